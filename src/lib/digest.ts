@@ -1,0 +1,27 @@
+import { createHash } from 'node:crypto'
+
+const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567'
+
+/** SHA-256 of the parts, each preceded by its length, so that ('ab','c') and ('a','bc') differ. */
+export function sha256(parts: readonly string[]): Buffer {
+  const hash = createHash('sha256')
+  for (const part of parts) hash.update(`${Buffer.byteLength(part)}:`).update(part)
+  return hash.digest()
+}
+
+/** RFC 4648 base32, lower case, without padding. */
+export function base32(bytes: Uint8Array): string {
+  let text = ''
+  let bits = 0
+  let value = 0
+  for (const byte of bytes) {
+    value = (value << 8) | byte
+    bits += 8
+    while (bits >= 5) {
+      text += BASE32[(value >>> (bits - 5)) & 31]
+      bits -= 5
+    }
+    value &= (1 << bits) - 1
+  }
+  return bits > 0 ? text + BASE32[(value << (5 - bits)) & 31] : text
+}

@@ -1,0 +1,45 @@
+/** What a {@link Failure} is built from. */
+export interface FailureDetails {
+  /** `CATEGORY_CONDITION`, from the room's own table. */
+  readonly code: string
+  /** One sentence, lower case, that says what is wrong. */
+  readonly sentence: string
+  /** Aligned facts under the sentence. Never a secret. */
+  readonly facts?: Readonly<Record<string, string | number>>
+  /** What to do next. */
+  readonly hint?: string
+  readonly cause?: unknown
+}
+
+/**
+ * The error a person can act on: a code, a sentence, facts, what to do next, and a cause.
+ * Thrown for the misconfigured, the broken and the impossible; expected outcomes are values.
+ */
+export class Failure extends Error {
+  override readonly name: string = 'Failure'
+  readonly code: string
+  readonly facts: Readonly<Record<string, string | number>>
+  readonly hint: string | undefined
+
+  constructor(details: FailureDetails) {
+    super(renderFailure(details), details.cause === undefined ? undefined : { cause: details.cause })
+    this.code = details.code
+    this.facts = details.facts ?? {}
+    this.hint = details.hint
+  }
+}
+
+function renderFailure({ code, sentence, facts = {}, hint }: FailureDetails): string {
+  const rows = Object.entries(facts).map(([name, value]) => [name, String(value)] as const)
+  if (hint !== undefined) rows.push(['hint', hint])
+  const width = Math.max(0, ...rows.map(([name]) => name.length))
+  const lines = rows.map(([name, value]) => `  ${name.padEnd(width)}  ${value}`)
+  return [`${code}: ${sentence}`, ...lines].join('\n')
+}
+
+/** The message of whatever was thrown, on one line. */
+export function messageOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const cause = error.cause === undefined ? '' : `: ${messageOf(error.cause)}`
+  return `${error.message || error.name}${cause}`
+}

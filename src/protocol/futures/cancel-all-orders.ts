@@ -1,0 +1,29 @@
+import { z } from 'zod'
+import { defineEndpoint } from '../endpoint.ts'
+import { batchResult, marginCoin, millisText, productType, receiveWindow, symbol } from '../values.ts'
+
+/** Cancels every normal order of a product type, or of one symbol: the only way to cancel that there is. */
+export const cancelAllOrders = defineEndpoint({
+  name: 'cancelAllOrders',
+  method: 'POST',
+  path: '/api/v2/mix/order/cancel-all-orders',
+  auth: 'schemeA',
+  limit: { calls: 1, perMs: 1000, scope: 'uid' },
+  retry: 'repeatable',
+  section: 'POST /api/v2/mix/order/cancel-all-orders (cancel all orders)',
+  request: z
+    .strictObject({
+      symbol: symbol.optional(),
+      productType,
+      marginCoin: marginCoin.optional(),
+      requestTime: millisText.optional(),
+      receiveWindow: receiveWindow.optional(),
+    })
+    .refine((body) => body.productType !== 'COIN-FUTURES' || body.marginCoin !== undefined, {
+      path: ['marginCoin'],
+      message: 'marginCoin is required when productType is COIN-FUTURES',
+    }),
+  response: batchResult,
+})
+
+export type CancelAllRequest = z.input<(typeof cancelAllOrders)['request']>

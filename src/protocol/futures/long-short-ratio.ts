@@ -1,0 +1,20 @@
+import { z } from 'zod'
+import { defineEndpoint } from '../endpoint.ts'
+import { symbol } from '../values.ts'
+
+/** Reads how many accounts are long for each that is short, over a day or a month. Public. */
+export const longShortRatio = defineEndpoint({
+  name: 'longShortRatio',
+  method: 'GET',
+  path: '/api/v2/mix/market/long-short-ratio',
+  auth: 'public',
+  limit: { calls: 1, perMs: 1000, scope: 'ip' },
+  retry: 'safe',
+  section: 'GET /api/v2/mix/market/long-short-ratio (long/short position ratio, public)',
+  request: z.strictObject({
+    symbol,
+    period: z.enum(['24h', '30d']).optional(),
+    coin: z.string().regex(/^[A-Z0-9]{1,20}$/).optional(),
+  }),
+  response: z.array(z.object({ ts: z.string(), longShortRatio: z.string() })),
+})
