@@ -1,0 +1,246 @@
+/** The main file (config/paper.yaml): what the daemon trades, where, how fast and inside which limits. */
+import { z } from 'zod'
+import { positiveDecimal } from './decimal-text.ts'
+import { accountShape, instrumentsSchema } from './exchange-schema.ts'
+import { embeddedSimulatorSchema } from './simulator-schema.ts'
+
+const exchangeSchema = z
+  .strictObject({
+    baseUrl: z
+      .url({ protocol: /^https?$/ })
+      .optional()
+      .meta({
+        title: 'an address such as "https://api.example.com"',
+        description:
+          'Address of the exchange, nothing after the host and port. Absent: the simulator inside the daemon.',
+      }),
+    requestTimeoutMs: z
+      .int()
+      .min(100)
+      .max(60_000)
+      .default(5000)
+      .meta({ description: 'How long a call may take before its outcome counts as unknown, in ms.' }),
+    answerBytesMax: z
+      .int()
+      .min(65_536)
+      .max(67_108_864)
+      .default(8_388_608)
+      .meta({ description: 'Largest answer that is read, in bytes.' }),
+    locale: z
+      .string()
+      .regex(/^[a-z]{2}-[A-Z]{2}$/)
+      .default('en-US')
+      .meta({ title: 'a language such as "en-US"', description: "Language of the exchange's messages." }),
+    limitsUse: z
+      .number()
+      .positive()
+      .max(1)
+      .default(1)
+      .meta({
+        description:
+          'Share of the documented rate limits this daemon may use; below 1 leaves room for others.',
+      }),
+  })
+  .meta({ description: 'The exchange and how it is called.' })
+
+const pollingSchema = z
+  .strictObject({
+    tickersMs: z
+      .int()
+      .min(50) // The document allows 20 ticker calls a second.
+      .max(60_000)
+      .default(250)
+      .meta({ description: 'Time between two reads of all tickers, in ms.' }),
+    positionsMs: z
+      .int()
+      .min(100)
+      .max(60_000)
+      .default(1000)
+      .meta({ description: 'Time between two reads of a position, in ms.' }),
+    fillsMs: z
+      .int()
+      .min(100)
+      .max(60_000)
+      .default(500)
+      .meta({ description: 'Time between two reads of the fills, in ms.' }),
+  })
+  .meta({ description: 'How often the exchange is read, on a grid of absolute times.' })
+
+const calendarPattern = (description: string) =>
+  z.string().min(1).max(100).meta({ title: 'a cron pattern such as "0 0 0 * * *"', description })
+
+const calendarSchema = z
+  .strictObject({
+    funding: calendarPattern('When funding is paid (cron; the first of six fields is seconds).').default(
+      '5 0 0,8,16 * * *',
+    ),
+    dayRoll: calendarPattern('When the day of the daily loss begins (cron).').default('0 0 0 * * *'),
+    timezone: z
+      .string()
+      .min(1)
+      .max(64)
+      .default('UTC')
+      .meta({
+        title: 'a time zone such as "UTC" or "Europe/Berlin"',
+        description: 'Time zone of the patterns.',
+      }),
+  })
+  .meta({ description: 'What happens at a time of day.' })
+
+/** Limits of the whole account. None has a default: what is not said is not allowed to be guessed. */
+export const riskSchema = z
+  .strictObject({
+    dataAgeMaxMs: z
+      .int()
+      .min(10)
+      .max(600_000)
+      .meta({ description: 'Oldest market data that is decided or sent on, in ms.' }),
+    priceCollarRatio: z
+      .number()
+      .positive()
+      .max(1)
+      .meta({ description: 'How far an order may be from the market, as a share of the price.' }),
+    openOrdersMax: z
+      .int()
+      .min(1)
+      .max(1000)
+      .meta({ description: 'Most orders working at once in the account.' }),
+    ordersPerMinuteMax: z
+      .int()
+      .min(1)
+      .max(15_000)
+      .meta({ description: 'Most orders sent in any 60 seconds.' }),
+    orderNotionalMax: positiveDecimal('Largest price times size of one order, in the quote coin.'),
+    grossNotionalMax: positiveDecimal(
+      'Largest sum of all positions and working orders, long and short added, in the quote coin.',
+    ),
+    dailyLossMax: positiveDecimal('Loss since the day roll that halts trading, in the margin coin.'),
+    rejectionsMax: z
+      .int()
+      .min(1)
+      .max(1000)
+      .meta({
+        description: 'Rejections of a strategy on an instrument, one after the other, that stop the pair.',
+      }),
+  })
+  .meta({ description: 'Limits of the whole account. None has a default.' })
+
+const executionSchema = z
+  .strictObject({
+    batchOrdersMax: z.int().min(1).max(50).default(50).meta({ description: 'Most orders in one batch.' }),
+    fillVisibilityMs: z
+      .int()
+      .min(0)
+      .max(60_000)
+      .default(3000)
+      .meta({ description: 'How long after it happened a fill may stay unreadable, in ms.' }),
+    acceptHorizonMs: z
+      .int()
+      .min(1000)
+      .max(600_000)
+      .default(35_000)
+      .meta({
+        description: 'How long after it was signed a request can still be accepted by the exchange, in ms.',
+      }),
+    resubmitWindowMs: z
+      .int()
+      .min(1000)
+      .max(1_140_000) // The document's idempotency window is 20 minutes; a minute is kept back.
+      .default(900_000)
+      .meta({ description: 'How long after it was first sent an order may be sent again, in ms.' }),
+    extraToleranceMs: z
+      .int()
+      .min(0)
+      .max(60_000)
+      .default(1000)
+      .meta({ description: 'Added to every wait that decides an unknown order, in ms.' }),
+    takerCollarRatio: z
+      .number()
+      .positive()
+      .max(0.5)
+      .default(0.002)
+      .meta({
+        description: 'How far through the best price a taking order may reach, as a share of the price.',
+      }),
+  })
+  .meta({ description: 'How orders are batched, sent and cleared up.' })
+
+const controlSchema = z
+  .strictObject({
+    host: z
+      .enum(['127.0.0.1', '::1', 'localhost'])
+      .default('127.0.0.1')
+      .meta({ description: 'Address of the control door; loopback only.' }),
+    port: z.int().min(0).max(65_535).meta({ description: 'Port of the control door; 0 takes a free one.' }),
+  })
+  .meta({
+    description: 'The door that `intentd status`, `stop` and `kill` speak to. Absent: a free port is taken.',
+  })
+
+export const daemonFileSchema = z
+  .strictObject({
+    name: z
+      .string()
+      .regex(/^[a-z][a-z0-9-]{0,31}$/)
+      .meta({
+        title: 'a name such as "paper" (lower case letters, digits, -; at most 32)',
+        description: 'Names this daemon in its lock and logs.',
+      }),
+    environment: z
+      .enum(['simulator', 'demo', 'live'])
+      .meta({
+        description: 'simulator: no real exchange. demo: the exchange with play money. live: real money.',
+      }),
+    confirmLive: z.boolean().default(false).meta({ description: 'Must be true with environment live.' }),
+    exchange: exchangeSchema.prefault({}),
+    account: z.strictObject(accountShape).meta({ description: 'The account that is traded.' }),
+    instruments: instrumentsSchema,
+    polling: pollingSchema.prefault({}),
+    calendar: calendarSchema.prefault({}),
+    risk: riskSchema,
+    execution: executionSchema.prefault({}),
+    control: controlSchema.prefault({ port: 0 }),
+    state: z
+      .strictObject({
+        directory: z
+          .string()
+          .min(1)
+          .max(400)
+          .meta({
+            description:
+              'Journal, lock and kill file; relative to this file, made with mode 0700. One daemon, one directory.',
+          }),
+      })
+      .meta({ description: 'What survives a restart.' }),
+    onStop: z
+      .enum(['leave', 'cancel', 'flatten'])
+      .default('leave')
+      .meta({
+        description: 'At an orderly stop: leave orders, cancel them, or cancel them and close positions.',
+      }),
+    onRestart: z
+      .enum(['fence', 'adopt'])
+      .default('fence')
+      .meta({ description: 'At the start: cancel what still rests, or take it over.' }),
+    log: z
+      .strictObject({
+        level: z
+          .enum(['trace', 'debug', 'info', 'warn', 'error'])
+          .default('info')
+          .meta({ description: 'Least level that is logged.' }),
+      })
+      .prefault({})
+      .meta({ description: 'Logs go to standard output.' }),
+    simulator: embeddedSimulatorSchema.optional(),
+    strategies: z
+      .array(z.string().min(1).max(400))
+      .min(1)
+      .max(100)
+      .meta({ description: 'Strategy files, relative to this file.' }),
+  })
+  .meta({ title: 'the daemon settings', description: 'Settings of intentd.' })
+
+export type Environment = z.infer<typeof daemonFileSchema>['environment']
+export type AccountSettings = z.infer<typeof daemonFileSchema>['account']
+export type AccountRisk = z.infer<typeof riskSchema>
+export type DaemonFile = z.infer<typeof daemonFileSchema>

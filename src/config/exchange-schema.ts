@@ -1,0 +1,47 @@
+/** The exchange's own nouns as the operator writes them: accounts, symbols, contract precision. */
+import { z } from 'zod'
+import { positiveDecimal } from './decimal-text.ts'
+
+/** An instrument's symbol as the exchange spells it, such as BTCUSDT. */
+export const symbolSchema = z
+  .string()
+  .regex(/^[A-Z0-9][A-Z0-9_]{1,31}$/)
+  .meta({ title: 'a symbol in capitals such as BTCUSDT' })
+
+/** The six product types, in the API document's order. */
+export const productTypeSchema = z
+  .enum(['USDT-FUTURES', 'COIN-FUTURES', 'USDC-FUTURES', 'SUSDT-FUTURES', 'SCOIN-FUTURES', 'SUSDC-FUTURES'])
+  .meta({ description: 'Product type; those that begin with S are the demo ones.' })
+
+/** What describes a futures account, key by key. */
+export const accountShape = {
+  productType: productTypeSchema,
+  marginCoin: z
+    .string()
+    .regex(/^[A-Z0-9]{2,12}$/)
+    .meta({
+      title: 'a coin in capitals such as USDT',
+      description: 'The coin that margin and profit are counted in.',
+    }),
+  marginMode: z.enum(['crossed', 'isolated']).meta({ description: 'Margin mode of every order.' }),
+  positionMode: z
+    .enum(['one_way_mode', 'hedge_mode'])
+    .meta({ description: 'Whether an instrument has one net position or a long and a short one.' }),
+}
+
+/** Contract precision of one instrument. The API document has no endpoint for it, so the operator says it. */
+export const instrumentSchema = z
+  .strictObject({
+    tickSize: positiveDecimal('Smallest step of a price, in the quote coin.'),
+    lotSize: positiveDecimal('Smallest step of a size, in the base coin.'),
+    minSize: positiveDecimal('Smallest size of an order, in the base coin.'),
+    minNotional: positiveDecimal('Smallest price times size of an order, in the quote coin.'),
+  })
+  .meta({ description: 'Contract precision of one instrument.' })
+
+export const instrumentsSchema = z.record(symbolSchema, instrumentSchema).meta({
+  description: 'Contract precision by symbol: the API document has no endpoint for it.',
+  minProperties: 1,
+})
+
+export type InstrumentSettings = z.infer<typeof instrumentSchema>

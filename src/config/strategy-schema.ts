@@ -1,0 +1,55 @@
+/** A strategy file: which code trades what, with which parameters, inside which limits. */
+import { z } from 'zod'
+import { positiveDecimal } from './decimal-text.ts'
+import { symbolSchema } from './exchange-schema.ts'
+
+/** Limits of one strategy. None has a default: what is not said is not allowed to be guessed. */
+export const strategyRiskSchema = z
+  .strictObject({
+    positionMax: positiveDecimal(
+      'Largest position, long or short, in the base coin and for each instrument; what is open, in flight or unknown counts.',
+    ),
+    orderSizeMax: positiveDecimal('Largest size of one order, in the base coin.'),
+    openOrdersMax: z
+      .int()
+      .min(1)
+      .max(400)
+      .meta({ description: 'Most orders working at once, all instruments together.' }),
+  })
+  .meta({ description: 'Limits of this strategy. None has a default.' })
+
+export const strategyFileSchema = z
+  .strictObject({
+    id: z
+      .string()
+      .regex(/^[a-z][a-z0-9-]{0,31}$/)
+      .meta({
+        title: 'a name such as "grid-btc" (lower case letters, digits, -; at most 32)',
+        description:
+          'Names the strategy in the journal, its orders and logs. Never give it to another strategy.',
+      }),
+    module: z
+      .string()
+      .regex(/^[^\0]{1,400}\.m?[jt]s$/)
+      .meta({ title: 'a path to a .ts file', description: 'The strategy code, relative to this file.' }),
+    enabled: z.boolean().default(true).meta({ description: 'Whether it may trade.' }),
+    instruments: z.array(symbolSchema).min(1).max(100).meta({ description: 'Symbols it sees and trades.' }),
+    params: z.record(z.string(), z.unknown()).default({}).meta({
+      description:
+        'Parameters, checked against the strategy\'s own schema. A parameter called "size" is an order size in the base coin.',
+    }),
+    risk: strategyRiskSchema,
+    dataAgeMaxMs: z
+      .int()
+      .min(10)
+      .max(600_000)
+      .optional()
+      .meta({
+        description:
+          'Oldest market data it may decide on, in ms; stricter than risk.dataAgeMaxMs of the main file.',
+      }),
+  })
+  .meta({ title: 'the strategy settings', description: 'One strategy of intentd.' })
+
+export type StrategyRisk = z.infer<typeof strategyRiskSchema>
+export type StrategyFile = z.infer<typeof strategyFileSchema>
