@@ -3,16 +3,19 @@
  * the wire, and never passes through a float.
  */
 import { z } from 'zod'
+import { decimal, ZERO } from '../lib/decimal.ts'
 
 /** 18 digits either side: more than any contract has, and a cap on what anyone can make us read. */
 const MAGNITUDE = String.raw`(?:0|[1-9]\d{0,17})(?:\.\d{1,18})?`
 
+/** 15 digits in all, so that a step is a safe integer of its smallest unit. */
+const STEP = String.raw`(?:0|[1-9]\d{0,5})(?:\.\d{1,9})?`
+
 /** A decimal above zero, as text. An unquoted YAML number is taken digit for digit. */
-export const positiveDecimal = (description: string) =>
-  z
-    .string()
-    .regex(new RegExp(`^(?=.*[1-9])${MAGNITUDE}$`))
-    .meta({ title: 'a decimal above zero such as "0.001"', description, decimal: true })
+export const positiveDecimal = (description: string) => aboveZero(MAGNITUDE, description)
+
+/** The step of a price or a size, as text: a decimal above zero with at most 9 places. */
+export const stepDecimal = (description: string) => aboveZero(STEP, description)
 
 /** A decimal that may be negative or zero, as text. */
 export const signedDecimal = (description: string) =>
@@ -21,27 +24,18 @@ export const signedDecimal = (description: string) =>
     .regex(new RegExp(`^-?${MAGNITUDE}$`))
     .meta({ title: 'a decimal such as "0.0002"', description, decimal: true })
 
-/** The three orders of two decimals: negative when `left` is smaller, zero when equal. */
-export function compareDecimals(left: string, right: string): number {
-  const [a, b] = alignDecimals(left, right)
-  return a < b ? -1 : a > b ? 1 : 0
-}
+const aboveZero = (form: string, description: string) =>
+  z
+    .string()
+    .regex(new RegExp(`^(?=.*[1-9])${form}$`))
+    .meta({ title: 'a decimal above zero such as "0.001"', description, decimal: true })
+
+/** Whether `left` is the larger of two decimals. */
+export const isAbove = (left: string, right: string): boolean => decimal(left).gt(decimal(right))
 
 /** Whether `value` is a whole number of `step`s. `step` is above zero. */
-export function isMultipleOf(value: string, step: string): boolean {
-  const [a, b] = alignDecimals(value, step)
-  return a % b === 0n
-}
+export const isMultipleOf = (value: string, step: string): boolean => decimal(value).mod(decimal(step)).eq(ZERO)
 
-/** Both values as whole numbers of the same power of ten. */
-function alignDecimals(left: string, right: string): [bigint, bigint] {
-  const places = Math.max(decimalPlaces(left), decimalPlaces(right))
-  return [scaleDecimal(left, places), scaleDecimal(right, places)]
-}
-
-const decimalPlaces = (value: string): number => value.split('.')[1]?.length ?? 0
-
-function scaleDecimal(value: string, places: number): bigint {
-  const [whole = '0', fraction = ''] = value.split('.')
-  return BigInt(whole + fraction.padEnd(places, '0'))
-}
+/** Whether an unknown value is the text of a decimal above zero. */
+export const isPositiveDecimal = (value: unknown): value is string =>
+  typeof value === 'string' && new RegExp(`^(?=.*[1-9])${MAGNITUDE}$`).test(value)

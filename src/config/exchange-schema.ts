@@ -1,6 +1,6 @@
 /** The exchange's own nouns as the operator writes them: accounts, symbols, contract precision. */
 import { z } from 'zod'
-import { positiveDecimal } from './decimal-text.ts'
+import { positiveDecimal, stepDecimal } from './decimal-text.ts'
 
 /** An instrument's symbol as the exchange spells it, such as BTCUSDT. */
 export const symbolSchema = z
@@ -32,8 +32,8 @@ export const accountShape = {
 /** Contract precision of one instrument. The API document has no endpoint for it, so the operator says it. */
 export const instrumentSchema = z
   .strictObject({
-    tickSize: positiveDecimal('Smallest step of a price, in the quote coin.'),
-    lotSize: positiveDecimal('Smallest step of a size, in the base coin.'),
+    tickSize: stepDecimal('Smallest step of a price, in the quote coin.'),
+    lotSize: stepDecimal('Smallest step of a size, in the base coin.'),
     minSize: positiveDecimal('Smallest size of an order, in the base coin.'),
     minNotional: positiveDecimal('Smallest price times size of an order, in the quote coin.'),
   })

@@ -20,7 +20,9 @@ export const stpMode = z.enum(['none', 'cancel_taker', 'cancel_maker', 'cancel_b
 export const triggerType = z.enum(['fill_price', 'mark_price'])
 
 /** Upper-case letters and digits, as in `BTCUSDT`; delivery contracts carry `_231229`. */
-export const symbol = z.string().regex(/^[A-Z0-9]{2,30}(_[A-Z0-9]{1,12})?$/, 'a symbol in capitals such as BTCUSDT')
+export const symbol = z
+  .string()
+  .regex(/^[A-Z0-9]{2,30}(_[A-Z0-9]{1,12})?$/, 'a symbol in capitals such as BTCUSDT')
 
 /** Document: "Margin coin, upper case". */
 export const marginCoin = z.string().regex(/^[A-Z0-9]{2,20}$/, 'the margin coin in capitals such as USDT')
@@ -43,9 +45,7 @@ export const exchangeId = z.string().regex(/^\d{1,32}$/, 'an identifier of digit
  * The intersection of everything that sources say of clientOid: every reading of the real exchange accepts
  * it, and a query value of these characters is signed alike whether or not it is percent-encoded.
  */
-export const clientOid = z
-  .string()
-  .regex(/^[0-9A-Za-z_-]{1,32}$/, '1 to 32 letters, digits, "-" or "_"')
+export const clientOid = z.string().regex(/^[0-9A-Za-z_-]{1,32}$/, '1 to 32 letters, digits, "-" or "_"')
 
 /** Document: "receiveWindow (ms; must not exceed 60 s)". */
 export const receiveWindow = z
@@ -69,8 +69,14 @@ export const failureItem = z.object({
 
 /** What batch-place and cancel-all answer. */
 export const batchResult = z.object({
-  successList: z.array(orderReference).nullish().transform((list) => list ?? []),
-  failureList: z.array(failureItem).nullish().transform((list) => list ?? []),
+  successList: z
+    .array(orderReference)
+    .nullish()
+    .transform((list) => list ?? []),
+  failureList: z
+    .array(failureItem)
+    .nullish()
+    .transform((list) => list ?? []),
 })
 
 export type ProductType = z.infer<typeof productType>

@@ -14,7 +14,10 @@ export const longShortRatio = defineEndpoint({
   request: z.strictObject({
     symbol,
     period: z.enum(['24h', '30d']).optional(),
-    coin: z.string().regex(/^[A-Z0-9]{1,20}$/).optional(),
+    coin: z
+      .string()
+      .regex(/^[A-Z0-9]{1,20}$/)
+      .optional(),
   }),
   response: z.array(z.object({ ts: z.string(), longShortRatio: z.string() })),
 })

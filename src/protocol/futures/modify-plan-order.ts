@@ -1,6 +1,14 @@
 import { z } from 'zod'
 import { defineEndpoint } from '../endpoint.ts'
-import { decimalText, exchangeId, positiveDecimal, productType, symbol, textOrNull, triggerType } from '../values.ts'
+import {
+  decimalText,
+  exchangeId,
+  positiveDecimal,
+  productType,
+  symbol,
+  textOrNull,
+  triggerType,
+} from '../values.ts'
 
 const empty = z.literal('')
 const newTrigger = z.union([triggerType, empty]).optional()

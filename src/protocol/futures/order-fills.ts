@@ -59,12 +59,18 @@ export const orderFills = defineEndpoint({
         .refine((text) => Number(text) >= 1 && Number(text) <= FILLS_PAGE_MAX, 'limit is 1 to 100')
         .optional(),
     })
-    .refine((query) => Number(query.endTime ?? 0) - Number(query.startTime ?? query.endTime ?? 0) <= SPAN_MS_MAX, {
-      path: ['endTime'],
-      message: 'startTime and endTime may be at most three months apart',
-    }),
+    .refine(
+      (query) => Number(query.endTime ?? 0) - Number(query.startTime ?? query.endTime ?? 0) <= SPAN_MS_MAX,
+      {
+        path: ['endTime'],
+        message: 'startTime and endTime may be at most three months apart',
+      },
+    ),
   response: z.object({
-    fillList: z.array(fill).nullish().transform((list) => list ?? []),
+    fillList: z
+      .array(fill)
+      .nullish()
+      .transform((list) => list ?? []),
     endId: textOrNull,
   }),
 })

@@ -40,7 +40,10 @@ export const singlePosition = defineEndpoint({
   retry: 'safe',
   section: 'GET /api/v2/mix/position/single-position (single position)',
   request: z.strictObject({ productType, symbol, marginCoin }),
-  response: z.array(position).nullish().transform((list) => list ?? []),
+  response: z
+    .array(position)
+    .nullish()
+    .transform((list) => list ?? []),
 })
 
 export type WirePosition = z.output<typeof position>

@@ -1,0 +1,46 @@
+/**
+ * What came back from one call, never a guess.
+ *
+ * - `accepted`: the envelope says success; each item of a batch still has its own outcome.
+ * - `refused`: the exchange, or our own check, says that it was not done. `class` tells what that is worth.
+ * - `unknown`: a timeout, a lost connection, a 5xx, an unreadable answer, an ambiguous code. It may have been
+ *   done, or be done yet.
+ */
+export type Answer<Data> = AcceptedAnswer<Data> | RefusedAnswer | UnknownAnswer
+
+interface AnswerTimes {
+  /** Unix ms, exchange clock: `requestTime` of the envelope, where there is one. */
+  readonly requestTime?: number
+  /** Unix ms, our clock, when the last byte had arrived or the wait was given up. */
+  readonly receivedAt: number
+}
+
+export interface AcceptedAnswer<Data> extends AnswerTimes {
+  readonly kind: 'accepted'
+  readonly data: Data
+}
+
+/**
+ * `definite`: not done. `retry`: may be sent again (429, a stale timestamp). `notSent`: not a byte of it left
+ * us. `invalid`: our own check refused it, it was never sent either.
+ */
+export type RefusalClass = 'definite' | 'retry' | 'notSent' | 'invalid' | 'exists'
+
+export interface RefusedAnswer extends AnswerTimes {
+  readonly kind: 'refused'
+  readonly class: RefusalClass
+  /** The exchange's code, or ours in capitals. */
+  readonly code: string
+  /** The exchange's topic for the code, such as `auth`, `rate` or `positionMode`. */
+  readonly topic: string
+  readonly message: string
+  readonly status: number | undefined
+}
+
+export interface UnknownAnswer extends AnswerTimes {
+  readonly kind: 'unknown'
+  readonly cause: 'timeout' | 'connectionLost' | 'serverError' | 'unreadable' | 'ambiguousCode' | 'tooLarge'
+  readonly code: string
+  readonly message: string
+  readonly status: number | undefined
+}

@@ -1,0 +1,36 @@
+/** Why we did not send it: a closed list. A denial is ours; a rejection is the exchange's. */
+export const DENIAL_CODES = {
+  NOT_RUNNING: 'the daemon is starting, stopping or halted, and this would add risk',
+  INSTRUMENT_HALTED: 'trading on the instrument is halted until an operator has looked',
+  INSTRUMENT_NOT_BOUND: 'the strategy file does not list the instrument',
+  INSTRUMENT_STATE: 'the exchange does not allow this on the instrument now (delivery)',
+  DATA_MISSING: 'there is no usable price for the instrument',
+  DATA_STALE: 'the prices are older than their freshness limit',
+  PRICE_PRECISION: 'the price is not a whole, positive number of ticks',
+  SIZE_PRECISION: 'the size is not a whole, positive number of lots',
+  SIZE_BELOW_MINIMUM: 'the order is smaller than the exchange accepts',
+  NOTIONAL_BELOW_MINIMUM: 'the order is worth less than the exchange accepts',
+  ORDER_SIZE_LIMIT: 'the order is larger than risk.orderSizeMax of the strategy',
+  ORDER_NOTIONAL_LIMIT: 'the order is worth more than risk.orderNotionalMax',
+  PRICE_COLLAR: 'the price is further from the market than risk.priceCollarRatio',
+  POSITION_LIMIT: 'the position could grow beyond risk.positionMax of the strategy',
+  GROSS_NOTIONAL_LIMIT: 'the account could hold more than risk.grossNotionalMax',
+  OPEN_ORDERS_LIMIT: 'there are as many open orders as risk.openOrdersMax allows',
+  CLOSE_EXCEEDS_POSITION: 'there is less to close than that',
+  KEY_MISSING: 'a place intent needs a key',
+  KEY_REUSED: 'an order with this key exists already',
+  INTENT_EXPIRED: 'it was not sent within its ttlMs',
+  INTENT_MALFORMED: 'the strategy returned something that is not an intent',
+  INTENTS_TOO_MANY: 'the strategy returned more intents than are looked at',
+  NOT_SUPPORTED: 'this kind of intent is not carried out yet',
+} as const
+
+export type DenialCode = keyof typeof DENIAL_CODES
+
+export interface Denial {
+  readonly code: DenialCode
+  readonly strategyId: string
+  readonly symbol: string
+  /** What was looked at, for people: `150 lots, limit 100`. */
+  readonly detail: string
+}

@@ -1,0 +1,33 @@
+import { type Brand } from '../lib/brand.ts'
+
+/** Our name for one order, for ever. 1 to 32 of `[0-9a-z-]`; the wire's name for the client order id. */
+export type ClientOid = Brand<string, 'ClientOid'>
+
+/** The exchange's name for an order. */
+export type OrderId = Brand<string, 'OrderId'>
+
+/** The exchange's name for one fill. */
+export type TradeId = Brand<string, 'TradeId'>
+
+/** The `id` of a strategy file: unique within a daemon, for as long as its journal lives. */
+export type StrategyId = Brand<string, 'StrategyId'>
+
+const CLIENT_OID = /^[0-9a-z-]{1,32}$/
+
+/** @throws RangeError for a text that no reading of the exchange's rules would take unchanged. */
+export function toClientOid(text: string): ClientOid {
+  if (!CLIENT_OID.test(text)) throw new RangeError(`not a clientOid: "${text}"`)
+  return text as ClientOid
+}
+
+export function toOrderId(text: string): OrderId {
+  return text as OrderId
+}
+
+export function toTradeId(text: string): TradeId {
+  return text as TradeId
+}
+
+export function toStrategyId(text: string): StrategyId {
+  return text as StrategyId
+}

@@ -1,0 +1,39 @@
+import { type Decimal, decimal, decimalOfInteger } from '../lib/decimal.ts'
+import { type Grid } from '../lib/grid.ts'
+
+/** Which family of contracts. The exchange's own six names. */
+export type ProductType =
+  | 'USDT-FUTURES'
+  | 'COIN-FUTURES'
+  | 'USDC-FUTURES'
+  | 'SUSDT-FUTURES'
+  | 'SCOIN-FUTURES'
+  | 'SUSDC-FUTURES'
+
+export type MarginMode = 'isolated' | 'crossed'
+
+/** One net position an instrument, or a long and a short side by side. */
+export type PositionMode = 'one_way_mode' | 'hedge_mode'
+
+/** What the daemon must know of a contract to trade it. Prices count in ticks, sizes in lots, both whole. */
+export interface Instrument {
+  readonly symbol: string
+  readonly productType: ProductType
+  readonly marginCoin: string
+  /** Price grid: one step is a tick. */
+  readonly tick: Grid
+  /** Size grid, in base coin: one step is a lot. */
+  readonly lot: Grid
+  /** Smallest order, in lots. */
+  readonly lotsMin: number
+  /** Smallest order value, in quote coin. */
+  readonly notionalMin: Decimal
+}
+
+/** Price times size in quote coin, exact. */
+export function notionalOf(instrument: Instrument, ticks: number, lots: number): Decimal {
+  return decimalOfInteger(ticks)
+    .times(decimal(instrument.tick.step))
+    .times(decimalOfInteger(lots))
+    .times(decimal(instrument.lot.step))
+}

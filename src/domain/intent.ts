@@ -1,0 +1,97 @@
+import { type OrderAction } from './order-action.ts'
+
+/**
+ * What a strategy wants. Semantic, so that the wire's traps cannot be written: no side and trade side to
+ * mix up, no prices off the grid, no cancel that hits somebody else. Prices in ticks, sizes in lots.
+ */
+export type Intent = PlaceIntent | QuoteIntent | TargetIntent | CancelAllIntent | ModifyTriggerIntent
+
+/** Time in force. The wire calls it `force`. */
+export type Force = 'gtc' | 'ioc' | 'fok' | 'post_only'
+
+/** One order. */
+export interface PlaceIntent {
+  readonly kind: 'place'
+  readonly symbol: string
+  /**
+   * The strategy's deterministic name for this decision, such as `bar:1700000000:entry`. The same key is the
+   * same order for ever: emitted again, it is dropped.
+   */
+  readonly key: string
+  readonly action: OrderAction
+  readonly lots: number
+  /** Limit price; absent for a market order. */
+  readonly ticks?: number
+  /** Default `gtc` for a limit order; a market order has none. */
+  readonly force?: Force
+  /** Take-profit and stop-loss that the exchange keeps with the position. */
+  readonly takeProfitTicks?: number
+  readonly stopLossTicks?: number
+  /** How long it stays wanted before it was sent. Default: as long as the data that it was decided on. */
+  readonly ttlMs?: number
+}
+
+/** One rung of a ladder: a post-only order. */
+export interface QuoteLevel {
+  readonly side: 'buy' | 'sell'
+  readonly ticks: number
+  readonly lots: number
+}
+
+/**
+ * "These, and only these, are the orders that I want resting on this instrument." Stands until the next
+ * quote for the instrument. In hedge mode a buy closes what the strategy is short before it opens a long.
+ */
+export interface QuoteIntent {
+  readonly kind: 'quote'
+  readonly symbol: string
+  readonly levels: readonly QuoteLevel[]
+}
+
+/**
+ * "This is the position that I want": positive long, negative short, of the strategy's own. Stands until the
+ * next target for the instrument.
+ */
+export interface TargetIntent {
+  readonly kind: 'target'
+  readonly symbol: string
+  readonly lots: number
+}
+
+/** Nothing of mine rests on this instrument; a quote or place that waits is withdrawn, a target stands. */
+export interface CancelAllIntent {
+  readonly kind: 'cancelAll'
+  readonly symbol: string
+}
+
+/** Changes a pending trigger order. `null` removes, absent keeps. */
+export interface ModifyTriggerIntent {
+  readonly kind: 'modifyTrigger'
+  readonly symbol: string
+  readonly orderId: string
+  readonly key: string
+  readonly triggerTicks?: number
+  readonly takeProfitTicks?: number | null
+  readonly stopLossTicks?: number | null
+}
+
+/** Where an order came from: it decides when the order is stale and what replaces it. */
+export type OrderPurpose = 'place' | 'quote' | 'target' | 'flatten'
+
+/** One concrete order that an intent asks for, before risk has looked at it. */
+export interface OrderIntent {
+  readonly strategyId: string
+  readonly symbol: string
+  readonly purpose: OrderPurpose
+  /** Names the decision within the strategy; the clientOid derives from it. */
+  readonly key: string
+  readonly action: OrderAction
+  readonly lots: number
+  /** Undefined for a market order. */
+  readonly ticks: number | undefined
+  readonly force: Force
+  readonly takeProfitTicks: number | undefined
+  readonly stopLossTicks: number | undefined
+  /** Unix ms, our clock: not sent later than this. */
+  readonly deadlineAt: number
+}

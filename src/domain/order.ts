@@ -1,0 +1,82 @@
+import { type Force, type OrderPurpose } from './intent.ts'
+import { type ClientOid, type OrderId, type StrategyId } from './ids.ts'
+import { type OrderAction } from './order-action.ts'
+
+/**
+ * Where an order stands. The transitions are in `execution/order-machine.ts`.
+ *
+ * `queued` known not to be at the exchange, to be sent · `sent` on the wire · `live` accepted ·
+ * `unknown` may or may not exist · `quarantined` evidence contradicts itself, an operator must look ·
+ * and, terminal: `filled` · `done` accepted and no longer live, filled as far as it says ·
+ * `rejected` refused by the exchange · `expired` no longer wanted and never sent · `absent` proved never to
+ * have existed.
+ */
+export type OrderState =
+  | 'queued'
+  | 'sent'
+  | 'live'
+  | 'unknown'
+  | 'quarantined'
+  | 'filled'
+  | 'done'
+  | 'rejected'
+  | 'expired'
+  | 'absent'
+
+export const TERMINAL_STATES: ReadonlySet<OrderState> = new Set([
+  'filled',
+  'done',
+  'rejected',
+  'expired',
+  'absent',
+])
+
+/** What never changes in an order's life: what was, and will be, sent for it. */
+export interface OrderTerms {
+  readonly clientOid: ClientOid
+  readonly strategyId: StrategyId
+  readonly symbol: string
+  readonly purpose: OrderPurpose
+  /** The intent key, and which order for that key this is: 0 is the first. */
+  readonly key: string
+  readonly generation: number
+  readonly action: OrderAction
+  readonly lots: number
+  /** Undefined for a market order. */
+  readonly ticks?: number
+  readonly force: Force
+  readonly takeProfitTicks?: number
+  readonly stopLossTicks?: number
+  /** Unix ms, our clock. */
+  readonly deadlineAt: number
+}
+
+export interface Order {
+  readonly terms: OrderTerms
+  readonly state: OrderState
+  readonly orderId: OrderId | undefined
+  readonly filledLots: number
+  /** Requests that may have carried it. */
+  readonly attempts: number
+  /** Unix ms, exchange clock as we knew it: the signed timestamps of the first and the last such request. */
+  readonly firstSentAt: number
+  readonly lastSentAt: number
+  /** Unix ms, our clock, when it was accepted; 0 before. */
+  readonly acceptedAt: number
+  /** Why it stands where it stands, for people: a code and a few words. */
+  readonly reason: string
+}
+
+export function isTerminal(order: Order): boolean {
+  return TERMINAL_STATES.has(order.state)
+}
+
+/** What may still be filled, in lots: nothing once the order is terminal. */
+export function openLots(order: Order): number {
+  return isTerminal(order) ? 0 : order.terms.lots - order.filledLots
+}
+
+/** Whether an order, once accepted, can stay in the book of the exchange. */
+export function canRest(terms: OrderTerms): boolean {
+  return terms.ticks !== undefined && (terms.force === 'gtc' || terms.force === 'post_only')
+}

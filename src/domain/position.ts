@@ -1,0 +1,63 @@
+import { type PositionMode } from './instrument.ts'
+
+export type HoldSide = 'long' | 'short'
+
+/**
+ * What is held of one instrument, in lots, neither negative. In hedge mode both may stand side by side;
+ * in one-way mode one of them is always zero.
+ */
+export interface Holding {
+  readonly longLots: number
+  readonly shortLots: number
+}
+
+export const FLAT: Holding = { longLots: 0, shortLots: 0 }
+
+/** Long less short, in lots. */
+export function netLots(holding: Holding): number {
+  return holding.longLots - holding.shortLots
+}
+
+/** What a fill does to a holding: `buy` or `sell`, and in hedge mode which side of the position it moves. */
+export interface HoldingChange {
+  readonly side: 'buy' | 'sell'
+  /** `open` or `close`; ignored in one-way mode. */
+  readonly tradeSide: 'open' | 'close'
+  readonly lots: number
+}
+
+/**
+ * The holding after a fill. In hedge mode `side` is the position's direction: a close of a long is
+ * `buy` + `close`. Document: Direction rules in hedge mode.
+ */
+export function applyToHolding(mode: PositionMode, holding: Holding, change: HoldingChange): Holding {
+  if (mode === 'one_way_mode') {
+    const net = netLots(holding) + (change.side === 'buy' ? change.lots : -change.lots)
+    return { longLots: Math.max(0, net), shortLots: Math.max(0, -net) }
+  }
+  const lots = change.tradeSide === 'open' ? change.lots : -change.lots
+  return change.side === 'buy'
+    ? { longLots: holding.longLots + lots, shortLots: holding.shortLots }
+    : { longLots: holding.longLots, shortLots: holding.shortLots + lots }
+}
+
+/** One row of a position read, as the exchange states it. Money in decimal strings of the margin coin. */
+export interface PositionRow {
+  readonly holdSide: HoldSide
+  readonly lots: number
+  readonly openPriceAvg: number
+  readonly unrealisedProfit: string
+  /** Funding paid or received while the position stood; empty until the first. */
+  readonly fundingFee: string
+  readonly markPrice: number
+  readonly liquidationPrice: number
+  readonly positionMode: PositionMode | undefined
+}
+
+/** The answer of one position read: no row when flat. */
+export interface PositionReading {
+  readonly symbol: string
+  readonly rows: readonly PositionRow[]
+  /** Unix ms, our clock, when the request left: nothing that happened later is surely in it. */
+  readonly requestedAt: number
+}

@@ -1,0 +1,33 @@
+import { type Instrument } from './instrument.ts'
+import { type Order } from './order.ts'
+import { type Holding } from './position.ts'
+import { type TickerTable } from './ticker-table.ts'
+
+/** What one strategy is shown of one of its instruments. */
+export interface InstrumentMoment {
+  readonly instrument: Instrument
+  /** What the strategy's own orders have built up, from their fills. */
+  readonly holding: Holding
+  /** What the whole account holds, and when (Unix ms, our clock) the exchange last confirmed it; 0 never. */
+  readonly accountHolding: Holding
+  readonly positionReadAt: number
+  /** The strategy's orders that are not terminal. */
+  readonly orders: readonly Order[]
+}
+
+/**
+ * One moment, as one strategy sees it: immutable while it is looked at. Each part carries its own time:
+ * `tickers.readAt` and each row's `ts`, `positionReadAt` of each instrument, `fillsReadAt`.
+ */
+export interface Snapshot {
+  /** Counts the daemon's snapshots from 1. */
+  readonly sequence: number
+  /** Unix ms, our clock. */
+  readonly takenAt: number
+  /** Unix ms, exchange clock, as we know it. */
+  readonly exchangeTime: number
+  readonly tickers: TickerTable
+  /** Unix ms, our clock: up to here the fills are known; 0 never read. */
+  readonly fillsReadAt: number
+  readonly instruments: readonly InstrumentMoment[]
+}

@@ -1,0 +1,98 @@
+/**
+ * The latest ticker of every instrument of one product type, as columns of float64: one row an instrument,
+ * one column a field. Filled by whoever reads an answer into the spare one of two tables, so that the other
+ * stays what it was while a snapshot is looked at. A missing value is NaN.
+ */
+
+/** Columns in the order of the document (Futures ticker). Prices in quote coin, sizes and volumes in coins. */
+export const TICKER_COLUMNS = [
+  'lastPr',
+  'askPr',
+  'bidPr',
+  'bidSz',
+  'askSz',
+  'high24h',
+  'low24h',
+  /** Unix ms, exchange clock. */
+  'ts',
+  'change24h',
+  'baseVolume',
+  'quoteVolume',
+  'usdtVolume',
+  'openUtc',
+  'changeUtc24h',
+  'indexPrice',
+  'fundingRate',
+  'holdingAmount',
+  'open24h',
+  'deliveryStartTime',
+  'deliveryTime',
+  /** An index into {@link DELIVERY_STATES}; NaN for a contract without delivery. */
+  'deliveryStatus',
+] as const
+
+export type TickerColumn = (typeof TICKER_COLUMNS)[number]
+
+export const DELIVERY_STATES = [
+  'delivery_config_period',
+  'delivery_normal',
+  'delivery_before',
+  'delivery_period',
+] as const
+
+export type DeliveryState = (typeof DELIVERY_STATES)[number]
+
+/** Most instruments a table holds; the exchange lists some six hundred a product type. */
+export const TICKER_ROWS_MAX = 4096
+
+export class TickerTable {
+  readonly columns: Readonly<Record<TickerColumn, Float64Array>>
+  readonly #rows = new Map<string, number>()
+  #symbols: string[] = []
+  /** Unix ms, our clock, when the last byte of the answer had arrived. Zero before the first answer. */
+  readAt = 0
+  /** Unix ms, exchange clock, when it took the request; our `readAt` where the answer had none. */
+  requestTime = 0
+
+  constructor(capacity: number = TICKER_ROWS_MAX) {
+    this.columns = createColumns(capacity)
+  }
+
+  get symbols(): readonly string[] {
+    return this.#symbols
+  }
+
+  /** The row of a symbol, or -1. */
+  rowOf(symbol: string): number {
+    return this.#rows.get(symbol) ?? -1
+  }
+
+  /** The row for a symbol, made when it is new. @throws RangeError when the table is full. */
+  claimRow(symbol: string): number {
+    const known = this.#rows.get(symbol)
+    if (known !== undefined) return known
+    const row = this.#symbols.length
+    if (row >= this.columns.lastPr.length) throw new RangeError(`more than ${row} instruments in one answer`)
+    this.#rows.set(symbol, row)
+    this.#symbols.push(symbol)
+    return row
+  }
+
+  /** Forgets all rows; the next reader claims them afresh. */
+  clear(): void {
+    this.#rows.clear()
+    this.#symbols = []
+  }
+
+  /** A field of a symbol; NaN when there is no such row or value. */
+  read(symbol: string, column: TickerColumn): number {
+    const row = this.#rows.get(symbol)
+    return row === undefined ? Number.NaN : (this.columns[column][row] ?? Number.NaN)
+  }
+}
+
+function createColumns(capacity: number): Record<TickerColumn, Float64Array> {
+  const columns: Partial<Record<TickerColumn, Float64Array>> = {}
+  for (const column of TICKER_COLUMNS) columns[column] = new Float64Array(capacity).fill(Number.NaN)
+  return columns as Record<TickerColumn, Float64Array>
+}
