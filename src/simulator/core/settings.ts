@@ -1,0 +1,69 @@
+/**
+ * The knobs of the simulated exchange: what its document leaves open, or where its readers disagree.
+ * Every default is the reading that the document, or else the majority of its clients, supports.
+ */
+export interface CoreSettings {
+  /** Fee rates as decimals: 0.0002 is 0.02 %. */
+  readonly makerFeeRate: string
+  readonly takerFeeRate: string
+  /** A post-only order that would take: refused with a code, or accepted and cancelled at once. */
+  readonly postOnlyCross: 'reject' | 'cancel'
+  /**
+   * A clientOid seen within the window: answered again with the first orderId (`replay`), refused with
+   * 40786 (`duplicateError`), or refused only while the first order is still open (`pendingOnly`).
+   */
+  readonly idempotency: 'replay' | 'duplicateError' | 'pendingOnly'
+  /** Document: "clientOid idempotency: 20 minutes". */
+  readonly idempotencyWindowMs: number
+  /** cancel-all with no open order: error 22001, or a success with empty lists. */
+  readonly cancelAllEmpty: 'error' | 'emptyLists'
+  /** One-way reduce-only orders that together exceed the position: cancel older ones and answer without orderId, or refuse. */
+  readonly reduceOnlyExcess: 'cancelOlder' | 'reject'
+  /** Hedge close beyond what is available: close the rest, refuse, or cancel resting closes to make room. */
+  readonly hedgeCloseExcess: 'closeRemainder' | 'reject' | 'cancelResting'
+  /** Fill field `tradeSide` in one-way mode: the document's `open`/`close`, or `buy_single`/`sell_single`. */
+  readonly oneWayTradeSide: 'openClose' | 'single'
+  /** What preset take-profits and stop-losses watch. */
+  readonly presetTriggerType: 'fill_price' | 'mark_price'
+  /** Ticks between the levels that a market order walks beyond the displayed one. */
+  readonly impactTicks: number
+  /** Levels that a market order of an account walks before its rest is cancelled. Liquidation walks on. */
+  readonly marketLevelsMax: number
+  /** From the answer to matching: the time an accepted order is open but cannot trade yet. */
+  readonly matchingLagMs: number
+  /** From a fill to its first appearance in the fills endpoint. */
+  readonly fillVisibilityLagMs: number
+  /** How long after the delivery time a delivery contract settles; until then nothing can be done. */
+  readonly deliverySettlementMs: number
+  /** Fills kept an account; the oldest go first. */
+  readonly fillsMax: number
+  /** Idempotency entries kept an account: a full window of full batches at the documented rate. */
+  readonly idempotencyEntriesMax: number
+  /** Pending trigger orders an account may have. */
+  readonly planOrdersMax: number
+  /** The market's state is stored at most this often between pauses; a restart replays it from there. */
+  readonly marketStateEveryMs: number
+}
+
+export const defaultCoreSettings: CoreSettings = {
+  makerFeeRate: '0.0002',
+  takerFeeRate: '0.0006',
+  postOnlyCross: 'reject',
+  idempotency: 'duplicateError',
+  idempotencyWindowMs: 20 * 60_000,
+  cancelAllEmpty: 'error',
+  reduceOnlyExcess: 'cancelOlder',
+  hedgeCloseExcess: 'closeRemainder',
+  oneWayTradeSide: 'openClose',
+  presetTriggerType: 'fill_price',
+  impactTicks: 1,
+  marketLevelsMax: 20,
+  matchingLagMs: 0,
+  fillVisibilityLagMs: 0,
+  deliverySettlementMs: 60_000,
+  fillsMax: 100_000,
+  // 5 calls a second of 50 orders for 20 minutes.
+  idempotencyEntriesMax: 300_000,
+  planOrdersMax: 100,
+  marketStateEveryMs: 60_000,
+}
