@@ -29,4 +29,6 @@ export interface FillsReading {
   readonly sinceAt: number
   /** Unix ms, our clock, when the first page was asked for: what happened later is surely not promised. */
   readonly requestedAt: number
+  /** Unix ms, exchange clock: the same moment (`requestTime` of the first page's envelope). */
+  readonly exchangeTime: number
 }

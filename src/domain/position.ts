@@ -60,4 +60,6 @@ export interface PositionReading {
   readonly rows: readonly PositionRow[]
   /** Unix ms, our clock, when the request left: nothing that happened later is surely in it. */
   readonly requestedAt: number
+  /** Unix ms, exchange clock: the moment that the answer speaks of (`requestTime` of its envelope). */
+  readonly exchangeTime: number
 }

@@ -1,0 +1,185 @@
+import { type Fill } from './fill.ts'
+import { type ClientOid, type OrderId, type StrategyId } from './ids.ts'
+import { type PositionMode } from './instrument.ts'
+import { type OrderIntent, type QuoteLevel } from './intent.ts'
+import { type OrderTerms } from './order.ts'
+import { type Holding, type HoldSide } from './position.ts'
+
+/**
+ * What the journal keeps, in order. The book is the fold of these records and of nothing else, so what is
+ * rebuilt from the journal equals what wrote it. Plain JSON: no undefined that matters, no dates, no maps.
+ * `at` is Unix ms, our clock.
+ */
+export type JournalRecord =
+  | BootRecord
+  | DecisionRecord
+  | SendRecord
+  | OutcomeRecord
+  | FillsRecord
+  | CancelRecord
+  | FenceRecord
+  | SettleRecord
+  | ExpireRecord
+  | AdoptRecord
+  | FundingRecord
+  | HaltRecord
+  | ResumeRecord
+  | PruneRecord
+
+/** A life of the process began. Durable before anything else. */
+export interface BootRecord {
+  readonly kind: 'boot'
+  readonly at: number
+  readonly epoch: number
+  readonly version: string
+  readonly environment: string
+  readonly positionMode: PositionMode
+  readonly configHash: string
+  readonly strategies: readonly StrategyId[]
+}
+
+/** What a strategy's decision changed. Nothing is written when nothing changed. */
+export interface DecisionRecord {
+  readonly kind: 'decision'
+  readonly at: number
+  readonly strategyId: StrategyId
+  /** The strategy's new state; absent when it is as it was. */
+  readonly state?: unknown
+  /** Ladders that changed, by symbol; an empty ladder withdraws. */
+  readonly quotes?: readonly { readonly symbol: string; readonly levels: readonly QuoteLevel[] }[]
+  readonly targets?: readonly { readonly symbol: string; readonly lots: number }[]
+  /** Accepted `place` intents, waiting to be sent. */
+  readonly places?: readonly OrderIntent[]
+  /** Orders that the strategy no longer wants to rest. */
+  readonly withdrawn?: readonly ClientOid[]
+}
+
+/** A batch is about to leave. Durable before its first byte (ORD1). */
+export interface SendRecord {
+  readonly kind: 'send'
+  readonly at: number
+  readonly batchId: number
+  readonly symbol: string
+  /** Orders that are sent for the first time. */
+  readonly orders: readonly OrderTerms[]
+  /** Orders that are sent again, unchanged. */
+  readonly again: readonly ClientOid[]
+  /** Unix ms, exchange clock as we know it, of the signature. */
+  readonly requestAt: number
+  /** The exact bytes. */
+  readonly body: string
+}
+
+/**
+ * What is known of an item after an answer.
+ * `retry`: not accepted now, an earlier copy may be · `notSent`: not a byte left.
+ */
+export type ItemOutcomeKind = 'accepted' | 'exists' | 'rejected' | 'retry' | 'notSent' | 'unknown'
+
+export interface ItemOutcome {
+  readonly clientOid: ClientOid
+  readonly outcome: ItemOutcomeKind
+  readonly orderId?: OrderId
+  readonly code?: string
+  readonly message?: string
+}
+
+export interface OutcomeRecord {
+  readonly kind: 'outcome'
+  readonly at: number
+  readonly batchId: number
+  readonly items: readonly ItemOutcome[]
+}
+
+/** Fills not seen before, oldest first. */
+export interface FillsRecord {
+  readonly kind: 'fills'
+  readonly at: number
+  readonly fills: readonly Fill[]
+}
+
+/** A cancel-all is about to leave. */
+export interface CancelRecord {
+  readonly kind: 'cancel'
+  readonly at: number
+  readonly symbol: string
+  readonly cause: string
+}
+
+/** A cancel-all was answered: what it says was resting. */
+export interface FenceRecord {
+  readonly kind: 'fence'
+  readonly at: number
+  readonly symbol: string
+  readonly listed: readonly { readonly clientOid: ClientOid; readonly orderId?: OrderId }[]
+}
+
+/** What evidence decided about orders of one instrument. */
+export interface SettleRecord {
+  readonly kind: 'settle'
+  readonly at: number
+  readonly symbol: string
+  readonly orders: readonly SettledOrder[]
+}
+
+export interface SettledOrder {
+  readonly clientOid: ClientOid
+  readonly state: 'done' | 'absent' | 'quarantined'
+  /** An order id that fills revealed. */
+  readonly orderId?: OrderId
+  readonly reason: string
+  /** What is placed again under the next generation of the key (ORD8). */
+  readonly replacement?: OrderIntent
+}
+
+/** Waiting orders that will not be sent any more. `unknown` where an earlier copy may live. */
+export interface ExpireRecord {
+  readonly kind: 'expire'
+  readonly at: number
+  readonly orders: readonly { readonly clientOid: ClientOid; readonly state: 'expired' | 'unknown' }[]
+  /** Keys of waiting `place` intents that were dropped. */
+  readonly places: readonly { readonly strategyId: string; readonly key: string }[]
+  readonly reason: string
+}
+
+/** The exchange's position differs from what the fills say, and was adopted. */
+export interface AdoptRecord {
+  readonly kind: 'adopt'
+  readonly at: number
+  readonly symbol: string
+  readonly holding: Holding
+  readonly was: Holding
+}
+
+/** The funding counter of a position moved. Decimal strings in the margin coin. */
+export interface FundingRecord {
+  readonly kind: 'funding'
+  readonly at: number
+  readonly symbol: string
+  readonly holdSide: HoldSide
+  /** The counter as read; empty once the position is gone. */
+  readonly counter: string
+  /** What it moved by. */
+  readonly change: string
+}
+
+/** Nothing that adds risk leaves for the symbol, or for anything where it is `*`. */
+export interface HaltRecord {
+  readonly kind: 'halt'
+  readonly at: number
+  readonly symbol: string
+  readonly reason: string
+}
+
+export interface ResumeRecord {
+  readonly kind: 'resume'
+  readonly at: number
+  readonly symbol: string
+}
+
+/** Terminal orders, keys and trade ids that were last touched before this are forgotten. */
+export interface PruneRecord {
+  readonly kind: 'prune'
+  readonly at: number
+  readonly before: number
+}

@@ -1,0 +1,12 @@
+/**
+ * Proofs that a step was not skipped. Each brand is made in exactly one function (a test holds that), so
+ * going round risk or the journal does not compile.
+ */
+declare const approved: unique symbol
+declare const recorded: unique symbol
+
+/** The risk desk said yes. Made in `risk/approve.ts` alone. */
+export type Approved<Value> = Value & { readonly [approved]: true }
+
+/** Its record was handed to the journal before it. Made in `engine/record-send.ts` alone. */
+export type Recorded<Value> = Value & { readonly [recorded]: true }

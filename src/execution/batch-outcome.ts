@@ -1,0 +1,81 @@
+import { type Answer } from '../domain/answer.ts'
+import { type ClientOid, toOrderId } from '../domain/ids.ts'
+import { type ItemOutcome } from '../domain/record.ts'
+import { unreachable } from '../lib/unreachable.ts'
+import { errorCode } from '../protocol/error-codes.ts'
+import { type BatchResult } from '../protocol/values.ts'
+
+/**
+ * The outcome of each item of a batch, in the order in which they were sent. `00000` with a failure list is
+ * not success, and an item that neither list names is unknown (ORD3, ORD6).
+ */
+export function readBatchOutcome(
+  clientOids: readonly ClientOid[],
+  answer: Answer<BatchResult>,
+): readonly ItemOutcome[] {
+  switch (answer.kind) {
+    case 'unknown':
+      return clientOids.map((clientOid) => unknownItem(clientOid, answer.code || answer.cause, answer.message))
+    case 'refused':
+      return clientOids.map((clientOid) => ({ ...refusedItem(clientOid, answer.class), ...reasonOf(answer) }))
+    case 'accepted':
+      return readLists(clientOids, answer.data)
+    default:
+      return unreachable(answer)
+  }
+}
+
+function refusedItem(clientOid: ClientOid, refusal: 'definite' | 'retry' | 'notSent' | 'invalid' | 'exists'): ItemOutcome {
+  switch (refusal) {
+    case 'definite':
+    case 'invalid':
+      return { clientOid, outcome: 'rejected' }
+    case 'retry':
+      return { clientOid, outcome: 'retry' }
+    case 'notSent':
+      return { clientOid, outcome: 'notSent' }
+    case 'exists':
+      // One of the batch existed; which one, and what became of the others, the answer does not say.
+      return { clientOid, outcome: 'unknown' }
+    default:
+      return unreachable(refusal)
+  }
+}
+
+function readLists(clientOids: readonly ClientOid[], data: BatchResult): readonly ItemOutcome[] {
+  const accepted = new Map(data.successList.map((item) => [item.clientOid ?? '', item.orderId]))
+  const failed = new Map(data.failureList.map((item) => [item.clientOid ?? '', item]))
+  return clientOids.map((clientOid): ItemOutcome => {
+    // In both lists: it exists. Taking it for refused could double it.
+    if (accepted.has(clientOid)) {
+      const orderId = accepted.get(clientOid)
+      return { clientOid, outcome: 'accepted', ...(orderId ? { orderId: toOrderId(orderId) } : {}) }
+    }
+    const failure = failed.get(clientOid)
+    if (!failure) return unknownItem(clientOid, 'ITEM_MISSING', 'the answer names it in neither list')
+    return readFailure(clientOid, failure.errorCode ?? '', failure.errorMsg ?? '', failure.orderId ?? '')
+  })
+}
+
+function readFailure(clientOid: ClientOid, code: string, message: string, orderId: string): ItemOutcome {
+  switch (errorCode(code).class) {
+    case 'definite':
+      return { clientOid, outcome: 'rejected', code, message }
+    case 'exists':
+      return { clientOid, outcome: 'exists', code, message, ...(orderId === '' ? {} : { orderId: toOrderId(orderId) }) }
+    case 'retry':
+      return { clientOid, outcome: 'retry', code, message }
+    case 'ambiguous':
+      return unknownItem(clientOid, code, message)
+    default:
+      return unreachable(errorCode(code).class as never)
+  }
+}
+
+function unknownItem(clientOid: ClientOid, code: string, message: string): ItemOutcome {
+  return { clientOid, outcome: 'unknown', code, message }
+}
+
+function reasonOf({ code, message }: { readonly code: string; readonly message: string }): Pick<ItemOutcome, 'code' | 'message'> {
+  return { code, message }
+}
