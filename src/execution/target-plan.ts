@@ -1,0 +1,106 @@
+import { type Instrument, type PositionMode } from '../domain/instrument.ts'
+import { type OrderIntent, type OrderPurpose } from '../domain/intent.ts'
+import { isTerminal, type Order } from '../domain/order.ts'
+import { type OrderAction, tradesAs } from '../domain/order-action.ts'
+import { type Holding, netLots } from '../domain/position.ts'
+import { stepAbove, stepBelow } from '../lib/grid.ts'
+import { type Candidate } from './candidate.ts'
+
+/** What a target is planned from. `orders`: the strategy's own target orders on the instrument. */
+export interface TargetPlanInput {
+  readonly strategyId: string
+  readonly instrument: Instrument
+  readonly positionMode: PositionMode
+  readonly purpose: OrderPurpose
+  /** Signed lots. */
+  readonly target: number
+  readonly orders: readonly Order[]
+  /** The strategy's own, and the whole account's. */
+  readonly holding: Holding
+  readonly accountHolding: Holding
+  /** Floats, quote coin. */
+  readonly bid: number
+  readonly ask: number
+  /** How far through the touch a taking order may go: 0.001 is 10 basis points. */
+  readonly takerCollarRatio: number
+  /** How many target orders the strategy has made on the instrument: names the next one. */
+  readonly ordinal: number
+  readonly deadlineAt: number
+}
+
+/**
+ * The orders from the position to the target: none while an earlier one is still open. They take, as `ioc`
+ * at a collar, so that one decision is one order and never rests.
+ */
+export function planTarget(input: TargetPlanInput): readonly Candidate[] {
+  const open = input.orders.filter((order) => !isTerminal(order))
+  if (open.length > 0) {
+    return open
+      .filter((order) => order.state === 'queued')
+      .map((order) => ({
+        intent: { ...toIntent(input, order.terms.action, order.terms.lots, 0), key: order.terms.key },
+        again: order.terms.clientOid,
+      }))
+  }
+  const steps = input.positionMode === 'one_way_mode' ? oneWaySteps(input) : hedgeSteps(input)
+  return steps
+    .filter((step) => step.lots >= input.instrument.lotsMin)
+    .map((step, index) => ({ intent: toIntent(input, step.action, step.lots, index) }))
+}
+
+interface Step {
+  readonly action: OrderAction
+  readonly lots: number
+}
+
+/**
+ * One order by the difference. It is reduce-only when it can only reduce: the strategy's own position and
+ * the account's are both at least as large, so a stale view can never turn a close into an opening.
+ */
+function oneWaySteps({ target, holding, accountHolding }: TargetPlanInput): readonly Step[] {
+  const change = target - netLots(holding)
+  if (change > 0) {
+    const closes = holding.shortLots >= change && accountHolding.shortLots >= change
+    return [{ action: closes ? 'closeShort' : 'openLong', lots: change }]
+  }
+  if (change < 0) {
+    const closes = holding.longLots >= -change && accountHolding.longLots >= -change
+    return [{ action: closes ? 'closeLong' : 'openShort', lots: -change }]
+  }
+  return []
+}
+
+/** Each leg by its own difference: what is too much is closed, what is missing is opened. */
+function hedgeSteps({ target, holding }: TargetPlanInput): readonly Step[] {
+  const long = Math.max(0, target) - holding.longLots
+  const short = Math.max(0, -target) - holding.shortLots
+  const steps: Step[] = []
+  if (long < 0) steps.push({ action: 'closeLong', lots: -long })
+  if (short < 0) steps.push({ action: 'closeShort', lots: -short })
+  if (long > 0) steps.push({ action: 'openLong', lots: long })
+  if (short > 0) steps.push({ action: 'openShort', lots: short })
+  return steps
+}
+
+function toIntent(input: TargetPlanInput, action: OrderAction, lots: number, index: number): OrderIntent {
+  return {
+    strategyId: input.strategyId,
+    symbol: input.instrument.symbol,
+    purpose: input.purpose,
+    key: `target:${input.instrument.symbol}:${input.ordinal + index}`,
+    action,
+    lots,
+    ticks: collarTicks(input, tradesAs(action)),
+    force: 'ioc',
+    takeProfitTicks: undefined,
+    stopLossTicks: undefined,
+    deadlineAt: input.deadlineAt,
+  }
+}
+
+/** The worst price that is taken, rounded towards the market's own side: never beyond the collar. */
+function collarTicks({ instrument, bid, ask, takerCollarRatio }: TargetPlanInput, side: 'buy' | 'sell'): number {
+  return side === 'buy'
+    ? Math.max(stepBelow(instrument.tick, ask * (1 + takerCollarRatio)), stepAbove(instrument.tick, ask))
+    : Math.min(stepAbove(instrument.tick, bid * (1 - takerCollarRatio)), stepBelow(instrument.tick, bid))
+}

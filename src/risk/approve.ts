@@ -1,0 +1,23 @@
+import { type OrderIntent } from '../domain/intent.ts'
+import { type Approved } from '../domain/tickets.ts'
+import { RISK_CHECKS, type Objection } from './checks.ts'
+import { addToExposure } from './exposure.ts'
+import { type RiskContext } from './risk-context.ts'
+
+export type Verdict =
+  | { readonly approved: true; readonly intent: Approved<OrderIntent> }
+  | { readonly approved: false; readonly objection: Objection }
+
+/**
+ * The risk desk. Nothing leaves without its approval (RSK1), and it counts the worst case: an approved order
+ * is added to the exposures at once, so that the next one is judged as if this one were open.
+ */
+export function approve(intent: OrderIntent, context: RiskContext): Verdict {
+  for (const check of RISK_CHECKS) {
+    const objection = check(intent, context)
+    if (objection) return { approved: false, objection }
+  }
+  addToExposure(context.ownExposure, intent.action, intent.lots)
+  addToExposure(context.accountExposure, intent.action, intent.lots)
+  return { approved: true, intent: intent as Approved<OrderIntent> }
+}

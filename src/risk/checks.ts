@@ -1,0 +1,166 @@
+import { type DenialCode } from '../domain/denial.ts'
+import { notionalOf } from '../domain/instrument.ts'
+import { type OrderIntent } from '../domain/intent.ts'
+import { isClosing, tradesAs } from '../domain/order-action.ts'
+import { floatOnGrid } from '../lib/grid.ts'
+import { worstLots, worstNotional } from './exposure.ts'
+import { type RiskContext } from './risk-context.ts'
+
+/** Why not: a code and what was looked at. Undefined when the check has nothing against the order. */
+export interface Objection {
+  readonly code: DenialCode
+  readonly detail: string
+}
+
+export type RiskCheck = (intent: OrderIntent, context: RiskContext) => Objection | undefined
+
+/** The desk's checks, cheapest and most telling first; the first objection denies. */
+export const RISK_CHECKS: readonly RiskCheck[] = [
+  checkPrecision,
+  checkFreshness,
+  checkTradingMode,
+  checkInstrumentState,
+  checkDeadline,
+  checkMinimum,
+  checkOrderLimits,
+  checkCollar,
+  checkClose,
+  checkPosition,
+  checkGrossNotional,
+  checkOpenOrders,
+]
+
+function checkPrecision(intent: OrderIntent): Objection | undefined {
+  if (!isPositiveInteger(intent.lots)) return { code: 'SIZE_PRECISION', detail: `${intent.lots} lots` }
+  for (const ticks of [intent.ticks, intent.takeProfitTicks, intent.stopLossTicks]) {
+    if (ticks !== undefined && !isPositiveInteger(ticks)) {
+      return { code: 'PRICE_PRECISION', detail: `${ticks} ticks` }
+    }
+  }
+  return undefined
+}
+
+function isPositiveInteger(value: number): boolean {
+  return Number.isSafeInteger(value) && value > 0
+}
+
+/** MKT1. */
+function checkFreshness(_: OrderIntent, { market, account }: RiskContext): Objection | undefined {
+  if (!(market.bid > 0 && market.ask > 0 && market.bid <= market.ask)) {
+    return { code: 'DATA_MISSING', detail: `bid ${market.bid}, ask ${market.ask}` }
+  }
+  if (market.ageMs <= account.dataAgeMaxMs) return undefined
+  return { code: 'DATA_STALE', detail: `${market.ageMs} ms old, limit ${account.dataAgeMaxMs} ms` }
+}
+
+/** RSK2: while halted nothing that adds risk leaves. */
+function checkTradingMode(intent: OrderIntent, context: RiskContext): Objection | undefined {
+  const { trading } = context
+  if (trading.mode === 'open' || reducesRisk(intent, context)) return undefined
+  return { code: trading.halted ? 'INSTRUMENT_HALTED' : 'NOT_RUNNING', detail: trading.why }
+}
+
+/** Whether the strategy's position on the instrument can only get smaller by this order. */
+export function reducesRisk(intent: OrderIntent, { holding, ownExposure }: RiskContext): boolean {
+  if (isClosing(intent.action)) return true
+  return tradesAs(intent.action) === 'buy'
+    ? holding.shortLots - ownExposure.openBuyLots >= intent.lots
+    : holding.longLots - ownExposure.openSellLots >= intent.lots
+}
+
+/** Document: delivery_before prohibits opening, delivery_period prohibits everything. */
+function checkInstrumentState(intent: OrderIntent, { market }: RiskContext): Objection | undefined {
+  const state = market.deliveryState
+  const refused =
+    state === 'delivery_period' ||
+    state === 'delivery_config_period' ||
+    (state === 'delivery_before' && !isClosing(intent.action))
+  return refused ? { code: 'INSTRUMENT_STATE', detail: state } : undefined
+}
+
+/** ORD7. */
+function checkDeadline(intent: OrderIntent, { now }: RiskContext): Objection | undefined {
+  if (now <= intent.deadlineAt) return undefined
+  return { code: 'INTENT_EXPIRED', detail: `${now - intent.deadlineAt} ms too late` }
+}
+
+function checkMinimum(intent: OrderIntent, { instrument, market }: RiskContext): Objection | undefined {
+  if (intent.lots < instrument.lotsMin) {
+    return { code: 'SIZE_BELOW_MINIMUM', detail: `${intent.lots} lots, minimum ${instrument.lotsMin}` }
+  }
+  if (isClosing(intent.action)) return undefined
+  const ticks = intent.ticks ?? Math.round((market.last * instrument.tick.scale) / instrument.tick.units)
+  const notional = notionalOf(instrument, ticks, intent.lots)
+  if (notional.gte(instrument.notionalMin)) return undefined
+  return { code: 'NOTIONAL_BELOW_MINIMUM', detail: `${notional.toString()}, minimum ${instrument.notionalMin.toString()}` }
+}
+
+function checkOrderLimits(intent: OrderIntent, context: RiskContext): Objection | undefined {
+  const { strategy, account, instrument, market } = context
+  if (intent.lots > strategy.orderLotsMax) {
+    return { code: 'ORDER_SIZE_LIMIT', detail: `${intent.lots} lots, limit ${strategy.orderLotsMax}` }
+  }
+  const price = intent.ticks === undefined ? market.ask : floatOnGrid(instrument.tick, intent.ticks)
+  const notional = price * floatOnGrid(instrument.lot, intent.lots)
+  if (notional <= account.orderNotionalMax) return undefined
+  return { code: 'ORDER_NOTIONAL_LIMIT', detail: `${notional.toFixed(2)}, limit ${account.orderNotionalMax}` }
+}
+
+/** A buy far above the ask, or a sell far below the bid, or anything absurdly far from the market. */
+function checkCollar(intent: OrderIntent, { instrument, market, account }: RiskContext): Objection | undefined {
+  if (intent.ticks === undefined) return undefined
+  const price = floatOnGrid(instrument.tick, intent.ticks)
+  const low = market.bid * (1 - account.priceCollarRatio)
+  const high = market.ask * (1 + account.priceCollarRatio)
+  if (price >= low && price <= high) return undefined
+  return { code: 'PRICE_COLLAR', detail: `${price}, allowed ${low.toFixed(8)} to ${high.toFixed(8)}` }
+}
+
+/** I11: closes never increase or flip the position. */
+function checkClose(intent: OrderIntent, { holding, ownExposure }: RiskContext): Objection | undefined {
+  if (!isClosing(intent.action)) return undefined
+  const free =
+    intent.action === 'closeLong'
+      ? holding.longLots - ownExposure.closingLongLots
+      : holding.shortLots - ownExposure.closingShortLots
+  if (intent.lots <= free) return undefined
+  return { code: 'CLOSE_EXCEEDS_POSITION', detail: `${intent.lots} lots, ${free} to close` }
+}
+
+/** RSK1: the position plus everything open, in flight or unknown on that side. */
+function checkPosition(intent: OrderIntent, context: RiskContext): Objection | undefined {
+  if (isClosing(intent.action)) return undefined
+  const { ownExposure: own, strategy } = context
+  const worst =
+    tradesAs(intent.action) === 'buy'
+      ? own.net + own.openBuyLots + intent.lots
+      : own.openSellLots + intent.lots - own.net
+  if (worst <= strategy.positionLotsMax) return undefined
+  return { code: 'POSITION_LIMIT', detail: `could reach ${worst} lots, limit ${strategy.positionLotsMax}` }
+}
+
+function checkGrossNotional(intent: OrderIntent, context: RiskContext): Objection | undefined {
+  if (reducesRisk(intent, context)) return undefined
+  const { accountExposure, instrument, market, account, otherNotional } = context
+  const buys = tradesAs(intent.action) === 'buy'
+  const grown = {
+    ...accountExposure,
+    openBuyLots: accountExposure.openBuyLots + (buys ? intent.lots : 0),
+    openSellLots: accountExposure.openSellLots + (buys ? 0 : intent.lots),
+  }
+  if (worstLots(grown) <= worstLots(accountExposure)) return undefined
+  const worst = otherNotional + worstNotional(grown, instrument, market.ask)
+  if (worst <= account.grossNotionalMax) return undefined
+  return { code: 'GROSS_NOTIONAL_LIMIT', detail: `could reach ${worst.toFixed(2)}, limit ${account.grossNotionalMax}` }
+}
+
+function checkOpenOrders(intent: OrderIntent, context: RiskContext): Objection | undefined {
+  if (isClosing(intent.action)) return undefined
+  const { ownExposure, accountExposure, otherOpenOrders, strategy, account } = context
+  if (ownExposure.openOrders >= strategy.openOrdersMax) {
+    return { code: 'OPEN_ORDERS_LIMIT', detail: `${ownExposure.openOrders} of the strategy on the instrument` }
+  }
+  const all = accountExposure.openOrders + otherOpenOrders
+  if (all < account.openOrdersMax) return undefined
+  return { code: 'OPEN_ORDERS_LIMIT', detail: `${all} of the account` }
+}
