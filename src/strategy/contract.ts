@@ -1,0 +1,28 @@
+/**
+ * The one public face of intentd: all that a strategy file may import, as `#strategy` inside this project
+ * and as `intentd/strategy` anywhere else.
+ *
+ * A strategy is a pure function. It sees one moment (a snapshot of its instruments: market data as floats,
+ * its own holdings and orders in whole ticks and lots), its params from the YAML file, and the state it
+ * returned last time. It answers with intents and the next state.
+ */
+export { z } from 'zod'
+export { defineStrategy } from './define-strategy.ts'
+export type { Decision, Strategy, StrategyDefinition } from './define-strategy.ts'
+export type { InstrumentRules } from './instrument-rules.ts'
+export type { InstrumentView } from './instrument-view.ts'
+export type { OpenOrder } from './open-order.ts'
+export type { SnapshotView } from './snapshot-view.ts'
+export type {
+  CancelAllIntent,
+  Force,
+  Intent,
+  ModifyTriggerIntent,
+  PlaceIntent,
+  QuoteIntent,
+  QuoteLevel,
+  TargetIntent,
+} from '../domain/intent.ts'
+export type { OrderAction } from '../domain/order-action.ts'
+export type { OrderState } from '../domain/order.ts'
+export type { DeliveryState } from '../domain/ticker-table.ts'

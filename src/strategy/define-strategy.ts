@@ -1,0 +1,72 @@
+import { type z } from 'zod'
+import { type Intent } from '../domain/intent.ts'
+import { type InstrumentRules } from './instrument-rules.ts'
+import { type SnapshotView } from './snapshot-view.ts'
+
+/** What `decide` answers: what the strategy wants now, and what it wants to remember. */
+export interface Decision<State> {
+  /** At most 500, of which a quote has at most 200 levels. */
+  readonly intents: readonly Intent[]
+  /** Plain JSON: stored with the decision, and handed to the next `decide`, after a restart too. */
+  readonly state: State
+}
+
+/** A strategy as its author writes it. Pure: same snapshot, params and state, same answer. */
+export interface StrategyDefinition<Params extends z.ZodType, State> {
+  /** Names the code, for people; the `id` of the strategy file names what trades. */
+  readonly name: string
+  /** The shape of `params` in the strategy file. */
+  readonly params: Params
+  /** What is remembered before the first decision. Plain JSON. */
+  initialState(params: z.output<Params>): State
+  /** What a schema cannot say, a sentence each; reported by `intentd check`. */
+  check?(params: z.output<Params>, instruments: readonly InstrumentRules[]): readonly string[]
+  /** Synchronous: no I/O, no clock (the snapshot has the time), no randomness. */
+  decide(
+    snapshot: SnapshotView,
+    context: { readonly params: z.output<Params>; readonly state: NoInfer<State> },
+  ): Decision<NoInfer<State>>
+}
+
+/** A strategy as the house runs it: nothing that it answers is trusted. */
+export interface Strategy {
+  readonly name: string
+  readonly params: z.ZodType
+  initialState(params: unknown): unknown
+  check?(params: unknown, instruments: readonly InstrumentRules[]): unknown
+  decide(snapshot: SnapshotView, context: { readonly params: unknown; readonly state: unknown }): unknown
+}
+
+/** Whatever was made here and not by hand. */
+const defined = new WeakSet<object>()
+
+/**
+ * What a strategy file exports by default.
+ *
+ * @throws TypeError when a part is missing (a strategy may be plain JavaScript, which no compiler checks).
+ */
+export function defineStrategy<Params extends z.ZodType, State>(
+  definition: StrategyDefinition<Params, State>,
+): Strategy {
+  assertComplete(definition)
+  const strategy: Strategy = Object.freeze({ ...definition })
+  defined.add(strategy)
+  return strategy
+}
+
+export function isStrategy(value: unknown): value is Strategy {
+  return typeof value === 'object' && value !== null && defined.has(value)
+}
+
+function assertComplete(definition: Partial<Strategy>): void {
+  const { name, params, initialState, check, decide } = definition
+  const wrong =
+    (typeof name !== 'string' || name === '' ? 'name must be a word' : undefined) ??
+    (typeof params?.safeParse !== 'function'
+      ? 'params must be a zod schema, z.strictObject({ … })'
+      : undefined) ??
+    (typeof initialState !== 'function' ? 'initialState must be a function' : undefined) ??
+    (typeof decide !== 'function' ? 'decide must be a function' : undefined) ??
+    (check !== undefined && typeof check !== 'function' ? 'check must be a function' : undefined)
+  if (wrong !== undefined) throw new TypeError(`defineStrategy: ${wrong}`)
+}

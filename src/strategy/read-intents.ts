@@ -1,0 +1,200 @@
+/**
+ * Reads what a strategy answered. Nothing of it is trusted, and nothing of it is kept: what is good is copied,
+ * so that a strategy holds no reference into the daemon; what is not becomes a denial with its index.
+ */
+import { type Denial, type DenialCode } from '../domain/denial.ts'
+import { type Force, type Intent, type ModifyTriggerIntent, type PlaceIntent } from '../domain/intent.ts'
+import { type QuoteLevel } from '../domain/intent.ts'
+import { type OrderAction } from '../domain/order-action.ts'
+
+/** Most intents of one decision that are looked at. */
+export const INTENTS_MAX = 500
+
+/** Most levels of one quote: more than the exchange lets rest on one side of an instrument. */
+export const LEVELS_MAX = 200
+
+/** Longest key: it is stored with the order, and stands in log lines. */
+const KEY_LENGTH_MAX = 128
+
+/** A denial of one intent, and which one of the answer it was. */
+export interface IntentDenial extends Denial {
+  readonly index: number
+}
+
+export interface IntentsReading {
+  readonly intents: readonly Intent[]
+  readonly denials: readonly IntentDenial[]
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+export function readIntents(strategyId: string, values: readonly unknown[]): IntentsReading {
+  const intents: Intent[] = []
+  const denials: IntentDenial[] = []
+  for (const [index, value] of values.slice(0, INTENTS_MAX).entries()) {
+    try {
+      intents.push(readIntent(value))
+    } catch (error) {
+      denials.push({ index, strategyId, symbol: symbolOf(value), ...toReason(error) })
+    }
+  }
+  if (values.length > INTENTS_MAX) {
+    const detail = `${values.length} intents, limit ${INTENTS_MAX}`
+    denials.push({ index: INTENTS_MAX, strategyId, symbol: '', code: 'INTENTS_TOO_MANY', detail })
+  }
+  return { intents, denials }
+}
+
+/** What is wrong with one intent; leaves this file as a denial only. */
+class IntentFault extends Error {
+  override readonly name = 'IntentFault'
+  readonly code: DenialCode
+
+  constructor(detail: string, code: DenialCode = 'INTENT_MALFORMED') {
+    super(detail)
+    this.code = code
+  }
+}
+
+function toReason(error: unknown): { code: DenialCode; detail: string } {
+  if (error instanceof IntentFault) return { code: error.code, detail: error.message }
+  return { code: 'INTENT_MALFORMED', detail: 'reading it threw' }
+}
+
+function readIntent(value: unknown): Intent {
+  const fields = readObject(value, 'the intent')
+  const symbol = readText(fields, 'symbol')
+  switch (fields['kind']) {
+    case 'place':
+      return readPlace(fields, symbol)
+    case 'quote':
+      return { kind: 'quote', symbol, levels: readLevels(fields['levels']) }
+    case 'target':
+      return {
+        kind: 'target',
+        symbol,
+        lots: readWhole(fields, 'lots', { code: 'SIZE_PRECISION', min: -Infinity }),
+      }
+    case 'cancelAll':
+      return { kind: 'cancelAll', symbol }
+    case 'modifyTrigger':
+      return readModifyTrigger(fields, symbol)
+    default:
+      throw new IntentFault(`kind: ${show(fields['kind'])}`)
+  }
+}
+
+function readPlace(fields: Fields, symbol: string): PlaceIntent {
+  const key = fields['key']
+  if (key === undefined || key === '') throw new IntentFault('key: missing', 'KEY_MISSING')
+  return {
+    kind: 'place',
+    symbol,
+    key: readText(fields, 'key'),
+    action: readOneOf(fields, 'action', ACTIONS),
+    lots: readLots(fields),
+    ...optional(fields, 'ticks', readTicks),
+    ...optional(fields, 'force', () => readOneOf(fields, 'force', FORCES)),
+    ...optional(fields, 'takeProfitTicks', readTicks),
+    ...optional(fields, 'stopLossTicks', readTicks),
+    ...optional(fields, 'ttlMs', readDuration),
+  }
+}
+
+function readLevels(value: unknown): readonly QuoteLevel[] {
+  if (!Array.isArray(value)) throw new IntentFault(`levels: ${show(value)}, not a list`)
+  if (value.length > LEVELS_MAX) throw new IntentFault(`levels: ${value.length}, limit ${LEVELS_MAX}`)
+  // Array.from, unlike map, does not step over holes.
+  return Array.from(value as readonly unknown[], (entry, index) => {
+    const level = readObject(entry, `levels[${index}]`)
+    try {
+      return {
+        side: readOneOf(level, 'side', SIDES),
+        ticks: readTicks(level, 'ticks'),
+        lots: readLots(level),
+      }
+    } catch (error) {
+      if (!(error instanceof IntentFault)) throw error
+      throw new IntentFault(`levels[${index}].${error.message}`, error.code)
+    }
+  })
+}
+
+function readModifyTrigger(fields: Fields, symbol: string): ModifyTriggerIntent {
+  const readOrNull = (from: Fields, name: string) => (from[name] === null ? null : readTicks(from, name))
+  return {
+    kind: 'modifyTrigger',
+    symbol,
+    orderId: readText(fields, 'orderId'),
+    key: readText(fields, 'key'),
+    ...optional(fields, 'triggerTicks', readTicks),
+    ...optional(fields, 'takeProfitTicks', readOrNull),
+    ...optional(fields, 'stopLossTicks', readOrNull),
+  }
+}
+
+const SIDES = ['buy', 'sell'] as const
+const ACTIONS = ['openLong', 'closeLong', 'openShort', 'closeShort'] as const satisfies readonly OrderAction[]
+const FORCES = ['gtc', 'ioc', 'fok', 'post_only'] as const satisfies readonly Force[]
+
+function readObject(value: unknown, what: string): Fields {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Fields
+  throw new IntentFault(`${what}: ${show(value)}, not an object`)
+}
+
+function readText(fields: Fields, name: string): string {
+  const value = fields[name]
+  if (typeof value !== 'string' || value === '') throw new IntentFault(`${name}: ${show(value)}, not a text`)
+  if (value.length > KEY_LENGTH_MAX)
+    throw new IntentFault(`${name}: longer than ${KEY_LENGTH_MAX} characters`)
+  return value
+}
+
+function readOneOf<Word extends string>(fields: Fields, name: string, words: readonly Word[]): Word {
+  const value = fields[name]
+  const word = words.find((candidate) => candidate === value)
+  if (word === undefined) throw new IntentFault(`${name}: ${show(value)}, not one of ${words.join(', ')}`)
+  return word
+}
+
+function readWhole(fields: Fields, name: string, { code, min }: { code: DenialCode; min: number }): number {
+  const value = fields[name]
+  if (typeof value !== 'number' || Number.isNaN(value))
+    throw new IntentFault(`${name}: ${show(value)}, not a number`)
+  if (!Number.isSafeInteger(value) || value < min) throw new IntentFault(`${name}: ${value}`, code)
+  // Not -0, which JSON does not know: a decision and its record would differ.
+  return value === 0 ? 0 : value
+}
+
+const readTicks = (fields: Fields, name: string) =>
+  readWhole(fields, name, { code: 'PRICE_PRECISION', min: 1 })
+
+const readLots = (fields: Fields) => readWhole(fields, 'lots', { code: 'SIZE_PRECISION', min: 1 })
+
+const readDuration = (fields: Fields, name: string) =>
+  readWhole(fields, name, { code: 'INTENT_MALFORMED', min: 0 })
+
+/** The field under its own name when it is there, for a spread: absent stays absent. */
+function optional<Name extends string, Value>(
+  fields: Fields,
+  name: Name,
+  read: (fields: Fields, name: Name) => Value,
+): { readonly [key in Name]?: Value } {
+  if (fields[name] === undefined) return {}
+  return { [name]: read(fields, name) } as { readonly [key in Name]?: Value }
+}
+
+function symbolOf(value: unknown): string {
+  try {
+    const symbol = (value as { readonly symbol?: unknown } | undefined)?.symbol
+    return typeof symbol === 'string' ? symbol.slice(0, KEY_LENGTH_MAX) : ''
+  } catch {
+    return '' // A getter that throws: the denial says so already.
+  }
+}
+
+function show(value: unknown): string {
+  if (typeof value === 'string') return JSON.stringify(value.slice(0, 40))
+  if (typeof value === 'object' && value !== null) return Array.isArray(value) ? 'a list' : 'an object'
+  return typeof value === 'function' || typeof value === 'symbol' ? `a ${typeof value}` : String(value)
+}

@@ -1,0 +1,60 @@
+import { type Instrument } from '../domain/instrument.ts'
+import { type InstrumentMoment, type Snapshot } from '../domain/snapshot.ts'
+import { InstrumentView } from './instrument-view.ts'
+import { strategyFailure } from './strategy-failure.ts'
+
+/**
+ * One moment, as a strategy sees it. Made once a strategy and pointed at each snapshot in turn, so it is
+ * valid inside `decide` only.
+ */
+export class SnapshotView {
+  /** The instruments that the strategy file lists, in its order. */
+  readonly instruments: readonly InstrumentView[]
+  readonly #bySymbol: ReadonlyMap<string, InstrumentView>
+  #snapshot: Snapshot | undefined
+
+  constructor(instruments: readonly Instrument[]) {
+    this.instruments = Object.freeze(instruments.map((instrument) => new InstrumentView(instrument)))
+    this.#bySymbol = new Map(this.instruments.map((view) => [view.symbol, view]))
+  }
+
+  /**
+   * For the runner: looks at another moment from now on. What is not bound is passed over; what the snapshot
+   * lacks shows no prices and no holding, never those of an earlier moment.
+   */
+  pointAt(snapshot: Snapshot): void {
+    this.#snapshot = snapshot
+    for (const [index, view] of this.instruments.entries()) {
+      const guess = snapshot.instruments[index]
+      const isIt = (moment: InstrumentMoment) => moment.instrument.symbol === view.symbol
+      view.pointAt(snapshot, guess && isIt(guess) ? guess : snapshot.instruments.find(isIt))
+    }
+  }
+
+  /** @throws Failure when the strategy file does not list the symbol. */
+  instrument(symbol: string): InstrumentView {
+    const view = this.#bySymbol.get(symbol)
+    if (view !== undefined) return view
+    throw strategyFailure('INSTRUMENT_NOT_BOUND', {
+      facts: { instrument: symbol, listed: [...this.#bySymbol.keys()].join(' ') },
+      hint: 'add it to instruments in the strategy file',
+    })
+  }
+
+  /** Counts the daemon's snapshots from 1. */
+  get sequence(): number {
+    return this.#snapshot?.sequence ?? 0
+  }
+  /** Unix ms, our clock. */
+  get takenAt(): number {
+    return this.#snapshot?.takenAt ?? 0
+  }
+  /** Unix ms, exchange clock, as we know it. */
+  get exchangeTime(): number {
+    return this.#snapshot?.exchangeTime ?? 0
+  }
+  /** Unix ms, our clock: up to here the fills, and with them what the strategy holds, are known; 0 never. */
+  get fillsReadAt(): number {
+    return this.#snapshot?.fillsReadAt ?? 0
+  }
+}

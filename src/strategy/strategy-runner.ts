@@ -1,0 +1,215 @@
+import { type Instrument } from '../domain/instrument.ts'
+import { type Intent } from '../domain/intent.ts'
+import { type Snapshot } from '../domain/snapshot.ts'
+import { type Clock } from '../lib/clock.ts'
+import { type Strategy } from './define-strategy.ts'
+import { type IntentDenial, readIntents } from './read-intents.ts'
+import { SnapshotView } from './snapshot-view.ts'
+import {
+  describeThrown,
+  isStrategyFailure,
+  strategyFailure,
+  type StrategyFailure,
+  type StrategyFailureCode,
+} from './strategy-failure.ts'
+import { firstState, writeState } from './strategy-state.ts'
+
+/** How many failures in a row disable a strategy, unless the setting says otherwise. */
+export const FAILURES_MAX_DEFAULT = 10
+
+/** From here a decision is reported as slow, in ms: it holds up every other strategy of the process. */
+export const SLOW_MS_DEFAULT = 50
+
+/** A decision that came to pass. All of it is plain JSON, and the strategy holds no reference to it. */
+export interface Decided {
+  readonly kind: 'decided'
+  readonly intents: readonly Intent[]
+  /** The intents that make no sense; the others stand. */
+  readonly denials: readonly IntentDenial[]
+  /** What the strategy remembers from now on, as JSON text. */
+  readonly stateText: string
+  /** Whether that differs from before: what has not changed need not be recorded again. */
+  readonly stateChanged: boolean
+  readonly tookMs: number
+  readonly isSlow: boolean
+}
+
+/** The strategy threw or answered nonsense; its state is what it was before. */
+export interface DecisionFailed {
+  readonly kind: 'failed'
+  readonly code: StrategyFailureCode
+  /** For people: the code, a sentence, facts, and what was thrown. */
+  readonly message: string
+  readonly failuresInRow: number
+  readonly tookMs: number
+  readonly isSlow: boolean
+}
+
+/** Not asked: it failed too often in a row, and waits for an operator. */
+export interface DecisionDisabled {
+  readonly kind: 'disabled'
+  readonly reason: string
+}
+
+export type DecisionResult = Decided | DecisionFailed | DecisionDisabled
+
+/**
+ * The narrow way to a strategy: a snapshot goes in, JSON comes out. It never throws.
+ *
+ * `enabled` -- failuresMax failures in a row --> `disabled` -- enable() --> `enabled`
+ */
+export interface StrategyRunner {
+  readonly strategyId: string
+  decide(snapshot: Snapshot): DecisionResult
+  /** What the strategy remembers, as JSON text. */
+  readonly stateText: string
+  /** Why it is not asked any more; undefined while it is. */
+  readonly disabledReason: string | undefined
+  /** Failures since the start, in a row or not. */
+  readonly failures: number
+  /** The operator has looked: it is asked again. */
+  enable(): void
+}
+
+export interface StrategyRunnerOptions {
+  readonly strategyId: string
+  readonly strategy: Strategy
+  /** As the strategy's own schema gave them back. */
+  readonly params: unknown
+  readonly instruments: readonly Instrument[]
+  /** What the journal kept; absent for a strategy that never decided. */
+  readonly stateText?: string | undefined
+  readonly clock: Clock
+  readonly failuresMax?: number
+  readonly slowMs?: number
+}
+
+/**
+ * Runs one strategy in this process.
+ *
+ * @throws Failure when the first state cannot be had: initialState throws, or is not plain JSON.
+ */
+export function createStrategyRunner(options: StrategyRunnerOptions): StrategyRunner {
+  return new InProcessRunner(options)
+}
+
+class InProcessRunner implements StrategyRunner {
+  readonly strategyId: string
+  readonly #strategy: Strategy
+  readonly #params: unknown
+  readonly #view: SnapshotView
+  readonly #clock: Clock
+  readonly #failuresMax: number
+  readonly #slowMs: number
+  #stateText: string
+  #failures = 0
+  #failuresInRow = 0
+  #disabledReason: string | undefined
+
+  constructor(options: StrategyRunnerOptions) {
+    this.strategyId = options.strategyId
+    this.#strategy = options.strategy
+    this.#params = deepFreeze(options.params)
+    this.#view = new SnapshotView(options.instruments)
+    this.#clock = options.clock
+    this.#failuresMax = options.failuresMax ?? FAILURES_MAX_DEFAULT
+    this.#slowMs = options.slowMs ?? SLOW_MS_DEFAULT
+    this.#stateText = firstState(options)
+  }
+
+  get stateText(): string {
+    return this.#stateText
+  }
+  get disabledReason(): string | undefined {
+    return this.#disabledReason
+  }
+  get failures(): number {
+    return this.#failures
+  }
+
+  decide(snapshot: Snapshot): DecisionResult {
+    if (this.#disabledReason !== undefined) return { kind: 'disabled', reason: this.#disabledReason }
+    const startedAt = this.#clock.monotonic()
+    try {
+      const { intents, denials, stateText } = this.#ask(snapshot)
+      const stateChanged = stateText !== this.#stateText
+      this.#stateText = stateText
+      this.#failuresInRow = 0
+      return { kind: 'decided', intents, denials, stateText, stateChanged, ...this.#timeSince(startedAt) }
+    } catch (error) {
+      return this.#fail(error, startedAt)
+    }
+  }
+
+  enable(): void {
+    this.#failuresInRow = 0
+    this.#disabledReason = undefined
+  }
+
+  #ask(snapshot: Snapshot): Pick<Decided, 'intents' | 'denials' | 'stateText'> {
+    this.#view.pointAt(snapshot)
+    // A fresh copy each time: whatever the strategy kept of the last one leads nowhere.
+    const state: unknown = JSON.parse(this.#stateText)
+    const answer = this.#strategy.decide(this.#view, { params: this.#params, state })
+    const { intents, state: nextState } = readDecision(answer)
+    const stateText = writeState(nextState)
+    return { ...readIntents(this.strategyId, intents), stateText }
+  }
+
+  #fail(error: unknown, startedAt: number): DecisionFailed {
+    this.#failures += 1
+    this.#failuresInRow += 1
+    const { code, message } = toStrategyFailure(error)
+    if (this.#failuresInRow >= this.#failuresMax) {
+      this.#disabledReason = `${this.#failuresInRow} decisions failed in a row, the last with ${message}`
+    }
+    return {
+      kind: 'failed',
+      code,
+      message,
+      failuresInRow: this.#failuresInRow,
+      ...this.#timeSince(startedAt),
+    }
+  }
+
+  #timeSince(startedAt: number): { tookMs: number; isSlow: boolean } {
+    const tookMs = this.#clock.monotonic() - startedAt
+    return { tookMs, isSlow: tookMs > this.#slowMs }
+  }
+}
+
+function readDecision(answer: unknown): { intents: readonly unknown[]; state: unknown } {
+  if (typeof answer !== 'object' || answer === null) throw noDecision(`it returned ${String(answer)}`)
+  if ('then' in answer) {
+    // Its rejection would otherwise end the process: nobody else waits for this promise.
+    Promise.resolve(answer).catch(() => undefined)
+    throw strategyFailure('STRATEGY_ASYNC', { hint: 'decide must be synchronous: no async, no await' })
+  }
+  if (!('intents' in answer) || !Array.isArray(answer.intents)) throw noDecision('intents is not a list')
+  if (!('state' in answer)) throw noDecision('state is missing')
+  return { intents: answer.intents, state: answer.state }
+}
+
+function noDecision(found: string): StrategyFailure {
+  return strategyFailure('STRATEGY_NO_DECISION', {
+    facts: { found },
+    hint: 'return { intents: […], state } each time',
+  })
+}
+
+function toStrategyFailure(error: unknown): { code: StrategyFailureCode; message: string } {
+  if (isStrategyFailure(error)) return { code: error.code, message: error.message }
+  const failure = strategyFailure('STRATEGY_THREW', {
+    facts: { thrown: describeThrown(error) },
+    cause: error,
+  })
+  return { code: failure.code, message: failure.message }
+}
+
+/** Params are shared by all decisions: a strategy that writes into them would no longer be a function of its input. */
+function deepFreeze(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
+  Object.freeze(value)
+  for (const part of Object.values(value)) deepFreeze(part)
+  return value
+}
