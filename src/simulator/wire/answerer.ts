@@ -1,0 +1,135 @@
+import { type ServerResponse } from 'node:http'
+import { type Clock } from '../../lib/clock.ts'
+import { type Timers } from '../../lib/timers.ts'
+import { unreachable } from '../../lib/unreachable.ts'
+import { endpointAt } from './endpoint-at.ts'
+import { type Fault, type FaultPlan } from './faults.ts'
+import { type Wire } from './handle.ts'
+import { type ServerEvent } from './server-event.ts'
+import { type WireRequest, type WireResponse } from './wire-request.ts'
+
+export interface AnswererOptions {
+  readonly wire: Wire
+  readonly faults: FaultPlan
+  readonly clock: Clock
+  readonly timers: Timers
+  /** From a request carried out to its answer, ms. */
+  readonly answerDelayMs: number
+  readonly onEvent: (event: ServerEvent) => void
+}
+
+/** Carries requests out and sends the answers, on time, late, broken or never, as the faults have it. */
+export class Answerer {
+  readonly #options: AnswererOptions
+  /** What ends each answer that is still waited for. */
+  readonly #waiting = new Set<() => void>()
+  #stopped = false
+
+  constructor(options: AnswererOptions) {
+    this.#options = options
+  }
+
+  /** Settles when the answer has been handed to the socket, or the socket has gone. */
+  async answer(request: WireRequest, outgoing: ServerResponse): Promise<void> {
+    const { faults, wire, answerDelayMs, onEvent } = this.#options
+    const endpoint = endpointAt(request)?.name
+    const fault = faults.draw(endpoint)
+    if (fault === undefined) {
+      const response = wire.handle(request)
+      if (answerDelayMs > 0) await this.#wait(answerDelayMs)
+      return send(outgoing, response)
+    }
+    onEvent({ kind: 'faultInjected', fault: fault.kind, endpoint })
+    const { answer, isCarriedOut } = misbehave(fault, this.#options.clock)
+    const response = isCarriedOut ? wire.handle(request) : undefined
+    await this.#wait(answerDelayMs + fault.delayMs)
+    if (!this.#stopped) answer(outgoing, response)
+  }
+
+  /** Nothing is answered late any more. */
+  stop(): void {
+    this.#stopped = true
+    for (const end of this.#waiting) end()
+  }
+
+  #wait(delayMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const end = () => {
+        cancel()
+        this.#waiting.delete(end)
+        resolve()
+      }
+      const cancel = this.#options.timers.after(delayMs, end)
+      this.#waiting.add(end)
+    })
+  }
+}
+
+/** What a fault does: whether the request is carried out, and what is sent instead of its answer. */
+interface Misbehaviour {
+  readonly isCarriedOut: boolean
+  readonly answer: (outgoing: ServerResponse, response: WireResponse | undefined) => void
+}
+
+function misbehave({ kind }: Fault, clock: Clock): Misbehaviour {
+  switch (kind) {
+    case 'requestDropped':
+      return { isCarriedOut: false, answer: () => {} }
+    case 'gatewayErrorBefore':
+      return { isCarriedOut: false, answer: (outgoing) => send(outgoing, gatewayPage(502, 'Bad Gateway')) }
+    case 'tooManyRequests':
+      return { isCarriedOut: false, answer: (outgoing) => send(outgoing, tooManyRequests(clock.now())) }
+    case 'answerLost':
+      return { isCarriedOut: true, answer: (outgoing) => outgoing.socket?.resetAndDestroy() }
+    case 'gatewayErrorAfter':
+      return {
+        isCarriedOut: true,
+        answer: (outgoing) => send(outgoing, gatewayPage(500, 'Internal Server Error')),
+      }
+    case 'truncatedBody':
+      return { isCarriedOut: true, answer: sendHalf }
+    case 'garbageBody':
+      return { isCarriedOut: true, answer: (outgoing) => send(outgoing, GARBAGE) }
+    case 'delayedAnswer':
+      return { isCarriedOut: true, answer: (outgoing, response) => response && send(outgoing, response) }
+    default:
+      return unreachable(kind)
+  }
+}
+
+function tooManyRequests(requestTime: number): WireResponse {
+  return {
+    status: 429,
+    headers: { 'content-type': 'application/json;charset=UTF-8' },
+    body: JSON.stringify({ code: '429', msg: 'Too Many Requests', requestTime, data: null }),
+  }
+}
+
+/** Looks like an answer from afar: the right status and type, and no JSON. */
+const GARBAGE: WireResponse = {
+  status: 200,
+  headers: { 'content-type': 'application/json;charset=UTF-8' },
+  body: '{"code":"00000","msg":"success","requestTime":NaN,"data":[\u0000\ufffd}',
+}
+
+function gatewayPage(status: number, title: string): WireResponse {
+  return {
+    status,
+    headers: { 'content-type': 'text/html' },
+    body: `<html>\r\n<head><title>${status} ${title}</title></head>\r\n<body>${status} ${title}</body>\r\n</html>\r\n`,
+  }
+}
+
+function send(outgoing: ServerResponse, { status, headers, body }: WireResponse): void {
+  if (outgoing.destroyed) return
+  outgoing.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) })
+  outgoing.end(body)
+}
+
+/** Announces the whole length, sends half of it, and ends the connection. */
+function sendHalf(outgoing: ServerResponse, response: WireResponse | undefined): void {
+  if (outgoing.destroyed || response === undefined) return
+  const body = Buffer.from(response.body)
+  outgoing.writeHead(response.status, { ...response.headers, 'content-length': body.length })
+  outgoing.write(body.subarray(0, Math.ceil(body.length / 2)), () => outgoing.socket?.destroy())
+}

@@ -1,0 +1,37 @@
+import { type Endpoint } from '../../protocol/endpoint.ts'
+
+/** What a browser is shown at `/`: what this is, and which endpoints it serves. Plain HTML, no script. */
+export function renderFrontPage(endpoints: readonly Endpoint[]): string {
+  const rows = endpoints.map(renderRow).join('\n')
+  return `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<title>Exchange simulator</title>
+<h1>Exchange simulator</h1>
+<p>A simulated derivatives exchange: simulated prices, simulated money, a real wire. Requests are signed,
+limited and refused as the real exchange does it. It listens where it was told to, and keeps no secret.</p>
+<table>
+<tr><th>Method<th>Path<th>Signed<th>Limit
+${rows}
+</table>
+</html>
+`
+}
+
+function renderRow({ method, path, auth, limit }: Endpoint): string {
+  const calls = `${limit.calls} in ${limit.perMs} ms a ${limit.scope === 'ip' ? 'client address' : 'user'}`
+  const cells = [method, path, auth === 'public' ? 'no' : 'yes', calls]
+  return `<tr>${cells.map((cell) => `<td>${escapeHtml(cell)}`).join('')}`
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
+
+function escapeHtml(text: string): string {
+  return text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? character)
+}

@@ -1,0 +1,200 @@
+import { type Clock } from '../../lib/clock.ts'
+import { messageOf } from '../../lib/failure.ts'
+import { endpointNames, type EndpointName } from '../../protocol/endpoints.ts'
+import { type AccountSetup } from '../core/account.ts'
+import { type ExchangeCore } from '../core/exchange-core.ts'
+import { type Reply } from '../core/reply.ts'
+import { authenticate } from './authenticate.ts'
+import { checkParameters } from './check-parameters.ts'
+import { endpointAt, type NamedEndpoint } from './endpoint-at.ts'
+import { handlers, NOBODY } from './handlers.ts'
+import { type Parameters, readParameters } from './parameters.ts'
+import { RateLimits } from './rate-limits.ts'
+import { checkReceiveWindow } from './receive-window.ts'
+import { type Refusal, refusals } from './refusal.ts'
+import { defaultWireSettings, type WireSettings } from './settings.ts'
+import { type WireCounters, type WireEvent } from './wire-event.ts'
+import { type WireRequest, type WireResponse } from './wire-request.ts'
+
+export interface WireOptions {
+  readonly core: ExchangeCore
+  /** The exchange's clock. */
+  readonly clock: Clock
+  readonly settings?: WireSettings
+  readonly onEvent?: (event: WireEvent) => void
+}
+
+/** The exchange as its clients see it: requests in, responses out, no sockets. */
+export interface Wire {
+  handle(request: WireRequest): WireResponse
+  counters(): WireCounters
+}
+
+export function createWire(options: WireOptions): Wire {
+  return new ExchangeWire(options)
+}
+
+/** What a request has come to: a refusal of the wire, or the core's reply. */
+type Outcome = Refusal | Reply<unknown>
+
+class ExchangeWire implements Wire {
+  readonly #core: ExchangeCore
+  readonly #clock: Clock
+  readonly #settings: WireSettings
+  readonly #onEvent: (event: WireEvent) => void
+  readonly #limits: RateLimits
+  readonly #requests: Record<EndpointName, number>
+  readonly #refusals = new Map<string, number>()
+  /** The JSON of ticker answers, by the core's own array: written once a market step, not once a request. */
+  readonly #tickersJson = new WeakMap<object, string>()
+  #latestAt = 0
+
+  constructor({ core, clock, settings = defaultWireSettings, onEvent = () => {} }: WireOptions) {
+    this.#core = core
+    this.#clock = clock
+    this.#settings = settings
+    this.#onEvent = onEvent
+    this.#limits = new RateLimits(settings.rateLimits)
+    this.#requests = Object.fromEntries(endpointNames.map((name) => [name, 0])) as Record<
+      EndpointName,
+      number
+    >
+  }
+
+  handle(request: WireRequest): WireResponse {
+    // A clock that steps back must neither reopen a rate limit nor move the market back.
+    const now = Math.max(this.#latestAt, this.#clock.now())
+    this.#latestAt = now
+    const endpoint = endpointAt(request)
+    if (endpoint !== undefined) this.#requests[endpoint.name]++
+    const taken = new TakenRequest(now)
+    const outcome = this.#answer(request, endpoint, taken)
+    if (!outcome.ok) this.#countRefusal(outcome, endpoint, taken)
+    return this.#respond(outcome, endpoint, taken)
+  }
+
+  counters(): WireCounters {
+    return {
+      requests: { ...this.#requests },
+      refusals: Object.fromEntries(this.#refusals),
+      tooManyRequests: this.#refusals.get(refusals.tooManyRequests.code) ?? 0,
+    }
+  }
+
+  /** Every check in the order of the real exchange, then the handler. */
+  #answer(request: WireRequest, endpoint: NamedEndpoint | undefined, taken: TakenRequest): Outcome {
+    const settings = this.#settings
+    if (Object.keys(request.headers).length > settings.headersMax) return refusals.headersTooMany
+    if (Buffer.byteLength(request.body) > settings.bodyBytesMax) return refusals.bodyTooLarge
+    if (!this.#limits.takeOverall(request.remoteAddress, taken.now)) return refusals.tooManyRequests
+    if (endpoint === undefined) return refusals.pathUnknown
+    if (endpoint.limit.scope === 'ip' && !this.#take(endpoint, request.remoteAddress, taken)) {
+      return refusals.tooManyRequests
+    }
+    if (endpoint.auth !== 'public') {
+      const authenticated = authenticate(request, {
+        accountByKey: (key) => this.#core.accountByKey(key),
+        toleranceMs: settings.timestampToleranceMs,
+        now: taken.now,
+      })
+      if (!authenticated.ok) return authenticated
+      taken.account = authenticated.account
+    }
+    const uid = taken.account?.uid ?? request.remoteAddress
+    if (endpoint.limit.scope === 'uid' && !this.#take(endpoint, uid, taken)) return refusals.tooManyRequests
+    const read = this.#readParameters(endpoint, request, taken.now)
+    return read.ok ? this.#serve(endpoint, read.parameters, taken) : read
+  }
+
+  /** Counts the call against its endpoint's limit. */
+  #take(endpoint: NamedEndpoint, who: string, taken: TakenRequest): boolean {
+    const isCopyTrader = taken.account?.role === 'copyTrader'
+    const call = { endpoint: endpoint.name, limit: endpoint.limit, who, isCopyTrader }
+    const { granted, remaining } = this.#limits.take(call, taken.now)
+    taken.remaining = remaining
+    return granted
+  }
+
+  #readParameters(endpoint: NamedEndpoint, request: WireRequest, now: number) {
+    const { businessErrorStatus: status, unknownParameters } = this.#settings
+    const read = readParameters(endpoint, request)
+    if (!read.ok) return read
+    const checked = checkParameters(endpoint, read.parameters, { unknownParameters, status })
+    if (!checked.ok) return checked
+    return checkReceiveWindow(checked.parameters, { now, status }) ?? checked
+  }
+
+  /** A fault inside the exchange is the exchange's: its clients see an answer that settles nothing. */
+  #serve(endpoint: NamedEndpoint, parameters: Parameters, taken: TakenRequest): Outcome {
+    // The schema has just passed the parameters, which is what the handler's own type says of them.
+    const serve = handlers[endpoint.name] as (
+      core: ExchangeCore,
+      request: Parameters,
+      caller: { account: { uid: string }; now: number },
+    ) => Reply<unknown>
+    try {
+      return serve(this.#core, parameters, { account: taken.account ?? NOBODY, now: taken.now })
+    } catch (error) {
+      this.#onEvent({ kind: 'handlerFailed', endpoint: endpoint.name, reason: messageOf(error) })
+      return refusals.internal
+    }
+  }
+
+  #respond(
+    outcome: Outcome,
+    endpoint: NamedEndpoint | undefined,
+    { now, remaining }: TakenRequest,
+  ): WireResponse {
+    const headers: Record<string, string> = { 'content-type': 'application/json;charset=UTF-8' }
+    if (remaining !== undefined) headers['x-mbx-used-remain-limit'] = String(remaining)
+    if (outcome.ok) {
+      const data = this.#jsonOf(outcome.data, endpoint)
+      return {
+        status: 200,
+        headers,
+        body: `{"code":"00000","msg":"success","requestTime":${now},"data":${data}}`,
+      }
+    }
+    const status = 'status' in outcome ? outcome.status : this.#settings.businessErrorStatus
+    const body = { code: outcome.code, msg: outcome.message, requestTime: now, data: null }
+    return { status, headers, body: JSON.stringify(body) }
+  }
+
+  #jsonOf(data: unknown, endpoint: NamedEndpoint | undefined): string {
+    if (endpoint?.name !== 'tickers' || typeof data !== 'object' || data === null) return JSON.stringify(data)
+    const known = this.#tickersJson.get(data)
+    if (known !== undefined) return known
+    const json = JSON.stringify(data)
+    this.#tickersJson.set(data, json)
+    return json
+  }
+
+  #countRefusal(
+    refusal: { code: string; message: string },
+    endpoint: NamedEndpoint | undefined,
+    taken: TakenRequest,
+  ): void {
+    const { code, message } = refusal
+    this.#refusals.set(code, (this.#refusals.get(code) ?? 0) + 1)
+    this.#onEvent({
+      kind: 'requestRefused',
+      endpoint: endpoint?.name,
+      uid: taken.account?.uid,
+      code,
+      message,
+    })
+  }
+}
+
+/** What has been found out about a request on its way through the checks. */
+class TakenRequest {
+  /** Unix ms of the exchange's clock when it took the request. */
+  readonly now: number
+  account: AccountSetup | undefined
+  /** Calls of this endpoint left to this caller. */
+  remaining: number | undefined
+
+  constructor(now: number) {
+    this.now = now
+  }
+}

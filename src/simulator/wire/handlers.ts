@@ -1,0 +1,32 @@
+import { type EndpointName, type RequestOf, type ResponseOf } from '../../protocol/endpoints.ts'
+import { type AccountRef } from '../core/account.ts'
+import { type ExchangeCore } from '../core/exchange-core.ts'
+import { type Reply } from '../core/reply.ts'
+
+/** Who asks, and when. */
+export interface Caller {
+  /** {@link NOBODY} for public endpoints. */
+  readonly account: AccountRef
+  /** Unix ms of the exchange's clock. */
+  readonly now: number
+}
+
+export type Handler<Name extends EndpointName> = (
+  core: ExchangeCore,
+  request: RequestOf<Name>,
+  caller: Caller,
+) => Reply<ResponseOf<Name>>
+
+/** The caller of a public endpoint: no account has an empty UID. */
+export const NOBODY: AccountRef = { uid: '' }
+
+/** What answers each row of the table. A row without a handler does not compile. */
+export const handlers: { readonly [Name in EndpointName]: Handler<Name> } = {
+  batchPlaceOrder: (core, request, { account, now }) => core.batchPlaceOrder(account, request, now),
+  cancelAllOrders: (core, request, { account, now }) => core.cancelAllOrders(account, request, now),
+  modifyPlanOrder: (core, request, { account, now }) => core.modifyPlanOrder(account, request, now),
+  orderFills: (core, request, { account, now }) => core.orderFills(account, request, now),
+  singlePosition: (core, request, { account, now }) => core.singlePosition(account, request, now),
+  tickers: (core, request, { now }) => core.tickers(request, now),
+  longShortRatio: (core, request, { now }) => core.longShortRatio(request, now),
+}

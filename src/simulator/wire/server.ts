@@ -1,0 +1,142 @@
+import { type AddressInfo } from 'node:net'
+import { createAdaptorServer, type HttpBindings } from '@hono/node-server'
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
+import { type Context, Hono } from 'hono'
+import { type Clock } from '../../lib/clock.ts'
+import { Failure, messageOf } from '../../lib/failure.ts'
+import { type Timers } from '../../lib/timers.ts'
+import { endpointNamed, endpointNames } from '../../protocol/endpoints.ts'
+import { Answerer } from './answerer.ts'
+import { type FaultPlan } from './faults.ts'
+import { renderFrontPage } from './front-page.ts'
+import { type Wire } from './handle.ts'
+import { readRequest } from './read-request.ts'
+import { type ServerEvent } from './server-event.ts'
+import { startTicking } from './ticking.ts'
+
+export interface ServerOptions {
+  readonly wire: Wire
+  readonly faults: FaultPlan
+  readonly clock: Clock
+  readonly timers: Timers
+  /** A loopback address unless the operator wants others in. */
+  readonly host: string
+  /** 0 takes any that is free. */
+  readonly port: number
+  /** How often the market is played when nobody asks, ms. */
+  readonly stepMs: number
+  /** Plays the market; `now` is Unix ms of the exchange's clock. */
+  readonly advance: (now: number) => void
+  /** From a request carried out to its answer, ms. */
+  readonly answerDelayMs: number
+  readonly bodyBytesMax: number
+  readonly onEvent: (event: ServerEvent) => void
+}
+
+export interface RunningServer {
+  /** `http://127.0.0.1:8700`, without a slash at its end. */
+  readonly baseUrl: string
+  /** Answers what it can within {@link STOP_GRACE_MS}, then closes every socket. Twice is once. */
+  stop(): Promise<void>
+}
+
+/**
+ * Longer than any client keeps an idle socket by itself (undici: 4 s), and announced in the Keep-Alive header,
+ * so that it is always the client who closes and no request meets a socket that is just being closed.
+ */
+const KEEP_ALIVE_MS = 75_000
+/** From the connection's first byte to the last of the headers, and of the whole request. */
+const HEADERS_MS_MAX = 10_000
+const REQUEST_MS_MAX = 30_000
+const HEADER_BYTES_MAX = 16_384
+/** Far above any daemon's pool; a leak of sockets shows here first. */
+const CONNECTIONS_MAX = 1024
+const STOP_GRACE_MS = 250
+
+/** Serves the wire over HTTP and plays the market on a grid of `stepMs`. @throws Failure SIMULATOR_LISTEN_FAILED */
+export async function startServer(options: ServerOptions): Promise<RunningServer> {
+  const { clock, timers, host, port, stepMs, onEvent } = options
+  const answerer = new Answerer(options)
+  const server = createAdaptorServer({
+    fetch: buildApp(options, answerer).fetch,
+    // The daemon lives in this process too: its Request and Response stay the runtime's own.
+    overrideGlobalObjects: false,
+    serverOptions: {
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      headersTimeout: HEADERS_MS_MAX,
+      requestTimeout: REQUEST_MS_MAX,
+      maxHeaderSize: HEADER_BYTES_MAX,
+    },
+  })
+  if (!('closeIdleConnections' in server)) throw new Error('unreachable: an HTTP/1.1 server was asked for')
+  server.maxConnections = CONNECTIONS_MAX
+  const address = await new Promise<AddressInfo>((resolve, reject) => {
+    server.once('error', (error) => reject(listenFailure(host, port, error)))
+    server.listen(port, host, () => resolve(server.address() as AddressInfo))
+  })
+  server.on('error', (error) => onEvent({ kind: 'serverFailed', reason: messageOf(error) }))
+  const stopTicking = startTicking({ clock, timers, stepMs, tick: createTick(options) })
+
+  let stopped: Promise<void> | undefined
+  const stop = async () => {
+    stopTicking()
+    answerer.stop()
+    const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+    server.closeIdleConnections()
+    const cancel = timers.after(STOP_GRACE_MS, () => server.closeAllConnections())
+    await closed
+    cancel()
+  }
+  return { baseUrl: `http://${urlHost(address)}:${address.port}`, stop: () => (stopped ??= stop()) }
+}
+
+type App = { Bindings: HttpBindings }
+
+function buildApp(options: ServerOptions, answerer: Answerer): Hono<App> {
+  const frontPage = renderFrontPage(endpointNames.map(endpointNamed))
+  const app = new Hono<App>()
+  app.get('/', (context) => context.html(frontPage))
+  app.all('*', (context) => serve(context, options, answerer))
+  app.onError((error, context) => {
+    options.onEvent({ kind: 'serverFailed', reason: messageOf(error) })
+    return context.text('internal error', 500)
+  })
+  return app
+}
+
+/** Node's own request and response are used, since faults need the socket and Hono's copies cost time. */
+async function serve(context: Context<App>, options: ServerOptions, answerer: Answerer): Promise<Response> {
+  const { incoming, outgoing } = context.env
+  const request = await readRequest(incoming, options.bodyBytesMax)
+  // A client that left before its request was whole gets nothing carried out.
+  if (request !== undefined) await answerer.answer(request, outgoing)
+  return RESPONSE_ALREADY_SENT
+}
+
+/** A market that breaks is reported once, and must not take the daemon around it down. */
+function createTick({ advance, onEvent }: ServerOptions): (now: number) => void {
+  let isBroken = false
+  return (now) => {
+    try {
+      advance(now)
+      isBroken = false
+    } catch (error) {
+      if (!isBroken) onEvent({ kind: 'marketFailed', reason: messageOf(error) })
+      isBroken = true
+    }
+  }
+}
+
+function urlHost({ address, family }: AddressInfo): string {
+  return family === 'IPv6' ? `[${address}]` : address
+}
+
+function listenFailure(host: string, port: number, cause: Error): Failure {
+  return new Failure({
+    code: 'SIMULATOR_LISTEN_FAILED',
+    sentence: 'the simulator cannot listen at its address',
+    facts: { host, port },
+    hint: 'choose another port, or 0 for any that is free; another simulator may still be running',
+    cause,
+  })
+}

@@ -1,0 +1,33 @@
+import { type Clock } from '../../lib/clock.ts'
+import { type Timers } from '../../lib/timers.ts'
+
+export interface TickingOptions {
+  readonly clock: Clock
+  readonly timers: Timers
+  /** Distance of the grid, ms. */
+  readonly stepMs: number
+  readonly tick: (now: number) => void
+}
+
+/**
+ * Calls `tick` on an absolute grid: at each whole multiple of `stepMs` of the clock, so that a late wake-up
+ * does not push the later ones back. Multiples that were slept through are left out, not made up for.
+ *
+ * @returns what stops it.
+ */
+export function startTicking({ clock, timers, stepMs, tick }: TickingOptions): () => void {
+  let cancel = () => {}
+  let stopped = false
+  const wait = () => {
+    const now = clock.now()
+    cancel = timers.after(stepMs - (now % stepMs), () => {
+      tick(clock.now())
+      if (!stopped) wait()
+    })
+  }
+  wait()
+  return () => {
+    stopped = true
+    cancel()
+  }
+}
