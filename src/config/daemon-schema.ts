@@ -31,15 +31,9 @@ const exchangeSchema = z
       .regex(/^[a-z]{2}-[A-Z]{2}$/)
       .default('en-US')
       .meta({ title: 'a language such as "en-US"', description: "Language of the exchange's messages." }),
-    limitsUse: z
-      .number()
-      .positive()
-      .max(1)
-      .default(1)
-      .meta({
-        description:
-          'Share of the documented rate limits this daemon may use; below 1 leaves room for others.',
-      }),
+    limitsUse: z.number().positive().max(1).default(1).meta({
+      description: 'Share of the documented rate limits this daemon may use; below 1 leaves room for others.',
+    }),
   })
   .meta({ description: 'The exchange and how it is called.' })
 
@@ -75,15 +69,10 @@ const calendarSchema = z
       '5 0 0,8,16 * * *',
     ),
     dayRoll: calendarPattern('When the day of the daily loss begins (cron).').default('0 0 0 * * *'),
-    timezone: z
-      .string()
-      .min(1)
-      .max(64)
-      .default('UTC')
-      .meta({
-        title: 'a time zone such as "UTC" or "Europe/Berlin"',
-        description: 'Time zone of the patterns.',
-      }),
+    timezone: z.string().min(1).max(64).default('UTC').meta({
+      title: 'a time zone such as "UTC" or "Europe/Berlin"',
+      description: 'Time zone of the patterns.',
+    }),
   })
   .meta({ description: 'What happens at a time of day.' })
 
@@ -115,13 +104,9 @@ export const riskSchema = z
       'Largest sum of all positions and working orders, long and short added, in the quote coin.',
     ),
     dailyLossMax: positiveDecimal('Loss since the day roll that halts trading, in the margin coin.'),
-    rejectionsMax: z
-      .int()
-      .min(1)
-      .max(1000)
-      .meta({
-        description: 'Rejections of a strategy on an instrument, one after the other, that stop the pair.',
-      }),
+    rejectionsMax: z.int().min(1).max(1000).meta({
+      description: 'Rejections of a strategy on an instrument, one after the other, that stop the pair.',
+    }),
   })
   .meta({ description: 'Limits of the whole account. None has a default.' })
 
@@ -134,14 +119,9 @@ const executionSchema = z
       .max(60_000)
       .default(3000)
       .meta({ description: 'How long after it happened a fill may stay unreadable, in ms.' }),
-    acceptHorizonMs: z
-      .int()
-      .min(1000)
-      .max(600_000)
-      .default(35_000)
-      .meta({
-        description: 'How long after it was signed a request can still be accepted by the exchange, in ms.',
-      }),
+    acceptHorizonMs: z.int().min(1000).max(600_000).default(35_000).meta({
+      description: 'How long after it was signed a request can still be accepted by the exchange, in ms.',
+    }),
     resubmitWindowMs: z
       .int()
       .min(1000)
@@ -154,14 +134,9 @@ const executionSchema = z
       .max(60_000)
       .default(1000)
       .meta({ description: 'Added to every wait that decides an unknown order, in ms.' }),
-    takerCollarRatio: z
-      .number()
-      .positive()
-      .max(0.5)
-      .default(0.002)
-      .meta({
-        description: 'How far through the best price a taking order may reach, as a share of the price.',
-      }),
+    takerCollarRatio: z.number().positive().max(0.5).default(0.002).meta({
+      description: 'How far through the best price a taking order may reach, as a share of the price.',
+    }),
   })
   .meta({ description: 'How orders are batched, sent and cleared up.' })
 
@@ -186,11 +161,9 @@ export const daemonFileSchema = z
         title: 'a name such as "paper" (lower case letters, digits, -; at most 32)',
         description: 'Names this daemon in its lock and logs.',
       }),
-    environment: z
-      .enum(['simulator', 'demo', 'live'])
-      .meta({
-        description: 'simulator: no real exchange. demo: the exchange with play money. live: real money.',
-      }),
+    environment: z.enum(['simulator', 'demo', 'live']).meta({
+      description: 'simulator: no real exchange. demo: the exchange with play money. live: real money.',
+    }),
     confirmLive: z.boolean().default(false).meta({ description: 'Must be true with environment live.' }),
     exchange: exchangeSchema.prefault({}),
     account: z.strictObject(accountShape).meta({ description: 'The account that is traded.' }),
@@ -202,22 +175,15 @@ export const daemonFileSchema = z
     control: controlSchema.prefault({ port: 0 }),
     state: z
       .strictObject({
-        directory: z
-          .string()
-          .min(1)
-          .max(400)
-          .meta({
-            description:
-              'Journal, lock and kill file; relative to this file, made with mode 0700. One daemon, one directory.',
-          }),
+        directory: z.string().min(1).max(400).meta({
+          description:
+            'Journal, lock and kill file; relative to this file, made with mode 0700. One daemon, one directory.',
+        }),
       })
       .meta({ description: 'What survives a restart.' }),
-    onStop: z
-      .enum(['leave', 'cancel', 'flatten'])
-      .default('leave')
-      .meta({
-        description: 'At an orderly stop: leave orders, cancel them, or cancel them and close positions.',
-      }),
+    onStop: z.enum(['leave', 'cancel', 'flatten']).default('leave').meta({
+      description: 'At an orderly stop: leave orders, cancel them, or cancel them and close positions.',
+    }),
     onRestart: z
       .enum(['fence', 'adopt'])
       .default('fence')

@@ -34,7 +34,8 @@ const aboveZero = (form: string, description: string) =>
 export const isAbove = (left: string, right: string): boolean => decimal(left).gt(decimal(right))
 
 /** Whether `value` is a whole number of `step`s. `step` is above zero. */
-export const isMultipleOf = (value: string, step: string): boolean => decimal(value).mod(decimal(step)).eq(ZERO)
+export const isMultipleOf = (value: string, step: string): boolean =>
+  decimal(value).mod(decimal(step)).eq(ZERO)
 
 /** Whether an unknown value is the text of a decimal above zero. */
 export const isPositiveDecimal = (value: unknown): value is string =>

@@ -6,62 +6,54 @@ import { z } from 'zod'
 import { positiveDecimal, signedDecimal } from './decimal-text.ts'
 import { accountShape, instrumentsSchema, symbolSchema } from './exchange-schema.ts'
 
-const generatedMarketSchema = z
+/** Where simulated prices come from: a seeded generator, and recordings for the symbols that have one. */
+export const marketSchema = z
   .strictObject({
-    kind: z
-      .literal('generated')
-      .meta({ description: 'A seeded market: volatility clusters, fat tails, real spreads.' }),
-    prices: z
+    startPrices: z
       .record(symbolSchema, positiveDecimal('Price at the start, in the quote coin.'))
-      .meta({ description: 'Where each instrument starts.' }),
+      .default({})
+      .meta({
+        description: 'Where the seeded market starts, for each instrument that has no recording.',
+      }),
     yearlyVolatility: z
       .number()
       .positive()
       .max(10)
       .default(0.6)
-      .meta({ description: 'Standard deviation of a year of returns; 0.6 is 60 %.' }),
-  })
-  .meta({ title: 'a generated market' })
-
-const recordedMarketSchema = z
-  .strictObject({
-    kind: z.literal('recording').meta({ description: 'Real prices from files, played in order.' }),
-    files: z
-      .record(symbolSchema, z.string().min(1).max(400))
-      .meta({
-        description: 'A CSV of candles or quotes (plain or .gz) an instrument, relative to this file.',
-      }),
+      .meta({ description: 'Standard deviation of a year of returns of the seeded market; 0.6 is 60 %.' }),
+    recordings: z.record(symbolSchema, z.string().min(1).max(400)).default({}).meta({
+      description:
+        'Real prices: a CSV of candles or quotes (plain or .gz) an instrument, relative to this file.',
+    }),
     repeat: z
       .boolean()
       .default(false)
-      .meta({ description: 'Start again at the end instead of standing still.' }),
+      .meta({ description: 'Play the recordings again when they end, instead of standing still.' }),
   })
-  .meta({ title: 'a recorded market' })
-
-/** Where simulated prices come from. */
-export const marketSchema = z
-  .discriminatedUnion('kind', [generatedMarketSchema, recordedMarketSchema])
   .meta({ description: 'Where simulated prices come from.' })
 
-const feesSchema = z
+const probability = (description: string) => z.number().min(0).max(1).default(0).meta({ description })
+
+const faultsSchema = z
   .strictObject({
-    maker: signedDecimal(
-      'Fee of an order that rested, as a share of the notional; negative is a rebate.',
-    ).default('0.0002'),
-    taker: signedDecimal('Fee of an order that crossed the spread, as a share of the notional.').default(
-      '0.0006',
-    ),
+    requestDropped: probability('The request never arrives and nothing is ever answered.'),
+    gatewayErrorBefore: probability('Status 502 with a page of HTML; the request never arrived.'),
+    tooManyRequests: probability('Status 429 although no limit was met; the request was not carried out.'),
+    answerLost: probability('The request is carried out, then the connection is reset.'),
+    gatewayErrorAfter: probability('The request is carried out, then status 500 with a page of HTML.'),
+    truncatedBody: probability('The request is carried out, then half of the answer comes.'),
+    garbageBody: probability('The request is carried out, then an answer comes that is no JSON.'),
+    delayedAnswer: probability('The request is carried out, and the answer comes 1 to 5 seconds late.'),
   })
-  .meta({ description: 'Fees as shares of the notional: "0.0006" is 6 basis points.' })
+  .meta({
+    description: 'Misbehaviour on purpose: the probability of each kind, for every request, from 0 to 1.',
+  })
 
 const limitsSchema = z
   .strictObject({
-    counting: z
-      .enum(['sliding', 'fixed', 'bucket'])
-      .default('sliding')
-      .meta({
-        description: 'How calls a second are counted. The document does not say; sliding is the strictest.',
-      }),
+    counting: z.enum(['sliding', 'fixed', 'bucket']).default('sliding').meta({
+      description: 'How calls a second are counted. The document does not say; sliding is the strictest.',
+    }),
   })
   .meta({ description: 'How the simulated exchange counts its rate limits.' })
 
@@ -81,7 +73,10 @@ export const simulatorShape = {
     .default(1)
     .meta({ description: 'Market time over real time; 1 is real time.' }),
   market: marketSchema,
-  fees: feesSchema.prefault({}),
+  makerFeeRate: signedDecimal(
+    'Fee of an order that rested, as a share of the notional; negative is a rebate.',
+  ).default('0.0002'),
+  takerFeeRate: signedDecimal('Fee of an order that took, as a share of the notional.').default('0.0006'),
   limits: limitsSchema.prefault({}),
   idempotency: z
     .enum(['replay', 'duplicateError', 'pendingOnly'])
@@ -101,7 +96,13 @@ export const simulatorShape = {
     .max(60_000)
     .default(5)
     .meta({ description: 'How long each answer takes, in ms.' }),
-  fillDelayMs: z
+  matchingLagMs: z
+    .int()
+    .min(0)
+    .max(60_000)
+    .default(0)
+    .meta({ description: 'How long after its answer an accepted order cannot trade yet, in ms.' }),
+  fillVisibilityLagMs: z
     .int()
     .min(0)
     .max(60_000)
@@ -113,6 +114,7 @@ export const simulatorShape = {
     .max(600_000)
     .default(30_000)
     .meta({ description: 'How far a signed timestamp may be from the exchange clock, in ms.' }),
+  faults: faultsSchema.prefault({}),
 }
 
 /** The main file's `simulator:` section: the exchange that lives inside the daemon. */

@@ -1,0 +1,71 @@
+/** One configuration file, read and held against its schema, with everything that is wrong in it. */
+import { z } from 'zod'
+import type { Problem } from './problem.ts'
+import { readTextFile, shownPath } from './read-file.ts'
+import { salvage, type Salvaged } from './salvage.ts'
+import { YamlSource } from './yaml-source.ts'
+import { problemsFromZod } from './zod-problems.ts'
+
+/** What came of reading one file. */
+export interface CheckedFile<T> {
+  readonly problems: readonly Problem[]
+  /** Absent when there is nothing to look at: no such file, no YAML, no mapping. */
+  readonly source?: YamlSource
+  /** The parts that pass; absent with `source`. */
+  readonly settings?: Salvaged<T>
+  /** The whole, when everything passes. */
+  readonly value?: T
+}
+
+/** Where a file is, and what changes it before it is checked. */
+export interface FileRequest {
+  readonly file: string
+  readonly cwd: string
+  /** Applies `--set` options; @returns their problems. */
+  readonly change?: (source: YamlSource) => readonly Problem[]
+}
+
+/** Reads and checks one file. Never throws. */
+export function checkFile<S extends z.core.$ZodType>(
+  schema: S,
+  { file, cwd, change }: FileRequest,
+): CheckedFile<z.infer<S>> {
+  const shown = shownPath(file, cwd)
+  const read = readTextFile(file)
+  if ('failure' in read) return { problems: [{ source: shown, path: '', message: read.failure }] }
+  const source = new YamlSource(read.text, shown)
+  const before = source.check()
+  if (!before.usable) return { problems: before.problems }
+  const changes = change?.(source) ?? []
+  const { usable, problems } = source.check()
+  if (!usable) return { problems: [...changes, ...problems] }
+  return { source, ...checkSource(schema, source, [...changes, ...problems]) }
+}
+
+function checkSource<S extends z.core.$ZodType>(schema: S, source: YamlSource, before: readonly Problem[]) {
+  const plain = source.read(schema)
+  const parsed = z.safeParse(schema, plain)
+  const found = parsed.success ? [] : problemsFromZod({ source, schema }, parsed.error.issues)
+  const settings = salvage(schema, plain)
+  return {
+    problems: [...before, ...found],
+    ...(settings === undefined ? {} : { settings }),
+    ...(parsed.success ? { value: parsed.data } : {}),
+  }
+}
+
+/** What came of reading one section against a schema that somebody else owns. */
+export type CheckedSection<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly problems: readonly Problem[] }
+
+/** Reads a section such as `['params']` against a strategy's own schema, digits of decimals kept. */
+export function checkSection<S extends z.core.$ZodType>(
+  source: YamlSource,
+  schema: S,
+  path: readonly string[],
+): CheckedSection<z.infer<S>> {
+  const parsed = z.safeParse(schema, source.has(path) ? source.read(schema, path) : {})
+  if (parsed.success) return { ok: true, value: parsed.data }
+  return { ok: false, problems: problemsFromZod({ source, schema, prefix: path }, parsed.error.issues) }
+}

@@ -1,0 +1,245 @@
+/**
+ * Impossible combinations: settings that are each in order and cannot be meant together. The checks run on
+ * what could be salvaged, and skip what is missing or wrong by itself.
+ */
+import { explainPattern, isTimeZone } from './calendar-pattern.ts'
+import type { DaemonFile } from './daemon-schema.ts'
+import { isAbove, isMultipleOf } from './decimal-text.ts'
+import type { Problem } from './problem.ts'
+import type { Salvaged } from './salvage.ts'
+import type { SimulatorMarket } from './simulator-schema.ts'
+import type { SettingPath } from './setting-path.ts'
+import type { YamlSource } from './yaml-source.ts'
+
+/** A file that was read, and what of it can be used. */
+export interface Readable<T> {
+  readonly source: YamlSource
+  readonly settings: Salvaged<T>
+}
+
+type Daemon = Readable<DaemonFile>
+type Instruments = Daemon['settings']['instruments']
+
+/** Everything that can be wrong between the settings of the main file. */
+export const checkDaemon = (daemon: Daemon): Problem[] => [
+  ...checkEnvironment(daemon),
+  ...checkAddress(daemon),
+  ...checkSimulatorSection(daemon),
+  ...checkAccount(daemon.source, ['account'], daemon.settings.account ?? {}),
+  ...checkInstruments(daemon.source, daemon.settings.instruments),
+  ...checkCalendar(daemon),
+  ...checkRisk(daemon),
+  ...checkExecution(daemon),
+]
+
+function checkEnvironment({ source, settings }: Daemon): Problem[] {
+  const { environment, confirmLive, account } = settings
+  const isDemoProduct = account?.productType?.startsWith('S') === true
+  const problems: Problem[] = []
+  if (environment === 'live' && confirmLive === false) {
+    problems.push(source.problem(['environment'], 'live trades real money: say so with confirmLive: true'))
+  }
+  if (environment === 'live' && isDemoProduct) {
+    problems.push(
+      source.problem(
+        ['account', 'productType'],
+        `${account?.productType} is a demo product; the environment is live`,
+      ),
+    )
+  }
+  return problems
+}
+
+function checkAddress({ source, settings: { environment, exchange } }: Daemon): Problem[] {
+  const path = ['exchange', 'baseUrl']
+  if (exchange?.baseUrl === undefined) {
+    if (environment === undefined || environment === 'simulator' || source.has(path)) return []
+    return [
+      source.problem(
+        ['environment'],
+        `${environment} needs the address of the exchange: set exchange.baseUrl`,
+      ),
+    ]
+  }
+  const url = new URL(exchange.baseUrl)
+  const problems: Problem[] = []
+  if (
+    url.username !== '' ||
+    url.password !== '' ||
+    url.search !== '' ||
+    url.hash !== '' ||
+    url.pathname !== '/'
+  ) {
+    problems.push(source.problem(path, 'expected an address with nothing but a host and a port'))
+  }
+  if (environment === 'simulator' && !isLoopback(url.hostname)) {
+    problems.push(
+      source.problem(
+        path,
+        'environment simulator may only speak to this machine (127.0.0.1, ::1, localhost)',
+      ),
+    )
+  }
+  if ((environment === 'live' || environment === 'demo') && url.protocol !== 'https:') {
+    problems.push(source.problem(path, `environment ${environment} needs an https address`))
+  }
+  return problems
+}
+
+const isLoopback = (host: string): boolean =>
+  host === 'localhost' || host === '[::1]' || /^127(\.\d+){3}$/.test(host)
+
+function checkSimulatorSection({ source, settings }: Daemon): Problem[] {
+  const { environment, exchange, simulator, instruments } = settings
+  const isWritten = source.has(['simulator'])
+  const isEmbedded = environment === 'simulator' && !source.has(['exchange', 'baseUrl'])
+  if (environment === undefined) return []
+  if (isEmbedded && !isWritten) {
+    return [
+      source.problem(
+        ['environment'],
+        'the simulator inside the daemon needs the section simulator (or set exchange.baseUrl)',
+      ),
+    ]
+  }
+  if (isWritten && environment !== 'simulator') {
+    return [
+      source.problemOfKey(
+        ['simulator'],
+        `environment ${environment} has no use for a simulator: remove this section`,
+      ),
+    ]
+  }
+  if (isWritten && exchange?.baseUrl !== undefined) {
+    return [
+      source.problemOfKey(
+        ['simulator'],
+        'exchange.baseUrl names another exchange: remove this section or that address',
+      ),
+    ]
+  }
+  return checkMarket(source, ['simulator', 'market'], { market: simulator?.market, instruments })
+}
+
+/** Every instrument needs a price to start from or a recording, and nothing else has one. */
+export function checkMarket(
+  source: YamlSource,
+  path: SettingPath,
+  { market, instruments }: { market: Salvaged<SimulatorMarket> | undefined; instruments: Instruments },
+): Problem[] {
+  const { startPrices, recordings } = market ?? {}
+  if (startPrices === undefined || recordings === undefined || instruments === undefined) return []
+  const priced = new Set([...Object.keys(startPrices), ...Object.keys(recordings)])
+  const missing = Object.keys(instruments).filter((symbol) => !priced.has(symbol))
+  const surplus = [...priced].filter((symbol) => !Object.hasOwn(instruments, symbol))
+  return [
+    ...missing.map((symbol) =>
+      source.problemOfKey(path, `${symbol} has neither a start price nor a recording`),
+    ),
+    ...surplus.map((symbol) => {
+      const key = Object.hasOwn(startPrices, symbol) ? 'startPrices' : 'recordings'
+      return source.problemOfKey([...path, key, symbol], `${symbol} is not listed under instruments`)
+    }),
+  ]
+}
+
+const MARGIN_COINS: Readonly<Record<string, string>> = {
+  'USDT-FUTURES': 'USDT',
+  'USDC-FUTURES': 'USDC',
+  'SUSDT-FUTURES': 'SUSDT',
+  'SUSDC-FUTURES': 'SUSDC',
+}
+
+/** A product type that settles in one coin takes no other as margin. */
+export function checkAccount(
+  source: YamlSource,
+  path: SettingPath,
+  {
+    productType = '',
+    marginCoin,
+  }: { readonly productType?: string | undefined; readonly marginCoin?: string | undefined },
+): Problem[] {
+  const coin = MARGIN_COINS[productType]
+  if (coin === undefined || marginCoin === undefined || coin === marginCoin) return []
+  return [
+    source.problem([...path, 'marginCoin'], `${productType} takes ${coin} as margin, not ${marginCoin}`),
+  ]
+}
+
+/** Contract precision that contradicts itself. */
+export function checkInstruments(
+  source: YamlSource,
+  instruments: Daemon['settings']['instruments'],
+): Problem[] {
+  if (instruments === undefined) return []
+  if (Object.keys(instruments).length === 0)
+    return [source.problem(['instruments'], 'expected at least one instrument')]
+  return Object.entries(instruments).flatMap(([symbol, instrument]) => {
+    const { lotSize, minSize } = instrument ?? {}
+    if (lotSize === undefined || minSize === undefined || isMultipleOf(minSize, lotSize)) return []
+    return [
+      source.problem(
+        ['instruments', symbol, 'minSize'],
+        `${minSize} is not a multiple of the lotSize ${lotSize}`,
+      ),
+    ]
+  })
+}
+
+function checkCalendar({ source, settings: { calendar } }: Daemon): Problem[] {
+  const problems = (['funding', 'dayRoll'] as const).flatMap((key) => {
+    const pattern = calendar?.[key]
+    const message = pattern === undefined ? undefined : explainPattern(pattern)
+    return message === undefined ? [] : [source.problem(['calendar', key], message)]
+  })
+  if (calendar?.timezone !== undefined && !isTimeZone(calendar.timezone)) {
+    problems.push(
+      source.problem(['calendar', 'timezone'], 'expected a time zone such as UTC or Europe/Berlin'),
+    )
+  }
+  return problems
+}
+
+function checkRisk({ source, settings: { risk, polling, instruments } }: Daemon): Problem[] {
+  const { orderNotionalMax, grossNotionalMax, dataAgeMaxMs } = risk ?? {}
+  const problems: Problem[] = []
+  if (
+    orderNotionalMax !== undefined &&
+    grossNotionalMax !== undefined &&
+    isAbove(orderNotionalMax, grossNotionalMax)
+  ) {
+    const message = `${orderNotionalMax} for one order is above the grossNotionalMax ${grossNotionalMax} of the account`
+    problems.push(source.problem(['risk', 'orderNotionalMax'], message))
+  }
+  if (dataAgeMaxMs !== undefined && polling?.tickersMs !== undefined && dataAgeMaxMs < polling.tickersMs) {
+    const message = `${dataAgeMaxMs} ms is less than polling.tickersMs ${polling.tickersMs}: all data would be too old`
+    problems.push(source.problem(['risk', 'dataAgeMaxMs'], message))
+  }
+  for (const [symbol, instrument] of Object.entries(instruments ?? {})) {
+    const least = instrument?.minNotional
+    if (orderNotionalMax === undefined || least === undefined || !isAbove(least, orderNotionalMax)) continue
+    const message = `${orderNotionalMax} is below the minNotional ${least} of ${symbol}: no order could be sent`
+    problems.push(source.problem(['risk', 'orderNotionalMax'], message))
+  }
+  return problems
+}
+
+function checkExecution({ source, settings: { execution, risk } }: Daemon): Problem[] {
+  const { acceptHorizonMs, fillVisibilityMs, extraToleranceMs, resubmitWindowMs, takerCollarRatio } =
+    execution ?? {}
+  const problems: Problem[] = []
+  const waits = [acceptHorizonMs, fillVisibilityMs, extraToleranceMs].filter((wait) => wait !== undefined)
+  const waitMs = waits.reduce((sum, wait) => sum + wait, 0)
+  if (waits.length === 3 && resubmitWindowMs !== undefined && resubmitWindowMs <= waitMs) {
+    const message =
+      `${resubmitWindowMs} ms is over before an unknown order is cleared up ` +
+      `(acceptHorizonMs + fillVisibilityMs + extraToleranceMs = ${waitMs})`
+    problems.push(source.problem(['execution', 'resubmitWindowMs'], message))
+  }
+  const collar = risk?.priceCollarRatio
+  if (takerCollarRatio !== undefined && collar !== undefined && takerCollarRatio > collar) {
+    const message = `${takerCollarRatio} is above risk.priceCollarRatio ${collar}: such orders would all be denied`
+    problems.push(source.problem(['execution', 'takerCollarRatio'], message))
+  }
+  return problems
+}

@@ -1,0 +1,151 @@
+/** From files and `--set` options to one configuration, or to every problem in all of them. */
+import { existsSync, realpathSync, statSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { checkFile, type CheckedFile } from './checked-file.ts'
+import { checkDaemon, type Readable } from './cross-checks.ts'
+import { type DaemonFile, daemonFileSchema } from './daemon-schema.ts'
+import { checkMarketFiles, resolveMarket } from './market-files.ts'
+import { applyOverrides } from './overrides.ts'
+import { ConfigError, type Problem, sortProblems } from './problem.ts'
+import { shownPath } from './read-file.ts'
+import { checkIds, checkStrategy } from './strategy-checks.ts'
+import { type StrategyFile, strategyFileSchema } from './strategy-schema.ts'
+import type { YamlSource } from './yaml-source.ts'
+
+/** What is to be read. */
+export interface ConfigRequest {
+  /** The main file, relative to `cwd` or absolute. */
+  readonly file: string
+  /** `path=value` texts of `--set`, applied to the main file in this order. */
+  readonly overrides?: readonly string[]
+  /** Directory that messages show files relative to. */
+  readonly cwd: string
+}
+
+/** One strategy, with the places its file spoke of made absolute. */
+export interface StrategyConfig extends StrategyFile {
+  readonly file: string
+  readonly moduleFile: string
+}
+
+/** Everything the operator said. Paths are absolute; durations are ms; decimals are text. */
+export interface DaemonConfig extends Omit<DaemonFile, 'strategies'> {
+  readonly file: string
+  readonly strategies: readonly StrategyConfig[]
+}
+
+/** The documents behind a configuration, for problems that are found later. */
+export interface ConfigDocuments {
+  readonly main: YamlSource
+  readonly strategies: ReadonlyMap<string, YamlSource>
+}
+
+export interface LoadedConfig {
+  readonly config: DaemonConfig
+  readonly documents: ConfigDocuments
+}
+
+/** Every problem found, and the configuration when there is none. */
+export interface ConfigReading {
+  readonly problems: readonly Problem[]
+  readonly loaded?: LoadedConfig
+}
+
+/** Reads the whole configuration. @throws ConfigError with every problem of every file. */
+export function loadConfig(request: ConfigRequest): LoadedConfig {
+  const { loaded, problems } = readConfig(request)
+  if (loaded === undefined) throw new ConfigError(problems)
+  return loaded
+}
+
+/** Reads the whole configuration and reports instead of throwing. */
+export function readConfig({ file, overrides = [], cwd }: ConfigRequest): ConfigReading {
+  const mainFile = resolve(cwd, file)
+  const main = checkFile(daemonFileSchema, {
+    file: mainFile,
+    cwd,
+    change: (source) => applyOverrides(source, overrides),
+  })
+  if (main.source === undefined) return { problems: sortProblems(main.problems) }
+  const daemon: Readable<DaemonFile> = { source: main.source, settings: main.settings ?? {} }
+  const strategies = readStrategies(daemon, { mainFile, cwd })
+  const readable = strategies.filter(isReadable)
+  const market = { source: main.source, path: ['simulator', 'market'], directory: dirname(mainFile) }
+  const problems = [
+    ...main.problems,
+    ...checkDaemon(daemon),
+    ...checkMarketFiles(market, daemon.settings.simulator?.market),
+    ...strategies.flatMap((strategy) => strategy.problems),
+    ...checkIds(readable),
+    ...readable.flatMap((strategy) => checkStrategy(strategy, daemon.settings)),
+  ]
+  if (problems.length > 0 || main.value === undefined) return { problems: sortProblems(problems) }
+  return { problems: [], loaded: assemble({ mainFile, main: main.source, value: main.value, strategies }) }
+}
+
+interface StrategyReading extends CheckedFile<StrategyFile> {
+  readonly file: string
+}
+
+const isReadable = (strategy: StrategyReading): strategy is StrategyReading & Readable<StrategyFile> =>
+  strategy.source !== undefined && strategy.settings !== undefined
+
+function readStrategies(
+  daemon: Readable<DaemonFile>,
+  { mainFile, cwd }: { mainFile: string; cwd: string },
+): StrategyReading[] {
+  const seen = new Set<string>()
+  return (daemon.settings.strategies ?? []).flatMap((name, index) => {
+    if (name === undefined) return []
+    const file = resolve(dirname(mainFile), name)
+    const problemHere = (message: string) => [
+      {
+        file,
+        problems: [daemon.source.problem(['strategies', index], `${message}: ${shownPath(file, cwd)}`)],
+      },
+    ]
+    if (name.includes('\0') || !existsSync(file)) return problemHere('no such file')
+    const identity = realpathSync(file)
+    if (seen.has(identity)) return problemHere('this file is already listed')
+    seen.add(identity)
+    return [readStrategy(file, cwd)]
+  })
+}
+
+function readStrategy(file: string, cwd: string): StrategyReading {
+  const checked = checkFile(strategyFileSchema, { file, cwd })
+  const name = checked.settings?.module
+  if (checked.source === undefined || name === undefined) return { file, ...checked }
+  const moduleFile = resolve(dirname(file), name)
+  if (statSync(moduleFile, { throwIfNoEntry: false })?.isFile()) return { file, ...checked }
+  const problem = checked.source.problem(['module'], `no such file: ${shownPath(moduleFile, cwd)}`)
+  return { file, ...checked, problems: [...checked.problems, problem] }
+}
+
+interface Parts {
+  readonly mainFile: string
+  readonly main: YamlSource
+  readonly value: DaemonFile
+  readonly strategies: readonly StrategyReading[]
+}
+
+/** Only called when there is no problem left: every part has its value. */
+function assemble({ mainFile, main, value, strategies }: Parts): LoadedConfig {
+  const directory = dirname(mainFile)
+  const sources = new Map<string, YamlSource>()
+  const configs = strategies.flatMap(({ file, value: strategy, source }) => {
+    if (strategy === undefined || source === undefined) return []
+    sources.set(strategy.id, source)
+    return [{ ...strategy, file, moduleFile: resolve(dirname(file), strategy.module) }]
+  })
+  const config: DaemonConfig = {
+    ...value,
+    file: mainFile,
+    state: { ...value.state, directory: resolve(directory, value.state.directory) },
+    strategies: configs,
+    ...(value.simulator && {
+      simulator: { ...value.simulator, market: resolveMarket(value.simulator.market, directory) },
+    }),
+  }
+  return { config, documents: { main, strategies: sources } }
+}

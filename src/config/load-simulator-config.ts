@@ -1,0 +1,55 @@
+/** Reads config/simulator.yaml, the settings of the exchange simulator as a server (`intentd simulate`). */
+import { dirname, resolve } from 'node:path'
+import { checkFile } from './checked-file.ts'
+import { checkAccount, checkInstruments, checkMarket } from './cross-checks.ts'
+import type { ConfigRequest } from './load-config.ts'
+import { checkMarketFiles, resolveMarket } from './market-files.ts'
+import { applyOverrides } from './overrides.ts'
+import { ConfigError, type Problem } from './problem.ts'
+import type { Salvaged } from './salvage.ts'
+import { type SimulatorFile, simulatorFileSchema } from './simulator-schema.ts'
+import type { YamlSource } from './yaml-source.ts'
+
+/** The settings of `intentd simulate`. Paths are absolute; durations are ms; decimals are text. */
+export interface SimulatorConfig extends SimulatorFile {
+  readonly file: string
+}
+
+/** @throws ConfigError with every problem of the file. */
+export function loadSimulatorConfig({ file, overrides = [], cwd }: ConfigRequest): {
+  config: SimulatorConfig
+  document: YamlSource
+} {
+  const path = resolve(cwd, file)
+  const change = (source: YamlSource) => applyOverrides(source, overrides)
+  const {
+    source,
+    settings = {},
+    value,
+    problems,
+  } = checkFile(simulatorFileSchema, { file: path, cwd, change })
+  const found =
+    source === undefined ? problems : [...problems, ...checkSimulator(source, settings, dirname(path))]
+  if (source === undefined || value === undefined || found.length > 0) throw new ConfigError(found)
+  const market = resolveMarket(value.market, dirname(path))
+  return { config: { ...value, market, file: path }, document: source }
+}
+
+function checkSimulator(source: YamlSource, settings: Salvaged<SimulatorFile>, directory: string): Problem[] {
+  const { market, instruments, accounts = [] } = settings
+  const seen = new Set<string>()
+  return [
+    ...checkInstruments(source, instruments),
+    ...checkMarket(source, ['market'], { market, instruments }),
+    ...checkMarketFiles({ source, path: ['market'], directory }, market),
+    ...accounts.flatMap((account, index) => {
+      const problems = checkAccount(source, ['accounts', index], account ?? {})
+      const name = account?.name
+      if (name === undefined) return problems
+      if (seen.has(name))
+        problems.push(source.problem(['accounts', index, 'name'], `${name} is another account's name`))
+      seen.add(name)
+      return problems
+    }),
+  ]
+}

@@ -1,0 +1,41 @@
+/** Reading one configuration file: a bounded amount of UTF-8 text, or a sentence that says why not. */
+import { readFileSync, statSync } from 'node:fs'
+import { relative } from 'node:path'
+
+/** A hundred times the largest sensible file. */
+const FILE_BYTES_MAX = 1_048_576
+
+/** The text of a file, or what keeps us from having it. */
+export type FileText = { readonly text: string } | { readonly failure: string }
+
+const FAILURES: Readonly<Record<string, string>> = {
+  ENOENT: 'no such file',
+  ENOTDIR: 'no such file',
+  EACCES: 'no permission to read this file',
+  EPERM: 'no permission to read this file',
+  ELOOP: 'a symbolic link that leads nowhere',
+  ENAMETOOLONG: 'no such file: the name is too long',
+  EISDIR: 'not a file',
+}
+
+/** Reads a whole file. Never throws. */
+export function readTextFile(file: string): FileText {
+  try {
+    const stats = statSync(file)
+    if (!stats.isFile()) return { failure: 'not a file' }
+    if (stats.size > FILE_BYTES_MAX) return { failure: `larger than ${FILE_BYTES_MAX} bytes` }
+    return { text: new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file)) }
+  } catch (error) {
+    return { failure: explainFailure(error) }
+  }
+}
+
+/** The sentence for what the file system threw. */
+export function explainFailure(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
+  if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA') return 'not UTF-8 text'
+  return FAILURES[code] ?? `cannot be read (${code})`
+}
+
+/** A file as the operator would type it in the working directory. */
+export const shownPath = (file: string, cwd: string): string => relative(cwd, file) || file

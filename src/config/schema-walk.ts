@@ -1,0 +1,108 @@
+/** Walking a zod schema along a path of settings: what is expected there, and which keys are known. */
+import { z } from 'zod'
+
+type Schema = z.core.$ZodType
+
+/** The schema under `optional`, `default` and the like: what a written value must satisfy. */
+export function unwrapSchema(schema: Schema): Schema {
+  if (schema instanceof z.core.$ZodPipe) return unwrapSchema(schema._zod.def.in)
+  if (schema instanceof z.core.$ZodLazy) return unwrapSchema(schema._zod.innerType)
+  const isWrapper =
+    schema instanceof z.core.$ZodOptional ||
+    schema instanceof z.core.$ZodDefault ||
+    schema instanceof z.core.$ZodPrefault ||
+    schema instanceof z.core.$ZodNullable ||
+    schema instanceof z.core.$ZodReadonly
+  return isWrapper ? unwrapSchema(schema._zod.def.innerType) : schema
+}
+
+/** The schema of one key or index of a value, when the schema knows it. */
+export function childSchema(schema: Schema, key: PropertyKey): Schema | undefined {
+  const inner = unwrapSchema(schema)
+  if (inner instanceof z.core.$ZodObject) {
+    return Object.hasOwn(inner._zod.def.shape, key) ? inner._zod.def.shape[String(key)] : undefined
+  }
+  if (inner instanceof z.core.$ZodRecord) return inner._zod.def.valueType
+  if (inner instanceof z.core.$ZodArray) return inner._zod.def.element
+  if (inner instanceof z.core.$ZodUnion) {
+    return inner._zod.def.options
+      .map((option) => childSchema(option, key))
+      .find((child) => child !== undefined)
+  }
+  return undefined
+}
+
+/** The schema at a path, when the schema knows it. */
+export function schemaAt(schema: Schema, path: readonly PropertyKey[]): Schema | undefined {
+  let current: Schema | undefined = schema
+  for (const key of path) current = current && childSchema(current, key)
+  return current
+}
+
+/** Whether the schema wants text, so that an unquoted number must be handed over digit for digit. */
+export const isTextSchema = (schema: Schema): boolean => unwrapSchema(schema) instanceof z.core.$ZodString
+
+/** The keys that a mapping may have here; none where any key will do. */
+export function knownKeys(schema: Schema | undefined): string[] {
+  const inner = schema && unwrapSchema(schema)
+  if (inner instanceof z.core.$ZodObject) return Object.keys(inner._zod.def.shape)
+  if (inner instanceof z.core.$ZodUnion) return inner._zod.def.options.flatMap(knownKeys)
+  return []
+}
+
+/** What the schema wants in words: `a whole number from 1 to 50`. */
+export function describeSchema(schema: Schema): string | undefined {
+  return describe(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }))
+}
+
+/** The JSON Schema as zod writes it; a boolean stands for anything or nothing. */
+type JsonSchema = z.core.JSONSchema._JSONSchema
+
+function describe(json: JsonSchema): string | undefined {
+  if (typeof json === 'boolean') return undefined
+  if (json.title !== undefined) return json.title
+  if (json.const !== undefined) return JSON.stringify(json.const)
+  if (json.enum) return joinWithOr(json.enum.map((value) => JSON.stringify(value)))
+  const options = json.anyOf ?? json.oneOf
+  if (options) return joinWithOr(options.map((option) => describe(option) ?? 'something else'))
+  if (json.type === 'boolean') return 'true or false'
+  if (json.type === 'integer') return `a whole number${describeRange(json)}`
+  if (json.type === 'number') return `a number${describeRange(json)}`
+  if (json.type === 'string') return `text${describeCount(json.minLength, json.maxLength, 'characters')}`
+  if (json.type === 'array') return `a list${describeCount(json.minItems, json.maxItems, 'values')}`
+  if (json.type === 'object') return 'a mapping of settings'
+  return undefined
+}
+
+function describeRange({
+  minimum,
+  maximum,
+  exclusiveMinimum,
+  exclusiveMaximum,
+}: z.core.JSONSchema.BaseSchema): string {
+  const low = isLimit(minimum) ? minimum : undefined
+  const high = isLimit(maximum) ? maximum : undefined
+  if (low !== undefined && high !== undefined) return ` from ${low} to ${high}`
+  const parts = [
+    isLimit(exclusiveMinimum) && `above ${exclusiveMinimum}`,
+    low !== undefined && `of at least ${low}`,
+    isLimit(exclusiveMaximum) && `below ${exclusiveMaximum}`,
+    high !== undefined && `of at most ${high}`,
+  ].filter((part) => part !== false)
+  return parts.length === 0 ? '' : ` ${parts.join(' and ')}`
+}
+
+/** zod bounds every integer by what a float can hold exactly: true, and nothing to tell an operator. */
+const isLimit = (bound: unknown): bound is number =>
+  typeof bound === 'number' && Math.abs(bound) !== Number.MAX_SAFE_INTEGER
+
+function describeCount(least: number | undefined, most: number | undefined, things: string): string {
+  if (most === undefined) return least ? ` of at least ${least} ${things}` : ''
+  return ` of ${least ?? 0} to ${most} ${things}`
+}
+
+function joinWithOr(words: readonly string[]): string {
+  const unique = [...new Set(words)]
+  if (unique.length < 2) return unique.join('')
+  return `${unique.slice(0, -1).join(', ')} or ${unique.at(-1)}`
+}

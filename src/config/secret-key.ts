@@ -1,0 +1,16 @@
+/** Keys that would hold a secret if they were allowed in a file, in lower case without separators. */
+const SECRET_KEYS = new Map([
+  ['apikey', 'INTENTD_API_KEY'],
+  ['accesskey', 'INTENTD_API_KEY'],
+  ['apisecret', 'INTENTD_API_SECRET'],
+  ['secret', 'INTENTD_API_SECRET'],
+  ['secretkey', 'INTENTD_API_SECRET'],
+  ['privatekey', 'INTENTD_API_SECRET'],
+  ['passphrase', 'INTENTD_API_PASSPHRASE'],
+  ['apipassphrase', 'INTENTD_API_PASSPHRASE'],
+  ['password', 'INTENTD_API_PASSPHRASE'],
+])
+
+/** The environment variable that takes what this key seems to hold; undefined for an ordinary key. */
+export const secretVariableFor = (key: string): string | undefined =>
+  SECRET_KEYS.get(key.toLowerCase().replaceAll(/[^a-z]/g, ''))

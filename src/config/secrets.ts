@@ -1,0 +1,151 @@
+/**
+ * The exchange credentials, and the only reader of the process environment. They come from a variable
+ * (INTENTD_API_KEY), from a file that a variable names (INTENTD_API_KEY_FILE), or from `.env` in the working
+ * directory, where the process environment has the last word. Never from YAML, never from the command line.
+ */
+import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { parse as parseEnvFile } from 'dotenv'
+import { Secret } from '../lib/secret.ts'
+import type { DaemonConfig } from './load-config.ts'
+import { ConfigError, type Problem } from './problem.ts'
+import { explainFailure } from './read-file.ts'
+
+/** What signs requests to the exchange. */
+export interface Credentials {
+  readonly apiKey: Secret
+  readonly apiSecret: Secret
+  readonly passphrase: Secret
+}
+
+/** Environment variables by name. */
+export type Variables = Readonly<Record<string, string | undefined>>
+
+export interface SecretsRequest {
+  /** Directory that holds `.env`, and that `_FILE` variables are relative to. */
+  readonly cwd: string
+  /** The process environment unless a test says otherwise. */
+  readonly variables?: Variables
+}
+
+const NAMES = {
+  apiKey: 'INTENTD_API_KEY',
+  apiSecret: 'INTENTD_API_SECRET',
+  passphrase: 'INTENTD_API_PASSPHRASE',
+} as const
+
+const ENV_FILE = '.env'
+
+/** Far above any key, far below what would hurt to read. */
+const SECRET_BYTES_MAX = 65_536
+
+/** Group and others: a secret is for its owner alone. */
+const MODE_OTHERS = 0o077
+
+/** The process environment, for rooms that need a variable which is no secret (NOTIFY_SOCKET, NO_COLOR). */
+export const processVariables = (): Variables => process.env
+
+/** Whether this configuration talks to an exchange that wants credentials. */
+export const needsCredentials = ({
+  environment,
+  exchange,
+}: Pick<DaemonConfig, 'environment' | 'exchange'>): boolean =>
+  environment !== 'simulator' || exchange.baseUrl !== undefined
+
+/**
+ * Reads the credentials; undefined for the simulator inside the daemon, which makes its own.
+ * @throws ConfigError with everything that is missing or unsafe.
+ */
+export function loadCredentials(
+  config: Pick<DaemonConfig, 'environment' | 'exchange'>,
+  { cwd, variables = processVariables() }: SecretsRequest,
+): Credentials | undefined {
+  if (!needsCredentials(config)) return undefined
+  const problems: Problem[] = []
+  if (variables['NODE_TLS_REJECT_UNAUTHORIZED'] === '0') {
+    const message = 'remove it: the exchange could be anybody when certificates are not checked'
+    problems.push(variableProblem('NODE_TLS_REJECT_UNAUTHORIZED', message))
+  }
+  const all = { ...readEnvFile(cwd, problems), ...dropEmpty(variables) }
+  const read = (name: string) => readSecret(name, { variables: all, cwd, problems })
+  const apiKey = read(NAMES.apiKey)
+  const apiSecret = read(NAMES.apiSecret)
+  const passphrase = read(NAMES.passphrase)
+  if (problems.length > 0 || !apiKey || !apiSecret || !passphrase) throw new ConfigError(problems)
+  return { apiKey, apiSecret, passphrase }
+}
+
+interface Reading {
+  readonly variables: Variables
+  readonly cwd: string
+  readonly problems: Problem[]
+}
+
+function readSecret(name: string, { variables, cwd, problems }: Reading): Secret | undefined {
+  const fileName = `${name}_FILE`
+  const direct = variables[name]
+  const file = variables[fileName]
+  if (direct !== undefined && file !== undefined) {
+    problems.push(variableProblem(name, `set either this or ${fileName}, not both`))
+    return undefined
+  }
+  if (direct === undefined && file === undefined) {
+    problems.push(
+      variableProblem(name, `missing: set it in the environment or in ${ENV_FILE}, or set ${fileName}`),
+    )
+    return undefined
+  }
+  const read = file === undefined ? { text: direct ?? '' } : readPrivateFile(resolve(cwd, file))
+  if ('failure' in read) {
+    problems.push(variableProblem(fileName, read.failure))
+    return undefined
+  }
+  const text = read.text.trim()
+  if (/^[\x21-\x7e]+$/.test(text)) return new Secret(text)
+  problems.push(
+    variableProblem(file === undefined ? name : fileName, 'expected printable characters without spaces'),
+  )
+  return undefined
+}
+
+/** The variables of `.env`; none without that file. */
+function readEnvFile(cwd: string, problems: Problem[]): Variables {
+  const read = readPrivateFile(resolve(cwd, ENV_FILE))
+  if ('failure' in read) {
+    if (read.failure !== 'no such file') problems.push({ source: ENV_FILE, path: '', message: read.failure })
+    return {}
+  }
+  for (const [index, line] of read.text.split('\n').entries()) {
+    // dotenv takes an unquoted # for a comment, and the secret would silently lose its end.
+    if (!/^\s*(?:export\s+)?INTENTD_API_\w+\s*=\s*[^\s'"`#][^\s#]*#/.test(line)) continue
+    const message = 'a value with # in it needs quotes, or everything from the # on is lost'
+    problems.push({ source: ENV_FILE, line: index + 1, column: 1, path: '', message })
+  }
+  return dropEmpty(parseEnvFile(read.text))
+}
+
+/** Reads a small file that nobody but its owner may read. The checks are made on what was opened. */
+function readPrivateFile(file: string): { text: string } | { failure: string } {
+  let handle: number | undefined
+  try {
+    // Without O_NONBLOCK a named pipe in the place of the file would hold up the start for ever.
+    handle = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK)
+    const stats = fstatSync(handle)
+    if (!stats.isFile()) return { failure: 'not a file' }
+    if (stats.size > SECRET_BYTES_MAX) return { failure: `larger than ${SECRET_BYTES_MAX} bytes` }
+    // Windows has no such modes: there every file would look readable by all.
+    if (process.platform !== 'win32' && (stats.mode & MODE_OTHERS) !== 0) {
+      return { failure: 'others may read this file: run chmod 600 on it' }
+    }
+    return { text: readFileSync(handle, 'utf8') }
+  } catch (error) {
+    return { failure: explainFailure(error) }
+  } finally {
+    if (handle !== undefined) closeSync(handle)
+  }
+}
+
+const dropEmpty = (variables: Variables): Variables =>
+  Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== undefined && value !== ''))
+
+const variableProblem = (name: string, message: string): Problem => ({ source: name, path: '', message })

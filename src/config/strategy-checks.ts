@@ -1,0 +1,114 @@
+/** Impossible combinations inside a strategy file, and between strategy files and the main file. */
+import type { Readable } from './cross-checks.ts'
+import type { DaemonFile } from './daemon-schema.ts'
+import { isAbove, isMultipleOf, isPositiveDecimal } from './decimal-text.ts'
+import { didYouMean } from '../lib/did-you-mean.ts'
+import type { Problem } from './problem.ts'
+import type { Salvaged } from './salvage.ts'
+import type { StrategyFile } from './strategy-schema.ts'
+import type { SettingPath } from './setting-path.ts'
+
+type Strategy = Readable<StrategyFile>
+type DaemonSettings = Salvaged<DaemonFile>
+
+/** Everything that can be wrong with one strategy in this daemon. */
+export const checkStrategy = (strategy: Strategy, daemon: DaemonSettings): Problem[] => [
+  ...checkSymbols(strategy, daemon),
+  ...checkSizes(strategy, daemon),
+  ...checkAccountLimits(strategy, daemon),
+]
+
+/** Two strategies with one id would share orders, state and limits. */
+export function checkIds(strategies: readonly Strategy[]): Problem[] {
+  const firstById = new Map<string, Strategy>()
+  return strategies.flatMap((strategy) => {
+    const { id } = strategy.settings
+    if (id === undefined) return []
+    const first = firstById.get(id)
+    if (first === undefined) {
+      firstById.set(id, strategy)
+      return []
+    }
+    return [strategy.source.problem(['id'], `${id} is already the id of ${first.source.shown}`)]
+  })
+}
+
+function checkSymbols({ source, settings }: Strategy, { instruments }: DaemonSettings): Problem[] {
+  const seen = new Set<string>()
+  const listed = Object.keys(instruments ?? {})
+  return (settings.instruments ?? []).flatMap((symbol, index) => {
+    if (symbol === undefined) return []
+    const isSecond = seen.has(symbol)
+    seen.add(symbol)
+    if (isSecond) return [source.problem(['instruments', index], `${symbol} is named twice`)]
+    if (instruments === undefined || listed.includes(symbol)) return []
+    const guess = didYouMean(symbol, listed)
+    const hint = guess === undefined ? `those listed are ${listed.join(', ')}` : `did you mean ${guess}?`
+    return [
+      source.problem(
+        ['instruments', index],
+        `${symbol} is not listed under instruments of the main file; ${hint}`,
+      ),
+    ]
+  })
+}
+
+/** Sizes that no order of the strategy's instruments could have. */
+function checkSizes({ source, settings }: Strategy, { instruments }: DaemonSettings): Problem[] {
+  const { positionMax, orderSizeMax } = settings.risk ?? {}
+  const size = settings.params?.['size']
+  const problems: Problem[] = []
+  if (positionMax !== undefined && orderSizeMax !== undefined && isAbove(orderSizeMax, positionMax)) {
+    problems.push(
+      source.problem(['risk', 'orderSizeMax'], `${orderSizeMax} is above the positionMax ${positionMax}`),
+    )
+  }
+  if (isPositiveDecimal(size) && orderSizeMax !== undefined && isAbove(size, orderSizeMax)) {
+    problems.push(
+      source.problem(
+        ['params', 'size'],
+        `${size} is above risk.orderSizeMax ${orderSizeMax}: every order would be denied`,
+      ),
+    )
+  }
+  const sizes: [SettingPath, unknown][] = [
+    [['risk', 'positionMax'], positionMax],
+    [['risk', 'orderSizeMax'], orderSizeMax],
+    [['params', 'size'], size],
+  ]
+  for (const symbol of settings.instruments ?? []) {
+    const { lotSize, minSize } = (symbol !== undefined && instruments?.[symbol]) || {}
+    for (const [path, value] of sizes) {
+      if (!isPositiveDecimal(value)) continue
+      if (lotSize !== undefined && !isMultipleOf(value, lotSize)) {
+        problems.push(
+          source.problem(path, `${value} is not a multiple of the lotSize ${lotSize} of ${symbol}`),
+        )
+      } else if (minSize !== undefined && isAbove(minSize, value)) {
+        problems.push(source.problem(path, `${value} is below the minSize ${minSize} of ${symbol}`))
+      }
+    }
+  }
+  return problems
+}
+
+/** A strategy may be stricter than the account, never looser. */
+function checkAccountLimits({ source, settings }: Strategy, { risk, polling }: DaemonSettings): Problem[] {
+  const problems: Problem[] = []
+  const openOrders = settings.risk?.openOrdersMax
+  if (openOrders !== undefined && risk?.openOrdersMax !== undefined && openOrders > risk.openOrdersMax) {
+    const message = `${openOrders} is above risk.openOrdersMax ${risk.openOrdersMax} of the account`
+    problems.push(source.problem(['risk', 'openOrdersMax'], message))
+  }
+  const ageMs = settings.dataAgeMaxMs
+  if (ageMs === undefined) return problems
+  if (risk?.dataAgeMaxMs !== undefined && ageMs > risk.dataAgeMaxMs) {
+    const message = `${ageMs} ms is above risk.dataAgeMaxMs ${risk.dataAgeMaxMs} of the account`
+    problems.push(source.problem(['dataAgeMaxMs'], message))
+  }
+  if (polling?.tickersMs !== undefined && ageMs < polling.tickersMs) {
+    const message = `${ageMs} ms is less than polling.tickersMs ${polling.tickersMs}: all data would be too old`
+    problems.push(source.problem(['dataAgeMaxMs'], message))
+  }
+  return problems
+}

@@ -1,0 +1,40 @@
+/** Writes config/schema/*.schema.json, which editors complete and check the YAML files with (`npm run schemas`). */
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { z } from 'zod'
+import { daemonFileSchema } from './daemon-schema.ts'
+import { simulatorFileSchema } from './simulator-schema.ts'
+import { strategyFileSchema } from './strategy-schema.ts'
+
+const SCHEMAS = {
+  'intentd.schema.json': daemonFileSchema,
+  'simulator.schema.json': simulatorFileSchema,
+  'strategy.schema.json': strategyFileSchema,
+}
+
+/** Each schema file's name and text. */
+export const buildSchemaFiles = (): Map<string, string> =>
+  new Map(
+    Object.entries(SCHEMAS).map(([name, schema]) => [
+      name,
+      `${JSON.stringify(toEditorSchema(schema), null, 2)}\n`,
+    ]),
+  )
+
+const toEditorSchema = (schema: z.core.$ZodType) =>
+  z.toJSONSchema(schema, {
+    target: 'draft-7',
+    io: 'input',
+    override: ({ jsonSchema }) => {
+      if (jsonSchema['decimal'] !== true) return
+      // Not a word of JSON Schema, but our mark: an unquoted number is as good here, see YamlSource.read.
+      delete jsonSchema['decimal']
+      Object.assign(jsonSchema, { type: ['string', 'number'] })
+    },
+  })
+
+if (import.meta.main) {
+  const directory = fileURLToPath(new URL('../../config/schema/', import.meta.url))
+  mkdirSync(directory, { recursive: true })
+  for (const [name, text] of buildSchemaFiles()) writeFileSync(directory + name, text)
+}

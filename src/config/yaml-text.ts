@@ -1,0 +1,48 @@
+/** From a text to a YAML document, and from the parser's complaints to sentences of ours. */
+import { type Document, LineCounter, parseDocument } from 'yaml'
+
+export interface ParsedText {
+  readonly document: Document
+  readonly lines: LineCounter
+  /** What is wrong with the text as YAML, with the offset of each place. */
+  readonly complaints: readonly { readonly offset: number; readonly message: string }[]
+}
+
+/**
+ * The parser's own messages repeat parts of the text, and a part of the text may be a secret pasted into
+ * the wrong file: so each of its codes has a sentence here, and none repeats anything.
+ */
+const SENTENCES: Readonly<Record<string, string>> = {
+  BAD_ALIAS: 'this alias (*name) has no anchor (&name) above it',
+  BAD_DQ_ESCAPE: 'unknown escape in a text between double quotes',
+  BAD_INDENT: 'the indentation does not fit the lines above',
+  BAD_SCALAR_START: 'a text that starts with a special character needs quotes',
+  BLOCK_AS_IMPLICIT_KEY: 'a second ": " on this line; a text with ": " in it needs quotes',
+  MISSING_CHAR: 'something is missing here: a quote, a bracket, a comma, a colon or a space after one',
+  MULTILINE_IMPLICIT_KEY: 'a key must stand on one line and be followed by ": "',
+  MULTIPLE_DOCS: 'a second document begins here; a file holds one',
+  TAB_AS_INDENT: 'a tab cannot indent YAML; use spaces',
+  TAG_RESOLVE_FAILED: 'this tag (!name) is not supported',
+  UNEXPECTED_TOKEN: 'this does not belong here',
+}
+
+/** Parses one YAML 1.2 document. Never throws. */
+export function parseText(text: string): ParsedText {
+  const lines = new LineCounter()
+  try {
+    const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: false })
+    const complaints = [...document.errors, ...document.warnings].map(({ code, pos }) => ({
+      offset: pos[0],
+      message: SENTENCES[code] ?? 'this is not valid YAML',
+    }))
+    if (document.directives?.yaml.explicit && document.directives.yaml.version !== '1.2') {
+      // YAML 1.1 would read 010 as eight and yes as true.
+      complaints.push({ offset: 0, message: 'only YAML 1.2 is read; remove the %YAML line' })
+    }
+    return { document, lines, complaints }
+  } catch {
+    // The parser is recursive: a text nested thousands deep overflows its stack.
+    const complaints = [{ offset: 0, message: 'this is not valid YAML, or it is nested too deeply' }]
+    return { document: parseDocument(''), lines, complaints }
+  }
+}
