@@ -21,6 +21,7 @@ export type JournalRecord =
   | SettleRecord
   | ExpireRecord
   | AdoptRecord
+  | ForeignRecord
   | FundingRecord
   | HaltRecord
   | ResumeRecord
@@ -177,9 +178,20 @@ export interface ResumeRecord {
   readonly symbol: string
 }
 
-/** Terminal orders, keys and trade ids that were last touched before this are forgotten. */
+/** What ended long ago is forgotten. Unix ms, our clock. */
 export interface PruneRecord {
   readonly kind: 'prune'
   readonly at: number
-  readonly before: number
+  /** Terminal orders and trade ids of before. */
+  readonly ordersBefore: number
+  /** Keys of before whose last order is terminal. */
+  readonly keysBefore: number
+}
+
+/** Fills that no order of ours explains, after every order that could was asked. */
+export interface ForeignRecord {
+  readonly kind: 'foreign'
+  readonly at: number
+  readonly symbol: string
+  readonly orderIds: readonly OrderId[]
 }

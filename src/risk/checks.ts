@@ -3,7 +3,7 @@ import { notionalOf } from '../domain/instrument.ts'
 import { type OrderIntent } from '../domain/intent.ts'
 import { isClosing, tradesAs } from '../domain/order-action.ts'
 import { floatOnGrid } from '../lib/grid.ts'
-import { worstLots, worstNotional } from './exposure.ts'
+import { addToExposure, notionalAt, worstLots, worstOnSide } from './exposure.ts'
 import { type RiskContext } from './risk-context.ts'
 
 /** Why not: a code and what was looked at. Undefined when the check has nothing against the order. */
@@ -64,8 +64,8 @@ function checkTradingMode(intent: OrderIntent, context: RiskContext): Objection 
 export function reducesRisk(intent: OrderIntent, { holding, ownExposure }: RiskContext): boolean {
   if (isClosing(intent.action)) return true
   return tradesAs(intent.action) === 'buy'
-    ? holding.shortLots - ownExposure.openBuyLots >= intent.lots
-    : holding.longLots - ownExposure.openSellLots >= intent.lots
+    ? holding.shortLots - ownExposure.buyingLots >= intent.lots
+    : holding.longLots - ownExposure.sellingLots >= intent.lots
 }
 
 /** Document: delivery_before prohibits opening, delivery_period prohibits everything. */
@@ -128,28 +128,19 @@ function checkClose(intent: OrderIntent, { holding, ownExposure }: RiskContext):
 }
 
 /** RSK1: the position plus everything open, in flight or unknown on that side. */
-function checkPosition(intent: OrderIntent, context: RiskContext): Objection | undefined {
+function checkPosition(intent: OrderIntent, { ownExposure, strategy }: RiskContext): Objection | undefined {
   if (isClosing(intent.action)) return undefined
-  const { ownExposure: own, strategy } = context
-  const worst =
-    tradesAs(intent.action) === 'buy'
-      ? own.net + own.openBuyLots + intent.lots
-      : own.openSellLots + intent.lots - own.net
+  const worst = worstOnSide(ownExposure, intent.action) + intent.lots
   if (worst <= strategy.positionLotsMax) return undefined
   return { code: 'POSITION_LIMIT', detail: `could reach ${worst} lots, limit ${strategy.positionLotsMax}` }
 }
 
 function checkGrossNotional(intent: OrderIntent, context: RiskContext): Objection | undefined {
-  if (reducesRisk(intent, context)) return undefined
   const { accountExposure, instrument, market, account, otherNotional } = context
-  const buys = tradesAs(intent.action) === 'buy'
-  const grown = {
-    ...accountExposure,
-    openBuyLots: accountExposure.openBuyLots + (buys ? intent.lots : 0),
-    openSellLots: accountExposure.openSellLots + (buys ? 0 : intent.lots),
-  }
+  const grown = { ...accountExposure }
+  addToExposure(grown, intent.action, intent.lots)
   if (worstLots(grown) <= worstLots(accountExposure)) return undefined
-  const worst = otherNotional + worstNotional(grown, instrument, market.ask)
+  const worst = otherNotional + notionalAt(instrument, worstLots(grown), market.ask)
   if (worst <= account.grossNotionalMax) return undefined
   return { code: 'GROSS_NOTIONAL_LIMIT', detail: `could reach ${worst.toFixed(2)}, limit ${account.grossNotionalMax}` }
 }

@@ -1,56 +1,82 @@
-import { type Instrument } from '../domain/instrument.ts'
-import { type OrderIntent } from '../domain/intent.ts'
+import { type Instrument, type PositionMode } from '../domain/instrument.ts'
 import { openLots, type Order } from '../domain/order.ts'
-import { tradesAs } from '../domain/order-action.ts'
+import { isClosing, type OrderAction, tradesAs } from '../domain/order-action.ts'
 import { type Holding, netLots } from '../domain/position.ts'
 
 /**
- * How large a position could get if everything open, in flight or unknown on one side were filled, in lots.
- * Both never negative: `buyLots` is the worst case of the net position upwards, `sellLots` downwards.
+ * How large a position could get if everything open, in flight or unknown on one side were filled.
+ * In lots; grows as orders are approved.
  */
 export interface Exposure {
-  net: number
-  openBuyLots: number
-  openSellLots: number
-  openOrders: number
-  /** Lots that open orders would close of the long and of the short. */
+  readonly mode: PositionMode
+  /** One-way: the net position, and its negative. Hedge: each leg. */
+  readonly longLots: number
+  readonly shortLots: number
+  /** What open orders could add to each: in one-way mode every buy and every sell, in hedge mode openings. */
+  addingLongLots: number
+  addingShortLots: number
+  /** What open orders could close of each. */
   closingLongLots: number
   closingShortLots: number
+  /** Everything open that buys, and that sells. */
+  buyingLots: number
+  sellingLots: number
+  openOrders: number
 }
 
 /** @param orders all orders that belong to the holding; terminal ones count nothing. */
-export function buildExposure(holding: Holding, orders: Iterable<Order>): Exposure {
+export function buildExposure(mode: PositionMode, holding: Holding, orders: Iterable<Order>): Exposure {
+  const oneWay = mode === 'one_way_mode'
   const exposure: Exposure = {
-    net: netLots(holding),
-    openBuyLots: 0,
-    openSellLots: 0,
-    openOrders: 0,
+    mode,
+    longLots: oneWay ? netLots(holding) : holding.longLots,
+    shortLots: oneWay ? -netLots(holding) : holding.shortLots,
+    addingLongLots: 0,
+    addingShortLots: 0,
     closingLongLots: 0,
     closingShortLots: 0,
+    buyingLots: 0,
+    sellingLots: 0,
+    openOrders: 0,
   }
   for (const order of orders) {
     const lots = openLots(order)
-    // A queued order is a candidate of this very round, and is added when it is approved again.
-    if (lots > 0 && order.state !== 'queued') addToExposure(exposure, order.terms.action, lots)
+    // A queued order is a candidate of this very round: it is added when it is approved again.
+    if (lots > 0 && !(order.state === 'queued' && order.attempts === 0)) addToExposure(exposure, order.terms.action, lots)
   }
   return exposure
 }
 
 /** Counts one more order as if it were open. */
-export function addToExposure(exposure: Exposure, action: OrderIntent['action'], lots: number): void {
+export function addToExposure(exposure: Exposure, action: OrderAction, lots: number): void {
+  const oneWay = exposure.mode === 'one_way_mode'
+  const buys = tradesAs(action) === 'buy'
   exposure.openOrders += 1
-  if (tradesAs(action) === 'buy') exposure.openBuyLots += lots
-  else exposure.openSellLots += lots
-  if (action === 'closeLong') exposure.closingLongLots += lots
-  if (action === 'closeShort') exposure.closingShortLots += lots
+  if (buys) exposure.buyingLots += lots
+  else exposure.sellingLots += lots
+  if (oneWay ? buys : action === 'openLong') exposure.addingLongLots += lots
+  if (oneWay ? !buys : action === 'openShort') exposure.addingShortLots += lots
+  if (isClosing(action)) {
+    if (action === 'closeLong') exposure.closingLongLots += lots
+    else exposure.closingShortLots += lots
+  }
 }
 
-/** The largest size, either way, that the position could reach: lots, never negative. */
+/** The largest long, or short, that the position could reach on the side that the order trades on. */
+export function worstOnSide(exposure: Exposure, action: OrderAction): number {
+  return tradesAs(action) === 'buy'
+    ? exposure.longLots + exposure.addingLongLots
+    : exposure.shortLots + exposure.addingShortLots
+}
+
+/** The largest size that could be held: either way in one-way mode, both legs together in hedge mode. */
 export function worstLots(exposure: Exposure): number {
-  return Math.max(exposure.net + exposure.openBuyLots, exposure.openSellLots - exposure.net, 0)
+  const long = Math.max(0, exposure.longLots + exposure.addingLongLots)
+  const short = Math.max(0, exposure.shortLots + exposure.addingShortLots)
+  return exposure.mode === 'one_way_mode' ? Math.max(long, short) : long + short
 }
 
-/** The same in quote coin at a price, as a float: limits of notional are not owed to anyone. */
-export function worstNotional(exposure: Exposure, instrument: Instrument, price: number): number {
-  return (worstLots(exposure) * instrument.lot.units * price) / instrument.lot.scale
+/** Lots at a price in quote coin, as a float: limits of notional are not owed to anyone. */
+export function notionalAt(instrument: Instrument, lots: number, price: number): number {
+  return (lots * instrument.lot.units * price) / instrument.lot.scale
 }

@@ -1,0 +1,180 @@
+import {
+  createSentOrder,
+  markAbsent,
+  markAccepted,
+  markDone,
+  markExpired,
+  markNotSent,
+  markQuarantined,
+  markRejected,
+  markRetry,
+  markSentAgain,
+  markUnknown,
+} from '../execution/order-machine.ts'
+import { type Order } from '../domain/order.ts'
+import {
+  type DecisionRecord,
+  type ExpireRecord,
+  type FundingRecord,
+  type ItemOutcome,
+  type JournalRecord,
+  type PruneRecord,
+  type SendRecord,
+  type SettledOrder,
+} from '../domain/record.ts'
+import { decimal, ZERO } from '../lib/decimal.ts'
+import { unreachable } from '../lib/unreachable.ts'
+import { applyFill, bindOrphans, disownOrphans } from './apply-fill.ts'
+import { type Book, pairKey, storeOrder } from './book.ts'
+
+/** The fold: the book after one more record. Nothing else changes the book (DET2). */
+export function applyRecord(book: Book, record: JournalRecord): void {
+  switch (record.kind) {
+    case 'boot':
+      book.epoch = record.epoch
+      book.positionMode = record.positionMode
+      return
+    case 'decision':
+      return applyDecision(book, record)
+    case 'send':
+      return applySend(book, record)
+    case 'outcome':
+      for (const item of record.items) applyOutcome(book, item, record.at)
+      return
+    case 'fills':
+      for (const fill of record.fills) applyFill(book, fill)
+      return
+    case 'fence':
+      for (const { clientOid, orderId } of record.listed) {
+        changeOrder(book, clientOid, (order) => markAccepted(order, orderId, record.at))
+      }
+      return
+    case 'settle':
+      for (const settled of record.orders) applySettled(book, settled)
+      return
+    case 'expire':
+      return applyExpire(book, record)
+    case 'adopt':
+      book.account.set(record.symbol, record.holding)
+      return
+    case 'foreign':
+      for (const orderId of record.orderIds) disownOrphans(book, orderId)
+      return
+    case 'funding':
+      return applyFunding(book, record)
+    case 'halt':
+      book.halts.set(record.symbol, record.reason)
+      return
+    case 'resume':
+      book.halts.delete(record.symbol)
+      return
+    case 'prune':
+      return applyPrune(book, record)
+    case 'cancel':
+      return
+    default:
+      return unreachable(record)
+  }
+}
+
+function applyDecision(book: Book, record: DecisionRecord): void {
+  const { strategyId } = record
+  if ('state' in record) book.strategyStates.set(strategyId, record.state)
+  for (const { symbol, levels } of record.quotes ?? []) {
+    if (levels.length === 0) book.quotes.delete(pairKey(strategyId, symbol))
+    else book.quotes.set(pairKey(strategyId, symbol), levels)
+  }
+  for (const { symbol, lots } of record.targets ?? []) book.targets.set(pairKey(strategyId, symbol), lots)
+  for (const place of record.places ?? []) book.places.set(pairKey(strategyId, place.key), place)
+  for (const clientOid of record.withdrawn ?? []) book.withdrawn.add(clientOid)
+}
+
+function applySend(book: Book, record: SendRecord): void {
+  book.batchId = record.batchId
+  for (const terms of record.orders) {
+    const key = pairKey(terms.strategyId, terms.key)
+    storeOrder(book, createSentOrder(terms, record.requestAt))
+    book.keys.set(key, { clientOid: terms.clientOid, generation: terms.generation, at: record.at })
+    book.places.delete(key)
+    if (terms.purpose === 'target' || terms.purpose === 'flatten') {
+      const target = pairKey(terms.strategyId, terms.symbol)
+      book.targetOrdinals.set(target, (book.targetOrdinals.get(target) ?? 0) + 1)
+    }
+  }
+  for (const clientOid of record.again) changeOrder(book, clientOid, (order) => markSentAgain(order, record.requestAt))
+}
+
+function applyOutcome(book: Book, item: ItemOutcome, at: number): void {
+  const reason = item.code === undefined ? '' : `${item.code} ${item.message ?? ''}`.trim()
+  changeOrder(book, item.clientOid, (order) => {
+    switch (item.outcome) {
+      case 'accepted':
+      case 'exists':
+        return markAccepted(order, item.orderId, at)
+      case 'rejected':
+        return markRejected(order, reason)
+      case 'retry':
+        return markRetry(order, reason)
+      case 'notSent':
+        return markNotSent(order, reason)
+      case 'unknown':
+        return markUnknown(order, reason)
+      default:
+        return unreachable(item.outcome)
+    }
+  })
+}
+
+function applySettled(book: Book, settled: SettledOrder): void {
+  changeOrder(book, settled.clientOid, (order) => {
+    switch (settled.state) {
+      case 'done':
+        return markDone(order, settled.orderId, settled.reason)
+      case 'absent':
+        return markAbsent(order, settled.reason)
+      case 'quarantined':
+        return markQuarantined(order, settled.reason)
+      default:
+        return unreachable(settled.state)
+    }
+  })
+  const { replacement } = settled
+  if (replacement) book.places.set(pairKey(replacement.strategyId, replacement.key), replacement)
+}
+
+function applyExpire(book: Book, record: ExpireRecord): void {
+  for (const { clientOid, state } of record.orders) {
+    changeOrder(book, clientOid, (order) =>
+      state === 'expired' ? markExpired(order, record.reason) : markUnknown(order, record.reason),
+    )
+  }
+  for (const { strategyId, key } of record.places) book.places.delete(pairKey(strategyId, key))
+}
+
+function applyFunding(book: Book, record: FundingRecord): void {
+  book.fundingCounters.set(pairKey(record.symbol, record.holdSide), record.counter)
+  book.funding.set(record.symbol, (book.funding.get(record.symbol) ?? ZERO).plus(decimal(record.change)))
+}
+
+function applyPrune(book: Book, record: PruneRecord): void {
+  for (const [clientOid, order] of book.orders) {
+    const open = book.open.get(order.terms.symbol)?.has(clientOid) ?? false
+    if (open || order.lastSentAt >= record.ordersBefore) continue
+    book.orders.delete(clientOid)
+    if (order.orderId !== undefined) book.byOrderId.delete(order.orderId)
+  }
+  for (const [key, entry] of book.keys) {
+    if (entry.at < record.keysBefore && !book.orders.has(entry.clientOid)) book.keys.delete(key)
+  }
+  for (const [tradeId, filledAt] of book.trades) {
+    if (filledAt < record.ordersBefore) book.trades.delete(tradeId)
+  }
+}
+
+function changeOrder(book: Book, clientOid: Order['terms']['clientOid'], change: (order: Order) => Order): void {
+  const order = book.orders.get(clientOid)
+  if (!order) return
+  const changed = change(order)
+  storeOrder(book, changed)
+  if (changed.orderId !== undefined && book.orphans.has(changed.orderId)) bindOrphans(book, changed.orderId)
+}

@@ -1,0 +1,43 @@
+import { type ClientOid, type StrategyId } from '../domain/ids.ts'
+import { type JournalRecord } from '../domain/record.ts'
+import { type Snapshot } from '../domain/snapshot.ts'
+import { type Recorded } from '../domain/tickets.ts'
+import { type GrantedEndpoint } from './event.ts'
+
+/** A batch whose record stands in the journal before it. */
+export interface OutgoingBatch {
+  readonly batchId: number
+  readonly symbol: string
+  readonly clientOids: readonly ClientOid[]
+  /** The exact bytes of the request. */
+  readonly body: string
+  /** Unix ms, our clock: looked at once more right before the first byte; later than this it does not leave. */
+  readonly validUntilAt: number
+}
+
+/** `reduce` goes before `add` when calls are scarce (LIM2). */
+export type Priority = 'reduce' | 'add'
+
+/** What happened, for the log: an event's name, and facts beside it. */
+export interface Announcement {
+  readonly kind: 'announce'
+  readonly level: 'debug' | 'info' | 'warn' | 'error'
+  readonly event: string
+  readonly fields: Readonly<Record<string, unknown>>
+}
+
+/** What the core wants done. The shell does it in order, and sends nothing before what stands before it is durable. */
+export type Effect =
+  | { readonly kind: 'decide'; readonly strategyId: StrategyId; readonly snapshot: Snapshot }
+  | { readonly kind: 'askGrant'; readonly endpoint: GrantedEndpoint; readonly priority: Priority }
+  /** The grant just given is not needed any more. */
+  | { readonly kind: 'returnGrant'; readonly endpoint: GrantedEndpoint }
+  | { readonly kind: 'record'; readonly record: JournalRecord; readonly durable: boolean }
+  | { readonly kind: 'sendBatch'; readonly batch: Recorded<OutgoingBatch> }
+  | { readonly kind: 'sendCancelAll'; readonly cancelId: number; readonly symbol: string; readonly body: string }
+  /** Unix ms, exchange clock: every fill since. */
+  | { readonly kind: 'readFills'; readonly sinceAt: number }
+  | { readonly kind: 'readPosition'; readonly symbol: string }
+  | Announcement
+  /** A stop has come to its end. */
+  | { readonly kind: 'stopped'; readonly clean: boolean }

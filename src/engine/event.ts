@@ -1,0 +1,46 @@
+import { type Answer } from '../domain/answer.ts'
+import { type FillsReading } from '../domain/fill.ts'
+import { type StrategyId } from '../domain/ids.ts'
+import { type Intent } from '../domain/intent.ts'
+import { type PositionReading } from '../domain/position.ts'
+import { type TickerTable } from '../domain/ticker-table.ts'
+import { type BatchResult } from '../protocol/values.ts'
+
+/** The calls whose moment the limiter decides and the core binds late. */
+export type GrantedEndpoint = 'batchPlaceOrder' | 'cancelAllOrders'
+
+/** What an operator, or the process that is being stopped, wants. */
+export type StopPolicy = 'leave' | 'cancel' | 'flatten'
+
+/** Everything that can happen to the core. */
+export type EngineEvent =
+  /** A life begins; the book has been rebuilt. */
+  | { readonly kind: 'started' }
+  /** Exchange clock less ours, ms. */
+  | { readonly kind: 'clockMeasured'; readonly offsetMs: number }
+  | { readonly kind: 'snapshotTaken'; readonly tickers: TickerTable }
+  | {
+      readonly kind: 'decided'
+      readonly strategyId: StrategyId
+      /** The snapshot that was decided on. */
+      readonly sequence: number
+      readonly intents: readonly Intent[]
+      readonly state: unknown
+      /** Intents that were no intents: each in a sentence. */
+      readonly malformed: readonly string[]
+    }
+  /** The strategy threw or was disabled: its ladders are withdrawn when `disabled`. */
+  | { readonly kind: 'decisionFailed'; readonly strategyId: StrategyId; readonly reason: string; readonly disabled: boolean }
+  | { readonly kind: 'granted'; readonly endpoint: GrantedEndpoint }
+  | { readonly kind: 'batchAnswered'; readonly batchId: number; readonly answer: Answer<BatchResult> }
+  | { readonly kind: 'cancelAnswered'; readonly cancelId: number; readonly answer: Answer<BatchResult> }
+  | { readonly kind: 'fillsRead'; readonly reading: FillsReading }
+  | { readonly kind: 'positionRead'; readonly reading: PositionReading }
+  | { readonly kind: 'readFailed'; readonly what: string; readonly reason: string }
+  | { readonly kind: 'commanded'; readonly command: EngineCommand }
+  | { readonly kind: 'timePassed' }
+
+export type EngineCommand =
+  | { readonly kind: 'stop'; readonly policy: StopPolicy }
+  | { readonly kind: 'halt'; readonly symbol: string; readonly reason: string }
+  | { readonly kind: 'resume'; readonly symbol: string }

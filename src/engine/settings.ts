@@ -1,0 +1,48 @@
+import { type StrategyId } from '../domain/ids.ts'
+import { type Instrument, type MarginMode, type PositionMode, type ProductType } from '../domain/instrument.ts'
+import { type AccountLimits, type StrategyLimits } from '../risk/risk-context.ts'
+
+/** One strategy as the engine knows it: its name, what it may trade, and how much. */
+export interface StrategySettings {
+  readonly id: StrategyId
+  readonly symbols: readonly string[]
+  /** By symbol. */
+  readonly limits: ReadonlyMap<string, StrategyLimits>
+}
+
+/** Everything the core is told once. Durations in ms. */
+export interface EngineSettings {
+  /** Made once in the state directory; part of every clientOid. */
+  readonly salt: string
+  readonly version: string
+  readonly environment: string
+  readonly configHash: string
+  readonly productType: ProductType
+  readonly positionMode: PositionMode
+  readonly marginMode: MarginMode
+  readonly instruments: ReadonlyMap<string, Instrument>
+  readonly strategies: ReadonlyMap<StrategyId, StrategySettings>
+  readonly limits: AccountLimits
+  readonly execution: ExecutionSettings
+  /** What becomes of orders that rest when a new life begins: cancelled, or kept. */
+  readonly onRestart: 'fence' | 'adopt'
+}
+
+/** The assumptions about the exchange that the order protocol stands on, and the planner's patience. */
+export interface ExecutionSettings {
+  readonly batchOrdersMax: number
+  /** A fill is readable this long after it happened (A2). */
+  readonly fillVisibilityMs: number
+  /** An accepted ioc, fok or market order is matched or dead this long after (A4). */
+  readonly matchingLagMs: number
+  /** A request is not accepted later than this after its signed timestamp (A1). */
+  readonly acceptHorizonMs: number
+  /** How long an order that is no longer wanted may rest before a cancel-all is spent on it. */
+  readonly extraToleranceMs: number
+  /** How far through the touch a taking order may go, as a fraction. */
+  readonly takerCollarRatio: number
+  /** How long a resting order may stand through the market before it is taken for gone. */
+  readonly crossedToleranceMs: number
+  /** How long a stop waits for what is in flight before it gives up and says so. */
+  readonly stopTimeoutMs: number
+}
