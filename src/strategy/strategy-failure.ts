@@ -47,7 +47,8 @@ const THROWN_LENGTH_MAX = 300
 export function describeThrown(error: unknown): string {
   try {
     const frame = error instanceof Error ? /\n\s+at (.*)/.exec(error.stack ?? '')?.[1] : undefined
-    const message = messageOf(error).replaceAll(/\s+/g, ' ').slice(0, THROWN_LENGTH_MAX)
+    const name = error instanceof Error ? `${error.name}: ` : ''
+    const message = `${name}${messageOf(error)}`.replaceAll(/\s+/g, ' ').slice(0, THROWN_LENGTH_MAX)
     return frame === undefined ? message : `${message} (${frame.slice(0, THROWN_LENGTH_MAX)})`
   } catch {
     return 'something that cannot be printed'

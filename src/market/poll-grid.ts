@@ -1,0 +1,131 @@
+import { type Clock } from '../lib/clock.ts'
+import { type DurationSummary, Percentiles } from '../lib/percentiles.ts'
+import { type Timers } from '../lib/timers.ts'
+
+export interface PollGridOptions {
+  readonly intervalMs: number
+  /** Called once a slot and awaited. `slotAt` is the instant it was due: Unix ms, our clock. */
+  poll(slotAt: number): Promise<void>
+  /** A poll that failed: the next slot is polled all the same. */
+  onError(error: unknown): void
+  readonly clock: Clock
+  readonly timers: Timers
+}
+
+export interface PollGridStats {
+  readonly polls: number
+  readonly failures: number
+  /** Slots that went by while a poll was still running, or the process was held up. */
+  readonly skippedSlots: number
+  /** How long after its slot each poll began. */
+  readonly lateness: DurationSummary
+  /** How long the polls took. */
+  readonly took: DurationSummary
+}
+
+/**
+ * Polls at the multiples of an interval on the clock, so that lateness does not add up and two processes poll
+ * at the same instants. Never overlaps itself: slots that pass during a poll are skipped and counted.
+ *
+ *     stopped -- start() --> waiting -- slot due --> polling -- done --> waiting
+ *     waiting -- stop() --> stopped      polling -- stop() --> stopping -- done --> stopped
+ */
+export class PollGrid {
+  readonly #options: PollGridOptions
+  readonly #lateness = new Percentiles()
+  readonly #took = new Percentiles()
+  #isRunning = false
+  #cancelWait: (() => void) | undefined
+  #inFlight: Promise<void> | undefined
+  #polls = 0
+  #failures = 0
+  #skippedSlots = 0
+
+  /** @throws RangeError unless the interval is a whole number of ms, at least 1. */
+  constructor(options: PollGridOptions) {
+    if (!Number.isSafeInteger(options.intervalMs) || options.intervalMs < 1) {
+      throw new RangeError(`an interval is a whole number of ms above 0, got ${options.intervalMs}`)
+    }
+    this.#options = options
+  }
+
+  /** Waits for the next slot; does nothing when it runs already. */
+  start(): void {
+    if (this.#isRunning) return
+    this.#isRunning = true
+    // A poll of before a quick stop may still be under way: it goes on to the next slot itself.
+    if (this.#inFlight === undefined) this.#waitFor(this.#firstSlotFrom(this.#options.clock.now()))
+  }
+
+  /** No poll begins from now on; resolves when the one under way has ended. */
+  async stop(): Promise<void> {
+    this.#isRunning = false
+    this.#cancelWait?.()
+    this.#cancelWait = undefined
+    await this.#inFlight
+  }
+
+  get stats(): PollGridStats {
+    return {
+      polls: this.#polls,
+      failures: this.#failures,
+      skippedSlots: this.#skippedSlots,
+      lateness: this.#lateness.summary(),
+      took: this.#took.summary(),
+    }
+  }
+
+  #waitFor(slotAt: number): void {
+    const delayMs = slotAt - this.#options.clock.now()
+    this.#cancelWait = this.#options.timers.after(delayMs, () => this.#wake(slotAt))
+  }
+
+  #wake(slotAt: number): void {
+    this.#cancelWait = undefined
+    const now = this.#options.clock.now()
+    if (now < slotAt) {
+      // A timer may fire a millisecond early. If the clock was set back instead, the slot is far off: take
+      // the nearest one.
+      this.#waitFor(Math.min(slotAt, this.#firstSlotFrom(now)))
+      return
+    }
+    this.#inFlight = this.#pollSlot(slotAt, now)
+  }
+
+  async #pollSlot(slotAt: number, now: number): Promise<void> {
+    const { clock, intervalMs } = this.#options
+    // Held up for longer than a slot: what was due since is skipped, the youngest slot is polled.
+    const passed = Math.floor((now - slotAt) / intervalMs)
+    const dueAt = slotAt + passed * intervalMs
+    this.#skippedSlots += passed
+    this.#lateness.record(now - slotAt)
+    this.#polls += 1
+    const startedAt = clock.monotonic()
+    try {
+      await this.#options.poll(dueAt)
+    } catch (error) {
+      // Not before the caller of this function holds its promise, however early the poll threw.
+      await Promise.resolve()
+      this.#failures += 1
+      this.#options.onError(error)
+    } finally {
+      this.#took.record(clock.monotonic() - startedAt)
+      this.#inFlight = undefined
+      if (this.#isRunning) this.#waitFor(this.#slotAfter(dueAt))
+    }
+  }
+
+  /** The slot to poll once the one of `dueAt` is done. */
+  #slotAfter(dueAt: number): number {
+    const next = this.#firstSlotFrom(this.#options.clock.now())
+    const passed = (next - dueAt) / this.#options.intervalMs - 1
+    // A clock that was set back leads to slots that were polled before: they are slots again.
+    if (passed < 0) return next === dueAt ? dueAt + this.#options.intervalMs : next
+    this.#skippedSlots += passed
+    return next
+  }
+
+  #firstSlotFrom(now: number): number {
+    return Math.ceil(now / this.#options.intervalMs) * this.#options.intervalMs
+  }
+}

@@ -1,0 +1,142 @@
+import { statSync } from 'node:fs'
+import { extname, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { type z } from 'zod'
+import { type Instrument } from '../domain/instrument.ts'
+import { messageOf } from '../lib/failure.ts'
+import { isStrategy, type Strategy } from './define-strategy.ts'
+import { InstrumentView } from './instrument-view.ts'
+import { installContractResolution } from './resolve-contract.ts'
+import { describeThrown, strategyFailure, type StrategyFailure } from './strategy-failure.ts'
+
+const EXTENSIONS: ReadonlySet<string> = new Set(['.ts', '.mts', '.js', '.mjs'])
+
+/**
+ * Loads a strategy file from any folder; nothing is built. A file is read once a process: what has changed
+ * since is seen after a restart.
+ *
+ * @throws Failure with a `STRATEGY_…` code and, where there is one, the place in the file.
+ */
+export async function loadStrategy(file: string): Promise<Strategy> {
+  const path = resolve(file)
+  if (!EXTENSIONS.has(extname(path))) throw strategyFailure('STRATEGY_FILE_KIND', { facts: { file: path } })
+  if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) {
+    throw strategyFailure('STRATEGY_FILE_MISSING', { facts: { file: path } })
+  }
+  const exported = await importFile(path)
+  if (exported.default === undefined) {
+    throw strategyFailure('STRATEGY_DEFAULT_MISSING', {
+      facts: { file: path },
+      hint: 'write: export default defineStrategy({ … })',
+    })
+  }
+  if (isStrategy(exported.default)) return exported.default
+  throw strategyFailure('STRATEGY_NOT_DEFINED', {
+    facts: { file: path },
+    hint: "write: import { defineStrategy } from '#strategy' and export default defineStrategy({ … })",
+  })
+}
+
+export type ParamsReading =
+  | { readonly ok: true; readonly params: unknown }
+  | { readonly ok: false; readonly issues: readonly z.core.$ZodIssue[] }
+
+/** The params of a strategy file against the strategy's own schema. */
+export function readParams(strategy: Strategy, params: unknown): ParamsReading {
+  const reading = strategy.params.safeParse(params)
+  return reading.success ? { ok: true, params: reading.data } : { ok: false, issues: reading.error.issues }
+}
+
+export interface BindingToCheck {
+  readonly strategy: Strategy
+  /** As {@link readParams} gave them back. */
+  readonly params: unknown
+  readonly instruments: readonly Instrument[]
+}
+
+/** What the strategy itself objects to, a sentence each. A check that throws objects with what it threw. */
+export function checkBinding({ strategy, params, instruments }: BindingToCheck): readonly string[] {
+  try {
+    const objections = strategy.check?.(
+      params,
+      instruments.map((instrument) => new InstrumentView(instrument)),
+    )
+    if (objections === undefined) return []
+    if (Array.isArray(objections)) return objections.map(String)
+    return ['check of the strategy did not return a list of texts']
+  } catch (error) {
+    return [messageOf(error)]
+  }
+}
+
+async function importFile(path: string): Promise<{ readonly default?: unknown }> {
+  installContractResolution()
+  try {
+    return (await import(pathToFileURL(path).href)) as { readonly default?: unknown }
+  } catch (error) {
+    throw toLoadFailure(path, error)
+  }
+}
+
+/** Node's errors in words for whoever wrote the strategy. */
+function toLoadFailure(file: string, error: unknown): StrategyFailure {
+  const at = syntaxErrorPlace(error)
+  const place = at === undefined ? { file } : { file, at }
+  switch (errorCode(error)) {
+    case 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX':
+      return strategyFailure('STRATEGY_SYNTAX_NOT_ERASABLE', {
+        facts: { ...place, found: messageOf(error) },
+        hint: 'types are erased, not compiled: write a union of texts for an enum, a module for a namespace',
+        cause: error,
+      })
+    case 'ERR_UNSUPPORTED_NODE_MODULES_TYPE_STRIPPING':
+      return strategyFailure('STRATEGY_IN_NODE_MODULES', {
+        facts: { file, found: messageOf(error) },
+        hint: 'copy the file out of node_modules, or publish it as JavaScript',
+        cause: error,
+      })
+    case 'ERR_MODULE_NOT_FOUND':
+    case 'ERR_PACKAGE_IMPORT_NOT_DEFINED':
+    case 'ERR_PACKAGE_PATH_NOT_EXPORTED':
+      return strategyFailure('STRATEGY_IMPORT_MISSING', {
+        facts: { file, found: messageOf(error) },
+        cause: error,
+      })
+    case undefined:
+    default:
+      if (at !== undefined) return toSyntaxFailure(place, error)
+      return strategyFailure('STRATEGY_IMPORT_THREW', {
+        facts: { file, thrown: describeThrown(error) },
+        cause: error,
+      })
+  }
+}
+
+/** Errors of the parser and the linker, which have no code. */
+function toSyntaxFailure(place: Record<string, string>, error: unknown): StrategyFailure {
+  const details = { facts: { ...place, found: messageOf(error) }, cause: error }
+  if (details.facts.found.includes('does not provide an export named')) {
+    return strategyFailure('STRATEGY_IMPORT_MISSING', {
+      ...details,
+      hint: 'a type is imported with the word type: import { type Intent } from …',
+    })
+  }
+  if (details.facts.found.includes('outside a module')) {
+    return strategyFailure('STRATEGY_SYNTAX', {
+      ...details,
+      hint: 'write "type": "module" into the package.json of that folder, or call the file .mts',
+    })
+  }
+  return strategyFailure('STRATEGY_SYNTAX', details)
+}
+
+function errorCode(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error ? String(error.code) : undefined
+}
+
+/** `grid.ts:12`: Node writes file and line above the stack of an error that it found while parsing, and only then. */
+function syntaxErrorPlace(error: unknown): string | undefined {
+  if (!(error instanceof SyntaxError)) return undefined
+  const firstLine = error.stack?.split('\n', 1)[0] ?? ''
+  return /^(?:file:\/\/)?(.+:\d+)$/.exec(firstLine)?.[1]
+}
