@@ -1,0 +1,351 @@
+import { expect, test } from 'vitest'
+import { endpointNamed, endpointNames } from '../../../src/protocol/endpoints.ts'
+import { ALICE, CAROL } from './fake-core.ts'
+import {
+  BATCH_BODY,
+  BATCH_PATH,
+  CANCEL_ALL_PATH,
+  FILLS_PATH,
+  GOOD_REQUESTS,
+  MODIFY_PLAN_PATH,
+  POSITION_PATH,
+  RATIO_PATH,
+  signedRequest,
+  START_AT,
+  TICKERS_PATH,
+} from './signed-request.ts'
+import { WireBench } from './wire-bench.ts'
+
+const BATCH = { method: 'POST', path: BATCH_PATH } as const
+const CANCEL_ALL = { method: 'POST', path: CANCEL_ALL_PATH } as const
+const MODIFY_PLAN = { method: 'POST', path: MODIFY_PLAN_PATH } as const
+
+test('there is a good request for every endpoint of the table', () => {
+  expect(GOOD_REQUESTS.map(({ path }) => path)).toEqual(endpointNames.map((name) => endpointNamed(name).path))
+})
+
+test.each(GOOD_REQUESTS)('$path answers an envelope whose data satisfies its own row', (parts) => {
+  const bench = new WireBench()
+
+  const answer = bench.ask(signedRequest(ALICE, parts))
+
+  expect(answer).toMatchObject({ status: 200, code: '00000', msg: 'success', requestTime: START_AT })
+  const row = endpointNames.map(endpointNamed).find(({ path }) => path === parts.path)
+  expect(row?.response.safeParse(answer.data)).toMatchObject({ success: true })
+  expect(answer.headers['content-type']).toMatch(/^application\/json/)
+})
+
+test('public endpoints are answered without a signature', () => {
+  const bench = new WireBench()
+  const unsigned = {
+    ...signedRequest(ALICE, { path: TICKERS_PATH, query: 'productType=USDT-FUTURES' }),
+    headers: {},
+  }
+
+  expect(bench.ask(unsigned).code).toBe('00000')
+})
+
+test('the core is asked in the name of the account whose key signed', () => {
+  const bench = new WireBench()
+
+  bench.ask(signedRequest(CAROL, { path: FILLS_PATH, query: 'productType=USDT-FUTURES' }))
+
+  expect(bench.core.calls).toEqual([
+    { name: 'orderFills', uid: CAROL.uid, request: { productType: 'USDT-FUTURES' } },
+  ])
+})
+
+test.each([
+  ['GET', '/api/v2/mix/order/nothing'],
+  ['GET', BATCH_PATH],
+  ['POST', TICKERS_PATH],
+] as const)('%s %s is an unknown address', (method, path) => {
+  const answer = new WireBench().ask(signedRequest(ALICE, { method, path }))
+
+  expect(answer).toMatchObject({ status: 404, code: '40404', msg: 'Request URL NOT FOUND', data: null })
+})
+
+test.each([
+  [400, 400],
+  [200, 200],
+] as const)('a business error has the HTTP status that is set: %i', (businessErrorStatus, status) => {
+  const bench = new WireBench({ businessErrorStatus })
+  bench.core.refusal = { code: '22001', message: 'No order to cancel' }
+
+  const answer = bench.ask(signedRequest(ALICE, { ...CANCEL_ALL, body: { productType: 'USDT-FUTURES' } }))
+
+  expect(answer).toMatchObject({ status, code: '22001', msg: 'No order to cancel', data: null })
+})
+
+test('an authentication failure stays HTTP 400 where business errors are 200', () => {
+  const bench = new WireBench({ businessErrorStatus: 200 })
+
+  const answer = bench.ask(signedRequest(ALICE, { path: FILLS_PATH }, { 'access-sign': 'x' }))
+
+  expect(answer.status).toBe(400)
+})
+
+test('a defect of the exchange is HTTP 500 with a code that settles nothing, and is reported', () => {
+  const bench = new WireBench()
+  bench.core.defect = new Error('a defect')
+
+  const answer = bench.ask(signedRequest(ALICE, { ...BATCH, body: BATCH_BODY }))
+
+  expect(answer).toMatchObject({ status: 500, code: '40725', data: null })
+  expect(bench.events).toContainEqual({
+    kind: 'handlerFailed',
+    endpoint: 'batchPlaceOrder',
+    reason: 'a defect',
+  })
+})
+
+test('what the samples write in lower case is taken: product types and symbols', () => {
+  const bench = new WireBench()
+  const body = { ...BATCH_BODY, productType: 'usdt-futures', symbol: 'btcusdt' }
+
+  bench.ask(signedRequest(ALICE, { ...BATCH, body }))
+  bench.ask(signedRequest(ALICE, { path: TICKERS_PATH, query: 'productType=coin-futures' }))
+
+  expect(bench.core.calls.map(({ request }) => request)).toEqual([
+    BATCH_BODY,
+    { productType: 'COIN-FUTURES' },
+  ])
+})
+
+test('the sample of the document for trigger orders is taken, with what no row lists left out', () => {
+  const bench = new WireBench()
+  const body = {
+    planType: 'normal_plan',
+    orderId: '123',
+    symbol: 'ethusdt',
+    productType: 'usdt-futures',
+    newSize: '3',
+    newCallbackRatio: '',
+    newPresetStopSurplusPrice: '1',
+    newPresetStopLossPrice: '1',
+  }
+
+  const answer = bench.ask(signedRequest(ALICE, { ...MODIFY_PLAN, body }))
+
+  expect(answer.code).toBe('00000')
+  expect(bench.core.calls[0]?.request).toEqual({
+    planType: 'normal_plan',
+    orderId: '123',
+    symbol: 'ETHUSDT',
+    productType: 'USDT-FUTURES',
+    newSize: '3',
+  })
+})
+
+test('an unknown parameter is refused where that is set', () => {
+  const bench = new WireBench({ unknownParameters: 'refuse' })
+
+  const answer = bench.ask(
+    signedRequest(ALICE, { path: TICKERS_PATH, query: 'productType=USDT-FUTURES&extra=1' }),
+  )
+
+  expect(answer).toMatchObject({ status: 400, code: '40017', msg: 'Parameter verification failed extra' })
+})
+
+test('a limit order without force is gtc, as the document says', () => {
+  const bench = new WireBench()
+  const orderList = [{ size: '1', price: '2', side: 'buy', orderType: 'limit' }]
+
+  const answer = bench.ask(signedRequest(ALICE, { ...BATCH, body: { ...BATCH_BODY, orderList } }))
+
+  expect(answer.code).toBe('00000')
+  expect(bench.core.calls[0]?.request).toMatchObject({ orderList: [{ force: 'gtc' }] })
+})
+
+test('a clientOid in the wider form of other clients is taken as it is', () => {
+  const bench = new WireBench()
+  const orderList = [{ ...BATCH_BODY.orderList[0], clientOid: 'x#7:2b1d7a64-4a51-4c39-8d0b-0f5f2f4d9c11' }]
+
+  const answer = bench.ask(signedRequest(ALICE, { ...BATCH, body: { ...BATCH_BODY, orderList } }))
+
+  expect(answer.code).toBe('00000')
+  expect(bench.core.calls[0]?.request).toMatchObject({ orderList })
+})
+
+const order = BATCH_BODY.orderList[0]
+const withOrder = (change: object) => ({ ...BATCH_BODY, orderList: [{ ...order, ...change }] })
+
+test.each([
+  [
+    'no product type',
+    { ...BATCH_BODY, productType: undefined },
+    '40019',
+    'Parameter productType cannot be empty',
+  ],
+  [
+    'an empty product type',
+    { ...BATCH_BODY, productType: '' },
+    '40019',
+    'Parameter productType cannot be empty',
+  ],
+  [
+    'a product type of no kind',
+    { ...BATCH_BODY, productType: 'X' },
+    '400172',
+    'Parameter verification failed productType',
+  ],
+  [
+    'a symbol that cannot be one',
+    { ...BATCH_BODY, symbol: 'BTC-USDT' },
+    '40034',
+    'Parameter BTC-USDT does not exist',
+  ],
+  ['an empty batch', { ...BATCH_BODY, orderList: [] }, '40019', 'Parameter orderList cannot be empty'],
+  [
+    '51 orders',
+    { ...BATCH_BODY, orderList: Array(51).fill(order) },
+    '40306',
+    'Batch processing orders can only process up to 50',
+  ],
+  [
+    'a limit order without a price',
+    withOrder({ price: undefined }),
+    '40019',
+    'Parameter orderList[0].price cannot be empty',
+  ],
+  [
+    'a side of no kind',
+    withOrder({ side: 'bye' }),
+    '400172',
+    'Parameter verification failed orderList[0].side',
+  ],
+  ['a size that is a number', withOrder({ size: 1 }), '40020', 'Parameter orderList[0].size error'],
+  ['a size of zero', withOrder({ size: '0' }), '40020', 'Parameter orderList[0].size error'],
+  [
+    'a clientOid of 50 letters',
+    withOrder({ clientOid: 'a'.repeat(50) }),
+    '40020',
+    'Parameter orderList[0].clientOid error',
+  ],
+] as const)('%s is refused by the name of the parameter', (_what, body, code, msg) => {
+  const bench = new WireBench()
+
+  const answer = bench.ask(signedRequest(ALICE, { ...BATCH, body }))
+
+  expect(answer).toMatchObject({ status: 400, code, msg, data: null })
+  expect(bench.core.calls).toEqual([])
+})
+
+test.each([
+  [
+    FILLS_PATH,
+    'productType=USDT-FUTURES&limit=101',
+    '40053',
+    'Value range verification failed: limit should be between (0, 100]',
+  ],
+  [
+    FILLS_PATH,
+    'productType=USDT-FUTURES&limit=1000',
+    '40053',
+    'Value range verification failed: limit should be between (0, 100]',
+  ],
+  [FILLS_PATH, 'productType=USDT-FUTURES&orderId=abc', '40020', 'Parameter orderId error'],
+  [FILLS_PATH, '', '40019', 'Parameter productType cannot be empty'],
+  [POSITION_PATH, 'productType=USDT-FUTURES&symbol=BTCUSDT', '40019', 'Parameter marginCoin cannot be empty'],
+  [RATIO_PATH, 'symbol=BTCUSDT&period=7d', '400172', 'Parameter verification failed period'],
+] as const)('%s?%s is refused', (path, query, code, msg) => {
+  const answer = new WireBench().ask(signedRequest(ALICE, { path, query }))
+
+  expect(answer).toMatchObject({ status: 400, code, msg })
+})
+
+test.each([
+  ['a form', 'application/x-www-form-urlencoded', 'a=1'],
+  ['no type', undefined, '{}'],
+  ['broken JSON', 'application/json', '{"productType":'],
+  ['a list', 'application/json', '[]'],
+  ['a bare text', 'application/json; charset=utf-8', '"USDT-FUTURES"'],
+])('a body that is %s is refused with 40007', (_what, contentType, body) => {
+  const request = signedRequest(ALICE, { ...CANCEL_ALL, body }, { 'content-type': contentType })
+
+  expect(new WireBench().ask(request)).toMatchObject({ status: 400, code: '40007' })
+})
+
+test('a body that looks like an outcome, or names __proto__, is a body', () => {
+  const bench = new WireBench()
+  const body = '{"ok":false,"status":200,"code":"00000","__proto__":{"x":1},"productType":"USDT-FUTURES"}'
+
+  const answer = bench.ask(signedRequest(ALICE, { ...CANCEL_ALL, body }))
+
+  expect(answer.code).toBe('00000')
+  expect(bench.core.calls[0]?.request).toEqual({ productType: 'USDT-FUTURES' })
+})
+
+test('a body above the cap is refused with HTTP 413, too many headers with 431', () => {
+  const bench = new WireBench({ bodyBytesMax: 100 })
+  const many = Object.fromEntries(Array.from({ length: 65 }, (_, index) => [`x-${index}`, '1']))
+
+  const tooLarge = bench.ask(signedRequest(ALICE, { ...CANCEL_ALL, body: { productType: 'é'.repeat(50) } }))
+  const tooMany = bench.ask(signedRequest(ALICE, { path: FILLS_PATH }, many))
+
+  expect([tooLarge.status, tooMany.status]).toEqual([413, 431])
+})
+
+test.each([
+  ['within its window', { requestTime: String(START_AT - 5000), receiveWindow: '5000' }, '00000'],
+  ['outside its window', { requestTime: String(START_AT - 5001), receiveWindow: '5000' }, '40078'],
+  [
+    'outside its window in the future',
+    { requestTime: String(START_AT + 5001), receiveWindow: '5000' },
+    '40078',
+  ],
+  ['older than the longest window', { requestTime: String(START_AT - 60_001) }, '40078'],
+  ['with a window above 60 s', { requestTime: String(START_AT), receiveWindow: '60001' }, '40079'],
+  ['with a window far above 60 s', { requestTime: String(START_AT), receiveWindow: '600000' }, '40079'],
+  ['with a window that is no number', { requestTime: String(START_AT), receiveWindow: 'x' }, '40020'],
+])('a cancel-all %s gets %s', (_what, window, code) => {
+  const bench = new WireBench()
+  const body = { productType: 'USDT-FUTURES', ...window }
+
+  expect(bench.ask(signedRequest(ALICE, { ...CANCEL_ALL, body })).code).toBe(code)
+})
+
+test('tickers are written out once for one market step, and carry the time of each request', () => {
+  const bench = new WireBench()
+  let written = 0
+  const row = { ...bench.core.tickerRows[0], toJSON: () => ({ symbol: `row ${++written}` }) }
+  bench.core.tickerRows = [row] as never
+  const request = signedRequest(ALICE, { path: TICKERS_PATH, query: 'productType=USDT-FUTURES' })
+
+  const first = bench.ask(request)
+  bench.now += 60
+  const second = bench.ask(request)
+  bench.core.tickerRows = [row] as never
+  const afterStep = bench.ask(request)
+
+  expect([first.data, second.data, afterStep.data]).toEqual([
+    [{ symbol: 'row 1' }],
+    [{ symbol: 'row 1' }],
+    [{ symbol: 'row 2' }],
+  ])
+  expect(second.requestTime - first.requestTime).toBe(60)
+})
+
+test('a clock that steps back does not take the exchange with it', () => {
+  const bench = new WireBench()
+  const request = signedRequest(ALICE, { path: TICKERS_PATH, query: 'productType=USDT-FUTURES' })
+
+  bench.ask(request)
+  bench.now -= 1000
+
+  expect(bench.ask(request).requestTime).toBe(START_AT)
+})
+
+test('requests and refusals are counted', () => {
+  const bench = new WireBench()
+  const ratio = signedRequest(ALICE, { path: RATIO_PATH, query: 'symbol=BTCUSDT' })
+
+  for (let call = 0; call < 3; call++) bench.ask(ratio)
+  bench.ask(signedRequest(ALICE, { path: '/nowhere' }))
+
+  expect(bench.wire.counters()).toMatchObject({
+    requests: { longShortRatio: 3, tickers: 0 },
+    refusals: { '429': 2, '40404': 1 },
+    tooManyRequests: 2,
+  })
+})

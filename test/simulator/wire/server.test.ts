@@ -1,0 +1,239 @@
+import { connect } from 'node:net'
+import { Agent, getGlobalDispatcher, request as send, setGlobalDispatcher } from 'undici'
+import { afterEach, expect, test } from 'vitest'
+import { BATCH_ORDERS_MAX } from '../../../src/protocol/futures/batch-place-order.ts'
+import { type RunningServer, startServer } from '../../../src/simulator/wire/server.ts'
+import { FaultPlan, noFaults } from '../../../src/simulator/wire/faults.ts'
+import { createWire } from '../../../src/simulator/wire/handle.ts'
+import { systemClock } from '../../../src/lib/clock.ts'
+import { systemTimers } from '../../../src/lib/timers.ts'
+import { ALICE, FakeCore } from './fake-core.ts'
+import { type ServerBenchOptions, sendRequest, startServerBench } from './server-bench.ts'
+import {
+  BATCH_BODY,
+  BATCH_PATH,
+  FILLS_PATH,
+  RATIO_PATH,
+  signedRequest,
+  TICKERS_PATH,
+} from './signed-request.ts'
+
+const TICKERS = { path: TICKERS_PATH, query: 'productType=USDT-FUTURES' } as const
+
+const running: RunningServer[] = []
+const before = getGlobalDispatcher()
+let agent: Agent | undefined
+
+afterEach(async () => {
+  for (const server of running.splice(0)) await server.stop()
+  await agent?.destroy()
+  agent = undefined
+  setGlobalDispatcher(before)
+})
+
+async function start(options: ServerBenchOptions = {}) {
+  agent = new Agent({ allowH2: false })
+  setGlobalDispatcher(agent)
+  const bench = await startServerBench(options)
+  running.push(bench.server)
+  return bench
+}
+
+test('a signed batch of 50 orders makes the round trip over HTTP', async () => {
+  const { core, server } = await start()
+  const orderList = Array.from({ length: BATCH_ORDERS_MAX }, (_, index) => ({
+    ...BATCH_BODY.orderList[0],
+    clientOid: `order-${index}`,
+  }))
+  const request = signedRequest(ALICE, {
+    method: 'POST',
+    path: BATCH_PATH,
+    body: { ...BATCH_BODY, orderList },
+  })
+
+  const { status, text } = await sendRequest(server.baseUrl, request)
+
+  expect(status).toBe(200)
+  const { code, data } = JSON.parse(text) as { code: string; data: { successList: { clientOid: string }[] } }
+  expect(code).toBe('00000')
+  expect(data.successList.map(({ clientOid }) => clientOid)).toEqual(
+    orderList.map(({ clientOid }) => clientOid),
+  )
+  expect(core.calls[0]?.request).toEqual({ ...BATCH_BODY, orderList })
+})
+
+test('the query reaches the signature check as it stood on the wire', async () => {
+  const { server } = await start()
+  const request = signedRequest(ALICE, {
+    path: FILLS_PATH,
+    query: 'productType=USDT%2DFUTURES&symbol=BTCUSDT',
+  })
+
+  expect((await sendRequest(server.baseUrl, request)).status).toBe(200)
+})
+
+test('a forged request is refused over HTTP too', async () => {
+  const { server } = await start()
+  const forged = signedRequest(
+    { ...ALICE, secret: 'guess' },
+    { path: FILLS_PATH, query: 'productType=USDT-FUTURES' },
+  )
+
+  const { status, text } = await sendRequest(server.baseUrl, forged)
+
+  expect(status).toBe(400)
+  expect(JSON.parse(text)).toMatchObject({ code: '40009', data: null })
+})
+
+test('the remaining calls and the length stand in the headers, and nothing is compressed', async () => {
+  const { server } = await start()
+
+  const { headers, text } = await sendRequest(
+    server.baseUrl,
+    signedRequest(ALICE, TICKERS, { 'accept-encoding': 'gzip' }),
+  )
+
+  expect(headers['x-mbx-used-remain-limit']).toBe('19')
+  expect(headers['content-length']).toBe(String(Buffer.byteLength(text)))
+  expect(headers['content-encoding']).toBeUndefined()
+})
+
+test('sockets are kept alive, for longer than clients keep them', async () => {
+  const { server } = await start()
+
+  const { headers } = await sendRequest(server.baseUrl, signedRequest(ALICE, TICKERS))
+
+  expect(headers['connection']).toBe('keep-alive')
+  expect(headers['keep-alive']).toBe('timeout=75')
+})
+
+test('the page at / says what it is and lists every endpoint', async () => {
+  const { server } = await start()
+
+  const response = await send(`${server.baseUrl}/`)
+  const page = await response.body.text()
+
+  expect(response.headers['content-type']).toMatch(/^text\/html/)
+  expect(page).toContain('simulated money')
+  expect(page).toContain(BATCH_PATH)
+  expect(page).toContain('1 in 1000 ms a client address')
+})
+
+test('addresses are counted by the socket, not by what a header claims', async () => {
+  const { server } = await start()
+  const ask = (claimed: string) =>
+    sendRequest(
+      server.baseUrl,
+      signedRequest(ALICE, { path: RATIO_PATH, query: 'symbol=BTCUSDT' }, { 'x-forwarded-for': claimed }),
+    )
+
+  const statuses = [(await ask('1.1.1.1')).status, (await ask('2.2.2.2')).status]
+
+  expect(statuses).toEqual([200, 429])
+})
+
+test('a body above the cap is refused without being taken in', async () => {
+  const { core, server } = await start()
+  const request = signedRequest(ALICE, { method: 'POST', path: BATCH_PATH, body: ' '.repeat(3_000_000) })
+
+  // The server may close the connection while the client still sends, so the status may never be read.
+  const status = await sendRequest(server.baseUrl, request).then(
+    (answer) => answer.status,
+    () => 413,
+  )
+
+  expect(status).toBe(413)
+  expect(core.calls).toEqual([])
+})
+
+test('an answer comes after the delay that is set', async () => {
+  const { server } = await start({ answerDelayMs: 60 })
+  const startedAt = systemClock.monotonic()
+
+  await sendRequest(server.baseUrl, signedRequest(ALICE, TICKERS))
+
+  expect(systemClock.monotonic() - startedAt).toBeGreaterThanOrEqual(55)
+})
+
+test('the market is played on the grid of the clock while nobody asks', async () => {
+  const { core } = await start({ stepMs: 20, clock: systemClock })
+
+  await expect.poll(() => core.advances.length).toBeGreaterThan(5)
+
+  // A wake-up is late by what the machine needs, never early by more than the timer's rounding.
+  const late = core.advances.map((at) => at % 20)
+  expect(late.filter((ms) => ms <= 10).length).toBeGreaterThan(late.length / 2)
+})
+
+test('a market that breaks is reported once, and requests are still answered', async () => {
+  const core = new FakeCore()
+  core.advance = () => {
+    throw new Error('no market')
+  }
+  const { server, events } = await start({ core, stepMs: 5, clock: systemClock })
+
+  await expect.poll(() => events).toContainEqual({ kind: 'marketFailed', reason: 'no market' })
+  const { status } = await sendRequest(server.baseUrl, signedRequest(ALICE, TICKERS))
+
+  expect(status).toBe(200)
+  expect(events.filter(({ kind }) => kind === 'marketFailed')).toHaveLength(1)
+})
+
+test('stopping closes idle sockets at once, and stopping again changes nothing', async () => {
+  const { server } = await start({ stepMs: 10 })
+  await sendRequest(server.baseUrl, signedRequest(ALICE, TICKERS))
+  const startedAt = systemClock.monotonic()
+
+  await server.stop()
+  await server.stop()
+
+  expect(systemClock.monotonic() - startedAt).toBeLessThan(200)
+  await expect(sendRequest(server.baseUrl, signedRequest(ALICE, TICKERS))).rejects.toMatchObject({
+    code: 'ECONNREFUSED',
+  })
+})
+
+test('stopping answers what is under way, without waiting out its delay', async () => {
+  const { core, server } = await start({ answerDelayMs: 60_000 })
+  const answer = sendRequest(server.baseUrl, signedRequest(ALICE, TICKERS), 5000)
+  await expect.poll(() => core.calls.length).toBe(1)
+
+  await server.stop()
+
+  expect((await answer).status).toBe(200)
+})
+
+test('stopping closes a connection that never sent its request', async () => {
+  const { server } = await start()
+  const socket = connect(Number(new URL(server.baseUrl).port), '127.0.0.1')
+  socket.on('error', () => {})
+  const closed = new Promise((resolve) => socket.once('close', resolve))
+  await new Promise<void>((resolve) => socket.write('POST / HTTP/1.1\r\nhost: x\r\n', () => resolve()))
+
+  await server.stop()
+
+  await closed
+})
+
+test('a port that is taken is said plainly', async () => {
+  const { server } = await start()
+  const port = Number(new URL(server.baseUrl).port)
+  const core = new FakeCore()
+  const onEvent = () => {}
+
+  const second = startServer({
+    wire: createWire({ core, clock: systemClock }),
+    faults: new FaultPlan(noFaults, 1),
+    clock: systemClock,
+    timers: systemTimers,
+    host: '127.0.0.1',
+    port,
+    stepMs: 1000,
+    advance: () => {},
+    answerDelayMs: 0,
+    bodyBytesMax: 1,
+    onEvent,
+  })
+
+  await expect(second).rejects.toMatchObject({ code: 'SIMULATOR_LISTEN_FAILED' })
+})
