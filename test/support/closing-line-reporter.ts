@@ -1,0 +1,43 @@
+import { writeSync } from 'node:fs'
+import type { Reporter, TestModule } from 'vitest/node'
+
+interface Count {
+  passed: number
+  failed: number
+  skipped: number
+}
+
+/** The sentence that ends every test run; skipped tests are named only when there are some. */
+export function toClosingLine({ passed, failed, skipped }: Count): string {
+  return `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`
+}
+
+/**
+ * Makes the last line of a run the count of its tests. A file that does not load, a hook that throws and
+ * an error outside any test count as one failure each, so that "0 failed" never stands above exit code 1.
+ */
+export default class ClosingLineReporter implements Reporter {
+  #line = toClosingLine({ passed: 0, failed: 0, skipped: 0 })
+
+  /** The line is written as the process ends: other reporters and the clean-up still print after the run. */
+  onInit(): void {
+    process.once('exit', () => writeSync(process.stdout.fd, `${this.#line}\n`))
+  }
+
+  onTestRunEnd(modules: readonly TestModule[], unhandledErrors: readonly unknown[]): void {
+    const count: Count = { passed: 0, failed: unhandledErrors.length, skipped: 0 }
+    for (const module of modules) addModule(module, count)
+    this.#line = toClosingLine(count)
+  }
+}
+
+function addModule(module: TestModule, count: Count): void {
+  count.failed += module.errors().length
+  for (const suite of module.children.allSuites()) count.failed += suite.errors().length
+  for (const test of module.children.allTests()) {
+    const { state } = test.result()
+    if (state === 'passed') count.passed += 1
+    else if (state === 'skipped') count.skipped += 1
+    else count.failed += 1 // 'failed', and 'pending': a test that never came to an end.
+  }
+}
