@@ -1,0 +1,170 @@
+/**
+ * One instrument's ticker figures of the last 24 hours, in minute buckets: the current minute and the 1439
+ * before it. A new minute is opened whenever one is due, with or without a trade, so that the figures depend
+ * on the steps and the minutes passed, and on nothing else.
+ */
+import { createGrid, floatOnGrid } from '../../lib/grid.ts'
+import { FairPrice, type FairPriceFigures } from './fair-price.ts'
+import type { MarketInstrument, MinuteBar, Quote } from './market.ts'
+import type { DayStatisticsState } from './market-state.ts'
+
+/** The document's Futures ticker, in numbers. Prices in ticks, sizes in lots, changes as shares of 1. */
+export interface TickerFigures extends FairPriceFigures {
+  readonly high24hTicks: number
+  readonly low24hTicks: number
+  /** The first price of the oldest bucket: 24 hours ago, or when the instrument began. */
+  readonly open24hTicks: number
+  /** The first price of the UTC day, or when the instrument began. */
+  readonly openUtcTicks: number
+  /** (last - open24h) / open24h. */
+  readonly change24h: number
+  readonly changeUtc24h: number
+  readonly baseLots: number
+  /** In quote coin; a float: it is displayed, never owed. */
+  readonly quoteVolume: number
+}
+
+export interface DayStatisticsOptions {
+  readonly instrument: MarketInstrument
+  readonly seed: number | string
+  /** The market's: what smooths over seconds of market time smooths over as many of them. */
+  readonly speed: number
+  /** The market's `pastDay`; may be empty. */
+  readonly past: readonly MinuteBar[]
+  /** What `state()` gave, read with `dayStatisticsSchema`; the past is left aside then. */
+  readonly state?: DayStatisticsState
+}
+
+const MINUTE_MS = 60_000
+const BUCKETS = 1440
+const FIELDS = 5
+const [OPEN, HIGH, LOW, LOTS, QUOTE_VOLUME] = [0, 1, 2, 3, 4] as const
+
+export class DayStatistics {
+  readonly #tick: number
+  readonly #lot: number
+  readonly #fair: FairPrice
+  /** A ring: minute m lies in slot m % 1440. */
+  readonly #ring = new Float64Array(BUCKETS * FIELDS)
+  /** Minutes since 1970 of the current bucket, and of the oldest; -1 before the first step. */
+  #minute = -1
+  #oldest = -1
+  #lastTicks = 0
+  /** Over the complete buckets; the current one is added when read. */
+  #closed = { high: 0, low: Number.POSITIVE_INFINITY, lots: 0, quoteVolume: 0 }
+
+  constructor({ instrument, seed, speed, past, state }: DayStatisticsOptions) {
+    this.#tick = floatOnGrid(createGrid(instrument.tickSize), 1)
+    this.#lot = floatOnGrid(createGrid(instrument.lotSize), 1)
+    this.#fair = new FairPrice({ instrument, seed, speed, ...(state && { state: state.fair }) })
+    if (state) this.#restore(state)
+    else this.#addPast(past)
+  }
+
+  /** Takes in one step of the instrument. @param at Unix ms, not before the step before. */
+  apply(at: number, quote: Quote): void {
+    if (this.#lastTicks === 0) this.#lastTicks = quote.lastTicks
+    this.#roll(Math.floor(at / MINUTE_MS))
+    this.#fair.apply(at, (quote.bidTicks + quote.askTicks) / 2)
+    const base = this.#slot(this.#minute)
+    const ring = this.#ring
+    const last = quote.lastTicks
+    this.#lastTicks = last
+    if (last > (ring[base + HIGH] as number)) ring[base + HIGH] = last
+    if (last < (ring[base + LOW] as number)) ring[base + LOW] = last
+    if (quote.tradedLots === 0) return
+    ring[base + LOTS] = (ring[base + LOTS] as number) + quote.tradedLots
+    const traded = last * this.#tick * quote.tradedLots * this.#lot
+    ring[base + QUOTE_VOLUME] = (ring[base + QUOTE_VOLUME] as number) + traded
+  }
+
+  /** The figures at `now` (Unix ms); undefined before the first step when there is no past. */
+  read(now: number): TickerFigures | undefined {
+    if (this.#lastTicks === 0) return undefined
+    this.#roll(Math.floor(now / MINUTE_MS))
+    const base = this.#slot(this.#minute)
+    const field = (index: number) => this.#ring[base + index] as number
+    const open24hTicks = this.#ring[this.#slot(this.#oldest) + OPEN] as number
+    const midnight = Math.floor(this.#minute / BUCKETS) * BUCKETS
+    const openUtcTicks = this.#ring[this.#slot(Math.max(midnight, this.#oldest)) + OPEN] as number
+    return {
+      high24hTicks: Math.max(this.#closed.high, field(HIGH)),
+      low24hTicks: Math.min(this.#closed.low, field(LOW)),
+      open24hTicks,
+      openUtcTicks,
+      change24h: (this.#lastTicks - open24hTicks) / open24hTicks,
+      changeUtc24h: (this.#lastTicks - openUtcTicks) / openUtcTicks,
+      baseLots: this.#closed.lots + field(LOTS),
+      quoteVolume: this.#closed.quoteVolume + field(QUOTE_VOLUME),
+      ...this.#fair.figures(),
+    }
+  }
+
+  state(): DayStatisticsState {
+    const buckets: number[] = []
+    for (let minute = this.#oldest; minute >= 0 && minute <= this.#minute; minute++) {
+      const base = this.#slot(minute)
+      buckets.push(...this.#ring.subarray(base, base + FIELDS))
+    }
+    return { minute: this.#minute, buckets, lastTicks: this.#lastTicks, fair: this.#fair.state() }
+  }
+
+  #restore({ minute, buckets, lastTicks }: DayStatisticsState): void {
+    const count = Math.min(BUCKETS, Math.floor(buckets.length / FIELDS))
+    this.#lastTicks = lastTicks
+    this.#minute = minute
+    this.#oldest = minute - count + 1
+    for (let index = 0; index < count; index++) {
+      const from = buckets.length - (count - index) * FIELDS
+      this.#ring.set(buckets.slice(from, from + FIELDS), this.#slot(this.#oldest + index))
+    }
+    this.#sumClosed()
+  }
+
+  #addPast(past: readonly MinuteBar[]): void {
+    for (const bar of past.slice(-BUCKETS)) this.#addBar(bar)
+    const last = past.at(-1)
+    if (last) this.#fair.apply(last.startAt + MINUTE_MS, last.closeTicks)
+  }
+
+  #addBar(bar: MinuteBar): void {
+    this.#lastTicks ||= bar.openTicks
+    this.#roll(Math.floor(bar.startAt / MINUTE_MS))
+    const typical = (bar.openTicks + bar.highTicks + bar.lowTicks + bar.closeTicks) / 4
+    const volume = typical * this.#tick * bar.lots * this.#lot
+    const bucket = [bar.openTicks, bar.highTicks, bar.lowTicks, bar.lots, volume]
+    this.#ring.set(bucket, this.#slot(this.#minute))
+    this.#lastTicks = bar.closeTicks
+  }
+
+  /** Opens every minute up to this one, at the last price; beyond a day only the last 1440 of them. */
+  #roll(minute: number): void {
+    if (minute <= this.#minute) return
+    const first = Math.max(this.#minute < 0 ? minute : this.#minute + 1, minute - BUCKETS + 1)
+    if (this.#oldest < 0) this.#oldest = first
+    for (let opened = first; opened <= minute; opened++) {
+      this.#ring.set([this.#lastTicks, this.#lastTicks, this.#lastTicks, 0, 0], this.#slot(opened))
+      this.#fair.openMinute(opened)
+    }
+    this.#minute = minute
+    this.#oldest = Math.max(this.#oldest, minute - BUCKETS + 1)
+    this.#sumClosed()
+  }
+
+  /** Once a minute, from the buckets: a running sum of floats would drift over months. */
+  #sumClosed(): void {
+    const sum = { high: 0, low: Number.POSITIVE_INFINITY, lots: 0, quoteVolume: 0 }
+    for (let minute = this.#oldest; minute < this.#minute; minute++) {
+      const base = this.#slot(minute)
+      sum.high = Math.max(sum.high, this.#ring[base + HIGH] as number)
+      sum.low = Math.min(sum.low, this.#ring[base + LOW] as number)
+      sum.lots += this.#ring[base + LOTS] as number
+      sum.quoteVolume += this.#ring[base + QUOTE_VOLUME] as number
+    }
+    this.#closed = sum
+  }
+
+  #slot(minute: number): number {
+    return (minute % BUCKETS) * FIELDS
+  }
+}

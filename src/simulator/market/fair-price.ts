@@ -1,0 +1,154 @@
+/**
+ * Index price, mark price, funding rate and open interest of one instrument.
+ *
+ *   index    the middle of bid and ask, smoothed over 15 s and divided by 1 + premium: the coin elsewhere
+ *   premium  how much dearer the contract is than the coin: a slow walk around 0, some hours and 4 bp wide
+ *   mark     index * (1 + basis): the basis is the middle's distance from the index, smoothed over 2.5 min
+ *            and held within 0.3 %, so that one wild print moves no mark price
+ *   funding  per 8 hours: mean premium P since the last settlement, towards interest of 1 bp by at most
+ *            5 bp: P + clamp(1 bp - P, -5 bp, 5 bp), held within 0.3 %. Settled at 0, 8 and 16 h UTC
+ *   open     interest: a slow walk around a third of a day's turnover
+ *
+ * The smoothing follows the steps, the walks move once a minute of the exchange's clock.
+ */
+import { createGrid, floatOnGrid } from '../../lib/grid.ts'
+import { createRandom, exponential, restoreRandom, type Random } from '../../lib/random.ts'
+import type { MarketInstrument } from './market.ts'
+import type { FairPriceState } from './market-state.ts'
+import { DEFAULT_DAILY_TURNOVER } from './seeded-path.ts'
+
+export interface FairPriceFigures {
+  /** Rounded to the nearest tick. */
+  readonly indexTicks: number
+  readonly markTicks: number
+  /** The rate that would be settled now, as a share of the notional, six decimals: 0.0001 is 1 bp. */
+  readonly fundingRate: number
+  /** Unix ms: when a rate is settled next. */
+  readonly nextFundingAt: number
+  /** The rate of the latest settlement; undefined before the first. */
+  readonly settledFundingRate: number | undefined
+  /** Open interest: the document's holdingAmount. */
+  readonly holdingLots: number
+}
+
+const INDEX_SMOOTHING_MS = 15_000
+const BASIS_SMOOTHING_MS = 150_000
+const BASIS_MAX = 0.003
+const PREMIUM_DEVIATION = 0.0004
+const INTEREST = 0.0001
+const INTEREST_REACH = 0.0005
+const FUNDING_MAX = 0.003
+const FUNDING_MINUTES = 480
+const HOLDING_DAYS = 0.33
+const HOLDING_DEVIATION = 0.12
+/** What is left of the premium and the open interest after a minute: memories of 6 hours and 3 days. */
+const PREMIUM_KEEP = exponential(-1 / 360)
+const HOLDING_KEEP = exponential(-1 / 4320)
+
+export class FairPrice {
+  readonly #random: Random
+  readonly #speed: number
+  readonly #lotNotionalPerTick: number
+  readonly #turnover: number
+  #state: Omit<FairPriceState, 'random'>
+
+  constructor(options: {
+    readonly instrument: MarketInstrument
+    readonly seed: number | string
+    readonly speed: number
+    readonly state?: FairPriceState
+  }) {
+    const { instrument, seed, speed, state } = options
+    this.#speed = speed
+    const tick = floatOnGrid(createGrid(instrument.tickSize), 1)
+    this.#lotNotionalPerTick = tick * floatOnGrid(createGrid(instrument.lotSize), 1)
+    this.#turnover = instrument.dailyTurnover ?? DEFAULT_DAILY_TURNOVER
+    if (state) {
+      const { random, ...rest } = state
+      this.#random = restoreRandom(random)
+      this.#state = rest
+      return
+    }
+    this.#random = createRandom(seed).fork(instrument.symbol).fork('fair price')
+    this.#state = {
+      at: 0,
+      smoothTicks: 0,
+      basis: 0,
+      premium: PREMIUM_DEVIATION * this.#random.normal(),
+      premiumSum: 0,
+      premiumCount: 0,
+      minute: 0,
+      holdingLevel: HOLDING_DEVIATION * this.#random.normal(),
+    }
+    this.#state.basis = this.#state.premium
+  }
+
+  /** @param middle Of bid and ask, in ticks. */
+  apply(at: number, middle: number): void {
+    const state = this.#state
+    const elapsedMs = Math.max(0, at - state.at) * this.#speed
+    state.at = at
+    if (state.smoothTicks === 0) state.smoothTicks = middle
+    state.smoothTicks += ((middle - state.smoothTicks) * elapsedMs) / (INDEX_SMOOTHING_MS + elapsedMs)
+    const index = state.smoothTicks / (1 + state.premium)
+    const basis = clamp(middle / index - 1, BASIS_MAX)
+    state.basis += ((basis - state.basis) * elapsedMs) / (BASIS_SMOOTHING_MS + elapsedMs)
+  }
+
+  /** @param minute Minutes since 1970; called once for each. */
+  openMinute(minute: number): void {
+    const state = this.#state
+    const settlesBetween = Math.floor(minute / FUNDING_MINUTES) !== Math.floor(state.minute / FUNDING_MINUTES)
+    if (settlesBetween && state.minute > 0) {
+      state.settledFundingRate = this.#fundingRate()
+      state.premiumSum = 0
+      state.premiumCount = 0
+    }
+    state.minute = minute
+    state.premium = walk(state.premium, {
+      keep: PREMIUM_KEEP,
+      deviation: PREMIUM_DEVIATION,
+      random: this.#random,
+    })
+    state.holdingLevel = walk(state.holdingLevel, {
+      keep: HOLDING_KEEP,
+      deviation: HOLDING_DEVIATION,
+      random: this.#random,
+    })
+    state.premiumSum += state.smoothTicks === 0 ? state.premium : state.basis
+    state.premiumCount++
+  }
+
+  figures(): FairPriceFigures {
+    const { smoothTicks, premium, basis, minute, settledFundingRate, holdingLevel } = this.#state
+    const index = smoothTicks / (1 + premium)
+    const lots = (HOLDING_DAYS * this.#turnover * exponential(holdingLevel)) / this.#lotNotionalPerTick
+    return {
+      indexTicks: Math.round(index),
+      markTicks: Math.round(index * (1 + basis)),
+      fundingRate: this.#fundingRate(),
+      nextFundingAt: (Math.floor(minute / FUNDING_MINUTES) + 1) * FUNDING_MINUTES * 60_000,
+      settledFundingRate,
+      holdingLots: smoothTicks === 0 ? 0 : Math.round(lots / smoothTicks),
+    }
+  }
+
+  state(): FairPriceState {
+    return { random: this.#random.state(), ...this.#state }
+  }
+
+  #fundingRate(): number {
+    const { premiumSum, premiumCount, premium } = this.#state
+    const mean = premiumCount === 0 ? premium : premiumSum / premiumCount
+    const rate = clamp(mean + clamp(INTEREST - mean, INTEREST_REACH), FUNDING_MAX)
+    return Math.round(rate * 1e6) / 1e6
+  }
+}
+
+function clamp(value: number, reach: number): number {
+  return Math.max(-reach, Math.min(reach, value))
+}
+
+function walk(level: number, step: { keep: number; deviation: number; random: Random }): number {
+  return step.keep * level + step.deviation * Math.sqrt(1 - step.keep * step.keep) * step.random.normal()
+}

@@ -1,0 +1,116 @@
+/** What a market leaves behind to go on later. It comes back from a disk, so it is read with a schema. */
+import { z } from 'zod'
+import { Failure } from '../../lib/failure.ts'
+
+const word = z.int().min(0).max(4_294_967_295)
+
+const randomSchema = z.strictObject({ seed: z.string(), words: z.tuple([word, word, word, word]).readonly() })
+
+const quoteSchema = z.strictObject({
+  bidTicks: z.int(),
+  askTicks: z.int(),
+  bidLots: z.int(),
+  askLots: z.int(),
+  lastTicks: z.int(),
+  tradedLots: z.int(),
+})
+
+const factorSchema = z.strictObject({
+  random: randomSchema,
+  volatility: z.array(z.number()),
+  shockSum: z.number(),
+})
+
+const pathSchema = z.strictObject({
+  random: randomSchema,
+  volatility: z.array(z.number()),
+  price: z.number().positive(),
+  gapTicks: z.number(),
+  bidSize: z.number(),
+  askSize: z.number(),
+  quote: quoteSchema,
+})
+
+const seededSchema = z.strictObject({
+  kind: z.literal('seeded'),
+  identity: z.string(),
+  startAt: z.int(),
+  stepsDone: z.int().min(0),
+  factor: factorSchema,
+  paths: z.record(z.string(), pathSchema),
+})
+
+const recordedSchema = z.strictObject({
+  kind: z.literal('recorded'),
+  identity: z.string(),
+  startAt: z.int(),
+  cursors: z.record(
+    z.string(),
+    z.strictObject({
+      random: randomSchema,
+      lap: z.int().min(0),
+      row: z.int().min(0),
+      point: z.int().min(0),
+      opened: z.boolean(),
+      quote: quoteSchema.optional(),
+    }),
+  ),
+  fallback: seededSchema,
+})
+
+const fairPriceSchema = z.strictObject({
+  random: randomSchema,
+  at: z.int(),
+  smoothTicks: z.number(),
+  basis: z.number(),
+  premium: z.number(),
+  premiumSum: z.number(),
+  premiumCount: z.int(),
+  minute: z.int(),
+  settledFundingRate: z.number().optional(),
+  holdingLevel: z.number(),
+})
+
+/** What an instrument's statistics leave behind: 70 kB when they know a whole day. */
+export const dayStatisticsSchema = z.strictObject({
+  /** The current bucket, in minutes since 1970; -1 before the first step. */
+  minute: z.int(),
+  /** Buckets oldest first, flat: open, high, low, lots, quote volume. */
+  buckets: z.array(z.number()).max(7200),
+  lastTicks: z.int(),
+  fair: fairPriceSchema,
+})
+
+export type FairPriceState = z.infer<typeof fairPriceSchema>
+export type DayStatisticsState = z.infer<typeof dayStatisticsSchema>
+export type FactorState = z.infer<typeof factorSchema>
+export type PathState = z.infer<typeof pathSchema>
+export type SeededMarketState = z.infer<typeof seededSchema>
+export type RecordedMarketState = z.infer<typeof recordedSchema>
+export type MarketState = SeededMarketState | RecordedMarketState
+
+const marketStateSchema = z.discriminatedUnion('kind', [seededSchema, recordedSchema])
+
+/** Reads a stored market state. @throws Failure MARKET_STATE_DAMAGED */
+export function parseMarketState(value: unknown): MarketState {
+  const result = marketStateSchema.safeParse(value)
+  if (result.success) return result.data
+  const issue = result.error.issues[0]
+  throw new Failure({
+    code: 'MARKET_STATE_DAMAGED',
+    sentence: 'the stored state of the simulated market cannot be read',
+    facts: { at: issue?.path.join('.') ?? '', problem: issue?.message ?? '' },
+    hint: 'start the simulator with a fresh state; the same seed gives the same market from its start',
+  })
+}
+
+/** @throws Failure MARKET_STATE_FOREIGN when a state was left by a market with other settings. */
+export function assertStateBelongs(state: MarketState, identity: string): void {
+  if (state.identity === identity) return
+  throw new Failure({
+    code: 'MARKET_STATE_FOREIGN',
+    sentence: 'the stored state belongs to another market',
+    facts: { configured: identity, stored: state.identity },
+    hint: 'set the seed, the step, the speed and the recordings as they were, or start with a fresh state',
+  })
+}

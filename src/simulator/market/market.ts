@@ -1,0 +1,92 @@
+/**
+ * What the simulated exchange knows of its market: a path of displayed quotes, one per instrument, that
+ * does not react to the orders of its users. Two kinds stand behind this contract: a seeded generator
+ * (seeded-market.ts) and recordings of real prices (recorded-market.ts).
+ */
+import type { MarketState } from './market-state.ts'
+
+/** One moment of one instrument's displayed market. Prices in whole ticks, sizes in whole lots. */
+export interface Quote {
+  /** Best price to sell at; at least 1, always below `askTicks`. */
+  readonly bidTicks: number
+  readonly askTicks: number
+  /** Displayed at the bid; at least 1. */
+  readonly bidLots: number
+  readonly askLots: number
+  /** The price of the latest trade. */
+  readonly lastTicks: number
+  /** Traded at `lastTicks` since the instrument's step before; 0 when `lastTicks` is an older trade. */
+  readonly tradedLots: number
+}
+
+export interface MarketInstrument {
+  readonly symbol: string
+  /** Decimal strings such as `0.1`. */
+  readonly tickSize: string
+  readonly lotSize: string
+  /** Where a seeded path starts, in quote coin; a recorded symbol takes its recording's prices. */
+  readonly startPrice: string
+  /** Standard deviation of a year of returns of a seeded path; 0.6 is 60 %, and the default. */
+  readonly yearlyVolatility?: number
+  /** Traded in a day by a seeded path, in quote coin; default 2e9, a large perpetual. */
+  readonly dailyTurnover?: number
+  /** Displayed at each side of a seeded path (the median), in quote coin; default 50,000. */
+  readonly displayedNotional?: number
+}
+
+/** One step of the path: at `at` (Unix ms on the exchange's clock) the symbol's quote becomes `quote`. */
+export interface MarketStep {
+  readonly at: number
+  readonly symbol: string
+  readonly quote: Quote
+}
+
+/** A minute of an instrument's past. Prices in ticks. */
+export interface MinuteBar {
+  /** Unix ms, a whole minute. */
+  readonly startAt: number
+  readonly openTicks: number
+  readonly highTicks: number
+  readonly lowTicks: number
+  readonly closeTicks: number
+  readonly lots: number
+}
+
+export interface Market {
+  /** What a stored state belongs to: `seeded:1:100ms:x1`, or `recorded:<12 hex of the contents>:x600`. */
+  readonly identity: string
+  /** Milliseconds of market time in one millisecond of the exchange's clock. */
+  readonly speed: number
+  /** When the last recording has ended, on the exchange's clock; undefined when there is no end. */
+  readonly endsAt: number | undefined
+  /**
+   * Hands over every step due up to and including `now` that was not handed over before, in time order,
+   * and at one instant in a fixed order. The first call starts at `startAt` with a step of every instrument. How the time is cut into calls changes nothing in the steps.
+   *
+   * One call hands over about {@link STEPS_PER_ADVANCE_MAX} steps at most, never more than twice that.
+   *
+   * @param now Unix ms on the exchange's clock. An earlier `now` than before hands over nothing.
+   * @param visit The step and its quote are valid during the call only: the market uses them again.
+   * @returns true when nothing up to `now` is left; on false call again with the same `now`.
+   */
+  advance(now: number, visit: (step: MarketStep) => void): boolean
+  /**
+   * The quote displayed now, for a start from a stored state; undefined before the symbol's first step.
+   * Valid until the next `advance`. @throws Failure MARKET_SYMBOL_UNKNOWN
+   */
+  quote(symbol: string): Quote | undefined
+  /**
+   * The 24 h before `startAt`, oldest first, 1440 bars, for the statistics of a fresh market; empty for a
+   * recorded symbol, whose past nobody knows. @throws Failure MARKET_SYMBOL_UNKNOWN
+   */
+  pastDay(symbol: string): readonly MinuteBar[]
+  /** All that is needed to go on from here, as JSON: below 1 kB an instrument. */
+  state(): MarketState
+}
+
+/**
+ * A tenth of a second of work, so that a market that must catch up (a start after a pause) leaves its
+ * caller time for other things. Two cases go over it: a seeded market keeps the steps of one instant together,
+ * and a recorded one with a fallback may hand over as many steps of each.
+ */
+export const STEPS_PER_ADVANCE_MAX = 100_000

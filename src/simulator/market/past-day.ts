@@ -1,0 +1,88 @@
+/**
+ * The day before a seeded market opens, in minutes and backwards from its start price, so that a fresh
+ * ticker has a past. It comes from streams of its own: the path to come is the same whether anybody asks
+ * for the past or not.
+ */
+import { createGrid, floatOnGrid, nearestStep } from '../../lib/grid.ts'
+import { createRandom, exponential, logarithm, type Random } from '../../lib/random.ts'
+import type { MarketInstrument, MinuteBar } from './market.ts'
+import {
+  DEFAULT_DAILY_TURNOVER,
+  DEFAULT_YEARLY_VOLATILITY,
+  OWN_VOLATILITY,
+  SHARED_VARIANCE,
+} from './seeded-path.ts'
+import { SHARED_VOLATILITY } from './shared-factor.ts'
+import { Volatility } from './volatility.ts'
+
+const MINUTE_MS = 60_000
+const MINUTES_A_DAY = 1440
+const MINUTES_A_YEAR = 525_600
+
+export interface PastDayOptions {
+  readonly seed: number | string
+  readonly instrument: MarketInstrument
+  /** Unix ms; the last bar ends at the start of this minute. */
+  readonly endAt: number
+}
+
+/** 1440 minutes, oldest first; the last one closes at the start price. */
+export function buildPastDay({ seed, instrument, endAt }: PastDayOptions): MinuteBar[] {
+  const shared = createMinuteNoise(createRandom(seed).fork('past'), SHARED_VOLATILITY)
+  const own = createMinuteNoise(createRandom(seed).fork(instrument.symbol).fork('past'), OWN_VOLATILITY)
+  const yearly = instrument.yearlyVolatility ?? DEFAULT_YEARLY_VOLATILITY
+  const usualDeviation = yearly / Math.sqrt(MINUTES_A_YEAR)
+  const turnover = (instrument.dailyTurnover ?? DEFAULT_DAILY_TURNOVER) / MINUTES_A_DAY
+  const lot = floatOnGrid(createGrid(instrument.lotSize), 1)
+  const tickGrid = createGrid(instrument.tickSize)
+  const endMinuteAt = Math.floor(endAt / MINUTE_MS) * MINUTE_MS
+  const bars: MinuteBar[] = []
+  let close = Number(instrument.startPrice)
+  for (let minute = 1; minute <= MINUTES_A_DAY; minute++) {
+    const [sharedMove, ownMove] = [shared.next(), own.next()]
+    const wildness = exponential(shared.level() + own.level())
+    const deviation = usualDeviation * wildness
+    const move = Math.sqrt(SHARED_VARIANCE) * sharedMove + Math.sqrt(1 - SHARED_VARIANCE) * ownMove
+    const open = close / (1 + Math.max(-0.2, Math.min(0.2, deviation * move)))
+    const toTicks = (price: number) => Math.max(1, nearestStep(tickGrid, price))
+    const reach = { from: open, to: close, deviation: deviation * close }
+    const { high, low } = drawExtremes(own.random, reach)
+    const lots =
+      (turnover * wildness * wildness * exponential(0.5 * own.random.normal() - 0.125)) / close / lot
+    bars.push({
+      startAt: endMinuteAt - minute * MINUTE_MS,
+      openTicks: toTicks(open),
+      highTicks: toTicks(high),
+      lowTicks: toTicks(low),
+      closeTicks: toTicks(close),
+      lots: Math.round(lots),
+    })
+    close = open
+  }
+  return bars.reverse()
+}
+
+function createMinuteNoise(random: Random, components: typeof SHARED_VOLATILITY) {
+  const volatility = new Volatility({ components, updateMs: MINUTE_MS, random })
+  return {
+    random,
+    level: () => volatility.level(),
+    next() {
+      volatility.advance(random)
+      return random.normal()
+    },
+  }
+}
+
+/** The highest and the lowest point of a Brownian bridge, each from its exact distribution. */
+function drawExtremes(
+  random: Random,
+  { from, to, deviation }: { from: number; to: number; deviation: number },
+) {
+  const reach = () => {
+    const spread = -2 * deviation * deviation * logarithm(1 - random.next())
+    return Math.sqrt((to - from) * (to - from) + spread) / 2
+  }
+  const middle = (from + to) / 2
+  return { high: middle + reach(), low: Math.max(middle - reach(), middle / 2) }
+}

@@ -1,0 +1,199 @@
+/** A recording of real prices: CSV with a header, of candles or of quotes. */
+import { createHash } from 'node:crypto'
+import { Failure } from '../../lib/failure.ts'
+
+/** Columns of candles, a row each: prices and volume as written, `at` in Unix ms. */
+export interface CandleRows {
+  readonly kind: 'candles'
+  readonly at: Float64Array
+  readonly open: Float64Array
+  readonly high: Float64Array
+  readonly low: Float64Array
+  readonly close: Float64Array
+  /** In the base coin. */
+  readonly volume: Float64Array
+}
+
+/** Columns of quotes, a row each. */
+export interface QuoteRows {
+  readonly kind: 'quotes'
+  readonly at: Float64Array
+  readonly bid: Float64Array
+  readonly ask: Float64Array
+  readonly bidSize: Float64Array
+  readonly askSize: Float64Array
+  readonly last: Float64Array
+}
+
+export interface Recording {
+  readonly symbol: string
+  /** The file's name without its folder, for messages. */
+  readonly source: string
+  /** SHA-256 of the unpacked contents, hex: a plain and a gzipped copy are the same recording. */
+  readonly sha256: string
+  readonly rows: CandleRows | QuoteRows
+}
+
+const CANDLE_HEADER = ['ts_ms', 'open', 'high', 'low', 'close', 'volume']
+const QUOTE_HEADER = ['ts_ms', 'bid', 'ask', 'bidsz', 'asksz', 'last']
+const HEADERS_HINT =
+  'the first line must be ts_ms,open,high,low,close,volume or ts_ms,bid,ask,bidSz,askSz,last'
+
+/**
+ * Reads a recording from its text.
+ *
+ * @param source The file's name, for messages and, without `symbol`, for the symbol.
+ * @throws Failure RECORDING_SYMBOL_MISSING, RECORDING_EMPTY, RECORDING_HEADER_UNKNOWN, RECORDING_ROW_LENGTH,
+ *   RECORDING_NOT_NUMERIC, RECORDING_TIME_UNIT, RECORDING_TIME_ORDER, RECORDING_PRICE_NOT_POSITIVE,
+ *   RECORDING_CANDLE_IMPOSSIBLE, RECORDING_QUOTE_CROSSED, each naming file:line.
+ */
+export function parseRecording(input: { text: string; source: string; symbol?: string }): Recording {
+  const { text, source } = input
+  const symbol = input.symbol ?? /^[A-Z]+/.exec(source)?.[0]
+  if (symbol === undefined) {
+    throw recordingFailure('RECORDING_SYMBOL_MISSING', {
+      sentence: 'the file name does not begin with a symbol',
+      where: source,
+      hint: `name the symbol: BTCUSDT=${source}`,
+    })
+  }
+  const sha256 = createHash('sha256').update(text).digest('hex')
+  const lines = text.replace(/^\uFEFF/, '').split('\n')
+  const header = (lines[0] ?? '').split(',').map((name) => name.trim().toLowerCase())
+  if (text.trim() === '') throw emptyRecording(source)
+  const isCandles = CANDLE_HEADER.every((name) => header.includes(name))
+  if (!isCandles && !QUOTE_HEADER.every((name) => header.includes(name))) {
+    throw recordingFailure('RECORDING_HEADER_UNKNOWN', {
+      sentence: 'the header is neither that of candles nor that of quotes',
+      where: `${source}:1`,
+      found: (lines[0] ?? '').trim().slice(0, 80),
+      hint: HEADERS_HINT,
+    })
+  }
+  const columns = readColumns({ lines, header, names: isCandles ? CANDLE_HEADER : QUOTE_HEADER, source })
+  const rows = isCandles ? toCandles(columns, source) : toQuotes(columns, source)
+  return { symbol, source, sha256, rows }
+}
+
+const PLAIN_NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/
+
+function readColumns(input: { lines: string[]; header: string[]; names: string[]; source: string }) {
+  const { lines, header, names, source } = input
+  let end = lines.length
+  while (end > 1 && (lines[end - 1] as string).trim() === '') end--
+  if (end === 1) throw emptyRecording(source)
+  const columns = names.map(() => new Float64Array(end - 1))
+  const places = names.map((name) => header.indexOf(name))
+  for (let line = 1; line < end; line++) {
+    const fields = (lines[line] as string).split(',')
+    if (fields.length !== header.length) {
+      throw recordingFailure('RECORDING_ROW_LENGTH', {
+        sentence: 'the row has not as many fields as the header',
+        where: `${source}:${line + 1}`,
+        found: `${fields.length} fields instead of ${header.length}`,
+        hint: 'a last row cut short tells of a copy cut short: remove it or copy the file again',
+      })
+    }
+    for (const [index, place] of places.entries()) {
+      const field = (fields[place] as string).trim()
+      if (!PLAIN_NUMBER.test(field)) throw notNumeric({ name: names[index] as string, field, source, line })
+      ;(columns[index] as Float64Array)[line - 1] = Number(field)
+    }
+  }
+  return columns
+}
+
+function toCandles(columns: Float64Array[], source: string): CandleRows {
+  const [at, open, high, low, close, volume] = columns as SixColumns
+  assertTimes(at, { source, isStrict: true })
+  for (let row = 0; row < at.length; row++) {
+    const [o, h, l, c] = [open[row], high[row], low[row], close[row]] as [number, number, number, number]
+    assertPositive(l, { source, row })
+    if (h >= o && h >= c && l <= o && l <= c && (volume[row] as number) >= 0) continue
+    throw recordingFailure('RECORDING_CANDLE_IMPOSSIBLE', {
+      sentence: 'the candle is impossible: high below, or low above one of its prices, or a negative volume',
+      where: `${source}:${row + 2}`,
+      found: `open ${o}  high ${h}  low ${l}  close ${c}  volume ${volume[row]}`,
+      hint: 'check the order of the columns, then remove or repair the row',
+    })
+  }
+  return { kind: 'candles', at, open, high, low, close, volume }
+}
+
+function toQuotes(columns: Float64Array[], source: string): QuoteRows {
+  const [at, bid, ask, bidSize, askSize, last] = columns as SixColumns
+  assertTimes(at, { source, isStrict: false })
+  for (let row = 0; row < at.length; row++) {
+    const [b, a] = [bid[row] as number, ask[row] as number]
+    assertPositive(Math.min(b, last[row] as number), { source, row })
+    const isSized = (bidSize[row] as number) >= 0 && (askSize[row] as number) >= 0
+    if (b <= a && isSized) continue
+    throw recordingFailure('RECORDING_QUOTE_CROSSED', {
+      sentence: 'the quote is impossible: the bid is above the ask, or a size is negative',
+      where: `${source}:${row + 2}`,
+      found: `bid ${b}  ask ${a}  sizes ${bidSize[row]} ${askSize[row]}`,
+      hint: 'check the order of the columns, then remove or repair the row',
+    })
+  }
+  return { kind: 'quotes', at, bid, ask, bidSize, askSize, last }
+}
+
+type SixColumns = [Float64Array, Float64Array, Float64Array, Float64Array, Float64Array, Float64Array]
+
+function assertTimes(at: Float64Array, { source, isStrict }: { source: string; isStrict: boolean }): void {
+  const first = at[0] as number
+  // 1e11 ms is March 1973, 1e14 ms is the year 5138.
+  if (first < 1e11 || first > 1e14) {
+    throw recordingFailure('RECORDING_TIME_UNIT', {
+      sentence: 'the time is not in Unix milliseconds',
+      where: `${source}:2`,
+      found: String(first),
+      hint: 'ts_ms has 13 digits today: multiply seconds by 1000, divide microseconds by 1000',
+    })
+  }
+  for (let row = 1; row < at.length; row++) {
+    const step = (at[row] as number) - (at[row - 1] as number)
+    if (step > 0 || (step === 0 && !isStrict)) continue
+    throw recordingFailure('RECORDING_TIME_ORDER', {
+      sentence:
+        step === 0 ? 'the time is that of the row before' : 'the time is before that of the row before',
+      where: `${source}:${row + 2}`,
+      found: `${at[row]} after ${at[row - 1]}`,
+      hint: 'sort the rows by ts_ms and remove doubles',
+    })
+  }
+}
+
+function assertPositive(price: number, { source, row }: { source: string; row: number }): void {
+  if (price > 0) return
+  throw recordingFailure('RECORDING_PRICE_NOT_POSITIVE', {
+    sentence: 'a price is zero or negative',
+    where: `${source}:${row + 2}`,
+    found: String(price),
+    hint: 'remove the row: an exchange writes it when nothing was there',
+  })
+}
+
+function notNumeric(input: { name: string; field: string; source: string; line: number }): Failure {
+  return recordingFailure('RECORDING_NOT_NUMERIC', {
+    sentence: `${input.name} is not a number`,
+    where: `${input.source}:${input.line + 1}`,
+    found: `"${input.field.slice(0, 40)}"`,
+    hint: 'numbers are written plainly, with a dot: 61837.63',
+  })
+}
+
+function emptyRecording(source: string): Failure {
+  return recordingFailure('RECORDING_EMPTY', {
+    sentence: 'the recording has no rows',
+    where: source,
+    hint: HEADERS_HINT,
+  })
+}
+
+function recordingFailure(
+  code: string,
+  { sentence, where, found, hint }: { sentence: string; where: string; found?: string; hint: string },
+): Failure {
+  return new Failure({ code, sentence, facts: { where, ...(found !== undefined && { found }) }, hint })
+}

@@ -1,0 +1,189 @@
+/**
+ * A market from a seed, that moves like a real one. Every instrument has a stream of random numbers of its
+ * own beside the one that all share, so that adding an instrument leaves the other paths as they are.
+ *
+ * How real it looks, measured over 21 days of 100 ms steps (seed 1) beside one-minute candles of the BTC and
+ * ETH perpetuals (29 May to 19 June 2025) and ten minutes of 100 ms quotes of BTC and ETH spot (8 August 2024):
+ *
+ *   one-minute returns                    seeded BTC, ETH         real BTC, ETH
+ *   volatility of a year                  0.63, 0.67              0.33, 0.62
+ *   kurtosis (normal is 3)                15, 12                  11, 20
+ *   kurtosis of hourly returns            11, 4.4                 6.2, 11
+ *   autocorrelation of returns, lag 1     -0.01, 0.00             -0.01, -0.02
+ *   of absolute returns, lag 1            0.27, 0.27              0.27, 0.26
+ *     lag 5, 15                           0.21, 0.17              0.21, 0.18
+ *     lag 60, 240                         0.12, 0.04              0.14, 0.08
+ *   return with next absolute return      -0.05, -0.04            -0.03, -0.06
+ *   range / |close - open|                1.80                    1.57, 1.85
+ *   BTC with ETH: returns, absolute       0.77, 0.65              0.77, 0.67
+ *   ln(volume): deviation, lag 1, lag 60  0.85, 0.64, 0.28        1.16, 0.64, 0.31
+ *
+ *   100 ms quotes
+ *   middle unchanged                      0.87, 0.88              0.87, 0.85
+ *   spread of one tick                    0.995, 0.997            0.991, 0.992
+ *   ln(bid size): deviation               1.46, 1.51              1.53, 1.39
+ *     autocorrelation, lag 1, 5, 10       0.75, 0.51, 0.33        0.75, 0.44, 0.22
+ *   ln(bid size) with ln(ask size)        -0.37                   -0.43
+ *   kurtosis of the middle's returns      128, 249                244, 28
+ *
+ * Left out: the hours of the day, and that a real quote moving once often moves again within 100 ms
+ * (autocorrelation of absolute 100 ms returns 0.1 to 0.2, here 0.01).
+ */
+import { Failure } from '../../lib/failure.ts'
+import { type Market, type MarketInstrument, type MarketStep, STEPS_PER_ADVANCE_MAX } from './market.ts'
+import { assertStateBelongs, type SeededMarketState } from './market-state.ts'
+import { buildPastDay } from './past-day.ts'
+import { SeededPath } from './seeded-path.ts'
+import { SharedFactor } from './shared-factor.ts'
+
+export interface SeededMarketOptions {
+  readonly seed: number | string
+  readonly instruments: readonly MarketInstrument[]
+  /** Unix ms: when the first step is due. */
+  readonly startAt: number
+  /** Time between two steps on the exchange's clock; default 100. */
+  readonly stepMs?: number
+  /** Milliseconds of market time in one of the exchange's clock; default 1. */
+  readonly speed?: number
+}
+
+export interface SeededMarket extends Market {
+  state(): SeededMarketState
+}
+
+/** @throws Failure MARKET_OPTION_INVALID */
+export function createSeededMarket(options: SeededMarketOptions): SeededMarket {
+  return new SeededGenerator(options)
+}
+
+/**
+ * Goes on from a stored state; `startAt` is the stored one. An instrument that the state does not know
+ * starts now at its start price, one that is no longer configured is dropped.
+ *
+ * @param resumeAt Unix ms: the market has stood still since the state was taken and its next step is due
+ *   then. Without it the steps of the pause are due at once, all of them.
+ * @throws Failure MARKET_STATE_FOREIGN, MARKET_OPTION_INVALID
+ */
+export function restoreSeededMarket(
+  options: SeededMarketOptions,
+  { state, resumeAt }: { readonly state: SeededMarketState; readonly resumeAt?: number },
+): SeededMarket {
+  assertStateBelongs(state, seededIdentity(options))
+  const pausedMs = Math.max(0, (resumeAt ?? 0) - (state.startAt + state.stepsDone * (options.stepMs ?? 100)))
+  return new SeededGenerator(options, { ...state, startAt: state.startAt + pausedMs })
+}
+
+function seededIdentity({ seed, stepMs = 100, speed = 1 }: SeededMarketOptions): string {
+  return `seeded:${seed}:${stepMs}ms:x${speed}`
+}
+
+class SeededGenerator implements SeededMarket {
+  readonly identity: string
+  readonly speed: number
+  readonly endsAt = undefined
+  readonly #options: SeededMarketOptions
+  readonly #startAt: number
+  readonly #stepMs: number
+  readonly #factor: SharedFactor
+  readonly #paths: readonly SeededPath[]
+  readonly #steps: readonly { at: number; readonly symbol: string; readonly quote: SeededPath['quote'] }[]
+  #stepsDone: number
+
+  constructor(options: SeededMarketOptions, state?: SeededMarketState) {
+    const { seed, instruments, stepMs = 100, speed = 1 } = options
+    assertOptions(options)
+    this.#options = options
+    this.identity = seededIdentity(options)
+    this.speed = speed
+    this.#startAt = state?.startAt ?? options.startAt
+    this.#stepMs = stepMs
+    this.#stepsDone = state?.stepsDone ?? 0
+    const factor = new SharedFactor({ seed, stepMs: stepMs * speed, ...(state && { state: state.factor }) })
+    this.#factor = factor
+    this.#paths = instruments.map((instrument) => {
+      const stored = state?.paths[instrument.symbol]
+      const common = { instrument, seed, stepMs: stepMs * speed, factor }
+      const path = new SeededPath({ ...common, ...(stored && { state: stored }) })
+      if (!stored) path.open()
+      return path
+    })
+    this.#steps = this.#paths.map(({ symbol, quote }) => ({ at: 0, symbol, quote }))
+  }
+
+  advance(now: number, visit: (step: MarketStep) => void): boolean {
+    let budget = STEPS_PER_ADVANCE_MAX
+    while (this.#paths.length > 0) {
+      const at = this.#startAt + this.#stepsDone * this.#stepMs
+      if (at > now) break
+      budget -= this.#paths.length
+      if (budget < 0 && budget + this.#paths.length < STEPS_PER_ADVANCE_MAX) return false
+      this.#step()
+      for (const step of this.#steps) {
+        step.at = at
+        visit(step)
+      }
+    }
+    return true
+  }
+
+  quote(symbol: string) {
+    const { quote } = this.#pathOf(symbol)
+    return this.#stepsDone === 0 ? undefined : quote
+  }
+
+  pastDay(symbol: string) {
+    const index = this.#paths.indexOf(this.#pathOf(symbol))
+    const instrument = this.#options.instruments[index] as MarketInstrument
+    return buildPastDay({ seed: this.#options.seed, instrument, endAt: this.#startAt })
+  }
+
+  state(): SeededMarketState {
+    return {
+      kind: 'seeded',
+      identity: this.identity,
+      startAt: this.#startAt,
+      stepsDone: this.#stepsDone,
+      factor: this.#factor.state(),
+      paths: Object.fromEntries(this.#paths.map((path) => [path.symbol, path.state()])),
+    }
+  }
+
+  /** The first step shows the start price; every further one moves it. */
+  #step(): void {
+    const index = this.#stepsDone++
+    if (index === 0) return
+    this.#factor.step(index)
+    for (const path of this.#paths) path.step(index, this.#factor)
+  }
+
+  #pathOf(symbol: string): SeededPath {
+    const path = this.#paths.find((candidate) => candidate.symbol === symbol)
+    if (path) return path
+    throw new Failure({
+      code: 'MARKET_SYMBOL_UNKNOWN',
+      sentence: 'the simulated market has no such instrument',
+      facts: { symbol, instruments: this.#paths.map((candidate) => candidate.symbol).join(', ') || 'none' },
+    })
+  }
+}
+
+function assertOptions({ stepMs = 100, speed = 1, startAt, instruments }: SeededMarketOptions): void {
+  if (!Number.isInteger(stepMs) || stepMs < 1) throw invalidOption('stepMs', stepMs, 'a whole number of ms')
+  if (!Number.isSafeInteger(startAt)) throw invalidOption('startAt', startAt, 'a whole number of Unix ms')
+  if (!(speed > 0 && speed <= 10_000)) throw invalidOption('speed', speed, 'a number in 0..10000')
+  for (const { symbol, startPrice } of instruments) {
+    if (!(Number(startPrice) > 0)) throw invalidOption(`${symbol} startPrice`, startPrice, 'a positive price')
+  }
+  const symbols = instruments.map(({ symbol }) => symbol)
+  const twice = symbols.find((symbol, index) => symbols.indexOf(symbol) !== index)
+  if (twice !== undefined) throw invalidOption('instruments', twice, 'each symbol once')
+}
+
+/** The failure of a market option that is out of range. */
+export function invalidOption(option: string, value: string | number, expected: string): Failure {
+  return new Failure({
+    code: 'MARKET_OPTION_INVALID',
+    sentence: 'the simulated market cannot be set up like this',
+    facts: { option, value, expected },
+  })
+}

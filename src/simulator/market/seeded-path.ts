@@ -1,0 +1,203 @@
+/** One instrument's seeded path: its price, and what is displayed and traded around it. */
+import { createGrid, floatOnGrid, type Grid } from '../../lib/grid.ts'
+import { createRandom, exponential, restoreRandom, type Random } from '../../lib/random.ts'
+import type { MarketInstrument, Quote } from './market.ts'
+import type { PathState } from './market-state.ts'
+import { volatilityUpdate, type SharedFactor } from './shared-factor.ts'
+import { createShocks, type Shocks } from './shocks.ts'
+import { Volatility } from './volatility.ts'
+
+const YEAR_MS = 365 * 86_400_000
+const MINUTE_MS = 60_000
+
+/** Share of an instrument's variance that is the shared factor's: BTC and ETH correlate by 0.77 a minute. */
+export const SHARED_VARIANCE = 0.83
+export const OWN_VOLATILITY = [
+  { deviation: 0.2, memoryMs: 5 * MINUTE_MS },
+  { deviation: 0.2, memoryMs: 240 * MINUTE_MS },
+]
+
+/** How often a move tears the spread open, at usual volatility, and what is left of it 100 ms later. */
+const WIDENING_PROBABILITY = 0.07
+const GAP_KEPT = 0.1
+/** No spread is wider than this share of the price. */
+const GAP_SHARE_MAX = 0.002
+
+/** ln(displayed size): standard deviation, the part that lasts and how long, and how the sides oppose. */
+const SIZE_DEVIATION = 1.45
+const SIZE_LASTING_SHARE = 0.83
+const SIZE_MEMORY_MS = 950
+const SIDES_OPPOSED = 0.5
+/** Four standard deviations: 330 times the median. */
+const SIZE_LEVEL_MAX = 4
+
+/** Trades: how often in 100 quiet ms, how much more on a move, and the spread of ln(size). */
+const QUIET_TRADES_PER_SECOND = 2.9
+const MOVE_TRADE_FACTOR = 4
+const TRADE_DEVIATION = 2.2
+
+/** A path turns around at this price: below it a tick is too much of the price to trade on. */
+const PRICE_TICKS_MIN = 10
+
+export const DEFAULT_YEARLY_VOLATILITY = 0.6
+export const DEFAULT_DAILY_TURNOVER = 2e9
+const DEFAULT_DISPLAYED_NOTIONAL = 50_000
+
+export class SeededPath {
+  readonly symbol: string
+  readonly quote: { -readonly [Field in keyof Quote]: number }
+  readonly #grid: Grid
+  readonly #lot: number
+  readonly #random: Random
+  readonly #volatility: Volatility
+  readonly #shocks: Shocks
+  readonly #updateSteps: number
+  /** Standard deviation of one step's return at usual volatility. */
+  readonly #stepDeviation: number
+  readonly #sizeKeep: number
+  readonly #gapKeep: number
+  readonly #displayedNotional: number
+  readonly #tradeNotional: number
+  readonly #quietTradeProbability: number
+  /** In quote coin, between the ticks. */
+  #price: number
+  #gapTicks: number
+  #bidSize: number
+  #askSize: number
+  /** exp of the shared and the own level; 1 is usual. */
+  #wildness = 1
+
+  /** @param stepMs Market time of one step. */
+  constructor(options: {
+    readonly instrument: MarketInstrument
+    readonly seed: number | string
+    readonly stepMs: number
+    readonly factor: SharedFactor
+    readonly state?: PathState
+  }) {
+    const { instrument, seed, stepMs, factor, state } = options
+    this.symbol = instrument.symbol
+    this.#grid = createGrid(instrument.tickSize)
+    this.#lot = floatOnGrid(createGrid(instrument.lotSize), 1)
+    this.#random = state ? restoreRandom(state.random) : createRandom(seed).fork(instrument.symbol)
+    const update = volatilityUpdate(stepMs)
+    this.#updateSteps = update.steps
+    this.#volatility = new Volatility({
+      components: OWN_VOLATILITY,
+      updateMs: update.ms,
+      random: this.#random,
+      ...(state && { levels: state.volatility }),
+    })
+    this.#shocks = createShocks({ stepMs, perSecond: 0.6 })
+    this.#stepDeviation =
+      (instrument.yearlyVolatility ?? DEFAULT_YEARLY_VOLATILITY) * Math.sqrt(stepMs / YEAR_MS)
+    this.#sizeKeep = exponential(-stepMs / SIZE_MEMORY_MS)
+    this.#gapKeep = stepMs < 100 ? 1 - ((1 - GAP_KEPT) * stepMs) / 100 : GAP_KEPT
+    this.#displayedNotional = instrument.displayedNotional ?? DEFAULT_DISPLAYED_NOTIONAL
+    this.#quietTradeProbability = 1 - exponential((-QUIET_TRADES_PER_SECOND * stepMs) / 1000)
+    const moves = 1 - (1 - factor.shockProbability) * (1 - this.#shocks.probability)
+    const tradesAStep = (1 - moves) * this.#quietTradeProbability + moves * MOVE_TRADE_FACTOR
+    const turnoverAStep = ((instrument.dailyTurnover ?? DEFAULT_DAILY_TURNOVER) * stepMs) / 86_400_000
+    this.#tradeNotional = turnoverAStep / tradesAStep / exponential((TRADE_DEVIATION * TRADE_DEVIATION) / 2)
+    this.#price = state?.price ?? Number(instrument.startPrice)
+    this.#gapTicks = state?.gapTicks ?? 0
+    this.#bidSize = state?.bidSize ?? this.#random.normal()
+    this.#askSize = state?.askSize ?? this.#random.normal()
+    this.#wildness = exponential(factor.level + this.#volatility.level())
+    this.quote = state ? { ...state.quote } : emptyQuote()
+  }
+
+  /** The first quote, at the start price. */
+  open(): void {
+    this.#show(this.#ticks())
+    this.quote.lastTicks = this.quote.bidTicks
+  }
+
+  /** @param index The number of the step since the start, from 0. */
+  step(index: number, factor: SharedFactor): void {
+    if (index % this.#updateSteps === 0) {
+      this.#volatility.advance(this.#random)
+      this.#wildness = exponential(factor.level + this.#volatility.level())
+    }
+    const before = this.#ticks()
+    const shock =
+      Math.sqrt(SHARED_VARIANCE) * factor.shock +
+      Math.sqrt(1 - SHARED_VARIANCE) * this.#shocks.draw(this.#random)
+    if (shock !== 0) this.#move(shock)
+    const after = this.#ticks()
+    this.#widen(Math.abs(after - before))
+    this.#show(after)
+    this.#trade(after - before)
+  }
+
+  state(): PathState {
+    return {
+      random: this.#random.state(),
+      volatility: this.#volatility.state(),
+      price: this.#price,
+      gapTicks: this.#gapTicks,
+      bidSize: this.#bidSize,
+      askSize: this.#askSize,
+      quote: { ...this.quote },
+    }
+  }
+
+  /** The price between the ticks. */
+  #ticks(): number {
+    return (this.#price * this.#grid.scale) / this.#grid.units
+  }
+
+  /** Multiplies by 1 + return, so that the expected price is today's: no drift. */
+  #move(shock: number): void {
+    const change = Math.max(-0.5, Math.min(0.5, this.#stepDeviation * this.#wildness * shock))
+    this.#price *= 1 + change
+    if (this.#ticks() < PRICE_TICKS_MIN) this.#price = floatOnGrid(this.#grid, PRICE_TICKS_MIN)
+  }
+
+  #widen(movedTicks: number): void {
+    this.#gapTicks *= this.#gapKeep
+    if (movedTicks === 0) return
+    if (this.#random.next() >= WIDENING_PROBABILITY * Math.min(this.#wildness, 4)) return
+    const gap = movedTicks * (0.2 + this.#random.next())
+    this.#gapTicks = Math.min(gap, this.#ticks() * GAP_SHARE_MAX)
+  }
+
+  /** Puts bid and ask around the price, one tick apart but for the gap, and draws the displayed sizes. */
+  #show(ticks: number): void {
+    const gap = Math.round(this.#gapTicks)
+    this.quote.bidTicks = Math.max(1, Math.floor(ticks - gap / 2))
+    this.quote.askTicks = this.quote.bidTicks + 1 + gap
+    const keep = this.#sizeKeep
+    const fresh = Math.sqrt((1 - keep * keep) * SIZE_LASTING_SHARE)
+    const opposed = Math.sqrt(SIDES_OPPOSED) * this.#random.normal()
+    const own = Math.sqrt(1 - SIDES_OPPOSED)
+    this.#bidSize = keep * this.#bidSize + fresh * (opposed + own * this.#random.normal())
+    this.#askSize = keep * this.#askSize + fresh * (own * this.#random.normal() - opposed)
+    this.quote.bidLots = this.#displayedLots(this.#bidSize)
+    this.quote.askLots = this.#displayedLots(this.#askSize)
+  }
+
+  /** Less is displayed when the market is wild. */
+  #displayedLots(lasting: number): number {
+    const level = lasting + Math.sqrt(1 - SIZE_LASTING_SHARE) * this.#random.normal()
+    const bounded = Math.max(-SIZE_LEVEL_MAX, Math.min(SIZE_LEVEL_MAX, level))
+    const median = this.#displayedNotional / (this.#price * this.#lot * Math.sqrt(this.#wildness))
+    return Math.max(1, Math.round(median * exponential(SIZE_DEVIATION * bounded)))
+  }
+
+  /** A move is made by trades on its side; in between somebody trades at either side. */
+  #trade(moved: number): void {
+    this.quote.tradedLots = 0
+    const probability = moved === 0 ? this.#quietTradeProbability * Math.min(this.#wildness, 3) : 1
+    if (probability < 1 && this.#random.next() >= probability) return
+    const isBuy = moved === 0 ? this.#random.next() < 0.5 : moved > 0
+    const factor = this.#wildness * (moved === 0 ? 1 : MOVE_TRADE_FACTOR)
+    const notional = this.#tradeNotional * factor * exponential(TRADE_DEVIATION * this.#random.normal())
+    this.quote.lastTicks = isBuy ? this.quote.askTicks : this.quote.bidTicks
+    this.quote.tradedLots = Math.max(1, Math.round(notional / (this.#price * this.#lot)))
+  }
+}
+
+function emptyQuote(): SeededPath['quote'] {
+  return { bidTicks: 0, askTicks: 0, bidLots: 0, askLots: 0, lastTicks: 0, tradedLots: 0 }
+}

@@ -1,0 +1,140 @@
+/** The seeded market beside what real ones measure: loose bounds around the numbers in seeded-market.ts. */
+import { describe, expect, it } from 'vitest'
+import type { MarketInstrument } from '../../../src/simulator/market/market.ts'
+import { createSeededMarket } from '../../../src/simulator/market/seeded-market.ts'
+
+const DAYS = 3
+const BTC: MarketInstrument = { symbol: 'BTCUSDT', tickSize: '0.1', lotSize: '0.001', startPrice: '105000' }
+const ETH: MarketInstrument = { symbol: 'ETHUSDT', tickSize: '0.01', lotSize: '0.01', startPrice: '2600' }
+
+interface Observed {
+  closes: number[]
+  volumes: number[]
+  bidSizes: number[]
+  askSizes: number[]
+  steps: number
+  unchanged: number
+  oneTick: number
+  tradedAtQuote: number
+}
+
+function observe(): [Observed, Observed] {
+  const market = createSeededMarket({ seed: 1, instruments: [BTC, ETH], startAt: 0 })
+  const all: Record<string, Observed & { middle: number; minute: number; volume: number }> = {}
+  const visit: Parameters<typeof market.advance>[1] = ({ at, symbol, quote }) => {
+    const seen = (all[symbol] ??= {
+      closes: [],
+      volumes: [],
+      bidSizes: [],
+      askSizes: [],
+      steps: 0,
+      unchanged: 0,
+      oneTick: 0,
+      tradedAtQuote: 0,
+      middle: 0,
+      minute: 0,
+      volume: 0,
+    })
+    const minute = Math.floor(at / 60_000)
+    const middle = quote.bidTicks + quote.askTicks
+    if (minute !== seen.minute) {
+      seen.closes.push(seen.middle)
+      seen.volumes.push(seen.volume)
+      seen.volume = 0
+    }
+    if (at < 3_600_000) {
+      seen.bidSizes.push(Math.log(quote.bidLots))
+      seen.askSizes.push(Math.log(quote.askLots))
+    }
+    seen.steps++
+    if (middle === seen.middle) seen.unchanged++
+    if (quote.askTicks - quote.bidTicks === 1) seen.oneTick++
+    if (quote.lastTicks === quote.bidTicks || quote.lastTicks === quote.askTicks) seen.tradedAtQuote++
+    seen.volume += quote.tradedLots
+    seen.minute = minute
+    seen.middle = middle
+  }
+  while (!market.advance(DAYS * 86_400_000, visit));
+  const { BTCUSDT: btc, ETHUSDT: eth } = all
+  if (!btc || !eth) throw new Error('expected both instruments')
+  return [btc, eth]
+}
+
+const mean = (values: number[]) => values.reduce((sum, value) => sum + value, 0) / values.length
+const deviation = (values: number[]) => {
+  const centre = mean(values)
+  return Math.sqrt(mean(values.map((value) => (value - centre) ** 2)))
+}
+const kurtosis = (values: number[]) => {
+  const centre = mean(values)
+  return mean(values.map((value) => (value - centre) ** 4)) / deviation(values) ** 4
+}
+const correlation = (a: number[], b: number[]) => {
+  const [centreA, centreB] = [mean(a), mean(b)]
+  return (
+    mean(a.map((value, index) => (value - centreA) * ((b[index] ?? NaN) - centreB))) /
+    deviation(a) /
+    deviation(b)
+  )
+}
+const autocorrelation = (values: number[], lag: number) =>
+  correlation(values.slice(lag), values.slice(0, -lag))
+const returnsOf = (closes: number[]) =>
+  closes.slice(1).map((close, index) => Math.log(close / (closes[index] ?? NaN)))
+
+describe('the seeded market measured like a real one', () => {
+  const [btc, eth] = observe()
+  const returns = returnsOf(btc.closes)
+  const absolute = returns.map(Math.abs)
+
+  it('has the volatility, the tails and no memory of direction', () => {
+    const yearly = deviation(returns) * Math.sqrt(525_600)
+
+    expect(yearly).toBeGreaterThan(0.4)
+    expect(yearly).toBeLessThan(0.85)
+    expect(kurtosis(returns)).toBeGreaterThan(6)
+    expect(kurtosis(returns)).toBeLessThan(40)
+    expect(Math.abs(autocorrelation(returns, 1))).toBeLessThan(0.05)
+    expect(deviation(returnsOf(eth.closes)) * Math.sqrt(525_600)).toBeGreaterThan(0.4)
+  })
+
+  it('has calm and wild hours', () => {
+    expect(autocorrelation(absolute, 1)).toBeGreaterThan(0.18)
+    expect(autocorrelation(absolute, 15)).toBeGreaterThan(0.08)
+    expect(autocorrelation(absolute, 60)).toBeGreaterThan(0.03)
+    expect(autocorrelation(absolute, 1)).toBeLessThan(0.5)
+  })
+
+  it('moves its instruments together', () => {
+    const together = correlation(returns, returnsOf(eth.closes))
+
+    expect(together).toBeGreaterThan(0.65)
+    expect(together).toBeLessThan(0.9)
+  })
+
+  it('quotes one tick mostly, stands still mostly, and trades at bid and ask', () => {
+    expect(btc.oneTick / btc.steps).toBeGreaterThan(0.98)
+    expect(btc.oneTick / btc.steps).toBeLessThan(0.999)
+    expect(btc.unchanged / btc.steps).toBeGreaterThan(0.8)
+    expect(btc.unchanged / btc.steps).toBeLessThan(0.93)
+    expect(btc.tradedAtQuote / btc.steps).toBeGreaterThan(0.9)
+  })
+
+  it('displays sizes that are log-normal, last a while, and lean against each other', () => {
+    expect(deviation(btc.bidSizes)).toBeGreaterThan(1.2)
+    expect(deviation(btc.bidSizes)).toBeLessThan(1.7)
+    expect(autocorrelation(btc.bidSizes, 1)).toBeGreaterThan(0.65)
+    expect(autocorrelation(btc.bidSizes, 10)).toBeLessThan(0.45)
+    expect(correlation(btc.bidSizes, btc.askSizes)).toBeLessThan(-0.25)
+  })
+
+  it('turns over what it was told, in bursts', () => {
+    const dailyTurnover = (mean(btc.volumes) * 1440 * mean(btc.closes)) / 2 / 10_000
+    const logs = btc.volumes.map((volume) => Math.log(volume + 1))
+
+    expect(dailyTurnover).toBeGreaterThan(1e9)
+    expect(dailyTurnover).toBeLessThan(4e9)
+    expect(deviation(logs)).toBeGreaterThan(0.6)
+    expect(autocorrelation(logs, 1)).toBeGreaterThan(0.4)
+  })
+})

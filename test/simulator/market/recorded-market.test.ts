@@ -1,0 +1,298 @@
+import { describe, expect, it } from 'vitest'
+import { createRandom } from '../../../src/lib/random.ts'
+import { fillCandlePath } from '../../../src/simulator/market/candle-path.ts'
+import {
+  type Market,
+  type MarketInstrument,
+  STEPS_PER_ADVANCE_MAX,
+} from '../../../src/simulator/market/market.ts'
+import { parseMarketState, type RecordedMarketState } from '../../../src/simulator/market/market-state.ts'
+import {
+  createRecordedMarket,
+  type RecordedMarketOptions,
+  restoreRecordedMarket,
+} from '../../../src/simulator/market/recorded-market.ts'
+import { parseRecording } from '../../../src/simulator/market/recording.ts'
+
+const START_AT = Date.UTC(2025, 5, 1, 12)
+const FIRST_AT = Date.UTC(2024, 0, 1)
+const BTC: MarketInstrument = { symbol: 'BTCUSDT', tickSize: '0.1', lotSize: '0.001', startPrice: '1' }
+const ETH: MarketInstrument = { symbol: 'ETHUSDT', tickSize: '0.01', lotSize: '0.01', startPrice: '2600' }
+
+/** Candles as CSV, from a seed: prices with one decimal, opens at the close before. */
+function candleText({ seed, count, firstAt = FIRST_AT }: { seed: string; count: number; firstAt?: number }) {
+  const random = createRandom(seed)
+  const lines = ['ts_ms,open,high,low,close,volume']
+  let open = 1_000_000
+  for (let row = 0; row < count; row++) {
+    const close = open + Math.round(400 * random.normal())
+    const high = Math.max(open, close) + random.integer(300)
+    const low = Math.min(open, close) - random.integer(300)
+    const prices = [open, high, low, close].map((ticks) => ticks / 10)
+    lines.push([firstAt + row * 60_000, ...prices, random.integer(90_000) / 1000].join(','))
+    open = close
+  }
+  return lines.join('\n')
+}
+
+const recording = (text: string, symbol: string) => parseRecording({ text, source: 'test.csv', symbol })
+const CANDLES = recording(candleText({ seed: 'candles', count: 500 }), 'BTCUSDT')
+
+const optionsAt = (speed: number, recordings = [CANDLES]): RecordedMarketOptions => ({
+  recordings,
+  speed,
+  startAt: START_AT,
+  instruments: [BTC, ETH],
+  fallback: { seed: 3 },
+})
+
+interface Seen {
+  at: number
+  symbol: string
+  bidTicks: number
+  askTicks: number
+  bidLots: number
+  askLots: number
+  lastTicks: number
+  tradedLots: number
+}
+
+function walk(market: Market, { from, until, calls = 1 }: { from: number; until: number; calls?: number }) {
+  const steps: Seen[] = []
+  for (let call = 1; call <= calls; call++) {
+    const now = from + ((until - from) * call) / calls
+    while (!market.advance(now, ({ at, symbol, quote }) => steps.push({ at, symbol, ...quote })));
+  }
+  return steps
+}
+
+describe('the path of a candle', () => {
+  const pathOf = (points: number, [open, high, low, close]: [number, number, number, number]) => {
+    const path = new Float64Array(points)
+    fillCandlePath(path, { open, high, low, close })
+    return [...path]
+  }
+
+  it('goes from the open to the nearer extreme, the other one, and the close', () => {
+    expect(pathOf(4, [100, 110, 70, 80])).toEqual([100, 110, 70, 80])
+    expect(pathOf(4, [100, 130, 90, 120])).toEqual([100, 90, 130, 120])
+    expect(pathOf(8, [100, 110, 70, 80])).toEqual([100, 110, 102, 94, 86, 78, 70, 80])
+  })
+
+  it('goes to the high first when both are equally near and the candle falls, else to the low', () => {
+    expect(pathOf(4, [100, 110, 90, 95])).toEqual([100, 110, 90, 95])
+    expect(pathOf(4, [100, 110, 90, 105])).toEqual([100, 90, 110, 105])
+    expect(pathOf(4, [100, 110, 90, 100])).toEqual([100, 90, 110, 100])
+  })
+
+  it('stands still in a candle without a range', () => {
+    expect(pathOf(16, [5, 5, 5, 5])).toEqual(Array(16).fill(5))
+  })
+})
+
+describe('a recorded market of candles', () => {
+  for (const speed of [1, 600, 10_000]) {
+    it(`has every candle's open, high, low, close and volume at speed ${speed}`, () => {
+      const market = createRecordedMarket(optionsAt(speed, [CANDLES]))
+      const { rows } = CANDLES
+      if (rows.kind !== 'candles') throw new Error('expected candles')
+
+      const until = START_AT + Math.ceil((500 * 60_000) / speed)
+      const steps = walk(market, { from: START_AT, until }).filter((step) => step.symbol === 'BTCUSDT')
+
+      const points = steps.length / 500
+      expect(points).toBe({ 1: 16, 600: 16, 10_000: 6 }[speed])
+      for (let row = 0; row < 500; row++) {
+        const candle = steps.slice(row * points, (row + 1) * points)
+        const lasts = candle.map((step) => step.lastTicks)
+        const [first, last] = [candle[0] as Seen, candle.at(-1) as Seen]
+        expect([first.lastTicks, Math.max(...lasts), Math.min(...lasts), last.lastTicks]).toEqual(
+          [rows.open, rows.high, rows.low, rows.close].map((column) => Math.round((column[row] ?? NaN) * 10)),
+        )
+        expect(candle.reduce((sum, step) => sum + step.tradedLots, 0)).toBe(
+          Math.round((rows.volume[row] ?? NaN) * 1000),
+        )
+        expect(first.at).toBe(START_AT + Math.floor((row * 60_000) / speed))
+      }
+    })
+  }
+
+  it('puts bid and ask at the last price, mostly one tick apart', () => {
+    const market = createRecordedMarket(optionsAt(600))
+
+    const steps = walk(market, { from: START_AT, until: START_AT + 50_000 })
+
+    const btc = steps.filter((step) => step.symbol === 'BTCUSDT')
+    expect(btc.every((step) => step.lastTicks === step.bidTicks || step.lastTicks === step.askTicks)).toBe(
+      true,
+    )
+    expect(btc.every((step) => step.bidTicks < step.askTicks && step.bidLots > 0 && step.askLots > 0)).toBe(
+      true,
+    )
+    const oneTick = btc.filter((step) => step.askTicks - step.bidTicks === 1).length / btc.length
+    expect(oneTick).toBeGreaterThan(0.96)
+    expect(oneTick).toBeLessThan(1)
+  })
+
+  it('gives the same steps in order of time, however the time is cut into calls', () => {
+    const span = { from: START_AT, until: START_AT + 30_000 }
+    const whole = createRecordedMarket(optionsAt(600))
+    const pieces = createRecordedMarket(optionsAt(600))
+
+    const steps = walk(whole, span)
+
+    expect(walk(pieces, { ...span, calls: 1234 })).toEqual(steps)
+    expect(pieces.state()).toEqual(whole.state())
+    expect(steps.every((step, index) => index === 0 || step.at >= (steps[index - 1]?.at ?? NaN))).toBe(true)
+    expect(steps.filter((step) => step.symbol === 'ETHUSDT')).toHaveLength(301)
+  })
+
+  it('goes on from a stored state as if it had never stopped', () => {
+    const market = createRecordedMarket(optionsAt(600))
+    walk(market, { from: START_AT, until: START_AT + 12_345 })
+
+    const state = parseMarketState(JSON.parse(JSON.stringify(market.state()))) as RecordedMarketState
+    const restored = restoreRecordedMarket(optionsAt(600), { state })
+    const span = { from: START_AT + 12_345, until: START_AT + 40_000 }
+
+    expect(restored.quote('BTCUSDT')).toEqual(market.quote('BTCUSDT'))
+    expect(walk(restored, span)).toEqual(walk(market, span))
+  })
+
+  it('stands still through a pause when told when it resumes', () => {
+    const market = createRecordedMarket(optionsAt(600))
+    walk(market, { from: START_AT, until: START_AT + 10_000 })
+    const resumeAt = START_AT + 86_400_000
+
+    const resumed = restoreRecordedMarket(optionsAt(600), { state: market.state(), resumeAt })
+
+    const expected = walk(market, { from: START_AT, until: START_AT + 11_000 })
+    const shiftMs = resumeAt - (expected[0]?.at ?? NaN)
+    const steps = walk(resumed, { from: START_AT, until: START_AT + 11_000 + shiftMs })
+    expect(steps).toEqual(expected.map((step) => ({ ...step, at: step.at + shiftMs })))
+    expect(resumed.endsAt).toBe(START_AT + 50_000 + shiftMs)
+  })
+
+  it('stands still after its end, while instruments without a recording go on', () => {
+    const market = createRecordedMarket(optionsAt(600))
+
+    expect(market.endsAt).toBe(START_AT + 50_000)
+    walk(market, { from: START_AT, until: START_AT + 50_000 })
+    const quote = { ...market.quote('BTCUSDT') }
+    const after = walk(market, { from: START_AT, until: START_AT + 60_000 })
+
+    expect(after.map((step) => step.symbol)).toEqual(Array(100).fill('ETHUSDT'))
+    expect(market.quote('BTCUSDT')).toEqual(quote)
+  })
+
+  it('starts again at its end when told to', () => {
+    const market = createRecordedMarket({ ...optionsAt(600), instruments: [BTC], repeat: true })
+
+    const steps = walk(market, { from: START_AT, until: START_AT + 99_999 })
+
+    const prices = steps.map((step) => step.lastTicks)
+    expect(steps).toHaveLength(16_000)
+    expect(prices.slice(8000)).toEqual(prices.slice(0, 8000))
+    expect(steps[8000]?.at).toBe(START_AT + 50_000)
+    expect(market.endsAt).toBeUndefined()
+  })
+
+  it('hands over a bounded number of steps a call, also at the highest speed', () => {
+    const long = recording(candleText({ seed: 'long', count: 20_000 }), 'BTCUSDT')
+    const market = createRecordedMarket(optionsAt(10_000, [long]))
+    const counts: number[] = []
+
+    for (let isDone = false; !isDone;) {
+      let count = 0
+      isDone = market.advance(START_AT + 1_000_000, () => count++)
+      counts.push(count)
+    }
+
+    expect(Math.max(...counts)).toBeLessThanOrEqual(STEPS_PER_ADVANCE_MAX)
+    expect(counts.reduce((sum, count) => sum + count, 0)).toBe(20_000 * 6 + 10_001)
+  })
+
+  it('shows the first quote of a recording that begins later, and leaves a gap still', () => {
+    const text = candleText({ seed: 'late', count: 3, firstAt: FIRST_AT + 120_000 })
+    const late = recording(
+      text.split('\n').toSpliced(2, 1).join('\n') + `\n${FIRST_AT + 300_000},9,9,9,9,0`,
+      'ETHUSDT',
+    )
+    const market = createRecordedMarket(optionsAt(60, [CANDLES, late]))
+
+    const steps = walk(market, { from: START_AT, until: START_AT + 6000 }).filter(
+      (one) => one.symbol === 'ETHUSDT',
+    )
+
+    expect(steps[0]).toMatchObject({ at: START_AT, tradedLots: 0 })
+    expect(steps[1]).toMatchObject({ at: START_AT + 2000, lastTicks: steps[0]?.lastTicks })
+    expect(steps.filter((step) => step.at > START_AT + 3000 && step.at < START_AT + 4000)).toEqual([])
+  })
+})
+
+describe('a recorded market of quotes', () => {
+  const text = [
+    'ts_ms,bid,ask,bidSz,askSz,last',
+    `${FIRST_AT},100.11,100.19,1.5,2,100.1`,
+    `${FIRST_AT + 90},100.1,100.2,1.5004,0.0001,100.1`,
+    `${FIRST_AT + 200},100.2,100.2,3,4,100.2`,
+  ].join('\n')
+
+  it('replays them as they stand, rounded outward to the grid', () => {
+    const market = createRecordedMarket({ ...optionsAt(1, [recording(text, 'BTCUSDT')]), instruments: [BTC] })
+
+    const steps = walk(market, { from: START_AT, until: START_AT + 1000 })
+
+    const common = { symbol: 'BTCUSDT' }
+    expect(steps).toEqual([
+      {
+        ...common,
+        at: START_AT,
+        bidTicks: 1001,
+        askTicks: 1002,
+        bidLots: 1500,
+        askLots: 2000,
+        lastTicks: 1001,
+        tradedLots: 0,
+      },
+      {
+        ...common,
+        at: START_AT + 90,
+        bidTicks: 1001,
+        askTicks: 1002,
+        bidLots: 1500,
+        askLots: 1,
+        lastTicks: 1001,
+        tradedLots: 0,
+      },
+      {
+        ...common,
+        at: START_AT + 200,
+        bidTicks: 1002,
+        askTicks: 1003,
+        bidLots: 3000,
+        askLots: 4000,
+        lastTicks: 1002,
+        tradedLots: 1,
+      },
+    ])
+    expect(market.endsAt).toBe(START_AT + 300)
+    expect(market.pastDay('BTCUSDT')).toEqual([])
+  })
+})
+
+describe('what a recorded market refuses', () => {
+  it('a recording of an unknown instrument, two of one, none, a speed out of range, a foreign state', () => {
+    const other = recording(candleText({ seed: 'other', count: 5 }), 'XRPUSDT')
+    const state = createRecordedMarket(optionsAt(600)).state()
+
+    expect(() => createRecordedMarket(optionsAt(1, [other]))).toThrow(/RECORDING_SYMBOL_UNKNOWN[^]*XRPUSDT/)
+    expect(() => createRecordedMarket(optionsAt(1, [CANDLES, CANDLES]))).toThrow(/RECORDING_SYMBOL_TWICE/)
+    expect(() => createRecordedMarket(optionsAt(1, []))).toThrow(/MARKET_OPTION_INVALID/)
+    for (const speed of [0, -1, 10_001, NaN]) {
+      expect(() => createRecordedMarket(optionsAt(speed))).toThrow(/MARKET_OPTION_INVALID[^]*speed/)
+    }
+    expect(() => restoreRecordedMarket(optionsAt(601), { state })).toThrow(/MARKET_STATE_FOREIGN/)
+    expect(createRecordedMarket(optionsAt(600)).identity).toMatch(/^recorded:[0-9a-f]{12}:x600$/)
+  })
+})

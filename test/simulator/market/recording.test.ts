@@ -1,0 +1,103 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { loadRecording } from '../../../src/simulator/market/load-recording.ts'
+import { parseRecording } from '../../../src/simulator/market/recording.ts'
+
+const CANDLES =
+  'ts_ms,open,high,low,close,volume\n1748538300000,10,12,9,11,5.5\n1748538360000,11,11,11,11,0\n'
+const QUOTES = 'ts_ms,bid,ask,bidSz,askSz,last\n1723161254180,9.9,10,1,2,10\n'
+const parse = (text: string) => parseRecording({ text, source: 'BTCUSDT-x.csv' })
+
+let folder = ''
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'recording-'))
+})
+afterAll(() => rm(folder, { recursive: true }))
+
+async function put(name: string, contents: string | Uint8Array): Promise<string> {
+  await writeFile(join(folder, name), contents)
+  return join(folder, name)
+}
+
+describe('loading a recording', () => {
+  it('reads plain and gzipped files alike, with the symbol from the name', async () => {
+    const plain = await loadRecording(await put('BTCUSDT-perp.csv', CANDLES))
+    const packed = await loadRecording(await put('BTCUSDT-perp.csv.gz', gzipSync(CANDLES)))
+
+    expect(plain.symbol).toBe('BTCUSDT')
+    expect(packed).toEqual({ ...plain, source: 'BTCUSDT-perp.csv.gz' })
+    expect(plain.rows).toMatchObject({ kind: 'candles', high: Float64Array.of(12, 11) })
+  })
+
+  it('takes the symbol that stands before the path', async () => {
+    const file = await put('prices.csv', QUOTES)
+
+    expect((await loadRecording(`ETHUSDT=${file}`)).symbol).toBe('ETHUSDT')
+    await expect(loadRecording(file)).rejects.toThrow(/RECORDING_SYMBOL_MISSING[^]*BTCUSDT=prices.csv/)
+  })
+
+  it('tells what is wrong with a file', async () => {
+    const packed = gzipSync(CANDLES)
+    const notGzip = await put('A.csv.gz', CANDLES)
+    const cut = await put('B.csv.gz', packed.subarray(0, packed.length - 12))
+    const damaged = await put('C.csv.gz', Buffer.concat([packed.subarray(0, 12), Buffer.alloc(40, 7)]))
+    const empty = await put('D.csv', '')
+
+    await expect(loadRecording(join(folder, 'none.csv'))).rejects.toThrow(/RECORDING_UNREADABLE[^]*ENOENT/)
+    await expect(loadRecording(notGzip)).rejects.toThrow(/RECORDING_NOT_GZIP[^]*rename/)
+    await expect(loadRecording(cut)).rejects.toThrow(/RECORDING_GZIP_TRUNCATED[^]*again/)
+    await expect(loadRecording(damaged)).rejects.toThrow(/RECORDING_GZIP_DAMAGED/)
+    await expect(loadRecording(empty)).rejects.toThrow(/RECORDING_EMPTY/)
+  })
+})
+
+describe('reading the text of a recording', () => {
+  it('accepts a byte order mark, carriage returns, other orders of columns and further ones', () => {
+    const text = '\uFEFFsymbol,volume,close,low,high,open,ts_ms\r\nX,5,11,9,12,10,1748538300000\r\n\r\n'
+
+    expect(parse(text).rows).toMatchObject({ open: Float64Array.of(10), volume: Float64Array.of(5) })
+    expect(parse(QUOTES).rows).toMatchObject({ kind: 'quotes', askSize: Float64Array.of(2) })
+  })
+
+  const row = (at: number | string, rest: string) => `${CANDLES}${at},${rest}\n`
+  const refused: [string, string, RegExp][] = [
+    [
+      'a header of neither kind',
+      'time,price\n1,2\n',
+      /RECORDING_HEADER_UNKNOWN[^]*BTCUSDT-x.csv:1[^]*ts_ms,open/,
+    ],
+    ['no rows', 'ts_ms,open,high,low,close,volume\n\n', /RECORDING_EMPTY/],
+    [
+      'a field that is no number',
+      row(1748538420000, '11,11,eleven,11,0'),
+      /RECORDING_NOT_NUMERIC: low[^]*:4[^]*"eleven"/,
+    ],
+    ['an empty field', row(1748538420000, '11,11,,11,0'), /RECORDING_NOT_NUMERIC[^]*:4/],
+    ['hexadecimal', row(1748538420000, '11,0x10,1,11,0'), /RECORDING_NOT_NUMERIC[^]*0x10/],
+    ['a row cut short', row(1748538420000, '11,11'), /RECORDING_ROW_LENGTH[^]*:4[^]*3 fields instead of 6/],
+    ['time that goes back', row(1748538300000, '11,11,11,11,0'), /RECORDING_TIME_ORDER[^]*:4[^]*sort/],
+    ['a candle twice', row(1748538360000, '11,11,11,11,0'), /RECORDING_TIME_ORDER[^]*row before/],
+    ['seconds', CANDLES.replaceAll('00000,', '00,'), /RECORDING_TIME_UNIT[^]*:2[^]*1000/],
+    [
+      'a high below the close',
+      row(1748538420000, '11,11,10,12,0'),
+      /RECORDING_CANDLE_IMPOSSIBLE[^]*:4[^]*close 12/,
+    ],
+    ['a low above the open', row(1748538420000, '11,13,12,12,0'), /RECORDING_CANDLE_IMPOSSIBLE/],
+    ['a negative volume', row(1748538420000, '11,11,11,11,-1'), /RECORDING_CANDLE_IMPOSSIBLE/],
+    ['a price of zero', row(1748538420000, '11,11,0,11,1'), /RECORDING_PRICE_NOT_POSITIVE[^]*:4/],
+    ['a crossed quote', `${QUOTES}1723161254280,10.1,10,1,2,10\n`, /RECORDING_QUOTE_CROSSED[^]*:3/],
+  ]
+  for (const [title, text, message] of refused) {
+    it(`refuses ${title}`, () => {
+      expect(() => parse(text)).toThrow(message)
+    })
+  }
+
+  it('accepts two quotes of one millisecond', () => {
+    expect(parse(`${QUOTES}1723161254180,9.9,10,1,2,10\n`).rows.at).toHaveLength(2)
+  })
+})

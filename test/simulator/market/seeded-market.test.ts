@@ -1,0 +1,178 @@
+import { describe, expect, it } from 'vitest'
+import type { Market, MarketInstrument } from '../../../src/simulator/market/market.ts'
+import { STEPS_PER_ADVANCE_MAX } from '../../../src/simulator/market/market.ts'
+import { parseMarketState, type SeededMarketState } from '../../../src/simulator/market/market-state.ts'
+import { createSeededMarket, restoreSeededMarket } from '../../../src/simulator/market/seeded-market.ts'
+
+const START_AT = Date.UTC(2025, 5, 1, 12, 0, 30)
+const BTC: MarketInstrument = { symbol: 'BTCUSDT', tickSize: '0.1', lotSize: '0.001', startPrice: '105000' }
+const ETH: MarketInstrument = { symbol: 'ETHUSDT', tickSize: '0.01', lotSize: '0.01', startPrice: '2600' }
+const OPTIONS = { seed: 1, instruments: [BTC, ETH], startAt: START_AT }
+
+/** The steps up to `until` as text, one call of `advance` for each of `calls` pieces of the time. */
+function walk(
+  market: Market,
+  { from, until, calls }: { from: number; until: number; calls: number },
+): string[] {
+  const lines: string[] = []
+  for (let call = 1; call <= calls; call++) {
+    const now = from + ((until - from) * call) / calls
+    while (!market.advance(now, (step) => lines.push(JSON.stringify(step))));
+  }
+  return lines
+}
+
+describe('a seeded market', () => {
+  it('opens at the start with one quote an instrument, around the start price', () => {
+    const market = createSeededMarket(OPTIONS)
+
+    const lines = walk(market, { from: START_AT, until: START_AT, calls: 1 })
+
+    const steps = lines.map((line) => JSON.parse(line))
+    expect(steps).toMatchObject([
+      { at: START_AT, symbol: 'BTCUSDT', quote: { bidTicks: 1_050_000, askTicks: 1_050_001, tradedLots: 0 } },
+      { at: START_AT, symbol: 'ETHUSDT', quote: { bidTicks: 260_000, askTicks: 260_001, tradedLots: 0 } },
+    ])
+    expect(market.quote('ETHUSDT')).toEqual(steps[1].quote)
+    expect(market.identity).toBe('seeded:1:100ms:x1')
+  })
+
+  it('gives the same steps for the same seed, and others for another', () => {
+    const span = { from: START_AT, until: START_AT + 60_000, calls: 1 }
+
+    const lines = walk(createSeededMarket(OPTIONS), span)
+
+    expect(lines).toHaveLength(1202)
+    expect(walk(createSeededMarket(OPTIONS), span)).toEqual(lines)
+    expect(walk(createSeededMarket({ ...OPTIONS, seed: 2 }), span)).not.toEqual(lines)
+    // The very numbers, so that a change of the generator, or a machine that calculates otherwise, is seen.
+    expect(JSON.parse(lines.at(-1) ?? '')).toEqual(LAST_STEP_OF_SEED_1)
+  })
+
+  it('gives the same steps however the time is cut into calls', () => {
+    const span = { from: START_AT, until: START_AT + 600_000 }
+
+    const whole = createSeededMarket(OPTIONS)
+    const pieces = createSeededMarket(OPTIONS)
+
+    expect(walk(pieces, { ...span, calls: 777 })).toEqual(walk(whole, { ...span, calls: 1 }))
+    expect(pieces.state()).toEqual(whole.state())
+  })
+
+  it('goes on from a stored state as if it had never stopped', () => {
+    const middle = START_AT + 123_456
+    const span = { from: middle, until: middle + 300_000, calls: 3 }
+    const market = createSeededMarket(OPTIONS)
+    walk(market, { from: START_AT, until: middle, calls: 1 })
+
+    const state = parseMarketState(JSON.parse(JSON.stringify(market.state()))) as SeededMarketState
+    const restored = restoreSeededMarket(OPTIONS, { state })
+
+    expect(restored.quote('BTCUSDT')).toEqual(market.quote('BTCUSDT'))
+    expect(walk(restored, span)).toEqual(walk(market, span))
+    expect(JSON.stringify(state).length).toBeLessThan(2000)
+  })
+
+  it('stands still through a pause when told when it resumes', () => {
+    const market = createSeededMarket(OPTIONS)
+    walk(market, { from: START_AT, until: START_AT + 10_000, calls: 1 })
+    const resumeAt = START_AT + 86_400_000
+
+    const resumed = restoreSeededMarket(OPTIONS, { state: market.state(), resumeAt })
+
+    const next = JSON.parse(walk(market, { from: 0, until: START_AT + 10_100, calls: 1 })[0] ?? '')
+    const lines = walk(resumed, { from: 0, until: resumeAt, calls: 1 })
+    expect(lines.map((line) => JSON.parse(line))[0]).toEqual({ ...next, at: resumeAt })
+    expect(lines).toHaveLength(2)
+  })
+
+  it('keeps the other paths when an instrument is added, and starts the new one where it is told', () => {
+    const span = { from: START_AT, until: START_AT + 60_000, calls: 1 }
+    const sol: MarketInstrument = { symbol: 'SOLUSDT', tickSize: '0.01', lotSize: '0.1', startPrice: '150' }
+    const wider = { ...OPTIONS, instruments: [sol, BTC, ETH] }
+
+    const lines = walk(createSeededMarket(wider), span)
+
+    const others = lines.filter((line) => !line.includes('SOLUSDT'))
+    expect(others).toEqual(walk(createSeededMarket(OPTIONS), span))
+    const restored = restoreSeededMarket(wider, { state: createSeededMarket(OPTIONS).state() })
+    walk(restored, span)
+    expect(Math.abs((restored.quote('SOLUSDT')?.bidTicks ?? 0) - 15_000)).toBeLessThan(500)
+  })
+
+  it('hands over a bounded number of steps a call, and the rest on the next', () => {
+    const market = createSeededMarket(OPTIONS)
+    const now = START_AT + 100 * (STEPS_PER_ADVANCE_MAX - 1)
+    const counts: number[] = []
+
+    for (let isDone = false; !isDone;) {
+      let count = 0
+      isDone = market.advance(now, () => count++)
+      counts.push(count)
+    }
+
+    expect(counts).toEqual([STEPS_PER_ADVANCE_MAX, STEPS_PER_ADVANCE_MAX])
+  })
+
+  it('runs faster by its speed', () => {
+    const real = createSeededMarket({ ...OPTIONS, stepMs: 60_000 })
+    const fast = createSeededMarket({ ...OPTIONS, stepMs: 100, speed: 600 })
+
+    walk(real, { from: START_AT, until: START_AT + 600_000 * 60, calls: 1 })
+    walk(fast, { from: START_AT, until: START_AT + 60_000, calls: 1 })
+
+    expect(fast.quote('BTCUSDT')).toEqual(real.quote('BTCUSDT'))
+  })
+
+  it('never shows an impossible quote, even at a price of a few ticks', () => {
+    const dust: MarketInstrument = {
+      symbol: 'DUSTUSDT',
+      tickSize: '0.01',
+      lotSize: '1',
+      startPrice: '0.15',
+      yearlyVolatility: 9,
+    }
+    const market = createSeededMarket({ ...OPTIONS, instruments: [dust, BTC], stepMs: 60_000 })
+    let odd = 0
+
+    while (
+      !market.advance(START_AT + 60 * 86_400_000, ({ quote }) => {
+        const isWhole = Object.values(quote).every((value) => Number.isSafeInteger(value))
+        const isQuote = quote.bidTicks >= 1 && quote.bidTicks < quote.askTicks
+        if (!isWhole || !isQuote || quote.bidLots < 1 || quote.askLots < 1 || quote.tradedLots < 0) odd++
+      })
+    );
+
+    expect(odd).toBe(0)
+  })
+
+  it('refuses what cannot be, and a state of another market', () => {
+    const state = createSeededMarket(OPTIONS).state()
+
+    expect(() => createSeededMarket({ ...OPTIONS, stepMs: 0 })).toThrow(/MARKET_OPTION_INVALID[^]*stepMs/)
+    expect(() => createSeededMarket({ ...OPTIONS, speed: 0 })).toThrow(/speed/)
+    expect(() => createSeededMarket({ ...OPTIONS, instruments: [BTC, BTC] })).toThrow(/each symbol once/)
+    expect(() => createSeededMarket({ ...OPTIONS, instruments: [{ ...BTC, startPrice: '0' }] })).toThrow(
+      /BTCUSDT/,
+    )
+    expect(() => createSeededMarket(OPTIONS).quote('XRPUSDT')).toThrow(/MARKET_SYMBOL_UNKNOWN/)
+    expect(() => createSeededMarket(OPTIONS).pastDay('XRPUSDT')).toThrow(/MARKET_SYMBOL_UNKNOWN/)
+    expect(() => restoreSeededMarket({ ...OPTIONS, seed: 2 }, { state })).toThrow(/MARKET_STATE_FOREIGN/)
+    expect(() => parseMarketState({ ...state, stepsDone: 'many' })).toThrow(
+      /MARKET_STATE_DAMAGED[^]*stepsDone/,
+    )
+  })
+})
+
+const LAST_STEP_OF_SEED_1 = {
+  at: START_AT + 60_000,
+  symbol: 'ETHUSDT',
+  quote: {
+    bidTicks: 259_938,
+    askTicks: 259_939,
+    bidLots: 411,
+    askLots: 7393,
+    lastTicks: 259_939,
+    tradedLots: 0,
+  },
+}
