@@ -6,7 +6,7 @@ import { endpointAt } from './endpoint-at.ts'
 import { type Fault, type FaultPlan } from './faults.ts'
 import { type Wire } from './handle.ts'
 import { type ServerEvent } from './server-event.ts'
-import { type WireRequest, type WireResponse } from './wire-request.ts'
+import { bytesOf, type WireRequest, type WireResponse } from './wire-request.ts'
 
 export interface AnswererOptions {
   readonly wire: Wire
@@ -129,7 +129,7 @@ function send(outgoing: ServerResponse, { status, headers, body }: WireResponse)
 /** Announces the whole length, sends half of it, and ends the connection. */
 function sendHalf(outgoing: ServerResponse, response: WireResponse | undefined): void {
   if (outgoing.destroyed || response === undefined) return
-  const body = Buffer.from(response.body)
+  const body = bytesOf(response)
   outgoing.writeHead(response.status, { ...response.headers, 'content-length': body.length })
   outgoing.write(body.subarray(0, Math.ceil(body.length / 2)), () => outgoing.socket?.destroy())
 }

@@ -45,8 +45,8 @@ class ExchangeWire implements Wire {
   readonly #limits: RateLimits
   readonly #requests: Record<EndpointName, number>
   readonly #refusals = new Map<string, number>()
-  /** The JSON of ticker answers, by the core's own array: written once a market step, not once a request. */
-  readonly #tickersJson = new WeakMap<object, string>()
+  /** The JSON of ticker answers by the core's own array, which it keeps while the market stands still. */
+  readonly #tickersJson = new WeakMap<object, Buffer>()
   #latestAt = 0
 
   constructor({ core, clock, settings = defaultWireSettings, onEvent = () => {} }: WireOptions) {
@@ -148,25 +148,22 @@ class ExchangeWire implements Wire {
     const headers: Record<string, string> = { 'content-type': 'application/json;charset=UTF-8' }
     if (remaining !== undefined) headers['x-mbx-used-remain-limit'] = String(remaining)
     if (outcome.ok) {
-      const data = this.#jsonOf(outcome.data, endpoint)
-      return {
-        status: 200,
-        headers,
-        body: `{"code":"00000","msg":"success","requestTime":${now},"data":${data}}`,
-      }
+      const head = `{"code":"00000","msg":"success","requestTime":${now},"data":`
+      if (endpoint?.name === 'tickers')
+        return { status: 200, headers, body: this.#tickersBody(head, outcome.data) }
+      return { status: 200, headers, body: `${head}${JSON.stringify(outcome.data)}}` }
     }
     const status = 'status' in outcome ? outcome.status : this.#settings.businessErrorStatus
     const body = { code: outcome.code, msg: outcome.message, requestTime: now, data: null }
     return { status, headers, body: JSON.stringify(body) }
   }
 
-  #jsonOf(data: unknown, endpoint: NamedEndpoint | undefined): string {
-    if (endpoint?.name !== 'tickers' || typeof data !== 'object' || data === null) return JSON.stringify(data)
-    const known = this.#tickersJson.get(data)
-    if (known !== undefined) return known
-    const json = JSON.stringify(data)
+  /** Hundreds of rows, asked for many times a second: written once for each array that the core answers. */
+  #tickersBody(head: string, data: unknown): Buffer {
+    if (typeof data !== 'object' || data === null) return Buffer.from(`${head}${JSON.stringify(data)}}`)
+    const json = this.#tickersJson.get(data) ?? Buffer.from(JSON.stringify(data))
     this.#tickersJson.set(data, json)
-    return json
+    return Buffer.concat([Buffer.from(head), json, CLOSING_BRACE])
   }
 
   #countRefusal(
@@ -185,6 +182,8 @@ class ExchangeWire implements Wire {
     })
   }
 }
+
+const CLOSING_BRACE = Buffer.from('}')
 
 /** What has been found out about a request on its way through the checks. */
 class TakenRequest {

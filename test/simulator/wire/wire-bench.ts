@@ -2,7 +2,7 @@ import { type AccountSetup } from '../../../src/simulator/core/account.ts'
 import { createWire, type Wire } from '../../../src/simulator/wire/handle.ts'
 import { defaultWireSettings, type WireSettings } from '../../../src/simulator/wire/settings.ts'
 import { type WireEvent } from '../../../src/simulator/wire/wire-event.ts'
-import { type WireRequest } from '../../../src/simulator/wire/wire-request.ts'
+import { bytesOf, type WireRequest } from '../../../src/simulator/wire/wire-request.ts'
 import { FakeCore } from './fake-core.ts'
 import { START_AT } from './signed-request.ts'
 
@@ -25,8 +25,14 @@ export class WireBench {
 
   /** The envelope of the answer, with its HTTP status and headers beside it. */
   ask(request: WireRequest) {
-    const { status, headers, body } = this.wire.handle(request)
-    const envelope = JSON.parse(body) as { code: string; msg: string; requestTime: number; data: unknown }
+    const response = this.wire.handle(request)
+    const { status, headers } = response
+    const envelope = JSON.parse(bytesOf(response).toString()) as {
+      code: string
+      msg: string
+      requestTime: number
+      data: unknown
+    }
     return { status, headers, ...envelope }
   }
 }
