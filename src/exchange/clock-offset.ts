@@ -1,0 +1,127 @@
+/** One answer that carried the exchange's time. */
+export interface ClockSample {
+  /** Unix ms, exchange clock: `requestTime` of the envelope. */
+  readonly requestTime: number
+  /** Unix ms, our clock: just before the request left, and just after its answer had arrived. */
+  readonly sentAt: number
+  readonly receivedAt: number
+}
+
+export interface ClockJump {
+  /** How far the offset moved, in ms; positive when the exchange's clock is now further ahead of ours. */
+  readonly movedMs: number
+  readonly offsetMs: number
+}
+
+export interface ClockOffsetOptions {
+  /** Called when the offset moved by more than {@link JUMP_MS}: one of the two clocks was set. */
+  readonly onJump?: (jump: ClockJump) => void
+}
+
+/** Samples looked at; the best of them counts. At a few answers a second this forgets within a minute. */
+const SAMPLES_MAX = 64
+
+/** Both clocks count whole milliseconds, so each reading may be one short. */
+const ROUNDING_MS = 1
+
+/** A sample that contradicts the estimate by more than this says that a clock was set, not that it is slow. */
+const STEP_MS = 250
+
+/** A step that people should hear of. */
+const JUMP_MS = 2000
+
+interface Bounds {
+  readonly low: number
+  readonly high: number
+}
+
+/**
+ * How far the exchange's clock is ahead of ours, measured from the answers that come in anyway.
+ *
+ * An answer bounds the offset: the exchange took the request after we sent it and before we had the answer.
+ * The sample with the smallest round trip has the tightest bounds, and alone is the estimate: nothing is
+ * added up, so nothing drifts. A single sample that contradicts the estimate is held back, because one wrong
+ * `requestTime` must not spoil every signature; a second one that agrees with it replaces everything.
+ */
+export class ClockOffset {
+  readonly #onJump: ((jump: ClockJump) => void) | undefined
+  #samples: Bounds[] = []
+  #next = 0
+  #best: Bounds | undefined
+  #suspect: Bounds | undefined
+  #observedAt = 0
+
+  constructor({ onJump }: ClockOffsetOptions = {}) {
+    this.#onJump = onJump
+  }
+
+  /** False until the first sample: before it the two clocks are taken to agree. */
+  get isKnown(): boolean {
+    return this.#best !== undefined
+  }
+
+  /** Exchange clock less our clock, whole ms. Zero until the first sample. */
+  get offsetMs(): number {
+    return this.#best === undefined ? 0 : Math.round((this.#best.low + this.#best.high) / 2)
+  }
+
+  /** The true offset lies within this many ms of {@link offsetMs}; Infinity until the first sample. */
+  get uncertaintyMs(): number {
+    return this.#best === undefined ? Number.POSITIVE_INFINITY : (this.#best.high - this.#best.low) / 2
+  }
+
+  /** Unix ms, our clock, when the last sample was believed; 0 never. */
+  get observedAt(): number {
+    return this.#observedAt
+  }
+
+  /** Unix ms of the exchange's clock when ours says `now`. */
+  exchangeNow(now: number): number {
+    return now + this.offsetMs
+  }
+
+  /** Unix ms, our clock: surely not before the exchange's clock said `requestTime`. */
+  latestLocalTimeOf(requestTime: number): number {
+    return this.#best === undefined ? Number.POSITIVE_INFINITY : requestTime - this.#best.low
+  }
+
+  observe({ requestTime, sentAt, receivedAt }: ClockSample): void {
+    const low = requestTime - receivedAt - ROUNDING_MS
+    const high = requestTime - sentAt + ROUNDING_MS
+    if (!Number.isFinite(low) || !Number.isFinite(high) || low > high) return
+    const bounds: Bounds = { low, high }
+    if (this.#best !== undefined && apart(bounds, this.#best) > STEP_MS) {
+      this.#hold(bounds, receivedAt)
+      return
+    }
+    this.#suspect = undefined
+    this.#remember(bounds, receivedAt)
+  }
+
+  #hold(bounds: Bounds, receivedAt: number): void {
+    const suspect = this.#suspect
+    this.#suspect = bounds
+    if (suspect === undefined || apart(bounds, suspect) > STEP_MS) return
+    const before = this.offsetMs
+    this.#samples = []
+    this.#next = 0
+    this.#suspect = undefined
+    this.#remember(bounds, receivedAt)
+    const movedMs = this.offsetMs - before
+    if (Math.abs(movedMs) > JUMP_MS) this.#onJump?.({ movedMs, offsetMs: this.offsetMs })
+  }
+
+  #remember(bounds: Bounds, receivedAt: number): void {
+    this.#samples[this.#next] = bounds
+    this.#next = (this.#next + 1) % SAMPLES_MAX
+    this.#best = this.#samples.reduce((best, sample) => (width(sample) < width(best) ? sample : best))
+    this.#observedAt = receivedAt
+  }
+}
+
+const width = ({ low, high }: Bounds): number => high - low
+
+/** How far two bounds are apart, in ms; 0 when they overlap. */
+function apart(one: Bounds, other: Bounds): number {
+  return Math.max(0, one.low - other.high, other.low - one.high)
+}

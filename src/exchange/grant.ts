@@ -1,0 +1,29 @@
+import { type EndpointName } from '../protocol/endpoints.ts'
+
+/** Who goes first: 0 reduces risk, 1 adds risk, 2 reads. */
+export type Priority = 0 | 1 | 2
+
+export const PRIORITIES = [0, 1, 2] as const
+
+/** The right to make one call of one endpoint. It is ended once, by either method; later ends are ignored. */
+export interface Grant {
+  readonly endpoint: EndpointName
+  /** The call was made, and is over: answered, or given up. Call it then, not earlier: the wait counts from now. */
+  release(call?: GrantedCall): void
+  /** The call was not made, not a byte of it left us. */
+  unused(): void
+}
+
+export interface GrantedCall {
+  /** Unix ms, exchange clock: `requestTime` of the answer, where there is one. */
+  readonly requestTime?: number | undefined
+}
+
+/** A request for a grant that waits its turn. */
+export interface Waiting {
+  /** Gives up; does nothing once it was granted. */
+  cancel(): void
+}
+
+/** Added to every window: what the exchange counts and what it states may differ by a rounding. */
+export const MARGIN_MS = 2

@@ -1,0 +1,96 @@
+import Bottleneck from 'bottleneck'
+
+/** Tokens that calls are paid with. Some are in stock, to be taken at once; the rest is counted elsewhere. */
+export interface TokenPool {
+  /** How many may be taken now. */
+  readonly stock: number
+  /** Takes one. @throws when there is none in stock. */
+  take(): void
+  /** Tokens whose call has left the exchange's window. */
+  giveBack(tokens: number): void
+  /** A token that paid for nothing: in stock again at once. */
+  putBack(): void
+  /** How many would be taken now: this many are brought into stock as they come in. */
+  want(tokens: number): void
+  stop(): Promise<void>
+}
+
+export interface TokenPoolOptions {
+  /** All there are: the calls of one window. */
+  readonly tokens: number
+  /** Brought into stock ahead of need. */
+  readonly stockMin: number
+  /** Called when the stock has grown by other means than {@link TokenPool.putBack}. */
+  readonly onStock: () => void
+}
+
+/**
+ * The pool over Bottleneck, which counts the tokens (its reservoir, never refreshed by itself).
+ *
+ * A job costs Bottleneck three turns of a timer, about 3.6 ms. So its jobs are not calls: a job fetches one
+ * token into stock, ahead of need, and who gets the token is decided at the moment it is taken.
+ */
+export class BottleneckPool implements TokenPool {
+  readonly #limiter: Bottleneck
+  readonly #options: TokenPoolOptions
+  #stock = 0
+  #fetching = 0
+  #wanted: number
+  #isStopped = false
+
+  constructor(options: TokenPoolOptions) {
+    this.#options = options
+    this.#wanted = options.stockMin
+    this.#limiter = new Bottleneck({ reservoir: options.tokens })
+    this.#fetch()
+  }
+
+  get stock(): number {
+    return this.#stock
+  }
+
+  take(): void {
+    if (this.#stock < 1) throw new Error('there is no token in stock')
+    this.#stock--
+    this.#fetch()
+  }
+
+  giveBack(tokens: number): void {
+    if (!this.#isStopped) void this.#limiter.incrementReservoir(tokens)
+  }
+
+  putBack(): void {
+    this.#stock++
+  }
+
+  want(tokens: number): void {
+    this.#wanted = Math.max(this.#options.stockMin, Math.min(tokens, this.#options.tokens))
+    this.#fetch()
+  }
+
+  async stop(): Promise<void> {
+    if (this.#isStopped) return
+    this.#isStopped = true
+    this.#stock = 0
+    await this.#limiter.stop({ dropWaitingJobs: true })
+    await this.#limiter.disconnect()
+  }
+
+  /** Every wanted token is either in stock or has a job that fetches it. */
+  #fetch(): void {
+    while (!this.#isStopped && this.#stock + this.#fetching < this.#wanted) {
+      this.#fetching++
+      // The only way to fail is to be stopped, and then nobody wants the token any more.
+      this.#limiter.schedule(() => this.#arrive()).catch(() => undefined)
+    }
+  }
+
+  #arrive(): Promise<void> {
+    if (!this.#isStopped) {
+      this.#fetching--
+      this.#stock++
+      this.#options.onStock()
+    }
+    return Promise.resolve()
+  }
+}
