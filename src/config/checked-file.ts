@@ -23,16 +23,20 @@ export interface FileRequest {
   readonly cwd: string
   /** Applies `--set` options; @returns their problems. */
   readonly change?: (source: YamlSource) => readonly Problem[]
+  /** Where to report that the file cannot be read, when that is not the file itself. */
+  readonly blame?: (failure: string) => Problem
 }
 
 /** Reads and checks one file. Never throws. */
 export function checkFile<S extends z.core.$ZodType>(
   schema: S,
-  { file, cwd, change }: FileRequest,
+  { file, cwd, change, blame }: FileRequest,
 ): CheckedFile<z.infer<S>> {
   const shown = shownPath(file, cwd)
   const read = readTextFile(file)
-  if ('failure' in read) return { problems: [{ source: shown, path: '', message: read.failure }] }
+  if ('failure' in read) {
+    return { problems: [blame?.(read.failure) ?? { source: shown, path: '', message: read.failure }] }
+  }
   const source = new YamlSource(read.text, shown)
   const before = source.check()
   if (!before.usable) return { problems: before.problems }

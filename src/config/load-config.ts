@@ -1,13 +1,13 @@
 /** From files and `--set` options to one configuration, or to every problem in all of them. */
-import { existsSync, realpathSync, statSync } from 'node:fs'
+import { realpathSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { checkFile, type CheckedFile } from './checked-file.ts'
+import { checkFile, type CheckedFile, type FileRequest } from './checked-file.ts'
 import { checkDaemon, type Readable } from './cross-checks.ts'
 import { type DaemonFile, daemonFileSchema } from './daemon-schema.ts'
 import { checkMarketFiles, resolveMarket } from './market-files.ts'
 import { applyOverrides } from './overrides.ts'
 import { ConfigError, type Problem, sortProblems } from './problem.ts'
-import { shownPath } from './read-file.ts'
+import { isFile, shownPath } from './read-file.ts'
 import { checkIds, checkStrategy } from './strategy-checks.ts'
 import { type StrategyFile, strategyFileSchema } from './strategy-schema.ts'
 import type { YamlSource } from './yaml-source.ts'
@@ -90,34 +90,35 @@ interface StrategyReading extends CheckedFile<StrategyFile> {
 const isReadable = (strategy: StrategyReading): strategy is StrategyReading & Readable<StrategyFile> =>
   strategy.source !== undefined && strategy.settings !== undefined
 
+interface StrategiesRequest {
+  readonly mainFile: string
+  readonly cwd: string
+}
+
 function readStrategies(
   daemon: Readable<DaemonFile>,
-  { mainFile, cwd }: { mainFile: string; cwd: string },
+  { mainFile, cwd }: StrategiesRequest,
 ): StrategyReading[] {
   const seen = new Set<string>()
   return (daemon.settings.strategies ?? []).flatMap((name, index) => {
     if (name === undefined) return []
     const file = resolve(dirname(mainFile), name)
-    const problemHere = (message: string) => [
-      {
-        file,
-        problems: [daemon.source.problem(['strategies', index], `${message}: ${shownPath(file, cwd)}`)],
-      },
-    ]
-    if (name.includes('\0') || !existsSync(file)) return problemHere('no such file')
-    const identity = realpathSync(file)
-    if (seen.has(identity)) return problemHere('this file is already listed')
+    const blame = (failure: string) =>
+      daemon.source.problem(['strategies', index], `${failure}: ${shownPath(file, cwd)}`)
+    const identity = isFile(file) ? realpathSync(file) : file
+    if (seen.has(identity)) return [{ file, problems: [blame('this file is already listed')] }]
     seen.add(identity)
-    return [readStrategy(file, cwd)]
+    return [readStrategy({ file, cwd, blame })]
   })
 }
 
-function readStrategy(file: string, cwd: string): StrategyReading {
-  const checked = checkFile(strategyFileSchema, { file, cwd })
+function readStrategy(request: FileRequest): StrategyReading {
+  const { file, cwd } = request
+  const checked = checkFile(strategyFileSchema, request)
   const name = checked.settings?.module
   if (checked.source === undefined || name === undefined) return { file, ...checked }
   const moduleFile = resolve(dirname(file), name)
-  if (statSync(moduleFile, { throwIfNoEntry: false })?.isFile()) return { file, ...checked }
+  if (isFile(moduleFile)) return { file, ...checked }
   const problem = checked.source.problem(['module'], `no such file: ${shownPath(moduleFile, cwd)}`)
   return { file, ...checked, problems: [...checked.problems, problem] }
 }

@@ -1,7 +1,7 @@
 /** Recordings that a simulated market plays: whether they are there, and where. */
-import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Problem } from './problem.ts'
+import { isFile } from './read-file.ts'
 import type { Salvaged } from './salvage.ts'
 import type { SimulatorMarket } from './simulator-schema.ts'
 import type { SettingPath } from './setting-path.ts'
@@ -28,6 +28,3 @@ export function checkMarketFiles(
     ]
   })
 }
-
-const isFile = (file: string): boolean =>
-  !file.includes('\0') && (statSync(file, { throwIfNoEntry: false })?.isFile() ?? false)

@@ -16,6 +16,7 @@ const FAILURES: Readonly<Record<string, string>> = {
   ELOOP: 'a symbolic link that leads nowhere',
   ENAMETOOLONG: 'no such file: the name is too long',
   EISDIR: 'not a file',
+  ERR_INVALID_ARG_VALUE: 'no such file: the name has a null byte in it',
 }
 
 /** Reads a whole file. Never throws. */
@@ -37,5 +38,15 @@ export function explainFailure(error: unknown): string {
   return FAILURES[code] ?? `cannot be read (${code})`
 }
 
-/** A file as the operator would type it in the working directory. */
-export const shownPath = (file: string, cwd: string): string => relative(cwd, file) || file
+/** Whether there is a regular file of this name, or a link to one. Never throws. */
+export function isFile(file: string): boolean {
+  try {
+    return statSync(file).isFile()
+  } catch {
+    return false
+  }
+}
+
+/** A file as the operator would type it in the working directory; control characters become `?`. */
+export const shownPath = (file: string, cwd: string): string =>
+  (relative(cwd, file) || file).replaceAll(/\p{Cc}/gu, '?')

@@ -23,14 +23,29 @@ export function salvage<S extends z.core.$ZodType>(
 function salvagePart(schema: z.core.$ZodType, value: unknown): unknown {
   const parsed = z.safeParse(schema, value)
   if (parsed.success) return parsed.data
-  if (typeof value !== 'object' || value === null) return undefined
-  const part = (key: string | number, item: unknown) => {
-    const child = childSchema(schema, key)
-    return child && salvagePart(child, item)
-  }
-  if (Array.isArray(value)) return value.map((item, index) => part(index, item))
   const inner = unwrapSchema(schema)
-  const keys = inner instanceof z.core.$ZodObject ? knownKeys(inner) : Object.keys(value)
-  const read = (key: string): unknown => (Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined)
-  return Object.fromEntries(keys.map((key) => [key, part(key, read(key))]))
+  if (Array.isArray(value)) {
+    return inner instanceof z.core.$ZodArray
+      ? value.map((item) => salvagePart(inner._zod.def.element, item))
+      : undefined
+  }
+  if (typeof value !== 'object' || value === null) return undefined
+  const keys = keysToSalvage(inner, value)
+  return keys && Object.fromEntries(keys.map((key) => [key, salvageKey(schema, { key, value })]))
+}
+
+function keysToSalvage(schema: z.core.$ZodType, value: object): readonly string[] | undefined {
+  if (schema instanceof z.core.$ZodObject) return knownKeys(schema)
+  return schema instanceof z.core.$ZodRecord && hasGoodKeys(schema, value) ? Object.keys(value) : undefined
+}
+
+function salvageKey(schema: z.core.$ZodType, { key, value }: { key: string; value: object }): unknown {
+  const child = childSchema(schema, key)
+  const item: unknown = Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined
+  return child && salvagePart(child, item)
+}
+
+/** With a bad key there is no telling which one was meant, and every comparison would only repeat the mistake. */
+function hasGoodKeys(record: z.core.$ZodRecord, value: object): boolean {
+  return Object.keys(value).every((key) => z.safeParse(record._zod.def.keyType, key).success)
 }

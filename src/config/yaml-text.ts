@@ -1,5 +1,5 @@
 /** From a text to a YAML document, and from the parser's complaints to sentences of ours. */
-import { type Document, LineCounter, parseDocument } from 'yaml'
+import { type Document, LineCounter, parseDocument, visit } from 'yaml'
 
 export interface ParsedText {
   readonly document: Document
@@ -13,7 +13,6 @@ export interface ParsedText {
  * the wrong file: so each of its codes has a sentence here, and none repeats anything.
  */
 const SENTENCES: Readonly<Record<string, string>> = {
-  BAD_ALIAS: 'this alias (*name) has no anchor (&name) above it',
   BAD_DQ_ESCAPE: 'unknown escape in a text between double quotes',
   BAD_INDENT: 'the indentation does not fit the lines above',
   BAD_SCALAR_START: 'a text that starts with a special character needs quotes',
@@ -25,6 +24,9 @@ const SENTENCES: Readonly<Record<string, string>> = {
   TAG_RESOLVE_FAILED: 'this tag (!name) is not supported',
   UNEXPECTED_TOKEN: 'this does not belong here',
 }
+
+/** One slip can make thousands of lines wrong; the first of them say where it was. */
+const COMPLAINTS_MAX = 20
 
 /** Parses one YAML 1.2 document. Never throws. */
 export function parseText(text: string): ParsedText {
@@ -39,7 +41,16 @@ export function parseText(text: string): ParsedText {
       // YAML 1.1 would read 010 as eight and yes as true.
       complaints.push({ offset: 0, message: 'only YAML 1.2 is read; remove the %YAML line' })
     }
-    return { document, lines, complaints }
+    visit(document, {
+      Alias: (_, alias) => {
+        if (alias.resolve(document) !== undefined) return
+        complaints.push({
+          offset: alias.range?.[0] ?? 0,
+          message: 'this alias (*name) has no anchor (&name) above it',
+        })
+      },
+    })
+    return { document, lines, complaints: complaints.slice(0, COMPLAINTS_MAX) }
   } catch {
     // The parser is recursive: a text nested thousands deep overflows its stack.
     const complaints = [{ offset: 0, message: 'this is not valid YAML, or it is nested too deeply' }]

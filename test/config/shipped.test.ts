@@ -1,0 +1,120 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parse } from 'dotenv'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { checkSection } from '../../src/config/checked-file.ts'
+import { readConfig } from '../../src/config/load-config.ts'
+import { loadSimulatorConfig } from '../../src/config/load-simulator-config.ts'
+import { formatProblem } from '../../src/config/problem.ts'
+import { buildSchemaFiles } from '../../src/config/write-schemas.ts'
+import { loadStrategy } from '../../src/strategy/load-strategy.ts'
+
+const project = fileURLToPath(new URL('../../', import.meta.url))
+const config = join(project, 'config')
+const yamlFiles = readdirSync(config, { recursive: true, encoding: 'utf8' }).filter((file) =>
+  file.endsWith('.yaml'),
+)
+
+// The files must load from wherever the daemon is started.
+const before = process.cwd()
+beforeAll(() => process.chdir('/'))
+afterAll(() => process.chdir(before))
+
+test.each(['paper.yaml', 'live.example.yaml'])('the shipped %s loads', (file) => {
+  const { problems, loaded } = readConfig({ file: join(config, file), cwd: project })
+
+  expect(problems.map(formatProblem)).toEqual([])
+  expect(loaded?.config.strategies.length).toBeGreaterThan(0)
+})
+
+test('two shipped strategies share an instrument on paper', () => {
+  const { loaded } = readConfig({ file: join(config, 'paper.yaml'), cwd: project })
+
+  const symbols = loaded?.config.strategies.flatMap(({ instruments }) => instruments)
+
+  expect(symbols?.filter((symbol) => symbol === 'BTCUSDT')).toHaveLength(2)
+})
+
+test('the shipped strategies take the params of their files', async () => {
+  const { loaded } = readConfig({ file: join(config, 'paper.yaml'), cwd: project })
+
+  const problems = await Promise.all(
+    (loaded?.config.strategies ?? []).map(async ({ id, moduleFile }) => {
+      const strategy = await loadStrategy(moduleFile)
+      const source = loaded?.documents.strategies.get(id)
+      const section = source && checkSection(source, strategy.params, ['params'])
+      return section?.ok === false ? section.problems.map(formatProblem) : []
+    }),
+  )
+
+  expect(problems).toEqual([[], [], []])
+})
+
+test('the shipped simulator.yaml loads', () => {
+  const { config: simulator } = loadSimulatorConfig({ file: join(config, 'simulator.yaml'), cwd: project })
+
+  expect(simulator.accounts.map(({ positionMode }) => positionMode)).toEqual(['one_way_mode', 'hedge_mode'])
+})
+
+test('every shipped strategy file is used by a shipped main file', () => {
+  const used = ['paper.yaml', 'live.example.yaml'].flatMap((file) => {
+    const { loaded } = readConfig({ file: join(config, file), cwd: project })
+    return loaded?.config.strategies.map((strategy) => strategy.file) ?? []
+  })
+
+  const shipped = readdirSync(join(config, 'strategies')).map((file) => join(config, 'strategies', file))
+
+  expect(new Set(used)).toEqual(new Set(shipped))
+})
+
+test.each(yamlFiles)('the first line of %s points at its schema', (file) => {
+  const path = join(config, file)
+  const [firstLine = ''] = readFileSync(path, 'utf8').split('\n')
+
+  const schema = /^# yaml-language-server: \$schema=(\S+)$/.exec(firstLine)?.[1] ?? ''
+
+  expect(schema).toMatch(/\.schema\.json$/)
+  expect(existsSync(resolve(dirname(path), schema))).toBe(true)
+})
+
+test.each([...buildSchemaFiles()])('%s is what the code says (else: npm run schemas)', (name, text) => {
+  const written = readFileSync(join(config, 'schema', name), 'utf8')
+
+  expect(JSON.parse(written)).toEqual(JSON.parse(text))
+})
+
+test('every setting is described in the editor', () => {
+  const undescribed = [...buildSchemaFiles()].flatMap(([name, text]) =>
+    findUndescribed(JSON.parse(text), name),
+  )
+
+  expect(undescribed).toEqual([])
+})
+
+test('.env.example names every secret and holds none', () => {
+  const variables = parse(readFileSync(join(project, '.env.example'), 'utf8'))
+
+  expect(variables).toEqual({ INTENTD_API_KEY: '', INTENTD_API_SECRET: '', INTENTD_API_PASSPHRASE: '' })
+})
+
+interface JsonSchema {
+  readonly description?: string
+  readonly properties?: Readonly<Record<string, JsonSchema>>
+  readonly additionalProperties?: JsonSchema | boolean
+  readonly items?: JsonSchema
+}
+
+function findUndescribed(
+  { properties = {}, additionalProperties, items }: JsonSchema,
+  path: string,
+): string[] {
+  const below = [additionalProperties, items].filter((schema) => typeof schema === 'object')
+  return [
+    ...Object.entries(properties).flatMap(([key, schema]) => [
+      ...(schema.description === undefined ? [`${path}.${key}`] : []),
+      ...findUndescribed(schema, `${path}.${key}`),
+    ]),
+    ...below.flatMap((schema) => findUndescribed(schema, `${path}.*`)),
+  ]
+}

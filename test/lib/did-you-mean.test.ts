@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest'
+import { didYouMean, editDistance } from '../../src/lib/did-you-mean.ts'
+
+const KNOWN = ['openOrdersMax', 'orderNotionalMax', 'seed', 'log']
+
+test.each([
+  ['a letter too few', 'openOrderMax', 'openOrdersMax'],
+  ['two letters swapped', 'ordreNotionalMax', 'orderNotionalMax'],
+  ['another case', 'OPENORDERSMAX', 'openOrdersMax'],
+  ['a short word with a slip', 'sed', 'seed'],
+])('%s is understood', (_, word, expected) => {
+  expect(didYouMean(word, KNOWN)).toBe(expected)
+})
+
+test.each([
+  ['another word', 'websocket'],
+  ['a short word', 'x'],
+  ['nothing', ''],
+  ['a word of a thousand letters', 'o'.repeat(1000)],
+])('%s has no guess', (_, word) => {
+  expect(didYouMean(word, KNOWN)).toBeUndefined()
+})
+
+test('the distance counts insertions, deletions, replacements and swaps', () => {
+  expect(editDistance('', 'abc')).toBe(3)
+  expect(editDistance('abc', 'abc')).toBe(0)
+  expect(editDistance('abc', 'acb')).toBe(1)
+  expect(editDistance('kitten', 'sitting')).toBe(3)
+})
