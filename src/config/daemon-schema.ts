@@ -77,7 +77,7 @@ const calendarSchema = z
   .meta({ description: 'What happens at a time of day.' })
 
 /** Limits of the whole account. None has a default: what is not said is not allowed to be guessed. */
-export const riskSchema = z
+const riskSchema = z
   .strictObject({
     dataAgeMaxMs: z
       .int()

@@ -9,7 +9,7 @@ export const symbolSchema = z
   .meta({ title: 'a symbol in capitals such as BTCUSDT' })
 
 /** The six product types, in the API document's order. */
-export const productTypeSchema = z
+const productTypeSchema = z
   .enum(['USDT-FUTURES', 'COIN-FUTURES', 'USDC-FUTURES', 'SUSDT-FUTURES', 'SCOIN-FUTURES', 'SUSDC-FUTURES'])
   .meta({ description: 'Product type; those that begin with S are the demo ones.' })
 
@@ -30,7 +30,7 @@ export const accountShape = {
 }
 
 /** Contract precision of one instrument. The API document has no endpoint for it, so the operator says it. */
-export const instrumentSchema = z
+const instrumentSchema = z
   .strictObject({
     tickSize: stepDecimal('Smallest step of a price, in the quote coin.'),
     lotSize: stepDecimal('Smallest step of a size, in the base coin.'),

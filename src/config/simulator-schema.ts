@@ -7,7 +7,7 @@ import { positiveDecimal, signedDecimal } from './decimal-text.ts'
 import { accountShape, instrumentsSchema, symbolSchema } from './exchange-schema.ts'
 
 /** Where simulated prices come from: a seeded generator, and recordings for the symbols that have one. */
-export const marketSchema = z
+const marketSchema = z
   .strictObject({
     startPrices: z
       .record(symbolSchema, positiveDecimal('Price at the start, in the quote coin.'))
@@ -58,7 +58,7 @@ const limitsSchema = z
   .meta({ description: 'How the simulated exchange counts its rate limits.' })
 
 /** Everything both kinds of simulator share, key by key. */
-export const simulatorShape = {
+const simulatorShape = {
   seed: z.int().min(0).max(4_294_967_295).meta({ description: 'Same seed, same market, same behaviour.' }),
   stepMs: z
     .int()

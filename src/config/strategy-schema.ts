@@ -4,7 +4,7 @@ import { positiveDecimal } from './decimal-text.ts'
 import { symbolSchema } from './exchange-schema.ts'
 
 /** Limits of one strategy. None has a default: what is not said is not allowed to be guessed. */
-export const strategyRiskSchema = z
+const strategyRiskSchema = z
   .strictObject({
     positionMax: positiveDecimal(
       'Largest position, long or short, in the base coin and for each instrument; what is open, in flight or unknown counts.',

@@ -54,7 +54,7 @@ risk:
   openOrdersMax: 20
 `
 
-export const TREND = `id: trend
+const TREND = `id: trend
 module: ../../strategies/trend.ts
 instruments: [ETHUSDT]
 risk:
