@@ -1,4 +1,5 @@
 import { createTask, type Logger, validateDetailed } from 'node-cron'
+import { isTimeZone } from '../config/calendar-pattern.ts'
 import { Failure, messageOf } from '../lib/failure.ts'
 import { type Timers } from '../lib/timers.ts'
 
@@ -120,15 +121,6 @@ export class Calendar {
   }
 }
 
-/** Whether the runtime knows the time zone. node-cron does not ask: it throws at the first run. */
-export function isTimeZone(timeZone: string): boolean {
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone }).resolvedOptions().timeZone !== ''
-  } catch {
-    return false
-  }
-}
-
 function assertJobs(jobs: readonly CalendarJob[]): void {
   const names = new Set<string>()
   for (const { name, pattern, timeZone } of jobs) {
@@ -140,8 +132,8 @@ function assertJobs(jobs: readonly CalendarJob[]): void {
   }
 }
 
-/** What is wrong with a cron pattern, for people; undefined when it is one. */
-export function explainPattern(pattern: string): string | undefined {
+/** What node-cron says is wrong with a pattern; undefined when nothing is. */
+function explainPattern(pattern: string): string | undefined {
   try {
     const { valid, errors } = validateDetailed(pattern)
     return valid ? undefined : errors.map(({ field, message }) => `${field}: ${message}`).join('; ')

@@ -1,0 +1,93 @@
+import { defineStrategy, type InstrumentView, positiveDecimal, type QuoteLevel, z } from '#strategy'
+
+/**
+ * A grid: buy orders below the price, sell orders above it, all the same size, at levels that stand still.
+ *
+ *     +2  sell        +2  sell      Levels count from the anchor, where the price was when the ladder was
+ *     +1  sell        +1  (empty)   built. The level filled last stays empty, and its neighbours take the
+ *      0  (empty) ->   0  buy       other side: what is bought at one level is sold at the next one up.
+ *     -1  buy         -1  buy       Each swing by a level and back earns the spacing.
+ *
+ * When the price leaves the ladder, a new one is built around it. What is held by then stays: a grid loses
+ * in a trend, and the risk limits of the strategy file say how much it may hold.
+ */
+interface Ladder {
+  /** Price of level 0, and from one level to the next, in ticks. */
+  anchorTicks: number
+  spacingTicks: number
+  /** The level filled last, and what was held just then: a fill of one more whole level moves it. */
+  emptyLevel: number
+  countedLots: number
+}
+
+const levelCount = z.int().min(1).max(50)
+const paramsSchema = z.strictObject({
+  spacingBps: z
+    .number()
+    .min(0.1)
+    .max(1000)
+    .meta({ description: 'From level to level, in bps of the price.' }),
+  levels: levelCount.meta({ description: 'Levels on each side of the anchor.' }),
+  size: positiveDecimal('Size of each order, in the base coin.'),
+  recentreAfterLevels: levelCount.optional().meta({ description: 'When to start afresh. Default: levels.' }),
+})
+type Params = z.infer<typeof paramsSchema>
+
+export default defineStrategy({
+  name: 'grid',
+  params: paramsSchema,
+  initialState: () => ({ ladders: {} as Record<string, Ladder> }),
+
+  check({ size }, instruments) {
+    const tooSmall = instruments.filter((market) => market.lots(size) < market.lotsMin)
+    return tooSmall.map(({ symbol }) => `size ${size} is below the smallest order of ${symbol}`)
+  },
+
+  decide(snapshot, { params, state }) {
+    const ladders = { ...state.ladders }
+    const markets = snapshot.instruments.filter((market) => market.hasPrices)
+    const intents = markets.map((market) => {
+      const ladder = updateLadder(market, params, ladders[market.symbol])
+      ladders[market.symbol] = ladder
+      return market.quote(buildLevels(market, params, ladder))
+    })
+    return { intents, state: { ladders } }
+  },
+})
+
+/** The ladder after what was filled, or a new one where there is none or the price has left it. */
+function updateLadder(market: InstrumentView, params: Params, ladder?: Ladder): Ladder {
+  const midTicks = market.ticksBelow(market.mid)
+  const reach = 1 + (params.recentreAfterLevels ?? params.levels)
+  if (!ladder || Math.abs(midTicks - ladder.anchorTicks) >= reach * ladder.spacingTicks) {
+    const spacingTicks = Math.max(1, market.ticksBelow((market.mid * params.spacingBps) / 10_000))
+    return { anchorTicks: midTicks, spacingTicks, emptyLevel: 0, countedLots: market.netLots }
+  }
+  const lots = market.lots(params.size)
+  const levelsBought = Math.trunc((market.netLots - ladder.countedLots) / lots)
+  return {
+    ...ladder,
+    emptyLevel: ladder.emptyLevel - levelsBought,
+    countedLots: ladder.countedLots + levelsBought * lots,
+  }
+}
+
+/** The orders that are wanted now, nearest first: where orders are few, the nearest matter most. */
+function buildLevels(market: InstrumentView, { levels, size }: Params, ladder: Ladder): QuoteLevel[] {
+  const lots = market.lots(size)
+  const wanted: QuoteLevel[] = []
+  for (let distance = 1; distance <= 2 * levels; distance++) {
+    for (const level of [ladder.emptyLevel - distance, ladder.emptyLevel + distance]) {
+      const side = level < ladder.emptyLevel ? 'buy' : 'sell'
+      const ticks = ladder.anchorTicks + level * ladder.spacingTicks
+      if (Math.abs(level) <= levels && canRest(market, side, ticks)) wanted.push({ side, ticks, lots })
+    }
+  }
+  return wanted
+}
+
+/** A post-only order that meets the other side is refused; one of ours that rests there already may stay. */
+function canRest(market: InstrumentView, side: 'buy' | 'sell', ticks: number): boolean {
+  if (side === 'buy' ? ticks < market.askTicks : ticks > market.bidTicks) return ticks > 0
+  return market.orders.some((order) => order.side === side && order.ticks === ticks)
+}
