@@ -37,6 +37,8 @@ export class Answerer {
     if (fault === undefined) {
       const response = wire.handle(request)
       if (answerDelayMs > 0) await this.#wait(answerDelayMs)
+      // The last answer of a stopping server says so, and its socket closes by itself.
+      if (this.#stopped) outgoing.shouldKeepAlive = false
       return send(outgoing, response)
     }
     onEvent({ kind: 'faultInjected', fault: fault.kind, endpoint })

@@ -62,14 +62,14 @@ function withDocumentedDefaults(parameters: Parameters): Parameters {
  */
 function tolerate(parameters: Parameters, issues: readonly Issue[], { unknownParameters }: CheckOptions) {
   let changed = false
-  const kept = structuredClone(parameters)
+  const kept = copyOf(parameters)
   for (const issue of issues) {
     const target = valueAt(kept, issue.path)
     if (issue.code !== 'unrecognized_keys' || unknownParameters === 'refuse' || !isObject(target)) continue
     for (const key of issue.keys) delete target[key]
     changed = true
   }
-  const forSchema = structuredClone(kept)
+  const forSchema = copyOf(kept)
   for (const issue of issues) {
     const parent = valueAt(forSchema, issue.path.slice(0, -1))
     const clientOid = isObject(parent) ? parent['clientOid'] : undefined
@@ -80,6 +80,15 @@ function tolerate(parameters: Parameters, issues: readonly Issue[], { unknownPar
     changed = true
   }
   return changed ? { parameters: kept, forSchema } : undefined
+}
+
+/** As deep as parameters go, and no deeper: what a client nests a thousand times is not followed. */
+function copyOf(parameters: Parameters): Parameters {
+  const copy: Parameters = { ...parameters }
+  for (const [name, value] of Object.entries(copy)) {
+    if (Array.isArray(value)) copy[name] = value.map((item: unknown) => (isObject(item) ? { ...item } : item))
+  }
+  return copy
 }
 
 /** The first issue decides, as the exchange names one parameter only. */

@@ -68,7 +68,7 @@ class ExchangeWire implements Wire {
     const endpoint = endpointAt(request)
     if (endpoint !== undefined) this.#requests[endpoint.name]++
     const taken = new TakenRequest(now)
-    const outcome = this.#answer(request, endpoint, taken)
+    const outcome = this.#answerSafely(request, endpoint, taken)
     if (!outcome.ok) this.#countRefusal(outcome, endpoint, taken)
     return this.#respond(outcome, endpoint, taken)
   }
@@ -78,6 +78,16 @@ class ExchangeWire implements Wire {
       requests: { ...this.#requests },
       refusals: Object.fromEntries(this.#refusals),
       tooManyRequests: this.#refusals.get(refusals.tooManyRequests.code) ?? 0,
+    }
+  }
+
+  /** A defect of the exchange is the exchange's: its client sees an answer that settles nothing. */
+  #answerSafely(request: WireRequest, endpoint: NamedEndpoint | undefined, taken: TakenRequest): Outcome {
+    try {
+      return this.#answer(request, endpoint, taken)
+    } catch (error) {
+      this.#onEvent({ kind: 'handlerFailed', endpoint: endpoint?.name, reason: messageOf(error) })
+      return refusals.internal
     }
   }
 
@@ -124,7 +134,6 @@ class ExchangeWire implements Wire {
     return checkReceiveWindow(checked.parameters, { now, status }) ?? checked
   }
 
-  /** A fault inside the exchange is the exchange's: its clients see an answer that settles nothing. */
   #serve(endpoint: NamedEndpoint, parameters: Parameters, taken: TakenRequest): Outcome {
     // The schema has just passed the parameters, which is what the handler's own type says of them.
     const serve = handlers[endpoint.name] as (
@@ -132,12 +141,7 @@ class ExchangeWire implements Wire {
       request: Parameters,
       caller: { account: { uid: string }; now: number },
     ) => Reply<unknown>
-    try {
-      return serve(this.#core, parameters, { account: taken.account ?? NOBODY, now: taken.now })
-    } catch (error) {
-      this.#onEvent({ kind: 'handlerFailed', endpoint: endpoint.name, reason: messageOf(error) })
-      return refusals.internal
-    }
+    return serve(this.#core, parameters, { account: taken.account ?? NOBODY, now: taken.now })
   }
 
   #respond(

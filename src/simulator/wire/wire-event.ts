@@ -12,7 +12,7 @@ export type WireEvent =
       readonly message: string
     }
   /** The exchange itself broke: a defect to be reported. */
-  | { readonly kind: 'handlerFailed'; readonly endpoint: EndpointName; readonly reason: string }
+  | { readonly kind: 'handlerFailed'; readonly endpoint: EndpointName | undefined; readonly reason: string }
 
 export interface WireCounters {
   /** Requests by endpoint, refused ones too. */

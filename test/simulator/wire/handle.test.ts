@@ -276,6 +276,20 @@ test('a body that looks like an outcome, or names __proto__, is a body', () => {
   expect(bench.core.calls[0]?.request).toEqual({ productType: 'USDT-FUTURES' })
 })
 
+test('a body nested ten thousand deep is a body like any other', () => {
+  const bench = new WireBench()
+  const deep = '['.repeat(10_000) + ']'.repeat(10_000)
+
+  const answers = [`{"productType":"USDT-FUTURES","x":${deep}}`, `{"productType":${deep}}`, deep].map(
+    (body) => {
+      bench.now += 1000
+      return bench.ask(signedRequest(ALICE, { ...CANCEL_ALL, body })).code
+    },
+  )
+
+  expect(answers).toEqual(['00000', '400172', '40007'])
+})
+
 test('a body above the cap is refused with HTTP 413, too many headers with 431', () => {
   const bench = new WireBench({ bodyBytesMax: 100 })
   const many = Object.fromEntries(Array.from({ length: 65 }, (_, index) => [`x-${index}`, '1']))
