@@ -31,6 +31,8 @@ export type JournalRecord =
 export interface BootRecord {
   readonly kind: 'boot'
   readonly at: number
+  /** Unix ms, exchange clock: a first life reads fills from here. */
+  readonly exchangeAt: number
   readonly epoch: number
   readonly version: string
   readonly environment: string

@@ -22,7 +22,8 @@ export function applyFill(book: Book, fill: Fill): void {
   const clientOid = book.byOrderId.get(fill.orderId)
   const order = clientOid === undefined ? undefined : book.orders.get(clientOid)
   if (order) bindFill(book, order, fill)
-  else if (fill.source === 'API') book.orphans.set(fill.orderId, [...(book.orphans.get(fill.orderId) ?? []), fill])
+  else if (fill.source === 'API')
+    book.orphans.set(fill.orderId, [...(book.orphans.get(fill.orderId) ?? []), fill])
   else applyForeignFill(book, fill)
 }
 

@@ -27,12 +27,16 @@ import { unreachable } from '../lib/unreachable.ts'
 import { applyFill, bindOrphans, disownOrphans } from './apply-fill.ts'
 import { type Book, pairKey, storeOrder } from './book.ts'
 
+/** Far more than a read of the fills ever reaches back behind the newest known one. */
+const TRADES_KEPT_MS = 600_000
+
 /** The fold: the book after one more record. Nothing else changes the book (DET2). */
 export function applyRecord(book: Book, record: JournalRecord): void {
   switch (record.kind) {
     case 'boot':
       book.epoch = record.epoch
       book.positionMode = record.positionMode
+      book.fillsThroughAt ||= record.exchangeAt
       return
     case 'decision':
       return applyDecision(book, record)
@@ -101,7 +105,8 @@ function applySend(book: Book, record: SendRecord): void {
       book.targetOrdinals.set(target, (book.targetOrdinals.get(target) ?? 0) + 1)
     }
   }
-  for (const clientOid of record.again) changeOrder(book, clientOid, (order) => markSentAgain(order, record.requestAt))
+  for (const clientOid of record.again)
+    changeOrder(book, clientOid, (order) => markSentAgain(order, record.requestAt))
 }
 
 function applyOutcome(book: Book, item: ItemOutcome, at: number): void {
@@ -166,12 +171,16 @@ function applyPrune(book: Book, record: PruneRecord): void {
   for (const [key, entry] of book.keys) {
     if (entry.at < record.keysBefore && !book.orders.has(entry.clientOid)) book.keys.delete(key)
   }
-  for (const [tradeId, filledAt] of book.trades) {
-    if (filledAt < record.ordersBefore) book.trades.delete(tradeId)
-  }
+  // Trades near the newest one are read again at every poll, however old they are.
+  const tradesBefore = Math.min(record.ordersBefore, book.fillsThroughAt - TRADES_KEPT_MS)
+  for (const [tradeId, filledAt] of book.trades) if (filledAt < tradesBefore) book.trades.delete(tradeId)
 }
 
-function changeOrder(book: Book, clientOid: Order['terms']['clientOid'], change: (order: Order) => Order): void {
+function changeOrder(
+  book: Book,
+  clientOid: Order['terms']['clientOid'],
+  change: (order: Order) => Order,
+): void {
   const order = book.orders.get(clientOid)
   if (!order) return
   const changed = change(order)

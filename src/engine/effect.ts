@@ -34,10 +34,17 @@ export type Effect =
   | { readonly kind: 'returnGrant'; readonly endpoint: GrantedEndpoint }
   | { readonly kind: 'record'; readonly record: JournalRecord; readonly durable: boolean }
   | { readonly kind: 'sendBatch'; readonly batch: Recorded<OutgoingBatch> }
-  | { readonly kind: 'sendCancelAll'; readonly cancelId: number; readonly symbol: string; readonly body: string }
+  | {
+      readonly kind: 'sendCancelAll'
+      readonly cancelId: number
+      readonly symbol: string
+      readonly body: string
+    }
   /** Unix ms, exchange clock: every fill since. */
   | { readonly kind: 'readFills'; readonly sinceAt: number }
   | { readonly kind: 'readPosition'; readonly symbol: string }
   | Announcement
+  /** Nothing of ours is on the wire any more; the last readings follow. */
+  | { readonly kind: 'quiesced' }
   /** A stop has come to its end. */
   | { readonly kind: 'stopped'; readonly clean: boolean }

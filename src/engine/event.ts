@@ -30,13 +30,20 @@ export type EngineEvent =
       readonly malformed: readonly string[]
     }
   /** The strategy threw or was disabled: its ladders are withdrawn when `disabled`. */
-  | { readonly kind: 'decisionFailed'; readonly strategyId: StrategyId; readonly reason: string; readonly disabled: boolean }
+  | {
+      readonly kind: 'decisionFailed'
+      readonly strategyId: StrategyId
+      readonly reason: string
+      readonly disabled: boolean
+    }
   | { readonly kind: 'granted'; readonly endpoint: GrantedEndpoint }
   | { readonly kind: 'batchAnswered'; readonly batchId: number; readonly answer: Answer<BatchResult> }
   | { readonly kind: 'cancelAnswered'; readonly cancelId: number; readonly answer: Answer<BatchResult> }
   | { readonly kind: 'fillsRead'; readonly reading: FillsReading }
   | { readonly kind: 'positionRead'; readonly reading: PositionReading }
   | { readonly kind: 'readFailed'; readonly what: string; readonly reason: string }
+  /** The grid says that it is time to read again. */
+  | { readonly kind: 'pollDue'; readonly what: 'fills' | 'positions' }
   | { readonly kind: 'commanded'; readonly command: EngineCommand }
   | { readonly kind: 'timePassed' }
 

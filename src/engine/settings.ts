@@ -1,5 +1,10 @@
 import { type StrategyId } from '../domain/ids.ts'
-import { type Instrument, type MarginMode, type PositionMode, type ProductType } from '../domain/instrument.ts'
+import {
+  type Instrument,
+  type MarginMode,
+  type PositionMode,
+  type ProductType,
+} from '../domain/instrument.ts'
 import { type AccountLimits, type StrategyLimits } from '../risk/risk-context.ts'
 
 /** One strategy as the engine knows it: its name, what it may trade, and how much. */

@@ -15,7 +15,9 @@ export function readBatchOutcome(
 ): readonly ItemOutcome[] {
   switch (answer.kind) {
     case 'unknown':
-      return clientOids.map((clientOid) => unknownItem(clientOid, answer.code || answer.cause, answer.message))
+      return clientOids.map((clientOid) =>
+        unknownItem(clientOid, answer.code || answer.cause, answer.message),
+      )
     case 'refused':
       return clientOids.map((clientOid) => ({ ...refusedItem(clientOid, answer.class), ...reasonOf(answer) }))
     case 'accepted':
@@ -25,7 +27,10 @@ export function readBatchOutcome(
   }
 }
 
-function refusedItem(clientOid: ClientOid, refusal: 'definite' | 'retry' | 'notSent' | 'invalid' | 'exists'): ItemOutcome {
+function refusedItem(
+  clientOid: ClientOid,
+  refusal: 'definite' | 'retry' | 'notSent' | 'invalid' | 'exists',
+): ItemOutcome {
   switch (refusal) {
     case 'definite':
     case 'invalid':
@@ -62,7 +67,13 @@ function readFailure(clientOid: ClientOid, code: string, message: string, orderI
     case 'definite':
       return { clientOid, outcome: 'rejected', code, message }
     case 'exists':
-      return { clientOid, outcome: 'exists', code, message, ...(orderId === '' ? {} : { orderId: toOrderId(orderId) }) }
+      return {
+        clientOid,
+        outcome: 'exists',
+        code,
+        message,
+        ...(orderId === '' ? {} : { orderId: toOrderId(orderId) }),
+      }
     case 'retry':
       return { clientOid, outcome: 'retry', code, message }
     case 'ambiguous':
@@ -76,6 +87,12 @@ function unknownItem(clientOid: ClientOid, code: string, message: string): ItemO
   return { clientOid, outcome: 'unknown', code, message }
 }
 
-function reasonOf({ code, message }: { readonly code: string; readonly message: string }): Pick<ItemOutcome, 'code' | 'message'> {
+function reasonOf({
+  code,
+  message,
+}: {
+  readonly code: string
+  readonly message: string
+}): Pick<ItemOutcome, 'code' | 'message'> {
   return { code, message }
 }

@@ -37,7 +37,9 @@ function buildBatchItem(mode: PositionMode, instrument: Instrument, terms: Order
     ...(terms.ticks === undefined ? {} : { force: terms.force }),
     clientOid: terms.clientOid,
     ...(reduceOnly === undefined ? {} : { reduceOnly }),
-    ...(terms.takeProfitTicks === undefined ? {} : { presetStopSurplusPrice: priceOf(terms.takeProfitTicks) }),
+    ...(terms.takeProfitTicks === undefined
+      ? {}
+      : { presetStopSurplusPrice: priceOf(terms.takeProfitTicks) }),
     ...(terms.stopLossTicks === undefined ? {} : { presetStopLossPrice: priceOf(terms.stopLossTicks) }),
   }
 }

@@ -46,7 +46,13 @@ export function markSentAgain(order: Order, requestAt: number): Order {
 export function markAccepted(order: Order, orderId: OrderId | undefined, at: number): Order {
   if (isTerminal(order)) return order
   const known = orderId ?? order.orderId
-  return settleIfFull({ ...order, state: 'live', orderId: known, acceptedAt: order.acceptedAt || at, reason: '' })
+  return settleIfFull({
+    ...order,
+    state: 'live',
+    orderId: known,
+    acceptedAt: order.acceptedAt || at,
+    reason: '',
+  })
 }
 
 /** SENT → REJECTED, or UNKNOWN when an earlier copy of the same order may live. */

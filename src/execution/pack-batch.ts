@@ -23,7 +23,10 @@ export interface PackedBatch {
  * Fills a batch in the given order: at most `max` items, and no two that a fill could not tell apart, so
  * that every order of a lost answer can still be found by its evidence. What does not fit waits.
  */
-export function packBatch(items: readonly BatchItem[], options: { readonly max: number; readonly mode: PositionMode }): PackedBatch {
+export function packBatch(
+  items: readonly BatchItem[],
+  options: { readonly max: number; readonly mode: PositionMode },
+): PackedBatch {
   const packed: BatchItem[] = []
   const keys = new Set<string>()
   const ids = new Set<ClientOid>()

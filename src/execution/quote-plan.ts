@@ -41,7 +41,8 @@ export function planQuote(input: QuotePlanInput): QuotePlan {
   for (const level of input.levels) {
     const order = standing.get(rungOf(level.side, level.ticks, level.lots))?.shift()
     if (order === undefined) missing.push({ intent: toOrderIntent(input, level, closable) })
-    else if (order.state === 'queued') missing.push({ intent: sendAgain(input, order), again: order.terms.clientOid })
+    else if (order.state === 'queued')
+      missing.push({ intent: sendAgain(input, order), again: order.terms.clientOid })
   }
   return { missing, extra: [...standing.values()].flat() }
 }

@@ -99,7 +99,10 @@ function toIntent(input: TargetPlanInput, action: OrderAction, lots: number, ind
 }
 
 /** The worst price that is taken, rounded towards the market's own side: never beyond the collar. */
-function collarTicks({ instrument, bid, ask, takerCollarRatio }: TargetPlanInput, side: 'buy' | 'sell'): number {
+function collarTicks(
+  { instrument, bid, ask, takerCollarRatio }: TargetPlanInput,
+  side: 'buy' | 'sell',
+): number {
   return side === 'buy'
     ? Math.max(stepBelow(instrument.tick, ask * (1 + takerCollarRatio)), stepAbove(instrument.tick, ask))
     : Math.min(stepAbove(instrument.tick, bid * (1 - takerCollarRatio)), stepBelow(instrument.tick, bid))

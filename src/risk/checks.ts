@@ -92,7 +92,10 @@ function checkMinimum(intent: OrderIntent, { instrument, market }: RiskContext):
   const ticks = intent.ticks ?? Math.round((market.last * instrument.tick.scale) / instrument.tick.units)
   const notional = notionalOf(instrument, ticks, intent.lots)
   if (notional.gte(instrument.notionalMin)) return undefined
-  return { code: 'NOTIONAL_BELOW_MINIMUM', detail: `${notional.toString()}, minimum ${instrument.notionalMin.toString()}` }
+  return {
+    code: 'NOTIONAL_BELOW_MINIMUM',
+    detail: `${notional.toString()}, minimum ${instrument.notionalMin.toString()}`,
+  }
 }
 
 function checkOrderLimits(intent: OrderIntent, context: RiskContext): Objection | undefined {
@@ -107,7 +110,10 @@ function checkOrderLimits(intent: OrderIntent, context: RiskContext): Objection 
 }
 
 /** A buy far above the ask, or a sell far below the bid, or anything absurdly far from the market. */
-function checkCollar(intent: OrderIntent, { instrument, market, account }: RiskContext): Objection | undefined {
+function checkCollar(
+  intent: OrderIntent,
+  { instrument, market, account }: RiskContext,
+): Objection | undefined {
   if (intent.ticks === undefined) return undefined
   const price = floatOnGrid(instrument.tick, intent.ticks)
   const low = market.bid * (1 - account.priceCollarRatio)
@@ -142,14 +148,20 @@ function checkGrossNotional(intent: OrderIntent, context: RiskContext): Objectio
   if (worstLots(grown) <= worstLots(accountExposure)) return undefined
   const worst = otherNotional + notionalAt(instrument, worstLots(grown), market.ask)
   if (worst <= account.grossNotionalMax) return undefined
-  return { code: 'GROSS_NOTIONAL_LIMIT', detail: `could reach ${worst.toFixed(2)}, limit ${account.grossNotionalMax}` }
+  return {
+    code: 'GROSS_NOTIONAL_LIMIT',
+    detail: `could reach ${worst.toFixed(2)}, limit ${account.grossNotionalMax}`,
+  }
 }
 
 function checkOpenOrders(intent: OrderIntent, context: RiskContext): Objection | undefined {
   if (isClosing(intent.action)) return undefined
   const { ownExposure, accountExposure, otherOpenOrders, strategy, account } = context
   if (ownExposure.openOrders >= strategy.openOrdersMax) {
-    return { code: 'OPEN_ORDERS_LIMIT', detail: `${ownExposure.openOrders} of the strategy on the instrument` }
+    return {
+      code: 'OPEN_ORDERS_LIMIT',
+      detail: `${ownExposure.openOrders} of the strategy on the instrument`,
+    }
   }
   const all = accountExposure.openOrders + otherOpenOrders
   if (all < account.openOrdersMax) return undefined

@@ -41,8 +41,7 @@ export function buildExposure(mode: PositionMode, holding: Holding, orders: Iter
   }
   for (const order of orders) {
     const lots = openLots(order)
-    // A queued order is a candidate of this very round: it is added when it is approved again.
-    if (lots > 0 && !(order.state === 'queued' && order.attempts === 0)) addToExposure(exposure, order.terms.action, lots)
+    if (lots > 0) addToExposure(exposure, order.terms.action, lots)
   }
   return exposure
 }

@@ -1,0 +1,141 @@
+import { type BatchItem } from '../execution/pack-batch.ts'
+import { deriveClientOid } from '../execution/client-oid.ts'
+import { type Candidate } from '../execution/candidate.ts'
+import { type Denial } from '../domain/denial.ts'
+import { type StrategyId } from '../domain/ids.ts'
+import { type OrderIntent } from '../domain/intent.ts'
+import { isTerminal, type OrderTerms } from '../domain/order.ts'
+import { isClosing } from '../domain/order-action.ts'
+import { approve } from '../risk/approve.ts'
+import { buildExposure, notionalAt, worstLots } from '../risk/exposure.ts'
+import { type RiskContext } from '../risk/risk-context.ts'
+import { accountHoldingOf, holdingOf, openOrdersOf, pairKey } from './book.ts'
+import { type Core, instrumentOf } from './core.ts'
+import { type Lane } from './lane.ts'
+import { marketOf } from './market-view.ts'
+
+/** What risk made of a lane's candidates. */
+export interface ApprovedLane {
+  readonly items: readonly BatchItem[]
+  readonly denials: readonly Denial[]
+  /** Whether something among the items reduces risk: such a call goes first. */
+  readonly reduces: boolean
+}
+
+/** Takes every candidate before the risk desk, those that reduce risk first. */
+export function approveLane(core: Core, lane: Lane, candidates: readonly Candidate[]): ApprovedLane {
+  const items: BatchItem[] = []
+  const denials: Denial[] = []
+  const desk = openDesk(core, lane)
+  let reduces = false
+  for (const { intent, again } of [...candidates].sort(byUrgency)) {
+    const context = desk(intent.strategyId as StrategyId)
+    if (!context) continue
+    const verdict = approve(intent, context)
+    if (!verdict.approved) {
+      denials.push({ ...verdict.objection, strategyId: intent.strategyId, symbol: intent.symbol })
+      continue
+    }
+    const terms = again === undefined ? nameOrder(core, intent) : core.book.orders.get(again)?.terms
+    if (!terms) continue
+    reduces ||= isClosing(intent.action)
+    items.push({ intent: verdict.intent, terms, again: again !== undefined })
+  }
+  return { items, denials, reduces }
+}
+
+function byUrgency(left: Candidate, right: Candidate): number {
+  return Number(isClosing(right.intent.action)) - Number(isClosing(left.intent.action))
+}
+
+/** One context a strategy, all sharing the account's exposure, so that approvals add up within the round. */
+function openDesk(core: Core, lane: Lane): (id: StrategyId) => RiskContext | undefined {
+  const { settings, book } = core
+  const mode = settings.positionMode
+  const instrument = instrumentOf(core, lane.symbol)
+  const market = marketOf(core, lane.symbol)
+  // Waiting orders of the lane are candidates of this very round: they are added as they are approved.
+  const open = [...openOrdersOf(book, lane.symbol)].filter((order) => order.state !== 'queued')
+  const accountExposure = buildExposure(mode, accountHoldingOf(book, lane.symbol), open)
+  const others = otherInstruments(core, lane.symbol)
+  const trading = tradingMode(core, lane.symbol)
+  const contexts = new Map<StrategyId, RiskContext>()
+  return (id) => {
+    const known = contexts.get(id)
+    const limits = settings.strategies.get(id)?.limits.get(lane.symbol)
+    if (known || !limits) return known
+    const holding = holdingOf(book, id, lane.symbol)
+    const context: RiskContext = {
+      now: core.now,
+      instrument,
+      market,
+      trading,
+      account: settings.limits,
+      strategy: limits,
+      holding,
+      ownExposure: buildExposure(
+        mode,
+        holding,
+        open.filter((order) => order.terms.strategyId === id),
+      ),
+      accountExposure,
+      otherNotional: others.notional,
+      otherOpenOrders: others.openOrders,
+    }
+    contexts.set(id, context)
+    return context
+  }
+}
+
+function otherInstruments(core: Core, symbol: string): { notional: number; openOrders: number } {
+  let notional = 0
+  let openOrders = 0
+  for (const [other, instrument] of core.settings.instruments) {
+    if (other === symbol) continue
+    const exposure = buildExposure(
+      core.settings.positionMode,
+      accountHoldingOf(core.book, other),
+      openOrdersOf(core.book, other),
+    )
+    openOrders += exposure.openOrders
+    const lots = worstLots(exposure)
+    if (lots > 0) notional += notionalAt(instrument, lots, priceOf(core, other))
+  }
+  return { notional, openOrders }
+}
+
+/** The last price that is known; nothing is opened against a position whose value nobody knows. */
+function priceOf(core: Core, symbol: string): number {
+  const { last } = marketOf(core, symbol)
+  return last > 0 ? last : Number.POSITIVE_INFINITY
+}
+
+function tradingMode(core: Core, symbol: string): RiskContext['trading'] {
+  const halt = core.book.halts.get('*') ?? core.book.halts.get(symbol)
+  if (halt !== undefined) return { mode: 'reduceOnly', halted: true, why: halt }
+  if (core.mode !== 'running') return { mode: 'reduceOnly', halted: false, why: `the daemon is ${core.mode}` }
+  return { mode: 'open', halted: false, why: '' }
+}
+
+/** The order that an intent becomes: its generation follows the last one of the key, which must have ended. */
+function nameOrder(core: Core, intent: OrderIntent): OrderTerms | undefined {
+  const last = core.book.keys.get(pairKey(intent.strategyId, intent.key))
+  const previous = last === undefined ? undefined : core.book.orders.get(last.clientOid)
+  if (previous && !isTerminal(previous)) return undefined
+  const generation = last === undefined ? 0 : last.generation + 1
+  const { ticks, takeProfitTicks, stopLossTicks, ...terms } = intent
+  return {
+    ...terms,
+    strategyId: intent.strategyId as StrategyId,
+    clientOid: deriveClientOid({
+      salt: core.settings.salt,
+      strategyId: intent.strategyId,
+      key: intent.key,
+      generation,
+    }),
+    generation,
+    ...(ticks === undefined ? {} : { ticks }),
+    ...(takeProfitTicks === undefined ? {} : { takeProfitTicks }),
+    ...(stopLossTicks === undefined ? {} : { stopLossTicks }),
+  }
+}

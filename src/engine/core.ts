@@ -1,0 +1,118 @@
+import { type DenialCode } from '../domain/denial.ts'
+import { type ClientOid, type StrategyId } from '../domain/ids.ts'
+import { type Instrument } from '../domain/instrument.ts'
+import { type JournalRecord } from '../domain/record.ts'
+import { type TickerTable } from '../domain/ticker-table.ts'
+import { Failure } from '../lib/failure.ts'
+import { applyRecord } from './apply-record.ts'
+import { type Book } from './book.ts'
+import { type Announcement, type Effect } from './effect.ts'
+import { type GrantedEndpoint } from './event.ts'
+import { createLane, type Lane } from './lane.ts'
+import { type EngineSettings } from './settings.ts'
+import { type StopPlan } from './stop.ts'
+
+/**
+ * `starting` reads what the exchange holds; strategies do not run yet · `running` · `stopping` decides
+ * nothing any more and brings in what is out · `stopped`.
+ */
+export type Mode = 'starting' | 'running' | 'stopping' | 'stopped'
+
+/** What the core holds beside the book: all of it can be lost, and is, at a restart. */
+export interface Core {
+  readonly settings: EngineSettings
+  readonly book: Book
+  readonly lanes: ReadonlyMap<string, Lane>
+  /** What this step wants done, in order. */
+  effects: Effect[]
+  /** Unix ms, our clock, of the event that is being handled; and how far the exchange's clock is ahead. */
+  now: number
+  offsetMs: number | undefined
+  mode: Mode
+  tickers: TickerTable | undefined
+  snapshots: number
+  /** Unix ms, our clock: fills that were readable by then are known. 0 never. */
+  fillsReadAt: number
+  /** When the fills were last asked for, to space repeated asks. */
+  fillsAskedAt: number
+  /** Endpoints for which a grant was asked and has not come. */
+  readonly asked: Set<GrantedEndpoint>
+  /** The cancel-all calls and batches that are on the wire. */
+  cancelId: number
+  readonly cancels: Map<number, { readonly symbol: string; readonly sentAt: number }>
+  readonly batches: Map<number, { readonly symbol: string; readonly clientOids: readonly ClientOid[] }>
+  /** A ladder that was filled is not planned again before its strategy has seen that: the snapshot it needs. */
+  readonly quoteHolds: Map<string, number>
+  /** The snapshot that each strategy decided on last. */
+  readonly decidedOn: Map<StrategyId, number>
+  /** When orphaned fills were first seen, by orderId. */
+  readonly orphansSince: Map<string, number>
+  /** How often each denial code was given in this life. */
+  readonly denied: Map<DenialCode, number>
+  stop: StopPlan | undefined
+  prunedAt: number
+}
+
+export function createCore(settings: EngineSettings, book: Book): Core {
+  const lanes = new Map([...settings.instruments.keys()].map((symbol) => [symbol, createLane(symbol)]))
+  return {
+    settings,
+    book,
+    lanes,
+    effects: [],
+    now: 0,
+    offsetMs: undefined,
+    mode: 'starting',
+    tickers: undefined,
+    snapshots: 0,
+    fillsReadAt: 0,
+    fillsAskedAt: 0,
+    asked: new Set(),
+    cancelId: 0,
+    cancels: new Map(),
+    batches: new Map(),
+    quoteHolds: new Map(),
+    decidedOn: new Map(),
+    orphansSince: new Map(),
+    denied: new Map(),
+    stop: undefined,
+    prunedAt: 0,
+  }
+}
+
+/** The exchange's clock as we know it, Unix ms. */
+export function exchangeNow(core: Core): number {
+  return core.now + (core.offsetMs ?? 0)
+}
+
+/**
+ * The one way to change the book: the record goes to the journal and into the fold. With `durable` nothing
+ * that follows in this step is sent before the record would survive the process.
+ */
+export function record(core: Core, entry: JournalRecord, durable = false): void {
+  applyRecord(core.book, entry)
+  core.effects.push({ kind: 'record', record: entry, durable })
+}
+
+export function announce(
+  core: Core,
+  level: Announcement['level'],
+  event: string,
+  fields: Readonly<Record<string, unknown>>,
+): void {
+  core.effects.push({ kind: 'announce', level, event, fields })
+}
+
+/** @throws Failure for a symbol that the config does not list: the shell never lets one in. */
+export function instrumentOf(core: Core, symbol: string): Instrument {
+  const instrument = core.settings.instruments.get(symbol)
+  if (!instrument)
+    throw new Failure({ code: 'ENGINE_INSTRUMENT_UNKNOWN', sentence: `no instrument ${symbol}` })
+  return instrument
+}
+
+export function laneOf(core: Core, symbol: string): Lane {
+  const lane = core.lanes.get(symbol)
+  if (!lane) throw new Failure({ code: 'ENGINE_INSTRUMENT_UNKNOWN', sentence: `no lane for ${symbol}` })
+  return lane
+}

@@ -1,0 +1,137 @@
+import { type Denial } from '../domain/denial.ts'
+import { unreachable } from '../lib/unreachable.ts'
+import { type Book } from './book.ts'
+import { announce, type Core, createCore, record } from './core.ts'
+import { type Effect } from './effect.ts'
+import { type EngineCommand, type EngineEvent } from './event.ts'
+import { advanceFence, answerCancel, fillsSince, sendCancel } from './fence.ts'
+import { answerBatch, halt } from './on-answer.ts'
+import { expirePlaces, takeDecision, withdrawStrategy } from './on-decision.ts'
+import { takeFills } from './on-read.ts'
+import { takeSnapshot } from './on-snapshot.ts'
+import { takePosition } from './reconcile.ts'
+import { type EngineSettings } from './settings.ts'
+import { advanceStart, startLife } from './start.ts'
+import { advanceStop, noteReadingForStop, startStop } from './stop.ts'
+import { placeBatch, tendLane } from './tend-lane.ts'
+
+/** Terminal orders are kept this long: three idempotency windows of the exchange. */
+const ORDERS_KEPT_MS = 3_600_000
+/** Intent keys are kept this long after their last order was sent. */
+const KEYS_KEPT_MS = 7 * 86_400_000
+
+/** The decision machinery of one account. */
+export interface Engine {
+  /** Handles one event at one moment (Unix ms, our clock) and says what is to be done, in order. */
+  step(event: EngineEvent, now: number): readonly Effect[]
+  /** For looking at, never for changing. */
+  readonly book: Book
+  readonly mode: Core['mode']
+  readonly denied: ReadonlyMap<Denial['code'], number>
+}
+
+/**
+ * The core: synchronous and deterministic. It never awaits, reads no clock, draws no random number, opens
+ * nothing: the same events at the same times give the same effects to the byte (DET1).
+ */
+export function createEngine(settings: EngineSettings, book: Book): Engine {
+  const core = createCore(settings, book)
+  return {
+    step(event, now) {
+      core.effects = []
+      core.now = now
+      handle(core, event)
+      if (event.kind !== 'snapshotTaken' && event.kind !== 'granted') tendAll(core)
+      advanceStart(core)
+      advanceStop(core)
+      return core.effects
+    },
+    book,
+    get mode() {
+      return core.mode
+    },
+    denied: core.denied,
+  }
+}
+
+function handle(core: Core, event: EngineEvent): void {
+  switch (event.kind) {
+    case 'started':
+      return startLife(core)
+    case 'clockMeasured':
+      core.offsetMs = event.offsetMs
+      return
+    case 'snapshotTaken':
+      return takeSnapshot(core, event.tickers)
+    case 'decided':
+      return takeDecision(core, event)
+    case 'decisionFailed':
+      if (event.disabled) withdrawStrategy(core, event.strategyId, event.reason)
+      else announce(core, 'error', 'strategy.failed', { strategy: event.strategyId, reason: event.reason })
+      return
+    case 'granted':
+      core.asked.delete(event.endpoint)
+      return event.endpoint === 'batchPlaceOrder' ? placeBatch(core) : sendCancel(core)
+    case 'batchAnswered':
+      return answerBatch(core, event.batchId, event.answer)
+    case 'cancelAnswered':
+      return answerCancel(core, event.cancelId, event.answer)
+    case 'fillsRead':
+      noteReadingForStop(core, event.reading.requestedAt)
+      return takeFills(core, event.reading)
+    case 'positionRead':
+      noteReadingForStop(core, event.reading.requestedAt, event.reading.symbol)
+      return takePosition(core, event.reading)
+    case 'readFailed':
+      return announce(core, 'warn', 'read.failed', { what: event.what, reason: event.reason })
+    case 'pollDue':
+      return poll(core, event.what)
+    case 'commanded':
+      return obey(core, event.command)
+    case 'timePassed':
+      return passTime(core)
+    default:
+      return unreachable(event)
+  }
+}
+
+function tendAll(core: Core): void {
+  for (const lane of core.lanes.values()) {
+    advanceFence(core, lane)
+    tendLane(core, lane)
+  }
+}
+
+/** What is read on the grid. A stop asks for its own last readings. */
+function poll(core: Core, what: 'fills' | 'positions'): void {
+  if (core.mode !== 'running') return
+  if (what === 'fills') core.effects.push({ kind: 'readFills', sinceAt: fillsSince(core) })
+  else for (const symbol of core.lanes.keys()) core.effects.push({ kind: 'readPosition', symbol })
+}
+
+function obey(core: Core, command: EngineCommand): void {
+  switch (command.kind) {
+    case 'stop':
+      return startStop(core, command.policy)
+    case 'halt':
+      return halt(core, command.symbol, command.reason)
+    case 'resume':
+      record(core, { kind: 'resume', at: core.now, symbol: command.symbol }, true)
+      return announce(core, 'warn', 'trading.resumed', { symbol: command.symbol })
+    default:
+      return unreachable(command)
+  }
+}
+
+function passTime(core: Core): void {
+  expirePlaces(core)
+  if (core.prunedAt === 0) core.prunedAt = core.now
+  if (core.now - core.prunedAt < ORDERS_KEPT_MS) return
+  core.prunedAt = core.now
+  record(core, {
+    kind: 'prune',
+    at: core.now,
+    ordersBefore: core.now - ORDERS_KEPT_MS,
+    keysBefore: core.now - KEYS_KEPT_MS,
+  })
+}

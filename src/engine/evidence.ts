@@ -1,0 +1,58 @@
+import { couldBe } from '../execution/attribution.ts'
+import { type OrderId } from '../domain/ids.ts'
+import { type Order } from '../domain/order.ts'
+import { type SettledOrder } from '../domain/record.ts'
+import { type Core } from './core.ts'
+
+/**
+ * What fills prove about orders that the exchange never named: the orderIds among the orphans of the symbol
+ * are matched with the orders that could have made them, older orders and orderIds first. Orders that share
+ * an attribution key are alike or stand in different batches, so totals are exact either way.
+ */
+export function matchOrphans(
+  core: Core,
+  symbol: string,
+  orders: readonly Order[],
+): ReadonlyMap<Order, OrderId> {
+  const matches = new Map<Order, OrderId>()
+  const orderIds = [...core.book.orphans.keys()].sort(byNumber)
+  for (const orderId of orderIds) {
+    const fills = core.book.orphans.get(orderId) ?? []
+    if (fills[0]?.symbol !== symbol) continue
+    const lots = fills.reduce((sum, fill) => sum + fill.lots, 0)
+    const owner = orders.find(
+      (order) =>
+        !matches.has(order) &&
+        order.terms.lots >= lots &&
+        fills.every((fill) => couldBe(core.settings.positionMode, order, fill)),
+    )
+    if (owner) matches.set(owner, orderId)
+  }
+  return matches
+}
+
+/** Exchange ids are decimal numbers of many digits: shorter is smaller. */
+function byNumber(left: string, right: string): number {
+  return left.length - right.length || (left < right ? -1 : Number(left > right))
+}
+
+/** Which of the orders are proved to be over, once the fills are known up to a moment after their end. */
+export function settleByEvidence(
+  core: Core,
+  symbol: string,
+  orders: readonly Order[],
+  why: string,
+): readonly SettledOrder[] {
+  const nameless = orders.filter((order) => order.orderId === undefined)
+  const matches = matchOrphans(core, symbol, nameless)
+  return orders.map((order): SettledOrder => {
+    const { clientOid } = order.terms
+    const orderId = matches.get(order)
+    if (orderId !== undefined)
+      return { clientOid, state: 'done', orderId, reason: `${why}, found by its fills` }
+    if (order.state === 'unknown' && order.filledLots === 0 && order.orderId === undefined) {
+      return { clientOid, state: 'absent', reason: `${why}, no trace of it` }
+    }
+    return { clientOid, state: 'done', reason: why }
+  })
+}

@@ -1,0 +1,85 @@
+import { type ClientOid } from '../domain/ids.ts'
+import { type Holding } from '../domain/position.ts'
+
+/**
+ * One lane an instrument: at most one creating request of it is on the wire, and nothing is placed on it
+ * between a cancel-all and the readings that prove what happened meanwhile.
+ *
+ *     idle ──batch granted──► placing ──answered──► idle
+ *      │                        (an unknown order) ──► fencing
+ *      └──unwanted, unknown or gone orders, a command──► fencing ──proved──► idle
+ *
+ * A fence goes through `waiting` (for the horizon of unknown requests), `cancelling` (granted or on the
+ * wire) and `settling` (until fills and position were read late enough).
+ */
+export type LaneState = 'idle' | 'placing' | 'fencing'
+
+/** Why a lane is fenced: it decides what is placed again and what is said. */
+export type FenceCause = 'unwanted' | 'unknown' | 'gone' | 'command' | 'restart'
+
+export type FenceStage = 'waiting' | 'cancelling' | 'settling'
+
+export interface Fence {
+  readonly cause: FenceCause
+  stage: FenceStage
+  /** False when nothing that is unknown could rest: there is nothing to cancel. */
+  readonly cancels: boolean
+  /** Unix ms, our clock: the cancel-all is not sent earlier. */
+  notBefore: number
+  /** Unix ms, our clock, when the answered cancel-all was sent, or the wait ended; 0 before. */
+  provedAt: number
+  /** Complete reads of the fills that were asked for late enough, and when the last of them was. */
+  fillsReads: number
+  fillsReadAt: number
+  positionRead: boolean
+  /** Reads asked for, to space repeated asks. */
+  askedAt: number
+}
+
+/** A difference between the exchange's position and the book, seen once: the next reading decides. */
+export interface Mismatch {
+  readonly holding: Holding
+  readonly seenAt: number
+}
+
+export interface Lane {
+  readonly symbol: string
+  state: LaneState
+  fence: Fence | undefined
+  /** Unix ms, our clock, since when it has something to send; undefined when not. */
+  wantsBatchSince: number | undefined
+  wantsReduce: boolean
+  /** Since when orders rest that nobody wants. */
+  unwantedSince: number | undefined
+  /** Since when an order stands through the market without a fill. */
+  readonly crossedSince: Map<ClientOid, number>
+  /** Unix ms, our clock: the position of the exchange and the book agreed on a reading asked for then. */
+  positionReadAt: number
+  mismatch: Mismatch | undefined
+  /** Position reading waiting for the fills that it must be compared with. */
+  pendingReading: PendingReading | undefined
+  /** Denials that were already told: a key of strategy, code and side, with how many came since. */
+  readonly denials: Map<string, { toldAt: number; untold: number }>
+}
+
+export interface PendingReading {
+  readonly holding: Holding
+  readonly requestedAt: number
+  readonly exchangeTime: number
+}
+
+export function createLane(symbol: string): Lane {
+  return {
+    symbol,
+    state: 'idle',
+    fence: undefined,
+    wantsBatchSince: undefined,
+    wantsReduce: false,
+    unwantedSince: undefined,
+    crossedSince: new Map(),
+    positionReadAt: 0,
+    mismatch: undefined,
+    pendingReading: undefined,
+    denials: new Map(),
+  }
+}

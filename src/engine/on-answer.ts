@@ -1,0 +1,74 @@
+import { readBatchOutcome } from '../execution/batch-outcome.ts'
+import { type Answer } from '../domain/answer.ts'
+import { type ItemOutcome } from '../domain/record.ts'
+import { errorCode } from '../protocol/error-codes.ts'
+import { type BatchResult } from '../protocol/values.ts'
+import { announce, type Core, laneOf, record } from './core.ts'
+
+/** The answer to a batch, or that there is none: every item gets its outcome, and the lane is free again. */
+export function answerBatch(core: Core, batchId: number, answer: Answer<BatchResult>): void {
+  const batch = core.batches.get(batchId)
+  if (!batch) return
+  core.batches.delete(batchId)
+  const items = readBatchOutcome(batch.clientOids, answer)
+  record(
+    core,
+    { kind: 'outcome', at: core.now, batchId, items },
+    items.some((item) => item.outcome === 'unknown'),
+  )
+  announce(core, answer.kind === 'unknown' ? 'warn' : 'debug', 'batch.answered', {
+    batchId,
+    symbol: batch.symbol,
+    answer: answer.kind,
+    ...(answer.kind === 'accepted' ? {} : { code: answer.code, message: answer.message }),
+  })
+  for (const item of items) announceItem(core, batchId, batch.symbol, item)
+  haltOnFatal(core, batch.symbol, answer, items)
+  laneOf(core, batch.symbol).state = 'idle'
+}
+
+const LEVELS: Readonly<Record<ItemOutcome['outcome'], 'info' | 'warn'>> = {
+  accepted: 'info',
+  exists: 'warn',
+  rejected: 'warn',
+  retry: 'warn',
+  notSent: 'warn',
+  unknown: 'warn',
+}
+
+function announceItem(core: Core, batchId: number, symbol: string, item: ItemOutcome): void {
+  const { clientOid, outcome, orderId, code, message } = item
+  const state = core.book.orders.get(clientOid)?.state
+  announce(core, LEVELS[outcome], `order.${outcome}`, {
+    clientOid,
+    symbol,
+    batchId,
+    state,
+    ...(orderId === undefined ? {} : { orderId }),
+    ...(code === undefined ? {} : { code, message }),
+  })
+}
+
+/** Codes after which going on would only repeat the mistake: keys, permissions, the position mode. */
+function haltOnFatal(
+  core: Core,
+  symbol: string,
+  answer: Answer<BatchResult>,
+  items: readonly ItemOutcome[],
+): void {
+  const codes = [...items.map((item) => item.code), answer.kind === 'refused' ? answer.code : undefined]
+  for (const code of codes) {
+    if (code === undefined) continue
+    const { topic } = errorCode(code)
+    if (topic === 'auth') return halt(core, '*', `the exchange refuses the key: ${code}`)
+    if (topic === 'positionMode') return halt(core, symbol, `the position mode is not the account's: ${code}`)
+    if (topic === 'accountRisk') return halt(core, symbol, `the exchange restricts the account: ${code}`)
+  }
+}
+
+/** Nothing that adds risk leaves any more for the symbol, or at all; survives a restart (RSK2). */
+export function halt(core: Core, symbol: string, reason: string): void {
+  if (core.book.halts.get(symbol) === reason) return
+  record(core, { kind: 'halt', at: core.now, symbol, reason }, true)
+  announce(core, 'error', 'trading.halted', { symbol, reason })
+}

@@ -1,0 +1,208 @@
+import { type Denial, type DenialCode } from '../domain/denial.ts'
+import { type ClientOid, type StrategyId } from '../domain/ids.ts'
+import {
+  type Intent,
+  type OrderIntent,
+  type PlaceIntent,
+  type QuoteIntent,
+  type QuoteLevel,
+} from '../domain/intent.ts'
+import { canRest } from '../domain/order.ts'
+import { type DecisionRecord } from '../domain/record.ts'
+import { unreachable } from '../lib/unreachable.ts'
+import { openOrdersOf, pairKey } from './book.ts'
+import { announce, type Core, laneOf, record } from './core.ts'
+import { tellDenials } from './denials.ts'
+import { freshUntil } from './market-view.ts'
+import { type StrategySettings } from './settings.ts'
+
+/** A strategy's answer to one snapshot. */
+export interface Decision {
+  readonly strategyId: StrategyId
+  readonly sequence: number
+  readonly intents: readonly Intent[]
+  readonly state: unknown
+  readonly malformed: readonly string[]
+}
+
+interface Changes {
+  readonly quotes: { symbol: string; levels: readonly QuoteLevel[] }[]
+  readonly targets: { symbol: string; lots: number }[]
+  readonly places: OrderIntent[]
+  readonly withdrawn: ClientOid[]
+  readonly denials: Denial[]
+}
+
+/**
+ * Takes a decision into the book: its state and what changed among its wishes, in one record, so that after
+ * a crash the strategy either decided and its orders are wanted, or it did not and decides again.
+ */
+export function takeDecision(core: Core, decision: Decision): void {
+  const strategy = core.settings.strategies.get(decision.strategyId)
+  if (!strategy || core.mode !== 'running') return
+  core.decidedOn.set(decision.strategyId, decision.sequence)
+  const changes: Changes = { quotes: [], targets: [], places: [], withdrawn: [], denials: [] }
+  for (const intent of decision.intents) takeIntent(core, strategy, intent, changes)
+  for (const detail of decision.malformed)
+    deny(changes, strategy, strategy.symbols[0] ?? '', 'INTENT_MALFORMED', detail)
+  recordChanges(core, decision, changes)
+  for (const denial of changes.denials) {
+    const lane = core.lanes.get(denial.symbol) ?? core.lanes.get(strategy.symbols[0] ?? '')
+    if (lane) tellDenials(core, lane, [denial])
+  }
+}
+
+function takeIntent(core: Core, strategy: StrategySettings, intent: Intent, changes: Changes): void {
+  if (!strategy.symbols.includes(intent.symbol)) {
+    return deny(
+      changes,
+      strategy,
+      intent.symbol,
+      'INSTRUMENT_NOT_BOUND',
+      `it lists ${strategy.symbols.join(', ')}`,
+    )
+  }
+  switch (intent.kind) {
+    case 'quote':
+      return takeQuote(core, strategy, intent, changes)
+    case 'target':
+      if (!Number.isSafeInteger(intent.lots)) {
+        return deny(changes, strategy, intent.symbol, 'SIZE_PRECISION', `target of ${intent.lots} lots`)
+      }
+      if (core.book.targets.get(pairKey(strategy.id, intent.symbol)) !== intent.lots) {
+        changes.targets.push({ symbol: intent.symbol, lots: intent.lots })
+      }
+      return
+    case 'place':
+      return takePlace(core, strategy, intent, changes)
+    case 'cancelAll':
+      return takeCancelAll(core, strategy, intent.symbol, changes)
+    case 'modifyTrigger':
+      return deny(changes, strategy, intent.symbol, 'NOT_SUPPORTED', 'modifyTrigger')
+    default:
+      return unreachable(intent)
+  }
+}
+
+function takeQuote(core: Core, strategy: StrategySettings, intent: QuoteIntent, changes: Changes): void {
+  const rungs = new Set(intent.levels.map((level) => `${level.side}:${level.ticks}`))
+  if (rungs.size < intent.levels.length) {
+    return deny(changes, strategy, intent.symbol, 'INTENT_MALFORMED', 'two levels of one side at one price')
+  }
+  const standing = core.book.quotes.get(pairKey(strategy.id, intent.symbol)) ?? []
+  if (!sameLevels(standing, intent.levels))
+    changes.quotes.push({ symbol: intent.symbol, levels: intent.levels })
+}
+
+function sameLevels(left: readonly QuoteLevel[], right: readonly QuoteLevel[]): boolean {
+  return (
+    left.length === right.length &&
+    left.every((level, index) => {
+      const other = right[index]
+      return other && level.side === other.side && level.ticks === other.ticks && level.lots === other.lots
+    })
+  )
+}
+
+function takePlace(core: Core, strategy: StrategySettings, intent: PlaceIntent, changes: Changes): void {
+  const { symbol, key } = intent
+  if (key === '' || key.includes('|'))
+    return deny(changes, strategy, symbol, 'KEY_MISSING', 'an empty key, or one with a bar')
+  const pair = pairKey(strategy.id, key)
+  const known = core.book.keys.has(pair) || core.book.places.has(pair)
+  if (known || changes.places.some((place) => place.key === key)) {
+    return deny(changes, strategy, symbol, 'KEY_REUSED', key)
+  }
+  const freshAt = freshUntil(core, symbol)
+  changes.places.push({
+    strategyId: strategy.id,
+    symbol,
+    purpose: 'place',
+    key,
+    action: intent.action,
+    lots: intent.lots,
+    ticks: intent.ticks,
+    force: intent.ticks === undefined ? 'ioc' : (intent.force ?? 'gtc'),
+    takeProfitTicks: intent.takeProfitTicks,
+    stopLossTicks: intent.stopLossTicks,
+    deadlineAt: intent.ttlMs === undefined ? freshAt : core.now + intent.ttlMs,
+  })
+}
+
+/** Withdraws the ladder and everything of the strategy that rests; a target stands. */
+function takeCancelAll(core: Core, strategy: StrategySettings, symbol: string, changes: Changes): void {
+  if (core.book.quotes.has(pairKey(strategy.id, symbol))) changes.quotes.push({ symbol, levels: [] })
+  for (const order of openOrdersOf(core.book, symbol)) {
+    const { strategyId, clientOid } = order.terms
+    const rests = strategyId === strategy.id && canRest(order.terms)
+    if (rests && !core.book.withdrawn.has(clientOid)) changes.withdrawn.push(clientOid)
+  }
+  for (const place of core.book.places.values()) {
+    if (place.strategyId === strategy.id && place.symbol === symbol)
+      dropPlace(core, place, 'withdrawn by its strategy')
+  }
+}
+
+function deny(
+  changes: Changes,
+  strategy: StrategySettings,
+  symbol: string,
+  code: DenialCode,
+  detail: string,
+): void {
+  changes.denials.push({ code, detail, strategyId: strategy.id, symbol })
+}
+
+function recordChanges(core: Core, decision: Decision, changes: Changes): void {
+  const { strategyId, state } = decision
+  const changed = JSON.stringify(core.book.strategyStates.get(strategyId)) !== JSON.stringify(state)
+  const parts = {
+    ...(changed ? { state } : {}),
+    ...(changes.quotes.length > 0 ? { quotes: changes.quotes } : {}),
+    ...(changes.targets.length > 0 ? { targets: changes.targets } : {}),
+    ...(changes.places.length > 0 ? { places: changes.places } : {}),
+    ...(changes.withdrawn.length > 0 ? { withdrawn: changes.withdrawn } : {}),
+  }
+  if (Object.keys(parts).length === 0) return
+  const entry: DecisionRecord = { kind: 'decision', at: core.now, strategyId, ...parts }
+  record(core, entry)
+  for (const { symbol, levels } of changes.quotes) {
+    announce(core, 'debug', 'quote.changed', { strategy: strategyId, symbol, levels: levels.length })
+  }
+  for (const { symbol, lots } of changes.targets) {
+    announce(core, 'info', 'target.changed', { strategy: strategyId, symbol, lots })
+  }
+}
+
+/** Waiting `place` intents whose time is over are dropped, not sent (ORD7). */
+export function expirePlaces(core: Core): void {
+  for (const place of core.book.places.values()) {
+    if (core.now > place.deadlineAt) dropPlace(core, place, 'not sent within its time')
+  }
+}
+
+function dropPlace(core: Core, place: OrderIntent, reason: string): void {
+  record(core, {
+    kind: 'expire',
+    at: core.now,
+    orders: [],
+    places: [{ strategyId: place.strategyId, key: place.key }],
+    reason,
+  })
+  const denial: Denial = {
+    code: 'INTENT_EXPIRED',
+    detail: `${place.key}: ${reason}`,
+    strategyId: place.strategyId,
+    symbol: place.symbol,
+  }
+  tellDenials(core, laneOf(core, place.symbol), [denial])
+}
+
+/** A strategy that was disabled wants nothing any more; what rests of it is cancelled, its target is left. */
+export function withdrawStrategy(core: Core, strategyId: StrategyId, reason: string): void {
+  const quotes = [...core.book.quotes.keys()]
+    .filter((key) => key.startsWith(pairKey(strategyId, '')))
+    .map((key) => ({ symbol: key.slice(strategyId.length + 1), levels: [] }))
+  if (quotes.length > 0) record(core, { kind: 'decision', at: core.now, strategyId, quotes })
+  announce(core, 'error', 'strategy.disabled', { strategy: strategyId, reason })
+}

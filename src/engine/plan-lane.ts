@@ -1,0 +1,150 @@
+import { type Candidate } from '../execution/candidate.ts'
+import { planQuote } from '../execution/quote-plan.ts'
+import { planTarget } from '../execution/target-plan.ts'
+import { type StrategyId } from '../domain/ids.ts'
+import { type OrderIntent } from '../domain/intent.ts'
+import { canRest, type Order } from '../domain/order.ts'
+import { accountHoldingOf, holdingOf, openOrdersOf, pairKey } from './book.ts'
+import { type Core, instrumentOf } from './core.ts'
+import { type Lane } from './lane.ts'
+import { freshUntil, marketOf } from './market-view.ts'
+
+/** What an instrument's lane should do: orders to place, waiting ones to drop, and resting ones to be rid of. */
+export interface LanePlan {
+  readonly candidates: readonly Candidate[]
+  /** Orders that rest, or may, and that nobody wants. */
+  readonly unwanted: readonly Order[]
+  /** Waiting orders that nobody wants sent any more. */
+  readonly stale: readonly Order[]
+}
+
+interface Gathered {
+  readonly candidates: Candidate[]
+  readonly unwanted: Order[]
+  readonly stale: Order[]
+}
+
+/** From standing wishes and what is open to what is missing and what is too much, strategy by strategy. */
+export function planLane(core: Core, lane: Lane): LanePlan {
+  const plan: Gathered = { candidates: [], unwanted: [], stale: [] }
+  const byStrategy = new Map<string, Order[]>()
+  for (const order of openOrdersOf(core.book, lane.symbol)) {
+    const { strategyId } = order.terms
+    byStrategy.set(strategyId, [...(byStrategy.get(strategyId) ?? []), order])
+  }
+  for (const strategy of core.settings.strategies.values()) {
+    if (strategy.symbols.includes(lane.symbol)) {
+      planStrategy(core, lane.symbol, { id: strategy.id, orders: byStrategy.get(strategy.id) ?? [] }, plan)
+    }
+    byStrategy.delete(strategy.id)
+  }
+  // What strategies left behind that the config does not name any more.
+  for (const orders of byStrategy.values()) for (const order of orders) dismiss(order, plan)
+  return plan
+}
+
+interface StrategyOrders {
+  readonly id: StrategyId
+  readonly orders: readonly Order[]
+}
+
+function planStrategy(core: Core, symbol: string, strategy: StrategyOrders, plan: Gathered): void {
+  planQuotes(core, symbol, strategy, plan)
+  planTargets(core, symbol, strategy, plan)
+  planPlaces(core, symbol, strategy, plan)
+}
+
+function planQuotes(core: Core, symbol: string, { id, orders }: StrategyOrders, plan: Gathered): void {
+  const own = orders.filter((order) => order.terms.purpose === 'quote')
+  const levels = core.mode === 'running' ? (core.book.quotes.get(pairKey(id, symbol)) ?? []) : []
+  if (levels.length === 0) {
+    for (const order of own) dismiss(order, plan)
+    return
+  }
+  const { missing, extra } = planQuote({
+    strategyId: id,
+    instrument: instrumentOf(core, symbol),
+    positionMode: core.settings.positionMode,
+    levels,
+    orders: own,
+    holding: holdingOf(core.book, id, symbol),
+    deadlineAt: freshUntil(core, symbol),
+  })
+  if (!isHeld(core, id, symbol)) plan.candidates.push(...missing)
+  for (const order of extra) dismiss(order, plan)
+}
+
+/** After a fill of its ladder a strategy has to look again before a rung is placed anew. */
+function isHeld(core: Core, id: StrategyId, symbol: string): boolean {
+  const needed = core.quoteHolds.get(pairKey(id, symbol))
+  return needed !== undefined && (core.decidedOn.get(id) ?? 0) < needed
+}
+
+function planTargets(core: Core, symbol: string, { id, orders }: StrategyOrders, plan: Gathered): void {
+  const target = targetOf(core, id, symbol)
+  const own = orders.filter(({ terms }) => terms.purpose === 'target' || terms.purpose === 'flatten')
+  if (target === undefined) {
+    for (const order of own) dismiss(order, plan)
+    return
+  }
+  const { bid, ask } = marketOf(core, symbol)
+  if (!(bid > 0 && ask > 0)) return
+  plan.candidates.push(
+    ...planTarget({
+      strategyId: id,
+      instrument: instrumentOf(core, symbol),
+      positionMode: core.settings.positionMode,
+      purpose: core.mode === 'running' ? 'target' : 'flatten',
+      target,
+      orders: own,
+      holding: holdingOf(core.book, id, symbol),
+      accountHolding: accountHoldingOf(core.book, symbol),
+      bid,
+      ask,
+      takerCollarRatio: core.settings.execution.takerCollarRatio,
+      ordinal: core.book.targetOrdinals.get(pairKey(id, symbol)) ?? 0,
+      deadlineAt: freshUntil(core, symbol),
+    }),
+  )
+}
+
+/** The standing target; flat for everybody when the stop says so; nothing while starting or leaving. */
+function targetOf(core: Core, id: StrategyId, symbol: string): number | undefined {
+  if (core.mode === 'running') return core.book.targets.get(pairKey(id, symbol))
+  return core.stop?.phase === 'flattening' ? 0 : undefined
+}
+
+function planPlaces(core: Core, symbol: string, { id, orders }: StrategyOrders, plan: Gathered): void {
+  for (const order of orders) {
+    if (order.terms.purpose !== 'place') continue
+    if (core.book.withdrawn.has(order.terms.clientOid) || (core.stop && core.stop.policy !== 'leave'))
+      dismiss(order, plan)
+    else if (order.state === 'queued') queueAgain(core, order, plan)
+  }
+  if (core.mode !== 'running') return
+  for (const place of core.book.places.values()) {
+    if (place.strategyId === id && place.symbol === symbol) plan.candidates.push({ intent: place })
+  }
+}
+
+function queueAgain(core: Core, order: Order, plan: Gathered): void {
+  const { clientOid, generation: _, ...terms } = order.terms
+  if (core.mode !== 'running' || core.now > terms.deadlineAt) plan.stale.push(order)
+  else plan.candidates.push({ intent: withAbsent(terms), again: clientOid })
+}
+
+/** Terms from the journal leave out what an intent spells as undefined. */
+function withAbsent(terms: Omit<Order['terms'], 'clientOid' | 'generation'>): OrderIntent {
+  return {
+    ...terms,
+    ticks: terms.ticks,
+    takeProfitTicks: terms.takeProfitTicks,
+    stopLossTicks: terms.stopLossTicks,
+  }
+}
+
+/** What nobody wants: a waiting order is dropped, a resting one must be cancelled, another runs out by itself. */
+function dismiss(order: Order, plan: Gathered): void {
+  if (order.state === 'queued') plan.stale.push(order)
+  else if (canRest(order.terms) && order.state === 'live') plan.unwanted.push(order)
+}

@@ -1,0 +1,102 @@
+import { type Order } from '../domain/order.ts'
+import { canRest } from '../domain/order.ts'
+import { netLots } from '../domain/position.ts'
+import { openOrdersOf } from './book.ts'
+import { announce, type Core, exchangeNow, record } from './core.ts'
+import { fillsSince, startFence } from './fence.ts'
+
+/** The readings of a start are asked for again when they do not come, or prove nothing yet. */
+const READ_AGAIN_MS = 500
+
+/**
+ * A life begins, on the rebuilt book and with the exchange's clock measured: the boot is recorded before
+ * anything else, what was on the wire when the last life ended is unknown, and the account is read.
+ */
+export function startLife(core: Core): void {
+  const { settings, book } = core
+  record(
+    core,
+    {
+      kind: 'boot',
+      at: core.now,
+      exchangeAt: exchangeNow(core),
+      epoch: book.epoch + 1,
+      version: settings.version,
+      environment: settings.environment,
+      positionMode: settings.positionMode,
+      configHash: settings.configHash,
+      strategies: [...settings.strategies.keys()],
+    },
+    true,
+  )
+  markInFlightUnknown(core)
+  announce(core, 'info', 'recovery.started', { epoch: book.epoch, ...countFound(core) })
+  askForAccount(core)
+}
+
+function markInFlightUnknown(core: Core): void {
+  const sent = openOrders(core).filter((order) => order.state === 'sent')
+  if (sent.length === 0) return
+  record(core, {
+    kind: 'outcome',
+    at: core.now,
+    batchId: core.book.batchId,
+    items: sent.map((order) => ({
+      clientOid: order.terms.clientOid,
+      outcome: 'unknown',
+      code: 'RESTART',
+      message: 'it was on the wire when the daemon ended',
+    })),
+  })
+}
+
+function openOrders(core: Core): readonly Order[] {
+  return [...core.book.open.values()].flatMap((orders) => [...orders.values()])
+}
+
+function countFound(core: Core): Record<string, unknown> {
+  const open = openOrders(core)
+  return {
+    openOrders: open.filter((order) => order.state === 'live').length,
+    unknownOrders: open.filter((order) => order.state === 'unknown').length,
+    waitingOrders: open.filter((order) => order.state === 'queued').length,
+    strategyStates: core.book.strategyStates.size,
+    positions: Object.fromEntries(
+      [...core.book.account]
+        .filter(([, holding]) => netLots(holding) !== 0)
+        .map(([symbol, holding]) => [symbol, netLots(holding)]),
+    ),
+    ...(core.book.halts.size > 0 ? { halts: Object.fromEntries(core.book.halts) } : {}),
+  }
+}
+
+function askForAccount(core: Core): void {
+  core.fillsAskedAt = core.now
+  core.effects.push({ kind: 'readFills', sinceAt: fillsSince(core) })
+  for (const lane of core.lanes.values()) {
+    if (lane.positionReadAt === 0) core.effects.push({ kind: 'readPosition', symbol: lane.symbol })
+  }
+}
+
+/** While starting: reads again until every position agrees with the book, then strategies may run. */
+export function advanceStart(core: Core): void {
+  if (core.mode !== 'starting' || core.book.epoch === 0 || core.fillsAskedAt === 0) return
+  if ([...core.lanes.values()].every((lane) => lane.positionReadAt > 0)) return run(core)
+  if (core.now - core.fillsAskedAt >= READ_AGAIN_MS) askForAccount(core)
+}
+
+function run(core: Core): void {
+  core.mode = 'running'
+  announce(core, 'info', 'daemon.running', {
+    epoch: core.book.epoch,
+    onRestart: core.settings.onRestart,
+    ...countFound(core),
+  })
+  if (core.settings.onRestart !== 'fence') return
+  for (const lane of core.lanes.values()) {
+    const rests = [...openOrdersOf(core.book, lane.symbol)].some(
+      (order) => order.state === 'live' && canRest(order.terms),
+    )
+    if (rests && lane.state === 'idle') startFence(core, lane, 'restart')
+  }
+}

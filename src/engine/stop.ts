@@ -1,0 +1,145 @@
+import { type StrategyId } from '../domain/ids.ts'
+import { openOrdersOf, splitPair } from './book.ts'
+import { announce, type Core } from './core.ts'
+import { type StopPolicy } from './event.ts'
+import { fillsSince, startFence } from './fence.ts'
+
+/**
+ * How a stop goes on, by its policy.
+ *
+ *     leave:    draining ──────────────────────────────────────────► proving ──► stopped
+ *     cancel:   draining ──► cancelling ──► confirming ────────────► proving ──► stopped
+ *     flatten:  draining ──► cancelling ──► confirming ──► flattening ► proving ──► stopped
+ *
+ * `draining` waits for what is on the wire · `cancelling` until nothing of ours rests · `confirming` for a
+ * second cancel-all that finds nothing (RSK3) · `flattening` until no strategy holds anything · `proving`
+ * for fills and positions that were read after all that.
+ */
+export type StopPhase = 'draining' | 'cancelling' | 'confirming' | 'flattening' | 'proving'
+
+export interface StopPlan {
+  readonly policy: StopPolicy
+  readonly startedAt: number
+  phase: StopPhase
+  phaseAt: number
+  /** Instruments on which a cancel-all was spent, and that must be asked again. */
+  readonly cancelled: Set<string>
+  askedAt: number
+  /** Positions read since `proving` began. */
+  readonly positionsRead: Set<string>
+  fillsRead: boolean
+}
+
+/** The final readings are asked for again when they do not come. */
+const READ_AGAIN_MS = 500
+
+export function startStop(core: Core, policy: StopPolicy): void {
+  if (core.mode === 'stopping' || core.mode === 'stopped') return
+  core.mode = 'stopping'
+  core.stop = {
+    policy,
+    startedAt: core.now,
+    phase: 'draining',
+    phaseAt: core.now,
+    cancelled: new Set(),
+    askedAt: 0,
+    positionsRead: new Set(),
+    fillsRead: false,
+  }
+  announce(core, 'info', 'daemon.stopping', { policy })
+}
+
+/** Moves a stop on as far as it can go; runs after every event. */
+export function advanceStop(core: Core): void {
+  const { stop } = core
+  if (!stop || core.mode !== 'stopping') return
+  if (core.now - stop.startedAt >= core.settings.execution.stopTimeoutMs) return finish(core, false)
+  if (stop.phase === 'proving') return prove(core, stop)
+  if (isBusy(core)) return
+  enter(core, stop, nextPhase(core, stop))
+}
+
+/** Something is on the wire, or a lane is still being proved. */
+function isBusy(core: Core): boolean {
+  if (core.batches.size > 0 || core.cancels.size > 0) return true
+  return [...core.lanes.values()].some((lane) => lane.state !== 'idle')
+}
+
+function nextPhase(core: Core, stop: StopPlan): StopPhase {
+  if (stop.policy === 'leave') return 'proving'
+  if (stop.phase === 'draining') return 'cancelling'
+  if (stop.phase === 'cancelling') return hasResting(core) ? 'cancelling' : 'confirming'
+  if (stop.phase === 'confirming') return stop.policy === 'flatten' ? 'flattening' : 'proving'
+  return holdsAnything(core) ? 'flattening' : 'proving'
+}
+
+function enter(core: Core, stop: StopPlan, phase: StopPhase): void {
+  if (stop.phase === phase) return
+  stop.phase = phase
+  stop.phaseAt = core.now
+  announce(core, 'debug', 'stop.phase', { phase })
+  if (phase === 'cancelling') fenceResting(core, stop)
+  if (phase === 'confirming') for (const symbol of stop.cancelled) fence(core, symbol)
+  if (phase === 'proving') core.effects.push({ kind: 'quiesced' })
+}
+
+function fenceResting(core: Core, stop: StopPlan): void {
+  for (const symbol of core.lanes.keys()) {
+    if ([...openOrdersOf(core.book, symbol)].length === 0) continue
+    stop.cancelled.add(symbol)
+    fence(core, symbol)
+  }
+}
+
+function fence(core: Core, symbol: string): void {
+  const lane = core.lanes.get(symbol)
+  if (lane?.state === 'idle') startFence(core, lane, 'command')
+}
+
+function hasResting(core: Core): boolean {
+  return [...core.lanes.keys()].some((symbol) =>
+    [...openOrdersOf(core.book, symbol)].some((order) => order.state !== 'quarantined'),
+  )
+}
+
+/** Lots too small to be an order are left. */
+function holdsAnything(core: Core): boolean {
+  return [...core.book.holdings].some(([key, holding]) => {
+    const [strategyId, symbol] = splitPair(key)
+    const lotsMin = core.settings.instruments.get(symbol)?.lotsMin ?? 1
+    const bound = core.settings.strategies.get(strategyId as StrategyId)?.symbols.includes(symbol) ?? false
+    return bound && Math.max(holding.longLots, holding.shortLots) >= lotsMin
+  })
+}
+
+function prove(core: Core, stop: StopPlan): void {
+  if (stop.fillsRead && stop.positionsRead.size === core.lanes.size) return finish(core, true)
+  const dueAt = stop.phaseAt + core.settings.execution.fillVisibilityMs
+  if (core.now < dueAt || core.now - stop.askedAt < READ_AGAIN_MS) return
+  stop.askedAt = core.now
+  if (!stop.fillsRead) core.effects.push({ kind: 'readFills', sinceAt: fillsSince(core) })
+  for (const symbol of core.lanes.keys()) {
+    if (!stop.positionsRead.has(symbol)) core.effects.push({ kind: 'readPosition', symbol })
+  }
+}
+
+/** A reading came in: it proves the end when it was asked for late enough (Unix ms, our clock). */
+export function noteReadingForStop(core: Core, requestedAt: number, symbol?: string): void {
+  const { stop } = core
+  if (stop?.phase !== 'proving') return
+  if (requestedAt < stop.phaseAt + core.settings.execution.fillVisibilityMs) return
+  if (symbol === undefined) stop.fillsRead = true
+  else stop.positionsRead.add(symbol)
+}
+
+function finish(core: Core, clean: boolean): void {
+  core.mode = 'stopped'
+  const open = [...core.book.open.values()].flatMap((orders) => [...orders.values()])
+  announce(core, clean ? 'info' : 'error', 'daemon.stopped', {
+    clean,
+    policy: core.stop?.policy,
+    openOrders: open.length,
+    unknownOrders: open.filter((order) => order.state === 'unknown' || order.state === 'sent').length,
+  })
+  core.effects.push({ kind: 'stopped', clean })
+}

@@ -1,0 +1,167 @@
+import { packBatch } from '../execution/pack-batch.ts'
+import { type Order } from '../domain/order.ts'
+import { approveLane, type ApprovedLane } from './approve-lane.ts'
+import { openOrdersOf } from './book.ts'
+import { announce, type Core, exchangeNow, instrumentOf, record } from './core.ts'
+import { tellDenials } from './denials.ts'
+import { startFence } from './fence.ts'
+import { type Lane } from './lane.ts'
+import { marketOf } from './market-view.ts'
+import { planLane } from './plan-lane.ts'
+import { recordSend } from './record-send.ts'
+
+/** Looks at an idle lane and starts whatever comes next: a fence, or asking for a batch. */
+export function tendLane(core: Core, lane: Lane): void {
+  lane.wantsBatchSince = lane.state === 'idle' ? lane.wantsBatchSince : undefined
+  if (lane.state !== 'idle' || core.mode === 'stopped') return
+  if (hasUnknown(core, lane)) return startFence(core, lane, 'unknown')
+  if (core.mode === 'starting') return
+  const plan = planLane(core, lane)
+  if (plan.stale.length > 0) {
+    dropStale(core, lane, plan.stale)
+    return tendLane(core, lane)
+  }
+  if (isCrossedTooLong(core, lane)) return startFence(core, lane, 'gone')
+  if (isUnwantedTooLong(core, lane, plan.unwanted)) {
+    return startFence(core, lane, core.mode === 'running' ? 'unwanted' : 'command')
+  }
+  const approved = approveLane(core, lane, plan.candidates)
+  tellDenials(core, lane, approved.denials)
+  noteWish(core, lane, approved)
+}
+
+function noteWish(core: Core, lane: Lane, { items, reduces }: ApprovedLane): void {
+  if (items.length === 0) {
+    lane.wantsBatchSince = undefined
+    return
+  }
+  lane.wantsBatchSince ??= core.now
+  lane.wantsReduce = reduces
+  if (core.asked.has('batchPlaceOrder')) return
+  core.asked.add('batchPlaceOrder')
+  core.effects.push({ kind: 'askGrant', endpoint: 'batchPlaceOrder', priority: reduces ? 'reduce' : 'add' })
+}
+
+/**
+ * A batch call was granted: the most urgent lane is planned anew, on what is known now (late binding), and
+ * its batch leaves. Gives the grant back when nothing is wanted any more.
+ */
+export function placeBatch(core: Core): void {
+  for (const lane of [...core.lanes.values()].filter(isWaiting).sort(byUrgency)) {
+    if (sendLane(core, lane)) return askForNext(core)
+  }
+  core.effects.push({ kind: 'returnGrant', endpoint: 'batchPlaceOrder' })
+}
+
+function isWaiting(lane: Lane): boolean {
+  return lane.wantsBatchSince !== undefined && lane.state === 'idle'
+}
+
+function byUrgency(left: Lane, right: Lane): number {
+  const reduces = Number(right.wantsReduce) - Number(left.wantsReduce)
+  return reduces || (left.wantsBatchSince ?? 0) - (right.wantsBatchSince ?? 0)
+}
+
+function sendLane(core: Core, lane: Lane): boolean {
+  lane.wantsBatchSince = undefined
+  const { items } = approveLane(core, lane, planLane(core, lane).candidates)
+  const { batchOrdersMax: max } = core.settings.execution
+  const packed = packBatch(items, { max, mode: core.settings.positionMode })
+  if (packed.items.length === 0) return false
+  const batch = recordSend(core, lane, packed.items)
+  lane.state = 'placing'
+  core.batches.set(batch.batchId, { symbol: lane.symbol, clientOids: batch.clientOids })
+  announce(core, 'debug', 'batch.sent', {
+    batchId: batch.batchId,
+    symbol: lane.symbol,
+    orders: batch.clientOids.length,
+  })
+  for (const { terms } of packed.items)
+    announce(core, 'info', 'order.sent', describeTerms(batch.batchId, terms))
+  core.effects.push({ kind: 'sendBatch', batch })
+  return true
+}
+
+function describeTerms(batchId: number, terms: Order['terms']): Record<string, unknown> {
+  const { clientOid, strategyId, symbol, purpose, action, lots, ticks, force } = terms
+  return {
+    clientOid,
+    strategy: strategyId,
+    symbol,
+    batchId,
+    purpose,
+    action,
+    lots,
+    ticks: ticks ?? 'market',
+    force,
+  }
+}
+
+function askForNext(core: Core): void {
+  const next = [...core.lanes.values()].filter(isWaiting)
+  if (next.length === 0 || core.asked.has('batchPlaceOrder')) return
+  core.asked.add('batchPlaceOrder')
+  const priority = next.some((lane) => lane.wantsReduce) ? 'reduce' : 'add'
+  core.effects.push({ kind: 'askGrant', endpoint: 'batchPlaceOrder', priority })
+}
+
+function hasUnknown(core: Core, lane: Lane): boolean {
+  for (const order of openOrdersOf(core.book, lane.symbol)) if (order.state === 'unknown') return true
+  return false
+}
+
+/** A waiting order that was never sent ends here; one that was may live, and is resolved like any unknown. */
+function dropStale(core: Core, lane: Lane, orders: readonly Order[]): void {
+  record(core, {
+    kind: 'expire',
+    at: core.now,
+    orders: orders.map((order) => ({
+      clientOid: order.terms.clientOid,
+      state: order.attempts === 0 ? 'expired' : 'unknown',
+    })),
+    places: [],
+    reason: 'no longer wanted',
+  })
+  for (const order of orders) {
+    announce(core, 'info', 'order.dropped', { clientOid: order.terms.clientOid, symbol: lane.symbol })
+  }
+}
+
+function isUnwantedTooLong(core: Core, lane: Lane, unwanted: readonly Order[]): boolean {
+  if (unwanted.length === 0) {
+    lane.unwantedSince = undefined
+    return false
+  }
+  lane.unwantedSince ??= core.now
+  const withdrawn = unwanted.some((order) => core.book.withdrawn.has(order.terms.clientOid))
+  if (core.mode !== 'running') return core.stop !== undefined && core.stop.policy !== 'leave'
+  return withdrawn || core.now - lane.unwantedSince >= core.settings.execution.extraToleranceMs
+}
+
+/**
+ * A resting order that the market has traded through must have been filled. When no fill of it turns up, the
+ * exchange has dropped it without a word, and only a fence can say so.
+ */
+function isCrossedTooLong(core: Core, lane: Lane): boolean {
+  const { bid, ask, ageMs } = marketOf(core, lane.symbol)
+  if (!(bid > 0 && ask > 0) || ageMs > core.settings.limits.dataAgeMaxMs) return false
+  const { tick } = instrumentOf(core, lane.symbol)
+  let tooLong = false
+  const crossed = new Set<string>()
+  for (const order of openOrdersOf(core.book, lane.symbol)) {
+    const { ticks, action, clientOid } = order.terms
+    if (order.state !== 'live' || ticks === undefined || order.terms.force === 'ioc') continue
+    const price = (ticks * tick.units) / tick.scale
+    const buys = action === 'openLong' || action === 'closeShort'
+    if (buys ? price <= ask : price >= bid) continue
+    crossed.add(clientOid)
+    const since = lane.crossedSince.get(clientOid) ?? core.now
+    lane.crossedSince.set(clientOid, since)
+    tooLong ||= core.now - since >= core.settings.execution.crossedToleranceMs
+  }
+  for (const clientOid of lane.crossedSince.keys())
+    if (!crossed.has(clientOid)) lane.crossedSince.delete(clientOid)
+  if (tooLong)
+    announce(core, 'warn', 'order.gone', { symbol: lane.symbol, at: exchangeNow(core), orders: crossed.size })
+  return tooLong
+}
