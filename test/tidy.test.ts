@@ -21,14 +21,14 @@ describe('the house', () => {
   })
 
   test.each(Object.keys(FLOORS).filter((room) => room !== 'cli'))('lints %s by the same floors', (room) => {
-    const rules = readLintRules(room)
-
-    for (const other of Object.keys(FLOORS).filter((name) => name !== room)) {
-      const specifier = `../${other}/noun.ts`
-      const banning = rules.filter(({ regex }) => new RegExp(regex).test(specifier))
-      const verdict =
-        banning.length === 0 ? 'yes' : banning.every((rule) => rule.allowTypeImports) ? 'types' : 'no'
-      expect(`${room} > ${other}: ${verdict}`).toBe(`${room} > ${other}: ${judgeImport(room, other)}`)
+    for (const { files, patterns } of readLintRules(room)) {
+      const up = files[0]?.endsWith('/*/**') === true ? '../..' : '..'
+      for (const other of Object.keys(FLOORS).filter((name) => name !== room)) {
+        const banning = patterns.filter(({ regex }) => new RegExp(regex).test(`${up}/${other}/noun.ts`))
+        const onTypes = banning.every((pattern) => pattern.allowTypeImports) ? 'types' : 'no'
+        const verdict = banning.length === 0 ? 'yes' : onTypes
+        expect(`${room} > ${other}: ${verdict}`).toBe(`${room} > ${other}: ${judgeImport(room, other)}`)
+      }
     }
   })
 })
@@ -270,11 +270,23 @@ function rulesOf(path: string, source: string): string[] {
   return checkHouse(new Map([[path, source]])).map(({ rule }: Breach) => rule)
 }
 
-/** The patterns that lint holds a room to. */
-function readLintRules(room: string): { regex: string; allowTypeImports?: boolean }[] {
+interface LintRule {
+  files: string[]
+  patterns: { regex: string; allowTypeImports?: boolean }[]
+}
+
+/** What lint holds a room to: one rule, or one for each depth of its folders. */
+function readLintRules(room: string): LintRule[] {
   const lint = JSON.parse(readFileSync(join(ROOT, '.oxlintrc.json'), 'utf8'))
-  const override = lint.overrides.find(({ files }: { files: string[] }) => files.includes(`src/${room}/**`))
-  return override.rules['no-restricted-imports'][1].patterns
+  const rules: LintRule[] = lint.overrides
+    .filter((override: { rules: object }) => 'no-restricted-imports' in override.rules)
+    .filter(({ files }: LintRule) => files.some((glob) => glob.startsWith(`src/${room}/`)))
+    .map((override: { files: string[]; rules: Record<string, [string, LintRule]> }) => ({
+      files: override.files,
+      patterns: override.rules['no-restricted-imports']?.[1].patterns ?? [],
+    }))
+  if (rules.length === 0) throw new Error(`lint has no import rule for ${room}`)
+  return rules
 }
 
 function listSources(folder: string): string[] {
