@@ -1,6 +1,7 @@
 import { createGrid, floatOnGrid, formatOnGrid, type Grid } from '../../lib/grid.ts'
 import { decimal, type Decimal } from '../../lib/decimal.ts'
 import { type ProductType } from '../../protocol/values.ts'
+import { type MarketInstrument } from '../market/market.ts'
 
 /** A maintenance tier: positions worth up to `notionalMax` (quote coin) need `rate` of their value. */
 export interface MaintenanceTier {
@@ -33,6 +34,9 @@ export interface Instrument {
   readonly maintenanceTiers: readonly MaintenanceTier[]
   /** Unix ms; perpetual contracts have none. */
   readonly delivery: { readonly listedAt: number; readonly deliveryAt: number } | undefined
+  /** Where a seeded market starts, and how much it trades in a day: quote coin. */
+  readonly startPrice: string
+  readonly dailyTurnover: number
   /** Quote coin of one tick of price on one lot: exact. */
   readonly tickLotValue: Decimal
   /** The same as floats, for prechecks only. */
@@ -51,6 +55,8 @@ interface InstrumentRow {
   readonly leverageMax: number
   readonly limitLotsMax: number
   readonly marketLotsMax: number
+  readonly startPrice: string
+  readonly dailyTurnover: number
   readonly delivery?: { readonly listedAt: number; readonly deliveryAt: number }
 }
 
@@ -63,8 +69,23 @@ const MAINTENANCE_TIERS: readonly MaintenanceTier[] = [
 ]
 
 /** BTC: 1200 a limit order, 220 a market order (the vendor's contract sample); ETH in proportion. */
-const BTC = { tickSize: '0.1', lotSize: '0.001', leverageMax: 125, limitLotsMax: 1_200_000, marketLotsMax: 220_000 }
-const ETH = { tickSize: '0.01', lotSize: '0.01', leverageMax: 100, limitLotsMax: 1_200_000, marketLotsMax: 220_000 }
+const BTC = {
+  tickSize: '0.1',
+  lotSize: '0.001',
+  leverageMax: 125,
+  limitLotsMax: 1_200_000,
+  marketLotsMax: 220_000,
+  startPrice: '65000',
+  dailyTurnover: 2e9,
+}
+const ETH = {
+  ...BTC,
+  tickSize: '0.01',
+  lotSize: '0.01',
+  leverageMax: 100,
+  startPrice: '2600',
+  dailyTurnover: 1e9,
+}
 
 const PERPETUALS: readonly InstrumentRow[] = [
   { symbol: 'BTCUSDT', productType: 'USDT-FUTURES', baseCoin: 'BTC', quoteCoin: 'USDT', ...BTC },
@@ -109,6 +130,18 @@ export function priceText(instrument: Instrument, ticks: number): string {
 
 export function sizeText(instrument: Instrument, lots: number): string {
   return formatOnGrid(instrument.sizeGrid, lots)
+}
+
+/** What a market needs to know to make or read a path for the instrument. */
+export function toMarketInstrument(instrument: Instrument): MarketInstrument {
+  const { symbol, startPrice, dailyTurnover } = instrument
+  return {
+    symbol,
+    startPrice,
+    dailyTurnover,
+    tickSize: instrument.priceGrid.step,
+    lotSize: instrument.sizeGrid.step,
+  }
 }
 
 const DAY_MS = 86_400_000

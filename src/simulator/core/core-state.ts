@@ -1,0 +1,231 @@
+import { decimal, type Decimal } from '../../lib/decimal.ts'
+import { Failure } from '../../lib/failure.ts'
+import { type AccountSetup } from './account.ts'
+import { type DayStatistics } from '../market/day-statistics.ts'
+import { type ChangeSet } from './change-set.ts'
+import { type Fill } from './fill.ts'
+import { type Instrument } from './instruments.ts'
+import { createCoinBalance, createPots, type CoinBalance, type Pots } from './ledger.ts'
+import { createBookSide, type BookSide } from './order-book.ts'
+import { type Order, type PositionSlot } from './order.ts'
+import { type PlanOrder } from './plan-order.ts'
+import { positionKey, type Position } from './position.ts'
+import { type CoreSettings } from './settings.ts'
+
+/** Everything the core knows. One writer, no I/O: each function of this room takes it as its first argument. */
+export interface CoreState {
+  readonly settings: CoreSettings
+  readonly rates: { readonly maker: Decimal; readonly taker: Decimal; readonly takerFloat: number }
+  /** Bounded by the setup. */
+  readonly accounts: ReadonlyMap<string, Account>
+  /** By symbol; bounded by the list of instruments. */
+  readonly symbols: ReadonlyMap<string, SymbolState>
+  /** By margin coin. */
+  readonly pots: ReadonlyMap<string, Pots>
+  /** Accepted orders on their way to matching, soonest first. Bounded by the open orders of all accounts. */
+  readonly arrivals: Order[]
+  readonly clock: CoreClock
+  readonly changes: ChangeSet
+}
+
+/** Times are Unix ms of the exchange's clock; 0 is "never yet". */
+export interface CoreClock {
+  now: number
+  nextFundingAt: number
+  orderSequence: number
+  tradeSequence: number
+  /** When the market was paused, 0 while it runs. */
+  pausedAt: number
+  /** How long it was paused before that, in all: the market's clock is that much behind. */
+  pausedMs: number
+}
+
+/** What is remembered of a clientOid. */
+export interface IdempotencyEntry {
+  readonly clientOid: string
+  readonly orderSequence: number
+  /** Unix ms; the window counts from here. */
+  readonly at: number
+  /** The first answer had no orderId (reduce-only in excess): a replay has none either. */
+  readonly isWithoutId: boolean
+}
+
+export interface Account {
+  readonly setup: AccountSetup
+  readonly coins: Map<string, CoinBalance>
+  /** Pending and resting orders by sequence, oldest first. At most `productOrdersMax` a product type. */
+  readonly openOrders: Map<number, Order>
+  /** Filled and cancelled orders within the idempotency window, oldest first. */
+  readonly closedOrders: Map<number, Order>
+  /** By symbol and slot. At most two a symbol. */
+  readonly positions: Map<string, Position>
+  /** Pending and, within the idempotency window, done. At most `planOrdersMax` pending ones. */
+  readonly planOrders: Map<number, PlanOrder>
+  /** By clientOid, oldest first. At most `idempotencyEntriesMax`. */
+  readonly idempotency: Map<string, IdempotencyEntry>
+  /** Oldest first. At most `fillsMax`, a tenth more for a moment. */
+  fills: Fill[]
+  readonly counts: AccountCounts
+}
+
+export interface AccountCounts {
+  ordersAccepted: number
+  ordersRefused: number
+  ordersFilled: number
+  ordersCancelled: number
+  fills: number
+  liquidations: number
+}
+
+/** One instrument's market and what of the accounts hangs on it. */
+export interface SymbolState {
+  readonly instrument: Instrument
+  /** The displayed quote; see Quote in market.ts. All zero before the first step. */
+  bidTicks: number
+  askTicks: number
+  bidLots: number
+  askLots: number
+  lastTicks: number
+  tradedLots: number
+  markTicks: number
+  /** When this quote and the one before it came; 0 before the first. */
+  at: number
+  previousAt: number
+  /** What orders took of this quote: of the asks and bids (levels walked included), and of the trades at `lastTicks`. */
+  takenAskLots: number
+  takenBidLots: number
+  takenTradedLots: number
+  readonly statistics: DayStatistics
+  /** A delivery contract after its settlement. */
+  isSettled: boolean
+  readonly buys: BookSide
+  readonly sells: BookSide
+  /** Open positions of all accounts, in the order they were opened. */
+  readonly positions: Position[]
+  /** Pending trigger orders of all accounts. */
+  readonly planOrders: PlanOrder[]
+}
+
+export function createAccount(setup: AccountSetup): Account {
+  return {
+    setup,
+    coins: new Map(),
+    openOrders: new Map(),
+    closedOrders: new Map(),
+    positions: new Map(),
+    planOrders: new Map(),
+    idempotency: new Map(),
+    fills: [],
+    counts: {
+      ordersAccepted: 0,
+      ordersRefused: 0,
+      ordersFilled: 0,
+      ordersCancelled: 0,
+      fills: 0,
+      liquidations: 0,
+    },
+  }
+}
+
+export function createSymbolState(instrument: Instrument, statistics: DayStatistics): SymbolState {
+  return {
+    instrument,
+    statistics,
+    bidTicks: 0,
+    askTicks: 0,
+    bidLots: 0,
+    askLots: 0,
+    lastTicks: 0,
+    tradedLots: 0,
+    markTicks: 0,
+    at: 0,
+    previousAt: 0,
+    takenAskLots: 0,
+    takenBidLots: 0,
+    takenTradedLots: 0,
+    isSettled: false,
+    buys: createBookSide(true),
+    sells: createBookSide(false),
+    positions: [],
+    planOrders: [],
+  }
+}
+
+export interface CoreStateParts {
+  readonly settings: CoreSettings
+  readonly symbols: readonly SymbolState[]
+  readonly accounts: readonly AccountSetup[]
+  readonly changes: ChangeSet
+}
+
+export function createCoreState({ settings, symbols, accounts, changes }: CoreStateParts): CoreState {
+  return {
+    settings,
+    rates: {
+      maker: decimal(settings.makerFeeRate),
+      taker: decimal(settings.takerFeeRate),
+      takerFloat: Number(settings.takerFeeRate),
+    },
+    accounts: new Map(accounts.map((setup) => [setup.uid, createAccount(setup)])),
+    symbols: new Map(symbols.map((symbol) => [symbol.instrument.symbol, symbol])),
+    pots: new Map(symbols.map(({ instrument }) => [instrument.marginCoin, createPots()])),
+    arrivals: [],
+    clock: { now: 0, nextFundingAt: 0, orderSequence: 0, tradeSequence: 0, pausedAt: 0, pausedMs: 0 },
+    changes,
+  }
+}
+
+/** @throws Failure SIMULATOR_ACCOUNT_UNKNOWN */
+export function accountOf(state: CoreState, uid: string): Account {
+  const account = state.accounts.get(uid)
+  if (account !== undefined) return account
+  throw new Failure({
+    code: 'SIMULATOR_ACCOUNT_UNKNOWN',
+    sentence: 'the simulated exchange has no such account',
+    facts: { uid, accounts: [...state.accounts.keys()].join(', ') },
+    hint: 'name the account in the simulator configuration',
+  })
+}
+
+/** @throws Failure SIMULATOR_SYMBOL_UNKNOWN: only for symbols that were checked before. */
+export function symbolOf(state: CoreState, symbol: string): SymbolState {
+  const found = state.symbols.get(symbol)
+  if (found !== undefined) return found
+  throw new Failure({
+    code: 'SIMULATOR_SYMBOL_UNKNOWN',
+    sentence: 'the simulated exchange lists no such instrument',
+    facts: { symbol },
+    hint: 'take a symbol of src/simulator/core/instruments.ts',
+  })
+}
+
+/** The pots of a margin coin; every instrument's coin has them. */
+export function potsOf(state: CoreState, coin: string): Pots {
+  const pots = state.pots.get(coin)
+  if (pots !== undefined) return pots
+  throw new Failure({
+    code: 'SIMULATOR_COIN_UNKNOWN',
+    sentence: 'no instrument of the simulated exchange has this margin coin',
+    facts: { coin, coins: [...state.pots.keys()].join(', ') },
+    hint: 'correct the balances of the account',
+  })
+}
+
+/** The account's money in a coin; a coin never touched is a row of zeros. */
+export function coinOf(account: Account, coin: string): CoinBalance {
+  const existing = account.coins.get(coin)
+  if (existing !== undefined) return existing
+  const created = createCoinBalance()
+  account.coins.set(coin, created)
+  return created
+}
+
+export function positionOf(account: Account, symbol: string, slot: PositionSlot): Position | undefined {
+  return account.positions.get(positionKey(symbol, slot))
+}
+
+/** The leverage of the account on an instrument, capped by the instrument. */
+export function leverageOf(account: Account, instrument: Instrument): number {
+  const { leverageBySymbol, leverage = 20 } = account.setup
+  return Math.max(1, Math.min(leverageBySymbol?.[instrument.symbol] ?? leverage, instrument.leverageMax))
+}

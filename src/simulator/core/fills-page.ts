@@ -1,0 +1,82 @@
+import { type RequestOf, type ResponseOf } from '../../protocol/endpoints.ts'
+import { FILLS_PAGE_MAX, type WireFill } from '../../protocol/futures/order-fills.ts'
+import { symbolOf, type Account, type CoreState } from './core-state.ts'
+import { type Fill } from './fill.ts'
+import { priceText, sizeText } from './instruments.ts'
+import { orderIdText, sequenceOfId, tradeIdText } from './order.ts'
+import { quoteValue } from './position.ts'
+
+type FillsQuery = RequestOf<'orderFills'>
+
+/** Document: "a missing end defaults to three months after the start, a missing start to three months back". */
+const THREE_MONTHS_MS = 90 * 86_400_000
+
+/**
+ * One page of the account's fills, newest first. Document: GET /api/v2/mix/order/fills. `endId` is the
+ * page's oldest trade, the next page's `idLessThan`; null when the page is empty.
+ */
+export function fillsPage(state: CoreState, account: Account, query: FillsQuery): ResponseOf<'orderFills'> {
+  const matches = fillFilter(state, query)
+  const limit = Number(query.limit ?? FILLS_PAGE_MAX)
+  const page: Fill[] = []
+  for (let index = account.fills.length - 1; index >= 0 && page.length < limit; index--) {
+    const fill = account.fills[index]
+    if (fill !== undefined && matches(fill)) page.push(fill)
+  }
+  const last = page.at(-1)
+  return {
+    fillList: page.map((fill) => toWireFill(state, account, fill)),
+    endId: last === undefined ? null : tradeIdText(last.sequence),
+  }
+}
+
+function fillFilter(state: CoreState, query: FillsQuery): (fill: Fill) => boolean {
+  const { now } = state.clock
+  const visibleUntil = now - state.settings.fillVisibilityLagMs
+  const startAt = Number(query.startTime ?? Number(query.endTime ?? now) - THREE_MONTHS_MS)
+  const endAt = Number(query.endTime ?? startAt + THREE_MONTHS_MS)
+  const before = query.idLessThan === undefined ? Number.POSITIVE_INFINITY : tradeBefore(query.idLessThan)
+  const order = query.orderId === undefined ? undefined : (sequenceOfId('11', query.orderId) ?? -1)
+  return (fill) =>
+    fill.at <= visibleUntil &&
+    fill.sequence < before &&
+    fill.at >= startAt &&
+    fill.at <= endAt &&
+    (order === undefined || fill.orderSequence === order) &&
+    (query.symbol === undefined || fill.symbol === query.symbol) &&
+    symbolOf(state, fill.symbol).instrument.productType === query.productType
+}
+
+/** An id that is none of ours compares as the number it is: trade ids are 18 digits and begin with 12. */
+function tradeBefore(text: string): number {
+  const own = sequenceOfId('12', text)
+  if (own !== undefined) return own
+  return BigInt(text) > BigInt(tradeIdText(0)) ? Number.POSITIVE_INFINITY : 0
+}
+
+function toWireFill(state: CoreState, account: Account, fill: Fill): WireFill {
+  const { instrument } = symbolOf(state, fill.symbol)
+  return {
+    tradeId: tradeIdText(fill.sequence),
+    symbol: fill.symbol,
+    orderId: orderIdText(fill.orderSequence),
+    price: priceText(instrument, fill.priceTicks),
+    baseVolume: sizeText(instrument, fill.lots),
+    quoteVolume: quoteValue(instrument, fill.priceTicks, fill.lots).toString(),
+    feeDetail: [
+      {
+        deduction: 'no',
+        feeCoin: instrument.marginCoin,
+        totalDeductionFee: null,
+        totalFee: fill.fee.times('-1').toString(),
+      },
+    ],
+    side: fill.side,
+    profit: fill.profit.toString(),
+    enterPointSource: fill.source,
+    tradeSide: fill.tradeSide,
+    posMode: account.setup.positionMode,
+    tradeScope: fill.tradeScope,
+    cTime: String(fill.at),
+  }
+}

@@ -1,0 +1,82 @@
+import { putAccount, putOrder } from './record-changes.ts'
+import { accountOf, symbolOf, type Account, type CoreState } from './core-state.ts'
+import { removeOrder } from './order-book.ts'
+import { isOpen, orderIdText, type CancelReason, type Order, type OrderTerms } from './order.ts'
+
+/** Makes an order of accepted terms; it is pending until {@link Order.dueAt}. */
+export function createOrder(state: CoreState, terms: OrderTerms): Order {
+  const { clock, settings } = state
+  const sequence = ++clock.orderSequence
+  const account = accountOf(state, terms.uid)
+  const order: Order = {
+    ...terms,
+    sequence,
+    clientOid: terms.clientOid ?? `SIM-${orderIdText(sequence)}`,
+    filledLots: 0,
+    status: 'pending',
+    cancelReason: undefined,
+    dueAt: clock.now + (terms.source === 'SYS' ? 0 : settings.matchingLagMs),
+    takingAt: 0,
+    createdAt: clock.now,
+    updatedAt: clock.now,
+  }
+  account.openOrders.set(sequence, order)
+  account.counts.ordersAccepted++
+  putOrder(state, order)
+  putAccount(state, account)
+  return order
+}
+
+export function cancelOrder(state: CoreState, order: Order, reason: CancelReason): void {
+  if (!isOpen(order)) return
+  order.cancelReason = reason
+  endOrder(state, order, 'cancelled')
+}
+
+/** Counts filled lots; the order ends when none remain. */
+export function fillOrder(state: CoreState, order: Order, lots: number): void {
+  order.filledLots += lots
+  order.updatedAt = state.clock.now
+  order.status = 'partially_filled'
+  if (order.filledLots >= order.lots) endOrder(state, order, 'filled')
+  else putOrder(state, order)
+}
+
+/** Cancels what can only close a position that is gone: hedge closes, one-way reduce-only orders. */
+export function cancelClosingOrders(
+  state: CoreState,
+  account: Account,
+  gone: Pick<Order, 'symbol' | 'slot'>,
+): void {
+  for (const order of closingOrders(account, gone)) cancelOrder(state, order, 'position_gone')
+}
+
+/** The open orders that can only close this position, oldest first. */
+export function closingOrders(account: Account, of: Pick<Order, 'symbol' | 'slot'>): Order[] {
+  const found: Order[] = []
+  for (const order of account.openOrders.values()) {
+    if (order.symbol !== of.symbol || order.slot !== of.slot) continue
+    if (order.action === 'close' || order.reduceOnly) found.push(order)
+  }
+  return found
+}
+
+function endOrder(state: CoreState, order: Order, status: 'filled' | 'cancelled'): void {
+  const account = accountOf(state, order.uid)
+  const symbol = symbolOf(state, order.symbol)
+  if (order.status === 'pending') removeArrival(state, order)
+  else removeOrder(order.direction === 'buy' ? symbol.buys : symbol.sells, order)
+  order.status = status
+  order.updatedAt = state.clock.now
+  account.openOrders.delete(order.sequence)
+  account.closedOrders.set(order.sequence, order)
+  if (status === 'filled') account.counts.ordersFilled++
+  else account.counts.ordersCancelled++
+  putOrder(state, order)
+  putAccount(state, account)
+}
+
+function removeArrival(state: CoreState, order: Order): void {
+  const index = state.arrivals.indexOf(order)
+  if (index >= 0) state.arrivals.splice(index, 1)
+}

@@ -1,0 +1,92 @@
+import { ZERO, type Decimal } from '../../lib/decimal.ts'
+import { type WirePosition } from '../../protocol/futures/single-position.ts'
+import { symbolOf, type Account, type CoreState } from './core-state.ts'
+import { priceText, sizeText } from './instruments.ts'
+import { heldMargin, liquidationPrice, maintenanceRateOf, marginRatio } from './margin.ts'
+import { closingOrders } from './order-life.ts'
+import { remainingLots } from './order.ts'
+import { averageEntry, baseSize, unrealised, type Position } from './position.ts'
+
+/** Decimals of displayed quotients: prices, ratios. */
+const DISPLAY_DECIMALS = 10
+const HALF_EVEN = 2
+
+/** The position rows of one symbol: none when flat, one in one-way mode, up to two (long first) in hedge mode. */
+export function positionRows(state: CoreState, account: Account, symbol: string): WirePosition[] {
+  const rows: WirePosition[] = []
+  for (const position of account.positions.values()) {
+    if (position.symbol === symbol) rows.push(toWirePosition(state, account, position))
+  }
+  return rows.sort((a, b) => (a.holdSide < b.holdSide ? -1 : 1))
+}
+
+/**
+ * Document: Futures position. `available`, `locked` and `total` are in base coin: the document's field table
+ * says quote currency, its sample and every client read base. `locked` is what resting closes hold.
+ */
+function toWirePosition(state: CoreState, account: Account, position: Position): WirePosition {
+  const symbol = symbolOf(state, position.symbol)
+  const { instrument, markTicks } = symbol
+  const locked = Math.min(position.lots, lockedLots(account, position))
+  return {
+    symbol: position.symbol,
+    marginCoin: instrument.marginCoin,
+    holdSide: position.holdSide,
+    openDelegateSize: sizeText(instrument, openingDelegateLots(account, position)),
+    marginSize: display(heldMargin(symbol, position)),
+    available: sizeText(instrument, position.lots - locked),
+    locked: sizeText(instrument, locked),
+    total: sizeText(instrument, position.lots),
+    leverage: String(position.leverage),
+    achievedProfits: position.realised.toString(),
+    openPriceAvg: display(averageEntry(instrument, position)),
+    marginMode: position.marginMode,
+    posMode: account.setup.positionMode,
+    unrealizedPL: display(unrealised(instrument, position, markTicks)),
+    liquidationPrice: display(liquidationPrice(state, account, position) ?? ZERO),
+    keepMarginRate: maintenanceRateOf(symbol, position).toString(),
+    markPrice: priceText(instrument, markTicks),
+    marginRatio: display(marginRatio(state, account, position)),
+    breakEvenPrice: display(breakEvenPrice(state, position)),
+    totalFee: position.funding?.toString() ?? '',
+    deductedFee: position.fees.toString(),
+    assetMode: 'single',
+    cTime: String(position.openedAt),
+    uTime: String(position.updatedAt),
+  }
+}
+
+/** What the open orders that would enlarge the position still have to fill. */
+function openingDelegateLots(account: Account, position: Position): number {
+  let lots = 0
+  for (const order of account.openOrders.values()) {
+    if (order.symbol !== position.symbol || order.slot !== position.slot) continue
+    if (order.action === 'close' || order.reduceOnly) continue
+    if ((order.direction === 'buy') === (position.holdSide === 'long')) lots += remainingLots(order)
+  }
+  return lots
+}
+
+function lockedLots(account: Account, position: Position): number {
+  return closingOrders(account, position).reduce((sum, order) => sum + remainingLots(order), 0)
+}
+
+/** Where closing everything as a taker pays back the fees of the position's life, funding left out. */
+function breakEvenPrice(state: CoreState, position: Position): Decimal {
+  const { instrument } = symbolOf(state, position.symbol)
+  const size = baseSize(instrument, position.lots)
+  const isLong = position.holdSide === 'long'
+  const { taker } = state.rates
+  const kept = isLong ? taker.times('-1').plus('1') : taker.plus('1')
+  if (!instrument.isInverse) {
+    const needed = isLong ? position.cost.plus(position.fees) : position.cost.minus(position.fees)
+    return needed.div(size.times(kept))
+  }
+  // Inverse: profit is size - cost / price for a long, in base coin; fees are a share of the size.
+  const needed = isLong ? size.times(kept).minus(position.fees) : size.times(kept).plus(position.fees)
+  return needed.lte(ZERO) ? ZERO : position.cost.div(needed)
+}
+
+function display(value: Decimal): string {
+  return value.round(DISPLAY_DECIMALS, HALF_EVEN).toString()
+}

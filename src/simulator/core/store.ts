@@ -1,0 +1,30 @@
+/** The kinds of rows that the core stores. */
+export const STORED_TABLES = [
+  'meta',
+  'pots',
+  'accounts',
+  'symbols',
+  'orders',
+  'plan_orders',
+  'positions',
+  'fills',
+  'idempotency',
+] as const
+
+export type StoredTable = (typeof STORED_TABLES)[number]
+
+/** One row as it is now, or its end. */
+export interface StoredRow {
+  readonly table: StoredTable
+  readonly id: string
+  /** JSON; undefined when the row is gone. */
+  readonly json: string | undefined
+}
+
+/** Where the core's state survives its process. Synchronous: what `save` was given is there after a restart. */
+export interface CoreStore {
+  /** Every row that is there, or undefined when nothing was ever saved. */
+  load(): readonly StoredRow[] | undefined
+  /** All rows or none: the changes of one operation. */
+  save(changes: readonly StoredRow[]): void
+}

@@ -1,0 +1,68 @@
+import { symbolOf, type CoreState } from './core-state.ts'
+import { executeFill } from './execute-fill.ts'
+import { enterMatching } from './matching.ts'
+import { createOrder } from './order-life.ts'
+import { type Order, type OrderTerms } from './order.ts'
+import { type Position } from './position.ts'
+
+/**
+ * An order by which the system closes a whole position. Its fills carry the source SYS.
+ * @param systemTradeSide the fill's `tradeSide`; undefined for the usual `close`.
+ */
+export function closePosition(
+  state: CoreState,
+  position: Position,
+  systemTradeSide: string | undefined,
+): void {
+  enterMatching(state, createOrder(state, closingTerms(position, { systemTradeSide })))
+}
+
+/** Closes a whole position at a given price, without the market: settlement at delivery. */
+export function settlePosition(
+  state: CoreState,
+  position: Position,
+  settlement: { readonly ticks: number; readonly tradeSide: string },
+): void {
+  const order = createOrder(state, closingTerms(position, { systemTradeSide: settlement.tradeSide }))
+  order.status = 'live'
+  executeFill(state, symbolOf(state, position.symbol), order, {
+    lots: position.lots,
+    ticks: settlement.ticks,
+    scope: 'taker',
+  })
+}
+
+/** Closes a whole position by a resting limit order of the system: an exit with an execution price. */
+export function restClosingOrder(state: CoreState, position: Position, priceTicks: number): Order {
+  const order = createOrder(state, closingTerms(position, { priceTicks }))
+  enterMatching(state, order)
+  return order
+}
+
+interface ClosingOptions {
+  readonly systemTradeSide?: string | undefined
+  /** A limit order at this price; a market order without it. */
+  readonly priceTicks?: number
+}
+
+function closingTerms(position: Position, { systemTradeSide, priceTicks }: ClosingOptions): OrderTerms {
+  return {
+    uid: position.uid,
+    symbol: position.symbol,
+    clientOid: undefined,
+    direction: position.holdSide === 'long' ? 'sell' : 'buy',
+    slot: position.slot,
+    action: position.slot === 'net' ? 'net' : 'close',
+    reduceOnly: position.slot === 'net',
+    marginMode: position.marginMode,
+    orderType: priceTicks === undefined ? 'market' : 'limit',
+    force: 'gtc',
+    stpMode: 'none',
+    priceTicks: priceTicks ?? 0,
+    lots: position.lots,
+    takeProfit: undefined,
+    stopLoss: undefined,
+    source: 'SYS',
+    systemTradeSide,
+  }
+}
