@@ -1,0 +1,114 @@
+import { type Instrument } from '../../src/domain/instrument.ts'
+import { toClientOid, toStrategyId } from '../../src/domain/ids.ts'
+import { type Order } from '../../src/domain/order.ts'
+import { type OrderAction } from '../../src/domain/order-action.ts'
+import { FLAT, type Holding } from '../../src/domain/position.ts'
+import { type Snapshot } from '../../src/domain/snapshot.ts'
+import { type TickerColumn, TickerTable } from '../../src/domain/ticker-table.ts'
+import { decimal } from '../../src/lib/decimal.ts'
+import { createGrid } from '../../src/lib/grid.ts'
+
+/** 2024-01-01 00:00 UTC in ms: where made-up moments begin. */
+export const MOMENT_AT = 1_704_067_200_000
+
+/** BTCUSDT with ticks of 0.1 and lots of 0.001, unless told otherwise. */
+export function madeInstrument({
+  symbol = 'BTCUSDT',
+  tick = '0.1',
+  lot = '0.001',
+  lotsMin = 1,
+}: { symbol?: string; tick?: string; lot?: string; lotsMin?: number } = {}): Instrument {
+  return {
+    symbol,
+    productType: 'USDT-FUTURES',
+    marginCoin: 'USDT',
+    tick: createGrid(tick),
+    lot: createGrid(lot),
+    lotsMin,
+    notionalMin: decimal('5'),
+  }
+}
+
+/** One instrument of a made-up moment: its columns by name, and what the strategy holds of it. */
+export interface MomentRow {
+  readonly instrument?: Instrument
+  /** Short for bidPr and askPr. */
+  readonly bid?: number
+  readonly ask?: number
+  readonly columns?: Readonly<Partial<Record<TickerColumn, number>>>
+  readonly holding?: Holding
+  readonly accountHolding?: Holding
+  readonly positionReadAt?: number
+  readonly orders?: readonly Order[]
+}
+
+export interface MomentTimes {
+  readonly sequence?: number
+  readonly takenAt?: number
+  readonly exchangeTime?: number
+  readonly fillsReadAt?: number
+}
+
+/** A snapshot over a small table of its own; a ticker's `ts` is the snapshot's exchange time unless a column says otherwise. */
+export function madeSnapshot(rows: readonly MomentRow[], times: MomentTimes = {}): Snapshot {
+  const { sequence = 1, takenAt = MOMENT_AT, exchangeTime = takenAt, fillsReadAt = takenAt } = times
+  const tickers = new TickerTable(Math.max(1, rows.length))
+  tickers.readAt = takenAt
+  tickers.requestTime = exchangeTime
+  const instruments = rows.map(
+    ({ instrument = madeInstrument(), holding = FLAT, accountHolding = holding, ...row }) => {
+      const index = tickers.claimRow(instrument.symbol)
+      const columns = { bidPr: row.bid, askPr: row.ask, ts: exchangeTime, ...row.columns }
+      for (const [column, value] of Object.entries(columns)) {
+        tickers.columns[column as TickerColumn][index] = value ?? Number.NaN
+      }
+      const { orders = [], positionReadAt = takenAt } = row
+      return { instrument, holding, accountHolding, positionReadAt, orders }
+    },
+  )
+  return { sequence, takenAt, exchangeTime, tickers, fillsReadAt, instruments }
+}
+
+/** A holding from signed lots: positive long, negative short. */
+export function holdingOf(netLots: number): Holding {
+  return { longLots: Math.max(0, netLots), shortLots: Math.max(0, -netLots) }
+}
+
+/** An order of a quote that rests at the exchange. */
+export function madeOrder({
+  action,
+  ticks,
+  lots = 10,
+  filledLots = 0,
+  state = 'live',
+}: {
+  action: OrderAction
+  ticks: number
+  lots?: number
+  filledLots?: number
+  state?: Order['state']
+}): Order {
+  return {
+    terms: {
+      clientOid: toClientOid(`order-${action.toLowerCase()}-${ticks}`),
+      strategyId: toStrategyId('made-up'),
+      symbol: 'BTCUSDT',
+      purpose: 'quote',
+      key: `quote:${ticks}`,
+      generation: 0,
+      action,
+      lots,
+      ticks,
+      force: 'post_only',
+      deadlineAt: MOMENT_AT + 60_000,
+    },
+    state,
+    orderId: undefined,
+    filledLots,
+    attempts: 1,
+    firstSentAt: MOMENT_AT,
+    lastSentAt: MOMENT_AT,
+    acceptedAt: MOMENT_AT,
+    reason: '',
+  }
+}
