@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll } from 'vitest'
 
 /** The runtime's names of what keeps a process alive. */
-const SOCKETS = ['TCPSERVERWRAP', 'TCPWRAP', 'PIPESERVERWRAP', 'UDPWRAP', 'TLSWRAP']
+const SOCKETS = ['TCPSERVERWRAP', 'TCPWRAP', 'PIPESERVERWRAP', 'UDPWRAP']
 const KINDS = new Set(['Timeout', 'PROCESSWRAP', 'WORKER', 'FSEVENTWRAP', 'STATWATCHER', ...SOCKETS])
 
 /** How long what was closed may take to be gone: a socket's last packet, a child's exit. */
