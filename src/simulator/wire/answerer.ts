@@ -55,6 +55,7 @@ export class Answerer {
   }
 
   #wait(delayMs: number): Promise<void> {
+    if (this.#stopped) return Promise.resolve()
     return new Promise((resolve) => {
       const end = () => {
         cancel()
