@@ -104,7 +104,7 @@ function toLoadFailure(file: string, error: unknown): StrategyFailure {
       })
     case undefined:
     default:
-      if (at !== undefined) return toSyntaxFailure(place, error)
+      if (isParseError(error)) return toSyntaxFailure(place, error)
       return strategyFailure('STRATEGY_IMPORT_THREW', {
         facts: { file, thrown: describeThrown(error) },
         cause: error,
@@ -113,7 +113,10 @@ function toLoadFailure(file: string, error: unknown): StrategyFailure {
 }
 
 /** Errors of the parser and the linker, which have no code. */
-function toSyntaxFailure(place: Record<string, string>, error: unknown): StrategyFailure {
+function toSyntaxFailure(
+  place: { readonly file: string; readonly at?: string },
+  error: unknown,
+): StrategyFailure {
   const details = { facts: { ...place, found: messageOf(error) }, cause: error }
   if (details.facts.found.includes('does not provide an export named')) {
     return strategyFailure('STRATEGY_IMPORT_MISSING', {
@@ -127,11 +130,19 @@ function toSyntaxFailure(place: Record<string, string>, error: unknown): Strateg
       hint: 'write "type": "module" into the package.json of that folder, or call the file .mts',
     })
   }
-  return strategyFailure('STRATEGY_SYNTAX', details)
+  // Of a JavaScript module Node keeps the place to itself.
+  const hint = place.at === undefined ? { hint: `node --check ${place.file} shows the line` } : {}
+  return strategyFailure('STRATEGY_SYNTAX', { ...details, ...hint })
 }
 
 function errorCode(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error ? String(error.code) : undefined
+}
+
+/** A SyntaxError of the parser or the linker, and not of a `JSON.parse` in the file. */
+function isParseError(error: unknown): boolean {
+  if (!(error instanceof SyntaxError)) return false
+  return syntaxErrorPlace(error) !== undefined || /\n\s+at compileSourceTextModule /.test(error.stack ?? '')
 }
 
 /** `grid.ts:12`: Node writes file and line above the stack of an error that it found while parsing, and only then. */

@@ -1,0 +1,414 @@
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { defineStrategy, type Strategy } from '../../src/strategy/define-strategy.ts'
+import { type SnapshotView } from '../../src/strategy/snapshot-view.ts'
+import { createStrategyRunner, type StrategyRunnerOptions } from '../../src/strategy/strategy-runner.ts'
+import { STATE_LENGTH_MAX } from '../../src/strategy/strategy-state.ts'
+import { ManualTime } from '../support/manual-time.ts'
+import { madeInstrument, madeSnapshot, MOMENT_AT } from '../support/market-moment.ts'
+
+const SNAPSHOT = madeSnapshot([{ bid: 100, ask: 101 }])
+
+type Decide = (snapshot: SnapshotView, context: { params: unknown; state: unknown }) => unknown
+
+/** A strategy whose answers nothing checks, as JavaScript would have it. */
+function madeStrategy(decide: Decide, initialState: () => unknown = () => ({})): Strategy {
+  return defineStrategy({ name: 'made-up', params: z.unknown(), initialState, decide: decide as never })
+}
+
+function runnerOf(decide: Decide, options: Partial<StrategyRunnerOptions> = {}) {
+  return createStrategyRunner({
+    strategyId: 'made-up-btc',
+    strategy: madeStrategy(decide),
+    params: {},
+    instruments: [madeInstrument()],
+    clock: new ManualTime(MOMENT_AT),
+    ...options,
+  })
+}
+
+const decidedWith = (...intents: readonly unknown[]) =>
+  runnerOf(() => ({ intents, state: {} })).decide(SNAPSHOT)
+
+describe('running a strategy', () => {
+  it('hands it the snapshot, its params and its state, and answers with plain values', () => {
+    const runner = runnerOf(
+      (snapshot, { params, state }) => ({
+        intents: [snapshot.instrument('BTCUSDT').target((params as { lots: number }).lots)],
+        state: { seen: (state as { seen?: number }).seen ?? 1 },
+      }),
+      { params: { lots: 5 } },
+    )
+
+    expect(runner.decide(SNAPSHOT)).toEqual({
+      kind: 'decided',
+      intents: [{ kind: 'target', symbol: 'BTCUSDT', lots: 5 }],
+      denials: [],
+      stateText: '{"seen":1}',
+      stateChanged: true,
+      tookMs: 0,
+      isSlow: false,
+    })
+    expect(runner.decide(SNAPSHOT)).toMatchObject({ stateText: '{"seen":1}', stateChanged: false })
+  })
+
+  it('goes on from the state that was stored', () => {
+    const count: Decide = (_, { state }) => ({
+      intents: [],
+      state: { seen: (state as { seen: number }).seen + 1 },
+    })
+    const strategy = madeStrategy(count, () => ({ seen: 0 }))
+    const before = runnerOf(count, { strategy })
+    before.decide(SNAPSHOT)
+
+    const after = runnerOf(count, { strategy, stateText: before.stateText })
+    after.decide(SNAPSHOT)
+
+    expect(after.stateText).toBe('{"seen":2}')
+  })
+
+  it('[DET1] gives the same answers to the same snapshots', () => {
+    const run = () => {
+      const runner = runnerOf((snapshot, { state }) => ({
+        intents: [snapshot.instrument('BTCUSDT').target(-0)],
+        state: { bids: [...((state as { bids?: number[] }).bids ?? []), snapshot.instrument('BTCUSDT').bid] },
+      }))
+      return JSON.stringify([runner.decide(SNAPSHOT), runner.decide(SNAPSHOT)])
+    }
+
+    expect(run()).toBe(run())
+  })
+
+  it('measures how long a decision took, and says when it was slow', () => {
+    const clock = new ManualTime(MOMENT_AT)
+    const runner = runnerOf(
+      () => {
+        void clock.block(80)
+        return { intents: [], state: {} }
+      },
+      { clock, slowMs: 50 },
+    )
+
+    expect(runner.decide(SNAPSHOT)).toMatchObject({ tookMs: 80, isSlow: true })
+  })
+})
+
+describe('a strategy that misbehaves', () => {
+  it('[STR1] that throws harms only itself: its state stays, and it is asked again', () => {
+    const runner = runnerOf((snapshot, { state }) => {
+      if (snapshot.sequence === 2) throw new TypeError('no such level')
+      return { intents: [], state: { ...(state as object), [snapshot.sequence]: true } }
+    })
+    const decideAt = (sequence: number) => runner.decide({ ...SNAPSHOT, sequence })
+    decideAt(1)
+
+    const result = decideAt(2)
+
+    expect(result).toMatchObject({ kind: 'failed', code: 'STRATEGY_THREW', failuresInRow: 1 })
+    expect(result).toHaveProperty(
+      'message',
+      expect.stringMatching(/TypeError: no such level \(.*runner\.test\.ts/),
+    )
+    expect(decideAt(3)).toMatchObject({ kind: 'decided', stateText: '{"1":true,"3":true}' })
+    expect(runner.failures).toBe(1)
+  })
+
+  it.each([
+    ['undefined', undefined],
+    ['a text', 'oh'],
+    ['a symbol', Symbol('x')],
+    ['an object without a prototype', Object.create(null)],
+    [
+      'an error whose message throws',
+      Object.defineProperty(new Error('x'), 'message', {
+        get: () => {
+          throw new Error('y')
+        },
+      }),
+    ],
+    ['a huge error', new Error('x'.repeat(1_000_000))],
+  ])('[STR1] may throw %s', (_, thrown) => {
+    const result = runnerOf(() => {
+      throw thrown
+    }).decide(SNAPSHOT)
+
+    expect(result).toMatchObject({ kind: 'failed', code: 'STRATEGY_THREW' })
+    expect(JSON.stringify(result).length).toBeLessThan(2000)
+  })
+
+  it.each([
+    ['nothing', undefined, 'STRATEGY_NO_DECISION'],
+    ['null', null, 'STRATEGY_NO_DECISION'],
+    ['a list', [], 'STRATEGY_NO_DECISION'],
+    ['no intents', { state: {} }, 'STRATEGY_NO_DECISION'],
+    ['intents that are no list', { intents: {}, state: {} }, 'STRATEGY_NO_DECISION'],
+    ['no state', { intents: [] }, 'STRATEGY_NO_DECISION'],
+    ['an undefined state', { intents: [], state: undefined }, 'STRATEGY_STATE_NOT_SERIALISABLE'],
+    ['a promise', Promise.resolve(), 'STRATEGY_ASYNC'],
+    [
+      'a trap',
+      new Proxy(
+        {},
+        {
+          has: () => {
+            throw new Error('trap')
+          },
+        },
+      ),
+      'STRATEGY_THREW',
+    ],
+  ])('[STR1] may return %s', (_, answer, code) => {
+    expect(runnerOf(() => answer).decide(SNAPSHOT)).toMatchObject({ kind: 'failed', code })
+  })
+
+  it.each([
+    ['levels[1].at', { levels: [{ at: 1 }, { at: new Date(0) }] }],
+    ['average: NaN', { average: Number.NaN }],
+    ['sum: Infinity', { sum: Number.POSITIVE_INFINITY }],
+    ['seen', { seen: new Set([1]) }],
+    ['big: a bigint', { big: 1n }],
+    ['later: a function', { later: () => 1 }],
+    ['holes[0]: undefined', { holes: Array(1) }],
+    ['own', { own: new (class Own {})() }],
+    ['toJSON', { at: { toJSON: () => 1 } }],
+  ])('names the path of a state that JSON cannot say: %s', (path, state) => {
+    const result = runnerOf(() => ({ intents: [], state })).decide(SNAPSHOT)
+
+    expect(result).toMatchObject({ code: 'STRATEGY_STATE_NOT_SERIALISABLE' })
+    expect(result).toHaveProperty('message', expect.stringContaining(path))
+  })
+
+  it('may not remember itself, nor too much', () => {
+    const endless: Record<string, unknown> = {}
+    endless['self'] = endless
+    const answerTo = (state: unknown) => runnerOf(() => ({ intents: [], state })).decide(SNAPSHOT)
+
+    expect(answerTo(endless)).toMatchObject({ code: 'STRATEGY_STATE_NOT_SERIALISABLE' })
+    expect(answerTo('x'.repeat(STATE_LENGTH_MAX))).toMatchObject({ code: 'STRATEGY_STATE_TOO_LARGE' })
+    expect(answerTo({ text: 'x'.repeat(1000), gone: undefined })).toMatchObject({ kind: 'decided' })
+  })
+
+  it('[STR1] keeps no live reference: what it changes later changes nothing', () => {
+    const kept: { levels: { side: string; ticks: number; lots: number }[]; seen: number }[] = []
+    const runner = runnerOf((snapshot, { state }) => {
+      const levels = [{ side: 'buy', ticks: 5, lots: 1 }]
+      for (const old of kept) {
+        old.seen = 99
+        old.levels.push({ side: 'sell', ticks: 1, lots: 1 })
+      }
+      const mine = { levels, seen: ((state as { seen?: number }).seen ?? 0) + 1 }
+      kept.push(mine)
+      return { intents: [snapshot.instrument('BTCUSDT').quote(levels as never)], state: mine }
+    })
+
+    const first = runner.decide(SNAPSHOT)
+    const second = runner.decide(SNAPSHOT)
+
+    expect(first).toMatchObject({ intents: [{ levels: [{ side: 'buy', ticks: 5, lots: 1 }] }] })
+    expect(second).toHaveProperty('stateText', expect.stringContaining('"seen":2'))
+  })
+
+  it('[STR1] cannot write into its params', () => {
+    const params = { size: '1', nested: { deep: [1] } }
+    const runner = runnerOf(
+      (_, context) => {
+        const own = context.params as typeof params
+        own.nested.deep.push(2)
+        return { intents: [], state: {} }
+      },
+      { params },
+    )
+
+    expect(runner.decide(SNAPSHOT)).toMatchObject({ code: 'STRATEGY_THREW' })
+    expect(params.nested.deep).toEqual([1])
+  })
+
+  it('[STR1] may be asynchronous by mistake: its promise is refused, and its rejection ends nothing', async () => {
+    const unhandled: unknown[] = []
+    const note = (reason: unknown) => unhandled.push(reason)
+    process.on('unhandledRejection', note)
+
+    const result = runnerOf(() => Promise.reject(new Error('later'))).decide(SNAPSHOT)
+    await new Promise((resolve) => setImmediate(resolve))
+    process.off('unhandledRejection', note)
+
+    expect(result).toMatchObject({ kind: 'failed', code: 'STRATEGY_ASYNC' })
+    expect(unhandled).toEqual([])
+  })
+
+  it('is disabled after so many failures in a row, with the reason, until somebody has looked', () => {
+    let isBroken = true
+    let asked = 0
+    const decide: Decide = () => {
+      asked += 1
+      if (isBroken) throw new Error('still broken')
+      return { intents: [], state: {} }
+    }
+    const runner = runnerOf(decide, { failuresMax: 3 })
+
+    const kinds = Array.from({ length: 5 }, () => runner.decide(SNAPSHOT).kind)
+    expect(kinds).toEqual(['failed', 'failed', 'failed', 'disabled', 'disabled'])
+    expect(asked).toBe(3)
+    expect(runner.disabledReason).toMatch(/^3 decisions failed in a row.*still broken/s)
+    expect(runner.decide(SNAPSHOT)).toEqual({ kind: 'disabled', reason: runner.disabledReason })
+
+    isBroken = false
+    runner.enable()
+    expect(runner.decide(SNAPSHOT).kind).toBe('decided')
+    expect(runner.disabledReason).toBeUndefined()
+  })
+
+  it('is not disabled by failures with good decisions between them', () => {
+    const runner = runnerOf(
+      ({ sequence }) => {
+        if (sequence % 2 === 0) throw new Error('even')
+        return { intents: [], state: {} }
+      },
+      { failuresMax: 2 },
+    )
+
+    for (let sequence = 1; sequence <= 20; sequence++) runner.decide({ ...SNAPSHOT, sequence })
+
+    expect(runner).toMatchObject({ failures: 10, disabledReason: undefined })
+  })
+
+  it('cannot be started without a first state', () => {
+    const start = (initialState: () => unknown, stateText?: string) =>
+      runnerOf(() => ({}), { strategy: madeStrategy(() => ({}), initialState), stateText })
+    const fail = () => {
+      throw new Error('no idea')
+    }
+
+    expect(() => start(fail)).toThrow(/STRATEGY_INITIAL_STATE.*\n.*made-up\n.*no idea/)
+    expect(() => start(() => new Map())).toThrow(/STRATEGY_STATE_NOT_SERIALISABLE.*\n.*state: .*Map/)
+    expect(() => start(() => ({}), '{"half"')).toThrow(/STRATEGY_STATE_UNREADABLE/)
+    expect(start(fail, '{"kept":1}').stateText).toBe('{"kept":1}')
+  })
+})
+
+describe('intents that make no sense', () => {
+  const good = { kind: 'target', symbol: 'BTCUSDT', lots: 1 }
+
+  it('[STR1] are denied one by one, and the good ones pass', () => {
+    const result = decidedWith(good, null, { ...good, lots: 0.5 }, { ...good, symbol: 'ETHUSDT' })
+
+    expect(result).toMatchObject({
+      intents: [good, { ...good, symbol: 'ETHUSDT' }],
+      denials: [
+        { index: 1, strategyId: 'made-up-btc', symbol: '', code: 'INTENT_MALFORMED' },
+        {
+          index: 2,
+          strategyId: 'made-up-btc',
+          symbol: 'BTCUSDT',
+          code: 'SIZE_PRECISION',
+          detail: 'lots: 0.5',
+        },
+      ],
+    })
+  })
+
+  const quote = (...levels: readonly unknown[]) => ({ kind: 'quote', symbol: 'BTCUSDT', levels })
+  const place = (fields: object) => ({
+    kind: 'place',
+    symbol: 'BTCUSDT',
+    key: 'k',
+    action: 'openLong',
+    lots: 1,
+    ticks: 5,
+    ...fields,
+  })
+
+  it.each([
+    ['kind: "buy"', { ...good, kind: 'buy' }, 'INTENT_MALFORMED'],
+    ['kind: undefined', { symbol: 'BTCUSDT' }, 'INTENT_MALFORMED'],
+    ['symbol: ', { kind: 'cancelAll' }, 'INTENT_MALFORMED'],
+    ['a list', [], 'INTENT_MALFORMED'],
+    ['lots: "1"', { ...good, lots: '1' }, 'INTENT_MALFORMED'],
+    ['lots: NaN', { ...good, lots: Number.NaN }, 'INTENT_MALFORMED'],
+    ['lots: Infinity', { ...good, lots: Number.POSITIVE_INFINITY }, 'SIZE_PRECISION'],
+    ['levels: undefined', { kind: 'quote', symbol: 'BTCUSDT' }, 'INTENT_MALFORMED'],
+    [
+      'levels: 201, limit 200',
+      quote(...Array(201).fill({ side: 'buy', ticks: 1, lots: 1 })),
+      'INTENT_MALFORMED',
+    ],
+    ['levels[0]', quote(undefined), 'INTENT_MALFORMED'],
+    ['levels[0].ticks: 0', quote({ side: 'buy', ticks: 0, lots: 1 }), 'PRICE_PRECISION'],
+    [
+      'levels[1].lots: -1',
+      quote({ side: 'buy', ticks: 1, lots: 1 }, { side: 'buy', ticks: 1, lots: -1 }),
+      'SIZE_PRECISION',
+    ],
+    ['levels[0].side: "long"', quote({ side: 'long', ticks: 1, lots: 1 }), 'INTENT_MALFORMED'],
+    ['key: missing', place({ key: undefined }), 'KEY_MISSING'],
+    ['key: longer', place({ key: 'k'.repeat(200) }), 'INTENT_MALFORMED'],
+    ['action: "buy"', place({ action: 'buy' }), 'INTENT_MALFORMED'],
+    ['lots: 0', place({ lots: 0 }), 'SIZE_PRECISION'],
+    ['ticks: 0.5', place({ ticks: 0.5 }), 'PRICE_PRECISION'],
+    ['force: "fast"', place({ force: 'fast' }), 'INTENT_MALFORMED'],
+    ['stopLossTicks: -1', place({ stopLossTicks: -1 }), 'PRICE_PRECISION'],
+    ['ttlMs: -1', place({ ttlMs: -1 }), 'INTENT_MALFORMED'],
+    ['orderId: ', { kind: 'modifyTrigger', symbol: 'BTCUSDT', key: 'k' }, 'INTENT_MALFORMED'],
+  ])('say what is wrong: %s', (detail, intent, code) => {
+    const result = decidedWith(intent)
+
+    expect(result).toMatchObject({ kind: 'decided', intents: [], denials: [{ index: 0, code }] })
+    expect(result).toHaveProperty('denials.0.detail', expect.stringContaining(detail))
+  })
+
+  it('[STR1] may throw when they are looked at', () => {
+    const trap = {
+      kind: 'target',
+      get symbol() {
+        throw new Error('trap')
+      },
+      lots: 1,
+    }
+
+    expect(decidedWith(trap, good)).toMatchObject({ intents: [good], denials: [{ index: 0, symbol: '' }] })
+  })
+
+  it('are not looked at beyond the limit', () => {
+    const result = decidedWith(...Array(600).fill(good))
+
+    expect(result).toMatchObject({
+      denials: [{ index: 500, code: 'INTENTS_TOO_MANY', detail: '600 intents, limit 500' }],
+    })
+    expect(result).toHaveProperty('intents.length', 500)
+  })
+
+  it('keep every field that makes sense, and no other', () => {
+    const whole = place({ force: 'ioc', takeProfitTicks: 9, stopLossTicks: 2, ttlMs: 500 })
+    const trigger = {
+      kind: 'modifyTrigger',
+      symbol: 'BTCUSDT',
+      orderId: '1',
+      key: 'k',
+      triggerTicks: 4,
+      takeProfitTicks: null,
+    }
+
+    expect(
+      decidedWith({ ...whole, note: 'mine' }, trigger, { kind: 'cancelAll', symbol: 'BTCUSDT', x: 1 }),
+    ).toEqual(
+      expect.objectContaining({
+        intents: [whole, trigger, { kind: 'cancelAll', symbol: 'BTCUSDT' }],
+        denials: [],
+      }),
+    )
+  })
+})
+
+describe('defining a strategy', () => {
+  it('says which part is missing, for authors whom no compiler tells', () => {
+    const whole = { name: 'a', params: z.strictObject({}), initialState: () => ({}), decide: () => ({}) }
+    const define = (part: object) => () => defineStrategy({ ...whole, ...part } as never)
+
+    expect(define({})).not.toThrow()
+    expect(define({ name: '' })).toThrow('name must be a word')
+    expect(define({ params: {} })).toThrow('params must be a zod schema')
+    expect(define({ initialState: {} })).toThrow('initialState must be a function')
+    expect(define({ decide: undefined })).toThrow('decide must be a function')
+    expect(define({ check: [] })).toThrow('check must be a function')
+  })
+})
