@@ -46,8 +46,8 @@ export interface DecisionRecord {
   readonly kind: 'decision'
   readonly at: number
   readonly strategyId: StrategyId
-  /** The strategy's new state; absent when it is as it was. */
-  readonly state?: unknown
+  /** The strategy's new state as JSON text; absent when it is as it was. */
+  readonly stateText?: string
   /** Ladders that changed, by symbol; an empty ladder withdraws. */
   readonly quotes?: readonly { readonly symbol: string; readonly levels: readonly QuoteLevel[] }[]
   readonly targets?: readonly { readonly symbol: string; readonly lots: number }[]

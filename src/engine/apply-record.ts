@@ -83,7 +83,7 @@ export function applyRecord(book: Book, record: JournalRecord): void {
 
 function applyDecision(book: Book, record: DecisionRecord): void {
   const { strategyId } = record
-  if ('state' in record) book.strategyStates.set(strategyId, record.state)
+  if (record.stateText !== undefined) book.strategyStates.set(strategyId, record.stateText)
   for (const { symbol, levels } of record.quotes ?? []) {
     if (levels.length === 0) book.quotes.delete(pairKey(strategyId, symbol))
     else book.quotes.set(pairKey(strategyId, symbol), levels)

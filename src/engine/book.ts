@@ -58,7 +58,8 @@ export interface Book {
   /** By symbol and hold side: the funding counter as last read, and by symbol what was paid in all. */
   readonly fundingCounters: Map<string, string>
   readonly funding: Map<string, Decimal>
-  readonly strategyStates: Map<StrategyId, unknown>
+  /** What each strategy remembers, as JSON text. */
+  readonly strategyStates: Map<StrategyId, string>
   /** Standing wishes by strategy and symbol. */
   readonly quotes: Map<string, readonly QuoteLevel[]>
   readonly targets: Map<string, number>

@@ -1,4 +1,5 @@
 import { type Answer } from '../domain/answer.ts'
+import { type Denial } from '../domain/denial.ts'
 import { type FillsReading } from '../domain/fill.ts'
 import { type StrategyId } from '../domain/ids.ts'
 import { type Intent } from '../domain/intent.ts'
@@ -25,9 +26,10 @@ export type EngineEvent =
       /** The snapshot that was decided on. */
       readonly sequence: number
       readonly intents: readonly Intent[]
-      readonly state: unknown
-      /** Intents that were no intents: each in a sentence. */
-      readonly malformed: readonly string[]
+      /** What the strategy remembers from now on, as JSON text. */
+      readonly stateText: string
+      /** Intents that were no intents. */
+      readonly denials: readonly Denial[]
     }
   /** The strategy threw or was disabled: its ladders are withdrawn when `disabled`. */
   | {

@@ -21,8 +21,8 @@ export interface Decision {
   readonly strategyId: StrategyId
   readonly sequence: number
   readonly intents: readonly Intent[]
-  readonly state: unknown
-  readonly malformed: readonly string[]
+  readonly stateText: string
+  readonly denials: readonly Denial[]
 }
 
 interface Changes {
@@ -41,10 +41,8 @@ export function takeDecision(core: Core, decision: Decision): void {
   const strategy = core.settings.strategies.get(decision.strategyId)
   if (!strategy || core.mode !== 'running') return
   core.decidedOn.set(decision.strategyId, decision.sequence)
-  const changes: Changes = { quotes: [], targets: [], places: [], withdrawn: [], denials: [] }
+  const changes: Changes = { quotes: [], targets: [], places: [], withdrawn: [], denials: [...decision.denials] }
   for (const intent of decision.intents) takeIntent(core, strategy, intent, changes)
-  for (const detail of decision.malformed)
-    deny(changes, strategy, strategy.symbols[0] ?? '', 'INTENT_MALFORMED', detail)
   recordChanges(core, decision, changes)
   for (const denial of changes.denials) {
     const lane = core.lanes.get(denial.symbol) ?? core.lanes.get(strategy.symbols[0] ?? '')
@@ -154,10 +152,10 @@ function deny(
 }
 
 function recordChanges(core: Core, decision: Decision, changes: Changes): void {
-  const { strategyId, state } = decision
-  const changed = JSON.stringify(core.book.strategyStates.get(strategyId)) !== JSON.stringify(state)
+  const { strategyId, stateText } = decision
+  const changed = core.book.strategyStates.get(strategyId) !== stateText
   const parts = {
-    ...(changed ? { state } : {}),
+    ...(changed ? { stateText } : {}),
     ...(changes.quotes.length > 0 ? { quotes: changes.quotes } : {}),
     ...(changes.targets.length > 0 ? { targets: changes.targets } : {}),
     ...(changes.places.length > 0 ? { places: changes.places } : {}),

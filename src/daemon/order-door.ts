@@ -1,0 +1,89 @@
+import { type Answer } from '../domain/answer.ts'
+import { type Effect, type OutgoingBatch, type Priority } from '../engine/effect.ts'
+import { type EngineEvent, type GrantedEndpoint } from '../engine/event.ts'
+import { type ExchangeClient } from '../exchange/exchange-client.ts'
+import { type Grant, type GrantSource } from '../exchange/grant.ts'
+import { type Recorded } from '../domain/tickets.ts'
+import { type Clock } from '../lib/clock.ts'
+import { type BatchResult } from '../protocol/values.ts'
+
+export interface OrderDoorOptions {
+  readonly client: ExchangeClient
+  readonly limiter: GrantSource
+  readonly clock: Clock
+  readonly dispatch: (event: EngineEvent) => void
+  /** Right before the first byte of a batch. */
+  readonly onWrite: (batch: OutgoingBatch) => void
+  /** A call broke the program rather than the wire. */
+  readonly onBroken: (error: unknown) => void
+}
+
+/** Through here orders leave: with a grant in hand, after a last look, and never twice by itself. */
+export class OrderDoor {
+  readonly #options: OrderDoorOptions
+  readonly #grants = new Map<GrantedEndpoint, Grant>()
+  readonly #inFlight = new Set<Promise<void>>()
+
+  constructor(options: OrderDoorOptions) {
+    this.#options = options
+  }
+
+  /** Asks the limiter; the core hears of it at once when a grant is ready. */
+  ask(endpoint: GrantedEndpoint, priority: Priority): void {
+    const { limiter, dispatch } = this.#options
+    const waiting = limiter.request(endpoint, priority === 'reduce' ? 0 : 1, (grant) => {
+      this.#grants.set(endpoint, grant)
+      dispatch({ kind: 'granted', endpoint })
+    })
+    // The core asks for one call at a time, so the queue has room: full, the program is broken.
+    if (!waiting) this.#options.onBroken(new Error(`the limiter turned ${endpoint} away`))
+  }
+
+  giveBack(endpoint: GrantedEndpoint): void {
+    this.#takeGrant(endpoint)?.unused()
+  }
+
+  sendBatch(batch: Recorded<OutgoingBatch>): void {
+    const { client, clock, dispatch, onWrite } = this.#options
+    const grant = this.#takeGrant('batchPlaceOrder')
+    const sent = client.send(
+      { endpoint: 'batchPlaceOrder', body: batch.body, query: '' },
+      {
+        ...(grant ? { grant } : {}),
+        beforeWrite: () => {
+          // ORD7: what has become stale since it was granted is not sent.
+          if (clock.now() > batch.validUntilAt) return 'the data it was decided on has become stale'
+          onWrite(batch)
+          return undefined
+        },
+      },
+    )
+    this.#await(sent, (answer) => dispatch({ kind: 'batchAnswered', batchId: batch.batchId, answer }))
+  }
+
+  sendCancelAll({ cancelId, body }: Extract<Effect, { kind: 'sendCancelAll' }>): void {
+    const { client, dispatch } = this.#options
+    const grant = this.#takeGrant('cancelAllOrders')
+    const sent = client.send({ endpoint: 'cancelAllOrders', body, query: '' }, grant ? { grant } : {})
+    this.#await(sent, (answer) => dispatch({ kind: 'cancelAnswered', cancelId, answer }))
+  }
+
+  /** Resolves when no call is on the wire any more. */
+  async idle(): Promise<void> {
+    while (this.#inFlight.size > 0) await Promise.all(this.#inFlight)
+  }
+
+  #takeGrant(endpoint: GrantedEndpoint): Grant | undefined {
+    const grant = this.#grants.get(endpoint)
+    this.#grants.delete(endpoint)
+    return grant
+  }
+
+  #await(sent: Promise<Answer<BatchResult>>, then: (answer: Answer<BatchResult>) => void): void {
+    const done: Promise<void> = sent
+      .then(then)
+      .catch(this.#options.onBroken)
+      .finally(() => this.#inFlight.delete(done))
+    this.#inFlight.add(done)
+  }
+}
