@@ -8,10 +8,10 @@ import { type QuoteLevel } from '../domain/intent.ts'
 import { type OrderAction } from '../domain/order-action.ts'
 
 /** Most intents of one decision that are looked at. */
-export const INTENTS_MAX = 500
+const INTENTS_MAX = 500
 
 /** Most levels of one quote: more than the exchange lets rest on one side of an instrument. */
-export const LEVELS_MAX = 200
+const LEVELS_MAX = 200
 
 /** Longest key: it is stored with the order, and stands in log lines. */
 const KEY_LENGTH_MAX = 128

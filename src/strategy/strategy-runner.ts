@@ -15,10 +15,10 @@ import {
 import { firstState, writeState } from './strategy-state.ts'
 
 /** How many failures in a row disable a strategy, unless the setting says otherwise. */
-export const FAILURES_MAX_DEFAULT = 10
+const FAILURES_MAX_DEFAULT = 10
 
 /** From here a decision is reported as slow, in ms: it holds up every other strategy of the process. */
-export const SLOW_MS_DEFAULT = 50
+const SLOW_MS_DEFAULT = 50
 
 /** A decision that came to pass. All of it is plain JSON, and the strategy holds no reference to it. */
 export interface Decided {
