@@ -46,7 +46,14 @@ export function readAnswer<Data>(answer: WireAnswer, rules: AnswerRules<Data>): 
   if (code === SUCCESS_CODE) return readSuccess(answer, read, rules)
   const { class: errorClass, topic } = errorCode(code)
   if (errorClass === 'ambiguous' || AMBIGUOUS_FOR_A_REQUEST.has(code)) {
-    return { kind: 'unknown', cause: 'ambiguousCode', code, message: messageOf(read, rules.scrub), status, ...timesOf(answer, read) }
+    return {
+      kind: 'unknown',
+      cause: 'ambiguousCode',
+      code,
+      message: messageOf(read, rules.scrub),
+      status,
+      ...timesOf(answer, read),
+    }
   }
   if (topic === 'rate') return rateLimited(answer, read, rules.scrub)
   const message = messageOf(read, rules.scrub)
@@ -62,7 +69,14 @@ function readSuccess<Data>(answer: WireAnswer, read: Envelope, rules: AnswerRule
   }
   const parsed = rules.parse(read.data)
   if (parsed.success) return { kind: 'accepted', data: parsed.data, ...times }
-  return { kind: 'unknown', cause: 'unreadable', code: SUCCESS_CODE, message: parsed.problem, status, ...times }
+  return {
+    kind: 'unknown',
+    cause: 'unreadable',
+    code: SUCCESS_CODE,
+    message: parsed.problem,
+    status,
+    ...times,
+  }
 }
 
 function rateLimited(
@@ -99,7 +113,8 @@ export function parseEnvelope(answer: WireAnswer, answerBytesMax: number): Envel
   } catch {
     return 'the answer is not JSON'
   }
-  const parsed = envelope.safeParse(json)
+  // Errors come without `data` now and then.
+  const parsed = envelope.safeParse(typeof json === 'object' ? { data: undefined, ...json } : json)
   return parsed.success ? parsed.data : 'the answer is not an envelope with a code'
 }
 

@@ -1,14 +1,9 @@
 import { type Timers } from '../lib/timers.ts'
 import { type EndpointName } from '../protocol/endpoints.ts'
-import { type Grant, type Priority, type Waiting } from './grant.ts'
-
-/** What hands out grants: the limiter. */
-export interface GrantSource {
-  request(endpoint: EndpointName, priority: Priority, onGranted: (grant: Grant) => void): Waiting | undefined
-}
+import { type Grant, type GrantSource, type Priority } from './grant.ts'
 
 export interface GrantWish {
-  readonly limiter: GrantSource
+  readonly limiter: Pick<GrantSource, 'request'>
   readonly timers: Timers
   readonly endpoint: EndpointName
   readonly priority: Priority
@@ -20,10 +15,10 @@ export function awaitGrant(wish: GrantWish): Promise<Grant | 'LIMITER_FULL' | 'L
   const { limiter, timers, endpoint, priority, timeoutMs } = wish
   return new Promise((resolve) => {
     let isGranted = false
-    let cancelDeadline: (() => void) | undefined
+    let cancelDeadline = (): void => undefined
     const waiting = limiter.request(endpoint, priority, (grant) => {
       isGranted = true
-      cancelDeadline?.()
+      cancelDeadline()
       resolve(grant)
     })
     if (isGranted) return

@@ -4,28 +4,22 @@ import { type PositionReading } from '../domain/position.ts'
 import { type TickerTable } from '../domain/ticker-table.ts'
 import { type Clock } from '../lib/clock.ts'
 import { type Timers } from '../lib/timers.ts'
-import { unreachable } from '../lib/unreachable.ts'
 import { type PositionMode } from '../protocol/endpoint.ts'
-import {
-  endpointNamed,
-  endpointNames,
-  type EndpointName,
-  type RequestOf,
-  type ResponseOf,
-} from '../protocol/endpoints.ts'
+import { endpointNamed, type EndpointName, type RequestOf, type ResponseOf } from '../protocol/endpoints.ts'
 import { SUCCESS_CODE } from '../protocol/envelope.ts'
 import { type ProductType } from '../protocol/values.ts'
-import { type AnswerRules, readAnswer, unpackAnswer } from './answer-reader.ts'
+import { readAnswer } from './answer-reader.ts'
 import { awaitGrant } from './await-grant.ts'
 import { type CallOptions, type CallReport, type EndpointCaller } from './call-options.ts'
 import { type ClockOffset } from './clock-offset.ts'
+import { EndpointRules } from './endpoint-rules.ts'
 import { type FillsQuery, type FillsRead, readFills } from './fills-reader.ts'
-import { type Grant } from './grant.ts'
-import { type Limiter } from './limiter.ts'
+import { type Grant, type GrantSource } from './grant.ts'
 import { type WireAnswer, type WireOutcome } from './pending-call.ts'
 import { readPosition } from './position-reader.ts'
 import { prepareRequest, type PreparedRequest } from './prepared-request.ts'
 import { type Credentials, Signer } from './signer.ts'
+import { readTickerAnswer, type TickerAnswerRules } from './ticker-answer.ts'
 import { forgetTickers, readTickersJson, type TickerReader } from './ticker-reader.ts'
 import { Transport } from './transport.ts'
 
@@ -33,14 +27,14 @@ export interface ExchangeClientOptions {
   /** Scheme, host and port: https, or http to this machine. */
   readonly baseUrl: string
   /** Absent: only public endpoints can be called. */
-  readonly credentials?: Credentials
+  readonly credentials?: Credentials | undefined
   readonly positionMode: PositionMode
   readonly clock: Clock
   readonly timers: Timers
   /** Read for every signature; fed with every answer that carries the exchange's time. */
   readonly offset: ClockOffset
   /** Asked where a call comes without a grant. Absent: such calls are not limited. */
-  readonly limiter?: Limiter
+  readonly limiter?: GrantSource
   /** Default 5000. */
   readonly requestTimeoutMs?: number
   /** Largest answer that is read, in bytes. Default 8 MiB. */
@@ -70,8 +64,8 @@ export class ExchangeClient implements EndpointCaller {
   readonly #signer: Signer | undefined
   readonly #answerBytesMax: number
   readonly #timeoutMs: number
-  readonly #readTickers: TickerReader
-  readonly #rules: Readonly<Record<EndpointName, AnswerRules<unknown>>>
+  readonly #tickers: TickerAnswerRules
+  readonly #rules: EndpointRules
   readonly #headers: readonly string[]
 
   /** @throws Failure EXCHANGE_URL_UNUSABLE or CREDENTIALS_UNUSABLE. */
@@ -79,11 +73,15 @@ export class ExchangeClient implements EndpointCaller {
     const { baseUrl, clock, timers, credentials } = options
     this.#options = options
     this.#answerBytesMax = options.answerBytesMax ?? ANSWER_BYTES_MAX
-    this.#readTickers = options.tickerReader ?? readTickersJson
     this.#signer = credentials === undefined ? undefined : new Signer(credentials)
     this.#timeoutMs = options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS
-    this.#rules = createRules(this.#answerBytesMax, (text) => this.#signer?.scrub(text) ?? text)
-    this.#headers = commonHeaders(options.locale ?? 'en-US')
+    this.#rules = new EndpointRules({
+      answerBytesMax: this.#answerBytesMax,
+      scrub: (text) => this.#signer?.scrub(text) ?? text,
+    })
+    this.#tickers = { ...this.#rules.for('tickers'), readBytes: options.tickerReader ?? readTickersJson }
+    const locale = options.locale ?? 'en-US'
+    this.#headers = ['Content-Type', 'application/json', 'locale', locale, 'User-Agent', 'intentd']
     const connectionsMax = options.connectionsMax ?? CONNECTIONS_MAX
     this.#transport = new Transport({
       baseUrl,
@@ -121,7 +119,7 @@ export class ExchangeClient implements EndpointCaller {
     prepared: PreparedRequest<Name>,
     options: CallOptions = {},
   ): Promise<Answer<ResponseOf<Name>>> {
-    const rules = this.#rulesFor(prepared.endpoint)
+    const rules = this.#rules.for(prepared.endpoint)
     return this.#exchange(prepared, options, (answer) => readAnswer(answer, rules))
   }
 
@@ -139,7 +137,9 @@ export class ExchangeClient implements EndpointCaller {
       body: '',
       query: `productType=${productType}`,
     }
-    const answer = await this.#exchange(request, options, (wire) => this.#fill(table, wire))
+    const answer = await this.#exchange(request, options, (wire) =>
+      readTickerAnswer(wire, table, this.#tickers),
+    )
     if (answer.kind !== 'accepted') forgetTickers(table)
     return answer
   }
@@ -165,7 +165,11 @@ export class ExchangeClient implements EndpointCaller {
   }
 
   /** Nothing between here and the socket waits, when the grant is there and a connection is idle. */
-  #exchange<Data>(prepared: PreparedRequest, options: CallOptions, read: Reader<Data>): Promise<Answer<Data>> {
+  #exchange<Data>(
+    prepared: PreparedRequest,
+    options: CallOptions,
+    read: Reader<Data>,
+  ): Promise<Answer<Data>> {
     const { limiter, timers } = this.#options
     if (options.grant !== undefined || limiter === undefined) {
       return this.#carry(prepared, options, options.grant, read)
@@ -193,7 +197,11 @@ export class ExchangeClient implements EndpointCaller {
     if (auth !== 'public') {
       if (auth !== 'schemeA' || this.#signer === undefined) {
         grant?.unused()
-        return this.#refuse('invalid', 'CREDENTIALS_MISSING', `${prepared.endpoint} must be signed by ${auth}`)
+        return this.#refuse(
+          'invalid',
+          'CREDENTIALS_MISSING',
+          `${prepared.endpoint} must be signed by ${auth}`,
+        )
       }
       const signedAt = options.signedAt ?? offset.exchangeNow(clock.now())
       headers.push(...this.#signer.headers({ method, path, query, body }, signedAt))
@@ -253,40 +261,17 @@ export class ExchangeClient implements EndpointCaller {
     return unknown
   }
 
-  #fill(table: TickerTable, wire: WireAnswer): Answer<TickerTable> {
-    const rules = { ...this.#rulesFor('tickers'), parse: () => NOT_TICKERS }
-    const bytes = unpackAnswer(wire, this.#answerBytesMax)
-    if (wire.status !== 200 || typeof bytes === 'string') return readAnswer(wire, rules)
-    const read = this.#readTickers(bytes, table)
-    const { status, receivedAt } = wire
-    switch (read.kind) {
-      case 'filled':
-        table.readAt = receivedAt
-        table.requestTime = read.requestTime ?? receivedAt
-        return {
-          kind: 'accepted',
-          data: table,
-          receivedAt,
-          ...(read.requestTime === undefined ? {} : { requestTime: read.requestTime }),
-        }
-      case 'malformed': {
-        const { problem: message } = read
-        return { kind: 'unknown', cause: 'unreadable', code: SUCCESS_CODE, message, status, receivedAt }
-      }
-      case 'other':
-        return readAnswer(wire, rules)
-      default:
-        return unreachable(read)
-    }
-  }
-
-  #rulesFor<Name extends EndpointName>(endpoint: Name): AnswerRules<ResponseOf<Name>> {
-    return this.#rules[endpoint] as AnswerRules<ResponseOf<Name>>
-  }
-
   #refuse(refusalClass: 'invalid' | 'notSent', code: string, message: string): RefusedAnswer {
     const receivedAt = this.#options.clock.now()
-    return { kind: 'refused', class: refusalClass, code, topic: 'ours', message, status: undefined, receivedAt }
+    return {
+      kind: 'refused',
+      class: refusalClass,
+      code,
+      topic: 'ours',
+      message,
+      status: undefined,
+      receivedAt,
+    }
   }
 
   #report(
@@ -309,36 +294,8 @@ export class ExchangeClient implements EndpointCaller {
 
 type Reader<Data> = (wire: WireAnswer) => Answer<Data>
 
-const NOT_TICKERS = { success: false, problem: 'the answer holds no list of tickers' } as const
-
 const LOST_MESSAGES = {
   timeout: 'no whole answer came before the deadline',
   connectionLost: 'the connection broke after the request had been written',
   tooLarge: 'the answer is larger than answerBytesMax',
 } as const
-
-/** What every request says of itself. */
-function commonHeaders(locale: string): readonly string[] {
-  return ['Content-Type', 'application/json', 'locale', locale, 'User-Agent', 'intentd']
-}
-
-/** How the answers of each endpoint are read: by the schemas of the table. */
-function createRules(
-  answerBytesMax: number,
-  scrub: (text: string) => string,
-): Readonly<Record<EndpointName, AnswerRules<unknown>>> {
-  const rulesOf = (endpoint: EndpointName): AnswerRules<unknown> => ({
-    answerBytesMax,
-    scrub,
-    parse: (data) => {
-      const parsed = endpointNamed(endpoint).response.safeParse(data)
-      if (parsed.success) return { success: true, data: parsed.data }
-      const [issue] = parsed.error.issues
-      return { success: false, problem: `data.${issue?.path.map(String).join('.')}: ${issue?.message}` }
-    },
-  })
-  return Object.fromEntries(endpointNames.map((endpoint) => [endpoint, rulesOf(endpoint)])) as Record<
-    EndpointName,
-    AnswerRules<unknown>
-  >
-}

@@ -25,5 +25,13 @@ export interface Waiting {
   cancel(): void
 }
 
+/** What hands out grants: the limiter, or a test's stand-in. */
+export interface GrantSource {
+  /** Undefined when too many wait already: then `onGranted` is never called. */
+  request(endpoint: EndpointName, priority: Priority, onGranted: (grant: Grant) => void): Waiting | undefined
+  /** The exchange said 429. */
+  penalise(endpoint: EndpointName): void
+}
+
 /** Added to every window: what the exchange counts and what it states may differ by a rounding. */
 export const MARGIN_MS = 2

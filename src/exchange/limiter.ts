@@ -4,7 +4,7 @@ import { type EndpointName, endpointNamed, endpointNames } from '../protocol/end
 import { type ClockOffset } from './clock-offset.ts'
 import { DueQueue } from './due-queue.ts'
 import { EndpointLane } from './endpoint-lane.ts'
-import { type Grant, MARGIN_MS, PRIORITIES, type Priority, type Waiting } from './grant.ts'
+import { type Grant, type GrantSource, MARGIN_MS, PRIORITIES, type Priority, type Waiting } from './grant.ts'
 import { type EndpointStatistics } from './limiter-statistics.ts'
 import { BottleneckPool, type TokenPool, type TokenPoolOptions } from './token-pool.ts'
 
@@ -39,7 +39,7 @@ const WAITING_MAX = 256
  * sees at most that many calls, and next to none of the limit is lost. One token an endpoint is fetched ahead
  * of need: a call that is decided now leaves now.
  */
-export class Limiter {
+export class Limiter implements GrantSource {
   readonly #lanes: ReadonlyMap<EndpointName, EndpointLane>
   readonly #overall: TokenPool
   readonly #overallDue: DueQueue
@@ -63,7 +63,8 @@ export class Limiter {
     this.#lanes = new Map(
       endpointNames.map((endpoint) => {
         const { limit } = endpointNamed(endpoint)
-        const documented = options.tier === 'copyTrader' ? (limit.copyTraderCalls ?? limit.calls) : limit.calls
+        const documented =
+          options.tier === 'copyTrader' ? (limit.copyTraderCalls ?? limit.calls) : limit.calls
         const calls = allowed(documented)
         const lane = { endpoint, calls, perMs: limit.perMs, waitingMax, overall, createPool }
         return [endpoint, new EndpointLane({ ...lane, clock, timers, offset: options.offset })] as const
@@ -114,8 +115,6 @@ export class Limiter {
 
   /** A token of the overall limit came in: whoever is most urgent, on whichever endpoint, goes first. */
   #serveAll(): void {
-    // Before the constructor is done there is nobody to serve.
-    if (this.#lanes === undefined) return
     for (const priority of PRIORITIES) for (const lane of this.#lanes.values()) lane.serve(priority)
   }
 }

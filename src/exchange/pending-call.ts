@@ -1,6 +1,7 @@
 import { type Dispatcher } from 'undici'
 import { type Clock } from '../lib/clock.ts'
 import { type Timers } from '../lib/timers.ts'
+import { type Carried } from './connections.ts'
 import { type AnswerBuffer, type AnswerBuffers } from './answer-buffers.ts'
 
 /** One request as it goes on the wire. */
@@ -75,7 +76,8 @@ interface PendingCallOptions<Result> {
  * ```
  * A request is written once: when the HTTP client hands it to a second connection, it is stopped there.
  */
-export class PendingCall<Result> implements Dispatcher.DispatchHandler {
+export class PendingCall<Result> implements Carried {
+  onFree = (): void => undefined
   readonly #options: PendingCallOptions<Result>
   #state: 'waiting' | 'written' | 'over' = 'waiting'
   #controller: Dispatcher.DispatchController | undefined
@@ -95,6 +97,7 @@ export class PendingCall<Result> implements Dispatcher.DispatchHandler {
     try {
       dispatch({ method, path: target, headers, body: body === '' ? null : body })
     } catch (error) {
+      this.onFree()
       this.#fail(error)
     }
   }
@@ -103,7 +106,7 @@ export class PendingCall<Result> implements Dispatcher.DispatchHandler {
   onRequestStart(controller: Dispatcher.DispatchController): void {
     // Thrown, not aborted: an abort would cost the connection.
     if (this.#state !== 'waiting') throw new Refusal('the call is over')
-    const reason = this.#options.request.beforeWrite?.()
+    const reason = this.#lastCheck()
     if (reason !== undefined) {
       this.#end({ kind: 'notSent', code: 'ABORTED', message: reason, at: this.#options.clock.now() })
       throw new Refusal('aborted before it was written')
@@ -111,6 +114,17 @@ export class PendingCall<Result> implements Dispatcher.DispatchHandler {
     this.#state = 'written'
     this.#controller = controller
     this.#sentAt = this.#options.clock.now()
+  }
+
+  /** @throws what the check throws, after the call has been rejected with it. */
+  #lastCheck(): string | undefined {
+    try {
+      return this.#options.request.beforeWrite?.()
+    } catch (error) {
+      this.#close()
+      this.#options.reject(error)
+      throw error
+    }
   }
 
   onResponseStart(
@@ -134,6 +148,7 @@ export class PendingCall<Result> implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
+    this.onFree()
     if (this.#state !== 'written' || this.#buffer === undefined) return
     const { request, clock, resolve, reject } = this.#options
     this.#close()
@@ -154,6 +169,7 @@ export class PendingCall<Result> implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.onFree()
     this.#fail(error)
   }
 

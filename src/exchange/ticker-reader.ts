@@ -1,6 +1,11 @@
 import { isUtf8 } from 'node:buffer'
 import { z } from 'zod'
-import { DELIVERY_STATES, TICKER_COLUMNS, type TickerColumn, type TickerTable } from '../domain/ticker-table.ts'
+import {
+  DELIVERY_STATES,
+  TICKER_COLUMNS,
+  type TickerColumn,
+  type TickerTable,
+} from '../domain/ticker-table.ts'
 import { requestTimeOf, SUCCESS_CODE } from '../protocol/envelope.ts'
 
 /**
@@ -79,7 +84,8 @@ function fillTable(table: TickerTable, data: unknown): void {
     const row = rows[index]
     if (!isRecord(row)) throw new Malformed(`data.${index}: expected an object`)
     const { symbol } = row
-    if (typeof symbol !== 'string' || symbol === '') throw new Malformed(`data.${index}.symbol: expected text`)
+    if (typeof symbol !== 'string' || symbol === '')
+      throw new Malformed(`data.${index}.symbol: expected text`)
     if (isFresh && table.claimRow(symbol) !== index) throw new Malformed(`${symbol} is there twice`)
     fillRow(table, index, row)
   }

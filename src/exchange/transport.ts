@@ -1,8 +1,9 @@
-import { type Dispatcher, Pool } from 'undici'
+import { type Dispatcher } from 'undici'
 import { type Clock } from '../lib/clock.ts'
 import { Failure } from '../lib/failure.ts'
 import { type Timers } from '../lib/timers.ts'
 import { AnswerBuffers } from './answer-buffers.ts'
+import { Connections } from './connections.ts'
 import { PendingCall, type WireOutcome, type WireRequest } from './pending-call.ts'
 
 export interface TransportOptions {
@@ -22,30 +23,36 @@ const KEEP_ALIVE_MS = 60_000
 /** The HTTP client's own timers are a backstop behind our deadline: coarse below a second. */
 const BACKSTOP_MS = 65_000
 
+/** An attempt to connect may outlive the call that it was for: the next call finds the connection there. */
+const CONNECT_MS = 5000
+
 /**
  * Carries requests to one address over kept-alive HTTP/1.1 connections. Follows no redirect, repeats nothing,
  * and says of every request that failed whether a byte of it may have left.
  */
 export class Transport {
   readonly #options: TransportOptions
-  readonly #pool: Pool
+  readonly #connections: Connections
   readonly #buffers: AnswerBuffers
 
   /** @throws Failure EXCHANGE_URL_UNUSABLE for an address that must not be called. */
   constructor(options: TransportOptions) {
     this.#options = options
     this.#buffers = new AnswerBuffers(options.answerBytesMax)
-    this.#pool = new Pool(assertOrigin(options.baseUrl), {
-      connections: options.connectionsMax,
-      pipelining: 1,
-      allowH2: false,
-      keepAliveTimeout: KEEP_ALIVE_MS,
-      keepAliveMaxTimeout: KEEP_ALIVE_MS,
-      connectTimeout: BACKSTOP_MS,
-      headersTimeout: BACKSTOP_MS,
-      bodyTimeout: BACKSTOP_MS,
-      // Each connection refuses on its own what our buffer refuses too.
-      maxResponseSize: options.answerBytesMax,
+    this.#connections = new Connections({
+      origin: assertOrigin(options.baseUrl),
+      connectionsMax: options.connectionsMax,
+      connectTimeoutMs: CONNECT_MS,
+      client: {
+        pipelining: 1,
+        allowH2: false,
+        keepAliveTimeout: KEEP_ALIVE_MS,
+        keepAliveMaxTimeout: KEEP_ALIVE_MS,
+        headersTimeout: BACKSTOP_MS,
+        bodyTimeout: BACKSTOP_MS,
+        // Each connection refuses on its own what our buffer refuses too.
+        maxResponseSize: options.answerBytesMax,
+      },
     })
   }
 
@@ -57,13 +64,13 @@ export class Transport {
     const { clock, timers } = this.#options
     return new Promise((resolve, reject) => {
       const call = new PendingCall({ request, clock, timers, buffers: this.#buffers, resolve, reject })
-      call.start((options: Dispatcher.DispatchOptions) => this.#pool.dispatch(options, call))
+      call.start((options: Dispatcher.DispatchOptions) => this.#connections.dispatch(options, call))
     })
   }
 
   /** Waits for the calls in flight, each of which has its deadline, and closes every connection. */
   async close(): Promise<void> {
-    if (!this.#pool.closed && !this.#pool.destroyed) await this.#pool.close()
+    await this.#connections.close()
   }
 }
 

@@ -16,7 +16,8 @@ const MONEY = /^-?\d{1,40}(\.\d{1,40})?([eE]-?\d{1,2})?$/
  */
 export function toFill(instrument: Instrument, positionMode: PositionMode, row: WireFill): Fill | string {
   const ticks = parseOnGrid(instrument.tick, row.price)
-  if (ticks === undefined || ticks < 0) return `price "${row.price}" is off the grid of ${instrument.tick.step}`
+  if (ticks === undefined || ticks < 0)
+    return `price "${row.price}" is off the grid of ${instrument.tick.step}`
   const lots = parseOnGrid(instrument.lot, row.baseVolume)
   if (lots === undefined || lots <= 0) {
     return `baseVolume "${row.baseVolume}" is off the grid of ${instrument.lot.step}`
@@ -74,6 +75,7 @@ function toDirection(
     return { side: systemClose[1] === 'long' ? 'buy' : 'sell', tradeSide: 'close' }
   }
   // `buy_single`, `reduce_sell_single`, `dte_sys_adl_…`: lists vary, and nothing depends on them.
-  const isClose = name === 'close' || systemClose !== null || /^(reduce|burst|offset|delivery|dte)_/.test(name)
+  const isClose =
+    name === 'close' || systemClose !== null || /^(reduce|burst|offset|delivery|dte)_/.test(name)
   return { side, tradeSide: isClose ? 'close' : 'open' }
 }

@@ -1,0 +1,56 @@
+import { afterEach } from 'vitest'
+import { ClockOffset } from '../../src/exchange/clock-offset.ts'
+import { ExchangeClient, type ExchangeClientOptions } from '../../src/exchange/exchange-client.ts'
+import { systemClock } from '../../src/lib/clock.ts'
+import { Secret } from '../../src/lib/secret.ts'
+import { systemTimers } from '../../src/lib/timers.ts'
+import { type BatchPlaceRequest } from '../../src/protocol/futures/batch-place-order.ts'
+import { WireServer } from '../support/wire-server.ts'
+
+export const SECRETS = { apiKey: 'canary-api-key', secret: 'canary-secret', passphrase: 'canary-passphrase' }
+
+export const CREDENTIALS = {
+  apiKey: new Secret(SECRETS.apiKey),
+  secret: new Secret(SECRETS.secret),
+  passphrase: new Secret(SECRETS.passphrase),
+}
+
+const opened: Array<() => Promise<void>> = []
+
+/** A server and a client of it; both are gone after the test. */
+export async function openClient(
+  options: Partial<ExchangeClientOptions> = {},
+): Promise<{ server: WireServer; client: ExchangeClient; offset: ClockOffset }> {
+  const server = new WireServer()
+  const baseUrl = await server.start()
+  opened.push(() => server.stop())
+  const offset = new ClockOffset()
+  const client = new ExchangeClient({
+    baseUrl,
+    credentials: CREDENTIALS,
+    positionMode: 'one_way_mode',
+    clock: systemClock,
+    timers: systemTimers,
+    offset,
+    requestTimeoutMs: 2000,
+    ...options,
+  })
+  opened.push(() => client.close())
+  return { server, client, offset }
+}
+
+export function closeClientsAfterEach(): void {
+  afterEach(async () => {
+    await Promise.all(opened.splice(0).map((close) => close()))
+  })
+}
+
+export const BATCH: BatchPlaceRequest = {
+  symbol: 'BTCUSDT',
+  productType: 'USDT-FUTURES',
+  marginCoin: 'USDT',
+  marginMode: 'crossed',
+  orderList: [
+    { size: '0.01', price: '42000', side: 'buy', orderType: 'limit', force: 'gtc', clientOid: 't1-0' },
+  ],
+}
