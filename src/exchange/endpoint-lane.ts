@@ -49,7 +49,8 @@ export class EndpointLane {
     const { clock, timers, calls } = options
     this.#options = options
     this.#statistics = new LimiterStatistics(options)
-    this.#pool = options.createPool({ tokens: calls, stockMin: 1, onStock: () => this.serve() })
+    // All of them ahead of need: one process, so nobody else could use a token that lies in stock.
+    this.#pool = options.createPool({ tokens: calls, stockMin: calls, onStock: () => this.serve() })
     this.#due = new DueQueue({ clock, timers, onDue: (count) => this.#pool.giveBack(count) })
   }
 

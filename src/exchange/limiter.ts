@@ -36,8 +36,8 @@ const WAITING_MAX = 256
  *
  * An endpoint has as many tokens as calls a window. A token pays for one call and comes back one window (and
  * a margin) after the moment at which the exchange took that call, by the exchange's own time. So any window
- * sees at most that many calls, and next to none of the limit is lost. One token an endpoint is fetched ahead
- * of need: a call that is decided now leaves now.
+ * sees at most that many calls, and next to none of the limit is lost. Tokens are fetched ahead of need:
+ * a call that is decided now leaves now.
  */
 export class Limiter implements GrantSource {
   readonly #lanes: ReadonlyMap<EndpointName, EndpointLane>
@@ -85,7 +85,7 @@ export class Limiter implements GrantSource {
     return this.#lane(endpoint).request(priority, onGranted)
   }
 
-  /** How many calls could be granted at this instant without waiting: 0 or 1, sometimes more. */
+  /** How many calls could be granted at this instant without waiting. */
   ready(endpoint: EndpointName): number {
     return this.#lane(endpoint).ready
   }
