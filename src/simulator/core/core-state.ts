@@ -25,6 +25,8 @@ export interface CoreState {
   /** Accepted orders on their way to matching, soonest first. Bounded by the open orders of all accounts. */
   readonly arrivals: Order[]
   readonly clock: CoreClock
+  /** Unix ms of the next delivery settlement; derived, see timeline.ts. */
+  readonly nextSettlement: { at: number }
   readonly changes: ChangeSet
 }
 
@@ -170,6 +172,7 @@ export function createCoreState({ settings, symbols, accounts, changes }: CoreSt
     symbols: new Map(symbols.map((symbol) => [symbol.instrument.symbol, symbol])),
     pots: new Map(symbols.map(({ instrument }) => [instrument.marginCoin, createPots()])),
     arrivals: [],
+    nextSettlement: { at: Number.POSITIVE_INFINITY },
     clock: { now: 0, nextFundingAt: 0, orderSequence: 0, tradeSequence: 0, pausedAt: 0, pausedMs: 0 },
     changes,
   }

@@ -24,6 +24,7 @@ import {
   marginValue,
   profitOf,
   quoteValue,
+  updateFloats,
   type Position,
 } from './position.ts'
 
@@ -103,6 +104,7 @@ function closePart(state: CoreState, account: Account, symbol: SymbolState, part
   position.margin = position.margin.minus(marginShare(position, lots))
   position.cost = position.cost.minus(cost)
   position.lots -= lots
+  updateFloats(position)
   position.realised = position.realised.plus(profit)
   position.fees = position.fees.plus(fee)
   position.updatedAt = state.clock.now
@@ -133,6 +135,7 @@ function openPart(state: CoreState, account: Account, symbol: SymbolState, part:
   }
   position.lots += lots
   position.cost = position.cost.plus(quoteValue(instrument, ticks, lots))
+  updateFloats(position)
   position.fees = position.fees.plus(fee)
   position.takeProfit = order.takeProfit ?? position.takeProfit
   position.stopLoss = order.stopLoss ?? position.stopLoss
@@ -143,6 +146,7 @@ function openPart(state: CoreState, account: Account, symbol: SymbolState, part:
 
 function startPosition(state: CoreState, account: Account, symbol: SymbolState, order: Order): Position {
   const position = createPosition({
+    sequence: state.clock.tradeSequence + 1,
     uid: account.setup.uid,
     symbol: order.symbol,
     slot: order.slot,

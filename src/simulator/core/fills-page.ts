@@ -44,7 +44,7 @@ function fillFilter(state: CoreState, query: FillsQuery): (fill: Fill) => boolea
     fill.at <= endAt &&
     (order === undefined || fill.orderSequence === order) &&
     (query.symbol === undefined || fill.symbol === query.symbol) &&
-    symbolOf(state, fill.symbol).instrument.productType === query.productType
+    state.symbols.get(fill.symbol)?.instrument.productType === query.productType
 }
 
 /** An id that is none of ours compares as the number it is: trade ids are 18 digits and begin with 12. */

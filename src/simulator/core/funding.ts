@@ -1,9 +1,8 @@
 import { putPosition } from './record-changes.ts'
-import { decimal } from '../../lib/decimal.ts'
-import { ZERO } from '../../lib/decimal.ts'
+import { decimal, ZERO } from '../../lib/decimal.ts'
 import { accountOf, type CoreState, type SymbolState } from './core-state.ts'
 import { bookFor, coverDebt } from './execute-fill.ts'
-import { marginValue, type Position } from './position.ts'
+import { marginValue, updateFloats, type Position } from './position.ts'
 
 /** Every 8 hours of the exchange's clock: 00, 08 and 16 UTC. */
 export const FUNDING_EVERY_MS = 8 * 3_600_000
@@ -39,6 +38,7 @@ function payFunding(state: CoreState, symbol: SymbolState, position: Position, r
   if (position.marginMode === 'isolated') {
     const margin = position.margin.plus(received)
     position.margin = margin.lt(ZERO) ? ZERO : margin
+    updateFloats(position)
   }
   position.updatedAt = state.clock.now
   putPosition(state, position)

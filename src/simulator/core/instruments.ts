@@ -7,6 +7,7 @@ import { type MarketInstrument } from '../market/market.ts'
 export interface MaintenanceTier {
   readonly notionalMax: number
   readonly rate: string
+  readonly rateFloat: number
 }
 
 /** A contract as the simulated exchange lists it. Prices count in ticks, sizes in lots. */
@@ -62,10 +63,10 @@ interface InstrumentRow {
 
 /** The first tier's rate is the one real answers show; the steps above it are the simulator's own. */
 const MAINTENANCE_TIERS: readonly MaintenanceTier[] = [
-  { notionalMax: 1_000_000, rate: '0.004' },
-  { notionalMax: 5_000_000, rate: '0.005' },
-  { notionalMax: 20_000_000, rate: '0.01' },
-  { notionalMax: Number.POSITIVE_INFINITY, rate: '0.025' },
+  { notionalMax: 1_000_000, rate: '0.004', rateFloat: 0.004 },
+  { notionalMax: 5_000_000, rate: '0.005', rateFloat: 0.005 },
+  { notionalMax: 20_000_000, rate: '0.01', rateFloat: 0.01 },
+  { notionalMax: Number.POSITIVE_INFINITY, rate: '0.025', rateFloat: 0.025 },
 ]
 
 /** BTC: 1200 a limit order, 220 a market order (the vendor's contract sample); ETH in proportion. */

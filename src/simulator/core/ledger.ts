@@ -11,6 +11,8 @@ export interface CoinBalance {
   funding: Decimal
   insurance: Decimal
   balance: Decimal
+  /** For prechecks only. */
+  balanceFloat: number
 }
 
 /** The other sides of every booking. They may go below zero: each is a counterparty without a limit. */
@@ -39,6 +41,7 @@ export function createCoinBalance(): CoinBalance {
     funding: ZERO,
     insurance: ZERO,
     balance: ZERO,
+    balanceFloat: 0,
   }
 }
 
@@ -54,6 +57,7 @@ export function book(booking: Booking, amount: Decimal, pots: Pots, account: Coi
   const pot = POT_OF[booking]
   pots[pot] = pots[pot].minus(amount)
   account.balance = account.balance.plus(amount)
+  account.balanceFloat = Number(account.balance.toString())
   switch (booking) {
     case 'opening':
       account.opening = account.opening.plus(amount)
@@ -96,7 +100,7 @@ export function sumOfBooks(pots: Pots, accounts: Iterable<CoinBalance>): Decimal
 
 type TextColumns<Columns extends string> = Readonly<Record<Columns, string>>
 
-export function reviveCoinBalance(row: TextColumns<keyof CoinBalance>): CoinBalance {
+export function reviveCoinBalance(row: TextColumns<Exclude<keyof CoinBalance, 'balanceFloat'>>): CoinBalance {
   return {
     opening: decimal(row.opening),
     deposits: decimal(row.deposits),
@@ -105,6 +109,7 @@ export function reviveCoinBalance(row: TextColumns<keyof CoinBalance>): CoinBala
     funding: decimal(row.funding),
     insurance: decimal(row.insurance),
     balance: decimal(row.balance),
+    balanceFloat: Number(row.balance),
   }
 }
 

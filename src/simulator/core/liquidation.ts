@@ -4,7 +4,7 @@ import { accountOf, coinOf, symbolOf, type Account, type CoreState, type SymbolS
 import { bookFor, coverDebt } from './execute-fill.ts'
 import { crossedStanding, maintenanceOf, positionsOfCoin } from './margin.ts'
 import { cancelOrder, closingOrders } from './order-life.ts'
-import { positionKey, maintenanceRate, unrealised, type Position } from './position.ts'
+import { positionKey, maintenanceTier, unrealised, type Position } from './position.ts'
 import { closePosition } from './system-close.ts'
 
 /*
@@ -85,17 +85,17 @@ function burst(state: CoreState, account: Account, position: Position): void {
 function isNearLiquidation(state: CoreState, symbol: SymbolState, position: Position): boolean {
   if (position.marginMode === 'isolated') {
     const { profit, need } = floatsOf(state, symbol, position)
-    return isNear(Number(position.margin) + profit, need)
+    return isNear(position.marginFloat + profit, need)
   }
   const account = accountOf(state, position.uid)
   const coin = symbol.instrument.marginCoin
-  let equity = Number(coinOf(account, coin).balance)
+  let equity = coinOf(account, coin).balanceFloat
   let need = 0
   for (const other of account.positions.values()) {
     const otherSymbol = symbolOf(state, other.symbol)
     if (otherSymbol.instrument.marginCoin !== coin) continue
     if (other.marginMode === 'isolated') {
-      equity -= Number(other.margin)
+      equity -= other.marginFloat
       continue
     }
     const floats = floatsOf(state, otherSymbol, other)
@@ -119,8 +119,8 @@ function floatsOf(
   const price = markTicks * instrument.tickFloat
   const size = position.lots * instrument.lotFloat
   const value = price * size
-  const gain = position.holdSide === 'long' ? value - Number(position.cost) : Number(position.cost) - value
-  const rate = Number(maintenanceRate(instrument, value)) + state.rates.takerFloat
+  const gain = position.holdSide === 'long' ? value - position.costFloat : position.costFloat - value
+  const rate = maintenanceTier(instrument, value).rateFloat + state.rates.takerFloat
   return instrument.isInverse
     ? { profit: gain / price, need: size * rate }
     : { profit: gain, need: value * rate }

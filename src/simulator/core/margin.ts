@@ -12,7 +12,7 @@ import { isOpen, remainingLots, type Order } from './order.ts'
 import {
   baseSize,
   initialMargin,
-  maintenanceRate,
+  maintenanceTier,
   marginValue,
   priceDecimal,
   unrealised,
@@ -53,7 +53,7 @@ export function maintenanceOf(state: CoreState, position: Position): Decimal {
 export function maintenanceRateOf(symbol: SymbolState, position: Position): Decimal {
   const { instrument, markTicks } = symbol
   return decimal(
-    maintenanceRate(instrument, markTicks * position.lots * instrument.tickFloat * instrument.lotFloat),
+    maintenanceTier(instrument, markTicks * position.lots * instrument.tickFloat * instrument.lotFloat).rate,
   )
 }
 

@@ -1,9 +1,11 @@
 import { decimal, decimalOfInteger, ZERO, type Decimal } from '../../lib/decimal.ts'
-import { type Instrument } from './instruments.ts'
+import { type Instrument, type MaintenanceTier } from './instruments.ts'
 import { type MarginMode, type PositionSlot, type PositionTrigger } from './order.ts'
 
 /** A position. It exists while `lots` is above zero. */
 export interface Position {
+  /** The sequence of the trade that opened it: the order in which positions are visited. */
+  readonly sequence: number
   readonly uid: string
   readonly symbol: string
   readonly slot: PositionSlot
@@ -15,6 +17,9 @@ export interface Position {
   cost: Decimal
   /** Margin coin, set aside for an isolated position; zero for a crossed one, which stands on the balance. */
   margin: Decimal
+  /** Cost and margin as floats, for prechecks only; see {@link updateFloats}. */
+  costFloat: number
+  marginFloat: number
   /** Margin coin, over the life of the position. Fees are positive when paid. */
   realised: Decimal
   fees: Decimal
@@ -100,18 +105,31 @@ export function initialMargin(value: Decimal, leverage: number): Decimal {
   return value.div(decimalOfInteger(leverage)).round(MONEY_DECIMALS, ROUND_UP)
 }
 
-/** The maintenance rate of the tier that a value (quote coin) falls in. */
-export function maintenanceRate(instrument: Instrument, value: number): string {
-  const tier = instrument.maintenanceTiers.find(({ notionalMax }) => value <= notionalMax)
-  return tier?.rate ?? '1'
+/** The maintenance tier that a value (quote coin) falls in. */
+export function maintenanceTier({ maintenanceTiers }: Instrument, value: number): MaintenanceTier {
+  return maintenanceTiers.find(({ notionalMax }) => value <= notionalMax) ?? WHOLE_VALUE
 }
+
+const WHOLE_VALUE: MaintenanceTier = { notionalMax: Number.POSITIVE_INFINITY, rate: '1', rateFloat: 1 }
 
 /** One position a slot of a symbol in an account. */
 export function positionKey(symbol: string, slot: PositionSlot): string {
   return `${symbol}/${slot}`
 }
 
+/** To be called wherever cost or margin change. */
+export function updateFloats(position: Position): void {
+  position.costFloat = toFloat(position.cost)
+  position.marginFloat = toFloat(position.margin)
+}
+
+/** A decimal as a float: prechecks only. The decimal type itself refuses to become a number. */
+export function toFloat(value: Decimal): number {
+  return Number(value.toString())
+}
+
 export interface PositionStart {
+  readonly sequence: number
   readonly uid: string
   readonly symbol: string
   readonly slot: PositionSlot
@@ -127,6 +145,8 @@ export function createPosition({ at, ...start }: PositionStart): Position {
     lots: 0,
     cost: ZERO,
     margin: ZERO,
+    costFloat: 0,
+    marginFloat: 0,
     realised: ZERO,
     fees: ZERO,
     funding: undefined,

@@ -1,0 +1,61 @@
+import { Failure } from '../../lib/failure.ts'
+import { type DayStatisticsState } from '../market/day-statistics.ts'
+import { type Market, type Quote } from '../market/market.ts'
+import { parseMarketState, type MarketState } from '../market/market-state.ts'
+import { type CoreState, type SymbolState } from './core-state.ts'
+
+/**
+ * The market and its statistics at one moment. Too large to be stored with every operation: it is stored
+ * now and then, and what lies between it and the last operation is played again without the orders.
+ */
+export interface Checkpoint {
+  readonly market: MarketState
+  readonly symbols: readonly SymbolCheckpoint[]
+}
+
+export interface SymbolCheckpoint {
+  readonly symbol: string
+  readonly at: number
+  readonly previousAt: number
+  readonly quote: Quote
+  readonly statistics: DayStatisticsState
+}
+
+export function takeCheckpoint(state: CoreState, market: Market): Checkpoint {
+  return { market: market.state(), symbols: [...state.symbols.values()].map(symbolCheckpoint) }
+}
+
+function symbolCheckpoint(symbol: SymbolState): SymbolCheckpoint {
+  const { bidTicks, askTicks, bidLots, askLots, lastTicks, tradedLots, at, previousAt } = symbol
+  return {
+    symbol: symbol.instrument.symbol,
+    at,
+    previousAt,
+    quote: { bidTicks, askTicks, bidLots, askLots, lastTicks, tradedLots },
+    statistics: symbol.statistics.state(),
+  }
+}
+
+/** Reads a stored checkpoint. @throws Failure MARKET_STATE_DAMAGED */
+export function parseCheckpoint(row: unknown): Checkpoint {
+  const { market, symbols } = row as Checkpoint
+  return { market: parseMarketState(market), symbols }
+}
+
+export function applyCheckpoint(state: CoreState, checkpoint: Checkpoint): void {
+  for (const { symbol, at, previousAt, quote } of checkpoint.symbols) {
+    const target = state.symbols.get(symbol)
+    if (target !== undefined) Object.assign(target, quote, { at, previousAt })
+  }
+}
+
+/** @throws Failure SIMULATOR_MARKET_CHANGED when the stored accounts lived in another market. */
+export function assertSameMarket(market: Market, checkpoint: Checkpoint): void {
+  if (market.identity === checkpoint.market.identity) return
+  throw new Failure({
+    code: 'SIMULATOR_MARKET_CHANGED',
+    sentence: 'the stored state of the simulator belongs to another market',
+    facts: { stored: checkpoint.market.identity, configured: market.identity },
+    hint: 'configure the market as it was, or remove the stored state to start afresh',
+  })
+}

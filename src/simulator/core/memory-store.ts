@@ -1,0 +1,16 @@
+import { type CoreStore, type StoredRow } from './store.ts'
+
+/** Keeps what was saved as long as the object lives: for tests, and for runs that need no second start. */
+export function createMemoryStore(): CoreStore {
+  const rows = new Map<string, StoredRow>()
+  return {
+    load: () => (rows.size === 0 ? undefined : [...rows.values()]),
+    save(changes) {
+      for (const row of changes) {
+        const key = `${row.table} ${row.id}`
+        if (row.json === undefined) rows.delete(key)
+        else rows.set(key, row)
+      }
+    },
+  }
+}
