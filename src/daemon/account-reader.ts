@@ -76,6 +76,10 @@ export class AccountReader {
   }
 
   #fail(what: string, answer: Exclude<Answer<unknown>, { kind: 'accepted' }>): void {
-    this.#options.dispatch({ kind: 'readFailed', what, reason: `${answer.kind} ${answer.code}: ${answer.message}` })
+    this.#options.dispatch({
+      kind: 'readFailed',
+      what,
+      reason: `${answer.kind} ${answer.code}: ${answer.message}`,
+    })
   }
 }

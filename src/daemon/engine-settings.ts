@@ -26,13 +26,17 @@ export function toEngineSettings(
     salt: life.salt,
     version: life.version,
     environment: config.environment,
-    configHash: sha256([JSON.stringify(config)]).toString('hex').slice(0, 16),
+    configHash: sha256([JSON.stringify(config)])
+      .toString('hex')
+      .slice(0, 16),
     productType: account.productType,
     positionMode: account.positionMode,
     marginMode: account.marginMode,
     instruments,
     strategies: new Map(
-      config.strategies.filter((strategy) => strategy.enabled).map((strategy) => toStrategy(strategy, instruments)),
+      config.strategies
+        .filter((strategy) => strategy.enabled)
+        .map((strategy) => toStrategy(strategy, instruments)),
     ),
     limits: {
       dataAgeMaxMs: risk.dataAgeMaxMs,

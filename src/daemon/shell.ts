@@ -105,7 +105,14 @@ export class Shell {
     if (result.kind === 'decided') {
       const { intents, stateText, denials } = result
       this.#options.tally.countIntents(intents)
-      this.#queue.push({ kind: 'decided', strategyId, sequence: snapshot.sequence, intents, stateText, denials })
+      this.#queue.push({
+        kind: 'decided',
+        strategyId,
+        sequence: snapshot.sequence,
+        intents,
+        stateText,
+        denials,
+      })
     } else {
       const reason = result.kind === 'failed' ? result.message : result.reason
       const disabled = runner.disabledReason !== undefined

@@ -10,7 +10,7 @@ import { type Announcement, type Effect } from './effect.ts'
 import { type GrantedEndpoint } from './event.ts'
 import { createLane, type Lane } from './lane.ts'
 import { type EngineSettings } from './settings.ts'
-import { type StopPlan } from './stop.ts'
+import { type StopPlan } from './stop-plan.ts'
 
 /**
  * `starting` reads what the exchange holds; strategies do not run yet · `running` · `stopping` decides

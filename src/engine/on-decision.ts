@@ -41,7 +41,13 @@ export function takeDecision(core: Core, decision: Decision): void {
   const strategy = core.settings.strategies.get(decision.strategyId)
   if (!strategy || core.mode !== 'running') return
   core.decidedOn.set(decision.strategyId, decision.sequence)
-  const changes: Changes = { quotes: [], targets: [], places: [], withdrawn: [], denials: [...decision.denials] }
+  const changes: Changes = {
+    quotes: [],
+    targets: [],
+    places: [],
+    withdrawn: [],
+    denials: [...decision.denials],
+  }
   for (const intent of decision.intents) takeIntent(core, strategy, intent, changes)
   recordChanges(core, decision, changes)
   for (const denial of changes.denials) {

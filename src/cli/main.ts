@@ -1,0 +1,58 @@
+import { readFileSync } from 'node:fs'
+import { Command, CommanderError } from 'commander'
+import { ConfigError, EXIT_CONFIG, formatProblems } from '../config/problem.ts'
+import { Failure } from '../lib/failure.ts'
+import { addCheckCommand } from './check.ts'
+import { addRunCommand } from './run.ts'
+import { addSimulateCommand } from './simulate.ts'
+
+/** sysexits.h: a command that was not understood, and a program that broke. */
+const EXIT_USAGE = 64
+const EXIT_SOFTWARE = 70
+
+/**
+ * The operator's door: one verb a file. Resolves with the exit code: 0 done, 64 not understood, 70 broken,
+ * 78 the configuration is wrong (pm2 and systemd are told not to start again then).
+ */
+export async function main(argv: readonly string[]): Promise<number> {
+  const version = readVersion()
+  let exitCode = 0
+  const program = new Command('intentd')
+    .description('A trading daemon that polls, decides, batches and trades through rate limits.')
+    .version(version)
+    .exitOverride()
+    .showSuggestionAfterError()
+    .showHelpAfterError('(--help lists what there is)')
+  const setExit = (code: number): void => {
+    exitCode = code
+  }
+  addRunCommand(program, { version, setExit })
+  addCheckCommand(program, setExit)
+  addSimulateCommand(program, setExit)
+  try {
+    await program.parseAsync([...argv], { from: 'user' })
+    return exitCode
+  } catch (error) {
+    return explain(error)
+  }
+}
+
+function explain(error: unknown): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_USAGE
+  if (error instanceof ConfigError) {
+    process.stderr.write(`${formatProblems(error.problems)}\n`)
+    return EXIT_CONFIG
+  }
+  if (error instanceof Failure) {
+    process.stderr.write(`${error.message}\n`)
+    return EXIT_CONFIG
+  }
+  process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`)
+  return EXIT_SOFTWARE
+}
+
+function readVersion(): string {
+  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8')
+  const { version } = JSON.parse(text) as { version: string }
+  return version
+}

@@ -1,0 +1,141 @@
+import { type Command, Option } from 'commander'
+import { type DaemonConfig, loadConfig } from '../config/load-config.ts'
+import { loadCredentials } from '../config/secrets.ts'
+import { type Daemon, type DaemonEnd } from '../daemon/daemon.ts'
+import { createLogger, type DaemonLogger } from '../daemon/logger.ts'
+import { openDaemon, type OpenedDaemon } from '../daemon/open-daemon.ts'
+import { type RunSummary } from '../daemon/summary.ts'
+import { systemClock } from '../lib/clock.ts'
+import { systemTimers } from '../lib/timers.ts'
+import { addConfigOptions, collect, configFile, parseDuration, parseSpeed } from './options.ts'
+import { onStopSignals } from './signals.ts'
+
+const SHIPPED_CONFIG = 'config/paper.yaml'
+
+/** The journal or the program broke: start again and recover. */
+const EXIT_BROKEN = 70
+/** Something was still in flight when the stop had to end; recovery will find out. */
+const EXIT_UNCLEAN = 75
+
+interface RunOptions {
+  readonly config?: string
+  readonly set: readonly string[]
+  readonly market: readonly string[]
+  readonly speed?: number
+  readonly for?: number
+  readonly summary?: 'json' | 'text'
+}
+
+export interface RunFrame {
+  readonly version: string
+  readonly setExit: (code: number) => void
+}
+
+/** `intentd run`: the daemon. */
+export function addRunCommand(program: Command, { version, setExit }: RunFrame): void {
+  addConfigOptions(program.command('run'), SHIPPED_CONFIG)
+    .description('trade: by default on paper, against the simulator inside the daemon')
+    .option('--market <file>', 'play recorded prices, FILE or SYMBOL=FILE; may be given again', collect, [])
+    .option('--speed <n>', 'play the market n times as fast as it was', parseSpeed)
+    .option('--for <duration>', 'end the run in good order after 30s, 5m, 2h …', parseDuration)
+    .addOption(
+      new Option(
+        '--summary <form>',
+        'print one closing object on standard output; logs go to standard error',
+      ).choices(['json', 'text']),
+    )
+    .action(async (options: RunOptions) => setExit(await run(options, version)))
+}
+
+async function run(options: RunOptions, version: string): Promise<number> {
+  const cwd = process.cwd()
+  const file = configFile(options.config, SHIPPED_CONFIG)
+  const loaded = loadConfig({ file, overrides: options.set, cwd })
+  const credentials = loadCredentials(loaded.config, { cwd })
+  const logger = openLogger(loaded.config, options.summary !== undefined)
+  const opened = await openDaemon({
+    loaded,
+    credentials,
+    market: { files: options.market, speed: options.speed },
+    version,
+    logger,
+    clock: systemClock,
+    timers: systemTimers,
+  })
+  const end = await live(opened, { config: loaded.config, logger, forMs: options.for })
+  report(end.summary, options.summary, logger)
+  if (end.fatal !== undefined) return EXIT_BROKEN
+  return end.summary.clean ? 0 : EXIT_UNCLEAN
+}
+
+function openLogger(config: DaemonConfig, toStandardError: boolean): DaemonLogger {
+  const descriptor = toStandardError ? 2 : 1
+  const stream = toStandardError ? process.stderr : process.stdout
+  return createLogger({
+    level: config.log.level,
+    name: config.name,
+    descriptor,
+    readable: stream.isTTY === true,
+  })
+}
+
+interface LiveFrame {
+  readonly config: DaemonConfig
+  readonly logger: DaemonLogger
+  readonly forMs: number | undefined
+}
+
+/** From the start to the end of a run, whatever ends it: a signal, `--for`, the recording, a breakdown. */
+async function live(
+  { daemon, endsAt }: OpenedDaemon,
+  { config, logger, forMs }: LiveFrame,
+): Promise<DaemonEnd> {
+  const stop = (why: string): void => {
+    logger.log.info({ why, policy: config.onStop }, 'daemon.stopAsked')
+    daemon.stop(config.onStop)
+  }
+  const forget = onStopSignals(stop)
+  const cancelFor =
+    forMs === undefined ? undefined : systemTimers.after(forMs, () => stop('--for has passed'))
+  const cancelEnd = watchRecording(endsAt, () => stop('the recording has ended'))
+  try {
+    await begin(daemon)
+    return await daemon.ended()
+  } finally {
+    forget()
+    cancelFor?.()
+    cancelEnd?.()
+  }
+}
+
+/** pm2 and anything else that waits for it hears that the daemon is up. */
+async function begin(daemon: Daemon): Promise<void> {
+  await daemon.start()
+  process.send?.('ready')
+}
+
+function watchRecording(endsAt: number | undefined, onEnd: () => void): (() => void) | undefined {
+  return endsAt === undefined ? undefined : systemTimers.after(endsAt - systemClock.now(), onEnd)
+}
+
+function report(summary: RunSummary, form: RunOptions['summary'], { log }: DaemonLogger): void {
+  if (form === 'json') process.stdout.write(`${JSON.stringify(summary)}\n`)
+  else if (form === 'text') process.stdout.write(`${JSON.stringify(summary, undefined, 2)}\n`)
+  const { clean, cycles, batches, ordersSent, orders, fills, rateLimited, unknowns, account, exchange } =
+    summary
+  log.info(
+    {
+      clean,
+      cycles,
+      batches,
+      ordersSent,
+      orders,
+      fills,
+      rateLimited,
+      unknowns,
+      ...account,
+      ...(exchange ? { exchangeAgrees: exchange.agrees, differences: exchange.differences } : {}),
+    },
+    'run.summary',
+  )
+}

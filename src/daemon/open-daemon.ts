@@ -1,0 +1,141 @@
+import { join } from 'node:path'
+import { type DaemonConfig, type LoadedConfig } from '../config/load-config.ts'
+import { type Credentials } from '../config/secrets.ts'
+import { rebuildBook } from '../engine/rebuild-book.ts'
+import { type Journal } from '../journal/journal.ts'
+import { openSqliteJournal } from '../journal/sqlite-journal.ts'
+import { type Clock } from '../lib/clock.ts'
+import { Failure } from '../lib/failure.ts'
+import { type Timers } from '../lib/timers.ts'
+import { Daemon } from './daemon.ts'
+import {
+  type EmbeddedExchange,
+  type MarketOverride,
+  startEmbeddedExchange,
+  worldOf,
+} from './embedded-exchange.ts'
+import { toEngineSettings, toInstruments } from './engine-settings.ts'
+import { type ExchangeAccess } from './exchange-access.ts'
+import { type DaemonLogger } from './logger.ts'
+import { loadStrategies } from './strategies.ts'
+
+/** Records of the journal are kept this long beyond the checkpoint that contains them. */
+const RECORDS_KEPT_MS = 7 * 86_400_000
+
+export interface OpenDaemonOptions {
+  readonly loaded: LoadedConfig
+  /** Absent for the simulator inside the daemon. */
+  readonly credentials: Credentials | undefined
+  readonly market: MarketOverride
+  readonly version: string
+  readonly logger: DaemonLogger
+  readonly clock: Clock
+  readonly timers: Timers
+}
+
+/** A daemon that is ready to start. */
+export interface OpenedDaemon {
+  readonly daemon: Daemon
+  /** Unix ms when the recorded market ends. */
+  readonly endsAt: number | undefined
+}
+
+/**
+ * Everything a daemon stands on, from the ground up: strategies, state, journal, exchange.
+ * @throws ConfigError for strategies that do not load; Failure for a state that is held or unreadable.
+ */
+export async function openDaemon(options: OpenDaemonOptions): Promise<OpenedDaemon> {
+  const { loaded, credentials, version, logger, clock, timers } = options
+  const { config, documents } = loaded
+  const strategies = await loadStrategies(config, documents, toInstruments(config))
+  const directory = stateDirectory(config, options.market)
+  const journal = openSqliteJournal({
+    file: join(directory, 'journal.sqlite'),
+    identity: `${config.environment} ${config.account.productType} ${config.account.positionMode}`,
+    keepSinceAt: clock.now() - RECORDS_KEPT_MS,
+  })
+  let embedded: EmbeddedExchange | undefined
+  try {
+    embedded = await embed(options, directory)
+    const access = embedded ?? accessTo(config, credentials)
+    hideSecrets(logger, access)
+    const settings = toEngineSettings(config, {
+      salt: journal.salt,
+      version,
+      embedded: embedded !== undefined,
+    })
+    const book = rebuildBook(journal.load(), settings.positionMode)
+    logger.log.info(
+      { state: directory, exchange: access.baseUrl, embedded: embedded !== undefined },
+      'daemon.opened',
+    )
+    const daemon = new Daemon({
+      config,
+      settings,
+      strategies,
+      journal,
+      book,
+      access,
+      embedded,
+      logger,
+      clock,
+      timers,
+    })
+    return { daemon, endsAt: embedded?.endsAt }
+  } catch (error) {
+    await closeAgain(journal, embedded)
+    throw error
+  }
+}
+
+/** The simulator's worlds each have a place of their own under the configured directory. */
+function stateDirectory(config: DaemonConfig, market: MarketOverride): string {
+  const { directory } = config.state
+  if (!isEmbedded(config)) return directory
+  return join(directory, worldOf(config, config.simulator, market))
+}
+
+function isEmbedded(config: DaemonConfig): config is DaemonConfig & { simulator: object } {
+  return (
+    config.environment === 'simulator' &&
+    config.exchange.baseUrl === undefined &&
+    config.simulator !== undefined
+  )
+}
+
+async function embed(options: OpenDaemonOptions, directory: string): Promise<EmbeddedExchange | undefined> {
+  const { loaded, market, clock, timers, logger } = options
+  const { config } = loaded
+  if (!isEmbedded(config)) return undefined
+  return startEmbeddedExchange({
+    config,
+    settings: config.simulator,
+    market,
+    directory,
+    clock,
+    timers,
+    onEvent: ({ kind, ...fields }) => logger.log.debug(fields, `simulator.${kind}`),
+  })
+}
+
+function accessTo(config: DaemonConfig, credentials: Credentials | undefined): ExchangeAccess {
+  const { baseUrl } = config.exchange
+  if (baseUrl === undefined || credentials === undefined) {
+    throw new Failure({
+      code: 'DAEMON_EXCHANGE_MISSING',
+      sentence: 'there is no exchange to trade on',
+      hint: 'set exchange.baseUrl and the credentials, or environment: simulator with a simulator section',
+    })
+  }
+  const { apiKey, apiSecret, passphrase } = credentials
+  return { baseUrl, credentials: { apiKey, secret: apiSecret, passphrase } }
+}
+
+function hideSecrets(logger: DaemonLogger, { credentials }: ExchangeAccess): void {
+  for (const secret of [credentials.apiKey, credentials.secret, credentials.passphrase]) logger.hide(secret)
+}
+
+async function closeAgain(journal: Journal, embedded: EmbeddedExchange | undefined): Promise<void> {
+  journal.close()
+  await embedded?.stop()
+}

@@ -1,0 +1,93 @@
+import { checkSection } from '../config/checked-file.ts'
+import { type ConfigDocuments, type DaemonConfig, type StrategyConfig } from '../config/load-config.ts'
+import { ConfigError, type Problem, sortProblems } from '../config/problem.ts'
+import { type StrategyId, toStrategyId } from '../domain/ids.ts'
+import { type Instrument } from '../domain/instrument.ts'
+import { type Clock } from '../lib/clock.ts'
+import { messageOf } from '../lib/failure.ts'
+import { type Strategy } from '../strategy/define-strategy.ts'
+import { checkBinding, loadStrategy } from '../strategy/load-strategy.ts'
+import { createStrategyRunner, type StrategyRunner } from '../strategy/strategy-runner.ts'
+
+/** A strategy whose code was loaded and whose params its own schema has taken. */
+export interface LoadedStrategy {
+  readonly id: StrategyId
+  readonly strategy: Strategy
+  readonly params: unknown
+  readonly instruments: readonly Instrument[]
+}
+
+export interface StrategyProblems {
+  readonly problems: readonly Problem[]
+  readonly strategies: readonly LoadedStrategy[]
+}
+
+/** Loads the code of every strategy file and checks its params; what is wrong is told with file and line. */
+export async function readStrategies(
+  config: DaemonConfig,
+  documents: ConfigDocuments,
+  instruments: ReadonlyMap<string, Instrument>,
+): Promise<StrategyProblems> {
+  const problems: Problem[] = []
+  const strategies: LoadedStrategy[] = []
+  for (const entry of config.strategies) {
+    const loaded = await readOne(entry, documents, instruments)
+    if ('problems' in loaded) problems.push(...loaded.problems)
+    else if (entry.enabled) strategies.push(loaded)
+  }
+  return { problems: sortProblems(problems), strategies }
+}
+
+/** As {@link readStrategies}. @throws ConfigError with every problem. */
+export async function loadStrategies(
+  config: DaemonConfig,
+  documents: ConfigDocuments,
+  instruments: ReadonlyMap<string, Instrument>,
+): Promise<readonly LoadedStrategy[]> {
+  const { problems, strategies } = await readStrategies(config, documents, instruments)
+  if (problems.length > 0) throw new ConfigError(problems)
+  return strategies
+}
+
+async function readOne(
+  entry: StrategyConfig,
+  documents: ConfigDocuments,
+  known: ReadonlyMap<string, Instrument>,
+): Promise<LoadedStrategy | { readonly problems: readonly Problem[] }> {
+  const source = documents.strategies.get(entry.id)
+  if (!source) throw new Error(`no document for strategy ${entry.id}`)
+  let strategy: Strategy
+  try {
+    strategy = await loadStrategy(entry.moduleFile)
+  } catch (error) {
+    return { problems: [source.problem(['module'], messageOf(error))] }
+  }
+  const section = checkSection(source, strategy.params, ['params'])
+  if (!section.ok) return { problems: section.problems }
+  const params: unknown = section.value
+  const instruments = entry.instruments.flatMap((symbol) => known.get(symbol) ?? [])
+  const objections = checkBinding({ strategy, params, instruments })
+  if (objections.length > 0) return { problems: objections.map((text) => source.problem(['params'], text)) }
+  return { id: toStrategyId(entry.id), strategy, params, instruments }
+}
+
+/** A runner each, going on from what the journal remembers. */
+export function createRunners(
+  strategies: readonly LoadedStrategy[],
+  states: ReadonlyMap<StrategyId, string>,
+  clock: Clock,
+): ReadonlyMap<StrategyId, StrategyRunner> {
+  return new Map(
+    strategies.map(({ id, strategy, params, instruments }) => [
+      id,
+      createStrategyRunner({
+        strategyId: id,
+        strategy,
+        params,
+        instruments,
+        stateText: states.get(id),
+        clock,
+      }),
+    ]),
+  )
+}

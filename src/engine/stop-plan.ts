@@ -1,0 +1,27 @@
+import { type StopPolicy } from './event.ts'
+
+/**
+ * How a stop goes on, by its policy.
+ *
+ *     leave:    draining ──────────────────────────────────────────► proving ──► stopped
+ *     cancel:   draining ──► cancelling ──► confirming ────────────► proving ──► stopped
+ *     flatten:  draining ──► cancelling ──► confirming ──► flattening ► proving ──► stopped
+ *
+ * `draining` waits for what is on the wire · `cancelling` until nothing of ours rests · `confirming` for a
+ * second cancel-all that finds nothing (RSK3) · `flattening` until no strategy holds anything · `proving`
+ * for fills and positions that were read after all that.
+ */
+export type StopPhase = 'draining' | 'cancelling' | 'confirming' | 'flattening' | 'proving'
+
+export interface StopPlan {
+  readonly policy: StopPolicy
+  readonly startedAt: number
+  phase: StopPhase
+  phaseAt: number
+  /** Instruments on which a cancel-all was spent, and that must be asked again. */
+  readonly cancelled: Set<string>
+  askedAt: number
+  /** Positions read since `proving` began. */
+  readonly positionsRead: Set<string>
+  fillsRead: boolean
+}
