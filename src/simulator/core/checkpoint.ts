@@ -1,7 +1,11 @@
 import { Failure } from '../../lib/failure.ts'
-import { type DayStatisticsState } from '../market/day-statistics.ts'
 import { type Market, type Quote } from '../market/market.ts'
-import { parseMarketState, type MarketState } from '../market/market-state.ts'
+import {
+  dayStatisticsSchema,
+  parseMarketState,
+  type DayStatisticsState,
+  type MarketState,
+} from '../market/market-state.ts'
 import { type CoreState, type SymbolState } from './core-state.ts'
 
 /**
@@ -36,10 +40,22 @@ function symbolCheckpoint(symbol: SymbolState): SymbolCheckpoint {
   }
 }
 
-/** Reads a stored checkpoint. @throws Failure MARKET_STATE_DAMAGED */
+/** Reads a stored checkpoint. @throws Failure MARKET_STATE_DAMAGED, SIMULATOR_STORE_DAMAGED */
 export function parseCheckpoint(row: unknown): Checkpoint {
   const { market, symbols } = row as Checkpoint
-  return { market: parseMarketState(market), symbols }
+  return { market: parseMarketState(market), symbols: symbols.map(parseSymbol) }
+}
+
+function parseSymbol(entry: SymbolCheckpoint): SymbolCheckpoint {
+  const statistics = dayStatisticsSchema.safeParse(entry.statistics)
+  if (statistics.success) return { ...entry, statistics: statistics.data }
+  throw new Failure({
+    code: 'SIMULATOR_STORE_DAMAGED',
+    sentence: 'the stored statistics of an instrument cannot be read',
+    facts: { symbol: entry.symbol },
+    hint: 'remove the stored state to start afresh',
+    cause: statistics.error,
+  })
 }
 
 export function applyCheckpoint(state: CoreState, checkpoint: Checkpoint): void {

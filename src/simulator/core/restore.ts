@@ -64,9 +64,9 @@ export function restoreState(state: CoreState, tables: StoredTables): void {
   for (const [uid, row] of tables.accounts) restoreAccount(namedAccount(state, uid), row)
   for (const row of sortedBy(tables.orders, orderPlace)) restoreOrder(state, row)
   for (const row of sortedBy(tables.plan_orders, (plan: PlanOrder) => plan.sequence)) restorePlan(state, row)
-  for (const row of sortedBy(tables.positions, (position: Position) => position.sequence))
+  for (const row of sortedBy(tables.positions, (position: StoredPosition) => position.sequence))
     restorePosition(state, row)
-  for (const row of sortedBy(tables.fills, (fill: Fill) => fill.sequence)) restoreFill(state, row)
+  for (const row of sortedBy(tables.fills, (fill: StoredFill) => fill.sequence)) restoreFill(state, row)
   for (const row of sortedBy(tables.idempotency, (entry: StoredEntry) => entry.orderSequence)) {
     const { uid, ...entry } = row
     namedAccount(state, uid).idempotency.set(entry.clientOid, entry)
@@ -88,6 +88,8 @@ export function restoreTaken(state: CoreState, tables: StoredTables): void {
   }
 }
 
+type StoredPosition = Texts<Position, 'cost' | 'margin' | 'realised' | 'fees'> & { readonly funding?: string }
+type StoredFill = Texts<Fill, 'fee' | 'profit'>
 type StoredEntry = IdempotencyEntry & { readonly uid: string }
 
 function parseJson({ table, id, json }: StoredRow): unknown {
@@ -163,10 +165,7 @@ function restorePlan(state: CoreState, plan: PlanOrder): void {
   if (plan.status === 'pending') listed(state, plan).planOrders.push(plan)
 }
 
-function restorePosition(
-  state: CoreState,
-  row: Texts<Position, 'cost' | 'margin' | 'realised' | 'fees' | 'funding'>,
-): void {
+function restorePosition(state: CoreState, row: StoredPosition): void {
   const account = namedAccount(state, row.uid)
   assertSlot(account, row)
   const position: Position = {
@@ -182,7 +181,7 @@ function restorePosition(
 }
 
 /** Fills of instruments that left the list are forgotten; their money is in the ledger. */
-function restoreFill(state: CoreState, row: Texts<Fill, 'fee' | 'profit'>): void {
+function restoreFill(state: CoreState, row: StoredFill): void {
   if (!state.symbols.has(row.symbol)) return
   namedAccount(state, row.uid).fills.push({ ...row, fee: decimal(row.fee), profit: decimal(row.profit) })
 }
