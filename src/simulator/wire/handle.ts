@@ -2,12 +2,11 @@ import { type Clock } from '../../lib/clock.ts'
 import { messageOf } from '../../lib/failure.ts'
 import { endpointNames, type EndpointName } from '../../protocol/endpoints.ts'
 import { type AccountSetup } from '../core/account.ts'
-import { type ExchangeCore } from '../core/exchange-core.ts'
 import { type Reply } from '../core/reply.ts'
 import { authenticate } from './authenticate.ts'
 import { checkParameters } from './check-parameters.ts'
 import { endpointAt, type NamedEndpoint } from './endpoint-at.ts'
-import { handlers, NOBODY } from './handlers.ts'
+import { handlers, NOBODY, type ServedCore } from './handlers.ts'
 import { type Parameters, readParameters } from './parameters.ts'
 import { RateLimits } from './rate-limits.ts'
 import { checkReceiveWindow } from './receive-window.ts'
@@ -17,7 +16,7 @@ import { type WireCounters, type WireEvent } from './wire-event.ts'
 import { type WireRequest, type WireResponse } from './wire-request.ts'
 
 export interface WireOptions {
-  readonly core: ExchangeCore
+  readonly core: ServedCore
   /** The exchange's clock. */
   readonly clock: Clock
   readonly settings?: WireSettings
@@ -38,7 +37,7 @@ export function createWire(options: WireOptions): Wire {
 type Outcome = Refusal | Reply<unknown>
 
 class ExchangeWire implements Wire {
-  readonly #core: ExchangeCore
+  readonly #core: ServedCore
   readonly #clock: Clock
   readonly #settings: WireSettings
   readonly #onEvent: (event: WireEvent) => void
@@ -137,7 +136,7 @@ class ExchangeWire implements Wire {
   #serve(endpoint: NamedEndpoint, parameters: Parameters, taken: TakenRequest): Outcome {
     // The schema has just passed the parameters, which is what the handler's own type says of them.
     const serve = handlers[endpoint.name] as (
-      core: ExchangeCore,
+      core: ServedCore,
       request: Parameters,
       caller: { account: { uid: string }; now: number },
     ) => Reply<unknown>

@@ -11,8 +11,11 @@ export interface Caller {
   readonly now: number
 }
 
+/** What the wire asks of the core: a method an endpoint, under its name, and whose key is whose. */
+export type ServedCore = Pick<ExchangeCore, EndpointName | 'accountByKey'>
+
 export type Handler<Name extends EndpointName> = (
-  core: ExchangeCore,
+  core: ServedCore,
   request: RequestOf<Name>,
   caller: Caller,
 ) => Reply<ResponseOf<Name>>

@@ -26,7 +26,7 @@ export interface ServerOptions {
   /** How often the market is played when nobody asks, ms. */
   readonly stepMs: number
   /** Plays the market; `now` is Unix ms of the exchange's clock. */
-  readonly advance: (now: number) => void
+  readonly advance: (now: number) => unknown
   /** From a request carried out to its answer, ms. */
   readonly answerDelayMs: number
   readonly bodyBytesMax: number

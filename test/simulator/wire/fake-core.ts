@@ -1,8 +1,7 @@
 import { type RequestOf, type ResponseOf } from '../../../src/protocol/endpoints.ts'
 import { type AccountSetup } from '../../../src/simulator/core/account.ts'
-import { type ExchangeCore } from '../../../src/simulator/core/exchange-core.ts'
-import { type LedgerStatement } from '../../../src/simulator/core/ledger-statement.ts'
 import { accept, type Reply } from '../../../src/simulator/core/reply.ts'
+import { type ServedCore } from '../../../src/simulator/wire/handlers.ts'
 
 export const ALICE: AccountSetup = {
   uid: '1001',
@@ -24,7 +23,7 @@ export const CAROL: AccountSetup = {
 }
 
 /** A core that accepts everything, remembers what it was asked, and can be told to refuse or to break. */
-export class FakeCore implements ExchangeCore {
+export class FakeCore implements ServedCore {
   readonly calls: { readonly name: string; readonly uid: string | undefined; readonly request: unknown }[] =
     []
   readonly advances: number[] = []
@@ -70,21 +69,9 @@ export class FakeCore implements ExchangeCore {
     return this.#reply('longShortRatio', undefined, request, [{ ts: '1700000000000', longShortRatio: '1.1' }])
   }
 
-  accounts(): readonly AccountSetup[] {
-    return this.#accounts
-  }
-
   accountByKey(apiKey: string): AccountSetup | undefined {
     return this.#accounts.find(({ key }) => key === apiKey)
   }
-
-  ledger(): LedgerStatement {
-    throw new Error('the fake core keeps no ledger')
-  }
-
-  pause(): void {}
-
-  resume(): void {}
 
   #reply<Data>(name: string, uid: string | undefined, request: unknown, data: Data): Reply<Data> {
     if (this.defect !== undefined) throw this.defect

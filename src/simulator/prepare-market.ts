@@ -1,0 +1,74 @@
+import { type Instrument, toMarketInstrument } from './core/instruments.ts'
+import { loadRecording } from './market/load-recording.ts'
+import { type Market } from './market/market.ts'
+import { type MarketState } from './market/market-state.ts'
+import { createRecordedMarket, restoreRecordedMarket } from './market/recorded-market.ts'
+import { createSeededMarket, restoreSeededMarket } from './market/seeded-market.ts'
+
+/** Where the prices come from. */
+export type MarketChoice =
+  | {
+      readonly kind: 'seeded'
+      /** Where instruments start, in quote coin, by symbol; elsewhere where their own row says. */
+      readonly prices?: Readonly<Record<string, string>>
+      /** Standard deviation of a year of returns; 0.6 is 60 %. */
+      readonly yearlyVolatility?: number
+      /** Time between two moves, ms. Default 100. */
+      readonly stepMs?: number
+      /** Market time over real time; 1 is real time, and the default. */
+      readonly speed?: number
+    }
+  | {
+      readonly kind: 'recorded'
+      /** Paths whose file name begins with the symbol, or `SYMBOL=path`. Other symbols follow the seed. */
+      readonly files: readonly string[]
+      readonly speed?: number
+      readonly stepMs?: number
+      /** Starts again at the end instead of standing still. */
+      readonly repeat?: boolean
+    }
+
+export interface MarketFrame {
+  readonly instruments: readonly Instrument[]
+  readonly seed: number | string
+  /** Unix ms on the exchange's clock, of a market that is not restored. */
+  readonly startAt: number
+}
+
+/**
+ * Reads the recordings, so that opening the market, afresh or from its stored state, needs no waiting. A
+ * stored state of the other kind is left aside: the core refuses the market for it.
+ *
+ * @throws Failure RECORDING_… for files that cannot be read
+ */
+export async function prepareMarket(
+  choice: MarketChoice,
+  { instruments, seed, startAt }: MarketFrame,
+): Promise<(stored: MarketState | undefined) => Market> {
+  const { speed = 1, stepMs } = choice
+  const step = stepMs === undefined ? {} : { stepMs }
+  if (choice.kind === 'seeded') {
+    const rows = instruments.map((instrument) => toSeededInstrument(instrument, choice))
+    const options = { seed, startAt, instruments: rows, speed, ...step }
+    return (state) =>
+      state?.kind === 'seeded' ? restoreSeededMarket(options, { state }) : createSeededMarket(options)
+  }
+  const recordings = await Promise.all(choice.files.map(loadRecording))
+  const rows = instruments.map(toMarketInstrument)
+  const { repeat = false } = choice
+  const options = { recordings, speed, startAt, instruments: rows, fallback: { seed, ...step }, repeat }
+  return (state) =>
+    state?.kind === 'recorded' ? restoreRecordedMarket(options, { state }) : createRecordedMarket(options)
+}
+
+function toSeededInstrument(
+  instrument: Instrument,
+  { prices, yearlyVolatility }: MarketChoice & { kind: 'seeded' },
+) {
+  const row = toMarketInstrument(instrument)
+  return {
+    ...row,
+    startPrice: prices?.[instrument.symbol] ?? row.startPrice,
+    ...(yearlyVolatility === undefined ? {} : { yearlyVolatility }),
+  }
+}

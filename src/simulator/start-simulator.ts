@@ -1,0 +1,191 @@
+import { type Clock, systemClock } from '../lib/clock.ts'
+import { randomHex } from '../lib/entropy.ts'
+import { systemTimers, type Timers } from '../lib/timers.ts'
+import { type AccountSetup } from './core/account.ts'
+import { createExchangeCore, type ExchangeCore } from './core/exchange-core.ts'
+import { buildInstruments, type Instrument, nextQuarterlyDelivery } from './core/instruments.ts'
+import { type LedgerStatement } from './core/ledger-statement.ts'
+import { type CoreSettings } from './core/settings.ts'
+import { openSqliteStore } from './core/sqlite-store.ts'
+import { type CoreStore } from './core/store.ts'
+import { type Market } from './market/market.ts'
+import { type MarketChoice, prepareMarket } from './prepare-market.ts'
+import { type FaultKind, FaultPlan, type FaultSettings, noFaults } from './wire/faults.ts'
+import { createWire, type Wire } from './wire/handle.ts'
+import { type ServerEvent } from './wire/server-event.ts'
+import { startServer } from './wire/server.ts'
+import { defaultWireSettings, type WireSettings } from './wire/settings.ts'
+import { type WireCounters } from './wire/wire-event.ts'
+
+export { type MarketChoice } from './prepare-market.ts'
+
+/** An account to open. Credentials that are left out are drawn from the operating system. */
+export type AccountRequest = Omit<AccountSetup, 'key' | 'secret' | 'passphrase' | 'role'> &
+  Partial<Pick<AccountSetup, 'key' | 'secret' | 'passphrase' | 'role'>>
+
+export interface SimulatorOptions {
+  readonly market: MarketChoice
+  /** Same seed, same market, same faults. */
+  readonly seed: number | string
+  readonly accounts: readonly AccountRequest[]
+  /** What it lists; every contract of the simulator when left out. */
+  readonly instruments?: readonly Instrument[]
+  /**
+   * A file in which orders, positions and balances survive a restart; without it each start is a fresh
+   * exchange. While nothing runs the market stands still.
+   */
+  readonly storeFile?: string
+  /** The same in the hands of the caller, who closes it after the stop. */
+  readonly store?: CoreStore
+  readonly core?: Partial<CoreSettings>
+  readonly wire?: Partial<WireSettings>
+  readonly faults?: FaultSettings
+  /** Default 127.0.0.1: whoever reaches it may try keys. */
+  readonly host?: string
+  /** Default 0: any that is free. */
+  readonly port?: number
+  /** How often the market is played while nobody asks, ms. Default 50. */
+  readonly tickMs?: number
+  /** From a request carried out to its answer, ms. Default 0. */
+  readonly answerDelayMs?: number
+  readonly clock?: Clock
+  readonly timers?: Timers
+  readonly onEvent?: (event: ServerEvent) => void
+}
+
+/** What the simulator has done so far. */
+export interface SimulatorCounters extends WireCounters {
+  readonly faults: Readonly<Partial<Record<FaultKind, number>>>
+}
+
+export interface RunningSimulator {
+  /** `http://127.0.0.1:40123`, without a slash at its end. */
+  readonly baseUrl: string
+  /** With their credentials: the only place where generated ones are told. */
+  readonly accounts: readonly AccountSetup[]
+  readonly core: ExchangeCore
+  /** Unix ms on the exchange's clock when the last recording ends; undefined when there is no end. */
+  readonly endsAt: number | undefined
+  /** @throws Failure SIMULATOR_ACCOUNT_UNKNOWN */
+  ledger(uid: string): LedgerStatement
+  counters(): SimulatorCounters
+  /** The market stands still; requests are still served. */
+  pause(): void
+  resume(): void
+  /** Answers what is under way, closes every socket, and stores where the market stopped. Twice is once. */
+  stop(): Promise<void>
+}
+
+const TICK_MS = 50
+
+/**
+ * Starts the simulated exchange: market, core, wire and server. The daemon embeds exactly this, and talks
+ * signed HTTP to it like to any other exchange.
+ *
+ * @throws Failure SIMULATOR_LISTEN_FAILED, RECORDING_… for files that cannot be read, MARKET_OPTION_INVALID
+ * @throws RangeError for impossible fault settings
+ */
+export async function startSimulator(options: SimulatorOptions): Promise<RunningSimulator> {
+  const { clock = systemClock, onEvent = () => {} } = options
+  const { core, market, close } = await openExchange(options, clock)
+  const settings = { ...defaultWireSettings, ...options.wire }
+  const wire = createWire({ core, clock, settings, onEvent })
+  const server = await serve(options, { core, wire, clock, settings, onEvent }).catch((error: unknown) => {
+    close()
+    throw error
+  })
+  let stopped: Promise<void> | undefined
+  const stop = async () => {
+    await server.stop()
+    core.pause(clock.now())
+    close()
+  }
+  return {
+    baseUrl: server.baseUrl,
+    accounts: core.accounts(),
+    core,
+    endsAt: market.endsAt,
+    ledger: (uid) => core.ledger(uid),
+    counters: () => ({ ...wire.counters(), faults: server.faults.counts() }),
+    pause: () => core.pause(clock.now()),
+    resume: () => core.resume(clock.now()),
+    stop: () => (stopped ??= stop()),
+  }
+}
+
+interface Exchange {
+  readonly core: ExchangeCore
+  readonly market: Market
+  /** Closes the file. */
+  readonly close: () => void
+}
+
+async function openExchange(options: SimulatorOptions, clock: Clock): Promise<Exchange> {
+  const { seed, storeFile, core: settings = {} } = options
+  const startAt = clock.now()
+  const instruments = options.instruments ?? buildInstruments(nextQuarterlyDelivery(startAt))
+  const accounts = options.accounts.map(openAccount)
+  const openMarket = await prepareMarket(options.market, { instruments, seed, startAt })
+  const opened = storeFile === undefined ? undefined : openSqliteStore(storeFile)
+  const store = opened ?? options.store
+  try {
+    let market: Market | undefined
+    const core = createExchangeCore({
+      instruments,
+      accounts,
+      market: (stored) => (market = openMarket(stored)),
+      settings,
+      seed,
+      ...(store && { store }),
+    })
+    if (market === undefined) throw new Error('unreachable: the core opens its market')
+    if (core.now > 0) skipDowntime(core, startAt)
+    return { core, market, close: () => opened?.close() }
+  } catch (error) {
+    opened?.close()
+    throw error
+  }
+}
+
+/** Whether it was stopped or killed: the market goes on from its last moment, as if no time had passed. */
+function skipDowntime(core: ExchangeCore, now: number): void {
+  core.pause(core.now)
+  core.resume(now)
+}
+
+interface ServeParts {
+  readonly core: ExchangeCore
+  readonly wire: Wire
+  readonly clock: Clock
+  readonly settings: WireSettings
+  readonly onEvent: (event: ServerEvent) => void
+}
+
+async function serve(options: SimulatorOptions, { core, wire, clock, settings, onEvent }: ServeParts) {
+  const faults = new FaultPlan(options.faults ?? noFaults, options.seed)
+  const server = await startServer({
+    wire,
+    faults,
+    clock,
+    timers: options.timers ?? systemTimers,
+    host: options.host ?? '127.0.0.1',
+    port: options.port ?? 0,
+    stepMs: options.tickMs ?? TICK_MS,
+    advance: (now) => core.advance(now),
+    answerDelayMs: options.answerDelayMs ?? 0,
+    bodyBytesMax: settings.bodyBytesMax,
+    onEvent,
+  })
+  return { baseUrl: server.baseUrl, faults, stop: () => server.stop() }
+}
+
+/** Key, secret and passphrase of nobody's choice are different at every start. */
+function openAccount(request: AccountRequest): AccountSetup {
+  return {
+    role: 'ordinary',
+    key: `sim_${randomHex(16)}`,
+    secret: randomHex(32),
+    passphrase: randomHex(8),
+    ...request,
+  }
+}
