@@ -5,7 +5,6 @@ import { type Clock } from '../lib/clock.ts'
 import { decimal, sumDecimals } from '../lib/decimal.ts'
 import { Secret } from '../lib/secret.ts'
 import { type Timers } from '../lib/timers.ts'
-import { openSqliteStore } from '../simulator/core/sqlite-store.ts'
 import { type MarketChoice, type RunningSimulator, startSimulator } from '../simulator/start-simulator.ts'
 import { defaultRateLimitSettings } from '../simulator/wire/rate-limits.ts'
 import { type ServerEvent } from '../simulator/wire/server-event.ts'
@@ -47,7 +46,6 @@ export interface EmbeddedExchange extends ExchangeAccess {
 /** @throws Failure as `startSimulator` does. */
 export async function startEmbeddedExchange(options: EmbeddedExchangeOptions): Promise<EmbeddedExchange> {
   const { config, settings, clock, timers, onEvent } = options
-  const store = openSqliteStore(join(options.directory, 'exchange.sqlite'))
   const simulator = await startSimulator({
     market: chooseMarket(settings, options.market),
     seed: settings.seed,
@@ -60,7 +58,7 @@ export async function startEmbeddedExchange(options: EmbeddedExchangeOptions): P
         leverage: settings.leverage,
       },
     ],
-    store,
+    storeFile: join(options.directory, 'exchange.sqlite'),
     core: {
       makerFeeRate: settings.makerFeeRate,
       takerFeeRate: settings.takerFeeRate,
@@ -78,9 +76,6 @@ export async function startEmbeddedExchange(options: EmbeddedExchangeOptions): P
     clock,
     timers,
     onEvent,
-  }).catch((error: unknown) => {
-    store.close()
-    throw error
   })
   return {
     baseUrl: simulator.baseUrl,
@@ -88,10 +83,7 @@ export async function startEmbeddedExchange(options: EmbeddedExchangeOptions): P
     endsAt: simulator.endsAt,
     pause: () => simulator.pause(),
     ledger: () => readLedger(simulator),
-    async stop() {
-      await simulator.stop()
-      store.close()
-    },
+    stop: () => simulator.stop(),
   }
 }
 
