@@ -1,0 +1,316 @@
+import { describe, expect, it } from 'vitest'
+import { type Instrument } from '../../src/domain/instrument.ts'
+import { decimal } from '../../src/lib/decimal.ts'
+import { createGrid } from '../../src/lib/grid.ts'
+import { envelopeOf, jsonAnswer, type WireServer } from '../support/wire-server.ts'
+import { closeClientsAfterEach, openClient } from './client-fixture.ts'
+
+closeClientsAfterEach()
+
+const BTCUSDT: Instrument = {
+  symbol: 'BTCUSDT',
+  productType: 'USDT-FUTURES',
+  marginCoin: 'USDT',
+  tick: createGrid('0.5'),
+  lot: createGrid('0.001'),
+  lotsMin: 1,
+  notionalMin: decimal('5'),
+}
+
+const NOW = Date.now()
+const QUERY = {
+  productType: 'USDT-FUTURES',
+  positionMode: 'one_way_mode',
+  instruments: new Map([['BTCUSDT', BTCUSDT]]),
+  sinceAt: NOW - 60_000,
+} as const
+
+type Row = Record<string, unknown>
+
+function fillRow(tradeId: number, more: Row = {}): Row {
+  return {
+    tradeId: String(tradeId),
+    symbol: 'BTCUSDT',
+    orderId: '121212',
+    price: '42000.5',
+    baseVolume: '0.010',
+    quoteVolume: '420.005',
+    feeDetail: [{ deduction: 'no', feeCoin: 'USDT', totalDeductionFee: null, totalFee: '-0.25200300' }],
+    side: 'buy',
+    profit: '0',
+    enterPointSource: 'api',
+    tradeSide: 'buy_single',
+    posMode: 'one_way_mode',
+    tradeScope: 'taker',
+    cTime: String(NOW - 1000 + tradeId),
+    ...more,
+  }
+}
+
+/** Answers like the exchange: newest first, a page of 100 before `idLessThan`. */
+function serveFills(server: WireServer, rows: readonly Row[]): void {
+  server.script = ({ target }, socket) => {
+    const query = new URL(target, 'http://x').searchParams
+    const before = BigInt(query.get('idLessThan') ?? '9999999999')
+    const page = rows
+      .toSorted((one, other) => Number(BigInt(String(other['tradeId'])) - BigInt(String(one['tradeId']))))
+      .filter((row) => BigInt(String(row['tradeId'])) < before)
+      .slice(0, 100)
+    socket.write(jsonAnswer(envelopeOf({ fillList: page, endId: page.at(-1)?.['tradeId'] ?? null })))
+  }
+}
+
+describe('reading fills', () => {
+  it('turns decimals into ticks and lots, and a fee that was paid positive', async () => {
+    const { server, client } = await openClient()
+    serveFills(server, [fillRow(1)])
+
+    const answer = await client.readFills(QUERY)
+
+    expect(answer).toMatchObject({
+      kind: 'accepted',
+      data: {
+        sinceAt: QUERY.sinceAt,
+        exchangeTime: 1_700_000_000_000,
+        foreignFills: 0,
+        fills: [
+          {
+            tradeId: '1',
+            orderId: '121212',
+            symbol: 'BTCUSDT',
+            side: 'buy',
+            tradeSide: 'open',
+            ticks: 84_001,
+            lots: 10,
+            fee: '0.252003',
+            profit: '0',
+            scope: 'taker',
+            source: 'API',
+            filledAt: NOW - 999,
+          },
+        ],
+      },
+    })
+  })
+
+  it('reads all pages, each fill once, oldest first', async () => {
+    const { server, client } = await openClient()
+    serveFills(
+      server,
+      Array.from({ length: 250 }, (_, index) => fillRow(index + 1)),
+    )
+
+    const answer = await client.readFills(QUERY)
+
+    expect(server.requests).toHaveLength(3)
+    const ids = answer.kind === 'accepted' ? answer.data.fills.map(({ tradeId }) => Number(tradeId)) : []
+    expect(ids).toEqual(Array.from({ length: 250 }, (_, index) => index + 1))
+  })
+
+  it('stops at a page that is older than asked for, where startTime is ignored', async () => {
+    const { server, client } = await openClient()
+    const rows = Array.from({ length: 500 }, (_, index) =>
+      fillRow(index + 1, { cTime: String(NOW - 60_000 + (index - 449) * 1000) }),
+    )
+    serveFills(server, rows)
+
+    const answer = await client.readFills(QUERY)
+
+    expect(server.requests).toHaveLength(1)
+    expect(answer).toMatchObject({ kind: 'accepted' })
+    if (answer.kind === 'accepted') expect(answer.data.fills).toHaveLength(51)
+  })
+
+  it('[ORD4] is complete or nothing: a page that fails makes the reading fail', async () => {
+    const { server, client } = await openClient()
+    const page = Array.from({ length: 100 }, (_, index) => fillRow(200 - index))
+    server.script = ({ target }, socket) => {
+      if (target.includes('idLessThan')) socket.resetAndDestroy()
+      else socket.write(jsonAnswer(envelopeOf({ fillList: page, endId: '101' })))
+    }
+
+    expect(await client.readFills(QUERY)).toMatchObject({ kind: 'unknown', cause: 'connectionLost' })
+  })
+
+  it('does not go round in circles when a page repeats itself', async () => {
+    const { server, client } = await openClient()
+    const page = Array.from({ length: 100 }, (_, index) => fillRow(200 - index))
+    server.script = (_request, socket) =>
+      void socket.write(jsonAnswer(envelopeOf({ fillList: page, endId: '101' })))
+
+    expect(await client.readFills(QUERY)).toMatchObject({ kind: 'unknown', cause: 'unreadable' })
+    expect(server.requests).toHaveLength(2)
+  })
+
+  it('never asks for a span of more than three months', async () => {
+    const { server, client } = await openClient()
+    serveFills(server, [])
+
+    const answer = await client.readFills({ ...QUERY, sinceAt: 0 })
+
+    const startTime = Number(
+      new URL(server.requests[0]?.target ?? '', 'http://x').searchParams.get('startTime'),
+    )
+    expect(NOW - startTime).toBeLessThan(90 * 24 * 3_600_000)
+    expect(answer).toMatchObject({ kind: 'accepted', data: { sinceAt: startTime } })
+  })
+
+  it('counts fills of symbols that are not traded here', async () => {
+    const { server, client } = await openClient()
+    serveFills(server, [fillRow(1), fillRow(2, { symbol: 'DOGEUSDT', price: 'whatever' })])
+
+    const answer = await client.readFills(QUERY)
+
+    expect(answer).toMatchObject({ kind: 'accepted', data: { foreignFills: 1 } })
+  })
+
+  it('an empty list and a missing one are no fills', async () => {
+    const { server, client } = await openClient()
+    for (const data of [{ fillList: [], endId: null }, { fillList: null, endId: '' }, {}]) {
+      server.script = (_request, socket) => void socket.write(jsonAnswer(envelopeOf(data)))
+      expect(await client.readFills(QUERY)).toMatchObject({ kind: 'accepted', data: { fills: [] } })
+    }
+  })
+
+  const spoiled: ReadonlyArray<readonly [string, Row]> = [
+    ['a price off the grid', { price: '42000.3' }],
+    ['a size off the grid', { baseVolume: '0.0105' }],
+    ['a size of zero', { baseVolume: '0' }],
+    ['a time that is none', { cTime: 'yesterday' }],
+    ['a fee that is no number', { feeDetail: [{ feeCoin: 'USDT', totalFee: 'NaN' }] }],
+    ['a profit that is no number', { profit: '0x10' }],
+  ]
+  for (const [what, more] of spoiled) {
+    it(`[ORD4] ${what} makes the whole reading unknown, and says which fill`, async () => {
+      const { server, client } = await openClient()
+      serveFills(server, [fillRow(7, more), fillRow(8)])
+
+      const answer = await client.readFills({ ...QUERY, sinceAt: NOW - 60_000 })
+
+      expect(answer).toMatchObject({ kind: 'unknown', cause: 'unreadable' })
+      expect(answer.kind === 'unknown' ? answer.message : '').toContain('fill 7: ')
+    })
+  }
+
+  const directions = [
+    ['one_way_mode', 'sell', 'sell_single', 'sell', 'open'],
+    ['one_way_mode', 'sell', 'burst_sell_single', 'sell', 'close'],
+    ['one_way_mode', 'buy', null, 'buy', 'open'],
+    ['one_way_mode', 'sell', 'reduce_close_long', 'sell', 'close'],
+    ['hedge_mode', 'buy', 'open', 'buy', 'open'],
+    ['hedge_mode', 'buy', 'close', 'buy', 'close'],
+    ['hedge_mode', 'sell', 'burst_close_long', 'buy', 'close'],
+    ['hedge_mode', 'buy', 'burst_close_long', 'buy', 'close'],
+    ['hedge_mode', 'buy', 'delivery_close_short', 'sell', 'close'],
+    ['hedge_mode', 'sell', 'offset_close_short', 'sell', 'close'],
+  ] as const
+  for (const [positionMode, side, tradeSide, ourSide, ourTradeSide] of directions) {
+    it(`reads ${side} ${tradeSide} in ${positionMode} as ${ourSide} ${ourTradeSide}`, async () => {
+      const { server, client } = await openClient()
+      serveFills(server, [fillRow(1, { side, tradeSide })])
+      expect(await client.readFills({ ...QUERY, positionMode })).toMatchObject({
+        data: { fills: [{ side: ourSide, tradeSide: ourTradeSide }] },
+      })
+    })
+  }
+
+  it('does not guess a trade side in hedge mode', async () => {
+    const { server, client } = await openClient()
+    serveFills(server, [fillRow(1, { tradeSide: 'something_new' })])
+    expect(await client.readFills({ ...QUERY, positionMode: 'hedge_mode' })).toMatchObject({
+      kind: 'unknown',
+      cause: 'unreadable',
+    })
+  })
+
+  it('leaves a fee in another coin out, and adds up the rest', async () => {
+    const { server, client } = await openClient()
+    const feeDetail = [
+      { feeCoin: 'POINTS', totalFee: '-5' },
+      { feeCoin: 'usdt', totalFee: '-0.1' },
+      { feeCoin: null, totalFee: '0.3' },
+      { feeCoin: 'USDT', totalFee: '' },
+    ]
+    serveFills(server, [fillRow(1, { feeDetail }), fillRow(2, { feeDetail: null })])
+    expect(await client.readFills(QUERY)).toMatchObject({ data: { fills: [{ fee: '-0.2' }, { fee: '0' }] } })
+  })
+})
+
+describe('reading a position', () => {
+  const positionRow = (more: Row = {}): Row => ({
+    marginCoin: 'USDT',
+    symbol: 'BTCUSDT',
+    holdSide: 'long',
+    total: '0.010',
+    available: '0.01',
+    openPriceAvg: '25000.123',
+    marginMode: 'crossed',
+    posMode: 'one_way_mode',
+    unrealizedPL: '-1.5',
+    liquidationPrice: '-24144.1',
+    markPrice: '25100',
+    totalFee: '',
+    ...more,
+  })
+
+  it('turns sizes into lots, and leaves out what the exchange leaves out', async () => {
+    const { server, client } = await openClient()
+    server.script = (_request, socket) =>
+      void socket.write(
+        jsonAnswer(
+          envelopeOf([positionRow(), positionRow({ holdSide: 'short', openPriceAvg: '', posMode: 'x' })]),
+        ),
+      )
+
+    const answer = await client.readPosition({ instrument: BTCUSDT })
+
+    expect(answer).toMatchObject({
+      kind: 'accepted',
+      data: {
+        symbol: 'BTCUSDT',
+        exchangeTime: 1_700_000_000_000,
+        rows: [
+          {
+            holdSide: 'long',
+            lots: 10,
+            openPriceAvg: 25000.123,
+            unrealisedProfit: '-1.5',
+            fundingFee: '',
+            markPrice: 25_100,
+            liquidationPrice: -24144.1,
+            positionMode: 'one_way_mode',
+          },
+          { holdSide: 'short', openPriceAvg: Number.NaN, positionMode: undefined },
+        ],
+      },
+    })
+    if (answer.kind === 'accepted') expect(answer.data.requestedAt).toBeLessThanOrEqual(answer.receivedAt)
+  })
+
+  it('an empty list and a missing one are flat', async () => {
+    const { server, client } = await openClient()
+    for (const data of [[], null]) {
+      server.script = (_request, socket) => void socket.write(jsonAnswer(envelopeOf(data)))
+      expect(await client.readPosition({ instrument: BTCUSDT })).toMatchObject({ data: { rows: [] } })
+    }
+  })
+
+  const spoiled: ReadonlyArray<readonly [string, readonly Row[]]> = [
+    ['a size off the grid', [positionRow({ total: '0.0101' })]],
+    ['a negative size', [positionRow({ total: '-0.01' })]],
+    ['a size that is no number', [positionRow({ total: '' })]],
+    ['another symbol', [positionRow({ symbol: 'ETHUSDT' })]],
+    ['two rows of one side', [positionRow(), positionRow()]],
+    ['money that is no number', [positionRow({ unrealizedPL: 'NaN' })]],
+  ]
+  for (const [what, rows] of spoiled) {
+    it(`[RSK1] ${what} is unknown, never flat`, async () => {
+      const { server, client } = await openClient()
+      server.script = (_request, socket) => void socket.write(jsonAnswer(envelopeOf(rows)))
+      expect(await client.readPosition({ instrument: BTCUSDT })).toMatchObject({
+        kind: 'unknown',
+        cause: 'unreadable',
+      })
+    })
+  }
+})

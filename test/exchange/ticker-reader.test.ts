@@ -1,0 +1,196 @@
+import { describe, expect, it } from 'vitest'
+import { TICKER_COLUMNS, TickerTable } from '../../src/domain/ticker-table.ts'
+import { readTickersJson } from '../../src/exchange/ticker-reader.ts'
+import { createRandom } from '../../src/lib/random.ts'
+import { ticker } from '../../src/protocol/futures/tickers.ts'
+import { envelopeOf, jsonAnswer, rawAnswer } from '../support/wire-server.ts'
+import { closeClientsAfterEach, openClient } from './client-fixture.ts'
+
+closeClientsAfterEach()
+
+type Row = Record<string, unknown>
+
+function tickerRow(symbol: string, more: Row = {}): Row {
+  return {
+    symbol,
+    lastPr: '29904.5',
+    askPr: '29904.5',
+    bidPr: '29903.5',
+    bidSz: '0.5091',
+    askSz: '2.2694',
+    high24h: '0',
+    low24h: '0',
+    ts: '1695794271400',
+    change24h: '-0.01',
+    baseVolume: '0',
+    quoteVolume: '0',
+    usdtVolume: '0',
+    openUtc: '0',
+    changeUtc24h: '0',
+    indexPrice: '29132.353333',
+    fundingRate: '-0.0007',
+    holdingAmount: '125.6844',
+    deliveryStartTime: null,
+    deliveryTime: null,
+    deliveryStatus: 'delivery_normal',
+    open24h: '0',
+    ...more,
+  }
+}
+
+const bytesOf = (rows: unknown, more: Row = {}): Buffer => Buffer.from(JSON.stringify(envelopeOf(rows, more)))
+
+describe('reading tickers from bytes', () => {
+  it('fills the columns, and leaves NaN where a value is missing, null or empty', () => {
+    const table = new TickerTable()
+    const { bidPr: _, ...withoutBid } = tickerRow('ETHUSD_231229', {
+      askSz: '',
+      deliveryTime: '1703836799000',
+    })
+
+    const read = readTickersJson(bytesOf([tickerRow('BTCUSD'), withoutBid]), table)
+
+    expect(read).toEqual({ kind: 'filled', requestTime: 1_700_000_000_000 })
+    expect(table.symbols).toEqual(['BTCUSD', 'ETHUSD_231229'])
+    expect(table.read('BTCUSD', 'bidPr')).toBe(29903.5)
+    expect(table.read('BTCUSD', 'fundingRate')).toBe(-0.0007)
+    expect(table.read('BTCUSD', 'deliveryStatus')).toBe(1)
+    expect(table.read('BTCUSD', 'deliveryTime')).toBeNaN()
+    expect(table.read('ETHUSD_231229', 'deliveryTime')).toBe(1_703_836_799_000)
+    expect(table.read('ETHUSD_231229', 'bidPr')).toBeNaN()
+    expect(table.read('ETHUSD_231229', 'askSz')).toBeNaN()
+  })
+
+  it('[MKT2] a second answer leaves nothing of the first: neither a symbol nor a value', () => {
+    const table = new TickerTable()
+    readTickersJson(bytesOf([tickerRow('A1'), tickerRow('B1'), tickerRow('C1')]), table)
+
+    readTickersJson(bytesOf([tickerRow('C1', { bidPr: null }), tickerRow('A1', { lastPr: '7' })]), table)
+
+    expect(table.symbols).toEqual(['C1', 'A1'])
+    expect(table.read('C1', 'bidPr')).toBeNaN()
+    expect(table.read('A1', 'lastPr')).toBe(7)
+    expect(table.read('B1', 'lastPr')).toBeNaN()
+  })
+
+  it('reads small numbers with an exponent, as some runtimes print them', () => {
+    const table = new TickerTable()
+    readTickersJson(bytesOf([tickerRow('PEPE', { lastPr: '1.2E-7', askSz: '0E-8' })]), table)
+    expect(table.read('PEPE', 'lastPr')).toBe(1.2e-7)
+    expect(table.read('PEPE', 'askSz')).toBe(0)
+  })
+
+  const absurd: ReadonlyArray<readonly [string, unknown]> = [
+    ['a last price that is missing', [tickerRow('A1', { lastPr: undefined })]],
+    ['an empty last price', [tickerRow('A1', { lastPr: '' })]],
+    ['a last price in another type', [tickerRow('A1', { lastPr: 7 })]],
+    ['NaN', [tickerRow('A1', { bidPr: 'NaN' })]],
+    ['infinity', [tickerRow('A1', { bidPr: 'Infinity' })]],
+    ['what is infinite as a float', [tickerRow('A1', { bidPr: '1e999' })]],
+    ['a hexadecimal number', [tickerRow('A1', { bidPr: '0x10' })]],
+    ['blanks', [tickerRow('A1', { bidPr: ' ' })]],
+    ['the word null', [tickerRow('A1', { bidPr: 'null' })]],
+    ['a negative price', [tickerRow('A1', { bidPr: '-1' })]],
+    ['no time', [tickerRow('A1', { ts: null })]],
+    ['a delivery state that is not listed', [tickerRow('A1', { deliveryStatus: 'gone' })]],
+    ['no symbol', [tickerRow('')]],
+    ['a symbol twice', [tickerRow('A1'), tickerRow('A1')]],
+    ['a row that is none', [tickerRow('A1'), null]],
+    ['a list as a row', [[]]],
+    ['no list', { A1: tickerRow('A1') }],
+    ['no data', null],
+    ['more rows than a table holds', Array.from({ length: 5 }, (_, row) => tickerRow(`A${row}`))],
+  ]
+
+  for (const [what, rows] of absurd) {
+    it(`[MKT1] ${what} makes the whole answer unusable, and the table empty`, () => {
+      const table = new TickerTable(4)
+      readTickersJson(bytesOf([tickerRow('OLD')]), table)
+      table.readAt = 5
+
+      const read = readTickersJson(bytesOf(rows), table)
+
+      expect(read.kind).toBe('malformed')
+      expect(table.symbols).toEqual([])
+      expect(table.readAt).toBe(0)
+      expect(table.read('OLD', 'lastPr')).toBeNaN()
+    })
+  }
+
+  it('leaves what is no success to whoever reads every answer', () => {
+    const table = new TickerTable()
+    for (const text of ['', '<html>', '[]', '{"code":"40009"}', '{"code":0,"data":[]}', 'null']) {
+      expect(readTickersJson(Buffer.from(text), table)).toEqual({ kind: 'other' })
+    }
+  })
+
+  it('is never laxer than the schema of the row', () => {
+    const random = createRandom('mutated rows')
+    const values = [
+      null,
+      undefined,
+      '',
+      '1',
+      '-1',
+      0,
+      1,
+      true,
+      [],
+      {},
+      'x',
+      '1.5',
+      '1e400',
+      'delivery_before',
+    ]
+    const columns = ['symbol', ...TICKER_COLUMNS]
+    let accepted = 0
+    for (let round = 0; round < 3000; round++) {
+      const column = columns[random.integer(columns.length)] ?? ''
+      const row = tickerRow('A1', { [column]: values[random.integer(values.length)] })
+      const read = readTickersJson(bytesOf([row]), new TickerTable(4))
+      if (read.kind !== 'filled') continue
+      accepted++
+      expect(ticker.safeParse(JSON.parse(JSON.stringify(row))).success, JSON.stringify(row)).toBe(true)
+    }
+    expect(accepted).toBeGreaterThan(500)
+  })
+})
+
+describe('client.readTickers', () => {
+  it('fills the table and says when', async () => {
+    const { server, client } = await openClient()
+    server.script = (_request, socket) => void socket.write(jsonAnswer(envelopeOf([tickerRow('BTCUSDT')])))
+    const table = new TickerTable()
+
+    const answer = await client.readTickers(table, 'USDT-FUTURES')
+
+    expect(server.requests[0]?.target).toBe('/api/v2/mix/market/tickers?productType=USDT-FUTURES')
+    expect(answer).toMatchObject({ kind: 'accepted', requestTime: 1_700_000_000_000 })
+    expect(table.requestTime).toBe(1_700_000_000_000)
+    expect(table.readAt).toBe(answer.receivedAt)
+    expect(table.read('BTCUSDT', 'lastPr')).toBe(29904.5)
+  })
+
+  it('[MKT1] empties the table whatever went wrong', async () => {
+    const { server, client } = await openClient()
+    const table = new TickerTable()
+    const wrong = [
+      [jsonAnswer({ code: '429', msg: 'Too Many Requests' }, 429), { kind: 'refused', topic: 'rate' }],
+      [jsonAnswer(envelopeOf([tickerRow('A1', { lastPr: 'x' })])), { kind: 'unknown', cause: 'unreadable' }],
+      [jsonAnswer({ code: '40725' }), { kind: 'unknown', cause: 'ambiguousCode' }],
+      [rawAnswer({ status: 502, body: '' }), { kind: 'unknown', cause: 'serverError' }],
+      [rawAnswer({ body: '<html>' }), { kind: 'unknown', cause: 'unreadable' }],
+      [Buffer.from('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n{'), { kind: 'unknown', cause: 'timeout' }],
+    ] as const
+    for (const [bytes, expected] of wrong) {
+      server.script = (_request, socket) => void socket.write(jsonAnswer(envelopeOf([tickerRow('BTCUSDT')])))
+      await client.readTickers(table, 'USDT-FUTURES')
+      expect(table.symbols).toEqual(['BTCUSDT'])
+
+      server.script = (_request, socket) => void socket.write(bytes)
+      expect(await client.readTickers(table, 'USDT-FUTURES', { timeoutMs: 100 })).toMatchObject(expected)
+      expect(table.symbols).toEqual([])
+      expect(table.readAt).toBe(0)
+    }
+  })
+})
