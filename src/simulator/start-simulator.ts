@@ -8,10 +8,10 @@ import { type LedgerStatement } from './core/ledger-statement.ts'
 import { type CoreSettings } from './core/settings.ts'
 import { openSqliteStore } from './core/sqlite-store.ts'
 import { type CoreStore } from './core/store.ts'
-import { type Market } from './market/market.ts'
 import { type MarketChoice, prepareMarket } from './prepare-market.ts'
 import { type FaultKind, FaultPlan, type FaultSettings, noFaults } from './wire/faults.ts'
 import { createWire, type Wire } from './wire/handle.ts'
+import { WatchedMarket } from './watched-market.ts'
 import { type ServerEvent } from './wire/server-event.ts'
 import { startServer } from './wire/server.ts'
 import { defaultWireSettings, type WireSettings } from './wire/settings.ts'
@@ -64,7 +64,10 @@ export interface RunningSimulator {
   /** With their credentials: the only place where generated ones are told. */
   readonly accounts: readonly AccountSetup[]
   readonly core: ExchangeCore
-  /** Unix ms on the exchange's clock when the last recording ends; undefined when there is no end. */
+  /**
+   * Unix ms on the exchange's clock when the last recording ends, each pause and restart included so far;
+   * undefined when there is no end.
+   */
   readonly endsAt: number | undefined
   /** @throws Failure SIMULATOR_ACCOUNT_UNKNOWN */
   ledger(uid: string): LedgerStatement
@@ -87,7 +90,7 @@ const TICK_MS = 50
  */
 export async function startSimulator(options: SimulatorOptions): Promise<RunningSimulator> {
   const { clock = systemClock, onEvent = () => {} } = options
-  const { core, market, close } = await openExchange(options, clock)
+  const { core, endsAt, close } = await openExchange(options, clock)
   const settings = { ...defaultWireSettings, ...options.wire }
   const wire = createWire({ core, clock, settings, onEvent })
   const server = await serve(options, { core, wire, clock, settings, onEvent }).catch((error: unknown) => {
@@ -104,7 +107,9 @@ export async function startSimulator(options: SimulatorOptions): Promise<Running
     baseUrl: server.baseUrl,
     accounts: core.accounts(),
     core,
-    endsAt: market.endsAt,
+    get endsAt() {
+      return endsAt()
+    },
     ledger: (uid) => core.ledger(uid),
     counters: () => ({ ...wire.counters(), faults: server.faults.counts() }),
     pause: () => core.pause(clock.now()),
@@ -115,7 +120,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Running
 
 interface Exchange {
   readonly core: ExchangeCore
-  readonly market: Market
+  readonly endsAt: () => number | undefined
   /** Closes the file. */
   readonly close: () => void
 }
@@ -129,18 +134,17 @@ async function openExchange(options: SimulatorOptions, clock: Clock): Promise<Ex
   const opened = storeFile === undefined ? undefined : openSqliteStore(storeFile)
   const store = opened ?? options.store
   try {
-    let market: Market | undefined
+    let market: WatchedMarket | undefined
     const core = createExchangeCore({
       instruments,
       accounts,
-      market: (stored) => (market = openMarket(stored)),
+      market: (stored) => (market = new WatchedMarket(openMarket(stored))),
       settings,
       seed,
       ...(store && { store }),
     })
-    if (market === undefined) throw new Error('unreachable: the core opens its market')
     if (core.now > 0) skipDowntime(core, startAt)
-    return { core, market, close: () => opened?.close() }
+    return { core, endsAt: () => market?.endsOn(core.now), close: () => opened?.close() }
   } catch (error) {
     opened?.close()
     throw error

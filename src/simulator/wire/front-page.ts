@@ -8,8 +8,8 @@ export function renderFrontPage(endpoints: readonly Endpoint[]): string {
 <meta charset="utf-8">
 <title>Exchange simulator</title>
 <h1>Exchange simulator</h1>
-<p>A simulated derivatives exchange: simulated prices, simulated money, a real wire. Requests are signed,
-limited and refused as the real exchange does it. It listens where it was told to, and keeps no secret.</p>
+<p>A simulated derivatives exchange: simulated prices, simulated money, a real wire. Requests must be
+signed, are counted against the documented limits, and are refused with the codes of the real exchange.</p>
 <table>
 <tr><th>Method<th>Path<th>Signed<th>Limit
 ${rows}

@@ -289,6 +289,33 @@ test('recorded prices are what the exchange quotes, and it is known when they en
   expect(simulator.endsAt).toBeGreaterThan(systemClock.now())
 })
 
+test('the end of a recording moves with the time that the exchange did not run', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'recording-'))
+  const [file, storeFile] = [join(folder, 'BTCUSDT-recorded.csv'), join(folder, 'exchange.db')]
+  await writeFile(file, 'ts_ms,bid,ask,bidSz,askSz,last\n1700000000000,1,2,1,1,1\n1700000060000,1,2,1,1,1\n')
+  let now = 1_800_000_000_000
+  const clock = { now: () => now, monotonic: () => now }
+  const options = { storeFile, clock, market: { kind: 'recorded', files: [file], speed: 1 } } as const
+  const first = await start(options)
+  first.core.advance(now)
+  const { endsAt } = first
+  now += 2000
+  await first.stop()
+
+  now += 3_600_000
+  const second = await start(options)
+  const endsLater = second.endsAt
+  now += 5000
+  second.core.advance(now)
+  const endsStill = second.endsAt
+  await second.stop()
+  await rm(folder, { recursive: true })
+
+  // The last row lasts as long as the one before it.
+  expect(endsAt).toBe(1_800_000_120_000)
+  expect([endsLater, endsStill]).toEqual([1_800_003_720_000, 1_800_003_720_000])
+})
+
 test('faults are injected and counted', async () => {
   const simulator = await start({ faults: { probability: { gatewayErrorBefore: 1 } } })
 
