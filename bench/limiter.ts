@@ -82,7 +82,6 @@ async function measure(endpoint: EndpointName, contender: Contender, seconds: nu
   const { calls, perMs } = endpointNamed(endpoint).limit
   const random = createRandom(endpoint)
   const arrivals: number[] = []
-  const startedAt = systemClock.monotonic()
   const stop = contender(endpoint, async () => {
     await sleep(wayMs(random))
     const requestTime = systemClock.now()
@@ -92,10 +91,12 @@ async function measure(endpoint: EndpointName, contender: Contender, seconds: nu
   })
   await sleep(seconds * 1000)
   await stop()
-  const elapsedS = (systemClock.monotonic() - startedAt) / 1000
+  arrivals.sort((one, other) => one - other)
   const counters = new ExactCounters(calls, perMs)
-  for (const at of arrivals.toSorted((one, other) => one - other)) counters.count(at)
-  const used = `${((100 * arrivals.length) / (elapsedS * calls)).toFixed(1)} %`
+  for (const at of arrivals) counters.count(at)
+  // The first window's burst is everybody's: the rate counts from its last call to the very last.
+  const elapsedMs = (arrivals.at(-1) ?? 0) - (arrivals[calls - 1] ?? 0)
+  const used = `${((100 * (arrivals.length - calls)) / (elapsedMs / perMs) / calls).toFixed(1)} %`
   const { sliding, fixed, bucket } = counters.rejected
   const cells = [`${calls}/s`.padStart(5), used.padStart(8)]
   return [...cells, ...[sliding, fixed, bucket].map((count) => String(count).padStart(8))].join(' ')

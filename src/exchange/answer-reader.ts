@@ -38,7 +38,14 @@ export function readAnswer<Data>(answer: WireAnswer, rules: AnswerRules<Data>): 
   const status = answer.status
   if (status === 429) return rateLimited(answer, parseEnvelope(answer, rules.answerBytesMax), rules.scrub)
   if (status >= 500) {
-    return { kind: 'unknown', cause: 'serverError', code: `HTTP_${status}`, message: '', status, ...times }
+    return {
+      kind: 'unknown',
+      cause: 'serverError',
+      code: `HTTP_${status}`,
+      message: 'the server failed',
+      status,
+      ...times,
+    }
   }
   const read = parseEnvelope(answer, rules.answerBytesMax)
   if (typeof read === 'string') return unreadable(answer, `HTTP_${status}`, read)

@@ -123,7 +123,7 @@ function parseNumber(value: unknown): number | undefined {
   const isDigitFirst = first >= 48 && first <= 57
   if (!isDigitFirst && first !== 45) return undefined
   // `0x10`, `0b1` and `0o7` are numbers to the language, not to the exchange; `0E-8` is one to both.
-  if (first === 48 && /^0[xbo]/i.test(value)) return undefined
+  if (first === 48 && value.charCodeAt(1) > 57 && !/^0e/i.test(value)) return undefined
   const number = Number(value)
   return Number.isFinite(number) ? number : undefined
 }

@@ -17,8 +17,11 @@ export interface TransportOptions {
   readonly connectionsMax: number
 }
 
-/** Idle connections are kept this long: longer than any pause between polls, and a new one costs round trips. */
-const KEEP_ALIVE_MS = 60_000
+/**
+ * Idle connections are kept this long, unless the server hints at less. Longer than the pauses between polls,
+ * shorter than servers usually wait: an order must not be written into a connection that is being closed.
+ */
+const KEEP_ALIVE_MS = 25_000
 
 /** The HTTP client's own timers are a backstop behind our deadline: coarse below a second. */
 const BACKSTOP_MS = 65_000

@@ -1,0 +1,199 @@
+// The floor of tick to order: what the bare HTTP client, JSON.parse and a signature cost, with no journal, no
+// risk and no limits. A bare server on a thread of its own sends 600 tickers (some 300 KB) and takes the time
+// from their last byte out until the head of a batch of 50 signed orders is in.
+// `node bench/floor.ts` prints it beside the exchange client.
+
+import { createHmac, createSecretKey } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { type AddressInfo } from 'node:net'
+import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
+import { Pool } from 'undici'
+import { TickerTable } from '../src/domain/ticker-table.ts'
+import { ClockOffset } from '../src/exchange/clock-offset.ts'
+import { ExchangeClient } from '../src/exchange/exchange-client.ts'
+import { systemClock } from '../src/lib/clock.ts'
+import { Secret } from '../src/lib/secret.ts'
+import { systemTimers } from '../src/lib/timers.ts'
+import { type BatchPlaceRequest } from '../src/protocol/futures/batch-place-order.ts'
+
+export interface Floor {
+  readonly p50Ms: number
+  readonly p99Ms: number
+  readonly n: number
+}
+
+const TICKERS_PATH = '/api/v2/mix/market/tickers'
+const BATCH_PATH = '/api/v2/mix/order/batch-place-order'
+const ROWS = 600
+const ORDERS = 50
+const ROUNDS = 400
+/** Until the code is compiled and the connections are warm. */
+const WARM_UP = 100
+/** Between two rounds: the poll of a busy daemon. */
+const PAUSE_MS = 5
+
+const SERVER = 'floor server'
+
+/** Reads the tickers once, and sends a batch that follows from them. */
+type Contender = (baseUrl: string) => {
+  readonly tick: () => Promise<void>
+  readonly close: () => Promise<void>
+}
+
+/** Measured in this run, on this machine. */
+export function measureFloor(): Promise<Floor> {
+  return measure(bare)
+}
+
+async function measure(contender: Contender): Promise<Floor> {
+  const worker = new Worker(new URL(import.meta.url), { workerData: SERVER })
+  const elapsedMs: number[] = []
+  const [port]: number[] = await once(worker, 'message')
+  worker.on('message', (ms: number) => elapsedMs.push(ms))
+  const { tick, close } = contender(`http://127.0.0.1:${port}`)
+  for (let round = 0; round < WARM_UP + ROUNDS; round++) {
+    await tick()
+    await new Promise<void>((resolve) => systemTimers.after(PAUSE_MS, resolve))
+  }
+  await close()
+  await worker.terminate()
+  const sorted = elapsedMs.slice(WARM_UP).sort((one, other) => one - other)
+  const at = (share: number) => sorted[Math.floor(sorted.length * share)] ?? Number.NaN
+  return { p50Ms: at(0.5), p99Ms: at(0.99), n: sorted.length }
+}
+
+/** What a plain script does. */
+const bare: Contender = (baseUrl) => {
+  const pool = new Pool(baseUrl, { allowH2: false })
+  const key = createSecretKey('floor-secret', 'utf8')
+  return {
+    async tick() {
+      const tickers = await pool.request({ method: 'GET', path: `${TICKERS_PATH}?productType=USDT-FUTURES` })
+      const answer = JSON.parse(await tickers.body.text())
+      const price = Number(answer.data[0].bidPr)
+      const body = JSON.stringify(batchAt(price))
+      const timestamp = String(Date.now())
+      const prehash = `${timestamp}POST${BATCH_PATH}${body}`
+      const headers = {
+        'Content-Type': 'application/json',
+        locale: 'en-US',
+        'ACCESS-KEY': 'floor-key',
+        'ACCESS-SIGN': createHmac('sha256', key).update(prehash).digest('base64'),
+        'ACCESS-PASSPHRASE': 'floor-passphrase',
+        'ACCESS-TIMESTAMP': timestamp,
+      }
+      const placed = await pool.request({ method: 'POST', path: BATCH_PATH, headers, body })
+      JSON.parse(await placed.body.text())
+    },
+    close: () => pool.close(),
+  }
+}
+
+/** The same through the exchange client: every field of every row checked, every order checked. */
+const client: Contender = (baseUrl) => {
+  const exchange = new ExchangeClient({
+    baseUrl,
+    credentials: {
+      apiKey: new Secret('floor-key'),
+      secret: new Secret('floor-secret'),
+      passphrase: new Secret('floor-passphrase'),
+    },
+    positionMode: 'one_way_mode',
+    clock: systemClock,
+    timers: systemTimers,
+    offset: new ClockOffset(),
+  })
+  const table = new TickerTable()
+  return {
+    async tick() {
+      const tickers = await exchange.readTickers(table, 'USDT-FUTURES')
+      if (tickers.kind !== 'accepted') throw new Error(tickers.message)
+      const placed = await exchange.call('batchPlaceOrder', batchAt(table.read('S0USDT', 'bidPr')))
+      if (placed.kind !== 'accepted') throw new Error(placed.message)
+    },
+    close: () => exchange.close(),
+  }
+}
+
+function batchAt(price: number): BatchPlaceRequest {
+  return {
+    symbol: 'S0USDT',
+    productType: 'USDT-FUTURES',
+    marginCoin: 'USDT',
+    marginMode: 'crossed',
+    orderList: Array.from({ length: ORDERS }, (_, rung) => ({
+      size: '0.01',
+      price: (price - rung * 0.5).toFixed(1),
+      side: 'buy',
+      orderType: 'limit',
+      force: 'post_only',
+      clientOid: `t${'a'.repeat(26)}-${rung}`,
+    })),
+  }
+}
+
+async function serve(): Promise<void> {
+  let sentAt = 0
+  const tickersBody = tickersAnswer()
+  const batchBody = JSON.stringify({
+    code: '00000',
+    msg: 'success',
+    data: { successList: [], failureList: [] },
+  })
+  const server = createServer((request, response) => {
+    const arrivedAt = performance.now()
+    response.setHeader('content-type', 'application/json')
+    if (request.method === 'GET') {
+      response.end(tickersBody, () => (sentAt = performance.now()))
+      return
+    }
+    parentPort?.postMessage(arrivedAt - sentAt)
+    request.resume().once('end', () => response.end(batchBody))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  parentPort?.postMessage((server.address() as AddressInfo).port)
+}
+
+function tickersAnswer(): Buffer {
+  const row = (index: number) => ({
+    symbol: `S${index}USDT`,
+    lastPr: '42000.5',
+    askPr: '42001.0',
+    bidPr: '42000.0',
+    bidSz: '1.2345',
+    askSz: '2.3456',
+    high24h: '43000.0',
+    low24h: '41000.0',
+    ts: '1700000000123',
+    change24h: '-0.01234',
+    baseVolume: '123456.789',
+    quoteVolume: '5185185138.0',
+    usdtVolume: '5185185138.0',
+    openUtc: '41900.0',
+    changeUtc24h: '0.0024',
+    indexPrice: '42000.123456',
+    fundingRate: '0.0001',
+    holdingAmount: '54321.987',
+    deliveryStartTime: null,
+    deliveryTime: null,
+    deliveryStatus: '',
+    open24h: '42100.0',
+  })
+  const data = Array.from({ length: ROWS }, (_, index) => row(index))
+  return Buffer.from(JSON.stringify({ code: '00000', msg: 'success', requestTime: 1_700_000_000_123, data }))
+}
+
+if (!isMainThread && workerData === SERVER) {
+  await serve()
+} else if (process.argv[1] === import.meta.filename) {
+  for (const [name, contender] of [
+    ['floor', bare],
+    ['exchange client', client],
+    ['floor', bare],
+  ] as const) {
+    const { p50Ms, p99Ms, n } = await measure(contender)
+    console.log(`${name.padEnd(16)} p50 ${p50Ms.toFixed(3)} ms   p99 ${p99Ms.toFixed(3)} ms   n ${n}`)
+  }
+}
