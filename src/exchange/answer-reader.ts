@@ -109,7 +109,7 @@ function unreadable(answer: WireAnswer, code: string, message: string): UnknownA
 }
 
 /** The envelope, or what is wrong with the answer. */
-export function parseEnvelope(answer: WireAnswer, answerBytesMax: number): Envelope | string {
+function parseEnvelope(answer: WireAnswer, answerBytesMax: number): Envelope | string {
   const bytes = unpackAnswer(answer, answerBytesMax)
   if (typeof bytes === 'string') return bytes
   if (bytes.length === 0) return 'the answer is empty'

@@ -40,6 +40,7 @@ export class Connections {
   readonly #waiting: Waiting[] = []
   readonly #sockets = new Set<Socket>()
   readonly #connect: buildConnector.connector
+  #isClosed = false
 
   constructor(options: ConnectionsOptions) {
     this.#options = options
@@ -47,8 +48,9 @@ export class Connections {
     this.#connect = (target, callback) => this.#follow(connect(target, callback))
   }
 
-  /** @throws what the HTTP client throws for a request that it does not take. */
+  /** @throws when everything is closed, or what the HTTP client throws for a request that it does not take. */
   dispatch(request: Dispatcher.DispatchOptions, handler: Carried): void {
+    if (this.#isClosed) throw new Error('the connections are closed')
     const idle = this.#connections.find((connection) => !connection.isBusy) ?? this.#open()
     if (idle === undefined) this.#waiting.push({ request, handler })
     else this.#dispatchOn(idle, { request, handler })
@@ -56,6 +58,7 @@ export class Connections {
 
   /** Waits for the requests that are being carried, then closes everything. */
   async close(): Promise<void> {
+    this.#isClosed = true
     await Promise.all(this.#connections.map(({ client }) => closeClient(client)))
     for (const socket of this.#sockets) socket.destroy()
   }

@@ -35,7 +35,7 @@ export interface FillsCall {
 }
 
 /** At 10 calls a second 20 s of reading, 20,000 fills: more has to be explained by a person. */
-export const FILLS_PAGES_MAX = 200
+const FILLS_PAGES_MAX = 200
 
 /** The document allows three months; the shortest three months have 89 days. */
 const SPAN_MS_MAX = 89 * 24 * 3_600_000

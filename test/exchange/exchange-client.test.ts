@@ -210,6 +210,16 @@ describe('calls that never left', () => {
     expect(server.requests).toHaveLength(1)
   })
 
+  it('[ORD3] a call after the end is not sent', async () => {
+    const { server, client } = await openClient()
+    await client.close()
+
+    const answer = await client.call('batchPlaceOrder', BATCH)
+
+    expect(answer).toMatchObject({ kind: 'refused', class: 'notSent', code: 'CONNECT_FAILED' })
+    expect(server.connections).toBe(0)
+  })
+
   it('[ORD3] a TLS handshake that fails is not sent', async () => {
     const { server, client: plain } = await openClient()
     await plain.call('longShortRatio', { symbol: 'BTCUSDT' })
@@ -221,6 +231,26 @@ describe('calls that never left', () => {
 
     expect(answer).toMatchObject({ kind: 'refused', class: 'notSent' })
     expect(server.requests).toHaveLength(1)
+  })
+})
+
+describe('the end', () => {
+  it('waits for the answer of a call that is out', async () => {
+    const { server, client } = await openClient()
+    let answerIt = () => {}
+    server.script = (_request, socket) => {
+      answerIt = () => void socket.write(jsonAnswer(envelopeOf({ successList: [] })))
+    }
+    let isClosed = false
+    const call = client.call('batchPlaceOrder', BATCH, { beforeWrite: () => undefined })
+    while (server.requests.length === 0) await new Promise<void>((resolve) => setImmediate(resolve))
+    const closing = client.close().then(() => (isClosed = true))
+    expect(isClosed).toBe(false)
+
+    answerIt()
+
+    expect((await call).kind).toBe('accepted')
+    await closing
   })
 })
 

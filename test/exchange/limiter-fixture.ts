@@ -48,7 +48,7 @@ export class HandTime implements Clock, Timers {
 }
 
 /** A pool without the asynchronous machinery: a token that comes back is in stock at once. */
-export class DirectPool implements TokenPool {
+class DirectPool implements TokenPool {
   readonly #onStock: () => void
   #stock: number
 
