@@ -1,0 +1,218 @@
+import { describe, expect, test } from 'vitest'
+import { Bench, failures, limit, market, openAccount, type ItemText } from './bench.ts'
+
+describe('the whole request is refused', () => {
+  test('an unknown symbol, or one of another product type', () => {
+    const { core, now } = new Bench()
+    const request = {
+      symbol: 'NOPEUSDT',
+      productType: 'USDT-FUTURES' as const,
+      marginCoin: 'USDT',
+      marginMode: 'crossed' as const,
+      orderList: [{ ...market('buy', '0.1'), orderType: 'market' as const }],
+    }
+
+    expect(core.batchPlaceOrder({ uid: '1' }, request, now)).toMatchObject({ ok: false, code: '40034' })
+    expect(
+      core.batchPlaceOrder({ uid: '1' }, { ...request, symbol: 'BTCUSDT', productType: 'COIN-FUTURES' }, now),
+    ).toMatchObject({ ok: false, code: '40034', message: 'Parameter BTCUSDT does not exist' })
+    expect(
+      core.batchPlaceOrder({ uid: '1' }, { ...request, symbol: 'BTCUSDT', marginCoin: 'USDC' }, now),
+    ).toMatchObject({ ok: false, code: '40020' })
+  })
+
+  test('tradeSide in one-way mode, and its absence in hedge mode, on any item: 40774', () => {
+    const bench = new Bench()
+
+    const items = [market('buy', '0.1'), market('buy', '0.1', { tradeSide: 'open' })]
+
+    expect(bench.tryPlace('1', items)).toMatchObject({ ok: false, code: '40774' })
+    expect(bench.tryPlace('2', items)).toMatchObject({ ok: false, code: '40774' })
+    expect(bench.core.ledger('1').counts.ordersAccepted).toBe(0)
+  })
+
+  test('another margin mode than that of the symbol’s position or open orders', () => {
+    const bench = new Bench()
+
+    bench.place('1', [limit('buy', '0.1', '59900')], { marginMode: 'isolated' })
+
+    expect(bench.tryPlace('1', [market('buy', '0.1')], { marginMode: 'crossed' })).toMatchObject({
+      ok: false,
+      code: '45117',
+    })
+    bench.cancelAll('1')
+    expect(bench.tryPlace('1', [market('buy', '0.1')], { marginMode: 'crossed' })).toMatchObject({ ok: true })
+  })
+})
+
+describe('one item is refused and the others are placed', () => {
+  const cases: readonly (readonly [string, ItemText, string])[] = [
+    ['a size below the minimum', market('buy', '0.0004'), '45111 less than the minimum order quantity'],
+    [
+      'a size with too many decimals',
+      market('buy', '0.1234'),
+      '40808 Parameter verification exception size checkBDScale error value=0.1234 checkScale=3',
+    ],
+    ['a size above the maximum', market('buy', '220.001'), '45112 more than the maximum order quantity'],
+    [
+      'a price between the ticks',
+      limit('buy', '0.1', '59900.05'),
+      '45115 The price you enter should be a multiple of 0.1',
+    ],
+    [
+      'a buy more than 1 % above the mark price',
+      limit('buy', '0.1', '60700'),
+      '43039 Maximum price limit exceeded',
+    ],
+    [
+      'a sell more than 1 % below the mark price',
+      limit('sell', '0.1', '59300'),
+      '43040 Minimum price limit exceeded',
+    ],
+    ['a cost above the balance', market('buy', '1.8'), '40762 The order amount exceeds the balance'],
+    [
+      'a take-profit of a long below its price',
+      limit('buy', '0.1', '59900', { presetStopSurplusPrice: '59900' }),
+      '40830 The take profit price of the long position should be greater than the current price',
+    ],
+    [
+      'a stop-loss of a long above its price',
+      limit('buy', '0.1', '59900', { presetStopLossPrice: '59901' }),
+      '40917 Stop price for long positions please < mark price',
+    ],
+    [
+      'a take-profit of a short above its price',
+      market('sell', '0.1', { presetStopSurplusPrice: '60100' }),
+      '40832 The take profit price of short positions should be less than the current price',
+    ],
+    [
+      'a stop-loss of a short below its price',
+      market('sell', '0.1', { presetStopLossPrice: '59900' }),
+      '45122 Short position stop loss price please > mark price',
+    ],
+    [
+      'a reduce-only order without a position',
+      market('buy', '0.1', { reduceOnly: 'YES' }),
+      '22002 No position to close',
+    ],
+  ]
+
+  test.each(cases)('%s', (_, item, failure) => {
+    const bench = new Bench()
+
+    const result = bench.place('1', [item, limit('buy', '0.01', '59900', { clientOid: 'good' })])
+
+    expect(failures(result)).toEqual([expect.stringContaining(failure)])
+    expect(result.successList).toMatchObject([{ clientOid: 'good' }])
+    expect(bench.core.ledger('1').counts).toMatchObject({ ordersAccepted: 1, ordersRefused: 1 })
+  })
+
+  test('less than the minimum amount when it opens, but not when it closes', () => {
+    const bench = new Bench()
+    bench.quote({ bid: 3000, ask: 3000.01 }, 'ETHUSDT')
+    bench.quote({ bid: 400, ask: 400.01 }, 'ETHUSDT')
+
+    const opened = bench.place('1', [market('buy', '0.01'), market('buy', '0.02')], { symbol: 'ETHUSDT' })
+    const closed = bench.place('1', [market('sell', '0.01')], { symbol: 'ETHUSDT' })
+
+    expect(failures(opened)).toEqual(['45110 less than the minimum amount 5 USDT'])
+    expect(closed.successList).toHaveLength(1)
+  })
+
+  test('more open orders than a symbol may have', () => {
+    const bench = new Bench({}, [openAccount('1', 'one_way_mode', { balances: { USDT: '1000000' } })])
+    const batch = Array.from({ length: 50 }, () => limit('buy', '0.001', '59900'))
+
+    for (let call = 0; call < 4; call++) bench.place('1', batch)
+    const result = bench.place('1', [limit('buy', '0.001', '59900'), market('buy', '0.001')])
+
+    expect(failures(result)).toEqual([expect.stringContaining('45118 Reached the upper limit')])
+    expect(result.successList).toHaveLength(1)
+  })
+})
+
+describe('margin', () => {
+  test('counts open orders: what they hold cannot open again', () => {
+    const bench = new Bench()
+
+    const first = bench.place('1', [limit('buy', '0.8', '59900'), limit('buy', '0.8', '59900')])
+    const second = bench.place('1', [limit('buy', '0.1', '59900')])
+
+    expect(first.successList).toHaveLength(2)
+    expect(failures(second)).toEqual(['40762 The order amount exceeds the balance'])
+    bench.cancelAll('1')
+    expect(bench.place('1', [limit('buy', '0.1', '59900')]).successList).toHaveLength(1)
+  })
+
+  test('lets orders that would only reduce a one-way position go free', () => {
+    const bench = new Bench()
+
+    bench.place('1', [market('buy', '1.6')])
+    const result = bench.place('1', [limit('sell', '1.6', '60500'), limit('sell', '0.3', '60500')])
+
+    expect(result.successList).toHaveLength(1)
+    expect(failures(result)).toEqual(['40762 The order amount exceeds the balance'])
+  })
+
+  test('43012 when the coin was never there, 40754 when all of it is tied up', () => {
+    const bench = new Bench({}, [openAccount('1', 'one_way_mode', { balances: { BTC: '0.00511' } })])
+
+    const usdt = bench.place('1', [market('buy', '0.1')])
+    bench.place('1', [market('buy', '0.05')], { symbol: 'BTCUSD', marginMode: 'isolated' })
+    const btc = bench.place('1', [limit('buy', '0.002', '59900'), limit('buy', '0.001', '59900')], {
+      symbol: 'BTCUSD',
+      marginMode: 'isolated',
+    })
+
+    expect(failures(usdt)).toEqual(['43012 Insufficient balance'])
+    expect(failures(btc)).toEqual([expect.stringMatching(/^40762/), expect.stringMatching(/^40762/)])
+  })
+})
+
+describe('the answer', () => {
+  test('gives each order an 18-digit id, rising, and its clientOid or one of the exchange', () => {
+    const bench = new Bench()
+
+    const { successList } = bench.place('1', [
+      limit('buy', '0.01', '59900', { clientOid: 'mine' }),
+      limit('buy', '0.01', '59900'),
+    ])
+
+    expect(successList).toEqual([
+      { orderId: '110000000000000001', clientOid: 'mine' },
+      { orderId: '110000000000000002', clientOid: 'SIM-110000000000000002' },
+    ])
+  })
+})
+
+describe('cancel-all', () => {
+  test('with no open order is error 22001, or empty lists where the settings say so', () => {
+    expect(new Bench().cancelAll('1')).toEqual({ ok: false, code: '22001', message: 'No order to cancel' })
+    expect(new Bench({ cancelAllEmpty: 'emptyLists' }).cancelAll('1')).toEqual({
+      ok: true,
+      data: { successList: [], failureList: [] },
+    })
+  })
+
+  test('of a symbol leaves other symbols, of a product type other product types', () => {
+    const bench = new Bench()
+    bench.place('1', [limit('buy', '0.01', '59900', { clientOid: 'btc' })])
+    bench.place('1', [limit('buy', '0.01', '59900', { clientOid: 'eth' })], { symbol: 'ETHUSDT' })
+    bench.place('1', [limit('buy', '0.01', '59900', { clientOid: 'coin' })], { symbol: 'BTCUSD' })
+
+    expect(bench.cancelAll('1', 'BTCUSDT')).toMatchObject({ data: { successList: [{ clientOid: 'btc' }] } })
+    expect(bench.openOrders('1')).toEqual(['eth', 'coin'])
+    bench.core.cancelAllOrders({ uid: '1' }, { productType: 'USDT-FUTURES' }, bench.now)
+    expect(bench.openOrders('1')).toEqual(['coin'])
+  })
+
+  test('leaves trigger orders alone', () => {
+    const bench = new Bench()
+    bench.placePlan('1', { clientOid: 'plan' })
+    bench.place('1', [limit('buy', '0.01', '59900')])
+
+    bench.cancelAll('1')
+
+    expect(bench.core.ledger('1').counts).toMatchObject({ ordersOpen: 0, planOrdersOpen: 1 })
+  })
+})

@@ -1,0 +1,48 @@
+import {
+  type Market,
+  type MarketStep,
+  type MinuteBar,
+  type Quote,
+} from '../../../src/simulator/market/market.ts'
+import { type MarketState } from '../../../src/simulator/market/market-state.ts'
+
+/** A market of the steps that a test adds, in the order it adds them. */
+export class ScriptedMarket implements Market {
+  readonly identity = 'scripted'
+  readonly speed = 1
+  readonly endsAt = undefined
+  readonly #symbols: readonly string[]
+  readonly #latest = new Map<string, Quote>()
+  #steps: MarketStep[] = []
+
+  constructor(symbols: readonly string[]) {
+    this.#symbols = symbols
+  }
+
+  add(at: number, symbol: string, quote: Quote): void {
+    if (!this.#symbols.includes(symbol)) throw new Error(`no symbol ${symbol}`)
+    this.#steps.push({ at, symbol, quote })
+  }
+
+  advance(now: number, visit: (step: MarketStep) => void): boolean {
+    const due = this.#steps.filter(({ at }) => at <= now)
+    this.#steps = this.#steps.filter(({ at }) => at > now)
+    for (const step of due) {
+      this.#latest.set(step.symbol, step.quote)
+      visit(step)
+    }
+    return true
+  }
+
+  quote(symbol: string): Quote | undefined {
+    return this.#latest.get(symbol)
+  }
+
+  pastDay(): readonly MinuteBar[] {
+    return []
+  }
+
+  state(): MarketState {
+    throw new Error('a scripted market has no state to store')
+  }
+}
