@@ -142,6 +142,7 @@ function openPart(state: CoreState, account: Account, symbol: SymbolState, part:
   position.updatedAt = state.clock.now
   putPosition(state, position)
   recordFill(state, account, { part, tradeSide: 'open', fee, profit: ZERO })
+  coverDebt(state, account, coin)
 }
 
 function startPosition(state: CoreState, account: Account, symbol: SymbolState, order: Order): Position {

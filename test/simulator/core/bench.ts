@@ -51,9 +51,8 @@ export class Bench {
   /** The market's next quote, 100 ms on. */
   quote(text: QuoteText, symbol = 'BTCUSDT'): void {
     this.#now += 100
-    const { priceGrid, tickFloat, lotFloat } = instrumentOf(symbol)
-    const ticks = (price: number) =>
-      Math.round(price * priceGrid.scale) / priceGrid.units || Math.round(price / tickFloat)
+    const { tickFloat, lotFloat } = instrumentOf(symbol)
+    const ticks = (price: number) => Math.round(price / tickFloat)
     const lots = (size: number) => Math.round(size / lotFloat)
     this.#market.add(this.#now, symbol, {
       bidTicks: ticks(text.bid),
@@ -66,7 +65,7 @@ export class Bench {
     this.core.advance(this.#now)
   }
 
-  /** The same quote every second for two minutes of market: index and mark price arrive there. */
+  /** The same quote every second for a quarter of an hour: index and mark price arrive there. */
   settleAt(bid: number, symbol = 'BTCUSDT'): void {
     for (let second = 0; second < 900; second++) {
       this.#now += 900

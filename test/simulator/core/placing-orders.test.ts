@@ -154,18 +154,19 @@ describe('margin', () => {
     expect(failures(result)).toEqual(['40762 The order amount exceeds the balance'])
   })
 
-  test('43012 when the coin was never there, 40754 when all of it is tied up', () => {
-    const bench = new Bench({}, [openAccount('1', 'one_way_mode', { balances: { BTC: '0.00511' } })])
+  test('43012 when the account has none of the coin', () => {
+    const bench = new Bench({}, [openAccount('1', 'one_way_mode', { balances: { BTC: '1' } })])
 
-    const usdt = bench.place('1', [market('buy', '0.1')])
-    bench.place('1', [market('buy', '0.05')], { symbol: 'BTCUSD', marginMode: 'isolated' })
-    const btc = bench.place('1', [limit('buy', '0.002', '59900'), limit('buy', '0.001', '59900')], {
-      symbol: 'BTCUSD',
-      marginMode: 'isolated',
-    })
+    expect(failures(bench.place('1', [market('buy', '0.1')]))).toEqual(['43012 Insufficient balance'])
+  })
 
-    expect(failures(usdt)).toEqual(['43012 Insufficient balance'])
-    expect(failures(btc)).toEqual([expect.stringMatching(/^40762/), expect.stringMatching(/^40762/)])
+  test('40754 when losses have eaten what was free', () => {
+    const bench = new Bench()
+    bench.place('1', [market('buy', '1.6')])
+
+    bench.settleAt(59_500)
+
+    expect(failures(bench.place('1', [market('buy', '0.001')]))).toEqual(['40754 balance not enough'])
   })
 })
 

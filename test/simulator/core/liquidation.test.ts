@@ -1,0 +1,92 @@
+import { describe, expect, test } from 'vitest'
+import { Bench, limit, market, openAccount } from './bench.ts'
+
+/** While it follows a jump the mark price swings beyond the quotes, by 0.3 % at most. */
+const NEAR = 350
+
+describe('an isolated position', () => {
+  test('is closed by the system at its liquidation price, and loses no more than its margin', () => {
+    const bench = new Bench()
+    bench.place('2', [market('buy', '0.5', { tradeSide: 'open' })], { marginMode: 'isolated' })
+    bench.place('2', [limit('buy', '0.2', '60500', { tradeSide: 'close' })], { marginMode: 'isolated' })
+    const [position] = bench.positions('2')
+    const fees = Number(bench.coin('2').fees)
+
+    bench.settleAt(Math.ceil(Number(position?.liquidationPrice)) + NEAR)
+    expect(bench.positions('2')).toHaveLength(1)
+    bench.settleAt(Math.floor(Number(position?.liquidationPrice)) - NEAR)
+
+    expect(bench.positions('2')).toEqual([])
+    expect(bench.openOrders('2')).toEqual([])
+    expect(bench.fills('2').at(-1)).toMatchObject({
+      enterPointSource: 'SYS',
+      tradeSide: 'burst_close_long',
+      side: 'buy',
+      tradeScope: 'taker',
+    })
+    const lost = 10_000 - Number(bench.coin('2').balance) - fees
+    expect(lost).toBeGreaterThan(2600)
+    expect(lost).toBeLessThanOrEqual(3000.005)
+  })
+
+  test('through a gap: the insurance fund pays what the margin cannot', () => {
+    const bench = new Bench()
+    bench.place('2', [market('sell', '0.5', { tradeSide: 'open' })], { marginMode: 'isolated' })
+    const fees = Number(bench.coin('2').fees)
+
+    bench.settleAt(70_000)
+
+    const coin = bench.coin('2')
+    expect(bench.fills('2').at(-1)).toMatchObject({ tradeSide: 'burst_close_short', side: 'sell' })
+    expect(Number(coin.insurance)).toBeGreaterThan(1500)
+    expect(Number(coin.balance)).toBeCloseTo(10_000 - fees - 3000, 6)
+    expect(bench.core.books()[0]?.sum).toBe('0')
+  })
+})
+
+describe('crossed positions', () => {
+  test('stand on the whole balance, and end together with their open orders', () => {
+    const bench = new Bench({}, [openAccount('1', 'one_way_mode', { balances: { USDT: '3500' } })])
+    bench.place('1', [market('buy', '0.5')])
+    bench.place('1', [limit('buy', '0.001', '59500')])
+    const [position] = bench.positions('1')
+    const price = Number(position?.liquidationPrice)
+
+    expect(price).toBeGreaterThan(52_000)
+    expect(price).toBeLessThan(54_000)
+    bench.settleAt(Math.ceil(price) + NEAR)
+    expect(bench.positions('1')).toHaveLength(1)
+    bench.settleAt(Math.floor(price) - NEAR)
+
+    expect(bench.positions('1')).toEqual([])
+    expect(bench.core.ledger('1').counts).toMatchObject({ liquidations: 1, ordersOpen: 0 })
+    expect(bench.fills('1').at(-1)).toMatchObject({
+      enterPointSource: 'SYS',
+      tradeSide: 'burst_close_long',
+      side: 'sell',
+    })
+  })
+
+  test('never leave a debt: through a gap the balance ends at zero', () => {
+    const bench = new Bench({}, [openAccount('1', 'one_way_mode', { balances: { USDT: '3500' } })])
+    bench.place('1', [market('buy', '0.5')])
+
+    bench.settleAt(45_000)
+
+    expect(bench.coin('1').balance).toBe('0')
+    expect(Number(bench.coin('1').insurance)).toBeGreaterThan(3000)
+  })
+
+  test('have a margin ratio that reaches 1 at the liquidation price', () => {
+    const bench = new Bench({}, [openAccount('1', 'one_way_mode', { balances: { BTC: '0.1' } })])
+    bench.place('1', [market('sell', '0.5')], { symbol: 'BTCUSD' })
+    const price = Number(bench.positions('1', 'BTCUSD')[0]?.liquidationPrice)
+
+    bench.settleAt(Math.floor(price) - NEAR, 'BTCUSD')
+
+    expect(Number(bench.positions('1', 'BTCUSD')[0]?.marginRatio)).toBeGreaterThan(0.4)
+    expect(Number(bench.positions('1', 'BTCUSD')[0]?.marginRatio)).toBeLessThan(1)
+    bench.settleAt(Math.ceil(price) + NEAR, 'BTCUSD')
+    expect(bench.positions('1', 'BTCUSD')).toEqual([])
+  })
+})

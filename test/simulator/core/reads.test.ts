@@ -1,0 +1,141 @@
+import { describe, expect, test } from 'vitest'
+import { ticker } from '../../../src/protocol/futures/tickers.ts'
+import { Bench, DELIVERED, dataOf, limit, market, START_AT } from './bench.ts'
+
+describe('fills', () => {
+  function traded() {
+    const bench = new Bench()
+    for (let index = 0; index < 7; index++) {
+      bench.place('1', [market(index % 2 === 0 ? 'buy' : 'sell', '0.01')])
+      bench.wait(1000)
+    }
+    const page = (query: object) =>
+      dataOf(bench.core.orderFills({ uid: '1' }, { productType: 'USDT-FUTURES', ...query }, bench.now))
+    return { bench, page }
+  }
+
+  test('come newest first, and page by page through endId and idLessThan', () => {
+    const { page } = traded()
+
+    const first = page({ limit: '3' })
+    const second = page({ limit: '3', idLessThan: first.endId })
+    const third = page({ limit: '3', idLessThan: second.endId })
+
+    const ids = [first, second, third].map(({ fillList }) =>
+      fillList.map(({ tradeId }) => Number(tradeId.slice(-2))),
+    )
+    expect(ids).toEqual([[7, 6, 5], [4, 3, 2], [1]])
+    expect(first.endId).toBe('120000000000000005')
+    expect(page({ idLessThan: third.endId })).toEqual({ fillList: [], endId: null })
+  })
+
+  test('an id of no trade of ours compares as a number', () => {
+    const { page } = traded()
+
+    expect(page({ idLessThan: '5' }).fillList).toHaveLength(0)
+    expect(page({ idLessThan: '99999999999999999999' }).fillList).toHaveLength(7)
+  })
+
+  test('are found by order, symbol, product type and time', () => {
+    const { bench, page } = traded()
+    bench.place('1', [market('buy', '0.1')], { symbol: 'ETHUSDT' })
+
+    expect(page({ orderId: '110000000000000003' }).fillList).toHaveLength(1)
+    expect(page({ orderId: '3' }).fillList).toHaveLength(0)
+    expect(page({ symbol: 'ETHUSDT' }).fillList).toHaveLength(1)
+    expect(page({}).fillList).toHaveLength(8)
+    const times = page({ symbol: 'BTCUSDT' }).fillList.map(({ cTime }) => cTime)
+    expect(page({ symbol: 'BTCUSDT', startTime: times[3], endTime: times[1] }).fillList).toHaveLength(3)
+    expect(page({ endTime: String(START_AT) }).fillList).toHaveLength(0)
+    expect(bench.core.orderFills({ uid: '1' }, { productType: 'COIN-FUTURES' }, bench.now)).toMatchObject({
+      data: { fillList: [] },
+    })
+  })
+
+  test('beyond the number kept are dropped, the oldest first', () => {
+    const bench = new Bench({ fillsMax: 10 })
+
+    for (let index = 0; index < 15; index++)
+      bench.place('1', [market(index % 2 === 0 ? 'buy' : 'sell', '0.01')])
+
+    const kept = bench.fills('1').map(({ tradeId }) => Number(tradeId.slice(-2)))
+    expect(kept.length).toBeLessThanOrEqual(11)
+    expect(kept.at(-1)).toBe(15)
+  })
+})
+
+describe('tickers', () => {
+  test('have every field of the document, as strings', () => {
+    const bench = new Bench()
+
+    const rows = dataOf(bench.core.tickers({ productType: 'COIN-FUTURES' }, bench.now))
+
+    expect(rows.map(({ symbol }) => symbol)).toEqual(['BTCUSD', DELIVERED])
+    for (const row of rows) {
+      expect(Object.keys(row).sort()).toEqual(Object.keys(ticker.shape).sort())
+      expect(row).toMatchObject({
+        bidPr: '60000',
+        askPr: '60000.1',
+        bidSz: '1',
+        deliveryStatus: 'delivery_normal',
+      })
+    }
+    expect(rows.map(({ deliveryTime }) => deliveryTime === null)).toEqual([true, false])
+    expect(rows[1]?.fundingRate).toBe('0')
+  })
+})
+
+describe('the long/short ratio', () => {
+  test('is a series that time does not rewrite', () => {
+    const bench = new Bench()
+    const read = () => dataOf(bench.core.longShortRatio({ symbol: 'BTCUSDT' }, bench.now))
+
+    const before = read()
+    bench.wait(3 * 3_600_000)
+    const after = read()
+
+    expect(before).toHaveLength(24)
+    expect(after.slice(0, 21)).toEqual(before.slice(3))
+    expect(
+      before.every(({ longShortRatio }) => Number(longShortRatio) > 0.2 && Number(longShortRatio) < 3),
+    ).toBe(true)
+    expect(
+      dataOf(bench.core.longShortRatio({ symbol: 'BTCUSDT', period: '30d', coin: 'USDT' }, bench.now)),
+    ).toHaveLength(30)
+    expect(bench.core.longShortRatio({ symbol: 'BTCUSDT', coin: 'ETH' }, bench.now)).toMatchObject({
+      ok: false,
+      code: '40020',
+    })
+  })
+})
+
+describe('the exchange’s clock', () => {
+  test('never goes back: an earlier request is served at the latest moment', () => {
+    const bench = new Bench()
+    bench.place('1', [limit('buy', '0.01', '59900')])
+
+    bench.core.advance(START_AT - 1)
+
+    expect(bench.core.now).toBe(bench.now)
+  })
+})
+
+describe('a deposit', () => {
+  test('is money from outside, and can be traded with', () => {
+    const bench = new Bench()
+
+    bench.core.deposit('1', { coin: 'USDT', amount: '0.123456789012345678' }, bench.now)
+
+    expect(bench.coin('1')).toMatchObject({
+      deposits: '0.123456789012345678',
+      balance: '10000.123456789012345678',
+    })
+    expect(bench.core.books()[0]).toMatchObject({
+      marginCoin: 'USDT',
+      sum: '0',
+      outside: '-20000.123456789012345678',
+    })
+    expect(() => bench.core.deposit('1', { coin: 'USDT', amount: '-1' }, bench.now)).toThrow(RangeError)
+    expect(() => bench.core.ledger('99')).toThrow(/SIMULATOR_ACCOUNT_UNKNOWN/)
+  })
+})
