@@ -121,8 +121,7 @@ function watchRecording(endsAt: number | undefined, onEnd: () => void): (() => v
 function report(summary: RunSummary, form: RunOptions['summary'], { log }: DaemonLogger): void {
   if (form === 'json') process.stdout.write(`${JSON.stringify(summary)}\n`)
   else if (form === 'text') process.stdout.write(`${JSON.stringify(summary, undefined, 2)}\n`)
-  const { clean, cycles, batches, ordersSent, orders, rateLimited, unknowns, account, exchange } =
-    summary
+  const { clean, cycles, batches, ordersSent, orders, rateLimited, unknowns, account, exchange } = summary
   log.info(
     {
       clean,

@@ -64,7 +64,7 @@ export class Daemon {
   readonly #pollers: Pollers
   readonly #startedAt: number
   readonly #ended = Promise.withResolvers<{ clean: boolean; fatal: unknown }>()
-  #tickersReadAt = 0
+  #tickersReadAt: number | undefined
   #hasBegun = false
 
   constructor(options: DaemonOptions) {
@@ -105,7 +105,10 @@ export class Daemon {
       limiter: this.#limiter,
       clock,
       dispatch,
-      onWrite: () => this.#tally.decisionLatency.record(clock.monotonic() - this.#tickersReadAt),
+      tickersReadAt: () => this.#tickersReadAt,
+      onWrite: (_, causedAt) => {
+        if (causedAt !== undefined) this.#tally.decisionLatency.record(clock.monotonic() - causedAt)
+      },
       onBroken,
     })
     this.#shell = this.#createShell()
@@ -119,6 +122,9 @@ export class Daemon {
       onTickers: (readAt) => {
         this.#tickersReadAt = readAt
         this.#tally.snapshots += 1
+      },
+      onHandled: () => {
+        this.#tickersReadAt = undefined
       },
       onDayRoll: () => logger.log.info({ ...this.summary(true).account }, 'day.rolled'),
       onError: (what, reason) => logger.log.error({ what, reason }, 'poll.failed'),

@@ -12,8 +12,10 @@ export interface OrderDoorOptions {
   readonly limiter: GrantSource
   readonly clock: Clock
   readonly dispatch: (event: EngineEvent) => void
-  /** Right before the first byte of a batch. */
-  readonly onWrite: (batch: OutgoingBatch) => void
+  /** Monotonic ms when the ticker answer was in that is being handled just now; undefined at other times. */
+  readonly tickersReadAt: () => number | undefined
+  /** Right before the first byte of a batch, with the ticker answer that caused it. */
+  readonly onWrite: (batch: OutgoingBatch, causedAt: number | undefined) => void
   /** A call broke the program rather than the wire. */
   readonly onBroken: (error: unknown) => void
 }
@@ -46,6 +48,7 @@ export class OrderDoor {
   sendBatch(batch: Recorded<OutgoingBatch>): void {
     const { client, clock, dispatch, onWrite } = this.#options
     const grant = this.#takeGrant('batchPlaceOrder')
+    const causedAt = this.#options.tickersReadAt()
     const sent = client.send(
       { endpoint: 'batchPlaceOrder', body: batch.body, query: '' },
       {
@@ -53,7 +56,7 @@ export class OrderDoor {
         beforeWrite: () => {
           // ORD7: what has become stale since it was granted is not sent.
           if (clock.now() > batch.validUntilAt) return 'the data it was decided on has become stale'
-          onWrite(batch)
+          onWrite(batch, causedAt)
           return undefined
         },
       },

@@ -23,6 +23,8 @@ export interface PollersOptions {
   readonly dispatch: (event: EngineEvent) => void
   /** Just after new tickers were read, monotonic ms. */
   readonly onTickers: (readAt: number) => void
+  /** The core and the strategies have done with them. */
+  readonly onHandled: () => void
   readonly onDayRoll: () => void
   readonly onError: (what: string, reason: string) => void
 }
@@ -65,7 +67,7 @@ export class Pollers {
 
   /** Reads all tickers once into the spare table; the core hears of the clock first, then of the prices. */
   async readTickers(): Promise<boolean> {
-    const { client, config, offset, clock, dispatch, onTickers } = this.#options
+    const { client, config, offset, clock, dispatch, onTickers, onHandled } = this.#options
     const table = this.#buffers.spare()
     if (!table) return false
     const answer = await client.readTickers(table, config.account.productType)
@@ -81,6 +83,7 @@ export class Pollers {
     this.#buffers.publish(table)
     dispatch({ kind: 'clockMeasured', offsetMs: offset.offsetMs })
     dispatch({ kind: 'snapshotTaken', tickers: table })
+    onHandled()
     return true
   }
 

@@ -43,6 +43,8 @@ export interface Core {
   readonly batches: Map<number, { readonly symbol: string; readonly clientOids: readonly ClientOid[] }>
   /** A ladder that was filled is not planned again before its strategy has seen that: the snapshot it needs. */
   readonly quoteHolds: Map<string, number>
+  /** By strategy and symbol: the last refusal by the exchange, and how many came one after the other. */
+  readonly refusals: Map<string, { readonly at: number; readonly inRow: number }>
   /** The snapshot that each strategy decided on last. */
   readonly decidedOn: Map<StrategyId, number>
   /** When orphaned fills were first seen, by orderId. */
@@ -72,6 +74,7 @@ export function createCore(settings: EngineSettings, book: Book): Core {
     cancels: new Map(),
     batches: new Map(),
     quoteHolds: new Map(),
+    refusals: new Map(),
     decidedOn: new Map(),
     orphansSince: new Map(),
     denied: new Map(),

@@ -5,23 +5,32 @@ import { type Lane } from './lane.ts'
 /** The same denial of the same strategy is told at most this often; the count says how many came since. */
 const DENIAL_TOLD_EVERY_MS = 60_000
 
-/** Tells each kind of denial once, then once a minute with their number. */
+/**
+ * Counts a kind of denial once a snapshot however often the lane is looked at, and tells it once, then once
+ * a minute with the number that came since.
+ */
 export function tellDenials(core: Core, lane: Lane, denials: readonly Denial[]): void {
-  for (const denial of denials) {
-    core.denied.set(denial.code, (core.denied.get(denial.code) ?? 0) + 1)
-    const key = `${denial.strategyId}|${denial.code}`
+  for (const [key, group] of groupByKind(denials)) {
     const told = lane.denials.get(key)
+    const [first] = group
+    if (first === undefined || told?.snapshot === core.snapshots) continue
+    core.denied.set(first.code, (core.denied.get(first.code) ?? 0) + group.length)
     if (told && core.now - told.toldAt < DENIAL_TOLD_EVERY_MS) {
-      told.untold += 1
+      lane.denials.set(key, { ...told, snapshot: core.snapshots, untold: told.untold + group.length })
       continue
     }
-    lane.denials.set(key, { toldAt: core.now, untold: 0 })
+    lane.denials.set(key, { toldAt: core.now, snapshot: core.snapshots, untold: 0 })
     announce(core, 'info', 'intent.denied', {
-      strategy: denial.strategyId,
-      symbol: denial.symbol,
-      code: denial.code,
-      detail: denial.detail,
-      ...(told && told.untold > 0 ? { alsoSinceLast: told.untold } : {}),
+      strategy: first.strategyId,
+      symbol: first.symbol,
+      code: first.code,
+      detail: first.detail,
+      ...(group.length > 1 ? { orders: group.length } : {}),
+      ...(told && told.untold > 0 ? { sinceLastTold: told.untold } : {}),
     })
   }
+}
+
+function groupByKind(denials: readonly Denial[]): ReadonlyMap<string, Denial[]> {
+  return Map.groupBy(denials, (denial) => `${denial.strategyId}|${denial.code}`)
 }

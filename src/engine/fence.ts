@@ -8,6 +8,7 @@ import { type BatchResult } from '../protocol/values.ts'
 import { openOrdersOf } from './book.ts'
 import { announce, type Core, exchangeNow, instrumentOf, laneOf, record } from './core.ts'
 import { settleByEvidence } from './evidence.ts'
+import { fillsSince } from './fills-since.ts'
 import { type Fence, type FenceCause, type Lane } from './lane.ts'
 
 /** Two reads of the fills must agree before an order is called absent, this far apart. */
@@ -164,17 +165,6 @@ function askForReadings(core: Core, lane: Lane, fence: Fence): void {
   fence.askedAt = core.now
   core.effects.push({ kind: 'readFills', sinceAt: fillsSince(core) })
   if (!fence.positionRead) core.effects.push({ kind: 'readPosition', symbol: lane.symbol })
-}
-
-/** From where fills must be read again to miss none: the newest known, less what may have become visible late. */
-export function fillsSince(core: Core): number {
-  const { fillVisibilityMs } = core.settings.execution
-  const unresolved = [...core.book.open.values()]
-    .flatMap((orders) => [...orders.values()])
-    .filter((order) => order.state === 'unknown' || order.state === 'sent')
-    .map((order) => order.firstSentAt - 10_000)
-  const known = core.book.fillsThroughAt - fillVisibilityMs - 2000
-  return Math.max(0, Math.min(known, ...unresolved))
 }
 
 /** A complete read of the fills was asked for at `requestedAt` (our clock): it may be the proof. */

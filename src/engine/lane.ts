@@ -58,8 +58,17 @@ export interface Lane {
   mismatch: Mismatch | undefined
   /** Position reading waiting for the fills that it must be compared with. */
   pendingReading: PendingReading | undefined
-  /** Denials that were already told: a key of strategy, code and side, with how many came since. */
-  readonly denials: Map<string, { toldAt: number; untold: number }>
+  /** Denials that were already told, by strategy and code. */
+  readonly denials: Map<string, ToldDenial>
+}
+
+export interface ToldDenial {
+  /** Unix ms, our clock. */
+  readonly toldAt: number
+  /** The snapshot for which it was counted last. */
+  readonly snapshot: number
+  /** How many came since it was told. */
+  readonly untold: number
 }
 
 export interface PendingReading {

@@ -3,6 +3,7 @@ import { type Answer } from '../domain/answer.ts'
 import { type ItemOutcome } from '../domain/record.ts'
 import { errorCode } from '../protocol/error-codes.ts'
 import { type BatchResult } from '../protocol/values.ts'
+import { pairKey } from './book.ts'
 import { announce, type Core, laneOf, record } from './core.ts'
 
 /** The answer to a batch, or that there is none: every item gets its outcome, and the lane is free again. */
@@ -23,6 +24,7 @@ export function answerBatch(core: Core, batchId: number, answer: Answer<BatchRes
     ...(answer.kind === 'accepted' ? {} : { code: answer.code, message: answer.message }),
   })
   for (const item of items) announceItem(core, batchId, batch.symbol, item)
+  noteRefusals(core, items)
   haltOnFatal(core, batch.symbol, answer, items)
   laneOf(core, batch.symbol).state = 'idle'
 }
@@ -47,6 +49,23 @@ function announceItem(core: Core, batchId: number, symbol: string, item: ItemOut
     ...(orderId === undefined ? {} : { orderId }),
     ...(code === undefined ? {} : { code, message }),
   })
+}
+
+/**
+ * What the exchange has just refused is not asked for again on the same prices: its strategy has to look
+ * first, and a wish of which nothing was taken time and again waits longer each time.
+ */
+function noteRefusals(core: Core, items: readonly ItemOutcome[]): void {
+  const wishes = Map.groupBy(items, ({ clientOid }) => {
+    const terms = core.book.orders.get(clientOid)?.terms
+    return terms ? pairKey(terms.strategyId, terms.symbol) : ''
+  })
+  for (const [wish, outcomes] of wishes) {
+    const refused = outcomes.filter((item) => item.outcome === 'rejected').length
+    if (refused > 0) core.quoteHolds.set(wish, core.snapshots + 1)
+    if (refused < outcomes.length) core.refusals.delete(wish)
+    else core.refusals.set(wish, { at: core.now, inRow: (core.refusals.get(wish)?.inRow ?? 0) + 1 })
+  }
 }
 
 /** Codes after which going on would only repeat the mistake: keys, permissions, the position mode. */

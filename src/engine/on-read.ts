@@ -1,10 +1,12 @@
 import { type Fill, type FillsReading } from '../domain/fill.ts'
+import { type StrategyId } from '../domain/ids.ts'
 import { canRest, type Order } from '../domain/order.ts'
 import { openOrdersOf, pairKey } from './book.ts'
 import { announce, type Core, exchangeNow, laneOf, record } from './core.ts'
 import { settleByEvidence } from './evidence.ts'
 import { noteFillsForFence } from './fence.ts'
 import { halt } from './on-answer.ts'
+import { showFills } from './on-snapshot.ts'
 import { comparePosition } from './reconcile.ts'
 
 /** Fills came in: new ones enter the book once each, and whatever they prove is settled. */
@@ -13,7 +15,11 @@ export function takeFills(core: Core, reading: FillsReading): void {
     (fill) => !core.book.trades.has(fill.tradeId) && core.lanes.has(fill.symbol),
   )
   if (fills.length > 0) record(core, { kind: 'fills', at: core.now, fills })
-  for (const fill of fills) tellFill(core, fill)
+  const owners = new Set<StrategyId>()
+  for (const fill of fills) {
+    const owner = tellFill(core, fill)
+    if (owner !== undefined) owners.add(owner)
+  }
   const readableAt = reading.requestedAt - core.settings.execution.fillVisibilityMs
   core.fillsReadAt = Math.max(core.fillsReadAt, readableAt)
   settleTakers(core, readableAt)
@@ -22,9 +28,11 @@ export function takeFills(core: Core, reading: FillsReading): void {
     noteFillsForFence(core, lane, reading.requestedAt)
     comparePosition(core, lane)
   }
+  showFills(core, owners)
 }
 
-function tellFill(core: Core, fill: Fill): void {
+/** Says what was filled, and returns whose it was. */
+function tellFill(core: Core, fill: Fill): StrategyId | undefined {
   const clientOid = core.book.byOrderId.get(fill.orderId)
   const order = clientOid === undefined ? undefined : core.book.orders.get(clientOid)
   if (order?.terms.purpose === 'quote') {
@@ -48,6 +56,7 @@ function tellFill(core: Core, fill: Fill): void {
   if (order?.state === 'quarantined') halt(core, fill.symbol, `${clientOid ?? ''} was filled beyond its size`)
   if (foreign)
     halt(core, fill.symbol, `a fill that is not ours: ${fill.source} ${fill.tradeSide} ${fill.side}`)
+  return order?.terms.strategyId
 }
 
 /** An order that cannot rest is over once the fills are known up to the end of its matching (A2, A4). */

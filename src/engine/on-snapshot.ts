@@ -1,24 +1,41 @@
+import { type StrategyId } from '../domain/ids.ts'
 import { type InstrumentMoment, type Snapshot } from '../domain/snapshot.ts'
 import { type TickerTable } from '../domain/ticker-table.ts'
 import { accountHoldingOf, holdingOf, openOrdersOf } from './book.ts'
 import { type Core, exchangeNow, instrumentOf, laneOf } from './core.ts'
+import { crossedOrders } from './crossed-orders.ts'
+import { fillsSince } from './fills-since.ts'
 import { freshUntil } from './market-view.ts'
 import { type StrategySettings } from './settings.ts'
 
 /** New prices: every strategy with fresh data is asked to decide on the same moment (MKT1, MKT2). */
 export function takeSnapshot(core: Core, tickers: TickerTable): void {
   core.tickers = tickers
+  askToDecide(core, core.settings.strategies.values())
+  if (core.mode !== 'running' || !hasCrossedOrder(core)) return
+  core.effects.push({ kind: 'readFills', sinceAt: fillsSince(core) })
+}
+
+/** Their own fills are as good a reason to decide again as new prices: the same prices, another position. */
+export function showFills(core: Core, strategyIds: ReadonlySet<StrategyId>): void {
+  const strategies = [...core.settings.strategies.values()].filter(({ id }) => strategyIds.has(id))
+  if (strategies.length > 0) askToDecide(core, strategies)
+}
+
+function askToDecide(core: Core, strategies: Iterable<StrategySettings>): void {
+  const { tickers } = core
   core.snapshots += 1
-  if (core.mode !== 'running') return
-  for (const strategy of core.settings.strategies.values()) {
-    const symbols = strategy.symbols.filter((symbol) => core.now <= freshUntil(core, symbol))
-    if (symbols.length === 0) continue
-    core.effects.push({
-      kind: 'decide',
-      strategyId: strategy.id,
-      snapshot: buildSnapshot(core, tickers, strategy),
-    })
+  if (core.mode !== 'running' || !tickers) return
+  for (const strategy of strategies) {
+    if (!strategy.symbols.some((symbol) => core.now <= freshUntil(core, symbol))) continue
+    const snapshot = buildSnapshot(core, tickers, strategy)
+    core.effects.push({ kind: 'decide', strategyId: strategy.id, snapshot })
   }
+}
+
+/** The market has reached one of our resting orders: there is a fill to read, sooner than the grid would. */
+function hasCrossedOrder(core: Core): boolean {
+  return [...core.lanes.values()].some((lane) => crossedOrders(core, lane).length > 0)
 }
 
 function buildSnapshot(core: Core, tickers: TickerTable, strategy: StrategySettings): Snapshot {

@@ -9,6 +9,10 @@ import { type Core, instrumentOf } from './core.ts'
 import { type Lane } from './lane.ts'
 import { freshUntil, marketOf } from './market-view.ts'
 
+/** How long a strategy's wishes on an instrument wait after the second refusal in a row, and at most. */
+const BACK_OFF_MS = 250
+const BACK_OFF_MS_MAX = 60_000
+
 /** What an instrument's lane should do: orders to place, waiting ones to drop, and resting ones to be rid of. */
 export interface LanePlan {
   readonly candidates: readonly Candidate[]
@@ -54,6 +58,13 @@ function planStrategy(core: Core, symbol: string, strategy: StrategyOrders, plan
   planPlaces(core, symbol, strategy, plan)
 }
 
+/** The first refusal costs a look at new prices; each further one in a row doubles the wait, to a minute. */
+function isBackingOff(core: Core, id: StrategyId, symbol: string): boolean {
+  const refusal = core.refusals.get(pairKey(id, symbol))
+  if (!refusal || refusal.inRow < 2) return false
+  return core.now - refusal.at < Math.min(BACK_OFF_MS_MAX, BACK_OFF_MS * 2 ** (refusal.inRow - 2))
+}
+
 function planQuotes(core: Core, symbol: string, { id, orders }: StrategyOrders, plan: Gathered): void {
   const own = orders.filter((order) => order.terms.purpose === 'quote')
   const levels = core.mode === 'running' ? (core.book.quotes.get(pairKey(id, symbol)) ?? []) : []
@@ -70,7 +81,7 @@ function planQuotes(core: Core, symbol: string, { id, orders }: StrategyOrders, 
     holding: holdingOf(core.book, id, symbol),
     deadlineAt: freshUntil(core, symbol),
   })
-  if (!isHeld(core, id, symbol)) plan.candidates.push(...missing)
+  if (!isHeld(core, id, symbol) && !isBackingOff(core, id, symbol)) plan.candidates.push(...missing)
   for (const order of extra) dismiss(order, plan)
 }
 
@@ -88,7 +99,7 @@ function planTargets(core: Core, symbol: string, { id, orders }: StrategyOrders,
     return
   }
   const { bid, ask } = marketOf(core, symbol)
-  if (!(bid > 0 && ask > 0)) return
+  if (!(bid > 0 && ask > 0) || isBackingOff(core, id, symbol)) return
   plan.candidates.push(
     ...planTarget({
       strategyId: id,

@@ -3,7 +3,8 @@ import { canRest } from '../domain/order.ts'
 import { netLots } from '../domain/position.ts'
 import { openOrdersOf } from './book.ts'
 import { announce, type Core, exchangeNow, record } from './core.ts'
-import { fillsSince, startFence } from './fence.ts'
+import { startFence } from './fence.ts'
+import { fillsSince } from './fills-since.ts'
 
 /** The readings of a start are asked for again when they do not come, or prove nothing yet. */
 const READ_AGAIN_MS = 500

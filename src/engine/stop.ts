@@ -2,7 +2,8 @@ import { type StrategyId } from '../domain/ids.ts'
 import { openOrdersOf, splitPair } from './book.ts'
 import { announce, type Core } from './core.ts'
 import { type StopPolicy } from './event.ts'
-import { fillsSince, startFence } from './fence.ts'
+import { startFence } from './fence.ts'
+import { fillsSince } from './fills-since.ts'
 import { type StopPhase, type StopPlan } from './stop-plan.ts'
 
 /** The final readings are asked for again when they do not come. */

@@ -2,11 +2,11 @@ import { packBatch } from '../execution/pack-batch.ts'
 import { type Order } from '../domain/order.ts'
 import { approveLane, type ApprovedLane } from './approve-lane.ts'
 import { openOrdersOf } from './book.ts'
-import { announce, type Core, exchangeNow, instrumentOf, record } from './core.ts'
+import { announce, type Core, record } from './core.ts'
+import { crossedOrders } from './crossed-orders.ts'
 import { tellDenials } from './denials.ts'
 import { startFence } from './fence.ts'
 import { type Lane } from './lane.ts'
-import { marketOf } from './market-view.ts'
 import { planLane } from './plan-lane.ts'
 import { recordSend } from './record-send.ts'
 
@@ -143,25 +143,17 @@ function isUnwantedTooLong(core: Core, lane: Lane, unwanted: readonly Order[]): 
  * exchange has dropped it without a word, and only a fence can say so.
  */
 function isCrossedTooLong(core: Core, lane: Lane): boolean {
-  const { bid, ask, ageMs } = marketOf(core, lane.symbol)
-  if (!(bid > 0 && ask > 0) || ageMs > core.settings.limits.dataAgeMaxMs) return false
-  const { tick } = instrumentOf(core, lane.symbol)
-  let tooLong = false
-  const crossed = new Set<string>()
-  for (const order of openOrdersOf(core.book, lane.symbol)) {
-    const { ticks, action, clientOid } = order.terms
-    if (order.state !== 'live' || ticks === undefined || order.terms.force === 'ioc') continue
-    const price = (ticks * tick.units) / tick.scale
-    const buys = action === 'openLong' || action === 'closeShort'
-    if (buys ? price <= ask : price >= bid) continue
-    crossed.add(clientOid)
-    const since = lane.crossedSince.get(clientOid) ?? core.now
-    lane.crossedSince.set(clientOid, since)
-    tooLong ||= core.now - since >= core.settings.execution.crossedToleranceMs
+  const crossed = crossedOrders(core, lane).map((order) => order.terms.clientOid)
+  for (const clientOid of lane.crossedSince.keys()) {
+    if (!crossed.includes(clientOid)) lane.crossedSince.delete(clientOid)
   }
-  for (const clientOid of lane.crossedSince.keys())
-    if (!crossed.has(clientOid)) lane.crossedSince.delete(clientOid)
-  if (tooLong)
-    announce(core, 'warn', 'order.gone', { symbol: lane.symbol, at: exchangeNow(core), orders: crossed.size })
-  return tooLong
+  for (const clientOid of crossed) {
+    if (!lane.crossedSince.has(clientOid)) lane.crossedSince.set(clientOid, core.now)
+  }
+  const { crossedToleranceMs } = core.settings.execution
+  const gone = crossed.filter(
+    (clientOid) => core.now - (lane.crossedSince.get(clientOid) ?? core.now) >= crossedToleranceMs,
+  )
+  for (const clientOid of gone) announce(core, 'warn', 'order.gone', { symbol: lane.symbol, clientOid })
+  return gone.length > 0
 }

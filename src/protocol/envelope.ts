@@ -9,7 +9,7 @@ export const envelope = z.object({
   msg: z.string().nullish(),
   message: z.string().nullish(),
   requestTime: z.union([z.number(), z.string(), z.null()]).optional(),
-  data: z.unknown(),
+  data: z.unknown().optional(),
 })
 
 export type Envelope = z.infer<typeof envelope>

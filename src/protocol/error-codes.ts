@@ -56,7 +56,8 @@ const CODES: ReadonlyArray<readonly [ErrorClass, ErrorTopic, string]> = [
   ['definite', 'instrument', '22043 22004'],
   ['definite', 'accountRisk', '40710 40024 40928 22029 45009 45107 45108 40931'],
   ['definite', 'openOrders', '40723 40761 43005 45118 40715'],
-  ['retry', 'rate', '429 1001 45129'],
+  ['retry', 'rate', '429 1001'],
+  ['retry', 'system', '45129'],
   ['ambiguous', 'system', '40010 40910 40015 40725 45001 50031 80002 40908 40200 43059'],
 ]
 
