@@ -1,11 +1,11 @@
-import { Failure } from '../../lib/failure.ts'
-import { type Market, type Quote } from '../market/market.ts'
 import {
   dayStatisticsSchema,
   parseMarketState,
   type DayStatisticsState,
   type MarketState,
 } from '../market/market-state.ts'
+import { type Market, type Quote } from '../market/market.ts'
+import { Failure } from '../../lib/failure.ts'
 import { type CoreState, type SymbolState } from './core-state.ts'
 
 /**

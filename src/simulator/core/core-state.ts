@@ -1,7 +1,7 @@
+import { type DayStatistics } from '../market/day-statistics.ts'
 import { decimal, type Decimal } from '../../lib/decimal.ts'
 import { Failure } from '../../lib/failure.ts'
 import { type AccountSetup } from './account.ts'
-import { type DayStatistics } from '../market/day-statistics.ts'
 import { type ChangeSet } from './change-set.ts'
 import { type Fill } from './fill.ts'
 import { type Instrument } from './instruments.ts'
@@ -108,6 +108,26 @@ export interface SymbolState {
   readonly planOrders: PlanOrder[]
 }
 
+export function createAccountCounts(): AccountCounts {
+  return {
+    ordersAccepted: 0,
+    ordersRefused: 0,
+    ordersFilled: 0,
+    ordersCancelled: 0,
+    fills: 0,
+    liquidations: 0,
+  }
+}
+
+export function addCounts(sums: AccountCounts, counts: Readonly<AccountCounts>): void {
+  sums.ordersAccepted += counts.ordersAccepted
+  sums.ordersRefused += counts.ordersRefused
+  sums.ordersFilled += counts.ordersFilled
+  sums.ordersCancelled += counts.ordersCancelled
+  sums.fills += counts.fills
+  sums.liquidations += counts.liquidations
+}
+
 export function createAccount(setup: AccountSetup): Account {
   return {
     setup,
@@ -118,14 +138,7 @@ export function createAccount(setup: AccountSetup): Account {
     planOrders: new Map(),
     idempotency: new Map(),
     fills: [],
-    counts: {
-      ordersAccepted: 0,
-      ordersRefused: 0,
-      ordersFilled: 0,
-      ordersCancelled: 0,
-      fills: 0,
-      liquidations: 0,
-    },
+    counts: createAccountCounts(),
   }
 }
 

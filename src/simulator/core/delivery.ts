@@ -1,7 +1,7 @@
-import { putAccount, putPlanOrder, putSymbol } from './record-changes.ts'
 import { accountOf, type CoreState, type SymbolState } from './core-state.ts'
 import { type Instrument } from './instruments.ts'
 import { cancelOrder } from './order-life.ts'
+import { putAccount, putPlanOrder, putSymbol } from './record-changes.ts'
 import { refusals } from './refusals.ts'
 import { type Refusal } from './reply.ts'
 import { settlePosition } from './system-close.ts'

@@ -1,4 +1,3 @@
-import { dropFill, putAccount, putFill, putPosition, putPots } from './record-changes.ts'
 import { ZERO, type Decimal } from '../../lib/decimal.ts'
 import {
   accountOf,
@@ -12,21 +11,22 @@ import {
 } from './core-state.ts'
 import { type Fill } from './fill.ts'
 import { book, type Booking } from './ledger.ts'
-import { unsetBalance, positionsOfCoin } from './margin.ts'
+import { positionsOfCoin, unsetBalance } from './margin.ts'
 import { cancelClosingOrders, cancelOrder, fillOrder } from './order-life.ts'
 import { remainingLots, wireSide, type Order } from './order.ts'
 import {
-  positionKey,
   costShare,
   createPosition,
   initialMargin,
   marginShare,
   marginValue,
+  positionKey,
   profitOf,
   quoteValue,
   updateFloats,
   type Position,
 } from './position.ts'
+import { dropFill, putAccount, putFill, putPosition, putPots } from './record-changes.ts'
 
 /** One meeting of an order with the market. */
 export interface Execution {

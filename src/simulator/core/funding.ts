@@ -1,8 +1,8 @@
-import { putPosition } from './record-changes.ts'
 import { decimal, ZERO } from '../../lib/decimal.ts'
 import { accountOf, type CoreState, type SymbolState } from './core-state.ts'
 import { bookFor, coverDebt } from './execute-fill.ts'
 import { marginValue, updateFloats, type Position } from './position.ts'
+import { putPosition } from './record-changes.ts'
 
 /** Every 8 hours of the exchange's clock: 00, 08 and 16 UTC. */
 export const FUNDING_EVERY_MS = 8 * 3_600_000

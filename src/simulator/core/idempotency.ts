@@ -1,6 +1,6 @@
-import { dropIdempotency, dropOrder, dropPlanOrder, putIdempotency } from './record-changes.ts'
 import { type Account, type CoreState, type IdempotencyEntry } from './core-state.ts'
 import { orderIdText } from './order.ts'
+import { dropIdempotency, dropOrder, dropPlanOrder, putIdempotency } from './record-changes.ts'
 
 /** What an earlier order with the same clientOid means for a new one, under the configured reading. */
 export type EarlierOrder =

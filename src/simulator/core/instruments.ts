@@ -1,7 +1,7 @@
-import { createGrid, floatOnGrid, formatOnGrid, type Grid } from '../../lib/grid.ts'
-import { decimal, type Decimal } from '../../lib/decimal.ts'
-import { type ProductType } from '../../protocol/values.ts'
 import { type MarketInstrument } from '../market/market.ts'
+import { decimal, type Decimal } from '../../lib/decimal.ts'
+import { createGrid, floatOnGrid, formatOnGrid, type Grid } from '../../lib/grid.ts'
+import { type ProductType } from '../../protocol/values.ts'
 
 /** A maintenance tier: positions worth up to `notionalMax` (quote coin) need `rate` of their value. */
 export interface MaintenanceTier {
@@ -108,14 +108,14 @@ export function buildInstruments(deliveryAt: number): readonly Instrument[] {
   return [...PERPETUALS, deliveryRow(deliveryAt)].map(buildInstrument)
 }
 
-/** The last Friday of March, June, September or December, 08:00 UTC, at least `noticeMs` after `now`. */
-export function nextQuarterlyDelivery(now: number, noticeMs = DAY_MS): number {
+/** The next last Friday of March, June, September or December, 08:00 UTC, that is after `now`. */
+export function nextQuarterlyDelivery(now: number): number {
   const start = new Date(now)
   const firstQuarter = Math.floor(start.getUTCMonth() / 3)
   for (let quarter = firstQuarter; quarter <= firstQuarter + 2; quarter++) {
     const lastDay = new Date(Date.UTC(start.getUTCFullYear(), quarter * 3 + 3, 0, 8))
     const deliveryAt = lastDay.getTime() - ((lastDay.getUTCDay() + 2) % 7) * DAY_MS
-    if (deliveryAt >= now + noticeMs) return deliveryAt
+    if (deliveryAt > now) return deliveryAt
   }
   throw new RangeError(`no delivery date after ${start.toISOString()}`)
 }

@@ -1,12 +1,12 @@
-import { type Account, symbolOf, type CoreState } from './core-state.ts'
+import { symbolOf, type Account, type CoreState } from './core-state.ts'
 import { priceText, sizeText } from './instruments.ts'
-import { type CoinBalance } from './ledger.ts'
 import {
   type LedgerCoin,
   type LedgerOrder,
   type LedgerPosition,
   type LedgerStatement,
 } from './ledger-statement.ts'
+import { type CoinBalance } from './ledger.ts'
 import { orderIdText, wireSide, type Order } from './order.ts'
 import { averageEntry, unrealised, type Position } from './position.ts'
 

@@ -1,10 +1,10 @@
-import { putAccount, putPosition } from './record-changes.ts'
 import { ZERO } from '../../lib/decimal.ts'
 import { accountOf, coinOf, symbolOf, type Account, type CoreState, type SymbolState } from './core-state.ts'
 import { bookFor, coverDebt } from './execute-fill.ts'
 import { crossedStanding, maintenanceOf, positionsOfCoin } from './margin.ts'
 import { cancelOrder, closingOrders } from './order-life.ts'
-import { positionKey, maintenanceTier, unrealised, type Position } from './position.ts'
+import { maintenanceTier, positionKey, unrealised, type Position } from './position.ts'
+import { putAccount, putPosition } from './record-changes.ts'
 import { closePosition } from './system-close.ts'
 
 /*

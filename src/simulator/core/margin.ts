@@ -1,9 +1,9 @@
 import { decimal, ZERO, type Decimal } from '../../lib/decimal.ts'
 import {
-  symbolOf,
   coinOf,
   leverageOf,
   positionOf,
+  symbolOf,
   type Account,
   type CoreState,
   type SymbolState,
@@ -146,7 +146,8 @@ function addToOpening(
     sum.sellsReduce -= reducing
   }
   sum.lots += lots - reducing
-  sum.tickLots += (lots - reducing) * order.priceTicks
+  // A market order on its way to matching has no price yet: it holds what it would cost now.
+  sum.tickLots += (lots - reducing) * (order.priceTicks || sum.symbol.askTicks)
 }
 
 function openingCost(

@@ -1,7 +1,7 @@
 import { type RequestOf } from '../../protocol/endpoints.ts'
 import { symbolOf, type Account, type CoreState, type SymbolState } from './core-state.ts'
-import { orderIdText, sequenceOfId } from './order.ts'
 import { checked, readPrice, readSize, refused, type Checked } from './order-validation.ts'
+import { orderIdText, sequenceOfId } from './order.ts'
 import { changeExit, type ExitChange, type PlanExits } from './plan-exits.ts'
 import { type PlanOrder } from './plan-order.ts'
 import { CALLBACK_PERCENT_MAX, type PlanOrderReference } from './plan-orders.ts'

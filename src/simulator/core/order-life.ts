@@ -1,7 +1,7 @@
-import { putAccount, putOrder } from './record-changes.ts'
 import { accountOf, symbolOf, type Account, type CoreState } from './core-state.ts'
 import { removeOrder } from './order-book.ts'
 import { isOpen, orderIdText, type CancelReason, type Order, type OrderTerms } from './order.ts'
+import { putAccount, putOrder } from './record-changes.ts'
 
 /** Makes an order of accepted terms; it is pending until {@link Order.dueAt}. */
 export function createOrder(state: CoreState, terms: OrderTerms): Order {

@@ -1,4 +1,3 @@
-import { putAccount } from './record-changes.ts'
 import { type BatchPlaceItem, type BatchPlaceRequest } from '../../protocol/futures/batch-place-order.ts'
 import { type BatchResult } from '../../protocol/values.ts'
 import { type Account, type CoreState, type SymbolState } from './core-state.ts'
@@ -8,6 +7,7 @@ import { admitOrder } from './order-admission.ts'
 import { createOrder } from './order-life.ts'
 import { fitsPositionMode, readOrder } from './order-validation.ts'
 import { orderIdText, type MarginMode, type Order, type OrderTerms } from './order.ts'
+import { putAccount } from './record-changes.ts'
 import { refusals } from './refusals.ts'
 import { accept, refuse, type Refusal, type Reply } from './reply.ts'
 

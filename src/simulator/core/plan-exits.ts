@@ -1,6 +1,6 @@
 import { type SymbolState } from './core-state.ts'
-import { type PositionTrigger } from './order.ts'
 import { checked, readPrice, refused, type Checked } from './order-validation.ts'
+import { type PositionTrigger } from './order.ts'
 import { refusals } from './refusals.ts'
 
 /** The take-profit and stop-loss fields of placing a trigger order. Wire strings; empty is none. */

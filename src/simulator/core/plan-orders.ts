@@ -1,6 +1,5 @@
 import { accountOf, symbolOf, type Account, type CoreState, type SymbolState } from './core-state.ts'
 import { admitOrder } from './order-admission.ts'
-import { orderIdText, type Direction, type MarginMode } from './order.ts'
 import {
   checked,
   fitsPositionMode,
@@ -10,9 +9,10 @@ import {
   refused,
   type Checked,
 } from './order-validation.ts'
+import { orderIdText, type Direction, type MarginMode } from './order.ts'
+import { listedSymbol, placeAdmitted } from './place-orders.ts'
 import { readExits, type WireExits } from './plan-exits.ts'
 import { type PlanOrder } from './plan-order.ts'
-import { listedSymbol, placeAdmitted } from './place-orders.ts'
 import { watchedTicks } from './position-exits.ts'
 import { putPlanOrder } from './record-changes.ts'
 import { refusals } from './refusals.ts'

@@ -1,8 +1,8 @@
-import { putPosition } from './record-changes.ts'
 import { accountOf, type CoreState, type SymbolState } from './core-state.ts'
 import { cancelOrder, closingOrders } from './order-life.ts'
 import { type PositionTrigger } from './order.ts'
 import { type Position } from './position.ts'
+import { putPosition } from './record-changes.ts'
 import { closePosition, restClosingOrder } from './system-close.ts'
 
 /*

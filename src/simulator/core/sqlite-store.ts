@@ -1,4 +1,5 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import { Failure, messageOf } from '../../lib/failure.ts'
 import { STORED_TABLES, type CoreStore, type StoredRow, type StoredTable } from './store.ts'
 
 /** A store with something to close. */
@@ -9,14 +10,15 @@ export interface SqliteStore extends CoreStore {
 /**
  * Keeps the simulator's state in one SQLite file: a table a kind of row, one transaction a save. The
  * journal is written ahead and not synchronised: a killed process loses nothing, a power cut may lose the
- * last moments, which play money can bear.
+ * last moments, which play money can bear. The file is locked while it is open: two simulators that share
+ * one would overwrite each other's orders.
+ *
+ * @throws Failure SIMULATOR_STORE_UNUSABLE
  */
 export function openSqliteStore(path: string): SqliteStore {
-  const database = new DatabaseSync(path)
-  database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; PRAGMA busy_timeout = 2000')
+  const database = openDatabase(path)
   const statements = new Map<StoredTable, TableStatements>()
   for (const table of STORED_TABLES) {
-    database.exec(`CREATE TABLE IF NOT EXISTS ${table} (id TEXT PRIMARY KEY, json TEXT NOT NULL) STRICT`)
     statements.set(table, {
       put: database.prepare(`INSERT OR REPLACE INTO ${table} (id, json) VALUES (?, ?)`),
       drop: database.prepare(`DELETE FROM ${table} WHERE id = ?`),
@@ -32,6 +34,29 @@ export function openSqliteStore(path: string): SqliteStore {
 interface TableStatements {
   readonly put: StatementSync
   readonly drop: StatementSync
+}
+
+function openDatabase(path: string): DatabaseSync {
+  let database: DatabaseSync | undefined
+  try {
+    database = new DatabaseSync(path)
+    database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF')
+    for (const table of STORED_TABLES) {
+      database.exec(`CREATE TABLE IF NOT EXISTS ${table} (id TEXT PRIMARY KEY, json TEXT NOT NULL) STRICT`)
+    }
+    // Takes the lock now, so that a second simulator fails at its start.
+    database.exec('BEGIN IMMEDIATE; COMMIT')
+    return database
+  } catch (cause) {
+    database?.close()
+    throw new Failure({
+      code: 'SIMULATOR_STORE_UNUSABLE',
+      sentence: 'the file of the simulator’s state cannot be opened',
+      facts: { file: path, reason: messageOf(cause) },
+      hint: 'stop the other simulator that uses it, or name another file',
+      cause,
+    })
+  }
 }
 
 function loadRows(database: DatabaseSync): readonly StoredRow[] | undefined {

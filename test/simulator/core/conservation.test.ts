@@ -75,7 +75,7 @@ function expectExplained(core: ExchangeCore, uid: string): void {
         .filter((position) => position.symbol === symbol)
         .map(({ size, holdSide }) => (holdSide === 'long' ? decimal(size) : decimal(size).times('-1'))),
     )
-    expect(`${symbol} ${signed}`).toBe(`${symbol} ${held}`)
+    expect([symbol, signed.toString()]).toEqual([symbol, held.toString()])
   }
 }
 

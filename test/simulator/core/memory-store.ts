@@ -1,6 +1,6 @@
-import { type CoreStore, type StoredRow } from './store.ts'
+import { type CoreStore, type StoredRow } from '../../../src/simulator/core/store.ts'
 
-/** Keeps what was saved as long as the object lives: for tests, and for runs that need no second start. */
+/** Keeps what was saved as long as the object lives. */
 export function createMemoryStore(): CoreStore {
   const rows = new Map<string, StoredRow>()
   return {

@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { createRandom } from '../../../src/lib/random.ts'
 import { type ExchangeCore } from '../../../src/simulator/core/exchange-core.ts'
-import { createMemoryStore } from '../../../src/simulator/core/memory-store.ts'
 import { type CoreSettings } from '../../../src/simulator/core/settings.ts'
 import { openSqliteStore } from '../../../src/simulator/core/sqlite-store.ts'
 import { type CoreStore } from '../../../src/simulator/core/store.ts'
+import { createMemoryStore } from './memory-store.ts'
 import { buildSession, openSession, sessionAccounts, SESSION_START_AT } from './random-session.ts'
 
 const folders: string[] = []
@@ -122,6 +122,17 @@ describe('a core that is killed and loaded from its store answers like one that 
     expect(actual).toEqual(expected)
     store.close()
   }, 60_000)
+})
+
+test('a file that another simulator has open is refused', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'core-store-'))
+  folders.push(folder)
+  const file = join(folder, 'simulator.db')
+  const store = openSqliteStore(file)
+
+  expect(() => openSqliteStore(file)).toThrow(/SIMULATOR_STORE_UNUSABLE[^]*stop the other simulator/)
+  store.close()
+  openSqliteStore(file).close()
 })
 
 test('a paused core stays paused over a restart, and its market goes on from where it stopped', () => {
