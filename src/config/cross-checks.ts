@@ -225,21 +225,9 @@ function checkRisk({ source, settings: { risk, polling, instruments } }: Daemon)
 }
 
 function checkExecution({ source, settings: { execution, risk } }: Daemon): Problem[] {
-  const { acceptHorizonMs, fillVisibilityMs, extraToleranceMs, resubmitWindowMs, takerCollarRatio } =
-    execution ?? {}
-  const problems: Problem[] = []
-  const waits = [acceptHorizonMs, fillVisibilityMs, extraToleranceMs].filter((wait) => wait !== undefined)
-  const waitMs = waits.reduce((sum, wait) => sum + wait, 0)
-  if (waits.length === 3 && resubmitWindowMs !== undefined && resubmitWindowMs <= waitMs) {
-    const message =
-      `${resubmitWindowMs} ms is over before an unknown order is cleared up ` +
-      `(acceptHorizonMs + fillVisibilityMs + extraToleranceMs = ${waitMs})`
-    problems.push(source.problem(['execution', 'resubmitWindowMs'], message))
-  }
+  const reach = execution?.takerCollarRatio
   const collar = risk?.priceCollarRatio
-  if (takerCollarRatio !== undefined && collar !== undefined && takerCollarRatio > collar) {
-    const message = `${takerCollarRatio} is above risk.priceCollarRatio ${collar}: such orders would all be denied`
-    problems.push(source.problem(['execution', 'takerCollarRatio'], message))
-  }
-  return problems
+  if (reach === undefined || collar === undefined || reach <= collar) return []
+  const message = `${reach} is above risk.priceCollarRatio ${collar}: such orders would all be denied`
+  return [source.problem(['execution', 'takerCollarRatio'], message)]
 }

@@ -68,7 +68,9 @@ const calendarSchema = z
     funding: calendarPattern('When funding is paid (cron; the first of six fields is seconds).').default(
       '5 0 0,8,16 * * *',
     ),
-    dayRoll: calendarPattern('When the day of the daily loss begins (cron).').default('0 0 0 * * *'),
+    dayRoll: calendarPattern('When the account is written to the log for the day (cron).').default(
+      '0 0 0 * * *',
+    ),
     timezone: z.string().min(1).max(64).default('UTC').meta({
       title: 'a time zone such as "UTC" or "Europe/Berlin"',
       description: 'Time zone of the patterns.',
@@ -94,19 +96,10 @@ const riskSchema = z
       .min(1)
       .max(1000)
       .meta({ description: 'Most orders working at once in the account.' }),
-    ordersPerMinuteMax: z
-      .int()
-      .min(1)
-      .max(15_000)
-      .meta({ description: 'Most orders sent in any 60 seconds.' }),
     orderNotionalMax: positiveDecimal('Largest price times size of one order, in the quote coin.'),
     grossNotionalMax: positiveDecimal(
       'Largest sum of all positions and working orders, long and short added, in the quote coin.',
     ),
-    dailyLossMax: positiveDecimal('Loss since the day roll that halts trading, in the margin coin.'),
-    rejectionsMax: z.int().min(1).max(1000).meta({
-      description: 'Rejections of a strategy on an instrument, one after the other, that stop the pair.',
-    }),
   })
   .meta({ description: 'Limits of the whole account. None has a default.' })
 
@@ -122,35 +115,15 @@ const executionSchema = z
     acceptHorizonMs: z.int().min(1000).max(600_000).default(35_000).meta({
       description: 'How long after it was signed a request can still be accepted by the exchange, in ms.',
     }),
-    resubmitWindowMs: z
-      .int()
-      .min(1000)
-      .max(1_140_000) // The document's idempotency window is 20 minutes; a minute is kept back.
-      .default(900_000)
-      .meta({ description: 'How long after it was first sent an order may be sent again, in ms.' }),
-    extraToleranceMs: z
-      .int()
-      .min(0)
-      .max(60_000)
-      .default(1000)
-      .meta({ description: 'Added to every wait that decides an unknown order, in ms.' }),
+    extraToleranceMs: z.int().min(0).max(60_000).default(1000).meta({
+      description:
+        'How long an order that nobody wants any more may rest before a cancel-all is spent on it, in ms.',
+    }),
     takerCollarRatio: z.number().positive().max(0.5).default(0.002).meta({
       description: 'How far through the best price a taking order may reach, as a share of the price.',
     }),
   })
   .meta({ description: 'How orders are batched, sent and cleared up.' })
-
-const controlSchema = z
-  .strictObject({
-    host: z
-      .enum(['127.0.0.1', '::1', 'localhost'])
-      .default('127.0.0.1')
-      .meta({ description: 'Address of the control door; loopback only.' }),
-    port: z.int().min(0).max(65_535).meta({ description: 'Port of the control door; 0 takes a free one.' }),
-  })
-  .meta({
-    description: 'The door that `intentd status`, `stop` and `kill` speak to. Absent: a free port is taken.',
-  })
 
 export const daemonFileSchema = z
   .strictObject({
@@ -172,12 +145,11 @@ export const daemonFileSchema = z
     calendar: calendarSchema.prefault({}),
     risk: riskSchema,
     execution: executionSchema.prefault({}),
-    control: controlSchema.prefault({ port: 0 }),
     state: z
       .strictObject({
         directory: z.string().min(1).max(400).meta({
           description:
-            'Journal, lock and kill file; relative to this file, made with mode 0700. One daemon, one directory.',
+            'Journal and pid file; relative to this file, made with mode 0700. One daemon, one directory.',
         }),
       })
       .meta({ description: 'What survives a restart.' }),

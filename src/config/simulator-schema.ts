@@ -69,7 +69,7 @@ const simulatorShape = {
   speed: z
     .number()
     .min(0.01)
-    .max(1000)
+    .max(10_000)
     .default(1)
     .meta({ description: 'Market time over real time; 1 is real time.' }),
   market: marketSchema,
@@ -135,7 +135,8 @@ const simulatedAccountSchema = z
       .regex(/^[a-z][a-z0-9-]{0,31}$/)
       .meta({
         title: 'a name such as "alice" (lower case letters, digits, -)',
-        description: 'Its API credentials are made from this and the seed, and printed at the start.',
+        description:
+          'Its API credentials are made from this and the seed, so that they are the same at every start: play money.',
       }),
     ...accountShape,
     startingBalance: positiveDecimal('Margin coin in the account at the start.'),

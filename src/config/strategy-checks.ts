@@ -93,22 +93,10 @@ function checkSizes({ source, settings }: Strategy, { instruments }: DaemonSetti
 }
 
 /** A strategy may be stricter than the account, never looser. */
-function checkAccountLimits({ source, settings }: Strategy, { risk, polling }: DaemonSettings): Problem[] {
-  const problems: Problem[] = []
+function checkAccountLimits({ source, settings }: Strategy, { risk }: DaemonSettings): Problem[] {
   const openOrders = settings.risk?.openOrdersMax
-  if (openOrders !== undefined && risk?.openOrdersMax !== undefined && openOrders > risk.openOrdersMax) {
-    const message = `${openOrders} is above risk.openOrdersMax ${risk.openOrdersMax} of the account`
-    problems.push(source.problem(['risk', 'openOrdersMax'], message))
-  }
-  const ageMs = settings.dataAgeMaxMs
-  if (ageMs === undefined) return problems
-  if (risk?.dataAgeMaxMs !== undefined && ageMs > risk.dataAgeMaxMs) {
-    const message = `${ageMs} ms is above risk.dataAgeMaxMs ${risk.dataAgeMaxMs} of the account`
-    problems.push(source.problem(['dataAgeMaxMs'], message))
-  }
-  if (polling?.tickersMs !== undefined && ageMs < polling.tickersMs) {
-    const message = `${ageMs} ms is less than polling.tickersMs ${polling.tickersMs}: all data would be too old`
-    problems.push(source.problem(['dataAgeMaxMs'], message))
-  }
-  return problems
+  if (openOrders === undefined || risk?.openOrdersMax === undefined || openOrders <= risk.openOrdersMax)
+    return []
+  const message = `${openOrders} is above risk.openOrdersMax ${risk.openOrdersMax} of the account`
+  return [source.problem(['risk', 'openOrdersMax'], message)]
 }

@@ -39,10 +39,6 @@ export const strategyFileSchema = z
         'Parameters, checked against the strategy\'s own schema. A parameter called "size" is an order size in the base coin.',
     }),
     risk: strategyRiskSchema,
-    dataAgeMaxMs: z.int().min(10).max(600_000).optional().meta({
-      description:
-        'Oldest market data it may decide on, in ms; stricter than risk.dataAgeMaxMs of the main file.',
-    }),
   })
   .meta({ title: 'the strategy settings', description: 'One strategy of intentd.' })
 

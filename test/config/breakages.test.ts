@@ -100,7 +100,7 @@ const BREAKAGES: readonly Breakage[] = [
     what: 'a missing strategy file',
     file: main,
     edits: [['strategies/trend.yaml', 'strategies/tren.yaml']],
-    problems: ['config/main.yaml:31:5 strategies.1: no such file: config/strategies/tren.yaml'],
+    problems: ['config/main.yaml:28:5 strategies.1: no such file: config/strategies/tren.yaml'],
   },
   {
     what: 'a missing module',
@@ -111,10 +111,10 @@ const BREAKAGES: readonly Breakage[] = [
   {
     what: 'an unknown key',
     file: main,
-    edits: [['  dailyLossMax: "500"', '  dailyLosMax: "500"']],
+    edits: [['  grossNotionalMax: "20000"', '  grosNotionalMax: "20000"']],
     problems: [
-      'config/main.yaml:13:1 risk: the key "dailyLossMax" is missing: expected a decimal above zero such as "0.001"',
-      'config/main.yaml:20:3 risk.dailyLosMax: unknown key; did you mean "dailyLossMax"?',
+      'config/main.yaml:13:1 risk: the key "grossNotionalMax" is missing: expected a decimal above zero such as "0.001"',
+      'config/main.yaml:18:3 risk.grosNotionalMax: unknown key; did you mean "grossNotionalMax"?',
     ],
   },
   {
@@ -133,7 +133,7 @@ const BREAKAGES: readonly Breakage[] = [
     what: 'a section left empty',
     file: main,
     edits: [['  directory: ../.intentd/paper\n', '']],
-    problems: ['config/main.yaml:22:7 state: expected a mapping of settings, got nothing'],
+    problems: ['config/main.yaml:19:7 state: expected a mapping of settings, got nothing'],
   },
   {
     what: 'text for a number',
@@ -174,9 +174,9 @@ const BREAKAGES: readonly Breakage[] = [
   {
     what: 'an exponent for a decimal',
     file: main,
-    edits: [['dailyLossMax: "500"', 'dailyLossMax: 5e2']],
+    edits: [['grossNotionalMax: "20000"', 'grossNotionalMax: 2e4']],
     problems: [
-      'config/main.yaml:20:17 risk.dailyLossMax: expected a decimal above zero such as "0.001", got 5e2',
+      'config/main.yaml:18:21 risk.grossNotionalMax: expected a decimal above zero such as "0.001", got 2e4',
     ],
   },
   {
@@ -275,7 +275,7 @@ const BREAKAGES: readonly Breakage[] = [
       ],
     ],
     problems: [
-      'config/main.yaml:26:1 simulator: environment live has no use for a simulator: remove this section',
+      'config/main.yaml:23:1 simulator: environment live has no use for a simulator: remove this section',
     ],
   },
   {
@@ -316,7 +316,7 @@ const BREAKAGES: readonly Breakage[] = [
       ['environment: simulator', 'environment: simulator\nexchange: { baseUrl: "http://127.0.0.1:8700" }'],
     ],
     problems: [
-      'config/main.yaml:25:1 simulator: exchange.baseUrl names another exchange: remove this section or that address',
+      'config/main.yaml:22:1 simulator: exchange.baseUrl names another exchange: remove this section or that address',
     ],
   },
   {
@@ -332,8 +332,8 @@ const BREAKAGES: readonly Breakage[] = [
     file: main,
     edits: [[', ETHUSDT: "3000"', ', SOLUSDT: "150"']],
     problems: [
-      'config/main.yaml:27:3 simulator.market: ETHUSDT has neither a start price nor a recording',
-      'config/main.yaml:28:38 simulator.market.startPrices.SOLUSDT: SOLUSDT is not listed under instruments',
+      'config/main.yaml:24:3 simulator.market: ETHUSDT has neither a start price nor a recording',
+      'config/main.yaml:25:38 simulator.market.startPrices.SOLUSDT: SOLUSDT is not listed under instruments',
     ],
   },
   {
@@ -341,7 +341,7 @@ const BREAKAGES: readonly Breakage[] = [
     file: main,
     edits: [['  market:\n', '  market:\n    recordings: { BTCUSDT: btc.csv.gz }\n']],
     problems: [
-      'config/main.yaml:28:28 simulator.market.recordings.BTCUSDT: no such file, seen from the directory of this one',
+      'config/main.yaml:25:28 simulator.market.recordings.BTCUSDT: no such file, seen from the directory of this one',
     ],
   },
   {
@@ -378,7 +378,7 @@ const BREAKAGES: readonly Breakage[] = [
     file: main,
     edits: [['orderNotionalMax: "2000"', 'orderNotionalMax: "20000.01"']],
     problems: [
-      'config/main.yaml:18:21 risk.orderNotionalMax: 20000.01 for one order is above the grossNotionalMax 20000 of the account',
+      'config/main.yaml:17:21 risk.orderNotionalMax: 20000.01 for one order is above the grossNotionalMax 20000 of the account',
     ],
   },
   {
@@ -386,8 +386,8 @@ const BREAKAGES: readonly Breakage[] = [
     file: main,
     edits: [['orderNotionalMax: "2000"', 'orderNotionalMax: 4.99']],
     problems: [
-      'config/main.yaml:18:21 risk.orderNotionalMax: 4.99 is below the minNotional 5 of BTCUSDT: no order could be sent',
-      'config/main.yaml:18:21 risk.orderNotionalMax: 4.99 is below the minNotional 5 of ETHUSDT: no order could be sent',
+      'config/main.yaml:17:21 risk.orderNotionalMax: 4.99 is below the minNotional 5 of BTCUSDT: no order could be sent',
+      'config/main.yaml:17:21 risk.orderNotionalMax: 4.99 is below the minNotional 5 of ETHUSDT: no order could be sent',
     ],
   },
   {
@@ -396,14 +396,6 @@ const BREAKAGES: readonly Breakage[] = [
     edits: [['dataAgeMaxMs: 2000', 'dataAgeMaxMs: 100']],
     problems: [
       'config/main.yaml:14:17 risk.dataAgeMaxMs: 100 ms is less than polling.tickersMs 250: all data would be too old',
-    ],
-  },
-  {
-    what: 'a resend window that is over too soon',
-    file: main,
-    edits: [['polling:', 'execution: { resubmitWindowMs: 39000 }\npolling:']],
-    problems: [
-      'config/main.yaml:11:32 execution.resubmitWindowMs: 39000 ms is over before an unknown order is cleared up (acceptHorizonMs + fillVisibilityMs + extraToleranceMs = 39000)',
     ],
   },
   {
@@ -419,7 +411,7 @@ const BREAKAGES: readonly Breakage[] = [
     file: main,
     edits: [['strategies/trend.yaml', 'strategies/../strategies/grid.yaml']],
     problems: [
-      'config/main.yaml:31:5 strategies.1: this file is already listed: config/strategies/grid.yaml',
+      'config/main.yaml:28:5 strategies.1: this file is already listed: config/strategies/grid.yaml',
     ],
   },
   {
@@ -478,14 +470,6 @@ const BREAKAGES: readonly Breakage[] = [
     edits: [['openOrdersMax: 20', 'openOrdersMax: 200']],
     problems: [
       'config/strategies/grid.yaml:10:18 risk.openOrdersMax: 200 is above risk.openOrdersMax 100 of the account',
-    ],
-  },
-  {
-    what: 'a strategy content with older data than the account',
-    file: grid,
-    edits: [['params:\n', 'dataAgeMaxMs: 3000\nparams:\n']],
-    problems: [
-      'config/strategies/grid.yaml:4:15 dataAgeMaxMs: 3000 ms is above risk.dataAgeMaxMs 2000 of the account',
     ],
   },
   // Secrets
@@ -557,6 +541,6 @@ test('[CFG1] a wrong field does not hide an impossible combination in the same s
 
   expect(found.map((line) => line.split(': ')[0])).toEqual([
     'config/main.yaml:16:18 risk.openOrdersMax',
-    'config/main.yaml:18:21 risk.orderNotionalMax',
+    'config/main.yaml:17:21 risk.orderNotionalMax',
   ])
 })

@@ -66,7 +66,7 @@ test('[CFG1] what is thrown carries every problem and prints as a list with a cl
     },
     {
       source: 'config/main.yaml',
-      line: 25,
+      line: 22,
       column: 9,
       path: 'simulator.seed',
       message: 'expected a whole number from 0 to 4294967295, got "x"',
@@ -104,7 +104,7 @@ test('[CFG1] a strategy that links to another one is that file again', () => {
   const found = workspace.complain()
 
   expect(found).toEqual([
-    'config/main.yaml:31:5 strategies.1: this file is already listed: config/strategies/link.yaml',
+    'config/main.yaml:28:5 strategies.1: this file is already listed: config/strategies/link.yaml',
   ])
 })
 
@@ -114,7 +114,7 @@ test('[CFG1] bytes that are no text are a problem', () => {
 
   const found = workspace.complain()
 
-  expect(found).toEqual(['config/main.yaml:30:5 strategies.0: not UTF-8 text: config/strategies/grid.yaml'])
+  expect(found).toEqual(['config/main.yaml:27:5 strategies.0: not UTF-8 text: config/strategies/grid.yaml'])
 })
 
 test.each([

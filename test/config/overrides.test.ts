@@ -13,7 +13,7 @@ test('an override takes the place of what the file says, the last one wins', () 
     'account.positionMode=hedge_mode',
     'risk.openOrdersMax=40',
     'risk.openOrdersMax=50',
-    'risk.dailyLossMax=0.10',
+    'risk.grossNotionalMax=2000.10',
     'log.level=debug',
     'instruments.BTCUSDT.minNotional="6"',
     'strategies.1=strategies/trend.yaml',
@@ -21,7 +21,7 @@ test('an override takes the place of what the file says, the last one wins', () 
 
   expect(loaded?.config).toMatchObject({
     account: { positionMode: 'hedge_mode' },
-    risk: { openOrdersMax: 50, dailyLossMax: '0.10' },
+    risk: { openOrdersMax: 50, grossNotionalMax: '2000.10' },
     log: { level: 'debug' },
   })
 })

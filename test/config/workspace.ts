@@ -22,11 +22,8 @@ risk:
   dataAgeMaxMs: 2000
   priceCollarRatio: 0.05
   openOrdersMax: 100
-  ordersPerMinuteMax: 600
   orderNotionalMax: "2000"
   grossNotionalMax: "20000"
-  dailyLossMax: "500"
-  rejectionsMax: 10
 state:
   directory: ../.intentd/paper
 simulator:
@@ -39,7 +36,7 @@ strategies:
   - strategies/trend.yaml
 `
 
-/** What stands from line 24 to 28 of {@link MAIN}. */
+/** What stands from line 21 to 25 of {@link MAIN}. */
 export const SIMULATOR_SECTION = MAIN.slice(MAIN.indexOf('simulator:\n'), MAIN.indexOf('strategies:\n'))
 
 export const GRID = `id: grid
