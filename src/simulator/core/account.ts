@@ -1,3 +1,5 @@
+import { decimal } from '../../lib/decimal.ts'
+import { Failure, messageOf } from '../../lib/failure.ts'
 import { type PositionMode } from '../../protocol/endpoint.ts'
 
 /** An account of the simulated exchange, as its operator opens it. */
@@ -22,3 +24,38 @@ export interface AccountSetup {
 
 /** What a caller needs to name an account. */
 export type AccountRef = Pick<AccountSetup, 'uid'>
+
+/** @throws Failure SIMULATOR_ACCOUNT_INVALID when two accounts share a uid or key, or a number is none. */
+export function assertAccounts(accounts: readonly AccountSetup[]): void {
+  const taken = new Set<string>()
+  for (const account of accounts) {
+    const { uid, key, leverage = 1, leverageBySymbol = {}, balances } = account
+    for (const name of [`uid ${uid}`, `key ${key}`]) {
+      if (taken.has(name)) throw invalid(account, 'two accounts share a uid or an API key')
+      taken.add(name)
+    }
+    for (const value of [leverage, ...Object.values(leverageBySymbol)]) {
+      if (!Number.isInteger(value) || value < 1)
+        throw invalid(account, 'leverage must be a whole number from 1')
+    }
+    for (const [coin, amount] of Object.entries(balances)) assertBalance(account, coin, amount)
+  }
+}
+
+function assertBalance(account: AccountSetup, coin: string, amount: string): void {
+  try {
+    if (decimal(amount).gte('0')) return
+  } catch (cause) {
+    throw invalid(account, `the balance of ${coin} is no decimal: ${messageOf(cause)}`)
+  }
+  throw invalid(account, `the balance of ${coin} is below zero`)
+}
+
+function invalid({ uid, label }: AccountSetup, sentence: string): Failure {
+  return new Failure({
+    code: 'SIMULATOR_ACCOUNT_INVALID',
+    sentence,
+    facts: { uid, label },
+    hint: 'correct the account in the simulator configuration',
+  })
+}

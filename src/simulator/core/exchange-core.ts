@@ -3,7 +3,7 @@ import { type MarketState } from '../market/market-state.ts'
 import { type Market } from '../market/market.ts'
 import { decimal } from '../../lib/decimal.ts'
 import { type RequestOf, type ResponseOf } from '../../protocol/endpoints.ts'
-import { type AccountRef, type AccountSetup } from './account.ts'
+import { assertAccounts, type AccountRef, type AccountSetup } from './account.ts'
 import { type BookSum } from './book-sums.ts'
 import { ChangeSet } from './change-set.ts'
 import { applyCheckpoint, assertSameMarket, type SymbolCheckpoint } from './checkpoint.ts'
@@ -102,10 +102,11 @@ export interface ExchangeCoreOptions {
 
 /**
  * Starts the exchange, afresh or from its store.
- * @throws Failure SIMULATOR_MARKET_CHANGED, SIMULATOR_ACCOUNT_MISSING, SIMULATOR_SYMBOL_MISSING,
- *   SIMULATOR_POSITION_MODE_CHANGED, SIMULATOR_STORE_DAMAGED, SIMULATOR_STORE_VERSION, SIMULATOR_COIN_UNKNOWN
+ * @throws Failure SIMULATOR_ACCOUNT_INVALID, SIMULATOR_MARKET_CHANGED, SIMULATOR_ACCOUNT_MISSING,
+ *   SIMULATOR_SYMBOL_MISSING, SIMULATOR_POSITION_MODE_CHANGED, SIMULATOR_STORE_DAMAGED, SIMULATOR_STORE_VERSION, SIMULATOR_COIN_UNKNOWN
  */
 export function createExchangeCore(options: ExchangeCoreOptions): ExchangeCore {
+  assertAccounts(options.accounts)
   const rows = options.store?.load()
   const tables = rows && parseRows(rows)
   const checkpoint = tables && storedCheckpoint(tables)

@@ -12,8 +12,8 @@ import { preventSelfTrade } from './self-trade.ts'
  * Coming in, a limit order that reaches the other side takes at most what is displayed there and not yet
  * taken. A gtc rest goes on taking at each following quote while it still reaches it, and from the first
  * quote that it does not reach it rests as a maker. A market order walks further: each level beyond the
- * displayed one is `impactTicks` worse and as deep; after `marketLevelsMax` levels the rest is cancelled, or,
- * when the system closes, filled whole at the last of them.
+ * displayed one is `impactTicks` worse and as deep. A quote has `marketLevelsMax` levels for all orders
+ * together: beyond them the rest is cancelled, or, when the system closes, filled whole at the last of them.
  *
  * A resting order is filled whole at its own price when the quote or a trade goes through it. When they only
  * touch its price it gets what is displayed, or was traded, there, shared by price, then time.
@@ -72,14 +72,19 @@ export function takeAtMarket(state: CoreState, symbol: SymbolState, order: Order
   const { impactTicks, marketLevelsMax } = state.settings
   const displayed = isBuy ? symbol.askLots : symbol.bidLots
   if (symbol.at === 0 || displayed <= 0) return
+  const last = marketLevelsMax - 1
   const first = Math.floor(takenLots(symbol, order.direction) / displayed)
-  for (let level = first; level < first + marketLevelsMax && isOpen(order); level++) {
+  // The system finds the last level however much was taken; an account finds nothing beyond it.
+  for (let level = order.source === 'SYS' ? Math.min(first, last) : first; level <= last; level++) {
+    if (!isOpen(order)) return
     const ticks = isBuy
       ? symbol.askTicks + level * impactTicks
       : Math.max(1, symbol.bidTicks - level * impactTicks)
     if (cutTicks !== undefined && (isBuy ? ticks >= cutTicks : ticks <= cutTicks)) return
-    const isLast = order.source === 'SYS' && level === first + marketLevelsMax - 1
-    const depth = isLast ? remainingLots(order) : displayed * (level + 1) - takenLots(symbol, order.direction)
+    const isBottomless = order.source === 'SYS' && level === last
+    const depth = isBottomless
+      ? remainingLots(order)
+      : displayed * (level + 1) - takenLots(symbol, order.direction)
     const filled = executeFill(state, symbol, order, { lots: depth, ticks, scope: 'taker' })
     take(state, symbol, order.direction, filled)
   }

@@ -44,6 +44,9 @@ export function admitOrder(
   return checked({ terms, isWithoutId: false })
 }
 
+/** The highest price of a sell, as a multiple of the mark price: no price may leave what integers hold. */
+const SELL_PRICE_MAX = 10
+
 /** A buy at most `priceLimitRatio` above the mark price, a sell at most that far below it. */
 function priceRefusal(
   symbol: SymbolState,
@@ -55,6 +58,8 @@ function priceRefusal(
     const highest = Math.floor(markTicks * (1 + instrument.priceLimitRatio))
     return priceTicks > highest ? refusals.priceAboveLimit(priceText(instrument, highest)) : undefined
   }
+  const dearest = markTicks * SELL_PRICE_MAX
+  if (priceTicks > dearest) return refusals.priceAboveLimit(priceText(instrument, dearest))
   const lowest = Math.ceil(markTicks * (1 - instrument.priceLimitRatio))
   return priceTicks < lowest ? refusals.priceBelowLimit(priceText(instrument, lowest)) : undefined
 }

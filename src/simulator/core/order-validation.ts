@@ -26,10 +26,11 @@ export function refused(refusal: Refusal): { ok: false; refusal: Refusal } {
 
 /** Reads a size in base coin into lots. */
 export function readSize(symbol: SymbolState, text: string): Checked<number> {
-  const { sizeGrid, lotsMin, lotFloat } = symbol.instrument
+  const { sizeGrid, lotsMin, limitLotsMax, lotFloat } = symbol.instrument
   const lots = parseOnGrid(sizeGrid, text)
   if (lots !== undefined) return lots < lotsMin ? refused(refusals.sizeBelowMinimum()) : checked(lots)
   if (Number(text) < lotsMin * lotFloat) return refused(refusals.sizeBelowMinimum())
+  if (Number(text) > limitLotsMax * lotFloat) return refused(refusals.sizeAboveMaximum())
   const decimals = text.split('.')[1]?.length ?? 0
   return refused(
     decimals > sizeGrid.decimals

@@ -27,7 +27,7 @@ export interface CoreSettings {
   readonly presetTriggerType: 'fill_price' | 'mark_price'
   /** Ticks between the levels that a market order walks beyond the displayed one. */
   readonly impactTicks: number
-  /** Levels that a market order of an account walks before its rest is cancelled. Liquidation walks on. */
+  /** Levels of a quote, the displayed one included. Beyond them an account's market order is cancelled. */
   readonly marketLevelsMax: number
   /** From the answer to matching: the time an accepted order is open but cannot trade yet. */
   readonly matchingLagMs: number

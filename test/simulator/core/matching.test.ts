@@ -122,6 +122,19 @@ describe('a market order', () => {
   })
 })
 
+describe('an exhausted quote', () => {
+  test('has nothing left for accounts, and the last level for the system, until the next quote', () => {
+    const bench = new Bench({ marketLevelsMax: 2, impactTicks: 10 })
+    bench.place('2', [market('buy', '0.3', { tradeSide: 'open', presetStopLossPrice: '59900' })])
+    bench.quote({ bid: 59_880, ask: 59_880.1, bidSize: 0.1 })
+
+    bench.place('1', [market('sell', '0.1')])
+
+    expect(fillTexts(bench.fills('2')).slice(1)).toEqual(['0.1 @ 59880 taker', '0.2 @ 59879 taker'])
+    expect(bench.fills('1')).toEqual([])
+  })
+})
+
 describe('a resting order', () => {
   test('is filled whole at its own price when the quote goes through it', () => {
     const bench = new Bench()

@@ -54,6 +54,9 @@ describe('one item is refused and the others are placed', () => {
       '40808 Parameter verification exception size checkBDScale error value=0.1234 checkScale=3',
     ],
     ['a size above the maximum', market('buy', '220.001'), '45112 more than the maximum order quantity'],
+    ['a size beyond all numbers', limit('buy', '99999999999999999999', '59900'), '45112'],
+    ['a sell at a price beyond all numbers', limit('sell', '1', '99999999999999'), '43039'],
+    ['a price that integers cannot hold', limit('sell', '1', '99999999999999999999'), '45115'],
     [
       'a price between the ticks',
       limit('buy', '0.1', '59900.05'),
@@ -167,6 +170,20 @@ describe('margin', () => {
     bench.settleAt(59_500)
 
     expect(failures(bench.place('1', [market('buy', '0.001')]))).toEqual(['40754 balance not enough'])
+  })
+})
+
+describe('accounts are refused at the start', () => {
+  test.each([
+    ['a shared key', { key: 'key-2' }, 'share a uid or an API key'],
+    ['half a leverage', { leverage: 0.5 }, 'leverage must be a whole number'],
+    ['a balance in words', { balances: { USDT: 'plenty' } }, 'the balance of USDT is no decimal'],
+    ['a debt', { balances: { USDT: '-1' } }, 'the balance of USDT is below zero'],
+    ['a coin without an instrument', { balances: { DOGE: '1' } }, 'SIMULATOR_COIN_UNKNOWN'],
+  ])('%s', (_, more, sentence) => {
+    const accounts = [openAccount('2', 'hedge_mode'), openAccount('1', 'one_way_mode', more)]
+
+    expect(() => new Bench({}, accounts)).toThrow(sentence)
   })
 })
 
