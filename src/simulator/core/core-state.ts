@@ -128,7 +128,7 @@ export function addCounts(sums: AccountCounts, counts: Readonly<AccountCounts>):
   sums.liquidations += counts.liquidations
 }
 
-export function createAccount(setup: AccountSetup): Account {
+function createAccount(setup: AccountSetup): Account {
   return {
     setup,
     coins: new Map(),

@@ -5,7 +5,7 @@ import { marginValue, updateFloats, type Position } from './position.ts'
 import { putPosition } from './record-changes.ts'
 
 /** Every 8 hours of the exchange's clock: 00, 08 and 16 UTC. */
-export const FUNDING_EVERY_MS = 8 * 3_600_000
+const FUNDING_EVERY_MS = 8 * 3_600_000
 
 /** The rate is settled with this many decimals: a hundred-millionth of the value. */
 const RATE_DECIMALS = 8

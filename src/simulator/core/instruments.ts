@@ -1,6 +1,6 @@
 import { type MarketInstrument } from '../market/market.ts'
 import { decimal, type Decimal } from '../../lib/decimal.ts'
-import { createGrid, floatOnGrid, formatOnGrid, type Grid } from '../../lib/grid.ts'
+import { createGrid, formatOnGrid, type Grid } from '../../lib/grid.ts'
 import { type ProductType } from '../../protocol/values.ts'
 
 /** A maintenance tier: positions worth up to `notionalMax` (quote coin) need `rate` of their value. */
@@ -118,11 +118,6 @@ export function nextQuarterlyDelivery(now: number): number {
     if (deliveryAt > now) return deliveryAt
   }
   throw new RangeError(`no delivery date after ${start.toISOString()}`)
-}
-
-/** A float price or size from the grid: prechecks and display only. */
-export function priceFloat(instrument: Instrument, ticks: number): number {
-  return floatOnGrid(instrument.priceGrid, ticks)
 }
 
 export function priceText(instrument: Instrument, ticks: number): string {

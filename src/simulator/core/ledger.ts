@@ -1,6 +1,6 @@
 import { decimal, ZERO, type Decimal } from '../../lib/decimal.ts'
 
-/** An account's money in one margin coin. The columns explain the balance exactly: see {@link isBalanced}. */
+/** An account's money in one margin coin. balance = opening + deposits + realisedProfit - fees + funding + insurance, exactly. */
 export interface CoinBalance {
   opening: Decimal
   deposits: Decimal
@@ -78,17 +78,6 @@ export function book(booking: Booking, amount: Decimal, pots: Pots, account: Coi
       account.insurance = account.insurance.plus(amount)
       return
   }
-}
-
-/** balance = opening + deposits + realisedProfit - fees + funding + insurance, to the last digit. */
-export function isBalanced(coin: CoinBalance): boolean {
-  const explained = coin.opening
-    .plus(coin.deposits)
-    .plus(coin.realisedProfit)
-    .minus(coin.fees)
-    .plus(coin.funding)
-    .plus(coin.insurance)
-  return explained.eq(coin.balance)
 }
 
 /** Zero when no money was made or lost: the accounts' balances and all pots of a coin together. */

@@ -14,7 +14,6 @@ import {
   initialMargin,
   maintenanceTier,
   marginValue,
-  priceDecimal,
   unrealised,
   type Position,
 } from './position.ts'
@@ -237,9 +236,4 @@ export function marginRatio(state: CoreState, account: Account, position: Positi
     : crossedStanding(state, account, instrument.marginCoin)
   if (standing.equity.lte(ZERO)) return decimal('1')
   return standing.maintenance.div(standing.equity)
-}
-
-/** The mark price as a decimal of quote coin. */
-export function markPrice(symbol: SymbolState): Decimal {
-  return priceDecimal(symbol.instrument, symbol.markTicks)
 }

@@ -67,7 +67,7 @@ export function matchResting(state: CoreState, symbol: SymbolState): void {
 }
 
 /** Takes at market what the walk gives. @param cutTicks No level at or beyond this price; see self-trade.ts. */
-export function takeAtMarket(state: CoreState, symbol: SymbolState, order: Order, cutTicks?: number): void {
+function takeAtMarket(state: CoreState, symbol: SymbolState, order: Order, cutTicks?: number): void {
   const isBuy = order.direction === 'buy'
   const { impactTicks, marketLevelsMax } = state.settings
   const displayed = isBuy ? symbol.askLots : symbol.bidLots

@@ -132,7 +132,7 @@ function readPresets(
 }
 
 /** A take-profit must stand on the winning side of the reference price, a stop-loss on the losing side. */
-export function exitRefusal(
+function exitRefusal(
   symbol: SymbolState,
   { takeProfit, stopLoss, isLong, reference }: Exits & Pick<PresetContext, 'isLong' | 'reference'>,
 ): Refusal | undefined {

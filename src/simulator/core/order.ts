@@ -97,7 +97,7 @@ export function isOpen(order: Order): boolean {
   return order.status !== 'filled' && order.status !== 'cancelled'
 }
 
-export function oppositeOf(direction: Direction): Direction {
+function oppositeOf(direction: Direction): Direction {
   return direction === 'buy' ? 'sell' : 'buy'
 }
 

@@ -35,10 +35,10 @@ export interface Position {
  * Where an amount cannot be kept exactly (a closed part's share of the cost, a quotient of the inverse
  * contracts) it is cut to this many decimals, half to even, and the rest of the position keeps the difference.
  */
-export const MONEY_DECIMALS = 12
+const MONEY_DECIMALS = 12
 const HALF_EVEN = 2
 
-export function roundMoney(amount: Decimal): Decimal {
+function roundMoney(amount: Decimal): Decimal {
   return amount.round(MONEY_DECIMALS, HALF_EVEN)
 }
 
@@ -61,7 +61,7 @@ export function marginValue(instrument: Instrument, ticks: number, lots: number)
 }
 
 /** An amount of quote coin in the margin coin at a price: itself, or cut to {@link MONEY_DECIMALS}. */
-export function toMarginCoin(instrument: Instrument, amount: Decimal, ticks: number): Decimal {
+function toMarginCoin(instrument: Instrument, amount: Decimal, ticks: number): Decimal {
   if (!instrument.isInverse) return amount
   return roundMoney(amount.div(priceDecimal(instrument, ticks)))
 }
@@ -124,7 +124,7 @@ export function updateFloats(position: Position): void {
 }
 
 /** A decimal as a float: prechecks only. The decimal type itself refuses to become a number. */
-export function toFloat(value: Decimal): number {
+function toFloat(value: Decimal): number {
   return Number(value.toString())
 }
 

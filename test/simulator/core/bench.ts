@@ -164,8 +164,8 @@ export function market(side: 'buy' | 'sell', size: string, more: Partial<BatchPl
   return { side, size, orderType: 'market', ...more }
 }
 
-export const oneWay = openAccount('1', 'one_way_mode')
-export const hedge = openAccount('2', 'hedge_mode')
+const oneWay = openAccount('1', 'one_way_mode')
+const hedge = openAccount('2', 'hedge_mode')
 
 export function openAccount(
   uid: string,

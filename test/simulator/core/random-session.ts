@@ -31,7 +31,7 @@ export const sessionAccounts: readonly AccountSetup[] = [
   account('4', 'hedge_mode', 100),
 ]
 
-export const sessionInstruments = buildInstruments(DELIVERY_AT).filter(({ symbol }) =>
+const sessionInstruments = buildInstruments(DELIVERY_AT).filter(({ symbol }) =>
   ['BTCUSDT', 'ETHUSDT', 'BTCUSD', 'BTCUSD_250602'].includes(symbol),
 )
 
