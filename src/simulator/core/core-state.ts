@@ -89,6 +89,8 @@ export interface SymbolState {
   askLots: number
   lastTicks: number
   tradedLots: number
+  /** Quotes taken in since the start; only grows. */
+  quoteCount: number
   markTicks: number
   /** When this quote and the one before it came; 0 before the first. */
   at: number
@@ -152,6 +154,7 @@ export function createSymbolState(instrument: Instrument, statistics: DayStatist
     askLots: 0,
     lastTicks: 0,
     tradedLots: 0,
+    quoteCount: 0,
     markTicks: 0,
     at: 0,
     previousAt: 0,

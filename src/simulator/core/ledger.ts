@@ -1,6 +1,9 @@
 import { decimal, ZERO, type Decimal } from '../../lib/decimal.ts'
 
-/** An account's money in one margin coin. balance = opening + deposits + realisedProfit - fees + funding + insurance, exactly. */
+/**
+ * An account's money in one margin coin.
+ * balance = opening + deposits + realisedProfit - fees + funding + insurance, to the last digit.
+ */
 export interface CoinBalance {
   opening: Decimal
   deposits: Decimal

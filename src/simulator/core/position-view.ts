@@ -42,7 +42,8 @@ function toWirePosition(state: CoreState, account: Account, position: Position):
     openPriceAvg: display(averageEntry(instrument, position)),
     marginMode: position.marginMode,
     posMode: account.setup.positionMode,
-    unrealizedPL: display(unrealised(instrument, position, markTicks)),
+    // Not rounded: the ledger statement gives the same number, and books kept from it must add up.
+    unrealizedPL: unrealised(instrument, position, markTicks).toString(),
     liquidationPrice: display(liquidationPrice(state, account, position) ?? ZERO),
     keepMarginRate: maintenanceRateOf(symbol, position).toString(),
     markPrice: priceText(instrument, markTicks),

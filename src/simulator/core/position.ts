@@ -51,7 +51,7 @@ export function baseSize(instrument: Instrument, lots: number): Decimal {
   return decimal(instrument.sizeGrid.step).times(decimalOfInteger(lots))
 }
 
-export function priceDecimal(instrument: Instrument, ticks: number): Decimal {
+function priceDecimal(instrument: Instrument, ticks: number): Decimal {
   return decimal(instrument.priceGrid.step).times(decimalOfInteger(ticks))
 }
 

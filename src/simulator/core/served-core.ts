@@ -29,7 +29,7 @@ import { refusals } from './refusals.ts'
 import { accept, refuse, type Reply } from './reply.ts'
 import { STORE_VERSION } from './restore.ts'
 import { type CoreStore } from './store.ts'
-import { tickerRows } from './ticker-view.ts'
+import { TickerBoard } from './ticker-board.ts'
 import { playUntil } from './timeline.ts'
 
 export interface ServedCoreParts {
@@ -50,6 +50,7 @@ export class ServedCore {
   readonly #market: Market
   readonly #store: CoreStore | undefined
   readonly #seed: string | number
+  readonly #tickers = new TickerBoard()
   readonly #byKey: ReadonlyMap<string, AccountSetup>
   /** When the market was last stored, on the exchange's clock. */
   #checkpointAt: number
@@ -115,7 +116,7 @@ export class ServedCore {
 
   tickers({ productType }: RequestOf<'tickers'>, now: number): Reply<ResponseOf<'tickers'>> {
     this.#playAll(now)
-    return accept(tickerRows(this.#state, productType))
+    return accept(this.#tickers.rows(this.#state, productType))
   }
 
   longShortRatio(request: RequestOf<'longShortRatio'>, now: number): Reply<ResponseOf<'longShortRatio'>> {

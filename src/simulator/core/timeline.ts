@@ -65,6 +65,7 @@ function applyQuote(symbol: SymbolState, step: MarketStep, at: number): void {
   symbol.askLots = quote.askLots
   symbol.lastTicks = quote.lastTicks
   symbol.tradedLots = quote.tradedLots
+  symbol.quoteCount++
   symbol.previousAt = symbol.at
   symbol.at = at
   symbol.takenAskLots = 0
