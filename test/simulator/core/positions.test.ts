@@ -231,6 +231,22 @@ describe('the position row', () => {
     })
   })
 
+  test('has the unrealised profit of the ledger statement, to the last digit', () => {
+    const bench = new Bench()
+    const inverse = { symbol: 'BTCUSD' }
+    bench.place('1', [market('buy', '0.007')], inverse)
+    bench.quote({ bid: 60_050.3, ask: 60_050.4 }, 'BTCUSD')
+    bench.place('1', [market('buy', '0.011')], inverse)
+    bench.place('1', [market('sell', '0.005')], inverse)
+    bench.quote({ bid: 60_111.1, ask: 60_111.2 }, 'BTCUSD')
+
+    const [row] = bench.positions('1', 'BTCUSD')
+
+    const [held] = bench.core.ledger('1').positions
+    expect(row?.unrealizedPL).toBe(held?.unrealised)
+    expect(row?.unrealizedPL).toMatch(/\.\d{11,12}$/)
+  })
+
   test('closing at the break-even price pays back all fees', () => {
     const bench = new Bench()
     bench.place('1', [market('sell', '0.3')])

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { ticker } from '../../../src/protocol/futures/tickers.ts'
-import { Bench, DELIVERED, dataOf, limit, market, START_AT } from './bench.ts'
+import { Bench, DELIVERED, DELIVERY_AT, dataOf, limit, market, START_AT } from './bench.ts'
 
 describe('fills', () => {
   function traded() {
@@ -82,6 +82,39 @@ describe('tickers', () => {
     }
     expect(rows.map(({ deliveryTime }) => deliveryTime === null)).toEqual([true, false])
     expect(rows[1]?.fundingRate).toBe('0')
+  })
+
+  test('are the same array while nothing of their product type moves', () => {
+    const bench = new Bench()
+    const read = (productType: 'USDT-FUTURES' | 'COIN-FUTURES') =>
+      dataOf(bench.core.tickers({ productType }, bench.now))
+    const usdt = read('USDT-FUTURES')
+    const coin = read('COIN-FUTURES')
+
+    bench.wait(500)
+    expect(read('USDT-FUTURES')).toBe(usdt)
+    bench.quote({ bid: 60_010, ask: 60_010.1 })
+    expect(read('USDT-FUTURES')).not.toBe(usdt)
+    expect(read('USDT-FUTURES')[0]?.bidPr).toBe('60010')
+    expect(read('COIN-FUTURES')).toBe(coin)
+  })
+
+  test('are made anew with each minute and each stage of a delivery', () => {
+    const bench = new Bench()
+    const read = () => dataOf(bench.core.tickers({ productType: 'COIN-FUTURES' }, bench.now))
+    const stageOf = () => read().find(({ symbol }) => symbol === DELIVERED)?.deliveryStatus
+    const before = read()
+
+    bench.wait(60_000)
+    expect(read()).not.toBe(before)
+    bench.wait(DELIVERY_AT - 600_001 - bench.now)
+    expect(stageOf()).toBe('delivery_normal')
+    bench.wait(1)
+    expect(stageOf()).toBe('delivery_before')
+    bench.wait(600_000)
+    expect(stageOf()).toBe('delivery_period')
+    bench.wait(60_000)
+    expect(stageOf()).toBeUndefined()
   })
 })
 
