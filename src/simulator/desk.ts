@@ -1,0 +1,48 @@
+import { type AccountSetup } from './core/account.ts'
+import { type Reply } from './core/reply.ts'
+import { type DeskStore } from './desk-store.ts'
+import { type OrderSequence } from './wallet/order-sequence.ts'
+import { type Wallet } from './wallet/wallet.ts'
+
+/**
+ * A desk is a part of the exchange beside futures (spot, margin, conversion, copy trading, sub-accounts).
+ * It is synchronous and deterministic, without I/O, clock or randomness of its own. For every endpoint that
+ * it serves it has a method of the endpoint's name in the protocol table:
+ *
+ *     (account: AccountRef, request: RequestOf<Name>, now: number) => Reply<data in the wire's shape>
+ *
+ * and public endpoints take no account: `(request, now)`. `now` is Unix ms of the exchange's clock; an
+ * earlier one than before counts as the latest seen.
+ */
+export interface Desk {
+  /** Plays what falls due up to `now`: matching, triggers, interest, liquidation. Cheap when nothing is due. */
+  advance(now: number): void
+  /** What the account has at this desk, for the operator; a row of exact decimals in strings a coin. */
+  ledger(uid: string): unknown
+}
+
+/** The displayed market of a symbol, as decimal strings in quote coin. */
+export interface DeskPrice {
+  readonly bid: string
+  readonly ask: string
+  readonly last: string
+}
+
+/** What every desk is created with. A desk's own settings and facts come as a second argument. */
+export interface DeskPorts {
+  /** From the futures market of the same symbol; undefined where none is displayed. */
+  readonly prices: (symbol: string) => DeskPrice | undefined
+  readonly accounts: readonly AccountSetup[]
+  readonly seed: string | number
+  /** Unix ms of the exchange's clock at its very first start: a seeded past ends here. */
+  readonly startAt: number
+  readonly store: DeskStore
+  readonly wallet: Wallet
+  readonly sequence: OrderSequence
+}
+
+/**
+ * An answer whose envelope carries its text under `message`. Document, Common conventions, 2: "One spot
+ * history response carries the text field under the name `message` instead of `msg`".
+ */
+export type MessageReply<Data> = Reply<Data> & { readonly textField: 'message' }

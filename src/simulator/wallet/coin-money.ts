@@ -1,0 +1,113 @@
+import { decimal, sumDecimals, ZERO, type Decimal } from '../../lib/decimal.ts'
+
+/** Where an account keeps its coins: `isolated:BTCUSDT` is the isolated margin account of that symbol. */
+export type Purse = 'spot' | 'crossed' | `isolated:${string}`
+
+/** An account's money in one coin of one purse. */
+export interface CoinRef {
+  readonly uid: string
+  readonly purse: Purse
+  /** Capitals, as in `USDT`. */
+  readonly coin: string
+}
+
+/** No column is ever below zero. Equity = available + frozen - borrowed - interest. */
+export interface CoinMoney {
+  readonly available: Decimal
+  /** Tied up in open orders. */
+  readonly frozen: Decimal
+  /** Principal owed to the platform. */
+  readonly borrowed: Decimal
+  /** Interest that has accrued and is not paid. */
+  readonly interest: Decimal
+}
+
+export type MoneyColumn = keyof CoinMoney
+
+/** The other sides of the bookings. They may go below zero: each is a counterparty without a limit. */
+export type WalletPot = 'outside' | 'market' | 'fees' | 'interest' | 'insurance' | 'platform'
+
+/** What changes an account's equity in a coin. Each is summed up a purse and coin, and explains the equity. */
+export type WalletBooking =
+  | 'opening'
+  | 'deposit'
+  | 'withdrawal'
+  | 'withdrawalFee'
+  | 'trade'
+  | 'fee'
+  | 'conversion'
+  | 'transfer'
+  | 'interest'
+  | 'insurance'
+
+/** Who stands on the other side. A transfer's other side is another purse. */
+export const POT_OF: Readonly<Record<Exclude<WalletBooking, 'transfer'>, WalletPot>> = {
+  opening: 'outside',
+  deposit: 'outside',
+  withdrawal: 'outside',
+  withdrawalFee: 'fees',
+  trade: 'market',
+  fee: 'fees',
+  conversion: 'platform',
+  interest: 'interest',
+  insurance: 'insurance',
+}
+
+export type Flows = Partial<Record<WalletBooking, Decimal>>
+
+export type Pots = Record<WalletPot, Decimal>
+
+/** What the wallet keeps of a coin in a purse. */
+export interface CoinAccount {
+  money: CoinMoney
+  readonly flows: Flows
+}
+
+export const NO_MONEY: CoinMoney = { available: ZERO, frozen: ZERO, borrowed: ZERO, interest: ZERO }
+
+export function createPots(): Pots {
+  return { outside: ZERO, market: ZERO, fees: ZERO, interest: ZERO, insurance: ZERO, platform: ZERO }
+}
+
+export function equityOf({ available, frozen, borrowed, interest }: CoinMoney): Decimal {
+  return available.plus(frozen).minus(borrowed).minus(interest)
+}
+
+/** Whether the bookings explain the equity, to the last digit. */
+export function isExplained({ money, flows }: CoinAccount): boolean {
+  return sumDecimals(Object.values(flows)).eq(equityOf(money))
+}
+
+type TextColumns<Columns extends string> = Readonly<Record<Columns, string>>
+
+/** Revives what JSON made of the wallet's own row. */
+export function parseCoinAccount(json: string): CoinAccount {
+  const row = JSON.parse(json) as {
+    readonly money: TextColumns<MoneyColumn>
+    readonly flows: Partial<TextColumns<WalletBooking>>
+  }
+  const { available, frozen, borrowed, interest } = row.money
+  const flows: Flows = {}
+  for (const [booking, amount] of Object.entries(row.flows)) flows[booking as WalletBooking] = decimal(amount)
+  return {
+    money: {
+      available: decimal(available),
+      frozen: decimal(frozen),
+      borrowed: decimal(borrowed),
+      interest: decimal(interest),
+    },
+    flows,
+  }
+}
+
+export function parsePots(json: string): Pots {
+  const row = JSON.parse(json) as TextColumns<WalletPot>
+  return {
+    outside: decimal(row.outside),
+    market: decimal(row.market),
+    fees: decimal(row.fees),
+    interest: decimal(row.interest),
+    insurance: decimal(row.insurance),
+    platform: decimal(row.platform),
+  }
+}

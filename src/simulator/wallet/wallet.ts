@@ -1,0 +1,203 @@
+import { ZERO, type Decimal } from '../../lib/decimal.ts'
+import { Failure } from '../../lib/failure.ts'
+import { type DeskStore } from '../desk-store.ts'
+import {
+  createPots,
+  equityOf,
+  isExplained,
+  NO_MONEY,
+  parseCoinAccount,
+  parsePots,
+  POT_OF,
+  type CoinAccount,
+  type CoinMoney,
+  type CoinRef,
+  type MoneyColumn,
+  type Pots,
+  type Purse,
+  type WalletBooking,
+} from './coin-money.ts'
+import { toWalletStatement, type WalletSum, type WalletStatement } from './wallet-statement.ts'
+
+/**
+ * The coin ledger of every desk but futures. Each method is one transfer booked on both sides, so that the
+ * equities of all accounts and the pots of a coin always add up to zero. Amounts are exact; a booking that
+ * would take a column below zero throws, so a desk looks at `coin` and refuses first.
+ *
+ * Bounded by accounts x purses x coins: who names them checks them.
+ */
+export class Wallet {
+  readonly #store: DeskStore
+  /** By uid, purse and coin; see {@link rowId}. */
+  readonly #accounts = new Map<string, CoinAccount & { readonly ref: CoinRef }>()
+  readonly #pots = new Map<string, Pots>()
+  /** Nothing was ever booked: a seeded past may be written. */
+  readonly isFresh: boolean
+
+  constructor(store: DeskStore) {
+    this.#store = store
+    for (const { id, json } of store.rows(COIN_ROWS)) {
+      this.#accounts.set(id, { ref: parseRowId(id), ...parseCoinAccount(json) })
+    }
+    for (const { id, json } of store.rows(POT_ROWS))
+      this.#pots.set(id.slice(POT_ROWS.length), parsePots(json))
+    this.isFresh = this.#pots.size === 0
+  }
+
+  /** What is there now; a coin never touched is a row of zeros. Later bookings do not change the answer. */
+  coin(ref: CoinRef): CoinMoney {
+    return this.#accounts.get(rowId(ref))?.money ?? NO_MONEY
+  }
+
+  /** Every coin of the purse that was ever touched, by its name. */
+  coins(uid: string, purse: Purse): ReadonlyMap<string, CoinMoney> {
+    const found = new Map<string, CoinMoney>()
+    for (const { ref, money } of this.#accounts.values()) {
+      if (ref.uid === uid && ref.purse === purse) found.set(ref.coin, money)
+    }
+    return found
+  }
+
+  /**
+   * Books between a purse and the pot that belongs to the booking.
+   * @param amount As the account sees it: positive is received, a paid fee is negative.
+   * @param column Where it comes from or goes to: `frozen` for what an open order has set aside.
+   */
+  book(
+    ref: CoinRef,
+    booking: Exclude<WalletBooking, 'transfer' | 'interest'>,
+    amount: Decimal,
+    column: 'available' | 'frozen' = 'available',
+  ): void {
+    this.#move(ref, { [column]: amount })
+    this.#flow(ref, booking, amount)
+    this.#pot(ref.coin, POT_OF[booking], amount)
+  }
+
+  /** Sets aside for an open order. @param amount Not negative. */
+  freeze(ref: CoinRef, amount: Decimal): void {
+    this.#move(ref, { available: amount.times('-1'), frozen: amount })
+  }
+
+  /** Gives back what was set aside. @param amount Not negative. */
+  unfreeze(ref: CoinRef, amount: Decimal): void {
+    this.#move(ref, { available: amount, frozen: amount.times('-1') })
+  }
+
+  /** From one purse's available to another's, of the same account or another. @param amount Not negative. */
+  transfer(from: CoinRef, to: Omit<CoinRef, 'coin'>, amount: Decimal): void {
+    const target = { ...to, coin: from.coin }
+    this.#move(from, { available: amount.times('-1') })
+    this.#flow(from, 'transfer', amount.times('-1'))
+    this.#move(target, { available: amount })
+    this.#flow(target, 'transfer', amount)
+  }
+
+  /** The platform lends: more available, more borrowed, the same equity. @param amount Not negative. */
+  borrow(ref: CoinRef, amount: Decimal): void {
+    this.#move(ref, { available: amount, borrowed: amount })
+  }
+
+  /** Interest falls due; it is owed until it is repaid. @param amount Not negative. */
+  accrueInterest(ref: CoinRef, amount: Decimal): void {
+    this.#move(ref, { interest: amount })
+    this.#flow(ref, 'interest', amount.times('-1'))
+    this.#pot(ref.coin, 'interest', amount.times('-1'))
+  }
+
+  /** Pays debts out of available; what the insurance fund pays is booked as `insurance` first. */
+  repay(
+    ref: CoinRef,
+    { principal, interest }: { readonly principal: Decimal; readonly interest: Decimal },
+  ): void {
+    this.#move(ref, {
+      available: principal.plus(interest).times('-1'),
+      borrowed: principal.times('-1'),
+      interest: interest.times('-1'),
+    })
+  }
+
+  /** The books of every coin: `sum` is always zero. */
+  sums(): readonly WalletSum[] {
+    return [...this.#pots].map(([coin, pots]) => {
+      let sum = Object.values(pots).reduce((total, pot) => total.plus(pot), ZERO)
+      for (const { ref, money } of this.#accounts.values()) {
+        if (ref.coin === coin) sum = sum.plus(equityOf(money))
+      }
+      return { coin, sum: sum.toString() }
+    })
+  }
+
+  /** Every purse of the account, with the bookings that explain it. */
+  statement(uid: string): WalletStatement {
+    return toWalletStatement([...this.#accounts.values()].filter(({ ref }) => ref.uid === uid))
+  }
+
+  /** Every row whose bookings do not explain its equity: always none. */
+  unexplained(): readonly CoinRef[] {
+    return [...this.#accounts.values()].filter((account) => !isExplained(account)).map(({ ref }) => ref)
+  }
+
+  #move(ref: CoinRef, deltas: Partial<CoinMoney>): void {
+    const id = rowId(ref)
+    const account = this.#accounts.get(id) ?? { ref, money: NO_MONEY, flows: {} }
+    account.money = plusDeltas(ref, account.money, deltas)
+    this.#accounts.set(id, account)
+    this.#putCoin(id, account)
+    if (!this.#pots.has(ref.coin)) this.#pot(ref.coin, 'outside', ZERO)
+  }
+
+  #flow(ref: CoinRef, booking: WalletBooking, amount: Decimal): void {
+    const id = rowId(ref)
+    const account = this.#accounts.get(id)
+    if (account === undefined) return
+    account.flows[booking] = (account.flows[booking] ?? ZERO).plus(amount)
+    this.#putCoin(id, account)
+  }
+
+  /** The pot gives what the account receives. */
+  #pot(coin: string, pot: keyof Pots, amount: Decimal): void {
+    const pots = this.#pots.get(coin) ?? createPots()
+    pots[pot] = pots[pot].minus(amount)
+    this.#pots.set(coin, pots)
+    this.#store.put(POT_ROWS + coin, JSON.stringify(pots))
+  }
+
+  #putCoin(id: string, { money, flows }: CoinAccount): void {
+    this.#store.put(id, JSON.stringify({ money, flows }))
+  }
+}
+
+const COIN_ROWS = 'wallet/coin/'
+const POT_ROWS = 'wallet/pots/'
+
+function rowId({ uid, purse, coin }: CoinRef): string {
+  return `${COIN_ROWS}${uid}/${purse}/${coin}`
+}
+
+function parseRowId(id: string): CoinRef {
+  const [uid = '', purse = '', coin = ''] = id.slice(COIN_ROWS.length).split('/')
+  return { uid, purse: purse as Purse, coin }
+}
+
+const COLUMNS = ['available', 'frozen', 'borrowed', 'interest'] as const satisfies readonly MoneyColumn[]
+
+function plusDeltas(ref: CoinRef, money: CoinMoney, deltas: Partial<CoinMoney>): CoinMoney {
+  const sums = { ...money }
+  for (const column of COLUMNS) {
+    const delta = deltas[column]
+    if (delta === undefined) continue
+    sums[column] = money[column].plus(delta)
+    if (sums[column].lt(ZERO)) throw shortage(ref, column, money[column], delta)
+  }
+  return sums
+}
+
+function shortage({ uid, purse, coin }: CoinRef, column: string, held: Decimal, delta: Decimal): Failure {
+  return new Failure({
+    code: 'SIMULATOR_WALLET_SHORT',
+    sentence: 'a booking would take an account of the simulated exchange below zero',
+    facts: { uid, purse, coin, column, held: held.toString(), change: delta.toString() },
+    hint: 'this is a defect of the desk that books: it must refuse the request first',
+  })
+}
