@@ -15,11 +15,34 @@ export interface AccountSetup {
   readonly positionMode: PositionMode
   /** Copy traders have a lower rate limit on batch-place (document: Limits). */
   readonly role: 'ordinary' | 'copyTrader'
+  /**
+   * The addresses that the API key is bound to: it is refused from any other, and some endpoints want a key
+   * that is bound. Left out, the key is bound to none.
+   */
+  readonly boundToIps?: readonly string[]
+  /** Its client of the signed gateway, where it has one. */
+  readonly gateway?: GatewayClient
   /** Opening deposit by margin coin, in decimals: `{ USDT: '10000' }`. */
   readonly balances: Readonly<Record<string, string>>
   /** Leverage of every instrument without a row of its own; capped by the instrument. Default 20. */
   readonly leverage?: number
   readonly leverageBySymbol?: Readonly<Record<string, number>>
+}
+
+/** A client of the signed gateway, with a key and a secret of its own. Document: Authentication, Scheme B. */
+export interface GatewayClient {
+  readonly key: string
+  readonly secret: string
+  /** A client that is not on the whitelist is answered with HTTP 403. */
+  readonly isWhitelisted: boolean
+}
+
+/** What the owner of an account has changed of its setup, over the wire; it survives a restart. */
+export interface AccountChoices {
+  readonly positionMode?: PositionMode
+  readonly leverageBySymbol?: Readonly<Record<string, number>>
+  /** For the account's own answers: each order names its margin mode itself. */
+  readonly marginModeBySymbol?: Readonly<Record<string, 'isolated' | 'crossed'>>
 }
 
 /** What a caller needs to name an account. */

@@ -17,9 +17,14 @@ export class ChangeSet {
     return this.#rows.size === 0
   }
 
-  /** @param write gives the row as it is when the operation is over, as JSON. */
+  /** @param write gives the row as it is when the operation is over. */
   put(table: StoredTable, id: string, write: () => unknown): void {
-    this.#rows.set(`${table} ${id}`, { table, id, write })
+    this.#rows.set(`${table} ${id}`, { table, id, write: () => JSON.stringify(write()) })
+  }
+
+  /** @param json of a row that its owner has written out already. */
+  putJson(table: StoredTable, id: string, json: string): void {
+    this.#rows.set(`${table} ${id}`, { table, id, write: () => json })
   }
 
   drop(table: StoredTable, id: string): void {
@@ -30,7 +35,7 @@ export class ChangeSet {
   drain(): StoredRow[] {
     const rows: StoredRow[] = []
     for (const { table, id, write } of this.#rows.values()) {
-      rows.push({ table, id, json: write && JSON.stringify(write()) })
+      rows.push({ table, id, json: write?.() })
     }
     this.#rows.clear()
     return rows
@@ -40,5 +45,5 @@ export class ChangeSet {
 interface Change {
   readonly table: StoredTable
   readonly id: string
-  readonly write: (() => unknown) | undefined
+  readonly write: (() => string) | undefined
 }

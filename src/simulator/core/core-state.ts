@@ -1,7 +1,7 @@
 import { type DayStatistics } from '../market/day-statistics.ts'
 import { decimal, type Decimal } from '../../lib/decimal.ts'
 import { Failure } from '../../lib/failure.ts'
-import { type AccountSetup } from './account.ts'
+import { type AccountChoices, type AccountSetup } from './account.ts'
 import { type ChangeSet } from './change-set.ts'
 import { type Fill } from './fill.ts'
 import { type Instrument } from './instruments.ts'
@@ -53,7 +53,9 @@ export interface IdempotencyEntry {
 }
 
 export interface Account {
-  readonly setup: AccountSetup
+  /** As its operator opened it, with what its owner chose since; see account-choices.ts. */
+  setup: AccountSetup
+  choices: AccountChoices
   readonly coins: Map<string, CoinBalance>
   /** Pending and resting orders by sequence, oldest first. At most `productOrdersMax` a product type. */
   readonly openOrders: Map<number, Order>
@@ -133,6 +135,7 @@ export function addCounts(sums: AccountCounts, counts: Readonly<AccountCounts>):
 function createAccount(setup: AccountSetup): Account {
   return {
     setup,
+    choices: {},
     coins: new Map(),
     openOrders: new Map(),
     closedOrders: new Map(),

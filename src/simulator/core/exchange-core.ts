@@ -3,6 +3,7 @@ import { type MarketState } from '../market/market-state.ts'
 import { type Market } from '../market/market.ts'
 import { decimal } from '../../lib/decimal.ts'
 import { type RequestOf, type ResponseOf } from '../../protocol/endpoints.ts'
+import { type DeskStore } from '../desk-store.ts'
 import { assertAccounts, type AccountRef, type AccountSetup } from './account.ts'
 import { type BookSum } from './book-sums.ts'
 import { ChangeSet } from './change-set.ts'
@@ -17,6 +18,7 @@ import { parseRows, restoreState, restoreTaken, storedCheckpoint } from './resto
 import { ServedCore } from './served-core.ts'
 import { defaultCoreSettings, type CoreSettings } from './settings.ts'
 import { type CoreStore } from './store.ts'
+import { StoredDesks } from './stored-desks.ts'
 import { findNextSettlement, replayQuotes } from './timeline.ts'
 
 /**
@@ -63,6 +65,14 @@ export interface ExchangeCore {
 
   /** Makes a trigger order: the document only modifies them, so something must make them first. */
   placePlanOrder(account: AccountRef, request: PlacePlanOrderRequest, now: number): Reply<PlanOrderReference>
+
+  /**
+   * Plays up to `now`, does something else that belongs to the exchange (a desk's request, a neighbour of the
+   * document's endpoints), and stores what it changed as one operation.
+   */
+  carryOut<Result>(now: number, handle: (state: CoreState) => Result): Result
+  /** Where the desks beside futures keep their rows: in the core's own store. */
+  readonly deskStore: DeskStore
 
   accounts(): readonly AccountSetup[]
   instruments(): readonly Instrument[]
@@ -138,6 +148,7 @@ export function createExchangeCore(options: ExchangeCoreOptions): ExchangeCore {
     store: options.store,
     seed: options.seed,
     isFresh: tables === undefined,
+    deskStore: new StoredDesks(state.changes, rows),
   })
 }
 

@@ -22,6 +22,7 @@ export function putAccount(state: CoreState, account: Account): void {
     uid,
     coins: Object.fromEntries(account.coins),
     counts: account.counts,
+    choices: account.choices,
   }))
 }
 

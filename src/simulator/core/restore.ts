@@ -1,5 +1,7 @@
 import { decimal } from '../../lib/decimal.ts'
 import { Failure } from '../../lib/failure.ts'
+import { type AccountChoices } from './account.ts'
+import { applyChoices } from './account-choices.ts'
 import { parseCheckpoint, type Checkpoint } from './checkpoint.ts'
 import {
   potsOf,
@@ -22,8 +24,8 @@ export const STORE_VERSION = 1
 /** JSON has no decimals: they come back as strings. */
 type Texts<Entity, Field extends keyof Entity> = Omit<Entity, Field> & Record<Field, string>
 
-/** The stored rows by table, parsed. */
-export type StoredTables = Readonly<Record<StoredTable, ReadonlyMap<string, unknown>>>
+/** The core's stored rows by table, parsed. */
+export type StoredTables = Readonly<Record<Exclude<StoredTable, 'desks'>, ReadonlyMap<string, unknown>>>
 
 /** @throws Failure SIMULATOR_STORE_DAMAGED, SIMULATOR_STORE_VERSION */
 export function parseRows(rows: readonly StoredRow[]): StoredTables {
@@ -39,7 +41,7 @@ export function parseRows(rows: readonly StoredRow[]): StoredTables {
     idempotency: new Map<string, unknown>(),
   }
   for (const row of rows) {
-    if (row.json !== undefined) tables[row.table].set(row.id, parseJson(row))
+    if (row.json !== undefined && row.table !== 'desks') tables[row.table].set(row.id, parseJson(row))
   }
   const version = tables.meta.get('version')
   if (version === STORE_VERSION && tables.meta.has('clock') && tables.meta.has('market')) return tables
@@ -127,12 +129,14 @@ function namedAccount(state: CoreState, uid: string): Account {
 }
 
 function restoreAccount(account: Account, row: unknown): void {
-  const { coins, counts } = row as {
+  const { coins, counts, choices } = row as {
     coins: Record<string, Parameters<typeof reviveCoinBalance>[0]>
     counts: object
+    choices?: AccountChoices
   }
   for (const [coin, balance] of Object.entries(coins)) account.coins.set(coin, reviveCoinBalance(balance))
   Object.assign(account.counts, counts)
+  if (choices !== undefined) applyChoices(account, choices)
 }
 
 /** The symbol of an open order or a position: without it they could neither be priced nor closed. */

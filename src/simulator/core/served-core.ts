@@ -1,6 +1,7 @@
 import { type Market } from '../market/market.ts'
 import { decimal, ZERO } from '../../lib/decimal.ts'
 import { type RequestOf, type ResponseOf } from '../../protocol/endpoints.ts'
+import { type DeskStore } from '../desk-store.ts'
 import { type AccountRef, type AccountSetup } from './account.ts'
 import { bookSums, type BookSum } from './book-sums.ts'
 import { cancelAll } from './cancel-orders.ts'
@@ -39,6 +40,7 @@ export interface ServedCoreParts {
   readonly seed: string | number
   /** Nothing of this exchange was ever stored. */
   readonly isFresh: boolean
+  readonly deskStore: DeskStore
 }
 
 /**
@@ -51,16 +53,18 @@ export class ServedCore {
   readonly #store: CoreStore | undefined
   readonly #seed: string | number
   readonly #tickers = new TickerBoard()
-  readonly #byKey: ReadonlyMap<string, AccountSetup>
+  readonly #byKey: ReadonlyMap<string, Account>
+  readonly deskStore: DeskStore
   /** When the market was last stored, on the exchange's clock. */
   #checkpointAt: number
 
-  constructor({ state, market, store, seed, isFresh }: ServedCoreParts) {
+  constructor({ state, market, store, seed, isFresh, deskStore }: ServedCoreParts) {
     this.#state = state
     this.#market = market
     this.#store = store
     this.#seed = seed
-    this.#byKey = new Map([...state.accounts.values()].map(({ setup }) => [setup.key, setup]))
+    this.#byKey = new Map([...state.accounts.values()].map((account) => [account.setup.key, account]))
+    this.deskStore = deskStore
     this.#checkpointAt = state.clock.now
     if (isFresh) this.#checkpoint()
     this.#save()
@@ -131,6 +135,13 @@ export class ServedCore {
     )
   }
 
+  carryOut<Result>(now: number, handle: (state: CoreState) => Result): Result {
+    this.#playAll(now)
+    const result = handle(this.#state)
+    this.#save()
+    return result
+  }
+
   accounts(): readonly AccountSetup[] {
     return [...this.#state.accounts.values()].map(({ setup }) => setup)
   }
@@ -140,7 +151,7 @@ export class ServedCore {
   }
 
   accountByKey(apiKey: string): AccountSetup | undefined {
-    return this.#byKey.get(apiKey)
+    return this.#byKey.get(apiKey)?.setup
   }
 
   deposit(

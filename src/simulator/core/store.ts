@@ -1,4 +1,4 @@
-/** The kinds of rows that the core stores. */
+/** The kinds of rows that are stored. `desks` holds the rows of every desk, in forms that are the desks' own. */
 export const STORED_TABLES = [
   'meta',
   'pots',
@@ -9,6 +9,7 @@ export const STORED_TABLES = [
   'positions',
   'fills',
   'idempotency',
+  'desks',
 ] as const
 
 export type StoredTable = (typeof STORED_TABLES)[number]
