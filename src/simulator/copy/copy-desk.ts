@@ -1,0 +1,143 @@
+import { decimal, ZERO, type Decimal } from '../../lib/decimal.ts'
+import { createRandom, type Random } from '../../lib/random.ts'
+import { type WireRequestOf, type WireResponseOf } from '../../protocol/endpoints.ts'
+import { type AccountRef, type AccountSetup } from '../core/account.ts'
+import { type Instrument } from '../core/instruments.ts'
+import { accept, refuse, type Reply } from '../core/reply.ts'
+import { type Desk, type DeskPorts } from '../desk.ts'
+import { copyRefusals } from './copy-refusals.ts'
+import { formatTrader, parseTrader } from './stored-trader.ts'
+import { changeSettings } from './symbol-settings.ts'
+import { toSummary } from './trader-summary.ts'
+import { closeDays, createTrader, dayStart, type SymbolSetting, type Trader } from './trader.ts'
+
+/** What the desk must know of a trader's futures account. USDT. */
+export interface FuturesResults {
+  /** Net profit since the account was opened: realised, less fees, with funding. */
+  readonly profit: Decimal
+  /** Balance and unrealised profit. */
+  readonly equity: Decimal
+  /** Closing trades after the named one, by their outcome. */
+  readonly gains: number
+  readonly losses: number
+  readonly lastTrade: number
+}
+
+export interface CopyFacts {
+  readonly instruments: readonly Instrument[]
+  readonly results: (uid: string, afterTrade: number) => FuturesResults
+}
+
+/** What a trader's account shows at this desk. */
+export interface CopyStatement {
+  readonly followers: number
+  readonly settings: readonly SymbolSetting[]
+}
+
+/**
+ * Copy trading, from the trader's side: accounts of role `copyTrader` have followers, a past, and symbols that
+ * may be copied. Followers trade nowhere: they are a number. The trader's own futures account goes on
+ * writing its days and its results.
+ */
+export class CopyDesk implements Desk {
+  readonly #ports: DeskPorts
+  readonly #facts: CopyFacts
+  readonly #instruments: ReadonlyMap<string, Instrument>
+  readonly #random: Random
+  /** By uid; bounded by the accounts. */
+  readonly #traders = new Map<string, Trader>()
+  /** Unix ms of the next midnight: until then nothing falls due. */
+  #nextDayAt = 0
+
+  constructor(ports: DeskPorts, facts: CopyFacts) {
+    this.#ports = ports
+    this.#facts = facts
+    this.#instruments = new Map(facts.instruments.map((instrument) => [instrument.symbol, instrument]))
+    this.#random = createRandom(ports.seed).fork('copy')
+    for (const account of ports.accounts) {
+      if (account.role === 'copyTrader') this.#traders.set(account.uid, this.#openTrader(account))
+    }
+  }
+
+  advance(now: number): void {
+    if (now < this.#nextDayAt) return
+    for (const [uid, trader] of this.#traders) {
+      if (dayStart(now) <= trader.today) continue
+      const { profit } = this.#takeResults(uid, trader)
+      closeDays(trader, { now, profit, random: this.#random.fork(uid) })
+      this.#put(uid, trader)
+    }
+    this.#nextDayAt = dayStart(now) + DAY_MS
+  }
+
+  copyOrderTotalDetail(
+    { uid }: AccountRef,
+    _request: WireRequestOf<'copyOrderTotalDetail'>,
+    now: number,
+  ): Reply<WireResponseOf<'copyOrderTotalDetail'>> {
+    this.advance(now)
+    const trader = this.#traders.get(uid)
+    if (trader === undefined) return refuse(copyRefusals.notTrader())
+    return accept(toSummary(trader, this.#takeResults(uid, trader)))
+  }
+
+  copyConfigSettingSymbols(
+    { uid }: AccountRef,
+    { settingList }: WireRequestOf<'copyConfigSettingSymbols'>,
+    now: number,
+  ): Reply<WireResponseOf<'copyConfigSettingSymbols'>> {
+    const trader = this.#traders.get(uid)
+    if (trader === undefined) return refuse(copyRefusals.notTrader())
+    const changed = changeSettings(trader.settings, settingList, { instruments: this.#instruments, now })
+    if (!changed.ok) return refuse(changed.refusal)
+    trader.settings.clear()
+    for (const [symbol, setting] of changed.settings) trader.settings.set(symbol, setting)
+    this.#put(uid, trader)
+    // The document's sample answers with this very word.
+    return accept('success')
+  }
+
+  ledger(uid: string): CopyStatement | undefined {
+    const trader = this.#traders.get(uid)
+    return trader && { followers: trader.followersNow, settings: [...trader.settings.values()] }
+  }
+
+  /** As it was stored, or with a seeded past and its first symbol open. */
+  #openTrader({ uid, balances }: AccountSetup): Trader {
+    const [stored] = this.#ports.store.rows(ROWS + uid)
+    if (stored !== undefined && stored.id === ROWS + uid) return parseTrader(stored.json)
+    const opening = balances['USDT'] === undefined ? ZERO : decimal(balances['USDT'])
+    const trader = createTrader(this.#random.fork(uid), this.#ports.startAt, opening)
+    const [first] = this.#facts.instruments
+    if (first !== undefined && COPIED_TYPES.has(first.productType)) {
+      const { symbol, productType } = first
+      trader.settings.set(symbol, {
+        symbol,
+        productType,
+        stopSurplusRatio: undefined,
+        stopLossRatio: undefined,
+      })
+    }
+    this.#put(uid, trader)
+    return trader
+  }
+
+  #takeResults(uid: string, trader: Trader): FuturesResults {
+    const results = this.#facts.results(uid, trader.tradeTaken)
+    if (results.lastTrade === trader.tradeTaken) return results
+    trader.gains += results.gains
+    trader.losses += results.losses
+    trader.tradeTaken = results.lastTrade
+    this.#put(uid, trader)
+    return results
+  }
+
+  #put(uid: string, trader: Trader): void {
+    this.#ports.store.put(ROWS + uid, formatTrader(trader))
+  }
+}
+
+const ROWS = 'copy/trader/'
+const DAY_MS = 86_400_000
+/** Document, config-setting-symbols: productType. */
+const COPIED_TYPES: ReadonlySet<string> = new Set(['USDT-FUTURES', 'COIN-FUTURES', 'USDC-FUTURES'])

@@ -1,0 +1,64 @@
+import { type WireRequestOf } from '../../protocol/endpoints.ts'
+import { deliveryStatus } from '../core/delivery.ts'
+import { type Instrument } from '../core/instruments.ts'
+import { type Refusal } from '../core/reply.ts'
+import { copyRefusals } from './copy-refusals.ts'
+import { type SymbolSetting } from './trader.ts'
+
+export type SettingChange = WireRequestOf<'copyConfigSettingSymbols'>['settingList'][number]
+
+type Settings = ReadonlyMap<string, SymbolSetting>
+
+export type ChangedSettings =
+  { readonly ok: true; readonly settings: Settings } | { readonly ok: false; readonly refusal: Refusal }
+
+/**
+ * Applies the changes in their order, all of them or none.
+ *
+ * - ADD opens a symbol, or sets both ratios of an open one anew: the same list sent twice does no harm.
+ * - UPDATE wants an open symbol. Empty keeps a ratio, `0` removes it, anything else sets it.
+ * - DELETE closes a symbol; one that is closed already stays so. Its ratios are ignored.
+ */
+export function changeSettings(
+  settings: Settings,
+  changes: readonly SettingChange[],
+  { instruments, now }: { readonly instruments: ReadonlyMap<string, Instrument>; readonly now: number },
+): ChangedSettings {
+  const changed = new Map(settings)
+  for (const change of changes) {
+    const refusal = refusalOf(change, { changed, instrument: instruments.get(change.symbol), now })
+    if (refusal !== undefined) return { ok: false, refusal }
+    if (change.settingType === 'DELETE') changed.delete(change.symbol)
+    else changed.set(change.symbol, toSetting(change, changed.get(change.symbol)))
+  }
+  return { ok: true, settings: changed }
+}
+
+interface Facts {
+  readonly changed: Settings
+  readonly instrument: Instrument | undefined
+  readonly now: number
+}
+
+function refusalOf(change: SettingChange, { changed, instrument, now }: Facts): Refusal | undefined {
+  if (instrument?.productType !== change.productType) return copyRefusals.symbolUnknown()
+  if (change.settingType === 'DELETE') return undefined
+  if (change.settingType === 'UPDATE' && !changed.has(change.symbol)) return copyRefusals.symbolNotOpened()
+  return deliveryStatus(instrument, now) === 'delivery_normal' ? undefined : copyRefusals.symbolClosed()
+}
+
+function toSetting(change: SettingChange, existing: SymbolSetting | undefined): SymbolSetting {
+  const { symbol, productType, settingType } = change
+  const kept = settingType === 'UPDATE' ? existing : undefined
+  return {
+    symbol,
+    productType,
+    stopSurplusRatio: changedRatio(change.stopSurplusRatio, kept?.stopSurplusRatio),
+    stopLossRatio: changedRatio(change.stopLossRatio, kept?.stopLossRatio),
+  }
+}
+
+function changedRatio(text: string | undefined, kept: string | undefined): string | undefined {
+  if (text === undefined || text === '') return kept
+  return text === '0' ? undefined : text
+}

@@ -1,0 +1,63 @@
+import { decimal, decimalOfInteger, ZERO, type Decimal } from '../../lib/decimal.ts'
+import { type WireResponseOf } from '../../protocol/endpoints.ts'
+import { type Trader, type TraderDay } from './trader.ts'
+
+const WEEK_DAYS = 7
+const RATE_DECIMALS = 6
+const PERCENT_DECIMALS = 2
+
+/** What the futures account adds to its past at this moment. USDT. */
+export interface Present {
+  /** Net profit since the account was opened: realised, less fees, with funding. */
+  readonly profit: Decimal
+  /** Balance and unrealised profit. */
+  readonly equity: Decimal
+}
+
+/**
+ * Document: Copy trader summary. The numbers agree with one another: orders are gains and losses, the win
+ * rate is their share, ROI is the total profit over the capital, and each day's rate is its profit over what
+ * the account had when the day began. Rates are in percent, as in the document's sample, and the total profit
+ * has a dollar sign there.
+ */
+export function toSummary(trader: Trader, present: Present): WireResponseOf<'copyOrderTotalDetail'> {
+  const { days, gains, losses } = trader
+  const week = days.slice(-WEEK_DAYS)
+  const total = trader.totalProfit.plus(present.profit).minus(trader.profitTaken)
+  const orders = gains + losses
+  return {
+    roi: percent(total, trader.capital, PERCENT_DECIMALS),
+    tradingOrderNum: String(orders),
+    totalFollowerNum: String(trader.followersEver),
+    currentFollowerNum: String(trader.followersNow),
+    totalpl: dollars(total),
+    gainNum: String(gains),
+    lossNum: String(losses),
+    winRate: percent(decimalOfInteger(gains), decimalOfInteger(orders), PERCENT_DECIMALS),
+    totalEquity: present.equity.round(PERCENT_DECIMALS).toString(),
+    tradingPairsAvailableList: [...trader.settings.keys()],
+    lastWeekRoiList: week.map(toRate),
+    lastMonthRoiList: days.map(toRate),
+    lastWeekProfitList: week.map(toProfit),
+    lastMonthProfitList: days.map(toProfit),
+  }
+}
+
+function toRate({ startAt, profit, equity }: TraderDay) {
+  return { rate: percent(profit, equity, RATE_DECIMALS), ctime: String(startAt) }
+}
+
+function toProfit({ startAt, profit }: TraderDay) {
+  return { amount: profit.toString(), ctime: String(startAt) }
+}
+
+function percent(part: Decimal, whole: Decimal, decimals: number): string {
+  if (whole.lte(ZERO)) return '0'
+  return part.times(decimal('100')).div(whole).round(decimals).toString()
+}
+
+/** `$46.95`, as in the document's sample; a loss has its sign before it. */
+function dollars(amount: Decimal): string {
+  const rounded = amount.round(PERCENT_DECIMALS)
+  return rounded.lt(ZERO) ? `-$${rounded.times('-1').toString()}` : `$${rounded.toString()}`
+}
