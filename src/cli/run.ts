@@ -2,13 +2,16 @@ import { type Command, Option } from 'commander'
 import { type DaemonConfig, loadConfig } from '../config/load-config.ts'
 import { loadCredentials } from '../config/secrets.ts'
 import { type Daemon, type DaemonEnd } from '../daemon/daemon.ts'
-import { createLogger, type DaemonLogger } from '../daemon/logger.ts'
+import { type DaemonLogger } from '../daemon/logger.ts'
 import { openDaemon, type OpenedDaemon } from '../daemon/open-daemon.ts'
+import { formatSummary } from '../daemon/summary-text.ts'
 import { type RunSummary } from '../daemon/summary.ts'
 import { systemClock } from '../lib/clock.ts'
 import { systemTimers } from '../lib/timers.ts'
+import { atInstant } from './alarm.ts'
+import { openLogger } from './open-logger.ts'
 import { addConfigOptions, collect, configFile, parseDuration, parseSpeed } from './options.ts'
-import { onStopSignals } from './signals.ts'
+import { onBreakdown, onStopSignals } from './signals.ts'
 
 const SHIPPED_CONFIG = 'config/paper.yaml'
 
@@ -41,7 +44,7 @@ export function addRunCommand(program: Command, { version, setExit }: RunFrame):
     .addOption(
       new Option(
         '--summary <form>',
-        'print one closing object on standard output; logs go to standard error',
+        'print a closing summary on standard output; logs go to standard error',
       ).choices(['json', 'text']),
     )
     .action(async (options: RunOptions) => setExit(await run(options, version)))
@@ -52,7 +55,8 @@ async function run(options: RunOptions, version: string): Promise<number> {
   const file = configFile(options.config, SHIPPED_CONFIG)
   const loaded = loadConfig({ file, overrides: options.set, cwd })
   const credentials = loadCredentials(loaded.config, { cwd })
-  const logger = openLogger(loaded.config, options.summary !== undefined)
+  const { level } = loaded.config.log
+  const logger = openLogger({ level, name: loaded.config.name, aside: options.summary !== undefined })
   const opened = await openDaemon({
     loaded,
     credentials,
@@ -68,17 +72,6 @@ async function run(options: RunOptions, version: string): Promise<number> {
   return end.summary.clean ? 0 : EXIT_UNCLEAN
 }
 
-function openLogger(config: DaemonConfig, toStandardError: boolean): DaemonLogger {
-  const descriptor = toStandardError ? 2 : 1
-  const stream = toStandardError ? process.stderr : process.stdout
-  return createLogger({
-    level: config.log.level,
-    name: config.name,
-    descriptor,
-    readable: stream.isTTY === true,
-  })
-}
-
 interface LiveFrame {
   readonly config: DaemonConfig
   readonly logger: DaemonLogger
@@ -91,49 +84,32 @@ async function live(
   { config, logger, forMs }: LiveFrame,
 ): Promise<DaemonEnd> {
   const stop = (why: string): void => {
-    logger.log.info({ why, policy: config.onStop }, 'daemon.stopAsked')
+    logger.tell('info', 'daemon.stopAsked', { why, policy: config.onStop })
     daemon.stop(config.onStop)
   }
-  const forget = onStopSignals(stop)
-  const cancelFor =
-    forMs === undefined ? undefined : systemTimers.after(forMs, () => stop('--for has passed'))
-  const cancelEnd = watchRecording(endsAt, () => stop('the recording has ended'))
+  const forget = [onStopSignals(stop), onBreakdown((error) => daemon.fail(error))]
+  if (forMs !== undefined) forget.push(atInstant(systemClock.now() + forMs, () => stop('--for has passed')))
+  if (endsAt !== undefined) forget.push(atInstant(endsAt, () => stop('the recording has ended')))
   try {
     await begin(daemon)
     return await daemon.ended()
   } finally {
-    forget()
-    cancelFor?.()
-    cancelEnd?.()
+    for (const cancel of forget) cancel()
   }
 }
 
 /** pm2 and anything else that waits for it hears that the daemon is up. */
 async function begin(daemon: Daemon): Promise<void> {
-  await daemon.start()
-  process.send?.('ready')
+  if (await daemon.start()) process.send?.('ready')
 }
 
-function watchRecording(endsAt: number | undefined, onEnd: () => void): (() => void) | undefined {
-  return endsAt === undefined ? undefined : systemTimers.after(endsAt - systemClock.now(), onEnd)
-}
-
-function report(summary: RunSummary, form: RunOptions['summary'], { log }: DaemonLogger): void {
-  if (form === 'json') process.stdout.write(`${JSON.stringify(summary)}\n`)
-  else if (form === 'text') process.stdout.write(`${JSON.stringify(summary, undefined, 2)}\n`)
+function report(summary: RunSummary, form: RunOptions['summary'], logger: DaemonLogger): void {
   const { clean, cycles, batches, ordersSent, orders, rateLimited, unknowns, account, exchange } = summary
-  log.info(
-    {
-      clean,
-      cycles,
-      batches,
-      ordersSent,
-      orders,
-      rateLimited,
-      unknowns,
-      ...account,
-      ...(exchange ? { exchangeAgrees: exchange.agrees, differences: exchange.differences } : {}),
-    },
-    'run.summary',
-  )
+  if (form === 'json') process.stdout.write(`${JSON.stringify(summary)}\n`)
+  else if (form === 'text' || logger.isTerminal) process.stdout.write(`\n${formatSummary(summary)}\n`)
+  if (form === undefined && logger.isTerminal) return
+  logger.tell('info', 'run.summary', {
+    ...{ clean, cycles, batches, ordersSent, orders, rateLimited, unknowns, ...account },
+    ...(exchange ? { exchangeAgrees: exchange.agrees, differences: exchange.differences } : {}),
+  })
 }

@@ -3,10 +3,12 @@ import { systemClock } from '../lib/clock.ts'
 /** A signal that comes twice within this time was sent once: to the process, and to its group or launcher. */
 const SAME_SIGNAL_MS = 250
 
-/** 128 + SIGINT. What was sent is in the journal, and the next start recovers it. */
-const EXIT_INTERRUPTED = 130
+const SIGNALS = ['SIGTERM', 'SIGINT'] as const
 
-/** The first signal stops in good order, a later one at once. Returns how to stop listening. */
+/**
+ * The first signal stops in good order; a later one ends the process at once, by that signal, as if nobody
+ * listened: what was sent is in the journal, and the next start recovers it. Returns how to stop listening.
+ */
 export function onStopSignals(stop: (why: string) => void): () => void {
   let stoppedAt: number | undefined
   const onSignal = (signal: NodeJS.Signals): void => {
@@ -15,11 +17,18 @@ export function onStopSignals(stop: (why: string) => void): () => void {
       stoppedAt = now
       stop(signal)
     } else if (now - stoppedAt > SAME_SIGNAL_MS) {
-      process.exit(EXIT_INTERRUPTED)
+      for (const name of SIGNALS) process.removeAllListeners(name)
+      process.kill(process.pid, signal)
     }
   }
-  process.on('SIGTERM', onSignal).on('SIGINT', onSignal)
+  for (const name of SIGNALS) process.on(name, onSignal)
   return () => {
-    process.off('SIGTERM', onSignal).off('SIGINT', onSignal)
+    for (const name of SIGNALS) process.off(name, onSignal)
   }
+}
+
+/** What nobody caught. Returns how to stop listening. */
+export function onBreakdown(fail: (error: unknown) => void): () => void {
+  process.on('uncaughtException', fail)
+  return () => process.off('uncaughtException', fail)
 }

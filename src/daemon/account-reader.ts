@@ -10,6 +10,8 @@ export interface AccountReaderOptions {
   readonly positionMode: PositionMode
   readonly instruments: ReadonlyMap<string, Instrument>
   readonly dispatch: (event: EngineEvent) => void
+  /** A read has succeeded; `what` names it as the failed ones are named. */
+  readonly onRead: (what: string) => void
   readonly onBroken: (error: unknown) => void
 }
 
@@ -34,12 +36,13 @@ export class AccountReader {
   readFills(sinceAt: number): void {
     this.#fillsSince = Math.min(this.#fillsSince, sinceAt)
     this.#once('fills', async () => {
-      const { client, productType, positionMode, instruments, dispatch } = this.#options
+      const { client, productType, positionMode, instruments, dispatch, onRead } = this.#options
       const since = this.#fillsSince
       this.#fillsSince = Number.POSITIVE_INFINITY
       const answer = await client.readFills({ productType, positionMode, instruments, sinceAt: since })
-      if (answer.kind === 'accepted') dispatch({ kind: 'fillsRead', reading: answer.data })
-      else this.#fail('fills', answer)
+      if (answer.kind !== 'accepted') return this.#fail('fills', answer)
+      onRead('fills')
+      dispatch({ kind: 'fillsRead', reading: answer.data })
     })
   }
 
@@ -50,6 +53,7 @@ export class AccountReader {
       const answer = await this.#options.client.readPosition({ instrument })
       if (answer.kind !== 'accepted') return this.#fail(`position ${symbol}`, answer)
       this.positions.set(symbol, answer.data)
+      this.#options.onRead(`position ${symbol}`)
       this.#options.dispatch({ kind: 'positionRead', reading: answer.data })
     })
   }

@@ -15,6 +15,7 @@ import { AccountReader } from './account-reader.ts'
 import { type EmbeddedExchange } from './embedded-exchange.ts'
 import { type ExchangeAccess } from './exchange-access.ts'
 import { type DaemonLogger } from './logger.ts'
+import { Narrator } from './narrator.ts'
 import { OrderDoor } from './order-door.ts'
 import { Pollers } from './pollers.ts'
 import { Shell } from './shell.ts'
@@ -38,9 +39,11 @@ export interface DaemonOptions {
   readonly logger: DaemonLogger
   readonly clock: Clock
   readonly timers: Timers
+  /** The journal is closed: another daemon may take the state over. */
+  readonly onClosed: () => void
 }
 
-/** How a run ended. `fatal`: the journal could not be written, or the program broke. */
+/** How a run ended. `fatal`: what broke it, the journal that could not be written or the program. */
 export interface DaemonEnd {
   readonly summary: RunSummary
   readonly fatal: unknown
@@ -50,7 +53,8 @@ export interface DaemonEnd {
  * One account's daemon in real time.
  *
  *     new ──start()──► syncing the clock ──► recovering, running (the core's modes) ──stop()──► stopping ──► ended
- *                                                └──────────── a broken journal or program ──────────────────┘
+ *                            └──stop()──┐            └───────── a broken journal or program ────────────────┐  ▲
+ *                                       └──────────────────────────────────────────────────────────────────┴──┘
  */
 export class Daemon {
   readonly #options: DaemonOptions
@@ -62,10 +66,13 @@ export class Daemon {
   readonly #door: OrderDoor
   readonly #shell: Shell
   readonly #pollers: Pollers
+  readonly #narrator: Narrator
   readonly #startedAt: number
-  readonly #ended = Promise.withResolvers<{ clean: boolean; fatal: unknown }>()
+  readonly #ended = Promise.withResolvers<boolean>()
   #tickersReadAt: number | undefined
-  #hasBegun = false
+  #state: 'new' | 'syncing' | 'begun' | 'over' = 'new'
+  #wake = (): void => undefined
+  #fatal: unknown
 
   constructor(options: DaemonOptions) {
     const { config, settings, book, access, clock, timers, logger } = options
@@ -73,8 +80,9 @@ export class Daemon {
     this.#startedAt = clock.now()
     this.#engine = createEngine(settings, book)
     this.#tally.adopt(book)
+    this.#narrator = new Narrator({ logger, instruments: settings.instruments, clock })
     const offset = new ClockOffset({
-      onJump: (jump) => logger.log.error({ ...jump }, 'clock.jumped'),
+      onJump: (jump) => logger.tell('error', 'clock.jumped', { ...jump }),
     })
     this.#limiter = new Limiter({ clock, timers, offset, use: config.exchange.limitsUse })
     this.#client = new ExchangeClient({
@@ -89,7 +97,8 @@ export class Daemon {
       answerBytesMax: config.exchange.answerBytesMax,
       locale: config.exchange.locale,
     })
-    const onBroken = (error: unknown) => this.#die(error)
+    const onBroken = (error: unknown) => this.fail(error)
+    const onRead = (what: string) => this.#narrator.noteRead(what)
     const dispatch = this.#dispatch
     const { productType, positionMode, instruments } = settings
     this.#reader = new AccountReader({
@@ -98,6 +107,7 @@ export class Daemon {
       positionMode,
       instruments,
       dispatch,
+      onRead,
       onBroken,
     })
     this.#door = new OrderDoor({
@@ -126,42 +136,58 @@ export class Daemon {
       onHandled: () => {
         this.#tickersReadAt = undefined
       },
-      onDayRoll: () => logger.log.info({ ...this.summary(true).account }, 'day.rolled'),
-      onError: (what, reason) => logger.log.error({ what, reason }, 'poll.failed'),
+      onRead,
+      onDayRoll: () => logger.tell('info', 'day.rolled', { ...this.summary(true).account }),
+      onError: (what, reason) => logger.tell('error', 'poll.failed', { what, reason }),
     })
   }
 
-  /** Measures the exchange's clock, which must succeed before anything else, and begins the life. */
-  async start(): Promise<void> {
-    while (!(await this.#pollers.readTickers())) {
-      if (this.#hasBegun) return
-      await new Promise<void>((resolve) => this.#options.timers.after(CLOCK_RETRY_MS, resolve))
+  /**
+   * Measures the exchange's clock, which must succeed before anything else, and begins the life. False when
+   * the daemon was stopped or broke before that.
+   */
+  async start(): Promise<boolean> {
+    if (this.#state !== 'new') return false
+    this.#state = 'syncing'
+    try {
+      while (this.#isSyncing() && !(await this.#pollers.readTickers())) await this.#waitForExchange()
+      if (!this.#isSyncing()) return false
+      this.#state = 'begun'
+      this.#dispatch({ kind: 'started' })
+      this.#pollers.start()
+    } catch (error) {
+      this.fail(error)
     }
-    if (this.#hasBegun) return
-    this.#hasBegun = true
-    this.#dispatch({ kind: 'started' })
-    this.#pollers.start()
+    return this.#fatal === undefined
   }
 
   /** Ends the run in good order; the end is told by {@link ended}. */
   stop(policy: StopPolicy): void {
-    if (this.#hasBegun) this.#dispatch({ kind: 'commanded', command: { kind: 'stop', policy } })
-    else this.#ended.resolve({ clean: true, fatal: undefined })
-    this.#hasBegun = true
+    if (this.#state === 'begun') this.#dispatch({ kind: 'commanded', command: { kind: 'stop', policy } })
+    else this.#end(true)
+  }
+
+  /** Something broke that must not: nothing is performed any more, and the run ends as fatal. */
+  fail(error: unknown): void {
+    this.#shell.close()
+    this.#options.logger.tell('fatal', 'daemon.broken', { reason: messageOf(error) })
+    this.#fatal ??= error
+    this.#end(false)
   }
 
   /** Resolves when everything has come to rest and is closed. */
   async ended(): Promise<DaemonEnd> {
-    const { clean, fatal } = await this.#ended.promise
+    const clean = await this.#ended.promise
     await this.#pollers.stop()
     await Promise.all([this.#door.idle(), this.#reader.idle()])
     this.#shell.close()
-    const summary = this.summary(clean)
     await this.#client.close()
     await this.#limiter.stop()
-    this.#closeJournal(fatal)
+    this.#closeJournal()
+    // The ledger is read while the exchange still has it, and after whatever could still break.
+    const summary = this.summary(clean && this.#fatal === undefined)
     await this.#options.embedded?.stop()
-    return { summary, fatal }
+    return { summary, fatal: this.#fatal }
   }
 
   /** The run so far. */
@@ -183,8 +209,23 @@ export class Daemon {
 
   readonly #dispatch: Shell['dispatch'] = (event) => this.#shell.dispatch(event)
 
+  #isSyncing(): boolean {
+    return this.#state === 'syncing'
+  }
+
+  /** Until it is time to ask again, or nobody wants to know any more. */
+  #waitForExchange(): Promise<void> {
+    return new Promise((resolve) => {
+      const cancel = this.#options.timers.after(CLOCK_RETRY_MS, resolve)
+      this.#wake = () => {
+        cancel()
+        resolve()
+      }
+    })
+  }
+
   #createShell(): Shell {
-    const { journal, book, strategies, clock, logger, embedded } = this.#options
+    const { journal, book, strategies, clock, embedded } = this.#options
     return new Shell({
       engine: this.#engine,
       journal,
@@ -193,27 +234,32 @@ export class Daemon {
       reader: this.#reader,
       tally: this.#tally,
       clock,
-      announce: (announcement) => logger.announce(announcement),
+      narrator: this.#narrator,
       onQuiesced: () => embedded?.pause(),
-      onStopped: (clean) => this.#ended.resolve({ clean, fatal: undefined }),
-      onFatal: (error) => this.#die(error),
+      onStopped: (clean) => this.#end(clean),
+      onFatal: (error) => this.fail(error),
     })
   }
 
-  #die(error: unknown): void {
-    this.#shell.close()
-    this.#options.logger.log.fatal({ reason: messageOf(error) }, 'daemon.broken')
-    this.#ended.resolve({ clean: false, fatal: error })
+  #end(clean: boolean): void {
+    this.#state = 'over'
+    this.#wake()
+    this.#ended.resolve(clean)
   }
 
   /** A journal that could not be written is left as it is: recovery reads what reached the disk. */
-  #closeJournal(fatal: unknown): void {
-    const { journal, book } = this.#options
+  #closeJournal(): void {
+    const { journal, book, logger } = this.#options
     try {
-      if (fatal === undefined) journal.saveCheckpoint(bookToJson(book))
+      if (this.#fatal === undefined) journal.saveCheckpoint(bookToJson(book))
+    } catch (error) {
+      this.fail(error)
+    }
+    try {
       journal.close()
     } catch (error) {
-      this.#options.logger.log.error({ reason: messageOf(error) }, 'journal.notClosed')
+      logger.tell('error', 'journal.notClosed', { reason: messageOf(error) })
     }
+    this.#options.onClosed()
   }
 }

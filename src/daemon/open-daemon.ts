@@ -8,16 +8,14 @@ import { type Clock } from '../lib/clock.ts'
 import { Failure } from '../lib/failure.ts'
 import { type Timers } from '../lib/timers.ts'
 import { Daemon } from './daemon.ts'
-import {
-  type EmbeddedExchange,
-  type MarketOverride,
-  startEmbeddedExchange,
-  worldOf,
-} from './embedded-exchange.ts'
+import { type EmbeddedExchange, startEmbeddedExchange } from './embedded-exchange.ts'
 import { toEngineSettings, toInstruments } from './engine-settings.ts'
 import { type ExchangeAccess } from './exchange-access.ts'
 import { type DaemonLogger } from './logger.ts'
-import { loadStrategies } from './strategies.ts'
+import { levelOf, type MarketOverride } from './simulated-exchange.ts'
+import { setWorldAside, worldOf } from './simulator-world.ts'
+import { explainHeld, prepareDirectory, removePid, writePid } from './state-directory.ts'
+import { type LoadedStrategy, loadStrategies } from './strategies.ts'
 
 /** Records of the journal are kept this long beyond the checkpoint that contains them. */
 const RECORDS_KEPT_MS = 7 * 86_400_000
@@ -45,18 +43,71 @@ export interface OpenedDaemon {
  * @throws ConfigError for strategies that do not load; Failure for a state that is held or unreadable.
  */
 export async function openDaemon(options: OpenDaemonOptions): Promise<OpenedDaemon> {
-  const { loaded, credentials, version, logger, clock, timers } = options
+  const { loaded, logger } = options
   const { config, documents } = loaded
   const strategies = await loadStrategies(config, documents, toInstruments(config))
   const directory = stateDirectory(config, options.market)
-  const journal = openSqliteJournal({
-    file: join(directory, 'journal.sqlite'),
-    identity: `${config.environment} ${config.account.productType} ${config.account.positionMode}`,
-    keepSinceAt: clock.now() - RECORDS_KEPT_MS,
-  })
-  let embedded: EmbeddedExchange | undefined
+  const ground = await openGround(options, directory)
+  const { embedded } = ground
+  if (embedded?.endsAt === undefined || embedded.endsAt > options.clock.now()) {
+    return assemble(options, { ...ground, strategies })
+  }
+  // This recording was played to its end in an earlier life: another run of it begins from the start.
+  await ground.close()
+  logger.tell('info', 'recording.startsAgain', { before: setWorldAside(directory) })
+  return assemble(options, { ...(await openGround(options, directory)), strategies })
+}
+
+/** What a daemon stands on. */
+interface Ground {
+  readonly directory: string
+  readonly journal: Journal
+  readonly embedded: EmbeddedExchange | undefined
+  /** Gives everything back. */
+  readonly close: () => Promise<void>
+}
+
+async function openGround(options: OpenDaemonOptions, directory: string): Promise<Ground> {
+  const journal = openJournal(options, directory)
+  const closeJournal = (): void => {
+    journal.close()
+    removePid(directory)
+  }
   try {
-    embedded = await embed(options, directory)
+    writePid(directory)
+    const embedded = await embed(options, directory)
+    const close = async () => {
+      closeJournal()
+      await embedded?.stop()
+    }
+    return { directory, journal, embedded, close }
+  } catch (error) {
+    closeJournal()
+    throw error
+  }
+}
+
+function openJournal({ loaded: { config }, clock }: OpenDaemonOptions, directory: string): Journal {
+  prepareDirectory(directory)
+  try {
+    return openSqliteJournal({
+      file: join(directory, 'journal.sqlite'),
+      identity: `${config.environment} ${config.account.productType} ${config.account.positionMode}`,
+      keepSince: () => clock.now() - RECORDS_KEPT_MS,
+    })
+  } catch (error) {
+    throw explainHeld(error, directory)
+  }
+}
+
+async function assemble(
+  options: OpenDaemonOptions,
+  ground: Ground & { readonly strategies: readonly LoadedStrategy[] },
+): Promise<OpenedDaemon> {
+  const { loaded, credentials, version, logger, clock, timers } = options
+  const { config } = loaded
+  const { directory, journal, embedded, strategies } = ground
+  try {
     const access = embedded ?? accessTo(config, credentials)
     hideSecrets(logger, access)
     const settings = toEngineSettings(config, {
@@ -65,25 +116,19 @@ export async function openDaemon(options: OpenDaemonOptions): Promise<OpenedDaem
       embedded: embedded !== undefined,
     })
     const book = rebuildBook(journal.load(), settings.positionMode)
-    logger.log.info(
-      { state: directory, exchange: access.baseUrl, embedded: embedded !== undefined },
-      'daemon.opened',
-    )
-    const daemon = new Daemon({
-      config,
-      settings,
-      strategies,
-      journal,
-      book,
-      access,
-      embedded,
-      logger,
-      clock,
-      timers,
+    logger.tell('info', 'daemon.opened', {
+      version,
+      environment: config.environment,
+      exchange: access.baseUrl,
+      embedded: embedded !== undefined,
+      strategies: strategies.map(({ id }) => id),
+      state: directory,
     })
+    const parts = { config, settings, strategies, journal, book, access, embedded, logger, clock, timers }
+    const daemon = new Daemon({ ...parts, onClosed: () => removePid(directory) })
     return { daemon, endsAt: embedded?.endsAt }
   } catch (error) {
-    await closeAgain(journal, embedded)
+    await ground.close()
     throw error
   }
 }
@@ -114,7 +159,7 @@ async function embed(options: OpenDaemonOptions, directory: string): Promise<Emb
     directory,
     clock,
     timers,
-    onEvent: ({ kind, ...fields }) => logger.log.debug(fields, `simulator.${kind}`),
+    onEvent: ({ kind, ...fields }) => logger.tell(levelOf(kind), `simulator.${kind}`, fields),
   })
 }
 
@@ -133,9 +178,4 @@ function accessTo(config: DaemonConfig, credentials: Credentials | undefined): E
 
 function hideSecrets(logger: DaemonLogger, { credentials }: ExchangeAccess): void {
   for (const secret of [credentials.apiKey, credentials.secret, credentials.passphrase]) logger.hide(secret)
-}
-
-async function closeAgain(journal: Journal, embedded: EmbeddedExchange | undefined): Promise<void> {
-  journal.close()
-  await embedded?.stop()
 }

@@ -25,6 +25,8 @@ export interface PollersOptions {
   readonly onTickers: (readAt: number) => void
   /** The core and the strategies have done with them. */
   readonly onHandled: () => void
+  /** A read has succeeded after others that may have failed. */
+  readonly onRead: (what: string) => void
   readonly onDayRoll: () => void
   readonly onError: (what: string, reason: string) => void
 }
@@ -67,7 +69,7 @@ export class Pollers {
 
   /** Reads all tickers once into the spare table; the core hears of the clock first, then of the prices. */
   async readTickers(): Promise<boolean> {
-    const { client, config, offset, clock, dispatch, onTickers, onHandled } = this.#options
+    const { client, config, offset, clock, dispatch, onTickers, onHandled, onRead } = this.#options
     const table = this.#buffers.spare()
     if (!table) return false
     const answer = await client.readTickers(table, config.account.productType)
@@ -80,6 +82,7 @@ export class Pollers {
       return false
     }
     onTickers(clock.monotonic())
+    onRead('tickers')
     this.#buffers.publish(table)
     dispatch({ kind: 'clockMeasured', offsetMs: offset.offsetMs })
     dispatch({ kind: 'snapshotTaken', tickers: table })

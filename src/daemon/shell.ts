@@ -1,6 +1,7 @@
 import { type StrategyId } from '../domain/ids.ts'
 import { type Snapshot } from '../domain/snapshot.ts'
-import { type Announcement, type Effect } from '../engine/effect.ts'
+import { type Effect } from '../engine/effect.ts'
+import { bookToJson } from '../engine/book-json.ts'
 import { type Engine } from '../engine/engine.ts'
 import { type EngineEvent } from '../engine/event.ts'
 import { type Journal } from '../journal/journal.ts'
@@ -8,6 +9,7 @@ import { type Clock } from '../lib/clock.ts'
 import { unreachable } from '../lib/unreachable.ts'
 import { type StrategyRunner } from '../strategy/strategy-runner.ts'
 import { type AccountReader } from './account-reader.ts'
+import { type Narrator } from './narrator.ts'
 import { type OrderDoor } from './order-door.ts'
 import { type Tally } from './tally.ts'
 
@@ -19,12 +21,21 @@ export interface ShellOptions {
   readonly reader: AccountReader
   readonly tally: Tally
   readonly clock: Clock
-  readonly announce: (announcement: Announcement) => void
+  readonly narrator: Narrator
   readonly onQuiesced: () => void
   readonly onStopped: (clean: boolean) => void
   /** The journal could not be written, or the program is broken: nothing is performed any more. */
   readonly onFatal: (error: unknown) => void
 }
+
+/** Records that need not be durable at once wait no longer than this for one that must. */
+const FLUSH_MS = 100
+
+/**
+ * After so many records a checkpoint is written, so that a start reads no more than these, and what is older
+ * than the journal keeps can go: some minutes of busy trading.
+ */
+const CHECKPOINT_RECORDS = 20_000
 
 /**
  * Drives the core in real time: one event after the other, and each event's effects in order before the next
@@ -35,6 +46,8 @@ export class Shell {
   readonly #queue: EngineEvent[] = []
   #isBusy = false
   #isDead = false
+  #flushedAt = 0
+  #recordsSinceCheckpoint = 0
 
   constructor(options: ShellOptions) {
     this.#options = options
@@ -64,11 +77,25 @@ export class Shell {
     const { engine, clock } = this.#options
     for (let event = this.#queue.shift(); event && !this.#isDead; event = this.#queue.shift()) {
       for (const effect of engine.step(event, clock.now())) this.#perform(effect)
+      if (event.kind === 'timePassed') this.#keepJournal()
     }
   }
 
+  /** Only between steps: within one the book is ahead of the journal. */
+  #keepJournal(): void {
+    const { journal, clock, engine } = this.#options
+    if (this.#recordsSinceCheckpoint >= CHECKPOINT_RECORDS) {
+      this.#recordsSinceCheckpoint = 0
+      return journal.saveCheckpoint(bookToJson(engine.book))
+    }
+    const now = clock.monotonic()
+    if (now - this.#flushedAt < FLUSH_MS) return
+    this.#flushedAt = now
+    journal.flush()
+  }
+
   #perform(effect: Effect): void {
-    const { journal, door, reader, tally, engine } = this.#options
+    const { door, reader, narrator } = this.#options
     switch (effect.kind) {
       case 'decide':
         return this.#decide(effect.strategyId, effect.snapshot)
@@ -77,8 +104,7 @@ export class Shell {
       case 'returnGrant':
         return door.giveBack(effect.endpoint)
       case 'record':
-        journal.append(effect.record, effect.durable)
-        return tally.observe(effect.record, engine.book)
+        return this.#record(effect)
       case 'sendBatch':
         return door.sendBatch(effect.batch)
       case 'sendCancelAll':
@@ -88,7 +114,7 @@ export class Shell {
       case 'readPosition':
         return reader.readPosition(effect.symbol)
       case 'announce':
-        return this.#options.announce(effect)
+        return narrator.announce(effect)
       case 'quiesced':
         return this.#options.onQuiesced()
       case 'stopped':
@@ -96,6 +122,14 @@ export class Shell {
       default:
         return unreachable(effect)
     }
+  }
+
+  #record({ record, durable }: Extract<Effect, { kind: 'record' }>): void {
+    const { journal, tally, narrator, engine } = this.#options
+    journal.append(record, durable)
+    this.#recordsSinceCheckpoint += 1
+    tally.observe(record, engine.book)
+    narrator.observe(record)
   }
 
   #decide(strategyId: StrategyId, snapshot: Snapshot): void {
@@ -120,7 +154,7 @@ export class Shell {
     }
     if (result.kind !== 'disabled' && result.isSlow) {
       const fields = { strategy: strategyId, tookMs: result.tookMs }
-      this.#options.announce({ kind: 'announce', level: 'warn', event: 'strategy.slow', fields })
+      this.#options.narrator.announce({ kind: 'announce', level: 'warn', event: 'strategy.slow', fields })
     }
   }
 }

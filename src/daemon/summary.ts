@@ -3,10 +3,10 @@ import { type DurationSummary } from '../lib/percentiles.ts'
 import { type Book, pairKey, splitPair } from '../engine/book.ts'
 import { type EngineSettings } from '../engine/settings.ts'
 import { type EndpointStatistics } from '../exchange/limiter-statistics.ts'
-import { decimal, sumDecimals } from '../lib/decimal.ts'
+import { decimal, sumDecimals, ZERO } from '../lib/decimal.ts'
 import { formatOnGrid } from '../lib/grid.ts'
 import { type PollGridStats } from '../market/poll-grid.ts'
-import { type Tally } from './tally.ts'
+import { byName, type Tally } from './tally.ts'
 
 /** What a run was: printed as one JSON object by `--summary json`. Money is exact, in decimal strings. */
 export interface RunSummary {
@@ -28,6 +28,12 @@ export interface RunSummary {
   readonly ordersSentAgain: number
   readonly orders: Readonly<Record<string, number>>
   readonly fills: number
+  /** Of this run's fills: paid, and realised. */
+  readonly fees: string
+  readonly realisedProfit: string
+  /** As they stand at the end. */
+  readonly unrealisedProfit: string
+  readonly positions: Readonly<Record<string, string>>
   readonly rateLimited: number
   readonly unknowns: number
   /** Of all lives of the journal. */
@@ -52,8 +58,13 @@ export interface AccountSummary {
 }
 
 /** The simulator's own ledger in the same terms. */
-export interface ExchangeSummary extends AccountSummary {
+export interface ExchangeLedger extends AccountSummary {
   readonly balance: string
+  /** Resting now. */
+  readonly openOrders: number
+}
+
+export interface ExchangeSummary extends ExchangeLedger {
   readonly agrees: boolean
   /** What differs, each in a sentence. */
   readonly differences: readonly string[]
@@ -69,8 +80,11 @@ export interface SummaryInput {
   readonly polls: PollGridStats
   readonly limiter: readonly EndpointStatistics[]
   readonly positions: ReadonlyMap<string, PositionReading>
-  readonly exchange: Omit<ExchangeSummary, 'agrees' | 'differences'> | undefined
+  readonly exchange: ExchangeLedger | undefined
 }
+
+/** The wire gives an unrealised profit with ten digits after the point, the ledger all it has. */
+const UNREALISED_TOLERANCE = decimal('0.00000001')
 
 export function buildSummary(input: SummaryInput): RunSummary {
   const { settings, book, tally, polls, limiter } = input
@@ -85,7 +99,7 @@ export function buildSummary(input: SummaryInput): RunSummary {
     snapshots: tally.snapshots,
     decisions: tally.decisions,
     intents: Object.fromEntries(tally.intents),
-    denials: Object.fromEntries([...input.denied].sort()),
+    denials: Object.fromEntries([...input.denied].toSorted(byName)),
     batches: tally.batches,
     batchesLargest: tally.batchesLargest,
     cancelAlls: tally.cancelAlls,
@@ -93,6 +107,10 @@ export function buildSummary(input: SummaryInput): RunSummary {
     ordersSentAgain: tally.ordersSentAgain,
     orders: tally.ordersByState(book),
     fills: tally.fills,
+    fees: tally.fees.toString(),
+    realisedProfit: tally.profit.toString(),
+    unrealisedProfit: account.unrealisedProfit ?? '0',
+    positions: account.positions,
     rateLimited: limiter.reduce((sum, endpoint) => sum + endpoint.rateLimited, 0),
     unknowns: tally.outcomes.get('unknown') ?? 0,
     account,
@@ -152,14 +170,13 @@ function describeHoldings(
 }
 
 /** Our books beside the exchange's: the same to the last digit, or a sentence for each difference. */
-function compare(
-  ours: AccountSummary,
-  theirs: Omit<ExchangeSummary, 'agrees' | 'differences'>,
-): ExchangeSummary {
+function compare(ours: AccountSummary, theirs: ExchangeLedger): ExchangeSummary {
   const differences: string[] = []
-  for (const name of ['fees', 'realisedProfit', 'unrealisedProfit'] as const) {
+  for (const name of ['fees', 'realisedProfit', 'funding', 'unrealisedProfit'] as const) {
     const [our, their] = [ours[name] ?? '0', theirs[name] ?? '0']
-    if (!decimal(our).eq(decimal(their))) differences.push(`${name}: ours ${our}, the exchange's ${their}`)
+    const tolerance = name === 'unrealisedProfit' ? UNREALISED_TOLERANCE : ZERO
+    if (decimal(our).minus(decimal(their)).abs().gt(tolerance))
+      differences.push(`${name}: ours ${our}, the exchange's ${their}`)
   }
   if (ours.fills !== theirs.fills)
     differences.push(`fills: ours ${ours.fills}, the exchange's ${theirs.fills}`)

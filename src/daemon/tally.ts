@@ -4,7 +4,9 @@ import { type Intent } from '../domain/intent.ts'
 import { isTerminal, type OrderState } from '../domain/order.ts'
 import { type ItemOutcomeKind, type JournalRecord } from '../domain/record.ts'
 import { type Book } from '../engine/book.ts'
+import { decimal, ZERO } from '../lib/decimal.ts'
 import { Percentiles } from '../lib/percentiles.ts'
+import { unreachable } from '../lib/unreachable.ts'
 
 /** What a life of the daemon has done so far, counted from the records it wrote. */
 export class Tally {
@@ -16,6 +18,8 @@ export class Tally {
   ordersSentAgain = 0
   cancelAlls = 0
   fills = 0
+  fees = ZERO
+  profit = ZERO
   readonly intents = new Map<Intent['kind'], number>()
   readonly outcomes = new Map<ItemOutcomeKind, number>()
   /** How the orders ended that ended in this life. */
@@ -52,7 +56,7 @@ export class Tally {
         return
       case 'fills':
         this.fills += record.fills.length
-        for (const fill of record.fills) this.#lookAtOwner(fill, book)
+        for (const fill of record.fills) this.#countFill(fill, book)
         return
       case 'cancel':
         this.cancelAlls += 1
@@ -61,8 +65,18 @@ export class Tally {
       case 'expire':
         for (const { clientOid } of record.orders) this.#look(clientOid, book)
         return
-      default:
+      case 'boot':
+      case 'decision':
+      case 'fence':
+      case 'adopt':
+      case 'foreign':
+      case 'funding':
+      case 'halt':
+      case 'resume':
+      case 'prune':
         return
+      default:
+        return unreachable(record)
     }
   }
 
@@ -73,10 +87,12 @@ export class Tally {
       const order = book.orders.get(clientOid)
       if (order) increment(states, order.state)
     }
-    return Object.fromEntries([...states].sort())
+    return Object.fromEntries([...states].toSorted(byName))
   }
 
-  #lookAtOwner(fill: Fill, book: Book): void {
+  #countFill(fill: Fill, book: Book): void {
+    this.fees = this.fees.plus(decimal(fill.fee))
+    this.profit = this.profit.plus(decimal(fill.profit))
     const clientOid = book.byOrderId.get(fill.orderId)
     if (clientOid !== undefined) this.#look(clientOid, book)
   }
@@ -86,6 +102,11 @@ export class Tally {
     if (!order || !isTerminal(order) || !this.#open.delete(clientOid)) return
     increment(this.ended, order.state)
   }
+}
+
+/** Code-unit order: the same on every machine. */
+export function byName([left]: readonly [string, number], [right]: readonly [string, number]): number {
+  return left < right ? -1 : 1
 }
 
 function increment<Key>(counts: Map<Key, number>, key: Key): void {

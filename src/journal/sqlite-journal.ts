@@ -29,7 +29,7 @@ export interface SqliteJournalOptions {
   /** Names the account and place that the journal belongs to: a journal of another one is refused. */
   readonly identity: string
   /** Records older than this are dropped at a checkpoint, Unix ms: what came before is in the checkpoint. */
-  readonly keepSinceAt: number
+  readonly keepSince: () => number
 }
 
 /**
@@ -43,7 +43,7 @@ export function openSqliteJournal(options: SqliteJournalOptions): Journal {
   try {
     const database = new DatabaseSync(options.file, { timeout: 0 })
     try {
-      return new SqliteJournal(prepareDatabase(database, options), options.keepSinceAt)
+      return new SqliteJournal(prepareDatabase(database, options), options.keepSince)
     } catch (error) {
       database.close()
       throw error
@@ -88,14 +88,14 @@ class SqliteJournal implements Journal {
   readonly salt: string
   readonly #database: DatabaseSync
   readonly #insert: StatementSync
-  readonly #keepSinceAt: number
+  readonly #keepSince: () => number
   #waiting: JournalRecord[] = []
   #sequence: number
   #poisonedBy: string | undefined
 
-  constructor(database: DatabaseSync, keepSinceAt: number) {
+  constructor(database: DatabaseSync, keepSince: () => number) {
     this.#database = database
-    this.#keepSinceAt = keepSinceAt
+    this.#keepSince = keepSince
     this.salt = keepMeta(database, 'salt', randomHex(16))
     this.#insert = database.prepare('INSERT INTO records (sequence, at, kind, body) VALUES (?, ?, ?, ?)')
     const last = database.prepare('SELECT max(sequence) AS last FROM records').get()?.['last']
@@ -154,7 +154,7 @@ class SqliteJournal implements Journal {
       this.#database
         .prepare('INSERT INTO checkpoints (sequence, body) VALUES (?, ?)')
         .run(this.#sequence, JSON.stringify(book))
-      this.#database.prepare('DELETE FROM records WHERE at < ?').run(this.#keepSinceAt)
+      this.#database.prepare('DELETE FROM records WHERE at < ?').run(this.#keepSince())
     })
   }
 

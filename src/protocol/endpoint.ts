@@ -10,46 +10,73 @@ export interface RateLimit {
   readonly scope: LimitScope
   /** The lower limit of copy-trading traders, where the document has one. */
   readonly copyTraderCalls?: number
+  /** The document has none: our own caution. */
+  readonly isAssumed?: true
 }
 
-/** How a call is signed. Document: Authentication. */
+/** How a call is signed. Scheme B goes to the gateway's address. Document: Authentication. */
 export type Auth = 'public' | 'schemeA' | 'schemeB'
 
 /**
  * What may be done after an answer that never came.
  * `safe`: a read, ask again. `repeatable`: doing it twice does no harm, ask again.
- * `protocol`: only the order protocol may decide, by evidence.
+ * `protocol`: never by itself; only evidence of what became of the first may decide.
  */
 export type Retry = 'safe' | 'repeatable' | 'protocol'
 
 /** What the document calls the account's position mode. */
 export type PositionMode = 'one_way_mode' | 'hedge_mode'
 
-/** What a rule may know of the account beyond the request itself. */
+/** What a rule may know beyond the request itself. A rule that lacks its fact finds nothing wrong. */
 export interface RuleContext {
   readonly positionMode: PositionMode
+  /** Unix ms of the exchange's clock. */
+  readonly now?: number
+  /** The pending order that a modification is for. */
+  readonly planOrder?: { readonly type: 'limit' | 'market'; readonly trailing: boolean }
 }
 
-/** A row of the table. Columns stand in the order of the document. */
+/**
+ * A row of the table. Columns stand in the order of the document.
+ *
+ * Oddities of spelling live here and nowhere else, one place an endpoint:
+ *
+ * - `request` is the wire: strict, and it takes every name that the document uses for a field. Both sides
+ *   check by it, the client what it is about to send, a server what came. Samples in lower case are put in
+ *   capitals before that ({@link withCapitals}).
+ * - `toWire` makes it of the clean request, in which a field has one name. Absent: they are the same.
+ * - `response` takes the wire (`z.input`, what a server answers) and yields the clean shape (`z.output`, what
+ *   a caller of the client sees): one name a field, lists that are always there, `undefined` for null, empty
+ *   and missing alike. Rows that are read many times a second leave null and empty values as they are.
+ */
 export interface Endpoint<
   Name extends string = string,
   Request extends z.ZodType = z.ZodType,
   Response extends z.ZodType = z.ZodType,
+  Clean = z.input<Request>,
 > {
   readonly name: Name
   readonly method: 'GET' | 'POST'
+  /** May hold `{parameters}` that come from the configuration: see {@link formatPath}. */
   readonly path: string
   readonly auth: Auth
   readonly limit: RateLimit
   readonly retry: Retry
   /** The heading of the document that the row was written from. */
   readonly section: string
+  /** One of the neighbours: not in the document, served to clients that ask for it before anything else. */
+  readonly isOutside?: true
+  /** `queryAndBody`: the request is `{ query, body }`. Default: a GET has a query, a POST a body. */
+  readonly parts?: 'queryAndBody'
+  /** The envelope's text field. Default `msg`. */
+  readonly textField?: 'message'
   /** Strict: an unknown parameter, a missing one or a wrong value is refused before anything is sent. */
   readonly request: Request
+  toWire?(request: Clean): z.input<Request>
   /** The envelope's `data`. Unknown fields are let through: the exchange adds fields without notice. */
   readonly response: Response
-  /** Rules that need to know the account: each broken one as a sentence. */
-  readonly rules?: (request: z.output<Request>, context: RuleContext) => readonly string[]
+  /** Rules for the client that need to know more than the request: each broken one as a sentence. */
+  rules?(request: z.output<Request>, context: RuleContext): readonly string[]
 }
 
 /** Keeps the row's exact types while checking its columns. */
@@ -57,6 +84,7 @@ export function defineEndpoint<
   const Name extends string,
   Request extends z.ZodType,
   Response extends z.ZodType,
->(endpoint: Endpoint<Name, Request, Response>): Endpoint<Name, Request, Response> {
+  Clean = z.input<Request>,
+>(endpoint: Endpoint<Name, Request, Response, Clean>): Endpoint<Name, Request, Response, Clean> {
   return endpoint
 }

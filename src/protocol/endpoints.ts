@@ -1,4 +1,7 @@
 import { type z } from 'zod'
+import { convertRecords } from './convert/convert-records.ts'
+import { copyConfigSettingSymbols } from './copy/copy-config-setting-symbols.ts'
+import { copyOrderTotalDetail } from './copy/copy-order-total-detail.ts'
 import { type Endpoint } from './endpoint.ts'
 import { batchPlaceOrder } from './futures/batch-place-order.ts'
 import { cancelAllOrders } from './futures/cancel-all-orders.ts'
@@ -7,6 +10,17 @@ import { modifyPlanOrder } from './futures/modify-plan-order.ts'
 import { orderFills } from './futures/order-fills.ts'
 import { singlePosition } from './futures/single-position.ts'
 import { tickers } from './futures/tickers.ts'
+import { gatewayTest } from './gateway/gateway-test.ts'
+import { crossedLiquidationOrders } from './margin/crossed-liquidation-orders.ts'
+import { crossedOpenOrders } from './margin/crossed-open-orders.ts'
+import { isolatedBatchCancelOrders } from './margin/isolated-batch-cancel-orders.ts'
+import { isolatedLiquidationOrders } from './margin/isolated-liquidation-orders.ts'
+import { isolatedOpenOrders } from './margin/isolated-open-orders.ts'
+import { spotHistoryOrders } from './spot/spot-history-orders.ts'
+import { spotOrderInfo } from './spot/spot-order-info.ts'
+import { spotSymbols } from './spot/spot-symbols.ts'
+import { spotWithdrawal } from './spot/spot-withdrawal.ts'
+import { createVirtualSubaccounts } from './user/create-virtual-subaccounts.ts'
 
 /**
  * The table: a row an endpoint, in the order of the document. The client is one generic call over it, the
@@ -20,11 +34,34 @@ export const endpoints = {
   singlePosition,
   tickers,
   longShortRatio,
+  spotHistoryOrders,
+  spotOrderInfo,
+  spotSymbols,
+  spotWithdrawal,
+  isolatedOpenOrders,
+  crossedOpenOrders,
+  isolatedLiquidationOrders,
+  crossedLiquidationOrders,
+  isolatedBatchCancelOrders,
+  copyOrderTotalDetail,
+  copyConfigSettingSymbols,
+  convertRecords,
+  createVirtualSubaccounts,
+  gatewayTest,
 } as const
 
 export type EndpointName = keyof typeof endpoints
-export type RequestOf<Name extends EndpointName> = z.input<(typeof endpoints)[Name]['request']>
-export type ResponseOf<Name extends EndpointName> = z.output<(typeof endpoints)[Name]['response']>
+type Row<Name extends EndpointName> = (typeof endpoints)[Name]
+
+/** What a caller of the client writes: one name a field. */
+export type RequestOf<Name extends EndpointName> =
+  Row<Name> extends Endpoint<string, z.ZodType, z.ZodType, infer Clean> ? Clean : never
+/** What a caller of the client reads: one name a field, `undefined` for what is not there. */
+export type ResponseOf<Name extends EndpointName> = z.output<Row<Name>['response']>
+/** What goes over the wire, and what a server takes. */
+export type WireRequestOf<Name extends EndpointName> = z.input<Row<Name>['request']>
+/** What a server answers in the envelope's `data`. */
+export type WireResponseOf<Name extends EndpointName> = z.input<Row<Name>['response']>
 
 /** The row with its columns but without its exact schemas: for code that treats all endpoints alike. */
 export function endpointNamed(name: EndpointName): Endpoint {

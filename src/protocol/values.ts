@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { textOrNull } from './answer-values.ts'
 
 /** Allowed values and forms that several endpoints share. Document: Resources and their fields. */
 
@@ -50,34 +51,54 @@ export const clientOid = z.string().regex(/^[0-9A-Za-z_-]{1,32}$/, '1 to 32 lett
 /** Document: "receiveWindow (ms; must not exceed 60 s)". */
 export const receiveWindow = z
   .string()
-  .regex(/^\d{1,5}$/)
+  .regex(/^\d{1,5}$/, 'milliseconds in a string; receiveWindow must not exceed 60 s (60000 ms)')
   .refine((text) => Number(text) <= 60_000, 'receiveWindow must not exceed 60 s (60000 ms)')
+  .describe('How long the request is valid, ms; must not exceed 60 s')
 
-/** A value of an answer: text, or null where the exchange leaves it out. */
-export const textOrNull = z.string().nullish()
+export const requestTime = millisText.describe('Request time, Unix ms')
+
+/** A count of rows in a string: 1 to `max`, where the document gives a maximum. */
+export function pageLimit({ byDefault, max }: { readonly byDefault: number; readonly max?: number }) {
+  return z
+    .string()
+    .regex(/^[1-9]\d{0,3}$/, max === undefined ? 'a positive number in a string' : `limit is 1 to ${max}`)
+    .refine((text) => max === undefined || Number(text) <= max, `limit is 1 to ${max}`)
+    .meta({ description: 'Rows a page', default: String(byDefault) })
+}
+
+/** The clientOid of an order that we may not have placed: other clients use more characters than we do. */
+export const foreignClientOid = z.string().regex(/^[\x21-\x7e]{1,64}$/, '1 to 64 visible characters')
+
+/** A name of a coin: `USDT`, and now and then with small letters. */
+export const coin = z.string().regex(/^[A-Za-z0-9]{1,30}$/, 'the name of a coin such as BTC')
+
+const orderIdGiven = textOrNull.describe('Order ID')
+const clientOidGiven = textOrNull.describe('Client-defined order ID')
 
 /** An order reference: an item of a success list. Either id may be missing in real answers. */
-export const orderReference = z.object({ orderId: textOrNull, clientOid: textOrNull })
+export const orderReference = z.object({ orderId: orderIdGiven, clientOid: clientOidGiven })
 
 /** An item of a futures failure list. Samples of the real exchange leave `errorCode` out. */
 export const failureItem = z.object({
-  orderId: textOrNull,
-  clientOid: textOrNull,
-  errorMsg: textOrNull,
-  errorCode: textOrNull,
+  orderId: orderIdGiven,
+  clientOid: clientOidGiven,
+  errorMsg: textOrNull.describe('Failure reason'),
+  errorCode: textOrNull.describe('Failure code'),
 })
 
-/** What batch-place and cancel-all answer. */
+/** What batch-place and cancel-all answer. Document: Batch result item. */
 export const batchResult = z.object({
   successList: z
     .array(orderReference)
     .nullish()
-    .transform((list) => list ?? []),
+    .transform((list) => list ?? [])
+    .describe('Orders that the exchange took'),
   failureList: z
     .array(failureItem)
     .nullish()
-    .transform((list) => list ?? []),
+    .transform((list) => list ?? [])
+    .describe('Orders that it did not take, each with its reason'),
 })
 
+export type BatchResult = z.output<typeof batchResult>
 export type ProductType = z.infer<typeof productType>
-export type BatchResult = z.infer<typeof batchResult>

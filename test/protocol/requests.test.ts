@@ -52,6 +52,7 @@ describeRequest(
     accepted: [
       ['a limit order', {}],
       ['a market order without price and force', { orderList: [MARKET] }],
+      ['a limit order without force: gtc', order({ force: undefined })],
       ['50 orders', { orderList: Array.from({ length: 50 }, () => ORDER) }],
       [
         'every force',
@@ -80,11 +81,6 @@ describeRequest(
         'a limit order without price',
         order({ price: undefined }),
         /price is required when orderType is limit/,
-      ],
-      [
-        'a limit order without force',
-        order({ force: undefined }),
-        /force is required when orderType is limit/,
       ],
       ['another force', order({ force: 'day' }), /force/],
       ['another side', order({ side: 'long' }), /side/],

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { defineEndpoint } from '../endpoint.ts'
-import { batchResult, marginCoin, millisText, productType, receiveWindow, symbol } from '../values.ts'
+import { batchResult, marginCoin, productType, receiveWindow, requestTime, symbol } from '../values.ts'
 
 /** Cancels every normal order of a product type, or of one symbol: the only way to cancel that there is. */
 export const cancelAllOrders = defineEndpoint({
@@ -13,10 +13,12 @@ export const cancelAllOrders = defineEndpoint({
   section: 'POST /api/v2/mix/order/cancel-all-orders (cancel all orders)',
   request: z
     .strictObject({
-      symbol: symbol.optional(),
-      productType,
-      marginCoin: marginCoin.optional(),
-      requestTime: millisText.optional(),
+      symbol: symbol.describe('Trading pair; all of the product type when omitted').optional(),
+      productType: productType.describe('Product type'),
+      marginCoin: marginCoin
+        .describe('Margin coin, upper case; required when productType is COIN-FUTURES')
+        .optional(),
+      requestTime: requestTime.optional(),
       receiveWindow: receiveWindow.optional(),
     })
     .refine((body) => body.productType !== 'COIN-FUTURES' || body.marginCoin !== undefined, {

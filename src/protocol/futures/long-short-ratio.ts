@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { defineEndpoint } from '../endpoint.ts'
-import { symbol } from '../values.ts'
+import { coin, symbol } from '../values.ts'
 
 /** Reads how many accounts are long for each that is short, over a day or a month. Public. */
 export const longShortRatio = defineEndpoint({
@@ -12,12 +12,14 @@ export const longShortRatio = defineEndpoint({
   retry: 'safe',
   section: 'GET /api/v2/mix/market/long-short-ratio (long/short position ratio, public)',
   request: z.strictObject({
-    symbol,
-    period: z.enum(['24h', '30d']).optional(),
-    coin: z
-      .string()
-      .regex(/^[A-Z0-9]{1,20}$/)
-      .optional(),
+    symbol: symbol.describe('Trading pair'),
+    period: z.enum(['24h', '30d']).meta({ description: 'How far back', default: '24h' }).optional(),
+    coin: coin.describe('Base or quote coin; default the base coin').optional(),
   }),
-  response: z.array(z.object({ ts: z.string(), longShortRatio: z.string() })),
+  response: z.array(
+    z.object({
+      ts: z.string().describe('Instant, Unix ms'),
+      longShortRatio: z.string().describe('Long positions for each short one'),
+    }),
+  ),
 })

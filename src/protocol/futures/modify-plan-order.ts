@@ -3,18 +3,96 @@ import { defineEndpoint } from '../endpoint.ts'
 import {
   decimalText,
   exchangeId,
+  foreignClientOid,
+  orderReference,
   positiveDecimal,
   productType,
   symbol,
-  textOrNull,
   triggerType,
 } from '../values.ts'
+import { planOrderProblems } from './plan-order-rules.ts'
 
 const empty = z.literal('')
-const newTrigger = z.union([triggerType, empty]).optional()
+const newTriggerType = z.union([triggerType, empty])
 /** Empty keeps, a price sets or adds, `0` removes. */
-const removable = z.union([decimalText, empty]).optional()
-const settable = z.union([positiveDecimal, empty]).optional()
+const removable = z.union([decimalText, empty])
+/** Empty keeps, a value sets. */
+const settable = z.union([positiveDecimal, empty])
+
+/** Document: "must not be greater than 10". */
+export const CALLBACK_RATIO_MAX = 10
+
+const exitPrice = 'empty keeps it, a price sets or adds it, 0 removes it'
+const strikePrice = `${exitPrice}; must be empty for a trailing order`
+const exitType =
+  'fill_price (default) or mark_price; must be empty for a trailing order, required for a trigger order ' +
+  'whose trigger price is set'
+
+const request = z
+  .strictObject({
+    orderId: exchangeId
+      .describe('One of orderId and clientOid is required; orderId prevails when both are given')
+      .optional(),
+    clientOid: foreignClientOid.describe('Client trigger order ID').optional(),
+    productType: productType.describe('Product type'),
+    planType: z
+      .string()
+      .regex(/^[a-z_]{1,30}$/, 'a type of plan order such as normal_plan')
+      .describe('In the sample only: the document shows neither its values nor whether it is required')
+      .optional(),
+    symbol: symbol.describe('Trading pair; in the sample only').optional(),
+    newSize: settable.describe('New amount; empty keeps it').optional(),
+    newPrice: settable
+      .describe('New execution price; empty keeps it; must be empty for a market or a trailing order')
+      .optional(),
+    newCallbackRatio: settable
+      .describe('Percent, not greater than 10: required for a trailing order, else must be empty')
+      .optional(),
+    newTriggerPrice: settable.describe('New trigger price; empty keeps it').optional(),
+    newTriggerType: newTriggerType
+      .describe('fill_price or mark_price; requires newTriggerPrice; empty keeps it')
+      .optional(),
+    newSurplusTriggerPrice: removable
+      .describe('How the table of the document spells newStopSurplusTriggerPrice')
+      .optional(),
+    newStopSurplusTriggerPrice: removable.describe(`Take-profit trigger price: ${exitPrice}`).optional(),
+    newStopSurplusExecutePrice: removable.describe(`Take-profit strike price: ${strikePrice}`).optional(),
+    newStopSurplusTriggerType: newTriggerType.describe(`Take-profit trigger type: ${exitType}`).optional(),
+    newStopLossTriggerPrice: removable.describe(`Stop-loss trigger price: ${exitPrice}`).optional(),
+    newStopLossExecutePrice: removable.describe(`Stop-loss strike price: ${strikePrice}`).optional(),
+    newStopLossTriggerType: newTriggerType.describe(`Stop-loss trigger type: ${exitType}`).optional(),
+    newPresetStopSurplusPrice: removable
+      .describe('In the sample only: the document does not show what values it takes')
+      .optional(),
+    newPresetStopLossPrice: removable
+      .describe('In the sample only: the document does not show what values it takes')
+      .optional(),
+  })
+  .refine((body) => body.orderId !== undefined || body.clientOid !== undefined, {
+    path: ['orderId'],
+    message: 'one of orderId and clientOid is required',
+  })
+  .refine((body) => !body.newTriggerType || !!body.newTriggerPrice, {
+    path: ['newTriggerType'],
+    message: 'newTriggerType requires newTriggerPrice',
+  })
+  .refine((body) => Number(body.newCallbackRatio || '0') <= CALLBACK_RATIO_MAX, {
+    path: ['newCallbackRatio'],
+    message: `newCallbackRatio must not be greater than ${CALLBACK_RATIO_MAX}`,
+  })
+  .refine(
+    ({ newSurplusTriggerPrice: one, newStopSurplusTriggerPrice: other }) => !one || !other || one === other,
+    {
+      path: ['newSurplusTriggerPrice'],
+      message:
+        'newSurplusTriggerPrice and newStopSurplusTriggerPrice are two names of one field and must agree',
+    },
+  )
+
+export type WirePlanModification = z.input<typeof request>
+
+/** As the house writes it: the take-profit's trigger price has one name. */
+export type PlanModification = Omit<WirePlanModification, 'newSurplusTriggerPrice'>
 
 /** Changes a pending trigger order: amount, prices, take-profit and stop-loss. */
 export const modifyPlanOrder = defineEndpoint({
@@ -25,37 +103,18 @@ export const modifyPlanOrder = defineEndpoint({
   limit: { calls: 10, perMs: 1000, scope: 'uid' },
   retry: 'repeatable',
   section: 'POST /api/v2/mix/order/modify-plan-order (modify a trigger order)',
-  request: z
-    .strictObject({
-      orderId: exchangeId.optional(),
-      clientOid: z.string().min(1).max(64).optional(),
-      productType,
-      symbol: symbol.optional(),
-      planType: z.enum(['normal_plan', 'track_plan']).optional(),
-      newSize: settable,
-      newPrice: settable,
-      newCallbackRatio: settable,
-      newTriggerPrice: settable,
-      newTriggerType: newTrigger,
-      newSurplusTriggerPrice: removable,
-      newStopSurplusTriggerPrice: removable,
-      newStopSurplusExecutePrice: removable,
-      newStopSurplusTriggerType: newTrigger,
-      newStopLossTriggerPrice: removable,
-      newStopLossExecutePrice: removable,
-      newStopLossTriggerType: newTrigger,
-    })
-    .refine((body) => body.orderId !== undefined || body.clientOid !== undefined, {
-      path: ['orderId'],
-      message: 'one of orderId and clientOid is required',
-    })
-    .refine((body) => !body.newTriggerType || !!body.newTriggerPrice, {
-      path: ['newTriggerType'],
-      message: 'newTriggerType requires newTriggerPrice',
-    })
-    .refine((body) => Number(body.newCallbackRatio || '0') <= 10, {
-      path: ['newCallbackRatio'],
-      message: 'newCallbackRatio must not be greater than 10',
-    }),
-  response: z.object({ orderId: textOrNull, clientOid: textOrNull }),
+  request,
+  toWire,
+  response: orderReference,
+  rules: planOrderProblems,
 })
+
+/**
+ * Under both names: the table of the document has one, its sample and its other rules have the other, and an
+ * exchange that reads only one of them would keep the old take-profit without a word.
+ */
+function toWire(modification: PlanModification): WirePlanModification {
+  const { newStopSurplusTriggerPrice } = modification
+  if (newStopSurplusTriggerPrice === undefined) return modification
+  return { ...modification, newSurplusTriggerPrice: newStopSurplusTriggerPrice }
+}

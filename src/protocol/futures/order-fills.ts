@@ -1,39 +1,51 @@
 import { z } from 'zod'
+import { knownTextOrNull, textOrNull } from '../answer-values.ts'
 import { defineEndpoint } from '../endpoint.ts'
-import { exchangeId, millisText, productType, symbol, textOrNull } from '../values.ts'
+import { isWithinThreeMonths } from '../time-span.ts'
+import { exchangeId, millisText, pageLimit, productType, symbol } from '../values.ts'
 
 /** Document: "limit (optional, default 100, maximum 100)". */
 export const FILLS_PAGE_MAX = 100
 
-const SPAN_MS_MAX = 93 * 24 * 3_600_000
-
 const feeDetail = z.object({
-  deduction: textOrNull,
-  feeCoin: textOrNull,
-  totalDeductionFee: textOrNull,
-  /** Negative when the account pays. */
-  totalFee: textOrNull,
+  deduction: textOrNull.describe('Whether deducted by vouchers; samples show yes'),
+  feeCoin: textOrNull.describe('Fee coin'),
+  totalDeductionFee: textOrNull.describe('Total fee discount'),
+  totalFee: textOrNull.describe('Total fee; negative when the account pays'),
 })
 
 /** Document: Futures fill. It carries no clientOid. */
 export const fill = z.object({
-  tradeId: z.string().min(1),
-  symbol: z.string().min(1),
-  orderId: z.string(),
-  price: z.string(),
-  baseVolume: z.string(),
-  quoteVolume: textOrNull,
-  feeDetail: z.array(feeDetail).nullish(),
-  side: z.enum(['buy', 'sell']),
-  /** Profit realised by this fill, in the margin coin; `0` or empty when it opened. */
-  profit: textOrNull,
-  enterPointSource: textOrNull,
-  /** `open`, `close`, and what the system did: `burst_close_long` and others. In one-way mode values vary. */
-  tradeSide: textOrNull,
-  posMode: textOrNull,
-  tradeScope: textOrNull,
-  /** Unix ms. */
-  cTime: z.string(),
+  tradeId: z.string().min(1).describe('Transaction ID'),
+  symbol: z.string().min(1).describe('Trading pair'),
+  orderId: z.string().describe('Order ID'),
+  price: z.string().describe('Order price'),
+  baseVolume: z.string().describe('Amount of coins traded'),
+  quoteVolume: textOrNull.describe('Trading amount in quote currency'),
+  feeDetail: z.array(feeDetail).nullish().describe('Fees'),
+  side: z.enum(['buy', 'sell']).describe('Direction; in hedge mode that of the position'),
+  profit: textOrNull.describe('Profit in the margin coin; 0 or empty when it opened'),
+  enterPointSource: knownTextOrNull('WEB', 'API', 'SYS', 'ANDROID', 'IOS').describe(
+    'Client; SYS is the system, usually forced liquidation. Samples write it in lower case',
+  ),
+  tradeSide: knownTextOrNull(
+    'open',
+    'close',
+    'reduce_close_long',
+    'reduce_close_short',
+    'offset_close_long',
+    'offset_close_short',
+    'burst_close_long',
+    'burst_close_short',
+    'delivery_close_long',
+    'delivery_close_short',
+  ).describe(
+    'Opens or closes; reduce: partial liquidation; offset: partial liquidation for netting; burst: ' +
+      'liquidation; delivery: close at delivery. In one-way mode values vary',
+  ),
+  posMode: knownTextOrNull('one_way_mode', 'hedge_mode').describe('Position mode'),
+  tradeScope: knownTextOrNull('taker', 'maker').describe('Liquidity taken or made'),
+  cTime: z.string().describe('Transaction time, Unix ms'),
 })
 
 /** Reads the account's fills, newest first, a page at a time. */
@@ -47,31 +59,27 @@ export const orderFills = defineEndpoint({
   section: 'GET /api/v2/mix/order/fills (order fill details)',
   request: z
     .strictObject({
-      orderId: exchangeId.optional(),
-      symbol: symbol.optional(),
-      productType,
-      idLessThan: exchangeId.optional(),
-      startTime: millisText.optional(),
-      endTime: millisText.optional(),
-      limit: z
-        .string()
-        .regex(/^\d{1,3}$/)
-        .refine((text) => Number(text) >= 1 && Number(text) <= FILLS_PAGE_MAX, 'limit is 1 to 100')
+      orderId: exchangeId.describe('Order ID').optional(),
+      symbol: symbol.describe('Trading pair').optional(),
+      productType: productType.describe('Product type'),
+      idLessThan: exchangeId.describe('The page before this trade ID: older data').optional(),
+      startTime: millisText.describe('From, Unix ms; when missing, three months before endTime').optional(),
+      endTime: millisText
+        .describe('To, Unix ms; at most three months after startTime, which is what a missing one means')
         .optional(),
+      limit: pageLimit({ byDefault: 100, max: FILLS_PAGE_MAX }).optional(),
     })
-    .refine(
-      (query) => Number(query.endTime ?? 0) - Number(query.startTime ?? query.endTime ?? 0) <= SPAN_MS_MAX,
-      {
-        path: ['endTime'],
-        message: 'startTime and endTime may be at most three months apart',
-      },
-    ),
+    .refine(isWithinThreeMonths, {
+      path: ['endTime'],
+      message: 'startTime and endTime may be at most three months apart',
+    }),
   response: z.object({
     fillList: z
       .array(fill)
       .nullish()
-      .transform((list) => list ?? []),
-    endId: textOrNull,
+      .transform((list) => list ?? [])
+      .describe('Fills'),
+    endId: textOrNull.describe('Final transaction ID, for idLessThan'),
   }),
 })
 

@@ -1,11 +1,14 @@
+import { type ResponseOf } from '../../protocol/endpoints.ts'
 import { type CancelAllRequest } from '../../protocol/futures/cancel-all-orders.ts'
-import { type BatchResult } from '../../protocol/values.ts'
 import { symbolOf, type Account, type CoreState } from './core-state.ts'
 import { cancelRefusal } from './delivery.ts'
 import { cancelOrder } from './order-life.ts'
 import { orderIdText } from './order.ts'
 import { refusals } from './refusals.ts'
 import { accept, refuse, type Reply } from './reply.ts'
+
+/** What batch-place and cancel-all answer. */
+type BatchResult = ResponseOf<'batchPlaceOrder'>
 
 /**
  * Cancels every normal order of a product type, or of one symbol of it; trigger orders and position exits

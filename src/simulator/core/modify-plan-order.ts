@@ -1,4 +1,4 @@
-import { type RequestOf } from '../../protocol/endpoints.ts'
+import { type WireRequestOf } from '../../protocol/endpoints.ts'
 import { symbolOf, type Account, type CoreState, type SymbolState } from './core-state.ts'
 import { checked, readPrice, readSize, refused, type Checked } from './order-validation.ts'
 import { orderIdText, sequenceOfId } from './order.ts'
@@ -10,7 +10,7 @@ import { putPlanOrder } from './record-changes.ts'
 import { refusals } from './refusals.ts'
 import { accept, refuse, type Reply } from './reply.ts'
 
-type Modification = RequestOf<'modifyPlanOrder'>
+type Modification = WireRequestOf<'modifyPlanOrder'>
 
 /** Changes a pending trigger order, whole or not at all. Document: POST /api/v2/mix/order/modify-plan-order. */
 export function modifyPlan(

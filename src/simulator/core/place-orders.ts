@@ -1,5 +1,5 @@
+import { type ResponseOf } from '../../protocol/endpoints.ts'
 import { type BatchPlaceItem, type BatchPlaceRequest } from '../../protocol/futures/batch-place-order.ts'
-import { type BatchResult } from '../../protocol/values.ts'
 import { type Account, type CoreState, type SymbolState } from './core-state.ts'
 import { findEarlierOrder, rememberOrder } from './idempotency.ts'
 import { enterMatching } from './matching.ts'
@@ -10,6 +10,9 @@ import { orderIdText, type MarginMode, type Order, type OrderTerms } from './ord
 import { putAccount } from './record-changes.ts'
 import { refusals } from './refusals.ts'
 import { accept, refuse, type Refusal, type Reply } from './reply.ts'
+
+/** What batch-place and cancel-all answer. */
+type BatchResult = ResponseOf<'batchPlaceOrder'>
 
 /** Places a batch. Document: POST /api/v2/mix/order/batch-place-order. */
 export function placeBatch(

@@ -1,12 +1,13 @@
 import { type Endpoint } from '../../protocol/endpoint.ts'
-import { endpointNamed, endpointNames, type EndpointName } from '../../protocol/endpoints.ts'
+import { endpointNamed } from '../../protocol/endpoints.ts'
+import { servedNames, type ServedName } from './handlers.ts'
 import { type WireRequest } from './wire-request.ts'
 
 /** A row of the table under its name, which is what its handler is found by. */
-export type NamedEndpoint = Endpoint & { readonly name: EndpointName }
+export type NamedEndpoint = Endpoint & { readonly name: ServedName }
 
 const ENDPOINTS: ReadonlyMap<string, NamedEndpoint> = new Map(
-  endpointNames.map((name) => {
+  servedNames.map((name) => {
     const endpoint = { ...endpointNamed(name), name }
     return [`${endpoint.method} ${endpoint.path}`, endpoint]
   }),

@@ -1,4 +1,9 @@
-import { type EndpointName, type RequestOf, type ResponseOf } from '../../protocol/endpoints.ts'
+import {
+  type EndpointName,
+  endpointNames,
+  type WireRequestOf,
+  type WireResponseOf,
+} from '../../protocol/endpoints.ts'
 import { type AccountRef } from '../core/account.ts'
 import { type ExchangeCore } from '../core/exchange-core.ts'
 import { type Reply } from '../core/reply.ts'
@@ -11,20 +16,39 @@ export interface Caller {
   readonly now: number
 }
 
-/** What the wire asks of the core: a method an endpoint, under its name, and whose key is whose. */
-export type ServedCore = Pick<ExchangeCore, EndpointName | 'accountByKey'>
+/** Rows that this exchange does not serve yet. A row that is neither here nor among the handlers does not compile. */
+type NotServed =
+  | 'spotHistoryOrders'
+  | 'spotOrderInfo'
+  | 'spotSymbols'
+  | 'spotWithdrawal'
+  | 'isolatedOpenOrders'
+  | 'crossedOpenOrders'
+  | 'isolatedLiquidationOrders'
+  | 'crossedLiquidationOrders'
+  | 'isolatedBatchCancelOrders'
+  | 'copyOrderTotalDetail'
+  | 'copyConfigSettingSymbols'
+  | 'convertRecords'
+  | 'createVirtualSubaccounts'
+  | 'gatewayTest'
 
-export type Handler<Name extends EndpointName> = (
+export type ServedName = Exclude<EndpointName, NotServed>
+
+/** What the wire asks of the core: a method an endpoint, under its name, and whose key is whose. */
+export type ServedCore = Pick<ExchangeCore, ServedName | 'accountByKey'>
+
+export type Handler<Name extends ServedName> = (
   core: ServedCore,
-  request: RequestOf<Name>,
+  request: WireRequestOf<Name>,
   caller: Caller,
-) => Reply<ResponseOf<Name>>
+) => Reply<WireResponseOf<Name>>
 
 /** The caller of a public endpoint: no account has an empty UID. */
 export const NOBODY: AccountRef = { uid: '' }
 
 /** What answers each row of the table. A row without a handler does not compile. */
-export const handlers: { readonly [Name in EndpointName]: Handler<Name> } = {
+export const handlers: { readonly [Name in ServedName]: Handler<Name> } = {
   batchPlaceOrder: (core, request, { account, now }) => core.batchPlaceOrder(account, request, now),
   cancelAllOrders: (core, request, { account, now }) => core.cancelAllOrders(account, request, now),
   modifyPlanOrder: (core, request, { account, now }) => core.modifyPlanOrder(account, request, now),
@@ -33,3 +57,8 @@ export const handlers: { readonly [Name in EndpointName]: Handler<Name> } = {
   tickers: (core, request, { now }) => core.tickers(request, now),
   longShortRatio: (core, request, { now }) => core.longShortRatio(request, now),
 }
+
+/** The rows that have a handler, in the document's order. */
+export const servedNames: readonly ServedName[] = endpointNames.filter(
+  (name): name is ServedName => name in handlers,
+)

@@ -1,7 +1,7 @@
+import { type ResponseOf } from '../../../src/protocol/endpoints.ts'
 import { type BatchPlaceItem } from '../../../src/protocol/futures/batch-place-order.ts'
 import { type WireFill } from '../../../src/protocol/futures/order-fills.ts'
 import { type WirePosition } from '../../../src/protocol/futures/single-position.ts'
-import { type BatchResult } from '../../../src/protocol/values.ts'
 import { type AccountSetup } from '../../../src/simulator/core/account.ts'
 import { createExchangeCore, type ExchangeCore } from '../../../src/simulator/core/exchange-core.ts'
 import { buildInstruments, type Instrument } from '../../../src/simulator/core/instruments.ts'
@@ -10,6 +10,9 @@ import { type PlacePlanOrderRequest } from '../../../src/simulator/core/plan-ord
 import { type Reply } from '../../../src/simulator/core/reply.ts'
 import { type CoreSettings } from '../../../src/simulator/core/settings.ts'
 import { ScriptedMarket } from './scripted-market.ts'
+
+/** What batch-place and cancel-all answer. */
+type BatchResult = ResponseOf<'batchPlaceOrder'>
 
 export const START_AT = Date.UTC(2025, 5, 2, 6)
 export const DELIVERY_AT = START_AT + 3_600_000

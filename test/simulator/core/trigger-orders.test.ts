@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type RequestOf } from '../../../src/protocol/endpoints.ts'
+import { type WireRequestOf } from '../../../src/protocol/endpoints.ts'
 import { type Reply } from '../../../src/simulator/core/reply.ts'
 import { Bench, fillTexts, limit, market, dataOf } from './bench.ts'
 
@@ -127,7 +127,7 @@ describe('a trigger order', () => {
   })
 })
 
-type Change = Partial<RequestOf<'modifyPlanOrder'>>
+type Change = Partial<WireRequestOf<'modifyPlanOrder'>>
 
 describe('modify-plan-order', () => {
   function planned(plan: Parameters<Bench['placePlan']>[1] = {}) {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
-import { endpointNamed, endpointNames } from '../../../src/protocol/endpoints.ts'
+import { endpointNamed } from '../../../src/protocol/endpoints.ts'
 import { type Counting, createCallCounter } from '../../../src/simulator/wire/call-counter.ts'
+import { servedNames } from '../../../src/simulator/wire/handlers.ts'
 import { defaultRateLimitSettings, RateLimits } from '../../../src/simulator/wire/rate-limits.ts'
 import { ALICE, CAROL } from './fake-core.ts'
 import { BATCH_BODY, BATCH_PATH, GOOD_REQUESTS, signedRequest, TICKERS_PATH } from './signed-request.ts'
@@ -85,7 +86,7 @@ test('in no window of a second does sliding counting grant more than the limit, 
   }
 })
 
-const LIMITS = endpointNames.flatMap((name) => COUNTINGS.map((counting) => [name, counting] as const))
+const LIMITS = servedNames.flatMap((name) => COUNTINGS.map((counting) => [name, counting] as const))
 
 test.each(LIMITS)('%s is limited as the document says, under %s counting', (name, counting) => {
   const { calls, scope } = endpointNamed(name).limit

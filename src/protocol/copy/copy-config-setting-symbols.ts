@@ -1,0 +1,63 @@
+import { z } from 'zod'
+import { defineEndpoint } from '../endpoint.ts'
+import { symbol } from '../values.ts'
+
+/** Document: "settingList — list, required, at most 50 items". */
+export const COPY_SETTINGS_MAX = 50
+
+/** Document: "positive integer 1-400; larger values invalid". Empty and `0` have their meaning by type. */
+const ratio = z
+  .string()
+  .regex(/^(|0|[1-9]\d?|[1-3]\d\d|400)$/, 'a ratio is an integer from 1 to 400 in a string')
+const ratioMeaning =
+  'Integer 1 to 400. ADD: empty means none set. UPDATE: empty means no change, 0 cancels the earlier ' +
+  'setting. DELETE: ignored'
+
+const setting = z
+  .strictObject({
+    symbol: symbol.describe('Trading pair'),
+    productType: z
+      .enum(['USDT-FUTURES', 'COIN-FUTURES', 'USDC-FUTURES'])
+      .describe('Product type; there is no copy trading on the demo ones'),
+    settingType: z.enum(['ADD', 'DELETE', 'UPDATE']).describe('What is done with the symbol'),
+    stopSurplusRatio: ratio.describe(`Take-profit ratio. ${ratioMeaning}`).optional(),
+    stopLossRatio: ratio.describe(`Stop-loss ratio. ${ratioMeaning}`).optional(),
+  })
+  .refine(
+    ({ settingType, stopSurplusRatio, stopLossRatio }) =>
+      settingType !== 'UPDATE' || !!stopSurplusRatio || !!stopLossRatio,
+    {
+      path: ['stopSurplusRatio'],
+      message: 'UPDATE needs at least one of stopSurplusRatio and stopLossRatio',
+    },
+  )
+  .superRefine((item, context) => {
+    if (item.settingType !== 'ADD') return
+    for (const name of ['stopSurplusRatio', 'stopLossRatio'] as const) {
+      if (item[name] !== '0') continue
+      context.addIssue({
+        code: 'custom',
+        path: [name],
+        message: '0 cancels an earlier setting and is for UPDATE only',
+      })
+    }
+  })
+
+/** Changes which symbols may be copied, and the ratios at which copied positions close. */
+export const copyConfigSettingSymbols = defineEndpoint({
+  name: 'copyConfigSettingSymbols',
+  method: 'POST',
+  path: '/api/v2/copy/mix-trader/config-setting-symbols',
+  auth: 'schemeA',
+  limit: { calls: 5, perMs: 1000, scope: 'uid' },
+  retry: 'repeatable',
+  section: 'POST /api/v2/copy/mix-trader/config-setting-symbols (change copy-trade symbol settings)',
+  request: z.strictObject({
+    settingList: z
+      .array(setting)
+      .min(1)
+      .max(COPY_SETTINGS_MAX, `settingList takes at most ${COPY_SETTINGS_MAX} items`)
+      .describe('Settings, at most 50'),
+  }),
+  response: z.string().describe('The setting result'),
+})

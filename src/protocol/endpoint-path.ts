@@ -1,0 +1,31 @@
+/** The one parameter of paths. Document: `{platform_coin}`, the lower-case ticker of the platform's own coin. */
+export interface PathValues {
+  readonly platform_coin?: string
+}
+
+/** What may stand in a path: a ticker in lower case. */
+const PATH_VALUE = /^[a-z0-9]{1,20}$/
+const PARAMETER = /\{(\w+)\}/g
+
+/**
+ * The path of a row with its parameters filled in.
+ * @throws RangeError when a value is missing or is no ticker in lower case.
+ */
+export function formatPath(template: string, values: PathValues): string {
+  return template.replaceAll(PARAMETER, (_, name: string) => {
+    const value: unknown = new Map(Object.entries(values)).get(name)
+    if (typeof value !== 'string' || !PATH_VALUE.test(value)) {
+      throw new RangeError(`the path ${template} needs ${name}, letters and digits in lower case`)
+    }
+    return value
+  })
+}
+
+/** The parameters that a path has of a template's, or undefined when it is none of the template's. */
+export function matchPath(template: string, path: string): Readonly<Record<string, string>> | undefined {
+  const pattern = template
+    .replaceAll(/[.*+?^$()|[\]\\]/g, String.raw`\$&`)
+    .replaceAll(PARAMETER, '(?<$1>[a-z0-9]{1,20})')
+  const match = new RegExp(`^${pattern}$`).exec(path)
+  return match === null ? undefined : { ...match.groups }
+}

@@ -1,0 +1,63 @@
+import { z } from 'zod'
+import { knownText, listOf, textIfAny } from '../answer-values.ts'
+
+/** Document: "`systemRepay-selll` (spelled so)". */
+const MISSPELT_SIDE = 'systemRepay-selll'
+
+/** Sides that the system takes, and how the house writes them: hyphens, and one `l` too many left out. */
+export function toCleanSide(side: string | undefined): string | undefined {
+  if (side === MISSPELT_SIDE) return 'systemRepay-sell'
+  return side?.replace('liquidation_', 'liquidation-')
+}
+
+function marginOrder(...sides: readonly string[]) {
+  return z.object({
+    symbol: z.string().min(1).describe('Trading pair'),
+    orderId: z.string().min(1).describe('Order ID'),
+    clientOid: textIfAny.describe('Client-defined ID'),
+    size: textIfAny.describe('Filled quantity'),
+    priceAvg: textIfAny.describe('Fill price; the cross endpoint describes it as the order price'),
+    amount: textIfAny.describe('Described as filled quantity'),
+    price: textIfAny.describe('Order price'),
+    force: knownText('gtc', 'post_only', 'fok', 'ioc').describe('Time in force'),
+    enterPointSource: knownText('WEB', 'IOS', 'ANDROID', 'API', 'SYS').describe(
+      'Client; SYS is the system, usually forced liquidation',
+    ),
+    status: knownText('live', 'partial_fill', 'filled', 'cancelled', 'reject').describe('Order status'),
+    side: knownText(...sides)
+      .transform(toCleanSide)
+      .describe('Direction'),
+    baseSize: textIfAny.describe('Quantity in base coin'),
+    quoteSize: textIfAny.describe('Quantity in quote coin'),
+    orderType: knownText('limit', 'market').describe('Order type'),
+    loanType: knownText('normal', 'autoLoan', 'autoRepay', 'autoLoanAndRepay').describe(
+      'Borrows or repays with the order, or does not',
+    ),
+    cTime: textIfAny.describe('Creation time, Unix ms'),
+    uTime: textIfAny.describe('Update time, Unix ms'),
+  })
+}
+
+/** An order of isolated margin. Document: Margin order (isolated and cross current orders). */
+export const isolatedOrder = marginOrder('sell', 'buy')
+
+/** An order of cross margin, whose side also says what the system did. */
+export const crossedOrder = marginOrder(
+  'sell',
+  'buy',
+  'liquidation-buy',
+  'liquidation-sell',
+  'systemRepay-buy',
+  MISSPELT_SIDE,
+)
+
+/** A page of current orders. */
+export function openOrdersPage<Order extends z.ZodType>(order: Order) {
+  return z.object({
+    orderList: listOf(order).describe('Current orders'),
+    maxId: textIfAny.describe('The largest ID of the result'),
+    minId: textIfAny.describe('The smallest ID of the result: the next page is idLessThan=minId'),
+  })
+}
+
+export type WireMarginOrder = z.input<typeof crossedOrder>
