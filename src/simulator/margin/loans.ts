@@ -1,0 +1,82 @@
+import { decimal, ZERO, type Decimal } from '../../lib/decimal.ts'
+import { roundUp, smaller } from './amounts.ts'
+import { type PurseRef } from './margin-order.ts'
+import { BORROWABLE_COINS } from './margin-symbols.ts'
+import { putDebtor } from './margin-rows.ts'
+import { coinIn, moneyOf, purseKey, type MarginState } from './margin-state.ts'
+
+const HOUR_MS = 3_600_000
+
+/** Lends to the purse; what may be lent is borrow-room.ts's to say. */
+export function lend(state: MarginState, ref: PurseRef, { coin, amount }: CoinAmount): void {
+  if (amount.lte(ZERO)) return
+  state.ports.wallet.borrow(coinIn(ref, coin), amount)
+  const debtor = state.debtors.get(purseKey(ref)) ?? { ...ref, since: new Map<string, number>() }
+  if (!debtor.since.has(coin)) debtor.since.set(coin, state.clock.now)
+  state.debtors.set(purseKey(ref), debtor)
+  putDebtor(state, debtor)
+}
+
+/** Pays up to `amount` of what is owed out of available: interest first. @returns what was paid */
+export function payBack(state: MarginState, ref: PurseRef, { coin, amount }: CoinAmount): Decimal {
+  const money = moneyOf(state, ref, coin)
+  const most = smaller(amount, money.available)
+  const interest = smaller(most, money.interest)
+  const principal = smaller(most.minus(interest), money.borrowed)
+  return settle(state, ref, { coin, principal, interest })
+}
+
+/** Gives an unused loan back: principal alone, up to what is available and owed. */
+export function returnLoan(state: MarginState, ref: PurseRef, { coin, amount }: CoinAmount): void {
+  const money = moneyOf(state, ref, coin)
+  const principal = smaller(smaller(amount, money.available), money.borrowed)
+  settle(state, ref, { coin, principal, interest: ZERO })
+}
+
+/**
+ * Charges interest at every full hour on what is borrowed then: principal x rate, rounded up to eight
+ * places, never on interest. Several hours at once cost what they would have cost one by one.
+ *
+ * @returns whether anybody was charged
+ */
+export function accrueInterest(state: MarginState): boolean {
+  const hour = Math.floor(state.clock.now / HOUR_MS) * HOUR_MS
+  const hours = Math.round((hour - state.clock.accruedAt) / HOUR_MS)
+  if (hours <= 0) return false
+  const isFirst = state.clock.accruedAt === 0
+  state.clock.accruedAt = hour
+  if (isFirst || state.debtors.size === 0) return false
+  for (const debtor of state.debtors.values()) {
+    for (const coin of debtor.since.keys()) {
+      const rate = BORROWABLE_COINS.get(coin)?.hourlyInterestRate ?? ZERO
+      const hourly = roundUp(moneyOf(state, debtor, coin).borrowed.times(rate))
+      if (hourly.eq(ZERO)) continue
+      state.ports.wallet.accrueInterest(coinIn(debtor, coin), hourly.times(decimal(String(hours))))
+      state.isTouched = true
+    }
+  }
+  return state.isTouched
+}
+
+export interface CoinAmount {
+  readonly coin: string
+  readonly amount: Decimal
+}
+
+function settle(
+  state: MarginState,
+  ref: PurseRef,
+  { coin, principal, interest }: { coin: string; principal: Decimal; interest: Decimal },
+): Decimal {
+  const paid = principal.plus(interest)
+  if (paid.lte(ZERO)) return ZERO
+  state.ports.wallet.repay(coinIn(ref, coin), { principal, interest })
+  const { borrowed, interest: owed } = moneyOf(state, ref, coin)
+  const debtor = state.debtors.get(purseKey(ref))
+  if (debtor !== undefined && borrowed.eq(ZERO) && owed.eq(ZERO)) {
+    debtor.since.delete(coin)
+    if (debtor.since.size === 0) state.debtors.delete(purseKey(ref))
+    putDebtor(state, debtor)
+  }
+  return paid
+}

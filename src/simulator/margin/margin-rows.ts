@@ -1,0 +1,156 @@
+import { decimal } from '../../lib/decimal.ts'
+import { type LiquidationRecord, type MarginMode, type MarginOrder, isOpen } from './margin-order.ts'
+import {
+  purseKey,
+  type Debtor,
+  type Liquidation,
+  type MarginAccount,
+  type MarginState,
+  type SymbolMarket,
+} from './margin-state.ts'
+
+/*
+ * What is stored of each entity, under which id: one function an entity, called wherever it changes, and
+ * how all of it comes back. Decimals write themselves as strings.
+ */
+
+const CLOCK = 'margin/clock'
+const ORDERS = 'margin/order/'
+const RECORDS = 'margin/record/'
+const MARKETS = 'margin/market/'
+const DEBTORS = 'margin/debtor/'
+const LIQUIDATIONS = 'margin/liquidation/'
+
+/** Once at the end of a call that stored anything. */
+export function putClock(state: MarginState): void {
+  if (!state.isTouched) return
+  state.ports.store.put(CLOCK, JSON.stringify(state.clock))
+  state.isTouched = false
+}
+
+export function putOrder(state: MarginState, order: MarginOrder): void {
+  put(state, `${ORDERS}${order.id}`, order)
+}
+
+export function dropOrder(state: MarginState, order: MarginOrder): void {
+  drop(state, `${ORDERS}${order.id}`)
+}
+
+export function putRecord(state: MarginState, place: RecordPlace, record: LiquidationRecord): void {
+  put(state, recordId(place, record), record)
+}
+
+export function dropRecord(state: MarginState, place: RecordPlace, record: LiquidationRecord): void {
+  drop(state, recordId(place, record))
+}
+
+/** What was taken of the displayed price; the price itself comes from the market. */
+export function putMarket(state: MarginState, { rules, shown, shownAt, taken }: SymbolMarket): void {
+  put(state, MARKETS + rules.symbol, { texts: shown?.texts, shownAt, taken })
+}
+
+export function putDebtor(state: MarginState, debtor: Debtor): void {
+  const id = DEBTORS + purseKey(debtor)
+  if (debtor.since.size === 0) drop(state, id)
+  else put(state, id, { ...debtor, since: Object.fromEntries(debtor.since) })
+}
+
+export function putLiquidation(state: MarginState, liquidation: Liquidation): void {
+  put(state, LIQUIDATIONS + purseKey(liquidation), liquidation)
+}
+
+export function dropLiquidation(state: MarginState, liquidation: Liquidation): void {
+  drop(state, LIQUIDATIONS + purseKey(liquidation))
+}
+
+/** Puts the stored rows into a fresh state. Rows of accounts and symbols that are gone are left aside. */
+export function restoreMargin(state: MarginState): void {
+  const { store } = state.ports
+  for (const { json } of store.rows(CLOCK)) Object.assign(state.clock, JSON.parse(json))
+  const orders = store.rows(ORDERS).map(({ json }) => reviveOrder(json))
+  orders.sort((a, b) => (isOpen(a) || isOpen(b) ? 0 : a.updatedAt - b.updatedAt))
+  for (const order of orders) restoreOrder(state.accounts.get(order.uid), order)
+  for (const { id, json } of store.rows(RECORDS)) {
+    const [uid = '', mode] = id.slice(RECORDS.length).split('/')
+    state.accounts.get(uid)?.records[mode as MarginMode].push(reviveRecord(json))
+  }
+  for (const { id, json } of store.rows(MARKETS)) {
+    restoreMarket(state.symbols.get(id.slice(MARKETS.length)), json)
+  }
+  for (const { json } of store.rows(DEBTORS)) {
+    const row = JSON.parse(json) as Omit<Debtor, 'since'> & { since: Record<string, number> }
+    if (!state.accounts.has(row.uid)) continue
+    state.debtors.set(purseKey(row), { ...row, since: new Map(Object.entries(row.since)) })
+  }
+  for (const { json } of store.rows(LIQUIDATIONS)) {
+    const row = JSON.parse(json) as Omit<Liquidation, 'traded'> & { traded: string }
+    if (state.accounts.has(row.uid)) {
+      state.liquidations.set(purseKey(row), { ...row, traded: decimal(row.traded) })
+    }
+  }
+}
+
+interface RecordPlace {
+  readonly uid: string
+  readonly mode: MarginMode
+}
+
+function recordId({ uid, mode }: RecordPlace, { id }: LiquidationRecord): string {
+  return `${RECORDS}${uid}/${mode}/${id}`
+}
+
+function put(state: MarginState, id: string, row: unknown): void {
+  state.ports.store.put(id, JSON.stringify(row))
+  state.isTouched = true
+}
+
+function drop(state: MarginState, id: string): void {
+  state.ports.store.drop(id)
+  state.isTouched = true
+}
+
+/** JSON has no decimals: they come back as strings. */
+type Texts<Entity, Field extends keyof Entity> = Omit<Entity, Field> & Record<Field, string>
+
+function reviveOrder(json: string): MarginOrder {
+  const row = JSON.parse(json) as Texts<
+    MarginOrder,
+    'price' | 'base' | 'quote' | 'filledBase' | 'filledQuote' | 'frozen' | 'loan'
+  >
+  const optional = (text: string | undefined) => (text === undefined ? undefined : decimal(text))
+  return {
+    ...row,
+    price: optional(row.price),
+    base: optional(row.base),
+    quote: optional(row.quote),
+    filledBase: decimal(row.filledBase),
+    filledQuote: decimal(row.filledQuote),
+    frozen: decimal(row.frozen),
+    loan: decimal(row.loan),
+  }
+}
+
+function restoreOrder(account: MarginAccount | undefined, order: MarginOrder): void {
+  const orders = isOpen(order) ? account?.open : account?.ended
+  orders?.set(order.id, order)
+}
+
+function reviveRecord(json: string): LiquidationRecord {
+  const row = JSON.parse(json) as { type: LiquidationRecord['type'] } & Record<string, string>
+  const names =
+    row.type === 'swap' ? ['fromSize', 'toSize'] : ['price', 'size', 'filledBase', 'filledQuote']
+  const decimals = names.map((name) => [name, decimal(row[name] ?? '')])
+  return { ...(row as unknown as LiquidationRecord), ...Object.fromEntries(decimals) }
+}
+
+function restoreMarket(market: SymbolMarket | undefined, json: string): void {
+  const { texts, shownAt, taken } = JSON.parse(json) as {
+    texts?: { bid: string; ask: string; last: string }
+    shownAt: number
+    taken: { buy: string; sell: string }
+  }
+  if (market === undefined) return
+  market.shown = texts && { bid: decimal(texts.bid), ask: decimal(texts.ask), texts }
+  market.shownAt = shownAt
+  market.taken = { buy: decimal(taken.buy), sell: decimal(taken.sell) }
+}

@@ -1,0 +1,55 @@
+/**
+ * The knobs of the margin desk: what the document leaves open. Ratios and rates are decimals: 0.05 is 5 %.
+ *
+ * Risk ratio = maintenance / equity, where maintenance = debts x maintenance rate, equity = assets - debts,
+ * assets counted at the bid and debts at the ask. At `liquidationRatio` the platform takes over.
+ */
+export interface MarginSettings {
+  /** The vendor's listing: `liquidationRiskRatio` 1. */
+  readonly liquidationRatio: string
+  /** Of the debts' value. */
+  readonly isolatedMaintenanceRate: string
+  readonly crossedMaintenanceRate: string
+  /** Of what forced orders traded, out of what is left when the debts are paid; it goes to the insurance fund. */
+  readonly liquidationFeeRate: string
+  /** A crossed loan older than this is repaid by the system. */
+  readonly loanTermMs: number
+  /** Shown at each side of a displayed price, in quote coin, until it moves or `displayRefreshMs` have passed. */
+  readonly displayedNotional: string
+  readonly displayRefreshMs: number
+  /** Levels, a tick apart and each as deep, that a market order of an account walks before its rest is cancelled. */
+  readonly marketLevelsMax: number
+  /** How a liquidation record writes its side: the document's table has `liquidation_sell`, its sample `liquidation-sell`. */
+  readonly liquidationSide: 'hyphen' | 'underscore'
+  /** Open orders an account may have in each mode. */
+  readonly openOrdersMax: number
+  /** Items of a batch cancel. The document states none; error 40912 knows 50. */
+  readonly cancelItemsMax: number
+  /** Ended orders remembered an account, for their clientOid and for cancelling late; the oldest go first. */
+  readonly endedOrdersMax: number
+  /** Liquidation records kept an account and mode; the oldest go first. */
+  readonly recordsMax: number
+  /** Liquidations of the seeded past an account and mode; 0 is a desk without a past. */
+  readonly pastLiquidations: number
+  /** Accounts with a past of that length; further ones have a handful, so that a start stays quick. */
+  readonly pastAccountsMax: number
+}
+
+export const defaultMarginSettings: MarginSettings = {
+  liquidationRatio: '1',
+  isolatedMaintenanceRate: '0.05',
+  crossedMaintenanceRate: '0.1',
+  liquidationFeeRate: '0.01',
+  loanTermMs: 90 * 86_400_000,
+  // The median of a seeded futures market; see market.ts.
+  displayedNotional: '50000',
+  displayRefreshMs: 1000,
+  marketLevelsMax: 20,
+  liquidationSide: 'hyphen',
+  openOrdersMax: 200,
+  cancelItemsMax: 50,
+  endedOrdersMax: 1000,
+  recordsMax: 2000,
+  pastLiquidations: 140,
+  pastAccountsMax: 4,
+}

@@ -1,0 +1,71 @@
+import { decimal, type Decimal } from '../../lib/decimal.ts'
+
+/** A pair that can be traded on margin, isolated and crossed, with both coins borrowable. */
+export interface MarginSymbol {
+  readonly symbol: string
+  readonly baseCoin: string
+  readonly quoteCoin: string
+  /** Decimals of a price; one unit of the last one is the tick. */
+  readonly pricePlaces: number
+  readonly tick: Decimal
+  /** Decimals of a quantity of the base coin; one unit of the last one is the lot. */
+  readonly quantityPlaces: number
+  readonly lot: Decimal
+  /** The smallest order: base coin, and its value in quote coin. */
+  readonly baseMin: Decimal
+  readonly notionalMin: Decimal
+  /** Of the coin that is received, for maker and taker alike. */
+  readonly feeRate: Decimal
+  readonly isolatedLeverageMax: Decimal
+  readonly crossedLeverageMax: Decimal
+  /** Where the seeded past lies while no price is displayed: quote coin. */
+  readonly nominalPrice: string
+}
+
+export interface BorrowableCoin {
+  readonly coin: string
+  /** Most that one purse may owe. */
+  readonly borrowMax: Decimal
+  /** Of the principal, every full hour. */
+  readonly hourlyInterestRate: Decimal
+}
+
+/** The first row is the vendor's listing of the pair; the second its documentation sample. */
+export const MARGIN_SYMBOLS: readonly MarginSymbol[] = [
+  buildSymbol({ symbol: 'BTCUSDT', baseCoin: 'BTC', pricePlaces: 2, quantityPlaces: 6, notionalMin: '1' }, '65000'),
+  buildSymbol({ symbol: 'ETHUSDT', baseCoin: 'ETH', pricePlaces: 4, quantityPlaces: 4, notionalMin: '5' }, '2600'),
+]
+
+/** The document gives neither rates nor caps: these are the simulator's own, a year of 4 % to 9 %. */
+export const BORROWABLE_COINS: ReadonlyMap<string, BorrowableCoin> = new Map(
+  [
+    { coin: 'USDT', borrowMax: '2000000', hourlyInterestRate: '0.00001' },
+    { coin: 'BTC', borrowMax: '30', hourlyInterestRate: '0.000005' },
+    { coin: 'ETH', borrowMax: '700', hourlyInterestRate: '0.000005' },
+  ].map(({ coin, borrowMax, hourlyInterestRate }) => [
+    coin,
+    { coin, borrowMax: decimal(borrowMax), hourlyInterestRate: decimal(hourlyInterestRate) },
+  ]),
+)
+
+function buildSymbol(
+  row: Pick<MarginSymbol, 'symbol' | 'baseCoin' | 'pricePlaces' | 'quantityPlaces'> & { notionalMin: string },
+  nominalPrice: string,
+): MarginSymbol {
+  return {
+    ...row,
+    quoteCoin: 'USDT',
+    tick: unitOf(row.pricePlaces),
+    lot: unitOf(row.quantityPlaces),
+    baseMin: decimal('0.0001'),
+    notionalMin: decimal(row.notionalMin),
+    feeRate: decimal('0.001'),
+    isolatedLeverageMax: decimal('10'),
+    crossedLeverageMax: decimal('3'),
+    nominalPrice,
+  }
+}
+
+function unitOf(places: number): Decimal {
+  return places === 0 ? decimal('1') : decimal(`0.${'0'.repeat(places - 1)}1`)
+}

@@ -1,0 +1,63 @@
+import { ZERO } from '../../lib/decimal.ts'
+import { deskIdText } from '../wallet/order-sequence.ts'
+import { returnLoan } from './loans.ts'
+import { purseRefOf, type MarginOrder, type MarginStatus } from './margin-order.ts'
+import { dropOrder, putOrder } from './margin-rows.ts'
+import { accountOf, coinIn, marketOf, type MarginState } from './margin-state.ts'
+
+export type NewOrder = Omit<
+  MarginOrder,
+  'id' | 'clientOid' | 'filledBase' | 'filledQuote' | 'status' | 'isTaking' | 'createdAt' | 'updatedAt'
+> & { readonly clientOid: string | undefined }
+
+export function createOrder(state: MarginState, terms: NewOrder): MarginOrder {
+  const id = deskIdText(state.ports.sequence.next())
+  const order: MarginOrder = {
+    ...terms,
+    id,
+    // The sample answers an order without a clientOid with its orderId under both names.
+    clientOid: terms.clientOid ?? id,
+    filledBase: ZERO,
+    filledQuote: ZERO,
+    status: 'live',
+    isTaking: true,
+    createdAt: state.clock.now,
+    updatedAt: state.clock.now,
+  }
+  accountOf(state, order.uid).open.set(id, order)
+  putOrder(state, order)
+  return order
+}
+
+/** The coin that the order pays with. */
+export function spentCoin(state: MarginState, order: Pick<MarginOrder, 'symbol' | 'direction'>): string {
+  const { rules } = marketOf(state, order.symbol)
+  return order.direction === 'buy' ? rules.quoteCoin : rules.baseCoin
+}
+
+/** Ends the order: what it had set aside is free again, and what it borrowed and did not use goes back. */
+export function endOrder(
+  state: MarginState,
+  order: MarginOrder,
+  status: Exclude<MarginStatus, 'live' | 'partial_fill'>,
+): void {
+  const account = accountOf(state, order.uid)
+  const ref = purseRefOf(order)
+  const coin = spentCoin(state, order)
+  const unused = order.frozen
+  if (unused.gt(ZERO)) {
+    state.ports.wallet.unfreeze(coinIn(ref, coin), unused)
+    order.frozen = ZERO
+    returnLoan(state, ref, { coin, amount: unused.lt(order.loan) ? unused : order.loan })
+  }
+  order.status = status
+  order.updatedAt = state.clock.now
+  account.open.delete(order.id)
+  account.ended.set(order.id, order)
+  putOrder(state, order)
+  for (const [id, oldest] of account.ended) {
+    if (account.ended.size <= state.settings.endedOrdersMax) return
+    account.ended.delete(id)
+    dropOrder(state, oldest)
+  }
+}

@@ -1,0 +1,77 @@
+import { ZERO } from '../../lib/decimal.ts'
+import { accept, refuse, type Refusal, type Reply } from '../core/reply.ts'
+import { larger, roundUp } from './amounts.ts'
+import { borrowRefusal } from './borrow-room.ts'
+import { lend } from './loans.ts'
+import { borrows, purseOf, type MarginMode, type OrderSource, type PurseRef } from './margin-order.ts'
+import { marginRefusals } from './margin-refusals.ts'
+import { type PlaceMarginOrderRequest } from './margin-requests.ts'
+import { accountOf, coinIn, moneyOf, purseKey, type MarginAccount, type MarginState } from './margin-state.ts'
+import { enterMarket } from './match-orders.ts'
+import { createOrder } from './order-life.ts'
+import { readTerms } from './order-terms.ts'
+
+/** What an accepted order is known by. */
+export interface OrderReference {
+  readonly orderId: string
+  readonly clientOid: string
+}
+
+export interface Placing {
+  readonly uid: string
+  readonly mode: MarginMode
+  readonly source: OrderSource
+}
+
+/**
+ * Places an order and lets it into the market at once. An order that may borrow borrows here what is
+ * missing, all of it or nothing.
+ */
+export function placeOrder(
+  state: MarginState,
+  { uid, mode, source }: Placing,
+  request: PlaceMarginOrderRequest,
+): Reply<OrderReference> {
+  const market = state.symbols.get(request.symbol)
+  if (market === undefined) return refuse(marginRefusals.symbolUnknown(request.symbol))
+  const account = accountOf(state, uid)
+  const ref: PurseRef = { uid, purse: purseOf(mode, request.symbol) }
+  const refusal = accountRefusal(state, account, { ref, mode, request })
+  if (refusal !== undefined) return refuse(refusal)
+  const terms = readTerms(market, request)
+  if ('code' in terms) return refuse(terms)
+  const { price, base, quote, cost } = terms
+  const { loanType = 'normal', side, orderType, force = 'gtc', clientOid } = request
+  const coin = side === 'buy' ? market.rules.quoteCoin : market.rules.baseCoin
+  const missing = larger(ZERO, roundUp(cost.minus(moneyOf(state, ref, coin).available)))
+  if (missing.gt(ZERO)) {
+    if (!borrows(loanType)) return refuse(marginRefusals.balanceShort())
+    const tooMuch = borrowRefusal(state, ref, { coin, amount: missing })
+    if (tooMuch !== undefined) return refuse(tooMuch)
+    lend(state, ref, { coin, amount: missing })
+  }
+  state.ports.wallet.freeze(coinIn(ref, coin), cost)
+  const order = createOrder(state, {
+    ...{ uid, mode, symbol: request.symbol, clientOid, direction: side, orderType, loanType, source },
+    ...{ price, base, quote, frozen: cost, loan: missing, purpose: 'trade' },
+    force: orderType === 'market' ? 'gtc' : force,
+  })
+  enterMarket(state, order)
+  return accept({ orderId: order.id, clientOid: order.clientOid })
+}
+
+function accountRefusal(
+  state: MarginState,
+  account: MarginAccount,
+  { ref, mode, request }: { ref: PurseRef; mode: MarginMode; request: PlaceMarginOrderRequest },
+): Refusal | undefined {
+  if (state.liquidations.has(purseKey(ref))) return marginRefusals.inLiquidation()
+  const open = [...account.open.values()].filter((order) => order.mode === mode)
+  if (open.length >= state.settings.openOrdersMax) return marginRefusals.ordersFull()
+  const { clientOid } = request
+  if (clientOid === undefined) return undefined
+  const isTaken = [...account.open.values(), ...account.ended.values()].some(
+    (order) => order.clientOid === clientOid,
+  )
+  return isTaken ? marginRefusals.duplicateClientOid() : undefined
+}
