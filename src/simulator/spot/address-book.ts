@@ -1,0 +1,93 @@
+import { createRandom, type Random } from '../../lib/random.ts'
+import { type DeskPorts } from '../desk.ts'
+import { COINS, isSameName } from './coins.ts'
+
+/** Where an account may withdraw to on chain. Set up on the web client; here by the operator. */
+export interface BookAddress {
+  readonly coin: string
+  readonly chain: string
+  readonly address: string
+  /** Of coins that need one; empty otherwise. */
+  readonly tag: string
+}
+
+/** How other accounts name an account in internal transfers. */
+export interface AccountContact {
+  readonly uid: string
+  readonly email: string
+  /** Without the area code. */
+  readonly mobile: string
+  readonly areaCode: string
+}
+
+const ADDRESS_ROWS = 'spot/address/'
+
+/** The address books of all accounts. Each begins with one address a coin and chain, drawn from the seed. */
+export class AddressBook {
+  readonly #ports: DeskPorts
+  readonly #addressesMax: number
+  /** By uid; at most `addressesMax` each. */
+  readonly #added = new Map<string, BookAddress[]>()
+
+  constructor(ports: DeskPorts, addressesMax: number) {
+    this.#ports = ports
+    this.#addressesMax = addressesMax
+    for (const { id, json } of ports.store.rows(ADDRESS_ROWS)) {
+      this.#added.set(id.slice(ADDRESS_ROWS.length), JSON.parse(json) as BookAddress[])
+    }
+  }
+
+  addresses(uid: string): readonly BookAddress[] {
+    return [...seededAddresses(this.#ports.seed, uid), ...(this.#added.get(uid) ?? [])]
+  }
+
+  has(uid: string, sought: BookAddress): boolean {
+    return this.addresses(uid).some(
+      ({ coin, chain, address, tag }) =>
+        address === sought.address &&
+        tag === sought.tag &&
+        isSameName(coin, sought.coin) &&
+        isSameName(chain, sought.chain),
+    )
+  }
+
+  /** @throws RangeError when the book is full. */
+  add(uid: string, address: BookAddress): void {
+    if (this.has(uid, address)) return
+    if (this.addresses(uid).length >= this.#addressesMax) {
+      throw new RangeError(`an address book holds at most ${this.#addressesMax} addresses`)
+    }
+    const added = [...(this.#added.get(uid) ?? []), address]
+    this.#added.set(uid, added)
+    this.#ports.store.put(ADDRESS_ROWS + uid, JSON.stringify(added))
+  }
+}
+
+/** How the accounts of the exchange can be reached: derived from their UIDs, the same at every start. */
+export function contactOf(uid: string): AccountContact {
+  return { uid, email: `${uid}@mail.example`, mobile: uid.padStart(11, '0').slice(-11), areaCode: '1' }
+}
+
+function seededAddresses(seed: string | number, uid: string): BookAddress[] {
+  return COINS.flatMap(({ coin, chains }) =>
+    chains.map(({ chain }) => {
+      const random = createRandom(`${seed}/address-book/${uid}/${coin}/${chain}`)
+      return { coin, chain, address: drawAddress(random, chain), tag: '' }
+    }),
+  )
+}
+
+const HEX = '0123456789abcdef'
+const BASE58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
+
+/** Looks like an address of its chain, and is none that anybody holds a key of. */
+function drawAddress(random: Random, chain: string): string {
+  if (chain === 'ERC20') return `0x${drawText(random, HEX, 40)}`
+  return (chain === 'TRC20' ? 'T' : '1') + drawText(random, BASE58, 33)
+}
+
+function drawText(random: Random, letters: string, length: number): string {
+  let text = ''
+  while (text.length < length) text += letters[random.integer(letters.length)] ?? ''
+  return text
+}

@@ -1,0 +1,42 @@
+/** A chain on which a coin can be withdrawn. Facts of the real list of coins, but for what is said below. */
+export interface CoinChain {
+  readonly chain: string
+  /** In the coin; taken out of the amount withdrawn. */
+  readonly withdrawFee: string
+  readonly minWithdrawAmount: string
+  /** Decimals of a withdrawal's amount. */
+  readonly withdrawMinScale: number
+}
+
+export interface Coin {
+  readonly coin: string
+  /** Empty: it can only be sent to other accounts. */
+  readonly chains: readonly CoinChain[]
+}
+
+/** Decimals of an internal transfer: that of every chain below. */
+export const TRANSFER_SCALE = 8
+
+/** ETH's row is the simulator's own, in the manner of the others. */
+export const COINS: readonly Coin[] = [
+  {
+    coin: 'USDT',
+    chains: [
+      { chain: 'TRC20', withdrawFee: '1', minWithdrawAmount: '10', withdrawMinScale: 8 },
+      { chain: 'ERC20', withdrawFee: '3', minWithdrawAmount: '10', withdrawMinScale: 8 },
+    ],
+  },
+  {
+    coin: 'BTC',
+    chains: [{ chain: 'BTC', withdrawFee: '0.0001', minWithdrawAmount: '0.0005', withdrawMinScale: 8 }],
+  },
+  {
+    coin: 'ETH',
+    chains: [{ chain: 'ERC20', withdrawFee: '0.001', minWithdrawAmount: '0.01', withdrawMinScale: 8 }],
+  },
+]
+
+/** Names are compared without regard to capitals: samples write `erc20`, lists `ERC20`. */
+export function isSameName(one: string, other: string): boolean {
+  return one.toUpperCase() === other.toUpperCase()
+}

@@ -1,0 +1,100 @@
+import { ZERO, type Decimal } from '../../lib/decimal.ts'
+import { feeDetailText } from './spot-fee-detail.ts'
+import { isMarketBuy, type SpotOrder, type SpotStatus } from './spot-order.ts'
+import { obtainedCoin, spotMarketOf, type SpotState } from './spot-state.ts'
+
+/** What both endpoints write of an order. Document: Spot order. */
+export interface WireOrder {
+  readonly userId: string
+  readonly symbol: string
+  readonly orderId: string
+  readonly clientOid: string
+  readonly price: string
+  readonly size: string
+  readonly orderType: string
+  readonly side: string
+  readonly status: string
+  readonly priceAvg: string
+  readonly baseVolume: string
+  readonly quoteVolume: string
+  readonly enterPointSource: string
+  readonly feeDetail: string
+  readonly orderSource: string
+  readonly cTime: string
+  readonly uTime: string
+  readonly cancelReason: string
+}
+
+export interface WireHistoryOrder extends WireOrder {
+  readonly tpslType: 'normal' | 'tpsl'
+  readonly triggerPrice: string | null
+}
+
+/** As the history writes it: statuses in its own words, the size of every market order in quote coin. */
+export function toHistoryOrder(state: SpotState, order: SpotOrder): WireHistoryOrder {
+  const isMarketSell = order.orderType === 'market' && !isMarketBuy(order)
+  const sold = order.quoteVolume.gt(ZERO) ? order.quoteVolume : order.quoteSize
+  return {
+    ...shared(order),
+    size: amountText(isMarketSell ? sold : order.size),
+    status: order.status,
+    feeDetail: feeText(state, order, order.hasOldFees ? ['coin'] : ['newFees']),
+    tpslType: order.trigger === undefined ? 'normal' : 'tpsl',
+    triggerPrice: order.trigger === undefined ? null : amountText(order.trigger.price),
+  }
+}
+
+/** As the detail endpoint writes it: a market sell's size in base coin, both kinds of fees of recent orders. */
+export function toOrderDetail(state: SpotState, order: SpotOrder): WireOrder {
+  return {
+    ...shared(order),
+    size: amountText(order.size),
+    status: DETAIL_STATUS[order.status],
+    feeDetail: feeText(state, order, order.hasOldFees ? ['coin'] : ['coin', 'newFees']),
+  }
+}
+
+const DETAIL_STATUS: Readonly<Record<SpotStatus, string>> = {
+  init: 'live',
+  new: 'live',
+  partially_fill: 'partially_filled',
+  full_fill: 'filled',
+  cancelled: 'cancelled',
+}
+
+function shared(order: SpotOrder): Omit<WireOrder, 'size' | 'status' | 'feeDetail'> {
+  const { baseVolume, quoteVolume } = order
+  return {
+    userId: order.uid,
+    symbol: order.symbol,
+    orderId: order.orderId,
+    clientOid: order.clientOid,
+    price: order.orderType === 'market' ? '0' : amountText(order.price),
+    orderType: order.orderType,
+    side: order.side,
+    priceAvg: baseVolume.gt(ZERO) ? amountText(quoteVolume.div(baseVolume)) : '',
+    baseVolume: amountText(baseVolume),
+    quoteVolume: amountText(quoteVolume),
+    enterPointSource: order.entry,
+    orderSource: order.source,
+    cTime: String(order.createdAt),
+    uTime: String(order.updatedAt),
+    cancelReason: order.cancelReason ?? '',
+  }
+}
+
+/** Samples write amounts with sixteen decimals, zeros included; ours have no more than that. */
+function amountText(amount: Decimal): string {
+  return amount.toFixed(16)
+}
+
+function feeText(state: SpotState, order: SpotOrder, keys: readonly ('newFees' | 'coin')[]): string {
+  if (!order.baseVolume.gt(ZERO)) return ''
+  const facts = {
+    fees: order.fees,
+    deductsFee: order.deductsFee,
+    obtainedCoin: obtainedCoin(spotMarketOf(state, order.symbol), order),
+    platformCoin: state.settings.platformCoin.name,
+  }
+  return feeDetailText(facts, keys)
+}

@@ -1,0 +1,64 @@
+import { type RequestOf } from '../../protocol/endpoints.ts'
+import { accept, refuse, type Reply } from '../core/reply.ts'
+import { historyPage } from '../wallet/history-page.ts'
+import { ZERO } from '../../lib/decimal.ts'
+import { type SpotOrder } from './spot-order.ts'
+import { toHistoryOrder, toOrderDetail, type WireHistoryOrder, type WireOrder } from './spot-order-view.ts'
+import { spotRefusals } from './spot-refusals.ts'
+import { type SpotSymbolRow } from './spot-symbol.ts'
+import { spotAccountOf, type SpotState } from './spot-state.ts'
+
+/** Document: "limit (optional, default 100, max 100)". */
+const PAGE_MAX = 100
+
+/** Document: GET /api/v2/spot/trade/history-orders. Open orders stand in it too. */
+export function spotHistory(
+  state: SpotState,
+  uid: string,
+  query: RequestOf<'spotHistoryOrders'>,
+): Reply<WireHistoryOrder[]> {
+  const { symbol, tpslType = 'normal', startTime, endTime } = query
+  if (symbol && !state.markets.has(symbol)) return refuse(spotRefusals.symbolUnknown(symbol))
+  if (startTime && endTime && Number(startTime) > Number(endTime)) return refuse(spotRefusals.spanReversed())
+  const page = historyPage([...spotAccountOf(state, uid).orders.values()], {
+    query,
+    limitByDefault: PAGE_MAX,
+    limitMax: PAGE_MAX,
+    now: state.clock.now,
+    accepts: (order) =>
+      (!symbol || order.symbol === symbol) && (order.trigger === undefined) === (tpslType === 'normal'),
+  })
+  return accept(page.map((order) => toHistoryOrder(state, order)))
+}
+
+/**
+ * Document: GET /api/v2/spot/trade/orderInfo. By clientOid "only when that ID was set by the client (not
+ * system generated) and the order is completely unfilled". The orderId prevails where both are given.
+ */
+export function spotOrderInfo(
+  state: SpotState,
+  uid: string,
+  { orderId, clientOid }: RequestOf<'spotOrderInfo'>,
+): Reply<WireOrder[]> {
+  if (orderId === undefined && clientOid === undefined) return refuse(spotRefusals.idMissing())
+  const account = spotAccountOf(state, uid)
+  const order =
+    orderId === undefined ? unfilled(account.byClientOid.get(clientOid ?? '')) : account.orders.get(orderId)
+  return accept(order === undefined ? [] : [toOrderDetail(state, order)])
+}
+
+function unfilled(order: SpotOrder | undefined): SpotOrder | undefined {
+  return order?.baseVolume.gt(ZERO) === true ? undefined : order
+}
+
+/** Document: GET /api/v2/spot/public/symbols: "when blank, all symbols are returned". */
+export function spotSymbolRows(
+  state: SpotState,
+  { symbol }: RequestOf<'spotSymbols'>,
+): Reply<SpotSymbolRow[]> {
+  if (!symbol) return accept(state.settings.symbols.map((row) => ({ ...row })))
+  const market = state.markets.get(symbol)
+  return market === undefined
+    ? refuse(spotRefusals.symbolUnknown(symbol))
+    : accept([{ ...market.symbol.row }])
+}

@@ -1,0 +1,43 @@
+import { defaultOpening, type Opening } from '../wallet/opening.ts'
+import { defaultPlatformCoin, type PlatformCoin } from '../wallet/platform-coin.ts'
+import { SPOT_SYMBOLS, type SpotSymbolRow } from './spot-symbol.ts'
+
+/** The knobs of the spot desk. */
+export interface SpotSettings {
+  readonly symbols: readonly SpotSymbolRow[]
+  readonly platformCoin: PlatformCoin
+  readonly opening: Opening
+  /** Whether new orders pay their fees in the platform's own coin, as far as its balance goes. */
+  readonly deductsFees: boolean
+  /** What of a fee remains when it is paid in the platform's own coin: 0.8 is a discount of 20 %. */
+  readonly deductionRatio: string
+  /** Quote coin that a displayed price holds for all orders together, until it changes. */
+  readonly displayedNotional: string
+  /** Each further level that a market order walks is so much worse: 0.0001 is one basis point. */
+  readonly levelStepRatio: string
+  /** Levels that a market order walks before its rest is cancelled. */
+  readonly marketLevelsMax: number
+  /** Orders of the seeded past an account. */
+  readonly pastOrders: number
+  /** Orders kept an account: the oldest that are done go first. */
+  readonly ordersMax: number
+  /** Withdrawals kept an account, and their clientOids with them. */
+  readonly withdrawalsMax: number
+  /** Entries of an account's address book. */
+  readonly addressesMax: number
+}
+
+export const defaultSpotSettings: SpotSettings = {
+  symbols: SPOT_SYMBOLS,
+  platformCoin: defaultPlatformCoin,
+  opening: { ...defaultOpening, [defaultPlatformCoin.name]: '400' },
+  deductsFees: false,
+  deductionRatio: '0.8',
+  displayedNotional: '50000',
+  levelStepRatio: '0.0001',
+  marketLevelsMax: 20,
+  pastOrders: 130,
+  ordersMax: 20_000,
+  withdrawalsMax: 10_000,
+  addressesMax: 100,
+}

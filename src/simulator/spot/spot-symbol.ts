@@ -1,0 +1,71 @@
+import { decimal, type Decimal } from '../../lib/decimal.ts'
+
+/** A trading pair as the wire writes it. Document: Spot symbol. */
+export interface SpotSymbolRow {
+  readonly symbol: string
+  readonly baseCoin: string
+  readonly quoteCoin: string
+  readonly minTradeAmount: string
+  readonly maxTradeAmount: string
+  readonly takerFeeRate: string
+  readonly makerFeeRate: string
+  readonly pricePrecision: string
+  readonly quantityPrecision: string
+  readonly quotePrecision: string
+  readonly minTradeUSDT: string
+  readonly status: 'offline' | 'gray' | 'online' | 'halt'
+  readonly buyLimitPriceRatio: string
+  readonly sellLimitPriceRatio: string
+  readonly orderQuantity: string
+  readonly areaSymbol: 'yes' | 'no'
+}
+
+/** The same in numbers: exact where money is computed. */
+export interface SpotSymbol {
+  readonly row: SpotSymbolRow
+  readonly takerFeeRate: Decimal
+  readonly makerFeeRate: Decimal
+  readonly priceDecimals: number
+  readonly baseDecimals: number
+  readonly quoteDecimals: number
+  readonly buyPriceRatioMax: Decimal
+  readonly sellPriceRatioMin: Decimal
+  readonly openOrdersMax: number
+}
+
+/** Facts of the real list of pairs, but for the coins' names. */
+const COMMON = {
+  quoteCoin: 'USDT',
+  minTradeAmount: '0',
+  maxTradeAmount: '10000000000',
+  takerFeeRate: '0.002',
+  makerFeeRate: '0.002',
+  pricePrecision: '2',
+  quotePrecision: '6',
+  minTradeUSDT: '1',
+  status: 'online',
+  buyLimitPriceRatio: '0.05',
+  sellLimitPriceRatio: '0.05',
+  orderQuantity: '200',
+  areaSymbol: 'no',
+} as const satisfies Partial<SpotSymbolRow>
+
+export const SPOT_SYMBOLS: readonly SpotSymbolRow[] = [
+  { symbol: 'BTCUSDT', baseCoin: 'BTC', ...COMMON, quantityPrecision: '6' },
+  { symbol: 'ETHUSDT', baseCoin: 'ETH', ...COMMON, quantityPrecision: '4' },
+]
+
+export function readSpotSymbol(row: SpotSymbolRow): SpotSymbol {
+  const one = decimal('1')
+  return {
+    row,
+    takerFeeRate: decimal(row.takerFeeRate),
+    makerFeeRate: decimal(row.makerFeeRate),
+    priceDecimals: Number(row.pricePrecision),
+    baseDecimals: Number(row.quantityPrecision),
+    quoteDecimals: Number(row.quotePrecision),
+    buyPriceRatioMax: one.plus(row.buyLimitPriceRatio),
+    sellPriceRatioMin: one.minus(row.sellLimitPriceRatio),
+    openOrdersMax: Number(row.orderQuantity),
+  }
+}
