@@ -65,7 +65,7 @@ export interface Endpoint<
   /** The heading of the document that the row was written from. */
   readonly section: string
   /** One of the neighbours: not in the document, served to clients that ask for it before anything else. */
-  readonly isOutside?: true
+  readonly outside?: true
   /** `queryAndBody`: the request is `{ query, body }`. Default: a GET has a query, a POST a body. */
   readonly parts?: 'queryAndBody'
   /** The envelope's text field. Default `msg`. */

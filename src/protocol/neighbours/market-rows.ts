@@ -1,0 +1,179 @@
+import { z } from 'zod'
+import { textOrNull } from '../answer-values.ts'
+import { defineEndpoint } from '../endpoint.ts'
+import { productType, symbol } from '../values.ts'
+
+/** Public reads outside the document that clients make before anything else. */
+
+const perAddress = { calls: 20, perMs: 1000, scope: 'ip' } as const
+const text = textOrNull
+
+export const serverTime = defineEndpoint({
+  name: 'serverTime',
+  method: 'GET',
+  path: '/api/v2/public/time',
+  auth: 'public',
+  limit: perAddress,
+  retry: 'safe',
+  section: 'outside: server time',
+  outside: true,
+  request: z.looseObject({}),
+  response: z.object({ serverTime: z.string().describe('Unix ms') }),
+})
+
+/** One row of the futures' contracts: the tick is priceEndStep × 10^-pricePlace. */
+const contract = z.object({
+  symbol: z.string(),
+  baseCoin: z.string(),
+  quoteCoin: z.string(),
+  buyLimitPriceRatio: text,
+  sellLimitPriceRatio: text,
+  feeRateUpRatio: text,
+  makerFeeRate: text,
+  takerFeeRate: text,
+  openCostUpRatio: text,
+  supportMarginCoins: z.array(z.string()).nullish(),
+  minTradeNum: text.describe('Least size, in base coin'),
+  priceEndStep: text.describe('Steps of the last place of a price'),
+  volumePlace: text.describe('Decimal places of a size'),
+  pricePlace: text.describe('Decimal places of a price'),
+  sizeMultiplier: text.describe('A size is a multiple of this'),
+  symbolType: text.describe('perpetual or delivery'),
+  minTradeUSDT: text.describe('Least notional'),
+  maxSymbolOrderNum: text,
+  maxProductOrderNum: text,
+  maxPositionNum: text,
+  symbolStatus: text.describe('normal: can be traded'),
+  offTime: text,
+  limitOpenTime: text,
+  deliveryTime: text,
+  deliveryStartTime: text,
+  launchTime: text,
+  fundInterval: text.describe('Hours between funding'),
+  minLever: text,
+  maxLever: text,
+  posLimit: text,
+  maintainTime: text,
+  maxMarketOrderQty: text,
+  maxOrderQty: text,
+})
+
+export const contracts = defineEndpoint({
+  name: 'contracts',
+  method: 'GET',
+  path: '/api/v2/mix/market/contracts',
+  auth: 'public',
+  limit: perAddress,
+  retry: 'safe',
+  section: 'outside: futures contracts',
+  outside: true,
+  request: z.looseObject({ productType, symbol: symbol.optional() }),
+  response: z.array(contract),
+})
+
+/** Open time (Unix ms), open, high, low, close, base volume, quote volume. */
+const candle = z.tuple([z.string(), z.string(), z.string(), z.string(), z.string(), z.string(), z.string()])
+const candleQuery = z.looseObject({
+  symbol,
+  productType,
+  granularity: z.string().min(1).describe('1m, 5m, 1H, 1D and others'),
+  startTime: z.string().optional(),
+  endTime: z.string().optional(),
+  limit: z.string().optional(),
+})
+
+export const candles = defineEndpoint({
+  name: 'candles',
+  method: 'GET',
+  path: '/api/v2/mix/market/candles',
+  auth: 'public',
+  limit: perAddress,
+  retry: 'safe',
+  section: 'outside: candles',
+  outside: true,
+  request: candleQuery,
+  response: z.array(candle),
+})
+
+export const historyCandles = defineEndpoint({
+  name: 'historyCandles',
+  method: 'GET',
+  path: '/api/v2/mix/market/history-candles',
+  auth: 'public',
+  limit: perAddress,
+  retry: 'safe',
+  section: 'outside: older candles',
+  outside: true,
+  request: candleQuery,
+  response: z.array(candle),
+})
+
+const chain = z.object({
+  chain: z.string(),
+  needTag: text,
+  withdrawable: text,
+  rechargeable: text,
+  withdrawFee: text,
+  extraWithdrawFee: text,
+  depositConfirm: text,
+  withdrawConfirm: text,
+  minDepositAmount: text,
+  minWithdrawAmount: text,
+  browserUrl: text,
+  contractAddress: text,
+  withdrawStep: text,
+  withdrawMinScale: text.describe('Decimal places of a withdrawal'),
+  congestion: text,
+})
+
+/** The coin information that the document's withdrawal refers to. */
+export const spotCoins = defineEndpoint({
+  name: 'spotCoins',
+  method: 'GET',
+  path: '/api/v2/spot/public/coins',
+  auth: 'public',
+  limit: { calls: 3, perMs: 1000, scope: 'ip' },
+  retry: 'safe',
+  section: 'outside: coin information',
+  outside: true,
+  request: z.looseObject({ coin: z.string().optional() }),
+  response: z.array(
+    z.object({ coinId: text, coin: z.string(), transfer: text, chains: z.array(chain).nullish() }),
+  ),
+})
+
+export const marginCurrencies = defineEndpoint({
+  name: 'marginCurrencies',
+  method: 'GET',
+  path: '/api/v2/margin/currencies',
+  auth: 'public',
+  limit: { calls: 10, perMs: 1000, scope: 'ip' },
+  retry: 'safe',
+  section: 'outside: margin currencies',
+  outside: true,
+  request: z.looseObject({}),
+  response: z.array(
+    z.object({
+      symbol: z.string(),
+      baseCoin: z.string(),
+      quoteCoin: z.string(),
+      maxCrossedLeverage: text,
+      maxIsolatedLeverage: text,
+      warningRiskRatio: text,
+      liquidationRiskRatio: text,
+      minTradeAmount: text,
+      maxTradeAmount: text,
+      takerFeeRate: text,
+      makerFeeRate: text,
+      pricePrecision: text,
+      quantityPrecision: text,
+      minTradeUSDT: text,
+      isBorrowable: z.boolean().nullish(),
+      userMinBorrow: text,
+      status: text,
+      isIsolatedBaseBorrowable: z.boolean().nullish(),
+      isIsolatedQuoteBorrowable: z.boolean().nullish(),
+      isCrossBorrowable: z.boolean().nullish(),
+    }),
+  ),
+})
