@@ -10,7 +10,8 @@ export type SettingChange = WireRequestOf<'copyConfigSettingSymbols'>['settingLi
 type Settings = ReadonlyMap<string, SymbolSetting>
 
 export type ChangedSettings =
-  { readonly ok: true; readonly settings: Settings } | { readonly ok: false; readonly refusal: Refusal }
+  | { readonly ok: true; readonly settings: Settings }
+  | { readonly ok: false; readonly refusal: Refusal }
 
 /**
  * Applies the changes in their order, all of them or none.

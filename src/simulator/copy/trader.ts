@@ -97,7 +97,8 @@ export function closeDays(
   { now, profit, random }: { readonly now: number; readonly profit: Decimal; readonly random: Random },
 ): void {
   const { days } = trader
-  for (let today = dayStart(now); trader.today < today; trader.today += DAY_MS) {
+  const today = dayStart(now)
+  while (trader.today < today) {
     const earned = profit.minus(trader.profitTaken)
     days.push({ startAt: trader.today, equity: trader.capital.plus(trader.totalProfit), profit: earned })
     trader.totalProfit = trader.totalProfit.plus(earned)
@@ -107,6 +108,7 @@ export function closeDays(
     const went = Math.min(trader.followersNow, day.integer(FOLLOWERS_A_DAY_MAX + 1))
     trader.followersEver += came
     trader.followersNow += came - went
+    trader.today += DAY_MS
   }
   days.splice(0, Math.max(0, days.length - DAYS_KEPT))
 }

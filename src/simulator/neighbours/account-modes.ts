@@ -1,0 +1,108 @@
+import { applyChoices } from '../core/account-choices.ts'
+import { accountOf, type Account, type CoreState } from '../core/core-state.ts'
+import { type Instrument } from '../core/instruments.ts'
+import { listedSymbol } from '../core/place-orders.ts'
+import { putAccount } from '../core/record-changes.ts'
+import { refusals } from '../core/refusals.ts'
+import { accept, refuse, type Refusal } from '../core/reply.ts'
+import { leverageFields } from './futures-account.ts'
+import { neighbourRefusals } from './neighbour-refusals.ts'
+
+interface SymbolRequest {
+  readonly symbol: string
+  readonly productType: string
+  readonly marginCoin: string
+}
+
+/** Sets the leverage of a symbol; only while nothing of it is held or open. */
+export function setFuturesLeverage(
+  state: CoreState,
+  uid: string,
+  request: SymbolRequest & {
+    readonly leverage?: string | undefined
+    readonly longLeverage?: string | undefined
+    readonly shortLeverage?: string | undefined
+  },
+) {
+  const account = accountOf(state, uid)
+  const named = namedInstrument(state, request)
+  if (!named.ok) return refuse(named.refusal)
+  const { instrument } = named
+  const leverage = Number(request.leverage ?? request.longLeverage ?? request.shortLeverage)
+  if (!(leverage >= 1) || !Number.isInteger(leverage)) return refuse(refusals.parameter('leverage'))
+  if (leverage > instrument.leverageMax) return refuse(neighbourRefusals.leverageTooHigh())
+  if (isSymbolBusy(account, instrument.symbol)) return refuse(neighbourRefusals.leverageFixed())
+  const leverageBySymbol = { ...account.choices.leverageBySymbol, [instrument.symbol]: leverage }
+  applyChoices(account, { leverageBySymbol })
+  putAccount(state, account)
+  return accept(toSymbolAnswer(account, instrument))
+}
+
+/** Sets the margin mode that the account's answers show for a symbol; each order names its own. */
+export function setFuturesMarginMode(
+  state: CoreState,
+  uid: string,
+  request: SymbolRequest & { readonly marginMode: 'isolated' | 'crossed' },
+) {
+  const account = accountOf(state, uid)
+  const named = namedInstrument(state, request)
+  if (!named.ok) return refuse(named.refusal)
+  const { instrument } = named
+  if (isSymbolBusy(account, instrument.symbol)) return refuse(refusals.marginModeFixed())
+  const marginModeBySymbol = {
+    ...account.choices.marginModeBySymbol,
+    [instrument.symbol]: request.marginMode,
+  }
+  applyChoices(account, { marginModeBySymbol })
+  putAccount(state, account)
+  return accept(toSymbolAnswer(account, instrument))
+}
+
+/** Sets the position mode of the whole account; only while it is flat and has no orders. */
+export function setFuturesPositionMode(
+  state: CoreState,
+  uid: string,
+  { posMode }: { readonly posMode: 'one_way_mode' | 'hedge_mode' },
+) {
+  const account = accountOf(state, uid)
+  const hasPlans = [...account.planOrders.values()].some(({ status }) => status === 'pending')
+  if (account.positions.size > 0 || account.openOrders.size > 0 || hasPlans)
+    return refuse(neighbourRefusals.positionModeFixed())
+  applyChoices(account, { positionMode: posMode })
+  putAccount(state, account)
+  return accept({ posMode })
+}
+
+type NamedInstrument =
+  | { readonly ok: true; readonly instrument: Instrument }
+  | { readonly ok: false; readonly refusal: Refusal }
+
+function namedInstrument(state: CoreState, request: SymbolRequest): NamedInstrument {
+  const symbol = listedSymbol(state, request)
+  if (symbol === undefined) return { ok: false, refusal: refusals.symbolUnknown(request.symbol) }
+  const { instrument } = symbol
+  return request.marginCoin.toUpperCase() === instrument.marginCoin
+    ? { ok: true, instrument }
+    : { ok: false, refusal: refusals.parameter('marginCoin') }
+}
+
+function isSymbolBusy(account: Account, symbol: string): boolean {
+  const isHeld = [...account.positions.values()].some((position) => position.symbol === symbol)
+  const isOpen = [...account.openOrders.values()].some((order) => order.symbol === symbol)
+  const isPlanned = [...account.planOrders.values()].some(
+    (plan) => plan.symbol === symbol && plan.status === 'pending',
+  )
+  return isHeld || isOpen || isPlanned
+}
+
+function toSymbolAnswer(account: Account, instrument: Instrument) {
+  const { crossedMarginLeverage, isolatedLongLever, isolatedShortLever } = leverageFields(account, instrument)
+  return {
+    symbol: instrument.symbol,
+    marginCoin: instrument.marginCoin,
+    longLeverage: String(isolatedLongLever),
+    shortLeverage: String(isolatedShortLever),
+    crossMarginLeverage: String(crossedMarginLeverage),
+    marginMode: account.choices.marginModeBySymbol?.[instrument.symbol] ?? 'crossed',
+  }
+}
