@@ -42,10 +42,7 @@ export function depthAt(
 ): Decimal {
   const price = levelPrice(market, { direction: side.direction, level: 0 })
   if (price === undefined) return ZERO
-  const each = roundDown(
-    decimal(state.settings.displayedNotional).div(price),
-    market.rules.quantityPlaces,
-  )
+  const each = roundDown(decimal(state.settings.displayedNotional).div(price), market.rules.quantityPlaces)
   return larger(ZERO, each.times(decimal(String(side.level + 1))).minus(market.taken[side.direction]))
 }
 

@@ -1,10 +1,16 @@
 import { decimal } from '../../lib/decimal.ts'
-import { type LiquidationRecord, type MarginMode, type MarginOrder, isOpen } from './margin-order.ts'
+import {
+  isOpen,
+  type LiquidationRecord,
+  type MarginMode,
+  type MarginOrder,
+  type OrderRecord,
+  type SwapRecord,
+} from './margin-order.ts'
 import {
   purseKey,
   type Debtor,
   type Liquidation,
-  type MarginAccount,
   type MarginState,
   type SymbolMarket,
 } from './margin-state.ts'
@@ -68,8 +74,9 @@ export function restoreMargin(state: MarginState): void {
   const { store } = state.ports
   for (const { json } of store.rows(CLOCK)) Object.assign(state.clock, JSON.parse(json))
   const orders = store.rows(ORDERS).map(({ json }) => reviveOrder(json))
-  orders.sort((a, b) => (isOpen(a) || isOpen(b) ? 0 : a.updatedAt - b.updatedAt))
-  for (const order of orders) restoreOrder(state.accounts.get(order.uid), order)
+  for (const order of orders.filter(isOpen)) state.accounts.get(order.uid)?.open.set(order.id, order)
+  const ended = orders.filter((order) => !isOpen(order)).sort((a, b) => a.updatedAt - b.updatedAt)
+  for (const order of ended) state.accounts.get(order.uid)?.ended.set(order.id, order)
   for (const { id, json } of store.rows(RECORDS)) {
     const [uid = '', mode] = id.slice(RECORDS.length).split('/')
     state.accounts.get(uid)?.records[mode as MarginMode].push(reviveRecord(json))
@@ -130,17 +137,18 @@ function reviveOrder(json: string): MarginOrder {
   }
 }
 
-function restoreOrder(account: MarginAccount | undefined, order: MarginOrder): void {
-  const orders = isOpen(order) ? account?.open : account?.ended
-  orders?.set(order.id, order)
-}
-
 function reviveRecord(json: string): LiquidationRecord {
-  const row = JSON.parse(json) as { type: LiquidationRecord['type'] } & Record<string, string>
-  const names =
-    row.type === 'swap' ? ['fromSize', 'toSize'] : ['price', 'size', 'filledBase', 'filledQuote']
-  const decimals = names.map((name) => [name, decimal(row[name] ?? '')])
-  return { ...(row as unknown as LiquidationRecord), ...Object.fromEntries(decimals) }
+  const row = JSON.parse(json) as
+    | Texts<OrderRecord, 'price' | 'size' | 'filledBase' | 'filledQuote'>
+    | Texts<SwapRecord, 'fromSize' | 'toSize'>
+  if (row.type === 'swap') return { ...row, fromSize: decimal(row.fromSize), toSize: decimal(row.toSize) }
+  return {
+    ...row,
+    price: decimal(row.price),
+    size: decimal(row.size),
+    filledBase: decimal(row.filledBase),
+    filledQuote: decimal(row.filledQuote),
+  }
 }
 
 function restoreMarket(market: SymbolMarket | undefined, json: string): void {

@@ -50,6 +50,6 @@ export const defaultMarginSettings: MarginSettings = {
   cancelItemsMax: 50,
   endedOrdersMax: 1000,
   recordsMax: 2000,
-  pastLiquidations: 140,
+  pastLiquidations: 150,
   pastAccountsMax: 4,
 }

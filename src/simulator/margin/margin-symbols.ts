@@ -32,8 +32,14 @@ export interface BorrowableCoin {
 
 /** The first row is the vendor's listing of the pair; the second its documentation sample. */
 export const MARGIN_SYMBOLS: readonly MarginSymbol[] = [
-  buildSymbol({ symbol: 'BTCUSDT', baseCoin: 'BTC', pricePlaces: 2, quantityPlaces: 6, notionalMin: '1' }, '65000'),
-  buildSymbol({ symbol: 'ETHUSDT', baseCoin: 'ETH', pricePlaces: 4, quantityPlaces: 4, notionalMin: '5' }, '2600'),
+  buildSymbol(
+    { symbol: 'BTCUSDT', baseCoin: 'BTC', pricePlaces: 2, quantityPlaces: 6, notionalMin: '1' },
+    '65000',
+  ),
+  buildSymbol(
+    { symbol: 'ETHUSDT', baseCoin: 'ETH', pricePlaces: 4, quantityPlaces: 4, notionalMin: '5' },
+    '2600',
+  ),
 ]
 
 /** The document gives neither rates nor caps: these are the simulator's own, a year of 4 % to 9 %. */

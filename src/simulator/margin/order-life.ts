@@ -4,6 +4,7 @@ import { returnLoan } from './loans.ts'
 import { purseRefOf, type MarginOrder, type MarginStatus } from './margin-order.ts'
 import { dropOrder, putOrder } from './margin-rows.ts'
 import { accountOf, coinIn, marketOf, type MarginState } from './margin-state.ts'
+import { recordForcedOrder } from './records.ts'
 
 export type NewOrder = Omit<
   MarginOrder,
@@ -55,6 +56,7 @@ export function endOrder(
   account.open.delete(order.id)
   account.ended.set(order.id, order)
   putOrder(state, order)
+  if (order.purpose === 'liquidation') recordForcedOrder(state, order)
   for (const [id, oldest] of account.ended) {
     if (account.ended.size <= state.settings.endedOrdersMax) return
     account.ended.delete(id)

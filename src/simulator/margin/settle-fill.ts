@@ -23,10 +23,7 @@ export interface Trade {
  */
 export function settleFill(state: MarginState, order: MarginOrder, { base: offered, price }: Trade): Decimal {
   const { rules } = marketOf(state, order.symbol)
-  const base = roundDown(
-    smaller(offered, wantedBase(state, order, price)),
-    rules.quantityPlaces,
-  )
+  const base = roundDown(smaller(offered, wantedBase(state, order, price)), rules.quantityPlaces)
   if (base.lte(ZERO)) return ZERO
   const quote = base.times(price)
   const [spent, received] = order.direction === 'buy' ? [quote, base] : [base, quote]
@@ -39,6 +36,14 @@ export function settleFill(state: MarginState, order: MarginOrder, { base: offer
   if (isDone(state, order, price)) endOrder(state, order, 'filled')
   else putOrder(state, order)
   return base
+}
+
+/** Whether the purse can still pay for a lot of the order: a forced order has nothing set aside. */
+export function canTradeOn(state: MarginState, order: MarginOrder): boolean {
+  const { rules, shown } = marketOf(state, order.symbol)
+  if (shown === undefined) return true
+  const price = order.direction === 'buy' ? shown.ask : shown.bid
+  return wantedBase(state, order, price).gte(rules.lot)
 }
 
 /** What is still to be filled, in base coin; a market buy's by what its quote size buys at the price. */

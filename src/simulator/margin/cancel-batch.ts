@@ -1,0 +1,85 @@
+import { type WireRequestOf, type WireResponseOf } from '../../protocol/endpoints.ts'
+import { accept, refuse, type Refusal, type Reply } from '../core/reply.ts'
+import { isOpen, type MarginOrder } from './margin-order.ts'
+import { marginRefusals } from './margin-refusals.ts'
+import { accountOf, type MarginState } from './margin-state.ts'
+import { endOrder } from './order-life.ts'
+
+export type BatchCancelRequest = WireRequestOf<'isolatedBatchCancelOrders'>
+export type BatchCancelResult = WireResponseOf<'isolatedBatchCancelOrders'>
+type CancelItem = NonNullable<BatchCancelRequest['orderIdList']>[number]
+
+/**
+ * Cancels isolated orders of one symbol. Document: POST /api/v2/margin/isolated/batch-cancel-order.
+ *
+ * The document has `symbol` required and `orderIdList` optional, and says nothing of a request without it.
+ * Then the symbol is all that is named, so all that rests there goes, as with cancel-all of futures: the
+ * account's own isolated orders of the symbol. Orders of the system's stay. An empty list is not a missing
+ * one: it is refused, so that a list that came out empty by mistake cancels nothing.
+ *
+ * An item's failure carries `clientOid` and `errorMsg` alone: the order's where there is one, else what was asked.
+ */
+export function cancelBatch(
+  state: MarginState,
+  uid: string,
+  { symbol, orderIdList }: BatchCancelRequest,
+): Reply<BatchCancelResult> {
+  if (!state.symbols.has(symbol)) return refuse(marginRefusals.symbolUnknown(symbol))
+  if (orderIdList === undefined) return accept(cancelAllOf(state, uid, symbol))
+  if (orderIdList.length === 0) return refuse(marginRefusals.parameterEmpty('orderIdList'))
+  const { cancelItemsMax } = state.settings
+  if (orderIdList.length > cancelItemsMax) return refuse(marginRefusals.cancelTooMany(cancelItemsMax))
+  if (orderIdList.some((item) => item.orderId === undefined && clientOidOf(item) === undefined)) {
+    return refuse(marginRefusals.idMissing())
+  }
+  const successList: { orderId: string; clientOid: string }[] = []
+  const failureList: { clientOid: string; errorMsg: string }[] = []
+  for (const item of orderIdList) {
+    const order = findOrder(state, { uid, symbol, item })
+    const refusal = cancelRefusal(order)
+    if (order !== undefined && refusal === undefined) {
+      endOrder(state, order, 'cancelled')
+      successList.push({ orderId: order.id, clientOid: order.clientOid })
+    } else {
+      const clientOid = clientOidOf(item) ?? order?.clientOid ?? ''
+      failureList.push({ clientOid, errorMsg: refusal?.message ?? '' })
+    }
+  }
+  return accept({ successList, failureList })
+}
+
+function cancelAllOf(state: MarginState, uid: string, symbol: string): BatchCancelResult {
+  const successList: { orderId: string; clientOid: string }[] = []
+  for (const order of [...accountOf(state, uid).open.values()]) {
+    if (order.mode !== 'isolated' || order.symbol !== symbol || order.purpose !== 'trade') continue
+    endOrder(state, order, 'cancelled')
+    successList.push({ orderId: order.id, clientOid: order.clientOid })
+  }
+  return { successList, failureList: [] }
+}
+
+/** The client's id, under either of its names. */
+function clientOidOf({ clientOid, clientId }: CancelItem): string | undefined {
+  return clientOid ?? clientId
+}
+
+/** The isolated order of the symbol that answers to every id of the item. */
+function findOrder(
+  state: MarginState,
+  { uid, symbol, item }: { readonly uid: string; readonly symbol: string; readonly item: CancelItem },
+): MarginOrder | undefined {
+  const { open, ended } = accountOf(state, uid)
+  const clientOid = clientOidOf(item)
+  const isMeant = (order: MarginOrder) =>
+    order.mode === 'isolated' &&
+    order.symbol === symbol &&
+    (item.orderId === undefined || order.id === item.orderId) &&
+    (clientOid === undefined || order.clientOid === clientOid)
+  return [...open.values()].find(isMeant) ?? [...ended.values()].find(isMeant)
+}
+
+function cancelRefusal(order: MarginOrder | undefined): Refusal | undefined {
+  if (order === undefined) return marginRefusals.orderUnknown()
+  if (!isOpen(order)) return marginRefusals.orderEnded()
+  return order.purpose === 'trade' ? undefined : marginRefusals.orderForced()
+}

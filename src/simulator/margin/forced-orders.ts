@@ -1,0 +1,89 @@
+import { decimal, ZERO, type Decimal } from '../../lib/decimal.ts'
+import { larger, roundDown, roundUp, smaller } from './amounts.ts'
+import { modeOf, type MarginOrder, type Purpose, type PurseRef } from './margin-order.ts'
+import {
+  debtOf,
+  marketsOf,
+  moneyOf,
+  openOrdersOf,
+  type MarginState,
+  type SymbolMarket,
+} from './margin-state.ts'
+import { enterMarket } from './match-orders.ts'
+import { createOrder, endOrder } from './order-life.ts'
+import { canTradeOn } from './settle-fill.ts'
+
+export type ForcedPurpose = Exclude<Purpose, 'trade'>
+
+/**
+ * Sends a market order of the system's that turns what the purse has into the coin it owes: base coin sold
+ * for a debt in quote coin, base coin bought for a debt in it. It repays as it fills.
+ *
+ * @returns false when no pair of the purse can do that with what is available
+ */
+export function placeForcedOrder(
+  state: MarginState,
+  ref: PurseRef,
+  { coin, purpose }: { readonly coin: string; readonly purpose: ForcedPurpose },
+): boolean {
+  const owed = debtOf(moneyOf(state, ref, coin))
+  for (const market of marketsOf(state, ref)) {
+    const { quoteCoin, baseCoin } = market.rules
+    if (coin !== quoteCoin && coin !== baseCoin) continue
+    const direction = coin === baseCoin ? 'buy' : 'sell'
+    const price = direction === 'buy' ? market.shown?.ask : market.shown?.bid
+    if (price === undefined) continue
+    const base = forcedSize(state, ref, { market, direction, owed, price, purpose })
+    if (base === undefined) continue
+    const order = createOrder(state, {
+      ...{ uid: ref.uid, mode: modeOf(ref.purse), symbol: market.rules.symbol, clientOid: undefined },
+      ...{ direction, orderType: 'market', force: 'gtc', loanType: 'autoRepay', source: 'SYS', purpose },
+      ...{ price, base, quote: undefined, frozen: ZERO, loan: ZERO },
+    })
+    enterMarket(state, order)
+    return true
+  }
+  return false
+}
+
+/** The system's orders of the purse that are still in the market; those that cannot go on are ended. */
+export function openForcedOrders(state: MarginState, ref: PurseRef, purpose: ForcedPurpose): MarginOrder[] {
+  const open: MarginOrder[] = []
+  for (const order of openOrdersOf(state, ref)) {
+    if (order.purpose !== purpose) continue
+    if (canTradeOn(state, order)) open.push(order)
+    else endOrder(state, order, order.filledBase.gt(ZERO) ? 'filled' : 'cancelled')
+  }
+  return open
+}
+
+interface Sizing {
+  readonly market: SymbolMarket
+  readonly direction: 'buy' | 'sell'
+  readonly owed: Decimal
+  readonly price: Decimal
+  readonly purpose: ForcedPurpose
+}
+
+/**
+ * How much it takes to pay the debt after the fee, as far as the purse goes; the liquidation of an isolated
+ * long sells everything. Undefined when that is less than the symbol's smallest order.
+ */
+function forcedSize(
+  state: MarginState,
+  ref: PurseRef,
+  { market: { rules }, direction, owed, price, purpose }: Sizing,
+): Decimal | undefined {
+  const afterFee = ONE.minus(rules.feeRate)
+  const isSell = direction === 'sell'
+  const { available } = moneyOf(state, ref, isSell ? rules.baseCoin : rules.quoteCoin)
+  const most = roundDown(isSell ? available : available.div(price), rules.quantityPlaces)
+  const needed = roundUp(isSell ? owed.div(price.times(afterFee)) : owed.div(afterFee), rules.quantityPlaces)
+  const least = larger(rules.baseMin, roundUp(rules.notionalMin.div(price), rules.quantityPlaces))
+  if (most.lt(least)) return undefined
+  if (purpose === 'liquidation' && isSell && modeOf(ref.purse) === 'isolated') return most
+  if (needed.lt(least)) return purpose === 'liquidation' ? undefined : least
+  return smaller(needed, most)
+}
+
+const ONE = decimal('1')

@@ -1,0 +1,51 @@
+import { type Decimal } from '../../lib/decimal.ts'
+import { deskIdText } from '../wallet/order-sequence.ts'
+import {
+  modeOf,
+  purseRefOf,
+  type LiquidationRecord,
+  type MarginOrder,
+  type PurseRef,
+} from './margin-order.ts'
+import { dropRecord, putLiquidation, putRecord } from './margin-rows.ts'
+import { accountOf, purseKey, type MarginState } from './margin-state.ts'
+
+/** A forced order that has ended; one that traded nothing leaves no record. */
+export function recordForcedOrder(state: MarginState, order: MarginOrder): void {
+  const { id, symbol, direction, price, base, filledBase, filledQuote, createdAt, updatedAt } = order
+  if (price === undefined || base === undefined || filledBase.eq('0')) return
+  const liquidation = state.liquidations.get(purseKey(purseRefOf(order)))
+  if (liquidation !== undefined) {
+    liquidation.traded = liquidation.traded.plus(filledQuote)
+    putLiquidation(state, liquidation)
+  }
+  const times = { createdAt, updatedAt }
+  keep(state, purseRefOf(order), {
+    ...{ type: 'place_order', id, symbol, direction, price, size: base, filledBase, filledQuote },
+    ...times,
+  })
+}
+
+export interface Swap {
+  readonly fromCoin: string
+  readonly toCoin: string
+  readonly fromSize: Decimal
+  readonly toSize: Decimal
+}
+
+export function recordSwap(state: MarginState, ref: PurseRef, swap: Swap): void {
+  const { now } = state.clock
+  const id = deskIdText(state.ports.sequence.next())
+  keep(state, ref, { type: 'swap', id, ...swap, createdAt: now, updatedAt: now })
+}
+
+function keep(state: MarginState, ref: PurseRef, record: LiquidationRecord): void {
+  const place = { uid: ref.uid, mode: modeOf(ref.purse) }
+  const records = accountOf(state, ref.uid).records[place.mode]
+  records.push(record)
+  putRecord(state, place, record)
+  while (records.length > state.settings.recordsMax) {
+    const oldest = records.shift()
+    if (oldest !== undefined) dropRecord(state, place, oldest)
+  }
+}

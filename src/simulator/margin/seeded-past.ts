@@ -1,0 +1,180 @@
+import { decimal, ZERO, type Decimal } from '../../lib/decimal.ts'
+import { createRandom, type Random } from '../../lib/random.ts'
+import { negated } from './amounts.ts'
+import { showPrice } from './displayed-market.ts'
+import { judgeDebtors, proceedLiquidations } from './liquidation.ts'
+import { accrueInterest } from './loans.ts'
+import { purseOf, type MarginMode, type PurseRef } from './margin-order.ts'
+import { coinIn, marketOf, type MarginState, type SymbolMarket } from './margin-state.ts'
+import { placeOrder } from './place-order.ts'
+import { seedPresent } from './seeded-present.ts'
+
+/*
+ * What lies before the first start. It is not written down but lived through: each account borrows, trades
+ * and is liquidated at made-up prices, through the same functions that serve it later, so that every record
+ * follows from bookings of the wallet. Collateral comes and what is left goes as an opening booking.
+ */
+
+const DAY_MS = 86_400_000
+/** Long enough that some of it is out of a query's 90 days; most of it is not. */
+const PAST_MS = 110 * DAY_MS
+/** The last liquidation is that long over when the exchange opens. */
+const QUIET_MS = DAY_MS
+/** Liquidations an account and mode beyond the first `pastAccountsMax` accounts. */
+const SHORT_PAST = 5
+
+/** Writes the past, and what is open at the start; the clock then stands at `startAt`. */
+export function seedPast(state: MarginState): void {
+  const random = createRandom(state.ports.seed).fork('margin past')
+  const prices = new Map([...state.symbols].map(([symbol, market]) => [symbol, anchorOf(state, market)]))
+  const { startAt, accounts } = state.ports
+  const { pastLiquidations, pastAccountsMax } = state.settings
+  state.clock.isSeeded = true
+  state.isTouched = true
+  if (pastLiquidations > 0) {
+    const each = accounts.map((_, index) =>
+      index < pastAccountsMax ? pastLiquidations : Math.min(SHORT_PAST, pastLiquidations),
+    )
+    for (const [index, episode] of episodes(state, each).entries()) {
+      const total = 2 * each.reduce((sum, count) => sum + count, 0)
+      const at = startAt - PAST_MS + Math.floor(((PAST_MS - QUIET_MS) * index) / total)
+      live(state, { ...episode, at, random, price: walk(random, prices, episode.symbol, state) })
+    }
+    for (const { uid } of accounts) seedPresent(state, uid, prices)
+  }
+  for (const market of state.symbols.values()) market.shown = undefined
+  state.clock.now = startAt
+}
+
+interface Episode {
+  readonly uid: string
+  readonly mode: MarginMode
+  readonly symbol: string
+  readonly isLong: boolean
+  /** Crossed: the collateral is another coin than those that are traded. */
+  readonly isForeign: boolean
+}
+
+/** Accounts, modes, symbols and sides take turns, so that every account's past is spread over the whole of it. */
+function episodes(state: MarginState, each: readonly number[]): Episode[] {
+  const symbols = [...state.symbols.keys()]
+  const found: Episode[] = []
+  for (let round = 0; round < Math.max(0, ...each); round++) {
+    for (const [index, { uid }] of state.ports.accounts.entries()) {
+      if (round >= (each[index] ?? 0)) continue
+      const symbol = symbols[round % symbols.length] ?? ''
+      const isLong = round % 4 < 2
+      found.push({ uid, mode: 'isolated', symbol, isLong, isForeign: false })
+      found.push({ uid, mode: 'crossed', symbol, isLong, isForeign: round % 3 === 0 })
+    }
+  }
+  return found
+}
+
+/** How far a price must move against a position: from just beyond the liquidation to just beyond the equity. */
+const MOVES = {
+  isolated: { long: [0.075, 0.12], short: [0.075, 0.12] },
+  crossed: { long: [0.32, 0.38], short: [0.46, 0.62] },
+} as const
+
+/** Debts in a hundredth of the collateral: nine tenths of what the leverage allows. */
+const BORROWED_PERCENT = { isolated: 810, crossed: 180 } as const
+
+interface Living extends Episode {
+  /** Unix ms. */
+  readonly at: number
+  readonly random: Random
+  /** Where the liquidation happens. */
+  readonly price: number
+}
+
+/** Brings collateral, opens a position with a loan, lets hours pass, and moves the price until it is taken over. */
+function live(state: MarginState, episode: Living): void {
+  const { uid, mode, symbol, isLong, random, at, price } = episode
+  const market = marketOf(state, symbol)
+  const ref: PurseRef = { uid, purse: purseOf(mode, symbol) }
+  const [least, most] = MOVES[mode][isLong ? 'long' : 'short']
+  const move = least + (most - least) * random.next()
+  const entry = isLong ? price / (1 - move) : price / (1 + move)
+  state.clock.now = at
+  accrueInterest(state)
+  show(state, market, entry)
+  const collateral = 5000 + random.integer(45_000)
+  bringCollateral(state, { ref, episode, cents: collateral })
+  const borrowed = Math.floor((collateral * BORROWED_PERCENT[mode]) / 100)
+  const size = isLong
+    ? { quoteSize: cents(borrowed + (episode.isForeign ? 0 : collateral)).toString() }
+    : { baseSize: sizeText(market, borrowed / 100 / entry) }
+  placeOrder(
+    state,
+    { uid, mode, source: 'API' },
+    { symbol, side: isLong ? 'buy' : 'sell', orderType: 'market', loanType: 'autoLoan', ...size },
+  )
+  state.clock.now = at + 60_000 + random.integer(5 * 60_000)
+  accrueInterest(state)
+  show(state, market, price)
+  judgeDebtors(state)
+  for (let wait = 0; wait < WAITS_MAX && state.liquidations.size > 0; wait++) {
+    state.clock.now += state.settings.displayRefreshMs
+    proceedLiquidations(state)
+    show(state, market, price)
+  }
+  leave(state, ref)
+}
+
+/** A position is a fraction of what one price shows: a few looks are enough. */
+const WAITS_MAX = 20
+
+function bringCollateral(
+  state: MarginState,
+  { ref, episode, cents: amount }: { ref: PurseRef; episode: Episode; cents: number },
+): void {
+  const other = [...state.symbols.values()].find(({ rules }) => rules.symbol !== episode.symbol)
+  if (!episode.isForeign || other === undefined) {
+    const { quoteCoin } = marketOf(state, episode.symbol).rules
+    state.ports.wallet.book(coinIn(ref, quoteCoin), 'opening', cents(amount))
+    return
+  }
+  const price = anchorOf(state, other)
+  show(state, other, price)
+  const size = decimal(sizeText(other, amount / 100 / price))
+  state.ports.wallet.book(coinIn(ref, other.rules.baseCoin), 'opening', size)
+}
+
+/** Whatever the liquidation left goes out again. */
+function leave(state: MarginState, ref: PurseRef): void {
+  for (const [coin, { available }] of state.ports.wallet.coins(ref.uid, ref.purse)) {
+    if (available.gt(ZERO)) state.ports.wallet.book(coinIn(ref, coin), 'opening', negated(available))
+  }
+}
+
+function show(state: MarginState, market: SymbolMarket, price: number): void {
+  const bid = decimal(price.toFixed(2))
+  const ask = bid.plus(SPREAD)
+  const texts = { bid: bid.toString(), ask: ask.toString(), last: bid.toString() }
+  showPrice(state, market, texts)
+}
+
+const SPREAD = decimal('0.1')
+
+/** Where the symbol's past ends: what is displayed at the start, or what it is known for. */
+function anchorOf(state: MarginState, { rules }: SymbolMarket): number {
+  return Number(state.ports.prices(rules.symbol)?.last ?? rules.nominalPrice)
+}
+
+/** A step of a walk that stays near the price of the start: half a percent, and drawn back. */
+function walk(random: Random, prices: Map<string, number>, symbol: string, state: MarginState): number {
+  const anchor = anchorOf(state, marketOf(state, symbol))
+  const last = prices.get(symbol) ?? anchor
+  const next = (last + (anchor - last) * 0.02) * (1 + 0.005 * random.normal())
+  prices.set(symbol, next)
+  return next
+}
+
+function cents(count: number): Decimal {
+  return decimal((count / 100).toFixed(2))
+}
+
+function sizeText({ rules }: SymbolMarket, base: number): string {
+  return base.toFixed(Math.min(4, rules.quantityPlaces))
+}

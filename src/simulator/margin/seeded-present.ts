@@ -1,0 +1,85 @@
+import { decimal } from '../../lib/decimal.ts'
+import { showPrice } from './displayed-market.ts'
+import { accrueInterest } from './loans.ts'
+import { purseOf, type LoanType, type MarginMode, type OrderSource } from './margin-order.ts'
+import { coinIn, marketOf, type MarginState } from './margin-state.ts'
+import { placeOrder } from './place-order.ts'
+
+/*
+ * What an account has open when the exchange opens: collateral, one running loan a purse, and orders that
+ * rest well away from the price, so that every query has rows.
+ */
+
+const HOUR_MS = 3_600_000
+
+/** Collateral in quote coin, and what the market order borrows with it: quote coin too. */
+const PURSES: readonly { mode: MarginMode; symbol: string; collateral: string; bought: string }[] = [
+  { mode: 'isolated', symbol: 'BTCUSDT', collateral: '4000', bought: '6000' },
+  { mode: 'isolated', symbol: 'ETHUSDT', collateral: '2500', bought: '4000' },
+  { mode: 'crossed', symbol: 'BTCUSDT', collateral: '9000', bought: '7000' },
+  { mode: 'crossed', symbol: 'ETHUSDT', collateral: '1000', bought: '2000' },
+]
+
+interface RestingRow {
+  /** Percent away from the price: below for a buy, above for a sell. */
+  readonly percent: number
+  readonly side: 'buy' | 'sell'
+  /** Value in quote coin. */
+  readonly value: number
+  readonly force: 'gtc' | 'post_only'
+  readonly loanType: LoanType
+  readonly source: OrderSource
+}
+
+const RESTING: readonly RestingRow[] = [
+  { percent: 10, side: 'buy', value: 150, force: 'gtc', loanType: 'autoLoan', source: 'API' },
+  { percent: 20, side: 'buy', value: 200, force: 'post_only', loanType: 'autoLoan', source: 'WEB' },
+  { percent: 15, side: 'sell', value: 300, force: 'gtc', loanType: 'autoRepay', source: 'IOS' },
+  { percent: 25, side: 'sell', value: 250, force: 'gtc', loanType: 'autoLoanAndRepay', source: 'ANDROID' },
+  { percent: 30, side: 'sell', value: 120, force: 'post_only', loanType: 'normal', source: 'API' },
+]
+
+export function seedPresent(state: MarginState, uid: string, prices: ReadonlyMap<string, number>): void {
+  const openedAt = state.ports.startAt - 12 * HOUR_MS
+  state.clock.now = Math.max(state.clock.now, openedAt)
+  accrueInterest(state)
+  for (const { mode, symbol, collateral, bought } of PURSES) {
+    const price = prices.get(symbol)
+    if (price === undefined || !state.symbols.has(symbol)) continue
+    const now = state.ports.prices(symbol)
+    const bid = Number(now?.bid ?? price).toFixed(2)
+    const ask = now?.ask ?? bid
+    const market = marketOf(state, symbol)
+    showPrice(state, market, { bid, ask, last: bid })
+    const ref = { uid, purse: purseOf(mode, symbol) }
+    state.ports.wallet.book(coinIn(ref, market.rules.quoteCoin), 'opening', decimal(collateral))
+    const placing = { uid, mode, source: 'API' } as const
+    const order = { symbol, side: 'buy', orderType: 'market', loanType: 'autoLoan' } as const
+    placeOrder(state, placing, { ...order, quoteSize: bought })
+    for (const row of RESTING) rest(state, { uid, mode, symbol, price: Number(bid), row })
+  }
+}
+
+function rest(
+  state: MarginState,
+  {
+    uid,
+    mode,
+    symbol,
+    price,
+    row,
+  }: { uid: string; mode: MarginMode; symbol: string; price: number; row: RestingRow },
+): void {
+  const { side, percent, value, force, loanType, source } = row
+  const at = (price * (side === 'buy' ? 100 - percent : 100 + percent)) / 100
+  state.clock.now += 1000
+  placeOrder(
+    state,
+    { uid, mode, source },
+    { ...{ symbol, side, orderType: 'limit', force, loanType }, ...sizes(at, value) },
+  )
+}
+
+function sizes(price: number, value: number): { price: string; baseSize: string } {
+  return { price: price.toFixed(2), baseSize: (value / price).toFixed(4) }
+}
