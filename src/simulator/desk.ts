@@ -1,5 +1,4 @@
 import { type AccountSetup } from './core/account.ts'
-import { type Reply } from './core/reply.ts'
 import { type DeskStore } from './desk-store.ts'
 import { type OrderSequence } from './wallet/order-sequence.ts'
 import { type Wallet } from './wallet/wallet.ts'
@@ -9,7 +8,7 @@ import { type Wallet } from './wallet/wallet.ts'
  * It is synchronous and deterministic, without I/O, clock or randomness of its own. For every endpoint that
  * it serves it has a method of the endpoint's name in the protocol table:
  *
- *     (account: AccountRef, request: RequestOf<Name>, now: number) => Reply<data in the wire's shape>
+ *     (account: AccountRef, request: WireRequestOf<Name>, now: number) => Reply<WireResponseOf<Name>>
  *
  * and public endpoints take no account: `(request, now)`. `now` is Unix ms of the exchange's clock; an
  * earlier one than before counts as the latest seen.
@@ -30,7 +29,7 @@ export interface DeskPrice {
 
 /** What every desk is created with. A desk's own settings and facts come as a second argument. */
 export interface DeskPorts {
-  /** From the futures market of the same symbol; undefined where none is displayed. */
+  /** From the futures market of the same symbol, displayed from a desk's creation on; else undefined. */
   readonly prices: (symbol: string) => DeskPrice | undefined
   readonly accounts: readonly AccountSetup[]
   readonly seed: string | number
@@ -40,9 +39,3 @@ export interface DeskPorts {
   readonly wallet: Wallet
   readonly sequence: OrderSequence
 }
-
-/**
- * An answer whose envelope carries its text under `message`. Document, Common conventions, 2: "One spot
- * history response carries the text field under the name `message` instead of `msg`".
- */
-export type MessageReply<Data> = Reply<Data> & { readonly textField: 'message' }

@@ -1,4 +1,7 @@
+import { z } from 'zod'
 import { decimal, ZERO, type Decimal } from '../../lib/decimal.ts'
+import { spotPlaceOrder as placeOrderRow } from '../../protocol/neighbours/spot-rows.ts'
+import { positiveDecimal, stpMode } from '../../protocol/values.ts'
 import { accept, refuse, type Refusal, type Reply } from '../core/reply.ts'
 import { deskIdText } from '../wallet/order-sequence.ts'
 import { decimalsOf } from '../wallet/rounding.ts'
@@ -18,26 +21,19 @@ import {
   type SpotState,
 } from './spot-state.ts'
 
-/**
- * An order as the neighbouring endpoint places it; the document has none. Sizes are in base coin, those of
- * market buys in quote coin.
- */
-export interface SpotPlaceOrderRequest {
-  readonly symbol: string
-  readonly side: 'buy' | 'sell'
-  readonly orderType: 'limit' | 'market'
-  readonly size: string
-  /** Required when orderType is `limit`. */
-  readonly price?: string | undefined
-  /** Default `gtc`. */
-  readonly force?: SpotTerms['force'] | undefined
-  readonly clientOid?: string | undefined
+/** Beside the neighbouring endpoint's own fields; the document has neither endpoint nor fields. */
+const placeRequest = placeOrderRow.request.extend({
   /** Default `normal`. A tpsl order waits for its triggerPrice. */
-  readonly tpslType?: 'normal' | 'tpsl' | undefined
-  readonly triggerPrice?: string | undefined
+  tpslType: z.enum(['normal', 'tpsl']).optional(),
+  triggerPrice: positiveDecimal.optional(),
   /** Default `none`. */
-  readonly stpMode?: SpotTerms['stpMode'] | undefined
-}
+  stpMode: stpMode.optional(),
+})
+
+type PlaceRequest = z.output<typeof placeRequest>
+
+/** Sizes are in base coin, those of market buys in quote coin. */
+export type SpotPlaceOrderRequest = z.input<typeof placeOrderRow.request>
 
 export interface SpotOrderReference {
   readonly orderId: string
@@ -49,22 +45,33 @@ export function placeSpotOrder(
   uid: string,
   request: SpotPlaceOrderRequest,
 ): Reply<SpotOrderReference> {
+  const read = placeRequest.safeParse(request)
+  if (!read.success) return refuse(spotRefusals.parameter(String(read.error.issues[0]?.path[0] ?? '')))
   const market = state.markets.get(request.symbol)
   if (market === undefined) return refuse(spotRefusals.symbolUnknown(request.symbol))
   observePrice(state, market)
-  const terms = readTerms(state, uid, { market, request })
+  const terms = readTerms(state, uid, { market, request: read.data })
   if ('code' in terms) return refuse(terms)
   const { now } = state.clock
-  const order = openOrder(state, terms, { at: now, hasOldFees: false })
+  const reference = decimal(market.level.last)
+  const order = openOrder(state, terms, { at: now, hasOldFees: false, reference })
   if (isTriggered(order, market.level)) enterMarket(state, order, now)
   return accept({ orderId: order.orderId, clientOid: order.clientOid })
+}
+
+interface OpeningFacts {
+  /** Unix ms. */
+  readonly at: number
+  readonly hasOldFees: boolean
+  /** The last price. */
+  readonly reference: Decimal
 }
 
 /** Makes an order of accepted terms and sets its money aside. It waits until it enters the market. */
 export function openOrder(
   state: SpotState,
   terms: SpotTerms,
-  { at, hasOldFees }: { readonly at: number; readonly hasOldFees: boolean },
+  { at, hasOldFees, reference }: OpeningFacts,
 ): SpotOrder {
   const market = spotMarketOf(state, terms.symbol)
   const orderId = deskIdText(state.ports.sequence.next())
@@ -82,7 +89,7 @@ export function openOrder(
     frozen,
     isResting: false,
     hasOldFees,
-    quoteSize: isMarketBuy(terms) ? terms.size : terms.size.times(market.level.bid || terms.price),
+    quoteSize: isMarketBuy(terms) ? terms.size : terms.size.times(reference),
     createdAt: at,
     updatedAt: at,
   }
@@ -100,14 +107,14 @@ export function frozenFor(terms: Pick<SpotTerms, 'side' | 'orderType' | 'price' 
 
 interface Asked {
   readonly market: SpotMarket
-  readonly request: SpotPlaceOrderRequest
+  readonly request: PlaceRequest
 }
 
 function readTerms(state: SpotState, uid: string, { market, request }: Asked): SpotTerms | Refusal {
   const { level, symbol } = market
   if (symbol.row.status !== 'online') return spotRefusals.symbolClosed()
   if (level.last === '') return spotRefusals.suspended()
-  const { side, orderType, clientOid, force = 'gtc', stpMode = 'none' } = request
+  const { side, orderType, clientOid, force = 'gtc', stpMode: stp = 'none' } = request
   const isLimit = orderType === 'limit'
   if (isLimit && request.price === undefined) return spotRefusals.parameterEmpty('price')
   const isWaiting = request.tpslType === 'tpsl'
@@ -120,7 +127,7 @@ function readTerms(state: SpotState, uid: string, { market, request }: Asked): S
     side,
     orderType,
     force,
-    stpMode,
+    stpMode: stp,
     price: decimal((isLimit && request.price) || '0'),
     size: decimal(request.size),
     trigger: isWaiting ? { price: triggerPrice, isAbove: triggerPrice.gte(level.last) } : undefined,
@@ -137,7 +144,7 @@ function readTerms(state: SpotState, uid: string, { market, request }: Asked): S
   )
 }
 
-function numberRefusal({ symbol }: SpotMarket, request: SpotPlaceOrderRequest): Refusal | undefined {
+function numberRefusal({ symbol }: SpotMarket, request: PlaceRequest): Refusal | undefined {
   const sizeDecimals = isMarketBuy(request) ? symbol.quoteDecimals : symbol.baseDecimals
   const checks = [
     { name: 'size', value: request.size, scale: sizeDecimals },

@@ -17,7 +17,9 @@ export interface FeeDetailFacts {
 export function feeDetailText(facts: FeeDetailFacts, keys: readonly ('newFees' | 'coin')[]): string {
   const name = facts.deductsFee ? facts.platformCoin : facts.obtainedCoin
   const parts = keys.map((key) =>
-    key === 'coin' ? ([name, coinText(facts, name)] as const) : (['newFees', newFeesText(facts.fees)] as const),
+    key === 'coin'
+      ? ([name, coinText(facts, name)] as const)
+      : (['newFees', newFeesText(facts.fees)] as const),
   )
   const sorted = [...parts].sort(([one], [other]) => (one.toLowerCase() < other.toLowerCase() ? -1 : 1))
   return `{${sorted.map(([key, text]) => `"${key}":${text}`).join(',')}}`

@@ -1,4 +1,4 @@
-import { type RequestOf } from '../../protocol/endpoints.ts'
+import { type WireRequestOf } from '../../protocol/endpoints.ts'
 import { accept, refuse, type Reply } from '../core/reply.ts'
 import { historyPage } from '../wallet/history-page.ts'
 import { ZERO } from '../../lib/decimal.ts'
@@ -15,7 +15,7 @@ const PAGE_MAX = 100
 export function spotHistory(
   state: SpotState,
   uid: string,
-  query: RequestOf<'spotHistoryOrders'>,
+  query: WireRequestOf<'spotHistoryOrders'>,
 ): Reply<WireHistoryOrder[]> {
   const { symbol, tpslType = 'normal', startTime, endTime } = query
   if (symbol && !state.markets.has(symbol)) return refuse(spotRefusals.symbolUnknown(symbol))
@@ -38,7 +38,7 @@ export function spotHistory(
 export function spotOrderInfo(
   state: SpotState,
   uid: string,
-  { orderId, clientOid }: RequestOf<'spotOrderInfo'>,
+  { orderId, clientOid }: WireRequestOf<'spotOrderInfo'>,
 ): Reply<WireOrder[]> {
   if (orderId === undefined && clientOid === undefined) return refuse(spotRefusals.idMissing())
   const account = spotAccountOf(state, uid)
@@ -54,7 +54,7 @@ function unfilled(order: SpotOrder | undefined): SpotOrder | undefined {
 /** Document: GET /api/v2/spot/public/symbols: "when blank, all symbols are returned". */
 export function spotSymbolRows(
   state: SpotState,
-  { symbol }: RequestOf<'spotSymbols'>,
+  { symbol }: WireRequestOf<'spotSymbols'>,
 ): Reply<SpotSymbolRow[]> {
   if (!symbol) return accept(state.settings.symbols.map((row) => ({ ...row })))
   const market = state.markets.get(symbol)

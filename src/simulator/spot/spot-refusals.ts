@@ -46,11 +46,6 @@ export const spotRefusals = {
   withdrawalBelowFee: (fee: string) =>
     refusal('43112', `The amount of coins withdrawn is less than the handling fee ${fee}`),
   ownAddress: () => refusal('43121', 'Withdrawal address cannot be your own'),
-  recipientUnknown: () =>
-    refusal(
-      '40104',
-      'Unable to withdraw to this account Please make sure this is a valid and verified account',
-    ),
 
   conversionUnsupported: (coin: string) =>
     refusal('43131', `Current currency: ${coin} does not support convert`),

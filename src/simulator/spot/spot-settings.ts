@@ -7,6 +7,8 @@ export interface SpotSettings {
   readonly symbols: readonly SpotSymbolRow[]
   readonly platformCoin: PlatformCoin
   readonly opening: Opening
+  /** The same of the platform's own coin. */
+  readonly platformOpening: string
   /** Whether new orders pay their fees in the platform's own coin, as far as its balance goes. */
   readonly deductsFees: boolean
   /** What of a fee remains when it is paid in the platform's own coin: 0.8 is a discount of 20 %. */
@@ -30,7 +32,8 @@ export interface SpotSettings {
 export const defaultSpotSettings: SpotSettings = {
   symbols: SPOT_SYMBOLS,
   platformCoin: defaultPlatformCoin,
-  opening: { ...defaultOpening, [defaultPlatformCoin.name]: '400' },
+  opening: defaultOpening,
+  platformOpening: '400',
   deductsFees: false,
   deductionRatio: '0.8',
   displayedNotional: '50000',

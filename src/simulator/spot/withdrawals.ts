@@ -1,5 +1,5 @@
 import { decimal, type Decimal } from '../../lib/decimal.ts'
-import { type RequestOf } from '../../protocol/endpoints.ts'
+import { type WireRequestOf } from '../../protocol/endpoints.ts'
 import { accept, refuse, type Refusal, type Reply } from '../core/reply.ts'
 import { deskIdText } from '../wallet/order-sequence.ts'
 import { decimalsOf } from '../wallet/rounding.ts'
@@ -8,7 +8,7 @@ import { COINS, isSameName, TRANSFER_SCALE, type Coin, type CoinChain } from './
 import { spotRefusals } from './spot-refusals.ts'
 import { spotPurse, type SpotState } from './spot-state.ts'
 
-type Withdrawal = RequestOf<'spotWithdrawal'>
+type Withdrawal = WireRequestOf<'spotWithdrawal'>
 
 /** A withdrawal that was made; nothing of it is pending. */
 export interface WithdrawalRecord {
@@ -33,20 +33,20 @@ const WITHDRAWAL_ROWS = 'spot/withdrawal/'
 /** Withdrawals by account, oldest first; at most `withdrawalsMax` each. */
 export class Withdrawals {
   readonly #state: SpotState
-  readonly #book: AddressBook
+  readonly book: AddressBook
   readonly #records = new Map<string, WithdrawalRecord[]>()
 
   constructor(state: SpotState, book: AddressBook) {
     this.#state = state
-    this.#book = book
+    this.book = book
     for (const { json } of state.ports.store.rows(WITHDRAWAL_ROWS)) {
       const record = JSON.parse(json) as WithdrawalRecord
-      this.#records.set(record.uid, [...this.records(record.uid), record])
+      this.#recordsOf(record.uid).push(record)
     }
   }
 
   records(uid: string): readonly WithdrawalRecord[] {
-    return this.#records.get(uid) ?? []
+    return this.#recordsOf(uid)
   }
 
   /** Document: POST /api/v2/spot/wallet/withdrawal. @param at Unix ms; the past is written through it too. */
@@ -92,7 +92,8 @@ export class Withdrawals {
     if (chain === undefined) return spotRefusals.parameter('chain')
     const sizes = sizeRefusal(size, chain)
     if (sizes !== undefined) return sizes
-    if (!this.#book.has(uid, { coin, chain: chain.chain, address, tag })) return spotRefusals.addressNotInBook()
+    if (!this.book.has(uid, { coin, chain: chain.chain, address, tag }))
+      return spotRefusals.addressNotInBook()
     return { kind: 'chain', to: address, chain: chain.chain, fee: decimal(chain.withdrawFee) }
   }
 
@@ -106,7 +107,7 @@ export class Withdrawals {
       if (innerToType === 'mobile' && contact.areaCode !== areaCode?.replace('+', '')) return false
       return contact[innerToType] === address
     })
-    if (receiver === undefined) return spotRefusals.recipientUnknown()
+    if (receiver === undefined) return spotRefusals.addressNotInBook()
     if (receiver === uid) return spotRefusals.ownAddress()
     return { kind: 'account', to: receiver, chain: '', fee: decimal('0') }
   }
@@ -121,11 +122,19 @@ export class Withdrawals {
 
   #keep(record: WithdrawalRecord): void {
     const { store } = this.#state.ports
-    const records = [...this.records(record.uid), record]
+    const records = this.#recordsOf(record.uid)
+    records.push(record)
     store.put(WITHDRAWAL_ROWS + record.orderId, JSON.stringify(record))
     const oldest = records.length > this.#state.settings.withdrawalsMax ? records.shift() : undefined
     if (oldest !== undefined) store.drop(WITHDRAWAL_ROWS + oldest.orderId)
-    this.#records.set(record.uid, records)
+  }
+
+  #recordsOf(uid: string): WithdrawalRecord[] {
+    const existing = this.#records.get(uid)
+    if (existing !== undefined) return existing
+    const created: WithdrawalRecord[] = []
+    this.#records.set(uid, created)
+    return created
   }
 }
 

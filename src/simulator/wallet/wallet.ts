@@ -49,11 +49,11 @@ export class Wallet {
     return this.#accounts.get(rowId(ref))?.money ?? NO_MONEY
   }
 
-  /** Every coin of the purse that was ever touched, by its name. */
+  /** Every coin of the purse that was ever touched, by its name, in the alphabet's order. */
   coins(uid: string, purse: Purse): ReadonlyMap<string, CoinMoney> {
     const found = new Map<string, CoinMoney>()
-    for (const { ref, money } of this.#accounts.values()) {
-      if (ref.uid === uid && ref.purse === purse) found.set(ref.coin, money)
+    for (const { ref, money } of this.#of(uid)) {
+      if (ref.purse === purse) found.set(ref.coin, money)
     }
     return found
   }
@@ -130,12 +130,20 @@ export class Wallet {
 
   /** Every purse of the account, with the bookings that explain it. */
   statement(uid: string): WalletStatement {
-    return toWalletStatement([...this.#accounts.values()].filter(({ ref }) => ref.uid === uid))
+    return toWalletStatement(this.#of(uid))
   }
 
   /** Every row whose bookings do not explain its equity: always none. */
   unexplained(): readonly CoinRef[] {
     return [...this.#accounts.values()].filter((account) => !isExplained(account)).map(({ ref }) => ref)
+  }
+
+  /** In the same order however often it was restarted. */
+  #of(uid: string): (CoinAccount & { readonly ref: CoinRef })[] {
+    return [...this.#accounts]
+      .filter(([, { ref }]) => ref.uid === uid)
+      .sort(([one], [other]) => (one < other ? -1 : 1))
+      .map(([, account]) => account)
   }
 
   #move(ref: CoinRef, deltas: Partial<CoinMoney>): void {

@@ -1,0 +1,189 @@
+import { decimal, type Decimal } from '../../lib/decimal.ts'
+import { Failure } from '../../lib/failure.ts'
+import { createRandom } from '../../lib/random.ts'
+import { type WireRequestOf, type WireResponseOf } from '../../protocol/endpoints.ts'
+import { type AccountRef } from '../core/account.ts'
+import { accept, refuse, type Reply } from '../core/reply.ts'
+import { type Desk, type DeskPorts } from '../desk.ts'
+import { spotRefusals } from '../spot/spot-refusals.ts'
+import { type CoinRef } from '../wallet/coin-money.ts'
+import { HISTORY_DAYS, HISTORY_MS, historyPage } from '../wallet/history-page.ts'
+import { deskIdText } from '../wallet/order-sequence.ts'
+import { pastPrices, pastTimes } from '../wallet/past-prices.ts'
+import { platformCoinPrice } from '../wallet/platform-coin.ts'
+import { decimalsOf, roundDown, roundUp } from '../wallet/rounding.ts'
+import { lastPrice } from '../wallet/start-prices.ts'
+import { toWireRecord, type ConvertRecord } from './convert-record.ts'
+import { defaultConvertSettings, type ConvertSettings } from './convert-settings.ts'
+
+/** What a conversion is asked for. */
+export interface ConvertRequest {
+  readonly fromCoin: string
+  readonly amount: string
+}
+
+/** Document: "limit (optional, default 20, max 100)". */
+const LIMIT_BY_DEFAULT = 20
+const LIMIT_MAX = 100
+
+/** Amounts and prices have eight decimals, as in the vendor's sample. */
+const DECIMALS = 8
+const SOURCES = ['BTC', 'ETH', 'USDT'] as const
+const PAST_DAYS = 88
+
+const RECORD_ROWS = 'convert/record/'
+const OPENED_ROWS = 'convert/opened/'
+
+/** Conversions of small balances of the spot purse into the platform's own coin. Created after the spot desk. */
+export class ConvertDesk implements Desk {
+  readonly #ports: DeskPorts
+  readonly #settings: ConvertSettings
+  /** By uid, oldest first; at most `recordsMax` each. */
+  readonly #records = new Map<string, ConvertRecord[]>()
+  #now: number
+
+  constructor(ports: DeskPorts, settings: Partial<ConvertSettings> = {}) {
+    this.#ports = ports
+    this.#settings = { ...defaultConvertSettings, ...settings }
+    this.#now = ports.startAt
+    for (const { uid } of ports.accounts) this.#records.set(uid, [])
+    for (const { json } of ports.store.rows(RECORD_ROWS)) {
+      const record = JSON.parse(json) as ConvertRecord
+      this.#records.get(record.uid)?.push(record)
+    }
+    for (const uid of this.#records.keys()) {
+      if (ports.store.rows(OPENED_ROWS + uid).some(({ id }) => id === OPENED_ROWS + uid)) continue
+      this.#writePast(uid)
+      ports.store.put(OPENED_ROWS + uid, 'true')
+    }
+  }
+
+  advance(now: number): void {
+    this.#now = Math.max(this.#now, now)
+  }
+
+  ledger(uid: string): { readonly conversions: number } {
+    return { conversions: this.#recordsOf(uid).length }
+  }
+
+  /** Document: GET /api/v2/convert/{platform_coin}-convert-records. */
+  convertRecords(
+    { uid }: AccountRef,
+    query: WireRequestOf<'convertRecords'>,
+    now: number,
+  ): Reply<WireResponseOf<'convertRecords'>> {
+    this.advance(now)
+    const span = Number(query.endTime || this.#now) - Number(query.startTime || query.endTime || this.#now)
+    if (query.startTime && span < 0) return refuse(spotRefusals.spanReversed())
+    if (query.startTime && query.endTime && span > HISTORY_MS) {
+      return refuse(spotRefusals.spanTooLong(HISTORY_DAYS))
+    }
+    const page = historyPage(this.#recordsOf(uid), {
+      query,
+      limitByDefault: LIMIT_BY_DEFAULT,
+      limitMax: LIMIT_MAX,
+      now: this.#now,
+    })
+    return accept(page.map(toWireRecord))
+  }
+
+  /** Makes a conversion: the document only lists them, so something must make them first. */
+  convert(
+    { uid }: AccountRef,
+    { fromCoin, amount }: ConvertRequest,
+    now: number,
+  ): Reply<{ orderId: string }> {
+    this.advance(now)
+    this.#recordsOf(uid)
+    if (!SOURCES.some((coin) => coin === fromCoin))
+      return refuse(spotRefusals.conversionUnsupported(fromCoin))
+    if (decimalsOf(amount) > DECIMALS) return refuse(spotRefusals.scale('amount', amount, DECIMALS))
+    const price = decimal(fromCoin === 'USDT' ? '1' : lastPrice(this.#ports, `${fromCoin}USDT`))
+    const from = decimal(amount)
+    if (from.times(price).lt(this.#settings.worthMin)) return refuse(spotRefusals.conversionTooSmall())
+    const { available } = this.#ports.wallet.coin(purse(uid, fromCoin))
+    if (available.lt(from)) return refuse(spotRefusals.balance())
+    return accept(this.#book(uid, { fromCoin, from, price, at: this.#now }))
+  }
+
+  /** Both sides against the platform, the fee out of what was received. */
+  #book(uid: string, { fromCoin, from, price, at }: Conversion): { orderId: string } {
+    const { platformCoin, feeRate } = this.#settings
+    const toPrice = decimal(platformCoinPrice(platformCoin, this.#ports.seed, at))
+    const to = roundDown(from.times(price).div(toPrice), DECIMALS)
+    const fee = roundUp(to.times(feeRate), DECIMALS)
+    const { wallet } = this.#ports
+    wallet.book(purse(uid, fromCoin), 'conversion', from.times('-1'))
+    wallet.book(purse(uid, platformCoin.name), 'conversion', to)
+    wallet.book(purse(uid, platformCoin.name), 'fee', fee.times('-1'))
+    const record: ConvertRecord = {
+      orderId: deskIdText(this.#ports.sequence.next()),
+      uid,
+      fromCoin,
+      fromAmount: from.toFixed(DECIMALS),
+      fromCoinPrice: price.toFixed(DECIMALS),
+      toCoin: platformCoin.name,
+      toAmount: to.toFixed(DECIMALS),
+      toCoinPrice: toPrice.toFixed(DECIMALS),
+      fee: fee.toFixed(DECIMALS),
+      createdAt: at,
+    }
+    this.#keep(record)
+    return { orderId: record.orderId }
+  }
+
+  #keep(record: ConvertRecord): void {
+    const records = this.#recordsOf(record.uid)
+    records.push(record)
+    this.#ports.store.put(RECORD_ROWS + record.orderId, JSON.stringify(record))
+    const oldest = records.length > this.#settings.recordsMax ? records.shift() : undefined
+    if (oldest !== undefined) this.#ports.store.drop(RECORD_ROWS + oldest.orderId)
+  }
+
+  /** Leftovers worth a few USDT, converted now and then before the exchange was started. */
+  #writePast(uid: string): void {
+    const { seed, startAt: endAt } = this.#ports
+    const stem = `${seed}/convert-past/${uid}`
+    const count = this.#settings.pastConversions
+    const times = pastTimes(`${stem}/times`, { count, days: PAST_DAYS, endAt })
+    const random = createRandom(stem)
+    const prices = SOURCES.map((coin) => {
+      if (coin === 'USDT') return times.map(() => 1)
+      const last = Number(lastPrice(this.#ports, `${coin}USDT`))
+      return pastPrices(times, { seed: `${seed}/convert-past/${coin}`, last, endAt })
+    })
+    for (const [index, at] of times.entries()) {
+      const source = random.integer(SOURCES.length)
+      const fromCoin = SOURCES[source] ?? 'USDT'
+      const price = decimal((prices[source]?.[index] ?? 1).toFixed(DECIMALS))
+      const worth = decimal((1 + random.next() * 9).toFixed(DECIMALS))
+      const from = roundUp(worth.div(price), DECIMALS)
+      if (this.#ports.wallet.coin(purse(uid, fromCoin)).available.lt(from)) continue
+      this.#book(uid, { fromCoin, from, price, at })
+    }
+  }
+
+  #recordsOf(uid: string): ConvertRecord[] {
+    const records = this.#records.get(uid)
+    if (records !== undefined) return records
+    throw new Failure({
+      code: 'SIMULATOR_ACCOUNT_UNKNOWN',
+      sentence: 'the conversion desk of the simulated exchange has no such account',
+      facts: { uid },
+      hint: 'name the account in the simulator configuration',
+    })
+  }
+}
+
+interface Conversion {
+  readonly fromCoin: string
+  readonly from: Decimal
+  /** Of the source coin, in USDT. */
+  readonly price: Decimal
+  /** Unix ms. */
+  readonly at: number
+}
+
+function purse(uid: string, coin: string): CoinRef {
+  return { uid, purse: 'spot', coin }
+}

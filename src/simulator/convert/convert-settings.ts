@@ -1,0 +1,22 @@
+import { defaultPlatformCoin, type PlatformCoin } from '../wallet/platform-coin.ts'
+
+/** The knobs of the conversion desk. */
+export interface ConvertSettings {
+  readonly platformCoin: PlatformCoin
+  /** A share of what is received: 0.02 is 2 %, as in the vendor's sample. */
+  readonly feeRate: string
+  /** What a conversion must be worth, in USDT. */
+  readonly worthMin: string
+  /** Conversions of the seeded past an account. */
+  readonly pastConversions: number
+  /** Records kept an account; the oldest go first. */
+  readonly recordsMax: number
+}
+
+export const defaultConvertSettings: ConvertSettings = {
+  platformCoin: defaultPlatformCoin,
+  feeRate: '0.02',
+  worthMin: '0.01',
+  pastConversions: 30,
+  recordsMax: 10_000,
+}

@@ -1,0 +1,153 @@
+import { type WireRequestOf, type WireResponseOf } from '../../protocol/endpoints.ts'
+import { type AccountRef } from '../core/account.ts'
+import { accept, refuse, type Reply } from '../core/reply.ts'
+import { type Desk, type DeskPorts } from '../desk.ts'
+import { bookOpening } from '../wallet/opening.ts'
+import { AddressBook, type BookAddress } from './address-book.ts'
+import { placeSpotOrder, type SpotOrderReference, type SpotPlaceOrderRequest } from './place-spot-order.ts'
+import { cancelOrder } from './spot-fill.ts'
+import { matchMarket } from './spot-matching.ts'
+import { isOpen } from './spot-order.ts'
+import { writeSpotPast } from './spot-past.ts'
+import { spotHistory, spotOrderInfo, spotSymbolRows } from './spot-queries.ts'
+import { spotRefusals } from './spot-refusals.ts'
+import { defaultSpotSettings, type SpotSettings } from './spot-settings.ts'
+import { openSpotState, spotAccountOf, type SpotState } from './spot-state.ts'
+import { Withdrawals, type WithdrawalRecord } from './withdrawals.ts'
+
+/** What an account has at the spot desk. */
+export interface SpotLedger {
+  readonly uid: string
+  /** Coins of the spot purse, exact decimals in strings. */
+  readonly coins: readonly { readonly coin: string; readonly available: string; readonly frozen: string }[]
+  readonly ordersOpen: number
+  readonly ordersKept: number
+  readonly withdrawals: number
+}
+
+export interface SpotCancelRequest {
+  readonly symbol: string
+  readonly orderId?: string | undefined
+  readonly clientOid?: string | undefined
+}
+
+const OPENED_ROWS = 'spot/opened/'
+
+/**
+ * The spot side of the simulated exchange: pairs, orders and their history, and withdrawals. It books each
+ * account's opening, so it is created before other desks that spend from the spot purse.
+ */
+export class SpotDesk implements Desk {
+  readonly #state: SpotState
+  readonly #withdrawals: Withdrawals
+
+  constructor(ports: DeskPorts, settings: Partial<SpotSettings> = {}) {
+    const complete = { ...defaultSpotSettings, ...settings }
+    this.#state = openSpotState(ports, complete)
+    this.#withdrawals = new Withdrawals(this.#state, new AddressBook(ports, complete.addressesMax))
+    const opened = new Set(ports.store.rows(OPENED_ROWS).map(({ id }) => id.slice(OPENED_ROWS.length)))
+    const fresh = [...this.#state.accounts.keys()].filter((uid) => !opened.has(uid))
+    const opening = { ...complete.opening, [complete.platformCoin.name]: complete.platformOpening }
+    for (const uid of fresh) bookOpening(ports.wallet, uid, opening)
+    for (const uid of fresh) writeSpotPast(this.#state, uid, this.#withdrawals)
+    for (const uid of fresh) ports.store.put(OPENED_ROWS + uid, 'true')
+  }
+
+  advance(now: number): void {
+    const { clock, markets } = this.#state
+    clock.now = Math.max(clock.now, now)
+    for (const market of markets.values()) matchMarket(this.#state, market, clock.now)
+  }
+
+  ledger(uid: string): SpotLedger {
+    const { orders } = spotAccountOf(this.#state, uid)
+    const coins = this.#state.ports.wallet.coins(uid, 'spot')
+    return {
+      uid,
+      coins: [...coins].map(([coin, { available, frozen }]) => ({
+        coin,
+        available: available.toString(),
+        frozen: frozen.toString(),
+      })),
+      ordersOpen: [...orders.values()].filter(isOpen).length,
+      ordersKept: orders.size,
+      withdrawals: this.#withdrawals.records(uid).length,
+    }
+  }
+
+  spotHistoryOrders(
+    { uid }: AccountRef,
+    request: WireRequestOf<'spotHistoryOrders'>,
+    now: number,
+  ): Reply<WireResponseOf<'spotHistoryOrders'>> {
+    this.advance(now)
+    return spotHistory(this.#state, uid, request)
+  }
+
+  spotOrderInfo(
+    { uid }: AccountRef,
+    request: WireRequestOf<'spotOrderInfo'>,
+    now: number,
+  ): Reply<WireResponseOf<'spotOrderInfo'>> {
+    this.advance(now)
+    return spotOrderInfo(this.#state, uid, request)
+  }
+
+  spotSymbols(request: WireRequestOf<'spotSymbols'>, now: number): Reply<WireResponseOf<'spotSymbols'>> {
+    this.advance(now)
+    return spotSymbolRows(this.#state, request)
+  }
+
+  spotWithdrawal(
+    { uid }: AccountRef,
+    request: WireRequestOf<'spotWithdrawal'>,
+    now: number,
+  ): Reply<WireResponseOf<'spotWithdrawal'>> {
+    this.advance(now)
+    spotAccountOf(this.#state, uid)
+    return this.#withdrawals.withdraw(uid, request, this.#state.clock.now)
+  }
+
+  /** The neighbouring place-order. */
+  spotPlaceOrder(
+    { uid }: AccountRef,
+    request: SpotPlaceOrderRequest,
+    now: number,
+  ): Reply<SpotOrderReference> {
+    this.advance(now)
+    return placeSpotOrder(this.#state, uid, request)
+  }
+
+  /** The neighbouring cancel-order; a clientOid names what the client or the exchange set. */
+  spotCancelOrder({ uid }: AccountRef, request: SpotCancelRequest, now: number): Reply<SpotOrderReference> {
+    this.advance(now)
+    const { orders } = spotAccountOf(this.#state, uid)
+    const { orderId, clientOid, symbol } = request
+    if (orderId === undefined && clientOid === undefined) return refuse(spotRefusals.idMissing())
+    const order =
+      orderId === undefined
+        ? [...orders.values()].findLast((other) => other.clientOid === clientOid)
+        : orders.get(orderId)
+    if (order === undefined || order.symbol !== symbol || !isOpen(order)) {
+      return refuse(spotRefusals.orderUnknown())
+    }
+    cancelOrder(this.#state, order, 'normal_cancel', this.#state.clock.now)
+    return accept({ orderId: order.orderId, clientOid: order.clientOid })
+  }
+
+  /** The account's address book, for the operator; the document's is set up on the web client. */
+  addresses(uid: string): readonly BookAddress[] {
+    return this.#withdrawals.book.addresses(uid)
+  }
+
+  /** @throws RangeError when the book is full. */
+  addAddress(uid: string, address: BookAddress): void {
+    spotAccountOf(this.#state, uid)
+    this.#withdrawals.book.add(uid, address)
+  }
+
+  /** Oldest first. */
+  withdrawals(uid: string): readonly WithdrawalRecord[] {
+    return this.#withdrawals.records(uid)
+  }
+}

@@ -1,0 +1,58 @@
+import { type AccountSetup } from '../../../src/simulator/core/account.ts'
+import { type DeskStore } from '../../../src/simulator/desk-store.ts'
+import { type DeskPorts, type DeskPrice } from '../../../src/simulator/desk.ts'
+import { createOrderSequence } from '../../../src/simulator/wallet/order-sequence.ts'
+import { Wallet } from '../../../src/simulator/wallet/wallet.ts'
+import { createMemoryDeskStore } from './memory-desk-store.ts'
+
+/** 2026-03-02T12:00:00Z. */
+export const STARTED_AT = 1_772_452_800_000
+
+export const ONE = { uid: '1000000001' }
+export const TWO = { uid: '1000000002' }
+
+const setup: Omit<AccountSetup, 'uid' | 'key'> = {
+  label: 'account',
+  secret: 'secret',
+  passphrase: 'passphrase',
+  positionMode: 'one_way_mode',
+  role: 'ordinary',
+  balances: {},
+}
+
+/** What desks are created with, on a store that outlives them and prices that the test sets. */
+export interface DeskBench {
+  readonly store: DeskStore
+  readonly prices: Map<string, DeskPrice>
+  /** A fresh set of ports on the same store: what a restart hands to the desks. */
+  open(seed?: string): DeskPorts
+}
+
+export function createDeskBench(): DeskBench {
+  const store = createMemoryDeskStore()
+  const prices = new Map<string, DeskPrice>([
+    ['BTCUSDT', { bid: '64999.9', ask: '65000.1', last: '65000' }],
+    ['ETHUSDT', { bid: '2599.99', ask: '2600.01', last: '2600' }],
+  ])
+  return {
+    store,
+    prices,
+    open: (seed = 'bench') => ({
+      prices: (symbol) => prices.get(symbol),
+      accounts: [ONE, TWO].map((ref) => ({ ...setup, ...ref, key: `key-${ref.uid}` })),
+      seed,
+      startAt: STARTED_AT,
+      store,
+      wallet: new Wallet(store),
+      sequence: createOrderSequence(store),
+    }),
+  }
+}
+
+/** The data of a success. @throws when it was refused. */
+export function dataOf<Data>(
+  reply: { readonly ok: true; readonly data: Data } | { readonly ok: false; readonly message: string },
+): Data {
+  if (reply.ok) return reply.data
+  throw new Error(reply.message)
+}

@@ -1,0 +1,15 @@
+import { type DeskStore } from '../../../src/simulator/desk-store.ts'
+
+/** Keeps what was put as long as the object lives. */
+export function createMemoryDeskStore(): DeskStore {
+  const rows = new Map<string, string>()
+  return {
+    rows: (prefix) =>
+      [...rows]
+        .filter(([id]) => id.startsWith(prefix))
+        .map(([id, json]) => ({ id, json }))
+        .sort((one, other) => (one.id < other.id ? -1 : 1)),
+    put: (id, json) => void rows.set(id, json),
+    drop: (id) => void rows.delete(id),
+  }
+}

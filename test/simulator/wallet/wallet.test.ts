@@ -1,0 +1,121 @@
+import { describe, expect, test } from 'vitest'
+import { decimal } from '../../../src/lib/decimal.ts'
+import { createRandom } from '../../../src/lib/random.ts'
+import { createOrderSequence, deskIdText, isIdBefore } from '../../../src/simulator/wallet/order-sequence.ts'
+import { type CoinRef } from '../../../src/simulator/wallet/coin-money.ts'
+import { Wallet } from '../../../src/simulator/wallet/wallet.ts'
+import { createMemoryDeskStore } from './memory-desk-store.ts'
+
+const spot: CoinRef = { uid: '1', purse: 'spot', coin: 'USDT' }
+const isolated: CoinRef = { uid: '1', purse: 'isolated:BTCUSDT', coin: 'USDT' }
+
+describe('the wallet', () => {
+  test('books each amount on both sides', () => {
+    const wallet = new Wallet(createMemoryDeskStore())
+
+    wallet.book(spot, 'opening', decimal('100'))
+    wallet.book(spot, 'fee', decimal('-0.000000001'))
+
+    expect(wallet.coin(spot).available.toString()).toBe('99.999999999')
+    expect(wallet.sums()).toEqual([{ coin: 'USDT', sum: '0' }])
+    expect(wallet.statement('1').coins[0]?.bookings).toEqual({ opening: '100', fee: '-0.000000001' })
+  })
+
+  test('keeps the equity of who borrows, and takes interest from it', () => {
+    const wallet = new Wallet(createMemoryDeskStore())
+    wallet.book(spot, 'opening', decimal('100'))
+    wallet.transfer(spot, isolated, decimal('40'))
+
+    wallet.borrow(isolated, decimal('60'))
+    wallet.accrueInterest(isolated, decimal('0.5'))
+    wallet.repay(isolated, { principal: decimal('20'), interest: decimal('0.5') })
+
+    const row = wallet.statement('1').coins.find(({ purse }) => purse === 'isolated:BTCUSDT')
+    expect(row).toMatchObject({ available: '79.5', borrowed: '40', interest: '0', equity: '39.5' })
+    expect(wallet.sums()).toEqual([{ coin: 'USDT', sum: '0' }])
+    expect(wallet.unexplained()).toEqual([])
+  })
+
+  test('refuses to take any column below zero, and changes nothing then', () => {
+    const wallet = new Wallet(createMemoryDeskStore())
+    wallet.book(spot, 'opening', decimal('1'))
+
+    expect(() => wallet.freeze(spot, decimal('1.01'))).toThrow('SIMULATOR_WALLET_SHORT')
+    expect(() => wallet.repay(spot, { principal: decimal('1'), interest: decimal('0') })).toThrow('borrowed')
+
+    expect(wallet.coin(spot).available.toString()).toBe('1')
+    expect(wallet.coin(spot).frozen.toString()).toBe('0')
+  })
+
+  test('gives an older answer no new numbers', () => {
+    const wallet = new Wallet(createMemoryDeskStore())
+    const before = wallet.coin(spot)
+
+    wallet.book(spot, 'deposit', decimal('5'))
+
+    expect(before.available.toString()).toBe('0')
+    expect(wallet.coins('1', 'spot').get('USDT')?.available.toString()).toBe('5')
+  })
+
+  test.each([1, 2, 3])('conserves money over a random session, also across restarts, seed %i', (seed) => {
+    const store = createMemoryDeskStore()
+    const random = createRandom(seed)
+    let wallet = new Wallet(store)
+    const refs = ['1', '2'].flatMap((uid) =>
+      (['spot', 'crossed', 'isolated:ETHUSDT'] as const).map((purse) => ({ uid, purse, coin: 'USDT' })),
+    )
+    for (const ref of refs) wallet.book(ref, 'opening', decimal('1000.123456789'))
+
+    for (let step = 0; step < 500; step++) {
+      if (step % 100 === 0) wallet = new Wallet(store)
+      actAtRandom(wallet, refs, random)
+    }
+
+    expect(wallet.sums()).toEqual([{ coin: 'USDT', sum: '0' }])
+    expect(wallet.unexplained()).toEqual([])
+    expect(new Wallet(store).statement('1')).toEqual(wallet.statement('1'))
+  })
+})
+
+describe('order ids', () => {
+  test('go on after a restart', () => {
+    const store = createMemoryDeskStore()
+    const first = createOrderSequence(store).next()
+
+    expect(createOrderSequence(store).next()).toBe(first + 1)
+  })
+
+  test('compare as numbers, whatever their length', () => {
+    expect(isIdBefore(deskIdText(9), deskIdText(10))).toBe(true)
+    expect(isIdBefore(deskIdText(9), '99999999999999999999')).toBe(true)
+    expect(isIdBefore(deskIdText(9), '12')).toBe(false)
+  })
+})
+
+/** One booking of any kind; what is refused as too much counts as none. */
+function actAtRandom(
+  wallet: Wallet,
+  refs: readonly CoinRef[],
+  random: ReturnType<typeof createRandom>,
+): void {
+  const amount = decimal((random.next() * 100).toFixed(9))
+  const [ref, other] = [refs[random.integer(refs.length)], refs[random.integer(refs.length)]]
+  if (ref === undefined || other === undefined) return
+  const actions = [
+    () => wallet.book(ref, 'trade', amount),
+    () => wallet.book(ref, 'trade', amount.times('-1'), 'frozen'),
+    () => wallet.book(ref, 'fee', amount.times('-0.002')),
+    () => wallet.freeze(ref, amount),
+    () => wallet.unfreeze(ref, amount),
+    () => wallet.transfer(ref, other, amount),
+    () => wallet.borrow(ref, amount),
+    () => wallet.accrueInterest(ref, amount.times('0.01')),
+    () => wallet.repay(ref, { principal: amount, interest: decimal('0') }),
+    () => wallet.book(ref, 'insurance', amount),
+  ]
+  try {
+    actions[random.integer(actions.length)]?.()
+  } catch (error) {
+    if (!String(error).includes('SIMULATOR_WALLET_SHORT')) throw error
+  }
+}
