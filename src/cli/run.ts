@@ -57,6 +57,7 @@ async function run(options: RunOptions, version: string): Promise<number> {
   const credentials = loadCredentials(loaded.config, { cwd })
   const { level } = loaded.config.log
   const logger = openLogger({ level, name: loaded.config.name, aside: options.summary !== undefined })
+  const stops = listenForStops()
   const opened = await openDaemon({
     loaded,
     credentials,
@@ -66,28 +67,53 @@ async function run(options: RunOptions, version: string): Promise<number> {
     clock: systemClock,
     timers: systemTimers,
   })
-  const end = await live(opened, { config: loaded.config, logger, forMs: options.for })
+  const end = await live(opened, { config: loaded.config, logger, forMs: options.for, stops })
   report(end.summary, options.summary, logger)
   if (end.fatal !== undefined) return EXIT_BROKEN
   return end.summary.clean ? 0 : EXIT_UNCLEAN
+}
+
+/** Signals are heard from the very start: one that comes while the daemon is being opened stops it right after. */
+interface Stops {
+  /** Who is told from now on; at once, of what came before. */
+  tell(stop: (why: string) => void): void
+  readonly forget: () => void
+}
+
+function listenForStops(): Stops {
+  let asked: string | undefined
+  let told: ((why: string) => void) | undefined
+  const forget = onStopSignals((why) => {
+    asked = why
+    told?.(why)
+  })
+  return {
+    tell(stop) {
+      told = stop
+      if (asked !== undefined) stop(asked)
+    },
+    forget,
+  }
 }
 
 interface LiveFrame {
   readonly config: DaemonConfig
   readonly logger: DaemonLogger
   readonly forMs: number | undefined
+  readonly stops: Stops
 }
 
 /** From the start to the end of a run, whatever ends it: a signal, `--for`, the recording, a breakdown. */
 async function live(
   { daemon, endsAt }: OpenedDaemon,
-  { config, logger, forMs }: LiveFrame,
+  { config, logger, forMs, stops }: LiveFrame,
 ): Promise<DaemonEnd> {
   const stop = (why: string): void => {
     logger.tell('info', 'daemon.stopAsked', { why, policy: config.onStop })
     daemon.stop(config.onStop)
   }
-  const forget = [onStopSignals(stop), onBreakdown((error) => daemon.fail(error))]
+  const forget = [stops.forget, onBreakdown((error) => daemon.fail(error))]
+  stops.tell(stop)
   if (forMs !== undefined) forget.push(atInstant(systemClock.now() + forMs, () => stop('--for has passed')))
   if (endsAt !== undefined) forget.push(atInstant(endsAt, () => stop('the recording has ended')))
   try {

@@ -9,7 +9,7 @@ import { ExchangeClient } from '../exchange/exchange-client.ts'
 import { Limiter } from '../exchange/limiter.ts'
 import { type Journal } from '../journal/journal.ts'
 import { type Clock } from '../lib/clock.ts'
-import { messageOf } from '../lib/failure.ts'
+import { Failure, messageOf } from '../lib/failure.ts'
 import { type Timers } from '../lib/timers.ts'
 import { AccountReader } from './account-reader.ts'
 import { type EmbeddedExchange } from './embedded-exchange.ts'
@@ -170,7 +170,7 @@ export class Daemon {
   /** Something broke that must not: nothing is performed any more, and the run ends as fatal. */
   fail(error: unknown): void {
     this.#shell.close()
-    this.#options.logger.tell('fatal', 'daemon.broken', { reason: messageOf(error) })
+    this.#options.logger.tell('fatal', 'daemon.broken', { reason: messageOf(error), ...placeOf(error) })
     this.#fatal ??= error
     this.#end(false)
   }
@@ -262,4 +262,10 @@ export class Daemon {
     }
     this.#options.onClosed()
   }
+}
+
+/** Where a defect showed; a failure explains itself. */
+function placeOf(error: unknown): { readonly stack?: string } {
+  if (error instanceof Failure || !(error instanceof Error) || error.stack === undefined) return {}
+  return { stack: error.stack }
 }

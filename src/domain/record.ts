@@ -101,11 +101,13 @@ export interface FillsRecord {
   readonly fills: readonly Fill[]
 }
 
-/** A cancel-all is about to leave. */
+/** A cancel-all is about to leave. Durable before its first byte: what rested may not rest any more. */
 export interface CancelRecord {
   readonly kind: 'cancel'
   readonly at: number
   readonly symbol: string
+  /** Unix ms, exchange clock as we know it. */
+  readonly requestAt: number
   readonly cause: string
 }
 
@@ -122,6 +124,8 @@ export interface SettleRecord {
   readonly kind: 'settle'
   readonly at: number
   readonly symbol: string
+  /** Whether a fence ended with this: no cancel-all of the symbol is out any more. */
+  readonly isFenced: boolean
   readonly orders: readonly SettledOrder[]
 }
 

@@ -17,7 +17,11 @@ export function applyFill(book: Book, fill: Fill): void {
   if (book.trades.has(fill.tradeId)) return
   book.trades.set(fill.tradeId, fill.filledAt)
   book.fillsThroughAt = Math.max(book.fillsThroughAt, fill.filledAt)
-  book.account.set(fill.symbol, applyToHolding(book.positionMode, accountHoldingOf(book, fill.symbol), fill))
+  const holding = applyToHolding(book.positionMode, accountHoldingOf(book, fill.symbol), fill)
+  book.account.set(fill.symbol, holding)
+  // The funding counter of a position ends with it: the next position counts from nothing again.
+  if (holding.longLots === 0) book.fundingCounters.delete(pairKey(fill.symbol, 'long'))
+  if (holding.shortLots === 0) book.fundingCounters.delete(pairKey(fill.symbol, 'short'))
 
   const clientOid = book.byOrderId.get(fill.orderId)
   const order = clientOid === undefined ? undefined : book.orders.get(clientOid)

@@ -55,6 +55,7 @@ export function applyRecord(book: Book, record: JournalRecord): void {
       return
     case 'settle':
       for (const settled of record.orders) applySettled(book, settled)
+      if (record.isFenced) book.cancels.delete(record.symbol)
       return
     case 'expire':
       return applyExpire(book, record)
@@ -75,6 +76,7 @@ export function applyRecord(book: Book, record: JournalRecord): void {
     case 'prune':
       return applyPrune(book, record)
     case 'cancel':
+      book.cancels.set(record.symbol, record.requestAt)
       return
     default:
       return unreachable(record)
@@ -98,15 +100,21 @@ function applySend(book: Book, record: SendRecord): void {
   for (const terms of record.orders) {
     const key = pairKey(terms.strategyId, terms.key)
     storeOrder(book, createSentOrder(terms, record.requestAt))
-    book.keys.set(key, { clientOid: terms.clientOid, generation: terms.generation, at: record.at })
-    book.places.delete(key)
-    if (terms.purpose === 'target' || terms.purpose === 'flatten') {
-      const target = pairKey(terms.strategyId, terms.symbol)
-      book.targetOrdinals.set(target, (book.targetOrdinals.get(target) ?? 0) + 1)
+    if (terms.purpose === 'place') {
+      book.keys.set(key, { clientOid: terms.clientOid, generation: terms.generation, at: record.at })
+      book.places.delete(key)
+    } else {
+      const wish = pairKey(terms.strategyId, terms.symbol)
+      book.ordinals.set(wish, Math.max(book.ordinals.get(wish) ?? 0, ordinalOf(terms.key) + 1))
     }
   }
   for (const clientOid of record.again)
     changeOrder(book, clientOid, (order) => markSentAgain(order, record.requestAt))
+}
+
+/** Keys of ladders and targets end in their ordinal: `quote:BTCUSDT:17`. */
+function ordinalOf(key: string): number {
+  return Number(key.slice(key.lastIndexOf(':') + 1))
 }
 
 function applyOutcome(book: Book, item: ItemOutcome, at: number): void {
@@ -171,9 +179,21 @@ function applyPrune(book: Book, record: PruneRecord): void {
   for (const [key, entry] of book.keys) {
     if (entry.at < record.keysBefore && !book.orders.has(entry.clientOid)) book.keys.delete(key)
   }
-  // Trades near the newest one are read again at every poll, however old they are.
-  const tradesBefore = Math.min(record.ordersBefore, book.fillsThroughAt - TRADES_KEPT_MS)
+  // Trades near the newest one are read again at every poll, however old they are, and so are those since
+  // an order that is not resolved yet was sent.
+  const tradesBefore = Math.min(record.ordersBefore, book.fillsThroughAt, oldestUnresolvedAt(book)) - TRADES_KEPT_MS
   for (const [tradeId, filledAt] of book.trades) if (filledAt < tradesBefore) book.trades.delete(tradeId)
+}
+
+/** Unix ms, exchange clock: when the oldest order was sent whose answer may still be missing. */
+function oldestUnresolvedAt(book: Book): number {
+  let oldest = Number.POSITIVE_INFINITY
+  for (const orders of book.open.values()) {
+    for (const { state, attempts, firstSentAt } of orders.values()) {
+      if (state !== 'live' && attempts > 0) oldest = Math.min(oldest, firstSentAt)
+    }
+  }
+  return oldest
 }
 
 function changeOrder(

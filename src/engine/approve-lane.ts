@@ -1,45 +1,45 @@
-import { type BatchItem } from '../execution/pack-batch.ts'
-import { deriveClientOid } from '../execution/client-oid.ts'
+import { type ApprovedItem } from '../execution/pack-batch.ts'
 import { type Candidate } from '../execution/candidate.ts'
 import { type Denial } from '../domain/denial.ts'
 import { type StrategyId } from '../domain/ids.ts'
-import { type OrderIntent } from '../domain/intent.ts'
-import { isTerminal, type OrderTerms } from '../domain/order.ts'
 import { isClosing } from '../domain/order-action.ts'
-import { approve } from '../risk/approve.ts'
+import { approve, approveAgain } from '../risk/approve.ts'
+import { reducesRisk } from '../risk/checks.ts'
 import { buildExposure, notionalAt, worstLots } from '../risk/exposure.ts'
 import { type RiskContext } from '../risk/risk-context.ts'
-import { accountHoldingOf, holdingOf, openOrdersOf, pairKey } from './book.ts'
+import { accountHoldingOf, holdingOf, openOrdersOf } from './book.ts'
 import { type Core, instrumentOf } from './core.ts'
 import { type Lane } from './lane.ts'
 import { marketOf } from './market-view.ts'
 
 /** What risk made of a lane's candidates. */
 export interface ApprovedLane {
-  readonly items: readonly BatchItem[]
+  readonly items: readonly ApprovedItem[]
   readonly denials: readonly Denial[]
   /** Whether something among the items reduces risk: such a call goes first. */
   readonly reduces: boolean
 }
 
+const NOTHING: ApprovedLane = { items: [], denials: [], reduces: false }
+
 /** Takes every candidate before the risk desk, those that reduce risk first. */
 export function approveLane(core: Core, lane: Lane, candidates: readonly Candidate[]): ApprovedLane {
-  const items: BatchItem[] = []
+  if (candidates.length === 0) return NOTHING
+  const items: ApprovedItem[] = []
   const denials: Denial[] = []
   const desk = openDesk(core, lane)
   let reduces = false
   for (const { intent, again } of [...candidates].sort(byUrgency)) {
     const context = desk(intent.strategyId as StrategyId)
     if (!context) continue
-    const verdict = approve(intent, context)
+    const isReducing = reducesRisk(intent, context)
+    const verdict = again === undefined ? approve(intent, context) : approveAgain(intent, context)
     if (!verdict.approved) {
       denials.push({ ...verdict.objection, strategyId: intent.strategyId, symbol: intent.symbol })
       continue
     }
-    const terms = again === undefined ? nameOrder(core, intent) : core.book.orders.get(again)?.terms
-    if (!terms) continue
-    reduces ||= isClosing(intent.action)
-    items.push({ intent: verdict.intent, terms, again: again !== undefined })
+    reduces ||= isReducing
+    items.push({ intent: verdict.intent, ...(again === undefined ? {} : { again }) })
   }
   return { items, denials, reduces }
 }
@@ -54,8 +54,7 @@ function openDesk(core: Core, lane: Lane): (id: StrategyId) => RiskContext | und
   const mode = settings.positionMode
   const instrument = instrumentOf(core, lane.symbol)
   const market = marketOf(core, lane.symbol)
-  // Waiting orders of the lane are candidates of this very round: they are added as they are approved.
-  const open = [...openOrdersOf(book, lane.symbol)].filter((order) => order.state !== 'queued')
+  const open = [...openOrdersOf(book, lane.symbol)]
   const accountExposure = buildExposure(mode, accountHoldingOf(book, lane.symbol), open)
   const others = otherInstruments(core, lane.symbol)
   const trading = tradingMode(core, lane.symbol)
@@ -115,27 +114,4 @@ function tradingMode(core: Core, symbol: string): RiskContext['trading'] {
   if (halt !== undefined) return { mode: 'reduceOnly', halted: true, why: halt }
   if (core.mode !== 'running') return { mode: 'reduceOnly', halted: false, why: `the daemon is ${core.mode}` }
   return { mode: 'open', halted: false, why: '' }
-}
-
-/** The order that an intent becomes: its generation follows the last one of the key, which must have ended. */
-function nameOrder(core: Core, intent: OrderIntent): OrderTerms | undefined {
-  const last = core.book.keys.get(pairKey(intent.strategyId, intent.key))
-  const previous = last === undefined ? undefined : core.book.orders.get(last.clientOid)
-  if (previous && !isTerminal(previous)) return undefined
-  const generation = last === undefined ? 0 : last.generation + 1
-  const { ticks, takeProfitTicks, stopLossTicks, ...terms } = intent
-  return {
-    ...terms,
-    strategyId: intent.strategyId as StrategyId,
-    clientOid: deriveClientOid({
-      salt: core.settings.salt,
-      strategyId: intent.strategyId,
-      key: intent.key,
-      generation,
-    }),
-    generation,
-    ...(ticks === undefined ? {} : { ticks }),
-    ...(takeProfitTicks === undefined ? {} : { takeProfitTicks }),
-    ...(stopLossTicks === undefined ? {} : { stopLossTicks }),
-  }
 }

@@ -12,7 +12,7 @@ interface MoneyJson {
 /** Maps that hold plain JSON and are written as arrays of entries. */
 const PLAIN_MAPS = [
   'keys',
-  'targetOrdinals',
+  'ordinals',
   'orphans',
   'trades',
   'holdings',
@@ -23,6 +23,7 @@ const PLAIN_MAPS = [
   'targets',
   'places',
   'halts',
+  'cancels',
 ] as const
 
 /** The book as plain JSON, for a checkpoint. The same book gives the same text. */

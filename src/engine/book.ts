@@ -43,8 +43,8 @@ export interface Book {
   readonly byOrderId: Map<OrderId, ClientOid>
   /** By strategy and key. */
   readonly keys: Map<string, KeyEntry>
-  /** How many target orders a strategy has made on a symbol. */
-  readonly targetOrdinals: Map<string, number>
+  /** By strategy and symbol: names the next order of a ladder or a target. Each is used once, for ever. */
+  readonly ordinals: Map<string, number>
   /** Fills of orders that nothing here names, until something does. */
   readonly orphans: Map<OrderId, readonly Fill[]>
   /** Known trades, with the time of the fill. */
@@ -69,6 +69,8 @@ export interface Book {
   readonly withdrawn: Set<ClientOid>
   /** By symbol, or `*`: why nothing that adds risk leaves. */
   readonly halts: Map<string, string>
+  /** Cancel-alls whose effect is not settled yet, by symbol: Unix ms, exchange clock, when the last one left. */
+  readonly cancels: Map<string, number>
 }
 
 export function createBook(positionMode: PositionMode): Book {
@@ -81,7 +83,7 @@ export function createBook(positionMode: PositionMode): Book {
     open: new Map(),
     byOrderId: new Map(),
     keys: new Map(),
-    targetOrdinals: new Map(),
+    ordinals: new Map(),
     orphans: new Map(),
     trades: new Map(),
     holdings: new Map(),
@@ -95,6 +97,7 @@ export function createBook(positionMode: PositionMode): Book {
     places: new Map(),
     withdrawn: new Set(),
     halts: new Map(),
+    cancels: new Map(),
   }
 }
 

@@ -1,5 +1,5 @@
 import { type DenialCode } from '../domain/denial.ts'
-import { type ClientOid, type StrategyId } from '../domain/ids.ts'
+import { type ClientOid, type OrderId, type StrategyId } from '../domain/ids.ts'
 import { type Instrument } from '../domain/instrument.ts'
 import { type JournalRecord } from '../domain/record.ts'
 import { type TickerTable } from '../domain/ticker-table.ts'
@@ -39,7 +39,7 @@ export interface Core {
   readonly asked: Set<GrantedEndpoint>
   /** The cancel-all calls and batches that are on the wire. */
   cancelId: number
-  readonly cancels: Map<number, { readonly symbol: string; readonly sentAt: number }>
+  readonly cancels: Map<number, { readonly symbol: string; readonly requestAt: number }>
   readonly batches: Map<number, { readonly symbol: string; readonly clientOids: readonly ClientOid[] }>
   /** A ladder that was filled is not planned again before its strategy has seen that: the snapshot it needs. */
   readonly quoteHolds: Map<string, number>
@@ -48,7 +48,7 @@ export interface Core {
   /** The snapshot that each strategy decided on last. */
   readonly decidedOn: Map<StrategyId, number>
   /** When orphaned fills were first seen, by orderId. */
-  readonly orphansSince: Map<string, number>
+  readonly orphansSince: Map<OrderId, number>
   /** How often each denial code was given in this life. */
   readonly denied: Map<DenialCode, number>
   stop: StopPlan | undefined

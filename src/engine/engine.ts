@@ -1,12 +1,14 @@
 import { type Denial } from '../domain/denial.ts'
 import { unreachable } from '../lib/unreachable.ts'
 import { type Book } from './book.ts'
-import { announce, type Core, createCore, record } from './core.ts'
+import { answerCancel, sendCancel } from './cancel-all.ts'
+import { announce, type Core, createCore, laneOf, record } from './core.ts'
 import { type Effect } from './effect.ts'
 import { type EngineCommand, type EngineEvent } from './event.ts'
-import { advanceFence, answerCancel, sendCancel } from './fence.ts'
+import { advanceFence } from './fence.ts'
 import { fillsSince } from './fills-since.ts'
-import { answerBatch, halt } from './on-answer.ts'
+import { halt } from './halt.ts'
+import { answerBatch } from './on-answer.ts'
 import { expirePlaces, takeDecision, withdrawStrategy } from './on-decision.ts'
 import { takeFills } from './on-read.ts'
 import { takeSnapshot } from './on-snapshot.ts'
@@ -42,7 +44,7 @@ export function createEngine(settings: EngineSettings, book: Book): Engine {
       core.effects = []
       core.now = now
       handle(core, event)
-      if (event.kind !== 'snapshotTaken' && event.kind !== 'granted') tendAll(core)
+      tendLanes(core, event)
       advanceStart(core)
       advanceStop(core)
       return core.effects
@@ -96,16 +98,27 @@ function handle(core: Core, event: EngineEvent): void {
   }
 }
 
-function tendAll(core: Core): void {
-  for (const lane of core.lanes.values()) {
+/** Looks at the lanes that an event may have changed; time passing looks at all of them. */
+function tendLanes(core: Core, event: EngineEvent): void {
+  // What is decided on a snapshot comes as events of its own, and a granted call has just been used.
+  if (event.kind === 'snapshotTaken' || event.kind === 'granted' || event.kind === 'clockMeasured') return
+  const symbols =
+    event.kind === 'decided'
+      ? (core.settings.strategies.get(event.strategyId)?.symbols ?? [])
+      : event.kind === 'positionRead'
+        ? [event.reading.symbol]
+        : core.lanes.keys()
+  for (const symbol of symbols) {
+    const lane = laneOf(core, symbol)
     advanceFence(core, lane)
     tendLane(core, lane)
   }
 }
 
-/** What is read on the grid. A stop asks for its own last readings. */
+/** What is read on the grid: a stop needs it too, until it asks for its own last readings. */
 function poll(core: Core, what: 'fills' | 'positions'): void {
-  if (core.mode !== 'running') return
+  const isStopping = core.mode === 'stopping' && core.stop?.phase !== 'proving'
+  if (core.mode !== 'running' && !isStopping) return
   if (what === 'fills') core.effects.push({ kind: 'readFills', sinceAt: fillsSince(core) })
   else for (const symbol of core.lanes.keys()) core.effects.push({ kind: 'readPosition', symbol })
 }

@@ -2,6 +2,7 @@ import { couldBe } from '../execution/attribution.ts'
 import { type OrderId } from '../domain/ids.ts'
 import { type Order } from '../domain/order.ts'
 import { type SettledOrder } from '../domain/record.ts'
+import { openOrdersOf } from './book.ts'
 import { type Core } from './core.ts'
 
 /**
@@ -9,12 +10,9 @@ import { type Core } from './core.ts'
  * are matched with the orders that could have made them, older orders and orderIds first. Orders that share
  * an attribution key are alike or stand in different batches, so totals are exact either way.
  */
-export function matchOrphans(
-  core: Core,
-  symbol: string,
-  orders: readonly Order[],
-): ReadonlyMap<Order, OrderId> {
+function matchOrphans(core: Core, symbol: string): ReadonlyMap<Order, OrderId> {
   const matches = new Map<Order, OrderId>()
+  const orders = namelessOrders(core, symbol)
   const orderIds = [...core.book.orphans.keys()].sort(byNumber)
   for (const orderId of orderIds) {
     const fills = core.book.orphans.get(orderId) ?? []
@@ -31,6 +29,13 @@ export function matchOrphans(
   return matches
 }
 
+/** The orders that may be at the exchange and whose orderId nobody told. */
+export function namelessOrders(core: Core, symbol: string): readonly Order[] {
+  return [...openOrdersOf(core.book, symbol)].filter(
+    (order) => order.orderId === undefined && order.attempts > 0,
+  )
+}
+
 /** Exchange ids are decimal numbers of many digits: shorter is smaller. */
 function byNumber(left: string, right: string): number {
   return left.length - right.length || (left < right ? -1 : Number(left > right))
@@ -43,8 +48,7 @@ export function settleByEvidence(
   orders: readonly Order[],
   why: string,
 ): readonly SettledOrder[] {
-  const nameless = orders.filter((order) => order.orderId === undefined)
-  const matches = matchOrphans(core, symbol, nameless)
+  const matches = matchOrphans(core, symbol)
   return orders.map((order): SettledOrder => {
     const { clientOid } = order.terms
     const orderId = matches.get(order)

@@ -1,5 +1,5 @@
 import { type ClientOid } from '../domain/ids.ts'
-import { type Holding } from '../domain/position.ts'
+import { type Holding, type HoldingChange } from '../domain/position.ts'
 
 /**
  * One lane an instrument: at most one creating request of it is on the wire, and nothing is placed on it
@@ -26,7 +26,11 @@ export interface Fence {
   readonly cancels: boolean
   /** Unix ms, our clock: the cancel-all is not sent earlier. */
   notBefore: number
-  /** Unix ms, our clock, when the answered cancel-all was sent, or the wait ended; 0 before. */
+  /** Until then a cancel-all that was never answered may still arrive, and the lane stays closed. */
+  lateUntil: number
+  /** After this somebody must look. */
+  patientUntil: number
+  /** Unix ms, our clock, when the cancel-all was answered, or the wait ended; 0 before. */
   provedAt: number
   /** Complete reads of the fills that were asked for late enough, and when the last of them was. */
   fillsReads: number
@@ -36,10 +40,19 @@ export interface Fence {
   askedAt: number
 }
 
-/** A difference between the exchange's position and the book, seen once: the next reading decides. */
+/** By how much the exchange's position differs from the book's, seen once: the next reading decides. */
 export interface Mismatch {
-  readonly holding: Holding
-  readonly seenAt: number
+  /** Lots, either may be negative; in one-way mode the net difference is the long one. */
+  readonly difference: Holding
+  /** Unix ms, our clock, when the reading that showed it was asked for. */
+  readonly requestedAt: number
+}
+
+/** A fill as far as the position knows it. */
+export interface RecentFill {
+  readonly change: HoldingChange
+  /** Unix ms, exchange clock. */
+  readonly filledAt: number
 }
 
 export interface Lane {
@@ -56,6 +69,8 @@ export interface Lane {
   /** Unix ms, our clock: the position of the exchange and the book agreed on a reading asked for then. */
   positionReadAt: number
   mismatch: Mismatch | undefined
+  /** The fills of the last minute, oldest first: a reading is compared with the book as it stood then. */
+  recentFills: readonly RecentFill[]
   /** Position reading waiting for the fills that it must be compared with. */
   pendingReading: PendingReading | undefined
   /** Denials that were already told, by strategy and code. */
@@ -88,6 +103,7 @@ export function createLane(symbol: string): Lane {
     crossedSince: new Map(),
     positionReadAt: 0,
     mismatch: undefined,
+    recentFills: [],
     pendingReading: undefined,
     denials: new Map(),
   }

@@ -5,6 +5,7 @@ import { errorCode } from '../protocol/error-codes.ts'
 import { type BatchResult } from '../protocol/values.ts'
 import { pairKey } from './book.ts'
 import { announce, type Core, laneOf, record } from './core.ts'
+import { halt } from './halt.ts'
 
 /** The answer to a batch, or that there is none: every item gets its outcome, and the lane is free again. */
 export function answerBatch(core: Core, batchId: number, answer: Answer<BatchResult>): void {
@@ -26,7 +27,8 @@ export function answerBatch(core: Core, batchId: number, answer: Answer<BatchRes
   for (const item of items) announceItem(core, batchId, batch.symbol, item)
   noteRefusals(core, items)
   haltOnFatal(core, batch.symbol, answer, items)
-  laneOf(core, batch.symbol).state = 'idle'
+  const lane = laneOf(core, batch.symbol)
+  if (lane.state === 'placing') lane.state = 'idle'
 }
 
 const LEVELS: Readonly<Record<ItemOutcome['outcome'], 'info' | 'warn'>> = {
@@ -83,11 +85,4 @@ function haltOnFatal(
     if (topic === 'positionMode') return halt(core, symbol, `the position mode is not the account's: ${code}`)
     if (topic === 'accountRisk') return halt(core, symbol, `the exchange restricts the account: ${code}`)
   }
-}
-
-/** Nothing that adds risk leaves any more for the symbol, or at all; survives a restart (RSK2). */
-export function halt(core: Core, symbol: string, reason: string): void {
-  if (core.book.halts.get(symbol) === reason) return
-  record(core, { kind: 'halt', at: core.now, symbol, reason }, true)
-  announce(core, 'error', 'trading.halted', { symbol, reason })
 }

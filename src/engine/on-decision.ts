@@ -6,12 +6,13 @@ import {
   type PlaceIntent,
   type QuoteIntent,
   type QuoteLevel,
+  type TargetIntent,
 } from '../domain/intent.ts'
 import { canRest } from '../domain/order.ts'
 import { type DecisionRecord } from '../domain/record.ts'
 import { unreachable } from '../lib/unreachable.ts'
 import { openOrdersOf, pairKey } from './book.ts'
-import { announce, type Core, laneOf, record } from './core.ts'
+import { announce, type Core, record } from './core.ts'
 import { tellDenials } from './denials.ts'
 import { freshUntil } from './market-view.ts'
 import { type StrategySettings } from './settings.ts'
@@ -70,13 +71,7 @@ function takeIntent(core: Core, strategy: StrategySettings, intent: Intent, chan
     case 'quote':
       return takeQuote(core, strategy, intent, changes)
     case 'target':
-      if (!Number.isSafeInteger(intent.lots)) {
-        return deny(changes, strategy, intent.symbol, 'SIZE_PRECISION', `target of ${intent.lots} lots`)
-      }
-      if (core.book.targets.get(pairKey(strategy.id, intent.symbol)) !== intent.lots) {
-        changes.targets.push({ symbol: intent.symbol, lots: intent.lots })
-      }
-      return
+      return takeTarget(core, strategy, intent, changes)
     case 'place':
       return takePlace(core, strategy, intent, changes)
     case 'cancelAll':
@@ -88,14 +83,39 @@ function takeIntent(core: Core, strategy: StrategySettings, intent: Intent, chan
   }
 }
 
+function takeTarget(
+  core: Core,
+  strategy: StrategySettings,
+  { symbol, lots }: TargetIntent,
+  changes: Changes,
+): void {
+  if (!Number.isSafeInteger(lots)) {
+    return deny(changes, strategy, symbol, 'SIZE_PRECISION', `target of ${lots} lots`)
+  }
+  const earlier = changes.targets.findIndex((target) => target.symbol === symbol)
+  if (earlier >= 0) changes.targets.splice(earlier, 1)
+  if (core.book.targets.get(pairKey(strategy.id, symbol)) !== lots) changes.targets.push({ symbol, lots })
+}
+
 function takeQuote(core: Core, strategy: StrategySettings, intent: QuoteIntent, changes: Changes): void {
   const rungs = new Set(intent.levels.map((level) => `${level.side}:${level.ticks}`))
   if (rungs.size < intent.levels.length) {
     return deny(changes, strategy, intent.symbol, 'INTENT_MALFORMED', 'two levels of one side at one price')
   }
-  const standing = core.book.quotes.get(pairKey(strategy.id, intent.symbol)) ?? []
-  if (!sameLevels(standing, intent.levels))
-    changes.quotes.push({ symbol: intent.symbol, levels: intent.levels })
+  changeQuote(core, strategy, intent, changes)
+}
+
+/** Of several ladders in one decision the last one counts; what stands already is no change. */
+function changeQuote(
+  core: Core,
+  { id }: StrategySettings,
+  { symbol, levels }: Pick<QuoteIntent, 'symbol' | 'levels'>,
+  changes: Changes,
+): void {
+  const earlier = changes.quotes.findIndex((quote) => quote.symbol === symbol)
+  if (earlier >= 0) changes.quotes.splice(earlier, 1)
+  const standing = core.book.quotes.get(pairKey(id, symbol)) ?? []
+  if (!sameLevels(standing, levels)) changes.quotes.push({ symbol, levels })
 }
 
 function sameLevels(left: readonly QuoteLevel[], right: readonly QuoteLevel[]): boolean {
@@ -135,11 +155,13 @@ function takePlace(core: Core, strategy: StrategySettings, intent: PlaceIntent, 
 
 /** Withdraws the ladder and everything of the strategy that rests; a target stands. */
 function takeCancelAll(core: Core, strategy: StrategySettings, symbol: string, changes: Changes): void {
-  if (core.book.quotes.has(pairKey(strategy.id, symbol))) changes.quotes.push({ symbol, levels: [] })
+  changeQuote(core, strategy, { symbol, levels: [] }, changes)
+  for (const place of changes.places.splice(0)) if (place.symbol !== symbol) changes.places.push(place)
   for (const order of openOrdersOf(core.book, symbol)) {
     const { strategyId, clientOid } = order.terms
     const rests = strategyId === strategy.id && canRest(order.terms)
-    if (rests && !core.book.withdrawn.has(clientOid)) changes.withdrawn.push(clientOid)
+    const isNew = !core.book.withdrawn.has(clientOid) && !changes.withdrawn.includes(clientOid)
+    if (rests && isNew) changes.withdrawn.push(clientOid)
   }
   for (const place of core.book.places.values()) {
     if (place.strategyId === strategy.id && place.symbol === symbol)
@@ -199,14 +221,18 @@ function dropPlace(core: Core, place: OrderIntent, reason: string): void {
     strategyId: place.strategyId,
     symbol: place.symbol,
   }
-  tellDenials(core, laneOf(core, place.symbol), [denial])
+  const lane = core.lanes.get(place.symbol)
+  if (lane) tellDenials(core, lane, [denial])
 }
 
 /** A strategy that was disabled wants nothing any more; what rests of it is cancelled, its target is left. */
 export function withdrawStrategy(core: Core, strategyId: StrategyId, reason: string): void {
-  const quotes = [...core.book.quotes.keys()]
-    .filter((key) => key.startsWith(pairKey(strategyId, '')))
-    .map((key) => ({ symbol: key.slice(strategyId.length + 1), levels: [] }))
-  if (quotes.length > 0) record(core, { kind: 'decision', at: core.now, strategyId, quotes })
+  const strategy = core.settings.strategies.get(strategyId)
+  const changes: Changes = { quotes: [], targets: [], places: [], withdrawn: [], denials: [] }
+  if (strategy) for (const symbol of strategy.symbols) takeCancelAll(core, strategy, symbol, changes)
+  const { quotes, withdrawn } = changes
+  if (quotes.length + withdrawn.length > 0) {
+    record(core, { kind: 'decision', at: core.now, strategyId, quotes, withdrawn })
+  }
   announce(core, 'error', 'strategy.disabled', { strategy: strategyId, reason })
 }

@@ -1,13 +1,14 @@
+import { couldBe } from '../execution/attribution.ts'
 import { type Fill, type FillsReading } from '../domain/fill.ts'
-import { type StrategyId } from '../domain/ids.ts'
+import { type OrderId, type StrategyId } from '../domain/ids.ts'
 import { canRest, type Order } from '../domain/order.ts'
 import { openOrdersOf, pairKey } from './book.ts'
-import { announce, type Core, exchangeNow, laneOf, record } from './core.ts'
-import { settleByEvidence } from './evidence.ts'
-import { noteFillsForFence } from './fence.ts'
-import { halt } from './on-answer.ts'
+import { announce, type Core, record } from './core.ts'
+import { namelessOrders, settleByEvidence } from './evidence.ts'
+import { announceEnd, noteFillsForFence } from './fence.ts'
+import { halt } from './halt.ts'
 import { showFills } from './on-snapshot.ts'
-import { comparePosition } from './reconcile.ts'
+import { comparePosition, noteRecentFills } from './reconcile.ts'
 
 /** Fills came in: new ones enter the book once each, and whatever they prove is settled. */
 export function takeFills(core: Core, reading: FillsReading): void {
@@ -20,6 +21,7 @@ export function takeFills(core: Core, reading: FillsReading): void {
     const owner = tellFill(core, fill)
     if (owner !== undefined) owners.add(owner)
   }
+  noteRecentFills(core, fills)
   const readableAt = reading.requestedAt - core.settings.execution.fillVisibilityMs
   core.fillsReadAt = Math.max(core.fillsReadAt, readableAt)
   settleTakers(core, readableAt)
@@ -69,34 +71,38 @@ function settleTakers(core: Core, readableAt: number): void {
     }
     if (over.length === 0) continue
     const orders = settleByEvidence(core, symbol, over, 'matched or dead')
-    record(core, { kind: 'settle', at: core.now, symbol, orders })
-    for (const { clientOid, reason } of orders) {
-      const order = core.book.orders.get(clientOid)
-      announce(core, 'info', 'order.ended', {
-        clientOid,
-        symbol,
-        state: order?.state,
-        filled: order?.filledLots,
-        reason,
-      })
-    }
+    record(core, { kind: 'settle', at: core.now, symbol, isFenced: false, orders })
+    for (const { clientOid, reason } of orders) announceEnd(core, clientOid, reason)
   }
 }
 
-/** Fills of orders that nothing names: after the longest time that an answer can be out they are foreign. */
+/**
+ * Fills of an orderId that nobody told. Where only one order could have made them they are its own; after the
+ * longest time that an answer can be out, and with no order left that could, they are foreign.
+ */
 function noteOrphans(core: Core): void {
   const { acceptHorizonMs, fillVisibilityMs } = core.settings.execution
   for (const orderId of core.orphansSince.keys()) {
-    if (![...core.book.orphans.keys()].some((known) => known === orderId)) core.orphansSince.delete(orderId)
+    if (!core.book.orphans.has(orderId)) core.orphansSince.delete(orderId)
   }
   for (const [orderId, fills] of core.book.orphans) {
     const symbol = fills[0]?.symbol ?? ''
-    const since = core.orphansSince.get(orderId) ?? exchangeNow(core)
+    const since = core.orphansSince.get(orderId) ?? core.now
     core.orphansSince.set(orderId, since)
-    const busy = [...openOrdersOf(core.book, symbol)].some((order) => order.orderId === undefined)
-    if (busy || exchangeNow(core) - since < acceptHorizonMs + fillVisibilityMs) continue
+    const owners = namelessOrders(core, symbol).filter((order) =>
+      fills.every((fill) => couldBe(core.settings.positionMode, order, fill)),
+    )
+    const [owner] = owners
+    if (owner?.state === 'live' && owners.length === 1) nameByFills(core, owner, orderId)
+    if (owners.length > 0 || core.now - since < acceptHorizonMs + fillVisibilityMs) continue
     record(core, { kind: 'foreign', at: core.now, symbol, orderIds: [orderId] }, true)
     halt(core, symbol, `fills of an order that is not ours: ${orderId}`)
-    laneOf(core, symbol).mismatch = undefined
   }
+}
+
+function nameByFills(core: Core, { terms }: Order, orderId: OrderId): void {
+  const { clientOid } = terms
+  const items = [{ clientOid, outcome: 'accepted', orderId, code: 'FOUND', message: 'by its fills' }] as const
+  record(core, { kind: 'outcome', at: core.now, batchId: core.book.batchId, items })
+  announce(core, 'info', 'order.found', { clientOid, symbol: terms.symbol, orderId })
 }

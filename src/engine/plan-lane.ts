@@ -4,6 +4,7 @@ import { planTarget } from '../execution/target-plan.ts'
 import { type StrategyId } from '../domain/ids.ts'
 import { type OrderIntent } from '../domain/intent.ts'
 import { canRest, type Order } from '../domain/order.ts'
+import { stepBelow } from '../lib/grid.ts'
 import { accountHoldingOf, holdingOf, openOrdersOf, pairKey } from './book.ts'
 import { type Core, instrumentOf } from './core.ts'
 import { type Lane } from './lane.ts'
@@ -79,6 +80,7 @@ function planQuotes(core: Core, symbol: string, { id, orders }: StrategyOrders, 
     levels,
     orders: own,
     holding: holdingOf(core.book, id, symbol),
+    ordinal: core.book.ordinals.get(pairKey(id, symbol)) ?? 0,
     deadlineAt: freshUntil(core, symbol),
   })
   if (!isHeld(core, id, symbol) && !isBackingOff(core, id, symbol)) plan.candidates.push(...missing)
@@ -113,10 +115,19 @@ function planTargets(core: Core, symbol: string, { id, orders }: StrategyOrders,
       bid,
       ask,
       takerCollarRatio: core.settings.execution.takerCollarRatio,
-      ordinal: core.book.targetOrdinals.get(pairKey(id, symbol)) ?? 0,
+      ordinal: core.book.ordinals.get(pairKey(id, symbol)) ?? 0,
+      orderLotsMax: orderLotsMax(core, id, symbol),
       deadlineAt: freshUntil(core, symbol),
     }),
   )
+}
+
+/** The largest order that risk lets through, by size and by value at the present price. */
+function orderLotsMax(core: Core, id: StrategyId, symbol: string): number {
+  const bySize = core.settings.strategies.get(id)?.limits.get(symbol)?.orderLotsMax ?? 0
+  const { lot } = instrumentOf(core, symbol)
+  const dearest = marketOf(core, symbol).ask * (1 + core.settings.execution.takerCollarRatio)
+  return Math.min(bySize, stepBelow(lot, core.settings.limits.orderNotionalMax / dearest))
 }
 
 /** The standing target; flat for everybody when the stop says so; nothing while starting or leaving. */
@@ -134,8 +145,15 @@ function planPlaces(core: Core, symbol: string, { id, orders }: StrategyOrders, 
   }
   if (core.mode !== 'running') return
   for (const place of core.book.places.values()) {
-    if (place.strategyId === id && place.symbol === symbol) plan.candidates.push({ intent: place })
+    if (place.strategyId !== id || place.symbol !== symbol || hasOpenOrder(core, place)) continue
+    plan.candidates.push({ intent: place })
   }
+}
+
+/** An order is placed again only once the one before it under the same key has ended. */
+function hasOpenOrder({ book }: Core, { strategyId, key, symbol }: OrderIntent): boolean {
+  const last = book.keys.get(pairKey(strategyId, key))
+  return last !== undefined && (book.open.get(symbol)?.has(last.clientOid) ?? false)
 }
 
 function queueAgain(core: Core, order: Order, plan: Gathered): void {

@@ -1,21 +1,38 @@
-import { FLAT, type Holding, type PositionReading, type PositionRow } from '../domain/position.ts'
+import { type Fill } from '../domain/fill.ts'
+import {
+  applyToHolding,
+  FLAT,
+  type Holding,
+  type HoldingChange,
+  netLots,
+  type PositionReading,
+  type PositionRow,
+} from '../domain/position.ts'
 import { decimal } from '../lib/decimal.ts'
 import { accountHoldingOf, pairKey } from './book.ts'
 import { announce, type Core, exchangeNow, instrumentOf, laneOf, record } from './core.ts'
 import { notePositionForFence } from './fence.ts'
-import { type Lane } from './lane.ts'
-import { halt } from './on-answer.ts'
+import { halt } from './halt.ts'
+import { type Lane, type PendingReading } from './lane.ts'
+
+/** A position and the fills that made it may show this far apart on the exchange's clock. */
+const POSITION_SKEW_MS = 500
+/** Readings are younger than this when they are judged, or they are not judged. */
+const RECENT_MS = 60_000
+/** More fills of an instrument in a minute than the exchange could make. */
+const RECENT_FILLS_MAX = 5000
 
 /**
  * The exchange's position against the book's. A reading speaks of one moment of the exchange's clock; it can
  * be judged only when the fills are known up to that moment, so it waits for them, and the book is compared
- * as it stood then. A difference must be seen twice before the exchange's word is taken (R5).
+ * as it stood then. The same difference must be seen twice before the exchange's word is taken (R5).
  */
 export function takePosition(core: Core, reading: PositionReading): void {
   const lane = laneOf(core, reading.symbol)
   checkPositionMode(core, reading)
   noteFunding(core, reading)
-  lane.pendingReading = {
+  // The one that waits goes first: were it replaced, readings that come faster than fills would never be judged.
+  lane.pendingReading ??= {
     holding: toHolding(reading.rows),
     requestedAt: reading.requestedAt,
     exchangeTime: reading.exchangeTime,
@@ -30,29 +47,82 @@ function toHolding(rows: readonly PositionRow[]): Holding {
   return rows.length === 0 ? FLAT : { longLots: lotsOf('long'), shortLots: lotsOf('short') }
 }
 
+/** Keeps the new fills of each instrument for as long as a reading may need them. */
+export function noteRecentFills(core: Core, fills: readonly Fill[]): void {
+  for (const [symbol, own] of Map.groupBy(fills, (fill) => fill.symbol)) {
+    const lane = laneOf(core, symbol)
+    const added = own.map(({ side, tradeSide, lots, filledAt }) => ({ change: { side, tradeSide, lots }, filledAt }))
+    lane.recentFills = [...lane.recentFills, ...added]
+      .filter(({ filledAt }) => filledAt > core.book.fillsThroughAt - RECENT_MS)
+      .sort((left, right) => left.filledAt - right.filledAt)
+      .slice(-RECENT_FILLS_MAX)
+  }
+}
+
 /** Judges the waiting reading, once the fills are known past its moment. */
 export function comparePosition(core: Core, lane: Lane): void {
   const reading = lane.pendingReading
   if (!reading || core.fillsReadAt + (core.offsetMs ?? 0) < reading.exchangeTime) return
   lane.pendingReading = undefined
-  // Fills around that very moment may or may not be in the reading: then it says nothing.
-  if (core.book.fillsThroughAt >= reading.exchangeTime) return
-  const known = accountHoldingOf(core.book, lane.symbol)
-  if (same(reading.holding, known)) {
+  if (core.fillsReadAt - reading.requestedAt > RECENT_MS) return
+  if (agrees(core, lane, reading)) {
     lane.mismatch = undefined
     lane.positionReadAt = reading.requestedAt
     return
   }
-  if (!lane.mismatch || !same(lane.mismatch.holding, reading.holding)) {
-    lane.mismatch = { holding: reading.holding, seenAt: core.now }
+  const difference = subtract(core, reading.holding, holdingAt(core, lane, reading.exchangeTime))
+  const seen = lane.mismatch
+  if (!seen || !same(seen.difference, difference)) {
+    lane.mismatch = { difference, requestedAt: core.now }
     core.effects.push({ kind: 'readPosition', symbol: lane.symbol })
     return
   }
-  if (core.now > lane.mismatch.seenAt) adopt(core, lane, reading.holding)
+  if (reading.requestedAt >= seen.requestedAt) adopt(core, lane, difference)
 }
 
-function adopt(core: Core, lane: Lane, holding: Holding): void {
+/** Whether the book agreed with the reading at any moment that the reading may speak of. */
+function agrees(core: Core, lane: Lane, { holding, exchangeTime }: PendingReading): boolean {
+  let known = accountHoldingOf(core.book, lane.symbol)
+  for (const { change, filledAt } of lane.recentFills.toReversed()) {
+    if (filledAt <= exchangeTime + POSITION_SKEW_MS && same(known, holding)) return true
+    if (filledAt < exchangeTime - POSITION_SKEW_MS) return false
+    known = undo(core, known, change)
+  }
+  return same(known, holding)
+}
+
+/** What the account held at a moment of the exchange's clock, as far as the fills say. */
+function holdingAt(core: Core, lane: Lane, exchangeTime: number): Holding {
+  return lane.recentFills
+    .filter(({ filledAt }) => filledAt > exchangeTime)
+    .reduceRight((known, { change }) => undo(core, known, change), accountHoldingOf(core.book, lane.symbol))
+}
+
+function undo(core: Core, holding: Holding, change: HoldingChange): Holding {
+  return applyToHolding(core.settings.positionMode, holding, { ...change, lots: -change.lots })
+}
+
+function subtract(core: Core, left: Holding, right: Holding): Holding {
+  if (core.settings.positionMode === 'one_way_mode') {
+    return { longLots: netLots(left) - netLots(right), shortLots: 0 }
+  }
+  return { longLots: left.longLots - right.longLots, shortLots: left.shortLots - right.shortLots }
+}
+
+function add(core: Core, holding: Holding, difference: Holding): Holding {
+  if (core.settings.positionMode === 'one_way_mode') {
+    const net = netLots(holding) + difference.longLots
+    return { longLots: Math.max(0, net), shortLots: Math.max(0, -net) }
+  }
+  return {
+    longLots: holding.longLots + difference.longLots,
+    shortLots: holding.shortLots + difference.shortLots,
+  }
+}
+
+function adopt(core: Core, lane: Lane, difference: Holding): void {
   const was = accountHoldingOf(core.book, lane.symbol)
+  const holding = add(core, was, difference)
   const first = core.book.epoch === 1 && core.mode === 'starting'
   lane.mismatch = undefined
   lane.positionReadAt = core.now

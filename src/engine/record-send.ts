@@ -1,18 +1,28 @@
 import { buildBatchRequest } from '../execution/batch-request.ts'
-import { type BatchItem } from '../execution/pack-batch.ts'
+import { type OrderTerms } from '../domain/order.ts'
 import { type Recorded } from '../domain/tickets.ts'
 import { type Core, exchangeNow, instrumentOf, record } from './core.ts'
 import { type OutgoingBatch } from './effect.ts'
 import { type Lane } from './lane.ts'
+import { freshUntil } from './market-view.ts'
+
+/** An approved order under the name that it carries for ever. */
+export interface BatchOrder {
+  readonly terms: OrderTerms
+  /** It was sent before: the terms are the old ones. */
+  readonly isAgain: boolean
+  /** Unix ms, our clock: not sent later than this. */
+  readonly deadlineAt: number
+}
 
 /**
  * Writes a batch down, bytes and all, before anybody may send it (ORD1). The one place that makes a
- * `Recorded<OutgoingBatch>`.
+ * `Recorded<OutgoingBatch>`. It is good for as long as its shortest-lived order, and the prices (MKT1).
  */
-export function recordSend(core: Core, lane: Lane, items: readonly BatchItem[]): Recorded<OutgoingBatch> {
+export function recordSend(core: Core, lane: Lane, orders: readonly BatchOrder[]): Recorded<OutgoingBatch> {
   const batchId = core.book.batchId + 1
-  const orders = items.map((item) => item.terms)
-  const body = JSON.stringify(buildBatchRequest(core.settings, instrumentOf(core, lane.symbol), orders))
+  const terms = orders.map((order) => order.terms)
+  const body = JSON.stringify(buildBatchRequest(core.settings, instrumentOf(core, lane.symbol), terms))
   record(
     core,
     {
@@ -20,8 +30,8 @@ export function recordSend(core: Core, lane: Lane, items: readonly BatchItem[]):
       at: core.now,
       batchId,
       symbol: lane.symbol,
-      orders: items.filter((item) => !item.again).map((item) => item.terms),
-      again: items.filter((item) => item.again).map((item) => item.terms.clientOid),
+      orders: orders.filter((order) => !order.isAgain).map((order) => order.terms),
+      again: orders.filter((order) => order.isAgain).map((order) => order.terms.clientOid),
       requestAt: exchangeNow(core),
       body,
     },
@@ -30,9 +40,9 @@ export function recordSend(core: Core, lane: Lane, items: readonly BatchItem[]):
   const batch: OutgoingBatch = {
     batchId,
     symbol: lane.symbol,
-    clientOids: orders.map((terms) => terms.clientOid),
+    clientOids: terms.map(({ clientOid }) => clientOid),
     body,
-    validUntilAt: Math.min(...items.map((item) => item.intent.deadlineAt)),
+    validUntilAt: Math.min(freshUntil(core, lane.symbol), ...orders.map((order) => order.deadlineAt)),
   }
   return batch as Recorded<OutgoingBatch>
 }

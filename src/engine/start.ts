@@ -93,11 +93,14 @@ function run(core: Core): void {
     onRestart: core.settings.onRestart,
     ...countFound(core),
   })
-  if (core.settings.onRestart !== 'fence') return
   for (const lane of core.lanes.values()) {
-    const rests = [...openOrdersOf(core.book, lane.symbol)].some(
-      (order) => order.state === 'live' && canRest(order.terms),
-    )
-    if (rests && lane.state === 'idle') startFence(core, lane, 'restart')
+    if (lane.state === 'idle' && needsFence(core, lane.symbol)) startFence(core, lane, 'restart')
   }
+}
+
+/** Where the last life had sent a cancel-all, what rests is not known, whatever the policy says. */
+function needsFence(core: Core, symbol: string): boolean {
+  if (core.book.cancels.has(symbol)) return true
+  if (core.settings.onRestart !== 'fence') return false
+  return [...openOrdersOf(core.book, symbol)].some((order) => order.state === 'live' && canRest(order.terms))
 }

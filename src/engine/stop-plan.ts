@@ -20,6 +20,8 @@ export interface StopPlan {
   phaseAt: number
   /** Instruments on which a cancel-all was spent, and that must be asked again. */
   readonly cancelled: Set<string>
+  /** Whether a cancel-all of this phase still found something. */
+  hasFound: boolean
   askedAt: number
   /** Positions read since `proving` began. */
   readonly positionsRead: Set<string>

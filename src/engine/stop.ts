@@ -18,6 +18,7 @@ export function startStop(core: Core, policy: StopPolicy): void {
     phase: 'draining',
     phaseAt: core.now,
     cancelled: new Set(),
+    hasFound: false,
     askedAt: 0,
     positionsRead: new Set(),
     fillsRead: false,
@@ -45,14 +46,16 @@ function nextPhase(core: Core, stop: StopPlan): StopPhase {
   if (stop.policy === 'leave') return 'proving'
   if (stop.phase === 'draining') return 'cancelling'
   if (stop.phase === 'cancelling') return hasResting(core) ? 'cancelling' : 'confirming'
+  if (stop.phase === 'confirming' && stop.hasFound) return 'confirming'
   if (stop.phase === 'confirming') return stop.policy === 'flatten' ? 'flattening' : 'proving'
   return holdsAnything(core) ? 'flattening' : 'proving'
 }
 
 function enter(core: Core, stop: StopPlan, phase: StopPhase): void {
-  if (stop.phase === phase) return
+  if (stop.phase === phase && phase !== 'confirming') return
   stop.phase = phase
   stop.phaseAt = core.now
+  stop.hasFound = false
   announce(core, 'debug', 'stop.phase', { phase })
   if (phase === 'cancelling') fenceResting(core, stop)
   if (phase === 'confirming') for (const symbol of stop.cancelled) fence(core, symbol)

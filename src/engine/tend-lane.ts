@@ -1,12 +1,14 @@
-import { packBatch } from '../execution/pack-batch.ts'
+import { type ApprovedItem, packBatch } from '../execution/pack-batch.ts'
 import { type Order } from '../domain/order.ts'
 import { approveLane, type ApprovedLane } from './approve-lane.ts'
 import { openOrdersOf } from './book.ts'
 import { announce, type Core, record } from './core.ts'
 import { crossedOrders } from './crossed-orders.ts'
 import { tellDenials } from './denials.ts'
+import { namelessOrders } from './evidence.ts'
 import { startFence } from './fence.ts'
 import { type Lane } from './lane.ts'
+import { nameOrder } from './name-order.ts'
 import { planLane } from './plan-lane.ts'
 import { recordSend } from './record-send.ts'
 
@@ -31,7 +33,7 @@ export function tendLane(core: Core, lane: Lane): void {
 }
 
 function noteWish(core: Core, lane: Lane, { items, reduces }: ApprovedLane): void {
-  if (items.length === 0) {
+  if (items.length === 0 || packLane(core, lane, items).length === 0) {
     lane.wantsBatchSince = undefined
     return
   }
@@ -65,10 +67,9 @@ function byUrgency(left: Lane, right: Lane): number {
 function sendLane(core: Core, lane: Lane): boolean {
   lane.wantsBatchSince = undefined
   const { items } = approveLane(core, lane, planLane(core, lane).candidates)
-  const { batchOrdersMax: max } = core.settings.execution
-  const packed = packBatch(items, { max, mode: core.settings.positionMode })
-  if (packed.items.length === 0) return false
-  const batch = recordSend(core, lane, packed.items)
+  const orders = packLane(core, lane, items).flatMap((item) => nameOrder(core, item) ?? [])
+  if (orders.length === 0) return false
+  const batch = recordSend(core, lane, orders)
   lane.state = 'placing'
   core.batches.set(batch.batchId, { symbol: lane.symbol, clientOids: batch.clientOids })
   announce(core, 'debug', 'batch.sent', {
@@ -76,10 +77,18 @@ function sendLane(core: Core, lane: Lane): boolean {
     symbol: lane.symbol,
     orders: batch.clientOids.length,
   })
-  for (const { terms } of packed.items)
+  for (const { terms } of orders)
     announce(core, 'info', 'order.sent', describeTerms(batch.batchId, terms))
   core.effects.push({ kind: 'sendBatch', batch })
   return true
+}
+
+function packLane(core: Core, lane: Lane, items: readonly ApprovedItem[]): readonly ApprovedItem[] {
+  return packBatch(items, {
+    max: core.settings.execution.batchOrdersMax,
+    mode: core.settings.positionMode,
+    nameless: namelessOrders(core, lane.symbol),
+  })
 }
 
 function describeTerms(batchId: number, terms: Order['terms']): Record<string, unknown> {

@@ -42,10 +42,15 @@ export function markSentAgain(order: Order, requestAt: number): Order {
   return { ...order, state: 'sent', attempts: order.attempts + 1, firstSentAt, lastSentAt: requestAt }
 }
 
-/** SENT, UNKNOWN → LIVE. The exchange may accept without telling an id. `at`: Unix ms, our clock. */
+/**
+ * SENT, QUEUED, UNKNOWN → LIVE. The exchange may accept without telling an id; an order that has ended
+ * still learns its id, because fills that nobody explained may wait for it. `at`: Unix ms, our clock.
+ */
 export function markAccepted(order: Order, orderId: OrderId | undefined, at: number): Order {
-  if (isTerminal(order)) return order
-  const known = orderId ?? order.orderId
+  const known = order.orderId ?? orderId
+  if (isTerminal(order) || order.state === 'quarantined') {
+    return known === order.orderId ? order : { ...order, orderId: known }
+  }
   return settleIfFull({
     ...order,
     state: 'live',
@@ -85,7 +90,7 @@ export function markExpired(order: Order, reason: string): Order {
 
 /** LIVE, UNKNOWN → DONE: it existed and is not live any more; what it filled is known. */
 export function markDone(order: Order, orderId: OrderId | undefined, reason: string): Order {
-  if (isTerminal(order)) return order
+  if (isTerminal(order) || order.state === 'quarantined') return order
   return settleIfFull({ ...order, state: 'done', orderId: orderId ?? order.orderId, reason })
 }
 
@@ -104,10 +109,14 @@ export function applyFillToOrder(order: Order, lots: number): Order {
   if (filledLots > order.terms.lots) {
     return { ...order, state: 'quarantined', filledLots, reason: 'filled beyond its size' }
   }
-  return settleIfFull({ ...order, filledLots })
+  // Whoever concluded that it never was at the exchange was wrong: a late fill proves it.
+  const state = FILLED_NEVERTHELESS.has(order.state) ? 'done' : order.state
+  return settleIfFull({ ...order, state, filledLots })
 }
 
-const FULL_FROM: ReadonlySet<OrderState> = new Set(['sent', 'live', 'unknown', 'done', 'absent', 'queued'])
+const FILLED_NEVERTHELESS: ReadonlySet<OrderState> = new Set(['absent', 'rejected', 'expired'])
+
+const FULL_FROM: ReadonlySet<OrderState> = new Set(['sent', 'live', 'unknown', 'done', 'queued'])
 
 function settleIfFull(order: Order): Order {
   const full = order.filledLots === order.terms.lots && FULL_FROM.has(order.state)

@@ -1,41 +1,45 @@
+import { type ClientOid } from '../domain/ids.ts'
 import { type PositionMode } from '../domain/instrument.ts'
 import { type OrderIntent } from '../domain/intent.ts'
-import { type OrderTerms } from '../domain/order.ts'
+import { type Order } from '../domain/order.ts'
 import { type Approved } from '../domain/tickets.ts'
-import { type ClientOid } from '../domain/ids.ts'
-import { attributionKey } from './attribution.ts'
+import { attributionKeys } from './attribution.ts'
 
-/** An approved order with the id that it will carry for ever. */
-export interface BatchItem {
+/** An approved order: a new one, or one that waits to be sent again, unchanged. */
+export interface ApprovedItem {
   readonly intent: Approved<OrderIntent>
-  readonly terms: OrderTerms
-  /** It was sent before: the terms are the old ones. */
-  readonly again: boolean
+  readonly again?: ClientOid
 }
 
-/** What goes into one call, and what has to wait for the next. */
-export interface PackedBatch {
-  readonly items: readonly BatchItem[]
-  readonly left: number
+export interface PackingRules {
+  readonly max: number
+  readonly mode: PositionMode
+  /** Orders that may be at the exchange and whose orderId nobody told: their fills must stay theirs. */
+  readonly nameless: readonly Order[]
 }
 
 /**
- * Fills a batch in the given order: at most `max` items, and no two that a fill could not tell apart, so
- * that every order of a lost answer can still be found by its evidence. What does not fit waits.
+ * Fills a batch in the given order: at most `max` items, and no two that a fill could not tell apart, nor
+ * one that a nameless order could be taken for, so that every order of a lost answer can still be found by
+ * its evidence. What does not fit waits.
  */
 export function packBatch(
-  items: readonly BatchItem[],
-  options: { readonly max: number; readonly mode: PositionMode },
-): PackedBatch {
-  const packed: BatchItem[] = []
-  const keys = new Set<string>()
-  const ids = new Set<ClientOid>()
+  items: readonly ApprovedItem[],
+  { max, mode, nameless }: PackingRules,
+): readonly ApprovedItem[] {
+  const owners = new Map<string, ClientOid | undefined>()
+  for (const { terms } of nameless) {
+    for (const key of attributionKeys(mode, terms)) owners.set(key, terms.clientOid)
+  }
+  const packed: ApprovedItem[] = []
+  const taken = new Set<string>()
   for (const item of items) {
-    const key = attributionKey(options.mode, item.terms)
-    if (packed.length >= options.max || keys.has(key) || ids.has(item.terms.clientOid)) continue
-    keys.add(key)
-    ids.add(item.terms.clientOid)
+    const keys = attributionKeys(mode, item.intent)
+    const isFree = (key: string): boolean =>
+      !taken.has(key) && (!owners.has(key) || (item.again !== undefined && owners.get(key) === item.again))
+    if (packed.length >= max || !keys.every(isFree)) continue
+    for (const key of keys) taken.add(key)
     packed.push(item)
   }
-  return { items: packed, left: items.length - packed.length }
+  return packed
 }

@@ -14,6 +14,8 @@ export interface QuotePlanInput {
   readonly orders: readonly Order[]
   /** The strategy's own. */
   readonly holding: Holding
+  /** Names the first new order, the next one follows: an ordinal is used once. */
+  readonly ordinal: number
   /** Unix ms, our clock: nothing of it is sent later. */
   readonly deadlineAt: number
 }
@@ -40,8 +42,9 @@ export function planQuote(input: QuotePlanInput): QuotePlan {
   const missing: Candidate[] = []
   for (const level of input.levels) {
     const order = standing.get(rungOf(level.side, level.ticks, level.lots))?.shift()
-    if (order === undefined) missing.push({ intent: toOrderIntent(input, level, closable) })
-    else if (order.state === 'queued')
+    if (order === undefined) {
+      missing.push({ intent: toOrderIntent(input, level, closable, input.ordinal + missing.length) })
+    } else if (order.state === 'queued')
       missing.push({ intent: sendAgain(input, order), again: order.terms.clientOid })
   }
   return { missing, extra: [...standing.values()].flat() }
@@ -66,12 +69,17 @@ function closableLots({ orders, holding }: QuotePlanInput): ClosableLots {
   return closable
 }
 
-function toOrderIntent(input: QuotePlanInput, level: QuoteLevel, closable: ClosableLots): OrderIntent {
+function toOrderIntent(
+  input: QuotePlanInput,
+  level: QuoteLevel,
+  closable: ClosableLots,
+  ordinal: number,
+): OrderIntent {
   return {
     strategyId: input.strategyId,
     symbol: input.instrument.symbol,
     purpose: 'quote',
-    key: `quote:${input.instrument.symbol}:${rungOf(level.side, level.ticks, level.lots)}`,
+    key: `quote:${input.instrument.symbol}:${ordinal}`,
     action: actionOf(input.positionMode, level, closable),
     lots: level.lots,
     ticks: level.ticks,

@@ -23,8 +23,10 @@ export interface TargetPlanInput {
   readonly ask: number
   /** How far through the touch a taking order may go: 0.001 is 10 basis points. */
   readonly takerCollarRatio: number
-  /** How many target orders the strategy has made on the instrument: names the next one. */
+  /** Names the first new order, the next one follows: an ordinal is used once. */
   readonly ordinal: number
+  /** The largest order that risk lets through: a longer way is gone in steps. */
+  readonly orderLotsMax: number
   readonly deadlineAt: number
 }
 
@@ -45,7 +47,9 @@ export function planTarget(input: TargetPlanInput): readonly Candidate[] {
   const steps = input.positionMode === 'one_way_mode' ? oneWaySteps(input) : hedgeSteps(input)
   return steps
     .filter((step) => step.lots >= input.instrument.lotsMin)
-    .map((step, index) => ({ intent: toIntent(input, step.action, step.lots, index) }))
+    .map(({ action, lots }, index) => ({
+      intent: toIntent(input, action, Math.min(lots, Math.max(input.orderLotsMax, 1)), index),
+    }))
 }
 
 interface Step {

@@ -1,7 +1,7 @@
 import { type OrderIntent } from '../domain/intent.ts'
 import { type Approved } from '../domain/tickets.ts'
 import { RISK_CHECKS, type Objection } from './checks.ts'
-import { addToExposure } from './exposure.ts'
+import { addToExposure, takeFromExposure } from './exposure.ts'
 import { type RiskContext } from './risk-context.ts'
 
 export type Verdict =
@@ -20,4 +20,19 @@ export function approve(intent: OrderIntent, context: RiskContext): Verdict {
   addToExposure(context.ownExposure, intent.action, intent.lots)
   addToExposure(context.accountExposure, intent.action, intent.lots)
   return { approved: true, intent: intent as Approved<OrderIntent> }
+}
+
+/**
+ * The same for an order that waits to be sent again. The exposures count it already, because an earlier copy
+ * may be at the exchange, and go on counting it when it is denied.
+ */
+export function approveAgain(intent: OrderIntent, context: RiskContext): Verdict {
+  takeFromExposure(context.ownExposure, intent.action, intent.lots)
+  takeFromExposure(context.accountExposure, intent.action, intent.lots)
+  const verdict = approve(intent, context)
+  if (!verdict.approved) {
+    addToExposure(context.ownExposure, intent.action, intent.lots)
+    addToExposure(context.accountExposure, intent.action, intent.lots)
+  }
+  return verdict
 }

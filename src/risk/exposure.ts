@@ -48,9 +48,19 @@ export function buildExposure(mode: PositionMode, holding: Holding, orders: Iter
 
 /** Counts one more order as if it were open. */
 export function addToExposure(exposure: Exposure, action: OrderAction, lots: number): void {
+  exposure.openOrders += 1
+  countLots(exposure, action, lots)
+}
+
+/** Counts an order no longer. */
+export function takeFromExposure(exposure: Exposure, action: OrderAction, lots: number): void {
+  exposure.openOrders -= 1
+  countLots(exposure, action, -lots)
+}
+
+function countLots(exposure: Exposure, action: OrderAction, lots: number): void {
   const oneWay = exposure.mode === 'one_way_mode'
   const buys = tradesAs(action) === 'buy'
-  exposure.openOrders += 1
   if (buys) exposure.buyingLots += lots
   else exposure.sellingLots += lots
   if (oneWay ? buys : action === 'openLong') exposure.addingLongLots += lots

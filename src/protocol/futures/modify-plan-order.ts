@@ -53,7 +53,10 @@ const request = z
       .describe('fill_price or mark_price; requires newTriggerPrice; empty keeps it')
       .optional(),
     newSurplusTriggerPrice: removable
-      .describe('How the table of the document spells newStopSurplusTriggerPrice')
+      .meta({
+        description: 'How the table of the document spells newStopSurplusTriggerPrice',
+        aliasOf: 'newStopSurplusTriggerPrice',
+      })
       .optional(),
     newStopSurplusTriggerPrice: removable.describe(`Take-profit trigger price: ${exitPrice}`).optional(),
     newStopSurplusExecutePrice: removable.describe(`Take-profit strike price: ${strikePrice}`).optional(),

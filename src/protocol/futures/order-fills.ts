@@ -65,7 +65,7 @@ export const orderFills = defineEndpoint({
       idLessThan: exchangeId.describe('The page before this trade ID: older data').optional(),
       startTime: millisText.describe('From, Unix ms; when missing, three months before endTime').optional(),
       endTime: millisText
-        .describe('To, Unix ms; at most three months after startTime, which is what a missing one means')
+        .describe('To, Unix ms; at most, and when missing, three months after startTime')
         .optional(),
       limit: pageLimit({ byDefault: 100, max: FILLS_PAGE_MAX }).optional(),
     })

@@ -7,7 +7,9 @@ const item = z
   .strictObject({
     orderId: exchangeId.describe('Order ID; at least one of orderId and clientOid').optional(),
     clientOid: foreignClientOid.describe('Client-defined ID').optional(),
-    clientId: foreignClientOid.describe('How the sample body spells clientOid').optional(),
+    clientId: foreignClientOid
+      .meta({ description: 'How the sample body spells clientOid', aliasOf: 'clientOid' })
+      .optional(),
   })
   .refine(
     ({ orderId, clientOid, clientId }) =>

@@ -2,7 +2,10 @@ import { z } from 'zod'
 import { knownText, textIfAny } from '../answer-values.ts'
 import { parseFeeDetail } from './fee-detail.ts'
 
-/** Fields of a spot order that both endpoints answer. Document: Spot order (history-orders and orderInfo). */
+/**
+ * Fields of a spot order that both endpoints answer. The document has tpslType and triggerPrice for the
+ * history only; real answers to both carry them. Document: Spot order (history-orders and orderInfo).
+ */
 const shared = {
   userId: textIfAny.describe('Account ID'),
   symbol: z.string().min(1).describe('Trading pair'),
@@ -34,6 +37,8 @@ const shared = {
     .describe('Fees: a JSON document serialized into a string'),
   cTime: textIfAny.describe('Creation time, Unix ms'),
   uTime: textIfAny.describe('Update time, Unix ms'),
+  tpslType: knownText('normal', 'tpsl').describe('A spot order, or a take-profit or stop-loss order'),
+  triggerPrice: textIfAny.describe('Trigger price of a spot tpsl order'),
   cancelReason: knownText('normal_cancel', 'stp_cancel').describe('Empty when not cancelled'),
 }
 
@@ -43,11 +48,9 @@ export const spotHistoryOrder = z.object({
   size: textIfAny.describe('Order amount: base coin for limit, quote coin for market'),
   status: knownText('init', 'new', 'partially_fill', 'full_fill', 'cancelled').describe('Order status'),
   enterPointSource: knownText('WEB', 'APP', 'API', 'SYS', 'ANDROID', 'IOS').describe('Client'),
-  tpslType: knownText('normal', 'tpsl').describe('A spot order, or a take-profit or stop-loss order'),
-  triggerPrice: textIfAny.describe('Trigger price of a spot tpsl order'),
 })
 
-/** An order by its detail. Real answers carry the take-profit fields of the history too. */
+/** An order by its detail. */
 export const spotOrderDetail = z.object({
   ...shared,
   size: textIfAny.describe(

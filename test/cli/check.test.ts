@@ -1,0 +1,89 @@
+import { afterAll, expect, test } from 'vitest'
+import { type Project, Projects } from '../daemon/project.ts'
+
+const projects = new Projects()
+afterAll(() => projects.close())
+
+const PAPER = 'config/paper.yaml'
+const GRID = 'config/strategies/grid-btc.yaml'
+const TREND = 'config/strategies/trend-eth.yaml'
+
+/** One mistake each, and what the line that tells of it must say. */
+const MISTAKES: readonly (readonly [file: string, from: string, to: string, told: RegExp])[] = [
+  [PAPER, 'environment: simulator', 'environment: paper', /environment: expected .*got "paper"/],
+  [PAPER, 'productType: USDT-FUTURES', 'productType: USD-FUTURES', /account\.productType: expected/],
+  [PAPER, 'marginMode: crossed', 'marginMode: cross', /account\.marginMode: expected .*got "cross"/],
+  [PAPER, 'tickSize: "0.1"', 'tickSize: "0"', /BTCUSDT\.tickSize: expected/],
+  [PAPER, 'requestTimeoutMs: 5000', 'requestTimeoutMs: 5s', /requestTimeoutMs: expected .*got "5s"/],
+  [PAPER, 'limitsUse: 1', 'limitsUse: 2', /limitsUse: expected/],
+  [PAPER, 'tickersMs: 100', 'tickerMs: 100', /tickerMs: unknown key; did you mean "tickersMs"/],
+  [PAPER, 'positionsMs: 1000', 'positionsMs: 10', /positionsMs: expected/],
+  [PAPER, 'timezone: UTC', 'timezone: Mars', /timezone: expected a time zone/],
+  [PAPER, 'dayRoll: "0 0 0 * * *"', 'dayRoll: "daily"', /dayRoll: expected a cron pattern/],
+  [PAPER, 'dataAgeMaxMs: 2000', 'dataAgeMaxMs: -1', /dataAgeMaxMs: expected/],
+  [PAPER, 'openOrdersMax: 100', 'openOrdersMax: many', /openOrdersMax: expected .*got "many"/],
+  [PAPER, 'batchOrdersMax: 50', 'batchOrdersMax: 51', /batchOrdersMax: expected .*got 51/],
+  [PAPER, 'onStop: leave', 'onStop: stay', /onStop: expected .*got "stay"/],
+  [PAPER, 'level: info', 'level: loud', /log\.level: expected/],
+  [PAPER, 'counting: sliding', 'counting: guessing', /counting: expected/],
+  [PAPER, '- strategies/trend-btc.yaml', '- strategies/trend-bct.yaml', /no such file/],
+  [GRID, 'instruments: [BTCUSDT]', 'instruments: [BTCUSD]', /BTCUSD is not listed .*did you mean BTCUSDT/],
+  [GRID, 'orderSizeMax: "0.002"', 'orderSizeMax: 0.002x', /orderSizeMax: expected/],
+  [TREND, '../../strategies/trend.ts', '../../strategies/tend.ts', /module: no such file/],
+]
+
+async function check(project: Project) {
+  const run = project.start(['check'])
+  const { code } = await run.ended
+  return { code, lines: run.stderr, text: [...run.stdout, ...run.stderr].join('\n') }
+}
+
+test.concurrent('[CFG1] twenty mistakes are twenty lines, each with its place, and nothing starts', async () => {
+  const project = projects.open()
+  for (const [file, from, to] of MISTAKES) project.edit(file, from, to)
+
+  const { code, lines } = await check(project)
+  const run = project.run()
+  const refused = await run.ended
+
+  const told = lines.slice(0, lines.indexOf(''))
+  for (const [file, , , pattern] of MISTAKES) {
+    const found = told.filter((line) => line.startsWith(`${file}:`) && pattern.test(line))
+    expect(found, String(pattern)).toHaveLength(1)
+  }
+  for (const line of told) expect(line).toMatch(/^config\/[\w/.-]+:\d+:\d+ /)
+  expect(told).toHaveLength(MISTAKES.length)
+  expect(lines.at(-1)).toMatch(/^20 problems; nothing was started/)
+  expect([code, refused.code]).toEqual([78, 78])
+  expect(run.stderr).toEqual(lines)
+  expect(run.stdout).toEqual([])
+})
+
+test.concurrent('[CFG1] what a strategy says of its own parameters has file and line too', async () => {
+  const project = projects.open()
+  project.edit(GRID, 'levels: 8', 'levels: -8')
+  project.edit(TREND, 'fastSeconds: 4', 'fastSecond: 4')
+
+  const { code, text } = await check(project)
+
+  expect(code).toBe(78)
+  expect(text).toMatch(/config\/strategies\/grid-btc\.yaml:\d+:\d+ params\.levels: expected/)
+  expect(text).toMatch(/config\/strategies\/trend-eth\.yaml:\d+:\d+ params\.fastSecond: unknown key/)
+})
+
+test.concurrent('a strategy that is no TypeScript is told in a sentence', async () => {
+  const project = projects.open()
+  project.write('strategies/trend.ts', 'export default defineStrategy({\n')
+
+  const { code, text } = await check(project)
+
+  expect(code).toBe(78)
+  expect(text).toMatch(/config\/strategies\/trend-btc\.yaml:\d+:\d+ module: /)
+  expect(text).not.toContain('at async')
+})
+
+test.concurrent('the shipped configuration has nothing wrong', async () => {
+  const { code, text } = await check(projects.open())
+
+  expect({ code, text }).toEqual({ code: 0, text: 'config/paper.yaml: nothing wrong; 4 strategies' })
+})

@@ -1,0 +1,57 @@
+import { afterAll, expect, test } from 'vitest'
+import { Projects } from '../daemon/project.ts'
+
+const projects = new Projects()
+afterAll(() => projects.close())
+
+test.concurrent.each([
+  [['run', '--for', 'soon'], /write a duration such as 500ms, 30s, 5m or 2h/],
+  [['run', '--speed', '0'], /write a number above 0/],
+  [['run', '--sumary', 'json'], /unknown option '--sumary'\n\(Did you mean --summary\?\)/],
+  [['run', '--summary', 'xml'], /Allowed choices are json, text/],
+  [['rnu'], /unknown command 'rnu'\n\(Did you mean run\?\)/],
+  [['simulate', '--port', '70000'], /write a port/],
+  [['run', 'config/paper.yaml'], /too many arguments/],
+])('%j is not understood: exit 64, one word of advice, nothing started', async (args, told) => {
+  const run = projects.open().start(args)
+
+  const { code } = await run.ended
+
+  expect(code).toBe(64)
+  expect(run.stderr.join('\n')).toMatch(told)
+  expect(run.stdout).toEqual([])
+})
+
+test.concurrent('broken YAML: exit 78, the place, and nothing started', async () => {
+  const project = projects.open()
+  project.edit('config/paper.yaml', 'name: paper', 'name: "paper')
+
+  const run = project.start(['run'])
+  const { code } = await run.ended
+
+  expect(code).toBe(78)
+  expect(run.stderr[0]).toMatch(/^config\/paper\.yaml:\d+:\d+/)
+  expect(run.stderr.at(-1)).toMatch(/nothing was started/)
+})
+
+test.concurrent('--version and --help are answers, not mistakes', async () => {
+  const project = projects.open()
+  const [version, help] = [project.start(['--version']), project.start(['--help'])]
+
+  const endings = await Promise.all([version.ended, help.ended])
+
+  expect(endings.map(({ code }) => code)).toEqual([0, 0])
+  expect(version.stdout.join()).toMatch(/^\d+\.\d+\.\d+$/)
+  for (const verb of ['run', 'check', 'simulate']) expect(help.stdout.join('\n')).toContain(`  ${verb} `)
+})
+
+test.concurrent('a summary for people is one aligned block', async () => {
+  const run = projects.open().run(['--for', '1500ms', '--summary', 'text'])
+
+  const { code } = await run.ended
+
+  expect(code).toBe(0)
+  const lines = run.stdout.filter((line) => line !== '')
+  for (const line of lines) expect(line).toMatch(/^ {2}[a-z-]+( [a-z-]+)* {2,}\S/)
+  expect(lines.join('\n')).toMatch(/books agree with the exchange +yes$/)
+})

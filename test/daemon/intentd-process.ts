@@ -1,0 +1,129 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { type RunSummary } from '../../src/daemon/summary.ts'
+
+const LAUNCHER = fileURLToPath(new URL('../../bin/intentd.mjs', import.meta.url))
+
+/** Far above what any wait here takes on a busy machine, below the test's own limit. */
+const WAIT_MS_MAX = 20_000
+
+export interface LogLine {
+  readonly level: string
+  readonly event: string
+  readonly [field: string]: unknown
+}
+
+export interface Ending {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+}
+
+export interface ProcessOptions {
+  readonly cwd: string
+  readonly env?: Readonly<Record<string, string>>
+}
+
+/** Everything that was started, for {@link killLeftOver}. */
+const started = new Set<IntentdProcess>()
+
+/** The real program in a process of its own. Nothing waits for time: only for what it says, and for its end. */
+export class IntentdProcess {
+  readonly stdout: string[] = []
+  readonly stderr: string[] = []
+  readonly ended: Promise<Ending>
+  readonly #child: ChildProcess
+  readonly #listeners = new Set<() => void>()
+
+  constructor(args: readonly string[], { cwd, env = {} }: ProcessOptions) {
+    const { INTENTD_API_KEY: _key, INTENTD_API_SECRET: _secret, ...inherited } = process.env
+    this.#child = spawn(process.execPath, [LAUNCHER, ...args], {
+      cwd,
+      env: { ...inherited, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    started.add(this)
+    const { stdout, stderr } = this.#child
+    if (!stdout || !stderr) throw new Error('unreachable: both are pipes')
+    for (const [stream, lines] of [[stdout, this.stdout] as const, [stderr, this.stderr] as const]) {
+      createInterface({ input: stream }).on('line', (line) => {
+        lines.push(line)
+        this.#tell()
+      })
+    }
+    this.ended = once(this.#child, 'close').then(([code, signal]) => {
+      started.delete(this)
+      this.#tell()
+      return { code, signal }
+    })
+  }
+
+  /** Log lines so far, whichever way they went. */
+  get log(): LogLine[] {
+    return [...this.stdout, ...this.stderr].filter((line) => line.startsWith('{"level"')).map(toLogLine)
+  }
+
+  events(event: string): LogLine[] {
+    return this.log.filter((line) => line.event === event)
+  }
+
+  /** The closing object of `--summary json`. */
+  get summary(): RunSummary {
+    return JSON.parse(this.stdout.at(-1) ?? '') as RunSummary
+  }
+
+  kill(signal: NodeJS.Signals): void {
+    this.#child.kill(signal)
+  }
+
+  /** Resolves as soon as the condition holds. @throws when the process ends before, or it takes too long. */
+  async until(what: string, condition: () => boolean): Promise<void> {
+    if (condition()) return
+    await new Promise<void>((resolve, reject) => {
+      const give = (finish: () => void): void => {
+        clearTimeout(timer)
+        this.#listeners.delete(look)
+        finish()
+      }
+      const fail = (why: string) =>
+        give(() =>
+          reject(
+            new Error(`${why} before: ${what}\n${[...this.stdout, ...this.stderr].slice(-15).join('\n')}`),
+          ),
+        )
+      const timer = setTimeout(() => fail('too long'), WAIT_MS_MAX)
+      const look = (): void => {
+        if (condition()) give(resolve)
+        else if (!started.has(this)) fail('ended')
+      }
+      this.#listeners.add(look)
+    })
+  }
+
+  /** Resolves with the first line of that event. */
+  async untilEvent(event: string, times = 1): Promise<LogLine> {
+    await this.until(`${times} ${event}`, () => this.events(event).length >= times)
+    const line = this.events(event)[times - 1]
+    if (!line) throw new Error('unreachable: it was there')
+    return line
+  }
+
+  async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<Ending> {
+    this.kill(signal)
+    return this.ended
+  }
+
+  #tell(): void {
+    for (const listener of this.#listeners) listener()
+  }
+}
+
+/** Ends what a failed test has left behind. */
+export async function killLeftOver(): Promise<void> {
+  await Promise.all([...started].map((left) => left.stop('SIGKILL')))
+}
+
+function toLogLine(line: string): LogLine {
+  return JSON.parse(line) as LogLine
+}

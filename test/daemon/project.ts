@@ -1,0 +1,83 @@
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { createRandom } from '../../src/lib/random.ts'
+import { IntentdProcess, killLeftOver } from './intentd-process.ts'
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url))
+
+/** An unknown order of these tests is cleared up in a second instead of half a minute. */
+const QUICK = ['--set', 'execution.acceptHorizonMs=1000']
+
+/** The shipped configuration and strategies, in a folder of their own that a test may spoil. */
+export class Project {
+  readonly directory = mkdtempSync(join(tmpdir(), 'intentd-run-'))
+
+  constructor() {
+    for (const folder of ['config', 'strategies'])
+      cpSync(join(ROOT, folder), join(this.directory, folder), { recursive: true })
+  }
+
+  run(args: readonly string[] = [], env: Readonly<Record<string, string>> = {}): IntentdProcess {
+    return this.start(['run', ...QUICK, ...args], env)
+  }
+
+  start(args: readonly string[], env: Readonly<Record<string, string>> = {}): IntentdProcess {
+    return new IntentdProcess(args, { cwd: this.directory, env })
+  }
+
+  read(path: string): string {
+    return readFileSync(join(this.directory, path), 'utf8')
+  }
+
+  write(path: string, text: string): void {
+    const file = join(this.directory, path)
+    mkdirSync(dirname(file), { recursive: true })
+    writeFileSync(file, text)
+  }
+
+  /** Replaces a part of a file. @throws when the part is not there. */
+  edit(path: string, from: string, to: string): void {
+    const text = this.read(path)
+    if (!text.includes(from)) throw new Error(`not in ${path}: ${from}`)
+    this.write(
+      path,
+      text.replace(from, () => to),
+    )
+  }
+
+  remove(): void {
+    rmSync(this.directory, { recursive: true, force: true })
+  }
+}
+
+/** The projects of one test file: they and their processes end with it. */
+export class Projects {
+  readonly #projects: Project[] = []
+
+  open(): Project {
+    const project = new Project()
+    this.#projects.push(project)
+    return project
+  }
+
+  async close(): Promise<void> {
+    await killLeftOver()
+    for (const project of this.#projects) project.remove()
+  }
+}
+
+/** A recording of quotes, one a second, that wanders enough to fill a grid. */
+export function writeRecording(project: Project, seconds: number): string {
+  const random = createRandom('recording')
+  let price = 60_000
+  const rows = Array.from({ length: seconds }, (_, second) => {
+    price *= 1 + 0.0008 * random.normal()
+    const bid = price.toFixed(1)
+    const ask = (Number(bid) + 0.1).toFixed(1)
+    return `${1_700_000_000_000 + second * 1000},${bid},${ask},3,3,${bid}`
+  })
+  project.write('BTCUSDT-quotes.csv', ['ts_ms,bid,ask,bidSz,askSz,last', ...rows, ''].join('\n'))
+  return 'BTCUSDT-quotes.csv'
+}

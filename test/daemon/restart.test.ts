@@ -1,0 +1,104 @@
+import { afterAll, expect, test } from 'vitest'
+import { createRandom } from '../../src/lib/random.ts'
+import { type IntentdProcess } from './intentd-process.ts'
+import { Projects } from './project.ts'
+
+const projects = new Projects()
+afterAll(() => projects.close())
+
+const FAST = ['--set', 'simulator.speed=1200', '--summary', 'json']
+
+/** What a life found when it began. */
+function foundBy(life: IntentdProcess): Readonly<Record<string, unknown>> {
+  return life.events('recovery.started')[0] ?? {}
+}
+
+test.concurrent('[ORD5] a stop and a start: the same orders, positions and strategy state', async () => {
+  const project = projects.open()
+  const first = project.run(FAST)
+  await first.untilEvent('order.fill', 3)
+
+  await first.stop()
+  const second = project.run(FAST)
+  await second.untilEvent('daemon.running')
+  await second.stop()
+
+  const { summary } = first
+  const found = foundBy(second)
+  expect(found['openOrders']).toBe(summary.exchange?.openOrders)
+  expect(found).toMatchObject({ epoch: 2, strategyStates: 4 })
+  expect(sizesOf(found['positions'])).toEqual(sizesOf(summary.positions))
+  expect(second.summary).toMatchObject({ clean: true, exchange: { agrees: true, differences: [] } })
+  expect(second.summary.account.fills).toBeGreaterThanOrEqual(summary.fills)
+})
+
+/** Net sizes by symbol, whether a short is a minus or a word. */
+function sizesOf(positions: unknown): Record<string, number> {
+  const sizes: Record<string, number> = {}
+  for (const [name, size] of Object.entries(positions ?? {})) {
+    const [symbol = '', side = 'long'] = name.split(' ')
+    sizes[symbol] = (sizes[symbol] ?? 0) + (side === 'short' ? -1 : 1) * Number(size)
+  }
+  return sizes
+}
+
+test.concurrent.each(['one', 'two'])(
+  '[ORD5] killed at random moments, world %s: no order doubled, none lost, the books agree',
+  async (world) => {
+    const project = projects.open()
+    const random = createRandom(`kill ${world}`)
+    const sent: unknown[] = []
+    for (let life = 1; life <= 4; life++) {
+      const run = project.run(FAST)
+      const lines = 3 + random.integer(80)
+      await run.until(`${lines} lines`, () => run.log.length >= lines)
+      await run.stop('SIGKILL')
+      sent.push(...run.events('order.sent').map(({ clientOid }) => clientOid))
+      expect(foundBy(run), `life ${life}`).toMatchObject({ epoch: life })
+    }
+
+    const last = project.run([...FAST, '--for', '3s'])
+    const { code } = await last.ended
+
+    expect(code).toBe(0)
+    expect(foundBy(last)).toMatchObject({ epoch: 5 })
+    expect(last.summary.exchange?.differences).toEqual([])
+    expect(last.summary.exchange?.agrees).toBe(true)
+    expect(last.events('position.adopted')).toEqual([])
+    expect(new Set(sent).size).toBe(sent.length)
+  },
+  60_000,
+)
+
+test.concurrent('a second daemon on the same state is refused, and told who holds it', async () => {
+  const project = projects.open()
+  const first = project.run(['--summary', 'json'])
+  await first.untilEvent('daemon.running')
+
+  const second = project.run()
+  const refused = await second.ended
+  const { code } = await first.stop()
+
+  expect(refused.code).toBe(78)
+  expect(second.stderr.join('\n')).toMatch(/JOURNAL_HELD: another daemon holds this state directory/)
+  expect(second.stderr.join('\n')).toMatch(/pid +\d+/)
+  expect(second.log).toEqual([])
+  expect(code).toBe(0)
+  expect(first.summary.exchange?.agrees).toBe(true)
+})
+
+test.concurrent('a second signal ends at once', async () => {
+  const project = projects.open()
+  const run = project.run(['--set', 'simulator.answerDelayMs=3000'])
+  await run.untilEvent('recovery.started')
+  run.kill('SIGINT')
+  await run.untilEvent('daemon.stopAsked')
+  // Two within a moment are one that came twice, so the second is sent until it is taken for a second.
+  const again = setInterval(() => run.kill('SIGINT'), 50)
+
+  const ending = await run.ended
+  clearInterval(again)
+
+  expect(ending).toEqual({ code: null, signal: 'SIGINT' })
+  expect(run.events('daemon.stopped')).toEqual([])
+})

@@ -1,0 +1,152 @@
+import { afterAll, expect, test } from 'vitest'
+import { type RunSummary } from '../../src/daemon/summary.ts'
+import { Projects, writeRecording } from './project.ts'
+
+const projects = new Projects()
+afterAll(() => projects.close())
+
+/** What the closing object must hold, and that both books are the same to the last digit. */
+function expectSound(summary: RunSummary): void {
+  expect(Object.keys(summary)).toEqual(
+    expect.arrayContaining([
+      ...['cycles', 'snapshots', 'intents', 'denials', 'batches', 'orders', 'fills', 'fees'],
+      ...['realisedProfit', 'unrealisedProfit', 'positions', 'rateLimited', 'unknowns', 'limiter'],
+      ...['wakeUpLateness', 'decisionLatency'],
+    ]),
+  )
+  expect(summary.exchange?.differences).toEqual([])
+  expect(summary).toMatchObject({ clean: true, rateLimited: 0, unknowns: 0, exchange: { agrees: true } })
+  expect(summary.fills).toBe(summary.exchange?.fills)
+  for (const { endpoint, windowMax, calls } of summary.limiter)
+    expect(windowMax, endpoint).toBeLessThanOrEqual(calls)
+}
+
+const MODES = ['one_way_mode', 'hedge_mode']
+
+test.concurrent.each(MODES)(
+  '[LIM1] a run in %s ends by itself, its books those of the exchange',
+  async (mode) => {
+    const args = ['--for', '3s', '--summary', 'json', '--set', 'simulator.speed=1200']
+    const run = projects.open().run([...args, '--set', `account.positionMode=${mode}`])
+
+    const ending = await run.ended
+
+    expect(ending).toEqual({ code: 0, signal: null })
+    expect(run.stdout).toHaveLength(1)
+    expectSound(run.summary)
+    expect(run.summary.positionMode).toBe(mode)
+    expect(run.summary.cycles).toBeGreaterThan(10)
+    expect(run.summary.fills).toBeGreaterThan(0)
+    expect(run.summary.decisionLatency.count).toBeGreaterThan(0)
+  },
+)
+
+test.concurrent('a run on recorded prices ends when they end, and another one begins them again', async () => {
+  const project = projects.open()
+  const file = writeRecording(project, 100)
+  const args = ['--market', file, '--speed', '50', '--summary', 'json']
+
+  const first = project.run(args)
+  const firstEnding = await first.ended
+  const second = project.run(args)
+  const secondEnding = await second.ended
+
+  expect([firstEnding.code, secondEnding.code]).toEqual([0, 0])
+  for (const run of [first, second]) {
+    expect(run.events('daemon.stopAsked')[0]).toMatchObject({ why: 'the recording has ended' })
+    expectSound(run.summary)
+    expect(run.summary.fills).toBeGreaterThan(0)
+  }
+  expect(second.events('recording.startsAgain')).toHaveLength(1)
+  expect(second.events('recovery.started')[0]).toMatchObject({ epoch: 1, openOrders: 0 })
+})
+
+test.concurrent('a contract that only the configuration knows can be played', async () => {
+  const project = projects.open()
+  const recording = writeRecording(project, 60)
+  project.edit(
+    'config/paper.yaml',
+    '  ETHUSDT: {',
+    '  SOLUSDT: { tickSize: "0.5", lotSize: "0.002", minSize: "0.002", minNotional: "5" }\n  ETHUSDT: {',
+  )
+  project.edit('config/paper.yaml', 'ETHUSDT: "3000" }', 'ETHUSDT: "3000", SOLUSDT: "60000" }')
+  project.edit('config/strategies/grid-btc.yaml', '[BTCUSDT]', '[SOLUSDT]')
+
+  const run = project.run(['--market', `SOLUSDT=${recording}`, '--speed', '20', '--summary', 'json'])
+  const { code } = await run.ended
+
+  expect(code).toBe(0)
+  expect(run.events('order.sent').filter(({ symbol }) => symbol === 'SOLUSDT')).not.toEqual([])
+  expect(run.summary.exchange?.differences).toEqual([])
+})
+
+test.concurrent('cancel leaves nothing resting, by the word of the exchange', async () => {
+  const run = projects.open().run(['--for', '2s', '--summary', 'json', '--set', 'onStop=cancel'])
+
+  const { code } = await run.ended
+
+  expect(code).toBe(0)
+  expect(run.summary.ordersSent).toBeGreaterThan(0)
+  expect(run.summary.exchange).toMatchObject({ openOrders: 0, agrees: true })
+})
+
+test.concurrent.each(MODES)(
+  'flatten in %s leaves no order and no position, by the word of the exchange',
+  async (mode) => {
+    const args = ['--set', 'onStop=flatten', '--set', `account.positionMode=${mode}`]
+    const run = projects.open().run(['--summary', 'json', '--set', 'simulator.speed=1200', ...args])
+    await run.untilEvent('order.fill')
+
+    const { code } = await run.stop()
+
+    expect(code).toBe(0)
+    expect(run.summary.fills).toBeGreaterThan(0)
+    expect(run.summary.exchange).toMatchObject({ openOrders: 0, positions: {}, agrees: true })
+  },
+)
+
+test.concurrent('[STR1] a strategy that throws is disabled, and the others go on', async () => {
+  const project = projects.open()
+  project.write(
+    'elsewhere/broken.ts',
+    `import { defineStrategy, z } from '#strategy'
+interface State { readonly seen: number }
+export default defineStrategy({
+  name: 'broken',
+  params: z.strictObject({}),
+  initialState: (): State => ({ seen: 0 }),
+  decide() { throw new Error('this one always breaks') },
+})
+`,
+  )
+  project.edit('config/strategies/trend-btc.yaml', '../../strategies/trend.ts', '../../elsewhere/broken.ts')
+  const file = project.read('config/strategies/trend-btc.yaml').replace(/params:\n(?: .*\n)+/, 'params: {}\n')
+  project.write('config/strategies/trend-btc.yaml', file)
+
+  const run = project.run(['--summary', 'json'])
+  const disabled = await run.untilEvent('strategy.disabled')
+  const sentBefore = run.events('order.sent').length
+  await run.until('orders of others', () => run.events('order.sent').length > sentBefore)
+  const { code } = await run.stop()
+
+  expect(code).toBe(0)
+  expect(disabled).toMatchObject({ level: 'error', strategy: 'trend-btc' })
+  expect(String(disabled['reason'])).toContain('this one always breaks')
+  expect(new Set(run.events('order.sent').map(({ strategy }) => strategy))).not.toContain('trend-btc')
+  expect(run.summary.exchange?.agrees).toBe(true)
+})
+
+test.concurrent('[SEC1] logs are JSON lines, follow each order by its clientOid, and hold no secret', async () => {
+  const run = projects
+    .open()
+    .run(['--for', '2s', '--set', 'log.level=trace', '--set', 'simulator.speed=1200'])
+
+  await run.ended
+
+  expect(run.stderr).toEqual([])
+  expect(run.log).toHaveLength(run.stdout.length)
+  const [sent] = run.events('order.sent')
+  const life = run.log.filter(({ clientOid }) => clientOid === sent?.['clientOid'])
+  expect(life.map(({ event }) => event).slice(0, 2)).toEqual(['order.sent', 'order.accepted'])
+  expect(run.stdout.join('\n')).not.toMatch(/sim_[0-9a-f]{8}|passphrase|ACCESS-/)
+})

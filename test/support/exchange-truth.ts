@@ -1,0 +1,75 @@
+import { type CoreStore, type StoredRow } from '../../src/simulator/core/store.ts'
+
+/** An order as the exchange itself knows it. */
+export interface TrueOrder {
+  readonly sequence: number
+  readonly clientOid: string
+  readonly symbol: string
+  readonly direction: 'buy' | 'sell'
+  readonly slot: 'long' | 'short' | 'net'
+  readonly action: 'open' | 'close' | 'net'
+  readonly reduceOnly: boolean
+  readonly source: 'API' | 'SYS'
+  readonly lots: number
+  readonly filledLots: number
+  readonly status: 'pending' | 'live' | 'partially_filled' | 'filled' | 'cancelled'
+  readonly cancelReason?: string
+}
+
+export interface TruePosition {
+  readonly symbol: string
+  readonly holdSide: 'long' | 'short'
+  readonly lots: number
+}
+
+/**
+ * Looks over the exchange's shoulder: as its store it hears of every order and position the moment it
+ * changes, and keeps what the exchange itself forgets.
+ */
+export class ExchangeTruth implements CoreStore {
+  /** By sequence, every one that ever was. */
+  readonly orders = new Map<string, TrueOrder>()
+  readonly #open = new Map<string, TrueOrder>()
+  readonly #positions = new Map<string, TruePosition>()
+  /** Called after every change of an order or a position. */
+  onChange: () => void = () => undefined
+
+  load(): undefined {
+    return undefined
+  }
+
+  save(changes: readonly StoredRow[]): void {
+    let hasChanged = false
+    for (const row of changes) hasChanged = this.#take(row) || hasChanged
+    if (hasChanged) this.onChange()
+  }
+
+  get open(): Iterable<TrueOrder> {
+    return this.#open.values()
+  }
+
+  get positions(): Iterable<TruePosition> {
+    return this.#positions.values()
+  }
+
+  lotsOf(symbol: string, holdSide: 'long' | 'short'): number {
+    for (const position of this.#positions.values()) {
+      if (position.symbol === symbol && position.holdSide === holdSide) return position.lots
+    }
+    return 0
+  }
+
+  #take({ table, id, json }: StoredRow): boolean {
+    if (table === 'orders' && json !== undefined) {
+      const order = JSON.parse(json) as TrueOrder
+      this.orders.set(id, order)
+      if (order.status === 'filled' || order.status === 'cancelled') this.#open.delete(id)
+      else this.#open.set(id, order)
+      return true
+    }
+    if (table !== 'positions') return false
+    if (json === undefined) this.#positions.delete(id)
+    else this.#positions.set(id, JSON.parse(json) as TruePosition)
+    return true
+  }
+}

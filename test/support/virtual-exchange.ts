@@ -1,0 +1,230 @@
+import { type Answer } from '../../src/domain/answer.ts'
+import { DELIVERY_STATES, TICKER_COLUMNS, type TickerTable } from '../../src/domain/ticker-table.ts'
+import { errorCode } from '../../src/protocol/error-codes.ts'
+import { batchPlaceOrder } from '../../src/protocol/futures/batch-place-order.ts'
+import { cancelAllOrders } from '../../src/protocol/futures/cancel-all-orders.ts'
+import { type WireFill } from '../../src/protocol/futures/order-fills.ts'
+import { type WirePosition } from '../../src/protocol/futures/single-position.ts'
+import { type BatchResult } from '../../src/protocol/values.ts'
+import { createExchangeCore, type ExchangeCore } from '../../src/simulator/core/exchange-core.ts'
+import { buildInstruments, type Instrument } from '../../src/simulator/core/instruments.ts'
+import { type Reply } from '../../src/simulator/core/reply.ts'
+import { type CoreSettings } from '../../src/simulator/core/settings.ts'
+import { ExchangeTruth } from './exchange-truth.ts'
+import { VirtualMarket } from './virtual-market.ts'
+import { type VirtualFaults } from './virtual-faults.ts'
+import { type VirtualTime } from './virtual-time.ts'
+
+export interface VirtualExchangeOptions {
+  readonly time: VirtualTime
+  readonly faults: VirtualFaults
+  readonly seed: string
+  /** Unix ms: when the market begins. */
+  readonly startAt: number
+  readonly symbols: readonly string[]
+  readonly positionMode: 'one_way_mode' | 'hedge_mode'
+  readonly settings: Partial<CoreSettings>
+  /** How far a signed timestamp may stand from the exchange's clock, ms: what expires a request (A1). */
+  readonly toleranceMs: number
+  readonly balance: string
+  readonly leverage: number
+  /** Largest step of the market, in ticks. */
+  readonly moveTicks: number
+}
+
+export const PRODUCT_TYPE = 'USDT-FUTURES'
+const MARGIN_COIN = 'USDT'
+const UID = '1'
+
+/** The simulated exchange as a request meets it, without a wire: bodies in, replies out. */
+export class VirtualExchange {
+  readonly core: ExchangeCore
+  readonly truth: ExchangeTruth
+  readonly instruments: readonly Instrument[]
+  readonly #options: VirtualExchangeOptions
+
+  constructor(options: VirtualExchangeOptions) {
+    this.#options = options
+    const { startAt } = options
+    this.truth = new ExchangeTruth()
+    this.instruments = buildInstruments(startAt + 90 * 86_400_000).filter(({ symbol }) =>
+      options.symbols.includes(symbol),
+    )
+    const startTicks = new Map(
+      this.instruments.map((one) => [one.symbol, Math.round(Number(one.startPrice) / one.tickFloat)]),
+    )
+    this.core = createExchangeCore({
+      instruments: this.instruments,
+      accounts: [
+        {
+          uid: UID,
+          label: 'virtual',
+          key: 'key',
+          secret: 'secret',
+          passphrase: 'passphrase',
+          positionMode: options.positionMode,
+          role: 'ordinary',
+          balances: { [MARGIN_COIN]: options.balance },
+          leverage: options.leverage,
+        },
+      ],
+      market: () =>
+        new VirtualMarket({
+          seed: `${options.seed}/market`,
+          startAt,
+          stepMs: 100,
+          startTicks,
+          moveTicks: options.moveTicks,
+          jumpEvery: 200,
+        }),
+      settings: { marketStateEveryMs: Number.POSITIVE_INFINITY, ...options.settings },
+      store: this.truth,
+      seed: options.seed,
+    })
+  }
+
+  get now(): number {
+    return this.#options.time.now
+  }
+
+  /** @param signedAt Unix ms, exchange clock as the client knew it when it signed. */
+  placeBatch(body: string, signedAt: number): Reply<BatchResult> {
+    if (this.#isExpired(signedAt)) return EXPIRED
+    const request = batchPlaceOrder.request.parse(JSON.parse(body))
+    const { faults } = this.#options
+    const refused = request.orderList.filter(() => faults.strikes('itemRejected', 'item'))
+    const orderList = request.orderList.filter((item) => !refused.includes(item))
+    const reply: Reply<BatchResult> =
+      orderList.length === 0
+        ? { ok: true, data: { successList: [], failureList: [] } }
+        : this.core.batchPlaceOrder({ uid: UID }, { ...request, orderList }, this.now)
+    if (!reply.ok) return reply
+    const failureList = refused.map(({ clientOid }) => ({
+      orderId: '',
+      clientOid,
+      errorMsg: 'less than the minimum order quantity',
+      errorCode: '45111',
+    }))
+    return {
+      ok: true,
+      data: this.#garble({ ...reply.data, failureList: [...reply.data.failureList, ...failureList] }),
+    }
+  }
+
+  cancelAll(body: string, signedAt: number): Reply<BatchResult> {
+    if (this.#isExpired(signedAt)) return EXPIRED
+    const request = cancelAllOrders.request.parse(JSON.parse(body))
+    const { requestTime, receiveWindow = '60000' } = request
+    if (requestTime !== undefined && Math.abs(this.now - Number(requestTime)) > Number(receiveWindow)) {
+      return { ok: false, code: '40078', message: 'outside the receive window' }
+    }
+    if (this.#options.faults.strikes('cancelFailed', 'cancel')) return this.#failCancel(request.symbol ?? '')
+    return this.core.cancelAllOrders({ uid: UID }, request, this.now)
+  }
+
+  fillsPage(query: { readonly startTime: string; readonly limit: string; readonly idLessThan?: string }) {
+    return this.core.orderFills({ uid: UID }, { productType: PRODUCT_TYPE, ...query }, this.now)
+  }
+
+  position(symbol: string): Reply<WirePosition[]> {
+    return this.core.singlePosition(
+      { uid: UID },
+      { productType: PRODUCT_TYPE, symbol, marginCoin: MARGIN_COIN },
+      this.now,
+    )
+  }
+
+  /** Fills a table with the tickers of now. */
+  readTickers(table: TickerTable): void {
+    table.clear()
+    const reply = this.core.tickers({ productType: PRODUCT_TYPE }, this.now)
+    if (!reply.ok) return
+    for (const ticker of reply.data) {
+      const row = table.claimRow(ticker.symbol)
+      for (const column of TICKER_COLUMNS) {
+        const text = ticker[column]
+        table.columns[column][row] =
+          column === 'deliveryStatus'
+            ? indexOfState(text)
+            : text === null || text === undefined || text === ''
+              ? Number.NaN
+              : Number(text)
+      }
+    }
+  }
+
+  /** Every fill of the account, oldest first. */
+  allFills(): WireFill[] {
+    const fills: WireFill[] = []
+    for (let idLessThan: string | undefined; ; ) {
+      const reply = this.fillsPage({
+        startTime: String(this.#options.startAt),
+        limit: '100',
+        ...(idLessThan === undefined ? {} : { idLessThan }),
+      })
+      if (!reply.ok || reply.data.fillList.length === 0) return fills.reverse()
+      fills.push(...reply.data.fillList)
+      idLessThan = reply.data.endId ?? ''
+    }
+  }
+
+  ledger() {
+    return this.core.ledger(UID)
+  }
+
+  #isExpired(signedAt: number): boolean {
+    return Math.abs(this.now - signedAt) > this.#options.toleranceMs
+  }
+
+  /** What the answer says of each accepted item may be less than the truth, never more. */
+  #garble({ successList, failureList }: BatchResult): BatchResult {
+    const { faults } = this.#options
+    const failures = [...failureList]
+    const successes = successList.flatMap((item) => {
+      if (faults.strikes('itemMissing', 'item')) return []
+      if (faults.strikes('itemTwice', 'item')) {
+        failures.push({
+          orderId: '',
+          clientOid: item.clientOid ?? '',
+          errorMsg: 'balance not enough',
+          errorCode: '40754',
+        })
+      }
+      return [faults.strikes('orderIdMissing', 'item') ? { ...item, orderId: null } : item]
+    })
+    return { successList: successes, failureList: failures }
+  }
+
+  /** Nothing is cancelled, and the answer says so, order by order. */
+  #failCancel(symbol: string): Reply<BatchResult> {
+    const open = this.ledger().openOrders.filter((order) => order.symbol === symbol)
+    const failureList = open.map(({ orderId, clientOid }) => ({
+      orderId,
+      clientOid,
+      errorMsg: 'system busy',
+      errorCode: '40725',
+    }))
+    if (open.length === 0) return { ok: false, code: '22001', message: 'No order to cancel' }
+    return { ok: true, data: { successList: [], failureList } }
+  }
+}
+
+const EXPIRED = { ok: false, code: '40008', message: 'Request timestamp expired' } as const
+
+function indexOfState(text: string | null | undefined): number {
+  const index = DELIVERY_STATES.findIndex((state) => state === text)
+  return index < 0 ? Number.NaN : index
+}
+
+/** What a client makes of a reply, by the class of its code. */
+export function toAnswer<Data>(
+  reply: Reply<Data>,
+  times: { readonly receivedAt: number; readonly requestTime: number },
+): Answer<Data> {
+  if (reply.ok) return { kind: 'accepted', data: reply.data, ...times }
+  const { code, message } = reply
+  const { class: errorClass, topic } = errorCode(code)
+  if (errorClass === 'ambiguous')
+    return { kind: 'unknown', cause: 'ambiguousCode', code, message, status: 200, ...times }
+  return { kind: 'refused', class: errorClass, topic, code, message, status: 400, ...times }
+}

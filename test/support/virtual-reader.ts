@@ -1,0 +1,156 @@
+import { type Instrument, type PositionMode } from '../../src/domain/instrument.ts'
+import { type Fill } from '../../src/domain/fill.ts'
+import { type PositionRow } from '../../src/domain/position.ts'
+import { type EngineEvent } from '../../src/engine/event.ts'
+import { toFill } from '../../src/exchange/wire-fill.ts'
+import { type Clock } from '../../src/lib/clock.ts'
+import { parseOnGrid } from '../../src/lib/grid.ts'
+import { type WireFill } from '../../src/protocol/futures/order-fills.ts'
+import { type WirePosition } from '../../src/protocol/futures/single-position.ts'
+import { type VirtualExchange } from './virtual-exchange.ts'
+import { type VirtualLimiter } from './virtual-limiter.ts'
+import { type VirtualNetwork } from './virtual-network.ts'
+
+export interface VirtualReaderOptions {
+  readonly exchange: VirtualExchange
+  readonly network: VirtualNetwork
+  readonly limiter: VirtualLimiter
+  readonly clock: Clock
+  readonly positionMode: PositionMode
+  readonly instruments: ReadonlyMap<string, Instrument>
+  /** Fills a page: small, so that pages race with fills. */
+  readonly pageFills: number
+  readonly dispatch: (event: EngineEvent) => void
+  /** False once the process has died. */
+  readonly isAlive: () => boolean
+}
+
+/** Reads fills and positions as the daemon's account reader does: one read of a kind at a time. */
+export class VirtualReader {
+  readonly #options: VirtualReaderOptions
+  readonly #reading = new Set<string>()
+  readonly #wanted = new Map<string, () => void>()
+  #fillsSince = Number.POSITIVE_INFINITY
+
+  constructor(options: VirtualReaderOptions) {
+    this.#options = options
+  }
+
+  readFills(sinceAt: number): void {
+    this.#fillsSince = Math.min(this.#fillsSince, sinceAt)
+    this.#once('fills', () => {
+      const since = this.#fillsSince
+      this.#fillsSince = Number.POSITIVE_INFINITY
+      this.#readPage({ sinceAt: since, requestedAt: this.#options.clock.now(), rows: new Map() })
+    })
+  }
+
+  readPosition(symbol: string): void {
+    const name = `position ${symbol}`
+    this.#once(name, () => {
+      const { network, limiter, exchange, clock, isAlive } = this.#options
+      const requestedAt = clock.now()
+      limiter.request('singlePosition', () =>
+        network.send({
+          site: 'singlePosition',
+          perform: () => exchange.position(symbol),
+          ourNow: () => clock.now(),
+          hear: (answer) => {
+            if (!isAlive()) return
+            if (answer.kind === 'accepted') {
+              const rows = answer.data.map((row) => this.#toRow(symbol, row))
+              const exchangeTime = answer.requestTime ?? 0
+              this.#end(name, { kind: 'positionRead', reading: { symbol, rows, requestedAt, exchangeTime } })
+            } else this.#end(name, { kind: 'readFailed', what: name, reason: answer.kind })
+          },
+        }),
+      )
+    })
+  }
+
+  #readPage(read: FillsRead): void {
+    const { network, limiter, exchange, clock, isAlive, pageFills } = this.#options
+    const { idLessThan, sinceAt } = read
+    limiter.request('orderFills', () =>
+      network.send({
+        site: 'orderFills',
+        perform: () =>
+          exchange.fillsPage({
+            startTime: String(Math.floor(sinceAt)),
+            limit: String(pageFills),
+            ...(idLessThan === undefined ? {} : { idLessThan }),
+          }),
+        ourNow: () => clock.now(),
+        hear: (answer) => {
+          if (!isAlive()) return
+          if (answer.kind !== 'accepted') {
+            return this.#end('fills', { kind: 'readFailed', what: 'fills', reason: answer.kind })
+          }
+          const { fillList } = answer.data
+          for (const row of fillList) read.rows.set(row.tradeId, row)
+          const exchangeTime = read.exchangeTime ?? answer.requestTime ?? 0
+          const last = fillList.at(-1)
+          if (last !== undefined && fillList.length === pageFills) {
+            return this.#readPage({ ...read, exchangeTime, idLessThan: last.tradeId })
+          }
+          const { requestedAt } = read
+          const fills = [...read.rows.values()].map((row) => this.#toFill(row)).sort(byTime)
+          this.#end('fills', { kind: 'fillsRead', reading: { fills, sinceAt, requestedAt, exchangeTime } })
+        },
+      }),
+    )
+  }
+
+  #toFill(row: WireFill): Fill {
+    const { instruments, positionMode } = this.#options
+    const instrument = instruments.get(row.symbol)
+    const fill = instrument && toFill(instrument, positionMode, row)
+    if (fill === undefined || typeof fill === 'string') throw new Error(`an unreadable fill: ${fill}`)
+    return fill
+  }
+
+  #toRow(symbol: string, row: WirePosition): PositionRow {
+    const instrument = this.#options.instruments.get(symbol)
+    return {
+      holdSide: row.holdSide,
+      lots: (instrument && parseOnGrid(instrument.lot, row.total)) ?? Number.NaN,
+      openPriceAvg: Number(row.openPriceAvg),
+      unrealisedProfit: row.unrealizedPL ?? '0',
+      fundingFee: row.totalFee ?? '',
+      markPrice: Number(row.markPrice),
+      liquidationPrice: Number(row.liquidationPrice),
+      positionMode: row.posMode === 'hedge_mode' ? 'hedge_mode' : 'one_way_mode',
+    }
+  }
+
+  #once(name: string, read: () => void): void {
+    if (this.#reading.has(name)) {
+      this.#wanted.set(name, read)
+      return
+    }
+    this.#reading.add(name)
+    read()
+  }
+
+  #end(name: string, event: EngineEvent): void {
+    // The answer may come twice; only the first one ends the read.
+    if (this.#reading.delete(name)) {
+      const next = this.#wanted.get(name)
+      this.#wanted.delete(name)
+      if (next) this.#once(name, next)
+    }
+    this.#options.dispatch(event)
+  }
+}
+
+interface FillsRead {
+  readonly sinceAt: number
+  readonly requestedAt: number
+  readonly rows: Map<string, WireFill>
+  readonly idLessThan?: string
+  readonly exchangeTime?: number
+}
+
+function byTime(one: Fill, other: Fill): number {
+  return one.filledAt - other.filledAt || (one.tradeId < other.tradeId ? -1 : 1)
+}

@@ -1,0 +1,318 @@
+import { createHash, type Hash } from 'node:crypto'
+import { type StrategyId, toStrategyId } from '../../src/domain/ids.ts'
+import { type Instrument, type PositionMode } from '../../src/domain/instrument.ts'
+import { type EngineSettings, type StrategySettings } from '../../src/engine/settings.ts'
+import { type StopPolicy } from '../../src/engine/event.ts'
+import { decimal } from '../../src/lib/decimal.ts'
+import { type Random, createRandom } from '../../src/lib/random.ts'
+import { type CoreSettings } from '../../src/simulator/core/settings.ts'
+import { type Instrument as ListedInstrument } from '../../src/simulator/core/instruments.ts'
+import { type Strategy } from '../../src/strategy/define-strategy.ts'
+import { INVARIANTS, type Violation, type World } from './invariants.ts'
+import { type FaultRates, NO_FAULTS, VirtualFaults } from './virtual-faults.ts'
+import { VirtualExchange } from './virtual-exchange.ts'
+import { VirtualNetwork } from './virtual-network.ts'
+import { type ShellWatcher, VirtualShell } from './virtual-shell.ts'
+import { createLadder, createPlacer, createTargeter } from './virtual-strategies.ts'
+import { VirtualTime } from './virtual-time.ts'
+
+/** Monday 2 June 2025, 06:00 UTC: two hours before the next funding. */
+const START_AT = Date.UTC(2025, 5, 2, 6)
+const TICKERS_MS = 250
+/** How long faults last, and how long everything has to come right afterwards, virtual ms. */
+const FAULTY_MS = 45_000
+const CALM_MS = 15_000
+const STOP_MS_MAX = 60_000
+/** Assumptions about the exchange, on a scale that keeps a world short. */
+const TOLERANCE_MS = 3000
+const HORIZON_MS = 3600
+const REQUEST_TIMEOUT_MS = 600
+
+/** What a world is made of. Follows from its seed alone; a test may change any part of it. */
+export interface WorldPlan {
+  readonly seed: string
+  readonly positionMode: PositionMode
+  readonly symbols: readonly string[]
+  readonly strategies: ReadonlyMap<StrategyId, { readonly strategy: Strategy; readonly symbols: readonly string[] }>
+  readonly core: Partial<CoreSettings>
+  readonly faults: FaultRates
+  /** How many effects a process lives for, about; infinite for one that does not die. */
+  readonly lifeEffects: number
+  readonly skewMs: number
+  readonly pageFills: number
+  readonly onRestart: 'fence' | 'adopt'
+  readonly stop: StopPolicy
+  readonly faultyMs: number
+  readonly moveTicks: number
+}
+
+export interface WorldReport {
+  readonly seed: string
+  readonly violations: readonly Violation[]
+  /** Of everything that was decided, recorded and sent. */
+  readonly traceHash: string
+  readonly events: number
+  readonly lives: number
+  readonly orders: number
+  readonly fills: number
+  readonly faults: ReadonlyMap<string, number>
+  readonly lines: readonly string[]
+}
+
+/** Draws a world: which faults there are, how strong, which reading of the exchange, which strategies. */
+export function planWorld(seed: string): WorldPlan {
+  const random = createRandom(`${seed}/plan`)
+  const positionMode = pick<PositionMode>(random, ['one_way_mode', 'hedge_mode'])
+  const symbols = random.integer(3) === 0 ? ['BTCUSDT', 'ETHUSDT'] : ['BTCUSDT']
+  const idempotency = pick<CoreSettings['idempotency']>(random, ['replay', 'duplicateError', 'pendingOnly'])
+  return {
+    seed,
+    positionMode,
+    symbols,
+    strategies: planStrategies(random, seed, symbols),
+    core: {
+      idempotency,
+      postOnlyCross: pick(random, ['reject', 'cancel']),
+      cancelAllEmpty: pick(random, ['error', 'emptyLists']),
+      fillVisibilityLagMs: pick(random, [0, 0, 150, 380]),
+      matchingLagMs: pick(random, [0, 0, 100]),
+    },
+    faults: planFaults(random, idempotency),
+    lifeEffects: random.integer(2) === 0 ? Number.POSITIVE_INFINITY : 300 + random.integer(3000),
+    skewMs: random.integer(3) === 0 ? random.integer(20_000) - 10_000 : 0,
+    pageFills: pick(random, [2, 5, 100]),
+    onRestart: pick(random, ['fence', 'adopt']),
+    stop: pick(random, ['cancel', 'cancel', 'flatten']),
+    faultyMs: FAULTY_MS,
+    moveTicks: 1 + random.integer(8),
+  }
+}
+
+function planStrategies(random: Random, seed: string, symbols: readonly string[]): WorldPlan['strategies'] {
+  const makers = [
+    () => createLadder(`${seed}/ladder`, 1 + random.integer(8)),
+    () => createTargeter(`${seed}/target`, 1 + random.integer(6)),
+    () => createPlacer(`${seed}/place`, 1 + random.integer(5)),
+  ]
+  const count = 1 + random.integer(2)
+  return new Map(
+    Array.from({ length: count }, (_, index) => {
+      const strategy = (makers[random.integer(makers.length)] ?? createLadderOf)(seed)
+      const own = index > 0 && random.integer(2) === 0 ? symbols.slice(0, 1) : symbols
+      return [toStrategyId(`s${index}`), { strategy, symbols: own }] as const
+    }),
+  )
+}
+
+function createLadderOf(seed: string): Strategy {
+  return createLadder(`${seed}/ladder`, 3)
+}
+
+/** Each kind of fault is there in every third world, mild or strong. */
+function planFaults(random: Random, idempotency: CoreSettings['idempotency']): FaultRates {
+  const isCalm = random.integer(10) === 0
+  const rates: { -readonly [Fault in keyof FaultRates]: number } = { ...NO_FAULTS }
+  for (const fault of Object.keys(rates) as (keyof FaultRates)[]) {
+    const rate = pick(random, [0.01, 0.03, 0.1])
+    const isThere = random.integer(3) === 0 && !isCalm
+    if (isThere) rates[fault] = rate
+  }
+  // Where only open orders are remembered, a 429 that hides a success cannot be told from one that does not.
+  return idempotency === 'pendingOnly' ? { ...rates, rateLimitedAfter: 0 } : rates
+}
+
+/** Runs a world to its end and says what did not hold. */
+export function runWorld(plan: WorldPlan): WorldReport {
+  const time = new VirtualTime(START_AT)
+  const faults = new VirtualFaults(`${plan.seed}/faults`, plan.faults)
+  const exchange = new VirtualExchange({
+    time,
+    faults,
+    seed: plan.seed,
+    startAt: START_AT,
+    symbols: plan.symbols,
+    positionMode: plan.positionMode,
+    settings: plan.core,
+    toleranceMs: TOLERANCE_MS,
+    balance: '1000000',
+    leverage: 20,
+    moveTicks: plan.moveTicks,
+  })
+  const network = new VirtualNetwork({
+    time,
+    faults,
+    requestTimeoutMs: REQUEST_TIMEOUT_MS,
+    lateMsMax: TOLERANCE_MS * 2,
+  })
+  const settings = buildSettings(plan, exchange.instruments)
+  const deaths = createRandom(`${plan.seed}/deaths`)
+  const watchers: ShellWatcher[] = []
+  const shell = new VirtualShell({
+    time,
+    exchange,
+    network,
+    faults,
+    settings,
+    strategies: new Map([...plan.strategies].map(([id, { strategy }]) => [id, strategy])),
+    polling: { tickersMs: TICKERS_MS, fillsMs: 500, positionsMs: 1000, timeMs: 50 },
+    pageFills: plan.pageFills,
+    skewMs: plan.skewMs,
+    effectsToLive: () => drawLife(deaths, plan.lifeEffects, faults.isOn),
+    watchers,
+  })
+  const world: World = { plan, settings, time, shell, exchange, violations: [], facts: createFacts() }
+  const tracer = new Tracer(world)
+  watchers.push(tracer, ...INVARIANTS.map((invariant) => invariant.watch(world)))
+  watchers.push(restarter(world, deaths))
+  runPhases(world, faults)
+  for (const watcher of watchers) (watcher as { atEnd?(): void }).atEnd?.()
+  return {
+    seed: plan.seed,
+    violations: world.violations,
+    traceHash: tracer.digest(),
+    events: tracer.events,
+    lives: tracer.lives,
+    orders: exchange.truth.orders.size,
+    fills: exchange.ledger().counts.fills,
+    faults: faults.counts,
+    lines: tracer.lines,
+  }
+}
+
+function createFacts(): World['facts'] {
+  return { records: [], isStopping: false, stoppedClean: undefined, isCalm: false }
+}
+
+/** Trouble, then calm, then a stop that must come to a clean end. */
+function runPhases(world: World, faults: VirtualFaults): void {
+  const { time, shell, plan, facts } = world
+  shell.start()
+  time.runUntil(START_AT + plan.faultyMs, () => world.violations.length > 0)
+  faults.isOn = false
+  facts.isCalm = true
+  time.runUntil(time.now + CALM_MS, () => world.violations.length > 0)
+  facts.isStopping = true
+  shell.stop(plan.stop)
+  time.runUntil(time.now + STOP_MS_MAX, () => facts.stoppedClean !== undefined || world.violations.length > 0)
+}
+
+function drawLife(random: Random, lifeEffects: number, isDying: boolean): number {
+  return Number.isFinite(lifeEffects) && isDying ? 1 + random.integer(2 * lifeEffects) : Number.POSITIVE_INFINITY
+}
+
+/** A dead process is started again, soon or late. */
+function restarter({ time, shell }: World, random: Random): ShellWatcher {
+  return {
+    onDeath: () => time.after(random.integer(5) === 0 ? 8000 : 100 + random.integer(1500), () => shell.start()),
+  }
+}
+
+/** Everything that happened as text: its hash tells two runs apart, its last lines tell what went wrong. */
+class Tracer implements ShellWatcher {
+  readonly lines: string[] = []
+  events = 0
+  lives = 0
+  readonly #world: World
+  readonly #hash: Hash = createHash('sha256')
+
+  constructor(world: World) {
+    this.#world = world
+  }
+
+  afterStep: NonNullable<ShellWatcher['afterStep']> = (event, effects) => {
+    this.events += 1
+    for (const effect of effects) {
+      if (effect.kind === 'announce') this.#write(`${effect.event} ${JSON.stringify(effect.fields)}`)
+      else if (effect.kind === 'record') this.#write(`record ${JSON.stringify(effect.record)}`)
+      else if (effect.kind !== 'decide') this.#write(JSON.stringify(effect))
+    }
+    if (event.kind === 'batchAnswered' || event.kind === 'cancelAnswered') this.#write(JSON.stringify(event))
+    if (event.kind === 'positionRead') this.#write(JSON.stringify(event))
+  }
+
+  onRecord: NonNullable<ShellWatcher['onRecord']> = (record) => {
+    this.#world.facts.records.push(record)
+  }
+
+  onBirth = (): void => {
+    this.lives += 1
+    this.#write('process begins')
+  }
+
+  onDeath = (): void => this.#write('process dies')
+
+  onStopped: NonNullable<ShellWatcher['onStopped']> = (clean) => {
+    this.#world.facts.stoppedClean = clean
+  }
+
+  digest(): string {
+    return this.#hash.digest('hex').slice(0, 16)
+  }
+
+  #write(text: string): void {
+    const line = `${this.#world.time.now - START_AT} ${text}`
+    this.#hash.update(line)
+    this.lines.push(line)
+  }
+}
+
+function buildSettings(plan: WorldPlan, listed: readonly ListedInstrument[]): EngineSettings {
+  const instruments = new Map(listed.map((one) => [one.symbol, toInstrument(one)]))
+  const strategies = [...plan.strategies].map(([id, { symbols }]): [StrategyId, StrategySettings] => [
+    id,
+    {
+      id,
+      symbols,
+      limits: new Map(
+        symbols.map((symbol) => [symbol, { positionLotsMax: 12, orderLotsMax: 5, openOrdersMax: 20 }]),
+      ),
+    },
+  ])
+  return {
+    salt: 'salt',
+    version: '0',
+    environment: 'simulator',
+    configHash: '0',
+    productType: 'USDT-FUTURES',
+    positionMode: plan.positionMode,
+    marginMode: 'crossed',
+    instruments,
+    strategies: new Map(strategies),
+    limits: {
+      dataAgeMaxMs: 1500,
+      priceCollarRatio: 0.01,
+      openOrdersMax: 60,
+      orderNotionalMax: 100_000,
+      grossNotionalMax: 5_000_000,
+    },
+    execution: {
+      batchOrdersMax: 50,
+      fillVisibilityMs: 400,
+      matchingLagMs: 150,
+      acceptHorizonMs: HORIZON_MS,
+      extraToleranceMs: 500,
+      takerCollarRatio: 0.001,
+      crossedToleranceMs: 1500,
+      stopTimeoutMs: 30_000,
+    },
+    onRestart: plan.onRestart,
+  }
+}
+
+function toInstrument(listed: ListedInstrument): Instrument {
+  return {
+    symbol: listed.symbol,
+    productType: listed.productType,
+    marginCoin: listed.marginCoin,
+    tick: listed.priceGrid,
+    lot: listed.sizeGrid,
+    lotsMin: listed.lotsMin,
+    notionalMin: decimal(listed.notionalMin),
+  }
+}
+
+function pick<Value>(random: Random, values: readonly Value[]): Value {
+  const value = values[random.integer(values.length)]
+  if (value === undefined) throw new RangeError('nothing to pick from')
+  return value
+}
