@@ -47,6 +47,7 @@ export function matchMarket(state: SpotState, market: SpotMarket, now: number): 
   if (market.open.size === 0) return
   const before = market.level
   if (!observePrice(state, market)) return
+  // The first price after a start is no trade: nobody knows when its last trade was.
   const hasTraded = before.last !== '' && market.level.last !== before.last
   for (const order of byPriority(market.open)) {
     if (!isOpen(order)) continue

@@ -30,18 +30,18 @@ export function writeSpotPast(state: SpotState, uid: string, withdrawals: Withdr
   const prices = new Map(
     [...state.markets.keys()].map((symbol) => {
       const last = Number(lastPrice(state.ports, symbol))
-      // The path belongs to the exchange, its instants to the account.
-      return [symbol, pastPrices(times, { seed: `${seed}/spot-past/${symbol}`, last, endAt })] as const
+      return [symbol, { last, path: pastPrices(times, { seed: `${stem}/${symbol}`, last, endAt }) }] as const
     }),
   )
   const markets = [...state.markets.values()]
   for (const [index, at] of times.entries()) {
     const market = markets[random.integer(markets.length)]
-    const price = market && prices.get(market.symbol.row.symbol)?.[index]
-    if (market === undefined || price === undefined) continue
-    const reference = decimalOfFloat(price, market.symbol.priceDecimals)
-    // The last handful is still open when the exchange starts.
+    const known = market && prices.get(market.symbol.row.symbol)
+    if (market === undefined || known === undefined) continue
+    // The last handful is still open when the exchange starts: it stands around the price of that moment.
     const isStanding = index >= times.length - STANDING
+    const price = isStanding ? known.last : (known.path[index] ?? known.last)
+    const reference = decimalOfFloat(price, market.symbol.priceDecimals)
     writeOrder(state, uid, { market, at, reference, random, isStanding, index })
   }
   writePastWithdrawals(state, uid, withdrawals)

@@ -1,0 +1,138 @@
+import { describe, expect, test } from 'vitest'
+import { ONE, STARTED_AT, TWO } from '../wallet/desk-bench.ts'
+import { openSpotBench, type SpotBench } from './spot-bench.ts'
+
+type Query = Parameters<SpotBench['desk']['spotHistoryOrders']>[1]
+
+const DAY_MS = 86_400_000
+
+describe('the history of spot orders', () => {
+  test('pages by orderId, newest first, without gap or repetition', () => {
+    const bench = openSpotBench()
+    const placed = Array.from({ length: 7 }, () => bench.place({ size: '0.001' }))
+
+    const first = ids(bench, { limit: '3' })
+    const second = ids(bench, { limit: '3', idLessThan: first.at(-1) ?? '' })
+    const third = ids(bench, { limit: '3', idLessThan: second.at(-1) ?? '' })
+
+    expect([...first, ...second, ...third]).toEqual(placed.toReversed())
+  })
+
+  test('has at most 100 orders a page, whatever limit is asked for', () => {
+    const bench = openSpotBench({ pastOrders: 130 })
+
+    expect(ids(bench, {})).toHaveLength(100)
+    expect(ids(bench, { limit: '500' })).toHaveLength(100)
+  })
+
+  test('filters by symbol, order and time', () => {
+    const bench = openSpotBench()
+    const first = bench.place({})
+    const at = bench.now
+    const second = bench.place({ symbol: 'ETHUSDT', price: '2500', size: '0.1' })
+
+    expect(ids(bench, { symbol: 'ETHUSDT' })).toEqual([second])
+    expect(ids(bench, { orderId: first })).toEqual([first])
+    expect(ids(bench, { endTime: String(at) })).toEqual([first])
+    expect(ids(bench, { startTime: String(at + 1) })).toEqual([second])
+  })
+
+  test('reaches back 90 days and no further', () => {
+    const bench = openSpotBench()
+    const orderId = bench.place({})
+    const at = bench.now
+
+    bench.now = at + 90 * DAY_MS
+    expect(ids(bench, {})).toEqual([orderId])
+
+    bench.now = at + 90 * DAY_MS + 1
+    expect(ids(bench, {})).toEqual([])
+    expect(ids(bench, { startTime: String(at - DAY_MS) })).toEqual([])
+  })
+
+  test('shows each account its own orders only', () => {
+    const bench = openSpotBench()
+    bench.place({})
+
+    expect(bench.desk.spotHistoryOrders(TWO, {}, bench.now)).toMatchObject({ ok: true, data: [] })
+  })
+
+  test('refuses a span that ends before it begins, and a pair that is not listed', () => {
+    const { desk } = openSpotBench()
+    const span = { startTime: String(STARTED_AT), endTime: String(STARTED_AT - 1) }
+
+    expect(desk.spotHistoryOrders(ONE, span, STARTED_AT)).toMatchObject({ ok: false, code: '20001' })
+    const unlisted = desk.spotHistoryOrders(ONE, { symbol: 'DOGEUSDT' }, STARTED_AT)
+    expect(unlisted).toMatchObject({ ok: false, code: '40034' })
+  })
+
+  test('forgets the oldest orders that are done beyond what is kept, never an open one', () => {
+    const bench = openSpotBench({ ordersMax: 3 })
+    const open = bench.place({})
+    const done = Array.from({ length: 4 }, () => bench.place({ price: '65500', size: '0.001' }))
+
+    expect(ids(bench, {})).toEqual([...done.slice(2).toReversed(), open])
+  })
+})
+
+describe('the detail of a spot order', () => {
+  test('is found by the client’s own clientOid while nothing is filled, and by orderId always', () => {
+    const bench = openSpotBench({ displayedNotional: '320' })
+    const orderId = bench.place({ clientOid: 'own-1' })
+    expect(detail(bench, { clientOid: 'own-1' })).toMatchObject([{ orderId, status: 'live' }])
+
+    bench.setPrice({ bid: '63999', ask: '64000' })
+
+    expect(detail(bench, { clientOid: 'own-1' })).toEqual([])
+    expect(detail(bench, { orderId })).toMatchObject([{ status: 'partially_filled' }])
+  })
+
+  test('is not found by a clientOid that the exchange made', () => {
+    const bench = openSpotBench()
+    const clientOid = String(bench.order(bench.place({}))['clientOid'])
+
+    expect(detail(bench, { clientOid })).toEqual([])
+  })
+
+  test('goes by the orderId where both ids are given, and needs one', () => {
+    const bench = openSpotBench()
+    const first = bench.place({ clientOid: 'own-1' })
+    bench.place({ clientOid: 'own-2' })
+
+    expect(detail(bench, { orderId: first, clientOid: 'own-2' })).toMatchObject([{ clientOid: 'own-1' }])
+    expect(bench.desk.spotOrderInfo(ONE, {}, bench.now)).toMatchObject({ ok: false, code: '40924' })
+  })
+
+  test('has no fields of the history’s own', () => {
+    const bench = openSpotBench()
+    const [row] = detail(bench, { orderId: bench.place({}) }) as Record<string, unknown>[]
+
+    expect(Object.keys(row ?? {})).not.toContain('tpslType')
+    expect(Object.keys(row ?? {})).not.toContain('triggerPrice')
+  })
+})
+
+describe('the spot symbols', () => {
+  test('are all listed when no symbol or a blank one is asked for, else the one', () => {
+    const { desk } = openSpotBench()
+
+    expect(desk.spotSymbols({}, STARTED_AT)).toEqual(desk.spotSymbols({ symbol: '' }, STARTED_AT))
+    expect(desk.spotSymbols({ symbol: 'BTCUSDT' }, STARTED_AT)).toMatchObject({
+      ok: true,
+      data: [{ symbol: 'BTCUSDT', pricePrecision: '2', quantityPrecision: '6', orderQuantity: '200' }],
+    })
+    expect(desk.spotSymbols({ symbol: 'DOGEUSDT' }, STARTED_AT)).toMatchObject({ ok: false, code: '40034' })
+  })
+})
+
+function ids({ desk, now }: SpotBench, query: Query): string[] {
+  const reply = desk.spotHistoryOrders(ONE, query, now)
+  if (!reply.ok || !Array.isArray(reply.data)) throw new Error('expected a list of orders')
+  return reply.data.map(({ orderId }) => orderId)
+}
+
+function detail({ desk, now }: SpotBench, query: { orderId?: string; clientOid?: string }) {
+  const reply = desk.spotOrderInfo(ONE, query, now)
+  if (!reply.ok) throw new Error(reply.message)
+  return reply.data
+}
