@@ -126,7 +126,6 @@ export class MarginDesk implements Desk {
     const changed = refreshPrices(state)
     if (changed.size === 0 && !hasAccrued) return
     matchOpenOrders(state, changed)
-    if (state.debtors.size === 0) return
     repayOverdueLoans(state)
     judgeDebtors(state)
     proceedLiquidations(state)

@@ -50,6 +50,6 @@ export const defaultMarginSettings: MarginSettings = {
   cancelItemsMax: 50,
   endedOrdersMax: 1000,
   recordsMax: 2000,
-  pastLiquidations: 150,
+  pastLiquidations: 170,
   pastAccountsMax: 4,
 }

@@ -71,10 +71,13 @@ function episodes(state: MarginState, each: readonly number[]): Episode[] {
   return found
 }
 
-/** How far a price must move against a position: from just beyond the liquidation to just beyond the equity. */
+/**
+ * How far a price moves against a position: from just beyond the liquidation to about where the equity is
+ * gone. Collateral in another coin does not lose with the position, so it takes more.
+ */
 const MOVES = {
-  isolated: { long: [0.075, 0.12], short: [0.075, 0.12] },
-  crossed: { long: [0.32, 0.38], short: [0.46, 0.62] },
+  isolated: { long: [0.075, 0.11], short: [0.075, 0.11], foreignLong: [0.075, 0.11] },
+  crossed: { long: [0.3, 0.35], short: [0.42, 0.54], foreignLong: [0.46, 0.55] },
 } as const
 
 /** Debts in a hundredth of the collateral: nine tenths of what the leverage allows. */
@@ -93,7 +96,8 @@ function live(state: MarginState, episode: Living): void {
   const { uid, mode, symbol, isLong, random, at, price } = episode
   const market = marketOf(state, symbol)
   const ref: PurseRef = { uid, purse: purseOf(mode, symbol) }
-  const [least, most] = MOVES[mode][isLong ? 'long' : 'short']
+  const kind = isLong ? (episode.isForeign ? 'foreignLong' : 'long') : 'short'
+  const [least, most] = MOVES[mode][kind]
   const move = least + (most - least) * random.next()
   const entry = isLong ? price / (1 - move) : price / (1 + move)
   state.clock.now = at
@@ -112,18 +116,28 @@ function live(state: MarginState, episode: Living): void {
   )
   state.clock.now = at + 60_000 + random.integer(5 * 60_000)
   accrueInterest(state)
-  show(state, market, price)
-  judgeDebtors(state)
-  for (let wait = 0; wait < WAITS_MAX && state.liquidations.size > 0; wait++) {
-    state.clock.now += state.settings.displayRefreshMs
-    proceedLiquidations(state)
-    show(state, market, price)
-  }
+  fall(state, market, episode)
   leave(state, ref)
 }
 
-/** A position is a fraction of what one price shows: a few looks are enough. */
-const WAITS_MAX = 20
+/** Moves the price until the purse is taken over, and waits until that is settled. */
+function fall(state: MarginState, market: SymbolMarket, { price, isLong }: Living): void {
+  let shown = price
+  for (let look = 0; look < LOOKS_MAX && isOwing(state); look++) {
+    show(state, market, shown)
+    judgeDebtors(state)
+    proceedLiquidations(state)
+    if (state.liquidations.size === 0) shown *= isLong ? 0.98 : 1.02
+    state.clock.now += state.settings.displayRefreshMs
+  }
+}
+
+function isOwing({ debtors, liquidations }: MarginState): boolean {
+  return debtors.size + liquidations.size > 0
+}
+
+/** A position is a fraction of what one price shows, and the first price is nearly always enough. */
+const LOOKS_MAX = 40
 
 function bringCollateral(
   state: MarginState,
@@ -143,6 +157,7 @@ function bringCollateral(
 
 /** Whatever the liquidation left goes out again. */
 function leave(state: MarginState, ref: PurseRef): void {
+  if (isOwing(state)) return
   for (const [coin, { available }] of state.ports.wallet.coins(ref.uid, ref.purse)) {
     if (available.gt(ZERO)) state.ports.wallet.book(coinIn(ref, coin), 'opening', negated(available))
   }

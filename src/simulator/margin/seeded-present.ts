@@ -16,7 +16,7 @@ const HOUR_MS = 3_600_000
 const PURSES: readonly { mode: MarginMode; symbol: string; collateral: string; bought: string }[] = [
   { mode: 'isolated', symbol: 'BTCUSDT', collateral: '4000', bought: '6000' },
   { mode: 'isolated', symbol: 'ETHUSDT', collateral: '2500', bought: '4000' },
-  { mode: 'crossed', symbol: 'BTCUSDT', collateral: '9000', bought: '7000' },
+  { mode: 'crossed', symbol: 'BTCUSDT', collateral: '6000', bought: '8000' },
   { mode: 'crossed', symbol: 'ETHUSDT', collateral: '1000', bought: '2000' },
 ]
 

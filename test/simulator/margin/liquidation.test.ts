@@ -1,0 +1,209 @@
+import { describe, expect, test } from 'vitest'
+import { ALICE, dataOf, DAY_MS, HOUR_MS, MarginBench, refusalOf } from './margin-bench.ts'
+
+const long = { orderType: 'market', loanType: 'autoLoan' } as const
+const short = { side: 'sell', orderType: 'market', loanType: 'autoLoan' } as const
+
+describe('an isolated purse', () => {
+  test('is taken over when its risk ratio reaches 1, and not before', () => {
+    const bench = new MarginBench()
+    bench.deposit('isolated', 'USDT', '1000')
+    bench.place('isolated', { ...long, quoteSize: '9000' })
+
+    bench.show('BTCUSDT', '56100', '56101')
+    expect(bench.desk.ledger(ALICE.uid).purses[0]).toMatchObject({ isInLiquidation: false })
+    expect(Number(bench.desk.ledger(ALICE.uid).purses[0]?.riskRatio)).toBeGreaterThan(0.98)
+    bench.show('BTCUSDT', '56050', '56051')
+
+    expect(bench.records('isolated', 'place_order')).toHaveLength(1)
+    expect(bench.coin('isolated', 'USDT')).toMatchObject({ frozen: '0', borrowed: '0', interest: '0' })
+  })
+
+  test('that is long sells all its base coin, pays, and swaps the dust', () => {
+    const bench = new MarginBench()
+    bench.deposit('isolated', 'USDT', '1000')
+    bench.place('isolated', { ...long, quoteSize: '9000' })
+
+    bench.show('BTCUSDT', '56000', '56001')
+
+    // 0.149997 bought, less the fee of 0.00015: 0.149847.
+    const [order, ...others] = bench.records('isolated', 'place_order')
+    expect(others).toEqual([])
+    expect(order).toEqual({
+      ...{ symbol: 'BTCUSDT', orderType: 'market', side: 'liquidation-sell', orderId: order?.orderId },
+      ...{ priceAvg: '56000', price: '56000', fillSize: '0.149847', size: '0.149847', amount: '8391.432' },
+      ...{ fromCoin: '', toCoin: '', fromSize: '', toSize: '' },
+      ...{ cTime: String(bench.now), uTime: String(bench.now) },
+    })
+    expect(bench.coin('isolated', 'BTC').available).toBe('0')
+    expect(bench.defects()).toEqual([])
+  })
+
+  test('that is short buys back what it owes, and the lot dust is swapped into the quote coin', () => {
+    const bench = new MarginBench()
+    bench.deposit('isolated', 'USDT', '1000')
+    bench.place('isolated', { ...short, baseSize: '0.1234' })
+    bench.wait(3 * HOUR_MS)
+
+    bench.show('BTCUSDT', '65000', '65001')
+
+    const [order] = bench.records('isolated', 'place_order')
+    expect(order).toMatchObject({ side: 'liquidation-buy', priceAvg: '65001' })
+    const [swap] = bench.records('isolated', 'swap')
+    expect(swap).toMatchObject({
+      ...{ symbol: '', orderType: '', side: '', priceAvg: '', price: '', fillSize: '', size: '', amount: '' },
+      ...{ fromCoin: 'BTC', toCoin: 'USDT' },
+    })
+    expect(Number(swap?.fromSize)).toBeGreaterThan(0)
+    expect(bench.coin('isolated', 'BTC')).toEqual({
+      ...{ available: '0', frozen: '0', borrowed: '0', interest: '0' },
+    })
+    expect(bench.defects()).toEqual([])
+  })
+
+  test('whose equity is gone leaves no debt: the insurance fund pays', () => {
+    const bench = new MarginBench()
+    bench.deposit('isolated', 'USDT', '1000')
+    bench.place('isolated', { ...long, quoteSize: '9000' })
+
+    bench.show('BTCUSDT', '40000', '40001')
+
+    expect(bench.coin('isolated', 'USDT')).toEqual({
+      ...{ available: '0', frozen: '0', borrowed: '0', interest: '0' },
+    })
+    const usdt = bench.wallet.statement(ALICE.uid).coins.find(({ coin }) => coin === 'USDT')
+    expect(Number(usdt?.bookings.insurance)).toBeGreaterThan(1900)
+    expect(bench.defects()).toEqual([])
+  })
+
+  test('loses its own orders and keeps those of other purses', () => {
+    const bench = new MarginBench()
+    bench.deposit('isolated', 'USDT', '1000')
+    bench.deposit('isolated', 'USDT', '1000', 'ETHUSDT')
+    bench.place('isolated', { ...long, quoteSize: '9000' })
+    const own = bench.place('isolated', { side: 'sell', price: '90000', baseSize: '0.01' })
+    const other = bench.place('isolated', { symbol: 'ETHUSDT', price: '2000', baseSize: '0.1' })
+
+    bench.show('BTCUSDT', '56000', '56001')
+
+    expect(bench.order(own).status).toBe('cancelled')
+    expect(bench.order(other).status).toBe('live')
+  })
+
+  test('that is large is sold as fast as the depth allows, visibly, and nobody can interfere', () => {
+    const bench = new MarginBench()
+    bench.deposit('isolated', 'USDT', '20000')
+    bench.place('isolated', { ...long, quoteSize: '180000' })
+
+    bench.show('BTCUSDT', '56000', '56001')
+
+    const [forced] = bench.open('isolated')
+    expect(forced).toMatchObject({
+      ...{ side: 'sell', status: 'partial_fill', enterPointSource: 'SYS', orderType: 'market' },
+      ...{ price: '56000', size: '0.892857', loanType: 'autoRepay' },
+    })
+    expect(refusalOf(bench.tryPlace('isolated', { price: '50000', baseSize: '0.001' }))).toBe(
+      '50066 Position closing, please try again later',
+    )
+    const orderId = forced?.orderId ?? ''
+    const cancel = { symbol: 'BTCUSDT', orderIdList: [{ orderId }] }
+    expect(dataOf(bench.desk.isolatedBatchCancelOrders(ALICE, cancel, bench.now))).toEqual({
+      successList: [],
+      failureList: [{ clientOid: orderId, errorMsg: 'The current order type cannot be cancelled' }],
+    })
+    for (let second = 0; second < 10; second++) bench.wait(1000)
+    expect(bench.open('isolated')).toEqual([])
+    expect(bench.records('isolated', 'place_order')).toHaveLength(1)
+    expect(Number(bench.records('isolated', 'place_order')[0]?.uTime)).toBeGreaterThan(Number(forced?.cTime))
+    expect(bench.tryPlace('isolated', { price: '50000', baseSize: '0.0001' }).ok).toBe(true)
+    expect(bench.defects()).toEqual([])
+  })
+})
+
+describe('a crossed purse', () => {
+  test('sells as much as its debt takes, and says so in the side of its order', () => {
+    const bench = new MarginBench()
+    bench.deposit('crossed', 'BTC', '5')
+    bench.place('crossed', { ...long, symbol: 'ETHUSDT', quoteSize: '500000' })
+
+    bench.show('ETHUSDT', '1300', '1300.1')
+    bench.show('BTCUSDT', '35000', '35001')
+
+    expect(bench.open('crossed').concat(bench.open('crossed', 'ETHUSDT'))[0]).toMatchObject({
+      ...{ side: 'liquidation-sell', enterPointSource: 'SYS', status: 'partial_fill' },
+    })
+    for (let second = 0; second < 30; second++) bench.wait(1000)
+    const records = bench.records('crossed', 'place_order')
+    expect(records.length).toBeGreaterThan(0)
+    expect(records.every(({ amount, priceAvg }) => amount !== '' && priceAvg !== '')).toBe(true)
+    expect(bench.coin('crossed', 'USDT')).toMatchObject({ borrowed: '0', interest: '0' })
+    expect(bench.defects()).toEqual([])
+  })
+
+  test('swaps between coins that have no pair', () => {
+    const bench = new MarginBench()
+    bench.deposit('crossed', 'BTC', '0.1')
+    const loan = { mode: 'crossed', coin: 'ETH', amount: '4' } as const
+    dataOf(bench.desk.borrowMargin(ALICE, loan, bench.now))
+    bench.place('crossed', { ...short, symbol: 'ETHUSDT', baseSize: '4', loanType: 'normal' })
+
+    bench.show('ETHUSDT', '3800', '3800.1')
+
+    expect(bench.records('crossed', 'place_order')[0]).toMatchObject({
+      ...{ symbol: 'ETHUSDT', side: 'liquidation-buy' },
+    })
+    const [swap] = bench.records('crossed', 'swap')
+    expect(swap).toMatchObject({ fromCoin: 'BTC', toCoin: 'ETH' })
+    expect(Number(swap?.toSize)).toBeGreaterThan(1)
+    expect(bench.coin('crossed', 'ETH')).toMatchObject({ borrowed: '0', interest: '0' })
+    expect(bench.defects()).toEqual([])
+  })
+
+  test('writes the filled amount where an isolated one writes the order amount', () => {
+    const bench = new MarginBench()
+    for (const mode of ['isolated', 'crossed'] as const) {
+      bench.deposit(mode, 'USDT', '20000')
+      bench.place(mode, { ...long, quoteSize: mode === 'isolated' ? '180000' : '55000' })
+    }
+
+    bench.show('BTCUSDT', '56000', '56001')
+    for (const bid of ['55500', '55000', '54500', '39000']) bench.show('BTCUSDT', bid, `${bid}.5`)
+
+    const [isolated] = bench.records('isolated', 'place_order')
+    const [crossed] = bench.records('crossed', 'place_order')
+    expect(Number(isolated?.amount)).toBeCloseTo(Number(isolated?.price) * Number(isolated?.size), 6)
+    expect(Number(isolated?.priceAvg)).toBeLessThan(Number(isolated?.price))
+    expect(Number(crossed?.amount)).toBeCloseTo(Number(crossed?.priceAvg) * Number(crossed?.fillSize), 3)
+  })
+
+  test.each([
+    ['sells for a debt in quote coin', 'USDT', '100000', 'systemRepay-selll'],
+    ['buys a base coin that it owes', 'BTC', '2', 'systemRepay-buy'],
+  ] as const)('whose loan has run out %s', (_, coin, amount, side) => {
+    const bench = new MarginBench({ loanTermMs: 30 * DAY_MS })
+    bench.deposit('crossed', coin === 'USDT' ? 'BTC' : 'USDT', coin === 'USDT' ? '5' : '300000')
+    dataOf(bench.desk.borrowMargin(ALICE, { mode: 'crossed', coin, amount }, bench.now))
+    if (coin === 'USDT') bench.place('crossed', { orderType: 'market', quoteSize: amount })
+    else bench.place('crossed', { side: 'sell', orderType: 'market', baseSize: amount })
+
+    bench.wait(30 * DAY_MS - HOUR_MS)
+    expect(bench.open('crossed')).toEqual([])
+    bench.wait(HOUR_MS)
+
+    expect(bench.open('crossed')[0]).toMatchObject({ side, status: 'partial_fill', enterPointSource: 'SYS' })
+    for (let second = 0; second < 10; second++) bench.wait(1000)
+    expect(bench.coin('crossed', coin)).toMatchObject({ borrowed: '0', interest: '0' })
+    expect(bench.records('crossed', 'place_order')).toEqual([])
+    expect(bench.defects()).toEqual([])
+  })
+})
+
+test('the side of a record is written as the document’s table has it when that is asked for', () => {
+  const bench = new MarginBench({ liquidationSide: 'underscore' })
+  bench.deposit('isolated', 'USDT', '1000')
+  bench.place('isolated', { ...long, quoteSize: '9000' })
+
+  bench.show('BTCUSDT', '56000', '56001')
+
+  expect(bench.records('isolated', 'place_order')[0]?.side).toBe('liquidation_sell')
+})

@@ -1,0 +1,139 @@
+import { describe, expect, test } from 'vitest'
+import { ALICE, dataOf, HOUR_MS, MarginBench, refusalOf } from './margin-bench.ts'
+
+describe.each(['isolated', 'crossed'] as const)('%s loans', (mode) => {
+  const loan = (coin: string, amount: string) => ({ mode, symbol: 'BTCUSDT', coin, amount })
+
+  test('an autoLoan order borrows what is missing, and no more', () => {
+    const bench = new MarginBench()
+    bench.deposit(mode, 'USDT', '4000')
+
+    bench.place(mode, { price: '59000', baseSize: '0.1', loanType: 'autoLoan' })
+
+    expect(bench.coin(mode, 'USDT')).toEqual({
+      ...{ available: '0', frozen: '5900', borrowed: '1900', interest: '0' },
+    })
+  })
+
+  test('a cancelled autoLoan order gives back what it borrowed and did not use', () => {
+    const bench = new MarginBench()
+    bench.deposit(mode, 'USDT', '4000')
+    const id = bench.place(mode, {
+      ...{ price: '60001', baseSize: '1.5', force: 'ioc', loanType: 'autoLoan' },
+      ...{ baseSize: '0.12' },
+    })
+
+    expect(bench.order(id)).toMatchObject({ status: 'filled' })
+    expect(bench.coin(mode, 'USDT')).toMatchObject({ borrowed: '3200.12' })
+
+    const resting = bench.place(mode, { price: '50000', baseSize: '0.02', loanType: 'autoLoan' })
+    expect(bench.coin(mode, 'USDT')).toMatchObject({ frozen: '1000', borrowed: '4200.12' })
+    expect(bench.order(resting).status).toBe('live')
+  })
+
+  test('a normal order borrows nothing and is refused', () => {
+    const bench = new MarginBench()
+    bench.deposit(mode, 'USDT', '4000')
+
+    expect(refusalOf(bench.tryPlace(mode, { price: '59000', baseSize: '0.1' }))).toBe(
+      '50020 Insufficient balance',
+    )
+  })
+
+  test('an autoRepay order pays interest, then principal, out of what it gets', () => {
+    const bench = new MarginBench()
+    bench.deposit(mode, 'BTC', '1')
+    dataOf(bench.desk.borrowMargin(ALICE, loan('USDT', '10000'), bench.now))
+    bench.place(mode, { orderType: 'market', quoteSize: '10000' })
+    bench.wait(2 * HOUR_MS)
+    expect(bench.coin(mode, 'USDT')).toMatchObject({ borrowed: '10000', interest: '0.2' })
+
+    bench.place(mode, { side: 'sell', orderType: 'market', baseSize: '0.1', loanType: 'autoRepay' })
+
+    // 6000 less the fee of 6: 0.2 of interest first. What the purchase left over is not touched.
+    expect(bench.coin(mode, 'USDT')).toMatchObject({ borrowed: '4006.2', interest: '0' })
+    expect(bench.defects()).toEqual([])
+  })
+
+  test('an order that borrows beyond the leverage is refused whole', () => {
+    const bench = new MarginBench()
+    bench.deposit(mode, 'USDT', '100')
+    const most = mode === 'isolated' ? '999' : '299'
+    const tooMuch = mode === 'isolated' ? '1001' : '301'
+    const order = { orderType: 'market', loanType: 'autoLoan' } as const
+
+    expect(refusalOf(bench.tryPlace(mode, { ...order, quoteSize: tooMuch }))).toBe(
+      '50035 The maximum borrowing amount is exceeded',
+    )
+    expect(bench.coin(mode, 'USDT')).toMatchObject({ available: '100', borrowed: '0' })
+    expect(bench.tryPlace(mode, { ...order, quoteSize: most }).ok).toBe(true)
+  })
+
+  test('interest falls due at every full hour, on the principal alone', () => {
+    const bench = new MarginBench()
+    bench.deposit(mode, 'USDT', '5000')
+    dataOf(bench.desk.borrowMargin(ALICE, loan('USDT', '1234.5'), bench.now))
+
+    bench.wait(HOUR_MS - 1)
+    expect(bench.coin(mode, 'USDT').interest).toBe('0')
+    bench.wait(1)
+    expect(bench.coin(mode, 'USDT').interest).toBe('0.012345')
+    bench.wait(HOUR_MS)
+    expect(bench.coin(mode, 'USDT').interest).toBe('0.02469')
+  })
+
+  test('hours that pass at once cost what they cost one by one', () => {
+    const slow = new MarginBench()
+    const quick = new MarginBench()
+    for (const bench of [slow, quick]) {
+      bench.deposit(mode, 'BTC', '1')
+      dataOf(bench.desk.borrowMargin(ALICE, loan('BTC', '0.1234567'), bench.now))
+    }
+
+    for (let hour = 0; hour < 50; hour++) slow.wait(HOUR_MS)
+    quick.wait(50 * HOUR_MS)
+
+    expect(quick.coin(mode, 'BTC')).toEqual(slow.coin(mode, 'BTC'))
+    // 0.1234567 x 0.000005 an hour, rounded up to eight places.
+    expect(quick.coin(mode, 'BTC').interest).toBe('0.000031')
+  })
+
+  test('repaying pays interest first, and never more than is owed', () => {
+    const bench = new MarginBench()
+    bench.deposit(mode, 'USDT', '5000')
+    dataOf(bench.desk.borrowMargin(ALICE, loan('USDT', '1000'), bench.now))
+    bench.wait(HOUR_MS)
+
+    expect(dataOf(bench.desk.repayMargin(ALICE, loan('USDT', '0.005'), bench.now)).amount).toBe('0.005')
+    expect(bench.coin(mode, 'USDT')).toMatchObject({ borrowed: '1000', interest: '0.005' })
+    expect(dataOf(bench.desk.repayMargin(ALICE, loan('USDT', '3000'), bench.now)).amount).toBe('1000.005')
+    expect(bench.coin(mode, 'USDT')).toMatchObject({ available: '4999.99', borrowed: '0', interest: '0' })
+    expect(bench.defects()).toEqual([])
+  })
+
+  test.each([
+    ['a coin that is not lent', loan('XRP', '1'), '50032 The currency does not exist'],
+    ['nothing', loan('USDT', '0'), '50040 The repayment amount must be more than 0'],
+    [
+      'nine places',
+      loan('USDT', '0.000000001'),
+      '40808 Parameter verification exception amount checkBDScale error value=0.000000001 checkScale=8',
+    ],
+    ['beyond the cap', loan('USDT', '2000001'), '50035 The maximum borrowing amount is exceeded'],
+  ])('borrowing %s is refused', (_, request, refusal) => {
+    const bench = new MarginBench()
+    bench.deposit(mode, 'BTC', '1000')
+
+    expect(refusalOf(bench.desk.borrowMargin(ALICE, request, bench.now))).toBe(refusal)
+  })
+})
+
+test('an isolated purse borrows the coins of its pair alone', () => {
+  const bench = new MarginBench()
+  bench.deposit('isolated', 'USDT', '1000')
+  const request = { mode: 'isolated', symbol: 'BTCUSDT', coin: 'ETH', amount: '0.1' } as const
+
+  expect(refusalOf(bench.desk.borrowMargin(ALICE, request, bench.now))).toBe(
+    '50039 The currency and the trading pair do not match',
+  )
+})

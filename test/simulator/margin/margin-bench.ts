@@ -1,0 +1,176 @@
+import { type AccountSetup } from '../../../src/simulator/core/account.ts'
+import { type Reply } from '../../../src/simulator/core/reply.ts'
+import { type DeskPrice } from '../../../src/simulator/desk.ts'
+import { type DeskRow, type DeskStore } from '../../../src/simulator/desk-store.ts'
+import { MarginDesk } from '../../../src/simulator/margin/margin-desk.ts'
+import { type PlaceMarginOrderRequest } from '../../../src/simulator/margin/margin-requests.ts'
+import { type MarginSettings } from '../../../src/simulator/margin/margin-settings.ts'
+import { type MarginMode } from '../../../src/simulator/margin/margin-order.ts'
+import { createOrderSequence } from '../../../src/simulator/wallet/order-sequence.ts'
+import { Wallet } from '../../../src/simulator/wallet/wallet.ts'
+
+export const HOUR_MS = 3_600_000
+export const DAY_MS = 24 * HOUR_MS
+/** A full hour, so that interest falls due at round times. */
+export const START_AT = 1_750_000_000_000 - (1_750_000_000_000 % HOUR_MS)
+
+export const ALICE = { uid: '1001' }
+export const BOB = { uid: '1002' }
+
+/** Rows as the exchange keeps them, in a map that outlives the desk. */
+export class MemoryDeskStore implements DeskStore {
+  readonly #rows = new Map<string, string>()
+
+  rows(prefix: string): readonly DeskRow[] {
+    return [...this.#rows]
+      .filter(([id]) => id.startsWith(prefix))
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([id, json]) => ({ id, json }))
+  }
+
+  put(id: string, json: string): void {
+    this.#rows.set(id, json)
+  }
+
+  drop(id: string): void {
+    this.#rows.delete(id)
+  }
+
+  /** The same rows in a store of their own. */
+  copy(): MemoryDeskStore {
+    const copy = new MemoryDeskStore()
+    for (const { id, json } of this.rows('')) copy.put(id, json)
+    return copy
+  }
+}
+
+export interface BenchOptions extends Partial<MarginSettings> {
+  readonly store?: MemoryDeskStore
+  readonly seed?: number
+  readonly prices?: Readonly<Record<string, DeskPrice>>
+  readonly accounts?: readonly AccountSetup[]
+}
+
+/** A margin desk at prices that the test sets. Without a past, unless `pastLiquidations` asks for one. */
+export class MarginBench {
+  readonly store: MemoryDeskStore
+  readonly wallet: Wallet
+  readonly desk: MarginDesk
+  now = START_AT
+  readonly #prices = new Map<string, DeskPrice>()
+
+  constructor({ store, seed = 1, prices, accounts, ...settings }: BenchOptions = {}) {
+    this.store = store ?? new MemoryDeskStore()
+    this.wallet = new Wallet(this.store)
+    for (const [symbol, price] of Object.entries(prices ?? QUOTES)) this.#prices.set(symbol, price)
+    this.desk = new MarginDesk(
+      {
+        prices: (symbol) => this.#prices.get(symbol),
+        accounts: accounts ?? [setupOf(ALICE.uid), setupOf(BOB.uid)],
+        seed,
+        startAt: START_AT,
+        store: this.store,
+        wallet: this.wallet,
+        sequence: createOrderSequence(this.store),
+      },
+      { pastLiquidations: 0, ...settings },
+    )
+    this.desk.advance(this.now)
+  }
+
+  /** Shows bid and ask, a second later, and plays. */
+  show(symbol: string, bid: string, ask: string): void {
+    this.#prices.set(symbol, { bid, ask, last: bid })
+    this.wait(1000)
+  }
+
+  wait(ms: number): void {
+    this.now += ms
+    this.desk.advance(this.now)
+  }
+
+  deposit(mode: MarginMode, coin: string, amount: string, symbol = 'BTCUSDT'): void {
+    const request = { mode, coin, amount, ...(mode === 'isolated' ? { symbol } : {}) }
+    dataOf(this.desk.depositMargin(ALICE, request, this.now))
+  }
+
+  /** @returns the orderId. */
+  place(mode: MarginMode, order: Partial<PlaceMarginOrderRequest>): string {
+    return dataOf(this.tryPlace(mode, order)).orderId
+  }
+
+  tryPlace(mode: MarginMode, order: Partial<PlaceMarginOrderRequest>) {
+    const request = { mode, symbol: 'BTCUSDT', side: 'buy', orderType: 'limit', ...order } as const
+    return this.desk.placeMarginOrder(ALICE, request, this.now)
+  }
+
+  /** Alice's coin as texts: available, frozen, borrowed, interest. */
+  coin(mode: MarginMode, coin: string, symbol = 'BTCUSDT') {
+    const purse = mode === 'crossed' ? 'crossed' : (`isolated:${symbol}` as const)
+    const { available, frozen, borrowed, interest } = this.wallet.coin({ ...ALICE, purse, coin })
+    return {
+      available: available.toString(),
+      frozen: frozen.toString(),
+      borrowed: borrowed.toString(),
+      interest: interest.toString(),
+    }
+  }
+
+  /** Alice's open orders of the symbol, newest first. */
+  open(mode: MarginMode, symbol = 'BTCUSDT') {
+    const page =
+      mode === 'isolated'
+        ? this.desk.isolatedOpenOrders(ALICE, { symbol }, this.now)
+        : this.desk.crossedOpenOrders(ALICE, { symbol, startTime: '1000000000000' }, this.now)
+    return listOf(dataOf(page).orderList)
+  }
+
+  /** How Alice's order stands, open or ended. */
+  order(orderId: string) {
+    const { openOrders, endedOrders } = this.desk.ledger(ALICE.uid)
+    const found = [...openOrders, ...endedOrders].find((order) => order.orderId === orderId)
+    if (found === undefined) throw new Error(`no order ${orderId}`)
+    return found
+  }
+
+  /** Alice's liquidation records of a type, oldest first. */
+  records(mode: MarginMode, type: 'place_order' | 'swap') {
+    const query = { type, limit: '500' }
+    const page =
+      mode === 'isolated'
+        ? this.desk.isolatedLiquidationOrders(ALICE, query, this.now)
+        : this.desk.crossedLiquidationOrders(ALICE, query, this.now)
+    return listOf(dataOf(page).resultList).toReversed()
+  }
+
+  /** Coins whose books do not add up to zero, and rows that their bookings do not explain: always none. */
+  defects(): unknown[] {
+    return [...this.wallet.sums().filter(({ sum }) => sum !== '0'), ...this.wallet.unexplained()]
+  }
+}
+
+export const QUOTES: Readonly<Record<string, DeskPrice>> = {
+  BTCUSDT: { bid: '60000', ask: '60001', last: '60000' },
+  ETHUSDT: { bid: '2500', ask: '2500.1', last: '2500' },
+}
+
+export function dataOf<Data>(reply: Reply<Data>): Data {
+  if (reply.ok) return reply.data
+  throw new Error(`refused: ${reply.code} ${reply.message}`)
+}
+
+export function refusalOf(reply: Reply<unknown>): string {
+  return reply.ok ? 'accepted' : `${reply.code} ${reply.message}`
+}
+
+/** A list of an answer, which in its wire shape may also be missing. */
+export function listOf<Item>(list: readonly Item[] | object | null | undefined): readonly Item[] {
+  return Array.isArray(list) ? (list as readonly Item[]) : []
+}
+
+function setupOf(uid: string): AccountSetup {
+  return {
+    ...{ uid, label: uid, key: `key-${uid}`, secret: 'secret', passphrase: 'phrase' },
+    ...{ positionMode: 'one_way_mode', role: 'ordinary', balances: {} },
+  }
+}
