@@ -1,13 +1,13 @@
 import { type Clock, systemClock } from '../lib/clock.ts'
 import { randomHex } from '../lib/entropy.ts'
 import { systemTimers, type Timers } from '../lib/timers.ts'
-import { type AccountSetup } from './core/account.ts'
+import { type AccountSetup, type GatewayClient } from './core/account.ts'
 import { createExchangeCore, type ExchangeCore } from './core/exchange-core.ts'
 import { buildInstruments, type Instrument, nextQuarterlyDelivery } from './core/instruments.ts'
-import { type LedgerStatement } from './core/ledger-statement.ts'
 import { type CoreSettings } from './core/settings.ts'
 import { openSqliteStore } from './core/sqlite-store.ts'
 import { type CoreStore } from './core/store.ts'
+import { type DeskSettings, Exchange, type ExchangeStatement } from './exchange.ts'
 import { type MarketChoice, prepareMarket } from './prepare-market.ts'
 import { type FaultKind, FaultPlan, type FaultSettings, noFaults } from './wire/faults.ts'
 import { createWire, type Wire } from './wire/handle.ts'
@@ -20,8 +20,11 @@ import { type WireCounters } from './wire/wire-event.ts'
 export { type MarketChoice } from './prepare-market.ts'
 
 /** An account to open. Credentials that are left out are drawn from the operating system. */
-export type AccountRequest = Omit<AccountSetup, 'key' | 'secret' | 'passphrase' | 'role'> &
-  Partial<Pick<AccountSetup, 'key' | 'secret' | 'passphrase' | 'role'>>
+export type AccountRequest = Omit<AccountSetup, 'key' | 'secret' | 'passphrase' | 'role' | 'gateway'> &
+  Partial<Pick<AccountSetup, 'key' | 'secret' | 'passphrase' | 'role'>> & {
+    /** A client of the signed gateway; on the whitelist unless said otherwise. */
+    readonly gateway?: Partial<GatewayClient>
+  }
 
 export interface SimulatorOptions {
   readonly market: MarketChoice
@@ -38,6 +41,8 @@ export interface SimulatorOptions {
   /** The same in the hands of the caller, who closes it after the stop. */
   readonly store?: CoreStore
   readonly core?: Partial<CoreSettings>
+  /** The knobs of the desks beside futures. */
+  readonly desks?: DeskSettings
   readonly wire?: Partial<WireSettings>
   readonly faults?: FaultSettings
   /** Default 127.0.0.1: whoever reaches it may try keys. */
@@ -63,14 +68,17 @@ export interface RunningSimulator {
   readonly baseUrl: string
   /** With their credentials: the only place where generated ones are told. */
   readonly accounts: readonly AccountSetup[]
+  /** The futures side. */
   readonly core: ExchangeCore
+  /** The whole: futures and every desk beside it. */
+  readonly exchange: Exchange
   /**
    * Unix ms on the exchange's clock when the last recording ends, each pause and restart included so far;
    * undefined when there is no end.
    */
   readonly endsAt: number | undefined
   /** @throws Failure SIMULATOR_ACCOUNT_UNKNOWN */
-  ledger(uid: string): LedgerStatement
+  ledger(uid: string): ExchangeStatement
   counters(): SimulatorCounters
   /** The market stands still; requests are still served. */
   pause(): void
@@ -90,13 +98,17 @@ const TICK_MS = 50
  */
 export async function startSimulator(options: SimulatorOptions): Promise<RunningSimulator> {
   const { clock = systemClock, onEvent = () => {} } = options
-  const { core, endsAt, close } = await openExchange(options, clock)
-  const settings = { ...defaultWireSettings, ...options.wire }
-  const wire = createWire({ core, clock, settings, onEvent })
-  const server = await serve(options, { core, wire, clock, settings, onEvent }).catch((error: unknown) => {
-    close()
-    throw error
-  })
+  const { exchange, endsAt, close } = await openExchange(options, clock)
+  const { core } = exchange
+  const platformCoin = options.desks?.platformCoin?.name ?? defaultWireSettings.platformCoin
+  const settings = { ...defaultWireSettings, platformCoin, ...options.wire }
+  const wire = createWire({ exchange, clock, settings, onEvent })
+  const server = await serve(options, { exchange, wire, clock, settings, onEvent }).catch(
+    (error: unknown) => {
+      close()
+      throw error
+    },
+  )
   let stopped: Promise<void> | undefined
   const stop = async () => {
     await server.stop()
@@ -107,10 +119,11 @@ export async function startSimulator(options: SimulatorOptions): Promise<Running
     baseUrl: server.baseUrl,
     accounts: core.accounts(),
     core,
+    exchange,
     get endsAt() {
       return endsAt()
     },
-    ledger: (uid) => core.ledger(uid),
+    ledger: (uid) => exchange.ledger(uid),
     counters: () => ({ ...wire.counters(), faults: server.faults.counts() }),
     pause: () => core.pause(clock.now()),
     resume: () => core.resume(clock.now()),
@@ -118,14 +131,14 @@ export async function startSimulator(options: SimulatorOptions): Promise<Running
   }
 }
 
-interface Exchange {
-  readonly core: ExchangeCore
+interface OpenExchange {
+  readonly exchange: Exchange
   readonly endsAt: () => number | undefined
   /** Closes the file. */
   readonly close: () => void
 }
 
-async function openExchange(options: SimulatorOptions, clock: Clock): Promise<Exchange> {
+async function openExchange(options: SimulatorOptions, clock: Clock): Promise<OpenExchange> {
   const { seed, storeFile, core: settings = {} } = options
   const startAt = clock.now()
   const instruments = options.instruments ?? buildInstruments(nextQuarterlyDelivery(startAt))
@@ -144,7 +157,8 @@ async function openExchange(options: SimulatorOptions, clock: Clock): Promise<Ex
       ...(store && { store }),
     })
     if (core.now > 0) skipDowntime(core, startAt)
-    return { core, endsAt: () => market?.endsOn(core.now), close: () => opened?.close() }
+    const exchange = new Exchange({ core, seed, startAt, settings: options.desks ?? {} })
+    return { exchange, endsAt: () => market?.endsOn(core.now), close: () => opened?.close() }
   } catch (error) {
     opened?.close()
     throw error
@@ -158,14 +172,14 @@ function skipDowntime(core: ExchangeCore, now: number): void {
 }
 
 interface ServeParts {
-  readonly core: ExchangeCore
+  readonly exchange: Exchange
   readonly wire: Wire
   readonly clock: Clock
   readonly settings: WireSettings
   readonly onEvent: (event: ServerEvent) => void
 }
 
-async function serve(options: SimulatorOptions, { core, wire, clock, settings, onEvent }: ServeParts) {
+async function serve(options: SimulatorOptions, { exchange, wire, clock, settings, onEvent }: ServeParts) {
   const faults = new FaultPlan(options.faults ?? noFaults, options.seed)
   const server = await startServer({
     wire,
@@ -175,7 +189,7 @@ async function serve(options: SimulatorOptions, { core, wire, clock, settings, o
     host: options.host ?? '127.0.0.1',
     port: options.port ?? 0,
     stepMs: options.tickMs ?? TICK_MS,
-    advance: (now) => core.advance(now),
+    advance: (now) => exchange.advance(now),
     answerDelayMs: options.answerDelayMs ?? 0,
     bodyBytesMax: settings.bodyBytesMax,
     onEvent,
@@ -184,12 +198,15 @@ async function serve(options: SimulatorOptions, { core, wire, clock, settings, o
 }
 
 /** Key, secret and passphrase of nobody's choice are different at every start. */
-function openAccount(request: AccountRequest): AccountSetup {
+function openAccount({ gateway, ...request }: AccountRequest): AccountSetup {
   return {
     role: 'ordinary',
     key: `sim_${randomHex(16)}`,
     secret: randomHex(32),
     passphrase: randomHex(8),
     ...request,
+    ...(gateway && {
+      gateway: { key: `gateway_${randomHex(16)}`, secret: randomHex(32), isWhitelisted: true, ...gateway },
+    }),
   }
 }

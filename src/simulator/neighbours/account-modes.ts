@@ -100,9 +100,9 @@ function toSymbolAnswer(account: Account, instrument: Instrument) {
   return {
     symbol: instrument.symbol,
     marginCoin: instrument.marginCoin,
-    longLeverage: String(isolatedLongLever),
-    shortLeverage: String(isolatedShortLever),
-    crossMarginLeverage: String(crossedMarginLeverage),
+    longLeverage: isolatedLongLever,
+    shortLeverage: isolatedShortLever,
+    crossMarginLeverage: crossedMarginLeverage,
     marginMode: account.choices.marginModeBySymbol?.[instrument.symbol] ?? 'crossed',
   }
 }

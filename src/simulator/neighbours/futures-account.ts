@@ -80,7 +80,7 @@ export function futuresAllPositions(
 
 /** The leverage of each direction is the same here: the account has one a symbol. */
 export function leverageFields(account: Account, instrument: Instrument) {
-  const leverage = leverageOf(account, instrument)
+  const leverage = String(leverageOf(account, instrument))
   return {
     crossedMarginLeverage: leverage,
     isolatedLongLever: leverage,

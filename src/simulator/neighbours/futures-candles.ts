@@ -1,5 +1,5 @@
 import { type CoreState } from '../core/core-state.ts'
-import { priceText, sizeText } from '../core/instruments.ts'
+import { priceText, sizeText, type Instrument } from '../core/instruments.ts'
 import { listedSymbol } from '../core/place-orders.ts'
 import { refusals } from '../core/refusals.ts'
 import { accept, refuse } from '../core/reply.ts'
@@ -63,19 +63,22 @@ export function futuresCandles(state: CoreState, query: CandleQuery) {
   const bars = mergeBars(minuteBars(statistics.state()), minutes * MINUTE_MS).filter(
     (bar) => bar.startAt >= startAt && bar.startAt <= endAt,
   )
-  return accept(
-    bars
-      .slice(-limit)
-      .map((bar) => [
-        String(bar.startAt),
-        priceText(instrument, bar.open),
-        priceText(instrument, bar.high),
-        priceText(instrument, bar.low),
-        priceText(instrument, bar.close),
-        sizeText(instrument, bar.lots),
-        bar.quoteVolume.toFixed(VOLUME_DECIMALS),
-      ]),
-  )
+  return accept(bars.slice(-limit).map((bar) => toCandle(instrument, bar)))
+}
+
+function toCandle(
+  instrument: Instrument,
+  bar: Bar,
+): [string, string, string, string, string, string, string] {
+  return [
+    String(bar.startAt),
+    priceText(instrument, bar.open),
+    priceText(instrument, bar.high),
+    priceText(instrument, bar.low),
+    priceText(instrument, bar.close),
+    sizeText(instrument, bar.lots),
+    bar.quoteVolume.toFixed(VOLUME_DECIMALS),
+  ]
 }
 
 interface StoredMinutes {
@@ -88,7 +91,10 @@ interface StoredMinutes {
 function minuteBars({ minute, buckets, lastTicks }: StoredMinutes): Bar[] {
   const count = Math.floor(buckets.length / FIELDS)
   return Array.from({ length: count }, (_, index) => {
-    const [open = 0, high = 0, low = 0, lots = 0, quoteVolume = 0] = buckets.slice(index * FIELDS, (index + 1) * FIELDS)
+    const [open = 0, high = 0, low = 0, lots = 0, quoteVolume = 0] = buckets.slice(
+      index * FIELDS,
+      (index + 1) * FIELDS,
+    )
     const close = buckets[(index + 1) * FIELDS] ?? lastTicks
     const startAt = (minute - count + 1 + index) * MINUTE_MS
     return {

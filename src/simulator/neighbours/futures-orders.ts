@@ -1,4 +1,7 @@
+import { type ResponseOf } from '../../protocol/endpoints.ts'
+import { type ProductType } from '../../protocol/values.ts'
 import { accountOf, symbolOf, type Account, type CoreState } from '../core/core-state.ts'
+import { cancelAll } from '../core/cancel-orders.ts'
 import { cancelRefusal } from '../core/delivery.ts'
 import { cancelOrder } from '../core/order-life.ts'
 import { isOpen, orderIdText, sequenceOfId, type Order } from '../core/order.ts'
@@ -6,6 +9,8 @@ import { refusals } from '../core/refusals.ts'
 import { accept, refuse, type Reply } from '../core/reply.ts'
 import { toOrderRow } from './futures-order-row.ts'
 import { neighbourRefusals } from './neighbour-refusals.ts'
+
+type BatchResult = ResponseOf<'cancelAllOrders'>
 
 /** What names an order: when both ids are given, orderId prevails. */
 export interface OrderName {
@@ -23,6 +28,13 @@ export interface PendingQuery extends OrderName {
 export interface NamedOrderRequest extends OrderName {
   readonly productType: string
   readonly symbol: string
+}
+
+export interface CancelListRequest {
+  readonly productType: ProductType
+  readonly symbol?: string | undefined
+  readonly marginCoin?: string | undefined
+  readonly orderIdList?: readonly OrderName[] | undefined
 }
 
 /** Lists are silently cut here, whatever limit was asked. */
@@ -66,6 +78,34 @@ export function futuresCancelOrder(
   if (refusal !== undefined) return refuse(refusal)
   cancelOrder(state, order, 'user')
   return accept({ orderId: orderIdText(order.sequence), clientOid: order.clientOid })
+}
+
+/** Cancels the orders of a list; all of a product type, or of one symbol of it, when there is none. */
+export function futuresCancelOrders(
+  state: CoreState,
+  uid: string,
+  { orderIdList, symbol, productType, marginCoin }: CancelListRequest,
+): Reply<BatchResult> {
+  const account = accountOf(state, uid)
+  if (orderIdList === undefined) return cancelAll(state, account, { productType, symbol, marginCoin })
+  const successList: BatchResult['successList'] = []
+  const failureList: BatchResult['failureList'] = []
+  for (const { orderId, clientOid } of orderIdList) {
+    const named = orderId === undefined ? newestOf(account, clientOid) : orderOfId(account, orderId)
+    const request = { orderId, clientOid, productType, symbol: symbol ?? named?.symbol ?? '' }
+    const reply = futuresCancelOrder(state, uid, request)
+    if (reply.ok) successList.push(reply.data)
+    else {
+      const { code, message } = reply
+      failureList.push({
+        orderId: orderId ?? '',
+        clientOid: clientOid ?? '',
+        errorMsg: message,
+        errorCode: code,
+      })
+    }
+  }
+  return accept({ successList, failureList })
 }
 
 function findOrder(state: CoreState, account: Account, request: NamedOrderRequest): Order | undefined {

@@ -2,7 +2,6 @@ import { type ServerResponse } from 'node:http'
 import { type Clock } from '../../lib/clock.ts'
 import { type Timers } from '../../lib/timers.ts'
 import { unreachable } from '../../lib/unreachable.ts'
-import { endpointAt } from './endpoint-at.ts'
 import { type Fault, type FaultPlan } from './faults.ts'
 import { type Wire } from './handle.ts'
 import { type ServerEvent } from './server-event.ts'
@@ -32,7 +31,7 @@ export class Answerer {
   /** Settles when the answer has been handed to the socket, or the socket has gone. */
   async answer(request: WireRequest, outgoing: ServerResponse): Promise<void> {
     const { faults, wire, answerDelayMs, onEvent } = this.#options
-    const endpoint = endpointAt(request)?.name
+    const endpoint = wire.endpointOf(request)
     const fault = faults.draw(endpoint)
     if (fault === undefined) {
       const response = wire.handle(request)

@@ -7,6 +7,8 @@ import { type WireRequest } from './wire-request.ts'
 export interface Credentials {
   readonly secret: string
   readonly passphrase: string
+  /** The addresses that the key is bound to; none when left out. */
+  readonly boundToIps?: readonly string[]
 }
 
 export interface AuthenticateOptions<Account extends Credentials> {
@@ -34,6 +36,7 @@ export function authenticate<Account extends Credentials>(
   if (!key) return refusals.keyMissing
   const account = accountByKey(key)
   if (account === undefined) return refusals.keyUnknown
+  if (account.boundToIps?.includes(request.remoteAddress) === false) return refusals.addressUnknown
   const signature = headers['access-sign']
   if (!signature) return refusals.signMissing
   const timestamp = headers['access-timestamp']
@@ -72,7 +75,7 @@ function decodeQuery(query: string): string {
 }
 
 /** Compares in a time that depends on neither text: both are hashed to the same length first. */
-function isSameText(left: string, right: string): boolean {
+export function isSameText(left: string, right: string): boolean {
   return timingSafeEqual(
     createHash('sha256').update(left).digest(),
     createHash('sha256').update(right).digest(),

@@ -1,6 +1,5 @@
 import { type z } from 'zod'
 import { type Endpoint } from '../../protocol/endpoint.ts'
-import { FILLS_PAGE_MAX } from '../../protocol/futures/order-fills.ts'
 import { type Parameters } from './parameters.ts'
 import { parameterRefusals, type Refusal } from './refusal.ts'
 
@@ -104,7 +103,7 @@ function refusalOf(issues: readonly Issue[], parameters: Parameters, { status }:
     case 'symbol':
       return parameterRefusals.unknownName(typeof value === 'string' ? value.slice(0, 40) : name, status)
     case 'limit':
-      return parameterRefusals.outOfRange(name, `(0, ${FILLS_PAGE_MAX}]`, status)
+      return parameterRefusals.outOfRange(name, rangeOf(issue.message), status)
     case 'receiveWindow':
       return Number(value) >= 0
         ? parameterRefusals.windowTooLong(status)
@@ -112,6 +111,12 @@ function refusalOf(issues: readonly Issue[], parameters: Parameters, { status }:
     default:
       return refusalOfIssue(issue, name, status)
   }
+}
+
+/** A row says of its limit `limit is 1 to 100`. */
+function rangeOf(message: string): string {
+  const [max] = /\d+$/.exec(message) ?? []
+  return max === undefined ? '(0, 9999]' : `(0, ${max}]`
 }
 
 function refusalOfIssue(issue: Issue, name: string, status: number): Refusal {

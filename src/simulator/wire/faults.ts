@@ -1,5 +1,5 @@
 import { createRandom, type Random } from '../../lib/random.ts'
-import { type EndpointName } from '../../protocol/endpoints.ts'
+import { type ServedName } from './served-rows.ts'
 
 /**
  * What can go wrong between the exchange and its client. The order is that in which they are drawn: at
@@ -32,7 +32,7 @@ export interface FaultSettings {
   /** Bounds of `delayedAnswer`, ms. Default 1000 to 5000. */
   readonly delayMs?: { readonly min: number; readonly max: number }
   /** Where they happen; everywhere when left out. */
-  readonly endpoints?: readonly EndpointName[]
+  readonly endpoints?: readonly ServedName[]
 }
 
 export interface Fault {
@@ -71,7 +71,7 @@ export class FaultPlan {
   }
 
   /** What befalls the next request, of an endpoint or of an unknown path. */
-  draw(endpoint: EndpointName | undefined): Fault | undefined {
+  draw(endpoint: ServedName | undefined): Fault | undefined {
     const { endpoints } = this.#settings
     if (endpoints !== undefined && (endpoint === undefined || !endpoints.includes(endpoint))) return undefined
     let drawn: FaultKind | undefined

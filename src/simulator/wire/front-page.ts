@@ -20,9 +20,11 @@ ${rows}
 
 function renderRow({ method, path, auth, limit }: Endpoint): string {
   const calls = `${limit.calls} in ${limit.perMs} ms a ${limit.scope === 'ip' ? 'client address' : 'user'}`
-  const cells = [method, path, auth === 'public' ? 'no' : 'yes', calls]
+  const cells = [method, path, SIGNED[auth], calls]
   return `<tr>${cells.map((cell) => `<td>${escapeHtml(cell)}`).join('')}`
 }
+
+const SIGNED = { public: 'no', schemeA: 'scheme A', schemeB: 'scheme B' } as const
 
 const ENTITIES: Readonly<Record<string, string>> = {
   '&': '&amp;',

@@ -1,22 +1,23 @@
 import { type Clock } from '../../lib/clock.ts'
 import { messageOf } from '../../lib/failure.ts'
-import { endpointNames, type EndpointName } from '../../protocol/endpoints.ts'
 import { type AccountSetup } from '../core/account.ts'
 import { type Reply } from '../core/reply.ts'
 import { authenticate } from './authenticate.ts'
 import { checkParameters } from './check-parameters.ts'
-import { endpointAt, type NamedEndpoint } from './endpoint-at.ts'
-import { handlers, NOBODY, type ServedCore } from './handlers.ts'
+import { authenticateGateway } from './authenticate-gateway.ts'
+import { createEndpointFinder, type EndpointFinder, type NamedEndpoint } from './endpoint-at.ts'
+import { NOBODY, type Caller, type ServedExchange } from './handlers.ts'
 import { type Parameters, readParameters } from './parameters.ts'
 import { RateLimits } from './rate-limits.ts'
 import { checkReceiveWindow } from './receive-window.ts'
-import { type Refusal, refusals } from './refusal.ts'
+import { gatewayRefusals, type Refusal, refusals } from './refusal.ts'
+import { servedNames, type ServedName } from './served-rows.ts'
 import { defaultWireSettings, type WireSettings } from './settings.ts'
 import { type WireCounters, type WireEvent } from './wire-event.ts'
 import { type WireRequest, type WireResponse } from './wire-request.ts'
 
 export interface WireOptions {
-  readonly core: ServedCore
+  readonly exchange: ServedExchange
   /** The exchange's clock. */
   readonly clock: Clock
   readonly settings?: WireSettings
@@ -26,6 +27,8 @@ export interface WireOptions {
 /** The exchange as its clients see it: requests in, responses out, no sockets. */
 export interface Wire {
   handle(request: WireRequest): WireResponse
+  /** The name of the row that a request is for. */
+  endpointOf(request: WireRequest): ServedName | undefined
   counters(): WireCounters
 }
 
@@ -37,39 +40,42 @@ export function createWire(options: WireOptions): Wire {
 type Outcome = Refusal | Reply<unknown>
 
 class ExchangeWire implements Wire {
-  readonly #core: ServedCore
+  readonly #exchange: ServedExchange
+  readonly #endpointAt: EndpointFinder
   readonly #clock: Clock
   readonly #settings: WireSettings
   readonly #onEvent: (event: WireEvent) => void
   readonly #limits: RateLimits
-  readonly #requests: Record<EndpointName, number>
+  readonly #requests: Record<ServedName, number>
   readonly #refusals = new Map<string, number>()
   /** The JSON of ticker answers by the core's own array, which it keeps while the market stands still. */
   readonly #tickersJson = new WeakMap<object, Buffer>()
   #latestAt = 0
 
-  constructor({ core, clock, settings = defaultWireSettings, onEvent = () => {} }: WireOptions) {
-    this.#core = core
+  constructor({ exchange, clock, settings = defaultWireSettings, onEvent = () => {} }: WireOptions) {
+    this.#exchange = exchange
+    this.#endpointAt = createEndpointFinder(settings.platformCoin)
     this.#clock = clock
     this.#settings = settings
     this.#onEvent = onEvent
     this.#limits = new RateLimits(settings.rateLimits)
-    this.#requests = Object.fromEntries(endpointNames.map((name) => [name, 0])) as Record<
-      EndpointName,
-      number
-    >
+    this.#requests = Object.fromEntries(servedNames.map((name) => [name, 0])) as Record<ServedName, number>
   }
 
   handle(request: WireRequest): WireResponse {
     // A clock that steps back must neither reopen a rate limit nor move the market back.
     const now = Math.max(this.#latestAt, this.#clock.now())
     this.#latestAt = now
-    const endpoint = endpointAt(request)
+    const endpoint = this.#endpointAt(request)
     if (endpoint !== undefined) this.#requests[endpoint.name]++
     const taken = new TakenRequest(now)
     const outcome = this.#answerSafely(request, endpoint, taken)
     if (!outcome.ok) this.#countRefusal(outcome, endpoint, taken)
     return this.#respond(outcome, endpoint, taken)
+  }
+
+  endpointOf(request: WireRequest): ServedName | undefined {
+    return this.#endpointAt(request)?.name
   }
 
   counters(): WireCounters {
@@ -101,11 +107,7 @@ class ExchangeWire implements Wire {
       return refusals.tooManyRequests
     }
     if (endpoint.auth !== 'public') {
-      const authenticated = authenticate(request, {
-        accountByKey: (key) => this.#core.accountByKey(key),
-        toleranceMs: settings.timestampToleranceMs,
-        now: taken.now,
-      })
+      const authenticated = this.#authenticate(endpoint, request, taken.now)
       if (!authenticated.ok) return authenticated
       taken.account = authenticated.account
     }
@@ -115,10 +117,22 @@ class ExchangeWire implements Wire {
     return read.ok ? this.#serve(endpoint, read.parameters, taken) : read
   }
 
+  #authenticate(endpoint: NamedEndpoint, request: WireRequest, now: number) {
+    const { timestampToleranceMs, gatewayToleranceMs } = this.#settings
+    if (endpoint.auth === 'schemeB') {
+      const accountByGatewayKey = (key: string) => this.#exchange.accountByGatewayKey(key)
+      return authenticateGateway(request, { accountByGatewayKey, toleranceMs: gatewayToleranceMs, now })
+    }
+    const accountByKey = (key: string) => this.#exchange.accountByKey(key)
+    return authenticate(request, { accountByKey, toleranceMs: timestampToleranceMs, now })
+  }
+
   /** Counts the call against its endpoint's limit. */
   #take(endpoint: NamedEndpoint, who: string, taken: TakenRequest): boolean {
     const isCopyTrader = taken.account?.role === 'copyTrader'
-    const call = { endpoint: endpoint.name, limit: endpoint.limit, who, isCopyTrader }
+    const limit =
+      endpoint.auth === 'schemeB' ? { ...endpoint.limit, ...this.#settings.gatewayLimit } : endpoint.limit
+    const call = { endpoint: endpoint.name, limit, who, isCopyTrader }
     const { granted, remaining } = this.#limits.take(call, taken.now)
     taken.remaining = remaining
     return granted
@@ -127,20 +141,19 @@ class ExchangeWire implements Wire {
   #readParameters(endpoint: NamedEndpoint, request: WireRequest, now: number) {
     const { businessErrorStatus: status, unknownParameters } = this.#settings
     const read = readParameters(endpoint, request)
-    if (!read.ok) return read
-    const checked = checkParameters(endpoint, read.parameters, { unknownParameters, status })
-    if (!checked.ok) return checked
+    const checked = read.ok ? checkParameters(endpoint, read.parameters, { unknownParameters, status }) : read
+    if (!checked.ok)
+      return endpoint.auth === 'schemeB' ? gatewayRefusals.badRequest(checked.message) : checked
     return checkReceiveWindow(checked.parameters, { now, status }) ?? checked
   }
 
   #serve(endpoint: NamedEndpoint, parameters: Parameters, taken: TakenRequest): Outcome {
     // The schema has just passed the parameters, which is what the handler's own type says of them.
-    const serve = handlers[endpoint.name] as (
-      core: ServedCore,
+    const serve = this.#exchange.handlers[endpoint.name] as (
       request: Parameters,
-      caller: { account: { uid: string }; now: number },
+      caller: Caller,
     ) => Reply<unknown>
-    return serve(this.#core, parameters, { account: taken.account ?? NOBODY, now: taken.now })
+    return serve(parameters, { account: taken.account ?? NOBODY, now: taken.now })
   }
 
   #respond(
@@ -151,10 +164,11 @@ class ExchangeWire implements Wire {
     const headers: Record<string, string> = { 'content-type': 'application/json;charset=UTF-8' }
     if (remaining !== undefined) headers['x-mbx-used-remain-limit'] = String(remaining)
     if (outcome.ok) {
-      const head = `{"code":"00000","msg":"success","requestTime":${now},"data":`
-      if (endpoint?.name === 'tickers')
-        return { status: 200, headers, body: this.#tickersBody(head, outcome.data) }
-      return { status: 200, headers, body: `${head}${JSON.stringify(outcome.data)}}` }
+      const { textField = 'msg', name } = endpoint ?? {}
+      const at = name !== undefined && this.#settings.requestTimeTexts.includes(name) ? `"${now}"` : now
+      const head = `{"code":"00000","${textField}":"success","requestTime":${at},"data":`
+      if (name === 'tickers') return { status: 200, headers, body: this.#tickersBody(head, outcome.data) }
+      return { status: 200, headers, body: `${head}${JSON.stringify(outcome.data ?? null)}}` }
     }
     const status = 'status' in outcome ? outcome.status : this.#settings.businessErrorStatus
     const body = { code: outcome.code, msg: outcome.message, requestTime: now, data: null }

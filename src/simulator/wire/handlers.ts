@@ -1,12 +1,6 @@
-import {
-  type EndpointName,
-  endpointNames,
-  type WireRequestOf,
-  type WireResponseOf,
-} from '../../protocol/endpoints.ts'
-import { type AccountRef } from '../core/account.ts'
-import { type ExchangeCore } from '../core/exchange-core.ts'
+import { type AccountRef, type AccountSetup } from '../core/account.ts'
 import { type Reply } from '../core/reply.ts'
+import { type ServedName, type ServedRequestOf, type ServedResponseOf } from './served-rows.ts'
 
 /** Who asks, and when. */
 export interface Caller {
@@ -16,49 +10,22 @@ export interface Caller {
   readonly now: number
 }
 
-/** Rows that this exchange does not serve yet. A row that is neither here nor among the handlers does not compile. */
-type NotServed =
-  | 'spotHistoryOrders'
-  | 'spotOrderInfo'
-  | 'spotSymbols'
-  | 'spotWithdrawal'
-  | 'isolatedOpenOrders'
-  | 'crossedOpenOrders'
-  | 'isolatedLiquidationOrders'
-  | 'crossedLiquidationOrders'
-  | 'isolatedBatchCancelOrders'
-  | 'copyOrderTotalDetail'
-  | 'copyConfigSettingSymbols'
-  | 'convertRecords'
-  | 'createVirtualSubaccounts'
-  | 'gatewayTest'
-
-export type ServedName = Exclude<EndpointName, NotServed>
-
-/** What the wire asks of the core: a method an endpoint, under its name, and whose key is whose. */
-export type ServedCore = Pick<ExchangeCore, ServedName | 'accountByKey'>
-
-export type Handler<Name extends ServedName> = (
-  core: ServedCore,
-  request: WireRequestOf<Name>,
-  caller: Caller,
-) => Reply<WireResponseOf<Name>>
-
 /** The caller of a public endpoint: no account has an empty UID. */
 export const NOBODY: AccountRef = { uid: '' }
 
-/** What answers each row of the table. A row without a handler does not compile. */
-export const handlers: { readonly [Name in ServedName]: Handler<Name> } = {
-  batchPlaceOrder: (core, request, { account, now }) => core.batchPlaceOrder(account, request, now),
-  cancelAllOrders: (core, request, { account, now }) => core.cancelAllOrders(account, request, now),
-  modifyPlanOrder: (core, request, { account, now }) => core.modifyPlanOrder(account, request, now),
-  orderFills: (core, request, { account, now }) => core.orderFills(account, request, now),
-  singlePosition: (core, request, { account, now }) => core.singlePosition(account, request, now),
-  tickers: (core, request, { now }) => core.tickers(request, now),
-  longShortRatio: (core, request, { now }) => core.longShortRatio(request, now),
-}
+export type Handler<Name extends ServedName> = (
+  request: ServedRequestOf<Name>,
+  caller: Caller,
+) => Reply<ServedResponseOf<Name>>
 
-/** The rows that have a handler, in the document's order. */
-export const servedNames: readonly ServedName[] = endpointNames.filter(
-  (name): name is ServedName => name in handlers,
-)
+/** What answers each row. An exchange with a row that nothing answers does not compile. */
+export type Handlers = { readonly [Name in ServedName]: Handler<Name> }
+
+/** What the wire asks of the exchange behind it. */
+export interface ServedExchange {
+  readonly handlers: Handlers
+  /** Whose API key it is. */
+  accountByKey(apiKey: string): AccountSetup | undefined
+  /** Whose key of the signed gateway it is. */
+  accountByGatewayKey(apiKey: string): AccountSetup | undefined
+}

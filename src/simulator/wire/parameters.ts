@@ -1,9 +1,10 @@
+import { withCapitals } from '../../protocol/capitals.ts'
 import { type Endpoint } from '../../protocol/endpoint.ts'
 import { parameterRefusals, type Refusal, refusals } from './refusal.ts'
 import { type WireRequest } from './wire-request.ts'
 
-/** Parameters that the document's samples also write in lower case. */
-const CAPITALISED: readonly string[] = ['productType', 'symbol']
+/** What public clients write with capitals (`GTC`, `Open`) and the document in small letters. */
+const SMALL: ReadonlySet<string> = new Set(['force', 'side', 'tradeSide', 'orderType'])
 
 /** Document: no endpoint takes more than a dozen parameters; this is a cap on work, not a rule. */
 const QUERY_PARAMETERS_MAX = 64
@@ -22,8 +23,24 @@ export interface ReadParameters {
  * write in lower case is put in capitals.
  */
 export function readParameters(endpoint: Endpoint, request: WireRequest): ReadParameters | Refusal {
+  if (endpoint.parts === 'queryAndBody') return readParts(request)
   const read = endpoint.method === 'GET' ? parseQuery(request.query) : parseBody(request)
-  return read.ok ? { ok: true, parameters: withoutEmptyValues(withCapitals(read.parameters)) } : read
+  if (!read.ok) return read
+  return { ok: true, parameters: withoutEmptyValues(withSmallLetters(withCapitals(read.parameters))) }
+}
+
+/** The query of a request by name, percent-encoding undone. */
+export function readQueryText(query: string): Readonly<Record<string, string>> {
+  const read = parseQuery(query)
+  return read.ok ? (read.parameters as Record<string, string>) : {}
+}
+
+/** Query and body as they came: nothing of them is the exchange's own. */
+function readParts(request: WireRequest): ReadParameters | Refusal {
+  const query = parseQuery(request.query)
+  if (!query.ok) return query
+  const body = parseBody(request)
+  return body.ok ? { ok: true, parameters: { query: query.parameters, body: body.parameters } } : body
 }
 
 function parseQuery(query: string): ReadParameters | Refusal {
@@ -67,12 +84,18 @@ function define(target: Parameters, name: string, value: unknown): void {
   Object.defineProperty(target, name, { value, enumerable: true, writable: true, configurable: true })
 }
 
-function withCapitals(parameters: Parameters): Parameters {
-  for (const name of CAPITALISED) {
-    const value = parameters[name]
-    if (typeof value === 'string') parameters[name] = value.toUpperCase()
+/** At the top and in the objects of lists, which is as deep as requests go. */
+function withSmallLetters(parameters: Parameters): Parameters {
+  const kept: Parameters = {}
+  for (const [name, value] of Object.entries(parameters)) {
+    if (Array.isArray(value)) define(kept, name, value.map(withSmallItem))
+    else define(kept, name, typeof value === 'string' && SMALL.has(name) ? value.toLowerCase() : value)
   }
-  return parameters
+  return kept
+}
+
+function withSmallItem(item: unknown): unknown {
+  return isObject(item) ? withSmallLetters(item) : item
 }
 
 /** Drops empty texts from an object and from the objects in its lists: one level, which is all there is. */

@@ -14,6 +14,7 @@ export const refusals = {
   /** Measured on the real exchange: a missing key is called invalid, not empty. */
   keyMissing: refuse(400, '40006', 'Invalid ACCESS_KEY'),
   keyUnknown: refuse(400, '40037', 'Apikey does not exist'),
+  addressUnknown: refuse(400, '40018', 'Invalid IP'),
   signMissing: refuse(400, '40002', 'ACCESS_SIGN cannot be empty'),
   timestampMissing: refuse(400, '40003', 'ACCESS_TIMESTAMP cannot be empty'),
   timestampInvalid: refuse(400, '40005', 'Invalid ACCESS_TIMESTAMP'),
@@ -29,6 +30,12 @@ export const refusals = {
   headersTooMany: refuse(431, '40007', 'Too many request headers'),
   internal: refuse(500, '40725', 'service return an error'),
 } as const satisfies Record<string, Refusal>
+
+/** Document, Errors: the HTTP status codes of the signed gateway. The codes repeat them; they are our own. */
+export const gatewayRefusals = {
+  badRequest: (reason: string) => refuse(400, '400', `Bad Request: ${reason}`),
+  forbidden: (reason: string) => refuse(403, '403', `Forbidden: ${reason}`),
+} as const
 
 /** A value that the exchange cannot accept. `status` is that of business errors, a setting of the wire. */
 export const parameterRefusals = {

@@ -5,13 +5,12 @@ import { type Context, Hono } from 'hono'
 import { type Clock } from '../../lib/clock.ts'
 import { Failure, messageOf } from '../../lib/failure.ts'
 import { type Timers } from '../../lib/timers.ts'
-import { endpointNamed } from '../../protocol/endpoints.ts'
 import { Answerer } from './answerer.ts'
 import { type FaultPlan } from './faults.ts'
 import { renderFrontPage } from './front-page.ts'
 import { type Wire } from './handle.ts'
-import { servedNames } from './handlers.ts'
 import { readRequest } from './read-request.ts'
+import { servedNames, servedRow } from './served-rows.ts'
 import { type ServerEvent } from './server-event.ts'
 import { startTicking } from './ticking.ts'
 
@@ -94,7 +93,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
 type App = { Bindings: HttpBindings }
 
 function buildApp(options: ServerOptions, answerer: Answerer): Hono<App> {
-  const frontPage = renderFrontPage(servedNames.map(endpointNamed))
+  const frontPage = renderFrontPage(servedNames.map(servedRow))
   const app = new Hono<App>()
   app.get('/', (context) => context.html(frontPage))
   app.all('*', (context) => serve(context, options, answerer))

@@ -1,4 +1,7 @@
+import { SCHEME_B_TOLERANCE_MS } from '../../protocol/signing.ts'
+import { defaultPlatformCoin } from '../wallet/platform-coin.ts'
 import { defaultRateLimitSettings, type RateLimitSettings } from './rate-limits.ts'
+import { type ServedName } from './served-rows.ts'
 
 /** The knobs of the wire: what the document leaves open, or where its readers disagree. */
 export interface WireSettings {
@@ -7,6 +10,17 @@ export interface WireSettings {
   readonly businessErrorStatus: 200 | 400
   /** How far ACCESS-TIMESTAMP may stand from the exchange's clock, either way, ms. */
   readonly timestampToleranceMs: number
+  /** The signed gateway's: how far x-api-timestamp may stand from the exchange's clock, either way, ms. */
+  readonly gatewayToleranceMs: number
+  /**
+   * Calls of the signed gateway that a client has before HTTP 429. The document names the answer and no
+   * number: this is the simulator's own.
+   */
+  readonly gatewayLimit: { readonly calls: number; readonly perMs: number }
+  /** The ticker of the platform's own coin: it stands in the path of the conversion history. */
+  readonly platformCoin: string
+  /** Endpoints whose envelope has `requestTime` as a string, as answers of the real exchange now and then do. */
+  readonly requestTimeTexts: readonly ServedName[]
   /** What happens to parameters that no row lists. */
   readonly unknownParameters: 'ignore' | 'refuse'
   /** A longer request body is refused. A full batch of 50 orders is about 15,000. */
@@ -20,6 +34,11 @@ export const defaultWireSettings: WireSettings = {
   businessErrorStatus: 400,
   // The vendor's signature page: "within 30 seconds of the API server time".
   timestampToleranceMs: 30_000,
+  gatewayToleranceMs: SCHEME_B_TOLERANCE_MS,
+  gatewayLimit: { calls: 10, perMs: 1000 },
+  platformCoin: defaultPlatformCoin.name,
+  // Answers that public clients have recorded: cancelling, and the list of coins.
+  requestTimeTexts: ['cancelOrder', 'batchCancelOrders', 'cancelPlanOrder', 'spotCoins'],
   unknownParameters: 'ignore',
   bodyBytesMax: 1_048_576,
   headersMax: 64,

@@ -1,7 +1,12 @@
-import { type RequestOf, type ResponseOf } from '../../../src/protocol/endpoints.ts'
 import { type AccountSetup } from '../../../src/simulator/core/account.ts'
 import { accept, type Reply } from '../../../src/simulator/core/reply.ts'
-import { type ServedCore } from '../../../src/simulator/wire/handlers.ts'
+import { type Caller, type Handlers, type ServedExchange } from '../../../src/simulator/wire/handlers.ts'
+import {
+  servedNames,
+  type ServedName,
+  type ServedRequestOf,
+  type ServedResponseOf,
+} from '../../../src/simulator/wire/served-rows.ts'
 
 export const ALICE: AccountSetup = {
   uid: '1001',
@@ -12,6 +17,7 @@ export const ALICE: AccountSetup = {
   positionMode: 'one_way_mode',
   role: 'ordinary',
   balances: { USDT: '10000' },
+  gateway: { key: 'gateway-of-alice', secret: 'gateway-secret-of-alice', isWhitelisted: true },
 }
 
 export const CAROL: AccountSetup = {
@@ -20,67 +26,52 @@ export const CAROL: AccountSetup = {
   label: 'carol',
   key: 'key-of-carol',
   role: 'copyTrader',
+  gateway: { key: 'gateway-of-carol', secret: 'gateway-secret-of-carol', isWhitelisted: true },
 }
 
-/** A core that accepts everything, remembers what it was asked, and can be told to refuse or to break. */
-export class FakeCore implements ServedCore {
+/** An exchange that accepts everything, remembers what it was asked, and can be told to refuse or to break. */
+export class FakeCore implements ServedExchange {
   readonly calls: { readonly name: string; readonly uid: string | undefined; readonly request: unknown }[] =
     []
   readonly advances: number[] = []
+  readonly handlers: Handlers
   refusal: { readonly code: string; readonly message: string } | undefined
   defect: Error | undefined
-  tickerRows: ResponseOf<'tickers'> = [TICKER]
+  tickerRows: ServedResponseOf<'tickers'> = [TICKER]
   readonly #accounts: readonly AccountSetup[]
 
   constructor(accounts: readonly AccountSetup[] = [ALICE, CAROL]) {
     this.#accounts = accounts
+    this.handlers = Object.fromEntries(
+      servedNames.map((name) => [
+        name,
+        (request: unknown, caller: Caller) => this.#reply(name, request, caller),
+      ]),
+    ) as unknown as Handlers
   }
 
   advance(now: number): void {
     this.advances.push(now)
   }
 
-  batchPlaceOrder({ uid }: { uid: string }, request: RequestOf<'batchPlaceOrder'>) {
-    const successList = request.orderList.map(({ clientOid }, index) => ({ orderId: `9${index}`, clientOid }))
-    return this.#reply('batchPlaceOrder', uid, request, { successList, failureList: [] })
-  }
-
-  cancelAllOrders({ uid }: { uid: string }, request: RequestOf<'cancelAllOrders'>) {
-    return this.#reply('cancelAllOrders', uid, request, { successList: [], failureList: [] })
-  }
-
-  modifyPlanOrder({ uid }: { uid: string }, request: RequestOf<'modifyPlanOrder'>) {
-    return this.#reply('modifyPlanOrder', uid, request, { orderId: '1', clientOid: 'a' })
-  }
-
-  orderFills({ uid }: { uid: string }, request: RequestOf<'orderFills'>) {
-    return this.#reply('orderFills', uid, request, { fillList: [], endId: null })
-  }
-
-  singlePosition({ uid }: { uid: string }, request: RequestOf<'singlePosition'>) {
-    return this.#reply('singlePosition', uid, request, [])
-  }
-
-  tickers(request: RequestOf<'tickers'>) {
-    return this.#reply('tickers', undefined, request, this.tickerRows)
-  }
-
-  longShortRatio(request: RequestOf<'longShortRatio'>) {
-    return this.#reply('longShortRatio', undefined, request, [{ ts: '1700000000000', longShortRatio: '1.1' }])
-  }
-
   accountByKey(apiKey: string): AccountSetup | undefined {
     return this.#accounts.find(({ key }) => key === apiKey)
   }
 
-  #reply<Data>(name: string, uid: string | undefined, request: unknown, data: Data): Reply<Data> {
+  accountByGatewayKey(apiKey: string): AccountSetup | undefined {
+    return this.#accounts.find(({ gateway }) => gateway?.key === apiKey)
+  }
+
+  #reply(name: ServedName, request: unknown, { account: { uid } }: Caller): Reply<unknown> {
     if (this.defect !== undefined) throw this.defect
-    this.calls.push({ name, uid, request })
-    return this.refusal === undefined ? accept(data) : { ok: false, ...this.refusal }
+    this.calls.push({ name, uid: uid === '' ? undefined : uid, request })
+    if (this.refusal !== undefined) return { ok: false, ...this.refusal }
+    if (name === 'tickers') return accept(this.tickerRows)
+    return accept(name === 'batchPlaceOrder' ? acceptBatch(request as Batch) : (DATA[name] ?? []))
   }
 }
 
-const TICKER: ResponseOf<'tickers'>[number] = {
+const TICKER: ServedResponseOf<'tickers'>[number] = {
   symbol: 'BTCUSDT',
   lastPr: '60000.1',
   askPr: '60000.2',
@@ -88,4 +79,49 @@ const TICKER: ResponseOf<'tickers'>[number] = {
   bidSz: '1.2',
   askSz: '3.4',
   ts: '1700000000000',
+}
+
+type Batch = ServedRequestOf<'batchPlaceOrder'>
+
+function acceptBatch({ orderList }: Batch): ServedResponseOf<'batchPlaceOrder'> {
+  const successList = orderList.map(({ clientOid }, index) => ({ orderId: `9${index}`, clientOid }))
+  return { successList, failureList: [] }
+}
+
+const REFERENCE = { orderId: '1', clientOid: 'a' }
+const LISTS = { successList: [], failureList: [] }
+
+/** What each row answers here, where that is no list. */
+const DATA: { readonly [Name in ServedName]?: ServedResponseOf<Name> } = {
+  cancelAllOrders: LISTS,
+  modifyPlanOrder: REFERENCE,
+  orderFills: { fillList: [], endId: null },
+  longShortRatio: [{ ts: '1700000000000', longShortRatio: '1.1' }],
+  spotWithdrawal: REFERENCE,
+  isolatedOpenOrders: { orderList: [] },
+  crossedOpenOrders: { orderList: [] },
+  isolatedLiquidationOrders: { resultList: [] },
+  crossedLiquidationOrders: { resultList: [] },
+  isolatedBatchCancelOrders: LISTS,
+  copyOrderTotalDetail: {},
+  copyConfigSettingSymbols: 'success',
+  createVirtualSubaccounts: LISTS,
+  gatewayTest: { uid: '1001' },
+  serverTime: { serverTime: '1700000000000' },
+  account: { marginCoin: 'USDT' },
+  setLeverage: {},
+  setMarginMode: {},
+  setPositionMode: {},
+  placeOrder: REFERENCE,
+  cancelOrder: REFERENCE,
+  batchCancelOrders: LISTS,
+  orderDetail: { symbol: 'BTCUSDT', orderId: '1' },
+  ordersPending: { entrustedList: [] },
+  placePlanOrder: REFERENCE,
+  ordersPlanPending: { entrustedList: [] },
+  cancelPlanOrder: LISTS,
+  spotPlaceOrder: REFERENCE,
+  spotCancelOrder: REFERENCE,
+  isolatedPlaceOrder: REFERENCE,
+  crossedPlaceOrder: REFERENCE,
 }

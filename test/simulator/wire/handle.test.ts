@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { endpointNamed, endpointNames } from '../../../src/protocol/endpoints.ts'
-import { servedNames } from '../../../src/simulator/wire/handlers.ts'
+import { servedRow } from '../../../src/simulator/wire/served-rows.ts'
+import { defaultWireSettings } from '../../../src/simulator/wire/settings.ts'
 import { ALICE, CAROL } from './fake-core.ts'
 import {
   BATCH_BODY,
@@ -11,6 +11,7 @@ import {
   MODIFY_PLAN_PATH,
   POSITION_PATH,
   RATIO_PATH,
+  requestFor,
   signedRequest,
   START_AT,
   TICKERS_PATH,
@@ -21,19 +22,44 @@ const BATCH = { method: 'POST', path: BATCH_PATH } as const
 const CANCEL_ALL = { method: 'POST', path: CANCEL_ALL_PATH } as const
 const MODIFY_PLAN = { method: 'POST', path: MODIFY_PLAN_PATH } as const
 
-test('there is a good request for every endpoint that is served', () => {
-  expect(GOOD_REQUESTS.map(({ path }) => path)).toEqual(servedNames.map((name) => endpointNamed(name).path))
-})
-
-test.each(GOOD_REQUESTS)('$path answers an envelope whose data satisfies its own row', (parts) => {
+test.each(GOOD_REQUESTS)('$name answers an envelope whose data satisfies its own row', (parts) => {
   const bench = new WireBench()
 
-  const answer = bench.ask(signedRequest(ALICE, parts))
+  const answer = bench.ask(requestFor(ALICE, parts))
 
-  expect(answer).toMatchObject({ status: 200, code: '00000', msg: 'success', requestTime: START_AT })
-  const row = endpointNames.map(endpointNamed).find(({ path }) => path === parts.path)
-  expect(row?.response.safeParse(answer.data)).toMatchObject({ success: true })
+  const { textField = 'msg', response } = servedRow(parts.name)
+  const isText = defaultWireSettings.requestTimeTexts.includes(parts.name)
+  expect(answer).toMatchObject({ status: 200, code: '00000', [textField]: 'success' })
+  expect(answer.requestTime).toBe(isText ? String(START_AT) : START_AT)
+  expect(response.safeParse(answer.data)).toMatchObject({ success: true })
   expect(answer.headers['content-type']).toMatch(/^application\/json/)
+})
+
+test('one spot answer has its text under message, and no msg', () => {
+  const answer = new WireBench().ask(signedRequest(ALICE, { path: '/api/v2/spot/trade/history-orders' }))
+
+  expect(answer).toMatchObject({ code: '00000', message: 'success' })
+  expect(answer).not.toHaveProperty('msg')
+})
+
+test('the conversion history stands under the platform’s own coin, in small letters, and no other', () => {
+  const bench = new WireBench({ platformCoin: 'OWN' })
+  const codes = ['own', 'OWN', 'usdt'].map(
+    (coin) => bench.ask(signedRequest(ALICE, { path: `/api/v2/convert/${coin}-convert-records` })).code,
+  )
+
+  expect(codes).toEqual(['00000', '40404', '40404'])
+})
+
+test('what public clients write with capitals is taken in small letters', () => {
+  const bench = new WireBench()
+  const item = { size: '1', price: '2', side: 'Buy', orderType: 'LIMIT', force: 'GTC', tradeSide: 'Open' }
+
+  bench.ask(signedRequest(ALICE, { ...BATCH, body: { ...BATCH_BODY, orderList: [item] } }))
+
+  expect(bench.core.calls[0]?.request).toMatchObject({
+    orderList: [{ side: 'buy', orderType: 'limit', force: 'gtc', tradeSide: 'open' }],
+  })
 })
 
 test('public endpoints are answered without a signature', () => {

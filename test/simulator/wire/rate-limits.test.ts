@@ -1,10 +1,17 @@
 import { expect, test } from 'vitest'
-import { endpointNamed } from '../../../src/protocol/endpoints.ts'
 import { type Counting, createCallCounter } from '../../../src/simulator/wire/call-counter.ts'
-import { servedNames } from '../../../src/simulator/wire/handlers.ts'
 import { defaultRateLimitSettings, RateLimits } from '../../../src/simulator/wire/rate-limits.ts'
+import { servedRow } from '../../../src/simulator/wire/served-rows.ts'
+import { defaultWireSettings } from '../../../src/simulator/wire/settings.ts'
 import { ALICE, CAROL } from './fake-core.ts'
-import { BATCH_BODY, BATCH_PATH, GOOD_REQUESTS, signedRequest, TICKERS_PATH } from './signed-request.ts'
+import {
+  BATCH_BODY,
+  BATCH_PATH,
+  GOOD_REQUESTS,
+  requestFor,
+  signedRequest,
+  TICKERS_PATH,
+} from './signed-request.ts'
 import { WireBench } from './wire-bench.ts'
 
 /** Half a second into a second of the clock. */
@@ -86,19 +93,21 @@ test('in no window of a second does sliding counting grant more than the limit, 
   }
 })
 
-const LIMITS = servedNames.flatMap((name) => COUNTINGS.map((counting) => [name, counting] as const))
+const LIMITS = GOOD_REQUESTS.flatMap((parts) =>
+  COUNTINGS.map((counting) => [parts.name, counting, parts] as const),
+)
 
-test.each(LIMITS)('%s is limited as the document says, under %s counting', (name, counting) => {
-  const { calls, scope } = endpointNamed(name).limit
+test.each(LIMITS)('%s is limited as its row says, under %s counting', (name, counting, parts) => {
+  const { limit, auth } = servedRow(name)
+  const { scope } = limit
+  const { calls } = auth === 'schemeB' ? defaultWireSettings.gatewayLimit : limit
   const bench = new WireBench({ rateLimits: { ...defaultRateLimitSettings, counting } })
   bench.now = NOW
-  const parts = GOOD_REQUESTS.find(({ path }) => path === endpointNamed(name).path)
-  if (parts === undefined) throw new Error(`no request for ${name}`)
-  const request = signedRequest(ALICE, { ...parts, at: NOW })
+  const request = requestFor(ALICE, { ...parts, at: NOW })
   const other =
     scope === 'ip'
-      ? signedRequest(ALICE, { ...parts, at: NOW, remoteAddress: '127.0.0.2' })
-      : signedRequest(CAROL, { ...parts, at: NOW })
+      ? requestFor(ALICE, { ...parts, at: NOW, remoteAddress: '127.0.0.2' })
+      : requestFor(CAROL, { ...parts, at: NOW })
 
   const answers = Array.from({ length: calls + 1 }, () => bench.ask(request))
   const ofAnother = bench.ask(other)
@@ -174,7 +183,7 @@ test('unknown addresses of the exchange count against the overall limit too', ()
 
 test('the memory for callers is bounded: the one unseen for longest is forgotten', () => {
   const limits = new RateLimits(defaultRateLimitSettings)
-  const { limit } = endpointNamed('longShortRatio')
+  const { limit } = servedRow('longShortRatio')
   const take = (who: string) =>
     limits.take({ endpoint: 'longShortRatio', limit, who, isCopyTrader: false }, NOW)
 

@@ -42,7 +42,7 @@ export async function startServerBench(options: ServerBenchOptions = {}): Promis
   const onEvent = (event: ServerEvent) => void events.push(event)
   const faults = new FaultPlan(options.faults ?? noFaults, 7)
   const server = await startServer({
-    wire: createWire({ core, clock, onEvent }),
+    wire: createWire({ exchange: core, clock, onEvent }),
     faults,
     clock,
     timers: systemTimers,

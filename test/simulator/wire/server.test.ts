@@ -222,7 +222,7 @@ test('a port that is taken is said plainly', async () => {
   const onEvent = () => {}
 
   const second = startServer({
-    wire: createWire({ core, clock: systemClock }),
+    wire: createWire({ exchange: core, clock: systemClock }),
     faults: new FaultPlan(noFaults, 1),
     clock: systemClock,
     timers: systemTimers,

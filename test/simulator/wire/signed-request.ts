@@ -1,9 +1,14 @@
-import { signSchemeA } from '../../../src/protocol/signing.ts'
+import { formatPath } from '../../../src/protocol/endpoint-path.ts'
+import { signSchemeA, signSchemeB } from '../../../src/protocol/signing.ts'
 import { type AccountSetup } from '../../../src/simulator/core/account.ts'
+import { servedNames, servedRow, type ServedName } from '../../../src/simulator/wire/served-rows.ts'
+import { defaultWireSettings } from '../../../src/simulator/wire/settings.ts'
 import { type WireRequest } from '../../../src/simulator/wire/wire-request.ts'
 
 /** 2023-11-14T22:13:20Z: where the virtual clock of these tests starts. */
 export const START_AT = 1_700_000_000_000
+
+const PLATFORM_COIN = defaultWireSettings.platformCoin.toLowerCase()
 
 export interface RequestParts {
   readonly method?: 'GET' | 'POST'
@@ -51,17 +56,111 @@ export const BATCH_BODY = {
   ],
 } as const
 
-/** A good request for each endpoint, by its path. */
-export const GOOD_REQUESTS: readonly RequestParts[] = [
-  { method: 'POST', path: BATCH_PATH, body: BATCH_BODY },
-  { method: 'POST', path: CANCEL_ALL_PATH, body: { productType: 'USDT-FUTURES', symbol: 'BTCUSDT' } },
-  {
-    method: 'POST',
-    path: MODIFY_PLAN_PATH,
-    body: { productType: 'USDT-FUTURES', orderId: '1', newSize: '2' },
+/** What a correct client of the signed gateway sends. */
+export function gatewayRequest(
+  account: Pick<AccountSetup, 'gateway'>,
+  { path, query = '', body = '', at = START_AT, remoteAddress = '127.0.0.1' }: RequestParts,
+  headers: Readonly<Record<string, string | undefined>> = {},
+): WireRequest {
+  const { key = '', secret = '' } = account.gateway ?? {}
+  const text = typeof body === 'string' ? body : JSON.stringify(body)
+  const timestamp = String(at)
+  const parameters = Object.fromEntries(new URLSearchParams(query))
+  const signed = {
+    'x-api-key': key,
+    'x-api-timestamp': timestamp,
+    'x-api-signature': signSchemeB(secret, {
+      apiPath: path,
+      query: parameters,
+      body: text,
+      apiKey: key,
+      timestamp,
+    }),
+    'content-type': 'application/json',
+    ...headers,
+  }
+  return { method: 'POST', path, query, body: text, headers: signed, remoteAddress }
+}
+
+/** Signed by the scheme of the address. */
+export function requestFor(account: AccountSetup, parts: RequestParts): WireRequest {
+  return parts.path === GATEWAY_PATH ? gatewayRequest(account, parts) : signedRequest(account, parts)
+}
+
+export const GATEWAY_PATH = '/swap/api/test'
+
+const FUTURES = { symbol: 'BTCUSDT', productType: 'USDT-FUTURES', marginCoin: 'USDT' }
+const QUERY = 'productType=USDT-FUTURES&symbol=BTCUSDT'
+const MARGIN_ORDER = { symbol: 'BTCUSDT', side: 'buy', orderType: 'limit', price: '60000', baseSize: '0.01' }
+const PLAN = {
+  planType: 'normal_plan',
+  triggerPrice: '61000',
+  triggerType: 'fill_price',
+  marginMode: 'crossed',
+}
+
+/** A good request for each row that is served. */
+export const GOOD_REQUEST_OF: Readonly<Record<ServedName, Omit<RequestParts, 'path'>>> = {
+  batchPlaceOrder: { body: BATCH_BODY },
+  cancelAllOrders: { body: { productType: 'USDT-FUTURES', symbol: 'BTCUSDT' } },
+  modifyPlanOrder: { body: { productType: 'USDT-FUTURES', orderId: '1', newSize: '2' } },
+  orderFills: { query: QUERY },
+  singlePosition: { query: `marginCoin=USDT&${QUERY}` },
+  tickers: { query: 'productType=USDT-FUTURES' },
+  longShortRatio: { query: 'symbol=BTCUSDT' },
+  spotHistoryOrders: { query: 'symbol=BTCUSDT' },
+  spotOrderInfo: { query: 'orderId=1' },
+  spotSymbols: {},
+  spotWithdrawal: {
+    body: { coin: 'USDT', transferType: 'on_chain', address: 'a', chain: 'trc20', size: '20' },
   },
-  { path: FILLS_PATH, query: 'productType=USDT-FUTURES&symbol=BTCUSDT' },
-  { path: POSITION_PATH, query: 'marginCoin=USDT&productType=USDT-FUTURES&symbol=BTCUSDT' },
-  { path: TICKERS_PATH, query: 'productType=USDT-FUTURES' },
-  { path: RATIO_PATH, query: 'symbol=BTCUSDT' },
-]
+  isolatedOpenOrders: { query: 'symbol=BTCUSDT' },
+  crossedOpenOrders: { query: `startTime=${START_AT - 1000}&symbol=BTCUSDT` },
+  isolatedLiquidationOrders: { query: 'symbol=BTCUSDT' },
+  crossedLiquidationOrders: { query: 'type=swap' },
+  isolatedBatchCancelOrders: { body: { symbol: 'BTCUSDT', orderIdList: [{ orderId: '1', clientId: 'a' }] } },
+  copyOrderTotalDetail: {},
+  copyConfigSettingSymbols: {
+    body: { settingList: [{ symbol: 'BTCUSDT', productType: 'USDT-FUTURES', settingType: 'add' }] },
+  },
+  convertRecords: { query: 'limit=5' },
+  createVirtualSubaccounts: { body: { subAccountList: ['testtest'] } },
+  gatewayTest: { query: 'a=1&b=2', body: { some: ['thing'] } },
+  serverTime: {},
+  contracts: { query: 'productType=USDT-FUTURES' },
+  candles: { query: `granularity=1m&${QUERY}` },
+  historyCandles: { query: `granularity=1H&${QUERY}` },
+  spotCoins: {},
+  marginCurrencies: {},
+  account: { query: `marginCoin=usdt&${QUERY}` },
+  accounts: { query: 'productType=USDT-FUTURES' },
+  allPositions: { query: 'productType=USDT-FUTURES' },
+  setLeverage: { body: { ...FUTURES, leverage: '7' } },
+  setMarginMode: { body: { ...FUTURES, marginMode: 'isolated' } },
+  setPositionMode: { body: { productType: 'USDT-FUTURES', posMode: 'one_way_mode' } },
+  placeOrder: { body: { ...FUTURES, marginMode: 'crossed', size: '0.01', side: 'buy', orderType: 'market' } },
+  cancelOrder: { body: { ...FUTURES, orderId: '1' } },
+  batchCancelOrders: { body: { ...FUTURES, orderIdList: [{ orderId: '1' }] } },
+  orderDetail: { query: `orderId=1&${QUERY}` },
+  ordersPending: { query: QUERY },
+  placePlanOrder: { body: { ...FUTURES, ...PLAN, size: '0.01', side: 'buy', orderType: 'market' } },
+  ordersPlanPending: { query: `planType=normal_plan&${QUERY}` },
+  cancelPlanOrder: { body: { ...FUTURES, orderIdList: [{ orderId: '1', clientOid: '' }] } },
+  spotPlaceOrder: { body: { symbol: 'BTCUSDT', side: 'buy', orderType: 'market', size: '100' } },
+  spotCancelOrder: { body: { symbol: 'BTCUSDT', orderId: '1' } },
+  isolatedPlaceOrder: { body: { ...MARGIN_ORDER, loanType: 'normal' } },
+  crossedPlaceOrder: { body: { ...MARGIN_ORDER, loanType: 'normal' } },
+}
+
+/** The same with method and path, in the order of the tables. */
+export const GOOD_REQUESTS: readonly (RequestParts & { readonly name: ServedName })[] = servedNames.map(
+  (name) => {
+    const { method, path } = servedRow(name)
+    return {
+      name,
+      method,
+      path: formatPath(path, { platform_coin: PLATFORM_COIN }),
+      ...GOOD_REQUEST_OF[name],
+    }
+  },
+)

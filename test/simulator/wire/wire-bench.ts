@@ -16,7 +16,7 @@ export class WireBench {
   constructor(settings: Partial<WireSettings> = {}, accounts?: readonly AccountSetup[]) {
     this.core = new FakeCore(accounts)
     this.wire = createWire({
-      core: this.core,
+      exchange: this.core,
       clock: { now: () => this.now, monotonic: () => this.now },
       settings: { ...defaultWireSettings, ...settings },
       onEvent: (event) => this.events.push(event),

@@ -1,0 +1,34 @@
+import { sumDecimals, ZERO } from '../../lib/decimal.ts'
+import { accountOf, coinOf, symbolOf, type CoreState } from '../core/core-state.ts'
+import { unrealised } from '../core/position.ts'
+import { type FuturesResults } from './copy-desk.ts'
+
+/** The coin that the copy desk counts in. */
+const COIN = 'USDT'
+
+/** What the copy desk must know of a trader's futures account. Other margin coins than USDT are left out. */
+export function futuresResults(state: CoreState, uid: string, afterTrade: number): FuturesResults {
+  const account = accountOf(state, uid)
+  const { balance, realisedProfit, fees, funding, insurance } = coinOf(account, COIN)
+  const open = [...account.positions.values()].flatMap((position) => {
+    const { instrument, markTicks } = symbolOf(state, position.symbol)
+    return instrument.marginCoin === COIN ? [unrealised(instrument, position, markTicks)] : []
+  })
+  let gains = 0
+  let losses = 0
+  let lastTrade = afterTrade
+  for (let index = account.fills.length - 1; index >= 0; index--) {
+    const fill = account.fills[index]
+    if (fill === undefined || fill.sequence <= afterTrade) break
+    lastTrade = Math.max(lastTrade, fill.sequence)
+    if (fill.profit.gt(ZERO)) gains++
+    else if (fill.profit.lt(ZERO)) losses++
+  }
+  return {
+    profit: realisedProfit.minus(fees).plus(funding).plus(insurance),
+    equity: balance.plus(sumDecimals(open)),
+    gains,
+    losses,
+    lastTrade,
+  }
+}

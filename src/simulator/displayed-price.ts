@@ -1,0 +1,15 @@
+import { type CoreState } from './core/core-state.ts'
+import { priceText } from './core/instruments.ts'
+import { type DeskPrice } from './desk.ts'
+
+/** What the futures market of a symbol displays; undefined where there is none, or it has no quote yet. */
+export function displayedPrice(state: CoreState, symbol: string): DeskPrice | undefined {
+  const market = state.symbols.get(symbol)
+  if (market === undefined || market.at === 0) return undefined
+  const { instrument, bidTicks, askTicks, lastTicks } = market
+  return {
+    bid: priceText(instrument, bidTicks),
+    ask: priceText(instrument, askTicks),
+    last: priceText(instrument, lastTicks),
+  }
+}

@@ -1,0 +1,156 @@
+import { type ConvertDesk } from './convert/convert-desk.ts'
+import { type CopyDesk } from './copy/copy-desk.ts'
+import { type CoreState } from './core/core-state.ts'
+import { type ExchangeCore } from './core/exchange-core.ts'
+import { accept } from './core/reply.ts'
+import { type GatewayDesk } from './gateway/gateway-desk.ts'
+import { type MarginDesk } from './margin/margin-desk.ts'
+import {
+  setFuturesLeverage,
+  setFuturesMarginMode,
+  setFuturesPositionMode,
+} from './neighbours/account-modes.ts'
+import { coinInformation } from './neighbours/coin-information.ts'
+import { futuresAccount, futuresAccounts, futuresAllPositions } from './neighbours/futures-account.ts'
+import { futuresCandles } from './neighbours/futures-candles.ts'
+import { futuresContracts } from './neighbours/futures-contracts.ts'
+import {
+  futuresCancelOrder,
+  futuresCancelOrders,
+  futuresOrderDetail,
+  futuresOrdersPending,
+} from './neighbours/futures-orders.ts'
+import { futuresCancelPlans, futuresPlansPending } from './neighbours/futures-plan-orders.ts'
+import { marginCurrencyRows } from './neighbours/margin-currencies.ts'
+import { placeOneOrder, toPlanRequest } from './neighbours/place-one.ts'
+import { type SpotDesk } from './spot/spot-desk.ts'
+import { type SubaccountDesk } from './subaccounts/subaccount-desk.ts'
+import { type Handlers } from './wire/handlers.ts'
+
+/** Every desk of the exchange but futures, which is the core. */
+export interface Desks {
+  readonly spot: SpotDesk
+  readonly margin: MarginDesk
+  readonly convert: ConvertDesk
+  readonly copy: CopyDesk
+  readonly subaccounts: SubaccountDesk
+  readonly gateway: GatewayDesk
+}
+
+/** Carries out a desk's request: the market and every desk are played up to `now` first, all is stored after. */
+export type ServeDesk = <Result>(now: number, handle: (state: CoreState) => Result) => Result
+
+/** What answers each row of the tables, in their order. */
+export function buildHandlers(core: ExchangeCore, desks: Desks, serve: ServeDesk): Handlers {
+  return {
+    ...futuresHandlers(core),
+    ...spotHandlers(desks, serve),
+    ...marginHandlers(desks, serve),
+    ...otherHandlers(desks, serve),
+    ...marketHandlers(core),
+    ...futuresNeighbours(core),
+  }
+}
+
+function futuresHandlers(core: ExchangeCore) {
+  return {
+    batchPlaceOrder: (request, { account, now }) => core.batchPlaceOrder(account, request, now),
+    cancelAllOrders: (request, { account, now }) => core.cancelAllOrders(account, request, now),
+    modifyPlanOrder: (request, { account, now }) => core.modifyPlanOrder(account, request, now),
+    orderFills: (request, { account, now }) => core.orderFills(account, request, now),
+    singlePosition: (request, { account, now }) => core.singlePosition(account, request, now),
+    tickers: (request, { now }) => core.tickers(request, now),
+    longShortRatio: (request, { now }) => core.longShortRatio(request, now),
+  } satisfies Partial<Handlers>
+}
+
+/** Public and private alike: the market must be where the request finds it. */
+function spotHandlers({ spot, convert }: Desks, serve: ServeDesk) {
+  return {
+    spotHistoryOrders: (request, { account, now }) =>
+      serve(now, () => spot.spotHistoryOrders(account, request, now)),
+    spotOrderInfo: (request, { account, now }) => serve(now, () => spot.spotOrderInfo(account, request, now)),
+    spotSymbols: (request, { now }) => serve(now, () => spot.spotSymbols(request, now)),
+    spotWithdrawal: (request, { account, now }) =>
+      serve(now, () => spot.spotWithdrawal(account, request, now)),
+    spotPlaceOrder: (request, { account, now }) =>
+      serve(now, () => spot.spotPlaceOrder(account, request, now)),
+    spotCancelOrder: (request, { account, now }) =>
+      serve(now, () => spot.spotCancelOrder(account, request, now)),
+    convertRecords: (request, { account, now }) =>
+      serve(now, () => convert.convertRecords(account, request, now)),
+  } satisfies Partial<Handlers>
+}
+
+function marginHandlers({ margin }: Desks, serve: ServeDesk) {
+  return {
+    isolatedOpenOrders: (request, { account, now }) =>
+      serve(now, () => margin.isolatedOpenOrders(account, request, now)),
+    crossedOpenOrders: (request, { account, now }) =>
+      serve(now, () => margin.crossedOpenOrders(account, request, now)),
+    isolatedLiquidationOrders: (request, { account, now }) =>
+      serve(now, () => margin.isolatedLiquidationOrders(account, request, now)),
+    crossedLiquidationOrders: (request, { account, now }) =>
+      serve(now, () => margin.crossedLiquidationOrders(account, request, now)),
+    isolatedBatchCancelOrders: (request, { account, now }) =>
+      serve(now, () => margin.isolatedBatchCancelOrders(account, request, now)),
+    isolatedPlaceOrder: (request, { account, now }) =>
+      serve(now, () => margin.placeMarginOrder(account, { ...request, mode: 'isolated' }, now)),
+    crossedPlaceOrder: (request, { account, now }) =>
+      serve(now, () => margin.placeMarginOrder(account, { ...request, mode: 'crossed' }, now)),
+  } satisfies Partial<Handlers>
+}
+
+function otherHandlers({ copy, subaccounts, gateway }: Desks, serve: ServeDesk) {
+  return {
+    copyOrderTotalDetail: (request, { account, now }) =>
+      serve(now, () => copy.copyOrderTotalDetail(account, request, now)),
+    copyConfigSettingSymbols: (request, { account, now }) =>
+      serve(now, () => copy.copyConfigSettingSymbols(account, request, now)),
+    createVirtualSubaccounts: (request, { account, now }) =>
+      serve(now, () => subaccounts.createVirtualSubaccounts(account, request, now)),
+    gatewayTest: (request, { account, now }) => gateway.gatewayTest(account, request, now),
+  } satisfies Partial<Handlers>
+}
+
+function marketHandlers(core: ExchangeCore) {
+  return {
+    serverTime: (_request, { now }) => accept({ serverTime: String(now) }),
+    contracts: (request, { now }) => core.carryOut(now, (state) => futuresContracts(state, request)),
+    candles: (request, { now }) => core.carryOut(now, (state) => futuresCandles(state, request)),
+    historyCandles: (request, { now }) => core.carryOut(now, (state) => futuresCandles(state, request)),
+    spotCoins: ({ coin }) => accept(coinInformation(coin)),
+    marginCurrencies: () => accept(marginCurrencyRows()),
+  } satisfies Partial<Handlers>
+}
+
+function futuresNeighbours(core: ExchangeCore) {
+  return {
+    account: (request, { account: { uid }, now }) =>
+      core.carryOut(now, (state) => futuresAccount(state, uid, request)),
+    accounts: (request, { account: { uid }, now }) =>
+      core.carryOut(now, (state) => futuresAccounts(state, uid, request)),
+    allPositions: (request, { account: { uid }, now }) =>
+      core.carryOut(now, (state) => futuresAllPositions(state, uid, request)),
+    setLeverage: (request, { account: { uid }, now }) =>
+      core.carryOut(now, (state) => setFuturesLeverage(state, uid, request)),
+    setMarginMode: (request, { account: { uid }, now }) =>
+      core.carryOut(now, (state) => setFuturesMarginMode(state, uid, request)),
+    setPositionMode: (request, { account: { uid }, now }) =>
+      core.carryOut(now, (state) => setFuturesPositionMode(state, uid, request)),
+    placeOrder: (request, { account, now }) => placeOneOrder(core, account, { request, now }),
+    cancelOrder: (request, { account: { uid }, now }) =>
+      core.carryOut(now, (state) => futuresCancelOrder(state, uid, request)),
+    batchCancelOrders: (request, { account: { uid }, now }) =>
+      core.carryOut(now, (state) => futuresCancelOrders(state, uid, request)),
+    orderDetail: (request, { account: { uid }, now }) =>
+      core.carryOut(now, (state) => futuresOrderDetail(state, uid, request)),
+    ordersPending: (request, { account: { uid }, now }) =>
+      core.carryOut(now, (state) => futuresOrdersPending(state, uid, request)),
+    placePlanOrder: (request, { account, now }) => core.placePlanOrder(account, toPlanRequest(request), now),
+    ordersPlanPending: (request, { account: { uid }, now }) =>
+      core.carryOut(now, (state) => futuresPlansPending(state, uid, request)),
+    cancelPlanOrder: (request, { account: { uid }, now }) =>
+      core.carryOut(now, (state) => futuresCancelPlans(state, uid, request)),
+  } satisfies Partial<Handlers>
+}
