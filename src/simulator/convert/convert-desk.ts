@@ -1,6 +1,7 @@
 import { decimal, type Decimal } from '../../lib/decimal.ts'
 import { Failure } from '../../lib/failure.ts'
 import { createRandom } from '../../lib/random.ts'
+import { CONVERT_PAGE_MAX } from '../../protocol/convert/convert-records.ts'
 import { type WireRequestOf, type WireResponseOf } from '../../protocol/endpoints.ts'
 import { type AccountRef } from '../core/account.ts'
 import { accept, refuse, type Reply } from '../core/reply.ts'
@@ -24,7 +25,6 @@ export interface ConvertRequest {
 
 /** Document: "limit (optional, default 20, max 100)". */
 const LIMIT_BY_DEFAULT = 20
-const LIMIT_MAX = 100
 
 /** Amounts and prices have eight decimals, as in the vendor's sample. */
 const DECIMALS = 8
@@ -81,7 +81,7 @@ export class ConvertDesk implements Desk {
     const page = historyPage(this.#recordsOf(uid), {
       query,
       limitByDefault: LIMIT_BY_DEFAULT,
-      limitMax: LIMIT_MAX,
+      limitMax: CONVERT_PAGE_MAX,
       now: this.#now,
     })
     return accept(page.map(toWireRecord))

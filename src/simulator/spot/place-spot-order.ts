@@ -101,7 +101,7 @@ export function openOrder(
 }
 
 /** Quote coin for a buy, base coin for a sell: the fee comes out of what is obtained. */
-export function frozenFor(terms: Pick<SpotTerms, 'side' | 'orderType' | 'price' | 'size'>): Decimal {
+function frozenFor(terms: Pick<SpotTerms, 'side' | 'orderType' | 'price' | 'size'>): Decimal {
   return terms.side === 'sell' || isMarketBuy(terms) ? terms.size : terms.price.times(terms.size)
 }
 

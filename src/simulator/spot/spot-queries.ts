@@ -1,4 +1,5 @@
 import { type WireRequestOf } from '../../protocol/endpoints.ts'
+import { SPOT_HISTORY_PAGE_MAX } from '../../protocol/spot/spot-history-orders.ts'
 import { accept, refuse, type Reply } from '../core/reply.ts'
 import { historyPage } from '../wallet/history-page.ts'
 import { ZERO } from '../../lib/decimal.ts'
@@ -7,9 +8,6 @@ import { toHistoryOrder, toOrderDetail, type WireHistoryOrder, type WireOrder } 
 import { spotRefusals } from './spot-refusals.ts'
 import { type SpotSymbolRow } from './spot-symbol.ts'
 import { spotAccountOf, type SpotState } from './spot-state.ts'
-
-/** Document: "limit (optional, default 100, max 100)". */
-const PAGE_MAX = 100
 
 /** Document: GET /api/v2/spot/trade/history-orders. Open orders stand in it too. */
 export function spotHistory(
@@ -22,8 +20,8 @@ export function spotHistory(
   if (startTime && endTime && Number(startTime) > Number(endTime)) return refuse(spotRefusals.spanReversed())
   const page = historyPage([...spotAccountOf(state, uid).orders.values()], {
     query,
-    limitByDefault: PAGE_MAX,
-    limitMax: PAGE_MAX,
+    limitByDefault: SPOT_HISTORY_PAGE_MAX,
+    limitMax: SPOT_HISTORY_PAGE_MAX,
     now: state.clock.now,
     accepts: (order) =>
       (!symbol || order.symbol === symbol) && (order.trigger === undefined) === (tpslType === 'normal'),

@@ -31,8 +31,6 @@ export class Wallet {
   /** By uid, purse and coin; see {@link rowId}. */
   readonly #accounts = new Map<string, CoinAccount & { readonly ref: CoinRef }>()
   readonly #pots = new Map<string, Pots>()
-  /** Nothing was ever booked: a seeded past may be written. */
-  readonly isFresh: boolean
 
   constructor(store: DeskStore) {
     this.#store = store
@@ -41,7 +39,6 @@ export class Wallet {
     }
     for (const { id, json } of store.rows(POT_ROWS))
       this.#pots.set(id.slice(POT_ROWS.length), parsePots(json))
-    this.isFresh = this.#pots.size === 0
   }
 
   /** What is there now; a coin never touched is a row of zeros. Later bookings do not change the answer. */
