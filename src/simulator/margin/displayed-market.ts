@@ -18,7 +18,7 @@ export function refreshPrices(state: MarginState): ReadonlySet<string> {
     const isMoved = !isShown(market, price)
     const isStale =
       (market.taken.buy.gt(ZERO) || market.taken.sell.gt(ZERO)) &&
-      state.clock.now - market.shownAt >= state.settings.displayRefreshMs
+      state.clock.now - market.takenAt >= state.settings.displayRefreshMs
     if (!isMoved && !isStale) continue
     showPrice(state, market, price)
     changed.add(symbol)
@@ -29,7 +29,7 @@ export function refreshPrices(state: MarginState): ReadonlySet<string> {
 export function showPrice(state: MarginState, market: SymbolMarket, price: DeskPrice): void {
   const hadTaken = market.taken.buy.gt(ZERO) || market.taken.sell.gt(ZERO)
   market.shown = { bid: decimal(price.bid), ask: decimal(price.ask), texts: { ...price } }
-  market.shownAt = state.clock.now
+  market.takenAt = 0
   market.taken = { buy: ZERO, sell: ZERO }
   if (hadTaken) putMarket(state, market)
 }
@@ -61,6 +61,7 @@ export function take(
   market: SymbolMarket,
   { direction, base }: { readonly direction: 'buy' | 'sell'; readonly base: Decimal },
 ): void {
+  if (market.takenAt === 0) market.takenAt = state.clock.now
   market.taken = { ...market.taken, [direction]: market.taken[direction].plus(base) }
   putMarket(state, market)
 }

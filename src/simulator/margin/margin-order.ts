@@ -50,6 +50,8 @@ export interface MarginOrder {
   /** Unix ms. */
   readonly createdAt: number
   updatedAt: number
+  /** Its place among the ended orders of the account; 0 while it is open. */
+  ending: number
 }
 
 export function purseOf(mode: MarginMode, symbol: string): Purse {

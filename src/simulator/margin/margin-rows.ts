@@ -51,8 +51,8 @@ export function dropRecord(state: MarginState, place: RecordPlace, record: Liqui
 }
 
 /** What was taken of the displayed price; the price itself comes from the market. */
-export function putMarket(state: MarginState, { rules, shown, shownAt, taken }: SymbolMarket): void {
-  put(state, MARKETS + rules.symbol, { texts: shown?.texts, shownAt, taken })
+export function putMarket(state: MarginState, { rules, shown, takenAt, taken }: SymbolMarket): void {
+  put(state, MARKETS + rules.symbol, { texts: shown?.texts, takenAt, taken })
 }
 
 export function putDebtor(state: MarginState, debtor: Debtor): void {
@@ -75,8 +75,13 @@ export function restoreMargin(state: MarginState): void {
   for (const { json } of store.rows(CLOCK)) Object.assign(state.clock, JSON.parse(json))
   const orders = store.rows(ORDERS).map(({ json }) => reviveOrder(json))
   for (const order of orders.filter(isOpen)) state.accounts.get(order.uid)?.open.set(order.id, order)
-  const ended = orders.filter((order) => !isOpen(order)).sort((a, b) => a.updatedAt - b.updatedAt)
-  for (const order of ended) state.accounts.get(order.uid)?.ended.set(order.id, order)
+  const ended = orders.filter((order) => !isOpen(order)).sort((a, b) => a.ending - b.ending)
+  for (const order of ended) {
+    const account = state.accounts.get(order.uid)
+    if (account === undefined) continue
+    account.ended.set(order.id, order)
+    account.endings = order.ending
+  }
   for (const { id, json } of store.rows(RECORDS)) {
     const [uid = '', mode] = id.slice(RECORDS.length).split('/')
     state.accounts.get(uid)?.records[mode as MarginMode].push(reviveRecord(json))
@@ -152,13 +157,13 @@ function reviveRecord(json: string): LiquidationRecord {
 }
 
 function restoreMarket(market: SymbolMarket | undefined, json: string): void {
-  const { texts, shownAt, taken } = JSON.parse(json) as {
+  const { texts, takenAt, taken } = JSON.parse(json) as {
     texts?: { bid: string; ask: string; last: string }
-    shownAt: number
+    takenAt: number
     taken: { buy: string; sell: string }
   }
   if (market === undefined) return
   market.shown = texts && { bid: decimal(texts.bid), ask: decimal(texts.ask), texts }
-  market.shownAt = shownAt
+  market.takenAt = takenAt
   market.taken = { buy: decimal(taken.buy), sell: decimal(taken.sell) }
 }

@@ -50,6 +50,6 @@ export const defaultMarginSettings: MarginSettings = {
   cancelItemsMax: 50,
   endedOrdersMax: 1000,
   recordsMax: 2000,
-  pastLiquidations: 170,
+  pastLiquidations: 190,
   pastAccountsMax: 4,
 }

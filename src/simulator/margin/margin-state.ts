@@ -35,9 +35,9 @@ export interface MarginClock {
 export interface SymbolMarket {
   readonly rules: MarginSymbol
   shown: { readonly bid: Decimal; readonly ask: Decimal; readonly texts: DeskPrice } | undefined
-  /** When this price, with all that is shown at it, was first seen; Unix ms. */
-  shownAt: number
-  /** Base coin that orders took of the ask and of the bid since then. */
+  /** When an order first took of this price; Unix ms, 0 while none has. */
+  takenAt: number
+  /** Base coin that orders took of the ask and of the bid. */
   taken: { readonly buy: Decimal; readonly sell: Decimal }
 }
 
@@ -47,6 +47,8 @@ export interface MarginAccount {
   readonly open: Map<string, MarginOrder>
   /** By id, in the order they ended. At most `endedOrdersMax`. */
   readonly ended: Map<string, MarginOrder>
+  /** How many ever ended. */
+  endings: number
   /** Oldest first. At most `recordsMax` each. */
   readonly records: Readonly<Record<MarginMode, LiquidationRecord[]>>
 }
@@ -123,9 +125,9 @@ export function openOrdersOf(state: MarginState, ref: PurseRef): MarginOrder[] {
 }
 
 function createMarket(rules: MarginSymbol): SymbolMarket {
-  return { rules, shown: undefined, shownAt: 0, taken: { buy: ZERO, sell: ZERO } }
+  return { rules, shown: undefined, takenAt: 0, taken: { buy: ZERO, sell: ZERO } }
 }
 
 function createAccount(uid: string): MarginAccount {
-  return { uid, open: new Map(), ended: new Map(), records: { isolated: [], crossed: [] } }
+  return { uid, open: new Map(), ended: new Map(), endings: 0, records: { isolated: [], crossed: [] } }
 }

@@ -8,7 +8,15 @@ import { recordForcedOrder } from './records.ts'
 
 export type NewOrder = Omit<
   MarginOrder,
-  'id' | 'clientOid' | 'filledBase' | 'filledQuote' | 'status' | 'isTaking' | 'createdAt' | 'updatedAt'
+  | 'id'
+  | 'clientOid'
+  | 'filledBase'
+  | 'filledQuote'
+  | 'status'
+  | 'isTaking'
+  | 'createdAt'
+  | 'updatedAt'
+  | 'ending'
 > & { readonly clientOid: string | undefined }
 
 export function createOrder(state: MarginState, terms: NewOrder): MarginOrder {
@@ -24,6 +32,7 @@ export function createOrder(state: MarginState, terms: NewOrder): MarginOrder {
     isTaking: true,
     createdAt: state.clock.now,
     updatedAt: state.clock.now,
+    ending: 0,
   }
   accountOf(state, order.uid).open.set(id, order)
   putOrder(state, order)
@@ -53,6 +62,7 @@ export function endOrder(
   }
   order.status = status
   order.updatedAt = state.clock.now
+  order.ending = ++account.endings
   account.open.delete(order.id)
   account.ended.set(order.id, order)
   putOrder(state, order)
