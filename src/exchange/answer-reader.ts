@@ -17,10 +17,18 @@ const AMBIGUOUS_FOR_A_REQUEST: ReadonlySet<string> = new Set([
   '40808',
 ])
 
+/** Document: "400 bad request; 403 forbidden (not whitelisted or invalid signature)". */
+const GATEWAY_REFUSALS: ReadonlyMap<number, { readonly topic: string; readonly message: string }> = new Map([
+  [400, { topic: 'parameter', message: 'Bad Request' }],
+  [403, { topic: 'auth', message: 'Forbidden: not whitelisted, or the signature is invalid' }],
+])
+
 export interface AnswerRules<Data> {
   /** Makes typed data of the envelope's `data`, or says what is wrong with it. */
   readonly parse: (data: unknown) => ParsedData<Data>
   readonly answerBytesMax: number
+  /** The signed gateway: the HTTP status says what became of the request. Document: Errors, 2. */
+  readonly isGateway?: boolean
   /** Takes our secrets out of a foreign text. */
   readonly scrub: (text: string) => string
 }
@@ -48,6 +56,8 @@ export function readAnswer<Data>(answer: WireAnswer, rules: AnswerRules<Data>): 
     }
   }
   const read = parseEnvelope(answer, rules.answerBytesMax)
+  const refusal = rules.isGateway === true ? gatewayRefusal(answer, read, rules.scrub) : undefined
+  if (refusal !== undefined) return refusal
   if (typeof read === 'string') return unreadable(answer, `HTTP_${status}`, read)
   const { code } = read
   if (code === SUCCESS_CODE) return readSuccess(answer, read, rules)
@@ -101,6 +111,23 @@ function rateLimited(
     status: answer.status,
     ...(typeof read === 'string' ? { receivedAt: answer.receivedAt } : timesOf(answer, read)),
   }
+}
+
+/** Undefined where the gateway's HTTP status does not refuse. */
+function gatewayRefusal(
+  answer: WireAnswer,
+  read: Envelope | string,
+  scrub: (text: string) => string,
+): RefusedAnswer | undefined {
+  const { status, receivedAt } = answer
+  const refusal = GATEWAY_REFUSALS.get(status)
+  if (refusal === undefined) return undefined
+  const { topic, message } = refusal
+  const plain = { kind: 'refused', class: 'definite', topic, status } as const
+  if (typeof read === 'string' || read.code === SUCCESS_CODE) {
+    return { ...plain, code: String(status), message, receivedAt }
+  }
+  return { ...plain, code: read.code, message: messageOf(read, scrub), ...timesOf(answer, read) }
 }
 
 function unreadable(answer: WireAnswer, code: string, message: string): UnknownAnswer {

@@ -14,7 +14,8 @@ export class EndpointRules {
   constructor(options: EndpointRulesOptions) {
     this.#rules = new Map(
       endpointNames.map((endpoint) => {
-        const rules = { ...options, parse: (data: unknown) => parseData(endpoint, data) }
+        const isGateway = endpointNamed(endpoint).auth === 'schemeB'
+        const rules = { ...options, isGateway, parse: (data: unknown) => parseData(endpoint, data) }
         return [endpoint, rules] as const
       }),
     )

@@ -4,8 +4,8 @@ import { type PositionReading } from '../domain/position.ts'
 import { type TickerTable } from '../domain/ticker-table.ts'
 import { type Clock } from '../lib/clock.ts'
 import { type Timers } from '../lib/timers.ts'
-import { type PositionMode } from '../protocol/endpoint.ts'
-import { endpointNamed, type EndpointName, type RequestOf, type ResponseOf } from '../protocol/endpoints.ts'
+import { type PositionMode, type RuleContext } from '../protocol/endpoint.ts'
+import { type EndpointName, type RequestOf, type ResponseOf } from '../protocol/endpoints.ts'
 import { SUCCESS_CODE } from '../protocol/envelope.ts'
 import { type ProductType } from '../protocol/values.ts'
 import { readAnswer } from './answer-reader.ts'
@@ -15,10 +15,12 @@ import { type ClockOffset } from './clock-offset.ts'
 import { EndpointRules } from './endpoint-rules.ts'
 import { type FillsQuery, type FillsRead, readFills } from './fills-reader.ts'
 import { type Grant, type GrantSource } from './grant.ts'
+import { type GuardedEndpoint, isGuarded } from './guarded-endpoints.ts'
 import { type WireAnswer, type WireOutcome } from './pending-call.ts'
 import { readPosition } from './position-reader.ts'
 import { prepareRequest, type PreparedRequest } from './prepared-request.ts'
-import { type Credentials, Signer } from './signer.ts'
+import { type OutgoingRequest, RequestWriter } from './request-writer.ts'
+import { type Credentials, type GatewayCredentials, Signer } from './signer.ts'
 import { readTickerAnswer, type TickerAnswerRules } from './ticker-answer.ts'
 import { forgetTickers, readTickersJson, type TickerReader } from './ticker-reader.ts'
 import { Transport } from './transport.ts'
@@ -28,6 +30,14 @@ export interface ExchangeClientOptions {
   readonly baseUrl: string
   /** Absent: only public endpoints can be called. */
   readonly credentials?: Credentials | undefined
+  /** Where scheme B goes. Default: the same address. */
+  readonly gatewayUrl?: string | undefined
+  /** What signs scheme B. Default: the same key. */
+  readonly gatewayCredentials?: GatewayCredentials | undefined
+  /** The lower-case ticker of the platform's own coin. Absent: what has it in its path cannot be called. */
+  readonly platformCoin?: string | undefined
+  /** The one guarded endpoint that this client is for. Absent, as in the daemon: all are locked. */
+  readonly unlocked?: GuardedEndpoint | undefined
   readonly positionMode: PositionMode
   readonly clock: Clock
   readonly timers: Timers
@@ -60,36 +70,30 @@ const CONNECTIONS_MAX = 16
  */
 export class ExchangeClient implements EndpointCaller {
   readonly #options: ExchangeClientOptions
-  readonly #transport: Transport
+  readonly #transports: Readonly<Record<OutgoingRequest['door'], Transport>>
+  readonly #writer: RequestWriter
   readonly #signer: Signer | undefined
   readonly #answerBytesMax: number
   readonly #timeoutMs: number
   readonly #tickers: TickerAnswerRules
   readonly #rules: EndpointRules
-  readonly #headers: readonly string[]
 
   /** @throws Failure EXCHANGE_URL_UNUSABLE or CREDENTIALS_UNUSABLE. */
   constructor(options: ExchangeClientOptions) {
-    const { baseUrl, clock, timers, credentials } = options
+    const { baseUrl, gatewayUrl = baseUrl, credentials, gatewayCredentials } = options
     this.#options = options
     this.#answerBytesMax = options.answerBytesMax ?? ANSWER_BYTES_MAX
-    this.#signer = credentials === undefined ? undefined : new Signer(credentials)
+    this.#signer = credentials === undefined ? undefined : new Signer(credentials, gatewayCredentials)
     this.#timeoutMs = options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS
     this.#rules = new EndpointRules({
       answerBytesMax: this.#answerBytesMax,
       scrub: (text) => this.#signer?.scrub(text) ?? text,
     })
     this.#tickers = { ...this.#rules.for('tickers'), readBytes: options.tickerReader ?? readTickersJson }
-    const locale = options.locale ?? 'en-US'
-    this.#headers = ['Content-Type', 'application/json', 'locale', locale, 'User-Agent', 'intentd']
-    const connectionsMax = options.connectionsMax ?? CONNECTIONS_MAX
-    this.#transport = new Transport({
-      baseUrl,
-      clock,
-      timers,
-      connectionsMax,
-      answerBytesMax: this.#answerBytesMax,
-    })
+    const { locale = 'en-US', platformCoin } = options
+    this.#writer = new RequestWriter({ signer: this.#signer, locale, platformCoin })
+    const api = this.#openTransport(baseUrl)
+    this.#transports = { api, gateway: gatewayUrl === baseUrl ? api : this.#openTransport(gatewayUrl) }
   }
 
   /** Makes one call of any endpoint. A request that breaks a rule of the document is refused, class `invalid`. */
@@ -104,12 +108,17 @@ export class ExchangeClient implements EndpointCaller {
     return Promise.resolve(prepared)
   }
 
-  /** Checks a request and makes its exact bytes: to be journaled, then sent. Refused: a rule is broken. */
+  /**
+   * Checks a request and makes its exact bytes: to be journaled, then sent. Refused: a rule is broken. Rules
+   * that need to know more than `known` says find nothing wrong.
+   */
   prepareBody<Name extends EndpointName>(
     endpoint: Name,
     request: RequestOf<Name>,
+    known: Omit<RuleContext, 'positionMode'> = {},
   ): PreparedRequest<Name> | RefusedAnswer {
-    const preparation = prepareRequest(endpoint, request, this.#options.positionMode)
+    const { positionMode } = this.#options
+    const preparation = prepareRequest(endpoint, request, { positionMode, ...known })
     if (preparation.kind === 'prepared') return preparation.request
     return this.#refuse('invalid', 'REQUEST_INVALID', preparation.problem)
   }
@@ -161,7 +170,12 @@ export class ExchangeClient implements EndpointCaller {
 
   /** Waits for the calls in flight, each of which has its deadline, and closes every connection. */
   async close(): Promise<void> {
-    await this.#transport.close()
+    await Promise.all([...new Set(Object.values(this.#transports))].map((transport) => transport.close()))
+  }
+
+  #openTransport(baseUrl: string): Transport {
+    const { clock, timers, connectionsMax = CONNECTIONS_MAX } = this.#options
+    return new Transport({ baseUrl, clock, timers, connectionsMax, answerBytesMax: this.#answerBytesMax })
   }
 
   /** Nothing between here and the socket waits, when the grant is there and a connection is idle. */
@@ -190,26 +204,22 @@ export class ExchangeClient implements EndpointCaller {
     grant: Grant | undefined,
     read: Reader<Data>,
   ): Promise<Answer<Data>> {
-    const { clock, offset } = this.#options
-    const { path, method, auth } = endpointNamed(prepared.endpoint)
-    const { query, body } = prepared
-    const headers = [...this.#headers]
-    if (auth !== 'public') {
-      if (auth !== 'schemeA' || this.#signer === undefined) {
-        grant?.unused()
-        return this.#refuse(
-          'invalid',
-          'CREDENTIALS_MISSING',
-          `${prepared.endpoint} must be signed by ${auth}`,
-        )
-      }
-      const signedAt = options.signedAt ?? offset.exchangeNow(clock.now())
-      headers.push(...this.#signer.headers({ method, path, query, body }, signedAt))
+    const { clock, offset, unlocked } = this.#options
+    const { endpoint } = prepared
+    if (isGuarded(endpoint) && endpoint !== unlocked) {
+      grant?.unused()
+      return this.#refuse('invalid', 'ENDPOINT_LOCKED', `${endpoint} is locked in this client`)
     }
-    const outcome = await this.#transport
+    const written = this.#writer.write(prepared, () => options.signedAt ?? offset.exchangeNow(clock.now()))
+    if (written.kind === 'unwritable') {
+      grant?.unused()
+      return this.#refuse('invalid', written.code, written.message)
+    }
+    const { method, target, headers, body } = written
+    const outcome = await this.#transports[written.door]
       .send({
         method,
-        target: query === '' ? path : `${path}?${query}`,
+        target,
         headers,
         body,
         timeoutMs: options.timeoutMs ?? this.#timeoutMs,

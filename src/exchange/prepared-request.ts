@@ -1,14 +1,14 @@
 import { type z } from 'zod'
-import { type PositionMode } from '../protocol/endpoint.ts'
+import { type RuleContext } from '../protocol/endpoint.ts'
 import { type EndpointName, endpointNamed, type RequestOf } from '../protocol/endpoints.ts'
-import { formatQuery } from '../protocol/signing.ts'
+import { toWireRequest, writeRequest } from '../protocol/write-request.ts'
 
 /** A checked request: its exact bytes, made once. What is journaled is what is signed is what is sent. */
 export interface PreparedRequest<Name extends EndpointName = EndpointName> {
   readonly endpoint: Name
   /** The JSON text of a POST; empty for a GET. */
   readonly body: string
-  /** The query of a GET, in the order in which it is signed; empty for a POST. */
+  /** The query of a GET, in the order in which it is signed; of a POST only at the gateway. */
   readonly query: string
 }
 
@@ -20,28 +20,27 @@ export type Preparation<Name extends EndpointName> =
 const PROBLEMS_MAX = 5
 
 /**
- * Checks a request against the document and writes it down. Values stand in the order of the given object,
- * and keys that are undefined are left out.
+ * Checks a clean request against the document and writes it down under the names of the wire. Values stand in
+ * the order of the given object, and keys that are undefined are left out.
  */
 export function prepareRequest<Name extends EndpointName>(
   endpoint: Name,
   request: RequestOf<Name>,
-  positionMode: PositionMode,
+  context: RuleContext,
 ): Preparation<Name> {
   const row = endpointNamed(endpoint)
-  const checked = row.request.safeParse(request)
+  const wire = toWireRequest(row, request)
+  const checked = row.request.safeParse(wire)
   const problems = checked.success
-    ? (row.rules?.(checked.data, { positionMode }) ?? [])
+    ? (row.rules?.(checked.data, context) ?? [])
     : checked.error.issues.map(describeIssue)
   if (problems.length > 0) return { kind: 'invalid', problem: problems.slice(0, PROBLEMS_MAX).join('; ') }
-  const isPost = row.method === 'POST'
-  return {
-    kind: 'prepared',
-    request: {
-      endpoint,
-      body: isPost ? JSON.stringify(request) : '',
-      query: isPost ? '' : formatQuery(request as Record<string, string | undefined>),
-    },
+  try {
+    return { kind: 'prepared', request: { endpoint, ...writeRequest(row, wire) } }
+  } catch (error) {
+    // A query value that clients of the exchange would sign in different ways.
+    if (!(error instanceof RangeError)) throw error
+    return { kind: 'invalid', problem: error.message }
   }
 }
 

@@ -1,7 +1,7 @@
 import { createSecretKey, type KeyObject } from 'node:crypto'
 import { Failure } from '../lib/failure.ts'
 import { type Secret } from '../lib/secret.ts'
-import { signSchemeA } from '../protocol/signing.ts'
+import { readQuery, SCHEME_B_HEADERS, signSchemeA, signSchemeB } from '../protocol/signing.ts'
 
 export interface Credentials {
   readonly apiKey: Secret
@@ -9,7 +9,10 @@ export interface Credentials {
   readonly passphrase: Secret
 }
 
-/** What is signed. Document: Authentication, Scheme A. */
+/** A client's key at the signed gateway, which has no passphrase. Document: Authentication, Scheme B. */
+export type GatewayCredentials = Pick<Credentials, 'apiKey' | 'secret'>
+
+/** What is signed. Document: Authentication. */
 export interface SignableRequest {
   readonly method: 'GET' | 'POST'
   readonly path: string
@@ -20,23 +23,33 @@ export interface SignableRequest {
 /** What may stand in a header: visible ASCII. Anything else would be refused deep inside the HTTP client. */
 const HEADER_VALUE = /^[\x21-\x7e]+$/
 
-/** Signs requests by scheme A with one account's key. Keeps the key as a KeyObject, made once. */
+/** Signs requests by either scheme with one account's keys. Keeps them as KeyObjects, made once. */
 export class Signer {
   readonly #apiKey: string
   readonly #passphrase: string
   readonly #key: KeyObject
+  readonly #gateway: { readonly apiKey: string; readonly key: KeyObject }
   readonly #hidden: readonly string[]
 
-  /** @throws Failure CREDENTIALS_UNUSABLE, without the text, for a key or passphrase that no header can carry. */
-  constructor({ apiKey, secret, passphrase }: Credentials) {
+  /**
+   * @param gateway The key of scheme B, where it is another one.
+   * @throws Failure CREDENTIALS_UNUSABLE, without the text, for a key or passphrase that no header can carry.
+   */
+  constructor({ apiKey, secret, passphrase }: Credentials, gateway: GatewayCredentials = { apiKey, secret }) {
     this.#apiKey = assertHeaderValue('API key', apiKey)
     this.#passphrase = assertHeaderValue('passphrase', passphrase)
     assertHeaderValue('secret', secret)
     this.#key = createSecretKey(secret.reveal(), 'utf8')
-    this.#hidden = [apiKey, secret, passphrase].map((text) => text.reveal()).filter((text) => text.length > 3)
+    this.#gateway = {
+      apiKey: assertHeaderValue('API key of the gateway', gateway.apiKey),
+      key: createSecretKey(gateway.secret.reveal(), 'utf8'),
+    }
+    this.#hidden = [apiKey, secret, passphrase, gateway.apiKey, gateway.secret]
+      .map((text) => text.reveal())
+      .filter((text) => text.length > 3)
   }
 
-  /** Headers as a flat list of names and values. `signedAt` in Unix ms, exchange clock. */
+  /** Scheme A. Headers as a flat list of names and values. `signedAt` in Unix ms, exchange clock. */
   headers(request: SignableRequest, signedAt: number): string[] {
     const timestamp = String(signedAt)
     return [
@@ -48,6 +61,21 @@ export class Signer {
       this.#passphrase,
       'ACCESS-TIMESTAMP',
       timestamp,
+    ]
+  }
+
+  /** The same by scheme B, where the query's parameters are signed each under its own name. */
+  gatewayHeaders({ path, query, body }: SignableRequest, signedAt: number): string[] {
+    const { apiKey, key } = this.#gateway
+    const timestamp = String(signedAt)
+    const signature = signSchemeB(key, { apiPath: path, query: readQuery(query), body, apiKey, timestamp })
+    return [
+      SCHEME_B_HEADERS.apiKey,
+      apiKey,
+      SCHEME_B_HEADERS.timestamp,
+      timestamp,
+      SCHEME_B_HEADERS.signature,
+      signature,
     ]
   }
 
