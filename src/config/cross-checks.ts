@@ -61,7 +61,21 @@ function checkAddress({ source, settings: { environment, exchange } }: Daemon): 
       ),
     ]
   }
-  const url = new URL(exchange.baseUrl)
+  const { baseUrl, gatewayUrl } = exchange
+  return [
+    ...checkOrigin(source, environment, { path, address: baseUrl }),
+    ...(gatewayUrl === undefined
+      ? []
+      : checkOrigin(source, environment, { path: ['exchange', 'gatewayUrl'], address: gatewayUrl })),
+  ]
+}
+
+function checkOrigin(
+  source: YamlSource,
+  environment: Daemon['settings']['environment'],
+  { path, address }: { readonly path: SettingPath; readonly address: string },
+): Problem[] {
+  const url = new URL(address)
   const problems: Problem[] = []
   if (
     url.username !== '' ||

@@ -14,6 +14,21 @@ const exchangeSchema = z
         description:
           'Address of the exchange, nothing after the host and port. Absent: the simulator inside the daemon.',
       }),
+    gatewayUrl: z
+      .url({ protocol: /^https?$/ })
+      .optional()
+      .meta({
+        title: 'an address such as "https://gateway.example.com"',
+        description: 'Address of the signed gateway, where it is another one than baseUrl.',
+      }),
+    platformCoin: z
+      .string()
+      .regex(/^[a-z0-9]{1,20}$/)
+      .optional()
+      .meta({
+        title: 'a ticker in small letters',
+        description: "The platform's own coin, which stands in the path of the conversion history.",
+      }),
     requestTimeoutMs: z
       .int()
       .min(100)
@@ -59,6 +74,42 @@ const pollingSchema = z
       .meta({ description: 'Time between two reads of the fills, in ms.' }),
   })
   .meta({ description: 'How often the exchange is read, on a grid of absolute times.' })
+
+const withdrawalSchema = z
+  .strictObject({
+    addresses: z
+      .array(
+        z.strictObject({
+          address: z
+            .string()
+            .min(1)
+            .max(4096)
+            .meta({ description: 'As it must stand in the request, to the letter.' }),
+          tag: z
+            .string()
+            .min(1)
+            .max(200)
+            .optional()
+            .meta({ description: 'The one tag allowed with it; absent: none.' }),
+          coin: z
+            .string()
+            .min(1)
+            .max(30)
+            .optional()
+            .meta({ description: 'The one coin allowed to it; absent: any.' }),
+          chain: z
+            .string()
+            .min(1)
+            .max(60)
+            .optional()
+            .meta({ description: 'The one chain allowed to it; absent: any.' }),
+        }),
+      )
+      .max(100)
+      .default([])
+      .meta({ description: 'Where coins may be sent. Absent or empty: nowhere.' }),
+  })
+  .meta({ description: 'What `intentd call spotWithdrawal` may do. The daemon itself never withdraws.' })
 
 const calendarPattern = (description: string) =>
   z.string().min(1).max(100).meta({ title: 'a cron pattern such as "0 0 0 * * *"', description })
@@ -145,6 +196,7 @@ export const daemonFileSchema = z
     calendar: calendarSchema.prefault({}),
     risk: riskSchema,
     execution: executionSchema.prefault({}),
+    withdrawal: withdrawalSchema.prefault({}),
     state: z
       .strictObject({
         directory: z.string().min(1).max(400).meta({
@@ -180,5 +232,6 @@ export const daemonFileSchema = z
 
 export type Environment = z.infer<typeof daemonFileSchema>['environment']
 export type AccountSettings = z.infer<typeof daemonFileSchema>['account']
+export type WithdrawalSettings = z.infer<typeof withdrawalSchema>
 export type AccountRisk = z.infer<typeof riskSchema>
 export type DaemonFile = z.infer<typeof daemonFileSchema>
