@@ -2,7 +2,7 @@ import { type WalletCoin } from '../wallet/wallet-statement.ts'
 import { type LiquidationRecord } from './margin-order.ts'
 import { accountOf, type MarginState } from './margin-state.ts'
 import { toWireOrder, type WireMarginOrder } from './open-orders-page.ts'
-import { assessPurse } from './purse-risk.ts'
+import { assessPurse, riskRatio } from './purse-risk.ts'
 
 /** What an account has on margin. Amounts are exact decimals in strings. */
 export interface MarginLedger {
@@ -49,7 +49,7 @@ function toPurse(
     coins: coins.filter((coin) => coin.purse === purse),
     equity: risk?.equity.toString(),
     debts: risk?.debts.toString(),
-    riskRatio: risk?.ratio?.toString(),
+    riskRatio: risk && riskRatio(risk)?.toString(),
     isInLiquidation: state.liquidations.has(`${uid}/${purse}`),
   }
 }

@@ -9,8 +9,8 @@ export interface PurseRisk {
   readonly debts: Decimal
   /** Assets less debts. */
   readonly equity: Decimal
-  /** Maintenance / equity; undefined when nothing is left of the equity: the worst there is. */
-  readonly ratio: Decimal | undefined
+  /** What the equity must not fall to. */
+  readonly maintenance: Decimal
 }
 
 /** Undefined while a coin of the purse has no price: nobody is judged without one. */
@@ -28,12 +28,19 @@ export function assessPurse(state: MarginState, ref: PurseRef): PurseRisk | unde
     debts = debts.plus(owed.times(prices.ask))
   }
   const equity = assets.minus(debts)
-  return { assets, debts, equity, ratio: ratioOf(state, ref, { debts, equity }) }
+  return { assets, debts, equity, maintenance: debts.times(maintenanceRate(state, ref)) }
 }
 
 export function mustLiquidate(state: MarginState, risk: PurseRisk): boolean {
   if (risk.debts.eq(ZERO)) return false
-  return risk.ratio === undefined || risk.ratio.gte(decimal(state.settings.liquidationRatio))
+  // Multiplied out: this is asked at every price, and a division is dear.
+  return risk.maintenance.gte(risk.equity.times(decimal(state.settings.liquidationRatio)))
+}
+
+/** Maintenance / equity; undefined when nothing is left of the equity: the worst there is. */
+export function riskRatio({ debts, equity, maintenance }: PurseRisk): Decimal | undefined {
+  if (debts.eq(ZERO)) return ZERO
+  return equity.lte(ZERO) ? undefined : roundNearest(maintenance.div(equity))
 }
 
 /** What one of a coin is worth in the quote coin; undefined while it has no price. */
@@ -47,14 +54,7 @@ export function pricesOf(
 
 const ONE = decimal('1')
 
-function ratioOf(
-  { settings }: MarginState,
-  { purse }: PurseRef,
-  { debts, equity }: { debts: Decimal; equity: Decimal },
-): Decimal | undefined {
-  if (debts.eq(ZERO)) return ZERO
-  if (equity.lte(ZERO)) return undefined
+function maintenanceRate({ settings }: MarginState, { purse }: PurseRef): Decimal {
   const { isolatedMaintenanceRate, crossedMaintenanceRate } = settings
-  const rate = modeOf(purse) === 'isolated' ? isolatedMaintenanceRate : crossedMaintenanceRate
-  return roundNearest(debts.times(decimal(rate)).div(equity))
+  return decimal(modeOf(purse) === 'isolated' ? isolatedMaintenanceRate : crossedMaintenanceRate)
 }

@@ -67,7 +67,11 @@ function expectFrozenExplained(bench: MarginBench): void {
 function expectMoved(bench: MarginBench): void {
   const { endedOrders, liquidations } = bench.desk.ledger(ALICE.uid)
   const statuses = new Set(endedOrders.map(({ status }) => status))
-  expect([...statuses].sort()).toEqual(['cancelled', 'filled', 'reject'])
+  expect([...statuses].toSorted((a, b) => (String(a) < String(b) ? -1 : 1))).toEqual([
+    'cancelled',
+    'filled',
+    'reject',
+  ])
   expect(liquidations.isolated + liquidations.crossed).toBeGreaterThan(2)
   const bookings = bench.wallet
     .statement(ALICE.uid)

@@ -5,7 +5,7 @@ import { ALICE, HOUR_MS, listOf, MarginBench, QUOTES, type BenchOptions } from '
 const MODES = ['isolated', 'crossed'] as const
 const SYMBOLS = ['BTCUSDT', 'ETHUSDT'] as const
 const COINS = ['USDT', 'BTC', 'ETH'] as const
-const LOAN_TYPES = ['normal', 'autoLoan', 'autoRepay', 'autoLoanAndRepay'] as const
+const LOAN_TYPES = ['normal', 'autoLoan', 'autoLoan', 'autoLoan', 'autoRepay', 'autoLoanAndRepay'] as const
 const FORCES = ['gtc', 'ioc', 'fok', 'post_only'] as const
 
 /**
@@ -22,8 +22,8 @@ export class RandomSession {
     this.#options = options
     this.#random = createRandom(seed)
     this.bench = new MarginBench(options)
-    for (const symbol of SYMBOLS) this.bench.deposit('isolated', 'USDT', '20000', symbol)
-    this.bench.deposit('crossed', 'USDT', '20000')
+    for (const symbol of SYMBOLS) this.bench.deposit('isolated', 'USDT', '3000', symbol)
+    this.bench.deposit('crossed', 'USDT', '3000')
   }
 
   run(steps: number, { restartEvery }: { restartEvery?: number } = {}): void {
@@ -52,7 +52,7 @@ export class RandomSession {
 
   #movePrice(): void {
     const symbol = this.#pick(SYMBOLS)
-    const jump = this.#random.integer(12) === 0 ? 0.12 : 0.01
+    const jump = this.#random.integer(8) === 0 ? 0.2 : 0.02
     const last = Number(this.#prices[symbol]?.bid)
     const anchor = Number(QUOTES[symbol]?.bid)
     const bid = Math.max(anchor / 3, Math.min(anchor * 3, last * (1 + jump * this.#random.normal())))
@@ -80,7 +80,7 @@ export class RandomSession {
 
   #lend(): void {
     const coin = this.#pick(COINS)
-    const amount = (this.#random.next() * (coin === 'USDT' ? 20_000 : 0.5)).toFixed(8)
+    const amount = (this.#random.next() * (coin === 'USDT' ? 10_000 : 0.3)).toFixed(8)
     const request = { mode: this.#pick(MODES), symbol: this.#pick(SYMBOLS), coin, amount }
     if (this.#random.integer(2) === 0) this.bench.desk.borrowMargin(ALICE, request, this.bench.now)
     else this.bench.desk.repayMargin(ALICE, request, this.bench.now)
@@ -97,7 +97,7 @@ export class RandomSession {
 
   #deposit(): void {
     const mode = this.#pick(MODES)
-    this.bench.deposit(mode, 'USDT', String(1 + this.#random.integer(5000)), this.#pick(SYMBOLS))
+    this.bench.deposit(mode, 'USDT', String(1 + this.#random.integer(2000)), this.#pick(SYMBOLS))
   }
 
   #pick<Item>(items: readonly Item[]): Item {
