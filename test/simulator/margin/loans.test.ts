@@ -15,20 +15,19 @@ describe.each(['isolated', 'crossed'] as const)('%s loans', (mode) => {
     })
   })
 
-  test('a cancelled autoLoan order gives back what it borrowed and did not use', () => {
-    const bench = new MarginBench()
-    bench.deposit(mode, 'USDT', '4000')
-    const id = bench.place(mode, {
-      ...{ price: '60001', baseSize: '1.5', force: 'ioc', loanType: 'autoLoan' },
-      ...{ baseSize: '0.12' },
+  test('an autoLoan order spends own money first, and what it did not use of the loan goes back', () => {
+    const bench = new MarginBench({ prices: { BTCUSDT: { bid: '49999', ask: '50000', last: '50000' } } })
+    bench.deposit(mode, 'USDT', '30000')
+
+    // One coin is displayed at the ask: 50000 of 60000 are spent, 20000 of them borrowed.
+    const order = { price: '50000', baseSize: '1.2', force: 'ioc', loanType: 'autoLoan' } as const
+    const id = bench.place(mode, order)
+
+    expect(bench.order(id)).toMatchObject({ status: 'cancelled', size: '1' })
+    expect(bench.coin(mode, 'USDT')).toEqual({
+      ...{ available: '0', frozen: '0', borrowed: '20000', interest: '0' },
     })
-
-    expect(bench.order(id)).toMatchObject({ status: 'filled' })
-    expect(bench.coin(mode, 'USDT')).toMatchObject({ borrowed: '3200.12' })
-
-    const resting = bench.place(mode, { price: '50000', baseSize: '0.02', loanType: 'autoLoan' })
-    expect(bench.coin(mode, 'USDT')).toMatchObject({ frozen: '1000', borrowed: '4200.12' })
-    expect(bench.order(resting).status).toBe('live')
+    expect(bench.defects()).toEqual([])
   })
 
   test('a normal order borrows nothing and is refused', () => {
