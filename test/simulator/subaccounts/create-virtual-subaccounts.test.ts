@@ -1,0 +1,98 @@
+import { expect, test } from 'vitest'
+import { ANNA, BERT, ExchangeBench, TARA } from '../exchange-bench.ts'
+import { START_AT } from '../wire/signed-request.ts'
+
+async function openDesk(subaccountsMax = 20) {
+  const bench = await ExchangeBench.open({ desks: { subaccounts: { subaccountsMax } } })
+  const create = (account: typeof ANNA, ...subAccountList: readonly string[]) => {
+    bench.wait(1000)
+    return bench.call(account, 'createVirtualSubaccounts', { body: { subAccountList } })
+  }
+  return { bench, create }
+}
+
+test('creates what is asked for, and answers every field of the document', async () => {
+  const { bench } = await openDesk()
+
+  const answer = bench.data(ANNA, 'createVirtualSubaccounts', { body: { subAccountList: ['testtest'] } })
+
+  expect(answer).toEqual({
+    successList: [
+      {
+        subaAccountUid: expect.stringMatching(/^7\d{9}$/),
+        subaAccountName: 'testtest',
+        status: 'normal',
+        permList: ['contract_trade', 'spot_trade'],
+        label: '',
+        cTime: String(START_AT),
+        uTime: String(START_AT),
+      },
+    ],
+    failureList: [],
+  })
+})
+
+test('an alias that anybody has, in whatever letters, is put in the failure list', async () => {
+  const { create } = await openDesk()
+  create(ANNA, 'aaaaaaaa')
+
+  const again = create(ANNA, 'aaaaaaaa', 'bbbbbbbb')
+  const ofAnother = create(TARA, 'AAAAAAAA')
+
+  expect(again.data).toMatchObject({
+    successList: [{ subaAccountName: 'bbbbbbbb' }],
+    failureList: [{ subaAccountName: 'aaaaaaaa' }],
+  })
+  expect(ofAnother).toMatchObject({
+    code: '00000',
+    data: { successList: [], failureList: [{ subaAccountName: 'AAAAAAAA' }] },
+  })
+})
+
+test('what is beyond the limit of the account is put in the failure list', async () => {
+  const { bench, create } = await openDesk(2)
+
+  const first = create(ANNA, 'aaaaaaaa', 'bbbbbbbb', 'cccccccc')
+  const ofAnother = create(TARA, 'cccccccc')
+
+  expect(first.data).toMatchObject({ failureList: [{ subaAccountName: 'cccccccc' }] })
+  expect(ofAnother.data).toMatchObject({ failureList: [] })
+  expect(bench.exchange.desks.subaccounts.ledger(ANNA.uid).map(({ alias }) => alias)).toEqual([
+    'aaaaaaaa',
+    'bbbbbbbb',
+  ])
+})
+
+test('no two sub-accounts have one UID', async () => {
+  const { bench, create } = await openDesk()
+  create(ANNA, 'aaaaaaaa', 'bbbbbbbb')
+  create(TARA, 'cccccccc')
+
+  const uids = [ANNA, TARA].flatMap(({ uid }) => bench.exchange.desks.subaccounts.ledger(uid))
+
+  expect(new Set(uids.map(({ uid }) => uid)).size).toBe(3)
+})
+
+test('a key that is bound to no address is refused', async () => {
+  const { create } = await openDesk()
+
+  expect(create(BERT, 'aaaaaaaa')).toMatchObject({
+    status: 400,
+    code: '22010',
+    msg: 'Please bind ip whitelist address',
+  })
+})
+
+test.each([
+  ['seven letters', ['aaaaaaa'], '40020'],
+  ['nine letters', ['aaaaaaaaa'], '40020'],
+  ['a digit', ['aaaaaaa1'], '40020'],
+  ['letters of another alphabet', ['аaaaaaaa'], '40020'],
+  ['one alias twice', ['aaaaaaaa', 'aaaaaaaa'], '40017'],
+  ['nothing', [], '40019'],
+] as const)('an alias list with %s is refused, and nothing is created', async (_what, aliases, code) => {
+  const { bench, create } = await openDesk()
+
+  expect(create(ANNA, ...aliases)).toMatchObject({ status: 400, code })
+  expect(bench.exchange.desks.subaccounts.ledger(ANNA.uid)).toEqual([])
+})
