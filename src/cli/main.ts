@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
 import { ConfigError, EXIT_CONFIG, formatProblems } from '../config/problem.ts'
 import { Failure } from '../lib/failure.ts'
+import { addCallCommand } from './call.ts'
 import { addCheckCommand } from './check.ts'
 import { addRunCommand } from './run.ts'
 import { addSimulateCommand } from './simulate.ts'
@@ -29,6 +30,7 @@ export async function main(argv: readonly string[]): Promise<number> {
   addRunCommand(program, { version, setExit })
   addCheckCommand(program, setExit)
   addSimulateCommand(program, setExit)
+  addCallCommand(program, setExit)
   try {
     await program.parseAsync([...argv], { from: 'user' })
     return exitCode

@@ -4,7 +4,7 @@ import { type PositionReading } from '../domain/position.ts'
 import { type TickerTable } from '../domain/ticker-table.ts'
 import { type Clock } from '../lib/clock.ts'
 import { type Timers } from '../lib/timers.ts'
-import { type PositionMode, type RuleContext } from '../protocol/endpoint.ts'
+import { type PositionMode } from '../protocol/endpoint.ts'
 import { type EndpointName, type RequestOf, type ResponseOf } from '../protocol/endpoints.ts'
 import { SUCCESS_CODE } from '../protocol/envelope.ts'
 import { type ProductType } from '../protocol/values.ts'
@@ -108,17 +108,13 @@ export class ExchangeClient implements EndpointCaller {
     return Promise.resolve(prepared)
   }
 
-  /**
-   * Checks a request and makes its exact bytes: to be journaled, then sent. Refused: a rule is broken. Rules
-   * that need to know more than `known` says find nothing wrong.
-   */
+  /** Checks a request and makes its exact bytes: to be journaled, then sent. Refused: a rule is broken. */
   prepareBody<Name extends EndpointName>(
     endpoint: Name,
     request: RequestOf<Name>,
-    known: Omit<RuleContext, 'positionMode'> = {},
   ): PreparedRequest<Name> | RefusedAnswer {
     const { positionMode } = this.#options
-    const preparation = prepareRequest(endpoint, request, { positionMode, ...known })
+    const preparation = prepareRequest(endpoint, request, { positionMode })
     if (preparation.kind === 'prepared') return preparation.request
     return this.#refuse('invalid', 'REQUEST_INVALID', preparation.problem)
   }

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { prepareRequest } from '../../src/exchange/prepared-request.ts'
 import { Secret } from '../../src/lib/secret.ts'
 import { signSchemeB } from '../../src/protocol/signing.ts'
 import { envelopeOf, jsonAnswer, rawAnswer, WireServer } from '../support/wire-server.ts'
@@ -133,13 +134,14 @@ describe('names of the wire', () => {
     expect(server.requests).toEqual([])
   })
 
-  it('rules that need the pending order are checked when it is known', async () => {
-    const { client } = await openClient()
+  it('rules that need the pending order are checked when it is known', () => {
     const request = { orderId: '7', productType: 'USDT-FUTURES', newPrice: '1' } as const
+    const positionMode = 'one_way_mode'
     const planOrder = { type: 'limit', trailing: true } as const
-    expect(client.prepareBody('modifyPlanOrder', request)).toMatchObject({ endpoint: 'modifyPlanOrder' })
-    expect(client.prepareBody('modifyPlanOrder', request, { planOrder })).toMatchObject({
-      message: expect.stringContaining('newPrice must be empty for a trailing order'),
+    expect(prepareRequest('modifyPlanOrder', request, { positionMode }).kind).toBe('prepared')
+    expect(prepareRequest('modifyPlanOrder', request, { positionMode, planOrder })).toMatchObject({
+      kind: 'invalid',
+      problem: expect.stringContaining('newPrice must be empty for a trailing order'),
     })
   })
 })

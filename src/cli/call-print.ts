@@ -1,0 +1,72 @@
+/** The data of an answer for people: tables where they fit, blocks of names and values where not. */
+
+/** As wide as a terminal usually is. */
+const WIDTH_MAX = 110
+const INDENT = '  '
+
+/** Fields that hold an instant, Unix ms in a string. */
+const INSTANT_NAME = /(?:^|[a-z])[Tt]ime$|^ts$/
+const INSTANT = /^1\d{12}$/
+
+export function formatData(data: unknown): string {
+  return formatValue(data, '').join('\n')
+}
+
+function formatValue(value: unknown, indent: string): string[] {
+  if (Array.isArray(value)) return formatList(value, indent)
+  if (isRecord(value)) return formatRecord(value, indent)
+  return [`${indent}${toText(value)}`]
+}
+
+function formatList(list: readonly unknown[], indent: string): string[] {
+  if (list.length === 0) return [`${indent}(none)`]
+  if (!list.every(isRecord)) return list.flatMap((item) => formatValue(item, indent))
+  const table = formatTable(list)
+  if (table !== undefined) return table.map((line) => `${indent}${line}`.trimEnd())
+  return list.flatMap((item, index) => [
+    `${indent}${index + 1} of ${list.length}`,
+    ...formatRecord(item, indent + INDENT),
+  ])
+}
+
+/** Undefined where a row would not fit, or holds more than plain values. */
+function formatTable(rows: readonly Readonly<Record<string, unknown>>[]): string[] | undefined {
+  const names = [
+    ...new Set(rows.flatMap((row) => Object.keys(row).filter((name) => row[name] !== undefined))),
+  ]
+  if (rows.some((row) => names.some((name) => typeof row[name] === 'object' && row[name] !== null))) {
+    return undefined
+  }
+  const cells = [names, ...rows.map((row) => names.map((name) => toCell(name, row[name])))]
+  const widths = names.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)))
+  if (widths.reduce((sum, width) => sum + width + 2, 0) > WIDTH_MAX) return undefined
+  return cells.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '))
+}
+
+function formatRecord(record: Readonly<Record<string, unknown>>, indent: string): string[] {
+  const entries = Object.entries(record).filter(([, value]) => value !== undefined)
+  if (entries.length === 0) return [`${indent}(empty)`]
+  const width = Math.max(...entries.map(([name]) => name.length))
+  return entries.flatMap(([name, value]) =>
+    typeof value === 'object' && value !== null
+      ? [`${indent}${name}`, ...formatValue(value, indent + INDENT)]
+      : [`${indent}${name.padEnd(width)}  ${toCell(name, value)}`.trimEnd()],
+  )
+}
+
+function toCell(name: string, value: unknown): string {
+  const text = toText(value)
+  if (!INSTANT_NAME.test(name) || !INSTANT.test(text)) return text
+  return `${text} (${new Date(Number(text)).toISOString()})`
+}
+
+/** What an exchange answers may hold control characters, which a terminal would obey. */
+function toText(value: unknown): string {
+  if (value === undefined || value === null) return ''
+  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  return text.replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, ' ')
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
