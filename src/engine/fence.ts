@@ -64,7 +64,10 @@ export function advanceFence(core: Core, lane: Lane): void {
     fence.stage = fence.cancels ? 'cancelling' : 'settling'
     fence.provedAt = core.now
   }
-  if (fence.stage === 'cancelling' && ![...core.cancels.values()].some(({ symbol }) => symbol === lane.symbol)) {
+  if (
+    fence.stage === 'cancelling' &&
+    ![...core.cancels.values()].some(({ symbol }) => symbol === lane.symbol)
+  ) {
     askForCancel(core)
   }
   if (fence.stage !== 'settling') return
