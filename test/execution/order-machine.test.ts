@@ -100,7 +100,10 @@ describe('an order', () => {
   })
 
   test('that was called absent and fills all the same was there', () => {
-    expect(applyFillToOrder(markAbsent(unknown, 'no trace'), 4)).toMatchObject({ state: 'done', filledLots: 4 })
+    expect(applyFillToOrder(markAbsent(unknown, 'no trace'), 4)).toMatchObject({
+      state: 'done',
+      filledLots: 4,
+    })
   })
 
   test('that has ended still learns its id, so that waiting fills find it', () => {
