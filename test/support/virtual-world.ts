@@ -87,7 +87,7 @@ export function planWorld(seed: string): WorldPlan {
     skewMs: random.integer(3) === 0 ? random.integer(20_000) - 10_000 : 0,
     pageFills: pick(random, [2, 5, 100]),
     onRestart: pick(random, ['fence', 'adopt']),
-    stop: pick(random, ['cancel', 'cancel', 'flatten']),
+    stop: pick(random, ['cancel', 'leave', 'flatten']),
     faultyMs: FAULTY_MS,
     moveTicks: 1 + random.integer(8),
     hasTwin: random.integer(8) === 0,
@@ -198,9 +198,20 @@ function runPhases(world: World, faults: VirtualFaults): void {
   shell.spare()
   facts.isCalm = true
   time.runUntil(time.now + CALM_MS, () => world.violations.length > 0)
+  stop(world, plan.stop)
+  if (plan.stop !== 'leave' || facts.stoppedClean !== true) return
+  // What was left must be found again by the next life, which brings it in.
+  facts.isStopping = false
+  shell.start()
+  time.runUntil(time.now + CALM_MS, () => world.violations.length > 0)
+  stop(world, 'cancel')
+}
+
+function stop({ time, shell, facts, violations }: World, policy: StopPolicy): void {
   facts.isStopping = true
-  shell.stop(plan.stop)
-  time.runUntil(time.now + STOP_MS_MAX, () => facts.stoppedClean !== undefined || world.violations.length > 0)
+  facts.stoppedClean = undefined
+  shell.stop(policy)
+  time.runUntil(time.now + STOP_MS_MAX, () => facts.stoppedClean !== undefined || violations.length > 0)
 }
 
 function drawLife(random: Random, lifeEffects: number, isDying: boolean): number {
