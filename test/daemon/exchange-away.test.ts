@@ -1,9 +1,12 @@
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, expect, test, vi } from 'vitest'
 import { type IntentdProcess } from './intentd-process.ts'
 import { type Project, Projects } from './project.ts'
 
 const projects = new Projects()
 afterAll(() => projects.close())
+
+// Real processes, several at a time: a busy machine takes its time.
+vi.setConfig({ testTimeout: 60_000 })
 
 const SIMULATE = ['simulate', '--speed', '300', '--set', 'fillVisibilityLagMs=0']
 
