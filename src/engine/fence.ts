@@ -43,6 +43,7 @@ export function startFence(core: Core, lane: Lane, cause: FenceCause): void {
     positionRead: false,
     askedAt: 0,
   }
+  if (lane.fence.cancels) core.stop?.cancelled.add(lane.symbol)
   announce(core, cause === 'unwanted' || cause === 'command' ? 'debug' : 'warn', 'lane.fenced', {
     symbol: lane.symbol,
     cause,
