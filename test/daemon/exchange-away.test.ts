@@ -8,7 +8,8 @@ afterAll(() => projects.close())
 // Real processes, several at a time: a busy machine takes its time.
 vi.setConfig({ testTimeout: 60_000 })
 
-const SIMULATE = ['simulate', '--speed', '300', '--set', 'fillVisibilityLagMs=0']
+/** Its fills show half a second late, and the daemon knows. */
+const SIMULATE = ['simulate', '--speed', '300', '--set', 'fillVisibilityLagMs=500']
 
 /** A port that was free a moment ago, and the credentials that go with the configuration. */
 async function findExchange(project: Project) {
@@ -36,7 +37,7 @@ function startDaemon(
   const inside = /^simulator:\n(?: .*\n)+/m
   project.write('config/remote.yaml', paper.replace(inside, ''))
   const args = ['-c', 'config/remote.yaml', '--set', `exchange.baseUrl=${url}`, '--summary', 'json']
-  return project.run(args, env)
+  return project.run([...args, '--set', 'execution.fillVisibilityMs=600'], env)
 }
 
 test.concurrent('a daemon waits for an exchange that is down, and survives that it goes and comes back', async () => {
