@@ -23,10 +23,10 @@ export interface Floor {
   readonly n: number
 }
 
-const TICKERS_PATH = '/api/v2/mix/market/tickers'
-const BATCH_PATH = '/api/v2/mix/order/batch-place-order'
-const ROWS = 600
-const ORDERS = 50
+export const TICKERS_PATH = '/api/v2/mix/market/tickers'
+export const BATCH_PATH = '/api/v2/mix/order/batch-place-order'
+export const ROWS = 600
+export const ORDERS = 50
 const ROUNDS = 400
 /** Until the code is compiled and the connections are warm. */
 const WARM_UP = 100
@@ -64,7 +64,7 @@ async function measure(contender: Contender): Promise<Floor> {
 }
 
 /** What a plain script does. */
-const bare: Contender = (baseUrl) => {
+export const bare: Contender = (baseUrl) => {
   const pool = new Pool(baseUrl, { allowH2: false })
   const key = createSecretKey('floor-secret', 'utf8')
   return {
@@ -157,7 +157,13 @@ async function serve(): Promise<void> {
 }
 
 function tickersAnswer(): Buffer {
-  const row = (index: number) => ({
+  const data = Array.from({ length: ROWS }, (_, index) => tickerRow(index))
+  return Buffer.from(JSON.stringify({ code: '00000', msg: 'success', requestTime: 1_700_000_000_123, data }))
+}
+
+/** A ticker as the exchange sends it, some 500 bytes. */
+export function tickerRow(index: number) {
+  return {
     symbol: `S${index}USDT`,
     lastPr: '42000.5',
     askPr: '42001.0',
@@ -180,9 +186,7 @@ function tickersAnswer(): Buffer {
     deliveryTime: null,
     deliveryStatus: '',
     open24h: '42100.0',
-  })
-  const data = Array.from({ length: ROWS }, (_, index) => row(index))
-  return Buffer.from(JSON.stringify({ code: '00000', msg: 'success', requestTime: 1_700_000_000_123, data }))
+  }
 }
 
 if (!isMainThread && workerData === SERVER) {

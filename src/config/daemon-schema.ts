@@ -230,8 +230,4 @@ export const daemonFileSchema = z
   })
   .meta({ title: 'the daemon settings', description: 'Settings of intentd.' })
 
-export type Environment = z.infer<typeof daemonFileSchema>['environment']
-export type AccountSettings = z.infer<typeof daemonFileSchema>['account']
-export type WithdrawalSettings = z.infer<typeof withdrawalSchema>
-export type AccountRisk = z.infer<typeof riskSchema>
 export type DaemonFile = z.infer<typeof daemonFileSchema>

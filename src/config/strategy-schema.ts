@@ -42,5 +42,4 @@ export const strategyFileSchema = z
   })
   .meta({ title: 'the strategy settings', description: 'One strategy of intentd.' })
 
-export type StrategyRisk = z.infer<typeof strategyRiskSchema>
 export type StrategyFile = z.infer<typeof strategyFileSchema>

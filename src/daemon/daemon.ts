@@ -225,7 +225,7 @@ export class Daemon {
   }
 
   #createShell(): Shell {
-    const { journal, book, strategies, clock, embedded } = this.#options
+    const { journal, book, strategies, clock, timers, embedded } = this.#options
     return new Shell({
       engine: this.#engine,
       journal,
@@ -234,6 +234,7 @@ export class Daemon {
       reader: this.#reader,
       tally: this.#tally,
       clock,
+      timers,
       narrator: this.#narrator,
       onQuiesced: () => embedded?.pause(),
       onStopped: (clean) => this.#end(clean),

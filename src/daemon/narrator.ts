@@ -106,7 +106,7 @@ export class Narrator {
 
   #takeOutcome(batchId: number): Readonly<Record<string, number>> {
     const counts = this.#outcomes.get(batchId) ?? {}
-    this.#outcomes.clear()
+    this.#outcomes.delete(batchId)
     return counts
   }
 }

@@ -1,11 +1,12 @@
 import { type StrategyId } from '../domain/ids.ts'
 import { type Snapshot } from '../domain/snapshot.ts'
-import { type Effect } from '../engine/effect.ts'
+import { type Announcement, type Effect } from '../engine/effect.ts'
 import { bookToJson } from '../engine/book-json.ts'
 import { type Engine } from '../engine/engine.ts'
 import { type EngineEvent } from '../engine/event.ts'
 import { type Journal } from '../journal/journal.ts'
 import { type Clock } from '../lib/clock.ts'
+import { type Timers } from '../lib/timers.ts'
 import { unreachable } from '../lib/unreachable.ts'
 import { type StrategyRunner } from '../strategy/strategy-runner.ts'
 import { type AccountReader } from './account-reader.ts'
@@ -21,6 +22,7 @@ export interface ShellOptions {
   readonly reader: AccountReader
   readonly tally: Tally
   readonly clock: Clock
+  readonly timers: Timers
   readonly narrator: Narrator
   readonly onQuiesced: () => void
   readonly onStopped: (clean: boolean) => void
@@ -44,6 +46,7 @@ const CHECKPOINT_RECORDS = 20_000
 export class Shell {
   readonly #options: ShellOptions
   readonly #queue: EngineEvent[] = []
+  readonly #untold: Announcement[] = []
   #isBusy = false
   #isDead = false
   #flushedAt = 0
@@ -68,9 +71,15 @@ export class Shell {
     }
   }
 
+  /** Tells what has been announced so far. */
+  tell(): void {
+    for (const announcement of this.#untold.splice(0)) this.#options.narrator.announce(announcement)
+  }
+
   /** After this nothing is performed any more. */
   close(): void {
     this.#isDead = true
+    this.tell()
   }
 
   #drain(): void {
@@ -95,7 +104,7 @@ export class Shell {
   }
 
   #perform(effect: Effect): void {
-    const { door, reader, narrator } = this.#options
+    const { door, reader } = this.#options
     switch (effect.kind) {
       case 'decide':
         return this.#decide(effect.strategyId, effect.snapshot)
@@ -114,7 +123,7 @@ export class Shell {
       case 'readPosition':
         return reader.readPosition(effect.symbol)
       case 'announce':
-        return narrator.announce(effect)
+        return this.#announce(effect)
       case 'quiesced':
         return this.#options.onQuiesced()
       case 'stopped':
@@ -122,6 +131,12 @@ export class Shell {
       default:
         return unreachable(effect)
     }
+  }
+
+  /** A line a log write, and a batch has a line an order: they are told once the batch has left. */
+  #announce(announcement: Announcement): void {
+    if (this.#untold.length === 0) this.#options.timers.after(0, () => this.tell())
+    this.#untold.push(announcement)
   }
 
   #record({ record, durable }: Extract<Effect, { kind: 'record' }>): void {
@@ -154,7 +169,7 @@ export class Shell {
     }
     if (result.kind !== 'disabled' && result.isSlow) {
       const fields = { strategy: strategyId, tookMs: result.tookMs }
-      this.#options.narrator.announce({ kind: 'announce', level: 'warn', event: 'strategy.slow', fields })
+      this.#announce({ kind: 'announce', level: 'warn', event: 'strategy.slow', fields })
     }
   }
 }

@@ -181,7 +181,8 @@ function applyPrune(book: Book, record: PruneRecord): void {
   }
   // Trades near the newest one are read again at every poll, however old they are, and so are those since
   // an order that is not resolved yet was sent.
-  const tradesBefore = Math.min(record.ordersBefore, book.fillsThroughAt, oldestUnresolvedAt(book)) - TRADES_KEPT_MS
+  const tradesBefore =
+    Math.min(record.ordersBefore, book.fillsThroughAt, oldestUnresolvedAt(book)) - TRADES_KEPT_MS
   for (const [tradeId, filledAt] of book.trades) if (filledAt < tradesBefore) book.trades.delete(tradeId)
 }
 

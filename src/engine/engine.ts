@@ -43,8 +43,9 @@ export function createEngine(settings: EngineSettings, book: Book): Engine {
     step(event, now) {
       core.effects = []
       core.now = now
+      const touched = touchedBy(core, event)
       handle(core, event)
-      tendLanes(core, event)
+      for (const symbol of touched) tend(core, symbol)
       advanceStart(core)
       advanceStop(core)
       return core.effects
@@ -98,21 +99,35 @@ function handle(core: Core, event: EngineEvent): void {
   }
 }
 
-/** Looks at the lanes that an event may have changed; time passing looks at all of them. */
-function tendLanes(core: Core, event: EngineEvent): void {
-  // What is decided on a snapshot comes as events of its own, and a granted call has just been used.
-  if (event.kind === 'snapshotTaken' || event.kind === 'granted' || event.kind === 'clockMeasured') return
-  const symbols =
-    event.kind === 'decided'
-      ? (core.settings.strategies.get(event.strategyId)?.symbols ?? [])
-      : event.kind === 'positionRead'
-        ? [event.reading.symbol]
-        : core.lanes.keys()
-  for (const symbol of symbols) {
-    const lane = laneOf(core, symbol)
-    advanceFence(core, lane)
-    tendLane(core, lane)
+/** The lanes that an event may change, told before it is handled; time passing looks at all of them. */
+function touchedBy(core: Core, event: EngineEvent): Iterable<string> {
+  switch (event.kind) {
+    // What is decided on a snapshot comes as events of its own, and a granted call has just been used.
+    case 'snapshotTaken':
+    case 'granted':
+    case 'clockMeasured':
+      return []
+    case 'decided':
+      return core.settings.strategies.get(event.strategyId)?.symbols ?? []
+    case 'positionRead':
+      return [event.reading.symbol]
+    case 'batchAnswered':
+      return symbolOf(core.batches.get(event.batchId))
+    case 'cancelAnswered':
+      return symbolOf(core.cancels.get(event.cancelId))
+    default:
+      return core.lanes.keys()
   }
+}
+
+function symbolOf(call: { readonly symbol: string } | undefined): readonly string[] {
+  return call === undefined ? [] : [call.symbol]
+}
+
+function tend(core: Core, symbol: string): void {
+  const lane = laneOf(core, symbol)
+  advanceFence(core, lane)
+  tendLane(core, lane)
 }
 
 /** What is read on the grid: a stop needs it too, until it asks for its own last readings. */

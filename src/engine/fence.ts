@@ -43,6 +43,7 @@ export function startFence(core: Core, lane: Lane, cause: FenceCause): void {
     positionRead: false,
     askedAt: 0,
   }
+  if (lane.fence.cancels) core.stop?.cancelled.add(lane.symbol)
   announce(core, cause === 'unwanted' || cause === 'command' ? 'debug' : 'warn', 'lane.fenced', {
     symbol: lane.symbol,
     cause,
@@ -64,7 +65,10 @@ export function advanceFence(core: Core, lane: Lane): void {
     fence.stage = fence.cancels ? 'cancelling' : 'settling'
     fence.provedAt = core.now
   }
-  if (fence.stage === 'cancelling' && ![...core.cancels.values()].some(({ symbol }) => symbol === lane.symbol)) {
+  if (
+    fence.stage === 'cancelling' &&
+    ![...core.cancels.values()].some(({ symbol }) => symbol === lane.symbol)
+  ) {
     askForCancel(core)
   }
   if (fence.stage !== 'settling') return

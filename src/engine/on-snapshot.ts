@@ -8,8 +8,12 @@ import { fillsSince } from './fills-since.ts'
 import { freshUntil } from './market-view.ts'
 import { type StrategySettings } from './settings.ts'
 
-/** New prices: every strategy with fresh data is asked to decide on the same moment (MKT1, MKT2). */
+/**
+ * New prices: every strategy with fresh data is asked to decide on the same moment (MKT1, MKT2). An answer
+ * that was overtaken by a later one is not news any more.
+ */
 export function takeSnapshot(core: Core, tickers: TickerTable): void {
+  if (core.tickers && tickers.requestTime < core.tickers.requestTime) return
   core.tickers = tickers
   askToDecide(core, core.settings.strategies.values())
   if (core.mode !== 'running' || !hasCrossedOrder(core)) return

@@ -32,11 +32,10 @@ interface Gathered {
 /** From standing wishes and what is open to what is missing and what is too much, strategy by strategy. */
 export function planLane(core: Core, lane: Lane): LanePlan {
   const plan: Gathered = { candidates: [], unwanted: [], stale: [] }
-  const byStrategy = new Map<string, Order[]>()
-  for (const order of openOrdersOf(core.book, lane.symbol)) {
-    const { strategyId } = order.terms
-    byStrategy.set(strategyId, [...(byStrategy.get(strategyId) ?? []), order])
-  }
+  const byStrategy: Map<string, Order[]> = Map.groupBy(
+    openOrdersOf(core.book, lane.symbol),
+    (order) => order.terms.strategyId,
+  )
   for (const strategy of core.settings.strategies.values()) {
     if (strategy.symbols.includes(lane.symbol)) {
       planStrategy(core, lane.symbol, { id: strategy.id, orders: byStrategy.get(strategy.id) ?? [] }, plan)

@@ -51,7 +51,10 @@ function toHolding(rows: readonly PositionRow[]): Holding {
 export function noteRecentFills(core: Core, fills: readonly Fill[]): void {
   for (const [symbol, own] of Map.groupBy(fills, (fill) => fill.symbol)) {
     const lane = laneOf(core, symbol)
-    const added = own.map(({ side, tradeSide, lots, filledAt }) => ({ change: { side, tradeSide, lots }, filledAt }))
+    const added = own.map(({ side, tradeSide, lots, filledAt }) => ({
+      change: { side, tradeSide, lots },
+      filledAt,
+    }))
     lane.recentFills = [...lane.recentFills, ...added]
       .filter(({ filledAt }) => filledAt > core.book.fillsThroughAt - RECENT_MS)
       .sort((left, right) => left.filledAt - right.filledAt)

@@ -17,7 +17,9 @@ export function startStop(core: Core, policy: StopPolicy): void {
     startedAt: core.now,
     phase: 'draining',
     phaseAt: core.now,
-    cancelled: new Set(),
+    cancelled: new Set(
+      [...core.lanes.values()].filter(({ fence }) => fence?.cancels).map(({ symbol }) => symbol),
+    ),
     hasFound: false,
     askedAt: 0,
     positionsRead: new Set(),
@@ -65,7 +67,6 @@ function enter(core: Core, stop: StopPlan, phase: StopPhase): void {
 function fenceResting(core: Core, stop: StopPlan): void {
   for (const symbol of core.lanes.keys()) {
     if ([...openOrdersOf(core.book, symbol)].length === 0) continue
-    stop.cancelled.add(symbol)
     fence(core, symbol)
   }
 }

@@ -77,8 +77,7 @@ function sendLane(core: Core, lane: Lane): boolean {
     symbol: lane.symbol,
     orders: batch.clientOids.length,
   })
-  for (const { terms } of orders)
-    announce(core, 'info', 'order.sent', describeTerms(batch.batchId, terms))
+  for (const { terms } of orders) announce(core, 'info', 'order.sent', describeTerms(batch.batchId, terms))
   core.effects.push({ kind: 'sendBatch', batch })
   return true
 }

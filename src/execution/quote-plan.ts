@@ -35,7 +35,9 @@ export function planQuote(input: QuotePlanInput): QuotePlan {
   for (const order of input.orders) {
     if (isTerminal(order)) continue
     const rung = rungOf(tradesAs(order.terms.action), order.terms.ticks ?? 0, order.terms.lots)
-    standing.set(rung, [...(standing.get(rung) ?? []), order])
+    const alike = standing.get(rung)
+    if (alike) alike.push(order)
+    else standing.set(rung, [order])
   }
 
   const closable = closableLots(input)

@@ -133,9 +133,12 @@ function checkClose(intent: OrderIntent, { holding, ownExposure }: RiskContext):
   return { code: 'CLOSE_EXCEEDS_POSITION', detail: `${intent.lots} lots, ${free} to close` }
 }
 
-/** RSK1: the position plus everything open, in flight or unknown on that side. */
+/**
+ * RSK1: the position plus everything open, in flight or unknown on that side. A close counts too where
+ * there is one net position: what it buys back, orders that rest on the same side no longer do.
+ */
 function checkPosition(intent: OrderIntent, { ownExposure, strategy }: RiskContext): Objection | undefined {
-  if (isClosing(intent.action)) return undefined
+  if (isClosing(intent.action) && ownExposure.mode === 'hedge_mode') return undefined
   const worst = worstOnSide(ownExposure, intent.action) + intent.lots
   if (worst <= strategy.positionLotsMax) return undefined
   return { code: 'POSITION_LIMIT', detail: `could reach ${worst} lots, limit ${strategy.positionLotsMax}` }

@@ -1,8 +1,11 @@
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, expect, test, vi } from 'vitest'
 import { Projects, writeRecording } from '../daemon/project.ts'
 
 const projects = new Projects()
 afterAll(() => projects.close())
+
+// Real processes, several at a time: a busy machine takes its time.
+vi.setConfig({ testTimeout: 60_000 })
 
 test.concurrent('the exchange alone answers, says so, and stops in good order', async () => {
   const run = projects.open().start(['simulate', '--port', '0', '--log-level', 'debug'])

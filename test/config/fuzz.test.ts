@@ -1,13 +1,16 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { inspect } from 'node:util'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { parse, stringify } from 'yaml'
 import { loadSimulatorConfig } from '../../src/config/load-simulator-config.ts'
 import { ConfigError, formatProblem, type Problem } from '../../src/config/problem.ts'
 import { FILES, Workspace } from './workspace.ts'
 
 /** A deterministic sweep: every setting of the shipped files, broken in every way, one at a time. */
+
+// Thousands of readings, seconds of work; a busy machine takes several times as long.
+vi.setConfig({ testTimeout: 60_000 })
 
 let workspace: Workspace
 beforeAll(() => {
@@ -23,6 +26,7 @@ const SHIPPED = {
   'config/paper.yaml': shipped('config/paper.yaml'),
   'config/simulator.yaml': shipped('config/simulator.yaml'),
   'config/strategies/grid-btc.yaml': shipped('config/strategies/grid-btc.yaml'),
+  'config/strategies/grid-eth.yaml': shipped('config/strategies/grid-eth.yaml'),
   'config/strategies/trend-btc.yaml': shipped('config/strategies/trend-btc.yaml'),
   'config/strategies/trend-eth.yaml': shipped('config/strategies/trend-eth.yaml'),
 }

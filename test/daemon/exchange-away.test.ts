@@ -1,11 +1,15 @@
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, expect, test, vi } from 'vitest'
 import { type IntentdProcess } from './intentd-process.ts'
 import { type Project, Projects } from './project.ts'
 
 const projects = new Projects()
 afterAll(() => projects.close())
 
-const SIMULATE = ['simulate', '--speed', '300', '--set', 'fillVisibilityLagMs=0']
+// Real processes, several at a time: a busy machine takes its time.
+vi.setConfig({ testTimeout: 60_000 })
+
+/** Its fills show half a second late, and the daemon knows. */
+const SIMULATE = ['simulate', '--speed', '300', '--set', 'fillVisibilityLagMs=500']
 
 /** A port that was free a moment ago, and the credentials that go with the configuration. */
 async function findExchange(project: Project) {
@@ -33,7 +37,7 @@ function startDaemon(
   const inside = /^simulator:\n(?: .*\n)+/m
   project.write('config/remote.yaml', paper.replace(inside, ''))
   const args = ['-c', 'config/remote.yaml', '--set', `exchange.baseUrl=${url}`, '--summary', 'json']
-  return project.run(args, env)
+  return project.run([...args, '--set', 'execution.fillVisibilityMs=600'], env)
 }
 
 test.concurrent('a daemon waits for an exchange that is down, and survives that it goes and comes back', async () => {

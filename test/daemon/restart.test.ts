@@ -1,10 +1,13 @@
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, expect, test, vi } from 'vitest'
 import { createRandom } from '../../src/lib/random.ts'
 import { type IntentdProcess } from './intentd-process.ts'
 import { Projects } from './project.ts'
 
 const projects = new Projects()
 afterAll(() => projects.close())
+
+// Real processes, several at a time: a busy machine takes its time.
+vi.setConfig({ testTimeout: 60_000 })
 
 const FAST = ['--set', 'simulator.speed=1200', '--summary', 'json']
 
@@ -67,7 +70,6 @@ test.concurrent.each(['one', 'two'])(
     expect(last.events('position.adopted')).toEqual([])
     expect(new Set(sent).size).toBe(sent.length)
   },
-  60_000,
 )
 
 test.concurrent('a second daemon on the same state is refused, and told who holds it', async () => {

@@ -1,9 +1,12 @@
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, expect, test, vi } from 'vitest'
 import { type RunSummary } from '../../src/daemon/summary.ts'
 import { Projects, writeRecording } from './project.ts'
 
 const projects = new Projects()
 afterAll(() => projects.close())
+
+// Real processes, several at a time: a busy machine takes its time.
+vi.setConfig({ testTimeout: 60_000 })
 
 /** What the closing object must hold, and that both books are the same to the last digit. */
 function expectSound(summary: RunSummary): void {
@@ -43,8 +46,8 @@ test.concurrent.each(MODES)(
 
 test.concurrent('a run on recorded prices ends when they end, and another one begins them again', async () => {
   const project = projects.open()
-  const file = writeRecording(project, 100)
-  const args = ['--market', file, '--speed', '50', '--summary', 'json']
+  const file = writeRecording(project, 180)
+  const args = ['--market', file, '--speed', '60', '--summary', 'json']
 
   const first = project.run(args)
   const firstEnding = await first.ended

@@ -4,7 +4,8 @@ import { isTerminal, type Order } from '../../src/domain/order.ts'
 import { isClosing } from '../../src/domain/order-action.ts'
 import { bookToJson } from '../../src/engine/book-json.ts'
 import { type Book, holdingOf } from '../../src/engine/book.ts'
-import { type OutgoingBatch } from '../../src/engine/effect.ts'
+import { type Effect, type OutgoingBatch } from '../../src/engine/effect.ts'
+import { createEngine } from '../../src/engine/engine.ts'
 import { rebuildBook } from '../../src/engine/rebuild-book.ts'
 import { type EngineSettings } from '../../src/engine/settings.ts'
 import { decimal, sumDecimals } from '../../src/lib/decimal.ts'
@@ -64,6 +65,7 @@ export const INVARIANTS: readonly Invariant[] = [
   { id: 'RSK2', watch: watchHalts },
   { id: 'RSK3', watch: watchStop },
   { id: 'I11', watch: watchCloses },
+  { id: 'DET1', watch: watchTwin },
   { id: 'DET2', watch: watchFold },
   { id: 'MONEY', watch: watchMoney },
 ]
@@ -115,7 +117,8 @@ function watchUnknown(world: World): WorldWatcher {
   const batches = new Map<number, OutgoingBatch>()
   return {
     afterStep(event, effects) {
-      for (const effect of effects) if (effect.kind === 'sendBatch') batches.set(effect.batch.batchId, effect.batch)
+      for (const effect of effects)
+        if (effect.kind === 'sendBatch') batches.set(effect.batch.batchId, effect.batch)
       if (event.kind !== 'batchAnswered' || event.answer.kind !== 'unknown') return
       const batch = batches.get(event.batchId)
       batches.delete(event.batchId)
@@ -137,7 +140,8 @@ function watchUnknown(world: World): WorldWatcher {
           state === 'absent'
             ? traced.has(terms.clientOid)
             : (state === 'rejected' || state === 'expired') && made.has(terms.clientOid)
-        if (isWrong) violate(world, 'ORD3', `${terms.clientOid} is ${state} (${reason}) and was at the exchange`)
+        if (isWrong)
+          violate(world, 'ORD3', `${terms.clientOid} is ${state} (${reason}) and was at the exchange`)
       }
     },
   }
@@ -174,7 +178,8 @@ function watchTruth(world: World): WorldWatcher {
   return {
     onRecord(record) {
       if (record.kind === 'adopt') violate(world, 'ORD5', `adopted ${JSON.stringify(record)}`)
-      if (record.kind === 'foreign') violate(world, 'ORD5', `called our own fills foreign ${JSON.stringify(record)}`)
+      if (record.kind === 'foreign')
+        violate(world, 'ORD5', `called our own fills foreign ${JSON.stringify(record)}`)
       if (record.kind === 'halt') violate(world, 'ORD5', `halted without need: ${record.reason}`)
     },
     atEnd() {
@@ -196,9 +201,17 @@ function checkFates(world: World, book: Book): void {
     const filledLots = copies.reduce((sum, order) => sum + order.filledLots, 0)
     if (!known) violate(world, 'ORD5', `${clientOid} is not known`)
     else if (known.filledLots !== filledLots) {
-      violate(world, 'ORD5', `${clientOid} filled ${filledLots}, the book says ${known.filledLots} (${known.state})`)
+      violate(
+        world,
+        'ORD5',
+        `${clientOid} filled ${filledLots}, the book says ${known.filledLots} (${known.state})`,
+      )
     } else if (!isTerminal(known) || copies.some(isOpenThere)) {
-      violate(world, 'ORD5', `${clientOid} is ${known.state} here, ${copies.map(({ status }) => status).join()} there`)
+      violate(
+        world,
+        'ORD5',
+        `${clientOid} is ${known.state} here, ${copies.map(({ status }) => status).join()} there`,
+      )
     }
   }
   for (const order of book.orders.values()) {
@@ -237,10 +250,18 @@ function checkPositions(world: World, book: Book): void {
     const net = own.longLots - own.shortLots === there.longLots - there.shortLots
     const legs = own.longLots === there.longLots && own.shortLots === there.shortLots
     if (here.longLots !== there.longLots || here.shortLots !== there.shortLots) {
-      violate(world, 'ORD5', `${symbol} holds ${JSON.stringify(there)}, the book says ${JSON.stringify(here)}`)
+      violate(
+        world,
+        'ORD5',
+        `${symbol} holds ${JSON.stringify(there)}, the book says ${JSON.stringify(here)}`,
+      )
     }
     if (world.plan.positionMode === 'one_way_mode' ? !net : !legs) {
-      violate(world, 'ORD5', `${symbol} holds ${JSON.stringify(there)}, the strategies ${JSON.stringify(own)}`)
+      violate(
+        world,
+        'ORD5',
+        `${symbol} holds ${JSON.stringify(there)}, the strategies ${JSON.stringify(own)}`,
+      )
     }
   }
 }
@@ -250,7 +271,8 @@ function watchBatches(world: World): WorldWatcher {
   return {
     onWrite(batch) {
       const { orderList } = parseBody(batch)
-      if (orderList.length === 0 || orderList.length > 50) violate(world, 'ORD6', `${orderList.length} orders`)
+      if (orderList.length === 0 || orderList.length > 50)
+        violate(world, 'ORD6', `${orderList.length} orders`)
       const keys = orderList.map(({ side, tradeSide, force, price }) =>
         [side, tradeSide, force === 'post_only' ? price : 'taker'].join(),
       )
@@ -266,7 +288,8 @@ function watchStaleness(world: World): WorldWatcher {
       for (const effect of effects) {
         if (effect.kind !== 'decide') continue
         const ages = effect.snapshot.instruments.map(({ instrument }) => ageOf(world, instrument.symbol, now))
-        if (Math.min(...ages) > world.settings.limits.dataAgeMaxMs) violate(world, 'MKT1', 'decided on stale data')
+        if (Math.min(...ages) > world.settings.limits.dataAgeMaxMs)
+          violate(world, 'MKT1', 'decided on stale data')
       }
     },
     onWrite(batch, now) {
@@ -333,7 +356,12 @@ function watchWorstCase(world: World): WorldWatcher {
       const worstLong = long + buying - (isOneWay ? short : 0)
       const worstShort = short + selling - (isOneWay ? long : 0)
       const worst = Math.max(worstLong, worstShort)
-      if (worst > limit) violate(world, 'RSK1', `${symbol} could reach ${worst} lots, limit ${limit}`)
+      if (worst > limit)
+        violate(
+          world,
+          'RSK1',
+          `${symbol} could reach ${worst} lots, limit ${limit}: holds ${long} long, ${short} short, ${buying} to buy, ${selling} to sell`,
+        )
     }
   }
   truth.onChange = check
@@ -366,7 +394,8 @@ function watchStop(world: World): WorldWatcher {
       if (world.violations.length > 0) return
       if (world.facts.stoppedClean !== true) violate(world, 'RSK3', `stop ended ${world.facts.stoppedClean}`)
       const held = [...world.exchange.truth.positions].filter(({ lots }) => lots > 0)
-      if (world.plan.stop === 'flatten' && held.length > 0) violate(world, 'RSK3', `not flat: ${JSON.stringify(held)}`)
+      if (world.plan.stop === 'flatten' && held.length > 0)
+        violate(world, 'RSK3', `not flat: ${JSON.stringify(held)}`)
     },
   }
 }
@@ -396,6 +425,29 @@ function checkClose(world: World, book: Book, close: Order | undefined): void {
   if (closing > held) violate(world, 'I11', `${strategyId} closes ${closing} of ${held}: ${action} ${symbol}`)
 }
 
+/** A second core that hears the same events says the same, to the byte. */
+function watchTwin(world: World): WorldWatcher {
+  if (!world.plan.hasTwin) return {}
+  const { shell, settings } = world
+  const birth = () => createEngine(settings, rebuildBook(shell.journal.load(), settings.positionMode))
+  let twin = birth()
+  return {
+    onBirth: () => {
+      twin = birth()
+    },
+    afterStep(event, effects, now) {
+      const said = toText(effects)
+      if (toText(twin.step(event, now)) !== said)
+        violate(world, 'DET1', `another answer to ${event.kind}: ${said}`)
+    },
+  }
+}
+
+/** Prices are left out: both look at the same table. */
+function toText(effects: readonly Effect[]): string {
+  return JSON.stringify(effects, (name, value: unknown) => (name === 'tickers' ? undefined : value))
+}
+
 /** What is rebuilt from the journal is what wrote it. */
 function watchFold(world: World): WorldWatcher {
   let steps = 0
@@ -403,7 +455,8 @@ function watchFold(world: World): WorldWatcher {
     const { engine, journal } = world.shell
     if (!engine) return
     const rebuilt = JSON.stringify(bookToJson(rebuildBook(journal.load(), world.plan.positionMode)))
-    if (rebuilt !== JSON.stringify(bookToJson(engine.book))) violate(world, 'DET2', 'the rebuilt book differs')
+    if (rebuilt !== JSON.stringify(bookToJson(engine.book)))
+      violate(world, 'DET2', 'the rebuilt book differs')
   }
   return {
     onBirth: compare,
@@ -427,7 +480,8 @@ function watchMoney(world: World): WorldWatcher {
       const money = [...book.money.values()]
       const profit = sumDecimals(money.map((entry) => entry.profit))
       const fees = sumDecimals(money.map((entry) => entry.fees))
-      if (!profit.eq(decimal(coin.realisedProfit))) violate(world, 'MONEY', `profit ${profit} of ${coin.realisedProfit}`)
+      if (!profit.eq(decimal(coin.realisedProfit)))
+        violate(world, 'MONEY', `profit ${profit} of ${coin.realisedProfit}`)
       if (!fees.eq(decimal(coin.fees))) violate(world, 'MONEY', `fees ${fees} of ${coin.fees}`)
     },
   }

@@ -156,7 +156,7 @@ export class VirtualExchange {
   /** Every fill of the account, oldest first. */
   allFills(): WireFill[] {
     const fills: WireFill[] = []
-    for (let idLessThan: string | undefined; ; ) {
+    for (let idLessThan: string | undefined; ;) {
       const reply = this.fillsPage({
         startTime: String(this.#options.startAt),
         limit: '100',

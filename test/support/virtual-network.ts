@@ -59,8 +59,11 @@ export class VirtualNetwork {
     if (faults.strikes('serverErrorAfter', site)) return answer(() => brokenServer(call.ourNow()))
     if (faults.strikes('rateLimitedAfter', site)) return answer(() => tooMany(call.ourNow()))
     const made = (): Answer<Data> => toAnswer(reply, { receivedAt: call.ourNow(), requestTime })
-    answer(made, faults.strikes('answerLate', site) ? this.#late(site) : this.#latency(site))
-    if (faults.strikes('answerTwice', site)) time.after(this.#latency(site), () => call.hear(made()))
+    const isTwice = faults.strikes('answerTwice', site)
+    time.after(faults.strikes('answerLate', site) ? this.#late(site) : this.#latency(site), () => {
+      answered(made())
+      if (isTwice) time.after(this.#latency(site), () => call.hear(made()))
+    })
   }
 
   #latency(site: string): number {

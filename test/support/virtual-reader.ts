@@ -55,14 +55,14 @@ export class VirtualReader {
           site: 'singlePosition',
           perform: () => exchange.position(symbol),
           ourNow: () => clock.now(),
-          hear: (answer) => {
+          hear: onlyOnce((answer) => {
             if (!isAlive()) return
             if (answer.kind === 'accepted') {
               const rows = answer.data.map((row) => this.#toRow(symbol, row))
               const exchangeTime = answer.requestTime ?? 0
               this.#end(name, { kind: 'positionRead', reading: { symbol, rows, requestedAt, exchangeTime } })
             } else this.#end(name, { kind: 'readFailed', what: name, reason: answer.kind })
-          },
+          }),
         }),
       )
     })
@@ -81,7 +81,7 @@ export class VirtualReader {
             ...(idLessThan === undefined ? {} : { idLessThan }),
           }),
         ourNow: () => clock.now(),
-        hear: (answer) => {
+        hear: onlyOnce((answer) => {
           if (!isAlive()) return
           if (answer.kind !== 'accepted') {
             return this.#end('fills', { kind: 'readFailed', what: 'fills', reason: answer.kind })
@@ -96,7 +96,7 @@ export class VirtualReader {
           const { requestedAt } = read
           const fills = [...read.rows.values()].map((row) => this.#toFill(row)).sort(byTime)
           this.#end('fills', { kind: 'fillsRead', reading: { fills, sinceAt, requestedAt, exchangeTime } })
-        },
+        }),
       }),
     )
   }
@@ -133,13 +133,20 @@ export class VirtualReader {
   }
 
   #end(name: string, event: EngineEvent): void {
-    // The answer may come twice; only the first one ends the read.
-    if (this.#reading.delete(name)) {
-      const next = this.#wanted.get(name)
-      this.#wanted.delete(name)
-      if (next) this.#once(name, next)
-    }
+    this.#reading.delete(name)
+    const next = this.#wanted.get(name)
+    this.#wanted.delete(name)
     this.#options.dispatch(event)
+    if (next) this.#once(name, next)
+  }
+}
+
+/** An answer that comes twice would begin two readings. */
+function onlyOnce<Value>(hear: (value: Value) => void): (value: Value) => void {
+  let isHeard = false
+  return (value) => {
+    if (!isHeard) hear(value)
+    isHeard = true
   }
 }
 

@@ -9,7 +9,7 @@ import { createEngine, type Engine } from '../../src/engine/engine.ts'
 import { type EngineEvent, type StopPolicy } from '../../src/engine/event.ts'
 import { rebuildBook } from '../../src/engine/rebuild-book.ts'
 import { type EngineSettings } from '../../src/engine/settings.ts'
-import { MemoryJournal } from '../../src/journal/memory-journal.ts'
+import { MemoryJournal } from './memory-journal.ts'
 import { type Clock } from '../../src/lib/clock.ts'
 import { unreachable } from '../../src/lib/unreachable.ts'
 import { type Strategy } from '../../src/strategy/define-strategy.ts'
@@ -71,6 +71,9 @@ interface Life {
   isBusy: boolean
   isOver: boolean
 }
+
+/** Two latencies of a call that nothing delayed. */
+const QUICK_MS = 100
 
 class ProcessDied extends Error {
   override readonly name = 'ProcessDied'
@@ -137,6 +140,11 @@ export class VirtualShell {
     this.#life.isOver = true
     for (const watcher of this.#options.watchers) watcher.onDeath?.()
     this.journal.crash()
+  }
+
+  /** From now on the process lives until it is told to stop. */
+  spare(): void {
+    if (this.#life) this.#life.effectsLeft = Number.POSITIVE_INFINITY
   }
 
   stop(policy: StopPolicy): void {
@@ -258,10 +266,7 @@ export class VirtualShell {
     })
   }
 
-  #sendCancelAll(
-    life: Life,
-    { cancelId, body }: { readonly cancelId: number; readonly body: string },
-  ): void {
+  #sendCancelAll(life: Life, { cancelId, body }: { readonly cancelId: number; readonly body: string }): void {
     const { network, exchange } = this.#options
     const signedAt = this.exchangeNow()
     network.send({
@@ -296,11 +301,15 @@ export class VirtualShell {
       ourNow: () => this.clock.now(),
       hear: (answer) => {
         if (life.isOver || answer.kind !== 'accepted') return
-        life.tickers = table
         const receivedAt = this.clock.now()
         table.readAt = receivedAt
         table.requestTime = answer.requestTime ?? 0
-        this.#offsetMs = Math.round(table.requestTime - (sentAt + receivedAt) / 2)
+        if (table.requestTime < (life.tickers?.requestTime ?? 0)) return
+        life.tickers = table
+        // Only an answer that came quickly tells the time well.
+        if (!life.hasBegun || receivedAt - sentAt < QUICK_MS) {
+          this.#offsetMs = Math.round(table.requestTime - (sentAt + receivedAt) / 2)
+        }
         this.dispatch({ kind: 'clockMeasured', offsetMs: this.#offsetMs })
         if (!life.hasBegun) this.#begin(life)
         this.dispatch({ kind: 'snapshotTaken', tickers: table })

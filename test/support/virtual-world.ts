@@ -33,7 +33,10 @@ export interface WorldPlan {
   readonly seed: string
   readonly positionMode: PositionMode
   readonly symbols: readonly string[]
-  readonly strategies: ReadonlyMap<StrategyId, { readonly strategy: Strategy; readonly symbols: readonly string[] }>
+  readonly strategies: ReadonlyMap<
+    StrategyId,
+    { readonly strategy: Strategy; readonly symbols: readonly string[] }
+  >
   readonly core: Partial<CoreSettings>
   readonly faults: FaultRates
   /** How many effects a process lives for, about; infinite for one that does not die. */
@@ -44,6 +47,8 @@ export interface WorldPlan {
   readonly stop: StopPolicy
   readonly faultyMs: number
   readonly moveTicks: number
+  /** Whether a second core runs along and must say the same (DET1). */
+  readonly hasTwin: boolean
 }
 
 export interface WorldReport {
@@ -82,9 +87,10 @@ export function planWorld(seed: string): WorldPlan {
     skewMs: random.integer(3) === 0 ? random.integer(20_000) - 10_000 : 0,
     pageFills: pick(random, [2, 5, 100]),
     onRestart: pick(random, ['fence', 'adopt']),
-    stop: pick(random, ['cancel', 'cancel', 'flatten']),
+    stop: pick(random, ['cancel', 'leave', 'flatten']),
     faultyMs: FAULTY_MS,
     moveTicks: 1 + random.integer(8),
+    hasTwin: random.integer(8) === 0,
   }
 }
 
@@ -189,21 +195,36 @@ function runPhases(world: World, faults: VirtualFaults): void {
   shell.start()
   time.runUntil(START_AT + plan.faultyMs, () => world.violations.length > 0)
   faults.isOn = false
+  shell.spare()
   facts.isCalm = true
   time.runUntil(time.now + CALM_MS, () => world.violations.length > 0)
+  stop(world, plan.stop)
+  if (plan.stop !== 'leave' || facts.stoppedClean !== true) return
+  // What was left must be found again by the next life, which brings it in.
+  facts.isStopping = false
+  shell.start()
+  time.runUntil(time.now + CALM_MS, () => world.violations.length > 0)
+  stop(world, 'cancel')
+}
+
+function stop({ time, shell, facts, violations }: World, policy: StopPolicy): void {
   facts.isStopping = true
-  shell.stop(plan.stop)
-  time.runUntil(time.now + STOP_MS_MAX, () => facts.stoppedClean !== undefined || world.violations.length > 0)
+  facts.stoppedClean = undefined
+  shell.stop(policy)
+  time.runUntil(time.now + STOP_MS_MAX, () => facts.stoppedClean !== undefined || violations.length > 0)
 }
 
 function drawLife(random: Random, lifeEffects: number, isDying: boolean): number {
-  return Number.isFinite(lifeEffects) && isDying ? 1 + random.integer(2 * lifeEffects) : Number.POSITIVE_INFINITY
+  return Number.isFinite(lifeEffects) && isDying
+    ? 1 + random.integer(2 * lifeEffects)
+    : Number.POSITIVE_INFINITY
 }
 
 /** A dead process is started again, soon or late. */
 function restarter({ time, shell }: World, random: Random): ShellWatcher {
   return {
-    onDeath: () => time.after(random.integer(5) === 0 ? 8000 : 100 + random.integer(1500), () => shell.start()),
+    onDeath: () =>
+      time.after(random.integer(5) === 0 ? 8000 : 100 + random.integer(1500), () => shell.start()),
   }
 }
 

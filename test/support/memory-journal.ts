@@ -1,5 +1,5 @@
-import { type JournalRecord } from '../domain/record.ts'
-import { type Journal, type JournalContents } from './journal.ts'
+import { type JournalRecord } from '../../src/domain/record.ts'
+import { type Journal, type JournalContents } from '../../src/journal/journal.ts'
 
 /** A journal that ends with its process: for backtests and tests. Records are copied as the disk would. */
 export class MemoryJournal implements Journal {

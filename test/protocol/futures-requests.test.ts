@@ -1,44 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type PositionMode } from '../../src/protocol/endpoint.ts'
-import { endpointNamed, type EndpointName } from '../../src/protocol/endpoints.ts'
-
-/** What the document says against a request: empty when it may be sent. */
-function problemsOf(
-  endpoint: EndpointName,
-  request: unknown,
-  positionMode: PositionMode = 'one_way_mode',
-): string {
-  const row = endpointNamed(endpoint)
-  const checked = row.request.safeParse(request)
-  if (!checked.success) {
-    return checked.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; ')
-  }
-  return (row.rules?.(checked.data, { positionMode }) ?? []).join('; ')
-}
-
-type Fields = Record<string, unknown>
-type Refused = readonly [what: string, change: Fields, problem: RegExp]
-type Accepted = readonly [what: string, change: Fields]
-
-/** One test a rule: `base` with a change, accepted or refused with the rule in the message. */
-function describeRequest(
-  endpoint: EndpointName,
-  base: Fields,
-  { accepted, refused }: { accepted: readonly Accepted[]; refused: readonly Refused[] },
-): void {
-  describe(endpoint, () => {
-    for (const [what, change] of accepted) {
-      it(`accepts ${what}`, () => {
-        expect(problemsOf(endpoint, { ...base, ...change })).toBe('')
-      })
-    }
-    for (const [what, change, problem] of refused) {
-      it(`refuses ${what}`, () => {
-        expect(problemsOf(endpoint, { ...base, ...change })).toMatch(problem)
-      })
-    }
-  })
-}
+import { describeRequest, type Fields, problemsOf } from './request-rules.ts'
 
 const ORDER = { size: '0.01', price: '42000', side: 'buy', orderType: 'limit', force: 'gtc' }
 const BATCH = { symbol: 'BTCUSDT', productType: 'USDT-FUTURES', marginCoin: 'USDT', marginMode: 'crossed' }
@@ -104,7 +66,7 @@ describeRequest(
 
 describe('batchPlaceOrder and the position mode', () => {
   const problems = (change: Fields, mode: PositionMode) =>
-    problemsOf('batchPlaceOrder', { ...BATCH, ...order(change) }, mode)
+    problemsOf('batchPlaceOrder', { ...BATCH, ...order(change) }, { positionMode: mode })
 
   it('tradeSide is required in hedge mode, and must be omitted in one-way mode', () => {
     expect(problems({ tradeSide: 'open' }, 'hedge_mode')).toBe('')
@@ -120,9 +82,18 @@ describe('batchPlaceOrder and the position mode', () => {
     )
   })
 
+  it('a clientOid must be unique in its batch', () => {
+    const orders = ['a', 'b', undefined, 'a', undefined].map((clientOid) => ({ ...ORDER, clientOid }))
+    expect(problemsOf('batchPlaceOrder', { ...BATCH, orderList: orders })).toMatch(
+      /^orderList\.3\.clientOid must be unique/,
+    )
+  })
+
   it('names every order that breaks a rule', () => {
     const request = { ...BATCH, orderList: [ORDER, { ...ORDER, tradeSide: 'open' }, ORDER] }
-    expect(problemsOf('batchPlaceOrder', request, 'hedge_mode')).toMatch(/orderList\.0.*orderList\.2/)
+    expect(problemsOf('batchPlaceOrder', request, { positionMode: 'hedge_mode' })).toMatch(
+      /orderList\.0.*orderList\.2/,
+    )
   })
 })
 
@@ -154,47 +125,12 @@ describeRequest(
   },
 )
 
-describeRequest(
-  'modifyPlanOrder',
-  { orderId: '123', productType: 'USDT-FUTURES' },
-  {
-    accepted: [
-      ['an orderId', {}],
-      ['a clientOid instead', { orderId: undefined, clientOid: 'plan-1' }],
-      ['both', { clientOid: 'plan-1' }],
-      ['empty values: kept', { newSize: '', newPrice: '', newTriggerPrice: '', newTriggerType: '' }],
-      ['a trigger price with its type', { newTriggerPrice: '1.5', newTriggerType: 'mark_price' }],
-      ['0 for a take-profit: removed', { newStopSurplusTriggerPrice: '0', newStopLossTriggerPrice: '0' }],
-      ['the other spelling of the take-profit', { newSurplusTriggerPrice: '1.5' }],
-      ['a callback ratio of 10', { newCallbackRatio: '10' }],
-    ],
-    refused: [
-      ['neither id', { orderId: undefined }, /one of orderId and clientOid is required/],
-      ['no product type', { productType: undefined }, /productType/],
-      [
-        'a trigger type without its price',
-        { newTriggerType: 'fill_price' },
-        /newTriggerType requires newTriggerPrice/,
-      ],
-      [
-        'a trigger type with an empty price',
-        { newTriggerType: 'fill_price', newTriggerPrice: '' },
-        /newTriggerType requires newTriggerPrice/,
-      ],
-      ['another trigger type', { newTriggerPrice: '1', newTriggerType: 'last' }, /newTriggerType/],
-      [
-        'a callback ratio above 10',
-        { newCallbackRatio: '10.1' },
-        /newCallbackRatio must not be greater than 10/,
-      ],
-      ['a size of zero', { newSize: '0' }, /newSize/],
-      ['a parameter that does not exist', { newLeverage: '1' }, /newLeverage/],
-    ],
-  },
-)
-
 const DAY_MS = 24 * 3_600_000
 const START = 1_700_000_000_000
+const span = (from: string, to: string): Fields => ({
+  startTime: String(Date.parse(from)),
+  endTime: String(Date.parse(to)),
+})
 
 describeRequest(
   'orderFills',
@@ -204,6 +140,8 @@ describeRequest(
       ['a product type alone', {}],
       ['a page', { symbol: 'BTCUSDT', idLessThan: '123', limit: '100', startTime: String(START) }],
       ['three months', { startTime: String(START), endTime: String(START + 89 * DAY_MS) }],
+      ['three calendar months, 92 days', span('2026-05-31', '2026-08-31')],
+      ['three calendar months into a short one', span('2026-11-30', '2027-02-28')],
       ['an end alone', { endTime: String(START) }],
     ],
     refused: [
@@ -215,6 +153,11 @@ describeRequest(
         'more than three months',
         { startTime: String(START), endTime: String(START + 94 * DAY_MS) },
         /at most three months apart/,
+      ],
+      [
+        'a day more than three months',
+        span('2026-11-30', '2027-03-01'),
+        /startTime and endTime may be at most three months apart/,
       ],
       ['a cursor that is no id', { idLessThan: 'abc' }, /idLessThan: an identifier of digits/],
       ['a parameter that does not exist', { idGreaterThan: '1' }, /idGreaterThan/],

@@ -1,0 +1,77 @@
+// An exchange that only measures, in a process of its own: 600 tickers of which the first has a new price each
+// time, and orders that are all refused once they have been measured, so that none is left for the next tick.
+// It listens twice, once for each contender, and tells for each batch how long ago the last byte of that side's
+// last ticker answer went out. Started by bench/run.ts.
+
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { type AddressInfo } from 'node:net'
+import { BATCH_PATH, ROWS, tickerRow, TICKERS_PATH } from './floor.ts'
+
+export const SIDES = ['daemon', 'floor'] as const
+export type Side = (typeof SIDES)[number]
+
+/** What it says to whoever started it. */
+export type Message =
+  | { readonly kind: 'listening'; readonly ports: Readonly<Record<Side, number>> }
+  | { readonly kind: 'batch'; readonly side: Side; readonly elapsedMs: number; readonly orders: number }
+
+const ANSWERS: Readonly<Record<string, unknown>> = {
+  '/api/v2/mix/order/fills': { fillList: [], endId: null },
+  '/api/v2/mix/position/single-position': [],
+  '/api/v2/mix/order/cancel-all-orders': { successList: [], failureList: [] },
+}
+
+const REFUSAL = { errorCode: '40815', errorMsg: 'The order price is higher than the highest bid price' }
+
+const otherRows = JSON.stringify(Array.from({ length: ROWS - 1 }, (_, index) => tickerRow(index + 1))).slice(
+  1,
+)
+let ticks = 0
+
+/** The first row's price goes up and down, so that every answer is news. */
+function tickersAnswer(): string {
+  const now = Date.now()
+  const bid = 42_000 + (ticks++ % 50)
+  const row = { ...tickerRow(0), bidPr: `${bid}.0`, askPr: `${bid}.5`, lastPr: `${bid}.0`, ts: String(now) }
+  return `{"code":"00000","msg":"success","requestTime":${now},"data":[${JSON.stringify(row)},${otherRows}}`
+}
+
+function envelope(data: unknown): string {
+  return JSON.stringify({ code: '00000', msg: 'success', requestTime: Date.now(), data })
+}
+
+async function listen(side: Side): Promise<number> {
+  let sentAt = Number.NaN
+  const server = createServer((request, response) => {
+    const arrivedAt = performance.now()
+    const [path = ''] = (request.url ?? '').split('?')
+    response.setHeader('content-type', 'application/json')
+    if (path === TICKERS_PATH) response.end(tickersAnswer(), () => (sentAt = performance.now()))
+    else if (path === BATCH_PATH) void takeBatch(request, response, { side, elapsedMs: arrivedAt - sentAt })
+    else request.resume().once('end', () => response.end(envelope(ANSWERS[path] ?? null)))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return (server.address() as AddressInfo).port
+}
+
+async function takeBatch(
+  request: IncomingMessage,
+  response: ServerResponse,
+  measured: { readonly side: Side; readonly elapsedMs: number },
+): Promise<void> {
+  let body = ''
+  for await (const chunk of request) body += String(chunk)
+  const { orderList } = JSON.parse(body) as { orderList: { clientOid: string }[] }
+  const failureList = orderList.map(({ clientOid }) => ({ orderId: '', clientOid, ...REFUSAL }))
+  response.end(envelope({ successList: [], failureList }))
+  tell({ kind: 'batch', ...measured, orders: orderList.length })
+}
+
+function tell(message: Message): void {
+  process.send?.(message)
+}
+
+const [daemon, floor] = await Promise.all(SIDES.map(listen))
+tell({ kind: 'listening', ports: { daemon: daemon ?? 0, floor: floor ?? 0 } })

@@ -1,0 +1,268 @@
+import { type Answer } from '../../src/domain/answer.ts'
+import { type Fill } from '../../src/domain/fill.ts'
+import { toStrategyId } from '../../src/domain/ids.ts'
+import { type PositionMode } from '../../src/domain/instrument.ts'
+import { type Intent, type QuoteLevel } from '../../src/domain/intent.ts'
+import { type Holding } from '../../src/domain/position.ts'
+import { type JournalRecord } from '../../src/domain/record.ts'
+import { TickerTable } from '../../src/domain/ticker-table.ts'
+import { type Book } from '../../src/engine/book.ts'
+import { type Effect } from '../../src/engine/effect.ts'
+import { createEngine, type Engine } from '../../src/engine/engine.ts'
+import { type EngineEvent } from '../../src/engine/event.ts'
+import { rebuildBook } from '../../src/engine/rebuild-book.ts'
+import { type EngineSettings } from '../../src/engine/settings.ts'
+import { type BatchResult } from '../../src/protocol/values.ts'
+import { madeInstrument, MOMENT_AT } from '../support/market-moment.ts'
+
+export const SYMBOL = 'BTCUSDT'
+export const STRATEGY = toStrategyId('s')
+
+type EffectOf<Kind extends Effect['kind']> = Extract<Effect, { kind: Kind }>
+type RecordOf<Kind extends JournalRecord['kind']> = Extract<JournalRecord, { kind: Kind }>
+
+/** A core in the hands of a test: it is told each event, and everything that it wants done is kept. */
+export class EngineBench {
+  readonly settings: EngineSettings
+  readonly records: JournalRecord[] = []
+  effects: Effect[] = []
+  now = MOMENT_AT
+  engine: Engine
+  #trades = 0
+  #sequence = 0
+
+  constructor(change: Partial<EngineSettings> = {}, mode: PositionMode = 'one_way_mode') {
+    this.settings = { ...madeSettings(mode), ...change }
+    this.engine = createEngine(this.settings, rebuildBook({ checkpoint: undefined, records: [] }, mode))
+  }
+
+  get book(): Book {
+    return this.engine.book
+  }
+
+  tell(event: EngineEvent): readonly Effect[] {
+    const effects = this.engine.step(event, this.now)
+    for (const effect of effects) if (effect.kind === 'record') this.records.push(effect.record)
+    for (const effect of effects) if (effect.kind === 'decide') this.#sequence = effect.snapshot.sequence
+    this.effects.push(...effects)
+    return effects
+  }
+
+  /** Time passes in steps of 50 ms; everything that is read meanwhile is answered as told. */
+  pass(ms: number, account: { readonly holding?: Holding; readonly fills?: readonly Fill[] } = {}): void {
+    for (const endAt = this.now + ms; this.now < endAt;) {
+      this.now += 50
+      this.price()
+      this.tell({ kind: 'timePassed' })
+      this.read(account)
+    }
+  }
+
+  /** Answers every read that was asked for. */
+  read({
+    holding = { longLots: 0, shortLots: 0 },
+    fills = [],
+  }: {
+    readonly holding?: Holding
+    readonly fills?: readonly Fill[]
+  } = {}): void {
+    for (const effect of this.take('readFills')) {
+      const reading = { fills, sinceAt: effect.sinceAt, requestedAt: this.now, exchangeTime: this.now }
+      this.tell({ kind: 'fillsRead', reading })
+    }
+    for (const { symbol } of this.take('readPosition')) {
+      const rows = (['long', 'short'] as const).map((holdSide) => ({
+        holdSide,
+        lots: holding[`${holdSide}Lots`],
+        openPriceAvg: 1,
+        unrealisedProfit: '0',
+        fundingFee: '',
+        markPrice: 1,
+        liquidationPrice: 0,
+        positionMode: this.settings.positionMode,
+      }))
+      const held = rows.filter(({ lots }) => lots > 0)
+      this.tell({
+        kind: 'positionRead',
+        reading: { symbol, rows: held, requestedAt: this.now, exchangeTime: this.now },
+      })
+    }
+  }
+
+  /** A life begins and runs; the account is flat unless told otherwise. */
+  start(account: Parameters<EngineBench['read']>[0] = {}): this {
+    this.tell({ kind: 'clockMeasured', offsetMs: 0 })
+    this.tell({ kind: 'started' })
+    this.price()
+    for (let tries = 0; tries < 60 && this.engine.mode === 'starting'; tries++) this.pass(100, account)
+    return this
+  }
+
+  /** The process dies and begins again on what was recorded. */
+  restart(): this {
+    this.engine = createEngine(
+      this.settings,
+      rebuildBook({ checkpoint: undefined, records: this.records }, this.settings.positionMode),
+    )
+    this.effects = []
+    return this
+  }
+
+  /** 10,000.0 to 10,000.1, now. */
+  price(bid = 10_000): void {
+    const tickers = new TickerTable(1)
+    const row = tickers.claimRow(SYMBOL)
+    tickers.readAt = this.now
+    tickers.requestTime = this.now
+    const values = { bidPr: bid, askPr: bid + 0.1, lastPr: bid, ts: this.now }
+    for (const [column, value] of Object.entries(values)) {
+      tickers.columns[column as 'bidPr'][row] = value
+    }
+    this.tell({ kind: 'snapshotTaken', tickers })
+  }
+
+  decide(...intents: Intent[]): void {
+    this.tell({
+      kind: 'decided',
+      strategyId: STRATEGY,
+      sequence: this.#sequence,
+      intents,
+      stateText: '{}',
+      denials: [],
+    })
+  }
+
+  quote(...levels: QuoteLevel[]): void {
+    this.decide({ kind: 'quote', symbol: SYMBOL, levels })
+  }
+
+  /** Grants the batch call that was asked for, and returns what left. */
+  grantBatch(): EffectOf<'sendBatch'>['batch'] {
+    this.take('askGrant')
+    this.tell({ kind: 'granted', endpoint: 'batchPlaceOrder' })
+    const [sent] = this.take('sendBatch')
+    if (!sent) throw new Error('nothing was sent')
+    return sent.batch
+  }
+
+  /** Everything of a batch is accepted, under the order ids 1, 2, 3 … of its batch. */
+  accept(batch: EffectOf<'sendBatch'>['batch']): void {
+    const successList = batch.clientOids.map((clientOid, index) => ({
+      clientOid,
+      orderId: `${batch.batchId}00${index + 1}`,
+    }))
+    this.answer(batch.batchId, accepted({ successList, failureList: [] }))
+  }
+
+  answer(batchId: number, answer: Answer<BatchResult>): void {
+    this.tell({ kind: 'batchAnswered', batchId, answer })
+  }
+
+  /** Grants the cancel-all that was asked for. */
+  grantCancel(): EffectOf<'sendCancelAll'> {
+    this.tell({ kind: 'granted', endpoint: 'cancelAllOrders' })
+    const [sent] = this.take('sendCancelAll')
+    if (!sent) throw new Error('no cancel-all was sent')
+    return sent
+  }
+
+  answerCancel(cancelId: number, answer: Answer<BatchResult>): void {
+    this.tell({ kind: 'cancelAnswered', cancelId, answer })
+  }
+
+  fill(change: Partial<Fill>): Fill {
+    this.#trades += 1
+    return {
+      tradeId: `9${this.#trades}` as Fill['tradeId'],
+      orderId: '1001' as Fill['orderId'],
+      symbol: SYMBOL,
+      side: 'buy',
+      tradeSide: 'open',
+      ticks: 99_990,
+      lots: 4,
+      fee: '0.01',
+      profit: '0',
+      scope: 'maker',
+      source: 'API',
+      filledAt: this.now,
+      ...change,
+    }
+  }
+
+  /** The effects of one kind since they were taken last. */
+  take<Kind extends Effect['kind']>(kind: Kind): EffectOf<Kind>[] {
+    const isOfKind = (effect: Effect): effect is EffectOf<Kind> => effect.kind === kind
+    const found = this.effects.filter(isOfKind)
+    this.effects = this.effects.filter((effect) => effect.kind !== kind)
+    return found
+  }
+
+  recordsOf<Kind extends JournalRecord['kind']>(kind: Kind): RecordOf<Kind>[] {
+    return this.records.filter((record): record is RecordOf<Kind> => record.kind === kind)
+  }
+
+  /** The states of all orders, in the order in which they were made. */
+  states(): string[] {
+    return [...this.book.orders.values()].map(({ state }) => state)
+  }
+}
+
+export const TIMED_OUT: Answer<never> = {
+  kind: 'unknown',
+  cause: 'timeout',
+  code: '',
+  message: '',
+  status: undefined,
+  receivedAt: 0,
+}
+
+export function accepted(data: BatchResult): Answer<BatchResult> {
+  return { kind: 'accepted', data, receivedAt: 0 }
+}
+
+export function refused(code: string, refusal: 'definite' | 'retry' | 'notSent'): Answer<never> {
+  return {
+    kind: 'refused',
+    class: refusal,
+    code,
+    topic: '',
+    message: '',
+    status: 400,
+    receivedAt: 0,
+  }
+}
+
+function madeSettings(positionMode: PositionMode): EngineSettings {
+  const limits = { positionLotsMax: 1000, orderLotsMax: 100, openOrdersMax: 100 }
+  return {
+    salt: 'salt',
+    version: '1',
+    environment: 'simulator',
+    configHash: '0',
+    productType: 'USDT-FUTURES',
+    positionMode,
+    marginMode: 'crossed',
+    instruments: new Map([[SYMBOL, madeInstrument()]]),
+    strategies: new Map([
+      [STRATEGY, { id: STRATEGY, symbols: [SYMBOL], limits: new Map([[SYMBOL, limits]]) }],
+    ]),
+    limits: {
+      dataAgeMaxMs: 1000,
+      priceCollarRatio: 0.05,
+      openOrdersMax: 200,
+      orderNotionalMax: 1e9,
+      grossNotionalMax: 1e9,
+    },
+    execution: {
+      batchOrdersMax: 50,
+      fillVisibilityMs: 1000,
+      matchingLagMs: 500,
+      acceptHorizonMs: 10_000,
+      extraToleranceMs: 500,
+      takerCollarRatio: 0.001,
+      crossedToleranceMs: 2000,
+      stopTimeoutMs: 40_000,
+    },
+    onRestart: 'adopt',
+  }
+}

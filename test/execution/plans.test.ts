@@ -1,0 +1,127 @@
+import { describe, expect, test } from 'vitest'
+import { type QuoteLevel } from '../../src/domain/intent.ts'
+import { type Order, type OrderTerms } from '../../src/domain/order.ts'
+import { FLAT } from '../../src/domain/position.ts'
+import { markAccepted, markRetry } from '../../src/execution/order-machine.ts'
+import { planQuote, type QuotePlanInput } from '../../src/execution/quote-plan.ts'
+import { planTarget, type TargetPlanInput } from '../../src/execution/target-plan.ts'
+import { madeInstrument } from '../support/market-moment.ts'
+import { madeSent, SENT_AT } from './made-terms.ts'
+
+const resting = (terms: Parameters<typeof madeSent>[0]): Order =>
+  markAccepted(madeSent(terms), undefined, SENT_AT)
+const level = (side: 'buy' | 'sell', ticks: number, lots = 10): QuoteLevel => ({ side, ticks, lots })
+
+function quote(input: Partial<QuotePlanInput>) {
+  return planQuote({
+    strategyId: 'grid',
+    instrument: madeInstrument(),
+    positionMode: 'one_way_mode',
+    levels: [],
+    orders: [],
+    holding: FLAT,
+    ordinal: 7,
+    deadlineAt: SENT_AT,
+    ...input,
+  })
+}
+
+function target(input: Partial<TargetPlanInput>) {
+  return planTarget({
+    strategyId: 'trend',
+    instrument: madeInstrument(),
+    positionMode: 'one_way_mode',
+    purpose: 'target',
+    target: 0,
+    orders: [],
+    holding: FLAT,
+    accountHolding: FLAT,
+    bid: 100,
+    ask: 100.1,
+    takerCollarRatio: 0.001,
+    ordinal: 3,
+    orderLotsMax: 1000,
+    deadlineAt: SENT_AT,
+    ...input,
+  }).map(({ intent, again }) => ({ ...intent, again }))
+}
+
+describe('a ladder', () => {
+  test('keeps what stands, places what is missing, and names what is too much', () => {
+    const kept = resting({ id: 'kept', ticks: 1000 })
+    const extra = resting({ id: 'extra', ticks: 998 })
+
+    const plan = quote({ levels: [level('buy', 1000), level('sell', 1010)], orders: [kept, extra] })
+
+    expect(plan.missing.map(({ intent }) => [intent.action, intent.ticks, intent.force])).toEqual([
+      ['openShort', 1010, 'post_only'],
+    ])
+    expect(plan.extra).toEqual([extra])
+  })
+
+  test('[ORD2] names each new order once, whatever rung it stands on', () => {
+    const { missing } = quote({ levels: [level('buy', 1000), level('buy', 999)] })
+
+    expect(missing.map(({ intent }) => intent.key)).toEqual(['quote:BTCUSDT:7', 'quote:BTCUSDT:8'])
+  })
+
+  test('takes an order that waits after a 429 for its level, and sends that again', () => {
+    const waiting = markRetry(madeSent({ id: 'waiting' }), '429')
+
+    expect(quote({ levels: [level('buy', 1000)], orders: [waiting] }).missing).toMatchObject([
+      { again: 'waiting', intent: { key: waiting.terms.key, ticks: 1000, lots: 10 } },
+    ])
+  })
+
+  test('in hedge mode closes what is held on the other side before it opens, level by level', () => {
+    const plan = quote({
+      positionMode: 'hedge_mode',
+      holding: { longLots: 15, shortLots: 0 },
+      levels: [level('sell', 1010), level('sell', 1011), level('buy', 1000)],
+    })
+
+    expect(plan.missing.map(({ intent }) => intent.action)).toEqual(['closeLong', 'openShort', 'openLong'])
+  })
+})
+
+describe('a target', () => {
+  test.each<[string, Partial<TargetPlanInput>, [OrderTerms['action'], number][]]>([
+    ['from flat opens', { target: 5 }, [['openLong', 5]]],
+    ['that is reached asks for nothing', { target: 5, holding: { longLots: 5, shortLots: 0 } }, []],
+    ['flips in one order', { target: -5, holding: { longLots: 5, shortLots: 0 } }, [['openShort', 10]]],
+    [
+      'is reduce-only when it can only reduce',
+      { holding: { longLots: 5, shortLots: 0 }, accountHolding: { longLots: 5, shortLots: 0 } },
+      [['closeLong', 5]],
+    ],
+    [
+      'is plain when the account holds less than the strategy',
+      { holding: { longLots: 5, shortLots: 0 }, accountHolding: { longLots: 2, shortLots: 0 } },
+      [['openShort', 5]],
+    ],
+    [
+      'in hedge mode closes one leg and opens the other',
+      { positionMode: 'hedge_mode', target: -4, holding: { longLots: 5, shortLots: 1 } },
+      [
+        ['closeLong', 5],
+        ['openShort', 3],
+      ],
+    ],
+    ['goes a long way in steps that risk lets through', { target: 50, orderLotsMax: 20 }, [['openLong', 20]]],
+  ])('%s', (_, input, orders) => {
+    expect(target(input).map(({ action, lots }) => [action, lots])).toEqual(orders)
+  })
+
+  test('takes at a collar, never beyond it, and never rests', () => {
+    expect(target({ target: 1 })).toMatchObject([{ ticks: 1002, force: 'ioc' }])
+    expect(target({ target: -1 })).toMatchObject([{ ticks: 999, force: 'ioc' }])
+  })
+
+  test('waits while an order of it is open, and sends one again that waits', () => {
+    const open = resting({ id: 'open', purpose: 'target', force: 'ioc' })
+    const waiting = markRetry(madeSent({ id: 'waiting', purpose: 'target', force: 'ioc' }), '429')
+
+    expect(target({ target: 5, orders: [open] })).toEqual([])
+    expect(target({ target: 5, orders: [waiting] })).toMatchObject([{ again: 'waiting', lots: 10 }])
+  })
+})

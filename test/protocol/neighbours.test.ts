@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest'
+import { endpointNamed, endpointNames } from '../../src/protocol/endpoints.ts'
+import { neighbourNamed, neighbourNames } from '../../src/protocol/neighbours.ts'
+
+const address = ({ method, path }: { method: string; path: string }) => `${method} ${path}`
+
+describe('the neighbours', () => {
+  it('are marked, named as their rows, and never in the table of the document', () => {
+    const documented = endpointNames.map((name) => address(endpointNamed(name)))
+    for (const name of neighbourNames) {
+      const row = neighbourNamed(name)
+      expect(row.outside, name).toBe(true)
+      expect(row.name).toBe(name)
+      expect(documented, name).not.toContain(address(row))
+      expect(endpointNames).not.toContain(name)
+    }
+    expect(endpointNames.some((name) => endpointNamed(name).outside)).toBe(false)
+  })
+
+  it('have an address each', () => {
+    const addresses = neighbourNames.map((name) => address(neighbourNamed(name)))
+    expect(new Set(addresses).size).toBe(addresses.length)
+  })
+
+  it('let parameters through that they do not know, and refuse what they know to be wrong', () => {
+    const { request } = neighbourNamed('contracts')
+    expect(request.safeParse({ productType: 'USDT-FUTURES', whatever: '1' }).success).toBe(true)
+    expect(request.safeParse({ productType: 'FUTURES' }).success).toBe(false)
+  })
+
+  it('accept their answers', () => {
+    const answers = {
+      serverTime: { serverTime: '1700000000000' },
+      contracts: [
+        { symbol: 'BTCUSDT', baseCoin: 'BTC', quoteCoin: 'USDT', pricePlace: '1', deliveryTime: '' },
+      ],
+      candles: [['1700000000000', '1', '2', '0.5', '1.5', '10', '15']],
+      account: { marginCoin: 'USDT', available: '1', posMode: 'hedge_mode', unrealizedPL: '' },
+      accounts: [{ marginCoin: 'USDT', assetList: [{ coin: 'BTC', balance: '1', available: '1' }] }],
+      allPositions: [
+        { symbol: 'BTCUSDT', marginCoin: 'USDT', holdSide: 'long', total: '1', takeProfit: '3' },
+      ],
+      ordersPending: { entrustedList: null, endId: null },
+      orderDetail: { symbol: 'ethusdt', orderId: '1', state: 'filled', tradeSide: '' },
+      placeOrder: { orderId: '1', clientOid: 'a' },
+      cancelPlanOrder: { successList: [{ orderId: '1', clientOid: '' }], failureList: [] },
+      ordersPlanPending: { entrustedList: [{ symbol: 'ethusdt', orderId: '1', uTime: '' }], endId: '1' },
+      spotCoins: [{ coinId: '1', coin: 'BTC', transfer: 'true', chains: [{ chain: 'BTC' }] }],
+      marginCurrencies: [{ symbol: 'ETHUSDT', baseCoin: 'ETH', quoteCoin: 'USDT', isBorrowable: true }],
+    } as const
+    for (const [name, answer] of Object.entries(answers)) {
+      const row = neighbourNamed(name as keyof typeof answers)
+      expect(row.response.safeParse(answer).error?.issues ?? [], name).toEqual([])
+    }
+  })
+})

@@ -1,0 +1,221 @@
+import { describe, expect, test } from 'vitest'
+import { type PositionMode } from '../../src/domain/instrument.ts'
+import { type OrderIntent } from '../../src/domain/intent.ts'
+import { type OrderAction } from '../../src/domain/order-action.ts'
+import { FLAT, type Holding } from '../../src/domain/position.ts'
+import { approve, approveAgain } from '../../src/risk/approve.ts'
+import { addToExposure, buildExposure } from '../../src/risk/exposure.ts'
+import { type RiskContext } from '../../src/risk/risk-context.ts'
+import { madeInstrument } from '../support/market-moment.ts'
+
+const NOW = 1_704_067_200_000
+
+function intent(change: Partial<OrderIntent> = {}): OrderIntent {
+  return {
+    strategyId: 'grid',
+    symbol: 'BTCUSDT',
+    purpose: 'place',
+    key: 'one',
+    action: 'openLong',
+    lots: 10,
+    ticks: 1000_00,
+    force: 'gtc',
+    takeProfitTicks: undefined,
+    stopLossTicks: undefined,
+    deadlineAt: NOW + 1000,
+    ...change,
+  }
+}
+
+/** BTCUSDT at 10,000: ten lots are worth 100. */
+function context(
+  change: Partial<RiskContext> = {},
+  {
+    mode = 'one_way_mode',
+    holding = FLAT,
+    open = [],
+  }: { mode?: PositionMode; holding?: Holding; open?: readonly [OrderAction, number][] } = {},
+): RiskContext {
+  const exposure = () => {
+    const built = buildExposure(mode, holding, [])
+    for (const [action, lots] of open) addToExposure(built, action, lots)
+    return built
+  }
+  return {
+    now: NOW,
+    instrument: madeInstrument({ lotsMin: 2 }),
+    market: { bid: 10_000, ask: 10_000.1, last: 10_000, ageMs: 100, deliveryState: undefined },
+    trading: { mode: 'open', halted: false, why: '' },
+    account: {
+      dataAgeMaxMs: 1000,
+      priceCollarRatio: 0.05,
+      openOrdersMax: 50,
+      orderNotionalMax: 1000,
+      grossNotionalMax: 5000,
+    },
+    strategy: { positionLotsMax: 100, orderLotsMax: 60, openOrdersMax: 5 },
+    holding,
+    ownExposure: exposure(),
+    accountExposure: exposure(),
+    otherNotional: 0,
+    otherOpenOrders: 0,
+    ...change,
+  }
+}
+
+const verdictOf = (order: OrderIntent, desk: RiskContext): string => {
+  const verdict = approve(order, desk)
+  return verdict.approved ? 'approved' : verdict.objection.code
+}
+const market = (change: Partial<RiskContext['market']>) => ({ market: { ...context().market, ...change } })
+const halted = { trading: { mode: 'reduceOnly', halted: true, why: 'a person said so' } } as const
+const long = { longLots: 30, shortLots: 0 }
+const short = { longLots: 0, shortLots: 30 }
+
+describe('[RSK1] the risk desk', () => {
+  test.each<[string, OrderIntent, RiskContext, string]>([
+    ['a plain order', intent(), context(), 'approved'],
+    ['a market order', intent({ ticks: undefined }), context(), 'approved'],
+    ['half a lot', intent({ lots: 0.5 }), context(), 'SIZE_PRECISION'],
+    ['no lots', intent({ lots: 0 }), context(), 'SIZE_PRECISION'],
+    ['half a tick', intent({ ticks: 1000.5 }), context(), 'PRICE_PRECISION'],
+    ['a stop off the grid', intent({ stopLossTicks: 1.5 }), context(), 'PRICE_PRECISION'],
+    ['no prices', intent(), context(market({ bid: Number.NaN })), 'DATA_MISSING'],
+    ['a crossed market', intent(), context(market({ ask: 9999 })), 'DATA_MISSING'],
+    ['[MKT1] prices as old as allowed', intent(), context(market({ ageMs: 1000 })), 'approved'],
+    ['[MKT1] older prices', intent(), context(market({ ageMs: 1001 })), 'DATA_STALE'],
+    ['[RSK2] an opening while halted', intent(), context(halted), 'INSTRUMENT_HALTED'],
+    [
+      '[RSK2] an opening while stopping',
+      intent(),
+      context({ trading: { mode: 'reduceOnly', halted: false, why: '' } }),
+      'NOT_RUNNING',
+    ],
+    [
+      '[RSK2] a close while halted',
+      intent({ action: 'closeLong' }),
+      context(halted, { holding: long }),
+      'approved',
+    ],
+    ['[RSK2] a plain buy that only reduces', intent(), context(halted, { holding: short }), 'approved'],
+    [
+      '[RSK2] a plain buy beside one that reduces already',
+      intent(),
+      context(halted, { holding: short, open: [['openLong', 25]] }),
+      'INSTRUMENT_HALTED',
+    ],
+    [
+      'before delivery an opening',
+      intent(),
+      context(market({ deliveryState: 'delivery_before' })),
+      'INSTRUMENT_STATE',
+    ],
+    [
+      'before delivery a close',
+      intent({ action: 'closeLong' }),
+      context(market({ deliveryState: 'delivery_before' }), { holding: long }),
+      'approved',
+    ],
+    [
+      'in delivery a close',
+      intent({ action: 'closeLong' }),
+      context(market({ deliveryState: 'delivery_period' }), { holding: long }),
+      'INSTRUMENT_STATE',
+    ],
+    ['[ORD7] the last ms of its time', intent({ deadlineAt: NOW }), context(), 'approved'],
+    ['[ORD7] one ms too late', intent({ deadlineAt: NOW - 1 }), context(), 'INTENT_EXPIRED'],
+    ['fewer lots than the minimum', intent({ lots: 1 }), context(), 'SIZE_BELOW_MINIMUM'],
+    [
+      'less value than the minimum',
+      intent({ lots: 2, ticks: 1000 }),
+      context(market({ bid: 100, ask: 100.1, last: 100 })),
+      'NOTIONAL_BELOW_MINIMUM',
+    ],
+    ['the largest order', intent({ lots: 60 }), context(), 'approved'],
+    ['a larger one', intent({ lots: 61 }), context(), 'ORDER_SIZE_LIMIT'],
+    [
+      'a dearer one',
+      intent({ lots: 60, ticks: 1049_00 }),
+      context({ account: { ...context().account, orderNotionalMax: 600 } }),
+      'ORDER_NOTIONAL_LIMIT',
+    ],
+    ['a price far above the market', intent({ ticks: 1051_00 }), context(), 'PRICE_COLLAR'],
+    ['a price far below it', intent({ ticks: 949_00 }), context(), 'PRICE_COLLAR'],
+    [
+      '[I11] a close of all there is',
+      intent({ action: 'closeLong', lots: 30 }),
+      context({}, { holding: long }),
+      'approved',
+    ],
+    [
+      '[I11] a close of more',
+      intent({ action: 'closeLong', lots: 31 }),
+      context({}, { holding: long }),
+      'CLOSE_EXCEEDS_POSITION',
+    ],
+    [
+      '[I11] a close beside another',
+      intent({ action: 'closeLong', lots: 10 }),
+      context({}, { holding: long, open: [['closeLong', 25]] }),
+      'CLOSE_EXCEEDS_POSITION',
+    ],
+    ['the whole position', intent({ lots: 10 }), context({}, { open: [['openLong', 90]] }), 'approved'],
+    [
+      'more than the position may be',
+      intent({ lots: 11 }),
+      context({}, { open: [['openLong', 90]] }),
+      'POSITION_LIMIT',
+    ],
+    ['a flip within the limit', intent({ lots: 60 }), context({}, { holding: short }), 'approved'],
+    [
+      'a close after which resting buys could go beyond it',
+      intent({ action: 'closeShort', lots: 30 }),
+      context({}, { holding: short, open: [['openLong', 110]] }),
+      'POSITION_LIMIT',
+    ],
+    [
+      'a leg of its own in hedge mode',
+      intent({ lots: 60 }),
+      context({}, { mode: 'hedge_mode', holding: short }),
+      'approved',
+    ],
+    ['more than the account may hold', intent(), context({ otherNotional: 4950 }), 'GROSS_NOTIONAL_LIMIT'],
+    [
+      'beside a position that nobody can value',
+      intent(),
+      context({ otherNotional: Infinity }),
+      'GROSS_NOTIONAL_LIMIT',
+    ],
+    [
+      'one order too many of the strategy',
+      intent(),
+      context(
+        {},
+        { open: Array.from({ length: 5 }, () => ['openLong', 2] as const) as [OrderAction, number][] },
+      ),
+      'OPEN_ORDERS_LIMIT',
+    ],
+    ['one order too many of the account', intent(), context({ otherOpenOrders: 50 }), 'OPEN_ORDERS_LIMIT'],
+  ])('%s', (_, order, desk, verdict) => {
+    expect(verdictOf(order, desk)).toBe(verdict)
+  })
+
+  test('counts what it has just approved', () => {
+    const desk = context()
+
+    expect([1, 2, 3].map(() => verdictOf(intent({ lots: 40 }), desk))).toEqual([
+      'approved',
+      'approved',
+      'POSITION_LIMIT',
+    ])
+  })
+
+  test('counts an order that is sent again once, approved or denied', () => {
+    const desk = context({}, { open: [['openLong', 95]] })
+
+    expect(approveAgain(intent({ lots: 60 }), desk).approved).toBe(true)
+    expect(desk.ownExposure.addingLongLots).toBe(95)
+    expect(approveAgain(intent({ lots: 61 }), desk).approved).toBe(false)
+    expect(desk.ownExposure.addingLongLots).toBe(95)
+  })
+})
