@@ -64,7 +64,8 @@ export class Exchange implements ServedExchange {
   /** Opens the desks, afresh or from the rows that the core's store holds for them. */
   constructor({ core, seed, startAt, settings = {} }: ExchangeOptions) {
     this.core = core
-    const { wallet, desks } = core.carryOut(Math.max(core.now, startAt), (state) =>
+    const now = Math.max(core.now, startAt)
+    const { wallet, desks } = core.carryOut(now, (state) =>
       openDesks(core, state, { seed, startAt, settings }),
     )
     this.#wallet = wallet
@@ -72,10 +73,11 @@ export class Exchange implements ServedExchange {
     this.#played = new Map<string, Desk>(
       Object.entries(desks).filter((entry): entry is [string, Desk] => 'advance' in entry[1]),
     )
-    this.handlers = buildHandlers(core, desks, (now, handle) => this.#serve(now, handle))
+    this.handlers = buildHandlers(core, desks, (at, handle) => this.#serve(at, handle))
     this.#byGatewayKey = new Map(
       core.accounts().flatMap(({ key, gateway }) => (gateway === undefined ? [] : [[gateway.key, key]])),
     )
+    this.#serve(now, () => {})
   }
 
   /**
