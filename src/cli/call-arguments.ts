@@ -60,7 +60,7 @@ export function readCallArguments(words: readonly string[]): CallArguments {
       continue
     }
     const value = inline ?? words[++at]
-    if (value === undefined || (inline === undefined && value.startsWith('--'))) throw valueMissing(name)
+    if (value === undefined || (inline === undefined && isOption(value))) throw valueMissing(name)
     const option = VALUED.find((each) => each === name)
     if (option === undefined) given.push([name, value])
     else values[option].push(value)
@@ -76,6 +76,11 @@ export function readCallArguments(words: readonly string[]): CallArguments {
     yes: onlyOne('yes', values.yes),
     pending: readPending(onlyOne('pending', values.pending)),
   }
+}
+
+/** A value that looks like an option was forgotten; a minus sign makes none. */
+function isOption(word: string): boolean {
+  return word.startsWith('--') || SHORT[word] !== undefined
 }
 
 function splitOption(word: string): [name: string, value: string | undefined] {

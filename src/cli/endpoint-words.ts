@@ -18,10 +18,12 @@ export function familyOf({ path }: Pick<EndpointDescription, 'path'>): string {
   return FAMILIES.find(([start]) => path.startsWith(start))?.[1] ?? 'Signed gateway'
 }
 
-/** What the document's heading says in its brackets: `all tickers`. */
-export function titleOf({ section }: Pick<EndpointDescription, 'section'>): string {
-  const inBrackets = /\(([^()]*)\)$/.exec(section)?.[1]
-  return (inBrackets ?? `${section}: the signing example`).replace(/, public$/, '')
+/** What the document's heading says in its brackets: `all tickers`. One heading is for both kinds of margin. */
+export function titleOf({ section, path }: Pick<EndpointDescription, 'section' | 'path'>): string {
+  const inBrackets = /\(([^()]*)\)$/.exec(section)?.[1]?.replace(/, public$/, '')
+  if (inBrackets === undefined) return 'the signing example of the document'
+  const kind = /\/margin\/(\w+)\//.exec(path)?.[1]
+  return kind === undefined || inBrackets.includes(kind) ? inBrackets : `${inBrackets}, ${kind} margin`
 }
 
 export function toAuthWords(auth: Auth): string {
@@ -71,12 +73,15 @@ export function hasItems({ name }: FieldDescription, fields: readonly FieldDescr
 
 /** Everything beyond the meaning that a value must obey. */
 export function toRuleWords(field: FieldDescription): string[] {
-  const { values, mayBeEmpty, itemsMax, aliasOf } = field
+  const { values, itemsMax, aliasOf, description = '' } = field
+  const mayBeEmpty = field.mayBeEmpty && !description.includes('empty')
   return [
     ...(values.length > 0 ? [`one of ${values.join(', ')}${mayBeEmpty ? ', or empty' : ''}`] : []),
     ...(values.length === 0 && mayBeEmpty ? ['may be empty'] : []),
     ...(field.default === undefined ? [] : [`default ${field.default}`]),
-    ...(itemsMax === undefined ? [] : [`at most ${itemsMax} items`]),
+    ...(itemsMax === undefined || description.includes(`at most ${itemsMax}`)
+      ? []
+      : [`at most ${itemsMax} items`]),
     ...(aliasOf === undefined ? [] : [`another spelling of ${aliasOf}`]),
   ]
 }

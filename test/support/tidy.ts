@@ -81,7 +81,14 @@ const PUBLIC_FACE = 'src/strategy/contract.ts'
 
 /** Where the program begins; every other file of src/ must be reached from here. */
 const ROOT = 'src/cli/main.ts'
-const ENTRIES = [ROOT, PUBLIC_FACE, 'src/config/write-schemas.ts', 'bin/', 'strategies/']
+const ENTRIES = [
+  ROOT,
+  PUBLIC_FACE,
+  'src/config/write-schemas.ts',
+  'src/cli/write-api-docs.ts',
+  'bin/',
+  'strategies/',
+]
 
 /** Traces of somebody's machine, in any tracked file. */
 const TRACES: readonly { what: string; pattern: RegExp }[] = [

@@ -1,0 +1,31 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { buildApiDocs } from '../../src/cli/api-docs.ts'
+import { describeEndpoint } from '../../src/protocol/describe-endpoint.ts'
+import { endpointNamed, endpointNames } from '../../src/protocol/endpoints.ts'
+
+const FILE = join(import.meta.dirname, '../../docs/exchange-api.md')
+
+describe('docs/exchange-api.md', () => {
+  it('is what the table says today: `npm run docs` writes it anew', () => {
+    expect(readFileSync(FILE, 'utf8')).toBe(buildApiDocs())
+  })
+
+  it.each(endpointNames)('has a section for %s, with every field', (name) => {
+    const [, rest = ''] = buildApiDocs().split(`\n### ${name}\n`)
+    const section = rest.split(/\n##+ /)[0] ?? ''
+    const { path, parameters, answer } = describeEndpoint(endpointNamed(name))
+
+    expect(section).toContain(path)
+    for (const field of [...parameters, ...answer]) expect(section).toContain(`| \`${field.name}\` |`)
+    expect(section).toMatch(/- Auth: .+\n- Limit: .+\n- Retry: .+\n/)
+  })
+
+  it('says what is checked in the words of the refusal', () => {
+    const docs = buildApiDocs()
+    expect(docs).toContain('- `orderList[].price`: price is required when orderType is limit')
+    expect(docs).toContain('- orderList[].tradeSide is required in hedge position mode')
+    expect(docs).toContain('- `newCallbackRatio`: newCallbackRatio must not be greater than 10')
+  })
+})
