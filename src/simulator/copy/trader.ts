@@ -43,7 +43,7 @@ const DAY_MS = 86_400_000
 /** The platform's days begin at midnight of UTC+8, as the document's sample of a trader shows. */
 const DAY_OFFSET_MS = 8 * 3_600_000
 /** Document: lists of the last week and the last month. */
-export const DAYS_KEPT = 30
+const DAYS_KEPT = 30
 /** A trader's past: a few orders a day, and days that seldom move the account by more than a few percent. */
 const ORDERS_A_DAY_MAX = 8
 const DAY_SPREAD = 0.02

@@ -9,6 +9,8 @@ const SMALL: ReadonlySet<string> = new Set(['force', 'side', 'tradeSide', 'order
 /** Document: no endpoint takes more than a dozen parameters; this is a cap on work, not a rule. */
 const QUERY_PARAMETERS_MAX = 64
 
+const BODY_DEPTH_MAX = 64
+
 /** A parameter's value before its schema has seen it. */
 export type Parameters = Record<string, unknown>
 
@@ -26,7 +28,8 @@ export function readParameters(endpoint: Endpoint, request: WireRequest): ReadPa
   if (endpoint.parts === 'queryAndBody') return readParts(request)
   const read = endpoint.method === 'GET' ? parseQuery(request.query) : parseBody(request)
   if (!read.ok) return read
-  return { ok: true, parameters: withoutEmptyValues(withSmallLetters(withCapitals(read.parameters))) }
+  const texts = endpoint.outside === true ? withTexts(read.parameters) : read.parameters
+  return { ok: true, parameters: withoutEmptyValues(withLetters(texts)) }
 }
 
 /** The query of a request by name, percent-encoding undone. */
@@ -39,6 +42,7 @@ export function readQueryText(query: string): Readonly<Record<string, string>> {
 function readParts(request: WireRequest): ReadParameters | Refusal {
   const query = parseQuery(request.query)
   if (!query.ok) return query
+  if (isTooDeep(request.body)) return refusals.bodyUnreadable
   const body = parseBody(request)
   return body.ok ? { ok: true, parameters: { query: query.parameters, body: body.parameters } } : body
 }
@@ -75,6 +79,17 @@ function parseBody({ headers, body }: WireRequest): ReadParameters | Refusal {
   }
 }
 
+/** Whoever echoes a body follows it all the way down. Brackets in texts count too: nobody nests this deep. */
+function isTooDeep(body: string): boolean {
+  let depth = 0
+  for (const character of body) {
+    if (character === '{' || character === '[') depth++
+    else if (character === '}' || character === ']') depth--
+    if (depth > BODY_DEPTH_MAX) return true
+  }
+  return false
+}
+
 function isObject(value: unknown): value is Parameters {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
@@ -84,18 +99,37 @@ function define(target: Parameters, name: string, value: unknown): void {
   Object.defineProperty(target, name, { value, enumerable: true, writable: true, configurable: true })
 }
 
-/** At the top and in the objects of lists, which is as deep as requests go. */
-function withSmallLetters(parameters: Parameters): Parameters {
+/**
+ * Next door to the document a number is taken for its text: a public client sends prices of trigger orders so.
+ * The document's own endpoints want texts.
+ */
+function withTexts(parameters: Parameters): Parameters {
   const kept: Parameters = {}
   for (const [name, value] of Object.entries(parameters)) {
-    if (Array.isArray(value)) define(kept, name, value.map(withSmallItem))
-    else define(kept, name, typeof value === 'string' && SMALL.has(name) ? value.toLowerCase() : value)
+    define(kept, name, typeof value === 'number' ? String(value) : value)
   }
   return kept
 }
 
-function withSmallItem(item: unknown): unknown {
-  return isObject(item) ? withSmallLetters(item) : item
+/** Letters as the document has them, at the top and in the objects of lists: that is as deep as requests go. */
+function withLetters(parameters: Parameters, levels = 1): Parameters {
+  const kept: Parameters = {}
+  for (const [name, value] of Object.entries(parameters)) {
+    if (!Array.isArray(value)) define(kept, name, inLetters(name, value))
+    else if (levels === 0) define(kept, name, value)
+    else
+      define(
+        kept,
+        name,
+        value.map((item: unknown) => (isObject(item) ? withLetters(item, levels - 1) : item)),
+      )
+  }
+  return kept
+}
+
+function inLetters(name: string, value: unknown): unknown {
+  if (typeof value !== 'string') return value
+  return SMALL.has(name) ? value.toLowerCase() : withCapitals({ [name]: value })[name]
 }
 
 /** Drops empty texts from an object and from the objects in its lists: one level, which is all there is. */

@@ -5,6 +5,7 @@ import { GATEWAY_PATH, gatewayRequest, START_AT } from '../wire/signed-request.t
 
 const PARTS = { path: GATEWAY_PATH, query: 'b=2&a=1', body: '{"z":1,  "a":"é"}' }
 const MINUTE_MS = 60_000
+const DEEP = `{"a":${'['.repeat(1000)}${']'.repeat(1000)}}`
 
 async function ask(request: ReturnType<typeof gatewayRequest>) {
   const bench = await ExchangeBench.open()
@@ -70,6 +71,7 @@ test.each([
   ['one parameter', gatewayRequest(ANNA, { ...PARTS, query: 'a=1' }), 400],
   ['a body that is no object', gatewayRequest(ANNA, { ...PARTS, body: '[]' }), 400],
   ['a body that is no JSON', gatewayRequest(ANNA, { ...PARTS, body: '{' }), 400],
+  ['a body nested a thousand deep', gatewayRequest(ANNA, { ...PARTS, body: DEEP }), 400],
   ['a form', gatewayRequest(ANNA, PARTS, { 'content-type': 'application/x-www-form-urlencoded' }), 400],
 ])('%s is answered with its HTTP status', async (_what, request, status) => {
   expect(await ask(request)).toMatchObject({ status, code: String(status), data: null })

@@ -7,6 +7,7 @@ import {
   BATCH_PATH,
   CANCEL_ALL_PATH,
   FILLS_PATH,
+  GOOD_REQUEST_OF,
   GOOD_REQUESTS,
   MODIFY_PLAN_PATH,
   POSITION_PATH,
@@ -317,6 +318,36 @@ test('a body nested ten thousand deep is a body like any other', () => {
   )
 
   expect(answers).toEqual(['00000', '400172', '40007'])
+})
+
+test('objects nested in lists, a hundred thousand deep, are a body like any other', () => {
+  const bench = new WireBench()
+  const deep = '{"a":['.repeat(100_000) + ']}'.repeat(100_000)
+
+  const answer = bench.ask(
+    signedRequest(ALICE, { ...CANCEL_ALL, body: `{"productType":"USDT-FUTURES","x":[${deep}]}` }),
+  )
+
+  expect(answer.code).toBe('00000')
+  expect(bench.events).toEqual([])
+})
+
+test('next door to the document a number is taken for its text, and at its own endpoints it is not', () => {
+  const bench = new WireBench()
+  const plan = { ...(GOOD_REQUEST_OF.placePlanOrder.body as object), triggerPrice: 61_000.5 }
+
+  const outside = bench.ask(
+    signedRequest(ALICE, { method: 'POST', path: '/api/v2/mix/order/place-plan-order', body: plan }),
+  )
+  const inside = bench.ask(
+    signedRequest(ALICE, {
+      ...MODIFY_PLAN,
+      body: { productType: 'USDT-FUTURES', orderId: '1', newTriggerPrice: 61_000.5 },
+    }),
+  )
+
+  expect([outside.code, inside.code]).toEqual(['00000', '40020'])
+  expect(bench.core.calls[0]?.request).toMatchObject({ triggerPrice: '61000.5' })
 })
 
 test('a body above the cap is refused with HTTP 413, too many headers with 431', () => {
