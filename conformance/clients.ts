@@ -127,6 +127,7 @@ export interface Ccxt {
   cancelOrders(ids: readonly string[], symbol: string, params?: Parameters): Promise<readonly CcxtOrder[]>
   cancelAllOrders(symbol: string, params?: Parameters): Promise<readonly CcxtOrder[]>
   fetchOrder(id: string, symbol: string, params?: Parameters): Promise<CcxtOrder>
+  fetchOHLCV(...query: [string, string, undefined, number]): Promise<readonly (readonly number[])[]>
   fetchOpenOrders(...query: Query): Promise<readonly CcxtOrder[]>
   fetchCanceledAndClosedOrders(...query: Query): Promise<readonly CcxtOrder[]>
   fetchMyTrades(...query: Query): Promise<readonly CcxtTrade[]>

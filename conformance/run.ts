@@ -5,10 +5,11 @@ import { tryAuthentication } from './cases/authentication.ts'
 import { tryFuturesOrders } from './cases/futures-orders.ts'
 import { tryGateway } from './cases/gateway.ts'
 import { tryGoldenAnswers } from './cases/golden-answers.ts'
+import { tryGoldenRequests } from './cases/golden-requests.ts'
 import { tryHedgeMode } from './cases/hedge-mode.ts'
 import { tryMargin } from './cases/margin.ts'
 import { tryPublicReads } from './cases/public-reads.ts'
-import { tryRateLimits } from './cases/rate-limits.ts'
+import { GATEWAY_CALLS, tryRateLimits } from './cases/rate-limits.ts'
 import { tryRules } from './cases/rules.ts'
 import { trySpot } from './cases/spot.ts'
 
@@ -49,7 +50,8 @@ for (const group of [
 await onExchange(report, tryRules, { simulator: { wire: { timestampToleranceMs: 600_000 } } })
 await onExchange(report, tryRateLimits, {
   isFrozen: true,
-  simulator: { wire: { timestampToleranceMs: 600_000, gatewayLimit: { calls: 3, perMs: 1000 } } },
+  simulator: { wire: { timestampToleranceMs: 600_000, gatewayLimit: { calls: GATEWAY_CALLS, perMs: 1000 } } },
 })
+await onExchange(report, tryGoldenRequests)
 await tryGoldenAnswers(report)
 process.exitCode = report.close().failed === 0 ? 0 : 1

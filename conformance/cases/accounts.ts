@@ -173,7 +173,7 @@ async function trySubaccounts(report: Report, exchange: ConformedExchange): Prom
 
   await report.try('SDK creates sub-accounts beyond the limit', async () => {
     const letters = 'abcdefghijklmnopqrstuvwxyz'
-    const subAccountList = [...letters].map((letter) => `Manyxyz${letter}`)
+    const subAccountList = Array.from(letters, (letter) => `Manyxyz${letter}`)
     const { data } = await sdk.createVirtualSubaccount({ subAccountList })
     const failed = listAt(data, 'failureList').length
     assert.ok(failed > 0)

@@ -151,6 +151,14 @@ export async function tryAuthentication(report: Report, exchange: ConformedExcha
       [400, '40007'],
     ),
   )
+  await report.try('ccxt: asks for the newer kind of account first', async () => {
+    const other = await exchange.ccxt('oneWay')
+    await other.loadMarkets()
+    const { status, code } = exchange.relay.seen.findLast(({ url }) => url.startsWith('/api/v3/')) ?? {}
+    assert.deepEqual([status, code], [404, '40404'])
+    assert.equal(other.options['uta'], false, 'and goes on as a classic account')
+    return '/api/v3/account/settings: HTTP 404, 40404; a classic account'
+  })
   await report.try('SDK: an address that is none', () =>
     refused(() => sdk.getPrivate('/api/v2/mix/order/no-such-thing'), [404, '40404']),
   )

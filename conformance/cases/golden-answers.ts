@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { type AddressInfo } from 'node:net'
 import { ClockOffset } from '../../src/exchange/clock-offset.ts'
 import { ExchangeClient } from '../../src/exchange/exchange-client.ts'
+import { isGuarded } from '../../src/exchange/guarded-endpoints.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { Secret } from '../../src/lib/secret.ts'
 import { systemTimers } from '../../src/lib/timers.ts'
@@ -16,10 +16,8 @@ import {
 } from '../../src/protocol/endpoints.ts'
 import { signSchemeA } from '../../src/protocol/signing.ts'
 import { at, listAt, textAt } from '../read.ts'
-import { type Report, Skipped } from '../report.ts'
-
-/** Recorded answers of the real exchange. They are not the project's, and need not be there. */
-const FIXTURES = new URL('../../../shared/fixtures/', import.meta.url)
+import { type Report } from '../report.ts'
+import { areFixturesThere, readEndpointFixtures, readFixture } from './fixtures.ts'
 
 /** A request that our client lets through; what is answered does not depend on it. */
 const REQUESTS: { readonly [Name in Exclude<EndpointName, 'gatewayTest'>]: RequestOf<Name> } = {
@@ -52,12 +50,7 @@ const REQUESTS: { readonly [Name in Exclude<EndpointName, 'gatewayTest'>]: Reque
 
 /** The other way round: our client against the answers that others recorded. */
 export async function tryGoldenAnswers(report: Report): Promise<void> {
-  if (!existsSync(new URL('endpoints/', FIXTURES))) {
-    await report.try('golden answers', () => {
-      throw new Skipped('no recorded answers at ../shared/fixtures')
-    })
-    return
-  }
+  if (!(await areFixturesThere(report, 'golden answers'))) return
   const served: { status: number; body: string } = { status: 200, body: '' }
   const server = createServer((incoming, outgoing) => {
     incoming.resume()
@@ -68,15 +61,16 @@ export async function tryGoldenAnswers(report: Report): Promise<void> {
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  const client = createClient(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
-  await tryAnswers(report, client, served)
+  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const client = createClient(baseUrl)
+  await tryAnswers(report, baseUrl, served)
   await tryErrors(report, client, served)
   await trySignatures(report)
   await client.close()
   server.close()
 }
 
-function createClient(baseUrl: string): ExchangeClient {
+function createClient(baseUrl: string, name?: EndpointName): ExchangeClient {
   return new ExchangeClient({
     baseUrl,
     credentials: {
@@ -85,7 +79,8 @@ function createClient(baseUrl: string): ExchangeClient {
       passphrase: new Secret('phrase'),
     },
     positionMode: 'one_way_mode',
-    platformCoin: 'BGB',
+    platformCoin: 'bgb',
+    ...(name && isGuarded(name) ? { unlocked: name } : {}),
     clock: systemClock,
     timers: systemTimers,
     offset: new ClockOffset(),
@@ -97,19 +92,20 @@ interface Served {
   body: string
 }
 
-async function tryAnswers(report: Report, client: ExchangeClient, served: Served): Promise<void> {
-  for (const file of readdirSync(new URL('endpoints/', FIXTURES)).sort()) {
-    const recorded = readJson(`endpoints/${file}`)
+async function tryAnswers(report: Report, baseUrl: string, served: Served): Promise<void> {
+  for (const recorded of readEndpointFixtures()) {
     const [method, endpoint] = [textAt(recorded, 'method'), textAt(recorded, 'endpoint')]
     const name = nameOf(method, endpoint)
     for (const [index, sample] of listAt(recorded, 'cases').entries()) {
       await report.try(`golden: ${method} ${endpoint.replace('/api/v2/', '')} ${index + 1}`, async () => {
         Object.assign(served, { status: 200, body: JSON.stringify(at(sample, 'response')) })
-        const answer = await client.call(name, REQUESTS[name] as never)
+        const client = createClient(baseUrl, name)
+        const answer = await client.call(name, REQUESTS[name])
+        await client.close()
         assert.equal(answer.kind, 'accepted', JSON.stringify(answer).slice(0, 300))
         const wanted = leavesOf(at(sample, 'response', 'data'))
         const found = new Set([...leavesOf(at(answer, 'data'))].map(([, value]) => value))
-        const lost = [...wanted].filter(([, value]) => value !== '' && !found.has(value))
+        const lost = [...wanted].filter(([, value]) => value !== '""' && !found.has(value))
         const names = [...new Set(lost.map(([path]) => path))]
         const lostText = names.length === 0 ? '' : `; not read: ${names.join(', ')}`
         return `${wanted.length - lost.length} of ${wanted.length} values read${lostText}`
@@ -119,7 +115,7 @@ async function tryAnswers(report: Report, client: ExchangeClient, served: Served
 }
 
 async function tryErrors(report: Report, client: ExchangeClient, served: Served): Promise<void> {
-  for (const error of listAt(readJson('error-bodies.json'))) {
+  for (const error of listAt(readFixture('error-bodies.json'))) {
     const code = textAt(error, 'body', 'code')
     const message = textAt(error, 'body', 'msg')
     await report.try(`golden: error ${code} ${message.slice(0, 30)}`, async () => {
@@ -135,24 +131,20 @@ async function tryErrors(report: Report, client: ExchangeClient, served: Served)
 }
 
 async function trySignatures(report: Report): Promise<void> {
-  for (const vector of listAt(readJson('signatures.json'))) {
+  for (const vector of listAt(readFixture('signatures.json'))) {
     const path = textAt(vector, 'requestPath')
     await report.try(`golden: signature of ${path}`, () => {
       const signature = signSchemeA(textAt(vector, 'secret'), {
         timestamp: textAt(vector, 'timestamp'),
         method: textAt(vector, 'method') === 'GET' ? 'GET' : 'POST',
         path,
-        query: String(at(vector, 'querySigned') ?? at(vector, 'query')),
+        query: textAt(vector, at(vector, 'querySigned') === undefined ? 'query' : 'querySigned'),
         body: textAt(vector, 'body'),
       })
       assert.equal(signature, textAt(vector, 'sign'))
       return Promise.resolve(signature)
     })
   }
-}
-
-function readJson(file: string): unknown {
-  return JSON.parse(readFileSync(new URL(file, FIXTURES), 'utf8'))
 }
 
 function nameOf(method: string, path: string): keyof typeof REQUESTS {
@@ -167,7 +159,8 @@ function nameOf(method: string, path: string): keyof typeof REQUESTS {
 /** Every value that is not a list or an object, with the names that lead to it; feeDetail texts are opened. */
 function leavesOf(value: unknown, path = ''): readonly (readonly [string, string])[] {
   if (typeof value === 'string' && value.startsWith('{')) return leavesOf(JSON.parse(value), path)
-  if (typeof value !== 'object' || value === null) return value == null ? [] : [[path, String(value)]]
+  if (value === null || value === undefined) return []
+  if (typeof value !== 'object') return [[path, JSON.stringify(value)]]
   return Object.entries(value).flatMap(([name, inner]) =>
     leavesOf(inner, Array.isArray(value) ? path : path === '' ? name : `${path}.${name}`),
   )

@@ -71,7 +71,9 @@ async function tryOpenOrders(report: Report, exchange: ConformedExchange, { ccxt
   await report.try(`ccxt places an ${mode} margin order and finds it`, async () => {
     const marginMode = mode === 'crossed' ? 'cross' : 'isolated'
     const clientOid = `margin-${mode}`
-    const { id } = await ccxt.createOrder(SYMBOL, 'limit', 'buy', 0.001, 20_000, { marginMode, clientOid })
+    const { id } = await ccxt.createOrder(SYMBOL, 'limit', 'buy', 0.001, 20_000, {
+      ...{ marginMode, clientOid, loanType: 'autoLoan' },
+    })
     const orders = await ccxt.fetchOpenOrders(SYMBOL, undefined, undefined, { marginMode })
     const found = orders.find((order) => order.id === id)
     assert.equal(found?.price, 20_000)
@@ -183,7 +185,11 @@ async function tryBatchCancel(report: Report, { ccxt, sdk }: Omit<Clients, 'mode
   const path = '/api/v2/margin/isolated/batch-cancel-order'
   const isolated = { marginMode: 'isolated' }
   const place = async (clientOid: string) =>
-    (await ccxt.createOrder(SYMBOL, 'limit', 'buy', 0.001, 20_000, { ...isolated, clientOid })).id
+    (
+      await ccxt.createOrder(SYMBOL, 'limit', 'buy', 0.001, 20_000, {
+        ...{ ...isolated, clientOid, loanType: 'autoLoan' },
+      })
+    ).id
 
   await report.try('ccxt cancels isolated margin orders in batch', async () => {
     const ids = [await place('batch-a'), await place('batch-b')]

@@ -74,8 +74,9 @@ export async function tryPublicReads(report: Report, exchange: ConformedExchange
       return `${symbols.join(', ')}; ${TICKER_FIELDS.length} documented fields, bid < ask`
     })
     await report.try(`ccxt tickers of ${productType}`, async () => {
-      const wanted = Object.values(await ccxt.loadMarkets()).filter(({ id }) =>
-        listed.some((row) => row.symbol === id && row.productType === productType),
+      const wanted = Object.values(await ccxt.loadMarkets()).filter(
+        ({ id, type }) =>
+          type !== 'spot' && listed.some((row) => row.symbol === id && row.productType === productType),
       )
       const found = await ccxt.fetchTickers(
         wanted.map(({ symbol }) => symbol),
@@ -130,5 +131,15 @@ export async function tryPublicReads(report: Report, exchange: ConformedExchange
     const points = listAt((await sdk.getFuturesLongShortRatio({ symbol: 'BTCUSDT', coin: 'USDT' })).data)
     assertFields(points, ['ts', 'longShortRatio'])
     return `${points.length} points`
+  })
+
+  await report.try('ccxt candles', async () => {
+    const candles = await ccxt.fetchOHLCV('BTC/USDT:USDT', '1m', undefined, 5)
+    assert.equal(candles.length, 5)
+    for (const [openedAt, open = 0, high = 0, low = 0, close = 0] of candles) {
+      assert.ok(openedAt !== undefined && openedAt % 60_000 === 0, 'a candle a minute')
+      assert.ok(low <= Math.min(open, close) && high >= Math.max(open, close), 'low and high are such')
+    }
+    return '5 of a minute; low and high hold open and close'
   })
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { type Envelope, type Sdk } from '../clients.ts'
 import { type ConformedExchange, type Label } from '../exchange.ts'
 import { type Report } from '../report.ts'
+import { GatewayClient } from './gateway.ts'
 
 /** How many calls a second the document gives, and a call. What it answers else is no matter here. */
 interface Limited {
@@ -85,6 +86,9 @@ function limited(exchange: ConformedExchange): readonly Limited[] {
   ]
 }
 
+/** The document gives no number for the gateway: a setting of the simulator. */
+export const GATEWAY_CALLS = 3
+
 /** Calls beyond the limit; each must be refused. */
 const BEYOND = 2
 
@@ -110,6 +114,15 @@ export async function tryRateLimits(report: Report, exchange: ConformedExchange)
     })
   }
 
+  await report.try('429 of the signed gateway', async () => {
+    const client = new GatewayClient(exchange, 'oneWay')
+    const flood = await Promise.all(
+      Array.from({ length: GATEWAY_CALLS + BEYOND }, () => client.send(client.signed())),
+    )
+    assert.equal(flood.filter(({ status }) => status === 429).length, BEYOND)
+    assert.equal(flood.filter(({ status }) => status === 200).length, GATEWAY_CALLS)
+    return `${GATEWAY_CALLS} served as the simulator was told, ${BEYOND} refused with HTTP 429`
+  })
   await report.try('429 is counted an endpoint', async () => {
     const sdk = await exchange.sdk('oneWay')
     const query = { productType: 'USDT-FUTURES' }
