@@ -36,7 +36,7 @@ const UID = '1000001'
 const LOOPBACK = '127.0.0.1'
 
 /** Whether the configuration names no exchange: the simulator is then started for the one call. */
-export function isEmbedded(config: DaemonConfig): boolean {
+function isEmbedded(config: DaemonConfig): boolean {
   return config.exchange.baseUrl === undefined
 }
 

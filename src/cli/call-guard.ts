@@ -34,16 +34,25 @@ export function guardCall({ endpoint, request, config }: GuardedCall): Guard | u
     return { endpoint, sentence, consent: `${subAccountList.length}accounts`, notice: undefined }
   }
   const withdrawal = request as RequestOf<'spotWithdrawal'>
-  const { coin, size, address, chain, tag, transferType, innerToType = 'uid' } = withdrawal
-  const way =
-    transferType === 'on_chain' ? `on chain ${chain ?? '?'}` : `by internal transfer (${innerToType})`
+  const { coin, size, chain, tag } = withdrawal
+  const onChain = chain === undefined ? '' : ` on chain ${chain}`
   const withTag = tag === undefined ? '' : ` with tag ${tag}`
   return {
     endpoint,
-    sentence: `this would send ${size} ${coin} to ${address}${withTag} ${way}, which cannot be undone`,
+    sentence: `this would send ${size} ${coin} to ${recipientOf(withdrawal)}${withTag}${onChain}, which cannot be undone`,
     consent: `${size}${coin}`,
     notice: checkAddress(withdrawal, config),
   }
+}
+
+/**
+ * Who gets it, without ambiguity: the same digits are one account as a UID, and another as a mobile number in
+ * each country.
+ */
+function recipientOf(withdrawal: RequestOf<'spotWithdrawal'>): string {
+  const { transferType, address, innerToType = 'uid', areaCode = '' } = withdrawal
+  if (transferType === 'on_chain') return address
+  return innerToType === 'mobile' ? `mobile:${areaCode}:${address}` : `${innerToType}:${address}`
 }
 
 /** @throws CallRefused where `--yes` is missing or says something else. The amount must be said to the letter. */
@@ -79,12 +88,14 @@ export function assertNoListBySet(set: readonly string[]): void {
 }
 
 function checkAddress(
-  { coin, address, chain, tag }: RequestOf<'spotWithdrawal'>,
+  request: RequestOf<'spotWithdrawal'>,
   { environment, withdrawal }: GuardedCall['config'],
 ): string | undefined {
+  const { coin, chain, tag } = request
+  const recipient = recipientOf(request)
   const isListed = withdrawal.addresses.some(
     (entry) =>
-      entry.address === address &&
+      entry.address === recipient &&
       entry.tag === tag &&
       (entry.coin === undefined || entry.coin === coin) &&
       (entry.chain === undefined || entry.chain === chain),
@@ -98,7 +109,7 @@ function checkAddress(
     code: 'CALL_ADDRESS_NOT_LISTED',
     sentence: 'withdrawal.addresses does not list this address, coin, chain and tag',
     facts: {
-      address,
+      address: recipient,
       coin,
       ...(chain === undefined ? {} : { chain }),
       ...(tag === undefined ? {} : { tag }),

@@ -79,6 +79,9 @@ async function callEndpoint(given: EndpointCall, frame: CallFrame): Promise<numb
   const { endpoint, set, dryRun, yes } = given
   const { cwd, clock } = frame
   assertNoListBySet(set)
+  if (given.pending !== undefined && endpoint !== 'modifyPlanOrder') {
+    throw new CallRefused({ code: 'CALL_OPTION_UNUSED', sentence: '--pending is for modifyPlanOrder' })
+  }
   const file = configFile(given.config, SHIPPED_CONFIG)
   const { config } = loadConfig({ file, overrides: set, cwd })
   const { positionMode } = config.account

@@ -80,11 +80,9 @@ const withdrawalSchema = z
     addresses: z
       .array(
         z.strictObject({
-          address: z
-            .string()
-            .min(1)
-            .max(4096)
-            .meta({ description: 'As it must stand in the request, to the letter.' }),
+          address: z.string().min(1).max(4096).meta({
+            description: 'To the letter; of an internal transfer uid:…, email:… or mobile:<area code>:…',
+          }),
           tag: z
             .string()
             .min(1)
