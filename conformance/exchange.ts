@@ -33,7 +33,7 @@ class MovableClock implements Clock {
   }
 }
 
-export type Label = 'oneWay' | 'hedge' | 'trader' | 'outsider'
+export type Label = 'oneWay' | 'hedge' | 'trader' | 'outsider' | 'elsewhere'
 
 const balances = {
   USDT: '1000000',
@@ -62,6 +62,7 @@ const ACCOUNTS: readonly (AccountRequest & { readonly label: Label })[] = [
     balances,
     gateway: { isWhitelisted: false },
   },
+  { uid: '1000005', label: 'elsewhere', positionMode: 'one_way_mode', balances, boundToIps: ['192.0.2.1'] },
 ]
 
 /** The platform's own coin as the SDK spells it in its path. */

@@ -1,7 +1,9 @@
+import assert from 'node:assert/strict'
 import { ConformedExchange, type OpenOptions } from './exchange.ts'
 import { Report } from './report.ts'
 import { tryAccounts } from './cases/accounts.ts'
 import { tryAuthentication } from './cases/authentication.ts'
+import { tryEveryProduct } from './cases/every-product.ts'
 import { tryFuturesOrders } from './cases/futures-orders.ts'
 import { tryGateway } from './cases/gateway.ts'
 import { tryGoldenAnswers } from './cases/golden-answers.ts'
@@ -11,6 +13,7 @@ import { tryMargin } from './cases/margin.ts'
 import { tryPublicReads } from './cases/public-reads.ts'
 import { GATEWAY_CALLS, tryRateLimits } from './cases/rate-limits.ts'
 import { tryRules } from './cases/rules.ts'
+import { trySettings } from './cases/settings.ts'
 import { trySpot } from './cases/spot.ts'
 
 /*
@@ -27,16 +30,25 @@ async function onExchange(report: Report, group: Group, options: OpenOptions = {
   report.beforeEach(() => exchange.passSecond())
   try {
     await group(report, exchange)
+    report.beforeEach(() => {})
+    await report.try(`the books add up after ${group.name}`, () => Promise.resolve(assertBalanced(exchange)))
   } finally {
     report.beforeEach(() => {})
     await exchange.stop()
   }
 }
 
+/** All accounts and the exchange's own books together are zero, coin for coin. */
+function assertBalanced(exchange: ConformedExchange): string {
+  assert.deepEqual(exchange.simulator.exchange.imbalances(), [])
+  return 'every coin of every book comes to 0'
+}
+
 const report = new Report(process.argv[2])
 for (const group of [
   tryPublicReads,
   tryFuturesOrders,
+  tryEveryProduct,
   tryHedgeMode,
   trySpot,
   tryMargin,
@@ -52,6 +64,7 @@ await onExchange(report, tryRateLimits, {
   isFrozen: true,
   simulator: { wire: { timestampToleranceMs: 600_000, gatewayLimit: { calls: GATEWAY_CALLS, perMs: 1000 } } },
 })
+await trySettings(report)
 await onExchange(report, tryGoldenRequests)
 await tryGoldenAnswers(report)
 process.exitCode = report.close().failed === 0 ? 0 : 1
