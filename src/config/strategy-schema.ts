@@ -18,6 +18,21 @@ const strategyRiskSchema = z
   })
   .meta({ description: 'Limits of this strategy. None has a default.' })
 
+/** Any read endpoint of the exchange, read again and again. */
+const feedSchema = z
+  .strictObject({
+    endpoint: z.string().min(1).max(60).meta({
+      title: 'the name of a read endpoint such as "longShortRatio"',
+      description: 'A read endpoint of docs/exchange-api.md.',
+    }),
+    params: z
+      .record(z.string(), z.string())
+      .default({})
+      .meta({ description: 'Its parameters, each a text; checked against the endpoint.' }),
+    everyMs: z.int().min(100).max(86_400_000).meta({ description: 'Time between two reads, in ms.' }),
+  })
+  .meta({ description: 'One feed.' })
+
 export const strategyFileSchema = z
   .strictObject({
     id: z
@@ -38,6 +53,10 @@ export const strategyFileSchema = z
       description:
         'Parameters, checked against the strategy\'s own schema. A parameter called "size" is an order size in the base coin.',
     }),
+    feeds: z
+      .record(z.string().regex(/^[a-zA-Z][a-zA-Z0-9]{0,31}$/), feedSchema)
+      .default({})
+      .meta({ description: 'What it wants to be shown beside the market, by a name of its own.' }),
     risk: strategyRiskSchema,
   })
   .meta({ title: 'the strategy settings', description: 'One strategy of intentd.' })

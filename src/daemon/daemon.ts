@@ -14,6 +14,8 @@ import { type Timers } from '../lib/timers.ts'
 import { AccountReader } from './account-reader.ts'
 import { type EmbeddedExchange } from './embedded-exchange.ts'
 import { type ExchangeAccess } from './exchange-access.ts'
+import { mergeFeeds } from './feed-plan.ts'
+import { Feeds } from './feeds.ts'
 import { type DaemonLogger } from './logger.ts'
 import { Narrator } from './narrator.ts'
 import { OrderDoor } from './order-door.ts'
@@ -66,6 +68,7 @@ export class Daemon {
   readonly #door: OrderDoor
   readonly #shell: Shell
   readonly #pollers: Pollers
+  readonly #feeds: Feeds
   readonly #narrator: Narrator
   readonly #startedAt: number
   readonly #ended = Promise.withResolvers<boolean>()
@@ -122,6 +125,9 @@ export class Daemon {
       onBroken,
     })
     this.#shell = this.#createShell()
+    const onError = (what: string, reason: string) => logger.tell('error', 'poll.failed', { what, reason })
+    const feeds = mergeFeeds(options.strategies.flatMap((strategy) => strategy.feeds))
+    this.#feeds = new Feeds({ feeds, client: this.#client, clock, timers, dispatch, onError })
     this.#pollers = new Pollers({
       config,
       client: this.#client,
@@ -138,7 +144,7 @@ export class Daemon {
       },
       onRead,
       onDayRoll: () => logger.tell('info', 'day.rolled', { ...this.summary(true).account }),
-      onError: (what, reason) => logger.tell('error', 'poll.failed', { what, reason }),
+      onError,
     })
   }
 
@@ -155,6 +161,7 @@ export class Daemon {
       this.#state = 'begun'
       this.#dispatch({ kind: 'started' })
       this.#pollers.start()
+      this.#feeds.start()
     } catch (error) {
       this.fail(error)
     }
@@ -178,7 +185,7 @@ export class Daemon {
   /** Resolves when everything has come to rest and is closed. */
   async ended(): Promise<DaemonEnd> {
     const clean = await this.#ended.promise
-    await this.#pollers.stop()
+    await Promise.all([this.#pollers.stop(), this.#feeds.stop()])
     await Promise.all([this.#door.idle(), this.#reader.idle()])
     this.#shell.close()
     await this.#client.close()

@@ -1,4 +1,5 @@
 import { type DaemonConfig, type StrategyConfig } from '../config/load-config.ts'
+import { type FeedId } from '../domain/feed.ts'
 import { type StrategyId, toStrategyId } from '../domain/ids.ts'
 import { type Instrument } from '../domain/instrument.ts'
 import { type EngineSettings, type StrategySettings } from '../engine/settings.ts'
@@ -15,11 +16,17 @@ const CROSSED_TOLERANCE_MS = 5000
 /** A stop waits at least this long, and as long as an unknown order needs, for what is in flight. */
 const STOP_TIMEOUT_MS = 15_000
 
+/** What the configuration does not say. */
+export interface LifeSettings {
+  readonly salt: string
+  readonly version: string
+  readonly embedded: boolean
+  /** By strategy: its own names for its feeds. */
+  readonly feeds: ReadonlyMap<StrategyId, ReadonlyMap<string, FeedId>>
+}
+
 /** What the operator said, in the core's words: sizes in lots, limits as numbers. */
-export function toEngineSettings(
-  config: DaemonConfig,
-  life: { readonly salt: string; readonly version: string; readonly embedded: boolean },
-): EngineSettings {
+export function toEngineSettings(config: DaemonConfig, life: LifeSettings): EngineSettings {
   const instruments = toInstruments(config)
   const { execution, risk, account } = config
   return {
@@ -36,7 +43,7 @@ export function toEngineSettings(
     strategies: new Map(
       config.strategies
         .filter((strategy) => strategy.enabled)
-        .map((strategy) => toStrategy(strategy, instruments)),
+        .map((strategy) => toStrategy(strategy, instruments, life)),
     ),
     limits: {
       dataAgeMaxMs: risk.dataAgeMaxMs,
@@ -83,6 +90,7 @@ export function toInstruments({ account, instruments }: DaemonConfig): ReadonlyM
 function toStrategy(
   strategy: StrategyConfig,
   instruments: ReadonlyMap<string, Instrument>,
+  { feeds }: LifeSettings,
 ): [StrategyId, StrategySettings] {
   const id = toStrategyId(strategy.id)
   const limits = strategy.instruments.map((symbol) => {
@@ -96,5 +104,8 @@ function toStrategy(
       },
     ] as const
   })
-  return [id, { id, symbols: strategy.instruments, limits: new Map(limits) }]
+  return [
+    id,
+    { id, symbols: strategy.instruments, limits: new Map(limits), feeds: feeds.get(id) ?? new Map() },
+  ]
 }

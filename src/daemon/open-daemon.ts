@@ -114,6 +114,7 @@ async function assemble(
       salt: journal.salt,
       version,
       embedded: embedded !== undefined,
+      feeds: new Map(strategies.map(({ id, feedNames }) => [id, feedNames])),
     })
     const book = rebuildBook(journal.load(), settings.positionMode)
     logger.tell('info', 'daemon.opened', {

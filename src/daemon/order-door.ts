@@ -1,5 +1,5 @@
 import { type Answer } from '../domain/answer.ts'
-import { type Effect, type OutgoingBatch, type Priority } from '../engine/effect.ts'
+import { type Effect, type OutgoingBatch, type OutgoingCall, type Priority } from '../engine/effect.ts'
 import { type EngineEvent, type GrantedEndpoint } from '../engine/event.ts'
 import { type ExchangeClient } from '../exchange/exchange-client.ts'
 import { type Grant, type GrantSource } from '../exchange/grant.ts'
@@ -71,6 +71,14 @@ export class OrderDoor {
     this.#await(sent, (answer) => dispatch({ kind: 'cancelAnswered', cancelId, answer }))
   }
 
+  /** A call that places no order waits for its own grant: what takes orders away goes first. */
+  sendCall({ callId, endpoint, body }: Recorded<OutgoingCall>): void {
+    const { client, dispatch } = this.#options
+    const priority = endpoint === 'isolatedBatchCancelOrders' ? 0 : 1
+    const sent: Promise<Answer<unknown>> = client.send({ endpoint, body, query: '' }, { priority })
+    this.#await(sent, (answer) => dispatch({ kind: 'callAnswered', callId, answer }))
+  }
+
   /** Resolves when no call is on the wire any more. */
   async idle(): Promise<void> {
     while (this.#inFlight.size > 0) await Promise.all(this.#inFlight)
@@ -82,7 +90,7 @@ export class OrderDoor {
     return grant
   }
 
-  #await(sent: Promise<Answer<BatchResult>>, then: (answer: Answer<BatchResult>) => void): void {
+  #await<Data>(sent: Promise<Answer<Data>>, then: (answer: Answer<Data>) => void): void {
     const done: Promise<void> = sent
       .then(then)
       .catch(this.#options.onBroken)

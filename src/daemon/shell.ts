@@ -116,6 +116,8 @@ export class Shell {
         return this.#record(effect)
       case 'sendBatch':
         return door.sendBatch(effect.batch)
+      case 'sendCall':
+        return door.sendCall(effect.call)
       case 'sendCancelAll':
         return door.sendCancelAll(effect)
       case 'readFills':

@@ -1,6 +1,7 @@
 import { checkSection } from '../config/checked-file.ts'
 import { type ConfigDocuments, type DaemonConfig, type StrategyConfig } from '../config/load-config.ts'
 import { ConfigError, type Problem, sortProblems } from '../config/problem.ts'
+import { type FeedId } from '../domain/feed.ts'
 import { type StrategyId, toStrategyId } from '../domain/ids.ts'
 import { type Instrument } from '../domain/instrument.ts'
 import { type Clock } from '../lib/clock.ts'
@@ -8,6 +9,7 @@ import { messageOf } from '../lib/failure.ts'
 import { type Strategy } from '../strategy/define-strategy.ts'
 import { checkBinding, loadStrategy } from '../strategy/load-strategy.ts'
 import { createStrategyRunner, type StrategyRunner } from '../strategy/strategy-runner.ts'
+import { type Feed, overloadedEndpoints, planFeeds } from './feed-plan.ts'
 
 /** A strategy whose code was loaded and whose params its own schema has taken. */
 export interface LoadedStrategy {
@@ -15,6 +17,9 @@ export interface LoadedStrategy {
   readonly strategy: Strategy
   readonly params: unknown
   readonly instruments: readonly Instrument[]
+  /** What it asked to be shown beside the market, and its own names for it. */
+  readonly feeds: readonly Feed[]
+  readonly feedNames: ReadonlyMap<string, FeedId>
 }
 
 export interface StrategyProblems {
@@ -31,11 +36,19 @@ export async function readStrategies(
   const problems: Problem[] = []
   const strategies: LoadedStrategy[] = []
   for (const entry of config.strategies) {
-    const loaded = await readOne(entry, documents, instruments)
+    const loaded = await readOne(entry, { config, documents, instruments })
     if ('problems' in loaded) problems.push(...loaded.problems)
     else if (entry.enabled) strategies.push(loaded)
   }
+  const overloads = overloadedEndpoints(strategies.flatMap(({ feeds }) => feeds))
+  problems.push(...overloads.map((text) => documents.main.problem(['strategies'], text)))
   return { problems: sortProblems(problems), strategies }
+}
+
+interface Surroundings {
+  readonly config: DaemonConfig
+  readonly documents: ConfigDocuments
+  readonly instruments: ReadonlyMap<string, Instrument>
 }
 
 /** As {@link readStrategies}. @throws ConfigError with every problem. */
@@ -51,8 +64,7 @@ export async function loadStrategies(
 
 async function readOne(
   entry: StrategyConfig,
-  documents: ConfigDocuments,
-  known: ReadonlyMap<string, Instrument>,
+  { config, documents, instruments: known }: Surroundings,
 ): Promise<LoadedStrategy | { readonly problems: readonly Problem[] }> {
   const source = documents.strategies.get(entry.id)
   if (!source) throw new Error(`no document for strategy ${entry.id}`)
@@ -68,7 +80,16 @@ async function readOne(
   const instruments = entry.instruments.flatMap((symbol) => known.get(symbol) ?? [])
   const objections = checkBinding({ strategy, params, instruments })
   if (objections.length > 0) return { problems: objections.map((text) => source.problem(['params'], text)) }
-  return { id: toStrategyId(entry.id), strategy, params, instruments }
+  const plan = planFeeds(entry, source, config.account.positionMode)
+  if (plan.problems.length > 0) return { problems: plan.problems }
+  return {
+    id: toStrategyId(entry.id),
+    strategy,
+    params,
+    instruments,
+    feeds: plan.feeds,
+    feedNames: plan.names,
+  }
 }
 
 /** A runner each, going on from what the journal remembers. */

@@ -69,6 +69,8 @@ export class Tally {
       case 'decision':
       case 'fence':
       case 'adopt':
+      case 'call':
+      case 'callEnded':
       case 'foreign':
       case 'funding':
       case 'halt':

@@ -22,7 +22,6 @@ export const DENIAL_CODES = {
   INTENT_EXPIRED: 'it was not sent within its ttlMs',
   INTENT_MALFORMED: 'the strategy returned something that is not an intent',
   INTENTS_TOO_MANY: 'the strategy returned more intents than are looked at',
-  NOT_SUPPORTED: 'this kind of intent is not carried out yet',
 } as const
 
 export type DenialCode = keyof typeof DENIAL_CODES

@@ -4,7 +4,10 @@ import { type OrderAction } from './order-action.ts'
  * What a strategy wants. Semantic, so that the wire's traps cannot be written: no side and trade side to
  * mix up, no prices off the grid, no cancel that hits somebody else. Prices in ticks, sizes in lots.
  */
-export type Intent = PlaceIntent | QuoteIntent | TargetIntent | CancelAllIntent | ModifyTriggerIntent
+export type Intent = PlaceIntent | QuoteIntent | TargetIntent | CancelAllIntent | AccountCallIntent
+
+/** Calls on the account that place no order: each is made once for its key, and repeated until answered. */
+export type AccountCallIntent = ModifyTriggerIntent | CancelMarginIntent | CopySettingsIntent
 
 /** Time in force. The wire calls it `force`. */
 export type Force = 'gtc' | 'ioc' | 'fok' | 'post_only'
@@ -73,6 +76,24 @@ export interface ModifyTriggerIntent {
   readonly triggerTicks?: number
   readonly takeProfitTicks?: number | null
   readonly stopLossTicks?: number | null
+}
+
+/** Cancels orders of isolated margin on the instrument: those named by either id, or all of them. */
+export interface CancelMarginIntent {
+  readonly kind: 'cancelMargin'
+  readonly symbol: string
+  readonly key: string
+  readonly orders?: readonly { readonly orderId?: string; readonly clientOid?: string }[]
+}
+
+/** Whether the instrument may be copied, and the ratios at which copies close: 1 to 400; `null` cancels one. */
+export interface CopySettingsIntent {
+  readonly kind: 'copySettings'
+  readonly symbol: string
+  readonly key: string
+  readonly change: 'ADD' | 'DELETE' | 'UPDATE'
+  readonly takeProfitRatio?: number | null
+  readonly stopLossRatio?: number | null
 }
 
 /** Where an order came from: it decides when the order is stale and what replaces it. */

@@ -1,3 +1,4 @@
+import { type AccountCall } from './account-call.ts'
 import { type Fill } from './fill.ts'
 import { type ClientOid, type OrderId, type StrategyId } from './ids.ts'
 import { type PositionMode } from './instrument.ts'
@@ -21,6 +22,8 @@ export type JournalRecord =
   | SettleRecord
   | ExpireRecord
   | AdoptRecord
+  | CallRecord
+  | CallEndedRecord
   | ForeignRecord
   | FundingRecord
   | HaltRecord
@@ -53,6 +56,8 @@ export interface DecisionRecord {
   readonly targets?: readonly { readonly symbol: string; readonly lots: number }[]
   /** Accepted `place` intents, waiting to be sent. */
   readonly places?: readonly OrderIntent[]
+  /** Calls on the account, waiting to be made. */
+  readonly calls?: readonly AccountCall[]
   /** Orders that the strategy no longer wants to rest. */
   readonly withdrawn?: readonly ClientOid[]
 }
@@ -200,4 +205,22 @@ export interface ForeignRecord {
   readonly at: number
   readonly symbol: string
   readonly orderIds: readonly OrderId[]
+}
+
+/** A call on the account is about to leave, for the first time or again. */
+export interface CallRecord {
+  readonly kind: 'call'
+  readonly at: number
+  readonly strategyId: string
+  readonly key: string
+}
+
+/** What became of it. */
+export interface CallEndedRecord {
+  readonly kind: 'callEnded'
+  readonly at: number
+  readonly strategyId: string
+  readonly key: string
+  readonly outcome: 'accepted' | 'rejected' | 'expired'
+  readonly reason: string
 }

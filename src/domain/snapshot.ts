@@ -1,3 +1,4 @@
+import { type FeedReading } from './feed.ts'
 import { type Instrument } from './instrument.ts'
 import { type Order } from './order.ts'
 import { type Holding } from './position.ts'
@@ -30,4 +31,6 @@ export interface Snapshot {
   /** Unix ms, our clock: up to here the fills are known; 0 never read. */
   readonly fillsReadAt: number
   readonly instruments: readonly InstrumentMoment[]
+  /** By the names that the strategy file gives them; a feed that was never read is absent. */
+  readonly feeds: ReadonlyMap<string, FeedReading>
 }

@@ -75,6 +75,11 @@ export function applyRecord(book: Book, record: JournalRecord): void {
       return
     case 'prune':
       return applyPrune(book, record)
+    case 'call':
+      return
+    case 'callEnded':
+      book.calls.delete(pairKey(record.strategyId, record.key))
+      return
     case 'cancel':
       book.cancels.set(record.symbol, record.requestAt)
       return
@@ -92,6 +97,10 @@ function applyDecision(book: Book, record: DecisionRecord): void {
   }
   for (const { symbol, lots } of record.targets ?? []) book.targets.set(pairKey(strategyId, symbol), lots)
   for (const place of record.places ?? []) book.places.set(pairKey(strategyId, place.key), place)
+  for (const call of record.calls ?? []) {
+    book.calls.set(pairKey(strategyId, call.key), call)
+    book.callKeys.set(pairKey(strategyId, call.key), record.at)
+  }
   for (const clientOid of record.withdrawn ?? []) book.withdrawn.add(clientOid)
 }
 
@@ -175,6 +184,9 @@ function applyPrune(book: Book, record: PruneRecord): void {
     if (open || order.lastSentAt >= record.ordersBefore) continue
     book.orders.delete(clientOid)
     if (order.orderId !== undefined) book.byOrderId.delete(order.orderId)
+  }
+  for (const [key, at] of book.callKeys) {
+    if (at < record.keysBefore && !book.calls.has(key)) book.callKeys.delete(key)
   }
   for (const [key, entry] of book.keys) {
     if (entry.at < record.keysBefore && !book.orders.has(entry.clientOid)) book.keys.delete(key)

@@ -109,7 +109,8 @@ function priceOf(core: Core, symbol: string): number {
   return last > 0 ? last : Number.POSITIVE_INFINITY
 }
 
-function tradingMode(core: Core, symbol: string): RiskContext['trading'] {
+/** Whether anything goes on the symbol, or only what reduces risk. */
+export function tradingMode(core: Core, symbol: string): RiskContext['trading'] {
   const halt = core.book.halts.get('*') ?? core.book.halts.get(symbol)
   if (halt !== undefined) return { mode: 'reduceOnly', halted: true, why: halt }
   if (core.mode !== 'running') return { mode: 'reduceOnly', halted: false, why: `the daemon is ${core.mode}` }

@@ -22,6 +22,8 @@ const PLAIN_MAPS = [
   'quotes',
   'targets',
   'places',
+  'calls',
+  'callKeys',
   'halts',
   'cancels',
 ] as const

@@ -1,3 +1,4 @@
+import { type AccountCall } from '../domain/account-call.ts'
 import { type Fill } from '../domain/fill.ts'
 import { type ClientOid, type OrderId, type StrategyId, type TradeId } from '../domain/ids.ts'
 import { type PositionMode } from '../domain/instrument.ts'
@@ -65,6 +66,9 @@ export interface Book {
   readonly targets: Map<string, number>
   /** Waiting `place` intents by strategy and key. */
   readonly places: Map<string, OrderIntent>
+  /** Calls on the account that are not answered yet, and the keys of all that were asked for, with the time. */
+  readonly calls: Map<string, AccountCall>
+  readonly callKeys: Map<string, number>
   /** Orders that their strategy does not want to rest any more. */
   readonly withdrawn: Set<ClientOid>
   /** By symbol, or `*`: why nothing that adds risk leaves. */
@@ -95,6 +99,8 @@ export function createBook(positionMode: PositionMode): Book {
     quotes: new Map(),
     targets: new Map(),
     places: new Map(),
+    calls: new Map(),
+    callKeys: new Map(),
     withdrawn: new Set(),
     halts: new Map(),
     cancels: new Map(),

@@ -1,4 +1,5 @@
 import { type DenialCode } from '../domain/denial.ts'
+import { type FeedId, type FeedReading } from '../domain/feed.ts'
 import { type ClientOid, type OrderId, type StrategyId } from '../domain/ids.ts'
 import { type Instrument } from '../domain/instrument.ts'
 import { type JournalRecord } from '../domain/record.ts'
@@ -41,6 +42,10 @@ export interface Core {
   cancelId: number
   readonly cancels: Map<number, { readonly symbol: string; readonly requestAt: number }>
   readonly batches: Map<number, { readonly symbol: string; readonly clientOids: readonly ClientOid[] }>
+  /** Calls on the account that are on the wire, by number; and when those that failed may be tried again. */
+  callId: number
+  readonly calls: Map<number, string>
+  readonly callsNotBefore: Map<string, number>
   /** A ladder that was filled is not planned again before its strategy has seen that: the snapshot it needs. */
   readonly quoteHolds: Map<string, number>
   /** By strategy and symbol: the last refusal by the exchange, and how many came one after the other. */
@@ -49,6 +54,8 @@ export interface Core {
   readonly decidedOn: Map<StrategyId, number>
   /** When orphaned fills were first seen, by orderId. */
   readonly orphansSince: Map<OrderId, number>
+  /** The last reading of each feed. */
+  readonly feeds: Map<FeedId, FeedReading>
   /** How often each denial code was given in this life. */
   readonly denied: Map<DenialCode, number>
   stop: StopPlan | undefined
@@ -73,10 +80,14 @@ export function createCore(settings: EngineSettings, book: Book): Core {
     cancelId: 0,
     cancels: new Map(),
     batches: new Map(),
+    callId: 0,
+    calls: new Map(),
+    callsNotBefore: new Map(),
     quoteHolds: new Map(),
     refusals: new Map(),
     decidedOn: new Map(),
     orphansSince: new Map(),
+    feeds: new Map(),
     denied: new Map(),
     stop: undefined,
     prunedAt: 0,

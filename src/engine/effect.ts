@@ -1,3 +1,4 @@
+import { type AccountCallEndpoint } from '../domain/account-call.ts'
 import { type ClientOid, type StrategyId } from '../domain/ids.ts'
 import { type JournalRecord } from '../domain/record.ts'
 import { type Snapshot } from '../domain/snapshot.ts'
@@ -13,6 +14,13 @@ export interface OutgoingBatch {
   readonly body: string
   /** Unix ms, our clock: looked at once more right before the first byte; later than this it does not leave. */
   readonly validUntilAt: number
+}
+
+/** A call on the account that places no order. */
+export interface OutgoingCall {
+  readonly callId: number
+  readonly endpoint: AccountCallEndpoint
+  readonly body: string
 }
 
 /** `reduce` goes before `add` when calls are scarce (LIM2). */
@@ -34,6 +42,7 @@ export type Effect =
   | { readonly kind: 'returnGrant'; readonly endpoint: GrantedEndpoint }
   | { readonly kind: 'record'; readonly record: JournalRecord; readonly durable: boolean }
   | { readonly kind: 'sendBatch'; readonly batch: Recorded<OutgoingBatch> }
+  | { readonly kind: 'sendCall'; readonly call: Recorded<OutgoingCall> }
   | {
       readonly kind: 'sendCancelAll'
       readonly cancelId: number

@@ -1,5 +1,6 @@
 import { type Denial } from '../domain/denial.ts'
 import { unreachable } from '../lib/unreachable.ts'
+import { answerCall, tendCalls } from './account-calls.ts'
 import { type Book } from './book.ts'
 import { answerCancel, sendCancel } from './cancel-all.ts'
 import { announce, type Core, createCore, laneOf, record } from './core.ts'
@@ -46,6 +47,7 @@ export function createEngine(settings: EngineSettings, book: Book): Engine {
       const touched = touchedBy(core, event)
       handle(core, event)
       for (const symbol of touched) tend(core, symbol)
+      tendCalls(core)
       advanceStart(core)
       advanceStop(core)
       return core.effects
@@ -80,12 +82,17 @@ function handle(core: Core, event: EngineEvent): void {
       return answerBatch(core, event.batchId, event.answer)
     case 'cancelAnswered':
       return answerCancel(core, event.cancelId, event.answer)
+    case 'callAnswered':
+      return answerCall(core, event.callId, event.answer)
     case 'fillsRead':
       noteReadingForStop(core, event.reading.requestedAt)
       return takeFills(core, event.reading)
     case 'positionRead':
       noteReadingForStop(core, event.reading.requestedAt, event.reading.symbol)
       return takePosition(core, event.reading)
+    case 'feedRead':
+      core.feeds.set(event.feed, event.reading)
+      return
     case 'readFailed':
       return announce(core, 'warn', 'read.failed', { what: event.what, reason: event.reason })
     case 'pollDue':
@@ -106,6 +113,8 @@ function touchedBy(core: Core, event: EngineEvent): Iterable<string> {
     case 'snapshotTaken':
     case 'granted':
     case 'clockMeasured':
+    case 'feedRead':
+    case 'callAnswered':
       return []
     case 'decided':
       return core.settings.strategies.get(event.strategyId)?.symbols ?? []

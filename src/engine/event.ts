@@ -1,5 +1,6 @@
 import { type Answer } from '../domain/answer.ts'
 import { type Denial } from '../domain/denial.ts'
+import { type FeedId, type FeedReading } from '../domain/feed.ts'
 import { type FillsReading } from '../domain/fill.ts'
 import { type StrategyId } from '../domain/ids.ts'
 import { type Intent } from '../domain/intent.ts'
@@ -41,9 +42,11 @@ export type EngineEvent =
   | { readonly kind: 'granted'; readonly endpoint: GrantedEndpoint }
   | { readonly kind: 'batchAnswered'; readonly batchId: number; readonly answer: Answer<BatchResult> }
   | { readonly kind: 'cancelAnswered'; readonly cancelId: number; readonly answer: Answer<BatchResult> }
+  | { readonly kind: 'callAnswered'; readonly callId: number; readonly answer: Answer<unknown> }
   | { readonly kind: 'fillsRead'; readonly reading: FillsReading }
   | { readonly kind: 'positionRead'; readonly reading: PositionReading }
   | { readonly kind: 'readFailed'; readonly what: string; readonly reason: string }
+  | { readonly kind: 'feedRead'; readonly feed: FeedId; readonly reading: FeedReading }
   /** The grid says that it is time to read again. */
   | { readonly kind: 'pollDue'; readonly what: 'fills' | 'positions' }
   | { readonly kind: 'commanded'; readonly command: EngineCommand }

@@ -1,6 +1,8 @@
+import { type AccountCall } from '../domain/account-call.ts'
 import { type Denial, type DenialCode } from '../domain/denial.ts'
 import { type ClientOid, type StrategyId } from '../domain/ids.ts'
 import {
+  type AccountCallIntent,
   type Intent,
   type OrderIntent,
   type PlaceIntent,
@@ -12,6 +14,7 @@ import { canRest } from '../domain/order.ts'
 import { type DecisionRecord } from '../domain/record.ts'
 import { unreachable } from '../lib/unreachable.ts'
 import { openOrdersOf, pairKey } from './book.ts'
+import { takeAccountCall } from './account-calls.ts'
 import { announce, type Core, record } from './core.ts'
 import { tellDenials } from './denials.ts'
 import { freshUntil } from './market-view.ts'
@@ -30,6 +33,7 @@ interface Changes {
   readonly quotes: { symbol: string; levels: readonly QuoteLevel[] }[]
   readonly targets: { symbol: string; lots: number }[]
   readonly places: OrderIntent[]
+  readonly calls: AccountCall[]
   readonly withdrawn: ClientOid[]
   readonly denials: Denial[]
 }
@@ -42,19 +46,17 @@ export function takeDecision(core: Core, decision: Decision): void {
   const strategy = core.settings.strategies.get(decision.strategyId)
   if (!strategy || core.mode !== 'running') return
   core.decidedOn.set(decision.strategyId, decision.sequence)
-  const changes: Changes = {
-    quotes: [],
-    targets: [],
-    places: [],
-    withdrawn: [],
-    denials: [...decision.denials],
-  }
+  const changes = noChanges(decision.denials)
   for (const intent of decision.intents) takeIntent(core, strategy, intent, changes)
   recordChanges(core, decision, changes)
   for (const denial of changes.denials) {
     const lane = core.lanes.get(denial.symbol) ?? core.lanes.get(strategy.symbols[0] ?? '')
     if (lane) tellDenials(core, lane, [denial])
   }
+}
+
+function noChanges(denials: readonly Denial[] = []): Changes {
+  return { quotes: [], targets: [], places: [], calls: [], withdrawn: [], denials: [...denials] }
 }
 
 function takeIntent(core: Core, strategy: StrategySettings, intent: Intent, changes: Changes): void {
@@ -77,10 +79,20 @@ function takeIntent(core: Core, strategy: StrategySettings, intent: Intent, chan
     case 'cancelAll':
       return takeCancelAll(core, strategy, intent.symbol, changes)
     case 'modifyTrigger':
-      return deny(changes, strategy, intent.symbol, 'NOT_SUPPORTED', 'modifyTrigger')
+    case 'cancelMargin':
+    case 'copySettings':
+      return takeCall(core, strategy, intent, changes)
     default:
       return unreachable(intent)
   }
+}
+
+function takeCall(core: Core, strategy: StrategySettings, intent: AccountCallIntent, changes: Changes): void {
+  const taken = takeAccountCall(core, strategy.id, intent)
+  const isSecond = changes.calls.some((call) => call.key === intent.key)
+  if (!taken.ok) return deny(changes, strategy, intent.symbol, taken.code, taken.detail)
+  if (isSecond) return deny(changes, strategy, intent.symbol, 'KEY_REUSED', intent.key)
+  changes.calls.push(taken.call)
 }
 
 function takeTarget(
@@ -187,6 +199,7 @@ function recordChanges(core: Core, decision: Decision, changes: Changes): void {
     ...(changes.quotes.length > 0 ? { quotes: changes.quotes } : {}),
     ...(changes.targets.length > 0 ? { targets: changes.targets } : {}),
     ...(changes.places.length > 0 ? { places: changes.places } : {}),
+    ...(changes.calls.length > 0 ? { calls: changes.calls } : {}),
     ...(changes.withdrawn.length > 0 ? { withdrawn: changes.withdrawn } : {}),
   }
   if (Object.keys(parts).length === 0) return
@@ -228,7 +241,7 @@ function dropPlace(core: Core, place: OrderIntent, reason: string): void {
 /** A strategy that was disabled wants nothing any more; what rests of it is cancelled, its target is left. */
 export function withdrawStrategy(core: Core, strategyId: StrategyId, reason: string): void {
   const strategy = core.settings.strategies.get(strategyId)
-  const changes: Changes = { quotes: [], targets: [], places: [], withdrawn: [], denials: [] }
+  const changes = noChanges()
   if (strategy) for (const symbol of strategy.symbols) takeCancelAll(core, strategy, symbol, changes)
   const { quotes, withdrawn } = changes
   if (quotes.length + withdrawn.length > 0) {

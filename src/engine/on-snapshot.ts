@@ -1,3 +1,4 @@
+import { type FeedReading } from '../domain/feed.ts'
 import { type StrategyId } from '../domain/ids.ts'
 import { type InstrumentMoment, type Snapshot } from '../domain/snapshot.ts'
 import { type TickerTable } from '../domain/ticker-table.ts'
@@ -49,6 +50,7 @@ function buildSnapshot(core: Core, tickers: TickerTable, strategy: StrategySetti
     exchangeTime: exchangeNow(core),
     tickers,
     fillsReadAt: core.fillsReadAt,
+    feeds: feedsOf(core, strategy),
     instruments: strategy.symbols.map((symbol): InstrumentMoment => ({
       instrument: instrumentOf(core, symbol),
       holding: holdingOf(core.book, strategy.id, symbol),
@@ -57,4 +59,13 @@ function buildSnapshot(core: Core, tickers: TickerTable, strategy: StrategySetti
       orders: [...openOrdersOf(core.book, symbol)].filter((order) => order.terms.strategyId === strategy.id),
     })),
   }
+}
+
+function feedsOf(core: Core, { feeds }: StrategySettings): Snapshot['feeds'] {
+  const readings = new Map<string, FeedReading>()
+  for (const [name, feed] of feeds) {
+    const reading = core.feeds.get(feed)
+    if (reading) readings.set(name, reading)
+  }
+  return readings
 }

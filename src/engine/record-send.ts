@@ -1,8 +1,9 @@
 import { buildBatchRequest } from '../execution/batch-request.ts'
 import { type OrderTerms } from '../domain/order.ts'
-import { type Recorded } from '../domain/tickets.ts'
+import { type AccountCall } from '../domain/account-call.ts'
+import { type Approved, type Recorded } from '../domain/tickets.ts'
 import { type Core, exchangeNow, instrumentOf, record } from './core.ts'
-import { type OutgoingBatch } from './effect.ts'
+import { type OutgoingBatch, type OutgoingCall } from './effect.ts'
 import { type Lane } from './lane.ts'
 import { freshUntil } from './market-view.ts'
 
@@ -45,4 +46,12 @@ export function recordSend(core: Core, lane: Lane, orders: readonly BatchOrder[]
     validUntilAt: Math.min(freshUntil(core, lane.symbol), ...orders.map((order) => order.deadlineAt)),
   }
   return batch as Recorded<OutgoingBatch>
+}
+
+/** The same for a call that places no order. */
+export function recordCall(core: Core, callId: number, call: Approved<AccountCall>): Recorded<OutgoingCall> {
+  const { strategyId, key, endpoint, body } = call
+  record(core, { kind: 'call', at: core.now, strategyId, key }, true)
+  const outgoing: OutgoingCall = { callId, endpoint, body }
+  return outgoing as Recorded<OutgoingCall>
 }

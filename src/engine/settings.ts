@@ -1,3 +1,4 @@
+import { type FeedId } from '../domain/feed.ts'
 import { type StrategyId } from '../domain/ids.ts'
 import {
   type Instrument,
@@ -13,6 +14,8 @@ export interface StrategySettings {
   readonly symbols: readonly string[]
   /** By symbol. */
   readonly limits: ReadonlyMap<string, StrategyLimits>
+  /** What it asked to be shown beside the market: by its own name for it. */
+  readonly feeds: ReadonlyMap<string, FeedId>
 }
 
 /** Everything the core is told once. Durations in ms. */

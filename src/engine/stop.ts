@@ -40,7 +40,7 @@ export function advanceStop(core: Core): void {
 
 /** Something is on the wire, or a lane is still being proved. */
 function isBusy(core: Core): boolean {
-  if (core.batches.size > 0 || core.cancels.size > 0) return true
+  if (core.batches.size > 0 || core.cancels.size > 0 || core.calls.size > 0) return true
   return [...core.lanes.values()].some((lane) => lane.state !== 'idle')
 }
 

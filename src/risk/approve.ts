@@ -1,3 +1,4 @@
+import { type AccountCall } from '../domain/account-call.ts'
 import { type OrderIntent } from '../domain/intent.ts'
 import { type Approved } from '../domain/tickets.ts'
 import { RISK_CHECKS, type Objection } from './checks.ts'
@@ -35,4 +36,16 @@ export function approveAgain(intent: OrderIntent, context: RiskContext): Verdict
     addToExposure(context.accountExposure, intent.action, intent.lots)
   }
   return verdict
+}
+
+/**
+ * A call that places no order: while trading is not open, only one that takes orders away.
+ * Undefined when it is denied.
+ */
+export function approveCall(
+  call: AccountCall,
+  trading: RiskContext['trading'],
+): Approved<AccountCall> | undefined {
+  const takesAway = call.endpoint === 'isolatedBatchCancelOrders'
+  return trading.mode === 'open' || takesAway ? (call as Approved<AccountCall>) : undefined
 }

@@ -1,6 +1,8 @@
 import { type Instrument } from '../domain/instrument.ts'
 import {
   type CancelAllIntent,
+  type CancelMarginIntent,
+  type CopySettingsIntent,
   type ModifyTriggerIntent,
   type PlaceIntent,
   type QuoteIntent,
@@ -202,6 +204,15 @@ export class InstrumentView implements InstrumentRules {
   /** Changes a pending trigger order: `null` removes, absent keeps. */
   modifyTrigger(change: Omit<ModifyTriggerIntent, 'kind' | 'symbol'>): ModifyTriggerIntent {
     return { kind: 'modifyTrigger', symbol: this.symbol, ...change }
+  }
+
+  /** Cancels orders of isolated margin here: those named, or all. The same `key` is the same call for ever. */
+  cancelMargin(call: Omit<CancelMarginIntent, 'kind' | 'symbol'>): CancelMarginIntent {
+    return { kind: 'cancelMargin', symbol: this.symbol, ...call }
+  }
+  /** Changes how copy traders may follow here; `null` cancels a ratio, absent keeps it. */
+  copySettings(change: Omit<CopySettingsIntent, 'kind' | 'symbol'>): CopySettingsIntent {
+    return { kind: 'copySettings', symbol: this.symbol, ...change }
   }
 
   #read(column: TickerColumn): number {

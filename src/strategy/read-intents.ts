@@ -3,7 +3,14 @@
  * so that a strategy holds no reference into the daemon; what is not becomes a denial with its index.
  */
 import { type Denial, type DenialCode } from '../domain/denial.ts'
-import { type Force, type Intent, type ModifyTriggerIntent, type PlaceIntent } from '../domain/intent.ts'
+import {
+  type CancelMarginIntent,
+  type CopySettingsIntent,
+  type Force,
+  type Intent,
+  type ModifyTriggerIntent,
+  type PlaceIntent,
+} from '../domain/intent.ts'
 import { type QuoteLevel } from '../domain/intent.ts'
 import { type OrderAction } from '../domain/order-action.ts'
 
@@ -79,6 +86,10 @@ function readIntent(value: unknown): Intent {
       return { kind: 'cancelAll', symbol }
     case 'modifyTrigger':
       return readModifyTrigger(fields, symbol)
+    case 'cancelMargin':
+      return readCancelMargin(fields, symbol)
+    case 'copySettings':
+      return readCopySettings(fields, symbol)
     default:
       throw new IntentFault(`kind: ${show(fields['kind'])}`)
   }
@@ -133,6 +144,33 @@ function readModifyTrigger(fields: Fields, symbol: string): ModifyTriggerIntent 
   }
 }
 
+function readCancelMargin(fields: Fields, symbol: string): CancelMarginIntent {
+  const { orders } = fields
+  const key = readText(fields, 'key')
+  if (orders === undefined) return { kind: 'cancelMargin', symbol, key }
+  if (!Array.isArray(orders)) throw new IntentFault(`orders: ${show(orders)}, not a list`)
+  if (orders.length > LEVELS_MAX) throw new IntentFault(`orders: ${orders.length}, limit ${LEVELS_MAX}`)
+  const named = Array.from(orders as readonly unknown[], (entry, index) => {
+    const order = readObject(entry, `orders[${index}]`)
+    return { ...optional(order, 'orderId', readText), ...optional(order, 'clientOid', readText) }
+  })
+  return { kind: 'cancelMargin', symbol, key, orders: named }
+}
+
+function readCopySettings(fields: Fields, symbol: string): CopySettingsIntent {
+  const readRatio = (from: Fields, name: string) =>
+    from[name] === null ? null : readWhole(from, name, { code: 'INTENT_MALFORMED', min: 1 })
+  return {
+    kind: 'copySettings',
+    symbol,
+    key: readText(fields, 'key'),
+    change: readOneOf(fields, 'change', SETTING_CHANGES),
+    ...optional(fields, 'takeProfitRatio', readRatio),
+    ...optional(fields, 'stopLossRatio', readRatio),
+  }
+}
+
+const SETTING_CHANGES = ['ADD', 'DELETE', 'UPDATE'] as const
 const SIDES = ['buy', 'sell'] as const
 const ACTIONS = ['openLong', 'closeLong', 'openShort', 'closeShort'] as const satisfies readonly OrderAction[]
 const FORCES = ['gtc', 'ioc', 'fok', 'post_only'] as const satisfies readonly Force[]

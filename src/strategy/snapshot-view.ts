@@ -3,6 +3,12 @@ import { type InstrumentMoment, type Snapshot } from '../domain/snapshot.ts'
 import { InstrumentView } from './instrument-view.ts'
 import { strategyFailure } from './strategy-failure.ts'
 
+/** A feed as a strategy sees it. */
+export interface FeedView {
+  readonly data: unknown
+  readonly ageMs: number
+}
+
 /**
  * One moment, as a strategy sees it. Made once a strategy and pointed at each snapshot in turn, so it is
  * valid inside `decide` only.
@@ -39,6 +45,15 @@ export class SnapshotView {
       facts: { instrument: symbol, listed: [...this.#bySymbol.keys()].join(' ') },
       hint: 'add it to instruments in the strategy file',
     })
+  }
+
+  /**
+   * The last reading of a feed of the strategy file, with its age in ms; undefined before the first.
+   * `data` is the answer under the names of docs/exchange-api.md; it cannot be changed.
+   */
+  feed(name: string): FeedView | undefined {
+    const reading = this.#snapshot?.feeds.get(name)
+    return reading && { data: reading.data, ageMs: this.takenAt - reading.readAt }
   }
 
   /** Counts the daemon's snapshots from 1. */

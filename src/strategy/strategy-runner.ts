@@ -2,6 +2,7 @@ import { type Instrument } from '../domain/instrument.ts'
 import { type Intent } from '../domain/intent.ts'
 import { type Snapshot } from '../domain/snapshot.ts'
 import { type Clock } from '../lib/clock.ts'
+import { deepFreeze } from '../lib/deep-freeze.ts'
 import { type Strategy } from './define-strategy.ts'
 import { type IntentDenial, readIntents } from './read-intents.ts'
 import { SnapshotView } from './snapshot-view.ts'
@@ -109,6 +110,7 @@ class InProcessRunner implements StrategyRunner {
   constructor(options: StrategyRunnerOptions) {
     this.strategyId = options.strategyId
     this.#strategy = options.strategy
+    // Shared by all decisions: a strategy that wrote into them would no longer be a function of its input.
     this.#params = deepFreeze(options.params)
     this.#view = new SnapshotView(options.instruments)
     this.#clock = options.clock
@@ -204,12 +206,4 @@ function toStrategyFailure(error: unknown): { code: StrategyFailureCode; message
     cause: error,
   })
   return { code: failure.code, message: failure.message }
-}
-
-/** Params are shared by all decisions: a strategy that writes into them would no longer be a function of its input. */
-function deepFreeze(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
-  Object.freeze(value)
-  for (const part of Object.values(value)) deepFreeze(part)
-  return value
 }

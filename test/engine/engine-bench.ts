@@ -244,7 +244,7 @@ function madeSettings(positionMode: PositionMode): EngineSettings {
     marginMode: 'crossed',
     instruments: new Map([[SYMBOL, madeInstrument()]]),
     strategies: new Map([
-      [STRATEGY, { id: STRATEGY, symbols: [SYMBOL], limits: new Map([[SYMBOL, limits]]) }],
+      [STRATEGY, { id: STRATEGY, symbols: [SYMBOL], limits: new Map([[SYMBOL, limits]]), feeds: new Map() }],
     ]),
     limits: {
       dataAgeMaxMs: 1000,

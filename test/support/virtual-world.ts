@@ -284,6 +284,7 @@ function buildSettings(plan: WorldPlan, listed: readonly ListedInstrument[]): En
     {
       id,
       symbols,
+      feeds: new Map(),
       limits: new Map(
         symbols.map((symbol) => [symbol, { positionLotsMax: 12, orderLotsMax: 5, openOrdersMax: 20 }]),
       ),

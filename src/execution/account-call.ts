@@ -1,0 +1,80 @@
+import { type AccountCall } from '../domain/account-call.ts'
+import { type Instrument } from '../domain/instrument.ts'
+import {
+  type AccountCallIntent,
+  type CopySettingsIntent,
+  type ModifyTriggerIntent,
+} from '../domain/intent.ts'
+import { formatOnGrid } from '../lib/grid.ts'
+import { unreachable } from '../lib/unreachable.ts'
+import { endpointNamed, type RequestOf } from '../protocol/endpoints.ts'
+import { toWireRequest } from '../protocol/write-request.ts'
+
+/** Where a call goes and its exact bytes, or the document's rule that it breaks. */
+export type WrittenCall =
+  | { readonly ok: true; readonly endpoint: AccountCall['endpoint']; readonly body: string }
+  | { readonly ok: false; readonly problem: string }
+
+/** Writes an intent in the exchange's words and checks it against the endpoint's own rules. */
+export function writeAccountCall(intent: AccountCallIntent, instrument: Instrument): WrittenCall {
+  switch (intent.kind) {
+    case 'modifyTrigger':
+      return write('modifyPlanOrder', buildModification(intent, instrument))
+    case 'cancelMargin':
+      return write('isolatedBatchCancelOrders', {
+        symbol: intent.symbol,
+        ...(intent.orders === undefined ? {} : { orderIdList: [...intent.orders] }),
+      })
+    case 'copySettings':
+      return write('copyConfigSettingSymbols', { settingList: [buildSetting(intent, instrument)] })
+    default:
+      return unreachable(intent)
+  }
+}
+
+function write<Name extends AccountCall['endpoint']>(endpoint: Name, request: RequestOf<Name>): WrittenCall {
+  const row = endpointNamed(endpoint)
+  const wire = toWireRequest(row, request)
+  const checked = row.request.safeParse(wire)
+  if (checked.success) return { ok: true, endpoint, body: JSON.stringify(wire) }
+  return { ok: false, problem: checked.error.issues.map((issue) => issue.message).join('; ') }
+}
+
+/** Absent keeps, a price sets or adds, `0` removes. The trigger type must be named with a set price. */
+function buildModification(
+  intent: ModifyTriggerIntent,
+  instrument: Instrument,
+): RequestOf<'modifyPlanOrder'> {
+  const exit = (ticks: number | null): string => (ticks === null ? '0' : formatOnGrid(instrument.tick, ticks))
+  const { orderId, triggerTicks, takeProfitTicks, stopLossTicks } = intent
+  return {
+    orderId,
+    productType: instrument.productType,
+    symbol: instrument.symbol,
+    ...(triggerTicks === undefined ? {} : { newTriggerPrice: formatOnGrid(instrument.tick, triggerTicks) }),
+    ...(takeProfitTicks === undefined
+      ? {}
+      : {
+          newStopSurplusTriggerPrice: exit(takeProfitTicks),
+          newStopSurplusTriggerType: 'fill_price' as const,
+        }),
+    ...(stopLossTicks === undefined
+      ? {}
+      : { newStopLossTriggerPrice: exit(stopLossTicks), newStopLossTriggerType: 'fill_price' as const }),
+  }
+}
+
+type CopySetting = RequestOf<'copyConfigSettingSymbols'>['settingList'][number]
+
+function buildSetting(intent: CopySettingsIntent, { symbol, productType }: Instrument): CopySetting {
+  const ratio = (value: number | null): string => (value === null ? '0' : String(value))
+  const { change, takeProfitRatio, stopLossRatio } = intent
+  return {
+    symbol,
+    // The row's own schema says which product types there are settings for.
+    productType: productType as CopySetting['productType'],
+    settingType: change,
+    ...(takeProfitRatio === undefined ? {} : { stopSurplusRatio: ratio(takeProfitRatio) }),
+    ...(stopLossRatio === undefined ? {} : { stopLossRatio: ratio(stopLossRatio) }),
+  }
+}
