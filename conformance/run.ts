@@ -4,6 +4,7 @@ import { Report } from './report.ts'
 import { tryAccounts } from './cases/accounts.ts'
 import { tryAuthentication } from './cases/authentication.ts'
 import { tryEveryProduct } from './cases/every-product.ts'
+import { tryFuturesFills } from './cases/futures-fills.ts'
 import { tryFuturesOrders } from './cases/futures-orders.ts'
 import { tryGateway } from './cases/gateway.ts'
 import { tryGoldenAnswers } from './cases/golden-answers.ts'
@@ -48,6 +49,7 @@ const report = new Report(process.argv[2])
 for (const group of [
   tryPublicReads,
   tryFuturesOrders,
+  tryFuturesFills,
   tryEveryProduct,
   tryHedgeMode,
   trySpot,

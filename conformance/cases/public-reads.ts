@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { buildInstruments, nextQuarterlyDelivery } from '../../src/simulator/core/instruments.ts'
+import { type Ccxt, type Sdk } from '../clients.ts'
 import { type ConformedExchange } from '../exchange.ts'
 import { assertAllowed, assertFields, at, listAt, numberAt, textAt } from '../read.ts'
 import { type Report } from '../report.ts'
@@ -59,6 +60,42 @@ export async function tryPublicReads(report: Report, exchange: ConformedExchange
     return 'serverTime within 2 s of the exchange clock'
   })
 
+  const context = { exchange, ccxt, sdk, listed }
+  await tryTickers(report, context)
+  await tryRatio(report, context)
+
+  await report.try('SDK spot symbols, all and one', async () => {
+    const all = listAt((await sdk.getSpotSymbolInfo()).data)
+    assertFields(all, SYMBOL_FIELDS)
+    assertAllowed(all, 'status', ['offline', 'gray', 'online', 'halt'])
+    assertAllowed(all, 'areaSymbol', ['yes', 'no'])
+    const one = listAt((await sdk.getSpotSymbolInfo({ symbol: 'BTCUSDT' })).data)
+    assert.deepEqual(
+      one.map((row) => at(row, 'symbol')),
+      ['BTCUSDT'],
+    )
+    return `${all.length} rows of ${SYMBOL_FIELDS.length} documented fields; BTCUSDT alone`
+  })
+
+  await report.try('ccxt candles', async () => {
+    const candles = await ccxt.fetchOHLCV('BTC/USDT:USDT', '1m', undefined, 5)
+    assert.equal(candles.length, 5)
+    for (const [openedAt, open = 0, high = 0, low = 0, close = 0] of candles) {
+      assert.ok(openedAt !== undefined && openedAt % 60_000 === 0, 'a candle a minute')
+      assert.ok(low <= Math.min(open, close) && high >= Math.max(open, close), 'low and high are such')
+    }
+    return '5 of a minute; low and high hold open and close'
+  })
+}
+
+interface Context {
+  readonly exchange: ConformedExchange
+  readonly ccxt: Ccxt
+  readonly sdk: Sdk
+  readonly listed: ReturnType<typeof buildInstruments>
+}
+
+async function tryTickers(report: Report, { exchange, ccxt, sdk, listed }: Context): Promise<void> {
   for (const productType of PRODUCT_TYPES) {
     await report.try(`SDK tickers of ${productType}`, async () => {
       const { data } = await sdk.getFuturesAllTickers({ productType })
@@ -95,20 +132,9 @@ export async function tryPublicReads(report: Report, exchange: ConformedExchange
     assert.ok(listAt(data).length > 0)
     return 'as the document’s samples write it'
   })
+}
 
-  await report.try('SDK spot symbols, all and one', async () => {
-    const all = listAt((await sdk.getSpotSymbolInfo()).data)
-    assertFields(all, SYMBOL_FIELDS)
-    assertAllowed(all, 'status', ['offline', 'gray', 'online', 'halt'])
-    assertAllowed(all, 'areaSymbol', ['yes', 'no'])
-    const one = listAt((await sdk.getSpotSymbolInfo({ symbol: 'BTCUSDT' })).data)
-    assert.deepEqual(
-      one.map((row) => at(row, 'symbol')),
-      ['BTCUSDT'],
-    )
-    return `${all.length} rows of ${SYMBOL_FIELDS.length} documented fields; BTCUSDT alone`
-  })
-
+async function tryRatio(report: Report, { sdk }: Context): Promise<void> {
   for (const period of ['24h', '30d', undefined]) {
     await report.try(`SDK long/short ratio, ${period ?? 'default period'}`, async () => {
       const points = listAt((await sdk.getFuturesLongShortRatio({ symbol: 'BTCUSDT', period })).data)
@@ -131,15 +157,5 @@ export async function tryPublicReads(report: Report, exchange: ConformedExchange
     const points = listAt((await sdk.getFuturesLongShortRatio({ symbol: 'BTCUSDT', coin: 'USDT' })).data)
     assertFields(points, ['ts', 'longShortRatio'])
     return `${points.length} points`
-  })
-
-  await report.try('ccxt candles', async () => {
-    const candles = await ccxt.fetchOHLCV('BTC/USDT:USDT', '1m', undefined, 5)
-    assert.equal(candles.length, 5)
-    for (const [openedAt, open = 0, high = 0, low = 0, close = 0] of candles) {
-      assert.ok(openedAt !== undefined && openedAt % 60_000 === 0, 'a candle a minute')
-      assert.ok(low <= Math.min(open, close) && high >= Math.max(open, close), 'low and high are such')
-    }
-    return '5 of a minute; low and high hold open and close'
   })
 }

@@ -137,6 +137,16 @@ export async function tryRateLimits(report: Report, exchange: ConformedExchange)
     await other.getFuturesFills(query)
     return 'one account used up, another served'
   })
+  await report.try('every answer tells what is left of the second', async () => {
+    const sdk = await exchange.sdk('oneWay')
+    const left: unknown[] = []
+    for (let count = 0; count < 3; count++) {
+      await sdk.getFuturesPosition(MIX)
+      left.push(exchange.relay.last.headers['x-mbx-used-remain-limit'])
+    }
+    assert.deepEqual(left, ['9', '8', '7'])
+    return 'x-mbx-used-remain-limit 9, 8, 7 of 10'
+  })
   await report.try('ccxt knows a 429 for what it is', async () => {
     const ccxt = await exchange.ccxt('oneWay')
     await ccxt.loadMarkets()

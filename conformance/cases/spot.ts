@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { type Sdk } from '../clients.ts'
+import { type Ccxt, type Sdk } from '../clients.ts'
 import { type ConformedExchange } from '../exchange.ts'
 import { assertAllowed, assertFields, assertNewestFirst, at, listAt, numberAt, textAt } from '../read.ts'
 import { type Report } from '../report.ts'
@@ -38,8 +38,21 @@ export async function trySpot(report: Report, exchange: ConformedExchange): Prom
   const ccxt = await exchange.ccxt('oneWay')
   const sdk = await exchange.sdk('oneWay')
   await ccxt.loadMarkets()
-  let history: readonly unknown[] = []
+  const context = { exchange, ccxt, sdk }
+  const history = await trySpotHistory(report, context)
+  await trySpotDetails(report, context, history)
+  await tryWithdrawals(report, context)
+}
 
+interface Context {
+  readonly exchange: ConformedExchange
+  readonly ccxt: Ccxt
+  readonly sdk: Sdk
+}
+
+/** @returns every row of the history */
+async function trySpotHistory(report: Report, { exchange, ccxt, sdk }: Context): Promise<readonly unknown[]> {
+  let history: readonly unknown[] = []
   await report.try('SDK spot history, every page', async () => {
     history = await readHistory(sdk, 40)
     assert.ok(history.length > 40, `${history.length} orders`)
@@ -117,7 +130,14 @@ export async function trySpot(report: Report, exchange: ConformedExchange): Prom
     )
     return `${orders.length} orders, statuses as ccxt knows them`
   })
+  return history
+}
 
+async function trySpotDetails(
+  report: Report,
+  { ccxt, sdk }: Context,
+  history: readonly unknown[],
+): Promise<void> {
   await report.try('SDK spot order detail agrees with the history', async () => {
     const kinds = new Set<string>()
     for (const row of history) {
@@ -164,7 +184,9 @@ export async function trySpot(report: Report, exchange: ConformedExchange): Prom
     assert.deepEqual(listAt(data), [], 'works only while the order is completely unfilled')
     return 'no row'
   })
+}
 
+async function tryWithdrawals(report: Report, { exchange, ccxt, sdk }: Context): Promise<void> {
   await report.try('SDK withdraws by an internal transfer', async () => {
     const to = exchange.account('hedge').uid
     const transfer = { coin: 'USDT', transferType: 'internal_transfer', address: to, size: '25.5' }
