@@ -1,17 +1,17 @@
 // pm2 start ecosystem.config.cjs
 // Fork mode, because cluster mode ignores `interpreter` and would run on pm2's own Node.
 
-const { join } = require('node:path')
+const path = require('node:path')
 
 module.exports = {
   apps: [
     {
       name: 'intentd',
       cwd: __dirname,
-      script: join(__dirname, 'bin', 'intentd.mjs'),
+      script: path.join(__dirname, 'bin', 'intentd.mjs'),
       args: 'run',
       // With the pinned Node here the launcher runs the program in its own process: one pid for pm2.
-      interpreter: join(__dirname, 'node_modules', '.bin', 'node'),
+      interpreter: path.join(__dirname, 'node_modules', '.bin', 'node'),
       exec_mode: 'fork',
       instances: 1,
 

@@ -164,6 +164,5 @@ export const simulatorFileSchema = z
   .meta({ title: 'the simulator settings', description: 'Settings of `intentd simulate`.' })
 
 export type EmbeddedSimulatorSettings = z.infer<typeof embeddedSimulatorSchema>
-export type SimulatedAccount = z.infer<typeof simulatedAccountSchema>
 export type SimulatorMarket = z.infer<typeof marketSchema>
 export type SimulatorFile = z.infer<typeof simulatorFileSchema>

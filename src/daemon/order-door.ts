@@ -5,7 +5,6 @@ import { type ExchangeClient } from '../exchange/exchange-client.ts'
 import { type Grant, type GrantSource } from '../exchange/grant.ts'
 import { type Recorded } from '../domain/tickets.ts'
 import { type Clock } from '../lib/clock.ts'
-import { type BatchResult } from '../protocol/values.ts'
 
 export interface OrderDoorOptions {
   readonly client: ExchangeClient

@@ -23,7 +23,7 @@ export type OrderState =
   | 'expired'
   | 'absent'
 
-export const TERMINAL_STATES: ReadonlySet<OrderState> = new Set([
+const TERMINAL_STATES: ReadonlySet<OrderState> = new Set([
   'filled',
   'done',
   'rejected',

@@ -7,7 +7,7 @@ import { decimal } from '../lib/decimal.ts'
 import { accountHoldingOf, type Book, holdingOf, NO_MONEY, pairKey, splitPair, storeOrder } from './book.ts'
 
 /** The owner under which the book keeps what no strategy's order explains. */
-export const NOBODY = ''
+const NOBODY = ''
 
 /**
  * A fill enters the book once, by its tradeId: it moves the account, and then the order that its orderId

@@ -59,19 +59,19 @@ function enter(core: Core, stop: StopPlan, phase: StopPhase): void {
   stop.phaseAt = core.now
   stop.hasFound = false
   announce(core, 'debug', 'stop.phase', { phase })
-  if (phase === 'cancelling') fenceResting(core, stop)
-  if (phase === 'confirming') for (const symbol of stop.cancelled) fence(core, symbol)
+  if (phase === 'cancelling') fenceResting(core)
+  if (phase === 'confirming') for (const symbol of stop.cancelled) fenceIdle(core, symbol)
   if (phase === 'proving') core.effects.push({ kind: 'quiesced' })
 }
 
-function fenceResting(core: Core, stop: StopPlan): void {
+function fenceResting(core: Core): void {
   for (const symbol of core.lanes.keys()) {
     if ([...openOrdersOf(core.book, symbol)].length === 0) continue
-    fence(core, symbol)
+    fenceIdle(core, symbol)
   }
 }
 
-function fence(core: Core, symbol: string): void {
+function fenceIdle(core: Core, symbol: string): void {
   const lane = core.lanes.get(symbol)
   if (lane?.state === 'idle') startFence(core, lane, 'command')
 }

@@ -62,7 +62,7 @@ export function describeEndpoint(endpoint: Endpoint): EndpointDescription {
 type Schema = z.core.JSONSchema.BaseSchema
 
 /** Fields of an object, or of the items of a list of objects, as the wire has them. */
-export function describeFields(schema: z.ZodType): readonly FieldDescription[] {
+function describeFields(schema: z.ZodType): readonly FieldDescription[] {
   return fieldsOf(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }), '')
 }
 

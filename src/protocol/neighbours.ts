@@ -57,7 +57,6 @@ export const neighbours = {
 
 export type NeighbourName = keyof typeof neighbours
 export type NeighbourRequestOf<Name extends NeighbourName> = z.input<(typeof neighbours)[Name]['request']>
-export type NeighbourResponseOf<Name extends NeighbourName> = z.input<(typeof neighbours)[Name]['response']>
 
 /** The row with its columns but without its exact schemas. */
 export function neighbourNamed(name: NeighbourName): Endpoint {

@@ -40,14 +40,6 @@ export function formatQuery(parameters: Readonly<Record<string, string | undefin
   return pairs.join('&')
 }
 
-/** The headers of a scheme A request. Document: Authentication, Scheme A. */
-export interface SchemeAHeaders extends Record<string, string> {
-  'ACCESS-KEY': string
-  'ACCESS-SIGN': string
-  'ACCESS-PASSPHRASE': string
-  'ACCESS-TIMESTAMP': string
-}
-
 /** What scheme B signs. Document: Authentication, Scheme B. */
 export interface SchemeBRequest {
   /** Request path without query. */

@@ -5,7 +5,7 @@ import { type RuleContext } from './endpoint.ts'
 const DAY_MS = 24 * 3_600_000
 
 /** Document: "maximum interval 90 days", and how far back the history of spot orders goes. */
-export const SPAN_DAYS_MAX = 90
+const SPAN_DAYS_MAX = 90
 
 export interface TimeSpan {
   readonly startTime?: string | undefined

@@ -79,7 +79,7 @@ const clientOidGiven = textOrNull.describe('Client-defined order ID')
 export const orderReference = z.object({ orderId: orderIdGiven, clientOid: clientOidGiven })
 
 /** An item of a futures failure list. Samples of the real exchange leave `errorCode` out. */
-export const failureItem = z.object({
+const failureItem = z.object({
   orderId: orderIdGiven,
   clientOid: clientOidGiven,
   errorMsg: textOrNull.describe('Failure reason'),

@@ -32,7 +32,7 @@ export interface VirtualExchangeOptions {
   readonly moveTicks: number
 }
 
-export const PRODUCT_TYPE = 'USDT-FUTURES'
+const PRODUCT_TYPE = 'USDT-FUTURES'
 const MARGIN_COIN = 'USDT'
 const UID = '1'
 

@@ -204,8 +204,8 @@ export class VirtualShell {
         return life.reader.readPosition(effect.symbol)
       case 'announce':
       case 'quiesced':
-      // The worlds' strategies make no calls on the account.
       case 'sendCall':
+        // The worlds' strategies make no calls on the account.
         return
       case 'stopped':
         return this.#end(life, effect.clean)

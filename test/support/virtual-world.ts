@@ -15,6 +15,7 @@ import { VirtualNetwork } from './virtual-network.ts'
 import { type ShellWatcher, VirtualShell } from './virtual-shell.ts'
 import { createLadder, createPlacer, createTargeter } from './virtual-strategies.ts'
 import { VirtualTime } from './virtual-time.ts'
+import { type WorldPlan } from './world-plan.ts'
 
 /** Monday 2 June 2025, 06:00 UTC: two hours before the next funding. */
 const START_AT = Date.UTC(2025, 5, 2, 6)
@@ -27,29 +28,6 @@ const STOP_MS_MAX = 60_000
 const TOLERANCE_MS = 3000
 const HORIZON_MS = 3600
 const REQUEST_TIMEOUT_MS = 600
-
-/** What a world is made of. Follows from its seed alone; a test may change any part of it. */
-export interface WorldPlan {
-  readonly seed: string
-  readonly positionMode: PositionMode
-  readonly symbols: readonly string[]
-  readonly strategies: ReadonlyMap<
-    StrategyId,
-    { readonly strategy: Strategy; readonly symbols: readonly string[] }
-  >
-  readonly core: Partial<CoreSettings>
-  readonly faults: FaultRates
-  /** How many effects a process lives for, about; infinite for one that does not die. */
-  readonly lifeEffects: number
-  readonly skewMs: number
-  readonly pageFills: number
-  readonly onRestart: 'fence' | 'adopt'
-  readonly stop: StopPolicy
-  readonly faultyMs: number
-  readonly moveTicks: number
-  /** Whether a second core runs along and must say the same (DET1). */
-  readonly hasTwin: boolean
-}
 
 export interface WorldReport {
   readonly seed: string

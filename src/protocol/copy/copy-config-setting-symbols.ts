@@ -3,7 +3,7 @@ import { defineEndpoint } from '../endpoint.ts'
 import { symbol } from '../values.ts'
 
 /** Document: "settingList — list, required, at most 50 items". */
-export const COPY_SETTINGS_MAX = 50
+const COPY_SETTINGS_MAX = 50
 
 /** Document: "positive integer 1-400; larger values invalid". Empty and `0` have their meaning by type. */
 const ratio = z

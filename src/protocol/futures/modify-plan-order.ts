@@ -20,7 +20,7 @@ const removable = z.union([decimalText, empty])
 const settable = z.union([positiveDecimal, empty])
 
 /** Document: "must not be greater than 10". */
-export const CALLBACK_RATIO_MAX = 10
+const CALLBACK_RATIO_MAX = 10
 
 const exitPrice = 'empty keeps it, a price sets or adds it, 0 removes it'
 const strikePrice = `${exitPrice}; must be empty for a trailing order`

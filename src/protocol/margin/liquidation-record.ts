@@ -9,7 +9,7 @@ import { toCleanSide } from './margin-order.ts'
  * What the system sold or swapped in a liquidation. Fields that do not apply to the type that was asked for
  * come empty. Document: Margin liquidation record (isolated and cross).
  */
-export const liquidationRecord = z.object({
+const liquidationRecord = z.object({
   orderId: z.string().min(1).describe('Order number'),
   symbol: textIfAny.describe('type=place_order: trading pair'),
   orderType: knownText('market').describe('type=place_order: order type'),
@@ -69,5 +69,3 @@ export const liquidationQuery = z
     path: ['endTime'],
     message: 'startTime and endTime may be at most 90 days apart',
   })
-
-export type WireLiquidationRecord = z.input<typeof liquidationRecord>

@@ -59,5 +59,3 @@ export function openOrdersPage<Order extends z.ZodType>(order: Order) {
     minId: textIfAny.describe('The smallest ID of the result: the next page is idLessThan=minId'),
   })
 }
-
-export type WireMarginOrder = z.input<typeof crossedOrder>

@@ -59,6 +59,3 @@ export const spotOrderDetail = z.object({
   status: knownText('live', 'partially_filled', 'filled', 'cancelled').describe('Order status'),
   enterPointSource: knownText('WEB', 'IOS', 'ANDROID', 'API', 'SYS').describe('Client'),
 })
-
-export type WireSpotOrder = z.input<typeof spotHistoryOrder>
-export type SpotOrder = z.output<typeof spotHistoryOrder>

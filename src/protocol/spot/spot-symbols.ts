@@ -4,7 +4,7 @@ import { defineEndpoint } from '../endpoint.ts'
 import { symbol } from '../values.ts'
 
 /** Document: Spot symbol. */
-export const spotSymbol = z.object({
+const spotSymbol = z.object({
   symbol: z.string().min(1).describe('Trading pair'),
   baseCoin: z.string().describe('Base currency'),
   quoteCoin: z.string().describe('Quote currency'),

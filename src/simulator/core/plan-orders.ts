@@ -167,7 +167,11 @@ function executePlan(state: CoreState, symbol: SymbolState, plan: PlanOrder): vo
 }
 
 /** Takes a trigger order out of the market; the account remembers it for the idempotency window. */
-export function endPlanOrder(state: CoreState, plan: PlanOrder, status: 'triggered' | 'failed' | 'cancelled'): void {
+export function endPlanOrder(
+  state: CoreState,
+  plan: PlanOrder,
+  status: 'triggered' | 'failed' | 'cancelled',
+): void {
   const { planOrders } = symbolOf(state, plan.symbol)
   const index = planOrders.indexOf(plan)
   if (index >= 0) planOrders.splice(index, 1)

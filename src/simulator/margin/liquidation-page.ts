@@ -14,7 +14,7 @@ export type WireLiquidationRecord = NonNullable<
 >[number]
 
 /** Document: "limit (optional, default 100, max 500)". */
-export const LIQUIDATION_PAGE = { byDefault: 100, max: 500 } as const
+const LIQUIDATION_PAGE = { byDefault: 100, max: 500 } as const
 
 /** Document: "startTime, endTime (optional, Unix ms; maximum interval 90 days)". */
 const SPAN_DAYS_MAX = 90

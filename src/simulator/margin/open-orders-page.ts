@@ -11,7 +11,7 @@ export type OpenOrdersPage = WireResponseOf<'crossedOpenOrders'>
 export type WireMarginOrder = NonNullable<Extract<OpenOrdersPage['orderList'], readonly unknown[]>>[number]
 
 /** Document: "limit: optional, default 100, max 500". Crossed orders have no documented maximum: a larger limit counts as this. */
-export const OPEN_ORDERS_PAGE = { byDefault: 100, max: 500 } as const
+const OPEN_ORDERS_PAGE = { byDefault: 100, max: 500 } as const
 
 /**
  * One page of the symbol's open orders, newest first: those in the market, whole or in part. Times are

@@ -7,7 +7,7 @@ import { Failure, messageOf } from '../../lib/failure.ts'
 import { parseRecording, type Recording } from './recording.ts'
 
 /** Unpacked; about six years of one-minute candles. The whole text is held in memory while it is read. */
-export const RECORDING_BYTES_MAX = 256 * 1024 * 1024
+const RECORDING_BYTES_MAX = 256 * 1024 * 1024
 
 /**
  * Reads a recording from a file. Columns may stand in any order, and further ones are left aside.
