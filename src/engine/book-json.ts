@@ -1,4 +1,4 @@
-import { decimal, type Decimal } from '../lib/decimal.ts'
+import { decimal } from '../lib/decimal.ts'
 import { type Book, createBook, type Money, storeOrder } from './book.ts'
 import { type Order } from '../domain/order.ts'
 
@@ -65,7 +65,7 @@ export function bookFromJson(json: unknown): Book {
   for (const order of stored.orders) storeOrder(book, order)
   for (const clientOid of stored.withdrawn) book.withdrawn.add(clientOid)
   for (const [key, money] of stored.money) book.money.set(key, moneyFromJson(money))
-  for (const [key, paid] of stored.funding) book.funding.set(key, decimal(paid) as Decimal)
+  for (const [key, paid] of stored.funding) book.funding.set(key, decimal(paid))
   return book
 }
 

@@ -115,8 +115,16 @@ function touchedBy(core: Core, event: EngineEvent): Iterable<string> {
       return symbolOf(core.batches.get(event.batchId))
     case 'cancelAnswered':
       return symbolOf(core.cancels.get(event.cancelId))
-    default:
+    case 'started':
+    case 'decisionFailed':
+    case 'fillsRead':
+    case 'readFailed':
+    case 'pollDue':
+    case 'commanded':
+    case 'timePassed':
       return core.lanes.keys()
+    default:
+      return unreachable(event)
   }
 }
 

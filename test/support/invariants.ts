@@ -14,7 +14,7 @@ import { type TrueOrder } from './exchange-truth.ts'
 import { type VirtualExchange } from './virtual-exchange.ts'
 import { type ShellWatcher, type VirtualShell } from './virtual-shell.ts'
 import { type VirtualTime } from './virtual-time.ts'
-import { type WorldPlan } from './virtual-world.ts'
+import { type WorldPlan } from './world-plan.ts'
 
 export interface Violation {
   readonly id: string
@@ -481,8 +481,8 @@ function watchMoney(world: World): WorldWatcher {
       const profit = sumDecimals(money.map((entry) => entry.profit))
       const fees = sumDecimals(money.map((entry) => entry.fees))
       if (!profit.eq(decimal(coin.realisedProfit)))
-        violate(world, 'MONEY', `profit ${profit} of ${coin.realisedProfit}`)
-      if (!fees.eq(decimal(coin.fees))) violate(world, 'MONEY', `fees ${fees} of ${coin.fees}`)
+        violate(world, 'MONEY', `profit ${profit.toString()} of ${coin.realisedProfit}`)
+      if (!fees.eq(decimal(coin.fees))) violate(world, 'MONEY', `fees ${fees.toString()} of ${coin.fees}`)
     },
   }
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { planWorld, runWorld } from '../support/virtual-world.ts'
+import { runWorld } from '../support/virtual-world.ts'
+import { planWorld } from '../support/world-plan.ts'
 
 /** Hundreds of worlds in a few seconds; `node test/worlds/run-worlds.ts` runs as many as one likes. */
 const WORLDS = 120
