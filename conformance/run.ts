@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { ConformedExchange, type OpenOptions } from './exchange.ts'
 import { Report } from './report.ts'
 import { tryAccounts } from './cases/accounts.ts'
-import { tryAuthentication } from './cases/authentication.ts'
+import { tryAuthentication, tryTamperedRequests } from './cases/authentication.ts'
 import { tryEveryProduct } from './cases/every-product.ts'
 import { tryFuturesFills } from './cases/futures-fills.ts'
 import { tryFuturesOrders } from './cases/futures-orders.ts'
@@ -57,6 +57,7 @@ for (const group of [
   tryAccounts,
   tryGateway,
   tryAuthentication,
+  tryTamperedRequests,
 ]) {
   await onExchange(report, group)
 }

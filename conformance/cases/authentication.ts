@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { type Ccxt, type Sdk } from '../clients.ts'
+import { type Ccxt, type Credentials, type Sdk } from '../clients.ts'
 import { type ConformedExchange } from '../exchange.ts'
 import { type Passing } from '../relay.ts'
 import { at, listAt } from '../read.ts'
@@ -8,149 +8,103 @@ import { type Report } from '../report.ts'
 const SYMBOL = 'BTC/USDT:USDT'
 const QUERY = { symbol: 'BTCUSDT', productType: 'USDT-FUTURES' }
 
+interface Clients {
+  readonly ccxt: Ccxt
+  readonly sdk: Sdk
+}
+
+/** The same signed read through either client. */
+const READS: readonly (readonly [name: string, read: (clients: Clients) => Promise<unknown>])[] = [
+  ['ccxt', ({ ccxt }) => ccxt.fetchMyTrades(SYMBOL, undefined, 5)],
+  ['SDK', ({ sdk }) => sdk.getFuturesFills({ ...QUERY, limit: '5' })],
+]
+
+const WRONG_CREDENTIALS: readonly (readonly [title: string, wrong: Partial<Credentials>, code: string])[] = [
+  ['wrong secret', { secret: 'not the secret' }, '40009'],
+  ['wrong passphrase', { passphrase: 'not the passphrase' }, '40012'],
+  ['unknown key', { key: 'nobody' }, '40037'],
+]
+
+const TAMPERED_READS: readonly (readonly [title: string, tamper: Tamper, code: string])[] = [
+  [
+    'query tampered with',
+    (passing) => void (passing.url = passing.url.replace('limit=5', 'limit=6')),
+    '40009',
+  ],
+  ['parameter added to the query', (passing) => void (passing.url += '&idLessThan=1'), '40009'],
+  ['without ACCESS-KEY', ({ headers }) => void delete headers['access-key'], '40006'],
+  ['without ACCESS-SIGN', ({ headers }) => void delete headers['access-sign'], '40002'],
+  ['without ACCESS-TIMESTAMP', ({ headers }) => void delete headers['access-timestamp'], '40003'],
+  ['without ACCESS-PASSPHRASE', ({ headers }) => void delete headers['access-passphrase'], '40011'],
+  [
+    'timestamp that is no number',
+    ({ headers }) => void (headers['access-timestamp'] = '2026-01-01T00:00:00Z'),
+    '40005',
+  ],
+]
+
+type Tamper = (passing: Passing) => void
+
 /** Scheme A: what both clients sign is taken, and what was changed on its way is not. */
 export async function tryAuthentication(report: Report, exchange: ConformedExchange): Promise<void> {
-  const ccxt = await exchange.ccxt('oneWay')
-  const sdk = await exchange.sdk('oneWay')
-  // It asks once whether the account is of the newer kind; the answer is a 404.
-  await ccxt.loadMarkets()
-  const reads: readonly [string, (client: { ccxt: Ccxt; sdk: Sdk }) => Promise<unknown>][] = [
-    ['ccxt', (client) => client.ccxt.fetchMyTrades(SYMBOL, undefined, 5)],
-    ['SDK', (client) => client.sdk.getFuturesFills({ ...QUERY, limit: '5' })],
-  ]
-  const clients = { ccxt, sdk }
-
-  const refused = async (call: () => Promise<unknown>, expected: readonly [number, string]) => {
-    const { status, code, message, body } = await exchange.refusalOf(call)
-    assert.deepEqual([status, code], expected, message)
-    const { data, requestTime } = JSON.parse(body) as Record<string, unknown>
-    assert.equal(data, null)
-    assert.equal(typeof requestTime, 'number')
-    return `HTTP ${status}, ${code} ${message}`
-  }
-  const tampered = async (
-    tamper: (passing: Passing) => void,
-    call: () => Promise<unknown>,
-    expected: readonly [number, string],
-  ) => {
-    exchange.relay.tamper = tamper
-    try {
-      return await refused(call, expected)
-    } finally {
-      exchange.relay.tamper = undefined
-    }
-  }
-
-  for (const [name, read] of reads) {
+  const clients = await openClients(exchange)
+  for (const [name, read] of READS) {
     await report.try(`${name}: its signature is taken`, async () => {
       await read(clients)
       assert.deepEqual([exchange.relay.last.status, exchange.relay.last.code], [200, '00000'])
       return 'HTTP 200, 00000'
     })
-    await report.try(`${name}: wrong secret`, async () => {
-      const wrong = { secret: 'not the secret' }
-      const other = { ccxt: await exchange.ccxt('oneWay', wrong), sdk: await exchange.sdk('oneWay', wrong) }
-      other.ccxt.options['uta'] = false
-      return refused(() => read(other), [400, '40009'])
-    })
-    await report.try(`${name}: wrong passphrase`, async () => {
-      const wrong = { passphrase: 'not the passphrase' }
-      const other = { ccxt: await exchange.ccxt('oneWay', wrong), sdk: await exchange.sdk('oneWay', wrong) }
-      other.ccxt.options['uta'] = false
-      return refused(() => read(other), [400, '40012'])
-    })
-    await report.try(`${name}: unknown key`, async () => {
-      const wrong = { key: 'nobody' }
-      const other = { ccxt: await exchange.ccxt('oneWay', wrong), sdk: await exchange.sdk('oneWay', wrong) }
-      other.ccxt.options['uta'] = false
-      return refused(() => read(other), [400, '40037'])
-    })
-    await report.try(`${name}: query tampered with`, () =>
-      tampered(
-        (passing) => {
-          passing.url = passing.url.replace('limit=5', 'limit=6')
-        },
-        () => read(clients),
-        [400, '40009'],
-      ),
-    )
-    await report.try(`${name}: parameter added to the query`, () =>
-      tampered(
-        (passing) => {
-          passing.url += '&idLessThan=1'
-        },
-        () => read(clients),
-        [400, '40009'],
-      ),
-    )
-    for (const header of ['access-key', 'access-sign', 'access-timestamp', 'access-passphrase']) {
-      const codes: Record<string, string> = {
-        'access-key': '40006',
-        'access-sign': '40002',
-        'access-timestamp': '40003',
-        'access-passphrase': '40011',
-      }
-      await report.try(`${name}: without ${header.toUpperCase()}`, () =>
-        tampered(
-          ({ headers }) => {
-            delete headers[header]
-          },
-          () => read(clients),
-          [400, codes[header] ?? ''],
-        ),
-      )
+    for (const [title, wrong, code] of WRONG_CREDENTIALS) {
+      await report.try(`${name}: ${title}`, async () => {
+        const other = await openClients(exchange, wrong)
+        return refused(exchange, () => read(other), code)
+      })
     }
-    await report.try(`${name}: timestamp that is no number`, () =>
-      tampered(
-        ({ headers }) => {
-          headers['access-timestamp'] = '2026-01-01T00:00:00Z'
-        },
-        () => read(clients),
-        [400, '40005'],
-      ),
-    )
+    for (const [title, tamper, code] of TAMPERED_READS) {
+      await report.try(`${name}: ${title}`, () => {
+        const call = () => refused(exchange, () => read(clients), code)
+        return tampering(exchange, tamper, call)
+      })
+    }
   }
+}
 
+/** What else can be wrong with a request: its body, its address, its time. */
+export async function tryTamperedRequests(report: Report, exchange: ConformedExchange): Promise<void> {
+  const clients = await openClients(exchange)
+  await clients.ccxt.loadMarkets()
+  await tryBodies(report, exchange, clients)
+  await tryAddresses(report, exchange, clients)
+  await tryClocks(report, exchange, clients)
+}
+
+async function tryBodies(report: Report, exchange: ConformedExchange, { ccxt, sdk }: Clients): Promise<void> {
   const orderList = [{ size: '0.01', side: 'buy', orderType: 'market', clientOid: 'tampered' }]
-  const place = { ...QUERY, marginCoin: 'USDT', marginMode: 'crossed', orderList }
-  await report.try('SDK: body tampered with', async () => {
-    const line = await tampered(
-      (passing) => {
-        passing.body = passing.body.replace('"0.01"', '"9.01"')
-      },
-      () => sdk.futuresBatchSubmitOrders(place),
-      [400, '40009'],
-    )
-    assert.deepEqual(listAt((await sdk.getFuturesFills(QUERY)).data, 'fillList'), [], 'nothing was bought')
-    return `${line}; nothing traded`
-  })
-  await report.try('ccxt: body tampered with', () =>
-    tampered(
-      (passing) => {
-        passing.body = passing.body.replace('"buy"', '"sell"')
-      },
-      () => ccxt.createOrder(SYMBOL, 'market', 'buy', 0.01),
-      [400, '40009'],
-    ),
-  )
-  await report.try('SDK: a body that was only spaced out', () =>
-    tampered(
-      (passing) => {
-        passing.body = passing.body.replace(',', ', ')
-      },
-      () => sdk.futuresBatchSubmitOrders(place),
-      [400, '40009'],
-    ),
-  )
-  await report.try('SDK: a form instead of JSON', () =>
-    tampered(
-      ({ headers }) => {
-        headers['content-type'] = 'application/x-www-form-urlencoded'
-      },
-      () => sdk.futuresBatchSubmitOrders(place),
-      [400, '40007'],
-    ),
-  )
+  const place = () =>
+    sdk.futuresBatchSubmitOrders({ ...QUERY, marginCoin: 'USDT', marginMode: 'crossed', orderList })
+  const order = () => ccxt.createOrder(SYMBOL, 'market', 'buy', 0.01)
+  const replaced = (from: string, to: string) => (passing: Passing) => {
+    passing.body = passing.body.replace(from, to)
+  }
+  const asForm: Tamper = ({ headers }) => {
+    headers['content-type'] = 'application/x-www-form-urlencoded'
+  }
+  const rows: readonly (readonly [string, Tamper, () => Promise<unknown>, string])[] = [
+    ['SDK: body tampered with', replaced('"0.01"', '"9.01"'), place, '40009'],
+    ['ccxt: body tampered with', replaced('"buy"', '"sell"'), order, '40009'],
+    ['SDK: a body that was only spaced out', replaced(',', ', '), place, '40009'],
+    ['SDK: a form instead of JSON', asForm, place, '40007'],
+  ]
+  for (const [title, tamper, call, code] of rows) {
+    await report.try(title, async () => {
+      const line = await tampering(exchange, tamper, () => refused(exchange, call, code))
+      assert.deepEqual(listAt((await sdk.getFuturesFills(QUERY)).data, 'fillList'), [], 'nothing was bought')
+      return `${line}; nothing traded`
+    })
+  }
+}
+
+async function tryAddresses(report: Report, exchange: ConformedExchange, { sdk }: Clients): Promise<void> {
   await report.try('ccxt: asks for the newer kind of account first', async () => {
     const other = await exchange.ccxt('oneWay')
     await other.loadMarkets()
@@ -159,32 +113,70 @@ export async function tryAuthentication(report: Report, exchange: ConformedExcha
     assert.equal(other.options['uta'], false, 'and goes on as a classic account')
     return '/api/v3/account/settings: HTTP 404, 40404; a classic account'
   })
-  await report.try('SDK: an address that is none', () =>
-    refused(() => sdk.getPrivate('/api/v2/mix/order/no-such-thing'), [404, '40404']),
-  )
-  for (const [way, differenceMs] of [
+  await report.try('SDK: an address that is none', async () => {
+    const path = '/api/v2/mix/order/no-such-thing'
+    const { status, code } = await exchange.refusalOf(() => sdk.getPrivate(path))
+    assert.deepEqual([status, code], [404, '40404'])
+    return 'HTTP 404, 40404'
+  })
+}
+
+async function tryClocks(report: Report, exchange: ConformedExchange, { sdk }: Clients): Promise<void> {
+  for (const [way, sign] of [
     ['behind', 1],
     ['ahead', -1],
   ] as const) {
     await report.try(`ccxt: clock half a minute ${way}`, async () => {
-      const other = await exchange.ccxt('oneWay')
-      await other.loadMarkets()
-      other.options['uta'] = false
+      const { ccxt } = await openClients(exchange)
+      await ccxt.loadMarkets()
       const ahead = exchange.clock.now() - Date.now()
-      other.options['timeDifference'] = differenceMs * 28_000 - ahead
-      await other.fetchMyTrades(SYMBOL)
-      other.options['timeDifference'] = differenceMs * 32_000 - ahead
-      const line = await refused(() => other.fetchMyTrades(SYMBOL), [400, '40008'])
-      return `28 s: taken; 32 s: ${line}`
+      ccxt.options['timeDifference'] = sign * 28_000 - ahead
+      await ccxt.fetchMyTrades(SYMBOL)
+      ccxt.options['timeDifference'] = sign * 32_000 - ahead
+      return `28 s: taken; 32 s: ${await refused(exchange, () => ccxt.fetchMyTrades(SYMBOL), '40008')}`
     })
   }
-  await report.try('SDK: the exchange clock 31 s on', async () => {
+  await report.try('SDK: the exchange clock 31 s on', () => {
     exchange.clock.pass(31_000)
-    return refused(() => sdk.getFuturesFills(QUERY), [400, '40008'])
+    return refused(exchange, () => sdk.getFuturesFills(QUERY), '40008')
   })
   await report.try('SDK: the time is public even then', async () => {
     const { data } = await sdk.getServerTime()
     assert.equal(typeof at(data, 'serverTime'), 'string')
     return 'HTTP 200'
   })
+}
+
+/** Both, told beforehand that the account is a classic one, so that ccxt does not ask. */
+async function openClients(exchange: ConformedExchange, wrong: Partial<Credentials> = {}): Promise<Clients> {
+  const [ccxt, sdk] = [await exchange.ccxt('oneWay', wrong), await exchange.sdk('oneWay', wrong)]
+  ccxt.options['uta'] = false
+  return { ccxt, sdk }
+}
+
+/** Refused with HTTP 400 and the code, in an envelope without data. */
+async function refused(
+  exchange: ConformedExchange,
+  call: () => Promise<unknown>,
+  expected: string,
+): Promise<string> {
+  const { status, code, message, body } = await exchange.refusalOf(call)
+  assert.deepEqual([status, code], [400, expected], message)
+  const { data, requestTime } = JSON.parse(body) as Record<string, unknown>
+  assert.equal(data, null)
+  assert.equal(typeof requestTime, 'number')
+  return `HTTP ${status}, ${code} ${message}`
+}
+
+async function tampering(
+  { relay }: ConformedExchange,
+  tamper: Tamper,
+  call: () => Promise<string>,
+): Promise<string> {
+  relay.tamper = tamper
+  try {
+    return await call()
+  } finally {
+    relay.tamper = undefined
+  }
 }

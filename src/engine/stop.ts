@@ -18,7 +18,7 @@ export function startStop(core: Core, policy: StopPolicy): void {
     phase: 'draining',
     phaseAt: core.now,
     cancelled: new Set(
-      [...core.lanes.values()].filter(({ fence }) => fence?.cancels).map(({ symbol }) => symbol),
+      [...core.lanes.values()].filter((lane) => lane.fence?.cancels).map(({ symbol }) => symbol),
     ),
     hasFound: false,
     askedAt: 0,
@@ -60,18 +60,18 @@ function enter(core: Core, stop: StopPlan, phase: StopPhase): void {
   stop.hasFound = false
   announce(core, 'debug', 'stop.phase', { phase })
   if (phase === 'cancelling') fenceResting(core)
-  if (phase === 'confirming') for (const symbol of stop.cancelled) fenceIdle(core, symbol)
+  if (phase === 'confirming') for (const symbol of stop.cancelled) fence(core, symbol)
   if (phase === 'proving') core.effects.push({ kind: 'quiesced' })
 }
 
 function fenceResting(core: Core): void {
   for (const symbol of core.lanes.keys()) {
     if ([...openOrdersOf(core.book, symbol)].length === 0) continue
-    fenceIdle(core, symbol)
+    fence(core, symbol)
   }
 }
 
-function fenceIdle(core: Core, symbol: string): void {
+function fence(core: Core, symbol: string): void {
   const lane = core.lanes.get(symbol)
   if (lane?.state === 'idle') startFence(core, lane, 'command')
 }

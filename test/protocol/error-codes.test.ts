@@ -34,7 +34,7 @@ describe('error codes', () => {
   })
 
   it('[ORD3] what is not listed is ambiguous: unknown is never rejected', () => {
-    for (const code of ['99999', '', '0', '00001', 'constructor', '__proto__', null, undefined]) {
+    for (const code of ['99999', '', '0', '00002', 'constructor', '__proto__', null, undefined]) {
       expect(errorCode(code)).toEqual({ class: 'ambiguous', topic: 'system' })
     }
   })

@@ -189,7 +189,7 @@ describe('[RSK1] the risk desk', () => {
     [
       'one order too many of the strategy',
       intent(),
-      context({}, { open: Array.from({ length: 5 }, (): [OrderAction, number] => ['openLong', 2]) }),
+      context({}, { open: Array.from({ length: 5 }, () => ['openLong', 2] as [OrderAction, number]) }),
       'OPEN_ORDERS_LIMIT',
     ],
     ['one order too many of the account', intent(), context({ otherOpenOrders: 50 }), 'OPEN_ORDERS_LIMIT'],

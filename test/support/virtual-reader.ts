@@ -133,10 +133,11 @@ export class VirtualReader {
   }
 
   #end(name: string, event: EngineEvent): void {
+    // What is asked for meanwhile is read afterwards.
+    this.#options.dispatch(event)
     this.#reading.delete(name)
     const next = this.#wanted.get(name)
     this.#wanted.delete(name)
-    this.#options.dispatch(event)
     if (next) this.#once(name, next)
   }
 }

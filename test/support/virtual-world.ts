@@ -1,27 +1,24 @@
 import { createHash, type Hash } from 'node:crypto'
-import { type StrategyId, toStrategyId } from '../../src/domain/ids.ts'
-import { type Instrument, type PositionMode } from '../../src/domain/instrument.ts'
+import { type StrategyId } from '../../src/domain/ids.ts'
+import { type Instrument } from '../../src/domain/instrument.ts'
 import { type EngineSettings, type StrategySettings } from '../../src/engine/settings.ts'
 import { type StopPolicy } from '../../src/engine/event.ts'
 import { decimal } from '../../src/lib/decimal.ts'
 import { type Random, createRandom } from '../../src/lib/random.ts'
-import { type CoreSettings } from '../../src/simulator/core/settings.ts'
 import { type Instrument as ListedInstrument } from '../../src/simulator/core/instruments.ts'
-import { type Strategy } from '../../src/strategy/define-strategy.ts'
+import { type WorldPlan } from './world-plan.ts'
 import { INVARIANTS, type Violation, type World } from './invariants.ts'
-import { type FaultRates, NO_FAULTS, VirtualFaults } from './virtual-faults.ts'
+import { VirtualFaults } from './virtual-faults.ts'
 import { VirtualExchange } from './virtual-exchange.ts'
 import { VirtualNetwork } from './virtual-network.ts'
 import { type ShellWatcher, VirtualShell } from './virtual-shell.ts'
-import { createLadder, createPlacer, createTargeter } from './virtual-strategies.ts'
 import { VirtualTime } from './virtual-time.ts'
 import { type WorldPlan } from './world-plan.ts'
 
 /** Monday 2 June 2025, 06:00 UTC: two hours before the next funding. */
 const START_AT = Date.UTC(2025, 5, 2, 6)
 const TICKERS_MS = 250
-/** How long faults last, and how long everything has to come right afterwards, virtual ms. */
-const FAULTY_MS = 45_000
+/** How long everything has to come right once the faults are over, virtual ms. */
 const CALM_MS = 15_000
 const STOP_MS_MAX = 60_000
 /** Assumptions about the exchange, on a scale that keeps a world short. */
@@ -40,69 +37,6 @@ export interface WorldReport {
   readonly fills: number
   readonly faults: ReadonlyMap<string, number>
   readonly lines: readonly string[]
-}
-
-/** Draws a world: which faults there are, how strong, which reading of the exchange, which strategies. */
-export function planWorld(seed: string): WorldPlan {
-  const random = createRandom(`${seed}/plan`)
-  const positionMode = pick<PositionMode>(random, ['one_way_mode', 'hedge_mode'])
-  const symbols = random.integer(3) === 0 ? ['BTCUSDT', 'ETHUSDT'] : ['BTCUSDT']
-  const idempotency = pick<CoreSettings['idempotency']>(random, ['replay', 'duplicateError', 'pendingOnly'])
-  return {
-    seed,
-    positionMode,
-    symbols,
-    strategies: planStrategies(random, seed, symbols),
-    core: {
-      idempotency,
-      postOnlyCross: pick(random, ['reject', 'cancel']),
-      cancelAllEmpty: pick(random, ['error', 'emptyLists']),
-      fillVisibilityLagMs: pick(random, [0, 0, 150, 380]),
-      matchingLagMs: pick(random, [0, 0, 100]),
-    },
-    faults: planFaults(random, idempotency),
-    lifeEffects: random.integer(2) === 0 ? Number.POSITIVE_INFINITY : 300 + random.integer(3000),
-    skewMs: random.integer(3) === 0 ? random.integer(20_000) - 10_000 : 0,
-    pageFills: pick(random, [2, 5, 100]),
-    onRestart: pick(random, ['fence', 'adopt']),
-    stop: pick(random, ['cancel', 'leave', 'flatten']),
-    faultyMs: FAULTY_MS,
-    moveTicks: 1 + random.integer(8),
-    hasTwin: random.integer(8) === 0,
-  }
-}
-
-function planStrategies(random: Random, seed: string, symbols: readonly string[]): WorldPlan['strategies'] {
-  const makers = [
-    () => createLadder(`${seed}/ladder`, 1 + random.integer(8)),
-    () => createTargeter(`${seed}/target`, 1 + random.integer(6)),
-    () => createPlacer(`${seed}/place`, 1 + random.integer(5)),
-  ]
-  const count = 1 + random.integer(2)
-  return new Map(
-    Array.from({ length: count }, (_, index) => {
-      const strategy = (makers[random.integer(makers.length)] ?? createLadderOf)(seed)
-      const own = index > 0 && random.integer(2) === 0 ? symbols.slice(0, 1) : symbols
-      return [toStrategyId(`s${index}`), { strategy, symbols: own }] as const
-    }),
-  )
-}
-
-function createLadderOf(seed: string): Strategy {
-  return createLadder(`${seed}/ladder`, 3)
-}
-
-/** Each kind of fault is there in every third world, mild or strong. */
-function planFaults(random: Random, idempotency: CoreSettings['idempotency']): FaultRates {
-  const isCalm = random.integer(10) === 0
-  const rates: { -readonly [Fault in keyof FaultRates]: number } = { ...NO_FAULTS }
-  for (const fault of Object.keys(rates) as (keyof FaultRates)[]) {
-    const rate = pick(random, [0.01, 0.03, 0.1])
-    const isThere = random.integer(3) === 0 && !isCalm
-    if (isThere) rates[fault] = rate
-  }
-  // Where only open orders are remembered, a 429 that hides a success cannot be told from one that does not.
-  return idempotency === 'pendingOnly' ? { ...rates, rateLimitedAfter: 0 } : rates
 }
 
 /** Runs a world to its end and says what did not hold. */
@@ -309,10 +243,4 @@ function toInstrument(listed: ListedInstrument): Instrument {
     lotsMin: listed.lotsMin,
     notionalMin: decimal(listed.notionalMin),
   }
-}
-
-function pick<Value>(random: Random, values: readonly Value[]): Value {
-  const value = values[random.integer(values.length)]
-  if (value === undefined) throw new RangeError('nothing to pick from')
-  return value
 }

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
-import { planWorld, runWorld } from '../support/virtual-world.ts'
+import { runWorld } from '../support/virtual-world.ts'
+import { planWorld } from '../support/world-plan.ts'
 
 const { values } = parseArgs({
   options: {
