@@ -1,6 +1,6 @@
 import { writeAccountCall } from '../execution/account-call.ts'
 import { type AccountCall } from '../domain/account-call.ts'
-import { type Answer } from '../domain/answer.ts'
+import { type Answer, type RefusedAnswer, type UnknownAnswer } from '../domain/answer.ts'
 import { type DenialCode } from '../domain/denial.ts'
 import { type AccountCallIntent } from '../domain/intent.ts'
 import { type CallEndedRecord } from '../domain/record.ts'
@@ -70,11 +70,26 @@ export function answerCall(core: Core, callId: number, answer: Answer<unknown>):
   const call = pair === undefined ? undefined : core.book.calls.get(pair)
   if (pair === undefined || !call) return
   if (answer.kind === 'accepted') return endCall(core, call, { outcome: 'accepted', reason: '' })
-  const reason = `${answer.code} ${answer.message}`.trim()
+  const reason = reasonOf(answer)
   const isFinal = answer.kind === 'refused' && answer.class !== 'retry' && answer.class !== 'notSent'
   if (isFinal) return endCall(core, call, { outcome: 'rejected', reason })
   core.callsNotBefore.set(pair, core.now + CALL_REPEAT_MS)
   announce(core, 'warn', 'call.repeated', { strategy: call.strategyId, key: call.key, reason })
+}
+
+/** The exchange's words; where it said nothing, what became of the call. */
+function reasonOf(answer: RefusedAnswer | UnknownAnswer): string {
+  const said = `${answer.code} ${answer.message}`.trim()
+  return said === '' && answer.kind === 'unknown' ? answer.cause : said
+}
+
+/** A strategy that was disabled wants no call any more that has not left; what is on the wire is answered. */
+export function withdrawCalls(core: Core, strategyId: string): void {
+  const onWire = new Set(core.calls.values())
+  for (const [pair, call] of core.book.calls) {
+    if (call.strategyId !== strategyId || onWire.has(pair)) continue
+    endCall(core, call, { outcome: 'expired', reason: 'its strategy was disabled' })
+  }
 }
 
 type CallEnd = Pick<CallEndedRecord, 'outcome' | 'reason'>

@@ -62,7 +62,8 @@ export function bookFromJson(json: unknown): Book {
   book.fillsThroughAt = stored.fillsThroughAt
   for (const name of PLAIN_MAPS) {
     const map = book[name] as Map<unknown, unknown>
-    for (const [key, value] of stored[name] as [unknown, unknown][]) map.set(key, value)
+    // A checkpoint of before there were calls on the account has none of them.
+    for (const [key, value] of (stored[name] ?? []) as [unknown, unknown][]) map.set(key, value)
   }
   for (const order of stored.orders) storeOrder(book, order)
   for (const clientOid of stored.withdrawn) book.withdrawn.add(clientOid)

@@ -14,7 +14,7 @@ import { canRest } from '../domain/order.ts'
 import { type DecisionRecord } from '../domain/record.ts'
 import { unreachable } from '../lib/unreachable.ts'
 import { openOrdersOf, pairKey } from './book.ts'
-import { takeAccountCall } from './account-calls.ts'
+import { takeAccountCall, withdrawCalls } from './account-calls.ts'
 import { announce, type Core, record } from './core.ts'
 import { tellDenials } from './denials.ts'
 import { freshUntil } from './market-view.ts'
@@ -247,5 +247,6 @@ export function withdrawStrategy(core: Core, strategyId: StrategyId, reason: str
   if (quotes.length + withdrawn.length > 0) {
     record(core, { kind: 'decision', at: core.now, strategyId, quotes, withdrawn })
   }
+  withdrawCalls(core, strategyId)
   announce(core, 'error', 'strategy.disabled', { strategy: strategyId, reason })
 }

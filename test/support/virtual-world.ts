@@ -13,7 +13,6 @@ import { VirtualExchange } from './virtual-exchange.ts'
 import { VirtualNetwork } from './virtual-network.ts'
 import { type ShellWatcher, VirtualShell } from './virtual-shell.ts'
 import { VirtualTime } from './virtual-time.ts'
-import { type WorldPlan } from './world-plan.ts'
 
 /** Monday 2 June 2025, 06:00 UTC: two hours before the next funding. */
 const START_AT = Date.UTC(2025, 5, 2, 6)
