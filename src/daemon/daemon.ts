@@ -21,6 +21,7 @@ import { Narrator } from './narrator.ts'
 import { OrderDoor } from './order-door.ts'
 import { Pollers } from './pollers.ts'
 import { Shell } from './shell.ts'
+import { simulatorCoin } from './simulated-exchange.ts'
 import { createRunners, type LoadedStrategy } from './strategies.ts'
 import { buildSummary, type RunSummary } from './summary.ts'
 import { Tally } from './tally.ts'
@@ -78,7 +79,7 @@ export class Daemon {
   #fatal: unknown
 
   constructor(options: DaemonOptions) {
-    const { config, settings, book, access, clock, timers, logger } = options
+    const { config, settings, book, clock, timers, logger } = options
     this.#options = options
     this.#startedAt = clock.now()
     this.#engine = createEngine(settings, book)
@@ -88,18 +89,7 @@ export class Daemon {
       onJump: (jump) => logger.tell('error', 'clock.jumped', { ...jump }),
     })
     this.#limiter = new Limiter({ clock, timers, offset, use: config.exchange.limitsUse })
-    this.#client = new ExchangeClient({
-      baseUrl: access.baseUrl,
-      credentials: access.credentials,
-      positionMode: settings.positionMode,
-      clock,
-      timers,
-      offset,
-      limiter: this.#limiter,
-      requestTimeoutMs: config.exchange.requestTimeoutMs,
-      answerBytesMax: config.exchange.answerBytesMax,
-      locale: config.exchange.locale,
-    })
+    this.#client = this.#createClient(offset)
     const onBroken = (error: unknown) => this.fail(error)
     const onRead = (what: string) => this.#narrator.noteRead(what)
     const dispatch = this.#dispatch
@@ -127,7 +117,7 @@ export class Daemon {
     this.#shell = this.#createShell()
     const onError = (what: string, reason: string) => logger.tell('error', 'poll.failed', { what, reason })
     const feeds = mergeFeeds(options.strategies.flatMap((strategy) => strategy.feeds))
-    this.#feeds = new Feeds({ feeds, client: this.#client, clock, timers, dispatch, onError })
+    this.#feeds = new Feeds({ feeds, client: this.#client, clock, timers, dispatch, onRead, onError })
     this.#pollers = new Pollers({
       config,
       client: this.#client,
@@ -228,6 +218,23 @@ export class Daemon {
         cancel()
         resolve()
       }
+    })
+  }
+
+  #createClient(offset: ClockOffset): ExchangeClient {
+    const { config, settings, access, embedded, clock, timers } = this.#options
+    return new ExchangeClient({
+      baseUrl: access.baseUrl,
+      credentials: access.credentials,
+      platformCoin: embedded ? simulatorCoin() : config.exchange.platformCoin,
+      positionMode: settings.positionMode,
+      clock,
+      timers,
+      offset,
+      limiter: this.#limiter,
+      requestTimeoutMs: config.exchange.requestTimeoutMs,
+      answerBytesMax: config.exchange.answerBytesMax,
+      locale: config.exchange.locale,
     })
   }
 

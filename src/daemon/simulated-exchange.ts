@@ -1,5 +1,6 @@
 import { type EmbeddedSimulatorSettings } from '../config/simulator-schema.ts'
 import { type MarketChoice, type SimulatorOptions } from '../simulator/start-simulator.ts'
+import { defaultPlatformCoin } from '../simulator/wallet/platform-coin.ts'
 import { defaultRateLimitSettings } from '../simulator/wire/rate-limits.ts'
 import { type ServerEvent } from '../simulator/wire/server-event.ts'
 import { type LogLevel } from './logger.ts'
@@ -37,6 +38,11 @@ export function toSimulatorOptions(
     faults: { probability: settings.faults },
     answerDelayMs: settings.answerDelayMs,
   }
+}
+
+/** The platform's own coin of the simulator, as it stands in paths. */
+export function simulatorCoin(): string {
+  return defaultPlatformCoin.name.toLowerCase()
 }
 
 /** A refused request is the caller's affair; an exchange that breaks is a defect. */
