@@ -115,9 +115,10 @@ async function live(
   const forget = [stops.forget, onBreakdown((error) => daemon.fail(error))]
   stops.tell(stop)
   if (forMs !== undefined) forget.push(atInstant(systemClock.now() + forMs, () => stop('--for has passed')))
-  if (endsAt !== undefined) forget.push(atInstant(endsAt, () => stop('the recording has ended')))
   try {
     await begin(daemon)
+    const endAt = endsAt()
+    if (endAt !== undefined) forget.push(atInstant(endAt, () => stop('the recording has ended')))
     return await daemon.ended()
   } finally {
     for (const cancel of forget) cancel()

@@ -149,6 +149,7 @@ export class Daemon {
       while (this.#isSyncing() && !(await this.#pollers.readTickers())) await this.#waitForExchange()
       if (!this.#isSyncing()) return false
       this.#state = 'begun'
+      this.#options.embedded?.resume()
       this.#dispatch({ kind: 'started' })
       this.#pollers.start()
       this.#feeds.start()

@@ -32,6 +32,8 @@ export interface EmbeddedExchange extends ExchangeAccess {
   readonly endsAt: number | undefined
   /** The market stands still; the exchange still answers. */
   pause(): void
+  /** The market moves: it stands still from the start until the daemon is there to see it. */
+  resume(): void
   /** The exchange's own books, in the closing summary's terms. */
   ledger(): ExchangeLedger
   stop(): Promise<void>
@@ -57,11 +59,15 @@ export async function startEmbeddedExchange(options: EmbeddedExchangeOptions): P
     timers,
     onEvent,
   })
+  simulator.pause()
   return {
     baseUrl: simulator.baseUrl,
     credentials: credentialsOf(simulator),
-    endsAt: simulator.endsAt,
+    get endsAt() {
+      return simulator.endsAt
+    },
     pause: () => simulator.pause(),
+    resume: () => simulator.resume(),
     ledger: () => readLedger(simulator),
     stop: () => simulator.stop(),
   }

@@ -35,7 +35,7 @@ export interface OpenDaemonOptions {
 export interface OpenedDaemon {
   readonly daemon: Daemon
   /** Unix ms when the recorded market ends. */
-  readonly endsAt: number | undefined
+  readonly endsAt: () => number | undefined
 }
 
 /**
@@ -127,7 +127,7 @@ async function assemble(
     })
     const parts = { config, settings, strategies, journal, book, access, embedded, logger, clock, timers }
     const daemon = new Daemon({ ...parts, onClosed: () => removePid(directory) })
-    return { daemon, endsAt: embedded?.endsAt }
+    return { daemon, endsAt: () => embedded?.endsAt }
   } catch (error) {
     await ground.close()
     throw error

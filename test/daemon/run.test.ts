@@ -46,8 +46,8 @@ test.concurrent.each(MODES)(
 
 test.concurrent('a run on recorded prices ends when they end, and another one begins them again', async () => {
   const project = projects.open()
-  const file = writeRecording(project, 180)
-  const args = ['--market', file, '--speed', '60', '--summary', 'json']
+  const file = writeRecording(project, 240)
+  const args = ['--market', file, '--speed', '30', '--summary', 'json']
 
   const first = project.run(args)
   const firstEnding = await first.ended
@@ -75,7 +75,7 @@ test.concurrent('a contract that only the configuration knows can be played', as
   project.edit('config/paper.yaml', 'ETHUSDT: "3000" }', 'ETHUSDT: "3000", SOLUSDT: "60000" }')
   project.edit('config/strategies/grid-btc.yaml', '[BTCUSDT]', '[SOLUSDT]')
 
-  const run = project.run(['--market', `SOLUSDT=${recording}`, '--speed', '20', '--summary', 'json'])
+  const run = project.run(['--market', `SOLUSDT=${recording}`, '--speed', '8', '--summary', 'json'])
   const { code } = await run.ended
 
   expect(code).toBe(0)
