@@ -13,8 +13,8 @@ const MATCHING_LAG_MS = 2000
 const MATCHING_LAG_EMBEDDED_MS = 0
 /** How long an order may stand through the market, beyond what fills need to show up. */
 const CROSSED_TOLERANCE_MS = 5000
-/** A stop waits at least this long, and as long as an unknown order needs, for what is in flight. */
-const STOP_TIMEOUT_MS = 15_000
+/** Beyond the horizon of an unknown order: two cancel-alls, a flattening, and the reads that prove them. */
+const STOP_TIMEOUT_MS = 30_000
 
 /** What the configuration does not say. */
 export interface LifeSettings {

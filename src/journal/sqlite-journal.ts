@@ -159,8 +159,11 @@ class SqliteJournal implements Journal {
   }
 
   close(): void {
-    if (this.#poisonedBy === undefined) this.flush()
-    this.#database.close()
+    try {
+      if (this.#poisonedBy === undefined) this.flush()
+    } finally {
+      this.#database.close()
+    }
   }
 
   #checkpointSequence(): number {
