@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander'
 import { loadSimulatorConfig, type SimulatorConfig } from '../config/load-simulator-config.ts'
 import { listInstruments } from '../daemon/listed-instruments.ts'
-import { levelOf, toSimulatorOptions } from '../daemon/simulated-exchange.ts'
+import { levelOf } from '../daemon/simulated-exchange.ts'
 import { systemClock } from '../lib/clock.ts'
 import { type RunningSimulator, startSimulator } from '../simulator/start-simulator.ts'
 import { type ServerEvent } from '../simulator/wire/server-event.ts'
@@ -10,6 +10,7 @@ import { openLogger } from './open-logger.ts'
 import { addConfigOptions, collect, configFile, parseDuration, parsePort, parseSpeed } from './options.ts'
 import { buildAccounts } from './simulated-accounts.ts'
 import { onStopSignals } from './signals.ts'
+import { toServerOptions } from './simulator-server-options.ts'
 
 const SHIPPED_CONFIG = 'config/simulator.yaml'
 
@@ -67,6 +68,8 @@ async function simulate(options: SimulateOptions): Promise<void> {
   if (options.printAccounts) process.stdout.write(`${JSON.stringify(simulator.accounts.map(toPrinted))}\n`)
   logger.tell('info', 'simulator.listening', {
     url: simulator.baseUrl,
+    // One server has both doors.
+    gatewayUrl: simulator.baseUrl,
     accounts: simulator.accounts.map(({ label }) => label),
     seed: config.seed,
     speed: options.speed ?? config.speed,
@@ -90,7 +93,7 @@ function start(
   if (first === undefined) throw new Error('unreachable: the configuration has an account')
   const { productType, marginCoin } = first
   return startSimulator({
-    ...toSimulatorOptions(config, { files: options.market, speed: options.speed }),
+    ...toServerOptions(config, { files: options.market, speed: options.speed }),
     instruments: listInstruments(
       { productType, marginCoin, instruments: config.instruments },
       systemClock.now(),
@@ -103,14 +106,10 @@ function start(
   })
 }
 
-function toPrinted({
-  label,
-  key,
-  secret,
-  passphrase,
-  positionMode,
-  role,
-  uid,
-}: RunningSimulator['accounts'][number]) {
-  return { label, key, secret, passphrase, positionMode, role, uid }
+function toPrinted(account: RunningSimulator['accounts'][number]) {
+  const { label, key, secret, passphrase, positionMode, role, uid, gateway } = account
+  const printed = { label, key, secret, passphrase, positionMode, role, uid }
+  return gateway === undefined
+    ? printed
+    : { ...printed, gateway: { key: gateway.key, secret: gateway.secret } }
 }

@@ -10,16 +10,27 @@ const FIRST_UID = 1_000_001
  * knows them. It is play money.
  */
 export function buildAccounts({ seed, accounts }: SimulatorConfig): readonly AccountRequest[] {
-  return accounts.map(({ name, positionMode, marginCoin, startingBalance, leverage }, index) => ({
-    uid: String(FIRST_UID + index),
-    label: name,
-    key: `sim_${derive('key', { seed, name }).slice(0, 32)}`,
-    secret: derive('secret', { seed, name }),
-    passphrase: derive('passphrase', { seed, name }).slice(0, 16),
-    positionMode,
-    balances: { [marginCoin]: startingBalance },
-    leverage,
-  }))
+  return accounts.map(
+    ({ name, positionMode, marginCoin, startingBalance, leverage, role, boundToIps, gateway }, index) => ({
+      uid: String(FIRST_UID + index),
+      label: name,
+      key: `sim_${derive('key', { seed, name }).slice(0, 32)}`,
+      secret: derive('secret', { seed, name }),
+      passphrase: derive('passphrase', { seed, name }).slice(0, 16),
+      positionMode,
+      balances: { [marginCoin]: startingBalance },
+      leverage,
+      role,
+      ...(boundToIps && { boundToIps }),
+      ...(gateway && {
+        gateway: {
+          key: `gateway_${derive('gateway key', { seed, name }).slice(0, 32)}`,
+          secret: derive('gateway secret', { seed, name }),
+          isWhitelisted: gateway.isWhitelisted,
+        },
+      }),
+    }),
+  )
 }
 
 function derive(what: string, { seed, name }: { readonly seed: number; readonly name: string }): string {

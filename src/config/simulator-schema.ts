@@ -4,7 +4,8 @@
  */
 import { z } from 'zod'
 import { positiveDecimal, signedDecimal } from './decimal-text.ts'
-import { accountShape, instrumentsSchema, symbolSchema } from './exchange-schema.ts'
+import { instrumentsSchema, symbolSchema } from './exchange-schema.ts'
+import { desksSchema, readingsSchema, simulatedAccountSchema } from './simulator-desks-schema.ts'
 
 /** Where simulated prices come from: a seeded generator, and recordings for the symbols that have one. */
 const marketSchema = z
@@ -128,21 +129,17 @@ export const embeddedSimulatorSchema = z
     description: 'The exchange simulator inside the daemon; only with environment simulator and no baseUrl.',
   })
 
-const simulatedAccountSchema = z
-  .strictObject({
-    name: z
-      .string()
-      .regex(/^[a-z][a-z0-9-]{0,31}$/)
-      .meta({
-        title: 'a name such as "alice" (lower case letters, digits, -)',
-        description:
-          'Its API credentials are made from this and the seed, so that they are the same at every start: play money.',
-      }),
-    ...accountShape,
-    startingBalance: positiveDecimal('Margin coin in the account at the start.'),
-    leverage: z.int().min(1).max(125).default(10).meta({ description: 'Leverage of every instrument.' }),
+/** A server has clients that hammer it, and a gateway. */
+const serverLimitsSchema = limitsSchema
+  .extend({
+    refusedCallsCount: z.boolean().default(true).meta({
+      description: 'Whether a refused call counts too: then whoever keeps hammering is never served again.',
+    }),
+    gatewayCalls: z.int().min(1).max(10_000).default(10).meta({
+      description: 'Calls a second of one client at the signed gateway before it is answered with 429.',
+    }),
   })
-  .meta({ description: 'One account of the simulated exchange.' })
+  .meta({ description: 'How the simulated exchange counts its rate limits.' })
 
 /** config/simulator.yaml: the exchange simulator as a server of its own (`intentd simulate`). */
 export const simulatorFileSchema = z
@@ -158,6 +155,9 @@ export const simulatorFileSchema = z
       .default(8700)
       .meta({ description: 'Port to listen on; 0 takes a free one.' }),
     ...simulatorShape,
+    limits: serverLimitsSchema.prefault({}),
+    readings: readingsSchema.prefault({}),
+    desks: desksSchema.prefault({}),
     instruments: instrumentsSchema,
     accounts: z.array(simulatedAccountSchema).min(1).max(100).meta({ description: 'Who may trade here.' }),
   })

@@ -1,4 +1,9 @@
 import { afterAll, expect, test, vi } from 'vitest'
+import { ClockOffset } from '../../src/exchange/clock-offset.ts'
+import { ExchangeClient } from '../../src/exchange/exchange-client.ts'
+import { systemClock } from '../../src/lib/clock.ts'
+import { Secret } from '../../src/lib/secret.ts'
+import { systemTimers } from '../../src/lib/timers.ts'
 import { Projects, writeRecording } from '../daemon/project.ts'
 
 const projects = new Projects()
@@ -6,6 +11,42 @@ afterAll(() => projects.close())
 
 // Real processes, several at a time: a busy machine takes its time.
 vi.setConfig({ testTimeout: 60_000 })
+
+/** An account as `--print-accounts` tells it. */
+interface Printed {
+  readonly label: string
+  readonly key: string
+  readonly secret: string
+  readonly passphrase: string
+  readonly positionMode: 'one_way_mode' | 'hedge_mode'
+  readonly role: string
+  readonly uid: string
+  readonly gateway?: { readonly key: string; readonly secret: string }
+}
+
+/** Calls the exchange as one of its accounts, as any client would. */
+async function callAs<Result>(
+  { key, secret, passphrase, positionMode, gateway }: Printed,
+  baseUrl: string,
+  act: (client: ExchangeClient) => Promise<Result>,
+): Promise<Result> {
+  const client = new ExchangeClient({
+    baseUrl,
+    credentials: { apiKey: new Secret(key), secret: new Secret(secret), passphrase: new Secret(passphrase) },
+    gatewayCredentials: gateway && { apiKey: new Secret(gateway.key), secret: new Secret(gateway.secret) },
+    platformCoin: 'ours',
+    positionMode,
+    unlocked: 'createVirtualSubaccounts',
+    clock: systemClock,
+    timers: systemTimers,
+    offset: new ClockOffset(),
+  })
+  try {
+    return await act(client)
+  } finally {
+    await client.close()
+  }
+}
 
 test.concurrent('the exchange alone answers, says so, and stops in good order', async () => {
   const run = projects.open().start(['simulate', '--port', '0', '--log-level', 'debug'])
@@ -34,19 +75,22 @@ test.concurrent('accounts are the same at every start, other ones with another s
 
   const endings = await Promise.all(runs.map(({ ended }) => ended))
 
-  const [first, again, other] = runs.map(
-    ({ stdout }) => JSON.parse(stdout.join('')) as Record<string, string>[],
-  )
+  const [first, again, other] = runs.map(({ stdout }) => JSON.parse(stdout.join('')) as Printed[])
   expect(endings.map(({ code }) => code)).toEqual([0, 0, 0])
   expect(first).toEqual(again)
-  expect(first?.map(({ label, positionMode }) => [label, positionMode])).toEqual([
-    ['alice', 'one_way_mode'],
-    ['bob', 'hedge_mode'],
+  expect(first?.map(({ label, positionMode, role }) => [label, positionMode, role])).toEqual([
+    ['alice', 'one_way_mode', 'ordinary'],
+    ['bob', 'hedge_mode', 'ordinary'],
+    ['cara', 'one_way_mode', 'copyTrader'],
+    ['dave', 'one_way_mode', 'ordinary'],
   ])
-  expect(Object.keys(first?.[0] ?? {}).toSorted()).toEqual(
+  const [alice, bob] = first ?? []
+  expect(Object.keys(bob ?? {}).toSorted()).toEqual(
     ['key', 'label', 'passphrase', 'positionMode', 'role', 'secret', 'uid'].toSorted(),
   )
-  expect(other?.[0]?.['secret']).not.toBe(first?.[0]?.['secret'])
+  expect(Object.keys(alice?.gateway ?? {}).toSorted()).toEqual(['key', 'secret'])
+  expect(other?.[0]?.gateway?.secret).not.toBe(alice?.gateway?.secret)
+  expect(other?.[0]?.secret).not.toBe(alice?.secret)
 })
 
 test.concurrent('a recording is played, and a port that is taken is said to be', async () => {
@@ -65,4 +109,44 @@ test.concurrent('a recording is played, and a port that is taken is said to be',
   expect(Math.abs(last / 60_000 - 1)).toBeLessThan(0.02)
   expect(code).toBe(78)
   expect(second.stderr.join('\n')).toMatch(/SIMULATOR_LISTEN_FAILED/)
+})
+
+test.concurrent('each kind of account is what the file says, over the wire', async () => {
+  const args = ['--print-accounts', '--set', 'desks.platformCoin.name=OURS', '--set', 'limits.gatewayCalls=1']
+  const run = projects.open().start(['simulate', '--port', '0', ...args])
+  const { url, gatewayUrl } = await run.untilEvent('simulator.listening')
+  const [alice, , cara, dave] = JSON.parse(run.stdout[0] ?? '') as Printed[]
+  if (!alice || !cara || !dave) throw new Error('accounts are missing')
+  const alias = { subAccountList: ['abcdefgh'] }
+  const ping = { query: { a: '1', b: '2' }, body: {} }
+
+  const [bound, unbound, trader, ordinary, records, past, denied] = await Promise.all([
+    callAs(alice, String(url), (client) => client.call('createVirtualSubaccounts', alias)),
+    callAs(dave, String(url), (client) => client.call('createVirtualSubaccounts', alias)),
+    callAs(cara, String(url), (client) => client.call('copyOrderTotalDetail', {})),
+    callAs(alice, String(url), (client) => client.call('copyOrderTotalDetail', {})),
+    callAs(alice, String(url), (client) => client.call('convertRecords', {})),
+    callAs(alice, String(gatewayUrl), (client) => client.call('gatewayTest', ping)),
+    callAs(dave, String(gatewayUrl), (client) => client.call('gatewayTest', ping)),
+  ])
+  const second = await callAs(alice, String(gatewayUrl), (client) => client.call('gatewayTest', ping))
+  await run.stop()
+
+  expect([bound, trader, records, past].map(({ kind }) => kind)).toEqual(Array(4).fill('accepted'))
+  expect([unbound, ordinary].map(({ kind }) => kind)).toEqual(['refused', 'refused'])
+  expect(denied).toMatchObject({ kind: 'refused', status: 403 })
+  expect(second).toMatchObject({ kind: 'refused', status: 429 })
+  expect(run.events('simulator.listening')).toHaveLength(1)
+})
+
+test.concurrent('without a file in sight the shipped settings are used, at any speed', async () => {
+  const project = projects.open()
+  project.write('elsewhere/notes.txt', 'nothing to see')
+  const run = project.startIn('elsewhere', ['simulate', '--port', '0', '--speed', '50', '--for', '300ms'])
+  const listening = await run.untilEvent('simulator.listening')
+  const { code } = await run.ended
+
+  expect(listening).toMatchObject({ accounts: ['alice', 'bob', 'cara', 'dave'], speed: 50 })
+  expect(code).toBe(0)
+  expect(run.events('simulator.stopped')[0]).toMatchObject({ why: '--for has passed' })
 })

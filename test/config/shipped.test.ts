@@ -54,7 +54,13 @@ test('the shipped strategies take the params of their files', async () => {
 test('the shipped simulator.yaml loads', () => {
   const { config: simulator } = loadSimulatorConfig({ file: join(config, 'simulator.yaml'), cwd: project })
 
-  expect(simulator.accounts.map(({ positionMode }) => positionMode)).toEqual(['one_way_mode', 'hedge_mode'])
+  const { accounts } = simulator
+  expect(new Set(accounts.map(({ positionMode }) => positionMode))).toEqual(
+    new Set(['one_way_mode', 'hedge_mode']),
+  )
+  expect(new Set(accounts.map(({ role }) => role))).toEqual(new Set(['ordinary', 'copyTrader']))
+  expect(new Set(accounts.map(({ boundToIps }) => boundToIps !== undefined))).toEqual(new Set([true, false]))
+  expect(accounts.map(({ gateway }) => gateway?.isWhitelisted)).toEqual(expect.arrayContaining([true, false]))
 })
 
 test('every shipped strategy file is used by a shipped main file', () => {

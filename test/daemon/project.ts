@@ -27,6 +27,11 @@ export class Project {
     return new IntentdProcess(args, { cwd: this.directory, env })
   }
 
+  /** The same from a folder below. */
+  startIn(folder: string, args: readonly string[]): IntentdProcess {
+    return new IntentdProcess(args, { cwd: join(this.directory, folder) })
+  }
+
   read(path: string): string {
     return readFileSync(join(this.directory, path), 'utf8')
   }

@@ -1,0 +1,94 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { loadSimulatorConfig } from '../../src/config/load-simulator-config.ts'
+import { ConfigError, formatProblem } from '../../src/config/problem.ts'
+import { defaultConvertSettings } from '../../src/simulator/convert/convert-settings.ts'
+import { defaultCoreSettings } from '../../src/simulator/core/settings.ts'
+import { defaultMarginSettings } from '../../src/simulator/margin/margin-settings.ts'
+import { defaultSpotSettings } from '../../src/simulator/spot/spot-settings.ts'
+import { defaultSubaccountSettings } from '../../src/simulator/subaccounts/subaccount-desk.ts'
+import { defaultPlatformCoin } from '../../src/simulator/wallet/platform-coin.ts'
+import { defaultWireSettings } from '../../src/simulator/wire/settings.ts'
+import { replaceOnce, SIMULATOR, Workspace } from './workspace.ts'
+
+let workspace: Workspace
+beforeEach(() => {
+  workspace = new Workspace()
+})
+afterEach(() => workspace.remove())
+
+function load(text: string, overrides: readonly string[] = []) {
+  workspace.write('config/simulator.yaml', text)
+  const file = 'config/simulator.yaml'
+  return loadSimulatorConfig({ file, overrides, cwd: workspace.directory }).config
+}
+
+function complain(text: string): readonly string[] {
+  try {
+    load(text)
+    return []
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems.map(formatProblem)
+    throw error
+  }
+}
+
+describe('a simulator.yaml that says little', () => {
+  test('has the desks, readings and limits that the simulator has of itself', () => {
+    const { desks, readings, limits } = load(SIMULATOR)
+    const { unknownParameters, ...core } = readings
+
+    expect(desks.platformCoin).toEqual(defaultPlatformCoin)
+    expect(defaultSpotSettings).toMatchObject(desks.spot)
+    expect(defaultMarginSettings).toMatchObject(desks.margin)
+    expect(defaultConvertSettings).toMatchObject(desks.convert)
+    expect(defaultSubaccountSettings).toEqual(desks.subaccounts)
+    expect(defaultCoreSettings).toMatchObject(core)
+    expect(defaultWireSettings).toMatchObject({
+      unknownParameters,
+      rateLimits: { counting: limits.counting, refusedCallsCount: limits.refusedCallsCount },
+      gatewayLimit: { calls: limits.gatewayCalls, perMs: 1000 },
+    })
+  })
+
+  test('has ordinary accounts, bound to no address and without a gateway key', () => {
+    const [alice] = load(SIMULATOR).accounts
+
+    expect(alice).toMatchObject({ role: 'ordinary' })
+    expect([alice?.boundToIps, alice?.gateway]).toEqual([undefined, undefined])
+  })
+})
+
+test('an account says its role, its addresses and its gateway client', () => {
+  const more = '    role: copyTrader\n    boundToIps: ["127.0.0.1", "::1"]\n    gateway: {}\n'
+  const [alice] = load(SIMULATOR + more).accounts
+
+  expect(alice).toMatchObject({
+    role: 'copyTrader',
+    boundToIps: ['127.0.0.1', '::1'],
+    gateway: { isWhitelisted: true },
+  })
+})
+
+test('the settings of the desks can be overridden from the command line', () => {
+  const { desks } = load(SIMULATOR, ['desks.platformCoin.name=OURS', 'desks.convert.feeRate=0.001'])
+
+  expect([desks.platformCoin.name, desks.convert.feeRate]).toEqual(['OURS', '0.001'])
+})
+
+test('[CFG1] what is wrong is told with its place', () => {
+  const wrong = replaceOnce(SIMULATOR, 'port: 8700\n', 'port: 8700\nlimits: { gatewayCalls: 0 }\n')
+  const problems = complain(
+    `${wrong}    role: trader\n    boundToIps: [localhost]\n    gateway: { whitelisted: true }\n` +
+      'desks:\n  platformCoin: { name: house }\n  spots: {}\n',
+  )
+
+  expect(problems).toEqual([
+    'config/simulator.yaml:2:25 limits.gatewayCalls: expected a whole number from 1 to 10000, got 0',
+    'config/simulator.yaml:15:11 accounts.0.role: expected "ordinary" or "copyTrader", got "trader"',
+    'config/simulator.yaml:16:18 accounts.0.boundToIps.0: expected an IP address such as "127.0.0.1", got "localhost"',
+    'config/simulator.yaml:17:16 accounts.0.gateway.whitelisted: unknown key; did you mean "isWhitelisted"?',
+    'config/simulator.yaml:19:25 desks.platformCoin.name: expected a coin in capitals such as HOUSE, got "house"',
+    'config/simulator.yaml:20:3 desks.spots: unknown key; did you mean "spot"?',
+  ])
+  expect(complain(`${SIMULATOR}    boundToIps: []\n`)).toHaveLength(1)
+})
