@@ -14,9 +14,11 @@ export type { Decision, Strategy, StrategyDefinition } from './define-strategy.t
 export type { InstrumentRules } from './instrument-rules.ts'
 export type { InstrumentView } from './instrument-view.ts'
 export type { OpenOrder } from './open-order.ts'
-export type { SnapshotView } from './snapshot-view.ts'
+export type { FeedView, SnapshotView } from './snapshot-view.ts'
 export type {
   CancelAllIntent,
+  CancelMarginIntent,
+  CopySettingsIntent,
   Force,
   Intent,
   ModifyTriggerIntent,

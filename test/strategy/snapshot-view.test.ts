@@ -160,6 +160,21 @@ describe('the view of a snapshot', () => {
   })
 })
 
+describe('a feed', () => {
+  it('is shown with its age, and not before it was read', () => {
+    const view = new SnapshotView([BTC])
+    expect(view.feed('ratio')).toBeUndefined()
+
+    const reading = { data: Object.freeze([{ longShortRatio: '1.1' }]), readAt: MOMENT_AT - 40 }
+    view.pointAt({ ...madeSnapshot([{}]), feeds: new Map([['ratio', reading]]) })
+    expect(view.feed('ratio')).toEqual({ data: [{ longShortRatio: '1.1' }], ageMs: 40 })
+    expect(view.feed('ratio')?.data).toBe(reading.data)
+
+    view.pointAt(madeSnapshot([{}]))
+    expect(view.feed('ratio')).toBeUndefined()
+  })
+})
+
 describe('the grid tools of an instrument', () => {
   const market = viewOf([]).instrument('BTCUSDT')
 
@@ -194,12 +209,16 @@ describe('the intents that an instrument builds', () => {
       market.place({ key: 'entry', action: 'openLong', lots: 1, ticks: 5 }),
       market.cancelAll(),
       market.modifyTrigger({ orderId: '1', key: 'tighten', stopLossTicks: null }),
+      market.cancelMargin({ key: 'clear', orders: [{ orderId: '2' }] }),
+      market.copySettings({ key: 'open', change: 'ADD', takeProfitRatio: 50 }),
     ]).toEqual([
       { kind: 'quote', symbol: 'BTCUSDT', levels },
       { kind: 'target', symbol: 'BTCUSDT', lots: -3 },
       { kind: 'place', symbol: 'BTCUSDT', key: 'entry', action: 'openLong', lots: 1, ticks: 5 },
       { kind: 'cancelAll', symbol: 'BTCUSDT' },
       { kind: 'modifyTrigger', symbol: 'BTCUSDT', orderId: '1', key: 'tighten', stopLossTicks: null },
+      { kind: 'cancelMargin', symbol: 'BTCUSDT', key: 'clear', orders: [{ orderId: '2' }] },
+      { kind: 'copySettings', symbol: 'BTCUSDT', key: 'open', change: 'ADD', takeProfitRatio: 50 },
     ])
   })
 })

@@ -317,6 +317,14 @@ describe('intents that make no sense', () => {
     ticks: 5,
     ...fields,
   })
+  const cancelMargin = (fields: object) => ({ kind: 'cancelMargin', symbol: 'BTCUSDT', key: 'k', ...fields })
+  const copySettings = (fields: object) => ({
+    kind: 'copySettings',
+    symbol: 'BTCUSDT',
+    key: 'k',
+    change: 'ADD',
+    ...fields,
+  })
 
   it.each([
     ['kind: "buy"', { ...good, kind: 'buy' }, 'INTENT_MALFORMED'],
@@ -349,6 +357,13 @@ describe('intents that make no sense', () => {
     ['stopLossTicks: -1', place({ stopLossTicks: -1 }), 'PRICE_PRECISION'],
     ['ttlMs: -1', place({ ttlMs: -1 }), 'INTENT_MALFORMED'],
     ['orderId: ', { kind: 'modifyTrigger', symbol: 'BTCUSDT', key: 'k' }, 'INTENT_MALFORMED'],
+    ['key: ', { kind: 'cancelMargin', symbol: 'BTCUSDT' }, 'INTENT_MALFORMED'],
+    ['orders: 5, not a list', cancelMargin({ orders: 5 }), 'INTENT_MALFORMED'],
+    ['orders[1]: null', cancelMargin({ orders: [{ orderId: '1' }, null] }), 'INTENT_MALFORMED'],
+    ['orders: 201', cancelMargin({ orders: Array(201).fill({ orderId: '1' }) }), 'INTENT_MALFORMED'],
+    ['change: "OPEN"', copySettings({ change: 'OPEN' }), 'INTENT_MALFORMED'],
+    ['takeProfitRatio: 0', copySettings({ takeProfitRatio: 0 }), 'INTENT_MALFORMED'],
+    ['stopLossRatio: "5"', copySettings({ stopLossRatio: '5' }), 'INTENT_MALFORMED'],
   ])('say what is wrong: %s', (detail, intent, code) => {
     const result = decidedWith(intent)
 
@@ -388,11 +403,16 @@ describe('intents that make no sense', () => {
       takeProfitTicks: null,
     }
 
-    expect(
-      decidedWith({ ...whole, note: 'mine' }, trigger, { kind: 'cancelAll', symbol: 'BTCUSDT', x: 1 }),
-    ).toEqual(
+    const margin = cancelMargin({ orders: [{ orderId: '1' }, { clientOid: 'mine' }] })
+    const copy = copySettings({ takeProfitRatio: 50, stopLossRatio: null })
+    const sloppy = [
+      { ...whole, note: 'mine' },
+      { kind: 'cancelAll', symbol: 'BTCUSDT', x: 1 },
+    ]
+
+    expect(decidedWith(...sloppy, trigger, { ...margin, note: 'mine' }, { ...copy, x: 1 })).toEqual(
       expect.objectContaining({
-        intents: [whole, trigger, { kind: 'cancelAll', symbol: 'BTCUSDT' }],
+        intents: [whole, { kind: 'cancelAll', symbol: 'BTCUSDT' }, trigger, margin, copy],
         denials: [],
       }),
     )
