@@ -3,7 +3,7 @@ import { knownTextOrNull, textOrNull } from '../answer-values.ts'
 import { defineEndpoint } from '../endpoint.ts'
 import { productType } from '../values.ts'
 
-/** Document: Futures ticker. Delivery fields are null for perpetual contracts. */
+/** Document: Futures ticker, and markPrice, which it does not list. Delivery fields are null for perpetual contracts. */
 export const ticker = z.object({
   symbol: z.string().min(1).describe('Trading pair name'),
   lastPr: z.string().describe('Last price'),
@@ -21,6 +21,7 @@ export const ticker = z.object({
   openUtc: textOrNull.describe('UTC0 opening price'),
   changeUtc24h: textOrNull.describe('UTC0 24-hour change'),
   indexPrice: textOrNull.describe('Index price'),
+  markPrice: textOrNull.describe('Mark price; outside the document, in recorded answers'),
   fundingRate: textOrNull.describe('Funding rate'),
   holdingAmount: textOrNull.describe('Current positions, in number of coins'),
   open24h: textOrNull.describe('Entry price of the last 24 hours, on a rolling basis'),

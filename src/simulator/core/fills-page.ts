@@ -4,7 +4,10 @@ import { symbolOf, type Account, type CoreState } from './core-state.ts'
 import { type Fill } from './fill.ts'
 import { priceText, sizeText } from './instruments.ts'
 import { orderIdText, sequenceOfId, tradeIdText } from './order.ts'
+import { listedSymbol } from './place-orders.ts'
 import { quoteValue } from './position.ts'
+import { refusals } from './refusals.ts'
+import { accept, refuse, type Refusal, type Reply } from './reply.ts'
 
 type FillsQuery = RequestOf<'orderFills'>
 
@@ -15,7 +18,13 @@ const THREE_MONTHS_MS = 90 * 86_400_000
  * One page of the account's fills, newest first. Document: GET /api/v2/mix/order/fills. `endId` is the
  * page's oldest trade, the next page's `idLessThan`; null when the page is empty.
  */
-export function fillsPage(state: CoreState, account: Account, query: FillsQuery): ResponseOf<'orderFills'> {
+export function fillsPage(
+  state: CoreState,
+  account: Account,
+  query: FillsQuery,
+): Reply<ResponseOf<'orderFills'>> {
+  const refusal = queryRefusal(state, query)
+  if (refusal !== undefined) return refuse(refusal)
   const matches = fillFilter(state, query)
   const limit = Number(query.limit ?? FILLS_PAGE_MAX)
   const page: Fill[] = []
@@ -24,10 +33,19 @@ export function fillsPage(state: CoreState, account: Account, query: FillsQuery)
     if (fill !== undefined && matches(fill)) page.push(fill)
   }
   const last = page.at(-1)
-  return {
+  return accept({
     fillList: page.map((fill) => toWireFill(state, account, fill)),
     endId: last === undefined ? null : tradeIdText(last.sequence),
+  })
+}
+
+function queryRefusal(state: CoreState, query: FillsQuery): Refusal | undefined {
+  const { symbol, productType, startTime, endTime } = query
+  if (symbol !== undefined && listedSymbol(state, { symbol, productType }) === undefined) {
+    return refusals.symbolUnknown(symbol)
   }
+  const isReversed = startTime !== undefined && endTime !== undefined && Number(startTime) > Number(endTime)
+  return isReversed ? refusals.startAfterEnd() : undefined
 }
 
 function fillFilter(state: CoreState, query: FillsQuery): (fill: Fill) => boolean {
@@ -67,7 +85,7 @@ function toWireFill(state: CoreState, account: Account, fill: Fill): WireFill {
       {
         deduction: 'no',
         feeCoin: instrument.marginCoin,
-        totalDeductionFee: null,
+        totalDeductionFee: state.settings.totalDeductionFee === 'zero' ? '0' : null,
         totalFee: fill.fee.times('-1').toString(),
       },
     ],

@@ -1,6 +1,7 @@
 import { parseOnGrid } from '../../lib/grid.ts'
 import { type BatchPlaceItem } from '../../protocol/futures/batch-place-order.ts'
 import { type Account, type CoreState, type SymbolState } from './core-state.ts'
+import { priceText } from './instruments.ts'
 import {
   tradeDirection,
   type MarginMode,
@@ -141,7 +142,7 @@ function exitRefusal(
     return isLong ? refusals.longTakeProfit() : refusals.shortTakeProfit()
   }
   if (stopLoss !== undefined && gainTicks(stopLoss.triggerTicks) >= 0) {
-    const mark = String(symbol.markTicks * symbol.instrument.tickFloat)
+    const mark = priceText(symbol.instrument, symbol.markTicks)
     return isLong ? refusals.longStopLoss(mark) : refusals.shortStopLoss(mark)
   }
   return undefined

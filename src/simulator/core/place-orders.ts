@@ -14,7 +14,10 @@ import { accept, refuse, type Refusal, type Reply } from './reply.ts'
 /** What batch-place and cancel-all answer. */
 type BatchResult = ResponseOf<'batchPlaceOrder'>
 
-/** Places a batch. Document: POST /api/v2/mix/order/batch-place-order. */
+/**
+ * Places a batch. Document: POST /api/v2/mix/order/batch-place-order. What is wrong with one order, its
+ * tradeSide included, stands in failureList and leaves the others alone (Errors, 3), even where all are wrong.
+ */
 export function placeBatch(
   state: CoreState,
   account: Account,
@@ -79,6 +82,7 @@ function placeItem(state: CoreState, account: Account, { symbol, item, marginMod
     if (earlier.kind === 'replay') return { kind: 'accepted', orderId: earlier.orderId, clientOid }
     if (earlier.kind === 'duplicate') return { kind: 'refused', refusal: refusals.duplicateClientOid() }
   }
+  if (!fitsPositionMode(account, item)) return { kind: 'refused', refusal: refusals.positionModeMismatch() }
   const terms = readOrder(state, account, { symbol, item, marginMode })
   if (!terms.ok) return { kind: 'refused', refusal: terms.refusal }
   const admission = admitOrder(state, account, symbol, terms.value)
@@ -109,8 +113,6 @@ function requestRefusal(
   if (symbol === undefined) return refusals.symbolUnknown(request.symbol)
   if (symbol.isSettled) return refusals.delisted()
   if (request.marginCoin !== symbol.instrument.marginCoin) return refusals.parameter('marginCoin')
-  if (!request.orderList.every((item) => fitsPositionMode(account, item)))
-    return refusals.positionModeMismatch()
   return marginModeOf(account, request) === request.marginMode ? undefined : refusals.marginModeFixed()
 }
 

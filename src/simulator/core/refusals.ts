@@ -9,6 +9,7 @@ export const refusals = {
   parameter: (name: string) => refusal('40020', `Parameter ${name} error`),
   parameterEmpty: (name: string) => refusal('40019', `Parameter ${name} cannot be empty`),
   parameterPresent: (name: string) => refusal('40017', `Parameter verification failed ${name}`),
+  startAfterEnd: () => refusal('20001', 'startTime should be less than endTime'),
   positionModeMismatch: () =>
     refusal('40774', 'The order type for unilateral position must also be the unilateral position type.'),
   marginModeFixed: () =>

@@ -102,7 +102,7 @@ export class ServedCore {
   }
 
   orderFills(account: AccountRef, request: RequestOf<'orderFills'>, now: number) {
-    return this.#serve(account, now, (named) => accept(fillsPage(this.#state, named, request)))
+    return this.#serve(account, now, (named) => fillsPage(this.#state, named, request))
   }
 
   singlePosition(

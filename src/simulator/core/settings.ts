@@ -23,6 +23,8 @@ export interface CoreSettings {
   readonly hedgeCloseExcess: 'closeRemainder' | 'reject' | 'cancelResting'
   /** Fill field `tradeSide` in one-way mode: the document's `open`/`close`, or `buy_single`/`sell_single`. */
   readonly oneWayTradeSide: 'openClose' | 'single'
+  /** Fill field `totalDeductionFee`: no discount is `0`, or null as samples have it. */
+  readonly totalDeductionFee: 'zero' | 'null'
   /** What preset take-profits and stop-losses watch. */
   readonly presetTriggerType: 'fill_price' | 'mark_price'
   /** Ticks between the levels that a market order walks beyond the displayed one. */
@@ -55,6 +57,7 @@ export const defaultCoreSettings: CoreSettings = {
   reduceOnlyExcess: 'cancelOlder',
   hedgeCloseExcess: 'closeRemainder',
   oneWayTradeSide: 'openClose',
+  totalDeductionFee: 'zero',
   presetTriggerType: 'fill_price',
   impactTicks: 1,
   marketLevelsMax: 20,

@@ -41,6 +41,7 @@ function toTicker(state: CoreState, symbol: SymbolState): WireTicker {
     openUtc: price(figures?.openUtcTicks),
     changeUtc24h: fixed(figures?.changeUtc24h ?? 0, CHANGE_DECIMALS),
     indexPrice: price(figures?.indexTicks),
+    markPrice: price(symbol.markTicks),
     fundingRate: delivery === undefined ? fixed(figures?.fundingRate ?? 0, RATE_DECIMALS) : '0',
     holdingAmount: sizeText(instrument, figures?.holdingLots ?? 0),
     open24h: price(figures?.open24hTicks),

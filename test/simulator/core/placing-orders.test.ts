@@ -1,6 +1,51 @@
 import { describe, expect, test } from 'vitest'
 import { Bench, failures, limit, market, openAccount, type ItemText } from './bench.ts'
 
+describe('a tradeSide that does not fit the position mode', () => {
+  const without = market('buy', '0.1', { clientOid: 'without' })
+  const withSide = market('buy', '0.1', { clientOid: 'with', tradeSide: 'open' })
+
+  test.each([
+    ['sent in one-way mode', '1', 'without', 'with'],
+    ['missing in hedge mode', '2', 'with', 'without'],
+  ])('%s fails that order, and the others are placed', (_what, uid, placed, failed) => {
+    const bench = new Bench()
+
+    const result = bench.place(uid, [withSide, without])
+
+    expect(result.successList).toMatchObject([{ clientOid: placed }])
+    expect(result.failureList).toMatchObject([{ orderId: '', clientOid: failed, errorCode: '40774' }])
+  })
+
+  test('on every order is a success of the envelope with every order failed', () => {
+    const bench = new Bench()
+
+    const result = bench.place('1', [withSide, { ...withSide, clientOid: 'again' }])
+
+    expect(result.successList).toEqual([])
+    expect(result.failureList.map(({ errorCode }) => errorCode)).toEqual(['40774', '40774'])
+    expect(bench.core.ledger('1').counts).toMatchObject({ ordersAccepted: 0, ordersRefused: 2 })
+  })
+
+  test('leaves the clientOid free', () => {
+    const bench = new Bench()
+    bench.place('1', [withSide])
+
+    expect(failures(bench.place('1', [market('buy', '0.1', { clientOid: 'with' })]))).toEqual([])
+  })
+})
+
+test('the refusal of a stop-loss names the mark price as prices are written', () => {
+  const bench = new Bench()
+  bench.quote({ bid: 60_000.3, ask: 60_000.4 })
+
+  const item = limit('buy', '0.1', '59000', { presetStopLossPrice: '59500' })
+
+  expect(failures(bench.place('1', [item]))).toEqual([
+    expect.stringMatching(/^40917 Stop price for long positions please < mark price \d{5}(\.\d)?$/),
+  ])
+})
+
 describe('the whole request is refused', () => {
   test('an unknown symbol, or one of another product type', () => {
     const { core, now } = new Bench()
@@ -19,16 +64,6 @@ describe('the whole request is refused', () => {
     expect(
       core.batchPlaceOrder({ uid: '1' }, { ...request, symbol: 'BTCUSDT', marginCoin: 'USDC' }, now),
     ).toMatchObject({ ok: false, code: '40020' })
-  })
-
-  test('tradeSide in one-way mode, and its absence in hedge mode, on any item: 40774', () => {
-    const bench = new Bench()
-
-    const items = [market('buy', '0.1'), market('buy', '0.1', { tradeSide: 'open' })]
-
-    expect(bench.tryPlace('1', items)).toMatchObject({ ok: false, code: '40774' })
-    expect(bench.tryPlace('2', items)).toMatchObject({ ok: false, code: '40774' })
-    expect(bench.core.ledger('1').counts.ordersAccepted).toBe(0)
   })
 
   test('another margin mode than that of the symbol’s position or open orders', () => {

@@ -52,6 +52,29 @@ describe('fills', () => {
     })
   })
 
+  test('with an unknown symbol, or from the end to the start, are refused', () => {
+    const { bench } = traded()
+    const ask = (query: object) =>
+      bench.core.orderFills({ uid: '1' }, { productType: 'USDT-FUTURES', ...query }, bench.now)
+
+    expect(ask({ symbol: 'NOPEUSDT' })).toMatchObject({ ok: false, code: '40034' })
+    expect(ask({ symbol: 'BTCUSD' })).toMatchObject({ ok: false, code: '40034' })
+    expect(ask({ startTime: '1700000000001', endTime: '1700000000000' })).toMatchObject({
+      ok: false,
+      code: '20001',
+    })
+  })
+
+  test.each([
+    ['zero', '0'],
+    ['null', null],
+  ] as const)('write no discount as %s', (totalDeductionFee, written) => {
+    const bench = new Bench({ totalDeductionFee })
+    bench.place('1', [market('buy', '0.01')])
+
+    expect(bench.fills('1')[0]?.feeDetail).toMatchObject([{ totalDeductionFee: written }])
+  })
+
   test('beyond the number kept are dropped, the oldest first', () => {
     const bench = new Bench({ fillsMax: 10 })
 
@@ -65,7 +88,7 @@ describe('fills', () => {
 })
 
 describe('tickers', () => {
-  test('have every field of the document, as strings', () => {
+  test('have every field of the document and the mark price, as strings', () => {
     const bench = new Bench()
 
     const rows = dataOf(bench.core.tickers({ productType: 'COIN-FUTURES' }, bench.now))
@@ -81,6 +104,7 @@ describe('tickers', () => {
       })
     }
     expect(rows.map(({ deliveryTime }) => deliveryTime === null)).toEqual([true, false])
+    expect(rows[0]?.markPrice).toMatch(/^\d{5}(\.\d)?$/)
     expect(rows[1]?.fundingRate).toBe('0')
   })
 
