@@ -31,7 +31,8 @@ export function setFuturesLeverage(
   const leverage = Number(request.leverage ?? request.longLeverage ?? request.shortLeverage)
   if (!(leverage >= 1) || !Number.isInteger(leverage)) return refuse(refusals.parameter('leverage'))
   if (leverage > instrument.leverageMax) return refuse(neighbourRefusals.leverageTooHigh())
-  if (isSymbolBusy(account, instrument.symbol)) return refuse(neighbourRefusals.leverageFixed())
+  if (isHeld(account, instrument.symbol)) return refuse(neighbourRefusals.leverageHeld())
+  if (isOrdered(account, instrument.symbol)) return refuse(neighbourRefusals.leverageOrdered())
   const leverageBySymbol = { ...account.choices.leverageBySymbol, [instrument.symbol]: leverage }
   applyChoices(account, { leverageBySymbol })
   putAccount(state, account)
@@ -48,7 +49,8 @@ export function setFuturesMarginMode(
   const named = namedInstrument(state, request)
   if (!named.ok) return refuse(named.refusal)
   const { instrument } = named
-  if (isSymbolBusy(account, instrument.symbol)) return refuse(refusals.marginModeFixed())
+  if (isHeld(account, instrument.symbol) || isOrdered(account, instrument.symbol))
+    return refuse(refusals.marginModeFixed())
   const marginModeBySymbol = {
     ...account.choices.marginModeBySymbol,
     [instrument.symbol]: request.marginMode,
@@ -86,13 +88,16 @@ function namedInstrument(state: CoreState, request: SymbolRequest): NamedInstrum
     : { ok: false, refusal: refusals.parameter('marginCoin') }
 }
 
-function isSymbolBusy(account: Account, symbol: string): boolean {
-  const isHeld = [...account.positions.values()].some((position) => position.symbol === symbol)
+function isHeld(account: Account, symbol: string): boolean {
+  return [...account.positions.values()].some((position) => position.symbol === symbol)
+}
+
+function isOrdered(account: Account, symbol: string): boolean {
   const isOpen = [...account.openOrders.values()].some((order) => order.symbol === symbol)
   const isPlanned = [...account.planOrders.values()].some(
     (plan) => plan.symbol === symbol && plan.status === 'pending',
   )
-  return isHeld || isOpen || isPlanned
+  return isOpen || isPlanned
 }
 
 function toSymbolAnswer(account: Account, instrument: Instrument) {

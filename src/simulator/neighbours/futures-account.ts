@@ -1,4 +1,5 @@
 import { ZERO, type Decimal } from '../../lib/decimal.ts'
+import { type WirePosition } from '../../protocol/futures/single-position.ts'
 import { accountOf, leverageOf, symbolOf, type Account, type CoreState } from '../core/core-state.ts'
 import { type Instrument } from '../core/instruments.ts'
 import {
@@ -13,6 +14,7 @@ import { positionRows } from '../core/position-view.ts'
 import { unrealised, type Position } from '../core/position.ts'
 import { refusals } from '../core/refusals.ts'
 import { accept, refuse } from '../core/reply.ts'
+import { exitFields } from './futures-exits.ts'
 
 const MONEY_DECIMALS = 12
 
@@ -59,21 +61,27 @@ export function futuresAccount(
   })
 }
 
-/** Every position of a product type. Document: Futures position, as in single-position. */
+/** Every position of a product type with its exits. Document: Futures position, as in single-position. */
 export function futuresAllPositions(
   state: CoreState,
   uid: string,
   { productType, marginCoin }: { readonly productType: string; readonly marginCoin?: string | undefined },
 ) {
   const account = accountOf(state, uid)
-  const symbols = new Set([...account.positions.values()].map(({ symbol }) => symbol))
+  const positions = [...account.positions.values()]
+  const symbols = new Set(positions.map(({ symbol }) => symbol))
+  const withExits = (row: WirePosition) => {
+    const isShown = ({ symbol, holdSide }: Position) => symbol === row.symbol && holdSide === row.holdSide
+    const position = positions.find(isShown)
+    return { ...row, ...(position && exitFields(state, position)) }
+  }
   return accept(
     [...symbols].sort().flatMap((symbol) => {
       const { instrument } = symbolOf(state, symbol)
       const isAsked =
         instrument.productType === productType &&
         (marginCoin === undefined || marginCoin.toUpperCase() === instrument.marginCoin)
-      return isAsked ? positionRows(state, account, symbol) : []
+      return isAsked ? positionRows(state, account, symbol).map(withExits) : []
     }),
   )
 }

@@ -5,11 +5,12 @@ import { type PlanOrder } from '../core/plan-order.ts'
 import { endPlanOrder } from '../core/plan-orders.ts'
 import { refusals } from '../core/refusals.ts'
 import { accept, type Refusal } from '../core/reply.ts'
+import { pendingExits, removeExit, toExitRow } from './futures-exits.ts'
 import { type OrderName } from './futures-orders.ts'
 
 export interface PlanQuery extends OrderName {
   readonly productType: string
-  /** The core has `normal_plan` and `track_plan`; of other types nothing is pending. */
+  /** `normal_plan`, `track_plan`, or `profit_loss` for the exits of positions; of others nothing is pending. */
   readonly planType: string
   readonly symbol?: string | undefined
   readonly idLessThan?: string | undefined
@@ -25,25 +26,37 @@ export interface CancelPlansRequest extends OrderName {
 
 const PAGE_MAX = 100
 
-/** Trigger orders that have not triggered, newest first. */
+/** Trigger orders that have not triggered, newest first; or the exits of positions. */
 export function futuresPlansPending(state: CoreState, uid: string, query: PlanQuery) {
   const account = accountOf(state, uid)
   const limit = Math.min(PAGE_MAX, Number(query.limit ?? PAGE_MAX))
-  const page = pendingPlans(state, account, query)
-    .filter(({ planType }) => planType === query.planType)
-    .filter(({ sequence }) => query.orderId === undefined || orderIdText(sequence) === query.orderId)
-    .filter(({ clientOid }) => query.clientOid === undefined || clientOid === query.clientOid)
-    .filter(({ sequence }) => query.idLessThan === undefined || orderIdText(sequence) < query.idLessThan)
+  const page = (query.planType === 'profit_loss' ? exitRows : planRows)(state, account, query)
+    .filter(({ orderId }) => !query.orderId || orderId === query.orderId)
+    .filter(({ clientOid }) => !query.clientOid || clientOid === query.clientOid)
+    .filter(({ orderId }) => query.idLessThan === undefined || orderId < query.idLessThan)
     .reverse()
     .slice(0, limit)
-  const last = page.at(-1)
-  return accept({
-    entrustedList: page.map((plan) => toPlanRow(state, account, plan)),
-    endId: last === undefined ? null : orderIdText(last.sequence),
-  })
+  return accept({ entrustedList: page, endId: page.at(-1)?.orderId ?? null })
 }
 
-/** Cancels the trigger orders of a list; all of a product type, or of one symbol of it, when there is none. */
+/** Oldest first. */
+function planRows(state: CoreState, account: Account, query: PlanQuery) {
+  return pendingPlans(state, account, query)
+    .filter(({ planType }) => planType === query.planType)
+    .map((plan) => toPlanRow(state, account, plan))
+}
+
+/** By id, which is not by age: stop-losses have the higher ones. */
+function exitRows(state: CoreState, account: Account, query: PlanQuery) {
+  return pendingExits(state, account, query)
+    .map((exit) => toExitRow(state, account, exit))
+    .sort((a, b) => (a.orderId < b.orderId ? -1 : 1))
+}
+
+/**
+ * Cancels the trigger orders and exits of a list; without one all trigger orders of a product type, or of one
+ * symbol of it. Exits go by their ids alone: who cancels all orders does not mean to lose the stop-losses.
+ */
 export function futuresCancelPlans(state: CoreState, uid: string, request: CancelPlansRequest) {
   const account = accountOf(state, uid)
   const pending = pendingPlans(state, account, request)
@@ -56,6 +69,12 @@ export function futuresCancelPlans(state: CoreState, uid: string, request: Cance
   const successList: ReturnType<typeof toReference>[] = []
   const failureList: ReturnType<typeof toFailure>[] = []
   for (const name of orderIdList) {
+    const exit = pendingExits(state, account, request).find(({ orderId }) => orderId === name.orderId)
+    if (exit !== undefined) {
+      removeExit(state, exit)
+      successList.push({ orderId: exit.orderId, clientOid: exit.orderId })
+      continue
+    }
     const plan = pending.find((candidate) => candidate.status === 'pending' && isNamed(candidate, name))
     if (plan === undefined) {
       failureList.push(toFailure(name, refusals.planOrderUnknown()))
@@ -119,12 +138,12 @@ function toPlanRow(state: CoreState, account: Account, plan: PlanOrder) {
     orderSource: 'normal',
     cTime: String(plan.createdAt),
     uTime: String(plan.updatedAt),
-    ...exitFields('stopSurplus', instrument, plan.takeProfit),
-    ...exitFields('stopLoss', instrument, plan.stopLoss),
+    ...presetFields('stopSurplus', instrument, plan.takeProfit),
+    ...presetFields('stopLoss', instrument, plan.stopLoss),
   }
 }
 
-function exitFields(name: string, instrument: Instrument, trigger: PositionTrigger | undefined) {
+function presetFields(name: string, instrument: Instrument, trigger: PositionTrigger | undefined) {
   const ticks = trigger?.executeTicks
   return {
     [`${name}ExecutePrice`]: ticks === undefined ? '' : priceText(instrument, ticks),

@@ -11,7 +11,11 @@ export const neighbourRefusals = {
     code: '40920',
     message: 'Position or order exists, the position mode cannot be switched',
   }),
-  leverageFixed: (): Refusal => ({
+  leverageHeld: (): Refusal => ({
+    code: '22020',
+    message: 'The leverage multiple is the leverage multiple of the current position and cannot be adjusted.',
+  }),
+  leverageOrdered: (): Refusal => ({
     code: '45097',
     message: 'There is currently an order or a limit order, and the leverage cannot be adjusted',
   }),

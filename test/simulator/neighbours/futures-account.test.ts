@@ -108,7 +108,23 @@ describe('modes', () => {
       bench.call(ANNA, 'setPositionMode', mode('hedge_mode')).code,
     ]
 
-    expect(codes).toEqual(['45097', '45117', '40920'])
+    expect(codes).toEqual(['22020', '45117', '40920'])
+  })
+
+  test('a leverage is refused with what stands against it: a position, or an order', async () => {
+    const bench = await ExchangeBench.open()
+    bench.wait(2000)
+    const [ticker] = bench.data(ANNA, 'tickers')
+    const price = String(Math.floor(Number(ticker?.bidPr) * 0.995))
+    const resting = { size: '0.01', price, side: 'buy', orderType: 'limit', force: 'gtc' }
+
+    bench.data(ANNA, 'batchPlaceOrder', { body: { ...BUY, orderList: [resting] } })
+    const ordered = bench.call(ANNA, 'setLeverage', leverage('5'))
+    bench.data(ANNA, 'batchPlaceOrder', { body: BUY })
+    const held = bench.call(ANNA, 'setLeverage', leverage('5'))
+
+    expect(ordered).toMatchObject({ code: '45097', msg: expect.stringMatching(/currently an order/) })
+    expect(held).toMatchObject({ code: '22020', msg: expect.stringMatching(/current position/) })
   })
 
   test.each([
