@@ -21,8 +21,8 @@ const SPAN_DAYS_MAX = 90
 const SPAN_MS_MAX = SPAN_DAYS_MAX * 86_400_000
 
 /**
- * One page of the account's liquidation records, newest first. Without times the last 90 days; with one of
- * them the 90 days that begin or end there. The cursor is the id of the page's oldest record, and empty when
+ * One page of the account's liquidation records, newest first. A missing end is now, a missing start 90
+ * days before the end: an older span needs both. The cursor is the id of the page's oldest record, and empty when
  * the page is. Document: GET /api/v2/margin/isolated/liquidation-order and the crossed one.
  */
 export function liquidationPage(
@@ -56,9 +56,9 @@ function queryRefusal(state: MarginState, query: LiquidationQuery): Refusal | un
   if (!(limit >= 1 && limit <= LIQUIDATION_PAGE.max)) {
     return marginRefusals.outOfRange('limit', `1 and ${LIQUIDATION_PAGE.max}`)
   }
-  if (startTime === undefined || endTime === undefined) return undefined
-  if (Number(startTime) > Number(endTime)) return marginRefusals.startAfterEnd()
-  return Number(endTime) - Number(startTime) > SPAN_MS_MAX
+  if (startTime === undefined) return undefined
+  if (endTime !== undefined && Number(startTime) > Number(endTime)) return marginRefusals.startAfterEnd()
+  return Number(endTime ?? state.clock.now) - Number(startTime) > SPAN_MS_MAX
     ? marginRefusals.spanTooLong(SPAN_DAYS_MAX)
     : undefined
 }
@@ -66,7 +66,7 @@ function queryRefusal(state: MarginState, query: LiquidationQuery): Refusal | un
 function recordFilter(query: LiquidationQuery, now: number): (record: LiquidationRecord) => boolean {
   const { type = 'place_order', symbol, fromCoin, toCoin, idLessThan } = query
   const startAt = Number(query.startTime ?? Number(query.endTime ?? now) - SPAN_MS_MAX)
-  const endAt = Number(query.endTime ?? startAt + SPAN_MS_MAX)
+  const endAt = Number(query.endTime ?? now)
   return (record) =>
     record.type === type &&
     record.createdAt >= startAt &&

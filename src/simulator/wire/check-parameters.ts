@@ -6,6 +6,8 @@ import { parameterRefusals, type Refusal } from './refusal.ts'
 export interface CheckOptions {
   /** The document's own samples carry parameters that it does not list. */
   readonly unknownParameters: 'ignore' | 'refuse'
+  /** See WireSettings.limitAboveMaximum. */
+  readonly limitAboveMaximum?: 'refuse' | 'cut'
   /** HTTP status of a refusal. */
   readonly status: number
 }
@@ -56,16 +58,22 @@ function withDocumentedDefaults(parameters: Parameters): Parameters {
 }
 
 /**
- * Takes away what the exchange bears and the schema does not: unknown parameters, and a clientOid in the
- * exchange's wider form. Undefined when there is nothing of the kind.
+ * Takes away what the exchange bears and the schema does not: unknown parameters, a limit above its maximum
+ * where it is cut, and a clientOid in the exchange's wider form. Undefined when there is nothing of the kind.
  */
-function tolerate(parameters: Parameters, issues: readonly Issue[], { unknownParameters }: CheckOptions) {
+function tolerate(parameters: Parameters, issues: readonly Issue[], options: CheckOptions) {
+  const { unknownParameters, limitAboveMaximum } = options
   let changed = false
   const kept = copyOf(parameters)
   for (const issue of issues) {
     const target = valueAt(kept, issue.path)
     if (issue.code !== 'unrecognized_keys' || unknownParameters === 'refuse' || !isObject(target)) continue
     for (const key of issue.keys) delete target[key]
+    changed = true
+  }
+  const limit = limitAboveMaximum === 'cut' ? cutLimit(kept['limit'], issues) : undefined
+  if (limit !== undefined) {
+    kept['limit'] = limit
     changed = true
   }
   const forSchema = copyOf(kept)
@@ -79,6 +87,13 @@ function tolerate(parameters: Parameters, issues: readonly Issue[], { unknownPar
     changed = true
   }
   return changed ? { parameters: kept, forSchema } : undefined
+}
+
+/** The maximum that the row names, where the asked limit is a number above it. */
+function cutLimit(asked: unknown, issues: readonly Issue[]): string | undefined {
+  const issue = issues.find(({ path }) => path.length === 1 && path[0] === 'limit')
+  const [max] = /\d+$/.exec(issue?.message ?? '') ?? []
+  return max !== undefined && typeof asked === 'string' && Number(asked) > Number(max) ? max : undefined
 }
 
 /** As deep as parameters go, and no deeper: what a client nests a thousand times is not followed. */
@@ -101,6 +116,8 @@ function refusalOf(issues: readonly Issue[], parameters: Parameters, { status }:
   if (value === undefined) return parameterRefusals.missing(name, status)
   switch (name) {
     case 'symbol':
+      // A rule between parameters says nothing of the symbol's existence.
+      if (issue.code === 'custom') return refusalOfIssue(issue, name, status)
       return parameterRefusals.unknownName(typeof value === 'string' ? value.slice(0, 40) : name, status)
     case 'limit':
       return parameterRefusals.outOfRange(name, rangeOf(issue.message), status)

@@ -139,9 +139,10 @@ class ExchangeWire implements Wire {
   }
 
   #readParameters(endpoint: NamedEndpoint, request: WireRequest, now: number) {
-    const { businessErrorStatus: status, unknownParameters } = this.#settings
+    const { businessErrorStatus: status, unknownParameters, limitAboveMaximum } = this.#settings
     const read = readParameters(endpoint, request)
-    const checked = read.ok ? checkParameters(endpoint, read.parameters, { unknownParameters, status }) : read
+    const options = { unknownParameters, limitAboveMaximum, status }
+    const checked = read.ok ? checkParameters(endpoint, read.parameters, options) : read
     if (!checked.ok)
       return endpoint.auth === 'schemeB' ? gatewayRefusals.badRequest(checked.message) : checked
     return checkReceiveWindow(checked.parameters, { now, status }) ?? checked

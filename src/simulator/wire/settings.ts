@@ -23,6 +23,8 @@ export interface WireSettings {
   readonly requestTimeTexts: readonly ServedName[]
   /** What happens to parameters that no row lists. */
   readonly unknownParameters: 'ignore' | 'refuse'
+  /** A `limit` beyond the document's maximum of a page: refused with 40053, or silently cut to the maximum. */
+  readonly limitAboveMaximum: 'refuse' | 'cut'
   /** A longer request body is refused. A full batch of 50 orders is about 15,000. */
   readonly bodyBytesMax: number
   readonly headersMax: number
@@ -40,6 +42,9 @@ export const defaultWireSettings: WireSettings = {
   // Answers that public clients have recorded: cancelling, and the list of coins.
   requestTimeTexts: ['cancelOrder', 'batchCancelOrders', 'cancelPlanOrder', 'spotCoins'],
   unknownParameters: 'ignore',
+  // Document: "maximum 100" and the like. A client that asks for more counts on more than it would get: cut in
+  // silence, its pages would look like the last one.
+  limitAboveMaximum: 'refuse',
   bodyBytesMax: 1_048_576,
   headersMax: 64,
 }

@@ -8,6 +8,8 @@ beforeAll(() => {
   bench = new MarginBench({ pastLiquidations: 190 })
 })
 
+const OLDER = { startTime: String(START_AT - 150 * DAY_MS), endTime: String(START_AT - 60 * DAY_MS) }
+
 function page(mode: 'isolated' | 'crossed', query: LiquidationQuery) {
   const reply =
     mode === 'isolated'
@@ -87,9 +89,9 @@ describe.each(['isolated', 'crossed'] as const)('%s liquidation orders', (mode) 
     }
   })
 
-  test('are those of the last 90 days when no times are asked for; older ones need a startTime', () => {
+  test('are those of the last 90 days when no times are asked for; older ones need both times', () => {
     const recent = page(mode, { limit: '500' }).rows
-    const older = page(mode, { startTime: String(START_AT - 150 * DAY_MS), limit: '500' }).rows
+    const older = page(mode, { ...OLDER, limit: '500' }).rows
     const newest = page(mode, { endTime: String(START_AT), limit: '500' }).rows
 
     expect(Math.min(...recent.map(({ cTime }) => Number(cTime)))).toBeGreaterThan(START_AT - 90 * DAY_MS)
@@ -106,6 +108,10 @@ describe.each(['isolated', 'crossed'] as const)('%s liquidation orders', (mode) 
     [{ limit: '501' }, '40053 Value range verification failed: limit should be between 1 and 500'],
     [
       { startTime: String(START_AT - 90 * DAY_MS - 1), endTime: String(START_AT) },
+      '00001 startTime and endTime interval cannot be greater than 90 days',
+    ],
+    [
+      { startTime: String(START_AT - 100 * DAY_MS) },
       '00001 startTime and endTime interval cannot be greater than 90 days',
     ],
     [
@@ -131,7 +137,7 @@ describe('the seeded past', () => {
   test('has what its records traded and swapped in the bookings of the wallet', () => {
     const coins = bench.wallet.statement(ALICE.uid).coins
     const query = { type: 'swap', limit: '500' } as const
-    const old = page('isolated', { ...query, startTime: String(START_AT - 150 * DAY_MS) }).rows
+    const old = page('isolated', { ...query, ...OLDER }).rows
     const recent = page('isolated', query).rows
     const unique = new Map([...old, ...recent].map((row) => [row.orderId, row]))
     const swapped = [...unique.values()].reduce((sum, { fromCoin, fromSize, toCoin, toSize }) => {

@@ -177,6 +177,30 @@ test('an unknown parameter is refused where that is set', () => {
   expect(answer).toMatchObject({ status: 400, code: '40017', msg: 'Parameter verification failed extra' })
 })
 
+test('a symbol where none belongs breaks a rule; only one that cannot be is unknown', () => {
+  const bench = new WireBench()
+  const path = '/api/v2/margin/crossed/liquidation-order'
+  const ask = (query: string) => bench.ask(signedRequest(ALICE, { path, query }))
+
+  expect(ask('symbol=BTCUSDT&type=swap')).toMatchObject({
+    code: '40017',
+    msg: 'Parameter verification failed symbol is for type=place_order only',
+  })
+  expect(ask('symbol=B-T-C')).toMatchObject({ code: '40034', msg: 'Parameter B-T-C does not exist' })
+})
+
+test('a limit above the maximum is refused, or cut to it where that is set', () => {
+  const fills = signedRequest(ALICE, { path: FILLS_PATH, query: 'limit=101&productType=USDT-FUTURES' })
+  const refusing = new WireBench()
+  const cutting = new WireBench({ limitAboveMaximum: 'cut' })
+
+  expect(refusing.ask(fills)).toMatchObject({ status: 400, code: '40053' })
+  expect(cutting.ask(fills).code).toBe('00000')
+  expect(cutting.core.calls[0]?.request).toMatchObject({ limit: '100' })
+  const zero = signedRequest(ALICE, { path: FILLS_PATH, query: 'limit=0&productType=USDT-FUTURES' })
+  expect(cutting.ask(zero).code).toBe('40053')
+})
+
 test('a limit order without force is gtc, as the document says', () => {
   const bench = new WireBench()
   const orderList = [{ size: '1', price: '2', side: 'buy', orderType: 'limit' }]
