@@ -23,13 +23,7 @@ export type OrderState =
   | 'expired'
   | 'absent'
 
-const TERMINAL_STATES: ReadonlySet<OrderState> = new Set([
-  'filled',
-  'done',
-  'rejected',
-  'expired',
-  'absent',
-])
+const TERMINAL_STATES: ReadonlySet<OrderState> = new Set(['filled', 'done', 'rejected', 'expired', 'absent'])
 
 /** What never changes in an order's life: what was, and will be, sent for it. */
 export interface OrderTerms {
