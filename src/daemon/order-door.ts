@@ -71,10 +71,15 @@ export class OrderDoor {
   }
 
   /** A call that places no order waits for its own grant: what takes orders away goes first. */
-  sendCall({ callId, endpoint, body }: Recorded<OutgoingCall>): void {
-    const { client, dispatch } = this.#options
-    const priority = endpoint === 'isolatedBatchCancelOrders' ? 0 : 1
-    const sent: Promise<Answer<unknown>> = client.send({ endpoint, body, query: '' }, { priority })
+  sendCall({ callId, endpoint, body, validUntilAt }: Recorded<OutgoingCall>): void {
+    const { client, clock, dispatch } = this.#options
+    const sent: Promise<Answer<unknown>> = client.send(
+      { endpoint, body, query: '' },
+      {
+        priority: endpoint === 'isolatedBatchCancelOrders' ? 0 : 1,
+        beforeWrite: () => (clock.now() > validUntilAt ? 'its time was over before its turn' : undefined),
+      },
+    )
     this.#await(sent, (answer) => dispatch({ kind: 'callAnswered', callId, answer }))
   }
 

@@ -21,6 +21,8 @@ export interface OutgoingCall {
   readonly callId: number
   readonly endpoint: AccountCallEndpoint
   readonly body: string
+  /** Unix ms, our clock: looked at once more right before the first byte; later than this it does not leave. */
+  readonly validUntilAt: number
 }
 
 /** `reduce` goes before `add` when calls are scarce (LIM2). */

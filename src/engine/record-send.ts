@@ -50,8 +50,8 @@ export function recordSend(core: Core, lane: Lane, orders: readonly BatchOrder[]
 
 /** The same for a call that places no order. */
 export function recordCall(core: Core, callId: number, call: Approved<AccountCall>): Recorded<OutgoingCall> {
-  const { strategyId, key, endpoint, body } = call
+  const { strategyId, key, endpoint, body, deadlineAt } = call
   record(core, { kind: 'call', at: core.now, strategyId, key }, true)
-  const outgoing: OutgoingCall = { callId, endpoint, body }
+  const outgoing: OutgoingCall = { callId, endpoint, body, validUntilAt: deadlineAt }
   return outgoing as Recorded<OutgoingCall>
 }

@@ -90,7 +90,8 @@ describe('what a strategy asks of the account', () => {
     const bench = running()
     bench.decide(intent)
 
-    expect(sentCall(bench)).toEqual({ callId: 1, endpoint, body: JSON.stringify(body) })
+    const validUntilAt = bench.now + TTL_MS
+    expect(sentCall(bench)).toEqual({ callId: 1, endpoint, body: JSON.stringify(body), validUntilAt })
   })
 
   test.each<[AccountCallIntent, string]>([

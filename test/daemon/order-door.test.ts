@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest'
+import { type Recorded } from '../../src/domain/tickets.ts'
+import { OrderDoor, type OrderDoorOptions } from '../../src/daemon/order-door.ts'
+import { type OutgoingCall } from '../../src/engine/effect.ts'
+import { type EngineEvent } from '../../src/engine/event.ts'
+import { type CallOptions } from '../../src/exchange/call-options.ts'
+import { ManualTime } from '../support/manual-time.ts'
+import { MOMENT_AT } from '../support/market-moment.ts'
+
+/** A door to an exchange that accepts, whatever it is asked. */
+function openDoor() {
+  const time = new ManualTime(MOMENT_AT)
+  const events: EngineEvent[] = []
+  const asked: { readonly request: unknown; readonly options: CallOptions }[] = []
+  const client = {
+    send: (request: unknown, options: CallOptions) => {
+      asked.push({ request, options })
+      return Promise.resolve({ kind: 'accepted', data: 'success', receivedAt: 0 })
+    },
+  }
+  const door = new OrderDoor({
+    client: client as unknown as OrderDoorOptions['client'],
+    limiter: { request: () => undefined },
+    clock: time,
+    dispatch: (event) => events.push(event),
+    tickersReadAt: () => undefined,
+    onWrite: () => {},
+    onBroken: (error) => {
+      throw error
+    },
+  })
+  return { door, time, events, asked }
+}
+
+/** What the core alone makes. */
+function recorded(call: Omit<OutgoingCall, 'body' | 'validUntilAt'>): Recorded<OutgoingCall> {
+  return { ...call, body: '{}', validUntilAt: MOMENT_AT + 1000 } as Recorded<OutgoingCall>
+}
+
+test('a call leaves with its exact bytes, what takes orders away first, and its answer is told', async () => {
+  const { door, events, asked } = openDoor()
+  door.sendCall(recorded({ callId: 1, endpoint: 'copyConfigSettingSymbols' }))
+  door.sendCall(recorded({ callId: 2, endpoint: 'isolatedBatchCancelOrders' }))
+  await door.idle()
+
+  expect(asked.map(({ options }) => options.priority)).toEqual([1, 0])
+  expect(asked[0]?.request).toEqual({ endpoint: 'copyConfigSettingSymbols', body: '{}', query: '' })
+  expect(events).toMatchObject([
+    { kind: 'callAnswered', callId: 1, answer: { kind: 'accepted' } },
+    { kind: 'callAnswered', callId: 2 },
+  ])
+})
+
+test('[ORD7] a call whose time is over when its turn comes does not leave', () => {
+  const { door, time, asked } = openDoor()
+  door.sendCall(recorded({ callId: 1, endpoint: 'modifyPlanOrder' }))
+  const [call] = asked
+  time.setClock(MOMENT_AT + 1000)
+  expect(call?.options.beforeWrite?.()).toBeUndefined()
+
+  time.setClock(MOMENT_AT + 1001)
+  expect(call?.options.beforeWrite?.()).toBe('its time was over before its turn')
+})
