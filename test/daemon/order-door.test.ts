@@ -20,7 +20,7 @@ function openDoor() {
   }
   const door = new OrderDoor({
     client: client as unknown as OrderDoorOptions['client'],
-    limiter: { request: () => undefined },
+    limiter: { request: () => undefined, penalise: () => {} },
     clock: time,
     dispatch: (event) => events.push(event),
     tickersReadAt: () => undefined,
