@@ -15,16 +15,32 @@ import {
   marginCurrencies,
   serverTime,
   spotCoins,
+  symbolPrice,
+  symbolTicker,
 } from './neighbours/market-rows.ts'
+import {
+  crossedCancelOrder,
+  crossedPlaceOrder,
+  isolatedCancelOrder,
+  isolatedPlaceOrder,
+} from './neighbours/margin-rows.ts'
 import {
   batchCancelOrders,
   cancelOrder,
+  closePositions,
   orderDetail,
+  ordersHistory,
   ordersPending,
   placeOrder,
 } from './neighbours/order-rows.ts'
 import { cancelPlanOrder, ordersPlanPending, placePlanOrder } from './neighbours/plan-order-rows.ts'
-import { spotCancelOrder, spotPlaceOrder } from './neighbours/spot-rows.ts'
+import {
+  spotAssets,
+  spotCancelOrder,
+  spotPlaceOrder,
+  spotTickers,
+  spotUnfilledOrders,
+} from './neighbours/spot-rows.ts'
 
 /**
  * Endpoints next door: outside the document, and what public clients call before anything else. Their schemas
@@ -35,6 +51,9 @@ export const neighbours = {
   contracts,
   candles,
   historyCandles,
+  symbolTicker,
+  symbolPrice,
+  spotTickers,
   spotCoins,
   marginCurrencies,
   account,
@@ -48,11 +67,19 @@ export const neighbours = {
   batchCancelOrders,
   orderDetail,
   ordersPending,
+  ordersHistory,
+  closePositions,
   placePlanOrder,
   ordersPlanPending,
   cancelPlanOrder,
   spotPlaceOrder,
   spotCancelOrder,
+  spotUnfilledOrders,
+  spotAssets,
+  isolatedPlaceOrder,
+  crossedPlaceOrder,
+  isolatedCancelOrder,
+  crossedCancelOrder,
 } as const
 
 export type NeighbourName = keyof typeof neighbours

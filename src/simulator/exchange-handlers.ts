@@ -10,6 +10,7 @@ import {
   setFuturesMarginMode,
   setFuturesPositionMode,
 } from './neighbours/account-modes.ts'
+import { closeFuturesPositions } from './neighbours/close-positions.ts'
 import { coinInformation } from './neighbours/coin-information.ts'
 import { futuresAccount, futuresAccounts, futuresAllPositions } from './neighbours/futures-account.ts'
 import { futuresCandles } from './neighbours/futures-candles.ts'
@@ -18,11 +19,13 @@ import {
   futuresCancelOrder,
   futuresCancelOrders,
   futuresOrderDetail,
+  futuresOrdersHistory,
   futuresOrdersPending,
 } from './neighbours/futures-orders.ts'
 import { futuresCancelPlans, futuresPlansPending } from './neighbours/futures-plan-orders.ts'
 import { marginCurrencyRows } from './neighbours/margin-currencies.ts'
 import { placeOneOrder, toPlanRequest } from './neighbours/place-one.ts'
+import { futuresPrice, futuresTicker, spotTickers } from './neighbours/prices.ts'
 import { type SpotDesk } from './spot/spot-desk.ts'
 import { type SubaccountDesk } from './subaccounts/subaccount-desk.ts'
 import { type Handlers } from './wire/handlers.ts'
@@ -77,6 +80,11 @@ function spotHandlers({ spot, convert }: Desks, serve: ServeDesk) {
       serve(now, () => spot.spotPlaceOrder(account, request, now)),
     spotCancelOrder: (request, { account, now }) =>
       serve(now, () => spot.spotCancelOrder(account, request, now)),
+    spotUnfilledOrders: (request, { account, now }) =>
+      serve(now, () => spot.spotUnfilledOrders(account, request, now)),
+    spotAssets: (request, { account, now }) => serve(now, () => spot.spotAssets(account, request, now)),
+    spotTickers: (request, { now }) =>
+      serve(now, (state) => spotTickers(state, spot.spotSymbols(request, now))),
     convertRecords: (request, { account, now }) =>
       serve(now, () => convert.convertRecords(account, request, now)),
   } satisfies Partial<Handlers>
@@ -98,6 +106,10 @@ function marginHandlers({ margin }: Desks, serve: ServeDesk) {
       serve(now, () => margin.placeMarginOrder(account, { ...request, mode: 'isolated' }, now)),
     crossedPlaceOrder: (request, { account, now }) =>
       serve(now, () => margin.placeMarginOrder(account, { ...request, mode: 'crossed' }, now)),
+    isolatedCancelOrder: (request, { account, now }) =>
+      serve(now, () => margin.cancelMarginOrder(account, { ...request, mode: 'isolated' }, now)),
+    crossedCancelOrder: (request, { account, now }) =>
+      serve(now, () => margin.cancelMarginOrder(account, { ...request, mode: 'crossed' }, now)),
   } satisfies Partial<Handlers>
 }
 
@@ -119,6 +131,8 @@ function marketHandlers(core: ExchangeCore) {
     contracts: (request, { now }) => core.carryOut(now, (state) => futuresContracts(state, request)),
     candles: (request, { now }) => core.carryOut(now, (state) => futuresCandles(state, request)),
     historyCandles: (request, { now }) => core.carryOut(now, (state) => futuresCandles(state, request)),
+    symbolTicker: (request, { now }) => core.carryOut(now, (state) => futuresTicker(state, request)),
+    symbolPrice: (request, { now }) => core.carryOut(now, (state) => futuresPrice(state, request)),
     spotCoins: ({ coin }) => accept(coinInformation(coin)),
     marginCurrencies: () => accept(marginCurrencyRows()),
   } satisfies Partial<Handlers>
@@ -147,6 +161,9 @@ function futuresNeighbours(core: ExchangeCore) {
       core.carryOut(now, (state) => futuresOrderDetail(state, uid, request)),
     ordersPending: (request, { account: { uid }, now }) =>
       core.carryOut(now, (state) => futuresOrdersPending(state, uid, request)),
+    ordersHistory: (request, { account: { uid }, now }) =>
+      core.carryOut(now, (state) => futuresOrdersHistory(state, uid, request)),
+    closePositions: (request, { account, now }) => closeFuturesPositions(core, account, { request, now }),
     placePlanOrder: (request, { account, now }) => core.placePlanOrder(account, toPlanRequest(request), now),
     ordersPlanPending: (request, { account: { uid }, now }) =>
       core.carryOut(now, (state) => futuresPlansPending(state, uid, request)),

@@ -13,6 +13,8 @@ const NOTHING_THERE: Readonly<Partial<Record<ServedName, string>>> = {
   cancelOrder: '43001',
   orderDetail: '40109',
   spotCancelOrder: '43001',
+  isolatedCancelOrder: '43001',
+  crossedCancelOrder: '43001',
 }
 
 let simulator: RunningSimulator

@@ -109,6 +109,8 @@ class RandomCaller implements RandomCalls {
       cancelAllOrders: () => ({ productType: 'USDT-FUTURES', symbol }),
       cancelOrder: cancelOne,
       spotCancelOrder: cancelOne,
+      isolatedCancelOrder: cancelOne,
+      crossedCancelOrder: cancelOne,
       batchCancelOrders: cancelListed,
       cancelPlanOrder: cancelListed,
       isolatedBatchCancelOrders: cancelListed,
@@ -181,12 +183,15 @@ const KIND_OF: Readonly<Partial<Record<ServedName, string>>> = {
   placePlanOrder: 'plan',
   spotPlaceOrder: 'spot',
   isolatedPlaceOrder: 'isolated',
+  crossedPlaceOrder: 'crossed',
 }
 const KIND_READ: Readonly<Partial<Record<ServedName, string>>> = {
   cancelPlanOrder: 'plan',
   spotOrderInfo: 'spot',
   spotCancelOrder: 'spot',
   isolatedBatchCancelOrders: 'isolated',
+  isolatedCancelOrder: 'isolated',
+  crossedCancelOrder: 'crossed',
 }
 
 function symbolIn({ body }: Partial<RequestParts>): string {

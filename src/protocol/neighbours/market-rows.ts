@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { textOrNull } from '../answer-values.ts'
 import { defineEndpoint } from '../endpoint.ts'
+import { ticker } from '../futures/tickers.ts'
 import { productType, symbol } from '../values.ts'
 
 /** Public reads outside the document that clients make before anything else. */
@@ -175,5 +176,33 @@ export const marginCurrencies = defineEndpoint({
       isIsolatedQuoteBorrowable: z.boolean().nullish(),
       isCrossBorrowable: z.boolean().nullish(),
     }),
+  ),
+})
+
+export const symbolTicker = defineEndpoint({
+  name: 'symbolTicker',
+  method: 'GET',
+  path: '/api/v2/mix/market/ticker',
+  auth: 'public',
+  limit: perAddress,
+  retry: 'safe',
+  section: 'outside: one futures ticker',
+  outside: true,
+  request: z.looseObject({ symbol, productType }),
+  response: z.array(ticker),
+})
+
+export const symbolPrice = defineEndpoint({
+  name: 'symbolPrice',
+  method: 'GET',
+  path: '/api/v2/mix/market/symbol-price',
+  auth: 'public',
+  limit: perAddress,
+  retry: 'safe',
+  section: 'outside: last, index and mark price',
+  outside: true,
+  request: z.looseObject({ symbol, productType }),
+  response: z.array(
+    z.object({ symbol: z.string(), price: text, indexPrice: text, markPrice: text, ts: text }),
   ),
 })

@@ -161,3 +161,46 @@ export const ordersPending = defineEndpoint({
     endId: text,
   }),
 })
+
+export const ordersHistory = defineEndpoint({
+  name: 'ordersHistory',
+  method: 'GET',
+  path: '/api/v2/mix/order/orders-history',
+  auth: 'schemeA',
+  limit,
+  retry: 'safe',
+  section: 'outside: filled and cancelled orders',
+  outside: true,
+  request: z.looseObject({
+    productType,
+    symbol: symbol.optional(),
+    idLessThan: exchangeId.optional(),
+    startTime: z.string().optional(),
+    endTime: z.string().optional(),
+    limit: z.string().optional(),
+    ...byEitherId,
+  }),
+  response: z.object({
+    entrustedList: z
+      .array(z.object({ ...order, status: text.describe('filled, canceled'), cancelReason: text }))
+      .nullish(),
+    endId: text,
+  }),
+})
+
+export const closePositions = defineEndpoint({
+  name: 'closePositions',
+  method: 'POST',
+  path: '/api/v2/mix/order/close-positions',
+  auth: 'schemeA',
+  limit: { calls: 1, perMs: 1000, scope: 'uid' },
+  retry: 'protocol',
+  section: 'outside: close positions at the market',
+  outside: true,
+  request: z.looseObject({
+    productType,
+    symbol: symbol.optional(),
+    holdSide: z.string().optional().describe('Hedge mode: long or short, both when left out'),
+  }),
+  response: batchResult,
+})

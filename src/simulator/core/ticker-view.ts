@@ -18,7 +18,7 @@ export function tickerRows(state: CoreState, productType: string): WireTicker[] 
 }
 
 /** Document: Futures ticker. Delivery fields are null for a perpetual contract, deliveryStatus is not. */
-function toTicker(state: CoreState, symbol: SymbolState): WireTicker {
+export function toTicker(state: CoreState, symbol: SymbolState): WireTicker {
   const { instrument } = symbol
   const figures = symbol.statistics.read(state.clock.now)
   const price = (ticks: number | undefined) => (ticks === undefined ? '0' : priceText(instrument, ticks))

@@ -1,9 +1,10 @@
 import { type WireRequestOf, type WireResponseOf } from '../../protocol/endpoints.ts'
 import { accept, refuse, type Refusal, type Reply } from '../core/reply.ts'
-import { isOpen, type MarginOrder } from './margin-order.ts'
+import { isOpen, type MarginMode, type MarginOrder } from './margin-order.ts'
 import { marginRefusals } from './margin-refusals.ts'
 import { accountOf, type MarginState } from './margin-state.ts'
 import { endOrder } from './order-life.ts'
+import { type OrderReference } from './place-order.ts'
 
 export type BatchCancelRequest = WireRequestOf<'isolatedBatchCancelOrders'>
 export type BatchCancelResult = WireResponseOf<'isolatedBatchCancelOrders'>
@@ -35,7 +36,7 @@ export function cancelBatch(
   const successList: { orderId: string; clientOid: string }[] = []
   const failureList: { clientOid: string; errorMsg: string }[] = []
   for (const item of orderIdList) {
-    const order = findOrder(state, { uid, symbol, item })
+    const order = findOrder(state, { uid, mode: 'isolated', symbol, item })
     const refusal = cancelRefusal(order)
     if (order !== undefined && refusal === undefined) {
       endOrder(state, order, 'cancelled')
@@ -46,6 +47,30 @@ export function cancelBatch(
     }
   }
   return accept({ successList, failureList })
+}
+
+/** What names one order; where both ids are given it must answer to both. */
+export interface CancelMarginOrderRequest {
+  readonly mode: MarginMode
+  readonly symbol: string
+  readonly orderId?: string | undefined
+  readonly clientOid?: string | undefined
+}
+
+/** Outside the document: cancels one order, isolated or crossed. */
+export function cancelOne(
+  state: MarginState,
+  uid: string,
+  { mode, symbol, orderId, clientOid }: CancelMarginOrderRequest,
+): Reply<OrderReference> {
+  if (!state.symbols.has(symbol)) return refuse(marginRefusals.symbolUnknown(symbol))
+  if (orderId === undefined && clientOid === undefined) return refuse(marginRefusals.idMissing())
+  const order = findOrder(state, { uid, mode, symbol, item: { orderId, clientOid } })
+  if (order === undefined) return refuse(marginRefusals.orderUnknown())
+  const refusal = cancelRefusal(order)
+  if (refusal !== undefined) return refuse(refusal)
+  endOrder(state, order, 'cancelled')
+  return accept({ orderId: order.id, clientOid: order.clientOid })
 }
 
 function cancelAllOf(state: MarginState, uid: string, symbol: string): BatchCancelResult {
@@ -63,15 +88,19 @@ function clientOidOf({ clientOid, clientId }: CancelItem): string | undefined {
   return clientOid ?? clientId
 }
 
-/** The isolated order of the symbol that answers to every id of the item. */
-function findOrder(
-  state: MarginState,
-  { uid, symbol, item }: { readonly uid: string; readonly symbol: string; readonly item: CancelItem },
-): MarginOrder | undefined {
+interface Wanted {
+  readonly uid: string
+  readonly mode: MarginMode
+  readonly symbol: string
+  readonly item: CancelItem
+}
+
+/** The order of the symbol that answers to every id of the item. */
+function findOrder(state: MarginState, { uid, mode, symbol, item }: Wanted): MarginOrder | undefined {
   const { open, ended } = accountOf(state, uid)
   const clientOid = clientOidOf(item)
   const isMeant = (order: MarginOrder) =>
-    order.mode === 'isolated' &&
+    order.mode === mode &&
     order.symbol === symbol &&
     (item.orderId === undefined || order.id === item.orderId) &&
     (clientOid === undefined || order.clientOid === clientOid)

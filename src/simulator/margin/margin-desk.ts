@@ -3,7 +3,13 @@ import { type AccountRef } from '../core/account.ts'
 import { type Reply } from '../core/reply.ts'
 import { type Desk, type DeskPorts } from '../desk.ts'
 import { borrow, depositCollateral, repay, type LoanResult } from './borrow-repay.ts'
-import { cancelBatch, type BatchCancelRequest, type BatchCancelResult } from './cancel-batch.ts'
+import {
+  cancelBatch,
+  cancelOne,
+  type CancelMarginOrderRequest,
+  type BatchCancelRequest,
+  type BatchCancelResult,
+} from './cancel-batch.ts'
 import { refreshPrices } from './displayed-market.ts'
 import { judgeDebtors, proceedLiquidations } from './liquidation.ts'
 import { liquidationPage, type LiquidationPage, type LiquidationQuery } from './liquidation-page.ts'
@@ -91,6 +97,15 @@ export class MarginDesk implements Desk {
   ): Reply<OrderReference> {
     const { mode, ...order } = request
     return this.#serve(now, (state) => placeOrder(state, { uid, mode, source: 'API' }, order))
+  }
+
+  /** Outside the document: cancels one order. */
+  cancelMarginOrder(
+    { uid }: AccountRef,
+    request: CancelMarginOrderRequest,
+    now: number,
+  ): Reply<OrderReference> {
+    return this.#serve(now, (state) => cancelOne(state, uid, request))
   }
 
   /** Outside the document: a loan without an order. */

@@ -25,6 +25,11 @@ export interface PendingQuery extends OrderName {
   readonly limit?: string | undefined
 }
 
+export interface HistoryQuery extends PendingQuery {
+  readonly startTime?: string | undefined
+  readonly endTime?: string | undefined
+}
+
 export interface NamedOrderRequest extends OrderName {
   readonly productType: string
   readonly symbol: string
@@ -52,16 +57,37 @@ export function futuresOrderDetail(state: CoreState, uid: string, request: Named
 /** Open orders, newest first. `endId` is the page's last: the next page's idLessThan. */
 export function futuresOrdersPending(state: CoreState, uid: string, query: PendingQuery) {
   const account = accountOf(state, uid)
+  return accept(orderPage(state, account, { query, orders: [...account.openOrders.values()] }))
+}
+
+/** Filled and cancelled orders, newest first: those of the idempotency window, no older ones are kept. */
+export function futuresOrdersHistory(state: CoreState, uid: string, query: HistoryQuery) {
+  const account = accountOf(state, uid)
+  const startAt = Number(query.startTime || 0)
+  const endAt = Number(query.endTime || Number.POSITIVE_INFINITY)
+  const orders = [...account.closedOrders.values()]
+    .filter(({ createdAt }) => createdAt >= startAt && createdAt <= endAt)
+    .sort((a, b) => a.sequence - b.sequence)
+  return accept(orderPage(state, account, { query, orders }))
+}
+
+interface PageParts {
+  readonly query: PendingQuery
+  /** Oldest first. */
+  readonly orders: readonly Order[]
+}
+
+function orderPage(state: CoreState, account: Account, { query, orders }: PageParts) {
   const limit = Math.min(PAGE_MAX, Number(query.limit ?? PAGE_MAX))
-  const page = [...account.openOrders.values()]
-    .reverse()
+  const page = orders
     .filter((order) => isAsked(state, order, query))
+    .reverse()
     .slice(0, limit)
   const last = page.at(-1)
-  return accept({
+  return {
     entrustedList: page.map((order) => toOrderRow(state, account, order)),
     endId: last === undefined ? null : orderIdText(last.sequence),
-  })
+  }
 }
 
 /** Cancels one order. */

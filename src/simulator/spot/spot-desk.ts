@@ -9,10 +9,18 @@ import { cancelOrder } from './spot-fill.ts'
 import { matchMarket } from './spot-matching.ts'
 import { isOpen } from './spot-order.ts'
 import { writeSpotPast } from './spot-past.ts'
-import { spotHistory, spotOrderInfo, spotSymbolRows } from './spot-queries.ts'
+import {
+  spotAssetRows,
+  spotHistory,
+  spotOrderInfo,
+  spotSymbolRows,
+  spotUnfilled,
+  type UnfilledQuery,
+} from './spot-queries.ts'
 import { spotRefusals } from './spot-refusals.ts'
 import { defaultSpotSettings, type SpotSettings } from './spot-settings.ts'
 import { openSpotState, spotAccountOf, type SpotState } from './spot-state.ts'
+import { type SpotSymbolRow } from './spot-symbol.ts'
 import { Withdrawals, type WithdrawalRecord } from './withdrawals.ts'
 
 /** What an account has at the spot desk. */
@@ -93,7 +101,7 @@ export class SpotDesk implements Desk {
     return spotOrderInfo(this.#state, uid, request)
   }
 
-  spotSymbols(request: WireRequestOf<'spotSymbols'>, now: number): Reply<WireResponseOf<'spotSymbols'>> {
+  spotSymbols(request: WireRequestOf<'spotSymbols'>, now: number): Reply<SpotSymbolRow[]> {
     this.advance(now)
     return spotSymbolRows(this.#state, request)
   }
@@ -133,6 +141,22 @@ export class SpotDesk implements Desk {
     }
     cancelOrder(this.#state, order, 'normal_cancel', this.#state.clock.now)
     return accept({ orderId: order.orderId, clientOid: order.clientOid })
+  }
+
+  /** The neighbouring unfilled-orders. */
+  spotUnfilledOrders({ uid }: AccountRef, query: UnfilledQuery, now: number) {
+    this.advance(now)
+    return spotUnfilled(this.#state, uid, query)
+  }
+
+  /** The neighbouring assets. */
+  spotAssets(
+    { uid }: AccountRef,
+    query: { readonly coin?: string | undefined; readonly assetType?: string | undefined },
+    now: number,
+  ) {
+    this.advance(now)
+    return spotAssetRows(this.#state, uid, query)
   }
 
   /** The account's address book, for the operator; the document's is set up on the web client. */

@@ -54,6 +54,25 @@ export function toOrderDetail(state: SpotState, order: SpotOrder): WireOrder {
   }
 }
 
+/** An order as the neighbouring unfilled-orders writes it. */
+export type WireUnfilledOrder = Omit<WireHistoryOrder, 'price' | 'feeDetail' | 'cancelReason'> & {
+  readonly basePrice: string
+}
+
+/** There `priceAvg` is the order's price, and `basePrice` what was paid so far. */
+export function toUnfilledOrder(order: SpotOrder): WireUnfilledOrder {
+  const { price, priceAvg, cancelReason: _none, ...rest } = shared(order)
+  return {
+    ...rest,
+    priceAvg: price,
+    basePrice: priceAvg || '0',
+    size: amountText(order.size),
+    status: DETAIL_STATUS[order.status],
+    tpslType: order.trigger === undefined ? 'normal' : 'tpsl',
+    triggerPrice: order.trigger === undefined ? null : amountText(order.trigger.price),
+  }
+}
+
 const DETAIL_STATUS: Readonly<Record<SpotStatus, string>> = {
   init: 'live',
   new: 'live',

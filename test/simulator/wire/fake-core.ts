@@ -122,6 +122,10 @@ const DATA: { readonly [Name in ServedName]?: ServedResponseOf<Name> } = {
   cancelPlanOrder: LISTS,
   spotPlaceOrder: REFERENCE,
   spotCancelOrder: REFERENCE,
+  ordersHistory: { entrustedList: [] },
+  closePositions: LISTS,
+  isolatedCancelOrder: REFERENCE,
+  crossedCancelOrder: REFERENCE,
   isolatedPlaceOrder: REFERENCE,
   crossedPlaceOrder: REFERENCE,
 }

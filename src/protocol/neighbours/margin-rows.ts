@@ -1,24 +1,31 @@
 import { z } from 'zod'
-import { defineEndpoint } from '../../protocol/endpoint.ts'
+import { defineEndpoint } from '../endpoint.ts'
 import {
   clientOid,
+  exchangeId,
   force,
+  foreignClientOid,
   orderReference,
   orderType,
   positiveDecimal,
   side,
   symbol,
-} from '../../protocol/values.ts'
+} from '../values.ts'
 
-/** Placing a margin order: outside the document, which reads, cancels and liquidates them. */
+/** Margin orders one at a time: outside the document, which reads, cancels in batch and liquidates them. */
 
 const columns = {
   method: 'POST',
   auth: 'schemeA',
   limit: { calls: 10, perMs: 1000, scope: 'uid' },
+  outside: true,
+  response: orderReference,
+} as const
+
+const placing = {
+  ...columns,
   retry: 'protocol',
   section: 'outside: place a margin order',
-  outside: true,
   request: z.looseObject({
     symbol,
     side,
@@ -30,17 +37,39 @@ const columns = {
     loanType: z.enum(['normal', 'autoLoan', 'autoRepay', 'autoLoanAndRepay']),
     clientOid: clientOid.optional(),
   }),
-  response: orderReference,
 } as const
 
 export const isolatedPlaceOrder = defineEndpoint({
-  ...columns,
+  ...placing,
   name: 'isolatedPlaceOrder',
   path: '/api/v2/margin/isolated/place-order',
 })
 
 export const crossedPlaceOrder = defineEndpoint({
-  ...columns,
+  ...placing,
   name: 'crossedPlaceOrder',
   path: '/api/v2/margin/crossed/place-order',
+})
+
+const cancelling = {
+  ...columns,
+  retry: 'repeatable',
+  section: 'outside: cancel a margin order',
+  request: z.looseObject({
+    symbol,
+    orderId: exchangeId.optional(),
+    clientOid: foreignClientOid.optional(),
+  }),
+} as const
+
+export const isolatedCancelOrder = defineEndpoint({
+  ...cancelling,
+  name: 'isolatedCancelOrder',
+  path: '/api/v2/margin/isolated/cancel-order',
+})
+
+export const crossedCancelOrder = defineEndpoint({
+  ...cancelling,
+  name: 'crossedCancelOrder',
+  path: '/api/v2/margin/crossed/cancel-order',
 })
