@@ -83,9 +83,9 @@ describe('[DET1] the core is a function of its events', () => {
   function live(): { effects: string; bench: EngineBench } {
     const bench = new EngineBench()
     const effects: string[] = []
-    const { tell } = bench
+    const tell = bench.tell.bind(bench)
     bench.tell = (event) => {
-      const done = tell.call(bench, event)
+      const done = tell(event)
       effects.push(JSON.stringify(done))
       return done
     }
