@@ -183,6 +183,16 @@ describe('a planted breach is found', () => {
       rule: 'dead-file',
     },
     { title: 'an any', files: { 'src/daemon/run.ts': 'export const x: any = 1\n' }, rule: 'any' },
+    {
+      title: 'an approval by somebody else than risk',
+      files: { 'src/execution/plan.ts': 'export const x = intent as Approved<OrderIntent>\n' },
+      rule: 'ticket',
+    },
+    {
+      title: 'a recorded batch that nobody recorded',
+      files: { 'src/daemon/door.ts': 'export const x = batch as Recorded<OutgoingBatch>\n' },
+      rule: 'ticket',
+    },
     { title: 'a cast to any', files: { 'src/daemon/run.ts': 'export const x = 1 as any\n' }, rule: 'any' },
     { title: 'a schema of any', files: { 'src/daemon/run.ts': 'export const x = z.any()\n' }, rule: 'any' },
     {

@@ -1,6 +1,6 @@
 /**
- * Proofs that a step was not skipped. Each brand is made in exactly one function (a test holds that), so
- * going round risk or the journal does not compile.
+ * Proofs that a step was not skipped. Each brand is made in exactly one file (`test/tidy.test.ts` holds
+ * that), so going round risk or the journal does not compile.
  */
 declare const approved: unique symbol
 declare const recorded: unique symbol

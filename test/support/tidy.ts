@@ -170,6 +170,7 @@ const FILE_RULES: readonly FileRule[] = [
   checkName,
   checkBarrel,
   checkAny,
+  checkTickets,
   checkReminders,
 ]
 
@@ -278,6 +279,25 @@ function checkAny({ path, code }: HouseFile): Breach[] {
     line,
     message: 'any switches the types off; take unknown',
   }))
+}
+
+/** Where each proof that a step was not skipped is made, and nowhere else. */
+const TICKET_MAKERS: Readonly<Record<string, string>> = {
+  Approved: 'src/risk/approve.ts',
+  Recorded: 'src/engine/record-send.ts',
+}
+
+function checkTickets({ path, code }: HouseFile): Breach[] {
+  return Object.entries(TICKET_MAKERS)
+    .filter(([, maker]) => path !== maker)
+    .flatMap(([ticket, maker]) =>
+      findAll(code, new RegExp(`\\bas\\s+${ticket}\\b`, 'g')).map((line) => ({
+        rule: 'ticket',
+        file: path,
+        line,
+        message: `makes ${ticket}, which only ${maker} may`,
+      })),
+    )
 }
 
 function checkReminders({ path, comments }: HouseFile): Breach[] {
