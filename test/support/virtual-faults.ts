@@ -1,85 +1,113 @@
-import { createRandom, type Random } from '../../src/lib/random.ts'
+import { SeededDraws } from './seeded-draws.ts'
 
-/** What can go wrong with one call, as a probability each. */
-export interface FaultRates {
-  /** Not a byte leaves: the connection is refused. */
-  readonly refusedConnection: number
-  /** The request never arrives; or arrives late, up to and beyond the exchange's tolerance. */
-  readonly requestLost: number
-  readonly requestLate: number
-  /** The exchange did it, and the answer never comes, or comes after the wait was given up. */
-  readonly answerLost: number
-  readonly answerLate: number
-  /** The same answer comes twice. */
-  readonly answerTwice: number
-  /** 5xx before or after the exchange did it; 429 before, and after. */
-  readonly serverErrorBefore: number
-  readonly serverErrorAfter: number
-  readonly rateLimited: number
-  readonly rateLimitedAfter: number
-  /** Of each item of a batch: refused, left out of both lists, in both, accepted without an orderId. */
-  readonly itemRejected: number
-  readonly itemMissing: number
-  readonly itemTwice: number
-  readonly orderIdMissing: number
-  /** Of each order of a cancel-all. */
-  readonly cancelFailed: number
+/** Everything that can go wrong in a world, in words. */
+export const FAULTS = {
+  refusedConnection: 'not a byte leaves: the connection is refused',
+  requestLost: 'the request never arrives',
+  requestLate: 'the request arrives late, up to and beyond the tolerance of the exchange',
+  answerLost: 'the exchange did it, and the answer never comes',
+  answerLate: 'the answer comes after the wait was given up',
+  answerTwice: 'the same answer comes twice',
+  serverErrorBefore: 'a 5xx, and nothing was done',
+  serverErrorAfter: 'a 5xx, and it was done',
+  rateLimited: 'a 429, and nothing was done',
+  rateLimitedAfter: 'a 429, and it was done',
+  itemRejected: 'one item of a batch is refused',
+  itemMissing: 'one item of a batch is in neither list of the answer',
+  itemTwice: 'one item of a batch is in both lists',
+  orderIdMissing: 'an order is accepted without an orderId',
+  cancelFailed: 'a cancel-all cancels nothing, and says so',
+  death: 'the process dies at some effect',
+  deathInRecovery: 'the process dies at one of its first effects',
+} as const satisfies Record<string, string>
+
+export type FaultKind = keyof typeof FAULTS
+
+/** The probability of each kind at each of its draws; a kind that is not named never strikes. */
+export type FaultRates = Readonly<Partial<Record<FaultKind, number>>>
+
+/** A fault that struck: the n-th draw of its kind at a site. */
+export interface StruckFault {
+  readonly site: string
+  readonly n: number
+  readonly fault: FaultKind
 }
 
-export const NO_FAULTS: FaultRates = {
-  refusedConnection: 0,
-  requestLost: 0,
-  requestLate: 0,
-  answerLost: 0,
-  answerLate: 0,
-  answerTwice: 0,
-  serverErrorBefore: 0,
-  serverErrorAfter: 0,
-  rateLimited: 0,
-  rateLimitedAfter: 0,
-  itemRejected: 0,
-  itemMissing: 0,
-  itemTwice: 0,
-  orderIdMissing: 0,
-  cancelFailed: 0,
+export interface VirtualFaultsOptions {
+  readonly seed: string
+  readonly rates: FaultRates
+  /** With a script exactly these strike, whatever the rates say. */
+  readonly script?: readonly StruckFault[] | undefined
 }
 
 /**
- * Draws faults. Every kind at every site has a stream of its own that depends on the seed alone, so taking
- * one fault away leaves the others as they were.
+ * Decides what goes wrong: by rates, every draw on its own address (seed, kind, site, n), or by a script of
+ * what struck in an earlier run. How hard a fault is follows from its address too, so that a run by the script
+ * of another is the same run, and one fault less leaves the others as they were.
  */
 export class VirtualFaults {
-  readonly #root: Random
-  readonly #streams = new Map<string, Random>()
+  readonly #draws: SeededDraws
   readonly #rates: FaultRates
-  /** How often each fault happened. */
-  readonly counts = new Map<keyof FaultRates, number>()
+  readonly #script: ReadonlySet<string> | undefined
+  readonly #counters = new Map<string, number>()
+  /** What struck, in order. */
+  readonly struck: StruckFault[] = []
   /** False: nothing goes wrong any more. */
   isOn = true
+  /** Hears of every fault that strikes. */
+  onStrike: (fault: StruckFault) => void = () => undefined
 
-  constructor(seed: string, rates: FaultRates) {
-    this.#root = createRandom(seed)
-    this.#rates = rates
+  constructor({ seed, rates, script }: VirtualFaultsOptions) {
+    this.#draws = new SeededDraws(seed)
+    this.#script = script && new Set(script.map(addressOf))
+    this.#rates = script === undefined ? rates : ratesOf(script)
   }
 
-  strikes(fault: keyof FaultRates, site: string): boolean {
-    const rate = this.#rates[fault]
+  /** @param n which draw of the kind at the site; the next one where the caller does not count them. */
+  strikes(fault: FaultKind, site: string, n?: number): boolean {
+    const rate = this.#rates[fault] ?? 0
     if (rate === 0) return false
-    const strikes = this.#stream(`${site}/${fault}`).next() < rate && this.isOn
-    if (strikes) this.counts.set(fault, (this.counts.get(fault) ?? 0) + 1)
-    return strikes
+    const name = `${fault}@${site}`
+    const draw = n ?? this.#count(name)
+    if (!this.isOn) return false
+    const isStruck = this.#script ? this.#script.has(`${name}#${draw}`) : this.#draws.unit(name, draw) < rate
+    if (!isStruck) return false
+    const struck = { site, n: draw, fault }
+    this.struck.push(struck)
+    this.onStrike(struck)
+    return true
   }
 
-  /** Whole ms in [from, to). */
-  delayMs(site: string, from: number, to: number): number {
-    return from + this.#stream(site).integer(Math.max(1, to - from))
+  /** How hard the fault is that struck last: a whole number in [from, to). */
+  severity(from: number, to: number): number {
+    const last = this.struck.at(-1)
+    return last ? this.#draws.integer(`${last.fault}@${last.site}/severity`, last.n, [from, to]) : from
   }
 
-  #stream(name: string): Random {
-    const known = this.#streams.get(name)
-    if (known) return known
-    const stream = this.#root.fork(name)
-    this.#streams.set(name, stream)
-    return stream
+  /** Whole ms in [from, to): what happens anyway, without a fault. */
+  delayMs(site: string, from: number, to: number, n?: number): number {
+    return this.#draws.integer(site, n ?? this.#count(site), [from, to])
   }
+
+  /** How often each fault struck. */
+  counts(): ReadonlyMap<FaultKind, number> {
+    const counts = new Map<FaultKind, number>()
+    for (const { fault } of this.struck) counts.set(fault, (counts.get(fault) ?? 0) + 1)
+    return counts
+  }
+
+  #count(name: string): number {
+    const n = this.#counters.get(name) ?? 0
+    this.#counters.set(name, n + 1)
+    return n
+  }
+}
+
+function addressOf({ fault, site, n }: StruckFault): string {
+  return `${fault}@${site}#${n}`
+}
+
+/** A kind that a script never names is not even drawn. */
+function ratesOf(script: readonly StruckFault[]): FaultRates {
+  return Object.fromEntries(script.map(({ fault }) => [fault, 1]))
 }

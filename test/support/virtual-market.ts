@@ -19,6 +19,12 @@ export interface VirtualMarketOptions {
   readonly jumpEvery: number
 }
 
+/** Each symbol walks by a stream of its own: one symbol less leaves the others as they were. */
+interface Walk {
+  readonly quote: MutableQuote
+  readonly random: Random
+}
+
 type MutableQuote = { -readonly [Field in keyof Quote]: Quote[Field] }
 
 /** A market of plain random walks, lively enough that ladders fill within seconds, and cheap to step. */
@@ -27,29 +33,32 @@ export class VirtualMarket implements Market {
   readonly speed = 1
   readonly endsAt = undefined
   readonly #options: VirtualMarketOptions
-  readonly #random: Random
-  readonly #quotes: Map<string, MutableQuote>
+  readonly #walks: ReadonlyMap<string, Walk>
   #nextAt: number
 
   constructor(options: VirtualMarketOptions) {
     this.#options = options
-    this.#random = createRandom(options.seed)
     this.#nextAt = options.startAt
-    this.#quotes = new Map([...options.startTicks].map(([symbol, ticks]) => [symbol, firstQuote(ticks)]))
+    this.#walks = new Map(
+      [...options.startTicks].map(([symbol, ticks]) => [
+        symbol,
+        { quote: firstQuote(ticks), random: createRandom(`${options.seed}/${symbol}`) },
+      ]),
+    )
   }
 
   advance(now: number, visit: (step: MarketStep) => void): boolean {
     for (; this.#nextAt <= now; this.#nextAt += this.#options.stepMs) {
-      for (const [symbol, quote] of this.#quotes) {
-        this.#move(quote)
-        visit({ at: this.#nextAt, symbol, quote })
+      for (const [symbol, walk] of this.#walks) {
+        this.#move(walk)
+        visit({ at: this.#nextAt, symbol, quote: walk.quote })
       }
     }
     return true
   }
 
   quote(symbol: string): Quote | undefined {
-    return this.#quotes.get(symbol)
+    return this.#walks.get(symbol)?.quote
   }
 
   pastDay(): readonly MinuteBar[] {
@@ -64,9 +73,8 @@ export class VirtualMarket implements Market {
     } as unknown as MarketState
   }
 
-  #move(quote: MutableQuote): void {
+  #move({ quote, random }: Walk): void {
     const { moveTicks, jumpEvery } = this.#options
-    const random = this.#random
     const reach = random.integer(jumpEvery) === 0 ? moveTicks * 10 : moveTicks
     quote.bidTicks = Math.max(1000, quote.bidTicks + random.integer(2 * reach + 1) - reach)
     quote.askTicks = quote.bidTicks + 1 + random.integer(3)

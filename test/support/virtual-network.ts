@@ -27,6 +27,7 @@ export interface VirtualCall<Data> {
 /** Between a client and the exchange: it delays, loses, repeats, and answers in the exchange's name. */
 export class VirtualNetwork {
   readonly #options: VirtualNetworkOptions
+  readonly #calls = new Map<string, number>()
 
   constructor(options: VirtualNetworkOptions) {
     this.#options = options
@@ -35,43 +36,47 @@ export class VirtualNetwork {
   send<Data>(call: VirtualCall<Data>): void {
     const { time, faults, requestTimeoutMs } = this.#options
     const { site } = call
+    // Everything about a call is drawn by its number at the site.
+    const n = this.#calls.get(site) ?? 0
+    this.#calls.set(site, n + 1)
     const answered = once(call)
-    if (faults.strikes('refusedConnection', site)) {
-      time.after(this.#latency(site), () => answered(notSent(call.ourNow())))
+    if (faults.strikes('refusedConnection', site, n)) {
+      time.after(this.#latency(site, n), () => answered(notSent(call.ourNow())))
       return
     }
     time.after(requestTimeoutMs, () => answered(timedOut(call.ourNow())))
-    if (faults.strikes('requestLost', site)) return
-    const arrives = faults.strikes('requestLate', site) ? this.#late(site) : this.#latency(site)
-    time.after(arrives, () => this.#arrive(call, answered))
+    if (faults.strikes('requestLost', site, n)) return
+    const arrives = faults.strikes('requestLate', site, n) ? this.#late() : this.#latency(site, n)
+    time.after(arrives, () => this.#arrive(call, n, answered))
   }
 
-  #arrive<Data>(call: VirtualCall<Data>, answered: (answer: Answer<Data>) => void): void {
+  #arrive<Data>(call: VirtualCall<Data>, n: number, answered: (answer: Answer<Data>) => void): void {
     const { time, faults } = this.#options
     const { site } = call
     const requestTime = time.now
-    const answer = (make: () => Answer<Data>, delayMs = this.#latency(site)): void =>
-      time.after(delayMs, () => answered(make()))
-    if (faults.strikes('serverErrorBefore', site)) return answer(() => brokenServer(call.ourNow()))
-    if (faults.strikes('rateLimited', site)) return answer(() => tooMany(call.ourNow()))
+    const latencyMs = this.#latency(`${site}/answer`, n)
+    const answer = (make: () => Answer<Data>): void => time.after(latencyMs, () => answered(make()))
+    if (faults.strikes('serverErrorBefore', site, n)) return answer(() => brokenServer(call.ourNow()))
+    if (faults.strikes('rateLimited', site, n)) return answer(() => tooMany(call.ourNow()))
     const reply = call.perform()
-    if (faults.strikes('answerLost', site)) return
-    if (faults.strikes('serverErrorAfter', site)) return answer(() => brokenServer(call.ourNow()))
-    if (faults.strikes('rateLimitedAfter', site)) return answer(() => tooMany(call.ourNow()))
+    if (faults.strikes('answerLost', site, n)) return
+    if (faults.strikes('serverErrorAfter', site, n)) return answer(() => brokenServer(call.ourNow()))
+    if (faults.strikes('rateLimitedAfter', site, n)) return answer(() => tooMany(call.ourNow()))
     const made = (): Answer<Data> => toAnswer(reply, { receivedAt: call.ourNow(), requestTime })
-    const isTwice = faults.strikes('answerTwice', site)
-    time.after(faults.strikes('answerLate', site) ? this.#late(site) : this.#latency(site), () => {
+    const isTwice = faults.strikes('answerTwice', site, n)
+    time.after(faults.strikes('answerLate', site, n) ? this.#late() : latencyMs, () => {
       answered(made())
-      if (isTwice) time.after(this.#latency(site), () => call.hear(made()))
+      if (isTwice) time.after(this.#latency(`${site}/again`, n), () => call.hear(made()))
     })
   }
 
-  #latency(site: string): number {
-    return this.#options.faults.delayMs(`${site}/latency`, 3, 40)
+  #latency(site: string, n: number): number {
+    return this.#options.faults.delayMs(`${site}/latency`, 3, 40, n)
   }
 
-  #late(site: string): number {
-    return this.#options.faults.delayMs(`${site}/late`, 40, this.#options.lateMsMax)
+  /** Of the fault that has just struck. */
+  #late(): number {
+    return this.#options.faults.severity(40, this.#options.lateMsMax)
   }
 }
 

@@ -53,8 +53,6 @@ export interface VirtualShellOptions {
   readonly pageFills: number
   /** How far our clock is ahead of the exchange's, ms. */
   readonly skewMs: number
-  /** How many effects are performed before the process dies; drawn anew for each life. */
-  readonly effectsToLive: () => number
   readonly watchers: readonly ShellWatcher[]
 }
 
@@ -116,7 +114,7 @@ export class VirtualShell {
 
   /** A process begins: the book is rebuilt, and the clock measured before anything else. */
   start(): void {
-    const { settings, strategies, watchers, effectsToLive } = this.#options
+    const { settings, strategies, watchers } = this.#options
     const book = rebuildBook(this.journal.load(), settings.positionMode)
     const life: Life = {
       engine: createEngine(settings, book),
@@ -124,7 +122,7 @@ export class VirtualShell {
       reader: this.#createReader(settings.positionMode, () => !life.isOver),
       queue: [],
       tickers: undefined,
-      effectsLeft: effectsToLive(),
+      effectsLeft: Number.POSITIVE_INFINITY,
       hasBegun: false,
       isBusy: false,
       isOver: false,
@@ -140,6 +138,11 @@ export class VirtualShell {
     this.#life.isOver = true
     for (const watcher of this.#options.watchers) watcher.onDeath?.()
     this.journal.crash()
+  }
+
+  /** The process dies once so many more effects have been performed, unless it dies earlier. */
+  dieAfter(effects: number): void {
+    if (this.#life) this.#life.effectsLeft = Math.min(this.#life.effectsLeft, effects)
   }
 
   /** From now on the process lives until it is told to stop. */

@@ -10,34 +10,57 @@ import {
   z,
 } from '../../src/strategy/contract.ts'
 
-interface Counted {
+interface StrategyState {
+  /** How often it has decided. */
   readonly decisions: number
-  readonly placed: number
 }
 
-type Script = (view: InstrumentView, random: Random, state: Counted) => Intent[]
+type Script = (view: InstrumentView, random: Random, decision: number) => Intent[]
 
-/** A strategy that follows a script, with random numbers that depend on its seed and how often it decided. */
-function scripted(name: string, seed: string, script: Script): Strategy {
+export const STRATEGY_KINDS = ['ladder', 'targeter', 'placer'] as const
+
+export interface ScriptedStrategyOptions {
+  readonly kind: (typeof STRATEGY_KINDS)[number]
+  readonly seed: string
+  /** Levels of a ladder, lots of a target or an order, at most. */
+  readonly size: number
+  /** The decisions (from 0) on which it says anything; absent: all of them. */
+  readonly decisions?: readonly number[] | undefined
+}
+
+/**
+ * A strategy that follows a script. What it says of an instrument follows from its seed, the instrument and
+ * how often it decided, so that a decision or an instrument less leaves the rest of what it says as it was.
+ */
+export function createScriptedStrategy({ kind, seed, size, decisions }: ScriptedStrategyOptions): Strategy {
+  const script = SCRIPTS[kind](size)
+  const speaksOn = decisions && new Set(decisions)
   return defineStrategy({
-    name,
+    name: kind,
     params: z.strictObject({}),
-    initialState: (): Counted => ({ decisions: 0, placed: 0 }),
+    initialState: (): StrategyState => ({ decisions: 0 }),
     decide(snapshot: SnapshotView, { state }) {
-      const random = createRandom(`${seed}/${state.decisions}`)
-      const intents = snapshot.instruments
-        .filter((view) => view.hasPrices)
-        .flatMap((view) => script(view, random, state))
-      const places = intents.filter(({ kind }) => kind === 'place').length
-      return { intents, state: { decisions: state.decisions + 1, placed: state.placed + places } }
+      const decision = state.decisions
+      const speaks = speaksOn?.has(decision) ?? true
+      const views = speaks ? snapshot.instruments.filter((view) => view.hasPrices) : []
+      const intents = views.flatMap((view) =>
+        script(view, createRandom(`${seed}/${view.symbol}/${decision}`), decision),
+      )
+      return { intents, state: { decisions: decision + 1 } }
     },
   })
 }
 
+const SCRIPTS: Readonly<Record<ScriptedStrategyOptions['kind'], (size: number) => Script>> = {
+  ladder: ladderOf,
+  targeter: targeterOf,
+  placer: placerOf,
+}
+
 /** A ladder round the market that now and then moves, shrinks, crosses, or is taken away. */
-export function createLadder(seed: string, levelsMax: number): Strategy {
-  return scripted('ladder', seed, (view, random, { decisions }) => {
-    if (decisions % 7 !== 0 && random.integer(4) > 0) return []
+function ladderOf(levelsMax: number): Script {
+  return (view, random, decision) => {
+    if (decision % 7 !== 0 && random.integer(4) > 0) return []
     if (random.integer(15) === 0) return [random.integer(2) === 0 ? view.cancelAll() : view.quote([])]
     const levels: QuoteLevel[] = []
     const count = 1 + random.integer(levelsMax)
@@ -49,26 +72,26 @@ export function createLadder(seed: string, levelsMax: number): Strategy {
       levels.push({ side: 'sell', ticks: view.askTicks + start + level * gap, lots })
     }
     return [view.quote(levels)]
-  })
+  }
 }
 
 /** Wants another position every now and then: flat, a little, or the other way. */
-export function createTargeter(seed: string, lotsMax: number): Strategy {
-  return scripted('targeter', seed, (view, random, { decisions }) => {
-    if (decisions % 5 !== 0 && random.integer(6) > 0) return []
+function targeterOf(lotsMax: number): Script {
+  return (view, random, decision) => {
+    if (decision % 5 !== 0 && random.integer(6) > 0) return []
     return [view.target(random.integer(4) === 0 ? 0 : random.integer(2 * lotsMax + 1) - lotsMax)]
-  })
+  }
 }
 
 /** Places orders of every kind by name, uses a name twice now and then, and cleans up now and then. */
-export function createPlacer(seed: string, lotsMax: number): Strategy {
-  return scripted('placer', seed, (view, random, { decisions, placed }) => {
+function placerOf(lotsMax: number): Script {
+  return (view, random, decision) => {
     if (random.integer(3) > 0) return []
     if (random.integer(25) === 0) return [view.cancelAll()]
-    const again = random.integer(12) === 0 && placed > 0
-    const key = again ? `p:${placed - 1}:0` : `p:${placed}:${decisions % 1}`
+    const isAgain = random.integer(12) === 0 && decision > 0
+    const key = `p:${view.symbol}:${isAgain ? decision - 1 - random.integer(Math.min(3, decision)) : decision}`
     return [view.place({ key, ...randomOrder(view, random, lotsMax) })]
-  })
+  }
 }
 
 function randomOrder(

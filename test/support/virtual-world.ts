@@ -1,17 +1,18 @@
 import { createHash, type Hash } from 'node:crypto'
-import { type StrategyId } from '../../src/domain/ids.ts'
+import { type StrategyId, toStrategyId } from '../../src/domain/ids.ts'
 import { type Instrument } from '../../src/domain/instrument.ts'
 import { type EngineSettings, type StrategySettings } from '../../src/engine/settings.ts'
 import { type StopPolicy } from '../../src/engine/event.ts'
 import { decimal } from '../../src/lib/decimal.ts'
-import { type Random, createRandom } from '../../src/lib/random.ts'
 import { type Instrument as ListedInstrument } from '../../src/simulator/core/instruments.ts'
-import { type WorldPlan } from './world-plan.ts'
+import { type Strategy } from '../../src/strategy/define-strategy.ts'
+import { type StrategyPlan, type WorldPlan } from './world-plan.ts'
 import { INVARIANTS, type Violation, type World } from './invariants.ts'
-import { VirtualFaults } from './virtual-faults.ts'
+import { type FaultKind, type StruckFault, VirtualFaults } from './virtual-faults.ts'
 import { VirtualExchange } from './virtual-exchange.ts'
 import { VirtualNetwork } from './virtual-network.ts'
 import { type ShellWatcher, VirtualShell } from './virtual-shell.ts'
+import { createScriptedStrategy } from './virtual-strategies.ts'
 import { VirtualTime } from './virtual-time.ts'
 
 /** Monday 2 June 2025, 06:00 UTC: two hours before the next funding. */
@@ -24,6 +25,11 @@ const STOP_MS_MAX = 60_000
 const TOLERANCE_MS = 3000
 const HORIZON_MS = 3600
 const REQUEST_TIMEOUT_MS = 600
+/** Deaths are drawn on this grid of virtual time, and strike within so many effects. */
+const DEATH_GRID_MS = 250
+const AIMED_EFFECTS_MAX = 60
+const RECOVERY_EFFECTS_MAX = 40
+const LONG_DOWN_MS = 8000
 
 export interface WorldReport {
   readonly seed: string
@@ -34,14 +40,16 @@ export interface WorldReport {
   readonly lives: number
   readonly orders: number
   readonly fills: number
-  readonly faults: ReadonlyMap<string, number>
+  readonly faults: ReadonlyMap<FaultKind, number>
+  /** Every fault that struck, in order: a run by this script is the same run. */
+  readonly script: readonly StruckFault[]
   readonly lines: readonly string[]
 }
 
 /** Runs a world to its end and says what did not hold. */
 export function runWorld(plan: WorldPlan): WorldReport {
   const time = new VirtualTime(START_AT)
-  const faults = new VirtualFaults(`${plan.seed}/faults`, plan.faults)
+  const faults = new VirtualFaults({ seed: plan.seed, rates: plan.faults, script: plan.script })
   const exchange = new VirtualExchange({
     time,
     faults,
@@ -62,7 +70,6 @@ export function runWorld(plan: WorldPlan): WorldReport {
     lateMsMax: TOLERANCE_MS * 2,
   })
   const settings = buildSettings(plan, exchange.instruments)
-  const deaths = createRandom(`${plan.seed}/deaths`)
   const watchers: ShellWatcher[] = []
   const shell = new VirtualShell({
     time,
@@ -70,17 +77,17 @@ export function runWorld(plan: WorldPlan): WorldReport {
     network,
     faults,
     settings,
-    strategies: new Map([...plan.strategies].map(([id, { strategy }]) => [id, strategy])),
+    strategies: new Map(plan.strategies.map((one) => [toStrategyId(one.id), createStrategy(plan.seed, one)])),
     polling: { tickersMs: TICKERS_MS, fillsMs: 500, positionsMs: 1000, timeMs: 50 },
     pageFills: plan.pageFills,
     skewMs: plan.skewMs,
-    effectsToLive: () => drawLife(deaths, plan.lifeEffects, faults.isOn),
     watchers,
   })
   const world: World = { plan, settings, time, shell, exchange, violations: [], facts: createFacts() }
   const tracer = new Tracer(world)
   watchers.push(tracer, ...INVARIANTS.map((invariant) => invariant.watch(world)))
-  watchers.push(restarter(world, deaths))
+  watchers.push(restarter(world, faults))
+  aimDeaths(world, faults)
   runPhases(world, faults)
   for (const watcher of watchers) (watcher as { atEnd?(): void }).atEnd?.()
   return {
@@ -91,7 +98,8 @@ export function runWorld(plan: WorldPlan): WorldReport {
     lives: tracer.lives,
     orders: exchange.truth.orders.size,
     fills: exchange.ledger().counts.fills,
-    faults: faults.counts,
+    faults: faults.counts(),
+    script: faults.struck,
     lines: tracer.lines,
   }
 }
@@ -125,18 +133,42 @@ function stop({ time, shell, facts, violations }: World, policy: StopPolicy): vo
   time.runUntil(time.now + STOP_MS_MAX, () => facts.stoppedClean !== undefined || violations.length > 0)
 }
 
-function drawLife(random: Random, lifeEffects: number, isDying: boolean): number {
-  return Number.isFinite(lifeEffects) && isDying
-    ? 1 + random.integer(2 * lifeEffects)
-    : Number.POSITIVE_INFINITY
+/** At every moment of a grid a death may be aimed at one of the next effects. */
+function aimDeaths({ time, shell }: World, faults: VirtualFaults): void {
+  const aim = (): void => {
+    if (!faults.isOn) return
+    if (faults.strikes('death', 'process', gridMoment(time))) {
+      shell.dieAfter(faults.severity(0, AIMED_EFFECTS_MAX))
+    }
+    time.after(DEATH_GRID_MS, aim)
+  }
+  time.after(DEATH_GRID_MS, aim)
 }
 
-/** A dead process is started again, soon or late. */
-function restarter({ time, shell }: World, random: Random): ShellWatcher {
+/** A dead process is started again, soon or late, and may die again before it has got anywhere. */
+function restarter({ time, shell }: World, faults: VirtualFaults): ShellWatcher {
   return {
-    onDeath: () =>
-      time.after(random.integer(5) === 0 ? 8000 : 100 + random.integer(1500), () => shell.start()),
+    onBirth: () => {
+      if (faults.strikes('deathInRecovery', 'process', gridMoment(time))) {
+        shell.dieAfter(faults.severity(0, RECOVERY_EFFECTS_MAX))
+      }
+    },
+    onDeath: () => {
+      const n = gridMoment(time)
+      const isSoon = faults.delayMs('process/restart', 0, 5, n) > 0
+      const delayMs = isSoon ? 100 + faults.delayMs('process/down', 0, 1500, n) : LONG_DOWN_MS
+      time.after(delayMs, () => shell.start())
+    },
   }
+}
+
+/** What happens to a process is drawn by the moment, so that one death less leaves the others where they were. */
+function gridMoment(time: VirtualTime): number {
+  return Math.floor((time.now - START_AT) / DEATH_GRID_MS)
+}
+
+function createStrategy(seed: string, { id, kind, size, decisions }: StrategyPlan): Strategy {
+  return createScriptedStrategy({ kind, size, decisions, seed: `${seed}/${id}` })
 }
 
 /** Everything that happened as text: its hash tells two runs apart, its last lines tell what went wrong. */
@@ -190,10 +222,10 @@ class Tracer implements ShellWatcher {
 
 function buildSettings(plan: WorldPlan, listed: readonly ListedInstrument[]): EngineSettings {
   const instruments = new Map(listed.map((one) => [one.symbol, toInstrument(one)]))
-  const strategies = [...plan.strategies].map(([id, { symbols }]): [StrategyId, StrategySettings] => [
-    id,
+  const strategies = plan.strategies.map(({ id, symbols }): [StrategyId, StrategySettings] => [
+    toStrategyId(id),
     {
-      id,
+      id: toStrategyId(id),
       symbols,
       feeds: new Map(),
       limits: new Map(

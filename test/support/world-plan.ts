@@ -1,99 +1,120 @@
-import { type StrategyId, toStrategyId } from '../../src/domain/ids.ts'
-import { type PositionMode } from '../../src/domain/instrument.ts'
-import { type StopPolicy } from '../../src/engine/event.ts'
-import { type Random, createRandom } from '../../src/lib/random.ts'
+import { z } from 'zod'
 import { type CoreSettings } from '../../src/simulator/core/settings.ts'
-import { type Strategy } from '../../src/strategy/define-strategy.ts'
-import { type FaultRates, NO_FAULTS } from './virtual-faults.ts'
-import { createLadder, createPlacer, createTargeter } from './virtual-strategies.ts'
+import { type Random, createRandom } from '../../src/lib/random.ts'
+import { FAULTS, type FaultKind, type FaultRates } from './virtual-faults.ts'
+import { STRATEGY_KINDS } from './virtual-strategies.ts'
+
+const FAULT_KINDS = Object.keys(FAULTS) as FaultKind[]
+
+const faultKind = z.enum(FAULT_KINDS)
+
+/** One strategy of a world. */
+const strategyPlan = z.strictObject({
+  id: z.string(),
+  kind: z.enum(STRATEGY_KINDS),
+  /** Levels of a ladder, lots of a target or an order, at most. */
+  size: z.int().positive(),
+  symbols: z.array(z.string()),
+  /** The decisions (from 0) on which it says anything; absent: all of them. */
+  decisions: z.array(z.int().nonnegative()).optional(),
+})
+
+/**
+ * What a world is made of, as plain JSON: it can be printed, changed and kept. A field that is added later has a
+ * default that leaves kept worlds as they were.
+ */
+export const worldPlanSchema = z.strictObject({
+  seed: z.string(),
+  positionMode: z.enum(['one_way_mode', 'hedge_mode']),
+  symbols: z.array(z.string()),
+  strategies: z.array(strategyPlan),
+  /** Which reading of the exchange: settings of its core. */
+  core: z.custom<Partial<CoreSettings>>((value) => typeof value === 'object' && value !== null),
+  faults: z.partialRecord(faultKind, z.number()),
+  /** With a script exactly these faults strike, and the rates above say only where they came from. */
+  script: z.array(z.strictObject({ site: z.string(), n: z.int(), fault: faultKind })).optional(),
+  /** How far our clock is ahead of the exchange's, ms. */
+  skewMs: z.number(),
+  pageFills: z.int(),
+  onRestart: z.enum(['fence', 'adopt']),
+  stop: z.enum(['cancel', 'leave', 'flatten']),
+  /** How long faults last, virtual ms. */
+  faultyMs: z.number(),
+  /** Largest step of the market, in ticks. */
+  moveTicks: z.number(),
+  /** Whether a second core runs along and must say the same (DET1). */
+  hasTwin: z.boolean(),
+})
+
+export type WorldPlan = z.infer<typeof worldPlanSchema>
+export type StrategyPlan = z.infer<typeof strategyPlan>
 
 /** How long faults last, virtual ms. */
 const FAULTY_MS = 45_000
 
-/** What a world is made of. Follows from its seed alone; a test may change any part of it. */
-export interface WorldPlan {
-  readonly seed: string
-  readonly positionMode: PositionMode
-  readonly symbols: readonly string[]
-  readonly strategies: ReadonlyMap<
-    StrategyId,
-    { readonly strategy: Strategy; readonly symbols: readonly string[] }
-  >
-  readonly core: Partial<CoreSettings>
-  readonly faults: FaultRates
-  /** How many effects a process lives for, about; infinite for one that does not die. */
-  readonly lifeEffects: number
-  readonly skewMs: number
-  readonly pageFills: number
-  readonly onRestart: 'fence' | 'adopt'
-  readonly stop: StopPolicy
-  readonly faultyMs: number
-  readonly moveTicks: number
-  /** Whether a second core runs along and must say the same (DET1). */
-  readonly hasTwin: boolean
-}
-
 /** Draws a world: which faults there are, how strong, which reading of the exchange, which strategies. */
 export function planWorld(seed: string): WorldPlan {
-  const random = createRandom(`${seed}/plan`)
-  const positionMode = pick<PositionMode>(random, ['one_way_mode', 'hedge_mode'])
-  const symbols = random.integer(3) === 0 ? ['BTCUSDT', 'ETHUSDT'] : ['BTCUSDT']
-  const idempotency = pick<CoreSettings['idempotency']>(random, ['replay', 'duplicateError', 'pendingOnly'])
+  // Each part has a stream of its own: a part that is added leaves the others as they were.
+  const part = (name: string): Random => createRandom(`${seed}/plan/${name}`)
+  const symbols = part('symbols').integer(3) === 0 ? ['BTCUSDT', 'ETHUSDT'] : ['BTCUSDT']
+  const idempotency = pick(part('idempotency'), ['replay', 'duplicateError', 'pendingOnly'] as const)
+  const isSkewed = part('isSkewed').integer(3) === 0
   return {
     seed,
-    positionMode,
+    positionMode: pick(part('positionMode'), ['one_way_mode', 'hedge_mode'] as const),
     symbols,
-    strategies: planStrategies(random, seed, symbols),
+    strategies: planStrategies(part('strategies'), symbols),
     core: {
       idempotency,
-      postOnlyCross: pick(random, ['reject', 'cancel']),
-      cancelAllEmpty: pick(random, ['error', 'emptyLists']),
-      fillVisibilityLagMs: pick(random, [0, 0, 150, 380]),
-      matchingLagMs: pick(random, [0, 0, 100]),
+      postOnlyCross: pick(part('postOnlyCross'), ['reject', 'cancel'] as const),
+      cancelAllEmpty: pick(part('cancelAllEmpty'), ['error', 'emptyLists'] as const),
+      fillVisibilityLagMs: pick(part('fillVisibilityLagMs'), [0, 0, 150, 380]),
+      matchingLagMs: pick(part('matchingLagMs'), [0, 0, 100]),
     },
-    faults: planFaults(random, idempotency),
-    lifeEffects: random.integer(2) === 0 ? Number.POSITIVE_INFINITY : 300 + random.integer(3000),
-    skewMs: random.integer(3) === 0 ? random.integer(20_000) - 10_000 : 0,
-    pageFills: pick(random, [2, 5, 100]),
-    onRestart: pick(random, ['fence', 'adopt']),
-    stop: pick(random, ['cancel', 'leave', 'flatten']),
+    faults: planFaults(part, idempotency),
+    skewMs: isSkewed ? part('skewMs').integer(20_000) - 10_000 : 0,
+    pageFills: pick(part('pageFills'), [2, 5, 100]),
+    onRestart: pick(part('onRestart'), ['fence', 'adopt'] as const),
+    stop: pick(part('stop'), ['cancel', 'leave', 'flatten'] as const),
     faultyMs: FAULTY_MS,
-    moveTicks: 1 + random.integer(8),
-    hasTwin: random.integer(8) === 0,
+    moveTicks: 1 + part('moveTicks').integer(8),
+    hasTwin: part('hasTwin').integer(8) === 0,
   }
 }
 
-function planStrategies(random: Random, seed: string, symbols: readonly string[]): WorldPlan['strategies'] {
-  const makers = [
-    () => createLadder(`${seed}/ladder`, 1 + random.integer(8)),
-    () => createTargeter(`${seed}/target`, 1 + random.integer(6)),
-    () => createPlacer(`${seed}/place`, 1 + random.integer(5)),
-  ]
-  const count = 1 + random.integer(2)
-  return new Map(
-    Array.from({ length: count }, (_, index) => {
-      const strategy = (makers[random.integer(makers.length)] ?? createLadderOf)(seed)
-      const own = index > 0 && random.integer(2) === 0 ? symbols.slice(0, 1) : symbols
-      return [toStrategyId(`s${index}`), { strategy, symbols: own }] as const
-    }),
-  )
-}
+/** How large each kind of strategy may be. */
+const SIZES_MAX: Readonly<Record<StrategyPlan['kind'], number>> = { ladder: 8, targeter: 6, placer: 5 }
 
-function createLadderOf(seed: string): Strategy {
-  return createLadder(`${seed}/ladder`, 3)
+function planStrategies(random: Random, symbols: readonly string[]): StrategyPlan[] {
+  return Array.from({ length: 1 + random.integer(2) }, (_, index) => {
+    const kind = pick(random, STRATEGY_KINDS)
+    const size = 1 + random.integer(SIZES_MAX[kind])
+    const own = index > 0 && random.integer(2) === 0 ? symbols.slice(0, 1) : symbols
+    return { id: `s${index}`, kind, size, symbols: [...own] }
+  })
 }
 
 /** Each kind of fault is there in every third world, mild or strong. */
-function planFaults(random: Random, idempotency: CoreSettings['idempotency']): FaultRates {
-  const isCalm = random.integer(10) === 0
-  const rates: { -readonly [Fault in keyof FaultRates]: number } = { ...NO_FAULTS }
-  for (const fault of Object.keys(rates) as (keyof FaultRates)[]) {
-    const rate = pick(random, [0.01, 0.03, 0.1])
-    const isThere = random.integer(3) === 0 && !isCalm
-    if (isThere) rates[fault] = rate
+function planFaults(
+  part: (name: string) => Random,
+  idempotency: CoreSettings['idempotency'] | undefined,
+): FaultRates {
+  const isCalm = part('isCalm').integer(10) === 0
+  const rates: { [Fault in FaultKind]?: number } = {}
+  for (const fault of FAULT_KINDS) {
+    const random = part(`faults/${fault}`)
+    const rate = pick(random, RATES[fault] ?? [0.01, 0.03, 0.1])
+    if (random.integer(3) === 0 && !isCalm) rates[fault] = rate
   }
   // Where only open orders are remembered, a 429 that hides a success cannot be told from one that does not.
-  return idempotency === 'pendingOnly' ? { ...rates, rateLimitedAfter: 0 } : rates
+  if (idempotency === 'pendingOnly') delete rates.rateLimitedAfter
+  return rates
+}
+
+/** Kinds that are not drawn at every call: a death at every moment of a grid, one in recovery at every birth. */
+const RATES: { readonly [Fault in FaultKind]?: readonly number[] } = {
+  death: [0.005, 0.015, 0.04],
+  deathInRecovery: [0.3, 0.6],
 }
 
 function pick<Value>(random: Random, values: readonly Value[]): Value {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { runWorld } from '../support/virtual-world.ts'
-import { planWorld } from '../support/world-plan.ts'
+import { planWorld, worldPlanSchema } from '../support/world-plan.ts'
 
 /** A share that ends in seconds on a busy machine; `node test/worlds/run-worlds.ts` runs as many as one likes. */
 const WORLDS = 80
@@ -17,7 +17,6 @@ describe('[ORD1..8] [RSK1..3] [MKT1] [DET1] [DET2] in a hostile world nothing is
       .map(({ seed, violations: [one], faults }) => ({
         again: `node test/worlds/run-worlds.ts --trace ${seed}`,
         violation: one,
-        // To shrink it by hand: take these away one at a time in planWorld(seed).faults; the others stay.
         faults: Object.fromEntries(faults),
       }))
 
@@ -30,6 +29,23 @@ describe('[DET1] a seed is a world', () => {
     const hashes = [runWorld(planWorld(seed)).traceHash, runWorld(planWorld(seed)).traceHash]
 
     expect(hashes[1]).toBe(hashes[0])
+  })
+
+  test.each(['2', '3', '11'])('seed %s runs by the script of what struck to the same trace', (seed) => {
+    const plan = planWorld(seed)
+    const byRates = runWorld(plan)
+
+    const byScript = runWorld({ ...plan, script: [...byRates.script] })
+
+    expect(byRates.script.length).toBeGreaterThan(10)
+    expect(byScript.traceHash).toBe(byRates.traceHash)
+    expect(byScript.script).toEqual(byRates.script)
+  })
+
+  test('a plan is plain JSON', () => {
+    const plan = planWorld('5')
+
+    expect(worldPlanSchema.parse(JSON.parse(JSON.stringify(plan)))).toEqual(plan)
   })
 
   test('another seed is another world', () => {
