@@ -6,8 +6,8 @@ import { type StoredRow, type StoredTable } from './store.ts'
  */
 export class ChangeSet {
   readonly isEnabled: boolean
-  /** By table and id, how to write the row when the time comes; undefined when the row is gone. */
-  readonly #rows = new Map<string, Change>()
+  /** By table and id. A row writes itself when its `json` is read, and is the more costly for it. */
+  readonly #rows = new Map<string, StoredRow>()
 
   constructor(isEnabled: boolean) {
     this.isEnabled = isEnabled
@@ -19,31 +19,28 @@ export class ChangeSet {
 
   /** @param write gives the row as it is when the operation is over. */
   put(table: StoredTable, id: string, write: () => unknown): void {
-    this.#rows.set(`${table} ${id}`, { table, id, write: () => JSON.stringify(write()) })
+    this.#rows.set(`${table} ${id}`, {
+      table,
+      id,
+      get json() {
+        return JSON.stringify(write())
+      },
+    })
   }
 
   /** @param json of a row that its owner has written out already. */
   putJson(table: StoredTable, id: string, json: string): void {
-    this.#rows.set(`${table} ${id}`, { table, id, write: () => json })
+    this.#rows.set(`${table} ${id}`, { table, id, json })
   }
 
   drop(table: StoredTable, id: string): void {
-    this.#rows.set(`${table} ${id}`, { table, id, write: undefined })
+    this.#rows.set(`${table} ${id}`, { table, id, json: undefined })
   }
 
-  /** The changed rows as they are now; the set is empty afterwards. */
+  /** The changed rows, to be read before anything changes again; the set is empty afterwards. */
   drain(): StoredRow[] {
-    const rows: StoredRow[] = []
-    for (const { table, id, write } of this.#rows.values()) {
-      rows.push({ table, id, json: write?.() })
-    }
+    const rows = [...this.#rows.values()]
     this.#rows.clear()
     return rows
   }
-}
-
-interface Change {
-  readonly table: StoredTable
-  readonly id: string
-  readonly write: (() => string) | undefined
 }

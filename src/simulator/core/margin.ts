@@ -1,4 +1,4 @@
-import { decimal, ZERO, type Decimal } from '../../lib/decimal.ts'
+import { decimal, quotient, ZERO, type Decimal } from '../../lib/decimal.ts'
 import {
   coinOf,
   leverageOf,
@@ -17,6 +17,9 @@ import {
   unrealised,
   type Position,
 } from './position.ts'
+
+/** Decimals of displayed quotients: prices, ratios. */
+export const DISPLAY_DECIMALS = 10
 
 /** What stands behind the crossed positions of a coin, and what they need. All in the margin coin. */
 export interface CrossedStanding {
@@ -212,7 +215,7 @@ export function liquidationPrice(
       ? [position.cost.minus(margin), size.times(one.minus(rate))]
       : [position.cost.plus(margin), size.times(one.plus(rate))]
   if (denominator.lte(ZERO) || numerator.lte(ZERO)) return undefined
-  return numerator.div(denominator)
+  return quotient(numerator, denominator, { decimals: DISPLAY_DECIMALS })
 }
 
 /** Crossed equity and maintenance of everything but this position. */
@@ -235,5 +238,5 @@ export function marginRatio(state: CoreState, account: Account, position: Positi
       }
     : crossedStanding(state, account, instrument.marginCoin)
   if (standing.equity.lte(ZERO)) return decimal('1')
-  return standing.maintenance.div(standing.equity)
+  return quotient(standing.maintenance, standing.equity, { decimals: DISPLAY_DECIMALS })
 }

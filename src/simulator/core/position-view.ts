@@ -1,15 +1,14 @@
-import { ZERO, type Decimal } from '../../lib/decimal.ts'
+import { quotient, ZERO, type Decimal } from '../../lib/decimal.ts'
 import { type WirePosition } from '../../protocol/futures/single-position.ts'
 import { symbolOf, type Account, type CoreState } from './core-state.ts'
 import { priceText, sizeText } from './instruments.ts'
-import { heldMargin, liquidationPrice, maintenanceRateOf, marginRatio } from './margin.ts'
+import { DISPLAY_DECIMALS, heldMargin, liquidationPrice, maintenanceRateOf, marginRatio } from './margin.ts'
 import { closingOrders } from './order-life.ts'
 import { remainingLots } from './order.ts'
-import { averageEntry, baseSize, unrealised, type Position } from './position.ts'
+import { baseSize, unrealised, type Position } from './position.ts'
 
-/** Decimals of displayed quotients: prices, ratios. */
-const DISPLAY_DECIMALS = 10
 const HALF_EVEN = 2
+const SHOWN = { decimals: DISPLAY_DECIMALS }
 
 /** The position rows of one symbol: none when flat, one in one-way mode, up to two (long first) in hedge mode. */
 export function positionRows(state: CoreState, account: Account, symbol: string): WirePosition[] {
@@ -39,7 +38,7 @@ function toWirePosition(state: CoreState, account: Account, position: Position):
     total: sizeText(instrument, position.lots),
     leverage: String(position.leverage),
     achievedProfits: position.realised.toString(),
-    openPriceAvg: display(averageEntry(instrument, position)),
+    openPriceAvg: display(quotient(position.cost, baseSize(instrument, position.lots), SHOWN)),
     marginMode: position.marginMode,
     posMode: account.setup.positionMode,
     // Not rounded: the ledger statement gives the same number, and books kept from it must add up.
@@ -81,11 +80,11 @@ function breakEvenPrice(state: CoreState, position: Position): Decimal {
   const kept = isLong ? taker.times('-1').plus('1') : taker.plus('1')
   if (!instrument.isInverse) {
     const needed = isLong ? position.cost.plus(position.fees) : position.cost.minus(position.fees)
-    return needed.div(size.times(kept))
+    return quotient(needed, size.times(kept), SHOWN)
   }
   // Inverse: profit is size - cost / price for a long, in base coin; fees are a share of the size.
   const needed = isLong ? size.times(kept).minus(position.fees) : size.times(kept).plus(position.fees)
-  return needed.lte(ZERO) ? ZERO : position.cost.div(needed)
+  return needed.lte(ZERO) ? ZERO : quotient(position.cost, needed, SHOWN)
 }
 
 function display(value: Decimal): string {

@@ -1,4 +1,4 @@
-import { decimal, decimalOfInteger, ZERO, type Decimal } from '../../lib/decimal.ts'
+import { decimal, decimalOfInteger, quotient, ZERO, type Decimal } from '../../lib/decimal.ts'
 import { type Instrument, type MaintenanceTier } from './instruments.ts'
 import { type MarginMode, type PositionSlot, type PositionTrigger } from './order.ts'
 
@@ -101,8 +101,7 @@ export function averageEntry(instrument: Instrument, position: Position): Decima
 
 /** What a position must set aside when it opens: its value divided by the leverage, rounded up. */
 export function initialMargin(value: Decimal, leverage: number): Decimal {
-  const ROUND_UP = 3
-  return value.div(decimalOfInteger(leverage)).round(MONEY_DECIMALS, ROUND_UP)
+  return quotient(value, decimalOfInteger(leverage), { decimals: MONEY_DECIMALS, rounding: 'up' })
 }
 
 /** The maintenance tier that a value (quote coin) falls in. */

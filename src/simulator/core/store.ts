@@ -18,7 +18,7 @@ export type StoredTable = (typeof STORED_TABLES)[number]
 export interface StoredRow {
   readonly table: StoredTable
   readonly id: string
-  /** JSON; undefined when the row is gone. */
+  /** JSON, of the moment when it is read: at once. Undefined when the row is gone. */
   readonly json: string | undefined
 }
 

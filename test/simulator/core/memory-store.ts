@@ -9,7 +9,7 @@ export function createMemoryStore(): CoreStore {
       for (const row of changes) {
         const key = `${row.table} ${row.id}`
         if (row.json === undefined) rows.delete(key)
-        else rows.set(key, row)
+        else rows.set(key, { ...row })
       }
     },
   }
