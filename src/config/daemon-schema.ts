@@ -199,7 +199,7 @@ export const daemonFileSchema = z
       .strictObject({
         directory: z.string().min(1).max(400).meta({
           description:
-            'Journal and pid file; relative to this file, made with mode 0700. One daemon, one directory.',
+            'Journal and lock; relative to this file, made with mode 0700. One daemon, one directory.',
         }),
       })
       .meta({ description: 'What survives a restart.' }),

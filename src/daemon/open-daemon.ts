@@ -7,6 +7,7 @@ import { openSqliteJournal } from '../journal/sqlite-journal.ts'
 import { type Clock } from '../lib/clock.ts'
 import { Failure } from '../lib/failure.ts'
 import { type Timers } from '../lib/timers.ts'
+import { holdAccount } from './account-lock.ts'
 import { Daemon } from './daemon.ts'
 import { type EmbeddedExchange, startEmbeddedExchange } from './embedded-exchange.ts'
 import { toEngineSettings, toInstruments } from './engine-settings.ts'
@@ -14,7 +15,7 @@ import { type ExchangeAccess } from './exchange-access.ts'
 import { type DaemonLogger } from './logger.ts'
 import { levelOf, type MarketOverride } from './simulated-exchange.ts'
 import { setWorldAside, worldOf } from './simulator-world.ts'
-import { explainHeld, prepareDirectory, removePid, writePid } from './state-directory.ts'
+import { describeHolder, holdDirectory } from './state-directory.ts'
 import { type LoadedStrategy, loadStrategies } from './strategies.ts'
 
 /** Records of the journal are kept this long beyond the checkpoint that contains them. */
@@ -63,41 +64,54 @@ interface Ground {
   readonly directory: string
   readonly journal: Journal
   readonly embedded: EmbeddedExchange | undefined
+  /** Lets others take the state and the account over. */
+  readonly release: () => void
   /** Gives everything back. */
   readonly close: () => Promise<void>
 }
 
+/** In this order: the state, the account, the journal, the exchange. What fails gives back what was taken. */
 async function openGround(options: OpenDaemonOptions, directory: string): Promise<Ground> {
-  const journal = openJournal(options, directory)
-  const closeJournal = (): void => {
-    journal.close()
-    removePid(directory)
+  const taken: (() => void)[] = []
+  const release = (): void => {
+    for (const give of taken.splice(0).toReversed()) give()
   }
   try {
-    writePid(directory)
+    const { config } = options.loaded
+    const holder = describeHolder(config.name, options.clock.now())
+    const state = holdDirectory(directory, holder)
+    taken.push(() => state.release())
+    if (!isEmbedded(config)) {
+      const access = accessTo(config, options.credentials)
+      const account = holdAccount({ access, holder, onUnlocked: tellUnlocked(options.logger) })
+      taken.push(() => account.release())
+    }
+    const journal = openJournal(options, directory)
+    taken.push(() => journal.close())
     const embedded = await embed(options, directory)
+    taken.pop() // From here on whoever has the ground closes the journal.
     const close = async () => {
-      closeJournal()
+      journal.close()
+      release()
       await embedded?.stop()
     }
-    return { directory, journal, embedded, close }
+    return { directory, journal, embedded, release, close }
   } catch (error) {
-    closeJournal()
+    release()
     throw error
   }
 }
 
+function tellUnlocked(logger: DaemonLogger): (reason: string) => void {
+  return (reason) => logger.tell('warn', 'account.unlocked', { reason })
+}
+
 function openJournal({ loaded: { config }, clock }: OpenDaemonOptions, directory: string): Journal {
-  prepareDirectory(directory)
-  try {
-    return openSqliteJournal({
-      file: join(directory, 'journal.sqlite'),
-      identity: `${config.environment} ${config.account.productType} ${config.account.positionMode}`,
-      keepSince: () => clock.now() - RECORDS_KEPT_MS,
-    })
-  } catch (error) {
-    throw explainHeld(error, directory)
-  }
+  return openSqliteJournal({
+    file: join(directory, 'journal.sqlite'),
+    identity: `${config.environment} ${config.account.productType} ${config.account.positionMode}`,
+    keepSince: () => clock.now() - RECORDS_KEPT_MS,
+  })
 }
 
 async function assemble(
@@ -126,7 +140,7 @@ async function assemble(
       state: directory,
     })
     const parts = { config, settings, strategies, journal, book, access, embedded, logger, clock, timers }
-    const daemon = new Daemon({ ...parts, onClosed: () => removePid(directory) })
+    const daemon = new Daemon({ ...parts, onClosed: ground.release })
     return { daemon, endsAt: () => embedded?.endsAt }
   } catch (error) {
     await ground.close()

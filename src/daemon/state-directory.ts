@@ -1,54 +1,67 @@
-import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync } from 'node:fs'
+import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { Failure, messageOf } from '../lib/failure.ts'
+import { type LockHolder, type ProcessLock, takeProcessLock } from '../lib/process-lock.ts'
 
 /** Orders and positions are nobody else's business. */
 const OWNER_ONLY = 0o700
 
-const PID_FILE = 'daemon.pid'
+const LOCK_FILE = 'daemon.lock'
 
 /** Makes the directory, readable by its owner alone. @throws Failure STATE_UNWRITABLE */
-export function prepareDirectory(directory: string): void {
+function prepareDirectory(directory: string): void {
   try {
     mkdirSync(directory, { recursive: true, mode: OWNER_ONLY })
     chmodSync(directory, OWNER_ONLY)
   } catch (error) {
-    throw new Failure({
-      code: 'STATE_UNWRITABLE',
-      sentence: 'the state directory cannot be made',
-      facts: { directory, found: messageOf(error) },
-      hint: 'mend its rights, or name another one in state.directory',
-      cause: error,
-    })
+    throw unwritable(directory, error)
   }
 }
 
-/** Says who holds the directory. The lock is the journal's; this is for people, and for {@link explainHeld}. */
-export function writePid(directory: string): void {
-  writeFileSync(join(directory, PID_FILE), `${process.pid}\n`)
+/** Whoever is about to hold a lock, as the next one will be told. `name`: of the configuration. */
+export function describeHolder(name: string, now: number): LockHolder {
+  return { pid: process.pid, since: now, host: hostname(), name, command: process.argv.slice(2).join(' ') }
 }
 
-export function removePid(directory: string): void {
-  rmSync(join(directory, PID_FILE), { force: true })
-}
-
-/** Names the process that holds the directory, in the failure that says that one does. */
-export function explainHeld(error: unknown, directory: string): unknown {
-  if (!(error instanceof Failure) || error.code !== 'JOURNAL_HELD') return error
-  return new Failure({
-    code: error.code,
+/**
+ * Makes the directory and holds it for as long as this process lives: two daemons on one state would each
+ * send what the other has recorded.
+ * @throws Failure STATE_HELD, which names the one that has it; STATE_UNWRITABLE
+ */
+export function holdDirectory(directory: string, holder: LockHolder): ProcessLock {
+  prepareDirectory(directory)
+  const attempt = attemptLock(directory, holder)
+  if (attempt.kind === 'held') return attempt.lock
+  throw new Failure({
+    code: 'STATE_HELD',
     sentence: 'another daemon holds this state directory',
-    facts: { directory, ...readHolder(directory) },
+    facts: { directory, ...describeTo(attempt.by) },
     hint: 'stop the other one, or give this configuration a state.directory of its own',
-    cause: error,
   })
 }
 
-function readHolder(directory: string): { readonly pid?: number } {
+function attemptLock(directory: string, holder: LockHolder): ReturnType<typeof takeProcessLock> {
   try {
-    const pid = Number(readFileSync(join(directory, PID_FILE), 'utf8'))
-    return Number.isInteger(pid) && pid > 0 ? { pid } : {}
-  } catch {
-    return {} // The other one has not come to write it yet: the directory says enough.
+    return takeProcessLock(join(directory, LOCK_FILE), holder)
+  } catch (error) {
+    throw unwritable(directory, error)
   }
+}
+
+/** The holder of a lock as facts of a failure. */
+export function describeTo(holder: LockHolder | undefined): Readonly<Record<string, string | number>> {
+  if (holder === undefined) return { holder: 'it has not said yet who it is' }
+  const { pid, host, name, command, since } = holder
+  return { pid, host, since: new Date(since).toISOString(), name, command }
+}
+
+function unwritable(directory: string, error: unknown): Failure {
+  return new Failure({
+    code: 'STATE_UNWRITABLE',
+    sentence: 'the state directory cannot be written',
+    facts: { directory, found: messageOf(error) },
+    hint: 'mend its rights, make room on its disk, or name another one in state.directory',
+    cause: error,
+  })
 }

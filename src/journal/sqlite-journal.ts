@@ -1,29 +1,27 @@
-import { chmodSync, mkdirSync } from 'node:fs'
+import { chmodSync, mkdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import { type DatabaseSync, type StatementSync } from 'node:sqlite'
 import { type JournalRecord } from '../domain/record.ts'
-import { randomHex } from '../lib/entropy.ts'
-import { Failure, messageOf } from '../lib/failure.ts'
+import { createMark, DurableMark, type Mark, type MarkReading, readMark } from './durable-mark.ts'
+import * as failures from './journal-failures.ts'
+import {
+  isBlank,
+  type JournalNature,
+  makeTables,
+  openReading,
+  openWriting,
+  readNature,
+} from './journal-layout.ts'
 import { type Journal, type JournalContents } from './journal.ts'
+import { nextLink, sealCheckpoint } from './record-chain.ts'
+import { readVerified, type VerifiedPrefix } from './verify-journal.ts'
 
 /** Undurable records wait for the next durable one, but never more than these. */
 const WAITING_MAX = 256
 
-/** The layout below. A file of a later layout is refused rather than guessed at. */
-const LAYOUT = 1
+/** Old records that one checkpoint drops at most: some tens of milliseconds of work. */
+const DROPPED_MAX = 50_000
 
-const TABLES = `
-  CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
-  CREATE TABLE IF NOT EXISTS records (
-    sequence INTEGER PRIMARY KEY,
-    at INTEGER NOT NULL,
-    kind TEXT NOT NULL,
-    body TEXT NOT NULL
-  ) STRICT;
-  CREATE TABLE IF NOT EXISTS checkpoints (sequence INTEGER PRIMARY KEY, body TEXT NOT NULL) STRICT;
-`
-
-/** What goes into a new journal. */
 export interface SqliteJournalOptions {
   readonly file: string
   /** Names the account and place that the journal belongs to: a journal of another one is refused. */
@@ -32,96 +30,135 @@ export interface SqliteJournalOptions {
   readonly keepSince: () => number
 }
 
+/** The mark of a journal file, see {@link DurableMark}. */
+function markFileOf(file: string): string {
+  return `${file}.mark`
+}
+
 /**
- * The journal on disk: SQLite in WAL mode with full synchronisation, one row a record. The file is held
- * exclusively for as long as it is open, so a second daemon on the same state is refused.
+ * The journal on disk: SQLite in WAL mode with full synchronisation, one row a record, each linked to the one
+ * before. What it gives back is exactly what was written, up to and with the last record that was safe on the
+ * disk; where that cannot be shown it is refused, and the files stay as they were found. Others may read it
+ * meanwhile (`journal-reader.ts`); that nobody else writes is the state directory's lock.
  *
- * @throws Failure JOURNAL_HELD, JOURNAL_FOREIGN, JOURNAL_UNREADABLE
+ * @throws Failure JOURNAL_FOREIGN, JOURNAL_LAYOUT_UNKNOWN, JOURNAL_CORRUPT, JOURNAL_TAIL_LOST,
+ * JOURNAL_MARK_DAMAGED, JOURNAL_REPAIR_UNFINISHED, JOURNAL_HELD, JOURNAL_UNREADABLE
  */
 export function openSqliteJournal(options: SqliteJournalOptions): Journal {
-  mkdirSync(dirname(options.file), { recursive: true, mode: 0o700 })
+  const { file } = options
   try {
-    const database = new DatabaseSync(options.file, { timeout: 0 })
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+    const { nature, prefix } = verifyJournal(options) ?? createJournal(file, options.identity)
+    const database = openWriting(file)
     try {
-      return new SqliteJournal(prepareDatabase(database, options), options.keepSince)
+      const mark = new DurableMark(markFileOf(file))
+      return new SqliteJournal({ database, mark, nature, prefix, keepSince: options.keepSince })
     } catch (error) {
       database.close()
       throw error
     }
   } catch (error) {
-    throw translate(error, options.file)
+    throw failures.translateJournalError(error, file)
   }
 }
 
-function prepareDatabase(database: DatabaseSync, { file, identity }: SqliteJournalOptions): DatabaseSync {
-  database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;')
-  const layout = Number(database.prepare('PRAGMA user_version').get()?.['user_version'])
-  if (layout > LAYOUT) {
-    throw new Failure({
-      code: 'JOURNAL_LAYOUT_UNKNOWN',
-      sentence: 'the journal was written by a later version',
-      facts: { file, layout, known: LAYOUT },
-      hint: 'start that version again, or give this one another state.directory',
-    })
-  }
-  database.exec(`BEGIN IMMEDIATE; ${TABLES} PRAGMA user_version = ${LAYOUT}; COMMIT;`)
-  chmodSync(file, 0o600)
-  const found = keepMeta(database, 'identity', identity)
-  if (found !== identity) {
-    throw new Failure({
-      code: 'JOURNAL_FOREIGN',
-      sentence: 'the journal belongs to another account or market',
-      facts: { file, found, expected: identity },
-      hint: 'give this configuration a state.directory of its own, or remove the old one',
-    })
-  }
-  return database
+interface Verified {
+  readonly nature: JournalNature
+  readonly prefix: VerifiedPrefix
 }
 
-/** The stored value of a name; the given one is stored when there is none. */
-function keepMeta(database: DatabaseSync, name: string, value: string): string {
-  database.prepare('INSERT OR IGNORE INTO meta (name, value) VALUES (?, ?)').run(name, value)
-  return String(database.prepare('SELECT value FROM meta WHERE name = ?').get(name)?.['value'])
+/** What stands in the file; undefined when there is no journal yet. */
+function verifyJournal({ file, identity }: SqliteJournalOptions): Verified | undefined {
+  const mark = readMark(markFileOf(file))
+  if (mark.kind === 'repairing') throw failures.repairUnfinished(file, mark.aside)
+  if (isEmpty(file)) return confirmAbsent(file, mark)
+  const database = openReading(file)
+  try {
+    if (isBlank(database)) return confirmAbsent(file, mark)
+    const nature = readNature(database, file)
+    if (nature.identity !== identity) throw failures.foreign(file, nature.identity, identity)
+    const prefix = readVerified(database, nature)
+    if (prefix.flaw) throw failures.corrupt(file, prefix.flaw)
+    confirmEnd(file, prefix, mark)
+    return { nature, prefix }
+  } finally {
+    database.close()
+  }
+}
+
+function isEmpty(file: string): boolean {
+  return (statSync(file, { throwIfNoEntry: false })?.size ?? 0) === 0
+}
+
+/** Where a mark stands there was a journal. */
+function confirmAbsent(file: string, mark: MarkReading): undefined {
+  if (mark.kind === 'read') throw failures.tailLost(file, 0, mark.mark.sequence)
+  if (mark.kind === 'damaged') throw failures.markDamaged(file, 'the journal is gone')
+}
+
+function confirmEnd(file: string, prefix: VerifiedPrefix, mark: MarkReading): void {
+  const { checkpoint, records, last } = prefix
+  if (mark.kind === 'read') {
+    const { sequence, link } = mark.mark
+    if (last.sequence < sequence) throw failures.tailLost(file, last.sequence, sequence)
+    const there = [checkpoint, ...records].find((stored) => stored?.sequence === sequence)
+    if (there !== undefined && there.link !== link) {
+      throw failures.corrupt(file, { sequence, found: 'the record is not the one that the mark names' })
+    }
+  } else if (mark.kind === 'absent' && last.sequence === 0) {
+    createMark(markFileOf(file), last) // The process ended between making the one and the other.
+  } else {
+    throw failures.markDamaged(file, `${markFileOf(file)} is ${mark.kind}`)
+  }
+}
+
+function createJournal(file: string, identity: string): Verified {
+  const database = openWriting(file)
+  try {
+    chmodSync(file, 0o600)
+    const nature = makeTables(database, identity)
+    const last: Mark = { sequence: 0, link: nature.first }
+    createMark(markFileOf(file), last)
+    return { nature, prefix: { checkpoint: undefined, records: [], last, flaw: undefined } }
+  } finally {
+    database.close()
+  }
+}
+
+interface JournalParts {
+  readonly database: DatabaseSync
+  readonly nature: JournalNature
+  readonly mark: DurableMark
+  readonly keepSince: () => number
 }
 
 class SqliteJournal implements Journal {
   readonly salt: string
-  readonly #database: DatabaseSync
+  readonly #parts: JournalParts
   readonly #insert: StatementSync
-  readonly #keepSince: () => number
+  /** What stood in the file when it was opened, until it is loaded. */
+  #found: VerifiedPrefix | undefined
   #waiting: JournalRecord[] = []
-  #sequence: number
-  #poisonedBy: string | undefined
+  #last: Mark
+  #poisonedBy: unknown
 
-  constructor(database: DatabaseSync, keepSince: () => number) {
-    this.#database = database
-    this.#keepSince = keepSince
-    this.salt = keepMeta(database, 'salt', randomHex(16))
-    this.#insert = database.prepare('INSERT INTO records (sequence, at, kind, body) VALUES (?, ?, ?, ?)')
-    const last = database.prepare('SELECT max(sequence) AS last FROM records').get()?.['last']
-    this.#sequence = Math.max(Number(last ?? 0), this.#checkpointSequence())
+  constructor({ prefix, ...parts }: JournalParts & Verified) {
+    this.#parts = parts
+    this.salt = parts.nature.salt
+    this.#found = prefix
+    this.#last = prefix.last
+    this.#insert = parts.database.prepare(
+      'INSERT INTO records (sequence, at, kind, body, link) VALUES (?, ?, ?, ?, ?)',
+    )
   }
 
   load(): JournalContents {
-    const since = this.#checkpointSequence()
-    const stored = this.#database.prepare('SELECT body FROM checkpoints WHERE sequence = ?').get(since)
-    const rows = this.#database
-      .prepare('SELECT sequence, body FROM records WHERE sequence > ? ORDER BY sequence')
-      .all(since)
-    const records = rows.map((row, index) => {
-      if (Number(row['sequence']) !== since + index + 1) {
-        throw new Failure({
-          code: 'JOURNAL_GAP',
-          sentence: 'a record of the journal is missing',
-          facts: { expected: since + index + 1, found: Number(row['sequence']) },
-          hint: 'restore the state directory from a backup; the orders of the gap are not known here',
-        })
-      }
-      return JSON.parse(String(row['body'])) as JournalRecord
-    })
+    const { database, nature } = this.#parts
+    const { checkpoint, records } = this.#found ?? readVerified(database, nature)
+    this.#found = undefined
     return {
-      checkpoint: stored === undefined ? undefined : (JSON.parse(String(stored['body'])) as unknown),
-      records,
+      checkpoint: checkpoint === undefined ? undefined : (JSON.parse(checkpoint.body) as unknown),
+      records: records.map(({ body }) => JSON.parse(body) as JournalRecord),
     }
   }
 
@@ -134,85 +171,72 @@ class SqliteJournal implements Journal {
   flush(): void {
     if (this.#waiting.length === 0) return
     this.#write(() => {
-      for (const [index, record] of this.#waiting.entries()) {
-        this.#insert.run(
-          this.#sequence + index + 1,
-          Math.round(record.at),
-          record.kind,
-          JSON.stringify(record),
-        )
-      }
+      for (const record of this.#waiting) this.#last = this.#insertRecord(record)
     })
-    this.#sequence += this.#waiting.length
     this.#waiting = []
   }
 
   saveCheckpoint(book: unknown): void {
     this.flush()
-    this.#write(() => {
-      this.#database.prepare('DELETE FROM checkpoints').run()
-      this.#database
-        .prepare('INSERT INTO checkpoints (sequence, body) VALUES (?, ?)')
-        .run(this.#sequence, JSON.stringify(book))
-      this.#database.prepare('DELETE FROM records WHERE at < ?').run(this.#keepSince())
+    this.#write(({ database, nature, keepSince }) => {
+      const checkpoint = { ...this.#last, body: JSON.stringify(book) }
+      const seal = sealCheckpoint(nature.first, checkpoint)
+      database.prepare('DELETE FROM checkpoints').run()
+      database
+        .prepare('INSERT INTO checkpoints (sequence, body, link, seal) VALUES (?, ?, ?, ?)')
+        .run(checkpoint.sequence, checkpoint.body, checkpoint.link, seal)
+      dropOldRecords(database, keepSince())
     })
   }
 
   close(): void {
+    const { database, mark } = this.#parts
     try {
       if (this.#poisonedBy === undefined) this.flush()
     } finally {
-      this.#database.close()
+      mark.close()
+      database.close()
     }
   }
 
-  #checkpointSequence(): number {
-    return Number(
-      this.#database.prepare('SELECT max(sequence) AS last FROM checkpoints').get()?.['last'] ?? 0,
-    )
+  /** The journal's new end. */
+  #insertRecord(record: JournalRecord): Mark {
+    const sequence = this.#last.sequence + 1
+    const at = Math.round(record.at)
+    const { kind } = record
+    const body = JSON.stringify(record)
+    const link = nextLink(this.#last.link, { sequence, at, kind, body })
+    this.#insert.run(sequence, at, kind, body, link)
+    return { sequence, link }
   }
 
   /** One transaction. A failed write leaves the disk in doubt: it is never tried again (order protocol, 3). */
-  #write(work: () => void): void {
+  #write(work: (parts: JournalParts) => void): void {
     this.#assertSound()
+    const { database, mark } = this.#parts
     try {
-      this.#database.exec('BEGIN IMMEDIATE')
-      work()
-      this.#database.exec('COMMIT')
+      database.exec('BEGIN IMMEDIATE')
+      work(this.#parts)
+      database.exec('COMMIT')
+      mark.write(this.#last)
     } catch (error) {
-      this.#poisonedBy = messageOf(error)
-      this.#assertSound()
+      this.#poisonedBy = error
+      throw failures.poisoned(error)
     }
   }
 
   #assertSound(): void {
-    if (this.#poisonedBy === undefined) return
-    throw new Failure({
-      code: 'JOURNAL_POISONED',
-      sentence: 'the journal could not be written, so nothing more may be sent',
-      facts: { found: this.#poisonedBy },
-      hint: 'make room on the disk or mend its rights, then start again: recovery finds out what is at the exchange',
-    })
+    if (this.#poisonedBy !== undefined) throw failures.poisoned(this.#poisonedBy)
   }
 }
 
-function translate(error: unknown, file: string): unknown {
-  if (error instanceof Failure) return error
-  const message = messageOf(error)
-  if (/locked|busy/i.test(message)) {
-    return new Failure({
-      code: 'JOURNAL_HELD',
-      sentence: 'another daemon holds this state directory',
-      facts: { file },
-      hint: 'stop the other one, or give this configuration a state.directory of its own',
-      cause: error,
-    })
-  }
-  return new Failure({
-    code: 'JOURNAL_UNREADABLE',
-    sentence: 'the journal cannot be opened',
-    facts: { file, found: message },
-    hint: 'check the rights and the free space of the state directory',
-    cause: error,
-  })
+/** From the oldest on, so that the cost is that of what goes; their pages are used again. */
+function dropOldRecords(database: DatabaseSync, before: number): void {
+  database
+    .prepare(
+      `DELETE FROM records WHERE sequence < min(
+        coalesce((SELECT sequence FROM records WHERE at >= ? ORDER BY sequence LIMIT 1), ${Number.MAX_SAFE_INTEGER}),
+        (SELECT min(sequence) FROM records) + ${DROPPED_MAX})`,
+    )
+    .run(before)
 }

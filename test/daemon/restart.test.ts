@@ -82,8 +82,8 @@ test.concurrent('a second daemon on the same state is refused, and told who hold
   const { code } = await first.stop()
 
   expect(refused.code).toBe(78)
-  expect(second.stderr.join('\n')).toMatch(/JOURNAL_HELD: another daemon holds this state directory/)
-  expect(second.stderr.join('\n')).toMatch(/pid +\d+/)
+  expect(second.stderr.join('\n')).toMatch(/STATE_HELD: another daemon holds this state directory/)
+  expect(second.stderr.join('\n')).toMatch(/pid +\d+\n +host .+\n +since .+\n +name +paper\n +command +run/)
   expect(second.log).toEqual([])
   expect(code).toBe(0)
   expect(first.summary.exchange?.agrees).toBe(true)

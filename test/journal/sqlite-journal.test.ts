@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -29,7 +29,7 @@ function instants(journal: Journal): number[] {
 function copyAsKilled(): string {
   const copy = join(mkdtempSync(join(folder, 'killed-')), 'journal.sqlite')
   writeFileSync(copy, readFileSync(file))
-  writeFileSync(`${copy}-wal`, readFileSync(`${file}-wal`))
+  for (const beside of ['-wal', '.mark']) writeFileSync(`${copy}${beside}`, readFileSync(`${file}${beside}`))
   return copy
 }
 
@@ -55,13 +55,6 @@ describe('[ORD1] the journal', () => {
     const found = openSqliteJournal({ file: copy, identity: 'live 1', keepSince: () => 0 })
     expect(instants(found)).toEqual([1, 2])
     found.close()
-  })
-
-  test('lets nobody in while another holds it', () => {
-    const journal = open()
-
-    expect(() => open()).toThrow(/JOURNAL_HELD/)
-    journal.close()
   })
 
   test('refuses a journal of another account', () => {
@@ -105,43 +98,105 @@ describe('[ORD1] the journal', () => {
     journal.close()
   })
 
-  test('refuses to start over a gap', () => {
+  test.each([
+    ['a record is gone', 'DELETE FROM records WHERE at = 2', /JOURNAL_CORRUPT[^]*sequence +2/],
+    [
+      'a record says something else',
+      "UPDATE records SET body = replace(body, '2', '7') WHERE at = 2",
+      /sequence +2/,
+    ],
+    ['a record has another time', 'UPDATE records SET at = 9 WHERE at = 2', /sequence +2/],
+    ['a record is of another kind', "UPDATE records SET kind = 'fills' WHERE at = 2", /sequence +2/],
+    [
+      'two records changed places',
+      'UPDATE records SET sequence = -sequence; UPDATE records SET sequence = 4 + sequence',
+      /sequence +1/,
+    ],
+    [
+      'a record stands twice',
+      'INSERT INTO records SELECT 4, at, kind, body, link FROM records WHERE at = 3',
+      /sequence +4/,
+    ],
+    [
+      'the last record is gone',
+      'DELETE FROM records WHERE at = 3',
+      /JOURNAL_TAIL_LOST[^]*found +2[^]*durable +3/,
+    ],
+    ['all records are gone', 'DELETE FROM records', /JOURNAL_TAIL_LOST/],
+    ['the salt is another one', "UPDATE meta SET value = 'ab' WHERE name = 'salt'", /JOURNAL_CORRUPT/],
+    [
+      'the identity is another one',
+      "UPDATE meta SET value = 'live 2' WHERE name = 'identity'",
+      /JOURNAL_CORRUPT/,
+    ],
+    ['it has no salt', "DELETE FROM meta WHERE name = 'salt'", /JOURNAL_CORRUPT/],
+    ['a table is gone', 'DROP TABLE checkpoints', /JOURNAL_CORRUPT/],
+  ])('refuses a journal in which %s', (_, damage, refusal) => {
     const journal = open()
     for (const at of [1, 2, 3]) journal.append(halt(at), true)
     journal.close()
-    const database = new DatabaseSync(file)
-    database.exec('DELETE FROM records WHERE at = 2')
-    database.close()
+    damageBy(damage)
+
+    expect(() => open()).toThrow(refusal)
+  })
+
+  test.each([
+    ['body', "UPDATE checkpoints SET body = '{}'"],
+    ['place', 'UPDATE checkpoints SET sequence = 1'],
+    ['link', "UPDATE checkpoints SET link = 'ab'"],
+  ])('refuses a checkpoint with another %s', (_, damage) => {
+    const journal = open()
+    for (const at of [1, 2]) journal.append(halt(at), true)
+    journal.saveCheckpoint({ halts: 2 })
+    journal.close()
+    damageBy(damage)
+
+    expect(() => open()).toThrow(/JOURNAL_CORRUPT[^]*checkpoint/)
+  })
+
+  test('refuses to begin anew where there was a journal', () => {
+    const journal = open()
+    journal.append(halt(1), true)
+    journal.close()
+    rmSync(file)
+
+    expect(() => open()).toThrow(/JOURNAL_TAIL_LOST[^]*durable +1/)
+  })
+
+  test.each([
+    ['is gone', () => rmSync(`${file}.mark`)],
+    [
+      'says something else',
+      () => writeFileSync(`${file}.mark`, readFileSync(`${file}.mark`, 'latin1').replace('1', '2')),
+    ],
+  ])('refuses a journal whose mark %s: its end could be anywhere', (_, damage) => {
+    const journal = open()
+    journal.append(halt(1), true)
+    journal.close()
+    damage()
+
+    expect(() => open()).toThrow(/JOURNAL_MARK_DAMAGED/)
+  })
+
+  test('starts where the process was killed between making the journal and its mark', () => {
+    open().close()
+    rmSync(`${file}.mark`)
 
     const again = open()
-    expect(() => again.load()).toThrow(/JOURNAL_GAP/)
+    expect(instants(again)).toEqual([])
     again.close()
   })
 
-  test('that was torn anywhere gives a prefix, or refuses; never something else', () => {
-    const journal = open()
-    for (let at = 1; at <= 40; at++) journal.append(halt(at), true)
-    const copy = copyAsKilled()
-    journal.close()
-    const whole = readFileSync(`${copy}-wal`)
-    for (let cut = 0; cut < 60; cut++) {
-      writeFileSync(`${copy}-wal`, whole)
-      truncateSync(`${copy}-wal`, Math.floor((statSync(`${copy}-wal`).size * cut) / 60))
-      const found = readTorn(copy)
-      if (found) expect(found).toEqual(Array.from({ length: found.length }, (_, index) => index + 1))
-    }
+  test('refuses the journal of another version', () => {
+    open().close()
+    damageBy('PRAGMA user_version = 1')
+
+    expect(() => open()).toThrow(/JOURNAL_LAYOUT_UNKNOWN: the journal was written by an earlier version/)
   })
 })
 
-/** The instants that a torn file gives back; undefined where it is refused. */
-function readTorn(torn: string): number[] | undefined {
-  let journal: Journal | undefined
-  try {
-    journal = openSqliteJournal({ file: torn, identity: 'live 1', keepSince: () => 0 })
-    return instants(journal)
-  } catch {
-    return undefined
-  } finally {
-    journal?.close()
-  }
+function damageBy(sql: string): void {
+  const database = new DatabaseSync(file)
+  database.exec(sql)
+  database.close()
 }

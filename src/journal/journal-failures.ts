@@ -1,0 +1,143 @@
+import { Failure, messageOf } from '../lib/failure.ts'
+
+/** Some primary result codes of SQLite: https://sqlite.org/rescode.html */
+const SQLITE = {
+  perm: 3,
+  busy: 5,
+  locked: 6,
+  readonly: 8,
+  ioError: 10,
+  full: 13,
+  cannotOpen: 14,
+} as const
+
+/** Where a journal is not what was written to it. */
+export interface Flaw {
+  /** The first record that is not there as it was written; undefined where it is not a record. */
+  readonly sequence: number | undefined
+  readonly found: string
+}
+
+const REPAIR =
+  'run `intentd repair`: it starts from what is readable, with everything else unknown and halted'
+
+export function corrupt(file: string, { sequence, found }: Flaw, cause?: unknown): Failure {
+  return new Failure({
+    code: 'JOURNAL_CORRUPT',
+    sentence: 'the journal is not what was written to it',
+    facts: { file, ...(sequence === undefined ? {} : { sequence }), found },
+    hint: `restore the state directory as it was when the daemon ended, or ${REPAIR}`,
+    cause,
+  })
+}
+
+export function tailLost(file: string, found: number, durable: number): Failure {
+  return new Failure({
+    code: 'JOURNAL_TAIL_LOST',
+    sentence: 'the journal ends before the last record that was safe on the disk',
+    facts: { file, found, durable },
+    hint: `restore the state directory as it was when the daemon ended, or ${REPAIR}`,
+  })
+}
+
+export function markDamaged(file: string, found: string): Failure {
+  return new Failure({
+    code: 'JOURNAL_MARK_DAMAGED',
+    sentence: 'nothing says how far the journal was safe on the disk, so its end cannot be told',
+    facts: { file, found },
+    hint: REPAIR,
+  })
+}
+
+export function repairUnfinished(file: string, aside: string): Failure {
+  return new Failure({
+    code: 'JOURNAL_REPAIR_UNFINISHED',
+    sentence: 'a repair of the journal began and did not come to its end',
+    facts: { file, aside },
+    hint: 'run `intentd repair` again: it starts from what was put aside',
+  })
+}
+
+export function foreign(file: string, found: string, expected: string): Failure {
+  return new Failure({
+    code: 'JOURNAL_FOREIGN',
+    sentence: 'the journal belongs to another account or market',
+    facts: { file, found, expected },
+    hint: 'give this configuration a state.directory of its own, or remove the old one',
+  })
+}
+
+export function layoutUnknown(file: string, layout: number, known: number): Failure {
+  const isLater = layout > known
+  return new Failure({
+    code: 'JOURNAL_LAYOUT_UNKNOWN',
+    sentence: `the journal was written by ${isLater ? 'a later' : 'an earlier'} version`,
+    facts: { file, layout, known },
+    hint: isLater
+      ? 'start that version again, or give this one another state.directory'
+      : 'end with that version and onStop: cancel, then remove the state directory',
+  })
+}
+
+export function poisoned(error: unknown): Failure {
+  return new Failure({
+    code: 'JOURNAL_POISONED',
+    sentence: 'the journal could not be written, so nothing more may be sent',
+    facts: { found: messageOf(error) },
+    hint: 'make room on the disk or mend its rights, then start again: recovery finds out what is at the exchange',
+    cause: error,
+  })
+}
+
+/** Codes of a database that works and cannot do it just now, or may not. */
+const UNABLE: ReadonlySet<number> = new Set([
+  SQLITE.busy,
+  SQLITE.locked,
+  SQLITE.full,
+  SQLITE.perm,
+  SQLITE.readonly,
+  SQLITE.ioError,
+  SQLITE.cannotOpen,
+])
+
+/** Whether what was read is wrong, rather than that it could not be read. */
+export function isDamage(error: unknown): boolean {
+  // SQLite may hold a value that JavaScript cannot: a number that grew by a flipped bit.
+  if (error instanceof RangeError) return true
+  const code = sqliteCodeOf(error)
+  return code !== undefined && !UNABLE.has(code)
+}
+
+/** What SQLite or the file system threw while the journal was opened or read, in our words. */
+export function translateJournalError(error: unknown, file: string): Failure {
+  if (error instanceof Failure) return error
+  const found = messageOf(error)
+  if (isDamage(error)) return corrupt(file, { sequence: undefined, found }, error)
+  const code = sqliteCodeOf(error)
+  return code === SQLITE.busy || code === SQLITE.locked ? held(file, error) : unreadable(file, found, error)
+}
+
+function held(file: string, cause: unknown): Failure {
+  return new Failure({
+    code: 'JOURNAL_HELD',
+    sentence: 'another process is writing to the journal',
+    facts: { file },
+    hint: 'stop the other one, or give this configuration a state.directory of its own',
+    cause,
+  })
+}
+
+function unreadable(file: string, found: string, cause: unknown): Failure {
+  return new Failure({
+    code: 'JOURNAL_UNREADABLE',
+    sentence: 'the journal cannot be opened',
+    facts: { file, found },
+    hint: 'check the rights and the free space of the state directory',
+    cause,
+  })
+}
+
+function sqliteCodeOf(error: unknown): number | undefined {
+  if (!(error instanceof Error) || !('errcode' in error)) return undefined
+  return Number(error.errcode) & 0xff
+}

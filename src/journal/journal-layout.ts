@@ -1,0 +1,87 @@
+import { DatabaseSync } from 'node:sqlite'
+import { randomHex } from '../lib/entropy.ts'
+import { corrupt, layoutUnknown } from './journal-failures.ts'
+import { firstLink } from './record-chain.ts'
+
+/** The tables below. A file of another layout is refused rather than guessed at. */
+const LAYOUT = 2
+
+const TABLES = `
+  CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
+  CREATE TABLE records (
+    sequence INTEGER PRIMARY KEY,
+    at INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    body TEXT NOT NULL,
+    link TEXT NOT NULL
+  ) STRICT;
+  CREATE TABLE checkpoints (
+    sequence INTEGER PRIMARY KEY,
+    body TEXT NOT NULL,
+    link TEXT NOT NULL,
+    seal TEXT NOT NULL
+  ) STRICT;
+`
+
+/** A reader that opens the journal first may look through the log of a killed writer: it takes milliseconds. */
+const WAIT_MS_MAX = 1000
+
+/** After a rush the log is cut back to this when it starts anew: SQLite's own share before a checkpoint. */
+const LOG_BYTES_KEPT = 4_194_304
+
+/** What a journal is. */
+export interface JournalNature {
+  /** The account and place that it belongs to. */
+  readonly identity: string
+  readonly salt: string
+  /** The link before the first record. */
+  readonly first: string
+}
+
+export function openWriting(file: string): DatabaseSync {
+  const database = new DatabaseSync(file, { timeout: WAIT_MS_MAX })
+  database.exec(`
+    PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF;
+    PRAGMA cell_size_check = ON; PRAGMA journal_size_limit = ${LOG_BYTES_KEPT};
+  `)
+  return database
+}
+
+/** Changes nothing, not even by closing: what is damaged stays as it was found. */
+export function openReading(file: string): DatabaseSync {
+  const database = new DatabaseSync(file, { readOnly: true, timeout: WAIT_MS_MAX })
+  database.exec('PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON;')
+  return database
+}
+
+/** Whether nobody ever came to make tables in it. */
+export function isBlank(database: DatabaseSync): boolean {
+  const tables = Number(database.prepare('SELECT count(*) AS n FROM sqlite_schema').get()?.['n'])
+  return tables === 0 && readLayout(database) === 0
+}
+
+export function makeTables(database: DatabaseSync, identity: string, salt = randomHex(16)): JournalNature {
+  const first = firstLink(identity, salt)
+  database.exec(`BEGIN IMMEDIATE; ${TABLES} PRAGMA user_version = ${LAYOUT}`)
+  const insert = database.prepare('INSERT INTO meta (name, value) VALUES (?, ?)')
+  for (const [name, value] of Object.entries({ identity, salt, first })) insert.run(name, value)
+  database.exec('COMMIT')
+  return { identity, salt, first }
+}
+
+/** @throws Failure JOURNAL_LAYOUT_UNKNOWN, JOURNAL_CORRUPT */
+export function readNature(database: DatabaseSync, file: string): JournalNature {
+  const layout = readLayout(database)
+  if (layout !== LAYOUT) throw layoutUnknown(file, layout, LAYOUT)
+  const read = (name: string) =>
+    String(database.prepare('SELECT value FROM meta WHERE name = ?').get(name)?.['value'])
+  const nature = { identity: read('identity'), salt: read('salt'), first: read('first') }
+  if (firstLink(nature.identity, nature.salt) !== nature.first) {
+    throw corrupt(file, { sequence: undefined, found: 'its identity and salt do not fit together' })
+  }
+  return nature
+}
+
+function readLayout(database: DatabaseSync): number {
+  return Number(database.prepare('PRAGMA user_version').get()?.['user_version'])
+}

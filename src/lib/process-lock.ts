@@ -1,0 +1,79 @@
+import { DatabaseSync } from 'node:sqlite'
+
+/** Who holds a lock, for the one that is refused. */
+export interface LockHolder {
+  readonly pid: number
+  /** Unix ms. */
+  readonly since: number
+  readonly host: string
+  /** What the process calls itself. */
+  readonly name: string
+  readonly command: string
+}
+
+/** A lock that is held until it is released or its process ends, however it ends. */
+export interface ProcessLock {
+  release(): void
+}
+
+export type LockAttempt =
+  | { readonly kind: 'held'; readonly lock: ProcessLock }
+  /** `by` is undefined while the other one has not written who it is. */
+  | { readonly kind: 'refused'; readonly by: LockHolder | undefined }
+
+/** Two that start at once write their names one after the other: neither waits longer than this. */
+const WRITING_MS_MAX = 2000
+
+/** SQLITE_BUSY, without the extension in its higher bits. */
+const BUSY = 5
+
+/**
+ * Takes the lock that a file stands for, or says who has it. The file is a SQLite database with an open write
+ * transaction: the operating system takes that lock back when the process dies, and others can read the
+ * holder's row meanwhile. A pid file could do neither. The file stays when the lock is released: removing it
+ * would let two in, each holding a file of that name.
+ *
+ * @throws Error of SQLite when the file cannot be made or is no lock file.
+ */
+export function takeProcessLock(file: string, holder: LockHolder): LockAttempt {
+  const database = new DatabaseSync(file, { timeout: WRITING_MS_MAX })
+  try {
+    if (hold(database, holder)) return { kind: 'held', lock: { release: () => database.close() } }
+    const by = readHolder(database)
+    database.close()
+    return { kind: 'refused', by }
+  } catch (error) {
+    database.close()
+    throw error
+  }
+}
+
+function hold(database: DatabaseSync, holder: LockHolder): boolean {
+  try {
+    // Whoever holds it does so for long: it is asked without waiting, and only then is the name written.
+    database.exec('PRAGMA busy_timeout = 0; BEGIN IMMEDIATE')
+    database.exec(`
+      PRAGMA busy_timeout = ${WRITING_MS_MAX};
+      CREATE TABLE IF NOT EXISTS holder (one INTEGER PRIMARY KEY CHECK (one = 1), body TEXT NOT NULL) STRICT;
+    `)
+    database.prepare('INSERT OR REPLACE INTO holder VALUES (1, ?)').run(JSON.stringify(holder))
+    database.exec('COMMIT; PRAGMA busy_timeout = 0; BEGIN IMMEDIATE')
+    return true
+  } catch (error) {
+    if (isBusy(error)) return false
+    throw error
+  }
+}
+
+function readHolder(database: DatabaseSync): LockHolder | undefined {
+  try {
+    const body = database.prepare('SELECT body FROM holder').get()?.['body']
+    return body === undefined ? undefined : (JSON.parse(String(body)) as LockHolder)
+  } catch {
+    return undefined // It is being made just now: the refusal says enough.
+  }
+}
+
+function isBusy(error: unknown): boolean {
+  return error instanceof Error && 'errcode' in error && (Number(error.errcode) & 0xff) === BUSY
+}

@@ -1,0 +1,100 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { type JournalRecord } from '../../src/domain/record.ts'
+import { JournalReader, type RecordQuery } from '../../src/journal/journal-reader.ts'
+import { type Journal } from '../../src/journal/journal.ts'
+import { openSqliteJournal } from '../../src/journal/sqlite-journal.ts'
+
+let folder: string
+let file: string
+let writer: Journal
+let reader: JournalReader | undefined
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'journal-'))
+  file = join(folder, 'journal.sqlite')
+  writer = openSqliteJournal({ file, identity: 'live 1', keepSince: () => 0 })
+})
+
+afterEach(() => {
+  reader?.close()
+  reader = undefined
+  writer.close()
+  rmSync(folder, { recursive: true })
+})
+
+const halt = (at: number, symbol = 'BTCUSDT'): JournalRecord => ({ kind: 'halt', at, symbol, reason: '' })
+const resume = (at: number): JournalRecord => ({ kind: 'resume', at, symbol: 'ETHUSDT' })
+
+function read(query?: RecordQuery): number[] {
+  reader ??= new JournalReader(file)
+  return [...reader.records(query)].map(({ record }) => record.at)
+}
+
+describe('a reader beside the writer', () => {
+  test('sees what is durable, and what becomes so', () => {
+    writer.append(halt(1), true)
+    expect(read()).toEqual([1])
+
+    writer.append(halt(2), true)
+    writer.append(halt(3), false)
+
+    expect(read()).toEqual([1, 2])
+  })
+
+  test.each<[string, RecordQuery, number[]]>([
+    ['everything', {}, [1, 2, 3, 4]],
+    ['the newest first', { newestFirst: true }, [4, 3, 2, 1]],
+    ['from an instant on', { since: 2 }, [2, 3, 4]],
+    ['before an instant', { until: 3, newestFirst: true }, [2, 1]],
+    ['of one kind', { kinds: ['resume'] }, [3]],
+    ['of two kinds', { kinds: ['resume', 'halt'] }, [1, 2, 3, 4]],
+    ['that name a symbol', { containing: '"ETHUSDT"' }, [2, 3]],
+    ['by everything at once', { containing: '"ETHUSDT"', kinds: ['halt'], since: 1, until: 9 }, [2]],
+  ])('gives records: %s', (_, query, expected) => {
+    for (const record of [halt(1), halt(2, 'ETHUSDT'), resume(3), halt(4)]) writer.append(record, true)
+
+    expect(read(query)).toEqual(expected)
+  })
+
+  test('goes from page to page, while the writer writes and stores checkpoints', () => {
+    for (let at = 1; at <= 1200; at++) writer.append(halt(at), at === 1200)
+    reader = new JournalReader(file)
+    const seen: number[] = []
+
+    for (const { sequence } of reader.records()) {
+      seen.push(sequence)
+      if (sequence === 600) writer.append(halt(1201), true)
+      if (sequence === 700) writer.saveCheckpoint({ halts: 1201 })
+    }
+
+    expect(seen).toEqual(Array.from({ length: 1201 }, (_, index) => index + 1))
+    expect(reader.checkpoint()).toEqual({ sequence: 1201, book: { halts: 1201 } })
+  })
+
+  test('names the account, and reads on after the writer has gone', () => {
+    writer.append(halt(1), true)
+    writer.close()
+
+    expect(read()).toEqual([1])
+    expect([reader?.identity, reader?.checkpoint()]).toEqual(['live 1', undefined])
+    writer = openSqliteJournal({ file, identity: 'live 1', keepSince: () => 0 })
+  })
+
+  test('refuses a record that is not as it was written', () => {
+    for (const at of [1, 2, 3]) writer.append(halt(at), true)
+    const database = new DatabaseSync(file)
+    database.exec("UPDATE records SET body = replace(body, '2', '7') WHERE at = 2")
+    database.close()
+
+    expect(() => read()).toThrow(/JOURNAL_CORRUPT[^]*sequence +2/)
+    expect(read({ since: 3 })).toEqual([3])
+  })
+
+  test('says that there is no journal', () => {
+    expect(() => new JournalReader(join(folder, 'other.sqlite'))).toThrow(/JOURNAL_UNREADABLE/)
+  })
+})
