@@ -73,3 +73,8 @@ export class ExchangeTruth implements CoreStore {
     return true
   }
 }
+
+/** Whether it can still be filled. */
+export function isOpenThere({ status }: TrueOrder): boolean {
+  return status !== 'filled' && status !== 'cancelled'
+}

@@ -56,6 +56,8 @@ export interface VirtualShellOptions {
   readonly watchers: readonly ShellWatcher[]
 }
 
+type StepLook = NonNullable<ShellWatcher['afterStep']>
+
 /** Everything that dies with the process. */
 interface Life {
   readonly engine: Engine
@@ -88,6 +90,7 @@ export class VirtualShell {
   readonly #options: VirtualShellOptions
   readonly #limiter: VirtualLimiter
   #life: Life | undefined
+  #stepLooks: readonly StepLook[] | undefined
   /** Exchange clock less ours, as measured last. */
   #offsetMs = 0
 
@@ -175,12 +178,18 @@ export class VirtualShell {
   #step(life: Life, event: EngineEvent): void {
     const now = this.clock.now()
     const effects = life.engine.step(event, now)
-    for (const watcher of this.#options.watchers) watcher.afterStep?.(event, effects, now)
+    for (const look of this.#looks()) look(event, effects, now)
     for (const effect of effects) {
       life.effectsLeft -= 1
       if (life.effectsLeft < 0) throw new ProcessDied()
       this.#perform(life, effect)
     }
+  }
+
+  /** Those of the watchers that look at steps: most do not, and there are thousands of steps. */
+  #looks(): readonly StepLook[] {
+    this.#stepLooks ??= this.#options.watchers.flatMap((watcher) => watcher.afterStep ?? [])
+    return this.#stepLooks
   }
 
   #perform(life: Life, effect: Effect): void {

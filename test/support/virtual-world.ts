@@ -1,4 +1,3 @@
-import { createHash, type Hash } from 'node:crypto'
 import { type StrategyId, toStrategyId } from '../../src/domain/ids.ts'
 import { type Instrument } from '../../src/domain/instrument.ts'
 import { type EngineSettings, type StrategySettings } from '../../src/engine/settings.ts'
@@ -7,7 +6,9 @@ import { decimal } from '../../src/lib/decimal.ts'
 import { type Instrument as ListedInstrument } from '../../src/simulator/core/instruments.ts'
 import { type Strategy } from '../../src/strategy/define-strategy.ts'
 import { type StrategyPlan, type WorldPlan } from './world-plan.ts'
-import { INVARIANTS, type Violation, type World } from './invariants.ts'
+import { INVARIANTS } from './invariants.ts'
+import { type Violation, type World } from './world.ts'
+import { WorldTrace } from './world-trace.ts'
 import { type FaultKind, type StruckFault, VirtualFaults } from './virtual-faults.ts'
 import { VirtualExchange } from './virtual-exchange.ts'
 import { VirtualNetwork } from './virtual-network.ts'
@@ -34,7 +35,7 @@ const LONG_DOWN_MS = 8000
 export interface WorldReport {
   readonly seed: string
   readonly violations: readonly Violation[]
-  /** Of everything that was decided, recorded and sent. */
+  /** Of everything that was decided, recorded and sent; costly, as the lines are. */
   readonly traceHash: string
   readonly events: number
   readonly lives: number
@@ -84,8 +85,8 @@ export function runWorld(plan: WorldPlan): WorldReport {
     watchers,
   })
   const world: World = { plan, settings, time, shell, exchange, violations: [], facts: createFacts() }
-  const tracer = new Tracer(world)
-  watchers.push(tracer, ...INVARIANTS.map((invariant) => invariant.watch(world)))
+  const trace = new WorldTrace(world)
+  watchers.push(trace, noteFacts(world), ...INVARIANTS.map((invariant) => invariant.watch(world)))
   watchers.push(restarter(world, faults))
   aimDeaths(world, faults)
   runPhases(world, faults)
@@ -93,19 +94,23 @@ export function runWorld(plan: WorldPlan): WorldReport {
   return {
     seed: plan.seed,
     violations: world.violations,
-    traceHash: tracer.digest(),
-    events: tracer.events,
-    lives: tracer.lives,
+    get traceHash() {
+      return trace.hash()
+    },
+    events: trace.events,
+    lives: trace.lives,
     orders: exchange.truth.orders.size,
     fills: exchange.ledger().counts.fills,
     faults: faults.counts(),
     script: faults.struck,
-    lines: tracer.lines,
+    get lines() {
+      return trace.lines()
+    },
   }
 }
 
 function createFacts(): World['facts'] {
-  return { records: [], isStopping: false, stoppedClean: undefined, isCalm: false }
+  return { records: [], withdrawn: new Set(), isStopping: false, stoppedClean: undefined, isCalm: false }
 }
 
 /** Trouble, then calm, then a stop that must come to a clean end. */
@@ -171,52 +176,16 @@ function createStrategy(seed: string, { id, kind, size, decisions }: StrategyPla
   return createScriptedStrategy({ kind, size, decisions, seed: `${seed}/${id}` })
 }
 
-/** Everything that happened as text: its hash tells two runs apart, its last lines tell what went wrong. */
-class Tracer implements ShellWatcher {
-  readonly lines: string[] = []
-  events = 0
-  lives = 0
-  readonly #world: World
-  readonly #hash: Hash = createHash('sha256')
-
-  constructor(world: World) {
-    this.#world = world
-  }
-
-  afterStep: NonNullable<ShellWatcher['afterStep']> = (event, effects) => {
-    this.events += 1
-    for (const effect of effects) {
-      if (effect.kind === 'announce') this.#write(`${effect.event} ${JSON.stringify(effect.fields)}`)
-      else if (effect.kind === 'record') this.#write(`record ${JSON.stringify(effect.record)}`)
-      else if (effect.kind !== 'decide') this.#write(JSON.stringify(effect))
-    }
-    if (event.kind === 'batchAnswered' || event.kind === 'cancelAnswered') this.#write(JSON.stringify(event))
-    if (event.kind === 'positionRead') this.#write(JSON.stringify(event))
-  }
-
-  onRecord: NonNullable<ShellWatcher['onRecord']> = (record) => {
-    this.#world.facts.records.push(record)
-  }
-
-  onBirth = (): void => {
-    this.lives += 1
-    this.#write('process begins')
-  }
-
-  onDeath = (): void => this.#write('process dies')
-
-  onStopped: NonNullable<ShellWatcher['onStopped']> = (clean) => {
-    this.#world.facts.stoppedClean = clean
-  }
-
-  digest(): string {
-    return this.#hash.digest('hex').slice(0, 16)
-  }
-
-  #write(text: string): void {
-    const line = `${this.#world.time.now - START_AT} ${text}`
-    this.#hash.update(line)
-    this.lines.push(line)
+/** Keeps what later looks need. */
+function noteFacts({ facts }: World): ShellWatcher {
+  return {
+    onRecord: (record) => {
+      facts.records.push(record)
+      if (record.kind === 'decision') for (const id of record.withdrawn ?? []) facts.withdrawn.add(id)
+    },
+    onStopped: (clean) => {
+      facts.stoppedClean = clean
+    },
   }
 }
 

@@ -1,0 +1,168 @@
+import { type JournalRecord } from '../../src/domain/record.ts'
+import { type OutgoingBatch } from '../../src/engine/effect.ts'
+import { isOpenThere, type TrueOrder } from './exchange-truth.ts'
+import { bodyOf, type World, type WorldWatcher, violate } from './world.ts'
+
+/** Every order's exact request is durable before its first byte leaves. */
+export function watchDurableSends(world: World): WorldWatcher {
+  const durable = new Map<number, string>()
+  const waiting: JournalRecord[] = []
+  return {
+    onRecord(record, isDurable) {
+      waiting.push(record)
+      if (!isDurable) return
+      for (const entry of waiting.splice(0)) if (entry.kind === 'send') durable.set(entry.batchId, entry.body)
+    },
+    onDeath: () => void waiting.splice(0),
+    onWrite(batch) {
+      if (durable.get(batch.batchId) !== batch.body) violate(world, 'ORD1', `batch ${batch.batchId}`)
+    },
+  }
+}
+
+/** A clientOid names one order for ever; a copy is the same item, sent while the exchange still knows the first. */
+export function watchIdentity(world: World): WorldWatcher {
+  const first = new Map<string, { readonly item: string; readonly at: number }>()
+  const windowMs = 15 * 60_000
+  return {
+    onWrite(batch) {
+      for (const item of bodyOf(batch).orderList) {
+        const text = JSON.stringify(item)
+        const known = first.get(item.clientOid ?? '')
+        if (!known) first.set(item.clientOid ?? '', { item: text, at: world.time.now })
+        else if (known.item !== text) violate(world, 'ORD2', `another order as ${item.clientOid}: ${text}`)
+        else if (world.time.now - known.at > windowMs) violate(world, 'ORD2', `${item.clientOid} too late`)
+      }
+    },
+  }
+}
+
+/** What timed out is unknown; and what was called rejected, expired or absent never is at the exchange. */
+export function watchUnknown(world: World): WorldWatcher {
+  const batches = new Map<number, OutgoingBatch>()
+  return {
+    afterStep(event, effects) {
+      for (const effect of effects)
+        if (effect.kind === 'sendBatch') batches.set(effect.batch.batchId, effect.batch)
+      if (event.kind !== 'batchAnswered' || event.answer.kind !== 'unknown') return
+      const batch = batches.get(event.batchId)
+      batches.delete(event.batchId)
+      for (const clientOid of batch?.clientOids ?? []) {
+        const state = world.shell.engine?.book.orders.get(clientOid)?.state
+        if (state === 'rejected' || state === 'absent' || state === 'expired' || state === 'queued') {
+          violate(world, 'ORD3', `${clientOid} is ${state} after an unknown answer`)
+        }
+      }
+    },
+    onDeath: () => batches.clear(),
+    atEnd() {
+      const there = [...world.exchange.truth.orders.values()]
+      const made = new Set(there.map(({ clientOid }) => clientOid))
+      // One that rested, filled nothing and was cancelled without a word leaves no trace: it may be called absent.
+      const traced = new Set(there.filter(hasTrace).map(({ clientOid }) => clientOid))
+      for (const { state, terms, reason } of world.shell.engine?.book.orders.values() ?? []) {
+        const isWrong =
+          state === 'absent'
+            ? traced.has(terms.clientOid)
+            : (state === 'rejected' || state === 'expired') && made.has(terms.clientOid)
+        if (isWrong)
+          violate(world, 'ORD3', `${terms.clientOid} is ${state} (${reason}) and was at the exchange`)
+      }
+    },
+  }
+}
+
+function hasTrace(order: TrueOrder): boolean {
+  return order.filledLots > 0 || isOpenThere(order)
+}
+
+/** Every unknown order ends in bounded time, or its instrument is halted with a reason. */
+export function watchPatience(world: World): WorldWatcher {
+  const since = new Map<string, number>()
+  const patienceMs = world.settings.execution.acceptHorizonMs + 60_000
+  return {
+    onBirth: () => since.clear(),
+    afterStep(event) {
+      if (event.kind !== 'timePassed') return
+      const { book } = world.shell.engine ?? {}
+      const unknown = new Set<string>()
+      for (const [symbol, orders] of book?.open ?? []) {
+        for (const { state, terms } of orders.values()) {
+          if (state !== 'unknown' && state !== 'sent') continue
+          unknown.add(terms.clientOid)
+          const at = since.get(terms.clientOid) ?? world.time.now
+          since.set(terms.clientOid, at)
+          if (world.time.now - at > patienceMs && !book?.halts.has(symbol)) {
+            violate(world, 'ORD4', `${terms.clientOid} is ${state} since ${world.time.now - at} ms`)
+          }
+        }
+      }
+      for (const clientOid of since.keys()) if (!unknown.has(clientOid)) since.delete(clientOid)
+    },
+  }
+}
+
+/** At most 50 orders of one symbol, no two that a fill could not tell apart. */
+export function watchBatches(world: World): WorldWatcher {
+  return {
+    onWrite(batch) {
+      const { orderList } = bodyOf(batch)
+      if (orderList.length === 0 || orderList.length > 50)
+        violate(world, 'ORD6', `${orderList.length} orders`)
+      const keys = orderList.map(({ side, tradeSide, force, price }) =>
+        [side, tradeSide, force === 'post_only' ? price : 'taker'].join(),
+      )
+      if (new Set(keys).size < keys.length) violate(world, 'ORD6', `alike in one batch: ${keys.join(' ')}`)
+    },
+  }
+}
+
+/** Nothing leaves after its time, or on prices older than their limit. */
+export function watchStaleness(world: World): WorldWatcher {
+  return {
+    afterStep(_, effects, now) {
+      for (const effect of effects) {
+        if (effect.kind !== 'decide') continue
+        const ages = effect.snapshot.instruments.map(({ instrument }) => ageOf(world, instrument.symbol, now))
+        if (Math.min(...ages) > world.settings.limits.dataAgeMaxMs)
+          violate(world, 'MKT1', 'decided on stale data')
+      }
+    },
+    onWrite(batch, now) {
+      if (now > batch.validUntilAt) violate(world, 'ORD7', `batch ${batch.batchId} is late`)
+      const age = ageOf(world, batch.symbol, now)
+      if (age > world.settings.limits.dataAgeMaxMs) violate(world, 'MKT1', `sent on data ${age} ms old`)
+    },
+  }
+}
+
+function ageOf({ shell }: World, symbol: string, now: number): number {
+  const tickers = shell.tickers()
+  if (!tickers) return Number.POSITIVE_INFINITY
+  return Math.max(now - tickers.readAt, shell.exchangeNow() - tickers.read(symbol, 'ts'))
+}
+
+/** What a strategy placed by name, and another's cancel-all removed, is placed again or was unwanted. */
+export function watchSurvivors(world: World): WorldWatcher {
+  return {
+    onRecord(record) {
+      if (record.kind !== 'settle' || world.facts.isStopping) return
+      const { book } = world.shell.engine ?? {}
+      for (const settled of record.orders) {
+        const order = book?.orders.get(settled.clientOid)
+        if (!order || order.terms.purpose !== 'place') continue
+        const { replacement } = settled
+        if (replacement && replacement.lots + order.filledLots > order.terms.lots) {
+          violate(world, 'ORD8', `${settled.clientOid} is replaced by more than was left`)
+        }
+        if (replacement) continue
+        const rests = order.terms.ticks !== undefined && ['gtc', 'post_only'].includes(order.terms.force)
+        const left = order.terms.lots - order.filledLots
+        const wasWithdrawn = world.facts.withdrawn.has(settled.clientOid)
+        if (rests && left > 0 && settled.state === 'done' && !wasWithdrawn) {
+          violate(world, 'ORD8', `${settled.clientOid} is forgotten with ${left} lots`)
+        }
+      }
+    },
+  }
+}

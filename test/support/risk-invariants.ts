@@ -1,0 +1,96 @@
+import { type Order } from '../../src/domain/order.ts'
+import { isClosing } from '../../src/domain/order-action.ts'
+import { type Book, holdingOf } from '../../src/engine/book.ts'
+import { type World, type WorldWatcher, violate } from './world.ts'
+
+/** At every instant the exchange's position and everything that rests stay within the strategies' limits. */
+export function watchWorstCase(world: World): WorldWatcher {
+  const limits = new Map<string, number>()
+  for (const { limits: bySymbol } of world.settings.strategies.values()) {
+    for (const [symbol, { positionLotsMax }] of bySymbol) {
+      limits.set(symbol, (limits.get(symbol) ?? 0) + positionLotsMax)
+    }
+  }
+  const { truth } = world.exchange
+  const check = () => {
+    for (const [symbol, limit] of limits) {
+      const long = truth.lotsOf(symbol, 'long')
+      const short = truth.lotsOf(symbol, 'short')
+      let [buying, selling] = [0, 0]
+      for (const order of truth.open) {
+        if (order.symbol !== symbol || order.reduceOnly || order.action === 'close') continue
+        if (order.direction === 'buy') buying += order.lots - order.filledLots
+        else selling += order.lots - order.filledLots
+      }
+      const isOneWay = world.plan.positionMode === 'one_way_mode'
+      const worstLong = long + buying - (isOneWay ? short : 0)
+      const worstShort = short + selling - (isOneWay ? long : 0)
+      const worst = Math.max(worstLong, worstShort)
+      if (worst > limit)
+        violate(
+          world,
+          'RSK1',
+          `${symbol} could reach ${worst} lots, limit ${limit}: holds ${long} long, ${short} short, ${buying} to buy, ${selling} to sell`,
+        )
+    }
+  }
+  truth.onChange = check
+  return {}
+}
+
+/** While halted nothing that adds risk leaves. */
+export function watchHalts(world: World): WorldWatcher {
+  return {
+    onWrite(batch) {
+      const { book } = world.shell.engine ?? {}
+      const halted = book?.halts.get('*') ?? book?.halts.get(batch.symbol)
+      if (!book || halted === undefined) return
+      for (const clientOid of batch.clientOids) {
+        const terms = book.orders.get(clientOid)?.terms
+        if (!terms) continue
+        const holding = holdingOf(book, terms.strategyId, batch.symbol)
+        const against = terms.action === 'openLong' ? holding.shortLots : holding.longLots
+        const isReducing = terms.action.startsWith('close') || against >= terms.lots
+        if (!isReducing) violate(world, 'RSK2', `${clientOid} ${terms.action} while halted: ${halted}`)
+      }
+    },
+  }
+}
+
+/** A stop comes to a clean end; flatten ends flat. */
+export function watchStop(world: World): WorldWatcher {
+  return {
+    atEnd() {
+      if (world.violations.length > 0) return
+      if (world.facts.stoppedClean !== true) violate(world, 'RSK3', `stop ended ${world.facts.stoppedClean}`)
+      const held = [...world.exchange.truth.positions].filter(({ lots }) => lots > 0)
+      if (world.plan.stop === 'flatten' && held.length > 0)
+        violate(world, 'RSK3', `not flat: ${JSON.stringify(held)}`)
+    },
+  }
+}
+
+/** When a close leaves, what the strategy's closes could close is no more than it holds. */
+export function watchCloses(world: World): WorldWatcher {
+  return {
+    afterStep(_, effects) {
+      const { book } = world.shell.engine ?? {}
+      for (const effect of effects) {
+        if (effect.kind !== 'sendBatch' || !book) continue
+        for (const clientOid of effect.batch.clientOids) checkClose(world, book, book.orders.get(clientOid))
+      }
+    },
+  }
+}
+
+function checkClose(world: World, book: Book, close: Order | undefined): void {
+  if (!close || !isClosing(close.terms.action)) return
+  const { action, strategyId, symbol } = close.terms
+  const { longLots, shortLots } = holdingOf(book, strategyId, symbol)
+  const held = action === 'closeLong' ? longLots : shortLots
+  let closing = 0
+  for (const { terms, filledLots } of book.open.get(symbol)?.values() ?? []) {
+    if (terms.strategyId === strategyId && terms.action === action) closing += terms.lots - filledLots
+  }
+  if (closing > held) violate(world, 'I11', `${strategyId} closes ${closing} of ${held}: ${action} ${symbol}`)
+}

@@ -1,0 +1,109 @@
+import { toTradeId } from '../../src/domain/ids.ts'
+import { isTerminal, type Order } from '../../src/domain/order.ts'
+import { type Book, holdingOf } from '../../src/engine/book.ts'
+import { decimal, sumDecimals } from '../../src/lib/decimal.ts'
+import { isOpenThere } from './exchange-truth.ts'
+import { type World, type WorldWatcher, violate } from './world.ts'
+
+/** In the end the book is the exchange's own: each order's fate, each fill once, the position, nothing doubled. */
+export function watchTruth(world: World): WorldWatcher {
+  return {
+    onRecord(record) {
+      if (record.kind === 'adopt') violate(world, 'ORD5', `adopted ${JSON.stringify(record)}`)
+      if (record.kind === 'foreign')
+        violate(world, 'ORD5', `called our own fills foreign ${JSON.stringify(record)}`)
+      if (record.kind === 'halt') violate(world, 'ORD5', `halted without need: ${record.reason}`)
+    },
+    atEnd() {
+      const { book } = world.shell.engine ?? {}
+      if (!book || world.violations.length > 0) return
+      checkFates(world, book)
+      checkFills(world, book)
+      checkPositions(world, book)
+    },
+  }
+}
+
+function checkFates(world: World, book: Book): void {
+  const orders = [...world.exchange.truth.orders.values()].filter(({ source }) => source === 'API')
+  for (const [clientOid, copies] of Map.groupBy(orders, (order) => order.clientOid)) {
+    const effective = copies.filter((order) => order.filledLots > 0 || isOpenThere(order))
+    if (effective.length > 1) violate(world, 'ORD5', `${clientOid} is doubled`)
+    const known = book.orders.get(clientOid as Order['terms']['clientOid'])
+    const filledLots = copies.reduce((sum, order) => sum + order.filledLots, 0)
+    if (!known) violate(world, 'ORD5', `${clientOid} is not known`)
+    else if (known.filledLots !== filledLots) {
+      violate(
+        world,
+        'ORD5',
+        `${clientOid} filled ${filledLots}, the book says ${known.filledLots} (${known.state})`,
+      )
+    } else if (!isTerminal(known) || copies.some(isOpenThere)) {
+      violate(
+        world,
+        'ORD5',
+        `${clientOid} is ${known.state} here, ${copies.map(({ status }) => status).join()} there`,
+      )
+    }
+  }
+  for (const order of book.orders.values()) {
+    if (!isTerminal(order)) violate(world, 'ORD5', `${order.terms.clientOid} is ${order.state} in the end`)
+  }
+}
+
+function checkFills(world: World, book: Book): void {
+  const fills = world.exchange.allFills()
+  for (const { tradeId } of fills) {
+    if (!book.trades.has(toTradeId(tradeId))) violate(world, 'ORD5', `fill ${tradeId} is lost`)
+  }
+  const counted = [...book.money.values()].reduce((sum, money) => sum + money.fills, 0)
+  if (counted !== fills.length) violate(world, 'ORD5', `${counted} fills counted of ${fills.length}`)
+}
+
+function checkPositions(world: World, book: Book): void {
+  const { truth } = world.exchange
+  for (const symbol of world.plan.symbols) {
+    const there = { longLots: truth.lotsOf(symbol, 'long'), shortLots: truth.lotsOf(symbol, 'short') }
+    const here = book.account.get(symbol) ?? { longLots: 0, shortLots: 0 }
+    const own = { longLots: 0, shortLots: 0 }
+    for (const id of world.settings.strategies.keys()) {
+      const { longLots, shortLots } = holdingOf(book, id, symbol)
+      own.longLots += longLots
+      own.shortLots += shortLots
+    }
+    const net = own.longLots - own.shortLots === there.longLots - there.shortLots
+    const legs = own.longLots === there.longLots && own.shortLots === there.shortLots
+    if (here.longLots !== there.longLots || here.shortLots !== there.shortLots) {
+      violate(
+        world,
+        'ORD5',
+        `${symbol} holds ${JSON.stringify(there)}, the book says ${JSON.stringify(here)}`,
+      )
+    }
+    if (world.plan.positionMode === 'one_way_mode' ? !net : !legs) {
+      violate(
+        world,
+        'ORD5',
+        `${symbol} holds ${JSON.stringify(there)}, the strategies ${JSON.stringify(own)}`,
+      )
+    }
+  }
+}
+
+/** What the strategies earned and paid is what the account did. */
+export function watchMoney(world: World): WorldWatcher {
+  return {
+    atEnd() {
+      if (world.violations.length > 0) return
+      const { book } = world.shell.engine ?? {}
+      const coin = world.exchange.ledger().coins[0]
+      if (!book || !coin) return
+      const money = [...book.money.values()]
+      const profit = sumDecimals(money.map((entry) => entry.profit))
+      const fees = sumDecimals(money.map((entry) => entry.fees))
+      if (!profit.eq(decimal(coin.realisedProfit)))
+        violate(world, 'MONEY', `profit ${profit.toString()} of ${coin.realisedProfit}`)
+      if (!fees.eq(decimal(coin.fees))) violate(world, 'MONEY', `fees ${fees.toString()} of ${coin.fees}`)
+    },
+  }
+}

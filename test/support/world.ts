@@ -1,0 +1,62 @@
+import { type ClientOid } from '../../src/domain/ids.ts'
+import { type JournalRecord } from '../../src/domain/record.ts'
+import { type OutgoingBatch } from '../../src/engine/effect.ts'
+import { type EngineSettings } from '../../src/engine/settings.ts'
+import { type BatchPlaceRequest } from '../../src/protocol/futures/batch-place-order.ts'
+import { type VirtualExchange } from './virtual-exchange.ts'
+import { type ShellWatcher, type VirtualShell } from './virtual-shell.ts'
+import { type VirtualTime } from './virtual-time.ts'
+import { type WorldPlan } from './world-plan.ts'
+
+export interface Violation {
+  readonly id: string
+  /** Unix ms, exchange clock. */
+  readonly at: number
+  readonly detail: string
+}
+
+/** A world while it runs. */
+export interface World {
+  readonly plan: WorldPlan
+  readonly settings: EngineSettings
+  readonly time: VirtualTime
+  readonly shell: VirtualShell
+  readonly exchange: VirtualExchange
+  readonly violations: Violation[]
+  readonly facts: {
+    /** Everything that was ever recorded, lost or not. */
+    readonly records: JournalRecord[]
+    /** Orders that their strategies do not want any more. */
+    readonly withdrawn: Set<ClientOid>
+    isCalm: boolean
+    isStopping: boolean
+    /** How the stop ended; undefined while it goes on. */
+    stoppedClean: boolean | undefined
+  }
+}
+
+export interface WorldWatcher extends ShellWatcher {
+  /** The world has come to its end. */
+  atEnd?(): void
+}
+
+/** Something that always holds, by the house's number. */
+export interface Invariant {
+  readonly id: string
+  readonly watch: (world: World) => WorldWatcher
+}
+
+export function violate(world: World, id: string, detail: string): void {
+  world.violations.push({ id, at: world.time.now, detail })
+}
+
+const BODIES = new WeakMap<OutgoingBatch, BatchPlaceRequest>()
+
+/** What a batch says on the wire. */
+export function bodyOf(batch: OutgoingBatch): BatchPlaceRequest {
+  const known = BODIES.get(batch)
+  if (known) return known
+  const body = JSON.parse(batch.body) as BatchPlaceRequest
+  BODIES.set(batch, body)
+  return body
+}
