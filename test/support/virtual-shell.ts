@@ -32,7 +32,7 @@ export interface VirtualPolling {
 /** Looks at everything that happens; throws nothing. */
 export interface ShellWatcher {
   /** The core has handled an event; nothing of its effects has been performed yet. */
-  afterStep?(event: EngineEvent, effects: readonly Effect[], now: number): void
+  readonly afterStep?: (event: EngineEvent, effects: readonly Effect[], now: number) => void
   onRecord?(record: JournalRecord, durable: boolean): void
   /** Right before the first byte of a batch. */
   onWrite?(batch: OutgoingBatch, now: number): void
