@@ -4,6 +4,8 @@ import { ConfigError, EXIT_CONFIG, formatProblems } from '../config/problem.ts'
 import { Failure } from '../lib/failure.ts'
 import { addCallCommand } from './call.ts'
 import { addCheckCommand } from './check.ts'
+import { addKillCommand } from './kill.ts'
+import { addReleaseCommand } from './release.ts'
 import { addRunCommand } from './run.ts'
 import { addSimulateCommand } from './simulate.ts'
 
@@ -28,6 +30,8 @@ export async function main(argv: readonly string[]): Promise<number> {
     exitCode = code
   }
   addRunCommand(program, { version, setExit })
+  addKillCommand(program, setExit)
+  addReleaseCommand(program, setExit)
   addCheckCommand(program, setExit)
   addSimulateCommand(program, setExit)
   addCallCommand(program, setExit)

@@ -2,7 +2,7 @@ import { type DaemonConfig } from '../config/load-config.ts'
 import { type Book } from '../engine/book.ts'
 import { bookToJson } from '../engine/book-json.ts'
 import { createEngine, type Engine } from '../engine/engine.ts'
-import { type StopPolicy } from '../engine/event.ts'
+import { type EngineCommand, type StopPolicy } from '../engine/event.ts'
 import { type EngineSettings } from '../engine/settings.ts'
 import { ClockOffset } from '../exchange/clock-offset.ts'
 import { ExchangeClient } from '../exchange/exchange-client.ts'
@@ -16,8 +16,10 @@ import { type EmbeddedExchange } from './embedded-exchange.ts'
 import { type ExchangeAccess } from './exchange-access.ts'
 import { mergeFeeds } from './feed-plan.ts'
 import { Feeds } from './feeds.ts'
+import { KillSwitch } from './kill-switch.ts'
 import { type DaemonLogger } from './logger.ts'
 import { Narrator } from './narrator.ts'
+import { type OperatorLetter, OperatorMailbox } from './operator-mailbox.ts'
 import { OrderDoor } from './order-door.ts'
 import { Pollers } from './pollers.ts'
 import { Shell } from './shell.ts'
@@ -71,6 +73,8 @@ export class Daemon {
   readonly #pollers: Pollers
   readonly #feeds: Feeds
   readonly #narrator: Narrator
+  readonly #killSwitch: KillSwitch
+  readonly #mailbox: OperatorMailbox
   readonly #startedAt: number
   readonly #ended = Promise.withResolvers<boolean>()
   #tickersReadAt: number | undefined
@@ -103,10 +107,17 @@ export class Daemon {
       onRead,
       onBroken,
     })
+    this.#killSwitch = this.#createKillSwitch()
+    this.#mailbox = new OperatorMailbox({
+      directory: config.state.directory,
+      onLetter: (letter) => this.#obey(letter),
+      onUnreadable: (file, reason) => logger.tell('warn', 'operator.unreadable', { file, reason }),
+    })
     this.#door = new OrderDoor({
       client: this.#client,
       limiter: this.#limiter,
       clock,
+      isKilled: () => this.#killSwitch.isThrown() || book.killed !== undefined,
       dispatch,
       tickersReadAt: () => this.#tickersReadAt,
       onWrite: (_, causedAt) => {
@@ -133,6 +144,8 @@ export class Daemon {
         this.#tickersReadAt = undefined
       },
       onRead,
+      onTime: () => void this.#killSwitch.isThrown(),
+      onOperator: () => this.#mailbox.empty(),
       onDayRoll: () => logger.tell('info', 'day.rolled', { ...this.summary(true).account }),
       onError,
     })
@@ -151,6 +164,7 @@ export class Daemon {
       this.#state = 'begun'
       this.#options.embedded?.resume()
       this.#dispatch({ kind: 'started' })
+      this.#killSwitch.isThrown()
       this.#pollers.start()
       this.#feeds.start()
     } catch (error) {
@@ -161,7 +175,7 @@ export class Daemon {
 
   /** Ends the run in good order; the end is told by {@link ended}. */
   stop(policy: StopPolicy): void {
-    if (this.#state === 'begun') this.#dispatch({ kind: 'commanded', command: { kind: 'stop', policy } })
+    if (this.#state === 'begun') this.#command({ kind: 'stop', policy })
     else this.#end(true)
   }
 
@@ -239,6 +253,26 @@ export class Daemon {
     })
   }
 
+  #createKillSwitch(): KillSwitch {
+    const { config, clock, timers, logger } = this.#options
+    return new KillSwitch({
+      directory: config.state.directory,
+      clock,
+      // Seen in the middle of a write: the core hears of it after that.
+      onThrown: (note) => timers.after(0, () => this.#command({ kind: 'kill', ...note })),
+      onTrouble: (reason) => logger.tell('error', 'kill.notWrittenDown', { reason }),
+    })
+  }
+
+  #obey({ symbol, reason, by }: OperatorLetter): void {
+    if (symbol === undefined) return this.#command({ kind: 'release', reason, by })
+    return this.#command({ kind: 'resume', symbol, reason, by })
+  }
+
+  #command(command: EngineCommand): void {
+    if (this.#state === 'begun') this.#dispatch({ kind: 'commanded', command })
+  }
+
   #createShell(): Shell {
     const { journal, book, strategies, clock, timers, embedded } = this.#options
     return new Shell({
@@ -251,6 +285,7 @@ export class Daemon {
       clock,
       timers,
       narrator: this.#narrator,
+      onKillState: (state) => this.#killSwitch.note(state),
       onQuiesced: () => embedded?.pause(),
       onStopped: (clean) => this.#end(clean),
       onFatal: (error) => this.fail(error),

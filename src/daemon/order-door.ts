@@ -10,6 +10,8 @@ export interface OrderDoorOptions {
   readonly client: ExchangeClient
   readonly limiter: GrantSource
   readonly clock: Clock
+  /** Looks at the kill switch, on the disk. */
+  readonly isKilled: () => boolean
   readonly dispatch: (event: EngineEvent) => void
   /** Monotonic ms when the ticker answer was in that is being handled just now; undefined at other times. */
   readonly tickersReadAt: () => number | undefined
@@ -18,6 +20,8 @@ export interface OrderDoorOptions {
   /** A call broke the program rather than the wire. */
   readonly onBroken: (error: unknown) => void
 }
+
+const KILLED = 'the kill switch is thrown'
 
 /** Through here orders leave: with a grant in hand, after a last look, and never twice by itself. */
 export class OrderDoor {
@@ -45,7 +49,7 @@ export class OrderDoor {
   }
 
   sendBatch(batch: Recorded<OutgoingBatch>): void {
-    const { client, clock, dispatch, onWrite } = this.#options
+    const { client, clock, isKilled, dispatch, onWrite } = this.#options
     const grant = this.#takeGrant('batchPlaceOrder')
     const causedAt = this.#options.tickersReadAt()
     const sent = client.send(
@@ -55,6 +59,7 @@ export class OrderDoor {
         beforeWrite: () => {
           // ORD7: what has become stale since it was granted is not sent.
           if (clock.now() > batch.validUntilAt) return 'the data it was decided on has become stale'
+          if (isKilled()) return KILLED
           onWrite(batch, causedAt)
           return undefined
         },
@@ -72,12 +77,16 @@ export class OrderDoor {
 
   /** A call that places no order waits for its own grant: what takes orders away goes first. */
   sendCall({ callId, endpoint, body, validUntilAt }: Recorded<OutgoingCall>): void {
-    const { client, clock, dispatch } = this.#options
+    const { client, clock, isKilled, dispatch } = this.#options
+    const takesAway = endpoint === 'isolatedBatchCancelOrders'
     const sent: Promise<Answer<unknown>> = client.send(
       { endpoint, body, query: '' },
       {
-        priority: endpoint === 'isolatedBatchCancelOrders' ? 0 : 1,
-        beforeWrite: () => (clock.now() > validUntilAt ? 'its time was over before its turn' : undefined),
+        priority: takesAway ? 0 : 1,
+        beforeWrite: () => {
+          if (clock.now() > validUntilAt) return 'its time was over before its turn'
+          return !takesAway && isKilled() ? KILLED : undefined
+        },
       },
     )
     this.#await(sent, (answer) => dispatch({ kind: 'callAnswered', callId, answer }))

@@ -11,6 +11,8 @@ import { TickerBuffers } from '../market/ticker-buffers.ts'
 
 /** How often the core is told that time has passed, in ms: the grain of every wait that it counts. */
 const TIME_STEP_MS = 50
+/** How often letters from the operator are looked for, in ms. */
+const OPERATOR_STEP_MS = 250
 /** A calendar run does next to nothing; one that hangs is given up. */
 const CALENDAR_RUN_TIMEOUT_MS = 10_000
 
@@ -28,6 +30,9 @@ export interface PollersOptions {
   /** A read has succeeded after others that may have failed. */
   readonly onRead: (what: string) => void
   readonly onDayRoll: () => void
+  /** Right before the core hears that time has passed; and when it is time to look for letters. */
+  readonly onTime: () => void
+  readonly onOperator: () => void
   readonly onError: (what: string, reason: string) => void
 }
 
@@ -42,13 +47,17 @@ export class Pollers {
   constructor(options: PollersOptions) {
     this.#options = options
     const { polling } = options.config
-    const { dispatch } = options
+    const { dispatch, onTime, onOperator } = options
     this.#tickers = this.#grid('tickers', polling.tickersMs, () => this.readTickers())
     this.#grids = [
       this.#tickers,
       this.#grid('fills', polling.fillsMs, () => dispatch({ kind: 'pollDue', what: 'fills' })),
       this.#grid('positions', polling.positionsMs, () => dispatch({ kind: 'pollDue', what: 'positions' })),
-      this.#grid('time', TIME_STEP_MS, () => dispatch({ kind: 'timePassed' })),
+      this.#grid('time', TIME_STEP_MS, () => {
+        onTime()
+        dispatch({ kind: 'timePassed' })
+      }),
+      this.#grid('operator', OPERATOR_STEP_MS, onOperator),
     ]
     this.#calendar = this.#createCalendar()
   }

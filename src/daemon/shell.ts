@@ -24,6 +24,7 @@ export interface ShellOptions {
   readonly clock: Clock
   readonly timers: Timers
   readonly narrator: Narrator
+  readonly onKillState: (state: Extract<Effect, { kind: 'killState' }>['state']) => void
   readonly onQuiesced: () => void
   readonly onStopped: (clean: boolean) => void
   /** The journal could not be written, or the program is broken: nothing is performed any more. */
@@ -126,6 +127,8 @@ export class Shell {
         return reader.readPosition(effect.symbol)
       case 'announce':
         return this.#announce(effect)
+      case 'killState':
+        return this.#options.onKillState(effect.state)
       case 'quiesced':
         return this.#options.onQuiesced()
       case 'stopped':

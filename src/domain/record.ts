@@ -28,6 +28,7 @@ export type JournalRecord =
   | FundingRecord
   | HaltRecord
   | ResumeRecord
+  | KillRecord
   | PruneRecord
 
 /** A life of the process began. Durable before anything else. */
@@ -110,7 +111,8 @@ export interface FillsRecord {
 export interface CancelRecord {
   readonly kind: 'cancel'
   readonly at: number
-  readonly symbol: string
+  /** The instruments of ours that it touches: one, or all when it names the product type alone. */
+  readonly symbols: readonly string[]
   /** Unix ms, exchange clock as we know it. */
   readonly requestAt: number
   readonly cause: string
@@ -120,7 +122,6 @@ export interface CancelRecord {
 export interface FenceRecord {
   readonly kind: 'fence'
   readonly at: number
-  readonly symbol: string
   readonly listed: readonly { readonly clientOid: ClientOid; readonly orderId?: OrderId }[]
 }
 
@@ -187,6 +188,18 @@ export interface ResumeRecord {
   readonly kind: 'resume'
   readonly at: number
   readonly symbol: string
+  readonly reason: string
+  readonly by: string
+}
+
+/** The kill switch was thrown, or released. Durable before anybody is told. */
+export interface KillRecord {
+  readonly kind: 'kill'
+  readonly at: number
+  readonly isOn: boolean
+  readonly reason: string
+  /** Who: a person at a machine, or a part of the daemon. */
+  readonly by: string
 }
 
 /** What ended long ago is forgotten. Unix ms, our clock. */

@@ -73,6 +73,9 @@ export function applyRecord(book: Book, record: JournalRecord): void {
     case 'resume':
       book.halts.delete(record.symbol)
       return
+    case 'kill':
+      book.killed = record.isOn ? { at: record.at, reason: record.reason, by: record.by } : undefined
+      return
     case 'prune':
       return applyPrune(book, record)
     case 'call':
@@ -81,7 +84,7 @@ export function applyRecord(book: Book, record: JournalRecord): void {
       book.calls.delete(pairKey(record.strategyId, record.key))
       return
     case 'cancel':
-      book.cancels.set(record.symbol, record.requestAt)
+      for (const symbol of record.symbols) book.cancels.set(symbol, record.requestAt)
       return
     default:
       return unreachable(record)

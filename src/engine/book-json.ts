@@ -36,6 +36,7 @@ export function bookToJson(book: Book): unknown {
     epoch: book.epoch,
     batchId: book.batchId,
     fillsThroughAt: book.fillsThroughAt,
+    ...(book.killed === undefined ? {} : { killed: book.killed }),
     ...plain,
     orders: [...book.orders.values()],
     withdrawn: [...book.withdrawn],
@@ -51,6 +52,7 @@ export function bookFromJson(json: unknown): Book {
     epoch: number
     batchId: number
     fillsThroughAt: number
+    killed?: Book['killed']
     orders: Order[]
     withdrawn: Order['terms']['clientOid'][]
     money: [string, MoneyJson][]
@@ -60,6 +62,7 @@ export function bookFromJson(json: unknown): Book {
   book.epoch = stored.epoch
   book.batchId = stored.batchId
   book.fillsThroughAt = stored.fillsThroughAt
+  book.killed = stored.killed
   for (const name of PLAIN_MAPS) {
     const map = book[name] as Map<unknown, unknown>
     // A checkpoint of before there were calls on the account has none of them.

@@ -73,6 +73,8 @@ export interface Book {
   readonly withdrawn: Set<ClientOid>
   /** By symbol, or `*`: why nothing that adds risk leaves. */
   readonly halts: Map<string, string>
+  /** Since when, why and by whom nothing is placed any more; undefined while trading is allowed. */
+  killed: { readonly at: number; readonly reason: string; readonly by: string } | undefined
   /** Cancel-alls whose effect is not settled yet, by symbol: Unix ms, exchange clock, when the last one left. */
   readonly cancels: Map<string, number>
 }
@@ -103,6 +105,7 @@ export function createBook(positionMode: PositionMode): Book {
     callKeys: new Map(),
     withdrawn: new Set(),
     halts: new Map(),
+    killed: undefined,
     cancels: new Map(),
   }
 }

@@ -9,15 +9,25 @@ import { applyRecord } from './apply-record.ts'
 import { type Book } from './book.ts'
 import { type Announcement, type Effect } from './effect.ts'
 import { type GrantedEndpoint } from './event.ts'
-import { createLane, type Lane } from './lane.ts'
+import { type KillPlan } from './kill-plan.ts'
+import { createLane, type FenceCause, type Lane } from './lane.ts'
 import { type EngineSettings } from './settings.ts'
 import { type StopPlan } from './stop-plan.ts'
 
 /**
- * `starting` reads what the exchange holds; strategies do not run yet · `running` · `stopping` decides
- * nothing any more and brings in what is out · `stopped`.
+ * `starting` reads what the exchange holds; strategies do not run yet · `running` · `killed` creates nothing,
+ * takes everything away and goes on looking, until an operator releases it · `stopping` decides nothing any
+ * more and brings in what is out · `stopped`.
  */
-export type Mode = 'starting' | 'running' | 'stopping' | 'stopped'
+export type Mode = 'starting' | 'running' | 'killed' | 'stopping' | 'stopped'
+
+/** A cancel-all that is not answered yet. */
+export interface CancelOnWire {
+  readonly symbols: readonly string[]
+  /** Unix ms, exchange clock. */
+  readonly requestAt: number
+  readonly cause: FenceCause | 'kill'
+}
 
 /** What the core holds beside the book: all of it can be lost, and is, at a restart. */
 export interface Core {
@@ -40,7 +50,7 @@ export interface Core {
   readonly asked: Set<GrantedEndpoint>
   /** The cancel-all calls and batches that are on the wire. */
   cancelId: number
-  readonly cancels: Map<number, { readonly symbol: string; readonly requestAt: number }>
+  readonly cancels: Map<number, CancelOnWire>
   readonly batches: Map<number, { readonly symbol: string; readonly clientOids: readonly ClientOid[] }>
   /** Calls on the account that are on the wire, by number; and when those that failed may be tried again. */
   callId: number
@@ -59,6 +69,9 @@ export interface Core {
   /** How often each denial code was given in this life. */
   readonly denied: Map<DenialCode, number>
   stop: StopPlan | undefined
+  kill: KillPlan | undefined
+  /** Standing wishes of a strategy are placed once it has decided on this snapshot or a later one. */
+  wishesFrom: number
   prunedAt: number
 }
 
@@ -90,6 +103,8 @@ export function createCore(settings: EngineSettings, book: Book): Core {
     feeds: new Map(),
     denied: new Map(),
     stop: undefined,
+    kill: undefined,
+    wishesFrom: 1,
     prunedAt: 0,
   }
 }

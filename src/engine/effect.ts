@@ -48,13 +48,14 @@ export type Effect =
   | {
       readonly kind: 'sendCancelAll'
       readonly cancelId: number
-      readonly symbol: string
       readonly body: string
     }
   /** Unix ms, exchange clock: every fill since. */
   | { readonly kind: 'readFills'; readonly sinceAt: number }
   | { readonly kind: 'readPosition'; readonly symbol: string }
   | Announcement
+  /** The operator hears how far a kill is; `released` lifts the file that forbids every write. */
+  | { readonly kind: 'killState'; readonly state: 'seen' | 'clean' | 'released' }
   /** Nothing of ours is on the wire any more; the last readings follow. */
   | { readonly kind: 'quiesced' }
   /** A stop has come to its end. */

@@ -8,7 +8,8 @@ import { type Effect } from './effect.ts'
 import { type EngineCommand, type EngineEvent } from './event.ts'
 import { advanceFence } from './fence.ts'
 import { fillsSince } from './fills-since.ts'
-import { halt } from './halt.ts'
+import { halt, resume } from './halt.ts'
+import { advanceKill, releaseKill, startKill, stopWhenKilled } from './kill.ts'
 import { answerBatch } from './on-answer.ts'
 import { expirePlaces, takeDecision, withdrawStrategy } from './on-decision.ts'
 import { takeFills } from './on-read.ts'
@@ -49,6 +50,7 @@ export function createEngine(settings: EngineSettings, book: Book): Engine {
       for (const symbol of touched) tend(core, symbol)
       tendCalls(core)
       advanceStart(core)
+      advanceKill(core)
       advanceStop(core)
       return core.effects
     },
@@ -121,9 +123,9 @@ function touchedBy(core: Core, event: EngineEvent): Iterable<string> {
     case 'positionRead':
       return [event.reading.symbol]
     case 'batchAnswered':
-      return symbolOf(core.batches.get(event.batchId))
+      return symbolsOf(core.batches.get(event.batchId))
     case 'cancelAnswered':
-      return symbolOf(core.cancels.get(event.cancelId))
+      return core.cancels.get(event.cancelId)?.symbols ?? []
     case 'started':
     case 'decisionFailed':
     case 'fillsRead':
@@ -137,7 +139,7 @@ function touchedBy(core: Core, event: EngineEvent): Iterable<string> {
   }
 }
 
-function symbolOf(call: { readonly symbol: string } | undefined): readonly string[] {
+function symbolsOf(call: { readonly symbol: string } | undefined): readonly string[] {
   return call === undefined ? [] : [call.symbol]
 }
 
@@ -150,7 +152,7 @@ function tend(core: Core, symbol: string): void {
 /** What is read on the grid: a stop needs it too, until it asks for its own last readings. */
 function poll(core: Core, what: 'fills' | 'positions'): void {
   const isStopping = core.mode === 'stopping' && core.stop?.phase !== 'proving'
-  if (core.mode !== 'running' && !isStopping) return
+  if (core.mode !== 'running' && core.mode !== 'killed' && !isStopping) return
   if (what === 'fills') core.effects.push({ kind: 'readFills', sinceAt: fillsSince(core) })
   else for (const symbol of core.lanes.keys()) core.effects.push({ kind: 'readPosition', symbol })
 }
@@ -158,12 +160,15 @@ function poll(core: Core, what: 'fills' | 'positions'): void {
 function obey(core: Core, command: EngineCommand): void {
   switch (command.kind) {
     case 'stop':
-      return startStop(core, command.policy)
+      return core.mode === 'killed' ? stopWhenKilled(core) : startStop(core, command.policy)
     case 'halt':
       return halt(core, command.symbol, command.reason)
     case 'resume':
-      record(core, { kind: 'resume', at: core.now, symbol: command.symbol }, true)
-      return announce(core, 'warn', 'trading.resumed', { symbol: command.symbol })
+      return resume(core, command)
+    case 'kill':
+      return startKill(core, command)
+    case 'release':
+      return releaseKill(core, command)
     default:
       return unreachable(command)
   }

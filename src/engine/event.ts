@@ -55,4 +55,7 @@ export type EngineEvent =
 export type EngineCommand =
   | { readonly kind: 'stop'; readonly policy: StopPolicy }
   | { readonly kind: 'halt'; readonly symbol: string; readonly reason: string }
-  | { readonly kind: 'resume'; readonly symbol: string }
+  | { readonly kind: 'resume'; readonly symbol: string; readonly reason: string; readonly by: string }
+  /** Throws the kill switch, or releases it. */
+  | { readonly kind: 'kill'; readonly reason: string; readonly by: string }
+  | { readonly kind: 'release'; readonly reason: string; readonly by: string }

@@ -67,7 +67,7 @@ export function advanceFence(core: Core, lane: Lane): void {
   }
   if (
     fence.stage === 'cancelling' &&
-    ![...core.cancels.values()].some(({ symbol }) => symbol === lane.symbol)
+    ![...core.cancels.values()].some(({ symbols }) => symbols.includes(lane.symbol))
   ) {
     askForCancel(core)
   }

@@ -6,3 +6,18 @@ export function halt(core: Core, symbol: string, reason: string): void {
   record(core, { kind: 'halt', at: core.now, symbol, reason }, true)
   announce(core, 'error', 'trading.halted', { symbol, reason })
 }
+
+/** A person has looked, and says why trading may go on. */
+export function resume(core: Core, { symbol, reason, by }: ResumeOrder): void {
+  if (!core.book.halts.has(symbol)) {
+    return announce(core, 'warn', 'trading.notHalted', { symbol, halted: [...core.book.halts.keys()] })
+  }
+  record(core, { kind: 'resume', at: core.now, symbol, reason, by }, true)
+  announce(core, 'warn', 'trading.resumed', { symbol, reason, by })
+}
+
+interface ResumeOrder {
+  readonly symbol: string
+  readonly reason: string
+  readonly by: string
+}

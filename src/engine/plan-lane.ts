@@ -86,10 +86,17 @@ function planQuotes(core: Core, symbol: string, { id, orders }: StrategyOrders, 
   for (const order of extra) dismiss(order, plan)
 }
 
-/** After a fill of its ladder a strategy has to look again before a rung is placed anew. */
+/**
+ * After a fill of its ladder a strategy has to look again before a rung is placed anew. So has each when a
+ * life begins or a kill is released: what it wanted before was decided on prices of then.
+ */
 function isHeld(core: Core, id: StrategyId, symbol: string): boolean {
   const needed = core.quoteHolds.get(pairKey(id, symbol))
-  return needed !== undefined && (core.decidedOn.get(id) ?? 0) < needed
+  return isUndecided(core, id) || (needed !== undefined && (core.decidedOn.get(id) ?? 0) < needed)
+}
+
+function isUndecided(core: Core, id: StrategyId): boolean {
+  return core.mode === 'running' && (core.decidedOn.get(id) ?? 0) < core.wishesFrom
 }
 
 function planTargets(core: Core, symbol: string, { id, orders }: StrategyOrders, plan: Gathered): void {
@@ -100,7 +107,7 @@ function planTargets(core: Core, symbol: string, { id, orders }: StrategyOrders,
     return
   }
   const { bid, ask } = marketOf(core, symbol)
-  if (!(bid > 0 && ask > 0) || isBackingOff(core, id, symbol)) return
+  if (!(bid > 0 && ask > 0) || isBackingOff(core, id, symbol) || isUndecided(core, id)) return
   plan.candidates.push(
     ...planTarget({
       strategyId: id,
@@ -138,8 +145,7 @@ function targetOf(core: Core, id: StrategyId, symbol: string): number | undefine
 function planPlaces(core: Core, symbol: string, { id, orders }: StrategyOrders, plan: Gathered): void {
   for (const order of orders) {
     if (order.terms.purpose !== 'place') continue
-    if (core.book.withdrawn.has(order.terms.clientOid) || (core.stop && core.stop.policy !== 'leave'))
-      dismiss(order, plan)
+    if (core.book.withdrawn.has(order.terms.clientOid) || isTakenAway(core)) dismiss(order, plan)
     else if (order.state === 'queued') queueAgain(core, order, plan)
   }
   if (core.mode !== 'running') return
@@ -147,6 +153,11 @@ function planPlaces(core: Core, symbol: string, { id, orders }: StrategyOrders, 
     if (place.strategyId !== id || place.symbol !== symbol || hasOpenOrder(core, place)) continue
     plan.candidates.push({ intent: place })
   }
+}
+
+/** A kill, and any stop but one that leaves, takes away what was placed by name too. */
+function isTakenAway(core: Core): boolean {
+  return core.mode === 'killed' || (core.stop !== undefined && core.stop.policy !== 'leave')
 }
 
 /** An order is placed again only once the one before it under the same key has ended. */

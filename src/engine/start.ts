@@ -5,6 +5,7 @@ import { openOrdersOf } from './book.ts'
 import { announce, type Core, exchangeNow, record } from './core.ts'
 import { startFence } from './fence.ts'
 import { fillsSince } from './fills-since.ts'
+import { beginKill } from './kill.ts'
 
 /** The readings of a start are asked for again when they do not come, or prove nothing yet. */
 const READ_AGAIN_MS = 500
@@ -31,6 +32,7 @@ export function startLife(core: Core): void {
     true,
   )
   markInFlightUnknown(core)
+  if (core.book.killed !== undefined) beginKill(core)
   announce(core, 'info', 'recovery.started', { epoch: book.epoch, ...countFound(core) })
   askForAccount(core)
 }
@@ -87,8 +89,8 @@ export function advanceStart(core: Core): void {
 }
 
 function run(core: Core): void {
-  core.mode = 'running'
-  announce(core, 'info', 'daemon.running', {
+  core.mode = core.kill ? 'killed' : 'running'
+  announce(core, 'info', `daemon.${core.mode}`, {
     epoch: core.book.epoch,
     onRestart: core.settings.onRestart,
     ...countFound(core),

@@ -38,9 +38,14 @@ export function advanceStop(core: Core): void {
   enter(core, stop, nextPhase(core, stop))
 }
 
+/** A call that is neither answered nor given up. */
+export function isOnWire(core: Core): boolean {
+  return core.batches.size > 0 || core.cancels.size > 0 || core.calls.size > 0
+}
+
 /** Something is on the wire, or a lane is still being proved. */
-function isBusy(core: Core): boolean {
-  if (core.batches.size > 0 || core.cancels.size > 0 || core.calls.size > 0) return true
+export function isBusy(core: Core): boolean {
+  if (isOnWire(core)) return true
   return [...core.lanes.values()].some((lane) => lane.state !== 'idle')
 }
 

@@ -142,6 +142,7 @@ function isUnwantedTooLong(core: Core, lane: Lane, unwanted: readonly Order[]): 
   }
   lane.unwantedSince ??= core.now
   const withdrawn = unwanted.some((order) => core.book.withdrawn.has(order.terms.clientOid))
+  if (core.mode === 'killed') return true
   if (core.mode !== 'running') return core.stop !== undefined && core.stop.policy !== 'leave'
   return withdrawn || core.now - lane.unwantedSince >= core.settings.execution.extraToleranceMs
 }

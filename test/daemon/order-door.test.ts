@@ -8,7 +8,7 @@ import { ManualTime } from '../support/manual-time.ts'
 import { MOMENT_AT } from '../support/market-moment.ts'
 
 /** A door to an exchange that accepts, whatever it is asked. */
-function openDoor() {
+function openDoor({ killed = false } = {}) {
   const time = new ManualTime(MOMENT_AT)
   const events: EngineEvent[] = []
   const asked: { readonly request: unknown; readonly options: CallOptions }[] = []
@@ -23,6 +23,7 @@ function openDoor() {
     limiter: { request: () => undefined, penalise: () => {} },
     clock: time,
     dispatch: (event) => events.push(event),
+    isKilled: () => killed,
     tickersReadAt: () => undefined,
     onWrite: () => {},
     onBroken: (error) => {
@@ -60,4 +61,14 @@ test('[ORD7] a call whose time is over when its turn comes does not leave', () =
 
   time.setClock(MOMENT_AT + 1001)
   expect(call?.options.beforeWrite?.()).toBe('its time was over before its turn')
+})
+
+test('[RSK2] nothing that creates leaves once the kill switch is thrown, however late it is seen', () => {
+  const { door, asked } = openDoor({ killed: true })
+  door.sendCall(recorded({ callId: 1, endpoint: 'modifyPlanOrder' }))
+  door.sendCall(recorded({ callId: 2, endpoint: 'isolatedBatchCancelOrders' }))
+  door.sendBatch({ batchId: 1, symbol: 'BTCUSDT', clientOids: [], body: '{}', validUntilAt: MOMENT_AT } as never)
+
+  const verdicts = asked.map(({ options }) => options.beforeWrite?.())
+  expect(verdicts).toEqual(['the kill switch is thrown', undefined, 'the kill switch is thrown'])
 })

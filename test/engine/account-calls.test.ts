@@ -240,6 +240,8 @@ describe('a call', () => {
   })
 })
 
+const LOOKED = { reason: 'looked', by: 'operator' }
+
 describe('[RSK2] while trading is halted', () => {
   test('a change waits until somebody resumes; what takes orders away goes', () => {
     const bench = running()
@@ -247,7 +249,7 @@ describe('[RSK2] while trading is halted', () => {
     bench.decide(COPY, MODIFY, CANCEL)
     expect(sentCall(bench).endpoint).toBe('isolatedBatchCancelOrders')
 
-    bench.tell({ kind: 'commanded', command: { kind: 'resume', symbol: SYMBOL } })
+    bench.tell({ kind: 'commanded', command: { kind: 'resume', symbol: SYMBOL, ...LOOKED } })
     expect(bench.take('sendCall').map(({ call }) => call.endpoint)).toEqual([
       'copyConfigSettingSymbols',
       'modifyPlanOrder',

@@ -216,6 +216,7 @@ export class VirtualShell {
         return life.reader.readPosition(effect.symbol)
       case 'announce':
       case 'quiesced':
+      case 'killState':
       case 'sendCall':
         // The worlds' strategies make no calls on the account.
         return

@@ -1,0 +1,51 @@
+import { existsSync } from 'node:fs'
+import { type Command } from 'commander'
+import { loadConfig } from '../config/load-config.ts'
+import { killFileOf } from '../daemon/kill-switch.ts'
+import { postLetter } from '../daemon/operator-mailbox.ts'
+import { lookFor, operatorName } from './operator.ts'
+import { addConfigOptions, configFile, parseDuration } from './options.ts'
+
+const SHIPPED_CONFIG = 'config/paper.yaml'
+const OBEYED_WITHIN_MS = 10_000
+/** sysexits.h: it waits for the daemon. */
+const EXIT_WAITING = 75
+
+interface ReleaseOptions {
+  readonly config?: string
+  readonly set: readonly string[]
+  readonly reason: string
+  readonly wait: number
+}
+
+/** `intentd release`: ends a kill, or the halt of an instrument, with a reason. */
+export function addReleaseCommand(program: Command, setExit: (code: number) => void): void {
+  addConfigOptions(program.command('release'), SHIPPED_CONFIG)
+    .description('let the daemon trade again after a kill, or on an instrument that it halted')
+    .argument('[symbol]', 'the halted instrument, or * for a halt of everything; absent: the kill switch')
+    .requiredOption('--reason <text>', 'why it is safe again, for the journal')
+    .option('--wait <duration>', 'how long to wait for the daemon', parseDuration, OBEYED_WITHIN_MS)
+    .action(async (symbol: string | undefined, options: ReleaseOptions) => setExit(await release(symbol, options)))
+}
+
+async function release(symbol: string | undefined, options: ReleaseOptions): Promise<number> {
+  const { config: named, set, reason, wait } = options
+  const { config } = loadConfig({ file: configFile(named, SHIPPED_CONFIG), overrides: set, cwd: process.cwd() })
+  const { directory } = config.state
+  const letter = { kind: 'release', reason, by: operatorName() } as const
+  const file = postLetter(directory, symbol === undefined ? letter : { ...letter, symbol })
+  const isObeyed = (): true | undefined => {
+    if (existsSync(file)) return undefined
+    return symbol === undefined && existsSync(killFileOf(directory)) ? undefined : true
+  }
+  if (await lookFor(isObeyed, wait)) {
+    process.stderr.write(`released: ${symbol ?? 'the kill switch'}\n`)
+    return 0
+  }
+  process.stderr.write(
+    existsSync(file)
+      ? 'no daemon has read it yet; the next one that starts here will\n'
+      : 'the daemon has read it, and releases the switch once it is proved that nothing rests\n',
+  )
+  return EXIT_WAITING
+}
