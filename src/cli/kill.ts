@@ -68,7 +68,9 @@ async function cancelHere(
     print: (text) => void process.stdout.write(text),
     tell: (text) => void process.stderr.write(text),
   })
-  tell('cancelled from here once: what was in flight then is found by the next start, or look at the exchange')
+  tell(
+    'cancelled from here once: what was in flight then is found by the next start, or look at the exchange',
+  )
   return exit === 0 ? EXIT_NOT_PROVED : exit
 }
 

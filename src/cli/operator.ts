@@ -11,7 +11,10 @@ export function operatorName(): string {
 }
 
 /** Looks until there is something to see; undefined when the time is over. */
-export async function lookFor<Seen>(look: () => Seen | undefined, withinMs: number): Promise<Seen | undefined> {
+export async function lookFor<Seen>(
+  look: () => Seen | undefined,
+  withinMs: number,
+): Promise<Seen | undefined> {
   const endAt = systemClock.monotonic() + withinMs
   for (;;) {
     const seen = look()

@@ -25,12 +25,18 @@ export function addReleaseCommand(program: Command, setExit: (code: number) => v
     .argument('[symbol]', 'the halted instrument, or * for a halt of everything; absent: the kill switch')
     .requiredOption('--reason <text>', 'why it is safe again, for the journal')
     .option('--wait <duration>', 'how long to wait for the daemon', parseDuration, OBEYED_WITHIN_MS)
-    .action(async (symbol: string | undefined, options: ReleaseOptions) => setExit(await release(symbol, options)))
+    .action(async (symbol: string | undefined, options: ReleaseOptions) =>
+      setExit(await release(symbol, options)),
+    )
 }
 
 async function release(symbol: string | undefined, options: ReleaseOptions): Promise<number> {
   const { config: named, set, reason, wait } = options
-  const { config } = loadConfig({ file: configFile(named, SHIPPED_CONFIG), overrides: set, cwd: process.cwd() })
+  const { config } = loadConfig({
+    file: configFile(named, SHIPPED_CONFIG),
+    overrides: set,
+    cwd: process.cwd(),
+  })
   const { directory } = config.state
   const letter = { kind: 'release', reason, by: operatorName() } as const
   const file = postLetter(directory, symbol === undefined ? letter : { ...letter, symbol })

@@ -1,4 +1,14 @@
-import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, statSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import { type Clock } from '../lib/clock.ts'
 import { messageOf } from '../lib/failure.ts'
@@ -100,7 +110,8 @@ export class KillSwitch {
     }
     // However the kill was ordered, the file says so too: the journal may be lost, and it is what writes look at.
     this.#isTold = true
-    if (this.#look() === undefined) throwKillSwitch(directory, { reason: 'ordered by the daemon', by: 'daemon' })
+    if (this.#look() === undefined)
+      throwKillSwitch(directory, { reason: 'ordered by the daemon', by: 'daemon' })
     writeDurably(stateFile, JSON.stringify({ state, pid: process.pid, at: clock.now() } satisfies KillState))
   }
 

@@ -12,14 +12,7 @@
  * request that ever left can be accepted any more · `confirming` by a cancel-all that finds nothing ·
  * `proving` by two complete readings of fills and positions that agree · `clean`.
  */
-export type KillPhase =
-  | 'cutting'
-  | 'draining'
-  | 'clearing'
-  | 'waiting'
-  | 'confirming'
-  | 'proving'
-  | 'clean'
+export type KillPhase = 'cutting' | 'draining' | 'clearing' | 'waiting' | 'confirming' | 'proving' | 'clean'
 
 export interface KillPlan {
   phase: KillPhase

@@ -34,15 +34,15 @@ export function beginKill(core: Core): void {
 }
 
 /** A person releases the switch and says why. Before all is proved the release waits. */
-export function releaseKill(core: Core, order: KillOrder): void {
+export function releaseKill(core: Core, { reason, by }: KillOrder): void {
   const { kill } = core
   if (!kill) return
   if (core.mode !== 'killed' || kill.phase !== 'clean') {
-    kill.release = order
-    return announce(core, 'warn', 'kill.releaseWaits', { ...order, phase: kill.phase })
+    kill.release = { reason, by }
+    return announce(core, 'warn', 'kill.releaseWaits', { reason, by, phase: kill.phase })
   }
-  record(core, { kind: 'kill', at: core.now, isOn: false, ...order }, true)
-  announce(core, 'warn', 'kill.released', { ...order })
+  record(core, { kind: 'kill', at: core.now, isOn: false, reason, by }, true)
+  announce(core, 'warn', 'kill.released', { reason, by })
   core.kill = undefined
   core.mode = 'running'
   // What was wanted before the kill is not placed by itself: each strategy looks first.
@@ -65,7 +65,7 @@ export function advanceKill(core: Core): void {
   tellIfLate(core, kill)
   if (kill.stopAskedAt === undefined) return
   const isOver = core.now - kill.stopAskedAt >= core.settings.execution.stopTimeoutMs
-  if (kill.phase === 'clean' || isOver) startStop(core, 'leave')
+  if (kill.phase === 'clean' || isOver) startStop(core, 'leave', kill.stopAskedAt)
 }
 
 function nextPhase(core: Core, kill: KillPlan): KillPhase {

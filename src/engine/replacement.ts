@@ -13,7 +13,13 @@ const REPLACEMENT_TTL_MS = 60_000
  */
 export function withReplacement(core: Core, cause: FenceCause, settled: SettledOrder): SettledOrder {
   const order = core.book.orders.get(settled.clientOid)
-  if (!order || order.terms.purpose !== 'place' || cause === 'command' || core.mode === 'stopping' || core.mode === 'killed')
+  if (
+    !order ||
+    order.terms.purpose !== 'place' ||
+    cause === 'command' ||
+    core.mode === 'stopping' ||
+    core.mode === 'killed'
+  )
     return settled
   if (core.book.withdrawn.has(settled.clientOid)) return settled
   const deadlineAt = settled.state === 'absent' ? order.terms.deadlineAt : core.now + REPLACEMENT_TTL_MS

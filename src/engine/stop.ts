@@ -9,12 +9,13 @@ import { type StopPhase, type StopPlan } from './stop-plan.ts'
 /** The final readings are asked for again when they do not come. */
 const READ_AGAIN_MS = 500
 
-export function startStop(core: Core, policy: StopPolicy): void {
+/** `startedAt`: Unix ms, our clock, when it was asked for; its patience counts from there. */
+export function startStop(core: Core, policy: StopPolicy, startedAt = core.now): void {
   if (core.mode === 'stopping' || core.mode === 'stopped') return
   core.mode = 'stopping'
   core.stop = {
     policy,
-    startedAt: core.now,
+    startedAt,
     phase: 'draining',
     phaseAt: core.now,
     cancelled: new Set(

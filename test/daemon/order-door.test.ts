@@ -67,7 +67,13 @@ test('[RSK2] nothing that creates leaves once the kill switch is thrown, however
   const { door, asked } = openDoor({ killed: true })
   door.sendCall(recorded({ callId: 1, endpoint: 'modifyPlanOrder' }))
   door.sendCall(recorded({ callId: 2, endpoint: 'isolatedBatchCancelOrders' }))
-  door.sendBatch({ batchId: 1, symbol: 'BTCUSDT', clientOids: [], body: '{}', validUntilAt: MOMENT_AT } as never)
+  door.sendBatch({
+    batchId: 1,
+    symbol: 'BTCUSDT',
+    clientOids: [],
+    body: '{}',
+    validUntilAt: MOMENT_AT,
+  } as never)
 
   const verdicts = asked.map(({ options }) => options.beforeWrite?.())
   expect(verdicts).toEqual(['the kill switch is thrown', undefined, 'the kill switch is thrown'])

@@ -95,6 +95,7 @@ export class EngineBench {
     this.tell({ kind: 'started' })
     this.price()
     for (let tries = 0; tries < 60 && this.engine.mode === 'starting'; tries++) this.pass(100, account)
+    this.price()
     return this
   }
 

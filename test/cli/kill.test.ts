@@ -1,0 +1,55 @@
+import { afterAll, describe, expect, test, vi } from 'vitest'
+import { Projects } from '../daemon/project.ts'
+
+const projects = new Projects()
+afterAll(() => projects.close())
+
+// Real processes on a busy machine.
+vi.setConfig({ testTimeout: 60_000 })
+
+const FAST = ['--set', 'simulator.speed=600', '--summary', 'json']
+
+describe('[RSK2] [RSK3] intentd kill', () => {
+  test('stops a daemon that trades, takes everything away, stands over a restart, and ends with a release', async () => {
+    const project = projects.open()
+    const run = project.run(FAST)
+    await run.untilEvent('order.fill', 2)
+
+    const kill = project.start(['kill', '--reason', 'drill'])
+    expect(await kill.ended).toEqual({ code: 0, signal: null })
+    expect(kill.stderr.join('\n')).toMatch(/seen by the daemon \(pid \d+\)[^]*clean: nothing rests/)
+    const killedAt = run.log.findIndex(({ event }) => event === 'trading.killed')
+    expect(run.log.slice(killedAt).filter(({ event }) => event === 'order.sent')).toEqual([])
+    await run.stop()
+    expect(run.summary.exchange).toMatchObject({ agrees: true, openOrders: 0 })
+
+    const next = project.run(FAST)
+    await next.untilEvent('daemon.killed')
+    const release = project.start(['release', '--reason', 'drill over', '--wait', '30s'])
+    expect((await release.ended).code).toBe(0)
+    await next.untilEvent('order.fill')
+    const sentAt = next.log.findIndex(({ event }) => event === 'order.sent')
+    expect(next.log.findIndex(({ event }) => event === 'kill.released')).toBeLessThan(sentAt)
+    await next.stop()
+    expect(next.summary.exchange?.agrees).toBe(true)
+  })
+
+  test('with no daemon there stands for the next start, which creates nothing', async () => {
+    const project = projects.open()
+    const kill = project.start(['kill', '--wait', '1s'])
+    expect((await kill.ended).code).toBe(0)
+    expect(kill.stderr.join('\n')).toContain('no daemon has seen it')
+
+    const run = project.run([...FAST, '--for', '3s'])
+    await run.ended
+    expect([run.events('order.sent'), run.events('daemon.running')]).toEqual([[], []])
+    expect(run.events('kill.clean')).toHaveLength(1)
+  })
+
+  test('a release without a reason is refused', async () => {
+    const release = projects.open().start(['release'])
+
+    expect((await release.ended).code).toBe(64)
+    expect(release.stderr.join('\n')).toContain('--reason')
+  })
+})
