@@ -27,7 +27,13 @@ afterEach(() => {
 })
 
 const halt = (at: number, symbol = 'BTCUSDT'): JournalRecord => ({ kind: 'halt', at, symbol, reason: '' })
-const resume = (at: number): JournalRecord => ({ kind: 'resume', at, symbol: 'ETHUSDT' })
+const resume = (at: number): JournalRecord => ({
+  kind: 'resume',
+  at,
+  symbol: 'ETHUSDT',
+  reason: 'looked',
+  by: 'anna',
+})
 
 function read(query?: RecordQuery): number[] {
   reader ??= new JournalReader(file)
