@@ -1,0 +1,104 @@
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type JournalRecord } from '../../src/domain/record.ts'
+import { type Journal } from '../../src/journal/journal.ts'
+import { openSqliteJournal } from '../../src/journal/sqlite-journal.ts'
+
+/** The files of one journal as bytes; `wal` is empty where there is none. */
+export interface JournalFiles {
+  readonly main: Buffer
+  readonly wal: Buffer
+  readonly mark: Buffer
+}
+
+/** A journal that real appends have made, at two moments: before its last records, and after. */
+export interface Specimen {
+  readonly name: string
+  readonly before: JournalFiles
+  readonly after: JournalFiles
+  readonly salt: string
+  /** Everything that was ever appended, in order. */
+  readonly history: readonly JournalRecord[]
+  /** As many of them are in the checkpoint, which is {@link checkpointBook} of that number. */
+  readonly checkpointed: number
+  /** As many of them the mark says were durable. */
+  readonly durable: number
+}
+
+const SUFFIXES = { main: '', wal: '-wal', mark: '.mark' } as const
+
+export const LAST_RECORDS = 3
+const BEFORE_CHECKPOINT = 30
+const AFTER_CHECKPOINT = 9
+
+/** Text that fills pages unevenly; the largest record goes over several pages. */
+export function specimenRecord(at: number): JournalRecord {
+  return { kind: 'halt', at, symbol: '*', reason: `record ${at} ${'ab'.repeat((at * 97) % 500)}` }
+}
+
+export function checkpointBook(records: number): unknown {
+  return { records, text: 'book '.repeat(400) }
+}
+
+export function openSpecimen(file: string): Journal {
+  // Half of what stands before the checkpoint is dropped at it.
+  return openSqliteJournal({ file, identity: 'live 1', keepSince: () => BEFORE_CHECKPOINT / 2 })
+}
+
+/** `killed`: the last records stand in the log; `closed`: in the main file. Both begin with a life that ended well. */
+export function makeSpecimens(folder: string): readonly Specimen[] {
+  mkdirSync(folder, { recursive: true })
+  const killed = makeSpecimen(folder, 'killed')
+  const closed = makeSpecimen(folder, 'closed')
+  // A power cut may take the last writes of the mark along: then the tail may go with it, and nothing else.
+  const cut: Specimen = {
+    ...killed,
+    name: 'killed, with a mark of before',
+    after: { ...killed.after, mark: killed.before.mark },
+    durable: killed.durable - LAST_RECORDS,
+  }
+  return [killed, closed, cut]
+}
+
+function makeSpecimen(folder: string, name: 'killed' | 'closed'): Specimen {
+  const file = join(folder, `${name}.sqlite`)
+  const history: JournalRecord[] = []
+  const append = (journal: Journal, count: number): void => {
+    for (let left = count; left > 0; left--) {
+      const record = specimenRecord(history.length + 1)
+      history.push(record)
+      journal.append(record, true)
+    }
+  }
+  const first = openSpecimen(file)
+  append(first, BEFORE_CHECKPOINT)
+  first.saveCheckpoint(checkpointBook(BEFORE_CHECKPOINT))
+  append(first, 2)
+  first.close()
+  const second = openSpecimen(file)
+  append(second, AFTER_CHECKPOINT - 2 - LAST_RECORDS)
+  if (name === 'closed') second.close()
+  const before = readJournalFiles(file)
+  const last = name === 'closed' ? openSpecimen(file) : second
+  append(last, LAST_RECORDS)
+  if (name === 'closed') last.close()
+  const after = readJournalFiles(file)
+  const { salt } = last
+  if (name === 'killed') last.close()
+  return { name, before, after, salt, history, checkpointed: BEFORE_CHECKPOINT, durable: history.length }
+}
+
+export function readJournalFiles(file: string): JournalFiles {
+  const read = (suffix: string): Buffer =>
+    statSync(file + suffix, { throwIfNoEntry: false }) ? readFileSync(file + suffix) : Buffer.alloc(0)
+  return { main: read(SUFFIXES.main), wal: read(SUFFIXES.wal), mark: read(SUFFIXES.mark) }
+}
+
+/** Lays the files where a journal of that name has them, and takes away what SQLite had made there. */
+export function writeJournalFiles(file: string, { main, wal, mark }: JournalFiles): void {
+  rmSync(`${file}-shm`, { force: true })
+  rmSync(`${file}-wal`, { force: true })
+  writeFileSync(file, main)
+  writeFileSync(`${file}${SUFFIXES.mark}`, mark)
+  if (wal.length > 0) writeFileSync(`${file}${SUFFIXES.wal}`, wal)
+}

@@ -1,0 +1,55 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { createRandom } from '../../src/lib/random.ts'
+import { listDamages } from './damages.ts'
+import { LAST_RECORDS, makeSpecimens, type Specimen } from './specimen.ts'
+import { torture, type Verdict } from './torture.ts'
+
+vi.setConfig({ testTimeout: 60_000 })
+
+/** Of each specimen; `npm run torture` tries every one. */
+const SAMPLE = 250
+
+let folder: string
+let specimens: readonly Specimen[]
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'torture-'))
+  specimens = makeSpecimens(join(folder, 'made'))
+  mkdirSync(join(folder, 'damaged'))
+})
+
+afterAll(() => rmSync(folder, { recursive: true }))
+
+function verdictsOn(specimen: Specimen | undefined): readonly Verdict[] {
+  if (!specimen) throw new Error('no such specimen')
+  const damages = listDamages(specimen, 'sample')
+  const random = createRandom(`sample of ${specimen.name}`)
+  return Array.from({ length: SAMPLE }, () => {
+    const damage = damages[random.integer(damages.length)]
+    if (!damage) throw new Error('unreachable: the list is long')
+    const verdict = torture(specimen, damage, join(folder, 'damaged'))
+    if (verdict.kind !== 'wrong') return verdict
+    throw new Error(`${specimen.name}, ${damage.file} ${damage.what} at ${damage.offset}: ${verdict.why}`)
+  })
+}
+
+test.each([
+  ['was killed', 0],
+  ['was closed', 1],
+])('[ORD5] a journal that %s and damaged: everything that was acknowledged, or a refusal', (_, index) => {
+  const verdicts = verdictsOn(specimens[index])
+
+  const kinds = new Set(verdicts.map(({ kind }) => kind))
+  expect([...kinds].toSorted()).toEqual(['refused', 'whole'])
+})
+
+test('[ORD5] a journal that was cut off with its mark: an exact prefix down to the mark, or a refusal', () => {
+  const specimen = specimens[2]
+  const verdicts = verdictsOn(specimen)
+
+  const lengths = verdicts.flatMap((verdict) => (verdict.kind === 'prefix' ? [verdict.records] : []))
+  expect(Math.min(...lengths)).toBe((specimen?.history.length ?? 0) - LAST_RECORDS)
+})
