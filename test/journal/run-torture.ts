@@ -29,7 +29,7 @@ function tortureWhole(specimen: Specimen): number {
     console.log(`  WRONG ${damage.file} ${damage.what} at ${damage.offset}: ${verdict.why}`)
   }
   const total = [...counts.values()].reduce((sum, count) => sum + count, 0)
-  const table = [...counts].toSorted().map(([name, count]) => `${name} ${count}`)
+  const table = [...counts].map(([name, count]) => `${name} ${count}`)
   console.log(`${specimen.name}: ${total} damages: ${table.join(', ')}`)
   return counts.get('wrong') ?? 0
 }
