@@ -88,7 +88,7 @@ function makeSpecimen(folder: string, name: 'killed' | 'closed'): Specimen {
   return { name, before, after, salt, history, checkpointed: BEFORE_CHECKPOINT, durable: history.length }
 }
 
-export function readJournalFiles(file: string): JournalFiles {
+function readJournalFiles(file: string): JournalFiles {
   const read = (suffix: string): Buffer =>
     statSync(file + suffix, { throwIfNoEntry: false }) ? readFileSync(file + suffix) : Buffer.alloc(0)
   return { main: read(SUFFIXES.main), wal: read(SUFFIXES.wal), mark: read(SUFFIXES.mark) }
