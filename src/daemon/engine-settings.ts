@@ -57,6 +57,7 @@ export function toEngineSettings(config: DaemonConfig, life: LifeSettings): Engi
       fillVisibilityMs: execution.fillVisibilityMs,
       matchingLagMs: life.embedded ? MATCHING_LAG_EMBEDDED_MS : MATCHING_LAG_MS,
       acceptHorizonMs: execution.acceptHorizonMs,
+      retryMode: execution.retryMode,
       extraToleranceMs: execution.extraToleranceMs,
       takerCollarRatio: execution.takerCollarRatio,
       crossedToleranceMs: CROSSED_TOLERANCE_MS + execution.fillVisibilityMs,

@@ -55,6 +55,8 @@ export interface Order {
   /** Unix ms, exchange clock as we knew it: the signed timestamps of the first and the last such request. */
   readonly firstSentAt: number
   readonly lastSentAt: number
+  /** The same of the last request that no answer has ended, so that a copy may be on its way; 0 for none. */
+  readonly unansweredAt: number
   /** Unix ms, our clock, when it was accepted; 0 before. */
   readonly acceptedAt: number
   /** Why it stands where it stands, for people: a code and a few words. */
@@ -67,7 +69,7 @@ export function isTerminal(order: Order): boolean {
 
 /** What may still be filled, in lots: nothing once the order is terminal. */
 export function openLots(order: Order): number {
-  return isTerminal(order) ? 0 : order.terms.lots - order.filledLots
+  return isTerminal(order) ? 0 : Math.max(0, order.terms.lots - order.filledLots)
 }
 
 /** Whether an order, once accepted, can stay in the book of the exchange. */

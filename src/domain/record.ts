@@ -89,6 +89,8 @@ export interface ItemOutcome {
   readonly clientOid: ClientOid
   readonly outcome: ItemOutcomeKind
   readonly orderId?: OrderId
+  /** Of an unknown item: its request was answered (a 429), so no copy of it is on its way. */
+  readonly isAnswered?: boolean
   readonly code?: string
   readonly message?: string
 }
@@ -137,7 +139,8 @@ export interface SettleRecord {
 
 export interface SettledOrder {
   readonly clientOid: ClientOid
-  readonly state: 'done' | 'absent' | 'quarantined'
+  /** `queued`: to be sent again as it was · `released`: an operator has looked at a quarantined one. */
+  readonly state: 'done' | 'absent' | 'quarantined' | 'queued' | 'released'
   /** An order id that fills revealed. */
   readonly orderId?: OrderId
   readonly reason: string

@@ -6,7 +6,9 @@ import {
   markExpired,
   markNotSent,
   markQuarantined,
+  markQueuedAgain,
   markRejected,
+  markReleased,
   markRetry,
   markSentAgain,
   markUnknown,
@@ -143,7 +145,7 @@ function applyOutcome(book: Book, item: ItemOutcome, at: number): void {
       case 'notSent':
         return markNotSent(order, reason)
       case 'unknown':
-        return markUnknown(order, reason)
+        return markUnknown(order, reason, item.isAnswered)
       default:
         return unreachable(item.outcome)
     }
@@ -159,6 +161,10 @@ function applySettled(book: Book, settled: SettledOrder): void {
         return markAbsent(order, settled.reason)
       case 'quarantined':
         return markQuarantined(order, settled.reason)
+      case 'queued':
+        return markQueuedAgain(order, settled.reason)
+      case 'released':
+        return markReleased(order, settled.orderId, settled.reason)
       default:
         return unreachable(settled.state)
     }

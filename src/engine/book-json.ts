@@ -68,7 +68,10 @@ export function bookFromJson(json: unknown): Book {
     // A checkpoint of before there were calls on the account has none of them.
     for (const [key, value] of (stored[name] ?? []) as [unknown, unknown][]) map.set(key, value)
   }
-  for (const order of stored.orders) storeOrder(book, order)
+  // A checkpoint of before answers were told apart takes every request for unanswered.
+  for (const order of stored.orders) {
+    storeOrder(book, { ...order, unansweredAt: order.unansweredAt ?? order.lastSentAt })
+  }
   for (const clientOid of stored.withdrawn) book.withdrawn.add(clientOid)
   for (const [key, money] of stored.money) book.money.set(key, moneyFromJson(money))
   for (const [key, paid] of stored.funding) book.funding.set(key, decimal(paid))

@@ -19,16 +19,19 @@ const PATIENCE_MS = 60_000
  */
 export function startFence(core: Core, lane: Lane, cause: FenceCause): void {
   const unknown = [...openOrdersOf(core.book, lane.symbol)].filter((order) => order.state === 'unknown')
-  const horizonAt = unknown.reduce(
-    (latest, order) => Math.max(latest, order.lastSentAt + core.settings.execution.acceptHorizonMs),
-    exchangeNow(core),
-  )
+  const horizonAt = unknown
+    .filter(({ unansweredAt }) => unansweredAt > 0)
+    .reduce(
+      (latest, order) => Math.max(latest, order.unansweredAt + core.settings.execution.acceptHorizonMs),
+      exchangeNow(core),
+    )
   const notBefore = core.now + horizonAt - exchangeNow(core)
   const lateCancelAt = core.book.cancels.get(lane.symbol)
   lane.state = 'fencing'
   lane.wantsBatchSince = undefined
   lane.unwantedSince = undefined
   lane.crossedSince.clear()
+  lane.copies.clear()
   lane.fence = {
     cause,
     stage: 'waiting',
@@ -134,7 +137,7 @@ function finishFence(core: Core, lane: Lane, fence: Fence): void {
 
 export function announceEnd(core: Core, clientOid: Order['terms']['clientOid'], reason: string): void {
   const order = core.book.orders.get(clientOid)
-  announce(core, 'info', 'order.ended', {
+  announce(core, 'info', order?.state === 'queued' ? 'order.queuedAgain' : 'order.ended', {
     clientOid,
     symbol: order?.terms.symbol,
     state: order?.state,

@@ -66,6 +66,8 @@ export interface Lane {
   unwantedSince: number | undefined
   /** Since when an order stands through the market without a fill. */
   readonly crossedSince: Map<ClientOid, number>
+  /** Orders of unknown fate that were queued again without evidence, and after which attempt. */
+  readonly copies: Map<ClientOid, number>
   /** Unix ms, our clock: the position of the exchange and the book agreed on a reading asked for then. */
   positionReadAt: number
   mismatch: Mismatch | undefined
@@ -101,6 +103,7 @@ export function createLane(symbol: string): Lane {
     wantsReduce: false,
     unwantedSince: undefined,
     crossedSince: new Map(),
+    copies: new Map(),
     positionReadAt: 0,
     mismatch: undefined,
     recentFills: [],

@@ -12,7 +12,7 @@ export function answerBatch(core: Core, batchId: number, answer: Answer<BatchRes
   const batch = core.batches.get(batchId)
   if (!batch) return
   core.batches.delete(batchId)
-  const items = readBatchOutcome(batch.clientOids, answer)
+  const items = readBatchOutcome(batch.clientOids, answer).map((item) => doubtRetry(core, item))
   record(
     core,
     { kind: 'outcome', at: core.now, batchId, items },
@@ -29,6 +29,16 @@ export function answerBatch(core: Core, batchId: number, answer: Answer<BatchRes
   haltOnFatal(core, batch.symbol, answer, items)
   const lane = laneOf(core, batch.symbol)
   if (lane.state === 'placing') lane.state = 'idle'
+}
+
+/**
+ * A 429 or a stale timestamp says that the item was not accepted, and usually it is true. Where it hid a
+ * success, and the exchange remembers pending orders only, a copy would double what has been filled since; so
+ * the item is taken for unknown, and nothing is sent again before that is proved.
+ */
+function doubtRetry({ settings }: Core, item: ItemOutcome): ItemOutcome {
+  if (item.outcome !== 'retry' || settings.execution.retryMode === 'window') return item
+  return { ...item, outcome: 'unknown', isAnswered: true }
 }
 
 const LEVELS: Readonly<Record<ItemOutcome['outcome'], 'info' | 'warn'>> = {

@@ -1,12 +1,13 @@
 import { type Candidate } from '../execution/candidate.ts'
 import { planQuote } from '../execution/quote-plan.ts'
+import { isInsideWindow } from '../execution/resend-window.ts'
 import { planTarget } from '../execution/target-plan.ts'
 import { type StrategyId } from '../domain/ids.ts'
 import { type OrderIntent } from '../domain/intent.ts'
 import { canRest, type Order } from '../domain/order.ts'
 import { stepBelow } from '../lib/grid.ts'
 import { accountHoldingOf, holdingOf, openOrdersOf, pairKey } from './book.ts'
-import { type Core, instrumentOf } from './core.ts'
+import { type Core, exchangeNow, instrumentOf } from './core.ts'
 import { type Lane } from './lane.ts'
 import { freshUntil, marketOf } from './market-view.ts'
 
@@ -44,7 +45,21 @@ export function planLane(core: Core, lane: Lane): LanePlan {
   }
   // What strategies left behind that the config does not name any more.
   for (const orders of byStrategy.values()) for (const order of orders) dismiss(order, plan)
-  return plan
+  return withoutLateCopies(core, lane.symbol, plan)
+}
+
+/** ORD2: past the window a waiting copy may not leave any more, wanted or not: evidence must say what became of it. */
+function withoutLateCopies(core: Core, symbol: string, plan: Gathered): LanePlan {
+  const late = [...openOrdersOf(core.book, symbol)].filter(
+    (order) => order.state === 'queued' && !isInsideWindow(order, exchangeNow(core)),
+  )
+  if (late.length === 0) return plan
+  const names = new Set(late.map((order) => order.terms.clientOid))
+  return {
+    candidates: plan.candidates.filter(({ again }) => again === undefined || !names.has(again)),
+    unwanted: plan.unwanted,
+    stale: [...new Set([...plan.stale, ...late])],
+  }
 }
 
 interface StrategyOrders {

@@ -1,7 +1,9 @@
-import { canRest, openLots } from '../domain/order.ts'
+import { isInsideWindow } from '../execution/resend-window.ts'
+import { canRest, openLots, type Order } from '../domain/order.ts'
 import { type SettledOrder } from '../domain/record.ts'
-import { type Core, instrumentOf } from './core.ts'
+import { type Core, exchangeNow, instrumentOf } from './core.ts'
 import { type FenceCause } from './lane.ts'
+import { isStillWanted } from './still-wanted.ts'
 
 /** How long a cancelled order stays wanted while it waits to be placed again. */
 const REPLACEMENT_TTL_MS = 60_000
@@ -22,6 +24,7 @@ export function withReplacement(core: Core, cause: FenceCause, settled: SettledO
   )
     return settled
   if (core.book.withdrawn.has(settled.clientOid)) return settled
+  if (settled.state === 'absent' && isSentAgain(core, order)) return { ...settled, state: 'queued' }
   const deadlineAt = settled.state === 'absent' ? order.terms.deadlineAt : core.now + REPLACEMENT_TTL_MS
   const wanted = settled.state === 'absent' ? core.now <= deadlineAt : canRest(order.terms)
   const lots = openLots(order) - foundLots(core, settled)
@@ -29,6 +32,14 @@ export function withReplacement(core: Core, cause: FenceCause, settled: SettledO
   const { clientOid: _, generation: __, ...terms } = order.terms
   const { ticks, takeProfitTicks, stopLossTicks } = terms
   return { ...settled, replacement: { ...terms, lots, ticks, takeProfitTicks, stopLossTicks, deadlineAt } }
+}
+
+/**
+ * R4: what cannot rest, is proved absent and still wanted leaves again under its own name while the exchange
+ * remembers it: should the proof be wrong, it is a duplicate and no second order.
+ */
+function isSentAgain(core: Core, order: Order): boolean {
+  return !canRest(order.terms) && isInsideWindow(order, exchangeNow(core)) && isStillWanted(core, order)
 }
 
 /** What the fills that revealed its orderId have filled of it: they are bound only when this is settled. */

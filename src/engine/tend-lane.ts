@@ -3,6 +3,7 @@ import { type Order } from '../domain/order.ts'
 import { approveLane, type ApprovedLane } from './approve-lane.ts'
 import { openOrdersOf } from './book.ts'
 import { announce, type Core, record } from './core.ts'
+import { copyUnknown } from './copy-unknown.ts'
 import { crossedOrders } from './crossed-orders.ts'
 import { tellDenials } from './denials.ts'
 import { namelessOrders } from './evidence.ts'
@@ -16,6 +17,7 @@ import { recordSend } from './record-send.ts'
 export function tendLane(core: Core, lane: Lane): void {
   lane.wantsBatchSince = lane.state === 'idle' ? lane.wantsBatchSince : undefined
   if (lane.state !== 'idle' || core.mode === 'stopped') return
+  copyUnknown(core, lane)
   if (hasUnknown(core, lane)) return startFence(core, lane, 'unknown')
   if (core.mode === 'starting') return
   const plan = planLane(core, lane)

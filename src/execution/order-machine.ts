@@ -2,25 +2,55 @@ import { type OrderId } from '../domain/ids.ts'
 import { isTerminal, type Order, type OrderState, type OrderTerms } from '../domain/order.ts'
 
 /**
- * The life of an order.
+ * The life of an order, in the words and numbers of the order protocol, section 4.
  *
- *     (approved) ──SEND durable──► SENT ──accepted / exists──► LIVE ──fills = size──► FILLED*
- *                        ▲          │ │                        │  ▲ ──settled───────► DONE*
- *                        │          │ └─definite refusal of the│  │
- *     QUEUED ────────────┘          │   only attempt─► REJECTED*  └─evidence: it exists─┐
- *       ▲ │ ▲                       │                                                   │
- *       │ │ └─never written, 429 ───┤                                                   │
- *       │ │                         └─timeout, 5xx, unreadable, missing item, restart─► UNKNOWN
- *       │ └─no longer wanted: never sent ► EXPIRED*, else ► UNKNOWN                      │
- *       │                                                          evidence: none ► ABSENT*
- *       │                                              evidence contradicts itself ► QUARANTINED
- *     (* terminal: absorbing, but a late fill is still counted)
+ *     risk no                ttl                      definite refusal of the only attempt
+ *     NEW ──────► DENIED    ┌──────► EXPIRED*        ┌──────────────────────► REJECTED*
+ *      │ granted            │                        │
+ *      │                  QUEUED ──SEND durable──► SENT ──accepted, exists──► LIVE ──fills = size──► FILLED*
+ *      └─SEND durable─► SENT  ▲ ▲                    │ │                      │  ▲ ──settled, fenced► DONE*
+ *                             │ └──not a byte left───┘ │                      │  └─ a late orderId binds orphans
+ *                             │    429, 40008 (6)      └─timeout, 5xx, garbled, missing item, crash─► UNKNOWN
+ *                             │                                                                         │
+ *                             └──────────── absent, still wanted, inside the window (R4) ───────────────┤
+ *                                                                       evidence: it existed ├──► LIVE, DONE*
+ *                                                                       evidence: none       ├──► ABSENT*
+ *                                                                       contradiction        └──► QUARANTINED
+ *     (* terminal: absorbing, but a late fill is still counted)               released by an operator ──► DONE*
+ *
+ * | #  | from → to             | heard                                       | function           |
+ * |----|-----------------------|---------------------------------------------|--------------------|
+ * | 1  | NEW → DENIED          | risk, stop, stale data, precision, key used | (1)                |
+ * | 2  | NEW → SENT            | approved, granted, SEND durable             | `createSentOrder`  |
+ * | 3  | QUEUED → EXPIRED      | not wanted any more, attempts = 0           | `markExpired`      |
+ * | 3b | QUEUED → UNKNOWN      | not wanted, or window over, attempts > 0    | `markUnknown`      |
+ * | 4  | QUEUED → SENT         | SEND durable                                | `markSentAgain`    |
+ * | 5  | SENT → LIVE           | in the success list, with an orderId or not | `markAccepted` (2) |
+ * | 6  | SENT → LIVE           | a duplicate: it exists                      | `markAccepted` (2) |
+ * | 7  | SENT → REJECTED       | a definite code, attempts = 1, else UNKNOWN | `markRejected`     |
+ * | 8  | SENT → QUEUED         | never written: attempts less one            | `markNotSent`      |
+ * | 8b | SENT → QUEUED         | 429, 40008: the attempt counts              | `markRetry` (3)    |
+ * | 9  | SENT → UNKNOWN        | everything else, and what a crash left SENT | `markUnknown`      |
+ * | 10 | LIVE → FILLED         | the fills make up its size                  | `applyFillToOrder` |
+ * | 11 | LIVE → DONE           | matched or dead, or fenced, and settled     | `markDone`         |
+ * | 12 | UNKNOWN → LIVE        | a fence lists it                            | `markAccepted`     |
+ * |    | UNKNOWN → DONE        | its fills show it, or the fence listed it   | `markDone`         |
+ * |    | UNKNOWN → ABSENT      | no trace after its horizon (R2 to R4)       | `markAbsent`       |
+ * |    | UNKNOWN → QUEUED      | the same, still wanted, inside the window   | `markQueuedAgain`  |
+ * |    | UNKNOWN → QUARANTINED | evidence that contradicts itself            | `markQuarantined`  |
+ * | 13 | QUARANTINED → DONE    | an operator has looked, and a fence proved  | `markReleased`     |
+ *
+ * Where this differs from the document: (1) There is no order before its batch is granted (late binding), so
+ * a wish has no state NEW here: it stands among the book's quotes, targets and places, and is denied there.
+ * (2) An order that has ended still learns its orderId, so that fills which nobody explained find it.
+ * (3) Where resends wait for evidence, the default, a 429 or 40008 leads to UNKNOWN instead: it may have hidden
+ * a success, which an exchange that remembers only pending orders would double.
  *
  * Each function is one transition and returns the order after it; from a state that has no such transition
  * it returns the order unchanged, so that hearing a thing twice changes nothing.
  */
 
-/** An order whose first SEND record is being written. `requestAt`: Unix ms, exchange clock. */
+/** Row 2. An order whose first SEND record is being written. `requestAt`: Unix ms, exchange clock. */
 export function createSentOrder(terms: OrderTerms, requestAt: number): Order {
   return {
     terms,
@@ -30,21 +60,24 @@ export function createSentOrder(terms: OrderTerms, requestAt: number): Order {
     attempts: 1,
     firstSentAt: requestAt,
     lastSentAt: requestAt,
+    unansweredAt: requestAt,
     acceptedAt: 0,
     reason: '',
   }
 }
 
-/** QUEUED → SENT: the same body again, under the same clientOid. */
+/** Row 4, QUEUED → SENT: the same body again, under the same clientOid. */
 export function markSentAgain(order: Order, requestAt: number): Order {
   if (order.state !== 'queued') return order
   const firstSentAt = order.attempts === 0 ? requestAt : order.firstSentAt
-  return { ...order, state: 'sent', attempts: order.attempts + 1, firstSentAt, lastSentAt: requestAt }
+  const attempts = order.attempts + 1
+  return { ...order, state: 'sent', attempts, firstSentAt, lastSentAt: requestAt, unansweredAt: requestAt }
 }
 
 /**
- * SENT, QUEUED, UNKNOWN → LIVE. The exchange may accept without telling an id; an order that has ended
- * still learns its id, because fills that nobody explained may wait for it. `at`: Unix ms, our clock.
+ * Rows 5, 6 and 12: SENT, QUEUED, UNKNOWN → LIVE. The exchange may accept without telling an id; an order
+ * that has ended still learns its id, because fills that nobody explained may wait for it. `at`: Unix ms, our
+ * clock.
  */
 export function markAccepted(order: Order, orderId: OrderId | undefined, at: number): Order {
   const known = order.orderId ?? orderId
@@ -60,50 +93,71 @@ export function markAccepted(order: Order, orderId: OrderId | undefined, at: num
   })
 }
 
-/** SENT → REJECTED, or UNKNOWN when an earlier copy of the same order may live. */
+/** Row 7, SENT → REJECTED, or UNKNOWN when an earlier copy of the same order may live. */
 export function markRejected(order: Order, reason: string): Order {
   if (order.state !== 'sent') return order
   return { ...order, state: order.attempts === 1 ? 'rejected' : 'unknown', reason }
 }
 
-/** SENT → QUEUED: a 429 or a stale timestamp. The attempt counts: an earlier copy is not disproved. */
+/** Row 8b, SENT → QUEUED: a 429 or a stale timestamp. The attempt counts: an earlier copy is not disproved. */
 export function markRetry(order: Order, reason: string): Order {
   return order.state === 'sent' ? { ...order, state: 'queued', reason } : order
 }
 
-/** SENT → QUEUED: not a byte of it left, so the attempt never was. */
+/** Row 8, SENT → QUEUED: not a byte of it left, so the attempt never was. */
 export function markNotSent(order: Order, reason: string): Order {
   if (order.state !== 'sent') return order
   return { ...order, state: 'queued', attempts: order.attempts - 1, reason }
 }
 
-/** SENT, QUEUED after an attempt → UNKNOWN: never refused, never sent under a new id (ORD3). */
-export function markUnknown(order: Order, reason: string): Order {
-  return order.state === 'sent' || order.state === 'queued' ? { ...order, state: 'unknown', reason } : order
+/**
+ * Rows 3b and 9: SENT, QUEUED after an attempt → UNKNOWN: never refused, never sent under a new id (ORD3).
+ * `isAnswered`: its request had an answer (a 429), so that no copy of it is on its way any more, unless an
+ * earlier one is.
+ */
+export function markUnknown(order: Order, reason: string, isAnswered = false): Order {
+  if (order.state !== 'sent' && order.state !== 'queued') return order
+  const unansweredAt = isAnswered && order.attempts === 1 ? 0 : order.unansweredAt
+  return { ...order, state: 'unknown', unansweredAt, reason }
 }
 
-/** QUEUED, never sent → EXPIRED. */
+/** Row 3, QUEUED, never sent → EXPIRED. */
 export function markExpired(order: Order, reason: string): Order {
   if (order.state !== 'queued' || order.attempts > 0) return order
   return { ...order, state: 'expired', reason }
 }
 
-/** LIVE, UNKNOWN → DONE: it existed and is not live any more; what it filled is known. */
+/** Rows 11 and 12: LIVE, UNKNOWN → DONE: it existed and is not live any more; what it filled is known. */
 export function markDone(order: Order, orderId: OrderId | undefined, reason: string): Order {
   if (isTerminal(order) || order.state === 'quarantined') return order
   return settleIfFull({ ...order, state: 'done', orderId: orderId ?? order.orderId, reason })
 }
 
-/** UNKNOWN → ABSENT: proved never to have existed. A filled order cannot be absent. */
+/** Row 12, UNKNOWN → ABSENT: proved never to have existed. A filled order cannot be absent. */
 export function markAbsent(order: Order, reason: string): Order {
   return order.state === 'unknown' && order.filledLots === 0 ? { ...order, state: 'absent', reason } : order
 }
 
+/**
+ * Row 12, UNKNOWN → QUEUED: to be sent again as the very same item. The attempts stay counted: should the
+ * copy be refused, the one before it is not disproved by that.
+ */
+export function markQueuedAgain(order: Order, reason: string): Order {
+  return order.state === 'unknown' && order.filledLots === 0 ? { ...order, state: 'queued', reason } : order
+}
+
+/** Row 12, → QUARANTINED, from wherever it stands: an operator must look. */
 export function markQuarantined(order: Order, reason: string): Order {
   return { ...order, state: 'quarantined', reason }
 }
 
-/** A fill of this order. More than its size is a contradiction that an operator must look at. */
+/** Row 13, QUARANTINED → DONE: an operator has looked, and a fence has proved that it does not rest. */
+export function markReleased(order: Order, orderId: OrderId | undefined, reason: string): Order {
+  if (order.state !== 'quarantined') return order
+  return { ...order, state: 'done', orderId: order.orderId ?? orderId, reason }
+}
+
+/** Row 10. A fill of this order. More than its size is a contradiction that an operator must look at. */
 export function applyFillToOrder(order: Order, lots: number): Order {
   const filledLots = order.filledLots + lots
   if (filledLots > order.terms.lots) {

@@ -259,6 +259,7 @@ function madeSettings(positionMode: PositionMode): EngineSettings {
       fillVisibilityMs: 1000,
       matchingLagMs: 500,
       acceptHorizonMs: 10_000,
+      retryMode: 'evidence',
       extraToleranceMs: 500,
       takerCollarRatio: 0.001,
       crossedToleranceMs: 2000,

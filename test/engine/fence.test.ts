@@ -161,17 +161,6 @@ describe('a cancel-all', () => {
 })
 
 describe('a waiting order', () => {
-  test('[ORD3] [LIM3] after a 429 that is no longer wanted becomes unknown, not forgotten', () => {
-    const bench = new EngineBench().start()
-    bench.quote(BID)
-    bench.answer(bench.grantBatch().batchId, refused('429', 'retry'))
-    expect(bench.states()).toEqual(['queued'])
-
-    bench.quote()
-
-    expect(bench.states()).toEqual(['unknown'])
-  })
-
   test('[ORD7] that was never written and is no longer wanted expires', () => {
     const bench = new EngineBench().start()
     bench.quote(BID)
@@ -182,11 +171,11 @@ describe('a waiting order', () => {
     expect(bench.states()).toEqual(['expired'])
   })
 
-  test('[ORD2] is sent again as the same item', () => {
+  test('[ORD2] that was never written leaves as the same item', () => {
     const bench = new EngineBench().start()
     bench.quote(BID)
     const first = bench.grantBatch()
-    bench.answer(first.batchId, refused('429', 'retry'))
+    bench.answer(first.batchId, refused('CONNECT_FAILED', 'notSent'))
 
     expect(bench.grantBatch().body).toBe(first.body)
   })

@@ -108,6 +108,7 @@ export function madeOrder({
     attempts: 1,
     firstSentAt: MOMENT_AT,
     lastSentAt: MOMENT_AT,
+    unansweredAt: 0,
     acceptedAt: MOMENT_AT,
     reason: '',
   }

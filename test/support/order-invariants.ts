@@ -37,6 +37,8 @@ export function watchIdentity(world: World): WorldWatcher {
   }
 }
 
+const ENDED_STATES: readonly string[] = ['rejected', 'absent', 'expired']
+
 /** What timed out is unknown; and what was called rejected, expired or absent never is at the exchange. */
 export function watchUnknown(world: World): WorldWatcher {
   const batches = new Map<number, OutgoingBatch>()
@@ -47,9 +49,11 @@ export function watchUnknown(world: World): WorldWatcher {
       if (event.kind !== 'batchAnswered' || event.answer.kind !== 'unknown') return
       const batch = batches.get(event.batchId)
       batches.delete(event.batchId)
+      // Trusting the window, it is queued again at once: still the same order, not another one.
+      const wrong = world.plan.retryMode === 'window' ? ENDED_STATES : [...ENDED_STATES, 'queued']
       for (const clientOid of batch?.clientOids ?? []) {
         const state = world.shell.engine?.book.orders.get(clientOid)?.state
-        if (state === 'rejected' || state === 'absent' || state === 'expired' || state === 'queued') {
+        if (state !== undefined && wrong.includes(state)) {
           violate(world, 'ORD3', `${clientOid} is ${state} after an unknown answer`)
         }
       }

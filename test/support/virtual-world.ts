@@ -224,6 +224,7 @@ function buildSettings(plan: WorldPlan, listed: readonly ListedInstrument[]): En
       fillVisibilityMs: 400,
       matchingLagMs: 150,
       acceptHorizonMs: HORIZON_MS,
+      retryMode: plan.retryMode ?? 'evidence',
       extraToleranceMs: 500,
       takerCollarRatio: 0.001,
       crossedToleranceMs: 1500,

@@ -37,6 +37,8 @@ export const worldPlanSchema = z.strictObject({
   skewMs: z.number(),
   pageFills: z.int(),
   onRestart: z.enum(['fence', 'adopt']),
+  /** Default `evidence`. */
+  retryMode: z.enum(['evidence', 'window']).optional(),
   stop: z.enum(['cancel', 'leave', 'flatten']),
   /** How long faults last, virtual ms. */
   faultyMs: z.number(),
@@ -71,7 +73,7 @@ export function planWorld(seed: string): WorldPlan {
       fillVisibilityLagMs: pick(part('fillVisibilityLagMs'), [0, 0, 150, 380]),
       matchingLagMs: pick(part('matchingLagMs'), [0, 0, 100]),
     },
-    faults: planFaults(part, idempotency),
+    faults: planFaults(part),
     skewMs: isSkewed ? part('skewMs').integer(20_000) - 10_000 : 0,
     pageFills: pick(part('pageFills'), [2, 5, 100]),
     onRestart: pick(part('onRestart'), ['fence', 'adopt'] as const),
@@ -95,10 +97,7 @@ function planStrategies(random: Random, symbols: readonly string[]): StrategyPla
 }
 
 /** Each kind of fault is there in every third world, mild or strong. */
-function planFaults(
-  part: (name: string) => Random,
-  idempotency: CoreSettings['idempotency'] | undefined,
-): FaultRates {
+function planFaults(part: (name: string) => Random): FaultRates {
   const isCalm = part('isCalm').integer(10) === 0
   const rates: { [Fault in FaultKind]?: number } = {}
   for (const fault of FAULT_KINDS) {
@@ -106,8 +105,6 @@ function planFaults(
     const rate = pick(random, RATES[fault] ?? [0.01, 0.03, 0.1])
     if (random.integer(3) === 0 && !isCalm) rates[fault] = rate
   }
-  // Where only open orders are remembered, a 429 that hides a success cannot be told from one that does not.
-  if (idempotency === 'pendingOnly') delete rates.rateLimitedAfter
   return rates
 }
 
