@@ -75,6 +75,7 @@ export class Tally {
       case 'funding':
       case 'halt':
       case 'resume':
+      case 'denial':
       case 'kill':
       case 'prune':
         return

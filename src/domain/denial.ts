@@ -30,6 +30,8 @@ export interface Denial {
   readonly code: DenialCode
   readonly strategyId: string
   readonly symbol: string
+  /** The key of the `place` intent; absent for ladders and targets. */
+  readonly key?: string
   /** What was looked at, for people: `150 lots, limit 100`. */
   readonly detail: string
 }

@@ -3,6 +3,9 @@ import { type Fill } from './fill.ts'
 import { type ClientOid, type OrderId, type StrategyId } from './ids.ts'
 import { type PositionMode } from './instrument.ts'
 import { type OrderIntent, type QuoteLevel } from './intent.ts'
+import { type Answer } from './answer.ts'
+import { type DenialCode } from './denial.ts'
+import { type MarketSight } from './market-sight.ts'
 import { type OrderTerms } from './order.ts'
 import { type Holding, type HoldSide } from './position.ts'
 
@@ -28,6 +31,7 @@ export type JournalRecord =
   | FundingRecord
   | HaltRecord
   | ResumeRecord
+  | DenialRecord
   | KillRecord
   | PruneRecord
 
@@ -61,6 +65,27 @@ export interface DecisionRecord {
   readonly calls?: readonly AccountCall[]
   /** Orders that the strategy no longer wants to rest. */
   readonly withdrawn?: readonly ClientOid[]
+  /** What it was decided on; absent where no strategy decided. */
+  readonly seen?: {
+    readonly snapshot: number
+    /** By symbol: of the instruments on which something changed. */
+    readonly markets: Readonly<Record<string, MarketSight>>
+  }
+}
+
+/** Wishes that did not become orders, for whoever asks why. Changes nothing in the book. */
+export interface DenialRecord {
+  readonly kind: 'denial'
+  readonly at: number
+  readonly strategyId: string
+  readonly symbol: string
+  readonly code: DenialCode
+  readonly detail: string
+  /** The key of a `place` intent. */
+  readonly key?: string
+  /** How many alike were denied at once, and since the last such record. */
+  readonly orders: number
+  readonly untold: number
 }
 
 /** A batch is about to leave. Durable before its first byte (ORD1). */
@@ -77,6 +102,8 @@ export interface SendRecord {
   readonly requestAt: number
   /** The exact bytes. */
   readonly body: string
+  /** What was known when the limiter granted the call, and how long the lane had waited for it, ms. */
+  readonly seen: { readonly snapshot: number; readonly market: MarketSight; readonly waitedMs: number }
 }
 
 /**
@@ -95,11 +122,22 @@ export interface ItemOutcome {
   readonly message?: string
 }
 
+/** The frame of an answer: what the envelope said of the call as a whole. */
+export interface AnswerFacts {
+  readonly kind: Answer<unknown>['kind']
+  readonly code: string
+  readonly status?: number
+  /** Unix ms, exchange clock, where the envelope had it. */
+  readonly requestTime?: number
+}
+
 export interface OutcomeRecord {
   readonly kind: 'outcome'
   readonly at: number
   readonly batchId: number
   readonly items: readonly ItemOutcome[]
+  /** The answer that said so; absent where it was found out otherwise. */
+  readonly answer?: AnswerFacts
 }
 
 /** Fills not seen before, oldest first. */

@@ -81,6 +81,7 @@ export function applyRecord(book: Book, record: JournalRecord): void {
     case 'prune':
       return applyPrune(book, record)
     case 'call':
+    case 'denial':
       return
     case 'callEnded':
       book.calls.delete(pairKey(record.strategyId, record.key))

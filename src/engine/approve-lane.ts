@@ -2,6 +2,7 @@ import { type ApprovedItem } from '../execution/pack-batch.ts'
 import { type Candidate } from '../execution/candidate.ts'
 import { type Denial } from '../domain/denial.ts'
 import { type StrategyId } from '../domain/ids.ts'
+import { type OrderIntent } from '../domain/intent.ts'
 import { isClosing } from '../domain/order-action.ts'
 import { approve, approveAgain } from '../risk/approve.ts'
 import { reducesRisk } from '../risk/checks.ts'
@@ -35,13 +36,22 @@ export function approveLane(core: Core, lane: Lane, candidates: readonly Candida
     const isReducing = reducesRisk(intent, context)
     const verdict = again === undefined ? approve(intent, context) : approveAgain(intent, context)
     if (!verdict.approved) {
-      denials.push({ ...verdict.objection, strategyId: intent.strategyId, symbol: intent.symbol })
+      denials.push({ ...verdict.objection, ...whose(intent) })
       continue
     }
     reduces ||= isReducing
     items.push({ intent: verdict.intent, ...(again === undefined ? {} : { again }) })
   }
   return { items, denials, reduces }
+}
+
+function whose({
+  strategyId,
+  symbol,
+  purpose,
+  key,
+}: OrderIntent): Pick<Denial, 'strategyId' | 'symbol' | 'key'> {
+  return { strategyId, symbol, ...(purpose === 'place' ? { key } : {}) }
 }
 
 function byUrgency(left: Candidate, right: Candidate): number {

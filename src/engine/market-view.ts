@@ -1,4 +1,5 @@
 import { DELIVERY_STATES } from '../domain/ticker-table.ts'
+import { type MarketSight } from '../domain/market-sight.ts'
 import { type RiskMarket } from '../risk/risk-context.ts'
 import { type Core, exchangeNow } from './core.ts'
 
@@ -28,4 +29,11 @@ export function marketOf(core: Core, symbol: string): RiskMarket {
 export function freshUntil(core: Core, symbol: string): number {
   const { ageMs } = marketOf(core, symbol)
   return Number.isFinite(ageMs) ? core.now + core.settings.limits.dataAgeMaxMs - ageMs : 0
+}
+
+/** What a record keeps of it: numbers only, 0 where there is none. */
+export function sightOf(core: Core, symbol: string): MarketSight {
+  const { bid, ask, ageMs } = marketOf(core, symbol)
+  const orZero = (value: number): number => (Number.isFinite(value) ? value : 0)
+  return { bid: orZero(bid), ask: orZero(ask), ageMs: orZero(ageMs) }
 }

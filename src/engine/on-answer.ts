@@ -1,6 +1,6 @@
 import { readBatchOutcome } from '../execution/batch-outcome.ts'
 import { type Answer } from '../domain/answer.ts'
-import { type ItemOutcome } from '../domain/record.ts'
+import { type AnswerFacts, type ItemOutcome } from '../domain/record.ts'
 import { errorCode } from '../protocol/error-codes.ts'
 import { type BatchResult } from '../protocol/values.ts'
 import { pairKey } from './book.ts'
@@ -15,7 +15,7 @@ export function answerBatch(core: Core, batchId: number, answer: Answer<BatchRes
   const items = readBatchOutcome(batch.clientOids, answer).map((item) => doubtRetry(core, item))
   record(
     core,
-    { kind: 'outcome', at: core.now, batchId, items },
+    { kind: 'outcome', at: core.now, batchId, items, answer: toFacts(answer) },
     items.some((item) => item.outcome === 'unknown'),
   )
   announce(core, answer.kind === 'unknown' ? 'warn' : 'debug', 'batch.answered', {
@@ -39,6 +39,15 @@ export function answerBatch(core: Core, batchId: number, answer: Answer<BatchRes
 function doubtRetry({ settings }: Core, item: ItemOutcome): ItemOutcome {
   if (item.outcome !== 'retry' || settings.execution.retryMode === 'window') return item
   return { ...item, outcome: 'unknown', isAnswered: true }
+}
+
+function toFacts(answer: Answer<BatchResult>): AnswerFacts {
+  const { kind, requestTime } = answer
+  const time = requestTime === undefined ? {} : { requestTime }
+  if (answer.kind === 'accepted') return { kind, code: '00000', ...time }
+  const { status } = answer
+  const code = answer.code || (answer.kind === 'unknown' ? answer.cause : answer.class)
+  return { kind, code, ...(status === undefined ? {} : { status }), ...time }
 }
 
 const LEVELS: Readonly<Record<ItemOutcome['outcome'], 'info' | 'warn'>> = {

@@ -17,7 +17,7 @@ import { openOrdersOf, pairKey } from './book.ts'
 import { takeAccountCall, withdrawCalls } from './account-calls.ts'
 import { announce, type Core, record } from './core.ts'
 import { tellDenials } from './denials.ts'
-import { freshUntil } from './market-view.ts'
+import { freshUntil, sightOf } from './market-view.ts'
 import { type StrategySettings } from './settings.ts'
 
 /** A strategy's answer to one snapshot. */
@@ -147,7 +147,8 @@ function takePlace(core: Core, strategy: StrategySettings, intent: PlaceIntent, 
   const pair = pairKey(strategy.id, key)
   const known = core.book.keys.has(pair) || core.book.places.has(pair)
   if (known || changes.places.some((place) => place.key === key)) {
-    return deny(changes, strategy, symbol, 'KEY_REUSED', key)
+    changes.denials.push({ code: 'KEY_REUSED', detail: key, strategyId: strategy.id, symbol, key })
+    return
   }
   const freshAt = freshUntil(core, symbol)
   changes.places.push({
@@ -203,7 +204,12 @@ function recordChanges(core: Core, decision: Decision, changes: Changes): void {
     ...(changes.withdrawn.length > 0 ? { withdrawn: changes.withdrawn } : {}),
   }
   if (Object.keys(parts).length === 0) return
-  const entry: DecisionRecord = { kind: 'decision', at: core.now, strategyId, ...parts }
+  const symbols = new Set(
+    [...changes.quotes, ...changes.targets, ...changes.places].map(({ symbol }) => symbol),
+  )
+  const markets = Object.fromEntries([...symbols].map((symbol) => [symbol, sightOf(core, symbol)]))
+  const seen = symbols.size === 0 ? {} : { seen: { snapshot: decision.sequence, markets } }
+  const entry: DecisionRecord = { kind: 'decision', at: core.now, strategyId, ...parts, ...seen }
   record(core, entry)
   for (const { symbol, levels } of changes.quotes) {
     announce(core, 'debug', 'quote.changed', { strategy: strategyId, symbol, levels: levels.length })
@@ -233,6 +239,7 @@ function dropPlace(core: Core, place: OrderIntent, reason: string): void {
     detail: `${place.key}: ${reason}`,
     strategyId: place.strategyId,
     symbol: place.symbol,
+    key: place.key,
   }
   const lane = core.lanes.get(place.symbol)
   if (lane) tellDenials(core, lane, [denial])

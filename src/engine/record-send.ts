@@ -5,7 +5,7 @@ import { type Approved, type Recorded } from '../domain/tickets.ts'
 import { type Core, exchangeNow, instrumentOf, record } from './core.ts'
 import { type OutgoingBatch, type OutgoingCall } from './effect.ts'
 import { type Lane } from './lane.ts'
-import { freshUntil } from './market-view.ts'
+import { freshUntil, sightOf } from './market-view.ts'
 
 /** An approved order under the name that it carries for ever. */
 export interface BatchOrder {
@@ -22,6 +22,7 @@ export interface BatchOrder {
  */
 export function recordSend(core: Core, lane: Lane, orders: readonly BatchOrder[]): Recorded<OutgoingBatch> {
   const batchId = core.book.batchId + 1
+  const waitedMs = core.now - (lane.wantsBatchSince ?? core.now)
   const terms = orders.map((order) => order.terms)
   const body = JSON.stringify(buildBatchRequest(core.settings, instrumentOf(core, lane.symbol), terms))
   record(
@@ -35,6 +36,7 @@ export function recordSend(core: Core, lane: Lane, orders: readonly BatchOrder[]
       again: orders.filter((order) => order.isAgain).map((order) => order.terms.clientOid),
       requestAt: exchangeNow(core),
       body,
+      seen: { snapshot: core.snapshots, market: sightOf(core, lane.symbol), waitedMs },
     },
     true,
   )

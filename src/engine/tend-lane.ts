@@ -67,11 +67,11 @@ function byUrgency(left: Lane, right: Lane): number {
 }
 
 function sendLane(core: Core, lane: Lane): boolean {
-  lane.wantsBatchSince = undefined
   const { items } = approveLane(core, lane, planLane(core, lane).candidates)
   const orders = packLane(core, lane, items).flatMap((item) => nameOrder(core, item) ?? [])
-  if (orders.length === 0) return false
-  const batch = recordSend(core, lane, orders)
+  const batch = orders.length === 0 ? undefined : recordSend(core, lane, orders)
+  lane.wantsBatchSince = undefined
+  if (batch === undefined) return false
   lane.state = 'placing'
   core.batches.set(batch.batchId, { symbol: lane.symbol, clientOids: batch.clientOids })
   announce(core, 'debug', 'batch.sent', {

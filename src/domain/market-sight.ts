@@ -1,0 +1,7 @@
+/** The market of one instrument as it was looked at when something was decided or sent. Prices in quote coin. */
+export interface MarketSight {
+  readonly bid: number
+  readonly ask: number
+  /** How old the prices were, ms. */
+  readonly ageMs: number
+}
