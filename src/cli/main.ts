@@ -6,6 +6,7 @@ import { addCallCommand } from './call.ts'
 import { addCheckCommand } from './check.ts'
 import { addKillCommand } from './kill.ts'
 import { addReleaseCommand } from './release.ts'
+import { addRepairCommand } from './repair.ts'
 import { addRunCommand } from './run.ts'
 import { addSimulateCommand } from './simulate.ts'
 
@@ -33,6 +34,7 @@ export async function main(argv: readonly string[]): Promise<number> {
   addKillCommand(program, setExit)
   addReleaseCommand(program, setExit)
   addCheckCommand(program, setExit)
+  addRepairCommand(program, setExit)
   addSimulateCommand(program, setExit)
   addCallCommand(program, setExit)
   try {

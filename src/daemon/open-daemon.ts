@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import { type DaemonConfig, type LoadedConfig } from '../config/load-config.ts'
 import { type Credentials } from '../config/secrets.ts'
 import { rebuildBook } from '../engine/rebuild-book.ts'
@@ -14,8 +13,9 @@ import { toEngineSettings, toInstruments } from './engine-settings.ts'
 import { type ExchangeAccess } from './exchange-access.ts'
 import { type DaemonLogger } from './logger.ts'
 import { levelOf, type MarketOverride } from './simulated-exchange.ts'
-import { setWorldAside, worldOf } from './simulator-world.ts'
+import { setWorldAside } from './simulator-world.ts'
 import { describeHolder, holdDirectory } from './state-directory.ts'
+import { isEmbedded, journalPlaceOf, stateDirectoryOf } from './state-place.ts'
 import { type LoadedStrategy, loadStrategies } from './strategies.ts'
 
 /** Records of the journal are kept this long beyond the checkpoint that contains them. */
@@ -47,7 +47,7 @@ export async function openDaemon(options: OpenDaemonOptions): Promise<OpenedDaem
   const { loaded, logger } = options
   const { config, documents } = loaded
   const strategies = await loadStrategies(config, documents, toInstruments(config))
-  const directory = stateDirectory(config, options.market)
+  const directory = stateDirectoryOf(config, options.market)
   const ground = await openGround(options, directory)
   const { embedded } = ground
   if (embedded?.endsAt === undefined || embedded.endsAt > options.clock.now()) {
@@ -108,8 +108,7 @@ function tellUnlocked(logger: DaemonLogger): (reason: string) => void {
 
 function openJournal({ loaded: { config }, clock }: OpenDaemonOptions, directory: string): Journal {
   return openSqliteJournal({
-    file: join(directory, 'journal.sqlite'),
-    identity: `${config.environment} ${config.account.productType} ${config.account.positionMode}`,
+    ...journalPlaceOf(config, directory),
     keepSince: () => clock.now() - RECORDS_KEPT_MS,
   })
 }
@@ -146,21 +145,6 @@ async function assemble(
     await ground.close()
     throw error
   }
-}
-
-/** The simulator's worlds each have a place of their own under the configured directory. */
-function stateDirectory(config: DaemonConfig, market: MarketOverride): string {
-  const { directory } = config.state
-  if (!isEmbedded(config)) return directory
-  return join(directory, worldOf(config, config.simulator, market))
-}
-
-function isEmbedded(config: DaemonConfig): config is DaemonConfig & { simulator: object } {
-  return (
-    config.environment === 'simulator' &&
-    config.exchange.baseUrl === undefined &&
-    config.simulator !== undefined
-  )
 }
 
 async function embed(options: OpenDaemonOptions, directory: string): Promise<EmbeddedExchange | undefined> {

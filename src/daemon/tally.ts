@@ -78,6 +78,7 @@ export class Tally {
       case 'denial':
       case 'kill':
       case 'prune':
+      case 'repaired':
         return
       default:
         return unreachable(record)

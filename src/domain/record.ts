@@ -34,6 +34,7 @@ export type JournalRecord =
   | DenialRecord
   | KillRecord
   | PruneRecord
+  | RepairedRecord
 
 /** A life of the process began. Durable before anything else. */
 export interface BootRecord {
@@ -276,5 +277,18 @@ export interface CallEndedRecord {
   readonly strategyId: string
   readonly key: string
   readonly outcome: 'accepted' | 'rejected' | 'expired'
+  readonly reason: string
+}
+
+/**
+ * What follows the records before this was lost with a damaged journal: any order may have been sent, filled
+ * or cancelled since. Written by a repair, in the place of what was lost.
+ */
+export interface RepairedRecord {
+  readonly kind: 'repaired'
+  readonly at: number
+  /** Everything that may have been traded: each strategy with each of these instruments. */
+  readonly strategies: readonly string[]
+  readonly symbols: readonly string[]
   readonly reason: string
 }

@@ -27,6 +27,7 @@ import {
 import { decimal, ZERO } from '../lib/decimal.ts'
 import { unreachable } from '../lib/unreachable.ts'
 import { applyFill, bindOrphans, disownOrphans } from './apply-fill.ts'
+import { applyRepaired } from './apply-repaired.ts'
 import { type Book, pairKey, storeOrder } from './book.ts'
 
 /** Far more than a read of the fills ever reaches back behind the newest known one. */
@@ -80,6 +81,8 @@ export function applyRecord(book: Book, record: JournalRecord): void {
       return
     case 'prune':
       return applyPrune(book, record)
+    case 'repaired':
+      return applyRepaired(book, record)
     case 'call':
     case 'denial':
       return

@@ -74,6 +74,8 @@ export interface Book {
   /** By symbol, or `*`: why nothing that adds risk leaves. */
   readonly halts: Map<string, string>
   /** Since when, why and by whom nothing is placed any more; undefined while trading is allowed. */
+  /** Unix ms, our clock: orders may have left until then that nobody remembers; 0 when that never was. */
+  doubtedAt: number
   killed: { readonly at: number; readonly reason: string; readonly by: string } | undefined
   /** Cancel-alls whose effect is not settled yet, by symbol: Unix ms, exchange clock, when the last one left. */
   readonly cancels: Map<string, number>
@@ -105,6 +107,7 @@ export function createBook(positionMode: PositionMode): Book {
     callKeys: new Map(),
     withdrawn: new Set(),
     halts: new Map(),
+    doubtedAt: 0,
     killed: undefined,
     cancels: new Map(),
   }

@@ -23,7 +23,7 @@ export function startFence(core: Core, lane: Lane, cause: FenceCause): void {
     .filter(({ unansweredAt }) => unansweredAt > 0)
     .reduce(
       (latest, order) => Math.max(latest, order.unansweredAt + core.settings.execution.acceptHorizonMs),
-      exchangeNow(core),
+      Math.max(exchangeNow(core), doubtedUntil(core)),
     )
   const notBefore = core.now + horizonAt - exchangeNow(core)
   const lateCancelAt = core.book.cancels.get(lane.symbol)
@@ -54,6 +54,11 @@ export function startFence(core: Core, lane: Lane, cause: FenceCause): void {
     waitMs: notBefore - core.now,
   })
   advanceFence(core, lane)
+}
+
+/** Unix ms, exchange clock: orders of a lost part of the journal may still be accepted until then. */
+function doubtedUntil({ book, settings, offsetMs = 0 }: Core): number {
+  return book.doubtedAt === 0 ? 0 : book.doubtedAt + offsetMs + settings.execution.acceptHorizonMs
 }
 
 /** Moves a fence on as far as time and readings allow. */

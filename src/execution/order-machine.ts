@@ -39,12 +39,14 @@ import { isTerminal, type Order, type OrderState, type OrderTerms } from '../dom
  * |    | UNKNOWN → QUEUED      | the same, still wanted, inside the window   | `markQueuedAgain`  |
  * |    | UNKNOWN → QUARANTINED | evidence that contradicts itself            | `markQuarantined`  |
  * | 13 | QUARANTINED → DONE    | an operator has looked, and a fence proved  | `markReleased`     |
+ * | 14 | not ended → UNKNOWN   | the journal of what happened since is lost  | `markDoubted` (4)  |
  *
  * Where this differs from the document: (1) There is no order before its batch is granted (late binding), so
  * a wish has no state NEW here: it stands among the book's quotes, targets and places, and is denied there.
  * (2) An order that has ended still learns its orderId, so that fills which nobody explained find it.
  * (3) Where resends wait for evidence, the default, a 429 or 40008 leads to UNKNOWN instead: it may have hidden
- * a success, which an exchange that remembers only pending orders would double.
+ * a success, which an exchange that remembers only pending orders would double. (4) Only a repair of a damaged
+ * journal writes that (`apply-repaired.ts`).
  *
  * Each function is one transition and returns the order after it; from a state that has no such transition
  * it returns the order unchanged, so that hearing a thing twice changes nothing.
@@ -108,6 +110,17 @@ export function markRetry(order: Order, reason: string): Order {
 export function markNotSent(order: Order, reason: string): Order {
   if (order.state !== 'sent') return order
   return { ...order, state: 'queued', attempts: order.attempts - 1, reason }
+}
+
+/**
+ * Row 14: SENT, QUEUED, LIVE → UNKNOWN. What happened since is lost with its journal, so it may have been sent,
+ * or sent again, until `at` (Unix ms).
+ */
+export function markDoubted(order: Order, reason: string, at: number): Order {
+  if (isTerminal(order) || order.state === 'quarantined') return order
+  const attempts = Math.max(1, order.attempts)
+  const firstSentAt = order.firstSentAt || at
+  return { ...order, state: 'unknown', attempts, firstSentAt, lastSentAt: at, unansweredAt: at, reason }
 }
 
 /**

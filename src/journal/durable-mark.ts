@@ -47,6 +47,11 @@ export function createMark(file: string, mark: Mark): void {
   writeDurably(file, toLine(`${mark.sequence} ${mark.link}`))
 }
 
+/** Says that a repair has begun: until {@link createMark} nothing but a repair may open the journal. */
+export function createRepairMark(file: string, aside: string): void {
+  writeDurably(file, toLine(`repairing ${aside}`))
+}
+
 export function readMark(file: string): MarkReading {
   const line = readLine(file)
   if (line === undefined) return { kind: 'absent' }
@@ -84,8 +89,18 @@ function writeDurably(file: string, line: string): void {
   syncDirectory(dirname(file))
 }
 
+/** What was written to the file survives a power cut. */
+export function syncFile(file: string): void {
+  const descriptor = openSync(file, 'r+')
+  try {
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
 /** A name is durable only with its directory. Windows has no such thing, and does without. */
-function syncDirectory(directory: string): void {
+export function syncDirectory(directory: string): void {
   if (process.platform === 'win32') return
   const descriptor = openSync(directory, 'r')
   try {

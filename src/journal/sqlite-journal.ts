@@ -28,10 +28,12 @@ export interface SqliteJournalOptions {
   readonly identity: string
   /** Records older than this are dropped at a checkpoint, Unix ms: what came before is in the checkpoint. */
   readonly keepSince: () => number
+  /** The salt of a journal that is made anew; drawn when absent. */
+  readonly salt?: string | undefined
 }
 
 /** The mark of a journal file, see {@link DurableMark}. */
-function markFileOf(file: string): string {
+export function markFileOf(file: string): string {
   return `${file}.mark`
 }
 
@@ -48,7 +50,7 @@ export function openSqliteJournal(options: SqliteJournalOptions): Journal {
   const { file } = options
   try {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
-    const { nature, prefix } = verifyJournal(options) ?? createJournal(file, options.identity)
+    const { nature, prefix } = verifyJournal(options) ?? createJournal(options)
     const database = openWriting(file)
     try {
       const mark = new DurableMark(markFileOf(file))
@@ -67,8 +69,11 @@ interface Verified {
   readonly prefix: VerifiedPrefix
 }
 
-/** What stands in the file; undefined when there is no journal yet. */
-function verifyJournal({ file, identity }: SqliteJournalOptions): Verified | undefined {
+/** What stands in the file, proved to be what was written; undefined when there is no journal yet. */
+export function verifyJournal({
+  file,
+  identity,
+}: Pick<SqliteJournalOptions, 'file' | 'identity'>): Verified | undefined {
   const mark = readMark(markFileOf(file))
   if (mark.kind === 'repairing') throw failures.repairUnfinished(file, mark.aside)
   if (isEmpty(file)) return confirmAbsent(file, mark)
@@ -112,11 +117,11 @@ function confirmEnd(file: string, prefix: VerifiedPrefix, mark: MarkReading): vo
   }
 }
 
-function createJournal(file: string, identity: string): Verified {
+function createJournal({ file, identity, salt }: SqliteJournalOptions): Verified {
   const database = openWriting(file)
   try {
     chmodSync(file, 0o600)
-    const nature = makeTables(database, identity)
+    const nature = makeTables(database, identity, salt)
     const last: Mark = { sequence: 0, link: nature.first }
     createMark(markFileOf(file), last)
     return { nature, prefix: { checkpoint: undefined, records: [], last, flaw: undefined } }

@@ -1,0 +1,51 @@
+import { type Command } from 'commander'
+import { loadConfig } from '../config/load-config.ts'
+import { repairState } from '../daemon/repair-state.ts'
+import { stateDirectoryOf } from '../daemon/state-place.ts'
+import { type RepairReport } from '../journal/repair-journal.ts'
+import { systemClock } from '../lib/clock.ts'
+import { addConfigOptions, collect, configFile, parseSpeed } from './options.ts'
+
+const SHIPPED_CONFIG = 'config/paper.yaml'
+
+interface RepairCommandOptions {
+  readonly config?: string
+  readonly set: readonly string[]
+  readonly market: readonly string[]
+  readonly speed?: number
+}
+
+/**
+ * `intentd repair`: a journal that was refused becomes one that opens. A verb of its own, and no option of
+ * `run`, so that it cannot stand in a unit file and repair by itself what a person should look at.
+ */
+export function addRepairCommand(program: Command, setExit: (code: number) => void): void {
+  addConfigOptions(program.command('repair'), SHIPPED_CONFIG)
+    .description('mend a damaged journal: what is lost counts as unknown, and everything is halted')
+    .option('--market <file>', 'as it was given to run', collect, [])
+    .option('--speed <n>', 'as it was given to run', parseSpeed)
+    .action((options: RepairCommandOptions) => setExit(repair(options)))
+}
+
+function repair({ config: named, set, market, speed }: RepairCommandOptions): number {
+  const file = configFile(named, SHIPPED_CONFIG)
+  const { config } = loadConfig({ file, overrides: set, cwd: process.cwd() })
+  const directory = stateDirectoryOf(config, { files: market, speed })
+  const report = repairState({ config, directory, clock: systemClock })
+  process.stdout.write(report === undefined ? `${directory}: the journal is sound\n` : describe(report))
+  return 0
+}
+
+function describe({ refusal, aside, records, hasCheckpoint, hasSalt }: RepairReport): string {
+  const kept = `${hasCheckpoint ? 'the checkpoint and ' : ''}${records} records`
+  const lines = [
+    refusal.message,
+    '',
+    `kept:     ${kept}`,
+    `aside:    ${aside} (as it was found)`,
+    ...(hasSalt ? [] : ['names:    the salt is lost too: an order that is decided again has another name']),
+    'next:     `intentd run` asks the exchange about every order, cancels what rests, and opens nothing',
+    "release:  compare positions and fills with the exchange, then `intentd release '*' --reason …`",
+  ]
+  return `${lines.join('\n')}\n`
+}

@@ -1,0 +1,153 @@
+import { copyFileSync, existsSync, renameSync, rmSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { type JournalRecord, type RepairedRecord } from '../domain/record.ts'
+import { Failure } from '../lib/failure.ts'
+import { createRepairMark, readMark, syncDirectory, syncFile } from './durable-mark.ts'
+import { isDamage, translateJournalError } from './journal-failures.ts'
+import { openReading, readNature } from './journal-layout.ts'
+import { markFileOf, openSqliteJournal, verifyJournal } from './sqlite-journal.ts'
+import { readVerified, type VerifiedPrefix } from './verify-journal.ts'
+
+export interface RepairOptions {
+  readonly file: string
+  readonly identity: string
+  /** What stands for everything that was lost, once it is known why. */
+  readonly buildRecord: (reason: string) => RepairedRecord
+  /** Names the place of what was found: no two repairs may have the same. */
+  readonly stamp: string
+}
+
+export interface RepairReport {
+  /** Why the journal was refused. */
+  readonly refusal: Failure
+  /** Where the files as they were found are kept. */
+  readonly aside: string
+  /** The records that were read and carried over, beside those in the checkpoint. */
+  readonly records: number
+  readonly hasCheckpoint: boolean
+  /** Whether orders are named as before: without, an order that is decided again has another name. */
+  readonly hasSalt: boolean
+}
+
+/** Refusals that a repair is for; a journal of another account or version is none of its business. */
+const REPAIRABLE: ReadonlySet<string> = new Set([
+  'JOURNAL_CORRUPT',
+  'JOURNAL_TAIL_LOST',
+  'JOURNAL_MARK_DAMAGED',
+  'JOURNAL_REPAIR_UNFINISHED',
+])
+
+const PARTS = ['', '-wal', '.mark'] as const
+
+/**
+ * Makes a journal that was refused into one that opens: its longest proved prefix, and a record that stands
+ * for everything that was lost. Undefined when there is nothing to repair. The caller holds the state
+ * directory.
+ *
+ *     sound ──► (nothing)
+ *     damaged ──copied aside, mark says so──► repairing ──new journal built and put in place──► sound
+ *
+ * Whatever ends it half way, the next repair begins again from what was put aside, and nothing else opens it.
+ *
+ * @throws Failure for what a repair cannot mend
+ */
+export function repairJournal(options: RepairOptions): RepairReport | undefined {
+  const refusal = findRefusal(options)
+  if (refusal === undefined) return undefined
+  if (!REPAIRABLE.has(refusal.code)) throw refusal
+  try {
+    const aside = putAside(options)
+    const { prefix, salt } = salvage(options.file)
+    buildAnew(options, { prefix, salt, reason: `the journal was repaired after ${refusal.code}` })
+    return {
+      refusal,
+      aside,
+      records: prefix?.records.length ?? 0,
+      hasCheckpoint: prefix?.checkpoint !== undefined,
+      hasSalt: salt !== undefined,
+    }
+  } catch (error) {
+    throw translateJournalError(error, options.file)
+  }
+}
+
+function findRefusal(options: RepairOptions): Failure | undefined {
+  try {
+    verifyJournal(options)
+    return undefined
+  } catch (error) {
+    return translateJournalError(error, options.file)
+  }
+}
+
+/** The files as they were found, copied durably before anything is changed; those of a repair that was broken off. */
+function putAside({ file, stamp }: RepairOptions): string {
+  const mark = readMark(markFileOf(file))
+  const begun = mark.kind === 'repairing' ? join(dirname(file), mark.aside) : undefined
+  const aside = begun ?? `${file}.damaged-${stamp}`
+  if (begun === undefined) {
+    copyParts(file, aside)
+    createRepairMark(markFileOf(file), basename(aside))
+  } else {
+    for (const part of ['', '-wal', '-shm']) rmSync(`${file}${part}`, { force: true })
+    for (const part of ['', '-wal']) copyPart(`${aside}${part}`, `${file}${part}`)
+  }
+  return aside
+}
+
+function copyParts(file: string, aside: string): void {
+  for (const part of PARTS) copyPart(`${file}${part}`, `${aside}${part}`)
+  syncDirectory(dirname(file))
+}
+
+function copyPart(from: string, to: string): void {
+  if (!existsSync(from)) return
+  copyFileSync(from, to)
+  syncFile(to)
+}
+
+interface Salvage {
+  readonly prefix: VerifiedPrefix | undefined
+  readonly salt: string | undefined
+}
+
+const NOTHING: Salvage = { prefix: undefined, salt: undefined }
+
+function salvage(file: string): Salvage {
+  if (!existsSync(file)) return NOTHING
+  try {
+    const database = openReading(file)
+    try {
+      const nature = readNature(database, file)
+      return { prefix: readVerified(database, nature), salt: nature.salt }
+    } finally {
+      database.close()
+    }
+  } catch (error) {
+    // What cannot be read for its damage holds nothing; what the disk does not give is told.
+    if (isDamage(error) || (error instanceof Failure && error.code === 'JOURNAL_CORRUPT')) return NOTHING
+    throw error
+  }
+}
+
+function buildAnew(
+  { file, identity, buildRecord }: RepairOptions,
+  { prefix, salt, reason }: Salvage & { readonly reason: string },
+): void {
+  const made = `${file}.repaired`
+  for (const part of [...PARTS, '-shm']) rmSync(`${made}${part}`, { force: true })
+  const journal = openSqliteJournal({ file: made, identity, salt, keepSince: () => 0 })
+  try {
+    if (prefix?.checkpoint !== undefined) journal.saveCheckpoint(JSON.parse(prefix.checkpoint.body))
+    for (const { body } of prefix?.records ?? []) journal.append(JSON.parse(body) as JournalRecord, false)
+    journal.append(buildRecord(reason), true)
+  } finally {
+    journal.close()
+  }
+  for (const part of ['', '-wal', '-shm']) rmSync(`${file}${part}`, { force: true })
+  renameSync(made, file)
+  syncDirectory(dirname(file))
+  // Only now, with everything in place, does the mark let others in.
+  renameSync(markFileOf(made), markFileOf(file))
+  syncDirectory(dirname(file))
+}

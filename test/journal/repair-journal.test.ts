@@ -1,0 +1,129 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { type JournalRecord, type RepairedRecord } from '../../src/domain/record.ts'
+import { type JournalContents } from '../../src/journal/journal.ts'
+import { repairJournal, type RepairReport } from '../../src/journal/repair-journal.ts'
+import { openSqliteJournal } from '../../src/journal/sqlite-journal.ts'
+
+let folder: string
+let file: string
+let salt: string
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'repair-'))
+  file = join(folder, 'journal.sqlite')
+  const journal = open()
+  salt = journal.salt
+  for (const at of [1, 2]) journal.append(halt(at), true)
+  journal.saveCheckpoint({ halts: 2 })
+  for (const at of [3, 4, 5]) journal.append(halt(at), true)
+  journal.close()
+})
+
+afterEach(() => rmSync(folder, { recursive: true }))
+
+const halt = (at: number): JournalRecord => ({ kind: 'halt', at, symbol: '*', reason: `number ${at}` })
+const open = () => openSqliteJournal({ file, identity: 'live 1', keepSince: () => 0 })
+
+function repair(stamp = 'now'): RepairReport | undefined {
+  return repairJournal({ file, identity: 'live 1', stamp, buildRecord })
+}
+
+function buildRecord(reason: string): RepairedRecord {
+  return { kind: 'repaired', at: 9, strategies: ['grid'], symbols: ['BTCUSDT'], reason }
+}
+
+function damageBy(sql: string): void {
+  const database = new DatabaseSync(file)
+  database.exec(sql)
+  database.close()
+}
+
+function contents(): JournalContents {
+  const journal = open()
+  const found = journal.load()
+  expect(journal.salt).toBe(salt)
+  journal.close()
+  return found
+}
+
+describe('a repair', () => {
+  test('leaves a sound journal as it is', () => {
+    expect(repair()).toBeUndefined()
+
+    expect(contents().records.map(({ at }) => at)).toEqual([3, 4, 5])
+  })
+
+  test('carries over what was before the damage, says what the rest was, and keeps what it found', () => {
+    damageBy("UPDATE records SET body = replace(body, '4', '7') WHERE at = 4")
+    const found = readFileSync(file)
+
+    const report = repair()
+
+    expect(report).toMatchObject({
+      records: 1,
+      hasCheckpoint: true,
+      hasSalt: true,
+      aside: `${file}.damaged-now`,
+    })
+    expect(contents()).toEqual({
+      checkpoint: { halts: 2 },
+      records: [halt(3), buildRecord('the journal was repaired after JOURNAL_CORRUPT')],
+    })
+    expect(readFileSync(`${file}.damaged-now`)).toEqual(found)
+  })
+
+  test('takes a lost tail for lost, however sound the rest is', () => {
+    damageBy('DELETE FROM records WHERE at = 5')
+
+    repair()
+
+    expect(contents().records).toEqual([
+      halt(3),
+      halt(4),
+      buildRecord('the journal was repaired after JOURNAL_TAIL_LOST'),
+    ])
+  })
+
+  test('begins with nothing where nothing is readable, under another salt', () => {
+    writeFileSync(file, 'no database at all'.repeat(1000))
+
+    const report = repair()
+
+    expect(report).toMatchObject({ records: 0, hasCheckpoint: false, hasSalt: false })
+    const journal = open()
+    expect(journal.load()).toMatchObject({ checkpoint: undefined, records: [{ kind: 'repaired' }] })
+    expect(journal.salt).not.toBe(salt)
+    journal.close()
+  })
+
+  test('that was broken off lets nothing else in, and begins again from what it had put aside', () => {
+    damageBy('DELETE FROM records WHERE at = 5')
+    const found = readFileSync(file)
+    expect(() => repairJournal({ file, identity: 'live 1', stamp: 'first', buildRecord: breakOff })).toThrow(
+      /broken off/,
+    )
+    writeFileSync(file, found.subarray(0, 5000))
+
+    expect(() => open()).toThrow(/JOURNAL_REPAIR_UNFINISHED[^]*journal.sqlite.damaged-first/)
+    repair('second')
+
+    expect(contents().records.map(({ at }) => at)).toEqual([3, 4, 9])
+    expect(readdirSync(folder).filter((name) => name.includes('second'))).toEqual([])
+  })
+
+  test('does not touch the journal of another account', () => {
+    expect(() => repairJournal({ file, identity: 'live 2', stamp: 'now', buildRecord })).toThrow(
+      /JOURNAL_FOREIGN/,
+    )
+
+    expect(contents().records).toHaveLength(3)
+  })
+})
+
+function breakOff(): never {
+  throw new RangeError('broken off')
+}
