@@ -149,8 +149,12 @@ const riskSchema = z
     grossNotionalMax: positiveDecimal(
       'Largest sum of all positions and working orders, long and short added, in the quote coin.',
     ),
+    foreignFills: z.enum(['halt', 'adopt']).default('halt').meta({
+      description:
+        "After fills that are not ours (liquidation, delivery, a person's trade) the position is adopted. halt: and nothing is opened on the instrument until it is released. adopt: trading goes on.",
+    }),
   })
-  .meta({ description: 'Limits of the whole account. None has a default.' })
+  .meta({ description: 'Limits of the whole account. No limit has a default.' })
 
 const executionSchema = z
   .strictObject({

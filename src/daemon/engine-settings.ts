@@ -63,6 +63,7 @@ export function toEngineSettings(config: DaemonConfig, life: LifeSettings): Engi
       crossedToleranceMs: CROSSED_TOLERANCE_MS + execution.fillVisibilityMs,
       stopTimeoutMs: STOP_TIMEOUT_MS + execution.acceptHorizonMs,
     },
+    foreignFills: risk.foreignFills,
     onRestart: config.onRestart,
   }
 }

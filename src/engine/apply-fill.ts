@@ -2,9 +2,10 @@ import { applyFillToOrder } from '../execution/order-machine.ts'
 import { type Fill } from '../domain/fill.ts'
 import { type OrderId } from '../domain/ids.ts'
 import { type Order } from '../domain/order.ts'
-import { applyToHolding, FLAT, type Holding } from '../domain/position.ts'
+import { applyToHolding } from '../domain/position.ts'
 import { decimal } from '../lib/decimal.ts'
-import { accountHoldingOf, type Book, holdingOf, NO_MONEY, pairKey, splitPair, storeOrder } from './book.ts'
+import { accountHoldingOf, type Book, holdingOf, NO_MONEY, pairKey, storeOrder } from './book.ts'
+import { takeFromHolders } from './holders.ts'
 
 /** The owner under which the book keeps what no strategy's order explains. */
 const NOBODY = ''
@@ -45,8 +46,9 @@ export function bindOrphans(book: Book, orderId: OrderId): void {
 
 /** Orphans that nothing of ours explains move the account, and whoever held that side. */
 export function disownOrphans(book: Book, orderId: OrderId): void {
-  for (const fill of book.orphans.get(orderId) ?? []) applyForeignFill(book, fill)
+  const fills = book.orphans.get(orderId) ?? []
   book.orphans.delete(orderId)
+  for (const fill of fills) applyForeignFill(book, fill)
 }
 
 function bindFill(book: Book, order: Order, fill: Fill): void {
@@ -66,27 +68,7 @@ function addMoney(book: Book, key: string, fill: Fill): void {
   })
 }
 
-/**
- * A liquidation, a delivery, somebody's hand: it takes from the strategies that hold the side it closes, in
- * the order of their names, as far as they hold it. What it opens is nobody's.
- */
 function applyForeignFill(book: Book, fill: Fill): void {
   addMoney(book, pairKey(NOBODY, fill.symbol), fill)
-  let lots = fill.lots
-  for (const key of [...book.holdings.keys()].sort()) {
-    const [, symbol] = splitPair(key)
-    const holding = book.holdings.get(key) ?? FLAT
-    if (symbol !== fill.symbol || lots === 0) continue
-    const taken = Math.min(lots, closedBy(book, holding, fill))
-    if (taken === 0) continue
-    book.holdings.set(key, applyToHolding(book.positionMode, holding, { ...fill, lots: taken }))
-    lots -= taken
-  }
-}
-
-/** How much of a holding a fill of that direction can close, in lots. */
-function closedBy({ positionMode }: Book, holding: Holding, fill: Fill): number {
-  if (positionMode === 'one_way_mode') return fill.side === 'buy' ? holding.shortLots : holding.longLots
-  if (fill.tradeSide === 'open') return 0
-  return fill.side === 'buy' ? holding.longLots : holding.shortLots
+  takeFromHolders(book, fill.symbol, fill)
 }

@@ -14,7 +14,9 @@ import {
   markUnknown,
 } from '../execution/order-machine.ts'
 import { type Order } from '../domain/order.ts'
+import { netLots } from '../domain/position.ts'
 import {
+  type AdoptRecord,
   type DecisionRecord,
   type ExpireRecord,
   type FundingRecord,
@@ -29,6 +31,7 @@ import { unreachable } from '../lib/unreachable.ts'
 import { applyFill, bindOrphans, disownOrphans } from './apply-fill.ts'
 import { applyRepaired } from './apply-repaired.ts'
 import { type Book, pairKey, storeOrder } from './book.ts'
+import { takeFromHolders } from './holders.ts'
 
 /** Far more than a read of the fills ever reaches back behind the newest known one. */
 const TRADES_KEPT_MS = 600_000
@@ -63,8 +66,7 @@ export function applyRecord(book: Book, record: JournalRecord): void {
     case 'expire':
       return applyExpire(book, record)
     case 'adopt':
-      book.account.set(record.symbol, record.holding)
-      return
+      return applyAdopt(book, record)
     case 'foreign':
       for (const orderId of record.orderIds) disownOrphans(book, orderId)
       return
@@ -184,6 +186,20 @@ function applyExpire(book: Book, record: ExpireRecord): void {
     )
   }
   for (const { strategyId, key } of record.places) book.places.delete(pairKey(strategyId, key))
+}
+
+function applyAdopt(book: Book, { symbol, holding, was, isTaken }: AdoptRecord): void {
+  book.account.set(symbol, holding)
+  if (!isTaken) return
+  if (book.positionMode === 'one_way_mode') {
+    const change = netLots(holding) - netLots(was)
+    const side = change > 0 ? 'buy' : 'sell'
+    return takeFromHolders(book, symbol, { side, tradeSide: 'close', lots: Math.abs(change) })
+  }
+  const longLots = Math.max(0, was.longLots - holding.longLots)
+  const shortLots = Math.max(0, was.shortLots - holding.shortLots)
+  takeFromHolders(book, symbol, { side: 'buy', tradeSide: 'close', lots: longLots })
+  takeFromHolders(book, symbol, { side: 'sell', tradeSide: 'close', lots: shortLots })
 }
 
 function applyFunding(book: Book, record: FundingRecord): void {

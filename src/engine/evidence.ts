@@ -1,4 +1,4 @@
-import { couldBe } from '../execution/attribution.ts'
+import { couldBe, fitsClass } from '../execution/attribution.ts'
 import { type OrderId } from '../domain/ids.ts'
 import { type Order } from '../domain/order.ts'
 import { type SettledOrder } from '../domain/record.ts'
@@ -41,7 +41,41 @@ function byNumber(left: string, right: string): number {
   return left.length - right.length || (left < right ? -1 : Number(left > right))
 }
 
-/** Which of the orders are proved to be over, once the fills are known up to a moment after their end. */
+/**
+ * Orphans of the symbol that no order is left to own, though they show what one of these orders would show:
+ * more orderIds than orders, or more lots than it has. By order, the orderIds that are too much.
+ */
+function findContradictions(
+  core: Core,
+  {
+    symbol,
+    orders,
+    matches,
+  }: { symbol: string; orders: readonly Order[]; matches: ReadonlyMap<Order, OrderId> },
+): ReadonlyMap<Order, readonly OrderId[]> {
+  const matched = new Set(matches.values())
+  const surplus = [...core.book.orphans].filter(
+    ([orderId, [first]]) => first?.symbol === symbol && !matched.has(orderId),
+  )
+  const contradicted = new Map<Order, readonly OrderId[]>()
+  for (const order of orders) {
+    if (order.state !== 'unknown') continue
+    const odd = surplus.filter(([, fills]) =>
+      fills.every((fill) => fitsClass(core.settings.positionMode, order, fill)),
+    )
+    if (odd.length > 0)
+      contradicted.set(
+        order,
+        odd.map(([orderId]) => orderId),
+      )
+  }
+  return contradicted
+}
+
+/**
+ * What became of the orders, once the fills are known up to a moment after their end: over, never there, or
+ * in quarantine where the evidence contradicts itself.
+ */
 export function settleByEvidence(
   core: Core,
   symbol: string,
@@ -49,9 +83,16 @@ export function settleByEvidence(
   why: string,
 ): readonly SettledOrder[] {
   const matches = matchOrphans(core, symbol)
+  const contradictions = findContradictions(core, { symbol, orders, matches })
   return orders.map((order): SettledOrder => {
     const { clientOid } = order.terms
     const orderId = matches.get(order)
+    const odd = contradictions.get(order)
+    if (odd)
+      return { clientOid, state: 'quarantined', reason: `fills of ${odd.join(', ')} are too many for it` }
+    if (order.state === 'quarantined') {
+      return { clientOid, state: 'released', reason: why, ...(orderId === undefined ? {} : { orderId }) }
+    }
     if (orderId !== undefined)
       return { clientOid, state: 'done', orderId, reason: `${why}, found by its fills` }
     if (order.state === 'unknown' && order.filledLots === 0 && order.orderId === undefined) {

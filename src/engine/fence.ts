@@ -5,6 +5,7 @@ import { announce, type Core, exchangeNow, record } from './core.ts'
 import { settleByEvidence } from './evidence.ts'
 import { fillsSince } from './fills-since.ts'
 import { halt } from './halt.ts'
+import { disownLeftOrphans, haltOnContradiction } from './quarantine.ts'
 import { type Fence, type FenceCause, type Lane } from './lane.ts'
 import { withReplacement } from './replacement.ts'
 
@@ -90,9 +91,12 @@ function isProved(core: Core, lane: Lane, fence: Fence): boolean {
   return fence.positionRead && fence.fillsReads >= reads && core.now >= fence.lateUntil
 }
 
-function concernedOrders(core: Core, lane: Lane, { cancels }: Fence): readonly Order[] {
+function concernedOrders(core: Core, lane: Lane, { cancels, cause }: Fence): readonly Order[] {
   return [...openOrdersOf(core.book, lane.symbol)].filter(
-    ({ state }) => state === 'unknown' || (cancels && state === 'live'),
+    ({ state }) =>
+      state === 'unknown' ||
+      (cancels && state === 'live') ||
+      (cause === 'released' && state === 'quarantined'),
   )
 }
 
@@ -135,6 +139,8 @@ function finishFence(core: Core, lane: Lane, fence: Fence): void {
     record(core, { kind: 'settle', at: core.now, symbol, isFenced: true, orders }, true)
   }
   for (const { clientOid, reason } of orders) announceEnd(core, clientOid, reason)
+  if (fence.cause === 'released') disownLeftOrphans(core, symbol)
+  haltOnContradiction(core, symbol, orders)
   lane.state = 'idle'
   lane.fence = undefined
   announce(core, 'debug', 'lane.free', { symbol, settled: orders.length })

@@ -1,5 +1,9 @@
 import { announce, type Core, record } from './core.ts'
 
+/** What an operator does about a halt. */
+export const RELEASE_HINT =
+  "look at the exchange's own order history and position, then release the instrument"
+
 /** Nothing that adds risk leaves any more for the symbol, or at all for `*`; survives a restart (RSK2). */
 export function halt(core: Core, symbol: string, reason: string): void {
   if (core.book.halts.get(symbol) === reason) return

@@ -15,7 +15,7 @@ import { type Holding, type HoldingChange } from '../domain/position.ts'
 export type LaneState = 'idle' | 'placing' | 'fencing'
 
 /** Why a lane is fenced: it decides what is placed again and what is said. */
-export type FenceCause = 'unwanted' | 'unknown' | 'gone' | 'command' | 'restart'
+export type FenceCause = 'unwanted' | 'unknown' | 'gone' | 'command' | 'restart' | 'released'
 
 export type FenceStage = 'waiting' | 'cancelling' | 'settling'
 

@@ -1,4 +1,4 @@
-import { couldBe } from '../execution/attribution.ts'
+import { couldBe, fitsClass } from '../execution/attribution.ts'
 import { type Fill, type FillsReading } from '../domain/fill.ts'
 import { type OrderId, type StrategyId } from '../domain/ids.ts'
 import { canRest, type Order } from '../domain/order.ts'
@@ -6,7 +6,7 @@ import { openOrdersOf, pairKey } from './book.ts'
 import { announce, type Core, record } from './core.ts'
 import { namelessOrders, settleByEvidence } from './evidence.ts'
 import { announceEnd, noteFillsForFence } from './fence.ts'
-import { halt } from './halt.ts'
+import { halt, RELEASE_HINT } from './halt.ts'
 import { showFills } from './on-snapshot.ts'
 import { comparePosition, noteRecentFills } from './reconcile.ts'
 
@@ -20,6 +20,8 @@ export function takeFills(core: Core, reading: FillsReading): void {
   for (const fill of fills) {
     const owner = tellFill(core, fill)
     if (owner !== undefined) owners.add(owner)
+    // Whoever traded the instrument may hold less than a moment ago.
+    else if (fill.source !== 'API') for (const id of tradersOf(core, fill.symbol)) owners.add(id)
   }
   noteRecentFills(core, fills)
   const readableAt = reading.requestedAt - core.settings.execution.fillVisibilityMs
@@ -31,6 +33,10 @@ export function takeFills(core: Core, reading: FillsReading): void {
     comparePosition(core, lane)
   }
   showFills(core, owners)
+}
+
+function tradersOf({ settings }: Core, symbol: string): StrategyId[] {
+  return [...settings.strategies.values()].filter((one) => one.symbols.includes(symbol)).map(({ id }) => id)
 }
 
 /** Says what was filled, and returns whose it was. */
@@ -55,9 +61,13 @@ function tellFill(core: Core, fill: Fill): StrategyId | undefined {
     orderId: fill.orderId,
     state: order?.state,
   })
-  if (order?.state === 'quarantined') halt(core, fill.symbol, `${clientOid ?? ''} was filled beyond its size`)
-  if (foreign)
-    halt(core, fill.symbol, `a fill that is not ours: ${fill.source} ${fill.tradeSide} ${fill.side}`)
+  if (order?.state === 'quarantined') {
+    halt(core, fill.symbol, `${order.terms.clientOid} was filled beyond its size: ${RELEASE_HINT}`)
+  }
+  if (foreign && core.settings.foreignFills === 'halt') {
+    const what = `${fill.source} ${fill.tradeSide} ${fill.side}`
+    halt(core, fill.symbol, `a fill that is not ours (${what}): the position was adopted; ${RELEASE_HINT}`)
+  }
   return order?.terms.strategyId
 }
 
@@ -89,15 +99,20 @@ function noteOrphans(core: Core): void {
     const symbol = fills[0]?.symbol ?? ''
     const since = core.orphansSince.get(orderId) ?? core.now
     core.orphansSince.set(orderId, since)
-    const owners = namelessOrders(core, symbol).filter((order) =>
-      fills.every((fill) => couldBe(core.settings.positionMode, order, fill)),
-    )
+    const owners = namelessOrders(core, symbol).filter((order) => mayOwn(core, order, fills))
     const [owner] = owners
     if (owner?.state === 'live' && owners.length === 1) nameByFills(core, owner, orderId)
     if (owners.length > 0 || core.now - since < acceptHorizonMs + fillVisibilityMs) continue
     record(core, { kind: 'foreign', at: core.now, symbol, orderIds: [orderId] }, true)
-    halt(core, symbol, `fills of an order that is not ours: ${orderId}`)
+    const other = 'somebody else trades this account through the API'
+    halt(core, symbol, `fills of order ${orderId}, which is not ours: ${other}; ${RELEASE_HINT}`)
   }
+}
+
+/** What a quarantined order was filled is exactly what is in doubt: nobody disowns it before an operator has looked. */
+function mayOwn({ settings }: Core, order: Order, fills: readonly Fill[]): boolean {
+  const fits = order.state === 'quarantined' ? fitsClass : couldBe
+  return fills.every((fill) => fits(settings.positionMode, order, fill))
 }
 
 function nameByFills(core: Core, { terms }: Order, orderId: OrderId): void {

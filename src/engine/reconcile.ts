@@ -12,7 +12,7 @@ import { decimal } from '../lib/decimal.ts'
 import { accountHoldingOf, pairKey } from './book.ts'
 import { announce, type Core, exchangeNow, instrumentOf, laneOf, record } from './core.ts'
 import { notePositionForFence } from './fence.ts'
-import { halt } from './halt.ts'
+import { halt, RELEASE_HINT } from './halt.ts'
 import { type Lane, type PendingReading } from './lane.ts'
 
 /** A position and the fills that made it may show this far apart on the exchange's clock. */
@@ -129,7 +129,7 @@ function adopt(core: Core, lane: Lane, difference: Holding): void {
   const first = core.book.epoch === 1 && core.mode === 'starting'
   lane.mismatch = undefined
   lane.positionReadAt = core.now
-  record(core, { kind: 'adopt', at: core.now, symbol: lane.symbol, holding, was }, true)
+  record(core, { kind: 'adopt', at: core.now, symbol: lane.symbol, holding, was, isTaken: true }, true)
   announce(core, first ? 'warn' : 'error', 'position.adopted', {
     symbol: lane.symbol,
     longLots: holding.longLots,
@@ -137,7 +137,8 @@ function adopt(core: Core, lane: Lane, difference: Holding): void {
     knownLongLots: was.longLots,
     knownShortLots: was.shortLots,
   })
-  if (!first) halt(core, lane.symbol, 'the position is not what our fills explain')
+  if (!first)
+    halt(core, lane.symbol, `the position is not what our fills explain, and was adopted: ${RELEASE_HINT}`)
 }
 
 function same(left: Holding, right: Holding): boolean {

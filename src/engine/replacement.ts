@@ -23,6 +23,7 @@ export function withReplacement(core: Core, cause: FenceCause, settled: SettledO
     core.mode === 'killed'
   )
     return settled
+  if (settled.state !== 'absent' && settled.state !== 'done') return settled
   if (core.book.withdrawn.has(settled.clientOid)) return settled
   if (settled.state === 'absent' && isSentAgain(core, order)) return { ...settled, state: 'queued' }
   const deadlineAt = settled.state === 'absent' ? order.terms.deadlineAt : core.now + REPLACEMENT_TTL_MS

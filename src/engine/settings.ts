@@ -32,6 +32,8 @@ export interface EngineSettings {
   readonly strategies: ReadonlyMap<StrategyId, StrategySettings>
   readonly limits: AccountLimits
   readonly execution: ExecutionSettings
+  /** After a liquidation, a delivery or a person's trade: no more opens on the instrument, or go on. */
+  readonly foreignFills: 'halt' | 'adopt'
   /** What becomes of orders that rest when a new life begins: cancelled, or kept. */
   readonly onRestart: 'fence' | 'adopt'
 }

@@ -5,6 +5,7 @@ import { openOrdersOf } from './book.ts'
 import { announce, type Core, exchangeNow, record } from './core.ts'
 import { startFence } from './fence.ts'
 import { fillsSince } from './fills-since.ts'
+import { haltQuarantined } from './quarantine.ts'
 import { beginKill } from './kill.ts'
 
 /** The readings of a start are asked for again when they do not come, or prove nothing yet. */
@@ -32,6 +33,7 @@ export function startLife(core: Core): void {
     true,
   )
   markInFlightUnknown(core)
+  haltQuarantined(core)
   if (core.book.killed !== undefined) beginKill(core)
   announce(core, 'info', 'recovery.started', { epoch: book.epoch, ...countFound(core) })
   askForAccount(core)

@@ -11,6 +11,7 @@ import { startFence } from './fence.ts'
 import { type Lane } from './lane.ts'
 import { nameOrder } from './name-order.ts'
 import { planLane } from './plan-lane.ts'
+import { isReleased } from './quarantine.ts'
 import { recordSend } from './record-send.ts'
 
 /** Looks at an idle lane and starts whatever comes next: a fence, or asking for a batch. */
@@ -19,6 +20,7 @@ export function tendLane(core: Core, lane: Lane): void {
   if (lane.state !== 'idle' || core.mode === 'stopped') return
   copyUnknown(core, lane)
   if (hasUnknown(core, lane)) return startFence(core, lane, 'unknown')
+  if (isReleased(core, lane.symbol)) return startFence(core, lane, 'released')
   if (core.mode === 'starting') return
   const plan = planLane(core, lane)
   if (plan.stale.length > 0) {

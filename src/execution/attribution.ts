@@ -27,12 +27,17 @@ export function attributionKeys(mode: PositionMode, terms: AttributedTerms): rea
 
 /** Whether a fill of an unknown orderId may belong to this order. */
 export function couldBe(mode: PositionMode, order: Order, fill: Fill): boolean {
+  return fill.lots <= openLots(order) && fitsClass(mode, order, fill)
+}
+
+/** The same whatever its size: a fill that shows what this order would show. */
+export function fitsClass(mode: PositionMode, order: Order, fill: Fill): boolean {
   const { terms } = order
   const { side, tradeSide } = WIRE_DIRECTIONS[mode][terms.action]
   if (terms.symbol !== fill.symbol || side !== fill.side) return false
   if (tradeSide !== undefined && tradeSide !== fill.tradeSide) return false
-  if (order.orderId !== undefined || fill.lots > openLots(order)) return false
-  if (order.attempts === 0 || fill.filledAt < order.firstSentAt - CLOCK_ERROR_MS) return false
+  if (order.orderId !== undefined || order.attempts === 0) return false
+  if (fill.filledAt < order.firstSentAt - CLOCK_ERROR_MS) return false
   if (fill.scope === 'maker') return canRest(terms) && fill.ticks === terms.ticks
   return terms.force !== 'post_only' && isWithinLimit(terms, fill)
 }

@@ -122,13 +122,20 @@ function checkCollar(
   return { code: 'PRICE_COLLAR', detail: `${price}, allowed ${low.toFixed(8)} to ${high.toFixed(8)}` }
 }
 
-/** I11: closes never increase or flip the position. */
-function checkClose(intent: OrderIntent, { holding, ownExposure }: RiskContext): Objection | undefined {
+/** I11: closes never increase or flip the position, neither the strategy's nor the account's. */
+function checkClose(intent: OrderIntent, context: RiskContext): Objection | undefined {
   if (!isClosing(intent.action)) return undefined
+  const { holding, ownExposure, accountExposure } = context
   const free =
     intent.action === 'closeLong'
-      ? holding.longLots - ownExposure.closingLongLots
-      : holding.shortLots - ownExposure.closingShortLots
+      ? Math.min(
+          holding.longLots - ownExposure.closingLongLots,
+          accountExposure.longLots - accountExposure.closingLongLots,
+        )
+      : Math.min(
+          holding.shortLots - ownExposure.closingShortLots,
+          accountExposure.shortLots - accountExposure.closingShortLots,
+        )
   if (intent.lots <= free) return undefined
   return { code: 'CLOSE_EXCEEDS_POSITION', detail: `${intent.lots} lots, ${free} to close` }
 }

@@ -265,6 +265,7 @@ function madeSettings(positionMode: PositionMode): EngineSettings {
       crossedToleranceMs: 2000,
       stopTimeoutMs: 40_000,
     },
+    foreignFills: 'halt',
     onRestart: 'adopt',
   }
 }

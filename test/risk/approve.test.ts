@@ -159,6 +159,15 @@ describe('[RSK1] the risk desk', () => {
       context({}, { holding: long, open: [['closeLong', 25]] }),
       'CLOSE_EXCEEDS_POSITION',
     ],
+    [
+      '[I11] a close of more than the account holds, whatever the strategy believes',
+      intent({ action: 'closeLong', lots: 30 }),
+      context(
+        { accountExposure: buildExposure('one_way_mode', { longLots: 29, shortLots: 0 }, []) },
+        { holding: long },
+      ),
+      'CLOSE_EXCEEDS_POSITION',
+    ],
     ['the whole position', intent({ lots: 10 }), context({}, { open: [['openLong', 90]] }), 'approved'],
     [
       'more than the position may be',

@@ -230,6 +230,7 @@ function buildSettings(plan: WorldPlan, listed: readonly ListedInstrument[]): En
       crossedToleranceMs: 1500,
       stopTimeoutMs: 30_000,
     },
+    foreignFills: 'halt',
     onRestart: plan.onRestart,
   }
 }
