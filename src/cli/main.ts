@@ -4,6 +4,7 @@ import { ConfigError, EXIT_CONFIG, formatProblems } from '../config/problem.ts'
 import { Failure } from '../lib/failure.ts'
 import { addCallCommand } from './call.ts'
 import { addCheckCommand } from './check.ts'
+import { addExplainCommand } from './explain.ts'
 import { addKillCommand } from './kill.ts'
 import { addReleaseCommand } from './release.ts'
 import { addRepairCommand } from './repair.ts'
@@ -31,6 +32,7 @@ export async function main(argv: readonly string[]): Promise<number> {
     exitCode = code
   }
   addRunCommand(program, { version, setExit })
+  addExplainCommand(program, setExit)
   addKillCommand(program, setExit)
   addReleaseCommand(program, setExit)
   addCheckCommand(program, setExit)

@@ -1,0 +1,150 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, describe, expect, test, vi } from 'vitest'
+import { explainKey } from '../../src/cli/explain-key.ts'
+import { explainOrder, type ExplainFrame } from '../../src/cli/explain-order.ts'
+import { explainSymbol } from '../../src/cli/explain-symbol.ts'
+import { type Story } from '../../src/cli/explain-words.ts'
+import { JournalReader } from '../../src/journal/journal-reader.ts'
+import { openSqliteJournal } from '../../src/journal/sqlite-journal.ts'
+import { Projects } from '../daemon/project.ts'
+import { EngineBench, refused, SYMBOL, TIMED_OUT } from '../engine/engine-bench.ts'
+
+vi.setConfig({ testTimeout: 60_000 })
+
+const projects = new Projects()
+afterAll(() => projects.close())
+
+const opened: (() => void)[] = []
+afterEach(() => {
+  for (const close of opened.splice(0)) close()
+})
+
+/** What the bench recorded, in a journal on disk, as `explain` finds it. */
+function frameOf({ records, settings }: EngineBench): ExplainFrame {
+  const folder = mkdtempSync(join(tmpdir(), 'explain-'))
+  const file = join(folder, 'journal.sqlite')
+  const journal = openSqliteJournal({ file, identity: 'test', keepSince: () => 0 })
+  for (const record of records) journal.append(record, false)
+  journal.close()
+  const reader = new JournalReader(file)
+  opened.push(() => {
+    reader.close()
+    rmSync(folder, { recursive: true })
+  })
+  return { reader, instruments: settings.instruments, positionMode: settings.positionMode }
+}
+
+const whats = (story: Story | undefined): string[] => story?.moments.map(({ what }) => what) ?? []
+
+const BID = { side: 'buy', ticks: 99_990, lots: 10 } as const
+
+function firstOrder(bench: EngineBench): string {
+  return [...bench.book.orders.keys()][0] ?? ''
+}
+
+describe('explain tells of an order', () => {
+  test('every station from the decision to the last fill, in the words of prices and sizes', () => {
+    const bench = new EngineBench().start()
+    bench.quote(BID)
+    bench.accept(bench.grantBatch())
+    const fills = [bench.fill({ lots: 4 }), bench.fill({ lots: 6 })]
+    bench.tell({ kind: 'pollDue', what: 'fills' })
+    bench.read({ fills, holding: { longLots: 10, shortLots: 0 } })
+    const story = explainOrder(frameOf(bench), firstOrder(bench))
+
+    expect(whats(story)).toEqual(['decided', 'sent', 'accepted', 'filled', 'filled'])
+    expect(story?.title).toContain('openLong 0.01 BTCUSDT @ 9999 post_only, s, key quote:BTCUSDT:0')
+    expect(story?.moments[0]?.text).toMatch(/a ladder of 1 levels · snapshot \d+: bid 10000, ask 10000.1/)
+    expect(story?.moments[1]?.text).toContain('approved by risk, batch 1, item 1 of 1')
+    expect(story?.moments[2]?.text).toContain('orderId 1001, answer accepted 00000')
+    expect(story?.moments[3]?.text).toContain('buy 0.004 @ 9999 as maker, fee 0.01')
+    expect(story?.verdict).toBe('filled: filled whole; filled 0.01 of 0.01')
+  })
+
+  test('that stayed unknown how its fate was found out, over a restart', () => {
+    const bench = new EngineBench().start()
+    bench.quote(BID)
+    const { batchId } = bench.grantBatch()
+    bench.answer(batchId, TIMED_OUT)
+    bench.restart()
+    bench.tell({ kind: 'clockMeasured', offsetMs: 0 })
+    bench.tell({ kind: 'started' })
+    bench.pass(bench.settings.execution.acceptHorizonMs + 1000)
+    bench.answerCancel(bench.grantCancel().cancelId, refused('22001', 'definite'))
+    bench.pass(20_000)
+    const story = explainOrder(frameOf(bench), firstOrder(bench))
+
+    expect(whats(story)).toEqual(['decided', 'sent', 'unknown', 'started', 'cancel-all', 'absent'])
+    expect(story?.verdict).toMatch(/^absent: proved never to have existed/)
+  })
+
+  test('of which the journal has nothing: nothing', () => {
+    expect(explainOrder(frameOf(new EngineBench().start()), 'tnever-0')).toBeUndefined()
+  })
+})
+
+describe('explain tells of an intent key', () => {
+  const PLACE = { kind: 'place', symbol: SYMBOL, action: 'openLong', ticks: 99_990 } as const
+
+  test('why there was no order: the code of the denial, and what was looked at', () => {
+    const bench = new EngineBench().start()
+    bench.decide({ ...PLACE, key: 'entry', lots: 1_000_000 })
+    bench.pass(5_000)
+    const [story] = explainKey(frameOf(bench), 'entry')
+
+    expect(whats(story)).toEqual(['decided', 'denied', 'dropped', 'denied'])
+    expect(story?.verdict).toContain('no order: denied: s: INTENT_EXPIRED')
+    expect(story?.moments[1]?.text).toContain('ORDER_SIZE_LIMIT')
+  })
+
+  test('its orders, a story each, and a later use of the same key', () => {
+    const bench = new EngineBench().start()
+    bench.decide({ ...PLACE, key: 'entry', lots: 10 })
+    bench.accept(bench.grantBatch())
+    bench.decide({ ...PLACE, key: 'entry', lots: 10 })
+    const [wish, order] = explainKey(frameOf(bench), 'entry')
+
+    expect(wish?.moments.at(-1)?.text).toContain('KEY_REUSED')
+    expect(whats(order)).toEqual(['decided', 'sent', 'accepted'])
+    expect(order?.verdict).toMatch(/^live/)
+  })
+})
+
+test('explain tells of a symbol what happened since a moment, and nothing of before', () => {
+  const bench = new EngineBench().start()
+  bench.quote(BID)
+  bench.accept(bench.grantBatch())
+  bench.pass(1_000)
+  const since = bench.now
+  bench.tell({ kind: 'commanded', command: { kind: 'halt', symbol: SYMBOL, reason: 'drill' } })
+  const frame = frameOf(bench)
+
+  expect(whats(explainSymbol(frame, SYMBOL, since))).toEqual(['halted'])
+  expect(whats(explainSymbol(frame, SYMBOL, 0))).toEqual(['started', 'decided', 'sent', 'answered', 'halted'])
+  expect(explainSymbol(frame, 'ETHUSDT', since).verdict).toBe('nothing happened')
+})
+
+test('intentd explain reads the journal of a daemon that runs', async () => {
+  const project = projects.open()
+  const run = project.run(['--set', 'simulator.speed=600', '--summary', 'json'])
+  const fill = await run.untilEvent('order.fill')
+  const told = project.start(['explain', String(fill['clientOid'])])
+  const { code } = await told.ended
+  const symbol = project.start(['explain', String(fill['symbol']), '--since', '1m', '--json'])
+  await symbol.ended
+  await run.stop()
+
+  expect(code).toBe(0)
+  expect(told.stdout.join('\n')).toMatch(/decided[^]*sent[^]*accepted[^]*filled/)
+  expect(JSON.parse(symbol.stdout.join(''))).toMatchObject([{ moments: expect.any(Array) }])
+  expect(run.summary.exchange?.agrees).toBe(true)
+})
+
+test('intentd explain says so when there is nothing to tell, or no journal', async () => {
+  const told = projects.open().start(['explain', 'BTCUSDT'])
+
+  expect((await told.ended).code).toBe(78)
+  expect(told.stderr.join('\n')).toContain('EXPLAIN_NO_JOURNAL')
+})
