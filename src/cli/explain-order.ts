@@ -112,7 +112,7 @@ function around(
 ): readonly NumberedRecord[] {
   const [first, last] = [own[0], own.at(-1)]
   if (first === undefined || last === undefined) return []
-  const kinds = ['boot', 'kill', 'halt', 'resume', 'cancel'] as const
+  const kinds = ['boot', 'kill', 'halt', 'resume', 'repaired', 'cancel'] as const
   const found = reader.records({ kinds, since: first.record.at, until: last.record.at + 1 })
   return [...found].filter(({ sequence, record }) => {
     if (sequence < first.sequence || sequence > last.sequence) return false
@@ -199,6 +199,8 @@ export function tellAround(record: JournalRecord): Told {
       return [['halted', `${record.symbol}: ${record.reason}`]]
     case 'resume':
       return [['resumed', `${record.symbol}: ${record.reason}, by ${record.by}`]]
+    case 'repaired':
+      return [['repaired', 'the journal was cut back to what is readable; what was open is unknown']]
     default:
       return []
   }

@@ -72,6 +72,7 @@ function tell(instruments: Instruments, record: JournalRecord, symbol: string): 
     case 'kill':
     case 'halt':
     case 'resume':
+    case 'repaired':
       return tellAround(record)
     case 'fence':
     case 'call':
