@@ -35,16 +35,11 @@ function explainWish(
 
 function tellWish(frame: ExplainFrame, { sequence, record }: NumberedRecord, key: string): readonly Moment[] {
   const frameOf = (what: string, text: string): Moment => ({ sequence, at: record.at, what, text })
-  switch (record.kind) {
-    case 'decision': {
-      const place = record.places?.find((candidate) => candidate.key === key)
-      return place ? [frameOf('decided', wordsOfDecision(frame.instruments, record, place.symbol))] : []
-    }
-    case 'denial':
-      return record.key === key ? [frameOf('denied', wordsOfDenial(record))] : []
-    case 'expire':
-      return record.places.some((place) => place.key === key) ? [frameOf('dropped', record.reason)] : []
-    default:
-      return []
+  if (record.kind === 'decision') {
+    const place = record.places?.find((candidate) => candidate.key === key)
+    return place ? [frameOf('decided', wordsOfDecision(frame.instruments, record, place.symbol))] : []
   }
+  if (record.kind === 'denial' && record.key === key) return [frameOf('denied', wordsOfDenial(record))]
+  const isDropped = record.kind === 'expire' && record.places.some((place) => place.key === key)
+  return isDropped ? [frameOf('dropped', record.reason)] : []
 }

@@ -5,6 +5,7 @@ import { tradesAs } from '../domain/order-action.ts'
 import { type DecisionRecord, type JournalRecord } from '../domain/record.ts'
 import { applyRecord } from '../engine/apply-record.ts'
 import { createBook } from '../engine/book.ts'
+import { unreachable } from '../lib/unreachable.ts'
 import { type JournalReader, type NumberedRecord } from '../journal/journal-reader.ts'
 import {
   type Instruments,
@@ -183,13 +184,29 @@ function tellRecord(
       return record.orders.filter(isOurs).map((item) => [item.state, record.reason])
     case 'cancel':
       return [['cancel-all', `of ${record.symbols.join(', ')}, for ${record.cause}`]]
-    default:
+    case 'boot':
+    case 'kill':
+    case 'halt':
+    case 'resume':
+    case 'repaired':
       return tellAround(record)
+    case 'adopt':
+    case 'call':
+    case 'callEnded':
+    case 'denial':
+    case 'foreign':
+    case 'funding':
+    case 'prune':
+      return []
+    default:
+      return unreachable(record)
   }
 }
 
+type AroundRecord = Extract<JournalRecord, { kind: 'boot' | 'kill' | 'halt' | 'resume' | 'repaired' }>
+
 /** What concerns every order that lives at the time. */
-export function tellAround(record: JournalRecord): Told {
+export function tellAround(record: AroundRecord): Told {
   switch (record.kind) {
     case 'boot':
       return [['started', `life ${record.epoch} of the daemon, version ${record.version}`]]
@@ -202,7 +219,7 @@ export function tellAround(record: JournalRecord): Told {
     case 'repaired':
       return [['repaired', 'the journal was cut back to what is readable; what was open is unknown']]
     default:
-      return []
+      return unreachable(record)
   }
 }
 
