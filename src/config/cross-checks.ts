@@ -241,7 +241,33 @@ function checkRisk({ source, settings: { risk, polling, instruments } }: Daemon)
 function checkExecution({ source, settings: { execution, risk } }: Daemon): Problem[] {
   const reach = execution?.takerCollarRatio
   const collar = risk?.priceCollarRatio
-  if (reach === undefined || collar === undefined || reach <= collar) return []
+  const problems = execution ? checkCancels(source, execution) : []
+  if (reach === undefined || collar === undefined || reach <= collar) return problems
   const message = `${reach} is above risk.priceCollarRatio ${collar}: such orders would all be denied`
-  return [source.problem(['execution', 'takerCollarRatio'], message)]
+  return [...problems, source.problem(['execution', 'takerCollarRatio'], message)]
+}
+
+type Execution = NonNullable<Daemon['settings']['execution']>
+
+function checkCancels(source: YamlSource, execution: Execution): Problem[] {
+  const {
+    extraToleranceMs: least,
+    extraToleranceMsMax: most,
+    fillVisibilityMs,
+    survivorsWithinMs,
+  } = execution
+  const problems: Problem[] = []
+  if (least !== undefined && most !== undefined && most < least) {
+    const message = `${most} is below extraToleranceMs ${least}: an order cannot be cancelled before it is looked at`
+    problems.push(source.problem(['execution', 'extraToleranceMsMax'], message))
+  }
+  if (
+    fillVisibilityMs !== undefined &&
+    survivorsWithinMs !== undefined &&
+    survivorsWithinMs <= fillVisibilityMs
+  ) {
+    const message = `${survivorsWithinMs} is not above fillVisibilityMs ${fillVisibilityMs}: nothing is placed before then`
+    problems.push(source.problem(['execution', 'survivorsWithinMs'], message))
+  }
+  return problems
 }

@@ -174,8 +174,28 @@ const executionSchema = z
     }),
     extraToleranceMs: z.int().min(0).max(60_000).default(1000).meta({
       description:
-        'How long an order that nobody wants any more may rest before a cancel-all is spent on it, in ms.',
+        'How long an order that nobody wants any more rests before a cancel-all for it is weighed, in ms.',
     }),
+    extraToleranceMsMax: z
+      .int()
+      .min(0)
+      .max(600_000)
+      .default(15_000)
+      .meta({
+        description:
+          'How long such an order may rest at most. Until then it is kept while that costs less than the wanted ' +
+          'orders that a cancel-all takes with it; after that it is cancelled, whatever it costs. In ms.',
+      }),
+    survivorsWithinMs: z
+      .int()
+      .min(100)
+      .max(600_000)
+      .default(10_000)
+      .meta({
+        description:
+          'How long after a cancel-all was answered a wanted order that it took away may be missing before that is ' +
+          'reported, in ms. Longer than fillVisibilityMs: nothing is placed before the fills of meanwhile are known.',
+      }),
     takerCollarRatio: z.number().positive().max(0.5).default(0.002).meta({
       description: 'How far through the best price a taking order may reach, as a share of the price.',
     }),
@@ -196,7 +216,19 @@ export const daemonFileSchema = z
     }),
     confirmLive: z.boolean().default(false).meta({ description: 'Must be true with environment live.' }),
     exchange: exchangeSchema.prefault({}),
-    account: z.strictObject(accountShape).meta({ description: 'The account that is traded.' }),
+    account: z
+      .strictObject({
+        ...accountShape,
+        exclusive: z
+          .boolean()
+          .default(false)
+          .meta({
+            description:
+              'Whether nobody else, no person and no program, has orders of the product type in this account. Then ' +
+              'one call may cancel the orders of all instruments at once; with false each is cancelled by name.',
+          }),
+      })
+      .meta({ description: 'The account that is traded.' }),
     instruments: instrumentsSchema,
     polling: pollingSchema.prefault({}),
     calendar: calendarSchema.prefault({}),

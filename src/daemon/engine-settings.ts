@@ -52,6 +52,7 @@ export function toEngineSettings(config: DaemonConfig, life: LifeSettings): Engi
       orderNotionalMax: Number(risk.orderNotionalMax),
       grossNotionalMax: Number(risk.grossNotionalMax),
     },
+    isExclusive: account.exclusive,
     execution: {
       batchOrdersMax: execution.batchOrdersMax,
       fillVisibilityMs: execution.fillVisibilityMs,
@@ -59,6 +60,8 @@ export function toEngineSettings(config: DaemonConfig, life: LifeSettings): Engi
       acceptHorizonMs: execution.acceptHorizonMs,
       retryMode: execution.retryMode,
       extraToleranceMs: execution.extraToleranceMs,
+      extraToleranceMsMax: execution.extraToleranceMsMax,
+      survivorsWithinMs: execution.survivorsWithinMs,
       takerCollarRatio: execution.takerCollarRatio,
       crossedToleranceMs: CROSSED_TOLERANCE_MS + execution.fillVisibilityMs,
       stopTimeoutMs: STOP_TIMEOUT_MS + execution.acceptHorizonMs,

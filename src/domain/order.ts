@@ -73,6 +73,6 @@ export function openLots(order: Order): number {
 }
 
 /** Whether an order, once accepted, can stay in the book of the exchange. */
-export function canRest(terms: OrderTerms): boolean {
+export function canRest(terms: { readonly ticks?: number | undefined; readonly force: Force }): boolean {
   return terms.ticks !== undefined && (terms.force === 'gtc' || terms.force === 'post_only')
 }

@@ -1,127 +1,137 @@
-import { type Answer } from '../domain/answer.ts'
-import { type ClientOid, toClientOid, toOrderId } from '../domain/ids.ts'
-import { errorCode } from '../protocol/error-codes.ts'
+import { planCancel } from '../execution/cancel-plan.ts'
 import { type CancelAllRequest } from '../protocol/futures/cancel-all-orders.ts'
-import { type BatchResult } from '../protocol/values.ts'
-import { announce, type Core, exchangeNow, instrumentOf, laneOf, record } from './core.ts'
-import { type FenceCause } from './lane.ts'
+import { stakesNow, survivorsOf, timingOf } from './cancel-stakes.ts'
+import { tellPlan } from './cancel-told.ts'
+import { askForCancel, hasResting, isUnderCancel, RECEIVE_WINDOW_MS } from './cancel-wire.ts'
+import { announce, type CancelOnWire, type Core, exchangeNow, instrumentOf, laneOf, record } from './core.ts'
+import { startFence } from './fence.ts'
+import { type FenceCause, type Lane } from './lane.ts'
+import { planLane } from './plan-lane.ts'
 
-/** A cancel-all that failed for some orders, or at all, is repeated no sooner. */
-const CANCEL_REPEAT_MS = 1000
 /**
- * The request itself says how long it is good for (document: receiveWindow), because a copy that arrives
- * after the lane is free again would take away what was placed since.
+ * A cancel-all was granted: everything that could use it is weighed anew, on what is known now (late binding),
+ * and the call goes to the lane that loses most by waiting, or to all of them. Given back when it is worth
+ * nothing any more. A kill goes before everything.
  */
-const RECEIVE_WINDOW_MS = 5000
-/** By as much our idea of the exchange's clock may be wrong. */
-const CLOCK_ERROR_MS = 1000
-
-/** Unix ms, exchange clock: a cancel-all that left at `requestAt` does nothing any more after this. */
-export function cancelHorizonAt(core: Core, requestAt: number): number {
-  return requestAt + Math.min(core.settings.execution.acceptHorizonMs, RECEIVE_WINDOW_MS + CLOCK_ERROR_MS)
-}
-
-export function askForCancel(core: Core): void {
-  if (core.asked.has('cancelAllOrders')) return
-  core.asked.add('cancelAllOrders')
-  core.effects.push({ kind: 'askGrant', endpoint: 'cancelAllOrders', priority: 'reduce' })
-}
-
-/** A cancel-all was granted: that of a kill goes first, then the lane that has waited longest. */
 export function sendCancel(core: Core): void {
   if (core.kill?.phase === 'cutting') return sendCut(core)
-  const onWire = new Set([...core.cancels.values()].flatMap(({ symbols }) => symbols))
-  const waiting = [...core.lanes.values()]
-    .filter((lane) => lane.fence?.stage === 'cancelling' && !onWire.has(lane.symbol))
-    .sort((left, right) => (left.fence?.notBefore ?? 0) - (right.fence?.notBefore ?? 0))
-  const lane = waiting[0]
-  if (!lane) {
-    core.effects.push({ kind: 'returnGrant', endpoint: 'cancelAllOrders' })
-    return
-  }
-  sendCancelOf(core, [lane.symbol], lane.fence?.cause ?? 'command')
-  if (waiting.length > 1) askForCancel(core)
+  const lanes = [...core.lanes.values()].filter((lane) => !isUnderCancel(core, lane.symbol))
+  const wishing = lanes.filter(isWishing)
+  // With a cancel-all of the product on the wire no lane is left: one at a time.
+  const mayCancelProduct = isOursAlone(core) && lanes.length === core.lanes.size && lanes.length > 1
+  if (wishing.length === 0) return giveBack(core)
+  const weighed = mayCancelProduct ? lanes : wishing
+  const plan = planCancel({
+    lanes: weighed.map((lane) => stakesNow(core, lane)),
+    timing: { ...timingOf(core), waitMs: 0 },
+    mayCancelProduct,
+  })
+  tellPlan(core, plan)
+  for (const lane of wishing) lane.wantsCancel = false
+  if (plan.kind === 'cancelProduct') return cancelProduct(core, 'planned')
+  if (plan.kind !== 'cancelSymbol') return giveBack(core)
+  const [first, ...others] = plan.order
+  if (first === undefined) return giveBack(core)
+  cancelSymbol(core, laneOf(core, first))
+  for (const symbol of others) laneOf(core, symbol).wantsCancel = laneOf(core, symbol).state === 'idle'
+  if (others.length > 0) askForCancel(core)
+}
+
+/** A kill takes everything of the product type away, whoever's it is. */
+function isOursAlone(core: Core): boolean {
+  return core.settings.isExclusive || core.mode === 'killed'
 }
 
 /**
- * What a kill does at once: everything of the product type goes, also what no book of ours names. It is a
- * fence for nothing, as batches may be on the wire; the lanes are fenced when these are answered.
+ * What a kill does at once, whatever is on the wire: a lane whose batch is out is fenced again when that is
+ * answered.
  */
 function sendCut(core: Core): void {
-  sendCancelOf(core, [...core.lanes.keys()], 'kill')
+  cancelProduct(core, 'kill')
   if (core.kill) core.kill.phase = 'draining'
-  if ([...core.lanes.values()].some((lane) => lane.fence?.stage === 'cancelling')) askForCancel(core)
 }
 
-/** One symbol, or all that are ours: then the product type alone is named. */
-function sendCancelOf(core: Core, symbols: readonly string[], cause: FenceCause | 'kill'): void {
+function isWishing(lane: Lane): boolean {
+  return lane.fence?.stage === 'cancelling' || (lane.wantsCancel && lane.state === 'idle')
+}
+
+function giveBack(core: Core): void {
+  core.effects.push({ kind: 'returnGrant', endpoint: 'cancelAllOrders' })
+}
+
+/** One call for one lane. */
+function cancelSymbol(core: Core, lane: Lane): void {
+  const { cancelId, cancel } = register(core, { symbols: [lane.symbol], takesProduct: false })
+  if (lane.state === 'idle') startFence(core, lane, 'unwanted')
+  if (joinCancel(core, lane)) cancel.joined.push(lane.symbol)
+  send(core, cancelId, cancel, lane.fence?.cause ?? 'command')
+}
+
+/** Notes what the call will take that is wanted. True when it is what the lane's fence has waited for. */
+function joinCancel(core: Core, lane: Lane): boolean {
+  const { fence } = lane
+  if (!fence) return false
+  fence.survivors = survivorsOf(core, lane, planLane(core, lane)).map(({ terms }) => terms)
+  return fence.stage === 'cancelling'
+}
+
+/**
+ * One call for every instrument: it takes every order of the product type away, ours or not. Each lane on
+ * which something may rest is fenced behind it, and the others stay closed until it cannot arrive any more.
+ */
+function cancelProduct(core: Core, cause: 'planned' | 'kill'): void {
+  const { cancelId, cancel } = register(core, { symbols: [...core.lanes.keys()], takesProduct: true })
+  for (const lane of core.lanes.values()) if (joinSweep(core, lane)) cancel.joined.push(lane.symbol)
+  send(core, cancelId, cancel, cause)
+}
+
+/** Closes a lane behind a cancel-all of the product. True when the call is what its fence has waited for. */
+function joinSweep(core: Core, lane: Lane): boolean {
+  if (lane.state === 'idle') startFence(core, lane, 'swept')
+  const { fence } = lane
+  // A lane that is placing is fenced once its batch is answered: the book says that it was swept.
+  if (!fence) return false
+  const rests = hasResting(core, lane.symbol)
+  if (rests && !fence.cancels) {
+    fence.cancels = true
+    // It was only waiting for readings of what cannot rest; now more of it is in question.
+    if (fence.stage === 'settling') Object.assign(fence, UNPROVED)
+  }
+  return joinCancel(core, lane)
+}
+
+const UNPROVED = { stage: 'cancelling', fillsReads: 0, fillsReadAt: 0, positionRead: false } as const
+
+/** On the wire from here on, so that no fence that begins now asks for a call of its own. */
+function register(
+  core: Core,
+  scope: Pick<CancelOnWire, 'symbols' | 'takesProduct'>,
+): { readonly cancelId: number; readonly cancel: CancelOnWire } {
+  const cancel: CancelOnWire = { ...scope, joined: [], requestAt: exchangeNow(core) }
+  core.cancelId += 1
+  core.cancelSentAt = core.now
+  core.cancels.set(core.cancelId, cancel)
+  return { cancelId: core.cancelId, cancel }
+}
+
+/** Writes the call down, which is durable before its first byte, and lets it go. */
+function send(
+  core: Core,
+  cancelId: number,
+  cancel: CancelOnWire,
+  cause: FenceCause | 'planned' | 'kill',
+): void {
+  const { symbols, takesProduct, requestAt } = cancel
+  record(core, { kind: 'cancel', at: core.now, symbols, requestAt, cause }, true)
+  announce(core, 'info', 'cancelAll.sent', { symbols, takesProduct, cause })
   const [symbol = ''] = symbols
   const { productType, marginCoin } = instrumentOf(core, symbol)
-  const requestAt = exchangeNow(core)
   const body: CancelAllRequest = {
-    ...(cause === 'kill' ? {} : { symbol }),
+    ...(takesProduct ? {} : { symbol }),
     productType,
     marginCoin,
     requestTime: String(Math.round(requestAt)),
     receiveWindow: String(RECEIVE_WINDOW_MS),
   }
-  core.cancelId += 1
-  core.cancels.set(core.cancelId, { symbols, requestAt, cause })
-  record(core, { kind: 'cancel', at: core.now, symbols, requestAt, cause }, true)
-  announce(core, 'info', 'cancelAll.sent', { symbols, cause })
-  core.effects.push({ kind: 'sendCancelAll', cancelId: core.cancelId, body: JSON.stringify(body) })
-}
-
-/** What a cancel-all came back with. It may be repeated: cancelling twice does no harm. */
-export function answerCancel(core: Core, cancelId: number, answer: Answer<BatchResult>): void {
-  const cancel = core.cancels.get(cancelId)
-  if (!cancel) return
-  core.cancels.delete(cancelId)
-  const isDone = recordListed(core, cancel.symbols, answer)
-  // The cut of a kill fences nothing: what was on the wire beside it may have come after it.
-  const { fence } = laneOf(core, cancel.symbols[0] ?? '')
-  if (!fence || cancel.cause === 'kill') return
-  if (isDone) {
-    fence.stage = 'settling'
-    fence.provedAt = core.now
-    return
-  }
-  fence.stage = 'waiting'
-  fence.notBefore = core.now + CANCEL_REPEAT_MS
-  // It may still arrive: nothing is placed on the lane before it cannot any more.
-  if (answer.kind === 'unknown') {
-    fence.lateUntil = core.now + cancelHorizonAt(core, cancel.requestAt) - exchangeNow(core)
-  }
-}
-
-/** Writes down what was listed as resting. True when nothing accepted earlier can be live any more. */
-function recordListed(core: Core, symbols: readonly string[], answer: Answer<BatchResult>): boolean {
-  if (answer.kind === 'refused' && errorCode(answer.code).topic === 'orderGone') return true
-  if (answer.kind !== 'accepted') {
-    announce(core, 'warn', 'cancelAll.failed', {
-      symbols,
-      code: answer.code,
-      message: answer.message,
-    })
-    return false
-  }
-  const listed = answer.data.successList.flatMap(({ clientOid, orderId }) => {
-    const known = clientOid && core.book.orders.has(clientOid as ClientOid)
-    return known
-      ? [{ clientOid: toClientOid(clientOid), ...(orderId ? { orderId: toOrderId(orderId) } : {}) }]
-      : []
-  })
-  if (listed.length > 0) record(core, { kind: 'fence', at: core.now, listed })
-  if (answer.data.successList.length > 0) {
-    if (core.stop) core.stop.hasFound = true
-    if (core.kill) core.kill.hasFound = true
-  }
-  const failed = answer.data.failureList.filter((item) => errorCode(item.errorCode).topic !== 'orderGone')
-  const still = failed.filter((item) => !/not ?exist/i.test(item.errorMsg ?? ''))
-  announce(core, still.length > 0 ? 'warn' : 'info', 'cancelAll.answered', {
-    symbols,
-    cancelled: answer.data.successList.length,
-    failed: still.length,
-  })
-  return still.length === 0
+  core.effects.push({ kind: 'sendCancelAll', cancelId, body: JSON.stringify(body) })
 }

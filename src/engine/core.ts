@@ -10,7 +10,7 @@ import { type Book } from './book.ts'
 import { type Announcement, type Effect } from './effect.ts'
 import { type GrantedEndpoint } from './event.ts'
 import { type KillPlan } from './kill-plan.ts'
-import { createLane, type FenceCause, type Lane } from './lane.ts'
+import { createLane, type Lane } from './lane.ts'
 import { type EngineSettings } from './settings.ts'
 import { type StopPlan } from './stop-plan.ts'
 
@@ -23,10 +23,14 @@ export type Mode = 'starting' | 'running' | 'killed' | 'stopping' | 'stopped'
 
 /** A cancel-all that is not answered yet. */
 export interface CancelOnWire {
+  /** The instruments of ours that it touches. */
   readonly symbols: readonly string[]
-  /** Unix ms, exchange clock. */
+  /** Whether it names the product type alone, and takes what is not ours too. */
+  readonly takesProduct: boolean
+  /** The lanes whose fence this is the cancel-all of: its answer is their proof. */
+  readonly joined: string[]
+  /** Unix ms, exchange clock as we know it. */
   readonly requestAt: number
-  readonly cause: FenceCause | 'kill'
 }
 
 /** What the core holds beside the book: all of it can be lost, and is, at a restart. */
@@ -50,6 +54,8 @@ export interface Core {
   readonly asked: Set<GrantedEndpoint>
   /** The cancel-all calls and batches that are on the wire. */
   cancelId: number
+  /** Unix ms, our clock, when the last cancel-all was handed out; 0 never. */
+  cancelSentAt: number
   readonly cancels: Map<number, CancelOnWire>
   readonly batches: Map<number, { readonly symbol: string; readonly clientOids: readonly ClientOid[] }>
   /** Calls on the account that are on the wire, by number; and when those that failed may be tried again. */
@@ -91,6 +97,7 @@ export function createCore(settings: EngineSettings, book: Book): Core {
     fillsAskedAt: 0,
     asked: new Set(),
     cancelId: 0,
+    cancelSentAt: 0,
     cancels: new Map(),
     batches: new Map(),
     callId: 0,

@@ -1,6 +1,6 @@
 import { canRest, type Order } from '../domain/order.ts'
 import { openOrdersOf } from './book.ts'
-import { askForCancel, cancelHorizonAt } from './cancel-all.ts'
+import { askForCancel, hasResting, isUnderCancel } from './cancel-wire.ts'
 import { announce, type Core, exchangeNow, record } from './core.ts'
 import { settleByEvidence } from './evidence.ts'
 import { fillsSince } from './fills-since.ts'
@@ -8,6 +8,7 @@ import { halt } from './halt.ts'
 import { disownLeftOrphans, haltOnContradiction } from './quarantine.ts'
 import { type Fence, type FenceCause, type Lane } from './lane.ts'
 import { withReplacement } from './replacement.ts'
+import { expectSurvivors } from './survivors.ts'
 
 /** Two reads of the fills must agree before an order is called absent, this far apart. */
 const READS_APART_MS = 500
@@ -27,19 +28,17 @@ export function startFence(core: Core, lane: Lane, cause: FenceCause): void {
       Math.max(exchangeNow(core), doubtedUntil(core)),
     )
   const notBefore = core.now + horizonAt - exchangeNow(core)
-  const lateCancelAt = core.book.cancels.get(lane.symbol)
   lane.state = 'fencing'
   lane.wantsBatchSince = undefined
-  lane.unwantedSince = undefined
+  lane.wantsCancel = false
   lane.crossedSince.clear()
   lane.copies.clear()
   lane.fence = {
     cause,
     stage: 'waiting',
-    cancels: cause !== 'unknown' || lateCancelAt !== undefined || unknown.some(({ terms }) => canRest(terms)),
+    cancels: needsCancel(core, lane, cause),
+    survivors: [],
     notBefore,
-    lateUntil:
-      lateCancelAt === undefined ? 0 : core.now + cancelHorizonAt(core, lateCancelAt) - exchangeNow(core),
     patientUntil: notBefore + PATIENCE_MS,
     provedAt: 0,
     fillsReads: 0,
@@ -48,7 +47,7 @@ export function startFence(core: Core, lane: Lane, cause: FenceCause): void {
     askedAt: 0,
   }
   if (lane.fence.cancels) core.stop?.cancelled.add(lane.symbol)
-  announce(core, cause === 'unwanted' || cause === 'command' ? 'debug' : 'warn', 'lane.fenced', {
+  announce(core, ROUTINE_CAUSES.has(cause) ? 'debug' : 'warn', 'lane.fenced', {
     symbol: lane.symbol,
     cause,
     unknown: unknown.length,
@@ -60,6 +59,17 @@ export function startFence(core: Core, lane: Lane, cause: FenceCause): void {
 /** Unix ms, exchange clock: orders of a lost part of the journal may still be accepted until then. */
 function doubtedUntil({ book, settings, offsetMs = 0 }: Core): number {
   return book.doubtedAt === 0 ? 0 : book.doubtedAt + offsetMs + settings.execution.acceptHorizonMs
+}
+
+const ROUTINE_CAUSES: ReadonlySet<FenceCause> = new Set(['unwanted', 'command', 'swept'])
+
+/** Where orders are unknown, or another's cancel-all came by, there may be nothing that could rest. */
+function needsCancel(core: Core, { symbol }: Lane, cause: FenceCause): boolean {
+  if (cause !== 'unknown' && cause !== 'swept') return true
+  if (cause === 'swept' ? hasResting(core, symbol) : core.book.cancels.has(symbol)) return true
+  return [...openOrdersOf(core.book, symbol)].some(
+    ({ state, terms }) => state === 'unknown' && canRest(terms),
+  )
 }
 
 /** Moves a fence on as far as time and readings allow. */
@@ -74,21 +84,20 @@ export function advanceFence(core: Core, lane: Lane): void {
     fence.stage = fence.cancels ? 'cancelling' : 'settling'
     fence.provedAt = core.now
   }
-  if (
-    fence.stage === 'cancelling' &&
-    ![...core.cancels.values()].some(({ symbols }) => symbols.includes(lane.symbol))
-  ) {
-    askForCancel(core)
-  }
+  if (fence.stage === 'cancelling' && !isUnderCancel(core, lane.symbol)) askForCancel(core)
   if (fence.stage !== 'settling') return
   if (isProved(core, lane, fence)) finishFence(core, lane, fence)
   else askForReadings(core, lane, fence)
 }
 
-/** Enough was read, late enough, to say what became of everything (A2, A5). */
+/** No cancel-all can come any more, and enough was read, late enough, to say what became of everything (A2, A5). */
 function isProved(core: Core, lane: Lane, fence: Fence): boolean {
-  const reads = concernedOrders(core, lane, fence).some(({ state }) => state === 'unknown') ? 2 : 1
-  return fence.positionRead && fence.fillsReads >= reads && core.now >= fence.lateUntil
+  if (core.now < lane.lateUntil || isUnderCancel(core, lane.symbol)) return false
+  const concerned = concernedOrders(core, lane, fence)
+  // A cancel-all for others' sake that found nothing here to take proves itself.
+  if (fence.cause === 'swept' && concerned.length === 0) return true
+  const reads = concerned.some(({ state }) => state === 'unknown') ? 2 : 1
+  return fence.positionRead && fence.fillsReads >= reads
 }
 
 function concernedOrders(core: Core, lane: Lane, { cancels, cause }: Fence): readonly Order[] {
@@ -141,6 +150,7 @@ function finishFence(core: Core, lane: Lane, fence: Fence): void {
   for (const { clientOid, reason } of orders) announceEnd(core, clientOid, reason)
   if (fence.cause === 'released') disownLeftOrphans(core, symbol)
   haltOnContradiction(core, symbol, orders)
+  expectSurvivors(lane, fence)
   lane.state = 'idle'
   lane.fence = undefined
   announce(core, 'debug', 'lane.free', { symbol, settled: orders.length })

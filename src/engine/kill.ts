@@ -1,6 +1,6 @@
 import { unreachable } from '../lib/unreachable.ts'
 import { openOrdersOf } from './book.ts'
-import { askForCancel } from './cancel-all.ts'
+import { askForCancel } from './cancel-wire.ts'
 import { announce, type Core, exchangeNow, record } from './core.ts'
 import { startFence } from './fence.ts'
 import { createKillPlan, type KillOrder, type KillPhase, type KillPlan } from './kill-plan.ts'

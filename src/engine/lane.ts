@@ -1,4 +1,5 @@
 import { type ClientOid } from '../domain/ids.ts'
+import { type OrderTerms } from '../domain/order.ts'
 import { type Holding, type HoldingChange } from '../domain/position.ts'
 
 /**
@@ -11,23 +12,26 @@ import { type Holding, type HoldingChange } from '../domain/position.ts'
  *
  * A fence goes through `waiting` (for the horizon of unknown requests), `cancelling` (granted or on the
  * wire) and `settling` (until fills and position were read late enough).
+ *
+ * A cancel-all of the whole product fences every lane with one call. A lane that is `placing` then is fenced
+ * when its batch is answered: which of its orders the cancel-all met is not known.
  */
 export type LaneState = 'idle' | 'placing' | 'fencing'
 
 /** Why a lane is fenced: it decides what is placed again and what is said. */
-export type FenceCause = 'unwanted' | 'unknown' | 'gone' | 'command' | 'restart' | 'released'
+export type FenceCause = 'unwanted' | 'unknown' | 'gone' | 'command' | 'restart' | 'released' | 'swept'
 
 export type FenceStage = 'waiting' | 'cancelling' | 'settling'
 
 export interface Fence {
   readonly cause: FenceCause
   stage: FenceStage
-  /** False when nothing that is unknown could rest: there is nothing to cancel. */
-  readonly cancels: boolean
+  /** False when nothing can rest: there is nothing to cancel, though there may be something to wait for. */
+  cancels: boolean
+  /** What rested and was wanted when the cancel-all left. */
+  survivors: readonly OrderTerms[]
   /** Unix ms, our clock: the cancel-all is not sent earlier. */
   notBefore: number
-  /** Until then a cancel-all that was never answered may still arrive, and the lane stays closed. */
-  lateUntil: number
   /** After this somebody must look. */
   patientUntil: number
   /** Unix ms, our clock, when the cancel-all was answered, or the wait ended; 0 before. */
@@ -55,6 +59,14 @@ export interface RecentFill {
   readonly filledAt: number
 }
 
+/** What has to be placed again after a cancel-all. */
+export interface Survivors {
+  /** Unix ms, our clock, when the cancel-all was answered. */
+  readonly since: number
+  readonly orders: readonly OrderTerms[]
+  isLateTold: boolean
+}
+
 export interface Lane {
   readonly symbol: string
   state: LaneState
@@ -62,8 +74,16 @@ export interface Lane {
   /** Unix ms, our clock, since when it has something to send; undefined when not. */
   wantsBatchSince: number | undefined
   wantsReduce: boolean
-  /** Since when orders rest that nobody wants. */
-  unwantedSince: number | undefined
+  /** Unix ms, our clock: until then a cancel-all that was never answered may arrive; a fence stays closed. */
+  lateUntil: number
+  /** Since when each order rests that nobody wants. Unix ms, our clock. */
+  readonly unwantedSince: Map<ClientOid, number>
+  /** A cancel-all is worth its cost: nothing that could rest is placed until it was granted, or is not any more. */
+  wantsCancel: boolean
+  /** Whether it was told that what nobody wants is kept, and why. */
+  isKeptTold: boolean
+  /** Wanted orders that a cancel-all took away and that do not rest again yet. */
+  survivors: Survivors | undefined
   /** Since when an order stands through the market without a fill. */
   readonly crossedSince: Map<ClientOid, number>
   /** Orders of unknown fate that were queued again without evidence, and after which attempt. */
@@ -101,7 +121,11 @@ export function createLane(symbol: string): Lane {
     fence: undefined,
     wantsBatchSince: undefined,
     wantsReduce: false,
-    unwantedSince: undefined,
+    lateUntil: 0,
+    unwantedSince: new Map(),
+    wantsCancel: false,
+    isKeptTold: false,
+    survivors: undefined,
     crossedSince: new Map(),
     copies: new Map(),
     positionReadAt: 0,

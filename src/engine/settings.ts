@@ -31,6 +31,8 @@ export interface EngineSettings {
   readonly instruments: ReadonlyMap<string, Instrument>
   readonly strategies: ReadonlyMap<StrategyId, StrategySettings>
   readonly limits: AccountLimits
+  /** Whether every order of the product type is ours: then one call may cancel them all. */
+  readonly isExclusive: boolean
   readonly execution: ExecutionSettings
   /** After a liquidation, a delivery or a person's trade: no more opens on the instrument, or go on. */
   readonly foreignFills: 'halt' | 'adopt'
@@ -54,6 +56,10 @@ export interface ExecutionSettings {
   readonly retryMode: 'evidence' | 'window'
   /** How long an order that is no longer wanted may rest before a cancel-all is spent on it. */
   readonly extraToleranceMs: number
+  /** After this long it is cancelled, whatever that costs. */
+  readonly extraToleranceMsMax: number
+  /** How long after a cancel-all was answered a wanted order that it took may be missing. */
+  readonly survivorsWithinMs: number
   /** How far through the touch a taking order may go, as a fraction. */
   readonly takerCollarRatio: number
   /** How long a resting order may stand through the market before it is taken for gone. */

@@ -3,6 +3,7 @@ import { canRest } from '../domain/order.ts'
 import { netLots } from '../domain/position.ts'
 import { openOrdersOf } from './book.ts'
 import { announce, type Core, exchangeNow, record } from './core.ts'
+import { noteLateCancel } from './cancel-wire.ts'
 import { startFence } from './fence.ts'
 import { fillsSince } from './fills-since.ts'
 import { haltQuarantined } from './quarantine.ts'
@@ -35,6 +36,7 @@ export function startLife(core: Core): void {
   markInFlightUnknown(core)
   haltQuarantined(core)
   if (core.book.killed !== undefined) beginKill(core)
+  for (const lane of core.lanes.values()) noteLateCancel(core, lane, core.book.cancels.get(lane.symbol))
   announce(core, 'info', 'recovery.started', { epoch: book.epoch, ...countFound(core) })
   askForAccount(core)
 }

@@ -1,7 +1,11 @@
 import { type ApprovedItem, packBatch } from '../execution/pack-batch.ts'
-import { type Order } from '../domain/order.ts'
+import { planCancel } from '../execution/cancel-plan.ts'
+import { canRest, type Order } from '../domain/order.ts'
 import { approveLane, type ApprovedLane } from './approve-lane.ts'
 import { openOrdersOf } from './book.ts'
+import { buildStakes, noteUnwanted, timingOf, unwantedForMs } from './cancel-stakes.ts'
+import { tellKept } from './cancel-told.ts'
+import { askForCancel } from './cancel-wire.ts'
 import { announce, type Core, record } from './core.ts'
 import { copyUnknown } from './copy-unknown.ts'
 import { crossedOrders } from './crossed-orders.ts'
@@ -10,29 +14,35 @@ import { namelessOrders } from './evidence.ts'
 import { startFence } from './fence.ts'
 import { type Lane } from './lane.ts'
 import { nameOrder } from './name-order.ts'
-import { planLane } from './plan-lane.ts'
 import { isReleased } from './quarantine.ts'
+import { type LanePlan, planLane } from './plan-lane.ts'
 import { recordSend } from './record-send.ts'
+import { watchSurvivors } from './survivors.ts'
 
 /** Looks at an idle lane and starts whatever comes next: a fence, or asking for a batch. */
 export function tendLane(core: Core, lane: Lane): void {
   lane.wantsBatchSince = lane.state === 'idle' ? lane.wantsBatchSince : undefined
+  watchSurvivors(core, lane)
   if (lane.state !== 'idle' || core.mode === 'stopped') return
   copyUnknown(core, lane)
   if (hasUnknown(core, lane)) return startFence(core, lane, 'unknown')
   if (isReleased(core, lane.symbol)) return startFence(core, lane, 'released')
   if (core.mode === 'starting') return
+  // A cancel-all came by while its batch was out: which of the orders it met is not known.
+  if (core.book.cancels.has(lane.symbol)) return startFence(core, lane, 'swept')
   const plan = planLane(core, lane)
   if (plan.stale.length > 0) {
     dropStale(core, lane, plan.stale)
     return tendLane(core, lane)
   }
   if (isCrossedTooLong(core, lane)) return startFence(core, lane, 'gone')
-  if (isUnwantedTooLong(core, lane, plan.unwanted)) {
+  noteUnwanted(core, lane, plan.unwanted)
+  if (mustCancel(core, lane, plan.unwanted)) {
     return startFence(core, lane, core.mode === 'running' ? 'unwanted' : 'command')
   }
   const approved = approveLane(core, lane, plan.candidates)
   tellDenials(core, lane, approved.denials)
+  weighCancel(core, lane, plan, approved)
   noteWish(core, lane, approved)
 }
 
@@ -41,7 +51,8 @@ function noteWish(core: Core, lane: Lane, { items, reduces }: ApprovedLane): voi
     lane.wantsBatchSince = undefined
     return
   }
-  lane.wantsBatchSince ??= core.now
+  // What a cancel-all took for others' sake has waited since then.
+  lane.wantsBatchSince ??= lane.survivors?.since ?? core.now
   lane.wantsReduce = reduces
   if (core.asked.has('batchPlaceOrder')) return
   core.asked.add('batchPlaceOrder')
@@ -87,7 +98,8 @@ function sendLane(core: Core, lane: Lane): boolean {
 }
 
 function packLane(core: Core, lane: Lane, items: readonly ApprovedItem[]): readonly ApprovedItem[] {
-  return packBatch(items, {
+  const placed = lane.wantsCancel ? items.filter(({ intent }) => !canRest(intent)) : items
+  return packBatch(placed, {
     max: core.settings.execution.batchOrdersMax,
     mode: core.settings.positionMode,
     nameless: namelessOrders(core, lane.symbol),
@@ -139,16 +151,34 @@ function dropStale(core: Core, lane: Lane, orders: readonly Order[]): void {
   }
 }
 
-function isUnwantedTooLong(core: Core, lane: Lane, unwanted: readonly Order[]): boolean {
-  if (unwanted.length === 0) {
-    lane.unwantedSince = undefined
-    return false
-  }
-  lane.unwantedSince ??= core.now
-  const withdrawn = unwanted.some((order) => core.book.withdrawn.has(order.terms.clientOid))
+/** What no cost is weighed against: a kill, a stop, a withdrawal, and an order that nobody has wanted for too long. */
+function mustCancel(core: Core, lane: Lane, unwanted: readonly Order[]): boolean {
+  if (unwanted.length === 0) return false
   if (core.mode === 'killed') return true
   if (core.mode !== 'running') return core.stop !== undefined && core.stop.policy !== 'leave'
-  return withdrawn || core.now - lane.unwantedSince >= core.settings.execution.extraToleranceMs
+  const { extraToleranceMsMax } = core.settings.execution
+  return unwanted.some(
+    (order) =>
+      core.book.withdrawn.has(order.terms.clientOid) ||
+      unwantedForMs(core, lane, order) >= extraToleranceMsMax,
+  )
+}
+
+/**
+ * Weighs a cancel-all of the lane against keeping what nobody wants. While one is waited for nothing is placed
+ * that could rest: it would be taken away again.
+ */
+function weighCancel(core: Core, lane: Lane, plan: LanePlan, approved: ApprovedLane): void {
+  lane.wantsCancel = false
+  const stakes = buildStakes(core, lane, plan, approved)
+  if (stakes.unwanted.length === 0) {
+    lane.isKeptTold = false
+    return
+  }
+  const choice = planCancel({ lanes: [stakes], timing: timingOf(core), mayCancelProduct: false })
+  if (choice.kind !== 'cancelSymbol') return tellKept(core, lane, choice)
+  lane.wantsCancel = true
+  askForCancel(core)
 }
 
 /**

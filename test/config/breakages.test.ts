@@ -407,6 +407,22 @@ const BREAKAGES: readonly Breakage[] = [
     ],
   },
   {
+    what: 'orders that must be cancelled before it is asked whether they are wanted',
+    file: main,
+    edits: [['polling:', 'execution: { extraToleranceMs: 2000, extraToleranceMsMax: 1500 }\npolling:']],
+    problems: [
+      'config/main.yaml:11:59 execution.extraToleranceMsMax: 1500 is below extraToleranceMs 2000: an order cannot be cancelled before it is looked at',
+    ],
+  },
+  {
+    what: 'survivors that have to be back before their fate can be known',
+    file: main,
+    edits: [['polling:', 'execution: { survivorsWithinMs: 3000 }\npolling:']],
+    problems: [
+      'config/main.yaml:11:33 execution.survivorsWithinMs: 3000 is not above fillVisibilityMs 3000: nothing is placed before then',
+    ],
+  },
+  {
     what: 'one strategy file twice',
     file: main,
     edits: [['strategies/trend.yaml', 'strategies/../strategies/grid.yaml']],

@@ -1,6 +1,6 @@
 import { type Answer } from '../../src/domain/answer.ts'
 import { type Fill } from '../../src/domain/fill.ts'
-import { toStrategyId } from '../../src/domain/ids.ts'
+import { type StrategyId, toStrategyId } from '../../src/domain/ids.ts'
 import { type PositionMode } from '../../src/domain/instrument.ts'
 import { type Intent, type QuoteLevel } from '../../src/domain/intent.ts'
 import { type Holding } from '../../src/domain/position.ts'
@@ -109,23 +109,29 @@ export class EngineBench {
     return this
   }
 
-  /** 10,000.0 to 10,000.1, now. */
+  /** 10,000.0 to 10,000.1, now, on every instrument. */
   price(bid = 10_000): void {
-    const tickers = new TickerTable(1)
-    const row = tickers.claimRow(SYMBOL)
+    const tickers = new TickerTable(this.settings.instruments.size)
     tickers.readAt = this.now
     tickers.requestTime = this.now
     const values = { bidPr: bid, askPr: bid + 0.1, lastPr: bid, ts: this.now }
-    for (const [column, value] of Object.entries(values)) {
-      tickers.columns[column as 'bidPr'][row] = value
+    for (const symbol of this.settings.instruments.keys()) {
+      const row = tickers.claimRow(symbol)
+      for (const [column, value] of Object.entries(values)) {
+        tickers.columns[column as 'bidPr'][row] = value
+      }
     }
     this.tell({ kind: 'snapshotTaken', tickers })
   }
 
   decide(...intents: Intent[]): void {
+    this.decideAs(STRATEGY, ...intents)
+  }
+
+  decideAs(strategyId: StrategyId, ...intents: Intent[]): void {
     this.tell({
       kind: 'decided',
-      strategyId: STRATEGY,
+      strategyId,
       sequence: this.#sequence,
       intents,
       stateText: '{}',
@@ -254,6 +260,7 @@ function madeSettings(positionMode: PositionMode): EngineSettings {
       orderNotionalMax: 1e9,
       grossNotionalMax: 1e9,
     },
+    isExclusive: false,
     execution: {
       batchOrdersMax: 50,
       fillVisibilityMs: 1000,
@@ -261,6 +268,8 @@ function madeSettings(positionMode: PositionMode): EngineSettings {
       acceptHorizonMs: 10_000,
       retryMode: 'evidence',
       extraToleranceMs: 500,
+      extraToleranceMsMax: 5000,
+      survivorsWithinMs: 5000,
       takerCollarRatio: 0.001,
       crossedToleranceMs: 2000,
       stopTimeoutMs: 40_000,

@@ -47,9 +47,11 @@ export class VirtualExchange {
     this.#options = options
     const { startAt } = options
     this.truth = new ExchangeTruth()
-    this.instruments = buildInstruments(startAt + 90 * 86_400_000).filter(({ symbol }) =>
-      options.symbols.includes(symbol),
-    )
+    const listed = buildInstruments(startAt + 90 * 86_400_000)
+    this.instruments = options.symbols.flatMap((symbol) => {
+      const alike = listed.find((one) => one.symbol === symbol) ?? listed.find(isModel)
+      return alike ? [{ ...alike, symbol }] : []
+    })
     const startTicks = new Map(
       this.instruments.map((one) => [one.symbol, Math.round(Number(one.startPrice) / one.tickFloat)]),
     )
@@ -207,6 +209,11 @@ export class VirtualExchange {
     if (open.length === 0) return { ok: false, code: '22001', message: 'No order to cancel' }
     return { ok: true, data: { successList: [], failureList } }
   }
+}
+
+/** What the simulator does not list is made after this one. */
+function isModel({ symbol }: Instrument): boolean {
+  return symbol === 'ETHUSDT'
 }
 
 const EXPIRED = { ok: false, code: '40008', message: 'Request timestamp expired' } as const

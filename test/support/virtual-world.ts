@@ -219,6 +219,7 @@ function buildSettings(plan: WorldPlan, listed: readonly ListedInstrument[]): En
       orderNotionalMax: 100_000,
       grossNotionalMax: 5_000_000,
     },
+    isExclusive: plan.isExclusive,
     execution: {
       batchOrdersMax: 50,
       fillVisibilityMs: 400,
@@ -226,6 +227,8 @@ function buildSettings(plan: WorldPlan, listed: readonly ListedInstrument[]): En
       acceptHorizonMs: HORIZON_MS,
       retryMode: plan.retryMode ?? 'evidence',
       extraToleranceMs: 500,
+      extraToleranceMsMax: 5000,
+      survivorsWithinMs: 5000,
       takerCollarRatio: 0.001,
       crossedToleranceMs: 1500,
       stopTimeoutMs: 30_000,

@@ -46,6 +46,8 @@ export const worldPlanSchema = z.strictObject({
   moveTicks: z.number(),
   /** Whether a second core runs along and must say the same (DET1). */
   hasTwin: z.boolean(),
+  /** Whether one call may cancel the orders of all instruments. */
+  isExclusive: z.boolean().default(false),
 })
 
 export type WorldPlan = z.infer<typeof worldPlanSchema>
@@ -58,7 +60,7 @@ const FAULTY_MS = 45_000
 export function planWorld(seed: string): WorldPlan {
   // Each part has a stream of its own: a part that is added leaves the others as they were.
   const part = (name: string): Random => createRandom(`${seed}/plan/${name}`)
-  const symbols = part('symbols').integer(3) === 0 ? ['BTCUSDT', 'ETHUSDT'] : ['BTCUSDT']
+  const symbols = drawSymbols(part)
   const idempotency = pick(part('idempotency'), ['replay', 'duplicateError', 'pendingOnly'] as const)
   const isSkewed = part('isSkewed').integer(3) === 0
   return {
@@ -81,7 +83,14 @@ export function planWorld(seed: string): WorldPlan {
     faultyMs: FAULTY_MS,
     moveTicks: 1 + part('moveTicks').integer(8),
     hasTwin: part('hasTwin').integer(8) === 0,
+    isExclusive: part('isExclusive').integer(2) === 0,
   }
+}
+
+/** Most worlds have one instrument and are quick; some have enough of them to want one cancel-all for all. */
+function drawSymbols(part: (name: string) => Random): string[] {
+  if (part('manySymbols').integer(10) === 0) return ['BTCUSDT', 'ETHUSDT', 'SOLUSDT', 'XRPUSDT']
+  return part('symbols').integer(3) === 0 ? ['BTCUSDT', 'ETHUSDT'] : ['BTCUSDT']
 }
 
 /** How large each kind of strategy may be. */
