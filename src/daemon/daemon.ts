@@ -92,7 +92,7 @@ export class Daemon {
     const offset = new ClockOffset({
       onJump: (jump) => logger.tell('error', 'clock.jumped', { ...jump }),
     })
-    this.#limiter = new Limiter({ clock, timers, offset, use: config.exchange.limitsUse })
+    this.#limiter = new Limiter({ clock, timers, use: config.exchange.limitsUse })
     this.#client = this.#createClient(offset)
     const onBroken = (error: unknown) => this.fail(error)
     const onRead = (what: string) => this.#narrator.noteRead(what)

@@ -9,8 +9,8 @@ export interface DueQueueOptions {
 }
 
 /**
- * Moments to come, earliest first, and one timer for the first of them. Bounded by whoever adds: a pool's
- * queue never holds more than the pool has tokens. On the monotonic clock: a step of the wall clock moves
+ * Moments to come, earliest first, and one timer for the first of them. Bounded by whoever adds: a limit's
+ * queue never holds more than the limit has calls. On the monotonic clock: a step of the wall clock moves
  * nothing.
  */
 export class DueQueue {
@@ -19,20 +19,24 @@ export class DueQueue {
   readonly #dueAt: number[] = []
   #cancelTimer: (() => void) | undefined
   #timerAt = Number.POSITIVE_INFINITY
+  #isStopped = false
 
   constructor(options: DueQueueOptions) {
     this.#options = options
   }
 
-  add(delayMs: number): void {
-    const dueAt = this.#options.clock.monotonic() + delayMs
+  /** @param dueAt Monotonic ms; what is past is due at the timer's next turn. */
+  add(dueAt: number): void {
+    if (this.#isStopped) return
     let index = this.#dueAt.length
     while (index > 0 && (this.#dueAt[index - 1] ?? 0) > dueAt) index--
     this.#dueAt.splice(index, 0, dueAt)
     this.#arm()
   }
 
+  /** For good: what is added afterwards never comes due. */
   stop(): void {
+    this.#isStopped = true
     this.#cancelTimer?.()
     this.#cancelTimer = undefined
     this.#dueAt.length = 0

@@ -1,11 +1,10 @@
 import { type Clock } from '../lib/clock.ts'
 import { type Timers } from '../lib/timers.ts'
 import { type EndpointName } from '../protocol/endpoints.ts'
-import { type ClockOffset } from './clock-offset.ts'
-import { DueQueue } from './due-queue.ts'
-import { type Grant, type GrantedCall, MARGIN_MS, type Priority, type Waiting } from './grant.ts'
+import { type ArrivalBounds, DRIFT } from './arrival-bounds.ts'
+import { type CallWindow } from './call-window.ts'
+import { type Grant, type GrantedCall, type Priority, type Waiting } from './grant.ts'
 import { type EndpointStatistics, LimiterStatistics } from './limiter-statistics.ts'
-import { type TokenPool, type TokenPoolOptions } from './token-pool.ts'
 
 export interface EndpointLaneOptions {
   readonly endpoint: EndpointName
@@ -13,12 +12,30 @@ export interface EndpointLaneOptions {
   readonly calls: number
   readonly perMs: number
   readonly waitingMax: number
-  /** The limit over all endpoints: a call takes one token of each. */
-  readonly overall: { readonly pool: TokenPool; readonly payBack: () => void }
+  /** Keeps its last call for what reduces risk, where it has more than one and any of them can. */
+  readonly keepsLast: boolean
+  /** Monotonic ms before which nothing is granted. */
+  readonly opensAt: number
+  readonly bounds: ArrivalBounds
   readonly clock: Clock
   readonly timers: Timers
-  readonly offset: ClockOffset
-  readonly createPool: (options: TokenPoolOptions) => TokenPool
+  readonly createWindow: (onFree: () => void) => CallWindow
+  /** What all endpoints share. */
+  readonly shared: SharedLimits
+}
+
+/** The limit over all endpoints, and the rest of all reads. */
+export interface SharedLimits {
+  /** Whether a call of this urgency may be granted as far as all endpoints together go. */
+  hasRoom(priority: Priority): boolean
+  take(): void
+  /** The call was made and is over; or it was not made. */
+  leave(): void
+  putBack(): void
+  /** Monotonic ms before which reads rest. */
+  readonly readsRestUntil: number
+  /** The exchange served a call, or said 429. */
+  heard(endpoint: EndpointName, isRateLimited: boolean): void
 }
 
 interface Waiter {
@@ -27,42 +44,49 @@ interface Waiter {
   readonly onGranted: (grant: Grant) => void
 }
 
+/** Of an even share of the window: of all of it, the jitter of calls that are evenly spread would cost calls. */
+const KEPT_SHARE = 0.5
+
 /** After the first 429 the endpoint rests this much longer than its window; twice as long after each further one. */
 const BACK_OFF_MS = 250
 const BACK_OFF_MS_MAX = 30_000
 /** Time without a 429 that forgives one. */
 const FORGIVEN_AFTER_MS = 10_000
 
-/** One endpoint's tokens, and who waits for them. Instants are monotonic ms. */
+/**
+ * One endpoint's calls, and who waits for them. Instants are monotonic ms.
+ *
+ * The last call that is free is kept for what reduces risk for a while after each grant. So a burst leaves one
+ * call over; and an endpoint that is always busy comes to make its calls apart from each other, the same number
+ * in a window, so that what reduces risk waits for the next of them and not for a whole window.
+ */
 export class EndpointLane {
   readonly #options: EndpointLaneOptions
-  readonly #pool: TokenPool
-  readonly #due: DueQueue
+  readonly #window: CallWindow
   readonly #statistics: LimiterStatistics
   readonly #waiters: readonly [Waiter[], Waiter[], Waiter[]] = [[], [], []]
-  #restsUntil = Number.NEGATIVE_INFINITY
+  #grantedAt = Number.NEGATIVE_INFINITY
+  /** Rests after a 429: all calls, and those that do not reduce risk for as long as it takes. */
+  #allRestUntil: number
+  #othersRestUntil: number
   #strikes = 0
   #struckAt = 0
+  #wakesAt = Number.POSITIVE_INFINITY
   #cancelWake: (() => void) | undefined
+  #isStopped = false
 
   constructor(options: EndpointLaneOptions) {
-    const { clock, timers, calls } = options
     this.#options = options
+    this.#allRestUntil = options.opensAt
+    this.#othersRestUntil = options.opensAt
     this.#statistics = new LimiterStatistics(options)
-    // All of them ahead of need: one process, so nobody else could use a token that lies in stock.
-    this.#pool = options.createPool({ tokens: calls, stockMin: calls, onStock: () => this.serve() })
-    this.#due = new DueQueue({ clock, timers, onDue: (count) => this.#pool.giveBack(count) })
-  }
-
-  get ready(): number {
-    if (this.#waiting > 0 || this.#options.clock.monotonic() < this.#restsUntil) return 0
-    return Math.min(this.#pool.stock, this.#options.overall.pool.stock)
+    this.#window = options.createWindow(() => this.serve())
   }
 
   request(priority: Priority, onGranted: (grant: Grant) => void): Waiting | undefined {
     const since = this.#options.clock.monotonic()
     const waiter: Waiter = { priority, since, onGranted }
-    if (this.ready > 0) {
+    if (!this.#hasWaiters(priority) && this.#canGrant(priority, since)) {
       this.#grant(waiter, since)
       return { cancel: () => undefined }
     }
@@ -72,7 +96,7 @@ export class EndpointLane {
     }
     const queue = this.#waiters[priority]
     queue.push(waiter)
-    this.#pool.want(this.#waiting)
+    this.#wakeFor(priority, since)
     return {
       cancel: () => {
         const index = queue.indexOf(waiter)
@@ -83,28 +107,15 @@ export class EndpointLane {
 
   /** Grants what can be granted, most urgent first; with a priority, only to those that are as urgent. */
   serve(upTo: Priority = 2): void {
-    const { clock, overall } = this.#options
-    while (this.#pool.stock > 0 && overall.pool.stock > 0) {
+    const { clock } = this.#options
+    for (let priority = this.#mostUrgent(); priority !== undefined; priority = this.#mostUrgent()) {
+      if (priority > upTo) return
       const now = clock.monotonic()
-      if (now < this.#restsUntil) return
-      const waiter = this.#nextWaiter(upTo)
-      if (waiter === undefined) return
-      this.#grant(waiter, now)
+      // What holds up the most urgent holds up everybody.
+      if (!this.#canGrant(priority, now)) return this.#wakeFor(priority, now)
+      const waiter = this.#waiters[priority].shift()
+      if (waiter !== undefined) this.#grant(waiter, now)
     }
-  }
-
-  penalise(): void {
-    const { clock, timers, perMs } = this.#options
-    const now = clock.monotonic()
-    const forgiven = Math.floor((now - this.#struckAt) / FORGIVEN_AFTER_MS)
-    this.#strikes = Math.max(0, this.#strikes - forgiven) + 1
-    this.#struckAt = now
-    const backOffMs = Math.min(BACK_OFF_MS_MAX, BACK_OFF_MS * 2 ** (this.#strikes - 1))
-    this.#restsUntil = Math.max(this.#restsUntil, now + perMs + backOffMs)
-    this.#statistics.rateLimit()
-    this.#cancelWake?.()
-    // One more millisecond: a timer may fire a fraction early, and then nobody would be served.
-    this.#cancelWake = timers.after(Math.ceil(this.#restsUntil - now) + 1, () => this.serve())
   }
 
   statistics(now: number): EndpointStatistics {
@@ -112,59 +123,115 @@ export class EndpointLane {
   }
 
   async stop(): Promise<void> {
+    this.#isStopped = true
     for (const queue of this.#waiters) queue.length = 0
     this.#cancelWake?.()
-    this.#due.stop()
-    await this.#pool.stop()
+    await this.#window.stop()
   }
 
   get #waiting(): number {
     return this.#waiters[0].length + this.#waiters[1].length + this.#waiters[2].length
   }
 
-  #nextWaiter(upTo: Priority): Waiter | undefined {
-    for (const queue of this.#waiters.slice(0, upTo + 1)) {
-      const waiter = queue.shift()
-      if (waiter !== undefined) return waiter
-    }
-    return undefined
+  #mostUrgent(): Priority | undefined {
+    if (this.#waiters[0].length > 0) return 0
+    if (this.#waiters[1].length > 0) return 1
+    return this.#waiters[2].length > 0 ? 2 : undefined
+  }
+
+  /** Whether anybody waits who is at least as urgent. */
+  #hasWaiters(priority: Priority): boolean {
+    const mostUrgent = this.#mostUrgent()
+    return mostUrgent !== undefined && mostUrgent <= priority
+  }
+
+  #canGrant(priority: Priority, now: number): boolean {
+    if (this.#window.ready < 1 || !this.#options.shared.hasRoom(priority)) return false
+    return now >= this.#restsUntil(priority)
+  }
+
+  /** Until when calls of this urgency rest, though there is room for them; in the past when they need not. */
+  #restsUntil(priority: Priority): number {
+    if (priority === 0) return this.#allRestUntil
+    const { keepsLast, calls, perMs, shared } = this.#options
+    const isLast = keepsLast && calls > 1 && this.#window.free === 1
+    const keptUntil = isLast ? this.#grantedAt + KEPT_SHARE * (perMs / calls) : Number.NEGATIVE_INFINITY
+    const coolsUntil = priority === 2 ? shared.readsRestUntil : Number.NEGATIVE_INFINITY
+    return Math.max(this.#othersRestUntil, keptUntil, coolsUntil)
+  }
+
+  /** Where a rest holds up whoever is most urgent, its end serves them; anything else tells of itself. */
+  #wakeFor(priority: Priority, now: number): void {
+    const at = this.#restsUntil(priority)
+    if (at <= now || at >= this.#wakesAt || this.#isStopped) return
+    this.#cancelWake?.()
+    this.#wakesAt = at
+    this.#cancelWake = this.#options.timers.after(Math.ceil(at - now), () => {
+      this.#wakesAt = Number.POSITIVE_INFINITY
+      this.serve()
+    })
   }
 
   #grant(waiter: Waiter, now: number): void {
-    const { overall } = this.#options
-    this.#pool.take()
-    this.#pool.want(this.#waiting)
-    overall.pool.take()
+    this.#window.take()
+    this.#options.shared.take()
+    this.#grantedAt = now
     this.#statistics.grant(now, now - waiter.since)
     waiter.onGranted(this.#createGrant(now))
   }
 
   #createGrant(grantedAt: number): Grant {
+    const { endpoint, shared } = this.#options
     let isOver = false
     return {
-      endpoint: this.#options.endpoint,
-      release: (call) => {
+      endpoint,
+      release: (call = {}) => {
         if (isOver) return
         isOver = true
         this.#statistics.made(grantedAt)
-        this.#due.add(this.#options.perMs + MARGIN_MS - this.#ageMs(call, grantedAt))
-        this.#options.overall.payBack()
+        const { requestTime, isRateLimited = false } = call
+        if (isRateLimited) this.#slowDown()
+        this.#window.leaveAt(this.#leavesAt(call, grantedAt))
+        shared.leave()
+        if (isRateLimited || requestTime !== undefined) shared.heard(endpoint, isRateLimited)
       },
       unused: () => {
         if (isOver) return
         isOver = true
-        this.#pool.putBack()
-        this.#options.overall.pool.putBack()
+        this.#window.putBack()
+        shared.putBack()
         this.serve()
       },
     }
   }
 
-  /** How long ago the exchange took the call, in ms; never longer than it really was. */
-  #ageMs({ requestTime }: GrantedCall = {}, grantedAt: number): number {
-    if (requestTime === undefined) return 0
-    const { clock, offset } = this.#options
-    const age = clock.now() - offset.latestLocalTimeOf(requestTime)
-    return Math.min(Math.max(0, age), clock.monotonic() - grantedAt)
+  /** When the call does not matter to the next one any more. */
+  #leavesAt({ requestTime, roundTripMs }: GrantedCall, grantedAt: number): number {
+    const { clock, perMs, bounds } = this.#options
+    // The exchange counts the window on its own clock, which may be the faster one.
+    const windowMs = perMs * (1 + DRIFT)
+    const receivedAt = clock.monotonic()
+    const latest = receivedAt + windowMs
+    if (requestTime === undefined) return latest
+    const sentAt = roundTripMs === undefined ? undefined : toSentAt(receivedAt, roundTripMs)
+    const leavesAt = bounds.observe({ requestTime, receivedAt, sentAt }, windowMs)
+    return Math.min(latest, Math.max(leavesAt, grantedAt + windowMs))
   }
+
+  #slowDown(): void {
+    const { clock, perMs } = this.#options
+    const now = clock.monotonic()
+    const forgiven = Math.floor((now - this.#struckAt) / FORGIVEN_AFTER_MS)
+    this.#strikes = Math.max(0, this.#strikes - forgiven) + 1
+    this.#struckAt = now
+    const backOffMs = Math.min(BACK_OFF_MS_MAX, BACK_OFF_MS * 2 ** (this.#strikes - 1))
+    this.#allRestUntil = Math.max(this.#allRestUntil, now + perMs + BACK_OFF_MS)
+    this.#othersRestUntil = Math.max(this.#othersRestUntil, now + perMs + backOffMs)
+    this.#statistics.rateLimit()
+  }
+}
+
+/** A round trip is measured in whole ms: the call left up to one later than it says. */
+function toSentAt(receivedAt: number, roundTripMs: number): number | undefined {
+  return roundTripMs >= 0 ? Math.min(receivedAt, receivedAt - roundTripMs + 1) : undefined
 }

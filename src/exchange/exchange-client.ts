@@ -237,12 +237,12 @@ export class ExchangeClient implements EndpointCaller {
     wire: WireAnswer,
     answer: Answer<Data>,
   ): Answer<Data> {
-    const { offset, limiter } = this.#options
+    const { offset } = this.#options
     const { sentAt, receivedAt } = wire
     const { requestTime } = answer
     if (requestTime !== undefined) offset.observe({ requestTime, sentAt, receivedAt })
-    if (answer.kind === 'refused' && answer.topic === 'rate') limiter?.penalise(prepared.endpoint)
-    grant?.release({ requestTime })
+    const isRateLimited = answer.kind === 'refused' && answer.topic === 'rate'
+    grant?.release({ requestTime, roundTripMs: receivedAt - sentAt, isRateLimited })
     this.#report(prepared, answer, { sentAt, receivedBytes: wire.body.length })
     return answer
   }

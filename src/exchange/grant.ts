@@ -17,6 +17,10 @@ export interface Grant {
 export interface GrantedCall {
   /** Unix ms, exchange clock: `requestTime` of the answer, where there is one. */
   readonly requestTime?: number | undefined
+  /** From just before the first byte left until now, in ms. */
+  readonly roundTripMs?: number | undefined
+  /** The exchange said 429: the endpoint slows down. */
+  readonly isRateLimited?: boolean | undefined
 }
 
 /** A request for a grant that waits its turn. */
@@ -29,9 +33,4 @@ export interface Waiting {
 export interface GrantSource {
   /** Undefined when too many wait already: then `onGranted` is never called. */
   request(endpoint: EndpointName, priority: Priority, onGranted: (grant: Grant) => void): Waiting | undefined
-  /** The exchange said 429. */
-  penalise(endpoint: EndpointName): void
 }
-
-/** Added to every window: what the exchange counts and what it states may differ by a rounding. */
-export const MARGIN_MS = 2

@@ -29,7 +29,8 @@ export class LimiterStatistics {
   readonly #endpoint: EndpointName
   readonly #calls: number
   readonly #perMs: number
-  readonly #waitedMs = new Float64Array(WAITS_KEPT)
+  /** A ring, made for the first wait: most endpoints are never called. */
+  #waitedMs = new Float64Array(0)
   /** When the last grants were given, oldest first; at most as many as the window allows. */
   readonly #recentAt: number[] = []
   #granted = 0
@@ -46,6 +47,7 @@ export class LimiterStatistics {
   }
 
   grant(now: number, waitedMs: number): void {
+    if (this.#granted === 0) this.#waitedMs = new Float64Array(WAITS_KEPT)
     this.#firstAt ??= now
     this.#waitedMs[this.#granted % WAITS_KEPT] = waitedMs
     this.#granted++

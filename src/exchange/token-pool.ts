@@ -10,8 +10,6 @@ export interface TokenPool {
   giveBack(tokens: number): void
   /** A token that paid for nothing: in stock again at once. */
   putBack(): void
-  /** How many would be taken now: this many are brought into stock as they come in. */
-  want(tokens: number): void
   stop(): Promise<void>
 }
 
@@ -35,12 +33,10 @@ export class BottleneckPool implements TokenPool {
   readonly #options: TokenPoolOptions
   #stock = 0
   #fetching = 0
-  #wanted: number
   #isStopped = false
 
   constructor(options: TokenPoolOptions) {
     this.#options = options
-    this.#wanted = options.stockMin
     this.#limiter = new Bottleneck({ reservoir: options.tokens })
     this.#fetch()
   }
@@ -63,11 +59,6 @@ export class BottleneckPool implements TokenPool {
     this.#stock++
   }
 
-  want(tokens: number): void {
-    this.#wanted = Math.max(this.#options.stockMin, Math.min(tokens, this.#options.tokens))
-    this.#fetch()
-  }
-
   async stop(): Promise<void> {
     if (this.#isStopped) return
     this.#isStopped = true
@@ -78,7 +69,7 @@ export class BottleneckPool implements TokenPool {
 
   /** Every wanted token is either in stock or has a job that fetches it. */
   #fetch(): void {
-    while (!this.#isStopped && this.#stock + this.#fetching < this.#wanted) {
+    while (!this.#isStopped && this.#stock + this.#fetching < this.#options.stockMin) {
       this.#fetching++
       // The only way to fail is to be stopped, and then nobody wants the token any more.
       this.#limiter.schedule(() => this.#arrive()).catch(() => undefined)

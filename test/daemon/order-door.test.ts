@@ -20,7 +20,7 @@ function openDoor({ killed = false } = {}) {
   }
   const door = new OrderDoor({
     client: client as unknown as OrderDoorOptions['client'],
-    limiter: { request: () => undefined, penalise: () => {} },
+    limiter: { request: () => undefined },
     clock: time,
     dispatch: (event) => events.push(event),
     isKilled: () => killed,

@@ -17,7 +17,10 @@ function recordingGrant(): Grant & { readonly ends: string[] } {
   return {
     endpoint: 'batchPlaceOrder',
     ends,
-    release: (call) => void ends.push(`released ${call?.requestTime ?? 'without a time'}`),
+    release: (call) => {
+      const end = `released ${call?.requestTime ?? 'without a time'}`
+      ends.push(call?.isRateLimited === true ? `${end}, rate limited` : end)
+    },
     unused: () => void ends.push('unused'),
   }
 }
@@ -492,27 +495,20 @@ describe('secrets', () => {
 
 describe('grants and the clock', () => {
   it('[LIM3] a 429 slows the endpoint down, and the token is given back', async () => {
-    const penalised: string[] = []
-    const limiter = {
-      request: () => undefined,
-      penalise: (endpoint: string) => void penalised.push(endpoint),
-    }
-    const { server, client } = await openClient({ limiter })
+    const { server, client } = await openClient()
     const grant = recordingGrant()
     server.script = (_request, socket) =>
       void socket.write(jsonAnswer({ code: '429', requestTime: 1_700_000_000_000 }, 429))
 
     await client.call('batchPlaceOrder', BATCH, { grant })
 
-    expect(penalised).toEqual(['batchPlaceOrder'])
-    expect(grant.ends).toEqual(['released 1700000000000'])
+    expect(grant.ends).toEqual(['released 1700000000000, rate limited'])
   })
 
   it('asks the limiter where a call comes without a grant, and says so when there is none', async () => {
     const asked: unknown[] = []
     const full = {
       request: (...wish: unknown[]) => void asked.push(wish.slice(0, 2)),
-      penalise: () => {},
     }
     const { client } = await openClient({
       limiter: { ...full, request: (...wish) => (full.request(...wish), undefined) },
@@ -526,7 +522,7 @@ describe('grants and the clock', () => {
 
   it('gives up waiting for a grant at the deadline', async () => {
     let cancelled = 0
-    const limiter = { request: () => ({ cancel: () => void cancelled++ }), penalise: () => {} }
+    const limiter = { request: () => ({ cancel: () => void cancelled++ }) }
     const { client } = await openClient({ limiter })
 
     const answer = await client.call('longShortRatio', { symbol: 'BTCUSDT' }, { timeoutMs: 30 })

@@ -1,14 +1,19 @@
-import { ClockOffset } from '../../src/exchange/clock-offset.ts'
 import { Limiter, type LimiterOptions } from '../../src/exchange/limiter.ts'
-import { type TokenPool, type TokenPoolOptions } from '../../src/exchange/token-pool.ts'
 import { type Clock } from '../../src/lib/clock.ts'
 import { type Timers } from '../../src/lib/timers.ts'
+import { DirectPool } from '../support/direct-pool.ts'
+
+interface Pending {
+  readonly at: number
+  readonly callback: () => void
+}
 
 /** Time moved by hand: a clock and timers that fire in order, each at its own moment. */
 export class HandTime implements Clock, Timers {
   readonly epochMs: number
   #elapsedMs = 0
-  #pending: Array<{ readonly at: number; readonly callback: () => void }> = []
+  /** Latest first. */
+  readonly #pending: Pending[] = []
 
   constructor(epochMs = 1_700_000_000_000) {
     this.epochMs = epochMs
@@ -24,9 +29,12 @@ export class HandTime implements Clock, Timers {
 
   after(delayMs: number, callback: () => void): () => void {
     const timer = { at: this.#elapsedMs + Math.max(0, delayMs), callback }
-    this.#pending.push(timer)
+    let index = this.#pending.length
+    while (index > 0 && (this.#pending[index - 1]?.at ?? 0) <= timer.at) index--
+    this.#pending.splice(index, 0, timer)
     return () => {
-      this.#pending = this.#pending.filter((other) => other !== timer)
+      const place = this.#pending.indexOf(timer)
+      if (place >= 0) this.#pending.splice(place, 1)
     }
   }
 
@@ -36,62 +44,27 @@ export class HandTime implements Clock, Timers {
 
   advance(ms: number): void {
     const end = this.#elapsedMs + ms
-    for (;;) {
-      const due = this.#pending.filter(({ at }) => at <= end).sort((one, other) => one.at - other.at)[0]
-      if (due === undefined) break
-      this.#pending = this.#pending.filter((timer) => timer !== due)
-      this.#elapsedMs = Math.max(this.#elapsedMs, due.at)
-      due.callback()
+    for (let next = this.#pending.at(-1); next && next.at <= end; next = this.#pending.at(-1)) {
+      this.#pending.pop()
+      this.#elapsedMs = Math.max(this.#elapsedMs, next.at)
+      next.callback()
     }
     this.#elapsedMs = end
   }
 }
 
-/** A pool without the asynchronous machinery: a token that comes back is in stock at once. */
-class DirectPool implements TokenPool {
-  readonly #onStock: () => void
-  #stock: number
-
-  constructor({ tokens, onStock }: TokenPoolOptions) {
-    this.#stock = tokens
-    this.#onStock = onStock
-  }
-
-  get stock(): number {
-    return this.#stock
-  }
-
-  take(): void {
-    if (this.#stock < 1) throw new Error('there is no token in stock')
-    this.#stock--
-  }
-
-  giveBack(tokens: number): void {
-    this.#stock += tokens
-    this.#onStock()
-  }
-
-  putBack(): void {
-    this.#stock++
-  }
-
-  want(): void {}
-
-  stop(): Promise<void> {
-    return Promise.resolve()
-  }
-}
-
 export function createHandLimiter(options: Partial<LimiterOptions> = {}): {
   time: HandTime
-  offset: ClockOffset
   limiter: Limiter
 } {
   const time = new HandTime()
-  const offset = new ClockOffset()
-  const createPool = (pool: TokenPoolOptions) => new DirectPool(pool)
-  const limiter = new Limiter({ clock: time, timers: time, offset, createPool, ...options })
-  return { time, offset, limiter }
+  const limiter = new Limiter({
+    clock: time,
+    timers: time,
+    createPool: (pool) => new DirectPool(pool),
+    ...options,
+  })
+  return { time, limiter }
 }
 
 /** Counts calls as an exchange may: the three readings of "R calls a second". Instants in ms. */

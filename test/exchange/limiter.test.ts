@@ -1,12 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { ClockOffset } from '../../src/exchange/clock-offset.ts'
 import { type Grant, type Priority } from '../../src/exchange/grant.ts'
-import { Limiter } from '../../src/exchange/limiter.ts'
-import { systemClock } from '../../src/lib/clock.ts'
-import { createRandom, type Random } from '../../src/lib/random.ts'
-import { systemTimers } from '../../src/lib/timers.ts'
-import { endpointNamed, type EndpointName } from '../../src/protocol/endpoints.ts'
-import { createHandLimiter, ExactCounters, type HandTime } from './limiter-fixture.ts'
+import { type Limiter } from '../../src/exchange/limiter.ts'
+import { type EndpointName, endpointNames } from '../../src/protocol/endpoints.ts'
+import { createHandLimiter, type HandTime } from './limiter-fixture.ts'
 
 function takeNow(limiter: Limiter, endpoint: EndpointName, priority: Priority = 2): Grant | undefined {
   let taken: Grant | undefined
@@ -22,8 +18,8 @@ describe('grants', () => {
       ['cancelAllOrders', 1],
       ['tickers', 20],
     ] as const) {
-      for (let call = 0; call < calls; call++) expect(takeNow(limiter, endpoint)).toBeDefined()
-      expect(takeNow(limiter, endpoint)).toBeUndefined()
+      for (let call = 0; call < calls; call++) expect(takeNow(limiter, endpoint, 0)).toBeDefined()
+      expect(takeNow(limiter, endpoint, 0)).toBeUndefined()
     }
   })
 
@@ -36,19 +32,20 @@ describe('grants', () => {
 
   it('[LIM1] leaves room for others when told to, and keeps one call', () => {
     const { limiter } = createHandLimiter({ use: 0.5 })
-    for (let call = 0; call < 2; call++) expect(takeNow(limiter, 'batchPlaceOrder')).toBeDefined()
-    expect(takeNow(limiter, 'batchPlaceOrder')).toBeUndefined()
+    for (let call = 0; call < 2; call++) expect(takeNow(limiter, 'batchPlaceOrder', 0)).toBeDefined()
+    expect(takeNow(limiter, 'batchPlaceOrder', 0)).toBeUndefined()
     expect(takeNow(limiter, 'cancelAllOrders')).toBeDefined()
   })
 
-  it('[LIM1] a token comes back a window after the exchange took the call, not after we sent it', () => {
-    const { limiter, offset, time } = createHandLimiter()
-    offset.observe({ requestTime: time.now() + 500, sentAt: time.now(), receivedAt: time.now() })
+  it('[LIM1] a token comes back a window after the exchange took the call, not after its answer', () => {
+    const { limiter, time } = createHandLimiter()
+    // An answer that came at once: the exchange is 500 ms ahead, for certain.
+    takeNow(limiter, 'tickers')?.release({ requestTime: time.now() + 500, roundTripMs: 0 })
     const grant = takeNow(limiter, 'cancelAllOrders')
     time.advance(40)
     const takenByExchangeAt = time.now() + 500
     time.advance(200)
-    grant?.release({ requestTime: takenByExchangeAt })
+    grant?.release({ requestTime: takenByExchangeAt, roundTripMs: 240 })
 
     time.advance(1000 - 200)
     expect(takeNow(limiter, 'cancelAllOrders')).toBeUndefined()
@@ -69,15 +66,47 @@ describe('grants', () => {
   })
 
   it('[LIM1] a time that cannot be true does not bring a token back early', () => {
-    const { limiter, offset, time } = createHandLimiter()
-    offset.observe({ requestTime: time.now(), sentAt: time.now(), receivedAt: time.now() })
+    const { limiter, time } = createHandLimiter()
+    takeNow(limiter, 'tickers')?.release({ requestTime: time.now(), roundTripMs: 0 })
     const grant = takeNow(limiter, 'cancelAllOrders')
-    time.advance(10)
-    grant?.release({ requestTime: time.now() - 3_600_000 })
-    time.advance(990)
+    time.advance(100)
+    grant?.release({ requestTime: time.now() - 3_600_000, roundTripMs: 100 })
+    time.advance(999)
     expect(takeNow(limiter, 'cancelAllOrders')).toBeUndefined()
     time.advance(5)
     expect(takeNow(limiter, 'cancelAllOrders')).toBeDefined()
+  })
+
+  it('[LIM1] nothing is granted while the calls of the life before may still count', () => {
+    const { limiter, time } = createHandLimiter({ previousLifeEndedAt: 0 })
+    let grantedAt = 0
+    limiter.request('cancelAllOrders', 0, () => (grantedAt = time.monotonic()))
+    expect(takeNow(limiter, 'tickers')).toBeUndefined()
+    time.advance(1199)
+    expect(grantedAt).toBe(0)
+    time.advance(1)
+    expect(grantedAt).toBe(1200)
+    expect(takeNow(limiter, 'tickers')).toBeDefined()
+  })
+
+  it('[LIM1] the first minute after a restart leaves half of all calls to the life before', () => {
+    const { limiter, time } = createHandLimiter({ previousLifeEndedAt: 0, use: 0.01 })
+    const granted = { firstMinute: 0, secondMinute: 0 }
+    const spend = (minute: keyof typeof granted) => {
+      for (let second = 0; second < 60; second++) {
+        for (const endpoint of ['tickers', 'orderFills', 'singlePosition'] as const) {
+          const grant = takeNow(limiter, endpoint, 0)
+          if (grant) granted[minute]++
+          grant?.release()
+        }
+        time.advance(1003)
+      }
+    }
+    time.advance(1200)
+    spend('firstMinute')
+    time.advance(60_000)
+    spend('secondMinute')
+    expect(granted).toEqual({ firstMinute: 30, secondMinute: 60 })
   })
 
   it('a grant that was not used can be used at once, and ends only once', () => {
@@ -101,7 +130,7 @@ describe('grants', () => {
     let granted = 0
     for (let second = 0; second < 40; second++) {
       for (const endpoint of ['tickers', 'orderFills', 'singlePosition', 'modifyPlanOrder'] as const) {
-        const grant = takeNow(limiter, endpoint)
+        const grant = takeNow(limiter, endpoint, 0)
         if (grant !== undefined) granted++
         grant?.release()
       }
@@ -159,6 +188,42 @@ describe('waiting', () => {
     expect(limiter.statistics()[1]).toMatchObject({ endpoint: 'cancelAllOrders', turnedAway: 1 })
   })
 
+  it('[LIM2] the last call is kept for what reduces risk, for a tenth of a second', () => {
+    const { limiter, time } = createHandLimiter()
+    for (let call = 0; call < 4; call++) expect(takeNow(limiter, 'batchPlaceOrder', 1)).toBeDefined()
+    let openedAt = 0
+    limiter.request('batchPlaceOrder', 1, () => (openedAt = time.monotonic()))
+    time.advance(99)
+    expect(openedAt).toBe(0)
+    time.advance(1)
+    expect(openedAt).toBe(100)
+  })
+
+  it('[LIM2] what reduces risk takes the kept call at once, before those who wait', () => {
+    const { limiter, time } = createHandLimiter()
+    for (let call = 0; call < 4; call++) expect(takeNow(limiter, 'batchPlaceOrder', 1)).toBeDefined()
+    let isOpened = false
+    limiter.request('batchPlaceOrder', 1, () => (isOpened = true))
+    expect(takeNow(limiter, 'batchPlaceOrder', 0)).toBeDefined()
+    time.advance(500)
+    expect(isOpened).toBe(false)
+  })
+
+  it('[LIM2] when reads have used up the address, what reduces risk has calls left', () => {
+    const { limiter, time } = createHandLimiter()
+    for (let second = 0; second < 40; second++) {
+      for (const endpoint of endpointNames) {
+        for (let grant = takeNow(limiter, endpoint); grant; grant = takeNow(limiter, endpoint))
+          grant.release()
+      }
+      time.advance(1002)
+    }
+    expect(takeNow(limiter, 'tickers', 2)).toBeUndefined()
+    expect(takeNow(limiter, 'batchPlaceOrder', 1)).toBeUndefined()
+    expect(takeNow(limiter, 'cancelAllOrders', 0)).toBeDefined()
+    expect(takeNow(limiter, 'batchPlaceOrder', 0)).toBeDefined()
+  })
+
   it('serves those who wait when a grant comes back unused', () => {
     const { limiter } = createHandLimiter()
     const first = takeNow(limiter, 'cancelAllOrders')
@@ -170,36 +235,59 @@ describe('waiting', () => {
 })
 
 describe('after a 429', () => {
-  const restsFor = (limiter: Limiter, time: HandTime): number => {
-    for (let ms = 0; ms < 60_000; ms += 10) {
-      if (limiter.ready('batchPlaceOrder') > 0) return ms
-      time.advance(10)
+  /** The exchange refuses a call of the endpoint, of any urgency; a window later the token is there again. */
+  const strike = (limiter: Limiter, endpoint: EndpointName): void =>
+    takeNow(limiter, endpoint, 0)?.release({ isRateLimited: true })
+  const waitsFor = (wish: { limiter: Limiter; time: HandTime; priority: Priority }): number => {
+    const { limiter, time, priority } = wish
+    const from = time.monotonic()
+    for (; time.monotonic() - from < 60_000; time.advance(10)) {
+      const grant = takeNow(limiter, 'batchPlaceOrder', priority)
+      grant?.unused()
+      if (grant) break
     }
-    return Number.POSITIVE_INFINITY
+    return time.monotonic() - from
   }
 
   it('[LIM3] the endpoint rests for a window and a back-off that grows, and forgives', () => {
     const { limiter, time } = createHandLimiter()
     const rests: number[] = []
-    for (let strike = 0; strike < 4; strike++) {
-      limiter.penalise('batchPlaceOrder')
-      rests.push(restsFor(limiter, time))
+    for (let count = 0; count < 4; count++) {
+      strike(limiter, 'batchPlaceOrder')
+      rests.push(waitsFor({ limiter, time, priority: 1 }))
     }
     expect(rests).toEqual([1250, 1500, 2000, 3000])
     time.advance(60_000)
-    limiter.penalise('batchPlaceOrder')
-    expect(restsFor(limiter, time)).toBe(1250)
+    strike(limiter, 'batchPlaceOrder')
+    expect(waitsFor({ limiter, time, priority: 1 })).toBe(1250)
   })
 
   it('[LIM3] it never rests for longer than half a minute and a window', () => {
     const { limiter, time } = createHandLimiter()
-    for (let strike = 0; strike < 30; strike++) limiter.penalise('batchPlaceOrder')
-    expect(restsFor(limiter, time)).toBe(31_000)
+    let longest = 0
+    for (let count = 0; count < 6; count++) {
+      strike(limiter, 'batchPlaceOrder')
+      longest = Math.max(longest, waitsFor({ limiter, time, priority: 1 }))
+    }
+    expect(longest).toBe(9000)
+    const grants = Array.from({ length: 5 }, () => takeNow(limiter, 'batchPlaceOrder', 0))
+    for (const grant of grants) grant?.release({ isRateLimited: true })
+    expect(waitsFor({ limiter, time, priority: 1 })).toBe(31_000)
+  })
+
+  it('[LIM2] what reduces risk rests for a window and the first back-off, however often it was refused', () => {
+    const { limiter, time } = createHandLimiter()
+    const rests: number[] = []
+    for (let count = 0; count < 6; count++) {
+      strike(limiter, 'batchPlaceOrder')
+      rests.push(waitsFor({ limiter, time, priority: 0 }))
+    }
+    expect(rests).toEqual([1250, 1250, 1250, 1250, 1250, 1250])
   })
 
   it('[LIM3] those who wait are served afterwards; other endpoints are not touched', () => {
     const { limiter, time } = createHandLimiter()
-    limiter.penalise('batchPlaceOrder')
+    strike(limiter, 'batchPlaceOrder')
     let isServed = false
     limiter.request('batchPlaceOrder', 1, () => (isServed = true))
     expect(takeNow(limiter, 'tickers')).toBeDefined()
@@ -208,121 +296,55 @@ describe('after a 429', () => {
     time.advance(5)
     expect(isServed).toBe(true)
   })
+
+  it('[LIM3] refused on two endpoints in a row, all reads rest, and what trades goes on', () => {
+    const rests: number[] = []
+    const { limiter, time } = createHandLimiter({ onCoolDown: (restMs) => rests.push(restMs) })
+    strike(limiter, 'tickers')
+    strike(limiter, 'orderFills')
+    time.advance(1500)
+    expect(rests).toEqual([2000])
+    expect(takeNow(limiter, 'singlePosition')).toBeUndefined()
+    expect(takeNow(limiter, 'cancelAllOrders', 0)).toBeDefined()
+    expect(takeNow(limiter, 'batchPlaceOrder', 1)).toBeDefined()
+
+    let isRead = false
+    limiter.request('singlePosition', 2, () => (isRead = true))
+    time.advance(499)
+    expect(isRead).toBe(false)
+    time.advance(1)
+    expect(isRead).toBe(true)
+  })
+
+  it('[LIM3] reads rest longer each time, up to five minutes, and a served call in between clears it', () => {
+    const rests: number[] = []
+    const { limiter, time } = createHandLimiter({ onCoolDown: (restMs) => rests.push(restMs) })
+    for (let count = 0; count < 10; count++) {
+      strike(limiter, 'tickers')
+      strike(limiter, 'orderFills')
+      time.advance((rests.at(-1) ?? 0) + 1000)
+    }
+    expect(rests.slice(0, 4)).toEqual([2000, 4000, 8000, 16_000])
+    expect(rests.slice(-2)).toEqual([300_000, 300_000])
+
+    strike(limiter, 'tickers')
+    takeNow(limiter, 'singlePosition')?.release({ requestTime: time.now(), roundTripMs: 0 })
+    strike(limiter, 'orderFills')
+    expect(rests).toHaveLength(10)
+  })
 })
 
 describe('statistics', () => {
   it('says what was granted, made, waited for and used', () => {
     const { limiter, time } = createHandLimiter()
     for (let call = 0; call < 10; call++) {
-      limiter.request('batchPlaceOrder', 1, (grant) => grant.release())
+      limiter.request('batchPlaceOrder', 0, (grant) => grant.release({ isRateLimited: call === 9 }))
     }
     time.advance(2004)
-    limiter.penalise('batchPlaceOrder')
     const [batch] = limiter.statistics()
     expect(batch).toMatchObject({ endpoint: 'batchPlaceOrder', calls: 5, perMs: 1000 })
     expect(batch).toMatchObject({ granted: 10, made: 10, rateLimited: 1, windowMax: 5 })
-    expect(batch).toMatchObject({ waitedMsP50: 1002, waitedMsP99: 1002 })
+    expect(batch).toMatchObject({ waitedMsP50: 1001, waitedMsP99: 1001 })
     expect(batch?.usedShare).toBeCloseTo(10 / (2.004 * 5), 3)
-  })
-})
-
-/** One way of a call over a network with jitter, in ms. */
-const wayMs = (random: Random) => 5 + 20 * random.next()
-
-/** Keeps an endpoint as busy as the limiter lets it, under time moved by hand. */
-function saturate(endpoint: EndpointName, seed: string, seconds: number) {
-  const { limiter, offset, time } = createHandLimiter()
-  const random = createRandom(seed)
-  const { calls, perMs } = endpointNamed(endpoint).limit
-  const aheadMs = 3000 * (random.next() - 0.5)
-  const arrivals: number[] = []
-  const ask = () => {
-    limiter.request(endpoint, 1, (grant) => {
-      const sentAt = time.now()
-      time.after(wayMs(random), () => {
-        arrivals.push(time.monotonic())
-        const requestTime = Math.floor(time.epochMs + time.monotonic() + aheadMs)
-        time.after(wayMs(random), () => {
-          const isLost = random.next() < 0.02
-          const isTimeless = random.next() < 0.05
-          if (!isLost && !isTimeless) offset.observe({ requestTime, sentAt, receivedAt: time.now() })
-          grant.release({ requestTime: isLost || isTimeless ? undefined : requestTime })
-        })
-      })
-      ask()
-    })
-  }
-  ask()
-  time.advance(seconds * 1000)
-  const counters = new ExactCounters(calls, perMs)
-  for (const at of arrivals.sort((one, other) => one - other)) counters.count(at + aheadMs + 1_000_000)
-  return { counters, used: arrivals.length / (seconds * calls) }
-}
-
-describe('against an exact model of the exchange', () => {
-  it('[LIM1] no counting ever sees a call too many, at any rate and clock offset', () => {
-    const endpoints = ['cancelAllOrders', 'batchPlaceOrder', 'orderFills', 'tickers'] as const
-    for (const endpoint of endpoints) {
-      for (let seed = 0; seed < 10; seed++) {
-        const { counters } = saturate(endpoint, `${endpoint} ${seed}`, 30)
-        expect(counters.rejected, `${endpoint}, seed ${seed}`).toEqual({ sliding: 0, fixed: 0, bucket: 0 })
-      }
-    }
-  })
-
-  it('[LIM1] in real time, through Bottleneck, nobody is turned away', async () => {
-    const offset = new ClockOffset()
-    const limiter = new Limiter({ clock: systemClock, timers: systemTimers, offset })
-    const random = createRandom('real time')
-    const endpoints = ['cancelAllOrders', 'batchPlaceOrder', 'orderFills', 'tickers'] as const
-    const arrivals = new Map<EndpointName, number[]>(endpoints.map((endpoint) => [endpoint, []]))
-    const timers = new Set<() => void>()
-    const later = (ms: number, callback: () => void) => {
-      const cancel = systemTimers.after(ms, () => {
-        timers.delete(cancel)
-        callback()
-      })
-      timers.add(cancel)
-    }
-    const ask = (endpoint: EndpointName) => {
-      limiter.request(endpoint, 1, (grant) => {
-        const sentAt = systemClock.now()
-        later(wayMs(random), () => {
-          const requestTime = systemClock.now()
-          arrivals.get(endpoint)?.push(systemClock.monotonic())
-          later(wayMs(random), () => {
-            offset.observe({ requestTime, sentAt, receivedAt: systemClock.now() })
-            grant.release({ requestTime })
-          })
-        })
-        ask(endpoint)
-      })
-    }
-    for (const endpoint of endpoints) ask(endpoint)
-    await new Promise<void>((resolve) => {
-      systemTimers.after(2500, resolve)
-    })
-    await limiter.stop()
-    for (const cancel of timers) cancel()
-
-    for (const endpoint of endpoints) {
-      const { calls, perMs } = endpointNamed(endpoint).limit
-      const counters = new ExactCounters(calls, perMs)
-      const times = arrivals.get(endpoint) ?? []
-      for (const at of times) counters.count(at)
-      expect(counters.rejected, endpoint).toEqual({ sliding: 0, fixed: 0, bucket: 0 })
-      expect(times.length, endpoint).toBeGreaterThan(calls)
-    }
-  })
-
-  it('has a grant ready before it is asked for', async () => {
-    const limiter = new Limiter({ clock: systemClock, timers: systemTimers, offset: new ClockOffset() })
-    await new Promise<void>((resolve) => {
-      systemTimers.after(50, resolve)
-    })
-    expect(takeNow(limiter, 'batchPlaceOrder')).toBeDefined()
-    await limiter.stop()
-    expect(limiter.request('batchPlaceOrder', 0, () => {})).toBeDefined()
-    expect(takeNow(limiter, 'tickers')).toBeUndefined()
   })
 })
