@@ -241,6 +241,9 @@ export const daemonFileSchema = z
           description:
             'Journal and lock; relative to this file, made with mode 0700. One daemon, one directory.',
         }),
+        freeBytesMin: z.int().min(0).max(1_000_000_000_000).default(67_108_864).meta({
+          description: 'With less free room on its disk nothing that adds risk is opened, in bytes.',
+        }),
       })
       .meta({ description: 'What survives a restart.' }),
     onStop: z.enum(['leave', 'cancel', 'flatten']).default('leave').meta({

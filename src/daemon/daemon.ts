@@ -17,11 +17,13 @@ import { type ExchangeAccess } from './exchange-access.ts'
 import { mergeFeeds } from './feed-plan.ts'
 import { Feeds } from './feeds.ts'
 import { KillSwitch } from './kill-switch.ts'
+import { DiskSpace } from './disk-space.ts'
 import { type DaemonLogger } from './logger.ts'
 import { Narrator } from './narrator.ts'
 import { type OperatorLetter, OperatorMailbox } from './operator-mailbox.ts'
 import { OrderDoor } from './order-door.ts'
 import { Pollers } from './pollers.ts'
+import { forgetRetreat, retreat } from './retreat.ts'
 import { Shell } from './shell.ts'
 import { simulatorCoin } from './simulated-exchange.ts'
 import { createRunners, type LoadedStrategy } from './strategies.ts'
@@ -46,6 +48,8 @@ export interface DaemonOptions {
   readonly timers: Timers
   /** The journal is closed: another daemon may take the state over. */
   readonly onClosed: () => void
+  /** Of this state: where the journal is. */
+  readonly directory: string
 }
 
 /** How a run ended. `fatal`: what broke it, the journal that could not be written or the program. */
@@ -75,10 +79,12 @@ export class Daemon {
   readonly #narrator: Narrator
   readonly #killSwitch: KillSwitch
   readonly #mailbox: OperatorMailbox
+  readonly #space: DiskSpace
   readonly #startedAt: number
   readonly #ended = Promise.withResolvers<boolean>()
   #tickersReadAt: number | undefined
   #state: 'new' | 'syncing' | 'begun' | 'over' = 'new'
+  #wasBegun = false
   #wake = (): void => undefined
   #fatal: unknown
 
@@ -117,7 +123,7 @@ export class Daemon {
       client: this.#client,
       limiter: this.#limiter,
       clock,
-      isKilled: () => this.#killSwitch.isThrown() || book.killed !== undefined,
+      isKilled: () => this.#fatal !== undefined || this.#killSwitch.isThrown() || book.killed !== undefined,
       dispatch,
       tickersReadAt: () => this.#tickersReadAt,
       onWrite: (_, causedAt) => {
@@ -125,6 +131,7 @@ export class Daemon {
       },
       onBroken,
     })
+    this.#space = this.#createDiskSpace()
     this.#shell = this.#createShell()
     const onError = (what: string, reason: string) => logger.tell('error', 'poll.failed', { what, reason })
     const feeds = mergeFeeds(options.strategies.flatMap((strategy) => strategy.feeds))
@@ -162,9 +169,11 @@ export class Daemon {
       while (this.#isSyncing() && !(await this.#pollers.readTickers())) await this.#waitForExchange()
       if (!this.#isSyncing()) return false
       this.#state = 'begun'
+      this.#wasBegun = true
       this.#options.embedded?.resume()
       this.#dispatch({ kind: 'started' })
       this.#killSwitch.isThrown()
+      this.#space.start()
       this.#pollers.start()
       this.#feeds.start()
     } catch (error) {
@@ -184,14 +193,17 @@ export class Daemon {
     this.#shell.close()
     this.#options.logger.tell('fatal', 'daemon.broken', { reason: messageOf(error), ...placeOf(error) })
     this.#fatal ??= error
+    if (isPoisoned(error)) this.#space.giveBallast()
     this.#end(false)
   }
 
   /** Resolves when everything has come to rest and is closed. */
   async ended(): Promise<DaemonEnd> {
     const clean = await this.#ended.promise
+    this.#space.stop()
+    const retreated = this.#retreat()
     await Promise.all([this.#pollers.stop(), this.#feeds.stop()])
-    await Promise.all([this.#door.idle(), this.#reader.idle()])
+    await Promise.all([this.#door.idle(), this.#reader.idle(), retreated])
     this.#shell.close()
     await this.#client.close()
     await this.#limiter.stop()
@@ -216,6 +228,22 @@ export class Daemon {
       limiter: this.#limiter.statistics(),
       positions: this.#reader.positions,
       exchange: embedded?.ledger(),
+    })
+  }
+
+  /** Without its journal the daemon places nothing, and takes away what it may (order protocol, 3). */
+  async #retreat(): Promise<void> {
+    if (!isPoisoned(this.#fatal) || !this.#wasBegun) return
+    const { config, settings, book, directory, logger, clock, timers } = this.#options
+    await retreat({
+      directory,
+      policy: book.killed === undefined ? config.onStop : 'cancel',
+      onRestart: config.onRestart,
+      instruments: settings.instruments.values(),
+      client: this.#client,
+      idle: () => this.#door.idle(),
+      patienceMs: settings.execution.stopTimeoutMs,
+      ...{ logger, clock, timers },
     })
   }
 
@@ -264,6 +292,17 @@ export class Daemon {
     })
   }
 
+  #createDiskSpace(): DiskSpace {
+    const { config, directory, timers, logger } = this.#options
+    return new DiskSpace({
+      directory,
+      freeBytesMin: config.state.freeBytesMin,
+      timers,
+      onChange: (isLow, freeBytes) => this.#dispatch({ kind: 'spaceMeasured', isLow, freeBytes }),
+      onTrouble: (reason) => logger.tell('warn', 'disk.notMeasured', { reason }),
+    })
+  }
+
   #obey({ symbol, reason, by }: OperatorLetter): void {
     if (symbol === undefined) return this.#command({ kind: 'release', reason, by })
     return this.#command({ kind: 'resume', symbol, reason, by })
@@ -300,9 +339,12 @@ export class Daemon {
 
   /** A journal that could not be written is left as it is: recovery reads what reached the disk. */
   #closeJournal(): void {
-    const { journal, book, logger } = this.#options
+    const { journal, book, directory, logger } = this.#options
     try {
-      if (this.#fatal === undefined) journal.saveCheckpoint(bookToJson(book))
+      if (this.#fatal === undefined) {
+        journal.saveCheckpoint(bookToJson(book))
+        forgetRetreat(directory)
+      }
     } catch (error) {
       this.fail(error)
     }
@@ -313,6 +355,11 @@ export class Daemon {
     }
     this.#options.onClosed()
   }
+}
+
+/** The journal could not be written. */
+function isPoisoned(error: unknown): boolean {
+  return error instanceof Failure && error.code === 'JOURNAL_POISONED'
 }
 
 /** Where a defect showed; a failure explains itself. */

@@ -1,6 +1,7 @@
 import { type DaemonConfig, type LoadedConfig } from '../config/load-config.ts'
 import { type Credentials } from '../config/secrets.ts'
 import { rebuildBook } from '../engine/rebuild-book.ts'
+import { type EngineSettings } from '../engine/settings.ts'
 import { type Journal } from '../journal/journal.ts'
 import { openSqliteJournal } from '../journal/sqlite-journal.ts'
 import { type Clock } from '../lib/clock.ts'
@@ -12,6 +13,7 @@ import { type EmbeddedExchange, startEmbeddedExchange } from './embedded-exchang
 import { toEngineSettings, toInstruments } from './engine-settings.ts'
 import { type ExchangeAccess } from './exchange-access.ts'
 import { type DaemonLogger } from './logger.ts'
+import { hasRetreated } from './retreat.ts'
 import { levelOf, type MarketOverride } from './simulated-exchange.ts'
 import { setWorldAside } from './simulator-world.ts'
 import { describeHolder, holdDirectory } from './state-directory.ts'
@@ -123,12 +125,14 @@ async function assemble(
   try {
     const access = embedded ?? accessTo(config, credentials)
     hideSecrets(logger, access)
-    const settings = toEngineSettings(config, {
+    const told = toEngineSettings(config, {
       salt: journal.salt,
       version,
       embedded: embedded !== undefined,
       feeds: new Map(strategies.map(({ id, feedNames }) => [id, feedNames])),
     })
+    // What was cancelled without a record may not rest any more, whatever the book says.
+    const settings: EngineSettings = hasRetreated(directory) ? { ...told, onRestart: 'fence' } : told
     const book = rebuildBook(journal.load(), settings.positionMode)
     logger.tell('info', 'daemon.opened', {
       version,
@@ -139,7 +143,7 @@ async function assemble(
       state: directory,
     })
     const parts = { config, settings, strategies, journal, book, access, embedded, logger, clock, timers }
-    const daemon = new Daemon({ ...parts, onClosed: ground.release })
+    const daemon = new Daemon({ ...parts, directory, onClosed: ground.release })
     return { daemon, endsAt: () => embedded?.endsAt }
   } catch (error) {
     await ground.close()

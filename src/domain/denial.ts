@@ -1,6 +1,6 @@
 /** Why we did not send it: a closed list. A denial is ours; a rejection is the exchange's. */
 export const DENIAL_CODES = {
-  NOT_RUNNING: 'the daemon is starting, stopping or halted, and this would add risk',
+  NOT_RUNNING: 'the daemon is starting, stopping, halted or short of disk, and this would add risk',
   INSTRUMENT_HALTED: 'trading on the instrument is halted until an operator has looked',
   INSTRUMENT_NOT_BOUND: 'the strategy file does not list the instrument',
   INSTRUMENT_STATE: 'the exchange does not allow this on the instrument now (delivery)',

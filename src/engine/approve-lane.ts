@@ -124,5 +124,8 @@ export function tradingMode(core: Core, symbol: string): RiskContext['trading'] 
   const halt = core.book.halts.get('*') ?? core.book.halts.get(symbol)
   if (halt !== undefined) return { mode: 'reduceOnly', halted: true, why: halt }
   if (core.mode !== 'running') return { mode: 'reduceOnly', halted: false, why: `the daemon is ${core.mode}` }
+  if (core.isSpaceLow) {
+    return { mode: 'reduceOnly', halted: false, why: 'the disk of the journal is nearly full' }
+  }
   return { mode: 'open', halted: false, why: '' }
 }

@@ -74,6 +74,8 @@ export interface Core {
   readonly feeds: Map<FeedId, FeedReading>
   /** How often each denial code was given in this life. */
   readonly denied: Map<DenialCode, number>
+  /** The journal's disk is nearly full: nothing that adds risk leaves. */
+  isSpaceLow: boolean
   stop: StopPlan | undefined
   kill: KillPlan | undefined
   /** Standing wishes of a strategy are placed once it has decided on this snapshot or a later one. */
@@ -109,6 +111,7 @@ export function createCore(settings: EngineSettings, book: Book): Core {
     orphansSince: new Map(),
     feeds: new Map(),
     denied: new Map(),
+    isSpaceLow: false,
     stop: undefined,
     kill: undefined,
     wishesFrom: 1,

@@ -102,6 +102,11 @@ function handle(core: Core, event: EngineEvent): void {
       return poll(core, event.what)
     case 'commanded':
       return obey(core, event.command)
+    case 'spaceMeasured':
+      core.isSpaceLow = event.isLow
+      return announce(core, event.isLow ? 'error' : 'warn', event.isLow ? 'disk.low' : 'disk.enough', {
+        freeBytes: event.freeBytes,
+      })
     case 'timePassed':
       return passTime(core)
     default:
@@ -118,6 +123,7 @@ function touchedBy(core: Core, event: EngineEvent): Iterable<string> {
     case 'clockMeasured':
     case 'feedRead':
     case 'callAnswered':
+    case 'spaceMeasured':
       return []
     case 'decided':
       return core.settings.strategies.get(event.strategyId)?.symbols ?? []

@@ -50,6 +50,8 @@ export type EngineEvent =
   /** The grid says that it is time to read again. */
   | { readonly kind: 'pollDue'; readonly what: 'fills' | 'positions' }
   | { readonly kind: 'commanded'; readonly command: EngineCommand }
+  /** Whether the journal's disk has less room than the configuration wants; bytes. */
+  | { readonly kind: 'spaceMeasured'; readonly isLow: boolean; readonly freeBytes: number }
   | { readonly kind: 'timePassed' }
 
 export type EngineCommand =

@@ -1,6 +1,6 @@
 import { afterAll, expect, test, vi } from 'vitest'
-import { type IntentdProcess } from './intentd-process.ts'
-import { type Project, Projects } from './project.ts'
+import { Projects } from './project.ts'
+import { findExchange, startDaemon } from './remote-exchange.ts'
 
 const projects = new Projects()
 afterAll(() => projects.close())
@@ -10,35 +10,6 @@ vi.setConfig({ testTimeout: 60_000 })
 
 /** Its fills show half a second late, and the daemon knows. */
 const SIMULATE = ['simulate', '--speed', '300', '--set', 'fillVisibilityLagMs=500']
-
-/** A port that was free a moment ago, and the credentials that go with the configuration. */
-async function findExchange(project: Project) {
-  const probe = project.start(['simulate', '--port', '0', '--print-accounts'])
-  const listening = await probe.untilEvent('simulator.listening')
-  await probe.stop()
-  const accounts = JSON.parse(probe.stdout[0] ?? '') as { key: string; secret: string; passphrase: string }[]
-  const [account] = accounts
-  if (!account) throw new Error('the simulator has no account')
-  const url = String(listening['url'])
-  const env = {
-    INTENTD_API_KEY: account.key,
-    INTENTD_API_SECRET: account.secret,
-    INTENTD_API_PASSPHRASE: account.passphrase,
-  }
-  return { account, url, env, port: new URL(url).port }
-}
-
-/** A daemon that trades on an exchange in another process. */
-function startDaemon(
-  project: Project,
-  { url, env }: Awaited<ReturnType<typeof findExchange>>,
-): IntentdProcess {
-  const paper = project.read('config/paper.yaml')
-  const inside = /^simulator:\n(?: .*\n)+/m
-  project.write('config/remote.yaml', paper.replace(inside, ''))
-  const args = ['-c', 'config/remote.yaml', '--set', `exchange.baseUrl=${url}`, '--summary', 'json']
-  return project.run([...args, '--set', 'execution.fillVisibilityMs=600'], env)
-}
 
 test.concurrent('a daemon waits for an exchange that is down, and survives that it goes and comes back', async () => {
   const project = projects.open()

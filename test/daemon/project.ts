@@ -24,7 +24,8 @@ export class Project {
   }
 
   start(args: readonly string[], env: Readonly<Record<string, string>> = {}): IntentdProcess {
-    return new IntentdProcess(args, { cwd: this.directory, env })
+    // Its locks lie in its own folder too, and not in the home of whoever runs the tests.
+    return new IntentdProcess(args, { cwd: this.directory, env: { XDG_STATE_HOME: this.directory, ...env } })
   }
 
   /** The same from a folder below. */
@@ -67,8 +68,10 @@ export class Projects {
     return project
   }
 
-  async close(): Promise<void> {
+  /** `before` is called when no process is left and the folders are still there. */
+  async close(before?: () => void): Promise<void> {
     await killLeftOver()
+    before?.()
     for (const project of this.#projects) project.remove()
   }
 }

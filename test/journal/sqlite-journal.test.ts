@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -200,3 +200,20 @@ function damageBy(sql: string): void {
   database.exec(sql)
   database.close()
 }
+
+test('its file does not grow for ever: the pages of what is dropped are used again', () => {
+  let now = 0
+  const journal = openSqliteJournal({ file, identity: 'live 1', keepSince: () => now - 500 })
+  const sizes = Array.from({ length: 8 }, () => {
+    for (const endAt = now + 500; now < endAt; now++) {
+      journal.append({ kind: 'halt', at: now, symbol: '*', reason: 'x'.repeat(1000) }, now % 50 === 0)
+    }
+    journal.saveCheckpoint({ now })
+    return statSync(file).size + statSync(`${file}-wal`).size
+  })
+  journal.close()
+
+  const settled = Math.max(...sizes.slice(0, 4))
+  expect(Math.max(...sizes.slice(4))).toBeLessThanOrEqual(settled * 1.1)
+  expect(statSync(file).size).toBeLessThan(3 * 500 * 1100)
+})
