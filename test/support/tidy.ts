@@ -86,7 +86,6 @@ const ENTRIES = [
   PUBLIC_FACE,
   'src/config/write-schemas.ts',
   'src/cli/write-api-docs.ts',
-  'src/journal/journal-reader.ts', // Programs beside the daemon read its journal.
   'bin/',
   'strategies/',
 ]
