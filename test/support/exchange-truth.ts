@@ -33,6 +33,8 @@ export class ExchangeTruth implements CoreStore {
   readonly #positions = new Map<string, TruePosition>()
   /** Called after every change of an order or a position. */
   onChange: () => void = () => undefined
+  /** Called for every order that is new or has changed. */
+  onOrder: (order: TrueOrder, before: TrueOrder | undefined) => void = () => undefined
 
   load(): undefined {
     return undefined
@@ -62,6 +64,7 @@ export class ExchangeTruth implements CoreStore {
   #take({ table, id, json }: StoredRow): boolean {
     if (table === 'orders' && json !== undefined) {
       const order = JSON.parse(json) as TrueOrder
+      this.onOrder(order, this.orders.get(id))
       this.orders.set(id, order)
       if (order.status === 'filled' || order.status === 'cancelled') this.#open.delete(id)
       else this.#open.set(id, order)

@@ -28,6 +28,8 @@ export interface VirtualCall<Data> {
 export class VirtualNetwork {
   readonly #options: VirtualNetworkOptions
   readonly #calls = new Map<string, number>()
+  /** Hears what the exchange made of each call that reached it, before anything happens to the answer. */
+  onReply: (site: string, reply: Reply<unknown>) => void = () => undefined
 
   constructor(options: VirtualNetworkOptions) {
     this.#options = options
@@ -59,6 +61,7 @@ export class VirtualNetwork {
     if (faults.strikes('serverErrorBefore', site, n)) return answer(() => brokenServer(call.ourNow()))
     if (faults.strikes('rateLimited', site, n)) return answer(() => tooMany(call.ourNow()))
     const reply = call.perform()
+    this.onReply(site, reply)
     if (faults.strikes('answerLost', site, n)) return
     if (faults.strikes('serverErrorAfter', site, n)) return answer(() => brokenServer(call.ourNow()))
     if (faults.strikes('rateLimitedAfter', site, n)) return answer(() => tooMany(call.ourNow()))

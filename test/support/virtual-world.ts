@@ -7,7 +7,7 @@ import { type Instrument as ListedInstrument } from '../../src/simulator/core/in
 import { type Strategy } from '../../src/strategy/define-strategy.ts'
 import { type StrategyPlan, type WorldPlan } from './world-plan.ts'
 import { INVARIANTS } from './invariants.ts'
-import { type Violation, type World } from './world.ts'
+import { type Invariant, type Violation, type World, type WorldWatcher } from './world.ts'
 import { WorldTrace } from './world-trace.ts'
 import { type FaultKind, type StruckFault, VirtualFaults } from './virtual-faults.ts'
 import { VirtualExchange } from './virtual-exchange.ts'
@@ -17,7 +17,7 @@ import { createScriptedStrategy } from './virtual-strategies.ts'
 import { VirtualTime } from './virtual-time.ts'
 
 /** Monday 2 June 2025, 06:00 UTC: two hours before the next funding. */
-const START_AT = Date.UTC(2025, 5, 2, 6)
+export const START_AT = Date.UTC(2025, 5, 2, 6)
 const TICKERS_MS = 250
 /** How long everything has to come right once the faults are over, virtual ms. */
 const CALM_MS = 15_000
@@ -47,8 +47,12 @@ export interface WorldReport {
   readonly lines: readonly string[]
 }
 
-/** Runs a world to its end and says what did not hold. */
-export function runWorld(plan: WorldPlan): WorldReport {
+/**
+ * Runs a world to its end and says what did not hold.
+ *
+ * @param extra further watchers, beside the invariants: what is said of a world that is looked at closely.
+ */
+export function runWorld(plan: WorldPlan, extra: readonly Invariant['watch'][] = []): WorldReport {
   const time = new VirtualTime(START_AT)
   const faults = new VirtualFaults({ seed: plan.seed, rates: plan.faults, script: plan.script })
   const exchange = new VirtualExchange({
@@ -84,13 +88,29 @@ export function runWorld(plan: WorldPlan): WorldReport {
     skewMs: plan.skewMs,
     watchers,
   })
-  const world: World = { plan, settings, time, shell, exchange, violations: [], facts: createFacts() }
+  const world: World = {
+    plan,
+    settings,
+    time,
+    shell,
+    exchange,
+    network,
+    faults,
+    violations: [],
+    facts: createFacts(),
+  }
   const trace = new WorldTrace(world)
   watchers.push(trace, noteFacts(world), ...INVARIANTS.map((invariant) => invariant.watch(world)))
+  watchers.push(...extra.map((watch) => watch(world)))
   watchers.push(restarter(world, faults))
   aimDeaths(world, faults)
-  runPhases(world, faults)
-  for (const watcher of watchers) (watcher as { atEnd?(): void }).atEnd?.()
+  try {
+    runPhases(world, faults)
+    for (const watcher of watchers) (watcher as WorldWatcher).atEnd?.()
+  } catch (error) {
+    // A daemon that throws ends; one that throws again whenever it starts never trades again.
+    world.violations.push({ id: 'THROWN', at: time.now, detail: String((error as Error).stack) })
+  }
   return {
     seed: plan.seed,
     violations: world.violations,

@@ -4,6 +4,8 @@ import { type OutgoingBatch } from '../../src/engine/effect.ts'
 import { type EngineSettings } from '../../src/engine/settings.ts'
 import { type BatchPlaceRequest } from '../../src/protocol/futures/batch-place-order.ts'
 import { type VirtualExchange } from './virtual-exchange.ts'
+import { type VirtualFaults } from './virtual-faults.ts'
+import { type VirtualNetwork } from './virtual-network.ts'
 import { type ShellWatcher, type VirtualShell } from './virtual-shell.ts'
 import { type VirtualTime } from './virtual-time.ts'
 import { type WorldPlan } from './world-plan.ts'
@@ -22,6 +24,8 @@ export interface World {
   readonly time: VirtualTime
   readonly shell: VirtualShell
   readonly exchange: VirtualExchange
+  readonly network: VirtualNetwork
+  readonly faults: VirtualFaults
   readonly violations: Violation[]
   readonly facts: {
     /** Everything that was ever recorded, lost or not. */
