@@ -1,0 +1,32 @@
+/**
+ * A smallest list that still fails, by delta debugging (Zeller and Hildebrandt, "Simplifying and isolating
+ * failure-inducing input", 2002): ever smaller runs of items are taken out and stay out when it fails without
+ * them. What is left is 1-minimal: without any single item it does not fail any more, unless `fails` gave up.
+ */
+export function minimise<Item>(
+  items: readonly Item[],
+  fails: (kept: readonly Item[]) => boolean,
+): readonly Item[] {
+  if (items.length === 0 || fails([])) return []
+  let kept = items
+  for (let size = Math.ceil(kept.length / 2); ; size = Math.max(1, size >> 1)) {
+    const before = kept.length
+    kept = takeOut(kept, size, fails)
+    if (size === 1 && kept.length === before) return kept
+  }
+}
+
+function takeOut<Item>(
+  items: readonly Item[],
+  size: number,
+  fails: (kept: readonly Item[]) => boolean,
+): readonly Item[] {
+  let kept = items
+  for (let start = 0; start < kept.length;) {
+    const without = [...kept.slice(0, start), ...kept.slice(start + size)]
+    // The empty list has been tried.
+    if (without.length > 0 && fails(without)) kept = without
+    else start += size
+  }
+  return kept
+}
