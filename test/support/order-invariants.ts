@@ -1,5 +1,5 @@
 import { type JournalRecord } from '../../src/domain/record.ts'
-import { type OutgoingBatch } from '../../src/engine/effect.ts'
+import { type Effect, type OutgoingBatch } from '../../src/engine/effect.ts'
 import { isOpenThere, type TrueOrder } from './exchange-truth.ts'
 import { bodyOf, type World, type WorldWatcher, violate } from './world.ts'
 
@@ -8,6 +8,7 @@ export function watchDurableSends(world: World): WorldWatcher {
   const durable = new Map<number, string>()
   const waiting: JournalRecord[] = []
   return {
+    afterStep: (_, effects) => checkOrder(world, effects),
     onRecord(record, isDurable) {
       waiting.push(record)
       if (!isDurable) return
@@ -17,6 +18,19 @@ export function watchDurableSends(world: World): WorldWatcher {
     onWrite(batch) {
       if (durable.get(batch.batchId) !== batch.body) violate(world, 'ORD1', `batch ${batch.batchId}`)
     },
+  }
+}
+
+/** What a step wants done is done in order: a batch behind its record, and behind what makes that durable. */
+function checkOrder(world: World, effects: readonly Effect[]): void {
+  const [recorded, durable] = [new Set<number>(), new Set<number>()]
+  for (const effect of effects) {
+    if (effect.kind === 'sendBatch' && !durable.has(effect.batch.batchId)) {
+      violate(world, 'ORD1', `batch ${effect.batch.batchId} stands before its durable record`)
+    }
+    if (effect.kind !== 'record') continue
+    if (effect.record.kind === 'send') recorded.add(effect.record.batchId)
+    if (effect.durable) for (const batchId of recorded) durable.add(batchId)
   }
 }
 
@@ -71,6 +85,9 @@ export function watchUnknown(world: World): WorldWatcher {
             : (state === 'rejected' || state === 'expired') && made.has(terms.clientOid)
         if (isWrong)
           violate(world, 'ORD3', `${terms.clientOid} is ${state} (${reason}) and was at the exchange`)
+        // An outcome of another item, or none at all, was taken for its own.
+        if ((state === 'done' || state === 'filled') && !made.has(terms.clientOid))
+          violate(world, 'ORD6', `${terms.clientOid} is ${state} (${reason}) and never was at the exchange`)
       }
     },
   }

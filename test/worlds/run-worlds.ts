@@ -1,45 +1,172 @@
+import { availableParallelism } from 'node:os'
+import { relative } from 'node:path'
 import { parseArgs } from 'node:util'
-import { runWorld } from '../support/virtual-world.ts'
-import { planWorld } from '../support/world-plan.ts'
+import { Failure } from '../../src/lib/failure.ts'
+import { createRandom } from '../../src/lib/random.ts'
+import { drawTimeline } from '../support/timeline.ts'
+import { planWorld, type WorldPlan } from '../support/world-plan.ts'
+import { type Elapsed, renderFailure, renderProgress, renderTally } from './campaign-report.ts'
+import { runCampaign } from './campaign.ts'
+import { keepWorld, loadKeptWorld } from './kept-world.ts'
+import { runMutants } from './mutant-campaign.ts'
+import { type WorldFailure, type WorldTally } from './world-tally.ts'
+import { WorldThread } from './world-thread.ts'
 
-const { values } = parseArgs({
+const USAGE = `npm run fuzz -- [options]
+
+  --worlds N     how many worlds; 200 unless told, 400 at most for each mutant
+  --seed S       the first world's seed; a random one, printed, unless told
+  --workers K    on K threads; 1 unless told
+  --trace        with --seed or --script: one world, its timeline of client against exchange
+  --script FILE  a world that was kept, instead of a seed
+  --keep         write the first world that fails to test/regress/, shrunk; with --mutants, one for each
+  --mutants      plant errors in the code and see whether the worlds notice; names after it choose some
+  --json         the closing table as JSON
+`
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
   options: {
-    worlds: { type: 'string', default: '200' },
-    seed: { type: 'string', default: '1' },
-    /** Runs one world and prints everything that happened. */
-    trace: { type: 'string' },
+    worlds: { type: 'string' },
+    seed: { type: 'string' },
+    workers: { type: 'string', default: '1' },
+    trace: { type: 'boolean', default: false },
+    script: { type: 'string' },
+    keep: { type: 'boolean', default: false },
+    mutants: { type: 'boolean', default: false },
+    json: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
   },
 })
 
-if (values.trace === undefined) runMany(Number(values.worlds), Number(values.seed))
-else traceOne(values.trace)
+/** A campaign goes on to this many worlds that fail: one is shrunk, the others say whether they are alike. */
+const FAILURES_MAX = 5
+/** Where there is no terminal, progress is said this often. */
+const PROGRESS_MS = 10_000
 
-function runMany(worlds: number, firstSeed: number): void {
-  const startedAt = process.hrtime.bigint()
-  let [violating, events, orders, fills, lives] = [0, 0, 0, 0, 0]
-  const byId = new Map<string, number>()
-  for (let seed = firstSeed; seed < firstSeed + worlds; seed++) {
-    const report = runWorld(planWorld(String(seed)))
-    events += report.events
-    orders += report.orders
-    fills += report.fills
-    lives += report.lives
-    const [first] = report.violations
-    if (!first) continue
-    violating += 1
-    byId.set(first.id, (byId.get(first.id) ?? 0) + 1)
-    console.log(`seed ${seed}: ${first.id} ${first.detail}`)
-  }
-  const minutes = Number(process.hrtime.bigint() - startedAt) / 60e9
-  console.log(
-    `${worlds} worlds, ${violating} violating ${JSON.stringify(Object.fromEntries(byId))}, ` +
-      `${Math.round(worlds / minutes)} a minute; ${events} events, ${lives} lives, ${orders} orders, ${fills} fills`,
-  )
-  if (violating > 0) process.exitCode = 1
+const stopped = new AbortController()
+process.once('SIGINT', () => stopped.abort())
+
+try {
+  process.exitCode = await main()
+} catch (error) {
+  process.stderr.write(`${error instanceof Failure ? error.message : String((error as Error).stack)}\n`)
+  process.exitCode = 1
 }
 
-function traceOne(seed: string): void {
-  const report = runWorld(planWorld(seed))
-  for (const line of report.lines) console.log(line)
-  console.log(report.violations, report.faults, report.traceHash)
+async function main(): Promise<number> {
+  const workers = parseCount('--workers', values.workers, 4 * availableParallelism())
+  // The clock is as random as a first seed has to be: it is printed, and everything follows from it.
+  const seed = values.seed ?? String(createRandom(String(process.hrtime.bigint())).integer(2 ** 32))
+  if (values.help) {
+    say(USAGE)
+    return 0
+  }
+  if (values.script !== undefined) return traceOne(loadKeptWorld(values.script).plan)
+  if (values.trace) return traceOne(planWorld(seed))
+  if (values.mutants) {
+    const worldsMax = parseCount('--worlds', values.worlds ?? '400', 1_000_000)
+    const { signal } = stopped
+    const { keep } = values
+    return (await runMutants({ keep, names: positionals, worldsMax, firstSeed: seed, workers, signal, say }))
+      ? 0
+      : 1
+  }
+  return runMany({ worlds: parseCount('--worlds', values.worlds ?? '200', 100_000_000), seed, workers })
+}
+
+interface ManyWorlds {
+  readonly worlds: number
+  readonly seed: string
+  readonly workers: number
+}
+
+async function runMany({ worlds, seed, workers }: ManyWorlds): Promise<number> {
+  if (!values.json) say(`${worlds.toLocaleString('en')} worlds from seed ${seed} on`)
+  const stopwatch = startStopwatch()
+  const tally = await runCampaign({
+    worlds,
+    firstSeed: seed,
+    workers,
+    failuresMax: FAILURES_MAX,
+    onProgress: createProgress(stopwatch),
+    signal: stopped.signal,
+  })
+  const elapsed = stopwatch()
+  if (values.json) say(JSON.stringify({ seed, ...elapsed, ...tally }))
+  else sayAll(renderTally(tally, elapsed))
+  if (tally.worlds < worlds && tally.failures.length < FAILURES_MAX)
+    say('interrupted: this is what there was')
+  const [first, ...others] = tally.failures
+  if (!first) return 0
+  await tellFailure(first)
+  for (const { seed: other, violation } of others)
+    say(`also seed ${other}: ${violation.id} ${violation.detail}`)
+  return 1
+}
+
+/** Shrinks the world that failed in a thread of its own and tells what is left of it. */
+async function tellFailure(failure: WorldFailure): Promise<void> {
+  const thread = new WorldThread()
+  try {
+    const { shrunk, timeline } = await thread.perform<'shrink'>({ kind: 'shrink', seed: failure.seed })
+    sayAll(['', ...renderFailure(failure, shrunk, timeline)])
+    if (!values.keep || !shrunk) return
+    const { violation, plan } = shrunk
+    const name = `${violation.id.toLowerCase()}-seed-${failure.seed}`
+    const path = keepWorld(name, { what: violation.detail, invariant: violation.id, plan })
+    say(`kept as ${relative(process.cwd(), path)}: say in its "what" what was wrong`)
+  } finally {
+    await thread.stop()
+  }
+}
+
+function traceOne(plan: WorldPlan): number {
+  const { lines, report } = drawTimeline(plan)
+  sayAll(lines)
+  say(`${report.violations.length} violations, ${report.script.length} faults, trace ${report.traceHash}`)
+  return report.violations.length > 0 ? 1 : 0
+}
+
+/** A line that is written over on a terminal, and now and then a new one elsewhere. */
+function createProgress(stopwatch: () => Elapsed): (tally: WorldTally) => void {
+  let saidAt = 0
+  return (tally) => {
+    const elapsed = stopwatch()
+    const isTerminal = process.stderr.isTTY
+    if (values.json || (!isTerminal && elapsed.wallMs - saidAt < PROGRESS_MS)) return
+    saidAt = elapsed.wallMs
+    const line = renderProgress(tally, elapsed)
+    process.stderr.write(isTerminal ? `\r${line}\u001B[K` : `${line}\n`)
+  }
+}
+
+/** How long ago it was started. */
+function startStopwatch(): () => Elapsed {
+  const startedAt = process.hrtime.bigint()
+  return () => {
+    const { user, system } = process.cpuUsage()
+    return {
+      wallMs: Math.round(Number(process.hrtime.bigint() - startedAt) / 1e6),
+      cpuMs: Math.round((user + system) / 1000),
+    }
+  }
+}
+
+function parseCount(option: string, text: string, max: number): number {
+  const count = Number(text)
+  if (Number.isSafeInteger(count) && count >= 1 && count <= max) return count
+  throw new Failure({
+    code: 'FUZZ_OPTION_INVALID',
+    sentence: `${option} must be a whole number from 1 to ${max}`,
+    facts: { given: text },
+  })
+}
+
+function sayAll(lines: readonly string[]): void {
+  for (const line of lines) say(line)
+}
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`)
 }

@@ -1,26 +1,61 @@
 import { describe, expect, test } from 'vitest'
 import { runWorld } from '../support/virtual-world.ts'
 import { planWorld, worldPlanSchema } from '../support/world-plan.ts'
+import { runCampaign, seedAt } from './campaign.ts'
 
-/** A share that ends in seconds on a busy machine; `node test/worlds/run-worlds.ts` runs as many as one likes. */
-const WORLDS = 80
-const WORLDS_A_TEST = 20
+/** Always the same worlds, so that a commit is what makes them fail; WORLDS_SEED=$RANDOM npm test runs others. */
+const FIRST_SEED = process.env['WORLDS_SEED'] ?? '1'
+const WORLDS = 500
+/** As many as vitest itself runs files at once. */
+const WORKERS = 2
+/** Ten times what it takes: not a promise about speed, but an end. */
+const PATIENCE_MS = 600_000
 
 describe('[ORD1..8] [RSK1..3] [MKT1] [DET1] [DET2] in a hostile world nothing is doubled and nothing lost', () => {
-  const firsts = Array.from({ length: WORLDS / WORLDS_A_TEST }, (_, index) => 1 + index * WORLDS_A_TEST)
+  test(`in ${WORLDS} worlds from seed ${FIRST_SEED} on`, { timeout: PATIENCE_MS }, async () => {
+    const tally = await runCampaign({
+      worlds: WORLDS,
+      firstSeed: FIRST_SEED,
+      workers: WORKERS,
+      failuresMax: Number.POSITIVE_INFINITY,
+    })
 
-  test.each(firsts)('seeds from %i on', (first) => {
-    const failures = Array.from({ length: WORLDS_A_TEST }, (_, index) =>
-      runWorld(planWorld(String(first + index))),
-    )
-      .filter(({ violations }) => violations.length > 0)
-      .map(({ seed, violations: [one], faults }) => ({
-        again: `node test/worlds/run-worlds.ts --trace ${seed}`,
-        violation: one,
-        faults: Object.fromEntries(faults),
-      }))
-
+    const failures = tally.failures.map(({ seed, violation }) => ({
+      again: `npm run fuzz -- --seed ${seed} --worlds 1`,
+      violation: `${violation.id} ${violation.detail}`,
+    }))
     expect(failures).toEqual([])
+    expect(tally.worlds).toBe(WORLDS)
+  })
+})
+
+describe('a campaign', () => {
+  test('counts its seeds up, or numbers them', () => {
+    expect([seedAt('41', 0), seedAt('41', 1)]).toEqual(['41', '42'])
+    expect([seedAt('night', 0), seedAt('night', 1)]).toEqual(['night-0', 'night-1'])
+  })
+
+  test('comes to the same on one thread and on two', { timeout: PATIENCE_MS }, async () => {
+    const [one, two] = [
+      await runCampaign({ worlds: 21, firstSeed: '70', workers: 1 }),
+      await runCampaign({ worlds: 21, firstSeed: '70', workers: 2 }),
+    ]
+
+    expect(two).toEqual(one)
+  })
+
+  test('ends early when it is told to, with what it has', { timeout: PATIENCE_MS }, async () => {
+    const stop = new AbortController()
+
+    const tally = await runCampaign({
+      worlds: 10_000,
+      firstSeed: '1',
+      workers: 1,
+      signal: stop.signal,
+      onProgress: () => stop.abort(),
+    })
+
+    expect(tally.worlds).toBe(20)
   })
 })
 

@@ -1,0 +1,69 @@
+import { type Mutant } from './mutant.ts'
+import { addTally, createTally, type WorldTally } from './world-tally.ts'
+import { WorldThread } from './world-thread.ts'
+
+export interface CampaignOptions {
+  readonly worlds: number
+  /** The first world's seed: a whole number counts up from there, another text is numbered. */
+  readonly firstSeed: string
+  /** How many threads share the work. */
+  readonly workers: number
+  readonly mutant?: Mutant
+  /** A campaign ends after so many worlds that failed. */
+  readonly failuresMax?: number
+  readonly onProgress?: (tally: WorldTally) => void
+  /** Ends the campaign early, with what it has. */
+  readonly signal?: AbortSignal
+}
+
+/** Worlds that a thread is given at once: often enough for a progress line, rarely enough to cost nothing. */
+const WORLDS_A_TASK = 20
+
+/** Runs worlds from a seed on, on several threads, and adds up what they came to. */
+export async function runCampaign(options: CampaignOptions): Promise<WorldTally> {
+  const { worlds, workers, failuresMax = 1 } = options
+  const tally = createTally()
+  const queue = new SeedQueue(options.firstSeed, worlds)
+  const isOver = (): boolean => tally.failures.length >= failuresMax || (options.signal?.aborted ?? false)
+  const work = async (): Promise<void> => {
+    const thread = new WorldThread({ mutant: options.mutant })
+    try {
+      for (let seeds = queue.take(); seeds.length > 0 && !isOver();) {
+        const ran = await thread.perform<'run'>({ kind: 'run', seeds })
+        addTally(tally, ran.tally)
+        options.onProgress?.(tally)
+        // A thread stops at a world that fails: the rest is run after it.
+        const rest = seeds.slice(ran.tally.worlds)
+        seeds = rest.length > 0 ? rest : queue.take()
+      }
+    } finally {
+      await thread.stop()
+    }
+  }
+  await Promise.all(Array.from({ length: Math.min(workers, Math.ceil(worlds / WORLDS_A_TASK)) }, work))
+  return tally
+}
+
+/** Hands out seeds in order. */
+class SeedQueue {
+  readonly #first: string
+  readonly #worlds: number
+  #next = 0
+
+  constructor(first: string, worlds: number) {
+    this.#first = first
+    this.#worlds = worlds
+  }
+
+  take(): readonly string[] {
+    const count = Math.min(WORLDS_A_TASK, this.#worlds - this.#next)
+    const seeds = Array.from({ length: count }, (_, index) => seedAt(this.#first, this.#next + index))
+    this.#next += count
+    return seeds
+  }
+}
+
+/** The seed of the n-th world of a campaign. */
+export function seedAt(first: string, n: number): string {
+  return /^\d{1,15}$/.test(first) ? String(Number(first) + n) : `${first}-${n}`
+}

@@ -1,0 +1,46 @@
+// One thread of a campaign: it runs the worlds it is told to, with a mutant planted before any of the
+// product's code is loaded, and says what they came to.
+
+import { parentPort, workerData } from 'node:worker_threads'
+import { unreachable } from '../../src/lib/unreachable.ts'
+import { plantMutant } from './mutant.ts'
+import type { WorkerResult, WorkerSetup, WorkerTask } from './world-task.ts'
+import type { WorldTally } from './world-tally.ts'
+
+const { mutant } = workerData as WorkerSetup
+const planted = mutant && plantMutant(mutant)
+// Only now: what is loaded from here on has the mutant in it.
+const { runWorld } = await import('../support/virtual-world.ts')
+const { planWorld } = await import('../support/world-plan.ts')
+const { shrinkWorld } = await import('../support/shrink-world.ts')
+const { drawTimeline } = await import('../support/timeline.ts')
+const { addWorld, createTally } = await import('./world-tally.ts')
+planted?.assertLoaded()
+
+parentPort?.on('message', (task: WorkerTask) => parentPort?.postMessage(perform(task)))
+
+function perform(task: WorkerTask): WorkerResult {
+  switch (task.kind) {
+    case 'run':
+      return { kind: 'ran', tally: runSeeds(task.seeds) }
+    case 'replay': {
+      const { seed, violations } = runWorld(task.plan)
+      return { kind: 'replayed', failure: violations[0] && { seed, violation: violations[0] } }
+    }
+    case 'shrink': {
+      const shrunk = shrinkWorld({ plan: planWorld(task.seed) })
+      return { kind: 'shrunk', shrunk, timeline: shrunk ? drawTimeline(shrunk.plan).lines : [] }
+    }
+    default:
+      return unreachable(task)
+  }
+}
+
+function runSeeds(seeds: readonly string[]): WorldTally {
+  const tally = createTally()
+  for (const seed of seeds) {
+    addWorld(tally, runWorld(planWorld(seed)))
+    if (tally.failures.length > 0) break
+  }
+  return tally
+}
