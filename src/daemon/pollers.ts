@@ -92,9 +92,12 @@ export class Pollers {
     }
     onTickers(clock.monotonic())
     onRead('tickers')
-    this.#buffers.publish(table)
     dispatch({ kind: 'clockMeasured', offsetMs: offset.offsetMs })
-    dispatch({ kind: 'snapshotTaken', tickers: table })
+    // The core goes on looking at a later answer: to publish this one would have that table filled again.
+    if (table.requestTime >= (this.#buffers.current?.requestTime ?? 0)) {
+      this.#buffers.publish(table)
+      dispatch({ kind: 'snapshotTaken', tickers: table })
+    }
     onHandled()
     return true
   }
