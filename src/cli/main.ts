@@ -8,6 +8,7 @@ import { addExplainCommand } from './explain.ts'
 import { addKillCommand } from './kill.ts'
 import { addReleaseCommand } from './release.ts'
 import { addRepairCommand } from './repair.ts'
+import { addReplayCommand } from './replay.ts'
 import { addRunCommand } from './run.ts'
 import { addSimulateCommand } from './simulate.ts'
 
@@ -39,6 +40,7 @@ export async function main(argv: readonly string[]): Promise<number> {
   addRepairCommand(program, setExit)
   addSimulateCommand(program, setExit)
   addCallCommand(program, setExit)
+  addReplayCommand(program, { version, setExit })
   try {
     await program.parseAsync([...argv], { from: 'user' })
     return exitCode

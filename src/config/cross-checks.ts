@@ -30,6 +30,7 @@ export const checkDaemon = (daemon: Daemon): Problem[] => [
   ...checkCalendar(daemon),
   ...checkRisk(daemon),
   ...checkExecution(daemon),
+  ...checkRecord(daemon),
 ]
 
 function checkEnvironment({ source, settings }: Daemon): Problem[] {
@@ -270,4 +271,14 @@ function checkCancels(source: YamlSource, execution: Execution): Problem[] {
     problems.push(source.problem(['execution', 'survivorsWithinMs'], message))
   }
   return problems
+}
+
+/** The file that is being written and the one before it must both have room. */
+function checkRecord({ source, settings: { record } }: Daemon): Problem[] {
+  if (typeof record !== 'object') return []
+  const { segmentBytesMax, totalBytesMax } = record
+  if (segmentBytesMax === undefined || totalBytesMax === undefined) return []
+  if (totalBytesMax >= 2 * segmentBytesMax) return []
+  const message = `${totalBytesMax} has no room for two files of record.segmentBytesMax ${segmentBytesMax}`
+  return [source.problem(['record', 'totalBytesMax'], message)]
 }

@@ -202,6 +202,29 @@ const executionSchema = z
   })
   .meta({ description: 'How orders are batched, sent and cleared up.' })
 
+export const recordSectionSchema = z.strictObject({
+  enabled: z.boolean().default(true).meta({ description: 'Whether anything is recorded.' }),
+  segmentBytesMax: z
+    .int()
+    .min(65_536)
+    .max(1_073_741_824)
+    .default(67_108_864) // Some hours of a busy day, and short enough to copy.
+    .meta({ description: 'A file of the recording is followed by the next one at this size, in bytes.' }),
+  totalBytesMax: z
+    .int()
+    .min(262_144)
+    .max(1_099_511_627_776)
+    .default(1_073_741_824)
+    .meta({ description: 'Beyond this size of all of them the oldest files are removed, in bytes.' }),
+})
+
+/** The flight recorder: a bare `true` or `false` is the whole section. */
+const recordSchema = z.union([z.boolean(), recordSectionSchema]).default(false).meta({
+  title: 'true, false, or a section',
+  description:
+    'Keeps all that the core is told and does, compressed, in recordings/ of the state directory, for `intentd replay`.',
+})
+
 export const daemonFileSchema = z
   .strictObject({
     name: z
@@ -246,6 +269,7 @@ export const daemonFileSchema = z
         }),
       })
       .meta({ description: 'What survives a restart.' }),
+    record: recordSchema,
     onStop: z.enum(['leave', 'cancel', 'flatten']).default('leave').meta({
       description: 'At an orderly stop: leave orders, cancel them, or cancel them and close positions.',
     }),

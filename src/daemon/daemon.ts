@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { type DaemonConfig } from '../config/load-config.ts'
 import { type Book } from '../engine/book.ts'
 import { bookToJson } from '../engine/book-json.ts'
@@ -18,12 +19,14 @@ import { mergeFeeds } from './feed-plan.ts'
 import { Feeds } from './feeds.ts'
 import { KillSwitch } from './kill-switch.ts'
 import { DiskSpace } from './disk-space.ts'
+import { FlightRecorder } from './flight-recorder.ts'
 import { type DaemonLogger } from './logger.ts'
 import { Narrator } from './narrator.ts'
 import { type OperatorLetter, OperatorMailbox } from './operator-mailbox.ts'
 import { OrderDoor } from './order-door.ts'
 import { Pollers } from './pollers.ts'
 import { forgetRetreat, retreat } from './retreat.ts'
+import { toRecordSettings } from './record-settings.ts'
 import { Shell } from './shell.ts'
 import { simulatorCoin } from './simulated-exchange.ts'
 import { createRunners, type LoadedStrategy } from './strategies.ts'
@@ -80,6 +83,7 @@ export class Daemon {
   readonly #killSwitch: KillSwitch
   readonly #mailbox: OperatorMailbox
   readonly #space: DiskSpace
+  readonly #recorder: FlightRecorder | undefined
   readonly #startedAt: number
   readonly #ended = Promise.withResolvers<boolean>()
   #tickersReadAt: number | undefined
@@ -132,6 +136,7 @@ export class Daemon {
       onBroken,
     })
     this.#space = this.#createDiskSpace()
+    this.#recorder = this.#createRecorder()
     this.#shell = this.#createShell()
     const onError = (what: string, reason: string) => logger.tell('error', 'poll.failed', { what, reason })
     const feeds = mergeFeeds(options.strategies.flatMap((strategy) => strategy.feeds))
@@ -165,6 +170,7 @@ export class Daemon {
   async start(): Promise<boolean> {
     if (this.#state !== 'new') return false
     this.#state = 'syncing'
+    this.#recorder?.start()
     try {
       while (this.#isSyncing() && !(await this.#pollers.readTickers())) await this.#waitForExchange()
       if (!this.#isSyncing()) return false
@@ -208,6 +214,7 @@ export class Daemon {
     await this.#client.close()
     await this.#limiter.stop()
     this.#closeJournal()
+    await this.#recorder?.close()
     // The ledger is read while the exchange still has it, and after whatever could still break.
     const summary = this.summary(clean && this.#fatal === undefined)
     await this.#options.embedded?.stop()
@@ -312,6 +319,24 @@ export class Daemon {
     if (this.#state === 'begun') this.#dispatch({ kind: 'commanded', command })
   }
 
+  #createRecorder(): FlightRecorder | undefined {
+    const { config, settings, access, directory, clock, timers, logger } = this.#options
+    const wanted = toRecordSettings(config)
+    if (!wanted) return undefined
+    const { apiKey, secret, passphrase } = access.credentials
+    return new FlightRecorder({
+      directory: join(directory, 'recordings'),
+      settings: wanted,
+      engine: this.#engine,
+      symbols: [...settings.instruments.keys()],
+      version: settings.version,
+      secrets: [apiKey, secret, passphrase],
+      clock,
+      timers,
+      logger,
+    })
+  }
+
   #createShell(): Shell {
     const { journal, book, strategies, clock, timers, embedded } = this.#options
     return new Shell({
@@ -325,6 +350,7 @@ export class Daemon {
       timers,
       narrator: this.#narrator,
       onKillState: (state) => this.#killSwitch.note(state),
+      recorder: this.#recorder,
       onQuiesced: () => embedded?.pause(),
       onStopped: (clean) => this.#end(clean),
       onFatal: (error) => this.fail(error),

@@ -1,4 +1,5 @@
 import { destination, type Logger, pino } from 'pino'
+import { HiddenTexts } from '../lib/hidden-texts.ts'
 import { type Secret } from '../lib/secret.ts'
 import { openTerminal } from './terminal.ts'
 
@@ -28,13 +29,8 @@ export interface DaemonLogger {
   hide(secret: Secret): void
 }
 
-const HIDDEN = '[hidden]'
-
-/** Shorter texts stand in every log by chance. */
-const SECRET_LENGTH_MIN = 4
-
 export function createLogger({ level, name, descriptor, terminal }: LoggerOptions): DaemonLogger {
-  const hidden: string[] = []
+  const hidden = new HiddenTexts()
   const log: Logger = pino(
     {
       level,
@@ -42,7 +38,7 @@ export function createLogger({ level, name, descriptor, terminal }: LoggerOption
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
       hooks: {
-        streamWrite: (line) => hidden.reduce((text, secret) => text.replaceAll(secret, HIDDEN), line),
+        streamWrite: (line) => hidden.remove(line),
       },
     },
     terminal ? openTerminal(descriptor, terminal) : destination({ dest: descriptor, sync: true }),
@@ -52,9 +48,6 @@ export function createLogger({ level, name, descriptor, terminal }: LoggerOption
     tell(told, event, fields) {
       log[told]({ event, ...fields })
     },
-    hide(secret) {
-      const text = secret.reveal()
-      if (text.length >= SECRET_LENGTH_MIN) hidden.push(text)
-    },
+    hide: (secret) => hidden.add(secret),
   }
 }

@@ -6,10 +6,12 @@ import { type Engine } from '../engine/engine.ts'
 import { type EngineEvent } from '../engine/event.ts'
 import { type Journal } from '../journal/journal.ts'
 import { type Clock } from '../lib/clock.ts'
+import { messageOf } from '../lib/failure.ts'
 import { type Timers } from '../lib/timers.ts'
 import { unreachable } from '../lib/unreachable.ts'
 import { type StrategyRunner } from '../strategy/strategy-runner.ts'
 import { type AccountReader } from './account-reader.ts'
+import { type FlightRecorder } from './flight-recorder.ts'
 import { type Narrator } from './narrator.ts'
 import { type OrderDoor } from './order-door.ts'
 import { type Tally } from './tally.ts'
@@ -25,6 +27,8 @@ export interface ShellOptions {
   readonly timers: Timers
   readonly narrator: Narrator
   readonly onKillState: (state: Extract<Effect, { kind: 'killState' }>['state']) => void
+  /** Keeps every step, where that is wanted. */
+  readonly recorder: FlightRecorder | undefined
   readonly onQuiesced: () => void
   readonly onStopped: (clean: boolean) => void
   /** The journal could not be written, or the program is broken: nothing is performed any more. */
@@ -84,10 +88,23 @@ export class Shell {
   }
 
   #drain(): void {
-    const { engine, clock } = this.#options
     for (let event = this.#queue.shift(); event && !this.#isDead; event = this.#queue.shift()) {
-      for (const effect of engine.step(event, clock.now())) this.#perform(effect)
+      for (const effect of this.#step(event)) this.#perform(effect)
       if (event.kind === 'timePassed') this.#keepJournal()
+    }
+  }
+
+  /** The step is kept before anything of it is performed: what breaks the daemon is in the recording. */
+  #step(event: EngineEvent): readonly Effect[] {
+    const { engine, clock, recorder } = this.#options
+    const at = clock.now()
+    try {
+      const effects = engine.step(event, at)
+      recorder?.keep({ at, event, effects })
+      return effects
+    } catch (error) {
+      recorder?.keep({ at, event, effects: [], thrown: messageOf(error) })
+      throw error
     }
   }
 

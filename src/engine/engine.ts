@@ -4,6 +4,7 @@ import { answerCall, tendCalls } from './account-calls.ts'
 import { type Book } from './book.ts'
 import { answerCancel } from './cancel-answer.ts'
 import { sendCancel } from './cancel-all.ts'
+import { writeCore } from './core-image.ts'
 import { announce, type Core, createCore, laneOf, record } from './core.ts'
 import { type Effect } from './effect.ts'
 import { type EngineCommand, type EngineEvent } from './event.ts'
@@ -34,6 +35,8 @@ export interface Engine {
   readonly book: Book
   readonly mode: Core['mode']
   readonly denied: ReadonlyMap<Denial['code'], number>
+  /** Everything that it knows, as text: between two steps only. */
+  write(): string
 }
 
 /**
@@ -41,7 +44,11 @@ export interface Engine {
  * nothing: the same events at the same times give the same effects to the byte (DET1).
  */
 export function createEngine(settings: EngineSettings, book: Book): Engine {
-  const core = createCore(settings, book)
+  return resumeEngine(createCore(settings, book))
+}
+
+/** Goes on from a core as it was between two steps. */
+export function resumeEngine(core: Core): Engine {
   return {
     step(event, now) {
       core.effects = []
@@ -55,11 +62,12 @@ export function createEngine(settings: EngineSettings, book: Book): Engine {
       advanceStop(core)
       return core.effects
     },
-    book,
+    book: core.book,
     get mode() {
       return core.mode
     },
     denied: core.denied,
+    write: () => writeCore(core),
   }
 }
 

@@ -25,6 +25,10 @@ export function decimal(text: string): Decimal {
   return new StrictBig(text)
 }
 
+export function isDecimal(value: unknown): value is Decimal {
+  return value instanceof StrictBig
+}
+
 /** An integer count (ticks, lots) as a decimal. @throws when it is not a safe integer. */
 export function decimalOfInteger(value: number): Decimal {
   if (!Number.isSafeInteger(value)) throw new RangeError(`expected a safe integer, got ${value}`)

@@ -32,6 +32,8 @@ function openPollers(requestTimes: readonly number[]) {
     dispatch: (event) => events.push(event),
     onTickers: () => undefined,
     onHandled: () => undefined,
+    onTime: () => undefined,
+    onOperator: () => undefined,
     onRead: () => undefined,
     onDayRoll: () => undefined,
     onError: (_, reason) => {

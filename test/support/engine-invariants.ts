@@ -1,30 +1,40 @@
 import { bookToJson } from '../../src/engine/book-json.ts'
-import { type Effect } from '../../src/engine/effect.ts'
-import { createEngine } from '../../src/engine/engine.ts'
+import { parseCore } from '../../src/engine/core-image.ts'
+import { createEngine, resumeEngine } from '../../src/engine/engine.ts'
+import { keepEvent, parseEvent, writeEffect, writeEvent } from '../../src/engine/event-text.ts'
 import { rebuildBook } from '../../src/engine/rebuild-book.ts'
 import { type World, type WorldWatcher, violate } from './world.ts'
 
-/** A second core that hears the same events says the same, to the byte. */
+/** How often the twin gives way to one that is resumed from its text. */
+const STEPS_A_TWIN = 1000
+
+/**
+ * A second core that hears the same events, as a recording keeps them, says the same, to the byte; and what is
+ * resumed from its text goes on as it would have.
+ */
 export function watchTwin(world: World): WorldWatcher {
   if (!world.plan.hasTwin) return {}
   const { shell, settings } = world
+  const symbols = [...settings.instruments.keys()]
   const birth = () => createEngine(settings, rebuildBook(shell.journal.load(), settings.positionMode))
   let twin = birth()
+  let steps = 0
   return {
     onBirth: () => {
       twin = birth()
     },
     afterStep(event, effects, now) {
-      const said = toText(effects)
-      if (toText(twin.step(event, now)) !== said)
+      const said = effects.map(writeEffect).join('\n')
+      const heard = parseEvent(writeEvent(keepEvent(event, symbols)))
+      if (twin.step(heard, now).map(writeEffect).join('\n') !== said)
         violate(world, 'DET1', `another answer to ${event.kind}: ${said}`)
+      steps += 1
+      if (steps % STEPS_A_TWIN !== 0) return
+      const core = twin.write()
+      if (core !== shell.engine?.write()) violate(world, 'DET1', `another core after ${event.kind}`)
+      twin = resumeEngine(parseCore(core))
     },
   }
-}
-
-/** Prices are left out: both look at the same table. */
-function toText(effects: readonly Effect[]): string {
-  return JSON.stringify(effects, (name, value: unknown) => (name === 'tickers' ? undefined : value))
 }
 
 /** What is rebuilt from the journal is what wrote it. */

@@ -17,6 +17,7 @@ export const FLOORS: Readonly<Record<string, number>> = {
   exchange: 3,
   simulator: 3,
   journal: 3,
+  recording: 3,
   control: 3,
   protocol: 2,
   config: 2,
@@ -29,11 +30,14 @@ const ONLY: Readonly<Record<string, readonly string[]>> = {
   protocol: ['lib'],
   config: ['lib', 'domain'],
   simulator: ['lib', 'protocol'], // It is the other company.
+  recording: ['lib'], // It keeps lines of text, whatever they say.
 }
 
 /** The core is pure: it knows the rooms that do I/O by their types, and the other company not at all. */
 const NEVER: Readonly<Record<string, readonly string[]>> = { engine: ['simulator'] }
-const TYPES_ONLY: Readonly<Record<string, readonly string[]>> = { engine: ['exchange', 'journal'] }
+const TYPES_ONLY: Readonly<Record<string, readonly string[]>> = {
+  engine: ['exchange', 'journal', 'recording'],
+}
 
 /** Calls that make a program unrepeatable or unstoppable, and the files (or folders) that own each. */
 const OWNED_CALLS: readonly { call: string; pattern: RegExp; owners: readonly string[] }[] = [

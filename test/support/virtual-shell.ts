@@ -310,12 +310,13 @@ export class VirtualShell {
     network.send({
       site: 'tickers',
       perform: () => {
-        exchange.readTickers(table)
+        // What the core looks at stays what it was, however often the request arrives and its answer is heard.
+        if (table.readAt === 0) exchange.readTickers(table)
         return { ok: true, data: undefined }
       },
       ourNow: () => this.clock.now(),
       hear: (answer) => {
-        if (life.isOver || answer.kind !== 'accepted') return
+        if (life.isOver || answer.kind !== 'accepted' || table.readAt > 0) return
         const receivedAt = this.clock.now()
         table.readAt = receivedAt
         table.requestTime = answer.requestTime ?? 0

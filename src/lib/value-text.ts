@@ -1,0 +1,98 @@
+import { decimal, isDecimal } from './decimal.ts'
+
+/**
+ * Plain values as text and back, without loss: JSON, and beside it what JSON cannot say. Maps, sets and money
+ * keep their kind; undefined, NaN, the infinities and minus zero stay what they are. The same value gives the
+ * same text, whatever wrote it, so texts can be compared in place of values.
+ *
+ *     {"$map":[[key,value],…]}   {"$set":[…]}   {"$decimal":"1.5"}   {"$":"NaN"}
+ *
+ * A name that itself begins with `$` is written with one more.
+ */
+
+/** @throws TypeError for what is no data: a function, a symbol, an instance of a class other than these. */
+export function writeValue(value: unknown): string {
+  switch (typeof value) {
+    case 'string':
+    case 'boolean':
+      return JSON.stringify(value)
+    case 'number':
+      return Number.isFinite(value) && !Object.is(value, -0) ? String(value) : writeOdd(value)
+    case 'undefined':
+      return writeOdd(value)
+    case 'object':
+      return value === null ? 'null' : writeObject(value)
+    case 'bigint':
+    case 'function':
+    case 'symbol':
+    default:
+      throw new TypeError(`a ${typeof value} cannot be written`)
+  }
+}
+
+/** @throws SyntaxError for a text that is not JSON, TypeError for a mark that {@link writeValue} does not make. */
+export function parseValue(text: string): unknown {
+  return revive(JSON.parse(text))
+}
+
+/** What JSON would turn into null, or drop. */
+const ODD = new Map<string, number | undefined>([
+  ['undefined', undefined],
+  ['NaN', Number.NaN],
+  ['Infinity', Number.POSITIVE_INFINITY],
+  ['-Infinity', Number.NEGATIVE_INFINITY],
+  ['-0', -0],
+])
+
+function writeOdd(value: number | undefined): string {
+  return `{"$":"${Object.is(value, -0) ? '-0' : String(value)}"}`
+}
+
+function writeObject(value: object): string {
+  if (Array.isArray(value)) return writeList(value)
+  if (value instanceof Map) return `{"$map":[${[...value].map(writeList).join(',')}]}`
+  if (value instanceof Set) return `{"$set":${writeList([...value])}}`
+  if (isDecimal(value)) return `{"$decimal":"${value.toString()}"}`
+  const prototype: unknown = Object.getPrototypeOf(value)
+  if (prototype !== Object.prototype && prototype !== null) {
+    throw new TypeError(`a ${value.constructor.name} cannot be written`)
+  }
+  const parts = Object.entries(value).map(([name, part]) => `${writeName(name)}:${writeValue(part)}`)
+  return `{${parts.join(',')}}`
+}
+
+function writeList(list: readonly unknown[]): string {
+  return `[${list.map(writeValue).join(',')}]`
+}
+
+function writeName(name: string): string {
+  return JSON.stringify(name.startsWith('$') ? `$${name}` : name)
+}
+
+function revive(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map(revive)
+  const entries = Object.entries(value)
+  const [first] = entries
+  if (first !== undefined && isMark(first[0])) return reviveMark(first[0], first[1])
+  // As own properties, whatever their name: `__proto__` is a name like any other here.
+  return Object.fromEntries(entries.map(([name, part]) => [readName(name), revive(part)]))
+}
+
+function isMark(name: string): boolean {
+  return name.startsWith('$') && !name.startsWith('$$')
+}
+
+function readName(name: string): string {
+  return name.startsWith('$$') ? name.slice(1) : name
+}
+
+function reviveMark(mark: string, content: unknown): unknown {
+  if (mark === '$' && typeof content === 'string' && ODD.has(content)) return ODD.get(content)
+  if (mark === '$decimal' && typeof content === 'string') return decimal(content)
+  if (mark === '$set' && Array.isArray(content)) return new Set(content.map(revive))
+  if (mark === '$map' && Array.isArray(content)) {
+    return new Map(content.map((pair: readonly unknown[]) => [revive(pair[0]), revive(pair[1])]))
+  }
+  throw new TypeError(`${mark} marks nothing that is known`)
+}

@@ -1,0 +1,107 @@
+import { readFileSync } from 'node:fs'
+import { zstdDecompressSync } from 'node:zlib'
+import { type Failure, messageOf } from '../lib/failure.ts'
+import { readBlock, SEGMENT_MAGIC, toDictionary } from './block.ts'
+import { recordingFailure } from './recording-failure.ts'
+import {
+  FORMAT,
+  parseLine,
+  type SegmentEnd,
+  type SegmentHead,
+  segmentHeadSchema,
+  type StepTexts,
+} from './segment.ts'
+
+/** How a segment ends: in good order, cut off (the process was killed, or the file is shorter), or damaged. */
+export type SegmentEnding =
+  | { readonly kind: 'ended'; readonly end: SegmentEnd }
+  | { readonly kind: 'cut'; readonly atByte: number }
+  | { readonly kind: 'damaged'; readonly failure: Failure }
+
+/** A segment that was opened: its beginning at once, its steps as they are asked for. */
+export interface OpenedSegment {
+  readonly head: SegmentHead
+  /** The core before the first step, as text. */
+  readonly image: string
+  /** Every step that is whole; when they are through, `ending` says why there are no more. */
+  readonly steps: () => Generator<StepTexts, SegmentEnding>
+}
+
+/** @throws Failure RECORDING_… when not even the beginning is whole. */
+export function openSegment(file: string): OpenedSegment {
+  const bytes = load(file)
+  const magic = bytes.subarray(0, SEGMENT_MAGIC.length)
+  if (!magic.equals(SEGMENT_MAGIC.subarray(0, magic.length))) {
+    throw recordingFailure('RECORDING_NO_RECORDING', { facts: { file } })
+  }
+  const lines = readLines(bytes, file)
+  const head = parseHead(takeLine(lines, file), file)
+  const image = takeLine(lines, file)
+  return { head, image, steps: () => readSteps(lines) }
+}
+
+function load(file: string): Buffer {
+  try {
+    return readFileSync(file)
+  } catch (error) {
+    throw recordingFailure('RECORDING_UNREADABLE', { facts: { file, found: messageOf(error) }, cause: error })
+  }
+}
+
+type Unended = Exclude<SegmentEnding, { readonly kind: 'ended' }>
+type Lines = Generator<string, Unended>
+
+/** A block holds whole lines, so what is cut off is cut between two of them. */
+function* readLines(bytes: Buffer, file: string): Lines {
+  let at = Math.min(SEGMENT_MAGIC.length, bytes.length)
+  let content: Buffer = Buffer.alloc(0)
+  for (let number = 0; ; number++) {
+    const reading = readBlock(bytes, at, number)
+    switch (reading.kind) {
+      case 'block':
+        content = zstdDecompressSync(reading.payload, toDictionary(content))
+        yield* content.toString('utf8').split('\n').slice(0, -1)
+        at = reading.nextAt
+        break
+      case 'damaged':
+        return { kind: 'damaged', failure: damage(file, at, reading.found) }
+      case 'end':
+      case 'cut':
+      default:
+        return { kind: 'cut', atByte: at }
+    }
+  }
+}
+
+function damage(file: string, atByte: number, found: string): Failure {
+  return recordingFailure('RECORDING_DAMAGED', { facts: { file, byte: atByte, found } })
+}
+
+function takeLine(lines: Lines, file: string): string {
+  const line = lines.next()
+  if (line.done !== true) return line.value
+  if (line.value.kind === 'damaged') throw line.value.failure
+  throw recordingFailure('RECORDING_EMPTY', {
+    facts: { file, byte: line.value.atByte },
+    hint: 'the process ended in the moment in which it was begun, or the file was cut off',
+  })
+}
+
+function parseHead(line: string, file: string): SegmentHead {
+  const head = segmentHeadSchema.parse(JSON.parse(line))
+  if (head.format === FORMAT) return head
+  throw recordingFailure('RECORDING_FORMAT_UNKNOWN', {
+    facts: { file, found: head.format, known: FORMAT, writtenBy: head.version },
+    hint: 'replay it with the version that wrote it',
+  })
+}
+
+function* readSteps(lines: Lines): Generator<StepTexts, SegmentEnding> {
+  for (;;) {
+    const line = lines.next()
+    if (line.done === true) return line.value
+    const parsed = parseLine(line.value)
+    if ('why' in parsed) return { kind: 'ended', end: parsed }
+    yield parsed
+  }
+}

@@ -1,0 +1,88 @@
+import { type FileHandle, open } from 'node:fs/promises'
+import { promisify } from 'node:util'
+import { constants, zstdCompress } from 'node:zlib'
+import { buildBlock, SEGMENT_MAGIC, toDictionary } from './block.ts'
+
+const compress = promisify(zstdCompress)
+
+/** Level 3 is the library's own choice: above it a tenth is won for twice the time. */
+const LEVEL = { [constants.ZSTD_c_compressionLevel]: 3 }
+
+export interface SegmentWriterOptions {
+  readonly file: string
+  /** Once, when the file cannot be written; nothing is written after that. */
+  readonly onError: (error: unknown) => void
+}
+
+/**
+ * Writes one segment, compressed, off the thread that trades: what is handed over waits its turn in memory, and
+ * `waitingCharacters` says how much that is. A block that was written survives the process, not a power cut: nobody
+ * waits for the disk here.
+ */
+export class SegmentWriter {
+  readonly #options: SegmentWriterOptions
+  #queue: Promise<void>
+  #handle: FileHandle | undefined
+  #blocks = 0
+  #before: Buffer = Buffer.alloc(0)
+  #waitingCharacters = 0
+  #writtenBytes = SEGMENT_MAGIC.length
+  #isBroken = false
+
+  constructor(options: SegmentWriterOptions) {
+    this.#options = options
+    this.#queue = Promise.resolve()
+    this.#then(async () => {
+      this.#handle = await open(options.file, 'wx', 0o600)
+      await this.#handle.writeFile(SEGMENT_MAGIC)
+    })
+  }
+
+  /** Text that was handed over and is not written yet. */
+  get waitingCharacters(): number {
+    return this.#waitingCharacters
+  }
+
+  get writtenBytes(): number {
+    return this.#writtenBytes
+  }
+
+  /** One block of whole lines. */
+  write(text: string): void {
+    this.#waitingCharacters += text.length
+    this.#then(async () => {
+      try {
+        const content = Buffer.from(text)
+        const payload = await compress(content, { params: LEVEL, ...toDictionary(this.#before) })
+        const block = buildBlock(payload, this.#blocks)
+        await this.#handle?.writeFile(block)
+        this.#before = content
+        this.#blocks += 1
+        this.#writtenBytes += block.length
+      } finally {
+        this.#waitingCharacters -= text.length
+      }
+    })
+  }
+
+  /** Resolves when everything is written, or cannot be, and the file is closed. */
+  async close(): Promise<void> {
+    await this.#queue
+    await this.#handle?.close().catch(() => undefined)
+    this.#handle = undefined
+  }
+
+  /** One after the other; after a failure none. */
+  #then(work: () => Promise<void>): void {
+    this.#queue = this.#queue.then(async () => {
+      if (this.#isBroken) return
+      try {
+        await work()
+      } catch (error) {
+        this.#isBroken = true
+        this.#waitingCharacters = 0
+        this.#options.onError(error)
+      }
+    })
+  }
+}
