@@ -23,6 +23,8 @@ export interface Ending {
 export interface ProcessOptions {
   readonly cwd: string
   readonly env?: Readonly<Record<string, string>>
+  /** Loaded before the program. */
+  readonly preload?: string | undefined
 }
 
 /** Everything that was started, for {@link killLeftOver}. */
@@ -36,9 +38,10 @@ export class IntentdProcess {
   readonly #child: ChildProcess
   readonly #listeners = new Set<() => void>()
 
-  constructor(args: readonly string[], { cwd, env = {} }: ProcessOptions) {
+  constructor(args: readonly string[], { cwd, env = {}, preload }: ProcessOptions) {
     const { INTENTD_API_KEY: _key, INTENTD_API_SECRET: _secret, ...inherited } = process.env
-    this.#child = spawn(process.execPath, [LAUNCHER, ...args], {
+    const nodeArgs = preload === undefined ? [] : ['--import', preload]
+    this.#child = spawn(process.execPath, [...nodeArgs, LAUNCHER, ...args], {
       cwd,
       env: { ...inherited, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],

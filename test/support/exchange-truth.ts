@@ -22,6 +22,25 @@ export interface TruePosition {
   readonly lots: number
 }
 
+export interface TrueFill {
+  readonly sequence: number
+  readonly symbol: string
+  readonly orderSequence: number
+  readonly priceTicks: number
+  readonly lots: number
+  readonly source: 'API' | 'SYS'
+  /** Decimal strings in the margin coin, exactly as booked. */
+  readonly fee: string
+  readonly profit: string
+}
+
+/** What the exchange's double-entry ledger says of an account in one coin: decimal strings. */
+export interface TrueMoney {
+  readonly realisedProfit: string
+  readonly fees: string
+  readonly funding: string
+}
+
 /**
  * Looks over the exchange's shoulder: as its store it hears of every order and position the moment it
  * changes, and keeps what the exchange itself forgets.
@@ -29,6 +48,10 @@ export interface TruePosition {
 export class ExchangeTruth implements CoreStore {
   /** By sequence, every one that ever was. */
   readonly orders = new Map<string, TrueOrder>()
+  /** By sequence, every one that ever was. */
+  readonly fills = new Map<string, TrueFill>()
+  /** By account and coin. */
+  readonly money = new Map<string, TrueMoney>()
   readonly #open = new Map<string, TrueOrder>()
   readonly #positions = new Map<string, TruePosition>()
   /** Called after every change of an order or a position. */
@@ -70,11 +93,22 @@ export class ExchangeTruth implements CoreStore {
       else this.#open.set(id, order)
       return true
     }
+    if (table === 'fills' && json !== undefined) this.fills.set(id, JSON.parse(json) as TrueFill)
+    if (table === 'accounts' && json !== undefined) this.#takeAccount(JSON.parse(json) as StoredAccount)
     if (table !== 'positions') return false
     if (json === undefined) this.#positions.delete(id)
     else this.#positions.set(id, JSON.parse(json) as TruePosition)
     return true
   }
+
+  #takeAccount({ uid, coins }: StoredAccount): void {
+    for (const [coin, money] of Object.entries(coins)) this.money.set(`${uid} ${coin}`, money)
+  }
+}
+
+interface StoredAccount {
+  readonly uid: string
+  readonly coins: Readonly<Record<string, TrueMoney>>
 }
 
 /** Whether it can still be filled. */

@@ -1,0 +1,82 @@
+import { DatabaseSync } from 'node:sqlite'
+import { type JournalRecord } from '../../src/domain/record.ts'
+import { bookToJson } from '../../src/engine/book-json.ts'
+import { rebuildBook } from '../../src/engine/rebuild-book.ts'
+import { type RunSummary } from '../../src/daemon/summary.ts'
+import { openSqliteJournal } from '../../src/journal/sqlite-journal.ts'
+import { decimal } from '../../src/lib/decimal.ts'
+import {
+  compareFates,
+  compareFills,
+  compareMoney,
+  comparePositions,
+  compareSends,
+  type Differences,
+  findDisgraces,
+} from '../support/book-comparison.ts'
+import { type ExchangeTruth } from '../support/exchange-truth.ts'
+import { INSTRUMENTS } from './crash-config.ts'
+import { type Mode } from './scenario.ts'
+
+export interface BooksToCompare {
+  readonly journalFile: string
+  readonly mode: Mode
+  /** Of the last life, which ended in good order with `onStop: cancel`. */
+  readonly summary: RunSummary
+  readonly truth: ExchangeTruth
+  readonly uid: string
+}
+
+/**
+ * Three books of one account: the journal on disk, what the daemon said at its end, and the exchange's own
+ * ledger. Compared order by order, fill by fill, and in money to the last digit.
+ */
+export function compareBooks({ journalFile, mode, summary, truth, uid }: BooksToCompare): Differences {
+  const money = truth.money.get(`${uid} USDT`)
+  if (!money) throw new Error('the exchange has no such account')
+  const journal = openSqliteJournal({
+    file: journalFile,
+    identity: `simulator USDT-FUTURES ${mode}`,
+    keepSince: () => 0,
+  })
+  const book = rebuildBook(journal.load(), mode)
+  journal.close()
+  const records = readAllRecords(journalFile)
+  const folded = rebuildBook({ checkpoint: undefined, records }, mode)
+  return [
+    ...findDisgraces(records),
+    ...compareSends(records, truth.orders.values()),
+    ...compareFates(book, truth.orders.values()),
+    ...compareFills(records, truth),
+    ...comparePositions(book, truth, Object.keys(INSTRUMENTS)),
+    ...compareMoney(book, money),
+    ...compareSummary(summary, truth, money),
+    // DET2: the checkpoint is what its records come to.
+    ...(JSON.stringify(bookToJson(book)) === JSON.stringify(bookToJson(folded))
+      ? []
+      : ['the checkpoint is not what the records fold to']),
+  ]
+}
+
+/** Those before the last checkpoint too. */
+function readAllRecords(file: string): readonly JournalRecord[] {
+  const database = new DatabaseSync(file, { readOnly: true })
+  const rows = database.prepare('SELECT body FROM records ORDER BY sequence').all()
+  database.close()
+  return rows.map((row) => JSON.parse(String(row['body'])) as JournalRecord)
+}
+
+function compareSummary(
+  { account }: RunSummary,
+  truth: ExchangeTruth,
+  money: { readonly fees: string; readonly realisedProfit: string },
+): Differences {
+  const pairs = [
+    ['fills', String(account.fills), String(truth.fills.size)],
+    ['fees', account.fees, money.fees],
+    ['realisedProfit', account.realisedProfit, money.realisedProfit],
+  ] as const
+  return pairs.flatMap(([what, our, their]) =>
+    decimal(our).eq(decimal(their)) ? [] : [`the summary says ${what} ${our}, there ${their}`],
+  )
+}

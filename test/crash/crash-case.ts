@@ -1,0 +1,197 @@
+import { join } from 'node:path'
+import { createRandom } from '../../src/lib/random.ts'
+import { IntentdProcess } from '../daemon/intentd-process.ts'
+import { Project } from '../daemon/project.ts'
+import { type Differences } from '../support/book-comparison.ts'
+import { compareBooks } from './compare-books.ts'
+import { CONFIG_FILE, STATE, writeCrashConfig } from './crash-config.ts'
+import { CrashExchange } from './crash-exchange.ts'
+import { type CrashPoint, POINTS } from './points.ts'
+import { type Mode, MODES, type Reading, READINGS, type ScenarioName, SCENARIOS } from './scenario.ts'
+
+export interface CrashCase {
+  readonly point: CrashPoint
+  /** Killed when the point is reached for the n-th time. */
+  readonly times: number
+  readonly scenario: ScenarioName
+  readonly reading: Reading
+  readonly mode: Mode
+  readonly onRestart: 'fence' | 'adopt'
+  readonly seed: number
+}
+
+export interface CrashReport {
+  readonly case: CrashCase
+  readonly kills: number
+  /** Orders whose fate was not known for a while, and that were cleared up. */
+  readonly unknowns: number
+  readonly orders: number
+  readonly fills: number
+  /** Empty when all is well. A point that was not reached is told here: such a case proves nothing. */
+  readonly differences: Differences
+}
+
+/** Every point in every scenario, reading and mode that it can be met in, in an order that a seed decides. */
+export function listCases(seed: number): readonly CrashCase[] {
+  const random = createRandom(`crash cases ${seed}`)
+  const cases = POINTS.flatMap((point) =>
+    point.scenarios.flatMap((scenario) =>
+      READINGS.flatMap((reading) =>
+        MODES.map((mode): CrashCase => ({
+          point,
+          times: 1 + random.integer(point.timesMax),
+          scenario,
+          reading,
+          mode,
+          onRestart: random.integer(2) === 0 ? 'fence' : 'adopt',
+          seed: random.integer(1_000_000),
+        })),
+      ),
+    ),
+  )
+  return spreadOverPoints(cases.toSorted((one, other) => one.seed - other.seed))
+}
+
+/** Each point once before any comes again. */
+function spreadOverPoints(cases: readonly CrashCase[]): readonly CrashCase[] {
+  const byPoint = [...Map.groupBy(cases, ({ point }) => point).values()]
+  const rounds = Math.max(...byPoint.map((each) => each.length))
+  return Array.from({ length: rounds }, (_, round) => byPoint.flatMap((each) => each[round] ?? [])).flat()
+}
+
+export function nameCase({ point, times, scenario, reading, mode, onRestart }: CrashCase): string {
+  const where = `${point.phase} ${point.name}:${times}`
+  return `${where} (${scenario}, ${reading}, ${mode === 'hedge_mode' ? 'hedge' : 'one-way'}, ${onRestart})`
+}
+
+/** Lives that are killed as the case says, and one that ends in good order; then the books are compared. */
+export async function runCase(crash: CrashCase): Promise<CrashReport> {
+  const scenario = SCENARIOS[crash.scenario]
+  const { mode, reading, seed } = crash
+  const exchange = await CrashExchange.start({ seed, mode, reading, scenario })
+  const project = new Project()
+  writeCrashConfig(project, { mode, url: exchange.url, size: scenario.size, onRestart: crash.onRestart })
+  const lives = new Lives(project, exchange)
+  try {
+    await killLives(crash, lives)
+    const differences = await lives.endInOrder(crash)
+    return { case: crash, ...lives.counts(), fills: exchange.truth.fills.size, differences }
+  } catch (error) {
+    const differences = [error instanceof Error ? error.message : String(error)]
+    return { case: crash, ...lives.counts(), fills: exchange.truth.fills.size, differences }
+  } finally {
+    await lives.killLeft()
+    await exchange.stop()
+    project.remove()
+  }
+}
+
+/** What dies with a batch on the wire leaves a recovery the most to do. */
+const LEFT_IN_FLIGHT = 'wire.batch-place-order.sent:2'
+
+async function killLives({ point, times }: CrashCase, lives: Lives): Promise<void> {
+  const at = `${point.name}:${times}`
+  switch (point.phase) {
+    case 'trading':
+      return lives.killAt({ at })
+    case 'stopping':
+      return lives.killAt({ at, after: 'log.daemon.stopAsked.before', stopAfter: 'order.accepted' })
+    case 'recovering':
+      await lives.killAt({ at: LEFT_IN_FLIGHT })
+      await lives.killAt({ at })
+      return lives.killAt({ at })
+  }
+}
+
+interface Killing {
+  /** `name:n` of a point. */
+  readonly at: string
+  /** Counted from the moment that this point was reached. */
+  readonly after?: string
+  /** The event of the log after which it is told to stop. */
+  readonly stopAfter?: string
+}
+
+const PRELOAD = new URL('./watch-doors.ts', import.meta.url).href
+
+/** Far above what it takes to reach any point on a busy machine. */
+const REACH_MS_MAX = 30_000
+
+/** One daemon after the other on the same state and the same exchange. */
+class Lives {
+  readonly #project: Project
+  readonly #exchange: CrashExchange
+  readonly #runs: IntentdProcess[] = []
+  #kills = 0
+
+  constructor(project: Project, exchange: CrashExchange) {
+    this.#project = project
+    this.#exchange = exchange
+  }
+
+  /** @throws when the point is not reached: the case would prove nothing. */
+  async killAt({ at, after, stopAfter }: Killing): Promise<void> {
+    const run = this.#start({
+      INTENTD_CRASH_AT: at,
+      ...(after === undefined ? {} : { INTENTD_CRASH_AFTER: after }),
+    })
+    if (stopAfter !== undefined) {
+      await run.untilEvent(stopAfter)
+      run.kill('SIGTERM')
+    }
+    const timer = setTimeout(() => run.kill('SIGTERM'), REACH_MS_MAX)
+    const { code, signal } = await run.ended
+    clearTimeout(timer)
+    if (signal !== 'SIGKILL') throw new Error(`${at} was not reached (exit ${code ?? signal})${tail(run)}`)
+    this.#kills += 1
+  }
+
+  /** A last life recovers, trades again, and stops in good order: then nothing may differ. */
+  async endInOrder({ mode }: CrashCase): Promise<Differences> {
+    const run = this.#start({})
+    await run.untilEvent('daemon.running')
+    await run.untilEvent('order.accepted')
+    const { code } = await run.stop()
+    if (code !== 0) return [`the last life ended with ${code}${tail(run)}`]
+    return compareBooks({
+      journalFile: join(this.#project.directory, STATE, 'journal.sqlite'),
+      mode,
+      summary: run.summary,
+      truth: this.#exchange.truth,
+      uid: '1',
+    })
+  }
+
+  counts() {
+    const unknown = new Set(
+      this.#runs.flatMap((run) => run.events('order.unknown').map(({ clientOid }) => clientOid)),
+    )
+    const atStart = this.#runs.flatMap((run) =>
+      run.events('recovery.started').map(({ unknownOrders }) => Number(unknownOrders)),
+    )
+    return {
+      kills: this.#kills,
+      unknowns: unknown.size + atStart.reduce((sum, count) => sum + count, 0),
+      orders: this.#exchange.truth.orders.size,
+    }
+  }
+
+  async killLeft(): Promise<void> {
+    const last = this.#runs.at(-1)
+    if (last) await last.stop('SIGKILL')
+  }
+
+  #start(env: Readonly<Record<string, string>>): IntentdProcess {
+    const run = new IntentdProcess(['run', '-c', CONFIG_FILE, '--summary', 'json'], {
+      cwd: this.#project.directory,
+      env: { ...this.#exchange.credentials, ...env },
+      preload: PRELOAD,
+    })
+    this.#runs.push(run)
+    return run
+  }
+}
+
+function tail(run: IntentdProcess): string {
+  return `\n${[...run.stdout, ...run.stderr].slice(-10).join('\n')}`
+}

@@ -1,0 +1,122 @@
+import { readFileSync } from 'node:fs'
+import { type Project } from '../daemon/project.ts'
+import { type Mode, type Reading, SCENARIOS } from './scenario.ts'
+
+export const INSTRUMENTS = {
+  BTCUSDT: { tickSize: '0.1', lotSize: '0.001', minSize: '0.001', minNotional: '5' },
+  ETHUSDT: { tickSize: '0.01', lotSize: '0.01', minSize: '0.01', minNotional: '5' },
+}
+
+export const ACCOUNT = { productType: 'USDT-FUTURES', marginCoin: 'USDT', marginMode: 'crossed' } as const
+export const BALANCE = '100000000'
+
+/** Market time goes fast: quotes move through a ladder within a second. */
+export const MARKET = {
+  prices: { BTCUSDT: '60000', ETHUSDT: '3000' },
+  yearlyVolatility: 0.6,
+  stepMs: 100,
+  speed: 1200,
+}
+
+/** How late the exchange shows a fill, and how late the daemon thinks it may, ms. */
+export const FILL_LAG_MS = 100
+const FILL_VISIBILITY_MS = 200
+
+/** How long a signed request is good for, ms: as short as the configuration lets it be. */
+export const TOLERANCE_MS = 1000
+
+/** Beyond the tolerance, by as much as a busy machine may be wrong about the exchange's clock. */
+const HORIZON_MS = 1300
+
+const STRATEGY = new URL('./busy-strategy.ts', import.meta.url)
+
+/** Relative to the project. */
+export const CONFIG_FILE = 'config/crash.yaml'
+export const EXCHANGE_FILE = 'config/exchange.yaml'
+export const STATE = 'state'
+
+export interface CrashConfig {
+  readonly mode: Mode
+  readonly url: string
+  /** BTC an order of the busy strategy; ETH are ten times as many. */
+  readonly size: string
+  readonly onRestart: 'fence' | 'adopt'
+}
+
+export interface HostileExchange {
+  readonly mode: Mode
+  readonly reading: Reading
+  readonly seed: number
+}
+
+/** A daemon that trades a lot, and in which nothing waits longer than it must. */
+export function writeCrashConfig(project: Project, { mode, url, size, onRestart }: CrashConfig): void {
+  project.write('elsewhere/busy.ts', readFileSync(STRATEGY, 'utf8'))
+  const sizes = { BTCUSDT: Number(size), ETHUSDT: Number(size) * 10 }
+  const strategies = Object.entries(sizes).flatMap(([symbol, each]) => {
+    const name = symbol.toLowerCase().slice(0, 3)
+    writeStrategy(project, { id: `grid-${name}`, module: '../../strategies/grid.ts', symbol, size: each })
+    writeStrategy(project, { id: `busy-${name}`, module: '../../elsewhere/busy.ts', symbol, size: each })
+    return [`grid-${name}`, `busy-${name}`]
+  })
+  const main = {
+    name: 'crash',
+    environment: 'simulator',
+    exchange: { baseUrl: url, requestTimeoutMs: 300 },
+    account: { ...ACCOUNT, positionMode: mode },
+    instruments: INSTRUMENTS,
+    polling: { tickersMs: 100, positionsMs: 300, fillsMs: 150 },
+    risk: {
+      dataAgeMaxMs: 2000,
+      priceCollarRatio: 0.1,
+      openOrdersMax: 400,
+      orderNotionalMax: '100000000',
+      grossNotionalMax: '1000000000',
+    },
+    execution: { fillVisibilityMs: FILL_VISIBILITY_MS, acceptHorizonMs: HORIZON_MS, extraToleranceMs: 100 },
+    state: { directory: `../${STATE}` },
+    onStop: 'cancel',
+    onRestart,
+    strategies: strategies.map((id) => `crash/${id}.yaml`),
+  }
+  project.write(CONFIG_FILE, JSON.stringify(main, undefined, 2))
+}
+
+/** What `intentd simulate` is told: an exchange that drops requests, loses answers, and gives others late. */
+export function writeHostileExchange(project: Project, { mode, reading, seed }: HostileExchange): void {
+  const file = {
+    host: '127.0.0.1',
+    port: 0,
+    seed,
+    speed: MARKET.speed,
+    market: { startPrices: MARKET.prices, yearlyVolatility: MARKET.yearlyVolatility },
+    instruments: INSTRUMENTS,
+    accounts: [{ name: 'crash', ...ACCOUNT, positionMode: mode, startingBalance: BALANCE, leverage: 10 }],
+    idempotency: reading,
+    fillVisibilityLagMs: FILL_LAG_MS,
+    timestampToleranceMs: TOLERANCE_MS,
+    faults: SCENARIOS.hostile.faults.probability,
+  }
+  project.write(EXCHANGE_FILE, JSON.stringify(file, undefined, 2))
+}
+
+interface StrategyFile {
+  readonly id: string
+  readonly module: string
+  readonly symbol: string
+  readonly size: number
+}
+
+function writeStrategy(project: Project, { id, module, symbol, size }: StrategyFile): void {
+  const params = module.endsWith('grid.ts')
+    ? { spacingBps: 3, levels: 3, recentreAfterLevels: 2, size: String(size) }
+    : { size: String(size) }
+  const file = {
+    id,
+    module,
+    instruments: [symbol],
+    params,
+    risk: { positionMax: String(size * 20), orderSizeMax: String(size * 2), openOrdersMax: 100 },
+  }
+  project.write(`config/crash/${id}.yaml`, JSON.stringify(file))
+}

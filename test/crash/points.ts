@@ -1,0 +1,114 @@
+import { type ScenarioName, SCENARIOS } from './scenario.ts'
+
+/**
+ * Which life is killed at the point.
+ *
+ * `trading` the first one, from its start on · `stopping` one that was told to stop after it had traded ·
+ * `recovering` the two lives after one that died with a batch on the wire: the same point kills both.
+ */
+export type Phase = 'trading' | 'stopping' | 'recovering'
+
+/** A named point in one phase. */
+export interface CrashPoint {
+  readonly phase: Phase
+  /** As `watch-doors.ts` calls it. */
+  readonly name: string
+  /** Killed at the first up to this occurrence, drawn for each case; all are reached within seconds. */
+  readonly timesMax: number
+  /** Where it can be met. */
+  readonly scenarios: readonly ScenarioName[]
+}
+
+const ANYWHERE = Object.keys(SCENARIOS) as ScenarioName[]
+/** A time-out or a reset is what makes a call lost. */
+const UNRELIABLE: readonly ScenarioName[] = ['lost', 'late']
+
+const OPENING = [
+  ...around('file.mkdir.state'),
+  ...around('journal.lock'),
+  ...around('journal.layout'),
+  ...around('journal.meta'),
+  ...around('file.writeFile.daemon.pid'),
+  ...around('journal.load'),
+  'log.daemon.opened.before',
+  'wire.connected',
+  ...call('tickers'),
+  ...recordOf('boot'),
+  'log.recovery.started.before',
+]
+
+/** Every point, by phase. */
+export const POINTS: readonly CrashPoint[] = [
+  ...points('trading', 1, OPENING),
+  ...points('trading', 1, [...call('fills'), ...call('single-position'), 'log.daemon.running.before']),
+  ...points('trading', 6, [
+    ...around('journal.record.decision'),
+    ...around('journal.commit.decision'),
+    ...recordOf('send'),
+    ...call('batch-place-order'),
+    ...around('journal.record.outcome'),
+    ...around('journal.record.fills'),
+  ]),
+  ...points('trading', 3, [
+    ...recordOf('cancel'),
+    ...call('cancel-all-orders'),
+    ...around('journal.record.fence'),
+    ...recordOf('settle'),
+    ...around('journal.record.expire'),
+    ...around('journal.commit.expire'),
+    ...around('journal.commit.outcome'),
+  ]),
+  ...points('trading', 2, ['wire.batch-place-order.lost', 'wire.cancel-all-orders.lost'], UNRELIABLE),
+  ...points('stopping', 1, [
+    'log.daemon.stopAsked.before',
+    'log.daemon.stopping.before',
+    ...recordOf('cancel'),
+    ...call('cancel-all-orders'),
+    ...recordOf('settle'),
+    ...call('fills'),
+    ...call('single-position'),
+    'log.daemon.stopped.before',
+    ...around('journal.checkpoint.drop'),
+    ...around('journal.checkpoint'),
+    ...around('journal.prune'),
+    ...around('journal.commit.prune'),
+    ...around('journal.close'),
+    ...around('file.rm.daemon.pid'),
+    'log.run.summary.before',
+  ]),
+  ...points('recovering', 1, [
+    ...OPENING,
+    ...around('journal.record.outcome'),
+    ...around('journal.commit.outcome'),
+    ...call('fills'),
+    ...call('single-position'),
+    ...recordOf('cancel'),
+    ...call('cancel-all-orders'),
+    ...recordOf('settle'),
+    'log.daemon.running.before',
+  ]),
+]
+
+/** Before and after something that is done at once. */
+function around(name: string): readonly string[] {
+  return [`${name}.before`, `${name}.after`]
+}
+
+/** A record whose kind is always made durable at once. */
+function recordOf(kind: string): readonly string[] {
+  return [...around(`journal.record.${kind}`), ...around(`journal.commit.${kind}`)]
+}
+
+/** A request and its answer: the first byte out, the last one out, the head that comes in, and the last byte in. */
+function call(name: string): readonly string[] {
+  return ['first', 'sent', 'answer', 'answered'].map((stage) => `wire.${name}.${stage}`)
+}
+
+function points(
+  phase: Phase,
+  timesMax: number,
+  names: readonly string[],
+  scenarios: readonly ScenarioName[] = ANYWHERE,
+): readonly CrashPoint[] {
+  return names.map((name) => ({ phase, name, timesMax, scenarios }))
+}
