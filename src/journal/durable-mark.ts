@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs'
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { digest } from './record-chain.ts'
 
@@ -78,14 +78,17 @@ function toLine(fact: string): string {
   return `${text} ${digest(text).slice(0, CHECK_LENGTH)}\n`
 }
 
+/** Under another name until it is whole: a process that ends in the middle leaves no mark, not half of one. */
 function writeDurably(file: string, line: string): void {
-  const descriptor = openSync(file, 'w', 0o600)
+  const unfinished = `${file}.new`
+  const descriptor = openSync(unfinished, 'w', 0o600)
   try {
     writeSync(descriptor, line)
     fsyncSync(descriptor)
   } finally {
     closeSync(descriptor)
   }
+  renameSync(unfinished, file)
   syncDirectory(dirname(file))
 }
 

@@ -184,7 +184,7 @@ class Lives {
   #start(env: Readonly<Record<string, string>>): IntentdProcess {
     const run = new IntentdProcess(['run', '-c', CONFIG_FILE, '--summary', 'json'], {
       cwd: this.#project.directory,
-      env: { ...this.#exchange.credentials, ...env },
+      env: { ...this.#exchange.credentials, XDG_STATE_HOME: this.#project.directory, ...env },
       preload: PRELOAD,
     })
     this.#runs.push(run)

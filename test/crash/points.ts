@@ -25,46 +25,66 @@ const UNRELIABLE: readonly ScenarioName[] = ['lost', 'late']
 
 const OPENING = [
   ...around('file.mkdir.state'),
-  ...around('journal.lock'),
-  ...around('journal.layout'),
-  ...around('journal.meta'),
-  ...around('file.writeFile.daemon.pid'),
-  ...around('journal.load'),
+  ...around('lock.state.take'),
+  ...around('lock.state.name'),
+  ...around('lock.account.take'),
+  ...around('lock.account.name'),
+  ...around('journal.open'),
+  ...around('file.open.journal.sqlite.mark'),
   'log.daemon.opened.before',
   'wire.connected',
   ...call('tickers'),
-  ...recordOf('boot'),
+  ...durable('boot'),
   'log.recovery.started.before',
+]
+
+/** Only where there was no journal yet. */
+const MAKING = [
+  ...around('lock.state.layout'),
+  ...around('file.chmod.journal.sqlite'),
+  ...around('journal.layout'),
+  ...around('journal.meta'),
+  ...around('journal.commit.meta'),
+  ...around('file.open.journal.sqlite.mark.new'),
+  ...around('journal.mark.meta'),
+  ...around('file.rename.journal.sqlite.mark.new'),
+  ...around('file.sync'),
+]
+
+/** Only where there was one. */
+const VERIFYING = [
+  ...around('journal.verify.open'),
+  ...around('journal.verify.read'),
+  ...around('journal.verify.close'),
 ]
 
 /** Every point, by phase. */
 export const POINTS: readonly CrashPoint[] = [
-  ...points('trading', 1, OPENING),
+  ...points('trading', 1, [...MAKING, ...OPENING]),
   ...points('trading', 1, [...call('fills'), ...call('single-position'), 'log.daemon.running.before']),
   ...points('trading', 6, [
     ...around('journal.record.decision'),
     ...around('journal.commit.decision'),
-    ...recordOf('send'),
+    ...durable('send'),
     ...call('batch-place-order'),
     ...around('journal.record.outcome'),
     ...around('journal.record.fills'),
   ]),
   ...points('trading', 3, [
-    ...recordOf('cancel'),
+    ...durable('cancel'),
     ...call('cancel-all-orders'),
     ...around('journal.record.fence'),
-    ...recordOf('settle'),
+    ...durable('settle'),
     ...around('journal.record.expire'),
     ...around('journal.commit.expire'),
     ...around('journal.commit.outcome'),
   ]),
   ...points('trading', 2, ['wire.batch-place-order.lost', 'wire.cancel-all-orders.lost'], UNRELIABLE),
   ...points('stopping', 1, [
-    'log.daemon.stopAsked.before',
     'log.daemon.stopping.before',
-    ...recordOf('cancel'),
+    ...durable('cancel'),
     ...call('cancel-all-orders'),
-    ...recordOf('settle'),
+    ...durable('settle'),
     ...call('fills'),
     ...call('single-position'),
     'log.daemon.stopped.before',
@@ -72,19 +92,21 @@ export const POINTS: readonly CrashPoint[] = [
     ...around('journal.checkpoint'),
     ...around('journal.prune'),
     ...around('journal.commit.prune'),
+    ...around('journal.mark.prune'),
     ...around('journal.close'),
-    ...around('file.rm.daemon.pid'),
+    ...around('lock.account.close'),
+    ...around('lock.state.close'),
     'log.run.summary.before',
   ]),
   ...points('recovering', 1, [
+    ...VERIFYING,
     ...OPENING,
-    ...around('journal.record.outcome'),
-    ...around('journal.commit.outcome'),
+    ...durable('outcome'),
     ...call('fills'),
     ...call('single-position'),
-    ...recordOf('cancel'),
+    ...durable('cancel'),
     ...call('cancel-all-orders'),
-    ...recordOf('settle'),
+    ...durable('settle'),
     'log.daemon.running.before',
   ]),
 ]
@@ -94,9 +116,13 @@ function around(name: string): readonly string[] {
   return [`${name}.before`, `${name}.after`]
 }
 
-/** A record whose kind is always made durable at once. */
-function recordOf(kind: string): readonly string[] {
-  return [...around(`journal.record.${kind}`), ...around(`journal.commit.${kind}`)]
+/** A record that is made durable at once: written, committed, and marked as safe. */
+function durable(kind: string): readonly string[] {
+  return [
+    ...around(`journal.record.${kind}`),
+    ...around(`journal.commit.${kind}`),
+    ...around(`journal.mark.${kind}`),
+  ]
 }
 
 /** A request and its answer: the first byte out, the last one out, the head that comes in, and the last byte in. */

@@ -55,7 +55,7 @@ export async function killAtRandom({
   const tally = { kills: 0, killedRecovering: 0, unknowns: 0 }
   try {
     const { url } = await exchange.untilEvent('simulator.listening')
-    const env = credentialsFrom(exchange.stdout[0] ?? '')
+    const env = { ...credentialsFrom(exchange.stdout[0] ?? ''), XDG_STATE_HOME: cwd }
     writeCrashConfig(project, { mode, url: String(url), size: '0.01', onRestart: 'fence' })
     const start = () => new IntentdProcess(['run', '-c', CONFIG_FILE, '--summary', 'json'], { cwd, env })
     const random = createRandom(`random kills ${seed} ${mode} ${reading}`)

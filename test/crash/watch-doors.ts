@@ -13,7 +13,7 @@ import { syncBuiltinESMExports } from 'node:module'
 import { basename } from 'node:path'
 import { DatabaseSync, StatementSync } from 'node:sqlite'
 import { isMainThread } from 'node:worker_threads'
-import { nameOfStatement, StatementNames } from './statement-names.ts'
+import { StatementNames } from './statement-names.ts'
 
 const wanted = process.env['INTENTD_CRASH_AT']
 const after = process.env['INTENTD_CRASH_AFTER']
@@ -21,6 +21,7 @@ const traceFile = process.env['INTENTD_CRASH_TRACE']
 const [wantedName, wantedTimes] = splitPoint(wanted ?? ':')
 const trace = traceFile === undefined ? undefined : fs.openSync(traceFile, 'a')
 const { writeSync } = fs
+const names = new StatementNames()
 let times = 0
 let isArmed = after === undefined
 
@@ -61,19 +62,23 @@ function watch(
   })
 }
 
-/** The journal: each statement, and each commit under the kind of the last record that it makes durable. */
+/** The journal and the locks: each statement that changes something, and what it is made durable by. */
 function watchStatements(): void {
-  const names = new StatementNames()
-  watch(DatabaseSync.prototype, 'exec', ([sql]) => names.next(nameOfStatement(String(sql))))
-  watch(DatabaseSync.prototype, 'close', () => 'journal.close')
-  for (const method of ['run', 'all', 'get']) {
-    watch(StatementSync.prototype, method, (values, self) =>
-      self instanceof StatementSync ? names.next(nameOfStatement(self.sourceSQL, values)) : undefined,
-    )
+  const { prototype } = DatabaseSync
+  const prepare: unknown = Reflect.get(prototype, 'prepare')
+  Reflect.set(prototype, 'prepare', function (this: DatabaseSync, ...values: unknown[]): unknown {
+    const statement: unknown = Reflect.apply(prepare as DatabaseSync['prepare'], this, values)
+    names.own(this, statement)
+    return statement
+  })
+  watch(prototype, 'exec', ([sql], self) => names.ofText(self as DatabaseSync, String(sql)))
+  watch(prototype, 'close', (_, self) => names.ofClosing(self as DatabaseSync))
+  for (const method of ['run', 'all', 'get', 'iterate']) {
+    watch(StatementSync.prototype, method, (values, self) => names.ofStatement(self as StatementSync, values))
   }
 }
 
-/** Changes of files and directories, by the name of the file; and log lines, by their event. */
+/** Changes of files and directories, by the name of the file; the journal's mark; log lines, by their event. */
 function watchFiles(): void {
   for (const verb of ['writeFile', 'rm', 'rename', 'mkdir', 'chmod', 'open']) {
     watch(fs, `${verb}Sync`, ([path, flags]) => {
@@ -81,11 +86,15 @@ function watchFiles(): void {
       return changes ? `file.${verb}.${basename(String(path))}` : undefined
     })
   }
-  watch(fs, 'writeSync', ([, text]) => {
-    const event = /"event":"([\w.]+)"/.exec(String(text))?.[1]
-    return event === undefined ? undefined : `log.${event}`
-  })
+  watch(fs, 'fsyncSync', () => 'file.sync')
+  watch(fs, 'writeSync', ([, text]) => nameOfLine(String(text)))
   syncBuiltinESMExports()
+}
+
+function nameOfLine(text: string): string | undefined {
+  if (text.startsWith('intentd-mark')) return names.ofMark
+  const event = /"event":"([\w.]+)"/.exec(text)?.[1]
+  return event === undefined ? undefined : `log.${event}`
 }
 
 /** A request: its first byte, its last one, the head of its answer, and the answer's last byte. */
