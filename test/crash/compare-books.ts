@@ -1,8 +1,8 @@
-import { DatabaseSync } from 'node:sqlite'
 import { type JournalRecord } from '../../src/domain/record.ts'
 import { bookToJson } from '../../src/engine/book-json.ts'
 import { rebuildBook } from '../../src/engine/rebuild-book.ts'
 import { type RunSummary } from '../../src/daemon/summary.ts'
+import { JournalReader } from '../../src/journal/journal-reader.ts'
 import { openSqliteJournal } from '../../src/journal/sqlite-journal.ts'
 import { decimal } from '../../src/lib/decimal.ts'
 import {
@@ -25,13 +25,16 @@ export interface BooksToCompare {
   readonly summary: RunSummary
   readonly truth: ExchangeTruth
   readonly uid: string
+  /** Unix ms: the exchange has forgotten what ended long before. */
+  readonly rememberedSince?: number
 }
 
 /**
  * Three books of one account: the journal on disk, what the daemon said at its end, and the exchange's own
  * ledger. Compared order by order, fill by fill, and in money to the last digit.
  */
-export function compareBooks({ journalFile, mode, summary, truth, uid }: BooksToCompare): Differences {
+export function compareBooks(books: BooksToCompare): Differences {
+  const { journalFile, mode, summary, truth, uid, rememberedSince } = books
   const money = truth.money.get(`${uid} USDT`)
   if (!money) throw new Error('the exchange has no such account')
   const journal = openSqliteJournal({
@@ -46,7 +49,7 @@ export function compareBooks({ journalFile, mode, summary, truth, uid }: BooksTo
   return [
     ...findDisgraces(records),
     ...compareSends(records, truth.orders.values()),
-    ...compareFates(book, truth.orders.values()),
+    ...compareFates(book, truth.orders.values(), rememberedSince),
     ...compareFills(records, truth),
     ...comparePositions(book, truth, Object.keys(INSTRUMENTS)),
     ...compareMoney(book, money),
@@ -60,10 +63,10 @@ export function compareBooks({ journalFile, mode, summary, truth, uid }: BooksTo
 
 /** Those before the last checkpoint too. */
 function readAllRecords(file: string): readonly JournalRecord[] {
-  const database = new DatabaseSync(file, { readOnly: true })
-  const rows = database.prepare('SELECT body FROM records ORDER BY sequence').all()
-  database.close()
-  return rows.map((row) => JSON.parse(String(row['body'])) as JournalRecord)
+  const reader = new JournalReader(file)
+  const records = Array.from(reader.records(), ({ record }) => record)
+  reader.close()
+  return records
 }
 
 function compareSummary(

@@ -10,6 +10,7 @@ vi.setConfig({ testTimeout: 120_000 })
 
 /** Where a wrong order of things costs money; `npm run crash` has all of them. */
 const SAMPLE: readonly (readonly [Phase, string])[] = [
+  ['trading', 'file.rename.journal.sqlite.mark.new.before'],
   ['trading', 'journal.commit.send.before'],
   ['trading', 'journal.commit.send.after'],
   ['trading', 'wire.batch-place-order.sent'],

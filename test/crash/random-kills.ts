@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { join } from 'node:path'
+import { systemClock } from '../../src/lib/clock.ts'
 import { createRandom, type Random } from '../../src/lib/random.ts'
 import { openSqliteStore } from '../../src/simulator/core/sqlite-store.ts'
 import { IntentdProcess } from '../daemon/intentd-process.ts'
@@ -33,12 +34,13 @@ export interface RandomReport {
 
 /** The first account of `intentd simulate`. */
 const UID = '1000001'
+/** The exchange forgets an order that has ended after its idempotency window of twenty minutes. */
+const REMEMBERED_MS = 18 * 60_000
 const EXCHANGE_STATE = 'exchange.sqlite'
 
 /**
  * One daemon against `intentd simulate`, which loses answers and gives others late: killed again and again at
  * random moments while it trades, and compared with the exchange's own file when it has ended in good order.
- * The exchange forgets orders after twenty minutes: a run is shorter.
  */
 export async function killAtRandom({
   kills,
@@ -75,7 +77,10 @@ export async function killAtRandom({
     await exchange.stop()
     const truth = readTruth(join(cwd, EXCHANGE_STATE))
     const journalFile = join(cwd, STATE, 'journal.sqlite')
-    const differences = compareBooks({ journalFile, mode, summary: last.summary, truth, uid: UID })
+    const differences = compareBooks({
+      ...{ journalFile, mode, summary: last.summary, truth, uid: UID },
+      rememberedSince: systemClock.now() - REMEMBERED_MS,
+    })
     return {
       ...tally,
       orders: truth.orders.size,

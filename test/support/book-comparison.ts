@@ -5,7 +5,13 @@ import { type JournalRecord } from '../../src/domain/record.ts'
 import { accountHoldingOf, type Book } from '../../src/engine/book.ts'
 import { decimal, sumDecimals } from '../../src/lib/decimal.ts'
 import { orderIdText, tradeIdText } from '../../src/simulator/core/order.ts'
-import { type ExchangeTruth, type TrueFill, type TrueMoney, type TrueOrder } from './exchange-truth.ts'
+import {
+  type ExchangeTruth,
+  isOpenThere,
+  type TrueFill,
+  type TrueMoney,
+  type TrueOrder,
+} from './exchange-truth.ts'
 
 /** What differs between a book and the exchange's own, each difference in a sentence. */
 export type Differences = readonly string[]
@@ -13,8 +19,9 @@ export type Differences = readonly string[]
 /**
  * Order by order, once everything has come to rest: what the exchange made of a clientOid has the fate that
  * the book tells, at most one order of a clientOid had an effect, and no fate is open (ORD4, ORD5).
+ * @param rememberedSince Unix ms: what was sent before may have been forgotten there.
  */
-export function compareFates(book: Book, orders: Iterable<TrueOrder>): Differences {
+export function compareFates(book: Book, orders: Iterable<TrueOrder>, rememberedSince = 0): Differences {
   const ours = [...orders].filter(({ source }) => source === 'API')
   const there = Map.groupBy(ours, ({ clientOid }) => clientOid)
   return [
@@ -27,7 +34,9 @@ export function compareFates(book: Book, orders: Iterable<TrueOrder>): Differenc
       const seen = order.state === 'absent' ? copies.filter(hadEffect) : copies
       const wasNever = ['absent', 'rejected', 'expired'].includes(order.state)
       if (wasNever && seen.length > 0) return [`${clientOid} is ${order.state} and was at the exchange`]
-      if (!wasNever && copies.length === 0) return [`${clientOid} is ${order.state} and never was there`]
+      const isRemembered = order.firstSentAt >= rememberedSince
+      if (!wasNever && copies.length === 0 && isRemembered)
+        return [`${clientOid} is ${order.state} and never was there`]
       return []
     }),
   ]
@@ -43,12 +52,8 @@ function compareFate(book: Book, clientOid: string, copies: readonly TrueOrder[]
   return copies.some(isOpenThere) ? [`${clientOid} is ${known.state} here and rests there`] : []
 }
 
-export function hadEffect(order: TrueOrder): boolean {
+function hadEffect(order: TrueOrder): boolean {
   return order.filledLots > 0 || isOpenThere(order)
-}
-
-export function isOpenThere({ status }: TrueOrder): boolean {
-  return status !== 'filled' && status !== 'cancelled'
 }
 
 /** Fill by fill: each is in the journal once, under its order, with every number as it was booked there. */
