@@ -5,9 +5,10 @@ import { bookToJson } from '../engine/book-json.ts'
 import { createEngine, type Engine } from '../engine/engine.ts'
 import { type EngineCommand, type StopPolicy } from '../engine/event.ts'
 import { type EngineSettings } from '../engine/settings.ts'
-import { ClockOffset } from '../exchange/clock-offset.ts'
+import { type ClockOffset } from '../exchange/clock-offset.ts'
 import { ExchangeClient } from '../exchange/exchange-client.ts'
 import { Limiter } from '../exchange/limiter.ts'
+import { type TrustedClock } from '../exchange/trusted-clock.ts'
 import { type Journal } from '../journal/journal.ts'
 import { type Clock } from '../lib/clock.ts'
 import { Failure, messageOf } from '../lib/failure.ts'
@@ -47,7 +48,10 @@ export interface DaemonOptions {
   /** Where the exchange lives inside this process. */
   readonly embedded: EmbeddedExchange | undefined
   readonly logger: DaemonLogger
+  /** Never jumps; the daemon's own. */
   readonly clock: Clock
+  /** The same, with the exchange's, and whether both are sure. */
+  readonly trusted: TrustedClock
   readonly timers: Timers
   /** The journal is closed: another daemon may take the state over. */
   readonly onClosed: () => void
@@ -93,15 +97,14 @@ export class Daemon {
   #fatal: unknown
 
   constructor(options: DaemonOptions) {
-    const { config, settings, book, clock, timers, logger } = options
+    const { config, settings, book, clock, trusted, timers, logger } = options
+    const { offset } = trusted
     this.#options = options
     this.#startedAt = clock.now()
     this.#engine = createEngine(settings, book)
     this.#tally.adopt(book)
     this.#narrator = new Narrator({ logger, instruments: settings.instruments, clock })
-    const offset = new ClockOffset({
-      onJump: (jump) => logger.tell('error', 'clock.jumped', { ...jump }),
-    })
+    this.#listenToClock()
     this.#limiter = new Limiter({ clock, timers, use: config.exchange.limitsUse })
     this.#client = this.#createClient(offset)
     const onBroken = (error: unknown) => this.fail(error)
@@ -127,6 +130,7 @@ export class Daemon {
       client: this.#client,
       limiter: this.#limiter,
       clock,
+      isClockSure: () => trusted.isSure,
       isKilled: () => this.#fatal !== undefined || this.#killSwitch.isThrown() || book.killed !== undefined,
       dispatch,
       tickersReadAt: () => this.#tickersReadAt,
@@ -144,8 +148,7 @@ export class Daemon {
     this.#pollers = new Pollers({
       config,
       client: this.#client,
-      offset,
-      clock,
+      trusted,
       timers,
       dispatch,
       onTickers: (readAt) => {
@@ -268,6 +271,19 @@ export class Daemon {
         cancel()
         resolve()
       }
+    })
+  }
+
+  /** The core hears of a doubt at once; of its end with the next tickers. */
+  #listenToClock(): void {
+    const { trusted, logger } = this.#options
+    trusted.listen({
+      onDoubt: (movedMs) => {
+        logger.tell('warn', 'clock.moved', { movedMs })
+        this.#dispatch({ kind: 'clockDoubted', reason: `this machine's clock moved by ${movedMs} ms` })
+      },
+      onSettled: (verdict, jump) => logger.tell('warn', `clock.${verdict}`, { ...jump }),
+      onJump: (jump) => logger.tell('error', 'clock.jumped', { ...jump }),
     })
   }
 

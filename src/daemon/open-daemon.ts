@@ -2,6 +2,7 @@ import { type DaemonConfig, type LoadedConfig } from '../config/load-config.ts'
 import { type Credentials } from '../config/secrets.ts'
 import { rebuildBook } from '../engine/rebuild-book.ts'
 import { type EngineSettings } from '../engine/settings.ts'
+import { TrustedClock } from '../exchange/trusted-clock.ts'
 import { type Journal } from '../journal/journal.ts'
 import { openSqliteJournal } from '../journal/sqlite-journal.ts'
 import { type Clock } from '../lib/clock.ts'
@@ -34,6 +35,11 @@ export interface OpenDaemonOptions {
   readonly timers: Timers
 }
 
+/** From here on nobody reads the machine's clock, which may jump. */
+interface Opening extends OpenDaemonOptions {
+  readonly trusted: TrustedClock
+}
+
 /** A daemon that is ready to start. */
 export interface OpenedDaemon {
   readonly daemon: Daemon
@@ -45,7 +51,9 @@ export interface OpenedDaemon {
  * Everything a daemon stands on, from the ground up: strategies, state, journal, exchange.
  * @throws ConfigError for strategies that do not load; Failure for a state that is held or unreadable.
  */
-export async function openDaemon(options: OpenDaemonOptions): Promise<OpenedDaemon> {
+export async function openDaemon(given: OpenDaemonOptions): Promise<OpenedDaemon> {
+  const trusted = new TrustedClock(given.clock)
+  const options: Opening = { ...given, clock: trusted.clock, trusted }
   const { loaded, logger } = options
   const { config, documents } = loaded
   const strategies = await loadStrategies(config, documents, toInstruments(config))
@@ -73,7 +81,7 @@ interface Ground {
 }
 
 /** In this order: the state, the account, the journal, the exchange. What fails gives back what was taken. */
-async function openGround(options: OpenDaemonOptions, directory: string): Promise<Ground> {
+async function openGround(options: Opening, directory: string): Promise<Ground> {
   const taken: (() => void)[] = []
   const release = (): void => {
     for (const give of taken.splice(0).toReversed()) give()
@@ -108,7 +116,7 @@ function tellUnlocked(logger: DaemonLogger): (reason: string) => void {
   return (reason) => logger.tell('warn', 'account.unlocked', { reason })
 }
 
-function openJournal({ loaded: { config }, clock }: OpenDaemonOptions, directory: string): Journal {
+function openJournal({ loaded: { config }, clock }: Opening, directory: string): Journal {
   return openSqliteJournal({
     ...journalPlaceOf(config, directory),
     keepSince: () => clock.now() - RECORDS_KEPT_MS,
@@ -116,10 +124,10 @@ function openJournal({ loaded: { config }, clock }: OpenDaemonOptions, directory
 }
 
 async function assemble(
-  options: OpenDaemonOptions,
+  options: Opening,
   ground: Ground & { readonly strategies: readonly LoadedStrategy[] },
 ): Promise<OpenedDaemon> {
-  const { loaded, credentials, version, logger, clock, timers } = options
+  const { loaded, credentials, version, logger, clock, trusted, timers } = options
   const { config } = loaded
   const { directory, journal, embedded, strategies } = ground
   try {
@@ -142,7 +150,19 @@ async function assemble(
       strategies: strategies.map(({ id }) => id),
       state: directory,
     })
-    const parts = { config, settings, strategies, journal, book, access, embedded, logger, clock, timers }
+    const parts = {
+      config,
+      settings,
+      strategies,
+      journal,
+      book,
+      access,
+      embedded,
+      logger,
+      clock,
+      trusted,
+      timers,
+    }
     const daemon = new Daemon({ ...parts, directory, onClosed: ground.release })
     return { daemon, endsAt: () => embedded?.endsAt }
   } catch (error) {
@@ -151,7 +171,7 @@ async function assemble(
   }
 }
 
-async function embed(options: OpenDaemonOptions, directory: string): Promise<EmbeddedExchange | undefined> {
+async function embed(options: Opening, directory: string): Promise<EmbeddedExchange | undefined> {
   const { loaded, market, clock, timers, logger } = options
   const { config } = loaded
   if (!isEmbedded(config)) return undefined

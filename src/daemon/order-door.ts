@@ -13,6 +13,8 @@ export interface OrderDoorOptions {
   /** Looks at the kill switch, on the disk. */
   readonly isKilled: () => boolean
   readonly dispatch: (event: EngineEvent) => void
+  /** False while one of the clocks may have jumped: looked at right before the first byte. */
+  readonly isClockSure: () => boolean
   /** Monotonic ms when the ticker answer was in that is being handled just now; undefined at other times. */
   readonly tickersReadAt: () => number | undefined
   /** Right before the first byte of a batch, with the ticker answer that caused it. */
@@ -49,7 +51,7 @@ export class OrderDoor {
   }
 
   sendBatch(batch: Recorded<OutgoingBatch>): void {
-    const { client, clock, isKilled, dispatch, onWrite } = this.#options
+    const { client, clock, isClockSure, isKilled, dispatch, onWrite } = this.#options
     const grant = this.#takeGrant('batchPlaceOrder')
     const causedAt = this.#options.tickersReadAt()
     const sent = client.send(
@@ -57,6 +59,7 @@ export class OrderDoor {
       {
         ...(grant ? { grant } : {}),
         beforeWrite: () => {
+          if (!isClockSure()) return 'a clock may have jumped: the request could expire too late'
           // ORD7: what has become stale since it was granted is not sent.
           if (clock.now() > batch.validUntilAt) return 'the data it was decided on has become stale'
           if (isKilled()) return KILLED

@@ -1,8 +1,7 @@
 import { type DaemonConfig } from '../config/load-config.ts'
 import { type EngineEvent } from '../engine/event.ts'
-import { type ClockOffset } from '../exchange/clock-offset.ts'
 import { type ExchangeClient } from '../exchange/exchange-client.ts'
-import { type Clock } from '../lib/clock.ts'
+import { type TrustedClock } from '../exchange/trusted-clock.ts'
 import { messageOf } from '../lib/failure.ts'
 import { type Timers } from '../lib/timers.ts'
 import { Calendar } from '../market/calendar.ts'
@@ -19,8 +18,7 @@ const CALENDAR_RUN_TIMEOUT_MS = 10_000
 export interface PollersOptions {
   readonly config: DaemonConfig
   readonly client: ExchangeClient
-  readonly offset: ClockOffset
-  readonly clock: Clock
+  readonly trusted: TrustedClock
   readonly timers: Timers
   readonly dispatch: (event: EngineEvent) => void
   /** Just after new tickers were read, monotonic ms. */
@@ -78,7 +76,7 @@ export class Pollers {
 
   /** Reads all tickers once into the spare table; the core hears of the clock first, then of the prices. */
   async readTickers(): Promise<boolean> {
-    const { client, config, offset, clock, dispatch, onTickers, onHandled, onRead } = this.#options
+    const { client, config, trusted, dispatch, onTickers, onHandled, onRead } = this.#options
     const table = this.#buffers.spare()
     if (!table) return false
     const answer = await client.readTickers(table, config.account.productType)
@@ -90,9 +88,9 @@ export class Pollers {
       })
       return false
     }
-    onTickers(clock.monotonic())
+    onTickers(trusted.clock.monotonic())
     onRead('tickers')
-    dispatch({ kind: 'clockMeasured', offsetMs: offset.offsetMs })
+    this.#tellClock()
     // The core goes on looking at a later answer: to publish this one would have that table filled again.
     if (table.requestTime >= (this.#buffers.current?.requestTime ?? 0)) {
       this.#buffers.publish(table)
@@ -102,8 +100,15 @@ export class Pollers {
     return true
   }
 
+  #tellClock(): void {
+    const { trusted, dispatch } = this.#options
+    if (trusted.isSure) return dispatch({ kind: 'clockMeasured', offsetMs: trusted.offset.offsetMs })
+    dispatch({ kind: 'clockDoubted', reason: "the exchange's time is not confirmed yet" })
+  }
+
   #grid(what: string, intervalMs: number, poll: () => unknown): PollGrid {
-    const { clock, timers, onError } = this.#options
+    const { trusted, timers, onError } = this.#options
+    const { clock } = trusted
     return new PollGrid({
       intervalMs,
       poll: async () => {

@@ -9,6 +9,7 @@ import { reducesRisk } from '../risk/checks.ts'
 import { buildExposure, notionalAt, worstLots } from '../risk/exposure.ts'
 import { type RiskContext } from '../risk/risk-context.ts'
 import { accountHoldingOf, holdingOf, openOrdersOf } from './book.ts'
+import { clockDoubt } from './clock-gate.ts'
 import { type Core, instrumentOf } from './core.ts'
 import { type Lane } from './lane.ts'
 import { marketOf } from './market-view.ts'
@@ -79,6 +80,7 @@ function openDesk(core: Core, lane: Lane): (id: StrategyId) => RiskContext | und
       instrument,
       market,
       trading,
+      clockDoubt: clockDoubt(core),
       account: settings.limits,
       strategy: limits,
       holding,

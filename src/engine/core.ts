@@ -43,6 +43,9 @@ export interface Core {
   /** Unix ms, our clock, of the event that is being handled; and how far the exchange's clock is ahead. */
   now: number
   offsetMs: number | undefined
+  /** Unix ms, our clock, when that was last measured for sure; and why it is in doubt since. */
+  clockMeasuredAt: number
+  clockDoubt: string | undefined
   mode: Mode
   tickers: TickerTable | undefined
   snapshots: number
@@ -92,6 +95,8 @@ export function createCore(settings: EngineSettings, book: Book): Core {
     effects: [],
     now: 0,
     offsetMs: undefined,
+    clockMeasuredAt: 0,
+    clockDoubt: undefined,
     mode: 'starting',
     tickers: undefined,
     snapshots: 0,

@@ -4,6 +4,7 @@ import { answerCall, tendCalls } from './account-calls.ts'
 import { type Book } from './book.ts'
 import { answerCancel } from './cancel-answer.ts'
 import { sendCancel } from './cancel-all.ts'
+import { noteClockDoubted, noteClockMeasured } from './clock-gate.ts'
 import { writeCore } from './core-image.ts'
 import { announce, type Core, createCore, laneOf, record } from './core.ts'
 import { type Effect } from './effect.ts'
@@ -76,8 +77,9 @@ function handle(core: Core, event: EngineEvent): void {
     case 'started':
       return startLife(core)
     case 'clockMeasured':
-      core.offsetMs = event.offsetMs
-      return
+      return noteClockMeasured(core, event.offsetMs)
+    case 'clockDoubted':
+      return noteClockDoubted(core, event.reason)
     case 'snapshotTaken':
       return takeSnapshot(core, event.tickers)
     case 'decided':
@@ -129,6 +131,7 @@ function touchedBy(core: Core, event: EngineEvent): Iterable<string> {
     case 'snapshotTaken':
     case 'granted':
     case 'clockMeasured':
+    case 'clockDoubted':
     case 'feedRead':
     case 'callAnswered':
     case 'spaceMeasured':

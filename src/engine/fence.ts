@@ -1,6 +1,7 @@
 import { canRest, type Order } from '../domain/order.ts'
 import { openOrdersOf } from './book.ts'
 import { askForCancel, hasResting, isUnderCancel } from './cancel-wire.ts'
+import { clockDoubt } from './clock-gate.ts'
 import { announce, type Core, exchangeNow, record } from './core.ts'
 import { settleByEvidence } from './evidence.ts'
 import { fillsSince } from './fills-since.ts'
@@ -25,9 +26,9 @@ export function startFence(core: Core, lane: Lane, cause: FenceCause): void {
     .filter(({ unansweredAt }) => unansweredAt > 0)
     .reduce(
       (latest, order) => Math.max(latest, order.unansweredAt + core.settings.execution.acceptHorizonMs),
-      Math.max(exchangeNow(core), doubtedUntil(core)),
+      doubtedUntil(core),
     )
-  const notBefore = core.now + horizonAt - exchangeNow(core)
+  const notBefore = core.now + Math.max(0, horizonAt - exchangeNow(core))
   lane.state = 'fencing'
   lane.wantsBatchSince = undefined
   lane.wantsCancel = false
@@ -39,6 +40,7 @@ export function startFence(core: Core, lane: Lane, cause: FenceCause): void {
     cancels: needsCancel(core, lane, cause),
     survivors: [],
     notBefore,
+    horizonAt,
     patientUntil: notBefore + PATIENCE_MS,
     provedAt: 0,
     fillsReads: 0,
@@ -80,7 +82,7 @@ export function advanceFence(core: Core, lane: Lane): void {
     fence.patientUntil = Number.POSITIVE_INFINITY
     halt(core, lane.symbol, `orders stay unknown: no end of ${fence.stage}, begun for ${fence.cause} orders`)
   }
-  if (fence.stage === 'waiting' && core.now >= fence.notBefore) {
+  if (fence.stage === 'waiting' && core.now >= fence.notBefore && isPastHorizon(core, fence)) {
     fence.stage = fence.cancels ? 'cancelling' : 'settling'
     fence.provedAt = core.now
   }
@@ -88,6 +90,12 @@ export function advanceFence(core: Core, lane: Lane): void {
   if (fence.stage !== 'settling') return
   if (isProved(core, lane, fence)) finishFence(core, lane, fence)
   else askForReadings(core, lane, fence)
+}
+
+/** Judged by the clock as it is known now, not as it was when the fence began: either may have been set since. */
+function isPastHorizon(core: Core, { horizonAt }: Fence): boolean {
+  if (horizonAt === 0) return true
+  return clockDoubt(core) === undefined && exchangeNow(core) >= horizonAt
 }
 
 /** No cancel-all can come any more, and enough was read, late enough, to say what became of everything (A2, A5). */

@@ -32,6 +32,8 @@ export interface Fence {
   survivors: readonly OrderTerms[]
   /** Unix ms, our clock: the cancel-all is not sent earlier. */
   notBefore: number
+  /** Unix ms, exchange clock, which must be sure then: no request of an unknown order is accepted later. 0 for none. */
+  readonly horizonAt: number
   /** After this somebody must look. */
   patientUntil: number
   /** Unix ms, our clock, when the cancel-all was answered, or the wait ended; 0 before. */

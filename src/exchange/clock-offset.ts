@@ -16,6 +16,8 @@ export interface ClockJump {
 export interface ClockOffsetOptions {
   /** Called when the offset moved by more than {@link JUMP_MS}: one of the two clocks was set. */
   readonly onJump?: (jump: ClockJump) => void
+  /** Called when a doubt is over, however far the offset moved: fresh samples agree. */
+  readonly onSettled?: (jump: ClockJump) => void
 }
 
 /** Samples looked at; the best of them counts. At a few answers a second this forgets within a minute. */
@@ -45,19 +47,28 @@ interface Bounds {
  */
 export class ClockOffset {
   readonly #onJump: ((jump: ClockJump) => void) | undefined
+  readonly #onSettled: ((jump: ClockJump) => void) | undefined
   #samples: Bounds[] = []
   #next = 0
   #best: Bounds | undefined
   #suspect: Bounds | undefined
   #observedAt = 0
+  /** Unix ms, our clock: samples sent before say nothing any more, because our own clock was in doubt. */
+  #doubtedAt: number | undefined
 
-  constructor({ onJump }: ClockOffsetOptions = {}) {
+  constructor({ onJump, onSettled }: ClockOffsetOptions = {}) {
     this.#onJump = onJump
+    this.#onSettled = onSettled
   }
 
   /** False until the first sample: before it the two clocks are taken to agree. */
   get isKnown(): boolean {
     return this.#best !== undefined
+  }
+
+  /** False before the first sample, while one contradicts the estimate, and after {@link doubt}. */
+  get isSure(): boolean {
+    return this.isKnown && this.#doubtedAt === undefined && this.#suspect === undefined
   }
 
   /** Exchange clock less our clock, whole ms. Zero until the first sample. */
@@ -85,12 +96,30 @@ export class ClockOffset {
     return this.#best === undefined ? Number.POSITIVE_INFINITY : requestTime - this.#best.low
   }
 
+  /** Our own clock may have moved at `now` (Unix ms): only two fresh samples that agree are believed again. */
+  doubt(now: number): void {
+    if (!this.isKnown) return
+    this.#doubtedAt = now
+    this.#suspect = undefined
+  }
+
+  /** Our own clock was put forward by so many ms: everything measured with it moves along. */
+  followOurClock(forwardMs: number): void {
+    const shift = ({ low, high }: Bounds): Bounds => ({ low: low - forwardMs, high: high - forwardMs })
+    this.#samples = this.#samples.map(shift)
+    this.#best = this.#best && shift(this.#best)
+    this.#suspect = this.#suspect && shift(this.#suspect)
+    this.#observedAt += forwardMs
+  }
+
   observe({ requestTime, sentAt, receivedAt }: ClockSample): void {
     const low = requestTime - receivedAt - ROUNDING_MS
     const high = requestTime - sentAt + ROUNDING_MS
     if (!Number.isFinite(low) || !Number.isFinite(high) || low > high) return
+    if (this.#doubtedAt !== undefined && sentAt < this.#doubtedAt) return
     const bounds: Bounds = { low, high }
-    if (this.#best !== undefined && apart(bounds, this.#best) > STEP_MS) {
+    const isOdd = this.#best !== undefined && apart(bounds, this.#best) > STEP_MS
+    if (isOdd || this.#doubtedAt !== undefined) {
       this.#hold(bounds, receivedAt)
       return
     }
@@ -103,12 +132,15 @@ export class ClockOffset {
     this.#suspect = bounds
     if (suspect === undefined || apart(bounds, suspect) > STEP_MS) return
     const before = this.offsetMs
+    const wasDoubted = this.#doubtedAt !== undefined
+    this.#doubtedAt = undefined
     this.#samples = []
     this.#next = 0
     this.#suspect = undefined
     this.#remember(bounds, receivedAt)
     const movedMs = this.offsetMs - before
     if (Math.abs(movedMs) > JUMP_MS) this.#onJump?.({ movedMs, offsetMs: this.offsetMs })
+    if (wasDoubted) this.#onSettled?.({ movedMs, offsetMs: this.offsetMs })
   }
 
   #remember(bounds: Bounds, receivedAt: number): void {

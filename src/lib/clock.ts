@@ -6,6 +6,10 @@ export interface Clock {
   monotonic(): number
 }
 
+/**
+ * The machine's own. It may be set at any time: what lives longer than a moment asks a `SteadyClock`.
+ * `Date.now` is looked up at each call, so that a test's preload can set the clock of a whole process.
+ */
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),

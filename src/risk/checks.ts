@@ -17,6 +17,7 @@ export type RiskCheck = (intent: OrderIntent, context: RiskContext) => Objection
 /** The desk's checks, cheapest and most telling first; the first objection denies. */
 export const RISK_CHECKS: readonly RiskCheck[] = [
   checkPrecision,
+  checkClock,
   checkFreshness,
   checkTradingMode,
   checkInstrumentState,
@@ -42,6 +43,11 @@ function checkPrecision(intent: OrderIntent): Objection | undefined {
 
 function isPositiveInteger(value: number): boolean {
   return Number.isSafeInteger(value) && value > 0
+}
+
+/** An order's signature, horizon and window hang on the exchange's clock: not even a close leaves on a guess. */
+function checkClock(_: OrderIntent, { clockDoubt }: RiskContext): Objection | undefined {
+  return clockDoubt === undefined ? undefined : { code: 'CLOCK_UNSURE', detail: clockDoubt }
 }
 
 /** MKT1. */

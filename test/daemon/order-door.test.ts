@@ -23,6 +23,7 @@ function openDoor({ killed = false } = {}) {
     limiter: { request: () => undefined },
     clock: time,
     dispatch: (event) => events.push(event),
+    isClockSure: () => true,
     isKilled: () => killed,
     tickersReadAt: () => undefined,
     onWrite: () => {},

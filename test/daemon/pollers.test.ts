@@ -3,7 +3,7 @@ import { Pollers } from '../../src/daemon/pollers.ts'
 import { type TickerTable } from '../../src/domain/ticker-table.ts'
 import { type EngineEvent } from '../../src/engine/event.ts'
 import { type ExchangeClient } from '../../src/exchange/exchange-client.ts'
-import { ClockOffset } from '../../src/exchange/clock-offset.ts'
+import { TrustedClock } from '../../src/exchange/trusted-clock.ts'
 import { ManualTime } from '../support/manual-time.ts'
 import { MOMENT_AT } from '../support/market-moment.ts'
 
@@ -26,8 +26,7 @@ function openPollers(requestTimes: readonly number[]) {
       calendar: { funding: '0 0 0 * * *', dayRoll: '0 0 0 * * *', timezone: 'UTC' },
     } as ConstructorParameters<typeof Pollers>[0]['config'],
     client: client as ExchangeClient,
-    offset: new ClockOffset(),
-    clock: time,
+    trusted: new TrustedClock(time),
     timers: time,
     dispatch: (event) => events.push(event),
     onTickers: () => undefined,

@@ -111,6 +111,7 @@ export class EngineBench {
 
   /** 10,000.0 to 10,000.1, now, on every instrument. */
   price(bid = 10_000): void {
+    this.tell({ kind: 'clockMeasured', offsetMs: 0 })
     const tickers = new TickerTable(this.settings.instruments.size)
     tickers.readAt = this.now
     tickers.requestTime = this.now

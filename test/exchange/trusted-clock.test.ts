@@ -1,0 +1,109 @@
+import { describe, expect, test } from 'vitest'
+import { TrustedClock } from '../../src/exchange/trusted-clock.ts'
+import { ManualTime } from '../support/manual-time.ts'
+
+const AT = 1_700_000_000_000
+const AHEAD_MS = 700
+const MINUTE_MS = 60_000
+
+/** A machine and an exchange; the machine's clock can be set, and it can sleep. */
+function createWorld() {
+  const machine = new ManualTime(AT)
+  const trusted = new TrustedClock(machine)
+  const told: string[] = []
+  trusted.listen({
+    onDoubt: (movedMs) => told.push(`doubt ${movedMs}`),
+    onSettled: (verdict) => told.push(verdict),
+    onJump: ({ movedMs }) => told.push(`jump ${movedMs}`),
+  })
+  let exchangeAheadMs = AHEAD_MS
+  /** One answer of the exchange, 20 ms on its way. */
+  const hear = (): void => {
+    const sentAt = trusted.clock.now()
+    const requestTime = AT + machine.monotonic() + exchangeAheadMs
+    trusted.offset.observe({ requestTime, sentAt: sentAt - 10, receivedAt: sentAt + 10 })
+  }
+  const trueNow = (): number => AT + machine.monotonic() + exchangeAheadMs
+  /** Time that the monotonic clock does not count. */
+  const sleep = (ms: number): void => {
+    exchangeAheadMs += ms
+    machine.setClock(machine.now() + ms)
+  }
+  const setExchange = (ms: number): void => {
+    exchangeAheadMs += ms
+  }
+  hear()
+  return { machine, trusted, told, hear, sleep, setExchange, trueNow }
+}
+
+describe('the clock that is trusted', () => {
+  test.each([5 * MINUTE_MS, -5 * MINUTE_MS])(
+    'is in doubt after the machine’s was set by %i ms, until two answers agree',
+    async (byMs) => {
+      const { machine, trusted, told, hear } = createWorld()
+      machine.setClock(AT + byMs)
+
+      expect(trusted.isSure).toBe(false)
+      await machine.pass(100)
+      hear()
+      expect(trusted.isSure).toBe(false)
+      hear()
+
+      expect([trusted.isSure, trusted.clock.now(), trusted.offset.offsetMs]).toEqual([
+        true,
+        AT + 100,
+        AHEAD_MS,
+      ])
+      expect(told).toEqual([`doubt ${byMs}`, 'stepped'])
+    },
+  )
+
+  test('catches up after a sleep, and the exchange is as far ahead as it was', async () => {
+    const { machine, trusted, told, hear, sleep, trueNow } = createWorld()
+    sleep(10 * MINUTE_MS)
+
+    expect(trusted.isSure).toBe(false)
+    await machine.pass(100)
+    hear()
+    hear()
+
+    expect(trusted.clock.now()).toBe(AT + 10 * MINUTE_MS + 100)
+    expect(trusted.offset.exchangeNow(trusted.clock.now())).toBe(trueNow())
+    expect(told.at(-1)).toBe('slept')
+  })
+
+  test('does not believe an answer that was asked for before the doubt', () => {
+    const { machine, trusted } = createWorld()
+    const sentAt = trusted.clock.now() - 1
+    machine.setClock(AT + MINUTE_MS)
+    trusted.clock.now()
+
+    const stale = { requestTime: AT + AHEAD_MS, sentAt, receivedAt: sentAt + 10 }
+    for (let copy = 0; copy < 3; copy++) trusted.offset.observe(stale)
+
+    expect(trusted.isSure).toBe(false)
+  })
+
+  test('does not follow an exchange that sets its own clock', async () => {
+    const { machine, trusted, told, hear, setExchange } = createWorld()
+    setExchange(MINUTE_MS)
+
+    hear()
+    expect(trusted.isSure).toBe(false)
+    hear()
+    await machine.pass(50)
+
+    expect([trusted.isSure, trusted.clock.now()]).toEqual([true, AT + 50])
+    expect(told).toEqual([`jump ${MINUTE_MS}`])
+  })
+
+  test('is sure again after one odd answer that nothing confirms', () => {
+    const { trusted, hear, setExchange, told } = createWorld()
+    setExchange(MINUTE_MS)
+    hear()
+    setExchange(-MINUTE_MS)
+    hear()
+
+    expect([trusted.isSure, trusted.offset.offsetMs, told]).toEqual([true, AHEAD_MS, []])
+  })
+})
