@@ -105,7 +105,9 @@ export class Daemon {
     this.#tally.adopt(book)
     this.#narrator = new Narrator({ logger, instruments: settings.instruments, clock })
     this.#listenToClock()
-    this.#limiter = new Limiter({ clock, timers, use: config.exchange.limitsUse })
+    // An exchange of our own has forgotten the calls of the life before, and of a first life there are none.
+    const previousLifeEndedAt = options.embedded || book.epoch === 0 ? undefined : clock.monotonic()
+    this.#limiter = new Limiter({ clock, timers, use: config.exchange.limitsUse, previousLifeEndedAt })
     this.#client = this.#createClient(offset)
     const onBroken = (error: unknown) => this.fail(error)
     const onRead = (what: string) => this.#narrator.noteRead(what)

@@ -52,7 +52,9 @@ export class BottleneckPool implements TokenPool {
   }
 
   giveBack(tokens: number): void {
-    if (!this.#isStopped) void this.#limiter.incrementReservoir(tokens)
+    if (this.#isStopped) return
+    forgetWallClock(this.#limiter)
+    void this.#limiter.incrementReservoir(tokens)
   }
 
   putBack(): void {
@@ -71,6 +73,7 @@ export class BottleneckPool implements TokenPool {
   #fetch(): void {
     while (!this.#isStopped && this.#stock + this.#fetching < this.#options.stockMin) {
       this.#fetching++
+      forgetWallClock(this.#limiter)
       // The only way to fail is to be stopped, and then nobody wants the token any more.
       this.#limiter.schedule(() => this.#arrive()).catch(() => undefined)
     }
@@ -84,4 +87,13 @@ export class BottleneckPool implements TokenPool {
     }
     return Promise.resolve()
   }
+}
+
+/**
+ * Bottleneck spaces jobs by the machine's clock even where they need no space: set back by minutes, it would
+ * hold every job for as long. There is no public way to say that no job is due later than now. Source:
+ * bottleneck 2.19.5, `LocalDatastore.__register__`; the version is pinned, and a test steps the clock.
+ */
+function forgetWallClock(limiter: Bottleneck): void {
+  Object.assign((limiter as unknown as { readonly _store: object })._store, { _nextRequest: 0 })
 }

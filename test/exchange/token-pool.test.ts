@@ -1,0 +1,28 @@
+import { afterEach, expect, test, vi } from 'vitest'
+import { BottleneckPool } from '../../src/exchange/token-pool.ts'
+
+afterEach(() => void vi.restoreAllMocks())
+
+test('[LIM2] a machine clock that is set back does not hold tokens up', async () => {
+  const wall = Date.now()
+  const now = vi.spyOn(Date, 'now').mockReturnValue(wall)
+  let told: () => void = () => undefined
+  const pool = new BottleneckPool({ tokens: 2, stockMin: 1, onStock: () => told() })
+  const stocked = (): Promise<void> =>
+    new Promise((resolve) => {
+      told = resolve
+    })
+  await stocked()
+
+  now.mockReturnValue(wall - 300_000)
+  const next = stocked()
+  pool.take()
+  await next
+  const returned = stocked()
+  pool.take()
+  pool.giveBack(1)
+  await returned
+
+  expect(pool.stock).toBe(1)
+  await pool.stop()
+})
