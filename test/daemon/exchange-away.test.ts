@@ -49,3 +49,21 @@ test.concurrent('a stop while the exchange is down ends at once, and cleanly', a
   expect(code).toBe(0)
   expect(daemon.summary).toMatchObject({ clean: true, ordersSent: 0 })
 })
+
+test.concurrent('a second daemon on the account is refused in whatever directory, and told who trades it', async () => {
+  const project = projects.open()
+  const place = await findExchange(project)
+  const first = startDaemon(project, place)
+  await first.untilEvent('read.failed')
+
+  const second = startDaemon(project, place, ['--set', 'state.directory=elsewhere'])
+  const refused = await second.ended
+  await first.stop('SIGKILL')
+  const third = startDaemon(project, place, ['--set', 'state.directory=elsewhere'])
+  await third.untilEvent('read.failed')
+  await third.stop()
+
+  expect(refused.code).toBe(78)
+  expect(second.stderr.join('\n')).toMatch(/ACCOUNT_HELD: another daemon trades this account[^]*pid +\d+/)
+  expect(second.stderr.join('\n')).not.toContain(place.account.key)
+})
