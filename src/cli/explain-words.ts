@@ -36,7 +36,7 @@ export interface Story {
 /** By symbol. An instrument that the config does not list any more is told in ticks and lots. */
 export type Instruments = ReadonlyMap<string, Instrument>
 
-export function priceOf(instruments: Instruments, symbol: string, ticks: number | undefined): string {
+function priceOf(instruments: Instruments, symbol: string, ticks: number | undefined): string {
   if (ticks === undefined) return 'market'
   const tick = instruments.get(symbol)?.tick
   return tick ? formatOnGrid(tick, ticks) : `${ticks} ticks`
