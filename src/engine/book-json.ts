@@ -73,7 +73,10 @@ export function bookFromJson(json: unknown): Book {
   }
   // A checkpoint of before answers were told apart takes every request for unanswered.
   for (const order of stored.orders) {
-    storeOrder(book, { ...order, unansweredAt: order.unansweredAt ?? order.lastSentAt })
+    const { terms, state, orderId, ...rest } = order
+    const unansweredAt = order.unansweredAt ?? order.lastSentAt
+    // JSON leaves an orderId out that nobody told yet; its place among the fields stays, so that texts agree.
+    storeOrder(book, { terms, state, orderId, ...rest, unansweredAt })
   }
   for (const clientOid of stored.withdrawn) book.withdrawn.add(clientOid)
   for (const [key, money] of stored.money) book.money.set(key, moneyFromJson(money))

@@ -9,16 +9,28 @@ import { fillsSince } from './fills-since.ts'
 import { freshUntil } from './market-view.ts'
 import { type StrategySettings } from './settings.ts'
 
+/** By as much our idea of the exchange's clock may be wrong. */
+const CLOCK_ERROR_MS = 1000
+
 /**
  * New prices: every strategy with fresh data is asked to decide on the same moment (MKT1, MKT2). An answer
  * that was overtaken by a later one is not news any more.
  */
 export function takeSnapshot(core: Core, tickers: TickerTable): void {
-  if (core.tickers && tickers.requestTime < core.tickers.requestTime) return
+  if (isOvertaken(core, tickers)) return
   core.tickers = tickers
   askToDecide(core, core.settings.strategies.values())
   if (core.mode !== 'running' || !hasCrossedOrder(core)) return
   core.effects.push({ kind: 'readFills', sinceAt: fillsSince(core) })
+}
+
+/**
+ * Answers overtake each other by less than a wait for one. A known time further ahead than our idea of the
+ * exchange's clock was wrong, and would make every later answer look old until the clock had caught up.
+ */
+function isOvertaken(core: Core, { requestTime }: TickerTable): boolean {
+  const latestAt = core.tickers?.requestTime ?? 0
+  return requestTime < latestAt && latestAt <= exchangeNow(core) + CLOCK_ERROR_MS
 }
 
 /** Their own fills are as good a reason to decide again as new prices: the same prices, another position. */

@@ -109,12 +109,12 @@ export class EngineBench {
     return this
   }
 
-  /** 10,000.0 to 10,000.1, now, on every instrument. */
-  price(bid = 10_000): void {
+  /** 10,000.0 to 10,000.1, now, on every instrument; `requestTime`: what the answer says of the exchange's clock. */
+  price(bid = 10_000, requestTime = this.now): void {
     this.tell({ kind: 'clockMeasured', offsetMs: 0 })
     const tickers = new TickerTable(this.settings.instruments.size)
     tickers.readAt = this.now
-    tickers.requestTime = this.now
+    tickers.requestTime = requestTime
     const values = { bidPr: bid, askPr: bid + 0.1, lastPr: bid, ts: this.now }
     for (const symbol of this.settings.instruments.keys()) {
       const row = tickers.claimRow(symbol)

@@ -52,6 +52,7 @@ export class ExchangeTruth implements CoreStore {
   readonly fills = new Map<string, TrueFill>()
   /** By account and coin. */
   readonly money = new Map<string, TrueMoney>()
+  readonly #clientOids = new Set<string>()
   readonly #open = new Map<string, TrueOrder>()
   readonly #positions = new Map<string, TruePosition>()
   /** Called after every change of an order or a position. */
@@ -67,6 +68,10 @@ export class ExchangeTruth implements CoreStore {
     let hasChanged = false
     for (const row of changes) hasChanged = this.#take(row) || hasChanged
     if (hasChanged) this.onChange()
+  }
+
+  hasOrder(clientOid: string | undefined): boolean {
+    return clientOid !== undefined && this.#clientOids.has(clientOid)
   }
 
   get open(): Iterable<TrueOrder> {
@@ -89,6 +94,7 @@ export class ExchangeTruth implements CoreStore {
       const order = JSON.parse(json) as TrueOrder
       this.onOrder(order, this.orders.get(id))
       this.orders.set(id, order)
+      this.#clientOids.add(order.clientOid)
       if (order.status === 'filled' || order.status === 'cancelled') this.#open.delete(id)
       else this.#open.set(id, order)
       return true

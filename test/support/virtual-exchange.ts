@@ -32,6 +32,14 @@ export interface VirtualExchangeOptions {
   readonly moveTicks: number
 }
 
+export interface PlacedBatch {
+  readonly body: string
+  /** Unix ms, exchange clock as the client knew it when it signed. */
+  readonly signedAt: number
+  /** Somebody on the way has sent it a second time. */
+  readonly isCopy: boolean
+}
+
 const PRODUCT_TYPE = 'USDT-FUTURES'
 const MARGIN_COIN = 'USDT'
 const UID = '1'
@@ -89,12 +97,13 @@ export class VirtualExchange {
     return this.#options.time.now
   }
 
-  /** @param signedAt Unix ms, exchange clock as the client knew it when it signed. */
-  placeBatch(body: string, signedAt: number): Reply<BatchResult> {
+  placeBatch({ body, signedAt, isCopy }: PlacedBatch): Reply<BatchResult> {
     if (this.#isExpired(signedAt)) return EXPIRED
     const request = batchPlaceOrder.request.parse(JSON.parse(body))
     const { faults } = this.#options
-    const refused = request.orderList.filter(() => faults.strikes('itemRejected', 'item'))
+    const refused = request.orderList.filter(
+      (item) => !(isCopy && this.truth.hasOrder(item.clientOid)) && faults.strikes('itemRejected', 'item'),
+    )
     const orderList = request.orderList.filter((item) => !refused.includes(item))
     const reply: Reply<BatchResult> =
       orderList.length === 0
@@ -120,7 +129,7 @@ export class VirtualExchange {
     if (requestTime !== undefined && Math.abs(this.now - Number(requestTime)) > Number(receiveWindow)) {
       return { ok: false, code: '40078', message: 'outside the receive window' }
     }
-    if (this.#options.faults.strikes('cancelFailed', 'cancel')) return this.#failCancel(request.symbol ?? '')
+    if (this.#options.faults.strikes('cancelFailed', 'cancel')) return this.#failCancel(request.symbol)
     return this.core.cancelAllOrders({ uid: UID }, request, this.now)
   }
 
@@ -198,8 +207,8 @@ export class VirtualExchange {
   }
 
   /** Nothing is cancelled, and the answer says so, order by order. */
-  #failCancel(symbol: string): Reply<BatchResult> {
-    const open = this.ledger().openOrders.filter((order) => order.symbol === symbol)
+  #failCancel(symbol: string | undefined): Reply<BatchResult> {
+    const open = this.ledger().openOrders.filter((order) => symbol === undefined || order.symbol === symbol)
     const failureList = open.map(({ orderId, clientOid }) => ({
       orderId,
       clientOid,
@@ -226,7 +235,7 @@ function indexOfState(text: string | null | undefined): number {
 /** What a client makes of a reply, by the class of its code. */
 export function toAnswer<Data>(
   reply: Reply<Data>,
-  times: { readonly receivedAt: number; readonly requestTime: number },
+  times: { readonly receivedAt: number; readonly requestTime?: number },
 ): Answer<Data> {
   if (reply.ok) return { kind: 'accepted', data: reply.data, ...times }
   const { code, message } = reply

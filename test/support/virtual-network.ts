@@ -1,7 +1,10 @@
 import { type Answer } from '../../src/domain/answer.ts'
+import { type ClockSample } from '../../src/exchange/clock-offset.ts'
+import { type EndpointName } from '../../src/protocol/endpoints.ts'
 import { type Reply } from '../../src/simulator/core/reply.ts'
+import { readGarbled, readPage } from './garbled-answer.ts'
 import { toAnswer } from './virtual-exchange.ts'
-import { type VirtualFaults } from './virtual-faults.ts'
+import { type FaultKind, type VirtualFaults } from './virtual-faults.ts'
 import { type VirtualTime } from './virtual-time.ts'
 
 export interface VirtualNetworkOptions {
@@ -15,19 +18,40 @@ export interface VirtualNetworkOptions {
 
 /** One call: what the exchange does when it arrives, and who hears the answer. */
 export interface VirtualCall<Data> {
-  /** Names the stream of random numbers that its faults are drawn from. */
-  readonly site: string
-  readonly perform: () => Reply<Data>
+  /** The endpoint; it names the stream of random numbers that the call's faults are drawn from. */
+  readonly site: EndpointName
+  /** @param isCopy somebody on the way has sent it a second time. */
+  readonly perform: (isCopy: boolean) => Reply<Data>
   /** Our clock, for the answer's times. */
   readonly ourNow: () => number
+  /** Hears the exchange's time of each answer, and ours of both ends of the call. */
+  readonly onTime?: (sample: ClockSample) => void
   /** Heard once; twice where the answer is delivered twice; not at all once its process has died. */
   readonly hear: (answer: Answer<Data>) => void
 }
+
+interface CallOnWire<Data> extends VirtualCall<Data> {
+  /** Everything about a call is drawn by its number at the site. */
+  readonly n: number
+  /** Unix ms, our clock. */
+  readonly sentAt: number
+  /** Heard by a client that still waits. */
+  readonly answered: (answer: Answer<Data>) => void
+}
+
+/** How long a storm of 429s and an outage last, ms. */
+const STORM_MS = [500, 5000] as const
+const OUTAGE_MS = [1000, 12_000] as const
+/** How wrong the time of an answer may be, ms. */
+const WRONG_MS = 180_000
 
 /** Between a client and the exchange: it delays, loses, repeats, and answers in the exchange's name. */
 export class VirtualNetwork {
   readonly #options: VirtualNetworkOptions
   readonly #calls = new Map<string, number>()
+  /** Unix ms, exchange clock: until then, by site, every call is one too many; and until then nothing passes. */
+  readonly #stormUntil = new Map<string, number>()
+  #outageUntil = 0
   /** Hears what the exchange made of each call that reached it, before anything happens to the answer. */
   onReply: (site: string, reply: Reply<unknown>) => void = () => undefined
 
@@ -37,40 +61,98 @@ export class VirtualNetwork {
 
   send<Data>(call: VirtualCall<Data>): void {
     const { time, faults, requestTimeoutMs } = this.#options
-    const { site } = call
-    // Everything about a call is drawn by its number at the site.
+    const { site, ourNow } = call
     const n = this.#calls.get(site) ?? 0
     this.#calls.set(site, n + 1)
-    const answered = once(call)
-    if (faults.strikes('refusedConnection', site, n)) {
-      time.after(this.#latency(site, n), () => answered(notSent(call.ourNow())))
-      return
-    }
-    time.after(requestTimeoutMs, () => answered(timedOut(call.ourNow())))
-    if (faults.strikes('requestLost', site, n)) return
+    const wire = { ...call, n, sentAt: ourNow(), answered: once(call) }
+    const quickly = (make: () => Answer<Data>): void =>
+      time.after(this.#latency(site, n), () => wire.answered(make()))
+    if (faults.strikes('refusedConnection', site, n)) return quickly(() => notSent(ourNow()))
+    time.after(requestTimeoutMs, () => wire.answered(lost('timeout', ourNow())))
+    if (this.#isOut(site, n) || faults.strikes('requestLost', site, n)) return
+    if (faults.strikes('requestCut', site, n)) return quickly(() => lost('connectionLost', ourNow()))
     const arrives = faults.strikes('requestLate', site, n) ? this.#late() : this.#latency(site, n)
-    time.after(arrives, () => this.#arrive(call, n, answered))
+    time.after(arrives, () => this.#arrive(wire))
   }
 
-  #arrive<Data>(call: VirtualCall<Data>, n: number, answered: (answer: Answer<Data>) => void): void {
+  #arrive<Data>(call: CallOnWire<Data>): void {
     const { time, faults } = this.#options
-    const { site } = call
+    const { site, n, answered, ourNow } = call
     const requestTime = time.now
     const latencyMs = this.#latency(`${site}/answer`, n)
-    const answer = (make: () => Answer<Data>): void => time.after(latencyMs, () => answered(make()))
-    if (faults.strikes('serverErrorBefore', site, n)) return answer(() => brokenServer(call.ourNow()))
-    if (faults.strikes('rateLimited', site, n)) return answer(() => tooMany(call.ourNow()))
-    const reply = call.perform()
-    this.onReply(site, reply)
-    if (faults.strikes('answerLost', site, n)) return
-    if (faults.strikes('serverErrorAfter', site, n)) return answer(() => brokenServer(call.ourNow()))
-    if (faults.strikes('rateLimitedAfter', site, n)) return answer(() => tooMany(call.ourNow()))
-    const made = (): Answer<Data> => toAnswer(reply, { receivedAt: call.ourNow(), requestTime })
+    const turnedAway = this.#turnAway(call)
+    if (turnedAway) return time.after(latencyMs, () => answered(turnedAway(ourNow())))
+    const reply = this.#perform(call)
+    if (this.#isOut(site, n) || faults.strikes('answerLost', site, n)) return
+    const spoilt = this.#spoil(call, reply, requestTime)
+    if (spoilt) return time.after(latencyMs, () => answered(spoilt(ourNow())))
+    const wrongMs = faults.strikes('timeWrong', site, n) ? faults.severity(-WRONG_MS, WRONG_MS) : 0
+    const made = (): Answer<Data> => {
+      const times = { receivedAt: ourNow(), requestTime: requestTime + wrongMs }
+      call.onTime?.({ ...times, sentAt: call.sentAt })
+      return toAnswer(reply, times)
+    }
     const isTwice = faults.strikes('answerTwice', site, n)
     time.after(faults.strikes('answerLate', site, n) ? this.#late() : latencyMs, () => {
       answered(made())
       if (isTwice) time.after(this.#latency(`${site}/again`, n), () => call.hear(made()))
     })
+  }
+
+  /** What answers instead of the exchange, which never sees the call. */
+  #turnAway<Data>({ site, n }: CallOnWire<Data>): ((receivedAt: number) => Answer<never>) | undefined {
+    const { faults } = this.#options
+    const strikes = (fault: FaultKind): boolean => faults.strikes(fault, site, n)
+    if (this.#isStorming(site, n) || strikes('rateLimited')) return tooMany
+    if (strikes('serverErrorBefore')) return brokenServer
+    if (strikes('ambiguousBefore')) return ambiguous
+    if (strikes('requestRefused')) return refused
+    if (strikes('gatewayPage')) {
+      const status = faults.severity(0, 2) === 0 ? 403 : 302
+      return (receivedAt) => readPage(site, status, receivedAt)
+    }
+    return undefined
+  }
+
+  #perform<Data>(call: CallOnWire<Data>): Reply<Data> {
+    const { site, n, perform } = call
+    // A balancer that tries again answers with what the second copy met.
+    const isTwice = this.#options.faults.strikes('requestTwice', site, n)
+    if (isTwice) perform(false)
+    const reply = perform(isTwice)
+    this.onReply(site, reply)
+    return reply
+  }
+
+  /** What becomes of the answer on its way back; the exchange has done what it was asked. */
+  #spoil<Data>(
+    { site, n }: CallOnWire<Data>,
+    reply: Reply<Data>,
+    requestTime: number,
+  ): ((receivedAt: number) => Answer<Data>) | undefined {
+    const { faults } = this.#options
+    const strikes = (fault: FaultKind): boolean => faults.strikes(fault, site, n)
+    if (strikes('serverErrorAfter')) return brokenServer
+    if (strikes('rateLimitedAfter')) return tooMany
+    if (strikes('ambiguousAfter')) return ambiguous
+    if (strikes('answerCut')) return (receivedAt) => lost('connectionLost', receivedAt)
+    if (!strikes('answerGarbled')) return undefined
+    const way = faults.severity(0, 1_000_000)
+    return (receivedAt) => readGarbled({ reply, endpoint: site, requestTime, receivedAt, way })
+  }
+
+  #isStorming(site: string, n: number): boolean {
+    const { faults, time } = this.#options
+    if (faults.strikes('rateStorm', site, n)) {
+      this.#stormUntil.set(site, time.now + faults.severity(...STORM_MS))
+    }
+    return faults.isOn && time.now < (this.#stormUntil.get(site) ?? 0)
+  }
+
+  #isOut(site: string, n: number): boolean {
+    const { faults, time } = this.#options
+    if (faults.strikes('outage', site, n)) this.#outageUntil = time.now + faults.severity(...OUTAGE_MS)
+    return faults.isOn && time.now < this.#outageUntil
   }
 
   #latency(site: string, n: number): number {
@@ -94,33 +176,27 @@ function once<Data>(call: VirtualCall<Data>): (answer: Answer<Data>) => void {
 }
 
 function notSent(receivedAt: number): Answer<never> {
-  return {
-    kind: 'refused',
-    class: 'notSent',
-    code: 'CONNECTION_REFUSED',
-    topic: 'system',
-    message: '',
-    status: undefined,
-    receivedAt,
-  }
+  const reason = { code: 'CONNECTION_REFUSED', topic: 'system', message: '' } as const
+  return { kind: 'refused', class: 'notSent', ...reason, status: undefined, receivedAt }
 }
 
-function timedOut(receivedAt: number): Answer<never> {
-  return { kind: 'unknown', cause: 'timeout', code: '', message: '', status: undefined, receivedAt }
+function lost(cause: 'timeout' | 'connectionLost', receivedAt: number): Answer<never> {
+  return { kind: 'unknown', cause, code: '', message: '', status: undefined, receivedAt }
 }
 
 function brokenServer(receivedAt: number): Answer<never> {
   return { kind: 'unknown', cause: 'serverError', code: '', message: '', status: 502, receivedAt }
 }
 
+function ambiguous(receivedAt: number): Answer<never> {
+  return toAnswer({ ok: false, code: '40725', message: 'service return an error' }, { receivedAt })
+}
+
+function refused(receivedAt: number): Answer<never> {
+  return toAnswer({ ok: false, code: '40017', message: 'Parameter verification failed' }, { receivedAt })
+}
+
 function tooMany(receivedAt: number): Answer<never> {
-  return {
-    kind: 'refused',
-    class: 'retry',
-    code: '429',
-    topic: 'rate',
-    message: 'Too Many Requests',
-    status: 429,
-    receivedAt,
-  }
+  const reason = { code: '429', topic: 'rate', message: 'Too Many Requests' } as const
+  return { kind: 'refused', class: 'retry', ...reason, status: 429, receivedAt }
 }

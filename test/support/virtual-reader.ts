@@ -1,8 +1,10 @@
+import { type Answer } from '../../src/domain/answer.ts'
 import { type Instrument, type PositionMode } from '../../src/domain/instrument.ts'
 import { type Fill } from '../../src/domain/fill.ts'
 import { type PositionRow } from '../../src/domain/position.ts'
 import { type EngineEvent } from '../../src/engine/event.ts'
 import { toFill } from '../../src/exchange/wire-fill.ts'
+import { type ClockSample } from '../../src/exchange/clock-offset.ts'
 import { type Clock } from '../../src/lib/clock.ts'
 import { parseOnGrid } from '../../src/lib/grid.ts'
 import { type WireFill } from '../../src/protocol/futures/order-fills.ts'
@@ -21,8 +23,9 @@ export interface VirtualReaderOptions {
   /** Fills a page: small, so that pages race with fills. */
   readonly pageFills: number
   readonly dispatch: (event: EngineEvent) => void
-  /** False once the process has died. */
-  readonly isAlive: () => boolean
+  /** Something reaches the process, which may stand still or be dead. */
+  readonly enter: (happens: () => void) => void
+  readonly onTime: (sample: ClockSample) => void
 }
 
 /** Reads fills and positions as the daemon's account reader does: one read of a kind at a time. */
@@ -48,28 +51,48 @@ export class VirtualReader {
   readPosition(symbol: string): void {
     const name = `position ${symbol}`
     this.#once(name, () => {
-      const { network, limiter, exchange, clock, isAlive } = this.#options
+      const { network, limiter, exchange, clock, enter, onTime } = this.#options
       const requestedAt = clock.now()
       limiter.request('singlePosition', () =>
         network.send({
           site: 'singlePosition',
           perform: () => exchange.position(symbol),
           ourNow: () => clock.now(),
-          hear: onlyOnce((answer) => {
-            if (!isAlive()) return
-            if (answer.kind === 'accepted') {
-              const rows = answer.data.map((row) => this.#toRow(symbol, row))
-              const exchangeTime = answer.requestTime ?? 0
-              this.#end(name, { kind: 'positionRead', reading: { symbol, rows, requestedAt, exchangeTime } })
-            } else this.#end(name, { kind: 'readFailed', what: name, reason: answer.kind })
-          }),
+          onTime,
+          hear: onlyOnce((answer) => enter(() => this.#takePosition(symbol, requestedAt, answer))),
         }),
       )
     })
   }
 
+  #takePosition(symbol: string, requestedAt: number, answer: Answer<WirePosition[]>): void {
+    const name = `position ${symbol}`
+    if (answer.kind !== 'accepted') return this.#fail(name, answer.kind)
+    const rows = answer.data.map((row) => this.#toRow(symbol, row))
+    const exchangeTime = answer.requestTime ?? 0
+    this.#end(name, { kind: 'positionRead', reading: { symbol, rows, requestedAt, exchangeTime } })
+  }
+
+  #takePage(read: FillsRead, answer: Answer<{ readonly fillList: readonly WireFill[] }>): void {
+    if (answer.kind !== 'accepted') return this.#fail('fills', answer.kind)
+    const { fillList } = answer.data
+    for (const row of fillList) read.rows.set(row.tradeId, row)
+    const exchangeTime = read.exchangeTime ?? answer.requestTime ?? 0
+    const last = fillList.at(-1)
+    if (last !== undefined && fillList.length === this.#options.pageFills) {
+      return this.#readPage({ ...read, exchangeTime, idLessThan: last.tradeId })
+    }
+    const { requestedAt, sinceAt } = read
+    const fills = [...read.rows.values()].map((row) => this.#toFill(row)).sort(byTime)
+    this.#end('fills', { kind: 'fillsRead', reading: { fills, sinceAt, requestedAt, exchangeTime } })
+  }
+
+  #fail(what: string, reason: string): void {
+    this.#end(what, { kind: 'readFailed', what, reason })
+  }
+
   #readPage(read: FillsRead): void {
-    const { network, limiter, exchange, clock, isAlive, pageFills } = this.#options
+    const { network, limiter, exchange, clock, enter, onTime, pageFills } = this.#options
     const { idLessThan, sinceAt } = read
     limiter.request('orderFills', () =>
       network.send({
@@ -81,22 +104,8 @@ export class VirtualReader {
             ...(idLessThan === undefined ? {} : { idLessThan }),
           }),
         ourNow: () => clock.now(),
-        hear: onlyOnce((answer) => {
-          if (!isAlive()) return
-          if (answer.kind !== 'accepted') {
-            return this.#end('fills', { kind: 'readFailed', what: 'fills', reason: answer.kind })
-          }
-          const { fillList } = answer.data
-          for (const row of fillList) read.rows.set(row.tradeId, row)
-          const exchangeTime = read.exchangeTime ?? answer.requestTime ?? 0
-          const last = fillList.at(-1)
-          if (last !== undefined && fillList.length === pageFills) {
-            return this.#readPage({ ...read, exchangeTime, idLessThan: last.tradeId })
-          }
-          const { requestedAt } = read
-          const fills = [...read.rows.values()].map((row) => this.#toFill(row)).sort(byTime)
-          this.#end('fills', { kind: 'fillsRead', reading: { fills, sinceAt, requestedAt, exchangeTime } })
-        }),
+        onTime,
+        hear: onlyOnce((answer) => enter(() => this.#takePage(read, answer))),
       }),
     )
   }
@@ -143,11 +152,12 @@ export class VirtualReader {
 }
 
 /** An answer that comes twice would begin two readings. */
-function onlyOnce<Value>(hear: (value: Value) => void): (value: Value) => void {
+export function onlyOnce<Value>(hear: (value: Value) => void): (value: Value) => void {
   let isHeard = false
   return (value) => {
-    if (!isHeard) hear(value)
+    if (isHeard) return
     isHeard = true
+    hear(value)
   }
 }
 

@@ -1,5 +1,5 @@
+import { type Answer } from '../../src/domain/answer.ts'
 import { type StrategyId } from '../../src/domain/ids.ts'
-import { type PositionMode } from '../../src/domain/instrument.ts'
 import { type JournalRecord } from '../../src/domain/record.ts'
 import { type Snapshot } from '../../src/domain/snapshot.ts'
 import { TickerTable } from '../../src/domain/ticker-table.ts'
@@ -10,16 +10,17 @@ import { type EngineEvent, type StopPolicy } from '../../src/engine/event.ts'
 import { rebuildBook } from '../../src/engine/rebuild-book.ts'
 import { type EngineSettings } from '../../src/engine/settings.ts'
 import { MemoryJournal } from './memory-journal.ts'
-import { type Clock } from '../../src/lib/clock.ts'
+import { type Clock, createSteadyClock } from '../../src/lib/clock.ts'
+import { ClockOffset } from '../../src/exchange/clock-offset.ts'
 import { unreachable } from '../../src/lib/unreachable.ts'
 import { type Strategy } from '../../src/strategy/define-strategy.ts'
 import { createStrategyRunner, type StrategyRunner } from '../../src/strategy/strategy-runner.ts'
 import { type VirtualExchange } from './virtual-exchange.ts'
 import { type VirtualFaults } from './virtual-faults.ts'
 import { VirtualLimiter } from './virtual-limiter.ts'
-import { type VirtualNetwork } from './virtual-network.ts'
-import { VirtualReader } from './virtual-reader.ts'
-import { type VirtualTime } from './virtual-time.ts'
+import { type VirtualCall, type VirtualNetwork } from './virtual-network.ts'
+import { onlyOnce, VirtualReader } from './virtual-reader.ts'
+import { VirtualClock, type VirtualTime } from './virtual-time.ts'
 
 /** How often the shell looks, ms. */
 export interface VirtualPolling {
@@ -53,6 +54,10 @@ export interface VirtualShellOptions {
   readonly pageFills: number
   /** How far our clock is ahead of the exchange's, ms. */
   readonly skewMs: number
+  /** By how much it is too quick, in millionths. */
+  readonly driftPpm: number
+  /** Whether nothing can be written just now. */
+  readonly isDiskFull: () => boolean
   readonly watchers: readonly ShellWatcher[]
 }
 
@@ -63,7 +68,19 @@ interface Life {
   readonly engine: Engine
   readonly runners: ReadonlyMap<StrategyId, StrategyRunner>
   readonly reader: VirtualReader
+  /** Our machine's clock as it was when the process began: it does not step with it. */
+  readonly clock: Clock
+  /** Exchange clock less ours, as far as answers have shown it. */
+  readonly offset: ClockOffset
   readonly queue: EngineEvent[]
+  /** Effects of the last step that are not performed yet. */
+  readonly effects: Effect[]
+  /** What reached the process while it stood still. */
+  readonly inbox: (() => void)[]
+  /** Unix ms, exchange clock: the process stands still until then. */
+  stalledUntil: number
+  /** So many effects from now the process stands still, for so long. */
+  stallIn: { effects: number; readonly forMs: number } | undefined
   /** What the core decides on. */
   tickers: TickerTable | undefined
   effectsLeft: number
@@ -72,8 +89,8 @@ interface Life {
   isOver: boolean
 }
 
-/** Two latencies of a call that nothing delayed. */
-const QUICK_MS = 100
+/** How long a slow disk makes a durable record wait, ms. */
+const SLOW_SYNC_MS = [5, 2500] as const
 
 class ProcessDied extends Error {
   override readonly name = 'ProcessDied'
@@ -81,23 +98,27 @@ class ProcessDied extends Error {
 
 /**
  * Drives the real core in virtual time against the simulated exchange: no sockets, no waiting, and the same
- * run again from the same seed. The process can die between any two effects; {@link start} begins a new one
- * on what the journal kept.
+ * run again from the same seed. The process can die or stand still between any two effects; {@link start}
+ * begins a new one on what the journal kept.
  */
 export class VirtualShell {
   readonly journal: MemoryJournal
-  readonly clock: Clock
+  /** The clock of the machine, which may be set. */
+  readonly machineClock: VirtualClock
   readonly #options: VirtualShellOptions
   readonly #limiter: VirtualLimiter
+  #clock: Clock
   #life: Life | undefined
   #stepLooks: readonly StepLook[] | undefined
-  /** Exchange clock less ours, as measured last. */
-  #offsetMs = 0
 
   constructor(options: VirtualShellOptions) {
     this.#options = options
     this.journal = new MemoryJournal(options.settings.salt)
-    this.clock = options.time.clock(options.skewMs)
+    this.machineClock = new VirtualClock(options.time, {
+      aheadMs: options.skewMs,
+      driftPpm: options.driftPpm,
+    })
+    this.#clock = createSteadyClock(this.machineClock)
     this.#limiter = new VirtualLimiter(options.time)
   }
 
@@ -112,17 +133,31 @@ export class VirtualShell {
 
   /** The exchange's clock as this process knows it, Unix ms. */
   exchangeNow(): number {
-    return this.clock.now() + this.#offsetMs
+    return this.#life?.offset.exchangeNow(this.clock.now()) ?? this.clock.now()
+  }
+
+  /** As the process that lives, or lived last, knows the time. */
+  get clock(): Clock {
+    return this.#clock
   }
 
   /** A process begins: the book is rebuilt, and the clock measured before anything else. */
   start(): void {
     const { settings, strategies, watchers } = this.#options
-    const book = rebuildBook(this.journal.load(), settings.positionMode)
+    this.#clock = createSteadyClock(this.machineClock)
+    const isOlder = this.#options.faults.strikes('olderCheckpoint', 'journal')
+    const kept = isOlder ? this.journal.loadOlder() : this.journal.load()
+    const book = rebuildBook(kept, settings.positionMode)
     const life: Life = {
+      clock: this.#clock,
+      offset: new ClockOffset(),
+      effects: [],
+      inbox: [],
+      stalledUntil: 0,
+      stallIn: undefined,
       engine: createEngine(settings, book),
       runners: new Map([...strategies].map(([id, strategy]) => [id, this.#createRunner(id, strategy, book)])),
-      reader: this.#createReader(settings.positionMode, () => !life.isOver),
+      reader: this.#createReader(() => life),
       queue: [],
       tickers: undefined,
       effectsLeft: Number.POSITIVE_INFINITY,
@@ -140,7 +175,7 @@ export class VirtualShell {
     if (!this.#life || this.#life.isOver) return
     this.#life.isOver = true
     for (const watcher of this.#options.watchers) watcher.onDeath?.()
-    this.journal.crash()
+    this.journal.crash(this.#options.faults.strikes('tailKept', 'journal'))
   }
 
   /** The process dies once so many more effects have been performed, unless it dies earlier. */
@@ -148,9 +183,16 @@ export class VirtualShell {
     if (this.#life) this.#life.effectsLeft = Math.min(this.#life.effectsLeft, effects)
   }
 
+  /** The process stands still for so long once so many more effects have been performed. */
+  stallAfter(effects: number, forMs: number): void {
+    if (this.#life) this.#life.stallIn = { effects, forMs }
+  }
+
   /** From now on the process lives until it is told to stop. */
   spare(): void {
-    if (this.#life) this.#life.effectsLeft = Number.POSITIVE_INFINITY
+    if (!this.#life) return
+    this.#life.effectsLeft = Number.POSITIVE_INFINITY
+    this.#life.stallIn = undefined
   }
 
   stop(policy: StopPolicy): void {
@@ -161,11 +203,20 @@ export class VirtualShell {
     const life = this.#life
     if (!life || life.isOver) return
     life.queue.push(event)
+    this.#drain(life)
+  }
+
+  /** One effect after the other, then one event after the other, until there are none or the process ends. */
+  #drain(life: Life): void {
     if (life.isBusy) return
     life.isBusy = true
     try {
-      for (let next = life.queue.shift(); next && !life.isOver; next = life.queue.shift()) {
-        this.#step(life, next)
+      while (!life.isOver && !this.#isStalled(life)) {
+        const effect = life.effects.shift()
+        const event = effect ? undefined : life.queue.shift()
+        if (effect) this.#performNext(life, effect)
+        else if (event) this.#step(life, event)
+        else break
       }
     } catch (error) {
       if (!(error instanceof ProcessDied)) throw error
@@ -176,14 +227,67 @@ export class VirtualShell {
   }
 
   #step(life: Life, event: EngineEvent): void {
-    const now = this.clock.now()
+    const now = life.clock.now()
     const effects = life.engine.step(event, now)
     for (const look of this.#looks()) look(event, effects, now)
-    for (const effect of effects) {
-      life.effectsLeft -= 1
-      if (life.effectsLeft < 0) throw new ProcessDied()
-      this.#perform(life, effect)
-    }
+    life.effects.push(...effects)
+    // Between two steps the book is what the journal says.
+    if (event.kind === 'timePassed' && effects.length === 0) this.#keepJournal(life)
+  }
+
+  #performNext(life: Life, effect: Effect): void {
+    life.effectsLeft -= 1
+    if (life.effectsLeft < 0) throw new ProcessDied()
+    this.#perform(life, effect)
+    if (!life.stallIn) return
+    life.stallIn.effects -= 1
+    if (life.stallIn.effects >= 0) return
+    this.#stall(life, life.stallIn.forMs)
+    life.stallIn = undefined
+  }
+
+  #stall(life: Life, forMs: number): void {
+    const { time } = this.#options
+    life.stalledUntil = time.now + forMs
+    time.after(forMs, () => this.#wake(life))
+  }
+
+  #isStalled(life: Life): boolean {
+    return this.#options.time.now < life.stalledUntil
+  }
+
+  /** First what was begun, then what came meanwhile. */
+  #wake(life: Life): void {
+    if (life.isOver || this.#isStalled(life)) return
+    this.#drain(life)
+    while (life.inbox.length > 0 && !life.isOver && !this.#isStalled(life)) life.inbox.shift()?.()
+  }
+
+  /** Something reaches the process: at once, or when it moves again; never once it is dead. */
+  #enter(life: Life, happens: () => void): void {
+    if (life.isOver) return
+    if (this.#isStalled(life) || life.inbox.length > 0) life.inbox.push(happens)
+    else happens()
+  }
+
+  #keepJournal(life: Life): void {
+    const { faults } = this.#options
+    if (!faults.strikes('checkpoint', 'journal')) return
+    this.#write(() => this.journal.saveCheckpoint(bookToJson(life.engine.book)))
+  }
+
+  /** A process whose journal cannot be written ends there and then. */
+  #write(write: () => void): void {
+    if (this.#options.isDiskFull()) throw new ProcessDied()
+    write()
+  }
+
+  #record(life: Life, { record, durable }: Extract<Effect, { kind: 'record' }>): void {
+    const { watchers, faults } = this.#options
+    if (durable) this.#write(() => this.journal.append(record, durable))
+    else this.journal.append(record, durable)
+    for (const watcher of watchers) watcher.onRecord?.(record, durable)
+    if (durable && faults.strikes('slowSync', 'journal')) this.#stall(life, faults.severity(...SLOW_SYNC_MS))
   }
 
   /** Those of the watchers that look at steps: most do not, and there are thousands of steps. */
@@ -197,15 +301,13 @@ export class VirtualShell {
       case 'decide':
         return this.#decide(life, effect.strategyId, effect.snapshot)
       case 'askGrant':
-        return this.#limiter.request(effect.endpoint, () => {
-          if (!life.isOver) this.dispatch({ kind: 'granted', endpoint: effect.endpoint })
-        })
+        return this.#limiter.request(effect.endpoint, () =>
+          this.#enter(life, () => this.dispatch({ kind: 'granted', endpoint: effect.endpoint })),
+        )
       case 'returnGrant':
         return this.#limiter.giveBack(effect.endpoint)
       case 'record':
-        this.journal.append(effect.record, effect.durable)
-        for (const watcher of this.#options.watchers) watcher.onRecord?.(effect.record, effect.durable)
-        return
+        return this.#record(life, effect)
       case 'sendBatch':
         return this.#sendBatch(life, effect.batch)
       case 'sendCancelAll':
@@ -249,35 +351,25 @@ export class VirtualShell {
 
   /** A batch waits a moment for its connection, is looked at once more, signed and written. */
   #sendBatch(life: Life, batch: OutgoingBatch): void {
-    const { time, network, faults, exchange, watchers } = this.#options
+    const { time, faults } = this.#options
+    const waitMs = faults.delayMs('batchPlaceOrder/connect', 0, 20)
+    time.after(waitMs, () => this.#enter(life, () => this.#writeBatch(life, batch)))
+  }
+
+  #writeBatch(life: Life, batch: OutgoingBatch): void {
+    const { network, exchange, watchers } = this.#options
     const { batchId, body } = batch
-    time.after(faults.delayMs('batchPlaceOrder/connect', 0, 20), () => {
-      if (life.isOver) return
-      if (this.clock.now() > batch.validUntilAt) {
-        return this.dispatch({
-          kind: 'batchAnswered',
-          batchId,
-          answer: {
-            kind: 'refused',
-            class: 'notSent',
-            code: 'STALE',
-            topic: 'system',
-            message: '',
-            status: undefined,
-            receivedAt: this.clock.now(),
-          },
-        })
-      }
-      for (const watcher of watchers) watcher.onWrite?.(batch, this.clock.now())
-      const signedAt = this.exchangeNow()
-      network.send({
-        site: 'batchPlaceOrder',
-        perform: () => exchange.placeBatch(body, signedAt),
-        ourNow: () => this.clock.now(),
-        hear: (answer) => {
-          if (!life.isOver) this.dispatch({ kind: 'batchAnswered', batchId, answer })
-        },
-      })
+    const now = this.clock.now()
+    if (now > batch.validUntilAt) {
+      return this.dispatch({ kind: 'batchAnswered', batchId, answer: staleAnswer(now) })
+    }
+    for (const watcher of watchers) watcher.onWrite?.(batch, now)
+    const signedAt = this.exchangeNow()
+    network.send({
+      ...this.#callOf(life),
+      site: 'batchPlaceOrder',
+      perform: (isCopy) => exchange.placeBatch({ body, signedAt, isCopy }),
+      hear: (answer) => this.#hear(life, { kind: 'batchAnswered', batchId, answer }),
     })
   }
 
@@ -285,18 +377,27 @@ export class VirtualShell {
     const { network, exchange } = this.#options
     const signedAt = this.exchangeNow()
     network.send({
+      ...this.#callOf(life),
       site: 'cancelAllOrders',
       perform: () => exchange.cancelAll(body, signedAt),
-      ourNow: () => this.clock.now(),
-      hear: (answer) => {
-        if (!life.isOver) this.dispatch({ kind: 'cancelAnswered', cancelId, answer })
-      },
+      hear: (answer) => this.#hear(life, { kind: 'cancelAnswered', cancelId, answer }),
     })
   }
 
+  /** What every call of a life has in common. */
+  #callOf(life: Life): Pick<VirtualCall<unknown>, 'ourNow' | 'onTime'> {
+    return { ourNow: () => life.clock.now(), onTime: (sample) => life.offset.observe(sample) }
+  }
+
+  #hear(life: Life, event: EngineEvent): void {
+    this.#enter(life, () => this.dispatch(event))
+  }
+
   #end(life: Life, clean: boolean): void {
-    this.journal.flush()
-    this.journal.saveCheckpoint(bookToJson(life.engine.book))
+    this.#write(() => {
+      this.journal.flush()
+      this.journal.saveCheckpoint(bookToJson(life.engine.book))
+    })
     life.isOver = true
     for (const watcher of this.#options.watchers) watcher.onStopped?.(clean)
   }
@@ -305,33 +406,31 @@ export class VirtualShell {
   #pollTickers(life: Life): void {
     const { time, network, exchange, polling, settings } = this.#options
     if (life.isOver) return
-    const sentAt = this.clock.now()
     const table = new TickerTable(settings.instruments.size)
     network.send({
+      ...this.#callOf(life),
       site: 'tickers',
       perform: () => {
         // What the core looks at stays what it was, however often the request arrives and its answer is heard.
         if (table.readAt === 0) exchange.readTickers(table)
         return { ok: true, data: undefined }
       },
-      ourNow: () => this.clock.now(),
-      hear: (answer) => {
-        if (life.isOver || answer.kind !== 'accepted' || table.readAt > 0) return
-        const receivedAt = this.clock.now()
-        table.readAt = receivedAt
-        table.requestTime = answer.requestTime ?? 0
-        if (table.requestTime < (life.tickers?.requestTime ?? 0)) return
-        life.tickers = table
-        // Only an answer that came quickly tells the time well.
-        if (!life.hasBegun || receivedAt - sentAt < QUICK_MS) {
-          this.#offsetMs = Math.round(table.requestTime - (sentAt + receivedAt) / 2)
-        }
-        this.dispatch({ kind: 'clockMeasured', offsetMs: this.#offsetMs })
-        if (!life.hasBegun) this.#begin(life)
-        this.dispatch({ kind: 'snapshotTaken', tickers: table })
-      },
+      hear: onlyOnce((answer) => this.#enter(life, () => this.#takeTickers(life, table, answer))),
     })
     time.after(polling.tickersMs, () => this.#pollTickers(life))
+  }
+
+  #takeTickers(life: Life, table: TickerTable, answer: Answer<unknown>): void {
+    if (answer.kind !== 'accepted') return
+    table.readAt = life.clock.now()
+    table.requestTime = answer.requestTime ?? 0
+    // What the core does not take either: it was overtaken, and the time of the later one was not absurd.
+    const latestAt = life.tickers?.requestTime ?? 0
+    const isOvertaken = table.requestTime < latestAt && latestAt <= this.exchangeNow() + 1000
+    if (!isOvertaken) life.tickers = table
+    this.dispatch({ kind: 'clockMeasured', offsetMs: life.offset.offsetMs })
+    if (!life.hasBegun) this.#begin(life)
+    this.dispatch({ kind: 'snapshotTaken', tickers: table })
   }
 
   #begin(life: Life): void {
@@ -343,16 +442,17 @@ export class VirtualShell {
     this.#every(life, polling.positionsMs, { kind: 'pollDue', what: 'positions' })
   }
 
+  /** What falls due while the process stands still is not made up for. */
   #every(life: Life, intervalMs: number, event: EngineEvent): void {
     this.#options.time.after(intervalMs, () => {
       if (life.isOver) return
-      this.dispatch(event)
+      if (!this.#isStalled(life)) this.dispatch(event)
       this.#every(life, intervalMs, event)
     })
   }
 
   #createRunner(strategyId: StrategyId, strategy: Strategy, book: Engine['book']): StrategyRunner {
-    const { settings, time } = this.#options
+    const { settings } = this.#options
     const symbols = settings.strategies.get(strategyId)?.symbols ?? []
     return createStrategyRunner({
       strategyId,
@@ -360,22 +460,28 @@ export class VirtualShell {
       params: {},
       instruments: symbols.flatMap((symbol) => settings.instruments.get(symbol) ?? []),
       stateText: book.strategyStates.get(strategyId),
-      clock: time.clock(0),
+      clock: this.machineClock,
     })
   }
 
-  #createReader(positionMode: PositionMode, isAlive: () => boolean): VirtualReader {
+  #createReader(life: () => Life): VirtualReader {
     const { exchange, network, settings, pageFills } = this.#options
     return new VirtualReader({
       exchange,
       network,
       limiter: this.#limiter,
       clock: this.clock,
-      positionMode,
+      positionMode: settings.positionMode,
       instruments: settings.instruments,
       pageFills,
       dispatch: (event) => this.dispatch(event),
-      isAlive,
+      enter: (happens) => this.#enter(life(), happens),
+      onTime: (sample) => life().offset.observe(sample),
     })
   }
+}
+
+function staleAnswer(receivedAt: number): Answer<never> {
+  const reason = { code: 'STALE', topic: 'system', message: '' } as const
+  return { kind: 'refused', class: 'notSent', ...reason, status: undefined, receivedAt }
 }

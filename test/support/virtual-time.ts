@@ -24,11 +24,6 @@ export class VirtualTime {
     return this.#now
   }
 
-  /** A clock that is ahead of the exchange's by so much, or behind. */
-  clock(skewMs: number): Clock {
-    return { now: () => this.#now + skewMs, monotonic: () => this.#now }
-  }
-
   after(delayMs: number, run: () => void): void {
     const heap = this.#heap
     const due = { at: this.#now + Math.max(0, Math.round(delayMs)), sequence: ++this.#sequence, run }
@@ -75,4 +70,35 @@ export class VirtualTime {
 
 function isBefore(left: Due, right: Due): boolean {
   return left.at < right.at || (left.at === right.at && left.sequence < right.sequence)
+}
+
+/** The clock of our machine: ahead of the exchange's by something, too quick or too slow, and set now and then. */
+export class VirtualClock implements Clock {
+  readonly #time: VirtualTime
+  readonly #startAt: number
+  readonly #rate: number
+  #aheadMs: number
+
+  constructor(
+    time: VirtualTime,
+    { aheadMs, driftPpm }: { readonly aheadMs: number; readonly driftPpm: number },
+  ) {
+    this.#time = time
+    this.#startAt = time.now
+    this.#rate = driftPpm / 1e6
+    this.#aheadMs = aheadMs
+  }
+
+  now(): number {
+    return Math.round(this.#startAt + this.monotonic() + this.#aheadMs)
+  }
+
+  monotonic(): number {
+    return (this.#time.now - this.#startAt) * (1 + this.#rate)
+  }
+
+  /** Somebody sets it. */
+  step(byMs: number): void {
+    this.#aheadMs += byMs
+  }
 }

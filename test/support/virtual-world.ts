@@ -31,6 +31,13 @@ const DEATH_GRID_MS = 250
 const AIMED_EFFECTS_MAX = 60
 const RECOVERY_EFFECTS_MAX = 40
 const LONG_DOWN_MS = 8000
+/** How long a process stands still, how far a clock is set, how long a disk is full, ms. */
+const STALL_MS = [50, 8000] as const
+const STEP_MS_MAX = 600_000
+const DISK_FULL_MS = [100, 4000] as const
+/** Told to stop later than this, the process could still be stopping when the faults are over. */
+const TERMINATED_UNTIL_MS = 15_000
+const STOP_POLICIES: readonly StopPolicy[] = ['leave', 'cancel', 'flatten']
 
 export interface WorldReport {
   readonly seed: string
@@ -86,6 +93,8 @@ export function runWorld(plan: WorldPlan, extra: readonly Invariant['watch'][] =
     polling: { tickersMs: TICKERS_MS, fillsMs: 500, positionsMs: 1000, timeMs: 50 },
     pageFills: plan.pageFills,
     skewMs: plan.skewMs,
+    driftPpm: plan.driftPpm,
+    isDiskFull: () => faults.isOn && time.now < world.facts.diskFullUntil,
     watchers,
   })
   const world: World = {
@@ -103,7 +112,7 @@ export function runWorld(plan: WorldPlan, extra: readonly Invariant['watch'][] =
   watchers.push(trace, noteFacts(world), ...INVARIANTS.map((invariant) => invariant.watch(world)))
   watchers.push(...extra.map((watch) => watch(world)))
   watchers.push(restarter(world, faults))
-  aimDeaths(world, faults)
+  trouble(world, faults)
   try {
     runPhases(world, faults)
     for (const watcher of watchers) (watcher as WorldWatcher).atEnd?.()
@@ -130,7 +139,15 @@ export function runWorld(plan: WorldPlan, extra: readonly Invariant['watch'][] =
 }
 
 function createFacts(): World['facts'] {
-  return { records: [], withdrawn: new Set(), isStopping: false, stoppedClean: undefined, isCalm: false }
+  return {
+    records: [],
+    withdrawn: new Set(),
+    isStopping: false,
+    isLastStop: false,
+    diskFullUntil: 0,
+    stoppedClean: undefined,
+    isCalm: false,
+  }
 }
 
 /** Trouble, then calm, then a stop that must come to a clean end. */
@@ -146,6 +163,7 @@ function runPhases(world: World, faults: VirtualFaults): void {
   if (plan.stop !== 'leave' || facts.stoppedClean !== true) return
   // What was left must be found again by the next life, which brings it in.
   facts.isStopping = false
+  facts.isLastStop = false
   shell.start()
   time.runUntil(time.now + CALM_MS, () => world.violations.length > 0)
   stop(world, 'cancel')
@@ -153,36 +171,52 @@ function runPhases(world: World, faults: VirtualFaults): void {
 
 function stop({ time, shell, facts, violations }: World, policy: StopPolicy): void {
   facts.isStopping = true
+  facts.isLastStop = true
   facts.stoppedClean = undefined
   shell.stop(policy)
   time.runUntil(time.now + STOP_MS_MAX, () => facts.stoppedClean !== undefined || violations.length > 0)
 }
 
-/** At every moment of a grid a death may be aimed at one of the next effects. */
-function aimDeaths({ time, shell }: World, faults: VirtualFaults): void {
-  const aim = (): void => {
+/** At every moment of a grid something may happen to the process and its machine, aimed at one of its next effects. */
+function trouble({ time, shell, facts }: World, faults: VirtualFaults): void {
+  const strikes = (fault: FaultKind): boolean => faults.strikes(fault, 'process', gridMoment(time))
+  const look = (): void => {
     if (!faults.isOn) return
-    if (faults.strikes('death', 'process', gridMoment(time))) {
-      shell.dieAfter(faults.severity(0, AIMED_EFFECTS_MAX))
+    if (strikes('death')) shell.dieAfter(faults.severity(0, AIMED_EFFECTS_MAX))
+    if (strikes('stall')) {
+      const forMs = faults.severity(...STALL_MS)
+      shell.stallAfter(forMs % AIMED_EFFECTS_MAX, forMs)
     }
-    time.after(DEATH_GRID_MS, aim)
+    if (strikes('clockStep')) shell.machineClock.step(faults.severity(-STEP_MS_MAX, STEP_MS_MAX))
+    if (strikes('diskFull')) facts.diskFullUntil = time.now + faults.severity(...DISK_FULL_MS)
+    if (time.now < START_AT + TERMINATED_UNTIL_MS && strikes('terminated')) {
+      facts.isStopping = true
+      shell.stop(STOP_POLICIES[faults.severity(0, STOP_POLICIES.length)] ?? 'leave')
+    }
+    time.after(DEATH_GRID_MS, look)
   }
-  time.after(DEATH_GRID_MS, aim)
+  time.after(DEATH_GRID_MS, look)
 }
 
 /** A dead process is started again, soon or late, and may die again before it has got anywhere. */
-function restarter({ time, shell }: World, faults: VirtualFaults): ShellWatcher {
+function restarter({ time, shell, facts }: World, faults: VirtualFaults): ShellWatcher {
+  const startAgain = (): void => {
+    facts.isStopping = false
+    facts.stoppedClean = undefined
+    const n = gridMoment(time)
+    const isSoon = faults.delayMs('process/restart', 0, 5, n) > 0
+    const delayMs = isSoon ? 100 + faults.delayMs('process/down', 0, 1500, n) : LONG_DOWN_MS
+    time.after(delayMs, () => shell.start())
+  }
   return {
     onBirth: () => {
       if (faults.strikes('deathInRecovery', 'process', gridMoment(time))) {
         shell.dieAfter(faults.severity(0, RECOVERY_EFFECTS_MAX))
       }
     },
-    onDeath: () => {
-      const n = gridMoment(time)
-      const isSoon = faults.delayMs('process/restart', 0, 5, n) > 0
-      const delayMs = isSoon ? 100 + faults.delayMs('process/down', 0, 1500, n) : LONG_DOWN_MS
-      time.after(delayMs, () => shell.start())
+    onDeath: startAgain,
+    onStopped: () => {
+      if (!facts.isLastStop) startAgain()
     },
   }
 }

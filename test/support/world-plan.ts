@@ -35,6 +35,8 @@ export const worldPlanSchema = z.strictObject({
   script: z.array(z.strictObject({ site: z.string(), n: z.int(), fault: faultKind })).optional(),
   /** How far our clock is ahead of the exchange's, ms. */
   skewMs: z.number(),
+  /** By how much our clock is too quick, in millionths. */
+  driftPpm: z.number().default(0),
   pageFills: z.int(),
   onRestart: z.enum(['fence', 'adopt']),
   /** Default `evidence`. */
@@ -75,14 +77,15 @@ export function planWorld(seed: string): WorldPlan {
       fillVisibilityLagMs: pick(part('fillVisibilityLagMs'), [0, 0, 150, 380]),
       matchingLagMs: pick(part('matchingLagMs'), [0, 0, 100]),
     },
-    faults: planFaults(part),
+    faults: planFaults(part, idempotency),
     skewMs: isSkewed ? part('skewMs').integer(20_000) - 10_000 : 0,
+    driftPpm: pick(part('driftPpm'), [0, 0, 50, -200, 500]),
     pageFills: pick(part('pageFills'), [2, 5, 100]),
     onRestart: pick(part('onRestart'), ['fence', 'adopt'] as const),
     stop: pick(part('stop'), ['cancel', 'leave', 'flatten'] as const),
     faultyMs: FAULTY_MS,
     moveTicks: 1 + part('moveTicks').integer(8),
-    hasTwin: part('hasTwin').integer(8) === 0,
+    hasTwin: part('hasTwin').integer(32) === 0,
     isExclusive: part('isExclusive').integer(2) === 0,
   }
 }
@@ -106,7 +109,7 @@ function planStrategies(random: Random, symbols: readonly string[]): StrategyPla
 }
 
 /** Each kind of fault is there in every third world, mild or strong. */
-function planFaults(part: (name: string) => Random): FaultRates {
+function planFaults(part: (name: string) => Random, idempotency: CoreSettings['idempotency']): FaultRates {
   const isCalm = part('isCalm').integer(10) === 0
   const rates: { [Fault in FaultKind]?: number } = {}
   for (const fault of FAULT_KINDS) {
@@ -114,6 +117,8 @@ function planFaults(part: (name: string) => Random): FaultRates {
     const rate = pick(random, RATES[fault] ?? [0.01, 0.03, 0.1])
     if (random.integer(3) === 0 && !isCalm) rates[fault] = rate
   }
+  // A copy that arrives when the first order has left the book is a second order there, whoever made it.
+  if (idempotency === 'pendingOnly') delete rates.requestTwice
   return rates
 }
 
@@ -121,6 +126,17 @@ function planFaults(part: (name: string) => Random): FaultRates {
 const RATES: { readonly [Fault in FaultKind]?: readonly number[] } = {
   death: [0.005, 0.015, 0.04],
   deathInRecovery: [0.3, 0.6],
+  slowSync: [0.005, 0.02],
+  diskFull: [0.005, 0.01],
+  tailKept: [0.5, 1],
+  checkpoint: [0.003, 0.02],
+  olderCheckpoint: [0.5, 1],
+  clockStep: [0.005, 0.02],
+  stall: [0.005, 0.02],
+  terminated: [0.01, 0.03],
+  outage: [0.0005, 0.002],
+  rateStorm: [0.001, 0.005],
+  timeWrong: [0.001, 0.005],
 }
 
 function pick<Value>(random: Random, values: readonly Value[]): Value {

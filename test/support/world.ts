@@ -34,6 +34,10 @@ export interface World {
     readonly withdrawn: Set<ClientOid>
     isCalm: boolean
     isStopping: boolean
+    /** The stop that goes on is the one that ends the world. */
+    isLastStop: boolean
+    /** Unix ms, exchange clock. */
+    diskFullUntil: number
     /** How the stop ended; undefined while it goes on. */
     stoppedClean: boolean | undefined
   }
