@@ -28,6 +28,13 @@ export function parsePort(text: string): number {
   return port
 }
 
+export function parseCount(text: string): number {
+  const count = Number(text)
+  if (!Number.isSafeInteger(count) || count < 0 || text === '')
+    throw new InvalidArgumentError('write a whole number.')
+  return count
+}
+
 /** For an option that may be given several times. */
 export function collect(text: string, before: readonly string[]): readonly string[] {
   return [...before, text]

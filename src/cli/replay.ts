@@ -1,28 +1,54 @@
 import { resolve } from 'node:path'
 import { type Command } from 'commander'
 import { type Difference, replay, type Replay } from '../daemon/replay.ts'
-import { findSegments } from '../recording/recordings.ts'
+import { findSegments, type SegmentFile } from '../recording/recordings.ts'
+import { parseCount } from './options.ts'
+import { openComparison } from './replay-comparison.ts'
 import { type RunFrame } from './run.ts'
 import { showDifference } from './text-difference.ts'
 
 /** The effects are not the recorded ones, or the recording is damaged. */
 const EXIT_DIFFERENT = 1
 
-/** `intentd replay`: a recording made again, held against itself. */
+/** Changed decisions that are shown one by one; the rest is counted. */
+const SHOWN_DEFAULT = 20
+
+interface ReplayCommandOptions {
+  readonly strategy?: string
+  readonly show: number
+}
+
+/** `intentd replay`: a recording made again, held against itself or against a changed strategy. */
 export function addReplayCommand(program: Command, { version, setExit }: RunFrame): void {
   program
     .command('replay')
     .argument('<recording>', 'a .rec file, or a directory of them')
     .description('run the core again on what was recorded, and compare what it does to the byte')
-    .action((recording: string) => setExit(replayFiles(resolve(recording), version)))
+    .option('--strategy <file>', 'ask this strategy file too, and show where its intents differ')
+    .option(
+      '--show <n>',
+      `how many differing decisions are shown (${SHOWN_DEFAULT})`,
+      parseCount,
+      SHOWN_DEFAULT,
+    )
+    .action(async (recording: string, options: ReplayCommandOptions) => {
+      const segments = findSegments(resolve(recording))
+      setExit(await replaySegments(segments, version, options))
+    })
 }
 
-function replayFiles(path: string, version: string): number {
-  const done = replay({ segments: findSegments(path), version })
+async function replaySegments(
+  segments: readonly SegmentFile[],
+  version: string,
+  { strategy, show }: ReplayCommandOptions,
+): Promise<number> {
+  const comparison = strategy === undefined ? undefined : await openComparison(strategy, segments, show)
+  const done = replay({ segments, version, ...(comparison && { watcher: comparison.watcher }) })
   print(describe(done))
   if (done.difference) print(describeDifference(done.difference))
-  else if (done.damage) process.stderr.write(`${done.damage.message}\n`)
+  if (done.damage) process.stderr.write(`${done.damage.message}\n`)
   print([done.difference ? 'other effects than recorded' : 'same effects, to the byte'])
+  if (comparison) print(comparison.describe())
   return done.difference || done.damage ? EXIT_DIFFERENT : 0
 }
 

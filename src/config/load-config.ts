@@ -123,6 +123,17 @@ function readStrategy(request: FileRequest): StrategyReading {
   return { file, ...checked, problems: [...checked.problems, problem] }
 }
 
+/** One strategy file by itself, with the document behind it. @throws ConfigError with every problem of it. */
+export function loadStrategyFile(request: FileRequest): { strategy: StrategyConfig; document: YamlSource } {
+  const { file, value, source, problems } = readStrategy(request)
+  if (value === undefined || source === undefined || problems.length > 0) throw new ConfigError(problems)
+  return { strategy: placeStrategy(file, value), document: source }
+}
+
+function placeStrategy(file: string, strategy: StrategyFile): StrategyConfig {
+  return { ...strategy, file, moduleFile: resolve(dirname(file), strategy.module) }
+}
+
 interface Parts {
   readonly mainFile: string
   readonly main: YamlSource
@@ -137,7 +148,7 @@ function assemble({ mainFile, main, value, strategies }: Parts): LoadedConfig {
   const configs = strategies.flatMap(({ file, value: strategy, source }) => {
     if (strategy === undefined || source === undefined) return []
     sources.set(strategy.id, source)
-    return [{ ...strategy, file, moduleFile: resolve(dirname(file), strategy.module) }]
+    return [placeStrategy(file, strategy)]
   })
   const config: DaemonConfig = {
     ...value,

@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import { type DaemonConfig } from '../config/load-config.ts'
 import { type Book } from '../engine/book.ts'
 import { bookToJson } from '../engine/book-json.ts'
@@ -20,14 +19,14 @@ import { mergeFeeds } from './feed-plan.ts'
 import { Feeds } from './feeds.ts'
 import { KillSwitch } from './kill-switch.ts'
 import { DiskSpace } from './disk-space.ts'
-import { FlightRecorder } from './flight-recorder.ts'
+import { createRecorder } from './create-recorder.ts'
+import { type FlightRecorder } from './flight-recorder.ts'
 import { type DaemonLogger } from './logger.ts'
 import { Narrator } from './narrator.ts'
 import { type OperatorLetter, OperatorMailbox } from './operator-mailbox.ts'
 import { OrderDoor } from './order-door.ts'
 import { Pollers } from './pollers.ts'
 import { forgetRetreat, retreat } from './retreat.ts'
-import { toRecordSettings } from './record-settings.ts'
 import { Shell } from './shell.ts'
 import { simulatorCoin } from './simulated-exchange.ts'
 import { createRunners, type LoadedStrategy } from './strategies.ts'
@@ -123,11 +122,7 @@ export class Daemon {
       onBroken,
     })
     this.#killSwitch = this.#createKillSwitch()
-    this.#mailbox = new OperatorMailbox({
-      directory: config.state.directory,
-      onLetter: (letter) => this.#obey(letter),
-      onUnreadable: (file, reason) => logger.tell('warn', 'operator.unreadable', { file, reason }),
-    })
+    this.#mailbox = this.#createMailbox()
     this.#door = new OrderDoor({
       client: this.#client,
       limiter: this.#limiter,
@@ -142,7 +137,7 @@ export class Daemon {
       onBroken,
     })
     this.#space = this.#createDiskSpace()
-    this.#recorder = this.#createRecorder()
+    this.#recorder = createRecorder(options, this.#engine)
     this.#shell = this.#createShell()
     const onError = (what: string, reason: string) => logger.tell('error', 'poll.failed', { what, reason })
     const feeds = mergeFeeds(options.strategies.flatMap((strategy) => strategy.feeds))
@@ -328,6 +323,15 @@ export class Daemon {
     })
   }
 
+  #createMailbox(): OperatorMailbox {
+    const { config, logger } = this.#options
+    return new OperatorMailbox({
+      directory: config.state.directory,
+      onLetter: (letter) => this.#obey(letter),
+      onUnreadable: (file, reason) => logger.tell('warn', 'operator.unreadable', { file, reason }),
+    })
+  }
+
   #obey({ symbol, reason, by }: OperatorLetter): void {
     if (symbol === undefined) return this.#command({ kind: 'release', reason, by })
     return this.#command({ kind: 'resume', symbol, reason, by })
@@ -335,24 +339,6 @@ export class Daemon {
 
   #command(command: EngineCommand): void {
     if (this.#state === 'begun') this.#dispatch({ kind: 'commanded', command })
-  }
-
-  #createRecorder(): FlightRecorder | undefined {
-    const { config, settings, access, directory, clock, timers, logger } = this.#options
-    const wanted = toRecordSettings(config)
-    if (!wanted) return undefined
-    const { apiKey, secret, passphrase } = access.credentials
-    return new FlightRecorder({
-      directory: join(directory, 'recordings'),
-      settings: wanted,
-      engine: this.#engine,
-      symbols: [...settings.instruments.keys()],
-      version: settings.version,
-      secrets: [apiKey, secret, passphrase],
-      clock,
-      timers,
-      logger,
-    })
   }
 
   #createShell(): Shell {

@@ -11,7 +11,6 @@ import { type Timers } from '../lib/timers.ts'
 import { nameLife, pruneSegments, segmentFile } from '../recording/recordings.ts'
 import { FORMAT, type SegmentEnd, type SegmentHead, writeEnd, writeStep } from '../recording/segment.ts'
 import { SegmentWriter } from '../recording/segment-writer.ts'
-import { type RecordSettings } from './record-settings.ts'
 import { type DaemonLogger } from './logger.ts'
 
 /** What a kill may cost: half a second of steps, and the moment that it takes to write them. */
@@ -25,6 +24,12 @@ const WAITING_CHARACTERS_MAX = 67_108_864
 
 /** What was decided and held is nobody else's business. */
 const OWNER_ONLY = 0o700
+
+/** How much of it is kept, in bytes on the disk. */
+export interface RecordSettings {
+  readonly segmentBytesMax: number
+  readonly totalBytesMax: number
+}
 
 /** One step, as the shell saw it. */
 export interface Step {

@@ -1,9 +1,10 @@
 import { checkSection } from '../config/checked-file.ts'
 import { type ConfigDocuments, type DaemonConfig, type StrategyConfig } from '../config/load-config.ts'
 import { ConfigError, type Problem, sortProblems } from '../config/problem.ts'
+import { type YamlSource } from '../config/yaml-source.ts'
 import { type FeedId } from '../domain/feed.ts'
 import { type StrategyId, toStrategyId } from '../domain/ids.ts'
-import { type Instrument } from '../domain/instrument.ts'
+import { type Instrument, type PositionMode } from '../domain/instrument.ts'
 import { type Clock } from '../lib/clock.ts'
 import { messageOf } from '../lib/failure.ts'
 import { type Strategy } from '../strategy/define-strategy.ts'
@@ -36,19 +37,16 @@ export async function readStrategies(
   const problems: Problem[] = []
   const strategies: LoadedStrategy[] = []
   for (const entry of config.strategies) {
-    const loaded = await readOne(entry, { config, documents, instruments })
+    const source = documents.strategies.get(entry.id)
+    if (!source) throw new Error(`no document for strategy ${entry.id}`)
+    const { positionMode } = config.account
+    const loaded = await readStrategy(entry, { source, positionMode, instruments })
     if ('problems' in loaded) problems.push(...loaded.problems)
     else if (entry.enabled) strategies.push(loaded)
   }
   const overloads = overloadedEndpoints(strategies.flatMap(({ feeds }) => feeds))
   problems.push(...overloads.map((text) => documents.main.problem(['strategies'], text)))
   return { problems: sortProblems(problems), strategies }
-}
-
-interface Surroundings {
-  readonly config: DaemonConfig
-  readonly documents: ConfigDocuments
-  readonly instruments: ReadonlyMap<string, Instrument>
 }
 
 /** As {@link readStrategies}. @throws ConfigError with every problem. */
@@ -62,12 +60,18 @@ export async function loadStrategies(
   return strategies
 }
 
-async function readOne(
+/** What a strategy file does not say. */
+interface Surroundings {
+  readonly source: YamlSource
+  readonly positionMode: PositionMode
+  readonly instruments: ReadonlyMap<string, Instrument>
+}
+
+/** As {@link readStrategies}, of one file. */
+export async function readStrategy(
   entry: StrategyConfig,
-  { config, documents, instruments: known }: Surroundings,
+  { source, positionMode, instruments: known }: Surroundings,
 ): Promise<LoadedStrategy | { readonly problems: readonly Problem[] }> {
-  const source = documents.strategies.get(entry.id)
-  if (!source) throw new Error(`no document for strategy ${entry.id}`)
   let strategy: Strategy
   try {
     strategy = await loadStrategy(entry.moduleFile)
@@ -80,7 +84,7 @@ async function readOne(
   const instruments = entry.instruments.flatMap((symbol) => known.get(symbol) ?? [])
   const objections = checkBinding({ strategy, params, instruments })
   if (objections.length > 0) return { problems: objections.map((text) => source.problem(['params'], text)) }
-  const plan = planFeeds(entry, source, config.account.positionMode)
+  const plan = planFeeds(entry, source, positionMode)
   if (plan.problems.length > 0) return { problems: plan.problems }
   return {
     id: toStrategyId(entry.id),
