@@ -12,6 +12,7 @@ import { type GrantedEndpoint } from './event.ts'
 import { type KillPlan } from './kill-plan.ts'
 import { createLane, type Lane } from './lane.ts'
 import { type EngineSettings } from './settings.ts'
+import { type StartPlan } from './start-plan.ts'
 import { type StopPlan } from './stop-plan.ts'
 
 /**
@@ -49,6 +50,7 @@ export interface Core {
   mode: Mode
   tickers: TickerTable | undefined
   snapshots: number
+  start: StartPlan
   /** Unix ms, our clock: fills that were readable by then are known. 0 never. */
   fillsReadAt: number
   /** When the fills were last asked for, to space repeated asks. */
@@ -100,6 +102,7 @@ export function createCore(settings: EngineSettings, book: Book): Core {
     mode: 'starting',
     tickers: undefined,
     snapshots: 0,
+    start: { phase: 'reading', readSince: 0 },
     fillsReadAt: 0,
     fillsAskedAt: 0,
     asked: new Set(),

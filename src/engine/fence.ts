@@ -80,7 +80,8 @@ export function advanceFence(core: Core, lane: Lane): void {
   if (!fence) return
   if (core.now > fence.patientUntil) {
     fence.patientUntil = Number.POSITIVE_INFINITY
-    halt(core, lane.symbol, `orders stay unknown: no end of ${fence.stage}, begun for ${fence.cause} orders`)
+    const todo = 'it goes on by itself when the exchange answers again; then release the instrument'
+    halt(core, lane.symbol, `orders stay unknown: no end of ${fence.stage} (${fence.cause} orders); ${todo}`)
   }
   if (fence.stage === 'waiting' && core.now >= fence.notBefore && isPastHorizon(core, fence)) {
     fence.stage = fence.cancels ? 'cancelling' : 'settling'

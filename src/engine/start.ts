@@ -78,18 +78,44 @@ function countFound(core: Core): Record<string, unknown> {
 }
 
 function askForAccount(core: Core): void {
+  const { readSince } = core.start
   core.fillsAskedAt = core.now
   core.effects.push({ kind: 'readFills', sinceAt: fillsSince(core) })
   for (const lane of core.lanes.values()) {
-    if (lane.positionReadAt === 0) core.effects.push({ kind: 'readPosition', symbol: lane.symbol })
+    if (lane.positionReadAt <= readSince) core.effects.push({ kind: 'readPosition', symbol: lane.symbol })
   }
 }
 
-/** While starting: reads again until every position agrees with the book, then strategies may run. */
+/** Moves a start on as far as readings allow; runs after every event. */
 export function advanceStart(core: Core): void {
   if (core.mode !== 'starting' || core.book.epoch === 0 || core.fillsAskedAt === 0) return
-  if ([...core.lanes.values()].every((lane) => lane.positionReadAt > 0)) return run(core)
+  const { start } = core
+  if (start.phase === 'resolving') return endResolving(core)
+  if ([...core.lanes.values()].every((lane) => lane.positionReadAt > start.readSince)) {
+    // A kill waits for nothing: what it cancels and proves is more than a start would.
+    if (start.phase === 'checking' || core.kill) return run(core)
+    return resolveLanes(core)
+  }
   if (core.now - core.fillsAskedAt >= READ_AGAIN_MS) askForAccount(core)
+}
+
+/** Unknown orders fence their lanes by themselves; what rests is fenced here, where the policy says so. */
+function resolveLanes(core: Core): void {
+  core.start.phase = 'resolving'
+  for (const lane of core.lanes.values()) {
+    if (lane.state === 'idle' && needsFence(core, lane.symbol)) startFence(core, lane, 'restart')
+  }
+  if ([...core.lanes.values()].every((lane) => lane.state === 'idle')) run(core)
+}
+
+/** An instrument that is halted holds the others up no longer (ORD4). */
+function endResolving(core: Core): void {
+  const isDone = [...core.lanes.values()].every(
+    (lane) => lane.state === 'idle' || core.book.halts.has(lane.symbol),
+  )
+  if (!isDone) return
+  core.start = { phase: 'checking', readSince: core.now }
+  askForAccount(core)
 }
 
 function run(core: Core): void {
@@ -99,9 +125,6 @@ function run(core: Core): void {
     onRestart: core.settings.onRestart,
     ...countFound(core),
   })
-  for (const lane of core.lanes.values()) {
-    if (lane.state === 'idle' && needsFence(core, lane.symbol)) startFence(core, lane, 'restart')
-  }
 }
 
 /** Where the last life had sent a cancel-all, what rests is not known, whatever the policy says. */

@@ -24,9 +24,13 @@ export class SteadyClock implements Clock {
   }
 
   now(): number {
-    const now = Math.floor(this.#originAt + this.#source.monotonic())
-    const movedMs = this.#source.now() - now - this.#gapMs
-    if (Math.abs(movedMs) > STEP_MS) {
+    const before = this.#source.monotonic()
+    const machineNow = this.#source.now()
+    const now = Math.floor(this.#originAt + before)
+    const movedMs = machineNow - now - this.#gapMs
+    // Held up between the two readings, the process compares two instants: the next look will tell.
+    const isOneInstant = this.#source.monotonic() - before < STEP_MS / 2
+    if (isOneInstant && Math.abs(movedMs) > STEP_MS) {
       this.#gapMs += movedMs
       this.onStep(movedMs)
     }

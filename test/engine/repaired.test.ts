@@ -37,7 +37,7 @@ describe('after a repair of the journal', () => {
   ])('[ORD4] with %s left, each instrument is cancelled once nothing can arrive any more', (_, keep) => {
     const bench = repaired(keep)
 
-    bench.pass(8_000)
+    bench.pass(3_000)
     expect(bench.take('askGrant')).toEqual([])
     bench.pass(4_000)
     expect(bench.take('askGrant')).toMatchObject([{ endpoint: 'cancelAllOrders' }])

@@ -42,6 +42,23 @@ describe('a steady clock', () => {
     expect([clock.now(), steps]).toEqual([AT, []])
   })
 
+  test('takes it for no step when the process is held up between the two readings', () => {
+    let elapsedMs = 0
+    const clock = new SteadyClock({
+      now: () => {
+        elapsedMs += 300
+        return AT + elapsedMs
+      },
+      monotonic: () => elapsedMs,
+    })
+    const steps: number[] = []
+    clock.onStep = (movedMs) => steps.push(movedMs)
+
+    for (let look = 0; look < 5; look++) clock.now()
+
+    expect(steps).toEqual([])
+  })
+
   test('catches up after a sleep when told, and takes that for no step of its own', async () => {
     const { machine, clock, steps } = createSteady()
     machine.setClock(AT + 60_000)
