@@ -1,7 +1,8 @@
 // Tick to order as the exchange sees it: from the last byte of a 600-row ticker answer out to the first byte of
 // the batch of 50 orders in that follows from it. The whole daemon (client, limiter, engine, journal on disk, a
 // strategy that quotes, logs) beside the floor, what a bare script needs for the same; both in this run, in turn,
-// against one server in a process of its own. `npm run bench [seconds]`, default 30. Leaves nothing behind.
+// against one server in a process of its own. `npm run bench [seconds]`, default 30; `npm run bench -- 30 --record`
+// with the flight recorder. Leaves nothing behind.
 
 import { type ChildProcess, fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -78,7 +79,8 @@ function startDaemon(port: number) {
   const directory = mkdtempSync(join(tmpdir(), 'intentd-bench-'))
   writeFileSync(join(directory, 'bench.yaml'), CONFIG)
   writeFileSync(join(directory, 'quoting.yaml'), STRATEGY)
-  const args = ['run', '-c', 'bench.yaml', '--set', `exchange.baseUrl=http://127.0.0.1:${port}`]
+  const recording = process.argv.includes('--record') ? ['--set', 'record=true'] : []
+  const args = ['run', '-c', 'bench.yaml', '--set', `exchange.baseUrl=http://127.0.0.1:${port}`, ...recording]
   const profile = process.argv.includes('--profile') ? ['--cpu-prof', `--cpu-prof-dir=${process.cwd()}`] : []
   const child = spawn(process.execPath, [...profile, fileOf('../bin/intentd.mjs'), ...args], {
     cwd: directory,

@@ -68,7 +68,8 @@ export interface FlightRecorderOptions {
  *         │ └──segment is full────────│────── recording, in the next segment
  *         └────────the disk refuses───┴──► ended
  *
- * Every segment begins with the whole core, and so can be replayed without those before it.
+ * Every segment begins with the whole core, and so can be replayed without those before it. Writing that down holds
+ * the daemon up, a millisecond for a thousand intent keys: once in hours, and never while an event is at work.
  */
 export class FlightRecorder {
   readonly #options: FlightRecorderOptions

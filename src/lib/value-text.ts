@@ -49,9 +49,11 @@ function writeOdd(value: number | undefined): string {
 }
 
 function writeObject(value: object): string {
+  // Most of what there is: JSON says it as well, and many times faster.
+  if (isJson(value)) return JSON.stringify(value)
   if (Array.isArray(value)) return writeList(value)
-  if (value instanceof Map) return `{"$map":[${[...value].map(writeList).join(',')}]}`
-  if (value instanceof Set) return `{"$set":${writeList([...value])}}`
+  if (value instanceof Map) return `{"$map":${writeValue([...value])}}`
+  if (value instanceof Set) return `{"$set":${writeValue([...value])}}`
   if (isDecimal(value)) return `{"$decimal":"${value.toString()}"}`
   const prototype: unknown = Object.getPrototypeOf(value)
   if (prototype !== Object.prototype && prototype !== null) {
@@ -59,6 +61,18 @@ function writeObject(value: object): string {
   }
   const parts = Object.entries(value).map(([name, part]) => `${writeName(name)}:${writeValue(part)}`)
   return `{${parts.join(',')}}`
+}
+
+/** Whether JSON loses nothing of it, and no name in it looks like a mark. */
+function isJson(value: unknown): boolean {
+  if (typeof value === 'string' || typeof value === 'boolean' || value === null) return true
+  if (typeof value === 'number') return Number.isFinite(value) && !Object.is(value, -0)
+  if (typeof value !== 'object') return false
+  if (Array.isArray(value)) return value.every(isJson)
+  const prototype: unknown = Object.getPrototypeOf(value)
+  if (prototype !== Object.prototype && prototype !== null) return false
+  for (const [name, part] of Object.entries(value)) if (name.startsWith('$') || !isJson(part)) return false
+  return true
 }
 
 function writeList(list: readonly unknown[]): string {
