@@ -250,6 +250,9 @@ export const daemonFileSchema = z
               'Whether nobody else, no person and no program, has orders of the product type in this account. Then ' +
               'one call may cancel the orders of all instruments at once; with false each is cancelled by name.',
           }),
+        tier: z.enum(['ordinary', 'copyTrader']).default('ordinary').meta({
+          description: 'Which of the documented rate limits hold: others copy the trades of a copyTrader.',
+        }),
       })
       .meta({ description: 'The account that is traded.' }),
     instruments: instrumentsSchema,

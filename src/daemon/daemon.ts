@@ -4,9 +4,8 @@ import { bookToJson } from '../engine/book-json.ts'
 import { createEngine, type Engine } from '../engine/engine.ts'
 import { type EngineCommand, type StopPolicy } from '../engine/event.ts'
 import { type EngineSettings } from '../engine/settings.ts'
-import { type ClockOffset } from '../exchange/clock-offset.ts'
-import { ExchangeClient } from '../exchange/exchange-client.ts'
-import { Limiter } from '../exchange/limiter.ts'
+import { type ExchangeClient } from '../exchange/exchange-client.ts'
+import { type Limiter } from '../exchange/limiter.ts'
 import { type TrustedClock } from '../exchange/trusted-clock.ts'
 import { type Journal } from '../journal/journal.ts'
 import { type Clock } from '../lib/clock.ts'
@@ -21,6 +20,7 @@ import { KillSwitch } from './kill-switch.ts'
 import { DiskSpace } from './disk-space.ts'
 import { createRecorder } from './create-recorder.ts'
 import { type FlightRecorder } from './flight-recorder.ts'
+import { createClient, createLimiter } from './exchange-calls.ts'
 import { type DaemonLogger } from './logger.ts'
 import { Narrator } from './narrator.ts'
 import { type OperatorLetter, OperatorMailbox } from './operator-mailbox.ts'
@@ -28,7 +28,6 @@ import { OrderDoor } from './order-door.ts'
 import { Pollers } from './pollers.ts'
 import { forgetRetreat, retreat } from './retreat.ts'
 import { Shell } from './shell.ts'
-import { simulatorCoin } from './simulated-exchange.ts'
 import { createRunners, type LoadedStrategy } from './strategies.ts'
 import { buildSummary, type RunSummary } from './summary.ts'
 import { Tally } from './tally.ts'
@@ -97,17 +96,14 @@ export class Daemon {
 
   constructor(options: DaemonOptions) {
     const { config, settings, book, clock, trusted, timers, logger } = options
-    const { offset } = trusted
     this.#options = options
     this.#startedAt = clock.now()
     this.#engine = createEngine(settings, book)
     this.#tally.adopt(book)
     this.#narrator = new Narrator({ logger, instruments: settings.instruments, clock })
     this.#listenToClock()
-    // An exchange of our own has forgotten the calls of the life before, and of a first life there are none.
-    const previousLifeEndedAt = options.embedded || book.epoch === 0 ? undefined : clock.monotonic()
-    this.#limiter = new Limiter({ clock, timers, use: config.exchange.limitsUse, previousLifeEndedAt })
-    this.#client = this.#createClient(offset)
+    this.#limiter = createLimiter(options)
+    this.#client = createClient(options, this.#limiter)
     const onBroken = (error: unknown) => this.fail(error)
     const onRead = (what: string) => this.#narrator.noteRead(what)
     const dispatch = this.#dispatch
@@ -281,23 +277,6 @@ export class Daemon {
       },
       onSettled: (verdict, jump) => logger.tell('warn', `clock.${verdict}`, { ...jump }),
       onJump: (jump) => logger.tell('error', 'clock.jumped', { ...jump }),
-    })
-  }
-
-  #createClient(offset: ClockOffset): ExchangeClient {
-    const { config, settings, access, embedded, clock, timers } = this.#options
-    return new ExchangeClient({
-      baseUrl: access.baseUrl,
-      credentials: access.credentials,
-      platformCoin: embedded ? simulatorCoin() : config.exchange.platformCoin,
-      positionMode: settings.positionMode,
-      clock,
-      timers,
-      offset,
-      limiter: this.#limiter,
-      requestTimeoutMs: config.exchange.requestTimeoutMs,
-      answerBytesMax: config.exchange.answerBytesMax,
-      locale: config.exchange.locale,
     })
   }
 

@@ -50,6 +50,7 @@ export async function startEmbeddedExchange(options: EmbeddedExchangeOptions): P
         uid: UID,
         label: config.name,
         positionMode: config.account.positionMode,
+        role: config.account.tier,
         balances: { [config.account.marginCoin]: settings.startingBalance },
         leverage: settings.leverage,
       },
