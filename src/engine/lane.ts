@@ -61,12 +61,13 @@ export interface RecentFill {
   readonly filledAt: number
 }
 
-/** What has to be placed again after a cancel-all. */
-export interface Survivors {
+/** An order that has to be placed again after a cancel-all. */
+export interface Survivor {
+  readonly terms: OrderTerms
   /** Unix ms, our clock, when the cancel-all was answered. */
   readonly since: number
-  readonly orders: readonly OrderTerms[]
-  isLateTold: boolean
+  /** Whether it was told that it takes too long. */
+  readonly isLateTold: boolean
 }
 
 export interface Lane {
@@ -84,8 +85,8 @@ export interface Lane {
   wantsCancel: boolean
   /** Whether it was told that what nobody wants is kept, and why. */
   isKeptTold: boolean
-  /** Wanted orders that a cancel-all took away and that do not rest again yet. */
-  survivors: Survivors | undefined
+  /** Wanted orders that a cancel-all took away and that do not rest again yet, the longest missing first. */
+  survivors: readonly Survivor[]
   /** Since when an order stands through the market without a fill. */
   readonly crossedSince: Map<ClientOid, number>
   /** Orders of unknown fate that were queued again without evidence, and after which attempt. */
@@ -127,7 +128,7 @@ export function createLane(symbol: string): Lane {
     unwantedSince: new Map(),
     wantsCancel: false,
     isKeptTold: false,
-    survivors: undefined,
+    survivors: [],
     crossedSince: new Map(),
     copies: new Map(),
     positionReadAt: 0,

@@ -6,40 +6,45 @@ import { type Fence, type Lane } from './lane.ts'
 
 /** The fence of a cancel-all has ended: what it took and is wanted has to rest again soon (ORD8). */
 export function expectSurvivors(lane: Lane, { survivors, provedAt }: Fence): void {
-  if (survivors.length === 0) return
-  const earlier = lane.survivors
-  lane.survivors = {
-    since: earlier?.since ?? provedAt,
-    orders: [...(earlier?.orders ?? []), ...survivors],
-    isLateTold: earlier?.isLateTold ?? false,
-  }
+  const known = new Set(lane.survivors.map(({ terms }) => nameOf(terms)))
+  const added = survivors.filter((terms) => !known.has(nameOf(terms)))
+  lane.survivors = [
+    ...lane.survivors,
+    ...added.map((terms) => ({ terms, since: provedAt, isLateTold: false })),
+  ]
+}
+
+/** What stays the same when an order is placed again. */
+function nameOf({ strategyId, purpose, key, action, ticks, lots }: OrderTerms): string {
+  return purpose === 'place' ? `${strategyId}|${key}` : [strategyId, tradesAs(action), ticks, lots].join('|')
 }
 
 /** Looks which survivors rest again, or are not wanted any more, and says so when that takes too long. */
 export function watchSurvivors(core: Core, lane: Lane): void {
-  const { survivors } = lane
-  if (!survivors) return
-  if (core.mode !== 'running') {
-    lane.survivors = undefined
-    return
-  }
-  const missing = survivors.orders.filter((terms) => isMissing(core, terms))
-  const sinceMs = core.now - survivors.since
-  if (missing.length === 0) {
-    lane.survivors = undefined
-    return announce(core, survivors.isLateTold ? 'info' : 'debug', 'survivors.back', {
-      symbol: lane.symbol,
-      sinceMs,
-    })
-  }
-  lane.survivors = { ...survivors, orders: missing }
-  if (survivors.isLateTold || sinceMs <= core.settings.execution.survivorsWithinMs) return
-  lane.survivors.isLateTold = true
+  const [first] = lane.survivors
+  if (!first || core.mode === 'starting') return
+  const wasLate = lane.survivors.some(({ isLateTold }) => isLateTold)
+  lane.survivors = core.mode === 'running' ? lane.survivors.filter(({ terms }) => isMissing(core, terms)) : []
+  if (lane.survivors.length > 0) return tellLate(core, lane)
+  if (core.mode !== 'running') return
+  const fields = { symbol: lane.symbol, sinceMs: core.now - first.since }
+  announce(core, wasLate ? 'info' : 'debug', 'survivors.back', fields)
+}
+
+/** Each is told once. */
+function tellLate(core: Core, lane: Lane): void {
+  const { survivorsWithinMs } = core.settings.execution
+  const late = lane.survivors.filter(
+    ({ since, isLateTold }) => !isLateTold && core.now - since > survivorsWithinMs,
+  )
+  const [first] = late
+  if (!first) return
+  lane.survivors = lane.survivors.map((one) => (late.includes(one) ? { ...one, isLateTold: true } : one))
   announce(core, 'warn', 'survivor.late', {
     symbol: lane.symbol,
-    sinceMs,
+    sinceMs: core.now - first.since,
     lane: lane.state,
-    orders: missing.map(({ strategyId, key }) => ({ strategy: strategyId, key })),
+    orders: late.map(({ terms }) => ({ strategy: terms.strategyId, key: terms.key })),
     denials: [...lane.denials.keys()],
   })
 }

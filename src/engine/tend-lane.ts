@@ -52,7 +52,7 @@ function noteWish(core: Core, lane: Lane, { items, reduces }: ApprovedLane): voi
     return
   }
   // What a cancel-all took for others' sake has waited since then.
-  lane.wantsBatchSince ??= lane.survivors?.since ?? core.now
+  lane.wantsBatchSince ??= lane.survivors[0]?.since ?? core.now
   lane.wantsReduce = reduces
   if (core.asked.has('batchPlaceOrder')) return
   core.asked.add('batchPlaceOrder')

@@ -93,7 +93,9 @@ export function costOfLane(lane: LaneStakes, { slotMs, outageMs }: CancelTiming)
     (sum, stake) => sum + weigh(stake) * QUEUE_SHARE * Math.min(stake.ageMs, QUEUE_MS_MAX),
     0,
   )
-  const outage = (sumWeights(lane.survivors) + absent) * outageMs + queues
+  // As with what is unwanted: an order that has been wanted for so long is expected to be for as long again.
+  const lost = lane.survivors.reduce((sum, stake) => sum + weigh(stake) * Math.min(outageMs, stake.ageMs), 0)
+  const outage = lost + absent * outageMs + queues
   const call = resting * CALL_SHARE * slotMs
   // A batch that races with the cancel-all makes a second one necessary, and a second proof.
   const sweep = lane.isPlacing ? 2 * outage + call + resting * slotMs : outage

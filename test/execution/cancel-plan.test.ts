@@ -130,7 +130,7 @@ describe('with several instruments the planner', () => {
 
   test('minds a batch on the wire twice: what it carries has to be cancelled again', () => {
     const busy = (isPlacing: boolean): LaneStakes =>
-      lane('D', { isPlacing, survivors: [stake({ notional: 25, ageMs: 0 })] })
+      lane('D', { isPlacing, survivors: [stake({ notional: 60 })] })
     const lanes = [must('A'), must('B')]
 
     expect(plan([...lanes, busy(false)]).kind).toBe('cancelProduct')
