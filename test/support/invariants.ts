@@ -1,4 +1,5 @@
 import { watchFold, watchTwin } from './engine-invariants.ts'
+import { watchFences, watchSurvivorsBack } from './fence-invariants.ts'
 import {
   watchBatches,
   watchDurableSends,
@@ -22,6 +23,8 @@ export const INVARIANTS: readonly Invariant[] = [
   { id: 'ORD6', watch: watchBatches },
   { id: 'ORD7', watch: watchStaleness },
   { id: 'ORD8', watch: watchSurvivors },
+  { id: 'ORD8', watch: watchSurvivorsBack },
+  { id: 'FENCE', watch: watchFences },
   { id: 'RSK1', watch: watchWorstCase },
   { id: 'RSK2', watch: watchHalts },
   { id: 'RSK3', watch: watchStop },

@@ -1,0 +1,129 @@
+import { type OrderTerms } from '../../src/domain/order.ts'
+import { tradesAs } from '../../src/domain/order-action.ts'
+import { type SettledOrder } from '../../src/domain/record.ts'
+import { type Book, pairKey } from '../../src/engine/book.ts'
+import { violate, type World, type WorldWatcher } from './world.ts'
+
+/** An instrument between a cancel-all's first byte and the proof of what it did. Times are our clock, Unix ms. */
+interface Closing {
+  answeredAt: number | undefined
+}
+
+/**
+ * Nothing is placed on an instrument between a cancel-all and the proof, and the proof is a reading of the
+ * fills and of the position that was asked for when everything before the answer was visible (A2).
+ */
+export function watchFences(world: World): WorldWatcher {
+  const closings = new Map<string, Closing>()
+  const calls = new Map<number, readonly string[]>()
+  const positionsAt = new Map<string, number>()
+  let fillsAt = 0
+  return {
+    afterStep(event, effects, now) {
+      let symbols: readonly string[] = []
+      for (const effect of effects) {
+        if (effect.kind === 'record' && effect.record.kind === 'cancel') symbols = effect.record.symbols
+        if (effect.kind === 'sendCancelAll') calls.set(effect.cancelId, symbols)
+      }
+      if (event.kind === 'cancelAnswered' && event.answer.kind !== 'unknown') {
+        for (const symbol of calls.get(event.cancelId) ?? []) {
+          const closing = closings.get(symbol)
+          if (closing) closing.answeredAt ??= now
+        }
+      }
+      if (event.kind === 'fillsRead') fillsAt = event.reading.requestedAt
+      if (event.kind === 'positionRead') positionsAt.set(event.reading.symbol, event.reading.requestedAt)
+    },
+    onRecord(record) {
+      if (record.kind === 'cancel') {
+        for (const symbol of record.symbols) {
+          closings.set(symbol, closings.get(symbol) ?? { answeredAt: undefined })
+        }
+      }
+      if (record.kind === 'send' && closings.has(record.symbol)) {
+        violate(world, 'FENCE', `batch ${record.batchId} of ${record.symbol} before a cancel-all is proved`)
+      }
+      if (record.kind !== 'settle' || !record.isFenced) return
+      const { answeredAt } = closings.get(record.symbol) ?? {}
+      closings.delete(record.symbol)
+      if (answeredAt === undefined || !record.orders.some(wasCancelled)) return
+      const provedFrom = answeredAt + world.settings.execution.fillVisibilityMs
+      if (fillsAt < provedFrom || (positionsAt.get(record.symbol) ?? 0) < provedFrom) {
+        violate(world, 'FENCE', `${record.symbol} is free before its fills and position could be known`)
+      }
+    },
+    onDeath: () => calls.clear(),
+  }
+}
+
+function wasCancelled({ reason }: SettledOrder): boolean {
+  return reason.startsWith('cancelled')
+}
+
+/** A survivor, and until when it has to rest again or be reported (Unix ms, our clock). */
+interface Expected {
+  readonly terms: OrderTerms
+  readonly lots: number
+  readonly dueAt: number
+}
+
+/** How much later than its bound the core may notice that a survivor is late. */
+const NOTICED_MS = 200
+
+/** What a cancel-all took for others' sake rests again within its bound, or that it does not was reported. */
+export function watchSurvivorsBack(world: World): WorldWatcher {
+  let expected: Expected[] = []
+  const answeredAt = new Map<string, number>()
+  return {
+    afterStep(event, effects, now) {
+      const { book, mode } = world.shell.engine ?? {}
+      if (event.kind === 'cancelAnswered') {
+        for (const symbol of world.plan.symbols) answeredAt.set(symbol, now)
+      }
+      if (!book || mode !== 'running') {
+        expected = []
+        return
+      }
+      for (const effect of effects) {
+        if (effect.kind === 'announce' && effect.event === 'survivor.late') {
+          expected = expected.filter(({ terms }) => terms.symbol !== effect.fields['symbol'])
+        }
+        if (effect.kind !== 'record' || effect.record.kind !== 'settle' || !effect.record.isFenced) continue
+        const since = answeredAt.get(effect.record.symbol) ?? now
+        const dueAt = since + world.settings.execution.survivorsWithinMs + NOTICED_MS
+        for (const settled of effect.record.orders) expected.push(...survivorOf(book, settled, dueAt))
+      }
+      expected = expected.filter((one) => isOwed(book, one))
+      const late = event.kind === 'timePassed' ? expected.find(({ dueAt }) => now > dueAt) : undefined
+      if (late) violate(world, 'ORD8', `${late.terms.clientOid} is neither back nor reported`)
+    },
+    onDeath: () => {
+      expected = []
+      answeredAt.clear()
+    },
+  }
+}
+
+/** Of what a cancel-all took whole, what was a ladder's rung or is placed again by name. */
+function survivorOf(book: Book, settled: SettledOrder, dueAt: number): Expected[] {
+  const order = book.orders.get(settled.clientOid)
+  if (!order || order.filledLots > 0 || settled.state !== 'done' || !wasCancelled(settled)) return []
+  const { terms } = order
+  if (terms.purpose === 'place') {
+    return settled.replacement ? [{ terms, lots: settled.replacement.lots, dueAt }] : []
+  }
+  return terms.purpose === 'quote' ? [{ terms, lots: terms.lots, dueAt }] : []
+}
+
+/** Still wanted, and nothing stands for it. */
+function isOwed(book: Book, { terms, lots }: Expected): boolean {
+  const { strategyId, symbol, key } = terms
+  const side = tradesAs(terms.action)
+  for (const { terms: other, state } of book.open.get(symbol)?.values() ?? []) {
+    const isSame = other.strategyId === strategyId && other.ticks === terms.ticks && other.lots === lots
+    if (isSame && tradesAs(other.action) === side && (state === 'live' || state === 'sent')) return false
+  }
+  if (terms.purpose === 'place') return book.places.has(pairKey(strategyId, key))
+  const levels = book.quotes.get(pairKey(strategyId, symbol)) ?? []
+  return levels.some((level) => level.side === side && level.ticks === terms.ticks && level.lots === lots)
+}
