@@ -1,12 +1,11 @@
 import { planCancel } from '../execution/cancel-plan.ts'
 import { type CancelAllRequest } from '../protocol/futures/cancel-all-orders.ts'
-import { stakesNow, survivorsOf, timingOf } from './cancel-stakes.ts'
+import { stakesNow, timingOf } from './cancel-stakes.ts'
 import { tellPlan } from './cancel-told.ts'
 import { askForCancel, hasResting, isUnderCancel, RECEIVE_WINDOW_MS } from './cancel-wire.ts'
 import { announce, type CancelOnWire, type Core, exchangeNow, instrumentOf, laneOf, record } from './core.ts'
 import { startFence } from './fence.ts'
 import { type FenceCause, type Lane } from './lane.ts'
-import { planLane } from './plan-lane.ts'
 
 /**
  * A cancel-all was granted: everything that could use it is weighed anew, on what is known now (late binding),
@@ -63,16 +62,8 @@ function giveBack(core: Core): void {
 function cancelSymbol(core: Core, lane: Lane): void {
   const { cancelId, cancel } = register(core, { symbols: [lane.symbol], takesProduct: false })
   if (lane.state === 'idle') startFence(core, lane, 'unwanted')
-  if (joinCancel(core, lane)) cancel.joined.push(lane.symbol)
+  if (lane.fence?.stage === 'cancelling') cancel.joined.push(lane.symbol)
   send(core, cancelId, cancel, lane.fence?.cause ?? 'command')
-}
-
-/** Notes what the call will take that is wanted. True when it is what the lane's fence has waited for. */
-function joinCancel(core: Core, lane: Lane): boolean {
-  const { fence } = lane
-  if (!fence) return false
-  fence.survivors = survivorsOf(core, lane, planLane(core, lane)).map(({ terms }) => terms)
-  return fence.stage === 'cancelling'
 }
 
 /**
@@ -97,7 +88,7 @@ function joinSweep(core: Core, lane: Lane): boolean {
     // It was only waiting for readings of what cannot rest; now more of it is in question.
     if (fence.stage === 'settling') Object.assign(fence, UNPROVED)
   }
-  return joinCancel(core, lane)
+  return fence.stage === 'cancelling'
 }
 
 const UNPROVED = { stage: 'cancelling', fillsReads: 0, fillsReadAt: 0, positionRead: false } as const

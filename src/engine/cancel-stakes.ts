@@ -69,18 +69,10 @@ export function buildStakes(
 }
 
 /** What rests and is wanted: a cancel-all takes it too. */
-export function survivorsOf(core: Core, lane: Lane, plan: LanePlan): readonly Order[] {
-  if (core.mode === 'starting') return restingNow(core, lane)
+function survivorsOf(core: Core, lane: Lane, plan: LanePlan): readonly Order[] {
   if (core.mode !== 'running') return []
   return [...openOrdersOf(core.book, lane.symbol)].filter(
     (order) => order.state === 'live' && canRest(order.terms) && !plan.unwanted.includes(order),
-  )
-}
-
-/** While nobody decides yet, everything that was not withdrawn may be wanted. */
-function restingNow({ book }: Core, { symbol }: Lane): readonly Order[] {
-  return [...openOrdersOf(book, symbol)].filter(
-    ({ state, terms }) => state === 'live' && canRest(terms) && !book.withdrawn.has(terms.clientOid),
   )
 }
 

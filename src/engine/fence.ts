@@ -38,7 +38,6 @@ export function startFence(core: Core, lane: Lane, cause: FenceCause): void {
     cause,
     stage: 'waiting',
     cancels: needsCancel(core, lane, cause),
-    survivors: [],
     notBefore,
     horizonAt,
     patientUntil: notBefore + PATIENCE_MS,
@@ -159,7 +158,8 @@ function finishFence(core: Core, lane: Lane, fence: Fence): void {
   for (const { clientOid, reason } of orders) announceEnd(core, clientOid, reason)
   if (fence.cause === 'released') disownLeftOrphans(core, symbol)
   haltOnContradiction(core, symbol, orders)
-  expectSurvivors(lane, fence)
+  const ended = orders.flatMap(({ clientOid }) => core.book.orders.get(clientOid)?.terms ?? [])
+  expectSurvivors(lane, ended, fence.provedAt)
   lane.state = 'idle'
   lane.fence = undefined
   announce(core, 'debug', 'lane.free', { symbol, settled: orders.length })

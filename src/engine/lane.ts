@@ -28,8 +28,6 @@ export interface Fence {
   stage: FenceStage
   /** False when nothing can rest: there is nothing to cancel, though there may be something to wait for. */
   cancels: boolean
-  /** What rested and was wanted when the cancel-all left. */
-  survivors: readonly OrderTerms[]
   /** Unix ms, our clock: the cancel-all is not sent earlier. */
   notBefore: number
   /** Unix ms, exchange clock, which must be sure then: no request of an unknown order is accepted later. 0 for none. */

@@ -2,12 +2,17 @@ import { type OrderTerms } from '../domain/order.ts'
 import { tradesAs } from '../domain/order-action.ts'
 import { openOrdersOf, pairKey } from './book.ts'
 import { announce, type Core } from './core.ts'
-import { type Fence, type Lane } from './lane.ts'
+import { type Lane } from './lane.ts'
 
-/** The fence of a cancel-all has ended: what it took and is wanted has to rest again soon (ORD8). */
-export function expectSurvivors(lane: Lane, { survivors, provedAt }: Fence): void {
+/**
+ * A fence has ended, and these orders with it: what of them is wanted has to rest again soon (ORD8). `provedAt`:
+ * Unix ms, our clock, when its cancel-all was answered.
+ */
+export function expectSurvivors(lane: Lane, ended: readonly OrderTerms[], provedAt: number): void {
   const known = new Set(lane.survivors.map(({ terms }) => nameOf(terms)))
-  const added = survivors.filter((terms) => !known.has(nameOf(terms)))
+  const added = ended.filter(
+    (terms) => (terms.purpose === 'quote' || terms.purpose === 'place') && !known.has(nameOf(terms)),
+  )
   lane.survivors = [
     ...lane.survivors,
     ...added.map((terms) => ({ terms, since: provedAt, isLateTold: false })),

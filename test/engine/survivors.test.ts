@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type Fence, type Lane } from '../../src/engine/lane.ts'
+import { type Lane } from '../../src/engine/lane.ts'
 import { type Core, createCore, laneOf } from '../../src/engine/core.ts'
 import { expectSurvivors, watchSurvivors } from '../../src/engine/survivors.ts'
 import { madeTerms } from '../execution/made-terms.ts'
@@ -17,9 +17,9 @@ function wanting(): { readonly core: Core; readonly lane: Lane } {
   return { core, lane: laneOf(core, SYMBOL) }
 }
 
-function taken(ticks: number, provedAt: number): Fence {
+function take(lane: Lane, ticks: number, provedAt: number): void {
   const terms = madeTerms({ strategyId: STRATEGY, symbol: SYMBOL, purpose: 'quote', ticks, lots: 10 })
-  return { survivors: [terms], provedAt } as unknown as Fence
+  expectSurvivors(lane, [terms], provedAt)
 }
 
 function lateAt(core: Core, lane: Lane, now: number): unknown[] {
@@ -31,18 +31,18 @@ function lateAt(core: Core, lane: Lane, now: number): unknown[] {
 
 test('[ORD8] an order is reported late though another one is late already', () => {
   const { core, lane } = wanting()
-  expectSurvivors(lane, taken(FIRST.ticks, 1000))
+  take(lane, FIRST.ticks, 1000)
   expect(lateAt(core, lane, 6500)).toMatchObject([{ event: 'survivor.late', fields: { sinceMs: 5500 } }])
 
-  expectSurvivors(lane, taken(SECOND.ticks, 7000))
+  take(lane, SECOND.ticks, 7000)
   expect(lateAt(core, lane, 12_000)).toEqual([])
   expect(lateAt(core, lane, 12_100)).toMatchObject([{ event: 'survivor.late', fields: { sinceMs: 5100 } }])
 })
 
 test('[ORD8] an order that is taken twice counts from the first time', () => {
   const { core, lane } = wanting()
-  expectSurvivors(lane, taken(FIRST.ticks, 1000))
-  expectSurvivors(lane, taken(FIRST.ticks, 4000))
+  take(lane, FIRST.ticks, 1000)
+  take(lane, FIRST.ticks, 4000)
 
   expect(lateAt(core, lane, 6500)).toMatchObject([{ fields: { sinceMs: 5500 } }])
 })
@@ -50,7 +50,7 @@ test('[ORD8] an order that is taken twice counts from the first time', () => {
 test('[ORD8] while a life begins nothing is given up', () => {
   const { core, lane } = wanting()
   core.mode = 'starting'
-  expectSurvivors(lane, taken(FIRST.ticks, 1000))
+  take(lane, FIRST.ticks, 1000)
 
   expect(lateAt(core, lane, 9000)).toEqual([])
   core.mode = 'running'
