@@ -4,7 +4,10 @@ import { type SettledOrder } from '../../src/domain/record.ts'
 import { type Book, pairKey } from '../../src/engine/book.ts'
 import { violate, type World, type WorldWatcher } from './world.ts'
 
-/** An instrument between a cancel-all's first byte and the proof of what it did. Times are our clock, Unix ms. */
+/**
+ * An instrument between a cancel-all's first byte and the proof of what it did. Times are the exchange's, Unix ms:
+ * ours may be set back.
+ */
 interface Closing {
   answeredAt: number | undefined
 }
@@ -28,11 +31,17 @@ export function watchFences(world: World): WorldWatcher {
       if (event.kind === 'cancelAnswered' && event.answer.kind !== 'unknown') {
         for (const symbol of calls.get(event.cancelId) ?? []) {
           const closing = closings.get(symbol)
-          if (closing) closing.answeredAt ??= now
+          if (closing) closing.answeredAt ??= world.time.now
         }
       }
-      if (event.kind === 'fillsRead') fillsAt = event.reading.requestedAt
-      if (event.kind === 'positionRead') positionsAt.set(event.reading.symbol, event.reading.requestedAt)
+      // An answer may overtake an earlier one.
+      if (event.kind === 'fillsRead')
+        fillsAt = Math.max(fillsAt, world.time.now - now + event.reading.requestedAt)
+      if (event.kind === 'positionRead') {
+        const { symbol, requestedAt } = event.reading
+        const askedAt = world.time.now - now + requestedAt
+        positionsAt.set(symbol, Math.max(positionsAt.get(symbol) ?? 0, askedAt))
+      }
     },
     onRecord(record) {
       if (record.kind === 'cancel') {
@@ -52,7 +61,11 @@ export function watchFences(world: World): WorldWatcher {
         violate(world, 'FENCE', `${record.symbol} is free before its fills and position could be known`)
       }
     },
-    onDeath: () => calls.clear(),
+    onDeath() {
+      calls.clear()
+      // The next life proves everything anew.
+      for (const closing of closings.values()) closing.answeredAt = undefined
+    },
   }
 }
 
