@@ -407,6 +407,20 @@ const BREAKAGES: readonly Breakage[] = [
     ],
   },
   {
+    what: 'a recording that is neither switched on nor described',
+    file: main,
+    edits: [['polling:', 'record: sometimes\npolling:']],
+    problems: ['config/main.yaml:11:9 record: expected true, false, or a section, got "sometimes"'],
+  },
+  {
+    what: 'a recording without room for two of its files',
+    file: main,
+    edits: [['polling:', 'record: { segmentBytesMax: 1000000, totalBytesMax: 1500000 }\npolling:']],
+    problems: [
+      'config/main.yaml:11:52 record.totalBytesMax: 1500000 has no room for two files of record.segmentBytesMax 1000000',
+    ],
+  },
+  {
     what: 'orders that must be cancelled before it is asked whether they are wanted',
     file: main,
     edits: [['polling:', 'execution: { extraToleranceMs: 2000, extraToleranceMsMax: 1500 }\npolling:']],
