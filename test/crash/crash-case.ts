@@ -1,11 +1,9 @@
-import { join } from 'node:path'
+import { messageOf } from '../../src/lib/failure.ts'
 import { createRandom } from '../../src/lib/random.ts'
-import { IntentdProcess } from '../daemon/intentd-process.ts'
-import { Project } from '../daemon/project.ts'
+import { type IntentdProcess } from '../daemon/intentd-process.ts'
 import { type Differences } from '../support/book-comparison.ts'
-import { compareBooks } from './compare-books.ts'
-import { CONFIG_FILE, STATE, writeCrashConfig } from './crash-config.ts'
-import { CrashExchange } from './crash-exchange.ts'
+import { WAIT_MS_MAX } from './crash-config.ts'
+import { CrashScene } from './crash-scene.ts'
 import { type CrashPoint, POINTS } from './points.ts'
 import { type Mode, MODES, type Reading, READINGS, type ScenarioName, SCENARIOS } from './scenario.ts'
 
@@ -66,23 +64,24 @@ export function nameCase({ point, times, scenario, reading, mode, onRestart }: C
 
 /** Lives that are killed as the case says, and one that ends in good order; then the books are compared. */
 export async function runCase(crash: CrashCase): Promise<CrashReport> {
-  const scenario = SCENARIOS[crash.scenario]
-  const { mode, reading, seed } = crash
-  const exchange = await CrashExchange.start({ seed, mode, reading, scenario })
-  const project = new Project()
-  writeCrashConfig(project, { mode, url: exchange.url, size: scenario.size, onRestart: crash.onRestart })
-  const lives = new Lives(project, exchange)
+  const { mode, reading, seed, onRestart } = crash
+  const scene = await CrashScene.open({ seed, mode, reading, onRestart, scenario: SCENARIOS[crash.scenario] })
+  const lives = new Lives(scene)
+  const report = (differences: Differences): CrashReport => ({
+    case: crash,
+    kills: lives.kills,
+    unknowns: scene.unknowns,
+    orders: scene.exchange.truth.orders.size,
+    fills: scene.exchange.truth.fills.size,
+    differences,
+  })
   try {
     await killLives(crash, lives)
-    const differences = await lives.endInOrder(crash)
-    return { case: crash, ...lives.counts(), fills: exchange.truth.fills.size, differences }
+    return report(await lives.endInOrder())
   } catch (error) {
-    const differences = [error instanceof Error ? error.message : String(error)]
-    return { case: crash, ...lives.counts(), fills: exchange.truth.fills.size, differences }
+    return report([messageOf(error)])
   } finally {
-    await lives.killLeft()
-    await exchange.stop()
-    project.remove()
+    await scene.close()
   }
 }
 
@@ -114,81 +113,37 @@ interface Killing {
 
 const PRELOAD = new URL('./watch-doors.ts', import.meta.url).href
 
-/** Far above what it takes to reach any point on a busy machine. */
-const REACH_MS_MAX = 30_000
-
 /** One daemon after the other on the same state and the same exchange. */
 class Lives {
-  readonly #project: Project
-  readonly #exchange: CrashExchange
-  readonly #runs: IntentdProcess[] = []
-  #kills = 0
+  readonly #scene: CrashScene
+  kills = 0
 
-  constructor(project: Project, exchange: CrashExchange) {
-    this.#project = project
-    this.#exchange = exchange
+  constructor(scene: CrashScene) {
+    this.#scene = scene
   }
 
   /** @throws when the point is not reached: the case would prove nothing. */
   async killAt({ at, after, stopAfter }: Killing): Promise<void> {
-    const run = this.#start({
-      INTENTD_CRASH_AT: at,
-      ...(after === undefined ? {} : { INTENTD_CRASH_AFTER: after }),
-    })
+    const armed = after === undefined ? {} : { INTENTD_CRASH_AFTER: after }
+    const run = this.#scene.start({ INTENTD_CRASH_AT: at, ...armed }, PRELOAD)
     if (stopAfter !== undefined) {
       await run.untilEvent(stopAfter)
       run.kill('SIGTERM')
     }
-    const timer = setTimeout(() => run.kill('SIGTERM'), REACH_MS_MAX)
+    const timer = setTimeout(() => run.kill('SIGTERM'), WAIT_MS_MAX)
     const { code, signal } = await run.ended
     clearTimeout(timer)
     if (signal !== 'SIGKILL') throw new Error(`${at} was not reached (exit ${code ?? signal})${tail(run)}`)
-    this.#kills += 1
+    this.kills += 1
   }
 
   /** A last life recovers, trades again, and stops in good order: then nothing may differ. */
-  async endInOrder({ mode }: CrashCase): Promise<Differences> {
-    const run = this.#start({})
+  async endInOrder(): Promise<Differences> {
+    const run = this.#scene.start()
     await run.untilEvent('daemon.running')
     await run.untilEvent('order.accepted')
     const { code } = await run.stop()
-    if (code !== 0) return [`the last life ended with ${code}${tail(run)}`]
-    return compareBooks({
-      journalFile: join(this.#project.directory, STATE, 'journal.sqlite'),
-      mode,
-      summary: run.summary,
-      truth: this.#exchange.truth,
-      uid: '1',
-    })
-  }
-
-  counts() {
-    const unknown = new Set(
-      this.#runs.flatMap((run) => run.events('order.unknown').map(({ clientOid }) => clientOid)),
-    )
-    const atStart = this.#runs.flatMap((run) =>
-      run.events('recovery.started').map(({ unknownOrders }) => Number(unknownOrders)),
-    )
-    return {
-      kills: this.#kills,
-      unknowns: unknown.size + atStart.reduce((sum, count) => sum + count, 0),
-      orders: this.#exchange.truth.orders.size,
-    }
-  }
-
-  async killLeft(): Promise<void> {
-    const last = this.#runs.at(-1)
-    if (last) await last.stop('SIGKILL')
-  }
-
-  #start(env: Readonly<Record<string, string>>): IntentdProcess {
-    const run = new IntentdProcess(['run', '-c', CONFIG_FILE, '--summary', 'json'], {
-      cwd: this.#project.directory,
-      env: { ...this.#exchange.credentials, XDG_STATE_HOME: this.#project.directory, ...env },
-      preload: PRELOAD,
-    })
-    this.#runs.push(run)
-    return run
+    return code === 0 ? this.#scene.compare(run) : [`the last life ended with ${code}${tail(run)}`]
   }
 }
 

@@ -8,11 +8,20 @@ import { Project } from '../daemon/project.ts'
 import { type Differences } from '../support/book-comparison.ts'
 import { ExchangeTruth } from '../support/exchange-truth.ts'
 import { compareBooks } from './compare-books.ts'
-import { CONFIG_FILE, EXCHANGE_FILE, STATE, writeCrashConfig, writeHostileExchange } from './crash-config.ts'
+import {
+  CONFIG_FILE,
+  EXCHANGE_FILE,
+  STATE,
+  WAIT_MS_MAX,
+  writeCrashConfig,
+  writeHostileExchange,
+} from './crash-config.ts'
 import { type Mode, type Reading } from './scenario.ts'
 
 export interface RandomKills {
   readonly kills: number
+  /** It comes to its end after this long, however many kills there were. */
+  readonly forMs: number
   readonly seed: number
   readonly mode: Mode
   readonly reading: Reading
@@ -42,26 +51,27 @@ const EXCHANGE_STATE = 'exchange.sqlite'
  * One daemon against `intentd simulate`, which loses answers and gives others late: killed again and again at
  * random moments while it trades, and compared with the exchange's own file when it has ended in good order.
  */
-export async function killAtRandom({
-  kills,
-  seed,
-  mode,
-  reading,
-  onKill,
-}: RandomKills): Promise<RandomReport> {
+export async function killAtRandom(options: RandomKills): Promise<RandomReport> {
+  const { kills, forMs, seed, mode, reading, onKill } = options
+  const endAt = systemClock.monotonic() + forMs
   const project = new Project()
   writeHostileExchange(project, { mode, reading, seed })
   const cwd = project.directory
   const simulate = ['simulate', '--config', EXCHANGE_FILE, '--state', EXCHANGE_STATE, '--print-accounts']
-  const exchange = new IntentdProcess(simulate, { cwd })
+  const exchange = new IntentdProcess(simulate, { cwd, waitMsMax: WAIT_MS_MAX })
   const tally = { kills: 0, killedRecovering: 0, unknowns: 0 }
   try {
     const { url } = await exchange.untilEvent('simulator.listening')
     const env = { ...credentialsFrom(exchange.stdout[0] ?? ''), XDG_STATE_HOME: cwd }
     writeCrashConfig(project, { mode, url: String(url), size: '0.01', onRestart: 'fence' })
-    const start = () => new IntentdProcess(['run', '-c', CONFIG_FILE, '--summary', 'json'], { cwd, env })
+    const start = () =>
+      new IntentdProcess(['run', '-c', CONFIG_FILE, '--summary', 'json'], {
+        cwd,
+        env,
+        waitMsMax: WAIT_MS_MAX,
+      })
     const random = createRandom(`random kills ${seed} ${mode} ${reading}`)
-    while (tally.kills < kills) {
+    while (tally.kills < kills && systemClock.monotonic() < endAt) {
       const run = start()
       await killSoon(run, random)
       tally.kills += 1

@@ -12,6 +12,8 @@ const { values } = parseArgs({
     cases: { type: 'string' },
     /** Instead: one daemon a reading and position mode, killed as often as this at random moments. */
     random: { type: 'string' },
+    /** How long each of these may go on killing. */
+    minutes: { type: 'string', default: '60' },
     /** Decides which come first, and what market they meet. */
     seed: { type: 'string', default: '1' },
     /** Only cases of points whose name contains this. */
@@ -97,7 +99,10 @@ async function runOneRandom(
     if (done % 20 === 0) console.log(`     ${name}: ${done} kills`)
   }
   try {
-    const { differences, faults, ...counts } = await killAtRandom({ kills, seed, mode, reading, onKill })
+    const { differences, faults, ...counts } = await killAtRandom({
+      ...{ kills, seed, mode, reading, onKill },
+      forMs: Number(values.minutes) * 60_000,
+    })
     console.log(`${differences.length === 0 ? 'ok  ' : 'FAIL'} ${name}: ${JSON.stringify(counts)}`)
     console.log(`     on purpose: ${JSON.stringify(faults)}`)
     for (const difference of differences) console.log(`     ${difference}`)

@@ -25,6 +25,8 @@ export interface ProcessOptions {
   readonly env?: Readonly<Record<string, string>>
   /** Loaded before the program. */
   readonly preload?: string | undefined
+  /** The longest that anything is waited for, ms. Default 20 s. */
+  readonly waitMsMax?: number
 }
 
 /** Everything that was started, for {@link killLeftOver}. */
@@ -36,9 +38,12 @@ export class IntentdProcess {
   readonly stderr: string[] = []
   readonly ended: Promise<Ending>
   readonly #child: ChildProcess
+  readonly #waitMsMax: number
   readonly #listeners = new Set<() => void>()
 
-  constructor(args: readonly string[], { cwd, env = {}, preload }: ProcessOptions) {
+  constructor(args: readonly string[], options: ProcessOptions) {
+    const { cwd, env = {}, preload, waitMsMax = WAIT_MS_MAX } = options
+    this.#waitMsMax = waitMsMax
     const { INTENTD_API_KEY: _key, INTENTD_API_SECRET: _secret, ...inherited } = process.env
     const nodeArgs = preload === undefined ? [] : ['--import', preload]
     this.#child = spawn(process.execPath, [...nodeArgs, LAUNCHER, ...args], {
@@ -76,6 +81,10 @@ export class IntentdProcess {
     return JSON.parse(this.stdout.at(-1) ?? '') as RunSummary
   }
 
+  get pid(): number {
+    return this.#child.pid ?? 0
+  }
+
   kill(signal: NodeJS.Signals): void {
     this.#child.kill(signal)
   }
@@ -95,7 +104,7 @@ export class IntentdProcess {
             new Error(`${why} before: ${what}\n${[...this.stdout, ...this.stderr].slice(-15).join('\n')}`),
           ),
         )
-      const timer = setTimeout(() => fail('too long'), WAIT_MS_MAX)
+      const timer = setTimeout(() => fail('too long'), this.#waitMsMax)
       const look = (): void => {
         if (condition()) give(resolve)
         else if (!started.has(this)) fail('ended')
