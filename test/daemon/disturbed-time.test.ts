@@ -1,0 +1,102 @@
+import { writeFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, expect, test, vi } from 'vitest'
+import { CrashScene } from '../crash/crash-scene.ts'
+import { SCENARIOS } from '../crash/scenario.ts'
+import { HostileProxy } from '../support/hostile-proxy.ts'
+import { type IntentdProcess, killLeftOver } from './intentd-process.ts'
+
+afterAll(() => killLeftOver())
+
+// Real processes, several at a time: a busy machine takes its time.
+vi.setConfig({ testTimeout: 180_000 })
+
+const STEPPED_CLOCK = new URL('./stepped-clock.ts', import.meta.url).href
+
+const ORDINARY = { reading: 'pendingOnly', onRestart: 'fence', scenario: SCENARIOS.normal } as const
+
+/** Waits until orders have been accepted that were not there before. */
+function untilTradesAgain(run: IntentdProcess): Promise<void> {
+  const before = run.events('order.accepted').length
+  return run.until('orders again', () => run.events('order.accepted').length > before)
+}
+
+test.concurrent.each([
+  ['forward by five minutes', 5, 'one_way_mode'],
+  ['back by five minutes', -5, 'hedge_mode'],
+  ['forward by an hour', 60, 'hedge_mode'],
+] as const)(
+  '[ORD4] [ORD5] the clock steps %s and comes right again: the daemon trades on, the books agree',
+  async (_, minutes, mode) => {
+    const scene = await CrashScene.open({ ...ORDINARY, seed: 11, mode })
+    const clockFile = scene.path('clock')
+    const stepTo = (aheadMs: number) => writeFileSync(clockFile, String(aheadMs))
+    try {
+      stepTo(0)
+      const run = scene.start({ INTENTD_CLOCK_FILE: clockFile }, STEPPED_CLOCK)
+      await untilTradesAgain(run)
+      stepTo(minutes * 60_000)
+      await untilTradesAgain(run)
+      stepTo(0)
+      await untilTradesAgain(run)
+      const { code } = await run.stop()
+
+      expect(code).toBe(0)
+      expect(scene.compare(run)).toEqual([])
+      expect(run.events('trading.halted')).toEqual([])
+    } finally {
+      await scene.close()
+    }
+  },
+)
+
+/** Beyond the limit of the data's age, the request's time-out, and the horizon of whatever was on the wire. */
+const STOPPED_MS = 4000
+
+test('[MKT1] [ORD5] a process that stood still sends nothing before it has looked at the market again', async () => {
+  const scene = await CrashScene.open({
+    ...ORDINARY,
+    seed: 12,
+    mode: 'one_way_mode',
+  })
+  const proxy = await HostileProxy.start({ target: scene.exchange.url, misanswer: () => undefined, every: 0 })
+  scene.tradeAt(proxy.url)
+  try {
+    const run = scene.start()
+    await untilTradesAgain(run)
+    run.kill('SIGSTOP')
+    await sleep(STOPPED_MS)
+    const seenBefore = proxy.seen.length
+    const sinceThen = () => proxy.seen.slice(seenBefore).map(({ name }) => name)
+    run.kill('SIGCONT')
+    await run.until('a batch', () => sinceThen().includes('batch-place-order'))
+    const { code } = await run.stop()
+
+    expect(code).toBe(0)
+    expect(scene.compare(run)).toEqual([])
+    expect(sinceThen().slice(0, sinceThen().indexOf('batch-place-order'))).toContain('tickers')
+  } finally {
+    await scene.close()
+    await proxy.stop()
+  }
+})
+
+test('of two daemons that start in the same moment one trades, and the other says who holds the state', async () => {
+  const scene = await CrashScene.open({ ...ORDINARY, seed: 13, mode: 'one_way_mode' })
+  try {
+    const runs = [scene.start(), scene.start()]
+    const refused = await Promise.race(runs.map(async (run) => ({ run, ending: await run.ended })))
+    const [winner] = runs.filter((run) => run !== refused.run)
+    if (!winner) throw new Error('unreachable: there are two')
+    await winner.untilEvent('order.accepted')
+    const { code } = await winner.stop()
+
+    expect(refused.ending).toEqual({ code: 78, signal: null })
+    expect(refused.run.stderr.join('\n')).toMatch(/STATE_HELD: another daemon holds this state directory/)
+    expect(refused.run.stderr.join('\n')).toMatch(new RegExp(`pid +${winner.pid}`))
+    expect(code).toBe(0)
+    expect(scene.compare(winner)).toEqual([])
+  } finally {
+    await scene.close()
+  }
+})
