@@ -14,8 +14,8 @@ const SAMPLES_MAX = 64
 const SAMPLES_UNPROVEN = 8
 /** The exchange states whole milliseconds, so it took a call up to this much later than it says. */
 const ROUNDING_MS = 1
-/** How fast two clocks drift apart at most: a bad crystal, and a daemon that corrects it, have less. */
-export const DRIFT = 1e-4
+/** How fast two clocks drift apart at most: as fast as Linux lets a clock be corrected, 500 in a million. */
+export const DRIFT = 5e-4
 
 /**
  * How soon after one call another may leave, so that it reaches the exchange no sooner than a window later.

@@ -53,7 +53,7 @@ function drawAny(seed: string): Surroundings {
     return () => least + spread * random.next() - tail * Math.log(1 - random.next())
   }
   const aheadMs = 1_700_000_000_000 + 3000 * random.next()
-  const rate = 1 + 1e-4 * (random.next() - 0.5)
+  const rate = 1 + 1e-3 * (random.next() - 0.5)
   const pauseShare = random.integer(2) === 0 ? 0 : random.next()
   return {
     random,

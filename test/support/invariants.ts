@@ -1,5 +1,6 @@
 import { watchFold, watchTwin } from './engine-invariants.ts'
 import { watchFences, watchSurvivorsBack } from './fence-invariants.ts'
+import { watchRests, watchUrgency, watchWindows } from './limit-invariants.ts'
 import {
   watchBatches,
   watchDurableSends,
@@ -25,6 +26,9 @@ export const INVARIANTS: readonly Invariant[] = [
   { id: 'ORD8', watch: watchSurvivors },
   { id: 'ORD8', watch: watchSurvivorsBack },
   { id: 'FENCE', watch: watchFences },
+  { id: 'LIM1', watch: watchWindows },
+  { id: 'LIM2', watch: watchUrgency },
+  { id: 'LIM3', watch: watchRests },
   { id: 'RSK1', watch: watchWorstCase },
   { id: 'RSK2', watch: watchHalts },
   { id: 'RSK3', watch: watchStop },

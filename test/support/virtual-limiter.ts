@@ -1,35 +1,80 @@
+import { type Answer } from '../../src/domain/answer.ts'
+import { type Grant, type Priority } from '../../src/exchange/grant.ts'
+import { Limiter } from '../../src/exchange/limiter.ts'
+import { type Clock } from '../../src/lib/clock.ts'
+import { type EndpointName } from '../../src/protocol/endpoints.ts'
+import { DirectPool } from './direct-pool.ts'
 import { type VirtualTime } from './virtual-time.ts'
 
-/** Calls of each endpoint in any second, as the document allows them. */
-const CALLS_PER_SECOND: Readonly<Record<string, number>> = {
-  batchPlaceOrder: 5,
-  cancelAllOrders: 1,
-  orderFills: 10,
-  singlePosition: 10,
+export interface VirtualLimiterOptions {
+  readonly time: VirtualTime
+  /** As the process knows it. */
+  readonly clock: Clock
+  readonly hasPreviousLife: boolean
 }
 
-/** An exact limiter: a call is granted as soon as the window of the last second has room for it. */
+/** The right to one call, and what became of it. */
+export interface VirtualGrant {
+  /** The call leaves now. */
+  sent(): void
+  /** The call is over, by its answer. */
+  over(answer: Answer<unknown>): void
+  unused(): void
+}
+
+/**
+ * The daemon's own limiter in virtual time, one for each life: its tokens are counted at once instead of by
+ * Bottleneck, and it respects what the life before it may have sent.
+ */
 export class VirtualLimiter {
   readonly #time: VirtualTime
-  readonly #granted = new Map<string, number[]>()
+  readonly #limiter: Limiter
+  readonly #kept = new Map<EndpointName, VirtualGrant>()
 
-  constructor(time: VirtualTime) {
+  constructor({ time, clock, hasPreviousLife }: VirtualLimiterOptions) {
     this.#time = time
+    this.#limiter = new Limiter({
+      clock,
+      timers: time.timers,
+      createPool: (pool) => new DirectPool(pool),
+      previousLifeEndedAt: hasPreviousLife ? clock.monotonic() : undefined,
+    })
   }
 
-  request(endpoint: string, onGranted: () => void): void {
-    const granted = this.#granted.get(endpoint) ?? []
-    this.#granted.set(endpoint, granted)
-    const calls = CALLS_PER_SECOND[endpoint] ?? 1
-    const earlier = granted.at(-calls)
-    const at = Math.max(this.#time.now, earlier === undefined ? 0 : earlier + 1000)
-    granted.push(at)
-    if (granted.length > 2 * calls) granted.shift()
-    this.#time.after(at - this.#time.now, onGranted)
+  /** @throws when too many wait: no shell asks for so much. */
+  request(endpoint: EndpointName, priority: Priority, onGranted: (grant: VirtualGrant) => void): void {
+    const waiting = this.#limiter.request(endpoint, priority, (grant) => onGranted(this.#wrap(grant)))
+    if (!waiting) throw new Error(`too many wait for ${endpoint}`)
   }
 
-  /** The call that was granted last was not made. */
-  giveBack(endpoint: string): void {
-    this.#granted.get(endpoint)?.pop()
+  /** A grant that the core will use when it sends, or give back. */
+  keep(endpoint: EndpointName, grant: VirtualGrant): void {
+    this.#kept.set(endpoint, grant)
+  }
+
+  take(endpoint: EndpointName): VirtualGrant | undefined {
+    const grant = this.#kept.get(endpoint)
+    this.#kept.delete(endpoint)
+    return grant
+  }
+
+  #wrap(grant: Grant): VirtualGrant {
+    let sentAt = this.#time.now
+    return {
+      sent: () => {
+        sentAt = this.#time.now
+      },
+      over: (answer) => {
+        // What never left us pays for nothing.
+        if (answer.kind === 'refused' && answer.class === 'notSent') return grant.unused()
+        const isRateLimited = answer.kind === 'refused' && answer.topic === 'rate'
+        grant.release({
+          requestTime: answer.requestTime,
+          roundTripMs: this.#time.now - sentAt,
+          isRateLimited,
+        })
+      },
+      unused: () => grant.unused(),
+    }
   }
 }

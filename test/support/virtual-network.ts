@@ -54,6 +54,8 @@ export class VirtualNetwork {
   #outageUntil = 0
   /** Hears what the exchange made of each call that reached it, before anything happens to the answer. */
   onReply: (site: string, reply: Reply<unknown>) => void = () => undefined
+  /** Hears of each call that reaches the exchange in ordinary time. */
+  onPunctual: (site: string) => void = () => undefined
 
   constructor(options: VirtualNetworkOptions) {
     this.#options = options
@@ -71,8 +73,11 @@ export class VirtualNetwork {
     time.after(requestTimeoutMs, () => wire.answered(lost('timeout', ourNow())))
     if (this.#isOut(site, n) || faults.strikes('requestLost', site, n)) return
     if (faults.strikes('requestCut', site, n)) return quickly(() => lost('connectionLost', ourNow()))
-    const arrives = faults.strikes('requestLate', site, n) ? this.#late() : this.#latency(site, n)
-    time.after(arrives, () => this.#arrive(wire))
+    const isLate = faults.strikes('requestLate', site, n)
+    time.after(isLate ? this.#late() : this.#latency(site, n), () => {
+      if (!isLate) this.onPunctual(site)
+      this.#arrive(wire)
+    })
   }
 
   #arrive<Data>(call: CallOnWire<Data>): void {

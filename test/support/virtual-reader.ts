@@ -53,15 +53,21 @@ export class VirtualReader {
     this.#once(name, () => {
       const { network, limiter, exchange, clock, enter, onTime } = this.#options
       const requestedAt = clock.now()
-      limiter.request('singlePosition', () =>
+      limiter.request('singlePosition', 2, (grant) => {
+        grant.sent()
         network.send({
           site: 'singlePosition',
           perform: () => exchange.position(symbol),
           ourNow: () => clock.now(),
           onTime,
-          hear: onlyOnce((answer) => enter(() => this.#takePosition(symbol, requestedAt, answer))),
-        }),
-      )
+          hear: onlyOnce((answer) =>
+            enter(() => {
+              grant.over(answer)
+              this.#takePosition(symbol, requestedAt, answer)
+            }),
+          ),
+        })
+      })
     })
   }
 
@@ -94,7 +100,8 @@ export class VirtualReader {
   #readPage(read: FillsRead): void {
     const { network, limiter, exchange, clock, enter, onTime, pageFills } = this.#options
     const { idLessThan, sinceAt } = read
-    limiter.request('orderFills', () =>
+    limiter.request('orderFills', 2, (grant) => {
+      grant.sent()
       network.send({
         site: 'orderFills',
         perform: () =>
@@ -105,9 +112,14 @@ export class VirtualReader {
           }),
         ourNow: () => clock.now(),
         onTime,
-        hear: onlyOnce((answer) => enter(() => this.#takePage(read, answer))),
-      }),
-    )
+        hear: onlyOnce((answer) =>
+          enter(() => {
+            grant.over(answer)
+            this.#takePage(read, answer)
+          }),
+        ),
+      })
+    })
   }
 
   #toFill(row: WireFill): Fill {

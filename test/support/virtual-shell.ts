@@ -17,7 +17,7 @@ import { type Strategy } from '../../src/strategy/define-strategy.ts'
 import { createStrategyRunner, type StrategyRunner } from '../../src/strategy/strategy-runner.ts'
 import { type VirtualExchange } from './virtual-exchange.ts'
 import { type VirtualFaults } from './virtual-faults.ts'
-import { VirtualLimiter } from './virtual-limiter.ts'
+import { type VirtualGrant, VirtualLimiter } from './virtual-limiter.ts'
 import { type VirtualCall, type VirtualNetwork } from './virtual-network.ts'
 import { onlyOnce, VirtualReader } from './virtual-reader.ts'
 import { VirtualClock, type VirtualTime } from './virtual-time.ts'
@@ -72,6 +72,7 @@ interface Life {
   readonly clock: Clock
   /** Exchange clock less ours, as far as answers have shown it. */
   readonly offset: ClockOffset
+  readonly limiter: VirtualLimiter
   readonly queue: EngineEvent[]
   /** Effects of the last step that are not performed yet. */
   readonly effects: Effect[]
@@ -88,6 +89,9 @@ interface Life {
   isBusy: boolean
   isOver: boolean
 }
+
+type BatchAnswered = Extract<EngineEvent, { kind: 'batchAnswered' }>
+type CancelAnswered = Extract<EngineEvent, { kind: 'cancelAnswered' }>
 
 /** How long a slow disk makes a durable record wait, ms. */
 const SLOW_SYNC_MS = [5, 2500] as const
@@ -106,7 +110,6 @@ export class VirtualShell {
   /** The clock of the machine, which may be set. */
   readonly machineClock: VirtualClock
   readonly #options: VirtualShellOptions
-  readonly #limiter: VirtualLimiter
   #clock: Clock
   #life: Life | undefined
   #stepLooks: readonly StepLook[] | undefined
@@ -119,7 +122,6 @@ export class VirtualShell {
       driftPpm: options.driftPpm,
     })
     this.#clock = createSteadyClock(this.machineClock)
-    this.#limiter = new VirtualLimiter(options.time)
   }
 
   get engine(): Engine | undefined {
@@ -148,8 +150,10 @@ export class VirtualShell {
     const isOlder = this.#options.faults.strikes('olderCheckpoint', 'journal')
     const kept = isOlder ? this.journal.loadOlder() : this.journal.load()
     const book = rebuildBook(kept, settings.positionMode)
+    const limiter = this.#createLimiter(book.epoch > 0)
     const life: Life = {
       clock: this.#clock,
+      limiter,
       offset: new ClockOffset(),
       effects: [],
       inbox: [],
@@ -157,7 +161,7 @@ export class VirtualShell {
       stallIn: undefined,
       engine: createEngine(settings, book),
       runners: new Map([...strategies].map(([id, strategy]) => [id, this.#createRunner(id, strategy, book)])),
-      reader: this.#createReader(() => life),
+      reader: this.#createReader(limiter, () => life),
       queue: [],
       tickers: undefined,
       effectsLeft: Number.POSITIVE_INFINITY,
@@ -301,11 +305,9 @@ export class VirtualShell {
       case 'decide':
         return this.#decide(life, effect.strategyId, effect.snapshot)
       case 'askGrant':
-        return this.#limiter.request(effect.endpoint, () =>
-          this.#enter(life, () => this.dispatch({ kind: 'granted', endpoint: effect.endpoint })),
-        )
+        return this.#ask(life, effect)
       case 'returnGrant':
-        return this.#limiter.giveBack(effect.endpoint)
+        return life.limiter.take(effect.endpoint)?.unused()
       case 'record':
         return this.#record(life, effect)
       case 'sendBatch':
@@ -327,6 +329,15 @@ export class VirtualShell {
       default:
         return unreachable(effect)
     }
+  }
+
+  #ask(life: Life, { endpoint, priority }: Extract<Effect, { kind: 'askGrant' }>): void {
+    life.limiter.request(endpoint, priority === 'reduce' ? 0 : 1, (grant) =>
+      this.#enter(life, () => {
+        life.limiter.keep(endpoint, grant)
+        this.dispatch({ kind: 'granted', endpoint })
+      }),
+    )
   }
 
   #decide(life: Life, strategyId: StrategyId, snapshot: Snapshot): void {
@@ -353,34 +364,39 @@ export class VirtualShell {
   #sendBatch(life: Life, batch: OutgoingBatch): void {
     const { time, faults } = this.#options
     const waitMs = faults.delayMs('batchPlaceOrder/connect', 0, 20)
-    time.after(waitMs, () => this.#enter(life, () => this.#writeBatch(life, batch)))
+    const grant = life.limiter.take('batchPlaceOrder')
+    time.after(waitMs, () => this.#enter(life, () => this.#writeBatch(life, batch, grant)))
   }
 
-  #writeBatch(life: Life, batch: OutgoingBatch): void {
+  #writeBatch(life: Life, batch: OutgoingBatch, grant: VirtualGrant | undefined): void {
     const { network, exchange, watchers } = this.#options
     const { batchId, body } = batch
     const now = this.clock.now()
     if (now > batch.validUntilAt) {
+      grant?.unused()
       return this.dispatch({ kind: 'batchAnswered', batchId, answer: staleAnswer(now) })
     }
     for (const watcher of watchers) watcher.onWrite?.(batch, now)
     const signedAt = this.exchangeNow()
+    grant?.sent()
     network.send({
       ...this.#callOf(life),
       site: 'batchPlaceOrder',
       perform: (isCopy) => exchange.placeBatch({ body, signedAt, isCopy }),
-      hear: (answer) => this.#hear(life, { kind: 'batchAnswered', batchId, answer }),
+      hear: (answer) => this.#hear(life, { kind: 'batchAnswered', batchId, answer }, grant),
     })
   }
 
   #sendCancelAll(life: Life, { cancelId, body }: { readonly cancelId: number; readonly body: string }): void {
     const { network, exchange } = this.#options
     const signedAt = this.exchangeNow()
+    const grant = life.limiter.take('cancelAllOrders')
+    grant?.sent()
     network.send({
       ...this.#callOf(life),
       site: 'cancelAllOrders',
       perform: () => exchange.cancelAll(body, signedAt),
-      hear: (answer) => this.#hear(life, { kind: 'cancelAnswered', cancelId, answer }),
+      hear: (answer) => this.#hear(life, { kind: 'cancelAnswered', cancelId, answer }, grant),
     })
   }
 
@@ -389,8 +405,11 @@ export class VirtualShell {
     return { ourNow: () => life.clock.now(), onTime: (sample) => life.offset.observe(sample) }
   }
 
-  #hear(life: Life, event: EngineEvent): void {
-    this.#enter(life, () => this.dispatch(event))
+  #hear(life: Life, event: BatchAnswered | CancelAnswered, grant: VirtualGrant | undefined): void {
+    this.#enter(life, () => {
+      grant?.over(event.answer)
+      this.dispatch(event)
+    })
   }
 
   #end(life: Life, clean: boolean): void {
@@ -464,12 +483,16 @@ export class VirtualShell {
     })
   }
 
-  #createReader(life: () => Life): VirtualReader {
+  #createLimiter(hasPreviousLife: boolean): VirtualLimiter {
+    return new VirtualLimiter({ time: this.#options.time, clock: this.#clock, hasPreviousLife })
+  }
+
+  #createReader(limiter: VirtualLimiter, life: () => Life): VirtualReader {
     const { exchange, network, settings, pageFills } = this.#options
     return new VirtualReader({
       exchange,
       network,
-      limiter: this.#limiter,
+      limiter,
       clock: this.clock,
       positionMode: settings.positionMode,
       instruments: settings.instruments,

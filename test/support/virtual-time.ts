@@ -1,4 +1,5 @@
 import { type Clock } from '../../src/lib/clock.ts'
+import { type Timers } from '../../src/lib/timers.ts'
 
 interface Due {
   readonly at: number
@@ -22,6 +23,19 @@ export class VirtualTime {
   /** Unix ms, exchange clock. */
   get now(): number {
     return this.#now
+  }
+
+  /** Timers that can be cancelled, for what is written against the daemon's. */
+  readonly timers: Timers = {
+    after: (delayMs, callback) => {
+      let isCancelled = false
+      this.after(delayMs, () => {
+        if (!isCancelled) callback()
+      })
+      return () => {
+        isCancelled = true
+      }
+    },
   }
 
   after(delayMs: number, run: () => void): void {
