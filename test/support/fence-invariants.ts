@@ -12,6 +12,9 @@ interface Closing {
   answeredAt: number | undefined
 }
 
+/** Our clock drifts and counts whole milliseconds, so a wait may be short by one at either end. */
+const CLOCK_GRAIN_MS = 2
+
 /**
  * Nothing is placed on an instrument between a cancel-all and the proof, and the proof is a reading of the
  * fills and of the position that was asked for when everything before the answer was visible (A2).
@@ -56,7 +59,7 @@ export function watchFences(world: World): WorldWatcher {
       const { answeredAt } = closings.get(record.symbol) ?? {}
       closings.delete(record.symbol)
       if (answeredAt === undefined || !record.orders.some(wasCancelled)) return
-      const provedFrom = answeredAt + world.settings.execution.fillVisibilityMs
+      const provedFrom = answeredAt + world.settings.execution.fillVisibilityMs - CLOCK_GRAIN_MS
       if (fillsAt < provedFrom || (positionsAt.get(record.symbol) ?? 0) < provedFrom) {
         violate(world, 'FENCE', `${record.symbol} is free before its fills and position could be known`)
       }
