@@ -25,8 +25,12 @@ const { values } = parseArgs({
   },
 })
 
+// At once: whatever is waited for would start the next one meanwhile.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(signal, () => void killLeftOver().then(() => process.kill(process.pid, signal)))
+  process.once(signal, () => {
+    void killLeftOver()
+    process.kill(process.pid, signal)
+  })
 }
 
 if (values.list) listPoints()
