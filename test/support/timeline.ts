@@ -1,4 +1,4 @@
-import { type World, type WorldWatcher } from './world.ts'
+import { type Invariant, type World, type WorldWatcher } from './world.ts'
 import { describeEffect, describeEvent, describeOrder, describeReply } from './timeline-text.ts'
 import { START_AT, runWorld, type WorldReport } from './virtual-world.ts'
 import { type WorldPlan } from './world-plan.ts'
@@ -51,12 +51,12 @@ function sayAll(say: (text: string) => void, lines: readonly string[]): void {
   for (const line of lines) say(line)
 }
 
-/** Runs a world once more for its timeline. */
-export function drawTimeline(plan: WorldPlan): {
-  readonly lines: readonly string[]
-  readonly report: WorldReport
-} {
+/** Runs a world once more for its timeline, with checkers beside the house's own where it has some. */
+export function drawTimeline(
+  plan: WorldPlan,
+  extra: readonly Invariant['watch'][] = [],
+): { readonly lines: readonly string[]; readonly report: WorldReport } {
   const timeline = new Timeline()
-  const report = runWorld(plan, [timeline.watch])
+  const report = runWorld(plan, [timeline.watch, ...extra])
   return { lines: timeline.lines, report }
 }
