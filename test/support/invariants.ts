@@ -10,7 +10,7 @@ import {
   watchSurvivors,
   watchUnknown,
 } from './order-invariants.ts'
-import { watchCloses, watchHalts, watchStop, watchWorstCase } from './risk-invariants.ts'
+import { watchCloses, watchGross, watchHalts, watchStop, watchWorstCase } from './risk-invariants.ts'
 import { watchMoney, watchTruth } from './truth-invariants.ts'
 import { type Invariant } from './world.ts'
 
@@ -30,6 +30,7 @@ export const INVARIANTS: readonly Invariant[] = [
   { id: 'LIM2', watch: watchUrgency },
   { id: 'LIM3', watch: watchRests },
   { id: 'RSK1', watch: watchWorstCase },
+  { id: 'RSK1', watch: watchGross },
   { id: 'RSK2', watch: watchHalts },
   { id: 'RSK3', watch: watchStop },
   { id: 'I11', watch: watchCloses },

@@ -123,12 +123,12 @@ export function watchPatience(world: World): WorldWatcher {
   }
 }
 
-/** At most 50 orders of one symbol, no two that a fill could not tell apart. */
+/** At most as many orders of one symbol as the exchange takes (here fewer, in some worlds), and no two that a fill could not tell apart. */
 export function watchBatches(world: World): WorldWatcher {
   return {
     onWrite(batch) {
       const { orderList } = bodyOf(batch)
-      if (orderList.length === 0 || orderList.length > 50)
+      if (orderList.length === 0 || orderList.length > world.settings.execution.batchOrdersMax)
         violate(world, 'ORD6', `${orderList.length} orders`)
       const keys = orderList.map(({ side, tradeSide, force, price }) =>
         [side, tradeSide, force === 'post_only' ? price : 'taker'].join(),

@@ -1,7 +1,7 @@
 import { type Order } from '../../src/domain/order.ts'
 import { isClosing } from '../../src/domain/order-action.ts'
 import { type Book, holdingOf } from '../../src/engine/book.ts'
-import { type World, type WorldWatcher, violate } from './world.ts'
+import { bodyOf, type World, type WorldWatcher, violate } from './world.ts'
 
 /** At every instant the exchange's position and everything that rests stay within the strategies' limits. */
 export function watchWorstCase(world: World): WorldWatcher {
@@ -36,6 +36,56 @@ export function watchWorstCase(world: World): WorldWatcher {
   }
   truth.onChange = check
   return {}
+}
+
+/** Prices move between an approval and the first byte, by far less than this. */
+const PRICE_TOLERANCE = 1.02
+
+/**
+ * When an order leaves, what it could add to everything that is held and rests at the exchange, whatever the
+ * book knows of it, stays within the account's gross notional.
+ */
+export function watchGross(world: World): WorldWatcher {
+  const { limits } = world.settings
+  return {
+    onWrite(batch) {
+      const adding = { buy: 0, sell: 0 }
+      const there = new Set([...world.exchange.truth.open].map(({ clientOid }) => clientOid))
+      for (const { side, tradeSide, reduceOnly, size, clientOid } of bodyOf(batch).orderList) {
+        // A copy of what rests already adds nothing.
+        if (tradeSide === 'close' || reduceOnly === 'YES' || there.has(clientOid ?? '')) continue
+        adding[side] += Number(size)
+      }
+      if (adding.buy + adding.sell === 0) return
+      let gross = 0
+      for (const symbol of world.plan.symbols) {
+        const price = world.shell.tickers()?.read(symbol, 'askPr') ?? 0
+        gross += price * worstSize(world, symbol, symbol === batch.symbol ? adding : { buy: 0, sell: 0 })
+      }
+      if (gross <= limits.grossNotionalMax * PRICE_TOLERANCE) return
+      violate(world, 'RSK1', `the account could reach ${gross.toFixed(2)}, limit ${limits.grossNotionalMax}`)
+    },
+  }
+}
+
+/** In the base coin: the larger way of a net position, both legs where there are two. */
+function worstSize(
+  { exchange, plan, settings }: World,
+  symbol: string,
+  adding: { readonly buy: number; readonly sell: number },
+): number {
+  const lot = settings.instruments.get(symbol)?.lot
+  if (!lot) return 0
+  const worst = { buy: exchange.truth.lotsOf(symbol, 'long'), sell: exchange.truth.lotsOf(symbol, 'short') }
+  const held = { ...worst }
+  for (const order of exchange.truth.open) {
+    if (order.symbol !== symbol || order.reduceOnly || order.action === 'close') continue
+    worst[order.direction] += order.lots - order.filledLots
+  }
+  const size = (lots: number): number => (lots * lot.units) / lot.scale
+  const [long, short] = [size(worst.buy) + adding.buy, size(worst.sell) + adding.sell]
+  if (plan.positionMode === 'hedge_mode') return long + short
+  return Math.max(long - size(held.sell), short - size(held.buy))
 }
 
 /** While halted nothing that adds risk leaves. */

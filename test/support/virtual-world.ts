@@ -271,11 +271,11 @@ function buildSettings(plan: WorldPlan, listed: readonly ListedInstrument[]): En
       priceCollarRatio: 0.01,
       openOrdersMax: 60,
       orderNotionalMax: 100_000,
-      grossNotionalMax: 5_000_000,
+      grossNotionalMax: plan.grossNotionalMax,
     },
     isExclusive: plan.isExclusive,
     execution: {
-      batchOrdersMax: 50,
+      batchOrdersMax: plan.batchOrdersMax,
       fillVisibilityMs: 400,
       matchingLagMs: 150,
       acceptHorizonMs: HORIZON_MS,

@@ -37,7 +37,11 @@ describe('a failure is told', () => {
       const shrunk = shrinkWorld({ plan, extra: [failOnLostBatch], runsMax: 100 })
       const failure = { seed: '9', violation: { id: 'PLANTED', at: 0, detail: 'for the test' } }
 
-      const lines = renderFailure(failure, shrunk, shrunk ? drawTimeline(shrunk.plan, [failOnLostBatch]).lines : [])
+      const lines = renderFailure(
+        failure,
+        shrunk,
+        shrunk ? drawTimeline(shrunk.plan, [failOnLostBatch]).lines : [],
+      )
 
       const text = lines.join('\n')
       expect(lines[0]).toBe('seed 9 violates PLANTED: for the test')
