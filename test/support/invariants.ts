@@ -1,6 +1,7 @@
 import { watchFold, watchTwin } from './engine-invariants.ts'
 import { watchFences, watchSurvivorsBack } from './fence-invariants.ts'
 import { watchRests, watchUrgency, watchWindows } from './limit-invariants.ts'
+import { watchLateCancels, watchPlaces } from './intent-invariants.ts'
 import {
   watchBatches,
   watchDurableSends,
@@ -29,6 +30,8 @@ export const INVARIANTS: readonly Invariant[] = [
   { id: 'LIM1', watch: watchWindows },
   { id: 'LIM2', watch: watchUrgency },
   { id: 'LIM3', watch: watchRests },
+  { id: 'ORD8', watch: watchLateCancels },
+  { id: 'I13', watch: watchPlaces },
   { id: 'RSK1', watch: watchWorstCase },
   { id: 'RSK1', watch: watchGross },
   { id: 'RSK2', watch: watchHalts },

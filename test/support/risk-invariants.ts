@@ -38,6 +38,8 @@ export function watchWorstCase(world: World): WorldWatcher {
   return {}
 }
 
+/** What the strategies' own limits leave room for is less. */
+const GROSS_NEVER_REACHED = 5_000_000
 /** Prices move between an approval and the first byte, by far less than this. */
 const PRICE_TOLERANCE = 1.02
 
@@ -47,12 +49,13 @@ const PRICE_TOLERANCE = 1.02
  */
 export function watchGross(world: World): WorldWatcher {
   const { limits } = world.settings
+  if (limits.grossNotionalMax >= GROSS_NEVER_REACHED) return {}
   return {
     onWrite(batch) {
       const adding = { buy: 0, sell: 0 }
-      const there = new Set([...world.exchange.truth.open].map(({ clientOid }) => clientOid))
+      const there = new Set([...world.exchange.truth.orders.values()].map(({ clientOid }) => clientOid))
       for (const { side, tradeSide, reduceOnly, size, clientOid } of bodyOf(batch).orderList) {
-        // A copy of what rests already adds nothing.
+        // A copy of what is there, or was filled, adds nothing.
         if (tradeSide === 'close' || reduceOnly === 'YES' || there.has(clientOid ?? '')) continue
         adding[side] += Number(size)
       }

@@ -49,6 +49,8 @@ export class VirtualExchange {
   readonly core: ExchangeCore
   readonly truth: ExchangeTruth
   readonly instruments: readonly Instrument[]
+  /** Hears which orders a cancel-all, known by its body, has taken. */
+  onCancelled: (body: string, clientOids: readonly string[]) => void = () => undefined
   readonly #options: VirtualExchangeOptions
 
   constructor(options: VirtualExchangeOptions) {
@@ -130,7 +132,13 @@ export class VirtualExchange {
       return { ok: false, code: '40078', message: 'outside the receive window' }
     }
     if (this.#options.faults.strikes('cancelFailed', 'cancel')) return this.#failCancel(request.symbol)
-    return this.core.cancelAllOrders({ uid: UID }, request, this.now)
+    const reply = this.core.cancelAllOrders({ uid: UID }, request, this.now)
+    if (reply.ok)
+      this.onCancelled(
+        body,
+        reply.data.successList.map(({ clientOid }) => clientOid ?? ''),
+      )
+    return reply
   }
 
   fillsPage(query: { readonly startTime: string; readonly limit: string; readonly idLessThan?: string }) {

@@ -29,9 +29,10 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'fresh-id-on-duplicate',
     what: 'a duplicate clientOid is taken for a refusal, and the wish goes out under a fresh one',
-    file: 'src/execution/batch-outcome.ts',
-    find: "        outcome: 'exists',",
-    replace: "        outcome: 'rejected',",
+    file: 'src/engine/apply-record.ts',
+    find: "      case 'exists':\n        return markAccepted(order, item.orderId, at)",
+    replace:
+      "        return markAccepted(order, item.orderId, at)\n      case 'exists':\n        return { ...order, state: 'rejected', reason }",
   },
   {
     name: 'no-horizon',
@@ -227,17 +228,10 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'fills-cursor-too-far',
-    what: 'fills are read from the newest known one on, though older ones may show later',
+    what: 'fills are read from half a second after the newest known one',
     file: 'src/engine/fills-since.ts',
     find: '  return Math.max(0, Math.min(known, ...unresolved))',
-    replace: '  return Math.max(0, known + fillVisibilityMs + 2001 + 0 * unresolved.length)',
-  },
-  {
-    name: 'adopted-at-first-sight',
-    what: 'a position that differs once is taken over without a second look',
-    file: 'src/engine/reconcile.ts',
-    find: 'if (!seen || !same(seen.difference, difference)) {',
-    replace: 'if (seen === null) {',
+    replace: '  return Math.max(0, known + fillVisibilityMs + 2500 + 0 * unresolved.length)',
   },
   {
     name: 'book-changed-without-record',

@@ -99,6 +99,7 @@ async function runMany({ worlds, seed, workers }: ManyWorlds): Promise<number> {
     say('interrupted: this is what there was')
   const [first, ...others] = tally.failures
   if (!first) return 0
+  say(`\nseed ${first.seed} violates ${first.violation.id}: ${first.violation.detail}\nshrinking it …`)
   await tellFailure(first)
   for (const { seed: other, violation } of others)
     say(`also seed ${other}: ${violation.id} ${violation.detail}`)

@@ -3,7 +3,7 @@ import { Failure } from '../../src/lib/failure.ts'
 import { type WorkerResult, type WorkerSetup, type WorkerTask } from './world-task.ts'
 
 /** A task that takes longer hangs: no world and no shrinking needs a fraction of it. */
-const TASK_MS_MAX = 180_000
+const TASK_MS_MAX = 900_000
 
 /** A thread that runs worlds, one task after the other. */
 export class WorldThread {
