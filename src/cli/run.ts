@@ -6,7 +6,7 @@ import { type DaemonLogger } from '../daemon/logger.ts'
 import { openDaemon, type OpenedDaemon } from '../daemon/open-daemon.ts'
 import { formatSummary } from '../daemon/summary-text.ts'
 import { type RunSummary } from '../daemon/summary.ts'
-import { createSteadyClock, systemClock } from '../lib/clock.ts'
+import { systemClock } from '../lib/clock.ts'
 import { systemTimers } from '../lib/timers.ts'
 import { atInstant } from './alarm.ts'
 import { openLogger } from './open-logger.ts'
@@ -64,8 +64,7 @@ async function run(options: RunOptions, version: string): Promise<number> {
     market: { files: options.market, speed: options.speed },
     version,
     logger,
-    // Waits and horizons must last as long as they say, also when somebody sets the machine's clock.
-    clock: createSteadyClock(systemClock),
+    clock: systemClock,
     timers: systemTimers,
   })
   const end = await live(opened, { config: loaded.config, logger, forMs: options.for, stops })

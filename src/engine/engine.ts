@@ -2,6 +2,7 @@ import { type Denial } from '../domain/denial.ts'
 import { unreachable } from '../lib/unreachable.ts'
 import { answerCall, tendCalls } from './account-calls.ts'
 import { type Book } from './book.ts'
+import { tellBoundFills } from './bound-fills.ts'
 import { answerCancel } from './cancel-answer.ts'
 import { sendCancel } from './cancel-all.ts'
 import { noteClockDoubted, noteClockMeasured } from './clock-gate.ts'
@@ -56,6 +57,7 @@ export function resumeEngine(core: Core): Engine {
       core.now = now
       const touched = touchedBy(core, event)
       handle(core, event)
+      tellBoundFills(core)
       for (const symbol of touched) tend(core, symbol)
       tendCalls(core)
       advanceStart(core)

@@ -92,9 +92,6 @@ function settleTakers(core: Core, readableAt: number): void {
  */
 function noteOrphans(core: Core): void {
   const { acceptHorizonMs, fillVisibilityMs } = core.settings.execution
-  for (const orderId of core.orphansSince.keys()) {
-    if (!core.book.orphans.has(orderId)) core.orphansSince.delete(orderId)
-  }
   for (const [orderId, fills] of core.book.orphans) {
     const symbol = fills[0]?.symbol ?? ''
     const since = core.orphansSince.get(orderId) ?? core.now

@@ -14,16 +14,3 @@ export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
 }
-
-/**
- * A clock that agrees with another one now and never steps afterwards, whatever becomes of that one: waits and
- * deadlines measured with it last as long as they say. How far it is from the exchange's is measured anyway.
- */
-export function createSteadyClock(clock: Clock): Clock {
-  const startedAt = clock.now()
-  const origin = clock.monotonic()
-  return {
-    now: () => startedAt + Math.floor(clock.monotonic() - origin),
-    monotonic: () => clock.monotonic(),
-  }
-}

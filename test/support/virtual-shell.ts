@@ -10,7 +10,8 @@ import { type EngineEvent, type StopPolicy } from '../../src/engine/event.ts'
 import { rebuildBook } from '../../src/engine/rebuild-book.ts'
 import { type EngineSettings } from '../../src/engine/settings.ts'
 import { MemoryJournal } from './memory-journal.ts'
-import { type Clock, createSteadyClock } from '../../src/lib/clock.ts'
+import { type Clock } from '../../src/lib/clock.ts'
+import { SteadyClock } from '../../src/lib/steady-clock.ts'
 import { ClockOffset } from '../../src/exchange/clock-offset.ts'
 import { unreachable } from '../../src/lib/unreachable.ts'
 import { type Strategy } from '../../src/strategy/define-strategy.ts'
@@ -121,7 +122,7 @@ export class VirtualShell {
       aheadMs: options.skewMs,
       driftPpm: options.driftPpm,
     })
-    this.#clock = createSteadyClock(this.machineClock)
+    this.#clock = new SteadyClock(this.machineClock)
   }
 
   get engine(): Engine | undefined {
@@ -146,7 +147,7 @@ export class VirtualShell {
   /** A process begins: the book is rebuilt, and the clock measured before anything else. */
   start(): void {
     const { settings, strategies, watchers } = this.#options
-    this.#clock = createSteadyClock(this.machineClock)
+    this.#clock = new SteadyClock(this.machineClock)
     const isOlder = this.#options.faults.strikes('olderCheckpoint', 'journal')
     const kept = isOlder ? this.journal.loadOlder() : this.journal.load()
     const book = rebuildBook(kept, settings.positionMode)
