@@ -168,7 +168,9 @@ export class Daemon {
     this.#state = 'syncing'
     this.#recorder?.start()
     try {
-      while (this.#isSyncing() && !(await this.#pollers.readTickers())) await this.#waitForExchange()
+      while (this.#isSyncing() && !this.#options.trusted.isSure) {
+        if (!(await this.#pollers.readTickers())) await this.#waitForExchange()
+      }
       if (!this.#isSyncing()) return false
       this.#state = 'begun'
       this.#wasBegun = true

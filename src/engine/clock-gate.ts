@@ -25,6 +25,8 @@ export function noteClockMeasured(core: Core, offsetMs: number): void {
 
 /** A clock jumped, or answers contradict each other: the gate is closed until the next sure measurement. */
 export function noteClockDoubted(core: Core, reason: string): void {
+  // Before the first measurement there is nothing to doubt: the gate is closed anyway.
+  if (core.offsetMs === undefined) return
   if (core.clockDoubt === undefined) announce(core, 'warn', 'clock.doubted', { reason })
   core.clockDoubt = reason
 }

@@ -66,9 +66,9 @@ export class ClockOffset {
     return this.#best !== undefined
   }
 
-  /** False before the first sample, while one contradicts the estimate, and after {@link doubt}. */
+  /** False until two samples agree, while one contradicts the estimate, and after {@link doubt}. */
   get isSure(): boolean {
-    return this.isKnown && this.#doubtedAt === undefined && this.#suspect === undefined
+    return this.#samples.length > 1 && this.#doubtedAt === undefined && this.#suspect === undefined
   }
 
   /** Exchange clock less our clock, whole ms. Zero until the first sample. */
@@ -137,6 +137,7 @@ export class ClockOffset {
     this.#samples = []
     this.#next = 0
     this.#suspect = undefined
+    this.#remember(suspect, receivedAt)
     this.#remember(bounds, receivedAt)
     const movedMs = this.offsetMs - before
     if (Math.abs(movedMs) > JUMP_MS) this.#onJump?.({ movedMs, offsetMs: this.offsetMs })

@@ -33,10 +33,28 @@ function createWorld() {
     exchangeAheadMs += ms
   }
   hear()
+  hear()
   return { machine, trusted, told, hear, sleep, setExchange, trueNow }
 }
 
 describe('the clock that is trusted', () => {
+  test('is not sure by one answer, nor by two that contradict each other', () => {
+    const trusted = new TrustedClock(new ManualTime(AT))
+    const answerAt = (aheadMs: number) => ({
+      requestTime: AT + aheadMs,
+      sentAt: AT - 10,
+      receivedAt: AT + 10,
+    })
+
+    trusted.offset.observe(answerAt(5 * MINUTE_MS))
+    expect(trusted.isSure).toBe(false)
+    trusted.offset.observe(answerAt(0))
+    expect(trusted.isSure).toBe(false)
+    trusted.offset.observe(answerAt(0))
+
+    expect([trusted.isSure, trusted.offset.offsetMs]).toEqual([true, 0])
+  })
+
   test.each([5 * MINUTE_MS, -5 * MINUTE_MS])(
     'is in doubt after the machine’s was set by %i ms, until two answers agree',
     async (byMs) => {

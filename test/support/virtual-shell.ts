@@ -12,7 +12,7 @@ import { type EngineSettings } from '../../src/engine/settings.ts'
 import { MemoryJournal } from './memory-journal.ts'
 import { type Clock } from '../../src/lib/clock.ts'
 import { SteadyClock } from '../../src/lib/steady-clock.ts'
-import { ClockOffset } from '../../src/exchange/clock-offset.ts'
+import { TrustedClock } from '../../src/exchange/trusted-clock.ts'
 import { unreachable } from '../../src/lib/unreachable.ts'
 import { type Strategy } from '../../src/strategy/define-strategy.ts'
 import { createStrategyRunner, type StrategyRunner } from '../../src/strategy/strategy-runner.ts'
@@ -71,8 +71,8 @@ interface Life {
   readonly reader: VirtualReader
   /** Our machine's clock as it was when the process began: it does not step with it. */
   readonly clock: Clock
-  /** Exchange clock less ours, as far as answers have shown it. */
-  readonly offset: ClockOffset
+  /** The same, with the exchange's as far as answers have shown it, and whether both are sure. */
+  readonly trusted: TrustedClock
   readonly limiter: VirtualLimiter
   readonly queue: EngineEvent[]
   /** Effects of the last step that are not performed yet. */
@@ -136,7 +136,7 @@ export class VirtualShell {
 
   /** The exchange's clock as this process knows it, Unix ms. */
   exchangeNow(): number {
-    return this.#life?.offset.exchangeNow(this.clock.now()) ?? this.clock.now()
+    return this.#life?.trusted.offset.exchangeNow(this.clock.now()) ?? this.clock.now()
   }
 
   /** As the process that lives, or lived last, knows the time. */
@@ -147,15 +147,16 @@ export class VirtualShell {
   /** A process begins: the book is rebuilt, and the clock measured before anything else. */
   start(): void {
     const { settings, strategies, watchers } = this.#options
-    this.#clock = new SteadyClock(this.machineClock)
+    const trusted = new TrustedClock(this.machineClock)
+    this.#clock = trusted.clock
     const isOlder = this.#options.faults.strikes('olderCheckpoint', 'journal')
     const kept = isOlder ? this.journal.loadOlder() : this.journal.load()
     const book = rebuildBook(kept, settings.positionMode)
     const limiter = this.#createLimiter(book.epoch > 0)
     const life: Life = {
-      clock: this.#clock,
+      clock: trusted.clock,
+      trusted,
       limiter,
-      offset: new ClockOffset(),
       effects: [],
       inbox: [],
       stalledUntil: 0,
@@ -373,7 +374,7 @@ export class VirtualShell {
     const { network, exchange, watchers } = this.#options
     const { batchId, body } = batch
     const now = this.clock.now()
-    if (now > batch.validUntilAt) {
+    if (!life.trusted.isSure || now > batch.validUntilAt) {
       grant?.unused()
       return this.dispatch({ kind: 'batchAnswered', batchId, answer: staleAnswer(now) })
     }
@@ -403,7 +404,7 @@ export class VirtualShell {
 
   /** What every call of a life has in common. */
   #callOf(life: Life): Pick<VirtualCall<unknown>, 'ourNow' | 'onTime'> {
-    return { ourNow: () => life.clock.now(), onTime: (sample) => life.offset.observe(sample) }
+    return { ourNow: () => life.clock.now(), onTime: (sample) => life.trusted.offset.observe(sample) }
   }
 
   #hear(life: Life, event: BatchAnswered | CancelAnswered, grant: VirtualGrant | undefined): void {
@@ -448,7 +449,10 @@ export class VirtualShell {
     const latestAt = life.tickers?.requestTime ?? 0
     const isOvertaken = table.requestTime < latestAt && latestAt <= this.exchangeNow() + 1000
     if (!isOvertaken) life.tickers = table
-    this.dispatch({ kind: 'clockMeasured', offsetMs: life.offset.offsetMs })
+    const { isSure, offset } = life.trusted
+    if (isSure) this.dispatch({ kind: 'clockMeasured', offsetMs: offset.offsetMs })
+    else this.dispatch({ kind: 'clockDoubted', reason: 'not confirmed yet' })
+    if (!life.hasBegun && !isSure) return
     if (!life.hasBegun) this.#begin(life)
     this.dispatch({ kind: 'snapshotTaken', tickers: table })
   }
@@ -500,7 +504,7 @@ export class VirtualShell {
       pageFills,
       dispatch: (event) => this.dispatch(event),
       enter: (happens) => this.#enter(life(), happens),
-      onTime: (sample) => life().offset.observe(sample),
+      onTime: (sample) => life().trusted.offset.observe(sample),
     })
   }
 }
