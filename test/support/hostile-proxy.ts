@@ -57,6 +57,8 @@ export interface HostileProxyOptions {
   readonly misanswer: Misanswer
   /** One answer of so many is a wrong one, of each endpoint; the first one is. */
   readonly every: number
+  /** Endpoints that are always answered rightly. */
+  readonly spared?: readonly string[]
 }
 
 /** Stands between a client and an exchange: every request is passed on, some answers are not. */
@@ -115,7 +117,8 @@ export class HostileProxy {
     const name = path.slice(path.lastIndexOf('/') + 1)
     const count = (this.#counts.get(name) ?? 0) + 1
     this.#counts.set(name, count)
-    const isMisanswered = count % this.#options.every === 1
+    const { every, spared = [] } = this.#options
+    const isMisanswered = count % every === 1 && !spared.includes(name)
     this.seen.push({ name, at: performance.now(), isMisanswered })
     return isMisanswered
   }
