@@ -1,7 +1,7 @@
 import { type Candidate } from '../execution/candidate.ts'
 import { planQuote } from '../execution/quote-plan.ts'
 import { isInsideWindow } from '../execution/resend-window.ts'
-import { planTarget } from '../execution/target-plan.ts'
+import { planTarget, staleTargetOrders, type TargetPlanInput } from '../execution/target-plan.ts'
 import { type StrategyId } from '../domain/ids.ts'
 import { type OrderIntent } from '../domain/intent.ts'
 import { canRest, type Order } from '../domain/order.ts'
@@ -123,24 +123,24 @@ function planTargets(core: Core, symbol: string, { id, orders }: StrategyOrders,
   }
   const { bid, ask } = marketOf(core, symbol)
   if (!(bid > 0 && ask > 0) || isBackingOff(core, id, symbol) || isUndecided(core, id)) return
-  plan.candidates.push(
-    ...planTarget({
-      strategyId: id,
-      instrument: instrumentOf(core, symbol),
-      positionMode: core.settings.positionMode,
-      purpose: core.mode === 'running' ? 'target' : 'flatten',
-      target,
-      orders: own,
-      holding: holdingOf(core.book, id, symbol),
-      accountHolding: accountHoldingOf(core.book, symbol),
-      bid,
-      ask,
-      takerCollarRatio: core.settings.execution.takerCollarRatio,
-      ordinal: core.book.ordinals.get(pairKey(id, symbol)) ?? 0,
-      orderLotsMax: orderLotsMax(core, id, symbol),
-      deadlineAt: freshUntil(core, symbol),
-    }),
-  )
+  const input: TargetPlanInput = {
+    strategyId: id,
+    instrument: instrumentOf(core, symbol),
+    positionMode: core.settings.positionMode,
+    purpose: core.mode === 'running' ? 'target' : 'flatten',
+    target,
+    orders: own,
+    holding: holdingOf(core.book, id, symbol),
+    accountHolding: accountHoldingOf(core.book, symbol),
+    bid,
+    ask,
+    takerCollarRatio: core.settings.execution.takerCollarRatio,
+    ordinal: core.book.ordinals.get(pairKey(id, symbol)) ?? 0,
+    orderLotsMax: orderLotsMax(core, id, symbol),
+    deadlineAt: freshUntil(core, symbol),
+  }
+  plan.candidates.push(...planTarget(input))
+  plan.stale.push(...staleTargetOrders(input))
 }
 
 /** The largest order that risk lets through, by size and by value at the present price. */

@@ -37,24 +37,40 @@ export interface TargetPlanInput {
 export function planTarget(input: TargetPlanInput): readonly Candidate[] {
   const open = input.orders.filter((order) => !isTerminal(order))
   if (open.length > 0) {
+    const stale = staleTargetOrders(input)
     return open
-      .filter((order) => order.state === 'queued')
+      .filter((order) => order.state === 'queued' && !stale.includes(order))
       .map((order) => ({
         intent: { ...toIntent(input, order.terms.action, order.terms.lots, 0), key: order.terms.key },
         again: order.terms.clientOid,
       }))
   }
-  const steps = input.positionMode === 'one_way_mode' ? oneWaySteps(input) : hedgeSteps(input)
-  return steps
+  return stepsOf(input)
     .filter((step) => step.lots >= input.instrument.lotsMin)
     .map(({ action, lots }, index) => ({
       intent: toIntent(input, action, Math.min(lots, Math.max(input.orderLotsMax, 1)), index),
     }))
 }
 
+/**
+ * The waiting orders that no longer lead towards the target: it has been moved, or the position has. They are
+ * dropped, not sent (ORD7).
+ */
+export function staleTargetOrders(input: TargetPlanInput): readonly Order[] {
+  const steps = stepsOf(input)
+  return input.orders.filter(({ state, terms }) => {
+    const leads = steps.some((step) => step.action === terms.action && step.lots >= terms.lots)
+    return state === 'queued' && !leads
+  })
+}
+
 interface Step {
   readonly action: OrderAction
   readonly lots: number
+}
+
+function stepsOf(input: TargetPlanInput): readonly Step[] {
+  return input.positionMode === 'one_way_mode' ? oneWaySteps(input) : hedgeSteps(input)
 }
 
 /**

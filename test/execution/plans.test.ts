@@ -4,7 +4,7 @@ import { type Order, type OrderTerms } from '../../src/domain/order.ts'
 import { FLAT } from '../../src/domain/position.ts'
 import { markAccepted, markRetry } from '../../src/execution/order-machine.ts'
 import { planQuote, type QuotePlanInput } from '../../src/execution/quote-plan.ts'
-import { planTarget, type TargetPlanInput } from '../../src/execution/target-plan.ts'
+import { planTarget, staleTargetOrders, type TargetPlanInput } from '../../src/execution/target-plan.ts'
 import { madeInstrument } from '../support/market-moment.ts'
 import { madeSent, SENT_AT } from './made-terms.ts'
 
@@ -26,8 +26,8 @@ function quote(input: Partial<QuotePlanInput>) {
   })
 }
 
-function target(input: Partial<TargetPlanInput>) {
-  return planTarget({
+function targetInput(input: Partial<TargetPlanInput>): TargetPlanInput {
+  return {
     strategyId: 'trend',
     instrument: madeInstrument(),
     positionMode: 'one_way_mode',
@@ -43,7 +43,11 @@ function target(input: Partial<TargetPlanInput>) {
     orderLotsMax: 1000,
     deadlineAt: SENT_AT,
     ...input,
-  }).map(({ intent, again }) => ({ ...intent, again }))
+  }
+}
+
+function target(input: Partial<TargetPlanInput>) {
+  return planTarget(targetInput(input)).map(({ intent, again }) => ({ ...intent, again }))
 }
 
 describe('a ladder', () => {
@@ -122,6 +126,15 @@ describe('a target', () => {
     const waiting = markRetry(madeSent({ id: 'waiting', purpose: 'target', force: 'ioc' }), '429')
 
     expect(target({ target: 5, orders: [open] })).toEqual([])
-    expect(target({ target: 5, orders: [waiting] })).toMatchObject([{ again: 'waiting', lots: 10 }])
+    expect(target({ target: 10, orders: [waiting] })).toMatchObject([{ again: 'waiting', lots: 10 }])
+  })
+
+  test('[ORD7] drops an order that waits when the target has come nearer, or gone the other way', () => {
+    const waiting = markRetry(madeSent({ id: 'waiting', purpose: 'target', force: 'ioc' }), '429')
+    const input = { target: 5, orders: [waiting] }
+
+    expect(target(input)).toEqual([])
+    expect(staleTargetOrders(targetInput(input))).toEqual([waiting])
+    expect(staleTargetOrders(targetInput({ ...input, target: -20 }))).toEqual([waiting])
   })
 })

@@ -52,7 +52,8 @@ export class ExchangeTruth implements CoreStore {
   readonly fills = new Map<string, TrueFill>()
   /** By account and coin. */
   readonly money = new Map<string, TrueMoney>()
-  readonly #clientOids = new Set<string>()
+  /** The newest order of each name. */
+  readonly #byClientOid = new Map<string, TrueOrder>()
   readonly #open = new Map<string, TrueOrder>()
   readonly #positions = new Map<string, TruePosition>()
   /** Called after every change of an order or a position. */
@@ -71,7 +72,11 @@ export class ExchangeTruth implements CoreStore {
   }
 
   hasOrder(clientOid: string | undefined): boolean {
-    return clientOid !== undefined && this.#clientOids.has(clientOid)
+    return clientOid !== undefined && this.#byClientOid.has(clientOid)
+  }
+
+  orderOf(clientOid: string): TrueOrder | undefined {
+    return this.#byClientOid.get(clientOid)
   }
 
   get open(): Iterable<TrueOrder> {
@@ -94,7 +99,7 @@ export class ExchangeTruth implements CoreStore {
       const order = JSON.parse(json) as TrueOrder
       this.onOrder(order, this.orders.get(id))
       this.orders.set(id, order)
-      this.#clientOids.add(order.clientOid)
+      this.#byClientOid.set(order.clientOid, order)
       if (order.status === 'filled' || order.status === 'cancelled') this.#open.delete(id)
       else this.#open.set(id, order)
       return true

@@ -12,6 +12,8 @@ import {
   watchUnknown,
 } from './order-invariants.ts'
 import { watchCloses, watchGross, watchHalts, watchStop, watchWorstCase } from './risk-invariants.ts'
+import { watchGhosts, watchLadders } from './standing-invariants.ts'
+import { watchWire, watchWishes } from './wire-invariants.ts'
 import { watchMoney, watchTruth } from './truth-invariants.ts'
 import { type Invariant } from './world.ts'
 
@@ -32,6 +34,10 @@ export const INVARIANTS: readonly Invariant[] = [
   { id: 'LIM3', watch: watchRests },
   { id: 'ORD8', watch: watchLateCancels },
   { id: 'I13', watch: watchPlaces },
+  { id: 'ORD8', watch: watchGhosts },
+  { id: 'I9', watch: watchWire },
+  { id: 'I13', watch: watchWishes },
+  { id: 'LIVE', watch: watchLadders },
   { id: 'RSK1', watch: watchWorstCase },
   { id: 'RSK1', watch: watchGross },
   { id: 'RSK2', watch: watchHalts },

@@ -10,6 +10,8 @@ import { createExchangeCore, type ExchangeCore } from '../../src/simulator/core/
 import { buildInstruments, type Instrument } from '../../src/simulator/core/instruments.ts'
 import { type Reply } from '../../src/simulator/core/reply.ts'
 import { type CoreSettings } from '../../src/simulator/core/settings.ts'
+import { blurCancel, blurItems, splitItems } from './item-faults.ts'
+import { spoilTicker } from './ticker-faults.ts'
 import { ExchangeTruth } from './exchange-truth.ts'
 import { VirtualMarket } from './virtual-market.ts'
 import { type VirtualFaults } from './virtual-faults.ts'
@@ -43,6 +45,8 @@ export interface PlacedBatch {
 const PRODUCT_TYPE = 'USDT-FUTURES'
 const MARGIN_COIN = 'USDT'
 const UID = '1'
+/** A mistake that is heard twice with no truth between is believed, so it happens no sooner again, ms. */
+const EMPTY_AGAIN_MS = 30_000
 
 /** The simulated exchange as a request meets it, without a wire: bodies in, replies out. */
 export class VirtualExchange {
@@ -52,6 +56,8 @@ export class VirtualExchange {
   /** Hears which orders a cancel-all, known by its body, has taken. */
   onCancelled: (body: string, clientOids: readonly string[]) => void = () => undefined
   readonly #options: VirtualExchangeOptions
+  /** Unix ms: by instrument, when a reading was last empty by mistake. */
+  readonly #emptyAt = new Map<string, number>()
 
   constructor(options: VirtualExchangeOptions) {
     this.#options = options
@@ -103,24 +109,22 @@ export class VirtualExchange {
     if (this.#isExpired(signedAt)) return EXPIRED
     const request = batchPlaceOrder.request.parse(JSON.parse(body))
     const { faults } = this.#options
-    const refused = request.orderList.filter(
-      (item) => !(isCopy && this.truth.hasOrder(item.clientOid)) && faults.strikes('itemRejected', 'item'),
+    // Of a copy the exchange looks again only at what it does not know.
+    const known = request.orderList.filter(({ clientOid }) => isCopy && this.truth.hasOrder(clientOid))
+    const { taken, failures } = splitItems(
+      request.orderList.filter((item) => !known.includes(item)),
+      faults,
     )
-    const orderList = request.orderList.filter((item) => !refused.includes(item))
+    const orderList = [...known, ...taken]
     const reply: Reply<BatchResult> =
       orderList.length === 0
         ? { ok: true, data: { successList: [], failureList: [] } }
         : this.core.batchPlaceOrder({ uid: UID }, { ...request, orderList }, this.now)
     if (!reply.ok) return reply
-    const failureList = refused.map(({ clientOid }) => ({
-      orderId: '',
-      clientOid,
-      errorMsg: 'less than the minimum order quantity',
-      errorCode: '45111',
-    }))
+    const { successList, failureList } = reply.data
     return {
       ok: true,
-      data: this.#garble({ ...reply.data, failureList: [...reply.data.failureList, ...failureList] }),
+      data: blurItems({ successList, failureList: [...failureList, ...failures] }, faults),
     }
   }
 
@@ -131,14 +135,13 @@ export class VirtualExchange {
     if (requestTime !== undefined && Math.abs(this.now - Number(requestTime)) > Number(receiveWindow)) {
       return { ok: false, code: '40078', message: 'outside the receive window' }
     }
-    if (this.#options.faults.strikes('cancelFailed', 'cancel')) return this.#failCancel(request.symbol)
+    const { faults } = this.#options
+    if (faults.strikes('cancelFailed', 'cancel')) return this.#failCancel(request.symbol)
     const reply = this.core.cancelAllOrders({ uid: UID }, request, this.now)
-    if (reply.ok)
-      this.onCancelled(
-        body,
-        reply.data.successList.map(({ clientOid }) => clientOid ?? ''),
-      )
-    return reply
+    if (!reply.ok) return reply
+    const taken = reply.data.successList.map(({ clientOid }) => clientOid ?? '')
+    this.onCancelled(body, taken)
+    return { ok: true, data: blurCancel(reply.data, faults) }
   }
 
   fillsPage(query: { readonly startTime: string; readonly limit: string; readonly idLessThan?: string }) {
@@ -146,6 +149,11 @@ export class VirtualExchange {
   }
 
   position(symbol: string): Reply<WirePosition[]> {
+    const isBelieved = this.now - (this.#emptyAt.get(symbol) ?? 0) < EMPTY_AGAIN_MS
+    if (!isBelieved && this.#options.faults.strikes('positionEmpty', symbol)) {
+      this.#emptyAt.set(symbol, this.now)
+      return { ok: true, data: [] }
+    }
     return this.core.singlePosition(
       { uid: UID },
       { productType: PRODUCT_TYPE, symbol, marginCoin: MARGIN_COIN },
@@ -158,7 +166,9 @@ export class VirtualExchange {
     table.clear()
     const reply = this.core.tickers({ productType: PRODUCT_TYPE }, this.now)
     if (!reply.ok) return
+    const { faults } = this.#options
     for (const ticker of reply.data) {
+      if (faults.strikes('tickerMissing', ticker.symbol)) continue
       const row = table.claimRow(ticker.symbol)
       for (const column of TICKER_COLUMNS) {
         const text = ticker[column]
@@ -169,6 +179,7 @@ export class VirtualExchange {
               ? Number.NaN
               : Number(text)
       }
+      spoilTicker(table, ticker.symbol, faults)
     }
   }
 
@@ -193,25 +204,6 @@ export class VirtualExchange {
 
   #isExpired(signedAt: number): boolean {
     return Math.abs(this.now - signedAt) > this.#options.toleranceMs
-  }
-
-  /** What the answer says of each accepted item may be less than the truth, never more. */
-  #garble({ successList, failureList }: BatchResult): BatchResult {
-    const { faults } = this.#options
-    const failures = [...failureList]
-    const successes = successList.flatMap((item) => {
-      if (faults.strikes('itemMissing', 'item')) return []
-      if (faults.strikes('itemTwice', 'item')) {
-        failures.push({
-          orderId: '',
-          clientOid: item.clientOid ?? '',
-          errorMsg: 'balance not enough',
-          errorCode: '40754',
-        })
-      }
-      return [faults.strikes('orderIdMissing', 'item') ? { ...item, orderId: null } : item]
-    })
-    return { successList: successes, failureList: failures }
   }
 
   /** Nothing is cancelled, and the answer says so, order by order. */

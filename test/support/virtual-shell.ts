@@ -83,8 +83,6 @@ interface Life {
   stalledUntil: number
   /** So many effects from now the process stands still, for so long. */
   stallIn: { effects: number; readonly forMs: number } | undefined
-  /** What the core decides on. */
-  tickers: TickerTable | undefined
   effectsLeft: number
   hasBegun: boolean
   isBusy: boolean
@@ -129,11 +127,6 @@ export class VirtualShell {
     return this.#life?.engine
   }
 
-  /** The tickers that the core decides on. */
-  tickers(): TickerTable | undefined {
-    return this.#life?.tickers
-  }
-
   /** The exchange's clock as this process knows it, Unix ms. */
   exchangeNow(): number {
     return this.#life?.trusted.offset.exchangeNow(this.clock.now()) ?? this.clock.now()
@@ -165,7 +158,6 @@ export class VirtualShell {
       runners: new Map([...strategies].map(([id, strategy]) => [id, this.#createRunner(id, strategy, book)])),
       reader: this.#createReader(limiter, () => life),
       queue: [],
-      tickers: undefined,
       effectsLeft: Number.POSITIVE_INFINITY,
       hasBegun: false,
       isBusy: false,
@@ -445,10 +437,6 @@ export class VirtualShell {
     if (answer.kind !== 'accepted') return
     table.readAt = life.clock.now()
     table.requestTime = answer.requestTime ?? 0
-    // What the core does not take either: it was overtaken, and the time of the later one was not absurd.
-    const latestAt = life.tickers?.requestTime ?? 0
-    const isOvertaken = table.requestTime < latestAt && latestAt <= this.exchangeNow() + 1000
-    if (!isOvertaken) life.tickers = table
     const { isSure, offset } = life.trusted
     if (isSure) this.dispatch({ kind: 'clockMeasured', offsetMs: offset.offsetMs })
     else this.dispatch({ kind: 'clockDoubted', reason: 'not confirmed yet' })

@@ -13,6 +13,7 @@ import { type FaultKind, type StruckFault, VirtualFaults } from './virtual-fault
 import { VirtualExchange } from './virtual-exchange.ts'
 import { VirtualNetwork } from './virtual-network.ts'
 import { type ShellWatcher, VirtualShell } from './virtual-shell.ts'
+import { createUnruly } from './unruly-strategy.ts'
 import { createScriptedStrategy } from './virtual-strategies.ts'
 import { VirtualTime } from './virtual-time.ts'
 
@@ -89,7 +90,12 @@ export function runWorld(plan: WorldPlan, extra: readonly Invariant['watch'][] =
     network,
     faults,
     settings,
-    strategies: new Map(plan.strategies.map((one) => [toStrategyId(one.id), createStrategy(plan.seed, one)])),
+    strategies: new Map(
+      plan.strategies.map((one) => [
+        toStrategyId(one.id),
+        createUnruly({ strategy: createStrategy(plan.seed, one), site: one.id, faults }),
+      ]),
+    ),
     polling: { tickersMs: TICKERS_MS, fillsMs: 500, positionsMs: 1000, timeMs: 50 },
     pageFills: plan.pageFills,
     skewMs: plan.skewMs,

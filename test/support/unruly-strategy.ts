@@ -1,0 +1,53 @@
+import { type Strategy } from '../../src/strategy/define-strategy.ts'
+import { type VirtualFaults } from './virtual-faults.ts'
+
+const FLOOD = 300
+
+/** What a strategy may return by mistake, for one of its instruments. */
+const GARBAGE: readonly ((symbol: string) => unknown)[] = [
+  () => null,
+  () => 7,
+  () => ({ kind: 'nothing' }),
+  () => ({ kind: 'place' }),
+  (symbol) => ({ kind: 'place', symbol, key: '', action: 'openLong', lots: 1 }),
+  (symbol) => ({ kind: 'place', symbol, key: 'g', action: 'openLong', lots: -1, ticks: 1 }),
+  (symbol) => ({ kind: 'place', symbol, key: 'h', action: 'openLong', lots: 1, ticks: Number.NaN }),
+  (symbol) => ({ kind: 'quote', symbol, levels: 'none' }),
+  (symbol) => ({ kind: 'quote', symbol, levels: [{ side: 'buy', ticks: 0.5, lots: -0 }] }),
+  (symbol) => ({ kind: 'target', symbol, lots: Number.POSITIVE_INFINITY }),
+  () => ({ kind: 'target', symbol: 'NOSUCHUSDT', lots: 1 }),
+  () => ({ kind: 'cancelAll', symbol: 'NOSUCHUSDT' }),
+]
+
+export interface UnrulyOptions {
+  readonly strategy: Strategy
+  /** Names its stream of faults. */
+  readonly site: string
+  readonly faults: VirtualFaults
+}
+
+/** A strategy that now and then throws, returns nonsense among its intents, or far too many of them (STR1). */
+export function createUnruly({ strategy, site, faults }: UnrulyOptions): Strategy {
+  const decide: Strategy['decide'] = (snapshot, context) => {
+    if (faults.strikes('strategyThrows', site)) throw new Error('a strategy threw')
+    const decision = strategy.decide(snapshot, context) as { readonly intents: readonly unknown[] }
+    const symbol = snapshot.instruments[0]?.symbol ?? ''
+    const more: unknown[] = []
+    if (faults.strikes('strategyGarbage', site)) {
+      more.push(GARBAGE[faults.severity(0, GARBAGE.length)]?.(symbol))
+    }
+    if (faults.strikes('strategyFlood', site)) more.push(...flood(symbol, snapshot.takenAt))
+    return { ...decision, intents: [...decision.intents, ...more] }
+  }
+  return { ...strategy, decide }
+}
+
+function flood(symbol: string, takenAt: number): readonly unknown[] {
+  return Array.from({ length: FLOOD }, (_, index) => ({
+    kind: 'place',
+    symbol,
+    key: `flood:${takenAt}:${index}`,
+    action: index % 2 === 0 ? 'openLong' : 'openShort',
+    lots: 1,
+  }))
+}
