@@ -1,6 +1,6 @@
-import { type TickerTable } from '../../src/domain/ticker-table.ts'
 import { type JournalRecord } from '../../src/domain/record.ts'
 import { type Effect, type OutgoingBatch } from '../../src/engine/effect.ts'
+import { KnownPrices } from './known-prices.ts'
 import { isOpenThere, type TrueOrder } from './exchange-truth.ts'
 import { bodyOf, type World, type WorldWatcher, violate } from './world.ts'
 
@@ -142,46 +142,23 @@ export function watchBatches(world: World): WorldWatcher {
 /** Nothing leaves after its time, or on prices older than their limit. */
 export function watchStaleness(world: World): WorldWatcher {
   const { dataAgeMaxMs } = world.settings.limits
-  const known: KnownPrices = { tickers: undefined, offsetMs: 0 }
+  const known = new KnownPrices()
   return {
-    onBirth: () => {
-      known.tickers = undefined
-    },
+    onBirth: () => known.forget(),
     afterStep(event, effects, now) {
-      if (event.kind === 'clockMeasured') known.offsetMs = event.offsetMs
-      if (event.kind === 'snapshotTaken' && !isOvertaken(known, event.tickers, now)) {
-        known.tickers = event.tickers
-      }
+      known.note(event, now)
       for (const effect of effects) {
         if (effect.kind !== 'decide') continue
-        const ages = effect.snapshot.instruments.map(({ instrument }) => ageOf(known, instrument.symbol, now))
+        const ages = effect.snapshot.instruments.map(({ instrument }) => known.ageOf(instrument.symbol, now))
         if (Math.min(...ages) > dataAgeMaxMs) violate(world, 'MKT1', 'decided on stale data')
       }
     },
     onWrite(batch, now) {
       if (now > batch.validUntilAt) violate(world, 'ORD7', `batch ${batch.batchId} is late`)
-      const age = ageOf(known, batch.symbol, now)
+      const age = known.ageOf(batch.symbol, now)
       if (age > dataAgeMaxMs) violate(world, 'MKT1', `sent on data ${age} ms old`)
     },
   }
-}
-
-/** The prices and the exchange's clock as the core knows them. */
-interface KnownPrices {
-  tickers: TickerTable | undefined
-  /** Exchange clock less ours, ms. */
-  offsetMs: number
-}
-
-/** A later answer came first, and its time was not absurd. */
-function isOvertaken({ tickers, offsetMs }: KnownPrices, { requestTime }: TickerTable, now: number): boolean {
-  const latestAt = tickers?.requestTime ?? 0
-  return requestTime < latestAt && latestAt <= now + offsetMs + 1000
-}
-
-function ageOf({ tickers, offsetMs }: KnownPrices, symbol: string, now: number): number {
-  if (!tickers) return Number.POSITIVE_INFINITY
-  return Math.max(now - tickers.readAt, now + offsetMs - tickers.read(symbol, 'ts'))
 }
 
 /** What a strategy placed by name, and another's cancel-all removed, is placed again or was unwanted. */

@@ -1,6 +1,7 @@
 import { type Order } from '../../src/domain/order.ts'
 import { isClosing } from '../../src/domain/order-action.ts'
 import { type Book, holdingOf } from '../../src/engine/book.ts'
+import { KnownPrices } from './known-prices.ts'
 import { bodyOf, type World, type WorldWatcher, violate } from './world.ts'
 
 /** At every instant the exchange's position and everything that rests stay within the strategies' limits. */
@@ -49,20 +50,24 @@ const PRICE_TOLERANCE = 1.02
  */
 export function watchGross(world: World): WorldWatcher {
   const { limits } = world.settings
-  if (limits.grossNotionalMax >= GROSS_NEVER_REACHED) return {}
+  // What the account is worth at absurd prices says nothing.
+  if (limits.grossNotionalMax >= GROSS_NEVER_REACHED || world.plan.faults.tickerAbsurd) return {}
+  const known = new KnownPrices()
   return {
+    onBirth: () => known.forget(),
+    afterStep: (event, _, now) => known.note(event, now),
     onWrite(batch) {
       const adding = { buy: 0, sell: 0 }
-      const there = new Set([...world.exchange.truth.orders.values()].map(({ clientOid }) => clientOid))
+      const { truth } = world.exchange
       for (const { side, tradeSide, reduceOnly, size, clientOid } of bodyOf(batch).orderList) {
         // A copy of what is there, or was filled, adds nothing.
-        if (tradeSide === 'close' || reduceOnly === 'YES' || there.has(clientOid ?? '')) continue
+        if (tradeSide === 'close' || reduceOnly === 'YES' || truth.hasOrder(clientOid)) continue
         adding[side] += Number(size)
       }
       if (adding.buy + adding.sell === 0) return
       let gross = 0
       for (const symbol of world.plan.symbols) {
-        const price = world.shell.tickers()?.read(symbol, 'askPr') ?? 0
+        const price = known.tickers?.read(symbol, 'askPr') || 0
         gross += price * worstSize(world, symbol, symbol === batch.symbol ? adding : { buy: 0, sell: 0 })
       }
       if (gross <= limits.grossNotionalMax * PRICE_TOLERANCE) return
