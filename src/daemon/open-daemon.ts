@@ -113,7 +113,7 @@ async function openGround(options: Opening, directory: string): Promise<Ground> 
 }
 
 function tellUnlocked(logger: DaemonLogger): (reason: string) => void {
-  return (reason) => logger.tell('warn', 'account.unlocked', { reason })
+  return (reason) => logger.tell('warn', 'account.notHeld', { reason })
 }
 
 function openJournal({ loaded: { config }, clock }: Opening, directory: string): Journal {
