@@ -143,11 +143,20 @@ export function watchBatches(world: World): WorldWatcher {
 export function watchStaleness(world: World): WorldWatcher {
   const { dataAgeMaxMs } = world.settings.limits
   const known = new KnownPrices()
+  /** By batch, how old its prices were when it was formed, and when that was. */
+  const formed = new Map<number, { readonly ageMs: number; readonly at: number }>()
   return {
-    onBirth: () => known.forget(),
+    onBirth: () => {
+      known.forget()
+      formed.clear()
+    },
     afterStep(event, effects, now) {
       known.note(event, now)
       for (const effect of effects) {
+        if (effect.kind === 'sendBatch') {
+          const { batchId, symbol } = effect.batch
+          formed.set(batchId, { ageMs: known.ageOf(symbol, now), at: now })
+        }
         if (effect.kind !== 'decide') continue
         const ages = effect.snapshot.instruments.map(({ instrument }) => known.ageOf(instrument.symbol, now))
         if (Math.min(...ages) > dataAgeMaxMs) violate(world, 'MKT1', 'decided on stale data')
@@ -155,7 +164,8 @@ export function watchStaleness(world: World): WorldWatcher {
     },
     onWrite(batch, now) {
       if (now > batch.validUntilAt) violate(world, 'ORD7', `batch ${batch.batchId} is late`)
-      const age = known.ageOf(batch.symbol, now)
+      const { ageMs, at } = formed.get(batch.batchId) ?? { ageMs: Number.POSITIVE_INFINITY, at: now }
+      const age = ageMs + now - at
       if (age > dataAgeMaxMs) violate(world, 'MKT1', `sent on data ${age} ms old`)
     },
   }
