@@ -2,7 +2,6 @@ import { ExchangeClient } from '../exchange/exchange-client.ts'
 import { Limiter } from '../exchange/limiter.ts'
 import { type TrustedClock } from '../exchange/trusted-clock.ts'
 import { type DaemonConfig } from '../config/load-config.ts'
-import { type Book } from '../engine/book.ts'
 import { type EngineSettings } from '../engine/settings.ts'
 import { type Clock } from '../lib/clock.ts'
 import { type Timers } from '../lib/timers.ts'
@@ -15,7 +14,6 @@ import { simulatorCoin } from './simulated-exchange.ts'
 interface CallingDaemon {
   readonly config: DaemonConfig
   readonly settings: EngineSettings
-  readonly book: Book
   readonly access: ExchangeAccess
   readonly embedded: EmbeddedExchange | undefined
   readonly logger: DaemonLogger
@@ -26,9 +24,10 @@ interface CallingDaemon {
 
 /** How often a daemon may call its exchange. */
 export function createLimiter(options: CallingDaemon): Limiter {
-  const { config, book, embedded, clock, timers, logger } = options
-  // An exchange of our own has forgotten the calls of the life before, and of a first life there are none.
-  const hasPreviousLife = book.epoch > 0 && embedded === undefined
+  const { config, embedded, clock, timers, logger } = options
+  // An exchange of our own has forgotten the calls of the life before. Elsewhere there may have been one even
+  // where the journal knows of none: its disk was full, or it died before it could write.
+  const hasPreviousLife = embedded === undefined
   return new Limiter({
     clock,
     timers,

@@ -29,6 +29,13 @@ const RECENT_FILLS_MAX = 5000
  */
 export function takePosition(core: Core, reading: PositionReading): void {
   const lane = laneOf(core, reading.symbol)
+  if (reading.isSilent && !isFlat(accountHoldingOf(core.book, reading.symbol))) {
+    // Unknown is not empty: as good as a read that failed.
+    return announce(core, 'warn', 'read.failed', {
+      what: `position ${reading.symbol}`,
+      reason: 'the answer says nothing, and the book says that there is one',
+    })
+  }
   checkPositionMode(core, reading)
   noteFunding(core, reading)
   // The one that waits goes first: were it replaced, readings that come faster than fills would never be judged.
@@ -39,6 +46,10 @@ export function takePosition(core: Core, reading: PositionReading): void {
   }
   notePositionForFence(core, lane, reading.requestedAt)
   comparePosition(core, lane)
+}
+
+function isFlat({ longLots, shortLots }: Holding): boolean {
+  return longLots === 0 && shortLots === 0
 }
 
 function toHolding(rows: readonly PositionRow[]): Holding {

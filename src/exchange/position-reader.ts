@@ -27,11 +27,12 @@ export async function readPosition(call: PositionCall): Promise<Answer<PositionR
   const requestedAt = clock.now()
   const answer = await caller.call('singlePosition', { productType, symbol, marginCoin }, options)
   if (answer.kind !== 'accepted') return answer
-  const rows = toPositionRows(instrument, answer.data)
+  const rows = toPositionRows(instrument, answer.data ?? [])
   if (typeof rows !== 'string') {
     // Without a time in the answer: when it left, which is surely not too late.
     const exchangeTime = answer.requestTime ?? offset.exchangeNow(requestedAt)
-    return { ...answer, data: { symbol, rows, requestedAt, exchangeTime } }
+    const isSilent = answer.data === null
+    return { ...answer, data: { symbol, rows, isSilent, requestedAt, exchangeTime } }
   }
   const { data: _, ...times } = answer
   return { ...times, kind: 'unknown', cause: 'unreadable', code: SUCCESS_CODE, message: rows, status: 200 }

@@ -84,7 +84,7 @@ export class EngineBench {
       const held = rows.filter(({ lots }) => lots > 0)
       this.tell({
         kind: 'positionRead',
-        reading: { symbol, rows: held, requestedAt: this.now, exchangeTime: this.now },
+        reading: { symbol, rows: held, isSilent: false, requestedAt: this.now, exchangeTime: this.now },
       })
     }
   }

@@ -148,7 +148,7 @@ export class VirtualExchange {
     return this.core.orderFills({ uid: UID }, { productType: PRODUCT_TYPE, ...query }, this.now)
   }
 
-  position(symbol: string): Reply<WirePosition[]> {
+  position(symbol: string): Reply<WirePosition[] | null> {
     const isBelieved = this.now - (this.#emptyAt.get(symbol) ?? 0) < EMPTY_AGAIN_MS
     if (!isBelieved && this.#options.faults.strikes('positionEmpty', symbol)) {
       this.#emptyAt.set(symbol, this.now)

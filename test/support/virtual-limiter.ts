@@ -10,7 +10,6 @@ export interface VirtualLimiterOptions {
   readonly time: VirtualTime
   /** As the process knows it. */
   readonly clock: Clock
-  readonly hasPreviousLife: boolean
 }
 
 /** The right to one call, and what became of it. */
@@ -31,13 +30,13 @@ export class VirtualLimiter {
   readonly #limiter: Limiter
   readonly #kept = new Map<EndpointName, VirtualGrant>()
 
-  constructor({ time, clock, hasPreviousLife }: VirtualLimiterOptions) {
+  constructor({ time, clock }: VirtualLimiterOptions) {
     this.#time = time
     this.#limiter = new Limiter({
       clock,
       timers: time.timers,
       createPool: (pool) => new DirectPool(pool),
-      previousLifeEndedAt: hasPreviousLife ? clock.monotonic() : undefined,
+      previousLifeEndedAt: clock.monotonic(),
     })
   }
 

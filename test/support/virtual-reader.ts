@@ -71,12 +71,13 @@ export class VirtualReader {
     })
   }
 
-  #takePosition(symbol: string, requestedAt: number, answer: Answer<WirePosition[]>): void {
+  #takePosition(symbol: string, requestedAt: number, answer: Answer<WirePosition[] | null>): void {
     const name = `position ${symbol}`
     if (answer.kind !== 'accepted') return this.#fail(name, answer.kind)
-    const rows = answer.data.map((row) => this.#toRow(symbol, row))
+    const rows = (answer.data ?? []).map((row) => this.#toRow(symbol, row))
+    const isSilent = answer.data === null
     const exchangeTime = answer.requestTime ?? 0
-    this.#end(name, { kind: 'positionRead', reading: { symbol, rows, requestedAt, exchangeTime } })
+    this.#end(name, { kind: 'positionRead', reading: { symbol, rows, isSilent, requestedAt, exchangeTime } })
   }
 
   #takePage(read: FillsRead, answer: Answer<{ readonly fillList: readonly WireFill[] }>): void {

@@ -145,7 +145,7 @@ export class VirtualShell {
     const isOlder = this.#options.faults.strikes('olderCheckpoint', 'journal')
     const kept = isOlder ? this.journal.loadOlder() : this.journal.load()
     const book = rebuildBook(kept, settings.positionMode)
-    const limiter = this.#createLimiter(book.epoch > 0)
+    const limiter = this.#createLimiter()
     const life: Life = {
       clock: trusted.clock,
       trusted,
@@ -476,8 +476,8 @@ export class VirtualShell {
     })
   }
 
-  #createLimiter(hasPreviousLife: boolean): VirtualLimiter {
-    return new VirtualLimiter({ time: this.#options.time, clock: this.#clock, hasPreviousLife })
+  #createLimiter(): VirtualLimiter {
+    return new VirtualLimiter({ time: this.#options.time, clock: this.#clock })
   }
 
   #createReader(limiter: VirtualLimiter, life: () => Life): VirtualReader {

@@ -31,7 +31,10 @@ export const position = z.object({
   uTime: textOrNull.describe('Last update time, Unix ms'),
 })
 
-/** Reads one symbol's position: no row when flat, one in one-way mode, up to two in hedge mode. */
+/**
+ * Reads one symbol's position: no row when flat, one in one-way mode, up to two in hedge mode. `null` is seen
+ * too: it says nothing, which is not the same as nothing.
+ */
 export const singlePosition = defineEndpoint({
   name: 'singlePosition',
   method: 'GET',
@@ -48,7 +51,7 @@ export const singlePosition = defineEndpoint({
   response: z
     .array(position)
     .nullish()
-    .transform((list) => list ?? []),
+    .transform((list) => list ?? null),
 })
 
 export type WirePosition = z.output<typeof position>

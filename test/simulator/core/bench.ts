@@ -126,7 +126,7 @@ export class Bench {
 
   positions(uid: string, symbol = 'BTCUSDT'): WirePosition[] {
     const { productType, marginCoin } = instrumentOf(symbol)
-    return dataOf(this.core.singlePosition({ uid }, { productType, symbol, marginCoin }, this.#now))
+    return dataOf(this.core.singlePosition({ uid }, { productType, symbol, marginCoin }, this.#now)) ?? []
   }
 
   coin(uid: string, marginCoin = 'USDT'): LedgerCoin {
