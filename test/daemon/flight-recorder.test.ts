@@ -133,7 +133,13 @@ describe('[DET1] a recording', () => {
   test('of a core that broke breaks it again, for the same reason', async () => {
     const { bench, recorder } = record()
     bench.start()
-    const reading = { symbol: 'NOSUCH', rows: [], isSilent: false, requestedAt: bench.now, exchangeTime: bench.now }
+    const reading = {
+      symbol: 'NOSUCH',
+      rows: [],
+      isSilent: false,
+      requestedAt: bench.now,
+      exchangeTime: bench.now,
+    }
     const event = { kind: 'positionRead', reading } as const
     expect(() => bench.tell(event)).toThrow(/ENGINE_INSTRUMENT_UNKNOWN/)
     recorder.keep({ at: bench.now, event, effects: [], thrown: brokenBy(() => bench.tell(event)) })

@@ -28,6 +28,7 @@ export interface VirtualGrant {
 export class VirtualLimiter {
   readonly #time: VirtualTime
   readonly #limiter: Limiter
+  #isOver = false
   readonly #kept = new Map<EndpointName, VirtualGrant>()
 
   constructor({ time, clock }: VirtualLimiterOptions) {
@@ -42,8 +43,15 @@ export class VirtualLimiter {
 
   /** @throws when too many wait: no shell asks for so much. */
   request(endpoint: EndpointName, priority: Priority, onGranted: (grant: VirtualGrant) => void): void {
-    const waiting = this.#limiter.request(endpoint, priority, (grant) => onGranted(this.#wrap(grant)))
+    const waiting = this.#limiter.request(endpoint, priority, (grant) => {
+      if (!this.#isOver) onGranted(this.#wrap(grant))
+    })
     if (!waiting) throw new Error(`too many wait for ${endpoint}`)
+  }
+
+  /** Its process is dead: nobody is granted anything any more. */
+  stop(): void {
+    this.#isOver = true
   }
 
   /** A grant that the core will use when it sends, or give back. */

@@ -172,6 +172,7 @@ export class VirtualShell {
   kill(): void {
     if (!this.#life || this.#life.isOver) return
     this.#life.isOver = true
+    this.#life.limiter.stop()
     for (const watcher of this.#options.watchers) watcher.onDeath?.()
     this.journal.crash(this.#options.faults.strikes('tailKept', 'journal'))
   }
@@ -412,6 +413,7 @@ export class VirtualShell {
       this.journal.saveCheckpoint(bookToJson(life.engine.book))
     })
     life.isOver = true
+    life.limiter.stop()
     for (const watcher of this.#options.watchers) watcher.onStopped?.(clean)
   }
 
