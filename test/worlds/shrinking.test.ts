@@ -73,7 +73,7 @@ describe('a world that fails is shrunk', PATIENCE, () => {
 /** A busy world with faults of these kinds alone. */
 function planWith(faults: WorldPlan['faults']): WorldPlan {
   return {
-    ...planWorld('9'),
+    ...planWorld('10'),
     faults,
     strategies: [
       { id: 's0', kind: 'ladder', size: 4, symbols: ['BTCUSDT'] },
