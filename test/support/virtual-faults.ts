@@ -5,6 +5,7 @@ export const FAULTS = {
   refusedConnection: 'not a byte leaves: the connection is refused',
   requestLost: 'the request never arrives',
   requestLate: 'the request arrives late, up to and beyond the tolerance of the exchange',
+  requestLast: 'the request arrives when it was given up, shortly before it expires',
   answerLost: 'the exchange did it, and the answer never comes',
   answerLate: 'the answer comes after the wait was given up',
   answerTwice: 'the same answer comes twice',

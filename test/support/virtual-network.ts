@@ -73,8 +73,8 @@ export class VirtualNetwork {
     time.after(requestTimeoutMs, () => wire.answered(lost('timeout', ourNow())))
     if (this.#isOut(site, n) || faults.strikes('requestLost', site, n)) return
     if (faults.strikes('requestCut', site, n)) return quickly(() => lost('connectionLost', ourNow()))
-    const isLate = faults.strikes('requestLate', site, n)
-    time.after(isLate ? this.#late() : this.#latency(site, n), () => {
+    const { arrivesMs, isLate } = this.#drawArrival(site, n)
+    time.after(arrivesMs, () => {
       if (!isLate) this.onPunctual(site)
       this.#arrive(wire)
     })
@@ -162,6 +162,14 @@ export class VirtualNetwork {
 
   #latency(site: string, n: number): number {
     return this.#options.faults.delayMs(`${site}/latency`, 3, 40, n)
+  }
+
+  #drawArrival(site: string, n: number): { readonly arrivesMs: number; readonly isLate: boolean } {
+    const { faults, lateMsMax } = this.#options
+    if (faults.strikes('requestLate', site, n)) return { arrivesMs: this.#late(), isLate: true }
+    if (!faults.strikes('requestLast', site, n)) return { arrivesMs: this.#latency(site, n), isLate: false }
+    // The tolerance ends at half the longest delay.
+    return { arrivesMs: faults.severity(lateMsMax * 0.35, lateMsMax * 0.5), isLate: true }
   }
 
   /** Of the fault that has just struck. */
