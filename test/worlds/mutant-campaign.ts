@@ -1,8 +1,11 @@
 import { Failure } from '../../src/lib/failure.ts'
-import { runCampaign } from './campaign.ts'
+import { runWorld } from '../support/virtual-world.ts'
+import { planWorld } from '../support/world-plan.ts'
+import { runCampaign, seedAt } from './campaign.ts'
 import { keepWorld, type KeptWorld, loadKeptWorlds } from './kept-world.ts'
 import { type Mutant, readMutated } from './mutant.ts'
 import { MUTANTS } from './mutants.ts'
+import { type WorldFailure } from './world-tally.ts'
 import { WorldThread } from './world-thread.ts'
 
 export interface MutantCampaignOptions {
@@ -80,20 +83,13 @@ async function meetFates(mutants: readonly Mutant[], options: MutantCampaignOpti
 
 async function meetFate(
   mutant: Mutant,
-  { worldsMax, firstSeed, signal }: MutantCampaignOptions,
+  options: MutantCampaignOptions,
   kept: KeptWorld | undefined,
 ): Promise<MutantFate> {
-  const tally = await runCampaign({
-    worlds: worldsMax,
-    firstSeed,
-    workers: 1,
-    mutant,
-    ...(signal ? { signal } : {}),
-  })
-  const [failure] = tally.failures
+  const { worlds, failure } = await findFailure(mutant, options)
   return {
     mutant,
-    worlds: tally.worlds,
+    worlds,
     caught: failure && {
       invariant: failure.violation.id,
       seed: failure.seed,
@@ -101,6 +97,29 @@ async function meetFate(
     },
     kept: kept && (await failsWith(mutant, kept)),
   }
+}
+
+/** The first fresh world that fails with the mutant and holds without it. */
+async function findFailure(
+  mutant: Mutant,
+  { worldsMax, firstSeed, signal }: MutantCampaignOptions,
+): Promise<{ readonly worlds: number; readonly failure: WorldFailure | undefined }> {
+  let worlds = 0
+  while (worlds < worldsMax && !signal?.aborted) {
+    const tally = await runCampaign({
+      worlds: worldsMax - worlds,
+      firstSeed: seedAt(firstSeed, worlds),
+      workers: 1,
+      mutant,
+      ...(signal ? { signal } : {}),
+    })
+    worlds += tally.worlds
+    const [failure] = tally.failures
+    if (!failure) break
+    const { violations } = runWorld(planWorld(failure.seed))
+    if (violations.length === 0) return { worlds, failure }
+  }
+  return { worlds, failure: undefined }
 }
 
 /** A kept world holds, and fails with its mutant: it is what shows that the checker still sees. */
