@@ -169,7 +169,7 @@ export class VirtualNetwork {
     if (faults.strikes('requestLate', site, n)) return { arrivesMs: this.#late(), isLate: true }
     if (!faults.strikes('requestLast', site, n)) return { arrivesMs: this.#latency(site, n), isLate: false }
     // The tolerance ends at half the longest delay.
-    return { arrivesMs: faults.severity(lateMsMax * 0.35, lateMsMax * 0.5), isLate: true }
+    return { arrivesMs: faults.severity(lateMsMax * 0.4, lateMsMax * 0.5), isLate: true }
   }
 
   /** Of the fault that has just struck. */
