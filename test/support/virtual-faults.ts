@@ -50,6 +50,7 @@ export const FAULTS = {
   stall: 'the process stands still for a while, at some effect',
   terminated: 'the process is told to stop, and started again',
   death: 'the process dies at some effect',
+  deathAtSend: 'the process dies right before or after a call leaves',
   deathInRecovery: 'the process dies at one of its first effects',
 } as const satisfies Record<string, string>
 

@@ -30,6 +30,8 @@ const REQUEST_TIMEOUT_MS = 600
 /** Deaths are drawn on this grid of virtual time, and strike within so many effects. */
 const DEATH_GRID_MS = 250
 const AIMED_EFFECTS_MAX = 60
+/** One that is aimed at a call: right before it, right after it, or while it is on its way. */
+const SEND_EFFECTS_MAX = 8
 const RECOVERY_EFFECTS_MAX = 40
 const LONG_DOWN_MS = 8000
 /** How long a process stands still, how far a clock is set, how long a disk is full, ms. */
@@ -218,6 +220,12 @@ function restarter({ time, shell, facts }: World, faults: VirtualFaults): ShellW
     onBirth: () => {
       if (faults.strikes('deathInRecovery', 'process', gridMoment(time))) {
         shell.dieAfter(faults.severity(0, RECOVERY_EFFECTS_MAX))
+      }
+    },
+    afterStep: (_, effects) => {
+      const call = effects.find(({ kind }) => kind === 'sendBatch' || kind === 'sendCancelAll')
+      if (call && faults.strikes('deathAtSend', call.kind)) {
+        shell.dieAfter(effects.indexOf(call) + faults.severity(0, SEND_EFFECTS_MAX))
       }
     },
     onDeath: startAgain,

@@ -132,10 +132,11 @@ function planFaults(part: (name: string) => Random, idempotency: CoreSettings['i
   return rates
 }
 
-/** Kinds that are not drawn at every call: a death at every moment of a grid, one in recovery at every birth. */
+/** Kinds that are drawn elsewhere than at a call, or mean little when they are rare: a death at every moment of a grid, one in recovery at every birth. */
 const RATES: { readonly [Fault in FaultKind]?: readonly number[] } = {
   requestLast: [0.03, 0.1, 0.3],
   death: [0.005, 0.015, 0.04],
+  deathAtSend: [0.02, 0.1],
   deathInRecovery: [0.3, 0.6],
   slowSync: [0.005, 0.02],
   diskFull: [0.005, 0.01],

@@ -186,10 +186,10 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'late-cancel-after-restart',
-    what: 'a cancel-all that the last life had sent is forgotten',
-    file: 'src/engine/start.ts',
-    find: '  if (core.book.cancels.has(symbol)) return true\n',
-    replace: '',
+    what: 'the book does not remember that a cancel-all was sent',
+    file: 'src/engine/apply-record.ts',
+    find: 'for (const symbol of record.symbols) book.cancels.set(symbol, record.requestAt)',
+    replace: 'for (const symbol of record.symbols) book.cancels.delete(symbol)',
   },
   {
     name: 'late-cancel-forgotten',
