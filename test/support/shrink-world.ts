@@ -24,6 +24,9 @@ export interface ShrunkWorld {
 /** Enough for a world of a hundred faults, and half a minute at most. */
 const RUNS_MAX = 300
 
+/** What a start may come to take longer, and one call more. */
+const SPARE_MS = 5000
+
 /** A plan that fails, and on which decisions its strategies said anything. */
 interface Failing {
   readonly plan: WorldPlan
@@ -129,12 +132,15 @@ function hasten({ plan }: Failing, attempt: (plan: WorldPlan) => boolean): void 
   }
 }
 
-/** Trouble lasts no longer than until the violation, or half as long. */
+/**
+ * Trouble lasts little longer than until the violation, or half as long. Some time is left over, so that a world
+ * that is kept still is in trouble when what it is about happens a little later.
+ */
 function shorten({ plan, violation }: Failing, attempt: (plan: WorldPlan) => boolean): void {
-  const untilMs = Math.ceil((violation.at - START_AT) / 1000) * 1000
+  const untilMs = Math.ceil((violation.at - START_AT + SPARE_MS) / 1000) * 1000
   let { faultyMs } = plan
   if (untilMs < faultyMs && attempt({ ...plan, faultyMs: untilMs })) faultyMs = untilMs
-  while (faultyMs >= 2000 && attempt({ ...plan, faultyMs: faultyMs / 2 })) faultyMs /= 2
+  while (faultyMs >= 2 * SPARE_MS && attempt({ ...plan, faultyMs: faultyMs / 2 })) faultyMs /= 2
 }
 
 /** The plainest value of each setting, where the world fails with it. */
