@@ -110,7 +110,7 @@ function drawSymbols(part: (name: string) => Random): string[] {
 const SIZES_MAX: Readonly<Record<StrategyPlan['kind'], number>> = { ladder: 8, targeter: 6, placer: 5 }
 
 function planStrategies(random: Random, symbols: readonly string[]): StrategyPlan[] {
-  return Array.from({ length: 1 + random.integer(2) }, (_, index) => {
+  return Array.from({ length: 1 + random.integer(3) }, (_, index) => {
     const kind = pick(random, STRATEGY_KINDS)
     const size = 1 + random.integer(SIZES_MAX[kind])
     const own = index > 0 && random.integer(2) === 0 ? symbols.slice(0, 1) : symbols
@@ -118,14 +118,14 @@ function planStrategies(random: Random, symbols: readonly string[]): StrategyPla
   })
 }
 
-/** Each kind of fault is there in every third world, mild or strong. */
+/** Each kind of fault is there in every fourth world, mild or strong. */
 function planFaults(part: (name: string) => Random, idempotency: CoreSettings['idempotency']): FaultRates {
   const isCalm = part('isCalm').integer(10) === 0
   const rates: { [Fault in FaultKind]?: number } = {}
   for (const fault of FAULT_KINDS) {
     const random = part(`faults/${fault}`)
     const rate = pick(random, RATES[fault] ?? [0.01, 0.03, 0.1])
-    if (random.integer(3) === 0 && !isCalm) rates[fault] = rate
+    if (random.integer(4) === 0 && !isCalm) rates[fault] = rate
   }
   // A copy that arrives when the first order has left the book is a second order there, whoever made it.
   if (idempotency === 'pendingOnly') delete rates.requestTwice
