@@ -4,7 +4,7 @@ import { tradesAs } from '../../src/domain/order-action.ts'
 import { type World, type WorldWatcher, violate } from './world.ts'
 
 /** The looks are this many steps of time apart: half a second. */
-const LOOK_EVERY = 10
+const LOOK_EVERY = 5
 /** An order that a cancel-all took may be called live no longer than this, its lane being free. */
 const GHOST_MS = 1500
 /** A rung may be missing so long, nobody having said why. */

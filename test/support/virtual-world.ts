@@ -20,6 +20,8 @@ import { VirtualTime } from './virtual-time.ts'
 /** Monday 2 June 2025, 06:00 UTC: two hours before the next funding. */
 export const START_AT = Date.UTC(2025, 5, 2, 6)
 const TICKERS_MS = 250
+/** Half as often as the daemon hears that time passes: its waits are ten times as long as those of a world. */
+const TIME_MS = 100
 /** How long everything has to come right once the faults are over, virtual ms. */
 const CALM_MS = 15_000
 const STOP_MS_MAX = 60_000
@@ -98,7 +100,7 @@ export function runWorld(plan: WorldPlan, extra: readonly Invariant['watch'][] =
         createUnruly({ strategy: createStrategy(plan.seed, one), site: one.id, faults }),
       ]),
     ),
-    polling: { tickersMs: TICKERS_MS, fillsMs: 500, positionsMs: 1000, timeMs: 50 },
+    polling: { tickersMs: TICKERS_MS, fillsMs: 500, positionsMs: 1000, timeMs: TIME_MS },
     pageFills: plan.pageFills,
     skewMs: plan.skewMs,
     driftPpm: plan.driftPpm,
