@@ -12,7 +12,7 @@ function runTrusting(idempotency: 'replay' | 'duplicateError' | 'pendingOnly') {
   })
 }
 
-describe('[ORD2] [ORD5] copies that trust the idempotency window', () => {
+describe('[ORD2] [ORD5] copies that trust the idempotency window', { timeout: 60_000 }, () => {
   test.each(['replay', 'duplicateError'] as const)('hold where the exchange answers by %s', (reading) => {
     expect(runTrusting(reading).flatMap(({ violations }) => violations)).toEqual([])
   })
