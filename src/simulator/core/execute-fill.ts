@@ -56,7 +56,7 @@ export function executeFill(
   if (closing > 0) closePart(state, account, symbol, { order, ...execution, lots: closing })
   if (opening > 0) openPart(state, account, symbol, { order, ...execution, lots: opening })
   if (closing + opening > 0) fillOrder(state, order, closing + opening)
-  if (!mayOpen && closing < wanted) cancelOrder(state, order, 'position_gone')
+  if (!mayOpen && closableLots(account, order) === 0) cancelOrder(state, order, 'position_gone')
   return closing + opening
 }
 
@@ -116,7 +116,7 @@ function closePart(state: CoreState, account: Account, symbol: SymbolState, part
   if (position.lots > 0) return
   account.positions.delete(positionKey(position.symbol, position.slot))
   symbol.positions.splice(symbol.positions.indexOf(position), 1)
-  cancelClosingOrders(state, account, position)
+  cancelClosingOrders(state, account, { gone: position, but: part.order })
   coverDebt(state, account, coin)
 }
 

@@ -42,13 +42,18 @@ export function fillOrder(state: CoreState, order: Order, lots: number): void {
   else putOrder(state, order)
 }
 
-/** Cancels what can only close a position that is gone: hedge closes, one-way reduce-only orders. */
+/**
+ * Cancels what can only close a position that is gone: hedge closes, one-way reduce-only orders. The one that
+ * is being filled just now, and has made it go, ends by its own fill.
+ */
 export function cancelClosingOrders(
   state: CoreState,
   account: Account,
-  gone: Pick<Order, 'symbol' | 'slot'>,
+  { gone, but }: { readonly gone: Pick<Order, 'symbol' | 'slot'>; readonly but: Order },
 ): void {
-  for (const order of closingOrders(account, gone)) cancelOrder(state, order, 'position_gone')
+  for (const order of closingOrders(account, gone)) {
+    if (order !== but) cancelOrder(state, order, 'position_gone')
+  }
 }
 
 /** The open orders that can only close this position, oldest first. */

@@ -260,3 +260,29 @@ describe('the position row', () => {
     expect(Number(bench.coin('1').balance)).toBeLessThan(10_000.1)
   })
 })
+
+describe('an order that may only close, and whose fill ends the position', () => {
+  test('is filled once, and no order is counted as cancelled', () => {
+    const bench = new Bench()
+    bench.place('1', [market('buy', '0.2')])
+    bench.place('1', [market('sell', '0.2', { reduceOnly: 'YES' })])
+
+    expect(bench.core.ledger('1').counts).toMatchObject({ ordersFilled: 2, ordersCancelled: 0 })
+  })
+
+  test('ends with it: what the position had not left to close is cancelled', () => {
+    const bench = new Bench()
+    const saved: unknown[] = []
+    bench.place('1', [market('buy', '0.2')])
+    bench.place('1', [limit('sell', '0.2', '60100', { reduceOnly: 'YES', clientOid: 'rest' })])
+    bench.place('1', [market('sell', '0.1')])
+    saved.push(bench.openOrders('1'))
+    bench.quote({ bid: 60_150, ask: 60_150.1 })
+    bench.wait(1000)
+    saved.push(bench.openOrders('1'))
+
+    expect(saved).toEqual([['rest'], []])
+    expect(bench.positions('1')).toEqual([])
+    expect(bench.core.ledger('1').counts).toMatchObject({ ordersFilled: 2, ordersCancelled: 1 })
+  })
+})
