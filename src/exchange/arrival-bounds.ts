@@ -35,6 +35,8 @@ export class ArrivalBounds {
   readonly #at = new Float64Array(SAMPLES_MAX)
   readonly #least = new Float64Array(SAMPLES_MAX)
   readonly #onArrival = new Float64Array(SAMPLES_MAX)
+  /** Room to sort in. */
+  readonly #sorted = new Float64Array(SAMPLES_MAX)
   #count = 0
   #next = 0
 
@@ -68,14 +70,14 @@ export class ArrivalBounds {
   /** A call that leaves at `t` arrives when the exchange's clock says `t` plus this, or later. */
   #aheadOnArrival(now: number): number {
     let least = Number.NEGATIVE_INFINITY
-    const arrivals: number[] = []
+    let arrivals = 0
     for (let index = 0; index < this.#count; index++) {
       const drift = this.#driftSince(index, now)
       least = Math.max(least, (this.#least[index] ?? 0) - drift)
       const onArrival = this.#onArrival[index] ?? Number.NaN
-      if (!Number.isNaN(onArrival)) arrivals.push(onArrival - drift)
+      if (!Number.isNaN(onArrival)) this.#sorted[arrivals++] = onArrival - drift
     }
-    return least + believedMs(arrivals, least)
+    return least + believedMs(this.#sorted.subarray(0, arrivals).sort(), least)
   }
 
   #driftSince(index: number, now: number): number {
@@ -83,11 +85,10 @@ export class ArrivalBounds {
   }
 }
 
-/** How much of the shortest round trip may be believed, in ms. */
-function believedMs(arrivals: number[], least: number): number {
+/** How much of the shortest round trip may be believed, in ms. `arrivals`: ascending. */
+function believedMs(arrivals: Float64Array, least: number): number {
   const count = arrivals.length
   if (count <= SAMPLES_UNPROVEN) return 0
-  arrivals.sort((one, other) => one - other)
   const [shortest = 0] = arrivals
   const median = arrivals[count >> 1] ?? 0
   const roundTripMs = shortest - least

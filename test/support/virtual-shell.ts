@@ -9,6 +9,7 @@ import { createEngine, type Engine } from '../../src/engine/engine.ts'
 import { type EngineEvent, type StopPolicy } from '../../src/engine/event.ts'
 import { rebuildBook } from '../../src/engine/rebuild-book.ts'
 import { type EngineSettings } from '../../src/engine/settings.ts'
+import { type JournalContents } from '../../src/journal/journal.ts'
 import { MemoryJournal } from './memory-journal.ts'
 import { type Clock } from '../../src/lib/clock.ts'
 import { SteadyClock } from '../../src/lib/steady-clock.ts'
@@ -137,14 +138,17 @@ export class VirtualShell {
     return this.#clock
   }
 
+  /** What the process that lives, or lived last, found in the journal. */
+  found: JournalContents = { checkpoint: undefined, records: [] }
+
   /** A process begins: the book is rebuilt, and the clock measured before anything else. */
   start(): void {
     const { settings, strategies, watchers } = this.#options
     const trusted = new TrustedClock(this.machineClock)
     this.#clock = trusted.clock
     const isOlder = this.#options.faults.strikes('olderCheckpoint', 'journal')
-    const kept = isOlder ? this.journal.loadOlder() : this.journal.load()
-    const book = rebuildBook(kept, settings.positionMode)
+    this.found = isOlder ? this.journal.loadOlder() : this.journal.load()
+    const book = rebuildBook(this.found, settings.positionMode)
     const limiter = this.#createLimiter()
     const life: Life = {
       clock: trusted.clock,

@@ -59,8 +59,8 @@ export const worldPlanSchema = z.strictObject({
 export type WorldPlan = z.infer<typeof worldPlanSchema>
 export type StrategyPlan = z.infer<typeof strategyPlan>
 
-/** How long faults last, virtual ms. */
-const FAULTY_MS = 45_000
+/** How long faults last, virtual ms: more seeds find more than longer worlds, and some things take their time. */
+const FAULTY_MS = [5000, 6000, 8000, 10_000, 15_000, 30_000]
 
 /** Draws a world: which faults there are, how strong, which reading of the exchange, which strategies. */
 export function planWorld(seed: string): WorldPlan {
@@ -91,7 +91,7 @@ export function planWorld(seed: string): WorldPlan {
       ? { retryMode: 'window' as const }
       : {}),
     stop: pick(part('stop'), ['cancel', 'leave', 'flatten'] as const),
-    faultyMs: FAULTY_MS,
+    faultyMs: pick(part('faultyMs'), FAULTY_MS),
     moveTicks: 1 + part('moveTicks').integer(8),
     hasTwin: part('hasTwin').integer(32) === 0,
     isExclusive: part('isExclusive').integer(2) === 0,

@@ -10,7 +10,11 @@ export class WorldThread {
   readonly #worker: Worker
 
   constructor(setup: WorkerSetup = {}) {
-    this.#worker = new Worker(new URL('./world-worker.ts', import.meta.url), { workerData: setup })
+    this.#worker = new Worker(new URL('./world-worker.ts', import.meta.url), {
+      workerData: setup,
+      // Worlds leave much behind at once: with room for it, it is collected seldom.
+      resourceLimits: { maxYoungGenerationSizeMb: 128 },
+    })
   }
 
   /** @throws Failure when the thread ends or hangs. */
