@@ -5,6 +5,7 @@ import { type ExchangeClient } from '../exchange/exchange-client.ts'
 import { type Grant, type GrantSource } from '../exchange/grant.ts'
 import { type Recorded } from '../domain/tickets.ts'
 import { type Clock } from '../lib/clock.ts'
+import { KILLED, objectTo } from './last-look.ts'
 
 export interface OrderDoorOptions {
   readonly client: ExchangeClient
@@ -22,8 +23,6 @@ export interface OrderDoorOptions {
   /** A call broke the program rather than the wire. */
   readonly onBroken: (error: unknown) => void
 }
-
-const KILLED = 'the kill switch is thrown'
 
 /** Through here orders leave: with a grant in hand, after a last look, and never twice by itself. */
 export class OrderDoor {
@@ -59,12 +58,9 @@ export class OrderDoor {
       {
         ...(grant ? { grant } : {}),
         beforeWrite: () => {
-          if (!isClockSure()) return 'a clock may have jumped: the request could expire too late'
-          // ORD7: what has become stale since it was granted is not sent.
-          if (clock.now() > batch.validUntilAt) return 'the data it was decided on has become stale'
-          if (isKilled()) return KILLED
-          onWrite(batch, causedAt)
-          return undefined
+          const objection = objectTo(batch, { now: clock.now(), isClockSure: isClockSure(), isKilled })
+          if (objection === undefined) onWrite(batch, causedAt)
+          return objection
         },
       },
     )

@@ -17,6 +17,8 @@ import { type Lane, type PendingReading } from './lane.ts'
 
 /** A position and the fills that made it may show this far apart on the exchange's clock. */
 const POSITION_SKEW_MS = 500
+/** By as much the time in an answer may lie outside its call: the clocks are known no better. */
+const ANSWER_SKEW_MS = 2000
 /** Readings are younger than this when they are judged, or they are not judged. */
 const RECENT_MS = 60_000
 /** More fills of an instrument in a minute than the exchange could make. */
@@ -29,12 +31,9 @@ const RECENT_FILLS_MAX = 5000
  */
 export function takePosition(core: Core, reading: PositionReading): void {
   const lane = laneOf(core, reading.symbol)
-  if (reading.isSilent && !isFlat(accountHoldingOf(core.book, reading.symbol))) {
-    // Unknown is not empty: as good as a read that failed.
-    return announce(core, 'warn', 'read.failed', {
-      what: `position ${reading.symbol}`,
-      reason: 'the answer says nothing, and the book says that there is one',
-    })
+  const objection = objectionTo(core, reading)
+  if (objection !== undefined) {
+    return announce(core, 'warn', 'read.failed', { what: `position ${reading.symbol}`, reason: objection })
   }
   checkPositionMode(core, reading)
   noteFunding(core, reading)
@@ -46,6 +45,21 @@ export function takePosition(core: Core, reading: PositionReading): void {
   }
   notePositionForFence(core, lane, reading.requestedAt)
   comparePosition(core, lane)
+}
+
+/** Why a reading is as good as none. Unknown is not empty, and one wrong time must not hold up all that follow. */
+function objectionTo(
+  core: Core,
+  { symbol, isSilent, requestedAt, exchangeTime }: PositionReading,
+): string | undefined {
+  if (isSilent && !isFlat(accountHoldingOf(core.book, symbol))) {
+    return 'the answer says nothing, and the book says that there is one'
+  }
+  const earliest = requestedAt + (core.offsetMs ?? 0) - ANSWER_SKEW_MS
+  const latest = exchangeNow(core) + ANSWER_SKEW_MS
+  return exchangeTime < earliest || exchangeTime > latest
+    ? 'the time in the answer cannot be true'
+    : undefined
 }
 
 function isFlat({ longLots, shortLots }: Holding): boolean {

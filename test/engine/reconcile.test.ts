@@ -25,6 +25,32 @@ describe('[ORD5] the position of the exchange', () => {
     expect(bench.book.halts.get(SYMBOL)).toMatch(/position/)
   })
 
+  test.each([
+    ['says nothing', { isSilent: true, exchangeTime: 0 }],
+    ['has a time that cannot be true', { isSilent: false, exchangeTime: 600_000 }],
+  ])(
+    'that %s is a read that failed: it proves nothing and holds nothing up',
+    (_, { isSilent, exchangeTime }) => {
+      const bench = new EngineBench().start({ holding: HELD })
+      for (let times = 0; times < 3; times++) {
+        const requestedAt = bench.now
+        const reading = {
+          symbol: SYMBOL,
+          rows: [],
+          isSilent,
+          requestedAt,
+          exchangeTime: bench.now + exchangeTime,
+        }
+        bench.tell({ kind: 'positionRead', reading })
+        bench.pass(1_100, { holding: HELD })
+      }
+      expect(bench.recordsOf('adopt')).toHaveLength(1)
+
+      for (let times = 0; times < 3; times++) poll(bench, { holding: { longLots: 9, shortLots: 0 } })
+      expect(bench.recordsOf('adopt').at(-1)).toMatchObject({ holding: { longLots: 9 }, was: HELD })
+    },
+  )
+
   test('that differs once is looked at again, and forgotten', () => {
     const bench = new EngineBench().start()
 

@@ -11,7 +11,14 @@ import {
   watchSurvivors,
   watchUnknown,
 } from './order-invariants.ts'
-import { watchCloses, watchGross, watchHalts, watchStop, watchWorstCase } from './risk-invariants.ts'
+import {
+  watchCloses,
+  watchGross,
+  watchHalts,
+  watchKill,
+  watchStop,
+  watchWorstCase,
+} from './risk-invariants.ts'
 import { watchGhosts, watchLadders } from './standing-invariants.ts'
 import { watchWire, watchWishes } from './wire-invariants.ts'
 import { watchMoney, watchTruth } from './truth-invariants.ts'
@@ -41,6 +48,7 @@ export const INVARIANTS: readonly Invariant[] = [
   { id: 'RSK1', watch: watchWorstCase },
   { id: 'RSK1', watch: watchGross },
   { id: 'RSK2', watch: watchHalts },
+  { id: 'RSK2', watch: watchKill },
   { id: 'RSK3', watch: watchStop },
   { id: 'I11', watch: watchCloses },
   { id: 'DET1', watch: watchTwin },

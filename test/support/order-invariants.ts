@@ -171,11 +171,15 @@ export function watchStaleness(world: World): WorldWatcher {
   }
 }
 
+function isEnding({ facts }: World): boolean {
+  return facts.isStopping || facts.killedAt !== undefined
+}
+
 /** What a strategy placed by name, and another's cancel-all removed, is placed again or was unwanted. */
 export function watchSurvivors(world: World): WorldWatcher {
   return {
     onRecord(record) {
-      if (record.kind !== 'settle' || world.facts.isStopping) return
+      if (record.kind !== 'settle' || isEnding(world)) return
       const { book } = world.shell.engine ?? {}
       for (const settled of record.orders) {
         const order = book?.orders.get(settled.clientOid)

@@ -49,6 +49,8 @@ export const FAULTS = {
   clockStep: 'somebody sets the clock of our machine by minutes',
   stall: 'the process stands still for a while, at some effect',
   terminated: 'the process is told to stop, and started again',
+  killed: 'the kill switch is thrown, and released once all is clean',
+  killedAtSend: 'the kill switch is thrown right before a batch leaves',
   death: 'the process dies at some effect',
   deathAtSend: 'the process dies right before or after a call leaves',
   deathInRecovery: 'the process dies at one of its first effects',

@@ -2,6 +2,7 @@ import { type Answer } from '../../src/domain/answer.ts'
 import { type StrategyId } from '../../src/domain/ids.ts'
 import { type JournalRecord } from '../../src/domain/record.ts'
 import { type Snapshot } from '../../src/domain/snapshot.ts'
+import { objectTo } from '../../src/daemon/last-look.ts'
 import { TickerTable } from '../../src/domain/ticker-table.ts'
 import { bookToJson } from '../../src/engine/book-json.ts'
 import { type Effect, type OutgoingBatch } from '../../src/engine/effect.ts'
@@ -43,6 +44,7 @@ export interface ShellWatcher {
   onDeath?(): void
   onBirth?(): void
   onStopped?(clean: boolean): void
+  onKillState?(state: 'seen' | 'clean' | 'released'): void
 }
 
 export interface VirtualShellOptions {
@@ -60,6 +62,8 @@ export interface VirtualShellOptions {
   readonly driftPpm: number
   /** Whether nothing can be written just now. */
   readonly isDiskFull: () => boolean
+  /** Whether the kill file is there. */
+  readonly isKilled: () => boolean
   readonly watchers: readonly ShellWatcher[]
 }
 
@@ -303,6 +307,9 @@ export class VirtualShell {
     switch (effect.kind) {
       case 'decide':
         return this.#decide(life, effect.strategyId, effect.snapshot)
+      case 'killState':
+        for (const watcher of this.#options.watchers) watcher.onKillState?.(effect.state)
+        return
       case 'askGrant':
         return this.#ask(life, effect)
       case 'returnGrant':
@@ -319,7 +326,6 @@ export class VirtualShell {
         return life.reader.readPosition(effect.symbol)
       case 'announce':
       case 'quiesced':
-      case 'killState':
       case 'sendCall':
         // The worlds' strategies make no calls on the account.
         return
@@ -371,9 +377,11 @@ export class VirtualShell {
     const { network, exchange, watchers } = this.#options
     const { batchId, body } = batch
     const now = this.clock.now()
-    if (!life.trusted.isSure || now > batch.validUntilAt) {
+    const { isKilled } = this.#options
+    if (objectTo(batch, { now, isClockSure: life.trusted.isSure, isKilled }) !== undefined) {
       grant?.unused()
-      return this.dispatch({ kind: 'batchAnswered', batchId, answer: staleAnswer(now) })
+      this.dispatch({ kind: 'batchAnswered', batchId, answer: staleAnswer(now) })
+      return this.#lookForKill(life)
     }
     for (const watcher of watchers) watcher.onWrite?.(batch, now)
     const signedAt = this.exchangeNow()
@@ -460,11 +468,19 @@ export class VirtualShell {
     this.#every(life, polling.positionsMs, { kind: 'pollDue', what: 'positions' })
   }
 
+  #lookForKill({ engine }: Life): void {
+    if (!this.#options.isKilled() || engine.book.killed !== undefined) return
+    this.dispatch({ kind: 'commanded', command: { kind: 'kill', reason: 'drill', by: 'world' } })
+  }
+
   /** What falls due while the process stands still is not made up for. */
   #every(life: Life, intervalMs: number, event: EngineEvent): void {
     this.#options.time.after(intervalMs, () => {
       if (life.isOver) return
-      if (!this.#isStalled(life)) this.dispatch(event)
+      if (!this.#isStalled(life)) {
+        if (event.kind === 'timePassed') this.#lookForKill(life)
+        this.dispatch(event)
+      }
       this.#every(life, intervalMs, event)
     })
   }

@@ -24,6 +24,8 @@ const TICKERS_MS = 250
 const TIME_MS = 100
 /** How long everything has to come right once the faults are over, virtual ms. */
 const CALM_MS = 12_000
+/** How long an operator looks at a market that is clean before the kill switch is released. */
+const RELEASED_AFTER_MS = 700
 const STOP_MS_MAX = 60_000
 /** Assumptions about the exchange, on a scale that keeps a world short. */
 const TOLERANCE_MS = 3000
@@ -104,6 +106,7 @@ export function runWorld(plan: WorldPlan, extra: readonly Invariant['watch'][] =
     pageFills: plan.pageFills,
     skewMs: plan.skewMs,
     driftPpm: plan.driftPpm,
+    isKilled: () => world.facts.killedAt !== undefined,
     isDiskFull: () => faults.isOn && time.now < world.facts.diskFullUntil,
     watchers,
   })
@@ -121,7 +124,7 @@ export function runWorld(plan: WorldPlan, extra: readonly Invariant['watch'][] =
   const trace = new WorldTrace(world)
   watchers.push(trace, noteFacts(world), ...INVARIANTS.map((invariant) => invariant.watch(world)))
   watchers.push(...extra.map((watch) => watch(world)))
-  watchers.push(restarter(world, faults))
+  watchers.push(restarter(world, faults), operate(world, faults))
   trouble(world, faults)
   try {
     runPhases(world, faults)
@@ -156,6 +159,7 @@ function createFacts(): World['facts'] {
     isLastStop: false,
     diskFullUntil: 0,
     stoppedClean: undefined,
+    killedAt: undefined,
     isCalm: false,
   }
 }
@@ -166,8 +170,8 @@ function runPhases(world: World, faults: VirtualFaults): void {
   shell.start()
   time.runUntil(START_AT + plan.faultyMs, () => world.violations.length > 0)
   faults.isOn = false
-  // A stop that was asked for in the trouble comes to its end first, and another process begins.
-  time.runUntil(time.now + STOP_MS_MAX, () => !facts.isStopping || world.violations.length > 0)
+  // A stop or a kill of the time of trouble comes to its end first, and another process begins.
+  time.runUntil(time.now + STOP_MS_MAX, () => isSettled(world) || world.violations.length > 0)
   shell.spare()
   facts.isCalm = true
   time.runUntil(time.now + CALM_MS, () => world.violations.length > 0)
@@ -179,6 +183,10 @@ function runPhases(world: World, faults: VirtualFaults): void {
   shell.start()
   time.runUntil(time.now + CALM_MS, () => world.violations.length > 0)
   stop(world, 'cancel')
+}
+
+function isSettled({ facts }: World): boolean {
+  return !facts.isStopping && facts.killedAt === undefined
 }
 
 function stop({ time, shell, facts, violations }: World, policy: StopPolicy): void {
@@ -200,6 +208,7 @@ function trouble({ time, shell, facts }: World, faults: VirtualFaults): void {
       shell.stallAfter(forMs % AIMED_EFFECTS_MAX, forMs)
     }
     if (strikes('clockStep')) shell.machineClock.step(faults.severity(-STEP_MS_MAX, STEP_MS_MAX))
+    if (strikes('killed')) facts.killedAt ??= time.now
     if (strikes('diskFull')) facts.diskFullUntil = time.now + faults.severity(...DISK_FULL_MS)
     if (time.now < START_AT + TERMINATED_UNTIL_MS && strikes('terminated')) {
       facts.isStopping = true
@@ -235,6 +244,23 @@ function restarter({ time, shell, facts }: World, faults: VirtualFaults): ShellW
     onDeath: startAgain,
     onStopped: () => {
       if (!facts.isLastStop) startAgain()
+    },
+  }
+}
+
+/** The operator with a hand on the kill switch: releases it some time after all is clean. */
+function operate({ time, shell, facts }: World, faults: VirtualFaults): ShellWatcher {
+  return {
+    afterStep: (_, effects) => {
+      const isLeaving = effects.some(({ kind }) => kind === 'sendBatch')
+      if (isLeaving && faults.strikes('killedAtSend', 'sendBatch')) facts.killedAt ??= time.now
+    },
+    onKillState: (state) => {
+      if (state === 'released') facts.killedAt = undefined
+      if (state !== 'clean') return
+      time.after(RELEASED_AFTER_MS, () =>
+        shell.dispatch({ kind: 'commanded', command: { kind: 'release', reason: 'calm', by: 'world' } }),
+      )
     },
   }
 }

@@ -134,6 +134,8 @@ function planFaults(part: (name: string) => Random, idempotency: CoreSettings['i
 
 /** Kinds that are drawn elsewhere than at a call, or mean little when they are rare: a death at every moment of a grid, one in recovery at every birth. */
 const RATES: { readonly [Fault in FaultKind]?: readonly number[] } = {
+  killed: [0.002, 0.01],
+  killedAtSend: [0.01, 0.05],
   requestLast: [0.03, 0.1, 0.3],
   death: [0.005, 0.015, 0.04],
   deathAtSend: [0.02, 0.1],

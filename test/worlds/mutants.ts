@@ -261,4 +261,11 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'const known = core.book.keys.has(pair) || core.book.places.has(pair)',
     replace: 'const known = core.book.places.has(pair)',
   },
+  {
+    name: 'kill-looked-at-too-early',
+    what: 'the kill switch is looked at when a batch is planned, and not again before its first byte',
+    file: 'src/daemon/last-look.ts',
+    find: 'return sight.isKilled() ? KILLED : undefined',
+    replace: 'return undefined',
+  },
 ]
