@@ -32,6 +32,7 @@ describe('[ORD5] the position of the exchange', () => {
     'that %s is a read that failed: it proves nothing and holds nothing up',
     (_, { isSilent, exchangeTime }) => {
       const bench = new EngineBench().start({ holding: HELD })
+      for (let times = 0; times < 2; times++) poll(bench, { holding: HELD })
       for (let times = 0; times < 3; times++) {
         const requestedAt = bench.now
         const reading = {
@@ -42,7 +43,7 @@ describe('[ORD5] the position of the exchange', () => {
           exchangeTime: bench.now + exchangeTime,
         }
         bench.tell({ kind: 'positionRead', reading })
-        bench.pass(1_100, { holding: HELD })
+        poll(bench, { holding: HELD })
       }
       expect(bench.recordsOf('adopt')).toHaveLength(1)
 
