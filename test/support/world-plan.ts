@@ -87,13 +87,13 @@ export function planWorld(seed: string): WorldPlan {
     pageFills: pick(part('pageFills'), [2, 5, 100]),
     onRestart: pick(part('onRestart'), ['fence', 'adopt'] as const),
     // Where the exchange keeps its window, copies may trust it.
-    ...(idempotency !== 'pendingOnly' && part('retryMode').integer(4) === 0
+    ...(idempotency !== 'pendingOnly' && part('retryMode').integer(2) === 0
       ? { retryMode: 'window' as const }
       : {}),
     stop: pick(part('stop'), ['cancel', 'leave', 'flatten'] as const),
     faultyMs: pick(part('faultyMs'), FAULTY_MS),
     moveTicks: 1 + part('moveTicks').integer(8),
-    hasTwin: part('hasTwin').integer(32) === 0,
+    hasTwin: part('hasTwin').integer(100) === 0,
     isExclusive: part('isExclusive').integer(2) === 0,
     batchOrdersMax: pick(part('batchOrdersMax'), [50, 50, 50, 4]),
     grossNotionalMax: pick(part('grossNotionalMax'), [5_000_000, 5_000_000, 600]),
