@@ -242,7 +242,8 @@ export class Daemon {
     const { config, settings, book, directory, logger, clock, timers } = this.#options
     await retreat({
       directory,
-      policy: book.killed === undefined ? config.onStop : 'cancel',
+      // A kill whose record did not reach the disk is a kill.
+      policy: book.killed !== undefined || this.#killSwitch.isThrown() ? 'cancel' : config.onStop,
       onRestart: config.onRestart,
       instruments: settings.instruments.values(),
       client: this.#client,

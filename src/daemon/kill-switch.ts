@@ -41,18 +41,37 @@ export function killFileOf(directory: string): string {
   return join(directory, KILL_FILE)
 }
 
-/** Throws the switch, durably: a daemon that runs sees it before its next write, one that starts before its first. */
+/**
+ * Throws the switch, durably: a daemon that runs sees it before its next write, one that starts before its first.
+ * On a full disk the file says nothing, which kills as well.
+ */
 export function throwKillSwitch(directory: string, note: KillNote): void {
   mkdirSync(directory, { recursive: true, mode: 0o700 })
-  writeDurably(killFileOf(directory), JSON.stringify(note))
+  const file = killFileOf(directory)
+  try {
+    writeDurably(file, JSON.stringify(note))
+  } catch {
+    closeSync(openSync(file, 'a', OWNER_ONLY))
+    syncDirectory(directory)
+  }
 }
 
-/** What the daemon that holds the directory says of the kill; undefined when none has seen it. */
+/** What the daemon that holds the directory says of the kill; undefined when none that lives has seen it. */
 export function readKillState(directory: string): KillState | undefined {
   try {
-    return JSON.parse(readFileSync(join(directory, STATE_FILE), 'utf8')) as KillState
+    const state = JSON.parse(readFileSync(join(directory, STATE_FILE), 'utf8')) as KillState
+    return isAlive(state.pid) ? state : undefined
   } catch {
     return undefined
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    // Somebody else's process lives too.
+    return error instanceof Error && 'code' in error && error.code === 'EPERM'
   }
 }
 

@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, test, vi } from 'vitest'
 import { Projects } from '../daemon/project.ts'
+import { findExchange, startDaemon } from '../daemon/remote-exchange.ts'
 
 const projects = new Projects()
 afterAll(() => projects.close())
@@ -44,6 +45,24 @@ describe('[RSK2] [RSK3] intentd kill', () => {
     await run.ended
     expect([run.events('order.sent'), run.events('daemon.running')]).toEqual([[], []])
     expect(run.events('kill.clean')).toHaveLength(1)
+  })
+
+  test('cancels from its own process what a dead daemon left at the exchange', async () => {
+    const project = projects.open()
+    const place = await findExchange(project)
+    const exchange = project.start(['simulate', '--port', place.port])
+    const daemon = startDaemon(project, place)
+    const accepted = await daemon.untilEvent('order.accepted')
+    await daemon.stop('SIGKILL')
+
+    const remote = ['-c', 'config/remote.yaml', '--set', `exchange.baseUrl=${place.url}`]
+    const kill = project.start(['kill', ...remote, '--wait', '1s'], place.env)
+    const { code } = await kill.ended
+    await exchange.stop()
+
+    expect(code).toBe(75)
+    expect(kill.stderr.join('\n')).toContain('cancelled from here once')
+    expect(kill.stdout.join('\n')).toContain(String(accepted['clientOid']))
   })
 
   test('a release without a reason is refused', async () => {

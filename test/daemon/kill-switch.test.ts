@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
@@ -49,6 +49,25 @@ describe('[RSK2] the kill file', () => {
 
     expect(killSwitch.isThrown()).toBe(true)
     expect(thrown).toEqual([{ reason: 'the kill file was made', by: 'unknown' }])
+  })
+
+  test('is thrown also where its note cannot be written', () => {
+    // As on a full disk: a file can still be made, and nothing put into one.
+    const { directory, killSwitch, thrown } = openSwitch()
+    mkdirSync(`${killFileOf(directory)}.new`)
+    throwKillSwitch(directory, { reason: 'drill', by: 'anna' })
+
+    expect(killSwitch.isThrown()).toBe(true)
+    expect(thrown).toEqual([{ reason: 'the kill file was made', by: 'unknown' }])
+  })
+
+  test('was seen by nobody when the daemon that saw it is dead', () => {
+    const { directory, killSwitch } = openSwitch()
+    killSwitch.note('seen')
+    const state = join(directory, 'KILL.state')
+    writeFileSync(state, readFileSync(state, 'utf8').replace(String(process.pid), '999999999'))
+
+    expect(readKillState(directory)).toBeUndefined()
   })
 
   test('forbids as well when it cannot be looked for', () => {
