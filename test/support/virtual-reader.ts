@@ -4,28 +4,21 @@ import { type Fill } from '../../src/domain/fill.ts'
 import { type PositionRow } from '../../src/domain/position.ts'
 import { type EngineEvent } from '../../src/engine/event.ts'
 import { toFill } from '../../src/exchange/wire-fill.ts'
-import { type ClockSample } from '../../src/exchange/clock-offset.ts'
-import { type Clock } from '../../src/lib/clock.ts'
 import { parseOnGrid } from '../../src/lib/grid.ts'
 import { type WireFill } from '../../src/protocol/futures/order-fills.ts'
 import { type WirePosition } from '../../src/protocol/futures/single-position.ts'
 import { type VirtualExchange } from './virtual-exchange.ts'
-import { type VirtualLimiter } from './virtual-limiter.ts'
+import { callOf, type VirtualGround } from './virtual-ground.ts'
 import { type VirtualNetwork } from './virtual-network.ts'
 
 export interface VirtualReaderOptions {
+  readonly ground: VirtualGround
   readonly exchange: VirtualExchange
   readonly network: VirtualNetwork
-  readonly limiter: VirtualLimiter
-  readonly clock: Clock
   readonly positionMode: PositionMode
   readonly instruments: ReadonlyMap<string, Instrument>
   /** Fills a page: small, so that pages race with fills. */
   readonly pageFills: number
-  readonly dispatch: (event: EngineEvent) => void
-  /** Something reaches the process, which may stand still or be dead. */
-  readonly enter: (happens: () => void) => void
-  readonly onTime: (sample: ClockSample) => void
 }
 
 /** Reads fills and positions as the daemon's account reader does: one read of a kind at a time. */
@@ -44,22 +37,22 @@ export class VirtualReader {
     this.#once('fills', () => {
       const since = this.#fillsSince
       this.#fillsSince = Number.POSITIVE_INFINITY
-      this.#readPage({ sinceAt: since, requestedAt: this.#options.clock.now(), rows: new Map() })
+      this.#readPage({ sinceAt: since, requestedAt: this.#options.ground.clock.now(), rows: new Map() })
     })
   }
 
   readPosition(symbol: string): void {
     const name = `position ${symbol}`
     this.#once(name, () => {
-      const { network, limiter, exchange, clock, enter, onTime } = this.#options
+      const { network, exchange, ground } = this.#options
+      const { limiter, clock, enter } = ground
       const requestedAt = clock.now()
       limiter.request('singlePosition', 2, (grant) => {
         grant.sent()
         network.send({
+          ...callOf(ground),
           site: 'singlePosition',
           perform: () => exchange.position(symbol),
-          ourNow: () => clock.now(),
-          onTime,
           hear: onlyOnce((answer) =>
             enter(() => {
               grant.over(answer)
@@ -99,11 +92,13 @@ export class VirtualReader {
   }
 
   #readPage(read: FillsRead): void {
-    const { network, limiter, exchange, clock, enter, onTime, pageFills } = this.#options
+    const { network, exchange, ground, pageFills } = this.#options
+    const { limiter, enter } = ground
     const { idLessThan, sinceAt } = read
     limiter.request('orderFills', 2, (grant) => {
       grant.sent()
       network.send({
+        ...callOf(ground),
         site: 'orderFills',
         perform: () =>
           exchange.fillsPage({
@@ -111,8 +106,6 @@ export class VirtualReader {
             limit: String(pageFills),
             ...(idLessThan === undefined ? {} : { idLessThan }),
           }),
-        ourNow: () => clock.now(),
-        onTime,
         hear: onlyOnce((answer) =>
           enter(() => {
             grant.over(answer)
@@ -156,7 +149,7 @@ export class VirtualReader {
 
   #end(name: string, event: EngineEvent): void {
     // What is asked for meanwhile is read afterwards.
-    this.#options.dispatch(event)
+    this.#options.ground.dispatch(event)
     this.#reading.delete(name)
     const next = this.#wanted.get(name)
     this.#wanted.delete(name)

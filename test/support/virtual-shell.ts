@@ -1,37 +1,29 @@
-import { type Answer } from '../../src/domain/answer.ts'
 import { type StrategyId } from '../../src/domain/ids.ts'
 import { type JournalRecord } from '../../src/domain/record.ts'
 import { type Snapshot } from '../../src/domain/snapshot.ts'
-import { objectTo } from '../../src/daemon/last-look.ts'
-import { TickerTable } from '../../src/domain/ticker-table.ts'
-import { bookToJson } from '../../src/engine/book-json.ts'
 import { type Effect, type OutgoingBatch } from '../../src/engine/effect.ts'
 import { createEngine, type Engine } from '../../src/engine/engine.ts'
 import { type EngineEvent, type StopPolicy } from '../../src/engine/event.ts'
 import { rebuildBook } from '../../src/engine/rebuild-book.ts'
 import { type EngineSettings } from '../../src/engine/settings.ts'
 import { type JournalContents } from '../../src/journal/journal.ts'
-import { MemoryJournal } from './memory-journal.ts'
+import { type MemoryJournal } from './memory-journal.ts'
 import { type Clock } from '../../src/lib/clock.ts'
 import { SteadyClock } from '../../src/lib/steady-clock.ts'
 import { TrustedClock } from '../../src/exchange/trusted-clock.ts'
 import { unreachable } from '../../src/lib/unreachable.ts'
 import { type Strategy } from '../../src/strategy/define-strategy.ts'
 import { createStrategyRunner, type StrategyRunner } from '../../src/strategy/strategy-runner.ts'
+import { ProcessDied, VirtualDisk } from './virtual-disk.ts'
+import { VirtualDoor } from './virtual-door.ts'
 import { type VirtualExchange } from './virtual-exchange.ts'
 import { type VirtualFaults } from './virtual-faults.ts'
-import { type VirtualGrant, VirtualLimiter } from './virtual-limiter.ts'
-import { type VirtualCall, type VirtualNetwork } from './virtual-network.ts'
-import { onlyOnce, VirtualReader } from './virtual-reader.ts'
+import { type VirtualGround } from './virtual-ground.ts'
+import { VirtualLimiter } from './virtual-limiter.ts'
+import { type VirtualNetwork } from './virtual-network.ts'
+import { VirtualPollers, type VirtualPolling } from './virtual-pollers.ts'
+import { VirtualReader } from './virtual-reader.ts'
 import { VirtualClock, type VirtualTime } from './virtual-time.ts'
-
-/** How often the shell looks, ms. */
-export interface VirtualPolling {
-  readonly tickersMs: number
-  readonly fillsMs: number
-  readonly positionsMs: number
-  readonly timeMs: number
-}
 
 /** Looks at everything that happens; throws nothing. */
 export interface ShellWatcher {
@@ -74,11 +66,8 @@ interface Life {
   readonly engine: Engine
   readonly runners: ReadonlyMap<StrategyId, StrategyRunner>
   readonly reader: VirtualReader
-  /** Our machine's clock as it was when the process began: it does not step with it. */
-  readonly clock: Clock
-  /** The same, with the exchange's as far as answers have shown it, and whether both are sure. */
-  readonly trusted: TrustedClock
-  readonly limiter: VirtualLimiter
+  readonly ground: VirtualGround
+  readonly door: VirtualDoor
   readonly queue: EngineEvent[]
   /** Effects of the last step that are not performed yet. */
   readonly effects: Effect[]
@@ -89,20 +78,12 @@ interface Life {
   /** So many effects from now the process stands still, for so long. */
   stallIn: { effects: number; readonly forMs: number } | undefined
   effectsLeft: number
-  hasBegun: boolean
   isBusy: boolean
   isOver: boolean
 }
 
-type BatchAnswered = Extract<EngineEvent, { kind: 'batchAnswered' }>
-type CancelAnswered = Extract<EngineEvent, { kind: 'cancelAnswered' }>
-
 /** How long a slow disk makes a durable record wait, ms. */
 const SLOW_SYNC_MS = [5, 2500] as const
-
-class ProcessDied extends Error {
-  override readonly name = 'ProcessDied'
-}
 
 /**
  * Drives the real core in virtual time against the simulated exchange: no sockets, no waiting, and the same
@@ -110,22 +91,30 @@ class ProcessDied extends Error {
  * begins a new one on what the journal kept.
  */
 export class VirtualShell {
-  readonly journal: MemoryJournal
   /** The clock of the machine, which may be set. */
   readonly machineClock: VirtualClock
   readonly #options: VirtualShellOptions
+  readonly #disk: VirtualDisk
   #clock: Clock
   #life: Life | undefined
   #stepLooks: readonly StepLook[] | undefined
 
   constructor(options: VirtualShellOptions) {
     this.#options = options
-    this.journal = new MemoryJournal(options.settings.salt)
+    this.#disk = new VirtualDisk({
+      salt: options.settings.salt,
+      faults: options.faults,
+      isFull: options.isDiskFull,
+    })
     this.machineClock = new VirtualClock(options.time, {
       aheadMs: options.skewMs,
       driftPpm: options.driftPpm,
     })
     this.#clock = new SteadyClock(this.machineClock)
+  }
+
+  get journal(): MemoryJournal {
+    return this.#disk.journal
   }
 
   get engine(): Engine | undefined {
@@ -134,7 +123,7 @@ export class VirtualShell {
 
   /** The exchange's clock as this process knows it, Unix ms. */
   exchangeNow(): number {
-    return this.#life?.trusted.offset.exchangeNow(this.clock.now()) ?? this.clock.now()
+    return this.#life?.ground.trusted.offset.exchangeNow(this.clock.now()) ?? this.clock.now()
   }
 
   /** As the process that lives, or lived last, knows the time. */
@@ -150,39 +139,36 @@ export class VirtualShell {
     const { settings, strategies, watchers } = this.#options
     const trusted = new TrustedClock(this.machineClock)
     this.#clock = trusted.clock
-    const isOlder = this.#options.faults.strikes('olderCheckpoint', 'journal')
-    this.found = isOlder ? this.journal.loadOlder() : this.journal.load()
+    this.found = this.#disk.load()
     const book = rebuildBook(this.found, settings.positionMode)
-    const limiter = this.#createLimiter()
+    const ground = this.#createGround(trusted, () => life)
     const life: Life = {
-      clock: trusted.clock,
-      trusted,
-      limiter,
+      ground,
       effects: [],
       inbox: [],
       stalledUntil: 0,
       stallIn: undefined,
       engine: createEngine(settings, book),
       runners: new Map([...strategies].map(([id, strategy]) => [id, this.#createRunner(id, strategy, book)])),
-      reader: this.#createReader(limiter, () => life),
+      reader: this.#createReader(ground),
+      door: this.#createDoor(ground),
       queue: [],
       effectsLeft: Number.POSITIVE_INFINITY,
-      hasBegun: false,
       isBusy: false,
       isOver: false,
     }
     this.#life = life
     for (const watcher of watchers) watcher.onBirth?.()
-    this.#pollTickers(life)
+    this.#createPollers(ground).start()
   }
 
   /** The process ends without another word; what was not durable is lost. */
   kill(): void {
     if (!this.#life || this.#life.isOver) return
     this.#life.isOver = true
-    this.#life.limiter.stop()
+    this.#life.ground.limiter.stop()
     for (const watcher of this.#options.watchers) watcher.onDeath?.()
-    this.journal.crash(this.#options.faults.strikes('tailKept', 'journal'))
+    this.#disk.crash()
   }
 
   /** The process dies once so many more effects have been performed, unless it dies earlier. */
@@ -234,12 +220,12 @@ export class VirtualShell {
   }
 
   #step(life: Life, event: EngineEvent): void {
-    const now = life.clock.now()
+    const now = life.ground.clock.now()
     const effects = life.engine.step(event, now)
     for (const look of this.#looks()) look(event, effects, now)
     life.effects.push(...effects)
     // Between two steps the book is what the journal says.
-    if (event.kind === 'timePassed' && effects.length === 0) this.#keepJournal(life)
+    if (event.kind === 'timePassed' && effects.length === 0) this.#disk.keep(life.engine.book)
   }
 
   #performNext(life: Life, effect: Effect): void {
@@ -277,22 +263,9 @@ export class VirtualShell {
     else happens()
   }
 
-  #keepJournal(life: Life): void {
-    const { faults } = this.#options
-    if (!faults.strikes('checkpoint', 'journal')) return
-    this.#write(() => this.journal.saveCheckpoint(bookToJson(life.engine.book)))
-  }
-
-  /** A process whose journal cannot be written ends there and then. */
-  #write(write: () => void): void {
-    if (this.#options.isDiskFull()) throw new ProcessDied()
-    write()
-  }
-
   #record(life: Life, { record, durable }: Extract<Effect, { kind: 'record' }>): void {
     const { watchers, faults } = this.#options
-    if (durable) this.#write(() => this.journal.append(record, durable))
-    else this.journal.append(record, durable)
+    this.#disk.append(record, durable)
     for (const watcher of watchers) watcher.onRecord?.(record, durable)
     if (durable && faults.strikes('slowSync', 'journal')) this.#stall(life, faults.severity(...SLOW_SYNC_MS))
   }
@@ -311,15 +284,15 @@ export class VirtualShell {
         for (const watcher of this.#options.watchers) watcher.onKillState?.(effect.state)
         return
       case 'askGrant':
-        return this.#ask(life, effect)
+        return life.door.ask(effect)
       case 'returnGrant':
-        return life.limiter.take(effect.endpoint)?.unused()
+        return life.door.giveBack(effect)
       case 'record':
         return this.#record(life, effect)
       case 'sendBatch':
-        return this.#sendBatch(life, effect.batch)
+        return life.door.sendBatch(effect.batch)
       case 'sendCancelAll':
-        return this.#sendCancelAll(life, effect)
+        return life.door.sendCancelAll(effect)
       case 'readFills':
         return life.reader.readFills(effect.sinceAt)
       case 'readPosition':
@@ -334,15 +307,6 @@ export class VirtualShell {
       default:
         return unreachable(effect)
     }
-  }
-
-  #ask(life: Life, { endpoint, priority }: Extract<Effect, { kind: 'askGrant' }>): void {
-    life.limiter.request(endpoint, priority === 'reduce' ? 0 : 1, (grant) =>
-      this.#enter(life, () => {
-        life.limiter.keep(endpoint, grant)
-        this.dispatch({ kind: 'granted', endpoint })
-      }),
-    )
   }
 
   #decide(life: Life, strategyId: StrategyId, snapshot: Snapshot): void {
@@ -365,124 +329,16 @@ export class VirtualShell {
     })
   }
 
-  /** A batch waits a moment for its connection, is looked at once more, signed and written. */
-  #sendBatch(life: Life, batch: OutgoingBatch): void {
-    const { time, faults } = this.#options
-    const waitMs = faults.delayMs('batchPlaceOrder/connect', 0, 20)
-    const grant = life.limiter.take('batchPlaceOrder')
-    time.after(waitMs, () => this.#enter(life, () => this.#writeBatch(life, batch, grant)))
-  }
-
-  #writeBatch(life: Life, batch: OutgoingBatch, grant: VirtualGrant | undefined): void {
-    const { network, exchange, watchers } = this.#options
-    const { batchId, body } = batch
-    const now = this.clock.now()
-    const { isKilled } = this.#options
-    if (objectTo(batch, { now, isClockSure: life.trusted.isSure, isKilled }) !== undefined) {
-      grant?.unused()
-      this.dispatch({ kind: 'batchAnswered', batchId, answer: staleAnswer(now) })
-      return this.#lookForKill(life)
-    }
-    for (const watcher of watchers) watcher.onWrite?.(batch, now)
-    const signedAt = this.exchangeNow()
-    grant?.sent()
-    network.send({
-      ...this.#callOf(life),
-      site: 'batchPlaceOrder',
-      perform: (isCopy) => exchange.placeBatch({ body, signedAt, isCopy }),
-      hear: (answer) => this.#hear(life, { kind: 'batchAnswered', batchId, answer }, grant),
-    })
-  }
-
-  #sendCancelAll(life: Life, { cancelId, body }: { readonly cancelId: number; readonly body: string }): void {
-    const { network, exchange } = this.#options
-    const signedAt = this.exchangeNow()
-    const grant = life.limiter.take('cancelAllOrders')
-    grant?.sent()
-    network.send({
-      ...this.#callOf(life),
-      site: 'cancelAllOrders',
-      perform: () => exchange.cancelAll(body, signedAt),
-      hear: (answer) => this.#hear(life, { kind: 'cancelAnswered', cancelId, answer }, grant),
-    })
-  }
-
-  /** What every call of a life has in common. */
-  #callOf(life: Life): Pick<VirtualCall<unknown>, 'ourNow' | 'onTime'> {
-    return { ourNow: () => life.clock.now(), onTime: (sample) => life.trusted.offset.observe(sample) }
-  }
-
-  #hear(life: Life, event: BatchAnswered | CancelAnswered, grant: VirtualGrant | undefined): void {
-    this.#enter(life, () => {
-      grant?.over(event.answer)
-      this.dispatch(event)
-    })
-  }
-
   #end(life: Life, clean: boolean): void {
-    this.#write(() => {
-      this.journal.flush()
-      this.journal.saveCheckpoint(bookToJson(life.engine.book))
-    })
+    this.#disk.close(life.engine.book)
     life.isOver = true
-    life.limiter.stop()
+    life.ground.limiter.stop()
     for (const watcher of this.#options.watchers) watcher.onStopped?.(clean)
-  }
-
-  /** Reads the tickers, then again and again; the first reading begins the life. */
-  #pollTickers(life: Life): void {
-    const { time, network, exchange, polling, settings } = this.#options
-    if (life.isOver) return
-    const table = new TickerTable(settings.instruments.size)
-    network.send({
-      ...this.#callOf(life),
-      site: 'tickers',
-      perform: () => {
-        // What the core looks at stays what it was, however often the request arrives and its answer is heard.
-        if (table.readAt === 0) exchange.readTickers(table)
-        return { ok: true, data: undefined }
-      },
-      hear: onlyOnce((answer) => this.#enter(life, () => this.#takeTickers(life, table, answer))),
-    })
-    time.after(polling.tickersMs, () => this.#pollTickers(life))
-  }
-
-  #takeTickers(life: Life, table: TickerTable, answer: Answer<unknown>): void {
-    if (answer.kind !== 'accepted') return
-    table.readAt = life.clock.now()
-    table.requestTime = answer.requestTime ?? 0
-    const { isSure, offset } = life.trusted
-    if (isSure) this.dispatch({ kind: 'clockMeasured', offsetMs: offset.offsetMs })
-    else this.dispatch({ kind: 'clockDoubted', reason: 'not confirmed yet' })
-    if (!life.hasBegun && !isSure) return
-    if (!life.hasBegun) this.#begin(life)
-    this.dispatch({ kind: 'snapshotTaken', tickers: table })
-  }
-
-  #begin(life: Life): void {
-    const { polling } = this.#options
-    life.hasBegun = true
-    this.dispatch({ kind: 'started' })
-    this.#every(life, polling.timeMs, { kind: 'timePassed' })
-    this.#every(life, polling.fillsMs, { kind: 'pollDue', what: 'fills' })
-    this.#every(life, polling.positionsMs, { kind: 'pollDue', what: 'positions' })
   }
 
   #lookForKill({ engine }: Life): void {
     if (!this.#options.isKilled() || engine.book.killed !== undefined) return
     this.dispatch({ kind: 'commanded', command: { kind: 'kill', reason: 'drill', by: 'world' } })
-  }
-
-  /** What falls due while the process stands still is not made up for. */
-  #every(life: Life, intervalMs: number, event: EngineEvent): void {
-    this.#options.time.after(intervalMs, () => {
-      if (life.isOver) return
-      if (!this.#isStalled(life)) {
-        if (event.kind === 'timePassed') this.#lookForKill(life)
-        this.dispatch(event)
-      }
-      this.#every(life, intervalMs, event)
-    })
   }
 
   #createRunner(strategyId: StrategyId, strategy: Strategy, book: Engine['book']): StrategyRunner {
@@ -498,28 +354,37 @@ export class VirtualShell {
     })
   }
 
-  #createLimiter(): VirtualLimiter {
-    return new VirtualLimiter({ time: this.#options.time, clock: this.#clock })
-  }
-
-  #createReader(limiter: VirtualLimiter, life: () => Life): VirtualReader {
-    const { exchange, network, settings, pageFills } = this.#options
-    return new VirtualReader({
-      exchange,
-      network,
-      limiter,
-      clock: this.clock,
-      positionMode: settings.positionMode,
-      instruments: settings.instruments,
-      pageFills,
-      dispatch: (event) => this.dispatch(event),
+  #createGround(trusted: TrustedClock, life: () => Life): VirtualGround {
+    const { clock } = trusted
+    return {
+      clock,
+      trusted,
+      limiter: new VirtualLimiter({ time: this.#options.time, clock }),
       enter: (happens) => this.#enter(life(), happens),
-      onTime: (sample) => life().trusted.offset.observe(sample),
-    })
+      dispatch: (event) => this.dispatch(event),
+      isOver: () => life().isOver,
+      isStalled: () => this.#isStalled(life()),
+      lookForKill: () => this.#lookForKill(life()),
+    }
   }
-}
 
-function staleAnswer(receivedAt: number): Answer<never> {
-  const reason = { code: 'STALE', topic: 'system', message: '' } as const
-  return { kind: 'refused', class: 'notSent', ...reason, status: undefined, receivedAt }
+  #createReader(ground: VirtualGround): VirtualReader {
+    const { exchange, network, settings, pageFills } = this.#options
+    const { positionMode, instruments } = settings
+    return new VirtualReader({ ground, exchange, network, positionMode, instruments, pageFills })
+  }
+
+  #createDoor(ground: VirtualGround): VirtualDoor {
+    const { time, exchange, network, faults, isKilled, watchers } = this.#options
+    const onWrite = (batch: OutgoingBatch, now: number): void => {
+      for (const watcher of watchers) watcher.onWrite?.(batch, now)
+    }
+    return new VirtualDoor({ ground, time, exchange, network, faults, isKilled, onWrite })
+  }
+
+  #createPollers(ground: VirtualGround): VirtualPollers {
+    const { time, exchange, network, polling, settings } = this.#options
+    const instruments = settings.instruments.size
+    return new VirtualPollers({ ground, time, exchange, network, polling, instruments })
+  }
 }

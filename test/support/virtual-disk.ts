@@ -1,0 +1,65 @@
+import { type JournalRecord } from '../../src/domain/record.ts'
+import { type Book } from '../../src/engine/book.ts'
+import { bookToJson } from '../../src/engine/book-json.ts'
+import { type JournalContents } from '../../src/journal/journal.ts'
+import { MemoryJournal } from './memory-journal.ts'
+import { type VirtualFaults } from './virtual-faults.ts'
+
+export interface VirtualDiskOptions {
+  readonly salt: string
+  readonly faults: VirtualFaults
+  /** Whether nothing can be written just now. */
+  readonly isFull: () => boolean
+}
+
+/** Thrown by what a process cannot go on after. */
+export class ProcessDied extends Error {
+  override readonly name = 'ProcessDied'
+}
+
+/** The journal on a disk that is slow, full, and keeps more or less of what was not durable at a death. */
+export class VirtualDisk {
+  readonly journal: MemoryJournal
+  readonly #options: VirtualDiskOptions
+
+  constructor(options: VirtualDiskOptions) {
+    this.#options = options
+    this.journal = new MemoryJournal(options.salt)
+  }
+
+  /** What a process finds when it begins. */
+  load(): JournalContents {
+    const isOlder = this.#options.faults.strikes('olderCheckpoint', 'journal')
+    return isOlder ? this.journal.loadOlder() : this.journal.load()
+  }
+
+  append(record: JournalRecord, durable: boolean): void {
+    if (durable) this.#write(() => this.journal.append(record, durable))
+    else this.journal.append(record, durable)
+  }
+
+  /** Between two steps: the book is what the journal says. */
+  keep(book: Book): void {
+    if (!this.#options.faults.strikes('checkpoint', 'journal')) return
+    this.#write(() => this.journal.saveCheckpoint(bookToJson(book)))
+  }
+
+  /** A life has come to an end in good order. */
+  close(book: Book): void {
+    this.#write(() => {
+      this.journal.flush()
+      this.journal.saveCheckpoint(bookToJson(book))
+    })
+  }
+
+  /** A process died: what was not durable is lost, or a part of it. */
+  crash(): void {
+    this.journal.crash(this.#options.faults.strikes('tailKept', 'journal'))
+  }
+
+  /** A process whose journal cannot be written ends there and then. */
+  #write(write: () => void): void {
+    if (this.#options.isFull()) throw new ProcessDied()
+    write()
+  }
+}

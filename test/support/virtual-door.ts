@@ -1,0 +1,108 @@
+import { type Answer } from '../../src/domain/answer.ts'
+import { objectTo } from '../../src/daemon/last-look.ts'
+import { type Effect, type OutgoingBatch } from '../../src/engine/effect.ts'
+import { type EngineEvent } from '../../src/engine/event.ts'
+import { type VirtualExchange } from './virtual-exchange.ts'
+import { type VirtualFaults } from './virtual-faults.ts'
+import { callOf, type VirtualGround } from './virtual-ground.ts'
+import { type VirtualGrant } from './virtual-limiter.ts'
+import { type VirtualNetwork } from './virtual-network.ts'
+import { type VirtualTime } from './virtual-time.ts'
+
+export interface VirtualDoorOptions {
+  readonly ground: VirtualGround
+  readonly time: VirtualTime
+  readonly exchange: VirtualExchange
+  readonly network: VirtualNetwork
+  readonly faults: VirtualFaults
+  /** Whether the kill file is there. */
+  readonly isKilled: () => boolean
+  /** Right before the first byte of a batch. */
+  readonly onWrite: (batch: OutgoingBatch, now: number) => void
+}
+
+type BatchAnswered = Extract<EngineEvent, { kind: 'batchAnswered' }>
+type CancelAnswered = Extract<EngineEvent, { kind: 'cancelAnswered' }>
+
+/** Through here orders leave, as through the daemon's order door: with a grant in hand and after a last look. */
+export class VirtualDoor {
+  readonly #options: VirtualDoorOptions
+
+  constructor(options: VirtualDoorOptions) {
+    this.#options = options
+  }
+
+  ask({ endpoint, priority }: Extract<Effect, { kind: 'askGrant' }>): void {
+    const { limiter, enter, dispatch } = this.#options.ground
+    limiter.request(endpoint, priority === 'reduce' ? 0 : 1, (grant) =>
+      enter(() => {
+        limiter.keep(endpoint, grant)
+        dispatch({ kind: 'granted', endpoint })
+      }),
+    )
+  }
+
+  giveBack({ endpoint }: Extract<Effect, { kind: 'returnGrant' }>): void {
+    this.#options.ground.limiter.take(endpoint)?.unused()
+  }
+
+  /** A batch waits a moment for its connection, is looked at once more, signed and written. */
+  sendBatch(batch: OutgoingBatch): void {
+    const { time, faults, ground } = this.#options
+    const waitMs = faults.delayMs('batchPlaceOrder/connect', 0, 20)
+    const grant = ground.limiter.take('batchPlaceOrder')
+    time.after(waitMs, () => ground.enter(() => this.#writeBatch(batch, grant)))
+  }
+
+  sendCancelAll({ cancelId, body }: Extract<Effect, { kind: 'sendCancelAll' }>): void {
+    const { network, exchange, ground } = this.#options
+    const signedAt = this.#exchangeNow()
+    const grant = ground.limiter.take('cancelAllOrders')
+    grant?.sent()
+    network.send({
+      ...callOf(ground),
+      site: 'cancelAllOrders',
+      perform: () => exchange.cancelAll(body, signedAt),
+      hear: (answer) => this.#hear({ kind: 'cancelAnswered', cancelId, answer }, grant),
+    })
+  }
+
+  #writeBatch(batch: OutgoingBatch, grant: VirtualGrant | undefined): void {
+    const { network, exchange, ground, isKilled, onWrite } = this.#options
+    const { batchId, body } = batch
+    const now = ground.clock.now()
+    if (objectTo(batch, { now, isClockSure: ground.trusted.isSure, isKilled }) !== undefined) {
+      grant?.unused()
+      ground.dispatch({ kind: 'batchAnswered', batchId, answer: staleAnswer(now) })
+      return ground.lookForKill()
+    }
+    onWrite(batch, now)
+    const signedAt = this.#exchangeNow()
+    grant?.sent()
+    network.send({
+      ...callOf(ground),
+      site: 'batchPlaceOrder',
+      perform: (isCopy) => exchange.placeBatch({ body, signedAt, isCopy }),
+      hear: (answer) => this.#hear({ kind: 'batchAnswered', batchId, answer }, grant),
+    })
+  }
+
+  #hear(event: BatchAnswered | CancelAnswered, grant: VirtualGrant | undefined): void {
+    const { enter, dispatch } = this.#options.ground
+    enter(() => {
+      grant?.over(event.answer)
+      dispatch(event)
+    })
+  }
+
+  /** The exchange's clock as this process knows it, Unix ms. */
+  #exchangeNow(): number {
+    const { trusted, clock } = this.#options.ground
+    return trusted.offset.exchangeNow(clock.now()) ?? clock.now()
+  }
+}
+
+function staleAnswer(receivedAt: number): Answer<never> {
+  const reason = { code: 'STALE', topic: 'system', message: '' } as const
+  return { kind: 'refused', class: 'notSent', ...reason, status: undefined, receivedAt }
+}
