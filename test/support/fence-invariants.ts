@@ -2,6 +2,7 @@ import { type OrderTerms } from '../../src/domain/order.ts'
 import { tradesAs } from '../../src/domain/order-action.ts'
 import { type SettledOrder } from '../../src/domain/record.ts'
 import { type Book, pairKey } from '../../src/engine/book.ts'
+import { isOpenThere } from './exchange-truth.ts'
 import { violate, type World, type WorldWatcher } from './world.ts'
 
 /**
@@ -17,7 +18,8 @@ const CLOCK_GRAIN_MS = 2
 
 /**
  * Nothing is placed on an instrument between a cancel-all and the proof, and the proof is a reading of the
- * fills and of the position that was asked for when everything before the answer was visible (A2).
+ * fills and of the position that was asked for when everything before the answer was visible (A2). What is
+ * called cancelled then does not rest there any more (A5).
  */
 export function watchFences(world: World): WorldWatcher {
   const closings = new Map<string, Closing>()
@@ -56,6 +58,11 @@ export function watchFences(world: World): WorldWatcher {
         violate(world, 'FENCE', `batch ${record.batchId} of ${record.symbol} before a cancel-all is proved`)
       }
       if (record.kind !== 'settle' || !record.isFenced) return
+      for (const { clientOid } of record.orders.filter(wasCancelled)) {
+        const there = world.exchange.truth.orderOf(clientOid)
+        if (there && isOpenThere(there))
+          violate(world, 'FENCE', `${clientOid} is called cancelled, and rests`)
+      }
       const { answeredAt } = closings.get(record.symbol) ?? {}
       closings.delete(record.symbol)
       if (answeredAt === undefined || !record.orders.some(wasCancelled)) return

@@ -10,6 +10,7 @@ import { createExchangeCore, type ExchangeCore } from '../../src/simulator/core/
 import { buildInstruments, type Instrument } from '../../src/simulator/core/instruments.ts'
 import { type Reply } from '../../src/simulator/core/reply.ts'
 import { type CoreSettings } from '../../src/simulator/core/settings.ts'
+import { cancelInPart } from './cancel-faults.ts'
 import { blurCancel, blurItems, splitItems } from './item-faults.ts'
 import { spoilTicker } from './ticker-faults.ts'
 import { ExchangeTruth } from './exchange-truth.ts'
@@ -135,9 +136,9 @@ export class VirtualExchange {
     if (requestTime !== undefined && Math.abs(this.now - Number(requestTime)) > Number(receiveWindow)) {
       return { ok: false, code: '40078', message: 'outside the receive window' }
     }
-    const { faults } = this.#options
+    const { faults, time } = this.#options
     if (faults.strikes('cancelFailed', 'cancel')) return this.#failCancel(request.symbol)
-    const reply = this.core.cancelAllOrders({ uid: UID }, request, this.now)
+    const reply = cancelInPart({ core: this.core, uid: UID, request, time, faults })
     if (!reply.ok) return reply
     const taken = reply.data.successList.map(({ clientOid }) => clientOid ?? '')
     this.onCancelled(body, taken)

@@ -167,6 +167,9 @@ export class VirtualNetwork {
   #drawArrival(site: string, n: number): { readonly arrivesMs: number; readonly isLate: boolean } {
     const { faults, lateMsMax } = this.#options
     if (faults.strikes('requestLate', site, n)) return { arrivesMs: this.#late(), isLate: true }
+    if (site === 'cancelAllOrders' && faults.strikes('cancelLate', site, n)) {
+      return { arrivesMs: faults.severity(lateMsMax * 0.3, lateMsMax * 0.5), isLate: true }
+    }
     if (!faults.strikes('requestLast', site, n)) return { arrivesMs: this.#latency(site, n), isLate: false }
     // The tolerance ends at half the longest delay.
     return { arrivesMs: faults.severity(lateMsMax * 0.4, lateMsMax * 0.5), isLate: true }
