@@ -31,9 +31,12 @@ export interface Instrument {
 }
 
 /** Price times size in quote coin, exact. */
-export function notionalOf(instrument: Instrument, ticks: number, lots: number): Decimal {
+export function notionalOf({ tick, lot }: Instrument, ticks: number, lots: number): Decimal {
+  const units = ticks * tick.units * lots * lot.units
+  // One number of the finest units, where it is exact: several times quicker than a product of four.
+  if (Number.isSafeInteger(units)) return decimal(`${units}e-${tick.decimals + lot.decimals}`)
   return decimalOfInteger(ticks)
-    .times(decimal(instrument.tick.step))
+    .times(decimal(tick.step))
     .times(decimalOfInteger(lots))
-    .times(decimal(instrument.lot.step))
+    .times(decimal(lot.step))
 }

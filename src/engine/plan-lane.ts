@@ -50,9 +50,10 @@ export function planLane(core: Core, lane: Lane): LanePlan {
 
 /** ORD2: past the window a waiting copy may not leave any more, wanted or not: evidence must say what became of it. */
 function withoutLateCopies(core: Core, symbol: string, plan: Gathered): LanePlan {
-  const late = [...openOrdersOf(core.book, symbol)].filter(
-    (order) => order.state === 'queued' && !isInsideWindow(order, exchangeNow(core)),
-  )
+  const late: Order[] = []
+  for (const order of openOrdersOf(core.book, symbol)) {
+    if (order.state === 'queued' && !isInsideWindow(order, exchangeNow(core))) late.push(order)
+  }
   if (late.length === 0) return plan
   const names = new Set(late.map((order) => order.terms.clientOid))
   return {

@@ -170,8 +170,9 @@ function mustCancel(core: Core, lane: Lane, unwanted: readonly Order[]): boolean
  */
 function weighCancel(core: Core, lane: Lane, plan: LanePlan, approved: ApprovedLane): void {
   lane.wantsCancel = false
-  const stakes = buildStakes(core, lane, plan, approved)
-  if (stakes.unwanted.length === 0) {
+  const isWanted = plan.unwanted.length === 0
+  const stakes = isWanted ? undefined : buildStakes(core, lane, plan, approved)
+  if (!stakes || stakes.unwanted.length === 0) {
     lane.isKeptTold = false
     return
   }

@@ -1,12 +1,11 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 
 const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567'
 
 /** SHA-256 of the parts, each preceded by its length, so that ('ab','c') and ('a','bc') differ. */
 export function sha256(parts: readonly string[]): Buffer {
-  const hash = createHash('sha256')
-  for (const part of parts) hash.update(`${Buffer.byteLength(part)}:`).update(part)
-  return hash.digest()
+  const text = parts.map((part) => `${Buffer.byteLength(part)}:${part}`).join('')
+  return hash('sha256', text, 'buffer')
 }
 
 /** RFC 4648 base32, lower case, without padding. */

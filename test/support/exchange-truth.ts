@@ -94,9 +94,11 @@ export class ExchangeTruth implements CoreStore {
     return 0
   }
 
-  #take({ table, id, json }: StoredRow): boolean {
-    if (table === 'orders' && json !== undefined) {
-      const order = JSON.parse(json) as TrueOrder
+  #take(row: StoredRow): boolean {
+    const { table, id } = row
+    if (table === 'orders') {
+      const order = copyOf<TrueOrder>(row)
+      if (!order) return false
       this.onOrder(order, this.orders.get(id))
       this.orders.set(id, order)
       this.#byClientOid.set(order.clientOid, order)
@@ -104,17 +106,28 @@ export class ExchangeTruth implements CoreStore {
       else this.#open.set(id, order)
       return true
     }
-    if (table === 'fills' && json !== undefined) this.fills.set(id, JSON.parse(json) as TrueFill)
-    if (table === 'accounts' && json !== undefined) this.#takeAccount(JSON.parse(json) as StoredAccount)
-    if (table !== 'positions') return false
-    if (json === undefined) this.#positions.delete(id)
-    else this.#positions.set(id, JSON.parse(json) as TruePosition)
-    return true
+    if (table === 'positions') {
+      const position = copyOf<TruePosition>(row)
+      if (position) this.#positions.set(id, position)
+      else this.#positions.delete(id)
+      return true
+    }
+    if (table === 'fills' && row.json !== undefined) this.fills.set(id, JSON.parse(row.json) as TrueFill)
+    if (table === 'accounts' && row.json !== undefined) {
+      this.#takeAccount(JSON.parse(row.json) as StoredAccount)
+    }
+    return false
   }
 
   #takeAccount({ uid, coins }: StoredAccount): void {
     for (const [coin, money] of Object.entries(coins)) this.money.set(`${uid} ${coin}`, money)
   }
+}
+
+/** As it is now: the exchange goes on changing its own. Of the plain fields that are looked at, not of its decimals. */
+function copyOf<Row>({ entity, json }: StoredRow): Row | undefined {
+  if (entity !== undefined) return { ...entity } as Row
+  return json === undefined ? undefined : (JSON.parse(json) as Row)
 }
 
 interface StoredAccount {

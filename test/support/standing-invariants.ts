@@ -110,7 +110,8 @@ function isHalted({ halts }: Book, symbol: string): boolean {
   return halts.has('*') || halts.has(symbol)
 }
 
-function isComplete(book: Book, pair: string): boolean {
+/** Every rung that its strategy wants rests, or is on its way. */
+export function isComplete(book: Book, pair: string): boolean {
   const [strategyId, symbol] = [pair.slice(0, pair.indexOf('|')), pair.slice(pair.indexOf('|') + 1)]
   const rungs = new Set<string>()
   for (const { terms, state } of book.open.get(symbol)?.values() ?? []) {

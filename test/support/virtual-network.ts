@@ -52,6 +52,7 @@ export class VirtualNetwork {
   /** Unix ms, exchange clock: until then, by site, every call is one too many; and until then nothing passes. */
   readonly #stormUntil = new Map<string, number>()
   #outageUntil = 0
+  #lateUntil = 0
   /** Hears what the exchange made of each call that reached it, before anything happens to the answer. */
   onReply: (site: string, reply: Reply<unknown>) => void = () => undefined
   /** Hears of each call that reaches the exchange in ordinary time. */
@@ -59,6 +60,11 @@ export class VirtualNetwork {
 
   constructor(options: VirtualNetworkOptions) {
     this.#options = options
+  }
+
+  /** Unix ms, exchange clock: until then something late is, or may be, on its way. */
+  get lateUntil(): number {
+    return this.#lateUntil
   }
 
   send<Data>(call: VirtualCall<Data>): void {
@@ -172,12 +178,15 @@ export class VirtualNetwork {
     }
     if (!faults.strikes('requestLast', site, n)) return { arrivesMs: this.#latency(site, n), isLate: false }
     // The tolerance ends at half the longest delay.
-    return { arrivesMs: faults.severity(lateMsMax * 0.4, lateMsMax * 0.5), isLate: true }
+    return { arrivesMs: this.#late(lateMsMax * 0.4, lateMsMax * 0.5), isLate: true }
   }
 
   /** Of the fault that has just struck. */
-  #late(): number {
-    return this.#options.faults.severity(40, this.#options.lateMsMax)
+  #late(from = 40, to = this.#options.lateMsMax): number {
+    const { faults, time } = this.#options
+    const delayMs = faults.severity(from, to)
+    this.#lateUntil = Math.max(this.#lateUntil, time.now + delayMs)
+    return delayMs
   }
 }
 

@@ -6,6 +6,7 @@ import { decimal } from '../../src/lib/decimal.ts'
 import { type Instrument as ListedInstrument } from '../../src/simulator/core/instruments.ts'
 import { type Strategy } from '../../src/strategy/define-strategy.ts'
 import { type StrategyPlan, type WorldPlan } from './world-plan.ts'
+import { passCalm } from './calm.ts'
 import { INVARIANTS } from './invariants.ts'
 import { type Invariant, type Violation, type World, type WorldWatcher } from './world.ts'
 import { WorldTrace } from './world-trace.ts'
@@ -22,8 +23,6 @@ export const START_AT = Date.UTC(2025, 5, 2, 6)
 const TICKERS_MS = 250
 /** Half as often as the daemon hears that time passes: its waits are ten times as long as those of a world. */
 const TIME_MS = 100
-/** How long everything has to come right once the faults are over, virtual ms. */
-const CALM_MS = 12_000
 /** How long an operator looks at a market that is clean before the kill switch is released. */
 const RELEASED_AFTER_MS = 700
 const STOP_MS_MAX = 60_000
@@ -174,14 +173,14 @@ function runPhases(world: World, faults: VirtualFaults): void {
   time.runUntil(time.now + STOP_MS_MAX, () => isSettled(world) || world.violations.length > 0)
   shell.spare()
   facts.isCalm = true
-  time.runUntil(time.now + CALM_MS, () => world.violations.length > 0)
+  passCalm(world)
   stop(world, plan.stop)
   if (plan.stop !== 'leave' || facts.stoppedClean !== true) return
   // What was left must be found again by the next life, which brings it in.
   facts.isStopping = false
   facts.isLastStop = false
   shell.start()
-  time.runUntil(time.now + CALM_MS, () => world.violations.length > 0)
+  passCalm(world)
   stop(world, 'cancel')
 }
 

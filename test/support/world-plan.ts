@@ -44,6 +44,8 @@ export const worldPlanSchema = z.strictObject({
   stop: z.enum(['cancel', 'leave', 'flatten']),
   /** How long faults last, virtual ms. */
   faultyMs: z.number(),
+  /** Whether it runs on for a while when everything has come right after the faults. */
+  isPatient: z.boolean().default(true),
   /** Largest step of the market, in ticks. */
   moveTicks: z.number(),
   /** Whether a second core runs along and must say the same (DET1). */
@@ -92,6 +94,7 @@ export function planWorld(seed: string): WorldPlan {
       : {}),
     stop: pick(part('stop'), ['cancel', 'leave', 'flatten'] as const),
     faultyMs: pick(part('faultyMs'), FAULTY_MS),
+    isPatient: part('isPatient').integer(8) === 0,
     moveTicks: 1 + part('moveTicks').integer(8),
     hasTwin: part('hasTwin').integer(100) === 0,
     isExclusive: part('isExclusive').integer(2) === 0,

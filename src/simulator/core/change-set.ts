@@ -25,6 +25,9 @@ export class ChangeSet {
       get json() {
         return JSON.stringify(write())
       },
+      get entity() {
+        return write()
+      },
     })
   }
 

@@ -20,6 +20,8 @@ export interface StoredRow {
   readonly id: string
   /** JSON, of the moment when it is read: at once. Undefined when the row is gone. */
   readonly json: string | undefined
+  /** What the JSON is of, where it is at hand: to be looked at at once, and never changed. */
+  readonly entity?: unknown
 }
 
 /** Where the core's state survives its process. Synchronous: what `save` was given is there after a restart. */
