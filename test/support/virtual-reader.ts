@@ -26,6 +26,7 @@ export class VirtualReader {
   readonly #options: VirtualReaderOptions
   readonly #reading = new Set<string>()
   readonly #wanted = new Map<string, () => void>()
+  readonly #fills = new WeakMap<WireFill, Fill>()
   #fillsSince = Number.POSITIVE_INFINITY
 
   constructor(options: VirtualReaderOptions) {
@@ -116,11 +117,15 @@ export class VirtualReader {
     })
   }
 
+  /** The exchange gives the same row again and again. */
   #toFill(row: WireFill): Fill {
+    const known = this.#fills.get(row)
+    if (known) return known
     const { instruments, positionMode } = this.#options
     const instrument = instruments.get(row.symbol)
     const fill = instrument && toFill(instrument, positionMode, row)
     if (fill === undefined || typeof fill === 'string') throw new Error(`an unreadable fill: ${fill}`)
+    this.#fills.set(row, fill)
     return fill
   }
 

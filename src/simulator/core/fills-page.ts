@@ -72,7 +72,18 @@ function tradeBefore(text: string): number {
   return BigInt(text) > BigInt(tradeIdText(0)) ? Number.POSITIVE_INFINITY : 0
 }
 
+/** A fill stays as it is, and is read again and again: how it was written last. */
+const written = new WeakMap<Fill, WireFill>()
+
 function toWireFill(state: CoreState, account: Account, fill: Fill): WireFill {
+  const known = written.get(fill)
+  if (known?.posMode === account.setup.positionMode) return known
+  const row = writeFill(state, account, fill)
+  written.set(fill, row)
+  return row
+}
+
+function writeFill(state: CoreState, account: Account, fill: Fill): WireFill {
   const { instrument } = symbolOf(state, fill.symbol)
   return {
     tradeId: tradeIdText(fill.sequence),
