@@ -4,9 +4,9 @@ import { type World } from './world.ts'
 /** How long everything has to come right once the faults are over, virtual ms. */
 const CALM_MS = 12_000
 /** What only shows after a while has at least this long. */
-const CALM_MS_MIN = 3000
+const CALM_MS_MIN = 2000
 /** The looks are this far apart. */
-const LOOK_MS = 250
+const LOOK_MS = 100
 
 /**
  * Lets a world without faults run until everything has come right, or until it should have. Some worlds are
