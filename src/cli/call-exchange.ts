@@ -8,7 +8,7 @@ import { type Clock } from '../lib/clock.ts'
 import { Failure } from '../lib/failure.ts'
 import { Secret } from '../lib/secret.ts'
 import { type EndpointName, endpointNamed } from '../protocol/endpoints.ts'
-import { type RunningSimulator, startSimulator } from '../simulator/start-simulator.ts'
+import type { RunningSimulator } from '../simulator/start-simulator.ts'
 import { defaultWireSettings } from '../simulator/wire/settings.ts'
 import { CallRefused } from './call-refused.ts'
 
@@ -84,6 +84,7 @@ async function startForOneCall(options: CallExchangeOptions): Promise<Omit<CallE
       hint: 'set exchange.baseUrl, or environment: simulator with a simulator section',
     })
   }
+  const { startSimulator } = await import('../simulator/start-simulator.ts')
   const simulator = await startSimulator({
     ...toSimulatorOptions(settings, { files: [], speed: undefined }),
     instruments: listInstruments({ ...account, instruments: config.instruments }, clock.now()),

@@ -3,8 +3,8 @@ import { loadSimulatorConfig, type SimulatorConfig } from '../config/load-simula
 import { listInstruments } from '../daemon/listed-instruments.ts'
 import { levelOf } from '../daemon/simulated-exchange.ts'
 import { systemClock } from '../lib/clock.ts'
-import { type RunningSimulator, startSimulator } from '../simulator/start-simulator.ts'
-import { type ServerEvent } from '../simulator/wire/server-event.ts'
+import type { RunningSimulator } from '../simulator/start-simulator.ts'
+import type { ServerEvent } from '../simulator/wire/server-event.ts'
 import { atInstant } from './alarm.ts'
 import { openLogger } from './open-logger.ts'
 import { addConfigOptions, collect, configFile, parseDuration, parsePort, parseSpeed } from './options.ts'
@@ -84,7 +84,7 @@ async function simulate(options: SimulateOptions): Promise<void> {
   logger.tell('info', 'simulator.stopped', { why, requests: total, tooManyRequests, refusals, faults })
 }
 
-function start(
+async function start(
   config: SimulatorConfig,
   options: SimulateOptions,
   onEvent: (event: ServerEvent) => void,
@@ -92,6 +92,7 @@ function start(
   const [first] = config.accounts
   if (first === undefined) throw new Error('unreachable: the configuration has an account')
   const { productType, marginCoin } = first
+  const { startSimulator } = await import('../simulator/start-simulator.ts')
   return startSimulator({
     ...toServerOptions(config, { files: options.market, speed: options.speed }),
     instruments: listInstruments(

@@ -1,6 +1,6 @@
 import { type SimulatorConfig } from '../config/load-simulator-config.ts'
 import { sha256 } from '../lib/digest.ts'
-import { type AccountRequest } from '../simulator/start-simulator.ts'
+import type { AccountRequest } from '../simulator/start-simulator.ts'
 
 const FIRST_UID = 1_000_001
 

@@ -1,6 +1,6 @@
 import { type SimulatorConfig } from '../config/load-simulator-config.ts'
 import { type MarketOverride, toSimulatorOptions } from '../daemon/simulated-exchange.ts'
-import { type SimulatorOptions } from '../simulator/start-simulator.ts'
+import type { SimulatorOptions } from '../simulator/start-simulator.ts'
 import { defaultRateLimitSettings } from '../simulator/wire/rate-limits.ts'
 
 /** What the simulator as a server is told beside what the one inside the daemon is told too. */

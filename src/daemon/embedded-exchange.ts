@@ -5,8 +5,8 @@ import { type Clock } from '../lib/clock.ts'
 import { decimal, sumDecimals } from '../lib/decimal.ts'
 import { Secret } from '../lib/secret.ts'
 import { type Timers } from '../lib/timers.ts'
-import { type RunningSimulator, startSimulator } from '../simulator/start-simulator.ts'
-import { type ServerEvent } from '../simulator/wire/server-event.ts'
+import type { RunningSimulator } from '../simulator/start-simulator.ts'
+import type { ServerEvent } from '../simulator/wire/server-event.ts'
 import { type ExchangeAccess } from './exchange-access.ts'
 import { listInstruments } from './listed-instruments.ts'
 import { type MarketOverride, toSimulatorOptions } from './simulated-exchange.ts'
@@ -42,6 +42,7 @@ export interface EmbeddedExchange extends ExchangeAccess {
 /** @throws Failure as `startSimulator` does. */
 export async function startEmbeddedExchange(options: EmbeddedExchangeOptions): Promise<EmbeddedExchange> {
   const { config, settings, clock, timers, onEvent } = options
+  const { startSimulator } = await import('../simulator/start-simulator.ts')
   const simulator = await startSimulator({
     ...toSimulatorOptions(settings, options.market),
     instruments: listInstruments({ ...config.account, instruments: config.instruments }, clock.now()),

@@ -1,8 +1,8 @@
 import { type EmbeddedSimulatorSettings } from '../config/simulator-schema.ts'
-import { type MarketChoice, type SimulatorOptions } from '../simulator/start-simulator.ts'
+import type { MarketChoice, SimulatorOptions } from '../simulator/start-simulator.ts'
 import { defaultPlatformCoin } from '../simulator/wallet/platform-coin.ts'
 import { defaultRateLimitSettings } from '../simulator/wire/rate-limits.ts'
-import { type ServerEvent } from '../simulator/wire/server-event.ts'
+import type { ServerEvent } from '../simulator/wire/server-event.ts'
 import { type LogLevel } from './logger.ts'
 
 /** What the simulator inside the daemon and the one on its own are told alike. */
