@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { type Project } from '../daemon/project.ts'
-import { type Mode, type Reading, SCENARIOS } from './scenario.ts'
+import { type Mode, type Policies, type Reading, SCENARIOS } from './scenario.ts'
 
 export const INSTRUMENTS = {
   BTCUSDT: { tickSize: '0.1', lotSize: '0.001', minSize: '0.001', minNotional: '5' },
@@ -43,7 +43,7 @@ export interface CrashConfig {
   readonly url: string
   /** BTC an order of the busy strategy; ETH are ten times as many. */
   readonly size: string
-  readonly onRestart: 'fence' | 'adopt'
+  readonly policies: Policies
 }
 
 export interface HostileExchange {
@@ -53,7 +53,7 @@ export interface HostileExchange {
 }
 
 /** A daemon that trades a lot, and in which nothing waits longer than it must. */
-export function writeCrashConfig(project: Project, { mode, url, size, onRestart }: CrashConfig): void {
+export function writeCrashConfig(project: Project, { mode, url, size, policies }: CrashConfig): void {
   project.write('elsewhere/busy.ts', readFileSync(STRATEGY, 'utf8'))
   const sizes = { BTCUSDT: Number(size), ETHUSDT: Number(size) * 10 }
   const strategies = Object.entries(sizes).flatMap(([symbol, each]) => {
@@ -78,8 +78,7 @@ export function writeCrashConfig(project: Project, { mode, url, size, onRestart 
     },
     execution: { fillVisibilityMs: FILL_VISIBILITY_MS, acceptHorizonMs: HORIZON_MS, extraToleranceMs: 100 },
     state: { directory: `../${STATE}` },
-    onStop: 'cancel',
-    onRestart,
+    ...policies,
     strategies: strategies.map((id) => `crash/${id}.yaml`),
   }
   project.write(CONFIG_FILE, JSON.stringify(main, undefined, 2))

@@ -5,9 +5,10 @@ import { type Differences } from '../support/book-comparison.ts'
 import { compareBooks } from './compare-books.ts'
 import { CONFIG_FILE, STATE, WAIT_MS_MAX, writeCrashConfig } from './crash-config.ts'
 import { CrashExchange, type CrashExchangeOptions } from './crash-exchange.ts'
+import { type Policies } from './scenario.ts'
 
 export interface SceneOptions extends CrashExchangeOptions {
-  readonly onRestart: 'fence' | 'adopt'
+  readonly onRestart: Policies['onRestart']
 }
 
 /** An exchange, a project of a daemon that trades on it, and whoever compares their books. */
@@ -28,10 +29,10 @@ export class CrashScene {
     return new CrashScene(options, await CrashExchange.start(options))
   }
 
-  /** From the next start on the daemon finds its exchange there. */
-  tradeAt(url: string): void {
+  /** From the next start on the daemon finds its exchange there, and stops like that. */
+  tradeAt(url: string, onStop: Policies['onStop'] = 'cancel'): void {
     const { mode, scenario, onRestart } = this.#options
-    writeCrashConfig(this.#project, { mode, url, size: scenario.size, onRestart })
+    writeCrashConfig(this.#project, { mode, url, size: scenario.size, policies: { onRestart, onStop } })
   }
 
   /** Starts the daemon. `preload`: the address of a module that is loaded before it. */

@@ -1,7 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { join } from 'node:path'
 import { systemClock } from '../../src/lib/clock.ts'
-import { createRandom, type Random } from '../../src/lib/random.ts'
+import { createRandom } from '../../src/lib/random.ts'
 import { openSqliteStore } from '../../src/simulator/core/sqlite-store.ts'
 import { IntentdProcess } from '../daemon/intentd-process.ts'
 import { Project } from '../daemon/project.ts'
@@ -16,7 +15,8 @@ import {
   writeCrashConfig,
   writeHostileExchange,
 } from './crash-config.ts'
-import { type Mode, type Reading } from './scenario.ts'
+import { drawPolicies, killSoon, type Moment, MOMENTS } from './kill-soon.ts'
+import { type Mode, type Policies, type Reading } from './scenario.ts'
 
 export interface RandomKills {
   readonly kills: number
@@ -31,8 +31,10 @@ export interface RandomKills {
 
 export interface RandomReport {
   readonly kills: number
-  /** Lives that ended before they had found out what the last one left. */
-  readonly killedRecovering: number
+  /** How far the lives had come when they were killed. */
+  readonly killed: Readonly<Record<Moment, number>>
+  /** Lives that had stopped in good order before they could be killed. */
+  readonly stopped: number
   readonly unknowns: number
   readonly orders: number
   readonly fills: number
@@ -47,9 +49,13 @@ const UID = '1000001'
 const REMEMBERED_MS = 18 * 60_000
 const EXCHANGE_STATE = 'exchange.sqlite'
 
+/** The last one's books are compared. */
+const AT_THE_END: Policies = { onRestart: 'fence', onStop: 'cancel' }
+
 /**
  * One daemon against `intentd simulate`, which loses answers and gives others late: killed again and again at
- * random moments while it trades, and compared with the exchange's own file when it has ended in good order.
+ * random moments, from its first line to its last, and compared with the exchange's own file when it has ended
+ * in good order.
  */
 export async function killAtRandom(options: RandomKills): Promise<RandomReport> {
   const { kills, forMs, seed, mode, reading, onKill } = options
@@ -59,31 +65,30 @@ export async function killAtRandom(options: RandomKills): Promise<RandomReport> 
   const cwd = project.directory
   const simulate = ['simulate', '--config', EXCHANGE_FILE, '--state', EXCHANGE_STATE, '--print-accounts']
   const exchange = new IntentdProcess(simulate, { cwd, waitMsMax: WAIT_MS_MAX })
-  const tally = { kills: 0, killedRecovering: 0, unknowns: 0 }
+  const tally = new Tally()
   try {
     const { url } = await exchange.untilEvent('simulator.listening')
     const env = { ...credentialsFrom(exchange.stdout[0] ?? ''), XDG_STATE_HOME: cwd }
-    writeCrashConfig(project, { mode, url: String(url), size: '0.01', onRestart: 'fence' })
-    const start = () =>
-      new IntentdProcess(['run', '-c', CONFIG_FILE, '--summary', 'json'], {
+    const start = (policies: Policies) => {
+      writeCrashConfig(project, { mode, url: String(url), size: '0.01', policies })
+      return new IntentdProcess(['run', '-c', CONFIG_FILE, '--summary', 'json'], {
         cwd,
         env,
         waitMsMax: WAIT_MS_MAX,
       })
+    }
     const random = createRandom(`random kills ${seed} ${mode} ${reading}`)
     while (tally.kills < kills && systemClock.monotonic() < endAt) {
-      const run = start()
-      await killSoon(run, random)
-      tally.kills += 1
-      if (run.events('daemon.running').length === 0) tally.killedRecovering += 1
-      tally.unknowns += countUnknown(run)
-      onKill(tally.kills)
+      const run = start(drawPolicies(random))
+      const killedAt = await killSoon(run, random)
+      tally.count(run, killedAt)
+      if (killedAt !== undefined) onKill(tally.kills)
     }
-    const last = start()
+    const last = start(AT_THE_END)
     await last.untilEvent('daemon.running')
     await last.untilEvent('order.accepted')
     const { code } = await last.stop()
-    tally.unknowns += countUnknown(last)
+    tally.count(last, undefined)
     await exchange.stop()
     const truth = readTruth(join(cwd, EXCHANGE_STATE))
     const journalFile = join(cwd, STATE, 'journal.sqlite')
@@ -92,7 +97,7 @@ export async function killAtRandom(options: RandomKills): Promise<RandomReport> 
       rememberedSince: systemClock.now() - REMEMBERED_MS,
     })
     return {
-      ...tally,
+      ...tally.result,
       orders: truth.orders.size,
       fills: truth.fills.size,
       faults: exchange.events('simulator.stopped')[0]?.['faults'],
@@ -104,23 +109,27 @@ export async function killAtRandom(options: RandomKills): Promise<RandomReport> 
   }
 }
 
-/** One life in three ends while it is still starting or recovering, the others while they trade. */
-async function killSoon(run: IntentdProcess, random: Random): Promise<void> {
-  const dies = random.integer(3)
-  if (dies === 0) await sleep(100 + random.integer(1500))
-  else {
-    const orders = 1 + random.integer(12)
-    await run.until(`${orders} orders`, () => run.events('order.sent').length >= orders)
-    await sleep(random.integer(400))
-  }
-  const { code } = await run.stop('SIGKILL')
-  // It was to be killed: one that ended by itself has broken.
-  if (code !== null) throw new Error(`a life ended with ${code}: ${run.stderr.slice(-5).join('\n')}`)
-}
+/** What became of the lives. */
+class Tally {
+  readonly #killed = { opening: 0, recovering: 0, trading: 0, stopping: 0 }
+  #stopped = -1 // The last one always does.
+  #unknowns = 0
 
-function countUnknown(run: IntentdProcess): number {
-  const [recovery] = run.events('recovery.started')
-  return run.events('order.unknown').length + Number(recovery?.['unknownOrders'] ?? 0)
+  /** `killedAt` is undefined for a life that stopped in good order. */
+  count(run: IntentdProcess, killedAt: Moment | undefined): void {
+    if (killedAt === undefined) this.#stopped += 1
+    else this.#killed[killedAt] += 1
+    const [recovery] = run.events('recovery.started')
+    this.#unknowns += run.events('order.unknown').length + Number(recovery?.['unknownOrders'] ?? 0)
+  }
+
+  get kills(): number {
+    return MOMENTS.reduce((sum, moment) => sum + this.#killed[moment], 0)
+  }
+
+  get result(): Pick<RandomReport, 'kills' | 'killed' | 'stopped' | 'unknowns'> {
+    return { kills: this.kills, killed: this.#killed, stopped: this.#stopped, unknowns: this.#unknowns }
+  }
 }
 
 function credentialsFrom(line: string): Readonly<Record<string, string>> {

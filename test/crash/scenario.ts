@@ -49,5 +49,11 @@ export type ScenarioName = keyof typeof SCENARIOS
 export const READINGS = ['replay', 'duplicateError', 'pendingOnly'] as const
 export type Reading = (typeof READINGS)[number]
 
+/** What a life does with what rests at its start, and at its end. */
+export interface Policies {
+  readonly onRestart: 'fence' | 'adopt'
+  readonly onStop: 'leave' | 'cancel' | 'flatten'
+}
+
 export const MODES = ['one_way_mode', 'hedge_mode'] as const
 export type Mode = (typeof MODES)[number]
