@@ -27,7 +27,7 @@ export function passCalm(world: World): void {
 /** Nothing late is on its way, no order's fate is open, nobody is called to look, and every ladder stands. */
 function isRight({ shell, network, time }: World): boolean {
   const { engine } = shell
-  if (engine?.mode !== 'running' || time.now < network.lateUntil) return false
+  if (!shell.isAlive || engine?.mode !== 'running' || time.now < network.lateUntil) return false
   const { book } = engine
   if (book.halts.size > 0 || book.cancels.size > 0) return false
   for (const orders of book.open.values()) {

@@ -117,6 +117,11 @@ export class VirtualShell {
     return this.#disk.journal
   }
 
+  /** Whether there is a process; of one that has ended the core can still be looked at. */
+  get isAlive(): boolean {
+    return this.#life?.isOver === false
+  }
+
   get engine(): Engine | undefined {
     return this.#life?.engine
   }
