@@ -195,6 +195,7 @@ export class Daemon {
   /** Something broke that must not: nothing is performed any more, and the run ends as fatal. */
   fail(error: unknown): void {
     this.#shell.close()
+    this.#door.close()
     this.#options.logger.tell('fatal', 'daemon.broken', { reason: messageOf(error), ...placeOf(error) })
     this.#fatal ??= error
     if (isPoisoned(error)) this.#space.giveBallast()

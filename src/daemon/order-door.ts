@@ -29,6 +29,7 @@ export class OrderDoor {
   readonly #options: OrderDoorOptions
   readonly #grants = new Map<GrantedEndpoint, Grant>()
   readonly #inFlight = new Set<Promise<void>>()
+  #isClosed = false
 
   constructor(options: OrderDoorOptions) {
     this.#options = options
@@ -38,6 +39,7 @@ export class OrderDoor {
   ask(endpoint: GrantedEndpoint, priority: Priority): void {
     const { limiter, dispatch } = this.#options
     const waiting = limiter.request(endpoint, priority === 'reduce' ? 0 : 1, (grant) => {
+      if (this.#isClosed) return grant.unused()
       this.#grants.set(endpoint, grant)
       dispatch({ kind: 'granted', endpoint })
     })
@@ -47,6 +49,12 @@ export class OrderDoor {
 
   giveBack(endpoint: GrantedEndpoint): void {
     this.#takeGrant(endpoint)?.unused()
+  }
+
+  /** The core will use no grant any more: what it holds or waits for would be missing to who takes orders away. */
+  close(): void {
+    this.#isClosed = true
+    for (const endpoint of [...this.#grants.keys()]) this.giveBack(endpoint)
   }
 
   sendBatch(batch: Recorded<OutgoingBatch>): void {

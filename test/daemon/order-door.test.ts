@@ -2,13 +2,16 @@ import { expect, test } from 'vitest'
 import { type Recorded } from '../../src/domain/tickets.ts'
 import { OrderDoor, type OrderDoorOptions } from '../../src/daemon/order-door.ts'
 import { type OutgoingCall } from '../../src/engine/effect.ts'
-import { type EngineEvent } from '../../src/engine/event.ts'
+import { type EngineEvent, type GrantedEndpoint } from '../../src/engine/event.ts'
 import { type CallOptions } from '../../src/exchange/call-options.ts'
+import { type Grant } from '../../src/exchange/grant.ts'
 import { ManualTime } from '../support/manual-time.ts'
 import { MOMENT_AT } from '../support/market-moment.ts'
 
+const NO_LIMITER: OrderDoorOptions['limiter'] = { request: () => undefined }
+
 /** A door to an exchange that accepts, whatever it is asked. */
-function openDoor({ killed = false } = {}) {
+function openDoor({ killed = false, limiter = NO_LIMITER } = {}) {
   const time = new ManualTime(MOMENT_AT)
   const events: EngineEvent[] = []
   const asked: { readonly request: unknown; readonly options: CallOptions }[] = []
@@ -20,7 +23,7 @@ function openDoor({ killed = false } = {}) {
   }
   const door = new OrderDoor({
     client: client as unknown as OrderDoorOptions['client'],
-    limiter: { request: () => undefined },
+    limiter,
     clock: time,
     dispatch: (event) => events.push(event),
     isClockSure: () => true,
@@ -78,4 +81,27 @@ test('[RSK2] nothing that creates leaves once the kill switch is thrown, however
 
   const verdicts = asked.map(({ options }) => options.beforeWrite?.())
   expect(verdicts).toEqual(['the kill switch is thrown', undefined, 'the kill switch is thrown'])
+})
+
+test('[RSK3] what a broken core held or waited for is given back: there is one cancel-all a second', () => {
+  const granted: ((grant: Grant) => void)[] = []
+  const unused: string[] = []
+  const limiter: OrderDoorOptions['limiter'] = {
+    request: (_, __, onGranted) => {
+      granted.push(onGranted)
+      return { cancel: () => undefined }
+    },
+  }
+  const { door, events } = openDoor({ limiter })
+  const give = (index: number, endpoint: GrantedEndpoint): void =>
+    granted[index]?.({ endpoint, release: () => undefined, unused: () => unused.push(endpoint) })
+  door.ask('cancelAllOrders', 'reduce')
+  door.ask('batchPlaceOrder', 'add')
+  give(0, 'cancelAllOrders')
+
+  door.close()
+  give(1, 'batchPlaceOrder')
+
+  expect(unused).toEqual(['cancelAllOrders', 'batchPlaceOrder'])
+  expect(events).toEqual([{ kind: 'granted', endpoint: 'cancelAllOrders' }])
 })
