@@ -68,9 +68,16 @@ const ROUTINE_CAUSES: ReadonlySet<FenceCause> = new Set(['unwanted', 'command', 
 function needsCancel(core: Core, { symbol }: Lane, cause: FenceCause): boolean {
   if (cause !== 'unknown' && cause !== 'swept') return true
   if (cause === 'swept' ? hasResting(core, symbol) : core.book.cancels.has(symbol)) return true
+  // What rests is taken away at a start too, with the same fence.
+  if (core.mode === 'starting' && fencesAtStart(core, symbol)) return true
   return [...openOrdersOf(core.book, symbol)].some(
     ({ state, terms }) => state === 'unknown' && canRest(terms),
   )
+}
+
+/** Whether the operator wants what rests taken away at a start, and something does. */
+export function fencesAtStart(core: Core, symbol: string): boolean {
+  return core.settings.onRestart === 'fence' && hasResting(core, symbol)
 }
 
 /** Moves a fence on as far as time and readings allow. */

@@ -1,10 +1,8 @@
 import { type Order } from '../domain/order.ts'
-import { canRest } from '../domain/order.ts'
 import { netLots } from '../domain/position.ts'
-import { openOrdersOf } from './book.ts'
 import { announce, type Core, exchangeNow, record } from './core.ts'
 import { noteLateCancel } from './cancel-wire.ts'
-import { startFence } from './fence.ts'
+import { fencesAtStart, startFence } from './fence.ts'
 import { fillsSince } from './fills-since.ts'
 import { haltQuarantined } from './quarantine.ts'
 import { beginKill } from './kill.ts'
@@ -129,7 +127,5 @@ function run(core: Core): void {
 
 /** Where the last life had sent a cancel-all, what rests is not known, whatever the policy says. */
 function needsFence(core: Core, symbol: string): boolean {
-  if (core.book.cancels.has(symbol)) return true
-  if (core.settings.onRestart !== 'fence') return false
-  return [...openOrdersOf(core.book, symbol)].some((order) => order.state === 'live' && canRest(order.terms))
+  return core.book.cancels.has(symbol) || fencesAtStart(core, symbol)
 }
