@@ -16,7 +16,7 @@ export function watchTwin(world: World): WorldWatcher {
   if (!world.plan.hasTwin) return {}
   const { shell, settings } = world
   const symbols = [...settings.instruments.keys()]
-  const birth = () => createEngine(settings, rebuildBook(shell.found, settings.positionMode))
+  const birth = () => createEngine(shell.settings, rebuildBook(shell.found, settings.positionMode))
   let twin = birth()
   let steps = 0
   return {

@@ -49,5 +49,6 @@ export function watchLateCancels(world: World): WorldWatcher {
         for (const clientOid of effect.batch.clientOids) decided.set(clientOid, decided.size + 1)
       }
     },
+    onRetreatCancel: (body) => void decided.set(body, decided.size + 1),
   }
 }

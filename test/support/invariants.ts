@@ -19,6 +19,7 @@ import {
   watchStop,
   watchWorstCase,
 } from './risk-invariants.ts'
+import { watchRetreat } from './retreat-invariants.ts'
 import { watchGhosts, watchLadders } from './standing-invariants.ts'
 import { watchWire, watchWishes } from './wire-invariants.ts'
 import { watchMoney, watchTruth } from './truth-invariants.ts'
@@ -50,6 +51,7 @@ export const INVARIANTS: readonly Invariant[] = [
   { id: 'RSK2', watch: watchHalts },
   { id: 'RSK2', watch: watchKill },
   { id: 'RSK3', watch: watchStop },
+  { id: 'RSK3', watch: watchRetreat },
   { id: 'I11', watch: watchCloses },
   { id: 'DET1', watch: watchTwin },
   { id: 'DET2', watch: watchFold },

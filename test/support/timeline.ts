@@ -24,6 +24,9 @@ class Timeline {
     }
     return {
       onBirth: () => here('══ process begins'),
+      onRetreat: () => here('══ process retreats'),
+      onRetreatCancel: (body) => here(`retreat cancels ${body} ──►`),
+      onRetreated: (end) => here(`══ retreat ends: ${end}`),
       onDeath: () => here('══ process dies'),
       onStopped: (clean) => here(`══ process ends${clean ? ', clean' : ', not clean'}`),
       onWrite: (batch) => here(`batch ${batch.batchId} leaves ──►`),

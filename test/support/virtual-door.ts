@@ -27,23 +27,39 @@ type CancelAnswered = Extract<EngineEvent, { kind: 'cancelAnswered' }>
 /** Through here orders leave, as through the daemon's order door: with a grant in hand and after a last look. */
 export class VirtualDoor {
   readonly #options: VirtualDoorOptions
+  #onWire = 0
+  #isClosed = false
 
   constructor(options: VirtualDoorOptions) {
     this.#options = options
   }
 
+  /** Whether a call is neither answered nor given up. */
+  get isOnWire(): boolean {
+    return this.#onWire > 0
+  }
+
   ask({ endpoint, priority }: Extract<Effect, { kind: 'askGrant' }>): void {
     const { limiter, enter, dispatch } = this.#options.ground
-    limiter.request(endpoint, priority === 'reduce' ? 0 : 1, (grant) =>
+    limiter.request(endpoint, priority === 'reduce' ? 0 : 1, (grant) => {
+      if (this.#isClosed) return grant.unused()
       enter(() => {
         limiter.keep(endpoint, grant)
         dispatch({ kind: 'granted', endpoint })
-      }),
-    )
+      })
+    })
   }
 
   giveBack({ endpoint }: Extract<Effect, { kind: 'returnGrant' }>): void {
     this.#options.ground.limiter.take(endpoint)?.unused()
+  }
+
+  /** The core will use no grant any more. */
+  close(): void {
+    this.#isClosed = true
+    for (const endpoint of ['batchPlaceOrder', 'cancelAllOrders'] as const) {
+      this.#options.ground.limiter.take(endpoint)?.unused()
+    }
   }
 
   /** A batch waits a moment for its connection, is looked at once more, signed and written. */
@@ -59,11 +75,15 @@ export class VirtualDoor {
     const signedAt = this.#exchangeNow()
     const grant = ground.limiter.take('cancelAllOrders')
     grant?.sent()
+    const over = this.#putOnWire()
     network.send({
       ...callOf(ground),
       site: 'cancelAllOrders',
       perform: () => exchange.cancelAll(body, signedAt),
-      hear: (answer) => this.#hear({ kind: 'cancelAnswered', cancelId, answer }, grant),
+      hear: (answer) => {
+        over()
+        this.#hear({ kind: 'cancelAnswered', cancelId, answer }, grant)
+      },
     })
   }
 
@@ -79,12 +99,26 @@ export class VirtualDoor {
     onWrite(batch, now)
     const signedAt = this.#exchangeNow()
     grant?.sent()
+    const over = this.#putOnWire()
     network.send({
       ...callOf(ground),
       site: 'batchPlaceOrder',
       perform: (isCopy) => exchange.placeBatch({ body, signedAt, isCopy }),
-      hear: (answer) => this.#hear({ kind: 'batchAnswered', batchId, answer }, grant),
+      hear: (answer) => {
+        over()
+        this.#hear({ kind: 'batchAnswered', batchId, answer }, grant)
+      },
     })
+  }
+
+  /** Counts a call until it is answered for the first time, or given up. */
+  #putOnWire(): () => void {
+    let isOver = false
+    this.#onWire += 1
+    return () => {
+      if (!isOver) this.#onWire -= 1
+      isOver = true
+    }
   }
 
   #hear(event: BatchAnswered | CancelAnswered, grant: VirtualGrant | undefined): void {

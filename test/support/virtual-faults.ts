@@ -46,6 +46,7 @@ export const FAULTS = {
   strategyFlood: 'a strategy returns hundreds of intents',
   slowSync: 'a durable record makes the process wait',
   diskFull: 'for a while nothing can be written',
+  diskBroken: 'a record cannot be written, and the process retreats in order',
   tailKept: 'a part of what was not durable survives a death',
   checkpoint: 'a checkpoint is written between two steps',
   olderCheckpoint: 'the process starts from the checkpoint before the last one',

@@ -1,5 +1,4 @@
 import { type StrategyId } from '../../src/domain/ids.ts'
-import { type JournalRecord } from '../../src/domain/record.ts'
 import { type Snapshot } from '../../src/domain/snapshot.ts'
 import { type Effect, type OutgoingBatch } from '../../src/engine/effect.ts'
 import { createEngine, type Engine } from '../../src/engine/engine.ts'
@@ -8,13 +7,13 @@ import { rebuildBook } from '../../src/engine/rebuild-book.ts'
 import { type EngineSettings } from '../../src/engine/settings.ts'
 import { type JournalContents } from '../../src/journal/journal.ts'
 import { type MemoryJournal } from './memory-journal.ts'
-import { type Clock } from '../../src/lib/clock.ts'
-import { SteadyClock } from '../../src/lib/steady-clock.ts'
 import { TrustedClock } from '../../src/exchange/trusted-clock.ts'
 import { unreachable } from '../../src/lib/unreachable.ts'
 import { type Strategy } from '../../src/strategy/define-strategy.ts'
 import { createStrategyRunner, type StrategyRunner } from '../../src/strategy/strategy-runner.ts'
-import { ProcessDied, VirtualDisk } from './virtual-disk.ts'
+import { type ShellWatcher } from './shell-watcher.ts'
+import { Standstill } from './standstill.ts'
+import { JournalPoisoned, ProcessDied, VirtualDisk } from './virtual-disk.ts'
 import { VirtualDoor } from './virtual-door.ts'
 import { type VirtualExchange } from './virtual-exchange.ts'
 import { type VirtualFaults } from './virtual-faults.ts'
@@ -23,21 +22,8 @@ import { VirtualLimiter } from './virtual-limiter.ts'
 import { type VirtualNetwork } from './virtual-network.ts'
 import { VirtualPollers, type VirtualPolling } from './virtual-pollers.ts'
 import { VirtualReader } from './virtual-reader.ts'
+import { VirtualRetreat } from './virtual-retreat.ts'
 import { VirtualClock, type VirtualTime } from './virtual-time.ts'
-
-/** Looks at everything that happens; throws nothing. */
-export interface ShellWatcher {
-  /** The core has handled an event; nothing of its effects has been performed yet. */
-  readonly afterStep?: (event: EngineEvent, effects: readonly Effect[], now: number) => void
-  onRecord?(record: JournalRecord, durable: boolean): void
-  /** Right before the first byte of a batch. */
-  onWrite?(batch: OutgoingBatch, now: number): void
-  /** A process has just died (its book can still be looked at), or begun. */
-  onDeath?(): void
-  onBirth?(): void
-  onStopped?(clean: boolean): void
-  onKillState?(state: 'seen' | 'clean' | 'released'): void
-}
 
 export interface VirtualShellOptions {
   readonly time: VirtualTime
@@ -52,6 +38,8 @@ export interface VirtualShellOptions {
   readonly skewMs: number
   /** By how much it is too quick, in millionths. */
   readonly driftPpm: number
+  /** What a process does with what rests when it must end. */
+  readonly onStop: StopPolicy
   /** Whether nothing can be written just now. */
   readonly isDiskFull: () => boolean
   /** Whether the kill file is there. */
@@ -63,6 +51,8 @@ type StepLook = NonNullable<ShellWatcher['afterStep']>
 
 /** Everything that dies with the process. */
 interface Life {
+  /** A life before this one cancelled without a record. */
+  readonly hasNote: boolean
   readonly engine: Engine
   readonly runners: ReadonlyMap<StrategyId, StrategyRunner>
   readonly reader: VirtualReader
@@ -71,10 +61,7 @@ interface Life {
   readonly queue: EngineEvent[]
   /** Effects of the last step that are not performed yet. */
   readonly effects: Effect[]
-  /** What reached the process while it stood still. */
-  readonly inbox: (() => void)[]
-  /** Unix ms, exchange clock: the process stands still until then. */
-  stalledUntil: number
+  readonly standstill: Standstill
   /** So many effects from now the process stands still, for so long. */
   stallIn: { effects: number; readonly forMs: number } | undefined
   effectsLeft: number
@@ -95,7 +82,6 @@ export class VirtualShell {
   readonly machineClock: VirtualClock
   readonly #options: VirtualShellOptions
   readonly #disk: VirtualDisk
-  #clock: Clock
   #life: Life | undefined
   #stepLooks: readonly StepLook[] | undefined
 
@@ -110,7 +96,6 @@ export class VirtualShell {
       aheadMs: options.skewMs,
       driftPpm: options.driftPpm,
     })
-    this.#clock = new SteadyClock(this.machineClock)
   }
 
   get journal(): MemoryJournal {
@@ -126,14 +111,14 @@ export class VirtualShell {
     return this.#life?.engine
   }
 
-  /** The exchange's clock as this process knows it, Unix ms. */
-  exchangeNow(): number {
-    return this.#life?.ground.trusted.offset.exchangeNow(this.clock.now()) ?? this.clock.now()
-  }
+  /** Whether a process without a journal is about to end. */
+  isRetreating = false
 
-  /** As the process that lives, or lived last, knows the time. */
-  get clock(): Clock {
-    return this.#clock
+  /** What the process that lives, or lived last, goes by. */
+  get settings(): EngineSettings {
+    const { settings } = this.#options
+    // What was cancelled without a record may not rest any more, whatever the book says.
+    return this.#life?.hasNote ? { ...settings, onRestart: 'fence' } : settings
   }
 
   /** What the process that lives, or lived last, found in the journal. */
@@ -143,17 +128,21 @@ export class VirtualShell {
   start(): void {
     const { settings, strategies, watchers } = this.#options
     const trusted = new TrustedClock(this.machineClock)
-    this.#clock = trusted.clock
     this.found = this.#disk.load()
     const book = rebuildBook(this.found, settings.positionMode)
     const ground = this.#createGround(trusted, () => life)
+    const { hasNote } = this.#disk
     const life: Life = {
+      hasNote,
       ground,
       effects: [],
-      inbox: [],
-      stalledUntil: 0,
+      standstill: new Standstill({
+        time: this.#options.time,
+        goOn: () => this.#drain(life),
+        isOver: () => life.isOver,
+      }),
       stallIn: undefined,
-      engine: createEngine(settings, book),
+      engine: createEngine(hasNote ? { ...settings, onRestart: 'fence' } : settings, book),
       runners: new Map([...strategies].map(([id, strategy]) => [id, this.#createRunner(id, strategy, book)])),
       reader: this.#createReader(ground),
       door: this.#createDoor(ground),
@@ -171,9 +160,7 @@ export class VirtualShell {
   kill(): void {
     if (!this.#life || this.#life.isOver) return
     this.#life.isOver = true
-    this.#life.ground.limiter.stop()
-    for (const watcher of this.#options.watchers) watcher.onDeath?.()
-    this.#disk.crash()
+    this.#die(this.#life)
   }
 
   /** The process dies once so many more effects have been performed, unless it dies earlier. */
@@ -209,7 +196,7 @@ export class VirtualShell {
     if (life.isBusy) return
     life.isBusy = true
     try {
-      while (!life.isOver && !this.#isStalled(life)) {
+      while (!life.isOver && !life.standstill.isStill) {
         const effect = life.effects.shift()
         const event = effect ? undefined : life.queue.shift()
         if (effect) this.#performNext(life, effect)
@@ -217,11 +204,46 @@ export class VirtualShell {
         else break
       }
     } catch (error) {
+      if (error instanceof JournalPoisoned) return this.#retreat(life)
       if (!(error instanceof ProcessDied)) throw error
       this.kill()
     } finally {
       life.isBusy = false
     }
+  }
+
+  #die({ ground }: Life): void {
+    ground.limiter.stop()
+    for (const watcher of this.#options.watchers) watcher.onDeath?.()
+    this.#disk.crash()
+  }
+
+  /** Nothing is created or decided any more: what rests is left or cancelled, and the process ends. */
+  #retreat(life: Life): void {
+    const { time, network, exchange, onStop, isKilled, watchers } = this.#options
+    life.isOver = true
+    life.door.close()
+    this.isRetreating = true
+    for (const watcher of watchers) watcher.onRetreat?.()
+    new VirtualRetreat({
+      time,
+      network,
+      exchange,
+      ground: life.ground,
+      settings: this.settings,
+      // A kill whose record did not reach the disk is a kill.
+      policy: isKilled() || life.engine.book.killed !== undefined ? 'cancel' : onStop,
+      leaveNote: () => this.#disk.leaveNote(),
+      isOnWire: () => life.door.isOnWire,
+      onCancel: (body) => {
+        for (const watcher of watchers) watcher.onRetreatCancel?.(body)
+      },
+      onEnd: (end) => {
+        this.isRetreating = false
+        for (const watcher of watchers) watcher.onRetreated?.(end)
+        this.#die(life)
+      },
+    }).start()
   }
 
   #step(life: Life, event: EngineEvent): void {
@@ -240,39 +262,24 @@ export class VirtualShell {
     if (!life.stallIn) return
     life.stallIn.effects -= 1
     if (life.stallIn.effects >= 0) return
-    this.#stall(life, life.stallIn.forMs)
+    life.standstill.begin(life.stallIn.forMs)
     life.stallIn = undefined
-  }
-
-  #stall(life: Life, forMs: number): void {
-    const { time } = this.#options
-    life.stalledUntil = time.now + forMs
-    time.after(forMs, () => this.#wake(life))
-  }
-
-  #isStalled(life: Life): boolean {
-    return this.#options.time.now < life.stalledUntil
-  }
-
-  /** First what was begun, then what came meanwhile. */
-  #wake(life: Life): void {
-    if (life.isOver || this.#isStalled(life)) return
-    this.#drain(life)
-    while (life.inbox.length > 0 && !life.isOver && !this.#isStalled(life)) life.inbox.shift()?.()
-  }
-
-  /** Something reaches the process: at once, or when it moves again; never once it is dead. */
-  #enter(life: Life, happens: () => void): void {
-    if (life.isOver) return
-    if (this.#isStalled(life) || life.inbox.length > 0) life.inbox.push(happens)
-    else happens()
   }
 
   #record(life: Life, { record, durable }: Extract<Effect, { kind: 'record' }>): void {
     const { watchers, faults } = this.#options
-    this.#disk.append(record, durable)
-    for (const watcher of watchers) watcher.onRecord?.(record, durable)
-    if (durable && faults.strikes('slowSync', 'journal')) this.#stall(life, faults.severity(...SLOW_SYNC_MS))
+    const tell = (): void => {
+      for (const watcher of watchers) watcher.onRecord?.(record, durable)
+    }
+    try {
+      this.#disk.append(record, durable)
+    } catch (error) {
+      if (error instanceof JournalPoisoned && error.isWritten) tell()
+      throw error
+    }
+    tell()
+    if (durable && faults.strikes('slowSync', 'journal'))
+      life.standstill.begin(faults.severity(...SLOW_SYNC_MS))
   }
 
   /** Those of the watchers that look at steps: most do not, and there are thousands of steps. */
@@ -365,10 +372,10 @@ export class VirtualShell {
       clock,
       trusted,
       limiter: new VirtualLimiter({ time: this.#options.time, clock }),
-      enter: (happens) => this.#enter(life(), happens),
+      enter: (happens) => life().standstill.enter(happens),
       dispatch: (event) => this.dispatch(event),
       isOver: () => life().isOver,
-      isStalled: () => this.#isStalled(life()),
+      isStalled: () => life().standstill.isStill,
       lookForKill: () => this.#lookForKill(life()),
     }
   }

@@ -13,7 +13,8 @@ import { WorldTrace } from './world-trace.ts'
 import { type FaultKind, type StruckFault, VirtualFaults } from './virtual-faults.ts'
 import { VirtualExchange } from './virtual-exchange.ts'
 import { VirtualNetwork } from './virtual-network.ts'
-import { type ShellWatcher, VirtualShell } from './virtual-shell.ts'
+import { type ShellWatcher } from './shell-watcher.ts'
+import { VirtualShell } from './virtual-shell.ts'
 import { createUnruly } from './unruly-strategy.ts'
 import { createScriptedStrategy } from './virtual-strategies.ts'
 import { VirtualTime } from './virtual-time.ts'
@@ -105,6 +106,7 @@ export function runWorld(plan: WorldPlan, extra: readonly Invariant['watch'][] =
     pageFills: plan.pageFills,
     skewMs: plan.skewMs,
     driftPpm: plan.driftPpm,
+    onStop: plan.stop,
     isKilled: () => world.facts.killedAt !== undefined,
     isDiskFull: () => faults.isOn && time.now < world.facts.diskFullUntil,
     watchers,
@@ -184,8 +186,8 @@ function runPhases(world: World, faults: VirtualFaults): void {
   stop(world, 'cancel')
 }
 
-function isSettled({ facts }: World): boolean {
-  return !facts.isStopping && facts.killedAt === undefined
+function isSettled({ facts, shell }: World): boolean {
+  return !facts.isStopping && !shell.isRetreating && facts.killedAt === undefined
 }
 
 function stop({ time, shell, facts, violations }: World, policy: StopPolicy): void {

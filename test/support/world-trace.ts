@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type Effect } from '../../src/engine/effect.ts'
 import { type EngineEvent } from '../../src/engine/event.ts'
-import { type ShellWatcher } from './virtual-shell.ts'
+import { type ShellWatcher } from './shell-watcher.ts'
 import { type World } from './world.ts'
 
 type Told = string | Effect | EngineEvent
@@ -36,6 +36,10 @@ export class WorldTrace implements ShellWatcher {
   }
 
   onDeath = (): void => this.#tell('process dies')
+
+  onRetreat = (): void => this.#tell('process retreats')
+
+  onRetreated = (end: string): void => this.#tell(`retreat ends: ${end}`)
 
   /** A line each: ms since the world began, and what happened. */
   lines(): readonly string[] {

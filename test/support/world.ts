@@ -6,7 +6,8 @@ import { type BatchPlaceRequest } from '../../src/protocol/futures/batch-place-o
 import { type VirtualExchange } from './virtual-exchange.ts'
 import { type VirtualFaults } from './virtual-faults.ts'
 import { type VirtualNetwork } from './virtual-network.ts'
-import { type ShellWatcher, type VirtualShell } from './virtual-shell.ts'
+import { type ShellWatcher } from './shell-watcher.ts'
+import { type VirtualShell } from './virtual-shell.ts'
 import { type VirtualTime } from './virtual-time.ts'
 import { type WorldPlan } from './world-plan.ts'
 
