@@ -5,7 +5,7 @@ import { type Order } from '../domain/order.ts'
 import { applyToHolding } from '../domain/position.ts'
 import { decimal } from '../lib/decimal.ts'
 import { accountHoldingOf, type Book, holdingOf, NO_MONEY, pairKey, storeOrder } from './book.ts'
-import { takeFromHolders } from './holders.ts'
+import { giveOrphans, holdOrphan, orphanKey, takeFromHolders } from './holders.ts'
 
 /** The owner under which the book keeps what no strategy's order explains. */
 const NOBODY = ''
@@ -27,9 +27,10 @@ export function applyFill(book: Book, fill: Fill): void {
   const clientOid = book.byOrderId.get(fill.orderId)
   const order = clientOid === undefined ? undefined : book.orders.get(clientOid)
   if (order) bindFill(book, order, fill)
-  else if (fill.source === 'API')
+  else if (fill.source === 'API') {
     book.orphans.set(fill.orderId, [...(book.orphans.get(fill.orderId) ?? []), fill])
-  else applyForeignFill(book, fill)
+    holdOrphan(book, fill)
+  } else applyForeignFill(book, fill)
 }
 
 /** Gives the orphans of an orderId to the order that turned out to own it. */
@@ -40,23 +41,30 @@ export function bindOrphans(book: Book, orderId: OrderId): void {
   for (const fill of fills) {
     const clientOid = book.byOrderId.get(orderId)
     const order = clientOid === undefined ? undefined : book.orders.get(clientOid)
-    if (order) bindFill(book, order, fill)
+    if (order) countFill(book, order, fill)
   }
+  giveOrphans(book, orderId, fills)
 }
 
 /** Orphans that nothing of ours explains move the account, and whoever held that side. */
 export function disownOrphans(book: Book, orderId: OrderId): void {
   const fills = book.orphans.get(orderId) ?? []
   book.orphans.delete(orderId)
+  for (const { symbol } of fills) book.holdings.delete(orphanKey(orderId, symbol))
   for (const fill of fills) applyForeignFill(book, fill)
 }
 
 function bindFill(book: Book, order: Order, fill: Fill): void {
   const { strategyId, symbol } = order.terms
+  countFill(book, order, fill)
+  const holding = applyToHolding(book.positionMode, holdingOf(book, strategyId, symbol), fill)
+  book.holdings.set(pairKey(strategyId, symbol), holding)
+}
+
+function countFill(book: Book, order: Order, fill: Fill): void {
+  const { strategyId, symbol } = order.terms
   storeOrder(book, applyFillToOrder(order, fill.lots))
-  const key = pairKey(strategyId, symbol)
-  book.holdings.set(key, applyToHolding(book.positionMode, holdingOf(book, strategyId, symbol), fill))
-  addMoney(book, key, fill)
+  addMoney(book, pairKey(strategyId, symbol), fill)
 }
 
 function addMoney(book: Book, key: string, fill: Fill): void {

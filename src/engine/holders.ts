@@ -1,16 +1,19 @@
-import { type Fill } from '../domain/fill.ts'
 import { applyToHolding, FLAT, type Holding, type HoldingChange, netLots } from '../domain/position.ts'
-import { accountHoldingOf, type Book, splitPair } from './book.ts'
+import { type Fill } from '../domain/fill.ts'
+import { type OrderId } from '../domain/ids.ts'
+import { accountHoldingOf, type Book, holdingOf, pairKey, splitPair } from './book.ts'
 
 /**
  * The account moved by something that no order of ours explains: a liquidation, a delivery, somebody's hand.
- * What it closes is first what nobody here holds, then what the strategies hold, in the order of their names;
- * so what they believe to hold together never outgrows what is there. What it opens is nobody's.
+ * What it closes of the account is first what nobody here holds, then what the strategies hold, in the order of
+ * their names; so what they believe to hold together never outgrows what is there. What it opens is nobody's.
+ * Fills that wait for their order hold what they moved until it is known: what was closed of that is gone for
+ * whoever owns it.
  *
  * Called after the account itself has been moved.
  */
 export function takeFromHolders(book: Book, symbol: string, change: HoldingChange): void {
-  let lots = Math.min(change.lots, missingLots(book, symbol, change))
+  let lots = lotsToTake(book, symbol, change)
   for (const key of [...book.holdings.keys()].sort()) {
     if (splitPair(key)[1] !== symbol || lots <= 0) continue
     const holding = book.holdings.get(key) ?? FLAT
@@ -25,19 +28,27 @@ export function takeFromHolders(book: Book, symbol: string, change: HoldingChang
 function closedBy({ positionMode }: Book, holding: Holding, { side, tradeSide }: HoldingChange): number {
   if (positionMode === 'one_way_mode') return side === 'buy' ? holding.shortLots : holding.longLots
   if (tradeSide === 'open') return 0
-  return side === 'buy' ? holding.longLots : holding.shortLots
+  // A close that waits for its order holds less than nothing.
+  return Math.max(0, side === 'buy' ? holding.longLots : holding.shortLots)
 }
 
-/** By how many lots the strategies, and fills that wait for their order, claim more than the account holds. */
-function missingLots(book: Book, symbol: string, { side }: HoldingChange): number {
-  const claimed = claimedHolding(book, symbol)
-  const account = accountHoldingOf(book, symbol)
-  if (book.positionMode === 'one_way_mode') {
-    const missing = netLots(claimed) - netLots(account)
-    return Math.max(0, side === 'sell' ? missing : -missing)
-  }
-  const missing = side === 'buy' ? claimed.longLots - account.longLots : claimed.shortLots - account.shortLots
-  return Math.max(0, missing)
+/** Of what the change closed of the account, what was not nobody's. */
+function lotsToTake(book: Book, symbol: string, change: HoldingChange): number {
+  const before = applyToHolding(book.positionMode, accountHoldingOf(book, symbol), {
+    ...change,
+    lots: -change.lots,
+  })
+  const held = sideOf(book, before, change)
+  const ofNobody = held - sideOf(book, claimedHolding(book, symbol), change)
+  const closed = Math.min(change.lots, Math.max(0, held))
+  return closed - Math.max(0, ofNobody)
+}
+
+/** What a change of that direction would close, less than nothing where it opens; in lots. */
+function sideOf({ positionMode }: Book, holding: Holding, { side, tradeSide }: HoldingChange): number {
+  if (positionMode === 'one_way_mode') return side === 'buy' ? -netLots(holding) : netLots(holding)
+  if (tradeSide === 'open') return 0
+  return side === 'buy' ? holding.longLots : holding.shortLots
 }
 
 function claimedHolding(book: Book, symbol: string): Holding {
@@ -45,10 +56,39 @@ function claimedHolding(book: Book, symbol: string): Holding {
   for (const [key, holding] of book.holdings) {
     if (splitPair(key)[1] === symbol) claimed = addHoldings(claimed, holding)
   }
-  const orphans: readonly Fill[] = [...book.orphans.values()].flat().filter((fill) => fill.symbol === symbol)
-  return orphans.reduce((sum, fill) => applyToHolding(book.positionMode, sum, fill), claimed)
+  return claimed
 }
 
 function addHoldings(one: Holding, other: Holding): Holding {
   return { longLots: one.longLots + other.longLots, shortLots: one.shortLots + other.shortLots }
+}
+
+/** A fill that nobody owns yet is held under the orderId, behind the strategies in the order of names. */
+export function holdOrphan(book: Book, fill: Fill): void {
+  const key = orphanKey(fill.orderId, fill.symbol)
+  book.holdings.set(key, applyToHolding(book.positionMode, book.holdings.get(key) ?? FLAT, fill))
+}
+
+export function orphanKey(orderId: OrderId, symbol: string): string {
+  return pairKey(`~${orderId}`, symbol)
+}
+
+/** Whoever turned out to own the fills holds what is left of them. */
+export function giveOrphans(book: Book, orderId: OrderId, fills: readonly Fill[]): void {
+  const clientOid = book.byOrderId.get(orderId)
+  const terms = clientOid === undefined ? undefined : book.orders.get(clientOid)?.terms
+  if (!terms) return
+  const { positionMode } = book
+  const key = orphanKey(orderId, terms.symbol)
+  // A checkpoint of an earlier version holds nothing for them.
+  const left =
+    book.holdings.get(key) ??
+    fills.reduce((sum: Holding, fill) => applyToHolding(positionMode, sum, fill), FLAT)
+  book.holdings.delete(key)
+  const own = addHoldings(holdingOf(book, terms.strategyId, terms.symbol), left)
+  const net = netLots(own)
+  book.holdings.set(
+    pairKey(terms.strategyId, terms.symbol),
+    positionMode === 'hedge_mode' ? own : { longLots: Math.max(0, net), shortLots: Math.max(0, -net) },
+  )
 }

@@ -15,6 +15,7 @@ export function takeFills(core: Core, reading: FillsReading): void {
   const fills = reading.fills.filter(
     (fill) => !core.book.trades.has(fill.tradeId) && core.lanes.has(fill.symbol),
   )
+  for (const fill of fills) haltOnForeign(core, fill)
   if (fills.length > 0) record(core, { kind: 'fills', at: core.now, fills })
   const owners = new Set<StrategyId>()
   for (const fill of fills) {
@@ -64,11 +65,14 @@ function tellFill(core: Core, fill: Fill): StrategyId | undefined {
   if (order?.state === 'quarantined') {
     halt(core, fill.symbol, `${order.terms.clientOid} was filled beyond its size: ${RELEASE_HINT}`)
   }
-  if (foreign && core.settings.foreignFills === 'halt') {
-    const what = `${fill.source} ${fill.tradeSide} ${fill.side}`
-    halt(core, fill.symbol, `a fill that is not ours (${what}): the position was adopted; ${RELEASE_HINT}`)
-  }
   return order?.terms.strategyId
+}
+
+/** Before the fill itself is recorded: a life that ended between the two would know the fill, and trade on. */
+function haltOnForeign(core: Core, { symbol, orderId, source, tradeSide, side }: Fill): void {
+  if (source === 'API' || core.book.byOrderId.has(orderId) || core.settings.foreignFills !== 'halt') return
+  const what = `${source} ${tradeSide} ${side}`
+  halt(core, symbol, `a fill that is not ours (${what}): the position was adopted; ${RELEASE_HINT}`)
 }
 
 /** An order that cannot rest is over once the fills are known up to the end of its matching (A2, A4). */
@@ -100,9 +104,9 @@ function noteOrphans(core: Core): void {
     const [owner] = owners
     if (owner?.state === 'live' && owners.length === 1) nameByFills(core, owner, orderId)
     if (owners.length > 0 || core.now - since < acceptHorizonMs + fillVisibilityMs) continue
-    record(core, { kind: 'foreign', at: core.now, symbol, orderIds: [orderId] }, true)
     const other = 'somebody else trades this account through the API'
     halt(core, symbol, `fills of order ${orderId}, which is not ours: ${other}; ${RELEASE_HINT}`)
+    record(core, { kind: 'foreign', at: core.now, symbol, orderIds: [orderId] }, true)
   }
 }
 

@@ -154,6 +154,9 @@ function adopt(core: Core, lane: Lane, difference: Holding): void {
   const first = core.book.epoch === 1 && core.mode === 'starting'
   lane.mismatch = undefined
   lane.positionReadAt = core.now
+  // First the halt: a life that ended between the two would hold what it does not understand, and trade on.
+  if (!first)
+    halt(core, lane.symbol, `the position is not what our fills explain, and was adopted: ${RELEASE_HINT}`)
   record(core, { kind: 'adopt', at: core.now, symbol: lane.symbol, holding, was, isTaken: true }, true)
   announce(core, first ? 'warn' : 'error', 'position.adopted', {
     symbol: lane.symbol,
@@ -162,8 +165,6 @@ function adopt(core: Core, lane: Lane, difference: Holding): void {
     knownLongLots: was.longLots,
     knownShortLots: was.shortLots,
   })
-  if (!first)
-    halt(core, lane.symbol, `the position is not what our fills explain, and was adopted: ${RELEASE_HINT}`)
 }
 
 function same(left: Holding, right: Holding): boolean {

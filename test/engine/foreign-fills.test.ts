@@ -83,6 +83,29 @@ describe.each(MODES)('[ORD5] in %s, fills that are not ours', (mode) => {
     expect(bench.take('decide').at(-1)?.snapshot.instruments[0]?.holding.longLots).toBe(6)
   })
 
+  test('that close what waits for its order leave it nothing when it is known', () => {
+    const bench = new EngineBench({ foreignFills: 'adopt' }, mode).start()
+    bench.quote({ side: 'buy', ticks: 99_990, lots: 10 })
+    const batch = bench.grantBatch()
+    const fills = [bench.fill({ lots: 10, orderId: `${batch.batchId}001` as Fill['orderId'] })]
+    read(bench, fills)
+    fills.push(bench.fill({ ...CLOSE[mode], source: 'SYS', orderId: '77' as Fill['orderId'], lots: 7 }))
+    read(bench, fills)
+
+    bench.accept(batch)
+
+    expect([...bench.book.orders.values()]).toMatchObject([{ state: 'filled', filledLots: 10 }])
+    expect(lotsOf(bench)).toEqual([3, 3])
+  })
+
+  test('halt before they are known: a life that ends between the two looks again', () => {
+    const { bench, hear } = holding(mode, 'halt')
+
+    hear({ ...CLOSE[mode], source: 'SYS', lots: 4 })
+
+    expect(bench.records.slice(-2).map(({ kind }) => kind)).toEqual(['halt', 'fills'])
+  })
+
   test('[I11] leave no close that is larger than what is left', () => {
     const { bench, hear } = holding(mode, 'adopt')
     hear({ ...CLOSE[mode], source: 'WEB', lots: 4 })
@@ -91,6 +114,27 @@ describe.each(MODES)('[ORD5] in %s, fills that are not ours', (mode) => {
     bench.decide({ kind: 'place', symbol: SYMBOL, key: 'a', action: 'closeLong', lots: 10, ttlMs: 9000 })
 
     expect(bench.engine.denied.get('CLOSE_EXCEEDS_POSITION')).toBe(1)
+  })
+})
+
+describe('[ORD5] in one-way mode', () => {
+  test('what others buy while the account is long is theirs, whatever waits for its order', () => {
+    const bench = new EngineBench({ foreignFills: 'adopt' }, 'one_way_mode').start()
+    bench.quote({ side: 'sell', ticks: 100_010, lots: 3 })
+    bench.accept(bench.grantBatch())
+    const fills = [bench.fill({ side: 'sell', ticks: 100_010, lots: 3 })]
+    read(bench, fills)
+    bench.price()
+    bench.quote({ side: 'buy', ticks: 99_990, lots: 4 })
+    const batch = bench.grantBatch()
+    fills.push(bench.fill({ lots: 4, orderId: `${batch.batchId}001` as Fill['orderId'] }))
+    read(bench, fills)
+    fills.push(bench.fill({ source: 'WEB', orderId: '77' as Fill['orderId'], lots: 2 }))
+    read(bench, fills)
+
+    bench.accept(batch)
+
+    expect(lotsOf(bench)).toEqual([1, 3])
   })
 })
 

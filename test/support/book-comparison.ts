@@ -7,6 +7,7 @@ import { decimal, sumDecimals } from '../../src/lib/decimal.ts'
 import { orderIdText, tradeIdText } from '../../src/simulator/core/order.ts'
 import {
   type ExchangeTruth,
+  isForeign,
   isOpenThere,
   type TrueFill,
   type TrueMoney,
@@ -22,7 +23,7 @@ export type Differences = readonly string[]
  * @param rememberedSince Unix ms: what was sent before may have been forgotten there.
  */
 export function compareFates(book: Book, orders: Iterable<TrueOrder>, rememberedSince = 0): Differences {
-  const ours = [...orders].filter(({ source }) => source === 'API')
+  const ours = [...orders].filter((order) => !isForeign(order))
   const there = Map.groupBy(ours, ({ clientOid }) => clientOid)
   return [
     ...[...there].flatMap(([clientOid, copies]) => compareFate(book, clientOid, copies)),

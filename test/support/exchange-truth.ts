@@ -14,6 +14,8 @@ export interface TrueOrder {
   readonly filledLots: number
   readonly status: 'pending' | 'live' | 'partially_filled' | 'filled' | 'cancelled'
   readonly cancelReason?: string
+  /** Unix ms. */
+  readonly createdAt: number
 }
 
 export interface TruePosition {
@@ -50,6 +52,8 @@ export class ExchangeTruth implements CoreStore {
   readonly orders = new Map<string, TrueOrder>()
   /** By sequence, every one that ever was. */
   readonly fills = new Map<string, TrueFill>()
+  /** The same, oldest first. */
+  readonly fillsInOrder: TrueFill[] = []
   /** By account and coin. */
   readonly money = new Map<string, TrueMoney>()
   /** The newest order of each name. */
@@ -112,11 +116,16 @@ export class ExchangeTruth implements CoreStore {
       else this.#positions.delete(id)
       return true
     }
-    if (table === 'fills' && row.json !== undefined) this.fills.set(id, JSON.parse(row.json) as TrueFill)
+    if (table === 'fills' && row.json !== undefined) this.#takeFill(id, JSON.parse(row.json) as TrueFill)
     if (table === 'accounts' && row.json !== undefined) {
       this.#takeAccount(JSON.parse(row.json) as StoredAccount)
     }
     return false
+  }
+
+  #takeFill(id: string, fill: TrueFill): void {
+    this.fills.set(id, fill)
+    this.fillsInOrder.push(fill)
   }
 
   #takeAccount({ uid, coins }: StoredAccount): void {
@@ -133,6 +142,15 @@ function copyOf<Row>({ entity, json }: StoredRow): Row | undefined {
 interface StoredAccount {
   readonly uid: string
   readonly coins: Readonly<Record<string, TrueMoney>>
+}
+
+/** How orders are named that are not ours: by hand, or by the exchange where nobody names them. */
+export const HAND_NAME = 'hand-'
+const FOREIGN_NAME = /^(hand-|SIM-)/
+
+/** Made by a person's hand or by the system, on our account. */
+export function isForeign({ source, clientOid }: TrueOrder): boolean {
+  return source === 'SYS' || FOREIGN_NAME.test(clientOid)
 }
 
 /** Whether it can still be filled. */

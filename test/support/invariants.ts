@@ -1,5 +1,6 @@
 import { watchFold, watchTwin } from './engine-invariants.ts'
 import { watchFences, watchSurvivorsBack } from './fence-invariants.ts'
+import { watchForeign } from './foreign-invariants.ts'
 import { watchRests, watchUrgency, watchWindows } from './limit-invariants.ts'
 import { watchLateCancels, watchPlaces } from './intent-invariants.ts'
 import {
@@ -32,6 +33,7 @@ export const INVARIANTS: readonly Invariant[] = [
   { id: 'ORD3', watch: watchUnknown },
   { id: 'ORD4', watch: watchPatience },
   { id: 'ORD5', watch: watchTruth },
+  { id: 'ORD5', watch: watchForeign },
   { id: 'ORD6', watch: watchBatches },
   { id: 'ORD7', watch: watchStaleness },
   { id: 'ORD8', watch: watchSurvivors },

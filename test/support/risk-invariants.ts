@@ -1,10 +1,14 @@
+import { toTradeId } from '../../src/domain/ids.ts'
 import { type Order } from '../../src/domain/order.ts'
 import { isClosing } from '../../src/domain/order-action.ts'
 import { type Book, holdingOf } from '../../src/engine/book.ts'
+import { isForeign, type TrueFill } from './exchange-truth.ts'
+import { createExcuses, foreignFills, unanswered } from './foreign-invariants.ts'
 import { KnownPrices } from './known-prices.ts'
+import { tradeIdText } from '../../src/simulator/core/order.ts'
 import { bodyOf, type World, type WorldWatcher, violate } from './world.ts'
 
-/** At every instant the exchange's position and everything that rests stay within the strategies' limits. */
+/** At every instant what the strategies hold there and everything of theirs that rests stays within their limits. */
 export function watchWorstCase(world: World): WorldWatcher {
   const limits = new Map<string, number>()
   for (const { limits: bySymbol } of world.settings.strategies.values()) {
@@ -13,19 +17,21 @@ export function watchWorstCase(world: World): WorldWatcher {
     }
   }
   const { truth } = world.exchange
+  const excusesOf = createExcuses(world)
   const check = () => {
     for (const [symbol, limit] of limits) {
-      const long = truth.lotsOf(symbol, 'long')
-      const short = truth.lotsOf(symbol, 'short')
+      const { longLots: long, shortLots: short } = world.shares.ownOf(symbol)
       let [buying, selling] = [0, 0]
       for (const order of truth.open) {
-        if (order.symbol !== symbol || order.reduceOnly || order.action === 'close') continue
+        if (order.symbol !== symbol || isForeign(order) || order.reduceOnly || order.action === 'close')
+          continue
         if (order.direction === 'buy') buying += order.lots - order.filledLots
         else selling += order.lots - order.filledLots
       }
       const isOneWay = world.plan.positionMode === 'one_way_mode'
-      const worstLong = long + buying - (isOneWay ? short : 0)
-      const worstShort = short + selling - (isOneWay ? long : 0)
+      const excused = isOneWay ? excusesOf(symbol) : { buy: 0, sell: 0 }
+      const worstLong = long + buying - (isOneWay ? short : 0) - excused.buy
+      const worstShort = short + selling - (isOneWay ? long : 0) - excused.sell
       const worst = Math.max(worstLong, worstShort)
       if (worst > limit)
         violate(
@@ -53,9 +59,16 @@ export function watchGross(world: World): WorldWatcher {
   // What the account is worth at absurd prices says nothing.
   if (limits.grossNotionalMax >= GROSS_NEVER_REACHED || world.plan.faults.tickerAbsurd) return {}
   const known = new KnownPrices()
+  /** By batch, the fills of others that were known when it was formed. */
+  const seen = new Map<number, ReadonlySet<TrueFill>>()
   return {
     onBirth: () => known.forget(),
-    afterStep: (event, _, now) => known.note(event, now),
+    afterStep(event, effects, now) {
+      known.note(event, now)
+      for (const effect of effects) {
+        if (effect.kind === 'sendBatch') seen.set(effect.batch.batchId, seenFills(world))
+      }
+    },
     onWrite(batch) {
       const adding = { buy: 0, sell: 0 }
       const { truth } = world.exchange
@@ -65,29 +78,38 @@ export function watchGross(world: World): WorldWatcher {
         adding[side] += Number(size)
       }
       if (adding.buy + adding.sell === 0) return
-      let gross = 0
-      for (const symbol of world.plan.symbols) {
-        const price = known.tickers?.read(symbol, 'askPr') || 0
-        gross += price * worstSize(world, symbol, symbol === batch.symbol ? adding : { buy: 0, sell: 0 })
+      const grossWith = (added: Adding['adding']): number => {
+        let gross = 0
+        for (const symbol of world.plan.symbols) {
+          const price = known.tickers?.read(symbol, 'askPr') || 0
+          const own = symbol === batch.symbol ? added : { buy: 0, sell: 0 }
+          gross += price * worstSize(world, symbol, { adding: own, seen: seen.get(batch.batchId) })
+        }
+        return gross
       }
-      if (gross <= limits.grossNotionalMax * PRICE_TOLERANCE) return
+      const gross = grossWith(adding)
+      // What others opened may be too much already: then nothing may make it more.
+      if (gross <= limits.grossNotionalMax * PRICE_TOLERANCE || gross <= grossWith({ buy: 0, sell: 0 }))
+        return
       violate(world, 'RSK1', `the account could reach ${gross.toFixed(2)}, limit ${limits.grossNotionalMax}`)
     },
   }
 }
 
+interface Adding {
+  readonly adding: { readonly buy: number; readonly sell: number }
+  readonly seen: ReadonlySet<TrueFill> | undefined
+}
+
 /** In the base coin: the larger way of a net position, both legs where there are two. */
-function worstSize(
-  { exchange, plan, settings }: World,
-  symbol: string,
-  adding: { readonly buy: number; readonly sell: number },
-): number {
+function worstSize(world: World, symbol: string, { adding, seen }: Adding): number {
+  const { exchange, plan, settings } = world
   const lot = settings.instruments.get(symbol)?.lot
   if (!lot) return 0
-  const worst = { buy: exchange.truth.lotsOf(symbol, 'long'), sell: exchange.truth.lotsOf(symbol, 'short') }
-  const held = { ...worst }
+  const held = heldKnowably(world, symbol, seen)
+  const worst = { ...held }
   for (const order of exchange.truth.open) {
-    if (order.symbol !== symbol || order.reduceOnly || order.action === 'close') continue
+    if (order.symbol !== symbol || isForeign(order) || order.reduceOnly || order.action === 'close') continue
     worst[order.direction] += order.lots - order.filledLots
   }
   const size = (lots: number): number => (lots * lot.units) / lot.scale
@@ -96,12 +118,33 @@ function worstSize(
   return Math.max(long - size(held.sell), short - size(held.buy))
 }
 
+/** In lots: what is there, but for the fills of others that nobody can have known of. */
+function heldKnowably(world: World, symbol: string, seen: Adding['seen']): { buy: number; sell: number } {
+  const { exchange, plan } = world
+  const held = { buy: exchange.truth.lotsOf(symbol, 'long'), sell: exchange.truth.lotsOf(symbol, 'short') }
+  for (const fill of foreignFills(world, symbol)) {
+    const order = exchange.truth.orders.get(String(fill.orderSequence))
+    if (!order || seen?.has(fill)) continue
+    if (plan.positionMode === 'one_way_mode') held[order.direction] -= fill.lots
+    else held[order.slot === 'long' ? 'buy' : 'sell'] += order.action === 'open' ? -fill.lots : fill.lots
+  }
+  if (plan.positionMode === 'hedge_mode') return held
+  const net = held.buy - held.sell
+  return { buy: Math.max(0, net), sell: Math.max(0, -net) }
+}
+
+function seenFills(world: World): ReadonlySet<TrueFill> {
+  const trades = world.shell.engine?.book.trades
+  const fills = world.plan.symbols.flatMap((symbol) => foreignFills(world, symbol))
+  return new Set(fills.filter(({ sequence }) => trades?.has(toTradeId(tradeIdText(sequence)))))
+}
+
 /** While halted nothing that adds risk leaves. */
 export function watchHalts(world: World): WorldWatcher {
   return {
     onWrite(batch) {
       const { book } = world.shell.engine ?? {}
-      const halted = book?.halts.get('*') ?? book?.halts.get(batch.symbol)
+      const halted = haltOf(world, batch.symbol)
       if (!book || halted === undefined) return
       for (const clientOid of batch.clientOids) {
         const terms = book.orders.get(clientOid)?.terms
@@ -115,17 +158,41 @@ export function watchHalts(world: World): WorldWatcher {
   }
 }
 
+/** By the journal, whatever the book remembers of it. */
+function haltOf(world: World, symbol: string): string | undefined {
+  const { halted } = world.facts
+  if (unanswered(world, symbol).length > 0) return 'a fill that is not ours, and was not answered'
+  return (halted.get('*') ?? halted.get(symbol))?.reason
+}
+
 /** A stop comes to a clean end; flatten ends flat. */
 export function watchStop(world: World): WorldWatcher {
   return {
     atEnd() {
       if (world.violations.length > 0) return
+      if (isHeldAgainst(world)) return
       if (world.facts.stoppedClean !== true) violate(world, 'RSK3', `stop ended ${world.facts.stoppedClean}`)
-      const held = [...world.exchange.truth.positions].filter(({ lots }) => lots > 0)
+      const held = world.plan.symbols.flatMap((symbol) => {
+        const { longLots, shortLots } = world.shares.ownOf(symbol)
+        return longLots + shortLots > 0 ? [{ symbol, longLots, shortLots }] : []
+      })
       if (world.plan.stop === 'flatten' && held.length > 0)
         violate(world, 'RSK3', `not flat: ${JSON.stringify(held)}`)
     },
   }
+}
+
+/**
+ * Where others hold against the strategies, what closes theirs would add to the account's: a flatten that the
+ * gross limit forbids cannot end, and says so.
+ */
+function isHeldAgainst({ plan, shell, shares, exchange: { truth } }: World): boolean {
+  if (plan.stop !== 'flatten' || plan.positionMode !== 'one_way_mode') return false
+  if ((shell.engine?.denied.get('GROSS_NOTIONAL_LIMIT') ?? 0) === 0) return false
+  return plan.symbols.some((symbol) => {
+    const own = shares.ownOf(symbol)
+    return own.longLots > truth.lotsOf(symbol, 'long') || own.shortLots > truth.lotsOf(symbol, 'short')
+  })
 }
 
 /** When a close leaves, what the strategy's closes could close is no more than it holds. */
@@ -159,8 +226,12 @@ export function watchKill(world: World): WorldWatcher {
   let isClean = false
   const lookForOrders = (): void => {
     if (!isClean) return
-    for (const { clientOid } of exchange.truth.open)
+    for (const order of exchange.truth.open) {
+      const { clientOid, createdAt } = order
+      // What others place meanwhile is theirs, and not under our switch.
+      if (isForeign(order) && createdAt >= (facts.killedAt ?? 0)) continue
       violate(world, 'RSK3', `${clientOid} rests after a clean kill`)
+    }
   }
   return {
     onWrite(batch) {

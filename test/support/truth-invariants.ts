@@ -11,7 +11,6 @@ export function watchTruth(world: World): WorldWatcher {
       if (record.kind === 'adopt') violate(world, 'ORD5', `adopted ${JSON.stringify(record)}`)
       if (record.kind === 'foreign')
         violate(world, 'ORD5', `called our own fills foreign ${JSON.stringify(record)}`)
-      if (record.kind === 'halt') violate(world, 'ORD5', `halted without need: ${record.reason}`)
     },
     atEnd() {
       const { book } = world.shell.engine ?? {}
@@ -37,11 +36,10 @@ function checkFills(world: World, book: Book): void {
   if (counted !== fills.length) violate(world, 'ORD5', `${counted} fills counted of ${fills.length}`)
 }
 
-/** What the strategies hold together is what the account does. */
+/** What the strategies hold together is what the account does, less what is nobody's. */
 function checkHoldings(world: World, book: Book): void {
-  const { truth } = world.exchange
   for (const symbol of world.plan.symbols) {
-    const there = { longLots: truth.lotsOf(symbol, 'long'), shortLots: truth.lotsOf(symbol, 'short') }
+    const there = world.shares.ownOf(symbol)
     const own = { longLots: 0, shortLots: 0 }
     for (const id of world.settings.strategies.keys()) {
       const { longLots, shortLots } = holdingOf(book, id, symbol)
@@ -54,7 +52,7 @@ function checkHoldings(world: World, book: Book): void {
       violate(
         world,
         'ORD5',
-        `${symbol} holds ${JSON.stringify(there)}, the strategies ${JSON.stringify(own)}`,
+        `${symbol}: of what is there ${JSON.stringify(there)} is theirs, the strategies hold ${JSON.stringify(own)}`,
       )
     }
   }

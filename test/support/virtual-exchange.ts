@@ -14,6 +14,7 @@ import { cancelInPart } from './cancel-faults.ts'
 import { blurCancel, blurItems, splitItems } from './item-faults.ts'
 import { spoilTicker } from './ticker-faults.ts'
 import { ExchangeTruth } from './exchange-truth.ts'
+import { showHands } from './hand-fills.ts'
 import { VirtualMarket } from './virtual-market.ts'
 import { type VirtualFaults } from './virtual-faults.ts'
 import { type VirtualTime } from './virtual-time.ts'
@@ -45,7 +46,8 @@ export interface PlacedBatch {
 
 const PRODUCT_TYPE = 'USDT-FUTURES'
 const MARGIN_COIN = 'USDT'
-const UID = '1'
+/** The one account. */
+export const UID = '1'
 /** A mistake that is heard twice with no truth between is believed, so it happens no sooner again, ms. */
 const EMPTY_AGAIN_MS = 30_000
 
@@ -146,7 +148,8 @@ export class VirtualExchange {
   }
 
   fillsPage(query: { readonly startTime: string; readonly limit: string; readonly idLessThan?: string }) {
-    return this.core.orderFills({ uid: UID }, { productType: PRODUCT_TYPE, ...query }, this.now)
+    const reply = this.core.orderFills({ uid: UID }, { productType: PRODUCT_TYPE, ...query }, this.now)
+    return showHands(reply, this.truth)
   }
 
   position(symbol: string): Reply<WirePosition[] | null> {

@@ -55,8 +55,13 @@ export const FAULTS = {
   terminated: 'the process is told to stop, and started again',
   killed: 'the kill switch is thrown, and released once all is clean',
   killedAtSend: 'the kill switch is thrown right before a batch leaves',
+  liquidated: 'the exchange cancels our orders and closes positions of ours',
+  deleveraged: 'the exchange closes a part of a position of ours',
+  tradedByHand: 'somebody trades by hand on our account',
+  orderByHand: 'somebody places an order by hand on our account, which rests for a while',
   death: 'the process dies at some effect',
   deathAtSend: 'the process dies right before or after a call leaves',
+  deathAtHalt: 'the process dies around the halt of an instrument',
   deathInRecovery: 'the process dies at one of its first effects',
 } as const satisfies Record<string, string>
 

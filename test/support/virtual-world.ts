@@ -10,6 +10,8 @@ import { passCalm } from './calm.ts'
 import { INVARIANTS } from './invariants.ts'
 import { type Invariant, type Violation, type World, type WorldWatcher } from './world.ts'
 import { WorldTrace } from './world-trace.ts'
+import { AccountShares } from './account-shares.ts'
+import { meddle, releaseHalts } from './foreign-hands.ts'
 import { type FaultKind, type StruckFault, VirtualFaults } from './virtual-faults.ts'
 import { VirtualExchange } from './virtual-exchange.ts'
 import { VirtualNetwork } from './virtual-network.ts'
@@ -36,6 +38,8 @@ const DEATH_GRID_MS = 250
 const AIMED_EFFECTS_MAX = 60
 /** One that is aimed at a call: right before it, right after it, or while it is on its way. */
 const SEND_EFFECTS_MAX = 8
+/** And one that is aimed at a halt: at the record before it, or soon after. */
+const HALT_EFFECTS_MAX = 4
 const RECOVERY_EFFECTS_MAX = 40
 const LONG_DOWN_MS = 8000
 /** How long a process stands still, how far a clock is set, how long a disk is full, ms. */
@@ -90,6 +94,7 @@ export function runWorld(plan: WorldPlan, extra: readonly Invariant['watch'][] =
   })
   const settings = buildSettings(plan, exchange.instruments)
   const watchers: ShellWatcher[] = []
+  const facts = createFacts()
   const shell = new VirtualShell({
     time,
     exchange,
@@ -120,13 +125,20 @@ export function runWorld(plan: WorldPlan, extra: readonly Invariant['watch'][] =
     network,
     faults,
     violations: [],
-    facts: createFacts(),
+    shares: new AccountShares({
+      truth: exchange.truth,
+      isOneWay: plan.positionMode === 'one_way_mode',
+      strategyOf: facts.strategyOf,
+    }),
+    facts,
   }
   const trace = new WorldTrace(world)
   watchers.push(trace, noteFacts(world), ...INVARIANTS.map((invariant) => invariant.watch(world)))
   watchers.push(...extra.map((watch) => watch(world)))
   watchers.push(restarter(world, faults), operate(world, faults))
   trouble(world, faults)
+  meddle(world)
+  releaseHalts(world)
   try {
     runPhases(world, faults)
     for (const watcher of watchers) (watcher as WorldWatcher).atEnd?.()
@@ -154,6 +166,9 @@ export function runWorld(plan: WorldPlan, extra: readonly Invariant['watch'][] =
 
 function createFacts(): World['facts'] {
   return {
+    strategyOf: new Map(),
+    halted: new Map(),
+    answered: new Set(),
     records: [],
     withdrawn: new Set(),
     isStopping: false,
@@ -241,6 +256,10 @@ function restarter({ time, shell, facts }: World, faults: VirtualFaults): ShellW
       if (call && faults.strikes('deathAtSend', call.kind)) {
         shell.dieAfter(effects.indexOf(call) + faults.severity(0, SEND_EFFECTS_MAX))
       }
+      const halt = effects.findIndex((effect) => effect.kind === 'record' && effect.record.kind === 'halt')
+      if (halt >= 0 && faults.strikes('deathAtHalt', 'halt')) {
+        shell.dieAfter(halt + faults.severity(-1, HALT_EFFECTS_MAX))
+      }
     },
     onDeath: startAgain,
     onStopped: () => {
@@ -276,10 +295,14 @@ function createStrategy(seed: string, { id, kind, size, decisions }: StrategyPla
 }
 
 /** Keeps what later looks need. */
-function noteFacts({ facts }: World): ShellWatcher {
+function noteFacts({ facts, time }: World): ShellWatcher {
   return {
     onRecord: (record) => {
       facts.records.push(record)
+      if (record.kind === 'halt') facts.halted.set(record.symbol, { reason: record.reason, at: time.now })
+      if (record.kind === 'resume') facts.halted.delete(record.symbol)
+      if (record.kind === 'send')
+        for (const { clientOid, strategyId } of record.orders) facts.strategyOf.set(clientOid, strategyId)
       if (record.kind === 'decision') for (const id of record.withdrawn ?? []) facts.withdrawn.add(id)
     },
     onStopped: (clean) => {
@@ -332,7 +355,7 @@ function buildSettings(plan: WorldPlan, listed: readonly ListedInstrument[]): En
       crossedToleranceMs: 1500,
       stopTimeoutMs: 30_000,
     },
-    foreignFills: 'halt',
+    foreignFills: plan.foreignFills,
     onRestart: plan.onRestart,
   }
 }

@@ -54,6 +54,8 @@ export const worldPlanSchema = z.strictObject({
   isExclusive: z.boolean().default(false),
   /** Most orders in one batch. */
   batchOrdersMax: z.int().default(50),
+  /** What a fill that is not ours does to trading. */
+  foreignFills: z.enum(['halt', 'adopt']).default('halt'),
   /** What the account may hold and have open in all, quote coin. */
   grossNotionalMax: z.number().default(5_000_000),
 })
@@ -99,6 +101,7 @@ export function planWorld(seed: string): WorldPlan {
     hasTwin: part('hasTwin').integer(100) === 0,
     isExclusive: part('isExclusive').integer(2) === 0,
     batchOrdersMax: pick(part('batchOrdersMax'), [50, 50, 50, 4]),
+    foreignFills: pick(part('foreignFills'), ['halt', 'adopt'] as const),
     grossNotionalMax: pick(part('grossNotionalMax'), [5_000_000, 5_000_000, 600]),
   }
 }
@@ -145,6 +148,7 @@ const RATES: { readonly [Fault in FaultKind]?: readonly number[] } = {
   cancelLate: [0.1, 0.3, 0.6],
   death: [0.005, 0.015, 0.04],
   deathAtSend: [0.02, 0.1],
+  deathAtHalt: [0.3, 0.8],
   deathInRecovery: [0.3, 0.6],
   slowSync: [0.005, 0.02],
   diskFull: [0.005, 0.01],
@@ -164,6 +168,10 @@ const RATES: { readonly [Fault in FaultKind]?: readonly number[] } = {
   outage: [0.0005, 0.002],
   rateStorm: [0.001, 0.005],
   timeWrong: [0.001, 0.005],
+  liquidated: [0.01, 0.03],
+  deleveraged: [0.01, 0.05],
+  tradedByHand: [0.01, 0.05],
+  orderByHand: [0.01, 0.05],
 }
 
 function pick<Value>(random: Random, values: readonly Value[]): Value {

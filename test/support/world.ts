@@ -3,6 +3,7 @@ import { type JournalRecord } from '../../src/domain/record.ts'
 import { type OutgoingBatch } from '../../src/engine/effect.ts'
 import { type EngineSettings } from '../../src/engine/settings.ts'
 import { type BatchPlaceRequest } from '../../src/protocol/futures/batch-place-order.ts'
+import { type AccountShares } from './account-shares.ts'
 import { type VirtualExchange } from './virtual-exchange.ts'
 import { type VirtualFaults } from './virtual-faults.ts'
 import { type VirtualNetwork } from './virtual-network.ts'
@@ -28,7 +29,15 @@ export interface World {
   readonly network: VirtualNetwork
   readonly faults: VirtualFaults
   readonly violations: Violation[]
+  /** Whose what the account holds is. */
+  readonly shares: AccountShares
   readonly facts: {
+    /** By clientOid, whose order it is. */
+    readonly strategyOf: Map<string, string>
+    /** By instrument, or `*`: what is halted, as the journal has it, and since when (Unix ms, exchange clock). */
+    readonly halted: Map<string, { readonly reason: string; readonly at: number }>
+    /** Fills of others on whose account an instrument was halted, by tradeId. */
+    readonly answered: Set<string>
     /** Everything that was ever recorded, lost or not. */
     readonly records: JournalRecord[]
     /** Orders that their strategies do not want any more. */

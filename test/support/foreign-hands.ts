@@ -1,0 +1,136 @@
+import { createRandom, type Random } from '../../src/lib/random.ts'
+import { orderIdText } from '../../src/simulator/core/order.ts'
+import { accountOf, type CoreState, symbolOf } from '../../src/simulator/core/core-state.ts'
+import { priceText, sizeText } from '../../src/simulator/core/instruments.ts'
+import { cancelOrder } from '../../src/simulator/core/order-life.ts'
+import { type Position } from '../../src/simulator/core/position.ts'
+import { closePosition } from '../../src/simulator/core/system-close.ts'
+import { HAND_NAME } from './exchange-truth.ts'
+import { UID } from './virtual-exchange.ts'
+import { type FaultKind } from './virtual-faults.ts'
+import { type World } from './world.ts'
+
+/** Each of them is drawn at every moment of this grid, ms. */
+const GRID_MS = 250
+/** So long an order by hand rests at most, ms. */
+const RESTING_MS = [300, 6000] as const
+const HAND_LOTS_MAX = 8
+/** How long the operator looks at what was halted. */
+const LOOKED_AT_MS = 900
+
+type Deed = (world: World, random: Random) => void
+
+const DEEDS: { readonly [Fault in FaultKind]?: Deed } = {
+  liquidated: liquidate,
+  deleveraged: deleverage,
+  tradedByHand: (world, random) => placeByHand(world, random, 'market'),
+  orderByHand: (world, random) => placeByHand(world, random, 'limit'),
+}
+
+/** What others do to our account, once it has been looked at for the first time: before that it is how it was. */
+export function meddle(world: World): void {
+  const { time, faults, facts, plan } = world
+  const deeds = (Object.keys(DEEDS) as FaultKind[]).filter((fault) => (plan.faults[fault] ?? 0) > 0)
+  const scripted = new Set(plan.script?.map(({ fault }) => fault))
+  for (const fault of scripted) if (DEEDS[fault] && !deeds.includes(fault)) deeds.push(fault)
+  if (deeds.length === 0) return
+  const beganAt = time.now
+  const look = (): void => {
+    if (!faults.isOn) return
+    const n = Math.floor((time.now - beganAt) / GRID_MS)
+    for (const fault of deeds) {
+      if (facts.records.length === 0 || !faults.strikes(fault, 'account', n)) continue
+      DEEDS[fault]?.(world, createRandom(faults.severity(0, 2 ** 30)))
+    }
+    time.after(GRID_MS, look)
+  }
+  time.after(GRID_MS, look)
+}
+
+/** The operator, who looks at a halted instrument for a while and releases it. */
+export function releaseHalts({ time, shell, facts, faults }: World): void {
+  const look = (): void => {
+    for (const [symbol, { at }] of facts.halted) {
+      if (time.now - at < LOOKED_AT_MS) continue
+      shell.dispatch({
+        kind: 'commanded',
+        command: { kind: 'resume', symbol, reason: 'looked at', by: 'world' },
+      })
+    }
+    if (faults.isOn || facts.halted.size > 0) time.after(GRID_MS, look)
+  }
+  time.after(GRID_MS, look)
+}
+
+/** The account is in need: what rests is cancelled, without a word, and its positions are closed. */
+function liquidate({ exchange }: World, random: Random): void {
+  exchange.core.carryOut(exchange.now, (state) => {
+    const { openOrders, positions } = accountOf(state, UID)
+    if (positions.size === 0) return
+    for (const order of [...openOrders.values()]) cancelOrder(state, order, 'liquidation')
+    const count = 1 + random.integer(positions.size)
+    for (const position of [...positions.values()].slice(0, count)) close(state, position, 'burst')
+  })
+}
+
+/** A part of a position is closed against somebody who could not be liquidated; what rests stays. */
+function deleverage({ exchange }: World, random: Random): void {
+  exchange.core.carryOut(exchange.now, (state) => {
+    const positions = [...accountOf(state, UID).positions.values()]
+    if (positions.length === 0) return
+    const position = positions[random.integer(positions.length)]
+    if (position) close(state, { ...position, lots: 1 + random.integer(position.lots) }, 'reduce')
+  })
+}
+
+function close(state: CoreState, position: Position, how: 'burst' | 'reduce'): void {
+  closePosition(state, position, `${how}_close_${position.holdSide}`)
+}
+
+/** With the app's own name for it, or without any. One that rests is taken away after a while. */
+function placeByHand({ exchange, plan, time }: World, random: Random, orderType: 'market' | 'limit'): void {
+  const symbol = plan.symbols[random.integer(plan.symbols.length)] ?? ''
+  const side = random.integer(2) === 0 ? 'buy' : 'sell'
+  const tradeSide = random.integer(2) === 0 ? 'open' : 'close'
+  const lots = 1 + random.integer(HAND_LOTS_MAX)
+  const name = random.integer(2) === 0 ? { clientOid: `${HAND_NAME}${random.integer(2 ** 30)}` } : {}
+  const { size, price } = exchange.core.carryOut(exchange.now, (state) => {
+    const { instrument, bidTicks, askTicks } = symbolOf(state, symbol)
+    const buys = (side === 'buy') === (plan.positionMode === 'one_way_mode' || tradeSide === 'open')
+    const away = random.integer(12)
+    const ticks = buys ? bidTicks - away : askTicks + away
+    return { size: sizeText(instrument, lots), price: priceText(instrument, ticks) }
+  })
+  const reply = exchange.core.batchPlaceOrder(
+    { uid: UID },
+    {
+      symbol,
+      productType: 'USDT-FUTURES',
+      marginMode: 'crossed',
+      marginCoin: 'USDT',
+      orderList: [
+        {
+          side,
+          size,
+          orderType,
+          ...(plan.positionMode === 'hedge_mode' ? { tradeSide } : {}),
+          ...(orderType === 'limit' ? { price, force: 'gtc' as const } : {}),
+          ...name,
+        },
+      ],
+    },
+    exchange.now,
+  )
+  const [order] = reply.ok ? reply.data.successList : []
+  if (orderType === 'market' || !order?.orderId) return
+  const { orderId } = order
+  time.after(RESTING_MS[0] + random.integer(RESTING_MS[1] - RESTING_MS[0]), () => takeAway(exchange, orderId))
+}
+
+function takeAway(exchange: World['exchange'], orderId: string): void {
+  exchange.core.carryOut(exchange.now, (state) => {
+    for (const order of accountOf(state, UID).openOrders.values()) {
+      if (orderIdText(order.sequence) === orderId) return cancelOrder(state, order, 'user')
+    }
+  })
+}
