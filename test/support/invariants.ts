@@ -20,8 +20,9 @@ import {
   watchStop,
   watchWorstCase,
 } from './risk-invariants.ts'
+import { watchDebts, watchDeciding } from './live-invariants.ts'
 import { watchRetreat } from './retreat-invariants.ts'
-import { watchGhosts, watchLadders } from './standing-invariants.ts'
+import { watchGhosts } from './standing-invariants.ts'
 import { watchWire, watchWishes } from './wire-invariants.ts'
 import { watchMoney, watchTruth } from './truth-invariants.ts'
 import { type Invariant } from './world.ts'
@@ -47,7 +48,8 @@ export const INVARIANTS: readonly Invariant[] = [
   { id: 'ORD8', watch: watchGhosts },
   { id: 'I9', watch: watchWire },
   { id: 'I13', watch: watchWishes },
-  { id: 'LIVE', watch: watchLadders },
+  { id: 'LIVE', watch: watchDebts },
+  { id: 'LIVE', watch: watchDeciding },
   { id: 'RSK1', watch: watchWorstCase },
   { id: 'RSK1', watch: watchGross },
   { id: 'RSK2', watch: watchHalts },

@@ -1,0 +1,75 @@
+import { type JournalRecord } from '../../src/domain/record.ts'
+import { tradesAs } from '../../src/domain/order-action.ts'
+import { type Book, holdingOf, pairKey } from '../../src/engine/book.ts'
+
+/**
+ * What the daemon still owes a strategy on an instrument: a rung that is missing, one that nobody wants and that
+ * rests, a target that is not reached, an order placed by name that has not left.
+ */
+export interface Debt {
+  readonly kind: 'missing' | 'extra' | 'target' | 'place'
+  readonly strategyId: string
+  readonly symbol: string
+}
+
+/** A debt that was there at two looks is the same debt when its name is. */
+export function nameDebt({ kind, strategyId, symbol }: Debt): string {
+  return `${kind} ${pairKey(strategyId, symbol)}`
+}
+
+/** Everything that is owed now. */
+export function debtsOf(book: Book): Debt[] {
+  const debts: Debt[] = []
+  for (const [pair, levels] of book.quotes) {
+    const standing = rungsOf(book, pair)
+    const wanted = new Set(levels.map(({ side, ticks }) => `${side} ${ticks}`))
+    if ([...wanted].some((rung) => !standing.has(rung))) debts.push({ kind: 'missing', ...split(pair) })
+    if ([...standing].some((rung) => !wanted.has(rung))) debts.push({ kind: 'extra', ...split(pair) })
+  }
+  for (const [pair, target] of book.targets) {
+    if (!isReached(book, pair, target)) debts.push({ kind: 'target', ...split(pair) })
+  }
+  for (const { strategyId, symbol, key } of book.places.values()) {
+    const last = book.keys.get(pairKey(strategyId, key))
+    const isOut = last !== undefined && book.open.get(symbol)?.has(last.clientOid)
+    if (!isOut) debts.push({ kind: 'place', strategyId, symbol })
+  }
+  return debts
+}
+
+/** The debts that a record pays, or that it shows to be worked on: a cancel-all takes every rung that is too many. */
+export function paidBy(record: JournalRecord, strategyIds: readonly string[]): Debt[] {
+  if (record.kind === 'send') {
+    return record.orders.flatMap(({ strategyId, symbol, purpose }): Debt[] => {
+      if (purpose === 'quote') return [{ kind: 'missing', strategyId, symbol }]
+      return purpose === 'flatten' ? [] : [{ kind: purpose, strategyId, symbol }]
+    })
+  }
+  if (record.kind !== 'cancel') return []
+  return record.symbols.flatMap((symbol) =>
+    strategyIds.map((strategyId): Debt => ({ kind: 'extra', strategyId, symbol })),
+  )
+}
+
+function split(pair: string): Pick<Debt, 'strategyId' | 'symbol'> {
+  const at = pair.indexOf('|')
+  return { strategyId: pair.slice(0, at), symbol: pair.slice(at + 1) }
+}
+
+/** The rungs that rest, or are on their way. */
+function rungsOf(book: Book, pair: string): ReadonlySet<string> {
+  const { strategyId, symbol } = split(pair)
+  const rungs = new Set<string>()
+  for (const { terms, state } of book.open.get(symbol)?.values() ?? []) {
+    if (terms.strategyId !== strategyId || terms.purpose !== 'quote') continue
+    if (state === 'live' || state === 'sent') rungs.add(`${tradesAs(terms.action)} ${terms.ticks}`)
+  }
+  return rungs
+}
+
+function isReached(book: Book, pair: string, target: number): boolean {
+  const { strategyId, symbol } = split(pair)
+  const { longLots, shortLots } = holdingOf(book, strategyId, symbol)
+  if (book.positionMode === 'one_way_mode') return longLots - shortLots === target
+  return longLots === Math.max(0, target) && shortLots === Math.max(0, -target)
+}

@@ -1,0 +1,83 @@
+import { type Book, pairKey } from '../../src/engine/book.ts'
+import { type Debt, debtsOf, nameDebt, paidBy } from './debts.ts'
+import { type World, type WorldWatcher, violate } from './world.ts'
+
+/** The looks are this many steps of time apart: half a second. */
+const LOOK_EVERY = 5
+/** Something may be owed so long, nobody having said why. */
+const OWED_MS = 8000
+/** Refused so often in a row, a wish waits longer than the rest of a world. */
+const REFUSALS_MAX = 6
+/** What makes the limiter rest for longer than the calm after the faults. */
+const RATE_FAULTS = ['rateLimited', 'rateLimitedAfter', 'rateStorm'] as const
+
+/** Once nothing goes wrong any more, strategies get what they want, or somebody has said why they do not. */
+export function watchDebts(world: World): WorldWatcher {
+  if (RATE_FAULTS.some((fault) => (world.plan.faults[fault] ?? 0) > 0)) return {}
+  const owedSince = new Map<string, number>()
+  const refusals = new Map<string, number>()
+  const strategyIds = world.plan.strategies.map(({ id }) => id)
+  let [looks, denied] = [0, 0]
+  return {
+    onBirth: () => owedSince.clear(),
+    onRecord(record) {
+      for (const debt of paidBy(record, strategyIds)) owedSince.delete(nameDebt(debt))
+      if (record.kind !== 'outcome') return
+      for (const { clientOid, outcome } of record.items) {
+        const terms = world.shell.engine?.book.orders.get(clientOid)?.terms
+        if (!terms) continue
+        const pair = pairKey(terms.strategyId, terms.symbol)
+        refusals.set(pair, outcome === 'rejected' ? (refusals.get(pair) ?? 0) + 1 : 0)
+      }
+    },
+    afterStep(event) {
+      const { engine } = world.shell
+      if (event.kind !== 'timePassed' || ++looks % LOOK_EVERY !== 0) return
+      if (!world.facts.isCalm || world.facts.isStopping || engine?.mode !== 'running') {
+        return owedSince.clear()
+      }
+      const deniedNow = [...engine.denied.values()].reduce((sum, count) => sum + count, 0)
+      if (deniedNow !== denied) owedSince.clear()
+      denied = deniedNow
+      const isExcused = ({ strategyId, symbol }: Debt): boolean =>
+        (refusals.get(pairKey(strategyId, symbol)) ?? 0) >= REFUSALS_MAX || isHalted(engine.book, symbol)
+      const debts = debtsOf(engine.book).filter((debt) => !isExcused(debt))
+      const names = new Set(debts.map(nameDebt))
+      for (const name of owedSince.keys()) if (!names.has(name)) owedSince.delete(name)
+      for (const name of names) {
+        const since = owedSince.get(name) ?? world.time.now
+        owedSince.set(name, since)
+        if (world.time.now - since > OWED_MS) violate(world, 'LIVE', `${name} is owed since ${since}`)
+      }
+    },
+  }
+}
+
+function isHalted({ halts }: Book, symbol: string): boolean {
+  return halts.has('*') || halts.has(symbol)
+}
+
+/** Prices that are this much older than the last decision on them were shown to nobody. */
+const UNDECIDED_MS = 2000
+
+/** Once nothing goes wrong any more, every strategy is asked again and again: a daemon that runs is not idle (I15). */
+export function watchDeciding(world: World): WorldWatcher {
+  const askedAt = new Map<string, number>()
+  return {
+    onBirth: () => askedAt.clear(),
+    afterStep(event, effects) {
+      if (event.kind !== 'snapshotTaken') return
+      if (!world.facts.isCalm || world.facts.isStopping || world.shell.engine?.mode !== 'running') {
+        return askedAt.clear()
+      }
+      for (const effect of effects) {
+        if (effect.kind === 'decide') askedAt.set(effect.strategyId, world.time.now)
+      }
+      for (const { id } of world.plan.strategies) {
+        const at = askedAt.get(id) ?? world.time.now
+        askedAt.set(id, at)
+        if (world.time.now - at > UNDECIDED_MS) violate(world, 'LIVE', `${id} is not asked since ${at}`)
+      }
+    },
+  }
+}
