@@ -5,7 +5,7 @@ import { type Order } from '../domain/order.ts'
 import { applyToHolding } from '../domain/position.ts'
 import { decimal } from '../lib/decimal.ts'
 import { accountHoldingOf, type Book, holdingOf, NO_MONEY, pairKey, storeOrder } from './book.ts'
-import { giveOrphans, holdOrphan, orphanKey, takeFromHolders } from './holders.ts'
+import { giveOrphans, holdOrphan, orphanKey, storeHolding, takeFromHolders } from './holders.ts'
 
 /** The owner under which the book keeps what no strategy's order explains. */
 const NOBODY = ''
@@ -58,7 +58,7 @@ function bindFill(book: Book, order: Order, fill: Fill): void {
   const { strategyId, symbol } = order.terms
   countFill(book, order, fill)
   const holding = applyToHolding(book.positionMode, holdingOf(book, strategyId, symbol), fill)
-  book.holdings.set(pairKey(strategyId, symbol), holding)
+  storeHolding(book, order.terms, holding)
 }
 
 function countFill(book: Book, order: Order, fill: Fill): void {

@@ -1,6 +1,7 @@
 import { applyToHolding, FLAT, type Holding, type HoldingChange, netLots } from '../domain/position.ts'
 import { type Fill } from '../domain/fill.ts'
 import { type OrderId } from '../domain/ids.ts'
+import { type OrderTerms } from '../domain/order.ts'
 import { accountHoldingOf, type Book, holdingOf, pairKey, splitPair } from './book.ts'
 
 /**
@@ -13,7 +14,11 @@ import { accountHoldingOf, type Book, holdingOf, pairKey, splitPair } from './bo
  * Called after the account itself has been moved.
  */
 export function takeFromHolders(book: Book, symbol: string, change: HoldingChange): void {
-  let lots = lotsToTake(book, symbol, change)
+  takeLots(book, symbol, { ...change, lots: lotsToTake(book, symbol, change) })
+}
+
+function takeLots(book: Book, symbol: string, change: HoldingChange): void {
+  let { lots } = change
   for (const key of [...book.holdings.keys()].sort()) {
     if (splitPair(key)[1] !== symbol || lots <= 0) continue
     const holding = book.holdings.get(key) ?? FLAT
@@ -85,10 +90,26 @@ export function giveOrphans(book: Book, orderId: OrderId, fills: readonly Fill[]
     book.holdings.get(key) ??
     fills.reduce((sum: Holding, fill) => applyToHolding(positionMode, sum, fill), FLAT)
   book.holdings.delete(key)
-  const own = addHoldings(holdingOf(book, terms.strategyId, terms.symbol), left)
-  const net = netLots(own)
-  book.holdings.set(
-    pairKey(terms.strategyId, terms.symbol),
-    positionMode === 'hedge_mode' ? own : { longLots: Math.max(0, net), shortLots: Math.max(0, -net) },
-  )
+  storeHolding(book, terms, addHoldings(holdingOf(book, terms.strategyId, terms.symbol), left))
+}
+
+/**
+ * What a strategy holds after a fill of its own. A close that rested while others took what it was to close has
+ * closed what the other strategies held of that leg, or what was nobody's: nobody holds less than nothing.
+ */
+export function storeHolding(
+  book: Book,
+  { strategyId, symbol }: Pick<OrderTerms, 'strategyId' | 'symbol'>,
+  holding: Holding,
+): void {
+  const key = pairKey(strategyId, symbol)
+  if (book.positionMode === 'one_way_mode') {
+    const net = netLots(holding)
+    book.holdings.set(key, { longLots: Math.max(0, net), shortLots: Math.max(0, -net) })
+    return
+  }
+  const { longLots, shortLots } = holding
+  book.holdings.set(key, { longLots: Math.max(0, longLots), shortLots: Math.max(0, shortLots) })
+  if (longLots < 0) takeLots(book, symbol, { side: 'buy', tradeSide: 'close', lots: -longLots })
+  if (shortLots < 0) takeLots(book, symbol, { side: 'sell', tradeSide: 'close', lots: -shortLots })
 }

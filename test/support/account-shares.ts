@@ -72,7 +72,10 @@ export class AccountShares {
       return
     }
     const strategyId = this.#options.strategyOf.get(order.clientOid) ?? ''
-    leg.byStrategy.set(strategyId, (leg.byStrategy.get(strategyId) ?? 0) + change)
+    const held = (leg.byStrategy.get(strategyId) ?? 0) + change
+    leg.byStrategy.set(strategyId, order.slot === 'net' ? held : Math.max(0, held))
+    // A close that outlived what it was to close has closed what others held of the leg.
+    if (order.slot !== 'net' && held < 0) takeLots(leg, -1, -held)
   }
 
   #leg(symbol: string, slot: TrueOrder['slot']): Leg {
@@ -90,14 +93,18 @@ function takeFromStrategies(leg: Leg, change: number): number {
   const ofNobody = before + way * claimed(leg)
   const closed = Math.min(Math.abs(change), Math.max(0, before))
   const all = Math.max(0, closed - Math.max(0, ofNobody))
+  takeLots(leg, way, all)
+  return all
+}
+
+function takeLots({ byStrategy }: Leg, way: number, all: number): void {
   let lots = all
-  for (const strategyId of [...leg.byStrategy.keys()].sort()) {
-    const held = leg.byStrategy.get(strategyId) ?? 0
+  for (const strategyId of [...byStrategy.keys()].sort()) {
+    const held = byStrategy.get(strategyId) ?? 0
     const taken = Math.min(lots, Math.max(0, -way * held))
-    leg.byStrategy.set(strategyId, held + way * taken)
+    byStrategy.set(strategyId, held + way * taken)
     lots -= taken
   }
-  return all
 }
 
 function claimed({ byStrategy }: Leg): number {
