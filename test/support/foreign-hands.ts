@@ -3,17 +3,22 @@ import { orderIdText } from '../../src/simulator/core/order.ts'
 import { accountOf, type CoreState, symbolOf } from '../../src/simulator/core/core-state.ts'
 import { priceText, sizeText } from '../../src/simulator/core/instruments.ts'
 import { cancelOrder } from '../../src/simulator/core/order-life.ts'
+import { setFuturesPositionMode } from '../../src/simulator/neighbours/account-modes.ts'
 import { type Position } from '../../src/simulator/core/position.ts'
 import { closePosition } from '../../src/simulator/core/system-close.ts'
 import { HAND_NAME } from './exchange-truth.ts'
 import { UID } from './virtual-exchange.ts'
 import { type FaultKind } from './virtual-faults.ts'
+import { type WorldPlan } from './world-plan.ts'
 import { type World } from './world.ts'
 
 /** Each of them is drawn at every moment of this grid, ms. */
 const GRID_MS = 250
 /** So long an order by hand rests at most, ms. */
 const RESTING_MS = [300, 6000] as const
+/** So long an instrument cannot be traded, and so long the mode stays switched where nobody halts for it, ms. */
+const SUSPENDED_MS = [300, 6000] as const
+const SWITCHED_MS = [300, 4000] as const
 const HAND_LOTS_MAX = 8
 /** How long the operator looks at what was halted. */
 const LOOKED_AT_MS = 900
@@ -25,6 +30,8 @@ const DEEDS: { readonly [Fault in FaultKind]?: Deed } = {
   deleveraged: deleverage,
   tradedByHand: (world, random) => placeByHand(world, random, 'market'),
   orderByHand: (world, random) => placeByHand(world, random, 'limit'),
+  modeSwitched: switchMode,
+  suspended: suspend,
 }
 
 /** What others do to our account, once it has been looked at for the first time: before that it is how it was. */
@@ -47,11 +54,14 @@ export function meddle(world: World): void {
   time.after(GRID_MS, look)
 }
 
-/** The operator, who looks at a halted instrument for a while and releases it. */
-export function releaseHalts({ time, shell, facts, faults }: World): void {
+/** The operator, who looks at what is halted for a while, puts the account back as it was, and releases. */
+export function releaseHalts(world: World): void {
+  const { time, shell, facts, faults } = world
   const look = (): void => {
+    if (!faults.isOn) setMode(world, world.plan.positionMode)
     for (const [symbol, { at }] of facts.halted) {
       if (time.now - at < LOOKED_AT_MS) continue
+      if (!setMode(world, world.plan.positionMode)) continue
       shell.dispatch({
         kind: 'commanded',
         command: { kind: 'resume', symbol, reason: 'looked at', by: 'world' },
@@ -60,6 +70,27 @@ export function releaseHalts({ time, shell, facts, faults }: World): void {
     if (faults.isOn || facts.halted.size > 0) time.after(GRID_MS, look)
   }
   time.after(GRID_MS, look)
+}
+
+/** Says whether the account is in that mode then: it can be switched only while it is flat and has no orders. */
+function setMode({ exchange }: World, posMode: WorldPlan['positionMode']): boolean {
+  return exchange.core.carryOut(exchange.now, (state) => {
+    if (accountOf(state, UID).setup.positionMode === posMode) return true
+    return setFuturesPositionMode(state, UID, { posMode }).ok
+  })
+}
+
+function switchMode(world: World, random: Random): void {
+  const { positionMode } = world.plan
+  if (!setMode(world, positionMode === 'hedge_mode' ? 'one_way_mode' : 'hedge_mode')) return
+  const [from, to] = SWITCHED_MS
+  world.time.after(from + random.integer(to - from), () => setMode(world, positionMode))
+}
+
+function suspend({ exchange, plan }: World, random: Random): void {
+  const symbol = plan.symbols[random.integer(plan.symbols.length)] ?? ''
+  const [from, to] = SUSPENDED_MS
+  exchange.suspensions.suspend(symbol, exchange.now + from + random.integer(to - from), random.integer(3))
 }
 
 /** The account is in need: what rests is cancelled, without a word, and its positions are closed. */

@@ -1,12 +1,21 @@
 import { toTradeId } from '../../src/domain/ids.ts'
 import { type JournalRecord } from '../../src/domain/record.ts'
 import { type Book, NO_MONEY, pairKey } from '../../src/engine/book.ts'
+import { type EngineEvent } from '../../src/engine/event.ts'
 import { type Effect } from '../../src/engine/effect.ts'
 import { decimal, sumDecimals } from '../../src/lib/decimal.ts'
 import { tradeIdText } from '../../src/simulator/core/order.ts'
 import { type Take } from './account-shares.ts'
 import { isForeign, type TrueFill } from './exchange-truth.ts'
 import { type World, type WorldWatcher, violate } from './world.ts'
+
+interface Step {
+  readonly event: EngineEvent
+  readonly effects: readonly Effect[]
+}
+
+/** The position mode is another one, the account is restricted, the key is refused. */
+const HALTING = /^(40774|40710|45107|40931|40014)$/
 
 type Halt = Extract<JournalRecord, { kind: 'halt' }>
 
@@ -27,11 +36,12 @@ export function watchForeign(world: World): WorldWatcher {
         if (!trades?.has(toTradeId(tradeId))) facts.answered.delete(tradeId)
       }
     },
-    afterStep(_, effects) {
+    afterStep(event, effects) {
       for (const effect of effects) {
-        if (effect.kind === 'record' && effect.record.kind === 'halt')
-          judgeHalt(world, effect.record, effects)
+        if (effect.kind !== 'record' || effect.record.kind !== 'halt') continue
+        judgeHalt(world, effect.record, { event, effects })
       }
+      judgeAnswer(world, { event, effects })
     },
     onRecord(record) {
       if (record.kind === 'halt') {
@@ -53,7 +63,8 @@ function isHalted({ facts }: World, symbol: string): boolean {
 }
 
 /** Whether this step has heard of anything that a person must look at. */
-function judgeHalt(world: World, { symbol, reason }: Halt, effects: readonly Effect[]): void {
+function judgeHalt(world: World, halt: Halt, { event, effects }: Step): void {
+  if (isAnswerTo(halt, event)) return
   const heard = new Set(
     effects.flatMap((effect) =>
       effect.kind === 'record' && effect.record.kind === 'fills'
@@ -61,10 +72,34 @@ function judgeHalt(world: World, { symbol, reason }: Halt, effects: readonly Eff
         : [],
     ),
   )
-  const isStrange = foreignFills(world, symbol).some(({ sequence }) => heard.has(tradeIdText(sequence)))
+  const isStrange = foreignFills(world, halt.symbol).some(({ sequence }) => heard.has(tradeIdText(sequence)))
   const isDue =
-    isStrange && world.plan.foreignFills === 'halt' && reason.startsWith('a fill that is not ours')
-  if (!isDue) violate(world, 'ORD5', `halted without need: ${reason}`)
+    isStrange && world.plan.foreignFills === 'halt' && halt.reason.startsWith('a fill that is not ours')
+  if (!isDue) violate(world, 'ORD5', `halted without need: ${halt.reason}`)
+}
+
+/** The key refused for everything, the position mode or a restriction for the instrument. */
+function isAnswerTo({ symbol, reason }: Halt, event: EngineEvent): boolean {
+  if (event.kind !== 'batchAnswered') return false
+  const { answer } = event
+  if (answer.kind === 'refused') return symbol === '*' && reason.endsWith(answer.code)
+  if (answer.kind !== 'accepted' || symbol === '*') return false
+  const codes = answer.data.failureList.map(({ errorCode }) => errorCode ?? '')
+  return codes.some((code) => HALTING.test(code) && reason.endsWith(code))
+}
+
+/** After an answer that was taken and names such a code its instrument is halted, or everything is. */
+function judgeAnswer(world: World, { event, effects }: Step): void {
+  if (event.kind !== 'batchAnswered') return
+  const halts = world.shell.engine?.book.halts
+  for (const effect of effects) {
+    if (effect.kind !== 'record' || effect.record.kind !== 'outcome') continue
+    const { items, batchId } = effect.record
+    const fatal = items.find(({ code }) => HALTING.test(code ?? ''))
+    const symbol = fatal && world.shell.engine?.book.orders.get(fatal.clientOid)?.terms.symbol
+    if (fatal && !halts?.has('*') && !halts?.has(symbol ?? ''))
+      violate(world, 'RSK2', `batch ${batchId} met ${fatal.code}, and nothing is halted`)
+  }
 }
 
 /** Fills of others that the book has, that should have halted the instrument, and have not. */

@@ -3,7 +3,7 @@ import { type FaultKind, type VirtualFaults } from './virtual-faults.ts'
 
 type Failure = BatchResult['failureList'][number]
 
-/** What single orders are refused with for good, a code a topic. Those that must halt are another matter. */
+/** What single orders are refused with for good, a code a topic. Those that must halt stand below. */
 const REJECTIONS: readonly (readonly [code: string, message: string])[] = [
   ['45111', 'less than the minimum order quantity'],
   ['40754', 'balance not enough'],
@@ -12,6 +12,13 @@ const REJECTIONS: readonly (readonly [code: string, message: string])[] = [
   ['40017', 'Parameter verification failed'],
   ['40844', 'The symbol is under maintenance'],
   ['40723', 'too many open orders'],
+]
+
+/** What makes the daemon wait for a person. */
+const RESTRICTIONS: readonly (readonly [code: string, message: string])[] = [
+  ['40710', 'The account status is abnormal'],
+  ['45107', 'API is restricted to open'],
+  ['40931', 'Closing positions is prohibited'],
 ]
 
 export interface SplitItems<Item> {
@@ -35,7 +42,10 @@ export function splitItems<Item extends { readonly clientOid?: string | undefine
       const [code, message] = REJECTIONS[faults.severity(0, REJECTIONS.length)] ?? ['45111', '']
       failures.push(failure(clientOid, code, message))
     } else if (strikes('itemRetried')) failures.push(failure(clientOid, '429', 'Too Many Requests'))
-    else if (strikes('itemAmbiguous')) failures.push(failure(clientOid, '40725', 'service return an error'))
+    else if (strikes('itemRestricted')) {
+      const [code, message] = RESTRICTIONS[faults.severity(0, RESTRICTIONS.length)] ?? ['40710', '']
+      failures.push(failure(clientOid, code, message))
+    } else if (strikes('itemAmbiguous')) failures.push(failure(clientOid, '40725', 'service return an error'))
     else taken.push(item)
   }
   return { taken, failures }

@@ -1,8 +1,8 @@
 import { type Answer } from '../../src/domain/answer.ts'
 import { DELIVERY_STATES, TICKER_COLUMNS, type TickerTable } from '../../src/domain/ticker-table.ts'
 import { errorCode } from '../../src/protocol/error-codes.ts'
-import { batchPlaceOrder } from '../../src/protocol/futures/batch-place-order.ts'
-import { cancelAllOrders } from '../../src/protocol/futures/cancel-all-orders.ts'
+import { batchPlaceOrder, type BatchPlaceItem } from '../../src/protocol/futures/batch-place-order.ts'
+import { cancelAllOrders, type CancelAllRequest } from '../../src/protocol/futures/cancel-all-orders.ts'
 import { type WireFill } from '../../src/protocol/futures/order-fills.ts'
 import { type WirePosition } from '../../src/protocol/futures/single-position.ts'
 import { type BatchResult } from '../../src/protocol/values.ts'
@@ -12,8 +12,9 @@ import { type Reply } from '../../src/simulator/core/reply.ts'
 import { type CoreSettings } from '../../src/simulator/core/settings.ts'
 import { cancelInPart } from './cancel-faults.ts'
 import { blurCancel, blurItems, splitItems } from './item-faults.ts'
+import { cancelAround, Suspensions } from './suspensions.ts'
 import { spoilTicker } from './ticker-faults.ts'
-import { ExchangeTruth } from './exchange-truth.ts'
+import { ExchangeTruth, isOpenThere } from './exchange-truth.ts'
 import { showHands } from './hand-fills.ts'
 import { VirtualMarket } from './virtual-market.ts'
 import { type VirtualFaults } from './virtual-faults.ts'
@@ -55,6 +56,7 @@ const EMPTY_AGAIN_MS = 30_000
 export class VirtualExchange {
   readonly core: ExchangeCore
   readonly truth: ExchangeTruth
+  readonly suspensions: Suspensions
   readonly instruments: readonly Instrument[]
   /** Hears which orders a cancel-all, known by its body, has taken. */
   onCancelled: (body: string, clientOids: readonly string[]) => void = () => undefined
@@ -66,6 +68,9 @@ export class VirtualExchange {
     this.#options = options
     const { startAt } = options
     this.truth = new ExchangeTruth()
+    this.suspensions = new Suspensions(() =>
+      options.faults.isOn ? options.time.now : Number.POSITIVE_INFINITY,
+    )
     const listed = buildInstruments(startAt + 90 * 86_400_000)
     this.instruments = options.symbols.flatMap((symbol) => {
       const alike = listed.find((one) => one.symbol === symbol) ?? listed.find(isModel)
@@ -112,13 +117,15 @@ export class VirtualExchange {
     if (this.#isExpired(signedAt)) return EXPIRED
     const request = batchPlaceOrder.request.parse(JSON.parse(body))
     const { faults } = this.#options
+    if (!isCopy && faults.strikes('keyRefused', 'batchPlaceOrder')) return KEY_REFUSED
     // Of a copy the exchange looks again only at what it does not know.
     const known = request.orderList.filter(({ clientOid }) => isCopy && this.truth.hasOrder(clientOid))
     const { taken, failures } = splitItems(
       request.orderList.filter((item) => !known.includes(item)),
       faults,
     )
-    const orderList = [...known, ...taken]
+    const objections = taken.flatMap((item) => this.#objectTo(request.symbol, item) ?? [])
+    const orderList = [...known, ...taken.filter((item) => !this.#objectTo(request.symbol, item))]
     const reply: Reply<BatchResult> =
       orderList.length === 0
         ? { ok: true, data: { successList: [], failureList: [] } }
@@ -127,7 +134,7 @@ export class VirtualExchange {
     const { successList, failureList } = reply.data
     return {
       ok: true,
-      data: blurItems({ successList, failureList: [...failureList, ...failures] }, faults),
+      data: blurItems({ successList, failureList: [...failureList, ...failures, ...objections] }, faults),
     }
   }
 
@@ -140,7 +147,8 @@ export class VirtualExchange {
     }
     const { faults, time } = this.#options
     if (faults.strikes('cancelFailed', 'cancel')) return this.#failCancel(request.symbol)
-    const reply = cancelInPart({ core: this.core, uid: UID, request, time, faults })
+    const reply =
+      this.#cancelAround(request) ?? cancelInPart({ core: this.core, uid: UID, request, time, faults })
     if (!reply.ok) return reply
     const taken = reply.data.successList.map(({ clientOid }) => clientOid ?? '')
     this.onCancelled(body, taken)
@@ -175,7 +183,8 @@ export class VirtualExchange {
       if (faults.strikes('tickerMissing', ticker.symbol)) continue
       const row = table.claimRow(ticker.symbol)
       for (const column of TICKER_COLUMNS) {
-        const text = ticker[column]
+        const state = column === 'deliveryStatus' ? this.suspensions.stateOf(ticker.symbol) : undefined
+        const text = state ?? ticker[column]
         table.columns[column][row] =
           column === 'deliveryStatus'
             ? indexOfState(text)
@@ -210,6 +219,24 @@ export class VirtualExchange {
     return Math.abs(this.now - signedAt) > this.#options.toleranceMs
   }
 
+  /** What is there already is answered for; anything else is not looked at while its instrument is suspended. */
+  #objectTo(symbol: string, item: BatchPlaceItem) {
+    const there = item.clientOid === undefined ? undefined : this.truth.orderOf(item.clientOid)
+    const isForgotten = this.#options.settings.idempotency === 'pendingOnly' && there && !isOpenThere(there)
+    return there && !isForgotten ? undefined : this.suspensions.objectTo(symbol, item)
+  }
+
+  #cancelAround(request: CancelAllRequest): Reply<BatchResult> | undefined {
+    const { symbols } = this.#options
+    const named = request.symbol === undefined ? symbols : [request.symbol]
+    return cancelAround({
+      suspensions: this.suspensions,
+      symbols: named,
+      open: this.ledger().openOrders.filter(({ symbol }) => named.includes(symbol)),
+      cancel: (symbol) => this.core.cancelAllOrders({ uid: UID }, { ...request, symbol }, this.now),
+    })
+  }
+
   /** Nothing is cancelled, and the answer says so, order by order. */
   #failCancel(symbol: string | undefined): Reply<BatchResult> {
     const open = this.ledger().openOrders.filter((order) => symbol === undefined || order.symbol === symbol)
@@ -229,6 +256,7 @@ function isModel({ symbol }: Instrument): boolean {
   return symbol === 'ETHUSDT'
 }
 
+const KEY_REFUSED = { ok: false, code: '40014', message: 'Incorrect permissions' } as const
 const EXPIRED = { ok: false, code: '40008', message: 'Request timestamp expired' } as const
 
 function indexOfState(text: string | null | undefined): number {

@@ -59,6 +59,11 @@ export const FAULTS = {
   deleveraged: 'the exchange closes a part of a position of ours',
   tradedByHand: 'somebody trades by hand on our account',
   orderByHand: 'somebody places an order by hand on our account, which rests for a while',
+  modeSwitched:
+    'somebody switches the position mode of our account, while it is flat, and back after a while',
+  suspended: 'an instrument cannot be traded for a while',
+  itemRestricted: 'one item of a batch is refused because the account is restricted',
+  keyRefused: 'a batch is refused because the key may not trade',
   death: 'the process dies at some effect',
   deathAtSend: 'the process dies right before or after a call leaves',
   deathAtHalt: 'the process dies around the halt of an instrument',
