@@ -4,8 +4,16 @@ import { type IntentdProcess } from '../daemon/intentd-process.ts'
 import { type Differences } from '../support/book-comparison.ts'
 import { WAIT_MS_MAX } from './crash-config.ts'
 import { CrashScene } from './crash-scene.ts'
-import { type CrashPoint, POINTS } from './points.ts'
-import { type Mode, MODES, type Reading, READINGS, type ScenarioName, SCENARIOS } from './scenario.ts'
+import { type CrashPoint, POINTS, STOP_POLICIES } from './points.ts'
+import {
+  type Mode,
+  MODES,
+  type Policies,
+  type Reading,
+  READINGS,
+  type ScenarioName,
+  SCENARIOS,
+} from './scenario.ts'
 
 export interface CrashCase {
   readonly point: CrashPoint
@@ -21,6 +29,8 @@ export interface CrashCase {
 export interface CrashReport {
   readonly case: CrashCase
   readonly kills: number
+  /** Of these, at the point itself: two for a recovery, one for anything else. */
+  readonly hits: number
   /** Orders whose fate was not known for a while, and that were cleared up. */
   readonly unknowns: number
   readonly orders: number
@@ -70,6 +80,7 @@ export async function runCase(crash: CrashCase): Promise<CrashReport> {
   const report = (differences: Differences): CrashReport => ({
     case: crash,
     kills: lives.kills,
+    hits: lives.hits,
     unknowns: scene.unknowns,
     orders: scene.exchange.truth.orders.size,
     fills: scene.exchange.truth.fills.size,
@@ -90,16 +101,12 @@ const LEFT_IN_FLIGHT = 'wire.batch-place-order.sent:2'
 
 async function killLives({ point, times }: CrashCase, lives: Lives): Promise<void> {
   const at = `${point.name}:${times}`
-  switch (point.phase) {
-    case 'trading':
-      return lives.killAt({ at })
-    case 'stopping':
-      return lives.killAt({ at, after: 'log.daemon.stopAsked.before', stopAfter: 'order.accepted' })
-    case 'recovering':
-      await lives.killAt({ at: LEFT_IN_FLIGHT })
-      await lives.killAt({ at })
-      return lives.killAt({ at })
-  }
+  const onStop = STOP_POLICIES[point.phase]
+  if (onStop !== undefined) return lives.killStopping(at, onStop)
+  if (point.phase === 'trading') return lives.killTrading(at)
+  await lives.leaveInFlight()
+  await lives.killRecovering(at)
+  await lives.killRecovering(at)
 }
 
 interface Killing {
@@ -109,7 +116,12 @@ interface Killing {
   readonly after?: string
   /** The event of the log after which it is told to stop. */
   readonly stopAfter?: string
+  /** Kills instead when the recovery does not come to it. */
+  readonly otherwise?: string
 }
+
+/** What the first kill has settled for ever the next life does not meet again: it must be left anew. */
+const RECOVERIES_MAX = 8
 
 const PRELOAD = new URL('./watch-doors.ts', import.meta.url).href
 
@@ -117,15 +129,53 @@ const PRELOAD = new URL('./watch-doors.ts', import.meta.url).href
 class Lives {
   readonly #scene: CrashScene
   kills = 0
+  hits = 0
 
   constructor(scene: CrashScene) {
     this.#scene = scene
   }
 
+  async killTrading(at: string): Promise<void> {
+    await this.#killAt({ at })
+    this.hits += 1
+  }
+
+  /** One that holds something, where a stop is to sell it. */
+  async killStopping(at: string, onStop: Policies['onStop']): Promise<void> {
+    this.#scene.stopLike(onStop)
+    const flattens = onStop === 'flatten'
+    await this.#killAt({
+      at,
+      after: flattens ? 'log.daemon.stopping.before' : 'log.daemon.stopAsked.before',
+      stopAfter: flattens ? 'order.fill' : 'order.accepted',
+    })
+    this.hits += 1
+    this.#scene.stopLike('cancel')
+  }
+
+  async leaveInFlight(): Promise<void> {
+    await this.#killAt({ at: LEFT_IN_FLIGHT })
+  }
+
+  /** A recovery that had nothing to do there trades, and dies as the life before it did. */
+  async killRecovering(at: string): Promise<void> {
+    for (let recoveries = 0; recoveries < RECOVERIES_MAX; recoveries++) {
+      const run = await this.#killAt({ at, otherwise: LEFT_IN_FLIGHT })
+      if (run.events('daemon.running').length > 0) continue
+      this.hits += 1
+      return
+    }
+    throw new Error(`${at} was not reached in ${RECOVERIES_MAX} recoveries`)
+  }
+
   /** @throws when the point is not reached: the case would prove nothing. */
-  async killAt({ at, after, stopAfter }: Killing): Promise<void> {
-    const armed = after === undefined ? {} : { INTENTD_CRASH_AFTER: after }
-    const run = this.#scene.start({ INTENTD_CRASH_AT: at, ...armed }, PRELOAD)
+  async #killAt({ at, after, stopAfter, otherwise }: Killing): Promise<IntentdProcess> {
+    const armed = {
+      INTENTD_CRASH_AT: at,
+      ...(after === undefined ? {} : { INTENTD_CRASH_AFTER: after }),
+      ...(otherwise === undefined ? {} : { INTENTD_CRASH_ELSE: otherwise }),
+    }
+    const run = this.#scene.start(armed, PRELOAD)
     if (stopAfter !== undefined) {
       await run.untilEvent(stopAfter)
       run.kill('SIGTERM')
@@ -135,6 +185,7 @@ class Lives {
     clearTimeout(timer)
     if (signal !== 'SIGKILL') throw new Error(`${at} was not reached (exit ${code ?? signal})${tail(run)}`)
     this.kills += 1
+    return run
   }
 
   /** A last life recovers, trades again, and stops in good order: then nothing may differ. */

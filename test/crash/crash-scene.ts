@@ -17,22 +17,31 @@ export class CrashScene {
   readonly #project: Project
   readonly #options: SceneOptions
   readonly #runs: IntentdProcess[] = []
+  #url: string
+  #onStop: Policies['onStop'] = 'cancel'
 
   private constructor(options: SceneOptions, exchange: CrashExchange) {
     this.#options = options
     this.exchange = exchange
     this.#project = new Project()
-    this.tradeAt(exchange.url)
+    this.#url = exchange.url
+    this.#writeConfig()
   }
 
   static async open(options: SceneOptions): Promise<CrashScene> {
     return new CrashScene(options, await CrashExchange.start(options))
   }
 
-  /** From the next start on the daemon finds its exchange there, and stops like that. */
-  tradeAt(url: string, onStop: Policies['onStop'] = 'cancel'): void {
-    const { mode, scenario, onRestart } = this.#options
-    writeCrashConfig(this.#project, { mode, url, size: scenario.size, policies: { onRestart, onStop } })
+  /** From the next start on the daemon finds its exchange there. */
+  tradeAt(url: string): void {
+    this.#url = url
+    this.#writeConfig()
+  }
+
+  /** From the next start on the daemon stops like that. The last life is compared only after `cancel`. */
+  stopLike(onStop: Policies['onStop']): void {
+    this.#onStop = onStop
+    this.#writeConfig()
   }
 
   /** Starts the daemon. `preload`: the address of a module that is loaded before it. */
@@ -72,6 +81,12 @@ export class CrashScene {
       new Set(told.map(({ clientOid }) => clientOid)).size +
       found.reduce((sum, { unknownOrders }) => sum + Number(unknownOrders), 0)
     )
+  }
+
+  #writeConfig(): void {
+    const { mode, scenario, onRestart } = this.#options
+    const policies = { onRestart, onStop: this.#onStop }
+    writeCrashConfig(this.#project, { mode, url: this.#url, size: scenario.size, policies })
   }
 
   async close(): Promise<void> {

@@ -1,12 +1,19 @@
-import { type ScenarioName, SCENARIOS } from './scenario.ts'
+import { type Policies, type ScenarioName } from './scenario.ts'
 
 /**
  * Which life is killed at the point.
  *
- * `trading` the first one, from its start on · `stopping` one that was told to stop after it had traded ·
- * `recovering` the two lives after one that died with a batch on the wire: the same point kills both.
+ * `trading` the first one, from its start on · `stopping`, `leaving`, `flattening` one that was told to stop after
+ * it had traded, and whose policy says cancel, leave or flatten · `recovering` two lives, each before it says that
+ * it runs, after one that died with a batch on the wire: the same point kills both.
  */
-export type Phase = 'trading' | 'stopping' | 'recovering'
+export type Phase = 'trading' | 'stopping' | 'leaving' | 'flattening' | 'recovering'
+
+export const STOP_POLICIES: Readonly<Partial<Record<Phase, Policies['onStop']>>> = {
+  stopping: 'cancel',
+  leaving: 'leave',
+  flattening: 'flatten',
+}
 
 /** A named point in one phase. */
 export interface CrashPoint {
@@ -19,7 +26,7 @@ export interface CrashPoint {
   readonly scenarios: readonly ScenarioName[]
 }
 
-const ANYWHERE = Object.keys(SCENARIOS) as ScenarioName[]
+const ANYWHERE: readonly ScenarioName[] = ['normal', 'partial', 'lost', 'late', 'hostile']
 /** A time-out or a reset is what makes a call lost. */
 const UNRELIABLE: readonly ScenarioName[] = ['lost', 'late']
 
@@ -80,6 +87,7 @@ export const POINTS: readonly CrashPoint[] = [
     ...around('journal.commit.outcome'),
   ]),
   ...points('trading', 2, ['wire.batch-place-order.lost', 'wire.cancel-all-orders.lost'], UNRELIABLE),
+  ...points('trading', 1, call('fills-page'), ['many']),
   ...points('stopping', 1, [
     'log.daemon.stopping.before',
     ...durable('cancel'),
@@ -98,10 +106,30 @@ export const POINTS: readonly CrashPoint[] = [
     ...around('lock.state.close'),
     'log.run.summary.before',
   ]),
+  ...points('leaving', 1, [
+    'log.daemon.stopping.before',
+    ...call('fills'),
+    ...call('single-position'),
+    'log.daemon.stopped.before',
+    ...around('journal.commit.prune'),
+  ]),
+  ...points('flattening', 1, [
+    ...durable('cancel'),
+    ...call('cancel-all-orders'),
+    ...durable('send'),
+    ...call('batch-place-order'),
+    ...around('journal.record.outcome'),
+    ...around('journal.record.fills'),
+    'log.daemon.stopped.before',
+    ...around('journal.commit.prune'),
+  ]),
   ...points('recovering', 1, [
     ...VERIFYING,
     ...OPENING,
-    ...durable('outcome'),
+    // Made durable by what comes next.
+    ...around('journal.record.outcome'),
+    ...durable('fills'),
+    ...around('journal.record.fence'),
     ...call('fills'),
     ...call('single-position'),
     ...durable('cancel'),

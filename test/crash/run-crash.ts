@@ -16,7 +16,7 @@ const { values } = parseArgs({
     minutes: { type: 'string', default: '60' },
     /** Decides which come first, and what market they meet. */
     seed: { type: 'string', default: '1' },
-    /** Only cases of points whose name contains this. */
+    /** Only cases of points whose phase and name match this: a regular expression. */
     point: { type: 'string' },
     /** Prints the named points. */
     list: { type: 'boolean', default: false },
@@ -45,8 +45,10 @@ function listPoints(): void {
 }
 
 async function runCases(): Promise<void> {
-  const { point = '' } = values
-  const all = listCases(Number(values.seed)).filter((one) => one.point.name.includes(point))
+  const pattern = new RegExp(values.point ?? '')
+  const all = listCases(Number(values.seed)).filter(({ point }) =>
+    pattern.test(`${point.phase} ${point.name}`),
+  )
   summarise(await inTurn(all.slice(0, Number(values.cases ?? all.length)), runOne))
 }
 
@@ -77,7 +79,7 @@ async function runOne(crash: CrashCase): Promise<CrashReport> {
 function summarise(reports: readonly CrashReport[]): void {
   const total = (count: (report: CrashReport) => number) => reports.reduce((sum, one) => sum + count(one), 0)
   const failed = reports.filter(({ differences }) => differences.length > 0).length
-  const hit = new Set(reports.filter(({ kills }) => kills > 0).map(({ case: { point } }) => point)).size
+  const hit = new Set(reports.filter(({ hits }) => hits > 0).map(({ case: { point } }) => point)).size
   console.log(
     `${hit} points hit of ${POINTS.length}, ${total(({ kills }) => kills)} kills, ` +
       `${total(({ orders }) => orders)} orders, ${total(({ fills }) => fills)} fills, ` +

@@ -24,6 +24,11 @@ export const SCENARIOS = {
     size: '0.01',
     faults: { probability: { delayedAnswer: 0.25 }, delayMs: LATE_MS, endpoints: CREATING },
   },
+  /** Far above what is displayed: an order is many fills, and those of ten seconds are more than a page. */
+  many: {
+    size: '40',
+    faults: { probability: { answerLost: 0.2 }, endpoints: CREATING },
+  },
   /** A little of everything, everywhere. */
   hostile: {
     size: '0.01',

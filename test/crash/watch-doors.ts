@@ -6,7 +6,8 @@
 // complete without a line in the program that knows of them.
 //
 // INTENTD_CRASH_AT is `name:n`: the n-th time that the named point is reached; with INTENTD_CRASH_AFTER, once
-// that point has been reached. INTENTD_CRASH_TRACE names a file that every point is written to, one a line.
+// that point has been reached. INTENTD_CRASH_ELSE is the one that kills instead once the daemon is about to say
+// that it runs: its recovery had nothing to do at the first. INTENTD_CRASH_TRACE names a file that every point is written to, one a line.
 import { channel } from 'node:diagnostics_channel'
 import fs from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
@@ -15,13 +16,14 @@ import { DatabaseSync, StatementSync } from 'node:sqlite'
 import { isMainThread } from 'node:worker_threads'
 import { StatementNames } from './statement-names.ts'
 
-const wanted = process.env['INTENTD_CRASH_AT']
 const after = process.env['INTENTD_CRASH_AFTER']
 const traceFile = process.env['INTENTD_CRASH_TRACE']
-const [wantedName, wantedTimes] = splitPoint(wanted ?? ':')
+const otherwise = process.env['INTENTD_CRASH_ELSE']
+const RECOVERED = 'log.daemon.running.before'
 const trace = traceFile === undefined ? undefined : fs.openSync(traceFile, 'a')
 const { writeSync } = fs
 const names = new StatementNames()
+let wanted = parsePoint(process.env['INTENTD_CRASH_AT'] ?? ':')
 let times = 0
 let isArmed = after === undefined
 
@@ -31,17 +33,21 @@ if (isMainThread) {
   watchWire()
 }
 
-function splitPoint(text: string): readonly [string, number] {
+function parsePoint(text: string): { readonly name: string; readonly times: number } {
   const colon = text.lastIndexOf(':')
-  return [text.slice(0, colon), Number(text.slice(colon + 1))]
+  return { name: text.slice(0, colon), times: Number(text.slice(colon + 1)) }
 }
 
 function reached(name: string): void {
   if (trace !== undefined) writeSync(trace, `${name}\n`)
   isArmed ||= name === after
-  if (!isArmed || name !== wantedName) return
-  times += 1
-  if (times === wantedTimes) process.kill(process.pid, 'SIGKILL')
+  if (isArmed && name === wanted.name) {
+    times += 1
+    if (times === wanted.times) process.kill(process.pid, 'SIGKILL')
+  }
+  if (otherwise === undefined || name !== RECOVERED) return
+  wanted = parsePoint(otherwise)
+  times = 0
 }
 
 /** The points `<name>.before` and `<name>.after` around a method, where what it is called with has a name. */
