@@ -1,0 +1,27 @@
+import { afterAll, expect, test, vi } from 'vitest'
+import { Projects } from '../daemon/project.ts'
+import { IntentdProcess } from '../daemon/intentd-process.ts'
+
+const projects = new Projects()
+afterAll(() => projects.close())
+
+// A real process: a busy machine takes its time.
+vi.setConfig({ testTimeout: 60_000 })
+
+/** Writes the address of every module to standard error at the end. */
+const TELL_MODULES = `
+import { registerHooks } from 'node:module'
+const urls = []
+registerHooks({ load: (url, context, next) => (urls.push(url), next(url, context)) })
+process.on('exit', () => process.stderr.write(urls.join('\\n')))`
+
+test('a daemon is loaded without the simulator: only one that needs it loads it', async () => {
+  const { directory } = projects.open()
+  const preload = `data:text/javascript,${encodeURIComponent(TELL_MODULES)}`
+  const run = new IntentdProcess(['run', '--help'], { cwd: directory, preload, waitMsMax: 60_000 })
+  await run.ended
+
+  const loaded = (file: string) => run.stderr.some((url) => url.endsWith(`/src/${file}`))
+  expect(loaded('daemon/open-daemon.ts')).toBe(true)
+  expect(loaded('simulator/start-simulator.ts')).toBe(false)
+})
