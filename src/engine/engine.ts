@@ -59,6 +59,8 @@ export function resumeEngine(core: Core): Engine {
       handle(core, event)
       tellBoundFills(core)
       for (const symbol of touched) tend(core, symbol)
+      // A fence that has just ended may have named the order of fills that were waiting.
+      tellBoundFills(core)
       tendCalls(core)
       advanceStart(core)
       advanceKill(core)

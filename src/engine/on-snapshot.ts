@@ -17,7 +17,7 @@ const CLOCK_ERROR_MS = 1000
  * that was overtaken by a later one is not news any more.
  */
 export function takeSnapshot(core: Core, tickers: TickerTable): void {
-  if (isOvertaken(core, tickers)) return
+  if (isOvertaken(core, tickers) || isHeardAgain(core, tickers)) return
   core.tickers = tickers
   askToDecide(core, core.settings.strategies.values())
   if (core.mode !== 'running' || !hasCrossedOrder(core)) return
@@ -31,6 +31,11 @@ export function takeSnapshot(core: Core, tickers: TickerTable): void {
 function isOvertaken(core: Core, { requestTime }: TickerTable): boolean {
   const latestAt = core.tickers?.requestTime ?? 0
   return requestTime < latestAt && latestAt <= exchangeNow(core) + CLOCK_ERROR_MS
+}
+
+/** The same answer once more: nobody decides twice on one moment. */
+function isHeardAgain({ tickers }: Core, { requestTime, readAt }: TickerTable): boolean {
+  return tickers !== undefined && requestTime === tickers.requestTime && readAt === tickers.readAt
 }
 
 /** Their own fills are as good a reason to decide again as new prices: the same prices, another position. */

@@ -73,8 +73,29 @@ describe('tickers', () => {
     bench.price()
     bench.now -= 500
     bench.effects = []
-    bench.price()
+    bench.price(10_000, bench.now)
 
     expect(bench.effects).toEqual([])
+  })
+
+  test('[MKT2] that are heard twice are decided on once', () => {
+    const bench = new EngineBench().start()
+    const heard = bench.price()
+    bench.effects = []
+    bench.tell(heard)
+
+    expect(bench.effects).toEqual([])
+  })
+})
+
+describe('a grant', () => {
+  test('that nobody waits for any more is given back, and nothing leaves', () => {
+    const bench = new EngineBench().start()
+    bench.quote(BID)
+    bench.grantBatch()
+    bench.effects = []
+    bench.tell({ kind: 'granted', endpoint: 'batchPlaceOrder' })
+
+    expect(bench.effects).toEqual([{ kind: 'returnGrant', endpoint: 'batchPlaceOrder' }])
   })
 })

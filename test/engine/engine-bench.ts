@@ -30,6 +30,8 @@ export class EngineBench {
   engine: Engine
   #trades = 0
   #sequence = 0
+  /** When the exchange made the last prices: no two answers are made at one moment. */
+  #pricedAt = 0
 
   constructor(change: Partial<EngineSettings> = {}, mode: PositionMode = 'one_way_mode') {
     this.settings = { ...madeSettings(mode), ...change }
@@ -110,7 +112,8 @@ export class EngineBench {
   }
 
   /** 10,000.0 to 10,000.1, now, on every instrument; `requestTime`: what the answer says of the exchange's clock. */
-  price(bid = 10_000, requestTime = this.now): void {
+  price(bid = 10_000, requestTime = Math.max(this.now, this.#pricedAt + 0.001)): EngineEvent {
+    this.#pricedAt = requestTime
     this.tell({ kind: 'clockMeasured', offsetMs: 0 })
     const tickers = new TickerTable(this.settings.instruments.size)
     tickers.readAt = this.now
@@ -122,7 +125,9 @@ export class EngineBench {
         tickers.columns[column as 'bidPr'][row] = value
       }
     }
-    this.tell({ kind: 'snapshotTaken', tickers })
+    const heard = { kind: 'snapshotTaken', tickers } as const
+    this.tell(heard)
+    return heard
   }
 
   decide(...intents: Intent[]): void {

@@ -1,6 +1,8 @@
 import { bookToJson } from '../../src/engine/book-json.ts'
 import { parseCore } from '../../src/engine/core-image.ts'
+import { type Effect } from '../../src/engine/effect.ts'
 import { createEngine, resumeEngine } from '../../src/engine/engine.ts'
+import { type EngineEvent } from '../../src/engine/event.ts'
 import { keepEvent, parseEvent, writeEffect, writeEvent } from '../../src/engine/event-text.ts'
 import { rebuildBook } from '../../src/engine/rebuild-book.ts'
 import { type World, type WorldWatcher, violate } from './world.ts'
@@ -33,6 +35,26 @@ export function watchTwin(world: World): WorldWatcher {
       const core = twin.write()
       if (core !== shell.engine?.write()) violate(world, 'DET1', `another core after ${event.kind}`)
       twin = resumeEngine(parseCore(core))
+    },
+  }
+}
+
+/** What a step does that cannot be taken back. */
+const DEEDS: ReadonlySet<Effect['kind']> = new Set(['record', 'sendBatch', 'sendCancelAll', 'decide'])
+
+/**
+ * Whatever is heard twice changes nothing the second time. A grant has no name: where the core has asked for
+ * another meanwhile, the door makes what leaves wait for one.
+ */
+export function watchRepeats(world: World): WorldWatcher {
+  let last: { readonly event: EngineEvent; readonly now: number; readonly hasAsked: boolean } | undefined
+  return {
+    afterStep(event, effects, now) {
+      const isRepeat = last?.event === event && last.now === now && !last.hasAsked
+      const hasAsked = event.kind === 'granted' && effects.some(({ kind }) => kind === 'askGrant')
+      last = { event, now, hasAsked }
+      const deed = isRepeat ? effects.find(({ kind }) => DEEDS.has(kind)) : undefined
+      if (deed) violate(world, 'I17', `${event.kind}, heard again, makes the core ${deed.kind}`)
     },
   }
 }

@@ -1,4 +1,4 @@
-import { watchFold, watchTwin } from './engine-invariants.ts'
+import { watchFold, watchRepeats, watchTwin } from './engine-invariants.ts'
 import { watchFences, watchSurvivorsBack } from './fence-invariants.ts'
 import { watchForeign } from './foreign-invariants.ts'
 import { watchRests, watchUrgency, watchWindows } from './limit-invariants.ts'
@@ -23,6 +23,7 @@ import {
 import { watchDebts, watchDeciding } from './live-invariants.ts'
 import { watchRetreat } from './retreat-invariants.ts'
 import { watchGhosts } from './standing-invariants.ts'
+import { watchStart } from './start-invariants.ts'
 import { watchWire, watchWishes } from './wire-invariants.ts'
 import { watchMoney, watchTruth } from './truth-invariants.ts'
 import { type Invariant } from './world.ts'
@@ -48,6 +49,7 @@ export const INVARIANTS: readonly Invariant[] = [
   { id: 'ORD8', watch: watchGhosts },
   { id: 'I9', watch: watchWire },
   { id: 'I13', watch: watchWishes },
+  { id: 'ORD5', watch: watchStart },
   { id: 'LIVE', watch: watchDebts },
   { id: 'LIVE', watch: watchDeciding },
   { id: 'RSK1', watch: watchWorstCase },
@@ -57,6 +59,7 @@ export const INVARIANTS: readonly Invariant[] = [
   { id: 'RSK3', watch: watchStop },
   { id: 'RSK3', watch: watchRetreat },
   { id: 'I11', watch: watchCloses },
+  { id: 'I17', watch: watchRepeats },
   { id: 'DET1', watch: watchTwin },
   { id: 'DET2', watch: watchFold },
   { id: 'MONEY', watch: watchMoney },

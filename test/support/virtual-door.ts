@@ -1,7 +1,7 @@
 import { type Answer } from '../../src/domain/answer.ts'
 import { objectTo } from '../../src/daemon/last-look.ts'
 import { type Effect, type OutgoingBatch } from '../../src/engine/effect.ts'
-import { type EngineEvent } from '../../src/engine/event.ts'
+import { type EngineEvent, type GrantedEndpoint } from '../../src/engine/event.ts'
 import { type VirtualExchange } from './virtual-exchange.ts'
 import { type VirtualFaults } from './virtual-faults.ts'
 import { callOf, type VirtualGround } from './virtual-ground.ts'
@@ -66,39 +66,49 @@ export class VirtualDoor {
   sendBatch(batch: OutgoingBatch): void {
     const { time, faults, ground } = this.#options
     const waitMs = faults.delayMs('batchPlaceOrder/connect', 0, 20)
-    const grant = ground.limiter.take('batchPlaceOrder')
-    time.after(waitMs, () => ground.enter(() => this.#writeBatch(batch, grant)))
+    this.#withGrant('batchPlaceOrder', (grant) =>
+      time.after(waitMs, () => ground.enter(() => this.#writeBatch(batch, grant))),
+    )
   }
 
   sendCancelAll({ cancelId, body }: Extract<Effect, { kind: 'sendCancelAll' }>): void {
     const { network, exchange, ground } = this.#options
-    const signedAt = this.#exchangeNow()
-    const grant = ground.limiter.take('cancelAllOrders')
-    grant?.sent()
-    const over = this.#putOnWire()
-    network.send({
-      ...callOf(ground),
-      site: 'cancelAllOrders',
-      perform: () => exchange.cancelAll(body, signedAt),
-      hear: (answer) => {
-        over()
-        this.#hear({ kind: 'cancelAnswered', cancelId, answer }, grant)
-      },
+    this.#withGrant('cancelAllOrders', (grant) => {
+      const signedAt = this.#exchangeNow()
+      grant.sent()
+      const over = this.#putOnWire()
+      network.send({
+        ...callOf(ground),
+        site: 'cancelAllOrders',
+        perform: () => exchange.cancelAll(body, signedAt),
+        hear: (answer) => {
+          over()
+          this.#hear({ kind: 'cancelAnswered', cancelId, answer }, grant)
+        },
+      })
     })
   }
 
-  #writeBatch(batch: OutgoingBatch, grant: VirtualGrant | undefined): void {
+  /** The grant in hand; a call without one waits for its own, as the client makes it. */
+  #withGrant(endpoint: GrantedEndpoint, then: (grant: VirtualGrant) => void): void {
+    const { limiter, enter } = this.#options.ground
+    const grant = limiter.take(endpoint)
+    if (grant) then(grant)
+    else limiter.request(endpoint, 2, (own) => (this.#isClosed ? own.unused() : enter(() => then(own))))
+  }
+
+  #writeBatch(batch: OutgoingBatch, grant: VirtualGrant): void {
     const { network, exchange, ground, isKilled, onWrite } = this.#options
     const { batchId, body } = batch
     const now = ground.clock.now()
     if (objectTo(batch, { now, isClockSure: ground.trusted.isSure, isKilled }) !== undefined) {
-      grant?.unused()
+      grant.unused()
       ground.dispatch({ kind: 'batchAnswered', batchId, answer: staleAnswer(now) })
       return ground.lookForKill()
     }
     onWrite(batch, now)
     const signedAt = this.#exchangeNow()
-    grant?.sent()
+    grant.sent()
     const over = this.#putOnWire()
     network.send({
       ...callOf(ground),
@@ -121,10 +131,10 @@ export class VirtualDoor {
     }
   }
 
-  #hear(event: BatchAnswered | CancelAnswered, grant: VirtualGrant | undefined): void {
+  #hear(event: BatchAnswered | CancelAnswered, grant: VirtualGrant): void {
     const { enter, dispatch } = this.#options.ground
     enter(() => {
-      grant?.over(event.answer)
+      grant.over(event.answer)
       dispatch(event)
     })
   }

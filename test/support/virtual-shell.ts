@@ -11,6 +11,7 @@ import { TrustedClock } from '../../src/exchange/trusted-clock.ts'
 import { unreachable } from '../../src/lib/unreachable.ts'
 import { type Strategy } from '../../src/strategy/define-strategy.ts'
 import { createStrategyRunner, type StrategyRunner } from '../../src/strategy/strategy-runner.ts'
+import { isHeardTwice } from './heard-twice.ts'
 import { type ShellWatcher } from './shell-watcher.ts'
 import { Standstill } from './standstill.ts'
 import { JournalPoisoned, ProcessDied, VirtualDisk } from './virtual-disk.ts'
@@ -59,6 +60,8 @@ interface Life {
   readonly ground: VirtualGround
   readonly door: VirtualDoor
   readonly queue: EngineEvent[]
+  /** What is heard a second time. */
+  repeated: EngineEvent | undefined
   /** Effects of the last step that are not performed yet. */
   readonly effects: Effect[]
   readonly standstill: Standstill
@@ -147,6 +150,7 @@ export class VirtualShell {
       reader: this.#createReader(ground),
       door: this.#createDoor(ground),
       queue: [],
+      repeated: undefined,
       effectsLeft: Number.POSITIVE_INFINITY,
       isBusy: false,
       isOver: false,
@@ -251,6 +255,10 @@ export class VirtualShell {
     const effects = life.engine.step(event, now)
     for (const look of this.#looks()) look(event, effects, now)
     life.effects.push(...effects)
+    if (event !== life.repeated && isHeardTwice(event, this.#options.faults)) {
+      life.repeated = event
+      life.queue.unshift(event)
+    }
     // Between two steps the book is what the journal says.
     if (event.kind === 'timePassed' && effects.length === 0) this.#disk.keep(life.engine.book)
   }

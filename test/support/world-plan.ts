@@ -152,6 +152,7 @@ const RATES: { readonly [Fault in FaultKind]?: readonly number[] } = {
   deathInRecovery: [0.3, 0.6],
   slowSync: [0.005, 0.02],
   diskFull: [0.005, 0.01],
+  commandTwice: [0.5, 1],
   diskBroken: [0.005, 0.02],
   tailKept: [0.5, 1],
   checkpoint: [0.003, 0.02],

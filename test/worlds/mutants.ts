@@ -268,4 +268,11 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'return sight.isKilled() ? KILLED : undefined',
     replace: 'return undefined',
   },
+  {
+    name: 'prices-decided-on-twice',
+    what: 'the same answer, heard again, is a moment of its own',
+    file: 'src/engine/on-snapshot.ts',
+    find: 'if (isOvertaken(core, tickers) || isHeardAgain(core, tickers)) return',
+    replace: 'if (isOvertaken(core, tickers) || (core.now < 0 && isHeardAgain(core, tickers))) return',
+  },
 ]
