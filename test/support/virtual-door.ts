@@ -133,6 +133,8 @@ export class VirtualDoor {
 
   #hear(event: BatchAnswered | CancelAnswered, grant: VirtualGrant): void {
     const { enter, dispatch } = this.#options.ground
+    // The core is dead, and what takes orders away instead goes on.
+    if (this.#isClosed) return grant.over(event.answer)
     enter(() => {
       grant.over(event.answer)
       dispatch(event)
