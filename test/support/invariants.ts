@@ -21,6 +21,7 @@ import {
   watchWorstCase,
 } from './risk-invariants.ts'
 import { watchDebts, watchDeciding } from './live-invariants.ts'
+import { watchPrefixes } from './prefix-invariants.ts'
 import { watchRetreat } from './retreat-invariants.ts'
 import { watchGhosts } from './standing-invariants.ts'
 import { watchStart } from './start-invariants.ts'
@@ -62,5 +63,6 @@ export const INVARIANTS: readonly Invariant[] = [
   { id: 'I17', watch: watchRepeats },
   { id: 'DET1', watch: watchTwin },
   { id: 'DET2', watch: watchFold },
+  { id: 'I7', watch: watchPrefixes },
   { id: 'MONEY', watch: watchMoney },
 ]

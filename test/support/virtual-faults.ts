@@ -41,6 +41,7 @@ export const FAULTS = {
   tickerStale: 'the prices of an instrument are old',
   tickerAbsurd: 'the prices of an instrument are none that a market makes',
   positionEmpty: 'a position that stands is not listed, once',
+  positionOld: 'a position is read as it was some hundred milliseconds ago',
   strategyThrows: 'a strategy throws',
   strategyGarbage: 'a strategy returns what is no intent',
   strategyFlood: 'a strategy returns hundreds of intents',

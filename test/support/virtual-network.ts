@@ -42,6 +42,8 @@ interface CallOnWire<Data> extends VirtualCall<Data> {
 /** How long a storm of 429s and an outage last, ms. */
 const STORM_MS = [500, 5000] as const
 const OUTAGE_MS = [1000, 12_000] as const
+/** How old a position may be that is read, ms: inside the assumed visibility (A2). */
+const OLD_MS = [20, 380] as const
 /** How wrong the time of an answer may be, ms. */
 const WRONG_MS = 180_000
 
@@ -98,13 +100,16 @@ export class VirtualNetwork {
     const spoilt = this.#spoil(call, reply, requestTime)
     if (spoilt) return time.after(latencyMs, () => answered(spoilt(ourNow())))
     const wrongMs = faults.strikes('timeWrong', site, n) ? faults.severity(-WRONG_MS, WRONG_MS) : 0
+    // The answer is made later than what it shows.
+    const isOld = site === 'singlePosition' && faults.strikes('positionOld', site, n)
+    const oldMs = isOld ? faults.severity(...OLD_MS) : 0
     const made = (): Answer<Data> => {
-      const times = { receivedAt: ourNow(), requestTime: requestTime + wrongMs }
+      const times = { receivedAt: ourNow(), requestTime: requestTime + oldMs + wrongMs }
       call.onTime?.({ ...times, sentAt: call.sentAt })
       return toAnswer(reply, times)
     }
     const isTwice = faults.strikes('answerTwice', site, n)
-    time.after(faults.strikes('answerLate', site, n) ? this.#late() : latencyMs, () => {
+    time.after(oldMs + (faults.strikes('answerLate', site, n) ? this.#late() : latencyMs), () => {
       answered(made())
       if (isTwice) time.after(this.#latency(`${site}/again`, n), () => call.hear(made()))
     })

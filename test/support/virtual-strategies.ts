@@ -21,7 +21,8 @@ export const STRATEGY_KINDS = ['ladder', 'targeter', 'placer'] as const
 
 export interface ScriptedStrategyOptions {
   readonly kind: (typeof STRATEGY_KINDS)[number]
-  readonly seed: string
+  /** Asked at each decision: another life may decide otherwise. */
+  readonly seed: () => string
   /** Levels of a ladder, lots of a target or an order, at most. */
   readonly size: number
   /** The decisions (from 0) on which it says anything; absent: all of them. */
@@ -44,7 +45,7 @@ export function createScriptedStrategy({ kind, seed, size, decisions }: Scripted
       const speaks = speaksOn?.has(decision) ?? true
       const views = speaks ? snapshot.instruments.filter((view) => view.hasPrices) : []
       const intents = views.flatMap((view) =>
-        script(view, createRandom(`${seed}/${view.symbol}/${decision}`), decision),
+        script(view, createRandom(`${seed()}/${view.symbol}/${decision}`), decision),
       )
       return { intents, state: { decisions: decision + 1 } }
     },

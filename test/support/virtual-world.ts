@@ -104,7 +104,7 @@ export function runWorld(plan: WorldPlan, extra: readonly Invariant['watch'][] =
     strategies: new Map(
       plan.strategies.map((one) => [
         toStrategyId(one.id),
-        createUnruly({ strategy: createStrategy(plan.seed, one), site: one.id, faults }),
+        createUnruly({ strategy: createStrategy(plan, one, () => trace.lives), site: one.id, faults }),
       ]),
     ),
     polling: { tickersMs: TICKERS_MS, fillsMs: 500, positionsMs: 1000, timeMs: TIME_MS },
@@ -290,8 +290,14 @@ function gridMoment(time: VirtualTime): number {
   return Math.floor((time.now - START_AT) / DEATH_GRID_MS)
 }
 
-function createStrategy(seed: string, { id, kind, size, decisions }: StrategyPlan): Strategy {
-  return createScriptedStrategy({ kind, size, decisions, seed: `${seed}/${id}` })
+/** One that is fickle decides in each life otherwise than it would have in the one before. */
+function createStrategy(
+  { seed, isFickle }: WorldPlan,
+  { id, kind, size, decisions }: StrategyPlan,
+  lives: () => number,
+): Strategy {
+  const seedNow = (): string => (isFickle && lives() > 1 ? `${seed}/${id}/${lives()}` : `${seed}/${id}`)
+  return createScriptedStrategy({ kind, size, decisions, seed: seedNow })
 }
 
 /** Keeps what later looks need. */

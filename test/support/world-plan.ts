@@ -50,6 +50,10 @@ export const worldPlanSchema = z.strictObject({
   moveTicks: z.number(),
   /** Whether a second core runs along and must say the same (DET1). */
   hasTwin: z.boolean(),
+  /** Whether every prefix of the journal is looked at (I7). */
+  hasPrefixes: z.boolean().default(false),
+  /** Whether strategies decide otherwise in each life than they did in the one before. */
+  isFickle: z.boolean().default(false),
   /** Whether one call may cancel the orders of all instruments. */
   isExclusive: z.boolean().default(false),
   /** Most orders in one batch. */
@@ -99,6 +103,8 @@ export function planWorld(seed: string): WorldPlan {
     isPatient: part('isPatient').integer(8) === 0,
     moveTicks: 1 + part('moveTicks').integer(8),
     hasTwin: part('hasTwin').integer(100) === 0,
+    hasPrefixes: part('hasPrefixes').integer(20) === 0,
+    isFickle: part('isFickle').integer(4) === 0,
     isExclusive: part('isExclusive').integer(2) === 0,
     batchOrdersMax: pick(part('batchOrdersMax'), [50, 50, 50, 4]),
     foreignFills: pick(part('foreignFills'), ['halt', 'adopt'] as const),
@@ -153,6 +159,7 @@ const RATES: { readonly [Fault in FaultKind]?: readonly number[] } = {
   slowSync: [0.005, 0.02],
   diskFull: [0.005, 0.01],
   commandTwice: [0.5, 1],
+  positionOld: [0.05, 0.3],
   diskBroken: [0.005, 0.02],
   tailKept: [0.5, 1],
   checkpoint: [0.003, 0.02],
