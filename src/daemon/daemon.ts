@@ -3,6 +3,7 @@ import { type Book } from '../engine/book.ts'
 import { bookToJson } from '../engine/book-json.ts'
 import { createEngine, type Engine } from '../engine/engine.ts'
 import { type EngineCommand, type StopPolicy } from '../engine/event.ts'
+import { addsWhileHalted } from '../engine/halted-batch.ts'
 import { type EngineSettings } from '../engine/settings.ts'
 import { type ExchangeClient } from '../exchange/exchange-client.ts'
 import { type Limiter } from '../exchange/limiter.ts'
@@ -125,6 +126,7 @@ export class Daemon {
       clock,
       isClockSure: () => trusted.isSure,
       isKilled: () => this.#fatal !== undefined || this.#killSwitch.isThrown() || book.killed !== undefined,
+      isHalted: (batch) => addsWhileHalted(book, batch),
       dispatch,
       tickersReadAt: () => this.#tickersReadAt,
       onWrite: (_, causedAt) => {

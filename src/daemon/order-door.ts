@@ -13,6 +13,8 @@ export interface OrderDoorOptions {
   readonly clock: Clock
   /** Looks at the kill switch, on the disk. */
   readonly isKilled: () => boolean
+  /** Whether a batch adds risk where trading was halted since it was formed. */
+  readonly isHalted: (batch: OutgoingBatch) => boolean
   readonly dispatch: (event: EngineEvent) => void
   /** False while one of the clocks may have jumped: looked at right before the first byte. */
   readonly isClockSure: () => boolean
@@ -58,7 +60,7 @@ export class OrderDoor {
   }
 
   sendBatch(batch: Recorded<OutgoingBatch>): void {
-    const { client, clock, isClockSure, isKilled, dispatch, onWrite } = this.#options
+    const { client, clock, isClockSure, isKilled, isHalted, dispatch, onWrite } = this.#options
     const grant = this.#takeGrant('batchPlaceOrder')
     const causedAt = this.#options.tickersReadAt()
     const sent = client.send(
@@ -66,7 +68,12 @@ export class OrderDoor {
       {
         ...(grant ? { grant } : {}),
         beforeWrite: () => {
-          const objection = objectTo(batch, { now: clock.now(), isClockSure: isClockSure(), isKilled })
+          const objection = objectTo(batch, {
+            now: clock.now(),
+            isClockSure: isClockSure(),
+            isKilled,
+            isHalted,
+          })
           if (objection === undefined) onWrite(batch, causedAt)
           return objection
         },

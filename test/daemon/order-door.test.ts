@@ -11,7 +11,7 @@ import { MOMENT_AT } from '../support/market-moment.ts'
 const NO_LIMITER: OrderDoorOptions['limiter'] = { request: () => undefined }
 
 /** A door to an exchange that accepts, whatever it is asked. */
-function openDoor({ killed = false, limiter = NO_LIMITER } = {}) {
+function openDoor({ killed = false, halted = false, limiter = NO_LIMITER } = {}) {
   const time = new ManualTime(MOMENT_AT)
   const events: EngineEvent[] = []
   const asked: { readonly request: unknown; readonly options: CallOptions }[] = []
@@ -28,6 +28,7 @@ function openDoor({ killed = false, limiter = NO_LIMITER } = {}) {
     dispatch: (event) => events.push(event),
     isClockSure: () => true,
     isKilled: () => killed,
+    isHalted: () => halted,
     tickersReadAt: () => undefined,
     onWrite: () => {},
     onBroken: (error) => {
@@ -81,6 +82,14 @@ test('[RSK2] nothing that creates leaves once the kill switch is thrown, however
 
   const verdicts = asked.map(({ options }) => options.beforeWrite?.())
   expect(verdicts).toEqual(['the kill switch is thrown', undefined, 'the kill switch is thrown'])
+})
+
+test('[RSK2] no batch leaves that adds risk to an instrument halted since it was formed', () => {
+  const { door, asked } = openDoor({ halted: true })
+  const batch = { batchId: 1, symbol: 'BTCUSDT', clientOids: [], body: '{}', validUntilAt: MOMENT_AT }
+  door.sendBatch(batch as never)
+
+  expect(asked[0]?.options.beforeWrite?.()).toBe('its instrument was halted meanwhile')
 })
 
 test('[RSK3] what a broken core held or waited for is given back: there is one cancel-all a second', () => {

@@ -17,6 +17,8 @@ export interface VirtualDoorOptions {
   readonly faults: VirtualFaults
   /** Whether the kill file is there. */
   readonly isKilled: () => boolean
+  /** Whether a batch adds risk where trading was halted since it was formed. */
+  readonly isHalted: (batch: OutgoingBatch) => boolean
   /** Right before the first byte of a batch. */
   readonly onWrite: (batch: OutgoingBatch, now: number) => void
 }
@@ -98,10 +100,10 @@ export class VirtualDoor {
   }
 
   #writeBatch(batch: OutgoingBatch, grant: VirtualGrant): void {
-    const { network, exchange, ground, isKilled, onWrite } = this.#options
+    const { network, exchange, ground, isKilled, isHalted, onWrite } = this.#options
     const { batchId, body } = batch
     const now = ground.clock.now()
-    if (objectTo(batch, { now, isClockSure: ground.trusted.isSure, isKilled }) !== undefined) {
+    if (objectTo(batch, { now, isClockSure: ground.trusted.isSure, isKilled, isHalted }) !== undefined) {
       grant.unused()
       ground.dispatch({ kind: 'batchAnswered', batchId, answer: staleAnswer(now) })
       return ground.lookForKill()

@@ -3,6 +3,7 @@ import { type Snapshot } from '../../src/domain/snapshot.ts'
 import { type Effect, type OutgoingBatch } from '../../src/engine/effect.ts'
 import { createEngine, type Engine } from '../../src/engine/engine.ts'
 import { type EngineEvent, type StopPolicy } from '../../src/engine/event.ts'
+import { addsWhileHalted } from '../../src/engine/halted-batch.ts'
 import { rebuildBook } from '../../src/engine/rebuild-book.ts'
 import { type EngineSettings } from '../../src/engine/settings.ts'
 import { type JournalContents } from '../../src/journal/journal.ts'
@@ -399,7 +400,11 @@ export class VirtualShell {
     const onWrite = (batch: OutgoingBatch, now: number): void => {
       for (const watcher of watchers) watcher.onWrite?.(batch, now)
     }
-    return new VirtualDoor({ ground, time, exchange, network, faults, isKilled, onWrite })
+    const isHalted = (batch: OutgoingBatch) => {
+      const book = this.engine?.book
+      return book !== undefined && addsWhileHalted(book, batch)
+    }
+    return new VirtualDoor({ ground, time, exchange, network, faults, isKilled, isHalted, onWrite })
   }
 
   #createPollers(ground: VirtualGround): VirtualPollers {
