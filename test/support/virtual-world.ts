@@ -39,7 +39,7 @@ const AIMED_EFFECTS_MAX = 60
 /** One that is aimed at a call: right before it, right after it, or while it is on its way. */
 const SEND_EFFECTS_MAX = 8
 /** And one that is aimed at a halt: at the record before it, or soon after. */
-const HALT_EFFECTS_MAX = 4
+const HALT_EFFECTS_MAX = 2
 const RECOVERY_EFFECTS_MAX = 40
 const LONG_DOWN_MS = 8000
 /** How long a process stands still, how far a clock is set, how long a disk is full, ms. */
