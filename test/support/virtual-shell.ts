@@ -69,6 +69,7 @@ interface Life {
   /** So many effects from now the process stands still, for so long. */
   stallIn: { effects: number; readonly forMs: number } | undefined
   effectsLeft: number
+  hasBegun: boolean
   isBusy: boolean
   isOver: boolean
 }
@@ -153,6 +154,7 @@ export class VirtualShell {
       queue: [],
       repeated: undefined,
       effectsLeft: Number.POSITIVE_INFINITY,
+      hasBegun: false,
       isBusy: false,
       isOver: false,
     }
@@ -192,6 +194,9 @@ export class VirtualShell {
   dispatch(event: EngineEvent): void {
     const life = this.#life
     if (!life || life.isOver) return
+    if (event.kind === 'started') life.hasBegun = true
+    // As in the daemon, letters wait until the clock is measured; the operator of the worlds writes again.
+    if (event.kind === 'commanded' && event.command.kind === 'resume' && !life.hasBegun) return
     life.queue.push(event)
     this.#drain(life)
   }

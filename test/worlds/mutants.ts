@@ -332,4 +332,11 @@ export const MUTANTS: readonly Mutant[] = [
     find: "  if (sight.isHalted(batch)) return 'its instrument was halted meanwhile'\n",
     replace: '',
   },
+  {
+    name: 'fences-do-not-wait-for-fills',
+    what: 'what is read right after a cancel-all is taken for everything that was filled before it',
+    file: 'src/engine/fence.ts',
+    find: 'return fence.provedAt + fillVisibilityMs + (takes ? matchingLagMs : 0)',
+    replace: 'return fence.provedAt + 0 * fillVisibilityMs + (takes ? matchingLagMs : 0)',
+  },
 ]
