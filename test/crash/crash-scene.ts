@@ -1,4 +1,6 @@
 import { join } from 'node:path'
+import { throwKillSwitch } from '../../src/daemon/kill-switch.ts'
+import { postLetter } from '../../src/daemon/operator-mailbox.ts'
 import { IntentdProcess } from '../daemon/intentd-process.ts'
 import { Project } from '../daemon/project.ts'
 import { type Differences } from '../support/book-comparison.ts'
@@ -55,6 +57,16 @@ export class CrashScene {
     })
     this.#runs.push(run)
     return run
+  }
+
+  /** As `intentd kill` does. */
+  throwSwitch(): void {
+    throwKillSwitch(this.path(STATE), { reason: 'drill', by: 'crash' })
+  }
+
+  /** As `intentd release` does. */
+  releaseSwitch(): void {
+    postLetter(this.path(STATE), { kind: 'release', reason: 'drill', by: 'crash' })
   }
 
   /** A file of the scene's own. */

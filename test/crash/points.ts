@@ -4,10 +4,11 @@ import { type Policies, type ScenarioName } from './scenario.ts'
  * Which life is killed at the point.
  *
  * `trading` the first one, from its start on · `stopping`, `leaving`, `flattening` one that was told to stop after
- * it had traded, and whose policy says cancel, leave or flatten · `recovering` two lives, each before it says that
+ * it had traded, and whose policy says cancel, leave or flatten · `killing` one whose kill switch was thrown after it
+ * had traded, `releasing` one in which it was taken back · `recovering` two lives, each before it says that
  * it runs, after one that died with a batch on the wire: the same point kills both.
  */
-export type Phase = 'trading' | 'stopping' | 'leaving' | 'flattening' | 'recovering'
+export type Phase = 'trading' | 'stopping' | 'leaving' | 'flattening' | 'killing' | 'releasing' | 'recovering'
 
 export const STOP_POLICIES: Readonly<Partial<Record<Phase, Policies['onStop']>>> = {
   stopping: 'cancel',
@@ -122,6 +123,22 @@ export const POINTS: readonly CrashPoint[] = [
     ...around('journal.record.fills'),
     'log.daemon.stopped.before',
     ...around('journal.commit.prune'),
+  ]),
+  ...points('killing', 1, [
+    'log.trading.killed.before',
+    ...durable('kill'),
+    ...around('file.rename.KILL.state.new'),
+    ...durable('cancel'),
+    ...call('cancel-all-orders'),
+    ...call('fills'),
+    ...call('single-position'),
+    'log.kill.clean.before',
+  ]),
+  ...points('releasing', 1, [
+    ...durable('kill'),
+    ...around('file.rm.KILL'),
+    ...around('file.rm.KILL.state'),
+    'log.kill.released.before',
   ]),
   ...points('recovering', 1, [
     ...VERIFYING,
