@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { type Project } from '../daemon/project.ts'
-import { type Mode, type Policies, type Reading, SCENARIOS } from './scenario.ts'
+import { type Ladder, type Mode, type Policies, type Reading, SCENARIOS } from './scenario.ts'
 
 export const INSTRUMENTS = {
   BTCUSDT: { tickSize: '0.1', lotSize: '0.001', minSize: '0.001', minNotional: '5' },
@@ -44,7 +44,10 @@ export interface CrashConfig {
   /** BTC an order of the busy strategy; ETH are ten times as many. */
   readonly size: string
   readonly policies: Policies
+  readonly ladder?: Ladder | undefined
 }
+
+const LADDER: Ladder = { spacingBps: 3, levels: 3, recentreAfterLevels: 2 }
 
 export interface HostileExchange {
   readonly mode: Mode
@@ -53,12 +56,19 @@ export interface HostileExchange {
 }
 
 /** A daemon that trades a lot, and in which nothing waits longer than it must. */
-export function writeCrashConfig(project: Project, { mode, url, size, policies }: CrashConfig): void {
+export function writeCrashConfig(project: Project, given: CrashConfig): void {
+  const { mode, url, size, policies, ladder = LADDER } = given
   project.write('elsewhere/busy.ts', readFileSync(STRATEGY, 'utf8'))
   const sizes = { BTCUSDT: Number(size), ETHUSDT: Number(size) * 10 }
   const strategies = Object.entries(sizes).flatMap(([symbol, each]) => {
     const name = symbol.toLowerCase().slice(0, 3)
-    writeStrategy(project, { id: `grid-${name}`, module: '../../strategies/grid.ts', symbol, size: each })
+    writeStrategy(project, {
+      id: `grid-${name}`,
+      module: '../../strategies/grid.ts',
+      symbol,
+      size: each,
+      ladder,
+    })
     writeStrategy(project, { id: `busy-${name}`, module: '../../elsewhere/busy.ts', symbol, size: each })
     return [`grid-${name}`, `busy-${name}`]
   })
@@ -107,12 +117,11 @@ interface StrategyFile {
   readonly module: string
   readonly symbol: string
   readonly size: number
+  readonly ladder?: Ladder
 }
 
-function writeStrategy(project: Project, { id, module, symbol, size }: StrategyFile): void {
-  const params = module.endsWith('grid.ts')
-    ? { spacingBps: 3, levels: 3, recentreAfterLevels: 2, size: String(size) }
-    : { size: String(size) }
+function writeStrategy(project: Project, { id, module, symbol, size, ladder }: StrategyFile): void {
+  const params = { ...ladder, size: String(size) }
   const file = {
     id,
     module,

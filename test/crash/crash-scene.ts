@@ -97,8 +97,9 @@ export class CrashScene {
 
   #writeConfig(): void {
     const { mode, scenario, onRestart } = this.#options
+    const { size, ladder } = scenario
     const policies = { onRestart, onStop: this.#onStop }
-    writeCrashConfig(this.#project, { mode, url: this.#url, size: scenario.size, policies })
+    writeCrashConfig(this.#project, { mode, url: this.#url, size, ladder, policies })
   }
 
   async close(): Promise<void> {

@@ -5,6 +5,14 @@ export interface Scenario {
   /** Size of each order of the busy strategy, in BTC: above what a quote displays, orders fill in parts. */
   readonly size: string
   readonly faults: FaultSettings
+  /** Of the grid strategies; three levels on each side when absent. */
+  readonly ladder?: Ladder
+}
+
+export interface Ladder {
+  readonly spacingBps: number
+  readonly levels: number
+  readonly recentreAfterLevels: number
 }
 
 const CREATING = ['batchPlaceOrder', 'cancelAllOrders'] as const
@@ -24,10 +32,11 @@ export const SCENARIOS = {
     size: '0.01',
     faults: { probability: { delayedAnswer: 0.25 }, delayMs: LATE_MS, endpoints: CREATING },
   },
-  /** Far above what is displayed: an order is many fills, and those of ten seconds are more than a page. */
+  /** A dense ladder that quotes run through: fills of ten seconds are more than a page. */
   many: {
-    size: '40',
+    size: '0.01',
     faults: { probability: { answerLost: 0.2 }, endpoints: CREATING },
+    ladder: { spacingBps: 1, levels: 20, recentreAfterLevels: 15 },
   },
   /** A little of everything, everywhere. */
   hostile: {
