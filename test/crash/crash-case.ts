@@ -3,7 +3,7 @@ import { createRandom } from '../../src/lib/random.ts'
 import { type Differences } from '../support/book-comparison.ts'
 import { CrashScene } from './crash-scene.ts'
 import { Lives } from './lives.ts'
-import { type CrashPoint, POINTS, STOP_POLICIES } from './points.ts'
+import { type CrashPoint, POINTS } from './points.ts'
 import { type Mode, MODES, type Reading, READINGS, type ScenarioName, SCENARIOS } from './scenario.ts'
 
 export interface CrashCase {
@@ -89,9 +89,15 @@ export async function runCase(crash: CrashCase): Promise<CrashReport> {
 
 async function killLives({ point, times }: CrashCase, lives: Lives): Promise<void> {
   const at = `${point.name}:${times}`
-  const onStop = STOP_POLICIES[point.phase]
-  if (onStop !== undefined) return lives.killStopping(at, onStop)
   switch (point.phase) {
+    case 'trading':
+      return lives.killTrading(at)
+    case 'stopping':
+      return lives.killStopping(at, 'cancel')
+    case 'leaving':
+      return lives.killStopping(at, 'leave')
+    case 'flattening':
+      return lives.killStopping(at, 'flatten')
     case 'killing':
       return lives.killSwitched(at)
     case 'releasing':
@@ -100,7 +106,5 @@ async function killLives({ point, times }: CrashCase, lives: Lives): Promise<voi
       await lives.leaveInFlight()
       await lives.killRecovering(at)
       return lives.killRecovering(at)
-    default:
-      return lives.killTrading(at)
   }
 }

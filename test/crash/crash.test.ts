@@ -18,6 +18,7 @@ const SAMPLE: readonly (readonly [Phase, string])[] = [
   ['trading', 'wire.cancel-all-orders.sent'],
   ['stopping', 'journal.commit.prune.before'],
   ['flattening', 'journal.commit.send.after'],
+  ['releasing', 'file.rm.KILL.after'],
   ['recovering', 'journal.commit.boot.after'],
   ['recovering', 'wire.cancel-all-orders.answered'],
 ]
@@ -41,7 +42,7 @@ function pick([phase, name]: readonly [Phase, string], index: number): CrashCase
   return { ...picked, times: Math.min(picked.times, TIMES_MAX) }
 }
 
-describe('[ORD1] [ORD2] [ORD4] [ORD5] [DET2] killed at a named point, no order is doubled and none lost', () => {
+describe('[ORD1] [ORD2] [ORD4] [ORD5] [RSK2] [DET2] killed at a named point, no order is doubled and none lost', () => {
   test.concurrent.each(SAMPLE.map((sample, index) => [nameCase(pick(sample, index)), index] as const))(
     '%s',
     async (_, index) => {

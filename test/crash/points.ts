@@ -1,4 +1,4 @@
-import { type Policies, type ScenarioName } from './scenario.ts'
+import { type ScenarioName } from './scenario.ts'
 
 /**
  * Which life is killed at the point.
@@ -9,12 +9,6 @@ import { type Policies, type ScenarioName } from './scenario.ts'
  * it runs, after one that died with a batch on the wire: the same point kills both.
  */
 export type Phase = 'trading' | 'stopping' | 'leaving' | 'flattening' | 'killing' | 'releasing' | 'recovering'
-
-export const STOP_POLICIES: Readonly<Partial<Record<Phase, Policies['onStop']>>> = {
-  stopping: 'cancel',
-  leaving: 'leave',
-  flattening: 'flatten',
-}
 
 /** A named point in one phase. */
 export interface CrashPoint {
