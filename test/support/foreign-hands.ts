@@ -29,6 +29,7 @@ const DEEDS: { readonly [Fault in FaultKind]?: Deed } = {
   liquidated: liquidate,
   deleveraged: deleverage,
   tradedByHand: (world, random) => placeByHand(world, random, 'market'),
+  orderVanishes: vanish,
   orderByHand: (world, random) => placeByHand(world, random, 'limit'),
   modeSwitched: switchMode,
   suspended: suspend,
@@ -101,6 +102,19 @@ function liquidate({ exchange }: World, random: Random): void {
     for (const order of [...openOrders.values()]) cancelOrder(state, order, 'liquidation')
     const count = 1 + random.integer(positions.size)
     for (const position of [...positions.values()].slice(0, count)) close(state, position, 'burst')
+  })
+}
+
+/** The exchange loses an order that rests, and never says so: of one side the first that the market would reach. */
+function vanish({ exchange }: World, random: Random): void {
+  const side = random.integer(2) === 0 ? 'buy' : 'sell'
+  exchange.core.carryOut(exchange.now, (state) => {
+    const orders = [...accountOf(state, UID).openOrders.values()].filter(
+      ({ direction, priceTicks }) => direction === side && priceTicks > 0,
+    )
+    const [first] = orders.sort((left, right) => left.priceTicks - right.priceTicks)
+    const order = side === 'buy' ? orders.at(-1) : first
+    if (order) cancelOrder(state, order, 'self_trade')
   })
 }
 

@@ -1,3 +1,4 @@
+import { watchDesk } from './desk-invariants.ts'
 import { watchFold, watchRepeats, watchTwin } from './engine-invariants.ts'
 import { watchFences, watchSurvivorsBack } from './fence-invariants.ts'
 import { watchForeign } from './foreign-invariants.ts'
@@ -23,7 +24,7 @@ import {
 import { watchDebts, watchDeciding } from './live-invariants.ts'
 import { watchPrefixes } from './prefix-invariants.ts'
 import { watchRetreat } from './retreat-invariants.ts'
-import { watchGhosts } from './standing-invariants.ts'
+import { watchGhosts, watchLost } from './standing-invariants.ts'
 import { watchStart } from './start-invariants.ts'
 import { watchWire, watchWishes } from './wire-invariants.ts'
 import { watchMoney, watchTruth } from './truth-invariants.ts'
@@ -48,6 +49,7 @@ export const INVARIANTS: readonly Invariant[] = [
   { id: 'ORD8', watch: watchLateCancels },
   { id: 'I13', watch: watchPlaces },
   { id: 'ORD8', watch: watchGhosts },
+  { id: 'ORD5', watch: watchLost },
   { id: 'I9', watch: watchWire },
   { id: 'I13', watch: watchWishes },
   { id: 'ORD5', watch: watchStart },
@@ -55,6 +57,7 @@ export const INVARIANTS: readonly Invariant[] = [
   { id: 'LIVE', watch: watchDeciding },
   { id: 'RSK1', watch: watchWorstCase },
   { id: 'RSK1', watch: watchGross },
+  { id: 'RSK1', watch: watchDesk },
   { id: 'RSK2', watch: watchHalts },
   { id: 'RSK2', watch: watchKill },
   { id: 'RSK3', watch: watchStop },

@@ -1,3 +1,4 @@
+import { type DenialCode } from '../../src/domain/denial.ts'
 import { type Book, pairKey } from '../../src/engine/book.ts'
 import { type Debt, debtsOf, nameDebt, paidBy } from './debts.ts'
 import { type World, type WorldWatcher, violate } from './world.ts'
@@ -36,7 +37,7 @@ export function watchDebts(world: World): WorldWatcher {
       if (!world.facts.isCalm || world.facts.isStopping || engine?.mode !== 'running') {
         return owedSince.clear()
       }
-      const deniedNow = [...engine.denied.values()].reduce((sum, count) => sum + count, 0)
+      const deniedNow = denialsOf(engine.denied)
       if (deniedNow !== denied) owedSince.clear()
       denied = deniedNow
       const isExcused = ({ strategyId, symbol }: Debt): boolean =>
@@ -51,6 +52,13 @@ export function watchDebts(world: World): WorldWatcher {
       }
     },
   }
+}
+
+/** What was not sent in time says nothing of why. */
+function denialsOf(denied: ReadonlyMap<DenialCode, number>): number {
+  let sum = 0
+  for (const [code, count] of denied) if (code !== 'INTENT_EXPIRED') sum += count
+  return sum
 }
 
 function isHalted({ halts }: Book, symbol: string): boolean {

@@ -1,5 +1,8 @@
 import { type Effect } from '../../src/engine/effect.ts'
-import { canRest } from '../../src/domain/order.ts'
+import { canRest, type Order } from '../../src/domain/order.ts'
+import { tradesAs } from '../../src/domain/order-action.ts'
+import { floatOnGrid } from '../../src/lib/grid.ts'
+import { KnownPrices } from './known-prices.ts'
 import { type World, type WorldWatcher, violate } from './world.ts'
 
 /** The looks are this many steps of time apart: half a second. */
@@ -56,4 +59,58 @@ export function watchGhosts(world: World): WorldWatcher {
       }
     },
   }
+}
+
+/** How long the exchange may have lost an order that the market stands beyond, and nobody asks after it. */
+const LOST_MS = 1500
+
+/** An order that the exchange has lost is asked after once the market has stood beyond it for long enough. */
+export function watchLost(world: World): WorldWatcher {
+  if (!world.plan.faults.orderVanishes) return {}
+  const { crossedToleranceMs } = world.settings.execution
+  const known = new KnownPrices()
+  const fenced = new FencedLanes()
+  const since = new Map<string, number>()
+  return {
+    onBirth: () => {
+      known.forget()
+      fenced.clear()
+      since.clear()
+    },
+    afterStep(event, effects, now) {
+      known.note(event, now)
+      fenced.note(effects)
+      const { engine } = world.shell
+      if (event.kind !== 'snapshotTaken' && event.kind !== 'timePassed') return
+      for (const [symbol, orders] of engine?.book.open ?? []) {
+        const isSeen =
+          engine?.mode === 'running' &&
+          !fenced.has(symbol) &&
+          known.ageOf(symbol, now) <= world.settings.limits.dataAgeMaxMs
+        for (const [clientOid, order] of orders) {
+          const isLost = isSeen && isBeyond(world, known, order) && isLostThere(world, clientOid)
+          if (!isLost) since.delete(clientOid)
+          else if (!since.has(clientOid)) since.set(clientOid, world.time.now)
+          const lostMs = world.time.now - (since.get(clientOid) ?? world.time.now)
+          if (lostMs > crossedToleranceMs + LOST_MS)
+            violate(world, 'ORD5', `${clientOid} was lost by the exchange, and is called live`)
+        }
+      }
+    },
+  }
+}
+
+function isLostThere(world: World, clientOid: string): boolean {
+  return world.exchange.truth.orderOf(clientOid)?.cancelReason === 'self_trade'
+}
+
+/** Whether it must have been filled, at the prices that the core knows. */
+function isBeyond({ settings }: World, { tickers }: KnownPrices, { state, terms }: Order): boolean {
+  const { symbol, ticks } = terms
+  const tick = settings.instruments.get(symbol)?.tick
+  if (state !== 'live' || ticks === undefined || !canRest(terms) || !tickers || !tick) return false
+  const price = floatOnGrid(tick, ticks)
+  const [bid, ask] = [tickers.read(symbol, 'bidPr'), tickers.read(symbol, 'askPr')]
+  if (!(bid > 0 && ask > 0)) return false
+  return tradesAs(terms.action) === 'buy' ? price > ask : price < bid
 }

@@ -1,4 +1,5 @@
 import { type Strategy } from '../../src/strategy/define-strategy.ts'
+import { type PlaceIntent } from '../../src/strategy/contract.ts'
 import { type VirtualFaults } from './virtual-faults.ts'
 
 const FLOOD = 300
@@ -19,6 +20,20 @@ const GARBAGE: readonly ((symbol: string) => unknown)[] = [
   () => ({ kind: 'cancelAll', symbol: 'NOSUCHUSDT' }),
 ]
 
+/** What makes sense as an intent, and must not pass the risk desk. */
+const WILD: readonly Partial<PlaceIntent>[] = [
+  { action: 'openLong', lots: 1, ticks: 1.5, force: 'gtc' },
+  { action: 'openLong', lots: 1, ticks: 0.5, force: 'gtc' },
+  { action: 'openShort', lots: 1, ticks: 1.5, force: 'post_only' },
+  { action: 'openShort', lots: 1, ticks: 0.5, force: 'ioc' },
+  { action: 'openLong', lots: 1000, ticks: 1, force: 'gtc' },
+  // Less than the position may be, and more than one order.
+  { action: 'openLong', lots: 7, ticks: 1, force: 'gtc' },
+  { action: 'openShort', lots: 7 },
+  { action: 'openShort', lots: 1000 },
+  { action: 'closeLong', lots: 1000 },
+]
+
 export interface UnrulyOptions {
   readonly strategy: Strategy
   /** Names its stream of faults. */
@@ -26,7 +41,7 @@ export interface UnrulyOptions {
   readonly faults: VirtualFaults
 }
 
-/** A strategy that now and then throws, returns nonsense among its intents, or far too many of them (STR1). */
+/** A strategy that now and then throws, returns nonsense or the absurd among its intents, or far too many of them (STR1). */
 export function createUnruly({ strategy, site, faults }: UnrulyOptions): Strategy {
   const decide: Strategy['decide'] = (snapshot, context) => {
     if (faults.strikes('strategyThrows', site)) throw new Error('a strategy threw')
@@ -35,6 +50,12 @@ export function createUnruly({ strategy, site, faults }: UnrulyOptions): Strateg
     const more: unknown[] = []
     if (faults.strikes('strategyGarbage', site)) {
       more.push(GARBAGE[faults.severity(0, GARBAGE.length)]?.(symbol))
+    }
+    if (faults.strikes('strategyWild', site)) {
+      const { ticks, ...wild } = WILD[faults.severity(0, WILD.length)] ?? {}
+      const market = snapshot.instruments[0]?.bidTicks ?? 0
+      const price = ticks === undefined ? {} : { ticks: Math.round(market * ticks) }
+      more.push({ kind: 'place', symbol, key: `wild:${snapshot.takenAt}`, ...wild, ...price })
     }
     if (faults.strikes('strategyFlood', site)) more.push(...flood(symbol, snapshot.takenAt))
     return { ...decision, intents: [...decision.intents, ...more] }

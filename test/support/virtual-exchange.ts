@@ -166,6 +166,7 @@ export class VirtualExchange {
       this.#emptyAt.set(symbol, this.now)
       return { ok: true, data: [] }
     }
+    if (this.#options.faults.strikes('positionSilent', symbol)) return { ok: true, data: null }
     return this.core.singlePosition(
       { uid: UID },
       { productType: PRODUCT_TYPE, symbol, marginCoin: MARGIN_COIN },

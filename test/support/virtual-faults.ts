@@ -42,8 +42,10 @@ export const FAULTS = {
   tickerAbsurd: 'the prices of an instrument are none that a market makes',
   positionEmpty: 'a position that stands is not listed, once',
   positionOld: 'a position is read as it was some hundred milliseconds ago',
+  positionSilent: 'an answer about a position says nothing at all, once',
   strategyThrows: 'a strategy throws',
   strategyGarbage: 'a strategy returns what is no intent',
+  strategyWild: 'a strategy wants what no limit allows: a price far from the market, a thousand lots',
   strategyFlood: 'a strategy returns hundreds of intents',
   grantTwice: 'the core hears twice that a call was granted',
   snapshotTwice: 'the core hears twice of the same prices',
@@ -62,6 +64,7 @@ export const FAULTS = {
   killedAtSend: 'the kill switch is thrown right before a batch leaves',
   liquidated: 'the exchange cancels our orders and closes positions of ours',
   deleveraged: 'the exchange closes a part of a position of ours',
+  orderVanishes: 'the exchange loses an order that rests, and never says so',
   tradedByHand: 'somebody trades by hand on our account',
   orderByHand: 'somebody places an order by hand on our account, which rests for a while',
   modeSwitched:

@@ -344,7 +344,7 @@ function buildSettings(plan: WorldPlan, listed: readonly ListedInstrument[]): En
       dataAgeMaxMs: 1500,
       priceCollarRatio: 0.01,
       openOrdersMax: 60,
-      orderNotionalMax: 100_000,
+      orderNotionalMax: plan.orderNotionalMax,
       grossNotionalMax: plan.grossNotionalMax,
     },
     isExclusive: plan.isExclusive,

@@ -60,6 +60,8 @@ export const worldPlanSchema = z.strictObject({
   batchOrdersMax: z.int().default(50),
   /** What a fill that is not ours does to trading. */
   foreignFills: z.enum(['halt', 'adopt']).default('halt'),
+  /** What one order may be worth, quote coin. */
+  orderNotionalMax: z.number().default(100_000),
   /** What the account may hold and have open in all, quote coin. */
   grossNotionalMax: z.number().default(5_000_000),
 })
@@ -108,6 +110,7 @@ export function planWorld(seed: string): WorldPlan {
     isExclusive: part('isExclusive').integer(2) === 0,
     batchOrdersMax: pick(part('batchOrdersMax'), [50, 50, 50, 4]),
     foreignFills: pick(part('foreignFills'), ['halt', 'adopt'] as const),
+    orderNotionalMax: pick(part('orderNotionalMax'), [100_000, 100_000, 100_000, 150]),
     grossNotionalMax: pick(part('grossNotionalMax'), [5_000_000, 5_000_000, 600]),
   }
 }
@@ -172,6 +175,7 @@ const RATES: { readonly [Fault in FaultKind]?: readonly number[] } = {
   tickerAbsurd: [0.001, 0.01],
   strategyThrows: [0.005, 0.05],
   strategyGarbage: [0.005, 0.05],
+  strategyWild: [0.005, 0.05],
   strategyFlood: [0.001, 0.005],
   outage: [0.0005, 0.002],
   rateStorm: [0.001, 0.005],
@@ -182,6 +186,8 @@ const RATES: { readonly [Fault in FaultKind]?: readonly number[] } = {
   itemRestricted: [0.003, 0.02],
   keyRefused: [0.003, 0.02],
   deleveraged: [0.01, 0.05],
+  positionSilent: [0.1, 0.5],
+  orderVanishes: [0.01, 0.05],
   tradedByHand: [0.01, 0.05],
   orderByHand: [0.01, 0.05],
 }
