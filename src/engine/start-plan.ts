@@ -8,7 +8,8 @@
  *
  * `reading` until fills and positions agree with the book · `resolving` until every lane has proved what became
  * of its unknown orders, and of what rests where `onRestart` says fence; a halted instrument is not waited for ·
- * `checking` until fills and positions, read after all that, agree once more. Strategies run only then.
+ * `checking` until fills and positions, read after all that, agree once more; back to `resolving` where a halted
+ * instrument was released meanwhile. Strategies run only then.
  */
 export interface StartPlan {
   phase: 'reading' | 'resolving' | 'checking'

@@ -91,8 +91,8 @@ export function advanceStart(core: Core): void {
   if (start.phase === 'resolving') return endResolving(core)
   if ([...core.lanes.values()].every((lane) => lane.positionReadAt > start.readSince)) {
     // A kill waits for nothing: what it cancels and proves is more than a start would.
-    if (start.phase === 'checking' || core.kill) return run(core)
-    return resolveLanes(core)
+    if (core.kill) return run(core)
+    return start.phase === 'checking' ? endChecking(core) : resolveLanes(core)
   }
   if (core.now - core.fillsAskedAt >= READ_AGAIN_MS) askForAccount(core)
 }
@@ -107,11 +107,18 @@ function resolveLanes(core: Core): void {
 }
 
 /** An instrument that is halted holds the others up no longer (ORD4). */
+function isResolved({ lanes, book }: Core): boolean {
+  return [...lanes.values()].every((lane) => lane.state === 'idle' || book.halts.has(lane.symbol))
+}
+
+/** One that was halted, and released meanwhile, is waited for after all. */
+function endChecking(core: Core): void {
+  if (isResolved(core)) return run(core)
+  core.start.phase = 'resolving'
+}
+
 function endResolving(core: Core): void {
-  const isDone = [...core.lanes.values()].every(
-    (lane) => lane.state === 'idle' || core.book.halts.has(lane.symbol),
-  )
-  if (!isDone) return
+  if (!isResolved(core)) return
   core.start = { phase: 'checking', readSince: core.now }
   askForAccount(core)
 }
