@@ -1,29 +1,25 @@
 import { canRest, type Order } from '../../src/domain/order.ts'
+import { type Book } from '../../src/engine/book.ts'
 import { violate, type World, type WorldWatcher } from './world.ts'
 
 /** Where `onRestart` says fence, nothing that the life before left resting is believed in when trading begins. */
 export function watchStart(world: World): WorldWatcher {
   let left: ReadonlySet<string> = new Set()
   let isStarting = false
-  /** A halted instrument holds no start up, also when it is released before the start is over. */
-  const excused = new Set<string>()
   return {
     onBirth() {
       const { engine, settings } = world.shell
       const orders = [...(engine?.book.orders.values() ?? [])].filter(isResting)
       isStarting = settings.onRestart === 'fence'
-      excused.clear()
       left = new Set(orders.map(({ terms }) => terms.clientOid))
     },
     afterStep() {
       const { engine } = world.shell
-      if (!isStarting || !engine) return
-      for (const symbol of engine.book.halts.keys()) excused.add(symbol)
-      if (engine.mode !== 'running') return
+      if (!isStarting || engine?.mode !== 'running') return
       isStarting = false
       for (const order of engine.book.orders.values()) {
         const { clientOid, symbol } = order.terms
-        if (!left.has(clientOid) || !isResting(order) || excused.has(symbol) || excused.has('*')) continue
+        if (!left.has(clientOid) || !isResting(order) || isHalted(engine.book, symbol)) continue
         violate(world, 'ORD5', `${clientOid} was not fenced at the start`)
       }
     },
@@ -32,4 +28,9 @@ export function watchStart(world: World): WorldWatcher {
 
 function isResting({ state, terms }: Order): boolean {
   return state === 'live' && canRest(terms)
+}
+
+/** A halted instrument holds no start up. */
+function isHalted({ halts }: Book, symbol: string): boolean {
+  return halts.has('*') || halts.has(symbol)
 }
