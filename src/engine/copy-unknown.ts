@@ -11,7 +11,8 @@ import { isStillWanted } from './still-wanted.ts'
  * was filled meanwhile is doubled: never switch it on before the account's exchange has been asked.
  */
 export function copyUnknown(core: Core, lane: Lane): void {
-  if (core.settings.execution.retryMode !== 'window') return
+  // What an earlier life has sent, somebody may have cancelled since: a copy would be told that it was accepted.
+  if (core.settings.execution.retryMode !== 'window' || core.mode !== 'running') return
   const copied = [...openOrdersOf(core.book, lane.symbol)].filter((order) => mayBeCopied(core, lane, order))
   if (copied.length === 0) return
   for (const clientOid of lane.copies.keys()) {
@@ -24,6 +25,20 @@ export function copyUnknown(core: Core, lane: Lane): void {
   for (const { clientOid } of orders) {
     announce(core, 'warn', 'order.copied', { clientOid, symbol: lane.symbol })
   }
+}
+
+/**
+ * A copy that waits is doubted again when a cancel-all may take the order, or may have taken it: the exchange
+ * would answer the copy with the order's acceptance, and nothing would rest.
+ */
+export function doubtCopies(core: Core, symbol: string): void {
+  if (core.settings.execution.retryMode !== 'window') return
+  const waiting = [...openOrdersOf(core.book, symbol)].filter(
+    ({ state, attempts }) => state === 'queued' && attempts > 0,
+  )
+  if (waiting.length === 0) return
+  const orders = waiting.map(({ terms }) => ({ clientOid: terms.clientOid, state: 'unknown' }) as const)
+  record(core, { kind: 'expire', at: core.now, orders, places: [], reason: 'a cancel-all may take it' })
 }
 
 /** Once an attempt: what the plan then drops all the same is left to evidence. */

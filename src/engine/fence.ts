@@ -2,6 +2,7 @@ import { canRest, type Order } from '../domain/order.ts'
 import { openOrdersOf } from './book.ts'
 import { askForCancel, hasResting, isUnderCancel } from './cancel-wire.ts'
 import { clockDoubt } from './clock-gate.ts'
+import { doubtCopies } from './copy-unknown.ts'
 import { announce, type Core, exchangeNow, record } from './core.ts'
 import { settleByEvidence } from './evidence.ts'
 import { fillsSince } from './fills-since.ts'
@@ -21,6 +22,7 @@ const PATIENCE_MS = 60_000
  * still be accepted until its horizon has passed, so the cancel-all waits for that.
  */
 export function startFence(core: Core, lane: Lane, cause: FenceCause): void {
+  doubtCopies(core, lane.symbol)
   const unknown = [...openOrdersOf(core.book, lane.symbol)].filter((order) => order.state === 'unknown')
   const horizonAt = unknown
     .filter(({ unansweredAt }) => unansweredAt > 0)

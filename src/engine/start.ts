@@ -1,5 +1,6 @@
 import { type Order } from '../domain/order.ts'
 import { netLots } from '../domain/position.ts'
+import { doubtCopies } from './copy-unknown.ts'
 import { announce, type Core, exchangeNow, record } from './core.ts'
 import { noteLateCancel } from './cancel-wire.ts'
 import { fencesAtStart, startFence } from './fence.ts'
@@ -32,6 +33,7 @@ export function startLife(core: Core): void {
     true,
   )
   markInFlightUnknown(core)
+  for (const symbol of core.lanes.keys()) doubtCopies(core, symbol)
   haltQuarantined(core)
   if (core.book.killed !== undefined) beginKill(core)
   for (const lane of core.lanes.values()) noteLateCancel(core, lane, core.book.cancels.get(lane.symbol))

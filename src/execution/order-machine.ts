@@ -23,7 +23,7 @@ import { isTerminal, type Order, type OrderState, type OrderTerms } from '../dom
  * | 1  | NEW → DENIED          | risk, stop, stale data, precision, key used | (1)                |
  * | 2  | NEW → SENT            | approved, granted, SEND durable             | `createSentOrder`  |
  * | 3  | QUEUED → EXPIRED      | not wanted any more, attempts = 0           | `markExpired`      |
- * | 3b | QUEUED → UNKNOWN      | not wanted, or window over, attempts > 0    | `markUnknown`      |
+ * | 3b | QUEUED → UNKNOWN      | unwanted, too late, maybe swept; attempts>0 | `markUnknown`      |
  * | 4  | QUEUED → SENT         | SEND durable                                | `markSentAgain`    |
  * | 5  | SENT → LIVE           | in the success list, with an orderId or not | `markAccepted` (2) |
  * | 6  | SENT → LIVE           | a duplicate: it exists                      | `markAccepted` (2) |
