@@ -66,16 +66,18 @@ export async function killAtRandom(options: RandomKills): Promise<RandomReport> 
   const simulate = ['simulate', '--config', EXCHANGE_FILE, '--state', EXCHANGE_STATE, '--print-accounts']
   const exchange = new IntentdProcess(simulate, { cwd, waitMsMax: WAIT_MS_MAX })
   const tally = new Tally()
+  let life: IntentdProcess | undefined
   try {
     const { url } = await exchange.untilEvent('simulator.listening')
     const env = { ...credentialsFrom(exchange.stdout[0] ?? ''), XDG_STATE_HOME: cwd }
     const start = (policies: Policies) => {
       writeCrashConfig(project, { mode, url: String(url), size: '0.01', policies })
-      return new IntentdProcess(['run', '-c', CONFIG_FILE, '--summary', 'json'], {
+      life = new IntentdProcess(['run', '-c', CONFIG_FILE, '--summary', 'json'], {
         cwd,
         env,
         waitMsMax: WAIT_MS_MAX,
       })
+      return life
     }
     const random = createRandom(`random kills ${seed} ${mode} ${reading}`)
     while (tally.kills < kills && systemClock.monotonic() < endAt) {
@@ -104,6 +106,7 @@ export async function killAtRandom(options: RandomKills): Promise<RandomReport> 
       differences: code === 0 ? differences : [`the last life ended with ${code}`, ...differences],
     }
   } finally {
+    await life?.stop('SIGKILL')
     await exchange.stop('SIGKILL')
     project.remove()
   }
