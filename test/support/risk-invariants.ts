@@ -2,6 +2,7 @@ import { toTradeId } from '../../src/domain/ids.ts'
 import { type Order } from '../../src/domain/order.ts'
 import { isClosing } from '../../src/domain/order-action.ts'
 import { type Book, holdingOf } from '../../src/engine/book.ts'
+import { believedGross } from './believed-gross.ts'
 import { isForeign, type TrueFill } from './exchange-truth.ts'
 import { createExcuses, foreignFills, unanswered } from './foreign-invariants.ts'
 import { KnownPrices } from './known-prices.ts'
@@ -61,12 +62,18 @@ export function watchGross(world: World): WorldWatcher {
   const known = new KnownPrices()
   /** By batch, the fills of others that were known when it was formed. */
   const seen = new Map<number, ReadonlySet<TrueFill>>()
+  /** By batch, what the book thought possible without it. */
+  const believed = new Map<number, number>()
+  const priceOf = (symbol: string): number => known.tickers?.read(symbol, 'askPr') || 0
   return {
     onBirth: () => known.forget(),
     afterStep(event, effects, now) {
       known.note(event, now)
       for (const effect of effects) {
-        if (effect.kind === 'sendBatch') seen.set(effect.batch.batchId, seenFills(world))
+        if (effect.kind !== 'sendBatch') continue
+        const { batchId, clientOids } = effect.batch
+        seen.set(batchId, seenFills(world))
+        believed.set(batchId, believedGross(world, priceOf, new Set(clientOids)))
       }
     },
     onWrite(batch) {
@@ -81,16 +88,15 @@ export function watchGross(world: World): WorldWatcher {
       const grossWith = (added: Adding['adding']): number => {
         let gross = 0
         for (const symbol of world.plan.symbols) {
-          const price = known.tickers?.read(symbol, 'askPr') || 0
           const own = symbol === batch.symbol ? added : { buy: 0, sell: 0 }
-          gross += price * worstSize(world, symbol, { adding: own, seen: seen.get(batch.batchId) })
+          gross += priceOf(symbol) * worstSize(world, symbol, { adding: own, seen: seen.get(batch.batchId) })
         }
         return gross
       }
       const gross = grossWith(adding)
       // What others opened may be too much already: then nothing may make it more.
-      if (gross <= limits.grossNotionalMax * PRICE_TOLERANCE || gross <= grossWith({ buy: 0, sell: 0 }))
-        return
+      const before = Math.max(grossWith({ buy: 0, sell: 0 }), believed.get(batch.batchId) ?? 0)
+      if (gross <= Math.max(limits.grossNotionalMax, before) * PRICE_TOLERANCE) return
       violate(world, 'RSK1', `the account could reach ${gross.toFixed(2)}, limit ${limits.grossNotionalMax}`)
     },
   }
