@@ -1,4 +1,5 @@
-import { debtsOf } from './debts.ts'
+import { debtsOf, nameDebt } from './debts.ts'
+import { denialsOf } from './live-invariants.ts'
 import { type World } from './world.ts'
 
 /** How long everything has to come right once the faults are over, virtual ms. */
@@ -15,24 +16,54 @@ const LOOK_MS = 100
 export function passCalm(world: World): void {
   const { time, plan, violations } = world
   const endAt = time.now + CALM_MS
+  const troubles = new Troubles(world)
   let lookAt = time.now + CALM_MS_MIN
   time.runUntil(endAt, () => {
     if (violations.length > 0) return true
-    if (plan.isPatient || time.now < lookAt) return false
+    if (plan.isPatient || time.now < lookAt || !isTrading(world)) return false
     lookAt = time.now + LOOK_MS
-    return isRight(world)
+    return troubles.areOver()
   })
 }
 
-/** Nothing late is on its way, no order's fate is open, nobody is called to look, and nothing is owed. */
-function isRight({ shell, network, time }: World): boolean {
-  const { engine } = shell
-  if (!shell.isAlive || engine?.mode !== 'running' || time.now < network.lateUntil) return false
-  const { book } = engine
-  if (book.halts.size > 0 || book.cancels.size > 0) return false
-  for (const orders of book.open.values()) {
-    for (const { state } of orders.values()) if (state !== 'live') return false
+/** There is a process, it trades, and nothing late is on its way to it or from it. */
+function isTrading({ shell, network, time }: World): boolean {
+  return shell.isAlive && shell.engine?.mode === 'running' && time.now >= network.lateUntil
+}
+
+/**
+ * What has not come right, by name. In a market that moves something has always only just begun: each of those
+ * that were there at the first look has to be over once.
+ */
+class Troubles {
+  readonly #world: World
+  #left: readonly string[] | undefined
+  #denied = 0
+
+  constructor(world: World) {
+    this.#world = world
   }
-  // Somebody always places something by name just now: that it leaves is seen in worlds that are patient.
-  return debtsOf(book).every(({ kind }) => kind === 'place')
+
+  areOver(): boolean {
+    const now = this.#look()
+    this.#left = this.#left?.filter((name) => now.has(name)) ?? [...now]
+    return this.#left.length === 0
+  }
+
+  #look(): ReadonlySet<string> {
+    const { engine } = this.#world.shell
+    if (!engine) return new Set()
+    const { book } = engine
+    const names = [...book.halts.keys()].map((symbol) => `halt ${symbol}`)
+    for (const symbol of book.cancels.keys()) names.push(`cancel ${symbol}`)
+    for (const orders of book.open.values()) {
+      for (const { state, terms } of orders.values()) if (state !== 'live') names.push(terms.clientOid)
+    }
+    const denied = denialsOf(engine.denied)
+    const isExplained = denied !== this.#denied
+    this.#denied = denied
+    // Somebody always places something by name just now: that it leaves shows in worlds that are patient.
+    const debts = isExplained ? [] : debtsOf(book).filter(({ kind }) => kind !== 'place')
+    return new Set([...names, ...debts.map(nameDebt)])
+  }
 }

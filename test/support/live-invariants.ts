@@ -55,7 +55,7 @@ export function watchDebts(world: World): WorldWatcher {
 }
 
 /** What was not sent in time says nothing of why. */
-function denialsOf(denied: ReadonlyMap<DenialCode, number>): number {
+export function denialsOf(denied: ReadonlyMap<DenialCode, number>): number {
   let sum = 0
   for (const [code, count] of denied) if (code !== 'INTENT_EXPIRED') sum += count
   return sum

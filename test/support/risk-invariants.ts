@@ -31,8 +31,9 @@ export function watchWorstCase(world: World): WorldWatcher {
       }
       const isOneWay = world.plan.positionMode === 'one_way_mode'
       const excused = isOneWay ? excusesOf(symbol) : { buy: 0, sell: 0 }
-      const worstLong = long + buying - (isOneWay ? short : 0) - excused.buy
-      const worstShort = short + selling - (isOneWay ? long : 0) - excused.sell
+      const over = isOneWay ? beyondLimits(world, symbol) : { buy: 0, sell: 0 }
+      const worstLong = long + buying - (isOneWay ? short : 0) - excused.buy - over.buy
+      const worstShort = short + selling - (isOneWay ? long : 0) - excused.sell - over.sell
       const worst = Math.max(worstLong, worstShort)
       if (worst > limit)
         violate(
@@ -44,6 +45,20 @@ export function watchWorstCase(world: World): WorldWatcher {
   }
   truth.onChange = check
   return {}
+}
+
+/** What strategies hold beyond their limits since others have taken what their orders counted on. In lots. */
+function beyondLimits({ shell, settings, shares }: World, symbol: string): { buy: number; sell: number } {
+  const beyond = { buy: 0, sell: 0 }
+  const { book } = shell.engine ?? {}
+  if (!book || !shares.takes.some((take) => take.symbol === symbol)) return beyond
+  for (const { id, limits } of settings.strategies.values()) {
+    const { longLots, shortLots } = holdingOf(book, id, symbol)
+    const { positionLotsMax = 0 } = limits.get(symbol) ?? {}
+    beyond.buy += Math.max(0, longLots - shortLots - positionLotsMax)
+    beyond.sell += Math.max(0, shortLots - longLots - positionLotsMax)
+  }
+  return beyond
 }
 
 /** What the strategies' own limits leave room for is less. */

@@ -1,6 +1,7 @@
 import { type Answer } from '../../src/domain/answer.ts'
 import { type ClockSample } from '../../src/exchange/clock-offset.ts'
 import { type EndpointName } from '../../src/protocol/endpoints.ts'
+import { type BatchResult } from '../../src/protocol/values.ts'
 import { type Reply } from '../../src/simulator/core/reply.ts'
 import { readGarbled, readPage } from './garbled-answer.ts'
 import { toAnswer } from './virtual-exchange.ts'
@@ -152,7 +153,8 @@ export class VirtualNetwork {
     if (strikes('rateLimitedAfter')) return tooMany
     if (strikes('ambiguousAfter')) return ambiguous
     if (strikes('answerCut')) return (receivedAt) => lost('connectionLost', receivedAt)
-    if (!strikes('answerGarbled')) return undefined
+    // An item in both lists that is lost from one of them would be a plain lie, which nothing can find out.
+    if (!strikes('answerGarbled') || isContradictory(reply)) return undefined
     const way = faults.severity(0, 1_000_000)
     return (receivedAt) => readGarbled({ reply, endpoint: site, requestTime, receivedAt, way })
   }
@@ -193,6 +195,14 @@ export class VirtualNetwork {
     this.#lateUntil = Math.max(this.#lateUntil, time.now + delayMs)
     return delayMs
   }
+}
+
+/** Whether an item stands in both lists of an answer. */
+function isContradictory(reply: Reply<unknown>): boolean {
+  if (!reply.ok || typeof reply.data !== 'object' || reply.data === null) return false
+  const { successList = [], failureList = [] } = reply.data as Partial<BatchResult>
+  const accepted = new Set(successList.map(({ clientOid }) => clientOid))
+  return failureList.some(({ clientOid }) => accepted.has(clientOid))
 }
 
 /** The first answer counts: a client that gave up hears no more. */
