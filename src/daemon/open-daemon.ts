@@ -140,7 +140,9 @@ async function assemble(
       feeds: new Map(strategies.map(({ id, feedNames }) => [id, feedNames])),
     })
     // What was cancelled without a record may not rest any more, whatever the book says.
-    const settings: EngineSettings = hasRetreated(directory) ? { ...told, onRestart: 'fence' } : told
+    const settings: EngineSettings = hasRetreated(directory)
+      ? { ...told, onRestart: 'fence', hasRetreated: true }
+      : told
     const book = rebuildBook(journal.load(), settings.positionMode)
     logger.tell('info', 'daemon.opened', {
       version,

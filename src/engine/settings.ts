@@ -38,6 +38,8 @@ export interface EngineSettings {
   readonly foreignFills: 'halt' | 'adopt'
   /** What becomes of orders that rest when a new life begins: cancelled, or kept. */
   readonly onRestart: 'fence' | 'adopt'
+  /** A life before this one has cancelled without a record, and its last cancel-all may still arrive. */
+  readonly hasRetreated?: boolean
 }
 
 /** The assumptions about the exchange that the order protocol stands on, and the planner's patience. */

@@ -36,7 +36,10 @@ export function startLife(core: Core): void {
   for (const symbol of core.lanes.keys()) doubtCopies(core, symbol)
   haltQuarantined(core)
   if (core.book.killed !== undefined) beginKill(core)
-  for (const lane of core.lanes.values()) noteLateCancel(core, lane, core.book.cancels.get(lane.symbol))
+  for (const lane of core.lanes.values()) {
+    noteLateCancel(core, lane, core.book.cancels.get(lane.symbol))
+    if (settings.hasRetreated) lane.lateUntil = core.now + settings.execution.acceptHorizonMs
+  }
   announce(core, 'info', 'recovery.started', { epoch: book.epoch, ...countFound(core) })
   askForAccount(core)
 }
@@ -134,7 +137,8 @@ function run(core: Core): void {
   })
 }
 
-/** Where the last life had sent a cancel-all, what rests is not known, whatever the policy says. */
+/** Where the last life had sent a cancel-all, recorded or not, what rests is not known, whatever the policy says. */
 function needsFence(core: Core, symbol: string): boolean {
-  return core.book.cancels.has(symbol) || fencesAtStart(core, symbol)
+  const { book, settings } = core
+  return settings.hasRetreated === true || book.cancels.has(symbol) || fencesAtStart(core, symbol)
 }

@@ -181,6 +181,15 @@ describe('retryMode: window', () => {
     expect(bench.take('askGrant')).toMatchObject([{ endpoint: 'cancelAllOrders' }])
   })
 
+  test('[ORD3] doubts a copy that waits at the next start: it may have been cancelled meanwhile', () => {
+    const { bench } = lost(GTC, 'window')
+    expect(bench.states()).toEqual(['queued'])
+
+    bench.restart().start()
+
+    expect([bench.states(), bench.take('askGrant')]).toEqual([['unknown'], []])
+  })
+
   test('does not copy what is not wanted any more', () => {
     const bench = withMode('window')
     bench.quote(BID)

@@ -45,6 +45,16 @@ describe('[ORD5] a start after a crash', () => {
     ])
   })
 
+  test('[ORD8] waits until a cancel-all that was never recorded cannot arrive any more', () => {
+    const bench = new EngineBench({ onRestart: 'fence', hasRetreated: true }).start()
+    bench.answerCancel(bench.grantCancel().cancelId, EMPTY)
+
+    bench.pass(4_000)
+    expect(bench.engine.mode).toBe('starting')
+    bench.pass(4_000)
+    expect(bench.engine.mode).toBe('running')
+  })
+
   test('runs at once where there is nothing to resolve', () => {
     const bench = new EngineBench().start()
     bench.quote(BID)

@@ -123,7 +123,7 @@ export class VirtualShell {
   get settings(): EngineSettings {
     const { settings } = this.#options
     // What was cancelled without a record may not rest any more, whatever the book says.
-    return this.#life?.hasNote ? { ...settings, onRestart: 'fence' } : settings
+    return this.#life?.hasNote ? { ...settings, onRestart: 'fence', hasRetreated: true } : settings
   }
 
   /** What the process that lives, or lived last, found in the journal. */
@@ -147,7 +147,7 @@ export class VirtualShell {
         isOver: () => life.isOver,
       }),
       stallIn: undefined,
-      engine: createEngine(hasNote ? { ...settings, onRestart: 'fence' } : settings, book),
+      engine: createEngine(hasNote ? { ...settings, onRestart: 'fence', hasRetreated: true } : settings, book),
       runners: new Map([...strategies].map(([id, strategy]) => [id, this.#createRunner(id, strategy, book)])),
       reader: this.#createReader(ground),
       door: this.#createDoor(ground),
