@@ -13,66 +13,19 @@ import { unreachable } from '../../src/lib/unreachable.ts'
 import { type Strategy } from '../../src/strategy/define-strategy.ts'
 import { createStrategyRunner, type StrategyRunner } from '../../src/strategy/strategy-runner.ts'
 import { isHeardTwice } from './heard-twice.ts'
+import { type Life, type VirtualShellOptions } from './virtual-life.ts'
 import { type ShellWatcher } from './shell-watcher.ts'
 import { Standstill } from './standstill.ts'
 import { JournalPoisoned, ProcessDied, VirtualDisk } from './virtual-disk.ts'
 import { VirtualDoor } from './virtual-door.ts'
-import { type VirtualExchange } from './virtual-exchange.ts'
-import { type VirtualFaults } from './virtual-faults.ts'
 import { type VirtualGround } from './virtual-ground.ts'
 import { VirtualLimiter } from './virtual-limiter.ts'
-import { type VirtualNetwork } from './virtual-network.ts'
-import { VirtualPollers, type VirtualPolling } from './virtual-pollers.ts'
+import { VirtualPollers } from './virtual-pollers.ts'
 import { VirtualReader } from './virtual-reader.ts'
 import { VirtualRetreat } from './virtual-retreat.ts'
-import { VirtualClock, type VirtualTime } from './virtual-time.ts'
-
-export interface VirtualShellOptions {
-  readonly time: VirtualTime
-  readonly exchange: VirtualExchange
-  readonly network: VirtualNetwork
-  readonly faults: VirtualFaults
-  readonly settings: EngineSettings
-  readonly strategies: ReadonlyMap<StrategyId, Strategy>
-  readonly polling: VirtualPolling
-  readonly pageFills: number
-  /** How far our clock is ahead of the exchange's, ms. */
-  readonly skewMs: number
-  /** By how much it is too quick, in millionths. */
-  readonly driftPpm: number
-  /** What a process does with what rests when it must end. */
-  readonly onStop: StopPolicy
-  /** Whether nothing can be written just now. */
-  readonly isDiskFull: () => boolean
-  /** Whether the kill file is there. */
-  readonly isKilled: () => boolean
-  readonly watchers: readonly ShellWatcher[]
-}
+import { VirtualClock } from './virtual-time.ts'
 
 type StepLook = NonNullable<ShellWatcher['afterStep']>
-
-/** Everything that dies with the process. */
-interface Life {
-  /** A life before this one cancelled without a record. */
-  readonly hasNote: boolean
-  readonly engine: Engine
-  readonly runners: ReadonlyMap<StrategyId, StrategyRunner>
-  readonly reader: VirtualReader
-  readonly ground: VirtualGround
-  readonly door: VirtualDoor
-  readonly queue: EngineEvent[]
-  /** What is heard a second time. */
-  repeated: EngineEvent | undefined
-  /** Effects of the last step that are not performed yet. */
-  readonly effects: Effect[]
-  readonly standstill: Standstill
-  /** So many effects from now the process stands still, for so long. */
-  stallIn: { effects: number; readonly forMs: number } | undefined
-  effectsLeft: number
-  hasBegun: boolean
-  isBusy: boolean
-  isOver: boolean
-}
 
 /** How long a slow disk makes a durable record wait, ms. */
 const SLOW_SYNC_MS = [5, 2500] as const
