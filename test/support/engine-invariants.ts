@@ -42,17 +42,28 @@ export function watchTwin(world: World): WorldWatcher {
 /** What a step does that cannot be taken back. */
 const DEEDS: ReadonlySet<Effect['kind']> = new Set(['record', 'sendBatch', 'sendCancelAll', 'decide'])
 
+/** A step, and whether what comes next does something on its own account. */
+interface LastStep {
+  readonly event: EngineEvent
+  readonly now: number
+  readonly goesOn: boolean
+}
+
 /**
  * Whatever is heard twice changes nothing the second time. A grant has no name: where the core has asked for
- * another meanwhile, the door makes what leaves wait for one.
+ * another meanwhile, the door makes what leaves wait for one. And a core that has just begun to trade, or to
+ * stop, looks at its lanes at whatever comes next.
  */
 export function watchRepeats(world: World): WorldWatcher {
-  let last: { readonly event: EngineEvent; readonly now: number; readonly hasAsked: boolean } | undefined
+  let last: LastStep | undefined
+  let mode: string | undefined
   return {
     afterStep(event, effects, now) {
-      const isRepeat = last?.event === event && last.now === now && !last.hasAsked
+      const isRepeat = last?.event === event && last.now === now && !last.goesOn
       const hasAsked = event.kind === 'granted' && effects.some(({ kind }) => kind === 'askGrant')
-      last = { event, now, hasAsked }
+      const before = mode
+      mode = world.shell.engine?.mode
+      last = { event, now, goesOn: hasAsked || mode !== before }
       const deed = isRepeat ? effects.find(({ kind }) => DEEDS.has(kind)) : undefined
       if (deed) violate(world, 'I17', `${event.kind}, heard again, makes the core ${deed.kind}`)
     },
