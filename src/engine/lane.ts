@@ -111,6 +111,8 @@ export interface ToldDenial {
 
 export interface PendingReading {
   readonly holding: Holding
+  /** The answer said nothing at all, which may mean flat. */
+  readonly isSilent: boolean
   readonly requestedAt: number
   readonly exchangeTime: number
 }

@@ -40,6 +40,7 @@ export function takePosition(core: Core, reading: PositionReading): void {
   // The one that waits goes first: were it replaced, readings that come faster than fills would never be judged.
   lane.pendingReading ??= {
     holding: toHolding(reading.rows),
+    isSilent: reading.isSilent,
     requestedAt: reading.requestedAt,
     exchangeTime: reading.exchangeTime,
   }
@@ -98,6 +99,8 @@ export function comparePosition(core: Core, lane: Lane): void {
     lane.positionReadAt = reading.requestedAt
     return
   }
+  // It said nothing while nothing was known; fills have shown since that there was something to say.
+  if (reading.isSilent) return
   const difference = subtract(core, reading.holding, holdingAt(core, lane, reading.exchangeTime))
   const seen = lane.mismatch
   if (!seen || !same(seen.difference, difference)) {

@@ -2,12 +2,10 @@ import { type EndpointName } from '../protocol/endpoints.ts'
 
 /** Two endpoints refused within one window of each other: it is not one endpoint's limit that was passed. */
 const TOGETHER_MS = 1000
-/** The first rest; doubled as long as the next one follows closely. */
+/** The first rest; doubled as long as nothing was served between one and the next. */
 const REST_MS = 2000
 /** Beyond the specification: the exchange's FAQ says that recovery takes five minutes. */
 const REST_MS_MAX = 300_000
-/** So long after a rest the next one is short again. */
-const FORGIVEN_AFTER_MS = 60_000
 
 /**
  * Whether the whole address is being refused, and how long its reads rest for that. The sign is a 429 on two
@@ -18,6 +16,8 @@ export class CoolDown {
   #until = Number.NEGATIVE_INFINITY
   #restMs = REST_MS
   #last: { readonly endpoint: EndpointName; readonly at: number } | undefined
+  /** Whether a call was served since the last rest: then the address is not refused as a whole. */
+  #wasServed = true
 
   /** Reads rest until then. */
   get until(): number {
@@ -27,6 +27,7 @@ export class CoolDown {
   /** The exchange served a call. */
   serve(): void {
     this.#last = undefined
+    this.#wasServed = true
   }
 
   /** The exchange said 429. Answers how long reads rest from now, in ms; undefined when they need not. */
@@ -35,8 +36,8 @@ export class CoolDown {
     this.#last = { endpoint, at: now }
     if (last === undefined || last.endpoint === endpoint || now - last.at > TOGETHER_MS) return undefined
     if (now < this.#until) return undefined
-    const isForgiven = now - this.#until > FORGIVEN_AFTER_MS
-    this.#restMs = isForgiven ? REST_MS : Math.min(REST_MS_MAX, 2 * this.#restMs)
+    this.#restMs = this.#wasServed ? REST_MS : Math.min(REST_MS_MAX, 2 * this.#restMs)
+    this.#wasServed = false
     this.#until = now + this.#restMs
     return this.#restMs
   }

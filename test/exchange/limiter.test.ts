@@ -332,6 +332,20 @@ describe('after a 429', () => {
     strike(limiter, 'orderFills')
     expect(rests).toHaveLength(10)
   })
+
+  it('[LIM3] reads rest no longer than the first time where calls were served since', () => {
+    const rests: number[] = []
+    const { limiter, time } = createHandLimiter({ onCoolDown: (restMs) => rests.push(restMs) })
+    for (let count = 0; count < 4; count++) {
+      strike(limiter, 'tickers')
+      strike(limiter, 'orderFills')
+      time.advance(3000)
+      takeNow(limiter, 'singlePosition')?.release({ requestTime: time.now(), roundTripMs: 0 })
+      time.advance(1000)
+    }
+
+    expect(rests).toEqual([2000, 2000, 2000, 2000])
+  })
 })
 
 describe('statistics', () => {

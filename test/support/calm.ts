@@ -1,4 +1,5 @@
 import { debtsOf, nameDebt } from './debts.ts'
+import { isForeign } from './exchange-truth.ts'
 import { denialsOf } from './live-invariants.ts'
 import { type World } from './world.ts'
 
@@ -26,9 +27,10 @@ export function passCalm(world: World): void {
   })
 }
 
-/** There is a process, it trades, and nothing late is on its way to it or from it. */
-function isTrading({ shell, network, time }: World): boolean {
-  return shell.isAlive && shell.engine?.mode === 'running' && time.now >= network.lateUntil
+/** There is a process, it trades, nothing late is on its way to it or from it, and nothing of others' rests. */
+function isTrading({ shell, network, exchange, time }: World): boolean {
+  if (!shell.isAlive || shell.engine?.mode !== 'running' || time.now < network.lateUntil) return false
+  return ![...exchange.truth.open].some(isForeign)
 }
 
 /**

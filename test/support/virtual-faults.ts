@@ -59,6 +59,7 @@ export const FAULTS = {
   olderCheckpoint: 'the process starts from the checkpoint before the last one',
   clockStep: 'somebody sets the clock of our machine by minutes',
   stall: 'the process stands still for a while, at some effect',
+  stallAtSend: 'the process stands still right before a batch is written',
   terminated: 'the process is told to stop, and started again',
   killed: 'the kill switch is thrown, and released once all is clean',
   killedAtSend: 'the kill switch is thrown right before a batch leaves',

@@ -61,4 +61,3 @@ export interface Life {
   isBusy: boolean
   isOver: boolean
 }
-

@@ -100,7 +100,10 @@ export class VirtualShell {
         isOver: () => life.isOver,
       }),
       stallIn: undefined,
-      engine: createEngine(hasNote ? { ...settings, onRestart: 'fence', hasRetreated: true } : settings, book),
+      engine: createEngine(
+        hasNote ? { ...settings, onRestart: 'fence', hasRetreated: true } : settings,
+        book,
+      ),
       runners: new Map([...strategies].map(([id, strategy]) => [id, this.#createRunner(id, strategy, book)])),
       reader: this.#createReader(ground),
       door: this.#createDoor(ground),

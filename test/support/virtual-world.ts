@@ -256,6 +256,10 @@ function restarter({ time, shell, facts }: World, faults: VirtualFaults): ShellW
       if (call && faults.strikes('deathAtSend', call.kind)) {
         shell.dieAfter(effects.indexOf(call) + faults.severity(0, SEND_EFFECTS_MAX))
       }
+      const batch = effects.findIndex(({ kind }) => kind === 'sendBatch')
+      if (batch >= 0 && faults.strikes('stallAtSend', 'sendBatch')) {
+        shell.stallAfter(batch, faults.severity(...STALL_MS))
+      }
       const halt = effects.findIndex((effect) => effect.kind === 'record' && effect.record.kind === 'halt')
       if (halt >= 0 && faults.strikes('deathAtHalt', 'halt')) {
         shell.dieAfter(halt + faults.severity(-1, HALT_EFFECTS_MAX))

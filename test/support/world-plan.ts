@@ -169,6 +169,7 @@ const RATES: { readonly [Fault in FaultKind]?: readonly number[] } = {
   olderCheckpoint: [0.5, 1],
   clockStep: [0.005, 0.02],
   stall: [0.005, 0.02],
+  stallAtSend: [0.02, 0.1],
   terminated: [0.01, 0.03],
   tickerMissing: [0.002, 0.02],
   tickerStale: [0.005, 0.05],

@@ -388,4 +388,11 @@ export const MUTANTS: readonly Mutant[] = [
     find: "  if (core.mode !== 'running' || !tickers) return",
     replace: "  if (core.mode !== 'running' || !tickers || core.book.epoch > 1) return",
   },
+  {
+    name: 'batch-outlives-its-orders',
+    what: 'a batch may leave until the last of its orders is too late, instead of the first',
+    file: 'src/engine/record-send.ts',
+    find: 'validUntilAt: Math.min(',
+    replace: 'validUntilAt: Math.max(',
+  },
 ]
