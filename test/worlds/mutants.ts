@@ -322,8 +322,8 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'halts-forgotten-at-a-start',
     what: 'a process that begins takes the halts of the last one for over',
     file: 'src/engine/start.ts',
-    find: '  markInFlightUnknown(core)\n  haltQuarantined(core)',
-    replace: '  core.book.halts.clear()\n  markInFlightUnknown(core)\n  haltQuarantined(core)',
+    find: '  haltQuarantined(core)\n',
+    replace: '  core.book.halts.clear()\n  haltQuarantined(core)\n',
   },
   {
     name: 'halt-unseen-at-the-door',
