@@ -46,6 +46,8 @@ export class VirtualDoor {
     limiter.request(endpoint, priority === 'reduce' ? 0 : 1, (grant) => {
       if (this.#isClosed) return grant.unused()
       enter(() => {
+        // It came while the process stood still.
+        if (this.#isClosed) return grant.unused()
         limiter.keep(endpoint, grant)
         dispatch({ kind: 'granted', endpoint })
       })
@@ -96,7 +98,10 @@ export class VirtualDoor {
     const { limiter, enter } = this.#options.ground
     const grant = limiter.take(endpoint)
     if (grant) then(grant)
-    else limiter.request(endpoint, 2, (own) => (this.#isClosed ? own.unused() : enter(() => then(own))))
+    else {
+      const use = (own: VirtualGrant): void => (this.#isClosed ? own.unused() : then(own))
+      limiter.request(endpoint, 2, (own) => (this.#isClosed ? own.unused() : enter(() => use(own))))
+    }
   }
 
   #writeBatch(batch: OutgoingBatch, grant: VirtualGrant): void {
