@@ -25,12 +25,12 @@ export function isUnderCancel(core: Core, symbol: string): boolean {
 
 /**
  * Of a cancel-all that left at `requestAt` (Unix ms, exchange clock) nobody will hear any more, and it may
- * still arrive: nothing is placed on the lane before it cannot.
+ * still arrive: nothing is placed on the lane before it cannot. That is what the request says itself: it may have
+ * been signed later than it was decided on.
  */
 export function noteLateCancel(core: Core, lane: Lane, requestAt: number | undefined): void {
   if (requestAt === undefined) return
-  const { acceptHorizonMs } = core.settings.execution
-  const horizonAt = requestAt + Math.min(acceptHorizonMs, RECEIVE_WINDOW_MS + CLOCK_ERROR_MS)
+  const horizonAt = requestAt + RECEIVE_WINDOW_MS + CLOCK_ERROR_MS
   lane.lateUntil = Math.max(lane.lateUntil, core.now + horizonAt - exchangeNow(core))
 }
 

@@ -34,6 +34,11 @@ export class Standstill {
     else happens()
   }
 
+  /** All that came meanwhile, at once. */
+  empty(): void {
+    for (const happens of this.#inbox.splice(0)) happens()
+  }
+
   /** First what was begun, then what came meanwhile. */
   #wake(): void {
     const { goOn, isOver } = this.#options

@@ -107,6 +107,7 @@ export class VirtualDoor {
   #writeBatch(batch: OutgoingBatch, grant: VirtualGrant): void {
     const { network, exchange, ground, isKilled, isHalted, onWrite } = this.#options
     const { batchId, body } = batch
+    if (this.#isClosed) return grant.unused()
     const now = ground.clock.now()
     if (objectTo(batch, { now, isClockSure: ground.trusted.isSure, isKilled, isHalted }) !== undefined) {
       grant.unused()

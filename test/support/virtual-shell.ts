@@ -143,8 +143,11 @@ export class VirtualShell {
     this.#life.stallIn = undefined
   }
 
+  /** As the daemon: before the core has begun there is nothing to bring to an end. */
   stop(policy: StopPolicy): void {
-    this.dispatch({ kind: 'commanded', command: { kind: 'stop', policy } })
+    const life = this.#life
+    if (life && !life.isOver && !life.hasBegun) this.#endUnbegun(life)
+    else this.dispatch({ kind: 'commanded', command: { kind: 'stop', policy } })
   }
 
   dispatch(event: EngineEvent): void {
@@ -191,6 +194,8 @@ export class VirtualShell {
     life.door.close()
     this.isRetreating = true
     for (const watcher of watchers) watcher.onRetreat?.()
+    // The core hears no more; what came while the process stood still gives its grants back.
+    life.standstill.empty()
     new VirtualRetreat({
       time,
       network,
@@ -309,6 +314,15 @@ export class VirtualShell {
       stateText,
       denials,
     })
+  }
+
+  #endUnbegun(life: Life): void {
+    try {
+      this.#end(life, true)
+    } catch (error) {
+      if (!(error instanceof ProcessDied)) throw error
+      this.kill()
+    }
   }
 
   #end(life: Life, clean: boolean): void {
