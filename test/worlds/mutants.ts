@@ -160,8 +160,8 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'stale-intent-sent',
     what: 'nothing is looked at again between the record and the first byte',
     file: 'src/engine/record-send.ts',
-    find: 'validUntilAt: Math.min(freshUntil(core, lane.symbol), ...orders.map((order) => order.deadlineAt)),',
-    replace: 'validUntilAt: freshUntil(core, lane.symbol) + 60_000,',
+    find: 'validUntilAt: Math.min(',
+    replace: 'validUntilAt: 60_000 + Math.max(',
   },
   {
     name: 'wrong-hedge-side',
@@ -394,5 +394,12 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'src/engine/record-send.ts',
     find: 'validUntilAt: Math.min(',
     replace: 'validUntilAt: Math.max(',
+  },
+  {
+    name: 'signed-any-time',
+    what: 'a batch may be signed long after its record, from which its horizon is counted',
+    file: 'src/engine/record-send.ts',
+    find: 'const SIGNED_WITHIN = 10\n',
+    replace: 'const SIGNED_WITHIN = 1e-6\n',
   },
 ]
