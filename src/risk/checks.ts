@@ -161,8 +161,11 @@ function checkGrossNotional(intent: OrderIntent, context: RiskContext): Objectio
   const { accountExposure, instrument, market, account, otherNotional } = context
   const grown = { ...accountExposure }
   addToExposure(grown, intent.action, intent.lots)
-  if (worstLots(grown) <= worstLots(accountExposure)) return undefined
-  const worst = otherNotional + notionalAt(instrument, worstLots(grown), market.ask)
+  // Of a net position each way is judged by itself: what is counted too high one way is no room the other way.
+  const isNet = grown.mode === 'one_way_mode'
+  const lots = isNet ? Math.max(0, worstOnSide(grown, intent.action)) : worstLots(grown)
+  if (lots === 0 || (!isNet && lots <= worstLots(accountExposure))) return undefined
+  const worst = otherNotional + notionalAt(instrument, lots, market.ask)
   if (worst <= account.grossNotionalMax) return undefined
   return {
     code: 'GROSS_NOTIONAL_LIMIT',

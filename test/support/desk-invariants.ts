@@ -28,12 +28,14 @@ export function watchDesk(world: World): WorldWatcher {
   }
 }
 
-function objectToSize({ settings }: World, known: KnownPrices, { terms }: Order): string | undefined {
+function objectToSize({ settings, plan }: World, known: KnownPrices, { terms }: Order): string | undefined {
   const { strategyId, symbol, lots } = terms
   const { orderLotsMax = 0 } = settings.strategies.get(strategyId)?.limits.get(symbol) ?? {}
   if (lots > orderLotsMax) return `has ${lots} lots, limit ${orderLotsMax}`
   const instrument = settings.instruments.get(symbol)
-  const price = priceOf(settings, terms) ?? known.tickers?.read(symbol, 'askPr')
+  // What a market order is worth at an absurd price says nothing.
+  const market = plan.faults.tickerAbsurd ? undefined : known.tickers?.read(symbol, 'askPr')
+  const price = priceOf(settings, terms) ?? market
   if (!instrument || !price) return undefined
   const notional = price * floatOnGrid(instrument.lot, lots)
   const { orderNotionalMax } = settings.limits
