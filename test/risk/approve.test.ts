@@ -191,6 +191,26 @@ describe('[RSK1] the risk desk', () => {
     ],
     ['more than the account may hold', intent(), context({ otherNotional: 4950 }), 'GROSS_NOTIONAL_LIMIT'],
     [
+      'as much one way as the other way is counted, where that is too much',
+      intent({ action: 'openShort', lots: 20 }),
+      context(
+        { otherNotional: 4500 },
+        {
+          open: [
+            ['openLong', 80],
+            ['openShort', 40],
+          ],
+        },
+      ),
+      'GROSS_NOTIONAL_LIMIT',
+    ],
+    [
+      'what takes from a position, whatever others hold',
+      intent({ action: 'openShort', lots: 20 }),
+      context({ otherNotional: 9000 }, { holding: long }),
+      'approved',
+    ],
+    [
       'beside a position that nobody can value',
       intent(),
       context({ otherNotional: Infinity }),
