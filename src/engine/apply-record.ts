@@ -14,7 +14,8 @@ import {
   markUnknown,
 } from '../execution/order-machine.ts'
 import { type Order } from '../domain/order.ts'
-import { netLots } from '../domain/position.ts'
+import { type PositionMode } from '../domain/instrument.ts'
+import { type Holding, type HoldingChange, netLots } from '../domain/position.ts'
 import {
   type AdoptRecord,
   type DecisionRecord,
@@ -31,7 +32,7 @@ import { unreachable } from '../lib/unreachable.ts'
 import { applyFill, bindOrphans, disownOrphans } from './apply-fill.ts'
 import { applyRepaired } from './apply-repaired.ts'
 import { type Book, pairKey, storeOrder } from './book.ts'
-import { takeFromHolders } from './holders.ts'
+import { applyMove } from './holders.ts'
 
 /** Far more than a read of the fills ever reaches back behind the newest known one. */
 const TRADES_KEPT_MS = 600_000
@@ -189,17 +190,21 @@ function applyExpire(book: Book, record: ExpireRecord): void {
 }
 
 function applyAdopt(book: Book, { symbol, holding, was, isTaken }: AdoptRecord): void {
-  book.account.set(symbol, holding)
-  if (!isTaken) return
-  if (book.positionMode === 'one_way_mode') {
-    const change = netLots(holding) - netLots(was)
-    const side = change > 0 ? 'buy' : 'sell'
-    return takeFromHolders(book, symbol, { side, tradeSide: 'close', lots: Math.abs(change) })
+  const taken = isTaken ? closedBetween(book.positionMode, was, holding) : []
+  applyMove(book, symbol, { kind: 'adopt', holding, taken })
+}
+
+function closedBetween(mode: PositionMode, was: Holding, now: Holding): readonly HoldingChange[] {
+  if (mode === 'one_way_mode') {
+    const change = netLots(now) - netLots(was)
+    return [{ side: change > 0 ? 'buy' : 'sell', tradeSide: 'close', lots: Math.abs(change) }]
   }
-  const longLots = Math.max(0, was.longLots - holding.longLots)
-  const shortLots = Math.max(0, was.shortLots - holding.shortLots)
-  takeFromHolders(book, symbol, { side: 'buy', tradeSide: 'close', lots: longLots })
-  takeFromHolders(book, symbol, { side: 'sell', tradeSide: 'close', lots: shortLots })
+  const longLots = Math.max(0, was.longLots - now.longLots)
+  const shortLots = Math.max(0, was.shortLots - now.shortLots)
+  return [
+    { side: 'buy', tradeSide: 'close', lots: longLots },
+    { side: 'sell', tradeSide: 'close', lots: shortLots },
+  ]
 }
 
 function applyFunding(book: Book, record: FundingRecord): void {

@@ -16,6 +16,7 @@ const PLAIN_MAPS = [
   'orphans',
   'trades',
   'holdings',
+  'unsettled',
   'account',
   'fundingCounters',
   'strategyStates',

@@ -5,6 +5,7 @@ import { type PositionMode } from '../domain/instrument.ts'
 import { type OrderIntent, type QuoteLevel } from '../domain/intent.ts'
 import { isTerminal, type Order } from '../domain/order.ts'
 import { FLAT, type Holding } from '../domain/position.ts'
+import { type UnsettledShares } from '../domain/shares.ts'
 import { type Decimal, ZERO } from '../lib/decimal.ts'
 
 /** What fills have brought and cost, in the margin coin. */
@@ -50,8 +51,10 @@ export interface Book {
   readonly orphans: Map<OrderId, readonly Fill[]>
   /** Known trades, with the time of the fill. */
   readonly trades: Map<TradeId, number>
-  /** By strategy and symbol. */
+  /** By strategy and symbol; what waits for its order by its orderId. */
   readonly holdings: Map<string, Holding>
+  /** By symbol, while a fill of it waits for its order: what the shares are worked out from when that is known. */
+  readonly unsettled: Map<string, UnsettledShares>
   /** By symbol: what the exchange says the account holds, by its fills and adoptions. */
   readonly account: Map<string, Holding>
   /** By strategy and symbol; under the strategy `` what no order of ours explains. */
@@ -73,9 +76,9 @@ export interface Book {
   readonly withdrawn: Set<ClientOid>
   /** By symbol, or `*`: why nothing that adds risk leaves. */
   readonly halts: Map<string, string>
-  /** Since when, why and by whom nothing is placed any more; undefined while trading is allowed. */
   /** Unix ms, our clock: orders may have left until then that nobody remembers; 0 when that never was. */
   doubtedAt: number
+  /** Since when, why and by whom nothing is placed any more; undefined while trading is allowed. */
   killed: { readonly at: number; readonly reason: string; readonly by: string } | undefined
   /** Cancel-alls whose effect is not settled yet, by symbol: Unix ms, exchange clock, when the last one left. */
   readonly cancels: Map<string, number>
@@ -95,6 +98,7 @@ export function createBook(positionMode: PositionMode): Book {
     orphans: new Map(),
     trades: new Map(),
     holdings: new Map(),
+    unsettled: new Map(),
     account: new Map(),
     money: new Map(),
     fundingCounters: new Map(),

@@ -1,5 +1,6 @@
 import { toTradeId } from '../../src/domain/ids.ts'
 import { type JournalRecord } from '../../src/domain/record.ts'
+import { NOBODY } from '../../src/domain/shares.ts'
 import { type Book, NO_MONEY, pairKey } from '../../src/engine/book.ts'
 import { type EngineEvent } from '../../src/engine/event.ts'
 import { type Effect } from '../../src/engine/effect.ts'
@@ -18,9 +19,6 @@ interface Step {
 const HALTING = /^(40774|40710|45107|40931|40014)$/
 
 type Halt = Extract<JournalRecord, { kind: 'halt' }>
-
-/** Under which the book keeps what no strategy's order explains. */
-const NOBODY = ''
 
 /**
  * Fills that are not ours are recognised, those and no others: their money is nobody's, to the last digit, and

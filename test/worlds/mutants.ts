@@ -139,8 +139,8 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'orphan-fills-counted-twice',
     what: 'fills that found their order are bound again whenever it changes',
     file: 'src/engine/apply-fill.ts',
-    find: '  book.orphans.delete(orderId)\n  for (const fill of fills) {\n    const clientOid',
-    replace: '  for (const fill of fills) {\n    const clientOid',
+    find: '  book.orphans.delete(orderId)\n  for (const fill of fills) {\n    const order',
+    replace: '  for (const fill of fills) {\n    const order',
   },
   {
     name: 'survivors-forgotten',
@@ -285,9 +285,9 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'liquidation-ignored',
     what: 'what others close is not taken from who held it',
-    file: 'src/engine/apply-fill.ts',
-    find: '  takeFromHolders(book, fill.symbol, fill)\n',
-    replace: '',
+    file: 'src/engine/holders.ts',
+    find: '  if (owner === NOBODY) return takeFromHolders(book, symbol, change)\n',
+    replace: '  if (owner === NOBODY) return\n',
   },
   {
     name: 'others-close-what-they-open',
@@ -300,8 +300,14 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'waiting-fills-are-whole',
     what: 'what others closed of fills that wait for their order is given to its strategy all the same',
     file: 'src/engine/holders.ts',
-    find: '    book.holdings.get(key) ??\n',
-    replace: '',
+    find: '    replay(book, symbol, { ...unsettled, moves })\n',
+    replace:
+      '    const key = pairKey([...waiters].join(), symbol)\n' +
+      '    book.holdings.delete(key)\n' +
+      '    for (const fill of fills) {\n' +
+      '      const holding = applyToHolding(book.positionMode, holdingOf(book, owner, symbol), fill)\n' +
+      '      storeHolding(book, { owner, symbol, holding })\n' +
+      '    }\n',
   },
   {
     name: 'halt-after-its-reason',
