@@ -1,12 +1,12 @@
 import { createRandom, type Random } from '../../src/lib/random.ts'
-import { orderIdText } from '../../src/simulator/core/order.ts'
+import { orderIdText, tradeIdText } from '../../src/simulator/core/order.ts'
 import { accountOf, type CoreState, symbolOf } from '../../src/simulator/core/core-state.ts'
 import { priceText, sizeText } from '../../src/simulator/core/instruments.ts'
 import { cancelOrder } from '../../src/simulator/core/order-life.ts'
 import { setFuturesPositionMode } from '../../src/simulator/neighbours/account-modes.ts'
 import { type Position } from '../../src/simulator/core/position.ts'
 import { closePosition } from '../../src/simulator/core/system-close.ts'
-import { HAND_NAME } from './exchange-truth.ts'
+import { HAND_NAME, isForeign } from './exchange-truth.ts'
 import { UID } from './virtual-exchange.ts'
 import { type FaultKind } from './virtual-faults.ts'
 import { type WorldPlan } from './world-plan.ts'
@@ -28,6 +28,7 @@ type Deed = (world: World, random: Random) => void
 const DEEDS: { readonly [Fault in FaultKind]?: Deed } = {
   liquidated: liquidate,
   deleveraged: deleverage,
+  closedUnseen: closeUnseen,
   tradedByHand: (world, random) => placeByHand(world, random, 'market'),
   orderVanishes: vanish,
   orderByHand: (world, random) => placeByHand(world, random, 'limit'),
@@ -126,6 +127,17 @@ function deleverage({ exchange }: World, random: Random): void {
     const position = positions[random.integer(positions.length)]
     if (position) close(state, { ...position, lots: 1 + random.integer(position.lots) }, 'reduce')
   })
+}
+
+/** As when a contract is settled: only the position tells. */
+function closeUnseen(world: World, random: Random): void {
+  const { truth, unseen } = world.exchange
+  const before = truth.fillsInOrder.length
+  deleverage(world, random)
+  for (const { sequence, orderSequence } of truth.fillsInOrder.slice(before)) {
+    const order = truth.orders.get(String(orderSequence))
+    if (order && isForeign(order)) unseen.add(tradeIdText(sequence))
+  }
 }
 
 function close(state: CoreState, position: Position, how: 'burst' | 'reduce'): void {

@@ -8,6 +8,7 @@ import { decimal, sumDecimals } from '../../src/lib/decimal.ts'
 import { tradeIdText } from '../../src/simulator/core/order.ts'
 import { type Take } from './account-shares.ts'
 import { isForeign, type TrueFill } from './exchange-truth.ts'
+import { hasUnseen } from './truth-invariants.ts'
 import { type World, type WorldWatcher, violate } from './world.ts'
 
 interface Step {
@@ -73,7 +74,8 @@ function judgeHalt(world: World, halt: Halt, { event, effects }: Step): void {
   const isStrange = foreignFills(world, halt.symbol).some(({ sequence }) => heard.has(tradeIdText(sequence)))
   const isDue =
     isStrange && world.plan.foreignFills === 'halt' && halt.reason.startsWith('a fill that is not ours')
-  if (!isDue) violate(world, 'ORD5', `halted without need: ${halt.reason}`)
+  const isAdopted = halt.reason.startsWith('the position is not what') && hasUnseen(world, halt.symbol)
+  if (!isDue && !isAdopted) violate(world, 'ORD5', `halted without need: ${halt.reason}`)
 }
 
 /** The key refused for everything, the position mode or a restriction for the instrument. */
@@ -111,10 +113,11 @@ export function unanswered(world: World, symbol: string): readonly TrueFill[] {
 }
 
 /** Oldest first. */
-export function foreignFills({ exchange: { truth } }: World, symbol: string): readonly TrueFill[] {
+export function foreignFills({ exchange: { truth, unseen } }: World, symbol: string): readonly TrueFill[] {
   return truth.fillsInOrder.filter((fill) => {
     const order = truth.orders.get(String(fill.orderSequence))
-    return fill.symbol === symbol && order !== undefined && isForeign(order)
+    const isSeen = !unseen.has(tradeIdText(fill.sequence))
+    return fill.symbol === symbol && order !== undefined && isForeign(order) && isSeen
   })
 }
 

@@ -21,6 +21,7 @@ import {
   watchStop,
   watchWorstCase,
 } from './risk-invariants.ts'
+import { watchAnswers, watchDecisions, watchGrants } from './hearing-invariants.ts'
 import { watchDebts, watchDeciding } from './live-invariants.ts'
 import { watchPrefixes } from './prefix-invariants.ts'
 import { watchRetreat } from './retreat-invariants.ts'
@@ -35,6 +36,7 @@ export const INVARIANTS: readonly Invariant[] = [
   { id: 'ORD1', watch: watchDurableSends },
   { id: 'ORD2', watch: watchIdentity },
   { id: 'ORD3', watch: watchUnknown },
+  { id: 'ORD3', watch: watchAnswers },
   { id: 'ORD4', watch: watchPatience },
   { id: 'ORD5', watch: watchTruth },
   { id: 'ORD5', watch: watchForeign },
@@ -44,6 +46,7 @@ export const INVARIANTS: readonly Invariant[] = [
   { id: 'ORD8', watch: watchSurvivorsBack },
   { id: 'FENCE', watch: watchFences },
   { id: 'LIM1', watch: watchWindows },
+  { id: 'LIM1', watch: watchGrants },
   { id: 'LIM2', watch: watchUrgency },
   { id: 'LIM3', watch: watchRests },
   { id: 'ORD8', watch: watchLateCancels },
@@ -52,6 +55,7 @@ export const INVARIANTS: readonly Invariant[] = [
   { id: 'ORD5', watch: watchLost },
   { id: 'I9', watch: watchWire },
   { id: 'I13', watch: watchWishes },
+  { id: 'I13', watch: watchDecisions },
   { id: 'ORD5', watch: watchStart },
   { id: 'LIVE', watch: watchDebts },
   { id: 'LIVE', watch: watchDeciding },

@@ -7,6 +7,7 @@ import { isForeign, type TrueFill } from './exchange-truth.ts'
 import { createExcuses, foreignFills, unanswered } from './foreign-invariants.ts'
 import { KnownPrices } from './known-prices.ts'
 import { tradeIdText } from '../../src/simulator/core/order.ts'
+import { hasUnseen } from './truth-invariants.ts'
 import { bodyOf, type World, type WorldWatcher, violate } from './world.ts'
 
 /** At every instant what the strategies hold there and everything of theirs that rests stays within their limits. */
@@ -93,7 +94,9 @@ export function watchGross(world: World): WorldWatcher {
     },
     onWrite(batch) {
       const adding = { buy: 0, sell: 0 }
-      const { truth } = world.exchange
+      const { truth, unseen } = world.exchange
+      // What was closed without a word is known when it is adopted, and no earlier.
+      if (unseen.size > 0) return
       for (const { side, tradeSide, reduceOnly, size, clientOid } of bodyOf(batch).orderList) {
         // A copy of what is there, or was filled, adds nothing.
         if (tradeSide === 'close' || reduceOnly === 'YES' || truth.hasOrder(clientOid)) continue
@@ -194,6 +197,8 @@ export function watchStop(world: World): WorldWatcher {
       if (isHeldAgainst(world)) return
       if (world.facts.stoppedClean !== true) violate(world, 'RSK3', `stop ended ${world.facts.stoppedClean}`)
       const held = world.plan.symbols.flatMap((symbol) => {
+        // Whose a net position is depends on when it was closed, and nobody was told.
+        if (world.plan.positionMode === 'one_way_mode' && hasUnseen(world, symbol)) return []
         const { longLots, shortLots } = world.shares.ownOf(symbol)
         return longLots + shortLots > 0 ? [{ symbol, longLots, shortLots }] : []
       })

@@ -20,6 +20,14 @@ const GARBAGE: readonly ((symbol: string) => unknown)[] = [
   () => ({ kind: 'cancelAll', symbol: 'NOSUCHUSDT' }),
 ]
 
+/** What is an intent, of an instrument that is none of the strategy's. */
+const STRAY: readonly ((symbol: string) => unknown)[] = [
+  (symbol) => ({ kind: 'target', symbol, lots: 1 }),
+  (symbol) => ({ kind: 'quote', symbol, levels: [{ side: 'buy', ticks: 1000, lots: 1 }] }),
+  (symbol) => ({ kind: 'place', symbol, key: 'stray', action: 'openLong', lots: 1 }),
+  (symbol) => ({ kind: 'cancelAll', symbol }),
+]
+
 /** What makes sense as an intent, and must not pass the risk desk. */
 const WILD: readonly Partial<PlaceIntent>[] = [
   { action: 'openLong', lots: 1, ticks: 1.5, force: 'gtc' },
@@ -36,13 +44,15 @@ const WILD: readonly Partial<PlaceIntent>[] = [
 
 export interface UnrulyOptions {
   readonly strategy: Strategy
+  /** Instruments that are not its own. */
+  readonly others: readonly string[]
   /** Names its stream of faults. */
   readonly site: string
   readonly faults: VirtualFaults
 }
 
 /** A strategy that now and then throws, returns nonsense or the absurd among its intents, or far too many of them (STR1). */
-export function createUnruly({ strategy, site, faults }: UnrulyOptions): Strategy {
+export function createUnruly({ strategy, others, site, faults }: UnrulyOptions): Strategy {
   const decide: Strategy['decide'] = (snapshot, context) => {
     if (faults.strikes('strategyThrows', site)) throw new Error('a strategy threw')
     const decision = strategy.decide(snapshot, context) as { readonly intents: readonly unknown[] }
@@ -56,6 +66,10 @@ export function createUnruly({ strategy, site, faults }: UnrulyOptions): Strateg
       const market = snapshot.instruments[0]?.bidTicks ?? 0
       const price = ticks === undefined ? {} : { ticks: Math.round(market * ticks) }
       more.push({ kind: 'place', symbol, key: `wild:${snapshot.takenAt}`, ...wild, ...price })
+    }
+    const [other] = others
+    if (other !== undefined && faults.strikes('strategyStray', site)) {
+      more.push(STRAY[faults.severity(0, STRAY.length)]?.(other))
     }
     if (faults.strikes('strategyFlood', site)) more.push(...flood(symbol, snapshot.takenAt))
     return { ...decision, intents: [...decision.intents, ...more] }

@@ -15,7 +15,7 @@ import { blurCancel, blurItems, splitItems } from './item-faults.ts'
 import { cancelAround, Suspensions } from './suspensions.ts'
 import { spoilTicker } from './ticker-faults.ts'
 import { ExchangeTruth, isOpenThere } from './exchange-truth.ts'
-import { showHands } from './hand-fills.ts'
+import { type FillsQuery, pageWithout, showHands } from './hand-fills.ts'
 import { VirtualMarket } from './virtual-market.ts'
 import { type VirtualFaults } from './virtual-faults.ts'
 import { type VirtualTime } from './virtual-time.ts'
@@ -58,6 +58,8 @@ export class VirtualExchange {
   readonly truth: ExchangeTruth
   readonly suspensions: Suspensions
   readonly instruments: readonly Instrument[]
+  /** By tradeId: fills that no read shows. */
+  readonly unseen = new Set<string>()
   /** Hears which orders a cancel-all, known by its body, has taken. */
   onCancelled: (body: string, clientOids: readonly string[]) => void = () => undefined
   readonly #options: VirtualExchangeOptions
@@ -155,8 +157,10 @@ export class VirtualExchange {
     return { ok: true, data: blurCancel(reply.data, faults) }
   }
 
-  fillsPage(query: { readonly startTime: string; readonly limit: string; readonly idLessThan?: string }) {
-    const reply = this.core.orderFills({ uid: UID }, { productType: PRODUCT_TYPE, ...query }, this.now)
+  fillsPage(query: FillsQuery) {
+    const reply = pageWithout(this.unseen, query, (asked) =>
+      this.core.orderFills({ uid: UID }, { productType: PRODUCT_TYPE, ...asked }, this.now),
+    )
     return showHands(reply, this.truth)
   }
 

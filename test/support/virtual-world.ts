@@ -104,7 +104,12 @@ export function runWorld(plan: WorldPlan, extra: readonly Invariant['watch'][] =
     strategies: new Map(
       plan.strategies.map((one) => [
         toStrategyId(one.id),
-        createUnruly({ strategy: createStrategy(plan, one, () => trace.lives), site: one.id, faults }),
+        createUnruly({
+          strategy: createStrategy(plan, one, () => trace.lives),
+          others: plan.symbols.filter((symbol) => !one.symbols.includes(symbol)),
+          site: one.id,
+          faults,
+        }),
       ]),
     ),
     polling: { tickersMs: TICKERS_MS, fillsMs: 500, positionsMs: 1000, timeMs: TIME_MS },

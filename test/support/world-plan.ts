@@ -177,6 +177,7 @@ const RATES: { readonly [Fault in FaultKind]?: readonly number[] } = {
   strategyThrows: [0.005, 0.05],
   strategyGarbage: [0.005, 0.05],
   strategyWild: [0.005, 0.05],
+  strategyStray: [0.05, 0.2],
   strategyFlood: [0.001, 0.005],
   outage: [0.0005, 0.002],
   rateStorm: [0.001, 0.005],
@@ -187,6 +188,8 @@ const RATES: { readonly [Fault in FaultKind]?: readonly number[] } = {
   itemRestricted: [0.003, 0.02],
   keyRefused: [0.003, 0.02],
   deleveraged: [0.01, 0.05],
+  // It halts what it meets, and a halted instrument shows little else.
+  closedUnseen: [0, 0, 0.01, 0.03],
   positionSilent: [0.1, 0.5],
   orderVanishes: [0.01, 0.05],
   tradedByHand: [0.01, 0.05],
