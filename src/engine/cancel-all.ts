@@ -76,6 +76,22 @@ function cancelProduct(core: Core, cause: 'planned' | 'kill'): void {
   send(core, cancelId, cancel, cause)
 }
 
+/**
+ * The exchange has closed something of the account by itself, and may have cancelled what rested without a word:
+ * every lane on which something may rest is closed as behind a cancel-all that came by.
+ */
+export function distrustResting(core: Core): void {
+  const lanes = [...core.lanes.values()].filter(
+    ({ symbol, state }) => state !== 'idle' || hasResting(core, symbol),
+  )
+  if (lanes.length === 0) return
+  const symbols = lanes.map(({ symbol }) => symbol)
+  record(core, { kind: 'cancel', at: core.now, symbols, requestAt: exchangeNow(core), cause: 'liquidation' })
+  announce(core, 'warn', 'resting.distrusted', { symbols })
+  if (core.mode === 'starting') return
+  for (const lane of lanes) joinSweep(core, lane)
+}
+
 /** Closes a lane behind a cancel-all of the product. True when the call is what its fence has waited for. */
 function joinSweep(core: Core, lane: Lane): boolean {
   if (lane.state === 'idle') startFence(core, lane, 'swept')

@@ -3,6 +3,7 @@ import { type Fill, type FillsReading } from '../domain/fill.ts'
 import { type OrderId, type StrategyId } from '../domain/ids.ts'
 import { canRest, type Order } from '../domain/order.ts'
 import { openOrdersOf, pairKey } from './book.ts'
+import { distrustResting } from './cancel-all.ts'
 import { announce, type Core, record } from './core.ts'
 import { namelessOrders, settleByEvidence } from './evidence.ts'
 import { announceEnd, noteFillsForFence } from './fence.ts'
@@ -24,6 +25,7 @@ export function takeFills(core: Core, reading: FillsReading): void {
     // Whoever traded the instrument may hold less than a moment ago.
     else if (fill.source !== 'API') for (const id of tradersOf(core, fill.symbol)) owners.add(id)
   }
+  if (fills.some(({ source }) => source === 'SYS')) distrustResting(core)
   noteRecentFills(core, fills)
   const readableAt = reading.requestedAt - core.settings.execution.fillVisibilityMs
   core.fillsReadAt = Math.max(core.fillsReadAt, readableAt)

@@ -98,6 +98,30 @@ describe.each(MODES)('[ORD5] in %s, fills that are not ours', (mode) => {
     expect(lotsOf(bench)).toEqual([3, 3])
   })
 
+  test('of a liquidation leave no doubt about what rests: it is taken away and placed again', () => {
+    const { bench, hear } = holding(mode, 'adopt')
+    bench.price()
+    bench.quote({ side: 'buy', ticks: 99_980, lots: 1 })
+    bench.accept(bench.grantBatch())
+    expect(bench.states()).toContain('live')
+
+    hear({ ...CLOSE[mode], source: 'SYS', lots: 4 })
+
+    expect(bench.recordsOf('cancel')).toMatchObject([{ symbols: [SYMBOL], cause: 'liquidation' }])
+    expect(bench.take('askGrant').map(({ endpoint }) => endpoint)).toContain('cancelAllOrders')
+  })
+
+  test('of a person leave what rests alone', () => {
+    const { bench, hear } = holding(mode, 'adopt')
+    bench.price()
+    bench.quote({ side: 'buy', ticks: 99_980, lots: 1 })
+    bench.accept(bench.grantBatch())
+
+    hear({ ...CLOSE[mode], source: 'WEB', lots: 4 })
+
+    expect(bench.recordsOf('cancel')).toEqual([])
+  })
+
   test('halt before they are known: a life that ends between the two looks again', () => {
     const { bench, hear } = holding(mode, 'halt')
 

@@ -22,15 +22,23 @@ export function watchDurableSends(world: World): WorldWatcher {
   }
 }
 
-/** What a step wants done is done in order: a batch behind its record, and behind what makes that durable. */
+/** What a step wants done is done in order: a call behind its record, and behind what makes that durable. */
 function checkOrder(world: World, effects: readonly Effect[]): void {
   const [recorded, durable] = [new Set<number>(), new Set<number>()]
+  let [isCancelRecorded, isCancelDurable] = [false, false]
   for (const effect of effects) {
+    if (effect.kind === 'sendCancelAll') {
+      if (!isCancelDurable)
+        violate(world, 'ORD1', `cancel-all ${effect.cancelId} stands before its durable record`)
+      isCancelRecorded = isCancelDurable = false
+    }
     if (effect.kind === 'sendBatch' && !durable.has(effect.batch.batchId)) {
       violate(world, 'ORD1', `batch ${effect.batch.batchId} stands before its durable record`)
     }
     if (effect.kind !== 'record') continue
     if (effect.record.kind === 'send') recorded.add(effect.record.batchId)
+    isCancelRecorded ||= effect.record.kind === 'cancel'
+    isCancelDurable ||= isCancelRecorded && effect.durable
     if (effect.durable) for (const batchId of recorded) durable.add(batchId)
   }
 }

@@ -1,3 +1,7 @@
+import { toTradeId } from '../../src/domain/ids.ts'
+import { type Book } from '../../src/engine/book.ts'
+import { tradeIdText } from '../../src/simulator/core/order.ts'
+import { type TrueOrder } from './exchange-truth.ts'
 import { type Effect } from '../../src/engine/effect.ts'
 import { canRest, type Order } from '../../src/domain/order.ts'
 import { tradesAs } from '../../src/domain/order-action.ts'
@@ -50,7 +54,8 @@ export function watchGhosts(world: World): WorldWatcher {
           // What cannot rest is over when the fills say so, and a limiter that was refused reads them late.
           if (!canRest(terms)) continue
           const there = world.exchange.truth.orderOf(clientOid)
-          const isGhost = state === 'live' && there?.cancelReason === 'user' && !fenced.has(symbol)
+          const isTaken = there?.cancelReason === 'user' || (there && isLiquidated(world, engine.book, there))
+          const isGhost = state === 'live' && isTaken && !fenced.has(symbol)
           if (!isGhost) since.delete(clientOid)
           else if (!since.has(clientOid)) since.set(clientOid, world.time.now)
           if (!isGhost || world.time.now - (since.get(clientOid) ?? 0) < GHOST_MS) continue
@@ -59,6 +64,17 @@ export function watchGhosts(world: World): WorldWatcher {
       }
     },
   }
+}
+
+/** Cancelled by a liquidation whose fills are known. */
+function isLiquidated(
+  { exchange: { truth } }: World,
+  { trades }: Book,
+  { cancelReason }: TrueOrder,
+): boolean {
+  if (cancelReason !== 'liquidation') return false
+  const fills = truth.fillsInOrder.filter(({ source }) => source === 'SYS')
+  return fills.every(({ sequence }) => trades.has(toTradeId(tradeIdText(sequence))))
 }
 
 /** How long the exchange may have lost an order that the market stands beyond, and nobody asks after it. */

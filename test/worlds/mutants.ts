@@ -290,6 +290,13 @@ export const MUTANTS: readonly Mutant[] = [
     replace: '  if (owner === NOBODY) return\n',
   },
   {
+    name: 'liquidated-in-silence',
+    what: 'what rested when the exchange closed a position is believed to rest still',
+    file: 'src/engine/on-read.ts',
+    find: "  if (fills.some(({ source }) => source === 'SYS')) distrustResting(core)\n",
+    replace: '',
+  },
+  {
     name: 'others-close-what-they-open',
     what: 'what others open against a strategy is taken from it',
     file: 'src/engine/holders.ts',
