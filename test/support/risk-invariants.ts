@@ -2,6 +2,7 @@ import { toTradeId } from '../../src/domain/ids.ts'
 import { type Order } from '../../src/domain/order.ts'
 import { isClosing } from '../../src/domain/order-action.ts'
 import { type Book, holdingOf } from '../../src/engine/book.ts'
+import { type OutgoingBatch } from '../../src/engine/effect.ts'
 import { believedGross } from './believed-gross.ts'
 import { isForeign, type TrueFill } from './exchange-truth.ts'
 import { createExcuses, foreignFills, unanswered } from './foreign-invariants.ts'
@@ -163,21 +164,32 @@ function seenFills(world: World): ReadonlySet<TrueFill> {
   return new Set(fills.filter(({ sequence }) => trades?.has(toTradeId(tradeIdText(sequence)))))
 }
 
-/** While halted nothing that adds risk leaves. */
+/** While halted, or with little room to write down what is done, nothing that adds risk leaves. */
 export function watchHalts(world: World): WorldWatcher {
+  let isSpaceLow = false
+  const check = (batch: OutgoingBatch, why: string): void => {
+    const { book } = world.shell.engine ?? {}
+    for (const clientOid of batch.clientOids) {
+      const terms = book?.orders.get(clientOid)?.terms
+      if (!book || !terms) continue
+      const holding = holdingOf(book, terms.strategyId, batch.symbol)
+      const against = terms.action === 'openLong' ? holding.shortLots : holding.longLots
+      const isReducing = terms.action.startsWith('close') || against >= terms.lots
+      if (!isReducing) violate(world, 'RSK2', `${clientOid} ${terms.action} while halted: ${why}`)
+    }
+  }
   return {
+    onBirth: () => {
+      isSpaceLow = false
+    },
+    afterStep(event, effects) {
+      if (event.kind === 'spaceMeasured') isSpaceLow = event.isLow
+      if (!isSpaceLow) return
+      for (const effect of effects) if (effect.kind === 'sendBatch') check(effect.batch, 'little room')
+    },
     onWrite(batch) {
-      const { book } = world.shell.engine ?? {}
       const halted = haltOf(world, batch.symbol)
-      if (!book || halted === undefined) return
-      for (const clientOid of batch.clientOids) {
-        const terms = book.orders.get(clientOid)?.terms
-        if (!terms) continue
-        const holding = holdingOf(book, terms.strategyId, batch.symbol)
-        const against = terms.action === 'openLong' ? holding.shortLots : holding.longLots
-        const isReducing = terms.action.startsWith('close') || against >= terms.lots
-        if (!isReducing) violate(world, 'RSK2', `${clientOid} ${terms.action} while halted: ${halted}`)
-      }
+      if (halted !== undefined) check(batch, halted)
     },
   }
 }

@@ -54,6 +54,7 @@ export const FAULTS = {
   commandTwice: 'the core hears twice of the same command',
   slowSync: 'a durable record makes the process wait',
   diskFull: 'for a while nothing can be written',
+  diskLow: 'for a while the disk has less room than the configuration wants',
   diskBroken: 'a record cannot be written, and the process retreats in order',
   tailKept: 'a part of what was not durable survives a death',
   checkpoint: 'a checkpoint is written between two steps',

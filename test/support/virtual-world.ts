@@ -231,6 +231,10 @@ function trouble({ time, shell, facts }: World, faults: VirtualFaults): void {
     if (strikes('clockStep')) shell.machineClock.step(faults.severity(-STEP_MS_MAX, STEP_MS_MAX))
     if (strikes('killed')) facts.killedAt ??= time.now
     if (strikes('diskFull')) facts.diskFullUntil = time.now + faults.severity(...DISK_FULL_MS)
+    if (strikes('diskLow')) {
+      measureSpace(shell, true)
+      time.after(faults.severity(...DISK_FULL_MS), () => measureSpace(shell, false))
+    }
     if (time.now < START_AT + TERMINATED_UNTIL_MS && strikes('terminated')) {
       facts.isStopping = true
       shell.stop(STOP_POLICIES[faults.severity(0, STOP_POLICIES.length)] ?? 'leave')
@@ -238,6 +242,10 @@ function trouble({ time, shell, facts }: World, faults: VirtualFaults): void {
     time.after(DEATH_GRID_MS, look)
   }
   time.after(DEATH_GRID_MS, look)
+}
+
+function measureSpace(shell: VirtualShell, isLow: boolean): void {
+  shell.dispatch({ kind: 'spaceMeasured', isLow, freeBytes: isLow ? 0 : 1e9 })
 }
 
 /** A dead process is started again, soon or late, and may die again before it has got anywhere. */

@@ -161,6 +161,7 @@ const RATES: { readonly [Fault in FaultKind]?: readonly number[] } = {
   deathInRecovery: [0.3, 0.6],
   slowSync: [0.005, 0.02],
   diskFull: [0.005, 0.01],
+  diskLow: [0.005, 0.02],
   commandTwice: [0.5, 1],
   positionOld: [0.05, 0.3],
   diskBroken: [0.005, 0.02],
