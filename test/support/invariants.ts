@@ -3,6 +3,7 @@ import { watchFold, watchRepeats, watchTwin } from './engine-invariants.ts'
 import { watchFences, watchSurvivorsBack } from './fence-invariants.ts'
 import { watchForeign } from './foreign-invariants.ts'
 import { watchRests, watchUrgency, watchWindows } from './limit-invariants.ts'
+import { watchKill } from './kill-invariants.ts'
 import { watchLateCancels, watchPlaces } from './intent-invariants.ts'
 import {
   watchBatches,
@@ -13,14 +14,7 @@ import {
   watchSurvivors,
   watchUnknown,
 } from './order-invariants.ts'
-import {
-  watchCloses,
-  watchGross,
-  watchHalts,
-  watchKill,
-  watchStop,
-  watchWorstCase,
-} from './risk-invariants.ts'
+import { watchCloses, watchGross, watchHalts, watchStop, watchWorstCase } from './risk-invariants.ts'
 import { watchAnswers, watchDecisions, watchGrants } from './hearing-invariants.ts'
 import { watchDebts, watchDeciding } from './live-invariants.ts'
 import { watchPrefixes } from './prefix-invariants.ts'

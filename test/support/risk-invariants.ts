@@ -257,29 +257,3 @@ function checkClose(world: World, book: Book, close: Order | undefined): void {
   }
   if (closing > held) violate(world, 'I11', `${strategyId} closes ${closing} of ${held}: ${action} ${symbol}`)
 }
-
-/** From the moment the kill file is there nothing that creates is written; clean means that nothing rests. */
-export function watchKill(world: World): WorldWatcher {
-  const { facts, exchange } = world
-  let isClean = false
-  const lookForOrders = (): void => {
-    if (!isClean) return
-    for (const order of exchange.truth.open) {
-      const { clientOid, createdAt } = order
-      // What others place meanwhile is theirs, and not under our switch.
-      if (isForeign(order) && createdAt >= (facts.killedAt ?? 0)) continue
-      violate(world, 'RSK3', `${clientOid} rests after a clean kill`)
-    }
-  }
-  return {
-    onWrite(batch) {
-      if (facts.killedAt !== undefined) violate(world, 'RSK2', `batch ${batch.batchId} left after the kill`)
-    },
-    onKillState(state) {
-      lookForOrders()
-      isClean = state === 'clean'
-      lookForOrders()
-    },
-    onDeath: lookForOrders,
-  }
-}

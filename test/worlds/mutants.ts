@@ -346,6 +346,13 @@ export const MUTANTS: readonly Mutant[] = [
     replace: '  if (core.isSpaceLow && core.now < 0) {',
   },
   {
+    name: 'kill-proved-by-one-reading',
+    what: 'a kill is called clean after one reading of the account',
+    file: 'src/engine/kill.ts',
+    find: 'const ROUNDS = 2\n',
+    replace: 'const ROUNDS = 1\n',
+  },
+  {
     name: 'liquidated-in-silence',
     what: 'what rested when the exchange closed a position is believed to rest still',
     file: 'src/engine/on-read.ts',
