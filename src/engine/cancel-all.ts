@@ -36,9 +36,10 @@ export function sendCancel(core: Core): void {
   if (others.length > 0) askForCancel(core)
 }
 
-/** A kill takes everything of the product type away, whoever's it is. */
+/** A kill takes everything of the product type away, whoever's it is; a stop that leaves takes no more than it must. */
 function isOursAlone(core: Core): boolean {
-  return core.settings.isExclusive || core.mode === 'killed'
+  if (core.mode === 'killed') return true
+  return core.settings.isExclusive && core.stop?.policy !== 'leave'
 }
 
 /**

@@ -17,7 +17,8 @@ export interface StopPlan {
   readonly policy: StopPolicy
   readonly startedAt: number
   phase: StopPhase
-  phaseAt: number
+  /** Unix ms, our clock: readings that are asked for so much later prove the end. */
+  provingAt: number
   /** Instruments on which a cancel-all was spent, and that must be asked again. */
   readonly cancelled: Set<string>
   /** Whether a cancel-all of this phase still found something. */
@@ -26,4 +27,6 @@ export interface StopPlan {
   /** Positions read since `proving` began. */
   readonly positionsRead: Set<string>
   fillsRead: boolean
+  /** Something was on the wire, or a lane was being proved, since then. */
+  wasBusy: boolean
 }

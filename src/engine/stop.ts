@@ -17,7 +17,7 @@ export function startStop(core: Core, policy: StopPolicy, startedAt = core.now):
     policy,
     startedAt,
     phase: 'draining',
-    phaseAt: core.now,
+    provingAt: core.now,
     cancelled: new Set(
       [...core.lanes.values()].filter((lane) => lane.fence?.cancels).map(({ symbol }) => symbol),
     ),
@@ -25,6 +25,7 @@ export function startStop(core: Core, policy: StopPolicy, startedAt = core.now):
     askedAt: 0,
     positionsRead: new Set(),
     fillsRead: false,
+    wasBusy: false,
   }
   announce(core, 'info', 'daemon.stopping', { policy })
 }
@@ -34,9 +35,13 @@ export function advanceStop(core: Core): void {
   const { stop } = core
   if (!stop || core.mode !== 'stopping') return
   if (core.now - stop.startedAt >= core.settings.execution.stopTimeoutMs) return finish(core, false)
-  if (stop.phase === 'proving') return prove(core, stop)
-  if (isBusy(core)) return
-  enter(core, stop, nextPhase(core, stop))
+  if (isBusy(core)) {
+    stop.wasBusy = true
+    return
+  }
+  if (stop.phase !== 'proving') return enter(core, stop, nextPhase(core, stop))
+  if (stop.wasBusy) beginProof(core, stop)
+  prove(core, stop)
 }
 
 /** A call that is neither answered nor given up. */
@@ -62,12 +67,13 @@ function nextPhase(core: Core, stop: StopPlan): StopPhase {
 function enter(core: Core, stop: StopPlan, phase: StopPhase): void {
   if (stop.phase === phase && phase !== 'confirming') return
   stop.phase = phase
-  stop.phaseAt = core.now
   stop.hasFound = false
   announce(core, 'debug', 'stop.phase', { phase })
   if (phase === 'cancelling') fenceResting(core)
   if (phase === 'confirming') for (const symbol of stop.cancelled) fence(core, symbol)
-  if (phase === 'proving') core.effects.push({ kind: 'quiesced' })
+  if (phase !== 'proving') return
+  beginProof(core, stop)
+  core.effects.push({ kind: 'quiesced' })
 }
 
 function fenceResting(core: Core): void {
@@ -98,9 +104,17 @@ function holdsAnything(core: Core): boolean {
   })
 }
 
+/** What was read before something was busy proves nothing any more. */
+function beginProof(core: Core, stop: StopPlan): void {
+  stop.wasBusy = false
+  stop.provingAt = core.now
+  stop.fillsRead = false
+  stop.positionsRead.clear()
+}
+
 function prove(core: Core, stop: StopPlan): void {
   if (stop.fillsRead && stop.positionsRead.size === core.lanes.size) return finish(core, true)
-  const dueAt = stop.phaseAt + core.settings.execution.fillVisibilityMs
+  const dueAt = stop.provingAt + core.settings.execution.fillVisibilityMs
   if (core.now < dueAt || core.now - stop.askedAt < READ_AGAIN_MS) return
   stop.askedAt = core.now
   if (!stop.fillsRead) core.effects.push({ kind: 'readFills', sinceAt: fillsSince(core) })
@@ -113,7 +127,7 @@ function prove(core: Core, stop: StopPlan): void {
 export function noteReadingForStop(core: Core, requestedAt: number, symbol?: string): void {
   const { stop } = core
   if (stop?.phase !== 'proving') return
-  if (requestedAt < stop.phaseAt + core.settings.execution.fillVisibilityMs) return
+  if (requestedAt < stop.provingAt + core.settings.execution.fillVisibilityMs) return
   if (symbol === undefined) stop.fillsRead = true
   else stop.positionsRead.add(symbol)
 }

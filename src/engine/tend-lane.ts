@@ -35,7 +35,8 @@ export function tendLane(core: Core, lane: Lane): void {
     dropStale(core, lane, plan.stale)
     return tendLane(core, lane)
   }
-  if (isCrossedTooLong(core, lane)) return startFence(core, lane, 'gone')
+  // What a stop leaves is asked after in the next life.
+  if (core.mode === 'running' && isCrossedTooLong(core, lane)) return startFence(core, lane, 'gone')
   noteUnwanted(core, lane, plan.unwanted)
   if (mustCancel(core, lane, plan.unwanted)) {
     return startFence(core, lane, core.mode === 'running' ? 'unwanted' : 'command')
@@ -170,8 +171,9 @@ function mustCancel(core: Core, lane: Lane, unwanted: readonly Order[]): boolean
  */
 function weighCancel(core: Core, lane: Lane, plan: LanePlan, approved: ApprovedLane): void {
   lane.wantsCancel = false
-  const isWanted = plan.unwanted.length === 0
-  const stakes = isWanted ? undefined : buildStakes(core, lane, plan, approved)
+  // Nothing is placed again any more: what a stop leaves, it leaves.
+  const isKept = plan.unwanted.length === 0 || core.mode !== 'running'
+  const stakes = isKept ? undefined : buildStakes(core, lane, plan, approved)
   if (!stakes || stakes.unwanted.length === 0) {
     lane.isKeptTold = false
     return

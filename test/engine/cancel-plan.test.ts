@@ -132,6 +132,17 @@ describe('while a cancel-all that is worth its cost is waited for', () => {
     ])
   })
 
+  test('and a stop leaves what rests, the call is given back', () => {
+    const bench = waiting()
+    bench.tell({ kind: 'commanded', command: { kind: 'stop', policy: 'leave' } })
+    bench.tell({ kind: 'granted', endpoint: 'cancelAllOrders' })
+
+    expect([bench.take('sendCancelAll'), bench.take('returnGrant')]).toMatchObject([
+      [],
+      [{ endpoint: 'cancelAllOrders' }],
+    ])
+  })
+
   test('and a batch is out, the call is given back and asked for after its answer', () => {
     const bench = waiting()
     bench.decide({ kind: 'target', symbol: A, lots: 3 })

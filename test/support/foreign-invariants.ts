@@ -8,7 +8,7 @@ import { decimal, sumDecimals } from '../../src/lib/decimal.ts'
 import { tradeIdText } from '../../src/simulator/core/order.ts'
 import { type Take } from './account-shares.ts'
 import { isForeign, type TrueFill } from './exchange-truth.ts'
-import { hasUnseen } from './truth-invariants.ts'
+import { foreignFills, hasUnseen } from './foreign-fills.ts'
 import { type World, type WorldWatcher, violate } from './world.ts'
 
 interface Step {
@@ -109,15 +109,6 @@ export function unanswered(world: World, symbol: string): readonly TrueFill[] {
   return foreignFills(world, symbol).filter(({ sequence }) => {
     const tradeId = tradeIdText(sequence)
     return trades.has(toTradeId(tradeId)) && !world.facts.answered.has(tradeId)
-  })
-}
-
-/** Oldest first. */
-export function foreignFills({ exchange: { truth, unseen } }: World, symbol: string): readonly TrueFill[] {
-  return truth.fillsInOrder.filter((fill) => {
-    const order = truth.orders.get(String(fill.orderSequence))
-    const isSeen = !unseen.has(tradeIdText(fill.sequence))
-    return fill.symbol === symbol && order !== undefined && isForeign(order) && isSeen
   })
 }
 

@@ -1,42 +1,12 @@
 import { type Effect } from '../../src/engine/effect.ts'
-import { type EngineEvent } from '../../src/engine/event.ts'
 import { isForeign } from './exchange-truth.ts'
+import { ReadingsSince } from './readings-since.ts'
 import { type World, type WorldWatcher, violate } from './world.ts'
-
-/** What was read of the account since a cancel-all was last answered; times are ours, Unix ms. */
-class ReadingsSince {
-  #answeredAt = 0
-  #fills = 0
-  readonly #positions = new Map<string, number>()
-
-  forget(): void {
-    this.#answeredAt = 0
-    this.#fills = 0
-    this.#positions.clear()
-  }
-
-  note(event: EngineEvent, now: number): void {
-    if (event.kind === 'cancelAnswered') {
-      this.forget()
-      this.#answeredAt = now
-    } else if (event.kind === 'fillsRead' && event.reading.requestedAt >= this.#answeredAt) {
-      this.#fills += 1
-    } else if (event.kind === 'positionRead' && event.reading.requestedAt >= this.#answeredAt) {
-      const { symbol } = event.reading
-      this.#positions.set(symbol, (this.#positions.get(symbol) ?? 0) + 1)
-    }
-  }
-
-  /** How often everything was read. */
-  rounds(symbols: readonly string[]): number {
-    return Math.min(this.#fills, ...symbols.map((symbol) => this.#positions.get(symbol) ?? 0))
-  }
-}
 
 /** From the moment the kill file is there nothing that creates is written; clean means that nothing rests. */
 export function watchKill(world: World): WorldWatcher {
   const { facts, exchange } = world
-  const readings = new ReadingsSince()
+  const readings = new ReadingsSince(world.settings.execution.fillVisibilityMs)
   let isClean = false
   const lookForOrders = (): void => {
     if (!isClean) return
@@ -48,9 +18,9 @@ export function watchKill(world: World): WorldWatcher {
     }
   }
   return {
-    onBirth: () => readings.forget(),
+    onBirth: () => readings.begin(0),
     afterStep(event, effects, now) {
-      readings.note(event, now)
+      readings.note(event, effects, now)
       for (const effect of effects) {
         if (
           effect.kind === 'record' &&

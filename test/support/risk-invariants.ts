@@ -5,10 +5,11 @@ import { type Book, holdingOf } from '../../src/engine/book.ts'
 import { type OutgoingBatch } from '../../src/engine/effect.ts'
 import { believedGross } from './believed-gross.ts'
 import { isForeign, type TrueFill } from './exchange-truth.ts'
-import { createExcuses, foreignFills, unanswered } from './foreign-invariants.ts'
+import { areSharesKnown, foreignFills } from './foreign-fills.ts'
+import { createExcuses, unanswered } from './foreign-invariants.ts'
 import { KnownPrices } from './known-prices.ts'
 import { tradeIdText } from '../../src/simulator/core/order.ts'
-import { hasUnseen } from './truth-invariants.ts'
+import { ReadingsSince } from './readings-since.ts'
 import { bodyOf, type World, type WorldWatcher, violate } from './world.ts'
 
 /** At every instant what the strategies hold there and everything of theirs that rests stays within their limits. */
@@ -203,14 +204,21 @@ function haltOf(world: World, symbol: string): string | undefined {
 
 /** A stop comes to a clean end; flatten ends flat. */
 export function watchStop(world: World): WorldWatcher {
+  const readings = new ReadingsSince(world.settings.execution.fillVisibilityMs)
   return {
+    onBirth: () => readings.begin(0),
+    afterStep(event, effects, now) {
+      readings.note(event, effects, now)
+      const isClean = effects.some((effect) => effect.kind === 'stopped' && effect.clean)
+      if (isClean && readings.rounds(world.plan.symbols) === 0)
+        violate(world, 'RSK3', 'a stop is called clean, and the account was not read')
+    },
     atEnd() {
       if (world.violations.length > 0) return
       if (isHeldAgainst(world)) return
       if (world.facts.stoppedClean !== true) violate(world, 'RSK3', `stop ended ${world.facts.stoppedClean}`)
       const held = world.plan.symbols.flatMap((symbol) => {
-        // Whose a net position is depends on when it was closed, and nobody was told.
-        if (world.plan.positionMode === 'one_way_mode' && hasUnseen(world, symbol)) return []
+        if (!areSharesKnown(world, symbol)) return []
         const { longLots, shortLots } = world.shares.ownOf(symbol)
         return longLots + shortLots > 0 ? [{ symbol, longLots, shortLots }] : []
       })

@@ -1,9 +1,8 @@
 import { toTradeId } from '../../src/domain/ids.ts'
 import { type Book, holdingOf } from '../../src/engine/book.ts'
 import { decimal, sumDecimals } from '../../src/lib/decimal.ts'
-import { tradeIdText } from '../../src/simulator/core/order.ts'
 import { compareFates, comparePositions } from './book-comparison.ts'
-import { type TrueFill } from './exchange-truth.ts'
+import { areSharesKnown, hasUnseen, unseenFills } from './foreign-fills.ts'
 import { type World, type WorldWatcher, violate } from './world.ts'
 
 /** In the end the book is the exchange's own: each order's fate, each fill once, the position, nothing doubled. */
@@ -42,8 +41,7 @@ function checkFills(world: World, book: Book): void {
 /** What the strategies hold together is what the account does, less what is nobody's. */
 function checkHoldings(world: World, book: Book): void {
   for (const symbol of world.plan.symbols) {
-    // When it is adopted is not when it was closed, and on a net position the order decides.
-    if (world.plan.positionMode === 'one_way_mode' && hasUnseen(world, symbol)) continue
+    if (!areSharesKnown(world, symbol)) continue
     const there = world.shares.ownOf(symbol)
     const own = { longLots: 0, shortLots: 0 }
     for (const id of world.settings.strategies.keys()) {
@@ -86,14 +84,4 @@ export function watchMoney(world: World): WorldWatcher {
       if (!fees.eq(decimal(coin.fees))) violate(world, 'MONEY', `fees ${fees.toString()} of ${coin.fees}`)
     },
   }
-}
-
-/** What no read of the fills has ever shown. */
-function unseenFills({ exchange: { truth, unseen } }: World): readonly TrueFill[] {
-  if (unseen.size === 0) return []
-  return truth.fillsInOrder.filter(({ sequence }) => unseen.has(tradeIdText(sequence)))
-}
-
-export function hasUnseen(world: World, symbol: string): boolean {
-  return unseenFills(world).some((fill) => fill.symbol === symbol)
 }

@@ -353,6 +353,20 @@ export const MUTANTS: readonly Mutant[] = [
     replace: 'const ROUNDS = 1\n',
   },
   {
+    name: 'stop-unproved',
+    what: 'a stop is called clean before the account was read',
+    file: 'src/engine/stop.ts',
+    find: 'if (stop.fillsRead && stop.positionsRead.size === core.lanes.size) return',
+    replace: 'return',
+  },
+  {
+    name: 'stop-in-time-is-clean',
+    what: 'a stop that took too long is called clean',
+    file: 'src/engine/stop.ts',
+    find: 'return finish(core, false)',
+    replace: 'return finish(core, true)',
+  },
+  {
     name: 'liquidated-in-silence',
     what: 'what rested when the exchange closed a position is believed to rest still',
     file: 'src/engine/on-read.ts',
@@ -419,8 +433,8 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'lost-order-never-missed',
     what: 'an order that the exchange has lost is called live although the market stands beyond it',
     file: 'src/engine/tend-lane.ts',
-    find: "  if (isCrossedTooLong(core, lane)) return startFence(core, lane, 'gone')\n",
-    replace: '',
+    find: "if (core.mode === 'running' && isCrossedTooLong(core, lane)) return",
+    replace: 'if (core.now < 0) return',
   },
   {
     name: 'silent-position-is-flat',
