@@ -16,7 +16,7 @@ import {
 } from './order-invariants.ts'
 import { watchCloses, watchGross, watchHalts, watchStop, watchWorstCase } from './risk-invariants.ts'
 import { watchAnswers, watchDecisions, watchGrants } from './hearing-invariants.ts'
-import { watchDebts, watchDeciding } from './live-invariants.ts'
+import { watchDebts, watchDeciding, watchStarting } from './live-invariants.ts'
 import { watchPrefixes } from './prefix-invariants.ts'
 import { watchRetreat } from './retreat-invariants.ts'
 import { watchGhosts, watchLost } from './standing-invariants.ts'
@@ -53,6 +53,7 @@ export const INVARIANTS: readonly Invariant[] = [
   { id: 'ORD5', watch: watchStart },
   { id: 'LIVE', watch: watchDebts },
   { id: 'LIVE', watch: watchDeciding },
+  { id: 'LIVE', watch: watchStarting },
   { id: 'RSK1', watch: watchWorstCase },
   { id: 'RSK1', watch: watchGross },
   { id: 'RSK1', watch: watchDesk },

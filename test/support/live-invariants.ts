@@ -65,6 +65,34 @@ function isHalted({ halts }: Book, symbol: string): boolean {
   return halts.has('*') || halts.has(symbol)
 }
 
+/** A start on which nothing waits for an unknown order, and nothing goes wrong, is over by then. */
+const STARTING_MS = 8000
+
+/** Where nothing goes wrong, or not any more, a start ends: a daemon that only starts is idle (I15). */
+export function watchStarting(world: World): WorldWatcher {
+  let since: number | undefined
+  return {
+    onBirth: () => {
+      since = undefined
+    },
+    afterStep(event) {
+      if (event.kind !== 'timePassed') return
+      const { engine } = world.shell
+      const isEasy = world.facts.isCalm || Object.keys(world.plan.faults).length === 0
+      if (!isEasy || engine?.mode !== 'starting' || hasUnknown(engine.book)) since = undefined
+      else since ??= world.time.now
+      if (since !== undefined && world.time.now - since > STARTING_MS)
+        violate(world, 'LIVE', `it is starting since ${since}`)
+    },
+  }
+}
+
+function hasUnknown({ open }: Book): boolean {
+  for (const orders of open.values())
+    for (const { state } of orders.values()) if (state === 'unknown') return true
+  return false
+}
+
 /** Prices that are this much older than the last decision on them were shown to nobody. */
 const UNDECIDED_MS = 2000
 

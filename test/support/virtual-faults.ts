@@ -79,6 +79,7 @@ export const FAULTS = {
   death: 'the process dies at some effect',
   deathAtSend: 'the process dies right before or after a call leaves',
   deathAtHalt: 'the process dies around the halt of an instrument',
+  longDown: 'it takes a quarter of an hour or more before the process is started again',
   deathInRecovery: 'the process dies at one of its first effects',
 } as const satisfies Record<string, string>
 

@@ -42,6 +42,8 @@ const SEND_EFFECTS_MAX = 8
 const HALT_EFFECTS_MAX = 2
 const RECOVERY_EFFECTS_MAX = 40
 const LONG_DOWN_MS = 8000
+/** Round the end of the exchange's memory for names: 20 minutes, of which ours trusts 15. */
+const DAMAGED_MS = [14 * 60_000, 22 * 60_000] as const
 /** How long a process stands still, how far a clock is set, how long a disk is full, ms. */
 const STALL_MS = [50, 8000] as const
 const STEP_MS_MAX = 600_000
@@ -179,6 +181,7 @@ function createFacts(): World['facts'] {
     isStopping: false,
     isLastStop: false,
     diskFullUntil: 0,
+    downUntil: 0,
     stoppedClean: undefined,
     killedAt: undefined,
     isCalm: false,
@@ -191,6 +194,7 @@ function runPhases(world: World, faults: VirtualFaults): void {
   shell.start()
   time.runUntil(START_AT + plan.faultyMs, () => world.violations.length > 0)
   faults.isOn = false
+  time.runUntil(Math.max(time.now, facts.downUntil), () => world.violations.length > 0)
   // A stop or a kill of the time of trouble comes to its end first, and another process begins.
   time.runUntil(time.now + STOP_MS_MAX, () => isSettled(world) || world.violations.length > 0)
   shell.spare()
@@ -256,7 +260,9 @@ function restarter({ time, shell, facts }: World, faults: VirtualFaults): ShellW
     const n = gridMoment(time)
     const isSoon = faults.delayMs('process/restart', 0, 5, n) > 0
     const delayMs = isSoon ? 100 + faults.delayMs('process/down', 0, 1500, n) : LONG_DOWN_MS
-    time.after(delayMs, () => shell.start())
+    const isDamaged = faults.strikes('longDown', 'process', n)
+    facts.downUntil = time.now + (isDamaged ? faults.severity(...DAMAGED_MS) : delayMs)
+    time.after(facts.downUntil - time.now, () => shell.start())
   }
   return {
     onBirth: () => {

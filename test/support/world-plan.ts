@@ -158,6 +158,8 @@ const RATES: { readonly [Fault in FaultKind]?: readonly number[] } = {
   death: [0.005, 0.015, 0.04],
   deathAtSend: [0.02, 0.1],
   deathAtHalt: [0.3, 0.8],
+  // Some twenty minutes of market go by.
+  longDown: [0, 0.2, 0.6],
   deathInRecovery: [0.3, 0.6],
   slowSync: [0.005, 0.02],
   diskFull: [0.005, 0.01],

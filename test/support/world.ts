@@ -48,6 +48,8 @@ export interface World {
     isLastStop: boolean
     /** Unix ms, exchange clock. */
     diskFullUntil: number
+    /** Unix ms, exchange clock, when the process is started again that ended last. */
+    downUntil: number
     /** Unix ms, exchange clock, since when the kill file is there; undefined when it is not. */
     killedAt: number | undefined
     /** How the stop ended; undefined while it goes on. */

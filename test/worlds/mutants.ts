@@ -367,6 +367,20 @@ export const MUTANTS: readonly Mutant[] = [
     replace: 'return finish(core, true)',
   },
   {
+    name: 'never-begins',
+    what: 'a start never ends',
+    file: 'src/engine/start.ts',
+    find: "if (core.mode !== 'starting' || core.book.epoch",
+    replace: "if (core.mode === 'starting' || core.book.epoch",
+  },
+  {
+    name: 'window-without-end',
+    what: 'an order is sent again under its name when the exchange has forgotten it',
+    file: 'src/execution/resend-window.ts',
+    find: '  return exchangeNow - order.firstSentAt < IDEMPOTENCY_WINDOW_MS - WINDOW_GUARD_MS\n',
+    replace: '  return exchangeNow > 0\n',
+  },
+  {
     name: 'liquidated-in-silence',
     what: 'what rested when the exchange closed a position is believed to rest still',
     file: 'src/engine/on-read.ts',
