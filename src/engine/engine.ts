@@ -21,7 +21,7 @@ import { takeSnapshot } from './on-snapshot.ts'
 import { takePosition } from './reconcile.ts'
 import { type EngineSettings } from './settings.ts'
 import { advanceStart, startLife } from './start.ts'
-import { advanceStop, noteReadingForStop, startStop } from './stop.ts'
+import { advanceStop, startStop } from './stop.ts'
 import { placeBatch, tendLane } from './tend-lane.ts'
 
 /** Terminal orders are kept this long: three idempotency windows of the exchange. */
@@ -102,10 +102,8 @@ function handle(core: Core, event: EngineEvent): void {
     case 'callAnswered':
       return answerCall(core, event.callId, event.answer)
     case 'fillsRead':
-      noteReadingForStop(core, event.reading.requestedAt)
       return takeFills(core, event.reading)
     case 'positionRead':
-      noteReadingForStop(core, event.reading.requestedAt, event.reading.symbol)
       return takePosition(core, event.reading)
     case 'feedRead':
       core.feeds.set(event.feed, event.reading)

@@ -108,7 +108,7 @@ export function comparePosition(core: Core, lane: Lane): void {
     core.effects.push({ kind: 'readPosition', symbol: lane.symbol })
     return
   }
-  if (reading.requestedAt >= seen.requestedAt) adopt(core, lane, difference)
+  if (reading.requestedAt >= seen.requestedAt) adopt(core, lane, difference, reading.requestedAt)
 }
 
 /** Whether the book agreed with the reading at any moment that the reading may speak of. */
@@ -151,12 +151,12 @@ function add(core: Core, holding: Holding, difference: Holding): Holding {
   }
 }
 
-function adopt(core: Core, lane: Lane, difference: Holding): void {
+function adopt(core: Core, lane: Lane, difference: Holding, requestedAt: number): void {
   const was = accountHoldingOf(core.book, lane.symbol)
   const holding = add(core, was, difference)
   const first = core.book.epoch === 1 && core.mode === 'starting'
   lane.mismatch = undefined
-  lane.positionReadAt = core.now
+  lane.positionReadAt = requestedAt
   // First the halt: a life that ended between the two would hold what it does not understand, and trade on.
   if (!first)
     halt(core, lane.symbol, `the position is not what our fills explain, and was adopted: ${RELEASE_HINT}`)

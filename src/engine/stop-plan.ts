@@ -9,7 +9,7 @@ import { type StopPolicy } from './event.ts'
  *
  * `draining` waits for what is on the wire · `cancelling` until nothing of ours rests · `confirming` for a
  * second cancel-all that finds nothing (RSK3) · `flattening` until no strategy holds anything · `proving`
- * for fills and positions that were read after all that.
+ * for fills and positions that were read after all that, and agree.
  */
 export type StopPhase = 'draining' | 'cancelling' | 'confirming' | 'flattening' | 'proving'
 
@@ -24,9 +24,6 @@ export interface StopPlan {
   /** Whether a cancel-all of this phase still found something. */
   hasFound: boolean
   askedAt: number
-  /** Positions read since `proving` began. */
-  readonly positionsRead: Set<string>
-  fillsRead: boolean
-  /** Something was on the wire, or a lane was being proved, since then. */
+  /** Something was on the wire, or a lane was being proved, since `proving` began. */
   wasBusy: boolean
 }

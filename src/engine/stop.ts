@@ -23,8 +23,6 @@ export function startStop(core: Core, policy: StopPolicy, startedAt = core.now):
     ),
     hasFound: false,
     askedAt: 0,
-    positionsRead: new Set(),
-    fillsRead: false,
     wasBusy: false,
   }
   announce(core, 'info', 'daemon.stopping', { policy })
@@ -108,28 +106,18 @@ function holdsAnything(core: Core): boolean {
 function beginProof(core: Core, stop: StopPlan): void {
   stop.wasBusy = false
   stop.provingAt = core.now
-  stop.fillsRead = false
-  stop.positionsRead.clear()
 }
 
+/** Each position was read since, and is what the fills explain; and no fill of before can show up any more (A2). */
 function prove(core: Core, stop: StopPlan): void {
-  if (stop.fillsRead && stop.positionsRead.size === core.lanes.size) return finish(core, true)
-  const dueAt = stop.provingAt + core.settings.execution.fillVisibilityMs
-  if (core.now < dueAt || core.now - stop.askedAt < READ_AGAIN_MS) return
+  const unproved = [...core.lanes.values()].filter(({ positionReadAt }) => positionReadAt < stop.provingAt)
+  if (unproved.length === 0 && core.fillsReadAt >= stop.provingAt) return finish(core, true)
+  if (core.now - stop.askedAt < READ_AGAIN_MS) return
   stop.askedAt = core.now
-  if (!stop.fillsRead) core.effects.push({ kind: 'readFills', sinceAt: fillsSince(core) })
-  for (const symbol of core.lanes.keys()) {
-    if (!stop.positionsRead.has(symbol)) core.effects.push({ kind: 'readPosition', symbol })
-  }
-}
-
-/** A reading came in: it proves the end when it was asked for late enough (Unix ms, our clock). */
-export function noteReadingForStop(core: Core, requestedAt: number, symbol?: string): void {
-  const { stop } = core
-  if (stop?.phase !== 'proving') return
-  if (requestedAt < stop.provingAt + core.settings.execution.fillVisibilityMs) return
-  if (symbol === undefined) stop.fillsRead = true
-  else stop.positionsRead.add(symbol)
+  for (const { symbol } of unproved) core.effects.push({ kind: 'readPosition', symbol })
+  // A position is compared when the fills are known past its moment.
+  if (core.now < stop.provingAt + core.settings.execution.fillVisibilityMs) return
+  core.effects.push({ kind: 'readFills', sinceAt: fillsSince(core) })
 }
 
 function finish(core: Core, clean: boolean): void {

@@ -356,7 +356,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'stop-unproved',
     what: 'a stop is called clean before the account was read',
     file: 'src/engine/stop.ts',
-    find: 'if (stop.fillsRead && stop.positionsRead.size === core.lanes.size) return',
+    find: 'if (unproved.length === 0 && core.fillsReadAt >= stop.provingAt) return',
     replace: 'return',
   },
   {
