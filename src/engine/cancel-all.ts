@@ -89,8 +89,9 @@ export function distrustResting(core: Core): void {
   const symbols = lanes.map(({ symbol }) => symbol)
   record(core, { kind: 'cancel', at: core.now, symbols, requestAt: exchangeNow(core), cause: 'liquidation' })
   announce(core, 'warn', 'resting.distrusted', { symbols })
-  if (core.mode === 'starting') return
-  for (const lane of lanes) joinSweep(core, lane)
+  // A start fences by itself what is not fenced yet.
+  const joining = core.mode === 'starting' ? lanes.filter(({ state }) => state !== 'idle') : lanes
+  for (const lane of joining) joinSweep(core, lane)
 }
 
 /** Closes a lane behind a cancel-all of the product. True when the call is what its fence has waited for. */

@@ -4,6 +4,7 @@ import { announce, type Core } from './core.ts'
 import { type StopPolicy } from './event.ts'
 import { startFence } from './fence.ts'
 import { fillsSince } from './fills-since.ts'
+import { POSITION_SKEW_MS } from './reconcile.ts'
 import { type StopPhase, type StopPlan } from './stop-plan.ts'
 
 /** The final readings are asked for again when they do not come. */
@@ -110,9 +111,11 @@ function beginProof(core: Core, stop: StopPlan): void {
 
 /** Each position was read since, and is what the fills explain; and no fill of before can show up any more (A2). */
 function prove(core: Core, stop: StopPlan): void {
-  const unproved = [...core.lanes.values()].filter(({ positionReadAt }) => positionReadAt < stop.provingAt)
+  // What is read earlier may agree with a moment between two fills of before.
+  const readableAt = stop.provingAt + POSITION_SKEW_MS
+  const unproved = [...core.lanes.values()].filter(({ positionReadAt }) => positionReadAt < readableAt)
   if (unproved.length === 0 && core.fillsReadAt >= stop.provingAt) return finish(core, true)
-  if (core.now - stop.askedAt < READ_AGAIN_MS) return
+  if (core.now < readableAt || core.now - stop.askedAt < READ_AGAIN_MS) return
   stop.askedAt = core.now
   for (const { symbol } of unproved) core.effects.push({ kind: 'readPosition', symbol })
   // A position is compared when the fills are known past its moment.
