@@ -21,6 +21,7 @@ import { takeSnapshot } from './on-snapshot.ts'
 import { takePosition } from './reconcile.ts'
 import { type EngineSettings } from './settings.ts'
 import { advanceStart, startLife } from './start.ts'
+import { excuseSleep } from './sleep.ts'
 import { advanceStop, startStop } from './stop.ts'
 import { placeBatch, tendLane } from './tend-lane.ts'
 
@@ -54,6 +55,7 @@ export function resumeEngine(core: Core): Engine {
   return {
     step(event, now) {
       core.effects = []
+      excuseSleep(core, now)
       core.now = now
       const touched = touchedBy(core, event)
       handle(core, event)

@@ -4,6 +4,7 @@ import { doubtCopies } from './copy-unknown.ts'
 import { announce, type Core, exchangeNow, record } from './core.ts'
 import { noteLateCancel } from './cancel-wire.ts'
 import { fencesAtStart, startFence } from './fence.ts'
+import { type Lane } from './lane.ts'
 import { fillsSince } from './fills-since.ts'
 import { haltQuarantined } from './quarantine.ts'
 import { beginKill } from './kill.ts'
@@ -85,8 +86,13 @@ function askForAccount(core: Core): void {
   core.fillsAskedAt = core.now
   core.effects.push({ kind: 'readFills', sinceAt: fillsSince(core) })
   for (const lane of core.lanes.values()) {
-    if (lane.positionReadAt <= readSince) core.effects.push({ kind: 'readPosition', symbol: lane.symbol })
+    if (!isReadSince(lane, readSince)) core.effects.push({ kind: 'readPosition', symbol: lane.symbol })
   }
+}
+
+/** `since`: Unix ms, our clock; 0 for ever in this life. */
+function isReadSince({ positionReadAt }: Lane, since: number): boolean {
+  return positionReadAt > 0 && positionReadAt >= since
 }
 
 /** Moves a start on as far as readings allow; runs after every event. */
@@ -94,7 +100,7 @@ export function advanceStart(core: Core): void {
   if (core.mode !== 'starting' || core.book.epoch === 0 || core.fillsAskedAt === 0) return
   const { start } = core
   if (start.phase === 'resolving') return endResolving(core)
-  if ([...core.lanes.values()].every((lane) => lane.positionReadAt > start.readSince)) {
+  if ([...core.lanes.values()].every((lane) => isReadSince(lane, start.readSince))) {
     // A kill waits for nothing: what it cancels and proves is more than a start would.
     if (core.kill) return run(core)
     return start.phase === 'checking' ? endChecking(core) : resolveLanes(core)

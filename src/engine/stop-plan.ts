@@ -15,7 +15,7 @@ export type StopPhase = 'draining' | 'cancelling' | 'confirming' | 'flattening' 
 
 export interface StopPlan {
   readonly policy: StopPolicy
-  readonly startedAt: number
+  startedAt: number
   phase: StopPhase
   /** Unix ms, our clock: readings that are asked for so much later prove the end. */
   provingAt: number

@@ -70,6 +70,7 @@ const STARTING_MS = 8000
 
 /** Where nothing goes wrong, or not any more, a start ends: a daemon that only starts is idle (I15). */
 export function watchStarting(world: World): WorldWatcher {
+  if (RATE_FAULTS.some((fault) => (world.plan.faults[fault] ?? 0) > 0)) return {}
   let since: number | undefined
   return {
     onBirth: () => {

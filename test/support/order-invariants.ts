@@ -106,14 +106,22 @@ function hasTrace(order: TrueOrder): boolean {
   return order.filledLots > 0 || isOpenThere(order)
 }
 
+/** Longer than any other pause. */
+const SLEPT_MS = 4000
+
 /** Every unknown order ends in bounded time, or its instrument is halted with a reason. */
 export function watchPatience(world: World): WorldWatcher {
   const since = new Map<string, number>()
   const patienceMs = world.settings.execution.acceptHorizonMs + 60_000
+  let lastAt = 0
   return {
     onBirth: () => since.clear(),
     afterStep(event) {
       if (event.kind !== 'timePassed') return
+      // A process that stands still does not wait.
+      const sleptMs = world.time.now - lastAt > SLEPT_MS ? world.time.now - lastAt : 0
+      for (const [clientOid, at] of since) since.set(clientOid, at + sleptMs)
+      lastAt = world.time.now
       const { book } = world.shell.engine ?? {}
       const unknown = new Set<string>()
       for (const [symbol, orders] of book?.open ?? []) {

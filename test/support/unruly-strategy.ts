@@ -3,6 +3,7 @@ import { type PlaceIntent } from '../../src/strategy/contract.ts'
 import { type VirtualFaults } from './virtual-faults.ts'
 
 const FLOOD = 300
+const HOURS_MS = 7_200_000
 
 /** What a strategy may return by mistake, for one of its instruments. */
 const GARBAGE: readonly ((symbol: string) => unknown)[] = [
@@ -58,6 +59,7 @@ export function createUnruly({ strategy, others, site, faults }: UnrulyOptions):
     const decision = strategy.decide(snapshot, context) as { readonly intents: readonly unknown[] }
     const symbol = snapshot.instruments[0]?.symbol ?? ''
     const more: unknown[] = []
+    const isLasting = faults.strikes('strategyLasting', site)
     if (faults.strikes('strategyGarbage', site)) {
       more.push(GARBAGE[faults.severity(0, GARBAGE.length)]?.(symbol))
     }
@@ -72,9 +74,17 @@ export function createUnruly({ strategy, others, site, faults }: UnrulyOptions):
       more.push(STRAY[faults.severity(0, STRAY.length)]?.(other))
     }
     if (faults.strikes('strategyFlood', site)) more.push(...flood(symbol, snapshot.takenAt))
-    return { ...decision, intents: [...decision.intents, ...more] }
+    return {
+      ...decision,
+      intents: [...decision.intents.map((intent) => (isLasting ? lasting(intent) : intent)), ...more],
+    }
   }
   return { ...strategy, decide }
+}
+
+function lasting(intent: unknown): unknown {
+  const isPlace = (intent as { readonly kind?: unknown }).kind === 'place'
+  return isPlace ? { ...(intent as object), ttlMs: HOURS_MS } : intent
 }
 
 function flood(symbol: string, takenAt: number): readonly unknown[] {

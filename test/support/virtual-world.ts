@@ -42,8 +42,8 @@ const SEND_EFFECTS_MAX = 8
 const HALT_EFFECTS_MAX = 2
 const RECOVERY_EFFECTS_MAX = 40
 const LONG_DOWN_MS = 8000
-/** Round the end of the exchange's memory for names: 20 minutes, of which ours trusts 15. */
-const DAMAGED_MS = [14 * 60_000, 22 * 60_000] as const
+/** Round the end of the exchange's memory for names: 20 minutes, of which the core trusts 15. */
+const QUARTER_MS = [14 * 60_000, 22 * 60_000] as const
 /** How long a process stands still, how far a clock is set, how long a disk is full, ms. */
 const STALL_MS = [50, 8000] as const
 const STEP_MS_MAX = 600_000
@@ -194,7 +194,7 @@ function runPhases(world: World, faults: VirtualFaults): void {
   shell.start()
   time.runUntil(START_AT + plan.faultyMs, () => world.violations.length > 0)
   faults.isOn = false
-  time.runUntil(Math.max(time.now, facts.downUntil), () => world.violations.length > 0)
+  waitForProcess(world)
   // A stop or a kill of the time of trouble comes to its end first, and another process begins.
   time.runUntil(time.now + STOP_MS_MAX, () => isSettled(world) || world.violations.length > 0)
   shell.spare()
@@ -210,6 +210,14 @@ function runPhases(world: World, faults: VirtualFaults): void {
   stop(world, 'cancel')
 }
 
+/** The market goes on, and somebody looks at it: what happens in between is seen as it happens. */
+function waitForProcess({ time, exchange, facts, violations }: World): void {
+  while (time.now < facts.downUntil && violations.length === 0) {
+    time.runUntil(Math.min(time.now + 1000, facts.downUntil), () => violations.length > 0)
+    exchange.core.carryOut(exchange.now, () => undefined)
+  }
+}
+
 function isSettled({ facts, shell }: World): boolean {
   return !facts.isStopping && !shell.isRetreating && facts.killedAt === undefined
 }
@@ -223,7 +231,8 @@ function stop({ time, shell, facts, violations }: World, policy: StopPolicy): vo
 }
 
 /** At every moment of a grid something may happen to the process and its machine, aimed at one of its next effects. */
-function trouble({ time, shell, facts }: World, faults: VirtualFaults): void {
+function trouble(world: World, faults: VirtualFaults): void {
+  const { time, shell, facts } = world
   const strikes = (fault: FaultKind): boolean => faults.strikes(fault, 'process', gridMoment(time))
   const look = (): void => {
     if (!faults.isOn) return
@@ -232,6 +241,7 @@ function trouble({ time, shell, facts }: World, faults: VirtualFaults): void {
       const forMs = faults.severity(...STALL_MS)
       shell.stallAfter(forMs % AIMED_EFFECTS_MAX, forMs)
     }
+    if (strikes('asleep')) fallAsleep(world, 0)
     if (strikes('clockStep')) shell.machineClock.step(faults.severity(-STEP_MS_MAX, STEP_MS_MAX))
     if (strikes('killed')) facts.killedAt ??= time.now
     if (strikes('diskFull')) facts.diskFullUntil = time.now + faults.severity(...DISK_FULL_MS)
@@ -248,20 +258,29 @@ function trouble({ time, shell, facts }: World, faults: VirtualFaults): void {
   time.after(DEATH_GRID_MS, look)
 }
 
+/** At one of its next effects. */
+function fallAsleep({ time, shell, facts, faults }: World, effects: number): void {
+  if (time.now < facts.downUntil) return
+  const forMs = faults.severity(...QUARTER_MS)
+  facts.downUntil = time.now + forMs + STALL_MS[1]
+  shell.stallAfter(effects, forMs)
+}
+
 function measureSpace(shell: VirtualShell, isLow: boolean): void {
   shell.dispatch({ kind: 'spaceMeasured', isLow, freeBytes: isLow ? 0 : 1e9 })
 }
 
 /** A dead process is started again, soon or late, and may die again before it has got anywhere. */
-function restarter({ time, shell, facts }: World, faults: VirtualFaults): ShellWatcher {
+function restarter(world: World, faults: VirtualFaults): ShellWatcher {
+  const { time, shell, facts } = world
   const startAgain = (): void => {
     facts.isStopping = false
     facts.stoppedClean = undefined
     const n = gridMoment(time)
     const isSoon = faults.delayMs('process/restart', 0, 5, n) > 0
     const delayMs = isSoon ? 100 + faults.delayMs('process/down', 0, 1500, n) : LONG_DOWN_MS
-    const isDamaged = faults.strikes('longDown', 'process', n)
-    facts.downUntil = time.now + (isDamaged ? faults.severity(...DAMAGED_MS) : delayMs)
+    const isLong = faults.strikes('longDown', 'process', n)
+    facts.downUntil = time.now + (isLong ? faults.severity(...QUARTER_MS) : delayMs)
     time.after(facts.downUntil - time.now, () => shell.start())
   }
   return {
@@ -279,6 +298,7 @@ function restarter({ time, shell, facts }: World, faults: VirtualFaults): ShellW
       if (batch >= 0 && faults.strikes('stallAtSend', 'sendBatch')) {
         shell.stallAfter(batch, faults.severity(...STALL_MS))
       }
+      if (batch >= 0 && faults.strikes('asleep', 'sendBatch')) fallAsleep(world, batch)
       const halt = effects.findIndex((effect) => effect.kind === 'record' && effect.record.kind === 'halt')
       if (halt >= 0 && faults.strikes('deathAtHalt', 'halt')) {
         shell.dieAfter(halt + faults.severity(-1, HALT_EFFECTS_MAX))

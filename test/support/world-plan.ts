@@ -158,7 +158,6 @@ const RATES: { readonly [Fault in FaultKind]?: readonly number[] } = {
   death: [0.005, 0.015, 0.04],
   deathAtSend: [0.02, 0.1],
   deathAtHalt: [0.3, 0.8],
-  // Some twenty minutes of market go by.
   longDown: [0, 0.2, 0.6],
   deathInRecovery: [0.3, 0.6],
   slowSync: [0.005, 0.02],
@@ -173,6 +172,8 @@ const RATES: { readonly [Fault in FaultKind]?: readonly number[] } = {
   clockStep: [0.005, 0.02],
   stall: [0.005, 0.02],
   stallAtSend: [0.02, 0.1],
+  // Some twenty minutes of market go by.
+  asleep: [0, 0, 0.002, 0.01],
   terminated: [0.01, 0.03],
   tickerMissing: [0.002, 0.02],
   tickerStale: [0.005, 0.05],
@@ -180,6 +181,7 @@ const RATES: { readonly [Fault in FaultKind]?: readonly number[] } = {
   strategyThrows: [0.005, 0.05],
   strategyGarbage: [0.005, 0.05],
   strategyWild: [0.005, 0.05],
+  strategyLasting: [0.3, 1],
   strategyStray: [0.05, 0.2],
   strategyFlood: [0.001, 0.005],
   outage: [0.0005, 0.002],

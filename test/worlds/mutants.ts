@@ -381,6 +381,13 @@ export const MUTANTS: readonly Mutant[] = [
     replace: '  return exchangeNow > 0\n',
   },
   {
+    name: 'sleep-is-waiting',
+    what: 'while the process stands still its patience runs out',
+    file: 'src/engine/engine.ts',
+    find: '      excuseSleep(core, now)\n',
+    replace: '',
+  },
+  {
     name: 'liquidated-in-silence',
     what: 'what rested when the exchange closed a position is believed to rest still',
     file: 'src/engine/on-read.ts',
