@@ -43,18 +43,28 @@ function checkOrder(world: World, effects: readonly Effect[]): void {
   }
 }
 
+const WINDOW_MS = 15 * 60_000
+
 /** A clientOid names one order for ever; a copy is the same item, sent while the exchange still knows the first. */
 export function watchIdentity(world: World): WorldWatcher {
-  const first = new Map<string, { readonly item: string; readonly at: number }>()
-  const windowMs = 15 * 60_000
+  /** By clientOid, the item and when it left, oldest first. */
+  const sent = new Map<string, { readonly item: string; readonly times: number[] }>()
   return {
+    onRecord(record) {
+      if (record.kind !== 'outcome') return
+      // What surely never left is no first copy.
+      for (const { clientOid, outcome } of record.items)
+        if (outcome === 'notSent') sent.get(clientOid)?.times.pop()
+    },
     onWrite(batch) {
       for (const item of bodyOf(batch).orderList) {
         const text = JSON.stringify(item)
-        const known = first.get(item.clientOid ?? '')
-        if (!known) first.set(item.clientOid ?? '', { item: text, at: world.time.now })
-        else if (known.item !== text) violate(world, 'ORD2', `another order as ${item.clientOid}: ${text}`)
-        else if (world.time.now - known.at > windowMs) violate(world, 'ORD2', `${item.clientOid} too late`)
+        const known = sent.get(item.clientOid ?? '') ?? { item: text, times: [] }
+        sent.set(item.clientOid ?? '', known)
+        known.times.push(world.time.now)
+        const [first = 0] = known.times
+        if (known.item !== text) violate(world, 'ORD2', `another order as ${item.clientOid}: ${text}`)
+        else if (world.time.now - first > WINDOW_MS) violate(world, 'ORD2', `${item.clientOid} too late`)
       }
     },
   }
