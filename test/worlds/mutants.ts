@@ -388,6 +388,20 @@ export const MUTANTS: readonly Mutant[] = [
     replace: '',
   },
   {
+    name: 'kill-not-confirmed',
+    what: 'after the horizon no second cancel-all confirms a kill',
+    file: 'src/engine/kill.ts',
+    find: "if (lane.state === 'idle') startFence(core, lane, 'command')",
+    replace: "if (lane.state !== 'idle') startFence(core, lane, 'command')",
+  },
+  {
+    name: 'kill-waits-for-nothing',
+    what: 'a kill is confirmed while what had left may still be accepted',
+    file: 'src/engine/kill.ts',
+    find: 'return exchangeNow(core) < acceptableUntil(core) ? ',
+    replace: 'return exchangeNow(core) < 0 ? ',
+  },
+  {
     name: 'liquidated-in-silence',
     what: 'what rested when the exchange closed a position is believed to rest still',
     file: 'src/engine/on-read.ts',
