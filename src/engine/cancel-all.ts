@@ -2,7 +2,8 @@ import { planCancel } from '../execution/cancel-plan.ts'
 import { type CancelAllRequest } from '../protocol/futures/cancel-all-orders.ts'
 import { stakesNow, timingOf } from './cancel-stakes.ts'
 import { tellPlan } from './cancel-told.ts'
-import { askForCancel, hasResting, isUnderCancel, RECEIVE_WINDOW_MS } from './cancel-wire.ts'
+import { askForCancel, hasResting, hasUnknown, isUnderCancel, RECEIVE_WINDOW_MS } from './cancel-wire.ts'
+import { doubtCopies } from './copy-unknown.ts'
 import { announce, type CancelOnWire, type Core, exchangeNow, instrumentOf, laneOf, record } from './core.ts'
 import { startFence } from './fence.ts'
 import { type FenceCause, type Lane } from './lane.ts'
@@ -82,8 +83,9 @@ function cancelProduct(core: Core, cause: 'planned' | 'kill'): void {
  * every lane on which something may rest is closed as behind a cancel-all that came by.
  */
 export function distrustResting(core: Core): void {
+  for (const symbol of core.lanes.keys()) doubtCopies(core, symbol)
   const lanes = [...core.lanes.values()].filter(
-    ({ symbol, state }) => state !== 'idle' || hasResting(core, symbol),
+    ({ symbol, state }) => state !== 'idle' || hasResting(core, symbol) || hasUnknown(core, symbol),
   )
   if (lanes.length === 0) return
   const symbols = lanes.map(({ symbol }) => symbol)

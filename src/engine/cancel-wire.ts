@@ -41,3 +41,8 @@ export function hasResting(core: Core, symbol: string): boolean {
   }
   return false
 }
+
+export function hasUnknown(core: Core, symbol: string): boolean {
+  for (const { state } of openOrdersOf(core.book, symbol)) if (state === 'unknown') return true
+  return false
+}

@@ -2,10 +2,9 @@ import { type ApprovedItem, packBatch } from '../execution/pack-batch.ts'
 import { planCancel } from '../execution/cancel-plan.ts'
 import { canRest, type Order } from '../domain/order.ts'
 import { approveLane, type ApprovedLane } from './approve-lane.ts'
-import { openOrdersOf } from './book.ts'
 import { buildStakes, noteUnwanted, timingOf, unwantedForMs } from './cancel-stakes.ts'
 import { tellKept } from './cancel-told.ts'
-import { askForCancel } from './cancel-wire.ts'
+import { askForCancel, hasUnknown } from './cancel-wire.ts'
 import { announce, type Core, record } from './core.ts'
 import { copyUnknown } from './copy-unknown.ts'
 import { crossedOrders } from './crossed-orders.ts'
@@ -25,7 +24,7 @@ export function tendLane(core: Core, lane: Lane): void {
   watchSurvivors(core, lane)
   if (lane.state !== 'idle' || core.mode === 'stopped') return
   copyUnknown(core, lane)
-  if (hasUnknown(core, lane)) return startFence(core, lane, 'unknown')
+  if (hasUnknown(core, lane.symbol)) return startFence(core, lane, 'unknown')
   if (isReleased(core, lane.symbol)) return startFence(core, lane, 'released')
   if (core.mode === 'starting') return
   // A cancel-all came by while its batch was out: which of the orders it met is not known.
@@ -128,11 +127,6 @@ function askForNext(core: Core): void {
   core.asked.add('batchPlaceOrder')
   const priority = next.some((lane) => lane.wantsReduce) ? 'reduce' : 'add'
   core.effects.push({ kind: 'askGrant', endpoint: 'batchPlaceOrder', priority })
-}
-
-function hasUnknown(core: Core, lane: Lane): boolean {
-  for (const order of openOrdersOf(core.book, lane.symbol)) if (order.state === 'unknown') return true
-  return false
 }
 
 /** A waiting order that was never sent ends here; one that was may live, and is resolved like any unknown. */

@@ -6,7 +6,7 @@ import { cancelOrder } from '../../src/simulator/core/order-life.ts'
 import { setFuturesPositionMode } from '../../src/simulator/neighbours/account-modes.ts'
 import { type Position } from '../../src/simulator/core/position.ts'
 import { closePosition } from '../../src/simulator/core/system-close.ts'
-import { HAND_NAME, isForeign } from './exchange-truth.ts'
+import { HAND_NAME } from './exchange-truth.ts'
 import { UID } from './virtual-exchange.ts'
 import { type FaultKind } from './virtual-faults.ts'
 import { type WorldPlan } from './world-plan.ts'
@@ -136,7 +136,7 @@ function closeUnseen(world: World, random: Random): void {
   deleverage(world, random)
   for (const { sequence, orderSequence } of truth.fillsInOrder.slice(before)) {
     const order = truth.orders.get(String(orderSequence))
-    if (order && isForeign(order)) unseen.add(tradeIdText(sequence))
+    if (order?.source === 'SYS') unseen.add(tradeIdText(sequence))
   }
 }
 
