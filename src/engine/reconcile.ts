@@ -16,7 +16,7 @@ import { halt, RELEASE_HINT } from './halt.ts'
 import { type Lane, type PendingReading } from './lane.ts'
 
 /** A position and the fills that made it may show this far apart on the exchange's clock. */
-export const POSITION_SKEW_MS = 500
+const POSITION_SKEW_MS = 500
 /** By as much the time in an answer may lie outside its call: the clocks are known no better. */
 const ANSWER_SKEW_MS = 2000
 /** Readings are younger than this when they are judged, or they are not judged. */

@@ -4,9 +4,13 @@ import { announce, type Core } from './core.ts'
 import { type StopPolicy } from './event.ts'
 import { startFence } from './fence.ts'
 import { fillsSince } from './fills-since.ts'
-import { POSITION_SKEW_MS } from './reconcile.ts'
 import { type StopPhase, type StopPlan } from './stop-plan.ts'
 
+/**
+ * A position that is read earlier may agree with a moment between two fills of before, and an embedded market may
+ * not stand still yet.
+ */
+const READABLE_AFTER_MS = 1500
 /** The final readings are asked for again when they do not come. */
 const READ_AGAIN_MS = 500
 
@@ -111,8 +115,7 @@ function beginProof(core: Core, stop: StopPlan): void {
 
 /** Each position was read since, and is what the fills explain; and no fill of before can show up any more (A2). */
 function prove(core: Core, stop: StopPlan): void {
-  // What is read earlier may agree with a moment between two fills of before.
-  const readableAt = stop.provingAt + POSITION_SKEW_MS
+  const readableAt = stop.provingAt + READABLE_AFTER_MS
   const unproved = [...core.lanes.values()].filter(({ positionReadAt }) => positionReadAt < readableAt)
   if (unproved.length === 0 && core.fillsReadAt >= stop.provingAt) return finish(core, true)
   if (core.now < readableAt || core.now - stop.askedAt < READ_AGAIN_MS) return

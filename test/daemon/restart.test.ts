@@ -51,12 +51,16 @@ test.concurrent.each(['one', 'two'])(
     const project = projects.open()
     const random = createRandom(`kill ${world}`)
     const sent: unknown[] = []
+    const returned = new Set<unknown>()
     for (let life = 1; life <= 4; life++) {
       const run = project.run(FAST)
       const lines = 3 + random.integer(80)
       await run.until(`${lines} lines`, () => run.log.length >= lines)
       await run.stop('SIGKILL')
       sent.push(...run.events('order.sent').map(({ clientOid }) => clientOid))
+      for (const event of ['order.notSent', 'order.queuedAgain']) {
+        for (const { clientOid } of run.events(event)) returned.add(clientOid)
+      }
       expect(foundBy(run), `life ${life}`).toMatchObject({ epoch: life })
     }
 
@@ -68,7 +72,9 @@ test.concurrent.each(['one', 'two'])(
     expect(last.summary.exchange?.differences).toEqual([])
     expect(last.summary.exchange?.agrees).toBe(true)
     expect(last.events('position.adopted')).toEqual([])
-    expect(new Set(sent).size).toBe(sent.length)
+    // On a busy machine a batch may not leave in time: what surely did not leave is sent under its own name.
+    const doubled = sent.filter((clientOid, index) => sent.indexOf(clientOid) !== index)
+    expect(doubled.filter((clientOid) => !returned.has(clientOid))).toEqual([])
   },
 )
 

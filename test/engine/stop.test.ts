@@ -23,10 +23,21 @@ describe('[RSK3] a stop', () => {
   test('that leaves sends nothing, and proves itself by last readings', () => {
     const bench = resting()
     stop(bench, 'leave')
-    bench.pass(2_000)
+    bench.pass(4_000)
 
     expect(bench.take('stopped')).toMatchObject([{ clean: true }])
     expect([bench.states(), bench.take('sendCancelAll')]).toEqual([['live'], []])
+  })
+
+  test('is not clean while a position is not what the fills explain, and takes the exchange at its word', () => {
+    const bench = new EngineBench().start()
+    stop(bench, 'leave')
+    bench.pass(1_900, { holding: LONG })
+    expect([bench.take('stopped'), bench.recordsOf('adopt')]).toEqual([[], []])
+
+    bench.pass(6_000, { holding: LONG })
+    expect(bench.recordsOf('adopt')).toMatchObject([{ holding: LONG }])
+    expect(bench.take('stopped')).toMatchObject([{ clean: true }])
   })
 
   test('that cancels is done when a second cancel-all has found nothing', () => {

@@ -42,6 +42,11 @@ export function watchTwin(world: World): WorldWatcher {
 /** What a step does that cannot be taken back. */
 const DEEDS: ReadonlySet<Effect['kind']> = new Set(['record', 'sendBatch', 'sendCancelAll', 'decide'])
 
+/** That something is denied once more changes nothing. */
+function isDeed(effect: Effect): boolean {
+  return DEEDS.has(effect.kind) && !(effect.kind === 'record' && effect.record.kind === 'denial')
+}
+
 /** A step, and whether what comes next does something on its own account. */
 interface LastStep {
   readonly event: EngineEvent
@@ -64,7 +69,7 @@ export function watchRepeats(world: World): WorldWatcher {
       const before = mode
       mode = world.shell.engine?.mode
       last = { event, now, goesOn: hasAsked || mode !== before }
-      const deed = isRepeat ? effects.find(({ kind }) => DEEDS.has(kind)) : undefined
+      const deed = isRepeat ? effects.find(isDeed) : undefined
       if (deed) violate(world, 'I17', `${event.kind}, heard again, makes the core ${deed.kind}`)
     },
   }

@@ -65,8 +65,11 @@ function isHalted({ halts }: Book, symbol: string): boolean {
   return halts.has('*') || halts.has(symbol)
 }
 
-/** A start on which nothing waits for an unknown order, and nothing goes wrong, is over by then. */
-const STARTING_MS = 8000
+/**
+ * A start on which nothing waits for an unknown order, and nothing goes wrong, is over by then: readings page by
+ * page, a cancel-all a second, and readings again.
+ */
+const STARTING_MS = 15_000
 
 /** Where nothing goes wrong, or not any more, a start ends: a daemon that only starts is idle (I15). */
 export function watchStarting(world: World): WorldWatcher {
