@@ -80,7 +80,8 @@ function cancelProduct(core: Core, cause: 'planned' | 'kill'): void {
 
 /**
  * The exchange has closed something of the account by itself, and may have cancelled what rested without a word:
- * every lane on which something may rest is closed as behind a cancel-all that came by.
+ * every lane on which something may rest is closed as behind a cancel-all that came by. Written down before the
+ * fills that tell of it: a life that ended between the two would know them, and believe in what rests.
  */
 export function distrustResting(core: Core): void {
   for (const symbol of core.lanes.keys()) doubtCopies(core, symbol)
@@ -89,7 +90,8 @@ export function distrustResting(core: Core): void {
   )
   if (lanes.length === 0) return
   const symbols = lanes.map(({ symbol }) => symbol)
-  record(core, { kind: 'cancel', at: core.now, symbols, requestAt: exchangeNow(core), cause: 'liquidation' })
+  const requestAt = exchangeNow(core)
+  record(core, { kind: 'cancel', at: core.now, symbols, requestAt, cause: 'liquidation' }, true)
   announce(core, 'warn', 'resting.distrusted', { symbols })
   // A start fences by itself what is not fenced yet.
   const joining = core.mode === 'starting' ? lanes.filter(({ state }) => state !== 'idle') : lanes

@@ -16,6 +16,7 @@ export function takeFills(core: Core, reading: FillsReading): void {
   const fills = reading.fills.filter(
     (fill) => !core.book.trades.has(fill.tradeId) && core.lanes.has(fill.symbol),
   )
+  if (fills.some(({ source }) => source === 'SYS')) distrustResting(core)
   for (const fill of fills) haltOnForeign(core, fill)
   if (fills.length > 0) record(core, { kind: 'fills', at: core.now, fills })
   const owners = new Set<StrategyId>()
@@ -25,7 +26,6 @@ export function takeFills(core: Core, reading: FillsReading): void {
     // Whoever traded the instrument may hold less than a moment ago.
     else if (fill.source !== 'API') for (const id of tradersOf(core, fill.symbol)) owners.add(id)
   }
-  if (fills.some(({ source }) => source === 'SYS')) distrustResting(core)
   noteRecentFills(core, fills)
   const readableAt = reading.requestedAt - core.settings.execution.fillVisibilityMs
   core.fillsReadAt = Math.max(core.fillsReadAt, readableAt)

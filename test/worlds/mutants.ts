@@ -409,6 +409,14 @@ export const MUTANTS: readonly Mutant[] = [
     replace: '',
   },
   {
+    name: 'doubt-after-its-reason',
+    what: 'that the exchange closed something is recorded before the doubt that it casts on what rests',
+    file: 'src/engine/on-read.ts',
+    find: "  if (fills.some(({ source }) => source === 'SYS')) distrustResting(core)\n  for (const fill of fills) haltOnForeign(core, fill)\n  if (fills.length > 0) record(core, { kind: 'fills', at: core.now, fills })\n",
+    replace:
+      "  for (const fill of fills) haltOnForeign(core, fill)\n  if (fills.length > 0) record(core, { kind: 'fills', at: core.now, fills })\n  if (fills.some(({ source }) => source === 'SYS')) distrustResting(core)\n",
+  },
+  {
     name: 'others-close-what-they-open',
     what: 'what others open against a strategy is taken from it',
     file: 'src/engine/holders.ts',
