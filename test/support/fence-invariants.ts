@@ -13,8 +13,8 @@ interface Closing {
   answeredAt: number | undefined
 }
 
-/** Our clock drifts and counts whole milliseconds, so a wait may be short by one at either end. */
-const CLOCK_GRAIN_MS = 2
+/** Our clock counts whole milliseconds and drifts, by half of one a second: a reading may wait for twenty. */
+const CLOCK_GRAIN_MS = 12
 
 /**
  * Nothing is placed on an instrument between a cancel-all and the proof, and the proof is a reading of the
