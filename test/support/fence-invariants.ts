@@ -13,8 +13,10 @@ interface Closing {
   answeredAt: number | undefined
 }
 
-/** Our clock counts whole milliseconds and drifts, by half of one a second: a reading may wait for twenty. */
-const CLOCK_GRAIN_MS = 12
+/** Our clock drifts and counts whole milliseconds, so a wait may be short by some at either end. */
+const CLOCK_GRAIN_MS = 4
+/** Steps of some minutes. */
+const MOMENTS_KEPT = 5000
 
 /**
  * Nothing is placed on an instrument between a cancel-all and the proof, and the proof is a reading of the
@@ -26,6 +28,12 @@ export function watchFences(world: World): WorldWatcher {
   const calls = new Map<number, readonly string[]>()
   const positionsAt = new Map<string, number>()
   let fillsAt = 0
+  /** What both clocks said at each step, oldest first: ours drifts, and a reading may wait through a sleep. */
+  const moments: { readonly ours: number; readonly theirs: number }[] = []
+  const toTheirs = (ours: number): number => {
+    const moment = moments.findLast((one) => one.ours <= ours) ?? moments[0]
+    return moment ? moment.theirs + ours - moment.ours : ours
+  }
   return {
     afterStep(event, effects, now) {
       let symbols: readonly string[] = []
@@ -39,13 +47,13 @@ export function watchFences(world: World): WorldWatcher {
           if (closing) closing.answeredAt ??= world.time.now
         }
       }
+      moments.push({ ours: now, theirs: world.time.now })
+      if (moments.length > 2 * MOMENTS_KEPT) moments.splice(0, MOMENTS_KEPT)
       // An answer may overtake an earlier one.
-      if (event.kind === 'fillsRead')
-        fillsAt = Math.max(fillsAt, world.time.now - now + event.reading.requestedAt)
+      if (event.kind === 'fillsRead') fillsAt = Math.max(fillsAt, toTheirs(event.reading.requestedAt))
       if (event.kind === 'positionRead') {
         const { symbol, requestedAt } = event.reading
-        const askedAt = world.time.now - now + requestedAt
-        positionsAt.set(symbol, Math.max(positionsAt.get(symbol) ?? 0, askedAt))
+        positionsAt.set(symbol, Math.max(positionsAt.get(symbol) ?? 0, toTheirs(requestedAt)))
       }
     },
     onRecord(record) {
@@ -72,6 +80,7 @@ export function watchFences(world: World): WorldWatcher {
       }
     },
     onDeath() {
+      moments.length = 0
       calls.clear()
       // The next life proves everything anew.
       for (const closing of closings.values()) closing.answeredAt = undefined

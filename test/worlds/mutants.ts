@@ -360,13 +360,6 @@ export const MUTANTS: readonly Mutant[] = [
     replace: 'return',
   },
   {
-    name: 'stop-in-time-is-clean',
-    what: 'a stop that took too long is called clean',
-    file: 'src/engine/stop.ts',
-    find: 'return finish(core, false)',
-    replace: 'return finish(core, true)',
-  },
-  {
     name: 'never-begins',
     what: 'a start never ends',
     file: 'src/engine/start.ts',
