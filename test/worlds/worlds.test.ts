@@ -66,7 +66,7 @@ describe('[DET1] a seed is a world', () => {
     expect(hashes[1]).toBe(hashes[0])
   })
 
-  test.each(['2', '3', '9'])('seed %s runs by the script of what struck to the same trace', (seed) => {
+  test.each(['3', '6', '9'])('seed %s runs by the script of what struck to the same trace', (seed) => {
     const plan = planWorld(seed)
     const byRates = runWorld(plan)
 
