@@ -8,7 +8,7 @@ import { approve, approveAgain } from '../risk/approve.ts'
 import { reducesRisk } from '../risk/checks.ts'
 import { buildExposure, notionalAt, worstLots } from '../risk/exposure.ts'
 import { type RiskContext } from '../risk/risk-context.ts'
-import { accountHoldingOf, holdingOf, openOrdersOf } from './book.ts'
+import { accountHoldingOf, haltOf, holdingOf, openOrdersOf } from './book.ts'
 import { clockDoubt } from './clock-gate.ts'
 import { type Core, instrumentOf } from './core.ts'
 import { type Lane } from './lane.ts'
@@ -123,7 +123,7 @@ function priceOf(core: Core, symbol: string): number {
 
 /** Whether anything goes on the symbol, or only what reduces risk. */
 export function tradingMode(core: Core, symbol: string): RiskContext['trading'] {
-  const halt = core.book.halts.get('*') ?? core.book.halts.get(symbol)
+  const halt = haltOf(core.book, symbol)
   if (halt !== undefined) return { mode: 'reduceOnly', halted: true, why: halt }
   if (core.mode !== 'running') return { mode: 'reduceOnly', halted: false, why: `the daemon is ${core.mode}` }
   if (core.isSpaceLow) {

@@ -135,6 +135,11 @@ export function accountHoldingOf(book: Book, symbol: string): Holding {
   return book.account.get(symbol) ?? FLAT
 }
 
+/** Why the symbol is halted, by itself or with everything. */
+export function haltOf({ halts }: Book, symbol: string): string | undefined {
+  return halts.get('*') ?? halts.get(symbol)
+}
+
 /** The orders of a symbol that are not terminal. */
 export function openOrdersOf(book: Book, symbol: string): Iterable<Order> {
   return book.open.get(symbol)?.values() ?? []

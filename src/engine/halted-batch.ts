@@ -1,6 +1,6 @@
 import { isClosing, tradesAs } from '../domain/order-action.ts'
 import { type OrderTerms } from '../domain/order.ts'
-import { type Book, holdingOf } from './book.ts'
+import { type Book, haltOf, holdingOf } from './book.ts'
 import { type OutgoingBatch } from './effect.ts'
 
 /** Whether a batch adds risk to an instrument that has been halted since it was formed (RSK2). */
@@ -8,7 +8,7 @@ export function addsWhileHalted(
   book: Book,
   { symbol, clientOids }: Pick<OutgoingBatch, 'symbol' | 'clientOids'>,
 ): boolean {
-  if (!book.halts.has('*') && !book.halts.has(symbol)) return false
+  if (haltOf(book, symbol) === undefined) return false
   return clientOids.some((clientOid) => {
     const terms = book.orders.get(clientOid)?.terms
     return terms !== undefined && !reduces(book, terms)

@@ -1,5 +1,5 @@
 import { type SettledOrder } from '../domain/record.ts'
-import { openOrdersOf } from './book.ts'
+import { haltOf, openOrdersOf } from './book.ts'
 import { announce, type Core, record } from './core.ts'
 import { halt, RELEASE_HINT } from './halt.ts'
 
@@ -17,8 +17,7 @@ export function haltOnContradiction(core: Core, symbol: string, orders: readonly
 
 /** Whether an operator has resumed an instrument that has orders in quarantine. */
 export function isReleased(core: Core, symbol: string): boolean {
-  if (core.book.halts.has(symbol) || core.book.halts.has('*')) return false
-  return hasQuarantined(core, symbol)
+  return haltOf(core.book, symbol) === undefined && hasQuarantined(core, symbol)
 }
 
 /** A crash may come between the quarantine and its halt, or within a release: then somebody looks once more. */

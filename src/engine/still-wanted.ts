@@ -1,15 +1,14 @@
 import { isClosing, tradesAs } from '../domain/order-action.ts'
 import { type Order, type OrderTerms } from '../domain/order.ts'
 import { unreachable } from '../lib/unreachable.ts'
-import { pairKey } from './book.ts'
+import { haltOf, pairKey } from './book.ts'
 import { type Core } from './core.ts'
 
 /** Whether an order that may not be at the exchange would be sent today exactly as it was. */
 export function isStillWanted(core: Core, { terms }: Order): boolean {
   if (core.mode === 'stopping' || core.mode === 'stopped') return false
   if (core.book.withdrawn.has(terms.clientOid)) return false
-  const isHalted = core.book.halts.has('*') || core.book.halts.has(terms.symbol)
-  if (isHalted && !isClosing(terms.action)) return false
+  if (haltOf(core.book, terms.symbol) !== undefined && !isClosing(terms.action)) return false
   switch (terms.purpose) {
     case 'place':
       return core.now <= terms.deadlineAt

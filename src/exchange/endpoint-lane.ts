@@ -47,10 +47,13 @@ interface Waiter {
 /** Of an even share of the window: of all of it, the jitter of calls that are evenly spread would cost calls. */
 const KEPT_SHARE = 0.5
 
-/** After the first 429 the endpoint rests this much longer than its window; twice as long after each further one. */
+/**
+ * After a 429 the endpoint rests this much longer than its window; twice as long when it is refused again by a call
+ * that was granted since. What is served since takes one doubling back, and so does time.
+ */
 const BACK_OFF_MS = 250
 const BACK_OFF_MS_MAX = 30_000
-/** Time without a 429 that forgives one. */
+/** Time without a 429, after the rest, that forgives one. */
 const FORGIVEN_AFTER_MS = 10_000
 
 /**
@@ -70,7 +73,7 @@ export class EndpointLane {
   #allRestUntil: number
   #othersRestUntil: number
   #strikes = 0
-  #struckAt = 0
+  #struckAt = Number.NEGATIVE_INFINITY
   #wakesAt = Number.POSITIVE_INFINITY
   #cancelWake: (() => void) | undefined
   #isStopped = false
@@ -190,7 +193,8 @@ export class EndpointLane {
         isOver = true
         this.#statistics.made(grantedAt)
         const { requestTime, isRateLimited = false } = call
-        if (isRateLimited) this.#slowDown()
+        if (isRateLimited) this.#slowDown(grantedAt)
+        else if (requestTime !== undefined) this.#forgive(grantedAt)
         this.#window.leaveAt(this.#leavesAt(call, grantedAt))
         shared.leave()
         if (isRateLimited || requestTime !== undefined) shared.heard(endpoint, isRateLimited)
@@ -218,16 +222,23 @@ export class EndpointLane {
     return Math.min(latest, Math.max(leavesAt, grantedAt + windowMs))
   }
 
-  #slowDown(): void {
+  /** Calls that were on their way together are refused together: that is one strike. */
+  #slowDown(grantedAt: number): void {
     const { clock, perMs } = this.#options
     const now = clock.monotonic()
-    const forgiven = Math.floor((now - this.#struckAt) / FORGIVEN_AFTER_MS)
-    this.#strikes = Math.max(0, this.#strikes - forgiven) + 1
-    this.#struckAt = now
+    if (grantedAt > this.#struckAt) {
+      const quietMs = Math.max(0, now - this.#othersRestUntil)
+      this.#strikes = Math.max(0, this.#strikes - Math.floor(quietMs / FORGIVEN_AFTER_MS)) + 1
+      this.#struckAt = now
+    }
     const backOffMs = Math.min(BACK_OFF_MS_MAX, BACK_OFF_MS * 2 ** (this.#strikes - 1))
     this.#allRestUntil = Math.max(this.#allRestUntil, now + perMs + BACK_OFF_MS)
     this.#othersRestUntil = Math.max(this.#othersRestUntil, now + perMs + backOffMs)
     this.#statistics.rateLimit()
+  }
+
+  #forgive(grantedAt: number): void {
+    if (grantedAt > this.#struckAt) this.#strikes = Math.max(0, this.#strikes - 1)
   }
 }
 

@@ -157,7 +157,12 @@ function checkPosition(intent: OrderIntent, { ownExposure, strategy }: RiskConte
   return { code: 'POSITION_LIMIT', detail: `could reach ${worst} lots, limit ${strategy.positionLotsMax}` }
 }
 
+/**
+ * RSK1: everything that is held, open, in flight or unknown, at what it is worth. A flatten takes back what the
+ * strategy holds, whatever others hold against it on the same net position.
+ */
 function checkGrossNotional(intent: OrderIntent, context: RiskContext): Objection | undefined {
+  if (intent.purpose === 'flatten' && reducesRisk(intent, context)) return undefined
   const { accountExposure, instrument, market, account, otherNotional } = context
   const grown = { ...accountExposure }
   addToExposure(grown, intent.action, intent.lots)

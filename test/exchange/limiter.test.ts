@@ -264,15 +264,43 @@ describe('after a 429', () => {
 
   it('[LIM3] it never rests for longer than half a minute and a window', () => {
     const { limiter, time } = createHandLimiter()
-    let longest = 0
-    for (let count = 0; count < 6; count++) {
+    const rests: number[] = []
+    for (let count = 0; count < 12; count++) {
       strike(limiter, 'batchPlaceOrder')
-      longest = Math.max(longest, waitsFor({ limiter, time, priority: 1 }))
+      rests.push(waitsFor({ limiter, time, priority: 1 }))
     }
-    expect(longest).toBe(9000)
+    expect(rests.slice(0, 6)).toEqual([1250, 1500, 2000, 3000, 5000, 9000])
+    expect(Math.max(...rests)).toBe(31_000)
+  })
+
+  it('[LIM3] calls that were refused together count once', () => {
+    const { limiter, time } = createHandLimiter()
     const grants = Array.from({ length: 5 }, () => takeNow(limiter, 'batchPlaceOrder', 0))
+    time.advance(10)
     for (const grant of grants) grant?.release({ isRateLimited: true })
-    expect(waitsFor({ limiter, time, priority: 1 })).toBe(31_000)
+    expect(waitsFor({ limiter, time, priority: 1 })).toBe(1250)
+  })
+
+  it('[LIM3] it rests no longer than the first time where calls were served since', () => {
+    const { limiter, time } = createHandLimiter()
+    const rests: number[] = []
+    for (let count = 0; count < 8; count++) {
+      strike(limiter, 'batchPlaceOrder')
+      rests.push(waitsFor({ limiter, time, priority: 1 }))
+      takeNow(limiter, 'batchPlaceOrder')?.release({ requestTime: time.now(), roundTripMs: 0 })
+    }
+    expect(rests).toEqual(Array.from({ length: 8 }, () => 1250))
+  })
+
+  it('[LIM3] a call that had left before forgives nothing', () => {
+    const { limiter, time } = createHandLimiter()
+    const early = takeNow(limiter, 'batchPlaceOrder')
+    time.advance(10)
+    strike(limiter, 'batchPlaceOrder')
+    early?.release({ requestTime: time.now(), roundTripMs: 10 })
+    waitsFor({ limiter, time, priority: 1 })
+    strike(limiter, 'batchPlaceOrder')
+    expect(waitsFor({ limiter, time, priority: 1 })).toBe(1500)
   })
 
   it('[LIM2] what reduces risk rests for a window and the first back-off, however often it was refused', () => {

@@ -70,6 +70,7 @@ const verdictOf = (order: OrderIntent, desk: RiskContext): string => {
 }
 const market = (change: Partial<RiskContext['market']>) => ({ market: { ...context().market, ...change } })
 const halted = { trading: { mode: 'reduceOnly', halted: true, why: 'a person said so' } } as const
+const flat = () => buildExposure('one_way_mode', FLAT, [])
 const long = { longLots: 30, shortLots: 0 }
 const short = { longLots: 0, shortLots: 30 }
 
@@ -209,6 +210,24 @@ describe('[RSK1] the risk desk', () => {
       intent({ action: 'openShort', lots: 20 }),
       context({ otherNotional: 9000 }, { holding: long }),
       'approved',
+    ],
+    [
+      'a flatten of what others hold against, beyond what the account may hold',
+      intent({ action: 'openShort', purpose: 'flatten', lots: 20 }),
+      context({ otherNotional: 9000, accountExposure: flat() }, { holding: long }),
+      'approved',
+    ],
+    [
+      'a flatten of more than the strategy holds, beyond what the account may hold',
+      intent({ action: 'openShort', purpose: 'flatten', lots: 40 }),
+      context({ otherNotional: 9000, accountExposure: flat() }, { holding: long }),
+      'GROSS_NOTIONAL_LIMIT',
+    ],
+    [
+      'a target of what others hold against, beyond what the account may hold',
+      intent({ action: 'openShort', purpose: 'target', lots: 20 }),
+      context({ otherNotional: 9000, accountExposure: flat() }, { holding: long }),
+      'GROSS_NOTIONAL_LIMIT',
     ],
     [
       'beside a position that nobody can value',

@@ -64,8 +64,9 @@ class Troubles {
     const denied = denialsOf(engine.denied)
     const isExplained = denied !== this.#denied
     this.#denied = denied
-    // Somebody always places something by name just now: that it leaves shows in worlds that are patient.
-    const debts = isExplained ? [] : debtsOf(book).filter(({ kind }) => kind !== 'place')
+    // Somebody always places something by name just now: that it leaves shows in worlds that are patient. A denial
+    // explains what is missing, and may itself be of what nobody wants any more and rests.
+    const debts = debtsOf(book).filter(({ kind }) => (isExplained ? kind === 'extra' : kind !== 'place'))
     return new Set([...names, ...debts.map(nameDebt)])
   }
 }

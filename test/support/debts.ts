@@ -10,11 +10,13 @@ export interface Debt {
   readonly kind: 'missing' | 'extra' | 'target' | 'place'
   readonly strategyId: string
   readonly symbol: string
+  /** The rung that is too many: others that are come and go. */
+  readonly rung?: string
 }
 
 /** A debt that was there at two looks is the same debt when its name is. */
-export function nameDebt({ kind, strategyId, symbol }: Debt): string {
-  return `${kind} ${pairKey(strategyId, symbol)}`
+export function nameDebt({ kind, strategyId, symbol, rung }: Debt): string {
+  return `${kind} ${pairKey(strategyId, symbol)}${rung === undefined ? '' : ` ${rung}`}`
 }
 
 /** Everything that is owed now. */
@@ -24,7 +26,9 @@ export function debtsOf(book: Book): Debt[] {
     const standing = rungsOf(book, pair)
     const wanted = new Set(levels.map(({ side, ticks }) => `${side} ${ticks}`))
     if ([...wanted].some((rung) => !standing.has(rung))) debts.push({ kind: 'missing', ...split(pair) })
-    if ([...standing].some((rung) => !wanted.has(rung))) debts.push({ kind: 'extra', ...split(pair) })
+    for (const rung of standing) {
+      if (!wanted.has(rung)) debts.push({ kind: 'extra', ...split(pair), rung })
+    }
   }
   for (const [pair, target] of book.targets) {
     if (!isReached(book, pair, target)) debts.push({ kind: 'target', ...split(pair) })
@@ -49,6 +53,11 @@ export function paidBy(record: JournalRecord, strategyIds: readonly string[]): D
   return record.symbols.flatMap((symbol) =>
     strategyIds.map((strategyId): Debt => ({ kind: 'extra', strategyId, symbol })),
   )
+}
+
+/** Whether the first is what the other speaks of. */
+export function isSameDebt(one: Debt, other: Debt): boolean {
+  return one.kind === other.kind && one.strategyId === other.strategyId && one.symbol === other.symbol
 }
 
 function split(pair: string): Pick<Debt, 'strategyId' | 'symbol'> {

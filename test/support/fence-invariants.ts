@@ -31,7 +31,10 @@ export function watchFences(world: World): WorldWatcher {
   /** What both clocks said at each step, oldest first: ours drifts, and a reading may wait through a sleep. */
   const moments: { readonly ours: number; readonly theirs: number }[] = []
   const toTheirs = (ours: number): number => {
-    const moment = moments.findLast((one) => one.ours <= ours) ?? moments[0]
+    const before = moments.findLastIndex((one) => one.ours <= ours)
+    const [last, next] = [moments[before], moments[before + 1]]
+    // After a sleep the nearer one is the one that follows.
+    const moment = last && next && next.ours - ours < ours - last.ours ? next : (last ?? next)
     return moment ? moment.theirs + ours - moment.ours : ours
   }
   return {
@@ -47,13 +50,18 @@ export function watchFences(world: World): WorldWatcher {
           if (closing) closing.answeredAt ??= world.time.now
         }
       }
-      moments.push({ ours: now, theirs: world.time.now })
+      const theirs = world.time.now
+      // Much that waited through a sleep is heard at one moment.
+      const isNew = moments.at(-1)?.ours !== now || moments.at(-1)?.theirs !== theirs
+      if (isNew) moments.push({ ours: now, theirs })
       if (moments.length > 2 * MOMENTS_KEPT) moments.splice(0, MOMENTS_KEPT)
       // An answer may overtake an earlier one.
       if (event.kind === 'fillsRead') fillsAt = Math.max(fillsAt, toTheirs(event.reading.requestedAt))
       if (event.kind === 'positionRead') {
-        const { symbol, requestedAt } = event.reading
-        positionsAt.set(symbol, Math.max(positionsAt.get(symbol) ?? 0, toTheirs(requestedAt)))
+        const { symbol, requestedAt, isSilent } = event.reading
+        // What says nothing, where there is something, is no reading.
+        const isTold = !isSilent || isFlatThere(world, symbol)
+        if (isTold) positionsAt.set(symbol, Math.max(positionsAt.get(symbol) ?? 0, toTheirs(requestedAt)))
       }
     },
     onRecord(record) {
@@ -86,6 +94,11 @@ export function watchFences(world: World): WorldWatcher {
       for (const closing of closings.values()) closing.answeredAt = undefined
     },
   }
+}
+
+function isFlatThere({ shell }: World, symbol: string): boolean {
+  const { longLots = 0, shortLots = 0 } = shell.engine?.book.account.get(symbol) ?? {}
+  return longLots + shortLots === 0
 }
 
 function wasCancelled({ reason }: SettledOrder): boolean {

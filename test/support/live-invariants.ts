@@ -1,28 +1,35 @@
 import { type DenialCode } from '../../src/domain/denial.ts'
-import { type Book, pairKey } from '../../src/engine/book.ts'
-import { type Debt, debtsOf, nameDebt, paidBy } from './debts.ts'
+import { type Book, haltOf, pairKey } from '../../src/engine/book.ts'
+import { type Debt, debtsOf, isSameDebt, nameDebt, paidBy } from './debts.ts'
 import { type World, type WorldWatcher, violate } from './world.ts'
 
 /** The looks are this many steps of time apart: half a second. */
 const LOOK_EVERY = 5
 /** Something may be owed so long, nobody having said why. */
 const OWED_MS = 8000
+/** What rests unwanted is fenced when its time is up, behind the other instruments' cancel-alls, one a second. */
+const CANCEL_SLOT_MS = 1100
 /** Refused so often in a row, a wish waits longer than the rest of a world. */
 const REFUSALS_MAX = 6
 /** What makes the limiter rest for longer than the calm after the faults. */
-const RATE_FAULTS = ['rateLimited', 'rateLimitedAfter', 'rateStorm'] as const
+const RATE_FAULTS = ['rateStorm'] as const
 
 /** Once nothing goes wrong any more, strategies get what they want, or somebody has said why they do not. */
 export function watchDebts(world: World): WorldWatcher {
   if (RATE_FAULTS.some((fault) => (world.plan.faults[fault] ?? 0) > 0)) return {}
-  const owedSince = new Map<string, number>()
+  const owed = new Map<string, { readonly debt: Debt; readonly since: number }>()
   const refusals = new Map<string, number>()
   const strategyIds = world.plan.strategies.map(({ id }) => id)
+  const extraMs =
+    world.settings.execution.extraToleranceMsMax + (1 + world.plan.symbols.length) * CANCEL_SLOT_MS
   let [looks, denied] = [0, 0]
   return {
-    onBirth: () => owedSince.clear(),
+    onBirth: () => owed.clear(),
     onRecord(record) {
-      for (const debt of paidBy(record, strategyIds)) owedSince.delete(nameDebt(debt))
+      const paid = paidBy(record, strategyIds)
+      for (const [name, { debt }] of owed) {
+        if (paid.some((one) => isSameDebt(one, debt))) owed.delete(name)
+      }
       if (record.kind !== 'outcome') return
       for (const { clientOid, outcome } of record.items) {
         const terms = world.shell.engine?.book.orders.get(clientOid)?.terms
@@ -35,20 +42,25 @@ export function watchDebts(world: World): WorldWatcher {
       const { engine } = world.shell
       if (event.kind !== 'timePassed' || ++looks % LOOK_EVERY !== 0) return
       if (!world.facts.isCalm || world.facts.isStopping || engine?.mode !== 'running') {
-        return owedSince.clear()
+        return owed.clear()
       }
       const deniedNow = denialsOf(engine.denied)
-      if (deniedNow !== denied) owedSince.clear()
+      // A denial explains what is missing, and may itself be of what nobody wants any more and rests.
+      if (deniedNow !== denied) {
+        for (const [name, { debt }] of owed) if (debt.kind !== 'extra') owed.delete(name)
+      }
       denied = deniedNow
       const isExcused = ({ strategyId, symbol }: Debt): boolean =>
-        (refusals.get(pairKey(strategyId, symbol)) ?? 0) >= REFUSALS_MAX || isHalted(engine.book, symbol)
-      const debts = debtsOf(engine.book).filter((debt) => !isExcused(debt))
-      const names = new Set(debts.map(nameDebt))
-      for (const name of owedSince.keys()) if (!names.has(name)) owedSince.delete(name)
-      for (const name of names) {
-        const since = owedSince.get(name) ?? world.time.now
-        owedSince.set(name, since)
-        if (world.time.now - since > OWED_MS) violate(world, 'LIVE', `${name} is owed since ${since}`)
+        (refusals.get(pairKey(strategyId, symbol)) ?? 0) >= REFUSALS_MAX ||
+        haltOf(engine.book, symbol) !== undefined
+      const open = debtsOf(engine.book).filter((debt) => !isExcused(debt))
+      const debts = new Map(open.map((debt) => [nameDebt(debt), debt]))
+      for (const name of owed.keys()) if (!debts.has(name)) owed.delete(name)
+      for (const [name, debt] of debts) {
+        const { since } = owed.get(name) ?? { since: world.time.now }
+        owed.set(name, { debt, since })
+        if (world.time.now - since > (debt.kind === 'extra' ? extraMs : OWED_MS))
+          violate(world, 'LIVE', `${name} is owed since ${since}`)
       }
     },
   }
@@ -59,10 +71,6 @@ export function denialsOf(denied: ReadonlyMap<DenialCode, number>): number {
   let sum = 0
   for (const [code, count] of denied) if (code !== 'INTENT_EXPIRED') sum += count
   return sum
-}
-
-function isHalted({ halts }: Book, symbol: string): boolean {
-  return halts.has('*') || halts.has(symbol)
 }
 
 /**

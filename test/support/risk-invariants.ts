@@ -1,6 +1,6 @@
-import { toTradeId } from '../../src/domain/ids.ts'
+import { toClientOid, toTradeId } from '../../src/domain/ids.ts'
 import { type Order } from '../../src/domain/order.ts'
-import { isClosing } from '../../src/domain/order-action.ts'
+import { isClosing, tradesAs } from '../../src/domain/order-action.ts'
 import { type Book, holdingOf } from '../../src/engine/book.ts'
 import { type OutgoingBatch } from '../../src/engine/effect.ts'
 import { believedGross } from './believed-gross.ts'
@@ -24,6 +24,7 @@ export function watchWorstCase(world: World): WorldWatcher {
   const excusesOf = createExcuses(world)
   const check = () => {
     for (const [symbol, limit] of limits) {
+      if (!areSharesKnown(world, symbol)) continue
       const { longLots: long, shortLots: short } = world.shares.ownOf(symbol)
       let [buying, selling] = [0, 0]
       for (const order of truth.open) {
@@ -102,6 +103,8 @@ export function watchGross(world: World): WorldWatcher {
       for (const { side, tradeSide, reduceOnly, size, clientOid } of bodyOf(batch).orderList) {
         // A copy of what is there, or was filled, adds nothing.
         if (tradeSide === 'close' || reduceOnly === 'YES' || truth.hasOrder(clientOid)) continue
+        // What a stop takes back is held against what its strategy holds.
+        if (isFlattening(world, clientOid)) continue
         adding[side] += Number(size)
       }
       if (adding.buy + adding.sell === 0) return
@@ -120,6 +123,13 @@ export function watchGross(world: World): WorldWatcher {
       violate(world, 'RSK1', `the account could reach ${gross.toFixed(2)}, limit ${limits.grossNotionalMax}`)
     },
   }
+}
+
+function isFlattening({ shell }: World, clientOid: string | undefined): boolean {
+  return (
+    clientOid !== undefined &&
+    shell.engine?.book.orders.get(toClientOid(clientOid))?.terms.purpose === 'flatten'
+  )
 }
 
 interface Adding {
@@ -215,7 +225,6 @@ export function watchStop(world: World): WorldWatcher {
     },
     atEnd() {
       if (world.violations.length > 0) return
-      if (isHeldAgainst(world)) return
       if (world.facts.stoppedClean !== true) violate(world, 'RSK3', `stop ended ${world.facts.stoppedClean}`)
       const held = world.plan.symbols.flatMap((symbol) => {
         if (!areSharesKnown(world, symbol)) return []
@@ -228,20 +237,7 @@ export function watchStop(world: World): WorldWatcher {
   }
 }
 
-/**
- * Where others hold against the strategies, what closes theirs would add to the account's: a flatten that the
- * gross limit forbids cannot end, and says so.
- */
-function isHeldAgainst({ plan, shell, shares, exchange: { truth } }: World): boolean {
-  if (plan.stop !== 'flatten' || plan.positionMode !== 'one_way_mode') return false
-  if ((shell.engine?.denied.get('GROSS_NOTIONAL_LIMIT') ?? 0) === 0) return false
-  return plan.symbols.some((symbol) => {
-    const own = shares.ownOf(symbol)
-    return own.longLots > truth.lotsOf(symbol, 'long') || own.shortLots > truth.lotsOf(symbol, 'short')
-  })
-}
-
-/** When a close leaves, what the strategy's closes could close is no more than it holds. */
+/** When a close leaves, or what flattens, what the strategy's closes could close is no more than it holds. */
 export function watchCloses(world: World): WorldWatcher {
   return {
     afterStep(_, effects) {
@@ -255,10 +251,10 @@ export function watchCloses(world: World): WorldWatcher {
 }
 
 function checkClose(world: World, book: Book, close: Order | undefined): void {
-  if (!close || !isClosing(close.terms.action)) return
+  if (!close || !(isClosing(close.terms.action) || close.terms.purpose === 'flatten')) return
   const { action, strategyId, symbol } = close.terms
   const { longLots, shortLots } = holdingOf(book, strategyId, symbol)
-  const held = action === 'closeLong' ? longLots : shortLots
+  const held = tradesAs(action) === 'sell' ? longLots : shortLots
   let closing = 0
   for (const { terms, filledLots } of book.open.get(symbol)?.values() ?? []) {
     if (terms.strategyId === strategyId && terms.action === action) closing += terms.lots - filledLots

@@ -440,9 +440,9 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'halt-of-everything-unheard',
     what: 'of a halt of everything the instruments hear nothing',
-    file: 'src/engine/approve-lane.ts',
-    find: "core.book.halts.get('*') ?? core.book.halts.get(symbol)",
-    replace: 'core.book.halts.get(symbol)',
+    file: 'src/engine/book.ts',
+    find: "halts.get('*') ?? halts.get(symbol)",
+    replace: 'halts.get(symbol)',
   },
   {
     name: 'halts-forgotten-at-a-start',
