@@ -1,4 +1,5 @@
-import { debtsOf, nameDebt } from './debts.ts'
+import { TickerTable } from '../../src/domain/ticker-table.ts'
+import { debtsOf, isUnexplained, nameDebt } from './debts.ts'
 import { isForeign } from './exchange-truth.ts'
 import { denialsOf } from './live-invariants.ts'
 import { type World } from './world.ts'
@@ -52,8 +53,16 @@ class Troubles {
     return this.#left.length === 0
   }
 
+  #readPrices(): TickerTable {
+    const { exchange, settings } = this.#world
+    const table = new TickerTable(settings.instruments.size)
+    exchange.readTickers(table)
+    return table
+  }
+
   #look(): ReadonlySet<string> {
-    const { engine } = this.#world.shell
+    const { settings, shell } = this.#world
+    const { engine } = shell
     if (!engine) return new Set()
     const { book } = engine
     const names = [...book.halts.keys()].map((symbol) => `halt ${symbol}`)
@@ -64,9 +73,10 @@ class Troubles {
     const denied = denialsOf(engine.denied)
     const isExplained = denied !== this.#denied
     this.#denied = denied
-    // Somebody always places something by name just now: that it leaves shows in worlds that are patient. A denial
-    // explains what is missing, and may itself be of what nobody wants any more and rests.
-    const debts = debtsOf(book).filter(({ kind }) => (isExplained ? kind === 'extra' : kind !== 'place'))
+    // Somebody always places something by name just now: that it leaves shows in worlds that are patient.
+    const debts = debtsOf({ book, settings }, this.#readPrices()).filter((debt) =>
+      isExplained ? isUnexplained(debt) : debt.kind !== 'place',
+    )
     return new Set([...names, ...debts.map(nameDebt)])
   }
 }

@@ -1,6 +1,9 @@
 import { type JournalRecord } from '../../src/domain/record.ts'
 import { tradesAs } from '../../src/domain/order-action.ts'
+import { type QuoteLevel } from '../../src/domain/intent.ts'
+import { type TickerTable } from '../../src/domain/ticker-table.ts'
 import { type Book, holdingOf, pairKey } from '../../src/engine/book.ts'
+import { type Desk, hasRoom } from './room.ts'
 
 /**
  * What the daemon still owes a strategy on an instrument: a rung that is missing, one that nobody wants and that
@@ -12,6 +15,8 @@ export interface Debt {
   readonly symbol: string
   /** The rung that is too many: others that are come and go. */
   readonly rung?: string
+  /** Of a missing rung: every limit has room for it, whatever was denied. */
+  readonly hasRoom?: boolean
 }
 
 /** A debt that was there at two looks is the same debt when its name is. */
@@ -20,12 +25,21 @@ export function nameDebt({ kind, strategyId, symbol, rung }: Debt): string {
 }
 
 /** Everything that is owed now. */
-export function debtsOf(book: Book): Debt[] {
+export function debtsOf(
+  { book, settings }: Pick<Desk, 'book' | 'settings'>,
+  tickers: TickerTable | undefined,
+): Debt[] {
   const debts: Debt[] = []
   for (const [pair, levels] of book.quotes) {
     const standing = rungsOf(book, pair)
-    const wanted = new Set(levels.map(({ side, ticks }) => `${side} ${ticks}`))
-    if ([...wanted].some((rung) => !standing.has(rung))) debts.push({ kind: 'missing', ...split(pair) })
+    const wanted = new Set(levels.map(nameRung))
+    const missing = levels.filter((level) => !standing.has(nameRung(level)))
+    if (missing.length > 0) {
+      const { strategyId, symbol } = split(pair)
+      const desk = tickers && { book, settings, tickers }
+      const isOpen = desk !== undefined && missing.some((level) => hasRoom(desk, strategyId, symbol, level))
+      debts.push({ kind: 'missing', strategyId, symbol, hasRoom: isOpen })
+    }
     for (const rung of standing) {
       if (!wanted.has(rung)) debts.push({ kind: 'extra', ...split(pair), rung })
     }
@@ -58,6 +72,15 @@ export function paidBy(record: JournalRecord, strategyIds: readonly string[]): D
 /** Whether the first is what the other speaks of. */
 export function isSameDebt(one: Debt, other: Debt): boolean {
   return one.kind === other.kind && one.strategyId === other.strategyId && one.symbol === other.symbol
+}
+
+/** Whether a denial somewhere says nothing of why this is owed. */
+export function isUnexplained({ kind, hasRoom: isOpen = false }: Debt): boolean {
+  return kind === 'extra' || isOpen
+}
+
+function nameRung({ side, ticks }: QuoteLevel): string {
+  return `${side} ${ticks}`
 }
 
 function split(pair: string): Pick<Debt, 'strategyId' | 'symbol'> {

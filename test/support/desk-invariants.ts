@@ -1,5 +1,6 @@
-import { type Order } from '../../src/domain/order.ts'
-import { isClosing } from '../../src/domain/order-action.ts'
+import { openLots, type Order } from '../../src/domain/order.ts'
+import { isClosing, tradesAs } from '../../src/domain/order-action.ts'
+import { type Book, holdingOf, pairKey } from '../../src/engine/book.ts'
 import { floatOnGrid } from '../../src/lib/grid.ts'
 import { KnownPrices } from './known-prices.ts'
 import { type World, type WorldWatcher, violate } from './world.ts'
@@ -26,6 +27,51 @@ export function watchDesk(world: World): WorldWatcher {
       if (orders.some(opens)) countOpen(world)
     },
   }
+}
+
+/**
+ * A rung of a net position opens, either way. Where there are two legs it closes the other one as long as the
+ * strategy holds enough of it that nothing else closes.
+ */
+export function watchLadders(world: World): WorldWatcher {
+  /** What is sent again keeps what it was. */
+  const sent = new Set<string>()
+  return {
+    afterStep(_, effects) {
+      const { book } = world.shell.engine ?? {}
+      for (const effect of effects) {
+        if (effect.kind !== 'sendBatch' || !book) continue
+        for (const clientOid of effect.batch.clientOids) {
+          const order = book.orders.get(clientOid)
+          if (!sent.has(clientOid) && order?.terms.purpose === 'quote') checkRung(world, book, order)
+          sent.add(clientOid)
+        }
+      }
+    },
+  }
+}
+
+function checkRung(world: World, book: Book, { terms }: Order): void {
+  const { strategyId, symbol, action, lots } = terms
+  if (book.positionMode === 'one_way_mode') {
+    if (isClosing(action)) violate(world, 'RSK1', `${terms.clientOid} is a rung, and reduce-only`)
+    return
+  }
+  if (isClosing(action)) return
+  const closing = action === 'openLong' ? 'closeShort' : 'closeLong'
+  const { longLots, shortLots } = holdingOf(book, strategyId, symbol)
+  let free = action === 'openLong' ? shortLots : longLots
+  const standing = new Set<string>()
+  for (const order of book.open.get(symbol)?.values() ?? []) {
+    if (order.terms.strategyId !== strategyId) continue
+    if (order.terms.action === closing) free -= openLots(order)
+    standing.add(`${tradesAs(order.terms.action)} ${order.terms.ticks} ${order.terms.lots}`)
+  }
+  // Other rungs that have yet to leave may be the ones that close it.
+  for (const { side, ticks, lots: others } of book.quotes.get(pairKey(strategyId, symbol)) ?? []) {
+    if (side === tradesAs(action) && !standing.has(`${side} ${ticks} ${others}`)) free -= others
+  }
+  if (free >= lots) violate(world, 'RSK1', `${terms.clientOid} opens ${lots}, and ${free} could be closed`)
 }
 
 function objectToSize({ settings, plan }: World, known: KnownPrices, { terms }: Order): string | undefined {

@@ -1,4 +1,4 @@
-import { watchDesk } from './desk-invariants.ts'
+import { watchDesk, watchLadders } from './desk-invariants.ts'
 import { watchFold, watchRepeats, watchTwin } from './engine-invariants.ts'
 import { watchFences, watchSurvivorsBack } from './fence-invariants.ts'
 import { watchForeign } from './foreign-invariants.ts'
@@ -14,7 +14,14 @@ import {
   watchSurvivors,
   watchUnknown,
 } from './order-invariants.ts'
-import { watchCloses, watchGross, watchHalts, watchStop, watchWorstCase } from './risk-invariants.ts'
+import {
+  watchCloses,
+  watchGross,
+  watchHalts,
+  watchStop,
+  watchStopConfirmed,
+  watchWorstCase,
+} from './risk-invariants.ts'
 import { watchAnswers, watchDecisions, watchGrants } from './hearing-invariants.ts'
 import { watchDebts, watchDeciding, watchStarting } from './live-invariants.ts'
 import { watchPrefixes } from './prefix-invariants.ts'
@@ -57,9 +64,11 @@ export const INVARIANTS: readonly Invariant[] = [
   { id: 'RSK1', watch: watchWorstCase },
   { id: 'RSK1', watch: watchGross },
   { id: 'RSK1', watch: watchDesk },
+  { id: 'RSK1', watch: watchLadders },
   { id: 'RSK2', watch: watchHalts },
   { id: 'RSK2', watch: watchKill },
   { id: 'RSK3', watch: watchStop },
+  { id: 'RSK3', watch: watchStopConfirmed },
   { id: 'RSK3', watch: watchRetreat },
   { id: 'I11', watch: watchCloses },
   { id: 'I17', watch: watchRepeats },

@@ -1,6 +1,7 @@
 import { type DenialCode } from '../../src/domain/denial.ts'
 import { type Book, haltOf, pairKey } from '../../src/engine/book.ts'
-import { type Debt, debtsOf, isSameDebt, nameDebt, paidBy } from './debts.ts'
+import { type Debt, debtsOf, isSameDebt, isUnexplained, nameDebt, paidBy } from './debts.ts'
+import { KnownPrices } from './known-prices.ts'
 import { type World, type WorldWatcher, violate } from './world.ts'
 
 /** The looks are this many steps of time apart: half a second. */
@@ -22,9 +23,13 @@ export function watchDebts(world: World): WorldWatcher {
   const strategyIds = world.plan.strategies.map(({ id }) => id)
   const extraMs =
     world.settings.execution.extraToleranceMsMax + (1 + world.plan.symbols.length) * CANCEL_SLOT_MS
+  const known = new KnownPrices()
   let [looks, denied] = [0, 0]
   return {
-    onBirth: () => owed.clear(),
+    onBirth() {
+      owed.clear()
+      known.forget()
+    },
     onRecord(record) {
       const paid = paidBy(record, strategyIds)
       for (const [name, { debt }] of owed) {
@@ -38,25 +43,27 @@ export function watchDebts(world: World): WorldWatcher {
         refusals.set(pair, outcome === 'rejected' ? (refusals.get(pair) ?? 0) + 1 : 0)
       }
     },
-    afterStep(event) {
+    afterStep(event, _, now) {
       const { engine } = world.shell
+      known.note(event, now)
       if (event.kind !== 'timePassed' || ++looks % LOOK_EVERY !== 0) return
       if (!world.facts.isCalm || world.facts.isStopping || engine?.mode !== 'running') {
         return owed.clear()
       }
       const deniedNow = denialsOf(engine.denied)
-      // A denial explains what is missing, and may itself be of what nobody wants any more and rests.
-      if (deniedNow !== denied) {
-        for (const [name, { debt }] of owed) if (debt.kind !== 'extra') owed.delete(name)
-      }
+      const isDenied = deniedNow !== denied
       denied = deniedNow
       const isExcused = ({ strategyId, symbol }: Debt): boolean =>
         (refusals.get(pairKey(strategyId, symbol)) ?? 0) >= REFUSALS_MAX ||
         haltOf(engine.book, symbol) !== undefined
-      const open = debtsOf(engine.book).filter((debt) => !isExcused(debt))
+      const open = debtsOf({ book: engine.book, settings: world.settings }, known.tickers).filter(
+        (debt) => !isExcused(debt),
+      )
       const debts = new Map(open.map((debt) => [nameDebt(debt), debt]))
       for (const name of owed.keys()) if (!debts.has(name)) owed.delete(name)
       for (const [name, debt] of debts) {
+        // A denial explains what there is no room for. It may itself be of what nobody wants any more and rests.
+        if (isDenied && !isUnexplained(debt)) owed.delete(name)
         const { since } = owed.get(name) ?? { since: world.time.now }
         owed.set(name, { debt, since })
         if (world.time.now - since > (debt.kind === 'extra' ? extraMs : OWED_MS))

@@ -1,3 +1,5 @@
+import { type Answer } from '../../src/domain/answer.ts'
+import { type BatchResult } from '../../src/protocol/values.ts'
 import { toClientOid, toTradeId } from '../../src/domain/ids.ts'
 import { type Order } from '../../src/domain/order.ts'
 import { isClosing, tradesAs } from '../../src/domain/order-action.ts'
@@ -9,6 +11,7 @@ import { areSharesKnown, foreignFills } from './foreign-fills.ts'
 import { createExcuses, unanswered } from './foreign-invariants.ts'
 import { KnownPrices } from './known-prices.ts'
 import { tradeIdText } from '../../src/simulator/core/order.ts'
+import { GROSS_NEVER_REACHED } from './room.ts'
 import { ReadingsSince } from './readings-since.ts'
 import { bodyOf, type World, type WorldWatcher, violate } from './world.ts'
 
@@ -65,8 +68,6 @@ function beyondLimits({ shell, settings, shares }: World, symbol: string): { buy
   return beyond
 }
 
-/** What the strategies' own limits leave room for is less. */
-const GROSS_NEVER_REACHED = 5_000_000
 /** Prices move between an approval and the first byte, by far less than this. */
 const PRICE_TOLERANCE = 1.02
 
@@ -210,6 +211,50 @@ function haltOf(world: World, symbol: string): string | undefined {
   const { halted } = world.facts
   if (unanswered(world, symbol).length > 0) return 'a fill that is not ours, and was not answered'
   return (halted.get('*') ?? halted.get(symbol))?.reason
+}
+
+/** Document: No order to cancel. */
+const NOTHING_TO_CANCEL = '22001'
+
+/** A stop that cancels is clean only once a second cancel-all of what it took from has found nothing (RSK3). */
+export function watchStopConfirmed(world: World): WorldWatcher {
+  const bodies = new Map<number, string | undefined>()
+  const unconfirmed = new Set<string>()
+  let isStopping = false
+  return {
+    onBirth() {
+      isStopping = false
+      bodies.clear()
+      unconfirmed.clear()
+    },
+    afterStep(event, effects) {
+      if (event.kind === 'commanded' && event.command.kind === 'stop')
+        isStopping = event.command.policy !== 'leave'
+      if (!isStopping) return
+      for (const effect of effects) {
+        if (effect.kind === 'sendCancelAll')
+          bodies.set(effect.cancelId, (JSON.parse(effect.body) as { readonly symbol?: string }).symbol)
+      }
+      const taken = event.kind === 'cancelAnswered' ? takenBy(event.answer) : undefined
+      if (event.kind === 'cancelAnswered' && bodies.has(event.cancelId) && taken) {
+        const only = bodies.get(event.cancelId)
+        for (const symbol of only === undefined ? world.plan.symbols : [only]) unconfirmed.delete(symbol)
+        for (const clientOid of taken) {
+          const order = world.exchange.truth.orderOf(clientOid)
+          if (order) unconfirmed.add(order.symbol)
+        }
+      }
+      const isClean = effects.some((effect) => effect.kind === 'stopped' && effect.clean)
+      if (isClean && unconfirmed.size > 0)
+        violate(world, 'RSK3', `a stop is called clean, and none found ${[...unconfirmed].join(', ')} empty`)
+    },
+  }
+}
+
+/** What a cancel-all took, by clientOid; undefined where nobody knows. */
+function takenBy(answer: Answer<BatchResult>): readonly string[] | undefined {
+  if (answer.kind === 'accepted') return answer.data.successList.map(({ clientOid }) => clientOid ?? '')
+  return answer.kind === 'refused' && answer.code === NOTHING_TO_CANCEL ? [] : undefined
 }
 
 /** A stop comes to a clean end; flatten ends flat. */

@@ -508,6 +508,27 @@ export const MUTANTS: readonly Mutant[] = [
     replace: '  void extra',
   },
   {
+    name: 'everything-is-denied',
+    what: 'the risk desk finds every order too large, and says so',
+    file: 'src/risk/checks.ts',
+    find: '  if (worst <= strategy.positionLotsMax) return undefined',
+    replace: '  if (worst <= 0) return undefined',
+  },
+  {
+    name: 'stop-cancels-once',
+    what: 'a stop does not ask again whether anything of what it cancelled rests',
+    file: 'src/engine/stop.ts',
+    find: "  if (phase === 'confirming') for (const symbol of stop.cancelled) fence(core, symbol)\n",
+    replace: '',
+  },
+  {
+    name: 'rung-opens-the-other-leg',
+    what: 'where there are two legs a ladder opens the other one instead of closing what is held',
+    file: 'src/execution/quote-plan.ts',
+    find: "    if (closable.shortLots < level.lots) return 'openLong'",
+    replace: "    if (closable.shortLots > 0) return 'openLong'",
+  },
+  {
     name: 'nobody-is-asked',
     what: 'after a restart the strategies are asked no more',
     file: 'src/engine/on-snapshot.ts',
