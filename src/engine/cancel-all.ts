@@ -107,6 +107,7 @@ function joinSweep(core: Core, lane: Lane): boolean {
   const rests = hasResting(core, lane.symbol)
   if (rests && !fence.cancels) {
     fence.cancels = true
+    core.stop?.cancelled.add(lane.symbol)
     // It was only waiting for readings of what cannot rest; now more of it is in question.
     if (fence.stage === 'settling') Object.assign(fence, UNPROVED)
   }

@@ -1,3 +1,6 @@
+import { type PositionMode } from '../../src/domain/instrument.ts'
+import { type Order } from '../../src/domain/order.ts'
+import { tradesAs } from '../../src/domain/order-action.ts'
 import { type JournalRecord } from '../../src/domain/record.ts'
 import { type Effect, type OutgoingBatch } from '../../src/engine/effect.ts'
 import { KnownPrices } from './known-prices.ts'
@@ -162,7 +165,36 @@ export function watchBatches(world: World): WorldWatcher {
       )
       if (new Set(keys).size < keys.length) violate(world, 'ORD6', `alike in one batch: ${keys.join(' ')}`)
     },
+    afterStep(_, effects) {
+      const { book } = world.shell.engine ?? {}
+      for (const effect of effects) {
+        if (effect.kind !== 'sendBatch' || !book) continue
+        const { clientOids, symbol } = effect.batch
+        const open = [...(book.open.get(symbol)?.values() ?? [])]
+        const isOurs = ({ terms }: Order): boolean => clientOids.includes(terms.clientOid)
+        const nameless = open
+          .filter((order) => !isOurs(order) && isNameless(order))
+          .flatMap((order) => looksOf(book.positionMode, order))
+        const alike = open.find(
+          (order) =>
+            isOurs(order) && looksOf(book.positionMode, order).some((look) => nameless.includes(look)),
+        )
+        if (alike) violate(world, 'ORD6', `${alike.terms.clientOid} looks like one that nobody can name`)
+      }
+    },
   }
+}
+
+/** It may be at the exchange, and nobody knows its orderId: its fills are known by what they show. */
+function isNameless({ orderId, attempts }: Order): boolean {
+  return orderId === undefined && attempts > 0
+}
+
+/** What a fill of the order may show of it: as a taker's its way, as a maker's its price too. */
+function looksOf(mode: PositionMode, { terms: { action, force, ticks } }: Order): readonly string[] {
+  const way = mode === 'one_way_mode' ? tradesAs(action) : action
+  const looks: string[] = force === 'post_only' ? [] : [way]
+  return force === 'post_only' || force === 'gtc' ? [...looks, `${way} ${ticks}`] : looks
 }
 
 /** Nothing leaves after its time, or on prices older than their limit. */

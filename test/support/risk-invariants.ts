@@ -5,6 +5,7 @@ import { type Order } from '../../src/domain/order.ts'
 import { isClosing, tradesAs } from '../../src/domain/order-action.ts'
 import { type Book, holdingOf } from '../../src/engine/book.ts'
 import { type OutgoingBatch } from '../../src/engine/effect.ts'
+import { type StopPolicy } from '../../src/engine/event.ts'
 import { believedGross } from './believed-gross.ts'
 import { isForeign, type TrueFill } from './exchange-truth.ts'
 import { areSharesKnown, foreignFills } from './foreign-fills.ts'
@@ -220,17 +221,17 @@ const NOTHING_TO_CANCEL = '22001'
 export function watchStopConfirmed(world: World): WorldWatcher {
   const bodies = new Map<number, string | undefined>()
   const unconfirmed = new Set<string>()
-  let isStopping = false
+  let policy: StopPolicy | undefined
   return {
     onBirth() {
-      isStopping = false
+      policy = undefined
       bodies.clear()
       unconfirmed.clear()
     },
     afterStep(event, effects) {
-      if (event.kind === 'commanded' && event.command.kind === 'stop')
-        isStopping = event.command.policy !== 'leave'
-      if (!isStopping) return
+      // The first one that is heard is the one that is carried out.
+      if (event.kind === 'commanded' && event.command.kind === 'stop') policy ??= event.command.policy
+      if (policy === undefined || policy === 'leave') return
       for (const effect of effects) {
         if (effect.kind === 'sendCancelAll')
           bodies.set(effect.cancelId, (JSON.parse(effect.body) as { readonly symbol?: string }).symbol)
