@@ -50,12 +50,14 @@ export function watchGhosts(world: World): WorldWatcher {
       const { engine } = world.shell
       if (event.kind !== 'timePassed' || ++looks % LOOK_EVERY !== 0 || engine?.mode !== 'running') return
       for (const [symbol, orders] of engine.book.open) {
+        // A lane whose batch is out is fenced once that is answered.
+        const isFree = !fenced.has(symbol) && ![...orders.values()].some(({ state }) => state === 'sent')
         for (const [clientOid, { state, terms }] of orders) {
           // What cannot rest is over when the fills say so, and a limiter that was refused reads them late.
           if (!canRest(terms)) continue
           const there = world.exchange.truth.orderOf(clientOid)
           const isTaken = there?.cancelReason === 'user' || (there && isLiquidated(world, engine.book, there))
-          const isGhost = state === 'live' && isTaken && !fenced.has(symbol)
+          const isGhost = state === 'live' && isTaken && isFree
           if (!isGhost) since.delete(clientOid)
           else if (!since.has(clientOid)) since.set(clientOid, world.time.now)
           if (!isGhost || world.time.now - (since.get(clientOid) ?? 0) < GHOST_MS) continue
