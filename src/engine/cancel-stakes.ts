@@ -59,7 +59,7 @@ export function buildStakes(
       ...unknownStakes(core, lane),
     ],
     survivors: survivorsOf(core, lane, plan).map((order) =>
-      toOrderStake(core, order, core.now - order.acceptedAt),
+      toOrderStake(core, order, Math.max(0, core.now - order.acceptedAt)),
     ),
     missing: rests.filter(({ key }) => wanted.has(key)).map((intent) => toStake(intent, 0)),
     blocked: lacksRoom(approved?.denials ?? [])

@@ -82,7 +82,7 @@ function settleTakers(core: Core, readableAt: number): void {
   for (const symbol of core.lanes.keys()) {
     const over: Order[] = []
     for (const order of openOrdersOf(core.book, symbol)) {
-      const endedAt = order.acceptedAt + core.settings.execution.matchingLagMs
+      const endedAt = acceptedBy(core, order) + core.settings.execution.matchingLagMs
       if (order.state === 'live' && !canRest(order.terms) && readableAt > endedAt) over.push(order)
     }
     if (over.length === 0) continue
@@ -90,6 +90,11 @@ function settleTakers(core: Core, readableAt: number): void {
     record(core, { kind: 'settle', at: core.now, symbol, isFenced: false, orders })
     for (const { clientOid, reason } of orders) announceEnd(core, clientOid, reason)
   }
+}
+
+/** An earlier life's clock may have been ahead of ours: what it accepted was accepted before this one began to read. */
+function acceptedBy(core: Core, { acceptedAt }: Order): number {
+  return acceptedAt > core.now ? core.start.readSince : acceptedAt
 }
 
 /**
