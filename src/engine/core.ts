@@ -86,6 +86,8 @@ export interface Core {
   /** Standing wishes of a strategy are placed once it has decided on this snapshot or a later one. */
   wishesFrom: number
   prunedAt: number
+  /** Unix ms, our clock, when this life began: the machine's clock may have been set since the one before. */
+  bornAt: number
 }
 
 export function createCore(settings: EngineSettings, book: Book): Core {
@@ -124,6 +126,7 @@ export function createCore(settings: EngineSettings, book: Book): Core {
     kill: undefined,
     wishesFrom: 1,
     prunedAt: 0,
+    bornAt: 0,
   }
 }
 

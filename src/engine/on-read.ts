@@ -92,9 +92,12 @@ function settleTakers(core: Core, readableAt: number): void {
   }
 }
 
-/** An earlier life's clock may have been ahead of ours: what it accepted was accepted before this one began to read. */
-function acceptedBy(core: Core, { acceptedAt }: Order): number {
-  return acceptedAt > core.now ? core.start.readSince : acceptedAt
+/**
+ * Unix ms, our clock, by when it was accepted for certain. What an earlier life wrote down was told by a clock that
+ * may have been ahead of ours, or behind it: all that is sure is that it was before this life began.
+ */
+function acceptedBy({ bornAt, now }: Core, { acceptedAt }: Order): number {
+  return acceptedAt > now ? bornAt : Math.max(acceptedAt, bornAt)
 }
 
 /**

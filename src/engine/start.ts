@@ -18,6 +18,7 @@ const READ_AGAIN_MS = 500
  */
 export function startLife(core: Core): void {
   const { settings, book } = core
+  core.bornAt = core.now
   record(
     core,
     {

@@ -159,7 +159,7 @@ function checkPosition(intent: OrderIntent, { ownExposure, strategy }: RiskConte
 
 /**
  * RSK1: everything that is held, open, in flight or unknown, at what it is worth. A flatten takes back what the
- * strategy holds, whatever others hold against it on the same net position.
+ * strategy holds, whatever others hold beside it or against it.
  */
 function checkGrossNotional(intent: OrderIntent, context: RiskContext): Objection | undefined {
   if (intent.purpose === 'flatten' && reducesRisk(intent, context)) return undefined

@@ -65,3 +65,25 @@ describe('[ORD5] a start after a crash', () => {
     expect([bench.engine.mode, bench.states()]).toEqual(['running', ['live']])
   })
 })
+
+describe('[ORD5] the machine clock is set between two lives', () => {
+  test.each([
+    ['ahead by minutes', 300_000],
+    ['back by minutes', -300_000],
+    ['not at all', 0],
+  ])('%s: what cannot rest is over once this life could have read its fills, and no sooner', (_, byMs) => {
+    const bench = new EngineBench().start()
+    bench.decide({ kind: 'target', symbol: SYMBOL, lots: 5 })
+    bench.accept(bench.grantBatch())
+    bench.now += byMs
+    const bornAt = bench.now
+    bench.restart().start()
+
+    const { fillVisibilityMs, matchingLagMs } = bench.settings.execution
+    expect(bench.now - bornAt).toBeLessThanOrEqual(fillVisibilityMs + matchingLagMs)
+    expect(bench.states()).toEqual(['live'])
+    bench.tell({ kind: 'pollDue', what: 'fills' })
+    bench.pass(100)
+    expect(bench.states()).toEqual(['done'])
+  })
+})

@@ -7,6 +7,7 @@ import { watchKill } from './kill-invariants.ts'
 import { watchLateCancels, watchPlaces } from './intent-invariants.ts'
 import {
   watchBatches,
+  watchTakers,
   watchDurableSends,
   watchIdentity,
   watchPatience,
@@ -41,6 +42,7 @@ export const INVARIANTS: readonly Invariant[] = [
   { id: 'ORD4', watch: watchPatience },
   { id: 'ORD5', watch: watchTruth },
   { id: 'ORD5', watch: watchForeign },
+  { id: 'ORD5', watch: watchTakers },
   { id: 'ORD6', watch: watchBatches },
   { id: 'ORD7', watch: watchStaleness },
   { id: 'ORD8', watch: watchSurvivors },

@@ -185,6 +185,26 @@ export function watchBatches(world: World): WorldWatcher {
   }
 }
 
+/** What is called matched or dead without a fence is over there, and every fill of it is known. */
+export function watchTakers(world: World): WorldWatcher {
+  return {
+    afterStep(_, effects) {
+      const { book } = world.shell.engine ?? {}
+      for (const effect of effects) {
+        if (effect.kind !== 'record' || effect.record.kind !== 'settle' || effect.record.isFenced) continue
+        for (const { clientOid, state } of effect.record.orders) {
+          // A copy of it leaves: that is no end.
+          if (state === 'queued') continue
+          const there = world.exchange.truth.orderOf(clientOid)
+          const known = book?.orders.get(clientOid)?.filledLots ?? 0
+          if (!there || (!isOpenThere(there) && there.filledLots <= known)) continue
+          violate(world, 'ORD5', `${clientOid} is called over with ${known} of ${there.filledLots} filled`)
+        }
+      }
+    },
+  }
+}
+
 /** It may be at the exchange, and nobody knows its orderId: its fills are known by what they show. */
 function isNameless({ orderId, attempts }: Order): boolean {
   return orderId === undefined && attempts > 0
