@@ -61,6 +61,7 @@ export const FAULTS = {
   checkpoint: 'a checkpoint is written between two steps',
   olderCheckpoint: 'the process starts from the checkpoint before the last one',
   clockStep: 'somebody sets the clock of our machine by minutes',
+  clockSetWhileDown: 'the clock of our machine is set while the process is down, by seconds or by minutes',
   stall: 'the process stands still for a while, at some effect',
   stallAtSend: 'the process stands still right before a batch is written',
   asleep: 'the process stands still for a quarter of an hour or more, as on a machine that sleeps',

@@ -47,6 +47,8 @@ const QUARTER_MS = [14 * 60_000, 22 * 60_000] as const
 /** How long a process stands still, how far a clock is set, how long a disk is full, ms. */
 const STALL_MS = [50, 8000] as const
 const STEP_MS_MAX = 600_000
+/** One step of the clock in two is that much smaller: what took place just now is then a moment ahead, or long ago. */
+const STEP_SCALE = 200
 const DISK_FULL_MS = [100, 4000] as const
 /** Told to stop later than this, the process could still be stopping when the faults are over. */
 const TERMINATED_UNTIL_MS = 15_000
@@ -279,6 +281,10 @@ function restarter(world: World, faults: VirtualFaults): ShellWatcher {
     const n = gridMoment(time)
     const isSoon = faults.delayMs('process/restart', 0, 5, n) > 0
     const delayMs = isSoon ? 100 + faults.delayMs('process/down', 0, 1500, n) : LONG_DOWN_MS
+    if (faults.strikes('clockSetWhileDown', 'process', n)) {
+      const stepMs = faults.severity(-STEP_MS_MAX, STEP_MS_MAX)
+      shell.machineClock.step(stepMs % 2 === 0 ? stepMs : Math.trunc(stepMs / STEP_SCALE))
+    }
     const isLong = faults.strikes('longDown', 'process', n)
     facts.downUntil = time.now + (isLong ? faults.severity(...QUARTER_MS) : delayMs)
     time.after(facts.downUntil - time.now, () => shell.start())

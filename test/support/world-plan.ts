@@ -170,6 +170,7 @@ const RATES: { readonly [Fault in FaultKind]?: readonly number[] } = {
   checkpoint: [0.003, 0.02],
   olderCheckpoint: [0.5, 1],
   clockStep: [0.005, 0.02],
+  clockSetWhileDown: [0.2, 1],
   stall: [0.005, 0.02],
   stallAtSend: [0.02, 0.1],
   // Some twenty minutes of market go by.
