@@ -22,6 +22,7 @@ export const FAULTS = {
   requestRefused: 'a whole request is refused for good',
   gatewayPage: 'a redirect, or a refusal in HTML, from whoever stands before the exchange',
   rateStorm: 'seconds of nothing but 429 on an endpoint',
+  cancelStorm: 'seconds of nothing but 429 when orders are to be cancelled',
   outage: 'seconds in which nothing arrives and nothing comes back',
   timeWrong: 'the time in one answer is minutes off',
   itemRejected: 'one item of a batch is refused',

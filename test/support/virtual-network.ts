@@ -42,6 +42,7 @@ interface CallOnWire<Data> extends VirtualCall<Data> {
 
 /** How long a storm of 429s and an outage last, ms. */
 const STORM_MS = [500, 5000] as const
+const CANCEL_STORM_MS = [3000, 8000] as const
 const OUTAGE_MS = [1000, 12_000] as const
 /** How old a position may be that is read, ms: inside the assumed visibility (A2). */
 const OLD_MS = [20, 380] as const
@@ -163,6 +164,9 @@ export class VirtualNetwork {
     const { faults, time } = this.#options
     if (faults.strikes('rateStorm', site, n)) {
       this.#stormUntil.set(site, time.now + faults.severity(...STORM_MS))
+    }
+    if (site === 'cancelAllOrders' && faults.strikes('cancelStorm', site, n)) {
+      this.#stormUntil.set(site, time.now + faults.severity(...CANCEL_STORM_MS))
     }
     return faults.isOn && time.now < (this.#stormUntil.get(site) ?? 0)
   }

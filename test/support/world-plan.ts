@@ -187,6 +187,7 @@ const RATES: { readonly [Fault in FaultKind]?: readonly number[] } = {
   strategyFlood: [0.001, 0.005],
   outage: [0.0005, 0.002],
   rateStorm: [0.001, 0.005],
+  cancelStorm: [0.1, 0.4],
   timeWrong: [0.001, 0.005],
   liquidated: [0.01, 0.03],
   modeSwitched: [0.03, 0.2],
