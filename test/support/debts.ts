@@ -3,7 +3,7 @@ import { tradesAs } from '../../src/domain/order-action.ts'
 import { type QuoteLevel } from '../../src/domain/intent.ts'
 import { type TickerTable } from '../../src/domain/ticker-table.ts'
 import { type Book, holdingOf, pairKey } from '../../src/engine/book.ts'
-import { type Desk, hasRoom } from './room.ts'
+import { type Desk, hasRoom, hasRoomToTake } from './room.ts'
 
 /**
  * What the daemon still owes a strategy on an instrument: a rung that is missing, one that nobody wants and that
@@ -15,7 +15,7 @@ export interface Debt {
   readonly symbol: string
   /** The rung that is too many: others that are come and go. */
   readonly rung?: string
-  /** Of a missing rung: every limit has room for it, whatever was denied. */
+  /** Of a missing rung, or a step towards a target: every limit has room for it, whatever was denied. */
   readonly hasRoom?: boolean
 }
 
@@ -45,7 +45,14 @@ export function debtsOf(
     }
   }
   for (const [pair, target] of book.targets) {
-    if (!isReached(book, pair, target)) debts.push({ kind: 'target', ...split(pair) })
+    const { strategyId, symbol } = split(pair)
+    const steps = stepsTowards(book, pair, target)
+    if (steps.length === 0) continue
+    const desk = tickers && { book, settings, tickers }
+    const isOpen =
+      desk !== undefined &&
+      steps.some((step) => step.isOpening && hasRoomToTake(desk, strategyId, symbol, step))
+    debts.push({ kind: 'target', strategyId, symbol, hasRoom: isOpen })
   }
   for (const { strategyId, symbol, key } of book.places.values()) {
     const last = book.keys.get(pairKey(strategyId, key))
@@ -99,9 +106,27 @@ function rungsOf(book: Book, pair: string): ReadonlySet<string> {
   return rungs
 }
 
-function isReached(book: Book, pair: string, target: number): boolean {
+interface Step {
+  readonly side: 'buy' | 'sell'
+  readonly lots: number
+  readonly isOpening: boolean
+}
+
+/** What is still to be traded: in one-way mode the difference, in hedge mode that of each leg. */
+function stepsTowards(book: Book, pair: string, target: number): readonly Step[] {
   const { strategyId, symbol } = split(pair)
   const { longLots, shortLots } = holdingOf(book, strategyId, symbol)
-  if (book.positionMode === 'one_way_mode') return longLots - shortLots === target
-  return longLots === Math.max(0, target) && shortLots === Math.max(0, -target)
+  if (book.positionMode === 'one_way_mode') {
+    const change = target - (longLots - shortLots)
+    if (change === 0) return []
+    const isOpening = Math.abs(target) > Math.abs(longLots - shortLots)
+    return [{ side: change > 0 ? 'buy' : 'sell', lots: Math.abs(change), isOpening }]
+  }
+  const long = Math.max(0, target) - longLots
+  const short = Math.max(0, -target) - shortLots
+  const steps: Step[] = []
+  if (long !== 0) steps.push({ side: long > 0 ? 'buy' : 'sell', lots: Math.abs(long), isOpening: long > 0 })
+  if (short !== 0)
+    steps.push({ side: short > 0 ? 'sell' : 'buy', lots: Math.abs(short), isOpening: short > 0 })
+  return steps
 }

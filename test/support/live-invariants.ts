@@ -13,7 +13,7 @@ const CANCEL_SLOT_MS = 1100
 /** Refused so often in a row, a wish waits longer than the rest of a world. */
 const REFUSALS_MAX = 6
 /** What makes the limiter rest for longer than the calm after the faults. */
-const RATE_FAULTS = ['rateStorm', 'cancelStorm'] as const
+const RATE_FAULTS = ['rateStorm'] as const
 
 /** Once nothing goes wrong any more, strategies get what they want, or somebody has said why they do not. */
 export function watchDebts(world: World): WorldWatcher {

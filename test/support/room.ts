@@ -39,6 +39,23 @@ export function hasRoom(desk: Desk, strategyId: string, symbol: string, level: Q
   )
 }
 
+/** The same of an order at the market's price: one that takes, and must be told from all that has no name. */
+export function hasRoomToTake(
+  desk: Desk,
+  strategyId: string,
+  symbol: string,
+  { side, lots }: Pick<QuoteLevel, 'side' | 'lots'>,
+): boolean {
+  const { settings, book, tickers } = desk
+  const instrument = settings.instruments.get(symbol)
+  const limits = [...settings.strategies.values()].find(({ id }) => id === strategyId)?.limits.get(symbol)
+  const orders = [...(book.open.get(symbol)?.values() ?? [])]
+  if (!instrument || !limits || orders.some(({ orderId }) => orderId === undefined)) return false
+  const price = tickers.read(symbol, side === 'buy' ? 'askPr' : 'bidPr')
+  const ticks = Math.round((price * instrument.tick.scale) / instrument.tick.units)
+  return hasRoom(desk, strategyId, symbol, { side, ticks, lots: Math.min(lots, limits.orderLotsMax) })
+}
+
 function isPriced({ settings, tickers }: Desk, symbol: string, { ticks, lots }: QuoteLevel): boolean {
   const instrument = settings.instruments.get(symbol)
   if (!instrument) return false

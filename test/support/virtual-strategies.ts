@@ -27,13 +27,21 @@ export interface ScriptedStrategyOptions {
   readonly size: number
   /** The decisions (from 0) on which it says anything; absent: all of them. */
   readonly decisions?: readonly number[] | undefined
+  /** It says something on every so manieth decision alone; absent: on each. */
+  readonly every?: number | undefined
 }
 
 /**
  * A strategy that follows a script. What it says of an instrument follows from its seed, the instrument and
  * how often it decided, so that a decision or an instrument less leaves the rest of what it says as it was.
  */
-export function createScriptedStrategy({ kind, seed, size, decisions }: ScriptedStrategyOptions): Strategy {
+export function createScriptedStrategy({
+  kind,
+  seed,
+  size,
+  decisions,
+  every = 1,
+}: ScriptedStrategyOptions): Strategy {
   const script = SCRIPTS[kind](size)
   const speaksOn = decisions && new Set(decisions)
   return defineStrategy({
@@ -42,7 +50,7 @@ export function createScriptedStrategy({ kind, seed, size, decisions }: Scripted
     initialState: (): StrategyState => ({ decisions: 0 }),
     decide(snapshot: SnapshotView, { state }) {
       const decision = state.decisions
-      const speaks = speaksOn?.has(decision) ?? true
+      const speaks = decision % every === 0 && (speaksOn?.has(decision) ?? true)
       const views = speaks ? snapshot.instruments.filter((view) => view.hasPrices) : []
       const intents = views.flatMap((view) =>
         script(view, createRandom(`${seed()}/${view.symbol}/${decision}`), decision),

@@ -342,11 +342,11 @@ function gridMoment(time: VirtualTime): number {
 /** One that is fickle decides in each life otherwise than it would have in the one before. */
 function createStrategy(
   { seed, isFickle }: WorldPlan,
-  { id, kind, size, decisions }: StrategyPlan,
+  { id, kind, size, decisions, every }: StrategyPlan,
   lives: () => number,
 ): Strategy {
   const seedNow = (): string => (isFickle && lives() > 1 ? `${seed}/${id}/${lives()}` : `${seed}/${id}`)
-  return createScriptedStrategy({ kind, size, decisions, seed: seedNow })
+  return createScriptedStrategy({ kind, size, decisions, every, seed: seedNow })
 }
 
 /** Keeps what later looks need. */

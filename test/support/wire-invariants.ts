@@ -1,4 +1,5 @@
 import { type Order } from '../../src/domain/order.ts'
+import { tradesAs } from '../../src/domain/order-action.ts'
 import { type Book, holdingOf, pairKey } from '../../src/engine/book.ts'
 import { decimal, decimalOfInteger, ZERO } from '../../src/lib/decimal.ts'
 import { type BatchPlaceItem } from '../../src/protocol/futures/batch-place-order.ts'
@@ -108,12 +109,21 @@ function isWished(world: World, order: Order, placed: Placed): boolean {
   return lots <= intent.lots
 }
 
+/** As many stand for a rung, whatever became of each so far, as there are rungs alike: one more is doubled. */
 function isRung(book: Book, { terms }: Order): boolean {
-  const side = terms.action === 'openLong' || terms.action === 'closeShort' ? 'buy' : 'sell'
-  const levels = book.quotes.get(pairKey(terms.strategyId, terms.symbol)) ?? []
-  return levels.some(
-    (level) => level.side === side && level.ticks === terms.ticks && level.lots === terms.lots,
+  const { strategyId, symbol, ticks, lots } = terms
+  const side = tradesAs(terms.action)
+  const levels = book.quotes.get(pairKey(strategyId, symbol)) ?? []
+  const wanted = levels.filter((level) => level.side === side && level.ticks === ticks && level.lots === lots)
+  const standing = [...(book.open.get(symbol)?.values() ?? [])].filter(
+    ({ terms: other }) =>
+      other.strategyId === strategyId &&
+      other.purpose === 'quote' &&
+      tradesAs(other.action) === side &&
+      other.ticks === ticks &&
+      other.lots === lots,
   )
+  return standing.length <= wanted.length
 }
 
 /** In hedge mode each leg goes its own way, in one-way mode they are one. */

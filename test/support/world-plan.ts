@@ -17,6 +17,8 @@ const strategyPlan = z.strictObject({
   symbols: z.array(z.string()),
   /** The decisions (from 0) on which it says anything; absent: all of them. */
   decisions: z.array(z.int().nonnegative()).optional(),
+  /** It says something on every so manieth decision alone: what it wants stands for longer. Absent: on each. */
+  every: z.int().positive().optional(),
 })
 
 /**
@@ -83,7 +85,7 @@ export function planWorld(seed: string): WorldPlan {
     seed,
     positionMode: pick(part('positionMode'), ['one_way_mode', 'hedge_mode'] as const),
     symbols,
-    strategies: planStrategies(part('strategies'), symbols),
+    strategies: planStrategies(part, symbols),
     core: {
       idempotency,
       postOnlyCross: pick(part('postOnlyCross'), ['reject', 'cancel'] as const),
@@ -124,12 +126,24 @@ function drawSymbols(part: (name: string) => Random): string[] {
 /** How large each kind of strategy may be. */
 const SIZES_MAX: Readonly<Record<StrategyPlan['kind'], number>> = { ladder: 8, targeter: 6, placer: 5 }
 
-function planStrategies(random: Random, symbols: readonly string[]): StrategyPlan[] {
+/** Longer than most worlds last: what is wanted is owed then, and nothing else is wanted before it is done. */
+const STEADY_EVERY = 200
+const STEADY_ONE_IN: Readonly<Record<StrategyPlan['kind'], number>> = { ladder: 8, targeter: 3, placer: 16 }
+
+function planStrategies(part: (name: string) => Random, symbols: readonly string[]): StrategyPlan[] {
+  const random = part('strategies')
   return Array.from({ length: 1 + random.integer(3) }, (_, index) => {
     const kind = pick(random, STRATEGY_KINDS)
     const size = 1 + random.integer(SIZES_MAX[kind])
     const own = index > 0 && random.integer(2) === 0 ? symbols.slice(0, 1) : symbols
-    return { id: `s${index}`, kind, size, symbols: [...own] }
+    const isSteady = part(`isSteady/${index}`).integer(STEADY_ONE_IN[kind]) === 0
+    return {
+      id: `s${index}`,
+      kind,
+      size,
+      symbols: [...own],
+      ...(isSteady ? { every: STEADY_EVERY } : {}),
+    }
   })
 }
 

@@ -591,4 +591,18 @@ export const MUTANTS: readonly Mutant[] = [
     find: '        this.#window.putBack()\n',
     replace: '',
   },
+  {
+    name: 'rungs-doubled',
+    what: 'an order that rests stands for no rung of its ladder, which is placed again and again',
+    file: 'src/execution/quote-plan.ts',
+    find: 'if (order === undefined) {',
+    replace: "if (order === undefined || order.state === 'live') {",
+  },
+  {
+    name: 'target-opens-one-way-only',
+    what: 'in hedge mode a target that wants a long is never opened',
+    file: 'src/execution/target-plan.ts',
+    find: "if (long > 0) steps.push({ action: 'openLong', lots: long })",
+    replace: '',
+  },
 ]
