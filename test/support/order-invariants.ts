@@ -5,6 +5,7 @@ import { type JournalRecord } from '../../src/domain/record.ts'
 import { type Effect, type OutgoingBatch } from '../../src/engine/effect.ts'
 import { KnownPrices } from './known-prices.ts'
 import { isOpenThere, type TrueOrder } from './exchange-truth.ts'
+import { orderNamed } from './wire-invariants.ts'
 import { bodyOf, type World, type WorldWatcher, violate } from './world.ts'
 
 /** Every order's exact request is durable before its first byte leaves. */
@@ -47,6 +48,8 @@ function checkOrder(world: World, effects: readonly Effect[]): void {
 }
 
 const WINDOW_MS = 15 * 60_000
+/** How far the daemon's idea of the exchange's time may be off. */
+const CLOCK_ERROR_MS = 2000
 
 /** A clientOid names one order for ever; a copy is the same item, sent while the exchange still knows the first. */
 export function watchIdentity(world: World): WorldWatcher {
@@ -68,6 +71,12 @@ export function watchIdentity(world: World): WorldWatcher {
         const [first = 0] = known.times
         if (known.item !== text) violate(world, 'ORD2', `another order as ${item.clientOid}: ${text}`)
         else if (world.time.now - first > WINDOW_MS) violate(world, 'ORD2', `${item.clientOid} too late`)
+        const order = orderNamed(world, item.clientOid)
+        // One that was written down by a life that ended before it left counts too.
+        if (order?.state !== 'sent' || order.attempts < known.times.length)
+          violate(world, 'ORD1', `copy ${known.times.length} of ${item.clientOid} leaves as ${order?.state}`)
+        else if (order.firstSentAt > first + CLOCK_ERROR_MS && world.plan.faults.timeWrong === undefined)
+          violate(world, 'ORD2', `${item.clientOid} left at ${first}, and counts from ${order.firstSentAt}`)
       }
     },
   }

@@ -34,7 +34,8 @@ export function watchWire(world: World): WorldWatcher {
   }
 }
 
-function orderNamed({ shell }: World, clientOid: string | undefined): Order | undefined {
+/** As the book has it. */
+export function orderNamed({ shell }: World, clientOid: string | undefined): Order | undefined {
   return shell.engine?.book.orders.get(clientOid as Order['terms']['clientOid'])
 }
 
