@@ -73,9 +73,8 @@ class Troubles {
     const denied = denialsOf(engine.denied)
     const isExplained = denied !== this.#denied
     this.#denied = denied
-    // Somebody always places something by name just now: that it leaves shows in worlds that are patient.
-    const debts = debtsOf({ book, settings }, this.#readPrices()).filter((debt) =>
-      isExplained ? isUnexplained(debt) : debt.kind !== 'place',
+    const debts = debtsOf({ book, settings }, this.#readPrices()).filter(
+      (debt) => isUnexplained(debt) || (!isExplained && debt.kind !== 'place'),
     )
     return new Set([...names, ...debts.map(nameDebt)])
   }

@@ -1,6 +1,7 @@
 import { type JournalRecord } from '../../src/domain/record.ts'
-import { tradesAs } from '../../src/domain/order-action.ts'
-import { type QuoteLevel } from '../../src/domain/intent.ts'
+import { canRest } from '../../src/domain/order.ts'
+import { isClosing, tradesAs } from '../../src/domain/order-action.ts'
+import { type OrderIntent, type QuoteLevel } from '../../src/domain/intent.ts'
 import { type TickerTable } from '../../src/domain/ticker-table.ts'
 import { type Book, holdingOf, pairKey } from '../../src/engine/book.ts'
 import { type Desk, hasRoom, hasRoomToTake } from './room.ts'
@@ -10,12 +11,12 @@ import { type Desk, hasRoom, hasRoomToTake } from './room.ts'
  * rests, a target that is not reached, an order placed by name that has not left.
  */
 export interface Debt {
-  readonly kind: 'missing' | 'extra' | 'target' | 'place'
+  readonly kind: 'missing' | 'extra' | 'withdrawn' | 'target' | 'place'
   readonly strategyId: string
   readonly symbol: string
-  /** The rung that is too many: others that are come and go. */
+  /** The rung that is too many, the order that was withdrawn, the key of a place: others come and go. */
   readonly rung?: string
-  /** Of a missing rung, or a step towards a target: every limit has room for it, whatever was denied. */
+  /** Of a missing rung, an order by name, or a step towards a target: every limit has room for it, whatever was denied. */
   readonly hasRoom?: boolean
 }
 
@@ -44,6 +45,16 @@ export function debtsOf(
       if (!wanted.has(rung)) debts.push({ kind: 'extra', ...split(pair), rung })
     }
   }
+  for (const orders of book.open.values()) {
+    for (const { terms, state } of orders.values()) {
+      const { strategyId, symbol, clientOid } = terms
+      const rests = state === 'live' && canRest(terms)
+      if (rests && terms.purpose === 'place' && book.withdrawn.has(clientOid))
+        debts.push({ kind: 'withdrawn', strategyId, symbol, rung: clientOid })
+      const waits = state === 'queued' && terms.purpose === 'place' && !book.withdrawn.has(clientOid)
+      if (waits) debts.push({ kind: 'place', strategyId, symbol, rung: terms.key })
+    }
+  }
   for (const [pair, target] of book.targets) {
     const { strategyId, symbol } = split(pair)
     const steps = stepsTowards(book, pair, target)
@@ -54,36 +65,64 @@ export function debtsOf(
       steps.some((step) => step.isOpening && hasRoomToTake(desk, strategyId, symbol, step))
     debts.push({ kind: 'target', strategyId, symbol, hasRoom: isOpen })
   }
-  for (const { strategyId, symbol, key } of book.places.values()) {
+  for (const place of book.places.values()) {
+    const { strategyId, symbol, key } = place
     const last = book.keys.get(pairKey(strategyId, key))
     const isOut = last !== undefined && book.open.get(symbol)?.has(last.clientOid)
-    if (!isOut) debts.push({ kind: 'place', strategyId, symbol })
+    const desk = tickers && { book, settings, tickers }
+    if (!isOut)
+      debts.push({
+        kind: 'place',
+        strategyId,
+        symbol,
+        rung: key,
+        hasRoom: desk !== undefined && canLeave(desk, place),
+      })
   }
   return debts
+}
+
+/** Every limit has room for an order by name; of a close others decide. */
+function canLeave(desk: Desk, { strategyId, symbol, action, lots, ticks }: OrderIntent): boolean {
+  if (isClosing(action)) return false
+  const side = tradesAs(action)
+  if (ticks === undefined) return hasRoomToTake(desk, strategyId, symbol, { side, lots })
+  const orders = [...(desk.book.open.get(symbol)?.values() ?? [])]
+  return (
+    orders.every(({ orderId }) => orderId !== undefined) &&
+    hasRoom(desk, strategyId, symbol, { side, ticks, lots })
+  )
 }
 
 /** The debts that a record pays, or that it shows to be worked on: a cancel-all takes every rung that is too many. */
 export function paidBy(record: JournalRecord, strategyIds: readonly string[]): Debt[] {
   if (record.kind === 'send') {
-    return record.orders.flatMap(({ strategyId, symbol, purpose }): Debt[] => {
+    return record.orders.flatMap(({ strategyId, symbol, purpose, key }): Debt[] => {
       if (purpose === 'quote') return [{ kind: 'missing', strategyId, symbol }]
+      if (purpose === 'place') return [{ kind: 'place', strategyId, symbol, rung: key }]
       return purpose === 'flatten' ? [] : [{ kind: purpose, strategyId, symbol }]
     })
   }
   if (record.kind !== 'cancel') return []
   return record.symbols.flatMap((symbol) =>
-    strategyIds.map((strategyId): Debt => ({ kind: 'extra', strategyId, symbol })),
+    strategyIds.flatMap((strategyId): Debt[] => [
+      { kind: 'extra', strategyId, symbol },
+      { kind: 'withdrawn', strategyId, symbol },
+    ]),
   )
 }
 
 /** Whether the first is what the other speaks of. */
 export function isSameDebt(one: Debt, other: Debt): boolean {
-  return one.kind === other.kind && one.strategyId === other.strategyId && one.symbol === other.symbol
+  const isAlike = one.rung === undefined || other.rung === undefined || one.rung === other.rung
+  return (
+    isAlike && one.kind === other.kind && one.strategyId === other.strategyId && one.symbol === other.symbol
+  )
 }
 
 /** Whether a denial somewhere says nothing of why this is owed. */
 export function isUnexplained({ kind, hasRoom: isOpen = false }: Debt): boolean {
-  return kind === 'extra' || isOpen
+  return kind === 'extra' || kind === 'withdrawn' || isOpen
 }
 
 function nameRung({ side, ticks }: QuoteLevel): string {

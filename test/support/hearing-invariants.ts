@@ -2,6 +2,7 @@ import { pairKey, type Book } from '../../src/engine/book.ts'
 import { type Effect } from '../../src/engine/effect.ts'
 import { type EngineEvent } from '../../src/engine/event.ts'
 import { type Intent, type PlaceIntent, type QuoteIntent } from '../../src/domain/intent.ts'
+import { canRest } from '../../src/domain/order.ts'
 import { type World, type WorldWatcher, violate } from './world.ts'
 
 type Decided = Extract<EngineEvent, { kind: 'decided' }>
@@ -50,6 +51,33 @@ function missedOf(
       return `no target of ${symbol}`
     const place = lastingPlaces(of).find(({ key }) => !isPlaced(book, pairKey(strategyId, key), effects))
     if (place) return `${place.key} is not placed`
+    const kept = keptOf(book, strategyId, of, effects)
+    if (kept !== undefined) return `${kept} of ${symbol} is not withdrawn`
+  }
+  return undefined
+}
+
+/** What a cancel-all should have taken back, and did not: an order that may rest, or one that waits by its name. */
+function keptOf(
+  book: Book,
+  strategyId: Decided['strategyId'],
+  intents: readonly Intent[],
+  effects: readonly Effect[],
+): string | undefined {
+  const last = intents.findLastIndex(({ kind }) => kind === 'cancelAll')
+  const { symbol } = intents[last] ?? {}
+  if (symbol === undefined) return undefined
+  const later = new Set(
+    intents.slice(last).flatMap((intent) => (intent.kind === 'place' ? [intent.key] : [])),
+  )
+  for (const place of book.places.values()) {
+    if (place.strategyId === strategyId && place.symbol === symbol && !later.has(place.key)) return place.key
+  }
+  const leaving = new Set(effects.flatMap((one) => (one.kind === 'sendBatch' ? one.batch.clientOids : [])))
+  for (const { terms } of book.open.get(symbol)?.values() ?? []) {
+    const { clientOid } = terms
+    const isOld = terms.strategyId === strategyId && canRest(terms) && !leaving.has(clientOid)
+    if (isOld && !book.withdrawn.has(clientOid)) return clientOid
   }
   return undefined
 }

@@ -7,6 +7,7 @@ import { watchKill } from './kill-invariants.ts'
 import { watchLateCancels, watchPlaces } from './intent-invariants.ts'
 import {
   watchBatches,
+  watchSettled,
   watchTakers,
   watchDurableSends,
   watchIdentity,
@@ -27,6 +28,7 @@ import { watchAnswers, watchDecisions, watchGrants } from './hearing-invariants.
 import { watchDebts, watchDeciding, watchStarting } from './live-invariants.ts'
 import { watchPrefixes } from './prefix-invariants.ts'
 import { watchRetreat } from './retreat-invariants.ts'
+import { watchLooks } from './look-invariants.ts'
 import { watchGhosts, watchLost } from './standing-invariants.ts'
 import { watchStart } from './start-invariants.ts'
 import { watchWire, watchWishes } from './wire-invariants.ts'
@@ -43,6 +45,7 @@ export const INVARIANTS: readonly Invariant[] = [
   { id: 'ORD5', watch: watchTruth },
   { id: 'ORD5', watch: watchForeign },
   { id: 'ORD5', watch: watchTakers },
+  { id: 'ORD3', watch: watchSettled },
   { id: 'ORD6', watch: watchBatches },
   { id: 'ORD7', watch: watchStaleness },
   { id: 'ORD8', watch: watchSurvivors },
@@ -59,6 +62,7 @@ export const INVARIANTS: readonly Invariant[] = [
   { id: 'I9', watch: watchWire },
   { id: 'I13', watch: watchWishes },
   { id: 'I13', watch: watchDecisions },
+  { id: 'I13', watch: watchLooks },
   { id: 'ORD5', watch: watchStart },
   { id: 'LIVE', watch: watchDebts },
   { id: 'LIVE', watch: watchDeciding },

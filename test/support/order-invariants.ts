@@ -194,6 +194,38 @@ export function watchBatches(world: World): WorldWatcher {
   }
 }
 
+/** What a record may make of an order, and what the same step may make of it at once. */
+const OUTCOMES: Readonly<Record<string, readonly Order['state'][]>> = {
+  queued: ['queued', 'sent'],
+  done: ['done', 'filled'],
+  absent: ['absent'],
+  released: ['done', 'filled'],
+  quarantined: ['quarantined'],
+  expired: ['expired'],
+  unknown: ['unknown'],
+}
+
+/** What the last record of a step says of an order is so in the book. */
+export function watchSettled(world: World): WorldWatcher {
+  return {
+    afterStep(_, effects) {
+      const told = new Set<string>()
+      for (const effect of effects.toReversed()) {
+        if (effect.kind !== 'record') continue
+        const { record } = effect
+        if (record.kind === 'outcome') for (const { clientOid } of record.items) told.add(clientOid)
+        if (record.kind !== 'settle' && record.kind !== 'expire') continue
+        for (const { clientOid, state } of record.orders) {
+          const order = world.shell.engine?.book.orders.get(clientOid)
+          if (!told.has(clientOid) && order && OUTCOMES[state]?.includes(order.state) === false)
+            violate(world, 'ORD3', `${clientOid} is settled as ${state}, and is ${order.state}`)
+          told.add(clientOid)
+        }
+      }
+    },
+  }
+}
+
 /** What is called matched or dead without a fence is over there, and every fill of it is known. */
 export function watchTakers(world: World): WorldWatcher {
   return {
@@ -264,8 +296,14 @@ function isEnding({ facts }: World): boolean {
 
 /** What a strategy placed by name, and another's cancel-all removed, is placed again or was unwanted. */
 export function watchSurvivors(world: World): WorldWatcher {
+  const withdrawn = new Set<string>()
   return {
+    onBirth() {
+      withdrawn.clear()
+      for (const clientOid of world.shell.engine?.book.withdrawn ?? []) withdrawn.add(clientOid)
+    },
     onRecord(record) {
+      if (record.kind === 'decision') for (const clientOid of record.withdrawn ?? []) withdrawn.add(clientOid)
       if (record.kind !== 'settle' || isEnding(world)) return
       const { book } = world.shell.engine ?? {}
       for (const settled of record.orders) {
@@ -275,11 +313,17 @@ export function watchSurvivors(world: World): WorldWatcher {
         if (replacement && replacement.lots + order.filledLots > order.terms.lots) {
           violate(world, 'ORD8', `${settled.clientOid} is replaced by more than was left`)
         }
+        const wasWithdrawn = withdrawn.has(settled.clientOid)
+        if (replacement && wasWithdrawn) {
+          violate(world, 'ORD8', `${settled.clientOid} was withdrawn, and is placed again`)
+        }
         if (replacement) continue
         const rests = order.terms.ticks !== undefined && ['gtc', 'post_only'].includes(order.terms.force)
         const left = order.terms.lots - order.filledLots
-        const wasWithdrawn = world.facts.withdrawn.has(settled.clientOid)
-        if (rests && left > 0 && settled.state === 'done' && !wasWithdrawn) {
+        // Proved never to have been there, in its time still.
+        const isAbsent = settled.state === 'absent' && record.at <= order.terms.deadlineAt
+        const isOwed = isAbsent || (rests && settled.state === 'done')
+        if (isOwed && left > 0 && !wasWithdrawn) {
           violate(world, 'ORD8', `${settled.clientOid} is forgotten with ${left} lots`)
         }
       }

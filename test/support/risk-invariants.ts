@@ -1,7 +1,7 @@
 import { type Answer } from '../../src/domain/answer.ts'
 import { type BatchResult } from '../../src/protocol/values.ts'
 import { toClientOid, toTradeId } from '../../src/domain/ids.ts'
-import { type Order } from '../../src/domain/order.ts'
+import { openLots, type Order } from '../../src/domain/order.ts'
 import { isClosing, tradesAs } from '../../src/domain/order-action.ts'
 import { type Book, holdingOf } from '../../src/engine/book.ts'
 import { type OutgoingBatch } from '../../src/engine/effect.ts'
@@ -187,7 +187,13 @@ export function watchHalts(world: World): WorldWatcher {
       if (!book || !terms) continue
       const holding = holdingOf(book, terms.strategyId, batch.symbol)
       const against = terms.action === 'openLong' ? holding.shortLots : holding.longLots
-      const isReducing = terms.action.startsWith('close') || against >= terms.lots
+      // Whatever else of it trades that way may be filled first.
+      let pending = 0
+      for (const other of book.open.get(batch.symbol)?.values() ?? []) {
+        const isAlike = tradesAs(other.terms.action) === tradesAs(terms.action)
+        if (isAlike && other.terms.strategyId === terms.strategyId) pending += openLots(other)
+      }
+      const isReducing = terms.action.startsWith('close') || against >= pending
       if (!isReducing) violate(world, 'RSK2', `${clientOid} ${terms.action} while halted: ${why}`)
     }
   }

@@ -81,6 +81,7 @@ function isLiquidated(
 
 /** How long the exchange may have lost an order that the market stands beyond, and nobody asks after it. */
 const LOST_MS = 1500
+const STOOD_STILL_MS = 500
 
 /** An order that the exchange has lost is asked after once the market has stood beyond it for long enough. */
 export function watchLost(world: World): WorldWatcher {
@@ -89,6 +90,7 @@ export function watchLost(world: World): WorldWatcher {
   const known = new KnownPrices()
   const fenced = new FencedLanes()
   const since = new Map<string, number>()
+  let lookedAt = 0
   return {
     onBirth: () => {
       known.forget()
@@ -100,6 +102,9 @@ export function watchLost(world: World): WorldWatcher {
       fenced.note(effects)
       const { engine } = world.shell
       if (event.kind !== 'snapshotTaken' && event.kind !== 'timePassed') return
+      // A process that stood still looks anew: what it knew of the market is old.
+      if (world.time.now - lookedAt > STOOD_STILL_MS) since.clear()
+      lookedAt = world.time.now
       for (const [symbol, orders] of engine?.book.open ?? []) {
         const isSeen =
           engine?.mode === 'running' &&

@@ -2,15 +2,19 @@ import { canRest, type Order } from '../../src/domain/order.ts'
 import { type Book } from '../../src/engine/book.ts'
 import { violate, type World, type WorldWatcher } from './world.ts'
 
-/** Where `onRestart` says fence, nothing that the life before left resting is believed in when trading begins. */
+/**
+ * When trading begins nothing is unknown any more; and where `onRestart` says fence, nothing that the life before
+ * left resting is believed in.
+ */
 export function watchStart(world: World): WorldWatcher {
   let left: ReadonlySet<string> = new Set()
-  let isStarting = false
+  let [isStarting, isFencing] = [false, false]
   return {
     onBirth() {
       const { engine, settings } = world.shell
       const orders = [...(engine?.book.orders.values() ?? [])].filter(isResting)
-      isStarting = settings.onRestart === 'fence'
+      isStarting = true
+      isFencing = settings.onRestart === 'fence'
       left = new Set(orders.map(({ terms }) => terms.clientOid))
     },
     afterStep() {
@@ -19,7 +23,9 @@ export function watchStart(world: World): WorldWatcher {
       isStarting = false
       for (const order of engine.book.orders.values()) {
         const { clientOid, symbol } = order.terms
-        if (!left.has(clientOid) || !isResting(order) || isHalted(engine.book, symbol)) continue
+        if (isHalted(engine.book, symbol)) continue
+        if (order.state === 'unknown') violate(world, 'ORD5', `${clientOid} is unknown when trading begins`)
+        if (!isFencing || !left.has(clientOid) || !isResting(order)) continue
         violate(world, 'ORD5', `${clientOid} was not fenced at the start`)
       }
     },

@@ -179,7 +179,6 @@ function createFacts(): World['facts'] {
     halted: new Map(),
     answered: new Set(),
     records: [],
-    withdrawn: new Set(),
     isStopping: false,
     isLastStop: false,
     diskFullUntil: 0,
@@ -358,7 +357,6 @@ function noteFacts({ facts, time }: World): ShellWatcher {
       if (record.kind === 'resume') facts.halted.delete(record.symbol)
       if (record.kind === 'send')
         for (const { clientOid, strategyId } of record.orders) facts.strategyOf.set(clientOid, strategyId)
-      if (record.kind === 'decision') for (const id of record.withdrawn ?? []) facts.withdrawn.add(id)
     },
     onStopped: (clean) => {
       facts.stoppedClean = clean
@@ -392,7 +390,7 @@ function buildSettings(plan: WorldPlan, listed: readonly ListedInstrument[]): En
     limits: {
       dataAgeMaxMs: 1500,
       priceCollarRatio: 0.01,
-      openOrdersMax: 60,
+      openOrdersMax: plan.openOrdersMax,
       orderNotionalMax: plan.orderNotionalMax,
       grossNotionalMax: plan.grossNotionalMax,
     },

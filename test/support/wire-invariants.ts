@@ -98,6 +98,7 @@ function isWished(world: World, order: Order, placed: Placed): boolean {
   if (terms.purpose === 'quote') return isRung(book, order)
   if (terms.purpose === 'target') return isTowards(world, book, order)
   if (terms.purpose !== 'place') return true
+  if (book.withdrawn.has(terms.clientOid)) return false
   const intent = placed.get(pairKey(terms.strategyId, terms.key))
   // Decided in a life whose record was lost with it, or by a name that is not written any more.
   if (!intent) return false

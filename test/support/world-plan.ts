@@ -66,6 +66,8 @@ export const worldPlanSchema = z.strictObject({
   orderNotionalMax: z.number().default(100_000),
   /** What the account may hold and have open in all, quote coin. */
   grossNotionalMax: z.number().default(5_000_000),
+  /** Orders that the account may have open in all. */
+  openOrdersMax: z.int().default(60),
 })
 
 export type WorldPlan = z.infer<typeof worldPlanSchema>
@@ -114,6 +116,7 @@ export function planWorld(seed: string): WorldPlan {
     foreignFills: pick(part('foreignFills'), ['halt', 'adopt'] as const),
     orderNotionalMax: pick(part('orderNotionalMax'), [100_000, 100_000, 100_000, 150]),
     grossNotionalMax: pick(part('grossNotionalMax'), [5_000_000, 5_000_000, 600]),
+    openOrdersMax: pick(part('openOrdersMax'), [60, 60, 60, 60, 7]),
   }
 }
 

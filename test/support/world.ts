@@ -1,4 +1,3 @@
-import { type ClientOid } from '../../src/domain/ids.ts'
 import { type JournalRecord } from '../../src/domain/record.ts'
 import { type OutgoingBatch } from '../../src/engine/effect.ts'
 import { type EngineSettings } from '../../src/engine/settings.ts'
@@ -40,8 +39,6 @@ export interface World {
     readonly answered: Set<string>
     /** Everything that was ever recorded, lost or not. */
     readonly records: JournalRecord[]
-    /** Orders that their strategies do not want any more. */
-    readonly withdrawn: Set<ClientOid>
     isCalm: boolean
     isStopping: boolean
     /** The stop that goes on is the one that ends the world. */
