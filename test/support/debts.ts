@@ -121,8 +121,13 @@ export function isSameDebt(one: Debt, other: Debt): boolean {
 }
 
 /** Whether a denial somewhere says nothing of why this is owed. */
-export function isUnexplained({ kind, hasRoom: isOpen = false }: Debt): boolean {
-  return kind === 'extra' || kind === 'withdrawn' || isOpen
+export function isUnexplained(debt: Debt): boolean {
+  return isToCancel(debt) || debt.hasRoom === true
+}
+
+/** What nobody wants and rests: it is owed a cancel-all. */
+export function isToCancel({ kind }: Debt): boolean {
+  return kind === 'extra' || kind === 'withdrawn'
 }
 
 function nameRung({ side, ticks }: QuoteLevel): string {

@@ -1,8 +1,7 @@
 import { type DenialCode } from '../../src/domain/denial.ts'
 import { type Book, haltOf, pairKey } from '../../src/engine/book.ts'
-import { type Debt, debtsOf, isSameDebt, isUnexplained, nameDebt, paidBy } from './debts.ts'
+import { type Debt, debtsOf, isSameDebt, isToCancel, isUnexplained, nameDebt, paidBy } from './debts.ts'
 import { KnownPrices } from './known-prices.ts'
-import { type FaultKind } from './virtual-faults.ts'
 import { type World, type WorldWatcher, violate } from './world.ts'
 
 /** The looks are this many steps of time apart: half a second. */
@@ -11,17 +10,11 @@ const LOOK_EVERY = 5
 const OWED_MS = 8000
 /** What rests unwanted is fenced when its time is up, behind the other instruments' cancel-alls, one a second. */
 const CANCEL_SLOT_MS = 1100
-/** What was withdrawn is not weighed: it waits for the cancel-alls before its own, and for a fence that goes on. */
-const WITHDRAWN_MS = 2000
 /** Refused so often in a row, a wish waits longer than the rest of a world. */
 const REFUSALS_MAX = 6
-/**
- * Whether the limiter may rest for longer than the calm after the faults: for a cancel-all only where one that came of
- * a doubled grant waits for its own, and not as one that reduces risk.
- */
-function mayRest({ plan: { faults } }: World): boolean {
-  const isStruck = (fault: FaultKind): boolean => (faults[fault] ?? 0) > 0
-  return isStruck('rateStorm') || (isStruck('cancelStorm') && isStruck('grantTwice'))
+/** What makes the limiter rest for longer than the calm after the faults. */
+function mayRest({ plan }: World): boolean {
+  return (plan.faults.rateStorm ?? 0) > 0
 }
 
 /** Once nothing goes wrong any more, strategies get what they want, or somebody has said why they do not. */
@@ -31,10 +24,7 @@ export function watchDebts(world: World): WorldWatcher {
   const refusals = new Map<string, number>()
   const strategyIds = world.plan.strategies.map(({ id }) => id)
   const slotsMs = (1 + world.plan.symbols.length) * CANCEL_SLOT_MS
-  const patienceOf = (kind: Debt['kind']): number => {
-    if (kind === 'withdrawn') return WITHDRAWN_MS + slotsMs
-    return kind === 'extra' ? world.settings.execution.extraToleranceMsMax + slotsMs : OWED_MS
-  }
+  const cancelledMs = world.settings.execution.extraToleranceMsMax + slotsMs
   const known = new KnownPrices()
   let [looks, denied] = [0, 0]
   return {
@@ -78,7 +68,7 @@ export function watchDebts(world: World): WorldWatcher {
         if (isDenied && !isUnexplained(debt)) owed.delete(name)
         const { since } = owed.get(name) ?? { since: world.time.now }
         owed.set(name, { debt, since })
-        if (world.time.now - since > patienceOf(debt.kind))
+        if (world.time.now - since > (isToCancel(debt) ? cancelledMs : OWED_MS))
           violate(world, 'LIVE', `${name} is owed since ${since}`)
       }
     },

@@ -161,6 +161,8 @@ function planFaults(part: (name: string) => Random, idempotency: CoreSettings['i
   }
   // A copy that arrives when the first order has left the book is a second order there, whoever made it.
   if (idempotency === 'pendingOnly') delete rates.requestTwice
+  // What came of a doubled grant waits for one of its own, and not as what reduces risk: behind a storm, for long.
+  if (rates.grantTwice !== undefined) delete rates.cancelStorm
   return rates
 }
 

@@ -627,13 +627,6 @@ export const MUTANTS: readonly Mutant[] = [
     replace: '',
   },
   {
-    name: 'withdrawals-weighed',
-    what: 'what a strategy withdrew is weighed against what is wanted, as if it were only a rung too many',
-    file: 'src/engine/tend-lane.ts',
-    find: 'core.book.withdrawn.has(order.terms.clientOid) ||',
-    replace: '',
-  },
-  {
     name: 'ladder-refilled-without-a-look',
     what: 'a rung that was filled is placed again before its strategy has seen the fill',
     file: 'src/engine/plan-lane.ts',
