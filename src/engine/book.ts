@@ -2,7 +2,7 @@ import { type AccountCall } from '../domain/account-call.ts'
 import { type Fill } from '../domain/fill.ts'
 import { type ClientOid, type OrderId, type StrategyId, type TradeId } from '../domain/ids.ts'
 import { type PositionMode } from '../domain/instrument.ts'
-import { type OrderIntent, type QuoteLevel } from '../domain/intent.ts'
+import { type OrderIntent, type OrderPurpose, type QuoteLevel } from '../domain/intent.ts'
 import { isTerminal, type Order } from '../domain/order.ts'
 import { FLAT, type Holding } from '../domain/position.ts'
 import { type UnsettledShares } from '../domain/shares.ts'
@@ -120,6 +120,11 @@ export function createBook(positionMode: PositionMode): Book {
 /** Joins two names that themselves never hold a bar. */
 export function pairKey(first: string, second: string): string {
   return `${first}|${second}`
+}
+
+/** What a strategy wants on an instrument for one purpose. */
+export function wishKey(strategyId: string, symbol: string, purpose: OrderPurpose): string {
+  return pairKey(pairKey(strategyId, symbol), purpose)
 }
 
 export function splitPair(key: string): readonly [string, string] {

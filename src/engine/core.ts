@@ -69,7 +69,7 @@ export interface Core {
   readonly callsNotBefore: Map<string, number>
   /** A ladder that was filled is not planned again before its strategy has seen that: the snapshot it needs. */
   readonly quoteHolds: Map<string, number>
-  /** By strategy and symbol: the last refusal by the exchange, and how many came one after the other. */
+  /** By strategy, symbol and purpose: the last refusal by the exchange, and how many came one after the other. */
   readonly refusals: Map<string, { readonly at: number; readonly inRow: number }>
   /** The snapshot that each strategy decided on last. */
   readonly decidedOn: Map<StrategyId, number>

@@ -3,7 +3,7 @@ import { type Answer } from '../domain/answer.ts'
 import { type AnswerFacts, type ItemOutcome } from '../domain/record.ts'
 import { errorCode } from '../protocol/error-codes.ts'
 import { type BatchResult } from '../protocol/values.ts'
-import { pairKey } from './book.ts'
+import { pairKey, wishKey } from './book.ts'
 import { announce, type Core, laneOf, record } from './core.ts'
 import { halt } from './halt.ts'
 
@@ -74,17 +74,20 @@ function announceItem(core: Core, batchId: number, symbol: string, item: ItemOut
 
 /**
  * What the exchange has just refused is not asked for again on the same prices: its strategy has to look
- * first, and a wish of which nothing was taken time and again waits longer each time.
+ * first, and a wish of which nothing was taken time and again waits longer each time. A flatten does not wait for
+ * what was refused of a ladder.
  */
 function noteRefusals(core: Core, items: readonly ItemOutcome[]): void {
-  const wishes = Map.groupBy(items, ({ clientOid }) => {
+  const known = items.flatMap(({ clientOid, outcome }) => {
     const terms = core.book.orders.get(clientOid)?.terms
-    return terms ? pairKey(terms.strategyId, terms.symbol) : ''
+    return terms === undefined ? [] : [{ terms, isRefused: outcome === 'rejected' }]
   })
+  for (const { terms, isRefused } of known) {
+    if (isRefused) core.quoteHolds.set(pairKey(terms.strategyId, terms.symbol), core.snapshots + 1)
+  }
+  const wishes = Map.groupBy(known, ({ terms }) => wishKey(terms.strategyId, terms.symbol, terms.purpose))
   for (const [wish, outcomes] of wishes) {
-    const refused = outcomes.filter((item) => item.outcome === 'rejected').length
-    if (refused > 0) core.quoteHolds.set(wish, core.snapshots + 1)
-    if (refused < outcomes.length) core.refusals.delete(wish)
+    if (outcomes.some(({ isRefused }) => !isRefused)) core.refusals.delete(wish)
     else core.refusals.set(wish, { at: core.now, inRow: (core.refusals.get(wish)?.inRow ?? 0) + 1 })
   }
 }

@@ -6,7 +6,7 @@ import { type StrategyId } from '../domain/ids.ts'
 import { type OrderIntent } from '../domain/intent.ts'
 import { canRest, type Order } from '../domain/order.ts'
 import { stepBelow } from '../lib/grid.ts'
-import { accountHoldingOf, holdingOf, openOrdersOf, pairKey } from './book.ts'
+import { accountHoldingOf, holdingOf, openOrdersOf, pairKey, wishKey } from './book.ts'
 import { type Core, exchangeNow, instrumentOf } from './core.ts'
 import { type Lane } from './lane.ts'
 import { freshUntil, marketOf } from './market-view.ts'
@@ -75,8 +75,8 @@ function planStrategy(core: Core, symbol: string, strategy: StrategyOrders, plan
 }
 
 /** The first refusal costs a look at new prices; each further one in a row doubles the wait, to a minute. */
-function isBackingOff(core: Core, id: StrategyId, symbol: string): boolean {
-  const refusal = core.refusals.get(pairKey(id, symbol))
+function isBackingOff(core: Core, wish: string): boolean {
+  const refusal = core.refusals.get(wish)
   if (!refusal || refusal.inRow < 2) return false
   return core.now - refusal.at < Math.min(BACK_OFF_MS_MAX, BACK_OFF_MS * 2 ** (refusal.inRow - 2))
 }
@@ -98,7 +98,8 @@ function planQuotes(core: Core, symbol: string, { id, orders }: StrategyOrders, 
     ordinal: core.book.ordinals.get(pairKey(id, symbol)) ?? 0,
     deadlineAt: freshUntil(core, symbol),
   })
-  if (!isHeld(core, id, symbol) && !isBackingOff(core, id, symbol)) plan.candidates.push(...missing)
+  if (!isHeld(core, id, symbol) && !isBackingOff(core, wishKey(id, symbol, 'quote')))
+    plan.candidates.push(...missing)
   for (const order of extra) dismiss(order, plan)
 }
 
@@ -123,12 +124,14 @@ function planTargets(core: Core, symbol: string, { id, orders }: StrategyOrders,
     return
   }
   const { bid, ask } = marketOf(core, symbol)
-  if (!(bid > 0 && ask > 0) || isBackingOff(core, id, symbol) || isUndecided(core, id)) return
+  const purpose = core.mode === 'running' ? 'target' : 'flatten'
+  const isWaiting = isBackingOff(core, wishKey(id, symbol, purpose))
+  if (!(bid > 0 && ask > 0) || isWaiting || isUndecided(core, id)) return
   const input: TargetPlanInput = {
     strategyId: id,
     instrument: instrumentOf(core, symbol),
     positionMode: core.settings.positionMode,
-    purpose: core.mode === 'running' ? 'target' : 'flatten',
+    purpose,
     target,
     orders: own,
     holding: holdingOf(core.book, id, symbol),

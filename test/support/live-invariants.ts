@@ -8,6 +8,8 @@ import { type World, type WorldWatcher, violate } from './world.ts'
 const LOOK_EVERY = 5
 /** Something may be owed so long, nobody having said why. */
 const OWED_MS = 8000
+/** And this much longer where an order of unknown fate held its instrument up meanwhile. */
+const RESOLVED_MS = 3000
 /** What rests unwanted is fenced when its time is up, behind the other instruments' cancel-alls, one a second. */
 const CANCEL_SLOT_MS = 1100
 /** Refused so often in a row, a wish waits longer than the rest of a world. */
@@ -20,7 +22,7 @@ function mayRest({ plan }: World): boolean {
 /** Once nothing goes wrong any more, strategies get what they want, or somebody has said why they do not. */
 export function watchDebts(world: World): WorldWatcher {
   if (mayRest(world)) return {}
-  const owed = new Map<string, { readonly debt: Debt; readonly since: number }>()
+  const owed = new Map<string, { readonly debt: Debt; readonly since: number; readonly wasHeldUp: boolean }>()
   const refusals = new Map<string, number>()
   const strategyIds = world.plan.strategies.map(({ id }) => id)
   const slotsMs = (1 + world.plan.symbols.length) * CANCEL_SLOT_MS
@@ -66,9 +68,12 @@ export function watchDebts(world: World): WorldWatcher {
       for (const [name, debt] of debts) {
         // A denial explains what there is no room for. It may itself be of what nobody wants any more and rests.
         if (isDenied && !isUnexplained(debt)) owed.delete(name)
-        const { since } = owed.get(name) ?? { since: world.time.now }
-        owed.set(name, { debt, since })
-        if (world.time.now - since > (isToCancel(debt) ? cancelledMs : OWED_MS))
+        const earlier = owed.get(name)
+        const since = earlier?.since ?? world.time.now
+        const wasHeldUp = earlier?.wasHeldUp === true || isHeldUp(engine.book, debt.symbol)
+        owed.set(name, { debt, since, wasHeldUp })
+        const owedMs = wasHeldUp ? OWED_MS + RESOLVED_MS : OWED_MS
+        if (world.time.now - since > (isToCancel(debt) ? cancelledMs : owedMs))
           violate(world, 'LIVE', `${name} is owed since ${since}`)
       }
     },
@@ -109,9 +114,15 @@ export function watchStarting(world: World): WorldWatcher {
 }
 
 function hasUnknown({ open }: Book): boolean {
-  for (const orders of open.values())
-    for (const { state } of orders.values()) if (state === 'unknown') return true
-  return false
+  return [...open.keys()].some((symbol) => hasUnknownOf(open, symbol))
+}
+
+function isHeldUp({ open, cancels }: Book, symbol: string): boolean {
+  return cancels.has(symbol) || hasUnknownOf(open, symbol)
+}
+
+function hasUnknownOf(open: Book['open'], symbol: string): boolean {
+  return [...(open.get(symbol)?.values() ?? [])].some(({ state }) => state === 'unknown')
 }
 
 /** Prices that are this much older than the last decision on them were shown to nobody. */

@@ -131,7 +131,7 @@ const SIZES_MAX: Readonly<Record<StrategyPlan['kind'], number>> = { ladder: 8, t
 
 /** Longer than most worlds last: what is wanted is owed then, and nothing else is wanted before it is done. */
 const STEADY_EVERY = 200
-const STEADY_ONE_IN: Readonly<Record<StrategyPlan['kind'], number>> = { ladder: 8, targeter: 3, placer: 16 }
+const STEADY_ONE_IN: Readonly<Record<StrategyPlan['kind'], number>> = { ladder: 5, targeter: 3, placer: 16 }
 
 function planStrategies(part: (name: string) => Random, symbols: readonly string[]): StrategyPlan[] {
   const random = part('strategies')

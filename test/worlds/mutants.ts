@@ -630,8 +630,8 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'ladder-refilled-without-a-look',
     what: 'a rung that was filled is placed again before its strategy has seen the fill',
     file: 'src/engine/plan-lane.ts',
-    find: 'if (!isHeld(core, id, symbol) && !isBackingOff(core, id, symbol)) plan.candidates',
-    replace: 'plan.candidates',
+    find: 'if (!isHeld(core, id, symbol) && ',
+    replace: 'if (',
   },
   {
     name: 'old-wishes-placed-at-a-start',
@@ -653,5 +653,12 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'src/engine/replacement.ts',
     find: "if (settled.state !== 'absent' && settled.state !== 'done') return settled",
     replace: "if (settled.state !== 'done') return settled",
+  },
+  {
+    name: 'flatten-behind-refusals',
+    what: 'a ladder that the exchange goes on refusing makes everything else that its strategy wants wait too',
+    file: 'src/engine/book.ts',
+    find: 'return pairKey(pairKey(strategyId, symbol), purpose)',
+    replace: 'return pairKey(strategyId, symbol)',
   },
 ]
