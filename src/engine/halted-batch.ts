@@ -1,6 +1,6 @@
 import { isClosing, tradesAs } from '../domain/order-action.ts'
-import { type OrderTerms } from '../domain/order.ts'
-import { type Book, haltOf, holdingOf } from './book.ts'
+import { openLots, type OrderTerms } from '../domain/order.ts'
+import { type Book, haltOf, holdingOf, openOrdersOf } from './book.ts'
 import { type OutgoingBatch } from './effect.ts'
 
 /** Whether a batch adds risk to an instrument that has been halted since it was formed (RSK2). */
@@ -15,8 +15,15 @@ export function addsWhileHalted(
   })
 }
 
-function reduces(book: Book, { action, strategyId, symbol, lots }: OrderTerms): boolean {
+/** Together with all else of its strategy that is open on that side: any of it may be filled first. */
+function reduces(book: Book, { action, strategyId, symbol }: OrderTerms): boolean {
   if (isClosing(action)) return true
+  const side = tradesAs(action)
   const { longLots, shortLots } = holdingOf(book, strategyId, symbol)
-  return (tradesAs(action) === 'buy' ? shortLots : longLots) >= lots
+  let pending = 0
+  for (const order of openOrdersOf(book, symbol)) {
+    const { terms } = order
+    if (terms.strategyId === strategyId && tradesAs(terms.action) === side) pending += openLots(order)
+  }
+  return (side === 'buy' ? shortLots : longLots) >= pending
 }

@@ -661,4 +661,11 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'return pairKey(pairKey(strategyId, symbol), purpose)',
     replace: 'return pairKey(strategyId, symbol)',
   },
+  {
+    name: 'each-alone-at-the-door',
+    what: 'at the last look at a halted instrument each order is judged as if no other were open',
+    file: 'src/engine/halted-batch.ts',
+    find: '>= pending',
+    replace: '>= 1',
+  },
 ]
