@@ -29,9 +29,10 @@ import { watchDebts, watchDeciding, watchStarting } from './live-invariants.ts'
 import { watchPrefixes } from './prefix-invariants.ts'
 import { watchRetreat } from './retreat-invariants.ts'
 import { watchLooks } from './look-invariants.ts'
+import { watchShown } from './shown-invariants.ts'
 import { watchGhosts, watchLost } from './standing-invariants.ts'
 import { watchStart } from './start-invariants.ts'
-import { watchWire, watchWishes } from './wire-invariants.ts'
+import { watchSweeps, watchWire, watchWishes } from './wire-invariants.ts'
 import { watchMoney, watchTruth } from './truth-invariants.ts'
 import { type Invariant } from './world.ts'
 
@@ -60,6 +61,8 @@ export const INVARIANTS: readonly Invariant[] = [
   { id: 'ORD8', watch: watchGhosts },
   { id: 'ORD5', watch: watchLost },
   { id: 'I9', watch: watchWire },
+  { id: 'FENCE', watch: watchSweeps },
+  { id: 'MKT2', watch: watchShown },
   { id: 'I13', watch: watchWishes },
   { id: 'I13', watch: watchDecisions },
   { id: 'I13', watch: watchLooks },

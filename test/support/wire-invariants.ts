@@ -2,6 +2,8 @@ import { type Order } from '../../src/domain/order.ts'
 import { tradesAs } from '../../src/domain/order-action.ts'
 import { type Book, holdingOf, pairKey } from '../../src/engine/book.ts'
 import { decimal, decimalOfInteger, ZERO } from '../../src/lib/decimal.ts'
+import { type StopPolicy } from '../../src/engine/event.ts'
+import { type CancelAllRequest } from '../../src/protocol/futures/cancel-all-orders.ts'
 import { type BatchPlaceItem } from '../../src/protocol/futures/batch-place-order.ts'
 import { bodyOf, type World, type WorldWatcher, violate } from './world.ts'
 
@@ -23,12 +25,47 @@ const DIRECTIONS: Readonly<Record<string, readonly [string, string | undefined, 
 export function watchWire(world: World): WorldWatcher {
   return {
     onWrite(batch) {
-      for (const item of bodyOf(batch).orderList) {
+      const { orderList, symbol, productType, marginCoin, marginMode } = bodyOf(batch)
+      const { settings } = world
+      const isWhole =
+        symbol === batch.symbol &&
+        productType === settings.productType &&
+        marginCoin === settings.instruments.get(symbol)?.marginCoin &&
+        marginMode === settings.marginMode
+      if (!isWhole)
+        violate(world, 'I9', `batch ${batch.batchId} is of ${symbol} ${productType} ${marginMode}`)
+      for (const item of orderList) {
         const order = orderNamed(world, item.clientOid)
         if (!order) violate(world, 'I9', `${item.clientOid} is on the wire and not in the book`)
         else if (!isFaithful(world, order, item)) {
           violate(world, 'I9', `${JSON.stringify(item)} for ${JSON.stringify(order.terms)}`)
         }
+      }
+    },
+  }
+}
+
+/**
+ * A cancel-all takes away what is ours to take: one instrument, or the whole product type where the account is the
+ * daemon's alone and no stop leaves what rests, or where a kill takes away everything.
+ */
+export function watchSweeps(world: World): WorldWatcher {
+  let policy: StopPolicy | undefined
+  return {
+    onBirth: () => {
+      policy = undefined
+    },
+    afterStep(event, effects) {
+      if (event.kind === 'commanded' && event.command.kind === 'stop') policy ??= event.command.policy
+      for (const effect of effects) {
+        if (effect.kind !== 'sendCancelAll') continue
+        const { symbol, productType } = JSON.parse(effect.body) as CancelAllRequest
+        if (productType !== world.settings.productType)
+          violate(world, 'FENCE', `a cancel-all of ${productType} leaves`)
+        const isKilled = world.shell.engine?.book.killed !== undefined
+        const mayTakeAll = isKilled || (world.settings.isExclusive && policy !== 'leave')
+        if (symbol === undefined ? !mayTakeAll : !world.plan.symbols.includes(symbol))
+          violate(world, 'FENCE', `a cancel-all takes more away than is ours: ${effect.body}`)
       }
     },
   }

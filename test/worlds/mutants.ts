@@ -668,4 +668,32 @@ export const MUTANTS: readonly Mutant[] = [
     find: '>= pending',
     replace: '>= 1',
   },
+  {
+    name: 'orders-of-others-cancelled',
+    what: 'one call takes away the orders of the whole product type, whoever else trades on the account',
+    file: 'src/engine/cancel-all.ts',
+    find: 'const mayCancelProduct = isOursAlone(core) && ',
+    replace: 'const mayCancelProduct = ',
+  },
+  {
+    name: 'margin-mode-forgotten',
+    what: 'every order is sent for isolated margin, whatever the account trades with',
+    file: 'src/execution/batch-request.ts',
+    find: 'marginMode: account.marginMode,',
+    replace: "marginMode: 'isolated',",
+  },
+  {
+    name: 'own-position-is-the-accounts',
+    what: 'a strategy is shown what the whole account holds as its own',
+    file: 'src/engine/on-snapshot.ts',
+    find: 'holding: holdingOf(core.book, strategy.id, symbol),',
+    replace: 'holding: accountHoldingOf(core.book, symbol),',
+  },
+  {
+    name: 'orders-of-others-shown',
+    what: 'a strategy is shown the orders of the others as its own',
+    file: 'src/engine/on-snapshot.ts',
+    find: '.filter((order) => order.terms.strategyId === strategy.id)',
+    replace: '',
+  },
 ]
