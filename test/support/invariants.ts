@@ -28,7 +28,7 @@ import { watchAnswers, watchDecisions, watchGrants } from './hearing-invariants.
 import { watchDebts, watchDeciding, watchStarting } from './live-invariants.ts'
 import { watchPrefixes } from './prefix-invariants.ts'
 import { watchRetreat } from './retreat-invariants.ts'
-import { watchLooks } from './look-invariants.ts'
+import { watchClockGate, watchLooks } from './look-invariants.ts'
 import { watchShown } from './shown-invariants.ts'
 import { watchGhosts, watchLost } from './standing-invariants.ts'
 import { watchStart } from './start-invariants.ts'
@@ -66,6 +66,7 @@ export const INVARIANTS: readonly Invariant[] = [
   { id: 'I13', watch: watchWishes },
   { id: 'I13', watch: watchDecisions },
   { id: 'I13', watch: watchLooks },
+  { id: 'ORD4', watch: watchClockGate },
   { id: 'ORD5', watch: watchStart },
   { id: 'LIVE', watch: watchDebts },
   { id: 'LIVE', watch: watchDeciding },

@@ -15,7 +15,7 @@ const LOOK_EVERY = 5
 const GHOST_MS = 1500
 
 /** Which lanes are fenced, as far as announcements tell. */
-class FencedLanes {
+export class FencedLanes {
   readonly #symbols = new Set<string>()
 
   clear(): void {
@@ -27,6 +27,14 @@ class FencedLanes {
       if (effect.kind !== 'announce') continue
       if (effect.event === 'lane.fenced') this.#symbols.add(String(effect.fields['symbol']))
       else if (effect.event === 'lane.free') this.#symbols.delete(String(effect.fields['symbol']))
+    }
+  }
+
+  /** Where the exchange has closed something by itself, what rests is asked after. */
+  noteDistrust(effects: readonly Effect[]): void {
+    for (const effect of effects) {
+      if (effect.kind !== 'announce' || effect.event !== 'resting.distrusted') continue
+      for (const symbol of effect.fields['symbols'] as readonly string[]) this.#symbols.add(symbol)
     }
   }
 

@@ -5,6 +5,7 @@ import { decimal, decimalOfInteger, ZERO } from '../../src/lib/decimal.ts'
 import { type StopPolicy } from '../../src/engine/event.ts'
 import { type CancelAllRequest } from '../../src/protocol/futures/cancel-all-orders.ts'
 import { type BatchPlaceItem } from '../../src/protocol/futures/batch-place-order.ts'
+import { FencedLanes } from './standing-invariants.ts'
 import { bodyOf, type World, type WorldWatcher, violate } from './world.ts'
 
 const PLAIN = /^(0|[1-9]\d*)(\.\d*[1-9])?$/
@@ -51,21 +52,31 @@ export function watchWire(world: World): WorldWatcher {
  */
 export function watchSweeps(world: World): WorldWatcher {
   let policy: StopPolicy | undefined
+  const fenced = new FencedLanes()
   return {
     onBirth: () => {
       policy = undefined
+      fenced.clear()
     },
     afterStep(event, effects) {
+      // What a fence that goes on has still to ask, it asks; and what may be gone is asked after.
+      if (policy === undefined) fenced.note(effects)
+      fenced.noteDistrust(effects)
       if (event.kind === 'commanded' && event.command.kind === 'stop') policy ??= event.command.policy
+      const { book } = world.shell.engine ?? {}
       for (const effect of effects) {
         if (effect.kind !== 'sendCancelAll') continue
         const { symbol, productType } = JSON.parse(effect.body) as CancelAllRequest
         if (productType !== world.settings.productType)
           violate(world, 'FENCE', `a cancel-all of ${productType} leaves`)
-        const isKilled = world.shell.engine?.book.killed !== undefined
+        const isKilled = book?.killed !== undefined
         const mayTakeAll = isKilled || (world.settings.isExclusive && policy !== 'leave')
         if (symbol === undefined ? !mayTakeAll : !world.plan.symbols.includes(symbol))
           violate(world, 'FENCE', `a cancel-all takes more away than is ours: ${effect.body}`)
+        if (isKilled || policy !== 'leave' || symbol === undefined || fenced.has(symbol)) continue
+        const orders = [...(book?.open.get(symbol)?.values() ?? [])]
+        if (!orders.some(({ state }) => state === 'unknown'))
+          violate(world, 'RSK3', `a stop that leaves takes away what rests in ${symbol}`)
       }
     },
   }

@@ -696,4 +696,18 @@ export const MUTANTS: readonly Mutant[] = [
     find: '.filter((order) => order.terms.strategyId === strategy.id)',
     replace: '',
   },
+  {
+    name: 'stop-takes-what-it-should-leave',
+    what: 'a stop that should leave what rests takes it away',
+    file: 'src/engine/stop.ts',
+    find: "if (stop.policy === 'leave') return 'proving'",
+    replace: '',
+  },
+  {
+    name: 'doubted-clock-trusted',
+    what: "batches are formed while the exchange's time is in doubt",
+    file: 'src/engine/clock-gate.ts',
+    find: 'if (core.clockDoubt !== undefined) return core.clockDoubt\n',
+    replace: '',
+  },
 ]
