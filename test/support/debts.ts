@@ -4,7 +4,7 @@ import { isClosing, tradesAs } from '../../src/domain/order-action.ts'
 import { type OrderIntent, type QuoteLevel } from '../../src/domain/intent.ts'
 import { type TickerTable } from '../../src/domain/ticker-table.ts'
 import { type Book, holdingOf, pairKey } from '../../src/engine/book.ts'
-import { type Desk, hasRoom, hasRoomToTake } from './room.ts'
+import { type Desk, hasRoom, hasRoomToTake, orderLotsMax } from './room.ts'
 
 /**
  * What the daemon still owes a strategy on an instrument: a rung that is missing, one that nobody wants and that
@@ -62,7 +62,10 @@ export function debtsOf(
     const desk = tickers && { book, settings, tickers }
     const isOpen =
       desk !== undefined &&
-      steps.some((step) => step.isOpening && hasRoomToTake(desk, strategyId, symbol, step))
+      steps.some(({ isOpening, side, lots }) => {
+        const part = Math.min(lots, orderLotsMax(desk, strategyId, symbol))
+        return isOpening && hasRoomToTake(desk, strategyId, symbol, { side, lots: part })
+      })
     debts.push({ kind: 'target', strategyId, symbol, hasRoom: isOpen })
   }
   for (const place of book.places.values()) {

@@ -4,6 +4,7 @@ import { tradesAs } from '../../src/domain/order-action.ts'
 import { type TickerTable } from '../../src/domain/ticker-table.ts'
 import { type Book, holdingOf } from '../../src/engine/book.ts'
 import { type EngineSettings } from '../../src/engine/settings.ts'
+import { type StrategyLimits } from '../../src/risk/risk-context.ts'
 import { floatOnGrid } from '../../src/lib/grid.ts'
 
 /** What the risk desk looks at, but for the strategy's wish itself. */
@@ -21,7 +22,7 @@ export const GROSS_NEVER_REACHED = 5_000_000
 /** Whether every limit has room for the rung, by itself, beside all that is held, rests or is unknown. */
 export function hasRoom(desk: Desk, strategyId: string, symbol: string, level: QuoteLevel): boolean {
   const { settings, book } = desk
-  const limits = [...settings.strategies.values()].find(({ id }) => id === strategyId)?.limits.get(symbol)
+  const limits = limitsOf(desk, strategyId, symbol)
   // Where the account's limit can be reached, what others hold decides.
   if (!limits || settings.limits.grossNotionalMax < GROSS_NEVER_REACHED) return false
   const orders = [...(book.open.get(symbol)?.values() ?? [])]
@@ -46,14 +47,21 @@ export function hasRoomToTake(
   symbol: string,
   { side, lots }: Pick<QuoteLevel, 'side' | 'lots'>,
 ): boolean {
-  const { settings, book, tickers } = desk
-  const instrument = settings.instruments.get(symbol)
-  const limits = [...settings.strategies.values()].find(({ id }) => id === strategyId)?.limits.get(symbol)
-  const orders = [...(book.open.get(symbol)?.values() ?? [])]
-  if (!instrument || !limits || orders.some(({ orderId }) => orderId === undefined)) return false
-  const price = tickers.read(symbol, side === 'buy' ? 'askPr' : 'bidPr')
+  const instrument = desk.settings.instruments.get(symbol)
+  const orders = [...(desk.book.open.get(symbol)?.values() ?? [])]
+  if (!instrument || orders.some(({ orderId }) => orderId === undefined)) return false
+  const price = desk.tickers.read(symbol, side === 'buy' ? 'askPr' : 'bidPr')
   const ticks = Math.round((price * instrument.tick.scale) / instrument.tick.units)
-  return hasRoom(desk, strategyId, symbol, { side, ticks, lots: Math.min(lots, limits.orderLotsMax) })
+  return hasRoom(desk, strategyId, symbol, { side, ticks, lots })
+}
+
+/** The largest order that the strategy may place: what is more leaves in parts. */
+export function orderLotsMax(desk: Desk, strategyId: string, symbol: string): number {
+  return limitsOf(desk, strategyId, symbol)?.orderLotsMax ?? 0
+}
+
+function limitsOf({ settings }: Desk, strategyId: string, symbol: string): StrategyLimits | undefined {
+  return [...settings.strategies.values()].find(({ id }) => id === strategyId)?.limits.get(symbol)
 }
 
 function isPriced({ settings, tickers }: Desk, symbol: string, { ticks, lots }: QuoteLevel): boolean {

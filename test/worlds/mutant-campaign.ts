@@ -163,5 +163,5 @@ function renderRow([name, caught, worlds, kept, what]: readonly [
   string,
   string,
 ]): string {
-  return `${name.padEnd(30)} ${caught.padEnd(9)} ${worlds.padStart(12)}  ${kept.padEnd(10)}  ${what}`
+  return `${name.padEnd(36)} ${caught.padEnd(9)} ${worlds.padStart(12)}  ${kept.padEnd(10)}  ${what}`
 }
