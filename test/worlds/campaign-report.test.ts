@@ -33,9 +33,9 @@ describe('a failure is told', () => {
     'with its shrunk script, the end of its timeline, and how to see it again',
     { timeout: 120_000 },
     () => {
-      const plan = { ...planWorld('9'), faults: { answerLost: 0.2 }, faultyMs: 5000 }
+      const plan = { ...planWorld('20'), faults: { answerLost: 0.2 }, faultyMs: 5000 }
       const shrunk = shrinkWorld({ plan, extra: [failOnLostBatch], runsMax: 100 })
-      const failure = { seed: '9', violation: { id: 'PLANTED', at: 0, detail: 'for the test' } }
+      const failure = { seed: '20', violation: { id: 'PLANTED', at: 0, detail: 'for the test' } }
 
       const lines = renderFailure(
         failure,
@@ -44,9 +44,9 @@ describe('a failure is told', () => {
       )
 
       const text = lines.join('\n')
-      expect(lines[0]).toBe('seed 9 violates PLANTED: for the test')
+      expect(lines[0]).toBe('seed 20 violates PLANTED: for the test')
       expect(text).toMatch(/shrunk in \d+ runs.* to 1 faults:\n {2}answerLost @ batchPlaceOrder #\d+/)
-      expect(text).toContain('npm run fuzz -- --seed 9 --trace')
+      expect(text).toContain('npm run fuzz -- --seed 20 --trace')
       expect(lines.some((line) => line.includes('✗ answerLost @ batchPlaceOrder'))).toBe(true)
       expect(Math.max(...lines.slice(10).map(({ length }) => length))).toBeLessThanOrEqual(120)
     },
