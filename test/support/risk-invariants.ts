@@ -223,7 +223,7 @@ function haltOf(world: World, symbol: string): string | undefined {
 /** Document: No order to cancel. */
 const NOTHING_TO_CANCEL = '22001'
 
-/** A stop that cancels is clean only once a second cancel-all of what it took from has found nothing (RSK3). */
+/** A stop that cancels is clean only once a second cancel-all of what it took orders of ours from has found nothing (RSK3). */
 export function watchStopConfirmed(world: World): WorldWatcher {
   const bodies = new Map<number, string | undefined>()
   const unconfirmed = new Set<string>()
@@ -248,7 +248,7 @@ export function watchStopConfirmed(world: World): WorldWatcher {
         for (const symbol of only === undefined ? world.plan.symbols : [only]) unconfirmed.delete(symbol)
         for (const clientOid of taken) {
           const order = world.exchange.truth.orderOf(clientOid)
-          if (order) unconfirmed.add(order.symbol)
+          if (order && !isForeign(order)) unconfirmed.add(order.symbol)
         }
       }
       const isClean = effects.some((effect) => effect.kind === 'stopped' && effect.clean)
