@@ -38,6 +38,15 @@ export class FencedLanes {
     }
   }
 
+  /** Behind a cancel-all of the whole product each instrument may have to be asked after, once its batch is answered. */
+  noteSweeps(effects: readonly Effect[], symbols: readonly string[]): void {
+    for (const effect of effects) {
+      if (effect.kind !== 'sendCancelAll') continue
+      const { symbol } = JSON.parse(effect.body) as { readonly symbol?: string }
+      if (symbol === undefined) for (const one of symbols) this.#symbols.add(one)
+    }
+  }
+
   has(symbol: string): boolean {
     return this.#symbols.has(symbol)
   }

@@ -62,6 +62,7 @@ export function watchSweeps(world: World): WorldWatcher {
       // What a fence that goes on has still to ask, it asks; and what may be gone is asked after.
       if (policy === undefined) fenced.note(effects)
       fenced.noteDistrust(effects)
+      fenced.noteSweeps(effects, world.plan.symbols)
       if (event.kind === 'commanded' && event.command.kind === 'stop') policy ??= event.command.policy
       const { book } = world.shell.engine ?? {}
       for (const effect of effects) {
