@@ -1,5 +1,6 @@
 import { isClosing, tradesAs } from '../domain/order-action.ts'
-import { openLots, type OrderTerms } from '../domain/order.ts'
+import { type OrderTerms } from '../domain/order.ts'
+import { buildExposure } from '../risk/exposure.ts'
 import { type Book, haltOf, holdingOf, openOrdersOf } from './book.ts'
 import { type OutgoingBatch } from './effect.ts'
 
@@ -15,15 +16,11 @@ export function addsWhileHalted(
   })
 }
 
-/** Together with all else of its strategy that is open on that side: any of it may be filled first. */
+/** As at the risk desk: together with all else of its strategy that is open on that side, which may be filled first. */
 function reduces(book: Book, { action, strategyId, symbol }: OrderTerms): boolean {
   if (isClosing(action)) return true
-  const side = tradesAs(action)
-  const { longLots, shortLots } = holdingOf(book, strategyId, symbol)
-  let pending = 0
-  for (const order of openOrdersOf(book, symbol)) {
-    const { terms } = order
-    if (terms.strategyId === strategyId && tradesAs(terms.action) === side) pending += openLots(order)
-  }
-  return (side === 'buy' ? shortLots : longLots) >= pending
+  const own = [...openOrdersOf(book, symbol)].filter(({ terms }) => terms.strategyId === strategyId)
+  const holding = holdingOf(book, strategyId, symbol)
+  const { buyingLots, sellingLots } = buildExposure(book.positionMode, holding, own)
+  return tradesAs(action) === 'buy' ? holding.shortLots >= buyingLots : holding.longLots >= sellingLots
 }

@@ -8,7 +8,7 @@ import { type Desk, hasRoom, hasRoomToTake, orderLotsMax } from './room.ts'
 
 /**
  * What the daemon still owes a strategy on an instrument: a rung that is missing, one that nobody wants and that
- * rests, a target that is not reached, an order placed by name that has not left.
+ * rests, an order that was withdrawn and rests, a target that is not reached, an order by name that has not left.
  */
 export interface Debt {
   readonly kind: 'missing' | 'extra' | 'withdrawn' | 'target' | 'place'

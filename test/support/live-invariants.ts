@@ -14,7 +14,7 @@ const RESOLVED_MS = 3000
 const CANCEL_SLOT_MS = 1100
 /** Refused so often in a row, a wish waits longer than the rest of a world. */
 const REFUSALS_MAX = 6
-/** What makes the limiter rest for longer than the calm after the faults. */
+/** Whether the limiter may rest for longer than the calm after the faults. */
 function mayRest({ plan }: World): boolean {
   return (plan.faults.rateStorm ?? 0) > 0
 }

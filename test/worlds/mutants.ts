@@ -665,8 +665,8 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'each-alone-at-the-door',
     what: 'at the last look at a halted instrument each order is judged as if no other were open',
     file: 'src/engine/halted-batch.ts',
-    find: '>= pending',
-    replace: '>= 1',
+    find: 'holding.shortLots >= buyingLots : holding.longLots >= sellingLots',
+    replace: 'holding.shortLots > 0 : holding.longLots > 0',
   },
   {
     name: 'orders-of-others-cancelled',
