@@ -3,7 +3,7 @@ import { runWorld } from '../support/virtual-world.ts'
 import { planWorld } from '../support/world-plan.ts'
 import { runCampaign, seedAt } from './campaign.ts'
 import { keepWorld, type KeptWorld, loadKeptWorlds } from './kept-world.ts'
-import { type Mutant, readMutated } from './mutant.ts'
+import { type Mutant, mutate } from './mutant.ts'
 import { MUTANTS } from './mutants.ts'
 import { type WorldFailure } from './world-tally.ts'
 import { WorldThread } from './world-thread.ts'
@@ -37,7 +37,7 @@ export async function runMutants(options: MutantCampaignOptions): Promise<boolea
   const { say, firstSeed, worldsMax } = options
   const mutants = chooseMutants(options.names)
   // A mutant that does not fit the code any more is found out before an hour is spent.
-  for (const mutant of mutants) readMutated(mutant)
+  for (const mutant of mutants) mutate(mutant)
   say(`${mutants.length} mutants, each in fresh worlds from seed ${firstSeed} on, ${worldsMax} at most`)
   say(renderRow(['mutant', 'caught by', 'after worlds', 'kept world', 'the error']))
   const fates = await meetFates(mutants, options)

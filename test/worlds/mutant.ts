@@ -1,37 +1,71 @@
-import { readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { registerHooks } from 'node:module'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Failure } from '../../src/lib/failure.ts'
 
-/** A realistic error in the product's code, that the worlds must notice. */
+/**
+ * A realistic error in the product's code, that the worlds must notice. Its place is a piece of code, wherever
+ * that stands in `src/` and however it is broken into lines: files may move and be reformatted.
+ */
 export interface Mutant {
   readonly name: string
   /** What the error is, in words. */
   readonly what: string
-  /** Relative to the repository. */
-  readonly file: string
-  /** Stands in the file exactly once. */
+  /** Stands in the product's code exactly once. */
   readonly find: string
   readonly replace: string
 }
 
-const ROOT = join(import.meta.dirname, '../..')
+/** Where a mutant is planted, and the whole file with the error in it. */
+export interface MutatedFile {
+  readonly path: string
+  readonly source: string
+}
+
+const SOURCES = join(import.meta.dirname, '../../src')
+
+/** The product's own files; the simulator is the other side. By path, and read once. */
+let files: ReadonlyMap<string, string> | undefined
+
+function productFiles(): ReadonlyMap<string, string> {
+  files ??= new Map(
+    globSync('**/*.ts', { cwd: SOURCES, exclude: ['simulator/**'] }).map((name) => {
+      const path = join(SOURCES, name)
+      return [path, readFileSync(path, 'utf8')]
+    }),
+  )
+  return files
+}
 
 /** The file with the error in it. @throws Failure when the place is not there any more, or not the only one. */
-function mutate(mutant: Mutant, source: string): string {
-  const places = source.split(mutant.find).length - 1
-  if (places === 1) return source.replace(mutant.find, () => mutant.replace)
+export function mutate(mutant: Mutant): MutatedFile {
+  const pattern = toPattern(mutant.find)
+  const places = [...productFiles()].flatMap(([path, source]) =>
+    [...source.matchAll(pattern)].map((match) => ({ path, source, match })),
+  )
+  const [place] = places
+  if (place && places.length === 1) {
+    const { path, source, match } = place
+    const rest = source.slice(match.index + match[0].length)
+    return { path, source: source.slice(0, match.index) + mutant.replace + rest }
+  }
   throw new Failure({
     code: 'MUTANT_STALE',
-    sentence: 'a mutant does not fit the code any more: its text must stand in the file exactly once',
-    facts: { mutant: mutant.name, file: mutant.file, places },
+    sentence: 'a mutant does not fit the code any more: its text must stand in src/ exactly once',
+    facts: { mutant: mutant.name, places: places.map(({ path }) => path).join(', ') || 'none' },
     hint: 'the code has changed: say in test/worlds/mutants.ts how the same error is made now',
   })
 }
 
-export function readMutated(mutant: Mutant): string {
-  return mutate(mutant, readFileSync(join(ROOT, mutant.file), 'utf8'))
+/** The same tokens in the same order, whatever space and trailing commas stand between them. */
+function toPattern(text: string): RegExp {
+  const tokens = text.replaceAll(/,\s*(?=[)\]}])/g, '').match(/\w+|[^\s\w]/g) ?? []
+  const parts = tokens.map((token) => {
+    const literal = token.replace(/[.*+?^${}()|[\]\\]/, String.raw`\$&`)
+    return /[)\]}]/.test(token) ? `,?\\s*${literal}` : literal
+  })
+  return new RegExp(parts.join(String.raw`\s*`), 'g')
 }
 
 export interface PlantedMutant {
@@ -41,8 +75,7 @@ export interface PlantedMutant {
 
 /** From now on this thread loads the file with the error in it; it must not have been loaded before. */
 export function plantMutant(mutant: Mutant): PlantedMutant {
-  const path = join(ROOT, mutant.file)
-  const source = readMutated(mutant)
+  const { path, source } = mutate(mutant)
   let isLoaded = false
   registerHooks({
     load(url, context, next) {
@@ -57,7 +90,7 @@ export function plantMutant(mutant: Mutant): PlantedMutant {
       throw new Failure({
         code: 'MUTANT_NOT_LOADED',
         sentence: 'the file of a mutant is not part of the worlds, or was loaded before it was planted',
-        facts: { mutant: mutant.name, file: mutant.file },
+        facts: { mutant: mutant.name, file: path },
       })
     },
   }

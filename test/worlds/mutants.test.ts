@@ -1,15 +1,29 @@
 import { describe, expect, test } from 'vitest'
-import { readMutated } from './mutant.ts'
+import { mutate } from './mutant.ts'
 import { MUTANTS } from './mutants.ts'
 
 describe('the mutants', () => {
   test.each(MUTANTS)('$name fits the code as it is: $what', (mutant) => {
-    expect(readMutated(mutant)).toContain(mutant.replace)
+    expect(mutate(mutant).source).toContain(mutant.replace)
   })
 
   test('have names of their own', () => {
     const names = MUTANTS.map(({ name }) => name)
 
     expect(names).toEqual([...new Set(names)])
+  })
+
+  test('find their place however it is broken into lines', () => {
+    const broken = { name: 'a', what: 'b', find: 'return order.state===\n\n"sent"', replace: 'return true' }
+    const find = broken.find.replaceAll('"', "'") + " ? { ...order, state: 'queued', reason, } : order"
+
+    expect(mutate({ ...broken, find }).source).toContain('return true')
+  })
+
+  test('that fit nowhere, or in two places, are called stale', () => {
+    const stale = { name: 'a', what: 'b', find: 'nowhere in the product', replace: '' }
+
+    expect(() => mutate(stale)).toThrow(/MUTANT_STALE/)
+    expect(() => mutate({ ...stale, find: 'return' })).toThrow(/MUTANT_STALE/)
   })
 })
