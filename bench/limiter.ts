@@ -11,7 +11,7 @@
 // all rates together.
 
 import Bottleneck from 'bottleneck'
-import { Limiter } from '../src/exchange/limiter.ts'
+import { Limiter } from '../src/exchange/limiter/limiter.ts'
 import { systemClock } from '../src/lib/clock.ts'
 import { createRandom, type Random } from '../src/lib/random.ts'
 import { systemTimers } from '../src/lib/timers.ts'

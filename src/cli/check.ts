@@ -1,9 +1,9 @@
 import { type Command } from 'commander'
 import { readConfig } from '../config/load-config.ts'
-import { EXIT_CONFIG, formatProblems, type Problem, sortProblems } from '../config/problem.ts'
-import { toInstruments } from '../daemon/engine-settings.ts'
-import { readStrategies } from '../daemon/strategies.ts'
-import { addConfigOptions, configFile } from './options.ts'
+import { EXIT_CONFIG, formatProblems, type Problem, sortProblems } from '../config/yaml/problem.ts'
+import { toInstruments } from '../daemon/account/engine-settings.ts'
+import { readStrategies } from '../daemon/strategies/strategies.ts'
+import { addConfigOptions, configFile } from './process/options.ts'
 
 const SHIPPED_CONFIG = 'config/paper.yaml'
 

@@ -1,10 +1,10 @@
 import { type Command } from 'commander'
 import { type DaemonConfig, loadConfig } from '../config/load-config.ts'
-import { type KillState, killFileOf, readKillState, throwKillSwitch } from '../daemon/kill-switch.ts'
+import { type KillState, killFileOf, readKillState, throwKillSwitch } from '../daemon/account/kill-switch.ts'
 import { systemClock } from '../lib/clock.ts'
-import { call } from './call.ts'
-import { lookFor, operatorName } from './operator.ts'
-import { addConfigOptions, configFile, parseDuration } from './options.ts'
+import { call } from './call/call.ts'
+import { lookFor, operatorName } from './process/operator.ts'
+import { addConfigOptions, configFile, parseDuration } from './process/options.ts'
 
 const SHIPPED_CONFIG = 'config/paper.yaml'
 /** A daemon that runs looks at the file twenty times a second; this is long enough for one that is busy. */

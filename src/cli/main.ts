@@ -1,16 +1,16 @@
 import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
-import { ConfigError, EXIT_CONFIG, formatProblems } from '../config/problem.ts'
+import { ConfigError, EXIT_CONFIG, formatProblems } from '../config/yaml/problem.ts'
 import { Failure } from '../lib/failure.ts'
-import { addCallCommand } from './call.ts'
+import { addCallCommand } from './call/call.ts'
 import { addCheckCommand } from './check.ts'
-import { addExplainCommand } from './explain.ts'
+import { addExplainCommand } from './explain/explain.ts'
 import { addKillCommand } from './kill.ts'
 import { addReleaseCommand } from './release.ts'
 import { addRepairCommand } from './repair.ts'
-import { addReplayCommand } from './replay.ts'
+import { addReplayCommand } from './replay/replay.ts'
 import { addRunCommand } from './run.ts'
-import { addSimulateCommand } from './simulate.ts'
+import { addSimulateCommand } from './simulate/simulate.ts'
 
 /** sysexits.h: a command that was not understood, and a program that broke. */
 const EXIT_USAGE = 64

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs'
 import { type Command } from 'commander'
 import { loadConfig } from '../config/load-config.ts'
-import { killFileOf } from '../daemon/kill-switch.ts'
-import { postLetter } from '../daemon/operator-mailbox.ts'
-import { lookFor, operatorName } from './operator.ts'
-import { addConfigOptions, configFile, parseDuration } from './options.ts'
+import { killFileOf } from '../daemon/account/kill-switch.ts'
+import { postLetter } from '../daemon/account/command-inbox.ts'
+import { lookFor, operatorName } from './process/operator.ts'
+import { addConfigOptions, configFile, parseDuration } from './process/options.ts'
 
 const SHIPPED_CONFIG = 'config/paper.yaml'
 const OBEYED_WITHIN_MS = 10_000

@@ -1,10 +1,10 @@
 import { type Command } from 'commander'
 import { loadConfig } from '../config/load-config.ts'
-import { repairState } from '../daemon/repair-state.ts'
-import { stateDirectoryOf } from '../daemon/state-place.ts'
+import { repairState } from '../daemon/state/repair-state.ts'
+import { stateDirectoryOf } from '../daemon/state/state-place.ts'
 import { type RepairReport } from '../journal/repair-journal.ts'
 import { systemClock } from '../lib/clock.ts'
-import { addConfigOptions, collect, configFile, parseSpeed } from './options.ts'
+import { addConfigOptions, collect, configFile, parseSpeed } from './process/options.ts'
 
 const SHIPPED_CONFIG = 'config/paper.yaml'
 

@@ -2,14 +2,14 @@
  * Impossible combinations: settings that are each in order and cannot be meant together. The checks run on
  * what could be salvaged, and skip what is missing or wrong by itself.
  */
-import { explainPattern, isTimeZone } from './calendar-pattern.ts'
-import type { DaemonFile } from './daemon-schema.ts'
-import { isAbove, isMultipleOf } from './decimal-text.ts'
-import type { Problem } from './problem.ts'
-import type { Salvaged } from './salvage.ts'
-import type { SimulatorMarket } from './simulator-schema.ts'
-import type { SettingPath } from './setting-path.ts'
-import type { YamlSource } from './yaml-source.ts'
+import { explainPattern, isTimeZone } from './schema/calendar-pattern.ts'
+import type { DaemonFile } from './schema/daemon-schema.ts'
+import { isAbove, isMultipleOf } from './schema/decimal-text.ts'
+import type { Problem } from './yaml/problem.ts'
+import type { Salvaged } from './yaml/salvage.ts'
+import type { SimulatorMarket } from './schema/simulator-schema.ts'
+import type { SettingPath } from './yaml/setting-path.ts'
+import type { YamlSource } from './yaml/yaml-source.ts'
 
 /** A file that was read, and what of it can be used. */
 export interface Readable<T> {

@@ -1,16 +1,16 @@
 /** From files and `--set` options to one configuration, or to every problem in all of them. */
 import { realpathSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { checkFile, type CheckedFile, type FileRequest } from './checked-file.ts'
+import { checkFile, type CheckedFile, type FileRequest } from './yaml/checked-file.ts'
 import { checkDaemon, type Readable } from './cross-checks.ts'
-import { type DaemonFile, daemonFileSchema } from './daemon-schema.ts'
+import { type DaemonFile, daemonFileSchema } from './schema/daemon-schema.ts'
 import { checkMarketFiles, resolveMarket } from './market-files.ts'
 import { applyOverrides } from './overrides.ts'
-import { ConfigError, type Problem, sortProblems } from './problem.ts'
-import { isFile, shownPath } from './read-file.ts'
+import { ConfigError, type Problem, sortProblems } from './yaml/problem.ts'
+import { isFile, shownPath } from './yaml/read-file.ts'
 import { checkIds, checkStrategy } from './strategy-checks.ts'
-import { type StrategyFile, strategyFileSchema } from './strategy-schema.ts'
-import type { YamlSource } from './yaml-source.ts'
+import { type StrategyFile, strategyFileSchema } from './schema/strategy-schema.ts'
+import type { YamlSource } from './yaml/yaml-source.ts'
 
 /** What is to be read. */
 export interface ConfigRequest {

@@ -1,14 +1,14 @@
 /** Reads config/simulator.yaml, the settings of the exchange simulator as a server (`intentd simulate`). */
 import { dirname, resolve } from 'node:path'
-import { checkFile } from './checked-file.ts'
+import { checkFile } from './yaml/checked-file.ts'
 import { checkAccount, checkInstruments, checkMarket } from './cross-checks.ts'
 import type { ConfigRequest } from './load-config.ts'
 import { checkMarketFiles, resolveMarket } from './market-files.ts'
 import { applyOverrides } from './overrides.ts'
-import { ConfigError, type Problem } from './problem.ts'
-import type { Salvaged } from './salvage.ts'
-import { type SimulatorFile, simulatorFileSchema } from './simulator-schema.ts'
-import type { YamlSource } from './yaml-source.ts'
+import { ConfigError, type Problem } from './yaml/problem.ts'
+import type { Salvaged } from './yaml/salvage.ts'
+import { type SimulatorFile, simulatorFileSchema } from './schema/simulator-schema.ts'
+import type { YamlSource } from './yaml/yaml-source.ts'
 
 /** The settings of `intentd simulate`. Paths are absolute; durations are ms; decimals are text. */
 export interface SimulatorConfig extends SimulatorFile {

@@ -1,11 +1,11 @@
 /** Recordings that a simulated market plays: whether they are there, and where. */
 import { resolve } from 'node:path'
-import type { Problem } from './problem.ts'
-import { isFile } from './read-file.ts'
-import type { Salvaged } from './salvage.ts'
-import type { SimulatorMarket } from './simulator-schema.ts'
-import type { SettingPath } from './setting-path.ts'
-import type { YamlSource } from './yaml-source.ts'
+import type { Problem } from './yaml/problem.ts'
+import { isFile } from './yaml/read-file.ts'
+import type { Salvaged } from './yaml/salvage.ts'
+import type { SimulatorMarket } from './schema/simulator-schema.ts'
+import type { SettingPath } from './yaml/setting-path.ts'
+import type { YamlSource } from './yaml/yaml-source.ts'
 
 /** A market with the paths of its recordings made absolute. */
 export function resolveMarket(market: SimulatorMarket, directory: string): SimulatorMarket {

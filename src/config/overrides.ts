@@ -1,7 +1,7 @@
 /** `--set path=value`: a setting from the command line, held to the same rules as one in the file. */
-import type { Problem } from './problem.ts'
-import { formatPath } from './setting-path.ts'
-import { SET_OPTION, type YamlSource } from './yaml-source.ts'
+import type { Problem } from './yaml/problem.ts'
+import { formatPath } from './yaml/setting-path.ts'
+import { SET_OPTION, type YamlSource } from './yaml/yaml-source.ts'
 
 /** Longer than any path of ours; a mistake in quoting, rather. */
 const PATH_KEYS_MAX = 8

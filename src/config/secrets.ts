@@ -8,8 +8,8 @@ import { resolve } from 'node:path'
 import { parse as parseEnvFile } from 'dotenv'
 import { Secret } from '../lib/secret.ts'
 import type { DaemonConfig } from './load-config.ts'
-import { ConfigError, type Problem } from './problem.ts'
-import { explainFailure } from './read-file.ts'
+import { ConfigError, type Problem } from './yaml/problem.ts'
+import { explainFailure } from './yaml/read-file.ts'
 
 /** What signs requests to the exchange. */
 export interface Credentials {

@@ -1,12 +1,12 @@
 /** Impossible combinations inside a strategy file, and between strategy files and the main file. */
 import type { Readable } from './cross-checks.ts'
-import type { DaemonFile } from './daemon-schema.ts'
-import { isAbove, isMultipleOf, isPositiveDecimal } from './decimal-text.ts'
+import type { DaemonFile } from './schema/daemon-schema.ts'
+import { isAbove, isMultipleOf, isPositiveDecimal } from './schema/decimal-text.ts'
 import { didYouMean } from '../lib/did-you-mean.ts'
-import type { Problem } from './problem.ts'
-import type { Salvaged } from './salvage.ts'
-import type { StrategyFile } from './strategy-schema.ts'
-import type { SettingPath } from './setting-path.ts'
+import type { Problem } from './yaml/problem.ts'
+import type { Salvaged } from './yaml/salvage.ts'
+import type { StrategyFile } from './schema/strategy-schema.ts'
+import type { SettingPath } from './yaml/setting-path.ts'
 
 type Strategy = Readable<StrategyFile>
 type DaemonSettings = Salvaged<DaemonFile>

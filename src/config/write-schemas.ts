@@ -2,9 +2,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
-import { daemonFileSchema } from './daemon-schema.ts'
-import { simulatorFileSchema } from './simulator-schema.ts'
-import { strategyFileSchema } from './strategy-schema.ts'
+import { daemonFileSchema } from './schema/daemon-schema.ts'
+import { simulatorFileSchema } from './schema/simulator-schema.ts'
+import { strategyFileSchema } from './schema/strategy-schema.ts'
 
 const SCHEMAS = {
   'intentd.schema.json': daemonFileSchema,

@@ -5,7 +5,7 @@ import { type PositionMode } from './instrument.ts'
 import { type OrderIntent, type QuoteLevel } from './intent.ts'
 import { type Answer } from './answer.ts'
 import { type DenialCode } from './denial.ts'
-import { type MarketSight } from './market-sight.ts'
+import { type MarketSight } from './seen-market.ts'
 import { type OrderTerms } from './order.ts'
 import { type Holding, type HoldSide } from './position.ts'
 

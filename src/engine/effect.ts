@@ -2,7 +2,7 @@ import { type AccountCallEndpoint } from '../domain/account-call.ts'
 import { type ClientOid, type StrategyId } from '../domain/ids.ts'
 import { type JournalRecord } from '../domain/record.ts'
 import { type Snapshot } from '../domain/snapshot.ts'
-import { type Recorded } from '../domain/tickets.ts'
+import { type Recorded } from '../domain/proofs.ts'
 import { type GrantedEndpoint } from './event.ts'
 
 /** A batch whose record stands in the journal before it. */

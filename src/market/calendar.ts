@@ -1,5 +1,5 @@
 import { createTask, type Logger, validateDetailed } from 'node-cron'
-import { isTimeZone } from '../config/calendar-pattern.ts'
+import { isTimeZone } from '../config/schema/calendar-pattern.ts'
 import { Failure, messageOf } from '../lib/failure.ts'
 import { type Timers } from '../lib/timers.ts'
 

@@ -1,6 +1,6 @@
 import { type AccountCall } from '../domain/account-call.ts'
 import { type OrderIntent } from '../domain/intent.ts'
-import { type Approved } from '../domain/tickets.ts'
+import { type Approved } from '../domain/proofs.ts'
 import { RISK_CHECKS, type Objection } from './checks.ts'
 import { addToExposure, takeFromExposure } from './exposure.ts'
 import { type RiskContext } from './risk-context.ts'

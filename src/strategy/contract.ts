@@ -8,7 +8,7 @@
  */
 export { z } from 'zod'
 /** A schema for a size or an amount: a decimal above zero as text, digits kept. Takes a description. */
-export { positiveDecimal } from '../config/decimal-text.ts'
+export { positiveDecimal } from '../config/schema/decimal-text.ts'
 export { defineStrategy } from './define-strategy.ts'
 export type { Decision, Strategy, StrategyDefinition } from './define-strategy.ts'
 export type { InstrumentRules } from './instrument-rules.ts'

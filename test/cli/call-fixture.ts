@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url'
-import { call } from '../../src/cli/call.ts'
+import { call } from '../../src/cli/call/call.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))

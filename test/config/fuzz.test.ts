@@ -4,7 +4,7 @@ import { inspect } from 'node:util'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { parse, stringify } from 'yaml'
 import { loadSimulatorConfig } from '../../src/config/load-simulator-config.ts'
-import { ConfigError, formatProblem, type Problem } from '../../src/config/problem.ts'
+import { ConfigError, formatProblem, type Problem } from '../../src/config/yaml/problem.ts'
 import { FILES, Workspace } from './workspace.ts'
 
 /** A deterministic sweep: every setting of the shipped files, broken in every way, one at a time. */

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { loadConfig } from '../../src/config/load-config.ts'
 import { loadSimulatorConfig } from '../../src/config/load-simulator-config.ts'
-import { ConfigError, EXIT_CONFIG, formatProblem, formatProblems } from '../../src/config/problem.ts'
+import { ConfigError, EXIT_CONFIG, formatProblem, formatProblems } from '../../src/config/yaml/problem.ts'
 import { GRID, MAIN, replaceOnce, SIMULATOR, Workspace } from './workspace.ts'
 
 let workspace: Workspace

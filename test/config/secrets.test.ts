@@ -1,6 +1,6 @@
 import { format, inspect } from 'node:util'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { ConfigError, formatProblem } from '../../src/config/problem.ts'
+import { ConfigError, formatProblem } from '../../src/config/yaml/problem.ts'
 import { loadCredentials, needsCredentials, type Variables } from '../../src/config/secrets.ts'
 import { Secret } from '../../src/lib/secret.ts'
 import { FILES, replaceOnce, Workspace } from './workspace.ts'

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { checkSection } from '../../src/config/checked-file.ts'
-import { formatProblem } from '../../src/config/problem.ts'
-import { YamlSource } from '../../src/config/yaml-source.ts'
+import { checkSection } from '../../src/config/yaml/checked-file.ts'
+import { formatProblem } from '../../src/config/yaml/problem.ts'
+import { YamlSource } from '../../src/config/yaml/yaml-source.ts'
 
 const params = z
   .strictObject({

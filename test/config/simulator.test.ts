@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { loadSimulatorConfig } from '../../src/config/load-simulator-config.ts'
-import { ConfigError, formatProblem } from '../../src/config/problem.ts'
+import { ConfigError, formatProblem } from '../../src/config/yaml/problem.ts'
 import { defaultConvertSettings } from '../../src/simulator/convert/convert-settings.ts'
 import { defaultCoreSettings } from '../../src/simulator/core/settings.ts'
 import { defaultMarginSettings } from '../../src/simulator/margin/margin-settings.ts'

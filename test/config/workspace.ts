@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { type ConfigReading, readConfig } from '../../src/config/load-config.ts'
-import { formatProblem } from '../../src/config/problem.ts'
+import { formatProblem } from '../../src/config/yaml/problem.ts'
 
 /** Line 1 is `name`. */
 export const MAIN = `name: paper

@@ -1,7 +1,7 @@
 import { type JournalRecord } from '../../src/domain/record.ts'
-import { bookToJson } from '../../src/engine/book-json.ts'
-import { rebuildBook } from '../../src/engine/rebuild-book.ts'
-import { type RunSummary } from '../../src/daemon/summary.ts'
+import { bookToJson } from '../../src/engine/book/book-json.ts'
+import { rebuildBook } from '../../src/engine/book/rebuild-book.ts'
+import { type RunSummary } from '../../src/daemon/reporting/summary.ts'
 import { JournalReader } from '../../src/journal/journal-reader.ts'
 import { openSqliteJournal } from '../../src/journal/sqlite-journal.ts'
 import { decimal } from '../../src/lib/decimal.ts'
@@ -13,8 +13,8 @@ import {
   compareSends,
   type Differences,
   findDisgraces,
-} from '../support/book-comparison.ts'
-import { type ExchangeTruth } from '../support/exchange-truth.ts'
+} from '../support/invariants/book-comparison.ts'
+import { type ExchangeTruth } from '../support/virtual/exchange-truth.ts'
 import { INSTRUMENTS } from './crash-config.ts'
 import { type Mode } from './scenario.ts'
 

@@ -1,6 +1,6 @@
 import { messageOf } from '../../src/lib/failure.ts'
 import { createRandom } from '../../src/lib/random.ts'
-import { type Differences } from '../support/book-comparison.ts'
+import { type Differences } from '../support/invariants/book-comparison.ts'
 import { CrashScene } from './crash-scene.ts'
 import { Lives } from './lives.ts'
 import { type CrashPoint, POINTS } from './points.ts'

@@ -1,7 +1,7 @@
-import { listInstruments } from '../../src/daemon/listed-instruments.ts'
+import { listInstruments } from '../../src/daemon/market-data/listed-instruments.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { type RunningSimulator, startSimulator } from '../../src/simulator/start-simulator.ts'
-import { ExchangeTruth } from '../support/exchange-truth.ts'
+import { ExchangeTruth } from '../support/virtual/exchange-truth.ts'
 import { ACCOUNT, BALANCE, FILL_LAG_MS, INSTRUMENTS, MARKET, TOLERANCE_MS } from './crash-config.ts'
 import { type Mode, type Reading, type Scenario } from './scenario.ts'
 

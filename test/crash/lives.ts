@@ -1,5 +1,5 @@
 import { type IntentdProcess, type LogLine } from '../daemon/intentd-process.ts'
-import { type Differences } from '../support/book-comparison.ts'
+import { type Differences } from '../support/invariants/book-comparison.ts'
 import { WAIT_MS_MAX } from './crash-config.ts'
 import { type CrashScene } from './crash-scene.ts'
 import { type Policies } from './scenario.ts'

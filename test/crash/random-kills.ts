@@ -4,8 +4,8 @@ import { createRandom } from '../../src/lib/random.ts'
 import { openSqliteStore } from '../../src/simulator/core/sqlite-store.ts'
 import { IntentdProcess } from '../daemon/intentd-process.ts'
 import { Project } from '../daemon/project.ts'
-import { type Differences } from '../support/book-comparison.ts'
-import { ExchangeTruth } from '../support/exchange-truth.ts'
+import { type Differences } from '../support/invariants/book-comparison.ts'
+import { ExchangeTruth } from '../support/virtual/exchange-truth.ts'
 import { compareBooks } from './compare-books.ts'
 import {
   CONFIG_FILE,

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { type StrategyConfig } from '../../src/config/load-config.ts'
-import { formatProblem } from '../../src/config/problem.ts'
-import { strategyFileSchema } from '../../src/config/strategy-schema.ts'
-import { YamlSource } from '../../src/config/yaml-source.ts'
-import { mergeFeeds, overloadedEndpoints, planFeeds } from '../../src/daemon/feed-plan.ts'
+import { formatProblem } from '../../src/config/yaml/problem.ts'
+import { strategyFileSchema } from '../../src/config/schema/strategy-schema.ts'
+import { YamlSource } from '../../src/config/yaml/yaml-source.ts'
+import { mergeFeeds, overloadedEndpoints, planFeeds } from '../../src/daemon/market-data/feed-plan.ts'
 
 /** The lines of `feeds:` begin at line 5. */
 const HEAD = `id: watcher

@@ -8,8 +8,8 @@ import {
   KillSwitch,
   readKillState,
   throwKillSwitch,
-} from '../../src/daemon/kill-switch.ts'
-import { type OperatorLetter, OperatorMailbox, postLetter } from '../../src/daemon/operator-mailbox.ts'
+} from '../../src/daemon/account/kill-switch.ts'
+import { type OperatorLetter, OperatorMailbox, postLetter } from '../../src/daemon/account/command-inbox.ts'
 import { ManualTime } from '../support/manual-time.ts'
 import { MOMENT_AT } from '../support/market-moment.ts'
 

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { Pollers } from '../../src/daemon/pollers.ts'
+import { Pollers } from '../../src/daemon/market-data/pollers.ts'
 import { type TickerTable } from '../../src/domain/ticker-table.ts'
 import { type EngineEvent } from '../../src/engine/event.ts'
-import { type ExchangeClient } from '../../src/exchange/exchange-client.ts'
-import { TrustedClock } from '../../src/exchange/trusted-clock.ts'
+import { type ExchangeClient } from '../../src/exchange/client/exchange-client.ts'
+import { TrustedClock } from '../../src/exchange/clock/trusted-clock.ts'
 import { ManualTime } from '../support/manual-time.ts'
 import { MOMENT_AT } from '../support/market-moment.ts'
 

@@ -3,8 +3,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type Answer } from '../../src/domain/answer.ts'
-import { type DaemonLogger } from '../../src/daemon/logger.ts'
-import { forgetRetreat, hasRetreated, retreat, type RetreatOptions } from '../../src/daemon/retreat.ts'
+import { type DaemonLogger } from '../../src/daemon/reporting/logger.ts'
+import {
+  forgetRetreat,
+  hasRetreated,
+  retreat,
+  type RetreatOptions,
+} from '../../src/daemon/account/retreat.ts'
 import { type BatchResult } from '../../src/protocol/values.ts'
 import { accepted, TIMED_OUT } from '../engine/engine-bench.ts'
 import { madeInstrument } from '../support/market-moment.ts'

@@ -1,5 +1,5 @@
 import { afterAll, expect, test, vi } from 'vitest'
-import { type RunSummary } from '../../src/daemon/summary.ts'
+import { type RunSummary } from '../../src/daemon/reporting/summary.ts'
 import { Projects, writeRecording } from './project.ts'
 
 const projects = new Projects()

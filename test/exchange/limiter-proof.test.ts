@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { type Grant, type GrantedCall } from '../../src/exchange/grant.ts'
-import { Limiter } from '../../src/exchange/limiter.ts'
+import { type Grant, type GrantedCall } from '../../src/exchange/limiter/grant.ts'
+import { Limiter } from '../../src/exchange/limiter/limiter.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { createRandom, type Random } from '../../src/lib/random.ts'
 import { systemTimers } from '../../src/lib/timers.ts'

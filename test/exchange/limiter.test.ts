@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { type Grant, type Priority } from '../../src/exchange/grant.ts'
-import { type Limiter } from '../../src/exchange/limiter.ts'
+import { type Grant, type Priority } from '../../src/exchange/limiter/grant.ts'
+import { type Limiter } from '../../src/exchange/limiter/limiter.ts'
 import { type EndpointName, endpointNames } from '../../src/protocol/endpoints.ts'
 import { createHandLimiter, type HandTime } from './limiter-fixture.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { TICKER_COLUMNS, TickerTable } from '../../src/domain/ticker-table.ts'
-import { readTickersJson } from '../../src/exchange/ticker-reader.ts'
+import { readTickersJson } from '../../src/exchange/readers/ticker-reader.ts'
 import { createRandom } from '../../src/lib/random.ts'
 import { ticker } from '../../src/protocol/futures/tickers.ts'
 import { envelopeOf, jsonAnswer, rawAnswer } from '../support/wire-server.ts'

@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest'
-import { BottleneckPool } from '../../src/exchange/token-pool.ts'
+import { BottleneckPool } from '../../src/exchange/limiter/token-pool.ts'
 
 afterEach(() => void vi.restoreAllMocks())
 

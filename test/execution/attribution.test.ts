@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type OrderIntent } from '../../src/domain/intent.ts'
 import { type Order, type OrderTerms } from '../../src/domain/order.ts'
-import { type Approved } from '../../src/domain/tickets.ts'
+import { type Approved } from '../../src/domain/proofs.ts'
 import { couldBe } from '../../src/execution/attribution.ts'
 import { type ApprovedItem, packBatch } from '../../src/execution/pack-batch.ts'
 import { markAccepted } from '../../src/execution/order-machine.ts'

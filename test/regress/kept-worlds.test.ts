@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { runWorld } from '../support/virtual-world.ts'
+import { runWorld } from '../support/world/virtual-world.ts'
 import { loadKeptWorlds } from '../worlds/kept-world.ts'
 import { failsWith } from '../worlds/mutant-campaign.ts'
 import { MUTANTS } from '../worlds/mutants.ts'

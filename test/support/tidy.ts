@@ -89,7 +89,7 @@ const ENTRIES = [
   ROOT,
   PUBLIC_FACE,
   'src/config/write-schemas.ts',
-  'src/cli/write-api-docs.ts',
+  'src/cli/docs/write-api-docs.ts',
   'bin/',
   'strategies/',
 ]
@@ -288,7 +288,7 @@ function checkAny({ path, code }: HouseFile): Breach[] {
 /** Where each proof that a step was not skipped is made, and nowhere else. */
 const TICKET_MAKERS: Readonly<Record<string, string>> = {
   Approved: 'src/risk/approve.ts',
-  Recorded: 'src/engine/record-send.ts',
+  Recorded: 'src/engine/orders/record-send.ts',
 }
 
 function checkTickets({ path, code }: HouseFile): Breach[] {

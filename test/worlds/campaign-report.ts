@@ -1,5 +1,5 @@
-import { FAULTS, type FaultKind } from '../support/virtual-faults.ts'
-import { type ShrunkWorld } from '../support/shrink-world.ts'
+import { FAULTS, type FaultKind } from '../support/faults/virtual-faults.ts'
+import { type ShrunkWorld } from '../support/world/shrink-world.ts'
 import { type WorldFailure, type WorldTally } from './world-tally.ts'
 
 /** The end of a timeline is what led to the violation. */

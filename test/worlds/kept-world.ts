@@ -1,7 +1,7 @@
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { z } from 'zod'
-import { worldPlanSchema } from '../support/world-plan.ts'
+import { worldPlanSchema } from '../support/world/world-plan.ts'
 
 /** Where worlds that failed once are kept, one a file. */
 const KEPT_DIRECTORY = join(import.meta.dirname, '../regress')

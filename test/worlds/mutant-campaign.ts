@@ -1,6 +1,6 @@
 import { Failure } from '../../src/lib/failure.ts'
-import { runWorld } from '../support/virtual-world.ts'
-import { planWorld } from '../support/world-plan.ts'
+import { runWorld } from '../support/world/virtual-world.ts'
+import { planWorld } from '../support/world/world-plan.ts'
 import { runCampaign, seedAt } from './campaign.ts'
 import { keepWorld, type KeptWorld, loadKeptWorlds } from './kept-world.ts'
 import { type Mutant, mutate } from './mutant.ts'

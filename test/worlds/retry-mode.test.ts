@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { runWorld } from '../support/virtual-world.ts'
-import { planWorld } from '../support/world-plan.ts'
+import { runWorld } from '../support/world/virtual-world.ts'
+import { planWorld } from '../support/world/world-plan.ts'
 
 /** Enough that the wrong reading of the window shows in several of them. */
 const SEEDS = Array.from({ length: 60 }, (_, index) => `w${index + 1}`)

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { minimise } from '../support/minimise.ts'
-import { shrinkWorld } from '../support/shrink-world.ts'
-import { type FaultKind } from '../support/virtual-faults.ts'
-import { runWorld } from '../support/virtual-world.ts'
-import { violate, type World, type WorldWatcher } from '../support/world.ts'
-import { planWorld, type WorldPlan } from '../support/world-plan.ts'
+import { minimise } from '../support/world/minimise.ts'
+import { shrinkWorld } from '../support/world/shrink-world.ts'
+import { type FaultKind } from '../support/faults/virtual-faults.ts'
+import { runWorld } from '../support/world/virtual-world.ts'
+import { violate, type World, type WorldWatcher } from '../support/world/world.ts'
+import { planWorld, type WorldPlan } from '../support/world/world-plan.ts'
 
 describe('a smallest list that still fails', () => {
   test('is what the failure needs, wherever it stands', () => {

@@ -1,6 +1,6 @@
-import type { Violation } from '../support/world.ts'
-import type { FaultKind } from '../support/virtual-faults.ts'
-import type { WorldReport } from '../support/virtual-world.ts'
+import type { Violation } from '../support/world/world.ts'
+import type { FaultKind } from '../support/faults/virtual-faults.ts'
+import type { WorldReport } from '../support/world/virtual-world.ts'
 
 /** What many worlds came to, added up. */
 export interface WorldTally {

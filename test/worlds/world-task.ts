@@ -1,7 +1,7 @@
 // Types alone, and imported as such: a thread with a mutant must not load the product's code by the way.
 
-import type { ShrunkWorld } from '../support/shrink-world.ts'
-import type { WorldPlan } from '../support/world-plan.ts'
+import type { ShrunkWorld } from '../support/world/shrink-world.ts'
+import type { WorldPlan } from '../support/world/world-plan.ts'
 import type { Mutant } from './mutant.ts'
 import type { WorldFailure, WorldTally } from './world-tally.ts'
 

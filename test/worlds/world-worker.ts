@@ -10,10 +10,10 @@ import type { WorldTally } from './world-tally.ts'
 const { mutant } = workerData as WorkerSetup
 const planted = mutant && plantMutant(mutant)
 // Only now: what is loaded from here on has the mutant in it.
-const { runWorld } = await import('../support/virtual-world.ts')
-const { planWorld } = await import('../support/world-plan.ts')
-const { shrinkWorld } = await import('../support/shrink-world.ts')
-const { drawTimeline } = await import('../support/timeline.ts')
+const { runWorld } = await import('../support/world/virtual-world.ts')
+const { planWorld } = await import('../support/world/world-plan.ts')
+const { shrinkWorld } = await import('../support/world/shrink-world.ts')
+const { drawTimeline } = await import('../support/world/timeline.ts')
 const { addWorld, createTally } = await import('./world-tally.ts')
 planted?.assertLoaded()
 

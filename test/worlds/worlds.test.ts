@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { runWorld } from '../support/virtual-world.ts'
-import { planWorld, worldPlanSchema } from '../support/world-plan.ts'
+import { runWorld } from '../support/world/virtual-world.ts'
+import { planWorld, worldPlanSchema } from '../support/world/world-plan.ts'
 import { runCampaign, seedAt } from './campaign.ts'
 import { type WorldTally } from './world-tally.ts'
 

@@ -1,0 +1,138 @@
+import { didYouMean } from '../../lib/did-you-mean.ts'
+import { type EndpointName, endpointNames } from '../../protocol/endpoints.ts'
+import { CallRefused } from './call-refused.ts'
+
+/** What `--pending` says of the order that a modification is for. */
+export type PendingOrder = (typeof PENDING)[number]
+
+/** The command line of `intentd call`, before its parameters are looked at. */
+export interface CallArguments {
+  readonly endpoint: EndpointName | undefined
+  /** Parameters in the order given, names without `--`. */
+  readonly given: readonly (readonly [name: string, value: string])[]
+  readonly config: string | undefined
+  readonly set: readonly string[]
+  readonly state: string | undefined
+  readonly yes: string | undefined
+  readonly pending: PendingOrder | undefined
+  readonly json: boolean
+  readonly dryRun: boolean
+  readonly help: boolean
+}
+
+const PENDING = ['limit', 'market', 'trailing'] as const
+const FLAGS: Readonly<Record<string, 'json' | 'dryRun' | 'help'>> = {
+  json: 'json',
+  'dry-run': 'dryRun',
+  help: 'help',
+}
+const VALUED = ['config', 'set', 'state', 'yes', 'pending'] as const
+const SHORT: Readonly<Record<string, string>> = { '-c': '--config', '-h': '--help' }
+
+/** Options of the command itself: no parameter of the table may have one of these names. */
+export const CALL_OPTIONS: readonly string[] = [...Object.keys(FLAGS), ...VALUED]
+
+/**
+ * Reads the words after `intentd call`. Whatever is no option of the command is a parameter of the endpoint.
+ * @throws CallRefused for an unknown endpoint, a word that belongs nowhere, an option without its value.
+ */
+export function readCallArguments(words: readonly string[]): CallArguments {
+  const flags = { json: false, dryRun: false, help: false }
+  const values: Record<(typeof VALUED)[number], string[]> = {
+    config: [],
+    set: [],
+    state: [],
+    yes: [],
+    pending: [],
+  }
+  const given: [string, string][] = []
+  const named: string[] = []
+  for (let at = 0; at < words.length; at++) {
+    const word = SHORT[words[at] ?? ''] ?? words[at] ?? ''
+    if (!word.startsWith('--')) {
+      named.push(word)
+      continue
+    }
+    const [name, inline] = splitOption(word)
+    const flag = FLAGS[name]
+    if (flag !== undefined) {
+      flags[flag] = true
+      continue
+    }
+    const value = inline ?? words[++at]
+    if (value === undefined || (inline === undefined && isOption(value))) throw valueMissing(name)
+    const option = VALUED.find((each) => each === name)
+    if (option === undefined) given.push([name, value])
+    else values[option].push(value)
+  }
+  const { set } = values
+  return {
+    ...flags,
+    endpoint: readEndpoint(named),
+    given,
+    set,
+    config: onlyOne('config', values.config),
+    state: onlyOne('state', values.state),
+    yes: onlyOne('yes', values.yes),
+    pending: readPending(onlyOne('pending', values.pending)),
+  }
+}
+
+/** A value that looks like an option was forgotten; a minus sign makes none. */
+function isOption(word: string): boolean {
+  return word.startsWith('--') || SHORT[word] !== undefined
+}
+
+function splitOption(word: string): [name: string, value: string | undefined] {
+  const at = word.indexOf('=')
+  return at < 0 ? [word.slice(2), undefined] : [word.slice(2, at), word.slice(at + 1)]
+}
+
+function onlyOne(name: string, values: readonly string[]): string | undefined {
+  if (values.length <= 1) return values[0]
+  throw new CallRefused({ code: 'CALL_OPTION_REPEATED', sentence: `--${name} was given more than once` })
+}
+
+function valueMissing(name: string): CallRefused {
+  return new CallRefused({
+    code: 'CALL_VALUE_MISSING',
+    sentence: `--${name} needs a value`,
+    hint: `write --${name}=value; an empty value is --${name}=`,
+  })
+}
+
+/** Case and dashes do not count: `batch-place-order` is batchPlaceOrder. */
+function readEndpoint([word, surplus]: readonly string[]): EndpointName | undefined {
+  if (word === undefined) return undefined
+  if (surplus !== undefined) {
+    throw new CallRefused({
+      code: 'CALL_WORD_UNKNOWN',
+      sentence: `"${surplus}" belongs to no option`,
+      hint: 'parameters are written --name value',
+    })
+  }
+  const wanted = toKey(word)
+  const found = endpointNames.find((name) => toKey(name) === wanted)
+  if (found !== undefined) return found
+  const guess = didYouMean(word, endpointNames)
+  throw new CallRefused({
+    code: 'CALL_ENDPOINT_UNKNOWN',
+    sentence: `there is no endpoint "${word}"${guess === undefined ? '' : `; did you mean ${guess}?`}`,
+    hint: 'intentd call --help lists them all',
+  })
+}
+
+function readPending(text: string | undefined): PendingOrder | undefined {
+  if (text === undefined) return undefined
+  const found = PENDING.find((each) => each === text)
+  if (found !== undefined) return found
+  throw new CallRefused({
+    code: 'CALL_PENDING_UNKNOWN',
+    sentence: `--pending takes ${PENDING.join(', ')}, not "${text}"`,
+  })
+}
+
+/** Two spellings of one name have the same key. */
+export function toKey(name: string): string {
+  return name.replaceAll('-', '').toLowerCase()
+}

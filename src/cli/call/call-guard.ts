@@ -1,0 +1,120 @@
+import { type DaemonConfig } from '../../config/load-config.ts'
+import { type RequestOf, type EndpointName } from '../../protocol/endpoints.ts'
+import { type GuardedEndpoint, isGuarded } from '../../exchange/client/guarded-endpoints.ts'
+import { CallRefused } from './call-refused.ts'
+
+export interface GuardedCall {
+  readonly endpoint: EndpointName
+  /** Clean, and checked against the document. */
+  readonly request: Readonly<Record<string, unknown>>
+  readonly config: Pick<DaemonConfig, 'environment' | 'withdrawal'>
+}
+
+/** What a person has to say to, and has to know of. */
+export interface Guard {
+  readonly endpoint: GuardedEndpoint
+  /** One sentence: `this would send 12.5 USDT to 0xab… over erc20, and cannot be undone`. */
+  readonly sentence: string
+  /** What `--yes` must say: `12.5USDT`. */
+  readonly consent: string
+  /** The address is on no list, and the exchange is a simulated one. */
+  readonly notice: string | undefined
+}
+
+/**
+ * What moves money out or makes accounts, and what must be said to it; undefined for every other endpoint.
+ * @throws CallRefused for an address that `withdrawal.addresses` does not have.
+ */
+export function guardCall({ endpoint, request, config }: GuardedCall): Guard | undefined {
+  if (!isGuarded(endpoint)) return undefined
+  if (endpoint === 'createVirtualSubaccounts') {
+    const { subAccountList } = request as RequestOf<'createVirtualSubaccounts'>
+    const many = subAccountList.length === 1 ? 'a sub-account' : `${subAccountList.length} sub-accounts`
+    const sentence = `this would create ${many}, which cannot be undone: ${subAccountList.join(', ')}`
+    return { endpoint, sentence, consent: `${subAccountList.length}accounts`, notice: undefined }
+  }
+  const withdrawal = request as RequestOf<'spotWithdrawal'>
+  const { coin, size, chain, tag } = withdrawal
+  const onChain = chain === undefined ? '' : ` on chain ${chain}`
+  const withTag = tag === undefined ? '' : ` with tag ${tag}`
+  return {
+    endpoint,
+    sentence: `this would send ${size} ${coin} to ${recipientOf(withdrawal)}${withTag}${onChain}, which cannot be undone`,
+    consent: `${size}${coin}`,
+    notice: checkAddress(withdrawal, config),
+  }
+}
+
+/**
+ * Who gets it, without ambiguity: the same digits are one account as a UID, and another as a mobile number in
+ * each country.
+ */
+function recipientOf(withdrawal: RequestOf<'spotWithdrawal'>): string {
+  const { transferType, address, innerToType = 'uid', areaCode = '' } = withdrawal
+  if (transferType === 'on_chain') return address
+  return innerToType === 'mobile' ? `mobile:${areaCode}:${address}` : `${innerToType}:${address}`
+}
+
+/** @throws CallRefused where `--yes` is missing or says something else. The amount must be said to the letter. */
+export function assertConsent({ sentence, consent }: Guard, yes: string | undefined): void {
+  if (yes !== undefined && yes.replaceAll(/\s/g, '').toLowerCase() === consent.toLowerCase()) return
+  if (yes === undefined) {
+    throw new CallRefused({
+      code: 'CALL_CONSENT_MISSING',
+      sentence,
+      hint: `if that is what you mean, add --yes=${consent}`,
+    })
+  }
+  throw new CallRefused({
+    code: 'CALL_CONSENT_OTHER',
+    sentence,
+    facts: { 'you said': `--yes=${yes}` },
+    hint: `that is something else; if you mean the above, write --yes=${consent}`,
+  })
+}
+
+/**
+ * The allowlist counts where it stands in the file: given by `--set`, on the very command line that sends, it
+ * would protect from nothing.
+ * @throws CallRefused
+ */
+export function assertNoListBySet(set: readonly string[]): void {
+  if (!set.some((text) => /^\s*withdrawal\b/.test(text))) return
+  throw new CallRefused({
+    code: 'CALL_ALLOWLIST_FROM_FILE',
+    sentence: 'withdrawal.addresses is read from the configuration file only, never from --set',
+    hint: 'write the address into the file, and read it once more there',
+  })
+}
+
+function checkAddress(
+  request: RequestOf<'spotWithdrawal'>,
+  { environment, withdrawal }: GuardedCall['config'],
+): string | undefined {
+  const { coin, chain, tag } = request
+  const recipient = recipientOf(request)
+  const isListed = withdrawal.addresses.some(
+    (entry) =>
+      entry.address === recipient &&
+      entry.tag === tag &&
+      (entry.coin === undefined || entry.coin === coin) &&
+      (entry.chain === undefined || entry.chain === chain),
+  )
+  if (isListed) return undefined
+  if (environment === 'simulator') {
+    return 'withdrawal.addresses does not list this address: allowed, because the exchange is a simulated one'
+  }
+  const listed = withdrawal.addresses.length
+  throw new CallRefused({
+    code: 'CALL_ADDRESS_NOT_LISTED',
+    sentence: 'withdrawal.addresses does not list this address, coin, chain and tag',
+    facts: {
+      address: recipient,
+      coin,
+      ...(chain === undefined ? {} : { chain }),
+      ...(tag === undefined ? {} : { tag }),
+      listed: listed === 0 ? 'none: nothing may be withdrawn' : listed,
+    },
+    hint: 'add it under withdrawal.addresses in the configuration file',
+  })
+}

@@ -1,0 +1,189 @@
+import { type Command } from 'commander'
+import { type DaemonConfig, loadConfig } from '../../config/load-config.ts'
+import { type Answer, type RefusedAnswer, type UnknownAnswer } from '../../domain/answer.ts'
+import { ClockOffset } from '../../exchange/clock/clock-offset.ts'
+import { ExchangeClient } from '../../exchange/client/exchange-client.ts'
+import { type PreparedRequest } from '../../exchange/client/prepared-request.ts'
+import { type Clock, systemClock } from '../../lib/clock.ts'
+import { Failure } from '../../lib/failure.ts'
+import { systemTimers } from '../../lib/timers.ts'
+import { type EndpointName, endpointNamed } from '../../protocol/endpoints.ts'
+import { type CallArguments, readCallArguments } from './call-arguments.ts'
+import { formatDryRun, writeDryRun } from './call-dry-run.ts'
+import { type CallExchange, openCallExchange } from './call-exchange.ts'
+import { assertConsent, assertNoListBySet, type Guard, guardCall } from './call-guard.ts'
+import { formatEndpointHelp, formatEndpointList } from './call-help.ts'
+import { prepareCall, toPlanOrder } from './call-prepare.ts'
+import { formatData } from './call-print.ts'
+import { CallRefused } from './call-refused.ts'
+import { configFile } from '../process/options.ts'
+
+const SHIPPED_CONFIG = 'config/paper.yaml'
+
+/** How a call ends. 64, 69 and 75 are those of sysexits.h: usage, unavailable, temporary failure. */
+const EXITS = { done: 0, refused: 1, notAllowed: 64, notSent: 69, unknown: 75 } as const
+
+/** What one call has of the process it runs in. */
+export interface CallFrame {
+  readonly cwd: string
+  readonly clock: Clock
+  /** Standard output: the answer. */
+  readonly print: (text: string) => void
+  /** Standard error: everything else. */
+  readonly tell: (text: string) => void
+}
+
+/** `intentd call`: one endpoint of the exchange, from the command line. */
+export function addCallCommand(program: Command, setExit: (code: number) => void): void {
+  program
+    .command('call')
+    .description('call one endpoint of the exchange; `intentd call --help` lists them')
+    .argument('[words...]', 'an endpoint, and its parameters as --name value')
+    // The endpoint decides which options there are: see readCallArguments.
+    .helpOption(false)
+    .allowUnknownOption()
+    .action(async (words: readonly string[]) => {
+      const frame: CallFrame = {
+        cwd: process.cwd(),
+        clock: systemClock,
+        print: (text) => void process.stdout.write(text),
+        tell: (text) => void process.stderr.write(text),
+      }
+      setExit(await call(words, frame))
+    })
+}
+
+/**
+ * Reads, checks, asks for consent, sends and prints. Resolves with the exit code.
+ * @throws ConfigError for a configuration or keys that cannot be used; Failure for a simulator that cannot start.
+ */
+export async function call(words: readonly string[], frame: CallFrame): Promise<number> {
+  try {
+    const given = readCallArguments(words)
+    const { endpoint } = given
+    if (endpoint === undefined || given.help) {
+      frame.print(endpoint === undefined ? formatEndpointList() : formatEndpointHelp(endpoint))
+      return endpoint !== undefined || given.help ? EXITS.done : EXITS.notAllowed
+    }
+    return await callEndpoint({ ...given, endpoint }, frame)
+  } catch (error) {
+    if (!(error instanceof CallRefused)) throw error
+    frame.tell(`${error.message}\n`)
+    return EXITS.notAllowed
+  }
+}
+
+type EndpointCall = CallArguments & { readonly endpoint: EndpointName }
+
+async function callEndpoint(given: EndpointCall, frame: CallFrame): Promise<number> {
+  const { endpoint, set, dryRun, yes } = given
+  const { cwd, clock } = frame
+  assertNoListBySet(set)
+  if (given.pending !== undefined && endpoint !== 'modifyPlanOrder') {
+    throw new CallRefused({ code: 'CALL_OPTION_UNUSED', sentence: '--pending is for modifyPlanOrder' })
+  }
+  const file = configFile(given.config, SHIPPED_CONFIG)
+  const { config } = loadConfig({ file, overrides: set, cwd })
+  const { positionMode } = config.account
+  const context = { positionMode, now: clock.now(), ...toPlanOrder(given.pending) }
+  const { request, prepared } = prepareCall(given, context)
+  const guard = guardCall({ endpoint, request, config })
+  if (guard?.notice !== undefined) frame.tell(`${guard.notice}\n`)
+  if (dryRun) {
+    const written = writeDryRun({ prepared, config, clock })
+    frame.print(given.json ? `${JSON.stringify(written)}\n` : formatDryRun(written))
+    const toSend = guard === undefined ? '' : `; to send it, add --yes=${guard.consent}`
+    frame.tell(`nothing was sent${toSend}\n`)
+    return EXITS.done
+  }
+  if (guard !== undefined) assertConsent(guard, yes)
+  const exchange = await openCallExchange({ config, endpoint, state: given.state, cwd, clock })
+  try {
+    const answer = await send({ exchange, config, prepared, guard, clock })
+    return report(answer, given, frame)
+  } finally {
+    await exchange.close()
+  }
+}
+
+interface Sending {
+  readonly exchange: CallExchange
+  readonly config: DaemonConfig
+  readonly prepared: PreparedRequest
+  readonly guard: Guard | undefined
+  readonly clock: Clock
+}
+
+async function send({ exchange, config, prepared, guard, clock }: Sending): Promise<Answer<unknown>> {
+  const { requestTimeoutMs, answerBytesMax, locale } = config.exchange
+  const client = new ExchangeClient({
+    ...exchange,
+    ...{ requestTimeoutMs, answerBytesMax, locale },
+    positionMode: config.account.positionMode,
+    unlocked: guard?.endpoint,
+    clock,
+    timers: systemTimers,
+    offset: new ClockOffset(),
+  })
+  try {
+    return await client.send(prepared)
+  } finally {
+    await client.close()
+  }
+}
+
+function report(answer: Answer<unknown>, { endpoint, json }: EndpointCall, frame: CallFrame): number {
+  if (answer.kind !== 'accepted') {
+    const failure = answer.kind === 'refused' ? toRefusal(endpoint, answer) : toUnknown(endpoint, answer)
+    frame.tell(`${failure.message}\n`)
+    return exitOf(answer)
+  }
+  const { data } = answer
+  frame.print(json ? `${JSON.stringify(data ?? null)}\n` : `${formatData(data)}\n`)
+  const failures = failuresOf(data)
+  if (failures === 0) return EXITS.done
+  frame.tell(
+    `${endpoint}: ${failures} of its items ${failures === 1 ? 'was' : 'were'} refused, see failureList\n`,
+  )
+  return EXITS.refused
+}
+
+function exitOf(answer: RefusedAnswer | UnknownAnswer): number {
+  if (answer.kind === 'unknown') return EXITS.unknown
+  if (answer.class === 'notSent') return EXITS.notSent
+  return answer.class === 'invalid' ? EXITS.notAllowed : EXITS.refused
+}
+
+function toRefusal(endpoint: EndpointName, { code, message, class: kind, status }: RefusedAnswer): Failure {
+  const isOurs = kind === 'invalid' || kind === 'notSent'
+  return new Failure({
+    code,
+    sentence: message === '' ? 'refused without a reason' : message,
+    facts: {
+      endpoint,
+      'refused by': isOurs ? 'intentd; nothing was sent' : 'the exchange',
+      ...toStatus(status),
+    },
+    ...(kind === 'retry' ? { hint: 'not done; the same call may be made again in a moment' } : {}),
+  })
+}
+
+function toUnknown(endpoint: EndpointName, { code, message, cause, status }: UnknownAnswer): Failure {
+  const isSafe = endpointNamed(endpoint).retry !== 'protocol'
+  return new Failure({
+    code,
+    sentence: message === '' ? 'the answer says nothing of what was done' : message,
+    facts: { endpoint, outcome: `unknown (${cause}): it may have been done`, ...toStatus(status) },
+    hint: isSafe ? 'it does no harm to ask again' : 'do not repeat it before you know what became of it',
+  })
+}
+
+function toStatus(status: number | undefined): { status?: number } {
+  return status === undefined ? {} : { status }
+}
+
+/** `00000` with a failureList is not success. */
+function failuresOf(data: unknown): number {
+  if (typeof data !== 'object' || data === null || !('failureList' in data)) return 0
+  return Array.isArray(data.failureList) ? data.failureList.length : 0
+}

@@ -1,0 +1,97 @@
+import { type EndpointDescription, type FieldDescription } from '../../protocol/describe-endpoint.ts'
+import { type Auth, type RateLimit, type Retry } from '../../protocol/endpoint.ts'
+import { unreachable } from '../../lib/unreachable.ts'
+
+/** The table's columns in words, for help texts and for docs/exchange-api.md. */
+
+/** Families of the document, by how a path begins. */
+const FAMILIES = [
+  ['/api/v2/mix/', 'Futures'],
+  ['/api/v2/spot/', 'Spot'],
+  ['/api/v2/margin/', 'Margin'],
+  ['/api/v2/copy/', 'Copy trading'],
+  ['/api/v2/convert/', 'Conversion'],
+  ['/api/v2/user/', 'Sub-accounts'],
+] as const
+
+export function familyOf({ path }: Pick<EndpointDescription, 'path'>): string {
+  return FAMILIES.find(([start]) => path.startsWith(start))?.[1] ?? 'Signed gateway'
+}
+
+/** What the document's heading says in its brackets: `all tickers`. One heading is for both kinds of margin. */
+export function titleOf({ section, path }: Pick<EndpointDescription, 'section' | 'path'>): string {
+  const inBrackets = /\(([^()]*)\)$/.exec(section)?.[1]?.replace(/, public$/, '')
+  if (inBrackets === undefined) return 'the signing example of the document'
+  const kind = /\/margin\/(\w+)\//.exec(path)?.[1]
+  return kind === undefined || inBrackets.includes(kind) ? inBrackets : `${inBrackets}, ${kind} margin`
+}
+
+export function toAuthWords(auth: Auth): string {
+  switch (auth) {
+    case 'public':
+      return 'public, no key needed'
+    case 'schemeA':
+      return 'signed by scheme A (ACCESS-… headers)'
+    case 'schemeB':
+      return 'signed by scheme B (x-api-… headers), at the gateway'
+    default:
+      return unreachable(auth)
+  }
+}
+
+export function toLimitWords({ calls, perMs, scope, copyTraderCalls, isAssumed }: RateLimit): string {
+  const per = perMs === 1000 ? 'a second' : `in ${perMs} ms`
+  const who = scope === 'ip' ? 'IP address' : 'account'
+  const traders = copyTraderCalls === undefined ? '' : `; ${copyTraderCalls} for copy-trading traders`
+  const assumed = isAssumed ? '; the document has no limit, this one is our own caution' : ''
+  return `${calls} ${calls === 1 ? 'call' : 'calls'} ${per} per ${who}${traders}${assumed}`
+}
+
+export function toRetryWords(retry: Retry): string {
+  switch (retry) {
+    case 'safe':
+      return 'a read: may be asked again'
+    case 'repeatable':
+      return 'doing it twice does no harm: may be asked again'
+    case 'protocol':
+      return 'never repeated by itself: find out first what became of it'
+    default:
+      return unreachable(retry)
+  }
+}
+
+/** `text`, `list of objects`, `list of texts`, `object`. */
+export function toTypeWords(field: FieldDescription, fields: readonly FieldDescription[]): string {
+  if (field.type === 'string') return 'text'
+  if (field.type !== 'list') return field.type
+  return hasItems(field, fields) ? 'list of objects' : 'list of texts'
+}
+
+export function hasItems({ name }: FieldDescription, fields: readonly FieldDescription[]): boolean {
+  return fields.some((other) => other.name.startsWith(`${name}[].`))
+}
+
+/** Everything beyond the meaning that a value must obey. */
+export function toRuleWords(field: FieldDescription): string[] {
+  const { values, itemsMax, aliasOf, description = '' } = field
+  const mayBeEmpty = field.mayBeEmpty && !description.includes('empty')
+  return [
+    ...(values.length > 0 ? [`one of ${values.join(', ')}${mayBeEmpty ? ', or empty' : ''}`] : []),
+    ...(values.length === 0 && mayBeEmpty ? ['may be empty'] : []),
+    ...(field.default === undefined ? [] : [`default ${field.default}`]),
+    ...(itemsMax === undefined || description.includes(`at most ${itemsMax}`)
+      ? []
+      : [`at most ${itemsMax} items`]),
+    ...(aliasOf === undefined ? [] : [`another spelling of ${aliasOf}`]),
+  ]
+}
+
+/** The option of a parameter: `--product-type`. */
+export function toOption(name: string): string {
+  return `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
+}
+
+/** The short name of a list: `orders` for `orderList`. */
+export function toShortName(name: string): string | undefined {
+  return /^\w+List$/.test(name) ? `${name.slice(0, -'List'.length)}s` : undefined
+}

@@ -1,0 +1,45 @@
+import { type NumberedRecord } from '../../journal/journal-reader.ts'
+import { explainOrder, type ExplainFrame } from './explain-order.ts'
+import { type Moment, type Story, wordsOfDecision, wordsOfDenial } from './explain-words.ts'
+
+/** Everything that became of an intent key: an order a generation, or why there was none. */
+export function explainKey(frame: ExplainFrame, key: string): readonly Story[] {
+  const quoted = JSON.stringify(key)
+  const records = [...frame.reader.records({ containing: `"key":${quoted}` })]
+  const clientOids = records.flatMap(({ record }) =>
+    record.kind === 'send'
+      ? record.orders.filter((order) => order.key === key).map(({ clientOid }) => clientOid)
+      : [],
+  )
+  const wish = explainWish(frame, records, { key, hasOrder: clientOids.length > 0 })
+  const orders = [...new Set(clientOids)].flatMap((clientOid) => explainOrder(frame, clientOid) ?? [])
+  return wish === undefined ? orders : [wish, ...orders]
+}
+
+/** What happened before there was an order: told where there is none, or where something was denied. */
+function explainWish(
+  frame: ExplainFrame,
+  records: readonly NumberedRecord[],
+  { key, hasOrder }: { readonly key: string; readonly hasOrder: boolean },
+): Story | undefined {
+  const moments = records.flatMap((numbered) => tellWish(frame, numbered, key))
+  if (moments.length === 0 || (hasOrder && moments.every(({ what }) => what === 'decided'))) return undefined
+  const last = moments.findLast(({ what }) => what !== 'decided')
+  const verdict = last === undefined ? 'wanted, and not sent yet' : `${last.what}: ${last.text}`
+  return {
+    title: `key ${key}`,
+    moments,
+    verdict: hasOrder ? 'there was an order, below' : `no order: ${verdict}`,
+  }
+}
+
+function tellWish(frame: ExplainFrame, { sequence, record }: NumberedRecord, key: string): readonly Moment[] {
+  const frameOf = (what: string, text: string): Moment => ({ sequence, at: record.at, what, text })
+  if (record.kind === 'decision') {
+    const place = record.places?.find((candidate) => candidate.key === key)
+    return place ? [frameOf('decided', wordsOfDecision(frame.instruments, record, place.symbol))] : []
+  }
+  if (record.kind === 'denial' && record.key === key) return [frameOf('denied', wordsOfDenial(record))]
+  const isDropped = record.kind === 'expire' && record.places.some((place) => place.key === key)
+  return isDropped ? [frameOf('dropped', record.reason)] : []
+}

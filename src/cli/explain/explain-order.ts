@@ -1,0 +1,245 @@
+import { type ClientOid, type OrderId } from '../../domain/ids.ts'
+import { type PositionMode } from '../../domain/instrument.ts'
+import { type Order, type OrderTerms } from '../../domain/order.ts'
+import { tradesAs } from '../../domain/order-action.ts'
+import { type DecisionRecord, type JournalRecord } from '../../domain/record.ts'
+import { applyRecord } from '../../engine/book/apply-record.ts'
+import { createBook } from '../../engine/book/book.ts'
+import { unreachable } from '../../lib/unreachable.ts'
+import { type JournalReader, type NumberedRecord } from '../../journal/journal-reader.ts'
+import {
+  type Instruments,
+  type Moment,
+  sizeOf,
+  type Story,
+  wordsOfDecision,
+  wordsOfFill,
+  wordsOfOutcome,
+  wordsOfSend,
+  wordsOfSettled,
+  wordsOfTerms,
+} from './explain-words.ts'
+
+export interface ExplainFrame {
+  readonly reader: JournalReader
+  readonly instruments: Instruments
+  readonly positionMode: PositionMode
+}
+
+/** The whole life of one order; undefined when the journal does not have it (any more). */
+export function explainOrder(frame: ExplainFrame, clientOid: string): Story | undefined {
+  const own = [...frame.reader.records({ containing: clientOid })]
+  const terms = findTerms(own, clientOid)
+  if (terms === undefined) return undefined
+  const fills = orderIdsIn(own, clientOid).flatMap((orderId) => [
+    ...frame.reader.records({ containing: orderId, kinds: ['fills'] }),
+  ])
+  const records = inOrder([
+    ...own,
+    ...fills,
+    ...decisionBefore(frame, terms, own[0]),
+    ...around(frame, own, terms),
+  ])
+  const order = foldOrder(frame, records, terms.clientOid)
+  return {
+    title: `${clientOid}: ${wordsOfTerms(frame.instruments, terms)}, ${terms.strategyId}, key ${terms.key}`,
+    moments: records.flatMap((numbered) => tell(frame, numbered, terms, order?.orderId)),
+    verdict: verdictOf(frame, terms, order),
+  }
+}
+
+function findTerms(records: readonly NumberedRecord[], clientOid: string): OrderTerms | undefined {
+  for (const { record } of records) {
+    const found =
+      record.kind === 'send' ? record.orders.find((order) => order.clientOid === clientOid) : undefined
+    if (found) return found
+  }
+  return undefined
+}
+
+/** Every name that the exchange gave it, whoever told it. */
+function orderIdsIn(records: readonly NumberedRecord[], clientOid: string): readonly OrderId[] {
+  const ids = records.flatMap(({ record }): (OrderId | undefined)[] => {
+    if (record.kind === 'outcome')
+      return record.items.filter((item) => item.clientOid === clientOid).map(toOrderId)
+    if (record.kind === 'fence')
+      return record.listed.filter((item) => item.clientOid === clientOid).map(toOrderId)
+    if (record.kind === 'settle')
+      return record.orders.filter((item) => item.clientOid === clientOid).map(toOrderId)
+    return []
+  })
+  return [...new Set(ids.filter((id) => id !== undefined))]
+}
+
+function toOrderId({ orderId }: { readonly orderId?: OrderId }): OrderId | undefined {
+  return orderId
+}
+
+/** The decision that it came from: the last one before it left that asked for such an order. */
+function decisionBefore(
+  { reader }: ExplainFrame,
+  terms: OrderTerms,
+  first: NumberedRecord | undefined,
+): readonly NumberedRecord[] {
+  if (first === undefined) return []
+  const earlier = reader.records({
+    kinds: ['decision'],
+    until: first.record.at + 1,
+    containing: terms.symbol,
+    newestFirst: true,
+  })
+  for (const numbered of earlier) {
+    const { record } = numbered
+    if (record.kind !== 'decision' || record.strategyId !== terms.strategyId) continue
+    if (numbered.sequence < first.sequence && asksFor(record, terms)) return [numbered]
+  }
+  return []
+}
+
+function asksFor(record: DecisionRecord, terms: OrderTerms): boolean {
+  const { symbol, purpose } = terms
+  if (purpose === 'place') return record.places?.some(({ key }) => key === terms.key) ?? false
+  if (purpose !== 'quote') return record.targets?.some((target) => target.symbol === symbol) ?? false
+  const side = tradesAs(terms.action)
+  const ladder = record.quotes?.find((quote) => quote.symbol === symbol)
+  return ladder?.levels.some((level) => level.side === side && level.ticks === terms.ticks) ?? false
+}
+
+/** What happened to everybody while it lived: restarts, kills, halts, and the cancel-alls of its instrument. */
+function around(
+  { reader }: ExplainFrame,
+  own: readonly NumberedRecord[],
+  { symbol }: OrderTerms,
+): readonly NumberedRecord[] {
+  const [first, last] = [own[0], own.at(-1)]
+  if (first === undefined || last === undefined) return []
+  const kinds = ['boot', 'kill', 'halt', 'resume', 'repaired', 'cancel'] as const
+  const found = reader.records({ kinds, since: first.record.at, until: last.record.at + 1 })
+  return [...found].filter(({ sequence, record }) => {
+    if (sequence < first.sequence || sequence > last.sequence) return false
+    if (record.kind === 'cancel') return record.symbols.includes(symbol)
+    return !('symbol' in record) || record.symbol === symbol || record.symbol === '*'
+  })
+}
+
+function inOrder(records: readonly NumberedRecord[]): readonly NumberedRecord[] {
+  const bySequence = new Map(records.map((numbered) => [numbered.sequence, numbered]))
+  return [...bySequence.values()].toSorted((left, right) => left.sequence - right.sequence)
+}
+
+/** The order as the book has it after these records: by the same fold. */
+function foldOrder(
+  { positionMode }: ExplainFrame,
+  records: readonly NumberedRecord[],
+  clientOid: ClientOid,
+): Order | undefined {
+  const book = createBook(positionMode)
+  for (const { record } of records) applyRecord(book, record)
+  return book.orders.get(clientOid)
+}
+
+function tell(
+  frame: ExplainFrame,
+  { sequence, record }: NumberedRecord,
+  terms: OrderTerms,
+  orderId: OrderId | undefined,
+): readonly Moment[] {
+  const told = tellRecord(frame, record, terms, orderId)
+  return told.map(([what, text]) => ({ sequence, at: record.at, what, text }))
+}
+
+type Told = readonly (readonly [what: string, text: string])[]
+
+function tellRecord(
+  { instruments }: ExplainFrame,
+  record: JournalRecord,
+  terms: OrderTerms,
+  orderId: OrderId | undefined,
+): Told {
+  const { clientOid, symbol } = terms
+  const isOurs = (item: { readonly clientOid: string }): boolean => item.clientOid === clientOid
+  switch (record.kind) {
+    case 'decision':
+      if (record.withdrawn?.includes(clientOid))
+        return [['withdrawn', `${record.strategyId} wants it no more`]]
+      return [['decided', wordsOfDecision(instruments, record, symbol)]]
+    case 'send':
+      return [
+        [
+          record.again.includes(clientOid) ? 'sent again' : 'sent',
+          `approved by risk, ${wordsOfSend(record, clientOid)}`,
+        ],
+      ]
+    case 'outcome':
+      return record.items.filter(isOurs).map((item) => [item.outcome, wordsOfOutcome(item, record)])
+    case 'fills':
+      return record.fills
+        .filter((fill) => fill.orderId === orderId)
+        .map((fill) => ['filled', wordsOfFill(instruments, fill)])
+    case 'fence':
+      return record.listed.filter(isOurs).map(() => ['listed', 'a cancel-all found it resting'])
+    case 'settle':
+      return record.orders.filter(isOurs).map((item) => [item.state, wordsOfSettled(instruments, item)])
+    case 'expire':
+      return record.orders.filter(isOurs).map((item) => [item.state, record.reason])
+    case 'cancel':
+      return [['cancel-all', `of ${record.symbols.join(', ')}, for ${record.cause}`]]
+    case 'boot':
+    case 'kill':
+    case 'halt':
+    case 'resume':
+    case 'repaired':
+      return tellAround(record)
+    case 'adopt':
+    case 'call':
+    case 'callEnded':
+    case 'denial':
+    case 'foreign':
+    case 'funding':
+    case 'prune':
+      return []
+    default:
+      return unreachable(record)
+  }
+}
+
+type AroundRecord = Extract<JournalRecord, { kind: 'boot' | 'kill' | 'halt' | 'resume' | 'repaired' }>
+
+/** What concerns every order that lives at the time. */
+export function tellAround(record: AroundRecord): Told {
+  switch (record.kind) {
+    case 'boot':
+      return [['started', `life ${record.epoch} of the daemon, version ${record.version}`]]
+    case 'kill':
+      return [[record.isOn ? 'killed' : 'released', `${record.reason}, by ${record.by}`]]
+    case 'halt':
+      return [['halted', `${record.symbol}: ${record.reason}`]]
+    case 'resume':
+      return [['resumed', `${record.symbol}: ${record.reason}, by ${record.by}`]]
+    case 'repaired':
+      return [['repaired', 'the journal was cut back to what is readable; what was open is unknown']]
+    default:
+      return unreachable(record)
+  }
+}
+
+const VERDICTS: Readonly<Record<Order['state'], string>> = {
+  queued: 'not at the exchange; waits to be sent',
+  sent: 'on the wire, or was when the daemon ended',
+  live: 'accepted; rests or is being matched',
+  unknown: 'may or may not exist; the evidence is being gathered',
+  quarantined: 'the evidence contradicts itself: an operator must look',
+  filled: 'filled whole',
+  done: 'over; what was not filled is cancelled',
+  rejected: 'refused by the exchange',
+  expired: 'never sent: its time was over',
+  absent: 'proved never to have existed',
+}
+
+function verdictOf({ instruments }: ExplainFrame, terms: OrderTerms, order: Order | undefined): string {
+  if (order === undefined) return 'no longer in the journal'
+  const filled = sizeOf(instruments, terms.symbol, order.filledLots)
+  const size = sizeOf(instruments, terms.symbol, terms.lots)
+  const reason = order.reason === '' ? '' : ` (${order.reason})`
+  return `${order.state}: ${VERDICTS[order.state]}${reason}; filled ${filled} of ${size}`
+}

@@ -1,0 +1,109 @@
+import { type JournalRecord } from '../../domain/record.ts'
+import { unreachable } from '../../lib/unreachable.ts'
+import { type ExplainFrame, tellAround } from './explain-order.ts'
+import {
+  type Instruments,
+  type Moment,
+  type Story,
+  wordsOfAnswer,
+  wordsOfDecision,
+  wordsOfDenial,
+  wordsOfFill,
+  wordsOfHolding,
+  wordsOfSend,
+  wordsOfSettled,
+} from './explain-words.ts'
+
+/** Everything that the journal has of an instrument from a moment on (Unix ms, our clock). */
+export function explainSymbol(frame: ExplainFrame, symbol: string, since: number): Story {
+  const batches = new Set<number>()
+  const moments: Moment[] = []
+  for (const { sequence, record } of frame.reader.records({ since })) {
+    if (record.kind === 'send' && record.symbol === symbol) batches.add(record.batchId)
+    if (record.kind === 'outcome' && !batches.has(record.batchId)) continue
+    for (const [what, text] of tell(frame.instruments, record, symbol)) {
+      moments.push({ sequence, at: record.at, what, text })
+    }
+  }
+  const counts = Map.groupBy(moments, ({ what }) => what)
+  const summary = [...counts].map(([what, group]) => `${group.length} ${what}`).join(', ')
+  return {
+    title: `${symbol} since ${new Date(since).toISOString()}`,
+    moments,
+    verdict: summary || 'nothing happened',
+  }
+}
+
+type Told = readonly (readonly [what: string, text: string])[]
+
+function tell(instruments: Instruments, record: JournalRecord, symbol: string): Told {
+  if ('symbol' in record && record.symbol !== symbol && record.symbol !== '*') return []
+  switch (record.kind) {
+    case 'decision':
+      return concerns(record, symbol) ? [['decided', wordsOfDecision(instruments, record, symbol)]] : []
+    case 'denial':
+      return [['denied', wordsOfDenial(record)]]
+    case 'send':
+      return [['sent', wordsOfSend(record)]]
+    case 'outcome':
+      return [['answered', wordsOfOutcomes(record)]]
+    case 'fills':
+      return record.fills
+        .filter((fill) => fill.symbol === symbol)
+        .map((fill) => ['filled', wordsOfFill(instruments, fill)])
+    case 'cancel':
+      return record.symbols.includes(symbol)
+        ? [['cancel-all', `of ${record.symbols.join(', ')}, for ${record.cause}`]]
+        : []
+    case 'settle':
+      return record.orders.map((item) => [
+        item.state,
+        `${item.clientOid}: ${wordsOfSettled(instruments, item)}`,
+      ])
+    case 'expire':
+      return record.orders.map(({ clientOid, state }) => [state, `${clientOid}: ${record.reason}`])
+    case 'adopt':
+      return [['adopted', wordsOfAdoption(instruments, record)]]
+    case 'foreign':
+      return [['foreign', `fills of orders that are not ours: ${record.orderIds.join(', ')}`]]
+    case 'funding':
+      return [['funding', `${record.holdSide} ${record.change}`]]
+    case 'boot':
+    case 'kill':
+    case 'halt':
+    case 'resume':
+    case 'repaired':
+      return tellAround(record)
+    case 'fence':
+    case 'call':
+    case 'callEnded':
+    case 'prune':
+      return []
+    default:
+      return unreachable(record)
+  }
+}
+
+function concerns(record: Extract<JournalRecord, { kind: 'decision' }>, symbol: string): boolean {
+  const changes = [...(record.quotes ?? []), ...(record.targets ?? []), ...(record.places ?? [])]
+  return changes.some((change) => change.symbol === symbol)
+}
+
+function wordsOfOutcomes({ batchId, items, answer }: Extract<JournalRecord, { kind: 'outcome' }>): string {
+  const counts = [...Map.groupBy(items, ({ outcome }) => outcome)].map(
+    ([outcome, group]) => `${group.length} ${outcome}`,
+  )
+  return [
+    `batch ${batchId}: ${counts.join(', ')}`,
+    ...(answer === undefined ? [] : [wordsOfAnswer(answer)]),
+  ].join(', ')
+}
+
+function wordsOfAdoption(
+  instruments: Instruments,
+  record: Extract<JournalRecord, { kind: 'adopt' }>,
+): string {
+  const { symbol, holding, was } = record
+  const now = wordsOfHolding(instruments, symbol, holding)
+  return `the exchange says ${now}, the fills said ${wordsOfHolding(instruments, symbol, was)}`
+}

@@ -1,0 +1,143 @@
+import { DENIAL_CODES } from '../../domain/denial.ts'
+import { type ClientOid } from '../../domain/ids.ts'
+import { type Fill } from '../../domain/fill.ts'
+import { type Instrument } from '../../domain/instrument.ts'
+import { type OrderIntent } from '../../domain/intent.ts'
+import { type MarketSight } from '../../domain/seen-market.ts'
+import { type OrderTerms } from '../../domain/order.ts'
+import { type Holding } from '../../domain/position.ts'
+import {
+  type DecisionRecord,
+  type DenialRecord,
+  type ItemOutcome,
+  type OutcomeRecord,
+  type SendRecord,
+  type SettledOrder,
+} from '../../domain/record.ts'
+import { formatOnGrid } from '../../lib/grid.ts'
+
+/** One thing that happened. */
+export interface Moment {
+  readonly sequence: number
+  /** Unix ms, our clock. */
+  readonly at: number
+  /** One word, the same for the same kind of thing. */
+  readonly what: string
+  readonly text: string
+}
+
+/** What was asked about, what happened to it, and how it stands. */
+export interface Story {
+  readonly title: string
+  readonly moments: readonly Moment[]
+  readonly verdict: string
+}
+
+/** By symbol. An instrument that the config does not list any more is told in ticks and lots. */
+export type Instruments = ReadonlyMap<string, Instrument>
+
+function priceOf(instruments: Instruments, symbol: string, ticks: number | undefined): string {
+  if (ticks === undefined) return 'market'
+  const tick = instruments.get(symbol)?.tick
+  return tick ? formatOnGrid(tick, ticks) : `${ticks} ticks`
+}
+
+export function sizeOf(instruments: Instruments, symbol: string, lots: number): string {
+  const lot = instruments.get(symbol)?.lot
+  return lot ? formatOnGrid(lot, lots) : `${lots} lots`
+}
+
+export function wordsOfTerms(
+  instruments: Instruments,
+  { symbol, action, lots, ticks, force }: OrderTerms | OrderIntent,
+): string {
+  const at = ticks === undefined ? 'at the market' : `@ ${priceOf(instruments, symbol, ticks)}`
+  return `${action} ${sizeOf(instruments, symbol, lots)} ${symbol} ${at} ${force}`
+}
+
+export function wordsOfHolding(instruments: Instruments, symbol: string, holding: Holding): string {
+  const sides = [
+    ...(holding.longLots === 0 ? [] : [`long ${sizeOf(instruments, symbol, holding.longLots)}`]),
+    ...(holding.shortLots === 0 ? [] : [`short ${sizeOf(instruments, symbol, holding.shortLots)}`]),
+  ]
+  return sides.length === 0 ? 'flat' : sides.join(' and ')
+}
+
+function wordsOfSight({ bid, ask, ageMs }: MarketSight): string {
+  return bid > 0 ? `bid ${bid}, ask ${ask}, ${ageMs} ms old` : 'no prices'
+}
+
+/** What a decision changed on one symbol, and what it looked at. */
+export function wordsOfDecision(instruments: Instruments, record: DecisionRecord, symbol: string): string {
+  const parts: string[] = []
+  for (const quote of record.quotes ?? []) {
+    if (quote.symbol !== symbol) continue
+    parts.push(quote.levels.length === 0 ? 'no ladder any more' : `a ladder of ${quote.levels.length} levels`)
+  }
+  for (const target of record.targets ?? []) {
+    if (target.symbol === symbol) parts.push(`a position of ${sizeOf(instruments, symbol, target.lots)}`)
+  }
+  for (const place of record.places ?? []) {
+    if (place.symbol === symbol) parts.push(`${place.key}: ${wordsOfTerms(instruments, place)}`)
+  }
+  if (record.withdrawn !== undefined) parts.push(`withdraws ${record.withdrawn.length} orders`)
+  const sight = record.seen?.markets[symbol]
+  const seen = sight === undefined ? '' : ` · snapshot ${record.seen?.snapshot}: ${wordsOfSight(sight)}`
+  return `${record.strategyId} wants ${parts.join(', ') || 'nothing new'}${seen}`
+}
+
+export function wordsOfDenial({ strategyId, code, detail, orders, untold }: DenialRecord): string {
+  const times = orders > 1 ? `, ${orders} orders` : ''
+  const since = untold > 0 ? `, ${untold} more since it was last told` : ''
+  return `${strategyId}: ${code}, ${DENIAL_CODES[code]} (${detail}${times}${since})`
+}
+
+/** The call that carried orders: plan, grant, wire. With a clientOid, which of its items that was. */
+export function wordsOfSend(record: SendRecord, clientOid?: ClientOid): string {
+  const { batchId, orders, again, requestAt, seen } = record
+  const clientOids = [...orders.map((order) => order.clientOid), ...again]
+  const item = clientOid === undefined ? '' : `item ${clientOids.indexOf(clientOid) + 1} `
+  const count = clientOids.length
+  const waited = seen.waitedMs > 0 ? `waited ${seen.waitedMs} ms for its grant` : 'granted at once'
+  return (
+    `batch ${batchId}, ${item}of ${count}, ${waited}, signed ${clockTime(requestAt)} exchange time` +
+    ` · snapshot ${seen.snapshot}: ${wordsOfSight(seen.market)}`
+  )
+}
+
+export function wordsOfOutcome(item: ItemOutcome, { answer, batchId }: OutcomeRecord): string {
+  const id = item.orderId === undefined ? '' : `orderId ${item.orderId}`
+  const why = item.code === undefined ? '' : `${item.code} ${item.message ?? ''}`.trim()
+  const frame = answer === undefined ? '' : wordsOfAnswer(answer)
+  return [`batch ${batchId}`, id, why, frame].filter((part) => part !== '').join(', ')
+}
+
+export function wordsOfAnswer({
+  kind,
+  code,
+  status,
+  requestTime,
+}: NonNullable<OutcomeRecord['answer']>): string {
+  const http = status === undefined ? '' : ` HTTP ${status}`
+  const time = requestTime === undefined ? '' : ` at ${clockTime(requestTime)} exchange time`
+  return `answer ${kind} ${code}${http}${time}`
+}
+
+export function wordsOfFill(instruments: Instruments, fill: Fill): string {
+  const { symbol, side, lots, ticks, scope, fee, profit, tradeId, source } = fill
+  const whose = source === 'API' ? '' : `, made by ${source}`
+  return (
+    `${side} ${sizeOf(instruments, symbol, lots)} @ ${priceOf(instruments, symbol, ticks)} as ${scope}` +
+    `, fee ${fee}, profit ${profit}, trade ${tradeId}${whose}`
+  )
+}
+
+export function wordsOfSettled(instruments: Instruments, { reason, replacement }: SettledOrder): string {
+  if (replacement === undefined) return reason
+  return `${reason}; placed again as ${wordsOfTerms(instruments, replacement)}`
+}
+
+/** The time of day in UTC, to the ms. */
+export function clockTime(at: number): string {
+  return new Date(at).toISOString().slice(11, 23)
+}

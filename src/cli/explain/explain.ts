@@ -1,0 +1,134 @@
+import { readdirSync, statSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { type Command, InvalidArgumentError } from 'commander'
+import { loadConfig } from '../../config/load-config.ts'
+import { toInstruments } from '../../daemon/account/engine-settings.ts'
+import { JournalReader } from '../../journal/journal-reader.ts'
+import { systemClock } from '../../lib/clock.ts'
+import { Failure } from '../../lib/failure.ts'
+import { explainKey } from './explain-key.ts'
+import { explainOrder, type ExplainFrame } from './explain-order.ts'
+import { explainSymbol } from './explain-symbol.ts'
+import { clockTime, type Story } from './explain-words.ts'
+import { addConfigOptions, configFile, parseDuration } from '../process/options.ts'
+
+const SHIPPED_CONFIG = 'config/paper.yaml'
+const JOURNAL = 'journal.sqlite'
+/** What an instrument's story goes back without `--since`. */
+const SINCE_MS = 600_000
+/** There is nothing to tell. */
+const EXIT_NOTHING = 1
+
+interface ExplainOptions {
+  readonly config?: string
+  readonly set: readonly string[]
+  readonly since?: number
+  readonly journal?: string
+  readonly json?: boolean
+}
+
+/** `intentd explain`: an order's whole life from the journal, or why there was none. */
+export function addExplainCommand(program: Command, setExit: (code: number) => void): void {
+  addConfigOptions(program.command('explain'), SHIPPED_CONFIG)
+    .description(
+      "tell an order's whole life from the journal, or why there was none; the daemon may be running",
+    )
+    .argument('<subject>', 'a clientOid, an intent key, or a symbol')
+    .option('--since <when>', 'of a symbol: 10m, 2h, or an instant such as 2025-06-02T06:00Z', parseSince)
+    .option('--journal <file>', 'another journal than that of the configuration')
+    .option('--json', 'as JSON')
+    .action((subject: string, options: ExplainOptions) => setExit(explain(subject, options)))
+}
+
+/** Unix ms, from a duration that reaches back from now or an instant. */
+function parseSince(text: string): number {
+  const at = Date.parse(text)
+  if (/^\d{4}-/.test(text) && !Number.isNaN(at)) return at
+  if (/^\d+(\.\d+)?[a-z]+$/.test(text)) return systemClock.now() - parseDuration(text)
+  throw new InvalidArgumentError(
+    'write how far back, such as 10m or 2h, or an instant such as 2025-06-02T06:00Z.',
+  )
+}
+
+function explain(subject: string, options: ExplainOptions): number {
+  const { config } = loadConfig({
+    file: configFile(options.config, SHIPPED_CONFIG),
+    overrides: options.set,
+    cwd: process.cwd(),
+  })
+  const file =
+    options.journal === undefined ? newestJournal(config.state.directory) : resolve(options.journal)
+  const reader = new JournalReader(file)
+  try {
+    const { positionMode } = config.account
+    const stories = tellOf(
+      { reader, instruments: toInstruments(config), positionMode },
+      subject,
+      options.since,
+    )
+    if (options.json) process.stdout.write(`${JSON.stringify(stories, undefined, 2)}\n`)
+    else process.stdout.write(stories.map(formatStory).join(''))
+    process.stderr.write(stories.length > 0 ? `from ${file}\n` : nothingOf(subject, file))
+    return stories.length > 0 ? 0 : EXIT_NOTHING
+  } finally {
+    reader.close()
+  }
+}
+
+function tellOf(frame: ExplainFrame, subject: string, since: number | undefined): readonly Story[] {
+  if (frame.instruments.has(subject))
+    return [explainSymbol(frame, subject, since ?? systemClock.now() - SINCE_MS)]
+  const order = explainOrder(frame, subject)
+  return order === undefined ? explainKey(frame, subject) : [order]
+}
+
+function nothingOf(subject: string, file: string): string {
+  return (
+    `nothing of ${subject} in ${file}\n` +
+    'it keeps a week; a key stands as its strategy spelt it, a clientOid whole, a symbol as in the configuration\n'
+  )
+}
+
+/**
+ * The journal that was written last below the state directory: the simulator's worlds have one each.
+ * @throws Failure EXPLAIN_NO_JOURNAL
+ */
+function newestJournal(directory: string): string {
+  const files = [
+    join(directory, JOURNAL),
+    ...foldersIn(directory).map((folder) => join(directory, folder, JOURNAL)),
+  ]
+  const dated = files.flatMap((file) => {
+    const stats = statSync(file, { throwIfNoEntry: false })
+    const log = statSync(`${file}-wal`, { throwIfNoEntry: false })
+    return stats === undefined ? [] : [{ file, at: Math.max(stats.mtimeMs, log?.mtimeMs ?? 0) }]
+  })
+  const [newest] = dated.toSorted((left, right) => right.at - left.at)
+  if (newest !== undefined) return newest.file
+  throw new Failure({
+    code: 'EXPLAIN_NO_JOURNAL',
+    sentence: 'there is no journal yet',
+    facts: { directory },
+    hint: 'start the daemon with this configuration first, or name a file with --journal',
+  })
+}
+
+function foldersIn(directory: string): readonly string[] {
+  try {
+    return readdirSync(directory)
+  } catch {
+    return [] // Nothing was ever started here: there is no journal, and that is what is told.
+  }
+}
+
+function formatStory({ title, moments, verdict }: Story): string {
+  const width = Math.max(0, ...moments.map(({ what }) => what.length))
+  let day = ''
+  const lines = moments.flatMap(({ at, what, text }) => {
+    const today = new Date(at).toISOString().slice(0, 10)
+    const heading = today === day ? [] : [`  ${today} UTC`]
+    day = today
+    return [...heading, `  ${clockTime(at)}  ${what.padEnd(width)}  ${text}`]
+  })
+  return [title, ...lines, `  = ${verdict}`, ''].join('\n')
+}

@@ -1,0 +1,42 @@
+import { type Intent, type PlaceIntent, type QuoteLevel } from '../../domain/intent.ts'
+import { type Instrument } from '../../domain/instrument.ts'
+import { formatOnGrid } from '../../lib/grid.ts'
+
+/**
+ * Intents of one instrument in words, one a wish: a ladder has one for each of its orders, so that two ladders can
+ * be told apart by what only one of them has.
+ */
+export function toWords(intents: readonly Intent[], instrument: Instrument): readonly string[] {
+  return intents.flatMap((intent) => intentWords(intent, instrument))
+}
+
+function intentWords(intent: Intent, instrument: Instrument): readonly string[] {
+  switch (intent.kind) {
+    case 'quote':
+      if (intent.levels.length === 0) return ['quote nothing']
+      return intent.levels.map((level) => `quote ${levelWords(level, instrument)}`)
+    case 'target':
+      return [`hold ${formatOnGrid(instrument.lot, intent.lots)}`]
+    case 'place':
+      return [placeWords(intent, instrument)]
+    case 'cancelAll':
+      return ['cancel all']
+    case 'modifyTrigger':
+    case 'cancelMargin':
+    case 'copySettings':
+    default:
+      return [`${intent.kind} ${JSON.stringify(intent)}`]
+  }
+}
+
+function levelWords({ side, lots, ticks }: QuoteLevel, { lot, tick }: Instrument): string {
+  return `${side} ${formatOnGrid(lot, lots)} at ${formatOnGrid(tick, ticks)}`
+}
+
+function placeWords(intent: PlaceIntent, { lot, tick }: Instrument): string {
+  const { key, action, lots, ticks, force } = intent
+  const price = ticks === undefined ? 'at the market' : `at ${formatOnGrid(tick, ticks)}`
+  return [action, formatOnGrid(lot, lots), price, force, `key ${key}`]
+    .filter((word) => word !== undefined)
+    .join(' ')
+}

@@ -1,0 +1,21 @@
+import { processVariables } from '../../config/secrets.ts'
+import { createLogger, type DaemonLogger } from '../../daemon/reporting/logger.ts'
+
+export interface LogPlace {
+  readonly level: string
+  readonly name: string
+  /** Standard output is taken by a result: logs go to standard error. */
+  readonly aside: boolean
+}
+
+/** Lines for people where people read along, JSON lines everywhere else. */
+export function openLogger({ level, name, aside }: LogPlace): DaemonLogger {
+  const stream = aside ? process.stderr : process.stdout
+  const colour = (processVariables()['NO_COLOR'] ?? '') === '' // See no-color.org.
+  return createLogger({
+    level,
+    name,
+    descriptor: aside ? 2 : 1,
+    terminal: stream.isTTY === true ? { colour } : undefined,
+  })
+}

@@ -1,0 +1,24 @@
+import { hostname, userInfo } from 'node:os'
+import { systemClock } from '../../lib/clock.ts'
+import { systemTimers } from '../../lib/timers.ts'
+
+/** How often a file is looked at that another process writes, ms. */
+const LOOK_MS = 100
+
+/** Who gives an order at this terminal, for the journal. */
+export function operatorName(): string {
+  return `${userInfo().username}@${hostname()}`
+}
+
+/** Looks until there is something to see; undefined when the time is over. */
+export async function lookFor<Seen>(
+  look: () => Seen | undefined,
+  withinMs: number,
+): Promise<Seen | undefined> {
+  const endAt = systemClock.monotonic() + withinMs
+  for (;;) {
+    const seen = look()
+    if (seen !== undefined || systemClock.monotonic() >= endAt) return seen
+    await new Promise<void>((resolve) => systemTimers.after(LOOK_MS, resolve))
+  }
+}

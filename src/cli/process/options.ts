@@ -1,0 +1,55 @@
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { type Command, InvalidArgumentError } from 'commander'
+
+const UNITS_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+/** `500ms`, `30s`, `5m`, `2h`, `1d` in ms. */
+export function parseDuration(text: string): number {
+  const match = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(text)
+  const unit = UNITS_MS[match?.[2] ?? '']
+  if (!match || unit === undefined)
+    throw new InvalidArgumentError('write a duration such as 500ms, 30s, 5m or 2h.')
+  return Number(match[1]) * unit
+}
+
+export function parseSpeed(text: string): number {
+  const speed = Number(text)
+  if (!(speed > 0 && speed <= 10_000))
+    throw new InvalidArgumentError('write a number above 0, at most 10000.')
+  return speed
+}
+
+export function parsePort(text: string): number {
+  const port = Number(text)
+  if (!Number.isInteger(port) || port < 0 || port > 65_535)
+    throw new InvalidArgumentError('write a port, 0 to 65535.')
+  return port
+}
+
+export function parseCount(text: string): number {
+  const count = Number(text)
+  if (!Number.isSafeInteger(count) || count < 0 || text === '')
+    throw new InvalidArgumentError('write a whole number.')
+  return count
+}
+
+/** For an option that may be given several times. */
+export function collect(text: string, before: readonly string[]): readonly string[] {
+  return [...before, text]
+}
+
+/** `--config` and `--set`, which every verb that reads a configuration has. */
+export function addConfigOptions(command: Command, shipped: string): Command {
+  return command
+    .option('-c, --config <file>', `the configuration (default: ${shipped})`)
+    .option('--set <path=value>', 'override a setting of the main file; may be given again', collect, [])
+}
+
+/** The named file, or the shipped one: of the working directory, else of the installation. */
+export function configFile(named: string | undefined, shipped: string): string {
+  if (named !== undefined) return named
+  if (existsSync(resolve(shipped))) return shipped
+  return fileURLToPath(new URL(`../../../${shipped}`, import.meta.url))
+}

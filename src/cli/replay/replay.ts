@@ -1,0 +1,92 @@
+import { resolve } from 'node:path'
+import { type Command } from 'commander'
+import { type Difference, replay, type Replay } from '../../daemon/recording/replay.ts'
+import { findSegments, type SegmentFile } from '../../recording/recordings.ts'
+import { parseCount } from '../process/options.ts'
+import { openComparison } from './replay-comparison.ts'
+import { type RunFrame } from '../run.ts'
+import { showDifference } from './text-difference.ts'
+
+/** The effects are not the recorded ones, or the recording is damaged. */
+const EXIT_DIFFERENT = 1
+
+/** Changed decisions that are shown one by one; the rest is counted. */
+const SHOWN_DEFAULT = 20
+
+interface ReplayCommandOptions {
+  readonly strategy?: string
+  readonly show: number
+}
+
+/** `intentd replay`: a recording made again, held against itself or against a changed strategy. */
+export function addReplayCommand(program: Command, { version, setExit }: RunFrame): void {
+  program
+    .command('replay')
+    .argument('<recording>', 'a .rec file, or a directory of them')
+    .description('run the core again on what was recorded, and compare what it does to the byte')
+    .option('--strategy <file>', 'ask this strategy file too, and show where its intents differ')
+    .option(
+      '--show <n>',
+      `how many differing decisions are shown (${SHOWN_DEFAULT})`,
+      parseCount,
+      SHOWN_DEFAULT,
+    )
+    .action(async (recording: string, options: ReplayCommandOptions) => {
+      const segments = findSegments(resolve(recording))
+      setExit(await replaySegments(segments, version, options))
+    })
+}
+
+async function replaySegments(
+  segments: readonly SegmentFile[],
+  version: string,
+  { strategy, show }: ReplayCommandOptions,
+): Promise<number> {
+  const comparison = strategy === undefined ? undefined : await openComparison(strategy, segments, show)
+  const done = replay({ segments, version, ...(comparison && { watcher: comparison.watcher }) })
+  print(describe(done))
+  if (done.difference) print(describeDifference(done.difference))
+  if (done.damage) process.stderr.write(`${done.damage.message}\n`)
+  print([done.difference ? 'other effects than recorded' : 'same effects, to the byte'])
+  if (comparison) print(comparison.describe())
+  return done.difference || done.damage ? EXIT_DIFFERENT : 0
+}
+
+function print(lines: readonly string[]): void {
+  process.stdout.write(lines.map((line) => `${line}\n`).join(''))
+}
+
+function describe({
+  files,
+  lives,
+  steps,
+  effects,
+  batches,
+  orders,
+  from,
+  to,
+  remarks,
+}: Replay): readonly string[] {
+  const span = from === undefined || to === undefined ? 'nothing' : `${toTime(from)} to ${toTime(to)}`
+  const seconds = ((to ?? 0) - (from ?? 0)) / 1000
+  return [
+    `replayed  ${files} files of ${lives.length} lives: ${span}, ${seconds.toFixed(1)} s`,
+    `          ${steps} events, ${effects} effects, ${orders} orders in ${batches} batches`,
+    ...remarks.map((remark) => `note      ${remark}`),
+  ]
+}
+
+function describeDifference(difference: Difference): readonly string[] {
+  const { file, step, at, event, effect, counts, expected, actual } = difference
+  const where = event === undefined ? `the core before step ${step + 1}` : `step ${step}, effect ${effect}`
+  return [
+    `differs   ${where}, ${toTime(at)}, ${file}`,
+    ...(event === undefined ? [] : [`event     ${event}`]),
+    `effects   ${counts[0]} recorded, ${counts[1]} now; the first that differs (- recorded, + now):`,
+    ...showDifference(expected, actual),
+  ]
+}
+
+function toTime(at: number): string {
+  return new Date(at).toISOString()
+}

@@ -1,0 +1,123 @@
+import { type Command, Option } from 'commander'
+import { loadSimulatorConfig, type SimulatorConfig } from '../../config/load-simulator-config.ts'
+import { listInstruments } from '../../daemon/market-data/listed-instruments.ts'
+import { levelOf } from '../../daemon/embedded/simulated-exchange.ts'
+import { systemClock } from '../../lib/clock.ts'
+import type { RunningSimulator } from '../../simulator/start-simulator.ts'
+import type { ServerEvent } from '../../simulator/wire/server-event.ts'
+import { atInstant } from '../process/alarm.ts'
+import { openLogger } from '../process/open-logger.ts'
+import {
+  addConfigOptions,
+  collect,
+  configFile,
+  parseDuration,
+  parsePort,
+  parseSpeed,
+} from '../process/options.ts'
+import { buildAccounts } from './simulated-accounts.ts'
+import { onStopSignals } from '../process/signals.ts'
+import { toServerOptions } from './simulator-server-options.ts'
+
+const SHIPPED_CONFIG = 'config/simulator.yaml'
+
+interface SimulateOptions {
+  readonly config?: string
+  readonly set: readonly string[]
+  readonly port?: number
+  readonly market: readonly string[]
+  readonly speed?: number
+  readonly for?: number
+  readonly state?: string
+  readonly printAccounts?: true
+  readonly logLevel: string
+}
+
+/** `intentd simulate`: the exchange alone, for a daemon or any other client in another process. */
+export function addSimulateCommand(program: Command, setExit: (code: number) => void): void {
+  addConfigOptions(program.command('simulate'), SHIPPED_CONFIG)
+    .description('run the simulated exchange alone')
+    .option('--port <n>', 'listen there instead; 0 takes a free one', parsePort)
+    .option('--market <file>', 'play recorded prices, FILE or SYMBOL=FILE; may be given again', collect, [])
+    .option('--speed <n>', 'play the market n times as fast as it was', parseSpeed)
+    .option('--for <duration>', 'end after 30s, 5m, 2h …', parseDuration)
+    .option('--state <file>', 'keep orders, positions and balances in this file over a restart')
+    .option(
+      '--print-accounts',
+      'print the accounts with their credentials (play money) as a JSON array; logs go to standard error',
+    )
+    .addOption(
+      new Option('--log-level <level>', 'least level that is logged; debug tells each refused request')
+        .choices(['debug', 'info', 'warn', 'error'])
+        .default('info'),
+    )
+    .action(async (options: SimulateOptions) => {
+      await simulate(options)
+      setExit(0)
+    })
+}
+
+async function simulate(options: SimulateOptions): Promise<void> {
+  const file = configFile(options.config, SHIPPED_CONFIG)
+  const { config } = loadSimulatorConfig({ file, overrides: options.set, cwd: process.cwd() })
+  const logger = openLogger({
+    level: options.logLevel,
+    name: 'simulator',
+    aside: options.printAccounts === true,
+  })
+  const onEvent = ({ kind, ...fields }: ServerEvent) =>
+    logger.tell(levelOf(kind), `simulator.${kind}`, fields)
+  const stopAsked = Promise.withResolvers<string>()
+  const forget = [onStopSignals(stopAsked.resolve)]
+  const simulator = await start(config, options, onEvent)
+  if (options.for !== undefined)
+    forget.push(atInstant(systemClock.now() + options.for, () => stopAsked.resolve('--for has passed')))
+  if (options.printAccounts) process.stdout.write(`${JSON.stringify(simulator.accounts.map(toPrinted))}\n`)
+  logger.tell('info', 'simulator.listening', {
+    url: simulator.baseUrl,
+    // One server has both doors.
+    gatewayUrl: simulator.baseUrl,
+    accounts: simulator.accounts.map(({ label }) => label),
+    seed: config.seed,
+    speed: options.speed ?? config.speed,
+    ...(options.state === undefined ? {} : { state: options.state }),
+  })
+  process.send?.('ready')
+  const why = await stopAsked.promise
+  for (const cancel of forget) cancel()
+  await simulator.stop()
+  const { requests, refusals, tooManyRequests, faults } = simulator.counters()
+  const total = Object.values(requests).reduce((sum, count) => sum + count, 0)
+  logger.tell('info', 'simulator.stopped', { why, requests: total, tooManyRequests, refusals, faults })
+}
+
+async function start(
+  config: SimulatorConfig,
+  options: SimulateOptions,
+  onEvent: (event: ServerEvent) => void,
+): Promise<RunningSimulator> {
+  const [first] = config.accounts
+  if (first === undefined) throw new Error('unreachable: the configuration has an account')
+  const { productType, marginCoin } = first
+  const { startSimulator } = await import('../../simulator/start-simulator.ts')
+  return startSimulator({
+    ...toServerOptions(config, { files: options.market, speed: options.speed }),
+    instruments: listInstruments(
+      { productType, marginCoin, instruments: config.instruments },
+      systemClock.now(),
+    ),
+    accounts: buildAccounts(config),
+    host: config.host,
+    port: options.port ?? config.port,
+    ...(options.state === undefined ? {} : { storeFile: options.state }),
+    onEvent,
+  })
+}
+
+function toPrinted(account: RunningSimulator['accounts'][number]) {
+  const { label, key, secret, passphrase, positionMode, role, uid, gateway } = account
+  const printed = { label, key, secret, passphrase, positionMode, role, uid }
+  return gateway === undefined
+    ? printed
+    : { ...printed, gateway: { key: gateway.key, secret: gateway.secret } }
+}

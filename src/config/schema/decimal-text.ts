@@ -1,0 +1,42 @@
+/**
+ * Decimals as text: a size or an amount of money keeps the digits its author wrote, from the YAML file to
+ * the wire, and never passes through a float.
+ */
+import { z } from 'zod'
+import { decimal, ZERO } from '../../lib/decimal.ts'
+
+/** 18 digits either side: more than any contract has, and a cap on what anyone can make us read. */
+const MAGNITUDE = String.raw`(?:0|[1-9]\d{0,17})(?:\.\d{1,18})?`
+
+/** 15 digits in all, so that a step is a safe integer of its smallest unit. */
+const STEP = String.raw`(?:0|[1-9]\d{0,5})(?:\.\d{1,9})?`
+
+/** A decimal above zero, as text. An unquoted YAML number is taken digit for digit. */
+export const positiveDecimal = (description: string) => aboveZero(MAGNITUDE, description)
+
+/** The step of a price or a size, as text: a decimal above zero with at most 9 places. */
+export const stepDecimal = (description: string) => aboveZero(STEP, description)
+
+/** A decimal that may be negative or zero, as text. */
+export const signedDecimal = (description: string) =>
+  z
+    .string()
+    .regex(new RegExp(`^-?${MAGNITUDE}$`))
+    .meta({ title: 'a decimal such as "0.0002"', description, decimal: true })
+
+const aboveZero = (form: string, description: string) =>
+  z
+    .string()
+    .regex(new RegExp(`^(?=.*[1-9])${form}$`))
+    .meta({ title: 'a decimal above zero such as "0.001"', description, decimal: true })
+
+/** Whether `left` is the larger of two decimals. */
+export const isAbove = (left: string, right: string): boolean => decimal(left).gt(decimal(right))
+
+/** Whether `value` is a whole number of `step`s. `step` is above zero. */
+export const isMultipleOf = (value: string, step: string): boolean =>
+  decimal(value).mod(decimal(step)).eq(ZERO)
+
+/** Whether an unknown value is the text of a decimal above zero. */
+export const isPositiveDecimal = (value: unknown): value is string =>
+  typeof value === 'string' && new RegExp(`^(?=.*[1-9])${MAGNITUDE}$`).test(value)

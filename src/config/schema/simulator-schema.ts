@@ -1,0 +1,168 @@
+/**
+ * What the operator tells the exchange simulator: the part shared by the simulator inside the daemon
+ * (`simulator:` of the main file) and the one on its own (`intentd simulate`, config/simulator.yaml).
+ */
+import { z } from 'zod'
+import { positiveDecimal, signedDecimal } from './decimal-text.ts'
+import { instrumentsSchema, symbolSchema } from './exchange-schema.ts'
+import { desksSchema, readingsSchema, simulatedAccountSchema } from './simulator-services-schema.ts'
+
+/** Where simulated prices come from: a seeded generator, and recordings for the symbols that have one. */
+const marketSchema = z
+  .strictObject({
+    startPrices: z
+      .record(symbolSchema, positiveDecimal('Price at the start, in the quote coin.'))
+      .default({})
+      .meta({
+        description: 'Where the seeded market starts, for each instrument that has no recording.',
+      }),
+    yearlyVolatility: z
+      .number()
+      .positive()
+      .max(10)
+      .default(0.6)
+      .meta({ description: 'Standard deviation of a year of returns of the seeded market; 0.6 is 60 %.' }),
+    recordings: z.record(symbolSchema, z.string().min(1).max(400)).default({}).meta({
+      description:
+        'Real prices: a CSV of candles or quotes (plain or .gz) an instrument, relative to this file.',
+    }),
+    repeat: z
+      .boolean()
+      .default(false)
+      .meta({ description: 'Play the recordings again when they end, instead of standing still.' }),
+  })
+  .meta({ description: 'Where simulated prices come from.' })
+
+const probability = (description: string) => z.number().min(0).max(1).default(0).meta({ description })
+
+const faultsSchema = z
+  .strictObject({
+    requestDropped: probability('The request never arrives and nothing is ever answered.'),
+    gatewayErrorBefore: probability('Status 502 with a page of HTML; the request never arrived.'),
+    tooManyRequests: probability('Status 429 although no limit was met; the request was not carried out.'),
+    answerLost: probability('The request is carried out, then the connection is reset.'),
+    gatewayErrorAfter: probability('The request is carried out, then status 500 with a page of HTML.'),
+    truncatedBody: probability('The request is carried out, then half of the answer comes.'),
+    garbageBody: probability('The request is carried out, then an answer comes that is no JSON.'),
+    delayedAnswer: probability('The request is carried out, and the answer comes 1 to 5 seconds late.'),
+  })
+  .meta({
+    description: 'Misbehaviour on purpose: the probability of each kind, for every request, from 0 to 1.',
+  })
+
+const limitsSchema = z
+  .strictObject({
+    counting: z.enum(['sliding', 'fixed', 'bucket']).default('sliding').meta({
+      description: 'How calls a second are counted. The document does not say; sliding is the strictest.',
+    }),
+  })
+  .meta({ description: 'How the simulated exchange counts its rate limits.' })
+
+/** Everything both kinds of simulator share, key by key. */
+const simulatorShape = {
+  seed: z.int().min(0).max(4_294_967_295).meta({ description: 'Same seed, same market, same behaviour.' }),
+  stepMs: z
+    .int()
+    .min(10)
+    .max(60_000)
+    .default(100)
+    .meta({ description: 'Time between two market moves, in ms.' }),
+  speed: z
+    .number()
+    .min(0.01)
+    .max(10_000)
+    .default(1)
+    .meta({ description: 'Market time over real time; 1 is real time.' }),
+  market: marketSchema,
+  makerFeeRate: signedDecimal(
+    'Fee of an order that rested, as a share of the notional; negative is a rebate.',
+  ).default('0.0002'),
+  takerFeeRate: signedDecimal('Fee of an order that took, as a share of the notional.').default('0.0006'),
+  limits: limitsSchema.prefault({}),
+  idempotency: z
+    .enum(['replay', 'duplicateError', 'pendingOnly'])
+    .default('duplicateError')
+    .meta({
+      description:
+        'What a clientOid sent twice gets: the first answer again, a duplicate error, or a new order ' +
+        'once the first has left the book. The document allows all three readings.',
+    }),
+  businessErrorStatus: z
+    .literal([200, 400])
+    .default(400)
+    .meta({ description: 'HTTP status of a refused request. Sources disagree; the client must bear both.' }),
+  answerDelayMs: z
+    .int()
+    .min(0)
+    .max(60_000)
+    .default(5)
+    .meta({ description: 'How long each answer takes, in ms.' }),
+  matchingLagMs: z
+    .int()
+    .min(0)
+    .max(60_000)
+    .default(0)
+    .meta({ description: 'How long after its answer an accepted order cannot trade yet, in ms.' }),
+  fillVisibilityLagMs: z
+    .int()
+    .min(0)
+    .max(60_000)
+    .default(0)
+    .meta({ description: 'How long after it happened a fill becomes readable, in ms.' }),
+  timestampToleranceMs: z
+    .int()
+    .min(1000)
+    .max(600_000)
+    .default(30_000)
+    .meta({ description: 'How far a signed timestamp may be from the exchange clock, in ms.' }),
+  faults: faultsSchema.prefault({}),
+}
+
+/** The main file's `simulator:` section: the exchange that lives inside the daemon. */
+export const embeddedSimulatorSchema = z
+  .strictObject({
+    ...simulatorShape,
+    startingBalance: positiveDecimal('Margin coin in the account at the start.'),
+    leverage: z.int().min(1).max(125).default(10).meta({ description: 'Leverage of every instrument.' }),
+  })
+  .meta({
+    description: 'The exchange simulator inside the daemon; only with environment simulator and no baseUrl.',
+  })
+
+/** A server has clients that hammer it, and a gateway. */
+const serverLimitsSchema = limitsSchema
+  .extend({
+    refusedCallsCount: z.boolean().default(true).meta({
+      description: 'Whether a refused call counts too: then whoever keeps hammering is never served again.',
+    }),
+    gatewayCalls: z.int().min(1).max(10_000).default(10).meta({
+      description: 'Calls a second of one client at the signed gateway before it is answered with 429.',
+    }),
+  })
+  .meta({ description: 'How the simulated exchange counts its rate limits.' })
+
+/** config/simulator.yaml: the exchange simulator as a server of its own (`intentd simulate`). */
+export const simulatorFileSchema = z
+  .strictObject({
+    host: z
+      .enum(['127.0.0.1', '::1', 'localhost'])
+      .default('127.0.0.1')
+      .meta({ description: 'Address to listen on; loopback only.' }),
+    port: z
+      .int()
+      .min(0)
+      .max(65_535)
+      .default(8700)
+      .meta({ description: 'Port to listen on; 0 takes a free one.' }),
+    ...simulatorShape,
+    limits: serverLimitsSchema.prefault({}),
+    readings: readingsSchema.prefault({}),
+    desks: desksSchema.prefault({}),
+    instruments: instrumentsSchema,
+    accounts: z.array(simulatedAccountSchema).min(1).max(100).meta({ description: 'Who may trade here.' }),
+  })
+  .meta({ title: 'the simulator settings', description: 'Settings of `intentd simulate`.' })
+
+export type EmbeddedSimulatorSettings = z.infer<typeof embeddedSimulatorSchema>
+export type SimulatorMarket = z.infer<typeof marketSchema>
+export type SimulatorFile = z.infer<typeof simulatorFileSchema>

@@ -1,0 +1,273 @@
+/**
+ * A YAML document that still knows where everything stood, so that a problem found long after reading
+ * (by a schema, by a comparison of two files, by the strategy loader) can name its line and column.
+ */
+import {
+  type Document,
+  isAlias,
+  isMap,
+  isNode,
+  isScalar,
+  isSeq,
+  type LineCounter,
+  type Pair,
+  visit,
+} from 'yaml'
+import type { z } from 'zod'
+import type { Problem } from './problem.ts'
+import { childSchema, isTextSchema } from './schema-walk.ts'
+import { secretVariableFor } from '../secret-key.ts'
+import { formatPath, quote, type SettingPath } from './setting-path.ts'
+import { type ParsedText, parseText } from './yaml-text.ts'
+
+/** Where a setting stands. No line for what came from the command line. */
+export interface Place {
+  readonly source: string
+  readonly line?: number
+  readonly column?: number
+}
+
+/** The source of settings that came from the command line. */
+export const SET_OPTION = '--set'
+
+/** Nesting of a hand-written file stays in single digits; deeper is a mistake or an attack. */
+const DEPTH_MAX = 32
+
+/** Values in one file, an alias counted each time it is used: an alias bomb ends here. */
+const VALUES_MAX = 20_000
+
+export class YamlSource {
+  /** The file as the operator would type it here. */
+  readonly shown: string
+  readonly #document: Document
+  readonly #lines: LineCounter
+  readonly #complaints: ParsedText['complaints']
+  readonly #overridden: string[][] = []
+
+  /** Parses a text. `shown` names it in messages. Never throws: see {@link check}. */
+  constructor(text: string, shown: string) {
+    const { document, lines, complaints } = parseText(text)
+    this.shown = shown
+    this.#document = document
+    this.#lines = lines
+    this.#complaints = complaints
+  }
+
+  /**
+   * What is wrong with the YAML itself: its syntax, keys written twice, secrets. Only when `usable` is
+   * there a mapping that {@link read} and a schema may look at.
+   */
+  check(): { usable: boolean; problems: Problem[] } {
+    if (this.#complaints.length > 0) {
+      const problems = this.#complaints.map(({ offset, message }) =>
+        this.#problemAt(this.#placeOf(offset), [], message),
+      )
+      return { usable: false, problems }
+    }
+    const root = this.#document.contents
+    if (root === null || (isScalar(root) && root.value === null)) {
+      return { usable: false, problems: [this.#problemAt(this.#placeOf(0), [], 'the file is empty')] }
+    }
+    if (!isMap(root)) {
+      const message = `expected a mapping of settings, got ${isSeq(root) ? 'a list' : 'a single value'}`
+      return { usable: false, problems: [this.problem([], message)] }
+    }
+    const walk: Walk = { problems: [], values: 0, isBounded: true }
+    this.#checkNode(root, { path: [], depth: 0, walk })
+    return { usable: walk.isBounded, problems: walk.problems }
+  }
+
+  /** Whether something is written at this path, even null. */
+  has(path: SettingPath): boolean {
+    return this.#find(path).isFound
+  }
+
+  /** Where the value at a path stands; where it is missing, the key of its nearest parent. */
+  locate(path: SettingPath): Place {
+    if (this.#isOverridden(path)) return { source: SET_OPTION }
+    const { node, isFound } = this.#find(path)
+    if (isFound && isNode(node) && node.range) return this.#placeOf(node.range[0])
+    return this.locateKey(isFound ? path : path.slice(0, -1))
+  }
+
+  /** Where the key at a path stands: for a key that is unknown, for a mapping that lacks one. */
+  locateKey(path: SettingPath): Place {
+    if (this.#isOverridden(path)) return { source: SET_OPTION }
+    if (path.length === 0) return this.#placeOf(this.#document.contents?.range?.[0] ?? 0)
+    const { key, node, isFound } = this.#find(path)
+    const place = isNode(key) && key.range ? key : node
+    if (isFound && isNode(place) && place.range) return this.#placeOf(place.range[0])
+    return this.locateKey(path.slice(0, -1))
+  }
+
+  /** A problem with the value at a path. */
+  problem(path: SettingPath, message: string): Problem {
+    return this.#problemAt(this.locate(path), path, message)
+  }
+
+  /** A problem with the key at a path. */
+  problemOfKey(path: SettingPath, message: string): Problem {
+    return this.#problemAt(this.locateKey(path), path, message)
+  }
+
+  /**
+   * The plain value at a path. Where the schema wants text and the file has a number, the number's own
+   * digits are handed over: an unquoted `0.10` stays "0.10" and never becomes a float. Call it only on a
+   * source that {@link check} found usable.
+   */
+  read(schema: z.core.$ZodType | undefined, path: SettingPath = []): unknown {
+    return this.#toPlain(this.#find(path).node, schema)
+  }
+
+  /** What stands at a path, in words that fit after "got"; never a secret. */
+  describe(path: SettingPath): string {
+    const { node, isFound } = this.#find(path)
+    if (!isFound) return 'nothing'
+    if (path.some((key) => secretVariableFor(String(key)) !== undefined)) return 'a value that is not shown'
+    if (isMap(node)) return 'a mapping'
+    if (isSeq(node)) return node.items.length === 0 ? 'an empty list' : `a list of ${node.items.length}`
+    if (!isScalar(node) || node.value === null) return 'nothing'
+    return typeof node.value === 'string' ? quote(node.value) : (node.source ?? 'something else')
+  }
+
+  /** Puts the value of `--set path=value` in place of what the file says. @returns what is wrong with it. */
+  override(path: readonly string[], text: string): string | undefined {
+    const { document, complaints } = parseText(text)
+    if (complaints.length > 0) return 'the value is not valid YAML'
+    if (path.some((_, depth) => this.#isBeyondEnd(path.slice(0, depth + 1)))) return 'this list is shorter'
+    // The ranges of this other text must not be taken for places in the file.
+    visit(document, { Node: (_, node) => void (node.range = null) })
+    try {
+      this.#document.setIn(path, document.contents)
+    } catch {
+      return 'there are no settings under this path'
+    }
+    this.#overridden.push([...path])
+    return undefined
+  }
+
+  /** A value far behind the end of a list would leave a hole before it, of whatever length was asked for. */
+  #isBeyondEnd(path: readonly string[]): boolean {
+    const { node } = this.#find(path.slice(0, -1))
+    return isSeq(node) && Number(path.at(-1)) > node.items.length
+  }
+
+  #isOverridden(path: SettingPath): boolean {
+    const texts = path.map(String)
+    return this.#overridden.some((overridden) => {
+      const isUnder = overridden.every((key, index) => key === texts[index])
+      const isMadeFor = texts.every((key, index) => key === overridden[index]) && !this.#isInFile(path)
+      return isUnder || isMadeFor
+    })
+  }
+
+  /** Whether the file itself has the key at this path, and not only an override. */
+  #isInFile(path: SettingPath): boolean {
+    const { key, node } = this.#find(path)
+    return path.length === 0 || [key, node].some((part) => isNode(part) && part.range)
+  }
+
+  #find(path: SettingPath): Found {
+    let found: Found = { key: undefined, node: this.#document.contents, isFound: true }
+    for (const step of path) {
+      const parent = this.#resolve(found.node)
+      if (isMap(parent)) {
+        const pair = parent.items.findLast((item) => keyText(item) === String(step))
+        found = { key: pair?.key, node: this.#resolve(pair?.value), isFound: pair !== undefined }
+      } else if (isSeq(parent) && Number(step) < parent.items.length) {
+        found = { key: undefined, node: this.#resolve(parent.items[Number(step)]), isFound: true }
+      } else return NOT_FOUND
+    }
+    return found
+  }
+
+  #resolve(node: unknown): unknown {
+    return isAlias(node) ? node.resolve(this.#document) : node
+  }
+
+  #checkNode(
+    unresolved: unknown,
+    { path, depth, walk }: { path: SettingPath; depth: number; walk: Walk },
+  ): void {
+    if (!walk.isBounded) return
+    walk.values += 1
+    if (depth > DEPTH_MAX || walk.values > VALUES_MAX) {
+      walk.isBounded = false
+      walk.problems.push(this.problem(path.slice(0, 4), 'nested too deeply, or too many values'))
+      return
+    }
+    const node = this.#resolve(unresolved)
+    if (isSeq(node)) {
+      for (const [index, item] of node.items.entries()) {
+        this.#checkNode(item, { path: [...path, index], depth: depth + 1, walk })
+      }
+    }
+    if (!isMap(node)) return
+    const seen = new Set<string>()
+    for (const pair of node.items) {
+      const key = keyText(pair)
+      const message = explainKey(key, seen)
+      if (message !== undefined)
+        walk.problems.push(this.#problemAt(this.#placeOfKey(pair, path), [...path, key], message))
+      seen.add(key)
+      this.#checkNode(pair.value, { path: [...path, key], depth: depth + 1, walk })
+    }
+  }
+
+  #toPlain(unresolved: unknown, schema: z.core.$ZodType | undefined): unknown {
+    const node = this.#resolve(unresolved)
+    if (isMap(node)) {
+      const entries = node.items.map((pair) => [keyText(pair), pair.value] as const)
+      return Object.fromEntries(
+        entries.map(([key, value]) => [key, this.#toPlain(value, schema && childSchema(schema, key))]),
+      )
+    }
+    if (isSeq(node))
+      return node.items.map((item, index) => this.#toPlain(item, schema && childSchema(schema, index)))
+    if (!isScalar(node)) return null
+    const isNumber = typeof node.value === 'number' && node.source !== undefined
+    return isNumber && schema && isTextSchema(schema) ? node.source : node.value
+  }
+
+  #placeOfKey(pair: Pair, parent: SettingPath): Place {
+    const isPlaced = isNode(pair.key) && pair.key.range
+    return isPlaced ? this.#placeOf(isPlaced[0]) : this.locateKey([...parent, keyText(pair)])
+  }
+
+  #placeOf(offset: number): Place {
+    const { line, col } = this.#lines.linePos(offset)
+    return { source: this.shown, line: Math.max(line, 1), column: Math.max(col, 1) }
+  }
+
+  #problemAt(place: Place, path: SettingPath, message: string): Problem {
+    return { ...place, path: formatPath(path), message }
+  }
+}
+
+interface Found {
+  readonly key: unknown
+  readonly node: unknown
+  readonly isFound: boolean
+}
+
+const NOT_FOUND: Found = { key: undefined, node: undefined, isFound: false }
+
+interface Walk {
+  readonly problems: Problem[]
+  values: number
+  isBounded: boolean
+}
+
+/** A key as text, however it was written; `''` for a mapping or a list in the place of a key. */
+function keyText({ key }: Pair): string {
+  if (!isScalar(key)) return typeof key === 'string' ? key : ''
+  return typeof key.value === 'string' ? key.value : (key.source ?? String(key.value))
+}
+
+/** What is wrong with a key wherever it stands, whatever the schema says. */
+function explainKey(key: string, seen: ReadonlySet<string>): string | undefined {
+  if (seen.has(key)) return 'this key is written twice'
+  if (key === '' || key === '__proto__') return 'this cannot be a key'
+  const variable = secretVariableFor(key)
+  return variable && `secrets do not belong in YAML; set ${variable} in the environment or in .env`
+}

@@ -1,0 +1,77 @@
+/** From what zod found to what an operator can act on: what was expected, what was found, and where. */
+import type { z } from 'zod'
+import { didYouMean } from '../../lib/did-you-mean.ts'
+import type { Problem } from './problem.ts'
+import { describeSchema, knownKeys, schemaAt, unwrapSchema } from './schema-walk.ts'
+import { secretVariableFor } from '../secret-key.ts'
+import { quote, type SettingPath } from './setting-path.ts'
+import type { YamlSource } from './yaml-source.ts'
+
+type Issue = z.core.$ZodIssue
+
+/** What a part of a document was checked against, and where in the document that part begins. */
+export interface Checked {
+  readonly source: YamlSource
+  readonly schema: z.core.$ZodType
+  /** Path of the value that was given to the schema, such as `['params']`. */
+  readonly prefix?: SettingPath
+}
+
+/** One problem or more for each issue. */
+export const problemsFromZod = (checked: Checked, issues: readonly Issue[]): Problem[] =>
+  issues.flatMap((issue) => problemsOfIssue(checked, issue))
+
+function problemsOfIssue({ source, schema, prefix = [] }: Checked, issue: Issue): Problem[] {
+  const path = [...prefix, ...issue.path]
+  if (issue.code === 'unrecognized_keys') {
+    const known = knownKeys(schemaAt(schema, issue.path))
+    return issue.keys
+      .filter((key) => secretVariableFor(key) === undefined) // The source itself reports these.
+      .map((key) => source.problemOfKey([...path, key], explainUnknownKey(key, known)))
+  }
+  if (issue.code === 'invalid_key') {
+    const expected = keyExpectation(schemaAt(schema, issue.path.slice(0, -1)))
+    return [source.problemOfKey(path, `expected ${expected} as key, got ${quote(String(path.at(-1)))}`)]
+  }
+  if (issue.code === 'custom') return [source.problem(path, issue.message)]
+  const expected = expectation(schema, issue)
+  if (path.length > 0 && !source.has(path)) return [missingProblem(source, path, expected)]
+  return [source.problem(path, `expected ${expected}, got ${source.describe(path)}`)]
+}
+
+/** A missing key has no place of its own: it is reported at the mapping that lacks it. */
+function missingProblem(source: YamlSource, path: SettingPath, expected: string): Problem {
+  const parent = path.slice(0, -1)
+  return source.problemOfKey(parent, `the key ${quote(String(path.at(-1)))} is missing: expected ${expected}`)
+}
+
+function explainUnknownKey(key: string, known: readonly string[]): string {
+  const guess = didYouMean(key, known)
+  return guess === undefined ? 'unknown key' : `unknown key; did you mean "${guess}"?`
+}
+
+function expectation(schema: z.core.$ZodType, issue: Issue): string {
+  if (issue.code === 'invalid_union' && issue.discriminator !== undefined) {
+    const parent = schemaAt(schema, issue.path.slice(0, -1))
+    const options = parent && knownValues(parent, issue.discriminator)
+    if (options) return options
+  }
+  const expected = schemaAt(schema, issue.path)
+  return (expected && describeSchema(expected)) ?? issue.message
+}
+
+/** The values that choose between the shapes of a union, in words. */
+function knownValues(schema: z.core.$ZodType, discriminator: string): string | undefined {
+  const union = unwrapSchema(schema)
+  if (!isUnion(union)) return undefined
+  const values = union._zod.def.options.map((option) => schemaAt(option, [discriminator]))
+  return values.map((value) => (value && describeSchema(value)) ?? 'something else').join(' or ')
+}
+
+const isUnion = (schema: z.core.$ZodType): schema is z.core.$ZodUnion => schema._zod.def.type === 'union'
+
+function keyExpectation(schema: z.core.$ZodType | undefined): string {
+  const record = schema && unwrapSchema(schema)
+  if (record?._zod.def.type !== 'record') return 'another key'
+  return describeSchema((record as z.core.$ZodRecord)._zod.def.keyType) ?? 'another key'
+}

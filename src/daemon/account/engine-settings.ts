@@ -1,0 +1,116 @@
+import { type DaemonConfig, type StrategyConfig } from '../../config/load-config.ts'
+import { type FeedId } from '../../domain/feed.ts'
+import { type StrategyId, toStrategyId } from '../../domain/ids.ts'
+import { type Instrument } from '../../domain/instrument.ts'
+import { type EngineSettings, type StrategySettings } from '../../engine/settings.ts'
+import { decimal } from '../../lib/decimal.ts'
+import { sha256 } from '../../lib/digest.ts'
+import { createGrid, stepBelow } from '../../lib/grid.ts'
+
+/** An accepted taking order is matched or dead by then (assumption A4 of the order protocol). */
+const MATCHING_LAG_MS = 2000
+/** The embedded simulator matches before it answers. */
+const MATCHING_LAG_EMBEDDED_MS = 0
+/** How long an order may stand through the market, beyond what fills need to show up. */
+const CROSSED_TOLERANCE_MS = 5000
+/** Beyond the horizon of an unknown order: two cancel-alls, a flattening, and the reads that prove them. */
+const STOP_TIMEOUT_MS = 30_000
+
+/** What the configuration does not say. */
+export interface LifeSettings {
+  readonly salt: string
+  readonly version: string
+  readonly embedded: boolean
+  /** By strategy: its own names for its feeds. */
+  readonly feeds: ReadonlyMap<StrategyId, ReadonlyMap<string, FeedId>>
+}
+
+/** What the operator said, in the core's words: sizes in lots, limits as numbers. */
+export function toEngineSettings(config: DaemonConfig, life: LifeSettings): EngineSettings {
+  const instruments = toInstruments(config)
+  const { execution, risk, account } = config
+  return {
+    salt: life.salt,
+    version: life.version,
+    environment: config.environment,
+    configHash: sha256([JSON.stringify(config)])
+      .toString('hex')
+      .slice(0, 16),
+    productType: account.productType,
+    positionMode: account.positionMode,
+    marginMode: account.marginMode,
+    instruments,
+    strategies: new Map(
+      config.strategies
+        .filter((strategy) => strategy.enabled)
+        .map((strategy) => toStrategy(strategy, instruments, life)),
+    ),
+    limits: {
+      dataAgeMaxMs: risk.dataAgeMaxMs,
+      priceCollarRatio: risk.priceCollarRatio,
+      openOrdersMax: risk.openOrdersMax,
+      orderNotionalMax: Number(risk.orderNotionalMax),
+      grossNotionalMax: Number(risk.grossNotionalMax),
+    },
+    isExclusive: account.exclusive,
+    execution: {
+      batchOrdersMax: execution.batchOrdersMax,
+      fillVisibilityMs: execution.fillVisibilityMs,
+      matchingLagMs: life.embedded ? MATCHING_LAG_EMBEDDED_MS : MATCHING_LAG_MS,
+      acceptHorizonMs: execution.acceptHorizonMs,
+      retryMode: execution.retryMode,
+      extraToleranceMs: execution.extraToleranceMs,
+      extraToleranceMsMax: execution.extraToleranceMsMax,
+      survivorsWithinMs: execution.survivorsWithinMs,
+      takerCollarRatio: execution.takerCollarRatio,
+      crossedToleranceMs: CROSSED_TOLERANCE_MS + execution.fillVisibilityMs,
+      stopTimeoutMs: STOP_TIMEOUT_MS + execution.acceptHorizonMs,
+    },
+    foreignFills: risk.foreignFills,
+    onRestart: config.onRestart,
+  }
+}
+
+/** The instruments of the config, by symbol. */
+export function toInstruments({ account, instruments }: DaemonConfig): ReadonlyMap<string, Instrument> {
+  return new Map(
+    Object.entries(instruments).map(([symbol, settings]) => {
+      const lot = createGrid(settings.lotSize)
+      return [
+        symbol,
+        {
+          symbol,
+          productType: account.productType,
+          marginCoin: account.marginCoin,
+          tick: createGrid(settings.tickSize),
+          lot,
+          lotsMin: stepBelow(lot, Number(settings.minSize)),
+          notionalMin: decimal(settings.minNotional),
+        },
+      ]
+    }),
+  )
+}
+
+function toStrategy(
+  strategy: StrategyConfig,
+  instruments: ReadonlyMap<string, Instrument>,
+  { feeds }: LifeSettings,
+): [StrategyId, StrategySettings] {
+  const id = toStrategyId(strategy.id)
+  const limits = strategy.instruments.map((symbol) => {
+    const lot = instruments.get(symbol)?.lot ?? createGrid('1')
+    return [
+      symbol,
+      {
+        positionLotsMax: stepBelow(lot, Number(strategy.risk.positionMax)),
+        orderLotsMax: stepBelow(lot, Number(strategy.risk.orderSizeMax)),
+        openOrdersMax: strategy.risk.openOrdersMax,
+      },
+    ] as const
+  })
+  return [
+    id,
+    { id, symbols: strategy.instruments, limits: new Map(limits), feeds: feeds.get(id) ?? new Map() },
+  ]
+}

@@ -1,0 +1,177 @@
+import {
+  closeSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+import { type Clock } from '../../lib/clock.ts'
+import { messageOf } from '../../lib/failure.ts'
+
+/** While this file is there nothing that creates an order is written. Anybody may make it, with `touch` too. */
+const KILL_FILE = 'KILL'
+/** How far the daemon is with it, for whoever threw the switch. */
+const STATE_FILE = 'KILL.state'
+
+const OWNER_ONLY = 0o600
+
+/** What the kill file says of who made it and why; a file that says nothing kills as well. */
+export interface KillNote {
+  readonly reason: string
+  readonly by: string
+  /** Unix ms, clock of the machine. */
+  readonly at?: number
+}
+
+/** `seen`: nothing is created any more · `clean`: proved that nothing of ours rests. */
+export interface KillState {
+  readonly state: 'seen' | 'clean'
+  readonly pid: number
+  /** Unix ms, clock of the machine. */
+  readonly at: number
+}
+
+/** Where the kill switch of a state directory is. */
+export function killFileOf(directory: string): string {
+  return join(directory, KILL_FILE)
+}
+
+/**
+ * Throws the switch, durably: a daemon that runs sees it before its next write, one that starts before its first.
+ * On a full disk the file says nothing, which kills as well.
+ */
+export function throwKillSwitch(directory: string, note: KillNote): void {
+  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  const file = killFileOf(directory)
+  try {
+    writeDurably(file, JSON.stringify(note))
+  } catch {
+    closeSync(openSync(file, 'a', OWNER_ONLY))
+    syncDirectory(directory)
+  }
+}
+
+/** What the daemon that holds the directory says of the kill; undefined when none that lives has seen it. */
+export function readKillState(directory: string): KillState | undefined {
+  try {
+    const state = JSON.parse(readFileSync(join(directory, STATE_FILE), 'utf8')) as KillState
+    return isAlive(state.pid) ? state : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    // Somebody else's process lives too.
+    return error instanceof Error && 'code' in error && error.code === 'EPERM'
+  }
+}
+
+export interface KillSwitchOptions {
+  readonly directory: string
+  readonly clock: Clock
+  /** The file was seen, or could not be looked for; called once until the switch is lifted. */
+  readonly onThrown: (note: KillNote) => void
+  /** The switch works, but its state could not be written down. */
+  readonly onTrouble: (reason: string) => void
+}
+
+/**
+ * The kill file as the daemon sees it. It is looked at before every write that creates an order, so a kill
+ * works while the daemon is busy, and without a word between the two processes (order protocol, 7).
+ */
+export class KillSwitch {
+  readonly #options: KillSwitchOptions
+  readonly #file: string
+  #isTold = false
+
+  constructor(options: KillSwitchOptions) {
+    this.#options = options
+    this.#file = killFileOf(options.directory)
+  }
+
+  /** Looks at the disk. What cannot be looked at forbids, as what is there does. */
+  isThrown(): boolean {
+    const note = this.#look()
+    if (note === undefined) return false
+    if (!this.#isTold) {
+      this.#isTold = true
+      this.#options.onThrown(note)
+    }
+    return true
+  }
+
+  /** Writes down how far the daemon is; `released` takes the switch away. A full disk stops no kill. */
+  note(state: KillState['state'] | 'released'): void {
+    try {
+      this.#write(state)
+    } catch (error) {
+      this.#options.onTrouble(messageOf(error))
+    }
+  }
+
+  #write(state: KillState['state'] | 'released'): void {
+    const { directory, clock } = this.#options
+    const stateFile = join(directory, STATE_FILE)
+    if (state === 'released') {
+      rmSync(this.#file, { force: true })
+      rmSync(stateFile, { force: true })
+      this.#isTold = false
+      return
+    }
+    // However the kill was ordered, the file says so too: the journal may be lost, and it is what writes look at.
+    this.#isTold = true
+    if (this.#look() === undefined)
+      throwKillSwitch(directory, { reason: 'ordered by the daemon', by: 'daemon' })
+    writeDurably(stateFile, JSON.stringify({ state, pid: process.pid, at: clock.now() } satisfies KillState))
+  }
+
+  #look(): KillNote | undefined {
+    try {
+      if (statSync(this.#file, { throwIfNoEntry: false }) === undefined) return undefined
+    } catch (error) {
+      return { reason: `the kill file cannot be looked for: ${messageOf(error)}`, by: 'daemon' }
+    }
+    return this.#isTold ? { reason: '', by: '' } : readNote(this.#file)
+  }
+}
+
+function readNote(file: string): KillNote {
+  try {
+    const { reason, by } = JSON.parse(readFileSync(file, 'utf8')) as Partial<KillNote>
+    if (typeof reason === 'string' && typeof by === 'string') return { reason, by }
+  } catch {
+    // Made by hand: that it is there is all it has to say.
+  }
+  return { reason: 'the kill file was made', by: 'unknown' }
+}
+
+function writeDurably(file: string, text: string): void {
+  const made = `${file}.new`
+  const descriptor = openSync(made, 'w', OWNER_ONLY)
+  try {
+    writeSync(descriptor, text)
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+  renameSync(made, file)
+  syncDirectory(dirname(file))
+}
+
+function syncDirectory(directory: string): void {
+  const descriptor = openSync(directory, 'r')
+  try {
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+}

@@ -1,0 +1,103 @@
+import { join } from 'node:path'
+import { type DaemonConfig } from '../../config/load-config.ts'
+import { type EmbeddedSimulatorSettings } from '../../config/schema/simulator-schema.ts'
+import { type Clock } from '../../lib/clock.ts'
+import { decimal, sumDecimals } from '../../lib/decimal.ts'
+import { Secret } from '../../lib/secret.ts'
+import { type Timers } from '../../lib/timers.ts'
+import type { RunningSimulator } from '../../simulator/start-simulator.ts'
+import type { ServerEvent } from '../../simulator/wire/server-event.ts'
+import { type ExchangeAccess } from '../account/exchange-access.ts'
+import { listInstruments } from '../market-data/listed-instruments.ts'
+import { type MarketOverride, toSimulatorOptions } from './simulated-exchange.ts'
+import { type ExchangeLedger } from '../reporting/summary.ts'
+
+/** The one account of the simulator inside the daemon. */
+const UID = '1000001'
+
+export interface EmbeddedExchangeOptions {
+  readonly config: DaemonConfig
+  readonly settings: EmbeddedSimulatorSettings
+  readonly market: MarketOverride
+  /** The world's own state directory. */
+  readonly directory: string
+  readonly clock: Clock
+  readonly timers: Timers
+  readonly onEvent: (event: ServerEvent) => void
+}
+
+/** The simulator that lives inside the daemon: an exchange like any other, over signed HTTP on loopback. */
+export interface EmbeddedExchange extends ExchangeAccess {
+  /** Unix ms when the recording ends; undefined when it does not. */
+  readonly endsAt: number | undefined
+  /** The market stands still; the exchange still answers. */
+  pause(): void
+  /** The market moves: it stands still from the start until the daemon is there to see it. */
+  resume(): void
+  /** The exchange's own books, in the closing summary's terms. */
+  ledger(): ExchangeLedger
+  stop(): Promise<void>
+}
+
+/** @throws Failure as `startSimulator` does. */
+export async function startEmbeddedExchange(options: EmbeddedExchangeOptions): Promise<EmbeddedExchange> {
+  const { config, settings, clock, timers, onEvent } = options
+  const { startSimulator } = await import('../../simulator/start-simulator.ts')
+  const simulator = await startSimulator({
+    ...toSimulatorOptions(settings, options.market),
+    instruments: listInstruments({ ...config.account, instruments: config.instruments }, clock.now()),
+    accounts: [
+      {
+        uid: UID,
+        label: config.name,
+        positionMode: config.account.positionMode,
+        role: config.account.tier,
+        balances: { [config.account.marginCoin]: settings.startingBalance },
+        leverage: settings.leverage,
+      },
+    ],
+    storeFile: join(options.directory, 'exchange.sqlite'),
+    clock,
+    timers,
+    onEvent,
+  })
+  simulator.pause()
+  return {
+    baseUrl: simulator.baseUrl,
+    credentials: credentialsOf(simulator),
+    get endsAt() {
+      return simulator.endsAt
+    },
+    pause: () => simulator.pause(),
+    resume: () => simulator.resume(),
+    ledger: () => readLedger(simulator),
+    stop: () => simulator.stop(),
+  }
+}
+
+function credentialsOf({ accounts }: RunningSimulator): ExchangeAccess['credentials'] {
+  const account = accounts.find(({ uid }) => uid === UID)
+  return {
+    apiKey: new Secret(account?.key ?? ''),
+    secret: new Secret(account?.secret ?? ''),
+    passphrase: new Secret(account?.passphrase ?? ''),
+  }
+}
+
+function readLedger(simulator: RunningSimulator): ExchangeLedger {
+  const { coins, positions, counts, openOrders } = simulator.ledger(UID)
+  const coin = coins[0]
+  const unrealised = sumDecimals(positions.map((position) => decimal(position.unrealised)))
+  return {
+    balance: coin?.balance ?? '0',
+    fills: counts.fills,
+    openOrders: openOrders.length,
+    fees: coin?.fees ?? '0',
+    realisedProfit: coin?.realisedProfit ?? '0',
+    unrealisedProfit: unrealised.toString(),
+    funding: coin?.funding ?? '0',
+    positions: Object.fromEntries(
+      positions.map(({ symbol, holdSide, size }) => [`${symbol} ${holdSide}`, size]),
+    ),
+  }
+}

@@ -1,0 +1,74 @@
+import { type EmbeddedSimulatorSettings } from '../../config/schema/simulator-schema.ts'
+import type { MarketChoice, SimulatorOptions } from '../../simulator/start-simulator.ts'
+import { defaultPlatformCoin } from '../../simulator/wallet/platform-coin.ts'
+import { defaultRateLimitSettings } from '../../simulator/wire/rate-limits.ts'
+import type { ServerEvent } from '../../simulator/wire/server-event.ts'
+import { type LogLevel } from '../reporting/logger.ts'
+
+/** What the simulator inside the daemon and the one on its own are told alike. */
+export type SimulatorSettings = Omit<EmbeddedSimulatorSettings, 'startingBalance' | 'leverage'>
+
+/** What the command line says about the market, over the file. */
+export interface MarketOverride {
+  /** Recordings: a path, or `SYMBOL=path`. */
+  readonly files: readonly string[]
+  readonly speed: number | undefined
+}
+
+/** The operator's words in the simulator's: how its market moves, and how it behaves. */
+export function toSimulatorOptions(
+  settings: SimulatorSettings,
+  override: MarketOverride,
+): Pick<SimulatorOptions, 'market' | 'seed' | 'core' | 'wire' | 'faults' | 'answerDelayMs'> {
+  return {
+    market: chooseMarket(settings, override),
+    seed: settings.seed,
+    core: {
+      makerFeeRate: settings.makerFeeRate,
+      takerFeeRate: settings.takerFeeRate,
+      idempotency: settings.idempotency,
+      matchingLagMs: settings.matchingLagMs,
+      fillVisibilityLagMs: settings.fillVisibilityLagMs,
+    },
+    wire: {
+      businessErrorStatus: settings.businessErrorStatus,
+      timestampToleranceMs: settings.timestampToleranceMs,
+      rateLimits: { ...defaultRateLimitSettings, counting: settings.limits.counting },
+    },
+    faults: { probability: settings.faults },
+    answerDelayMs: settings.answerDelayMs,
+  }
+}
+
+/** The platform's own coin of the simulator, as it stands in paths. */
+export function simulatorCoin(): string {
+  return defaultPlatformCoin.name.toLowerCase()
+}
+
+/** A refused request is the caller's affair; an exchange that breaks is a defect. */
+export function levelOf(kind: ServerEvent['kind']): LogLevel {
+  return kind === 'requestRefused' || kind === 'faultInjected' ? 'debug' : 'error'
+}
+
+/** The recordings to play, as `startSimulator` takes them; none for the seeded market. */
+export function filesOf(
+  { market }: Pick<SimulatorSettings, 'market'>,
+  override: MarketOverride,
+): readonly string[] {
+  if (override.files.length > 0) return override.files
+  return Object.entries(market.recordings).map(([symbol, file]) => `${symbol}=${file}`)
+}
+
+function chooseMarket(settings: SimulatorSettings, override: MarketOverride): MarketChoice {
+  const { market, stepMs } = settings
+  const files = filesOf(settings, override)
+  const speed = override.speed ?? settings.speed
+  if (files.length > 0) return { kind: 'recorded', files, speed, stepMs, repeat: market.repeat }
+  return {
+    kind: 'seeded',
+    prices: market.startPrices,
+    yearlyVolatility: market.yearlyVolatility,
+    stepMs,
+    speed,
+  }
+}

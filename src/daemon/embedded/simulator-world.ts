@@ -1,0 +1,51 @@
+import { createHash } from 'node:crypto'
+import { readFileSync, renameSync, rmSync } from 'node:fs'
+import { basename } from 'node:path'
+import { type DaemonConfig } from '../../config/load-config.ts'
+import { isFile } from '../../config/yaml/read-file.ts'
+import { type EmbeddedSimulatorSettings } from '../../config/schema/simulator-schema.ts'
+import { sha256 } from '../../lib/digest.ts'
+import { filesOf, type MarketOverride } from './simulated-exchange.ts'
+
+const DIGEST_LENGTH = 8
+
+/**
+ * Names the world that a state belongs to. Another position mode, market, speed, balance or contract is another
+ * world with a state of its own: orders and positions of one mean nothing in the other. The same recording is
+ * the same world wherever its file lies.
+ */
+export function worldOf(
+  config: DaemonConfig,
+  settings: EmbeddedSimulatorSettings,
+  market: MarketOverride,
+): string {
+  const mode = config.account.positionMode === 'hedge_mode' ? 'hedge' : 'one-way'
+  const files = filesOf(settings, market)
+  const speed = market.speed ?? settings.speed
+  const prices =
+    files.length === 0
+      ? `seed-${settings.seed}`
+      : files.map((file) => basename(file).replace(/\.csv(\.gz)?$/, '')).join('+')
+  const { startPrices, yearlyVolatility, repeat } = settings.market
+  const { seed, stepMs, startingBalance, leverage } = settings
+  const account = [config.account, config.instruments, startingBalance, leverage]
+  const text = JSON.stringify([account, seed, stepMs, startPrices, yearlyVolatility, repeat])
+  const digest = sha256([text, ...files.map(contentOf)])
+  const name = `${mode}-${prices}${speed === 1 ? '' : `-x${speed}`}`.replaceAll(/[^\w.+-]/g, '_')
+  return `${name.slice(0, 100)}-${digest.toString('hex').slice(0, DIGEST_LENGTH)}`
+}
+
+/** A world whose recording has been played to its end is put aside, in the place of the one before it. */
+export function setWorldAside(directory: string): string {
+  const aside = `${directory}-ended`
+  rmSync(aside, { recursive: true, force: true })
+  renameSync(directory, aside)
+  return aside
+}
+
+/** A file that cannot be read is told of by whoever plays it. */
+function contentOf(file: string): string {
+  const path = file.replace(/^[A-Z0-9]+=/, '')
+  if (!isFile(path)) return path
+  return createHash('sha256').update(readFileSync(path)).digest('hex')
+}

@@ -1,7 +1,0 @@
-import { type Credentials } from '../exchange/signer.ts'
-
-/** Where the exchange is, and who we are there. */
-export interface ExchangeAccess {
-  readonly baseUrl: string
-  readonly credentials: Credentials
-}

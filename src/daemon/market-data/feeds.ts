@@ -1,0 +1,86 @@
+import { type RefusedAnswer, type UnknownAnswer } from '../../domain/answer.ts'
+import { type EngineEvent } from '../../engine/event.ts'
+import { type ExchangeClient } from '../../exchange/client/exchange-client.ts'
+import { type Clock } from '../../lib/clock.ts'
+import { deepFreeze } from '../../lib/deep-freeze.ts'
+import { messageOf } from '../../lib/failure.ts'
+import { type Timers } from '../../lib/timers.ts'
+import { PollGrid } from '../../market/poll-grid.ts'
+import { type Feed } from './feed-plan.ts'
+
+export interface FeedsOptions {
+  readonly feeds: readonly Feed[]
+  readonly client: Pick<ExchangeClient, 'send'>
+  readonly clock: Clock
+  readonly timers: Timers
+  readonly dispatch: (event: EngineEvent) => void
+  /** A read came in: trouble with it is over. */
+  readonly onRead: (what: string) => void
+  readonly onError: (what: string, reason: string) => void
+}
+
+/**
+ * Reads the feeds that strategies asked for, within the limits like any read: once at the start, so that nobody
+ * waits an hour for what is read every hour, then each on a grid of its own.
+ */
+export class Feeds {
+  readonly #options: FeedsOptions
+  readonly #grids: readonly PollGrid[]
+  #first: Promise<unknown> = Promise.resolve()
+
+  constructor(options: FeedsOptions) {
+    const { feeds, clock, timers } = options
+    this.#options = options
+    this.#grids = feeds.map(
+      (feed) =>
+        new PollGrid({
+          intervalMs: feed.everyMs,
+          clock,
+          timers,
+          onError: (error) => this.#tellDefect(feed, error),
+          poll: () => this.#read(feed),
+        }),
+    )
+  }
+
+  start(): void {
+    const { feeds } = this.#options
+    this.#first = Promise.all(
+      feeds.map((feed) => this.#read(feed).catch((error: unknown) => this.#tellDefect(feed, error))),
+    )
+    for (const grid of this.#grids) grid.start()
+  }
+
+  /** Resolves when no read is under way any more. */
+  async stop(): Promise<void> {
+    await Promise.all([this.#first, ...this.#grids.map((grid) => grid.stop())])
+  }
+
+  async #read(feed: Feed): Promise<void> {
+    const { client, dispatch, onRead } = this.#options
+    const answer = await client.send(feed.request)
+    if (answer.kind !== 'accepted') {
+      dispatch({ kind: 'readFailed', what: nameOf(feed), reason: reasonOf(answer) })
+      return
+    }
+    onRead(nameOf(feed))
+    // Strategies share what was read: none of them may change it under the others.
+    const reading = { data: deepFreeze(answer.data), readAt: answer.receivedAt }
+    dispatch({ kind: 'feedRead', feed: feed.id, reading })
+  }
+
+  #tellDefect(feed: Feed, error: unknown): void {
+    this.#options.onError(nameOf(feed), messageOf(error))
+  }
+}
+
+/** In the log. */
+function nameOf({ id }: Feed): string {
+  return `feed ${id}`
+}
+
+/** The exchange's words; where it said nothing, what became of the call. */
+function reasonOf(answer: RefusedAnswer | UnknownAnswer): string {
+  const what = answer.kind === 'unknown' ? `unknown (${answer.cause})` : answer.kind
+  return `${what} ${answer.code}: ${answer.message}`.replace(/ ?: $/, '')
+}

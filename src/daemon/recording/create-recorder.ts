@@ -1,0 +1,51 @@
+import { join } from 'node:path'
+import { recordSectionSchema } from '../../config/schema/daemon-schema.ts'
+import { type DaemonConfig } from '../../config/load-config.ts'
+import { type Engine } from '../../engine/engine.ts'
+import { type EngineSettings } from '../../engine/settings.ts'
+import { type Clock } from '../../lib/clock.ts'
+import { type Timers } from '../../lib/timers.ts'
+import { type ExchangeAccess } from '../account/exchange-access.ts'
+import { type DaemonLogger } from '../reporting/logger.ts'
+import { FlightRecorder, type RecordSettings } from './flight-recorder.ts'
+
+/** What `record: true` means: the section with nothing in it. */
+const DEFAULTS = recordSectionSchema.parse({})
+
+/** What the recorder needs of a daemon. */
+export interface RecorderGround {
+  readonly config: DaemonConfig
+  readonly settings: EngineSettings
+  readonly access: ExchangeAccess
+  /** Of the state. */
+  readonly directory: string
+  readonly clock: Clock
+  readonly timers: Timers
+  readonly logger: DaemonLogger
+}
+
+/** The recorder of a daemon; undefined where nothing is to be recorded. */
+export function createRecorder(
+  { config, settings, access, directory, clock, timers, logger }: RecorderGround,
+  engine: Engine,
+): FlightRecorder | undefined {
+  const wanted = toRecordSettings(config)
+  if (!wanted) return undefined
+  const { apiKey, secret, passphrase } = access.credentials
+  return new FlightRecorder({
+    directory: join(directory, 'recordings'),
+    settings: wanted,
+    engine,
+    symbols: [...settings.instruments.keys()],
+    version: settings.version,
+    secrets: [apiKey, secret, passphrase],
+    clock,
+    timers,
+    logger,
+  })
+}
+
+function toRecordSettings({ record }: Pick<DaemonConfig, 'record'>): RecordSettings | undefined {
+  const { enabled, ...settings } = typeof record === 'boolean' ? { ...DEFAULTS, enabled: record } : record
+  return enabled ? settings : undefined
+}

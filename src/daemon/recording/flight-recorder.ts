@@ -1,0 +1,227 @@
+import { mkdirSync } from 'node:fs'
+import { type Effect } from '../../engine/effect.ts'
+import { type Engine } from '../../engine/engine.ts'
+import { type EngineEvent } from '../../engine/event.ts'
+import { keepEvent, type KeptEvent, writeEffect, writeEvent } from '../../engine/replay/event-text.ts'
+import { type Clock } from '../../lib/clock.ts'
+import { messageOf } from '../../lib/failure.ts'
+import { HiddenTexts } from '../../lib/hidden-texts.ts'
+import { type Secret } from '../../lib/secret.ts'
+import { type Timers } from '../../lib/timers.ts'
+import { nameLife, pruneSegments, segmentFile } from '../../recording/recordings.ts'
+import { FORMAT, type SegmentEnd, type SegmentHead, writeEnd, writeStep } from '../../recording/segment.ts'
+import { SegmentWriter } from '../../recording/segment-writer.ts'
+import { type DaemonLogger } from '../reporting/logger.ts'
+
+/** What a kill may cost: half a second of steps, and the moment that it takes to write them. */
+const FLUSH_MS = 500
+
+/** A busy half second; more goes out at once, so that no block is long in the making. */
+const BLOCK_CHARACTERS = 1_048_576
+
+/** What may wait for a slow disk, in characters: minutes of busy trading, and the largest book beside them. */
+const WAITING_CHARACTERS_MAX = 67_108_864
+
+/** What was decided and held is nobody else's business. */
+const OWNER_ONLY = 0o700
+
+/** How much of it is kept, in bytes on the disk. */
+export interface RecordSettings {
+  readonly segmentBytesMax: number
+  readonly totalBytesMax: number
+}
+
+/** One step, as the shell saw it. */
+export interface Step {
+  /** Unix ms, our clock. */
+  readonly at: number
+  readonly event: EngineEvent
+  readonly effects: readonly Effect[]
+  /** Why the core broke on it, where it did. */
+  readonly thrown?: string
+}
+
+type KeptStep = Omit<Step, 'event'> & { readonly event: KeptEvent }
+
+export interface FlightRecorderOptions {
+  readonly directory: string
+  readonly settings: RecordSettings
+  readonly engine: Pick<Engine, 'write'>
+  /** The instruments that are traded: of others nobody sees a price. */
+  readonly symbols: readonly string[]
+  readonly version: string
+  readonly secrets: readonly Secret[]
+  /** What may wait for a slow disk. */
+  readonly waitingCharactersMax?: number
+  readonly clock: Clock
+  readonly timers: Timers
+  readonly logger: Pick<DaemonLogger, 'tell'>
+}
+
+/**
+ * Keeps every step of the core, so that the same steps can be made again: what went in, when, and what came of it.
+ * It never makes the daemon wait, and never breaks it: texts are made after the step's own work is done, and
+ * written by other threads.
+ *
+ *     recording ──too much waits──► lost ──all is written──► recording, in a new segment
+ *         │ ▲                         │
+ *         │ └──segment is full────────│────── recording, in the next segment
+ *         └────────the disk refuses───┴──► ended
+ *
+ * Every segment begins with the whole core, and so can be replayed without those before it. Writing that down holds
+ * the daemon up, a millisecond for a thousand intent keys: once in hours, and never while an event is at work.
+ */
+export class FlightRecorder {
+  readonly #options: FlightRecorderOptions
+  readonly #life: string
+  readonly #hidden = new HiddenTexts()
+  #state: 'recording' | 'lost' | 'ended' = 'recording'
+  #writer: SegmentWriter | undefined
+  #closing: Promise<void> = Promise.resolve()
+  #kept: KeptStep[] = []
+  #lines: string[] = []
+  #characters = 0
+  #number = 0
+  /** Of the life, kept or lost; and those of the segment that is being written. */
+  #steps = 0
+  #segmentSteps = 0
+  #stopFlushing: (() => void) | undefined
+
+  constructor(options: FlightRecorderOptions) {
+    this.#options = options
+    this.#life = nameLife(options.clock.now())
+    for (const secret of options.secrets) this.#hidden.add(secret)
+  }
+
+  /** Begins with the core as it is now. */
+  start(): void {
+    this.#guard(() => {
+      mkdirSync(this.#options.directory, { recursive: true, mode: OWNER_ONLY })
+      this.#openSegment()
+    })
+  }
+
+  /** The step is one of the recording. Cheap: its text is made when the present work is done. */
+  keep({ event, ...step }: Step): void {
+    this.#steps += 1
+    if (this.#state !== 'recording') return
+    if (this.#kept.length === 0) this.#options.timers.after(0, () => this.#guard(() => this.#writeKept()))
+    this.#kept.push({ ...step, event: keepEvent(event, this.#options.symbols) })
+    if (event.kind === 'timePassed') this.#guard(() => this.#changeSegment())
+  }
+
+  /** Resolves when everything that was kept is written, or cannot be. */
+  async close(): Promise<void> {
+    do {
+      this.#guard(() => this.#endSegment('closed'))
+      await this.#closing
+      // What was lost may have begun again meanwhile.
+    } while (this.#writer && this.#state === 'recording')
+    this.#state = 'ended'
+  }
+
+  /** A defect of the recorder, or a disk that refuses, ends the recording and nothing else. */
+  #guard(work: () => void): void {
+    if (this.#state === 'ended') return
+    try {
+      work()
+    } catch (error) {
+      this.#fail(error)
+    }
+  }
+
+  #fail(error: unknown): void {
+    if (this.#state === 'ended') return
+    this.#state = 'ended'
+    this.#stopFlushing?.()
+    this.#kept = []
+    this.#lines = []
+    const { directory, logger } = this.#options
+    logger.tell('warn', 'flight.ended', { directory, steps: this.#steps, reason: messageOf(error) })
+  }
+
+  /** A step has just been made, so the core is what the next one begins from. */
+  #changeSegment(): void {
+    if ((this.#writer?.writtenBytes ?? 0) < this.#options.settings.segmentBytesMax) return
+    this.#endSegment('rotated')
+    this.#openSegment()
+  }
+
+  #openSegment(): void {
+    const { directory, settings, version, clock, engine, logger } = this.#options
+    const removed = pruneSegments(directory, settings.totalBytesMax - settings.segmentBytesMax)
+    this.#number += 1
+    this.#segmentSteps = 0
+    this.#state = 'recording'
+    const file = segmentFile(directory, this.#life, this.#number)
+    this.#writer = new SegmentWriter({ file, onError: (error) => this.#fail(error) })
+    const head: SegmentHead = {
+      format: FORMAT,
+      version,
+      life: this.#life,
+      number: this.#number,
+      stepsBefore: this.#steps,
+      startedAt: clock.now(),
+    }
+    this.#addLine(JSON.stringify(head))
+    this.#addLine(engine.write())
+    this.#flush()
+    logger.tell('info', 'flight.recording', { file, ...(removed.length > 0 ? { removed } : {}) })
+  }
+
+  #endSegment(why: SegmentEnd['why']): void {
+    const writer = this.#writer
+    if (!writer) return
+    this.#writeKept()
+    this.#addLine(writeEnd({ why, steps: this.#segmentSteps }))
+    this.#flush()
+    this.#writer = undefined
+    this.#closing = Promise.all([this.#closing, writer.close()]).then(() => undefined)
+  }
+
+  #writeKept(): void {
+    const kept = this.#kept
+    this.#kept = []
+    for (const { event, effects, ...step } of kept) {
+      this.#addLine(writeStep({ ...step, event: writeEvent(event), effects: effects.map(writeEffect) }))
+      this.#segmentSteps += 1
+    }
+    if (this.#characters >= BLOCK_CHARACTERS) this.#flush()
+    if (this.#state === 'recording' && this.#isOverrun()) this.#lose()
+  }
+
+  /** The disk does not keep up: the rest is lost until it has caught up, and nothing after it is claimed. */
+  #lose(): void {
+    this.#state = 'lost'
+    this.#endSegment('lost')
+    const lostSince = this.#steps
+    const { logger } = this.#options
+    logger.tell('warn', 'flight.lost', { step: lostSince, reason: 'the disk does not keep up' })
+    void this.#closing.then(() =>
+      this.#guard(() => {
+        logger.tell('warn', 'flight.resumed', { lost: this.#steps - lostSince })
+        this.#openSegment()
+      }),
+    )
+  }
+
+  #isOverrun(): boolean {
+    const { waitingCharactersMax = WAITING_CHARACTERS_MAX } = this.#options
+    return (this.#writer?.waitingCharacters ?? 0) > waitingCharactersMax
+  }
+
+  #addLine(line: string): void {
+    this.#lines.push(line)
+    this.#characters += line.length
+    this.#stopFlushing ??= this.#options.timers.after(FLUSH_MS, () => this.#guard(() => this.#flush()))
+  }
+
+  #flush(): void {
+    this.#stopFlushing?.()
+    this.#stopFlushing = undefined
+    if (this.#lines.length === 0) return
+    this.#writer?.write(this.#hidden.remove(`${this.#lines.join('\n')}\n`))
+    this.#lines = []
+    this.#characters = 0
+  }
+}

@@ -1,0 +1,117 @@
+import { type Instrument } from '../../domain/instrument.ts'
+import { type JournalRecord } from '../../domain/record.ts'
+import { type Announcement } from '../../engine/effect.ts'
+import { type Clock } from '../../lib/clock.ts'
+import { formatOnGrid, type Grid } from '../../lib/grid.ts'
+import { type DaemonLogger } from './logger.ts'
+
+export interface NarratorOptions {
+  readonly logger: DaemonLogger
+  readonly instruments: ReadonlyMap<string, Instrument>
+  readonly clock: Clock
+}
+
+/** A read that fails at every poll is told of when it begins, and then this often. */
+const REPEAT_MS = 10_000
+
+/**
+ * Two readers, two stories. A log file keeps every order's life, so that it can be followed by its clientOid:
+ * a line when it is sent, answered, filled, ended. People at a terminal see the batches with their counts, and
+ * the fills; single orders are told there at `debug`.
+ */
+const ORDER_ROUTINE = new Set([
+  'order.sent',
+  'order.accepted',
+  'order.rejected',
+  'order.retry',
+  'order.exists',
+  'order.ended',
+  'order.dropped',
+  'cancelAll.sent',
+])
+const BATCHES = new Set(['batch.sent', 'batch.answered'])
+
+/** Puts what the core announces into the log: in decimals instead of ticks and lots, and no more than is read. */
+export class Narrator {
+  readonly #options: NarratorOptions
+  readonly #outcomes = new Map<number, Readonly<Record<string, number>>>()
+  /** Reads that fail at present: when that was last told, and how often it has failed since. */
+  readonly #failing = new Map<string, { toldAt: number; times: number }>()
+
+  constructor(options: NarratorOptions) {
+    this.#options = options
+  }
+
+  /** Looks at a record before what is announced of it. */
+  observe(record: JournalRecord): void {
+    if (record.kind !== 'outcome') return
+    const counts: Record<string, number> = {}
+    for (const { outcome } of record.items) counts[outcome] = (counts[outcome] ?? 0) + 1
+    this.#outcomes.set(record.batchId, counts)
+  }
+
+  announce({ level, event, fields }: Announcement): void {
+    if (event === 'read.failed') return this.#tellFailedRead(String(fields['what']), fields)
+    this.#options.logger.tell(this.#levelOf(level, event), event, this.#readable(event, fields))
+  }
+
+  /** A read has succeeded. */
+  noteRead(what: string): void {
+    const failing = this.#failing.get(what)
+    if (!failing) return
+    this.#failing.delete(what)
+    this.#options.logger.tell('info', 'read.resumed', { what, failedTimes: failing.times })
+  }
+
+  #tellFailedRead(what: string, fields: Announcement['fields']): void {
+    const { clock, logger } = this.#options
+    const now = clock.monotonic()
+    const failing = this.#failing.get(what) ?? { toldAt: Number.NEGATIVE_INFINITY, times: 0 }
+    failing.times += 1
+    this.#failing.set(what, failing)
+    if (now - failing.toldAt < REPEAT_MS) return
+    failing.toldAt = now
+    logger.tell('warn', 'read.failed', { ...fields, times: failing.times })
+  }
+
+  #levelOf(level: Announcement['level'], event: string): Announcement['level'] {
+    if (level === 'debug' && BATCHES.has(event)) return 'info'
+    return this.#options.logger.isTerminal && ORDER_ROUTINE.has(event) ? 'debug' : level
+  }
+
+  #readable(event: string, fields: Announcement['fields']): Readonly<Record<string, unknown>> {
+    const instrument = this.#options.instruments.get(String(fields['symbol']))
+    const readable = Object.entries(fields).map(([key, value]) => this.#readableField(key, value, instrument))
+    const outcome = event === 'batch.answered' ? this.#takeOutcome(Number(fields['batchId'])) : {}
+    return { ...Object.fromEntries(readable), ...outcome }
+  }
+
+  #readableField(key: string, value: unknown, instrument: Instrument | undefined): [string, unknown] {
+    if (key === 'positions') return [key, this.#toSizes(value)]
+    if (key === 'ticks') return ['price', toDecimal(instrument?.tick, value)]
+    if (key === 'lots') return ['size', toDecimal(instrument?.lot, value)]
+    return [key, key === 'filled' ? toDecimal(instrument?.lot, value) : value]
+  }
+
+  /** Net lots by symbol, in base coin. */
+  #toSizes(positions: unknown): unknown {
+    if (typeof positions !== 'object' || positions === null) return positions
+    return Object.fromEntries(
+      Object.entries(positions).map(([symbol, lots]) => [
+        symbol,
+        toDecimal(this.#options.instruments.get(symbol)?.lot, lots),
+      ]),
+    )
+  }
+
+  #takeOutcome(batchId: number): Readonly<Record<string, number>> {
+    const counts = this.#outcomes.get(batchId) ?? {}
+    this.#outcomes.delete(batchId)
+    return counts
+  }
+}
+
+/** Steps of a grid as a decimal; what is no number (a market order's price) stays as it is. */
+function toDecimal(grid: Grid | undefined, steps: unknown): unknown {
+  return grid && typeof steps === 'number' ? formatOnGrid(grid, steps) : steps
+}

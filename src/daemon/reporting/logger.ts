@@ -1,0 +1,53 @@
+import { destination, type Logger, pino } from 'pino'
+import { HiddenTexts } from '../../lib/hidden-texts.ts'
+import { type Secret } from '../../lib/secret.ts'
+import { openTerminal } from './terminal.ts'
+
+export interface LoggerOptions {
+  readonly level: string
+  readonly name: string
+  /** 1 is standard output, 2 standard error. */
+  readonly descriptor: 1 | 2
+  /** For people at a terminal, with or without colour; undefined for one JSON object a line. */
+  readonly terminal: { readonly colour: boolean } | undefined
+}
+
+export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal'
+
+/**
+ * One line a fact: its name under `event`, and its fields behind it. Writes synchronously, so that the last
+ * line before an end is there.
+ */
+export interface DaemonLogger {
+  /** Whether people read along as it happens. */
+  readonly isTerminal: boolean
+  tell(level: LogLevel, event: string, fields?: Readonly<Record<string, unknown>>): void
+  /**
+   * Names a text that no line may hold, whatever it came in by: the last line of defence behind `Secret`
+   * (SEC1).
+   */
+  hide(secret: Secret): void
+}
+
+export function createLogger({ level, name, descriptor, terminal }: LoggerOptions): DaemonLogger {
+  const hidden = new HiddenTexts()
+  const log: Logger = pino(
+    {
+      level,
+      base: { name },
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+      hooks: {
+        streamWrite: (line) => hidden.remove(line),
+      },
+    },
+    terminal ? openTerminal(descriptor, terminal) : destination({ dest: descriptor, sync: true }),
+  )
+  return {
+    isTerminal: terminal !== undefined,
+    tell(told, event, fields) {
+      log[told]({ event, ...fields })
+    },
+    hide: (secret) => hidden.add(secret),
+  }
+}

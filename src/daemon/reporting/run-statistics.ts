@@ -1,0 +1,119 @@
+import { type Fill } from '../../domain/fill.ts'
+import { type ClientOid } from '../../domain/ids.ts'
+import { type Intent } from '../../domain/intent.ts'
+import { isTerminal, type OrderState } from '../../domain/order.ts'
+import { type ItemOutcomeKind, type JournalRecord } from '../../domain/record.ts'
+import { type Book } from '../../engine/book/book.ts'
+import { decimal, ZERO } from '../../lib/decimal.ts'
+import { Percentiles } from '../../lib/percentiles.ts'
+import { unreachable } from '../../lib/unreachable.ts'
+
+/** What a life of the daemon has done so far, counted from the records it wrote. */
+export class Tally {
+  snapshots = 0
+  decisions = 0
+  batches = 0
+  batchesLargest = 0
+  ordersSent = 0
+  ordersSentAgain = 0
+  cancelAlls = 0
+  fills = 0
+  fees = ZERO
+  profit = ZERO
+  readonly intents = new Map<Intent['kind'], number>()
+  readonly outcomes = new Map<ItemOutcomeKind, number>()
+  /** How the orders ended that ended in this life. */
+  readonly ended = new Map<OrderState, number>()
+  /** From the last byte of a ticker answer to the write of a batch that it caused, ms. */
+  readonly decisionLatency = new Percentiles()
+  readonly #open = new Set<ClientOid>()
+
+  countIntents(intents: readonly Intent[]): void {
+    this.decisions += 1
+    for (const { kind } of intents) increment(this.intents, kind)
+  }
+
+  /** Orders that are open when a life begins end in it too. */
+  adopt(book: Book): void {
+    for (const orders of book.open.values()) for (const clientOid of orders.keys()) this.#open.add(clientOid)
+  }
+
+  /** Counts a record that has just been applied to the book. */
+  observe(record: JournalRecord, book: Book): void {
+    switch (record.kind) {
+      case 'send':
+        this.batches += 1
+        this.batchesLargest = Math.max(this.batchesLargest, record.orders.length + record.again.length)
+        this.ordersSent += record.orders.length
+        this.ordersSentAgain += record.again.length
+        for (const { clientOid } of record.orders) this.#open.add(clientOid)
+        return
+      case 'outcome':
+        for (const { clientOid, outcome } of record.items) {
+          increment(this.outcomes, outcome)
+          this.#look(clientOid, book)
+        }
+        return
+      case 'fills':
+        this.fills += record.fills.length
+        for (const fill of record.fills) this.#countFill(fill, book)
+        return
+      case 'cancel':
+        this.cancelAlls += 1
+        return
+      case 'settle':
+      case 'expire':
+        for (const { clientOid } of record.orders) this.#look(clientOid, book)
+        return
+      case 'boot':
+      case 'decision':
+      case 'fence':
+      case 'adopt':
+      case 'call':
+      case 'callEnded':
+      case 'foreign':
+      case 'funding':
+      case 'halt':
+      case 'resume':
+      case 'denial':
+      case 'kill':
+      case 'prune':
+      case 'repaired':
+        return
+      default:
+        return unreachable(record)
+    }
+  }
+
+  /** Where every order of this life stands: ended ones, and those still open. */
+  ordersByState(book: Book): Record<string, number> {
+    const states = new Map<string, number>(this.ended)
+    for (const clientOid of this.#open) {
+      const order = book.orders.get(clientOid)
+      if (order) increment(states, order.state)
+    }
+    return Object.fromEntries([...states].toSorted(byName))
+  }
+
+  #countFill(fill: Fill, book: Book): void {
+    this.fees = this.fees.plus(decimal(fill.fee))
+    this.profit = this.profit.plus(decimal(fill.profit))
+    const clientOid = book.byOrderId.get(fill.orderId)
+    if (clientOid !== undefined) this.#look(clientOid, book)
+  }
+
+  #look(clientOid: ClientOid, book: Book): void {
+    const order = book.orders.get(clientOid)
+    if (!order || !isTerminal(order) || !this.#open.delete(clientOid)) return
+    increment(this.ended, order.state)
+  }
+}
+
+/** Code-unit order: the same on every machine. */
+export function byName([left]: readonly [string, number], [right]: readonly [string, number]): number {
+  return left < right ? -1 : 1
+}
+
+function increment<Key>(counts: Map<Key, number>, key: Key): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1)
+}

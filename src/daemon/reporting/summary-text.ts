@@ -1,0 +1,75 @@
+import { type DurationSummary } from '../../lib/percentiles.ts'
+import { type RunSummary } from './summary.ts'
+
+type Row = readonly [name: string, value: string]
+
+const SECOND_MS = 1000
+const MINUTE_MS = 60_000
+
+/** The closing summary for people: one aligned block. */
+export function formatSummary(summary: RunSummary): string {
+  const rows = [...countRows(summary), ...moneyRows(summary), ...paceRows(summary), ...verdictRows(summary)]
+  const width = Math.max(...rows.map(([name]) => name.length))
+  return rows.map(([name, value]) => `  ${name.padEnd(width)}  ${value}`).join('\n')
+}
+
+function countRows(summary: RunSummary): Row[] {
+  const { cycles, decisions, batches, batchesLargest, cancelAlls, ordersSent, fills } = summary
+  const denials = listCounts(summary.denials)
+  return [
+    ['ran', `${formatDuration(summary.durationMs)}, ${summary.environment}, ${summary.positionMode}`],
+    ['cycles', `${cycles}, ${decisions} decisions, intents: ${listCounts(summary.intents)}`],
+    ['batches', `${batches}, the largest of ${batchesLargest} orders; ${cancelAlls} cancel-alls`],
+    ['orders', `${ordersSent} sent: ${listCounts(summary.orders)}`],
+    ...(denials === 'none' ? [] : [['denials', denials] as const]),
+    ['fills', String(fills)],
+  ]
+}
+
+function moneyRows(summary: RunSummary): Row[] {
+  const positions = Object.entries(summary.positions).map(([side, size]) => `${side} ${size}`)
+  return [
+    ['fees', summary.fees],
+    ['profit', `${summary.realisedProfit} realised, ${summary.unrealisedProfit} unrealised`],
+    ['positions', positions.length === 0 ? 'none' : positions.join(', ')],
+  ]
+}
+
+function paceRows({ limiter, wakeUpLateness, decisionLatency, rateLimited, unknowns }: RunSummary): Row[] {
+  const endpoints = limiter.map(({ endpoint, usedShare }) => `${endpoint} ${Math.round(usedShare * 100)} %`)
+  return [
+    ['limits used', endpoints.join(', ') || 'none'],
+    ['trouble', `${rateLimited} answers 429, ${unknowns} unknown outcomes`],
+    ['wake-up', `${formatPercentiles(wakeUpLateness)} late`],
+    ['tick to order', formatPercentiles(decisionLatency)],
+  ]
+}
+
+function verdictRows({ clean, exchange }: RunSummary): Row[] {
+  const ending: Row = [
+    'ended',
+    clean ? 'in good order' : 'with something in flight: the next start clears it up',
+  ]
+  if (!exchange) return [ending]
+  const verdict = exchange.agrees ? 'yes' : `NO: ${exchange.differences.join('; ')}`
+  return [ending, ['balance', exchange.balance], ['books agree with the exchange', verdict]]
+}
+
+function listCounts(counts: Readonly<Record<string, number>>): string {
+  return (
+    Object.entries(counts)
+      .map(([name, count]) => `${count} ${name}`)
+      .join(', ') || 'none'
+  )
+}
+
+function formatPercentiles({ count, p50Ms, p99Ms }: DurationSummary): string {
+  return count === 0 ? 'none' : `p50 ${p50Ms.toFixed(1)} ms, p99 ${p99Ms.toFixed(1)} ms`
+}
+
+function formatDuration(ms: number): string {
+  if (ms < MINUTE_MS) return `${(ms / SECOND_MS).toFixed(1)} s`
+  const seconds = Math.round(ms / SECOND_MS)
+  const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60]
+  return `${hours > 0 ? `${hours} h ` : ''}${minutes} min ${seconds % 60} s`
+}

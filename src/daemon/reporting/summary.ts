@@ -1,0 +1,188 @@
+import { type PositionReading } from '../../domain/position.ts'
+import { type DurationSummary } from '../../lib/percentiles.ts'
+import { type Book, pairKey, splitPair } from '../../engine/book/book.ts'
+import { type EngineSettings } from '../../engine/settings.ts'
+import { type EndpointStatistics } from '../../exchange/limiter/limiter-statistics.ts'
+import { decimal, sumDecimals, ZERO } from '../../lib/decimal.ts'
+import { formatOnGrid } from '../../lib/grid.ts'
+import { type PollGridStats } from '../../market/poll-grid.ts'
+import { byName, type Tally } from './run-statistics.ts'
+
+/** What a run was: printed as one JSON object by `--summary json`. Money is exact, in decimal strings. */
+export interface RunSummary {
+  readonly environment: string
+  readonly positionMode: string
+  readonly epoch: number
+  readonly clean: boolean
+  readonly durationMs: number
+  /** This run's. */
+  readonly cycles: number
+  readonly snapshots: number
+  readonly decisions: number
+  readonly intents: Readonly<Record<string, number>>
+  readonly denials: Readonly<Record<string, number>>
+  readonly batches: number
+  readonly batchesLargest: number
+  readonly cancelAlls: number
+  readonly ordersSent: number
+  readonly ordersSentAgain: number
+  readonly orders: Readonly<Record<string, number>>
+  readonly fills: number
+  /** Of this run's fills: paid, and realised. */
+  readonly fees: string
+  readonly realisedProfit: string
+  /** As they stand at the end. */
+  readonly unrealisedProfit: string
+  readonly positions: Readonly<Record<string, string>>
+  readonly rateLimited: number
+  readonly unknowns: number
+  /** Of all lives of the journal. */
+  readonly account: AccountSummary
+  readonly strategies: Readonly<Record<string, AccountSummary>>
+  readonly limiter: readonly EndpointStatistics[]
+  readonly wakeUpLateness: DurationSummary
+  readonly decisionLatency: DurationSummary
+  /** Only with the simulator inside the daemon: the exchange's own ledger, and whether it says the same. */
+  readonly exchange?: ExchangeSummary
+}
+
+export interface AccountSummary {
+  readonly fills: number
+  readonly fees: string
+  readonly realisedProfit: string
+  /** By the exchange's last reading; for a strategy alone it cannot be told. */
+  readonly unrealisedProfit?: string
+  readonly funding?: string
+  /** Base coin, by symbol and side. */
+  readonly positions: Readonly<Record<string, string>>
+}
+
+/** The simulator's own ledger in the same terms. */
+export interface ExchangeLedger extends AccountSummary {
+  readonly balance: string
+  /** Resting now. */
+  readonly openOrders: number
+}
+
+export interface ExchangeSummary extends ExchangeLedger {
+  readonly agrees: boolean
+  /** What differs, each in a sentence. */
+  readonly differences: readonly string[]
+}
+
+export interface SummaryInput {
+  readonly settings: EngineSettings
+  readonly book: Book
+  readonly tally: Tally
+  readonly denied: ReadonlyMap<string, number>
+  readonly clean: boolean
+  readonly durationMs: number
+  readonly polls: PollGridStats
+  readonly limiter: readonly EndpointStatistics[]
+  readonly positions: ReadonlyMap<string, PositionReading>
+  readonly exchange: ExchangeLedger | undefined
+}
+
+/** The wire gives an unrealised profit with ten digits after the point, the ledger all it has. */
+const UNREALISED_TOLERANCE = decimal('0.00000001')
+
+export function buildSummary(input: SummaryInput): RunSummary {
+  const { settings, book, tally, polls, limiter } = input
+  const account = summariseAccount(input)
+  return {
+    environment: settings.environment,
+    positionMode: settings.positionMode,
+    epoch: book.epoch,
+    clean: input.clean,
+    durationMs: input.durationMs,
+    cycles: polls.polls,
+    snapshots: tally.snapshots,
+    decisions: tally.decisions,
+    intents: Object.fromEntries(tally.intents),
+    denials: Object.fromEntries([...input.denied].toSorted(byName)),
+    batches: tally.batches,
+    batchesLargest: tally.batchesLargest,
+    cancelAlls: tally.cancelAlls,
+    ordersSent: tally.ordersSent,
+    ordersSentAgain: tally.ordersSentAgain,
+    orders: tally.ordersByState(book),
+    fills: tally.fills,
+    fees: tally.fees.toString(),
+    realisedProfit: tally.profit.toString(),
+    unrealisedProfit: account.unrealisedProfit ?? '0',
+    positions: account.positions,
+    rateLimited: limiter.reduce((sum, endpoint) => sum + endpoint.rateLimited, 0),
+    unknowns: tally.outcomes.get('unknown') ?? 0,
+    account,
+    strategies: summariseStrategies(input),
+    limiter: limiter.filter((endpoint) => endpoint.granted > 0),
+    wakeUpLateness: polls.lateness,
+    decisionLatency: tally.decisionLatency.summary(),
+    ...(input.exchange ? { exchange: compare(account, input.exchange) } : {}),
+  }
+}
+
+function summariseAccount({ settings, book, positions }: SummaryInput): AccountSummary {
+  const money = [...book.money.values()]
+  const unrealised = [...positions.values()].flatMap((reading) =>
+    reading.rows.map((row) => row.unrealisedProfit),
+  )
+  return {
+    fills: money.reduce((sum, entry) => sum + entry.fills, 0),
+    fees: sumDecimals(money.map((entry) => entry.fees)).toString(),
+    realisedProfit: sumDecimals(money.map((entry) => entry.profit)).toString(),
+    unrealisedProfit: sumDecimals(unrealised.map((text) => decimal(text || '0'))).toString(),
+    funding: sumDecimals(book.funding.values()).toString(),
+    positions: describeHoldings(settings, [...book.account]),
+  }
+}
+
+function summariseStrategies({ settings, book }: SummaryInput): Record<string, AccountSummary> {
+  const summaries: Record<string, AccountSummary> = {}
+  for (const id of settings.strategies.keys()) {
+    const money = [...book.money].filter(([key]) => splitPair(key)[0] === id).map(([, entry]) => entry)
+    const holdings = [...settings.instruments.keys()].flatMap((symbol) => {
+      const holding = book.holdings.get(pairKey(id, symbol))
+      return holding ? [[symbol, holding] as const] : []
+    })
+    summaries[id] = {
+      fills: money.reduce((sum, entry) => sum + entry.fills, 0),
+      fees: sumDecimals(money.map((entry) => entry.fees)).toString(),
+      realisedProfit: sumDecimals(money.map((entry) => entry.profit)).toString(),
+      positions: describeHoldings(settings, holdings),
+    }
+  }
+  return summaries
+}
+
+function describeHoldings(
+  settings: EngineSettings,
+  holdings: readonly (readonly [string, { readonly longLots: number; readonly shortLots: number }])[],
+): Record<string, string> {
+  const described: Record<string, string> = {}
+  for (const [symbol, { longLots, shortLots }] of holdings) {
+    const lot = settings.instruments.get(symbol)?.lot
+    if (!lot) continue
+    if (longLots !== 0) described[`${symbol} long`] = formatOnGrid(lot, longLots)
+    if (shortLots !== 0) described[`${symbol} short`] = formatOnGrid(lot, shortLots)
+  }
+  return described
+}
+
+/** Our books beside the exchange's: the same to the last digit, or a sentence for each difference. */
+function compare(ours: AccountSummary, theirs: ExchangeLedger): ExchangeSummary {
+  const differences: string[] = []
+  for (const name of ['fees', 'realisedProfit', 'funding', 'unrealisedProfit'] as const) {
+    const [our, their] = [ours[name] ?? '0', theirs[name] ?? '0']
+    const tolerance = name === 'unrealisedProfit' ? UNREALISED_TOLERANCE : ZERO
+    if (decimal(our).minus(decimal(their)).abs().gt(tolerance))
+      differences.push(`${name}: ours ${our}, the exchange's ${their}`)
+  }
+  if (ours.fills !== theirs.fills)
+    differences.push(`fills: ours ${ours.fills}, the exchange's ${theirs.fills}`)
+  for (const name of new Set([...Object.keys(ours.positions), ...Object.keys(theirs.positions)])) {
+    const [our, their] = [ours.positions[name] ?? '0', theirs.positions[name] ?? '0']
+    if (!decimal(our).eq(decimal(their))) differences.push(`${name}: ours ${our}, the exchange's ${their}`)
+  }
+  return { ...theirs, agrees: differences.length === 0, differences }
+}

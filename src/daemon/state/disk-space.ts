@@ -1,0 +1,86 @@
+import { closeSync, fsyncSync, openSync, rmSync, statfsSync, statSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import { messageOf } from '../../lib/failure.ts'
+import { type Timers } from '../../lib/timers.ts'
+
+/** Room for the records of many recoveries: what a daemon needs to come to rest on a disk that is full. */
+const BALLAST_BYTES = 8_388_608
+
+const BALLAST_FILE = 'ballast'
+
+const LOOK_MS = 60_000
+
+export interface DiskSpaceOptions {
+  /** The state directory. */
+  readonly directory: string
+  /** Below this nothing that adds risk is opened, in bytes. */
+  readonly freeBytesMin: number
+  readonly timers: Timers
+  /** Told at the start, and whenever it changes. */
+  readonly onChange: (isLow: boolean, freeBytes: number) => void
+  readonly onTrouble: (reason: string) => void
+}
+
+/**
+ * The room for the journal. A file of some size lies on the disk for the day on which it is full: it is given
+ * up when the journal could not be written, so that the next life can record how it comes to rest.
+ */
+export class DiskSpace {
+  readonly #options: DiskSpaceOptions
+  readonly #ballast: string
+  #isLow: boolean | undefined
+  #cancel = (): void => undefined
+
+  constructor(options: DiskSpaceOptions) {
+    this.#options = options
+    this.#ballast = join(options.directory, BALLAST_FILE)
+  }
+
+  /** Looks now, and every minute. */
+  start(): void {
+    this.#look()
+    this.#cancel = this.#options.timers.after(LOOK_MS, () => this.start())
+  }
+
+  stop(): void {
+    this.#cancel()
+  }
+
+  /** The journal could not be written, for want of room perhaps. */
+  giveBallast(): void {
+    this.#attempt(() => rmSync(this.#ballast, { force: true }))
+  }
+
+  #look(): void {
+    this.#attempt(() => {
+      const { directory, freeBytesMin, onChange } = this.#options
+      const { bavail, bsize } = statfsSync(directory)
+      const freeBytes = bavail * bsize
+      const isLow = freeBytes < freeBytesMin
+      if (freeBytes >= freeBytesMin + BALLAST_BYTES) this.#takeBallast()
+      if (isLow === this.#isLow || (!isLow && this.#isLow === undefined)) return
+      this.#isLow = isLow
+      onChange(isLow, freeBytes)
+    })
+  }
+
+  /** Written out: a file with a hole would be no ballast. */
+  #takeBallast(): void {
+    if (statSync(this.#ballast, { throwIfNoEntry: false })?.size === BALLAST_BYTES) return
+    const descriptor = openSync(this.#ballast, 'w', 0o600)
+    try {
+      writeSync(descriptor, Buffer.alloc(BALLAST_BYTES))
+      fsyncSync(descriptor)
+    } finally {
+      closeSync(descriptor)
+    }
+  }
+
+  #attempt(work: () => void): void {
+    try {
+      work()
+    } catch (error) {
+      this.#options.onTrouble(messageOf(error))
+    }
+  }
+}

@@ -1,0 +1,67 @@
+import { chmodSync, mkdirSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import { Failure, messageOf } from '../../lib/failure.ts'
+import { type LockHolder, type ProcessLock, takeProcessLock } from '../../lib/process-lock.ts'
+
+/** Orders and positions are nobody else's business. */
+const OWNER_ONLY = 0o700
+
+const LOCK_FILE = 'daemon.lock'
+
+/** Makes the directory, readable by its owner alone. @throws Failure STATE_UNWRITABLE */
+function prepareDirectory(directory: string): void {
+  try {
+    mkdirSync(directory, { recursive: true, mode: OWNER_ONLY })
+    chmodSync(directory, OWNER_ONLY)
+  } catch (error) {
+    throw unwritable(directory, error)
+  }
+}
+
+/** Whoever is about to hold a lock, as the next one will be told. `name`: of the configuration. */
+export function describeHolder(name: string, now: number): LockHolder {
+  return { pid: process.pid, since: now, host: hostname(), name, command: process.argv.slice(2).join(' ') }
+}
+
+/**
+ * Makes the directory and holds it for as long as this process lives: two daemons on one state would each
+ * send what the other has recorded.
+ * @throws Failure STATE_HELD, which names the one that has it; STATE_UNWRITABLE
+ */
+export function holdDirectory(directory: string, holder: LockHolder): ProcessLock {
+  prepareDirectory(directory)
+  const attempt = attemptLock(directory, holder)
+  if (attempt.kind === 'held') return attempt.lock
+  throw new Failure({
+    code: 'STATE_HELD',
+    sentence: 'another daemon holds this state directory',
+    facts: { directory, ...describeTo(attempt.by) },
+    hint: 'stop the other one, or give this configuration a state.directory of its own',
+  })
+}
+
+function attemptLock(directory: string, holder: LockHolder): ReturnType<typeof takeProcessLock> {
+  try {
+    return takeProcessLock(join(directory, LOCK_FILE), holder)
+  } catch (error) {
+    throw unwritable(directory, error)
+  }
+}
+
+/** The holder of a lock as facts of a failure. */
+export function describeTo(holder: LockHolder | undefined): Readonly<Record<string, string | number>> {
+  if (holder === undefined) return { holder: 'it has not said yet who it is' }
+  const { pid, host, name, command, since } = holder
+  return { pid, host, since: new Date(since).toISOString(), name, command }
+}
+
+function unwritable(directory: string, error: unknown): Failure {
+  return new Failure({
+    code: 'STATE_UNWRITABLE',
+    sentence: 'the state directory cannot be written',
+    facts: { directory, found: messageOf(error) },
+    hint: 'mend its rights, make room on its disk, or name another one in state.directory',
+    cause: error,
+  })
+}

@@ -1,0 +1,33 @@
+import { join } from 'node:path'
+import { type DaemonConfig } from '../../config/load-config.ts'
+import { type MarketOverride } from '../embedded/simulated-exchange.ts'
+import { worldOf } from '../embedded/simulator-world.ts'
+
+/** Whether the exchange of this configuration lives inside the daemon. */
+export function isEmbedded(config: DaemonConfig): config is DaemonConfig & { simulator: object } {
+  return (
+    config.environment === 'simulator' &&
+    config.exchange.baseUrl === undefined &&
+    config.simulator !== undefined
+  )
+}
+
+/** The simulator's worlds each have a place of their own under the configured directory. */
+export function stateDirectoryOf(config: DaemonConfig, market: MarketOverride): string {
+  const { directory } = config.state
+  if (!isEmbedded(config)) return directory
+  return join(directory, worldOf(config, config.simulator, market))
+}
+
+/** Where the journal of a state directory is, and whose. */
+export interface JournalPlace {
+  readonly file: string
+  readonly identity: string
+}
+
+export function journalPlaceOf({ environment, account }: DaemonConfig, directory: string): JournalPlace {
+  return {
+    file: join(directory, 'journal.sqlite'),
+    identity: `${environment} ${account.productType} ${account.positionMode}`,
+  }
+}

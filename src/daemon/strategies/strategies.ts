@@ -1,0 +1,118 @@
+import { checkSection } from '../../config/yaml/checked-file.ts'
+import { type ConfigDocuments, type DaemonConfig, type StrategyConfig } from '../../config/load-config.ts'
+import { ConfigError, type Problem, sortProblems } from '../../config/yaml/problem.ts'
+import { type YamlSource } from '../../config/yaml/yaml-source.ts'
+import { type FeedId } from '../../domain/feed.ts'
+import { type StrategyId, toStrategyId } from '../../domain/ids.ts'
+import { type Instrument, type PositionMode } from '../../domain/instrument.ts'
+import { type Clock } from '../../lib/clock.ts'
+import { messageOf } from '../../lib/failure.ts'
+import { type Strategy } from '../../strategy/define-strategy.ts'
+import { checkBinding, loadStrategy } from '../../strategy/load-strategy.ts'
+import { createStrategyRunner, type StrategyRunner } from '../../strategy/strategy-runner.ts'
+import { type Feed, overloadedEndpoints, planFeeds } from '../market-data/feed-plan.ts'
+
+/** A strategy whose code was loaded and whose params its own schema has taken. */
+export interface LoadedStrategy {
+  readonly id: StrategyId
+  readonly strategy: Strategy
+  readonly params: unknown
+  readonly instruments: readonly Instrument[]
+  /** What it asked to be shown beside the market, and its own names for it. */
+  readonly feeds: readonly Feed[]
+  readonly feedNames: ReadonlyMap<string, FeedId>
+}
+
+export interface StrategyProblems {
+  readonly problems: readonly Problem[]
+  readonly strategies: readonly LoadedStrategy[]
+}
+
+/** Loads the code of every strategy file and checks its params; what is wrong is told with file and line. */
+export async function readStrategies(
+  config: DaemonConfig,
+  documents: ConfigDocuments,
+  instruments: ReadonlyMap<string, Instrument>,
+): Promise<StrategyProblems> {
+  const problems: Problem[] = []
+  const strategies: LoadedStrategy[] = []
+  for (const entry of config.strategies) {
+    const source = documents.strategies.get(entry.id)
+    if (!source) throw new Error(`no document for strategy ${entry.id}`)
+    const { positionMode } = config.account
+    const loaded = await readStrategy(entry, { source, positionMode, instruments })
+    if ('problems' in loaded) problems.push(...loaded.problems)
+    else if (entry.enabled) strategies.push(loaded)
+  }
+  const overloads = overloadedEndpoints(strategies.flatMap(({ feeds }) => feeds))
+  problems.push(...overloads.map((text) => documents.main.problem(['strategies'], text)))
+  return { problems: sortProblems(problems), strategies }
+}
+
+/** As {@link readStrategies}. @throws ConfigError with every problem. */
+export async function loadStrategies(
+  config: DaemonConfig,
+  documents: ConfigDocuments,
+  instruments: ReadonlyMap<string, Instrument>,
+): Promise<readonly LoadedStrategy[]> {
+  const { problems, strategies } = await readStrategies(config, documents, instruments)
+  if (problems.length > 0) throw new ConfigError(problems)
+  return strategies
+}
+
+/** What a strategy file does not say. */
+interface Surroundings {
+  readonly source: YamlSource
+  readonly positionMode: PositionMode
+  readonly instruments: ReadonlyMap<string, Instrument>
+}
+
+/** As {@link readStrategies}, of one file. */
+export async function readStrategy(
+  entry: StrategyConfig,
+  { source, positionMode, instruments: known }: Surroundings,
+): Promise<LoadedStrategy | { readonly problems: readonly Problem[] }> {
+  let strategy: Strategy
+  try {
+    strategy = await loadStrategy(entry.moduleFile)
+  } catch (error) {
+    return { problems: [source.problem(['module'], messageOf(error))] }
+  }
+  const section = checkSection(source, strategy.params, ['params'])
+  if (!section.ok) return { problems: section.problems }
+  const params: unknown = section.value
+  const instruments = entry.instruments.flatMap((symbol) => known.get(symbol) ?? [])
+  const objections = checkBinding({ strategy, params, instruments })
+  if (objections.length > 0) return { problems: objections.map((text) => source.problem(['params'], text)) }
+  const plan = planFeeds(entry, source, positionMode)
+  if (plan.problems.length > 0) return { problems: plan.problems }
+  return {
+    id: toStrategyId(entry.id),
+    strategy,
+    params,
+    instruments,
+    feeds: plan.feeds,
+    feedNames: plan.names,
+  }
+}
+
+/** A runner each, going on from what the journal remembers. */
+export function createRunners(
+  strategies: readonly LoadedStrategy[],
+  states: ReadonlyMap<StrategyId, string>,
+  clock: Clock,
+): ReadonlyMap<StrategyId, StrategyRunner> {
+  return new Map(
+    strategies.map(({ id, strategy, params, instruments }) => [
+      id,
+      createStrategyRunner({
+        strategyId: id,
+        strategy,
+        params,
+        instruments,
+        stateText: states.get(id),
+        clock,
+      }),
+    ]),
+  )
+}

@@ -1,0 +1,74 @@
+import { applyFillToOrder } from '../../execution/order-machine.ts'
+import { type Fill } from '../../domain/fill.ts'
+import { type OrderId } from '../../domain/ids.ts'
+import { type Order } from '../../domain/order.ts'
+import { NOBODY } from '../../domain/allocation.ts'
+import { decimal } from '../../lib/decimal.ts'
+import { accountHoldingOf, type Book, NO_MONEY, pairKey, storeOrder } from './book.ts'
+import { applyMove, settleOwner, waiterOf } from './allocation.ts'
+
+/**
+ * A fill enters the book once, by its tradeId: it moves the account, and then the order that its orderId
+ * names. A fill that nothing names yet waits as an orphan; one that the exchange made itself is foreign.
+ */
+export function applyFill(book: Book, fill: Fill): void {
+  if (book.trades.has(fill.tradeId)) return
+  book.trades.set(fill.tradeId, fill.filledAt)
+  book.fillsThroughAt = Math.max(book.fillsThroughAt, fill.filledAt)
+  const clientOid = book.byOrderId.get(fill.orderId)
+  const order = clientOid === undefined ? undefined : book.orders.get(clientOid)
+  if (order) {
+    countFill(book, order, fill)
+    moveBy(book, fill, order.terms.strategyId)
+  } else if (fill.source === 'API') {
+    book.orphans.set(fill.orderId, [...(book.orphans.get(fill.orderId) ?? []), fill])
+    moveBy(book, fill, waiterOf(fill.orderId))
+  } else {
+    addMoney(book, pairKey(NOBODY, fill.symbol), fill)
+    moveBy(book, fill, NOBODY)
+  }
+  // The funding counter of a position ends with it: the next position counts from nothing again.
+  const { longLots, shortLots } = accountHoldingOf(book, fill.symbol)
+  if (longLots === 0) book.fundingCounters.delete(pairKey(fill.symbol, 'long'))
+  if (shortLots === 0) book.fundingCounters.delete(pairKey(fill.symbol, 'short'))
+}
+
+/** Gives the orphans of an orderId to the order that turned out to own it. */
+export function bindOrphans(book: Book, orderId: OrderId): void {
+  const fills = book.orphans.get(orderId)
+  const clientOid = book.byOrderId.get(orderId)
+  if (!fills || clientOid === undefined) return
+  book.orphans.delete(orderId)
+  for (const fill of fills) {
+    const order = book.orders.get(clientOid)
+    if (order) countFill(book, order, fill)
+  }
+  settleOwner(book, fills, book.orders.get(clientOid)?.terms.strategyId ?? NOBODY)
+}
+
+/** Orphans that nothing of ours explains moved the account, and whoever held that side. */
+export function disownOrphans(book: Book, orderId: OrderId): void {
+  const fills = book.orphans.get(orderId) ?? []
+  book.orphans.delete(orderId)
+  for (const fill of fills) addMoney(book, pairKey(NOBODY, fill.symbol), fill)
+  settleOwner(book, fills, NOBODY)
+}
+
+function moveBy(book: Book, { symbol, side, tradeSide, lots }: Fill, owner: string): void {
+  applyMove(book, symbol, { kind: 'fill', owner, change: { side, tradeSide, lots } })
+}
+
+function countFill(book: Book, order: Order, fill: Fill): void {
+  const { strategyId, symbol } = order.terms
+  storeOrder(book, applyFillToOrder(order, fill.lots))
+  addMoney(book, pairKey(strategyId, symbol), fill)
+}
+
+function addMoney(book: Book, key: string, fill: Fill): void {
+  const money = book.money.get(key) ?? NO_MONEY
+  book.money.set(key, {
+    profit: money.profit.plus(decimal(fill.profit)),
+    fees: money.fees.plus(decimal(fill.fee)),
+    fills: money.fills + 1,
+  })
+}

@@ -1,0 +1,256 @@
+import {
+  createSentOrder,
+  markAbsent,
+  markAccepted,
+  markDone,
+  markExpired,
+  markNotSent,
+  markQuarantined,
+  markQueuedAgain,
+  markRejected,
+  markReleased,
+  markRetry,
+  markSentAgain,
+  markUnknown,
+} from '../../execution/order-machine.ts'
+import { type Order } from '../../domain/order.ts'
+import { type PositionMode } from '../../domain/instrument.ts'
+import { type Holding, type HoldingChange, netLots } from '../../domain/position.ts'
+import {
+  type AdoptRecord,
+  type DecisionRecord,
+  type ExpireRecord,
+  type FundingRecord,
+  type ItemOutcome,
+  type JournalRecord,
+  type PruneRecord,
+  type SendRecord,
+  type SettledOrder,
+} from '../../domain/record.ts'
+import { decimal, ZERO } from '../../lib/decimal.ts'
+import { unreachable } from '../../lib/unreachable.ts'
+import { applyFill, bindOrphans, disownOrphans } from './apply-fill.ts'
+import { applyRepaired } from './apply-repaired.ts'
+import { type Book, pairKey, storeOrder } from './book.ts'
+import { applyMove } from './allocation.ts'
+
+/** Far more than a read of the fills ever reaches back behind the newest known one. */
+const TRADES_KEPT_MS = 600_000
+
+/** The fold: the book after one more record. Nothing else changes the book (DET2). */
+export function applyRecord(book: Book, record: JournalRecord): void {
+  switch (record.kind) {
+    case 'boot':
+      book.epoch = record.epoch
+      book.positionMode = record.positionMode
+      book.fillsThroughAt ||= record.exchangeAt
+      return
+    case 'decision':
+      return applyDecision(book, record)
+    case 'send':
+      return applySend(book, record)
+    case 'outcome':
+      for (const item of record.items) applyOutcome(book, item, record.at)
+      return
+    case 'fills':
+      for (const fill of record.fills) applyFill(book, fill)
+      return
+    case 'fence':
+      for (const { clientOid, orderId } of record.listed) {
+        changeOrder(book, clientOid, (order) => markAccepted(order, orderId, record.at))
+      }
+      return
+    case 'settle':
+      for (const settled of record.orders) applySettled(book, settled)
+      if (record.isFenced) book.cancels.delete(record.symbol)
+      return
+    case 'expire':
+      return applyExpire(book, record)
+    case 'adopt':
+      return applyAdopt(book, record)
+    case 'foreign':
+      for (const orderId of record.orderIds) disownOrphans(book, orderId)
+      return
+    case 'funding':
+      return applyFunding(book, record)
+    case 'halt':
+      book.halts.set(record.symbol, record.reason)
+      return
+    case 'resume':
+      book.halts.delete(record.symbol)
+      return
+    case 'kill':
+      book.killed = record.isOn ? { at: record.at, reason: record.reason, by: record.by } : undefined
+      return
+    case 'prune':
+      return applyPrune(book, record)
+    case 'repaired':
+      return applyRepaired(book, record)
+    case 'call':
+    case 'denial':
+      return
+    case 'callEnded':
+      book.calls.delete(pairKey(record.strategyId, record.key))
+      return
+    case 'cancel':
+      for (const symbol of record.symbols) book.cancels.set(symbol, record.requestAt)
+      return
+    default:
+      return unreachable(record)
+  }
+}
+
+function applyDecision(book: Book, record: DecisionRecord): void {
+  const { strategyId } = record
+  if (record.stateText !== undefined) book.strategyStates.set(strategyId, record.stateText)
+  for (const { symbol, levels } of record.quotes ?? []) {
+    if (levels.length === 0) book.quotes.delete(pairKey(strategyId, symbol))
+    else book.quotes.set(pairKey(strategyId, symbol), levels)
+  }
+  for (const { symbol, lots } of record.targets ?? []) book.targets.set(pairKey(strategyId, symbol), lots)
+  for (const place of record.places ?? []) book.places.set(pairKey(strategyId, place.key), place)
+  for (const call of record.calls ?? []) {
+    book.calls.set(pairKey(strategyId, call.key), call)
+    book.callKeys.set(pairKey(strategyId, call.key), record.at)
+  }
+  for (const clientOid of record.withdrawn ?? []) book.withdrawn.add(clientOid)
+}
+
+function applySend(book: Book, record: SendRecord): void {
+  book.batchId = record.batchId
+  for (const terms of record.orders) {
+    const key = pairKey(terms.strategyId, terms.key)
+    storeOrder(book, createSentOrder(terms, record.requestAt))
+    if (terms.purpose === 'place') {
+      book.keys.set(key, { clientOid: terms.clientOid, generation: terms.generation, at: record.at })
+      book.places.delete(key)
+    } else {
+      const wish = pairKey(terms.strategyId, terms.symbol)
+      book.ordinals.set(wish, Math.max(book.ordinals.get(wish) ?? 0, ordinalOf(terms.key) + 1))
+    }
+  }
+  for (const clientOid of record.again)
+    changeOrder(book, clientOid, (order) => markSentAgain(order, record.requestAt))
+}
+
+/** Keys of ladders and targets end in their ordinal: `quote:BTCUSDT:17`. */
+function ordinalOf(key: string): number {
+  return Number(key.slice(key.lastIndexOf(':') + 1))
+}
+
+function applyOutcome(book: Book, item: ItemOutcome, at: number): void {
+  const reason = item.code === undefined ? '' : `${item.code} ${item.message ?? ''}`.trim()
+  changeOrder(book, item.clientOid, (order) => {
+    switch (item.outcome) {
+      case 'accepted':
+      case 'exists':
+        return markAccepted(order, item.orderId, at)
+      case 'rejected':
+        return markRejected(order, reason)
+      case 'retry':
+        return markRetry(order, reason)
+      case 'notSent':
+        return markNotSent(order, reason)
+      case 'unknown':
+        return markUnknown(order, reason, item.isAnswered)
+      default:
+        return unreachable(item.outcome)
+    }
+  })
+}
+
+function applySettled(book: Book, settled: SettledOrder): void {
+  changeOrder(book, settled.clientOid, (order) => {
+    switch (settled.state) {
+      case 'done':
+        return markDone(order, settled.orderId, settled.reason)
+      case 'absent':
+        return markAbsent(order, settled.reason)
+      case 'quarantined':
+        return markQuarantined(order, settled.reason)
+      case 'queued':
+        return markQueuedAgain(order, settled.reason)
+      case 'released':
+        return markReleased(order, settled.orderId, settled.reason)
+      default:
+        return unreachable(settled.state)
+    }
+  })
+  const { replacement } = settled
+  if (replacement) book.places.set(pairKey(replacement.strategyId, replacement.key), replacement)
+}
+
+function applyExpire(book: Book, record: ExpireRecord): void {
+  for (const { clientOid, state } of record.orders) {
+    changeOrder(book, clientOid, (order) =>
+      state === 'expired' ? markExpired(order, record.reason) : markUnknown(order, record.reason),
+    )
+  }
+  for (const { strategyId, key } of record.places) book.places.delete(pairKey(strategyId, key))
+}
+
+function applyAdopt(book: Book, { symbol, holding, was, isTaken }: AdoptRecord): void {
+  const taken = isTaken ? closedBetween(book.positionMode, was, holding) : []
+  applyMove(book, symbol, { kind: 'adopt', holding, taken })
+}
+
+function closedBetween(mode: PositionMode, was: Holding, now: Holding): readonly HoldingChange[] {
+  if (mode === 'one_way_mode') {
+    const change = netLots(now) - netLots(was)
+    return [{ side: change > 0 ? 'buy' : 'sell', tradeSide: 'close', lots: Math.abs(change) }]
+  }
+  const longLots = Math.max(0, was.longLots - now.longLots)
+  const shortLots = Math.max(0, was.shortLots - now.shortLots)
+  return [
+    { side: 'buy', tradeSide: 'close', lots: longLots },
+    { side: 'sell', tradeSide: 'close', lots: shortLots },
+  ]
+}
+
+function applyFunding(book: Book, record: FundingRecord): void {
+  book.fundingCounters.set(pairKey(record.symbol, record.holdSide), record.counter)
+  book.funding.set(record.symbol, (book.funding.get(record.symbol) ?? ZERO).plus(decimal(record.change)))
+}
+
+function applyPrune(book: Book, record: PruneRecord): void {
+  for (const [clientOid, order] of book.orders) {
+    const open = book.open.get(order.terms.symbol)?.has(clientOid) ?? false
+    if (open || order.lastSentAt >= record.ordersBefore) continue
+    book.orders.delete(clientOid)
+    if (order.orderId !== undefined) book.byOrderId.delete(order.orderId)
+  }
+  for (const [key, at] of book.callKeys) {
+    if (at < record.keysBefore && !book.calls.has(key)) book.callKeys.delete(key)
+  }
+  for (const [key, entry] of book.keys) {
+    if (entry.at < record.keysBefore && !book.orders.has(entry.clientOid)) book.keys.delete(key)
+  }
+  // Trades near the newest one are read again at every poll, however old they are, and so are those since
+  // an order that is not resolved yet was sent.
+  const tradesBefore =
+    Math.min(record.ordersBefore, book.fillsThroughAt, oldestUnresolvedAt(book)) - TRADES_KEPT_MS
+  for (const [tradeId, filledAt] of book.trades) if (filledAt < tradesBefore) book.trades.delete(tradeId)
+}
+
+/** Unix ms, exchange clock: when the oldest order was sent whose answer may still be missing. */
+function oldestUnresolvedAt(book: Book): number {
+  let oldest = Number.POSITIVE_INFINITY
+  for (const orders of book.open.values()) {
+    for (const { state, attempts, firstSentAt } of orders.values()) {
+      if (state !== 'live' && attempts > 0) oldest = Math.min(oldest, firstSentAt)
+    }
+  }
+  return oldest
+}
+
+function changeOrder(
+  book: Book,
+  clientOid: Order['terms']['clientOid'],
+  change: (order: Order) => Order,
+): void {
+  const order = book.orders.get(clientOid)
+  if (!order) return
+  const changed = change(order)
+  storeOrder(book, changed)
+  if (changed.orderId !== undefined && book.orphans.has(changed.orderId)) bindOrphans(book, changed.orderId)
+}

@@ -1,0 +1,94 @@
+import { decimal } from '../../lib/decimal.ts'
+import { type Book, createBook, type Money, storeOrder } from './book.ts'
+import { type Order } from '../../domain/order.ts'
+
+/** The money of a {@link Book} as text. */
+interface MoneyJson {
+  readonly profit: string
+  readonly fees: string
+  readonly fills: number
+}
+
+/** Maps that hold plain JSON and are written as arrays of entries. */
+const PLAIN_MAPS = [
+  'keys',
+  'ordinals',
+  'orphans',
+  'trades',
+  'holdings',
+  'unsettled',
+  'account',
+  'fundingCounters',
+  'strategyStates',
+  'quotes',
+  'targets',
+  'places',
+  'calls',
+  'callKeys',
+  'halts',
+  'cancels',
+] as const
+
+/** The book as plain JSON, for a checkpoint. The same book gives the same text. */
+export function bookToJson(book: Book): unknown {
+  const plain = Object.fromEntries(PLAIN_MAPS.map((name) => [name, [...book[name].entries()]]))
+  return {
+    positionMode: book.positionMode,
+    epoch: book.epoch,
+    batchId: book.batchId,
+    fillsThroughAt: book.fillsThroughAt,
+    ...(book.doubtedAt === 0 ? {} : { doubtedAt: book.doubtedAt }),
+    ...(book.killed === undefined ? {} : { killed: book.killed }),
+    ...plain,
+    orders: [...book.orders.values()],
+    withdrawn: [...book.withdrawn],
+    money: [...book.money].map(([key, money]) => [key, moneyToJson(money)]),
+    funding: [...book.funding].map(([key, paid]) => [key, paid.toString()]),
+  }
+}
+
+/** Rebuilds the book of a checkpoint. @throws TypeError when it is not what {@link bookToJson} wrote. */
+export function bookFromJson(json: unknown): Book {
+  const stored = json as Record<string, unknown> & {
+    positionMode: Book['positionMode']
+    epoch: number
+    batchId: number
+    fillsThroughAt: number
+    doubtedAt?: number
+    killed?: Book['killed']
+    orders: Order[]
+    withdrawn: Order['terms']['clientOid'][]
+    money: [string, MoneyJson][]
+    funding: [string, string][]
+  }
+  const book = createBook(stored.positionMode)
+  book.epoch = stored.epoch
+  book.batchId = stored.batchId
+  book.fillsThroughAt = stored.fillsThroughAt
+  book.doubtedAt = stored.doubtedAt ?? 0
+  book.killed = stored.killed
+  for (const name of PLAIN_MAPS) {
+    const map = book[name] as Map<unknown, unknown>
+    // A checkpoint of before there were calls on the account has none of them.
+    for (const [key, value] of (stored[name] ?? []) as [unknown, unknown][]) map.set(key, value)
+  }
+  // A checkpoint of before answers were told apart takes every request for unanswered.
+  for (const order of stored.orders) {
+    const { terms, state, orderId, ...rest } = order
+    const unansweredAt = order.unansweredAt ?? order.lastSentAt
+    // JSON leaves an orderId out that nobody told yet; its place among the fields stays, so that texts agree.
+    storeOrder(book, { terms, state, orderId, ...rest, unansweredAt })
+  }
+  for (const clientOid of stored.withdrawn) book.withdrawn.add(clientOid)
+  for (const [key, money] of stored.money) book.money.set(key, moneyFromJson(money))
+  for (const [key, paid] of stored.funding) book.funding.set(key, decimal(paid))
+  return book
+}
+
+function moneyToJson(money: Money): MoneyJson {
+  return { profit: money.profit.toString(), fees: money.fees.toString(), fills: money.fills }
+}
+
+function moneyFromJson(json: MoneyJson): Money {
+  return { profit: decimal(json.profit), fees: decimal(json.fees), fills: json.fills }
+}

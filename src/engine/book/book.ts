@@ -1,0 +1,166 @@
+import { type AccountCall } from '../../domain/account-call.ts'
+import { type Fill } from '../../domain/fill.ts'
+import { type ClientOid, type OrderId, type StrategyId, type TradeId } from '../../domain/ids.ts'
+import { type PositionMode } from '../../domain/instrument.ts'
+import { type OrderIntent, type OrderPurpose, type QuoteLevel } from '../../domain/intent.ts'
+import { isTerminal, type Order } from '../../domain/order.ts'
+import { FLAT, type Holding } from '../../domain/position.ts'
+import { type UnsettledShares } from '../../domain/allocation.ts'
+import { type Decimal, ZERO } from '../../lib/decimal.ts'
+
+/** What fills have brought and cost, in the margin coin. */
+export interface Money {
+  /** Realised by closing, as the exchange states it in each fill. */
+  readonly profit: Decimal
+  /** Paid; negative when received. */
+  readonly fees: Decimal
+  readonly fills: number
+}
+
+export const NO_MONEY: Money = { profit: ZERO, fees: ZERO, fills: 0 }
+
+/** The last order of an intent key. Kept for days after it ended, so that a re-emission is recognised. */
+export interface KeyEntry {
+  readonly clientOid: ClientOid
+  readonly generation: number
+  /** Unix ms, our clock, when that generation was first sent. */
+  readonly at: number
+}
+
+/**
+ * The one book: everything durable that the core knows. It is the fold of the journal's records
+ * (`apply-record.ts`) and is changed by nothing else, so a restart rebuilds exactly this.
+ *
+ * Keys made of two parts are joined by `pairKey`.
+ */
+export interface Book {
+  positionMode: PositionMode
+  epoch: number
+  batchId: number
+  /** Unix ms, exchange clock: the newest fill that is known. */
+  fillsThroughAt: number
+  readonly orders: Map<ClientOid, Order>
+  /** The orders that are not terminal, by symbol. */
+  readonly open: Map<string, Map<ClientOid, Order>>
+  readonly byOrderId: Map<OrderId, ClientOid>
+  /** By strategy and key. */
+  readonly keys: Map<string, KeyEntry>
+  /** By strategy and symbol: names the next order of a ladder or a target. Each is used once, for ever. */
+  readonly ordinals: Map<string, number>
+  /** Fills of orders that nothing here names, until something does. */
+  readonly orphans: Map<OrderId, readonly Fill[]>
+  /** Known trades, with the time of the fill. */
+  readonly trades: Map<TradeId, number>
+  /** By strategy and symbol; what waits for its order by its orderId. */
+  readonly holdings: Map<string, Holding>
+  /** By symbol, while a fill of it waits for its order: what the shares are worked out from when that is known. */
+  readonly unsettled: Map<string, UnsettledShares>
+  /** By symbol: what the exchange says the account holds, by its fills and adoptions. */
+  readonly account: Map<string, Holding>
+  /** By strategy and symbol; under the strategy `` what no order of ours explains. */
+  readonly money: Map<string, Money>
+  /** By symbol and hold side: the funding counter as last read, and by symbol what was paid in all. */
+  readonly fundingCounters: Map<string, string>
+  readonly funding: Map<string, Decimal>
+  /** What each strategy remembers, as JSON text. */
+  readonly strategyStates: Map<StrategyId, string>
+  /** Standing wishes by strategy and symbol. */
+  readonly quotes: Map<string, readonly QuoteLevel[]>
+  readonly targets: Map<string, number>
+  /** Waiting `place` intents by strategy and key. */
+  readonly places: Map<string, OrderIntent>
+  /** Calls on the account that are not answered yet, and the keys of all that were asked for, with the time. */
+  readonly calls: Map<string, AccountCall>
+  readonly callKeys: Map<string, number>
+  /** Orders that their strategy does not want to rest any more. */
+  readonly withdrawn: Set<ClientOid>
+  /** By symbol, or `*`: why nothing that adds risk leaves. */
+  readonly halts: Map<string, string>
+  /** Unix ms, our clock: orders may have left until then that nobody remembers; 0 when that never was. */
+  doubtedAt: number
+  /** Since when, why and by whom nothing is placed any more; undefined while trading is allowed. */
+  killed: { readonly at: number; readonly reason: string; readonly by: string } | undefined
+  /** Cancel-alls whose effect is not settled yet, by symbol: Unix ms, exchange clock, when the last one left. */
+  readonly cancels: Map<string, number>
+}
+
+export function createBook(positionMode: PositionMode): Book {
+  return {
+    positionMode,
+    epoch: 0,
+    batchId: 0,
+    fillsThroughAt: 0,
+    orders: new Map(),
+    open: new Map(),
+    byOrderId: new Map(),
+    keys: new Map(),
+    ordinals: new Map(),
+    orphans: new Map(),
+    trades: new Map(),
+    holdings: new Map(),
+    unsettled: new Map(),
+    account: new Map(),
+    money: new Map(),
+    fundingCounters: new Map(),
+    funding: new Map(),
+    strategyStates: new Map(),
+    quotes: new Map(),
+    targets: new Map(),
+    places: new Map(),
+    calls: new Map(),
+    callKeys: new Map(),
+    withdrawn: new Set(),
+    halts: new Map(),
+    doubtedAt: 0,
+    killed: undefined,
+    cancels: new Map(),
+  }
+}
+
+/** Joins two names that themselves never hold a bar. */
+export function pairKey(first: string, second: string): string {
+  return `${first}|${second}`
+}
+
+/** What a strategy wants on an instrument for one purpose. */
+export function wishKey(strategyId: string, symbol: string, purpose: OrderPurpose): string {
+  return pairKey(pairKey(strategyId, symbol), purpose)
+}
+
+export function splitPair(key: string): readonly [string, string] {
+  const bar = key.indexOf('|')
+  return [key.slice(0, bar), key.slice(bar + 1)]
+}
+
+export function holdingOf(book: Book, strategyId: string, symbol: string): Holding {
+  return book.holdings.get(pairKey(strategyId, symbol)) ?? FLAT
+}
+
+export function accountHoldingOf(book: Book, symbol: string): Holding {
+  return book.account.get(symbol) ?? FLAT
+}
+
+/** Why the symbol is halted, by itself or with everything. */
+export function haltOf({ halts }: Book, symbol: string): string | undefined {
+  return halts.get('*') ?? halts.get(symbol)
+}
+
+/** The orders of a symbol that are not terminal. */
+export function openOrdersOf(book: Book, symbol: string): Iterable<Order> {
+  return book.open.get(symbol)?.values() ?? []
+}
+
+/** Puts an order in its place after any change. */
+export function storeOrder(book: Book, order: Order): void {
+  const { clientOid, symbol } = order.terms
+  book.orders.set(clientOid, order)
+  if (order.orderId !== undefined) book.byOrderId.set(order.orderId, clientOid)
+  const open = book.open.get(symbol) ?? new Map<ClientOid, Order>()
+  book.open.set(symbol, open)
+  if (isTerminal(order)) {
+    open.delete(clientOid)
+    book.withdrawn.delete(clientOid)
+  } else {
+    open.set(clientOid, order)
+  }
+}

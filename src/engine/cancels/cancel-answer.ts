@@ -1,0 +1,92 @@
+import { type Answer } from '../../domain/answer.ts'
+import { type ClientOid, type OrderId, toClientOid, toOrderId } from '../../domain/ids.ts'
+import { type Order } from '../../domain/order.ts'
+import { errorCode } from '../../protocol/error-codes.ts'
+import { type BatchResult } from '../../protocol/values.ts'
+import { noteLateCancel } from '../state/open-cancels.ts'
+import { announce, type CancelOnWire, type Core, laneOf, record } from '../state/core.ts'
+import { namelessOrders } from '../resolution/evidence.ts'
+
+/** A cancel-all that failed for some orders, or at all, is repeated no sooner. */
+const CANCEL_REPEAT_MS = 1000
+
+/** What a cancel-all came back with, lane by lane. It may be repeated: cancelling twice does no harm. */
+export function answerCancel(core: Core, cancelId: number, answer: Answer<BatchResult>): void {
+  const cancel = core.cancels.get(cancelId)
+  if (!cancel) return
+  core.cancels.delete(cancelId)
+  if (answer.kind === 'unknown') noteLate(core, cancel)
+  const failed = readFailed(core, cancel, answer)
+  for (const symbol of cancel.joined) {
+    const { fence } = laneOf(core, symbol)
+    if (fence?.stage !== 'cancelling') continue
+    if (failed.has(symbol)) {
+      fence.stage = 'waiting'
+      fence.notBefore = core.now + CANCEL_REPEAT_MS
+    } else {
+      fence.stage = 'settling'
+      fence.provedAt = core.now
+    }
+  }
+}
+
+/** It may still arrive: on nothing that it would take orders from is anything placed before it cannot any more. */
+function noteLate(core: Core, { symbols, requestAt }: CancelOnWire): void {
+  for (const symbol of symbols) noteLateCancel(core, laneOf(core, symbol), requestAt)
+}
+
+/** Writes down what was listed as resting. Returns the lanes on which something accepted earlier may be live yet. */
+function readFailed(core: Core, cancel: CancelOnWire, answer: Answer<BatchResult>): ReadonlySet<string> {
+  if (answer.kind === 'refused' && errorCode(answer.code).topic === 'orderGone') return new Set()
+  if (answer.kind !== 'accepted') {
+    const { code, message } = answer
+    announce(core, 'warn', 'cancelAll.failed', { symbols: cancel.symbols, code, message })
+    return new Set(cancel.joined)
+  }
+  const { successList, failureList } = answer.data
+  recordListed(core, successList)
+  if (successList.length > 0) {
+    if (core.stop) core.stop.hasFound = true
+    if (core.kill) core.kill.hasFound = true
+  }
+  const still = failureList.filter(
+    ({ errorCode: code, errorMsg }) =>
+      errorCode(code).topic !== 'orderGone' && !/not ?exist/i.test(errorMsg ?? ''),
+  )
+  announce(core, still.length > 0 ? 'warn' : 'info', 'cancelAll.answered', {
+    symbols: cancel.symbols,
+    cancelled: successList.length,
+    failed: still.length,
+  })
+  if (still.length === 0) return new Set()
+  return cancel.takesProduct ? lanesOf(core, still) : new Set(cancel.symbols)
+}
+
+type Listed = BatchResult['successList'][number]
+
+function recordListed(core: Core, items: readonly Listed[]): void {
+  const listed = items.flatMap(({ clientOid, orderId }) => {
+    const isKnown = clientOid && core.book.orders.has(clientOid as ClientOid)
+    return isKnown
+      ? [{ clientOid: toClientOid(clientOid), ...(orderId ? { orderId: toOrderId(orderId) } : {}) }]
+      : []
+  })
+  if (listed.length > 0) record(core, { kind: 'fence', at: core.now, listed })
+}
+
+/** The lanes of orders that could not be cancelled; one that nobody can name may be any that has no name yet. */
+function lanesOf(core: Core, items: readonly Listed[]): ReadonlySet<string> {
+  const lanes = new Set<string>()
+  for (const item of items) {
+    const order = findOrder(core, item)
+    if (order) lanes.add(order.terms.symbol)
+    else
+      for (const symbol of core.lanes.keys()) if (namelessOrders(core, symbol).length > 0) lanes.add(symbol)
+  }
+  return lanes
+}
+
+function findOrder({ book }: Core, { clientOid, orderId }: Listed): Order | undefined {
+  const named = clientOid ? (clientOid as ClientOid) : book.byOrderId.get((orderId ?? '') as OrderId)
+  return named === undefined ? undefined : book.orders.get(named)
+}

@@ -1,0 +1,110 @@
+import { readBatchOutcome } from '../../execution/batch-outcome.ts'
+import { type Answer } from '../../domain/answer.ts'
+import { type AnswerFacts, type ItemOutcome } from '../../domain/record.ts'
+import { errorCode } from '../../protocol/error-codes.ts'
+import { type BatchResult } from '../../protocol/values.ts'
+import { pairKey, wishKey } from '../book/book.ts'
+import { announce, type Core, laneOf, record } from '../state/core.ts'
+import { halt } from '../state/halt.ts'
+
+/** The answer to a batch, or that there is none: every item gets its outcome, and the lane is free again. */
+export function answerBatch(core: Core, batchId: number, answer: Answer<BatchResult>): void {
+  const batch = core.batches.get(batchId)
+  if (!batch) return
+  core.batches.delete(batchId)
+  const items = readBatchOutcome(batch.clientOids, answer).map((item) => doubtRetry(core, item))
+  record(
+    core,
+    { kind: 'outcome', at: core.now, batchId, items, answer: toFacts(answer) },
+    items.some((item) => item.outcome === 'unknown'),
+  )
+  announce(core, answer.kind === 'unknown' ? 'warn' : 'debug', 'batch.answered', {
+    batchId,
+    symbol: batch.symbol,
+    answer: answer.kind,
+    ...(answer.kind === 'accepted' ? {} : { code: answer.code, message: answer.message }),
+  })
+  for (const item of items) announceItem(core, batchId, batch.symbol, item)
+  noteRefusals(core, items)
+  haltOnFatal(core, batch.symbol, answer, items)
+  const lane = laneOf(core, batch.symbol)
+  if (lane.state === 'placing') lane.state = 'idle'
+}
+
+/**
+ * A 429 or a stale timestamp says that the item was not accepted, and usually it is true. Where it hid a
+ * success, and the exchange remembers pending orders only, a copy would double what has been filled since; so
+ * the item is taken for unknown, and nothing is sent again before that is proved.
+ */
+function doubtRetry({ settings }: Core, item: ItemOutcome): ItemOutcome {
+  if (item.outcome !== 'retry' || settings.execution.retryMode === 'window') return item
+  return { ...item, outcome: 'unknown', isAnswered: true }
+}
+
+function toFacts(answer: Answer<BatchResult>): AnswerFacts {
+  const { kind, requestTime } = answer
+  const time = requestTime === undefined ? {} : { requestTime }
+  if (answer.kind === 'accepted') return { kind, code: '00000', ...time }
+  const { status } = answer
+  const code = answer.code || (answer.kind === 'unknown' ? answer.cause : answer.class)
+  return { kind, code, ...(status === undefined ? {} : { status }), ...time }
+}
+
+const LEVELS: Readonly<Record<ItemOutcome['outcome'], 'info' | 'warn'>> = {
+  accepted: 'info',
+  exists: 'warn',
+  rejected: 'warn',
+  retry: 'warn',
+  notSent: 'warn',
+  unknown: 'warn',
+}
+
+function announceItem(core: Core, batchId: number, symbol: string, item: ItemOutcome): void {
+  const { clientOid, outcome, orderId, code, message } = item
+  const state = core.book.orders.get(clientOid)?.state
+  announce(core, LEVELS[outcome], `order.${outcome}`, {
+    clientOid,
+    symbol,
+    batchId,
+    state,
+    ...(orderId === undefined ? {} : { orderId }),
+    ...(code === undefined ? {} : { code, message }),
+  })
+}
+
+/**
+ * What the exchange has just refused is not asked for again on the same prices: its strategy has to look
+ * first, and a wish of which nothing was taken time and again waits longer each time. A flatten does not wait for
+ * what was refused of a ladder.
+ */
+function noteRefusals(core: Core, items: readonly ItemOutcome[]): void {
+  const known = items.flatMap(({ clientOid, outcome }) => {
+    const terms = core.book.orders.get(clientOid)?.terms
+    return terms === undefined ? [] : [{ terms, isRefused: outcome === 'rejected' }]
+  })
+  for (const { terms, isRefused } of known) {
+    if (isRefused) core.quoteHolds.set(pairKey(terms.strategyId, terms.symbol), core.snapshots + 1)
+  }
+  const wishes = Map.groupBy(known, ({ terms }) => wishKey(terms.strategyId, terms.symbol, terms.purpose))
+  for (const [wish, outcomes] of wishes) {
+    if (outcomes.some(({ isRefused }) => !isRefused)) core.refusals.delete(wish)
+    else core.refusals.set(wish, { at: core.now, inRow: (core.refusals.get(wish)?.inRow ?? 0) + 1 })
+  }
+}
+
+/** Codes after which going on would only repeat the mistake: keys, permissions, the position mode. */
+function haltOnFatal(
+  core: Core,
+  symbol: string,
+  answer: Answer<BatchResult>,
+  items: readonly ItemOutcome[],
+): void {
+  const codes = [...items.map((item) => item.code), answer.kind === 'refused' ? answer.code : undefined]
+  for (const code of codes) {
+    if (code === undefined) continue
+    const { topic } = errorCode(code)
+    if (topic === 'auth') return halt(core, '*', `the exchange refuses the key: ${code}`)
+    if (topic === 'positionMode') return halt(core, symbol, `the position mode is not the account's: ${code}`)
+    if (topic === 'accountRisk') return halt(core, symbol, `the exchange restricts the account: ${code}`)
+  }
+}

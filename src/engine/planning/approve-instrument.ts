@@ -1,0 +1,133 @@
+import { type ApprovedItem } from '../../execution/pack-batch.ts'
+import { type Candidate } from '../../execution/candidate.ts'
+import { type Denial } from '../../domain/denial.ts'
+import { type StrategyId } from '../../domain/ids.ts'
+import { type OrderIntent } from '../../domain/intent.ts'
+import { isClosing } from '../../domain/order-action.ts'
+import { approve, approveAgain } from '../../risk/approve.ts'
+import { reducesRisk } from '../../risk/checks.ts'
+import { buildExposure, notionalAt, worstLots } from '../../risk/exposure.ts'
+import { type RiskContext } from '../../risk/risk-context.ts'
+import { accountHoldingOf, haltOf, holdingOf, openOrdersOf } from '../book/book.ts'
+import { clockDoubt } from '../state/clock-state.ts'
+import { type Core, instrumentOf } from '../state/core.ts'
+import { type Lane } from '../state/instrument-state.ts'
+import { marketOf } from '../state/market-view.ts'
+
+/** What risk made of a lane's candidates. */
+export interface ApprovedLane {
+  readonly items: readonly ApprovedItem[]
+  readonly denials: readonly Denial[]
+  /** Whether something among the items reduces risk: such a call goes first. */
+  readonly reduces: boolean
+}
+
+const NOTHING: ApprovedLane = { items: [], denials: [], reduces: false }
+
+/** Takes every candidate before the risk desk, those that reduce risk first. */
+export function approveLane(core: Core, lane: Lane, candidates: readonly Candidate[]): ApprovedLane {
+  if (candidates.length === 0) return NOTHING
+  const items: ApprovedItem[] = []
+  const denials: Denial[] = []
+  const desk = openDesk(core, lane)
+  let reduces = false
+  for (const { intent, again } of [...candidates].sort(byUrgency)) {
+    const context = desk(intent.strategyId as StrategyId)
+    if (!context) continue
+    const isReducing = reducesRisk(intent, context)
+    const verdict = again === undefined ? approve(intent, context) : approveAgain(intent, context)
+    if (!verdict.approved) {
+      denials.push({ ...verdict.objection, ...whose(intent) })
+      continue
+    }
+    reduces ||= isReducing
+    items.push({ intent: verdict.intent, ...(again === undefined ? {} : { again }) })
+  }
+  return { items, denials, reduces }
+}
+
+function whose({
+  strategyId,
+  symbol,
+  purpose,
+  key,
+}: OrderIntent): Pick<Denial, 'strategyId' | 'symbol' | 'key'> {
+  return { strategyId, symbol, ...(purpose === 'place' ? { key } : {}) }
+}
+
+function byUrgency(left: Candidate, right: Candidate): number {
+  return Number(isClosing(right.intent.action)) - Number(isClosing(left.intent.action))
+}
+
+/** One context a strategy, all sharing the account's exposure, so that approvals add up within the round. */
+function openDesk(core: Core, lane: Lane): (id: StrategyId) => RiskContext | undefined {
+  const { settings, book } = core
+  const mode = settings.positionMode
+  const instrument = instrumentOf(core, lane.symbol)
+  const market = marketOf(core, lane.symbol)
+  const open = [...openOrdersOf(book, lane.symbol)]
+  const accountExposure = buildExposure(mode, accountHoldingOf(book, lane.symbol), open)
+  const others = otherInstruments(core, lane.symbol)
+  const trading = tradingMode(core, lane.symbol)
+  const contexts = new Map<StrategyId, RiskContext>()
+  return (id) => {
+    const known = contexts.get(id)
+    const limits = settings.strategies.get(id)?.limits.get(lane.symbol)
+    if (known || !limits) return known
+    const holding = holdingOf(book, id, lane.symbol)
+    const context: RiskContext = {
+      now: core.now,
+      instrument,
+      market,
+      trading,
+      clockDoubt: clockDoubt(core),
+      account: settings.limits,
+      strategy: limits,
+      holding,
+      ownExposure: buildExposure(
+        mode,
+        holding,
+        open.filter((order) => order.terms.strategyId === id),
+      ),
+      accountExposure,
+      otherNotional: others.notional,
+      otherOpenOrders: others.openOrders,
+    }
+    contexts.set(id, context)
+    return context
+  }
+}
+
+function otherInstruments(core: Core, symbol: string): { notional: number; openOrders: number } {
+  let notional = 0
+  let openOrders = 0
+  for (const [other, instrument] of core.settings.instruments) {
+    if (other === symbol) continue
+    const exposure = buildExposure(
+      core.settings.positionMode,
+      accountHoldingOf(core.book, other),
+      openOrdersOf(core.book, other),
+    )
+    openOrders += exposure.openOrders
+    const lots = worstLots(exposure)
+    if (lots > 0) notional += notionalAt(instrument, lots, priceOf(core, other))
+  }
+  return { notional, openOrders }
+}
+
+/** The last price that is known; nothing is opened against a position whose value nobody knows. */
+function priceOf(core: Core, symbol: string): number {
+  const { last } = marketOf(core, symbol)
+  return last > 0 ? last : Number.POSITIVE_INFINITY
+}
+
+/** Whether anything goes on the symbol, or only what reduces risk. */
+export function tradingMode(core: Core, symbol: string): RiskContext['trading'] {
+  const halt = haltOf(core.book, symbol)
+  if (halt !== undefined) return { mode: 'reduceOnly', halted: true, why: halt }
+  if (core.mode !== 'running') return { mode: 'reduceOnly', halted: false, why: `the daemon is ${core.mode}` }
+  if (core.isSpaceLow) {
+    return { mode: 'reduceOnly', halted: false, why: 'the disk of the journal is nearly full' }
+  }
+  return { mode: 'open', halted: false, why: '' }
+}

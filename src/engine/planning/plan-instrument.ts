@@ -1,0 +1,208 @@
+import { type Candidate } from '../../execution/candidate.ts'
+import { planQuote } from '../../execution/quote-plan.ts'
+import { isInsideWindow } from '../../execution/resend-window.ts'
+import { planTarget, staleTargetOrders, type TargetPlanInput } from '../../execution/target-plan.ts'
+import { type StrategyId } from '../../domain/ids.ts'
+import { type OrderIntent } from '../../domain/intent.ts'
+import { canRest, type Order } from '../../domain/order.ts'
+import { stepBelow } from '../../lib/grid.ts'
+import { accountHoldingOf, holdingOf, openOrdersOf, pairKey, wishKey } from '../book/book.ts'
+import { type Core, exchangeNow, instrumentOf } from '../state/core.ts'
+import { type Lane } from '../state/instrument-state.ts'
+import { freshUntil, marketOf } from '../state/market-view.ts'
+
+/** How long a strategy's wishes on an instrument wait after the second refusal in a row, and at most. */
+const BACK_OFF_MS = 250
+const BACK_OFF_MS_MAX = 60_000
+
+/** What an instrument's lane should do: orders to place, waiting ones to drop, and resting ones to be rid of. */
+export interface LanePlan {
+  readonly candidates: readonly Candidate[]
+  /** Orders that rest, or may, and that nobody wants. */
+  readonly unwanted: readonly Order[]
+  /** Waiting orders that nobody wants sent any more. */
+  readonly stale: readonly Order[]
+}
+
+interface Gathered {
+  readonly candidates: Candidate[]
+  readonly unwanted: Order[]
+  readonly stale: Order[]
+}
+
+/** From standing wishes and what is open to what is missing and what is too much, strategy by strategy. */
+export function planLane(core: Core, lane: Lane): LanePlan {
+  const plan: Gathered = { candidates: [], unwanted: [], stale: [] }
+  const byStrategy: Map<string, Order[]> = Map.groupBy(
+    openOrdersOf(core.book, lane.symbol),
+    (order) => order.terms.strategyId,
+  )
+  for (const strategy of core.settings.strategies.values()) {
+    if (strategy.symbols.includes(lane.symbol)) {
+      planStrategy(core, lane.symbol, { id: strategy.id, orders: byStrategy.get(strategy.id) ?? [] }, plan)
+    }
+    byStrategy.delete(strategy.id)
+  }
+  // What strategies left behind that the config does not name any more.
+  for (const orders of byStrategy.values()) for (const order of orders) dismiss(order, plan)
+  return withoutLateCopies(core, lane.symbol, plan)
+}
+
+/** ORD2: past the window a waiting copy may not leave any more, wanted or not: evidence must say what became of it. */
+function withoutLateCopies(core: Core, symbol: string, plan: Gathered): LanePlan {
+  const late: Order[] = []
+  for (const order of openOrdersOf(core.book, symbol)) {
+    if (order.state === 'queued' && !isInsideWindow(order, exchangeNow(core))) late.push(order)
+  }
+  if (late.length === 0) return plan
+  const names = new Set(late.map((order) => order.terms.clientOid))
+  return {
+    candidates: plan.candidates.filter(({ again }) => again === undefined || !names.has(again)),
+    unwanted: plan.unwanted,
+    stale: [...new Set([...plan.stale, ...late])],
+  }
+}
+
+interface StrategyOrders {
+  readonly id: StrategyId
+  readonly orders: readonly Order[]
+}
+
+function planStrategy(core: Core, symbol: string, strategy: StrategyOrders, plan: Gathered): void {
+  planQuotes(core, symbol, strategy, plan)
+  planTargets(core, symbol, strategy, plan)
+  planPlaces(core, symbol, strategy, plan)
+}
+
+/** The first refusal costs a look at new prices; each further one in a row doubles the wait, to a minute. */
+function isBackingOff(core: Core, wish: string): boolean {
+  const refusal = core.refusals.get(wish)
+  if (!refusal || refusal.inRow < 2) return false
+  return core.now - refusal.at < Math.min(BACK_OFF_MS_MAX, BACK_OFF_MS * 2 ** (refusal.inRow - 2))
+}
+
+function planQuotes(core: Core, symbol: string, { id, orders }: StrategyOrders, plan: Gathered): void {
+  const own = orders.filter((order) => order.terms.purpose === 'quote')
+  const levels = core.mode === 'running' ? (core.book.quotes.get(pairKey(id, symbol)) ?? []) : []
+  if (levels.length === 0) {
+    for (const order of own) dismiss(order, plan)
+    return
+  }
+  const { missing, extra } = planQuote({
+    strategyId: id,
+    instrument: instrumentOf(core, symbol),
+    positionMode: core.settings.positionMode,
+    levels,
+    orders: own,
+    holding: holdingOf(core.book, id, symbol),
+    ordinal: core.book.ordinals.get(pairKey(id, symbol)) ?? 0,
+    deadlineAt: freshUntil(core, symbol),
+  })
+  if (!isHeld(core, id, symbol) && !isBackingOff(core, wishKey(id, symbol, 'quote')))
+    plan.candidates.push(...missing)
+  for (const order of extra) dismiss(order, plan)
+}
+
+/**
+ * After a fill of its ladder a strategy has to look again before a rung is placed anew. So has each when a
+ * life begins or a kill is released: what it wanted before was decided on prices of then.
+ */
+function isHeld(core: Core, id: StrategyId, symbol: string): boolean {
+  const needed = core.quoteHolds.get(pairKey(id, symbol))
+  return isUndecided(core, id) || (needed !== undefined && (core.decidedOn.get(id) ?? 0) < needed)
+}
+
+function isUndecided(core: Core, id: StrategyId): boolean {
+  return core.mode === 'running' && (core.decidedOn.get(id) ?? 0) < core.wishesFrom
+}
+
+function planTargets(core: Core, symbol: string, { id, orders }: StrategyOrders, plan: Gathered): void {
+  const target = targetOf(core, id, symbol)
+  const own = orders.filter(({ terms }) => terms.purpose === 'target' || terms.purpose === 'flatten')
+  if (target === undefined) {
+    for (const order of own) dismiss(order, plan)
+    return
+  }
+  const { bid, ask } = marketOf(core, symbol)
+  const purpose = core.mode === 'running' ? 'target' : 'flatten'
+  const isWaiting = isBackingOff(core, wishKey(id, symbol, purpose))
+  if (!(bid > 0 && ask > 0) || isWaiting || isUndecided(core, id)) return
+  const input: TargetPlanInput = {
+    strategyId: id,
+    instrument: instrumentOf(core, symbol),
+    positionMode: core.settings.positionMode,
+    purpose,
+    target,
+    orders: own,
+    holding: holdingOf(core.book, id, symbol),
+    accountHolding: accountHoldingOf(core.book, symbol),
+    bid,
+    ask,
+    takerCollarRatio: core.settings.execution.takerCollarRatio,
+    ordinal: core.book.ordinals.get(pairKey(id, symbol)) ?? 0,
+    orderLotsMax: orderLotsMax(core, id, symbol),
+    deadlineAt: freshUntil(core, symbol),
+  }
+  plan.candidates.push(...planTarget(input))
+  plan.stale.push(...staleTargetOrders(input))
+}
+
+/** The largest order that risk lets through, by size and by value at the present price. */
+function orderLotsMax(core: Core, id: StrategyId, symbol: string): number {
+  const bySize = core.settings.strategies.get(id)?.limits.get(symbol)?.orderLotsMax ?? 0
+  const { lot } = instrumentOf(core, symbol)
+  const dearest = marketOf(core, symbol).ask * (1 + core.settings.execution.takerCollarRatio)
+  return Math.min(bySize, stepBelow(lot, core.settings.limits.orderNotionalMax / dearest))
+}
+
+/** The standing target; flat for everybody when the stop says so; nothing while starting or leaving. */
+function targetOf(core: Core, id: StrategyId, symbol: string): number | undefined {
+  if (core.mode === 'running') return core.book.targets.get(pairKey(id, symbol))
+  return core.stop?.phase === 'flattening' ? 0 : undefined
+}
+
+function planPlaces(core: Core, symbol: string, { id, orders }: StrategyOrders, plan: Gathered): void {
+  for (const order of orders) {
+    if (order.terms.purpose !== 'place') continue
+    if (core.book.withdrawn.has(order.terms.clientOid) || isTakenAway(core)) dismiss(order, plan)
+    else if (order.state === 'queued') queueAgain(core, order, plan)
+  }
+  if (core.mode !== 'running') return
+  for (const place of core.book.places.values()) {
+    if (place.strategyId !== id || place.symbol !== symbol || hasOpenOrder(core, place)) continue
+    plan.candidates.push({ intent: place })
+  }
+}
+
+/** A kill, and any stop but one that leaves, takes away what was placed by name too. */
+function isTakenAway(core: Core): boolean {
+  return core.mode === 'killed' || (core.stop !== undefined && core.stop.policy !== 'leave')
+}
+
+/** An order is placed again only once the one before it under the same key has ended. */
+function hasOpenOrder({ book }: Core, { strategyId, key, symbol }: OrderIntent): boolean {
+  const last = book.keys.get(pairKey(strategyId, key))
+  return last !== undefined && (book.open.get(symbol)?.has(last.clientOid) ?? false)
+}
+
+function queueAgain(core: Core, order: Order, plan: Gathered): void {
+  const { clientOid, generation: _, ...terms } = order.terms
+  if (core.mode !== 'running' || core.now > terms.deadlineAt) plan.stale.push(order)
+  else plan.candidates.push({ intent: withAbsent(terms), again: clientOid })
+}
+
+/** Terms from the journal leave out what an intent spells as undefined. */
+function withAbsent(terms: Omit<Order['terms'], 'clientOid' | 'generation'>): OrderIntent {
+  return {
+    ...terms,
+    ticks: terms.ticks,
+    takeProfitTicks: terms.takeProfitTicks,
+    stopLossTicks: terms.stopLossTicks,
+  }
+}
+
+/** What nobody wants: a waiting order is dropped, a resting one must be cancelled, another runs out by itself. */
+function dismiss(order: Order, plan: Gathered): void {
+  if (order.state === 'queued') plan.stale.push(order)
+  else if (canRest(order.terms) && order.state === 'live') plan.unwanted.push(order)
+}

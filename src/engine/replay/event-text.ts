@@ -1,0 +1,63 @@
+import { type Order } from '../../domain/order.ts'
+import { type InstrumentMoment, type Snapshot } from '../../domain/snapshot.ts'
+import { type TickerRows, toTickerRows, toTickerTable } from '../../domain/ticker-rows.ts'
+import { deepFreeze } from '../../lib/deep-freeze.ts'
+import { parseValue, writeValue } from '../../lib/value-text.ts'
+import { type Effect } from '../effect.ts'
+import { type EngineEvent } from '../event.ts'
+
+/** An event that nobody changes any more: a ticker table is filled again, its rows here are not. */
+export type KeptEvent =
+  | Exclude<EngineEvent, { readonly kind: 'snapshotTaken' }>
+  | { readonly kind: 'snapshotTaken'; readonly tickers: TickerRows }
+
+/** Of the whole market only what the core and its strategies can look at: the instruments that are traded. */
+export function keepEvent(event: EngineEvent, symbols: Iterable<string>): KeptEvent {
+  if (event.kind !== 'snapshotTaken') return event
+  return { kind: 'snapshotTaken', tickers: toTickerRows(event.tickers, symbols) }
+}
+
+export function writeEvent(event: KeptEvent): string {
+  return writeValue(event)
+}
+
+/** @throws SyntaxError or TypeError for a text that {@link writeEvent} did not write. */
+export function parseEvent(text: string): EngineEvent {
+  const event = parseValue(text) as KeptEvent
+  if (event.kind === 'snapshotTaken') return { ...event, tickers: toTickerTable(event.tickers) }
+  // As it came in: strategies share what was read.
+  if (event.kind === 'feedRead') return deepFreeze(event)
+  return event
+}
+
+/**
+ * An effect as text: all of it, but that a snapshot names its instruments and says of the tickers when they were
+ * read. Their values are those of the last `snapshotTaken` that the core has accepted.
+ */
+export function writeEffect(effect: Effect): string {
+  if (effect.kind !== 'decide') return writeValue(effect)
+  const { strategyId, snapshot } = effect
+  return `{"kind":"decide","strategyId":${writeValue(strategyId)},"snapshot":${writeSnapshot(snapshot)}}`
+}
+
+function writeSnapshot({ tickers, instruments, ...snapshot }: Snapshot): string {
+  const { readAt, requestTime } = tickers
+  const moments = `[${instruments.map(writeMoment).join(',')}]`
+  return `${writeValue({ ...snapshot, tickers: { readAt, requestTime } }).slice(0, -1)},"instruments":${moments}}`
+}
+
+function writeMoment({ instrument, orders, ...moment }: InstrumentMoment): string {
+  const shown = writeValue({ symbol: instrument.symbol, ...moment })
+  return `${shown.slice(0, -1)},"orders":[${orders.map(writeOrder).join(',')}]}`
+}
+
+/** An order is replaced, never changed, and is shown again and again: its text is made once. */
+const orderTexts = new WeakMap<Order, string>()
+
+function writeOrder(order: Order): string {
+  const known = orderTexts.get(order)
+  if (known !== undefined) return known
+  const text = writeValue(order)
+  orderTexts.set(order, text)
+  return text
+}

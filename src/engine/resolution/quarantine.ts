@@ -1,0 +1,45 @@
+import { type SettledOrder } from '../../domain/record.ts'
+import { haltOf, openOrdersOf } from '../book/book.ts'
+import { announce, type Core, record } from '../state/core.ts'
+import { halt, RELEASE_HINT } from '../state/halt.ts'
+
+/**
+ * An order whose evidence contradicts itself is in quarantine: it counts as open, its instrument is halted,
+ * the others go on. An operator who has looked resumes the instrument; a fence then proves that nothing rests,
+ * the order ends with the fills that fit it, and what is too much is nobody's.
+ */
+export function haltOnContradiction(core: Core, symbol: string, orders: readonly SettledOrder[]): void {
+  for (const { clientOid, state, reason } of orders) {
+    if (state === 'quarantined')
+      halt(core, symbol, `order ${clientOid} is in quarantine, ${reason}: ${RELEASE_HINT}`)
+  }
+}
+
+/** Whether an operator has resumed an instrument that has orders in quarantine. */
+export function isReleased(core: Core, symbol: string): boolean {
+  return haltOf(core.book, symbol) === undefined && hasQuarantined(core, symbol)
+}
+
+/** A crash may come between the quarantine and its halt, or within a release: then somebody looks once more. */
+export function haltQuarantined(core: Core): void {
+  for (const symbol of core.lanes.keys()) {
+    if (hasQuarantined(core, symbol) && !core.book.halts.has(symbol)) {
+      halt(core, symbol, `an order is in quarantine since before the start: ${RELEASE_HINT}`)
+    }
+  }
+}
+
+function hasQuarantined(core: Core, symbol: string): boolean {
+  for (const { state } of openOrdersOf(core.book, symbol)) if (state === 'quarantined') return true
+  return false
+}
+
+/** After a release: fills that no order could own are nobody's. */
+export function disownLeftOrphans(core: Core, symbol: string): void {
+  const orderIds = [...core.book.orphans]
+    .filter(([, [first]]) => first?.symbol === symbol)
+    .map(([orderId]) => orderId)
+  if (orderIds.length === 0) return
+  record(core, { kind: 'foreign', at: core.now, symbol, orderIds }, true)
+  announce(core, 'warn', 'fill.disowned', { symbol, orderIds })
+}

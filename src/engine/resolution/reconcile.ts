@@ -1,0 +1,215 @@
+import { type Fill } from '../../domain/fill.ts'
+import {
+  applyToHolding,
+  FLAT,
+  type Holding,
+  type HoldingChange,
+  netLots,
+  type PositionReading,
+  type PositionRow,
+} from '../../domain/position.ts'
+import { decimal } from '../../lib/decimal.ts'
+import { accountHoldingOf, pairKey } from '../book/book.ts'
+import { announce, type Core, exchangeNow, instrumentOf, laneOf, record } from '../state/core.ts'
+import { notePositionForFence } from './resolution.ts'
+import { halt, RELEASE_HINT } from '../state/halt.ts'
+import { type Lane, type PendingReading } from '../state/instrument-state.ts'
+
+/** A position and the fills that made it may show this far apart on the exchange's clock. */
+const POSITION_SKEW_MS = 500
+/** By as much the time in an answer may lie outside its call: the clocks are known no better. */
+const ANSWER_SKEW_MS = 2000
+/** Readings are younger than this when they are judged, or they are not judged. */
+const RECENT_MS = 60_000
+/** More fills of an instrument in a minute than the exchange could make. */
+const RECENT_FILLS_MAX = 5000
+
+/**
+ * The exchange's position against the book's. A reading speaks of one moment of the exchange's clock; it can
+ * be judged only when the fills are known up to that moment, so it waits for them, and the book is compared
+ * as it stood then. The same difference must be seen twice before the exchange's word is taken (R5).
+ */
+export function takePosition(core: Core, reading: PositionReading): void {
+  const lane = laneOf(core, reading.symbol)
+  const objection = objectionTo(core, reading)
+  if (objection !== undefined) {
+    return announce(core, 'warn', 'read.failed', { what: `position ${reading.symbol}`, reason: objection })
+  }
+  checkPositionMode(core, reading)
+  noteFunding(core, reading)
+  // The one that waits goes first: were it replaced, readings that come faster than fills would never be judged.
+  lane.pendingReading ??= {
+    holding: toHolding(reading.rows),
+    isSilent: reading.isSilent,
+    requestedAt: reading.requestedAt,
+    exchangeTime: reading.exchangeTime,
+  }
+  notePositionForFence(core, lane, reading.requestedAt)
+  comparePosition(core, lane)
+}
+
+/** Why a reading is as good as none. Unknown is not empty, and one wrong time must not hold up all that follow. */
+function objectionTo(
+  core: Core,
+  { symbol, isSilent, requestedAt, exchangeTime }: PositionReading,
+): string | undefined {
+  if (isSilent && !isFlat(accountHoldingOf(core.book, symbol))) {
+    return 'the answer says nothing, and the book says that there is one'
+  }
+  const earliest = requestedAt + (core.offsetMs ?? 0) - ANSWER_SKEW_MS
+  const latest = exchangeNow(core) + ANSWER_SKEW_MS
+  return exchangeTime < earliest || exchangeTime > latest
+    ? 'the time in the answer cannot be true'
+    : undefined
+}
+
+function isFlat({ longLots, shortLots }: Holding): boolean {
+  return longLots === 0 && shortLots === 0
+}
+
+function toHolding(rows: readonly PositionRow[]): Holding {
+  const lotsOf = (side: 'long' | 'short'): number =>
+    rows.filter((row) => row.holdSide === side).reduce((sum, row) => sum + row.lots, 0)
+  return rows.length === 0 ? FLAT : { longLots: lotsOf('long'), shortLots: lotsOf('short') }
+}
+
+/** Keeps the new fills of each instrument for as long as a reading may need them. */
+export function noteRecentFills(core: Core, fills: readonly Fill[]): void {
+  for (const [symbol, own] of Map.groupBy(fills, (fill) => fill.symbol)) {
+    const lane = laneOf(core, symbol)
+    const added = own.map(({ side, tradeSide, lots, filledAt }) => ({
+      change: { side, tradeSide, lots },
+      filledAt,
+    }))
+    lane.recentFills = [...lane.recentFills, ...added]
+      .filter(({ filledAt }) => filledAt > core.book.fillsThroughAt - RECENT_MS)
+      .sort((left, right) => left.filledAt - right.filledAt)
+      .slice(-RECENT_FILLS_MAX)
+  }
+}
+
+/** Judges the waiting reading, once the fills are known past its moment. */
+export function comparePosition(core: Core, lane: Lane): void {
+  const reading = lane.pendingReading
+  if (!reading || core.fillsReadAt + (core.offsetMs ?? 0) < reading.exchangeTime) return
+  lane.pendingReading = undefined
+  if (core.fillsReadAt - reading.requestedAt > RECENT_MS) return
+  if (agrees(core, lane, reading)) {
+    lane.mismatch = undefined
+    lane.positionReadAt = reading.requestedAt
+    return
+  }
+  // It said nothing while nothing was known; fills have shown since that there was something to say.
+  if (reading.isSilent) return
+  const difference = subtract(core, reading.holding, holdingAt(core, lane, reading.exchangeTime))
+  const seen = lane.mismatch
+  if (!seen || !same(seen.difference, difference)) {
+    lane.mismatch = { difference, requestedAt: core.now }
+    core.effects.push({ kind: 'readPosition', symbol: lane.symbol })
+    return
+  }
+  if (reading.requestedAt >= seen.requestedAt) adopt(core, lane, difference, reading.requestedAt)
+}
+
+/** Whether the book agreed with the reading at any moment that the reading may speak of. */
+function agrees(core: Core, lane: Lane, { holding, exchangeTime }: PendingReading): boolean {
+  let known = accountHoldingOf(core.book, lane.symbol)
+  for (const { change, filledAt } of lane.recentFills.toReversed()) {
+    if (filledAt <= exchangeTime + POSITION_SKEW_MS && same(known, holding)) return true
+    if (filledAt < exchangeTime - POSITION_SKEW_MS) return false
+    known = undo(core, known, change)
+  }
+  return same(known, holding)
+}
+
+/** What the account held at a moment of the exchange's clock, as far as the fills say. */
+function holdingAt(core: Core, lane: Lane, exchangeTime: number): Holding {
+  return lane.recentFills
+    .filter(({ filledAt }) => filledAt > exchangeTime)
+    .reduceRight((known, { change }) => undo(core, known, change), accountHoldingOf(core.book, lane.symbol))
+}
+
+function undo(core: Core, holding: Holding, change: HoldingChange): Holding {
+  return applyToHolding(core.settings.positionMode, holding, { ...change, lots: -change.lots })
+}
+
+function subtract(core: Core, left: Holding, right: Holding): Holding {
+  if (core.settings.positionMode === 'one_way_mode') {
+    return { longLots: netLots(left) - netLots(right), shortLots: 0 }
+  }
+  return { longLots: left.longLots - right.longLots, shortLots: left.shortLots - right.shortLots }
+}
+
+function add(core: Core, holding: Holding, difference: Holding): Holding {
+  if (core.settings.positionMode === 'one_way_mode') {
+    const net = netLots(holding) + difference.longLots
+    return { longLots: Math.max(0, net), shortLots: Math.max(0, -net) }
+  }
+  return {
+    longLots: holding.longLots + difference.longLots,
+    shortLots: holding.shortLots + difference.shortLots,
+  }
+}
+
+function adopt(core: Core, lane: Lane, difference: Holding, requestedAt: number): void {
+  const was = accountHoldingOf(core.book, lane.symbol)
+  const holding = add(core, was, difference)
+  const first = core.book.epoch === 1 && core.mode === 'starting'
+  lane.mismatch = undefined
+  lane.positionReadAt = requestedAt
+  // First the halt: a life that ended between the two would hold what it does not understand, and trade on.
+  if (!first)
+    halt(core, lane.symbol, `the position is not what our fills explain, and was adopted: ${RELEASE_HINT}`)
+  record(core, { kind: 'adopt', at: core.now, symbol: lane.symbol, holding, was, isTaken: true }, true)
+  announce(core, first ? 'warn' : 'error', 'position.adopted', {
+    symbol: lane.symbol,
+    longLots: holding.longLots,
+    shortLots: holding.shortLots,
+    knownLongLots: was.longLots,
+    knownShortLots: was.shortLots,
+  })
+}
+
+function same(left: Holding, right: Holding): boolean {
+  return left.longLots === right.longLots && left.shortLots === right.shortLots
+}
+
+/** A position row names its mode: another one than the config's would turn every order round. */
+function checkPositionMode(core: Core, reading: PositionReading): void {
+  for (const row of reading.rows) {
+    if (row.positionMode !== undefined && row.positionMode !== core.settings.positionMode) {
+      halt(
+        core,
+        reading.symbol,
+        `the account is in ${row.positionMode}, the config says ${core.settings.positionMode}`,
+      )
+    }
+  }
+}
+
+/** Funding shows only in the counter of a position that stands. */
+function noteFunding(core: Core, reading: PositionReading): void {
+  for (const holdSide of ['long', 'short'] as const) {
+    const row = reading.rows.find((candidate) => candidate.holdSide === holdSide)
+    const counter = row?.fundingFee ?? ''
+    const before = core.book.fundingCounters.get(pairKey(reading.symbol, holdSide)) ?? ''
+    if (counter === before) continue
+    const change = decimal(counter || '0').minus(decimal(counter === '' ? '0' : before || '0'))
+    record(core, {
+      kind: 'funding',
+      at: core.now,
+      symbol: reading.symbol,
+      holdSide,
+      counter,
+      change: change.toString(),
+    })
+    if (counter !== '') {
+      announce(core, 'info', 'funding.paid', {
+        symbol: instrumentOf(core, reading.symbol).symbol,
+        holdSide,
+        change: change.toString(),
+        at: exchangeNow(core),
+      })
+    }
+  }
+}

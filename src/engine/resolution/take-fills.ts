@@ -1,0 +1,134 @@
+import { couldBe, fitsClass } from '../../execution/attribution.ts'
+import { type Fill, type FillsReading } from '../../domain/fill.ts'
+import { type OrderId, type StrategyId } from '../../domain/ids.ts'
+import { canRest, type Order } from '../../domain/order.ts'
+import { openOrdersOf, pairKey } from '../book/book.ts'
+import { distrustResting } from '../cancels/cancel-all.ts'
+import { announce, type Core, record } from '../state/core.ts'
+import { namelessOrders, settleByEvidence } from './evidence.ts'
+import { announceEnd, noteFillsForFence } from './resolution.ts'
+import { halt, RELEASE_HINT } from '../state/halt.ts'
+import { showFills } from '../strategies/take-snapshot.ts'
+import { comparePosition, noteRecentFills } from './reconcile.ts'
+
+/** Fills came in: new ones enter the book once each, and whatever they prove is settled. */
+export function takeFills(core: Core, reading: FillsReading): void {
+  const fills = reading.fills.filter(
+    (fill) => !core.book.trades.has(fill.tradeId) && core.lanes.has(fill.symbol),
+  )
+  if (fills.some(({ source }) => source === 'SYS')) distrustResting(core)
+  for (const fill of fills) haltOnForeign(core, fill)
+  if (fills.length > 0) record(core, { kind: 'fills', at: core.now, fills })
+  const owners = new Set<StrategyId>()
+  for (const fill of fills) {
+    const owner = tellFill(core, fill)
+    if (owner !== undefined) owners.add(owner)
+    // Whoever traded the instrument may hold less than a moment ago.
+    else if (fill.source !== 'API') for (const id of tradersOf(core, fill.symbol)) owners.add(id)
+  }
+  noteRecentFills(core, fills)
+  const readableAt = reading.requestedAt - core.settings.execution.fillVisibilityMs
+  core.fillsReadAt = Math.max(core.fillsReadAt, readableAt)
+  settleTakers(core, readableAt)
+  noteOrphans(core)
+  for (const lane of core.lanes.values()) {
+    noteFillsForFence(core, lane, reading.requestedAt)
+    comparePosition(core, lane)
+  }
+  showFills(core, owners)
+}
+
+function tradersOf({ settings }: Core, symbol: string): StrategyId[] {
+  return [...settings.strategies.values()].filter((one) => one.symbols.includes(symbol)).map(({ id }) => id)
+}
+
+/** Says what was filled, and returns whose it was. */
+function tellFill(core: Core, fill: Fill): StrategyId | undefined {
+  const clientOid = core.book.byOrderId.get(fill.orderId)
+  const order = clientOid === undefined ? undefined : core.book.orders.get(clientOid)
+  if (order?.terms.purpose === 'quote') {
+    core.quoteHolds.set(pairKey(order.terms.strategyId, fill.symbol), core.snapshots + 1)
+  }
+  const foreign = order === undefined && fill.source !== 'API'
+  announce(core, foreign ? 'error' : 'info', foreign ? 'fill.foreign' : 'order.fill', {
+    clientOid,
+    strategy: order?.terms.strategyId,
+    symbol: fill.symbol,
+    side: fill.side,
+    ticks: fill.ticks,
+    lots: fill.lots,
+    scope: fill.scope,
+    fee: fill.fee,
+    profit: fill.profit,
+    tradeId: fill.tradeId,
+    orderId: fill.orderId,
+    state: order?.state,
+  })
+  if (order?.state === 'quarantined') {
+    halt(core, fill.symbol, `${order.terms.clientOid} was filled beyond its size: ${RELEASE_HINT}`)
+  }
+  return order?.terms.strategyId
+}
+
+/** Before the fill itself is recorded: a life that ended between the two would know the fill, and trade on. */
+function haltOnForeign(core: Core, { symbol, orderId, source, tradeSide, side }: Fill): void {
+  if (source === 'API' || core.book.byOrderId.has(orderId) || core.settings.foreignFills !== 'halt') return
+  const what = `${source} ${tradeSide} ${side}`
+  halt(core, symbol, `a fill that is not ours (${what}): the position was adopted; ${RELEASE_HINT}`)
+}
+
+/** An order that cannot rest is over once the fills are known up to the end of its matching (A2, A4). */
+function settleTakers(core: Core, readableAt: number): void {
+  for (const symbol of core.lanes.keys()) {
+    const over: Order[] = []
+    for (const order of openOrdersOf(core.book, symbol)) {
+      const endedAt = acceptedBy(core, order) + core.settings.execution.matchingLagMs
+      if (order.state === 'live' && !canRest(order.terms) && readableAt > endedAt) over.push(order)
+    }
+    if (over.length === 0) continue
+    const orders = settleByEvidence(core, symbol, over, 'matched or dead')
+    record(core, { kind: 'settle', at: core.now, symbol, isFenced: false, orders })
+    for (const { clientOid, reason } of orders) announceEnd(core, clientOid, reason)
+  }
+}
+
+/**
+ * Unix ms, our clock, by when it was accepted for certain. What an earlier life wrote down was told by a clock that
+ * may have been ahead of ours, or behind it: all that is sure is that it was before this life began.
+ */
+function acceptedBy({ bornAt, now }: Core, { acceptedAt }: Order): number {
+  return acceptedAt > now ? bornAt : Math.max(acceptedAt, bornAt)
+}
+
+/**
+ * Fills of an orderId that nobody told. Where only one order could have made them they are its own; after the
+ * longest time that an answer can be out, and with no order left that could, they are foreign.
+ */
+function noteOrphans(core: Core): void {
+  const { acceptHorizonMs, fillVisibilityMs } = core.settings.execution
+  for (const [orderId, fills] of core.book.orphans) {
+    const symbol = fills[0]?.symbol ?? ''
+    const since = core.orphansSince.get(orderId) ?? core.now
+    core.orphansSince.set(orderId, since)
+    const owners = namelessOrders(core, symbol).filter((order) => mayOwn(core, order, fills))
+    const [owner] = owners
+    if (owner?.state === 'live' && owners.length === 1) nameByFills(core, owner, orderId)
+    if (owners.length > 0 || core.now - since < acceptHorizonMs + fillVisibilityMs) continue
+    const other = 'somebody else trades this account through the API'
+    halt(core, symbol, `fills of order ${orderId}, which is not ours: ${other}; ${RELEASE_HINT}`)
+    record(core, { kind: 'foreign', at: core.now, symbol, orderIds: [orderId] }, true)
+  }
+}
+
+/** What a quarantined order was filled is exactly what is in doubt: nobody disowns it before an operator has looked. */
+function mayOwn({ settings }: Core, order: Order, fills: readonly Fill[]): boolean {
+  const fits = order.state === 'quarantined' ? fitsClass : couldBe
+  return fills.every((fill) => fits(settings.positionMode, order, fill))
+}
+
+function nameByFills(core: Core, { terms }: Order, orderId: OrderId): void {
+  const { clientOid } = terms
+  const items = [{ clientOid, outcome: 'accepted', orderId, code: 'FOUND', message: 'by its fills' }] as const
+  record(core, { kind: 'outcome', at: core.now, batchId: core.book.batchId, items })
+  announce(core, 'info', 'order.found', { clientOid, symbol: terms.symbol, orderId })
+}

@@ -1,0 +1,140 @@
+import { type ClientOid } from '../../domain/ids.ts'
+import { type OrderTerms } from '../../domain/order.ts'
+import { type Holding, type HoldingChange } from '../../domain/position.ts'
+
+/**
+ * One lane an instrument: at most one creating request of it is on the wire, and nothing is placed on it
+ * between a cancel-all and the readings that prove what happened meanwhile.
+ *
+ *     idle ──batch granted──► placing ──answered──► idle
+ *      │                        (an unknown order) ──► fencing
+ *      └──unwanted, unknown or gone orders, a command──► fencing ──proved──► idle
+ *
+ * A fence goes through `waiting` (for the horizon of unknown requests), `cancelling` (granted or on the
+ * wire) and `settling` (until fills and position were read late enough).
+ *
+ * A cancel-all of the whole product fences every lane with one call. A lane that is `placing` then is fenced
+ * when its batch is answered: which of its orders the cancel-all met is not known.
+ */
+export type LaneState = 'idle' | 'placing' | 'fencing'
+
+/** Why a lane is fenced: it decides what is placed again and what is said. */
+export type FenceCause = 'unwanted' | 'unknown' | 'gone' | 'command' | 'restart' | 'released' | 'swept'
+
+export type FenceStage = 'waiting' | 'cancelling' | 'settling'
+
+export interface Fence {
+  readonly cause: FenceCause
+  stage: FenceStage
+  /** False when nothing can rest: there is nothing to cancel, though there may be something to wait for. */
+  cancels: boolean
+  /** Unix ms, our clock: the cancel-all is not sent earlier. */
+  notBefore: number
+  /** Unix ms, exchange clock, which must be sure then: no request of an unknown order is accepted later. 0 for none. */
+  readonly horizonAt: number
+  /** After this somebody must look. */
+  patientUntil: number
+  /** Unix ms, our clock, when the cancel-all was answered, or the wait ended; 0 before. */
+  provedAt: number
+  /** Complete reads of the fills that were asked for late enough, and when the last of them was. */
+  fillsReads: number
+  fillsReadAt: number
+  positionRead: boolean
+  /** Reads asked for, to space repeated asks. */
+  askedAt: number
+}
+
+/** By how much the exchange's position differs from the book's, seen once: the next reading decides. */
+export interface Mismatch {
+  /** Lots, either may be negative; in one-way mode the net difference is the long one. */
+  readonly difference: Holding
+  /** Unix ms, our clock, when the reading that showed it was asked for. */
+  readonly requestedAt: number
+}
+
+/** A fill as far as the position knows it. */
+export interface RecentFill {
+  readonly change: HoldingChange
+  /** Unix ms, exchange clock. */
+  readonly filledAt: number
+}
+
+/** An order that has to be placed again after a cancel-all. */
+export interface Survivor {
+  readonly terms: OrderTerms
+  /** Unix ms, our clock, when the cancel-all was answered. */
+  readonly since: number
+  /** Whether it was told that it takes too long. */
+  readonly isLateTold: boolean
+}
+
+export interface Lane {
+  readonly symbol: string
+  state: LaneState
+  fence: Fence | undefined
+  /** Unix ms, our clock, since when it has something to send; undefined when not. */
+  wantsBatchSince: number | undefined
+  wantsReduce: boolean
+  /** Unix ms, our clock: until then a cancel-all that was never answered may arrive; a fence stays closed. */
+  lateUntil: number
+  /** Since when each order rests that nobody wants. Unix ms, our clock. */
+  readonly unwantedSince: Map<ClientOid, number>
+  /** A cancel-all is worth its cost: nothing that could rest is placed until it was granted, or is not any more. */
+  wantsCancel: boolean
+  /** Whether it was told that what nobody wants is kept, and why. */
+  isKeptTold: boolean
+  /** Wanted orders that a cancel-all took away and that do not rest again yet, the longest missing first. */
+  survivors: readonly Survivor[]
+  /** Since when an order stands through the market without a fill. */
+  readonly crossedSince: Map<ClientOid, number>
+  /** Orders of unknown fate that were queued again without evidence, and after which attempt. */
+  readonly copies: Map<ClientOid, number>
+  /** Unix ms, our clock: the position of the exchange and the book agreed on a reading asked for then. */
+  positionReadAt: number
+  mismatch: Mismatch | undefined
+  /** The fills of the last minute, oldest first: a reading is compared with the book as it stood then. */
+  recentFills: readonly RecentFill[]
+  /** Position reading waiting for the fills that it must be compared with. */
+  pendingReading: PendingReading | undefined
+  /** Denials that were already told, by strategy and code. */
+  readonly denials: Map<string, ToldDenial>
+}
+
+export interface ToldDenial {
+  /** Unix ms, our clock. */
+  readonly toldAt: number
+  /** The snapshot for which it was counted last. */
+  readonly snapshot: number
+  /** How many came since it was told. */
+  readonly untold: number
+}
+
+export interface PendingReading {
+  readonly holding: Holding
+  /** The answer said nothing at all, which may mean flat. */
+  readonly isSilent: boolean
+  readonly requestedAt: number
+  readonly exchangeTime: number
+}
+
+export function createLane(symbol: string): Lane {
+  return {
+    symbol,
+    state: 'idle',
+    fence: undefined,
+    wantsBatchSince: undefined,
+    wantsReduce: false,
+    lateUntil: 0,
+    unwantedSince: new Map(),
+    wantsCancel: false,
+    isKeptTold: false,
+    survivors: [],
+    crossedSince: new Map(),
+    copies: new Map(),
+    positionReadAt: 0,
+    mismatch: undefined,
+    recentFills: [],
+    pendingReading: undefined,
+    denials: new Map(),
+  }
+}

@@ -1,0 +1,102 @@
+import { writeAccountCall } from '../../execution/account-call.ts'
+import { type AccountCall } from '../../domain/account-call.ts'
+import { type Answer, type RefusedAnswer, type UnknownAnswer } from '../../domain/answer.ts'
+import { type DenialCode } from '../../domain/denial.ts'
+import { type AccountCallIntent } from '../../domain/intent.ts'
+import { type CallEndedRecord } from '../../domain/record.ts'
+import { approveCall } from '../../risk/approve.ts'
+import { tradingMode } from '../planning/approve-instrument.ts'
+import { pairKey } from '../book/book.ts'
+import { announce, type Core, instrumentOf, record } from '../state/core.ts'
+import { recordCall } from '../orders/record-send.ts'
+
+/** How long a call is wanted, and how long a failed one waits before it is made again. */
+const CALL_TTL_MS = 60_000
+const CALL_REPEAT_MS = 1000
+
+/**
+ * Calls on the account that place no order: a trigger order changed, margin orders cancelled, copy settings.
+ *
+ *     (decided) ──► waiting ──approved, recorded──► on the wire ──accepted, rejected──► ended
+ *                      ▲  └──its time is over──► expired       │
+ *                      └────────429, no answer, not sent───────┘
+ *
+ * Doing one twice does no harm, so an unknown outcome is simply asked for again, after a restart too.
+ */
+export type CallTaken =
+  | { readonly ok: true; readonly call: AccountCall }
+  | { readonly ok: false; readonly code: DenialCode; readonly detail: string }
+
+/** What a strategy's wish becomes, or why it does not. */
+export function takeAccountCall(core: Core, strategyId: string, intent: AccountCallIntent): CallTaken {
+  const { key, symbol } = intent
+  if (key === '' || key.includes('|')) {
+    return { ok: false, code: 'KEY_MISSING', detail: 'an empty key, or one with a bar' }
+  }
+  if (core.book.callKeys.has(pairKey(strategyId, key))) return { ok: false, code: 'KEY_REUSED', detail: key }
+  const written = writeAccountCall(intent, instrumentOf(core, symbol))
+  if (!written.ok) return { ok: false, code: 'INTENT_MALFORMED', detail: written.problem }
+  const { endpoint, body } = written
+  return { ok: true, call: { strategyId, key, symbol, endpoint, body, deadlineAt: core.now + CALL_TTL_MS } }
+}
+
+/** Makes every call that waits and may be made now. */
+export function tendCalls(core: Core): void {
+  if (core.mode !== 'running' || core.book.calls.size === 0) return
+  const onWire = new Set(core.calls.values())
+  for (const [pair, call] of core.book.calls) {
+    if (onWire.has(pair) || core.now < (core.callsNotBefore.get(pair) ?? 0)) continue
+    if (core.now > call.deadlineAt)
+      endCall(core, call, { outcome: 'expired', reason: 'not done within its time' })
+    else sendCall(core, pair, call)
+  }
+}
+
+/** While trading is halted a call that takes nothing away waits, and expires when nobody resumes. */
+function sendCall(core: Core, pair: string, call: AccountCall): void {
+  const approved = approveCall(call, tradingMode(core, call.symbol))
+  if (!approved) return
+  core.callId += 1
+  core.calls.set(core.callId, pair)
+  const outgoing = recordCall(core, core.callId, approved)
+  announce(core, 'info', 'call.sent', { strategy: call.strategyId, key: call.key, endpoint: call.endpoint })
+  core.effects.push({ kind: 'sendCall', call: outgoing })
+}
+
+/** What came back: an end, or another try. */
+export function answerCall(core: Core, callId: number, answer: Answer<unknown>): void {
+  const pair = core.calls.get(callId)
+  core.calls.delete(callId)
+  const call = pair === undefined ? undefined : core.book.calls.get(pair)
+  if (pair === undefined || !call) return
+  if (answer.kind === 'accepted') return endCall(core, call, { outcome: 'accepted', reason: '' })
+  const reason = reasonOf(answer)
+  const isFinal = answer.kind === 'refused' && answer.class !== 'retry' && answer.class !== 'notSent'
+  if (isFinal) return endCall(core, call, { outcome: 'rejected', reason })
+  core.callsNotBefore.set(pair, core.now + CALL_REPEAT_MS)
+  announce(core, 'warn', 'call.repeated', { strategy: call.strategyId, key: call.key, reason })
+}
+
+/** The exchange's words; where it said nothing, what became of the call. */
+function reasonOf(answer: RefusedAnswer | UnknownAnswer): string {
+  const said = `${answer.code} ${answer.message}`.trim()
+  return said === '' && answer.kind === 'unknown' ? answer.cause : said
+}
+
+/** A strategy that was disabled wants no call any more that has not left; what is on the wire is answered. */
+export function withdrawCalls(core: Core, strategyId: string): void {
+  const onWire = new Set(core.calls.values())
+  for (const [pair, call] of core.book.calls) {
+    if (call.strategyId !== strategyId || onWire.has(pair)) continue
+    endCall(core, call, { outcome: 'expired', reason: 'its strategy was disabled' })
+  }
+}
+
+type CallEnd = Pick<CallEndedRecord, 'outcome' | 'reason'>
+
+function endCall(core: Core, { strategyId, key }: AccountCall, end: CallEnd): void {
+  core.callsNotBefore.delete(pairKey(strategyId, key))
+  record(core, { kind: 'callEnded', at: core.now, strategyId, key, ...end })
+  const level = end.outcome === 'accepted' ? 'info' : 'warn'
+  announce(core, level, `call.${end.outcome}`, { strategy: strategyId, key, reason: end.reason })
+}

@@ -1,0 +1,259 @@
+import { type AccountCall } from '../../domain/account-call.ts'
+import { type Denial, type DenialCode } from '../../domain/denial.ts'
+import { type ClientOid, type StrategyId } from '../../domain/ids.ts'
+import {
+  type AccountCallIntent,
+  type Intent,
+  type OrderIntent,
+  type PlaceIntent,
+  type QuoteIntent,
+  type QuoteLevel,
+  type TargetIntent,
+} from '../../domain/intent.ts'
+import { canRest } from '../../domain/order.ts'
+import { type DecisionRecord } from '../../domain/record.ts'
+import { unreachable } from '../../lib/unreachable.ts'
+import { openOrdersOf, pairKey } from '../book/book.ts'
+import { takeAccountCall, withdrawCalls } from './account-calls.ts'
+import { announce, type Core, record } from '../state/core.ts'
+import { tellDenials } from '../state/denials.ts'
+import { freshUntil, sightOf } from '../state/market-view.ts'
+import { type StrategySettings } from '../settings.ts'
+
+/** A strategy's answer to one snapshot. */
+export interface Decision {
+  readonly strategyId: StrategyId
+  readonly sequence: number
+  readonly intents: readonly Intent[]
+  readonly stateText: string
+  readonly denials: readonly Denial[]
+}
+
+interface Changes {
+  readonly quotes: { symbol: string; levels: readonly QuoteLevel[] }[]
+  readonly targets: { symbol: string; lots: number }[]
+  readonly places: OrderIntent[]
+  readonly calls: AccountCall[]
+  readonly withdrawn: ClientOid[]
+  readonly denials: Denial[]
+}
+
+/**
+ * Takes a decision into the book: its state and what changed among its wishes, in one record, so that after
+ * a crash the strategy either decided and its orders are wanted, or it did not and decides again.
+ */
+export function takeDecision(core: Core, decision: Decision): void {
+  const strategy = core.settings.strategies.get(decision.strategyId)
+  if (!strategy || core.mode !== 'running') return
+  core.decidedOn.set(decision.strategyId, decision.sequence)
+  const changes = noChanges(decision.denials)
+  for (const intent of decision.intents) takeIntent(core, strategy, intent, changes)
+  recordChanges(core, decision, changes)
+  for (const denial of changes.denials) {
+    const lane = core.lanes.get(denial.symbol) ?? core.lanes.get(strategy.symbols[0] ?? '')
+    if (lane) tellDenials(core, lane, [denial])
+  }
+}
+
+function noChanges(denials: readonly Denial[] = []): Changes {
+  return { quotes: [], targets: [], places: [], calls: [], withdrawn: [], denials: [...denials] }
+}
+
+function takeIntent(core: Core, strategy: StrategySettings, intent: Intent, changes: Changes): void {
+  if (!strategy.symbols.includes(intent.symbol)) {
+    return deny(
+      changes,
+      strategy,
+      intent.symbol,
+      'INSTRUMENT_NOT_BOUND',
+      `it lists ${strategy.symbols.join(', ')}`,
+    )
+  }
+  switch (intent.kind) {
+    case 'quote':
+      return takeQuote(core, strategy, intent, changes)
+    case 'target':
+      return takeTarget(core, strategy, intent, changes)
+    case 'place':
+      return takePlace(core, strategy, intent, changes)
+    case 'cancelAll':
+      return takeCancelAll(core, strategy, intent.symbol, changes)
+    case 'modifyTrigger':
+    case 'cancelMargin':
+    case 'copySettings':
+      return takeCall(core, strategy, intent, changes)
+    default:
+      return unreachable(intent)
+  }
+}
+
+function takeCall(core: Core, strategy: StrategySettings, intent: AccountCallIntent, changes: Changes): void {
+  const taken = takeAccountCall(core, strategy.id, intent)
+  const isSecond = changes.calls.some((call) => call.key === intent.key)
+  if (!taken.ok) return deny(changes, strategy, intent.symbol, taken.code, taken.detail)
+  if (isSecond) return deny(changes, strategy, intent.symbol, 'KEY_REUSED', intent.key)
+  changes.calls.push(taken.call)
+}
+
+function takeTarget(
+  core: Core,
+  strategy: StrategySettings,
+  { symbol, lots }: TargetIntent,
+  changes: Changes,
+): void {
+  if (!Number.isSafeInteger(lots)) {
+    return deny(changes, strategy, symbol, 'SIZE_PRECISION', `target of ${lots} lots`)
+  }
+  const earlier = changes.targets.findIndex((target) => target.symbol === symbol)
+  if (earlier >= 0) changes.targets.splice(earlier, 1)
+  if (core.book.targets.get(pairKey(strategy.id, symbol)) !== lots) changes.targets.push({ symbol, lots })
+}
+
+function takeQuote(core: Core, strategy: StrategySettings, intent: QuoteIntent, changes: Changes): void {
+  const rungs = new Set(intent.levels.map((level) => `${level.side}:${level.ticks}`))
+  if (rungs.size < intent.levels.length) {
+    return deny(changes, strategy, intent.symbol, 'INTENT_MALFORMED', 'two levels of one side at one price')
+  }
+  changeQuote(core, strategy, intent, changes)
+}
+
+/** Of several ladders in one decision the last one counts; what stands already is no change. */
+function changeQuote(
+  core: Core,
+  { id }: StrategySettings,
+  { symbol, levels }: Pick<QuoteIntent, 'symbol' | 'levels'>,
+  changes: Changes,
+): void {
+  const earlier = changes.quotes.findIndex((quote) => quote.symbol === symbol)
+  if (earlier >= 0) changes.quotes.splice(earlier, 1)
+  const standing = core.book.quotes.get(pairKey(id, symbol)) ?? []
+  if (!sameLevels(standing, levels)) changes.quotes.push({ symbol, levels })
+}
+
+function sameLevels(left: readonly QuoteLevel[], right: readonly QuoteLevel[]): boolean {
+  return (
+    left.length === right.length &&
+    left.every((level, index) => {
+      const other = right[index]
+      return other && level.side === other.side && level.ticks === other.ticks && level.lots === other.lots
+    })
+  )
+}
+
+function takePlace(core: Core, strategy: StrategySettings, intent: PlaceIntent, changes: Changes): void {
+  const { symbol, key } = intent
+  if (key === '' || key.includes('|'))
+    return deny(changes, strategy, symbol, 'KEY_MISSING', 'an empty key, or one with a bar')
+  const pair = pairKey(strategy.id, key)
+  const known = core.book.keys.has(pair) || core.book.places.has(pair)
+  if (known || changes.places.some((place) => place.key === key)) {
+    changes.denials.push({ code: 'KEY_REUSED', detail: key, strategyId: strategy.id, symbol, key })
+    return
+  }
+  const freshAt = freshUntil(core, symbol)
+  changes.places.push({
+    strategyId: strategy.id,
+    symbol,
+    purpose: 'place',
+    key,
+    action: intent.action,
+    lots: intent.lots,
+    ticks: intent.ticks,
+    force: intent.ticks === undefined ? 'ioc' : (intent.force ?? 'gtc'),
+    takeProfitTicks: intent.takeProfitTicks,
+    stopLossTicks: intent.stopLossTicks,
+    deadlineAt: intent.ttlMs === undefined ? freshAt : core.now + intent.ttlMs,
+  })
+}
+
+/** Withdraws the ladder and everything of the strategy that rests; a target stands. */
+function takeCancelAll(core: Core, strategy: StrategySettings, symbol: string, changes: Changes): void {
+  changeQuote(core, strategy, { symbol, levels: [] }, changes)
+  for (const place of changes.places.splice(0)) if (place.symbol !== symbol) changes.places.push(place)
+  for (const order of openOrdersOf(core.book, symbol)) {
+    const { strategyId, clientOid } = order.terms
+    const rests = strategyId === strategy.id && canRest(order.terms)
+    const isNew = !core.book.withdrawn.has(clientOid) && !changes.withdrawn.includes(clientOid)
+    if (rests && isNew) changes.withdrawn.push(clientOid)
+  }
+  for (const place of core.book.places.values()) {
+    if (place.strategyId === strategy.id && place.symbol === symbol)
+      dropPlace(core, place, 'withdrawn by its strategy')
+  }
+}
+
+function deny(
+  changes: Changes,
+  strategy: StrategySettings,
+  symbol: string,
+  code: DenialCode,
+  detail: string,
+): void {
+  changes.denials.push({ code, detail, strategyId: strategy.id, symbol })
+}
+
+function recordChanges(core: Core, decision: Decision, changes: Changes): void {
+  const { strategyId, stateText } = decision
+  const changed = core.book.strategyStates.get(strategyId) !== stateText
+  const parts = {
+    ...(changed ? { stateText } : {}),
+    ...(changes.quotes.length > 0 ? { quotes: changes.quotes } : {}),
+    ...(changes.targets.length > 0 ? { targets: changes.targets } : {}),
+    ...(changes.places.length > 0 ? { places: changes.places } : {}),
+    ...(changes.calls.length > 0 ? { calls: changes.calls } : {}),
+    ...(changes.withdrawn.length > 0 ? { withdrawn: changes.withdrawn } : {}),
+  }
+  if (Object.keys(parts).length === 0) return
+  const symbols = new Set(
+    [...changes.quotes, ...changes.targets, ...changes.places].map(({ symbol }) => symbol),
+  )
+  const markets = Object.fromEntries([...symbols].map((symbol) => [symbol, sightOf(core, symbol)]))
+  const seen = symbols.size === 0 ? {} : { seen: { snapshot: decision.sequence, markets } }
+  const entry: DecisionRecord = { kind: 'decision', at: core.now, strategyId, ...parts, ...seen }
+  record(core, entry)
+  for (const { symbol, levels } of changes.quotes) {
+    announce(core, 'debug', 'quote.changed', { strategy: strategyId, symbol, levels: levels.length })
+  }
+  for (const { symbol, lots } of changes.targets) {
+    announce(core, 'info', 'target.changed', { strategy: strategyId, symbol, lots })
+  }
+}
+
+/** Waiting `place` intents whose time is over are dropped, not sent (ORD7). */
+export function expirePlaces(core: Core): void {
+  for (const place of core.book.places.values()) {
+    if (core.now > place.deadlineAt) dropPlace(core, place, 'not sent within its time')
+  }
+}
+
+function dropPlace(core: Core, place: OrderIntent, reason: string): void {
+  record(core, {
+    kind: 'expire',
+    at: core.now,
+    orders: [],
+    places: [{ strategyId: place.strategyId, key: place.key }],
+    reason,
+  })
+  const denial: Denial = {
+    code: 'INTENT_EXPIRED',
+    detail: `${place.key}: ${reason}`,
+    strategyId: place.strategyId,
+    symbol: place.symbol,
+    key: place.key,
+  }
+  const lane = core.lanes.get(place.symbol)
+  if (lane) tellDenials(core, lane, [denial])
+}
+
+/** A strategy that was disabled wants nothing any more; what rests of it is cancelled, its target is left. */
+export function withdrawStrategy(core: Core, strategyId: StrategyId, reason: string): void {
+  const strategy = core.settings.strategies.get(strategyId)
+  const changes = noChanges()
+  if (strategy) for (const symbol of strategy.symbols) takeCancelAll(core, strategy, symbol, changes)
+  const { quotes, withdrawn } = changes
+  if (quotes.length + withdrawn.length > 0) {
+    record(core, { kind: 'decision', at: core.now, strategyId, quotes, withdrawn })
+  }
+  withdrawCalls(core, strategyId)
+  announce(core, 'error', 'strategy.disabled', { strategy: strategyId, reason })
+}

@@ -1,0 +1,175 @@
+import { isUtf8 } from 'node:buffer'
+import { gunzipSync } from 'node:zlib'
+import { type Answer, type RefusedAnswer, type UnknownAnswer } from '../../domain/answer.ts'
+import { type Envelope, envelope, requestTimeOf, SUCCESS_CODE } from '../../protocol/envelope.ts'
+import { errorCode } from '../../protocol/error-codes.ts'
+import { type WireAnswer } from './pending-call.ts'
+
+/** As much of a foreign message as a log line needs. */
+const MESSAGE_CHARS_MAX = 300
+
+/** A list of all tickers in one piece: unpacked in small chunks it takes several times as long. */
+const GUNZIP_CHUNK_BYTES = 512 * 1024
+
+/** Codes that are definite for an item of a batch, and say nothing when they answer a whole request. */
+const AMBIGUOUS_FOR_A_REQUEST: ReadonlySet<string> = new Set([
+  // A generic check of values; also what the exchange answers in its release window, whatever it did.
+  '40808',
+])
+
+/** Document: "400 bad request; 403 forbidden (not whitelisted or invalid signature)". */
+const GATEWAY_REFUSALS: ReadonlyMap<number, { readonly topic: string; readonly message: string }> = new Map([
+  [400, { topic: 'parameter', message: 'Bad Request' }],
+  [403, { topic: 'auth', message: 'Forbidden: not whitelisted, or the signature is invalid' }],
+])
+
+export interface AnswerRules<Data> {
+  /** Makes typed data of the envelope's `data`, or says what is wrong with it. */
+  readonly parse: (data: unknown) => ParsedData<Data>
+  readonly answerBytesMax: number
+  /** The signed gateway: the HTTP status says what became of the request. Document: Errors, 2. */
+  readonly isGateway?: boolean
+  /** Takes our secrets out of a foreign text. */
+  readonly scrub: (text: string) => string
+}
+
+export type ParsedData<Data> =
+  | { readonly success: true; readonly data: Data }
+  | { readonly success: false; readonly problem: string }
+
+/**
+ * What an answer is worth: accepted, refused or unknown, never a guess. Whatever is not understood is unknown.
+ * Document: Common conventions, 2. Never throws.
+ */
+export function readAnswer<Data>(answer: WireAnswer, rules: AnswerRules<Data>): Answer<Data> {
+  const times = { receivedAt: answer.receivedAt }
+  const status = answer.status
+  if (status === 429) return rateLimited(answer, parseEnvelope(answer, rules.answerBytesMax), rules.scrub)
+  if (status >= 500) {
+    return {
+      kind: 'unknown',
+      cause: 'serverError',
+      code: `HTTP_${status}`,
+      message: 'the server failed',
+      status,
+      ...times,
+    }
+  }
+  const read = parseEnvelope(answer, rules.answerBytesMax)
+  const refusal = rules.isGateway === true ? gatewayRefusal(answer, read, rules.scrub) : undefined
+  if (refusal !== undefined) return refusal
+  if (typeof read === 'string') return unreadable(answer, `HTTP_${status}`, read)
+  const { code } = read
+  if (code === SUCCESS_CODE) return readSuccess(answer, read, rules)
+  const { class: errorClass, topic } = errorCode(code)
+  if (errorClass === 'ambiguous' || AMBIGUOUS_FOR_A_REQUEST.has(code)) {
+    return {
+      kind: 'unknown',
+      cause: 'ambiguousCode',
+      code,
+      message: messageOf(read, rules.scrub),
+      status,
+      ...timesOf(answer, read),
+    }
+  }
+  if (topic === 'rate') return rateLimited(answer, read, rules.scrub)
+  const message = messageOf(read, rules.scrub)
+  return { kind: 'refused', class: errorClass, topic, code, message, status, ...timesOf(answer, read) }
+}
+
+function readSuccess<Data>(answer: WireAnswer, read: Envelope, rules: AnswerRules<Data>): Answer<Data> {
+  const { status } = answer
+  const times = timesOf(answer, read)
+  if (status < 200 || status >= 300) {
+    const message = 'the code says success, the HTTP status does not'
+    return { kind: 'unknown', cause: 'ambiguousCode', code: SUCCESS_CODE, message, status, ...times }
+  }
+  const parsed = rules.parse(read.data)
+  if (parsed.success) return { kind: 'accepted', data: parsed.data, ...times }
+  return {
+    kind: 'unknown',
+    cause: 'unreadable',
+    code: SUCCESS_CODE,
+    message: parsed.problem,
+    status,
+    ...times,
+  }
+}
+
+function rateLimited(
+  answer: WireAnswer,
+  read: Envelope | string,
+  scrub: (text: string) => string,
+): RefusedAnswer {
+  const isRead = typeof read !== 'string' && read.code !== SUCCESS_CODE
+  return {
+    kind: 'refused',
+    class: 'retry',
+    topic: 'rate',
+    code: isRead ? read.code : '429',
+    message: isRead ? messageOf(read, scrub) : 'Too Many Requests',
+    status: answer.status,
+    ...(typeof read === 'string' ? { receivedAt: answer.receivedAt } : timesOf(answer, read)),
+  }
+}
+
+/** Undefined where the gateway's HTTP status does not refuse. */
+function gatewayRefusal(
+  answer: WireAnswer,
+  read: Envelope | string,
+  scrub: (text: string) => string,
+): RefusedAnswer | undefined {
+  const { status, receivedAt } = answer
+  const refusal = GATEWAY_REFUSALS.get(status)
+  if (refusal === undefined) return undefined
+  const { topic, message } = refusal
+  const plain = { kind: 'refused', class: 'definite', topic, status } as const
+  if (typeof read === 'string' || read.code === SUCCESS_CODE) {
+    return { ...plain, code: String(status), message, receivedAt }
+  }
+  return { ...plain, code: read.code, message: messageOf(read, scrub), ...timesOf(answer, read) }
+}
+
+function unreadable(answer: WireAnswer, code: string, message: string): UnknownAnswer {
+  const { status, receivedAt } = answer
+  return { kind: 'unknown', cause: 'unreadable', code, message, status, receivedAt }
+}
+
+/** The envelope, or what is wrong with the answer. */
+function parseEnvelope(answer: WireAnswer, answerBytesMax: number): Envelope | string {
+  const bytes = unpackAnswer(answer, answerBytesMax)
+  if (typeof bytes === 'string') return bytes
+  if (bytes.length === 0) return 'the answer is empty'
+  if (!isUtf8(bytes)) return 'the answer is not UTF-8'
+  let json: unknown
+  try {
+    json = JSON.parse(bytes.toString('utf8'))
+  } catch {
+    return 'the answer is not JSON'
+  }
+  // Errors come without `data` now and then.
+  const parsed = envelope.safeParse(typeof json === 'object' ? { data: undefined, ...json } : json)
+  return parsed.success ? parsed.data : 'the answer is not an envelope with a code'
+}
+
+/** The answer's bytes. Compression was not asked for, and is undone all the same. */
+export function unpackAnswer(answer: WireAnswer, bytesMax: number): Buffer | string {
+  if (answer.contentEncoding === '' || answer.contentEncoding === 'identity') return answer.body
+  if (answer.contentEncoding !== 'gzip') return 'the answer is packed in a way that was not asked for'
+  try {
+    return gunzipSync(answer.body, { maxOutputLength: bytesMax, chunkSize: GUNZIP_CHUNK_BYTES })
+  } catch {
+    return 'the answer says gzip and cannot be unpacked within the size limit'
+  }
+}
+
+function timesOf(answer: WireAnswer, read: Envelope): { receivedAt: number; requestTime?: number } {
+  const requestTime = requestTimeOf(read)
+  return { receivedAt: answer.receivedAt, ...(requestTime === undefined ? {} : { requestTime }) }
+}
+
+/** One spot answer has its text under `message`. Control characters could forge log lines. */
+function messageOf(read: Envelope, scrub: (text: string) => string): string {
+  const text = scrub(read.msg ?? read.message ?? '')
+  return text.slice(0, MESSAGE_CHARS_MAX).replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, ' ')
+}

@@ -1,0 +1,34 @@
+import { type Timers } from '../../lib/timers.ts'
+import { type EndpointName } from '../../protocol/endpoints.ts'
+import { type Grant, type GrantSource, type Priority } from '../limiter/grant.ts'
+
+export interface GrantWish {
+  readonly limiter: Pick<GrantSource, 'request'>
+  readonly timers: Timers
+  readonly endpoint: EndpointName
+  readonly priority: Priority
+  readonly timeoutMs: number
+}
+
+/** A grant, or why there is none: too many wait already, or it did not come in time. */
+export function awaitGrant(wish: GrantWish): Promise<Grant | 'LIMITER_FULL' | 'LIMITER_TIMEOUT'> {
+  const { limiter, timers, endpoint, priority, timeoutMs } = wish
+  return new Promise((resolve) => {
+    let isGranted = false
+    let cancelDeadline = (): void => undefined
+    const waiting = limiter.request(endpoint, priority, (grant) => {
+      isGranted = true
+      cancelDeadline()
+      resolve(grant)
+    })
+    if (isGranted) return
+    if (waiting === undefined) {
+      resolve('LIMITER_FULL')
+      return
+    }
+    cancelDeadline = timers.after(timeoutMs, () => {
+      waiting.cancel()
+      resolve('LIMITER_TIMEOUT')
+    })
+  })
+}

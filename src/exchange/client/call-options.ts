@@ -1,0 +1,45 @@
+import { type Answer } from '../../domain/answer.ts'
+import { type EndpointName, type RequestOf, type ResponseOf } from '../../protocol/endpoints.ts'
+import { type Grant, type Priority } from '../limiter/grant.ts'
+
+/** How one call is made. */
+export interface CallOptions {
+  /** The right to call, where the caller has it already. The client ends it, whatever becomes of the call. */
+  readonly grant?: Grant
+  /** Without a grant: how urgently to ask the limiter for one. Default 2, a read. */
+  readonly priority?: Priority
+  /** From the attempt to write until the last byte of the answer, in ms. Default: the client's. */
+  readonly timeoutMs?: number
+  /** Unix ms, exchange clock: what is signed. Default: now, as the exchange's clock is known. */
+  readonly signedAt?: number
+  /**
+   * Looked at in the same turn as the first byte is written, after every wait. A reason not to write it makes
+   * the call refused, class `notSent`, code `ABORTED`.
+   */
+  readonly beforeWrite?: () => string | undefined
+}
+
+/** What became of one call, for logs and metrics. Holds nothing secret. */
+export interface CallReport {
+  readonly endpoint: EndpointName
+  readonly kind: 'accepted' | 'refused' | 'unknown'
+  /** The exchange's code, ours in capitals, or `00000`. */
+  readonly code: string
+  readonly status: number | undefined
+  /** Bytes of the request's body, and of the answer's. */
+  readonly sentBytes: number
+  readonly receivedBytes: number
+  /** From the first byte out to the last byte in, in ms; 0 when nothing left us. */
+  readonly roundTripMs: number
+  /** Unix ms, our clock. */
+  readonly endedAt: number
+}
+
+/** Whoever makes calls: the client, or a test's stand-in. */
+export interface EndpointCaller {
+  call<Name extends EndpointName>(
+    endpoint: Name,
+    request: RequestOf<Name>,
+    options?: CallOptions,
+  ): Promise<Answer<ResponseOf<Name>>>
+}

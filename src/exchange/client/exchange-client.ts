@@ -1,0 +1,307 @@
+import { type Answer, type RefusedAnswer, type UnknownAnswer } from '../../domain/answer.ts'
+import { type Instrument } from '../../domain/instrument.ts'
+import { type PositionReading } from '../../domain/position.ts'
+import { type TickerTable } from '../../domain/ticker-table.ts'
+import { type Clock } from '../../lib/clock.ts'
+import { type Timers } from '../../lib/timers.ts'
+import { type PositionMode } from '../../protocol/endpoint.ts'
+import { type EndpointName, type RequestOf, type ResponseOf } from '../../protocol/endpoints.ts'
+import { SUCCESS_CODE } from '../../protocol/envelope.ts'
+import { type ProductType } from '../../protocol/values.ts'
+import { readAnswer } from './answer-reader.ts'
+import { awaitGrant } from './await-grant.ts'
+import { type CallOptions, type CallReport, type EndpointCaller } from './call-options.ts'
+import { type ClockOffset } from '../clock/clock-offset.ts'
+import { EndpointRules } from '../limiter/endpoint-rules.ts'
+import { type FillsQuery, type FillsRead, readFills } from '../readers/fills-reader.ts'
+import { type Grant, type GrantSource } from '../limiter/grant.ts'
+import { type GuardedEndpoint, isGuarded } from './guarded-endpoints.ts'
+import { type WireAnswer, type WireOutcome } from './pending-call.ts'
+import { readPosition } from '../readers/position-reader.ts'
+import { prepareRequest, type PreparedRequest } from './prepared-request.ts'
+import { type OutgoingRequest, RequestWriter } from './request-writer.ts'
+import { type Credentials, type GatewayCredentials, Signer } from './signer.ts'
+import { readTickerAnswer, type TickerAnswerRules } from '../readers/ticker-answer.ts'
+import { forgetTickers, readTickersJson, type TickerReader } from '../readers/ticker-reader.ts'
+import { Transport } from './transport.ts'
+
+export interface ExchangeClientOptions {
+  /** Scheme, host and port: https, or http to this machine. */
+  readonly baseUrl: string
+  /** Absent: only public endpoints can be called. */
+  readonly credentials?: Credentials | undefined
+  /** Where scheme B goes. Default: the same address. */
+  readonly gatewayUrl?: string | undefined
+  /** What signs scheme B. Default: the same key. */
+  readonly gatewayCredentials?: GatewayCredentials | undefined
+  /** The lower-case ticker of the platform's own coin. Absent: what has it in its path cannot be called. */
+  readonly platformCoin?: string | undefined
+  /** The one guarded endpoint that this client is for. Absent, as in the daemon: all are locked. */
+  readonly unlocked?: GuardedEndpoint | undefined
+  readonly positionMode: PositionMode
+  readonly clock: Clock
+  readonly timers: Timers
+  /** Read for every signature; fed with every answer that carries the exchange's time. */
+  readonly offset: ClockOffset
+  /** Asked where a call comes without a grant. Absent: such calls are not limited. */
+  readonly limiter?: GrantSource
+  /** Default 5000. */
+  readonly requestTimeoutMs?: number
+  /** Largest answer that is read, in bytes. Default 8 MiB. */
+  readonly answerBytesMax?: number
+  /** Most connections open at a time. Default 16. */
+  readonly connectionsMax?: number
+  /** Language of the exchange's messages. Default `en-US`. */
+  readonly locale?: string
+  /** Default: by JSON.parse. */
+  readonly tickerReader?: TickerReader
+  /** Told of every call, after it. Must not throw. */
+  readonly onCall?: (report: CallReport) => void
+}
+
+const REQUEST_TIMEOUT_MS = 5000
+const ANSWER_BYTES_MAX = 8 * 1024 * 1024
+/** More than the limits allow in flight at the slowest answers that are worth waiting for. */
+const CONNECTIONS_MAX = 16
+
+/**
+ * One generic call over the endpoint table: check, limit, sign, send, read. An answer is accepted, refused or
+ * unknown, never a guess; nothing is sent twice by itself. Expected outcomes never throw.
+ */
+export class ExchangeClient implements EndpointCaller {
+  readonly #options: ExchangeClientOptions
+  readonly #transports: Readonly<Record<OutgoingRequest['door'], Transport>>
+  readonly #writer: RequestWriter
+  readonly #signer: Signer | undefined
+  readonly #answerBytesMax: number
+  readonly #timeoutMs: number
+  readonly #tickers: TickerAnswerRules
+  readonly #rules: EndpointRules
+
+  /** @throws Failure EXCHANGE_URL_UNUSABLE or CREDENTIALS_UNUSABLE. */
+  constructor(options: ExchangeClientOptions) {
+    const { baseUrl, gatewayUrl = baseUrl, credentials, gatewayCredentials } = options
+    this.#options = options
+    this.#answerBytesMax = options.answerBytesMax ?? ANSWER_BYTES_MAX
+    this.#signer = credentials === undefined ? undefined : new Signer(credentials, gatewayCredentials)
+    this.#timeoutMs = options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS
+    this.#rules = new EndpointRules({
+      answerBytesMax: this.#answerBytesMax,
+      scrub: (text) => this.#signer?.scrub(text) ?? text,
+    })
+    this.#tickers = { ...this.#rules.for('tickers'), readBytes: options.tickerReader ?? readTickersJson }
+    const { locale = 'en-US', platformCoin } = options
+    this.#writer = new RequestWriter({ signer: this.#signer, locale, platformCoin })
+    const api = this.#openTransport(baseUrl)
+    this.#transports = { api, gateway: gatewayUrl === baseUrl ? api : this.#openTransport(gatewayUrl) }
+  }
+
+  /** Makes one call of any endpoint. A request that breaks a rule of the document is refused, class `invalid`. */
+  call<Name extends EndpointName>(
+    endpoint: Name,
+    request: RequestOf<Name>,
+    options: CallOptions = {},
+  ): Promise<Answer<ResponseOf<Name>>> {
+    const prepared = this.prepareBody(endpoint, request)
+    if (!('kind' in prepared)) return this.send(prepared, options)
+    options.grant?.unused()
+    return Promise.resolve(prepared)
+  }
+
+  /** Checks a request and makes its exact bytes: to be journaled, then sent. Refused: a rule is broken. */
+  prepareBody<Name extends EndpointName>(
+    endpoint: Name,
+    request: RequestOf<Name>,
+  ): PreparedRequest<Name> | RefusedAnswer {
+    const { positionMode } = this.#options
+    const preparation = prepareRequest(endpoint, request, { positionMode })
+    if (preparation.kind === 'prepared') return preparation.request
+    return this.#refuse('invalid', 'REQUEST_INVALID', preparation.problem)
+  }
+
+  /** Signs and sends exactly the given bytes. They may come from the journal. */
+  send<Name extends EndpointName>(
+    prepared: PreparedRequest<Name>,
+    options: CallOptions = {},
+  ): Promise<Answer<ResponseOf<Name>>> {
+    const rules = this.#rules.for(prepared.endpoint)
+    return this.#exchange(prepared, options, (answer) => readAnswer(answer, rules))
+  }
+
+  /**
+   * Reads every ticker of a product type into the table, which afterwards holds this answer or nothing.
+   * Document: GET /api/v2/mix/market/tickers.
+   */
+  async readTickers(
+    table: TickerTable,
+    productType: ProductType,
+    options: CallOptions = {},
+  ): Promise<Answer<TickerTable>> {
+    const request: PreparedRequest<'tickers'> = {
+      endpoint: 'tickers',
+      body: '',
+      query: `productType=${productType}`,
+    }
+    const answer = await this.#exchange(request, options, (wire) =>
+      readTickerAnswer(wire, table, this.#tickers),
+    )
+    if (answer.kind !== 'accepted') forgetTickers(table)
+    return answer
+  }
+
+  /** Every fill since an instant, or none at all. Document: GET /api/v2/mix/order/fills. */
+  readFills(query: FillsQuery, options: CallOptions = {}): Promise<Answer<FillsRead>> {
+    const { clock, offset } = this.#options
+    return readFills({ caller: this, clock, offset, query, options })
+  }
+
+  /** What the account holds of one instrument. Document: GET /api/v2/mix/position/single-position. */
+  readPosition(
+    query: { readonly instrument: Instrument },
+    options: CallOptions = {},
+  ): Promise<Answer<PositionReading>> {
+    const { clock, offset } = this.#options
+    return readPosition({ caller: this, clock, offset, instrument: query.instrument, options })
+  }
+
+  /** Waits for the calls in flight, each of which has its deadline, and closes every connection. */
+  async close(): Promise<void> {
+    await Promise.all([...new Set(Object.values(this.#transports))].map((transport) => transport.close()))
+  }
+
+  #openTransport(baseUrl: string): Transport {
+    const { clock, timers, connectionsMax = CONNECTIONS_MAX } = this.#options
+    return new Transport({ baseUrl, clock, timers, connectionsMax, answerBytesMax: this.#answerBytesMax })
+  }
+
+  /** Nothing between here and the socket waits, when the grant is there and a connection is idle. */
+  #exchange<Data>(
+    prepared: PreparedRequest,
+    options: CallOptions,
+    read: Reader<Data>,
+  ): Promise<Answer<Data>> {
+    const { limiter, timers } = this.#options
+    if (options.grant !== undefined || limiter === undefined) {
+      return this.#carry(prepared, options, options.grant, read)
+    }
+    const { endpoint } = prepared
+    const timeoutMs = options.timeoutMs ?? this.#timeoutMs
+    const wanted = { limiter, timers, endpoint, priority: options.priority ?? 2, timeoutMs }
+    return awaitGrant(wanted).then((grant) =>
+      typeof grant === 'string'
+        ? this.#refuse('notSent', grant, 'the limiter had no grant for this call in time')
+        : this.#carry(prepared, options, grant, read),
+    )
+  }
+
+  async #carry<Data>(
+    prepared: PreparedRequest,
+    options: CallOptions,
+    grant: Grant | undefined,
+    read: Reader<Data>,
+  ): Promise<Answer<Data>> {
+    const { clock, offset, unlocked } = this.#options
+    const { endpoint } = prepared
+    if (isGuarded(endpoint) && endpoint !== unlocked) {
+      grant?.unused()
+      return this.#refuse('invalid', 'ENDPOINT_LOCKED', `${endpoint} is locked in this client`)
+    }
+    const written = this.#writer.write(prepared, () => options.signedAt ?? offset.exchangeNow(clock.now()))
+    if (written.kind === 'unwritable') {
+      grant?.unused()
+      return this.#refuse('invalid', written.code, written.message)
+    }
+    const { method, target, headers, body } = written
+    const outcome = await this.#transports[written.door]
+      .send({
+        method,
+        target,
+        headers,
+        body,
+        timeoutMs: options.timeoutMs ?? this.#timeoutMs,
+        beforeWrite: options.beforeWrite,
+        read: (wire) => this.#settle(prepared, grant, wire, read(wire)),
+      })
+      .catch((error: unknown) => {
+        // Only a broken program comes here; the token is not lost with it.
+        grant?.release()
+        throw error
+      })
+    return outcome.kind === 'answered' ? outcome.result : this.#giveUp(prepared, grant, outcome)
+  }
+
+  /** An answer is there: learn the time from it, give the token back, slow down if told to. */
+  #settle<Data>(
+    prepared: PreparedRequest,
+    grant: Grant | undefined,
+    wire: WireAnswer,
+    answer: Answer<Data>,
+  ): Answer<Data> {
+    const { offset } = this.#options
+    const { sentAt, receivedAt } = wire
+    const { requestTime } = answer
+    if (requestTime !== undefined) offset.observe({ requestTime, sentAt, receivedAt })
+    const isRateLimited = answer.kind === 'refused' && answer.topic === 'rate'
+    grant?.release({ requestTime, roundTripMs: receivedAt - sentAt, isRateLimited })
+    this.#report(prepared, answer, { sentAt, receivedBytes: wire.body.length })
+    return answer
+  }
+
+  /** No answer came. What never left us may be sent again; what left is unknown. */
+  #giveUp(
+    prepared: PreparedRequest,
+    grant: Grant | undefined,
+    outcome: Exclude<WireOutcome<unknown>, { kind: 'answered' }>,
+  ): RefusedAnswer | UnknownAnswer {
+    if (outcome.kind === 'notSent') {
+      grant?.unused()
+      const refused = this.#refuse('notSent', outcome.code, outcome.message)
+      this.#report(prepared, refused, undefined)
+      return refused
+    }
+    grant?.release()
+    const { cause, code, status, sentAt, at } = outcome
+    const message = LOST_MESSAGES[cause]
+    const unknown: UnknownAnswer = { kind: 'unknown', cause, code, message, status, receivedAt: at }
+    this.#report(prepared, unknown, { sentAt, receivedBytes: 0 })
+    return unknown
+  }
+
+  #refuse(refusalClass: 'invalid' | 'notSent', code: string, message: string): RefusedAnswer {
+    const receivedAt = this.#options.clock.now()
+    return {
+      kind: 'refused',
+      class: refusalClass,
+      code,
+      topic: 'ours',
+      message,
+      status: undefined,
+      receivedAt,
+    }
+  }
+
+  #report(
+    prepared: PreparedRequest,
+    answer: Answer<unknown>,
+    carried: { sentAt: number; receivedBytes: number } | undefined,
+  ): void {
+    this.#options.onCall?.({
+      endpoint: prepared.endpoint,
+      kind: answer.kind,
+      code: answer.kind === 'accepted' ? SUCCESS_CODE : answer.code,
+      status: answer.kind === 'accepted' ? 200 : answer.status,
+      sentBytes: carried === undefined ? 0 : Buffer.byteLength(prepared.body),
+      receivedBytes: carried?.receivedBytes ?? 0,
+      roundTripMs: carried === undefined ? 0 : answer.receivedAt - carried.sentAt,
+      endedAt: answer.receivedAt,
+    })
+  }
+}
+
+type Reader<Data> = (wire: WireAnswer) => Answer<Data>
+
+const LOST_MESSAGES = {
+  timeout: 'no whole answer came before the deadline',
+  connectionLost: 'the connection broke after the request had been written',
+  tooLarge: 'the answer is larger than answerBytesMax',
+} as const

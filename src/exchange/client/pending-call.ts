@@ -1,0 +1,230 @@
+import { type Dispatcher } from 'undici'
+import { type Clock } from '../../lib/clock.ts'
+import { type Timers } from '../../lib/timers.ts'
+import { type Carried } from './connections.ts'
+import { type AnswerBuffer, type AnswerBuffers } from './answer-buffers.ts'
+
+/** One request as it goes on the wire. */
+export interface WireRequest<Result> {
+  readonly method: 'GET' | 'POST'
+  /** Path and query. */
+  readonly target: string
+  /** Names and values in turn. */
+  readonly headers: string[]
+  /** Empty for none. */
+  readonly body: string
+  /** From now until the last byte of the answer, in ms. */
+  readonly timeoutMs: number
+  /** Looked at in the same turn as the first byte is written: a reason not to write it. */
+  readonly beforeWrite?: (() => string | undefined) | undefined
+  /** Makes something of the answer while its bytes are there: they are overwritten afterwards. */
+  readonly read: (answer: WireAnswer) => Result
+}
+
+export interface WireAnswer {
+  readonly status: number
+  /** Lower case; empty for none. */
+  readonly contentEncoding: string
+  readonly body: Buffer
+  /** Unix ms, our clock: just before the first byte left, and when the last one had arrived. */
+  readonly sentAt: number
+  readonly receivedAt: number
+}
+
+/**
+ * - `answered`: a whole answer came, whatever it says.
+ * - `notSent`: not a byte of the request left us, and none will.
+ * - `lost`: the request left, wholly or in part, and no whole answer came.
+ */
+export type WireOutcome<Result> =
+  | { readonly kind: 'answered'; readonly result: Result }
+  | { readonly kind: 'notSent'; readonly code: NotSentCode; readonly message: string; readonly at: number }
+  | {
+      readonly kind: 'lost'
+      readonly cause: 'timeout' | 'connectionLost' | 'tooLarge'
+      /** The code of the operating system or the HTTP client, such as ECONNRESET. */
+      readonly code: string
+      readonly status: number | undefined
+      readonly sentAt: number
+      readonly at: number
+    }
+
+export type NotSentCode = 'ABORTED' | 'CONNECT_FAILED' | 'CONNECT_TIMEOUT'
+
+/** Written beforehand, so that nothing secret can be in it. */
+class Refusal extends Error {
+  override readonly name = 'Refusal'
+}
+
+interface PendingCallOptions<Result> {
+  readonly request: WireRequest<Result>
+  readonly clock: Clock
+  readonly timers: Timers
+  readonly buffers: AnswerBuffers
+  readonly resolve: (outcome: WireOutcome<Result>) => void
+  readonly reject: (error: unknown) => void
+}
+
+/**
+ * One request and its answer.
+ *
+ * ```
+ *  waiting ──the connection is there──► written ──last byte──► over (answered)
+ *     │  beforeWrite objects, deadline,    │  deadline, reset, too large
+ *     │  connection refused                ▼
+ *     └──────► over (notSent)          over (lost)
+ * ```
+ * A request is written once: when the HTTP client hands it to a second connection, it is stopped there.
+ */
+export class PendingCall<Result> implements Carried {
+  onFree = (): void => undefined
+  readonly #options: PendingCallOptions<Result>
+  #state: 'waiting' | 'written' | 'over' = 'waiting'
+  #controller: Dispatcher.DispatchController | undefined
+  #cancelDeadline: (() => void) | undefined
+  #buffer: AnswerBuffer | undefined
+  #sentAt = 0
+  #status: number | undefined
+  #contentEncoding = ''
+
+  constructor(options: PendingCallOptions<Result>) {
+    this.#options = options
+  }
+
+  start(dispatch: (options: Dispatcher.DispatchOptions) => unknown): void {
+    const { method, target, headers, body, timeoutMs } = this.#options.request
+    this.#cancelDeadline = this.#options.timers.after(timeoutMs, () => this.#expire())
+    try {
+      dispatch({ method, path: target, headers, body: body === '' ? null : body })
+    } catch (error) {
+      this.onFree()
+      this.#fail(error)
+    }
+  }
+
+  /** The connection is there and idle; what happens in this turn is followed by the first byte. */
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    // Thrown, not aborted: an abort would cost the connection.
+    if (this.#state !== 'waiting') throw new Refusal('the call is over')
+    const reason = this.#lastCheck()
+    if (reason !== undefined) {
+      this.#end({ kind: 'notSent', code: 'ABORTED', message: reason, at: this.#options.clock.now() })
+      throw new Refusal('aborted before it was written')
+    }
+    this.#state = 'written'
+    this.#controller = controller
+    this.#sentAt = this.#options.clock.now()
+  }
+
+  /** @throws what the check throws, after the call has been rejected with it. */
+  #lastCheck(): string | undefined {
+    try {
+      return this.#options.request.beforeWrite?.()
+    } catch (error) {
+      this.#close()
+      this.#options.reject(error)
+      throw error
+    }
+  }
+
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    status: number,
+    headers: Record<string, string | string[] | undefined>,
+  ): void {
+    if (status < 200) return
+    this.#status = status
+    this.#contentEncoding = String(headers['content-encoding'] ?? '').toLowerCase()
+    this.#buffer = this.#options.buffers.borrow()
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#state !== 'written' || this.#buffer === undefined) return
+    if (this.#buffer.length + chunk.length > this.#options.buffers.bytesMax) {
+      this.#lose('tooLarge', 'ANSWER_TOO_LARGE')
+      return
+    }
+    this.#buffer.append(chunk)
+  }
+
+  onResponseEnd(): void {
+    this.onFree()
+    if (this.#state !== 'written' || this.#buffer === undefined) return
+    const { request, clock, resolve, reject } = this.#options
+    this.#close()
+    try {
+      const result = request.read({
+        status: this.#status ?? 0,
+        contentEncoding: this.#contentEncoding,
+        body: this.#buffer.view,
+        sentAt: this.#sentAt,
+        receivedAt: clock.now(),
+      })
+      resolve({ kind: 'answered', result })
+    } catch (error) {
+      reject(error)
+    } finally {
+      this.#returnBuffer()
+    }
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.onFree()
+    this.#fail(error)
+  }
+
+  #fail(error: unknown): void {
+    if (this.#state === 'over') return
+    const code = codeOf(error)
+    if (this.#state === 'waiting') {
+      const isTimeout = code === 'UND_ERR_CONNECT_TIMEOUT'
+      this.#end({
+        kind: 'notSent',
+        code: isTimeout ? 'CONNECT_TIMEOUT' : 'CONNECT_FAILED',
+        message: `no connection to the exchange (${code})`,
+        at: this.#options.clock.now(),
+      })
+      return
+    }
+    this.#lose(code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE' ? 'tooLarge' : 'connectionLost', code)
+  }
+
+  #expire(): void {
+    if (this.#state === 'waiting') {
+      const message = 'no connection to the exchange was free in time'
+      this.#end({ kind: 'notSent', code: 'CONNECT_TIMEOUT', message, at: this.#options.clock.now() })
+    } else if (this.#state === 'written') {
+      this.#lose('timeout', 'DEADLINE')
+    }
+  }
+
+  #lose(cause: 'timeout' | 'connectionLost' | 'tooLarge', code: string): void {
+    const at = this.#options.clock.now()
+    this.#end({ kind: 'lost', cause, code, status: this.#status, sentAt: this.#sentAt, at })
+    this.#returnBuffer()
+    this.#controller?.abort(new Refusal(code))
+  }
+
+  #end(outcome: WireOutcome<Result>): void {
+    this.#close()
+    this.#options.resolve(outcome)
+  }
+
+  #close(): void {
+    this.#state = 'over'
+    this.#cancelDeadline?.()
+  }
+
+  #returnBuffer(): void {
+    if (this.#buffer !== undefined) this.#options.buffers.giveBack(this.#buffer)
+    this.#buffer = undefined
+  }
+}
+
+/** An error's code and nothing else of it: messages of foreign errors may hold what must not be shown. */
+function codeOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'UNKNOWN'
+  const code = 'code' in error ? error.code : undefined
+  if (typeof code === 'string' && /^[A-Z][A-Z0-9_]{2,63}$/.test(code)) return code
+  return /^[A-Za-z]{3,40}$/.test(error.name) ? error.name : 'UNKNOWN'
+}

@@ -1,0 +1,94 @@
+import { type Dispatcher } from 'undici'
+import { type Clock } from '../../lib/clock.ts'
+import { Failure } from '../../lib/failure.ts'
+import { type Timers } from '../../lib/timers.ts'
+import { AnswerBuffers } from './answer-buffers.ts'
+import { Connections } from './connections.ts'
+import { PendingCall, type WireOutcome, type WireRequest } from './pending-call.ts'
+
+export interface TransportOptions {
+  /** Scheme, host and port. https; http only for a loopback address. */
+  readonly baseUrl: string
+  readonly clock: Clock
+  readonly timers: Timers
+  /** Largest answer that is read, in bytes. */
+  readonly answerBytesMax: number
+  /** Most connections that are open at a time. */
+  readonly connectionsMax: number
+}
+
+/**
+ * Idle connections are kept this long, unless the server hints at less. Longer than the pauses between polls,
+ * shorter than servers usually wait: an order must not be written into a connection that is being closed.
+ */
+const KEEP_ALIVE_MS = 25_000
+
+/** The HTTP client's own timers are a backstop behind our deadline: coarse below a second. */
+const BACKSTOP_MS = 65_000
+
+/** An attempt to connect may outlive the call that it was for: the next call finds the connection there. */
+const CONNECT_MS = 5000
+
+/**
+ * Carries requests to one address over kept-alive HTTP/1.1 connections. Follows no redirect, repeats nothing,
+ * and says of every request that failed whether a byte of it may have left.
+ */
+export class Transport {
+  readonly #options: TransportOptions
+  readonly #connections: Connections
+  readonly #buffers: AnswerBuffers
+
+  /** @throws Failure EXCHANGE_URL_UNUSABLE for an address that must not be called. */
+  constructor(options: TransportOptions) {
+    this.#options = options
+    this.#buffers = new AnswerBuffers(options.answerBytesMax)
+    this.#connections = new Connections({
+      origin: assertOrigin(options.baseUrl),
+      connectionsMax: options.connectionsMax,
+      connectTimeoutMs: CONNECT_MS,
+      client: {
+        pipelining: 1,
+        allowH2: false,
+        keepAliveTimeout: KEEP_ALIVE_MS,
+        keepAliveMaxTimeout: KEEP_ALIVE_MS,
+        headersTimeout: BACKSTOP_MS,
+        bodyTimeout: BACKSTOP_MS,
+        // Each connection refuses on its own what our buffer refuses too.
+        maxResponseSize: options.answerBytesMax,
+      },
+    })
+  }
+
+  /**
+   * Sends one request. `request.read` is called while the answer's bytes are there, and only then.
+   * @throws what `request.read` throws.
+   */
+  send<Result>(request: WireRequest<Result>): Promise<WireOutcome<Result>> {
+    const { clock, timers } = this.#options
+    return new Promise((resolve, reject) => {
+      const call = new PendingCall({ request, clock, timers, buffers: this.#buffers, resolve, reject })
+      call.start((options: Dispatcher.DispatchOptions) => this.#connections.dispatch(options, call))
+    })
+  }
+
+  /** Waits for the calls in flight, each of which has its deadline, and closes every connection. */
+  async close(): Promise<void> {
+    await this.#connections.close()
+  }
+}
+
+const LOOPBACK_HOSTS = new Set(['127.0.0.1', '[::1]', 'localhost'])
+
+function assertOrigin(baseUrl: string): string {
+  const url = URL.parse(baseUrl)
+  const isSafe = url?.protocol === 'https:' || (url?.protocol === 'http:' && LOOPBACK_HOSTS.has(url.hostname))
+  const isBare = url !== null && url.pathname === '/' && url.search === '' && url.username === ''
+  if (url === null || !isSafe || !isBare) {
+    throw new Failure({
+      code: 'EXCHANGE_URL_UNUSABLE',
+      sentence: 'the address of the exchange must be https (http only on this machine), a host and a port',
+      hint: 'write exchange.baseUrl like https://api.example.com, without a path',
+    })
+  }
+  return url.origin
+}

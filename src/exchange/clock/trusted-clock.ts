@@ -1,0 +1,75 @@
+import { type Clock } from '../../lib/clock.ts'
+import { SteadyClock } from '../../lib/steady-clock.ts'
+import { type ClockJump, ClockOffset } from './clock-offset.ts'
+
+/**
+ * What a doubt turned out to be: the machine's clock was set, and this one did not follow; or the machine had
+ * slept, and this one has caught up.
+ */
+export type ClockVerdict = 'stepped' | 'slept'
+
+export interface TrustedClockListener {
+  /** The machine's clock and the time that passed moved apart by so many ms. */
+  readonly onDoubt: (movedMs: number) => void
+  /** Fresh answers of the exchange agree again; `movedMs` is how far its clock is now from where it was. */
+  readonly onSettled: (verdict: ClockVerdict, jump: ClockJump) => void
+  /** The exchange's clock jumped against ours. */
+  readonly onJump: (jump: ClockJump) => void
+}
+
+/** Both of a step and a sleep are known to this: less is not told apart. */
+const AGREES_MS = 250
+
+/**
+ * Our clock and the exchange's, and whether they can be trusted.
+ *
+ *     sure ──the machine's clock moved against the monotonic one──► in doubt
+ *       ▲                                                              │
+ *       └── two fresh answers of the exchange agree: the offset is as it was (stepped), or it grew
+ *           with the machine's clock (slept: ours is put forward) ─────┘
+ */
+export class TrustedClock {
+  readonly clock: SteadyClock
+  readonly offset: ClockOffset
+  #listener: TrustedClockListener | undefined
+  /** What the machine's clock has gained since the offset was sure. */
+  #movedMs = 0
+
+  /** @param source the machine's clock. */
+  constructor(source: Clock) {
+    this.clock = new SteadyClock(source)
+    this.offset = new ClockOffset({
+      onJump: (jump) => this.#listener?.onJump(jump),
+      onSettled: (jump) => this.#settle(jump),
+    })
+    this.clock.onStep = (movedMs) => this.#doubt(movedMs)
+  }
+
+  /** False from the moment a jump is noticed until fresh answers of the exchange agree. */
+  get isSure(): boolean {
+    this.clock.now()
+    return this.offset.isSure
+  }
+
+  /** Tells one listener from now on. */
+  listen(listener: TrustedClockListener): void {
+    this.#listener = listener
+  }
+
+  #doubt(movedMs: number): void {
+    this.#movedMs += movedMs
+    this.offset.doubt(this.clock.now())
+    this.#listener?.onDoubt(movedMs)
+  }
+
+  #settle(jump: ClockJump): void {
+    const sleptMs = Math.min(this.#movedMs, jump.movedMs)
+    this.#movedMs = 0
+    const hasSlept = sleptMs > AGREES_MS
+    if (hasSlept) {
+      this.clock.advance(jump.movedMs)
+      this.offset.followOurClock(jump.movedMs)
+    }
+    this.#listener?.onSettled(hasSlept ? 'slept' : 'stepped', jump)
+  }
+}

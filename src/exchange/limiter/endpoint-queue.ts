@@ -1,0 +1,248 @@
+import { type Clock } from '../../lib/clock.ts'
+import { type Timers } from '../../lib/timers.ts'
+import { type EndpointName } from '../../protocol/endpoints.ts'
+import { type ArrivalBounds, DRIFT } from './arrival-bounds.ts'
+import { type CallWindow } from './call-window.ts'
+import { type Grant, type GrantedCall, type Priority, type Waiting } from './grant.ts'
+import { type EndpointStatistics, LimiterStatistics } from './limiter-statistics.ts'
+
+export interface EndpointLaneOptions {
+  readonly endpoint: EndpointName
+  /** Calls a window that we allow ourselves. */
+  readonly calls: number
+  readonly perMs: number
+  readonly waitingMax: number
+  /** Keeps its last call for what reduces risk, where it has more than one and any of them can. */
+  readonly keepsLast: boolean
+  /** Monotonic ms before which nothing is granted. */
+  readonly opensAt: number
+  readonly bounds: ArrivalBounds
+  readonly clock: Clock
+  readonly timers: Timers
+  readonly createWindow: (onFree: () => void) => CallWindow
+  /** What all endpoints share. */
+  readonly shared: SharedLimits
+}
+
+/** The limit over all endpoints, and the rest of all reads. */
+export interface SharedLimits {
+  /** Whether a call of this urgency may be granted as far as all endpoints together go. */
+  hasRoom(priority: Priority): boolean
+  take(): void
+  /** The call was made and is over; or it was not made. */
+  leave(): void
+  putBack(): void
+  /** Monotonic ms before which reads rest. */
+  readonly readsRestUntil: number
+  /** The exchange served a call, or said 429. */
+  heard(endpoint: EndpointName, isRateLimited: boolean): void
+}
+
+interface Waiter {
+  readonly priority: Priority
+  readonly since: number
+  readonly onGranted: (grant: Grant) => void
+}
+
+/** Of an even share of the window: of all of it, the jitter of calls that are evenly spread would cost calls. */
+const KEPT_SHARE = 0.5
+
+/**
+ * After a 429 the endpoint rests this much longer than its window; twice as long when it is refused again by a call
+ * that was granted since. What is served since takes one doubling back, and so does time.
+ */
+const BACK_OFF_MS = 250
+const BACK_OFF_MS_MAX = 30_000
+/** Time without a 429, after the rest, that forgives one. */
+const FORGIVEN_AFTER_MS = 10_000
+
+/**
+ * One endpoint's calls, and who waits for them. Instants are monotonic ms.
+ *
+ * The last call that is free is kept for what reduces risk for a while after each grant. So a burst leaves one
+ * call over; and an endpoint that is always busy comes to make its calls apart from each other, the same number
+ * in a window, so that what reduces risk waits for the next of them and not for a whole window.
+ */
+export class EndpointLane {
+  readonly #options: EndpointLaneOptions
+  readonly #window: CallWindow
+  readonly #statistics: LimiterStatistics
+  readonly #waiters: readonly [Waiter[], Waiter[], Waiter[]] = [[], [], []]
+  #grantedAt = Number.NEGATIVE_INFINITY
+  /** Rests after a 429: all calls, and those that do not reduce risk for as long as it takes. */
+  #allRestUntil: number
+  #othersRestUntil: number
+  #strikes = 0
+  #struckAt = Number.NEGATIVE_INFINITY
+  #wakesAt = Number.POSITIVE_INFINITY
+  #cancelWake: (() => void) | undefined
+  #isStopped = false
+
+  constructor(options: EndpointLaneOptions) {
+    this.#options = options
+    this.#allRestUntil = options.opensAt
+    this.#othersRestUntil = options.opensAt
+    this.#statistics = new LimiterStatistics(options)
+    this.#window = options.createWindow(() => this.serve())
+  }
+
+  request(priority: Priority, onGranted: (grant: Grant) => void): Waiting | undefined {
+    const since = this.#options.clock.monotonic()
+    const waiter: Waiter = { priority, since, onGranted }
+    if (!this.#hasWaiters(priority) && this.#canGrant(priority, since)) {
+      this.#grant(waiter, since)
+      return { cancel: () => undefined }
+    }
+    if (this.#waiting >= this.#options.waitingMax) {
+      this.#statistics.turnAway()
+      return undefined
+    }
+    const queue = this.#waiters[priority]
+    queue.push(waiter)
+    this.#wakeFor(priority, since)
+    return {
+      cancel: () => {
+        const index = queue.indexOf(waiter)
+        if (index >= 0) queue.splice(index, 1)
+      },
+    }
+  }
+
+  /** Grants what can be granted, most urgent first; with a priority, only to those that are as urgent. */
+  serve(upTo: Priority = 2): void {
+    const { clock } = this.#options
+    for (let priority = this.#mostUrgent(); priority !== undefined; priority = this.#mostUrgent()) {
+      if (priority > upTo) return
+      const now = clock.monotonic()
+      // What holds up the most urgent holds up everybody.
+      if (!this.#canGrant(priority, now)) return this.#wakeFor(priority, now)
+      const waiter = this.#waiters[priority].shift()
+      if (waiter !== undefined) this.#grant(waiter, now)
+    }
+  }
+
+  statistics(now: number): EndpointStatistics {
+    return this.#statistics.read(now)
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    for (const queue of this.#waiters) queue.length = 0
+    this.#cancelWake?.()
+    await this.#window.stop()
+  }
+
+  get #waiting(): number {
+    return this.#waiters[0].length + this.#waiters[1].length + this.#waiters[2].length
+  }
+
+  #mostUrgent(): Priority | undefined {
+    if (this.#waiters[0].length > 0) return 0
+    if (this.#waiters[1].length > 0) return 1
+    return this.#waiters[2].length > 0 ? 2 : undefined
+  }
+
+  /** Whether anybody waits who is at least as urgent. */
+  #hasWaiters(priority: Priority): boolean {
+    const mostUrgent = this.#mostUrgent()
+    return mostUrgent !== undefined && mostUrgent <= priority
+  }
+
+  #canGrant(priority: Priority, now: number): boolean {
+    if (this.#window.ready < 1 || !this.#options.shared.hasRoom(priority)) return false
+    return now >= this.#restsUntil(priority)
+  }
+
+  /** Until when calls of this urgency rest, though there is room for them; in the past when they need not. */
+  #restsUntil(priority: Priority): number {
+    if (priority === 0) return this.#allRestUntil
+    const { keepsLast, calls, perMs, shared } = this.#options
+    const isLast = keepsLast && calls > 1 && this.#window.free === 1
+    const keptUntil = isLast ? this.#grantedAt + KEPT_SHARE * (perMs / calls) : Number.NEGATIVE_INFINITY
+    const coolsUntil = priority === 2 ? shared.readsRestUntil : Number.NEGATIVE_INFINITY
+    return Math.max(this.#othersRestUntil, keptUntil, coolsUntil)
+  }
+
+  /** Where a rest holds up whoever is most urgent, its end serves them; anything else tells of itself. */
+  #wakeFor(priority: Priority, now: number): void {
+    const at = this.#restsUntil(priority)
+    if (at <= now || at >= this.#wakesAt || this.#isStopped) return
+    this.#cancelWake?.()
+    this.#wakesAt = at
+    this.#cancelWake = this.#options.timers.after(Math.ceil(at - now), () => {
+      this.#wakesAt = Number.POSITIVE_INFINITY
+      this.serve()
+    })
+  }
+
+  #grant(waiter: Waiter, now: number): void {
+    this.#window.take()
+    this.#options.shared.take()
+    this.#grantedAt = now
+    this.#statistics.grant(now, now - waiter.since)
+    waiter.onGranted(this.#createGrant(now))
+  }
+
+  #createGrant(grantedAt: number): Grant {
+    const { endpoint, shared } = this.#options
+    let isOver = false
+    return {
+      endpoint,
+      release: (call = {}) => {
+        if (isOver) return
+        isOver = true
+        this.#statistics.made(grantedAt)
+        const { requestTime, isRateLimited = false } = call
+        if (isRateLimited) this.#slowDown(grantedAt)
+        else if (requestTime !== undefined) this.#forgive(grantedAt)
+        this.#window.leaveAt(this.#leavesAt(call, grantedAt))
+        shared.leave()
+        if (isRateLimited || requestTime !== undefined) shared.heard(endpoint, isRateLimited)
+      },
+      unused: () => {
+        if (isOver) return
+        isOver = true
+        this.#window.putBack()
+        shared.putBack()
+        this.serve()
+      },
+    }
+  }
+
+  /** When the call does not matter to the next one any more. */
+  #leavesAt({ requestTime, roundTripMs }: GrantedCall, grantedAt: number): number {
+    const { clock, perMs, bounds } = this.#options
+    // The exchange counts the window on its own clock, which may be the faster one.
+    const windowMs = perMs * (1 + DRIFT)
+    const receivedAt = clock.monotonic()
+    const latest = receivedAt + windowMs
+    if (requestTime === undefined) return latest
+    const sentAt = roundTripMs === undefined ? undefined : toSentAt(receivedAt, roundTripMs)
+    const leavesAt = bounds.observe({ requestTime, receivedAt, sentAt }, windowMs)
+    return Math.min(latest, Math.max(leavesAt, grantedAt + windowMs))
+  }
+
+  /** Calls that were on their way together are refused together: that is one strike. */
+  #slowDown(grantedAt: number): void {
+    const { clock, perMs } = this.#options
+    const now = clock.monotonic()
+    if (grantedAt > this.#struckAt) {
+      const quietMs = Math.max(0, now - this.#othersRestUntil)
+      this.#strikes = Math.max(0, this.#strikes - Math.floor(quietMs / FORGIVEN_AFTER_MS)) + 1
+      this.#struckAt = now
+    }
+    const backOffMs = Math.min(BACK_OFF_MS_MAX, BACK_OFF_MS * 2 ** (this.#strikes - 1))
+    this.#allRestUntil = Math.max(this.#allRestUntil, now + perMs + BACK_OFF_MS)
+    this.#othersRestUntil = Math.max(this.#othersRestUntil, now + perMs + backOffMs)
+    this.#statistics.rateLimit()
+  }
+
+  #forgive(grantedAt: number): void {
+    if (grantedAt > this.#struckAt) this.#strikes = Math.max(0, this.#strikes - 1)
+  }
+}
+
+/** A round trip is measured in whole ms: the call left up to one later than it says. */
+function toSentAt(receivedAt: number, roundTripMs: number): number | undefined {
+  return roundTripMs >= 0 ? Math.min(receivedAt, receivedAt - roundTripMs + 1) : undefined
+}

@@ -1,0 +1,36 @@
+import { type EndpointName } from '../../protocol/endpoints.ts'
+
+/** Who goes first: 0 reduces risk, 1 adds risk, 2 reads. */
+export type Priority = 0 | 1 | 2
+
+export const PRIORITIES = [0, 1, 2] as const
+
+/** The right to make one call of one endpoint. It is ended once, by either method; later ends are ignored. */
+export interface Grant {
+  readonly endpoint: EndpointName
+  /** The call was made, and is over: answered, or given up. Call it then, not earlier: the wait counts from now. */
+  release(call?: GrantedCall): void
+  /** The call was not made, not a byte of it left us. */
+  unused(): void
+}
+
+export interface GrantedCall {
+  /** Unix ms, exchange clock: `requestTime` of the answer, where there is one. */
+  readonly requestTime?: number | undefined
+  /** From just before the first byte left until now, in ms. */
+  readonly roundTripMs?: number | undefined
+  /** The exchange said 429: the endpoint slows down. */
+  readonly isRateLimited?: boolean | undefined
+}
+
+/** A request for a grant that waits its turn. */
+export interface Waiting {
+  /** Gives up; does nothing once it was granted. */
+  cancel(): void
+}
+
+/** What hands out grants: the limiter, or a test's stand-in. */
+export interface GrantSource {
+  /** Undefined when too many wait already: then `onGranted` is never called. */
+  request(endpoint: EndpointName, priority: Priority, onGranted: (grant: Grant) => void): Waiting | undefined
+}

@@ -1,0 +1,150 @@
+import { type Clock } from '../../lib/clock.ts'
+import { type Timers } from '../../lib/timers.ts'
+import { type EndpointName, endpointNamed, endpointNames } from '../../protocol/endpoints.ts'
+import { ArrivalBounds } from './arrival-bounds.ts'
+import { CallWindow } from './call-window.ts'
+import { EndpointLane } from './endpoint-queue.ts'
+import { type Grant, type GrantSource, PRIORITIES, type Priority, type Waiting } from './grant.ts'
+import { type EndpointStatistics } from './limiter-statistics.ts'
+import { OverallLimit } from './overall-limit.ts'
+import { BottleneckPool, type TokenPool, type TokenPoolOptions } from './token-pool.ts'
+
+/** Who trades: copy-trading traders have lower limits where the document says so. */
+export type AccountTier = 'ordinary' | 'copyTrader'
+
+export interface LimiterOptions {
+  readonly clock: Clock
+  readonly timers: Timers
+  /** Default `ordinary`. */
+  readonly tier?: AccountTier
+  /** Share of each documented limit that we allow ourselves, 0 to 1; at least one call a window. Default 1. */
+  readonly use?: number
+  /** Requests that may wait, an endpoint. Default 256. */
+  readonly waitingMax?: number
+  /** Monotonic ms: a process before this one may have called until then. Absent: there was none. */
+  readonly previousLifeEndedAt?: number | undefined
+  /** Where tokens are counted. Default: Bottleneck. */
+  readonly createPool?: (options: TokenPoolOptions) => TokenPool
+  /** All reads rest for so many ms: the exchange refuses the whole address. */
+  readonly onCoolDown?: (restMs: number) => void
+}
+
+/** Beyond the specification: 6000 calls a minute and address, all endpoints together. */
+const OVERALL_CALLS = 6000
+const OVERALL_PER_MS = 60_000
+/** In stock ahead of need; more than are taken in the few ms that it takes to fetch one. */
+const OVERALL_STOCK = 16
+/**
+ * What the first minute after a restart goes without. It respects a life before this one that made fewer calls
+ * than these in its last minute: 50 a second, far beyond what a daemon polls.
+ */
+const OVERALL_SPENT_BEFORE = 1 / 2
+
+const WAITING_MAX = 256
+
+/** Until its calls are out of every endpoint's window: a second, and the last may have been on its way still. */
+const PREVIOUS_LIFE_MS = 1200
+
+/** The endpoints that keep a call for what reduces risk. Of cancel-all there is but one a window. */
+const KEEPING: ReadonlySet<EndpointName> = new Set(['batchPlaceOrder', 'isolatedBatchCancelOrders'])
+
+/**
+ * Hands out grants, one a call, so that no window of the exchange sees more calls than the document allows,
+ * however the exchange counts (fixed, sliding, bucket).
+ *
+ * An endpoint has as many tokens as calls a window. A token pays for one call and comes back when another can
+ * leave without reaching the exchange within a window of the first ({@link ArrivalBounds}). So any window sees
+ * at most that many calls, and next to none of the limit is lost. Tokens are fetched ahead of need: a call
+ * that is decided now leaves now.
+ *
+ * Limits count per UID or per address. A limiter is for one account on one address, so both are its own; what
+ * else calls from that address (another daemon, a person) is left room by `use`.
+ */
+export class Limiter implements GrantSource {
+  readonly #options: LimiterOptions
+  readonly #overall: OverallLimit
+  readonly #lanes: ReadonlyMap<EndpointName, EndpointLane>
+
+  constructor(options: LimiterOptions) {
+    this.#options = options
+    const opensAt = (options.previousLifeEndedAt ?? Number.NEGATIVE_INFINITY) + PREVIOUS_LIFE_MS
+    this.#overall = this.#createOverall(opensAt)
+    // The gateway of scheme B may have a clock of its own.
+    const bounds = { api: new ArrivalBounds(), gateway: new ArrivalBounds() }
+    this.#lanes = new Map(
+      endpointNames.map((endpoint) => {
+        const door = endpointNamed(endpoint).auth === 'schemeB' ? bounds.gateway : bounds.api
+        return [endpoint, this.#createLane(endpoint, door, opensAt)]
+      }),
+    )
+  }
+
+  /**
+   * Asks for one call. When a grant is ready and nobody as urgent waits, `onGranted` is called before this
+   * returns; else the request waits: lower numbers first, then first come, first served.
+   * Undefined when too many wait already: then `onGranted` is never called.
+   */
+  request(
+    endpoint: EndpointName,
+    priority: Priority,
+    onGranted: (grant: Grant) => void,
+  ): Waiting | undefined {
+    const lane = this.#lanes.get(endpoint)
+    if (lane === undefined) throw new Error(`no such endpoint: ${endpoint}`)
+    return lane.request(priority, onGranted)
+  }
+
+  /** For the closing summary, in the document's order. */
+  statistics(): readonly EndpointStatistics[] {
+    const now = this.#options.clock.monotonic()
+    return [...this.#lanes.values()].map((lane) => lane.statistics(now))
+  }
+
+  /** Grants nothing any more, and leaves no timer. Requests that wait are dropped. */
+  async stop(): Promise<void> {
+    await Promise.all([this.#overall.stop(), ...[...this.#lanes.values()].map((lane) => lane.stop())])
+  }
+
+  #createOverall(opensAt: number): OverallLimit {
+    const { clock, previousLifeEndedAt, onCoolDown = () => undefined } = this.#options
+    const calls = this.#allowed(OVERALL_CALLS)
+    const stockMin = Math.min(calls, OVERALL_STOCK)
+    const spentBefore = previousLifeEndedAt === undefined ? 0 : Math.floor(calls * OVERALL_SPENT_BEFORE)
+    const window = this.#createWindow({ calls, stockMin, onFree: () => this.#serveAll() })
+    return new OverallLimit({ calls, perMs: OVERALL_PER_MS, spentBefore, opensAt, clock, window, onCoolDown })
+  }
+
+  #createLane(endpoint: EndpointName, bounds: ArrivalBounds, opensAt: number): EndpointLane {
+    const { clock, timers, tier, waitingMax = WAITING_MAX } = this.#options
+    const { limit } = endpointNamed(endpoint)
+    const calls = this.#allowed(tier === 'copyTrader' ? (limit.copyTraderCalls ?? limit.calls) : limit.calls)
+    return new EndpointLane({
+      endpoint,
+      calls,
+      perMs: limit.perMs,
+      waitingMax,
+      keepsLast: KEEPING.has(endpoint),
+      opensAt,
+      bounds,
+      clock,
+      timers,
+      shared: this.#overall,
+      // All of them ahead of need: one process, so nobody else could use a token that lies in stock.
+      createWindow: (onFree) => this.#createWindow({ calls, stockMin: calls, onFree }),
+    })
+  }
+
+  #createWindow(limit: { calls: number; stockMin: number; onFree: () => void }): CallWindow {
+    const { clock, timers, createPool = (pool) => new BottleneckPool(pool) } = this.#options
+    return new CallWindow({ ...limit, clock, timers, createPool })
+  }
+
+  #allowed(calls: number): number {
+    return Math.max(1, Math.floor(calls * (this.#options.use ?? 1)))
+  }
+
+  /** All endpoints together have a call more: whoever is most urgent, on whichever endpoint, goes first. */
+  #serveAll(): void {
+    for (const priority of PRIORITIES) for (const lane of this.#lanes.values()) lane.serve(priority)
+  }
+}

@@ -1,0 +1,67 @@
+import { type Clock } from '../../lib/clock.ts'
+import { type EndpointName } from '../../protocol/endpoints.ts'
+import { DRIFT } from './arrival-bounds.ts'
+import { type CallWindow } from './call-window.ts'
+import { CoolDown } from './cool-down.ts'
+import { type SharedLimits } from './endpoint-queue.ts'
+import { type Priority } from './grant.ts'
+
+export interface OverallLimitOptions {
+  readonly calls: number
+  readonly perMs: number
+  /** How many of them another process made within the window before `opensAt` (monotonic ms), at most. */
+  readonly spentBefore: number
+  readonly opensAt: number
+  readonly clock: Clock
+  readonly window: CallWindow
+  readonly onCoolDown: (restMs: number) => void
+}
+
+/** Of all calls, what only those that reduce risk may take: in a minute a cancel-all and a closing batch a second. */
+const KEPT_SHARE = 0.02
+
+/** What all endpoints share: so many calls in all from one address, and the rest of reads when it is refused. */
+export class OverallLimit implements SharedLimits {
+  readonly #options: OverallLimitOptions
+  readonly #kept: number
+  readonly #coolDown = new CoolDown()
+
+  constructor(options: OverallLimitOptions) {
+    this.#options = options
+    this.#kept = Math.floor(options.calls * KEPT_SHARE)
+  }
+
+  get readsRestUntil(): number {
+    return this.#coolDown.until
+  }
+
+  hasRoom(priority: Priority): boolean {
+    const { window, clock, opensAt, perMs, spentBefore } = this.#options
+    if (window.ready < 1) return false
+    const spent = spentBefore > 0 && clock.monotonic() < opensAt + perMs ? spentBefore : 0
+    return window.free > spent + (priority === 0 ? 0 : this.#kept)
+  }
+
+  take(): void {
+    this.#options.window.take()
+  }
+
+  leave(): void {
+    const { window, clock, perMs } = this.#options
+    window.leaveAt(clock.monotonic() + perMs * (1 + DRIFT))
+  }
+
+  putBack(): void {
+    this.#options.window.putBack()
+  }
+
+  heard(endpoint: EndpointName, isRateLimited: boolean): void {
+    if (!isRateLimited) return this.#coolDown.serve()
+    const restMs = this.#coolDown.strike(endpoint, this.#options.clock.monotonic())
+    if (restMs !== undefined) this.#options.onCoolDown(restMs)
+  }
+
+  stop(): Promise<void> {
+    return this.#options.window.stop()
+  }
+}

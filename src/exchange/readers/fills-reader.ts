@@ -1,0 +1,137 @@
+import { type Answer } from '../../domain/answer.ts'
+import { type Fill, type FillsReading } from '../../domain/fill.ts'
+import { type Instrument, type PositionMode } from '../../domain/instrument.ts'
+import { type Clock } from '../../lib/clock.ts'
+import { SUCCESS_CODE } from '../../protocol/envelope.ts'
+import { FILLS_PAGE_MAX, type WireFill } from '../../protocol/futures/order-fills.ts'
+import { type ProductType } from '../../protocol/values.ts'
+import { type CallOptions, type EndpointCaller } from '../client/call-options.ts'
+import { type ClockOffset } from '../clock/clock-offset.ts'
+import { toFill } from './wire-fill.ts'
+
+export interface FillsQuery {
+  readonly productType: ProductType
+  readonly positionMode: PositionMode
+  /** By symbol: the instruments that are traded here. */
+  readonly instruments: ReadonlyMap<string, Instrument>
+  /** Unix ms, exchange clock: fills before it are left out. */
+  readonly sinceAt: number
+  /** Only of this symbol. */
+  readonly symbol?: string
+}
+
+export interface FillsRead extends FillsReading {
+  /** Fills of symbols that are not traded here: not converted, only counted. */
+  readonly foreignFills: number
+}
+
+export interface FillsCall {
+  readonly caller: EndpointCaller
+  readonly clock: Clock
+  readonly offset: ClockOffset
+  readonly query: FillsQuery
+  /** Without a grant: every page asks for its own. */
+  readonly options: CallOptions
+}
+
+/** At 10 calls a second 20 s of reading, 20,000 fills: more has to be explained by a person. */
+const FILLS_PAGES_MAX = 200
+
+/** The document allows three months; the shortest three months have 89 days. */
+const SPAN_MS_MAX = 89 * 24 * 3_600_000
+
+/**
+ * Every fill since an instant, or none at all: a page that fails makes the whole reading fail.
+ * Pages are read from the newest back until one is short, or older than asked for.
+ * Document: GET /api/v2/mix/order/fills.
+ */
+export async function readFills(call: FillsCall): Promise<Answer<FillsRead>> {
+  const { caller, clock, offset, query, options } = call
+  const requestedAt = clock.now()
+  const sinceAt = Math.max(query.sinceAt, offset.exchangeNow(requestedAt) - SPAN_MS_MAX)
+  const rows = new Map<string, WireFill>()
+  let idLessThan: string | undefined
+  let exchangeTime: number | undefined
+  for (let page = 0; page < FILLS_PAGES_MAX; page++) {
+    const { productType, symbol } = query
+    const { grant, ...pageOptions } = options
+    const answer = await caller.call(
+      'orderFills',
+      {
+        productType,
+        startTime: String(Math.floor(sinceAt)),
+        limit: String(FILLS_PAGE_MAX),
+        ...(symbol === undefined ? {} : { symbol }),
+        ...(idLessThan === undefined ? {} : { idLessThan }),
+      },
+      page === 0 && grant !== undefined ? options : pageOptions,
+    )
+    if (answer.kind !== 'accepted') return answer
+    const { receivedAt } = answer
+    // Without a time in the answer: when it left, which is surely not too late.
+    exchangeTime ??= answer.requestTime ?? offset.exchangeNow(requestedAt)
+    const { fillList } = answer.data
+    for (const row of fillList) rows.set(row.tradeId, row)
+    const last = fillList.at(-1)
+    if (last === undefined || fillList.length < FILLS_PAGE_MAX || Number(last.cTime) < sinceAt) {
+      return toReading({ rows: [...rows.values()], query, sinceAt, requestedAt, exchangeTime, receivedAt })
+    }
+    const oldest = oldestId(fillList)
+    if (oldest === undefined) return unreadable('a tradeId is not a number', receivedAt)
+    if (idLessThan !== undefined && BigInt(oldest) >= BigInt(idLessThan)) {
+      return unreadable(`the page before trade ${idLessThan} does not lie before it`, receivedAt)
+    }
+    idLessThan = oldest
+  }
+  return unreadable(`more than ${FILLS_PAGES_MAX} pages of fills`, clock.now())
+}
+
+interface CollectedRows {
+  readonly rows: readonly WireFill[]
+  readonly query: FillsQuery
+  readonly sinceAt: number
+  readonly requestedAt: number
+  readonly exchangeTime: number
+  readonly receivedAt: number
+}
+
+function toReading(collected: CollectedRows): Answer<FillsRead> {
+  const { rows, query, sinceAt, requestedAt, exchangeTime, receivedAt } = collected
+  const fills: Fill[] = []
+  let foreignFills = 0
+  for (const row of rows) {
+    // There are exchanges that ignore startTime.
+    if (Number(row.cTime) < sinceAt) continue
+    const instrument = query.instruments.get(row.symbol.toUpperCase())
+    if (instrument === undefined) {
+      foreignFills++
+      continue
+    }
+    const fill = toFill(instrument, query.positionMode, row)
+    if (typeof fill === 'string') return unreadable(`fill ${row.tradeId}: ${fill}`, receivedAt)
+    fills.push(fill)
+  }
+  fills.sort((one, other) => one.filledAt - other.filledAt || compareIds(one.tradeId, other.tradeId))
+  return { kind: 'accepted', receivedAt, data: { fills, sinceAt, requestedAt, exchangeTime, foreignFills } }
+}
+
+function unreadable(message: string, receivedAt: number): Answer<never> {
+  return { kind: 'unknown', cause: 'unreadable', code: SUCCESS_CODE, message, status: 200, receivedAt }
+}
+
+const DIGITS = /^\d{1,32}$/
+
+/** The smallest tradeId of a page; undefined when one is no number. */
+function oldestId(fills: readonly WireFill[]): string | undefined {
+  let oldest: string | undefined
+  for (const { tradeId } of fills) {
+    if (!DIGITS.test(tradeId)) return undefined
+    if (oldest === undefined || BigInt(tradeId) < BigInt(oldest)) oldest = tradeId
+  }
+  return oldest
+}
+
+/** Ids are numbers too large for a float; what is not a number stands in the order of its text. */
+function compareIds(one: string, other: string): number {
+  return one.length - other.length || (one < other ? -1 : one > other ? 1 : 0)
+}

@@ -1,0 +1,85 @@
+import { type Answer } from '../../domain/answer.ts'
+import { type Instrument } from '../../domain/instrument.ts'
+import { type PositionReading, type PositionRow } from '../../domain/position.ts'
+import { type Clock } from '../../lib/clock.ts'
+import { parseOnGrid } from '../../lib/grid.ts'
+import { SUCCESS_CODE } from '../../protocol/envelope.ts'
+import { type WirePosition } from '../../protocol/futures/single-position.ts'
+import { type CallOptions, type EndpointCaller } from '../client/call-options.ts'
+import { type ClockOffset } from '../clock/clock-offset.ts'
+
+export interface PositionCall {
+  readonly caller: EndpointCaller
+  readonly clock: Clock
+  readonly offset: ClockOffset
+  readonly instrument: Instrument
+  readonly options: CallOptions
+}
+
+/**
+ * What the account holds of one instrument, from the wire's decimals to lots. A row that does not fit the
+ * instrument makes the whole answer unknown: a position that is not understood is not a flat one.
+ * Document: GET /api/v2/mix/position/single-position.
+ */
+export async function readPosition(call: PositionCall): Promise<Answer<PositionReading>> {
+  const { caller, clock, offset, instrument, options } = call
+  const { symbol, productType, marginCoin } = instrument
+  const requestedAt = clock.now()
+  const answer = await caller.call('singlePosition', { productType, symbol, marginCoin }, options)
+  if (answer.kind !== 'accepted') return answer
+  const rows = toPositionRows(instrument, answer.data ?? [])
+  if (typeof rows !== 'string') {
+    // Without a time in the answer: when it left, which is surely not too late.
+    const exchangeTime = answer.requestTime ?? offset.exchangeNow(requestedAt)
+    const isSilent = answer.data === null
+    return { ...answer, data: { symbol, rows, isSilent, requestedAt, exchangeTime } }
+  }
+  const { data: _, ...times } = answer
+  return { ...times, kind: 'unknown', cause: 'unreadable', code: SUCCESS_CODE, message: rows, status: 200 }
+}
+
+/** The rows of the instrument, or what is wrong with them. */
+function toPositionRows(
+  instrument: Instrument,
+  positions: readonly WirePosition[],
+): readonly PositionRow[] | string {
+  const rows: PositionRow[] = []
+  for (const position of positions) {
+    if (position.symbol.toUpperCase() !== instrument.symbol) return `a position of ${position.symbol} instead`
+    const row = toPositionRow(instrument, position)
+    if (typeof row === 'string') return row
+    if (rows.some((other) => other.holdSide === row.holdSide)) return `two ${row.holdSide} positions`
+    rows.push(row)
+  }
+  return rows
+}
+
+function toPositionRow(instrument: Instrument, position: WirePosition): PositionRow | string {
+  const { holdSide, total, posMode } = position
+  const lots = parseOnGrid(instrument.lot, total)
+  if (lots === undefined || lots < 0) {
+    return `${instrument.symbol} total "${total}" is not a whole number of lots of ${instrument.lot.step}`
+  }
+  const unrealisedProfit = position.unrealizedPL || '0'
+  const fundingFee = position.totalFee ?? ''
+  if (!DECIMAL.test(unrealisedProfit)) return `unrealizedPL "${unrealisedProfit}" is not a decimal`
+  if (fundingFee !== '' && !DECIMAL.test(fundingFee)) return `totalFee "${fundingFee}" is not a decimal`
+  return {
+    holdSide,
+    lots,
+    openPriceAvg: toNumber(position.openPriceAvg),
+    unrealisedProfit,
+    fundingFee,
+    markPrice: toNumber(position.markPrice),
+    liquidationPrice: toNumber(position.liquidationPrice),
+    positionMode: posMode === 'one_way_mode' || posMode === 'hedge_mode' ? posMode : undefined,
+  }
+}
+
+/** Money in a string, with a sign; an exponent is how some runtimes print small values. */
+const DECIMAL = /^-?\d{1,40}(\.\d{1,40})?([eE]-?\d{1,2})?$/
+
+/** NaN for what is left out or is no number. */
+function toNumber(text: string | null | undefined): number {
+  return text === null || text === undefined || !DECIMAL.test(text) ? Number.NaN : Number(text)
+}

@@ -1,0 +1,144 @@
+import { isUtf8 } from 'node:buffer'
+import { z } from 'zod'
+import {
+  DELIVERY_STATES,
+  TICKER_COLUMNS,
+  type TickerColumn,
+  type TickerTable,
+} from '../../domain/ticker-table.ts'
+import { requestTimeOf, SUCCESS_CODE } from '../../protocol/envelope.ts'
+
+/**
+ * What a reader made of the bytes of a ticker answer.
+ *
+ * - `filled`: the table holds this answer and nothing else.
+ * - `malformed`: success by its code, and not what the document describes. The table is empty.
+ * - `other`: something else than a success. The table is empty; whoever reads every answer shall read it.
+ */
+export type TickersRead =
+  | { readonly kind: 'filled'; readonly requestTime: number | undefined }
+  | { readonly kind: 'malformed'; readonly problem: string }
+  | { readonly kind: 'other' }
+
+/** Bytes to columns. The seam: a reader that scans the bytes itself replaces {@link readTickersJson}. */
+export type TickerReader = (body: Buffer, table: TickerTable) => TickersRead
+
+/** A value that a row may leave out: null, empty or missing is NaN. */
+const NEGATIVE_ALLOWED: ReadonlySet<TickerColumn> = new Set(['change24h', 'changeUtc24h', 'fundingRate'])
+const REQUIRED: ReadonlySet<TickerColumn> = new Set(['lastPr', 'ts'])
+const DELIVERY_INDEX: ReadonlyMap<string, number> = new Map(
+  DELIVERY_STATES.map((state, index) => [state, index]),
+)
+
+const tickersEnvelope = z.object({
+  code: z.literal(SUCCESS_CODE),
+  requestTime: z.union([z.number(), z.string(), z.null()]).optional(),
+  data: z.unknown(),
+})
+
+class Malformed extends Error {
+  override readonly name = 'Malformed'
+}
+
+/** Reads by JSON.parse. Every column is checked as strictly as the row's schema does, and further: numbers. */
+export const readTickersJson: TickerReader = (body, table) => {
+  let json: unknown
+  try {
+    if (!isUtf8(body)) throw new Malformed('not UTF-8')
+    json = JSON.parse(body.toString('utf8'))
+  } catch {
+    forgetTickers(table)
+    return { kind: 'other' }
+  }
+  const parsed = tickersEnvelope.safeParse(json)
+  if (!parsed.success) {
+    forgetTickers(table)
+    return { kind: 'other' }
+  }
+  try {
+    fillTable(table, parsed.data.data)
+  } catch (error) {
+    forgetTickers(table)
+    if (error instanceof Malformed || error instanceof RangeError) {
+      return { kind: 'malformed', problem: error.message }
+    }
+    throw error
+  }
+  return { kind: 'filled', requestTime: requestTimeOf({ ...parsed.data, data: undefined }) }
+}
+
+/** Empties the table and its times: what it held must not be taken for this answer. */
+export function forgetTickers(table: TickerTable): void {
+  table.clear()
+  table.readAt = 0
+  table.requestTime = 0
+}
+
+/** @throws Malformed, or RangeError when there are more rows than the table holds. */
+function fillTable(table: TickerTable, data: unknown): void {
+  if (!Array.isArray(data)) throw new Malformed('data: expected a list')
+  const rows: readonly unknown[] = data
+  if (!hasSameSymbols(table, rows)) table.clear()
+  const isFresh = table.symbols.length === 0
+  for (let index = 0; index < rows.length; index++) {
+    const row = rows[index]
+    if (!isRecord(row)) throw new Malformed(`data.${index}: expected an object`)
+    const { symbol } = row
+    if (typeof symbol !== 'string' || symbol === '')
+      throw new Malformed(`data.${index}.symbol: expected text`)
+    if (isFresh && table.claimRow(symbol) !== index) throw new Malformed(`${symbol} is there twice`)
+    fillRow(table, index, row)
+  }
+}
+
+/** Whether the answer lists what the table lists, in the same order: then its rows can stay. */
+function hasSameSymbols(table: TickerTable, rows: readonly unknown[]): boolean {
+  const { symbols } = table
+  if (symbols.length !== rows.length) return false
+  for (let index = 0; index < rows.length; index++) {
+    const row = rows[index]
+    if (!isRecord(row) || row['symbol'] !== symbols[index]) return false
+  }
+  return true
+}
+
+function fillRow(table: TickerTable, index: number, row: Record<string, unknown>): void {
+  for (const column of TICKER_COLUMNS) {
+    const value = row[column]
+    const number = column === 'deliveryStatus' ? deliveryIndex(value) : parseNumber(value)
+    const isAbsurd =
+      number === undefined ||
+      (number < 0 && !NEGATIVE_ALLOWED.has(column)) ||
+      (Number.isNaN(number) && REQUIRED.has(column))
+    if (isAbsurd) throw new Malformed(`${String(row['symbol'])}.${column}: ${describe(value)}`)
+    table.columns[column][index] = number
+  }
+}
+
+/** NaN for a value that is left out; undefined for what is no plain number in a text. */
+function parseNumber(value: unknown): number | undefined {
+  if (value === null || value === undefined || value === '') return Number.NaN
+  if (typeof value !== 'string') return undefined
+  const first = value.charCodeAt(0)
+  const isDigitFirst = first >= 48 && first <= 57
+  if (!isDigitFirst && first !== 45) return undefined
+  // `0x10`, `0b1` and `0o7` are numbers to the language, not to the exchange; `0E-8` is one to both.
+  if (first === 48 && value.charCodeAt(1) > 57 && !/^0e/i.test(value)) return undefined
+  const number = Number(value)
+  return Number.isFinite(number) ? number : undefined
+}
+
+/** NaN for a contract without delivery; undefined for a state that the document does not list. */
+function deliveryIndex(value: unknown): number | undefined {
+  if (value === null || value === undefined || value === '') return Number.NaN
+  return typeof value === 'string' ? DELIVERY_INDEX.get(value) : undefined
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function describe(value: unknown): string {
+  const text = typeof value === 'string' ? `"${value.slice(0, 40)}"` : typeof value
+  return `expected a number in a text, got ${text}`
+}

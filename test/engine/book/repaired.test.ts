@@ -1,0 +1,69 @@
+import { describe, expect, test } from 'vitest'
+import { bookFromJson, bookToJson } from '../../../src/engine/book/book-json.ts'
+import { accepted, EngineBench, refused, STRATEGY, SYMBOL } from '../engine-bench.ts'
+
+const BID = { side: 'buy', ticks: 99_990, lots: 10 } as const
+const EMPTY = refused('22001', 'definite')
+
+/** A life with a resting bid whose journal was damaged and repaired, and the next life on what is left of it. */
+function repaired(keep: (records: EngineBench['records']) => EngineBench['records']): EngineBench {
+  const bench = new EngineBench().start()
+  bench.quote(BID)
+  bench.accept(bench.grantBatch())
+  const kept = keep(bench.records.splice(0))
+  const strategies = [STRATEGY]
+  bench.records.push(...kept, {
+    kind: 'repaired',
+    at: bench.now,
+    strategies,
+    symbols: [SYMBOL],
+    reason: 'damaged',
+  })
+  return bench.restart().start()
+}
+
+describe('after a repair of the journal', () => {
+  test('[ORD3] what had not ended is unknown, and everything is halted, over restarts and checkpoints', () => {
+    const bench = repaired((records) => records)
+
+    expect([bench.states(), bench.book.halts.get('*')]).toEqual([['unknown'], 'damaged'])
+    expect(bookToJson(bookFromJson(bookToJson(bench.book)))).toEqual(bookToJson(bench.book))
+    expect(bench.restart().start().book.halts.get('*')).toBe('damaged')
+  })
+
+  test.each([
+    ['an order that is known', (records: EngineBench['records']) => records],
+    ['nothing', () => []],
+  ])('[ORD4] with %s left, each instrument is cancelled once nothing can arrive any more', (_, keep) => {
+    const bench = repaired(keep)
+
+    bench.pass(3_000)
+    expect(bench.take('askGrant')).toEqual([])
+    bench.pass(4_000)
+    expect(bench.take('askGrant')).toMatchObject([{ endpoint: 'cancelAllOrders' }])
+    bench.answerCancel(bench.grantCancel().cancelId, EMPTY)
+    bench.pass(3_000)
+
+    expect(bench.states().filter((state) => state === 'unknown')).toEqual([])
+    expect(bench.engine.mode).toBe('running')
+  })
+
+  test('[RSK2] nothing is opened until a person has looked, and then under no name that could have been used', () => {
+    const bench = repaired(() => [])
+    bench.pass(12_000)
+    bench.answerCancel(bench.grantCancel().cancelId, EMPTY)
+    bench.pass(3_000)
+    bench.take('askGrant')
+    bench.quote(BID)
+    expect(bench.take('askGrant')).toEqual([])
+
+    bench.tell({ kind: 'commanded', command: { kind: 'resume', symbol: '*', reason: 'compared', by: 'me' } })
+    bench.pass(200)
+    bench.quote(BID)
+    const batch = bench.grantBatch()
+
+    const [key] = [...bench.book.orders.values()].map(({ terms }) => terms.key)
+    expect(key).toBe(`quote:${SYMBOL}:1000000000`)
+    bench.answer(batch.batchId, accepted({ successList: [], failureList: [] }))
+  })
+})

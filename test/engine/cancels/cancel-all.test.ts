@@ -1,0 +1,409 @@
+import { describe, expect, test } from 'vitest'
+import { type StrategyId } from '../../../src/domain/ids.ts'
+import { type QuoteLevel } from '../../../src/domain/intent.ts'
+import { bookToJson } from '../../../src/engine/book/book-json.ts'
+import { rebuildBook } from '../../../src/engine/book/rebuild-book.ts'
+import { accepted, type EngineBench, refused, STRATEGY, TIMED_OUT } from '../engine-bench.ts'
+import { manyLanes, OTHER, SYMBOLS } from '../many-instruments.ts'
+
+const [A, B, C] = SYMBOLS
+const EMPTY = refused('22001', 'definite')
+const AT_TOUCH: QuoteLevel = { side: 'buy', ticks: 99_990, lots: 10 }
+const FAR: QuoteLevel = { side: 'buy', ticks: 96_000, lots: 1 }
+
+/** A ladder of a strategy that rests. */
+function rest(bench: EngineBench, symbol: string, { as = STRATEGY, levels = [AT_TOUCH] } = {}): void {
+  bench.decideAs(as, { kind: 'quote', symbol, levels })
+  bench.accept(bench.grantBatch())
+}
+
+function withdraw(bench: EngineBench, symbol: string, as: StrategyId = STRATEGY): void {
+  bench.decideAs(as, { kind: 'cancelAll', symbol })
+}
+
+function listed(bench: EngineBench, ...symbols: string[]) {
+  return [...bench.book.orders.values()]
+    .filter(({ terms }) => symbols.includes(terms.symbol))
+    .map(({ terms, orderId = '' }) => ({ clientOid: String(terms.clientOid), orderId: String(orderId) }))
+}
+
+function told(bench: EngineBench, event: string): Readonly<Record<string, unknown>>[] {
+  return bench
+    .take('announce')
+    .filter((one) => one.event === event)
+    .map(({ fields }) => fields)
+}
+
+/** The instrument that a cancel-all names; undefined when it takes the product. */
+function named({ body }: { readonly body: string }): unknown {
+  return (JSON.parse(body) as { readonly symbol?: string }).symbol
+}
+
+function asked(bench: EngineBench): string[] {
+  return bench.take('askGrant').map(({ endpoint }) => endpoint)
+}
+
+/** The instruments on which a batch could leave. */
+function sentOn(bench: EngineBench): string[] {
+  const sent: string[] = []
+  for (let tries = 0; tries < 5; tries++) {
+    bench.tell({ kind: 'granted', endpoint: 'batchPlaceOrder' })
+    sent.push(...bench.take('sendBatch').map(({ batch }) => batch.symbol))
+  }
+  return sent
+}
+
+describe('what nobody wants any more', () => {
+  test('is kept while it stands far away and wanted orders would go with it', () => {
+    const bench = manyLanes()
+    rest(bench, A, { levels: [AT_TOUCH, FAR] })
+    bench.decide({ kind: 'quote', symbol: A, levels: [AT_TOUCH] })
+    bench.take('askGrant')
+    bench.pass(3000)
+
+    expect(asked(bench)).toEqual([])
+    expect(told(bench, 'cancel.planned')).toMatchObject([{ symbol: A, plan: 'keep' }])
+  })
+
+  test('is kept no longer than extraToleranceMsMax', () => {
+    const bench = manyLanes()
+    rest(bench, A, { levels: [AT_TOUCH, FAR] })
+    bench.decide({ kind: 'quote', symbol: A, levels: [AT_TOUCH] })
+    bench.take('askGrant')
+    bench.pass(5100)
+
+    expect(asked(bench)).toEqual(['cancelAllOrders'])
+    expect(JSON.parse(bench.grantCancel().body)).toMatchObject({ symbol: A })
+  })
+
+  test('does not hold up what is missing while it is kept', () => {
+    const bench = manyLanes()
+    rest(bench, A, { levels: [AT_TOUCH, FAR] })
+    bench.decide({ kind: 'quote', symbol: A, levels: [AT_TOUCH, { ...AT_TOUCH, ticks: 99_980 }] })
+
+    expect(bench.grantBatch().clientOids).toHaveLength(1)
+  })
+
+  test('is not looked at before extraToleranceMs', () => {
+    const bench = manyLanes()
+    rest(bench, A)
+    bench.decide({ kind: 'quote', symbol: A, levels: [] })
+    bench.take('askGrant')
+
+    bench.pass(400)
+    expect(asked(bench)).toEqual([])
+    bench.pass(200)
+    expect(asked(bench)).toEqual(['cancelAllOrders'])
+  })
+})
+
+describe('while a cancel-all that is worth its cost is waited for', () => {
+  function waiting(): EngineBench {
+    const bench = manyLanes()
+    rest(bench, A)
+    bench.decide({ kind: 'quote', symbol: A, levels: [] })
+    bench.take('askGrant')
+    bench.pass(600)
+    return bench
+  }
+
+  test('nothing that could rest is placed', () => {
+    const bench = waiting()
+    bench.decide({ kind: 'quote', symbol: A, levels: [{ ...FAR, lots: 2 }] })
+
+    expect(sentOn(bench)).toEqual([])
+  })
+
+  test('[LIM2] what takes is placed', () => {
+    const bench = waiting()
+    bench.decide({ kind: 'target', symbol: A, lots: 3 })
+
+    expect(sentOn(bench)).toEqual([A])
+  })
+
+  test('and the order is wanted again, the call is given back', () => {
+    const bench = waiting()
+    bench.decide({ kind: 'quote', symbol: A, levels: [AT_TOUCH] })
+    bench.tell({ kind: 'granted', endpoint: 'cancelAllOrders' })
+
+    expect([bench.take('sendCancelAll'), bench.take('returnGrant')]).toMatchObject([
+      [],
+      [{ endpoint: 'cancelAllOrders' }],
+    ])
+  })
+
+  test('and a stop leaves what rests, the call is given back', () => {
+    const bench = waiting()
+    bench.tell({ kind: 'commanded', command: { kind: 'stop', policy: 'leave' } })
+    bench.tell({ kind: 'granted', endpoint: 'cancelAllOrders' })
+
+    expect([bench.take('sendCancelAll'), bench.take('returnGrant')]).toMatchObject([
+      [],
+      [{ endpoint: 'cancelAllOrders' }],
+    ])
+  })
+
+  test('and a batch is out, the call is given back and asked for after its answer', () => {
+    const bench = waiting()
+    bench.decide({ kind: 'target', symbol: A, lots: 3 })
+    const batch = bench.grantBatch()
+    bench.tell({ kind: 'granted', endpoint: 'cancelAllOrders' })
+    expect([bench.take('sendCancelAll'), bench.take('returnGrant')]).toMatchObject([[], [{}]])
+
+    bench.accept(batch)
+    expect(asked(bench)).toContain('cancelAllOrders')
+  })
+
+  test('the lane is fenced when it is granted, and the costs are told', () => {
+    const bench = waiting()
+    bench.take('announce')
+    bench.grantCancel()
+
+    expect(told(bench, 'cancel.planned')).toMatchObject([
+      { plan: 'cancelSymbol', order: [A], keepCoinSeconds: expect.any(Number) },
+    ])
+    expect(sentOn(bench)).toEqual([])
+  })
+})
+
+describe('[LIM2] of several instruments that need a cancel-all', () => {
+  test('the one with most at stake goes first, by name where others may use the account', () => {
+    const bench = manyLanes()
+    rest(bench, A)
+    rest(bench, B, { levels: [{ ...AT_TOUCH, lots: 50 }] })
+    withdraw(bench, A)
+    withdraw(bench, B)
+
+    expect(named(bench.grantCancel())).toBe(B)
+    expect(named(bench.grantCancel())).toBe(A)
+  })
+
+  test('one call takes all where the account is ours alone', () => {
+    const bench = exclusive()
+
+    const { body } = bench.grantCancel()
+
+    expect(JSON.parse(body)).not.toHaveProperty('symbol')
+    expect(JSON.parse(body)).toMatchObject({ productType: 'USDT-FUTURES', receiveWindow: '5000' })
+    expect(asked(bench)).toEqual([])
+  })
+
+  test('it is by name all the same when more is wanted elsewhere', () => {
+    const bench = manyLanes({ isExclusive: true })
+    rest(bench, A)
+    rest(bench, C, { levels: [{ ...AT_TOUCH, lots: 100 }] })
+    withdraw(bench, A)
+
+    expect(named(bench.grantCancel())).toBe(A)
+  })
+})
+
+/** Ladders rest on A and B and are withdrawn; C is empty. */
+function exclusive(): EngineBench {
+  const bench = manyLanes({ isExclusive: true })
+  rest(bench, A)
+  rest(bench, B)
+  withdraw(bench, A)
+  withdraw(bench, B)
+  bench.take('askGrant')
+  return bench
+}
+
+describe('a cancel-all of the product', () => {
+  test('[ORD1] [DET2] is one durable record before its bytes, and folds into every instrument', () => {
+    const bench = exclusive()
+    bench.take('record')
+    bench.tell({ kind: 'granted', endpoint: 'cancelAllOrders' })
+
+    const kinds = bench.effects.map((effect) =>
+      effect.kind === 'record' ? `${effect.record.kind} ${effect.durable}` : effect.kind,
+    )
+    expect(kinds.indexOf('cancel true')).toBeLessThan(kinds.indexOf('sendCancelAll'))
+    expect([...bench.book.cancels.keys()]).toEqual([...SYMBOLS])
+    const rebuilt = rebuildBook({ checkpoint: undefined, records: bench.records }, 'one_way_mode')
+    expect(bookToJson(rebuilt)).toEqual(bookToJson(bench.book))
+  })
+
+  test('[ORD5] closes every instrument until its readings prove what happened', () => {
+    const bench = exclusive()
+    const { cancelId } = bench.grantCancel()
+    for (const symbol of [A, B, C]) bench.decideAs(OTHER, { kind: 'quote', symbol, levels: [FAR] })
+    expect(sentOn(bench)).toEqual([])
+
+    bench.answerCancel(cancelId, accepted({ successList: listed(bench, A, B), failureList: [] }))
+    // Nothing of C was there to be taken: it is free as soon as the call is answered.
+    expect(sentOn(bench)).toEqual([C])
+    bench.pass(900)
+    expect(sentOn(bench)).toEqual([])
+    bench.pass(700)
+    expect(sentOn(bench).sort()).toEqual([A, B])
+    expect(bench.book.cancels.size).toBe(0)
+  })
+
+  test('[ORD5] whose answer is lost closes all until it cannot arrive any more, and is repeated', () => {
+    const bench = exclusive()
+    bench.answerCancel(bench.grantCancel().cancelId, TIMED_OUT)
+    bench.decideAs(OTHER, { kind: 'quote', symbol: C, levels: [FAR] })
+    bench.pass(1100)
+    bench.answerCancel(bench.grantCancel().cancelId, EMPTY)
+
+    bench.pass(3500)
+    expect([sentOn(bench), bench.states().slice(0, 2)]).toEqual([[], ['live', 'live']])
+    bench.pass(2500)
+    expect([sentOn(bench), bench.states().slice(0, 2)]).toEqual([[C], ['done', 'done']])
+  })
+
+  test('[ORD8] that failed for an order is repeated for its instrument alone', () => {
+    const bench = exclusive()
+    const [ofA] = listed(bench, A)
+    const failure = {
+      ...ofA,
+      clientOid: ofA?.clientOid ?? '',
+      orderId: '',
+      errorCode: '40725',
+      errorMsg: 'busy',
+    }
+    bench.answerCancel(
+      bench.grantCancel().cancelId,
+      accepted({ successList: listed(bench, B), failureList: [failure] }),
+    )
+    bench.pass(1600)
+
+    expect(bench.states()).toEqual(['live', 'done'])
+    expect(named(bench.grantCancel())).toBe(A)
+  })
+
+  test('[ORD5] that failed for an order of somebody else holds nothing up', () => {
+    const bench = exclusive()
+    const failure = { clientOid: 'not-ours', orderId: '5', errorCode: '40725', errorMsg: 'busy' }
+    bench.answerCancel(
+      bench.grantCancel().cancelId,
+      accepted({ successList: listed(bench, A, B), failureList: [failure] }),
+    )
+    bench.pass(1600)
+
+    expect(bench.states()).toEqual(['done', 'done'])
+  })
+
+  test('[ORD5] that races with a batch is followed by a second one, after the answer', () => {
+    const bench = exclusive()
+    bench.decideAs(OTHER, { kind: 'quote', symbol: C, levels: [FAR] })
+    const batch = bench.grantBatch()
+    const sweep = bench.grantCancel()
+    expect(named(sweep)).toBeUndefined()
+    bench.accept(batch)
+    bench.answerCancel(sweep.cancelId, accepted({ successList: listed(bench, A, B), failureList: [] }))
+
+    bench.decideAs(OTHER, { kind: 'quote', symbol: C, levels: [FAR, { ...FAR, ticks: 95_000 }] })
+    expect(sentOn(bench)).toEqual([])
+    const second = bench.grantCancel()
+    expect(named(second)).toBe(C)
+    bench.answerCancel(second.cancelId, EMPTY)
+    bench.pass(1600)
+    expect(bench.states()).toEqual(['done', 'done', 'done'])
+    expect(sentOn(bench)).toContain(C)
+  })
+
+  test('[ORD5] that races with a batch that placed nothing needs no second one', () => {
+    const bench = exclusive()
+    bench.decideAs(OTHER, { kind: 'quote', symbol: C, levels: [FAR] })
+    const batch = bench.grantBatch()
+    const { cancelId } = bench.grantCancel()
+    bench.answer(batch.batchId, refused('40725', 'notSent'))
+    expect(sentOn(bench)).toEqual([])
+
+    bench.answerCancel(cancelId, EMPTY)
+    expect(sentOn(bench)).toEqual([C])
+  })
+
+  test('[ORD5] of a life that ended is settled by the next one on every instrument', () => {
+    const bench = exclusive()
+    rest(bench, C, { levels: [FAR] })
+    expect(named(bench.grantCancel())).toBeUndefined()
+
+    bench.restart().start()
+    bench.pass(100)
+    const again = bench.grantCancel()
+    bench.answerCancel(again.cancelId, accepted({ successList: listed(bench, A, B, C), failureList: [] }))
+    bench.pass(8000)
+
+    expect([named(again), bench.states()]).toEqual([undefined, ['done', 'done', 'done']])
+  })
+
+  test('[RSK3] serves a stop: one call for all, and one more that finds nothing', () => {
+    const bench = manyLanes({ isExclusive: true })
+    for (const symbol of SYMBOLS) rest(bench, symbol)
+    bench.tell({ kind: 'commanded', command: { kind: 'stop', policy: 'cancel' } })
+    const first = bench.grantCancel()
+    bench.answerCancel(first.cancelId, accepted({ successList: listed(bench, ...SYMBOLS), failureList: [] }))
+    bench.pass(1600)
+    const second = bench.grantCancel()
+    bench.answerCancel(second.cancelId, EMPTY)
+    bench.pass(4000)
+
+    expect([named(first), named(second)]).toEqual([undefined, undefined])
+    expect(bench.take('stopped')).toMatchObject([{ clean: true }])
+  })
+})
+
+describe('[ORD8] what a cancel-all took for another’s sake', () => {
+  /** A ladder of one strategy and, of the other, a ladder and an order by name on the same instrument. */
+  function shared(): EngineBench {
+    const bench = manyLanes()
+    rest(bench, A)
+    bench.decideAs(
+      OTHER,
+      { kind: 'quote', symbol: A, levels: [{ ...AT_TOUCH, ticks: 99_900 }] },
+      { kind: 'place', symbol: A, key: 'k', action: 'openLong', lots: 5, ticks: 99_800, force: 'gtc' },
+    )
+    bench.accept(bench.grantBatch())
+    withdraw(bench, A)
+    bench.answerCancel(
+      bench.grantCancel().cancelId,
+      accepted({ successList: listed(bench, A), failureList: [] }),
+    )
+    return bench
+  }
+
+  test('is placed again in one batch as soon as it is proved', () => {
+    const bench = shared()
+    bench.pass(1600)
+    const batch = bench.grantBatch()
+    bench.take('announce')
+    bench.accept(batch)
+    bench.pass(50)
+
+    expect(batch.clientOids).toHaveLength(2)
+    expect(told(bench, 'survivors.back')).toMatchObject([{ symbol: A, sinceMs: expect.any(Number) }])
+  })
+
+  test('goes before what is new elsewhere', () => {
+    const bench = shared()
+    bench.pass(1000)
+    bench.decideAs(OTHER, { kind: 'quote', symbol: B, levels: [FAR] })
+    bench.pass(600)
+
+    expect(bench.grantBatch().symbol).toBe(A)
+  })
+
+  test('is reported once when it is not back within its bound', () => {
+    const bench = shared()
+    bench.pass(8000)
+
+    expect(told(bench, 'survivor.late')).toMatchObject([
+      { symbol: A, orders: [{ strategy: OTHER }, { strategy: OTHER, key: 'k' }] },
+    ])
+    bench.accept(bench.grantBatch())
+    bench.pass(50)
+    expect(told(bench, 'survivors.back')).toHaveLength(1)
+  })
+
+  test('is not waited for when it is not wanted any more', () => {
+    const bench = shared()
+    withdraw(bench, A, OTHER)
+    bench.pass(8000)
+
+    expect(told(bench, 'survivor.late')).toEqual([])
+    expect(sentOn(bench)).toEqual([])
+  })
+})

@@ -1,0 +1,191 @@
+import { describe, expect, test } from 'vitest'
+import { type Answer } from '../../../src/domain/answer.ts'
+import { type BatchResult } from '../../../src/protocol/values.ts'
+import { EngineBench, refused, SYMBOL, TIMED_OUT } from '../engine-bench.ts'
+
+const BID = { side: 'buy', ticks: 99_990, lots: 10 } as const
+const EMPTY = refused('22001', 'definite')
+const ORDER = { reason: 'the market is mad', by: 'anna@desk' } as const
+
+/** What a cancel-all finds: orders of ours, or of nobody's that we know. */
+function found(...clientOids: readonly string[]): Answer<BatchResult> {
+  const successList = clientOids.map((clientOid) => ({ clientOid, orderId: '1001' }))
+  return { kind: 'accepted', data: { successList, failureList: [] }, receivedAt: 0 }
+}
+
+function kill(bench: EngineBench): void {
+  bench.tell({ kind: 'commanded', command: { kind: 'kill', ...ORDER } })
+}
+
+function release(bench: EngineBench): void {
+  bench.tell({ kind: 'commanded', command: { kind: 'release', reason: 'calm again', by: 'anna@desk' } })
+}
+
+function resting(): EngineBench {
+  const bench = new EngineBench().start()
+  bench.quote(BID)
+  bench.accept(bench.grantBatch())
+  return bench
+}
+
+/** Grants every cancel-all that is asked for, and answers it; polls and time go on. */
+function bringIn(bench: EngineBench, ms: number, answer: Answer<BatchResult> = EMPTY): number {
+  let cancels = 0
+  for (let passed = 0; passed < ms; passed += 100) {
+    bench.tell({ kind: 'pollDue', what: 'fills' })
+    bench.tell({ kind: 'pollDue', what: 'positions' })
+    bench.pass(100)
+    if (!bench.take('askGrant').some(({ endpoint }) => endpoint === 'cancelAllOrders')) continue
+    bench.tell({ kind: 'granted', endpoint: 'cancelAllOrders' })
+    for (const { cancelId } of bench.take('sendCancelAll')) {
+      cancels += 1
+      bench.answerCancel(cancelId, answer)
+    }
+  }
+  return cancels
+}
+
+function states(bench: EngineBench): readonly string[] {
+  return bench.take('killState').map(({ state }) => state)
+}
+
+describe('[RSK2] from a kill on', () => {
+  test('everything of the product type is cancelled at once, with a batch still on the wire', () => {
+    const bench = new EngineBench().start()
+    bench.quote(BID)
+    bench.grantBatch()
+    kill(bench)
+
+    const cut = bench.grantCancel()
+    expect(JSON.parse(cut.body)).not.toHaveProperty('symbol')
+    expect(JSON.parse(cut.body)).toMatchObject({ productType: 'USDT-FUTURES', marginCoin: 'USDT' })
+  })
+
+  test('the order to kill is durable before anybody hears of it', () => {
+    const bench = resting()
+    const effects = bench.tell({ kind: 'commanded', command: { kind: 'kill', ...ORDER } })
+    const kinds = effects.map((effect) => (effect.kind === 'record' ? effect.record.kind : effect.kind))
+
+    expect(effects[0]).toMatchObject({
+      kind: 'record',
+      durable: true,
+      record: { kind: 'kill', isOn: true, ...ORDER },
+    })
+    expect(kinds.indexOf('kill')).toBeLessThan(kinds.indexOf('killState'))
+  })
+
+  test('nothing that creates leaves, whatever is granted or decided', () => {
+    const bench = resting()
+    bench.quote(BID, { side: 'buy', ticks: 99_980, lots: 10 })
+    kill(bench)
+    bench.take('decide')
+    bench.decide({ kind: 'target', symbol: SYMBOL, lots: 5 })
+    bench.tell({ kind: 'granted', endpoint: 'batchPlaceOrder' })
+    bringIn(bench, 60_000)
+
+    expect([bench.take('sendBatch'), bench.take('decide')]).toEqual([[], []])
+    expect(bench.engine.mode).toBe('killed')
+  })
+
+  test('a restart changes nothing, a second kill neither', () => {
+    const bench = resting()
+    kill(bench)
+    kill(bench)
+    expect(bench.records.filter((record) => record.kind === 'kill')).toHaveLength(1)
+
+    bench.restart().start()
+    bench.quote(BID)
+    expect(bench.engine.mode).toBe('killed')
+    expect([states(bench), bench.take('sendBatch')]).toEqual([['seen'], []])
+    expect(JSON.parse(bench.grantCancel().body)).not.toHaveProperty('symbol')
+  })
+
+  test('strategies trade again after a release, and only on what they decide then', () => {
+    const bench = resting()
+    kill(bench)
+    bringIn(bench, 60_000)
+    release(bench)
+    bench.pass(100)
+    expect([bench.engine.mode, bench.take('askGrant').filter(isBatch)]).toEqual(['running', []])
+
+    bench.price()
+    bench.quote(BID)
+    expect(bench.take('askGrant').filter(isBatch)).toHaveLength(1)
+    expect(bench.records.at(-1)).not.toMatchObject({ kind: 'kill', isOn: true })
+  })
+})
+
+const isBatch = ({ endpoint }: { readonly endpoint: string }): boolean => endpoint === 'batchPlaceOrder'
+
+describe('[RSK3] a kill is called clean', () => {
+  test('after the horizon of the last batch, a cancel-all that finds nothing, and readings that agree', () => {
+    const bench = resting()
+    const { acceptHorizonMs } = bench.settings.execution
+    kill(bench)
+    const [clientOid = ''] = bench.book.orders.keys()
+    bench.answerCancel(bench.grantCancel().cancelId, found(clientOid))
+    bringIn(bench, acceptHorizonMs - 1_000)
+    expect(states(bench)).toEqual(['seen'])
+
+    expect(bringIn(bench, 12_000)).toBeGreaterThan(0)
+    expect([states(bench), bench.states()]).toEqual([['clean'], ['done']])
+  })
+
+  test('not while a cancel-all after the horizon still finds something', () => {
+    const bench = resting()
+    const { acceptHorizonMs } = bench.settings.execution
+    kill(bench)
+    bringIn(bench, acceptHorizonMs - 1_000)
+    bringIn(bench, 20_000, found('of nobody'))
+    expect(states(bench)).toEqual(['seen'])
+
+    bringIn(bench, 20_000)
+    expect(states(bench)).toEqual(['clean'])
+  })
+
+  test('not before a batch whose answer was lost is proved absent or cancelled', () => {
+    const bench = new EngineBench().start()
+    bench.quote(BID)
+    const batch = bench.grantBatch()
+    kill(bench)
+    bench.tell({ kind: 'batchAnswered', batchId: batch.batchId, answer: TIMED_OUT })
+    bringIn(bench, bench.settings.execution.acceptHorizonMs - 1_000)
+    expect([states(bench), bench.states()]).toEqual([['seen'], ['unknown']])
+
+    bringIn(bench, 30_000)
+    expect([states(bench), bench.states()]).toEqual([['clean'], ['absent']])
+  })
+
+  test('a release that comes before waits for it', () => {
+    const bench = resting()
+    kill(bench)
+    release(bench)
+    expect(bench.engine.mode).toBe('killed')
+
+    bringIn(bench, 60_000)
+    expect([bench.engine.mode, states(bench)]).toEqual(['running', ['seen', 'clean', 'released']])
+  })
+
+  test('an orderly stop waits for it, and ends all the same when it takes too long', () => {
+    const [clean, late] = [resting(), resting()]
+    for (const bench of [clean, late]) {
+      kill(bench)
+      bench.tell({ kind: 'commanded', command: { kind: 'stop', policy: 'leave' } })
+    }
+    bringIn(clean, 60_000)
+    bringIn(late, late.settings.execution.stopTimeoutMs + 20_000, TIMED_OUT)
+
+    expect(clean.take('stopped')).toEqual([{ kind: 'stopped', clean: true }])
+    expect(late.take('stopped')).toEqual([{ kind: 'stopped', clean: false }])
+  })
+
+  test('a stop that goes on is overtaken by it', () => {
+    const bench = resting()
+    bench.tell({ kind: 'commanded', command: { kind: 'stop', policy: 'leave' } })
+    kill(bench)
+    expect(bench.engine.mode).toBe('killed')
+
+    bringIn(bench, 60_000)
+    expect([bench.engine.mode, bench.states()]).toEqual(['stopped', ['done']])
+  })
+})

@@ -1,0 +1,130 @@
+import { describe, expect, test } from 'vitest'
+import { type Answer } from '../../../src/domain/answer.ts'
+import { type StopPolicy } from '../../../src/engine/event.ts'
+import { type BatchResult } from '../../../src/protocol/values.ts'
+import { EngineBench, refused, SYMBOL, TIMED_OUT } from '../engine-bench.ts'
+
+const BID = { side: 'buy', ticks: 99_990, lots: 10 } as const
+const EMPTY = refused('22001', 'definite')
+const LONG = { longLots: 10, shortLots: 0 }
+
+function stop(bench: EngineBench, policy: StopPolicy): void {
+  bench.tell({ kind: 'commanded', command: { kind: 'stop', policy } })
+}
+
+function resting(): EngineBench {
+  const bench = new EngineBench().start()
+  bench.quote(BID)
+  bench.accept(bench.grantBatch())
+  return bench
+}
+
+describe('[RSK3] a stop', () => {
+  test('that leaves sends nothing, and proves itself by last readings', () => {
+    const bench = resting()
+    stop(bench, 'leave')
+    bench.pass(4_000)
+
+    expect(bench.take('stopped')).toMatchObject([{ clean: true }])
+    expect([bench.states(), bench.take('sendCancelAll')]).toEqual([['live'], []])
+  })
+
+  test('is not clean while a position is not what the fills explain, and takes the exchange at its word', () => {
+    const bench = new EngineBench().start()
+    stop(bench, 'leave')
+    bench.pass(1_900, { holding: LONG })
+    expect([bench.take('stopped'), bench.recordsOf('adopt')]).toEqual([[], []])
+
+    bench.pass(6_000, { holding: LONG })
+    expect(bench.recordsOf('adopt')).toMatchObject([{ holding: LONG }])
+    expect(bench.take('stopped')).toMatchObject([{ clean: true }])
+  })
+
+  test('that cancels is done when a second cancel-all has found nothing', () => {
+    const bench = resting()
+    stop(bench, 'cancel')
+    const listed = [{ clientOid: [...bench.book.orders.keys()][0] ?? '', orderId: '1001' }]
+    bench.answerCancel(bench.grantCancel().cancelId, {
+      kind: 'accepted',
+      data: { successList: listed, failureList: [] },
+      receivedAt: 0,
+    })
+    bench.pass(2_000)
+    expect(bench.take('stopped')).toEqual([])
+
+    bench.answerCancel(bench.grantCancel().cancelId, EMPTY)
+    bench.pass(4_000)
+    expect(bench.take('stopped')).toMatchObject([{ clean: true }])
+    expect(bench.states()).toEqual(['done'])
+  })
+
+  test('whose second cancel-all finds something asks a third time', () => {
+    const bench = resting()
+    stop(bench, 'cancel')
+    const found = {
+      kind: 'accepted' as const,
+      data: { successList: [{ clientOid: 'x', orderId: '9' }], failureList: [] },
+      receivedAt: 0,
+    } satisfies Answer<BatchResult>
+    for (let round = 0; round < 2; round++) {
+      bench.answerCancel(bench.grantCancel().cancelId, found)
+      bench.pass(2_000)
+    }
+
+    bench.answerCancel(bench.grantCancel().cancelId, EMPTY)
+    bench.pass(4_000)
+    expect(bench.take('stopped')).toMatchObject([{ clean: true }])
+  })
+
+  test('that flattens reads its own fills, and ends flat', () => {
+    const bench = resting()
+    const fills = [bench.fill({ lots: 10 })]
+    bench.tell({ kind: 'pollDue', what: 'fills' })
+    bench.read({ fills, holding: LONG })
+    stop(bench, 'flatten')
+    bench.pass(200, { fills, holding: LONG })
+    const batch = bench.grantBatch()
+    expect(batch.body).toContain('"reduceOnly":"YES"')
+    bench.accept(batch)
+
+    fills.push(bench.fill({ orderId: '2001' as never, side: 'sell', tradeSide: 'close', lots: 10 }))
+    bench.tell({ kind: 'pollDue', what: 'fills' })
+    bench.pass(3_000, { fills })
+
+    expect(bench.take('stopped')).toMatchObject([{ clean: true }])
+    expect(bench.book.holdings.get(`s|${SYMBOL}`)).toEqual({ longLots: 0, shortLots: 0 })
+  })
+
+  test('waits for an order that is unknown', () => {
+    const bench = new EngineBench().start()
+    bench.quote(BID)
+    bench.answer(bench.grantBatch().batchId, TIMED_OUT)
+    stop(bench, 'leave')
+    bench.pass(9_000)
+    expect(bench.take('stopped')).toEqual([])
+
+    bench.pass(1_100)
+    bench.answerCancel(bench.grantCancel().cancelId, EMPTY)
+    bench.pass(4_000)
+    expect(bench.take('stopped')).toMatchObject([{ clean: true }])
+  })
+
+  test('that takes too long ends, and says that it is not clean', () => {
+    const bench = resting()
+    stop(bench, 'cancel')
+    bench.pass(40_100)
+
+    expect(bench.take('stopped')).toEqual([{ kind: 'stopped', clean: false }])
+  })
+
+  test('lets nothing out afterwards', () => {
+    const bench = resting()
+    stop(bench, 'leave')
+    bench.pass(2_000)
+    bench.effects = []
+    bench.quote(BID, { ...BID, ticks: 99_980 })
+    bench.pass(1_000)
+
+    expect([...bench.take('askGrant'), ...bench.take('sendBatch')]).toEqual([])
+  })
+})

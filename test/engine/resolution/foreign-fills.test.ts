@@ -1,0 +1,193 @@
+import { describe, expect, test } from 'vitest'
+import { type Fill } from '../../../src/domain/fill.ts'
+import { type PositionMode } from '../../../src/domain/instrument.ts'
+import { EngineBench, SYMBOL } from '../engine-bench.ts'
+
+const MODES: readonly PositionMode[] = ['one_way_mode', 'hedge_mode']
+
+function read(bench: EngineBench, fills: readonly Fill[]): void {
+  bench.tell({ kind: 'pollDue', what: 'fills' })
+  bench.read({ fills })
+}
+
+/** A core whose strategy has bought ten lots. */
+function holding(mode: PositionMode, foreignFills: 'halt' | 'adopt') {
+  const bench = new EngineBench({ foreignFills }, mode).start()
+  bench.quote({ side: 'buy', ticks: 99_990, lots: 10 })
+  bench.accept(bench.grantBatch())
+  const fills = [bench.fill({ lots: 10 })]
+  read(bench, fills)
+  /** A fill that no order of ours made. */
+  const hear = (change: Partial<Fill>): void => {
+    fills.push(bench.fill({ orderId: `5${fills.length}` as Fill['orderId'], scope: 'taker', ...change }))
+    read(bench, fills)
+  }
+  return { bench, hear }
+}
+
+/** What closes a long, and what opens one, as each position mode shows it. */
+const CLOSE: Readonly<Record<PositionMode, Partial<Fill>>> = {
+  one_way_mode: { side: 'sell', tradeSide: 'close' },
+  hedge_mode: { side: 'buy', tradeSide: 'close' },
+}
+const OPEN: Partial<Fill> = { side: 'buy', tradeSide: 'open' }
+
+function lotsOf(bench: EngineBench): readonly [number | undefined, number | undefined] {
+  return [bench.book.holdings.get(`s|${SYMBOL}`)?.longLots, bench.book.account.get(SYMBOL)?.longLots]
+}
+
+describe.each(MODES)('[ORD5] in %s, fills that are not ours', (mode) => {
+  test.each(['halt', 'adopt'] as const)('of a liquidation, by the policy %s', (policy) => {
+    const { bench, hear } = holding(mode, policy)
+
+    hear({ ...CLOSE[mode], source: 'SYS', lots: 10 })
+
+    expect(lotsOf(bench)).toEqual([0, 0])
+    expect(bench.book.halts.has(SYMBOL)).toBe(policy === 'halt')
+    expect(bench.take('announce').map(({ event }) => event)).toContain('fill.foreign')
+  })
+
+  test.each(['halt', 'adopt'] as const)('of a person who opens more, by the policy %s', (policy) => {
+    const { bench, hear } = holding(mode, policy)
+
+    hear({ ...OPEN, source: 'WEB', lots: 5 })
+
+    expect(lotsOf(bench)).toEqual([10, 15])
+    expect(bench.book.halts.has(SYMBOL)).toBe(policy === 'halt')
+  })
+
+  test('of a person who closes what that person opened take nothing from a strategy', () => {
+    const { bench, hear } = holding(mode, 'adopt')
+    hear({ ...OPEN, source: 'WEB', lots: 5 })
+
+    hear({ ...CLOSE[mode], source: 'APP', lots: 5 })
+
+    expect(lotsOf(bench)).toEqual([10, 10])
+  })
+
+  test('of a person who closes more than that take the rest from who holds it', () => {
+    const { bench, hear } = holding(mode, 'adopt')
+    hear({ ...OPEN, source: 'WEB', lots: 5 })
+
+    hear({ ...CLOSE[mode], source: 'ANDROID', lots: 8 })
+
+    expect(lotsOf(bench)).toEqual([7, 7])
+  })
+
+  test('are shown to the strategies of the instrument at once', () => {
+    const { bench, hear } = holding(mode, 'adopt')
+    bench.take('decide')
+
+    hear({ ...CLOSE[mode], source: 'SYS', lots: 4 })
+
+    expect(bench.take('decide').at(-1)?.snapshot.instruments[0]?.holding.longLots).toBe(6)
+  })
+
+  test('that close what waits for its order leave it nothing when it is known', () => {
+    const bench = new EngineBench({ foreignFills: 'adopt' }, mode).start()
+    bench.quote({ side: 'buy', ticks: 99_990, lots: 10 })
+    const batch = bench.grantBatch()
+    const fills = [bench.fill({ lots: 10, orderId: `${batch.batchId}001` as Fill['orderId'] })]
+    read(bench, fills)
+    fills.push(bench.fill({ ...CLOSE[mode], source: 'SYS', orderId: '77' as Fill['orderId'], lots: 7 }))
+    read(bench, fills)
+
+    bench.accept(batch)
+
+    expect([...bench.book.orders.values()]).toMatchObject([{ state: 'filled', filledLots: 10 }])
+    expect(lotsOf(bench)).toEqual([3, 3])
+  })
+
+  test('of a liquidation leave no doubt about what rests: it is taken away and placed again', () => {
+    const { bench, hear } = holding(mode, 'adopt')
+    bench.price()
+    bench.quote({ side: 'buy', ticks: 99_980, lots: 1 })
+    bench.accept(bench.grantBatch())
+    expect(bench.states()).toContain('live')
+
+    hear({ ...CLOSE[mode], source: 'SYS', lots: 4 })
+
+    expect(bench.recordsOf('cancel')).toMatchObject([{ symbols: [SYMBOL], cause: 'liquidation' }])
+    expect(bench.take('askGrant').map(({ endpoint }) => endpoint)).toContain('cancelAllOrders')
+  })
+
+  test('of a person leave what rests alone', () => {
+    const { bench, hear } = holding(mode, 'adopt')
+    bench.price()
+    bench.quote({ side: 'buy', ticks: 99_980, lots: 1 })
+    bench.accept(bench.grantBatch())
+
+    hear({ ...CLOSE[mode], source: 'WEB', lots: 4 })
+
+    expect(bench.recordsOf('cancel')).toEqual([])
+  })
+
+  test('halt before they are known: a life that ends between the two looks again', () => {
+    const { bench, hear } = holding(mode, 'halt')
+
+    hear({ ...CLOSE[mode], source: 'SYS', lots: 4 })
+
+    expect(bench.records.slice(-2).map(({ kind }) => kind)).toEqual(['halt', 'fills'])
+  })
+
+  test('[I11] leave no close that is larger than what is left', () => {
+    const { bench, hear } = holding(mode, 'adopt')
+    hear({ ...CLOSE[mode], source: 'WEB', lots: 4 })
+    bench.quote()
+
+    bench.decide({ kind: 'place', symbol: SYMBOL, key: 'a', action: 'closeLong', lots: 10, ttlMs: 9000 })
+
+    expect(bench.engine.denied.get('CLOSE_EXCEEDS_POSITION')).toBe(1)
+  })
+})
+
+describe('[ORD5] in one-way mode', () => {
+  test('what others buy while the account is long is theirs, whatever waits for its order', () => {
+    const bench = new EngineBench({ foreignFills: 'adopt' }, 'one_way_mode').start()
+    bench.quote({ side: 'sell', ticks: 100_010, lots: 3 })
+    bench.accept(bench.grantBatch())
+    const fills = [bench.fill({ side: 'sell', ticks: 100_010, lots: 3 })]
+    read(bench, fills)
+    bench.price()
+    bench.quote({ side: 'buy', ticks: 99_990, lots: 4 })
+    const batch = bench.grantBatch()
+    fills.push(bench.fill({ lots: 4, orderId: `${batch.batchId}001` as Fill['orderId'] }))
+    read(bench, fills)
+    fills.push(bench.fill({ source: 'WEB', orderId: '77' as Fill['orderId'], lots: 2 }))
+    read(bench, fills)
+
+    bench.accept(batch)
+
+    expect(lotsOf(bench)).toEqual([1, 3])
+  })
+})
+
+describe('[RSK2] fills of another writer of the API', () => {
+  test('halt the instrument whatever the policy: two writers cannot tell their orders apart', () => {
+    const { bench, hear } = holding('one_way_mode', 'adopt')
+    hear({ ...OPEN, source: 'API', lots: 5 })
+
+    bench.now += 12_000
+    hear({ ...OPEN, source: 'API', lots: 1 })
+
+    expect(bench.recordsOf('foreign')).toHaveLength(1)
+    expect(bench.book.halts.get(SYMBOL)).toMatch(/not ours/)
+  })
+})
+
+describe('[ORD5] a position that shrank without a fill', () => {
+  test.each(MODES)('in %s is adopted, and taken from who believed to hold it', (mode) => {
+    const { bench } = holding(mode, 'halt')
+    const account = { holding: { longLots: 6, shortLots: 0 } }
+    for (let round = 0; round < 3; round++) {
+      bench.tell({ kind: 'pollDue', what: 'positions' })
+      bench.read(account)
+      bench.pass(1_100, account)
+      bench.tell({ kind: 'pollDue', what: 'fills' })
+      bench.read(account)
+    }
+
+    expect(bench.recordsOf('adopt')).toHaveLength(1)
+    expect(lotsOf(bench)).toEqual([6, 6])
+  })
+})

@@ -1,0 +1,216 @@
+import { describe, expect, test } from 'vitest'
+import { EngineBench, SYMBOL, TIMED_OUT } from '../engine-bench.ts'
+
+const BID = { side: 'buy', ticks: 99_990, lots: 10 } as const
+const HELD = { longLots: 7, shortLots: 0 }
+
+function poll(bench: EngineBench, account: Parameters<EngineBench['read']>[0] = {}): void {
+  bench.tell({ kind: 'pollDue', what: 'positions' })
+  bench.read(account)
+  bench.pass(1_100, account)
+  bench.tell({ kind: 'pollDue', what: 'fills' })
+  bench.read(account)
+}
+
+describe('[ORD5] the position of the exchange', () => {
+  test('that differs twice by as much is adopted, and its instrument halted', () => {
+    const bench = new EngineBench().start()
+
+    poll(bench, { holding: HELD })
+    expect(bench.recordsOf('adopt')).toEqual([])
+    poll(bench, { holding: HELD })
+    poll(bench, { holding: HELD })
+
+    expect(bench.recordsOf('adopt')).toMatchObject([{ holding: HELD, was: { longLots: 0, shortLots: 0 } }])
+    expect(bench.book.halts.get(SYMBOL)).toMatch(/position/)
+  })
+
+  test.each([
+    ['says nothing', { isSilent: true, exchangeTime: 0 }],
+    ['has a time that cannot be true', { isSilent: false, exchangeTime: 600_000 }],
+  ])(
+    'that %s is a read that failed: it proves nothing and holds nothing up',
+    (_, { isSilent, exchangeTime }) => {
+      const bench = new EngineBench().start({ holding: HELD })
+      for (let times = 0; times < 2; times++) poll(bench, { holding: HELD })
+      for (let times = 0; times < 3; times++) {
+        const requestedAt = bench.now
+        const reading = {
+          symbol: SYMBOL,
+          rows: [],
+          isSilent,
+          requestedAt,
+          exchangeTime: bench.now + exchangeTime,
+        }
+        bench.tell({ kind: 'positionRead', reading })
+        poll(bench, { holding: HELD })
+      }
+      expect(bench.recordsOf('adopt')).toHaveLength(1)
+
+      for (let times = 0; times < 3; times++) poll(bench, { holding: { longLots: 9, shortLots: 0 } })
+      expect(bench.recordsOf('adopt').at(-1)).toMatchObject({ holding: { longLots: 9 }, was: HELD })
+    },
+  )
+
+  test('that differs once is looked at again, and forgotten', () => {
+    const bench = new EngineBench().start()
+
+    poll(bench, { holding: HELD })
+    poll(bench)
+    poll(bench)
+
+    expect([bench.recordsOf('adopt'), bench.recordsOf('halt')]).toEqual([[], []])
+  })
+
+  test('is compared with the book as it stood then: a racing fill is no mismatch', () => {
+    const bench = new EngineBench().start()
+    bench.quote(BID)
+    bench.accept(bench.grantBatch())
+    const fills = []
+    for (let round = 1; round <= 8; round++) {
+      bench.tell({ kind: 'pollDue', what: 'positions' })
+      bench.read({ holding: { longLots: round - 1, shortLots: 0 }, fills })
+      bench.now += 700
+      fills.push(bench.fill({ lots: 1 }))
+      bench.price()
+      bench.tell({ kind: 'pollDue', what: 'fills' })
+      bench.read({ holding: { longLots: round, shortLots: 0 }, fills })
+    }
+
+    expect([bench.recordsOf('adopt'), bench.recordsOf('halt')]).toEqual([[], []])
+    expect(bench.book.account.get(SYMBOL)).toEqual({ longLots: 8, shortLots: 0 })
+  })
+
+  test('that a first life finds is adopted without a halt', () => {
+    const bench = new EngineBench().start({ holding: HELD })
+
+    expect(bench.engine.mode).toBe('running')
+    expect([bench.book.account.get(SYMBOL), bench.book.halts.size]).toEqual([HELD, 0])
+  })
+
+  test('holds up the start until it was read', () => {
+    const bench = new EngineBench()
+    bench.tell({ kind: 'clockMeasured', offsetMs: 0 })
+    bench.tell({ kind: 'started' })
+    for (let step = 0; step < 100; step++) {
+      bench.now += 50
+      bench.tell({ kind: 'timePassed' })
+    }
+
+    expect(bench.engine.mode).toBe('starting')
+    expect(bench.recordsOf('boot')).toHaveLength(1)
+  })
+})
+
+describe('[ORD5] a restart', () => {
+  test('takes what was on the wire for unknown, and finds its fate', () => {
+    const bench = new EngineBench().start()
+    bench.quote(BID)
+    bench.grantBatch()
+
+    bench.restart().start()
+
+    expect(bench.states()).toEqual(['unknown'])
+  })
+
+  test.each([
+    ['fence', [{ endpoint: 'cancelAllOrders' }]],
+    ['adopt', []],
+  ] as const)('with %s treats what rests so', (onRestart, asked) => {
+    const bench = new EngineBench({ onRestart }).start()
+    bench.quote(BID)
+    bench.accept(bench.grantBatch())
+
+    bench.restart().start()
+
+    expect(bench.take('askGrant')).toMatchObject(asked)
+  })
+
+  test('[ORD2] drops a key that was used before', () => {
+    const place = { kind: 'place', symbol: SYMBOL, key: 'a', action: 'openLong', lots: 5 } as const
+    const bench = new EngineBench().start()
+    bench.decide(place)
+    bench.accept(bench.grantBatch())
+
+    bench.restart().start()
+    bench.decide(place)
+
+    expect(bench.engine.denied.get('KEY_REUSED')).toBe(1)
+  })
+})
+
+describe('a fill', () => {
+  test('heard twice counts once', () => {
+    const bench = new EngineBench().start()
+    bench.quote(BID)
+    bench.accept(bench.grantBatch())
+    const fills = [bench.fill({})]
+
+    bench.pass(3_000, { fills, holding: { longLots: 4, shortLots: 0 } })
+    for (let round = 0; round < 3; round++) {
+      bench.tell({ kind: 'pollDue', what: 'fills' })
+      bench.read({ fills })
+    }
+
+    expect(bench.book.money.get(`s|${SYMBOL}`)?.fills).toBe(1)
+  })
+
+  test.each([
+    ['one_way_mode', 'sell'],
+    ['hedge_mode', 'buy'],
+  ] as const)('of a liquidation in %s takes from who holds that side, and halts', (mode, side) => {
+    const bench = new EngineBench({}, mode).start()
+    bench.quote(BID)
+    bench.accept(bench.grantBatch())
+    const fills = [bench.fill({ lots: 10 })]
+    bench.tell({ kind: 'pollDue', what: 'fills' })
+    bench.read({ fills })
+
+    fills.push(bench.fill({ orderId: '5' as never, source: 'SYS', side, tradeSide: 'close', lots: 10 }))
+    bench.tell({ kind: 'pollDue', what: 'fills' })
+    bench.read({ fills })
+
+    expect(bench.book.holdings.get(`s|${SYMBOL}`)).toEqual({ longLots: 0, shortLots: 0 })
+    expect(bench.book.account.get(SYMBOL)).toEqual({ longLots: 0, shortLots: 0 })
+    expect(bench.book.halts.has(SYMBOL)).toBe(true)
+  })
+
+  test('of an order whose answer named no id finds that order', () => {
+    const bench = new EngineBench().start()
+    bench.quote(BID)
+    const batch = bench.grantBatch()
+    bench.answer(batch.batchId, {
+      kind: 'accepted',
+      data: { successList: [{ clientOid: batch.clientOids[0] ?? '', orderId: null }], failureList: [] },
+      receivedAt: 0,
+    })
+
+    bench.tell({ kind: 'pollDue', what: 'fills' })
+    bench.read({ fills: [bench.fill({ lots: 10 })] })
+
+    expect(bench.states()).toEqual(['filled'])
+  })
+})
+
+describe('what is forgotten', () => {
+  test('never includes a trade that is still read again, because an order is unresolved', () => {
+    const bench = new EngineBench().start()
+    bench.quote(BID)
+    bench.accept(bench.grantBatch())
+    const fills = [bench.fill({})]
+    bench.tell({ kind: 'pollDue', what: 'fills' })
+    bench.read({ fills })
+    bench.quote({ ...BID, ticks: 99_980 })
+    bench.answer(bench.grantBatch().batchId, TIMED_OUT)
+
+    bench.tell({ kind: 'timePassed' })
+    bench.now += 2 * 3_600_000
+    bench.tell({ kind: 'timePassed' })
+    bench.take('readFills')
+    bench.tell({ kind: 'pollDue', what: 'fills' })
+    bench.read({ fills })
+
+    expect(bench.recordsOf('prune')).toHaveLength(1)
+    expect(bench.book.money.get(`s|${SYMBOL}`)?.fills).toBe(1)
+  })
+})

@@ -1,0 +1,101 @@
+import { describe, expect, test } from 'vitest'
+import { type Intent } from '../../../src/domain/intent.ts'
+import { EngineBench, refused, STRATEGY, SYMBOL } from '../engine-bench.ts'
+
+const BID = { side: 'buy', ticks: 99_990, lots: 10 } as const
+const QUOTE: Intent = { kind: 'quote', symbol: SYMBOL, levels: [BID] }
+const CANCEL: Intent = { kind: 'cancelAll', symbol: SYMBOL }
+const PLACE: Intent = { kind: 'place', symbol: SYMBOL, key: 'a', action: 'openLong', lots: 5 }
+const QUOTED = `${STRATEGY}|${SYMBOL}`
+
+describe('of several intents for one instrument', () => {
+  test('a ladder after a cancel-all stands, also when it is the one that stood before', () => {
+    const bench = new EngineBench().start()
+    bench.decide(QUOTE)
+    bench.decide(CANCEL, QUOTE)
+
+    expect(bench.book.quotes.get(QUOTED)).toEqual([BID])
+  })
+
+  test('a cancel-all takes back what stands before it', () => {
+    const bench = new EngineBench().start()
+    bench.decide(QUOTE, PLACE, CANCEL)
+
+    expect([bench.book.quotes.size, bench.book.places.size]).toEqual([0, 0])
+  })
+
+  test('the last target counts', () => {
+    const bench = new EngineBench().start()
+    bench.decide({ kind: 'target', symbol: SYMBOL, lots: 3 }, { kind: 'target', symbol: SYMBOL, lots: 4 })
+
+    expect(bench.recordsOf('decision').at(-1)?.targets).toEqual([{ symbol: SYMBOL, lots: 4 }])
+  })
+})
+
+describe('[STR1] a strategy that is disabled', () => {
+  test('wants nothing any more: its ladder, its orders and what waits of it are withdrawn', () => {
+    const bench = new EngineBench().start()
+    bench.decide({ ...PLACE, ticks: 99_980, force: 'gtc' }, QUOTE)
+    bench.accept(bench.grantBatch())
+    bench.decide({ ...PLACE, key: 'b' })
+
+    bench.tell({ kind: 'decisionFailed', strategyId: STRATEGY, reason: 'it threw', disabled: true })
+
+    expect([bench.book.quotes.size, bench.book.places.size, bench.book.withdrawn.size]).toEqual([0, 0, 2])
+    expect(bench.take('askGrant').at(-1)).toMatchObject({ endpoint: 'cancelAllOrders' })
+  })
+})
+
+describe('a ladder that was refused', () => {
+  test('is asked for again on new prices, later and later, and never given up', () => {
+    const bench = new EngineBench().start()
+    bench.decide(QUOTE)
+    const sentAt: number[] = []
+    for (const endAt = bench.now + 150_000; bench.now < endAt;) {
+      bench.pass(50)
+      bench.decide(QUOTE)
+      if (bench.take('askGrant').length === 0) continue
+      const batch = bench.grantBatch()
+      sentAt.push(bench.now)
+      bench.answer(batch.batchId, refused('45111', 'definite'))
+    }
+
+    const waits = sentAt.slice(1).map((at, index) => at - (sentAt[index] ?? 0))
+    expect(waits.length).toBeGreaterThan(8)
+    expect(waits).toEqual(waits.toSorted((left, right) => left - right))
+    expect(Math.max(...waits)).toBeLessThanOrEqual(60_100)
+  })
+})
+
+describe('tickers', () => {
+  test('[MKT1] that were overtaken by later ones are no news', () => {
+    const bench = new EngineBench().start()
+    bench.price()
+    bench.now -= 500
+    bench.effects = []
+    bench.price(10_000, bench.now)
+
+    expect(bench.effects).toEqual([])
+  })
+
+  test('[MKT2] that are heard twice are decided on once', () => {
+    const bench = new EngineBench().start()
+    const heard = bench.price()
+    bench.effects = []
+    bench.tell(heard)
+
+    expect(bench.effects).toEqual([])
+  })
+})
+
+describe('a grant', () => {
+  test('that nobody waits for any more is given back, and nothing leaves', () => {
+    const bench = new EngineBench().start()
+    bench.quote(BID)
+    bench.grantBatch()
+    bench.effects = []
+    bench.tell({ kind: 'granted', endpoint: 'batchPlaceOrder' })
+
+    expect(bench.effects).toEqual([{ kind: 'returnGrant', endpoint: 'batchPlaceOrder' }])
+  })
+})

@@ -1,0 +1,64 @@
+import { type CancelAllRequest } from '../../../src/protocol/futures/cancel-all-orders.ts'
+import { type BatchResult } from '../../../src/protocol/values.ts'
+import { cancelAll } from '../../../src/simulator/core/cancel-orders.ts'
+import { accountOf, type CoreState } from '../../../src/simulator/core/core-state.ts'
+import { type ExchangeCore } from '../../../src/simulator/core/exchange-core.ts'
+import { cancelOrder } from '../../../src/simulator/core/order-life.ts'
+import { type Order, orderIdText } from '../../../src/simulator/core/order.ts'
+import { accept, type Reply } from '../../../src/simulator/core/reply.ts'
+import { type VirtualFaults } from './virtual-faults.ts'
+import { type VirtualTime } from '../virtual/virtual-time.ts'
+
+export interface FaultyCancel {
+  readonly core: ExchangeCore
+  readonly uid: string
+  readonly request: CancelAllRequest
+  readonly time: VirtualTime
+  readonly faults: VirtualFaults
+}
+
+/** How long an order that is said to be cancelled may still be filled, ms: inside the assumed matching lag (A4). */
+const LINGERS_MS = [1, 140] as const
+
+/** A cancel-all that leaves some orders, and says so, and takes its time about others, and does not. */
+export function cancelInPart({ core, uid, request, time, faults }: FaultyCancel): Reply<BatchResult> {
+  return core.carryOut(time.now, (state) => {
+    const met = [...accountOf(state, uid).openOrders.values()].filter(
+      ({ symbol }) => request.symbol === undefined || symbol === request.symbol,
+    )
+    const skipped = met.filter(() => faults.strikes('cancelSkipped', 'item'))
+    const lingering = met.filter((order) => {
+      const lingers = !skipped.includes(order) && faults.strikes('cancelLingers', 'item')
+      if (lingers) endLater({ core, time, order, delayMs: faults.severity(...LINGERS_MS) })
+      return lingers
+    })
+    if (skipped.length + lingering.length === 0) return cancelAll(state, accountOf(state, uid), request)
+    return accept(cancelOthers(state, { met, skipped, lingering }))
+  })
+}
+
+function endLater({
+  core,
+  time,
+  order,
+  delayMs,
+}: Pick<FaultyCancel, 'core' | 'time'> & { readonly order: Order; readonly delayMs: number }): void {
+  time.after(delayMs, () => core.carryOut(time.now, (state) => cancelOrder(state, order, 'user')))
+}
+
+function cancelOthers(
+  state: CoreState,
+  { met, skipped, lingering }: Readonly<Record<'met' | 'skipped' | 'lingering', readonly Order[]>>,
+): BatchResult {
+  const result: BatchResult = { successList: [], failureList: [] }
+  for (const order of met) {
+    const ids = { orderId: orderIdText(order.sequence), clientOid: order.clientOid }
+    if (skipped.includes(order)) {
+      result.failureList.push({ ...ids, errorMsg: 'Concurrent operation failed', errorCode: '40908' })
+      continue
+    }
+    if (!lingering.includes(order)) cancelOrder(state, order, 'user')
+    result.successList.push(ids)
+  }
+  return result
+}

@@ -1,0 +1,31 @@
+import { tradeIdText } from '../../../src/simulator/core/order.ts'
+import { isForeign, type TrueFill } from '../virtual/exchange-truth.ts'
+import { type World } from '../world/world.ts'
+
+/** Made by others, and shown by every read of the fills; oldest first. */
+export function foreignFills({ exchange: { truth, unseen } }: World, symbol: string): readonly TrueFill[] {
+  return truth.fillsInOrder.filter((fill) => {
+    const order = truth.orders.get(String(fill.orderSequence))
+    const isSeen = !unseen.has(tradeIdText(fill.sequence))
+    return fill.symbol === symbol && order !== undefined && isForeign(order) && isSeen
+  })
+}
+
+/** What no read of the fills has ever shown. */
+export function unseenFills({ exchange: { truth, unseen } }: World): readonly TrueFill[] {
+  if (unseen.size === 0) return []
+  return truth.fillsInOrder.filter(({ sequence }) => unseen.has(tradeIdText(sequence)))
+}
+
+export function hasUnseen(world: World, symbol: string): boolean {
+  return unseenFills(world).some((fill) => fill.symbol === symbol)
+}
+
+/**
+ * When a close that no fill tells of is adopted is not when it was made; in between others may have opened, and a
+ * net position may have turned. Then nobody can say whose the rest is.
+ */
+export function areSharesKnown(world: World, symbol: string): boolean {
+  if (!hasUnseen(world, symbol)) return true
+  return world.plan.positionMode === 'hedge_mode' && foreignFills(world, symbol).length === 0
+}

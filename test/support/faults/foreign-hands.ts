@@ -1,0 +1,193 @@
+import { createRandom, type Random } from '../../../src/lib/random.ts'
+import { orderIdText, tradeIdText } from '../../../src/simulator/core/order.ts'
+import { accountOf, type CoreState, symbolOf } from '../../../src/simulator/core/core-state.ts'
+import { priceText, sizeText } from '../../../src/simulator/core/instruments.ts'
+import { cancelOrder } from '../../../src/simulator/core/order-life.ts'
+import { setFuturesPositionMode } from '../../../src/simulator/neighbours/account-modes.ts'
+import { type Position } from '../../../src/simulator/core/position.ts'
+import { closePosition } from '../../../src/simulator/core/system-close.ts'
+import { HAND_NAME } from '../virtual/exchange-truth.ts'
+import { UID } from '../virtual/virtual-exchange.ts'
+import { type FaultKind } from './virtual-faults.ts'
+import { type WorldPlan } from '../world/world-plan.ts'
+import { type World } from '../world/world.ts'
+
+/** Each of them is drawn at every moment of this grid, ms. */
+const GRID_MS = 250
+/** So long an order by hand rests at most, ms. */
+const RESTING_MS = [300, 6000] as const
+/** So long an instrument cannot be traded, and so long the mode stays switched where nobody halts for it, ms. */
+const SUSPENDED_MS = [300, 6000] as const
+const SWITCHED_MS = [300, 4000] as const
+const HAND_LOTS_MAX = 8
+/** How long the operator looks at what was halted. */
+const LOOKED_AT_MS = 900
+
+type Deed = (world: World, random: Random) => void
+
+const DEEDS: { readonly [Fault in FaultKind]?: Deed } = {
+  liquidated: liquidate,
+  deleveraged: deleverage,
+  closedUnseen: closeUnseen,
+  tradedByHand: (world, random) => placeByHand(world, random, 'market'),
+  orderVanishes: vanish,
+  orderByHand: (world, random) => placeByHand(world, random, 'limit'),
+  modeSwitched: switchMode,
+  suspended: suspend,
+}
+
+/** What others do to our account, once it has been looked at for the first time: before that it is how it was. */
+export function meddle(world: World): void {
+  const { time, faults, facts, plan } = world
+  const deeds = (Object.keys(DEEDS) as FaultKind[]).filter((fault) => (plan.faults[fault] ?? 0) > 0)
+  const scripted = new Set(plan.script?.map(({ fault }) => fault))
+  for (const fault of scripted) if (DEEDS[fault] && !deeds.includes(fault)) deeds.push(fault)
+  if (deeds.length === 0) return
+  const beganAt = time.now
+  const look = (): void => {
+    if (!faults.isOn) return
+    const n = Math.floor((time.now - beganAt) / GRID_MS)
+    for (const fault of deeds) {
+      if (facts.records.length === 0 || !faults.strikes(fault, 'account', n)) continue
+      DEEDS[fault]?.(world, createRandom(faults.severity(0, 2 ** 30)))
+    }
+    time.after(GRID_MS, look)
+  }
+  time.after(GRID_MS, look)
+}
+
+/** The operator, who looks at what is halted for a while, puts the account back as it was, and releases. */
+export function releaseHalts(world: World): void {
+  const { time, shell, facts, faults } = world
+  const look = (): void => {
+    if (!faults.isOn) setMode(world, world.plan.positionMode)
+    for (const [symbol, { at }] of facts.halted) {
+      if (time.now - at < LOOKED_AT_MS) continue
+      if (!setMode(world, world.plan.positionMode)) continue
+      shell.dispatch({
+        kind: 'commanded',
+        command: { kind: 'resume', symbol, reason: 'looked at', by: 'world' },
+      })
+    }
+    if (faults.isOn || facts.halted.size > 0) time.after(GRID_MS, look)
+  }
+  time.after(GRID_MS, look)
+}
+
+/** Says whether the account is in that mode then: it can be switched only while it is flat and has no orders. */
+function setMode({ exchange }: World, posMode: WorldPlan['positionMode']): boolean {
+  return exchange.core.carryOut(exchange.now, (state) => {
+    if (accountOf(state, UID).setup.positionMode === posMode) return true
+    return setFuturesPositionMode(state, UID, { posMode }).ok
+  })
+}
+
+function switchMode(world: World, random: Random): void {
+  const { positionMode } = world.plan
+  if (!setMode(world, positionMode === 'hedge_mode' ? 'one_way_mode' : 'hedge_mode')) return
+  const [from, to] = SWITCHED_MS
+  world.time.after(from + random.integer(to - from), () => setMode(world, positionMode))
+}
+
+function suspend({ exchange, plan }: World, random: Random): void {
+  const symbol = plan.symbols[random.integer(plan.symbols.length)] ?? ''
+  const [from, to] = SUSPENDED_MS
+  exchange.suspensions.suspend(symbol, exchange.now + from + random.integer(to - from), random.integer(3))
+}
+
+/** The account is in need: what rests is cancelled, without a word, and its positions are closed. */
+function liquidate({ exchange }: World, random: Random): void {
+  exchange.core.carryOut(exchange.now, (state) => {
+    const { openOrders, positions } = accountOf(state, UID)
+    if (positions.size === 0) return
+    for (const order of [...openOrders.values()]) cancelOrder(state, order, 'liquidation')
+    const count = 1 + random.integer(positions.size)
+    for (const position of [...positions.values()].slice(0, count)) close(state, position, 'burst')
+  })
+}
+
+/** The exchange loses an order that rests, and never says so: of one side the first that the market would reach. */
+function vanish({ exchange }: World, random: Random): void {
+  const side = random.integer(2) === 0 ? 'buy' : 'sell'
+  exchange.core.carryOut(exchange.now, (state) => {
+    const orders = [...accountOf(state, UID).openOrders.values()].filter(
+      ({ direction, priceTicks }) => direction === side && priceTicks > 0,
+    )
+    const [first] = orders.sort((left, right) => left.priceTicks - right.priceTicks)
+    const order = side === 'buy' ? orders.at(-1) : first
+    if (order) cancelOrder(state, order, 'self_trade')
+  })
+}
+
+/** A part of a position is closed against somebody who could not be liquidated; what rests stays. */
+function deleverage({ exchange }: World, random: Random): void {
+  exchange.core.carryOut(exchange.now, (state) => {
+    const positions = [...accountOf(state, UID).positions.values()]
+    if (positions.length === 0) return
+    const position = positions[random.integer(positions.length)]
+    if (position) close(state, { ...position, lots: 1 + random.integer(position.lots) }, 'reduce')
+  })
+}
+
+/** As when a contract is settled: only the position tells. */
+function closeUnseen(world: World, random: Random): void {
+  const { truth, unseen } = world.exchange
+  const before = truth.fillsInOrder.length
+  deleverage(world, random)
+  for (const { sequence, orderSequence } of truth.fillsInOrder.slice(before)) {
+    const order = truth.orders.get(String(orderSequence))
+    if (order?.source === 'SYS') unseen.add(tradeIdText(sequence))
+  }
+}
+
+function close(state: CoreState, position: Position, how: 'burst' | 'reduce'): void {
+  closePosition(state, position, `${how}_close_${position.holdSide}`)
+}
+
+/** With the app's own name for it, or without any. One that rests is taken away after a while. */
+function placeByHand({ exchange, plan, time }: World, random: Random, orderType: 'market' | 'limit'): void {
+  const symbol = plan.symbols[random.integer(plan.symbols.length)] ?? ''
+  const side = random.integer(2) === 0 ? 'buy' : 'sell'
+  const tradeSide = random.integer(2) === 0 ? 'open' : 'close'
+  const lots = 1 + random.integer(HAND_LOTS_MAX)
+  const name = random.integer(2) === 0 ? { clientOid: `${HAND_NAME}${random.integer(2 ** 30)}` } : {}
+  const { size, price } = exchange.core.carryOut(exchange.now, (state) => {
+    const { instrument, bidTicks, askTicks } = symbolOf(state, symbol)
+    const buys = (side === 'buy') === (plan.positionMode === 'one_way_mode' || tradeSide === 'open')
+    const away = random.integer(12)
+    const ticks = buys ? bidTicks - away : askTicks + away
+    return { size: sizeText(instrument, lots), price: priceText(instrument, ticks) }
+  })
+  const reply = exchange.core.batchPlaceOrder(
+    { uid: UID },
+    {
+      symbol,
+      productType: 'USDT-FUTURES',
+      marginMode: 'crossed',
+      marginCoin: 'USDT',
+      orderList: [
+        {
+          side,
+          size,
+          orderType,
+          ...(plan.positionMode === 'hedge_mode' ? { tradeSide } : {}),
+          ...(orderType === 'limit' ? { price, force: 'gtc' as const } : {}),
+          ...name,
+        },
+      ],
+    },
+    exchange.now,
+  )
+  const [order] = reply.ok ? reply.data.successList : []
+  if (orderType === 'market' || !order?.orderId) return
+  const { orderId } = order
+  time.after(RESTING_MS[0] + random.integer(RESTING_MS[1] - RESTING_MS[0]), () => takeAway(exchange, orderId))
+}
+
+function takeAway(exchange: World['exchange'], orderId: string): void {
+  exchange.core.carryOut(exchange.now, (state) => {
+    for (const order of accountOf(state, UID).openOrders.values()) {
+      if (orderIdText(order.sequence) === orderId) return cancelOrder(state, order, 'user')
+    }
+  })
+}

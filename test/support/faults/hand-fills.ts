@@ -1,0 +1,47 @@
+import { type WireFill } from '../../../src/protocol/futures/order-fills.ts'
+import { sequenceOfId } from '../../../src/simulator/core/order.ts'
+import { type Reply } from '../../../src/simulator/core/reply.ts'
+import { type ExchangeTruth, isForeign } from '../virtual/exchange-truth.ts'
+
+interface FillsPage {
+  readonly fillList: WireFill[]
+  readonly endId?: string | null | undefined
+}
+
+export interface FillsQuery {
+  readonly startTime: string
+  readonly limit: string
+  readonly idLessThan?: string
+}
+
+/** A page without certain fills, by tradeId, filled up with what stands behind them. */
+export function pageWithout(
+  unseen: ReadonlySet<string>,
+  query: FillsQuery,
+  read: (query: FillsQuery) => Reply<FillsPage>,
+): Reply<FillsPage> {
+  const reply = read(query)
+  const last = reply.ok ? reply.data.fillList.at(-1) : undefined
+  if (!reply.ok || unseen.size === 0 || last === undefined) return reply
+  const fillList = reply.data.fillList.filter(({ tradeId }) => !unseen.has(tradeId))
+  const missing = reply.data.fillList.length - fillList.length
+  if (missing === 0) return reply
+  const rest = pageWithout(unseen, { ...query, limit: String(missing), idLessThan: last.tradeId }, read)
+  const more = rest.ok ? rest.data.fillList : []
+  const all = [...fillList, ...more]
+  return { ok: true, data: { ...reply.data, fillList: all, endId: all.at(-1)?.tradeId ?? null } }
+}
+
+const DOORS = ['WEB', 'ANDROID', 'IOS'] as const
+
+/** Fills of orders by hand show the door that they came in by: the core itself knows that of the API alone. */
+export function showHands(reply: Reply<FillsPage>, truth: ExchangeTruth): Reply<FillsPage> {
+  if (!reply.ok) return reply
+  const fillList = reply.data.fillList.map((row) => {
+    const sequence = sequenceOfId('11', row.orderId) ?? 0
+    const order = truth.orders.get(String(sequence))
+    if (row.enterPointSource !== 'API' || !order || !isForeign(order)) return row
+    return { ...row, enterPointSource: DOORS[sequence % DOORS.length] ?? 'WEB' }
+  })
+  return { ok: true, data: { ...reply.data, fillList } }
+}

@@ -1,0 +1,97 @@
+import { type DeliveryState } from '../../../src/domain/ticker-table.ts'
+import { type BatchPlaceItem } from '../../../src/protocol/futures/batch-place-order.ts'
+import { type BatchResult } from '../../../src/protocol/values.ts'
+import { type Reply } from '../../../src/simulator/core/reply.ts'
+
+type Failure = BatchResult['failureList'][number]
+
+/** How an instrument is out of trade, and whether its tickers say so. */
+const WAYS: readonly {
+  readonly state: DeliveryState | undefined
+  /** What refuses an order that opens, one that closes, a cancel; undefined lets it pass. */
+  readonly opening: string
+  readonly closing: string | undefined
+  readonly cancelling: string | undefined
+}[] = [
+  { state: 'delivery_before', opening: '22039', closing: undefined, cancelling: undefined },
+  { state: 'delivery_period', opening: '22040', closing: '22041', cancelling: '45043' },
+  { state: undefined, opening: '40844', closing: '40844', cancelling: '45043' },
+]
+
+interface Suspension {
+  /** Unix ms. */
+  readonly until: number
+  readonly way: (typeof WAYS)[number]
+}
+
+/** The instruments that are not tradable for a while: near or in their delivery, or under maintenance. */
+export class Suspensions {
+  readonly #bySymbol = new Map<string, Suspension>()
+  readonly #now: () => number
+
+  /** @param now Unix ms, exchange clock; beyond every time once nothing goes wrong any more. */
+  constructor(now: () => number) {
+    this.#now = now
+  }
+
+  /** @param draw any whole number: the way it is drawn. */
+  suspend(symbol: string, until: number, draw: number): void {
+    const way = WAYS[draw % WAYS.length]
+    if (way) this.#bySymbol.set(symbol, { until, way })
+  }
+
+  /** What its tickers say; undefined where they say the usual. */
+  stateOf(symbol: string): DeliveryState | undefined {
+    return this.#wayOf(symbol)?.state
+  }
+
+  /** Why an order cannot be looked at just now. */
+  objectTo(symbol: string, { tradeSide, reduceOnly, clientOid }: BatchPlaceItem): Failure | undefined {
+    const way = this.#wayOf(symbol)
+    const closes = tradeSide === 'close' || reduceOnly === 'YES'
+    const code = closes ? way?.closing : way?.opening
+    return code === undefined ? undefined : failure({ orderId: '', clientOid: clientOid ?? '' }, code)
+  }
+
+  /** Why an order cannot be cancelled just now. */
+  objectToCancel(order: NamedOrder): Failure | undefined {
+    const code = this.#wayOf(order.symbol)?.cancelling
+    return code === undefined ? undefined : failure(order, code)
+  }
+
+  #wayOf(symbol: string): Suspension['way'] | undefined {
+    const suspension = this.#bySymbol.get(symbol)
+    return suspension && this.#now() < suspension.until ? suspension.way : undefined
+  }
+}
+
+interface NamedOrder {
+  readonly symbol: string
+  readonly orderId: string
+  readonly clientOid: string
+}
+
+export interface CancelAround {
+  readonly suspensions: Suspensions
+  /** What rests in the scope of the cancel-all. */
+  readonly open: readonly NamedOrder[]
+  readonly symbols: readonly string[]
+  readonly cancel: (symbol: string) => Reply<BatchResult>
+}
+
+/** A cancel-all that meets suspended instruments: theirs fail, the others' are cancelled. Undefined where it meets none. */
+export function cancelAround(around: CancelAround): Reply<BatchResult> | undefined {
+  const { suspensions, open, symbols, cancel } = around
+  const failureList = open.flatMap((order) => suspensions.objectToCancel(order) ?? [])
+  if (failureList.length === 0) return undefined
+  const stuck = new Set(open.filter((order) => suspensions.objectToCancel(order)).map(({ symbol }) => symbol))
+  const successList = symbols.flatMap((symbol) => {
+    const reply = stuck.has(symbol) ? undefined : cancel(symbol)
+    return reply?.ok ? reply.data.successList : []
+  })
+  return { ok: true, data: { successList, failureList } }
+}
+
+function failure({ orderId, clientOid }: Pick<NamedOrder, 'orderId' | 'clientOid'>, code: string): Failure {
+  return { orderId, clientOid, errorMsg: 'not tradable for now', errorCode: code }
+}

@@ -1,0 +1,114 @@
+import { type ExchangeTruth, isForeign, type TrueFill, type TrueOrder } from '../virtual/exchange-truth.ts'
+
+/** What is held of one leg, in lots: signed where there is one net position. */
+interface Leg {
+  account: number
+  readonly byStrategy: Map<string, number>
+}
+
+/** In lots, neither negative. */
+export interface Lots {
+  readonly longLots: number
+  readonly shortLots: number
+}
+
+export interface Take {
+  readonly symbol: string
+  readonly fill: TrueFill
+  readonly direction: 'buy' | 'sell'
+  readonly lots: number
+}
+
+export interface AccountSharesOptions {
+  readonly truth: ExchangeTruth
+  readonly isOneWay: boolean
+  /** By clientOid. */
+  readonly strategyOf: ReadonlyMap<string, string>
+}
+
+/**
+ * Whose what the account holds is, by the exchange's own fills in their own order: each of ours belongs to the
+ * strategy of its order. Of what others closed of the account, first what is nobody's is gone, then what the
+ * strategies held, in the order of their names; what others opened is nobody's.
+ */
+export class AccountShares {
+  readonly #options: AccountSharesOptions
+  readonly #legs = new Map<string, Leg>()
+  #taken = 0
+  /** What others took of what the strategies held, oldest first. */
+  readonly takes: Take[] = []
+
+  constructor(options: AccountSharesOptions) {
+    this.#options = options
+  }
+
+  /** What the strategies hold together. */
+  ownOf(symbol: string): Lots {
+    this.#catchUp()
+    if (!this.#options.isOneWay) {
+      return { longLots: claimed(this.#leg(symbol, 'long')), shortLots: claimed(this.#leg(symbol, 'short')) }
+    }
+    const net = claimed(this.#leg(symbol, 'net'))
+    return { longLots: Math.max(0, net), shortLots: Math.max(0, -net) }
+  }
+
+  #catchUp(): void {
+    const { fillsInOrder, orders } = this.#options.truth
+    for (; this.#taken < fillsInOrder.length; this.#taken++) {
+      const fill = fillsInOrder[this.#taken]
+      const order = orders.get(String(fill?.orderSequence))
+      if (fill && order) this.#take(fill, order)
+    }
+  }
+
+  #take(fill: TrueFill, order: TrueOrder): void {
+    const leg = this.#leg(order.symbol, order.slot)
+    const adds = order.slot === 'net' ? order.direction === 'buy' : order.action === 'open'
+    const change = adds ? fill.lots : -fill.lots
+    leg.account += change
+    if (isForeign(order)) {
+      const lots = takeFromStrategies(leg, change)
+      if (lots > 0) this.takes.push({ symbol: order.symbol, fill, direction: order.direction, lots })
+      return
+    }
+    const strategyId = this.#options.strategyOf.get(order.clientOid) ?? ''
+    const held = (leg.byStrategy.get(strategyId) ?? 0) + change
+    leg.byStrategy.set(strategyId, order.slot === 'net' ? held : Math.max(0, held))
+    // A close that outlived what it was to close has closed what others held of the leg.
+    if (order.slot !== 'net' && held < 0) takeLots(leg, -1, -held)
+  }
+
+  #leg(symbol: string, slot: TrueOrder['slot']): Leg {
+    const key = `${symbol} ${slot}`
+    const known = this.#legs.get(key) ?? { account: 0, byStrategy: new Map<string, number>() }
+    this.#legs.set(key, known)
+    return known
+  }
+}
+
+/** The account has moved. Returns the lots that were taken. */
+function takeFromStrategies(leg: Leg, change: number): number {
+  const way = Math.sign(change)
+  const before = -way * (leg.account - change)
+  const ofNobody = before + way * claimed(leg)
+  const closed = Math.min(Math.abs(change), Math.max(0, before))
+  const all = Math.max(0, closed - Math.max(0, ofNobody))
+  takeLots(leg, way, all)
+  return all
+}
+
+function takeLots({ byStrategy }: Leg, way: number, all: number): void {
+  let lots = all
+  for (const strategyId of [...byStrategy.keys()].sort()) {
+    const held = byStrategy.get(strategyId) ?? 0
+    const taken = Math.min(lots, Math.max(0, -way * held))
+    byStrategy.set(strategyId, held + way * taken)
+    lots -= taken
+  }
+}
+
+function claimed({ byStrategy }: Leg): number {
+  let sum = 0
+  for (const lots of byStrategy.values()) sum += lots
+  return sum
+}

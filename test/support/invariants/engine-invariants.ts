@@ -1,0 +1,97 @@
+import { bookToJson } from '../../../src/engine/book/book-json.ts'
+import { parseCore } from '../../../src/engine/replay/core-image.ts'
+import { type Effect } from '../../../src/engine/effect.ts'
+import { createEngine, resumeEngine } from '../../../src/engine/engine.ts'
+import { type EngineEvent } from '../../../src/engine/event.ts'
+import { keepEvent, parseEvent, writeEffect, writeEvent } from '../../../src/engine/replay/event-text.ts'
+import { rebuildBook } from '../../../src/engine/book/rebuild-book.ts'
+import { type World, type WorldWatcher, violate } from '../world/world.ts'
+
+/** How often the twin gives way to one that is resumed from its text. */
+const STEPS_A_TWIN = 1000
+
+/**
+ * A second core that hears the same events, as a recording keeps them, says the same, to the byte; and what is
+ * resumed from its text goes on as it would have.
+ */
+export function watchTwin(world: World): WorldWatcher {
+  if (!world.plan.hasTwin) return {}
+  const { shell, settings } = world
+  const symbols = [...settings.instruments.keys()]
+  const birth = () => createEngine(shell.settings, rebuildBook(shell.found, settings.positionMode))
+  let twin = birth()
+  let steps = 0
+  return {
+    onBirth: () => {
+      twin = birth()
+    },
+    afterStep(event, effects, now) {
+      const said = effects.map(writeEffect).join('\n')
+      const heard = parseEvent(writeEvent(keepEvent(event, symbols)))
+      if (twin.step(heard, now).map(writeEffect).join('\n') !== said)
+        violate(world, 'DET1', `another answer to ${event.kind}: ${said}`)
+      steps += 1
+      if (steps % STEPS_A_TWIN !== 0) return
+      const core = twin.write()
+      if (core !== shell.engine?.write()) violate(world, 'DET1', `another core after ${event.kind}`)
+      twin = resumeEngine(parseCore(core))
+    },
+  }
+}
+
+/** What a step does that cannot be taken back. */
+const DEEDS: ReadonlySet<Effect['kind']> = new Set(['record', 'sendBatch', 'sendCancelAll', 'decide'])
+
+/** That something is denied once more changes nothing. */
+function isDeed(effect: Effect): boolean {
+  return DEEDS.has(effect.kind) && !(effect.kind === 'record' && effect.record.kind === 'denial')
+}
+
+/** A step, and whether what comes next does something on its own account. */
+interface LastStep {
+  readonly event: EngineEvent
+  readonly now: number
+  readonly goesOn: boolean
+}
+
+/**
+ * Whatever is heard twice changes nothing the second time. A grant has no name: where the core has asked for
+ * another meanwhile, the door makes what leaves wait for one. And a core that has just begun to trade, or to
+ * stop, looks at its lanes at whatever comes next.
+ */
+export function watchRepeats(world: World): WorldWatcher {
+  let last: LastStep | undefined
+  let mode: string | undefined
+  return {
+    afterStep(event, effects, now) {
+      const isRepeat = last?.event === event && last.now === now && !last.goesOn
+      const hasAsked = event.kind === 'granted' && effects.some(({ kind }) => kind === 'askGrant')
+      const before = mode
+      mode = world.shell.engine?.mode
+      last = { event, now, goesOn: hasAsked || mode !== before }
+      const deed = isRepeat ? effects.find(isDeed) : undefined
+      if (deed) violate(world, 'I17', `${event.kind}, heard again, makes the core ${deed.kind}`)
+    },
+  }
+}
+
+/** What is rebuilt from the journal is what wrote it. */
+export function watchFold(world: World): WorldWatcher {
+  let steps = 0
+  const compare = () => {
+    const { engine, journal } = world.shell
+    if (!engine) return
+    const rebuilt = JSON.stringify(bookToJson(rebuildBook(journal.load(), world.plan.positionMode)))
+    if (rebuilt !== JSON.stringify(bookToJson(engine.book)))
+      violate(world, 'DET2', 'the rebuilt book differs')
+  }
+  return {
+    onBirth: compare,
+    afterStep(_, effects) {
+      steps += 1
+      // Before its effects are performed the journal lacks their records.
+      if (steps % 2000 === 0 && !effects.some((effect) => effect.kind === 'record')) compare()
+    },
+    onStopped: compare,
+  }
+}

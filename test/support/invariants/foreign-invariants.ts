@@ -1,0 +1,163 @@
+import { toTradeId } from '../../../src/domain/ids.ts'
+import { type JournalRecord } from '../../../src/domain/record.ts'
+import { NOBODY } from '../../../src/domain/allocation.ts'
+import { type Book, NO_MONEY, pairKey } from '../../../src/engine/book/book.ts'
+import { type EngineEvent } from '../../../src/engine/event.ts'
+import { type Effect } from '../../../src/engine/effect.ts'
+import { decimal, sumDecimals } from '../../../src/lib/decimal.ts'
+import { tradeIdText } from '../../../src/simulator/core/order.ts'
+import { type Take } from './account-allocation.ts'
+import { isForeign, type TrueFill } from '../virtual/exchange-truth.ts'
+import { foreignFills, hasUnseen } from '../faults/foreign-fills.ts'
+import { type World, type WorldWatcher, violate } from '../world/world.ts'
+
+interface Step {
+  readonly event: EngineEvent
+  readonly effects: readonly Effect[]
+}
+
+/** The position mode is another one, the account is restricted, the key is refused. */
+const HALTING = /^(40774|40710|45107|40931|40014)$/
+
+type Halt = Extract<JournalRecord, { kind: 'halt' }>
+
+/**
+ * Fills that are not ours are recognised, those and no others: their money is nobody's, to the last digit, and
+ * where the policy says so each of them has halted its instrument once it was known.
+ */
+export function watchForeign(world: World): WorldWatcher {
+  const { facts, shell } = world
+  return {
+    onBirth() {
+      // What was not durable is heard of again.
+      const trades = shell.engine?.book.trades
+      for (const tradeId of facts.answered) {
+        if (!trades?.has(toTradeId(tradeId))) facts.answered.delete(tradeId)
+      }
+    },
+    afterStep(event, effects) {
+      for (const effect of effects) {
+        if (effect.kind !== 'record' || effect.record.kind !== 'halt') continue
+        judgeHalt(world, effect.record, { event, effects })
+      }
+      judgeAnswer(world, { event, effects })
+    },
+    onRecord(record) {
+      if (record.kind === 'halt') {
+        for (const { sequence } of unanswered(world, record.symbol)) facts.answered.add(tradeIdText(sequence))
+      }
+      if (record.kind !== 'fills') return
+      for (const { symbol, tradeId } of record.fills) if (isHalted(world, symbol)) facts.answered.add(tradeId)
+    },
+    atEnd() {
+      const { book } = shell.engine ?? {}
+      if (!book || world.violations.length > 0) return
+      for (const symbol of world.plan.symbols) compareNobody(world, book, symbol)
+    },
+  }
+}
+
+function isHalted({ facts }: World, symbol: string): boolean {
+  return facts.halted.has('*') || facts.halted.has(symbol)
+}
+
+/** Whether this step has heard of anything that a person must look at. */
+function judgeHalt(world: World, halt: Halt, { event, effects }: Step): void {
+  if (isAnswerTo(halt, event)) return
+  const heard = new Set(
+    effects.flatMap((effect) =>
+      effect.kind === 'record' && effect.record.kind === 'fills'
+        ? effect.record.fills.map(({ tradeId }) => String(tradeId))
+        : [],
+    ),
+  )
+  const isStrange = foreignFills(world, halt.symbol).some(({ sequence }) => heard.has(tradeIdText(sequence)))
+  const isDue =
+    isStrange && world.plan.foreignFills === 'halt' && halt.reason.startsWith('a fill that is not ours')
+  const isAdopted = halt.reason.startsWith('the position is not what') && hasUnseen(world, halt.symbol)
+  if (!isDue && !isAdopted) violate(world, 'ORD5', `halted without need: ${halt.reason}`)
+}
+
+/** The key refused for everything, the position mode or a restriction for the instrument. */
+function isAnswerTo({ symbol, reason }: Halt, event: EngineEvent): boolean {
+  if (event.kind !== 'batchAnswered') return false
+  const { answer } = event
+  if (answer.kind === 'refused') return symbol === '*' && reason.endsWith(answer.code)
+  if (answer.kind !== 'accepted' || symbol === '*') return false
+  const codes = answer.data.failureList.map(({ errorCode }) => errorCode ?? '')
+  return codes.some((code) => HALTING.test(code) && reason.endsWith(code))
+}
+
+/** After an answer that was taken and names such a code its instrument is halted, or everything is. */
+function judgeAnswer(world: World, { event, effects }: Step): void {
+  if (event.kind !== 'batchAnswered') return
+  const halts = world.shell.engine?.book.halts
+  for (const effect of effects) {
+    if (effect.kind !== 'record' || effect.record.kind !== 'outcome') continue
+    const { items, batchId } = effect.record
+    const fatal = items.find(({ code }) => HALTING.test(code ?? ''))
+    const symbol = fatal && world.shell.engine?.book.orders.get(fatal.clientOid)?.terms.symbol
+    if (fatal && !halts?.has('*') && !halts?.has(symbol ?? ''))
+      violate(world, 'RSK2', `batch ${batchId} met ${fatal.code}, and nothing is halted`)
+  }
+}
+
+/** Fills of others that the book has, that should have halted the instrument, and have not. */
+export function unanswered(world: World, symbol: string): readonly TrueFill[] {
+  const trades = world.shell.engine?.book.trades
+  if (world.plan.foreignFills !== 'halt' || !trades) return []
+  return foreignFills(world, symbol).filter(({ sequence }) => {
+    const tradeId = tradeIdText(sequence)
+    return trades.has(toTradeId(tradeId)) && !world.facts.answered.has(tradeId)
+  })
+}
+
+function compareNobody(world: World, book: Book, symbol: string): void {
+  const fills = foreignFills(world, symbol)
+  const ours = book.money.get(pairKey(NOBODY, symbol)) ?? NO_MONEY
+  const theirs = {
+    fills: fills.length,
+    fees: sumDecimals(fills.map(({ fee }) => decimal(fee))),
+    profit: sumDecimals(fills.map(({ profit }) => decimal(profit))),
+  }
+  const isSame = ours.fills === theirs.fills && ours.fees.eq(theirs.fees) && ours.profit.eq(theirs.profit)
+  if (!isSame)
+    violate(
+      world,
+      'ORD5',
+      `${symbol}: of nobody ${JSON.stringify(theirs)}, the book says ${JSON.stringify(ours)}`,
+    )
+}
+
+/** Orders that were formed before a fill was known arrive no later than this, ms. */
+const ARRIVING_MS = 7000
+
+/**
+ * How many lots of a net position others have taken away under orders that counted on them: more may be sold
+ * (bought) than what is held allows, until those orders are gone.
+ */
+export function createExcuses(
+  world: World,
+): (symbol: string) => { readonly buy: number; readonly sell: number } {
+  const knownAt = new Map<Take, number>()
+  const over = new Set<Take>()
+  const isOver = (take: Take): boolean => {
+    const { exchange, shell, time } = world
+    const isKnown = shell.engine?.book.trades.has(toTradeId(tradeIdText(take.fill.sequence))) ?? false
+    if (isKnown && !knownAt.has(take)) knownAt.set(take, time.now)
+    const until = (knownAt.get(take) ?? Number.POSITIVE_INFINITY) + ARRIVING_MS
+    if (time.now < until) return false
+    return ![...exchange.truth.open].some(
+      (order) => order.symbol === take.symbol && !isForeign(order) && order.createdAt <= until,
+    )
+  }
+  return (symbol) => {
+    const excused = { buy: 0, sell: 0 }
+    for (const take of world.shares.takes) {
+      if (take.symbol !== symbol || over.has(take)) continue
+      if (isOver(take)) over.add(take)
+      else excused[take.direction] += take.lots
+    }
+    return excused
+  }
+}

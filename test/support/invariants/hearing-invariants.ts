@@ -1,0 +1,177 @@
+import { pairKey, type Book } from '../../../src/engine/book/book.ts'
+import { type Effect } from '../../../src/engine/effect.ts'
+import { type EngineEvent } from '../../../src/engine/event.ts'
+import { type Intent, type PlaceIntent, type QuoteIntent } from '../../../src/domain/intent.ts'
+import { canRest } from '../../../src/domain/order.ts'
+import { type World, type WorldWatcher, violate } from '../world/world.ts'
+
+type Decided = Extract<EngineEvent, { kind: 'decided' }>
+
+/** What a strategy decided is in the book at once, all of it that is not refused, and nothing of what is not its own. */
+export function watchDecisions(world: World): WorldWatcher {
+  let mode: string | undefined
+  return {
+    onBirth: () => {
+      mode = undefined
+    },
+    afterStep(event, effects) {
+      const before = mode
+      const { engine } = world.shell
+      mode = engine?.mode
+      if (event.kind !== 'decided' || before !== 'running' || mode !== 'running' || !engine) return
+      const missed = missedOf(world, engine.book, event, effects) ?? droppedOf(event, effects)
+      if (missed !== undefined) violate(world, 'I13', `${event.strategyId} decided, and ${missed}`)
+    },
+  }
+}
+
+function missedOf(
+  world: World,
+  book: Book,
+  { strategyId, intents, stateText }: Decided,
+  effects: readonly Effect[],
+): string | undefined {
+  if (book.strategyStates.get(strategyId) !== stateText) return 'its state is another'
+  const bound = world.settings.strategies.get(strategyId)?.symbols ?? []
+  const own = intents.filter(({ symbol }) => bound.includes(symbol))
+  for (const symbol of new Set(intents.map((intent) => intent.symbol))) {
+    const pair = pairKey(strategyId, symbol)
+    if (!bound.includes(symbol)) {
+      const places = [...book.places.values()].filter((place) => place.strategyId === strategyId)
+      const isStray = places.some((place) => place.symbol === symbol)
+      if (isStray || book.quotes.has(pair) || book.targets.has(pair)) return `${symbol} is none of its own`
+      continue
+    }
+    const of = own.filter((intent) => intent.symbol === symbol)
+    const levels = lastLevels(of)
+    if (levels !== undefined && levels !== textOf(book.quotes.get(pair) ?? []))
+      return `no ladder of ${symbol}`
+    const target = of.findLast((intent) => intent.kind === 'target')
+    if (target && Number.isSafeInteger(target.lots) && book.targets.get(pair) !== target.lots)
+      return `no target of ${symbol}`
+    const place = lastingPlaces(of).find(({ key }) => !isPlaced(book, pairKey(strategyId, key), effects))
+    if (place) return `${place.key} is not placed`
+    const kept = keptOf(book, strategyId, of, effects)
+    if (kept !== undefined) return `${kept} of ${symbol} is not withdrawn`
+  }
+  return undefined
+}
+
+/** What a cancel-all should have taken back, and did not: an order that may rest, or one that waits by its name. */
+function keptOf(
+  book: Book,
+  strategyId: Decided['strategyId'],
+  intents: readonly Intent[],
+  effects: readonly Effect[],
+): string | undefined {
+  const last = intents.findLastIndex(({ kind }) => kind === 'cancelAll')
+  const { symbol } = intents[last] ?? {}
+  if (symbol === undefined) return undefined
+  const later = new Set(
+    intents.slice(last).flatMap((intent) => (intent.kind === 'place' ? [intent.key] : [])),
+  )
+  for (const place of book.places.values()) {
+    if (place.strategyId === strategyId && place.symbol === symbol && !later.has(place.key)) return place.key
+  }
+  const leaving = new Set(effects.flatMap((one) => (one.kind === 'sendBatch' ? one.batch.clientOids : [])))
+  for (const { terms } of book.open.get(symbol)?.values() ?? []) {
+    const { clientOid } = terms
+    const isOld = terms.strategyId === strategyId && canRest(terms) && !leaving.has(clientOid)
+    if (isOld && !book.withdrawn.has(clientOid)) return clientOid
+  }
+  return undefined
+}
+
+/** Its cancel-all takes back nothing of another strategy. */
+function droppedOf({ strategyId }: Decided, effects: readonly Effect[]): string | undefined {
+  for (const effect of effects) {
+    if (effect.kind !== 'record' || effect.record.kind !== 'expire') continue
+    if (!effect.record.reason.startsWith('withdrawn')) continue
+    const other = effect.record.places.find((place) => place.strategyId !== strategyId)
+    if (other) return `dropped ${other.key} of ${other.strategyId}`
+  }
+  return undefined
+}
+
+/** The ladder that the last of several leaves, as text; one with two rungs in one place says nothing. */
+function lastLevels(intents: readonly Intent[]): string | undefined {
+  const last = intents.findLast(
+    (intent) => intent.kind === 'cancelAll' || (intent.kind === 'quote' && hasOwnRungs(intent)),
+  )
+  if (last?.kind === 'quote') return textOf(last.levels)
+  return last && '[]'
+}
+
+function hasOwnRungs({ levels }: QuoteIntent): boolean {
+  return new Set(levels.map(({ side, ticks }) => `${side} ${ticks}`)).size === levels.length
+}
+
+function textOf(levels: QuoteIntent['levels']): string {
+  return JSON.stringify(levels.map(({ side, ticks, lots }) => [side, ticks, lots]))
+}
+
+/** Those that no later cancel-all of the same decision has taken back. */
+function lastingPlaces(intents: readonly Intent[]): readonly PlaceIntent[] {
+  const cancelled = intents.findLastIndex(({ kind }) => kind === 'cancelAll')
+  return intents
+    .slice(cancelled + 1)
+    .filter((intent) => intent.kind === 'place')
+    .filter(({ key }) => isNamed(key))
+}
+
+function isNamed(key: string): boolean {
+  return key !== '' && !key.includes('|')
+}
+
+/** It waits, it was placed, now or ever, or its time was over at once. */
+function isPlaced(book: Book, pair: string, effects: readonly Effect[]): boolean {
+  if (book.places.has(pair) || book.keys.has(pair)) return true
+  return effects.some(
+    (effect) =>
+      effect.kind === 'record' &&
+      effect.record.kind === 'expire' &&
+      effect.record.places.some(({ strategyId, key }) => pairKey(strategyId, key) === pair),
+  )
+}
+
+/** Each grant is used at once, or given back at once: one that is kept is a call that never leaves. */
+export function watchGrants(world: World): WorldWatcher {
+  return {
+    afterStep(event, effects) {
+      if (event.kind !== 'granted') return
+      const used = event.endpoint === 'batchPlaceOrder' ? 'sendBatch' : 'sendCancelAll'
+      const count = effects.filter(
+        (effect) =>
+          effect.kind === used || (effect.kind === 'returnGrant' && effect.endpoint === event.endpoint),
+      ).length
+      if (count !== 1) violate(world, 'LIM1', `a grant of ${event.endpoint} is spent ${count} times`)
+    },
+  }
+}
+
+/** An order that the answer to its batch calls accepted is known to be accepted. */
+export function watchAnswers(world: World): WorldWatcher {
+  const sent = new Set<number>()
+  return {
+    onBirth: () => sent.clear(),
+    afterStep(event, effects) {
+      for (const effect of effects) if (effect.kind === 'sendBatch') sent.add(effect.batch.batchId)
+      if (event.kind !== 'batchAnswered' || !sent.delete(event.batchId)) return
+      if (event.answer.kind !== 'accepted') return
+      const accepted = new Set(
+        effects.flatMap((effect) =>
+          effect.kind === 'record' && effect.record.kind === 'outcome'
+            ? effect.record.items
+                .filter(({ outcome }) => outcome === 'accepted')
+                .map(({ clientOid }) => clientOid)
+            : [],
+        ),
+      )
+      for (const { clientOid } of event.answer.data.successList) {
+        const order = world.shell.engine?.book.orders.get(clientOid as never)
+        if (order && !accepted.has(order.terms.clientOid))
+          violate(world, 'ORD3', `${clientOid} was accepted, and is ${order.state}`)
+      }
+    },
+  }
+}

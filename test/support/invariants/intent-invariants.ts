@@ -1,0 +1,54 @@
+import { type Order } from '../../../src/domain/order.ts'
+import { type World, type WorldWatcher, violate } from '../world/world.ts'
+
+/** What a strategy placed by name is placed within its time, and fills no more than was asked for (I13). */
+export function watchPlaces(world: World): WorldWatcher {
+  return {
+    onWrite(batch, now) {
+      const { book } = world.shell.engine ?? {}
+      for (const clientOid of batch.clientOids) {
+        const terms = book?.orders.get(clientOid)?.terms
+        if (terms?.purpose !== 'place' || now <= terms.deadlineAt) continue
+        violate(world, 'ORD7', `${clientOid} leaves ${now - terms.deadlineAt} ms after its time`)
+      }
+    },
+    atEnd() {
+      const places = [...(world.shell.engine?.book.orders.values() ?? [])].filter(
+        ({ terms }) => terms.purpose === 'place',
+      )
+      const byKey: Map<string, Order[]> = Map.groupBy(
+        places,
+        ({ terms }) => `${terms.strategyId}|${terms.symbol}|${terms.key}`,
+      )
+      for (const [key, orders] of byKey) {
+        const asked = orders.find(({ terms }) => terms.generation === 0)?.terms.lots ?? 0
+        const filled = orders.reduce((sum, { filledLots }) => sum + filledLots, 0)
+        if (filled > asked) violate(world, 'I13', `${key} filled ${filled} lots of ${asked}`)
+      }
+    },
+  }
+}
+
+/**
+ * Nothing is placed between a cancel-all and the moment after which it cannot arrive any more: a cancel-all never
+ * takes an order that was sent after it.
+ */
+export function watchLateCancels(world: World): WorldWatcher {
+  /** In which order calls were decided on, by body and by clientOid. */
+  const decided = new Map<string, number>()
+  world.exchange.onCancelled = (body, clientOids) => {
+    const cancelled = decided.get(body) ?? 0
+    const late = clientOids.find((clientOid) => (decided.get(clientOid) ?? 0) > cancelled)
+    if (late !== undefined) violate(world, 'ORD8', `a late cancel-all took ${late}, which was sent after it`)
+  }
+  return {
+    afterStep(_, effects) {
+      for (const effect of effects) {
+        if (effect.kind === 'sendCancelAll') decided.set(effect.body, decided.size + 1)
+        if (effect.kind !== 'sendBatch') continue
+        for (const clientOid of effect.batch.clientOids) decided.set(clientOid, decided.size + 1)
+      }
+    },
+    onRetreatCancel: (body) => void decided.set(body, decided.size + 1),
+  }
+}

@@ -1,0 +1,89 @@
+import { watchDesk, watchLadders } from './risk-check-invariants.ts'
+import { watchFold, watchRepeats, watchTwin } from './engine-invariants.ts'
+import { watchFences, watchSurvivorsBack } from './resolution-invariants.ts'
+import { watchForeign } from './foreign-invariants.ts'
+import { watchRests, watchUrgency, watchWindows } from './limit-invariants.ts'
+import { watchKill } from './kill-invariants.ts'
+import { watchLateCancels, watchPlaces } from './intent-invariants.ts'
+import {
+  watchBatches,
+  watchSettled,
+  watchTakers,
+  watchDurableSends,
+  watchIdentity,
+  watchPatience,
+  watchStaleness,
+  watchSurvivors,
+  watchUnknown,
+} from './order-invariants.ts'
+import {
+  watchCloses,
+  watchGross,
+  watchHalts,
+  watchStop,
+  watchStopConfirmed,
+  watchWorstCase,
+} from './risk-invariants.ts'
+import { watchAnswers, watchDecisions, watchGrants } from './hearing-invariants.ts'
+import { watchDebts, watchDeciding, watchStarting } from './live-invariants.ts'
+import { watchPrefixes } from './prefix-invariants.ts'
+import { watchRetreat } from './retreat-invariants.ts'
+import { watchClockGate, watchLooks } from './look-invariants.ts'
+import { watchShown } from './shown-invariants.ts'
+import { watchGhosts, watchLost } from './standing-invariants.ts'
+import { watchStart } from './start-invariants.ts'
+import { watchSweeps, watchWire, watchWishes } from './wire-invariants.ts'
+import { watchMoney, watchTruth } from './truth-invariants.ts'
+import { type Invariant } from '../world/world.ts'
+
+/** The one list of what always holds, by the house's numbers. */
+export const INVARIANTS: readonly Invariant[] = [
+  { id: 'ORD1', watch: watchDurableSends },
+  { id: 'ORD2', watch: watchIdentity },
+  { id: 'ORD3', watch: watchUnknown },
+  { id: 'ORD3', watch: watchAnswers },
+  { id: 'ORD4', watch: watchPatience },
+  { id: 'ORD5', watch: watchTruth },
+  { id: 'ORD5', watch: watchForeign },
+  { id: 'ORD5', watch: watchTakers },
+  { id: 'ORD3', watch: watchSettled },
+  { id: 'ORD6', watch: watchBatches },
+  { id: 'ORD7', watch: watchStaleness },
+  { id: 'ORD8', watch: watchSurvivors },
+  { id: 'ORD8', watch: watchSurvivorsBack },
+  { id: 'FENCE', watch: watchFences },
+  { id: 'LIM1', watch: watchWindows },
+  { id: 'LIM1', watch: watchGrants },
+  { id: 'LIM2', watch: watchUrgency },
+  { id: 'LIM3', watch: watchRests },
+  { id: 'ORD8', watch: watchLateCancels },
+  { id: 'I13', watch: watchPlaces },
+  { id: 'ORD8', watch: watchGhosts },
+  { id: 'ORD5', watch: watchLost },
+  { id: 'I9', watch: watchWire },
+  { id: 'FENCE', watch: watchSweeps },
+  { id: 'MKT2', watch: watchShown },
+  { id: 'I13', watch: watchWishes },
+  { id: 'I13', watch: watchDecisions },
+  { id: 'I13', watch: watchLooks },
+  { id: 'ORD4', watch: watchClockGate },
+  { id: 'ORD5', watch: watchStart },
+  { id: 'LIVE', watch: watchDebts },
+  { id: 'LIVE', watch: watchDeciding },
+  { id: 'LIVE', watch: watchStarting },
+  { id: 'RSK1', watch: watchWorstCase },
+  { id: 'RSK1', watch: watchGross },
+  { id: 'RSK1', watch: watchDesk },
+  { id: 'RSK1', watch: watchLadders },
+  { id: 'RSK2', watch: watchHalts },
+  { id: 'RSK2', watch: watchKill },
+  { id: 'RSK3', watch: watchStop },
+  { id: 'RSK3', watch: watchStopConfirmed },
+  { id: 'RSK3', watch: watchRetreat },
+  { id: 'I11', watch: watchCloses },
+  { id: 'I17', watch: watchRepeats },
+  { id: 'DET1', watch: watchTwin },
+  { id: 'DET2', watch: watchFold },
+  { id: 'I7', watch: watchPrefixes },
+  { id: 'MONEY', watch: watchMoney },
+]

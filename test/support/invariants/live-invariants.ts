@@ -1,0 +1,151 @@
+import { type DenialCode } from '../../../src/domain/denial.ts'
+import { type Book, haltOf, pairKey } from '../../../src/engine/book/book.ts'
+import { type Debt, debtsOf, isSameDebt, isToCancel, isUnexplained, nameDebt, paidBy } from './debts.ts'
+import { KnownPrices } from './known-prices.ts'
+import { type World, type WorldWatcher, violate } from '../world/world.ts'
+
+/** The looks are this many steps of time apart: half a second. */
+const LOOK_EVERY = 5
+/** Something may be owed so long, nobody having said why. */
+const OWED_MS = 8000
+/** And this much longer where an order of unknown fate held its instrument up meanwhile. */
+const RESOLVED_MS = 3000
+/** What rests unwanted is fenced when its time is up, behind the other instruments' cancel-alls, one a second. */
+const CANCEL_SLOT_MS = 1100
+/** Refused so often in a row, a wish waits longer than the rest of a world. */
+const REFUSALS_MAX = 6
+/** Whether the limiter may rest for longer than the calm after the faults. */
+function mayRest({ plan }: World): boolean {
+  return (plan.faults.rateStorm ?? 0) > 0
+}
+
+/** Once nothing goes wrong any more, strategies get what they want, or somebody has said why they do not. */
+export function watchDebts(world: World): WorldWatcher {
+  if (mayRest(world)) return {}
+  const owed = new Map<string, { readonly debt: Debt; readonly since: number; readonly wasHeldUp: boolean }>()
+  const refusals = new Map<string, number>()
+  const strategyIds = world.plan.strategies.map(({ id }) => id)
+  const slotsMs = (1 + world.plan.symbols.length) * CANCEL_SLOT_MS
+  const cancelledMs = world.settings.execution.extraToleranceMsMax + slotsMs
+  const known = new KnownPrices()
+  let [looks, denied] = [0, 0]
+  return {
+    onBirth() {
+      owed.clear()
+      known.forget()
+    },
+    onRecord(record) {
+      const paid = paidBy(record, strategyIds)
+      for (const [name, { debt }] of owed) {
+        if (paid.some((one) => isSameDebt(one, debt))) owed.delete(name)
+      }
+      if (record.kind !== 'outcome') return
+      for (const { clientOid, outcome } of record.items) {
+        const terms = world.shell.engine?.book.orders.get(clientOid)?.terms
+        if (!terms) continue
+        const pair = pairKey(terms.strategyId, terms.symbol)
+        refusals.set(pair, outcome === 'rejected' ? (refusals.get(pair) ?? 0) + 1 : 0)
+      }
+    },
+    afterStep(event, _, now) {
+      const { engine } = world.shell
+      known.note(event, now)
+      if (event.kind !== 'timePassed' || ++looks % LOOK_EVERY !== 0) return
+      if (!world.facts.isCalm || world.facts.isStopping || engine?.mode !== 'running') {
+        return owed.clear()
+      }
+      const deniedNow = denialsOf(engine.denied)
+      const isDenied = deniedNow !== denied
+      denied = deniedNow
+      const isExcused = ({ strategyId, symbol }: Debt): boolean =>
+        (refusals.get(pairKey(strategyId, symbol)) ?? 0) >= REFUSALS_MAX ||
+        haltOf(engine.book, symbol) !== undefined
+      const open = debtsOf({ book: engine.book, settings: world.settings }, known.tickers).filter(
+        (debt) => !isExcused(debt),
+      )
+      const debts = new Map(open.map((debt) => [nameDebt(debt), debt]))
+      for (const name of owed.keys()) if (!debts.has(name)) owed.delete(name)
+      for (const [name, debt] of debts) {
+        // A denial explains what there is no room for. It may itself be of what nobody wants any more and rests.
+        if (isDenied && !isUnexplained(debt)) owed.delete(name)
+        const earlier = owed.get(name)
+        const since = earlier?.since ?? world.time.now
+        const wasHeldUp = earlier?.wasHeldUp === true || isHeldUp(engine.book, debt.symbol)
+        owed.set(name, { debt, since, wasHeldUp })
+        const owedMs = wasHeldUp ? OWED_MS + RESOLVED_MS : OWED_MS
+        if (world.time.now - since > (isToCancel(debt) ? cancelledMs : owedMs))
+          violate(world, 'LIVE', `${name} is owed since ${since}`)
+      }
+    },
+  }
+}
+
+/** What was not sent in time says nothing of why. */
+export function denialsOf(denied: ReadonlyMap<DenialCode, number>): number {
+  let sum = 0
+  for (const [code, count] of denied) if (code !== 'INTENT_EXPIRED') sum += count
+  return sum
+}
+
+/**
+ * A start on which nothing waits for an unknown order, and nothing goes wrong, is over by then: readings page by
+ * page, a cancel-all a second, and readings again.
+ */
+const STARTING_MS = 15_000
+
+/** Where nothing goes wrong, or not any more, a start ends: a daemon that only starts is idle (I15). */
+export function watchStarting(world: World): WorldWatcher {
+  if (mayRest(world)) return {}
+  let since: number | undefined
+  return {
+    onBirth: () => {
+      since = undefined
+    },
+    afterStep(event) {
+      if (event.kind !== 'timePassed') return
+      const { engine } = world.shell
+      const isEasy = world.facts.isCalm || Object.keys(world.plan.faults).length === 0
+      if (!isEasy || engine?.mode !== 'starting' || hasUnknown(engine.book)) since = undefined
+      else since ??= world.time.now
+      if (since !== undefined && world.time.now - since > STARTING_MS)
+        violate(world, 'LIVE', `it is starting since ${since}`)
+    },
+  }
+}
+
+function hasUnknown({ open }: Book): boolean {
+  return [...open.keys()].some((symbol) => hasUnknownOf(open, symbol))
+}
+
+function isHeldUp({ open, cancels }: Book, symbol: string): boolean {
+  return cancels.has(symbol) || hasUnknownOf(open, symbol)
+}
+
+function hasUnknownOf(open: Book['open'], symbol: string): boolean {
+  return [...(open.get(symbol)?.values() ?? [])].some(({ state }) => state === 'unknown')
+}
+
+/** Prices that are this much older than the last decision on them were shown to nobody. */
+const UNDECIDED_MS = 2000
+
+/** Once nothing goes wrong any more, every strategy is asked again and again: a daemon that runs is not idle (I15). */
+export function watchDeciding(world: World): WorldWatcher {
+  const askedAt = new Map<string, number>()
+  return {
+    onBirth: () => askedAt.clear(),
+    afterStep(event, effects) {
+      if (event.kind !== 'snapshotTaken') return
+      if (!world.facts.isCalm || world.facts.isStopping || world.shell.engine?.mode !== 'running') {
+        return askedAt.clear()
+      }
+      for (const effect of effects) {
+        if (effect.kind === 'decide') askedAt.set(effect.strategyId, world.time.now)
+      }
+      for (const { id } of world.plan.strategies) {
+        const at = askedAt.get(id) ?? world.time.now
+        askedAt.set(id, at)
+        if (world.time.now - at > UNDECIDED_MS) violate(world, 'LIVE', `${id} is not asked since ${at}`)
+      }
+    },
+  }
+}

@@ -1,0 +1,65 @@
+import { pairKey } from '../../../src/engine/book/book.ts'
+import { type World, type WorldWatcher, violate } from '../world/world.ts'
+
+/**
+ * What stands as a wish is placed once its strategy has looked at the market since: when a life has begun or a kill
+ * was released, and a rung of a ladder also after a fill of that ladder (I13).
+ */
+export function watchLooks(world: World): WorldWatcher {
+  /** The newest snapshot that anybody was asked on; they are counted anew in each life. */
+  let newest = 0
+  let wishesFrom = 1
+  const decidedOn = new Map<string, number>()
+  const laddersFrom = new Map<string, number>()
+  return {
+    onBirth() {
+      newest = 0
+      wishesFrom = 1
+      decidedOn.clear()
+      laddersFrom.clear()
+    },
+    afterStep(event, effects) {
+      const { book } = world.shell.engine ?? {}
+      if (!book) return
+      if (event.kind === 'decided') decidedOn.set(event.strategyId, event.sequence)
+      for (const effect of effects) {
+        if (effect.kind === 'decide') newest = Math.max(newest, effect.snapshot.sequence)
+        if (effect.kind === 'killState' && effect.state === 'released') wishesFrom = newest + 1
+        if (effect.kind === 'record' && effect.record.kind === 'fills') {
+          for (const { orderId } of effect.record.fills) {
+            const clientOid = book.byOrderId.get(orderId)
+            const terms = clientOid === undefined ? undefined : book.orders.get(clientOid)?.terms
+            if (terms?.purpose === 'quote')
+              laddersFrom.set(pairKey(terms.strategyId, terms.symbol), newest + 1)
+          }
+        }
+        if (effect.kind !== 'sendBatch') continue
+        for (const clientOid of effect.batch.clientOids) {
+          const { terms, attempts = 0 } = book.orders.get(clientOid) ?? {}
+          if (attempts !== 1 || (terms?.purpose !== 'quote' && terms?.purpose !== 'target')) continue
+          const ladderFrom =
+            terms.purpose === 'quote' ? laddersFrom.get(pairKey(terms.strategyId, terms.symbol)) : undefined
+          const from = Math.max(wishesFrom, ladderFrom ?? 0)
+          if ((decidedOn.get(terms.strategyId) ?? 0) < from)
+            violate(world, 'I13', `${clientOid} leaves, and ${terms.strategyId} has not looked since`)
+        }
+      }
+    },
+  }
+}
+
+/** While the exchange's time is not sure nothing is formed that creates an order: its life hangs on that time. */
+export function watchClockGate(world: World): WorldWatcher {
+  let isSure = false
+  return {
+    onBirth: () => {
+      isSure = false
+    },
+    afterStep(event, effects) {
+      if (event.kind === 'clockMeasured') isSure = true
+      if (event.kind === 'clockDoubted') isSure = false
+      const batch = effects.find(({ kind }) => kind === 'sendBatch')
+      if (batch && !isSure) violate(world, 'ORD4', `a batch is formed, and the exchange's time is not sure`)
+    },
+  }
+}

@@ -1,0 +1,332 @@
+import { type PositionMode } from '../../../src/domain/instrument.ts'
+import { type Order } from '../../../src/domain/order.ts'
+import { tradesAs } from '../../../src/domain/order-action.ts'
+import { type JournalRecord } from '../../../src/domain/record.ts'
+import { type Effect, type OutgoingBatch } from '../../../src/engine/effect.ts'
+import { KnownPrices } from './known-prices.ts'
+import { isOpenThere, type TrueOrder } from '../virtual/exchange-truth.ts'
+import { orderNamed } from './wire-invariants.ts'
+import { bodyOf, type World, type WorldWatcher, violate } from '../world/world.ts'
+
+/** Every order's exact request is durable before its first byte leaves. */
+export function watchDurableSends(world: World): WorldWatcher {
+  const durable = new Map<number, string>()
+  const waiting: JournalRecord[] = []
+  return {
+    afterStep: (_, effects) => checkOrder(world, effects),
+    onRecord(record, isDurable) {
+      waiting.push(record)
+      if (!isDurable) return
+      for (const entry of waiting.splice(0)) if (entry.kind === 'send') durable.set(entry.batchId, entry.body)
+    },
+    onDeath: () => void waiting.splice(0),
+    onWrite(batch) {
+      if (durable.get(batch.batchId) !== batch.body) violate(world, 'ORD1', `batch ${batch.batchId}`)
+    },
+  }
+}
+
+/** What a step wants done is done in order: a call behind its record, and behind what makes that durable. */
+function checkOrder(world: World, effects: readonly Effect[]): void {
+  const [recorded, durable] = [new Set<number>(), new Set<number>()]
+  let [isCancelRecorded, isCancelDurable] = [false, false]
+  for (const effect of effects) {
+    if (effect.kind === 'sendCancelAll') {
+      if (!isCancelDurable)
+        violate(world, 'ORD1', `cancel-all ${effect.cancelId} stands before its durable record`)
+      isCancelRecorded = isCancelDurable = false
+    }
+    if (effect.kind === 'sendBatch' && !durable.has(effect.batch.batchId)) {
+      violate(world, 'ORD1', `batch ${effect.batch.batchId} stands before its durable record`)
+    }
+    if (effect.kind !== 'record') continue
+    if (effect.record.kind === 'send') recorded.add(effect.record.batchId)
+    isCancelRecorded ||= effect.record.kind === 'cancel'
+    isCancelDurable ||= isCancelRecorded && effect.durable
+    if (effect.durable) for (const batchId of recorded) durable.add(batchId)
+  }
+}
+
+const WINDOW_MS = 15 * 60_000
+/** How far the daemon's idea of the exchange's time may be off. */
+const CLOCK_ERROR_MS = 2000
+
+/** A clientOid names one order for ever; a copy is the same item, sent while the exchange still knows the first. */
+export function watchIdentity(world: World): WorldWatcher {
+  /** By clientOid, the item and when it left, oldest first. */
+  const sent = new Map<string, { readonly item: string; readonly times: number[] }>()
+  return {
+    onRecord(record) {
+      if (record.kind !== 'outcome') return
+      // What surely never left is no first copy.
+      for (const { clientOid, outcome } of record.items)
+        if (outcome === 'notSent') sent.get(clientOid)?.times.pop()
+    },
+    onWrite(batch) {
+      for (const item of bodyOf(batch).orderList) {
+        const text = JSON.stringify(item)
+        const known = sent.get(item.clientOid ?? '') ?? { item: text, times: [] }
+        sent.set(item.clientOid ?? '', known)
+        known.times.push(world.time.now)
+        const [first = 0] = known.times
+        if (known.item !== text) violate(world, 'ORD2', `another order as ${item.clientOid}: ${text}`)
+        else if (world.time.now - first > WINDOW_MS) violate(world, 'ORD2', `${item.clientOid} too late`)
+        const order = orderNamed(world, item.clientOid)
+        // One that was written down by a life that ended before it left counts too.
+        if (order?.state !== 'sent' || order.attempts < known.times.length)
+          violate(world, 'ORD1', `copy ${known.times.length} of ${item.clientOid} leaves as ${order?.state}`)
+        else if (order.firstSentAt > first + CLOCK_ERROR_MS && world.plan.faults.timeWrong === undefined)
+          violate(world, 'ORD2', `${item.clientOid} left at ${first}, and counts from ${order.firstSentAt}`)
+      }
+    },
+  }
+}
+
+const ENDED_STATES: readonly string[] = ['rejected', 'absent', 'expired']
+
+/** What timed out is unknown; and what was called rejected, expired or absent never is at the exchange. */
+export function watchUnknown(world: World): WorldWatcher {
+  const batches = new Map<number, OutgoingBatch>()
+  return {
+    afterStep(event, effects) {
+      for (const effect of effects)
+        if (effect.kind === 'sendBatch') batches.set(effect.batch.batchId, effect.batch)
+      if (event.kind !== 'batchAnswered' || event.answer.kind !== 'unknown') return
+      const batch = batches.get(event.batchId)
+      batches.delete(event.batchId)
+      // Trusting the window, it is queued again at once: still the same order, not another one.
+      const wrong = world.plan.retryMode === 'window' ? ENDED_STATES : [...ENDED_STATES, 'queued']
+      for (const clientOid of batch?.clientOids ?? []) {
+        const state = world.shell.engine?.book.orders.get(clientOid)?.state
+        if (state !== undefined && wrong.includes(state)) {
+          violate(world, 'ORD3', `${clientOid} is ${state} after an unknown answer`)
+        }
+      }
+    },
+    onDeath: () => batches.clear(),
+    atEnd() {
+      const there = [...world.exchange.truth.orders.values()]
+      const made = new Set(there.map(({ clientOid }) => clientOid))
+      // One that rested, filled nothing and was cancelled without a word leaves no trace: it may be called absent.
+      const traced = new Set(there.filter(hasTrace).map(({ clientOid }) => clientOid))
+      for (const { state, terms, reason } of world.shell.engine?.book.orders.values() ?? []) {
+        const isWrong =
+          state === 'absent'
+            ? traced.has(terms.clientOid)
+            : (state === 'rejected' || state === 'expired') && made.has(terms.clientOid)
+        if (isWrong)
+          violate(world, 'ORD3', `${terms.clientOid} is ${state} (${reason}) and was at the exchange`)
+        // An outcome of another item, or none at all, was taken for its own.
+        if ((state === 'done' || state === 'filled') && !made.has(terms.clientOid))
+          violate(world, 'ORD6', `${terms.clientOid} is ${state} (${reason}) and never was at the exchange`)
+      }
+    },
+  }
+}
+
+function hasTrace(order: TrueOrder): boolean {
+  return order.filledLots > 0 || isOpenThere(order)
+}
+
+/** Longer than any other pause. */
+const SLEPT_MS = 4000
+
+/** Every unknown order ends in bounded time, or its instrument is halted with a reason. */
+export function watchPatience(world: World): WorldWatcher {
+  const since = new Map<string, number>()
+  const patienceMs = world.settings.execution.acceptHorizonMs + 60_000
+  let lastAt = 0
+  return {
+    onBirth: () => since.clear(),
+    afterStep(event) {
+      if (event.kind !== 'timePassed') return
+      // A process that stands still does not wait.
+      const sleptMs = world.time.now - lastAt > SLEPT_MS ? world.time.now - lastAt : 0
+      for (const [clientOid, at] of since) since.set(clientOid, at + sleptMs)
+      lastAt = world.time.now
+      const { book } = world.shell.engine ?? {}
+      const unknown = new Set<string>()
+      for (const [symbol, orders] of book?.open ?? []) {
+        for (const { state, terms } of orders.values()) {
+          if (state !== 'unknown' && state !== 'sent') continue
+          unknown.add(terms.clientOid)
+          const at = since.get(terms.clientOid) ?? world.time.now
+          since.set(terms.clientOid, at)
+          if (world.time.now - at > patienceMs && !book?.halts.has(symbol)) {
+            violate(world, 'ORD4', `${terms.clientOid} is ${state} since ${world.time.now - at} ms`)
+          }
+        }
+      }
+      for (const clientOid of since.keys()) if (!unknown.has(clientOid)) since.delete(clientOid)
+    },
+  }
+}
+
+/** At most as many orders of one symbol as the exchange takes (here fewer, in some worlds), and no two that a fill could not tell apart. */
+export function watchBatches(world: World): WorldWatcher {
+  return {
+    onWrite(batch) {
+      const { orderList } = bodyOf(batch)
+      if (orderList.length === 0 || orderList.length > world.settings.execution.batchOrdersMax)
+        violate(world, 'ORD6', `${orderList.length} orders`)
+      const keys = orderList.map(({ side, tradeSide, force, price }) =>
+        [side, tradeSide, force === 'post_only' ? price : 'taker'].join(),
+      )
+      if (new Set(keys).size < keys.length) violate(world, 'ORD6', `alike in one batch: ${keys.join(' ')}`)
+    },
+    afterStep(_, effects) {
+      const { book } = world.shell.engine ?? {}
+      for (const effect of effects) {
+        if (effect.kind !== 'sendBatch' || !book) continue
+        const { clientOids, symbol } = effect.batch
+        const open = [...(book.open.get(symbol)?.values() ?? [])]
+        const isOurs = ({ terms }: Order): boolean => clientOids.includes(terms.clientOid)
+        const nameless = open
+          .filter((order) => !isOurs(order) && isNameless(order))
+          .flatMap((order) => looksOf(book.positionMode, order))
+        const alike = open.find(
+          (order) =>
+            isOurs(order) && looksOf(book.positionMode, order).some((look) => nameless.includes(look)),
+        )
+        if (alike) violate(world, 'ORD6', `${alike.terms.clientOid} looks like one that nobody can name`)
+      }
+    },
+  }
+}
+
+/** What a record may make of an order, and what the same step may make of it at once. */
+const OUTCOMES: Readonly<Record<string, readonly Order['state'][]>> = {
+  queued: ['queued', 'sent'],
+  done: ['done', 'filled'],
+  absent: ['absent'],
+  released: ['done', 'filled'],
+  quarantined: ['quarantined'],
+  expired: ['expired'],
+  unknown: ['unknown'],
+}
+
+/** What the last record of a step says of an order is so in the book. */
+export function watchSettled(world: World): WorldWatcher {
+  return {
+    afterStep(_, effects) {
+      const told = new Set<string>()
+      for (const effect of effects.toReversed()) {
+        if (effect.kind !== 'record') continue
+        const { record } = effect
+        if (record.kind === 'outcome') for (const { clientOid } of record.items) told.add(clientOid)
+        if (record.kind !== 'settle' && record.kind !== 'expire') continue
+        for (const { clientOid, state } of record.orders) {
+          const order = world.shell.engine?.book.orders.get(clientOid)
+          if (!told.has(clientOid) && order && OUTCOMES[state]?.includes(order.state) === false)
+            violate(world, 'ORD3', `${clientOid} is settled as ${state}, and is ${order.state}`)
+          told.add(clientOid)
+        }
+      }
+    },
+  }
+}
+
+/** What is called matched or dead without a fence is over there, and every fill of it is known. */
+export function watchTakers(world: World): WorldWatcher {
+  return {
+    afterStep(_, effects) {
+      const { book } = world.shell.engine ?? {}
+      for (const effect of effects) {
+        if (effect.kind !== 'record' || effect.record.kind !== 'settle' || effect.record.isFenced) continue
+        for (const { clientOid, state } of effect.record.orders) {
+          // A copy of it leaves: that is no end.
+          if (state === 'queued') continue
+          const there = world.exchange.truth.orderOf(clientOid)
+          const known = book?.orders.get(clientOid)?.filledLots ?? 0
+          if (!there || (!isOpenThere(there) && there.filledLots <= known)) continue
+          violate(world, 'ORD5', `${clientOid} is called over with ${known} of ${there.filledLots} filled`)
+        }
+      }
+    },
+  }
+}
+
+/** It may be at the exchange, and nobody knows its orderId: its fills are known by what they show. */
+function isNameless({ orderId, attempts }: Order): boolean {
+  return orderId === undefined && attempts > 0
+}
+
+/** What a fill of the order may show of it: as a taker's its way, as a maker's its price too. */
+function looksOf(mode: PositionMode, { terms: { action, force, ticks } }: Order): readonly string[] {
+  const way = mode === 'one_way_mode' ? tradesAs(action) : action
+  const looks: string[] = force === 'post_only' ? [] : [way]
+  return force === 'post_only' || force === 'gtc' ? [...looks, `${way} ${ticks}`] : looks
+}
+
+/** Nothing leaves after its time, or on prices older than their limit. */
+export function watchStaleness(world: World): WorldWatcher {
+  const { dataAgeMaxMs } = world.settings.limits
+  const known = new KnownPrices()
+  /** By batch, how old its prices were when it was formed, and when that was. */
+  const formed = new Map<number, { readonly ageMs: number; readonly at: number }>()
+  return {
+    onBirth: () => {
+      known.forget()
+      formed.clear()
+    },
+    afterStep(event, effects, now) {
+      known.note(event, now)
+      for (const effect of effects) {
+        if (effect.kind === 'sendBatch') {
+          const { batchId, symbol } = effect.batch
+          formed.set(batchId, { ageMs: known.ageOf(symbol, now), at: now })
+        }
+        if (effect.kind !== 'decide') continue
+        const ages = effect.snapshot.instruments.map(({ instrument }) => known.ageOf(instrument.symbol, now))
+        if (Math.min(...ages) > dataAgeMaxMs) violate(world, 'MKT1', 'decided on stale data')
+      }
+    },
+    onWrite(batch, now) {
+      if (now > batch.validUntilAt) violate(world, 'ORD7', `batch ${batch.batchId} is late`)
+      const { ageMs, at } = formed.get(batch.batchId) ?? { ageMs: Number.POSITIVE_INFINITY, at: now }
+      const age = ageMs + now - at
+      if (age > dataAgeMaxMs) violate(world, 'MKT1', `sent on data ${age} ms old`)
+    },
+  }
+}
+
+function isEnding({ facts }: World): boolean {
+  return facts.isStopping || facts.killedAt !== undefined
+}
+
+/** What a strategy placed by name, and another's cancel-all removed, is placed again or was unwanted. */
+export function watchSurvivors(world: World): WorldWatcher {
+  const withdrawn = new Set<string>()
+  return {
+    onBirth() {
+      withdrawn.clear()
+      for (const clientOid of world.shell.engine?.book.withdrawn ?? []) withdrawn.add(clientOid)
+    },
+    onRecord(record) {
+      if (record.kind === 'decision') for (const clientOid of record.withdrawn ?? []) withdrawn.add(clientOid)
+      if (record.kind !== 'settle' || isEnding(world)) return
+      const { book } = world.shell.engine ?? {}
+      for (const settled of record.orders) {
+        const order = book?.orders.get(settled.clientOid)
+        if (!order || order.terms.purpose !== 'place') continue
+        const { replacement } = settled
+        if (replacement && replacement.lots + order.filledLots > order.terms.lots) {
+          violate(world, 'ORD8', `${settled.clientOid} is replaced by more than was left`)
+        }
+        const wasWithdrawn = withdrawn.has(settled.clientOid)
+        if (replacement && wasWithdrawn) {
+          violate(world, 'ORD8', `${settled.clientOid} was withdrawn, and is placed again`)
+        }
+        if (replacement) continue
+        const rests = order.terms.ticks !== undefined && ['gtc', 'post_only'].includes(order.terms.force)
+        const left = order.terms.lots - order.filledLots
+        // Proved never to have been there, in its time still.
+        const isAbsent = settled.state === 'absent' && record.at <= order.terms.deadlineAt
+        const isOwed = isAbsent || (rests && settled.state === 'done')
+        if (isOwed && left > 0 && !wasWithdrawn) {
+          violate(world, 'ORD8', `${settled.clientOid} is forgotten with ${left} lots`)
+        }
+      }
+    },
+  }
+}

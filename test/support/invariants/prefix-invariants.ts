@@ -1,0 +1,44 @@
+import { applyRecord } from '../../../src/engine/book/apply-record.ts'
+import { type Book, createBook } from '../../../src/engine/book/book.ts'
+import { bookFromJson, bookToJson } from '../../../src/engine/book/book-json.ts'
+import { createEngine } from '../../../src/engine/engine.ts'
+import { rebuildBook } from '../../../src/engine/book/rebuild-book.ts'
+import { type JournalContents } from '../../../src/journal/journal.ts'
+import { violate, type World, type WorldWatcher } from '../world/world.ts'
+
+/** Of so many prefixes one is also written down as a checkpoint, folded on, and begun a life on. */
+const LOOK_EVERY = 40
+
+/**
+ * Whatever a journal ends with, a book can be made of it, and a life can begin on it; and a checkpoint may stand
+ * at any place in it.
+ */
+export function watchPrefixes(world: World): WorldWatcher {
+  if (!world.plan.hasPrefixes) return {}
+  const check = (): void => checkPrefixes(world, world.shell.journal.loadOlder())
+  return { onDeath: check, atEnd: check }
+}
+
+function checkPrefixes(world: World, { checkpoint, records }: JournalContents): void {
+  const { positionMode } = world.plan
+  const whole = textOf(rebuildBook({ checkpoint, records }, positionMode))
+  const book = checkpoint === undefined ? createBook(positionMode) : bookFromJson(checkpoint)
+  for (const [index, record] of records.entries()) {
+    if (index % LOOK_EVERY === 0) {
+      const kept: unknown = JSON.parse(textOf(book))
+      const rest = records.slice(index)
+      if (textOf(rebuildBook({ checkpoint: kept, records: rest }, positionMode)) !== whole)
+        violate(world, 'I7', `a checkpoint before record ${index} makes another book`)
+      createEngine(world.settings, rebuildBook({ checkpoint: kept, records: [] }, positionMode)).step(
+        { kind: 'started' },
+        world.time.now,
+      )
+    }
+    applyRecord(book, record)
+  }
+  if (textOf(book) !== whole) violate(world, 'I7', 'record by record the book is another')
+}
+
+function textOf(book: Book): string {
+  return JSON.stringify(bookToJson(book))
+}

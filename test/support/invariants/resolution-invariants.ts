@@ -1,0 +1,174 @@
+import { type OrderTerms } from '../../../src/domain/order.ts'
+import { tradesAs } from '../../../src/domain/order-action.ts'
+import { type SettledOrder } from '../../../src/domain/record.ts'
+import { type Book, pairKey } from '../../../src/engine/book/book.ts'
+import { isOpenThere } from '../virtual/exchange-truth.ts'
+import { violate, type World, type WorldWatcher } from '../world/world.ts'
+
+/**
+ * An instrument between a cancel-all's first byte and the proof of what it did. Times are the exchange's, Unix ms:
+ * ours may be set back.
+ */
+interface Closing {
+  answeredAt: number | undefined
+}
+
+/** Our clock drifts and counts whole milliseconds, so a wait may be short by some at either end. */
+const CLOCK_GRAIN_MS = 4
+/** Steps of some minutes. */
+const MOMENTS_KEPT = 5000
+
+/**
+ * Nothing is placed on an instrument between a cancel-all and the proof, and the proof is a reading of the
+ * fills and of the position that was asked for when everything before the answer was visible (A2). What is
+ * called cancelled then does not rest there any more (A5).
+ */
+export function watchFences(world: World): WorldWatcher {
+  const closings = new Map<string, Closing>()
+  const calls = new Map<number, readonly string[]>()
+  const positionsAt = new Map<string, number>()
+  let fillsAt = 0
+  /** What both clocks said at each step, oldest first: ours drifts, and a reading may wait through a sleep. */
+  const moments: { readonly ours: number; readonly theirs: number }[] = []
+  const toTheirs = (ours: number): number => {
+    const before = moments.findLastIndex((one) => one.ours <= ours)
+    const [last, next] = [moments[before], moments[before + 1]]
+    // After a sleep the nearer one is the one that follows.
+    const moment = last && next && next.ours - ours < ours - last.ours ? next : (last ?? next)
+    return moment ? moment.theirs + ours - moment.ours : ours
+  }
+  return {
+    afterStep(event, effects, now) {
+      let symbols: readonly string[] = []
+      for (const effect of effects) {
+        if (effect.kind === 'record' && effect.record.kind === 'cancel') symbols = effect.record.symbols
+        if (effect.kind === 'sendCancelAll') calls.set(effect.cancelId, symbols)
+      }
+      if (event.kind === 'cancelAnswered' && event.answer.kind !== 'unknown') {
+        for (const symbol of calls.get(event.cancelId) ?? []) {
+          const closing = closings.get(symbol)
+          if (closing) closing.answeredAt ??= world.time.now
+        }
+      }
+      const theirs = world.time.now
+      // Much that waited through a sleep is heard at one moment.
+      const isNew = moments.at(-1)?.ours !== now || moments.at(-1)?.theirs !== theirs
+      if (isNew) moments.push({ ours: now, theirs })
+      if (moments.length > 2 * MOMENTS_KEPT) moments.splice(0, MOMENTS_KEPT)
+      // An answer may overtake an earlier one.
+      if (event.kind === 'fillsRead') fillsAt = Math.max(fillsAt, toTheirs(event.reading.requestedAt))
+      if (event.kind === 'positionRead') {
+        const { symbol, requestedAt, isSilent } = event.reading
+        // What says nothing, where there is something, is no reading.
+        const isTold = !isSilent || isFlatThere(world, symbol)
+        if (isTold) positionsAt.set(symbol, Math.max(positionsAt.get(symbol) ?? 0, toTheirs(requestedAt)))
+      }
+    },
+    onRecord(record) {
+      if (record.kind === 'cancel') {
+        for (const symbol of record.symbols) {
+          closings.set(symbol, closings.get(symbol) ?? { answeredAt: undefined })
+        }
+      }
+      if (record.kind === 'send' && closings.has(record.symbol)) {
+        violate(world, 'FENCE', `batch ${record.batchId} of ${record.symbol} before a cancel-all is proved`)
+      }
+      if (record.kind !== 'settle' || !record.isFenced) return
+      for (const { clientOid } of record.orders.filter(wasCancelled)) {
+        const there = world.exchange.truth.orderOf(clientOid)
+        if (there && isOpenThere(there))
+          violate(world, 'FENCE', `${clientOid} is called cancelled, and rests`)
+      }
+      const { answeredAt } = closings.get(record.symbol) ?? {}
+      closings.delete(record.symbol)
+      if (answeredAt === undefined || !record.orders.some(wasCancelled)) return
+      const provedFrom = answeredAt + world.settings.execution.fillVisibilityMs - CLOCK_GRAIN_MS
+      if (fillsAt < provedFrom || (positionsAt.get(record.symbol) ?? 0) < provedFrom) {
+        violate(world, 'FENCE', `${record.symbol} is free before its fills and position could be known`)
+      }
+    },
+    onDeath() {
+      moments.length = 0
+      calls.clear()
+      // The next life proves everything anew.
+      for (const closing of closings.values()) closing.answeredAt = undefined
+    },
+  }
+}
+
+function isFlatThere({ shell }: World, symbol: string): boolean {
+  const { longLots = 0, shortLots = 0 } = shell.engine?.book.account.get(symbol) ?? {}
+  return longLots + shortLots === 0
+}
+
+function wasCancelled({ reason }: SettledOrder): boolean {
+  return reason.startsWith('cancelled')
+}
+
+/** A survivor, and until when it has to rest again or be reported (Unix ms, our clock). */
+interface Expected {
+  readonly terms: OrderTerms
+  readonly lots: number
+  readonly dueAt: number
+}
+
+/** How much later than its bound the core may notice that a survivor is late. */
+const NOTICED_MS = 200
+
+/** What a cancel-all took for others' sake rests again within its bound, or that it does not was reported. */
+export function watchSurvivorsBack(world: World): WorldWatcher {
+  let expected: Expected[] = []
+  const answeredAt = new Map<string, number>()
+  return {
+    afterStep(event, effects, now) {
+      const { book, mode } = world.shell.engine ?? {}
+      if (event.kind === 'cancelAnswered') {
+        for (const symbol of world.plan.symbols) answeredAt.set(symbol, now)
+      }
+      if (!book || mode !== 'running') {
+        expected = []
+        return
+      }
+      for (const effect of effects) {
+        if (effect.kind === 'announce' && effect.event === 'survivor.late') {
+          expected = expected.filter(({ terms }) => terms.symbol !== effect.fields['symbol'])
+        }
+        if (effect.kind !== 'record' || effect.record.kind !== 'settle' || !effect.record.isFenced) continue
+        const since = answeredAt.get(effect.record.symbol) ?? now
+        const dueAt = since + world.settings.execution.survivorsWithinMs + NOTICED_MS
+        for (const settled of effect.record.orders) expected.push(...survivorOf(book, settled, dueAt))
+      }
+      expected = expected.filter((one) => isOwed(book, one))
+      const late = event.kind === 'timePassed' ? expected.find(({ dueAt }) => now > dueAt) : undefined
+      if (late) violate(world, 'ORD8', `${late.terms.clientOid} is neither back nor reported`)
+    },
+    onDeath: () => {
+      expected = []
+      answeredAt.clear()
+    },
+  }
+}
+
+/** Of what a cancel-all took whole, what was a ladder's rung or is placed again by name. */
+function survivorOf(book: Book, settled: SettledOrder, dueAt: number): Expected[] {
+  const order = book.orders.get(settled.clientOid)
+  if (!order || order.filledLots > 0 || settled.state !== 'done' || !wasCancelled(settled)) return []
+  const { terms } = order
+  if (terms.purpose === 'place') {
+    return settled.replacement ? [{ terms, lots: settled.replacement.lots, dueAt }] : []
+  }
+  return terms.purpose === 'quote' ? [{ terms, lots: terms.lots, dueAt }] : []
+}
+
+/** Still wanted, and nothing stands for it. */
+function isOwed(book: Book, { terms, lots }: Expected): boolean {
+  const { strategyId, symbol, key } = terms
+  const side = tradesAs(terms.action)
+  for (const { terms: other, state } of book.open.get(symbol)?.values() ?? []) {
+    const isSame = other.strategyId === strategyId && other.ticks === terms.ticks && other.lots === lots
+    if (isSame && tradesAs(other.action) === side && (state === 'live' || state === 'sent')) return false
+  }
+  if (terms.purpose === 'place') return book.places.has(pairKey(strategyId, key))
+  const levels = book.quotes.get(pairKey(strategyId, symbol)) ?? []
+  return levels.some((level) => level.side === side && level.ticks === terms.ticks && level.lots === lots)
+}

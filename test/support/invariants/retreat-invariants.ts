@@ -1,0 +1,44 @@
+import { openOrdersOf } from '../../../src/engine/book/book.ts'
+import { violate, type World, type WorldWatcher } from '../world/world.ts'
+
+/**
+ * Without its journal a daemon creates nothing any more. What it calls cancelled it has asked about on every
+ * instrument, and what was known to rest rests no longer; it is not given up while the exchange would answer.
+ */
+export function watchRetreat(world: World): WorldWatcher {
+  const asked = new Set<string>()
+  let isRetreating = false
+  return {
+    onRetreat() {
+      isRetreating = true
+      asked.clear()
+    },
+    onWrite(batch) {
+      if (isRetreating) violate(world, 'RSK3', `batch ${batch.batchId} left in a retreat`)
+    },
+    onRetreatCancel(body) {
+      asked.add((JSON.parse(body) as { readonly symbol: string }).symbol)
+    },
+    onRetreated(end) {
+      isRetreating = false
+      if (end === 'left') return
+      const unasked = world.plan.symbols.filter((symbol) => !asked.has(symbol))
+      if (unasked.length > 0) violate(world, 'RSK3', `a retreat never cancelled ${unasked.join(', ')}`)
+      if (end !== 'cancelled') return
+      for (const clientOid of stillResting(world))
+        violate(world, 'RSK3', `${clientOid} rests after a retreat`)
+    },
+  }
+}
+
+/** Orders of which the answer said that they were accepted: what is unknown may arrive yet. */
+function stillResting({ shell, exchange, plan }: World): readonly string[] {
+  const { book } = shell.engine ?? {}
+  if (!book) return []
+  const resting = new Set([...exchange.truth.open].map(({ clientOid }) => clientOid))
+  return plan.symbols
+    .flatMap((symbol) => [...openOrdersOf(book, symbol)])
+    .filter(({ state }) => state === 'live')
+    .map(({ terms }) => terms.clientOid)
+    .filter((clientOid) => resting.has(clientOid))
+}

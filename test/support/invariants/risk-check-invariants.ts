@@ -1,0 +1,128 @@
+import { openLots, type Order } from '../../../src/domain/order.ts'
+import { isClosing, tradesAs } from '../../../src/domain/order-action.ts'
+import { type Book, holdingOf, pairKey } from '../../../src/engine/book/book.ts'
+import { floatOnGrid } from '../../../src/lib/grid.ts'
+import { KnownPrices } from './known-prices.ts'
+import { type World, type WorldWatcher, violate } from '../world/world.ts'
+
+/** Prices move between an approval and the first byte, by far less than this. */
+const PRICE_TOLERANCE = 0.002
+
+/**
+ * What the risk desk lets through: no order is larger than its strategy's limit or worth more than the account's,
+ * none stands farther from the market than the collar, and none that opens is one too many.
+ */
+export function watchDesk(world: World): WorldWatcher {
+  const known = new KnownPrices()
+  return {
+    onBirth: () => known.forget(),
+    afterStep: (event, _, now) => known.note(event, now),
+    onWrite(batch) {
+      const { book } = world.shell.engine ?? {}
+      const orders = batch.clientOids.flatMap((clientOid) => book?.orders.get(clientOid) ?? [])
+      for (const order of orders) {
+        const objection = objectToSize(world, known, order) ?? objectToPrice(world, known, order)
+        if (objection !== undefined) violate(world, 'RSK1', `${order.terms.clientOid} ${objection}`)
+      }
+      if (orders.some(opens)) countOpen(world)
+    },
+  }
+}
+
+/**
+ * A rung of a net position opens, either way. Where there are two legs it closes the other one as long as the
+ * strategy holds enough of it that nothing else closes.
+ */
+export function watchLadders(world: World): WorldWatcher {
+  /** What is sent again keeps what it was. */
+  const sent = new Set<string>()
+  return {
+    afterStep(_, effects) {
+      const { book } = world.shell.engine ?? {}
+      for (const effect of effects) {
+        if (effect.kind !== 'sendBatch' || !book) continue
+        for (const clientOid of effect.batch.clientOids) {
+          const order = book.orders.get(clientOid)
+          if (!sent.has(clientOid) && order?.terms.purpose === 'quote') checkRung(world, book, order)
+          sent.add(clientOid)
+        }
+      }
+    },
+  }
+}
+
+function checkRung(world: World, book: Book, { terms }: Order): void {
+  const { strategyId, symbol, action, lots } = terms
+  if (book.positionMode === 'one_way_mode') {
+    if (isClosing(action)) violate(world, 'RSK1', `${terms.clientOid} is a rung, and reduce-only`)
+    return
+  }
+  if (isClosing(action)) return
+  const closing = action === 'openLong' ? 'closeShort' : 'closeLong'
+  const { longLots, shortLots } = holdingOf(book, strategyId, symbol)
+  let free = action === 'openLong' ? shortLots : longLots
+  const standing = new Set<string>()
+  for (const order of book.open.get(symbol)?.values() ?? []) {
+    if (order.terms.strategyId !== strategyId) continue
+    if (order.terms.action === closing) free -= openLots(order)
+    standing.add(`${tradesAs(order.terms.action)} ${order.terms.ticks} ${order.terms.lots}`)
+  }
+  // Other rungs that have yet to leave may be the ones that close it.
+  for (const { side, ticks, lots: others } of book.quotes.get(pairKey(strategyId, symbol)) ?? []) {
+    if (side === tradesAs(action) && !standing.has(`${side} ${ticks} ${others}`)) free -= others
+  }
+  if (free >= lots) violate(world, 'RSK1', `${terms.clientOid} opens ${lots}, and ${free} could be closed`)
+}
+
+function objectToSize({ settings, plan }: World, known: KnownPrices, { terms }: Order): string | undefined {
+  const { strategyId, symbol, lots } = terms
+  const { orderLotsMax = 0 } = settings.strategies.get(strategyId)?.limits.get(symbol) ?? {}
+  if (lots > orderLotsMax) return `has ${lots} lots, limit ${orderLotsMax}`
+  const instrument = settings.instruments.get(symbol)
+  // What a market order is worth at an absurd price says nothing.
+  const market = plan.faults.tickerAbsurd ? undefined : known.tickers?.read(symbol, 'askPr')
+  const price = priceOf(settings, terms) ?? market
+  if (!instrument || !price) return undefined
+  const notional = price * floatOnGrid(instrument.lot, lots)
+  const { orderNotionalMax } = settings.limits
+  if (notional <= orderNotionalMax * (1 + PRICE_TOLERANCE)) return undefined
+  return `is worth ${notional.toFixed(2)}, limit ${orderNotionalMax}`
+}
+
+function objectToPrice({ settings, plan }: World, known: KnownPrices, { terms }: Order): string | undefined {
+  const price = priceOf(settings, terms)
+  // At absurd prices everything stands far from the market.
+  if (price === undefined || plan.faults.tickerAbsurd || !known.tickers) return undefined
+  const collar = settings.limits.priceCollarRatio + PRICE_TOLERANCE
+  const low = known.tickers.read(terms.symbol, 'bidPr') * (1 - collar)
+  const high = known.tickers.read(terms.symbol, 'askPr') * (1 + collar)
+  return price < low || price > high ? `at ${price} stands outside ${low} to ${high}` : undefined
+}
+
+function priceOf({ instruments }: World['settings'], { symbol, ticks }: Order['terms']): number | undefined {
+  const instrument = instruments.get(symbol)
+  return ticks === undefined || !instrument ? undefined : floatOnGrid(instrument.tick, ticks)
+}
+
+function opens({ terms }: Order): boolean {
+  return !isClosing(terms.action)
+}
+
+/** Those that open, at the exchange or on their way: in all, and of each strategy on each instrument. */
+function countOpen(world: World): void {
+  const { settings, shell } = world
+  let all = 0
+  for (const [symbol, orders] of shell.engine?.book.open ?? []) {
+    const counts = new Map<string, number>()
+    for (const order of orders.values()) {
+      if (!opens(order)) continue
+      all += 1
+      counts.set(order.terms.strategyId, (counts.get(order.terms.strategyId) ?? 0) + 1)
+    }
+    for (const [strategyId, count] of counts) {
+      const limits = [...settings.strategies.values()].find(({ id }) => id === strategyId)?.limits.get(symbol)
+      if (limits && count > limits.openOrdersMax) violate(world, 'RSK1', `${strategyId} has ${count} orders`)
+    }
+  }
+  if (all > settings.limits.openOrdersMax) violate(world, 'RSK1', `the account has ${all} orders`)
+}

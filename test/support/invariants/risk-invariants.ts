@@ -1,0 +1,315 @@
+import { type Answer } from '../../../src/domain/answer.ts'
+import { type BatchResult } from '../../../src/protocol/values.ts'
+import { toClientOid, toTradeId } from '../../../src/domain/ids.ts'
+import { openLots, type Order } from '../../../src/domain/order.ts'
+import { isClosing, tradesAs } from '../../../src/domain/order-action.ts'
+import { type Book, holdingOf } from '../../../src/engine/book/book.ts'
+import { type OutgoingBatch } from '../../../src/engine/effect.ts'
+import { type StopPolicy } from '../../../src/engine/event.ts'
+import { believedGross } from './believed-gross.ts'
+import { isForeign, type TrueFill } from '../virtual/exchange-truth.ts'
+import { areSharesKnown, foreignFills } from '../faults/foreign-fills.ts'
+import { createExcuses, unanswered } from './foreign-invariants.ts'
+import { KnownPrices } from './known-prices.ts'
+import { tradeIdText } from '../../../src/simulator/core/order.ts'
+import { GROSS_NEVER_REACHED } from './room.ts'
+import { ReadingsSince } from './readings-since.ts'
+import { bodyOf, type World, type WorldWatcher, violate } from '../world/world.ts'
+
+/** At every instant what the strategies hold there and everything of theirs that rests stays within their limits. */
+export function watchWorstCase(world: World): WorldWatcher {
+  const limits = new Map<string, number>()
+  for (const { limits: bySymbol } of world.settings.strategies.values()) {
+    for (const [symbol, { positionLotsMax }] of bySymbol) {
+      limits.set(symbol, (limits.get(symbol) ?? 0) + positionLotsMax)
+    }
+  }
+  const { truth } = world.exchange
+  const excusesOf = createExcuses(world)
+  const check = () => {
+    for (const [symbol, limit] of limits) {
+      if (!areSharesKnown(world, symbol)) continue
+      const { longLots: long, shortLots: short } = world.shares.ownOf(symbol)
+      let [buying, selling] = [0, 0]
+      for (const order of truth.open) {
+        if (order.symbol !== symbol || isForeign(order) || order.reduceOnly || order.action === 'close')
+          continue
+        if (order.direction === 'buy') buying += order.lots - order.filledLots
+        else selling += order.lots - order.filledLots
+      }
+      const isOneWay = world.plan.positionMode === 'one_way_mode'
+      const excused = isOneWay ? excusesOf(symbol) : { buy: 0, sell: 0 }
+      const over = isOneWay ? beyondLimits(world, symbol) : { buy: 0, sell: 0 }
+      const worstLong = long + buying - (isOneWay ? short : 0) - excused.buy - over.buy
+      const worstShort = short + selling - (isOneWay ? long : 0) - excused.sell - over.sell
+      const worst = Math.max(worstLong, worstShort)
+      if (worst > limit)
+        violate(
+          world,
+          'RSK1',
+          `${symbol} could reach ${worst} lots, limit ${limit}: holds ${long} long, ${short} short, ${buying} to buy, ${selling} to sell`,
+        )
+    }
+  }
+  truth.onChange = check
+  return {}
+}
+
+/** What strategies hold beyond their limits since others have taken what their orders counted on. In lots. */
+function beyondLimits({ shell, settings, shares }: World, symbol: string): { buy: number; sell: number } {
+  const beyond = { buy: 0, sell: 0 }
+  const { book } = shell.engine ?? {}
+  if (!book || !shares.takes.some((take) => take.symbol === symbol)) return beyond
+  for (const { id, limits } of settings.strategies.values()) {
+    const { longLots, shortLots } = holdingOf(book, id, symbol)
+    const { positionLotsMax = 0 } = limits.get(symbol) ?? {}
+    beyond.buy += Math.max(0, longLots - shortLots - positionLotsMax)
+    beyond.sell += Math.max(0, shortLots - longLots - positionLotsMax)
+  }
+  return beyond
+}
+
+/** Prices move between an approval and the first byte, by far less than this. */
+const PRICE_TOLERANCE = 1.02
+
+/**
+ * When an order leaves, what it could add to everything that is held and rests at the exchange, whatever the
+ * book knows of it, stays within the account's gross notional.
+ */
+export function watchGross(world: World): WorldWatcher {
+  const { limits } = world.settings
+  // What the account is worth at absurd prices says nothing.
+  if (limits.grossNotionalMax >= GROSS_NEVER_REACHED || world.plan.faults.tickerAbsurd) return {}
+  const known = new KnownPrices()
+  /** By batch, the fills of others that were known when it was formed. */
+  const seen = new Map<number, ReadonlySet<TrueFill>>()
+  /** By batch, what the book thought possible without it. */
+  const believed = new Map<number, number>()
+  const priceOf = (symbol: string): number => known.tickers?.read(symbol, 'askPr') || 0
+  return {
+    onBirth: () => known.forget(),
+    afterStep(event, effects, now) {
+      known.note(event, now)
+      for (const effect of effects) {
+        if (effect.kind !== 'sendBatch') continue
+        const { batchId, clientOids } = effect.batch
+        seen.set(batchId, seenFills(world))
+        believed.set(batchId, believedGross(world, priceOf, new Set(clientOids)))
+      }
+    },
+    onWrite(batch) {
+      const adding = { buy: 0, sell: 0 }
+      const { truth, unseen } = world.exchange
+      // What was closed without a word is known when it is adopted, and no earlier.
+      if (unseen.size > 0) return
+      for (const { side, tradeSide, reduceOnly, size, clientOid } of bodyOf(batch).orderList) {
+        // A copy of what is there, or was filled, adds nothing.
+        if (tradeSide === 'close' || reduceOnly === 'YES' || truth.hasOrder(clientOid)) continue
+        // What a stop takes back is held against what its strategy holds.
+        if (isFlattening(world, clientOid)) continue
+        adding[side] += Number(size)
+      }
+      if (adding.buy + adding.sell === 0) return
+      const grossWith = (added: Adding['adding']): number => {
+        let gross = 0
+        for (const symbol of world.plan.symbols) {
+          const own = symbol === batch.symbol ? added : { buy: 0, sell: 0 }
+          gross += priceOf(symbol) * worstSize(world, symbol, { adding: own, seen: seen.get(batch.batchId) })
+        }
+        return gross
+      }
+      const gross = grossWith(adding)
+      // What others opened may be too much already: then nothing may make it more.
+      const before = Math.max(grossWith({ buy: 0, sell: 0 }), believed.get(batch.batchId) ?? 0)
+      if (gross <= Math.max(limits.grossNotionalMax, before) * PRICE_TOLERANCE) return
+      violate(world, 'RSK1', `the account could reach ${gross.toFixed(2)}, limit ${limits.grossNotionalMax}`)
+    },
+  }
+}
+
+function isFlattening({ shell }: World, clientOid: string | undefined): boolean {
+  return (
+    clientOid !== undefined &&
+    shell.engine?.book.orders.get(toClientOid(clientOid))?.terms.purpose === 'flatten'
+  )
+}
+
+interface Adding {
+  readonly adding: { readonly buy: number; readonly sell: number }
+  readonly seen: ReadonlySet<TrueFill> | undefined
+}
+
+/** In the base coin: the larger way of a net position, both legs where there are two. */
+function worstSize(world: World, symbol: string, { adding, seen }: Adding): number {
+  const { exchange, plan, settings } = world
+  const lot = settings.instruments.get(symbol)?.lot
+  if (!lot) return 0
+  const held = heldKnowably(world, symbol, seen)
+  const worst = { ...held }
+  for (const order of exchange.truth.open) {
+    if (order.symbol !== symbol || isForeign(order) || order.reduceOnly || order.action === 'close') continue
+    worst[order.direction] += order.lots - order.filledLots
+  }
+  const size = (lots: number): number => (lots * lot.units) / lot.scale
+  const [long, short] = [size(worst.buy) + adding.buy, size(worst.sell) + adding.sell]
+  if (plan.positionMode === 'hedge_mode') return long + short
+  return Math.max(long - size(held.sell), short - size(held.buy))
+}
+
+/** In lots: what is there, but for the fills of others that nobody can have known of. */
+function heldKnowably(world: World, symbol: string, seen: Adding['seen']): { buy: number; sell: number } {
+  const { exchange, plan } = world
+  const held = { buy: exchange.truth.lotsOf(symbol, 'long'), sell: exchange.truth.lotsOf(symbol, 'short') }
+  for (const fill of foreignFills(world, symbol)) {
+    const order = exchange.truth.orders.get(String(fill.orderSequence))
+    if (!order || seen?.has(fill)) continue
+    if (plan.positionMode === 'one_way_mode') held[order.direction] -= fill.lots
+    else held[order.slot === 'long' ? 'buy' : 'sell'] += order.action === 'open' ? -fill.lots : fill.lots
+  }
+  if (plan.positionMode === 'hedge_mode') return held
+  const net = held.buy - held.sell
+  return { buy: Math.max(0, net), sell: Math.max(0, -net) }
+}
+
+function seenFills(world: World): ReadonlySet<TrueFill> {
+  const trades = world.shell.engine?.book.trades
+  const fills = world.plan.symbols.flatMap((symbol) => foreignFills(world, symbol))
+  return new Set(fills.filter(({ sequence }) => trades?.has(toTradeId(tradeIdText(sequence)))))
+}
+
+/** While halted, or with little room to write down what is done, nothing that adds risk leaves. */
+export function watchHalts(world: World): WorldWatcher {
+  let isSpaceLow = false
+  const check = (batch: OutgoingBatch, why: string): void => {
+    const { book } = world.shell.engine ?? {}
+    for (const clientOid of batch.clientOids) {
+      const terms = book?.orders.get(clientOid)?.terms
+      if (!book || !terms) continue
+      const holding = holdingOf(book, terms.strategyId, batch.symbol)
+      const against = terms.action === 'openLong' ? holding.shortLots : holding.longLots
+      // Whatever else of it trades that way may be filled first.
+      let pending = 0
+      for (const other of book.open.get(batch.symbol)?.values() ?? []) {
+        const isAlike = tradesAs(other.terms.action) === tradesAs(terms.action)
+        if (isAlike && other.terms.strategyId === terms.strategyId) pending += openLots(other)
+      }
+      const isReducing = terms.action.startsWith('close') || against >= pending
+      if (!isReducing) violate(world, 'RSK2', `${clientOid} ${terms.action} while halted: ${why}`)
+    }
+  }
+  return {
+    onBirth: () => {
+      isSpaceLow = false
+    },
+    afterStep(event, effects) {
+      if (event.kind === 'spaceMeasured') isSpaceLow = event.isLow
+      if (!isSpaceLow) return
+      for (const effect of effects) if (effect.kind === 'sendBatch') check(effect.batch, 'little room')
+    },
+    onWrite(batch) {
+      const halted = haltOf(world, batch.symbol)
+      if (halted !== undefined) check(batch, halted)
+    },
+  }
+}
+
+/** By the journal, whatever the book remembers of it. */
+function haltOf(world: World, symbol: string): string | undefined {
+  const { halted } = world.facts
+  if (unanswered(world, symbol).length > 0) return 'a fill that is not ours, and was not answered'
+  return (halted.get('*') ?? halted.get(symbol))?.reason
+}
+
+/** Document: No order to cancel. */
+const NOTHING_TO_CANCEL = '22001'
+
+/** A stop that cancels is clean only once a second cancel-all of what it took orders of ours from has found nothing (RSK3). */
+export function watchStopConfirmed(world: World): WorldWatcher {
+  const bodies = new Map<number, string | undefined>()
+  const unconfirmed = new Set<string>()
+  let policy: StopPolicy | undefined
+  return {
+    onBirth() {
+      policy = undefined
+      bodies.clear()
+      unconfirmed.clear()
+    },
+    afterStep(event, effects) {
+      // The first one that is heard is the one that is carried out.
+      if (event.kind === 'commanded' && event.command.kind === 'stop') policy ??= event.command.policy
+      if (policy === undefined || policy === 'leave') return
+      for (const effect of effects) {
+        if (effect.kind === 'sendCancelAll')
+          bodies.set(effect.cancelId, (JSON.parse(effect.body) as { readonly symbol?: string }).symbol)
+      }
+      const taken = event.kind === 'cancelAnswered' ? takenBy(event.answer) : undefined
+      if (event.kind === 'cancelAnswered' && bodies.has(event.cancelId) && taken) {
+        const only = bodies.get(event.cancelId)
+        for (const symbol of only === undefined ? world.plan.symbols : [only]) unconfirmed.delete(symbol)
+        for (const clientOid of taken) {
+          const order = world.exchange.truth.orderOf(clientOid)
+          if (order && !isForeign(order)) unconfirmed.add(order.symbol)
+        }
+      }
+      const isClean = effects.some((effect) => effect.kind === 'stopped' && effect.clean)
+      if (isClean && unconfirmed.size > 0)
+        violate(world, 'RSK3', `a stop is called clean, and none found ${[...unconfirmed].join(', ')} empty`)
+    },
+  }
+}
+
+/** What a cancel-all took, by clientOid; undefined where nobody knows. */
+function takenBy(answer: Answer<BatchResult>): readonly string[] | undefined {
+  if (answer.kind === 'accepted') return answer.data.successList.map(({ clientOid }) => clientOid ?? '')
+  return answer.kind === 'refused' && answer.code === NOTHING_TO_CANCEL ? [] : undefined
+}
+
+/** A stop comes to a clean end; flatten ends flat. */
+export function watchStop(world: World): WorldWatcher {
+  const readings = new ReadingsSince(world.settings.execution.fillVisibilityMs)
+  return {
+    onBirth: () => readings.begin(0),
+    afterStep(event, effects, now) {
+      readings.note(event, effects, now)
+      const isClean = effects.some((effect) => effect.kind === 'stopped' && effect.clean)
+      if (isClean && readings.rounds(world.plan.symbols) === 0)
+        violate(world, 'RSK3', 'a stop is called clean, and the account was not read')
+    },
+    atEnd() {
+      if (world.violations.length > 0) return
+      if (world.facts.stoppedClean !== true) violate(world, 'RSK3', `stop ended ${world.facts.stoppedClean}`)
+      const held = world.plan.symbols.flatMap((symbol) => {
+        if (!areSharesKnown(world, symbol)) return []
+        const { longLots, shortLots } = world.shares.ownOf(symbol)
+        return longLots + shortLots > 0 ? [{ symbol, longLots, shortLots }] : []
+      })
+      if (world.plan.stop === 'flatten' && held.length > 0)
+        violate(world, 'RSK3', `not flat: ${JSON.stringify(held)}`)
+    },
+  }
+}
+
+/** When a close leaves, or what flattens, what the strategy's closes could close is no more than it holds. */
+export function watchCloses(world: World): WorldWatcher {
+  return {
+    afterStep(_, effects) {
+      const { book } = world.shell.engine ?? {}
+      for (const effect of effects) {
+        if (effect.kind !== 'sendBatch' || !book) continue
+        for (const clientOid of effect.batch.clientOids) checkClose(world, book, book.orders.get(clientOid))
+      }
+    },
+  }
+}
+
+function checkClose(world: World, book: Book, close: Order | undefined): void {
+  if (!close || !(isClosing(close.terms.action) || close.terms.purpose === 'flatten')) return
+  const { action, strategyId, symbol } = close.terms
+  const { longLots, shortLots } = holdingOf(book, strategyId, symbol)
+  const held = tradesAs(action) === 'sell' ? longLots : shortLots
+  let closing = 0
+  for (const { terms, filledLots } of book.open.get(symbol)?.values() ?? []) {
+    if (terms.strategyId === strategyId && terms.action === action) closing += terms.lots - filledLots
+  }
+  if (closing > held) violate(world, 'I11', `${strategyId} closes ${closing} of ${held}: ${action} ${symbol}`)
+}

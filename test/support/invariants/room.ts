@@ -1,0 +1,101 @@
+import { type QuoteLevel } from '../../../src/domain/intent.ts'
+import { openLots, type Order } from '../../../src/domain/order.ts'
+import { tradesAs } from '../../../src/domain/order-action.ts'
+import { type TickerTable } from '../../../src/domain/ticker-table.ts'
+import { type Book, holdingOf } from '../../../src/engine/book/book.ts'
+import { type EngineSettings } from '../../../src/engine/settings.ts'
+import { type StrategyLimits } from '../../../src/risk/risk-context.ts'
+import { floatOnGrid } from '../../../src/lib/grid.ts'
+
+/** What the risk desk looks at, but for the strategy's wish itself. */
+export interface Desk {
+  readonly settings: EngineSettings
+  readonly book: Book
+  readonly tickers: TickerTable
+}
+
+/** Prices move between an approval and a look. */
+const PRICE_TOLERANCE = 0.002
+/** What the strategies' own limits leave room for is less. */
+export const GROSS_NEVER_REACHED = 5_000_000
+
+/** Whether every limit has room for the rung, by itself, beside all that is held, rests or is unknown. */
+export function hasRoom(desk: Desk, strategyId: string, symbol: string, level: QuoteLevel): boolean {
+  const { settings, book } = desk
+  const limits = limitsOf(desk, strategyId, symbol)
+  // Where the account's limit can be reached, what others hold decides.
+  if (!limits || settings.limits.grossNotionalMax < GROSS_NEVER_REACHED) return false
+  const orders = [...(book.open.get(symbol)?.values() ?? [])]
+  // Nothing is placed there before that is known.
+  if (book.cancels.has(symbol) || orders.some(({ state }) => state === 'unknown')) return false
+  const own = orders.filter(({ terms }) => terms.strategyId === strategyId)
+  const all = [...book.open.values()].reduce((sum, open) => sum + open.size, 0)
+  const isAllowed = level.lots >= 1 && level.lots <= limits.orderLotsMax
+  const hasPlace = own.length < limits.openOrdersMax && all < settings.limits.openOrdersMax
+  return (
+    isAllowed &&
+    hasPlace &&
+    isPriced(desk, symbol, level) &&
+    worstLots(desk, { strategyId, symbol, own }, level.side) + level.lots <= limits.positionLotsMax
+  )
+}
+
+/** The same of an order at the market's price: one that takes, and must be told from all that has no name. */
+export function hasRoomToTake(
+  desk: Desk,
+  strategyId: string,
+  symbol: string,
+  { side, lots }: Pick<QuoteLevel, 'side' | 'lots'>,
+): boolean {
+  const instrument = desk.settings.instruments.get(symbol)
+  const orders = [...(desk.book.open.get(symbol)?.values() ?? [])]
+  if (!instrument || orders.some(({ orderId }) => orderId === undefined)) return false
+  const price = desk.tickers.read(symbol, side === 'buy' ? 'askPr' : 'bidPr')
+  const ticks = Math.round((price * instrument.tick.scale) / instrument.tick.units)
+  return hasRoom(desk, strategyId, symbol, { side, ticks, lots })
+}
+
+/** The largest order that the strategy may place: what is more leaves in parts. */
+export function orderLotsMax(desk: Desk, strategyId: string, symbol: string): number {
+  return limitsOf(desk, strategyId, symbol)?.orderLotsMax ?? 0
+}
+
+function limitsOf({ settings }: Desk, strategyId: string, symbol: string): StrategyLimits | undefined {
+  return [...settings.strategies.values()].find(({ id }) => id === strategyId)?.limits.get(symbol)
+}
+
+function isPriced({ settings, tickers }: Desk, symbol: string, { ticks, lots }: QuoteLevel): boolean {
+  const instrument = settings.instruments.get(symbol)
+  if (!instrument) return false
+  const price = floatOnGrid(instrument.tick, ticks)
+  const notional = price * floatOnGrid(instrument.lot, lots)
+  const { orderNotionalMax, priceCollarRatio } = settings.limits
+  const collar = priceCollarRatio - PRICE_TOLERANCE
+  return (
+    lots >= instrument.lotsMin &&
+    notional * (1 + PRICE_TOLERANCE) <= orderNotionalMax &&
+    notional * (1 - PRICE_TOLERANCE) >= Number(instrument.notionalMin.toString()) &&
+    price >= tickers.read(symbol, 'bidPr') * (1 - collar) &&
+    price <= tickers.read(symbol, 'askPr') * (1 + collar)
+  )
+}
+
+interface Own {
+  readonly strategyId: string
+  readonly symbol: string
+  readonly own: readonly Order[]
+}
+
+/** How far the strategy's position could go on that side; in hedge mode with all that opens on it. */
+function worstLots({ book }: Desk, { strategyId, symbol, own }: Own, side: 'buy' | 'sell'): number {
+  const { longLots, shortLots } = holdingOf(book, strategyId, symbol)
+  const isOneWay = book.positionMode === 'one_way_mode'
+  const opening = side === 'buy' ? 'openLong' : 'openShort'
+  let lots = side === 'buy' ? longLots : shortLots
+  if (isOneWay) lots -= side === 'buy' ? shortLots : longLots
+  for (const order of own) {
+    const adds = isOneWay ? tradesAs(order.terms.action) === side : order.terms.action === opening
+    if (adds) lots += openLots(order)
+  }
+  return lots
+}

@@ -1,0 +1,156 @@
+import { toTradeId } from '../../../src/domain/ids.ts'
+import { type Book } from '../../../src/engine/book/book.ts'
+import { tradeIdText } from '../../../src/simulator/core/order.ts'
+import { type TrueOrder } from '../virtual/exchange-truth.ts'
+import { type Effect } from '../../../src/engine/effect.ts'
+import { canRest, type Order } from '../../../src/domain/order.ts'
+import { tradesAs } from '../../../src/domain/order-action.ts'
+import { floatOnGrid } from '../../../src/lib/grid.ts'
+import { KnownPrices } from './known-prices.ts'
+import { type World, type WorldWatcher, violate } from '../world/world.ts'
+
+/** The looks are this many steps of time apart: half a second. */
+const LOOK_EVERY = 5
+/** An order that a cancel-all took may be called live no longer than this, its lane being free. */
+const GHOST_MS = 1500
+
+/** Which lanes are fenced, as far as announcements tell. */
+export class FencedLanes {
+  readonly #symbols = new Set<string>()
+
+  clear(): void {
+    this.#symbols.clear()
+  }
+
+  note(effects: readonly Effect[]): void {
+    for (const effect of effects) {
+      if (effect.kind !== 'announce') continue
+      if (effect.event === 'lane.fenced') this.#symbols.add(String(effect.fields['symbol']))
+      else if (effect.event === 'lane.free') this.#symbols.delete(String(effect.fields['symbol']))
+    }
+  }
+
+  /** Where the exchange has closed something by itself, what rests is asked after. */
+  noteDistrust(effects: readonly Effect[]): void {
+    for (const effect of effects) {
+      if (effect.kind !== 'announce' || effect.event !== 'resting.distrusted') continue
+      for (const symbol of effect.fields['symbols'] as readonly string[]) this.#symbols.add(symbol)
+    }
+  }
+
+  /** Behind a cancel-all of the whole product each instrument may have to be asked after, once its batch is answered. */
+  noteSweeps(effects: readonly Effect[], symbols: readonly string[]): void {
+    for (const effect of effects) {
+      if (effect.kind !== 'sendCancelAll') continue
+      const { symbol } = JSON.parse(effect.body) as { readonly symbol?: string }
+      if (symbol === undefined) for (const one of symbols) this.#symbols.add(one)
+    }
+  }
+
+  has(symbol: string): boolean {
+    return this.#symbols.has(symbol)
+  }
+}
+
+/** What a cancel-all took away is not called live for long: it is being asked after, or is known to be gone. */
+export function watchGhosts(world: World): WorldWatcher {
+  const fenced = new FencedLanes()
+  const since = new Map<string, number>()
+  let looks = 0
+  return {
+    onBirth: () => {
+      fenced.clear()
+      since.clear()
+    },
+    afterStep(event, effects) {
+      fenced.note(effects)
+      const { engine } = world.shell
+      if (event.kind !== 'timePassed' || ++looks % LOOK_EVERY !== 0 || engine?.mode !== 'running') return
+      for (const [symbol, orders] of engine.book.open) {
+        // A lane whose batch is out is fenced once that is answered.
+        const isFree = !fenced.has(symbol) && ![...orders.values()].some(({ state }) => state === 'sent')
+        for (const [clientOid, { state, terms }] of orders) {
+          // What cannot rest is over when the fills say so, and a limiter that was refused reads them late.
+          if (!canRest(terms)) continue
+          const there = world.exchange.truth.orderOf(clientOid)
+          const isTaken = there?.cancelReason === 'user' || (there && isLiquidated(world, engine.book, there))
+          const isGhost = state === 'live' && isTaken && isFree
+          if (!isGhost) since.delete(clientOid)
+          else if (!since.has(clientOid)) since.set(clientOid, world.time.now)
+          if (!isGhost || world.time.now - (since.get(clientOid) ?? 0) < GHOST_MS) continue
+          violate(world, 'ORD8', `${clientOid} was cancelled, and is called live on a free lane`)
+        }
+      }
+    },
+  }
+}
+
+/** Cancelled by a liquidation whose fills are known. */
+function isLiquidated(
+  { exchange: { truth } }: World,
+  { trades }: Book,
+  { cancelReason }: TrueOrder,
+): boolean {
+  if (cancelReason !== 'liquidation') return false
+  const fills = truth.fillsInOrder.filter(({ source }) => source === 'SYS')
+  return fills.every(({ sequence }) => trades.has(toTradeId(tradeIdText(sequence))))
+}
+
+/** How long the exchange may have lost an order that the market stands beyond, and nobody asks after it. */
+const LOST_MS = 1500
+const STOOD_STILL_MS = 500
+
+/** An order that the exchange has lost is asked after once the market has stood beyond it for long enough. */
+export function watchLost(world: World): WorldWatcher {
+  if (!world.plan.faults.orderVanishes) return {}
+  const { crossedToleranceMs } = world.settings.execution
+  const known = new KnownPrices()
+  const fenced = new FencedLanes()
+  const since = new Map<string, number>()
+  let lookedAt = 0
+  return {
+    onBirth: () => {
+      known.forget()
+      fenced.clear()
+      since.clear()
+    },
+    afterStep(event, effects, now) {
+      known.note(event, now)
+      fenced.note(effects)
+      const { engine } = world.shell
+      if (event.kind !== 'snapshotTaken' && event.kind !== 'timePassed') return
+      // A process that stood still looks anew: what it knew of the market is old.
+      if (world.time.now - lookedAt > STOOD_STILL_MS) since.clear()
+      lookedAt = world.time.now
+      for (const [symbol, orders] of engine?.book.open ?? []) {
+        const isSeen =
+          engine?.mode === 'running' &&
+          !fenced.has(symbol) &&
+          known.ageOf(symbol, now) <= world.settings.limits.dataAgeMaxMs
+        for (const [clientOid, order] of orders) {
+          const isLost = isSeen && isBeyond(world, known, order) && isLostThere(world, clientOid)
+          if (!isLost) since.delete(clientOid)
+          else if (!since.has(clientOid)) since.set(clientOid, world.time.now)
+          const lostMs = world.time.now - (since.get(clientOid) ?? world.time.now)
+          if (lostMs > crossedToleranceMs + LOST_MS)
+            violate(world, 'ORD5', `${clientOid} was lost by the exchange, and is called live`)
+        }
+      }
+    },
+  }
+}
+
+function isLostThere(world: World, clientOid: string): boolean {
+  return world.exchange.truth.orderOf(clientOid)?.cancelReason === 'self_trade'
+}
+
+/** Whether it must have been filled, at the prices that the core knows. */
+function isBeyond({ settings }: World, { tickers }: KnownPrices, { state, terms }: Order): boolean {
+  const { symbol, ticks } = terms
+  const tick = settings.instruments.get(symbol)?.tick
+  if (state !== 'live' || ticks === undefined || !canRest(terms) || !tickers || !tick) return false
+  const price = floatOnGrid(tick, ticks)
+  const [bid, ask] = [tickers.read(symbol, 'bidPr'), tickers.read(symbol, 'askPr')]
+  if (!(bid > 0 && ask > 0)) return false
+  return tradesAs(terms.action) === 'buy' ? price > ask : price < bid
+}

@@ -1,0 +1,42 @@
+import { canRest, type Order } from '../../../src/domain/order.ts'
+import { type Book } from '../../../src/engine/book/book.ts'
+import { violate, type World, type WorldWatcher } from '../world/world.ts'
+
+/**
+ * When trading begins nothing is unknown any more; and where `onRestart` says fence, nothing that the life before
+ * left resting is believed in.
+ */
+export function watchStart(world: World): WorldWatcher {
+  let left: ReadonlySet<string> = new Set()
+  let [isStarting, isFencing] = [false, false]
+  return {
+    onBirth() {
+      const { engine, settings } = world.shell
+      const orders = [...(engine?.book.orders.values() ?? [])].filter(isResting)
+      isStarting = true
+      isFencing = settings.onRestart === 'fence'
+      left = new Set(orders.map(({ terms }) => terms.clientOid))
+    },
+    afterStep() {
+      const { engine } = world.shell
+      if (!isStarting || engine?.mode !== 'running') return
+      isStarting = false
+      for (const order of engine.book.orders.values()) {
+        const { clientOid, symbol } = order.terms
+        if (isHalted(engine.book, symbol)) continue
+        if (order.state === 'unknown') violate(world, 'ORD5', `${clientOid} is unknown when trading begins`)
+        if (!isFencing || !left.has(clientOid) || !isResting(order)) continue
+        violate(world, 'ORD5', `${clientOid} was not fenced at the start`)
+      }
+    },
+  }
+}
+
+function isResting({ state, terms }: Order): boolean {
+  return state === 'live' && canRest(terms)
+}
+
+/** A halted instrument holds no start up. */
+function isHalted({ halts }: Book, symbol: string): boolean {
+  return halts.has('*') || halts.has(symbol)
+}

@@ -1,0 +1,87 @@
+import { toTradeId } from '../../../src/domain/ids.ts'
+import { type Book, holdingOf } from '../../../src/engine/book/book.ts'
+import { decimal, sumDecimals } from '../../../src/lib/decimal.ts'
+import { compareFates, comparePositions } from './book-comparison.ts'
+import { areSharesKnown, hasUnseen, unseenFills } from '../faults/foreign-fills.ts'
+import { type World, type WorldWatcher, violate } from '../world/world.ts'
+
+/** In the end the book is the exchange's own: each order's fate, each fill once, the position, nothing doubled. */
+export function watchTruth(world: World): WorldWatcher {
+  return {
+    onRecord(record) {
+      if (record.kind === 'adopt' && !hasUnseen(world, record.symbol))
+        violate(world, 'ORD5', `adopted ${JSON.stringify(record)}`)
+      if (record.kind === 'foreign')
+        violate(world, 'ORD5', `called our own fills foreign ${JSON.stringify(record)}`)
+    },
+    atEnd() {
+      const { book } = world.shell.engine ?? {}
+      if (!book || world.violations.length > 0) return
+      const { truth } = world.exchange
+      const differences = [
+        ...compareFates(book, truth.orders.values()),
+        ...comparePositions(book, truth, world.plan.symbols),
+      ]
+      for (const difference of differences) violate(world, 'ORD5', difference)
+      checkFills(world, book)
+      checkHoldings(world, book)
+    },
+  }
+}
+
+function checkFills(world: World, book: Book): void {
+  const fills = world.exchange.allFills()
+  for (const { tradeId } of fills) {
+    if (!book.trades.has(toTradeId(tradeId))) violate(world, 'ORD5', `fill ${tradeId} is lost`)
+  }
+  const counted = [...book.money.values()].reduce((sum, money) => sum + money.fills, 0)
+  if (counted !== fills.length) violate(world, 'ORD5', `${counted} fills counted of ${fills.length}`)
+}
+
+/** What the strategies hold together is what the account does, less what is nobody's. */
+function checkHoldings(world: World, book: Book): void {
+  for (const symbol of world.plan.symbols) {
+    if (!areSharesKnown(world, symbol)) continue
+    const there = world.shares.ownOf(symbol)
+    const own = { longLots: 0, shortLots: 0 }
+    for (const id of world.settings.strategies.keys()) {
+      const { longLots, shortLots } = holdingOf(book, id, symbol)
+      own.longLots += longLots
+      own.shortLots += shortLots
+    }
+    const net = own.longLots - own.shortLots === there.longLots - there.shortLots
+    const legs = own.longLots === there.longLots && own.shortLots === there.shortLots
+    if (world.plan.positionMode === 'one_way_mode' ? !net : !legs) {
+      violate(
+        world,
+        'ORD5',
+        `${symbol}: of what is there ${JSON.stringify(there)} is theirs, the strategies hold ${JSON.stringify(own)}`,
+      )
+    }
+  }
+}
+
+/** What the strategies earned and paid is what the account did. */
+export function watchMoney(world: World): WorldWatcher {
+  return {
+    atEnd() {
+      if (world.violations.length > 0) return
+      const { book } = world.shell.engine ?? {}
+      const coin = world.exchange.ledger().coins[0]
+      if (!book || !coin) return
+      const money = [...book.money.values()]
+      const unseen = unseenFills(world)
+      const profit = sumDecimals([
+        ...money.map((entry) => entry.profit),
+        ...unseen.map((fill) => decimal(fill.profit)),
+      ])
+      const fees = sumDecimals([
+        ...money.map((entry) => entry.fees),
+        ...unseen.map(({ fee }) => decimal(fee)),
+      ])
+      if (!profit.eq(decimal(coin.realisedProfit)))
+        violate(world, 'MONEY', `profit ${profit.toString()} of ${coin.realisedProfit}`)
+      if (!fees.eq(decimal(coin.fees))) violate(world, 'MONEY', `fees ${fees.toString()} of ${coin.fees}`)
+    },
+  }
+}

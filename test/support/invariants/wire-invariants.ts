@@ -1,0 +1,212 @@
+import { type Order } from '../../../src/domain/order.ts'
+import { tradesAs } from '../../../src/domain/order-action.ts'
+import { type Book, holdingOf, pairKey } from '../../../src/engine/book/book.ts'
+import { decimal, decimalOfInteger, ZERO } from '../../../src/lib/decimal.ts'
+import { type StopPolicy } from '../../../src/engine/event.ts'
+import { type CancelAllRequest } from '../../../src/protocol/futures/cancel-all-orders.ts'
+import { type BatchPlaceItem } from '../../../src/protocol/futures/batch-place-order.ts'
+import { FencedLanes } from './standing-invariants.ts'
+import { bodyOf, type World, type WorldWatcher, violate } from '../world/world.ts'
+
+const PLAIN = /^(0|[1-9]\d*)(\.\d*[1-9])?$/
+
+/** Side, trade side and reduce-only by position mode and action, from the document and not from our own table. */
+const DIRECTIONS: Readonly<Record<string, readonly [string, string | undefined, string | undefined]>> = {
+  'one_way_mode openLong': ['buy', undefined, undefined],
+  'one_way_mode closeLong': ['sell', undefined, 'YES'],
+  'one_way_mode openShort': ['sell', undefined, undefined],
+  'one_way_mode closeShort': ['buy', undefined, 'YES'],
+  'hedge_mode openLong': ['buy', 'open', undefined],
+  'hedge_mode closeLong': ['buy', 'close', undefined],
+  'hedge_mode openShort': ['sell', 'open', undefined],
+  'hedge_mode closeShort': ['sell', 'close', undefined],
+}
+
+/** What stands in the bytes is the order of the book: its way, its price and size on the grid, its time in force. */
+export function watchWire(world: World): WorldWatcher {
+  return {
+    onWrite(batch) {
+      const { orderList, symbol, productType, marginCoin, marginMode } = bodyOf(batch)
+      const { settings } = world
+      const isWhole =
+        symbol === batch.symbol &&
+        productType === settings.productType &&
+        marginCoin === settings.instruments.get(symbol)?.marginCoin &&
+        marginMode === settings.marginMode
+      if (!isWhole)
+        violate(world, 'I9', `batch ${batch.batchId} is of ${symbol} ${productType} ${marginMode}`)
+      for (const item of orderList) {
+        const order = orderNamed(world, item.clientOid)
+        if (!order) violate(world, 'I9', `${item.clientOid} is on the wire and not in the book`)
+        else if (!isFaithful(world, order, item)) {
+          violate(world, 'I9', `${JSON.stringify(item)} for ${JSON.stringify(order.terms)}`)
+        }
+      }
+    },
+  }
+}
+
+/**
+ * A cancel-all takes away what is ours to take: one instrument, or the whole product type where the account is the
+ * daemon's alone and no stop leaves what rests, or where a kill takes away everything.
+ */
+export function watchSweeps(world: World): WorldWatcher {
+  let policy: StopPolicy | undefined
+  const fenced = new FencedLanes()
+  return {
+    onBirth: () => {
+      policy = undefined
+      fenced.clear()
+    },
+    afterStep(event, effects) {
+      // What a fence that goes on has still to ask, it asks; and what may be gone is asked after.
+      if (policy === undefined) fenced.note(effects)
+      fenced.noteDistrust(effects)
+      fenced.noteSweeps(effects, world.plan.symbols)
+      if (event.kind === 'commanded' && event.command.kind === 'stop') policy ??= event.command.policy
+      const { book } = world.shell.engine ?? {}
+      for (const effect of effects) {
+        if (effect.kind !== 'sendCancelAll') continue
+        const { symbol, productType } = JSON.parse(effect.body) as CancelAllRequest
+        if (productType !== world.settings.productType)
+          violate(world, 'FENCE', `a cancel-all of ${productType} leaves`)
+        const isKilled = book?.killed !== undefined
+        const mayTakeAll = isKilled || (world.settings.isExclusive && policy !== 'leave')
+        if (symbol === undefined ? !mayTakeAll : !world.plan.symbols.includes(symbol))
+          violate(world, 'FENCE', `a cancel-all takes more away than is ours: ${effect.body}`)
+        if (isKilled || policy !== 'leave' || symbol === undefined || fenced.has(symbol)) continue
+        const orders = [...(book?.open.get(symbol)?.values() ?? [])]
+        if (!orders.some(({ state }) => state === 'unknown'))
+          violate(world, 'RSK3', `a stop that leaves takes away what rests in ${symbol}`)
+      }
+    },
+  }
+}
+
+/** As the book has it. */
+export function orderNamed({ shell }: World, clientOid: string | undefined): Order | undefined {
+  return shell.engine?.book.orders.get(clientOid as Order['terms']['clientOid'])
+}
+
+function isFaithful({ plan, settings }: World, { terms }: Order, item: BatchPlaceItem): boolean {
+  const instrument = settings.instruments.get(terms.symbol)
+  const [side, tradeSide, reduceOnly] = DIRECTIONS[`${plan.positionMode} ${terms.action}`] ?? []
+  if (!instrument || item.side !== side || item.tradeSide !== tradeSide) return false
+  if ((item.reduceOnly ?? 'NO') !== (reduceOnly ?? 'NO')) return false
+  if (!isSteps(item.size, instrument.lot.step, terms.lots)) return false
+  if (terms.ticks === undefined) return item.orderType === 'market' && item.price === undefined
+  return (
+    item.orderType === 'limit' &&
+    item.force === terms.force &&
+    isSteps(item.price ?? '', instrument.tick.step, terms.ticks)
+  )
+}
+
+function isSteps(text: string, step: string, steps: number): boolean {
+  if (!PLAIN.test(text) || steps <= 0) return false
+  return decimal(text)
+    .minus(decimal(step).times(decimalOfInteger(steps)))
+    .eq(ZERO)
+}
+
+/**
+ * What leaves was wished for by somebody: a rung of the ladder that stands, a step towards the target and not
+ * beyond it, an order placed by name, of its size at most over all its generations.
+ */
+export function watchWishes(world: World): WorldWatcher {
+  const placed = new Map<string, { readonly lots: number; readonly text: string }>()
+  return {
+    onRecord(record) {
+      if (record.kind !== 'decision') return
+      for (const { strategyId, key, lots, ...rest } of record.places ?? []) {
+        placed.set(pairKey(strategyId, key), { lots, text: [rest.action, rest.ticks, rest.force].join() })
+      }
+    },
+    afterStep(_, effects) {
+      const { book } = world.shell.engine ?? {}
+      if (!book || world.facts.isStopping) return
+      for (const effect of effects) {
+        if (effect.kind !== 'sendBatch') continue
+        for (const clientOid of effect.batch.clientOids) {
+          const order = book.orders.get(clientOid)
+          if (order && !isWished(world, order, placed)) {
+            violate(world, 'I13', `nobody wants ${JSON.stringify(order.terms)}`)
+          }
+        }
+      }
+    },
+  }
+}
+
+type Placed = ReadonlyMap<string, { readonly lots: number; readonly text: string }>
+
+function isWished(world: World, order: Order, placed: Placed): boolean {
+  const { book } = world.shell.engine ?? {}
+  const { terms } = order
+  if (!book) return false
+  if (terms.purpose === 'quote') return isRung(book, order)
+  if (terms.purpose === 'target') return isTowards(world, book, order)
+  if (terms.purpose !== 'place') return true
+  if (book.withdrawn.has(terms.clientOid)) return false
+  const intent = placed.get(pairKey(terms.strategyId, terms.key))
+  // Decided in a life whose record was lost with it, or by a name that is not written any more.
+  if (!intent) return false
+  if (intent.text !== [terms.action, terms.ticks, terms.force].join()) return false
+  let lots = 0
+  for (const other of book.orders.values()) {
+    if (other.terms.strategyId !== terms.strategyId || other.terms.key !== terms.key) continue
+    lots += book.open.get(terms.symbol)?.has(other.terms.clientOid) ? other.terms.lots : other.filledLots
+  }
+  return lots <= intent.lots
+}
+
+/** As many stand for a rung, whatever became of each so far, as there are rungs alike: one more is doubled. */
+function isRung(book: Book, { terms }: Order): boolean {
+  const { strategyId, symbol, ticks, lots } = terms
+  const side = tradesAs(terms.action)
+  const levels = book.quotes.get(pairKey(strategyId, symbol)) ?? []
+  const wanted = levels.filter((level) => level.side === side && level.ticks === ticks && level.lots === lots)
+  const standing = [...(book.open.get(symbol)?.values() ?? [])].filter(
+    ({ terms: other }) =>
+      other.strategyId === strategyId &&
+      other.purpose === 'quote' &&
+      tradesAs(other.action) === side &&
+      other.ticks === ticks &&
+      other.lots === lots,
+  )
+  return standing.length <= wanted.length
+}
+
+/** In hedge mode each leg goes its own way, in one-way mode they are one. */
+function isTowards(world: World, book: Book, { terms }: Order): boolean {
+  const target = book.targets.get(pairKey(terms.strategyId, terms.symbol))
+  if (target === undefined) return false
+  const { longLots, shortLots } = holdingOf(book, terms.strategyId, terms.symbol)
+  const pending = { openLong: 0, closeLong: 0, openShort: 0, closeShort: 0 }
+  for (const order of book.open.get(terms.symbol)?.values() ?? []) {
+    if (order.terms.strategyId !== terms.strategyId || order.terms.purpose !== 'target') continue
+    pending[order.terms.action] += order.terms.lots - order.filledLots
+  }
+  if (world.plan.positionMode === 'one_way_mode') {
+    const leg = { held: longLots - shortLots, target }
+    const more = pending.openLong + pending.closeShort
+    return isWithin(leg, { more, less: pending.openShort + pending.closeLong })
+  }
+  return terms.action.endsWith('Long')
+    ? isWithin(
+        { held: longLots, target: Math.max(0, target) },
+        { more: pending.openLong, less: pending.closeLong },
+      )
+    : isWithin(
+        { held: shortLots, target: Math.max(0, -target) },
+        { more: pending.openShort, less: pending.closeShort },
+      )
+}
+
+/** However much of what is pending is filled: never beyond the target. In lots. */
+function isWithin(
+  { held, target }: { readonly held: number; readonly target: number },
+  { more, less }: { readonly more: number; readonly less: number },
+): boolean {
+  return held + more <= Math.max(target, held) && held - less >= Math.min(target, held)
+}

@@ -1,0 +1,35 @@
+import { type TokenPool, type TokenPoolOptions } from '../../../src/exchange/limiter/token-pool.ts'
+
+/** A pool without the asynchronous machinery: a token that comes back is in stock at once. */
+export class DirectPool implements TokenPool {
+  readonly #onStock: () => void
+  #stock: number
+
+  constructor({ tokens, onStock }: TokenPoolOptions) {
+    this.#stock = tokens
+    this.#onStock = onStock
+  }
+
+  get stock(): number {
+    return this.#stock
+  }
+
+  take(): void {
+    if (this.#stock < 1) throw new Error('there is no token in stock')
+    this.#stock--
+  }
+
+  giveBack(tokens: number): void {
+    this.#stock += tokens
+    this.#onStock()
+  }
+
+  putBack(): void {
+    this.#stock++
+  }
+
+  stop(): Promise<void> {
+    this.#stock = 0
+    return Promise.resolve()
+  }
+}

@@ -1,0 +1,159 @@
+import { type CoreStore, type StoredRow } from '../../../src/simulator/core/store.ts'
+
+/** An order as the exchange itself knows it. */
+export interface TrueOrder {
+  readonly sequence: number
+  readonly clientOid: string
+  readonly symbol: string
+  readonly direction: 'buy' | 'sell'
+  readonly slot: 'long' | 'short' | 'net'
+  readonly action: 'open' | 'close' | 'net'
+  readonly reduceOnly: boolean
+  readonly source: 'API' | 'SYS'
+  readonly lots: number
+  readonly filledLots: number
+  readonly status: 'pending' | 'live' | 'partially_filled' | 'filled' | 'cancelled'
+  readonly cancelReason?: string
+  /** Unix ms. */
+  readonly createdAt: number
+}
+
+export interface TruePosition {
+  readonly symbol: string
+  readonly holdSide: 'long' | 'short'
+  readonly lots: number
+}
+
+export interface TrueFill {
+  readonly sequence: number
+  readonly symbol: string
+  readonly orderSequence: number
+  readonly priceTicks: number
+  readonly lots: number
+  readonly source: 'API' | 'SYS'
+  /** Decimal strings in the margin coin, exactly as booked. */
+  readonly fee: string
+  readonly profit: string
+}
+
+/** What the exchange's double-entry ledger says of an account in one coin: decimal strings. */
+export interface TrueMoney {
+  readonly realisedProfit: string
+  readonly fees: string
+  readonly funding: string
+}
+
+/**
+ * Looks over the exchange's shoulder: as its store it hears of every order and position the moment it
+ * changes, and keeps what the exchange itself forgets.
+ */
+export class ExchangeTruth implements CoreStore {
+  /** By sequence, every one that ever was. */
+  readonly orders = new Map<string, TrueOrder>()
+  /** By sequence, every one that ever was. */
+  readonly fills = new Map<string, TrueFill>()
+  /** The same, oldest first. */
+  readonly fillsInOrder: TrueFill[] = []
+  /** By account and coin. */
+  readonly money = new Map<string, TrueMoney>()
+  /** The newest order of each name. */
+  readonly #byClientOid = new Map<string, TrueOrder>()
+  readonly #open = new Map<string, TrueOrder>()
+  readonly #positions = new Map<string, TruePosition>()
+  /** Called after every change of an order or a position. */
+  onChange: () => void = () => undefined
+  /** Called for every order that is new or has changed. */
+  onOrder: (order: TrueOrder, before: TrueOrder | undefined) => void = () => undefined
+
+  load(): undefined {
+    return undefined
+  }
+
+  save(changes: readonly StoredRow[]): void {
+    let hasChanged = false
+    for (const row of changes) hasChanged = this.#take(row) || hasChanged
+    if (hasChanged) this.onChange()
+  }
+
+  hasOrder(clientOid: string | undefined): boolean {
+    return clientOid !== undefined && this.#byClientOid.has(clientOid)
+  }
+
+  orderOf(clientOid: string): TrueOrder | undefined {
+    return this.#byClientOid.get(clientOid)
+  }
+
+  get open(): Iterable<TrueOrder> {
+    return this.#open.values()
+  }
+
+  get positions(): Iterable<TruePosition> {
+    return this.#positions.values()
+  }
+
+  lotsOf(symbol: string, holdSide: 'long' | 'short'): number {
+    for (const position of this.#positions.values()) {
+      if (position.symbol === symbol && position.holdSide === holdSide) return position.lots
+    }
+    return 0
+  }
+
+  #take(row: StoredRow): boolean {
+    const { table, id } = row
+    if (table === 'orders') {
+      const order = copyOf<TrueOrder>(row)
+      if (!order) return false
+      this.onOrder(order, this.orders.get(id))
+      this.orders.set(id, order)
+      this.#byClientOid.set(order.clientOid, order)
+      if (order.status === 'filled' || order.status === 'cancelled') this.#open.delete(id)
+      else this.#open.set(id, order)
+      return true
+    }
+    if (table === 'positions') {
+      const position = copyOf<TruePosition>(row)
+      if (position) this.#positions.set(id, position)
+      else this.#positions.delete(id)
+      return true
+    }
+    if (table === 'fills' && row.json !== undefined) this.#takeFill(id, JSON.parse(row.json) as TrueFill)
+    if (table === 'accounts' && row.json !== undefined) {
+      this.#takeAccount(JSON.parse(row.json) as StoredAccount)
+    }
+    return false
+  }
+
+  #takeFill(id: string, fill: TrueFill): void {
+    this.fills.set(id, fill)
+    this.fillsInOrder.push(fill)
+  }
+
+  #takeAccount({ uid, coins }: StoredAccount): void {
+    for (const [coin, money] of Object.entries(coins)) this.money.set(`${uid} ${coin}`, money)
+  }
+}
+
+/** As it is now: the exchange goes on changing its own. Of the plain fields that are looked at, not of its decimals. */
+function copyOf<Row>({ entity, json }: StoredRow): Row | undefined {
+  if (entity !== undefined) return { ...entity } as Row
+  return json === undefined ? undefined : (JSON.parse(json) as Row)
+}
+
+interface StoredAccount {
+  readonly uid: string
+  readonly coins: Readonly<Record<string, TrueMoney>>
+}
+
+/** How orders are named that are not ours: by hand, or by the exchange where nobody names them. */
+export const HAND_NAME = 'hand-'
+const FOREIGN_NAME = /^(hand-|SIM-)/
+
+/** Made by a person's hand or by the system, on our account. */
+export function isForeign({ source, clientOid }: TrueOrder): boolean {
+  return source === 'SYS' || FOREIGN_NAME.test(clientOid)
+}
+
+/** Whether it can still be filled. */
+export function isOpenThere({ status }: TrueOrder): boolean {
+  return status !== 'filled' && status !== 'cancelled'
+}

@@ -1,0 +1,283 @@
+import { type Answer } from '../../../src/domain/answer.ts'
+import { DELIVERY_STATES, TICKER_COLUMNS, type TickerTable } from '../../../src/domain/ticker-table.ts'
+import { errorCode } from '../../../src/protocol/error-codes.ts'
+import { batchPlaceOrder, type BatchPlaceItem } from '../../../src/protocol/futures/batch-place-order.ts'
+import { cancelAllOrders, type CancelAllRequest } from '../../../src/protocol/futures/cancel-all-orders.ts'
+import { type WireFill } from '../../../src/protocol/futures/order-fills.ts'
+import { type WirePosition } from '../../../src/protocol/futures/single-position.ts'
+import { type BatchResult } from '../../../src/protocol/values.ts'
+import { createExchangeCore, type ExchangeCore } from '../../../src/simulator/core/exchange-core.ts'
+import { buildInstruments, type Instrument } from '../../../src/simulator/core/instruments.ts'
+import { type Reply } from '../../../src/simulator/core/reply.ts'
+import { type CoreSettings } from '../../../src/simulator/core/settings.ts'
+import { cancelInPart } from '../faults/cancel-faults.ts'
+import { blurCancel, blurItems, splitItems } from '../faults/item-faults.ts'
+import { cancelAround, Suspensions } from '../faults/suspensions.ts'
+import { spoilTicker } from '../faults/ticker-faults.ts'
+import { ExchangeTruth, isOpenThere } from './exchange-truth.ts'
+import { type FillsQuery, pageWithout, showHands } from '../faults/hand-fills.ts'
+import { VirtualMarket } from './virtual-market.ts'
+import { type VirtualFaults } from '../faults/virtual-faults.ts'
+import { type VirtualTime } from './virtual-time.ts'
+
+export interface VirtualExchangeOptions {
+  readonly time: VirtualTime
+  readonly faults: VirtualFaults
+  readonly seed: string
+  /** Unix ms: when the market begins. */
+  readonly startAt: number
+  readonly symbols: readonly string[]
+  readonly positionMode: 'one_way_mode' | 'hedge_mode'
+  readonly settings: Partial<CoreSettings>
+  /** How far a signed timestamp may stand from the exchange's clock, ms: what expires a request (A1). */
+  readonly toleranceMs: number
+  readonly balance: string
+  readonly leverage: number
+  /** Largest step of the market, in ticks. */
+  readonly moveTicks: number
+}
+
+export interface PlacedBatch {
+  readonly body: string
+  /** Unix ms, exchange clock as the client knew it when it signed. */
+  readonly signedAt: number
+  /** Somebody on the way has sent it a second time. */
+  readonly isCopy: boolean
+}
+
+const PRODUCT_TYPE = 'USDT-FUTURES'
+const MARGIN_COIN = 'USDT'
+/** The one account. */
+export const UID = '1'
+/** A mistake that is heard twice with no truth between is believed, so it happens no sooner again, ms. */
+const EMPTY_AGAIN_MS = 30_000
+
+/** The simulated exchange as a request meets it, without a wire: bodies in, replies out. */
+export class VirtualExchange {
+  readonly core: ExchangeCore
+  readonly truth: ExchangeTruth
+  readonly suspensions: Suspensions
+  readonly instruments: readonly Instrument[]
+  /** By tradeId: fills that no read shows. */
+  readonly unseen = new Set<string>()
+  /** Hears which orders a cancel-all, known by its body, has taken. */
+  onCancelled: (body: string, clientOids: readonly string[]) => void = () => undefined
+  readonly #options: VirtualExchangeOptions
+  /** Unix ms: by instrument, when a reading was last empty by mistake. */
+  readonly #emptyAt = new Map<string, number>()
+
+  constructor(options: VirtualExchangeOptions) {
+    this.#options = options
+    const { startAt } = options
+    this.truth = new ExchangeTruth()
+    this.suspensions = new Suspensions(() =>
+      options.faults.isOn ? options.time.now : Number.POSITIVE_INFINITY,
+    )
+    const listed = buildInstruments(startAt + 90 * 86_400_000)
+    this.instruments = options.symbols.flatMap((symbol) => {
+      const alike = listed.find((one) => one.symbol === symbol) ?? listed.find(isModel)
+      return alike ? [{ ...alike, symbol }] : []
+    })
+    const startTicks = new Map(
+      this.instruments.map((one) => [one.symbol, Math.round(Number(one.startPrice) / one.tickFloat)]),
+    )
+    this.core = createExchangeCore({
+      instruments: this.instruments,
+      accounts: [
+        {
+          uid: UID,
+          label: 'virtual',
+          key: 'key',
+          secret: 'secret',
+          passphrase: 'passphrase',
+          positionMode: options.positionMode,
+          role: 'ordinary',
+          balances: { [MARGIN_COIN]: options.balance },
+          leverage: options.leverage,
+        },
+      ],
+      market: () =>
+        new VirtualMarket({
+          seed: `${options.seed}/market`,
+          startAt,
+          stepMs: 100,
+          startTicks,
+          moveTicks: options.moveTicks,
+          jumpEvery: 200,
+        }),
+      settings: { marketStateEveryMs: Number.POSITIVE_INFINITY, ...options.settings },
+      store: this.truth,
+      seed: options.seed,
+    })
+  }
+
+  get now(): number {
+    return this.#options.time.now
+  }
+
+  placeBatch({ body, signedAt, isCopy }: PlacedBatch): Reply<BatchResult> {
+    if (this.#isExpired(signedAt)) return EXPIRED
+    const request = batchPlaceOrder.request.parse(JSON.parse(body))
+    const { faults } = this.#options
+    if (!isCopy && faults.strikes('keyRefused', 'batchPlaceOrder')) return KEY_REFUSED
+    // Of a copy the exchange looks again only at what it does not know.
+    const known = request.orderList.filter(({ clientOid }) => isCopy && this.truth.hasOrder(clientOid))
+    const { taken, failures } = splitItems(
+      request.orderList.filter((item) => !known.includes(item)),
+      faults,
+    )
+    const objections = taken.flatMap((item) => this.#objectTo(request.symbol, item) ?? [])
+    const orderList = [...known, ...taken.filter((item) => !this.#objectTo(request.symbol, item))]
+    const reply: Reply<BatchResult> =
+      orderList.length === 0
+        ? { ok: true, data: { successList: [], failureList: [] } }
+        : this.core.batchPlaceOrder({ uid: UID }, { ...request, orderList }, this.now)
+    if (!reply.ok) return reply
+    const { successList, failureList } = reply.data
+    return {
+      ok: true,
+      data: blurItems({ successList, failureList: [...failureList, ...failures, ...objections] }, faults),
+    }
+  }
+
+  cancelAll(body: string, signedAt: number): Reply<BatchResult> {
+    if (this.#isExpired(signedAt)) return EXPIRED
+    const request = cancelAllOrders.request.parse(JSON.parse(body))
+    const { requestTime, receiveWindow = '60000' } = request
+    if (requestTime !== undefined && Math.abs(this.now - Number(requestTime)) > Number(receiveWindow)) {
+      return { ok: false, code: '40078', message: 'outside the receive window' }
+    }
+    const { faults, time } = this.#options
+    if (faults.strikes('cancelFailed', 'cancel')) return this.#failCancel(request.symbol)
+    const reply =
+      this.#cancelAround(request) ?? cancelInPart({ core: this.core, uid: UID, request, time, faults })
+    if (!reply.ok) return reply
+    const taken = reply.data.successList.map(({ clientOid }) => clientOid ?? '')
+    this.onCancelled(body, taken)
+    return { ok: true, data: blurCancel(reply.data, faults) }
+  }
+
+  fillsPage(query: FillsQuery) {
+    const reply = pageWithout(this.unseen, query, (asked) =>
+      this.core.orderFills({ uid: UID }, { productType: PRODUCT_TYPE, ...asked }, this.now),
+    )
+    return showHands(reply, this.truth)
+  }
+
+  position(symbol: string): Reply<WirePosition[] | null> {
+    const isBelieved = this.now - (this.#emptyAt.get(symbol) ?? 0) < EMPTY_AGAIN_MS
+    if (!isBelieved && this.#options.faults.strikes('positionEmpty', symbol)) {
+      this.#emptyAt.set(symbol, this.now)
+      return { ok: true, data: [] }
+    }
+    if (this.#options.faults.strikes('positionSilent', symbol)) return { ok: true, data: null }
+    return this.core.singlePosition(
+      { uid: UID },
+      { productType: PRODUCT_TYPE, symbol, marginCoin: MARGIN_COIN },
+      this.now,
+    )
+  }
+
+  /** Fills a table with the tickers of now. */
+  readTickers(table: TickerTable): void {
+    table.clear()
+    const reply = this.core.tickers({ productType: PRODUCT_TYPE }, this.now)
+    if (!reply.ok) return
+    const { faults } = this.#options
+    for (const ticker of reply.data) {
+      if (faults.strikes('tickerMissing', ticker.symbol)) continue
+      const row = table.claimRow(ticker.symbol)
+      for (const column of TICKER_COLUMNS) {
+        const state = column === 'deliveryStatus' ? this.suspensions.stateOf(ticker.symbol) : undefined
+        const text = state ?? ticker[column]
+        table.columns[column][row] =
+          column === 'deliveryStatus'
+            ? indexOfState(text)
+            : text === null || text === undefined || text === ''
+              ? Number.NaN
+              : Number(text)
+      }
+      spoilTicker(table, ticker.symbol, faults)
+    }
+  }
+
+  /** Every fill of the account, oldest first. */
+  allFills(): WireFill[] {
+    const fills: WireFill[] = []
+    for (let idLessThan: string | undefined; ;) {
+      const reply = this.fillsPage({
+        startTime: String(this.#options.startAt),
+        limit: '100',
+        ...(idLessThan === undefined ? {} : { idLessThan }),
+      })
+      if (!reply.ok || reply.data.fillList.length === 0) return fills.reverse()
+      fills.push(...reply.data.fillList)
+      idLessThan = reply.data.endId ?? ''
+    }
+  }
+
+  ledger() {
+    return this.core.ledger(UID)
+  }
+
+  #isExpired(signedAt: number): boolean {
+    return Math.abs(this.now - signedAt) > this.#options.toleranceMs
+  }
+
+  /** What is there already is answered for; anything else is not looked at while its instrument is suspended. */
+  #objectTo(symbol: string, item: BatchPlaceItem) {
+    const there = item.clientOid === undefined ? undefined : this.truth.orderOf(item.clientOid)
+    const isForgotten = this.#options.settings.idempotency === 'pendingOnly' && there && !isOpenThere(there)
+    return there && !isForgotten ? undefined : this.suspensions.objectTo(symbol, item)
+  }
+
+  #cancelAround(request: CancelAllRequest): Reply<BatchResult> | undefined {
+    const { symbols } = this.#options
+    const named = request.symbol === undefined ? symbols : [request.symbol]
+    return cancelAround({
+      suspensions: this.suspensions,
+      symbols: named,
+      open: this.ledger().openOrders.filter(({ symbol }) => named.includes(symbol)),
+      cancel: (symbol) => this.core.cancelAllOrders({ uid: UID }, { ...request, symbol }, this.now),
+    })
+  }
+
+  /** Nothing is cancelled, and the answer says so, order by order. */
+  #failCancel(symbol: string | undefined): Reply<BatchResult> {
+    const open = this.ledger().openOrders.filter((order) => symbol === undefined || order.symbol === symbol)
+    const failureList = open.map(({ orderId, clientOid }) => ({
+      orderId,
+      clientOid,
+      errorMsg: 'system busy',
+      errorCode: '40725',
+    }))
+    if (open.length === 0) return { ok: false, code: '22001', message: 'No order to cancel' }
+    return { ok: true, data: { successList: [], failureList } }
+  }
+}
+
+/** What the simulator does not list is made after this one. */
+function isModel({ symbol }: Instrument): boolean {
+  return symbol === 'ETHUSDT'
+}
+
+const KEY_REFUSED = { ok: false, code: '40014', message: 'Incorrect permissions' } as const
+const EXPIRED = { ok: false, code: '40008', message: 'Request timestamp expired' } as const
+
+function indexOfState(text: string | null | undefined): number {
+  const index = DELIVERY_STATES.findIndex((state) => state === text)
+  return index < 0 ? Number.NaN : index
+}
+
+/** What a client makes of a reply, by the class of its code. */
+export function toAnswer<Data>(
+  reply: Reply<Data>,
+  times: { readonly receivedAt: number; readonly requestTime?: number },
+): Answer<Data> {
+  if (reply.ok) return { kind: 'accepted', data: reply.data, ...times }
+  const { code, message } = reply
+  const { class: errorClass, topic } = errorCode(code)
+  if (errorClass === 'ambiguous')
+    return { kind: 'unknown', cause: 'ambiguousCode', code, message, status: 200, ...times }
+  return { kind: 'refused', class: errorClass, topic, code, message, status: 400, ...times }
+}

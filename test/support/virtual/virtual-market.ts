@@ -1,0 +1,90 @@
+import { createRandom, type Random } from '../../../src/lib/random.ts'
+import {
+  type Market,
+  type MarketStep,
+  type MinuteBar,
+  type Quote,
+} from '../../../src/simulator/market/market.ts'
+import { type MarketState } from '../../../src/simulator/market/market-state.ts'
+
+export interface VirtualMarketOptions {
+  readonly seed: string
+  readonly startAt: number
+  readonly stepMs: number
+  /** Where each symbol starts, in ticks. */
+  readonly startTicks: ReadonlyMap<string, number>
+  /** Largest move of one step, in ticks. */
+  readonly moveTicks: number
+  /** One step in so many jumps ten times as far. */
+  readonly jumpEvery: number
+}
+
+/** Each symbol walks by a stream of its own: one symbol less leaves the others as they were. */
+interface Walk {
+  readonly quote: MutableQuote
+  readonly random: Random
+}
+
+type MutableQuote = { -readonly [Field in keyof Quote]: Quote[Field] }
+
+/** A market of plain random walks, lively enough that ladders fill within seconds, and cheap to step. */
+export class VirtualMarket implements Market {
+  readonly identity = 'virtual'
+  readonly speed = 1
+  readonly endsAt = undefined
+  readonly #options: VirtualMarketOptions
+  readonly #walks: ReadonlyMap<string, Walk>
+  #nextAt: number
+
+  constructor(options: VirtualMarketOptions) {
+    this.#options = options
+    this.#nextAt = options.startAt
+    this.#walks = new Map(
+      [...options.startTicks].map(([symbol, ticks]) => [
+        symbol,
+        { quote: firstQuote(ticks), random: createRandom(`${options.seed}/${symbol}`) },
+      ]),
+    )
+  }
+
+  advance(now: number, visit: (step: MarketStep) => void): boolean {
+    for (; this.#nextAt <= now; this.#nextAt += this.#options.stepMs) {
+      for (const [symbol, walk] of this.#walks) {
+        this.#move(walk)
+        visit({ at: this.#nextAt, symbol, quote: walk.quote })
+      }
+    }
+    return true
+  }
+
+  quote(symbol: string): Quote | undefined {
+    return this.#walks.get(symbol)?.quote
+  }
+
+  pastDay(): readonly MinuteBar[] {
+    return []
+  }
+
+  /** Never restored: only its shape is looked at. */
+  state(): MarketState {
+    return {
+      kind: 'seeded',
+      identity: this.identity,
+    } as unknown as MarketState
+  }
+
+  #move({ quote, random }: Walk): void {
+    const { moveTicks, jumpEvery } = this.#options
+    const reach = random.integer(jumpEvery) === 0 ? moveTicks * 10 : moveTicks
+    quote.bidTicks = Math.max(1000, quote.bidTicks + random.integer(2 * reach + 1) - reach)
+    quote.askTicks = quote.bidTicks + 1 + random.integer(3)
+    quote.bidLots = 1 + random.integer(40)
+    quote.askLots = 1 + random.integer(40)
+    quote.tradedLots = random.integer(3) === 0 ? random.integer(30) : 0
+    if (quote.tradedLots > 0) quote.lastTicks = random.integer(2) === 0 ? quote.bidTicks : quote.askTicks
+  }
+}
+
+function firstQuote(ticks: number): MutableQuote {
+  return { bidTicks: ticks, askTicks: ticks + 1, bidLots: 10, askLots: 10, lastTicks: ticks, tradedLots: 0 }
+}

@@ -1,0 +1,246 @@
+import { type Answer } from '../../../src/domain/answer.ts'
+import { type ClockSample } from '../../../src/exchange/clock/clock-offset.ts'
+import { type EndpointName } from '../../../src/protocol/endpoints.ts'
+import { type BatchResult } from '../../../src/protocol/values.ts'
+import { type Reply } from '../../../src/simulator/core/reply.ts'
+import { readGarbled, readPage } from '../faults/garbled-answer.ts'
+import { toAnswer } from './virtual-exchange.ts'
+import { type FaultKind, type VirtualFaults } from '../faults/virtual-faults.ts'
+import { type VirtualTime } from './virtual-time.ts'
+
+export interface VirtualNetworkOptions {
+  readonly time: VirtualTime
+  readonly faults: VirtualFaults
+  /** How long a client waits for an answer, ms. */
+  readonly requestTimeoutMs: number
+  /** Longest delay of a request or an answer that is late. */
+  readonly lateMsMax: number
+}
+
+/** One call: what the exchange does when it arrives, and who hears the answer. */
+export interface VirtualCall<Data> {
+  /** The endpoint; it names the stream of random numbers that the call's faults are drawn from. */
+  readonly site: EndpointName
+  /** @param isCopy somebody on the way has sent it a second time. */
+  readonly perform: (isCopy: boolean) => Reply<Data>
+  /** Our clock, for the answer's times. */
+  readonly ourNow: () => number
+  /** Hears the exchange's time of each answer, and ours of both ends of the call. */
+  readonly onTime?: (sample: ClockSample) => void
+  /** Heard once; twice where the answer is delivered twice; not at all once its process has died. */
+  readonly hear: (answer: Answer<Data>) => void
+}
+
+interface CallOnWire<Data> extends VirtualCall<Data> {
+  /** Everything about a call is drawn by its number at the site. */
+  readonly n: number
+  /** Unix ms, our clock. */
+  readonly sentAt: number
+  /** Heard by a client that still waits. */
+  readonly answered: (answer: Answer<Data>) => void
+}
+
+/** How long a storm of 429s and an outage last, ms. */
+const STORM_MS = [500, 5000] as const
+const CANCEL_STORM_MS = [3000, 8000] as const
+const OUTAGE_MS = [1000, 12_000] as const
+/** How old a position may be that is read, ms: inside the assumed visibility (A2). */
+const OLD_MS = [20, 380] as const
+/** How wrong the time of an answer may be, ms. */
+const WRONG_MS = 180_000
+
+/** Between a client and the exchange: it delays, loses, repeats, and answers in the exchange's name. */
+export class VirtualNetwork {
+  readonly #options: VirtualNetworkOptions
+  readonly #calls = new Map<string, number>()
+  /** Unix ms, exchange clock: until then, by site, every call is one too many; and until then nothing passes. */
+  readonly #stormUntil = new Map<string, number>()
+  #outageUntil = 0
+  #lateUntil = 0
+  /** Hears what the exchange made of each call that reached it, before anything happens to the answer. */
+  onReply: (site: string, reply: Reply<unknown>) => void = () => undefined
+  /** Hears of each call that reaches the exchange in ordinary time. */
+  onPunctual: (site: string) => void = () => undefined
+
+  constructor(options: VirtualNetworkOptions) {
+    this.#options = options
+  }
+
+  /** Unix ms, exchange clock: until then something late is, or may be, on its way. */
+  get lateUntil(): number {
+    return this.#lateUntil
+  }
+
+  send<Data>(call: VirtualCall<Data>): void {
+    const { time, faults, requestTimeoutMs } = this.#options
+    const { site, ourNow } = call
+    const n = this.#calls.get(site) ?? 0
+    this.#calls.set(site, n + 1)
+    const wire = { ...call, n, sentAt: ourNow(), answered: once(call) }
+    const quickly = (make: () => Answer<Data>): void =>
+      time.after(this.#latency(site, n), () => wire.answered(make()))
+    if (faults.strikes('refusedConnection', site, n)) return quickly(() => notSent(ourNow()))
+    time.after(requestTimeoutMs, () => wire.answered(lost('timeout', ourNow())))
+    if (this.#isOut(site, n) || faults.strikes('requestLost', site, n)) return
+    if (faults.strikes('requestCut', site, n)) return quickly(() => lost('connectionLost', ourNow()))
+    const { arrivesMs, isLate } = this.#drawArrival(site, n)
+    time.after(arrivesMs, () => {
+      if (!isLate) this.onPunctual(site)
+      this.#arrive(wire)
+    })
+  }
+
+  #arrive<Data>(call: CallOnWire<Data>): void {
+    const { time, faults } = this.#options
+    const { site, n, answered, ourNow } = call
+    const requestTime = time.now
+    const latencyMs = this.#latency(`${site}/answer`, n)
+    const turnedAway = this.#turnAway(call)
+    if (turnedAway) return time.after(latencyMs, () => answered(turnedAway(ourNow())))
+    const reply = this.#perform(call)
+    if (this.#isOut(site, n) || faults.strikes('answerLost', site, n)) return
+    const spoilt = this.#spoil(call, reply, requestTime)
+    if (spoilt) return time.after(latencyMs, () => answered(spoilt(ourNow())))
+    const wrongMs = faults.strikes('timeWrong', site, n) ? faults.severity(-WRONG_MS, WRONG_MS) : 0
+    // The answer is made later than what it shows.
+    const isOld = site === 'singlePosition' && faults.strikes('positionOld', site, n)
+    const oldMs = isOld ? faults.severity(...OLD_MS) : 0
+    const made = (): Answer<Data> => {
+      const times = { receivedAt: ourNow(), requestTime: requestTime + oldMs + wrongMs }
+      call.onTime?.({ ...times, sentAt: call.sentAt })
+      return toAnswer(reply, times)
+    }
+    const isTwice = faults.strikes('answerTwice', site, n)
+    time.after(oldMs + (faults.strikes('answerLate', site, n) ? this.#late() : latencyMs), () => {
+      answered(made())
+      if (isTwice) time.after(this.#latency(`${site}/again`, n), () => call.hear(made()))
+    })
+  }
+
+  /** What answers instead of the exchange, which never sees the call. */
+  #turnAway<Data>({ site, n }: CallOnWire<Data>): ((receivedAt: number) => Answer<never>) | undefined {
+    const { faults } = this.#options
+    const strikes = (fault: FaultKind): boolean => faults.strikes(fault, site, n)
+    if (this.#isStorming(site, n) || strikes('rateLimited')) return tooMany
+    if (strikes('serverErrorBefore')) return brokenServer
+    if (strikes('ambiguousBefore')) return ambiguous
+    if (strikes('requestRefused')) return refused
+    if (strikes('gatewayPage')) {
+      const status = faults.severity(0, 2) === 0 ? 403 : 302
+      return (receivedAt) => readPage(site, status, receivedAt)
+    }
+    return undefined
+  }
+
+  #perform<Data>(call: CallOnWire<Data>): Reply<Data> {
+    const { site, n, perform } = call
+    // A balancer that tries again answers with what the second copy met.
+    const isTwice = this.#options.faults.strikes('requestTwice', site, n)
+    if (isTwice) perform(false)
+    const reply = perform(isTwice)
+    this.onReply(site, reply)
+    return reply
+  }
+
+  /** What becomes of the answer on its way back; the exchange has done what it was asked. */
+  #spoil<Data>(
+    { site, n }: CallOnWire<Data>,
+    reply: Reply<Data>,
+    requestTime: number,
+  ): ((receivedAt: number) => Answer<Data>) | undefined {
+    const { faults } = this.#options
+    const strikes = (fault: FaultKind): boolean => faults.strikes(fault, site, n)
+    if (strikes('serverErrorAfter')) return brokenServer
+    if (strikes('rateLimitedAfter')) return tooMany
+    if (strikes('ambiguousAfter')) return ambiguous
+    if (strikes('answerCut')) return (receivedAt) => lost('connectionLost', receivedAt)
+    // An item in both lists that is lost from one of them would be a plain lie, which nothing can find out.
+    if (!strikes('answerGarbled') || isContradictory(reply)) return undefined
+    const way = faults.severity(0, 1_000_000)
+    return (receivedAt) => readGarbled({ reply, endpoint: site, requestTime, receivedAt, way })
+  }
+
+  #isStorming(site: string, n: number): boolean {
+    const { faults, time } = this.#options
+    if (faults.strikes('rateStorm', site, n)) {
+      this.#stormUntil.set(site, time.now + faults.severity(...STORM_MS))
+    }
+    if (site === 'cancelAllOrders' && faults.strikes('cancelStorm', site, n)) {
+      this.#stormUntil.set(site, time.now + faults.severity(...CANCEL_STORM_MS))
+    }
+    return faults.isOn && time.now < (this.#stormUntil.get(site) ?? 0)
+  }
+
+  #isOut(site: string, n: number): boolean {
+    const { faults, time } = this.#options
+    if (faults.strikes('outage', site, n)) this.#outageUntil = time.now + faults.severity(...OUTAGE_MS)
+    return faults.isOn && time.now < this.#outageUntil
+  }
+
+  #latency(site: string, n: number): number {
+    return this.#options.faults.delayMs(`${site}/latency`, 3, 40, n)
+  }
+
+  #drawArrival(site: string, n: number): { readonly arrivesMs: number; readonly isLate: boolean } {
+    const { faults, lateMsMax } = this.#options
+    if (faults.strikes('requestLate', site, n)) return { arrivesMs: this.#late(), isLate: true }
+    if (site === 'cancelAllOrders' && faults.strikes('cancelLate', site, n)) {
+      return { arrivesMs: faults.severity(lateMsMax * 0.3, lateMsMax * 0.5), isLate: true }
+    }
+    if (!faults.strikes('requestLast', site, n)) return { arrivesMs: this.#latency(site, n), isLate: false }
+    // The tolerance ends at half the longest delay.
+    return { arrivesMs: this.#late(lateMsMax * 0.4, lateMsMax * 0.5), isLate: true }
+  }
+
+  /** Of the fault that has just struck. */
+  #late(from = 40, to = this.#options.lateMsMax): number {
+    const { faults, time } = this.#options
+    const delayMs = faults.severity(from, to)
+    this.#lateUntil = Math.max(this.#lateUntil, time.now + delayMs)
+    return delayMs
+  }
+}
+
+/** Whether an item stands in both lists of an answer. */
+function isContradictory(reply: Reply<unknown>): boolean {
+  if (!reply.ok || typeof reply.data !== 'object' || reply.data === null) return false
+  const { successList = [], failureList = [] } = reply.data as Partial<BatchResult>
+  const accepted = new Set(successList.map(({ clientOid }) => clientOid))
+  return failureList.some(({ clientOid }) => accepted.has(clientOid))
+}
+
+/** The first answer counts: a client that gave up hears no more. */
+function once<Data>(call: VirtualCall<Data>): (answer: Answer<Data>) => void {
+  let isOver = false
+  return (answer) => {
+    if (isOver) return
+    isOver = true
+    call.hear(answer)
+  }
+}
+
+function notSent(receivedAt: number): Answer<never> {
+  const reason = { code: 'CONNECTION_REFUSED', topic: 'system', message: '' } as const
+  return { kind: 'refused', class: 'notSent', ...reason, status: undefined, receivedAt }
+}
+
+function lost(cause: 'timeout' | 'connectionLost', receivedAt: number): Answer<never> {
+  return { kind: 'unknown', cause, code: '', message: '', status: undefined, receivedAt }
+}
+
+function brokenServer(receivedAt: number): Answer<never> {
+  return { kind: 'unknown', cause: 'serverError', code: '', message: '', status: 502, receivedAt }
+}
+
+function ambiguous(receivedAt: number): Answer<never> {
+  return toAnswer({ ok: false, code: '40725', message: 'service return an error' }, { receivedAt })
+}
+
+function refused(receivedAt: number): Answer<never> {
+  return toAnswer({ ok: false, code: '40017', message: 'Parameter verification failed' }, { receivedAt })
+}
+
+function tooMany(receivedAt: number): Answer<never> {
+  const reason = { code: '429', topic: 'rate', message: 'Too Many Requests' } as const
+  return { kind: 'refused', class: 'retry', ...reason, status: 429, receivedAt }
+}

@@ -1,0 +1,124 @@
+import { createRandom, type Random } from '../../../src/lib/random.ts'
+import {
+  defineStrategy,
+  type Intent,
+  type InstrumentView,
+  type PlaceIntent,
+  type QuoteLevel,
+  type SnapshotView,
+  type Strategy,
+  z,
+} from '../../../src/strategy/contract.ts'
+
+interface StrategyState {
+  /** How often it has decided. */
+  readonly decisions: number
+}
+
+type Script = (view: InstrumentView, random: Random, decision: number) => Intent[]
+
+export const STRATEGY_KINDS = ['ladder', 'targeter', 'placer'] as const
+
+export interface ScriptedStrategyOptions {
+  readonly kind: (typeof STRATEGY_KINDS)[number]
+  /** Asked at each decision: another life may decide otherwise. */
+  readonly seed: () => string
+  /** Levels of a ladder, lots of a target or an order, at most. */
+  readonly size: number
+  /** The decisions (from 0) on which it says anything; absent: all of them. */
+  readonly decisions?: readonly number[] | undefined
+  /** It says something on every so manieth decision alone; absent: on each. */
+  readonly every?: number | undefined
+}
+
+/**
+ * A strategy that follows a script. What it says of an instrument follows from its seed, the instrument and
+ * how often it decided, so that a decision or an instrument less leaves the rest of what it says as it was.
+ */
+export function createScriptedStrategy({
+  kind,
+  seed,
+  size,
+  decisions,
+  every = 1,
+}: ScriptedStrategyOptions): Strategy {
+  const script = SCRIPTS[kind](size)
+  const speaksOn = decisions && new Set(decisions)
+  return defineStrategy({
+    name: kind,
+    params: z.strictObject({}),
+    initialState: (): StrategyState => ({ decisions: 0 }),
+    decide(snapshot: SnapshotView, { state }) {
+      const decision = state.decisions
+      const speaks = decision % every === 0 && (speaksOn?.has(decision) ?? true)
+      const views = speaks ? snapshot.instruments.filter((view) => view.hasPrices) : []
+      const intents = views.flatMap((view) =>
+        script(view, createRandom(`${seed()}/${view.symbol}/${decision}`), decision),
+      )
+      return { intents, state: { decisions: decision + 1 } }
+    },
+  })
+}
+
+const SCRIPTS: Readonly<Record<ScriptedStrategyOptions['kind'], (size: number) => Script>> = {
+  ladder: ladderOf,
+  targeter: targeterOf,
+  placer: placerOf,
+}
+
+/** A ladder round the market that now and then moves, shrinks, crosses, or is taken away. */
+function ladderOf(levelsMax: number): Script {
+  return (view, random, decision) => {
+    if (decision % 7 !== 0 && random.integer(4) > 0) return []
+    if (random.integer(15) === 0) return [random.integer(2) === 0 ? view.cancelAll() : view.quote([])]
+    const levels: QuoteLevel[] = []
+    const count = 1 + random.integer(levelsMax)
+    const gap = 1 + random.integer(8)
+    const start = random.integer(12) - (random.integer(20) === 0 ? 15 : 0)
+    for (let level = 0; level < count; level++) {
+      const lots = 1 + random.integer(3)
+      levels.push({ side: 'buy', ticks: view.bidTicks - start - level * gap, lots })
+      levels.push({ side: 'sell', ticks: view.askTicks + start + level * gap, lots })
+    }
+    return [view.quote(levels)]
+  }
+}
+
+/** Wants another position every now and then: flat, a little, or the other way. */
+function targeterOf(lotsMax: number): Script {
+  return (view, random, decision) => {
+    if (decision % 5 !== 0 && random.integer(6) > 0) return []
+    return [view.target(random.integer(4) === 0 ? 0 : random.integer(2 * lotsMax + 1) - lotsMax)]
+  }
+}
+
+/** Places orders of every kind by name, uses a name twice now and then, and cleans up now and then. */
+function placerOf(lotsMax: number): Script {
+  return (view, random, decision) => {
+    if (random.integer(3) > 0) return []
+    if (random.integer(25) === 0) return [view.cancelAll()]
+    const isAgain = random.integer(12) === 0 && decision > 0
+    const key = `p:${view.symbol}:${isAgain ? decision - 1 - random.integer(Math.min(3, decision)) : decision}`
+    return [view.place({ key, ...randomOrder(view, random, lotsMax) })]
+  }
+}
+
+function randomOrder(
+  view: InstrumentView,
+  random: Random,
+  lotsMax: number,
+): Omit<PlaceIntent, 'kind' | 'symbol' | 'key'> {
+  const action = pick(random, ['openLong', 'closeLong', 'openShort', 'closeShort'] as const)
+  const lots = 1 + random.integer(lotsMax)
+  const ttl = random.integer(3) === 0 ? { ttlMs: 200 + random.integer(8000) } : {}
+  if (random.integer(4) === 0) return { action, lots, ...ttl }
+  const force = pick(random, ['gtc', 'gtc', 'ioc', 'fok', 'post_only'] as const)
+  const buys = action === 'openLong' || action === 'closeShort'
+  const away = force === 'ioc' || force === 'fok' ? -10 : random.integer(30) - 5
+  const ticks = buys ? view.bidTicks - away : view.askTicks + away
+  return { action, lots, ticks, force, ...ttl }
+}
+
+function pick<Value>(random: Random, values: readonly [Value, ...Value[]]): Value {
+  return values[random.integer(values.length)] ?? values[0]
+}

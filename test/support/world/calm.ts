@@ -1,0 +1,81 @@
+import { TickerTable } from '../../../src/domain/ticker-table.ts'
+import { debtsOf, isUnexplained, nameDebt } from '../invariants/debts.ts'
+import { isForeign } from '../virtual/exchange-truth.ts'
+import { denialsOf } from '../invariants/live-invariants.ts'
+import { type World } from './world.ts'
+
+/** How long everything has to come right once the faults are over, virtual ms. */
+const CALM_MS = 12_000
+/** What only shows after a while has at least this long. */
+const CALM_MS_MIN = 2000
+/** The looks are this far apart. */
+const LOOK_MS = 100
+
+/**
+ * Lets a world without faults run until everything has come right, or until it should have. Some worlds are
+ * patient: they run on, and what breaks again later shows in them.
+ */
+export function passCalm(world: World): void {
+  const { time, plan, violations } = world
+  const endAt = time.now + CALM_MS
+  const troubles = new Troubles(world)
+  let lookAt = time.now + CALM_MS_MIN
+  time.runUntil(endAt, () => {
+    if (violations.length > 0) return true
+    if (plan.isPatient || time.now < lookAt || !isTrading(world)) return false
+    lookAt = time.now + LOOK_MS
+    return troubles.areOver()
+  })
+}
+
+/** There is a process, it trades, nothing late is on its way to it or from it, and nothing of others' rests. */
+function isTrading({ shell, network, exchange, time }: World): boolean {
+  if (!shell.isAlive || shell.engine?.mode !== 'running' || time.now < network.lateUntil) return false
+  return ![...exchange.truth.open].some(isForeign)
+}
+
+/**
+ * What has not come right, by name. In a market that moves something has always only just begun: each of those
+ * that were there at the first look has to be over once.
+ */
+class Troubles {
+  readonly #world: World
+  #left: readonly string[] | undefined
+  #denied = 0
+
+  constructor(world: World) {
+    this.#world = world
+  }
+
+  areOver(): boolean {
+    const now = this.#look()
+    this.#left = this.#left?.filter((name) => now.has(name)) ?? [...now]
+    return this.#left.length === 0
+  }
+
+  #readPrices(): TickerTable {
+    const { exchange, settings } = this.#world
+    const table = new TickerTable(settings.instruments.size)
+    exchange.readTickers(table)
+    return table
+  }
+
+  #look(): ReadonlySet<string> {
+    const { settings, shell } = this.#world
+    const { engine } = shell
+    if (!engine) return new Set()
+    const { book } = engine
+    const names = [...book.halts.keys()].map((symbol) => `halt ${symbol}`)
+    for (const symbol of book.cancels.keys()) names.push(`cancel ${symbol}`)
+    for (const orders of book.open.values()) {
+      for (const { state, terms } of orders.values()) if (state !== 'live') names.push(terms.clientOid)
+    }
+    const denied = denialsOf(engine.denied)
+    const isExplained = denied !== this.#denied
+    this.#denied = denied
+    const debts = debtsOf({ book, settings }, this.#readPrices()).filter(
+      (debt) => isUnexplained(debt) || (!isExplained && debt.kind !== 'place'),
+    )
+    return new Set([...names, ...debts.map(nameDebt)])
+  }
+}

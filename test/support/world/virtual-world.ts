@@ -1,0 +1,426 @@
+import { type StrategyId, toStrategyId } from '../../../src/domain/ids.ts'
+import { type Instrument } from '../../../src/domain/instrument.ts'
+import { type EngineSettings, type StrategySettings } from '../../../src/engine/settings.ts'
+import { type StopPolicy } from '../../../src/engine/event.ts'
+import { decimal } from '../../../src/lib/decimal.ts'
+import { type Instrument as ListedInstrument } from '../../../src/simulator/core/instruments.ts'
+import { type Strategy } from '../../../src/strategy/define-strategy.ts'
+import { type StrategyPlan, type WorldPlan } from './world-plan.ts'
+import { passCalm } from './calm.ts'
+import { INVARIANTS } from '../invariants/invariants.ts'
+import { type Invariant, type Violation, type World, type WorldWatcher } from './world.ts'
+import { WorldTrace } from './world-trace.ts'
+import { AccountShares } from '../invariants/account-allocation.ts'
+import { meddle, releaseHalts } from '../faults/foreign-hands.ts'
+import { type FaultKind, type StruckFault, VirtualFaults } from '../faults/virtual-faults.ts'
+import { VirtualExchange } from '../virtual/virtual-exchange.ts'
+import { VirtualNetwork } from '../virtual/virtual-network.ts'
+import { type ShellWatcher } from '../virtual/shell-watcher.ts'
+import { VirtualShell } from '../virtual/virtual-shell.ts'
+import { createUnruly } from '../faults/unruly-strategy.ts'
+import { createScriptedStrategy } from '../virtual/virtual-strategies.ts'
+import { VirtualTime } from '../virtual/virtual-time.ts'
+
+/** Monday 2 June 2025, 06:00 UTC: two hours before the next funding. */
+export const START_AT = Date.UTC(2025, 5, 2, 6)
+const TICKERS_MS = 250
+/** Half as often as the daemon hears that time passes: its waits are ten times as long as those of a world. */
+const TIME_MS = 100
+/** How long an operator looks at a market that is clean before the kill switch is released. */
+const RELEASED_AFTER_MS = 700
+const STOP_MS_MAX = 60_000
+/** Assumptions about the exchange, on a scale that keeps a world short. */
+const TOLERANCE_MS = 3000
+const HORIZON_MS = 3600
+const REQUEST_TIMEOUT_MS = 600
+/** Deaths are drawn on this grid of virtual time, and strike within so many effects. */
+const DEATH_GRID_MS = 250
+const AIMED_EFFECTS_MAX = 60
+/** One that is aimed at a call: right before it, right after it, or while it is on its way. */
+const SEND_EFFECTS_MAX = 8
+/** And one that is aimed at a halt: at the record before it, or soon after. */
+const HALT_EFFECTS_MAX = 2
+const RECOVERY_EFFECTS_MAX = 40
+const LONG_DOWN_MS = 8000
+/** Round the end of the exchange's memory for names: 20 minutes, of which the core trusts 15. */
+const QUARTER_MS = [14 * 60_000, 22 * 60_000] as const
+/** How long a process stands still, how far a clock is set, how long a disk is full, ms. */
+const STALL_MS = [50, 8000] as const
+const STEP_MS_MAX = 600_000
+/** One step of the clock in two is that much smaller: what took place just now is then a moment ahead, or long ago. */
+const STEP_SCALE = 200
+const DISK_FULL_MS = [100, 4000] as const
+/** Told to stop later than this, the process could still be stopping when the faults are over. */
+const TERMINATED_UNTIL_MS = 15_000
+const STOP_POLICIES: readonly StopPolicy[] = ['leave', 'cancel', 'flatten']
+
+export interface WorldReport {
+  readonly seed: string
+  readonly violations: readonly Violation[]
+  /** Of everything that was decided, recorded and sent; costly, as the lines are. */
+  readonly traceHash: string
+  readonly events: number
+  readonly lives: number
+  readonly orders: number
+  readonly fills: number
+  readonly faults: ReadonlyMap<FaultKind, number>
+  /** Every fault that struck, in order: a run by this script is the same run. */
+  readonly script: readonly StruckFault[]
+  readonly lines: readonly string[]
+}
+
+/**
+ * Runs a world to its end and says what did not hold.
+ *
+ * @param extra further watchers, beside the invariants: what is said of a world that is looked at closely.
+ */
+export function runWorld(plan: WorldPlan, extra: readonly Invariant['watch'][] = []): WorldReport {
+  const time = new VirtualTime(START_AT)
+  const faults = new VirtualFaults({ seed: plan.seed, rates: plan.faults, script: plan.script })
+  const exchange = new VirtualExchange({
+    time,
+    faults,
+    seed: plan.seed,
+    startAt: START_AT,
+    symbols: plan.symbols,
+    positionMode: plan.positionMode,
+    settings: plan.core,
+    toleranceMs: TOLERANCE_MS,
+    balance: '1000000',
+    leverage: 20,
+    moveTicks: plan.moveTicks,
+  })
+  const network = new VirtualNetwork({
+    time,
+    faults,
+    requestTimeoutMs: REQUEST_TIMEOUT_MS,
+    lateMsMax: TOLERANCE_MS * 2,
+  })
+  const settings = buildSettings(plan, exchange.instruments)
+  const watchers: ShellWatcher[] = []
+  const facts = createFacts()
+  const shell = new VirtualShell({
+    time,
+    exchange,
+    network,
+    faults,
+    settings,
+    strategies: new Map(
+      plan.strategies.map((one) => [
+        toStrategyId(one.id),
+        createUnruly({
+          strategy: createStrategy(plan, one, () => trace.lives),
+          others: plan.symbols.filter((symbol) => !one.symbols.includes(symbol)),
+          site: one.id,
+          faults,
+        }),
+      ]),
+    ),
+    polling: { tickersMs: TICKERS_MS, fillsMs: 500, positionsMs: 1000, timeMs: TIME_MS },
+    pageFills: plan.pageFills,
+    skewMs: plan.skewMs,
+    driftPpm: plan.driftPpm,
+    onStop: plan.stop,
+    isKilled: () => world.facts.killedAt !== undefined,
+    isDiskFull: () => faults.isOn && time.now < world.facts.diskFullUntil,
+    watchers,
+  })
+  const world: World = {
+    plan,
+    settings,
+    time,
+    shell,
+    exchange,
+    network,
+    faults,
+    violations: [],
+    shares: new AccountShares({
+      truth: exchange.truth,
+      isOneWay: plan.positionMode === 'one_way_mode',
+      strategyOf: facts.strategyOf,
+    }),
+    facts,
+  }
+  const trace = new WorldTrace(world)
+  watchers.push(trace, noteFacts(world), ...INVARIANTS.map((invariant) => invariant.watch(world)))
+  watchers.push(...extra.map((watch) => watch(world)))
+  watchers.push(restarter(world, faults), operate(world, faults))
+  trouble(world, faults)
+  meddle(world)
+  releaseHalts(world)
+  try {
+    runPhases(world, faults)
+    for (const watcher of watchers) (watcher as WorldWatcher).atEnd?.()
+  } catch (error) {
+    // A daemon that throws ends; one that throws again whenever it starts never trades again.
+    world.violations.push({ id: 'THROWN', at: time.now, detail: String((error as Error).stack) })
+  }
+  return {
+    seed: plan.seed,
+    violations: world.violations,
+    get traceHash() {
+      return trace.hash()
+    },
+    events: trace.events,
+    lives: trace.lives,
+    orders: exchange.truth.orders.size,
+    fills: exchange.ledger().counts.fills,
+    faults: faults.counts(),
+    script: faults.struck,
+    get lines() {
+      return trace.lines()
+    },
+  }
+}
+
+function createFacts(): World['facts'] {
+  return {
+    strategyOf: new Map(),
+    halted: new Map(),
+    answered: new Set(),
+    records: [],
+    isStopping: false,
+    isLastStop: false,
+    diskFullUntil: 0,
+    downUntil: 0,
+    stoppedClean: undefined,
+    killedAt: undefined,
+    isCalm: false,
+  }
+}
+
+/** Trouble, then calm, then a stop that must come to a clean end. */
+function runPhases(world: World, faults: VirtualFaults): void {
+  const { time, shell, plan, facts } = world
+  shell.start()
+  time.runUntil(START_AT + plan.faultyMs, () => world.violations.length > 0)
+  faults.isOn = false
+  waitForProcess(world)
+  // A stop or a kill of the time of trouble comes to its end first, and another process begins.
+  time.runUntil(time.now + STOP_MS_MAX, () => isSettled(world) || world.violations.length > 0)
+  shell.spare()
+  facts.isCalm = true
+  passCalm(world)
+  stop(world, plan.stop)
+  if (plan.stop !== 'leave' || facts.stoppedClean !== true) return
+  // What was left must be found again by the next life, which brings it in.
+  facts.isStopping = false
+  facts.isLastStop = false
+  shell.start()
+  passCalm(world)
+  stop(world, 'cancel')
+}
+
+/** The market goes on, and somebody looks at it: what happens in between is seen as it happens. */
+function waitForProcess({ time, exchange, facts, violations }: World): void {
+  while (time.now < facts.downUntil && violations.length === 0) {
+    time.runUntil(Math.min(time.now + 1000, facts.downUntil), () => violations.length > 0)
+    exchange.core.carryOut(exchange.now, () => undefined)
+  }
+}
+
+function isSettled({ facts, shell }: World): boolean {
+  return !facts.isStopping && !shell.isRetreating && facts.killedAt === undefined
+}
+
+function stop({ time, shell, facts, violations }: World, policy: StopPolicy): void {
+  facts.isStopping = true
+  facts.isLastStop = true
+  facts.stoppedClean = undefined
+  shell.stop(policy)
+  time.runUntil(time.now + STOP_MS_MAX, () => facts.stoppedClean !== undefined || violations.length > 0)
+}
+
+/** At every moment of a grid something may happen to the process and its machine, aimed at one of its next effects. */
+function trouble(world: World, faults: VirtualFaults): void {
+  const { time, shell, facts } = world
+  const strikes = (fault: FaultKind): boolean => faults.strikes(fault, 'process', gridMoment(time))
+  const look = (): void => {
+    if (!faults.isOn) return
+    if (strikes('death')) shell.dieAfter(faults.severity(0, AIMED_EFFECTS_MAX))
+    if (strikes('stall')) {
+      const forMs = faults.severity(...STALL_MS)
+      shell.stallAfter(forMs % AIMED_EFFECTS_MAX, forMs)
+    }
+    if (strikes('asleep')) fallAsleep(world, 0)
+    if (strikes('clockStep')) shell.machineClock.step(faults.severity(-STEP_MS_MAX, STEP_MS_MAX))
+    if (strikes('killed')) facts.killedAt ??= time.now
+    if (strikes('diskFull')) facts.diskFullUntil = time.now + faults.severity(...DISK_FULL_MS)
+    if (strikes('diskLow')) {
+      measureSpace(shell, true)
+      time.after(faults.severity(...DISK_FULL_MS), () => measureSpace(shell, false))
+    }
+    if (time.now < START_AT + TERMINATED_UNTIL_MS && strikes('terminated')) {
+      facts.isStopping = true
+      shell.stop(STOP_POLICIES[faults.severity(0, STOP_POLICIES.length)] ?? 'leave')
+    }
+    time.after(DEATH_GRID_MS, look)
+  }
+  time.after(DEATH_GRID_MS, look)
+}
+
+/** At one of its next effects. */
+function fallAsleep({ time, shell, facts, faults }: World, effects: number): void {
+  if (time.now < facts.downUntil) return
+  const forMs = faults.severity(...QUARTER_MS)
+  facts.downUntil = time.now + forMs + STALL_MS[1]
+  shell.stallAfter(effects, forMs)
+}
+
+function measureSpace(shell: VirtualShell, isLow: boolean): void {
+  shell.dispatch({ kind: 'spaceMeasured', isLow, freeBytes: isLow ? 0 : 1e9 })
+}
+
+/** A dead process is started again, soon or late, and may die again before it has got anywhere. */
+function restarter(world: World, faults: VirtualFaults): ShellWatcher {
+  const { time, shell, facts } = world
+  const startAgain = (): void => {
+    facts.isStopping = false
+    facts.stoppedClean = undefined
+    const n = gridMoment(time)
+    const isSoon = faults.delayMs('process/restart', 0, 5, n) > 0
+    const delayMs = isSoon ? 100 + faults.delayMs('process/down', 0, 1500, n) : LONG_DOWN_MS
+    if (faults.strikes('clockSetWhileDown', 'process', n)) {
+      const stepMs = faults.severity(-STEP_MS_MAX, STEP_MS_MAX)
+      shell.machineClock.step(stepMs % 2 === 0 ? stepMs : Math.trunc(stepMs / STEP_SCALE))
+    }
+    const isLong = faults.strikes('longDown', 'process', n)
+    facts.downUntil = time.now + (isLong ? faults.severity(...QUARTER_MS) : delayMs)
+    time.after(facts.downUntil - time.now, () => shell.start())
+  }
+  return {
+    onBirth: () => {
+      if (faults.strikes('deathInRecovery', 'process', gridMoment(time))) {
+        shell.dieAfter(faults.severity(0, RECOVERY_EFFECTS_MAX))
+      }
+    },
+    afterStep: (_, effects) => {
+      const call = effects.find(({ kind }) => kind === 'sendBatch' || kind === 'sendCancelAll')
+      if (call && faults.strikes('deathAtSend', call.kind)) {
+        shell.dieAfter(effects.indexOf(call) + faults.severity(0, SEND_EFFECTS_MAX))
+      }
+      const batch = effects.findIndex(({ kind }) => kind === 'sendBatch')
+      if (batch >= 0 && faults.strikes('stallAtSend', 'sendBatch')) {
+        shell.stallAfter(batch, faults.severity(...STALL_MS))
+      }
+      if (batch >= 0 && faults.strikes('asleep', 'sendBatch')) fallAsleep(world, batch)
+      const halt = effects.findIndex((effect) => effect.kind === 'record' && effect.record.kind === 'halt')
+      if (halt >= 0 && faults.strikes('deathAtHalt', 'halt')) {
+        shell.dieAfter(halt + faults.severity(-1, HALT_EFFECTS_MAX))
+      }
+    },
+    onDeath: startAgain,
+    onStopped: () => {
+      if (!facts.isLastStop) startAgain()
+    },
+  }
+}
+
+/** The operator with a hand on the kill switch: releases it some time after all is clean. */
+function operate({ time, shell, facts }: World, faults: VirtualFaults): ShellWatcher {
+  return {
+    afterStep: (_, effects) => {
+      const isLeaving = effects.some(({ kind }) => kind === 'sendBatch')
+      if (isLeaving && faults.strikes('killedAtSend', 'sendBatch')) facts.killedAt ??= time.now
+    },
+    onKillState: (state) => {
+      if (state === 'released') facts.killedAt = undefined
+      if (state !== 'clean') return
+      time.after(RELEASED_AFTER_MS, () =>
+        shell.dispatch({ kind: 'commanded', command: { kind: 'release', reason: 'calm', by: 'world' } }),
+      )
+    },
+  }
+}
+
+/** What happens to a process is drawn by the moment, so that one death less leaves the others where they were. */
+function gridMoment(time: VirtualTime): number {
+  return Math.floor((time.now - START_AT) / DEATH_GRID_MS)
+}
+
+/** One that is fickle decides in each life otherwise than it would have in the one before. */
+function createStrategy(
+  { seed, isFickle }: WorldPlan,
+  { id, kind, size, decisions, every }: StrategyPlan,
+  lives: () => number,
+): Strategy {
+  const seedNow = (): string => (isFickle && lives() > 1 ? `${seed}/${id}/${lives()}` : `${seed}/${id}`)
+  return createScriptedStrategy({ kind, size, decisions, every, seed: seedNow })
+}
+
+/** Keeps what later looks need. */
+function noteFacts({ facts, time }: World): ShellWatcher {
+  return {
+    onRecord: (record) => {
+      facts.records.push(record)
+      if (record.kind === 'halt') facts.halted.set(record.symbol, { reason: record.reason, at: time.now })
+      if (record.kind === 'resume') facts.halted.delete(record.symbol)
+      if (record.kind === 'send')
+        for (const { clientOid, strategyId } of record.orders) facts.strategyOf.set(clientOid, strategyId)
+    },
+    onStopped: (clean) => {
+      facts.stoppedClean = clean
+    },
+  }
+}
+
+function buildSettings(plan: WorldPlan, listed: readonly ListedInstrument[]): EngineSettings {
+  const instruments = new Map(listed.map((one) => [one.symbol, toInstrument(one)]))
+  const strategies = plan.strategies.map(({ id, symbols }): [StrategyId, StrategySettings] => [
+    toStrategyId(id),
+    {
+      id: toStrategyId(id),
+      symbols,
+      feeds: new Map(),
+      limits: new Map(
+        symbols.map((symbol) => [symbol, { positionLotsMax: 12, orderLotsMax: 5, openOrdersMax: 20 }]),
+      ),
+    },
+  ])
+  return {
+    salt: 'salt',
+    version: '0',
+    environment: 'simulator',
+    configHash: '0',
+    productType: 'USDT-FUTURES',
+    positionMode: plan.positionMode,
+    marginMode: 'crossed',
+    instruments,
+    strategies: new Map(strategies),
+    limits: {
+      dataAgeMaxMs: 1500,
+      priceCollarRatio: 0.01,
+      openOrdersMax: plan.openOrdersMax,
+      orderNotionalMax: plan.orderNotionalMax,
+      grossNotionalMax: plan.grossNotionalMax,
+    },
+    isExclusive: plan.isExclusive,
+    execution: {
+      batchOrdersMax: plan.batchOrdersMax,
+      fillVisibilityMs: 400,
+      matchingLagMs: 150,
+      acceptHorizonMs: HORIZON_MS,
+      retryMode: plan.retryMode ?? 'evidence',
+      extraToleranceMs: 500,
+      extraToleranceMsMax: 5000,
+      survivorsWithinMs: 5000,
+      takerCollarRatio: 0.001,
+      crossedToleranceMs: 1500,
+      stopTimeoutMs: 30_000,
+    },
+    foreignFills: plan.foreignFills,
+    onRestart: plan.onRestart,
+  }
+}
+
+function toInstrument(listed: ListedInstrument): Instrument {
+  return {
+    symbol: listed.symbol,
+    productType: listed.productType,
+    marginCoin: listed.marginCoin,
+    tick: listed.priceGrid,
+    lot: listed.sizeGrid,
+    lotsMin: listed.lotsMin,
+    notionalMin: decimal(listed.notionalMin),
+  }
+}

@@ -1,0 +1,229 @@
+import { z } from 'zod'
+import { type CoreSettings } from '../../../src/simulator/core/settings.ts'
+import { type Random, createRandom } from '../../../src/lib/random.ts'
+import { FAULTS, type FaultKind, type FaultRates } from '../faults/virtual-faults.ts'
+import { STRATEGY_KINDS } from '../virtual/virtual-strategies.ts'
+
+const FAULT_KINDS = Object.keys(FAULTS) as FaultKind[]
+
+const faultKind = z.enum(FAULT_KINDS)
+
+/** One strategy of a world. */
+const strategyPlan = z.strictObject({
+  id: z.string(),
+  kind: z.enum(STRATEGY_KINDS),
+  /** Levels of a ladder, lots of a target or an order, at most. */
+  size: z.int().positive(),
+  symbols: z.array(z.string()),
+  /** The decisions (from 0) on which it says anything; absent: all of them. */
+  decisions: z.array(z.int().nonnegative()).optional(),
+  /** It says something on every so manieth decision alone: what it wants stands for longer. Absent: on each. */
+  every: z.int().positive().optional(),
+})
+
+/**
+ * What a world is made of, as plain JSON: it can be printed, changed and kept. A field that is added later has a
+ * default that leaves kept worlds as they were.
+ */
+export const worldPlanSchema = z.strictObject({
+  seed: z.string(),
+  positionMode: z.enum(['one_way_mode', 'hedge_mode']),
+  symbols: z.array(z.string()),
+  strategies: z.array(strategyPlan),
+  /** Which reading of the exchange: settings of its core. */
+  core: z.custom<Partial<CoreSettings>>((value) => typeof value === 'object' && value !== null),
+  faults: z.partialRecord(faultKind, z.number()),
+  /** With a script exactly these faults strike, and the rates above say only where they came from. */
+  script: z.array(z.strictObject({ site: z.string(), n: z.int(), fault: faultKind })).optional(),
+  /** How far our clock is ahead of the exchange's, ms. */
+  skewMs: z.number(),
+  /** By how much our clock is too quick, in millionths. */
+  driftPpm: z.number().default(0),
+  pageFills: z.int(),
+  onRestart: z.enum(['fence', 'adopt']),
+  /** Default `evidence`. */
+  retryMode: z.enum(['evidence', 'window']).optional(),
+  stop: z.enum(['cancel', 'leave', 'flatten']),
+  /** How long faults last, virtual ms. */
+  faultyMs: z.number(),
+  /** Whether it runs on for a while when everything has come right after the faults. */
+  isPatient: z.boolean().default(true),
+  /** Largest step of the market, in ticks. */
+  moveTicks: z.number(),
+  /** Whether a second core runs along and must say the same (DET1). */
+  hasTwin: z.boolean(),
+  /** Whether every prefix of the journal is looked at (I7). */
+  hasPrefixes: z.boolean().default(false),
+  /** Whether strategies decide otherwise in each life than they did in the one before. */
+  isFickle: z.boolean().default(false),
+  /** Whether one call may cancel the orders of all instruments. */
+  isExclusive: z.boolean().default(false),
+  /** Most orders in one batch. */
+  batchOrdersMax: z.int().default(50),
+  /** What a fill that is not ours does to trading. */
+  foreignFills: z.enum(['halt', 'adopt']).default('halt'),
+  /** What one order may be worth, quote coin. */
+  orderNotionalMax: z.number().default(100_000),
+  /** What the account may hold and have open in all, quote coin. */
+  grossNotionalMax: z.number().default(5_000_000),
+  /** Orders that the account may have open in all. */
+  openOrdersMax: z.int().default(60),
+})
+
+export type WorldPlan = z.infer<typeof worldPlanSchema>
+export type StrategyPlan = z.infer<typeof strategyPlan>
+
+/** How long faults last, virtual ms: more seeds find more than longer worlds, and some things take their time. */
+const FAULTY_MS = [5000, 6000, 8000, 10_000, 15_000, 30_000]
+
+/** Draws a world: which faults there are, how strong, which reading of the exchange, which strategies. */
+export function planWorld(seed: string): WorldPlan {
+  // Each part has a stream of its own: a part that is added leaves the others as they were.
+  const part = (name: string): Random => createRandom(`${seed}/plan/${name}`)
+  const symbols = drawSymbols(part)
+  const idempotency = pick(part('idempotency'), ['replay', 'duplicateError', 'pendingOnly'] as const)
+  const isSkewed = part('isSkewed').integer(3) === 0
+  return {
+    seed,
+    positionMode: pick(part('positionMode'), ['one_way_mode', 'hedge_mode'] as const),
+    symbols,
+    strategies: planStrategies(part, symbols),
+    core: {
+      idempotency,
+      postOnlyCross: pick(part('postOnlyCross'), ['reject', 'cancel'] as const),
+      cancelAllEmpty: pick(part('cancelAllEmpty'), ['error', 'emptyLists'] as const),
+      fillVisibilityLagMs: pick(part('fillVisibilityLagMs'), [0, 0, 150, 380]),
+      matchingLagMs: pick(part('matchingLagMs'), [0, 0, 100]),
+    },
+    faults: planFaults(part, idempotency),
+    skewMs: isSkewed ? part('skewMs').integer(20_000) - 10_000 : 0,
+    driftPpm: pick(part('driftPpm'), [0, 0, 50, -200, 500]),
+    pageFills: pick(part('pageFills'), [2, 5, 100]),
+    onRestart: pick(part('onRestart'), ['fence', 'adopt'] as const),
+    // Where the exchange keeps its window, copies may trust it.
+    ...(idempotency !== 'pendingOnly' && part('retryMode').integer(2) === 0
+      ? { retryMode: 'window' as const }
+      : {}),
+    stop: pick(part('stop'), ['cancel', 'leave', 'flatten'] as const),
+    faultyMs: pick(part('faultyMs'), FAULTY_MS),
+    isPatient: part('isPatient').integer(8) === 0,
+    moveTicks: 1 + part('moveTicks').integer(8),
+    hasTwin: part('hasTwin').integer(100) === 0,
+    hasPrefixes: part('hasPrefixes').integer(20) === 0,
+    isFickle: part('isFickle').integer(4) === 0,
+    isExclusive: part('isExclusive').integer(2) === 0,
+    batchOrdersMax: pick(part('batchOrdersMax'), [50, 50, 50, 4]),
+    foreignFills: pick(part('foreignFills'), ['halt', 'adopt'] as const),
+    orderNotionalMax: pick(part('orderNotionalMax'), [100_000, 100_000, 100_000, 150]),
+    grossNotionalMax: pick(part('grossNotionalMax'), [5_000_000, 5_000_000, 600]),
+    openOrdersMax: pick(part('openOrdersMax'), [60, 60, 60, 60, 7]),
+  }
+}
+
+/** Most worlds have one instrument and are quick; some have enough of them to want one cancel-all for all. */
+function drawSymbols(part: (name: string) => Random): string[] {
+  if (part('manySymbols').integer(10) === 0) return ['BTCUSDT', 'ETHUSDT', 'SOLUSDT', 'XRPUSDT']
+  return part('symbols').integer(3) === 0 ? ['BTCUSDT', 'ETHUSDT'] : ['BTCUSDT']
+}
+
+/** How large each kind of strategy may be. */
+const SIZES_MAX: Readonly<Record<StrategyPlan['kind'], number>> = { ladder: 8, targeter: 6, placer: 5 }
+
+/** Longer than most worlds last: what is wanted is owed then, and nothing else is wanted before it is done. */
+const STEADY_EVERY = 200
+const STEADY_ONE_IN: Readonly<Record<StrategyPlan['kind'], number>> = { ladder: 5, targeter: 3, placer: 16 }
+
+function planStrategies(part: (name: string) => Random, symbols: readonly string[]): StrategyPlan[] {
+  const random = part('strategies')
+  return Array.from({ length: 1 + random.integer(3) }, (_, index) => {
+    const kind = pick(random, STRATEGY_KINDS)
+    const size = 1 + random.integer(SIZES_MAX[kind])
+    const own = index > 0 && random.integer(2) === 0 ? symbols.slice(0, 1) : symbols
+    const isSteady = part(`isSteady/${index}`).integer(STEADY_ONE_IN[kind]) === 0
+    return {
+      id: `s${index}`,
+      kind,
+      size,
+      symbols: [...own],
+      ...(isSteady ? { every: STEADY_EVERY } : {}),
+    }
+  })
+}
+
+/** Each kind of fault is there in every fourth world, mild or strong. */
+function planFaults(part: (name: string) => Random, idempotency: CoreSettings['idempotency']): FaultRates {
+  const isCalm = part('isCalm').integer(10) === 0
+  const rates: { [Fault in FaultKind]?: number } = {}
+  for (const fault of FAULT_KINDS) {
+    const random = part(`faults/${fault}`)
+    const rate = pick(random, RATES[fault] ?? [0.01, 0.03, 0.1])
+    if (random.integer(4) === 0 && !isCalm) rates[fault] = rate
+  }
+  // A copy that arrives when the first order has left the book is a second order there, whoever made it.
+  if (idempotency === 'pendingOnly') delete rates.requestTwice
+  // What came of a doubled grant waits for one of its own, and not as what reduces risk: behind a storm, for long.
+  if (rates.grantTwice !== undefined) delete rates.cancelStorm
+  return rates
+}
+
+/** Kinds that are drawn elsewhere than at a call, or mean little when they are rare: a death at every moment of a grid, one in recovery at every birth. */
+const RATES: { readonly [Fault in FaultKind]?: readonly number[] } = {
+  killed: [0.002, 0.01],
+  killedAtSend: [0.01, 0.05],
+  requestLast: [0.03, 0.1, 0.3],
+  cancelSkipped: [0.2, 0.5, 0.8],
+  cancelLingers: [0.1, 0.5],
+  cancelLate: [0.1, 0.3, 0.6],
+  death: [0.005, 0.015, 0.04],
+  deathAtSend: [0.02, 0.1],
+  deathAtHalt: [0.3, 0.8],
+  longDown: [0, 0.2, 0.6],
+  deathInRecovery: [0.3, 0.6],
+  slowSync: [0.005, 0.02],
+  diskFull: [0.005, 0.01],
+  diskLow: [0.005, 0.02],
+  commandTwice: [0.5, 1],
+  positionOld: [0.05, 0.3],
+  diskBroken: [0.005, 0.02],
+  tailKept: [0.5, 1],
+  checkpoint: [0.003, 0.02],
+  olderCheckpoint: [0.5, 1],
+  clockStep: [0.005, 0.02],
+  clockSetWhileDown: [0.2, 1],
+  stall: [0.005, 0.02],
+  stallAtSend: [0.02, 0.1],
+  // Some twenty minutes of market go by.
+  asleep: [0, 0, 0.002, 0.01],
+  terminated: [0.01, 0.03],
+  tickerMissing: [0.002, 0.02],
+  tickerStale: [0.005, 0.05],
+  tickerAbsurd: [0.001, 0.01],
+  strategyThrows: [0.005, 0.05],
+  strategyGarbage: [0.005, 0.05],
+  strategyWild: [0.005, 0.05],
+  strategyLasting: [0.3, 1],
+  strategyStray: [0.05, 0.2],
+  strategyFlood: [0.001, 0.005],
+  outage: [0.0005, 0.002],
+  rateStorm: [0.001, 0.005],
+  cancelStorm: [0.1, 0.4],
+  timeWrong: [0.001, 0.005],
+  liquidated: [0.01, 0.03],
+  modeSwitched: [0.03, 0.2],
+  suspended: [0.01, 0.05],
+  itemRestricted: [0.003, 0.02],
+  keyRefused: [0.003, 0.02],
+  deleveraged: [0.01, 0.05],
+  // It halts what it meets, and a halted instrument shows little else.
+  closedUnseen: [0, 0, 0.01, 0.03],
+  positionSilent: [0.1, 0.5],
+  orderVanishes: [0.01, 0.05],
+  tradedByHand: [0.01, 0.05],
+  orderByHand: [0.01, 0.05],
+}
+
+function pick<Value>(random: Random, values: readonly Value[]): Value {
+  const value = values[random.integer(values.length)]
+  if (value === undefined) throw new RangeError('nothing to pick from')
+  return value
+}

@@ -1,0 +1,81 @@
+import { type JournalRecord } from '../../../src/domain/record.ts'
+import { type OutgoingBatch } from '../../../src/engine/effect.ts'
+import { type EngineSettings } from '../../../src/engine/settings.ts'
+import { type BatchPlaceRequest } from '../../../src/protocol/futures/batch-place-order.ts'
+import { type AccountShares } from '../invariants/account-allocation.ts'
+import { type VirtualExchange } from '../virtual/virtual-exchange.ts'
+import { type VirtualFaults } from '../faults/virtual-faults.ts'
+import { type VirtualNetwork } from '../virtual/virtual-network.ts'
+import { type ShellWatcher } from '../virtual/shell-watcher.ts'
+import { type VirtualShell } from '../virtual/virtual-shell.ts'
+import { type VirtualTime } from '../virtual/virtual-time.ts'
+import { type WorldPlan } from './world-plan.ts'
+
+export interface Violation {
+  readonly id: string
+  /** Unix ms, exchange clock. */
+  readonly at: number
+  readonly detail: string
+}
+
+/** A world while it runs. */
+export interface World {
+  readonly plan: WorldPlan
+  readonly settings: EngineSettings
+  readonly time: VirtualTime
+  readonly shell: VirtualShell
+  readonly exchange: VirtualExchange
+  readonly network: VirtualNetwork
+  readonly faults: VirtualFaults
+  readonly violations: Violation[]
+  /** Whose what the account holds is. */
+  readonly shares: AccountShares
+  readonly facts: {
+    /** By clientOid, whose order it is. */
+    readonly strategyOf: Map<string, string>
+    /** By instrument, or `*`: what is halted, as the journal has it, and since when (Unix ms, exchange clock). */
+    readonly halted: Map<string, { readonly reason: string; readonly at: number }>
+    /** Fills of others on whose account an instrument was halted, by tradeId. */
+    readonly answered: Set<string>
+    /** Everything that was ever recorded, lost or not. */
+    readonly records: JournalRecord[]
+    isCalm: boolean
+    isStopping: boolean
+    /** The stop that goes on is the one that ends the world. */
+    isLastStop: boolean
+    /** Unix ms, exchange clock. */
+    diskFullUntil: number
+    /** Unix ms, exchange clock, when the process is started again that ended last. */
+    downUntil: number
+    /** Unix ms, exchange clock, since when the kill file is there; undefined when it is not. */
+    killedAt: number | undefined
+    /** How the stop ended; undefined while it goes on. */
+    stoppedClean: boolean | undefined
+  }
+}
+
+export interface WorldWatcher extends ShellWatcher {
+  /** The world has come to its end. */
+  atEnd?(): void
+}
+
+/** Something that always holds, by the house's number. */
+export interface Invariant {
+  readonly id: string
+  readonly watch: (world: World) => WorldWatcher
+}
+
+export function violate(world: World, id: string, detail: string): void {
+  world.violations.push({ id, at: world.time.now, detail })
+}
+
+const BODIES = new WeakMap<OutgoingBatch, BatchPlaceRequest>()
+
+/** What a batch says on the wire. */
+export function bodyOf(batch: OutgoingBatch): BatchPlaceRequest {
+  const known = BODIES.get(batch)
+  if (known) return known
+  const body = JSON.parse(batch.body) as BatchPlaceRequest
+  BODIES.set(batch, body)
+  return body
+}
