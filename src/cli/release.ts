@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { type Command } from 'commander'
 import { loadConfig } from '../config/load-config.ts'
 import { killFileOf } from '../daemon/account/kill-switch.ts'
-import { postLetter } from '../daemon/account/command-inbox.ts'
+import { postCommand } from '../daemon/account/command-inbox.ts'
 import { lookFor, operatorName } from './process/operator.ts'
 import { addConfigOptions, configFile, parseDuration } from './process/options.ts'
 
@@ -38,8 +38,8 @@ async function release(symbol: string | undefined, options: ReleaseOptions): Pro
     cwd: process.cwd(),
   })
   const { directory } = config.state
-  const letter = { kind: 'release', reason, by: operatorName() } as const
-  const file = postLetter(directory, symbol === undefined ? letter : { ...letter, symbol })
+  const command = { kind: 'release', reason, by: operatorName() } as const
+  const file = postCommand(directory, symbol === undefined ? command : { ...command, symbol })
   const isObeyed = (): true | undefined => {
     if (existsSync(file)) return undefined
     return symbol === undefined && existsSync(killFileOf(directory)) ? undefined : true

@@ -109,7 +109,7 @@ async function live(
   { config, logger, forMs, stops }: LiveFrame,
 ): Promise<DaemonEnd> {
   const stop = (why: string): void => {
-    logger.tell('info', 'daemon.stopAsked', { why, policy: config.onStop })
+    logger.log('info', 'daemon.stopAsked', { why, policy: config.onStop })
     daemon.stop(config.onStop)
   }
   const forget = [stops.forget, onBreakdown((error) => daemon.fail(error))]
@@ -135,7 +135,7 @@ function report(summary: RunSummary, form: RunOptions['summary'], logger: Daemon
   if (form === 'json') process.stdout.write(`${JSON.stringify(summary)}\n`)
   else if (form === 'text' || logger.isTerminal) process.stdout.write(`\n${formatSummary(summary)}\n`)
   if (form === undefined && logger.isTerminal) return
-  logger.tell('info', 'run.summary', {
+  logger.log('info', 'run.summary', {
     ...{ clean, cycles, batches, ordersSent, orders, rateLimited, unknowns, ...account },
     ...(exchange ? { exchangeAgrees: exchange.agrees, differences: exchange.differences } : {}),
   })

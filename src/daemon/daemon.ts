@@ -23,15 +23,15 @@ import { createRecorder } from './recording/create-recorder.ts'
 import { type FlightRecorder } from './recording/flight-recorder.ts'
 import { createClient, createLimiter } from './account/exchange-calls.ts'
 import { type DaemonLogger } from './reporting/logger.ts'
-import { Narrator } from './reporting/event-log.ts'
-import { type OperatorLetter, OperatorMailbox } from './account/command-inbox.ts'
-import { OrderDoor } from './account/order-sender.ts'
+import { EventLog } from './reporting/event-log.ts'
+import { type ControlCommand, CommandInbox } from './account/command-inbox.ts'
+import { OrderSender } from './account/order-sender.ts'
 import { Pollers } from './market-data/pollers.ts'
 import { forgetRetreat, retreat } from './account/retreat.ts'
 import { Shell } from './account/shell.ts'
 import { createRunners, type LoadedStrategy } from './strategies/strategies.ts'
 import { buildSummary, type RunSummary } from './reporting/summary.ts'
-import { Tally } from './reporting/run-statistics.ts'
+import { RunStatistics } from './reporting/run-statistics.ts'
 
 /** How long to wait before the exchange is asked for its time again. */
 const CLOCK_RETRY_MS = 1000
@@ -74,17 +74,17 @@ export interface DaemonEnd {
 export class Daemon {
   readonly #options: DaemonOptions
   readonly #engine: Engine
-  readonly #tally = new Tally()
+  readonly #tally = new RunStatistics()
   readonly #client: ExchangeClient
   readonly #limiter: Limiter
   readonly #reader: AccountReader
-  readonly #door: OrderDoor
+  readonly #sender: OrderSender
   readonly #shell: Shell
   readonly #pollers: Pollers
   readonly #feeds: Feeds
-  readonly #narrator: Narrator
+  readonly #eventLog: EventLog
   readonly #killSwitch: KillSwitch
-  readonly #mailbox: OperatorMailbox
+  readonly #inbox: CommandInbox
   readonly #space: DiskSpace
   readonly #recorder: FlightRecorder | undefined
   readonly #startedAt: number
@@ -101,12 +101,12 @@ export class Daemon {
     this.#startedAt = clock.now()
     this.#engine = createEngine(settings, book)
     this.#tally.adopt(book)
-    this.#narrator = new Narrator({ logger, instruments: settings.instruments, clock })
+    this.#eventLog = new EventLog({ logger, instruments: settings.instruments, clock })
     this.#listenToClock()
     this.#limiter = createLimiter(options)
     this.#client = createClient(options, this.#limiter)
     const onBroken = (error: unknown) => this.fail(error)
-    const onRead = (what: string) => this.#narrator.noteRead(what)
+    const onRead = (what: string) => this.#eventLog.noteRead(what)
     const dispatch = this.#dispatch
     const { productType, positionMode, instruments } = settings
     this.#reader = new AccountReader({
@@ -119,12 +119,12 @@ export class Daemon {
       onBroken,
     })
     this.#killSwitch = this.#createKillSwitch()
-    this.#mailbox = this.#createMailbox()
-    this.#door = new OrderDoor({
+    this.#inbox = this.#createInbox()
+    this.#sender = new OrderSender({
       client: this.#client,
       limiter: this.#limiter,
       clock,
-      isClockSure: () => trusted.isSure,
+      isClockSynchronised: () => trusted.isSynchronised,
       isKilled: () => this.#fatal !== undefined || this.#killSwitch.isThrown() || book.killed !== undefined,
       isHalted: (batch) => addsWhileHalted(book, batch),
       dispatch,
@@ -137,7 +137,7 @@ export class Daemon {
     this.#space = this.#createDiskSpace()
     this.#recorder = createRecorder(options, this.#engine)
     this.#shell = this.#createShell()
-    const onError = (what: string, reason: string) => logger.tell('error', 'poll.failed', { what, reason })
+    const onError = (what: string, reason: string) => logger.log('error', 'poll.failed', { what, reason })
     const feeds = mergeFeeds(options.strategies.flatMap((strategy) => strategy.feeds))
     this.#feeds = new Feeds({ feeds, client: this.#client, clock, timers, dispatch, onRead, onError })
     this.#pollers = new Pollers({
@@ -155,8 +155,8 @@ export class Daemon {
       },
       onRead,
       onTime: () => void this.#killSwitch.isThrown(),
-      onOperator: () => this.#mailbox.empty(),
-      onDayRoll: () => logger.tell('info', 'day.rolled', { ...this.summary(true).account }),
+      onOperator: () => this.#inbox.empty(),
+      onDayRoll: () => logger.log('info', 'day.rolled', { ...this.summary(true).account }),
       onError,
     })
   }
@@ -170,7 +170,7 @@ export class Daemon {
     this.#state = 'syncing'
     this.#recorder?.start()
     try {
-      while (this.#isSyncing() && !this.#options.trusted.isSure) {
+      while (this.#isSyncing() && !this.#options.trusted.isSynchronised) {
         if (!(await this.#pollers.readTickers())) await this.#waitForExchange()
       }
       if (!this.#isSyncing()) return false
@@ -197,8 +197,8 @@ export class Daemon {
   /** Something broke that must not: nothing is performed any more, and the run ends as fatal. */
   fail(error: unknown): void {
     this.#shell.close()
-    this.#door.close()
-    this.#options.logger.tell('fatal', 'daemon.broken', { reason: messageOf(error), ...placeOf(error) })
+    this.#sender.close()
+    this.#options.logger.log('fatal', 'daemon.broken', { reason: messageOf(error), ...placeOf(error) })
     this.#fatal ??= error
     if (isPoisoned(error)) this.#space.giveBallast()
     this.#end(false)
@@ -210,7 +210,7 @@ export class Daemon {
     this.#space.stop()
     const retreated = this.#retreat()
     await Promise.all([this.#pollers.stop(), this.#feeds.stop()])
-    await Promise.all([this.#door.idle(), this.#reader.idle(), retreated])
+    await Promise.all([this.#sender.idle(), this.#reader.idle(), retreated])
     this.#shell.close()
     await this.#client.close()
     await this.#limiter.stop()
@@ -250,7 +250,7 @@ export class Daemon {
       onRestart: config.onRestart,
       instruments: settings.instruments.values(),
       client: this.#client,
-      idle: () => this.#door.idle(),
+      idle: () => this.#sender.idle(),
       patienceMs: settings.execution.stopTimeoutMs,
       ...{ logger, clock, timers },
     })
@@ -277,12 +277,12 @@ export class Daemon {
   #listenToClock(): void {
     const { trusted, logger } = this.#options
     trusted.listen({
-      onDoubt: (movedMs) => {
-        logger.tell('warn', 'clock.moved', { movedMs })
+      onUnsynchronised: (movedMs) => {
+        logger.log('warn', 'clock.moved', { movedMs })
         this.#dispatch({ kind: 'clockDoubted', reason: `this machine's clock moved by ${movedMs} ms` })
       },
-      onSettled: (verdict, jump) => logger.tell('warn', `clock.${verdict}`, { ...jump }),
-      onJump: (jump) => logger.tell('error', 'clock.jumped', { ...jump }),
+      onSettled: (verdict, jump) => logger.log('warn', `clock.${verdict}`, { ...jump }),
+      onJump: (jump) => logger.log('error', 'clock.jumped', { ...jump }),
     })
   }
 
@@ -293,7 +293,7 @@ export class Daemon {
       clock,
       // Seen in the middle of a write: the core hears of it after that.
       onThrown: (note) => timers.after(0, () => this.#command({ kind: 'kill', ...note })),
-      onTrouble: (reason) => logger.tell('error', 'kill.notWrittenDown', { reason }),
+      onTrouble: (reason) => logger.log('error', 'kill.notWrittenDown', { reason }),
     })
   }
 
@@ -304,20 +304,20 @@ export class Daemon {
       freeBytesMin: config.state.freeBytesMin,
       timers,
       onChange: (isLow, freeBytes) => this.#dispatch({ kind: 'spaceMeasured', isLow, freeBytes }),
-      onTrouble: (reason) => logger.tell('warn', 'disk.notMeasured', { reason }),
+      onTrouble: (reason) => logger.log('warn', 'disk.notMeasured', { reason }),
     })
   }
 
-  #createMailbox(): OperatorMailbox {
+  #createInbox(): CommandInbox {
     const { config, logger } = this.#options
-    return new OperatorMailbox({
+    return new CommandInbox({
       directory: config.state.directory,
-      onLetter: (letter) => this.#obey(letter),
-      onUnreadable: (file, reason) => logger.tell('warn', 'operator.unreadable', { file, reason }),
+      onCommand: (command) => this.#obey(command),
+      onUnreadable: (file, reason) => logger.log('warn', 'operator.unreadable', { file, reason }),
     })
   }
 
-  #obey({ symbol, reason, by }: OperatorLetter): void {
+  #obey({ symbol, reason, by }: ControlCommand): void {
     if (symbol === undefined) return this.#command({ kind: 'release', reason, by })
     return this.#command({ kind: 'resume', symbol, reason, by })
   }
@@ -332,12 +332,12 @@ export class Daemon {
       engine: this.#engine,
       journal,
       runners: createRunners(strategies, book.strategyStates, clock),
-      door: this.#door,
+      sender: this.#sender,
       reader: this.#reader,
       tally: this.#tally,
       clock,
       timers,
-      narrator: this.#narrator,
+      eventLog: this.#eventLog,
       onKillState: (state) => this.#killSwitch.note(state),
       recorder: this.#recorder,
       onQuiesced: () => embedded?.pause(),
@@ -366,7 +366,7 @@ export class Daemon {
     try {
       journal.close()
     } catch (error) {
-      logger.tell('error', 'journal.notClosed', { reason: messageOf(error) })
+      logger.log('error', 'journal.notClosed', { reason: messageOf(error) })
     }
     this.#options.onClosed()
   }

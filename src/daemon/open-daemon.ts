@@ -65,7 +65,7 @@ export async function openDaemon(given: OpenDaemonOptions): Promise<OpenedDaemon
   }
   // This recording was played to its end in an earlier life: another run of it begins from the start.
   await ground.close()
-  logger.tell('info', 'recording.startsAgain', { before: setWorldAside(directory) })
+  logger.log('info', 'recording.startsAgain', { before: setWorldAside(directory) })
   return assemble(options, { ...(await openGround(options, directory)), strategies })
 }
 
@@ -93,7 +93,7 @@ async function openGround(options: Opening, directory: string): Promise<Ground> 
     taken.push(() => state.release())
     if (!isEmbedded(config)) {
       const access = accessTo(config, options.credentials)
-      const account = holdAccount({ access, holder, onUnlocked: tellUnlocked(options.logger) })
+      const account = holdAccount({ access, holder, onUnlocked: logUnlocked(options.logger) })
       taken.push(() => account.release())
     }
     const journal = openJournal(options, directory)
@@ -112,8 +112,8 @@ async function openGround(options: Opening, directory: string): Promise<Ground> 
   }
 }
 
-function tellUnlocked(logger: DaemonLogger): (reason: string) => void {
-  return (reason) => logger.tell('warn', 'account.notHeld', { reason })
+function logUnlocked(logger: DaemonLogger): (reason: string) => void {
+  return (reason) => logger.log('warn', 'account.notHeld', { reason })
 }
 
 function openJournal({ loaded: { config }, clock }: Opening, directory: string): Journal {
@@ -144,7 +144,7 @@ async function assemble(
       ? { ...told, onRestart: 'fence', hasRetreated: true }
       : told
     const book = rebuildBook(journal.load(), settings.positionMode)
-    logger.tell('info', 'daemon.opened', {
+    logger.log('info', 'daemon.opened', {
       version,
       environment: config.environment,
       exchange: access.baseUrl,
@@ -184,7 +184,7 @@ async function embed(options: Opening, directory: string): Promise<EmbeddedExcha
     directory,
     clock,
     timers,
-    onEvent: ({ kind, ...fields }) => logger.tell(levelOf(kind), `simulator.${kind}`, fields),
+    onEvent: ({ kind, ...fields }) => logger.log(levelOf(kind), `simulator.${kind}`, fields),
   })
 }
 

@@ -20,7 +20,7 @@ export type Move =
     }
 
 /** A symbol with fills that wait for their order. */
-export interface UnsettledShares {
+export interface UnsettledAllocation {
   /** Before the first of those fills. */
   readonly account: Holding
   readonly holdings: readonly (readonly [key: string, Holding])[]

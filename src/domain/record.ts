@@ -103,7 +103,7 @@ export interface SendRecord {
   readonly requestAt: number
   /** The exact bytes. */
   readonly body: string
-  /** What was known when the limiter granted the call, and how long the lane had waited for it, ms. */
+  /** What was known when the limiter granted the call, and how long the instrument had waited for it, ms. */
   readonly seen: { readonly snapshot: number; readonly market: MarketSight; readonly waitedMs: number }
 }
 
@@ -171,7 +171,7 @@ export interface SettleRecord {
   readonly kind: 'settle'
   readonly at: number
   readonly symbol: string
-  /** Whether a fence ended with this: no cancel-all of the symbol is out any more. */
+  /** Whether a resolution ended with this: no cancel-all of the symbol is out any more. */
   readonly isFenced: boolean
   readonly orders: readonly SettledOrder[]
 }

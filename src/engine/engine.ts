@@ -2,15 +2,15 @@ import { type Denial } from '../domain/denial.ts'
 import { unreachable } from '../lib/unreachable.ts'
 import { answerCall, tendCalls } from './strategies/account-calls.ts'
 import { type Book } from './book/book.ts'
-import { tellBoundFills } from './strategies/bound-fills.ts'
+import { noteBoundFills } from './strategies/bound-fills.ts'
 import { answerCancel } from './cancels/cancel-answer.ts'
 import { sendCancel } from './cancels/cancel-all.ts'
-import { noteClockDoubted, noteClockMeasured } from './state/clock-state.ts'
+import { noteClockUnsynchronised, noteClockSynchronised } from './state/clock-state.ts'
 import { writeCore } from './replay/core-image.ts'
-import { announce, type Core, createCore, laneOf, record } from './state/core.ts'
+import { announce, type Core, createCore, instrumentOf, record } from './state/core.ts'
 import { type Effect } from './effect.ts'
 import { type EngineCommand, type EngineEvent } from './event.ts'
-import { advanceFence } from './resolution/resolution.ts'
+import { advanceResolution } from './resolution/resolution.ts'
 import { fillsSince } from './state/fills-since.ts'
 import { halt, resume } from './state/halt.ts'
 import { advanceKill, releaseKill, startKill, stopWhenKilled } from './lifecycle/kill.ts'
@@ -20,10 +20,10 @@ import { takeFills } from './resolution/take-fills.ts'
 import { takeSnapshot } from './strategies/take-snapshot.ts'
 import { takePosition } from './resolution/reconcile.ts'
 import { type EngineSettings } from './settings.ts'
-import { advanceStart, startLife } from './lifecycle/start.ts'
+import { advanceStart, startRun } from './lifecycle/start.ts'
 import { excuseSleep } from './lifecycle/sleep.ts'
 import { advanceStop, startStop } from './lifecycle/stop.ts'
-import { placeBatch, tendLane } from './orders/schedule.ts'
+import { placeBatch, scheduleInstrument } from './orders/schedule.ts'
 
 /** Terminal orders are kept this long: three idempotency windows of the exchange. */
 const ORDERS_KEPT_MS = 3_600_000
@@ -59,10 +59,10 @@ export function resumeEngine(core: Core): Engine {
       core.now = now
       const touched = touchedBy(core, event)
       handle(core, event)
-      tellBoundFills(core)
+      noteBoundFills(core)
       for (const symbol of touched) tend(core, symbol)
-      // A fence that has just ended may have named the order of fills that were waiting.
-      tellBoundFills(core)
+      // A resolution that has just ended may have named the order of fills that were waiting.
+      noteBoundFills(core)
       tendCalls(core)
       advanceStart(core)
       advanceKill(core)
@@ -81,11 +81,11 @@ export function resumeEngine(core: Core): Engine {
 function handle(core: Core, event: EngineEvent): void {
   switch (event.kind) {
     case 'started':
-      return startLife(core)
+      return startRun(core)
     case 'clockMeasured':
-      return noteClockMeasured(core, event.offsetMs)
+      return noteClockSynchronised(core, event.offsetMs)
     case 'clockDoubted':
-      return noteClockDoubted(core, event.reason)
+      return noteClockUnsynchronised(core, event.reason)
     case 'snapshotTaken':
       return takeSnapshot(core, event.tickers)
     case 'decided':
@@ -128,7 +128,7 @@ function handle(core: Core, event: EngineEvent): void {
   }
 }
 
-/** The lanes that an event may change, told before it is handled; time passing looks at all of them. */
+/** The instruments that an event may change, told before it is handled; time passing looks at all of them. */
 function touchedBy(core: Core, event: EngineEvent): Iterable<string> {
   switch (event.kind) {
     // What is decided on a snapshot comes as events of its own, and a granted call has just been used.
@@ -155,7 +155,7 @@ function touchedBy(core: Core, event: EngineEvent): Iterable<string> {
     case 'pollDue':
     case 'commanded':
     case 'timePassed':
-      return core.lanes.keys()
+      return core.instruments.keys()
     default:
       return unreachable(event)
   }
@@ -166,9 +166,9 @@ function symbolsOf(call: { readonly symbol: string } | undefined): readonly stri
 }
 
 function tend(core: Core, symbol: string): void {
-  const lane = laneOf(core, symbol)
-  advanceFence(core, lane)
-  tendLane(core, lane)
+  const instrument = instrumentOf(core, symbol)
+  advanceResolution(core, instrument)
+  scheduleInstrument(core, instrument)
 }
 
 /** What is read on the grid: a stop needs it too, until it asks for its own last readings. */
@@ -176,7 +176,7 @@ function poll(core: Core, what: 'fills' | 'positions'): void {
   const isStopping = core.mode === 'stopping' && core.stop?.phase !== 'proving'
   if (core.mode !== 'running' && core.mode !== 'killed' && !isStopping) return
   if (what === 'fills') core.effects.push({ kind: 'readFills', sinceAt: fillsSince(core) })
-  else for (const symbol of core.lanes.keys()) core.effects.push({ kind: 'readPosition', symbol })
+  else for (const symbol of core.instruments.keys()) core.effects.push({ kind: 'readPosition', symbol })
 }
 
 function obey(core: Core, command: EngineCommand): void {

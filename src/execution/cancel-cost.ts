@@ -15,7 +15,7 @@ export interface Stake {
 }
 
 /** One instrument before the planner. */
-export interface LaneStakes {
+export interface InstrumentStakes {
   readonly symbol: string
   /** Of a cancel-all that no cost can refuse: who goes first, 0 before 1. Undefined where costs decide. */
   readonly rank: number | undefined
@@ -24,7 +24,7 @@ export interface LaneStakes {
   /** Orders that rest and that nobody wants. */
   readonly unwanted: readonly Stake[]
   /** Orders that rest and are wanted, whoever's they are. */
-  readonly survivors: readonly Stake[]
+  readonly displaced: readonly Stake[]
   /** Wanted orders that can be placed beside what rests. */
   readonly missing: readonly Stake[]
   /** Wanted orders for which there is room only when the unwanted ones are gone. */
@@ -40,8 +40,8 @@ export interface CancelTiming {
   readonly outageMs: number
 }
 
-/** The costs of a lane, coinMs. */
-export interface LaneCost {
+/** The costs of a instrument, coinMs. */
+export interface InstrumentCost {
   readonly keep: number
   /** Of a cancel-all at once, and for each ms that it has to wait. */
   readonly cancel: number
@@ -84,25 +84,33 @@ function sumDebts(stakes: readonly Stake[]): number {
   return stakes.reduce((sum, stake) => sum + weigh(stake) * stake.ageMs, 0)
 }
 
-/** coinMs of what `LaneStakes` says about one lane. */
-export function costOfLane(lane: LaneStakes, { slotMs, outageMs }: CancelTiming): LaneCost {
-  const unwanted = sumWeights(lane.unwanted)
-  const resting = unwanted + sumWeights(lane.survivors)
-  const absent = sumWeights(lane.missing) + sumWeights(lane.blocked)
-  const queues = lane.survivors.reduce(
+/** coinMs of what `InstrumentStakes` says about one instrument. */
+export function costOfInstrument(
+  instrument: InstrumentStakes,
+  { slotMs, outageMs }: CancelTiming,
+): InstrumentCost {
+  const unwanted = sumWeights(instrument.unwanted)
+  const resting = unwanted + sumWeights(instrument.displaced)
+  const absent = sumWeights(instrument.missing) + sumWeights(instrument.blocked)
+  const queues = instrument.displaced.reduce(
     (sum, stake) => sum + weigh(stake) * QUEUE_SHARE * Math.min(stake.ageMs, QUEUE_MS_MAX),
     0,
   )
   // As with what is unwanted: an order that has been wanted for so long is expected to be for as long again.
-  const lost = lane.survivors.reduce((sum, stake) => sum + weigh(stake) * Math.min(outageMs, stake.ageMs), 0)
+  const lost = instrument.displaced.reduce(
+    (sum, stake) => sum + weigh(stake) * Math.min(outageMs, stake.ageMs),
+    0,
+  )
   const outage = lost + absent * outageMs + queues
   const call = resting * CALL_SHARE * slotMs
   // A batch that races with the cancel-all makes a second one necessary, and a second proof.
-  const sweep = lane.isPlacing ? 2 * outage + call + resting * slotMs : outage
+  const sweep = instrument.isPlacing ? 2 * outage + call + resting * slotMs : outage
   return {
     // What has been wrong for so long is expected to stay wrong for as long again.
     keep:
-      lane.rank === undefined ? sumDebts(lane.unwanted) + sumDebts(lane.blocked) : Number.POSITIVE_INFINITY,
+      instrument.rank === undefined
+        ? sumDebts(instrument.unwanted) + sumDebts(instrument.blocked)
+        : Number.POSITIVE_INFINITY,
     cancel: outage,
     // Until it is cancelled the unwanted order rests, and nothing new that could rest is placed beside it.
     cancelPerMs: CLOSED_WEIGHT + unwanted + absent,

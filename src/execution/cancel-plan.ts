@@ -1,9 +1,14 @@
-import { type CancelTiming, costOfLane, type LaneCost, type LaneStakes } from './cancel-cost.ts'
+import {
+  type CancelTiming,
+  costOfInstrument,
+  type InstrumentCost,
+  type InstrumentStakes,
+} from './cancel-cost.ts'
 
 export interface CancelPlanInput {
-  readonly lanes: readonly LaneStakes[]
+  readonly instruments: readonly InstrumentStakes[]
   readonly timing: CancelTiming
-  /** Whether orders of the product type that are not in `lanes` may be taken away too. */
+  /** Whether orders of the product type that are not in `instruments` may be taken away too. */
   readonly mayCancelProduct: boolean
 }
 
@@ -30,19 +35,19 @@ export type CancelPlan =
  * The most instruments that one plan weighs. The others wait for the calls after it, which are a second apart
  * each: what is planned for a minute ahead will have changed by then.
  */
-const LANES_MAX = 60
+const INSTRUMENTS_MAX = 60
 
-interface CostedLane {
-  readonly lane: LaneStakes
-  readonly cost: LaneCost
+interface CostedInstrument {
+  readonly instrument: InstrumentStakes
+  readonly cost: InstrumentCost
 }
 
 /** The cheapest way for all instruments together. What has a rank is cancelled whatever it costs. */
-export function planCancel({ lanes, timing, mayCancelProduct }: CancelPlanInput): CancelPlan {
-  const costed = lanes.map((lane) => ({ lane, cost: costOfLane(lane, timing) }))
+export function planCancel({ instruments, timing, mayCancelProduct }: CancelPlanInput): CancelPlan {
+  const costed = instruments.map((instrument) => ({ instrument, cost: costOfInstrument(instrument, timing) }))
   const concerned = costed.filter(isConcerned).sort(byUrgency)
-  const later = concerned.slice(LANES_MAX).reduce((sum, { cost }) => sum + costOfLater(cost, timing), 0)
-  const choice = chooseSymbols(concerned.slice(0, LANES_MAX), timing)
+  const later = concerned.slice(INSTRUMENTS_MAX).reduce((sum, { cost }) => sum + costOfLater(cost, timing), 0)
+  const choice = chooseSymbols(concerned.slice(0, INSTRUMENTS_MAX), timing)
   const costs: CancelCosts = {
     keep: concerned.reduce((sum, { cost }) => sum + cost.keep, 0),
     symbols: choice.cost + later,
@@ -50,29 +55,29 @@ export function planCancel({ lanes, timing, mayCancelProduct }: CancelPlanInput)
   }
   const best = Math.min(costs.keep, costs.symbols, costs.product)
   if (concerned.length === 0 || costs.keep === best) {
-    return { kind: lanes.some(({ missing }) => missing.length > 0) ? 'placeMissing' : 'keep', costs }
+    return { kind: instruments.some(({ missing }) => missing.length > 0) ? 'placeMissing' : 'keep', costs }
   }
   if (costs.symbols === best) return { kind: 'cancelSymbol', order: choice.order, costs }
   return { kind: 'cancelProduct', costs }
 }
 
 /** What has to be cancelled and is not weighed waits for all that is. */
-function costOfLater({ keep, cancel, cancelPerMs }: LaneCost, { slotMs }: CancelTiming): number {
-  return Number.isFinite(keep) ? keep : cancel + cancelPerMs * LANES_MAX * slotMs
+function costOfLater({ keep, cancel, cancelPerMs }: InstrumentCost, { slotMs }: CancelTiming): number {
+  return Number.isFinite(keep) ? keep : cancel + cancelPerMs * INSTRUMENTS_MAX * slotMs
 }
 
-/** A lane on which a batch is on the wire cannot be proved by a cancel-all of its own yet. */
-function isConcerned({ lane }: CostedLane): boolean {
-  return !lane.isPlacing && (lane.rank !== undefined || lane.unwanted.length > 0)
+/** A instrument on which a batch is on the wire cannot be proved by a cancel-all of its own yet. */
+function isConcerned({ instrument }: CostedInstrument): boolean {
+  return !instrument.isPlacing && (instrument.rank !== undefined || instrument.unwanted.length > 0)
 }
 
 /** All calls take equally long, so among equals who loses most by waiting goes first. */
-function byUrgency(left: CostedLane, right: CostedLane): number {
+function byUrgency(left: CostedInstrument, right: CostedInstrument): number {
   return rankOf(left) - rankOf(right) || right.cost.cancelPerMs - left.cost.cancelPerMs
 }
 
-function rankOf({ lane }: CostedLane): number {
-  return lane.rank ?? Number.MAX_SAFE_INTEGER
+function rankOf({ instrument }: CostedInstrument): number {
+  return instrument.rank ?? Number.MAX_SAFE_INTEGER
 }
 
 interface Choice {
@@ -81,19 +86,19 @@ interface Choice {
 }
 
 /**
- * Which of the lanes, in their order, are worth a call: the cheapest choice by the number of calls spent so
- * far. At most `LANES_MAX` squared steps.
+ * Which of the instruments, in their order, are worth a call: the cheapest choice by the number of calls spent so
+ * far. At most `INSTRUMENTS_MAX` squared steps.
  */
-function chooseSymbols(lanes: readonly CostedLane[], { waitMs, slotMs }: CancelTiming): Choice {
+function chooseSymbols(instruments: readonly CostedInstrument[], { waitMs, slotMs }: CancelTiming): Choice {
   let byCalls: (Choice | undefined)[] = [{ cost: 0, order: [] }]
-  for (const { lane, cost } of lanes) {
+  for (const { instrument, cost } of instruments) {
     const next: (Choice | undefined)[] = []
     for (const [calls, choice] of byCalls.entries()) {
       if (!choice) continue
       const delayMs = waitMs + calls * slotMs
       const spent = choice.cost + cost.call + cost.cancel + cost.cancelPerMs * delayMs
-      keepCheaper(next, calls + 1, { cost: spent, order: [...choice.order, lane.symbol] })
-      if (lane.rank === undefined) {
+      keepCheaper(next, calls + 1, { cost: spent, order: [...choice.order, instrument.symbol] })
+      if (instrument.rank === undefined) {
         keepCheaper(next, calls, { cost: choice.cost + cost.keep, order: choice.order })
       }
     }
@@ -111,9 +116,9 @@ function keepCheaper(choices: (Choice | undefined)[], calls: number, choice: Cho
 }
 
 /** One call for all: everything wanted is lost once, and nobody waits for a second call. */
-function costOfSweep(lanes: readonly CostedLane[], { waitMs }: CancelTiming): number {
-  const call = Math.max(0, ...lanes.map(({ cost }) => cost.call))
-  return lanes.reduce((sum, costed) => {
+function costOfSweep(instruments: readonly CostedInstrument[], { waitMs }: CancelTiming): number {
+  const call = Math.max(0, ...instruments.map(({ cost }) => cost.call))
+  return instruments.reduce((sum, costed) => {
     // Until the call leaves, only an instrument that is to be cancelled is held back for it.
     const waiting = isConcerned(costed) ? costed.cost.cancelPerMs * waitMs : 0
     return sum + costed.cost.sweep + waiting

@@ -8,7 +8,7 @@ import { isTerminal, type Order, type OrderState, type OrderTerms } from '../dom
  *     NEW ──────► DENIED    ┌──────► EXPIRED*        ┌──────────────────────► REJECTED*
  *      │ granted            │                        │
  *      │                  QUEUED ──SEND durable──► SENT ──accepted, exists──► LIVE ──fills = size──► FILLED*
- *      └─SEND durable─► SENT  ▲ ▲                    │ │                      │  ▲ ──settled, fenced► DONE*
+ *      └─SEND durable─► SENT  ▲ ▲                    │ │                      │  ▲ ──settled, resolved► DONE*
  *                             │ └──not a byte left───┘ │                      │  └─ a late orderId binds orphans
  *                             │    429, 40008 (6)      └─timeout, 5xx, garbled, missing item, crash─► UNKNOWN
  *                             │                                                                         │
@@ -32,14 +32,14 @@ import { isTerminal, type Order, type OrderState, type OrderTerms } from '../dom
  * | 8b | SENT → QUEUED         | 429, 40008: the attempt counts              | `markRetry` (3)    |
  * | 9  | SENT → UNKNOWN        | everything else, and what a crash left SENT | `markUnknown`      |
  * | 10 | LIVE → FILLED         | the fills make up its size                  | `applyFillToOrder` |
- * | 11 | LIVE → DONE           | matched or dead, or fenced, and settled     | `markDone`         |
- * | 12 | UNKNOWN → LIVE        | a fence lists it                            | `markAccepted`     |
- * |    | UNKNOWN → DONE        | its fills show it, or the fence listed it   | `markDone`         |
+ * | 11 | LIVE → DONE           | matched or dead, or resolved, and settled     | `markDone`         |
+ * | 12 | UNKNOWN → LIVE        | a resolution lists it                            | `markAccepted`     |
+ * |    | UNKNOWN → DONE        | its fills show it, or the resolution listed it   | `markDone`         |
  * |    | UNKNOWN → ABSENT      | no trace after its horizon (R2 to R4)       | `markAbsent`       |
  * |    | UNKNOWN → QUEUED      | the same, still wanted, inside the window   | `markQueuedAgain`  |
  * |    | UNKNOWN → QUARANTINED | evidence that contradicts itself            | `markQuarantined`  |
- * | 13 | QUARANTINED → DONE    | an operator has looked, and a fence proved  | `markReleased`     |
- * | 14 | not ended → UNKNOWN   | the journal of what happened since is lost  | `markDoubted` (4)  |
+ * | 13 | QUARANTINED → DONE    | an operator has looked, and a resolution proved  | `markReleased`     |
+ * | 14 | not ended → UNKNOWN   | the journal of what happened since is lost  | `markLost` (4)  |
  *
  * Where this differs from the document: (1) There is no order before its batch is granted (late binding), so
  * a wish has no state NEW here: it stands among the book's quotes, targets and places, and is denied there.
@@ -116,7 +116,7 @@ export function markNotSent(order: Order, reason: string): Order {
  * Row 14: SENT, QUEUED, LIVE → UNKNOWN. What happened since is lost with its journal, so it may have been sent,
  * or sent again, until `at` (Unix ms).
  */
-export function markDoubted(order: Order, reason: string, at: number): Order {
+export function markLost(order: Order, reason: string, at: number): Order {
   if (isTerminal(order) || order.state === 'quarantined') return order
   const attempts = Math.max(1, order.attempts)
   const firstSentAt = order.firstSentAt || at
@@ -164,7 +164,7 @@ export function markQuarantined(order: Order, reason: string): Order {
   return { ...order, state: 'quarantined', reason }
 }
 
-/** Row 13, QUARANTINED → DONE: an operator has looked, and a fence has proved that it does not rest. */
+/** Row 13, QUARANTINED → DONE: an operator has looked, and a resolution has proved that it does not rest. */
 export function markReleased(order: Order, orderId: OrderId | undefined, reason: string): Order {
   if (order.state !== 'quarantined') return order
   return { ...order, state: 'done', orderId: order.orderId ?? orderId, reason }

@@ -122,7 +122,7 @@ class Xoshiro implements Random {
   }
 }
 
-/** cyrb128: four 32-bit lanes over the text's UTF-16 units. */
+/** cyrb128: four 32-bit instruments over the text's UTF-16 units. */
 function hashSeed(text: string): [number, number, number, number] {
   let [a, b, c, d] = [1779033703, 3144134277, 1013904242, 2773480762]
   for (let index = 0; index < text.length; index++) {
@@ -137,7 +137,7 @@ function hashSeed(text: string): [number, number, number, number] {
   c = Math.imul(a ^ (c >>> 17), 951274213)
   d = Math.imul(b ^ (d >>> 19), 2716044179)
   a ^= b ^ c ^ d
-  // The last lane is made odd: xoshiro must not start from four zeros.
+  // The last instrument is made odd: xoshiro must not start from four zeros.
   return [a >>> 0, (b ^ a) >>> 0, (c ^ a) >>> 0, ((d ^ a) | 1) >>> 0]
 }
 

@@ -43,7 +43,7 @@ import {
 } from './neighbours/spot-rows.ts'
 
 /**
- * Endpoints next door: outside the document, and what public clients call before anything else. Their schemas
+ * Endpoints next sender: outside the document, and what public clients call before anything else. Their schemas
  * are minimal and let unknown parameters through. The daemon never depends on them.
  */
 export const neighbours = {

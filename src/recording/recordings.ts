@@ -13,7 +13,7 @@ export interface SegmentFile {
 const SEGMENT_NAME = /^(\d{8}T\d{9}Z)-(\d{5})\.rec$/
 
 /** A life is named after its first instant, Unix ms, to the millisecond: `20261121T140628123Z`. */
-export function nameLife(startedAt: number): string {
+export function nameRun(startedAt: number): string {
   return new Date(startedAt).toISOString().replace(/[-:.]/g, '')
 }
 

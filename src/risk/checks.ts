@@ -46,8 +46,8 @@ function isPositiveInteger(value: number): boolean {
 }
 
 /** An order's signature, horizon and window hang on the exchange's clock: not even a close leaves on a guess. */
-function checkClock(_: OrderIntent, { clockDoubt }: RiskContext): Objection | undefined {
-  return clockDoubt === undefined ? undefined : { code: 'CLOCK_UNSURE', detail: clockDoubt }
+function checkClock(_: OrderIntent, { clockUnsynchronised }: RiskContext): Objection | undefined {
+  return clockUnsynchronised === undefined ? undefined : { code: 'CLOCK_UNSURE', detail: clockUnsynchronised }
 }
 
 /** MKT1. */

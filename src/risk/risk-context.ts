@@ -39,7 +39,7 @@ export interface RiskContext {
   /** `open`: anything goes · `reduceOnly`: nothing that adds risk · the sentence says why. */
   readonly trading: { readonly mode: 'open' | 'reduceOnly'; readonly halted: boolean; readonly why: string }
   /** Why the exchange's clock is not known for sure; undefined when it is. */
-  readonly clockDoubt: string | undefined
+  readonly clockUnsynchronised: string | undefined
   readonly account: AccountLimits
   readonly strategy: StrategyLimits
   /** The strategy's own, on this instrument. */

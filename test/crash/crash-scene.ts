@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { throwKillSwitch } from '../../src/daemon/account/kill-switch.ts'
-import { postLetter } from '../../src/daemon/account/command-inbox.ts'
+import { postCommand } from '../../src/daemon/account/command-inbox.ts'
 import { IntentdProcess } from '../daemon/intentd-process.ts'
 import { Project } from '../daemon/project.ts'
 import { type Differences } from '../support/invariants/book-comparison.ts'
@@ -66,7 +66,7 @@ export class CrashScene {
 
   /** As `intentd release` does. */
   releaseSwitch(): void {
-    postLetter(this.path(STATE), { kind: 'release', reason: 'drill', by: 'crash' })
+    postCommand(this.path(STATE), { kind: 'release', reason: 'drill', by: 'crash' })
   }
 
   /** A file of the scene's own. */

@@ -65,7 +65,7 @@ export async function killAtRandom(options: RandomKills): Promise<RandomReport> 
   const cwd = project.directory
   const simulate = ['simulate', '--config', EXCHANGE_FILE, '--state', EXCHANGE_STATE, '--print-accounts']
   const exchange = new IntentdProcess(simulate, { cwd, waitMsMax: WAIT_MS_MAX })
-  const tally = new Tally()
+  const tally = new RunStatistics()
   let life: IntentdProcess | undefined
   try {
     const { url } = await exchange.untilEvent('simulator.listening')
@@ -113,7 +113,7 @@ export async function killAtRandom(options: RandomKills): Promise<RandomReport> 
 }
 
 /** What became of the lives. */
-class Tally {
+class RunStatistics {
   readonly #killed = { opening: 0, recovering: 0, trading: 0, stopping: 0 }
   #stopped = -1 // The last one always does.
   #unknowns = 0

@@ -40,7 +40,7 @@ function record(change: Partial<FlightRecorderOptions> = {}) {
     secrets: [],
     clock: time,
     timers: time,
-    logger: { tell: (level, event) => told.push(`${level} ${event}`) },
+    logger: { log: (level, event) => told.push(`${level} ${event}`) },
     ...change,
   })
   recorder.start()

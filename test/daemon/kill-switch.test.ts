@@ -9,7 +9,7 @@ import {
   readKillState,
   throwKillSwitch,
 } from '../../src/daemon/account/kill-switch.ts'
-import { type OperatorLetter, OperatorMailbox, postLetter } from '../../src/daemon/account/command-inbox.ts'
+import { type ControlCommand, CommandInbox, postCommand } from '../../src/daemon/account/command-inbox.ts'
 import { ManualTime } from '../support/manual-time.ts'
 import { MOMENT_AT } from '../support/market-moment.ts'
 
@@ -99,28 +99,28 @@ describe('[RSK2] the kill file', () => {
   })
 })
 
-describe('a letter of the operator', () => {
+describe('a command of the operator', () => {
   const LETTER = { kind: 'release', reason: 'looked at it', by: 'anna' } as const
 
   function openMailbox(directory: string) {
-    const letters: OperatorLetter[] = []
+    const commands: ControlCommand[] = []
     const unreadable: string[] = []
-    const mailbox = new OperatorMailbox({
+    const inbox = new CommandInbox({
       directory,
-      onLetter: (letter) => letters.push(letter),
+      onCommand: (command) => commands.push(command),
       onUnreadable: (file) => unreadable.push(file),
     })
-    return { mailbox, letters, unreadable }
+    return { inbox, commands, unreadable }
   }
 
   test('waits for a daemon, is read once and then gone', () => {
     const { directory } = openSwitch()
-    const file = postLetter(directory, { ...LETTER, symbol: 'BTCUSDT' })
-    const { mailbox, letters } = openMailbox(directory)
-    mailbox.empty()
-    mailbox.empty()
+    const file = postCommand(directory, { ...LETTER, symbol: 'BTCUSDT' })
+    const { inbox, commands } = openMailbox(directory)
+    inbox.empty()
+    inbox.empty()
 
-    expect(letters).toEqual([{ ...LETTER, symbol: 'BTCUSDT' }])
+    expect(commands).toEqual([{ ...LETTER, symbol: 'BTCUSDT' }])
     expect(existsSync(file)).toBe(false)
   })
 
@@ -128,13 +128,13 @@ describe('a letter of the operator', () => {
     'that is none is set aside: %.20s',
     (text) => {
       const { directory } = openSwitch()
-      const file = postLetter(directory, LETTER)
+      const file = postCommand(directory, LETTER)
       writeFileSync(file, text)
-      const { mailbox, letters, unreadable } = openMailbox(directory)
-      mailbox.empty()
-      mailbox.empty()
+      const { inbox, commands, unreadable } = openMailbox(directory)
+      inbox.empty()
+      inbox.empty()
 
-      expect([letters, unreadable]).toEqual([[], [file]])
+      expect([commands, unreadable]).toEqual([[], [file]])
       expect(existsSync(`${file}.unreadable`)).toBe(true)
     },
   )

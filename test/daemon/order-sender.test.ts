@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { type Recorded } from '../../src/domain/proofs.ts'
-import { OrderDoor, type OrderDoorOptions } from '../../src/daemon/account/order-sender.ts'
+import { OrderSender, type OrderSenderOptions } from '../../src/daemon/account/order-sender.ts'
 import { type OutgoingCall } from '../../src/engine/effect.ts'
 import { type EngineEvent, type GrantedEndpoint } from '../../src/engine/event.ts'
 import { type CallOptions } from '../../src/exchange/client/call-options.ts'
@@ -8,9 +8,9 @@ import { type Grant } from '../../src/exchange/limiter/grant.ts'
 import { ManualTime } from '../support/manual-time.ts'
 import { MOMENT_AT } from '../support/market-moment.ts'
 
-const NO_LIMITER: OrderDoorOptions['limiter'] = { request: () => undefined }
+const NO_LIMITER: OrderSenderOptions['limiter'] = { request: () => undefined }
 
-/** A door to an exchange that accepts, whatever it is asked. */
+/** A sender to an exchange that accepts, whatever it is asked. */
 function openDoor({ killed = false, halted = false, limiter = NO_LIMITER } = {}) {
   const time = new ManualTime(MOMENT_AT)
   const events: EngineEvent[] = []
@@ -21,12 +21,12 @@ function openDoor({ killed = false, halted = false, limiter = NO_LIMITER } = {})
       return Promise.resolve({ kind: 'accepted', data: 'success', receivedAt: 0 })
     },
   }
-  const door = new OrderDoor({
-    client: client as unknown as OrderDoorOptions['client'],
+  const sender = new OrderSender({
+    client: client as unknown as OrderSenderOptions['client'],
     limiter,
     clock: time,
     dispatch: (event) => events.push(event),
-    isClockSure: () => true,
+    isClockSynchronised: () => true,
     isKilled: () => killed,
     isHalted: () => halted,
     tickersReadAt: () => undefined,
@@ -35,7 +35,7 @@ function openDoor({ killed = false, halted = false, limiter = NO_LIMITER } = {})
       throw error
     },
   })
-  return { door, time, events, asked }
+  return { sender, time, events, asked }
 }
 
 /** What the core alone makes. */
@@ -44,10 +44,10 @@ function recorded(call: Omit<OutgoingCall, 'body' | 'validUntilAt'>): Recorded<O
 }
 
 test('a call leaves with its exact bytes, what takes orders away first, and its answer is told', async () => {
-  const { door, events, asked } = openDoor()
-  door.sendCall(recorded({ callId: 1, endpoint: 'copyConfigSettingSymbols' }))
-  door.sendCall(recorded({ callId: 2, endpoint: 'isolatedBatchCancelOrders' }))
-  await door.idle()
+  const { sender, events, asked } = openDoor()
+  sender.sendCall(recorded({ callId: 1, endpoint: 'copyConfigSettingSymbols' }))
+  sender.sendCall(recorded({ callId: 2, endpoint: 'isolatedBatchCancelOrders' }))
+  await sender.idle()
 
   expect(asked.map(({ options }) => options.priority)).toEqual([1, 0])
   expect(asked[0]?.request).toEqual({ endpoint: 'copyConfigSettingSymbols', body: '{}', query: '' })
@@ -58,8 +58,8 @@ test('a call leaves with its exact bytes, what takes orders away first, and its 
 })
 
 test('[ORD7] a call whose time is over when its turn comes does not leave', () => {
-  const { door, time, asked } = openDoor()
-  door.sendCall(recorded({ callId: 1, endpoint: 'modifyPlanOrder' }))
+  const { sender, time, asked } = openDoor()
+  sender.sendCall(recorded({ callId: 1, endpoint: 'modifyPlanOrder' }))
   const [call] = asked
   time.setClock(MOMENT_AT + 1000)
   expect(call?.options.beforeWrite?.()).toBeUndefined()
@@ -69,10 +69,10 @@ test('[ORD7] a call whose time is over when its turn comes does not leave', () =
 })
 
 test('[RSK2] nothing that creates leaves once the kill switch is thrown, however late it is seen', () => {
-  const { door, asked } = openDoor({ killed: true })
-  door.sendCall(recorded({ callId: 1, endpoint: 'modifyPlanOrder' }))
-  door.sendCall(recorded({ callId: 2, endpoint: 'isolatedBatchCancelOrders' }))
-  door.sendBatch({
+  const { sender, asked } = openDoor({ killed: true })
+  sender.sendCall(recorded({ callId: 1, endpoint: 'modifyPlanOrder' }))
+  sender.sendCall(recorded({ callId: 2, endpoint: 'isolatedBatchCancelOrders' }))
+  sender.sendBatch({
     batchId: 1,
     symbol: 'BTCUSDT',
     clientOids: [],
@@ -85,9 +85,9 @@ test('[RSK2] nothing that creates leaves once the kill switch is thrown, however
 })
 
 test('[RSK2] no batch leaves that adds risk to an instrument halted since it was formed', () => {
-  const { door, asked } = openDoor({ halted: true })
+  const { sender, asked } = openDoor({ halted: true })
   const batch = { batchId: 1, symbol: 'BTCUSDT', clientOids: [], body: '{}', validUntilAt: MOMENT_AT }
-  door.sendBatch(batch as never)
+  sender.sendBatch(batch as never)
 
   expect(asked[0]?.options.beforeWrite?.()).toBe('its instrument was halted meanwhile')
 })
@@ -95,20 +95,20 @@ test('[RSK2] no batch leaves that adds risk to an instrument halted since it was
 test('[RSK3] what a broken core held or waited for is given back: there is one cancel-all a second', () => {
   const granted: ((grant: Grant) => void)[] = []
   const unused: string[] = []
-  const limiter: OrderDoorOptions['limiter'] = {
+  const limiter: OrderSenderOptions['limiter'] = {
     request: (_, __, onGranted) => {
       granted.push(onGranted)
       return { cancel: () => undefined }
     },
   }
-  const { door, events } = openDoor({ limiter })
+  const { sender, events } = openDoor({ limiter })
   const give = (index: number, endpoint: GrantedEndpoint): void =>
     granted[index]?.({ endpoint, release: () => undefined, unused: () => unused.push(endpoint) })
-  door.ask('cancelAllOrders', 'reduce')
-  door.ask('batchPlaceOrder', 'add')
+  sender.ask('cancelAllOrders', 'reduce')
+  sender.ask('batchPlaceOrder', 'add')
   give(0, 'cancelAllOrders')
 
-  door.close()
+  sender.close()
   give(1, 'batchPlaceOrder')
 
   expect(unused).toEqual(['cancelAllOrders', 'batchPlaceOrder'])

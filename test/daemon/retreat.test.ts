@@ -14,7 +14,7 @@ import { type BatchResult } from '../../src/protocol/values.ts'
 import { accepted, TIMED_OUT } from '../engine/engine-bench.ts'
 import { madeInstrument } from '../support/market-moment.ts'
 
-const SILENT: DaemonLogger = { isTerminal: false, tell: () => undefined, hide: () => undefined }
+const SILENT: DaemonLogger = { isTerminal: false, log: () => undefined, hide: () => undefined }
 const ONE = accepted({ successList: [{ orderId: '1', clientOid: 'a' }], failureList: [] })
 const NONE = accepted({ successList: [], failureList: [] })
 const GONE: Answer<BatchResult> = {

@@ -78,7 +78,7 @@ describe('grants', () => {
   })
 
   it('[LIM1] nothing is granted while the calls of the life before may still count', () => {
-    const { limiter, time } = createHandLimiter({ previousLifeEndedAt: 0 })
+    const { limiter, time } = createHandLimiter({ previousRunEndedAt: 0 })
     let grantedAt = 0
     limiter.request('cancelAllOrders', 0, () => (grantedAt = time.monotonic()))
     expect(takeNow(limiter, 'tickers')).toBeUndefined()
@@ -90,7 +90,7 @@ describe('grants', () => {
   })
 
   it('[LIM1] the first minute after a restart leaves half of all calls to the life before', () => {
-    const { limiter, time } = createHandLimiter({ previousLifeEndedAt: 0, use: 0.01 })
+    const { limiter, time } = createHandLimiter({ previousRunEndedAt: 0, use: 0.01 })
     const granted = { firstMinute: 0, secondMinute: 0 }
     const spend = (minute: keyof typeof granted) => {
       for (let second = 0; second < 60; second++) {

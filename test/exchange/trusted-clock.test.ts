@@ -12,7 +12,7 @@ function createWorld() {
   const trusted = new TrustedClock(machine)
   const told: string[] = []
   trusted.listen({
-    onDoubt: (movedMs) => told.push(`doubt ${movedMs}`),
+    onUnsynchronised: (movedMs) => told.push(`doubt ${movedMs}`),
     onSettled: (verdict) => told.push(verdict),
     onJump: ({ movedMs }) => told.push(`jump ${movedMs}`),
   })
@@ -47,12 +47,12 @@ describe('the clock that is trusted', () => {
     })
 
     trusted.offset.observe(answerAt(5 * MINUTE_MS))
-    expect(trusted.isSure).toBe(false)
+    expect(trusted.isSynchronised).toBe(false)
     trusted.offset.observe(answerAt(0))
-    expect(trusted.isSure).toBe(false)
+    expect(trusted.isSynchronised).toBe(false)
     trusted.offset.observe(answerAt(0))
 
-    expect([trusted.isSure, trusted.offset.offsetMs]).toEqual([true, 0])
+    expect([trusted.isSynchronised, trusted.offset.offsetMs]).toEqual([true, 0])
   })
 
   test.each([5 * MINUTE_MS, -5 * MINUTE_MS])(
@@ -61,13 +61,13 @@ describe('the clock that is trusted', () => {
       const { machine, trusted, told, hear } = createWorld()
       machine.setClock(AT + byMs)
 
-      expect(trusted.isSure).toBe(false)
+      expect(trusted.isSynchronised).toBe(false)
       await machine.pass(100)
       hear()
-      expect(trusted.isSure).toBe(false)
+      expect(trusted.isSynchronised).toBe(false)
       hear()
 
-      expect([trusted.isSure, trusted.clock.now(), trusted.offset.offsetMs]).toEqual([
+      expect([trusted.isSynchronised, trusted.clock.now(), trusted.offset.offsetMs]).toEqual([
         true,
         AT + 100,
         AHEAD_MS,
@@ -80,7 +80,7 @@ describe('the clock that is trusted', () => {
     const { machine, trusted, told, hear, sleep, trueNow } = createWorld()
     sleep(10 * MINUTE_MS)
 
-    expect(trusted.isSure).toBe(false)
+    expect(trusted.isSynchronised).toBe(false)
     await machine.pass(100)
     hear()
     hear()
@@ -99,7 +99,7 @@ describe('the clock that is trusted', () => {
     const stale = { requestTime: AT + AHEAD_MS, sentAt, receivedAt: sentAt + 10 }
     for (let copy = 0; copy < 3; copy++) trusted.offset.observe(stale)
 
-    expect(trusted.isSure).toBe(false)
+    expect(trusted.isSynchronised).toBe(false)
   })
 
   test('does not follow an exchange that sets its own clock', async () => {
@@ -107,11 +107,11 @@ describe('the clock that is trusted', () => {
     setExchange(MINUTE_MS)
 
     hear()
-    expect(trusted.isSure).toBe(false)
+    expect(trusted.isSynchronised).toBe(false)
     hear()
     await machine.pass(50)
 
-    expect([trusted.isSure, trusted.clock.now()]).toEqual([true, AT + 50])
+    expect([trusted.isSynchronised, trusted.clock.now()]).toEqual([true, AT + 50])
     expect(told).toEqual([`jump ${MINUTE_MS}`])
   })
 
@@ -122,6 +122,6 @@ describe('the clock that is trusted', () => {
     setExchange(-MINUTE_MS)
     hear()
 
-    expect([trusted.isSure, trusted.offset.offsetMs, told]).toEqual([true, AHEAD_MS, []])
+    expect([trusted.isSynchronised, trusted.offset.offsetMs, told]).toEqual([true, AHEAD_MS, []])
   })
 })

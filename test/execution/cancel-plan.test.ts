@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import {
   type CancelTiming,
-  costOfLane,
-  type LaneStakes,
+  costOfInstrument,
+  type InstrumentStakes,
   type Stake,
 } from '../../src/execution/cancel-cost.ts'
 import { planCancel, type CancelPlan } from '../../src/execution/cancel-plan.ts'
@@ -15,13 +15,13 @@ function stake(change: Partial<Stake> = {}): Stake {
   return { notional: 100, distanceRatio: 0, ageMs: 1000, ...change }
 }
 
-function lane(symbol: string, change: Partial<LaneStakes> = {}): LaneStakes {
+function instrument(symbol: string, change: Partial<InstrumentStakes> = {}): InstrumentStakes {
   return {
     symbol,
     rank: undefined,
     isPlacing: false,
     unwanted: [],
-    survivors: [],
+    displaced: [],
     missing: [],
     blocked: [],
     ...change,
@@ -29,73 +29,76 @@ function lane(symbol: string, change: Partial<LaneStakes> = {}): LaneStakes {
 }
 
 function plan(
-  lanes: readonly LaneStakes[],
+  instruments: readonly InstrumentStakes[],
   { mayCancelProduct = true, ...timing }: Partial<CancelTiming> & { mayCancelProduct?: boolean } = {},
 ): CancelPlan {
-  return planCancel({ lanes, timing: { ...TIMING, ...timing }, mayCancelProduct })
+  return planCancel({ instruments, timing: { ...TIMING, ...timing }, mayCancelProduct })
 }
 
 describe('with one instrument the planner', () => {
   const UNWANTED = [stake()]
   const FAR = stake({ distanceRatio: 0.01 })
 
-  test.each<[string, Partial<LaneStakes>, CancelPlan['kind']]>([
+  test.each<[string, Partial<InstrumentStakes>, CancelPlan['kind']]>([
     ['does nothing where nothing is wrong', {}, 'keep'],
-    ['does nothing where only wanted orders rest', { survivors: [stake()] }, 'keep'],
+    ['does nothing where only wanted orders rest', { displaced: [stake()] }, 'keep'],
     ['places what is missing where nothing is unwanted', { missing: [stake()] }, 'placeMissing'],
     ['cancels what nobody wants where nothing else rests', { unwanted: UNWANTED }, 'cancelSymbol'],
     [
       'keeps one unwanted order beside as much that is wanted',
-      { unwanted: UNWANTED, survivors: [stake()] },
+      { unwanted: UNWANTED, displaced: [stake()] },
       'keep',
     ],
     [
       'cancels when it has been wrong for longer than the cancel would be',
-      { unwanted: [stake({ ageMs: 4000 })], survivors: [stake()] },
+      { unwanted: [stake({ ageMs: 4000 })], displaced: [stake()] },
       'cancelSymbol',
     ],
     [
       'keeps it for longer when the wanted order has queued for long',
-      { unwanted: [stake({ ageMs: 4000 })], survivors: [stake({ ageMs: 30_000 })] },
+      { unwanted: [stake({ ageMs: 4000 })], displaced: [stake({ ageMs: 30_000 })] },
       'keep',
     ],
     [
       'minds an unwanted order less the further away it stands',
-      { unwanted: [stake({ ageMs: 4000, distanceRatio: 0.01 })], survivors: [stake()] },
+      { unwanted: [stake({ ageMs: 4000, distanceRatio: 0.01 })], displaced: [stake()] },
       'keep',
     ],
-    ['minds a wanted one less too', { unwanted: UNWANTED, survivors: [FAR] }, 'cancelSymbol'],
+    ['minds a wanted one less too', { unwanted: UNWANTED, displaced: [FAR] }, 'cancelSymbol'],
     [
       'weighs by value: a small unwanted order does not cost a large wanted one its place',
-      { unwanted: [stake({ notional: 10, ageMs: 10_000 })], survivors: [stake()] },
+      { unwanted: [stake({ notional: 10, ageMs: 10_000 })], displaced: [stake()] },
       'keep',
     ],
     [
       'keeps and places what has room beside the unwanted order',
-      { unwanted: UNWANTED, survivors: [stake()], missing: [stake()] },
+      { unwanted: UNWANTED, displaced: [stake()], missing: [stake()] },
       'placeMissing',
     ],
     [
       'cancels sooner when the unwanted order takes the room of wanted ones',
       {
         unwanted: [stake({ ageMs: 2000 })],
-        survivors: [FAR],
+        displaced: [FAR],
         blocked: [stake({ notional: 500, ageMs: 4000 })],
       },
       'cancelSymbol',
     ],
     [
       'cancels what must be, whatever it costs',
-      { rank: 0, survivors: [stake({ notional: 1e6 })] },
+      { rank: 0, displaced: [stake({ notional: 1e6 })] },
       'cancelSymbol',
     ],
-    ['leaves a lane alone while its batch is out', { unwanted: UNWANTED, isPlacing: true }, 'keep'],
+    ['leaves a instrument alone while its batch is out', { unwanted: UNWANTED, isPlacing: true }, 'keep'],
   ])('%s', (_, change, kind) => {
-    expect(plan([lane('A', change)], { mayCancelProduct: false }).kind).toBe(kind)
+    expect(plan([instrument('A', change)], { mayCancelProduct: false }).kind).toBe(kind)
   })
 
   test('cancels rather when the call is there than when it has to be waited for', () => {
-    const stakes = lane('A', { unwanted: [stake({ ageMs: 1200 })], survivors: [stake({ notional: 30 })] })
+    const stakes = instrument('A', {
+      unwanted: [stake({ ageMs: 1200 })],
+      displaced: [stake({ notional: 30 })],
+    })
 
     expect(plan([stakes], { mayCancelProduct: false }).kind).toBe('cancelSymbol')
     expect(plan([stakes], { mayCancelProduct: false, waitMs: 1000 }).kind).toBe('keep')
@@ -103,38 +106,38 @@ describe('with one instrument the planner', () => {
 })
 
 describe('with several instruments the planner', () => {
-  const must = (symbol: string, change: Partial<LaneStakes> = {}): LaneStakes =>
-    lane(symbol, { rank: 2, unwanted: [stake()], ...change })
+  const must = (symbol: string, change: Partial<InstrumentStakes> = {}): InstrumentStakes =>
+    instrument(symbol, { rank: 2, unwanted: [stake()], ...change })
 
   test('gives the first call to whoever loses most by waiting', () => {
-    const lanes = [must('A'), must('B', { unwanted: [stake({ notional: 500 })] }), must('C')]
+    const instruments = [must('A'), must('B', { unwanted: [stake({ notional: 500 })] }), must('C')]
 
-    expect(plan(lanes, { mayCancelProduct: false })).toMatchObject({ order: ['B', 'A', 'C'] })
+    expect(plan(instruments, { mayCancelProduct: false })).toMatchObject({ order: ['B', 'A', 'C'] })
   })
 
   test('gives it to a command before all', () => {
-    const lanes = [must('A', { unwanted: [stake({ notional: 500 })] }), must('B', { rank: 0 })]
+    const instruments = [must('A', { unwanted: [stake({ notional: 500 })] }), must('B', { rank: 0 })]
 
-    expect(plan(lanes, { mayCancelProduct: false })).toMatchObject({ order: ['B', 'A'] })
+    expect(plan(instruments, { mayCancelProduct: false })).toMatchObject({ order: ['B', 'A'] })
   })
 
   test('cancels the product when several need it and nothing that is wanted rests', () => {
-    expect(plan([must('A'), must('B'), must('C'), lane('D')]).kind).toBe('cancelProduct')
+    expect(plan([must('A'), must('B'), must('C'), instrument('D')]).kind).toBe('cancelProduct')
   })
 
   test('cancels by name when elsewhere more is wanted than is won', () => {
-    const busy = lane('D', { survivors: [stake({ notional: 1000 })] })
+    const busy = instrument('D', { displaced: [stake({ notional: 1000 })] })
 
     expect(plan([must('A'), must('B'), busy]).kind).toBe('cancelSymbol')
   })
 
   test('minds a batch on the wire twice: what it carries has to be cancelled again', () => {
-    const busy = (isPlacing: boolean): LaneStakes =>
-      lane('D', { isPlacing, survivors: [stake({ notional: 60 })] })
-    const lanes = [must('A'), must('B')]
+    const busy = (isPlacing: boolean): InstrumentStakes =>
+      instrument('D', { isPlacing, displaced: [stake({ notional: 60 })] })
+    const instruments = [must('A'), must('B')]
 
-    expect(plan([...lanes, busy(false)]).kind).toBe('cancelProduct')
-    expect(plan([...lanes, busy(true)]).kind).toBe('cancelSymbol')
+    expect(plan([...instruments, busy(false)]).kind).toBe('cancelProduct')
+    expect(plan([...instruments, busy(true)]).kind).toBe('cancelSymbol')
   })
 
   test('never cancels the product where orders may be somebody else’s', () => {
@@ -144,20 +147,20 @@ describe('with several instruments the planner', () => {
   })
 
   test('keeps what is not worth its place in the queue, and cancels the rest', () => {
-    const small = lane('B', {
+    const small = instrument('B', {
       unwanted: [stake({ notional: 10, ageMs: 1040 })],
       blocked: [stake({ ageMs: 900 })],
-      survivors: [],
+      displaced: [],
     })
 
-    const lanes = [must('A', { unwanted: [stake({ notional: 900 })] }), small]
-    expect(plan(lanes, { mayCancelProduct: false })).toMatchObject({ order: ['A'] })
+    const instruments = [must('A', { unwanted: [stake({ notional: 900 })] }), small]
+    expect(plan(instruments, { mayCancelProduct: false })).toMatchObject({ order: ['A'] })
   })
 
   test('weighs a bounded number of them', () => {
-    const lanes = Array.from({ length: 150 }, (_, index) => must(`S${index}`))
+    const instruments = Array.from({ length: 150 }, (_, index) => must(`S${index}`))
 
-    expect(plan(lanes, { mayCancelProduct: false })).toMatchObject({ order: { length: 60 } })
+    expect(plan(instruments, { mayCancelProduct: false })).toMatchObject({ order: { length: 60 } })
   })
 })
 
@@ -167,20 +170,22 @@ describe('the chosen plan never costs more than another one by the model', () =>
   test('of all choices and orders of up to four instruments', () => {
     for (const seed of seeds) {
       const random = createRandom(`cancel-plan/${seed}`)
-      const lanes = Array.from({ length: 1 + random.integer(4) }, (_, index) => drawLane(random, `S${index}`))
+      const instruments = Array.from({ length: 1 + random.integer(4) }, (_, index) =>
+        drawLane(random, `S${index}`),
+      )
       const timing = { ...TIMING, waitMs: random.integer(1500) }
-      const chosen = planCancel({ lanes, timing, mayCancelProduct: random.integer(2) === 0 })
+      const chosen = planCancel({ instruments, timing, mayCancelProduct: random.integer(2) === 0 })
       const paid =
         chosen.kind === 'cancelSymbol'
-          ? costOfCalls(lanes, chosen.order, timing)
+          ? costOfCalls(instruments, chosen.order, timing)
           : chosen.kind === 'cancelProduct'
             ? chosen.costs.product
-            : costOfCalls(lanes, [], timing)
+            : costOfCalls(instruments, [], timing)
 
       const cheapest = Math.min(
         chosen.costs.product,
-        ...arrangements(lanes.filter((one) => !one.isPlacing)).map((order) =>
-          costOfCalls(lanes, order, timing),
+        ...arrangements(instruments.filter((one) => !one.isPlacing)).map((order) =>
+          costOfCalls(instruments, order, timing),
         ),
       )
       expect(paid, `seed ${seed}`).toBeLessThanOrEqual(cheapest * (1 + 1e-9))
@@ -189,32 +194,36 @@ describe('the chosen plan never costs more than another one by the model', () =>
 })
 
 /** The model spelled out: what one call after the other costs, and what is kept. */
-function costOfCalls(lanes: readonly LaneStakes[], order: readonly string[], timing: CancelTiming): number {
-  return lanes.reduce((sum, one) => {
+function costOfCalls(
+  instruments: readonly InstrumentStakes[],
+  order: readonly string[],
+  timing: CancelTiming,
+): number {
+  return instruments.reduce((sum, one) => {
     if (one.isPlacing || (one.unwanted.length === 0 && one.rank === undefined)) {
       return sum + (order.includes(one.symbol) ? Number.POSITIVE_INFINITY : 0)
     }
-    const cost = costOfLane(one, timing)
+    const cost = costOfInstrument(one, timing)
     const place = order.indexOf(one.symbol)
     if (place < 0) return sum + cost.keep
     return sum + cost.call + cost.cancel + cost.cancelPerMs * (timing.waitMs + place * timing.slotMs)
   }, 0)
 }
 
-/** Every choice of the lanes in every order in which what must be cancelled goes first. */
-function arrangements(lanes: readonly LaneStakes[]): readonly string[][] {
-  const firsts = lanes.some(({ rank }) => rank !== undefined)
-    ? lanes.filter(({ rank }) => rank !== undefined)
-    : lanes
+/** Every choice of the instruments in every order in which what must be cancelled goes first. */
+function arrangements(instruments: readonly InstrumentStakes[]): readonly string[][] {
+  const firsts = instruments.some(({ rank }) => rank !== undefined)
+    ? instruments.filter(({ rank }) => rank !== undefined)
+    : instruments
   return [
     [],
     ...firsts.flatMap((first) =>
-      arrangements(lanes.filter((other) => other !== first)).map((rest) => [first.symbol, ...rest]),
+      arrangements(instruments.filter((other) => other !== first)).map((rest) => [first.symbol, ...rest]),
     ),
   ]
 }
 
-function drawLane(random: Random, symbol: string): LaneStakes {
+function drawLane(random: Random, symbol: string): InstrumentStakes {
   const draw = (most: number): Stake[] =>
     Array.from({ length: random.integer(most + 1) }, () =>
       stake({
@@ -223,11 +232,11 @@ function drawLane(random: Random, symbol: string): LaneStakes {
         ageMs: random.integer(20_000),
       }),
     )
-  return lane(symbol, {
+  return instrument(symbol, {
     rank: random.integer(4) === 0 ? 2 : undefined,
     isPlacing: random.integer(6) === 0,
     unwanted: draw(3),
-    survivors: draw(4),
+    displaced: draw(4),
     missing: draw(2),
     blocked: draw(1),
   })

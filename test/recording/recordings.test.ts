@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import {
   findSegments,
   listSegments,
-  nameLife,
+  nameRun,
   pruneSegments,
   segmentFile,
 } from '../../src/recording/recordings.ts'
@@ -18,7 +18,7 @@ beforeEach(() => {
 
 afterEach(() => rmSync(folder, { recursive: true }))
 
-const [EARLY, LATE] = [nameLife(Date.UTC(2026, 0, 2, 3, 4, 5, 6)), nameLife(Date.UTC(2026, 0, 2, 3, 4, 5, 7))]
+const [EARLY, LATE] = [nameRun(Date.UTC(2026, 0, 2, 3, 4, 5, 6)), nameRun(Date.UTC(2026, 0, 2, 3, 4, 5, 7))]
 
 function fill(life: string, number: number): string {
   const file = segmentFile(folder, life, number)

@@ -46,7 +46,7 @@ function context(
     instrument: madeInstrument({ lotsMin: 2 }),
     market: { bid: 10_000, ask: 10_000.1, last: 10_000, ageMs: 100, deliveryState: undefined },
     trading: { mode: 'open', halted: false, why: '' },
-    clockDoubt: undefined,
+    clockUnsynchronised: undefined,
     account: {
       dataAgeMaxMs: 1000,
       priceCollarRatio: 0.05,

@@ -41,12 +41,12 @@ export async function runMutants(options: MutantCampaignOptions): Promise<boolea
   say(`${mutants.length} mutants, each in fresh worlds from seed ${firstSeed} on, ${worldsMax} at most`)
   say(renderRow(['mutant', 'caught by', 'after worlds', 'kept world', 'the error']))
   const fates = await meetFates(mutants, options)
-  const survivors = fates.filter(({ caught }) => !caught)
+  const displaced = fates.filter(({ caught }) => !caught)
   const stale = fates.filter(({ kept }) => kept === false)
-  say(`${fates.length - survivors.length} of ${mutants.length} caught`)
-  for (const { mutant } of survivors) say(`SURVIVED: ${mutant.name}: ${mutant.what}`)
+  say(`${fates.length - displaced.length} of ${mutants.length} caught`)
+  for (const { mutant } of displaced) say(`SURVIVED: ${mutant.name}: ${mutant.what}`)
   for (const { mutant } of stale) say(`its kept world does not fail with it any more: ${mutant.name}`)
-  return survivors.length + stale.length === 0 && fates.length === mutants.length
+  return displaced.length + stale.length === 0 && fates.length === mutants.length
 }
 
 function chooseMutants(names: readonly string[]): readonly Mutant[] {

@@ -126,12 +126,12 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'survivors-forgotten',
     what: 'what a cancel-all removed for the sake of another order is not placed again',
-    find: '  if (!wanted || lots < instrumentOf(core, order.terms.symbol).lotsMin) return settled',
-    replace: '  if (wanted || lots < instrumentOf(core, order.terms.symbol).lotsMin) return settled',
+    find: '  if (!wanted || lots < specOf(core, order.terms.symbol).lotsMin) return settled',
+    replace: '  if (wanted || lots < specOf(core, order.terms.symbol).lotsMin) return settled',
   },
   {
     name: 'survivors-at-full-size',
-    what: 'a survivor that was filled in part is placed again with its whole size',
+    what: 'a displaced order that was filled in part is placed again with its whole size',
     find: 'const lots = openLots(order) - foundLots(core, settled)',
     replace: 'const lots = order.terms.lots + 0 * (openLots(order) - foundLots(core, settled))',
   },
@@ -167,7 +167,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'late-cancel-forgotten',
-    what: 'a cancel-all whose answer is lost may arrive after the lane was freed',
+    what: 'a cancel-all whose answer is lost may arrive after the instrument was freed',
     find: "  if (answer.kind === 'unknown') noteLate(core, cancel)",
     replace: "  if (answer.kind === 'unknown' && core.now < 0) noteLate(core, cancel)",
   },
@@ -246,7 +246,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'liquidation-ignored',
     what: 'what others close is not taken from who held it',
-    find: '  if (owner === NOBODY) return takeFromHolders(book, symbol, change)\n',
+    find: '  if (owner === NOBODY) return takeFromStrategies(book, symbol, change)\n',
     replace: '  if (owner === NOBODY) return\n',
   },
   {
@@ -259,7 +259,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'strangers-symbol-taken',
     what: 'a strategy may trade an instrument that is none of its own',
     find: 'if (!strategy.symbols.includes(intent.symbol)) {',
-    replace: 'if (!core.lanes.has(intent.symbol)) {',
+    replace: 'if (!core.instruments.has(intent.symbol)) {',
   },
   {
     name: 'cancels-the-places-of-others',
@@ -330,8 +330,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'kill-not-confirmed',
     what: 'after the horizon no second cancel-all confirms a kill',
-    find: "if (lane.state === 'idle') startFence(core, lane, 'command')",
-    replace: "if (lane.state !== 'idle') startFence(core, lane, 'command')",
+    find: "if (instrument.phase === 'idle') startResolution(core, instrument, 'command')",
+    replace: "if (instrument.phase !== 'idle') startResolution(core, instrument, 'command')",
   },
   {
     name: 'kill-waits-for-nothing',
@@ -396,15 +396,15 @@ export const MUTANTS: readonly Mutant[] = [
     replace: '',
   },
   {
-    name: 'fences-do-not-wait-for-fills',
+    name: 'resolutions-do-not-wait-for-fills',
     what: 'what is read right after a cancel-all is taken for everything that was filled before it',
-    find: 'return fence.provedAt + fillVisibilityMs + (takes ? matchingLagMs : 0)',
-    replace: 'return fence.provedAt + 0 * fillVisibilityMs + (takes ? matchingLagMs : 0)',
+    find: 'return resolution.provedAt + fillVisibilityMs + (takes ? matchingLagMs : 0)',
+    replace: 'return resolution.provedAt + 0 * fillVisibilityMs + (takes ? matchingLagMs : 0)',
   },
   {
     name: 'lost-order-never-missed',
     what: 'an order that the exchange has lost is called live although the market stands beyond it',
-    find: "if (core.mode === 'running' && isCrossedTooLong(core, lane)) return",
+    find: "if (core.mode === 'running' && isCrossedTooLong(core, instrument)) return",
     replace: 'if (core.now < 0) return',
   },
   {
@@ -446,7 +446,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'stop-cancels-once',
     what: 'a stop does not ask again whether anything of what it cancelled rests',
-    find: "  if (phase === 'confirming') for (const symbol of stop.cancelled) fence(core, symbol)\n",
+    find: "  if (phase === 'confirming') for (const symbol of stop.cancelled) resolution(core, symbol)\n",
     replace: '',
   },
   {
@@ -554,8 +554,9 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'trading-before-all-is-known',
     what: 'a start trades as soon as one instrument is resolved',
-    find: "if ([...core.lanes.values()].every((lane) => lane.state === 'idle')) run(core)",
-    replace: "if ([...core.lanes.values()].some((lane) => lane.state === 'idle')) run(core)",
+    find: "if ([...core.instruments.values()].every((instrument) => instrument.phase === 'idle')) run(core)",
+    replace:
+      "if ([...core.instruments.values()].some((instrument) => instrument.phase === 'idle')) run(core)",
   },
   {
     name: 'absent-places-forgotten',
@@ -608,7 +609,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'doubted-clock-trusted',
     what: "batches are formed while the exchange's time is in doubt",
-    find: 'if (core.clockDoubt !== undefined) return core.clockDoubt\n',
+    find: 'if (core.clockUnsynchronised !== undefined) return core.clockUnsynchronised\n',
     replace: '',
   },
 ]

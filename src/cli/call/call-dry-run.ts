@@ -48,7 +48,7 @@ export function writeDryRun({ prepared, config, clock }: DryRunOptions): DryRun 
     throw new CallRefused({ code: written.code, sentence: written.message })
   }
   const { baseUrl = EMBEDDED_URL, gatewayUrl = baseUrl } = config.exchange
-  const base = written.door === 'gateway' ? gatewayUrl : baseUrl
+  const base = written.host === 'gateway' ? gatewayUrl : baseUrl
   return {
     method: written.method,
     url: `${base.replace(/\/$/, '')}${written.target}`,

@@ -65,15 +65,14 @@ async function simulate(options: SimulateOptions): Promise<void> {
     name: 'simulator',
     aside: options.printAccounts === true,
   })
-  const onEvent = ({ kind, ...fields }: ServerEvent) =>
-    logger.tell(levelOf(kind), `simulator.${kind}`, fields)
+  const onEvent = ({ kind, ...fields }: ServerEvent) => logger.log(levelOf(kind), `simulator.${kind}`, fields)
   const stopAsked = Promise.withResolvers<string>()
   const forget = [onStopSignals(stopAsked.resolve)]
   const simulator = await start(config, options, onEvent)
   if (options.for !== undefined)
     forget.push(atInstant(systemClock.now() + options.for, () => stopAsked.resolve('--for has passed')))
   if (options.printAccounts) process.stdout.write(`${JSON.stringify(simulator.accounts.map(toPrinted))}\n`)
-  logger.tell('info', 'simulator.listening', {
+  logger.log('info', 'simulator.listening', {
     url: simulator.baseUrl,
     // One server has both doors.
     gatewayUrl: simulator.baseUrl,
@@ -88,7 +87,7 @@ async function simulate(options: SimulateOptions): Promise<void> {
   await simulator.stop()
   const { requests, refusals, tooManyRequests, faults } = simulator.counters()
   const total = Object.values(requests).reduce((sum, count) => sum + count, 0)
-  logger.tell('info', 'simulator.stopped', { why, requests: total, tooManyRequests, refusals, faults })
+  logger.log('info', 'simulator.stopped', { why, requests: total, tooManyRequests, refusals, faults })
 }
 
 async function start(

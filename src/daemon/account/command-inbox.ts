@@ -4,12 +4,12 @@ import { z } from 'zod'
 import { randomHex } from '../../lib/entropy.ts'
 import { messageOf } from '../../lib/failure.ts'
 
-/** Letters that are looked at in one round; the rest waits for the next. */
+/** Commands that are looked at in one round; the rest waits for the next. */
 const LETTERS_MAX = 20
 const LETTER_BYTES_MAX = 4096
 
 /** What an operator asks of a daemon from another process. */
-const letterSchema = z.strictObject({
+const commandSchema = z.strictObject({
   kind: z.literal('release'),
   /** The halted instrument, `*` for a halt of everything; absent: the kill switch. */
   symbol: z.string().min(1).max(64).optional(),
@@ -17,53 +17,53 @@ const letterSchema = z.strictObject({
   by: z.string().min(1).max(200),
 })
 
-export type OperatorLetter = z.infer<typeof letterSchema>
+export type ControlCommand = z.infer<typeof commandSchema>
 
-function mailboxOf(directory: string): string {
+function inboxOf(directory: string): string {
   return join(directory, 'operator')
 }
 
-/** Leaves a letter for the daemon of a state directory, running or to come. Returns its file, gone when it was read. */
-export function postLetter(directory: string, letter: OperatorLetter): string {
-  const mailbox = mailboxOf(directory)
-  mkdirSync(mailbox, { recursive: true, mode: 0o700 })
-  const file = join(mailbox, `${letter.kind}-${randomHex(8)}.json`)
-  writeFileSync(`${file}.new`, JSON.stringify(letterSchema.parse(letter)), { mode: 0o600 })
+/** Leaves a command for the daemon of a state directory, running or to come. Returns its file, gone when it was read. */
+export function postCommand(directory: string, command: ControlCommand): string {
+  const inbox = inboxOf(directory)
+  mkdirSync(inbox, { recursive: true, mode: 0o700 })
+  const file = join(inbox, `${command.kind}-${randomHex(8)}.json`)
+  writeFileSync(`${file}.new`, JSON.stringify(commandSchema.parse(command)), { mode: 0o600 })
   renameSync(`${file}.new`, file)
   return file
 }
 
-export interface OperatorMailboxOptions {
+export interface CommandInboxOptions {
   readonly directory: string
-  readonly onLetter: (letter: OperatorLetter) => void
-  /** A file that is no letter; it is set aside. */
+  readonly onCommand: (command: ControlCommand) => void
+  /** A file that is no command; it is set aside. */
   readonly onUnreadable: (file: string, reason: string) => void
 }
 
 /**
  * Commands that reach the daemon as files, so that they need no port, and wait for one that does not run yet.
- * Only the owner of the state directory can leave one. A letter is removed after it has been obeyed: one that
+ * Only the owner of the state directory can leave one. A command is removed after it has been obeyed: one that
  * is read twice, around a crash, changes nothing the second time.
  */
-export class OperatorMailbox {
-  readonly #options: OperatorMailboxOptions
+export class CommandInbox {
+  readonly #options: CommandInboxOptions
 
-  constructor(options: OperatorMailboxOptions) {
+  constructor(options: CommandInboxOptions) {
     this.#options = options
   }
 
   /** Reads what has come in, oldest name first. */
   empty(): void {
-    const mailbox = mailboxOf(this.#options.directory)
-    for (const name of lettersIn(mailbox)) this.#read(join(mailbox, name))
+    const inbox = inboxOf(this.#options.directory)
+    for (const name of commandsIn(inbox)) this.#read(join(inbox, name))
   }
 
   #read(file: string): void {
-    const { onLetter, onUnreadable } = this.#options
+    const { onCommand, onUnreadable } = this.#options
     try {
       if (statSync(file).size > LETTER_BYTES_MAX) throw new Error(`more than ${LETTER_BYTES_MAX} bytes`)
-      const letter = letterSchema.parse(JSON.parse(readFileSync(file, 'utf8')))
-      onLetter(letter)
+      const command = commandSchema.parse(JSON.parse(readFileSync(file, 'utf8')))
+      onCommand(command)
       rmSync(file, { force: true })
     } catch (error) {
       onUnreadable(file, messageOf(error))
@@ -72,9 +72,9 @@ export class OperatorMailbox {
   }
 }
 
-function lettersIn(mailbox: string): readonly string[] {
+function commandsIn(inbox: string): readonly string[] {
   try {
-    return readdirSync(mailbox)
+    return readdirSync(inbox)
       .filter((name) => name.endsWith('.json'))
       .toSorted()
       .slice(0, LETTERS_MAX)

@@ -27,14 +27,14 @@ export function createLimiter(options: CallingDaemon): Limiter {
   const { config, embedded, clock, timers, logger } = options
   // An exchange of our own has forgotten the calls of the life before. Elsewhere there may have been one even
   // where the journal knows of none: its disk was full, or it died before it could write.
-  const hasPreviousLife = embedded === undefined
+  const hasPreviousRun = embedded === undefined
   return new Limiter({
     clock,
     timers,
     tier: config.account.tier,
     use: config.exchange.limitsUse,
-    previousLifeEndedAt: hasPreviousLife ? clock.monotonic() : undefined,
-    onCoolDown: (restMs) => logger.tell('warn', 'limits.coolingDown', { restMs }),
+    previousRunEndedAt: hasPreviousRun ? clock.monotonic() : undefined,
+    onCoolDown: (restMs) => logger.log('warn', 'limits.coolingDown', { restMs }),
   })
 }
 

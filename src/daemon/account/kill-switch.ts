@@ -91,7 +91,7 @@ export interface KillSwitchOptions {
 export class KillSwitch {
   readonly #options: KillSwitchOptions
   readonly #file: string
-  #isTold = false
+  #isReported = false
 
   constructor(options: KillSwitchOptions) {
     this.#options = options
@@ -102,8 +102,8 @@ export class KillSwitch {
   isThrown(): boolean {
     const note = this.#look()
     if (note === undefined) return false
-    if (!this.#isTold) {
-      this.#isTold = true
+    if (!this.#isReported) {
+      this.#isReported = true
       this.#options.onThrown(note)
     }
     return true
@@ -124,11 +124,11 @@ export class KillSwitch {
     if (state === 'released') {
       rmSync(this.#file, { force: true })
       rmSync(stateFile, { force: true })
-      this.#isTold = false
+      this.#isReported = false
       return
     }
     // However the kill was ordered, the file says so too: the journal may be lost, and it is what writes look at.
-    this.#isTold = true
+    this.#isReported = true
     if (this.#look() === undefined)
       throwKillSwitch(directory, { reason: 'ordered by the daemon', by: 'daemon' })
     writeDurably(stateFile, JSON.stringify({ state, pid: process.pid, at: clock.now() } satisfies KillState))
@@ -140,7 +140,7 @@ export class KillSwitch {
     } catch (error) {
       return { reason: `the kill file cannot be looked for: ${messageOf(error)}`, by: 'daemon' }
     }
-    return this.#isTold ? { reason: '', by: '' } : readNote(this.#file)
+    return this.#isReported ? { reason: '', by: '' } : readNote(this.#file)
   }
 }
 

@@ -7,7 +7,7 @@ import { type Recorded } from '../../domain/proofs.ts'
 import { type Clock } from '../../lib/clock.ts'
 import { KILLED, objectTo } from './last-look.ts'
 
-export interface OrderDoorOptions {
+export interface OrderSenderOptions {
   readonly client: ExchangeClient
   readonly limiter: GrantSource
   readonly clock: Clock
@@ -17,7 +17,7 @@ export interface OrderDoorOptions {
   readonly isHalted: (batch: OutgoingBatch) => boolean
   readonly dispatch: (event: EngineEvent) => void
   /** False while one of the clocks may have jumped: looked at right before the first byte. */
-  readonly isClockSure: () => boolean
+  readonly isClockSynchronised: () => boolean
   /** Monotonic ms when the ticker answer was in that is being handled just now; undefined at other times. */
   readonly tickersReadAt: () => number | undefined
   /** Right before the first byte of a batch, with the ticker answer that caused it. */
@@ -27,13 +27,13 @@ export interface OrderDoorOptions {
 }
 
 /** Through here orders leave: with a grant in hand, after a last look, and never twice by itself. */
-export class OrderDoor {
-  readonly #options: OrderDoorOptions
+export class OrderSender {
+  readonly #options: OrderSenderOptions
   readonly #grants = new Map<GrantedEndpoint, Grant>()
   readonly #inFlight = new Set<Promise<void>>()
   #isClosed = false
 
-  constructor(options: OrderDoorOptions) {
+  constructor(options: OrderSenderOptions) {
     this.#options = options
   }
 
@@ -60,7 +60,7 @@ export class OrderDoor {
   }
 
   sendBatch(batch: Recorded<OutgoingBatch>): void {
-    const { client, clock, isClockSure, isKilled, isHalted, dispatch, onWrite } = this.#options
+    const { client, clock, isClockSynchronised, isKilled, isHalted, dispatch, onWrite } = this.#options
     const grant = this.#takeGrant('batchPlaceOrder')
     const causedAt = this.#options.tickersReadAt()
     const sent = client.send(
@@ -70,7 +70,7 @@ export class OrderDoor {
         beforeWrite: () => {
           const objection = objectTo(batch, {
             now: clock.now(),
-            isClockSure: isClockSure(),
+            isClockSynchronised: isClockSynchronised(),
             isKilled,
             isHalted,
           })

@@ -41,7 +41,7 @@ export interface RetreatOptions {
 export async function retreat(options: RetreatOptions): Promise<'left' | 'cancelled' | 'unproved'> {
   const { policy, logger } = options
   const end = policy === 'leave' || !leaveNote(options) ? 'left' : await cancelAll(options)
-  logger.tell(end === 'unproved' ? 'error' : 'warn', 'retreat.ended', { policy, end })
+  logger.log(end === 'unproved' ? 'error' : 'warn', 'retreat.ended', { policy, end })
   return end
 }
 
@@ -55,7 +55,7 @@ export function forgetRetreat(directory: string): void {
   rmSync(join(directory, NOTE_FILE), { force: true })
 }
 
-/** A next life that fences at its start needs no note. */
+/** A next life that resolutions at its start needs no note. */
 function leaveNote({ directory, onRestart, logger }: RetreatOptions): boolean {
   try {
     const descriptor = openSync(join(directory, NOTE_FILE), 'w', 0o600)
@@ -63,7 +63,7 @@ function leaveNote({ directory, onRestart, logger }: RetreatOptions): boolean {
     closeSync(descriptor)
     return true
   } catch (error) {
-    logger.tell('error', 'retreat.notNoted', { reason: messageOf(error), onRestart })
+    logger.log('error', 'retreat.notNoted', { reason: messageOf(error), onRestart })
     return onRestart === 'fence'
   }
 }
@@ -96,10 +96,10 @@ async function cancel(
   const answer = await client.send({ endpoint: 'cancelAllOrders', body, query: '' }, { priority: 0 })
   if (answer.kind === 'accepted') {
     const orders = answer.data.successList.length + answer.data.failureList.length
-    logger.tell('warn', 'retreat.cancelled', { symbol, orders })
+    logger.log('warn', 'retreat.cancelled', { symbol, orders })
     return orders
   }
   if (answer.kind === 'refused' && answer.topic === 'orderGone') return 0
-  logger.tell('error', 'retreat.failed', { symbol, code: answer.code, reason: answer.message })
+  logger.log('error', 'retreat.failed', { symbol, code: answer.code, reason: answer.message })
   return undefined
 }

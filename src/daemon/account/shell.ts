@@ -12,20 +12,20 @@ import { unreachable } from '../../lib/unreachable.ts'
 import { type StrategyRunner } from '../../strategy/strategy-runner.ts'
 import { type AccountReader } from './account-reader.ts'
 import { type FlightRecorder } from '../recording/flight-recorder.ts'
-import { type Narrator } from '../reporting/event-log.ts'
-import { type OrderDoor } from './order-sender.ts'
-import { type Tally } from '../reporting/run-statistics.ts'
+import { type EventLog } from '../reporting/event-log.ts'
+import { type OrderSender } from './order-sender.ts'
+import { type RunStatistics } from '../reporting/run-statistics.ts'
 
 export interface ShellOptions {
   readonly engine: Engine
   readonly journal: Journal
   readonly runners: ReadonlyMap<StrategyId, StrategyRunner>
-  readonly door: OrderDoor
+  readonly sender: OrderSender
   readonly reader: AccountReader
-  readonly tally: Tally
+  readonly tally: RunStatistics
   readonly clock: Clock
   readonly timers: Timers
-  readonly narrator: Narrator
+  readonly eventLog: EventLog
   readonly onKillState: (state: Extract<Effect, { kind: 'killState' }>['state']) => void
   /** Keeps every step, where that is wanted. */
   readonly recorder: FlightRecorder | undefined
@@ -78,7 +78,7 @@ export class Shell {
 
   /** Tells what has been announced so far. */
   tell(): void {
-    for (const announcement of this.#untold.splice(0)) this.#options.narrator.announce(announcement)
+    for (const announcement of this.#untold.splice(0)) this.#options.eventLog.announce(announcement)
   }
 
   /** After this nothing is performed any more. */
@@ -122,22 +122,22 @@ export class Shell {
   }
 
   #perform(effect: Effect): void {
-    const { door, reader } = this.#options
+    const { sender, reader } = this.#options
     switch (effect.kind) {
       case 'decide':
         return this.#decide(effect.strategyId, effect.snapshot)
       case 'askGrant':
-        return door.ask(effect.endpoint, effect.priority)
+        return sender.ask(effect.endpoint, effect.priority)
       case 'returnGrant':
-        return door.giveBack(effect.endpoint)
+        return sender.giveBack(effect.endpoint)
       case 'record':
         return this.#record(effect)
       case 'sendBatch':
-        return door.sendBatch(effect.batch)
+        return sender.sendBatch(effect.batch)
       case 'sendCall':
-        return door.sendCall(effect.call)
+        return sender.sendCall(effect.call)
       case 'sendCancelAll':
-        return door.sendCancelAll(effect)
+        return sender.sendCancelAll(effect)
       case 'readFills':
         return reader.readFills(effect.sinceAt)
       case 'readPosition':
@@ -162,11 +162,11 @@ export class Shell {
   }
 
   #record({ record, durable }: Extract<Effect, { kind: 'record' }>): void {
-    const { journal, tally, narrator, engine } = this.#options
+    const { journal, tally, eventLog, engine } = this.#options
     journal.append(record, durable)
     this.#recordsSinceCheckpoint += 1
     tally.observe(record, engine.book)
-    narrator.observe(record)
+    eventLog.observe(record)
   }
 
   #decide(strategyId: StrategyId, snapshot: Snapshot): void {

@@ -37,7 +37,7 @@ export class Feeds {
           intervalMs: feed.everyMs,
           clock,
           timers,
-          onError: (error) => this.#tellDefect(feed, error),
+          onError: (error) => this.#reportDefect(feed, error),
           poll: () => this.#read(feed),
         }),
     )
@@ -46,7 +46,7 @@ export class Feeds {
   start(): void {
     const { feeds } = this.#options
     this.#first = Promise.all(
-      feeds.map((feed) => this.#read(feed).catch((error: unknown) => this.#tellDefect(feed, error))),
+      feeds.map((feed) => this.#read(feed).catch((error: unknown) => this.#reportDefect(feed, error))),
     )
     for (const grid of this.#grids) grid.start()
   }
@@ -69,7 +69,7 @@ export class Feeds {
     dispatch({ kind: 'feedRead', feed: feed.id, reading })
   }
 
-  #tellDefect(feed: Feed, error: unknown): void {
+  #reportDefect(feed: Feed, error: unknown): void {
     this.#options.onError(nameOf(feed), messageOf(error))
   }
 }

@@ -10,7 +10,7 @@ import { TickerBuffers } from '../../market/ticker-buffers.ts'
 
 /** How often the core is told that time has passed, in ms: the grain of every wait that it counts. */
 const TIME_STEP_MS = 50
-/** How often letters from the operator are looked for, in ms. */
+/** How often commands from the operator are looked for, in ms. */
 const OPERATOR_STEP_MS = 250
 /** A calendar run does next to nothing; one that hangs is given up. */
 const CALENDAR_RUN_TIMEOUT_MS = 10_000
@@ -28,7 +28,7 @@ export interface PollersOptions {
   /** A read has succeeded after others that may have failed. */
   readonly onRead: (what: string) => void
   readonly onDayRoll: () => void
-  /** Right before the core hears that time has passed; and when it is time to look for letters. */
+  /** Right before the core hears that time has passed; and when it is time to look for commands. */
   readonly onTime: () => void
   readonly onOperator: () => void
   readonly onError: (what: string, reason: string) => void
@@ -90,7 +90,7 @@ export class Pollers {
     }
     onTickers(trusted.clock.monotonic())
     onRead('tickers')
-    this.#tellClock()
+    this.#reportClock()
     // The core goes on looking at a later answer: to publish this one would have that table filled again.
     if (table.requestTime >= (this.#buffers.current?.requestTime ?? 0)) {
       this.#buffers.publish(table)
@@ -100,9 +100,9 @@ export class Pollers {
     return true
   }
 
-  #tellClock(): void {
+  #reportClock(): void {
     const { trusted, dispatch } = this.#options
-    if (trusted.isSure) return dispatch({ kind: 'clockMeasured', offsetMs: trusted.offset.offsetMs })
+    if (trusted.isSynchronised) return dispatch({ kind: 'clockMeasured', offsetMs: trusted.offset.offsetMs })
     dispatch({ kind: 'clockDoubted', reason: "the exchange's time is not confirmed yet" })
   }
 

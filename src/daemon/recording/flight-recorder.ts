@@ -8,7 +8,7 @@ import { messageOf } from '../../lib/failure.ts'
 import { HiddenTexts } from '../../lib/hidden-texts.ts'
 import { type Secret } from '../../lib/secret.ts'
 import { type Timers } from '../../lib/timers.ts'
-import { nameLife, pruneSegments, segmentFile } from '../../recording/recordings.ts'
+import { nameRun, pruneSegments, segmentFile } from '../../recording/recordings.ts'
 import { FORMAT, type SegmentEnd, type SegmentHead, writeEnd, writeStep } from '../../recording/segment.ts'
 import { SegmentWriter } from '../../recording/segment-writer.ts'
 import { type DaemonLogger } from '../reporting/logger.ts'
@@ -55,7 +55,7 @@ export interface FlightRecorderOptions {
   readonly waitingCharactersMax?: number
   readonly clock: Clock
   readonly timers: Timers
-  readonly logger: Pick<DaemonLogger, 'tell'>
+  readonly logger: Pick<DaemonLogger, 'log'>
 }
 
 /**
@@ -89,7 +89,7 @@ export class FlightRecorder {
 
   constructor(options: FlightRecorderOptions) {
     this.#options = options
-    this.#life = nameLife(options.clock.now())
+    this.#life = nameRun(options.clock.now())
     for (const secret of options.secrets) this.#hidden.add(secret)
   }
 
@@ -137,7 +137,7 @@ export class FlightRecorder {
     this.#kept = []
     this.#lines = []
     const { directory, logger } = this.#options
-    logger.tell('warn', 'flight.ended', { directory, steps: this.#steps, reason: messageOf(error) })
+    logger.log('warn', 'flight.ended', { directory, steps: this.#steps, reason: messageOf(error) })
   }
 
   /** A step has just been made, so the core is what the next one begins from. */
@@ -166,7 +166,7 @@ export class FlightRecorder {
     this.#addLine(JSON.stringify(head))
     this.#addLine(engine.write())
     this.#flush()
-    logger.tell('info', 'flight.recording', { file, ...(removed.length > 0 ? { removed } : {}) })
+    logger.log('info', 'flight.recording', { file, ...(removed.length > 0 ? { removed } : {}) })
   }
 
   #endSegment(why: SegmentEnd['why']): void {
@@ -196,10 +196,10 @@ export class FlightRecorder {
     this.#endSegment('lost')
     const lostSince = this.#steps
     const { logger } = this.#options
-    logger.tell('warn', 'flight.lost', { step: lostSince, reason: 'the disk does not keep up' })
+    logger.log('warn', 'flight.lost', { step: lostSince, reason: 'the disk does not keep up' })
     void this.#closing.then(() =>
       this.#guard(() => {
-        logger.tell('warn', 'flight.resumed', { lost: this.#steps - lostSince })
+        logger.log('warn', 'flight.resumed', { lost: this.#steps - lostSince })
         this.#openSegment()
       }),
     )

@@ -5,7 +5,7 @@ import { type Clock } from '../../lib/clock.ts'
 import { formatOnGrid, type Grid } from '../../lib/grid.ts'
 import { type DaemonLogger } from './logger.ts'
 
-export interface NarratorOptions {
+export interface EventLogOptions {
   readonly logger: DaemonLogger
   readonly instruments: ReadonlyMap<string, Instrument>
   readonly clock: Clock
@@ -32,13 +32,13 @@ const ORDER_ROUTINE = new Set([
 const BATCHES = new Set(['batch.sent', 'batch.answered'])
 
 /** Puts what the core announces into the log: in decimals instead of ticks and lots, and no more than is read. */
-export class Narrator {
-  readonly #options: NarratorOptions
+export class EventLog {
+  readonly #options: EventLogOptions
   readonly #outcomes = new Map<number, Readonly<Record<string, number>>>()
   /** Reads that fail at present: when that was last told, and how often it has failed since. */
-  readonly #failing = new Map<string, { toldAt: number; times: number }>()
+  readonly #failing = new Map<string, { loggedAt: number; times: number }>()
 
-  constructor(options: NarratorOptions) {
+  constructor(options: EventLogOptions) {
     this.#options = options
   }
 
@@ -51,8 +51,8 @@ export class Narrator {
   }
 
   announce({ level, event, fields }: Announcement): void {
-    if (event === 'read.failed') return this.#tellFailedRead(String(fields['what']), fields)
-    this.#options.logger.tell(this.#levelOf(level, event), event, this.#readable(event, fields))
+    if (event === 'read.failed') return this.#logFailedRead(String(fields['what']), fields)
+    this.#options.logger.log(this.#levelOf(level, event), event, this.#readable(event, fields))
   }
 
   /** A read has succeeded. */
@@ -60,18 +60,18 @@ export class Narrator {
     const failing = this.#failing.get(what)
     if (!failing) return
     this.#failing.delete(what)
-    this.#options.logger.tell('info', 'read.resumed', { what, failedTimes: failing.times })
+    this.#options.logger.log('info', 'read.resumed', { what, failedTimes: failing.times })
   }
 
-  #tellFailedRead(what: string, fields: Announcement['fields']): void {
+  #logFailedRead(what: string, fields: Announcement['fields']): void {
     const { clock, logger } = this.#options
     const now = clock.monotonic()
-    const failing = this.#failing.get(what) ?? { toldAt: Number.NEGATIVE_INFINITY, times: 0 }
+    const failing = this.#failing.get(what) ?? { loggedAt: Number.NEGATIVE_INFINITY, times: 0 }
     failing.times += 1
     this.#failing.set(what, failing)
-    if (now - failing.toldAt < REPEAT_MS) return
-    failing.toldAt = now
-    logger.tell('warn', 'read.failed', { ...fields, times: failing.times })
+    if (now - failing.loggedAt < REPEAT_MS) return
+    failing.loggedAt = now
+    logger.log('warn', 'read.failed', { ...fields, times: failing.times })
   }
 
   #levelOf(level: Announcement['level'], event: string): Announcement['level'] {

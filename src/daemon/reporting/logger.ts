@@ -21,7 +21,7 @@ export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal'
 export interface DaemonLogger {
   /** Whether people read along as it happens. */
   readonly isTerminal: boolean
-  tell(level: LogLevel, event: string, fields?: Readonly<Record<string, unknown>>): void
+  log(level: LogLevel, event: string, fields?: Readonly<Record<string, unknown>>): void
   /**
    * Names a text that no line may hold, whatever it came in by: the last line of defence behind `Secret`
    * (SEC1).
@@ -31,7 +31,7 @@ export interface DaemonLogger {
 
 export function createLogger({ level, name, descriptor, terminal }: LoggerOptions): DaemonLogger {
   const hidden = new HiddenTexts()
-  const log: Logger = pino(
+  const pinoLogger: Logger = pino(
     {
       level,
       base: { name },
@@ -45,8 +45,8 @@ export function createLogger({ level, name, descriptor, terminal }: LoggerOption
   )
   return {
     isTerminal: terminal !== undefined,
-    tell(told, event, fields) {
-      log[told]({ event, ...fields })
+    log(given, event, fields) {
+      pinoLogger[given]({ event, ...fields })
     },
     hide: (secret) => hidden.add(secret),
   }

@@ -9,7 +9,7 @@ import { Percentiles } from '../../lib/percentiles.ts'
 import { unreachable } from '../../lib/unreachable.ts'
 
 /** What a life of the daemon has done so far, counted from the records it wrote. */
-export class Tally {
+export class RunStatistics {
   snapshots = 0
   decisions = 0
   batches = 0

@@ -6,7 +6,7 @@ import { type EndpointStatistics } from '../../exchange/limiter/limiter-statisti
 import { decimal, sumDecimals, ZERO } from '../../lib/decimal.ts'
 import { formatOnGrid } from '../../lib/grid.ts'
 import { type PollGridStats } from '../../market/poll-grid.ts'
-import { byName, type Tally } from './run-statistics.ts'
+import { byName, type RunStatistics } from './run-statistics.ts'
 
 /** What a run was: printed as one JSON object by `--summary json`. Money is exact, in decimal strings. */
 export interface RunSummary {
@@ -73,7 +73,7 @@ export interface ExchangeSummary extends ExchangeLedger {
 export interface SummaryInput {
   readonly settings: EngineSettings
   readonly book: Book
-  readonly tally: Tally
+  readonly tally: RunStatistics
   readonly denied: ReadonlyMap<string, number>
   readonly clean: boolean
   readonly durationMs: number

@@ -1,4 +1,4 @@
-import { type Move, NOBODY, type UnsettledShares } from '../../domain/allocation.ts'
+import { type Move, NOBODY, type UnsettledAllocation } from '../../domain/allocation.ts'
 import { applyToHolding, FLAT, type Holding, type HoldingChange, netLots } from '../../domain/position.ts'
 import { type Fill } from '../../domain/fill.ts'
 import { type OrderId, type StrategyId } from '../../domain/ids.ts'
@@ -20,7 +20,7 @@ import { accountHoldingOf, type Book, holdingOf, pairKey, splitPair } from './bo
 export function applyMove(book: Book, symbol: string, move: Move): void {
   const unsettled = book.unsettled.get(symbol) ?? beginUnsettled(book, symbol, move)
   if (unsettled) book.unsettled.set(symbol, { ...unsettled, moves: [...unsettled.moves, move] })
-  moveShares(book, symbol, move)
+  moveAllocation(book, symbol, move)
 }
 
 /** The owner of a fill whose order is not known yet. */
@@ -43,7 +43,7 @@ export function settleOwner(book: Book, fills: readonly Fill[], owner: StrategyI
   }
 }
 
-function beginUnsettled(book: Book, symbol: string, move: Move): UnsettledShares | undefined {
+function beginUnsettled(book: Book, symbol: string, move: Move): UnsettledAllocation | undefined {
   if (!isWaiting(move)) return undefined
   const holdings = [...book.holdings].filter(([key]) => splitPair(key)[1] === symbol)
   return { account: accountHoldingOf(book, symbol), holdings, moves: [] }
@@ -53,25 +53,25 @@ function isWaiting(move: Move): boolean {
   return move.kind === 'fill' && move.owner.startsWith('~')
 }
 
-function replay(book: Book, symbol: string, { account, holdings, moves }: UnsettledShares): void {
+function replay(book: Book, symbol: string, { account, holdings, moves }: UnsettledAllocation): void {
   for (const key of [...book.holdings.keys()]) {
     if (splitPair(key)[1] === symbol) book.holdings.delete(key)
   }
   for (const [key, holding] of holdings) book.holdings.set(key, holding)
   book.account.set(symbol, account)
-  for (const move of moves) moveShares(book, symbol, move)
+  for (const move of moves) moveAllocation(book, symbol, move)
 }
 
-function moveShares(book: Book, symbol: string, move: Move): void {
+function moveAllocation(book: Book, symbol: string, move: Move): void {
   const { positionMode } = book
   if (move.kind === 'adopt') {
     book.account.set(symbol, move.holding)
-    for (const change of move.taken) takeFromHolders(book, symbol, change)
+    for (const change of move.taken) takeFromStrategies(book, symbol, change)
     return
   }
   const { owner, change } = move
   book.account.set(symbol, applyToHolding(positionMode, accountHoldingOf(book, symbol), change))
-  if (owner === NOBODY) return takeFromHolders(book, symbol, change)
+  if (owner === NOBODY) return takeFromStrategies(book, symbol, change)
   const holding = applyToHolding(positionMode, holdingOf(book, owner, symbol), change)
   // A close that waits for its order holds less than nothing.
   if (isWaiting(move)) book.holdings.set(pairKey(owner, symbol), holding)
@@ -99,7 +99,7 @@ function storeHolding(
 }
 
 /** The account has been moved by something that no order of ours explains: a liquidation, somebody's hand. */
-function takeFromHolders(book: Book, symbol: string, change: HoldingChange): void {
+function takeFromStrategies(book: Book, symbol: string, change: HoldingChange): void {
   takeLots(book, symbol, { ...change, lots: lotsToTake(book, symbol, change) })
 }
 

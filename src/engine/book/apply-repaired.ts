@@ -1,6 +1,6 @@
 import { type Order } from '../../domain/order.ts'
 import { type RepairedRecord } from '../../domain/record.ts'
-import { markDoubted } from '../../execution/order-machine.ts'
+import { markLost } from '../../execution/order-machine.ts'
 import { type Book, pairKey, storeOrder } from './book.ts'
 
 /**
@@ -18,7 +18,7 @@ export function applyRepaired(book: Book, record: RepairedRecord): void {
   const { at, reason, strategies, symbols } = record
   book.doubtedAt = at
   book.halts.set('*', reason)
-  for (const order of openOrders(book)) storeOrder(book, markDoubted(order, reason, at))
+  for (const order of openOrders(book)) storeOrder(book, markLost(order, reason, at))
   for (const symbol of symbols) book.cancels.set(symbol, at)
   const wishes = strategies.flatMap((id) => symbols.map((symbol) => pairKey(id, symbol)))
   for (const wish of new Set([...book.ordinals.keys(), ...wishes])) {

@@ -5,7 +5,7 @@ import { type PositionMode } from '../../domain/instrument.ts'
 import { type OrderIntent, type OrderPurpose, type QuoteLevel } from '../../domain/intent.ts'
 import { isTerminal, type Order } from '../../domain/order.ts'
 import { FLAT, type Holding } from '../../domain/position.ts'
-import { type UnsettledShares } from '../../domain/allocation.ts'
+import { type UnsettledAllocation } from '../../domain/allocation.ts'
 import { type Decimal, ZERO } from '../../lib/decimal.ts'
 
 /** What fills have brought and cost, in the margin coin. */
@@ -54,7 +54,7 @@ export interface Book {
   /** By strategy and symbol; what waits for its order by its orderId. */
   readonly holdings: Map<string, Holding>
   /** By symbol, while a fill of it waits for its order: what the shares are worked out from when that is known. */
-  readonly unsettled: Map<string, UnsettledShares>
+  readonly unsettled: Map<string, UnsettledAllocation>
   /** By symbol: what the exchange says the account holds, by its fills and adoptions. */
   readonly account: Map<string, Holding>
   /** By strategy and symbol; under the strategy `` what no order of ours explains. */

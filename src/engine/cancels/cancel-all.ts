@@ -1,7 +1,7 @@
 import { planCancel } from '../../execution/cancel-plan.ts'
 import { type CancelAllRequest } from '../../protocol/futures/cancel-all-orders.ts'
 import { stakesNow, timingOf } from './cancel-stakes.ts'
-import { tellPlan } from './cancel-told.ts'
+import { logCancelPlan } from './cancel-told.ts'
 import {
   askForCancel,
   hasResting,
@@ -15,39 +15,43 @@ import {
   type CancelOnWire,
   type Core,
   exchangeNow,
+  specOf,
   instrumentOf,
-  laneOf,
   record,
 } from '../state/core.ts'
-import { startFence } from '../resolution/resolution.ts'
-import { type FenceCause, type Lane } from '../state/instrument-state.ts'
+import { startResolution } from '../resolution/resolution.ts'
+import { type ResolutionCause, type InstrumentState } from '../state/instrument-state.ts'
 
 /**
  * A cancel-all was granted: everything that could use it is weighed anew, on what is known now (late binding),
- * and the call goes to the lane that loses most by waiting, or to all of them. Given back when it is worth
+ * and the call goes to the instrument that loses most by waiting, or to all of them. Given back when it is worth
  * nothing any more. A kill goes before everything.
  */
 export function sendCancel(core: Core): void {
   if (core.kill?.phase === 'cutting') return sendCut(core)
-  const lanes = [...core.lanes.values()].filter((lane) => !isUnderCancel(core, lane.symbol))
-  const wishing = lanes.filter(isWishing)
-  // With a cancel-all of the product on the wire no lane is left: one at a time.
-  const mayCancelProduct = isOursAlone(core) && lanes.length === core.lanes.size && lanes.length > 1
+  const instruments = [...core.instruments.values()].filter(
+    (instrument) => !isUnderCancel(core, instrument.symbol),
+  )
+  const wishing = instruments.filter(isWishing)
+  // With a cancel-all of the product on the wire no instrument is left: one at a time.
+  const mayCancelProduct =
+    isOursAlone(core) && instruments.length === core.instruments.size && instruments.length > 1
   if (wishing.length === 0) return giveBack(core)
-  const weighed = mayCancelProduct ? lanes : wishing
+  const weighed = mayCancelProduct ? instruments : wishing
   const plan = planCancel({
-    lanes: weighed.map((lane) => stakesNow(core, lane)),
+    instruments: weighed.map((instrument) => stakesNow(core, instrument)),
     timing: { ...timingOf(core), waitMs: 0 },
     mayCancelProduct,
   })
-  tellPlan(core, plan)
-  for (const lane of wishing) lane.wantsCancel = false
+  logCancelPlan(core, plan)
+  for (const instrument of wishing) instrument.wantsCancel = false
   if (plan.kind === 'cancelProduct') return cancelProduct(core, 'planned')
   if (plan.kind !== 'cancelSymbol') return giveBack(core)
   const [first, ...others] = plan.order
   if (first === undefined) return giveBack(core)
-  cancelSymbol(core, laneOf(core, first))
-  for (const symbol of others) laneOf(core, symbol).wantsCancel = laneOf(core, symbol).state === 'idle'
+  cancelSymbol(core, instrumentOf(core, first))
+  for (const symbol of others)
+    instrumentOf(core, symbol).wantsCancel = instrumentOf(core, symbol).phase === 'idle'
   if (others.length > 0) askForCancel(core)
 }
 
@@ -58,7 +62,7 @@ function isOursAlone(core: Core): boolean {
 }
 
 /**
- * What a kill does at once, whatever is on the wire: a lane whose batch is out is fenced again when that is
+ * What a kill does at once, whatever is on the wire: a instrument whose batch is out is resolved again when that is
  * answered.
  */
 function sendCut(core: Core): void {
@@ -66,71 +70,74 @@ function sendCut(core: Core): void {
   if (core.kill) core.kill.phase = 'draining'
 }
 
-function isWishing(lane: Lane): boolean {
-  return lane.fence?.stage === 'cancelling' || (lane.wantsCancel && lane.state === 'idle')
+function isWishing(instrument: InstrumentState): boolean {
+  return (
+    instrument.resolution?.stage === 'cancelling' || (instrument.wantsCancel && instrument.phase === 'idle')
+  )
 }
 
 function giveBack(core: Core): void {
   core.effects.push({ kind: 'returnGrant', endpoint: 'cancelAllOrders' })
 }
 
-/** One call for one lane. */
-function cancelSymbol(core: Core, lane: Lane): void {
-  const { cancelId, cancel } = register(core, { symbols: [lane.symbol], takesProduct: false })
-  if (lane.state === 'idle') startFence(core, lane, 'unwanted')
-  if (lane.fence?.stage === 'cancelling') cancel.joined.push(lane.symbol)
-  send(core, cancelId, cancel, lane.fence?.cause ?? 'command')
+/** One call for one instrument. */
+function cancelSymbol(core: Core, instrument: InstrumentState): void {
+  const { cancelId, cancel } = register(core, { symbols: [instrument.symbol], takesProduct: false })
+  if (instrument.phase === 'idle') startResolution(core, instrument, 'unwanted')
+  if (instrument.resolution?.stage === 'cancelling') cancel.joined.push(instrument.symbol)
+  send(core, cancelId, cancel, instrument.resolution?.cause ?? 'command')
 }
 
 /**
- * One call for every instrument: it takes every order of the product type away, ours or not. Each lane on
- * which something may rest is fenced behind it, and the others stay closed until it cannot arrive any more.
+ * One call for every instrument: it takes every order of the product type away, ours or not. Each instrument on
+ * which something may rest is resolved behind it, and the others stay closed until it cannot arrive any more.
  */
 function cancelProduct(core: Core, cause: 'planned' | 'kill'): void {
-  const { cancelId, cancel } = register(core, { symbols: [...core.lanes.keys()], takesProduct: true })
-  for (const lane of core.lanes.values()) if (joinSweep(core, lane)) cancel.joined.push(lane.symbol)
+  const { cancelId, cancel } = register(core, { symbols: [...core.instruments.keys()], takesProduct: true })
+  for (const instrument of core.instruments.values())
+    if (joinSweep(core, instrument)) cancel.joined.push(instrument.symbol)
   send(core, cancelId, cancel, cause)
 }
 
 /**
  * The exchange has closed something of the account by itself, and may have cancelled what rested without a word:
- * every lane on which something may rest is closed as behind a cancel-all that came by. Written down before the
+ * every instrument on which something may rest is closed as behind a cancel-all that came by. Written down before the
  * fills that tell of it: a life that ended between the two would know them, and believe in what rests.
  */
 export function distrustResting(core: Core): void {
-  for (const symbol of core.lanes.keys()) doubtCopies(core, symbol)
-  const lanes = [...core.lanes.values()].filter(
-    ({ symbol, state }) => state !== 'idle' || hasResting(core, symbol) || hasUnknown(core, symbol),
+  for (const symbol of core.instruments.keys()) doubtCopies(core, symbol)
+  const instruments = [...core.instruments.values()].filter(
+    ({ symbol, phase }) => phase !== 'idle' || hasResting(core, symbol) || hasUnknown(core, symbol),
   )
-  if (lanes.length === 0) return
-  const symbols = lanes.map(({ symbol }) => symbol)
+  if (instruments.length === 0) return
+  const symbols = instruments.map(({ symbol }) => symbol)
   const requestAt = exchangeNow(core)
   record(core, { kind: 'cancel', at: core.now, symbols, requestAt, cause: 'liquidation' }, true)
   announce(core, 'warn', 'resting.distrusted', { symbols })
-  // A start fences by itself what is not fenced yet.
-  const joining = core.mode === 'starting' ? lanes.filter(({ state }) => state !== 'idle') : lanes
-  for (const lane of joining) joinSweep(core, lane)
+  // A start resolutions by itself what is not resolved yet.
+  const joining = core.mode === 'starting' ? instruments.filter(({ phase }) => phase !== 'idle') : instruments
+  for (const instrument of joining) joinSweep(core, instrument)
 }
 
-/** Closes a lane behind a cancel-all of the product. True when the call is what its fence has waited for. */
-function joinSweep(core: Core, lane: Lane): boolean {
-  if (lane.state === 'idle') startFence(core, lane, 'swept')
-  const { fence } = lane
-  // A lane that is placing is fenced once its batch is answered: the book says that it was swept.
-  if (!fence) return false
-  const rests = hasResting(core, lane.symbol)
-  if (rests && !fence.cancels) {
-    fence.cancels = true
-    core.stop?.cancelled.add(lane.symbol)
+/** Closes a instrument behind a cancel-all of the product. True when the call is what its resolution has waited for. */
+function joinSweep(core: Core, instrument: InstrumentState): boolean {
+  if (instrument.phase === 'idle') startResolution(core, instrument, 'swept')
+  const { resolution } = instrument
+  // A instrument that is placing is resolved once its batch is answered: the book says that it was swept.
+  if (!resolution) return false
+  const rests = hasResting(core, instrument.symbol)
+  if (rests && !resolution.cancels) {
+    resolution.cancels = true
+    core.stop?.cancelled.add(instrument.symbol)
     // It was only waiting for readings of what cannot rest; now more of it is in question.
-    if (fence.stage === 'settling') Object.assign(fence, UNPROVED)
+    if (resolution.stage === 'settling') Object.assign(resolution, UNPROVED)
   }
-  return fence.stage === 'cancelling'
+  return resolution.stage === 'cancelling'
 }
 
 const UNPROVED = { stage: 'cancelling', fillsReads: 0, fillsReadAt: 0, positionRead: false } as const
 
-/** On the wire from here on, so that no fence that begins now asks for a call of its own. */
+/** On the wire from here on, so that no resolution that begins now asks for a call of its own. */
 function register(
   core: Core,
   scope: Pick<CancelOnWire, 'symbols' | 'takesProduct'>,
@@ -147,13 +154,13 @@ function send(
   core: Core,
   cancelId: number,
   cancel: CancelOnWire,
-  cause: FenceCause | 'planned' | 'kill',
+  cause: ResolutionCause | 'planned' | 'kill',
 ): void {
   const { symbols, takesProduct, requestAt } = cancel
   record(core, { kind: 'cancel', at: core.now, symbols, requestAt, cause }, true)
   announce(core, 'info', 'cancelAll.sent', { symbols, takesProduct, cause })
   const [symbol = ''] = symbols
-  const { productType, marginCoin } = instrumentOf(core, symbol)
+  const { productType, marginCoin } = specOf(core, symbol)
   const body: CancelAllRequest = {
     ...(takesProduct ? {} : { symbol }),
     productType,

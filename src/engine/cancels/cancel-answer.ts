@@ -4,13 +4,13 @@ import { type Order } from '../../domain/order.ts'
 import { errorCode } from '../../protocol/error-codes.ts'
 import { type BatchResult } from '../../protocol/values.ts'
 import { noteLateCancel } from '../state/open-cancels.ts'
-import { announce, type CancelOnWire, type Core, laneOf, record } from '../state/core.ts'
+import { announce, type CancelOnWire, type Core, instrumentOf, record } from '../state/core.ts'
 import { namelessOrders } from '../resolution/evidence.ts'
 
 /** A cancel-all that failed for some orders, or at all, is repeated no sooner. */
 const CANCEL_REPEAT_MS = 1000
 
-/** What a cancel-all came back with, lane by lane. It may be repeated: cancelling twice does no harm. */
+/** What a cancel-all came back with, instrument by instrument. It may be repeated: cancelling twice does no harm. */
 export function answerCancel(core: Core, cancelId: number, answer: Answer<BatchResult>): void {
   const cancel = core.cancels.get(cancelId)
   if (!cancel) return
@@ -18,24 +18,24 @@ export function answerCancel(core: Core, cancelId: number, answer: Answer<BatchR
   if (answer.kind === 'unknown') noteLate(core, cancel)
   const failed = readFailed(core, cancel, answer)
   for (const symbol of cancel.joined) {
-    const { fence } = laneOf(core, symbol)
-    if (fence?.stage !== 'cancelling') continue
+    const { resolution } = instrumentOf(core, symbol)
+    if (resolution?.stage !== 'cancelling') continue
     if (failed.has(symbol)) {
-      fence.stage = 'waiting'
-      fence.notBefore = core.now + CANCEL_REPEAT_MS
+      resolution.stage = 'waiting'
+      resolution.notBefore = core.now + CANCEL_REPEAT_MS
     } else {
-      fence.stage = 'settling'
-      fence.provedAt = core.now
+      resolution.stage = 'settling'
+      resolution.provedAt = core.now
     }
   }
 }
 
 /** It may still arrive: on nothing that it would take orders from is anything placed before it cannot any more. */
 function noteLate(core: Core, { symbols, requestAt }: CancelOnWire): void {
-  for (const symbol of symbols) noteLateCancel(core, laneOf(core, symbol), requestAt)
+  for (const symbol of symbols) noteLateCancel(core, instrumentOf(core, symbol), requestAt)
 }
 
-/** Writes down what was listed as resting. Returns the lanes on which something accepted earlier may be live yet. */
+/** Writes down what was listed as resting. Returns the instruments on which something accepted earlier may be live yet. */
 function readFailed(core: Core, cancel: CancelOnWire, answer: Answer<BatchResult>): ReadonlySet<string> {
   if (answer.kind === 'refused' && errorCode(answer.code).topic === 'orderGone') return new Set()
   if (answer.kind !== 'accepted') {
@@ -59,7 +59,7 @@ function readFailed(core: Core, cancel: CancelOnWire, answer: Answer<BatchResult
     failed: still.length,
   })
   if (still.length === 0) return new Set()
-  return cancel.takesProduct ? lanesOf(core, still) : new Set(cancel.symbols)
+  return cancel.takesProduct ? instrumentsOf(core, still) : new Set(cancel.symbols)
 }
 
 type Listed = BatchResult['successList'][number]
@@ -74,16 +74,17 @@ function recordListed(core: Core, items: readonly Listed[]): void {
   if (listed.length > 0) record(core, { kind: 'fence', at: core.now, listed })
 }
 
-/** The lanes of orders that could not be cancelled; one that nobody can name may be any that has no name yet. */
-function lanesOf(core: Core, items: readonly Listed[]): ReadonlySet<string> {
-  const lanes = new Set<string>()
+/** The instruments of orders that could not be cancelled; one that nobody can name may be any that has no name yet. */
+function instrumentsOf(core: Core, items: readonly Listed[]): ReadonlySet<string> {
+  const instruments = new Set<string>()
   for (const item of items) {
     const order = findOrder(core, item)
-    if (order) lanes.add(order.terms.symbol)
+    if (order) instruments.add(order.terms.symbol)
     else
-      for (const symbol of core.lanes.keys()) if (namelessOrders(core, symbol).length > 0) lanes.add(symbol)
+      for (const symbol of core.instruments.keys())
+        if (namelessOrders(core, symbol).length > 0) instruments.add(symbol)
   }
-  return lanes
+  return instruments
 }
 
 function findOrder({ book }: Core, { clientOid, orderId }: Listed): Order | undefined {

@@ -2,7 +2,7 @@ import { unreachable } from '../../lib/unreachable.ts'
 import { openOrdersOf } from '../book/book.ts'
 import { askForCancel } from '../state/open-cancels.ts'
 import { announce, type Core, exchangeNow, record } from '../state/core.ts'
-import { startFence } from '../resolution/resolution.ts'
+import { startResolution } from '../resolution/resolution.ts'
 import { createKillPlan, type KillOrder, type KillPhase, type KillPlan } from './kill-plan.ts'
 import { isBusy, isOnWire, startStop } from './stop.ts'
 
@@ -62,7 +62,7 @@ export function advanceKill(core: Core): void {
   const next = nextPhase(core, kill)
   if (next !== kill.phase) enter(core, kill, next)
   if (kill.phase === 'clean' && kill.release) return releaseKill(core, kill.release)
-  tellIfLate(core, kill)
+  logIfLate(core, kill)
   if (kill.stopAskedAt === undefined) return
   const isOver = core.now - kill.stopAskedAt >= core.settings.execution.stopTimeoutMs
   if (kill.phase === 'clean' || isOver) startStop(core, 'leave', kill.stopAskedAt)
@@ -100,7 +100,8 @@ function enter(core: Core, kill: KillPlan, phase: KillPhase): void {
   kill.roundAt = core.now
   announce(core, 'debug', 'kill.phase', { phase })
   if (phase === 'confirming') {
-    for (const lane of core.lanes.values()) if (lane.state === 'idle') startFence(core, lane, 'command')
+    for (const instrument of core.instruments.values())
+      if (instrument.phase === 'idle') startResolution(core, instrument, 'command')
   }
   if (phase !== 'clean') return
   announce(core, 'warn', 'kill.clean', { reason: core.book.killed?.reason, ...holdings(core) })
@@ -116,14 +117,14 @@ function acceptableUntil(core: Core): number {
 
 /** A quarantined order waits for an operator and holds nothing up. */
 function hasOpenOrders(core: Core): boolean {
-  return [...core.lanes.keys()].some((symbol) =>
+  return [...core.instruments.keys()].some((symbol) =>
     [...openOrdersOf(core.book, symbol)].some(({ state }) => state !== 'quarantined'),
   )
 }
 
 /** Fills and positions, as they are read on the grid, that see the same twice in a row. */
 function prove(core: Core, kill: KillPlan): KillPhase {
-  const isRead = [...core.lanes.values()].every(({ positionReadAt }) => positionReadAt >= kill.roundAt)
+  const isRead = [...core.instruments.values()].every(({ positionReadAt }) => positionReadAt >= kill.roundAt)
   if (!isRead || core.fillsReadAt < kill.roundAt) return 'proving'
   const seen = JSON.stringify([core.book.fillsThroughAt, [...core.book.account]])
   kill.rounds = seen === kill.seen ? kill.rounds + 1 : 1
@@ -137,7 +138,7 @@ function holdings(core: Core): Record<string, unknown> {
   return { positions: Object.fromEntries(held) }
 }
 
-function tellIfLate(core: Core, kill: KillPlan): void {
+function logIfLate(core: Core, kill: KillPlan): void {
   if (kill.phase === 'clean' || core.now < kill.patientUntil) return
   kill.patientUntil = core.now + PATIENCE_MS
   announce(core, 'error', 'kill.notProved', {

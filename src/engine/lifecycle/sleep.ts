@@ -10,7 +10,7 @@ const SLEPT_MS = 5000
 export function excuseSleep(core: Core, now: number): void {
   const sleptMs = now - core.now
   if (core.now === 0 || sleptMs < SLEPT_MS) return
-  for (const { fence } of core.lanes.values()) if (fence) fence.patientUntil += sleptMs
+  for (const { resolution } of core.instruments.values()) if (resolution) resolution.patientUntil += sleptMs
   if (core.stop) core.stop.startedAt += sleptMs
   if (!core.kill) return
   core.kill.patientUntil += sleptMs

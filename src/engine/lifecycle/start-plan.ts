@@ -3,11 +3,11 @@
  * the exchange's clock, and, not in the first life, a pause for the rate windows of the life before (the limiter
  * gives no grant in it).
  *
- *     boot recorded, SENT ⇒ UNKNOWN ──► reading ──agrees──► resolving ──lanes free──► checking ──agrees──► running
+ *     boot recorded, SENT ⇒ UNKNOWN ──► reading ──agrees──► resolving ──instruments free──► checking ──agrees──► running
  *                                                              └──nothing to resolve, or killed──────────────►
  *
- * `reading` until fills and positions agree with the book · `resolving` until every lane has proved what became
- * of its unknown orders, and of what rests where `onRestart` says fence; a halted instrument is not waited for ·
+ * `reading` until fills and positions agree with the book · `resolving` until every instrument has proved what became
+ * of its unknown orders, and of what rests where `onRestart` says resolution; a halted instrument is not waited for ·
  * `checking` until fills and positions, read after all that, agree once more; back to `resolving` where a halted
  * instrument was released meanwhile. Strategies run only then.
  */

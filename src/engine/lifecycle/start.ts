@@ -3,8 +3,8 @@ import { netLots } from '../../domain/position.ts'
 import { doubtCopies } from '../resolution/copy-unknown.ts'
 import { announce, type Core, exchangeNow, record } from '../state/core.ts'
 import { noteLateCancel } from '../state/open-cancels.ts'
-import { fencesAtStart, startFence } from '../resolution/resolution.ts'
-import { type Lane } from '../state/instrument-state.ts'
+import { cancelsAtStart, startResolution } from '../resolution/resolution.ts'
+import { type InstrumentState } from '../state/instrument-state.ts'
 import { fillsSince } from '../state/fills-since.ts'
 import { haltQuarantined } from '../resolution/quarantine.ts'
 import { beginKill } from './kill.ts'
@@ -16,9 +16,9 @@ const READ_AGAIN_MS = 500
  * A life begins, on the rebuilt book and with the exchange's clock measured: the boot is recorded before
  * anything else, what was on the wire when the last life ended is unknown, and the account is read.
  */
-export function startLife(core: Core): void {
+export function startRun(core: Core): void {
   const { settings, book } = core
-  core.bornAt = core.now
+  core.startedAt = core.now
   record(
     core,
     {
@@ -35,12 +35,12 @@ export function startLife(core: Core): void {
     true,
   )
   markInFlightUnknown(core)
-  for (const symbol of core.lanes.keys()) doubtCopies(core, symbol)
+  for (const symbol of core.instruments.keys()) doubtCopies(core, symbol)
   haltQuarantined(core)
   if (core.book.killed !== undefined) beginKill(core)
-  for (const lane of core.lanes.values()) {
-    noteLateCancel(core, lane, core.book.cancels.get(lane.symbol))
-    if (settings.hasRetreated) lane.lateUntil = core.now + settings.execution.acceptHorizonMs
+  for (const instrument of core.instruments.values()) {
+    noteLateCancel(core, instrument, core.book.cancels.get(instrument.symbol))
+    if (settings.hasRetreated) instrument.lateUntil = core.now + settings.execution.acceptHorizonMs
   }
   announce(core, 'info', 'recovery.started', { epoch: book.epoch, ...countFound(core) })
   askForAccount(core)
@@ -86,13 +86,14 @@ function askForAccount(core: Core): void {
   const { readSince } = core.start
   core.fillsAskedAt = core.now
   core.effects.push({ kind: 'readFills', sinceAt: fillsSince(core) })
-  for (const lane of core.lanes.values()) {
-    if (!isReadSince(lane, readSince)) core.effects.push({ kind: 'readPosition', symbol: lane.symbol })
+  for (const instrument of core.instruments.values()) {
+    if (!isReadSince(instrument, readSince))
+      core.effects.push({ kind: 'readPosition', symbol: instrument.symbol })
   }
 }
 
 /** `since`: Unix ms, our clock; 0 for ever in this life. */
-function isReadSince({ positionReadAt }: Lane, since: number): boolean {
+function isReadSince({ positionReadAt }: InstrumentState, since: number): boolean {
   return positionReadAt > 0 && positionReadAt >= since
 }
 
@@ -101,26 +102,29 @@ export function advanceStart(core: Core): void {
   if (core.mode !== 'starting' || core.book.epoch === 0 || core.fillsAskedAt === 0) return
   const { start } = core
   if (start.phase === 'resolving') return endResolving(core)
-  if ([...core.lanes.values()].every((lane) => isReadSince(lane, start.readSince))) {
+  if ([...core.instruments.values()].every((instrument) => isReadSince(instrument, start.readSince))) {
     // A kill waits for nothing: what it cancels and proves is more than a start would.
     if (core.kill) return run(core)
-    return start.phase === 'checking' ? endChecking(core) : resolveLanes(core)
+    return start.phase === 'checking' ? endChecking(core) : resolveInstruments(core)
   }
   if (core.now - core.fillsAskedAt >= READ_AGAIN_MS) askForAccount(core)
 }
 
-/** Unknown orders fence their lanes by themselves; what rests is fenced here, where the policy says so. */
-function resolveLanes(core: Core): void {
+/** Unknown orders resolution their instruments by themselves; what rests is resolved here, where the policy says so. */
+function resolveInstruments(core: Core): void {
   core.start.phase = 'resolving'
-  for (const lane of core.lanes.values()) {
-    if (lane.state === 'idle' && needsFence(core, lane.symbol)) startFence(core, lane, 'restart')
+  for (const instrument of core.instruments.values()) {
+    if (instrument.phase === 'idle' && needsResolution(core, instrument.symbol))
+      startResolution(core, instrument, 'restart')
   }
-  if ([...core.lanes.values()].every((lane) => lane.state === 'idle')) run(core)
+  if ([...core.instruments.values()].every((instrument) => instrument.phase === 'idle')) run(core)
 }
 
 /** An instrument that is halted holds the others up no longer (ORD4). */
-function isResolved({ lanes, book }: Core): boolean {
-  return [...lanes.values()].every((lane) => lane.state === 'idle' || book.halts.has(lane.symbol))
+function isResolved({ instruments, book }: Core): boolean {
+  return [...instruments.values()].every(
+    (instrument) => instrument.phase === 'idle' || book.halts.has(instrument.symbol),
+  )
 }
 
 /** One that was halted, and released meanwhile, is waited for after all. */
@@ -145,7 +149,7 @@ function run(core: Core): void {
 }
 
 /** Where the last life had sent a cancel-all, recorded or not, what rests is not known, whatever the policy says. */
-function needsFence(core: Core, symbol: string): boolean {
+function needsResolution(core: Core, symbol: string): boolean {
   const { book, settings } = core
-  return settings.hasRetreated === true || book.cancels.has(symbol) || fencesAtStart(core, symbol)
+  return settings.hasRetreated === true || book.cancels.has(symbol) || cancelsAtStart(core, symbol)
 }

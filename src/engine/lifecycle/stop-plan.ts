@@ -24,6 +24,6 @@ export interface StopPlan {
   /** Whether a cancel-all of this phase still found something. */
   hasFound: boolean
   askedAt: number
-  /** Something was on the wire, or a lane was being proved, since `proving` began. */
+  /** Something was on the wire, or a instrument was being proved, since `proving` began. */
   wasBusy: boolean
 }

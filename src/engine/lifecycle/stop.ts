@@ -2,7 +2,7 @@ import { type StrategyId } from '../../domain/ids.ts'
 import { openOrdersOf, splitPair } from '../book/book.ts'
 import { announce, type Core } from '../state/core.ts'
 import { type StopPolicy } from '../event.ts'
-import { startFence } from '../resolution/resolution.ts'
+import { startResolution } from '../resolution/resolution.ts'
 import { fillsSince } from '../state/fills-since.ts'
 import { type StopPhase, type StopPlan } from './stop-plan.ts'
 
@@ -24,7 +24,9 @@ export function startStop(core: Core, policy: StopPolicy, startedAt = core.now):
     phase: 'draining',
     provingAt: core.now,
     cancelled: new Set(
-      [...core.lanes.values()].filter((lane) => lane.fence?.cancels).map(({ symbol }) => symbol),
+      [...core.instruments.values()]
+        .filter((instrument) => instrument.resolution?.cancels)
+        .map(({ symbol }) => symbol),
     ),
     hasFound: false,
     askedAt: 0,
@@ -52,10 +54,10 @@ export function isOnWire(core: Core): boolean {
   return core.batches.size > 0 || core.cancels.size > 0 || core.calls.size > 0
 }
 
-/** Something is on the wire, or a lane is still being proved. */
+/** Something is on the wire, or a instrument is still being proved. */
 export function isBusy(core: Core): boolean {
   if (isOnWire(core)) return true
-  return [...core.lanes.values()].some((lane) => lane.state !== 'idle')
+  return [...core.instruments.values()].some((instrument) => instrument.phase !== 'idle')
 }
 
 function nextPhase(core: Core, stop: StopPlan): StopPhase {
@@ -72,27 +74,27 @@ function enter(core: Core, stop: StopPlan, phase: StopPhase): void {
   stop.phase = phase
   stop.hasFound = false
   announce(core, 'debug', 'stop.phase', { phase })
-  if (phase === 'cancelling') fenceResting(core)
-  if (phase === 'confirming') for (const symbol of stop.cancelled) fence(core, symbol)
+  if (phase === 'cancelling') resolveResting(core)
+  if (phase === 'confirming') for (const symbol of stop.cancelled) resolution(core, symbol)
   if (phase !== 'proving') return
   beginProof(core, stop)
   core.effects.push({ kind: 'quiesced' })
 }
 
-function fenceResting(core: Core): void {
-  for (const symbol of core.lanes.keys()) {
+function resolveResting(core: Core): void {
+  for (const symbol of core.instruments.keys()) {
     if ([...openOrdersOf(core.book, symbol)].length === 0) continue
-    fence(core, symbol)
+    resolution(core, symbol)
   }
 }
 
-function fence(core: Core, symbol: string): void {
-  const lane = core.lanes.get(symbol)
-  if (lane?.state === 'idle') startFence(core, lane, 'command')
+function resolution(core: Core, symbol: string): void {
+  const instrument = core.instruments.get(symbol)
+  if (instrument?.phase === 'idle') startResolution(core, instrument, 'command')
 }
 
 function hasResting(core: Core): boolean {
-  return [...core.lanes.keys()].some((symbol) =>
+  return [...core.instruments.keys()].some((symbol) =>
     [...openOrdersOf(core.book, symbol)].some((order) => order.state !== 'quarantined'),
   )
 }
@@ -116,7 +118,7 @@ function beginProof(core: Core, stop: StopPlan): void {
 /** Each position was read since, and is what the fills explain; and no fill of before can show up any more (A2). */
 function prove(core: Core, stop: StopPlan): void {
   const readableAt = stop.provingAt + READABLE_AFTER_MS
-  const unproved = [...core.lanes.values()].filter(({ positionReadAt }) => positionReadAt < readableAt)
+  const unproved = [...core.instruments.values()].filter(({ positionReadAt }) => positionReadAt < readableAt)
   if (unproved.length === 0 && core.fillsReadAt >= stop.provingAt) return finish(core, true)
   if (core.now < readableAt || core.now - stop.askedAt < READ_AGAIN_MS) return
   stop.askedAt = core.now

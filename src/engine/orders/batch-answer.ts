@@ -4,15 +4,15 @@ import { type AnswerFacts, type ItemOutcome } from '../../domain/record.ts'
 import { errorCode } from '../../protocol/error-codes.ts'
 import { type BatchResult } from '../../protocol/values.ts'
 import { pairKey, wishKey } from '../book/book.ts'
-import { announce, type Core, laneOf, record } from '../state/core.ts'
+import { announce, type Core, instrumentOf, record } from '../state/core.ts'
 import { halt } from '../state/halt.ts'
 
-/** The answer to a batch, or that there is none: every item gets its outcome, and the lane is free again. */
+/** The answer to a batch, or that there is none: every item gets its outcome, and the instrument is free again. */
 export function answerBatch(core: Core, batchId: number, answer: Answer<BatchResult>): void {
   const batch = core.batches.get(batchId)
   if (!batch) return
   core.batches.delete(batchId)
-  const items = readBatchOutcome(batch.clientOids, answer).map((item) => doubtRetry(core, item))
+  const items = readBatchOutcome(batch.clientOids, answer).map((item) => retryIsUnknown(core, item))
   record(
     core,
     { kind: 'outcome', at: core.now, batchId, items, answer: toFacts(answer) },
@@ -27,8 +27,8 @@ export function answerBatch(core: Core, batchId: number, answer: Answer<BatchRes
   for (const item of items) announceItem(core, batchId, batch.symbol, item)
   noteRefusals(core, items)
   haltOnFatal(core, batch.symbol, answer, items)
-  const lane = laneOf(core, batch.symbol)
-  if (lane.state === 'placing') lane.state = 'idle'
+  const instrument = instrumentOf(core, batch.symbol)
+  if (instrument.phase === 'placing') instrument.phase = 'idle'
 }
 
 /**
@@ -36,7 +36,7 @@ export function answerBatch(core: Core, batchId: number, answer: Answer<BatchRes
  * success, and the exchange remembers pending orders only, a copy would double what has been filled since; so
  * the item is taken for unknown, and nothing is sent again before that is proved.
  */
-function doubtRetry({ settings }: Core, item: ItemOutcome): ItemOutcome {
+function retryIsUnknown({ settings }: Core, item: ItemOutcome): ItemOutcome {
   if (item.outcome !== 'retry' || settings.execution.retryMode === 'window') return item
   return { ...item, outcome: 'unknown', isAnswered: true }
 }

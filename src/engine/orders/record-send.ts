@@ -2,9 +2,9 @@ import { buildBatchRequest } from '../../execution/batch-request.ts'
 import { type OrderTerms } from '../../domain/order.ts'
 import { type AccountCall } from '../../domain/account-call.ts'
 import { type Approved, type Recorded } from '../../domain/proofs.ts'
-import { type Core, exchangeNow, instrumentOf, record } from '../state/core.ts'
+import { type Core, exchangeNow, specOf, record } from '../state/core.ts'
 import { type OutgoingBatch, type OutgoingCall } from '../effect.ts'
-import { type Lane } from '../state/instrument-state.ts'
+import { type InstrumentState } from '../state/instrument-state.ts'
 import { freshUntil, sightOf } from '../state/market-view.ts'
 
 /**
@@ -27,33 +27,37 @@ export interface BatchOrder {
  * Writes a batch down, bytes and all, before anybody may send it (ORD1). The one place that makes a
  * `Recorded<OutgoingBatch>`. It is good for as long as its shortest-lived order, and the prices (MKT1).
  */
-export function recordSend(core: Core, lane: Lane, orders: readonly BatchOrder[]): Recorded<OutgoingBatch> {
+export function recordSend(
+  core: Core,
+  instrument: InstrumentState,
+  orders: readonly BatchOrder[],
+): Recorded<OutgoingBatch> {
   const batchId = core.book.batchId + 1
-  const waitedMs = core.now - (lane.wantsBatchSince ?? core.now)
+  const waitedMs = core.now - (instrument.wantsBatchSince ?? core.now)
   const terms = orders.map((order) => order.terms)
-  const body = JSON.stringify(buildBatchRequest(core.settings, instrumentOf(core, lane.symbol), terms))
+  const body = JSON.stringify(buildBatchRequest(core.settings, specOf(core, instrument.symbol), terms))
   record(
     core,
     {
       kind: 'send',
       at: core.now,
       batchId,
-      symbol: lane.symbol,
+      symbol: instrument.symbol,
       orders: orders.filter((order) => !order.isAgain).map((order) => order.terms),
       again: orders.filter((order) => order.isAgain).map((order) => order.terms.clientOid),
       requestAt: exchangeNow(core),
       body,
-      seen: { snapshot: core.snapshots, market: sightOf(core, lane.symbol), waitedMs },
+      seen: { snapshot: core.snapshots, market: sightOf(core, instrument.symbol), waitedMs },
     },
     true,
   )
   const batch: OutgoingBatch = {
     batchId,
-    symbol: lane.symbol,
+    symbol: instrument.symbol,
     clientOids: terms.map(({ clientOid }) => clientOid),
     body,
     validUntilAt: Math.min(
-      freshUntil(core, lane.symbol),
+      freshUntil(core, instrument.symbol),
       core.now + core.settings.execution.acceptHorizonMs / SIGNED_WITHIN,
       ...orders.map((order) => order.deadlineAt),
     ),

@@ -1,95 +1,96 @@
 import { type ApprovedItem, packBatch } from '../../execution/pack-batch.ts'
 import { planCancel } from '../../execution/cancel-plan.ts'
 import { canRest, type Order } from '../../domain/order.ts'
-import { approveLane, type ApprovedLane } from '../planning/approve-instrument.ts'
+import { approveOrders, type ApprovedOrders } from '../planning/approve-instrument.ts'
 import { buildStakes, noteUnwanted, timingOf, unwantedForMs } from '../cancels/cancel-stakes.ts'
-import { tellKept } from '../cancels/cancel-told.ts'
+import { logKept } from '../cancels/cancel-told.ts'
 import { askForCancel, hasUnknown } from '../state/open-cancels.ts'
 import { announce, type Core, record } from '../state/core.ts'
 import { copyUnknown } from '../resolution/copy-unknown.ts'
 import { crossedOrders } from '../state/crossed-orders.ts'
-import { tellDenials } from '../state/denials.ts'
+import { logDenials } from '../state/denials.ts'
 import { namelessOrders } from '../resolution/evidence.ts'
-import { startFence } from '../resolution/resolution.ts'
-import { type Lane } from '../state/instrument-state.ts'
+import { startResolution } from '../resolution/resolution.ts'
+import { type InstrumentState } from '../state/instrument-state.ts'
 import { nameOrder } from './name-order.ts'
 import { isReleased } from '../resolution/quarantine.ts'
-import { type LanePlan, planLane } from '../planning/plan-instrument.ts'
+import { type InstrumentPlan, planInstrument } from '../planning/plan-instrument.ts'
 import { recordSend } from './record-send.ts'
-import { watchSurvivors } from '../resolution/displaced-orders.ts'
+import { watchDisplaced } from '../resolution/displaced-orders.ts'
 
-/** Looks at an idle lane and starts whatever comes next: a fence, or asking for a batch. */
-export function tendLane(core: Core, lane: Lane): void {
-  lane.wantsBatchSince = lane.state === 'idle' ? lane.wantsBatchSince : undefined
-  watchSurvivors(core, lane)
-  if (lane.state !== 'idle' || core.mode === 'stopped') return
-  copyUnknown(core, lane)
-  if (hasUnknown(core, lane.symbol)) return startFence(core, lane, 'unknown')
-  if (isReleased(core, lane.symbol)) return startFence(core, lane, 'released')
+/** Looks at an idle instrument and starts whatever comes next: a resolution, or asking for a batch. */
+export function scheduleInstrument(core: Core, instrument: InstrumentState): void {
+  instrument.wantsBatchSince = instrument.phase === 'idle' ? instrument.wantsBatchSince : undefined
+  watchDisplaced(core, instrument)
+  if (instrument.phase !== 'idle' || core.mode === 'stopped') return
+  copyUnknown(core, instrument)
+  if (hasUnknown(core, instrument.symbol)) return startResolution(core, instrument, 'unknown')
+  if (isReleased(core, instrument.symbol)) return startResolution(core, instrument, 'released')
   if (core.mode === 'starting') return
   // A cancel-all came by while its batch was out: which of the orders it met is not known.
-  if (core.book.cancels.has(lane.symbol)) return startFence(core, lane, 'swept')
-  const plan = planLane(core, lane)
+  if (core.book.cancels.has(instrument.symbol)) return startResolution(core, instrument, 'swept')
+  const plan = planInstrument(core, instrument)
   if (plan.stale.length > 0) {
-    dropStale(core, lane, plan.stale)
-    return tendLane(core, lane)
+    dropStale(core, instrument, plan.stale)
+    return scheduleInstrument(core, instrument)
   }
   // What a stop leaves is asked after in the next life.
-  if (core.mode === 'running' && isCrossedTooLong(core, lane)) return startFence(core, lane, 'gone')
-  noteUnwanted(core, lane, plan.unwanted)
-  if (mustCancel(core, lane, plan.unwanted)) {
-    return startFence(core, lane, core.mode === 'running' ? 'unwanted' : 'command')
+  if (core.mode === 'running' && isCrossedTooLong(core, instrument))
+    return startResolution(core, instrument, 'gone')
+  noteUnwanted(core, instrument, plan.unwanted)
+  if (mustCancel(core, instrument, plan.unwanted)) {
+    return startResolution(core, instrument, core.mode === 'running' ? 'unwanted' : 'command')
   }
-  const approved = approveLane(core, lane, plan.candidates)
-  tellDenials(core, lane, approved.denials)
-  weighCancel(core, lane, plan, approved)
-  noteWish(core, lane, approved)
+  const approved = approveOrders(core, instrument, plan.candidates)
+  logDenials(core, instrument, approved.denials)
+  weighCancel(core, instrument, plan, approved)
+  noteWish(core, instrument, approved)
 }
 
-function noteWish(core: Core, lane: Lane, { items, reduces }: ApprovedLane): void {
-  if (items.length === 0 || packLane(core, lane, items).length === 0) {
-    lane.wantsBatchSince = undefined
+function noteWish(core: Core, instrument: InstrumentState, { items, reduces }: ApprovedOrders): void {
+  if (items.length === 0 || packInstrument(core, instrument, items).length === 0) {
+    instrument.wantsBatchSince = undefined
     return
   }
   // What a cancel-all took for others' sake has waited since then.
-  lane.wantsBatchSince ??= lane.survivors[0]?.since ?? core.now
-  lane.wantsReduce = reduces
+  instrument.wantsBatchSince ??= instrument.displaced[0]?.since ?? core.now
+  instrument.wantsReduce = reduces
   if (core.asked.has('batchPlaceOrder')) return
   core.asked.add('batchPlaceOrder')
   core.effects.push({ kind: 'askGrant', endpoint: 'batchPlaceOrder', priority: reduces ? 'reduce' : 'add' })
 }
 
 /**
- * A batch call was granted: the most urgent lane is planned anew, on what is known now (late binding), and
+ * A batch call was granted: the most urgent instrument is planned anew, on what is known now (late binding), and
  * its batch leaves. Gives the grant back when nothing is wanted any more.
  */
 export function placeBatch(core: Core): void {
-  for (const lane of [...core.lanes.values()].filter(isWaiting).sort(byUrgency)) {
-    if (sendLane(core, lane)) return askForNext(core)
+  for (const instrument of [...core.instruments.values()].filter(isWaiting).sort(byUrgency)) {
+    if (sendBatchOf(core, instrument)) return askForNext(core)
   }
   core.effects.push({ kind: 'returnGrant', endpoint: 'batchPlaceOrder' })
 }
 
-function isWaiting(lane: Lane): boolean {
-  return lane.wantsBatchSince !== undefined && lane.state === 'idle'
+function isWaiting(instrument: InstrumentState): boolean {
+  return instrument.wantsBatchSince !== undefined && instrument.phase === 'idle'
 }
 
-function byUrgency(left: Lane, right: Lane): number {
+function byUrgency(left: InstrumentState, right: InstrumentState): number {
   const reduces = Number(right.wantsReduce) - Number(left.wantsReduce)
   return reduces || (left.wantsBatchSince ?? 0) - (right.wantsBatchSince ?? 0)
 }
 
-function sendLane(core: Core, lane: Lane): boolean {
-  const { items } = approveLane(core, lane, planLane(core, lane).candidates)
-  const orders = packLane(core, lane, items).flatMap((item) => nameOrder(core, item) ?? [])
-  const batch = orders.length === 0 ? undefined : recordSend(core, lane, orders)
-  lane.wantsBatchSince = undefined
+function sendBatchOf(core: Core, instrument: InstrumentState): boolean {
+  const { items } = approveOrders(core, instrument, planInstrument(core, instrument).candidates)
+  const orders = packInstrument(core, instrument, items).flatMap((item) => nameOrder(core, item) ?? [])
+  const batch = orders.length === 0 ? undefined : recordSend(core, instrument, orders)
+  instrument.wantsBatchSince = undefined
   if (batch === undefined) return false
-  lane.state = 'placing'
-  core.batches.set(batch.batchId, { symbol: lane.symbol, clientOids: batch.clientOids })
+  instrument.phase = 'placing'
+  core.batches.set(batch.batchId, { symbol: instrument.symbol, clientOids: batch.clientOids })
   announce(core, 'debug', 'batch.sent', {
     batchId: batch.batchId,
-    symbol: lane.symbol,
+    symbol: instrument.symbol,
     orders: batch.clientOids.length,
   })
   for (const { terms } of orders) announce(core, 'info', 'order.sent', describeTerms(batch.batchId, terms))
@@ -97,12 +98,16 @@ function sendLane(core: Core, lane: Lane): boolean {
   return true
 }
 
-function packLane(core: Core, lane: Lane, items: readonly ApprovedItem[]): readonly ApprovedItem[] {
-  const placed = lane.wantsCancel ? items.filter(({ intent }) => !canRest(intent)) : items
+function packInstrument(
+  core: Core,
+  instrument: InstrumentState,
+  items: readonly ApprovedItem[],
+): readonly ApprovedItem[] {
+  const placed = instrument.wantsCancel ? items.filter(({ intent }) => !canRest(intent)) : items
   return packBatch(placed, {
     max: core.settings.execution.batchOrdersMax,
     mode: core.settings.positionMode,
-    nameless: namelessOrders(core, lane.symbol),
+    nameless: namelessOrders(core, instrument.symbol),
   })
 }
 
@@ -122,15 +127,15 @@ function describeTerms(batchId: number, terms: Order['terms']): Record<string, u
 }
 
 function askForNext(core: Core): void {
-  const next = [...core.lanes.values()].filter(isWaiting)
+  const next = [...core.instruments.values()].filter(isWaiting)
   if (next.length === 0 || core.asked.has('batchPlaceOrder')) return
   core.asked.add('batchPlaceOrder')
-  const priority = next.some((lane) => lane.wantsReduce) ? 'reduce' : 'add'
+  const priority = next.some((instrument) => instrument.wantsReduce) ? 'reduce' : 'add'
   core.effects.push({ kind: 'askGrant', endpoint: 'batchPlaceOrder', priority })
 }
 
 /** A waiting order that was never sent ends here; one that was may live, and is resolved like any unknown. */
-function dropStale(core: Core, lane: Lane, orders: readonly Order[]): void {
+function dropStale(core: Core, instrument: InstrumentState, orders: readonly Order[]): void {
   record(core, {
     kind: 'expire',
     at: core.now,
@@ -142,12 +147,12 @@ function dropStale(core: Core, lane: Lane, orders: readonly Order[]): void {
     reason: 'no longer wanted',
   })
   for (const order of orders) {
-    announce(core, 'info', 'order.dropped', { clientOid: order.terms.clientOid, symbol: lane.symbol })
+    announce(core, 'info', 'order.dropped', { clientOid: order.terms.clientOid, symbol: instrument.symbol })
   }
 }
 
 /** What no cost is weighed against: a kill, a stop, a withdrawal, and an order that nobody has wanted for too long. */
-function mustCancel(core: Core, lane: Lane, unwanted: readonly Order[]): boolean {
+function mustCancel(core: Core, instrument: InstrumentState, unwanted: readonly Order[]): boolean {
   if (unwanted.length === 0) return false
   if (core.mode === 'killed') return true
   if (core.mode !== 'running') return core.stop !== undefined && core.stop.policy !== 'leave'
@@ -155,45 +160,50 @@ function mustCancel(core: Core, lane: Lane, unwanted: readonly Order[]): boolean
   return unwanted.some(
     (order) =>
       core.book.withdrawn.has(order.terms.clientOid) ||
-      unwantedForMs(core, lane, order) >= extraToleranceMsMax,
+      unwantedForMs(core, instrument, order) >= extraToleranceMsMax,
   )
 }
 
 /**
- * Weighs a cancel-all of the lane against keeping what nobody wants. While one is waited for nothing is placed
+ * Weighs a cancel-all of the instrument against keeping what nobody wants. While one is waited for nothing is placed
  * that could rest: it would be taken away again.
  */
-function weighCancel(core: Core, lane: Lane, plan: LanePlan, approved: ApprovedLane): void {
-  lane.wantsCancel = false
+function weighCancel(
+  core: Core,
+  instrument: InstrumentState,
+  plan: InstrumentPlan,
+  approved: ApprovedOrders,
+): void {
+  instrument.wantsCancel = false
   // Nothing is placed again any more: what a stop leaves, it leaves.
   const isKept = plan.unwanted.length === 0 || core.mode !== 'running'
-  const stakes = isKept ? undefined : buildStakes(core, lane, plan, approved)
+  const stakes = isKept ? undefined : buildStakes(core, instrument, plan, approved)
   if (!stakes || stakes.unwanted.length === 0) {
-    lane.isKeptTold = false
+    instrument.isKeptLogged = false
     return
   }
-  const choice = planCancel({ lanes: [stakes], timing: timingOf(core), mayCancelProduct: false })
-  if (choice.kind !== 'cancelSymbol') return tellKept(core, lane, choice)
-  lane.wantsCancel = true
+  const choice = planCancel({ instruments: [stakes], timing: timingOf(core), mayCancelProduct: false })
+  if (choice.kind !== 'cancelSymbol') return logKept(core, instrument, choice)
+  instrument.wantsCancel = true
   askForCancel(core)
 }
 
 /**
  * A resting order that the market has traded through must have been filled. When no fill of it turns up, the
- * exchange has dropped it without a word, and only a fence can say so.
+ * exchange has dropped it without a word, and only a resolution can say so.
  */
-function isCrossedTooLong(core: Core, lane: Lane): boolean {
-  const crossed = crossedOrders(core, lane).map((order) => order.terms.clientOid)
-  for (const clientOid of lane.crossedSince.keys()) {
-    if (!crossed.includes(clientOid)) lane.crossedSince.delete(clientOid)
+function isCrossedTooLong(core: Core, instrument: InstrumentState): boolean {
+  const crossed = crossedOrders(core, instrument).map((order) => order.terms.clientOid)
+  for (const clientOid of instrument.crossedSince.keys()) {
+    if (!crossed.includes(clientOid)) instrument.crossedSince.delete(clientOid)
   }
   for (const clientOid of crossed) {
-    if (!lane.crossedSince.has(clientOid)) lane.crossedSince.set(clientOid, core.now)
+    if (!instrument.crossedSince.has(clientOid)) instrument.crossedSince.set(clientOid, core.now)
   }
   const { crossedToleranceMs } = core.settings.execution
   const gone = crossed.filter(
-    (clientOid) => core.now - (lane.crossedSince.get(clientOid) ?? core.now) >= crossedToleranceMs,
+    (clientOid) => core.now - (instrument.crossedSince.get(clientOid) ?? core.now) >= crossedToleranceMs,
   )
-  for (const clientOid of gone) announce(core, 'warn', 'order.gone', { symbol: lane.symbol, clientOid })
+  for (const clientOid of gone) announce(core, 'warn', 'order.gone', { symbol: instrument.symbol, clientOid })
   return gone.length > 0
 }

@@ -9,27 +9,31 @@ import { reducesRisk } from '../../risk/checks.ts'
 import { buildExposure, notionalAt, worstLots } from '../../risk/exposure.ts'
 import { type RiskContext } from '../../risk/risk-context.ts'
 import { accountHoldingOf, haltOf, holdingOf, openOrdersOf } from '../book/book.ts'
-import { clockDoubt } from '../state/clock-state.ts'
-import { type Core, instrumentOf } from '../state/core.ts'
-import { type Lane } from '../state/instrument-state.ts'
+import { clockUnsynchronised } from '../state/clock-state.ts'
+import { type Core, specOf } from '../state/core.ts'
+import { type InstrumentState } from '../state/instrument-state.ts'
 import { marketOf } from '../state/market-view.ts'
 
-/** What risk made of a lane's candidates. */
-export interface ApprovedLane {
+/** What risk made of a instrument's candidates. */
+export interface ApprovedOrders {
   readonly items: readonly ApprovedItem[]
   readonly denials: readonly Denial[]
   /** Whether something among the items reduces risk: such a call goes first. */
   readonly reduces: boolean
 }
 
-const NOTHING: ApprovedLane = { items: [], denials: [], reduces: false }
+const NOTHING: ApprovedOrders = { items: [], denials: [], reduces: false }
 
 /** Takes every candidate before the risk desk, those that reduce risk first. */
-export function approveLane(core: Core, lane: Lane, candidates: readonly Candidate[]): ApprovedLane {
+export function approveOrders(
+  core: Core,
+  instrument: InstrumentState,
+  candidates: readonly Candidate[],
+): ApprovedOrders {
   if (candidates.length === 0) return NOTHING
   const items: ApprovedItem[] = []
   const denials: Denial[] = []
-  const desk = openDesk(core, lane)
+  const desk = openRiskContexts(core, instrument)
   let reduces = false
   for (const { intent, again } of [...candidates].sort(byUrgency)) {
     const context = desk(intent.strategyId as StrategyId)
@@ -60,27 +64,30 @@ function byUrgency(left: Candidate, right: Candidate): number {
 }
 
 /** One context a strategy, all sharing the account's exposure, so that approvals add up within the round. */
-function openDesk(core: Core, lane: Lane): (id: StrategyId) => RiskContext | undefined {
+function openRiskContexts(
+  core: Core,
+  instrument: InstrumentState,
+): (id: StrategyId) => RiskContext | undefined {
   const { settings, book } = core
   const mode = settings.positionMode
-  const instrument = instrumentOf(core, lane.symbol)
-  const market = marketOf(core, lane.symbol)
-  const open = [...openOrdersOf(book, lane.symbol)]
-  const accountExposure = buildExposure(mode, accountHoldingOf(book, lane.symbol), open)
-  const others = otherInstruments(core, lane.symbol)
-  const trading = tradingMode(core, lane.symbol)
+  const spec = specOf(core, instrument.symbol)
+  const market = marketOf(core, instrument.symbol)
+  const open = [...openOrdersOf(book, instrument.symbol)]
+  const accountExposure = buildExposure(mode, accountHoldingOf(book, instrument.symbol), open)
+  const others = otherInstruments(core, instrument.symbol)
+  const trading = tradingMode(core, instrument.symbol)
   const contexts = new Map<StrategyId, RiskContext>()
   return (id) => {
     const known = contexts.get(id)
-    const limits = settings.strategies.get(id)?.limits.get(lane.symbol)
+    const limits = settings.strategies.get(id)?.limits.get(instrument.symbol)
     if (known || !limits) return known
-    const holding = holdingOf(book, id, lane.symbol)
+    const holding = holdingOf(book, id, instrument.symbol)
     const context: RiskContext = {
       now: core.now,
-      instrument,
+      instrument: spec,
       market,
       trading,
-      clockDoubt: clockDoubt(core),
+      clockUnsynchronised: clockUnsynchronised(core),
       account: settings.limits,
       strategy: limits,
       holding,

@@ -7,16 +7,16 @@ import { type OrderIntent } from '../../domain/intent.ts'
 import { canRest, type Order } from '../../domain/order.ts'
 import { stepBelow } from '../../lib/grid.ts'
 import { accountHoldingOf, holdingOf, openOrdersOf, pairKey, wishKey } from '../book/book.ts'
-import { type Core, exchangeNow, instrumentOf } from '../state/core.ts'
-import { type Lane } from '../state/instrument-state.ts'
+import { type Core, exchangeNow, specOf } from '../state/core.ts'
+import { type InstrumentState } from '../state/instrument-state.ts'
 import { freshUntil, marketOf } from '../state/market-view.ts'
 
 /** How long a strategy's wishes on an instrument wait after the second refusal in a row, and at most. */
 const BACK_OFF_MS = 250
 const BACK_OFF_MS_MAX = 60_000
 
-/** What an instrument's lane should do: orders to place, waiting ones to drop, and resting ones to be rid of. */
-export interface LanePlan {
+/** What an instrument's instrument should do: orders to place, waiting ones to drop, and resting ones to be rid of. */
+export interface InstrumentPlan {
   readonly candidates: readonly Candidate[]
   /** Orders that rest, or may, and that nobody wants. */
   readonly unwanted: readonly Order[]
@@ -31,25 +31,30 @@ interface Gathered {
 }
 
 /** From standing wishes and what is open to what is missing and what is too much, strategy by strategy. */
-export function planLane(core: Core, lane: Lane): LanePlan {
+export function planInstrument(core: Core, instrument: InstrumentState): InstrumentPlan {
   const plan: Gathered = { candidates: [], unwanted: [], stale: [] }
   const byStrategy: Map<string, Order[]> = Map.groupBy(
-    openOrdersOf(core.book, lane.symbol),
+    openOrdersOf(core.book, instrument.symbol),
     (order) => order.terms.strategyId,
   )
   for (const strategy of core.settings.strategies.values()) {
-    if (strategy.symbols.includes(lane.symbol)) {
-      planStrategy(core, lane.symbol, { id: strategy.id, orders: byStrategy.get(strategy.id) ?? [] }, plan)
+    if (strategy.symbols.includes(instrument.symbol)) {
+      planStrategy(
+        core,
+        instrument.symbol,
+        { id: strategy.id, orders: byStrategy.get(strategy.id) ?? [] },
+        plan,
+      )
     }
     byStrategy.delete(strategy.id)
   }
   // What strategies left behind that the config does not name any more.
   for (const orders of byStrategy.values()) for (const order of orders) dismiss(order, plan)
-  return withoutLateCopies(core, lane.symbol, plan)
+  return withoutLateCopies(core, instrument.symbol, plan)
 }
 
 /** ORD2: past the window a waiting copy may not leave any more, wanted or not: evidence must say what became of it. */
-function withoutLateCopies(core: Core, symbol: string, plan: Gathered): LanePlan {
+function withoutLateCopies(core: Core, symbol: string, plan: Gathered): InstrumentPlan {
   const late: Order[] = []
   for (const order of openOrdersOf(core.book, symbol)) {
     if (order.state === 'queued' && !isInsideWindow(order, exchangeNow(core))) late.push(order)
@@ -90,7 +95,7 @@ function planQuotes(core: Core, symbol: string, { id, orders }: StrategyOrders, 
   }
   const { missing, extra } = planQuote({
     strategyId: id,
-    instrument: instrumentOf(core, symbol),
+    instrument: specOf(core, symbol),
     positionMode: core.settings.positionMode,
     levels,
     orders: own,
@@ -129,7 +134,7 @@ function planTargets(core: Core, symbol: string, { id, orders }: StrategyOrders,
   if (!(bid > 0 && ask > 0) || isWaiting || isUndecided(core, id)) return
   const input: TargetPlanInput = {
     strategyId: id,
-    instrument: instrumentOf(core, symbol),
+    instrument: specOf(core, symbol),
     positionMode: core.settings.positionMode,
     purpose,
     target,
@@ -150,7 +155,7 @@ function planTargets(core: Core, symbol: string, { id, orders }: StrategyOrders,
 /** The largest order that risk lets through, by size and by value at the present price. */
 function orderLotsMax(core: Core, id: StrategyId, symbol: string): number {
   const bySize = core.settings.strategies.get(id)?.limits.get(symbol)?.orderLotsMax ?? 0
-  const { lot } = instrumentOf(core, symbol)
+  const { lot } = specOf(core, symbol)
   const dearest = marketOf(core, symbol).ask * (1 + core.settings.execution.takerCollarRatio)
   return Math.min(bySize, stepBelow(lot, core.settings.limits.orderNotionalMax / dearest))
 }

@@ -2,7 +2,7 @@ import { isWorthACopy } from '../../execution/resend-window.ts'
 import { type Order } from '../../domain/order.ts'
 import { openOrdersOf } from '../book/book.ts'
 import { announce, type Core, exchangeNow, record } from '../state/core.ts'
-import { type Lane } from '../state/instrument-state.ts'
+import { type InstrumentState } from '../state/instrument-state.ts'
 import { isStillWanted } from './still-wanted.ts'
 
 /**
@@ -10,20 +10,22 @@ import { isStillWanted } from './still-wanted.ts'
  * exchange keeps the two apart from one for twenty minutes. Where it remembers only pending orders, one that
  * was filled meanwhile is doubled: never switch it on before the account's exchange has been asked.
  */
-export function copyUnknown(core: Core, lane: Lane): void {
+export function copyUnknown(core: Core, instrument: InstrumentState): void {
   // What an earlier life has sent, somebody may have cancelled since: a copy would be told that it was accepted.
   if (core.settings.execution.retryMode !== 'window' || core.mode !== 'running') return
-  const copied = [...openOrdersOf(core.book, lane.symbol)].filter((order) => mayBeCopied(core, lane, order))
+  const copied = [...openOrdersOf(core.book, instrument.symbol)].filter((order) =>
+    mayBeCopied(core, instrument, order),
+  )
   if (copied.length === 0) return
-  for (const clientOid of lane.copies.keys()) {
-    if (!core.book.open.get(lane.symbol)?.has(clientOid)) lane.copies.delete(clientOid)
+  for (const clientOid of instrument.copies.keys()) {
+    if (!core.book.open.get(instrument.symbol)?.has(clientOid)) instrument.copies.delete(clientOid)
   }
-  for (const { terms, attempts } of copied) lane.copies.set(terms.clientOid, attempts)
+  for (const { terms, attempts } of copied) instrument.copies.set(terms.clientOid, attempts)
   const reason = 'sent again, trusting the idempotency window'
   const orders = copied.map(({ terms }) => ({ clientOid: terms.clientOid, state: 'queued', reason }) as const)
-  record(core, { kind: 'settle', at: core.now, symbol: lane.symbol, isFenced: false, orders })
+  record(core, { kind: 'settle', at: core.now, symbol: instrument.symbol, isFenced: false, orders })
   for (const { clientOid } of orders) {
-    announce(core, 'warn', 'order.copied', { clientOid, symbol: lane.symbol })
+    announce(core, 'warn', 'order.copied', { clientOid, symbol: instrument.symbol })
   }
 }
 
@@ -42,8 +44,8 @@ export function doubtCopies(core: Core, symbol: string): void {
 }
 
 /** Once an attempt: what the plan then drops all the same is left to evidence. */
-function mayBeCopied(core: Core, lane: Lane, order: Order): boolean {
+function mayBeCopied(core: Core, instrument: InstrumentState, order: Order): boolean {
   const isUnknown = order.state === 'unknown' && order.filledLots === 0
-  if (!isUnknown || lane.copies.get(order.terms.clientOid) === order.attempts) return false
+  if (!isUnknown || instrument.copies.get(order.terms.clientOid) === order.attempts) return false
   return isWorthACopy(order, exchangeNow(core)) && isStillWanted(core, order)
 }

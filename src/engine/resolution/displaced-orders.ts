@@ -2,20 +2,24 @@ import { type OrderTerms } from '../../domain/order.ts'
 import { tradesAs } from '../../domain/order-action.ts'
 import { openOrdersOf, pairKey } from '../book/book.ts'
 import { announce, type Core } from '../state/core.ts'
-import { type Lane } from '../state/instrument-state.ts'
+import { type InstrumentState } from '../state/instrument-state.ts'
 
 /**
- * A fence has ended, and these orders with it: what of them is wanted has to rest again soon (ORD8). `provedAt`:
+ * A resolution has ended, and these orders with it: what of them is wanted has to rest again soon (ORD8). `provedAt`:
  * Unix ms, our clock, when its cancel-all was answered.
  */
-export function expectSurvivors(lane: Lane, ended: readonly OrderTerms[], provedAt: number): void {
-  const known = new Set(lane.survivors.map(({ terms }) => nameOf(terms)))
+export function expectDisplaced(
+  instrument: InstrumentState,
+  ended: readonly OrderTerms[],
+  provedAt: number,
+): void {
+  const known = new Set(instrument.displaced.map(({ terms }) => nameOf(terms)))
   const added = ended.filter(
     (terms) => (terms.purpose === 'quote' || terms.purpose === 'place') && !known.has(nameOf(terms)),
   )
-  lane.survivors = [
-    ...lane.survivors,
-    ...added.map((terms) => ({ terms, since: provedAt, isLateTold: false })),
+  instrument.displaced = [
+    ...instrument.displaced,
+    ...added.map((terms) => ({ terms, since: provedAt, isLateLogged: false })),
   ]
 }
 
@@ -24,33 +28,36 @@ function nameOf({ strategyId, purpose, key, action, ticks, lots }: OrderTerms): 
   return purpose === 'place' ? `${strategyId}|${key}` : [strategyId, tradesAs(action), ticks, lots].join('|')
 }
 
-/** Looks which survivors rest again, or are not wanted any more, and says so when that takes too long. */
-export function watchSurvivors(core: Core, lane: Lane): void {
-  const [first] = lane.survivors
+/** Looks which displaced rest again, or are not wanted any more, and says so when that takes too long. */
+export function watchDisplaced(core: Core, instrument: InstrumentState): void {
+  const [first] = instrument.displaced
   if (!first || core.mode === 'starting') return
-  const wasLate = lane.survivors.some(({ isLateTold }) => isLateTold)
-  lane.survivors = core.mode === 'running' ? lane.survivors.filter(({ terms }) => isMissing(core, terms)) : []
-  if (lane.survivors.length > 0) return tellLate(core, lane)
+  const wasLate = instrument.displaced.some(({ isLateLogged }) => isLateLogged)
+  instrument.displaced =
+    core.mode === 'running' ? instrument.displaced.filter(({ terms }) => isMissing(core, terms)) : []
+  if (instrument.displaced.length > 0) return logLate(core, instrument)
   if (core.mode !== 'running') return
-  const fields = { symbol: lane.symbol, sinceMs: core.now - first.since }
+  const fields = { symbol: instrument.symbol, sinceMs: core.now - first.since }
   announce(core, wasLate ? 'info' : 'debug', 'survivors.back', fields)
 }
 
 /** Each is told once. */
-function tellLate(core: Core, lane: Lane): void {
+function logLate(core: Core, instrument: InstrumentState): void {
   const { survivorsWithinMs } = core.settings.execution
-  const late = lane.survivors.filter(
-    ({ since, isLateTold }) => !isLateTold && core.now - since > survivorsWithinMs,
+  const late = instrument.displaced.filter(
+    ({ since, isLateLogged }) => !isLateLogged && core.now - since > survivorsWithinMs,
   )
   const [first] = late
   if (!first) return
-  lane.survivors = lane.survivors.map((one) => (late.includes(one) ? { ...one, isLateTold: true } : one))
+  instrument.displaced = instrument.displaced.map((one) =>
+    late.includes(one) ? { ...one, isLateLogged: true } : one,
+  )
   announce(core, 'warn', 'survivor.late', {
-    symbol: lane.symbol,
+    symbol: instrument.symbol,
     sinceMs: core.now - first.since,
-    lane: lane.state,
+    instrument: instrument.phase,
     orders: late.map(({ terms }) => ({ strategy: terms.strategyId, key: terms.key })),
-    denials: [...lane.denials.keys()],
+    denials: [...instrument.denials.keys()],
   })
 }
 

@@ -5,7 +5,7 @@ import { halt, RELEASE_HINT } from '../state/halt.ts'
 
 /**
  * An order whose evidence contradicts itself is in quarantine: it counts as open, its instrument is halted,
- * the others go on. An operator who has looked resumes the instrument; a fence then proves that nothing rests,
+ * the others go on. An operator who has looked resumes the instrument; a resolution then proves that nothing rests,
  * the order ends with the fills that fit it, and what is too much is nobody's.
  */
 export function haltOnContradiction(core: Core, symbol: string, orders: readonly SettledOrder[]): void {
@@ -22,7 +22,7 @@ export function isReleased(core: Core, symbol: string): boolean {
 
 /** A crash may come between the quarantine and its halt, or within a release: then somebody looks once more. */
 export function haltQuarantined(core: Core): void {
-  for (const symbol of core.lanes.keys()) {
+  for (const symbol of core.instruments.keys()) {
     if (hasQuarantined(core, symbol) && !core.book.halts.has(symbol)) {
       halt(core, symbol, `an order is in quarantine since before the start: ${RELEASE_HINT}`)
     }

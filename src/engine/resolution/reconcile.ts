@@ -10,10 +10,10 @@ import {
 } from '../../domain/position.ts'
 import { decimal } from '../../lib/decimal.ts'
 import { accountHoldingOf, pairKey } from '../book/book.ts'
-import { announce, type Core, exchangeNow, instrumentOf, laneOf, record } from '../state/core.ts'
-import { notePositionForFence } from './resolution.ts'
+import { announce, type Core, exchangeNow, specOf, instrumentOf, record } from '../state/core.ts'
+import { notePositionForResolution } from './resolution.ts'
 import { halt, RELEASE_HINT } from '../state/halt.ts'
-import { type Lane, type PendingReading } from '../state/instrument-state.ts'
+import { type InstrumentState, type PendingReading } from '../state/instrument-state.ts'
 
 /** A position and the fills that made it may show this far apart on the exchange's clock. */
 const POSITION_SKEW_MS = 500
@@ -30,7 +30,7 @@ const RECENT_FILLS_MAX = 5000
  * as it stood then. The same difference must be seen twice before the exchange's word is taken (R5).
  */
 export function takePosition(core: Core, reading: PositionReading): void {
-  const lane = laneOf(core, reading.symbol)
+  const instrument = instrumentOf(core, reading.symbol)
   const objection = objectionTo(core, reading)
   if (objection !== undefined) {
     return announce(core, 'warn', 'read.failed', { what: `position ${reading.symbol}`, reason: objection })
@@ -38,14 +38,14 @@ export function takePosition(core: Core, reading: PositionReading): void {
   checkPositionMode(core, reading)
   noteFunding(core, reading)
   // The one that waits goes first: were it replaced, readings that come faster than fills would never be judged.
-  lane.pendingReading ??= {
+  instrument.pendingReading ??= {
     holding: toHolding(reading.rows),
     isSilent: reading.isSilent,
     requestedAt: reading.requestedAt,
     exchangeTime: reading.exchangeTime,
   }
-  notePositionForFence(core, lane, reading.requestedAt)
-  comparePosition(core, lane)
+  notePositionForResolution(core, instrument, reading.requestedAt)
+  comparePosition(core, instrument)
 }
 
 /** Why a reading is as good as none. Unknown is not empty, and one wrong time must not hold up all that follow. */
@@ -76,12 +76,12 @@ function toHolding(rows: readonly PositionRow[]): Holding {
 /** Keeps the new fills of each instrument for as long as a reading may need them. */
 export function noteRecentFills(core: Core, fills: readonly Fill[]): void {
   for (const [symbol, own] of Map.groupBy(fills, (fill) => fill.symbol)) {
-    const lane = laneOf(core, symbol)
+    const instrument = instrumentOf(core, symbol)
     const added = own.map(({ side, tradeSide, lots, filledAt }) => ({
       change: { side, tradeSide, lots },
       filledAt,
     }))
-    lane.recentFills = [...lane.recentFills, ...added]
+    instrument.recentFills = [...instrument.recentFills, ...added]
       .filter(({ filledAt }) => filledAt > core.book.fillsThroughAt - RECENT_MS)
       .sort((left, right) => left.filledAt - right.filledAt)
       .slice(-RECENT_FILLS_MAX)
@@ -89,32 +89,32 @@ export function noteRecentFills(core: Core, fills: readonly Fill[]): void {
 }
 
 /** Judges the waiting reading, once the fills are known past its moment. */
-export function comparePosition(core: Core, lane: Lane): void {
-  const reading = lane.pendingReading
+export function comparePosition(core: Core, instrument: InstrumentState): void {
+  const reading = instrument.pendingReading
   if (!reading || core.fillsReadAt + (core.offsetMs ?? 0) < reading.exchangeTime) return
-  lane.pendingReading = undefined
+  instrument.pendingReading = undefined
   if (core.fillsReadAt - reading.requestedAt > RECENT_MS) return
-  if (agrees(core, lane, reading)) {
-    lane.mismatch = undefined
-    lane.positionReadAt = reading.requestedAt
+  if (agrees(core, instrument, reading)) {
+    instrument.mismatch = undefined
+    instrument.positionReadAt = reading.requestedAt
     return
   }
   // It said nothing while nothing was known; fills have shown since that there was something to say.
   if (reading.isSilent) return
-  const difference = subtract(core, reading.holding, holdingAt(core, lane, reading.exchangeTime))
-  const seen = lane.mismatch
+  const difference = subtract(core, reading.holding, holdingAt(core, instrument, reading.exchangeTime))
+  const seen = instrument.mismatch
   if (!seen || !same(seen.difference, difference)) {
-    lane.mismatch = { difference, requestedAt: core.now }
-    core.effects.push({ kind: 'readPosition', symbol: lane.symbol })
+    instrument.mismatch = { difference, requestedAt: core.now }
+    core.effects.push({ kind: 'readPosition', symbol: instrument.symbol })
     return
   }
-  if (reading.requestedAt >= seen.requestedAt) adopt(core, lane, difference, reading.requestedAt)
+  if (reading.requestedAt >= seen.requestedAt) adopt(core, instrument, difference, reading.requestedAt)
 }
 
 /** Whether the book agreed with the reading at any moment that the reading may speak of. */
-function agrees(core: Core, lane: Lane, { holding, exchangeTime }: PendingReading): boolean {
-  let known = accountHoldingOf(core.book, lane.symbol)
-  for (const { change, filledAt } of lane.recentFills.toReversed()) {
+function agrees(core: Core, instrument: InstrumentState, { holding, exchangeTime }: PendingReading): boolean {
+  let known = accountHoldingOf(core.book, instrument.symbol)
+  for (const { change, filledAt } of instrument.recentFills.toReversed()) {
     if (filledAt <= exchangeTime + POSITION_SKEW_MS && same(known, holding)) return true
     if (filledAt < exchangeTime - POSITION_SKEW_MS) return false
     known = undo(core, known, change)
@@ -123,10 +123,13 @@ function agrees(core: Core, lane: Lane, { holding, exchangeTime }: PendingReadin
 }
 
 /** What the account held at a moment of the exchange's clock, as far as the fills say. */
-function holdingAt(core: Core, lane: Lane, exchangeTime: number): Holding {
-  return lane.recentFills
+function holdingAt(core: Core, instrument: InstrumentState, exchangeTime: number): Holding {
+  return instrument.recentFills
     .filter(({ filledAt }) => filledAt > exchangeTime)
-    .reduceRight((known, { change }) => undo(core, known, change), accountHoldingOf(core.book, lane.symbol))
+    .reduceRight(
+      (known, { change }) => undo(core, known, change),
+      accountHoldingOf(core.book, instrument.symbol),
+    )
 }
 
 function undo(core: Core, holding: Holding, change: HoldingChange): Holding {
@@ -151,18 +154,22 @@ function add(core: Core, holding: Holding, difference: Holding): Holding {
   }
 }
 
-function adopt(core: Core, lane: Lane, difference: Holding, requestedAt: number): void {
-  const was = accountHoldingOf(core.book, lane.symbol)
+function adopt(core: Core, instrument: InstrumentState, difference: Holding, requestedAt: number): void {
+  const was = accountHoldingOf(core.book, instrument.symbol)
   const holding = add(core, was, difference)
   const first = core.book.epoch === 1 && core.mode === 'starting'
-  lane.mismatch = undefined
-  lane.positionReadAt = requestedAt
+  instrument.mismatch = undefined
+  instrument.positionReadAt = requestedAt
   // First the halt: a life that ended between the two would hold what it does not understand, and trade on.
   if (!first)
-    halt(core, lane.symbol, `the position is not what our fills explain, and was adopted: ${RELEASE_HINT}`)
-  record(core, { kind: 'adopt', at: core.now, symbol: lane.symbol, holding, was, isTaken: true }, true)
+    halt(
+      core,
+      instrument.symbol,
+      `the position is not what our fills explain, and was adopted: ${RELEASE_HINT}`,
+    )
+  record(core, { kind: 'adopt', at: core.now, symbol: instrument.symbol, holding, was, isTaken: true }, true)
   announce(core, first ? 'warn' : 'error', 'position.adopted', {
-    symbol: lane.symbol,
+    symbol: instrument.symbol,
     longLots: holding.longLots,
     shortLots: holding.shortLots,
     knownLongLots: was.longLots,
@@ -205,7 +212,7 @@ function noteFunding(core: Core, reading: PositionReading): void {
     })
     if (counter !== '') {
       announce(core, 'info', 'funding.paid', {
-        symbol: instrumentOf(core, reading.symbol).symbol,
+        symbol: specOf(core, reading.symbol).symbol,
         holdSide,
         change: change.toString(),
         at: exchangeNow(core),

@@ -1,8 +1,8 @@
 import { isInsideWindow } from '../../execution/resend-window.ts'
 import { canRest, openLots, type Order } from '../../domain/order.ts'
 import { type SettledOrder } from '../../domain/record.ts'
-import { type Core, exchangeNow, instrumentOf } from '../state/core.ts'
-import { type FenceCause } from '../state/instrument-state.ts'
+import { type Core, exchangeNow, specOf } from '../state/core.ts'
+import { type ResolutionCause } from '../state/instrument-state.ts'
 import { isStillWanted } from './still-wanted.ts'
 
 /** How long a cancelled order stays wanted while it waits to be placed again. */
@@ -13,7 +13,7 @@ const REPLACEMENT_TTL_MS = 60_000
  * again as the next generation of its key. Ladders and targets stand by themselves; what a strategy placed
  * by name has to be brought back, as far as it is not filled.
  */
-export function withReplacement(core: Core, cause: FenceCause, settled: SettledOrder): SettledOrder {
+export function withReplacement(core: Core, cause: ResolutionCause, settled: SettledOrder): SettledOrder {
   const order = core.book.orders.get(settled.clientOid)
   if (
     !order ||
@@ -29,7 +29,7 @@ export function withReplacement(core: Core, cause: FenceCause, settled: SettledO
   const deadlineAt = settled.state === 'absent' ? order.terms.deadlineAt : core.now + REPLACEMENT_TTL_MS
   const wanted = settled.state === 'absent' ? core.now <= deadlineAt : canRest(order.terms)
   const lots = openLots(order) - foundLots(core, settled)
-  if (!wanted || lots < instrumentOf(core, order.terms.symbol).lotsMin) return settled
+  if (!wanted || lots < specOf(core, order.terms.symbol).lotsMin) return settled
   const { clientOid: _, generation: __, ...terms } = order.terms
   const { ticks, takeProfitTicks, stopLossTicks } = terms
   return { ...settled, replacement: { ...terms, lots, ticks, takeProfitTicks, stopLossTicks, deadlineAt } }

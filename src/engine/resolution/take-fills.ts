@@ -6,7 +6,7 @@ import { openOrdersOf, pairKey } from '../book/book.ts'
 import { distrustResting } from '../cancels/cancel-all.ts'
 import { announce, type Core, record } from '../state/core.ts'
 import { namelessOrders, settleByEvidence } from './evidence.ts'
-import { announceEnd, noteFillsForFence } from './resolution.ts'
+import { announceEnd, noteFillsForResolution } from './resolution.ts'
 import { halt, RELEASE_HINT } from '../state/halt.ts'
 import { showFills } from '../strategies/take-snapshot.ts'
 import { comparePosition, noteRecentFills } from './reconcile.ts'
@@ -14,14 +14,14 @@ import { comparePosition, noteRecentFills } from './reconcile.ts'
 /** Fills came in: new ones enter the book once each, and whatever they prove is settled. */
 export function takeFills(core: Core, reading: FillsReading): void {
   const fills = reading.fills.filter(
-    (fill) => !core.book.trades.has(fill.tradeId) && core.lanes.has(fill.symbol),
+    (fill) => !core.book.trades.has(fill.tradeId) && core.instruments.has(fill.symbol),
   )
   if (fills.some(({ source }) => source === 'SYS')) distrustResting(core)
   for (const fill of fills) haltOnForeign(core, fill)
   if (fills.length > 0) record(core, { kind: 'fills', at: core.now, fills })
   const owners = new Set<StrategyId>()
   for (const fill of fills) {
-    const owner = tellFill(core, fill)
+    const owner = logFill(core, fill)
     if (owner !== undefined) owners.add(owner)
     // Whoever traded the instrument may hold less than a moment ago.
     else if (fill.source !== 'API') for (const id of tradersOf(core, fill.symbol)) owners.add(id)
@@ -31,9 +31,9 @@ export function takeFills(core: Core, reading: FillsReading): void {
   core.fillsReadAt = Math.max(core.fillsReadAt, readableAt)
   settleTakers(core, readableAt)
   noteOrphans(core)
-  for (const lane of core.lanes.values()) {
-    noteFillsForFence(core, lane, reading.requestedAt)
-    comparePosition(core, lane)
+  for (const instrument of core.instruments.values()) {
+    noteFillsForResolution(core, instrument, reading.requestedAt)
+    comparePosition(core, instrument)
   }
   showFills(core, owners)
 }
@@ -43,7 +43,7 @@ function tradersOf({ settings }: Core, symbol: string): StrategyId[] {
 }
 
 /** Says what was filled, and returns whose it was. */
-function tellFill(core: Core, fill: Fill): StrategyId | undefined {
+function logFill(core: Core, fill: Fill): StrategyId | undefined {
   const clientOid = core.book.byOrderId.get(fill.orderId)
   const order = clientOid === undefined ? undefined : core.book.orders.get(clientOid)
   if (order?.terms.purpose === 'quote') {
@@ -79,7 +79,7 @@ function haltOnForeign(core: Core, { symbol, orderId, source, tradeSide, side }:
 
 /** An order that cannot rest is over once the fills are known up to the end of its matching (A2, A4). */
 function settleTakers(core: Core, readableAt: number): void {
-  for (const symbol of core.lanes.keys()) {
+  for (const symbol of core.instruments.keys()) {
     const over: Order[] = []
     for (const order of openOrdersOf(core.book, symbol)) {
       const endedAt = acceptedBy(core, order) + core.settings.execution.matchingLagMs
@@ -96,8 +96,8 @@ function settleTakers(core: Core, readableAt: number): void {
  * Unix ms, our clock, by when it was accepted for certain. What an earlier life wrote down was told by a clock that
  * may have been ahead of ours, or behind it: all that is sure is that it was before this life began.
  */
-function acceptedBy({ bornAt, now }: Core, { acceptedAt }: Order): number {
-  return acceptedAt > now ? bornAt : Math.max(acceptedAt, bornAt)
+function acceptedBy({ startedAt, now }: Core, { acceptedAt }: Order): number {
+  return acceptedAt > now ? startedAt : Math.max(acceptedAt, startedAt)
 }
 
 /**

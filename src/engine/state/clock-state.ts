@@ -8,25 +8,26 @@ const MEASURED_WITHIN_MS = 60_000
  * clock: its signature, its horizon, its window. Cancel-alls and reads go on: they do no harm when they are
  * late, and reads are what measures the clock again.
  */
-export function clockDoubt(core: Core): string | undefined {
-  if (core.clockDoubt !== undefined) return core.clockDoubt
+export function clockUnsynchronised(core: Core): string | undefined {
+  if (core.clockUnsynchronised !== undefined) return core.clockUnsynchronised
   if (core.offsetMs === undefined) return "the exchange's clock was never measured"
   const ageMs = core.now - core.clockMeasuredAt
   return ageMs <= MEASURED_WITHIN_MS ? undefined : `the exchange's clock was measured ${ageMs} ms ago`
 }
 
 /** The offset of the exchange's clock is sure: it was measured, and nothing contradicts it. */
-export function noteClockMeasured(core: Core, offsetMs: number): void {
-  if (core.clockDoubt !== undefined) announce(core, 'info', 'clock.sure', { offsetMs, was: core.offsetMs })
+export function noteClockSynchronised(core: Core, offsetMs: number): void {
+  if (core.clockUnsynchronised !== undefined)
+    announce(core, 'info', 'clock.sure', { offsetMs, was: core.offsetMs })
   core.offsetMs = offsetMs
   core.clockMeasuredAt = core.now
-  core.clockDoubt = undefined
+  core.clockUnsynchronised = undefined
 }
 
 /** A clock jumped, or answers contradict each other: the gate is closed until the next sure measurement. */
-export function noteClockDoubted(core: Core, reason: string): void {
+export function noteClockUnsynchronised(core: Core, reason: string): void {
   // Before the first measurement there is nothing to doubt: the gate is closed anyway.
   if (core.offsetMs === undefined) return
-  if (core.clockDoubt === undefined) announce(core, 'warn', 'clock.doubted', { reason })
-  core.clockDoubt = reason
+  if (core.clockUnsynchronised === undefined) announce(core, 'warn', 'clock.doubted', { reason })
+  core.clockUnsynchronised = reason
 }

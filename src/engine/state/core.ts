@@ -10,7 +10,7 @@ import { type Book } from '../book/book.ts'
 import { type Announcement, type Effect } from '../effect.ts'
 import { type GrantedEndpoint } from '../event.ts'
 import { type KillPlan } from '../lifecycle/kill-plan.ts'
-import { createLane, type Lane } from './instrument-state.ts'
+import { createInstrumentState, type InstrumentState } from './instrument-state.ts'
 import { type EngineSettings } from '../settings.ts'
 import { type StartPlan } from '../lifecycle/start-plan.ts'
 import { type StopPlan } from '../lifecycle/stop-plan.ts'
@@ -28,7 +28,7 @@ export interface CancelOnWire {
   readonly symbols: readonly string[]
   /** Whether it names the product type alone, and takes what is not ours too. */
   readonly takesProduct: boolean
-  /** The lanes whose fence this is the cancel-all of: its answer is their proof. */
+  /** The instruments whose resolution this is the cancel-all of: its answer is their proof. */
   readonly joined: string[]
   /** Unix ms, exchange clock as we know it. */
   readonly requestAt: number
@@ -38,7 +38,7 @@ export interface CancelOnWire {
 export interface Core {
   readonly settings: EngineSettings
   readonly book: Book
-  readonly lanes: ReadonlyMap<string, Lane>
+  readonly instruments: ReadonlyMap<string, InstrumentState>
   /** What this step wants done, in order. */
   effects: Effect[]
   /** Unix ms, our clock, of the event that is being handled; and how far the exchange's clock is ahead. */
@@ -46,7 +46,7 @@ export interface Core {
   offsetMs: number | undefined
   /** Unix ms, our clock, when that was last measured for sure; and why it is in doubt since. */
   clockMeasuredAt: number
-  clockDoubt: string | undefined
+  clockUnsynchronised: string | undefined
   mode: Mode
   tickers: TickerTable | undefined
   snapshots: number
@@ -87,20 +87,22 @@ export interface Core {
   wishesFrom: number
   prunedAt: number
   /** Unix ms, our clock, when this life began: the machine's clock may have been set since the one before. */
-  bornAt: number
+  startedAt: number
 }
 
 export function createCore(settings: EngineSettings, book: Book): Core {
-  const lanes = new Map([...settings.instruments.keys()].map((symbol) => [symbol, createLane(symbol)]))
+  const instruments = new Map(
+    [...settings.instruments.keys()].map((symbol) => [symbol, createInstrumentState(symbol)]),
+  )
   return {
     settings,
     book,
-    lanes,
+    instruments,
     effects: [],
     now: 0,
     offsetMs: undefined,
     clockMeasuredAt: 0,
-    clockDoubt: undefined,
+    clockUnsynchronised: undefined,
     mode: 'starting',
     tickers: undefined,
     snapshots: 0,
@@ -126,7 +128,7 @@ export function createCore(settings: EngineSettings, book: Book): Core {
     kill: undefined,
     wishesFrom: 1,
     prunedAt: 0,
-    bornAt: 0,
+    startedAt: 0,
   }
 }
 
@@ -154,15 +156,16 @@ export function announce(
 }
 
 /** @throws Failure for a symbol that the config does not list: the shell never lets one in. */
-export function instrumentOf(core: Core, symbol: string): Instrument {
+export function specOf(core: Core, symbol: string): Instrument {
   const instrument = core.settings.instruments.get(symbol)
   if (!instrument)
     throw new Failure({ code: 'ENGINE_INSTRUMENT_UNKNOWN', sentence: `no instrument ${symbol}` })
   return instrument
 }
 
-export function laneOf(core: Core, symbol: string): Lane {
-  const lane = core.lanes.get(symbol)
-  if (!lane) throw new Failure({ code: 'ENGINE_INSTRUMENT_UNKNOWN', sentence: `no lane for ${symbol}` })
-  return lane
+export function instrumentOf(core: Core, symbol: string): InstrumentState {
+  const instrument = core.instruments.get(symbol)
+  if (!instrument)
+    throw new Failure({ code: 'ENGINE_INSTRUMENT_UNKNOWN', sentence: `no instrument for ${symbol}` })
+  return instrument
 }

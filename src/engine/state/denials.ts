@@ -1,38 +1,38 @@
 import { type Denial } from '../../domain/denial.ts'
 import { announce, type Core, record } from './core.ts'
-import { type Lane } from './instrument-state.ts'
+import { type InstrumentState } from './instrument-state.ts'
 
 /** The same denial of the same strategy is told at most this often; the count says how many came since. */
-const DENIAL_TOLD_EVERY_MS = 60_000
+const DENIAL_LOGGED_EVERY_MS = 60_000
 /** A strategy may name a new key in every snapshot: kinds that were told longest ago are forgotten. */
 const KINDS_MAX = 1000
 
 /**
- * Counts a kind of denial once a snapshot however often the lane is looked at. It is written down and told
+ * Counts a kind of denial once a snapshot however often the instrument is looked at. It is written down and told
  * once, then once a minute with the number that came since.
  */
-export function tellDenials(core: Core, lane: Lane, denials: readonly Denial[]): void {
+export function logDenials(core: Core, instrument: InstrumentState, denials: readonly Denial[]): void {
   for (const [kind, group] of groupByKind(denials)) {
-    const told = lane.denials.get(kind)
+    const told = instrument.denials.get(kind)
     const [first] = group
     if (first === undefined || told?.snapshot === core.snapshots) continue
     core.denied.set(first.code, (core.denied.get(first.code) ?? 0) + group.length)
-    if (told && core.now - told.toldAt < DENIAL_TOLD_EVERY_MS) {
-      lane.denials.set(kind, { ...told, snapshot: core.snapshots, untold: told.untold + group.length })
+    if (told && core.now - told.loggedAt < DENIAL_LOGGED_EVERY_MS) {
+      instrument.denials.set(kind, { ...told, snapshot: core.snapshots, untold: told.untold + group.length })
       continue
     }
-    remember(core, lane, kind)
+    remember(core, instrument, kind)
     tell(core, first, { orders: group.length, untold: told?.untold ?? 0 })
   }
 }
 
 /** Put at the end, so that the map is in the order of the last telling. */
-function remember(core: Core, lane: Lane, kind: string): void {
-  lane.denials.delete(kind)
-  lane.denials.set(kind, { toldAt: core.now, snapshot: core.snapshots, untold: 0 })
-  for (const oldest of lane.denials.keys()) {
-    if (lane.denials.size <= KINDS_MAX) return
-    lane.denials.delete(oldest)
+function remember(core: Core, instrument: InstrumentState, kind: string): void {
+  instrument.denials.delete(kind)
+  instrument.denials.set(kind, { loggedAt: core.now, snapshot: core.snapshots, untold: 0 })
+  for (const oldest of instrument.denials.keys()) {
+    if (instrument.denials.size <= KINDS_MAX) return
+    instrument.denials.delete(oldest)
   }
 }
 

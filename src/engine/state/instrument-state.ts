@@ -3,35 +3,35 @@ import { type OrderTerms } from '../../domain/order.ts'
 import { type Holding, type HoldingChange } from '../../domain/position.ts'
 
 /**
- * One lane an instrument: at most one creating request of it is on the wire, and nothing is placed on it
+ * One instrument an instrument: at most one creating request of it is on the wire, and nothing is placed on it
  * between a cancel-all and the readings that prove what happened meanwhile.
  *
  *     idle ──batch granted──► placing ──answered──► idle
- *      │                        (an unknown order) ──► fencing
- *      └──unwanted, unknown or gone orders, a command──► fencing ──proved──► idle
+ *      │                        (an unknown order) ──► resolving
+ *      └──unwanted, unknown or gone orders, a command──► resolving ──proved──► idle
  *
- * A fence goes through `waiting` (for the horizon of unknown requests), `cancelling` (granted or on the
+ * A resolution goes through `waiting` (for the horizon of unknown requests), `cancelling` (granted or on the
  * wire) and `settling` (until fills and position were read late enough).
  *
- * A cancel-all of the whole product fences every lane with one call. A lane that is `placing` then is fenced
+ * A cancel-all of the whole product resolutions every instrument with one call. A instrument that is `placing` then is resolved
  * when its batch is answered: which of its orders the cancel-all met is not known.
  */
-export type LaneState = 'idle' | 'placing' | 'fencing'
+export type InstrumentPhase = 'idle' | 'placing' | 'resolving'
 
-/** Why a lane is fenced: it decides what is placed again and what is said. */
-export type FenceCause = 'unwanted' | 'unknown' | 'gone' | 'command' | 'restart' | 'released' | 'swept'
+/** Why a instrument is resolved: it decides what is placed again and what is said. */
+export type ResolutionCause = 'unwanted' | 'unknown' | 'gone' | 'command' | 'restart' | 'released' | 'swept'
 
-export type FenceStage = 'waiting' | 'cancelling' | 'settling'
+export type ResolutionStage = 'waiting' | 'cancelling' | 'settling'
 
-export interface Fence {
-  readonly cause: FenceCause
-  stage: FenceStage
+export interface Resolution {
+  readonly cause: ResolutionCause
+  stage: ResolutionStage
   /** False when nothing can rest: there is nothing to cancel, though there may be something to wait for. */
   cancels: boolean
   /** Unix ms, our clock: the cancel-all is not sent earlier. */
   notBefore: number
   /** Unix ms, exchange clock, which must be sure then: no request of an unknown order is accepted later. 0 for none. */
-  readonly horizonAt: number
+  readonly acceptanceDeadlineAt: number
   /** After this somebody must look. */
   patientUntil: number
   /** Unix ms, our clock, when the cancel-all was answered, or the wait ended; 0 before. */
@@ -60,31 +60,31 @@ export interface RecentFill {
 }
 
 /** An order that has to be placed again after a cancel-all. */
-export interface Survivor {
+export interface DisplacedOrder {
   readonly terms: OrderTerms
   /** Unix ms, our clock, when the cancel-all was answered. */
   readonly since: number
   /** Whether it was told that it takes too long. */
-  readonly isLateTold: boolean
+  readonly isLateLogged: boolean
 }
 
-export interface Lane {
+export interface InstrumentState {
   readonly symbol: string
-  state: LaneState
-  fence: Fence | undefined
+  phase: InstrumentPhase
+  resolution: Resolution | undefined
   /** Unix ms, our clock, since when it has something to send; undefined when not. */
   wantsBatchSince: number | undefined
   wantsReduce: boolean
-  /** Unix ms, our clock: until then a cancel-all that was never answered may arrive; a fence stays closed. */
+  /** Unix ms, our clock: until then a cancel-all that was never answered may arrive; a resolution stays closed. */
   lateUntil: number
   /** Since when each order rests that nobody wants. Unix ms, our clock. */
   readonly unwantedSince: Map<ClientOid, number>
   /** A cancel-all is worth its cost: nothing that could rest is placed until it was granted, or is not any more. */
   wantsCancel: boolean
   /** Whether it was told that what nobody wants is kept, and why. */
-  isKeptTold: boolean
+  isKeptLogged: boolean
   /** Wanted orders that a cancel-all took away and that do not rest again yet, the longest missing first. */
-  survivors: readonly Survivor[]
+  displaced: readonly DisplacedOrder[]
   /** Since when an order stands through the market without a fill. */
   readonly crossedSince: Map<ClientOid, number>
   /** Orders of unknown fate that were queued again without evidence, and after which attempt. */
@@ -97,12 +97,12 @@ export interface Lane {
   /** Position reading waiting for the fills that it must be compared with. */
   pendingReading: PendingReading | undefined
   /** Denials that were already told, by strategy and code. */
-  readonly denials: Map<string, ToldDenial>
+  readonly denials: Map<string, LoggedDenial>
 }
 
-export interface ToldDenial {
+export interface LoggedDenial {
   /** Unix ms, our clock. */
-  readonly toldAt: number
+  readonly loggedAt: number
   /** The snapshot for which it was counted last. */
   readonly snapshot: number
   /** How many came since it was told. */
@@ -117,18 +117,18 @@ export interface PendingReading {
   readonly exchangeTime: number
 }
 
-export function createLane(symbol: string): Lane {
+export function createInstrumentState(symbol: string): InstrumentState {
   return {
     symbol,
-    state: 'idle',
-    fence: undefined,
+    phase: 'idle',
+    resolution: undefined,
     wantsBatchSince: undefined,
     wantsReduce: false,
     lateUntil: 0,
     unwantedSince: new Map(),
     wantsCancel: false,
-    isKeptTold: false,
-    survivors: [],
+    isKeptLogged: false,
+    displaced: [],
     crossedSince: new Map(),
     copies: new Map(),
     positionReadAt: 0,

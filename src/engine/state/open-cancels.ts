@@ -1,11 +1,11 @@
 import { canRest } from '../../domain/order.ts'
 import { openOrdersOf } from '../book/book.ts'
 import { type Core, exchangeNow } from './core.ts'
-import { type Lane } from './instrument-state.ts'
+import { type InstrumentState } from './instrument-state.ts'
 
 /**
  * The request itself says how long it is good for (document: receiveWindow), because a copy that arrives
- * after the lane is free again would take away what was placed since.
+ * after the instrument is free again would take away what was placed since.
  */
 export const RECEIVE_WINDOW_MS = 5000
 /** By as much our idea of the exchange's clock may be wrong. */
@@ -25,13 +25,13 @@ export function isUnderCancel(core: Core, symbol: string): boolean {
 
 /**
  * Of a cancel-all that left at `requestAt` (Unix ms, exchange clock) nobody will hear any more, and it may
- * still arrive: nothing is placed on the lane before it cannot. That is what the request says itself: it may have
+ * still arrive: nothing is placed on the instrument before it cannot. That is what the request says itself: it may have
  * been signed later than it was decided on.
  */
-export function noteLateCancel(core: Core, lane: Lane, requestAt: number | undefined): void {
+export function noteLateCancel(core: Core, instrument: InstrumentState, requestAt: number | undefined): void {
   if (requestAt === undefined) return
-  const horizonAt = requestAt + RECEIVE_WINDOW_MS + CLOCK_ERROR_MS
-  lane.lateUntil = Math.max(lane.lateUntil, core.now + horizonAt - exchangeNow(core))
+  const acceptanceDeadlineAt = requestAt + RECEIVE_WINDOW_MS + CLOCK_ERROR_MS
+  instrument.lateUntil = Math.max(instrument.lateUntil, core.now + acceptanceDeadlineAt - exchangeNow(core))
 }
 
 /** Whether an order is known to rest on the instrument. */

@@ -7,7 +7,7 @@ import { type CallEndedRecord } from '../../domain/record.ts'
 import { approveCall } from '../../risk/approve.ts'
 import { tradingMode } from '../planning/approve-instrument.ts'
 import { pairKey } from '../book/book.ts'
-import { announce, type Core, instrumentOf, record } from '../state/core.ts'
+import { announce, type Core, specOf, record } from '../state/core.ts'
 import { recordCall } from '../orders/record-send.ts'
 
 /** How long a call is wanted, and how long a failed one waits before it is made again. */
@@ -34,7 +34,7 @@ export function takeAccountCall(core: Core, strategyId: string, intent: AccountC
     return { ok: false, code: 'KEY_MISSING', detail: 'an empty key, or one with a bar' }
   }
   if (core.book.callKeys.has(pairKey(strategyId, key))) return { ok: false, code: 'KEY_REUSED', detail: key }
-  const written = writeAccountCall(intent, instrumentOf(core, symbol))
+  const written = writeAccountCall(intent, specOf(core, symbol))
   if (!written.ok) return { ok: false, code: 'INTENT_MALFORMED', detail: written.problem }
   const { endpoint, body } = written
   return { ok: true, call: { strategyId, key, symbol, endpoint, body, deadlineAt: core.now + CALL_TTL_MS } }

@@ -4,10 +4,10 @@ import { announce, type Core } from '../state/core.ts'
 import { showFills } from './take-snapshot.ts'
 
 /**
- * An answer, a fence or evidence named an orderId whose fills had been waiting: they are news for their
+ * An answer, a resolution or evidence named an orderId whose fills had been waiting: they are news for their
  * strategy like any other fill. Runs after every event.
  */
-export function tellBoundFills(core: Core): void {
+export function noteBoundFills(core: Core): void {
   const owners = new Set<StrategyId>()
   for (const orderId of core.orphansSince.keys()) {
     if (core.book.orphans.has(orderId)) continue

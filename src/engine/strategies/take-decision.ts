@@ -16,7 +16,7 @@ import { unreachable } from '../../lib/unreachable.ts'
 import { openOrdersOf, pairKey } from '../book/book.ts'
 import { takeAccountCall, withdrawCalls } from './account-calls.ts'
 import { announce, type Core, record } from '../state/core.ts'
-import { tellDenials } from '../state/denials.ts'
+import { logDenials } from '../state/denials.ts'
 import { freshUntil, sightOf } from '../state/market-view.ts'
 import { type StrategySettings } from '../settings.ts'
 
@@ -50,8 +50,8 @@ export function takeDecision(core: Core, decision: Decision): void {
   for (const intent of decision.intents) takeIntent(core, strategy, intent, changes)
   recordChanges(core, decision, changes)
   for (const denial of changes.denials) {
-    const lane = core.lanes.get(denial.symbol) ?? core.lanes.get(strategy.symbols[0] ?? '')
-    if (lane) tellDenials(core, lane, [denial])
+    const instrument = core.instruments.get(denial.symbol) ?? core.instruments.get(strategy.symbols[0] ?? '')
+    if (instrument) logDenials(core, instrument, [denial])
   }
 }
 
@@ -241,8 +241,8 @@ function dropPlace(core: Core, place: OrderIntent, reason: string): void {
     symbol: place.symbol,
     key: place.key,
   }
-  const lane = core.lanes.get(place.symbol)
-  if (lane) tellDenials(core, lane, [denial])
+  const instrument = core.instruments.get(place.symbol)
+  if (instrument) logDenials(core, instrument, [denial])
 }
 
 /** A strategy that was disabled wants nothing any more; what rests of it is cancelled, its target is left. */

@@ -3,7 +3,7 @@ import { type StrategyId } from '../../domain/ids.ts'
 import { type InstrumentMoment, type Snapshot } from '../../domain/snapshot.ts'
 import { type TickerTable } from '../../domain/ticker-table.ts'
 import { accountHoldingOf, holdingOf, openOrdersOf } from '../book/book.ts'
-import { type Core, exchangeNow, instrumentOf, laneOf } from '../state/core.ts'
+import { type Core, exchangeNow, specOf, instrumentOf } from '../state/core.ts'
 import { crossedOrders } from '../state/crossed-orders.ts'
 import { fillsSince } from '../state/fills-since.ts'
 import { freshUntil } from '../state/market-view.ts'
@@ -57,7 +57,7 @@ function askToDecide(core: Core, strategies: Iterable<StrategySettings>): void {
 
 /** The market has reached one of our resting orders: there is a fill to read, sooner than the grid would. */
 function hasCrossedOrder(core: Core): boolean {
-  return [...core.lanes.values()].some((lane) => crossedOrders(core, lane).length > 0)
+  return [...core.instruments.values()].some((instrument) => crossedOrders(core, instrument).length > 0)
 }
 
 function buildSnapshot(core: Core, tickers: TickerTable, strategy: StrategySettings): Snapshot {
@@ -69,10 +69,10 @@ function buildSnapshot(core: Core, tickers: TickerTable, strategy: StrategySetti
     fillsReadAt: core.fillsReadAt,
     feeds: feedsOf(core, strategy),
     instruments: strategy.symbols.map((symbol): InstrumentMoment => ({
-      instrument: instrumentOf(core, symbol),
+      instrument: specOf(core, symbol),
       holding: holdingOf(core.book, strategy.id, symbol),
       accountHolding: accountHoldingOf(core.book, symbol),
-      positionReadAt: laneOf(core, symbol).positionReadAt,
+      positionReadAt: instrumentOf(core, symbol).positionReadAt,
       orders: [...openOrdersOf(core.book, symbol)].filter((order) => order.terms.strategyId === strategy.id),
     })),
   }

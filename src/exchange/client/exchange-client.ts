@@ -70,7 +70,7 @@ const CONNECTIONS_MAX = 16
  */
 export class ExchangeClient implements EndpointCaller {
   readonly #options: ExchangeClientOptions
-  readonly #transports: Readonly<Record<OutgoingRequest['door'], Transport>>
+  readonly #transports: Readonly<Record<OutgoingRequest['host'], Transport>>
   readonly #writer: RequestWriter
   readonly #signer: Signer | undefined
   readonly #answerBytesMax: number
@@ -212,7 +212,7 @@ export class ExchangeClient implements EndpointCaller {
       return this.#refuse('invalid', written.code, written.message)
     }
     const { method, target, headers, body } = written
-    const outcome = await this.#transports[written.door]
+    const outcome = await this.#transports[written.host]
       .send({
         method,
         target,

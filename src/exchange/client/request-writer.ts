@@ -17,7 +17,7 @@ export interface RequestWriterOptions {
 export interface OutgoingRequest {
   readonly kind: 'written'
   /** Scheme B goes to the gateway's address. Document: `{base_url}` and `{gateway_url}`. */
-  readonly door: 'api' | 'gateway'
+  readonly host: 'api' | 'gateway'
   readonly method: 'GET' | 'POST'
   /** Path and query. */
   readonly target: string
@@ -67,7 +67,7 @@ export class RequestWriter {
       headers.push(...signed)
     }
     const target = query === '' ? path : `${path}?${query}`
-    return { kind: 'written', door: auth === 'schemeB' ? 'gateway' : 'api', method, target, headers, body }
+    return { kind: 'written', host: auth === 'schemeB' ? 'gateway' : 'api', method, target, headers, body }
   }
 
   #pathOf({ path }: Endpoint): string | undefined {

@@ -67,7 +67,7 @@ export class ClockOffset {
   }
 
   /** False until two samples agree, while one contradicts the estimate, and after {@link doubt}. */
-  get isSure(): boolean {
+  get isSynchronised(): boolean {
     return this.#samples.length > 1 && this.#doubtedAt === undefined && this.#suspect === undefined
   }
 

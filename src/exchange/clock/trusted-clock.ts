@@ -10,7 +10,7 @@ export type ClockVerdict = 'stepped' | 'slept'
 
 export interface TrustedClockListener {
   /** The machine's clock and the time that passed moved apart by so many ms. */
-  readonly onDoubt: (movedMs: number) => void
+  readonly onUnsynchronised: (movedMs: number) => void
   /** Fresh answers of the exchange agree again; `movedMs` is how far its clock is now from where it was. */
   readonly onSettled: (verdict: ClockVerdict, jump: ClockJump) => void
   /** The exchange's clock jumped against ours. */
@@ -46,9 +46,9 @@ export class TrustedClock {
   }
 
   /** False from the moment a jump is noticed until fresh answers of the exchange agree. */
-  get isSure(): boolean {
+  get isSynchronised(): boolean {
     this.clock.now()
-    return this.offset.isSure
+    return this.offset.isSynchronised
   }
 
   /** Tells one listener from now on. */
@@ -59,7 +59,7 @@ export class TrustedClock {
   #doubt(movedMs: number): void {
     this.#movedMs += movedMs
     this.offset.doubt(this.clock.now())
-    this.#listener?.onDoubt(movedMs)
+    this.#listener?.onUnsynchronised(movedMs)
   }
 
   #settle(jump: ClockJump): void {

@@ -6,7 +6,7 @@ import { type CallWindow } from './call-window.ts'
 import { type Grant, type GrantedCall, type Priority, type Waiting } from './grant.ts'
 import { type EndpointStatistics, LimiterStatistics } from './limiter-statistics.ts'
 
-export interface EndpointLaneOptions {
+export interface EndpointQueueOptions {
   readonly endpoint: EndpointName
   /** Calls a window that we allow ourselves. */
   readonly calls: number
@@ -63,8 +63,8 @@ const FORGIVEN_AFTER_MS = 10_000
  * call over; and an endpoint that is always busy comes to make its calls apart from each other, the same number
  * in a window, so that what reduces risk waits for the next of them and not for a whole window.
  */
-export class EndpointLane {
-  readonly #options: EndpointLaneOptions
+export class EndpointQueue {
+  readonly #options: EndpointQueueOptions
   readonly #window: CallWindow
   readonly #statistics: LimiterStatistics
   readonly #waiters: readonly [Waiter[], Waiter[], Waiter[]] = [[], [], []]
@@ -78,7 +78,7 @@ export class EndpointLane {
   #cancelWake: (() => void) | undefined
   #isStopped = false
 
-  constructor(options: EndpointLaneOptions) {
+  constructor(options: EndpointQueueOptions) {
     this.#options = options
     this.#allRestUntil = options.opensAt
     this.#othersRestUntil = options.opensAt

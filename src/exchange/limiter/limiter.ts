@@ -3,7 +3,7 @@ import { type Timers } from '../../lib/timers.ts'
 import { type EndpointName, endpointNamed, endpointNames } from '../../protocol/endpoints.ts'
 import { ArrivalBounds } from './arrival-bounds.ts'
 import { CallWindow } from './call-window.ts'
-import { EndpointLane } from './endpoint-queue.ts'
+import { EndpointQueue } from './endpoint-queue.ts'
 import { type Grant, type GrantSource, PRIORITIES, type Priority, type Waiting } from './grant.ts'
 import { type EndpointStatistics } from './limiter-statistics.ts'
 import { OverallLimit } from './overall-limit.ts'
@@ -22,7 +22,7 @@ export interface LimiterOptions {
   /** Requests that may wait, an endpoint. Default 256. */
   readonly waitingMax?: number
   /** Monotonic ms: a process before this one may have called until then. Absent: there was none. */
-  readonly previousLifeEndedAt?: number | undefined
+  readonly previousRunEndedAt?: number | undefined
   /** Where tokens are counted. Default: Bottleneck. */
   readonly createPool?: (options: TokenPoolOptions) => TokenPool
   /** All reads rest for so many ms: the exchange refuses the whole address. */
@@ -63,18 +63,18 @@ const KEEPING: ReadonlySet<EndpointName> = new Set(['batchPlaceOrder', 'isolated
 export class Limiter implements GrantSource {
   readonly #options: LimiterOptions
   readonly #overall: OverallLimit
-  readonly #lanes: ReadonlyMap<EndpointName, EndpointLane>
+  readonly #queues: ReadonlyMap<EndpointName, EndpointQueue>
 
   constructor(options: LimiterOptions) {
     this.#options = options
-    const opensAt = (options.previousLifeEndedAt ?? Number.NEGATIVE_INFINITY) + PREVIOUS_LIFE_MS
+    const opensAt = (options.previousRunEndedAt ?? Number.NEGATIVE_INFINITY) + PREVIOUS_LIFE_MS
     this.#overall = this.#createOverall(opensAt)
     // The gateway of scheme B may have a clock of its own.
     const bounds = { api: new ArrivalBounds(), gateway: new ArrivalBounds() }
-    this.#lanes = new Map(
+    this.#queues = new Map(
       endpointNames.map((endpoint) => {
-        const door = endpointNamed(endpoint).auth === 'schemeB' ? bounds.gateway : bounds.api
-        return [endpoint, this.#createLane(endpoint, door, opensAt)]
+        const host = endpointNamed(endpoint).auth === 'schemeB' ? bounds.gateway : bounds.api
+        return [endpoint, this.#createQueue(endpoint, host, opensAt)]
       }),
     )
   }
@@ -89,36 +89,36 @@ export class Limiter implements GrantSource {
     priority: Priority,
     onGranted: (grant: Grant) => void,
   ): Waiting | undefined {
-    const lane = this.#lanes.get(endpoint)
-    if (lane === undefined) throw new Error(`no such endpoint: ${endpoint}`)
-    return lane.request(priority, onGranted)
+    const queue = this.#queues.get(endpoint)
+    if (queue === undefined) throw new Error(`no such endpoint: ${endpoint}`)
+    return queue.request(priority, onGranted)
   }
 
   /** For the closing summary, in the document's order. */
   statistics(): readonly EndpointStatistics[] {
     const now = this.#options.clock.monotonic()
-    return [...this.#lanes.values()].map((lane) => lane.statistics(now))
+    return [...this.#queues.values()].map((queue) => queue.statistics(now))
   }
 
   /** Grants nothing any more, and leaves no timer. Requests that wait are dropped. */
   async stop(): Promise<void> {
-    await Promise.all([this.#overall.stop(), ...[...this.#lanes.values()].map((lane) => lane.stop())])
+    await Promise.all([this.#overall.stop(), ...[...this.#queues.values()].map((queue) => queue.stop())])
   }
 
   #createOverall(opensAt: number): OverallLimit {
-    const { clock, previousLifeEndedAt, onCoolDown = () => undefined } = this.#options
+    const { clock, previousRunEndedAt, onCoolDown = () => undefined } = this.#options
     const calls = this.#allowed(OVERALL_CALLS)
     const stockMin = Math.min(calls, OVERALL_STOCK)
-    const spentBefore = previousLifeEndedAt === undefined ? 0 : Math.floor(calls * OVERALL_SPENT_BEFORE)
+    const spentBefore = previousRunEndedAt === undefined ? 0 : Math.floor(calls * OVERALL_SPENT_BEFORE)
     const window = this.#createWindow({ calls, stockMin, onFree: () => this.#serveAll() })
     return new OverallLimit({ calls, perMs: OVERALL_PER_MS, spentBefore, opensAt, clock, window, onCoolDown })
   }
 
-  #createLane(endpoint: EndpointName, bounds: ArrivalBounds, opensAt: number): EndpointLane {
+  #createQueue(endpoint: EndpointName, bounds: ArrivalBounds, opensAt: number): EndpointQueue {
     const { clock, timers, tier, waitingMax = WAITING_MAX } = this.#options
     const { limit } = endpointNamed(endpoint)
     const calls = this.#allowed(tier === 'copyTrader' ? (limit.copyTraderCalls ?? limit.calls) : limit.calls)
-    return new EndpointLane({
+    return new EndpointQueue({
       endpoint,
       calls,
       perMs: limit.perMs,
@@ -145,6 +145,6 @@ export class Limiter implements GrantSource {
 
   /** All endpoints together have a call more: whoever is most urgent, on whichever endpoint, goes first. */
   #serveAll(): void {
-    for (const priority of PRIORITIES) for (const lane of this.#lanes.values()) lane.serve(priority)
+    for (const priority of PRIORITIES) for (const queue of this.#queues.values()) queue.serve(priority)
   }
 }

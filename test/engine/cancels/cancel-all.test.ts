@@ -154,7 +154,7 @@ describe('while a cancel-all that is worth its cost is waited for', () => {
     expect(asked(bench)).toContain('cancelAllOrders')
   })
 
-  test('the lane is fenced when it is granted, and the costs are told', () => {
+  test('the instrument is resolved when it is granted, and the costs are told', () => {
     const bench = waiting()
     bench.take('announce')
     bench.grantCancel()

@@ -33,7 +33,7 @@ describe('[ORD5] a start after a crash', () => {
     expect(bench.engine.mode).toBe('running')
   })
 
-  test('[ORD4] does not wait for an instrument whose fence never ends: it is halted, the others run', () => {
+  test('[ORD4] does not wait for an instrument whose resolution never ends: it is halted, the others run', () => {
     const bench = crashed()
 
     bench.pass(75_000)
@@ -76,11 +76,11 @@ describe('[ORD5] the machine clock is set between two lives', () => {
     bench.decide({ kind: 'target', symbol: SYMBOL, lots: 5 })
     bench.accept(bench.grantBatch())
     bench.now += byMs
-    const bornAt = bench.now
+    const startedAt = bench.now
     bench.restart().start()
 
     const { fillVisibilityMs, matchingLagMs } = bench.settings.execution
-    expect(bench.now - bornAt).toBeLessThanOrEqual(fillVisibilityMs + matchingLagMs)
+    expect(bench.now - startedAt).toBeLessThanOrEqual(fillVisibilityMs + matchingLagMs)
     expect(bench.states()).toEqual(['live'])
     bench.tell({ kind: 'pollDue', what: 'fills' })
     bench.pass(100)

@@ -103,7 +103,7 @@ describe('[ORD5] a fill of an orderId that nobody told yet', () => {
     expect([...bench.book.orders.values()]).toMatchObject([{ filledLots: 4 }])
   })
 
-  test('finds an order that had ended, once a fence names it', () => {
+  test('finds an order that had ended, once a resolution names it', () => {
     const bench = new EngineBench().start()
     bench.quote(BID)
     const batch = bench.grantBatch()

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { type Lane } from '../../../src/engine/state/instrument-state.ts'
-import { type Core, createCore, laneOf } from '../../../src/engine/state/core.ts'
-import { expectSurvivors, watchSurvivors } from '../../../src/engine/resolution/displaced-orders.ts'
+import { type InstrumentState } from '../../../src/engine/state/instrument-state.ts'
+import { type Core, createCore, instrumentOf } from '../../../src/engine/state/core.ts'
+import { expectDisplaced, watchDisplaced } from '../../../src/engine/resolution/displaced-orders.ts'
 import { madeTerms } from '../../execution/made-terms.ts'
 import { EngineBench, STRATEGY, SYMBOL } from '../engine-bench.ts'
 
@@ -9,50 +9,54 @@ const FIRST = { side: 'buy', ticks: 99_990, lots: 10 } as const
 const SECOND = { side: 'buy', ticks: 99_980, lots: 10 } as const
 
 /** A core that runs and whose book wants both levels, of which nothing rests. */
-function wanting(): { readonly core: Core; readonly lane: Lane } {
+function wanting(): { readonly core: Core; readonly instrument: InstrumentState } {
   const bench = new EngineBench().start()
   bench.quote(FIRST, SECOND)
   const core = createCore(bench.settings, bench.book)
   core.mode = 'running'
-  return { core, lane: laneOf(core, SYMBOL) }
+  return { core, instrument: instrumentOf(core, SYMBOL) }
 }
 
-function take(lane: Lane, ticks: number, provedAt: number): void {
+function take(instrument: InstrumentState, ticks: number, provedAt: number): void {
   const terms = madeTerms({ strategyId: STRATEGY, symbol: SYMBOL, purpose: 'quote', ticks, lots: 10 })
-  expectSurvivors(lane, [terms], provedAt)
+  expectDisplaced(instrument, [terms], provedAt)
 }
 
-function lateAt(core: Core, lane: Lane, now: number): unknown[] {
+function lateAt(core: Core, instrument: InstrumentState, now: number): unknown[] {
   core.now = now
   core.effects = []
-  watchSurvivors(core, lane)
+  watchDisplaced(core, instrument)
   return core.effects
 }
 
 test('[ORD8] an order is reported late though another one is late already', () => {
-  const { core, lane } = wanting()
-  take(lane, FIRST.ticks, 1000)
-  expect(lateAt(core, lane, 6500)).toMatchObject([{ event: 'survivor.late', fields: { sinceMs: 5500 } }])
+  const { core, instrument } = wanting()
+  take(instrument, FIRST.ticks, 1000)
+  expect(lateAt(core, instrument, 6500)).toMatchObject([
+    { event: 'survivor.late', fields: { sinceMs: 5500 } },
+  ])
 
-  take(lane, SECOND.ticks, 7000)
-  expect(lateAt(core, lane, 12_000)).toEqual([])
-  expect(lateAt(core, lane, 12_100)).toMatchObject([{ event: 'survivor.late', fields: { sinceMs: 5100 } }])
+  take(instrument, SECOND.ticks, 7000)
+  expect(lateAt(core, instrument, 12_000)).toEqual([])
+  expect(lateAt(core, instrument, 12_100)).toMatchObject([
+    { event: 'survivor.late', fields: { sinceMs: 5100 } },
+  ])
 })
 
 test('[ORD8] an order that is taken twice counts from the first time', () => {
-  const { core, lane } = wanting()
-  take(lane, FIRST.ticks, 1000)
-  take(lane, FIRST.ticks, 4000)
+  const { core, instrument } = wanting()
+  take(instrument, FIRST.ticks, 1000)
+  take(instrument, FIRST.ticks, 4000)
 
-  expect(lateAt(core, lane, 6500)).toMatchObject([{ fields: { sinceMs: 5500 } }])
+  expect(lateAt(core, instrument, 6500)).toMatchObject([{ fields: { sinceMs: 5500 } }])
 })
 
 test('[ORD8] while a life begins nothing is given up', () => {
-  const { core, lane } = wanting()
+  const { core, instrument } = wanting()
   core.mode = 'starting'
-  take(lane, FIRST.ticks, 1000)
+  take(instrument, FIRST.ticks, 1000)
 
-  expect(lateAt(core, lane, 9000)).toEqual([])
+  expect(lateAt(core, instrument, 9000)).toEqual([])
   core.mode = 'running'
-  expect(lateAt(core, lane, 9000)).toMatchObject([{ event: 'survivor.late' }])
+  expect(lateAt(core, instrument, 9000)).toMatchObject([{ event: 'survivor.late' }])
 })

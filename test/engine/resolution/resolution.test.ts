@@ -94,7 +94,7 @@ describe('a cancel-all', () => {
     expect(bench.take('askGrant')).toMatchObject([{ endpoint: 'cancelAllOrders' }])
   })
 
-  test('[ORD5] that got no answer closes the lane until it cannot arrive any more', () => {
+  test('[ORD5] that got no answer closes the instrument until it cannot arrive any more', () => {
     const bench = unwantedBid()
     bench.answerCancel(bench.grantCancel().cancelId, TIMED_OUT)
     bench.pass(1_100)

@@ -34,7 +34,7 @@ export function pageWithout(
 
 const DOORS = ['WEB', 'ANDROID', 'IOS'] as const
 
-/** Fills of orders by hand show the door that they came in by: the core itself knows that of the API alone. */
+/** Fills of orders by hand show the sender that they came in by: the core itself knows that of the API alone. */
 export function showHands(reply: Reply<FillsPage>, truth: ExchangeTruth): Reply<FillsPage> {
   if (!reply.ok) return reply
   const fillList = reply.data.fillList.map((row) => {

@@ -31,7 +31,7 @@ export interface AccountSharesOptions {
  * strategy of its order. Of what others closed of the account, first what is nobody's is gone, then what the
  * strategies held, in the order of their names; what others opened is nobody's.
  */
-export class AccountShares {
+export class AccountAllocation {
   readonly #options: AccountSharesOptions
   readonly #legs = new Map<string, Leg>()
   #taken = 0

@@ -56,8 +56,8 @@ interface LastStep {
 
 /**
  * Whatever is heard twice changes nothing the second time. A grant has no name: where the core has asked for
- * another meanwhile, the door makes what leaves wait for one. And a core that has just begun to trade, or to
- * stop, looks at its lanes at whatever comes next.
+ * another meanwhile, the sender makes what leaves wait for one. And a core that has just begun to trade, or to
+ * stop, looks at its instruments at whatever comes next.
  */
 export function watchRepeats(world: World): WorldWatcher {
   let last: LastStep | undefined

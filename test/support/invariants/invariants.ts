@@ -13,7 +13,7 @@ import {
   watchIdentity,
   watchPatience,
   watchStaleness,
-  watchSurvivors,
+  watchDisplaced,
   watchUnknown,
 } from './order-invariants.ts'
 import {
@@ -49,7 +49,7 @@ export const INVARIANTS: readonly Invariant[] = [
   { id: 'ORD3', watch: watchSettled },
   { id: 'ORD6', watch: watchBatches },
   { id: 'ORD7', watch: watchStaleness },
-  { id: 'ORD8', watch: watchSurvivors },
+  { id: 'ORD8', watch: watchDisplaced },
   { id: 'ORD8', watch: watchSurvivorsBack },
   { id: 'FENCE', watch: watchFences },
   { id: 'LIM1', watch: watchWindows },

@@ -10,7 +10,7 @@ const LOOK_EVERY = 5
 const OWED_MS = 8000
 /** And this much longer where an order of unknown fate held its instrument up meanwhile. */
 const RESOLVED_MS = 3000
-/** What rests unwanted is fenced when its time is up, behind the other instruments' cancel-alls, one a second. */
+/** What rests unwanted is resolved when its time is up, behind the other instruments' cancel-alls, one a second. */
 const CANCEL_SLOT_MS = 1100
 /** Refused so often in a row, a wish waits longer than the rest of a world. */
 const REFUSALS_MAX = 6

@@ -50,16 +50,17 @@ export function watchLooks(world: World): WorldWatcher {
 
 /** While the exchange's time is not sure nothing is formed that creates an order: its life hangs on that time. */
 export function watchClockGate(world: World): WorldWatcher {
-  let isSure = false
+  let isSynchronised = false
   return {
     onBirth: () => {
-      isSure = false
+      isSynchronised = false
     },
     afterStep(event, effects) {
-      if (event.kind === 'clockMeasured') isSure = true
-      if (event.kind === 'clockDoubted') isSure = false
+      if (event.kind === 'clockMeasured') isSynchronised = true
+      if (event.kind === 'clockDoubted') isSynchronised = false
       const batch = effects.find(({ kind }) => kind === 'sendBatch')
-      if (batch && !isSure) violate(world, 'ORD4', `a batch is formed, and the exchange's time is not sure`)
+      if (batch && !isSynchronised)
+        violate(world, 'ORD4', `a batch is formed, and the exchange's time is not sure`)
     },
   }
 }

@@ -226,7 +226,7 @@ export function watchSettled(world: World): WorldWatcher {
   }
 }
 
-/** What is called matched or dead without a fence is over there, and every fill of it is known. */
+/** What is called matched or dead without a resolution is over there, and every fill of it is known. */
 export function watchTakers(world: World): WorldWatcher {
   return {
     afterStep(_, effects) {
@@ -295,7 +295,7 @@ function isEnding({ facts }: World): boolean {
 }
 
 /** What a strategy placed by name, and another's cancel-all removed, is placed again or was unwanted. */
-export function watchSurvivors(world: World): WorldWatcher {
+export function watchDisplaced(world: World): WorldWatcher {
   const withdrawn = new Set<string>()
   return {
     onBirth() {

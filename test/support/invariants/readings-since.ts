@@ -26,7 +26,9 @@ export class ReadingsSince {
       const { symbol } = event.reading
       this.#positions.set(symbol, (this.#positions.get(symbol) ?? 0) + 1)
     }
-    const isProved = effects.some((effect) => effect.kind === 'announce' && effect.event === 'lane.free')
+    const isProved = effects.some(
+      (effect) => effect.kind === 'announce' && effect.event === 'instrument.free',
+    )
     if (isProved || event.kind === 'cancelAnswered') this.begin(now)
   }
 

@@ -60,8 +60,8 @@ export function watchFences(world: World): WorldWatcher {
       if (event.kind === 'positionRead') {
         const { symbol, requestedAt, isSilent } = event.reading
         // What says nothing, where there is something, is no reading.
-        const isTold = !isSilent || isFlatThere(world, symbol)
-        if (isTold) positionsAt.set(symbol, Math.max(positionsAt.get(symbol) ?? 0, toTheirs(requestedAt)))
+        const isReported = !isSilent || isFlatThere(world, symbol)
+        if (isReported) positionsAt.set(symbol, Math.max(positionsAt.get(symbol) ?? 0, toTheirs(requestedAt)))
       }
     },
     onRecord(record) {
@@ -105,14 +105,14 @@ function wasCancelled({ reason }: SettledOrder): boolean {
   return reason.startsWith('cancelled')
 }
 
-/** A survivor, and until when it has to rest again or be reported (Unix ms, our clock). */
+/** A displaced order, and until when it has to rest again or be reported (Unix ms, our clock). */
 interface Expected {
   readonly terms: OrderTerms
   readonly lots: number
   readonly dueAt: number
 }
 
-/** How much later than its bound the core may notice that a survivor is late. */
+/** How much later than its bound the core may notice that a displaced order is late. */
 const NOTICED_MS = 200
 
 /** What a cancel-all took for others' sake rests again within its bound, or that it does not was reported. */

@@ -11,10 +11,10 @@ import { type World, type WorldWatcher, violate } from '../world/world.ts'
 
 /** The looks are this many steps of time apart: half a second. */
 const LOOK_EVERY = 5
-/** An order that a cancel-all took may be called live no longer than this, its lane being free. */
+/** An order that a cancel-all took may be called live no longer than this, its instrument being free. */
 const GHOST_MS = 1500
 
-/** Which lanes are fenced, as far as announcements tell. */
+/** Which instruments are resolved, as far as announcements tell. */
 export class FencedLanes {
   readonly #symbols = new Set<string>()
 
@@ -25,8 +25,8 @@ export class FencedLanes {
   note(effects: readonly Effect[]): void {
     for (const effect of effects) {
       if (effect.kind !== 'announce') continue
-      if (effect.event === 'lane.fenced') this.#symbols.add(String(effect.fields['symbol']))
-      else if (effect.event === 'lane.free') this.#symbols.delete(String(effect.fields['symbol']))
+      if (effect.event === 'instrument.resolved') this.#symbols.add(String(effect.fields['symbol']))
+      else if (effect.event === 'instrument.free') this.#symbols.delete(String(effect.fields['symbol']))
     }
   }
 
@@ -54,21 +54,21 @@ export class FencedLanes {
 
 /** What a cancel-all took away is not called live for long: it is being asked after, or is known to be gone. */
 export function watchGhosts(world: World): WorldWatcher {
-  const fenced = new FencedLanes()
+  const resolved = new FencedLanes()
   const since = new Map<string, number>()
   let looks = 0
   return {
     onBirth: () => {
-      fenced.clear()
+      resolved.clear()
       since.clear()
     },
     afterStep(event, effects) {
-      fenced.note(effects)
+      resolved.note(effects)
       const { engine } = world.shell
       if (event.kind !== 'timePassed' || ++looks % LOOK_EVERY !== 0 || engine?.mode !== 'running') return
       for (const [symbol, orders] of engine.book.open) {
-        // A lane whose batch is out is fenced once that is answered.
-        const isFree = !fenced.has(symbol) && ![...orders.values()].some(({ state }) => state === 'sent')
+        // A instrument whose batch is out is resolved once that is answered.
+        const isFree = !resolved.has(symbol) && ![...orders.values()].some(({ state }) => state === 'sent')
         for (const [clientOid, { state, terms }] of orders) {
           // What cannot rest is over when the fills say so, and a limiter that was refused reads them late.
           if (!canRest(terms)) continue
@@ -78,7 +78,7 @@ export function watchGhosts(world: World): WorldWatcher {
           if (!isGhost) since.delete(clientOid)
           else if (!since.has(clientOid)) since.set(clientOid, world.time.now)
           if (!isGhost || world.time.now - (since.get(clientOid) ?? 0) < GHOST_MS) continue
-          violate(world, 'ORD8', `${clientOid} was cancelled, and is called live on a free lane`)
+          violate(world, 'ORD8', `${clientOid} was cancelled, and is called live on a free instrument`)
         }
       }
     },
@@ -105,18 +105,18 @@ export function watchLost(world: World): WorldWatcher {
   if (!world.plan.faults.orderVanishes) return {}
   const { crossedToleranceMs } = world.settings.execution
   const known = new KnownPrices()
-  const fenced = new FencedLanes()
+  const resolved = new FencedLanes()
   const since = new Map<string, number>()
   let lookedAt = 0
   return {
     onBirth: () => {
       known.forget()
-      fenced.clear()
+      resolved.clear()
       since.clear()
     },
     afterStep(event, effects, now) {
       known.note(event, now)
-      fenced.note(effects)
+      resolved.note(effects)
       const { engine } = world.shell
       if (event.kind !== 'snapshotTaken' && event.kind !== 'timePassed') return
       // A process that stood still looks anew: what it knew of the market is old.
@@ -125,7 +125,7 @@ export function watchLost(world: World): WorldWatcher {
       for (const [symbol, orders] of engine?.book.open ?? []) {
         const isSeen =
           engine?.mode === 'running' &&
-          !fenced.has(symbol) &&
+          !resolved.has(symbol) &&
           known.ageOf(symbol, now) <= world.settings.limits.dataAgeMaxMs
         for (const [clientOid, order] of orders) {
           const isLost = isSeen && isBeyond(world, known, order) && isLostThere(world, clientOid)

@@ -3,7 +3,7 @@ import { type Book } from '../../../src/engine/book/book.ts'
 import { violate, type World, type WorldWatcher } from '../world/world.ts'
 
 /**
- * When trading begins nothing is unknown any more; and where `onRestart` says fence, nothing that the life before
+ * When trading begins nothing is unknown any more; and where `onRestart` says resolution, nothing that the life before
  * left resting is believed in.
  */
 export function watchStart(world: World): WorldWatcher {
@@ -26,7 +26,7 @@ export function watchStart(world: World): WorldWatcher {
         if (isHalted(engine.book, symbol)) continue
         if (order.state === 'unknown') violate(world, 'ORD5', `${clientOid} is unknown when trading begins`)
         if (!isFencing || !left.has(clientOid) || !isResting(order)) continue
-        violate(world, 'ORD5', `${clientOid} was not fenced at the start`)
+        violate(world, 'ORD5', `${clientOid} was not resolved at the start`)
       }
     },
   }

@@ -52,17 +52,17 @@ export function watchWire(world: World): WorldWatcher {
  */
 export function watchSweeps(world: World): WorldWatcher {
   let policy: StopPolicy | undefined
-  const fenced = new FencedLanes()
+  const resolved = new FencedLanes()
   return {
     onBirth: () => {
       policy = undefined
-      fenced.clear()
+      resolved.clear()
     },
     afterStep(event, effects) {
-      // What a fence that goes on has still to ask, it asks; and what may be gone is asked after.
-      if (policy === undefined) fenced.note(effects)
-      fenced.noteDistrust(effects)
-      fenced.noteSweeps(effects, world.plan.symbols)
+      // What a resolution that goes on has still to ask, it asks; and what may be gone is asked after.
+      if (policy === undefined) resolved.note(effects)
+      resolved.noteDistrust(effects)
+      resolved.noteSweeps(effects, world.plan.symbols)
       if (event.kind === 'commanded' && event.command.kind === 'stop') policy ??= event.command.policy
       const { book } = world.shell.engine ?? {}
       for (const effect of effects) {
@@ -74,7 +74,7 @@ export function watchSweeps(world: World): WorldWatcher {
         const mayTakeAll = isKilled || (world.settings.isExclusive && policy !== 'leave')
         if (symbol === undefined ? !mayTakeAll : !world.plan.symbols.includes(symbol))
           violate(world, 'FENCE', `a cancel-all takes more away than is ours: ${effect.body}`)
-        if (isKilled || policy !== 'leave' || symbol === undefined || fenced.has(symbol)) continue
+        if (isKilled || policy !== 'leave' || symbol === undefined || resolved.has(symbol)) continue
         const orders = [...(book?.open.get(symbol)?.values() ?? [])]
         if (!orders.some(({ state }) => state === 'unknown'))
           violate(world, 'RSK3', `a stop that leaves takes away what rests in ${symbol}`)

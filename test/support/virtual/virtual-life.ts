@@ -7,7 +7,7 @@ import { type Strategy } from '../../../src/strategy/define-strategy.ts'
 import { type StrategyRunner } from '../../../src/strategy/strategy-runner.ts'
 import { type ShellWatcher } from './shell-watcher.ts'
 import { type Standstill } from '../faults/standstill.ts'
-import { type VirtualDoor } from './virtual-order-sender.ts'
+import { type VirtualOrderSender } from './virtual-order-sender.ts'
 import { type VirtualExchange } from './virtual-exchange.ts'
 import { type VirtualFaults } from '../faults/virtual-faults.ts'
 import { type VirtualGround } from './virtual-ground.ts'
@@ -47,7 +47,7 @@ export interface Life {
   readonly runners: ReadonlyMap<StrategyId, StrategyRunner>
   readonly reader: VirtualReader
   readonly ground: VirtualGround
-  readonly door: VirtualDoor
+  readonly sender: VirtualOrderSender
   readonly queue: EngineEvent[]
   /** What is heard a second time. */
   repeated: EngineEvent | undefined

@@ -37,7 +37,7 @@ export class VirtualLimiter {
       clock,
       timers: time.timers,
       createPool: (pool) => new DirectPool(pool),
-      previousLifeEndedAt: clock.monotonic(),
+      previousRunEndedAt: clock.monotonic(),
     })
   }
 

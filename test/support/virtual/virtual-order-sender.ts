@@ -9,7 +9,7 @@ import { type VirtualGrant } from './virtual-limiter.ts'
 import { type VirtualNetwork } from './virtual-network.ts'
 import { type VirtualTime } from './virtual-time.ts'
 
-export interface VirtualDoorOptions {
+export interface VirtualOrderSenderOptions {
   readonly ground: VirtualGround
   readonly time: VirtualTime
   readonly exchange: VirtualExchange
@@ -26,13 +26,13 @@ export interface VirtualDoorOptions {
 type BatchAnswered = Extract<EngineEvent, { kind: 'batchAnswered' }>
 type CancelAnswered = Extract<EngineEvent, { kind: 'cancelAnswered' }>
 
-/** Through here orders leave, as through the daemon's order door: with a grant in hand and after a last look. */
-export class VirtualDoor {
-  readonly #options: VirtualDoorOptions
+/** Through here orders leave, as through the daemon's order sender: with a grant in hand and after a last look. */
+export class VirtualOrderSender {
+  readonly #options: VirtualOrderSenderOptions
   #onWire = 0
   #isClosed = false
 
-  constructor(options: VirtualDoorOptions) {
+  constructor(options: VirtualOrderSenderOptions) {
     this.#options = options
   }
 
@@ -109,7 +109,10 @@ export class VirtualDoor {
     const { batchId, body } = batch
     if (this.#isClosed) return grant.unused()
     const now = ground.clock.now()
-    if (objectTo(batch, { now, isClockSure: ground.trusted.isSure, isKilled, isHalted }) !== undefined) {
+    if (
+      objectTo(batch, { now, isClockSynchronised: ground.trusted.isSynchronised, isKilled, isHalted }) !==
+      undefined
+    ) {
       grant.unused()
       ground.dispatch({ kind: 'batchAnswered', batchId, answer: staleAnswer(now) })
       return ground.lookForKill()

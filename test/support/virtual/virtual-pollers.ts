@@ -57,10 +57,10 @@ export class VirtualPollers {
     const { dispatch, clock, trusted } = this.#options.ground
     table.readAt = clock.now()
     table.requestTime = answer.requestTime ?? 0
-    const { isSure, offset } = trusted
-    if (isSure) dispatch({ kind: 'clockMeasured', offsetMs: offset.offsetMs })
+    const { isSynchronised, offset } = trusted
+    if (isSynchronised) dispatch({ kind: 'clockMeasured', offsetMs: offset.offsetMs })
     else dispatch({ kind: 'clockDoubted', reason: 'not confirmed yet' })
-    if (!this.#hasBegun && !isSure) return
+    if (!this.#hasBegun && !isSynchronised) return
     if (!this.#hasBegun) this.#begin()
     dispatch({ kind: 'snapshotTaken', tickers: table })
   }

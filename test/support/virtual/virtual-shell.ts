@@ -17,7 +17,7 @@ import { type Life, type VirtualShellOptions } from './virtual-life.ts'
 import { type ShellWatcher } from './shell-watcher.ts'
 import { Standstill } from '../faults/standstill.ts'
 import { JournalPoisoned, ProcessDied, VirtualDisk } from './virtual-disk.ts'
-import { VirtualDoor } from './virtual-order-sender.ts'
+import { VirtualOrderSender } from './virtual-order-sender.ts'
 import { type VirtualGround } from './virtual-ground.ts'
 import { VirtualLimiter } from './virtual-limiter.ts'
 import { VirtualPollers } from './virtual-pollers.ts'
@@ -106,7 +106,7 @@ export class VirtualShell {
       ),
       runners: new Map([...strategies].map(([id, strategy]) => [id, this.#createRunner(id, strategy, book)])),
       reader: this.#createReader(ground),
-      door: this.#createDoor(ground),
+      sender: this.#createDoor(ground),
       queue: [],
       repeated: undefined,
       effectsLeft: Number.POSITIVE_INFINITY,
@@ -154,7 +154,7 @@ export class VirtualShell {
     const life = this.#life
     if (!life || life.isOver) return
     if (event.kind === 'started') life.hasBegun = true
-    // As in the daemon, letters wait until the clock is measured; the operator of the worlds writes again.
+    // As in the daemon, commands wait until the clock is measured; the operator of the worlds writes again.
     if (event.kind === 'commanded' && event.command.kind === 'resume' && !life.hasBegun) return
     life.queue.push(event)
     this.#drain(life)
@@ -191,7 +191,7 @@ export class VirtualShell {
   #retreat(life: Life): void {
     const { time, network, exchange, onStop, isKilled, watchers } = this.#options
     life.isOver = true
-    life.door.close()
+    life.sender.close()
     this.isRetreating = true
     for (const watcher of watchers) watcher.onRetreat?.()
     // The core hears no more; what came while the process stood still gives its grants back.
@@ -205,7 +205,7 @@ export class VirtualShell {
       // A kill whose record did not reach the disk is a kill.
       policy: isKilled() || life.engine.book.killed !== undefined ? 'cancel' : onStop,
       leaveNote: () => this.#disk.leaveNote(),
-      isOnWire: () => life.door.isOnWire,
+      isOnWire: () => life.sender.isOnWire,
       onCancel: (body) => {
         for (const watcher of watchers) watcher.onRetreatCancel?.(body)
       },
@@ -271,15 +271,15 @@ export class VirtualShell {
         for (const watcher of this.#options.watchers) watcher.onKillState?.(effect.state)
         return
       case 'askGrant':
-        return life.door.ask(effect)
+        return life.sender.ask(effect)
       case 'returnGrant':
-        return life.door.giveBack(effect)
+        return life.sender.giveBack(effect)
       case 'record':
         return this.#record(life, effect)
       case 'sendBatch':
-        return life.door.sendBatch(effect.batch)
+        return life.sender.sendBatch(effect.batch)
       case 'sendCancelAll':
-        return life.door.sendCancelAll(effect)
+        return life.sender.sendCancelAll(effect)
       case 'readFills':
         return life.reader.readFills(effect.sinceAt)
       case 'readPosition':
@@ -370,7 +370,7 @@ export class VirtualShell {
     return new VirtualReader({ ground, exchange, network, positionMode, instruments, pageFills })
   }
 
-  #createDoor(ground: VirtualGround): VirtualDoor {
+  #createDoor(ground: VirtualGround): VirtualOrderSender {
     const { time, exchange, network, faults, isKilled, watchers } = this.#options
     const onWrite = (batch: OutgoingBatch, now: number): void => {
       for (const watcher of watchers) watcher.onWrite?.(batch, now)
@@ -379,7 +379,7 @@ export class VirtualShell {
       const book = this.engine?.book
       return book !== undefined && addsWhileHalted(book, batch)
     }
-    return new VirtualDoor({ ground, time, exchange, network, faults, isKilled, isHalted, onWrite })
+    return new VirtualOrderSender({ ground, time, exchange, network, faults, isKilled, isHalted, onWrite })
   }
 
   #createPollers(ground: VirtualGround): VirtualPollers {

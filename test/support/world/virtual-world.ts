@@ -10,7 +10,7 @@ import { passCalm } from './calm.ts'
 import { INVARIANTS } from '../invariants/invariants.ts'
 import { type Invariant, type Violation, type World, type WorldWatcher } from './world.ts'
 import { WorldTrace } from './world-trace.ts'
-import { AccountShares } from '../invariants/account-allocation.ts'
+import { AccountAllocation } from '../invariants/account-allocation.ts'
 import { meddle, releaseHalts } from '../faults/foreign-hands.ts'
 import { type FaultKind, type StruckFault, VirtualFaults } from '../faults/virtual-faults.ts'
 import { VirtualExchange } from '../virtual/virtual-exchange.ts'
@@ -134,7 +134,7 @@ export function runWorld(plan: WorldPlan, extra: readonly Invariant['watch'][] =
     network,
     faults,
     violations: [],
-    shares: new AccountShares({
+    shares: new AccountAllocation({
       truth: exchange.truth,
       isOneWay: plan.positionMode === 'one_way_mode',
       strategyOf: facts.strategyOf,

@@ -2,7 +2,7 @@ import { type JournalRecord } from '../../../src/domain/record.ts'
 import { type OutgoingBatch } from '../../../src/engine/effect.ts'
 import { type EngineSettings } from '../../../src/engine/settings.ts'
 import { type BatchPlaceRequest } from '../../../src/protocol/futures/batch-place-order.ts'
-import { type AccountShares } from '../invariants/account-allocation.ts'
+import { type AccountAllocation } from '../invariants/account-allocation.ts'
 import { type VirtualExchange } from '../virtual/virtual-exchange.ts'
 import { type VirtualFaults } from '../faults/virtual-faults.ts'
 import { type VirtualNetwork } from '../virtual/virtual-network.ts'
@@ -29,7 +29,7 @@ export interface World {
   readonly faults: VirtualFaults
   readonly violations: Violation[]
   /** Whose what the account holds is. */
-  readonly shares: AccountShares
+  readonly shares: AccountAllocation
   readonly facts: {
     /** By clientOid, whose order it is. */
     readonly strategyOf: Map<string, string>
