@@ -109,7 +109,7 @@ async function live(
   { config, logger, forMs, stops }: LiveFrame,
 ): Promise<DaemonEnd> {
   const stop = (why: string): void => {
-    logger.log('info', 'daemon.stopAsked', { why, policy: config.onStop })
+    logger.log('info', 'daemon.stopRequested', { why, policy: config.onStop })
     daemon.stop(config.onStop)
   }
   const forget = [stops.forget, onBreakdown((error) => daemon.fail(error))]

@@ -255,7 +255,7 @@ function checkCancels(source: YamlSource, execution: Execution): Problem[] {
     extraToleranceMs: least,
     extraToleranceMsMax: most,
     fillVisibilityMs,
-    survivorsWithinMs,
+    displacedWithinMs,
   } = execution
   const problems: Problem[] = []
   if (least !== undefined && most !== undefined && most < least) {
@@ -264,11 +264,11 @@ function checkCancels(source: YamlSource, execution: Execution): Problem[] {
   }
   if (
     fillVisibilityMs !== undefined &&
-    survivorsWithinMs !== undefined &&
-    survivorsWithinMs <= fillVisibilityMs
+    displacedWithinMs !== undefined &&
+    displacedWithinMs <= fillVisibilityMs
   ) {
-    const message = `${survivorsWithinMs} is not above fillVisibilityMs ${fillVisibilityMs}: nothing is placed before then`
-    problems.push(source.problem(['execution', 'survivorsWithinMs'], message))
+    const message = `${displacedWithinMs} is not above fillVisibilityMs ${fillVisibilityMs}: nothing is placed before then`
+    problems.push(source.problem(['execution', 'displacedWithinMs'], message))
   }
   return problems
 }

@@ -279,7 +279,7 @@ export class Daemon {
     trusted.listen({
       onUnsynchronised: (movedMs) => {
         logger.log('warn', 'clock.moved', { movedMs })
-        this.#dispatch({ kind: 'clockDoubted', reason: `this machine's clock moved by ${movedMs} ms` })
+        this.#dispatch({ kind: 'clockUnsynchronised', reason: `this machine's clock moved by ${movedMs} ms` })
       },
       onSettled: (verdict, jump) => logger.log('warn', `clock.${verdict}`, { ...jump }),
       onJump: (jump) => logger.log('error', 'clock.jumped', { ...jump }),

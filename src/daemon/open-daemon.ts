@@ -141,7 +141,7 @@ async function assemble(
     })
     // What was cancelled without a record may not rest any more, whatever the book says.
     const settings: EngineSettings = hasRetreated(directory)
-      ? { ...told, onRestart: 'fence', hasRetreated: true }
+      ? { ...told, onRestart: 'cancel', hasRetreated: true }
       : told
     const book = rebuildBook(journal.load(), settings.positionMode)
     logger.log('info', 'daemon.opened', {

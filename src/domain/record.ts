@@ -21,7 +21,7 @@ export type JournalRecord =
   | OutcomeRecord
   | FillsRecord
   | CancelRecord
-  | FenceRecord
+  | CancelAnsweredRecord
   | SettleRecord
   | ExpireRecord
   | AdoptRecord
@@ -86,7 +86,7 @@ export interface DenialRecord {
   readonly key?: string
   /** How many alike were denied at once, and since the last such record. */
   readonly orders: number
-  readonly untold: number
+  readonly unlogged: number
 }
 
 /** A batch is about to leave. Durable before its first byte (ORD1). */
@@ -160,8 +160,8 @@ export interface CancelRecord {
 }
 
 /** A cancel-all was answered: what it says was resting. */
-export interface FenceRecord {
-  readonly kind: 'fence'
+export interface CancelAnsweredRecord {
+  readonly kind: 'cancelAnswered'
   readonly at: number
   readonly listed: readonly { readonly clientOid: ClientOid; readonly orderId?: OrderId }[]
 }
@@ -172,7 +172,7 @@ export interface SettleRecord {
   readonly at: number
   readonly symbol: string
   /** Whether a resolution ended with this: no cancel-all of the symbol is out any more. */
-  readonly isFenced: boolean
+  readonly isResolved: boolean
   readonly orders: readonly SettledOrder[]
 }
 

@@ -82,9 +82,9 @@ function handle(core: Core, event: EngineEvent): void {
   switch (event.kind) {
     case 'started':
       return startRun(core)
-    case 'clockMeasured':
+    case 'clockSynchronised':
       return noteClockSynchronised(core, event.offsetMs)
-    case 'clockDoubted':
+    case 'clockUnsynchronised':
       return noteClockUnsynchronised(core, event.reason)
     case 'snapshotTaken':
       return takeSnapshot(core, event.tickers)
@@ -134,8 +134,8 @@ function touchedBy(core: Core, event: EngineEvent): Iterable<string> {
     // What is decided on a snapshot comes as events of its own, and a granted call has just been used.
     case 'snapshotTaken':
     case 'granted':
-    case 'clockMeasured':
-    case 'clockDoubted':
+    case 'clockSynchronised':
+    case 'clockUnsynchronised':
     case 'feedRead':
     case 'callAnswered':
     case 'spaceMeasured':

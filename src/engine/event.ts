@@ -19,9 +19,9 @@ export type EngineEvent =
   /** A life begins; the book has been rebuilt. */
   | { readonly kind: 'started' }
   /** Exchange clock less ours, ms; surely so. */
-  | { readonly kind: 'clockMeasured'; readonly offsetMs: number }
+  | { readonly kind: 'clockSynchronised'; readonly offsetMs: number }
   /** One of the two clocks may have jumped: until it is measured again no order is sent. */
-  | { readonly kind: 'clockDoubted'; readonly reason: string }
+  | { readonly kind: 'clockUnsynchronised'; readonly reason: string }
   | { readonly kind: 'snapshotTaken'; readonly tickers: TickerTable }
   | {
       readonly kind: 'decided'

@@ -37,7 +37,7 @@ export interface EngineSettings {
   /** After a liquidation, a delivery or a person's trade: no more opens on the instrument, or go on. */
   readonly foreignFills: 'halt' | 'adopt'
   /** What becomes of orders that rest when a new life begins: cancelled, or kept. */
-  readonly onRestart: 'fence' | 'adopt'
+  readonly onRestart: 'cancel' | 'adopt'
   /** A life before this one has cancelled without a record, and its last cancel-all may still arrive. */
   readonly hasRetreated?: boolean
 }
@@ -50,7 +50,7 @@ export interface ExecutionSettings {
   /** An accepted ioc, fok or market order is matched or dead this long after (A4). */
   readonly matchingLagMs: number
   /** A request is not accepted later than this after its signed timestamp (A1). */
-  readonly acceptHorizonMs: number
+  readonly acceptanceWindowMs: number
   /**
    * When the same item is sent again that may have been accepted: once it is proved absent, or at once and
    * trusting the exchange's idempotency window.
@@ -61,7 +61,7 @@ export interface ExecutionSettings {
   /** After this long it is cancelled, whatever that costs. */
   readonly extraToleranceMsMax: number
   /** How long after a cancel-all was answered a wanted order that it took may be missing. */
-  readonly survivorsWithinMs: number
+  readonly displacedWithinMs: number
   /** How far through the touch a taking order may go, as a fraction. */
   readonly takerCollarRatio: number
   /** How long a resting order may stand through the market before it is taken for gone. */

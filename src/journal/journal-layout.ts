@@ -4,7 +4,7 @@ import { corrupt, layoutUnknown } from './journal-failures.ts'
 import { firstLink } from './record-chain.ts'
 
 /** The tables below. A file of another layout is refused rather than guessed at. */
-const LAYOUT = 2
+const LAYOUT = 3
 
 const TABLES = `
   CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;

@@ -47,7 +47,9 @@ function isPositiveInteger(value: number): boolean {
 
 /** An order's signature, horizon and window hang on the exchange's clock: not even a close leaves on a guess. */
 function checkClock(_: OrderIntent, { clockUnsynchronised }: RiskContext): Objection | undefined {
-  return clockUnsynchronised === undefined ? undefined : { code: 'CLOCK_UNSURE', detail: clockUnsynchronised }
+  return clockUnsynchronised === undefined
+    ? undefined
+    : { code: 'CLOCK_UNSYNCHRONISED', detail: clockUnsynchronised }
 }
 
 /** MKT1. */

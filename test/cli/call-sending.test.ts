@@ -107,12 +107,12 @@ describe('how a call ends', () => {
 
   it('[ORD6] 1: success with a failureList is not success', async () => {
     const { at } = await openExchange((_request, socket) => {
-      const failureList = [{ orderId: '7', clientOid: null, errorMsg: 'gone', errorCode: '1' }]
+      const failureList = [{ orderId: '7', clientOid: null, errorMsg: 'missing', errorCode: '1' }]
       socket.write(jsonAnswer(envelopeOf({ successList: [], failureList })))
     })
     const { code, out, err } = await typed(words, at)
     expect(code).toBe(1)
-    expect(out).toContain('gone')
+    expect(out).toContain('missing')
     expect(err).toContain('1 of its items was refused')
   })
 

@@ -431,9 +431,9 @@ const BREAKAGES: readonly Breakage[] = [
   {
     what: 'survivors that have to be back before their fate can be known',
     file: main,
-    edits: [['polling:', 'execution: { survivorsWithinMs: 3000 }\npolling:']],
+    edits: [['polling:', 'execution: { displacedWithinMs: 3000 }\npolling:']],
     problems: [
-      'config/main.yaml:11:33 execution.survivorsWithinMs: 3000 is not above fillVisibilityMs 3000: nothing is placed before then',
+      'config/main.yaml:11:33 execution.displacedWithinMs: 3000 is not above fillVisibilityMs 3000: nothing is placed before then',
     ],
   },
   {

@@ -19,7 +19,7 @@ test('defaults are filled in and paths are made absolute', () => {
 
   const { config, documents } = load()
 
-  expect(config.execution).toMatchObject({ batchOrdersMax: 50, acceptHorizonMs: 35_000 })
+  expect(config.execution).toMatchObject({ batchOrdersMax: 50, acceptanceWindowMs: 35_000 })
   expect(config.calendar.timezone).toBe('UTC')
   expect(config.state.directory).toBe(join(workspace.directory, '.intentd/paper'))
   expect(config.strategies.map(({ id, enabled, moduleFile }) => ({ id, enabled, moduleFile }))).toEqual([

@@ -13,7 +13,7 @@ export interface CrashCase {
   readonly scenario: ScenarioName
   readonly reading: Reading
   readonly mode: Mode
-  readonly onRestart: 'fence' | 'adopt'
+  readonly onRestart: 'cancel' | 'adopt'
   readonly seed: number
 }
 
@@ -42,7 +42,7 @@ export function listCases(seed: number): readonly CrashCase[] {
           scenario,
           reading,
           mode,
-          onRestart: random.integer(2) === 0 ? 'fence' : 'adopt',
+          onRestart: random.integer(2) === 0 ? 'cancel' : 'adopt',
           seed: random.integer(1_000_000),
         })),
       ),

@@ -86,7 +86,11 @@ export function writeCrashConfig(project: Project, given: CrashConfig): void {
       orderNotionalMax: '100000000',
       grossNotionalMax: '1000000000',
     },
-    execution: { fillVisibilityMs: FILL_VISIBILITY_MS, acceptHorizonMs: HORIZON_MS, extraToleranceMs: 100 },
+    execution: {
+      fillVisibilityMs: FILL_VISIBILITY_MS,
+      acceptanceWindowMs: HORIZON_MS,
+      extraToleranceMs: 100,
+    },
     state: { directory: `../${STATE}` },
     ...policies,
     strategies: strategies.map((id) => `crash/${id}.yaml`),

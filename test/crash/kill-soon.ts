@@ -17,7 +17,7 @@ const AIMS: readonly Moment[] = [
 
 export function drawPolicies(random: Random): Policies {
   return {
-    onRestart: pick(random, ['fence', 'adopt']),
+    onRestart: pick(random, ['cancel', 'adopt']),
     onStop: pick(random, ['leave', 'cancel', 'flatten']),
   }
 }

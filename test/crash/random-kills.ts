@@ -50,7 +50,7 @@ const REMEMBERED_MS = 18 * 60_000
 const EXCHANGE_STATE = 'exchange.sqlite'
 
 /** The last one's books are compared. */
-const AT_THE_END: Policies = { onRestart: 'fence', onStop: 'cancel' }
+const AT_THE_END: Policies = { onRestart: 'cancel', onStop: 'cancel' }
 
 /**
  * One daemon against `intentd simulate`, which loses answers and gives others late: killed again and again at

@@ -65,7 +65,7 @@ export type Reading = (typeof READINGS)[number]
 
 /** What a life does with what rests at its start, and at its end. */
 export interface Policies {
-  readonly onRestart: 'fence' | 'adopt'
+  readonly onRestart: 'cancel' | 'adopt'
   readonly onStop: 'leave' | 'cancel' | 'flatten'
 }
 

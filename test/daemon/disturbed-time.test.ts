@@ -13,7 +13,7 @@ vi.setConfig({ testTimeout: 180_000 })
 
 const STEPPED_CLOCK = new URL('./stepped-clock.ts', import.meta.url).href
 
-const ORDINARY = { reading: 'pendingOnly', onRestart: 'fence', scenario: SCENARIOS.normal } as const
+const ORDINARY = { reading: 'pendingOnly', onRestart: 'cancel', scenario: SCENARIOS.normal } as const
 
 /** Waits until orders have been accepted that were not there before. */
 function untilTradesAgain(run: IntentdProcess): Promise<void> {

@@ -8,7 +8,7 @@ import { IntentdProcess, killLeftOver } from './intentd-process.ts'
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 
 /** An unknown order of these tests is cleared up in a second instead of half a minute. */
-const QUICK = ['--set', 'execution.acceptHorizonMs=1000']
+const QUICK = ['--set', 'execution.acceptanceWindowMs=1000']
 
 /** The shipped configuration and strategies, in a folder of their own that a test may spoil. */
 export class Project {

@@ -100,7 +100,7 @@ test.concurrent('a second signal ends at once', async () => {
   const run = project.run(['--set', 'simulator.answerDelayMs=3000'])
   await run.untilEvent('recovery.started')
   run.kill('SIGINT')
-  await run.untilEvent('daemon.stopAsked')
+  await run.untilEvent('daemon.stopRequested')
   // Two within a moment are one that came twice, so the second is sent until it is taken for a second.
   const again = setInterval(() => run.kill('SIGINT'), 50)
 

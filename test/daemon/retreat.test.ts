@@ -100,6 +100,6 @@ describe('[RSK3] a retreat without a journal', () => {
     rmSync(directory, { recursive: true })
 
     expect(await retreatWith([NONE], { onRestart: 'adopt' })).toBe('left')
-    expect(await retreatWith([NONE], { onRestart: 'fence' })).toBe('cancelled')
+    expect(await retreatWith([NONE], { onRestart: 'cancel' })).toBe('cancelled')
   })
 })

@@ -56,7 +56,7 @@ test.concurrent('a run on recorded prices ends when they end, and another one be
 
   expect([firstEnding.code, secondEnding.code]).toEqual([0, 0])
   for (const run of [first, second]) {
-    expect(run.events('daemon.stopAsked')[0]).toMatchObject({ why: 'the recording has ended' })
+    expect(run.events('daemon.stopRequested')[0]).toMatchObject({ why: 'the recording has ended' })
     expectSound(run.summary)
     expect(run.summary.fills).toBeGreaterThan(0)
   }

@@ -93,7 +93,7 @@ export class EngineBench {
 
   /** A life begins and runs; the account is flat unless told otherwise. */
   start(account: Parameters<EngineBench['read']>[0] = {}): this {
-    this.tell({ kind: 'clockMeasured', offsetMs: 0 })
+    this.tell({ kind: 'clockSynchronised', offsetMs: 0 })
     this.tell({ kind: 'started' })
     this.price()
     for (let tries = 0; tries < 60 && this.engine.mode === 'starting'; tries++) this.pass(100, account)
@@ -114,7 +114,7 @@ export class EngineBench {
   /** 10,000.0 to 10,000.1, now, on every instrument; `requestTime`: what the answer says of the exchange's clock. */
   price(bid = 10_000, requestTime = Math.max(this.now, this.#pricedAt + 0.001)): EngineEvent {
     this.#pricedAt = requestTime
-    this.tell({ kind: 'clockMeasured', offsetMs: 0 })
+    this.tell({ kind: 'clockSynchronised', offsetMs: 0 })
     const tickers = new TickerTable(this.settings.instruments.size)
     tickers.readAt = this.now
     tickers.requestTime = requestTime
@@ -271,11 +271,11 @@ function madeSettings(positionMode: PositionMode): EngineSettings {
       batchOrdersMax: 50,
       fillVisibilityMs: 1000,
       matchingLagMs: 500,
-      acceptHorizonMs: 10_000,
+      acceptanceWindowMs: 10_000,
       retryMode: 'evidence',
       extraToleranceMs: 500,
       extraToleranceMsMax: 5000,
-      survivorsWithinMs: 5000,
+      displacedWithinMs: 5000,
       takerCollarRatio: 0.001,
       crossedToleranceMs: 2000,
       stopTimeoutMs: 40_000,

@@ -92,7 +92,7 @@ describe('reading tickers from bytes', () => {
     ['the word null', [tickerRow('A1', { bidPr: 'null' })]],
     ['a negative price', [tickerRow('A1', { bidPr: '-1' })]],
     ['no time', [tickerRow('A1', { ts: null })]],
-    ['a delivery state that is not listed', [tickerRow('A1', { deliveryStatus: 'gone' })]],
+    ['a delivery state that is not listed', [tickerRow('A1', { deliveryStatus: 'missing' })]],
     ['no symbol', [tickerRow('')]],
     ['a symbol twice', [tickerRow('A1'), tickerRow('A1')]],
     ['a row that is none', [tickerRow('A1'), null]],

@@ -11,7 +11,9 @@ const ANSWERS: Readonly<Record<EndpointName, readonly unknown[]>> = {
       failureList: [{ orderId: null, clientOid: 'a', errorMsg: 'no', errorCode: '40786' }],
     },
   ],
-  cancelAllOrders: [{ successList: [], failureList: [{ orderId: '2', clientOid: '3', errorMsg: 'gone' }] }],
+  cancelAllOrders: [
+    { successList: [], failureList: [{ orderId: '2', clientOid: '3', errorMsg: 'missing' }] },
+  ],
   modifyPlanOrder: [{ orderId: '1', clientOid: 'OTHER#1' }],
   orderFills: [
     {
@@ -110,7 +112,10 @@ const ANSWERS: Readonly<Record<EndpointName, readonly unknown[]>> = {
   ],
   crossedLiquidationOrders: [{ resultList: [{ orderId: '1', side: 'liquidation_sell' }], idLessThan: null }],
   isolatedBatchCancelOrders: [
-    { successList: [{ orderId: '1', clientOid: '1' }], failureList: [{ clientOid: 'a', errorMsg: 'gone' }] },
+    {
+      successList: [{ orderId: '1', clientOid: '1' }],
+      failureList: [{ clientOid: 'a', errorMsg: 'missing' }],
+    },
   ],
   copyOrderTotalDetail: [
     {

@@ -79,7 +79,7 @@ describe('a field or value without a counterpart', () => {
   it('is found', () => {
     const answers = [described('tickers').answer]
 
-    expect(missing({ lastPr: [], lastPrice: [], deliveryStatus: ['gone'] }, answers)).toEqual([
+    expect(missing({ lastPr: [], lastPrice: [], deliveryStatus: ['missing'] }, answers)).toEqual([
       'lastPrice',
       'deliveryStatus: gone',
     ])

@@ -33,7 +33,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'no-horizon',
     what: 'an unknown order is called absent while its request may still be accepted',
-    find: 'order.unansweredAt + core.settings.execution.acceptHorizonMs',
+    find: 'order.unansweredAt + core.settings.execution.acceptanceWindowMs',
     replace: 'order.unansweredAt',
   },
   {

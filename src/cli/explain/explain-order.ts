@@ -62,7 +62,7 @@ function orderIdsIn(records: readonly NumberedRecord[], clientOid: string): read
   const ids = records.flatMap(({ record }): (OrderId | undefined)[] => {
     if (record.kind === 'outcome')
       return record.items.filter((item) => item.clientOid === clientOid).map(toOrderId)
-    if (record.kind === 'fence')
+    if (record.kind === 'cancelAnswered')
       return record.listed.filter((item) => item.clientOid === clientOid).map(toOrderId)
     if (record.kind === 'settle')
       return record.orders.filter((item) => item.clientOid === clientOid).map(toOrderId)
@@ -176,7 +176,7 @@ function tellRecord(
       return record.fills
         .filter((fill) => fill.orderId === orderId)
         .map((fill) => ['filled', wordsOfFill(instruments, fill)])
-    case 'fence':
+    case 'cancelAnswered':
       return record.listed.filter(isOurs).map(() => ['listed', 'a cancel-all found it resting'])
     case 'settle':
       return record.orders.filter(isOurs).map((item) => [item.state, wordsOfSettled(instruments, item)])

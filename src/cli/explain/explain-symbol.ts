@@ -74,7 +74,7 @@ function tell(instruments: Instruments, record: JournalRecord, symbol: string): 
     case 'resume':
     case 'repaired':
       return tellAround(record)
-    case 'fence':
+    case 'cancelAnswered':
     case 'call':
     case 'callEnded':
     case 'prune':

@@ -86,9 +86,9 @@ export function wordsOfDecision(instruments: Instruments, record: DecisionRecord
   return `${record.strategyId} wants ${parts.join(', ') || 'nothing new'}${seen}`
 }
 
-export function wordsOfDenial({ strategyId, code, detail, orders, untold }: DenialRecord): string {
+export function wordsOfDenial({ strategyId, code, detail, orders, unlogged }: DenialRecord): string {
   const times = orders > 1 ? `, ${orders} orders` : ''
-  const since = untold > 0 ? `, ${untold} more since it was last told` : ''
+  const since = unlogged > 0 ? `, ${unlogged} more since it was last told` : ''
   return `${strategyId}: ${code}, ${DENIAL_CODES[code]} (${detail}${times}${since})`
 }
 

@@ -165,7 +165,7 @@ const executionSchema = z
       .max(60_000)
       .default(3000)
       .meta({ description: 'How long after it happened a fill may stay unreadable, in ms.' }),
-    acceptHorizonMs: z.int().min(1000).max(600_000).default(35_000).meta({
+    acceptanceWindowMs: z.int().min(1000).max(600_000).default(35_000).meta({
       description: 'How long after it was signed a request can still be accepted by the exchange, in ms.',
     }),
     retryMode: z.enum(['evidence', 'window']).default('evidence').meta({
@@ -186,7 +186,7 @@ const executionSchema = z
           'How long such an order may rest at most. Until then it is kept while that costs less than the wanted ' +
           'orders that a cancel-all takes with it; after that it is cancelled, whatever it costs. In ms.',
       }),
-    survivorsWithinMs: z
+    displacedWithinMs: z
       .int()
       .min(100)
       .max(600_000)
@@ -277,8 +277,8 @@ export const daemonFileSchema = z
       description: 'At an orderly stop: leave orders, cancel them, or cancel them and close positions.',
     }),
     onRestart: z
-      .enum(['fence', 'adopt'])
-      .default('fence')
+      .enum(['cancel', 'adopt'])
+      .default('cancel')
       .meta({ description: 'At the start: cancel what still rests, or take it over.' }),
     log: z
       .strictObject({

@@ -17,7 +17,7 @@ export interface RetreatOptions {
   /** The state directory. */
   readonly directory: string
   readonly policy: StopPolicy
-  readonly onRestart: 'fence' | 'adopt'
+  readonly onRestart: 'cancel' | 'adopt'
   readonly instruments: Iterable<Instrument>
   readonly client: Pick<ExchangeClient, 'send'>
   readonly logger: DaemonLogger
@@ -64,7 +64,7 @@ function leaveNote({ directory, onRestart, logger }: RetreatOptions): boolean {
     return true
   } catch (error) {
     logger.log('error', 'retreat.notNoted', { reason: messageOf(error), onRestart })
-    return onRestart === 'fence'
+    return onRestart === 'cancel'
   }
 }
 

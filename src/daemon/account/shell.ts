@@ -51,7 +51,7 @@ const CHECKPOINT_RECORDS = 20_000
 export class Shell {
   readonly #options: ShellOptions
   readonly #queue: EngineEvent[] = []
-  readonly #untold: Announcement[] = []
+  readonly #unlogged: Announcement[] = []
   #isBusy = false
   #isDead = false
   #flushedAt = 0
@@ -78,7 +78,7 @@ export class Shell {
 
   /** Tells what has been announced so far. */
   tell(): void {
-    for (const announcement of this.#untold.splice(0)) this.#options.eventLog.announce(announcement)
+    for (const announcement of this.#unlogged.splice(0)) this.#options.eventLog.announce(announcement)
   }
 
   /** After this nothing is performed any more. */
@@ -157,8 +157,8 @@ export class Shell {
 
   /** A line a log write, and a batch has a line an order: they are told once the batch has left. */
   #announce(announcement: Announcement): void {
-    if (this.#untold.length === 0) this.#options.timers.after(0, () => this.tell())
-    this.#untold.push(announcement)
+    if (this.#unlogged.length === 0) this.#options.timers.after(0, () => this.tell())
+    this.#unlogged.push(announcement)
   }
 
   #record({ record, durable }: Extract<Effect, { kind: 'record' }>): void {

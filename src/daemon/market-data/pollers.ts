@@ -102,8 +102,9 @@ export class Pollers {
 
   #reportClock(): void {
     const { trusted, dispatch } = this.#options
-    if (trusted.isSynchronised) return dispatch({ kind: 'clockMeasured', offsetMs: trusted.offset.offsetMs })
-    dispatch({ kind: 'clockDoubted', reason: "the exchange's time is not confirmed yet" })
+    if (trusted.isSynchronised)
+      return dispatch({ kind: 'clockSynchronised', offsetMs: trusted.offset.offsetMs })
+    dispatch({ kind: 'clockUnsynchronised', reason: "the exchange's time is not confirmed yet" })
   }
 
   #grid(what: string, intervalMs: number, poll: () => unknown): PollGrid {

@@ -137,7 +137,7 @@ export class FlightRecorder {
     this.#kept = []
     this.#lines = []
     const { directory, logger } = this.#options
-    logger.log('warn', 'flight.ended', { directory, steps: this.#steps, reason: messageOf(error) })
+    logger.log('warn', 'recording.ended', { directory, steps: this.#steps, reason: messageOf(error) })
   }
 
   /** A step has just been made, so the core is what the next one begins from. */
@@ -166,7 +166,7 @@ export class FlightRecorder {
     this.#addLine(JSON.stringify(head))
     this.#addLine(engine.write())
     this.#flush()
-    logger.log('info', 'flight.recording', { file, ...(removed.length > 0 ? { removed } : {}) })
+    logger.log('info', 'recording.started', { file, ...(removed.length > 0 ? { removed } : {}) })
   }
 
   #endSegment(why: SegmentEnd['why']): void {
@@ -196,10 +196,10 @@ export class FlightRecorder {
     this.#endSegment('lost')
     const lostSince = this.#steps
     const { logger } = this.#options
-    logger.log('warn', 'flight.lost', { step: lostSince, reason: 'the disk does not keep up' })
+    logger.log('warn', 'recording.lost', { step: lostSince, reason: 'the disk does not keep up' })
     void this.#closing.then(() =>
       this.#guard(() => {
-        logger.log('warn', 'flight.resumed', { lost: this.#steps - lostSince })
+        logger.log('warn', 'recording.resumed', { lost: this.#steps - lostSince })
         this.#openSegment()
       }),
     )

@@ -67,7 +67,7 @@ export class RunStatistics {
         return
       case 'boot':
       case 'decision':
-      case 'fence':
+      case 'cancelAnswered':
       case 'adopt':
       case 'call':
       case 'callEnded':

@@ -55,14 +55,14 @@ export function applyRecord(book: Book, record: JournalRecord): void {
     case 'fills':
       for (const fill of record.fills) applyFill(book, fill)
       return
-    case 'fence':
+    case 'cancelAnswered':
       for (const { clientOid, orderId } of record.listed) {
         changeOrder(book, clientOid, (order) => markAccepted(order, orderId, record.at))
       }
       return
     case 'settle':
       for (const settled of record.orders) applySettled(book, settled)
-      if (record.isFenced) book.cancels.delete(record.symbol)
+      if (record.isResolved) book.cancels.delete(record.symbol)
       return
     case 'expire':
       return applyExpire(book, record)

@@ -16,7 +16,7 @@ const ORDINALS_SKIPPED = 1_000_000_000
  */
 export function applyRepaired(book: Book, record: RepairedRecord): void {
   const { at, reason, strategies, symbols } = record
-  book.doubtedAt = at
+  book.recordsLostAt = at
   book.halts.set('*', reason)
   for (const order of openOrders(book)) storeOrder(book, markLost(order, reason, at))
   for (const symbol of symbols) book.cancels.set(symbol, at)

@@ -37,7 +37,7 @@ export function bookToJson(book: Book): unknown {
     epoch: book.epoch,
     batchId: book.batchId,
     fillsThroughAt: book.fillsThroughAt,
-    ...(book.doubtedAt === 0 ? {} : { doubtedAt: book.doubtedAt }),
+    ...(book.recordsLostAt === 0 ? {} : { recordsLostAt: book.recordsLostAt }),
     ...(book.killed === undefined ? {} : { killed: book.killed }),
     ...plain,
     orders: [...book.orders.values()],
@@ -54,7 +54,7 @@ export function bookFromJson(json: unknown): Book {
     epoch: number
     batchId: number
     fillsThroughAt: number
-    doubtedAt?: number
+    recordsLostAt?: number
     killed?: Book['killed']
     orders: Order[]
     withdrawn: Order['terms']['clientOid'][]
@@ -65,7 +65,7 @@ export function bookFromJson(json: unknown): Book {
   book.epoch = stored.epoch
   book.batchId = stored.batchId
   book.fillsThroughAt = stored.fillsThroughAt
-  book.doubtedAt = stored.doubtedAt ?? 0
+  book.recordsLostAt = stored.recordsLostAt ?? 0
   book.killed = stored.killed
   for (const name of PLAIN_MAPS) {
     const map = book[name] as Map<unknown, unknown>

@@ -77,7 +77,7 @@ export interface Book {
   /** By symbol, or `*`: why nothing that adds risk leaves. */
   readonly halts: Map<string, string>
   /** Unix ms, our clock: orders may have left until then that nobody remembers; 0 when that never was. */
-  doubtedAt: number
+  recordsLostAt: number
   /** Since when, why and by whom nothing is placed any more; undefined while trading is allowed. */
   killed: { readonly at: number; readonly reason: string; readonly by: string } | undefined
   /** Cancel-alls whose effect is not settled yet, by symbol: Unix ms, exchange clock, when the last one left. */
@@ -111,7 +111,7 @@ export function createBook(positionMode: PositionMode): Book {
     callKeys: new Map(),
     withdrawn: new Set(),
     halts: new Map(),
-    doubtedAt: 0,
+    recordsLostAt: 0,
     killed: undefined,
     cancels: new Map(),
   }

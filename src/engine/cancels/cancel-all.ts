@@ -113,7 +113,7 @@ export function distrustResting(core: Core): void {
   const symbols = instruments.map(({ symbol }) => symbol)
   const requestAt = exchangeNow(core)
   record(core, { kind: 'cancel', at: core.now, symbols, requestAt, cause: 'liquidation' }, true)
-  announce(core, 'warn', 'resting.distrusted', { symbols })
+  announce(core, 'warn', 'orders.unconfirmed', { symbols })
   // A start resolutions by itself what is not resolved yet.
   const joining = core.mode === 'starting' ? instruments.filter(({ phase }) => phase !== 'idle') : instruments
   for (const instrument of joining) joinSweep(core, instrument)
@@ -121,7 +121,7 @@ export function distrustResting(core: Core): void {
 
 /** Closes a instrument behind a cancel-all of the product. True when the call is what its resolution has waited for. */
 function joinSweep(core: Core, instrument: InstrumentState): boolean {
-  if (instrument.phase === 'idle') startResolution(core, instrument, 'swept')
+  if (instrument.phase === 'idle') startResolution(core, instrument, 'cancelledAlong')
   const { resolution } = instrument
   // A instrument that is placing is resolved once its batch is answered: the book says that it was swept.
   if (!resolution) return false

@@ -71,7 +71,7 @@ function recordListed(core: Core, items: readonly Listed[]): void {
       ? [{ clientOid: toClientOid(clientOid), ...(orderId ? { orderId: toOrderId(orderId) } : {}) }]
       : []
   })
-  if (listed.length > 0) record(core, { kind: 'fence', at: core.now, listed })
+  if (listed.length > 0) record(core, { kind: 'cancelAnswered', at: core.now, listed })
 }
 
 /** The instruments of orders that could not be cancelled; one that nobody can name may be any that has no name yet. */

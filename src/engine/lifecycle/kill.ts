@@ -24,8 +24,8 @@ export function startKill(core: Core, { reason, by }: KillOrder): void {
 
 /** Begins, or after a restart begins again, to take everything away. */
 export function beginKill(core: Core): void {
-  const { acceptHorizonMs } = core.settings.execution
-  core.kill = createKillPlan(core.now, acceptHorizonMs + PATIENCE_MS)
+  const { acceptanceWindowMs } = core.settings.execution
+  core.kill = createKillPlan(core.now, acceptanceWindowMs + PATIENCE_MS)
   if (core.mode === 'stopping') core.kill.stopAskedAt = core.now
   core.stop = undefined
   if (core.mode !== 'starting') core.mode = 'killed'
@@ -39,7 +39,7 @@ export function releaseKill(core: Core, { reason, by }: KillOrder): void {
   if (!kill) return
   if (core.mode !== 'killed' || kill.phase !== 'clean') {
     kill.release = { reason, by }
-    return announce(core, 'warn', 'kill.releaseWaits', { reason, by, phase: kill.phase })
+    return announce(core, 'warn', 'kill.releasePending', { reason, by, phase: kill.phase })
   }
   record(core, { kind: 'kill', at: core.now, isOn: false, reason, by }, true)
   announce(core, 'warn', 'kill.released', { reason, by })
@@ -112,7 +112,7 @@ function enter(core: Core, kill: KillPlan, phase: KillPhase): void {
 function acceptableUntil(core: Core): number {
   let sentAt = 0
   for (const { lastSentAt } of core.book.orders.values()) sentAt = Math.max(sentAt, lastSentAt)
-  return sentAt + core.settings.execution.acceptHorizonMs
+  return sentAt + core.settings.execution.acceptanceWindowMs
 }
 
 /** A quarantined order waits for an operator and holds nothing up. */
@@ -141,7 +141,7 @@ function holdings(core: Core): Record<string, unknown> {
 function logIfLate(core: Core, kill: KillPlan): void {
   if (kill.phase === 'clean' || core.now < kill.patientUntil) return
   kill.patientUntil = core.now + PATIENCE_MS
-  announce(core, 'error', 'kill.notProved', {
+  announce(core, 'error', 'kill.unproved', {
     phase: kill.phase,
     hint: 'look at the exchange: cancel by hand what rests there',
   })

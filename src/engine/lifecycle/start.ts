@@ -40,7 +40,7 @@ export function startRun(core: Core): void {
   if (core.book.killed !== undefined) beginKill(core)
   for (const instrument of core.instruments.values()) {
     noteLateCancel(core, instrument, core.book.cancels.get(instrument.symbol))
-    if (settings.hasRetreated) instrument.lateUntil = core.now + settings.execution.acceptHorizonMs
+    if (settings.hasRetreated) instrument.lateUntil = core.now + settings.execution.acceptanceWindowMs
   }
   announce(core, 'info', 'recovery.started', { epoch: book.epoch, ...countFound(core) })
   askForAccount(core)

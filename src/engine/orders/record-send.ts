@@ -58,7 +58,7 @@ export function recordSend(
     body,
     validUntilAt: Math.min(
       freshUntil(core, instrument.symbol),
-      core.now + core.settings.execution.acceptHorizonMs / SIGNED_WITHIN,
+      core.now + core.settings.execution.acceptanceWindowMs / SIGNED_WITHIN,
       ...orders.map((order) => order.deadlineAt),
     ),
   }

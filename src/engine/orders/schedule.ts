@@ -28,7 +28,7 @@ export function scheduleInstrument(core: Core, instrument: InstrumentState): voi
   if (isReleased(core, instrument.symbol)) return startResolution(core, instrument, 'released')
   if (core.mode === 'starting') return
   // A cancel-all came by while its batch was out: which of the orders it met is not known.
-  if (core.book.cancels.has(instrument.symbol)) return startResolution(core, instrument, 'swept')
+  if (core.book.cancels.has(instrument.symbol)) return startResolution(core, instrument, 'cancelledAlong')
   const plan = planInstrument(core, instrument)
   if (plan.stale.length > 0) {
     dropStale(core, instrument, plan.stale)
@@ -36,7 +36,7 @@ export function scheduleInstrument(core: Core, instrument: InstrumentState): voi
   }
   // What a stop leaves is asked after in the next life.
   if (core.mode === 'running' && isCrossedTooLong(core, instrument))
-    return startResolution(core, instrument, 'gone')
+    return startResolution(core, instrument, 'missing')
   noteUnwanted(core, instrument, plan.unwanted)
   if (mustCancel(core, instrument, plan.unwanted)) {
     return startResolution(core, instrument, core.mode === 'running' ? 'unwanted' : 'command')
@@ -204,6 +204,7 @@ function isCrossedTooLong(core: Core, instrument: InstrumentState): boolean {
   const gone = crossed.filter(
     (clientOid) => core.now - (instrument.crossedSince.get(clientOid) ?? core.now) >= crossedToleranceMs,
   )
-  for (const clientOid of gone) announce(core, 'warn', 'order.gone', { symbol: instrument.symbol, clientOid })
+  for (const clientOid of gone)
+    announce(core, 'warn', 'order.missing', { symbol: instrument.symbol, clientOid })
   return gone.length > 0
 }

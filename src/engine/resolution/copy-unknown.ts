@@ -23,7 +23,7 @@ export function copyUnknown(core: Core, instrument: InstrumentState): void {
   for (const { terms, attempts } of copied) instrument.copies.set(terms.clientOid, attempts)
   const reason = 'sent again, trusting the idempotency window'
   const orders = copied.map(({ terms }) => ({ clientOid: terms.clientOid, state: 'queued', reason }) as const)
-  record(core, { kind: 'settle', at: core.now, symbol: instrument.symbol, isFenced: false, orders })
+  record(core, { kind: 'settle', at: core.now, symbol: instrument.symbol, isResolved: false, orders })
   for (const { clientOid } of orders) {
     announce(core, 'warn', 'order.copied', { clientOid, symbol: instrument.symbol })
   }

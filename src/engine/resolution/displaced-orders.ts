@@ -38,21 +38,21 @@ export function watchDisplaced(core: Core, instrument: InstrumentState): void {
   if (instrument.displaced.length > 0) return logLate(core, instrument)
   if (core.mode !== 'running') return
   const fields = { symbol: instrument.symbol, sinceMs: core.now - first.since }
-  announce(core, wasLate ? 'info' : 'debug', 'survivors.back', fields)
+  announce(core, wasLate ? 'info' : 'debug', 'orders.restored', fields)
 }
 
 /** Each is told once. */
 function logLate(core: Core, instrument: InstrumentState): void {
-  const { survivorsWithinMs } = core.settings.execution
+  const { displacedWithinMs } = core.settings.execution
   const late = instrument.displaced.filter(
-    ({ since, isLateLogged }) => !isLateLogged && core.now - since > survivorsWithinMs,
+    ({ since, isLateLogged }) => !isLateLogged && core.now - since > displacedWithinMs,
   )
   const [first] = late
   if (!first) return
   instrument.displaced = instrument.displaced.map((one) =>
     late.includes(one) ? { ...one, isLateLogged: true } : one,
   )
-  announce(core, 'warn', 'survivor.late', {
+  announce(core, 'warn', 'order.displacedLate', {
     symbol: instrument.symbol,
     sinceMs: core.now - first.since,
     instrument: instrument.phase,

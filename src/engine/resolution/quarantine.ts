@@ -41,5 +41,5 @@ export function disownLeftOrphans(core: Core, symbol: string): void {
     .map(([orderId]) => orderId)
   if (orderIds.length === 0) return
   record(core, { kind: 'foreign', at: core.now, symbol, orderIds }, true)
-  announce(core, 'warn', 'fill.disowned', { symbol, orderIds })
+  announce(core, 'warn', 'fill.unowned', { symbol, orderIds })
 }

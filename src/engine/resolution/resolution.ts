@@ -27,7 +27,7 @@ export function startResolution(core: Core, instrument: InstrumentState, cause: 
   const acceptanceDeadlineAt = unknown
     .filter(({ unansweredAt }) => unansweredAt > 0)
     .reduce(
-      (latest, order) => Math.max(latest, order.unansweredAt + core.settings.execution.acceptHorizonMs),
+      (latest, order) => Math.max(latest, order.unansweredAt + core.settings.execution.acceptanceWindowMs),
       lostRecordsUntil(core),
     )
   const notBefore = core.now + Math.max(0, acceptanceDeadlineAt - exchangeNow(core))
@@ -50,7 +50,7 @@ export function startResolution(core: Core, instrument: InstrumentState, cause: 
     askedAt: 0,
   }
   if (instrument.resolution.cancels) core.stop?.cancelled.add(instrument.symbol)
-  announce(core, ROUTINE_CAUSES.has(cause) ? 'debug' : 'warn', 'instrument.resolved', {
+  announce(core, ROUTINE_CAUSES.has(cause) ? 'debug' : 'warn', 'instrument.resolving', {
     symbol: instrument.symbol,
     cause,
     unknown: unknown.length,
@@ -61,15 +61,15 @@ export function startResolution(core: Core, instrument: InstrumentState, cause: 
 
 /** Unix ms, exchange clock: orders of a lost part of the journal may still be accepted until then. */
 function lostRecordsUntil({ book, settings, offsetMs = 0 }: Core): number {
-  return book.doubtedAt === 0 ? 0 : book.doubtedAt + offsetMs + settings.execution.acceptHorizonMs
+  return book.recordsLostAt === 0 ? 0 : book.recordsLostAt + offsetMs + settings.execution.acceptanceWindowMs
 }
 
-const ROUTINE_CAUSES: ReadonlySet<ResolutionCause> = new Set(['unwanted', 'command', 'swept'])
+const ROUTINE_CAUSES: ReadonlySet<ResolutionCause> = new Set(['unwanted', 'command', 'cancelledAlong'])
 
 /** Where orders are unknown, or another's cancel-all came by, there may be nothing that could rest. */
 function needsCancel(core: Core, { symbol }: InstrumentState, cause: ResolutionCause): boolean {
-  if (cause !== 'unknown' && cause !== 'swept') return true
-  if (cause === 'swept' ? hasResting(core, symbol) : core.book.cancels.has(symbol)) return true
+  if (cause !== 'unknown' && cause !== 'cancelledAlong') return true
+  if (cause === 'cancelledAlong' ? hasResting(core, symbol) : core.book.cancels.has(symbol)) return true
   // What rests is taken away at a start too, with the same resolution.
   if (core.mode === 'starting' && cancelsAtStart(core, symbol)) return true
   return [...openOrdersOf(core.book, symbol)].some(
@@ -79,7 +79,7 @@ function needsCancel(core: Core, { symbol }: InstrumentState, cause: ResolutionC
 
 /** Whether the operator wants what rests taken away at a start, and something does. */
 export function cancelsAtStart(core: Core, symbol: string): boolean {
-  return core.settings.onRestart === 'fence' && hasResting(core, symbol)
+  return core.settings.onRestart === 'cancel' && hasResting(core, symbol)
 }
 
 /** Moves a resolution on as far as time and readings allow. */
@@ -120,7 +120,7 @@ function isProved(core: Core, instrument: InstrumentState, resolution: Resolutio
   if (core.now < instrument.lateUntil || isUnderCancel(core, instrument.symbol)) return false
   const concerned = concernedOrders(core, instrument, resolution)
   // A cancel-all for others' sake that found nothing here to take proves itself.
-  if (resolution.cause === 'swept' && concerned.length === 0) return true
+  if (resolution.cause === 'cancelledAlong' && concerned.length === 0) return true
   const reads = concerned.some(({ state }) => state === 'unknown') ? 2 : 1
   return resolution.positionRead && resolution.fillsReads >= reads
 }
@@ -179,7 +179,7 @@ function finishResolution(core: Core, instrument: InstrumentState, resolution: R
   const settled = settleByEvidence(core, symbol, concernedOrders(core, instrument, resolution), why)
   const orders = settled.map((entry) => withReplacement(core, resolution.cause, entry))
   if (orders.length > 0 || core.book.cancels.has(symbol)) {
-    record(core, { kind: 'settle', at: core.now, symbol, isFenced: true, orders }, true)
+    record(core, { kind: 'settle', at: core.now, symbol, isResolved: true, orders }, true)
   }
   for (const { clientOid, reason } of orders) announceEnd(core, clientOid, reason)
   if (resolution.cause === 'released') disownLeftOrphans(core, symbol)
@@ -188,7 +188,7 @@ function finishResolution(core: Core, instrument: InstrumentState, resolution: R
   expectDisplaced(instrument, ended, resolution.provedAt)
   instrument.phase = 'idle'
   instrument.resolution = undefined
-  announce(core, 'debug', 'instrument.free', { symbol, settled: orders.length })
+  announce(core, 'debug', 'instrument.resolved', { symbol, settled: orders.length })
 }
 
 export function announceEnd(core: Core, clientOid: Order['terms']['clientOid'], reason: string): void {

@@ -87,7 +87,7 @@ function settleTakers(core: Core, readableAt: number): void {
     }
     if (over.length === 0) continue
     const orders = settleByEvidence(core, symbol, over, 'matched or dead')
-    record(core, { kind: 'settle', at: core.now, symbol, isFenced: false, orders })
+    record(core, { kind: 'settle', at: core.now, symbol, isResolved: false, orders })
     for (const { clientOid, reason } of orders) announceEnd(core, clientOid, reason)
   }
 }
@@ -105,7 +105,7 @@ function acceptedBy({ startedAt, now }: Core, { acceptedAt }: Order): number {
  * longest time that an answer can be out, and with no order left that could, they are foreign.
  */
 function noteOrphans(core: Core): void {
-  const { acceptHorizonMs, fillVisibilityMs } = core.settings.execution
+  const { acceptanceWindowMs, fillVisibilityMs } = core.settings.execution
   for (const [orderId, fills] of core.book.orphans) {
     const symbol = fills[0]?.symbol ?? ''
     const since = core.orphansSince.get(orderId) ?? core.now
@@ -113,7 +113,7 @@ function noteOrphans(core: Core): void {
     const owners = namelessOrders(core, symbol).filter((order) => mayOwn(core, order, fills))
     const [owner] = owners
     if (owner?.state === 'live' && owners.length === 1) nameByFills(core, owner, orderId)
-    if (owners.length > 0 || core.now - since < acceptHorizonMs + fillVisibilityMs) continue
+    if (owners.length > 0 || core.now - since < acceptanceWindowMs + fillVisibilityMs) continue
     const other = 'somebody else trades this account through the API'
     halt(core, symbol, `fills of order ${orderId}, which is not ours: ${other}; ${RELEASE_HINT}`)
     record(core, { kind: 'foreign', at: core.now, symbol, orderIds: [orderId] }, true)

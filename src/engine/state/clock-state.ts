@@ -18,7 +18,7 @@ export function clockUnsynchronised(core: Core): string | undefined {
 /** The offset of the exchange's clock is sure: it was measured, and nothing contradicts it. */
 export function noteClockSynchronised(core: Core, offsetMs: number): void {
   if (core.clockUnsynchronised !== undefined)
-    announce(core, 'info', 'clock.sure', { offsetMs, was: core.offsetMs })
+    announce(core, 'info', 'clock.synchronised', { offsetMs, was: core.offsetMs })
   core.offsetMs = offsetMs
   core.clockMeasuredAt = core.now
   core.clockUnsynchronised = undefined
@@ -28,6 +28,6 @@ export function noteClockSynchronised(core: Core, offsetMs: number): void {
 export function noteClockUnsynchronised(core: Core, reason: string): void {
   // Before the first measurement there is nothing to doubt: the gate is closed anyway.
   if (core.offsetMs === undefined) return
-  if (core.clockUnsynchronised === undefined) announce(core, 'warn', 'clock.doubted', { reason })
+  if (core.clockUnsynchronised === undefined) announce(core, 'warn', 'clock.unsynchronised', { reason })
   core.clockUnsynchronised = reason
 }

@@ -18,28 +18,32 @@ export function logDenials(core: Core, instrument: InstrumentState, denials: rea
     if (first === undefined || told?.snapshot === core.snapshots) continue
     core.denied.set(first.code, (core.denied.get(first.code) ?? 0) + group.length)
     if (told && core.now - told.loggedAt < DENIAL_LOGGED_EVERY_MS) {
-      instrument.denials.set(kind, { ...told, snapshot: core.snapshots, untold: told.untold + group.length })
+      instrument.denials.set(kind, {
+        ...told,
+        snapshot: core.snapshots,
+        unlogged: told.unlogged + group.length,
+      })
       continue
     }
     remember(core, instrument, kind)
-    tell(core, first, { orders: group.length, untold: told?.untold ?? 0 })
+    tell(core, first, { orders: group.length, unlogged: told?.unlogged ?? 0 })
   }
 }
 
 /** Put at the end, so that the map is in the order of the last telling. */
 function remember(core: Core, instrument: InstrumentState, kind: string): void {
   instrument.denials.delete(kind)
-  instrument.denials.set(kind, { loggedAt: core.now, snapshot: core.snapshots, untold: 0 })
+  instrument.denials.set(kind, { loggedAt: core.now, snapshot: core.snapshots, unlogged: 0 })
   for (const oldest of instrument.denials.keys()) {
     if (instrument.denials.size <= KINDS_MAX) return
     instrument.denials.delete(oldest)
   }
 }
 
-function tell(core: Core, denial: Denial, { orders, untold }: { orders: number; untold: number }): void {
+function tell(core: Core, denial: Denial, { orders, unlogged }: { orders: number; unlogged: number }): void {
   const { strategyId, symbol, code, detail, key } = denial
   const named = key === undefined ? {} : { key }
-  record(core, { kind: 'denial', at: core.now, strategyId, symbol, code, detail, ...named, orders, untold })
+  record(core, { kind: 'denial', at: core.now, strategyId, symbol, code, detail, ...named, orders, unlogged })
   announce(core, 'info', 'intent.denied', {
     strategy: strategyId,
     symbol,
@@ -47,7 +51,7 @@ function tell(core: Core, denial: Denial, { orders, untold }: { orders: number; 
     detail,
     ...named,
     ...(orders > 1 ? { orders } : {}),
-    ...(untold > 0 ? { sinceLastTold: untold } : {}),
+    ...(unlogged > 0 ? { sinceLastLogged: unlogged } : {}),
   })
 }
 

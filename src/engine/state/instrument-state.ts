@@ -19,7 +19,14 @@ import { type Holding, type HoldingChange } from '../../domain/position.ts'
 export type InstrumentPhase = 'idle' | 'placing' | 'resolving'
 
 /** Why a instrument is resolved: it decides what is placed again and what is said. */
-export type ResolutionCause = 'unwanted' | 'unknown' | 'gone' | 'command' | 'restart' | 'released' | 'swept'
+export type ResolutionCause =
+  | 'unwanted'
+  | 'unknown'
+  | 'missing'
+  | 'command'
+  | 'restart'
+  | 'released'
+  | 'cancelledAlong'
 
 export type ResolutionStage = 'waiting' | 'cancelling' | 'settling'
 
@@ -106,7 +113,7 @@ export interface LoggedDenial {
   /** The snapshot for which it was counted last. */
   readonly snapshot: number
   /** How many came since it was told. */
-  readonly untold: number
+  readonly unlogged: number
 }
 
 export interface PendingReading {

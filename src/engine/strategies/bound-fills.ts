@@ -18,7 +18,7 @@ export function noteBoundFills(core: Core): void {
     const { strategyId, symbol, purpose } = order.terms
     if (purpose === 'quote') core.quoteHolds.set(pairKey(strategyId, symbol), core.snapshots + 1)
     owners.add(strategyId)
-    announce(core, 'info', 'order.fillBound', { clientOid, symbol, orderId, filled: order.filledLots })
+    announce(core, 'info', 'order.fillAttributed', { clientOid, symbol, orderId, filled: order.filledLots })
   }
   if (owners.size > 0) showFills(core, owners)
 }

@@ -54,7 +54,7 @@ export class ClockOffset {
   #suspect: Bounds | undefined
   #observedAt = 0
   /** Unix ms, our clock: samples sent before say nothing any more, because our own clock was in doubt. */
-  #doubtedAt: number | undefined
+  #recordsLostAt: number | undefined
 
   constructor({ onJump, onSettled }: ClockOffsetOptions = {}) {
     this.#onJump = onJump
@@ -68,7 +68,7 @@ export class ClockOffset {
 
   /** False until two samples agree, while one contradicts the estimate, and after {@link doubt}. */
   get isSynchronised(): boolean {
-    return this.#samples.length > 1 && this.#doubtedAt === undefined && this.#suspect === undefined
+    return this.#samples.length > 1 && this.#recordsLostAt === undefined && this.#suspect === undefined
   }
 
   /** Exchange clock less our clock, whole ms. Zero until the first sample. */
@@ -99,7 +99,7 @@ export class ClockOffset {
   /** Our own clock may have moved at `now` (Unix ms): only two fresh samples that agree are believed again. */
   doubt(now: number): void {
     if (!this.isKnown) return
-    this.#doubtedAt = now
+    this.#recordsLostAt = now
     this.#suspect = undefined
   }
 
@@ -116,10 +116,10 @@ export class ClockOffset {
     const low = requestTime - receivedAt - ROUNDING_MS
     const high = requestTime - sentAt + ROUNDING_MS
     if (!Number.isFinite(low) || !Number.isFinite(high) || low > high) return
-    if (this.#doubtedAt !== undefined && sentAt < this.#doubtedAt) return
+    if (this.#recordsLostAt !== undefined && sentAt < this.#recordsLostAt) return
     const bounds: Bounds = { low, high }
     const isOdd = this.#best !== undefined && apart(bounds, this.#best) > STEP_MS
-    if (isOdd || this.#doubtedAt !== undefined) {
+    if (isOdd || this.#recordsLostAt !== undefined) {
       this.#hold(bounds, receivedAt)
       return
     }
@@ -132,8 +132,8 @@ export class ClockOffset {
     this.#suspect = bounds
     if (suspect === undefined || apart(bounds, suspect) > STEP_MS) return
     const before = this.offsetMs
-    const wasDoubted = this.#doubtedAt !== undefined
-    this.#doubtedAt = undefined
+    const wasDoubted = this.#recordsLostAt !== undefined
+    this.#recordsLostAt = undefined
     this.#samples = []
     this.#next = 0
     this.#suspect = undefined

@@ -374,7 +374,7 @@ describe('[ORD8] what a cancel-all took for another’s sake', () => {
     bench.pass(50)
 
     expect(batch.clientOids).toHaveLength(2)
-    expect(told(bench, 'survivors.back')).toMatchObject([{ symbol: A, sinceMs: expect.any(Number) }])
+    expect(told(bench, 'orders.restored')).toMatchObject([{ symbol: A, sinceMs: expect.any(Number) }])
   })
 
   test('goes before what is new elsewhere', () => {
@@ -390,12 +390,12 @@ describe('[ORD8] what a cancel-all took for another’s sake', () => {
     const bench = shared()
     bench.pass(8000)
 
-    expect(told(bench, 'survivor.late')).toMatchObject([
+    expect(told(bench, 'order.displacedLate')).toMatchObject([
       { symbol: A, orders: [{ strategy: OTHER }, { strategy: OTHER, key: 'k' }] },
     ])
     bench.accept(bench.grantBatch())
     bench.pass(50)
-    expect(told(bench, 'survivors.back')).toHaveLength(1)
+    expect(told(bench, 'orders.restored')).toHaveLength(1)
   })
 
   test('is not waited for when it is not wanted any more', () => {
@@ -403,7 +403,7 @@ describe('[ORD8] what a cancel-all took for another’s sake', () => {
     withdraw(bench, A, OTHER)
     bench.pass(8000)
 
-    expect(told(bench, 'survivor.late')).toEqual([])
+    expect(told(bench, 'order.displacedLate')).toEqual([])
     expect(sentOn(bench)).toEqual([])
   })
 })

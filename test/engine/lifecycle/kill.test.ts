@@ -120,11 +120,11 @@ const isBatch = ({ endpoint }: { readonly endpoint: string }): boolean => endpoi
 describe('[RSK3] a kill is called clean', () => {
   test('after the horizon of the last batch, a cancel-all that finds nothing, and readings that agree', () => {
     const bench = resting()
-    const { acceptHorizonMs } = bench.settings.execution
+    const { acceptanceWindowMs } = bench.settings.execution
     kill(bench)
     const [clientOid = ''] = bench.book.orders.keys()
     bench.answerCancel(bench.grantCancel().cancelId, found(clientOid))
-    bringIn(bench, acceptHorizonMs - 1_000)
+    bringIn(bench, acceptanceWindowMs - 1_000)
     expect(states(bench)).toEqual(['seen'])
 
     expect(bringIn(bench, 12_000)).toBeGreaterThan(0)
@@ -133,9 +133,9 @@ describe('[RSK3] a kill is called clean', () => {
 
   test('not while a cancel-all after the horizon still finds something', () => {
     const bench = resting()
-    const { acceptHorizonMs } = bench.settings.execution
+    const { acceptanceWindowMs } = bench.settings.execution
     kill(bench)
-    bringIn(bench, acceptHorizonMs - 1_000)
+    bringIn(bench, acceptanceWindowMs - 1_000)
     bringIn(bench, 20_000, found('of nobody'))
     expect(states(bench)).toEqual(['seen'])
 
@@ -149,7 +149,7 @@ describe('[RSK3] a kill is called clean', () => {
     const batch = bench.grantBatch()
     kill(bench)
     bench.tell({ kind: 'batchAnswered', batchId: batch.batchId, answer: TIMED_OUT })
-    bringIn(bench, bench.settings.execution.acceptHorizonMs - 1_000)
+    bringIn(bench, bench.settings.execution.acceptanceWindowMs - 1_000)
     expect([states(bench), bench.states()]).toEqual([['seen'], ['unknown']])
 
     bringIn(bench, 30_000)

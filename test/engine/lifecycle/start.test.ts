@@ -46,7 +46,7 @@ describe('[ORD5] a start after a crash', () => {
   })
 
   test('[ORD8] waits until a cancel-all that was never recorded cannot arrive any more', () => {
-    const bench = new EngineBench({ onRestart: 'fence', hasRetreated: true }).start()
+    const bench = new EngineBench({ onRestart: 'cancel', hasRetreated: true }).start()
     bench.answerCancel(bench.grantCancel().cancelId, EMPTY)
 
     bench.pass(4_000)

@@ -84,7 +84,7 @@ describe('[ORD5] a fill of an orderId that nobody told yet', () => {
     expect(bench.take('decide').at(-1)?.snapshot.instruments[0]?.holding.longLots).toBe(10)
     bench.tell({ kind: 'timePassed' })
     expect(bench.take('sendBatch')).toEqual([])
-    expect(bench.take('announce').map(({ event }) => event)).toContain('order.fillBound')
+    expect(bench.take('announce').map(({ event }) => event)).toContain('order.fillAttributed')
   })
 
   test('heard twice is bound once', () => {

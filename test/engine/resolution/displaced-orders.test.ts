@@ -33,13 +33,13 @@ test('[ORD8] an order is reported late though another one is late already', () =
   const { core, instrument } = wanting()
   take(instrument, FIRST.ticks, 1000)
   expect(lateAt(core, instrument, 6500)).toMatchObject([
-    { event: 'survivor.late', fields: { sinceMs: 5500 } },
+    { event: 'order.displacedLate', fields: { sinceMs: 5500 } },
   ])
 
   take(instrument, SECOND.ticks, 7000)
   expect(lateAt(core, instrument, 12_000)).toEqual([])
   expect(lateAt(core, instrument, 12_100)).toMatchObject([
-    { event: 'survivor.late', fields: { sinceMs: 5100 } },
+    { event: 'order.displacedLate', fields: { sinceMs: 5100 } },
   ])
 })
 
@@ -58,5 +58,5 @@ test('[ORD8] while a life begins nothing is given up', () => {
 
   expect(lateAt(core, instrument, 9000)).toEqual([])
   core.mode = 'running'
-  expect(lateAt(core, instrument, 9000)).toMatchObject([{ event: 'survivor.late' }])
+  expect(lateAt(core, instrument, 9000)).toMatchObject([{ event: 'order.displacedLate' }])
 })

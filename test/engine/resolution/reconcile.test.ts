@@ -90,7 +90,7 @@ describe('[ORD5] the position of the exchange', () => {
 
   test('holds up the start until it was read', () => {
     const bench = new EngineBench()
-    bench.tell({ kind: 'clockMeasured', offsetMs: 0 })
+    bench.tell({ kind: 'clockSynchronised', offsetMs: 0 })
     bench.tell({ kind: 'started' })
     for (let step = 0; step < 100; step++) {
       bench.now += 50
@@ -114,7 +114,7 @@ describe('[ORD5] a restart', () => {
   })
 
   test.each([
-    ['fence', [{ endpoint: 'cancelAllOrders' }]],
+    ['cancel', [{ endpoint: 'cancelAllOrders' }]],
     ['adopt', []],
   ] as const)('with %s treats what rests so', (onRestart, asked) => {
     const bench = new EngineBench({ onRestart }).start()

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { EngineBench, SYMBOL, TIMED_OUT } from '../engine-bench.ts'
 
 const BID = { side: 'buy', ticks: 99_990, lots: 10 } as const
-const DOUBT = { kind: 'clockDoubted', reason: 'a test' } as const
-const SURE = { kind: 'clockMeasured', offsetMs: 0 } as const
+const DOUBT = { kind: 'clockUnsynchronised', reason: 'a test' } as const
+const SURE = { kind: 'clockSynchronised', offsetMs: 0 } as const
 
 /** A core that wants to place a bid, and has asked for the call. */
 function wanting(): EngineBench {
@@ -24,8 +24,8 @@ describe('the clock gate', () => {
 
     expect(grant(bench)).toEqual([])
     bench.tell({ kind: 'timePassed' })
-    expect(bench.engine.denied.get('CLOCK_UNSURE')).toBe(1)
-    expect(bench.take('announce').map(({ event }) => event)).toContain('clock.doubted')
+    expect(bench.engine.denied.get('CLOCK_UNSYNCHRONISED')).toBe(1)
+    expect(bench.take('announce').map(({ event }) => event)).toContain('clock.unsynchronised')
 
     bench.tell(SURE)
     bench.tell({ kind: 'timePassed' })
@@ -96,12 +96,12 @@ describe('[ORD3] the horizon of an unknown order', () => {
   test('is judged by the exchange’s clock as it is now: put back, it lasts longer', () => {
     const bench = lost()
     bench.now += 10_100
-    bench.tell({ kind: 'clockMeasured', offsetMs: -5000 })
+    bench.tell({ kind: 'clockSynchronised', offsetMs: -5000 })
     bench.tell({ kind: 'timePassed' })
     expect(bench.take('askGrant')).toEqual([])
 
     bench.now += 5000
-    bench.tell({ kind: 'clockMeasured', offsetMs: -5000 })
+    bench.tell({ kind: 'clockSynchronised', offsetMs: -5000 })
     bench.tell({ kind: 'timePassed' })
     expect(bench.take('askGrant')).toMatchObject([{ endpoint: 'cancelAllOrders' }])
   })

@@ -14,7 +14,7 @@ export function watchKill(world: World): WorldWatcher {
   let writtenAt = Number.NEGATIVE_INFINITY
   const cancelledAt = new Map<string, number>()
   const checkConfirmed = (): void => {
-    const from = writtenAt + world.settings.execution.acceptHorizonMs - CLOCK_ERROR_MS
+    const from = writtenAt + world.settings.execution.acceptanceWindowMs - CLOCK_ERROR_MS
     for (const symbol of world.plan.symbols) {
       const at = cancelledAt.get(symbol)
       if (at === undefined || at < from)

@@ -16,7 +16,7 @@ export class KnownPrices {
   }
 
   note(event: EngineEvent, now: number): void {
-    if (event.kind === 'clockMeasured') this.#offsetMs = event.offsetMs
+    if (event.kind === 'clockSynchronised') this.#offsetMs = event.offsetMs
     if (event.kind !== 'snapshotTaken') return
     // A later answer came first, and its time was not absurd.
     const latestAt = this.#tickers?.requestTime ?? 0

@@ -56,8 +56,8 @@ export function watchClockGate(world: World): WorldWatcher {
       isSynchronised = false
     },
     afterStep(event, effects) {
-      if (event.kind === 'clockMeasured') isSynchronised = true
-      if (event.kind === 'clockDoubted') isSynchronised = false
+      if (event.kind === 'clockSynchronised') isSynchronised = true
+      if (event.kind === 'clockUnsynchronised') isSynchronised = false
       const batch = effects.find(({ kind }) => kind === 'sendBatch')
       if (batch && !isSynchronised)
         violate(world, 'ORD4', `a batch is formed, and the exchange's time is not sure`)

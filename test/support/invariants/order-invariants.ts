@@ -134,7 +134,7 @@ const SLEPT_MS = 4000
 /** Every unknown order ends in bounded time, or its instrument is halted with a reason. */
 export function watchPatience(world: World): WorldWatcher {
   const since = new Map<string, number>()
-  const patienceMs = world.settings.execution.acceptHorizonMs + 60_000
+  const patienceMs = world.settings.execution.acceptanceWindowMs + 60_000
   let lastAt = 0
   return {
     onBirth: () => since.clear(),
@@ -232,7 +232,7 @@ export function watchTakers(world: World): WorldWatcher {
     afterStep(_, effects) {
       const { book } = world.shell.engine ?? {}
       for (const effect of effects) {
-        if (effect.kind !== 'record' || effect.record.kind !== 'settle' || effect.record.isFenced) continue
+        if (effect.kind !== 'record' || effect.record.kind !== 'settle' || effect.record.isResolved) continue
         for (const { clientOid, state } of effect.record.orders) {
           // A copy of it leaves: that is no end.
           if (state === 'queued') continue

@@ -27,7 +27,7 @@ export class ReadingsSince {
       this.#positions.set(symbol, (this.#positions.get(symbol) ?? 0) + 1)
     }
     const isProved = effects.some(
-      (effect) => effect.kind === 'announce' && effect.event === 'instrument.free',
+      (effect) => effect.kind === 'announce' && effect.event === 'instrument.resolved',
     )
     if (isProved || event.kind === 'cancelAnswered') this.begin(now)
   }

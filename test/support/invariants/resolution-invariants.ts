@@ -73,7 +73,7 @@ export function watchFences(world: World): WorldWatcher {
       if (record.kind === 'send' && closings.has(record.symbol)) {
         violate(world, 'FENCE', `batch ${record.batchId} of ${record.symbol} before a cancel-all is proved`)
       }
-      if (record.kind !== 'settle' || !record.isFenced) return
+      if (record.kind !== 'settle' || !record.isResolved) return
       for (const { clientOid } of record.orders.filter(wasCancelled)) {
         const there = world.exchange.truth.orderOf(clientOid)
         if (there && isOpenThere(there))
@@ -130,12 +130,12 @@ export function watchSurvivorsBack(world: World): WorldWatcher {
         return
       }
       for (const effect of effects) {
-        if (effect.kind === 'announce' && effect.event === 'survivor.late') {
+        if (effect.kind === 'announce' && effect.event === 'order.displacedLate') {
           expected = expected.filter(({ terms }) => terms.symbol !== effect.fields['symbol'])
         }
-        if (effect.kind !== 'record' || effect.record.kind !== 'settle' || !effect.record.isFenced) continue
+        if (effect.kind !== 'record' || effect.record.kind !== 'settle' || !effect.record.isResolved) continue
         const since = answeredAt.get(effect.record.symbol) ?? now
-        const dueAt = since + world.settings.execution.survivorsWithinMs + NOTICED_MS
+        const dueAt = since + world.settings.execution.displacedWithinMs + NOTICED_MS
         for (const settled of effect.record.orders) expected.push(...survivorOf(book, settled, dueAt))
       }
       expected = expected.filter((one) => isOwed(book, one))

@@ -25,15 +25,15 @@ export class FencedLanes {
   note(effects: readonly Effect[]): void {
     for (const effect of effects) {
       if (effect.kind !== 'announce') continue
-      if (effect.event === 'instrument.resolved') this.#symbols.add(String(effect.fields['symbol']))
-      else if (effect.event === 'instrument.free') this.#symbols.delete(String(effect.fields['symbol']))
+      if (effect.event === 'instrument.resolving') this.#symbols.add(String(effect.fields['symbol']))
+      else if (effect.event === 'instrument.resolved') this.#symbols.delete(String(effect.fields['symbol']))
     }
   }
 
   /** Where the exchange has closed something by itself, what rests is asked after. */
   noteDistrust(effects: readonly Effect[]): void {
     for (const effect of effects) {
-      if (effect.kind !== 'announce' || effect.event !== 'resting.distrusted') continue
+      if (effect.kind !== 'announce' || effect.event !== 'orders.unconfirmed') continue
       for (const symbol of effect.fields['symbols'] as readonly string[]) this.#symbols.add(symbol)
     }
   }

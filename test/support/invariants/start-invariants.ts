@@ -14,7 +14,7 @@ export function watchStart(world: World): WorldWatcher {
       const { engine, settings } = world.shell
       const orders = [...(engine?.book.orders.values() ?? [])].filter(isResting)
       isStarting = true
-      isFencing = settings.onRestart === 'fence'
+      isFencing = settings.onRestart === 'cancel'
       left = new Set(orders.map(({ terms }) => terms.clientOid))
     },
     afterStep() {

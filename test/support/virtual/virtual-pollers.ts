@@ -58,8 +58,8 @@ export class VirtualPollers {
     table.readAt = clock.now()
     table.requestTime = answer.requestTime ?? 0
     const { isSynchronised, offset } = trusted
-    if (isSynchronised) dispatch({ kind: 'clockMeasured', offsetMs: offset.offsetMs })
-    else dispatch({ kind: 'clockDoubted', reason: 'not confirmed yet' })
+    if (isSynchronised) dispatch({ kind: 'clockSynchronised', offsetMs: offset.offsetMs })
+    else dispatch({ kind: 'clockUnsynchronised', reason: 'not confirmed yet' })
     if (!this.#hasBegun && !isSynchronised) return
     if (!this.#hasBegun) this.#begin()
     dispatch({ kind: 'snapshotTaken', tickers: table })

@@ -48,7 +48,7 @@ export class VirtualRetreat {
 
   start(): void {
     const { time, policy, settings, leaveNote, onEnd } = this.#options
-    const cancels = policy !== 'leave' && (leaveNote() || settings.onRestart === 'fence')
+    const cancels = policy !== 'leave' && (leaveNote() || settings.onRestart === 'cancel')
     if (cancels) this.#cancelRound(() => this.#waitForWire())
     else time.after(0, () => onEnd('left'))
   }

@@ -76,7 +76,7 @@ export class VirtualShell {
   get settings(): EngineSettings {
     const { settings } = this.#options
     // What was cancelled without a record may not rest any more, whatever the book says.
-    return this.#life?.hasNote ? { ...settings, onRestart: 'fence', hasRetreated: true } : settings
+    return this.#life?.hasNote ? { ...settings, onRestart: 'cancel', hasRetreated: true } : settings
   }
 
   /** What the process that lives, or lived last, found in the journal. */
@@ -101,7 +101,7 @@ export class VirtualShell {
       }),
       stallIn: undefined,
       engine: createEngine(
-        hasNote ? { ...settings, onRestart: 'fence', hasRetreated: true } : settings,
+        hasNote ? { ...settings, onRestart: 'cancel', hasRetreated: true } : settings,
         book,
       ),
       runners: new Map([...strategies].map(([id, strategy]) => [id, this.#createRunner(id, strategy, book)])),

@@ -149,7 +149,7 @@ function simplify({ plan }: Failing, attempt: (plan: WorldPlan) => boolean): voi
     { skewMs: 0 },
     { hasTwin: false },
     { pageFills: 100 },
-    { onRestart: 'fence' },
+    { onRestart: 'cancel' },
     { stop: 'cancel' },
     { moveTicks: 1 },
     { faults: {} },

@@ -95,7 +95,7 @@ const RECORDS: Describers<JournalRecord> = {
   ],
   decision: () => [],
   boot: () => [],
-  fence: () => [],
+  cancelAnswered: () => [],
   funding: () => [],
   prune: () => [],
   cancel: () => [],

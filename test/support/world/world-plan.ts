@@ -40,7 +40,7 @@ export const worldPlanSchema = z.strictObject({
   /** By how much our clock is too quick, in millionths. */
   driftPpm: z.number().default(0),
   pageFills: z.int(),
-  onRestart: z.enum(['fence', 'adopt']),
+  onRestart: z.enum(['cancel', 'adopt']),
   /** Default `evidence`. */
   retryMode: z.enum(['evidence', 'window']).optional(),
   stop: z.enum(['cancel', 'leave', 'flatten']),
@@ -99,7 +99,7 @@ export function planWorld(seed: string): WorldPlan {
     skewMs: isSkewed ? part('skewMs').integer(20_000) - 10_000 : 0,
     driftPpm: pick(part('driftPpm'), [0, 0, 50, -200, 500]),
     pageFills: pick(part('pageFills'), [2, 5, 100]),
-    onRestart: pick(part('onRestart'), ['fence', 'adopt'] as const),
+    onRestart: pick(part('onRestart'), ['cancel', 'adopt'] as const),
     // Where the exchange keeps its window, copies may trust it.
     ...(idempotency !== 'pendingOnly' && part('retryMode').integer(2) === 0
       ? { retryMode: 'window' as const }
