@@ -108,10 +108,9 @@ export interface SendRecord {
 }
 
 /**
- * What is known of an item after an answer.
- * `retry`: not accepted now, an earlier copy may be · `notSent`: not a byte left.
+ * What is known of an item after an answer. `notSent`: not a byte left.
  */
-export type ItemOutcomeKind = 'accepted' | 'exists' | 'rejected' | 'retry' | 'notSent' | 'unknown'
+export type ItemOutcomeKind = 'accepted' | 'exists' | 'rejected' | 'notSent' | 'unknown'
 
 export interface ItemOutcome {
   readonly clientOid: ClientOid

@@ -51,11 +51,6 @@ export interface ExecutionSettings {
   readonly matchingLagMs: number
   /** A request is not accepted later than this after its signed timestamp (A1). */
   readonly acceptanceWindowMs: number
-  /**
-   * When the same item is sent again that may have been accepted: once it is proved absent, or at once and
-   * trusting the exchange's idempotency window.
-   */
-  readonly retryMode: 'evidence' | 'window'
   /** How long an order that is no longer wanted may rest before a cancel-all is spent on it. */
   readonly extraToleranceMs: number
   /** After this long it is cancelled, whatever that costs. */

@@ -27,6 +27,13 @@ export function readBatchOutcome(
   }
 }
 
+/**
+ * A 429 or a stale timestamp says that the item was not accepted, and usually it is true. Where it hid a success,
+ * and the exchange remembers pending orders only, sending it again would double what has been filled since: the
+ * item is unknown, and nothing is sent again before that is proved.
+ */
+const NOT_ACCEPTED_NOW = { outcome: 'unknown', isAnswered: true } as const
+
 function refusedItem(
   clientOid: ClientOid,
   refusal: 'definite' | 'retry' | 'notSent' | 'invalid' | 'exists',
@@ -36,7 +43,7 @@ function refusedItem(
     case 'invalid':
       return { clientOid, outcome: 'rejected' }
     case 'retry':
-      return { clientOid, outcome: 'retry' }
+      return { clientOid, ...NOT_ACCEPTED_NOW }
     case 'notSent':
       return { clientOid, outcome: 'notSent' }
     case 'exists':
@@ -75,7 +82,7 @@ function readFailure(clientOid: ClientOid, code: string, message: string, orderI
         ...(orderId === '' ? {} : { orderId: toOrderId(orderId) }),
       }
     case 'retry':
-      return { clientOid, outcome: 'retry', code, message }
+      return { clientOid, ...NOT_ACCEPTED_NOW, code, message }
     case 'ambiguous':
       return unknownItem(clientOid, code, message)
     default:

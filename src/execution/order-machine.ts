@@ -10,7 +10,7 @@ import { isTerminal, type Order, type OrderState, type OrderTerms } from '../dom
  *      │                  QUEUED ──SEND durable──► SENT ──accepted, exists──► LIVE ──fills = size──► FILLED*
  *      └─SEND durable─► SENT  ▲ ▲                    │ │                      │  ▲ ──settled, resolved► DONE*
  *                             │ └──not a byte left───┘ │                      │  └─ a late orderId binds orphans
- *                             │    429, 40008 (6)      └─timeout, 5xx, garbled, missing item, crash─► UNKNOWN
+ *                             │                        └─429, timeout, 5xx, garbled, missing, crash─► UNKNOWN
  *                             │                                                                         │
  *                             └──────────── absent, still wanted, inside the window (R4) ───────────────┤
  *                                                                       evidence: it existed ├──► LIVE, DONE*
@@ -23,30 +23,27 @@ import { isTerminal, type Order, type OrderState, type OrderTerms } from '../dom
  * | 1  | NEW → DENIED          | risk, stop, stale data, precision, key used | (1)                |
  * | 2  | NEW → SENT            | approved, granted, SEND durable             | `createSentOrder`  |
  * | 3  | QUEUED → EXPIRED      | not wanted any more, attempts = 0           | `markExpired`      |
- * | 3b | QUEUED → UNKNOWN      | unwanted, too late, maybe swept; attempts>0 | `markUnknown`      |
+ * | 3b | QUEUED → UNKNOWN      | not wanted any more, too late, attempts > 0 | `markUnknown`      |
  * | 4  | QUEUED → SENT         | SEND durable                                | `markSentAgain`    |
  * | 5  | SENT → LIVE           | in the success list, with an orderId or not | `markAccepted` (2) |
  * | 6  | SENT → LIVE           | a duplicate: it exists                      | `markAccepted` (2) |
  * | 7  | SENT → REJECTED       | a definite code, attempts = 1, else UNKNOWN | `markRejected`     |
  * | 8  | SENT → QUEUED         | never written: attempts less one            | `markNotSent`      |
- * | 8b | SENT → QUEUED         | 429, 40008: the attempt counts              | `markRetry` (3)    |
  * | 9  | SENT → UNKNOWN        | everything else, and what a crash left SENT | `markUnknown`      |
  * | 10 | LIVE → FILLED         | the fills make up its size                  | `applyFillToOrder` |
- * | 11 | LIVE → DONE           | matched or dead, or resolved, and settled     | `markDone`         |
- * | 12 | UNKNOWN → LIVE        | a resolution lists it                            | `markAccepted`     |
- * |    | UNKNOWN → DONE        | its fills show it, or the resolution listed it   | `markDone`         |
+ * | 11 | LIVE → DONE           | matched or dead, or resolved, and settled   | `markDone`         |
+ * | 12 | UNKNOWN → LIVE        | a cancel-all lists it                       | `markAccepted`     |
+ * |    | UNKNOWN → DONE        | its fills show it, or a cancel-all listed it| `markDone`         |
  * |    | UNKNOWN → ABSENT      | no trace after its horizon (R2 to R4)       | `markAbsent`       |
  * |    | UNKNOWN → QUEUED      | the same, still wanted, inside the window   | `markQueuedAgain`  |
  * |    | UNKNOWN → QUARANTINED | evidence that contradicts itself            | `markQuarantined`  |
- * | 13 | QUARANTINED → DONE    | an operator has looked, and a resolution proved  | `markReleased`     |
- * | 14 | not ended → UNKNOWN   | the journal of what happened since is lost  | `markLost` (4)  |
+ * | 13 | QUARANTINED → DONE    | an operator has looked, and it was resolved | `markReleased`     |
+ * | 14 | not ended → UNKNOWN   | the journal of what happened since is lost  | `markLost` (3)     |
  *
  * Where this differs from the document: (1) There is no order before its batch is granted (late binding), so
  * a wish has no state NEW here: it stands among the book's quotes, targets and places, and is denied there.
  * (2) An order that has ended still learns its orderId, so that fills which nobody explained find it.
- * (3) Where resends wait for evidence, the default, a 429 or 40008 leads to UNKNOWN instead: it may have hidden
- * a success, which an exchange that remembers only pending orders would double. (4) Only a repair of a damaged
- * journal writes that (`apply-repaired.ts`).
+ * (3) Only a repair of a damaged journal writes that.
  *
  * Each function is one transition and returns the order after it; from a state that has no such transition
  * it returns the order unchanged, so that hearing a thing twice changes nothing.
@@ -99,11 +96,6 @@ export function markAccepted(order: Order, orderId: OrderId | undefined, at: num
 export function markRejected(order: Order, reason: string): Order {
   if (order.state !== 'sent') return order
   return { ...order, state: order.attempts === 1 ? 'rejected' : 'unknown', reason }
-}
-
-/** Row 8b, SENT → QUEUED: a 429 or a stale timestamp. The attempt counts: an earlier copy is not disproved. */
-export function markRetry(order: Order, reason: string): Order {
-  return order.state === 'sent' ? { ...order, state: 'queued', reason } : order
 }
 
 /** Row 8, SENT → QUEUED: not a byte of it left, so the attempt never was. */

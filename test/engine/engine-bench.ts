@@ -272,7 +272,6 @@ function madeSettings(positionMode: PositionMode): EngineSettings {
       fillVisibilityMs: 1000,
       matchingLagMs: 500,
       acceptanceWindowMs: 10_000,
-      retryMode: 'evidence',
       extraToleranceMs: 500,
       extraToleranceMsMax: 5000,
       displacedWithinMs: 5000,

@@ -37,7 +37,7 @@ describe('[ORD6] the answer to a batch', () => {
   test.each([
     ['45111', 'rejected'],
     ['40786', 'exists'],
-    ['45129', 'retry'],
+    ['45129', 'unknown'],
     ['40725', 'unknown'],
     ['99999', 'unknown'],
     ['', 'unknown'],
@@ -49,7 +49,7 @@ describe('[ORD6] the answer to a batch', () => {
   test.each<[RefusalClass, string]>([
     ['definite', 'rejected'],
     ['invalid', 'rejected'],
-    ['retry', 'retry'],
+    ['retry', 'unknown'],
     ['notSent', 'notSent'],
     ['exists', 'unknown'],
   ])('that is refused as %s makes every item %s', (refusal, outcome) => {

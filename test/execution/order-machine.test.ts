@@ -9,8 +9,8 @@ import {
   markExpired,
   markNotSent,
   markQuarantined,
+  markQueuedAgain,
   markRejected,
-  markRetry,
   markSentAgain,
   markUnknown,
 } from '../../src/execution/order-machine.ts'
@@ -26,7 +26,7 @@ const HEARINGS: Readonly<Record<string, (order: Order) => Order>> = {
   accepted: (order) => markAccepted(order, ID, NOW),
   acceptedWithoutId: (order) => markAccepted(order, undefined, NOW),
   rejected: (order) => markRejected(order, 'no'),
-  retry: (order) => markRetry(order, '429'),
+  queuedAgain: (order) => markQueuedAgain(order, 'absent'),
   notSent: (order) => markNotSent(order, 'refused'),
   unknown: (order) => markUnknown(order, 'timeout'),
   expired: (order) => markExpired(order, 'late'),
@@ -34,7 +34,7 @@ const HEARINGS: Readonly<Record<string, (order: Order) => Order>> = {
   absent: (order) => markAbsent(order, 'no trace'),
 }
 
-const retried = markRetry(madeSent(), '429')
+const retried = markQueuedAgain(markUnknown(madeSent(), '429'), 'absent')
 const notSent = markNotSent(madeSent(), 'refused')
 const unknown = markUnknown(madeSent(), 'timeout')
 const live = markAccepted(madeSent(), ID, NOW)
@@ -43,7 +43,7 @@ describe('an order', () => {
   test.each([
     ['sent', 'accepted', madeSent(), 'live'],
     ['sent', 'rejected', madeSent(), 'rejected'],
-    ['sent', 'retry', madeSent(), 'queued'],
+    ['unknown', 'queuedAgain', unknown, 'queued'],
     ['sent', 'notSent', madeSent(), 'queued'],
     ['sent', 'unknown', madeSent(), 'unknown'],
     ['queued', 'sentAgain', retried, 'sent'],

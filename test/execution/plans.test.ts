@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { type QuoteLevel } from '../../src/domain/intent.ts'
 import { type Order, type OrderTerms } from '../../src/domain/order.ts'
 import { FLAT } from '../../src/domain/position.ts'
-import { markAccepted, markRetry } from '../../src/execution/order-machine.ts'
+import { markAccepted, markQueuedAgain, markUnknown } from '../../src/execution/order-machine.ts'
 import { planQuote, type QuotePlanInput } from '../../src/execution/quote-plan.ts'
 import { planTarget, staleTargetOrders, type TargetPlanInput } from '../../src/execution/target-plan.ts'
 import { madeInstrument } from '../support/market-moment.ts'
@@ -10,6 +10,8 @@ import { madeSent, SENT_AT } from './made-terms.ts'
 
 const resting = (terms: Parameters<typeof madeSent>[0]): Order =>
   markAccepted(madeSent(terms), undefined, SENT_AT)
+/** Sent, lost, proved absent: it waits to be sent again. */
+const absent = (order: Order): Order => markQueuedAgain(markUnknown(order, 'timeout'), 'absent')
 const level = (side: 'buy' | 'sell', ticks: number, lots = 10): QuoteLevel => ({ side, ticks, lots })
 
 function quote(input: Partial<QuotePlanInput>) {
@@ -69,8 +71,8 @@ describe('a ladder', () => {
     expect(missing.map(({ intent }) => intent.key)).toEqual(['quote:BTCUSDT:7', 'quote:BTCUSDT:8'])
   })
 
-  test('takes an order that waits after a 429 for its level, and sends that again', () => {
-    const waiting = markRetry(madeSent({ id: 'waiting' }), '429')
+  test('takes an order that was proved absent for its level, and sends that again', () => {
+    const waiting = absent(madeSent({ id: 'waiting' }))
 
     expect(quote({ levels: [level('buy', 1000)], orders: [waiting] }).missing).toMatchObject([
       { again: 'waiting', intent: { key: waiting.terms.key, ticks: 1000, lots: 10 } },
@@ -123,14 +125,14 @@ describe('a target', () => {
 
   test('waits while an order of it is open, and sends one again that waits', () => {
     const open = resting({ id: 'open', purpose: 'target', force: 'ioc' })
-    const waiting = markRetry(madeSent({ id: 'waiting', purpose: 'target', force: 'ioc' }), '429')
+    const waiting = absent(madeSent({ id: 'waiting', purpose: 'target', force: 'ioc' }))
 
     expect(target({ target: 5, orders: [open] })).toEqual([])
     expect(target({ target: 10, orders: [waiting] })).toMatchObject([{ again: 'waiting', lots: 10 }])
   })
 
   test('[ORD7] drops an order that waits when the target has come nearer, or gone the other way', () => {
-    const waiting = markRetry(madeSent({ id: 'waiting', purpose: 'target', force: 'ioc' }), '429')
+    const waiting = absent(madeSent({ id: 'waiting', purpose: 'target', force: 'ioc' }))
     const input = { target: 5, orders: [waiting] }
 
     expect(target(input)).toEqual([])

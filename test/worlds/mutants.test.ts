@@ -14,10 +14,9 @@ describe('the mutants', () => {
   })
 
   test('find their place however it is broken into lines', () => {
-    const broken = { name: 'a', what: 'b', find: 'return order.state===\n\n"sent"', replace: 'return true' }
-    const find = broken.find.replaceAll('"', "'") + " ? { ...order, state: 'queued', reason, } : order"
+    const find = "order.filledLots===0\n\n?{...order, state: 'absent', reason,}: order"
 
-    expect(mutate({ ...broken, find }).source).toContain('return true')
+    expect(mutate({ name: 'a', what: 'b', find, replace: 'planted' }).source).toContain('planted')
   })
 
   test('that fit nowhere, or in two places, are called stale', () => {

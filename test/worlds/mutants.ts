@@ -15,7 +15,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'timeout-sent-again',
     what: 'what timed out is sent again at once, before it can have expired',
     find: 'unknownItem(clientOid, answer.code || answer.cause, answer.message),',
-    replace: "({ clientOid, outcome: 'retry' as const }),",
+    replace: "({ clientOid, outcome: 'unknown' as const, isAnswered: true }),",
   },
   {
     name: 'send-before-record',
@@ -39,14 +39,14 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: '429-is-terminal',
     what: 'a 429 is taken for a refusal',
-    find: "      return { clientOid, outcome: 'retry' }\n    case 'notSent'",
-    replace: "      return { clientOid, outcome: 'rejected' }\n    case 'notSent'",
+    find: "return { clientOid, ...NOT_ACCEPTED_NOW }\n    case 'notSent'",
+    replace: "return { clientOid, outcome: 'rejected' }\n    case 'notSent'",
   },
   {
     name: 'retry-forgets-the-attempt',
     what: 'after a 429 the order counts as never sent',
-    find: "return order.state === 'sent' ? { ...order, state: 'queued', reason } : order",
-    replace: 'return markNotSent(order, reason)',
+    find: "const NOT_ACCEPTED_NOW = { outcome: 'unknown', isAnswered: true } as const",
+    replace: "const NOT_ACCEPTED_NOW = { outcome: 'notSent' } as const",
   },
   {
     name: 'refusal-of-a-copy-is-final',
@@ -276,8 +276,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'accepted-is-doubted',
     what: 'an order that the answer calls accepted is taken for unknown',
-    find: "item.outcome !== 'retry' || settings",
-    replace: "item.outcome !== 'retry' && settings",
+    find: "return { clientOid, outcome: 'accepted', ...(orderId ? { orderId: toOrderId(orderId) } : {}) }",
+    replace: "return { clientOid, outcome: 'unknown', isAnswered: true }",
   },
   {
     name: 'cancel-before-record',

@@ -168,10 +168,6 @@ const executionSchema = z
     acceptanceWindowMs: z.int().min(1000).max(600_000).default(35_000).meta({
       description: 'How long after it was signed a request can still be accepted by the exchange, in ms.',
     }),
-    retryMode: z.enum(['evidence', 'window']).default('evidence').meta({
-      description:
-        'When an order of unknown fate is sent again. evidence: once it is proved absent. window: at once under its clientOid, trusting the 20-minute idempotency window; an exchange that remembers only pending orders DOUBLES what was filled meanwhile.',
-    }),
     extraToleranceMs: z.int().min(0).max(60_000).default(1000).meta({
       description:
         'How long an order that nobody wants any more rests before a cancel-all for it is weighed, in ms.',

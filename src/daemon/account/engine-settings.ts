@@ -58,7 +58,6 @@ export function toEngineSettings(config: DaemonConfig, life: LifeSettings): Engi
       fillVisibilityMs: execution.fillVisibilityMs,
       matchingLagMs: life.embedded ? MATCHING_LAG_EMBEDDED_MS : MATCHING_LAG_MS,
       acceptanceWindowMs: execution.acceptanceWindowMs,
-      retryMode: execution.retryMode,
       extraToleranceMs: execution.extraToleranceMs,
       extraToleranceMsMax: execution.extraToleranceMsMax,
       displacedWithinMs: execution.displacedWithinMs,

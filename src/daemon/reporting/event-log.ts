@@ -23,7 +23,6 @@ const ORDER_ROUTINE = new Set([
   'order.sent',
   'order.accepted',
   'order.rejected',
-  'order.retry',
   'order.exists',
   'order.ended',
   'order.dropped',

@@ -9,7 +9,6 @@ import {
   markQueuedAgain,
   markRejected,
   markReleased,
-  markRetry,
   markSentAgain,
   markUnknown,
 } from '../../execution/order-machine.ts'
@@ -147,8 +146,6 @@ function applyOutcome(book: Book, item: ItemOutcome, at: number): void {
         return markAccepted(order, item.orderId, at)
       case 'rejected':
         return markRejected(order, reason)
-      case 'retry':
-        return markRetry(order, reason)
       case 'notSent':
         return markNotSent(order, reason)
       case 'unknown':

@@ -9,7 +9,6 @@ import {
   isUnderCancel,
   RECEIVE_WINDOW_MS,
 } from '../state/open-cancels.ts'
-import { doubtCopies } from '../resolution/copy-unknown.ts'
 import {
   announce,
   type CancelOnWire,
@@ -105,7 +104,6 @@ function cancelProduct(core: Core, cause: 'planned' | 'kill'): void {
  * fills that tell of it: a life that ended between the two would know them, and believe in what rests.
  */
 export function distrustResting(core: Core): void {
-  for (const symbol of core.instruments.keys()) doubtCopies(core, symbol)
   const instruments = [...core.instruments.values()].filter(
     ({ symbol, phase }) => phase !== 'idle' || hasResting(core, symbol) || hasUnknown(core, symbol),
   )

@@ -1,6 +1,5 @@
 import { type Order } from '../../domain/order.ts'
 import { netLots } from '../../domain/position.ts'
-import { doubtCopies } from '../resolution/copy-unknown.ts'
 import { announce, type Core, exchangeNow, record } from '../state/core.ts'
 import { noteLateCancel } from '../state/open-cancels.ts'
 import { cancelsAtStart, startResolution } from '../resolution/resolution.ts'
@@ -35,7 +34,6 @@ export function startRun(core: Core): void {
     true,
   )
   markInFlightUnknown(core)
-  for (const symbol of core.instruments.keys()) doubtCopies(core, symbol)
   haltQuarantined(core)
   if (core.book.killed !== undefined) beginKill(core)
   for (const instrument of core.instruments.values()) {

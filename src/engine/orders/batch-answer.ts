@@ -12,7 +12,7 @@ export function answerBatch(core: Core, batchId: number, answer: Answer<BatchRes
   const batch = core.batches.get(batchId)
   if (!batch) return
   core.batches.delete(batchId)
-  const items = readBatchOutcome(batch.clientOids, answer).map((item) => retryIsUnknown(core, item))
+  const items = readBatchOutcome(batch.clientOids, answer)
   record(
     core,
     { kind: 'outcome', at: core.now, batchId, items, answer: toFacts(answer) },
@@ -31,16 +31,6 @@ export function answerBatch(core: Core, batchId: number, answer: Answer<BatchRes
   if (instrument.phase === 'placing') instrument.phase = 'idle'
 }
 
-/**
- * A 429 or a stale timestamp says that the item was not accepted, and usually it is true. Where it hid a
- * success, and the exchange remembers pending orders only, a copy would double what has been filled since; so
- * the item is taken for unknown, and nothing is sent again before that is proved.
- */
-function retryIsUnknown({ settings }: Core, item: ItemOutcome): ItemOutcome {
-  if (item.outcome !== 'retry' || settings.execution.retryMode === 'window') return item
-  return { ...item, outcome: 'unknown', isAnswered: true }
-}
-
 function toFacts(answer: Answer<BatchResult>): AnswerFacts {
   const { kind, requestTime } = answer
   const time = requestTime === undefined ? {} : { requestTime }
@@ -54,7 +44,6 @@ const LEVELS: Readonly<Record<ItemOutcome['outcome'], 'info' | 'warn'>> = {
   accepted: 'info',
   exists: 'warn',
   rejected: 'warn',
-  retry: 'warn',
   notSent: 'warn',
   unknown: 'warn',
 }

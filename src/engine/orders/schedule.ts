@@ -6,7 +6,6 @@ import { buildStakes, noteUnwanted, timingOf, unwantedForMs } from '../cancels/c
 import { logKept } from '../cancels/cancel-told.ts'
 import { askForCancel, hasUnknown } from '../state/open-cancels.ts'
 import { announce, type Core, record } from '../state/core.ts'
-import { copyUnknown } from '../resolution/copy-unknown.ts'
 import { crossedOrders } from '../state/crossed-orders.ts'
 import { logDenials } from '../state/denials.ts'
 import { namelessOrders } from '../resolution/evidence.ts'
@@ -23,7 +22,6 @@ export function scheduleInstrument(core: Core, instrument: InstrumentState): voi
   instrument.wantsBatchSince = instrument.phase === 'idle' ? instrument.wantsBatchSince : undefined
   watchDisplaced(core, instrument)
   if (instrument.phase !== 'idle' || core.mode === 'stopped') return
-  copyUnknown(core, instrument)
   if (hasUnknown(core, instrument.symbol)) return startResolution(core, instrument, 'unknown')
   if (isReleased(core, instrument.symbol)) return startResolution(core, instrument, 'released')
   if (core.mode === 'starting') return

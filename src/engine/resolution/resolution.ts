@@ -2,7 +2,6 @@ import { canRest, type Order } from '../../domain/order.ts'
 import { openOrdersOf } from '../book/book.ts'
 import { askForCancel, hasResting, isUnderCancel } from '../state/open-cancels.ts'
 import { clockUnsynchronised } from '../state/clock-state.ts'
-import { doubtCopies } from './copy-unknown.ts'
 import { announce, type Core, exchangeNow, record } from '../state/core.ts'
 import { settleByEvidence } from './evidence.ts'
 import { fillsSince } from '../state/fills-since.ts'
@@ -22,7 +21,6 @@ const PATIENCE_MS = 60_000
  * still be accepted until its horizon has passed, so the cancel-all waits for that.
  */
 export function startResolution(core: Core, instrument: InstrumentState, cause: ResolutionCause): void {
-  doubtCopies(core, instrument.symbol)
   const unknown = [...openOrdersOf(core.book, instrument.symbol)].filter((order) => order.state === 'unknown')
   const acceptanceDeadlineAt = unknown
     .filter(({ unansweredAt }) => unansweredAt > 0)
@@ -35,7 +33,6 @@ export function startResolution(core: Core, instrument: InstrumentState, cause: 
   instrument.wantsBatchSince = undefined
   instrument.wantsCancel = false
   instrument.crossedSince.clear()
-  instrument.copies.clear()
   instrument.resolution = {
     cause,
     stage: 'waiting',

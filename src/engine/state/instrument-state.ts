@@ -94,8 +94,6 @@ export interface InstrumentState {
   displaced: readonly DisplacedOrder[]
   /** Since when an order stands through the market without a fill. */
   readonly crossedSince: Map<ClientOid, number>
-  /** Orders of unknown fate that were queued again without evidence, and after which attempt. */
-  readonly copies: Map<ClientOid, number>
   /** Unix ms, our clock: the position of the exchange and the book agreed on a reading asked for then. */
   positionReadAt: number
   mismatch: Mismatch | undefined
@@ -137,7 +135,6 @@ export function createInstrumentState(symbol: string): InstrumentState {
     isKeptLogged: false,
     displaced: [],
     crossedSince: new Map(),
-    copies: new Map(),
     positionReadAt: 0,
     mismatch: undefined,
     recentFills: [],

@@ -15,19 +15,12 @@ const IOC: PlaceIntent = {
   force: 'ioc',
   ttlMs: 60 * MINUTE_MS,
 }
-const GTC: PlaceIntent = { ...IOC, ticks: 99_990, force: 'gtc' }
 /** Longer than the horizon, what fills need, and two reads of them. */
 const PROVED_MS = 13_000
 
-function withMode(retryMode: 'evidence' | 'window'): EngineBench {
-  const bench = new EngineBench()
-  const execution = { ...bench.settings.execution, retryMode }
-  return new EngineBench({ execution }).start()
-}
-
 /** An order whose answer was lost, and the batch that carried it. */
-function lost(intent: PlaceIntent, mode: 'evidence' | 'window' = 'evidence') {
-  const bench = withMode(mode)
+function lost(intent: PlaceIntent) {
+  const bench = new EngineBench().start()
   bench.decide(intent)
   const batch = bench.grantBatch()
   bench.answer(batch.batchId, TIMED_OUT)
@@ -114,7 +107,7 @@ describe('[ORD2] a waiting copy', () => {
 
 describe('[LIM3] [ORD5] a 429, or a stale timestamp', () => {
   test.each(['429', '40008'])('%s leaves an order unknown, and is looked into at once', (code) => {
-    const bench = withMode('evidence')
+    const bench = new EngineBench().start()
     bench.quote(BID)
 
     bench.answer(bench.grantBatch().batchId, refused(code, 'retry'))
@@ -124,7 +117,7 @@ describe('[LIM3] [ORD5] a 429, or a stale timestamp', () => {
   })
 
   test('that hid a success does not double what was filled meanwhile', () => {
-    const bench = withMode('evidence')
+    const bench = new EngineBench().start()
     bench.decide(IOC)
     bench.answer(bench.grantBatch().batchId, refused('429', 'retry'))
 
@@ -136,7 +129,7 @@ describe('[LIM3] [ORD5] a 429, or a stale timestamp', () => {
   })
 
   test('that hid nothing costs a few seconds, not the horizon', () => {
-    const bench = withMode('evidence')
+    const bench = new EngineBench().start()
     bench.decide(IOC)
     const { body, batchId } = bench.grantBatch()
     bench.answer(batchId, refused('429', 'retry'))
@@ -154,50 +147,5 @@ describe('[LIM3] [ORD5] a 429, or a stale timestamp', () => {
     bench.pass(9_000)
 
     expect(bench.states()).toEqual(['unknown'])
-  })
-})
-
-describe('retryMode: window', () => {
-  test.each([
-    ['a lost answer', TIMED_OUT],
-    ['a 429', refused('429', 'retry')],
-  ])('sends the same item again at once after %s', (_, answer) => {
-    const bench = withMode('window')
-    bench.decide(GTC)
-    const first = bench.grantBatch()
-
-    bench.answer(first.batchId, answer)
-
-    expect(bench.grantBatch().body).toBe(first.body)
-  })
-
-  test('[ORD4] looks for evidence after the third copy', () => {
-    const { bench } = lost(GTC, 'window')
-    bench.answer(bench.grantBatch().batchId, TIMED_OUT)
-    bench.answer(bench.grantBatch().batchId, TIMED_OUT)
-
-    expect([bench.states(), bench.take('askGrant')]).toEqual([['unknown'], []])
-    bench.pass(10_100)
-    expect(bench.take('askGrant')).toMatchObject([{ endpoint: 'cancelAllOrders' }])
-  })
-
-  test('[ORD3] doubts a copy that waits at the next start: it may have been cancelled meanwhile', () => {
-    const { bench } = lost(GTC, 'window')
-    expect(bench.states()).toEqual(['queued'])
-
-    bench.restart().start()
-
-    expect([bench.states(), bench.take('askGrant')]).toEqual([['unknown'], []])
-  })
-
-  test('does not copy what is not wanted any more', () => {
-    const bench = withMode('window')
-    bench.quote(BID)
-    const batch = bench.grantBatch()
-    bench.quote()
-
-    bench.answer(batch.batchId, TIMED_OUT)
-
-    expect([bench.states(), bench.take('sendBatch')]).toEqual([['unknown'], []])
   })
 })

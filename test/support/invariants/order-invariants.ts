@@ -55,14 +55,17 @@ const CLOCK_ERROR_MS = 2000
 export function watchIdentity(world: World): WorldWatcher {
   /** By clientOid, the item and when it left, oldest first. */
   const sent = new Map<string, { readonly item: string; readonly times: number[] }>()
+  const written = new Set<number>()
   return {
     onRecord(record) {
-      if (record.kind !== 'outcome') return
+      // What did not pass the last look was never written.
+      if (record.kind !== 'outcome' || !written.has(record.batchId)) return
       // What surely never left is no first copy.
       for (const { clientOid, outcome } of record.items)
         if (outcome === 'notSent') sent.get(clientOid)?.times.pop()
     },
     onWrite(batch) {
+      written.add(batch.batchId)
       for (const item of bodyOf(batch).orderList) {
         const text = JSON.stringify(item)
         const known = sent.get(item.clientOid ?? '') ?? { item: text, times: [] }
@@ -82,7 +85,7 @@ export function watchIdentity(world: World): WorldWatcher {
   }
 }
 
-const ENDED_STATES: readonly string[] = ['rejected', 'absent', 'expired']
+const WRONG_STATES: readonly string[] = ['rejected', 'absent', 'expired', 'queued']
 
 /** What timed out is unknown; and what was called rejected, expired or absent never is at the exchange. */
 export function watchUnknown(world: World): WorldWatcher {
@@ -94,11 +97,9 @@ export function watchUnknown(world: World): WorldWatcher {
       if (event.kind !== 'batchAnswered' || event.answer.kind !== 'unknown') return
       const batch = batches.get(event.batchId)
       batches.delete(event.batchId)
-      // Trusting the window, it is queued again at once: still the same order, not another one.
-      const wrong = world.plan.retryMode === 'window' ? ENDED_STATES : [...ENDED_STATES, 'queued']
       for (const clientOid of batch?.clientOids ?? []) {
         const state = world.shell.engine?.book.orders.get(clientOid)?.state
-        if (state !== undefined && wrong.includes(state)) {
+        if (state !== undefined && WRONG_STATES.includes(state)) {
           violate(world, 'ORD3', `${clientOid} is ${state} after an unknown answer`)
         }
       }
@@ -233,9 +234,7 @@ export function watchTakers(world: World): WorldWatcher {
       const { book } = world.shell.engine ?? {}
       for (const effect of effects) {
         if (effect.kind !== 'record' || effect.record.kind !== 'settle' || effect.record.isResolved) continue
-        for (const { clientOid, state } of effect.record.orders) {
-          // A copy of it leaves: that is no end.
-          if (state === 'queued') continue
+        for (const { clientOid } of effect.record.orders) {
           const there = world.exchange.truth.orderOf(clientOid)
           const known = book?.orders.get(clientOid)?.filledLots ?? 0
           if (!there || (!isOpenThere(there) && there.filledLots <= known)) continue

@@ -400,7 +400,6 @@ function buildSettings(plan: WorldPlan, listed: readonly ListedInstrument[]): En
       fillVisibilityMs: 400,
       matchingLagMs: 150,
       acceptanceWindowMs: HORIZON_MS,
-      retryMode: plan.retryMode ?? 'evidence',
       extraToleranceMs: 500,
       extraToleranceMsMax: 5000,
       displacedWithinMs: 5000,

@@ -41,8 +41,6 @@ export const worldPlanSchema = z.strictObject({
   driftPpm: z.number().default(0),
   pageFills: z.int(),
   onRestart: z.enum(['cancel', 'adopt']),
-  /** Default `evidence`. */
-  retryMode: z.enum(['evidence', 'window']).optional(),
   stop: z.enum(['cancel', 'leave', 'flatten']),
   /** How long faults last, virtual ms. */
   faultyMs: z.number(),
@@ -100,10 +98,6 @@ export function planWorld(seed: string): WorldPlan {
     driftPpm: pick(part('driftPpm'), [0, 0, 50, -200, 500]),
     pageFills: pick(part('pageFills'), [2, 5, 100]),
     onRestart: pick(part('onRestart'), ['cancel', 'adopt'] as const),
-    // Where the exchange keeps its window, copies may trust it.
-    ...(idempotency !== 'pendingOnly' && part('retryMode').integer(2) === 0
-      ? { retryMode: 'window' as const }
-      : {}),
     stop: pick(part('stop'), ['cancel', 'leave', 'flatten'] as const),
     faultyMs: pick(part('faultyMs'), FAULTY_MS),
     isPatient: part('isPatient').integer(8) === 0,
