@@ -1,16 +1,5 @@
 import { Failure, messageOf } from '../lib/failure.ts'
 
-/** Some primary result codes of SQLite: https://sqlite.org/rescode.html */
-const SQLITE = {
-  perm: 3,
-  busy: 5,
-  locked: 6,
-  readonly: 8,
-  ioError: 10,
-  full: 13,
-  cannotOpen: 14,
-} as const
-
 /** Where a journal is not what was written to it. */
 export interface Flaw {
   /** The first record that is not there as it was written; undefined where it is not a record. */
@@ -89,20 +78,15 @@ export function poisoned(error: unknown): Failure {
   })
 }
 
-/** Codes of a database that works and cannot do it just now, or may not. */
-const UNABLE: ReadonlySet<number> = new Set([
-  SQLITE.busy,
-  SQLITE.locked,
-  SQLITE.full,
-  SQLITE.perm,
-  SQLITE.readonly,
-  SQLITE.ioError,
-  SQLITE.cannotOpen,
-])
+/** SQLITE_BUSY, _LOCKED: https://sqlite.org/rescode.html */
+const HELD: ReadonlySet<number> = new Set([5, 6])
+
+/** A database that works and cannot do it just now, or may not: SQLITE_PERM, _READONLY, _IOERR, _FULL, _CANTOPEN. */
+const UNABLE: ReadonlySet<number> = new Set([...HELD, 3, 8, 10, 13, 14])
 
 /** Whether what was read is wrong, rather than that it could not be read. */
 export function isDamage(error: unknown): boolean {
-  // SQLite may hold a value that JavaScript cannot: a number that grew by a flipped bit.
+  // Ours, or of a value that SQLite can hold and JavaScript cannot: a number that grew by a flipped bit.
   if (error instanceof RangeError) return true
   const code = sqliteCodeOf(error)
   return code !== undefined && !UNABLE.has(code)
@@ -114,7 +98,7 @@ export function translateJournalError(error: unknown, file: string): Failure {
   const found = messageOf(error)
   if (isDamage(error)) return corrupt(file, { sequence: undefined, found }, error)
   const code = sqliteCodeOf(error)
-  return code === SQLITE.busy || code === SQLITE.locked ? held(file, error) : unreadable(file, found, error)
+  return code !== undefined && HELD.has(code) ? held(file, error) : unreadable(file, found, error)
 }
 
 function held(file: string, cause: unknown): Failure {

@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import { randomHex } from '../lib/entropy.ts'
-import { corrupt, layoutUnknown } from './journal-failures.ts'
-import { firstLink } from './record-chain.ts'
+import { layoutUnknown } from './journal-failures.ts'
+import { nextLink } from './record-chain.ts'
 
 /** The tables below. A file of another layout is refused rather than guessed at. */
 const LAYOUT = 3
@@ -61,7 +61,7 @@ export function isBlank(database: DatabaseSync): boolean {
 }
 
 export function makeTables(database: DatabaseSync, identity: string, salt = randomHex(16)): JournalNature {
-  const first = firstLink(identity, salt)
+  const first = nextLink('', identity, salt)
   database.exec(`BEGIN IMMEDIATE; ${TABLES} PRAGMA user_version = ${LAYOUT}`)
   const insert = database.prepare('INSERT INTO meta (name, value) VALUES (?, ?)')
   for (const [name, value] of Object.entries({ identity, salt, first })) insert.run(name, value)
@@ -69,17 +69,15 @@ export function makeTables(database: DatabaseSync, identity: string, salt = rand
   return { identity, salt, first }
 }
 
-/** @throws Failure JOURNAL_LAYOUT_UNKNOWN, JOURNAL_CORRUPT */
+/** @throws Failure JOURNAL_LAYOUT_UNKNOWN, RangeError when it is not as it was written */
 export function readNature(database: DatabaseSync, file: string): JournalNature {
   const layout = readLayout(database)
   if (layout !== LAYOUT) throw layoutUnknown(file, layout, LAYOUT)
   const read = (name: string) =>
     String(database.prepare('SELECT value FROM meta WHERE name = ?').get(name)?.['value'])
   const nature = { identity: read('identity'), salt: read('salt'), first: read('first') }
-  if (firstLink(nature.identity, nature.salt) !== nature.first) {
-    throw corrupt(file, { sequence: undefined, found: 'its identity and salt do not fit together' })
-  }
-  return nature
+  if (nextLink('', nature.identity, nature.salt) === nature.first) return nature
+  throw new RangeError('its identity and salt do not fit together')
 }
 
 function readLayout(database: DatabaseSync): number {

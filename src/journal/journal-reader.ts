@@ -1,9 +1,8 @@
-import { type DatabaseSync, type SQLOutputValue } from 'node:sqlite'
+import { type DatabaseSync } from 'node:sqlite'
 import { type JournalRecord } from '../domain/record.ts'
 import { corrupt, translateJournalError } from './journal-failures.ts'
-import { type JournalNature, openReading, readNature } from './journal-layout.ts'
-import { type JournalContents } from './journal.ts'
-import { isLinked, type LinkedRecord, readCheckpoint, toLinkedRecord } from './verify-journal.ts'
+import { openReading, readNature } from './journal-layout.ts'
+import { isLinked, toStoredText } from './verify-journal.ts'
 
 /** Rows that are read at once: between pages nothing of the journal is held, so its writer never waits. */
 const PAGE_ROWS = 500
@@ -30,29 +29,21 @@ export interface NumberedRecord {
  * for and changes nothing; each record is held against its link before it is given out.
  */
 export class JournalReader {
-  /** Names the account and place that the journal belongs to. */
-  readonly identity: string
   readonly #file: string
   readonly #database: DatabaseSync
-  readonly #nature: JournalNature
+  /** The link before the first record. */
+  readonly #first: string
 
   /** @throws Failure JOURNAL_UNREADABLE, JOURNAL_CORRUPT, JOURNAL_LAYOUT_UNKNOWN */
   constructor(file: string) {
     this.#file = file
     this.#database = this.#translated(() => openReading(file))
     try {
-      this.#nature = this.#translated(() => readNature(this.#database, file))
+      this.#first = this.#translated(() => readNature(this.#database, file)).first
     } catch (error) {
       this.#database.close()
       throw error
     }
-    this.identity = this.#nature.identity
-  }
-
-  /** The book as it was last stored, and the record that it goes up to. */
-  checkpoint(): { readonly sequence: number; readonly book: JournalContents['checkpoint'] } | undefined {
-    const stored = this.#translated(() => readCheckpoint(this.#database, this.#nature.first))
-    return stored && { sequence: stored.sequence, book: JSON.parse(stored.body) as unknown }
   }
 
   /**
@@ -66,10 +57,14 @@ export class JournalReader {
     for (;;) {
       const rows = this.#translated(() => this.#database.prepare(sql).all(beyond, ...values))
       for (const row of rows) {
-        const record = toLinkedRecord(row)
-        this.#assertLinked(record, row['previous'])
-        beyond = record.sequence
-        yield { sequence: record.sequence, record: JSON.parse(record.body) as JournalRecord }
+        const { sequence, body } = toStoredText(row)
+        // The oldest record that was kept has nothing before it to be held against.
+        const previous = sequence === 1 ? this.#first : row['previous']
+        if (previous !== null && !isLinked(String(previous), row)) {
+          throw corrupt(this.#file, { sequence, found: 'the record is not as it was written' })
+        }
+        beyond = sequence
+        yield { sequence, record: JSON.parse(body) as JournalRecord }
       }
       if (rows.length < PAGE_ROWS) return
     }
@@ -77,14 +72,6 @@ export class JournalReader {
 
   close(): void {
     this.#database.close()
-  }
-
-  /** The oldest record that was kept has nothing before it to be held against. */
-  #assertLinked(record: LinkedRecord, previous: SQLOutputValue | undefined): void {
-    const before = record.sequence === 1 ? this.#nature.first : previous
-    if (before === null || isLinked(String(before), record)) return
-    const { sequence } = record
-    throw corrupt(this.#file, { sequence, found: 'the record is not as it was written' })
   }
 
   #translated<Value>(read: () => Value): Value {

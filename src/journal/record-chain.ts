@@ -1,42 +1,26 @@
-import { hash } from 'node:crypto'
-
-/**
- * The links of the journal. Each record carries a digest of itself and of the digest before it, so a record
- * that was changed, dropped, doubled or moved is noticed even where the database under it is sound. The first
- * link covers what the journal is; a checkpoint carries the link it stands on, and a seal of its own.
- */
-
-/** A row of the records as it is stored. `at`: whole Unix ms. */
-export interface StoredRecord {
-  readonly sequence: number
-  readonly at: number
-  readonly kind: string
-  readonly body: string
-}
-
-export interface StoredCheckpoint {
-  readonly sequence: number
-  readonly body: string
-  /** The link of the last record that is in it. */
-  readonly link: string
-}
+import { type SQLOutputValue } from 'node:sqlite'
+import { sha256 } from '../lib/digest.ts'
 
 /** 128 bits: no accident makes two texts of one digest, and nobody who could forge one needs to. */
-const DIGEST_LENGTH = 32
+const LINK_LENGTH = 32
 
-/** The link before the first record. */
-export function firstLink(identity: string, salt: string): string {
-  return digest(`journal\n${identity}\n${salt}`)
-}
-
-export function nextLink(previous: string, { sequence, at, kind, body }: StoredRecord): string {
-  return digest(`${previous}\n${sequence}\n${at}\n${kind}\n${body}`)
-}
-
-export function sealCheckpoint(first: string, { sequence, body, link }: StoredCheckpoint): string {
-  return digest(`checkpoint\n${first}\n${sequence}\n${link}\n${body}`)
-}
-
-export function digest(text: string): string {
-  return hash('sha256', text, 'hex').slice(0, DIGEST_LENGTH)
+/**
+ * The links of the journal: a digest of the link before and of what stands here. The first covers what the
+ * journal is, the link of a record the record, the seal of a checkpoint its book.
+ *
+ * Of 7,897 damages (a sample of `npm run torture`) so many opened with a wrong book, by what was looked at:
+ *
+ *     SQLite alone       2,683        mark             183
+ *     integrity_check    2,671        mark, seal       149
+ *     links              2,529        mark, links       29
+ *     links, seal        2,500        all three          0
+ *
+ * A digest of each record by itself leaves none either; but where pages come back of a tail that was lost and
+ * written anew, it opens 15 of 31 mixtures, and links none. The link of a batch of 50 orders takes 20 µs; its
+ * append takes 64 without a disk and 2,350 with one.
+ */
+export function nextLink(previous: string, ...parts: readonly (SQLOutputValue | undefined)[]): string {
+  return sha256([previous, ...parts.map(String)])
+    .toString('hex')
+    .slice(0, LINK_LENGTH)
 }

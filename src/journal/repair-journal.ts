@@ -1,12 +1,13 @@
 import { copyFileSync, existsSync, renameSync, rmSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { type DatabaseSync } from 'node:sqlite'
 import { type JournalRecord, type RepairedRecord } from '../domain/record.ts'
-import { Failure } from '../lib/failure.ts'
+import { type Failure } from '../lib/failure.ts'
 import { createRepairMark, readMark, syncDirectory, syncFile } from './durable-mark.ts'
 import { isDamage, translateJournalError } from './journal-failures.ts'
 import { openReading, readNature } from './journal-layout.ts'
-import { markFileOf, openSqliteJournal, verifyJournal } from './sqlite-journal.ts'
-import { readVerified, type VerifiedPrefix } from './verify-journal.ts'
+import { markFileOf, openSqliteJournal, type Verified, verifyJournal } from './sqlite-journal.ts'
+import { readVerified } from './verify-journal.ts'
 
 export interface RepairOptions {
   readonly file: string
@@ -37,8 +38,6 @@ const REPAIRABLE: ReadonlySet<string> = new Set([
   'JOURNAL_REPAIR_UNFINISHED',
 ])
 
-const PARTS = ['', '-wal', '.mark'] as const
-
 /**
  * Makes a journal that was refused into one that opens: its longest proved prefix, and a record that stands
  * for everything that was lost. Undefined when there is nothing to repair. The caller holds the state
@@ -57,14 +56,14 @@ export function repairJournal(options: RepairOptions): RepairReport | undefined 
   if (!REPAIRABLE.has(refusal.code)) throw refusal
   try {
     const aside = putAside(options)
-    const { prefix, salt } = salvage(options.file)
-    buildAnew(options, { prefix, salt, reason: `the journal was repaired after ${refusal.code}` })
+    const found = salvage(options.file)
+    buildAnew(options, found, `the journal was repaired after ${refusal.code}`)
     return {
       refusal,
       aside,
-      records: prefix?.records.length ?? 0,
-      hasCheckpoint: prefix?.checkpoint !== undefined,
-      hasSalt: salt !== undefined,
+      records: found?.prefix.records.length ?? 0,
+      hasCheckpoint: found?.prefix.checkpoint !== undefined,
+      hasSalt: found !== undefined,
     }
   } catch (error) {
     throw translateJournalError(error, options.file)
@@ -83,21 +82,21 @@ function findRefusal(options: RepairOptions): Failure | undefined {
 /** The files as they were found, copied durably before anything is changed; those of a repair that was broken off. */
 function putAside({ file, stamp }: RepairOptions): string {
   const mark = readMark(markFileOf(file))
-  const begun = mark.kind === 'repairing' ? join(dirname(file), mark.aside) : undefined
-  const aside = begun ?? `${file}.damaged-${stamp}`
-  if (begun === undefined) {
-    copyParts(file, aside)
-    createRepairMark(markFileOf(file), basename(aside))
-  } else {
-    for (const part of ['', '-wal', '-shm']) rmSync(`${file}${part}`, { force: true })
-    for (const part of ['', '-wal']) copyPart(`${aside}${part}`, `${file}${part}`)
+  if (mark.kind === 'repairing') {
+    const begun = join(dirname(file), mark.aside)
+    removeDatabase(file)
+    for (const part of ['', '-wal']) copyPart(`${begun}${part}`, `${file}${part}`)
+    return begun
   }
+  const aside = `${file}.damaged-${stamp}`
+  for (const part of ['', '-wal', '.mark']) copyPart(`${file}${part}`, `${aside}${part}`)
+  syncDirectory(dirname(file))
+  createRepairMark(markFileOf(file), basename(aside))
   return aside
 }
 
-function copyParts(file: string, aside: string): void {
-  for (const part of PARTS) copyPart(`${file}${part}`, `${aside}${part}`)
-  syncDirectory(dirname(file))
+function removeDatabase(file: string): void {
+  for (const part of ['', '-wal', '-shm']) rmSync(`${file}${part}`, { force: true })
 }
 
 function copyPart(from: string, to: string): void {
@@ -106,45 +105,41 @@ function copyPart(from: string, to: string): void {
   syncFile(to)
 }
 
-interface Salvage {
-  readonly prefix: VerifiedPrefix | undefined
-  readonly salt: string | undefined
-}
-
-const NOTHING: Salvage = { prefix: undefined, salt: undefined }
-
-function salvage(file: string): Salvage {
-  if (!existsSync(file)) return NOTHING
+/** Undefined where nothing is readable. */
+function salvage(file: string): Verified | undefined {
+  if (!existsSync(file)) return undefined
+  let database: DatabaseSync | undefined
   try {
-    const database = openReading(file)
-    try {
-      const nature = readNature(database, file)
-      return { prefix: readVerified(database, nature), salt: nature.salt }
-    } finally {
-      database.close()
-    }
+    database = openReading(file)
+    const nature = readNature(database, file)
+    return { nature, prefix: readVerified(database, nature) }
   } catch (error) {
     // What cannot be read for its damage holds nothing; what the disk does not give is told.
-    if (isDamage(error) || (error instanceof Failure && error.code === 'JOURNAL_CORRUPT')) return NOTHING
-    throw error
+    if (!isDamage(error)) throw error
+    return undefined
+  } finally {
+    database?.close()
   }
 }
 
 function buildAnew(
   { file, identity, buildRecord }: RepairOptions,
-  { prefix, salt, reason }: Salvage & { readonly reason: string },
+  found: Verified | undefined,
+  reason: string,
 ): void {
+  const { checkpoint, records = [] } = found?.prefix ?? {}
   const made = `${file}.repaired`
-  for (const part of [...PARTS, '-shm']) rmSync(`${made}${part}`, { force: true })
-  const journal = openSqliteJournal({ file: made, identity, salt, keepSince: () => 0 })
+  removeDatabase(made)
+  rmSync(markFileOf(made), { force: true })
+  const journal = openSqliteJournal({ file: made, identity, salt: found?.nature.salt, keepSince: () => 0 })
   try {
-    if (prefix?.checkpoint !== undefined) journal.saveCheckpoint(JSON.parse(prefix.checkpoint.body))
-    for (const { body } of prefix?.records ?? []) journal.append(JSON.parse(body) as JournalRecord, false)
+    if (checkpoint !== undefined) journal.saveCheckpoint(JSON.parse(checkpoint.body))
+    for (const { body } of records) journal.append(JSON.parse(body) as JournalRecord, false)
     journal.append(buildRecord(reason), true)
   } finally {
     journal.close()
   }
-  for (const part of ['', '-wal', '-shm']) rmSync(`${file}${part}`, { force: true })
+  removeDatabase(file)
   renameSync(made, file)
   syncDirectory(dirname(file))
   // Only now, with everything in place, does the mark let others in.

@@ -13,7 +13,7 @@ import {
   readNature,
 } from './journal-layout.ts'
 import { type Journal, type JournalContents } from './journal.ts'
-import { nextLink, sealCheckpoint } from './record-chain.ts'
+import { nextLink } from './record-chain.ts'
 import { readVerified, type VerifiedPrefix } from './verify-journal.ts'
 
 /** Undurable records wait for the next durable one, but never more than these. */
@@ -64,7 +64,8 @@ export function openSqliteJournal(options: SqliteJournalOptions): Journal {
   }
 }
 
-interface Verified {
+/** What a journal is, and holds. */
+export interface Verified {
   readonly nature: JournalNature
   readonly prefix: VerifiedPrefix
 }
@@ -102,19 +103,15 @@ function confirmAbsent(file: string, mark: MarkReading): undefined {
 }
 
 function confirmEnd(file: string, prefix: VerifiedPrefix, mark: MarkReading): void {
-  const { checkpoint, records, last } = prefix
-  if (mark.kind === 'read') {
-    const { sequence, link } = mark.mark
-    if (last.sequence < sequence) throw failures.tailLost(file, last.sequence, sequence)
-    const there = [checkpoint, ...records].find((stored) => stored?.sequence === sequence)
-    if (there !== undefined && there.link !== link) {
-      throw failures.corrupt(file, { sequence, found: 'the record is not the one that the mark names' })
-    }
-  } else if (mark.kind === 'absent' && last.sequence === 0) {
-    createMark(markFileOf(file), last) // The process ended between making the one and the other.
-  } else {
-    throw failures.markDamaged(file, `${markFileOf(file)} is ${mark.kind}`)
+  const { start, records, last } = prefix
+  if (mark.kind === 'absent' && last.sequence === 0) {
+    return createMark(markFileOf(file), last) // The process ended between making the one and the other.
   }
+  if (mark.kind !== 'read') throw failures.markDamaged(file, `${markFileOf(file)} is ${mark.kind}`)
+  const { sequence, link } = mark.mark
+  if (last.sequence < sequence) throw failures.tailLost(file, last.sequence, sequence)
+  const named = sequence === start.sequence ? start : records[sequence - start.sequence - 1]
+  if (named?.link !== link) throw failures.markDamaged(file, `it names another record ${sequence}`)
 }
 
 function createJournal({ file, identity, salt }: SqliteJournalOptions): Verified {
@@ -122,9 +119,8 @@ function createJournal({ file, identity, salt }: SqliteJournalOptions): Verified
   try {
     chmodSync(file, 0o600)
     const nature = makeTables(database, identity, salt)
-    const last: Mark = { sequence: 0, link: nature.first }
-    createMark(markFileOf(file), last)
-    return { nature, prefix: { checkpoint: undefined, records: [], last, flaw: undefined } }
+    createMark(markFileOf(file), { sequence: 0, link: nature.first })
+    return { nature, prefix: readVerified(database, nature) }
   } finally {
     database.close()
   }
@@ -176,20 +172,21 @@ class SqliteJournal implements Journal {
   flush(): void {
     if (this.#waiting.length === 0) return
     this.#write(() => {
-      for (const record of this.#waiting) this.#last = this.#insertRecord(record)
+      for (const record of this.#waiting) this.#insertRecord(record)
     })
     this.#waiting = []
   }
 
   saveCheckpoint(book: unknown): void {
     this.flush()
-    this.#write(({ database, nature, keepSince }) => {
-      const checkpoint = { ...this.#last, body: JSON.stringify(book) }
-      const seal = sealCheckpoint(nature.first, checkpoint)
+    this.#write(({ database, mark, keepSince }) => {
+      mark.sync()
+      const { sequence, link } = this.#last
+      const body = JSON.stringify(book)
       database.prepare('DELETE FROM checkpoints').run()
       database
         .prepare('INSERT INTO checkpoints (sequence, body, link, seal) VALUES (?, ?, ?, ?)')
-        .run(checkpoint.sequence, checkpoint.body, checkpoint.link, seal)
+        .run(sequence, body, link, nextLink(link, sequence, body))
       dropOldRecords(database, keepSince())
     })
   }
@@ -204,15 +201,12 @@ class SqliteJournal implements Journal {
     }
   }
 
-  /** The journal's new end. */
-  #insertRecord(record: JournalRecord): Mark {
+  #insertRecord(record: JournalRecord): void {
     const sequence = this.#last.sequence + 1
-    const at = Math.round(record.at)
-    const { kind } = record
-    const body = JSON.stringify(record)
-    const link = nextLink(this.#last.link, { sequence, at, kind, body })
-    this.#insert.run(sequence, at, kind, body, link)
-    return { sequence, link }
+    const parts = [sequence, Math.round(record.at), record.kind, JSON.stringify(record)] as const
+    const link = nextLink(this.#last.link, ...parts)
+    this.#insert.run(...parts, link)
+    this.#last = { sequence, link }
   }
 
   /** One transaction. A failed write leaves the disk in doubt: it is never tried again (order protocol, 3). */

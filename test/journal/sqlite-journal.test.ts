@@ -164,18 +164,50 @@ describe('[ORD1] the journal', () => {
   })
 
   test.each([
-    ['is gone', () => rmSync(`${file}.mark`)],
-    [
-      'says something else',
-      () => writeFileSync(`${file}.mark`, readFileSync(`${file}.mark`, 'latin1').replace('1', '2')),
-    ],
-  ])('refuses a journal whose mark %s: its end could be anywhere', (_, damage) => {
+    ['is gone', () => rmSync(`${file}.mark`), /JOURNAL_MARK_DAMAGED/],
+    ['is cut short', () => damageMark(/.\n/, ''), /JOURNAL_MARK_DAMAGED/],
+    ['names a record before the checkpoint', () => damageMark('3 ', '1 '), /JOURNAL_MARK_DAMAGED/],
+    ['names a record with another link', () => damageMark(/(.)\n/, differently), /JOURNAL_MARK_DAMAGED/],
+    ['names a record that never was', () => damageMark('3 ', '4 '), /JOURNAL_TAIL_LOST/],
+  ])('refuses a journal whose mark %s: its end could be anywhere', (_, damage, refusal) => {
     const journal = open()
-    journal.append(halt(1), true)
+    for (const at of [1, 2]) journal.append(halt(at), true)
+    journal.saveCheckpoint({ halts: 2 })
+    journal.append(halt(3), true)
     journal.close()
     damage()
 
-    expect(() => open()).toThrow(/JOURNAL_MARK_DAMAGED/)
+    expect(() => open()).toThrow(refusal)
+  })
+
+  test('starts with a mark as old as the checkpoint: a power cut may take its later writes', () => {
+    const journal = open()
+    journal.append(halt(1), true)
+    journal.saveCheckpoint({ halts: 1 })
+    const mark = readFileSync(`${file}.mark`)
+    journal.append(halt(2), true)
+    journal.close()
+    writeFileSync(`${file}.mark`, mark)
+
+    const again = open()
+    expect(instants(again)).toEqual([2])
+    again.close()
+  })
+
+  test('refuses a record of another life, sound as it is', () => {
+    const lives = ['one', 'other'].map((name) => join(folder, name))
+    for (const life of lives) {
+      const journal = openSqliteJournal({ file: life, identity: 'live 1', salt: 'ab', keepSince: () => 0 })
+      for (const at of [1, life === lives[0] ? 2 : 7, 3]) journal.append(halt(at), true)
+      journal.close()
+    }
+    const [one = '', other] = lives
+    file = one
+    damageBy(
+      `ATTACH '${other}' AS other; REPLACE INTO records SELECT * FROM other.records WHERE sequence = 2`,
+    )
+
+    expect(() => open()).toThrow(/JOURNAL_CORRUPT[^]*sequence +3/)
   })
 
   test('starts where the process was killed between making the journal and its mark', () => {
@@ -194,6 +226,15 @@ describe('[ORD1] the journal', () => {
     expect(() => open()).toThrow(/JOURNAL_LAYOUT_UNKNOWN: the journal was written by an earlier version/)
   })
 })
+
+function damageMark(what: string | RegExp, by: string | ((found: string) => string)): void {
+  const text = readFileSync(`${file}.mark`, 'latin1')
+  writeFileSync(`${file}.mark`, typeof by === 'string' ? text.replace(what, by) : text.replace(what, by))
+}
+
+function differently(lastOfLine: string): string {
+  return lastOfLine.startsWith('0') ? '1\n' : '0\n'
+}
 
 function damageBy(sql: string): void {
   const database = new DatabaseSync(file)

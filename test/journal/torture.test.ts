@@ -53,3 +53,14 @@ test('[ORD5] a journal that was cut off with its mark: an exact prefix down to t
   const lengths = verdicts.flatMap((verdict) => (verdict.kind === 'prefix' ? [verdict.records] : []))
   expect(Math.min(...lengths)).toBe((specimen?.history.length ?? 0) - LAST_RECORDS)
 })
+
+test('[ORD5] a lost tail is refused however its mark is damaged', () => {
+  const killed = specimens[0]
+  if (!killed) throw new Error('no such specimen')
+  const lost: Specimen = { ...killed, after: { ...killed.before, mark: killed.after.mark } }
+  const ofMark = listDamages(lost, 'mark').filter(({ file }) => file === 'mark')
+
+  const kinds = new Set(ofMark.map((damage) => torture(lost, damage, join(folder, 'damaged')).kind))
+
+  expect([...kinds]).toEqual(['refused'])
+})
