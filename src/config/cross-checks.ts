@@ -251,17 +251,8 @@ function checkExecution({ source, settings: { execution, risk } }: Daemon): Prob
 type Execution = NonNullable<Daemon['settings']['execution']>
 
 function checkCancels(source: YamlSource, execution: Execution): Problem[] {
-  const {
-    extraToleranceMs: least,
-    extraToleranceMsMax: most,
-    fillVisibilityMs,
-    displacedWithinMs,
-  } = execution
+  const { fillVisibilityMs, displacedWithinMs } = execution
   const problems: Problem[] = []
-  if (least !== undefined && most !== undefined && most < least) {
-    const message = `${most} is below extraToleranceMs ${least}: an order cannot be cancelled before it is looked at`
-    problems.push(source.problem(['execution', 'extraToleranceMsMax'], message))
-  }
   if (
     fillVisibilityMs !== undefined &&
     displacedWithinMs !== undefined &&

@@ -51,10 +51,8 @@ export interface ExecutionSettings {
   readonly matchingLagMs: number
   /** A request is not accepted later than this after its signed timestamp (A1). */
   readonly acceptanceWindowMs: number
-  /** How long an order that is no longer wanted may rest before a cancel-all is spent on it. */
-  readonly extraToleranceMs: number
-  /** After this long it is cancelled, whatever that costs. */
-  readonly extraToleranceMsMax: number
+  /** How long an order that is no longer wanted may rest, whatever wanted ones its cancel-all takes. */
+  readonly unwantedMsMax: number
   /** How long after a cancel-all was answered a wanted order that it took may be missing. */
   readonly displacedWithinMs: number
   /** How far through the touch a taking order may go, as a fraction. */

@@ -421,14 +421,6 @@ const BREAKAGES: readonly Breakage[] = [
     ],
   },
   {
-    what: 'orders that must be cancelled before it is asked whether they are wanted',
-    file: main,
-    edits: [['polling:', 'execution: { extraToleranceMs: 2000, extraToleranceMsMax: 1500 }\npolling:']],
-    problems: [
-      'config/main.yaml:11:59 execution.extraToleranceMsMax: 1500 is below extraToleranceMs 2000: an order cannot be cancelled before it is looked at',
-    ],
-  },
-  {
     what: 'survivors that have to be back before their fate can be known',
     file: main,
     edits: [['polling:', 'execution: { displacedWithinMs: 3000 }\npolling:']],

@@ -86,11 +86,7 @@ export function writeCrashConfig(project: Project, given: CrashConfig): void {
       orderNotionalMax: '100000000',
       grossNotionalMax: '1000000000',
     },
-    execution: {
-      fillVisibilityMs: FILL_VISIBILITY_MS,
-      acceptanceWindowMs: HORIZON_MS,
-      extraToleranceMs: 100,
-    },
+    execution: { fillVisibilityMs: FILL_VISIBILITY_MS, acceptanceWindowMs: HORIZON_MS },
     state: { directory: `../${STATE}` },
     ...policies,
     strategies: strategies.map((id) => `crash/${id}.yaml`),

@@ -168,19 +168,15 @@ const executionSchema = z
     acceptanceWindowMs: z.int().min(1000).max(600_000).default(35_000).meta({
       description: 'How long after it was signed a request can still be accepted by the exchange, in ms.',
     }),
-    extraToleranceMs: z.int().min(0).max(60_000).default(1000).meta({
-      description:
-        'How long an order that nobody wants any more rests before a cancel-all for it is weighed, in ms.',
-    }),
-    extraToleranceMsMax: z
+    unwantedMsMax: z
       .int()
       .min(0)
       .max(600_000)
       .default(15_000)
       .meta({
         description:
-          'How long such an order may rest at most. Until then it is kept while that costs less than the wanted ' +
-          'orders that a cancel-all takes with it; after that it is cancelled, whatever it costs. In ms.',
+          'How long an order that nobody wants any more may rest at most, in ms. It is cancelled sooner when few ' +
+          'wanted orders rest on its instrument, because a cancel-all takes those too.',
       }),
     displacedWithinMs: z
       .int()

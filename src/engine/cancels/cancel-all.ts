@@ -1,57 +1,39 @@
-import { planCancel } from '../../execution/cancel-plan.ts'
 import { type CancelAllRequest } from '../../protocol/futures/cancel-all-orders.ts'
-import { stakesNow, timingOf } from './cancel-stakes.ts'
-import { logCancelPlan } from './cancel-told.ts'
-import {
-  askForCancel,
-  hasResting,
-  hasUnknown,
-  isUnderCancel,
-  RECEIVE_WINDOW_MS,
-} from '../state/open-cancels.ts'
-import {
-  announce,
-  type CancelOnWire,
-  type Core,
-  exchangeNow,
-  specOf,
-  instrumentOf,
-  record,
-} from '../state/core.ts'
+import { waitingInstruments } from './cancel-queue.ts'
+import { askForCancel, hasResting, hasUnknown, RECEIVE_WINDOW_MS } from '../state/open-cancels.ts'
+import { announce, type CancelOnWire, type Core, exchangeNow, specOf, record } from '../state/core.ts'
 import { startResolution } from '../resolution/resolution.ts'
 import { type ResolutionCause, type InstrumentState } from '../state/instrument-state.ts'
 
 /**
- * A cancel-all was granted: everything that could use it is weighed anew, on what is known now (late binding),
- * and the call goes to the instrument that loses most by waiting, or to all of them. Given back when it is worth
- * nothing any more. A kill goes before everything.
+ * A cancel-all was granted: it goes to the instrument that has waited longest, or to all of them. Given back when
+ * none waits any more. A kill goes before everything.
  */
 export function sendCancel(core: Core): void {
   if (core.kill?.phase === 'cutting') return sendCut(core)
-  const instruments = [...core.instruments.values()].filter(
-    (instrument) => !isUnderCancel(core, instrument.symbol),
-  )
-  const wishing = instruments.filter(isWishing)
-  // With a cancel-all of the product on the wire no instrument is left: one at a time.
-  const mayCancelProduct =
-    isOursAlone(core) && instruments.length === core.instruments.size && instruments.length > 1
-  if (wishing.length === 0) return giveBack(core)
-  const weighed = mayCancelProduct ? instruments : wishing
-  const plan = planCancel({
-    instruments: weighed.map((instrument) => stakesNow(core, instrument)),
-    timing: { ...timingOf(core), waitMs: 0 },
-    mayCancelProduct,
-  })
-  logCancelPlan(core, plan)
-  for (const instrument of wishing) instrument.wantsCancel = false
-  if (plan.kind === 'cancelProduct') return cancelProduct(core, 'planned')
-  if (plan.kind !== 'cancelSymbol') return giveBack(core)
-  const [first, ...others] = plan.order
+  const waiting = waitingInstruments(core)
+  const [first, ...others] = waiting
   if (first === undefined) return giveBack(core)
-  cancelSymbol(core, instrumentOf(core, first))
-  for (const symbol of others)
-    instrumentOf(core, symbol).wantsCancel = instrumentOf(core, symbol).phase === 'idle'
+  announce(core, 'debug', 'cancel.planned', { order: waiting.map(({ symbol }) => symbol) })
+  // With another cancel-all on the wire it is by name: one at a time.
+  const mayCancelProduct = isOursAlone(core) && core.cancels.size === 0 && core.instruments.size > 1
+  if (mayCancelProduct && servesMost(core, waiting)) return cancelProduct(core, 'planned')
+  cancelSymbol(core, first)
   if (others.length > 0) askForCancel(core)
+}
+
+/**
+ * Whether one call for all serves more instruments than it takes orders from: a stop of ten instruments takes one
+ * call. One as soon as three of ten wait was worse than calls by name: 4 % to 76 % more order-seconds were missing.
+ */
+function servesMost(core: Core, waiting: readonly InstrumentState[]): boolean {
+  const others = [...core.instruments.values()].filter(
+    (instrument) =>
+      !waiting.includes(instrument) &&
+      (instrument.phase === 'placing' ||
+        (instrument.phase === 'idle' && hasResting(core, instrument.symbol))),
+  )
+  return waiting.length > 1 && waiting.length > others.length
 }
 
 /** A kill takes everything of the product type away, whoever's it is; a stop that leaves takes no more than it must. */
@@ -67,12 +49,6 @@ function isOursAlone(core: Core): boolean {
 function sendCut(core: Core): void {
   cancelProduct(core, 'kill')
   if (core.kill) core.kill.phase = 'draining'
-}
-
-function isWishing(instrument: InstrumentState): boolean {
-  return (
-    instrument.resolution?.stage === 'cancelling' || (instrument.wantsCancel && instrument.phase === 'idle')
-  )
 }
 
 function giveBack(core: Core): void {

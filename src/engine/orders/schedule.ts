@@ -1,9 +1,7 @@
 import { type ApprovedItem, packBatch } from '../../execution/pack-batch.ts'
-import { planCancel } from '../../execution/cancel-plan.ts'
 import { canRest, type Order } from '../../domain/order.ts'
 import { approveOrders, type ApprovedOrders } from '../planning/approve-instrument.ts'
-import { buildStakes, noteUnwanted, timingOf, unwantedForMs } from '../cancels/cancel-stakes.ts'
-import { logKept } from '../cancels/cancel-told.ts'
+import { isCancelDue, noteUnwanted } from '../cancels/cancel-queue.ts'
 import { askForCancel, hasUnknown } from '../state/open-cancels.ts'
 import { announce, type Core, record } from '../state/core.ts'
 import { crossedOrders } from '../state/crossed-orders.ts'
@@ -13,7 +11,7 @@ import { startResolution } from '../resolution/resolution.ts'
 import { type InstrumentState } from '../state/instrument-state.ts'
 import { nameOrder } from './name-order.ts'
 import { isReleased } from '../resolution/quarantine.ts'
-import { type InstrumentPlan, planInstrument } from '../planning/plan-instrument.ts'
+import { planInstrument } from '../planning/plan-instrument.ts'
 import { recordSend } from './record-send.ts'
 import { watchDisplaced } from '../resolution/displaced-orders.ts'
 
@@ -36,12 +34,12 @@ export function scheduleInstrument(core: Core, instrument: InstrumentState): voi
   if (core.mode === 'running' && isCrossedTooLong(core, instrument))
     return startResolution(core, instrument, 'missing')
   noteUnwanted(core, instrument, plan.unwanted)
-  if (mustCancel(core, instrument, plan.unwanted)) {
+  if (mustCancel(core, plan.unwanted)) {
     return startResolution(core, instrument, core.mode === 'running' ? 'unwanted' : 'command')
   }
   const approved = approveOrders(core, instrument, plan.candidates)
   logDenials(core, instrument, approved.denials)
-  weighCancel(core, instrument, plan, approved)
+  noteCancelWish(core, instrument)
   noteWish(core, instrument, approved)
 }
 
@@ -149,41 +147,22 @@ function dropStale(core: Core, instrument: InstrumentState, orders: readonly Ord
   }
 }
 
-/** What no cost is weighed against: a kill, a stop, a withdrawal, and an order that nobody has wanted for too long. */
-function mustCancel(core: Core, instrument: InstrumentState, unwanted: readonly Order[]): boolean {
+/** What closes an instrument at once: a kill, a stop, a withdrawal. */
+function mustCancel(core: Core, unwanted: readonly Order[]): boolean {
   if (unwanted.length === 0) return false
   if (core.mode === 'killed') return true
   if (core.mode !== 'running') return core.stop !== undefined && core.stop.policy !== 'leave'
-  const { extraToleranceMsMax } = core.settings.execution
-  return unwanted.some(
-    (order) =>
-      core.book.withdrawn.has(order.terms.clientOid) ||
-      unwantedForMs(core, instrument, order) >= extraToleranceMsMax,
-  )
+  return unwanted.some((order) => core.book.withdrawn.has(order.terms.clientOid))
 }
 
 /**
- * Weighs a cancel-all of the instrument against keeping what nobody wants. While one is waited for nothing is placed
- * that could rest: it would be taken away again.
+ * Asks for a cancel-all when one is due. Until it is granted nothing is placed that could rest: it would be taken
+ * away again.
  */
-function weighCancel(
-  core: Core,
-  instrument: InstrumentState,
-  plan: InstrumentPlan,
-  approved: ApprovedOrders,
-): void {
-  instrument.wantsCancel = false
-  // Nothing is placed again any more: what a stop leaves, it leaves.
-  const isKept = plan.unwanted.length === 0 || core.mode !== 'running'
-  const stakes = isKept ? undefined : buildStakes(core, instrument, plan, approved)
-  if (!stakes || stakes.unwanted.length === 0) {
-    instrument.isKeptLogged = false
-    return
-  }
-  const choice = planCancel({ instruments: [stakes], timing: timingOf(core), mayCancelProduct: false })
-  if (choice.kind !== 'cancelSymbol') return logKept(core, instrument, choice)
-  instrument.wantsCancel = true
-  askForCancel(core)
+function noteCancelWish(core: Core, instrument: InstrumentState): void {
+  // Nothing is placed again any more after a stop: what it leaves, it leaves.
+  instrument.wantsCancel = core.mode === 'running' && isCancelDue(core, instrument)
+  if (instrument.wantsCancel) askForCancel(core)
 }
 
 /**

@@ -86,10 +86,8 @@ export interface InstrumentState {
   lateUntil: number
   /** Since when each order rests that nobody wants. Unix ms, our clock. */
   readonly unwantedSince: Map<ClientOid, number>
-  /** A cancel-all is worth its cost: nothing that could rest is placed until it was granted, or is not any more. */
+  /** An order has been unwanted for too long: nothing that could rest is placed until a cancel-all was granted. */
   wantsCancel: boolean
-  /** Whether it was told that what nobody wants is kept, and why. */
-  isKeptLogged: boolean
   /** Wanted orders that a cancel-all took away and that do not rest again yet, the longest missing first. */
   displaced: readonly DisplacedOrder[]
   /** Since when an order stands through the market without a fill. */
@@ -132,7 +130,6 @@ export function createInstrumentState(symbol: string): InstrumentState {
     lateUntil: 0,
     unwantedSince: new Map(),
     wantsCancel: false,
-    isKeptLogged: false,
     displaced: [],
     crossedSince: new Map(),
     positionReadAt: 0,

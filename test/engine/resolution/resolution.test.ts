@@ -69,7 +69,7 @@ describe('a cancel-all', () => {
     bench.quote(BID)
     bench.accept(bench.grantBatch())
     bench.quote()
-    bench.pass(600)
+    bench.pass(1000)
     return bench
   }
 

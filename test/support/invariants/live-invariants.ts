@@ -26,7 +26,7 @@ export function watchDebts(world: World): WorldWatcher {
   const refusals = new Map<string, number>()
   const strategyIds = world.plan.strategies.map(({ id }) => id)
   const slotsMs = (1 + world.plan.symbols.length) * CANCEL_SLOT_MS
-  const cancelledMs = world.settings.execution.extraToleranceMsMax + slotsMs
+  const cancelledMs = world.settings.execution.unwantedMsMax + slotsMs
   const known = new KnownPrices()
   let [looks, denied] = [0, 0]
   return {

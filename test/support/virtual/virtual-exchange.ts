@@ -10,6 +10,7 @@ import { createExchangeCore, type ExchangeCore } from '../../../src/simulator/co
 import { buildInstruments, type Instrument } from '../../../src/simulator/core/instruments.ts'
 import { type Reply } from '../../../src/simulator/core/reply.ts'
 import { type CoreSettings } from '../../../src/simulator/core/settings.ts'
+import { type Market } from '../../../src/simulator/market/market.ts'
 import { cancelInPart } from '../faults/cancel-faults.ts'
 import { blurCancel, blurItems, splitItems } from '../faults/item-faults.ts'
 import { cancelAround, Suspensions } from '../faults/suspensions.ts'
@@ -35,6 +36,8 @@ export interface VirtualExchangeOptions {
   readonly leverage: number
   /** Largest step of the market, in ticks. */
   readonly moveTicks: number
+  /** Instead of the random walks. */
+  readonly market?: (instruments: readonly Instrument[]) => Market
 }
 
 export interface PlacedBatch {
@@ -97,6 +100,7 @@ export class VirtualExchange {
         },
       ],
       market: () =>
+        options.market?.(this.instruments) ??
         new VirtualMarket({
           seed: `${options.seed}/market`,
           startAt,

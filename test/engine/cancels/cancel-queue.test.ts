@@ -53,27 +53,44 @@ function sentOn(bench: EngineBench): string[] {
   return sent
 }
 
+/** Fills are readable after 1 s here, and nothing unwanted rests for longer than 5 s. */
 describe('what nobody wants any more', () => {
-  test('is kept while it stands far away and wanted orders would go with it', () => {
+  /** So many orders of another strategy, which are wanted, beside one that is not. */
+  function beside(wanted: number): EngineBench {
     const bench = manyLanes()
-    rest(bench, A, { levels: [AT_TOUCH, FAR] })
-    bench.decide({ kind: 'quote', symbol: A, levels: [AT_TOUCH] })
+    rest(bench, A)
+    const levels = Array.from({ length: wanted }, (_, rung) => ({ ...FAR, ticks: FAR.ticks - rung }))
+    rest(bench, A, { as: OTHER, levels })
+    bench.decide({ kind: 'quote', symbol: A, levels: [] })
     bench.take('askGrant')
-    bench.pass(3000)
+    return bench
+  }
 
+  test.each([
+    ['as long as a cancel-all takes to be proved, where nothing else rests', 0, 900],
+    ['as long beside one wanted order', 1, 900],
+    ['three times as long beside three, which would be missing as long', 3, 2900],
+    ['no longer than unwantedMsMax beside many', 9, 4900],
+  ])('rests for %s', (_, wanted, restsMs) => {
+    const bench = wanted === 0 ? alone() : beside(wanted)
+
+    bench.pass(restsMs)
     expect(asked(bench)).toEqual([])
-    expect(told(bench, 'cancel.planned')).toMatchObject([{ symbol: A, plan: 'keep' }])
-  })
-
-  test('is kept no longer than extraToleranceMsMax', () => {
-    const bench = manyLanes()
-    rest(bench, A, { levels: [AT_TOUCH, FAR] })
-    bench.decide({ kind: 'quote', symbol: A, levels: [AT_TOUCH] })
-    bench.take('askGrant')
-    bench.pass(5100)
-
+    bench.pass(200)
     expect(asked(bench)).toEqual(['cancelAllOrders'])
     expect(JSON.parse(bench.grantCancel().body)).toMatchObject({ symbol: A })
+  })
+
+  test('rests for a shorter time the more of it there is', () => {
+    const bench = manyLanes()
+    rest(bench, A, { levels: [AT_TOUCH, FAR, { ...FAR, ticks: 96_001 }, { ...FAR, ticks: 96_002 }] })
+    bench.decide({ kind: 'quote', symbol: A, levels: [AT_TOUCH] })
+    bench.take('askGrant')
+
+    bench.pass(200)
+    expect(asked(bench)).toEqual([])
+    bench.pass(200)
+    expect(asked(bench)).toEqual(['cancelAllOrders'])
   })
 
   test('does not hold up what is missing while it is kept', () => {
@@ -83,27 +100,21 @@ describe('what nobody wants any more', () => {
 
     expect(bench.grantBatch().clientOids).toHaveLength(1)
   })
-
-  test('is not looked at before extraToleranceMs', () => {
-    const bench = manyLanes()
-    rest(bench, A)
-    bench.decide({ kind: 'quote', symbol: A, levels: [] })
-    bench.take('askGrant')
-
-    bench.pass(400)
-    expect(asked(bench)).toEqual([])
-    bench.pass(200)
-    expect(asked(bench)).toEqual(['cancelAllOrders'])
-  })
 })
 
-describe('while a cancel-all that is worth its cost is waited for', () => {
+/** One order rests on A, and nobody wants it. */
+function alone(): EngineBench {
+  const bench = manyLanes()
+  rest(bench, A)
+  bench.decide({ kind: 'quote', symbol: A, levels: [] })
+  bench.take('askGrant')
+  return bench
+}
+
+describe('while a cancel-all that is due is waited for', () => {
   function waiting(): EngineBench {
-    const bench = manyLanes()
-    rest(bench, A)
-    bench.decide({ kind: 'quote', symbol: A, levels: [] })
-    bench.take('askGrant')
-    bench.pass(600)
+    const bench = alone()
+    bench.pass(1100)
     return bench
   }
 
@@ -154,28 +165,38 @@ describe('while a cancel-all that is worth its cost is waited for', () => {
     expect(asked(bench)).toContain('cancelAllOrders')
   })
 
-  test('the instrument is resolved when it is granted, and the costs are told', () => {
+  test('the instrument is resolved when it is granted, and the order is told', () => {
     const bench = waiting()
     bench.take('announce')
     bench.grantCancel()
 
-    expect(told(bench, 'cancel.planned')).toMatchObject([
-      { plan: 'cancelSymbol', order: [A], keepCoinSeconds: expect.any(Number) },
-    ])
+    expect(told(bench, 'cancel.planned')).toEqual([{ order: [A] }])
     expect(sentOn(bench)).toEqual([])
   })
 })
 
 describe('[LIM2] of several instruments that need a cancel-all', () => {
-  test('the one with most at stake goes first, by name where others may use the account', () => {
+  test('the one that has waited longest goes first, by name where others may use the account', () => {
     const bench = manyLanes()
     rest(bench, A)
-    rest(bench, B, { levels: [{ ...AT_TOUCH, lots: 50 }] })
-    withdraw(bench, A)
+    rest(bench, B)
     withdraw(bench, B)
+    bench.pass(100)
+    withdraw(bench, A)
 
     expect(named(bench.grantCancel())).toBe(B)
     expect(named(bench.grantCancel())).toBe(A)
+  })
+
+  test('none waits behind one that came later, withdrawn or not', () => {
+    const bench = manyLanes()
+    rest(bench, A)
+    rest(bench, B)
+    bench.decide({ kind: 'quote', symbol: B, levels: [] })
+    bench.pass(1100)
+    withdraw(bench, A)
+
+    expect(named(bench.grantCancel())).toBe(B)
   })
 
   test('one call takes all where the account is ours alone', () => {
@@ -188,10 +209,18 @@ describe('[LIM2] of several instruments that need a cancel-all', () => {
     expect(asked(bench)).toEqual([])
   })
 
-  test('it is by name all the same when more is wanted elsewhere', () => {
+  test('it is by name all the same when as many would lose what is wanted', () => {
     const bench = manyLanes({ isExclusive: true })
     rest(bench, A)
-    rest(bench, C, { levels: [{ ...AT_TOUCH, lots: 100 }] })
+    rest(bench, C)
+    withdraw(bench, A)
+
+    expect(named(bench.grantCancel())).toBe(A)
+  })
+
+  test('it is by name for one, though nothing else rests', () => {
+    const bench = manyLanes({ isExclusive: true })
+    rest(bench, A)
     withdraw(bench, A)
 
     expect(named(bench.grantCancel())).toBe(A)
