@@ -21,7 +21,7 @@ export function didYouMean(word: string, known: readonly string[]): string | und
 }
 
 /** Insertions, deletions, replacements and swaps of neighbours that lead from one word to the other. */
-export function editDistance(from: string, to: string): number {
+function editDistance(from: string, to: string): number {
   let beforeLast: number[] = []
   let last = Array.from({ length: to.length + 1 }, (_, column) => column)
   for (let row = 1; row <= from.length; row++) {

@@ -1,147 +1,36 @@
-import { createTask, type Logger, validateDetailed } from 'node-cron'
-import { isTimeZone } from '../config/schema/calendar-pattern.ts'
-import { Failure, messageOf } from '../lib/failure.ts'
-import { type Timers } from '../lib/timers.ts'
+import { createTask } from 'node-cron'
 
 /** Something that happens by the calendar: a funding time, the roll of the day. */
 export interface CalendarJob {
-  /** Unique within a calendar. */
   readonly name: string
-  /** A cron pattern of five fields, or six with seconds first. */
+  /** A cron pattern of five fields, or six with seconds first. The config has checked it, and the time zone. */
   readonly pattern: string
   /** An IANA name such as `UTC` or `Europe/Berlin`. */
   readonly timeZone: string
-  /** Given up after this long; without an end, a run that hangs would hold back every later one. */
-  readonly runTimeoutMs: number
-  /** Must end soon once the signal is aborted. */
-  run(signal: AbortSignal): Promise<void>
+  readonly run: () => void
+  /** A run threw, or came due while the process was held up and was left out; the next one happens all the same. */
+  readonly onError: (error: unknown) => void
 }
 
-export interface CalendarOptions {
-  readonly jobs: readonly CalendarJob[]
-  readonly timers: Timers
-  /** A run failed or was given up; the next one happens all the same. */
-  onError(job: string, error: unknown): void
-  /** Handled, but odd: a run was left out because the last was still going, or came due while the process was held up. */
-  onMissed(job: string, reason: 'overlap' | 'blocked'): void
-}
-
-export interface CalendarEntry {
-  readonly name: string
-  /** Unix ms. */
-  readonly nextRunAt: number
-}
-
-type CalendarFailureCode = keyof typeof CALENDAR_FAILURES
-
-const CALENDAR_FAILURES = {
-  CALENDAR_PATTERN: 'the cron pattern is not one',
-  CALENDAR_TIME_ZONE: 'there is no such time zone',
-  CALENDAR_NAME_TAKEN: 'two calendar jobs have the same name',
-  CALENDAR_RUN_TIMEOUT: 'the run did not end in time and was given up',
-} as const
-
-/**
- * Calendar work through node-cron, which lives on the system's clock. A job never overlaps itself.
- *
- *     stopped -- start() --> started -- stop() --> stopped, for good
- */
+/** Calendar work through node-cron, which lives on the system's clock. */
 export class Calendar {
-  readonly #options: CalendarOptions
-  readonly #tasks: ReadonlyMap<string, ReturnType<typeof createTask>>
-  readonly #running = new Map<Promise<void>, AbortController>()
+  readonly #tasks: readonly ReturnType<typeof createTask>[]
 
-  /** @throws Failure for a pattern that is none, an unknown time zone, a name that is taken. */
-  constructor(options: CalendarOptions) {
-    this.#options = options
-    assertJobs(options.jobs)
-    this.#tasks = new Map(options.jobs.map((job) => [job.name, this.#createTask(job)]))
+  constructor(jobs: readonly CalendarJob[]) {
+    this.#tasks = jobs.map(({ name, pattern, timeZone, run, onError }) => {
+      const quiet = (): void => undefined
+      const report = (message: unknown, error = message): void => onError(error)
+      const logger = { debug: quiet, info: quiet, warn: report, error: report }
+      return createTask(pattern, run, { name, timezone: timeZone, logger })
+    })
   }
 
   start(): void {
-    for (const task of this.#tasks.values()) void task.start()
+    for (const task of this.#tasks) void task.start()
   }
 
-  /** No run begins from now on; those under way are told to end, and awaited. */
+  /** No run begins from now on. */
   async stop(): Promise<void> {
-    for (const task of this.#tasks.values()) await task.destroy()
-    for (const controller of this.#running.values()) controller.abort()
-    await Promise.all(this.#running.keys())
+    for (const task of this.#tasks) await task.destroy()
   }
-
-  /** The jobs and when each runs next, soonest first. */
-  entries(): readonly CalendarEntry[] {
-    return [...this.#tasks]
-      .flatMap(([name, task]) => task.getNextRuns(1).map((next) => ({ name, nextRunAt: next.getTime() })))
-      .toSorted((a, b) => a.nextRunAt - b.nextRunAt)
-  }
-
-  #createTask(job: CalendarJob): ReturnType<typeof createTask> {
-    const task = createTask(job.pattern, () => this.#run(job), {
-      name: job.name,
-      timezone: job.timeZone,
-      noOverlap: true,
-      logger: this.#loggerFor(job),
-    })
-    task.on('execution:overlap', () => this.#options.onMissed(job.name, 'overlap'))
-    task.on('execution:missed', () => this.#options.onMissed(job.name, 'blocked'))
-    return task
-  }
-
-  /** One run; never rejects, so that node-cron has nothing to log. */
-  async #run(job: CalendarJob): Promise<void> {
-    const controller = new AbortController()
-    const run = this.#runWithin(job, controller).catch((error: unknown) =>
-      this.#options.onError(job.name, error),
-    )
-    this.#running.set(run, controller)
-    await run
-    this.#running.delete(run)
-  }
-
-  async #runWithin(job: CalendarJob, controller: AbortController): Promise<void> {
-    const timedOut = Promise.withResolvers<never>()
-    const cancelTimeout = this.#options.timers.after(job.runTimeoutMs, () => {
-      controller.abort()
-      const facts = { job: job.name, runTimeoutMs: job.runTimeoutMs }
-      timedOut.reject(calendarFailure('CALENDAR_RUN_TIMEOUT', facts))
-    })
-    try {
-      await Promise.race([job.run(controller.signal), timedOut.promise])
-    } finally {
-      cancelTimeout()
-    }
-  }
-
-  /** What node-cron would print by itself. Its news (missed, overlap) arrive as events already. */
-  #loggerFor(job: CalendarJob): Logger {
-    const quiet = () => undefined
-    const report = (error: unknown) => this.#options.onError(job.name, error)
-    return { debug: quiet, info: quiet, warn: report, error: report }
-  }
-}
-
-function assertJobs(jobs: readonly CalendarJob[]): void {
-  const names = new Set<string>()
-  for (const { name, pattern, timeZone } of jobs) {
-    if (names.has(name)) throw calendarFailure('CALENDAR_NAME_TAKEN', { job: name })
-    names.add(name)
-    if (!isTimeZone(timeZone)) throw calendarFailure('CALENDAR_TIME_ZONE', { job: name, timeZone })
-    const wrong = explainPattern(pattern)
-    if (wrong !== undefined) throw calendarFailure('CALENDAR_PATTERN', { job: name, pattern, found: wrong })
-  }
-}
-
-/** What node-cron says is wrong with a pattern; undefined when nothing is. */
-function explainPattern(pattern: string): string | undefined {
-  try {
-    const { valid, errors } = validateDetailed(pattern)
-    return valid ? undefined : errors.map(({ field, message }) => `${field}: ${message}`).join('; ')
-  } catch (error) {
-    return messageOf(error)
-  }
-}
-
-function calendarFailure(code: CalendarFailureCode, facts: Record<string, string | number>): Failure {
-  return new Failure({ code, sentence: CALENDAR_FAILURES[code], facts })
 }

@@ -14,18 +14,13 @@ export interface PollGridOptions {
 
 export interface PollGridStats {
   readonly polls: number
-  readonly failures: number
-  /** Slots that went by while a poll was still running, or the process was held up. */
-  readonly skippedSlots: number
   /** How long after its slot each poll began. */
   readonly lateness: DurationSummary
-  /** How long the polls took. */
-  readonly took: DurationSummary
 }
 
 /**
  * Polls at the multiples of an interval on the clock, so that lateness does not add up and two processes poll
- * at the same instants. Never overlaps itself: slots that pass during a poll are skipped and counted.
+ * at the same instants. Never overlaps itself: slots that pass during a poll are skipped.
  *
  *     stopped -- start() --> waiting -- slot due --> polling -- done --> waiting
  *     waiting -- stop() --> stopped      polling -- stop() --> stopping -- done --> stopped
@@ -33,13 +28,10 @@ export interface PollGridStats {
 export class PollGrid {
   readonly #options: PollGridOptions
   readonly #lateness = new Percentiles()
-  readonly #took = new Percentiles()
   #isRunning = false
   #cancelWait: (() => void) | undefined
   #inFlight: Promise<void> | undefined
   #polls = 0
-  #failures = 0
-  #skippedSlots = 0
 
   /** @throws RangeError unless the interval is a whole number of ms, at least 1. */
   constructor(options: PollGridOptions) {
@@ -68,10 +60,7 @@ export class PollGrid {
   get stats(): PollGridStats {
     return {
       polls: this.#polls,
-      failures: this.#failures,
-      skippedSlots: this.#skippedSlots,
       lateness: this.#lateness.summary(),
-      took: this.#took.summary(),
     }
   }
 
@@ -93,23 +82,18 @@ export class PollGrid {
   }
 
   async #pollSlot(slotAt: number, now: number): Promise<void> {
-    const { clock, intervalMs } = this.#options
+    const { intervalMs } = this.#options
     // Held up for longer than a slot: what was due since is skipped, the youngest slot is polled.
-    const passed = Math.floor((now - slotAt) / intervalMs)
-    const dueAt = slotAt + passed * intervalMs
-    this.#skippedSlots += passed
+    const dueAt = slotAt + Math.floor((now - slotAt) / intervalMs) * intervalMs
     this.#lateness.record(now - slotAt)
     this.#polls += 1
-    const startedAt = clock.monotonic()
     try {
       await this.#options.poll(dueAt)
     } catch (error) {
       // Not before the caller of this function holds its promise, however early the poll threw.
       await Promise.resolve()
-      this.#failures += 1
       this.#options.onError(error)
     } finally {
-      this.#took.record(clock.monotonic() - startedAt)
       this.#inFlight = undefined
       if (this.#isRunning) this.#waitFor(this.#slotAfter(dueAt))
     }
@@ -117,12 +101,9 @@ export class PollGrid {
 
   /** The slot to poll once the one of `dueAt` is done. */
   #slotAfter(dueAt: number): number {
-    const next = this.#firstSlotFrom(this.#options.clock.now())
-    const passed = (next - dueAt) / this.#options.intervalMs - 1
     // A clock that was set back leads to slots that were polled before: they are slots again.
-    if (passed < 0) return next === dueAt ? dueAt + this.#options.intervalMs : next
-    this.#skippedSlots += passed
-    return next
+    const next = this.#firstSlotFrom(this.#options.clock.now())
+    return next === dueAt ? dueAt + this.#options.intervalMs : next
   }
 
   #firstSlotFrom(now: number): number {

@@ -22,7 +22,7 @@ export function segmentFile(directory: string, life: string, number: number): st
 }
 
 /** The segments of a directory, the oldest first; empty when there is no directory. */
-export function listSegments(directory: string): readonly SegmentFile[] {
+function listSegments(directory: string): readonly SegmentFile[] {
   return readNames(directory)
     .toSorted()
     .flatMap((name) => toSegmentFile(join(directory, name)) ?? [])

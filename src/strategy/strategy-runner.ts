@@ -15,11 +15,11 @@ import {
 } from './strategy-failure.ts'
 import { firstState, writeState } from './strategy-state.ts'
 
-/** How many failures in a row disable a strategy, unless the setting says otherwise. */
-const FAILURES_MAX_DEFAULT = 10
+/** How many failures in a row disable a strategy. */
+const FAILURES_MAX = 10
 
 /** From here a decision is reported as slow, in ms: it holds up every other strategy of the process. */
-const SLOW_MS_DEFAULT = 50
+const SLOW_MS = 50
 
 /** A decision that came to pass. All of it is plain JSON, and the strategy holds no reference to it. */
 export interface Decided {
@@ -29,8 +29,6 @@ export interface Decided {
   readonly denials: readonly IntentDenial[]
   /** What the strategy remembers from now on, as JSON text. */
   readonly stateText: string
-  /** Whether that differs from before: what has not changed need not be recorded again. */
-  readonly stateChanged: boolean
   readonly tookMs: number
   readonly isSlow: boolean
 }
@@ -41,12 +39,11 @@ export interface DecisionFailed {
   readonly code: StrategyFailureCode
   /** For people: the code, a sentence, facts, and what was thrown. */
   readonly message: string
-  readonly failuresInRow: number
   readonly tookMs: number
   readonly isSlow: boolean
 }
 
-/** Not asked: it failed too often in a row, and waits for an operator. */
+/** Not asked: it failed too often in a row. */
 export interface DecisionDisabled {
   readonly kind: 'disabled'
   readonly reason: string
@@ -57,7 +54,7 @@ export type DecisionResult = Decided | DecisionFailed | DecisionDisabled
 /**
  * The narrow way to a strategy: a snapshot goes in, JSON comes out. It never throws.
  *
- * `enabled` -- failuresMax failures in a row --> `disabled` -- enable() --> `enabled`
+ * `enabled` -- {@link FAILURES_MAX} failures in a row --> `disabled`, for as long as the process lives
  */
 export interface StrategyRunner {
   readonly strategyId: string
@@ -66,10 +63,6 @@ export interface StrategyRunner {
   readonly stateText: string
   /** Why it is not asked any more; undefined while it is. */
   readonly disabledReason: string | undefined
-  /** Failures since the start, in a row or not. */
-  readonly failures: number
-  /** The operator has looked: it is asked again. */
-  enable(): void
 }
 
 export interface StrategyRunnerOptions {
@@ -81,8 +74,6 @@ export interface StrategyRunnerOptions {
   /** What the journal kept; absent for a strategy that never decided. */
   readonly stateText?: string | undefined
   readonly clock: Clock
-  readonly failuresMax?: number
-  readonly slowMs?: number
 }
 
 /**
@@ -100,10 +91,7 @@ class InProcessRunner implements StrategyRunner {
   readonly #params: unknown
   readonly #view: SnapshotView
   readonly #clock: Clock
-  readonly #failuresMax: number
-  readonly #slowMs: number
   #stateText: string
-  #failures = 0
   #failuresInRow = 0
   #disabledReason: string | undefined
 
@@ -114,8 +102,6 @@ class InProcessRunner implements StrategyRunner {
     this.#params = deepFreeze(options.params)
     this.#view = new SnapshotView(options.instruments)
     this.#clock = options.clock
-    this.#failuresMax = options.failuresMax ?? FAILURES_MAX_DEFAULT
-    this.#slowMs = options.slowMs ?? SLOW_MS_DEFAULT
     this.#stateText = firstState(options)
   }
 
@@ -125,27 +111,18 @@ class InProcessRunner implements StrategyRunner {
   get disabledReason(): string | undefined {
     return this.#disabledReason
   }
-  get failures(): number {
-    return this.#failures
-  }
 
   decide(snapshot: Snapshot): DecisionResult {
     if (this.#disabledReason !== undefined) return { kind: 'disabled', reason: this.#disabledReason }
     const startedAt = this.#clock.monotonic()
     try {
       const { intents, denials, stateText } = this.#ask(snapshot)
-      const stateChanged = stateText !== this.#stateText
       this.#stateText = stateText
       this.#failuresInRow = 0
-      return { kind: 'decided', intents, denials, stateText, stateChanged, ...this.#timeSince(startedAt) }
+      return { kind: 'decided', intents, denials, stateText, ...this.#timeSince(startedAt) }
     } catch (error) {
       return this.#fail(error, startedAt)
     }
-  }
-
-  enable(): void {
-    this.#failuresInRow = 0
-    this.#disabledReason = undefined
   }
 
   #ask(snapshot: Snapshot): Pick<Decided, 'intents' | 'denials' | 'stateText'> {
@@ -159,24 +136,22 @@ class InProcessRunner implements StrategyRunner {
   }
 
   #fail(error: unknown, startedAt: number): DecisionFailed {
-    this.#failures += 1
     this.#failuresInRow += 1
     const { code, message } = toStrategyFailure(error)
-    if (this.#failuresInRow >= this.#failuresMax) {
+    if (this.#failuresInRow >= FAILURES_MAX) {
       this.#disabledReason = `${this.#failuresInRow} decisions failed in a row, the last with ${message}`
     }
     return {
       kind: 'failed',
       code,
       message,
-      failuresInRow: this.#failuresInRow,
       ...this.#timeSince(startedAt),
     }
   }
 
   #timeSince(startedAt: number): { tookMs: number; isSlow: boolean } {
     const tookMs = this.#clock.monotonic() - startedAt
-    return { tookMs, isSlow: tookMs > this.#slowMs }
+    return { tookMs, isSlow: tookMs > SLOW_MS }
   }
 }
 

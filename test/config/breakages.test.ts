@@ -363,8 +363,8 @@ const BREAKAGES: readonly Breakage[] = [
     file: main,
     edits: [['polling:', 'calendar: { funding: "5 0 0,8,26 * * *", dayRoll: "0 0" }\npolling:']],
     problems: [
-      'config/main.yaml:11:22 calendar.funding: expected hour from 0 to 23, *, a-b or */n; got "0,8,26"',
-      'config/main.yaml:11:51 calendar.dayRoll: expected a cron pattern of 5 fields, or 6 that begin with seconds; got 2',
+      'config/main.yaml:11:22 calendar.funding: expected a cron pattern (0,8,26 is a invalid expression for hour)',
+      'config/main.yaml:11:51 calendar.dayRoll: expected a cron pattern (expected 5 or 6 fields but got 2)',
     ],
   },
   {

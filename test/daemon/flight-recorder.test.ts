@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -6,7 +6,7 @@ import { FlightRecorder, type FlightRecorderOptions } from '../../src/daemon/rec
 import { replay } from '../../src/daemon/recording/replay.ts'
 import { type Engine } from '../../src/engine/engine.ts'
 import { Secret } from '../../src/lib/secret.ts'
-import { listSegments } from '../../src/recording/recordings.ts'
+import { findSegments } from '../../src/recording/recordings.ts'
 import { openSegment } from '../../src/recording/segment-reader.ts'
 import { writeEnd, writeStep } from '../../src/recording/segment.ts'
 import { EngineBench, SYMBOL } from '../engine/engine-bench.ts'
@@ -67,7 +67,7 @@ function trade(bench: EngineBench): void {
 }
 
 const replayAll = (directory = join(folder, 'recordings')) =>
-  replay({ segments: listSegments(directory), version: VERSION })
+  replay({ segments: findSegments(directory), version: VERSION })
 
 describe('[DET1] a recording', () => {
   test('is made again with the same effects, to the byte', async () => {
@@ -89,7 +89,7 @@ describe('[DET1] a recording', () => {
     for (let round = 0; round < 12; round++) await passAndWrite(flight)
     await flight.recorder.close()
 
-    const segments = listSegments(join(folder, 'recordings'))
+    const segments = findSegments(join(folder, 'recordings'))
     const whole = replayAll()
     const last = replay({ segments: segments.slice(-1), version: VERSION })
 
@@ -110,7 +110,7 @@ describe('[DET1] a recording', () => {
     for (let round = 0; round < 16; round++) await passAndWrite(flight)
     await flight.recorder.close()
 
-    const segments = listSegments(join(folder, 'recordings'))
+    const segments = findSegments(join(folder, 'recordings'))
 
     expect(segments[0]?.number).toBeGreaterThan(1)
     expect(replayAll()).toMatchObject({ files: segments.length, difference: undefined, damage: undefined })
@@ -157,7 +157,7 @@ describe('[SEC1] a secret', () => {
     bench.tell({ kind: 'readFailed', what: 'tickers', reason: `refused: the key ${canary} is not known` })
     await recorder.close()
 
-    const [segment] = listSegments(join(folder, 'recordings'))
+    const [segment] = findSegments(join(folder, 'recordings'))
     const texts = JSON.stringify([...openSegment(segment?.file ?? '').steps()])
 
     expect(texts).toContain('the key [hidden] is not known')
@@ -203,7 +203,7 @@ describe('the recorder never stands in the way', () => {
 
 /** Writes the recording anew with a text replaced, sums and all: as another core would have written it. */
 async function plantDifference(from: string, to: string) {
-  const [original] = listSegments(join(folder, 'recordings'))
+  const [original] = findSegments(join(folder, 'recordings'))
   const { head, image, steps } = openSegment(original?.file ?? '')
   const all = [...steps()]
   const index = all.findIndex(({ effects }) => effects.some((text) => text.includes(from)))
@@ -236,7 +236,8 @@ async function until(condition: () => boolean): Promise<void> {
 }
 
 function bytesWritten(): number {
-  return listSegments(join(folder, 'recordings')).reduce((sum, { file }) => sum + statSync(file).size, 0)
+  const directory = join(folder, 'recordings')
+  return readdirSync(directory).reduce((sum, name) => sum + statSync(join(directory, name)).size, 0)
 }
 
 /** Time passes, and what it brings is on the disk before more does. */

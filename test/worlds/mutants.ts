@@ -476,14 +476,14 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'capacity-equal-to-the-limit',
     what: 'a bucket that holds as many calls as the limit allows, and is filled evenly: twice the limit in one window',
-    find: 'return Math.min(latest, Math.max(leavesAt, grantedAt + windowMs))',
-    replace: 'return Math.min(latest, leavesAt, grantedAt + perMs / this.#options.calls)',
+    find: 'return Math.min(receivedAt, Math.max(takenAt, grantedAt))',
+    replace: 'return grantedAt - (1 - 1 / this.#options.calls) * this.#options.perMs',
   },
   {
     name: 'calls-counted-from-their-grant',
     what: 'a window counts from when a call was granted, however long it was on its way',
-    find: 'return Math.min(latest, Math.max(leavesAt, grantedAt + windowMs))',
-    replace: 'return Math.min(latest, leavesAt, grantedAt + windowMs)',
+    find: 'return Math.min(receivedAt, Math.max(takenAt, grantedAt))',
+    replace: 'return Math.min(receivedAt, takenAt, grantedAt)',
   },
   {
     name: 'calls-of-the-life-before-forgotten',

@@ -12,8 +12,6 @@ import { TickerBuffers } from '../../market/ticker-buffers.ts'
 const TIME_STEP_MS = 50
 /** How often commands from the operator are looked for, in ms. */
 const OPERATOR_STEP_MS = 250
-/** A calendar run does next to nothing; one that hangs is given up. */
-const CALENDAR_RUN_TIMEOUT_MS = 10_000
 
 export interface PollersOptions {
   readonly config: DaemonConfig
@@ -123,23 +121,15 @@ export class Pollers {
 
   /** Funding changes positions' counters at known times; the day rolls. */
   #createCalendar(): Calendar {
-    const { config, timers, dispatch, onDayRoll, onError } = this.#options
-    const { funding, dayRoll, timezone } = config.calendar
+    const { config, dispatch, onDayRoll, onError } = this.#options
+    const { funding, dayRoll, timezone: timeZone } = config.calendar
     const job = (name: string, pattern: string, run: () => void) => ({
-      name,
-      pattern,
-      timeZone: timezone,
-      runTimeoutMs: CALENDAR_RUN_TIMEOUT_MS,
-      run: () => Promise.resolve(run()),
+      ...{ name, pattern, timeZone, run },
+      onError: (error: unknown) => onError(`calendar ${name}`, messageOf(error)),
     })
-    return new Calendar({
-      jobs: [
-        job('funding', funding, () => dispatch({ kind: 'pollDue', what: 'positions' })),
-        job('dayRoll', dayRoll, onDayRoll),
-      ],
-      timers,
-      onError: (name, error) => onError(`calendar ${name}`, messageOf(error)),
-      onMissed: (name, reason) => onError(`calendar ${name}`, reason),
-    })
+    return new Calendar([
+      job('funding', funding, () => dispatch({ kind: 'pollDue', what: 'positions' })),
+      job('dayRoll', dayRoll, onDayRoll),
+    ])
   }
 }

@@ -19,22 +19,6 @@ export interface CallOptions {
   readonly beforeWrite?: () => string | undefined
 }
 
-/** What became of one call, for logs and metrics. Holds nothing secret. */
-export interface CallReport {
-  readonly endpoint: EndpointName
-  readonly kind: 'accepted' | 'refused' | 'unknown'
-  /** The exchange's code, ours in capitals, or `00000`. */
-  readonly code: string
-  readonly status: number | undefined
-  /** Bytes of the request's body, and of the answer's. */
-  readonly sentBytes: number
-  readonly receivedBytes: number
-  /** From the first byte out to the last byte in, in ms; 0 when nothing left us. */
-  readonly roundTripMs: number
-  /** Unix ms, our clock. */
-  readonly endedAt: number
-}
-
 /** Whoever makes calls: the client, or a test's stand-in. */
 export interface EndpointCaller {
   call<Name extends EndpointName>(

@@ -6,11 +6,10 @@ import { type Clock } from '../../lib/clock.ts'
 import { type Timers } from '../../lib/timers.ts'
 import { type PositionMode } from '../../protocol/endpoint.ts'
 import { type EndpointName, type RequestOf, type ResponseOf } from '../../protocol/endpoints.ts'
-import { SUCCESS_CODE } from '../../protocol/envelope.ts'
 import { type ProductType } from '../../protocol/values.ts'
 import { readAnswer } from './answer-reader.ts'
 import { awaitGrant } from './await-grant.ts'
-import { type CallOptions, type CallReport, type EndpointCaller } from './call-options.ts'
+import { type CallOptions, type EndpointCaller } from './call-options.ts'
 import { type ClockOffset } from '../clock/clock-offset.ts'
 import { EndpointRules } from '../limiter/endpoint-rules.ts'
 import { type FillsQuery, type FillsRead, readFills } from '../readers/fills-reader.ts'
@@ -22,7 +21,7 @@ import { prepareRequest, type PreparedRequest } from './prepared-request.ts'
 import { type OutgoingRequest, RequestWriter } from './request-writer.ts'
 import { type Credentials, type GatewayCredentials, Signer } from './signer.ts'
 import { readTickerAnswer, type TickerAnswerRules } from '../readers/ticker-answer.ts'
-import { forgetTickers, readTickersJson, type TickerReader } from '../readers/ticker-reader.ts'
+import { forgetTickers, readTickersJson } from '../readers/ticker-reader.ts'
 import { Transport } from './transport.ts'
 
 export interface ExchangeClientOptions {
@@ -53,10 +52,6 @@ export interface ExchangeClientOptions {
   readonly connectionsMax?: number
   /** Language of the exchange's messages. Default `en-US`. */
   readonly locale?: string
-  /** Default: by JSON.parse. */
-  readonly tickerReader?: TickerReader
-  /** Told of every call, after it. Must not throw. */
-  readonly onCall?: (report: CallReport) => void
 }
 
 const REQUEST_TIMEOUT_MS = 5000
@@ -89,7 +84,7 @@ export class ExchangeClient implements EndpointCaller {
       answerBytesMax: this.#answerBytesMax,
       scrub: (text) => this.#signer?.scrub(text) ?? text,
     })
-    this.#tickers = { ...this.#rules.for('tickers'), readBytes: options.tickerReader ?? readTickersJson }
+    this.#tickers = { ...this.#rules.for('tickers'), readBytes: readTickersJson }
     const { locale = 'en-US', platformCoin } = options
     this.#writer = new RequestWriter({ signer: this.#signer, locale, platformCoin })
     const api = this.#openTransport(baseUrl)
@@ -220,51 +215,39 @@ export class ExchangeClient implements EndpointCaller {
         body,
         timeoutMs: options.timeoutMs ?? this.#timeoutMs,
         beforeWrite: options.beforeWrite,
-        read: (wire) => this.#settle(prepared, grant, wire, read(wire)),
+        read: (wire) => this.#settle(grant, wire, read(wire)),
       })
       .catch((error: unknown) => {
         // Only a broken program comes here; the token is not lost with it.
         grant?.release()
         throw error
       })
-    return outcome.kind === 'answered' ? outcome.result : this.#giveUp(prepared, grant, outcome)
+    return outcome.kind === 'answered' ? outcome.result : this.#giveUp(grant, outcome)
   }
 
   /** An answer is there: learn the time from it, give the token back, slow down if told to. */
-  #settle<Data>(
-    prepared: PreparedRequest,
-    grant: Grant | undefined,
-    wire: WireAnswer,
-    answer: Answer<Data>,
-  ): Answer<Data> {
+  #settle<Data>(grant: Grant | undefined, wire: WireAnswer, answer: Answer<Data>): Answer<Data> {
     const { offset } = this.#options
     const { sentAt, receivedAt } = wire
     const { requestTime } = answer
     if (requestTime !== undefined) offset.observe({ requestTime, sentAt, receivedAt })
     const isRateLimited = answer.kind === 'refused' && answer.topic === 'rate'
     grant?.release({ requestTime, roundTripMs: receivedAt - sentAt, isRateLimited })
-    this.#report(prepared, answer, { sentAt, receivedBytes: wire.body.length })
     return answer
   }
 
   /** No answer came. What never left us may be sent again; what left is unknown. */
   #giveUp(
-    prepared: PreparedRequest,
     grant: Grant | undefined,
     outcome: Exclude<WireOutcome<unknown>, { kind: 'answered' }>,
   ): RefusedAnswer | UnknownAnswer {
     if (outcome.kind === 'notSent') {
       grant?.unused()
-      const refused = this.#refuse('notSent', outcome.code, outcome.message)
-      this.#report(prepared, refused, undefined)
-      return refused
+      return this.#refuse('notSent', outcome.code, outcome.message)
     }
     grant?.release()
-    const { cause, code, status, sentAt, at } = outcome
-    const message = LOST_MESSAGES[cause]
-    const unknown: UnknownAnswer = { kind: 'unknown', cause, code, message, status, receivedAt: at }
-    this.#report(prepared, unknown, { sentAt, receivedBytes: 0 })
-    return unknown
+    const { cause, code, status, at } = outcome
+    return { kind: 'unknown', cause, code, message: LOST_MESSAGES[cause], status, receivedAt: at }
   }
 
   #refuse(refusalClass: 'invalid' | 'notSent', code: string, message: string): RefusedAnswer {
@@ -278,23 +261,6 @@ export class ExchangeClient implements EndpointCaller {
       status: undefined,
       receivedAt,
     }
-  }
-
-  #report(
-    prepared: PreparedRequest,
-    answer: Answer<unknown>,
-    carried: { sentAt: number; receivedBytes: number } | undefined,
-  ): void {
-    this.#options.onCall?.({
-      endpoint: prepared.endpoint,
-      kind: answer.kind,
-      code: answer.kind === 'accepted' ? SUCCESS_CODE : answer.code,
-      status: answer.kind === 'accepted' ? 200 : answer.status,
-      sentBytes: carried === undefined ? 0 : Buffer.byteLength(prepared.body),
-      receivedBytes: carried?.receivedBytes ?? 0,
-      roundTripMs: carried === undefined ? 0 : answer.receivedAt - carried.sentAt,
-      endedAt: answer.receivedAt,
-    })
   }
 }
 

@@ -52,18 +52,12 @@ export class ClockOffset {
   #next = 0
   #best: Bounds | undefined
   #suspect: Bounds | undefined
-  #observedAt = 0
   /** Unix ms, our clock: samples sent before say nothing any more, because our own clock was in doubt. */
   #recordsLostAt: number | undefined
 
   constructor({ onJump, onSettled }: ClockOffsetOptions = {}) {
     this.#onJump = onJump
     this.#onSettled = onSettled
-  }
-
-  /** False until the first sample: before it the two clocks are taken to agree. */
-  get isKnown(): boolean {
-    return this.#best !== undefined
   }
 
   /** False until two samples agree, while one contradicts the estimate, and after {@link doubt}. */
@@ -76,29 +70,14 @@ export class ClockOffset {
     return this.#best === undefined ? 0 : Math.round((this.#best.low + this.#best.high) / 2)
   }
 
-  /** The true offset lies within this many ms of {@link offsetMs}; Infinity until the first sample. */
-  get uncertaintyMs(): number {
-    return this.#best === undefined ? Number.POSITIVE_INFINITY : (this.#best.high - this.#best.low) / 2
-  }
-
-  /** Unix ms, our clock, when the last sample was believed; 0 never. */
-  get observedAt(): number {
-    return this.#observedAt
-  }
-
   /** Unix ms of the exchange's clock when ours says `now`. */
   exchangeNow(now: number): number {
     return now + this.offsetMs
   }
 
-  /** Unix ms, our clock: surely not before the exchange's clock said `requestTime`. */
-  latestLocalTimeOf(requestTime: number): number {
-    return this.#best === undefined ? Number.POSITIVE_INFINITY : requestTime - this.#best.low
-  }
-
   /** Our own clock may have moved at `now` (Unix ms): only two fresh samples that agree are believed again. */
   doubt(now: number): void {
-    if (!this.isKnown) return
+    if (this.#best === undefined) return
     this.#recordsLostAt = now
     this.#suspect = undefined
   }
@@ -109,7 +88,6 @@ export class ClockOffset {
     this.#samples = this.#samples.map(shift)
     this.#best = this.#best && shift(this.#best)
     this.#suspect = this.#suspect && shift(this.#suspect)
-    this.#observedAt += forwardMs
   }
 
   observe({ requestTime, sentAt, receivedAt }: ClockSample): void {
@@ -120,14 +98,14 @@ export class ClockOffset {
     const bounds: Bounds = { low, high }
     const isOdd = this.#best !== undefined && apart(bounds, this.#best) > STEP_MS
     if (isOdd || this.#recordsLostAt !== undefined) {
-      this.#hold(bounds, receivedAt)
+      this.#hold(bounds)
       return
     }
     this.#suspect = undefined
-    this.#remember(bounds, receivedAt)
+    this.#remember(bounds)
   }
 
-  #hold(bounds: Bounds, receivedAt: number): void {
+  #hold(bounds: Bounds): void {
     const suspect = this.#suspect
     this.#suspect = bounds
     if (suspect === undefined || apart(bounds, suspect) > STEP_MS) return
@@ -137,18 +115,17 @@ export class ClockOffset {
     this.#samples = []
     this.#next = 0
     this.#suspect = undefined
-    this.#remember(suspect, receivedAt)
-    this.#remember(bounds, receivedAt)
+    this.#remember(suspect)
+    this.#remember(bounds)
     const movedMs = this.offsetMs - before
     if (Math.abs(movedMs) > JUMP_MS) this.#onJump?.({ movedMs, offsetMs: this.offsetMs })
     if (wasDoubted) this.#onSettled?.({ movedMs, offsetMs: this.offsetMs })
   }
 
-  #remember(bounds: Bounds, receivedAt: number): void {
+  #remember(bounds: Bounds): void {
     this.#samples[this.#next] = bounds
     this.#next = (this.#next + 1) % SAMPLES_MAX
     this.#best = this.#samples.reduce((best, sample) => (width(sample) < width(best) ? sample : best))
-    this.#observedAt = receivedAt
   }
 }
 

@@ -1,6 +1,5 @@
 import { type Clock } from '../../lib/clock.ts'
 import { type Timers } from '../../lib/timers.ts'
-import { DueQueue } from './due-queue.ts'
 import { type TokenPool, type TokenPoolOptions } from './token-pool.ts'
 
 export interface CallWindowOptions {
@@ -31,16 +30,14 @@ const POOL_LEAD_MS = 25
 export class CallWindow {
   readonly #options: CallWindowOptions
   readonly #pool: TokenPool
-  readonly #returning: DueQueue
-  readonly #leaving: DueQueue
+  readonly #timers = new Set<() => void>()
   #inside = 0
+  #isStopped = false
 
   constructor(options: CallWindowOptions) {
-    const { calls, stockMin, clock, timers, createPool, onFree } = options
+    const { calls, stockMin, createPool, onFree } = options
     this.#options = options
     this.#pool = createPool({ tokens: calls, stockMin, onStock: onFree })
-    this.#returning = new DueQueue({ clock, timers, onDue: (count) => this.#pool.giveBack(count) })
-    this.#leaving = new DueQueue({ clock, timers, onDue: (count) => this.#leave(count) })
   }
 
   /** Calls that could be made now, were each of them granted. */
@@ -67,18 +64,28 @@ export class CallWindow {
 
   /** The call was made, and matters until `at`, monotonic ms. */
   leaveAt(at: number): void {
-    this.#returning.add(at - POOL_LEAD_MS)
-    this.#leaving.add(at)
+    this.#when(at - POOL_LEAD_MS, () => this.#pool.giveBack())
+    this.#when(at, () => {
+      this.#inside--
+      this.#options.onFree()
+    })
   }
 
   async stop(): Promise<void> {
-    this.#returning.stop()
-    this.#leaving.stop()
+    this.#isStopped = true
+    for (const cancel of this.#timers) cancel()
     await this.#pool.stop()
   }
 
-  #leave(count: number): void {
-    this.#inside -= count
-    this.#options.onFree()
+  /** A timer may fire early by as long as the turn took in which it was set: then it is set again. */
+  #when(at: number, run: () => void): void {
+    if (this.#isStopped) return
+    const { clock, timers } = this.#options
+    const cancel = timers.after(Math.ceil(at - clock.monotonic()), () => {
+      this.#timers.delete(cancel)
+      if (clock.monotonic() < at) this.#when(at, run)
+      else run()
+    })
+    this.#timers.add(cancel)
   }
 }

@@ -11,7 +11,6 @@ export interface EndpointQueueOptions {
   /** Calls a window that we allow ourselves. */
   readonly calls: number
   readonly perMs: number
-  readonly waitingMax: number
   /** Keeps its last call for what reduces risk, where it has more than one and any of them can. */
   readonly keepsLast: boolean
   /** Monotonic ms before which nothing is granted. */
@@ -43,6 +42,9 @@ interface Waiter {
   readonly since: number
   readonly onGranted: (grant: Grant) => void
 }
+
+/** Requests that may wait, an endpoint. */
+const WAITING_MAX = 256
 
 /** Of an even share of the window: of all of it, the jitter of calls that are evenly spread would cost calls. */
 const KEPT_SHARE = 0.5
@@ -93,7 +95,7 @@ export class EndpointQueue {
       this.#grant(waiter, since)
       return { cancel: () => undefined }
     }
-    if (this.#waiting >= this.#options.waitingMax) {
+    if (this.#waiting >= WAITING_MAX) {
       this.#statistics.turnAway()
       return undefined
     }
@@ -195,7 +197,7 @@ export class EndpointQueue {
         const { requestTime, isRateLimited = false } = call
         if (isRateLimited) this.#slowDown(grantedAt)
         else if (requestTime !== undefined) this.#forgive(grantedAt)
-        this.#window.leaveAt(this.#leavesAt(call, grantedAt))
+        this.#window.leaveAt(this.#takenAt(call, grantedAt) + this.#options.perMs * (1 + DRIFT))
         shared.leave()
         if (isRateLimited || requestTime !== undefined) shared.heard(endpoint, isRateLimited)
       },
@@ -209,17 +211,13 @@ export class EndpointQueue {
     }
   }
 
-  /** When the call does not matter to the next one any more. */
-  #leavesAt({ requestTime, roundTripMs }: GrantedCall, grantedAt: number): number {
-    const { clock, perMs, bounds } = this.#options
-    // The exchange counts the window on its own clock, which may be the faster one.
-    const windowMs = perMs * (1 + DRIFT)
+  /** When the exchange took the call; where it does not say so, or cannot be right, when the call was over. */
+  #takenAt({ requestTime, roundTripMs = 0 }: GrantedCall, grantedAt: number): number {
+    const { clock, bounds } = this.#options
     const receivedAt = clock.monotonic()
-    const latest = receivedAt + windowMs
-    if (requestTime === undefined) return latest
-    const sentAt = roundTripMs === undefined ? undefined : toSentAt(receivedAt, roundTripMs)
-    const leavesAt = bounds.observe({ requestTime, receivedAt, sentAt }, windowMs)
-    return Math.min(latest, Math.max(leavesAt, grantedAt + windowMs))
+    if (requestTime === undefined) return receivedAt
+    const takenAt = bounds.observe({ requestTime, sentAt: receivedAt - roundTripMs, receivedAt })
+    return Math.min(receivedAt, Math.max(takenAt, grantedAt))
   }
 
   /** Calls that were on their way together are refused together: that is one strike. */
@@ -240,9 +238,4 @@ export class EndpointQueue {
   #forgive(grantedAt: number): void {
     if (grantedAt > this.#struckAt) this.#strikes = Math.max(0, this.#strikes - 1)
   }
-}
-
-/** A round trip is measured in whole ms: the call left up to one later than it says. */
-function toSentAt(receivedAt: number, roundTripMs: number): number | undefined {
-  return roundTripMs >= 0 ? Math.min(receivedAt, receivedAt - roundTripMs + 1) : undefined
 }

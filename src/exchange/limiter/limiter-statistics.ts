@@ -1,3 +1,4 @@
+import { Percentiles } from '../../lib/percentiles.ts'
 import { type EndpointName } from '../../protocol/endpoints.ts'
 
 /** What the closing summary says of one endpoint. */
@@ -13,7 +14,7 @@ export interface EndpointStatistics {
   readonly turnedAway: number
   /** How often the exchange said 429 all the same. */
   readonly rateLimited: number
-  /** Ms from the request for a grant to the grant, over the last {@link WAITS_KEPT}. */
+  /** Ms from the request for a grant to the grant, over all of them. */
   readonly waitedMsP50: number
   readonly waitedMsP99: number
   /** Share of the allowed calls that were made, from the first grant to now: 0 to 1. */
@@ -22,15 +23,13 @@ export interface EndpointStatistics {
   readonly windowMax: number
 }
 
-const WAITS_KEPT = 2048
-
 /** Counts what one endpoint's limiter does. Instants are monotonic ms. */
 export class LimiterStatistics {
   readonly #endpoint: EndpointName
   readonly #calls: number
   readonly #perMs: number
-  /** A ring, made for the first wait: most endpoints are never called. */
-  #waitedMs = new Float64Array(0)
+  /** Made for the first wait: most endpoints are never called. */
+  #waits: Percentiles | undefined
   /** When the last grants were given, oldest first; at most as many as the window allows. */
   readonly #recentAt: number[] = []
   #granted = 0
@@ -47,9 +46,9 @@ export class LimiterStatistics {
   }
 
   grant(now: number, waitedMs: number): void {
-    if (this.#granted === 0) this.#waitedMs = new Float64Array(WAITS_KEPT)
     this.#firstAt ??= now
-    this.#waitedMs[this.#granted % WAITS_KEPT] = waitedMs
+    this.#waits ??= new Percentiles()
+    this.#waits.record(waitedMs)
     this.#granted++
   }
 
@@ -69,7 +68,7 @@ export class LimiterStatistics {
   }
 
   read(now: number): EndpointStatistics {
-    const waits = this.#waitedMs.slice(0, Math.min(this.#granted, WAITS_KEPT)).toSorted()
+    const waits = this.#waits?.summary()
     const windows = Math.max(1, (now - (this.#firstAt ?? now)) / this.#perMs)
     return {
       endpoint: this.#endpoint,
@@ -79,14 +78,10 @@ export class LimiterStatistics {
       made: this.#made,
       turnedAway: this.#turnedAway,
       rateLimited: this.#rateLimited,
-      waitedMsP50: quantile(waits, 0.5),
-      waitedMsP99: quantile(waits, 0.99),
+      waitedMsP50: waits?.p50Ms ?? 0,
+      waitedMsP99: waits?.p99Ms ?? 0,
       usedShare: this.#made / (windows * this.#calls),
       windowMax: this.#windowMax,
     }
   }
-}
-
-function quantile(sorted: Float64Array, share: number): number {
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
 }

@@ -19,8 +19,6 @@ export interface LimiterOptions {
   readonly tier?: AccountTier
   /** Share of each documented limit that we allow ourselves, 0 to 1; at least one call a window. Default 1. */
   readonly use?: number
-  /** Requests that may wait, an endpoint. Default 256. */
-  readonly waitingMax?: number
   /** Monotonic ms: a process before this one may have called until then. Absent: there was none. */
   readonly previousRunEndedAt?: number | undefined
   /** Where tokens are counted. Default: Bottleneck. */
@@ -40,8 +38,6 @@ const OVERALL_STOCK = 16
  */
 const OVERALL_SPENT_BEFORE = 1 / 2
 
-const WAITING_MAX = 256
-
 /** Until its calls are out of every endpoint's window: a second, and the last may have been on its way still. */
 const PREVIOUS_LIFE_MS = 1200
 
@@ -52,9 +48,9 @@ const KEEPING: ReadonlySet<EndpointName> = new Set(['batchPlaceOrder', 'isolated
  * Hands out grants, one a call, so that no window of the exchange sees more calls than the document allows,
  * however the exchange counts (fixed, sliding, bucket).
  *
- * An endpoint has as many tokens as calls a window. A token pays for one call and comes back when another can
- * leave without reaching the exchange within a window of the first ({@link ArrivalBounds}). So any window sees
- * at most that many calls, and next to none of the limit is lost. Tokens are fetched ahead of need: a call
+ * An endpoint has as many tokens as calls a window. A token pays for one call and comes back a window and a
+ * small margin after the exchange took that call: at `requestTime` of its answer, by our clock
+ * ({@link ArrivalBounds}); where there is none, a window after the answer. So any window sees at most that many calls. Tokens are fetched ahead of need: a call
  * that is decided now leaves now.
  *
  * Limits count per UID or per address. A limiter is for one account on one address, so both are its own; what
@@ -115,14 +111,13 @@ export class Limiter implements GrantSource {
   }
 
   #createQueue(endpoint: EndpointName, bounds: ArrivalBounds, opensAt: number): EndpointQueue {
-    const { clock, timers, tier, waitingMax = WAITING_MAX } = this.#options
+    const { clock, timers, tier } = this.#options
     const { limit } = endpointNamed(endpoint)
     const calls = this.#allowed(tier === 'copyTrader' ? (limit.copyTraderCalls ?? limit.calls) : limit.calls)
     return new EndpointQueue({
       endpoint,
       calls,
       perMs: limit.perMs,
-      waitingMax,
       keepsLast: KEEPING.has(endpoint),
       opensAt,
       bounds,

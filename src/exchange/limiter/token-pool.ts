@@ -6,8 +6,8 @@ export interface TokenPool {
   readonly stock: number
   /** Takes one. @throws when there is none in stock. */
   take(): void
-  /** Tokens whose call has left the exchange's window. */
-  giveBack(tokens: number): void
+  /** One whose call has left the exchange's window. */
+  giveBack(): void
   /** A token that paid for nothing: in stock again at once. */
   putBack(): void
   stop(): Promise<void>
@@ -51,10 +51,10 @@ export class BottleneckPool implements TokenPool {
     this.#fetch()
   }
 
-  giveBack(tokens: number): void {
+  giveBack(): void {
     if (this.#isStopped) return
     forgetWallClock(this.#limiter)
-    void this.#limiter.incrementReservoir(tokens)
+    void this.#limiter.incrementReservoir(1)
   }
 
   putBack(): void {

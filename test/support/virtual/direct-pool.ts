@@ -19,8 +19,8 @@ export class DirectPool implements TokenPool {
     this.#stock--
   }
 
-  giveBack(tokens: number): void {
-    this.#stock += tokens
+  giveBack(): void {
+    this.#stock++
     this.#onStock()
   }
 
