@@ -1,6 +1,6 @@
 import { type DaemonConfig, type LoadedConfig } from '../config/load-config.ts'
 import { type Credentials } from '../config/secrets.ts'
-import { rebuildBook } from '../engine/book/rebuild-book.ts'
+import { rebuildBook } from '../engine/book/book-json.ts'
 import { type EngineSettings } from '../engine/settings.ts'
 import { TrustedClock } from '../exchange/clock/trusted-clock.ts'
 import { type Journal } from '../journal/journal.ts'

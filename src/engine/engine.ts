@@ -1,29 +1,39 @@
 import { type Denial } from '../domain/denial.ts'
 import { unreachable } from '../lib/unreachable.ts'
-import { answerCall, tendCalls } from './strategies/account-calls.ts'
 import { type Book } from './book/book.ts'
-import { noteBoundFills } from './strategies/bound-fills.ts'
 import { answerCancel } from './cancels/cancel-answer.ts'
 import { sendCancel } from './cancels/cancel-all.ts'
-import { noteClockUnsynchronised, noteClockSynchronised } from './state/clock-state.ts'
-import { writeCore } from './replay/core-image.ts'
-import { announce, type Core, createCore, instrumentOf, record } from './state/core.ts'
 import { type Effect } from './effect.ts'
-import { type EngineCommand, type EngineEvent } from './event.ts'
-import { advanceResolution } from './resolution/resolution.ts'
-import { fillsSince } from './state/fills-since.ts'
-import { halt, resume } from './state/halt.ts'
-import { advanceKill, releaseKill, startKill, stopWhenKilled } from './lifecycle/kill.ts'
+import { type EngineCommand, type EngineEvent, type GrantedEndpoint } from './event.ts'
+import {
+  advanceKill,
+  cutEverything,
+  excuseKill,
+  isCutting,
+  releaseKill,
+  startKill,
+  stopWhenKilled,
+} from './lifecycle/kill.ts'
+import { advanceStart, startRun } from './lifecycle/start.ts'
+import { advanceStop, excuseStop, startStop } from './lifecycle/stop.ts'
 import { answerBatch } from './orders/batch-answer.ts'
-import { expirePlaces, takeDecision, withdrawStrategy } from './strategies/take-decision.ts'
-import { takeFills } from './resolution/take-fills.ts'
-import { takeSnapshot } from './strategies/take-snapshot.ts'
+import { placeBatch, scheduleInstrument } from './orders/schedule.ts'
+import { writeCore } from './replay/core-image.ts'
+import { advanceResolution, excuseResolution } from './resolution/resolution.ts'
+import { showSettledOrphans, takeFills } from './resolution/take-fills.ts'
 import { takePosition } from './resolution/reconcile.ts'
 import { type EngineSettings } from './settings.ts'
-import { advanceStart, startRun } from './lifecycle/start.ts'
-import { excuseSleep } from './lifecycle/sleep.ts'
-import { advanceStop, startStop } from './lifecycle/stop.ts'
-import { placeBatch, scheduleInstrument } from './orders/schedule.ts'
+import { noteClockSynchronised, noteClockUnsynchronised } from './state/clock-state.ts'
+import { announce, beginStep, type Core, instrumentOf, record, type RunPhase } from './state/core.ts'
+import { createCore } from './state/create-core.ts'
+import { noteFeed } from './state/market-state.ts'
+import { noteGranted } from './state/open-calls.ts'
+import { askForFills, askForPosition } from './state/readings.ts'
+import { notePruned, noteSpace } from './state/run-state.ts'
+import { halt, resume } from './state/trading-mode.ts'
+import { answerCall, tendCalls } from './strategies/account-calls.ts'
+import { expirePlaces, takeDecision, withdrawStrategy } from './strategies/take-decision.ts'
+import { takeSnapshot } from './strategies/take-snapshot.ts'
 
 /** Terminal orders are kept this long: three idempotency windows of the exchange. */
 const ORDERS_KEPT_MS = 3_600_000
@@ -36,7 +46,7 @@ export interface Engine {
   step(event: EngineEvent, now: number): readonly Effect[]
   /** For looking at, never for changing. */
   readonly book: Book
-  readonly mode: Core['mode']
+  readonly phase: RunPhase
   readonly denied: ReadonlyMap<Denial['code'], number>
   /** Everything that it knows, as text: between two steps only. */
   write(): string
@@ -54,15 +64,14 @@ export function createEngine(settings: EngineSettings, book: Book): Engine {
 export function resumeEngine(core: Core): Engine {
   return {
     step(event, now) {
-      core.effects = []
       excuseSleep(core, now)
-      core.now = now
+      beginStep(core, now)
       const touched = touchedBy(core, event)
       handle(core, event)
-      noteBoundFills(core)
-      for (const symbol of touched) tend(core, symbol)
+      showSettledOrphans(core)
+      for (const symbol of touched) advanceInstrument(core, symbol)
       // A resolution that has just ended may have named the order of fills that were waiting.
-      noteBoundFills(core)
+      showSettledOrphans(core)
       tendCalls(core)
       advanceStart(core)
       advanceKill(core)
@@ -70,12 +79,27 @@ export function resumeEngine(core: Core): Engine {
       return core.effects
     },
     book: core.book,
-    get mode() {
-      return core.mode
+    get phase() {
+      return core.run.phase
     },
-    denied: core.denied,
+    denied: core.denials.counts,
     write: () => writeCore(core),
   }
+}
+
+/** Time passes several times a second while the process runs: after so long a silence it has stood still, ms. */
+const SLEPT_MS = 5000
+
+/**
+ * The process has stood still, on a machine that slept or was paused: what is waited for with patience has not
+ * been waited for meanwhile. `now`: Unix ms, our clock, of the event that comes next.
+ */
+function excuseSleep(core: Core, now: number): void {
+  const sleptMs = now - core.now
+  if (core.now === 0 || sleptMs < SLEPT_MS) return
+  for (const instrument of core.instruments.values()) excuseResolution(instrument, sleptMs)
+  excuseStop(core, sleptMs)
+  excuseKill(core, sleptMs)
 }
 
 function handle(core: Core, event: EngineEvent): void {
@@ -95,8 +119,7 @@ function handle(core: Core, event: EngineEvent): void {
       else announce(core, 'error', 'strategy.failed', { strategy: event.strategyId, reason: event.reason })
       return
     case 'granted':
-      core.asked.delete(event.endpoint)
-      return event.endpoint === 'batchPlaceOrder' ? placeBatch(core) : sendCancel(core)
+      return useGrant(core, event.endpoint)
     case 'batchAnswered':
       return answerBatch(core, event.batchId, event.answer)
     case 'cancelAnswered':
@@ -108,8 +131,7 @@ function handle(core: Core, event: EngineEvent): void {
     case 'positionRead':
       return takePosition(core, event.reading)
     case 'feedRead':
-      core.feeds.set(event.feed, event.reading)
-      return
+      return noteFeed(core, event.feed, event.reading)
     case 'readFailed':
       return announce(core, 'warn', 'read.failed', { what: event.what, reason: event.reason })
     case 'pollDue':
@@ -117,7 +139,7 @@ function handle(core: Core, event: EngineEvent): void {
     case 'commanded':
       return obey(core, event.command)
     case 'spaceMeasured':
-      core.isSpaceLow = event.isLow
+      noteSpace(core.run, event.isLow)
       return announce(core, event.isLow ? 'error' : 'warn', event.isLow ? 'disk.low' : 'disk.enough', {
         freeBytes: event.freeBytes,
       })
@@ -126,6 +148,13 @@ function handle(core: Core, event: EngineEvent): void {
     default:
       return unreachable(event)
   }
+}
+
+function useGrant(core: Core, endpoint: GrantedEndpoint): void {
+  noteGranted(core, endpoint)
+  if (endpoint === 'batchPlaceOrder') placeBatch(core)
+  else if (isCutting(core)) cutEverything(core)
+  else sendCancel(core)
 }
 
 /** The instruments that an event may change, told before it is handled; time passing looks at all of them. */
@@ -145,9 +174,9 @@ function touchedBy(core: Core, event: EngineEvent): Iterable<string> {
     case 'positionRead':
       return [event.reading.symbol]
     case 'batchAnswered':
-      return symbolsOf(core.batches.get(event.batchId))
+      return symbolsOf(core.calls.batches.get(event.batchId))
     case 'cancelAnswered':
-      return core.cancels.get(event.cancelId)?.symbols ?? []
+      return core.calls.cancels.get(event.cancelId)?.symbols ?? []
     case 'started':
     case 'decisionFailed':
     case 'fillsRead':
@@ -165,7 +194,7 @@ function symbolsOf(call: { readonly symbol: string } | undefined): readonly stri
   return call === undefined ? [] : [call.symbol]
 }
 
-function tend(core: Core, symbol: string): void {
+function advanceInstrument(core: Core, symbol: string): void {
   const instrument = instrumentOf(core, symbol)
   advanceResolution(core, instrument)
   scheduleInstrument(core, instrument)
@@ -173,16 +202,17 @@ function tend(core: Core, symbol: string): void {
 
 /** What is read on the grid: a stop needs it too, until it asks for its own last readings. */
 function poll(core: Core, what: 'fills' | 'positions'): void {
-  const isStopping = core.mode === 'stopping' && core.stop?.phase !== 'proving'
-  if (core.mode !== 'running' && core.mode !== 'killed' && !isStopping) return
-  if (what === 'fills') core.effects.push({ kind: 'readFills', sinceAt: fillsSince(core) })
-  else for (const symbol of core.instruments.keys()) core.effects.push({ kind: 'readPosition', symbol })
+  const { phase, stop } = core.run
+  const isStopping = phase === 'stopping' && stop?.phase !== 'proving'
+  if (phase !== 'running' && phase !== 'killed' && !isStopping) return
+  if (what === 'fills') askForFills(core)
+  else for (const symbol of core.instruments.keys()) askForPosition(core, symbol)
 }
 
 function obey(core: Core, command: EngineCommand): void {
   switch (command.kind) {
     case 'stop':
-      return core.mode === 'killed' ? stopWhenKilled(core) : startStop(core, command.policy)
+      return core.run.phase === 'killed' ? stopWhenKilled(core) : startStop(core, command.policy)
     case 'halt':
       return halt(core, command.symbol, command.reason)
     case 'resume':
@@ -198,9 +228,10 @@ function obey(core: Core, command: EngineCommand): void {
 
 function passTime(core: Core): void {
   expirePlaces(core)
-  if (core.prunedAt === 0) core.prunedAt = core.now
-  if (core.now - core.prunedAt < ORDERS_KEPT_MS) return
-  core.prunedAt = core.now
+  const { prunedAt } = core.run
+  if (prunedAt > 0 && core.now - prunedAt < ORDERS_KEPT_MS) return
+  notePruned(core.run, core.now)
+  if (prunedAt === 0) return
   record(core, {
     kind: 'prune',
     at: core.now,

@@ -1,6 +1,6 @@
 import { type JournalRecord } from '../../src/domain/record.ts'
 import { bookToJson } from '../../src/engine/book/book-json.ts'
-import { rebuildBook } from '../../src/engine/book/rebuild-book.ts'
+import { rebuildBook } from '../../src/engine/book/book-json.ts'
 import { type RunSummary } from '../../src/daemon/reporting/summary.ts'
 import { JournalReader } from '../../src/journal/journal-reader.ts'
 import { openSqliteJournal } from '../../src/journal/sqlite-journal.ts'

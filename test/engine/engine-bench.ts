@@ -10,7 +10,7 @@ import { type Book } from '../../src/engine/book/book.ts'
 import { type Effect } from '../../src/engine/effect.ts'
 import { createEngine, type Engine } from '../../src/engine/engine.ts'
 import { type EngineEvent } from '../../src/engine/event.ts'
-import { rebuildBook } from '../../src/engine/book/rebuild-book.ts'
+import { rebuildBook } from '../../src/engine/book/book-json.ts'
 import { type EngineSettings } from '../../src/engine/settings.ts'
 import { type BatchResult } from '../../src/protocol/values.ts'
 import { madeInstrument, MOMENT_AT } from '../support/market-moment.ts'
@@ -96,7 +96,7 @@ export class EngineBench {
     this.tell({ kind: 'clockSynchronised', offsetMs: 0 })
     this.tell({ kind: 'started' })
     this.price()
-    for (let tries = 0; tries < 60 && this.engine.mode === 'starting'; tries++) this.pass(100, account)
+    for (let tries = 0; tries < 60 && this.engine.phase === 'starting'; tries++) this.pass(100, account)
     this.price()
     return this
   }

@@ -81,7 +81,7 @@ describe('a field or value without a counterpart', () => {
 
     expect(missing({ lastPr: [], lastPrice: [], deliveryStatus: ['missing'] }, answers)).toEqual([
       'lastPrice',
-      'deliveryStatus: gone',
+      'deliveryStatus: missing',
     ])
   })
 })

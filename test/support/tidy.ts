@@ -288,7 +288,7 @@ function checkAny({ path, code }: HouseFile): Breach[] {
 /** Where each proof that a step was not skipped is made, and nowhere else. */
 const TICKET_MAKERS: Readonly<Record<string, string>> = {
   Approved: 'src/risk/approve.ts',
-  Recorded: 'src/engine/orders/record-send.ts',
+  Recorded: 'src/engine/state/core.ts',
 }
 
 function checkTickets({ path, code }: HouseFile): Breach[] {

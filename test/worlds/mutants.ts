@@ -20,7 +20,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'send-before-record',
     what: 'the batch leaves before its record',
-    find: "core.effects.push({ kind: 'sendBatch', batch })",
+    find: "emit(core, { kind: 'sendBatch', batch })",
     replace: "core.effects.unshift({ kind: 'sendBatch', batch })",
   },
   {
@@ -192,8 +192,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'stop-without-second-look',
     what: 'a stop takes the first cancel-all for the proof',
-    find: "return hasResting(core) ? 'cancelling' : 'confirming'",
-    replace: "return hasResting(core) ? 'cancelling' : 'proving'",
+    find: "return hasOpenOrders(core) ? 'cancelling' : 'confirming'",
+    replace: "return hasOpenOrders(core) ? 'cancelling' : 'proving'",
   },
   {
     name: 'fills-cursor-too-far',
@@ -204,14 +204,14 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'book-changed-without-record',
     what: 'a waiting order is dropped from the book, and the journal does not know',
-    find: "  core.effects.push({ kind: 'record', record: entry, durable })",
-    replace: "  if (entry.kind !== 'expire') core.effects.push({ kind: 'record', record: entry, durable })",
+    find: "  emit(core, { kind: 'record', record: entry, durable })",
+    replace: "  if (entry.kind !== 'expire') emit(core, { kind: 'record', record: entry, durable })",
   },
   {
     name: 'wall-clock-in-the-core',
     what: 'the core reads a clock',
-    find: '  return core.now + (core.offsetMs ?? 0)',
-    replace: '  return core.now + (core.offsetMs ?? 0) + (process.hrtime()[1] % 3)',
+    find: '  return core.now + (core.clock.offsetMs ?? 0)',
+    replace: '  return core.now + (core.clock.offsetMs ?? 0) + (process.hrtime()[1] % 3)',
   },
   {
     name: 'fees-forgotten',
@@ -270,7 +270,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'grant-kept',
     what: 'a grant that is not needed any more is not given back',
-    find: "  core.effects.push({ kind: 'returnGrant', endpoint: 'batchPlaceOrder' })\n",
+    find: "emit(core, { kind: 'returnGrant', endpoint: 'batchPlaceOrder' })",
     replace: '',
   },
   {
@@ -294,8 +294,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'low-disk-ignored',
     what: 'orders that open leave while the disk has no room',
-    find: '  if (core.isSpaceLow) {',
-    replace: '  if (core.isSpaceLow && core.now < 0) {',
+    find: '  if (core.run.isSpaceLow) {',
+    replace: '  if (core.run.isSpaceLow && core.now < 0) {',
   },
   {
     name: 'kill-proved-by-one-reading',
@@ -306,14 +306,14 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'stop-unproved',
     what: 'a stop is called clean before the account was read',
-    find: 'if (unproved.length === 0 && core.fillsReadAt >= stop.provingAt) return',
+    find: 'if (unproved.length === 0 && core.readings.fillsReadAt >= stop.provingAt) return',
     replace: 'return',
   },
   {
     name: 'never-begins',
     what: 'a start never ends',
-    find: "if (core.mode !== 'starting' || core.book.epoch",
-    replace: "if (core.mode === 'starting' || core.book.epoch",
+    find: "if (core.run.phase !== 'starting' || core.book.epoch",
+    replace: "if (core.run.phase === 'starting' || core.book.epoch",
   },
   {
     name: 'window-without-end',
@@ -342,15 +342,15 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'liquidated-in-silence',
     what: 'what rested when the exchange closed a position is believed to rest still',
-    find: "  if (fills.some(({ source }) => source === 'SYS')) distrustResting(core)\n",
+    find: "  if (fills.some(({ source }) => source === 'SYS')) doubtResting(core)\n",
     replace: '',
   },
   {
     name: 'doubt-after-its-reason',
     what: 'that the exchange closed something is recorded before the doubt that it casts on what rests',
-    find: "  if (fills.some(({ source }) => source === 'SYS')) distrustResting(core)\n  for (const fill of fills) haltOnForeign(core, fill)\n  if (fills.length > 0) record(core, { kind: 'fills', at: core.now, fills })\n",
+    find: "  if (fills.some(({ source }) => source === 'SYS')) doubtResting(core)\n  for (const fill of fills) haltOnForeign(core, fill)\n  if (fills.length > 0) record(core, { kind: 'fills', at: core.now, fills })\n",
     replace:
-      "  for (const fill of fills) haltOnForeign(core, fill)\n  if (fills.length > 0) record(core, { kind: 'fills', at: core.now, fills })\n  if (fills.some(({ source }) => source === 'SYS')) distrustResting(core)\n",
+      "  for (const fill of fills) haltOnForeign(core, fill)\n  if (fills.length > 0) record(core, { kind: 'fills', at: core.now, fills })\n  if (fills.some(({ source }) => source === 'SYS')) doubtResting(core)\n",
   },
   {
     name: 'others-close-what-they-open',
@@ -404,7 +404,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'lost-order-never-missed',
     what: 'an order that the exchange has lost is called live although the market stands beyond it',
-    find: "if (core.mode === 'running' && isCrossedTooLong(core, instrument)) return",
+    find: 'if (isRunning && isCrossedTooLong(core, instrument)) return',
     replace: 'if (core.now < 0) return',
   },
   {
@@ -446,8 +446,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'stop-cancels-once',
     what: 'a stop does not ask again whether anything of what it cancelled rests',
-    find: "  if (phase === 'confirming') for (const symbol of stop.cancelled) resolution(core, symbol)\n",
-    replace: '',
+    find: "  if (phase === 'confirming') {\n    resolveAll",
+    replace: "  if (phase === 'confirming' && core.now < 0) {\n    resolveAll",
   },
   {
     name: 'rung-opens-the-other-leg',
@@ -458,8 +458,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'nobody-is-asked',
     what: 'after a restart the strategies are asked no more',
-    find: "  if (core.mode !== 'running' || !tickers) return",
-    replace: "  if (core.mode !== 'running' || !tickers || core.book.epoch > 1) return",
+    find: "  if (core.run.phase !== 'running' || !tickers) return",
+    replace: "  if (core.run.phase !== 'running' || !tickers || core.book.epoch > 1) return",
   },
   {
     name: 'batch-outlives-its-orders',
@@ -542,21 +542,21 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'ladder-refilled-without-a-look',
     what: 'a rung that was filled is placed again before its strategy has seen the fill',
-    find: 'if (!isHeld(core, id, symbol) && ',
+    find: 'if (!isQuoteHeld(core, id, symbol) && ',
     replace: 'if (',
   },
   {
     name: 'old-wishes-placed-at-a-start',
     what: 'what a strategy wanted in the life before is placed before it has seen the market of now',
-    find: "return core.mode === 'running' && (core.decidedOn.get(id) ?? 0) < core.wishesFrom",
+    find: "return run.phase === 'running' && (decisions.decidedOn.get(id) ?? 0) < decisions.wishesFrom",
     replace: 'return false',
   },
   {
     name: 'trading-before-all-is-known',
     what: 'a start trades as soon as one instrument is resolved',
-    find: "if ([...core.instruments.values()].every((instrument) => instrument.phase === 'idle')) run(core)",
+    find: "if ([...core.instruments.values()].every((instrument) => instrument.phase === 'idle')) beginRunning(core)",
     replace:
-      "if ([...core.instruments.values()].some((instrument) => instrument.phase === 'idle')) run(core)",
+      "if ([...core.instruments.values()].some((instrument) => instrument.phase === 'idle')) beginRunning(core)",
   },
   {
     name: 'absent-places-forgotten',
@@ -609,7 +609,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'doubted-clock-trusted',
     what: "batches are formed while the exchange's time is in doubt",
-    find: 'if (core.clockUnsynchronised !== undefined) return core.clockUnsynchronised\n',
+    find: 'if (clock.unsynchronised !== undefined) return clock.unsynchronised\n',
     replace: '',
   },
 ]

@@ -4,6 +4,7 @@ import {
   markAccepted,
   markDone,
   markExpired,
+  markLost,
   markNotSent,
   markQuarantined,
   markQueuedAgain,
@@ -23,18 +24,24 @@ import {
   type ItemOutcome,
   type JournalRecord,
   type PruneRecord,
+  type RepairedRecord,
   type SendRecord,
   type SettledOrder,
 } from '../../domain/record.ts'
 import { decimal, ZERO } from '../../lib/decimal.ts'
 import { unreachable } from '../../lib/unreachable.ts'
 import { applyFill, bindOrphans, disownOrphans } from './apply-fill.ts'
-import { applyRepaired } from './apply-repaired.ts'
 import { type Book, pairKey, storeOrder } from './book.ts'
 import { applyMove } from './allocation.ts'
 
 /** Far more than a read of the fills ever reaches back behind the newest known one. */
 const TRADES_KEPT_MS = 600_000
+
+/**
+ * Ordinals name orders for ever (ORD2), and those that were lost are skipped: far more than any journal has
+ * used, and a thousand repairs fit below the largest exact integer.
+ */
+const ORDINALS_SKIPPED = 1_000_000_000
 
 /** The fold: the book after one more record. Nothing else changes the book (DET2). */
 export function applyRecord(book: Book, record: JournalRecord): void {
@@ -250,4 +257,25 @@ function changeOrder(
   const changed = change(order)
   storeOrder(book, changed)
   if (changed.orderId !== undefined && book.orphans.has(changed.orderId)) bindOrphans(book, changed.orderId)
+}
+
+/**
+ * Nothing is certain any more but what stands in the records before: every order that had not ended is
+ * unknown, orders that nobody remembers may rest on every instrument and may still arrive, and no name that
+ * a ladder or a target could have used is used again. Nothing that adds risk leaves until a person has looked.
+ */
+function applyRepaired(book: Book, record: RepairedRecord): void {
+  const { at, reason, strategies, symbols } = record
+  book.recordsLostAt = at
+  book.halts.set('*', reason)
+  for (const order of openOrders(book)) storeOrder(book, markLost(order, reason, at))
+  for (const symbol of symbols) book.cancels.set(symbol, at)
+  const wishes = strategies.flatMap((id) => symbols.map((symbol) => pairKey(id, symbol)))
+  for (const wish of new Set([...book.ordinals.keys(), ...wishes])) {
+    book.ordinals.set(wish, (book.ordinals.get(wish) ?? 0) + ORDINALS_SKIPPED)
+  }
+}
+
+function openOrders(book: Book): readonly Order[] {
+  return [...book.open.values()].flatMap((orders) => [...orders.values()])
 }

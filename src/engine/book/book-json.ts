@@ -1,4 +1,7 @@
 import { decimal } from '../../lib/decimal.ts'
+import { type PositionMode } from '../../domain/instrument.ts'
+import { type JournalContents } from '../../journal/journal.ts'
+import { applyRecord } from './apply-record.ts'
 import { type Book, createBook, type Money, storeOrder } from './book.ts'
 import { type Order } from '../../domain/order.ts'
 
@@ -91,4 +94,11 @@ function moneyToJson(money: Money): MoneyJson {
 
 function moneyFromJson(json: MoneyJson): Money {
   return { profit: decimal(json.profit), fees: decimal(json.fees), fills: json.fills }
+}
+
+/** The book as the journal's last writer had it: its checkpoint, and every record after that (DET2). */
+export function rebuildBook({ checkpoint, records }: JournalContents, positionMode: PositionMode): Book {
+  const book = checkpoint === undefined ? createBook(positionMode) : bookFromJson(checkpoint)
+  for (const record of records) applyRecord(book, record)
+  return book
 }

@@ -3,52 +3,44 @@ import { type ClientOid, type OrderId, toClientOid, toOrderId } from '../../doma
 import { type Order } from '../../domain/order.ts'
 import { errorCode } from '../../protocol/error-codes.ts'
 import { type BatchResult } from '../../protocol/values.ts'
-import { noteLateCancel } from '../state/open-cancels.ts'
-import { announce, type CancelOnWire, type Core, instrumentOf, record } from '../state/core.ts'
 import { namelessOrders } from '../resolution/evidence.ts'
+import { noteCancelled, repeatCancel } from '../resolution/resolution.ts'
+import { announce, type Core, instrumentOf, record, type OpenCancel } from '../state/core.ts'
+import { noteUnansweredCancel } from '../state/instrument-state.ts'
+import { closeCancel, noteCancelFound } from '../state/open-calls.ts'
 
 /** A cancel-all that failed for some orders, or at all, is repeated no sooner. */
 const CANCEL_REPEAT_MS = 1000
 
 /** What a cancel-all came back with, instrument by instrument. It may be repeated: cancelling twice does no harm. */
 export function answerCancel(core: Core, cancelId: number, answer: Answer<BatchResult>): void {
-  const cancel = core.cancels.get(cancelId)
+  const cancel = closeCancel(core, cancelId)
   if (!cancel) return
-  core.cancels.delete(cancelId)
   if (answer.kind === 'unknown') noteLate(core, cancel)
   const failed = readFailed(core, cancel, answer)
-  for (const symbol of cancel.joined) {
-    const { resolution } = instrumentOf(core, symbol)
-    if (resolution?.stage !== 'cancelling') continue
-    if (failed.has(symbol)) {
-      resolution.stage = 'waiting'
-      resolution.notBefore = core.now + CANCEL_REPEAT_MS
-    } else {
-      resolution.stage = 'settling'
-      resolution.provedAt = core.now
-    }
+  for (const symbol of cancel.resolves) {
+    const instrument = instrumentOf(core, symbol)
+    if (failed.has(symbol)) repeatCancel(instrument, core.now + CANCEL_REPEAT_MS)
+    else noteCancelled(instrument, core.now)
   }
 }
 
 /** It may still arrive: on nothing that it would take orders from is anything placed before it cannot any more. */
-function noteLate(core: Core, { symbols, requestAt }: CancelOnWire): void {
-  for (const symbol of symbols) noteLateCancel(core, instrumentOf(core, symbol), requestAt)
+function noteLate(core: Core, { symbols, requestAt }: OpenCancel): void {
+  for (const symbol of symbols) noteUnansweredCancel(core, instrumentOf(core, symbol), requestAt)
 }
 
 /** Writes down what was listed as resting. Returns the instruments on which something accepted earlier may be live yet. */
-function readFailed(core: Core, cancel: CancelOnWire, answer: Answer<BatchResult>): ReadonlySet<string> {
+function readFailed(core: Core, cancel: OpenCancel, answer: Answer<BatchResult>): ReadonlySet<string> {
   if (answer.kind === 'refused' && errorCode(answer.code).topic === 'orderGone') return new Set()
   if (answer.kind !== 'accepted') {
     const { code, message } = answer
     announce(core, 'warn', 'cancelAll.failed', { symbols: cancel.symbols, code, message })
-    return new Set(cancel.joined)
+    return new Set(cancel.resolves)
   }
   const { successList, failureList } = answer.data
   recordListed(core, successList)
-  if (successList.length > 0) {
-    if (core.stop) core.stop.hasFound = true
-    if (core.kill) core.kill.hasFound = true
-  }
+  if (successList.length > 0) noteCancelFound(core)
   const still = failureList.filter(
     ({ errorCode: code, errorMsg }) =>
       errorCode(code).topic !== 'orderGone' && !/not ?exist/i.test(errorMsg ?? ''),

@@ -1,19 +1,7 @@
-import { canRest, type Order } from '../../domain/order.ts'
+import { canRest } from '../../domain/order.ts'
 import { openOrdersOf } from '../book/book.ts'
-import { isUnderCancel } from '../state/open-cancels.ts'
-import { type Core } from '../state/core.ts'
-import { type InstrumentState } from '../state/instrument-state.ts'
-
-/** Keeps since when each order has been unwanted. */
-export function noteUnwanted(core: Core, instrument: InstrumentState, unwanted: readonly Order[]): void {
-  const present = new Set(unwanted.map(({ terms }) => terms.clientOid))
-  for (const clientOid of instrument.unwantedSince.keys()) {
-    if (!present.has(clientOid)) instrument.unwantedSince.delete(clientOid)
-  }
-  for (const clientOid of present) {
-    if (!instrument.unwantedSince.has(clientOid)) instrument.unwantedSince.set(clientOid, core.now)
-  }
-}
+import { isUnderCancel } from '../state/open-calls.ts'
+import { type Core, type InstrumentState } from '../state/core.ts'
 
 /**
  * Whether an instrument is cancelled for what nobody wants on it. A cancel-all takes its wanted orders too, and

@@ -1,64 +1,110 @@
+import { own } from '../../lib/own.ts'
 import { unreachable } from '../../lib/unreachable.ts'
-import { openOrdersOf } from '../book/book.ts'
-import { askForCancel } from '../state/open-cancels.ts'
-import { announce, type Core, exchangeNow, record } from '../state/core.ts'
+import { cancelProduct } from '../cancels/cancel-all.ts'
 import { startResolution } from '../resolution/resolution.ts'
-import { createKillPlan, type KillOrder, type KillPhase, type KillPlan } from './kill-plan.ts'
-import { isBusy, isOnWire, startStop } from './stop.ts'
+import { exchangeNow } from '../state/clock-state.ts'
+import { announce, type Core, emit, record, type KillOrder, type KillState } from '../state/core.ts'
+import { holdAllWishes } from '../state/decision-state.ts'
+import { askForCancel, isAnythingOpen } from '../state/open-calls.ts'
+import { changeKill, changeStop, enterPhase } from '../state/run-state.ts'
+import { hasOpenOrders, isBusy, startStop } from './stop.ts'
+
+/**
+ * What a kill does, from the moment it is heard. It is done when it is proved (RSK3), and stands until an
+ * operator releases it, over any number of restarts (RSK2).
+ *
+ *     cutting ──► draining ──► clearing ──► waiting ──► confirming ──► proving ──► clean
+ *                                  ▲                         │            │
+ *                                  └──────found something────┴─something──┘
+ *                                                              moved
+ *
+ * `cutting` cancels everything at once, whatever is on the wire · `draining` until every call of ours is
+ * answered or given up · `clearing` until nothing of ours rests or is unknown · `waiting` until no creating
+ * request that ever left can be accepted any more · `confirming` by a cancel-all that finds nothing ·
+ * `proving` by two complete readings of fills and positions that agree · `clean`.
+ */
+type KillPhase = KillState['phase']
 
 /** Readings in a row that must see the same, the first as late as the slowest fill (A2). */
 const ROUNDS = 2
-/** Beyond the horizon of what was in flight: cancel-alls of every instrument, one a second, and the readings. */
+/** Beyond the acceptance deadline of what was in flight: cancel-alls of every instrument, one a second, and readings. */
 const PATIENCE_MS = 60_000
 
 /**
  * The operator's kill: from this step on nothing that creates an order leaves, over any number of restarts,
- * and everything that rests is taken away until that is proved. Heard twice it changes nothing.
+ * and everything that rests is cancelled until that is proved. Heard twice it changes nothing.
  */
 export function startKill(core: Core, { reason, by }: KillOrder): void {
-  if (core.book.killed !== undefined || core.mode === 'stopped') return
+  if (core.book.killed !== undefined || core.run.phase === 'stopped') return
   record(core, { kind: 'kill', at: core.now, isOn: true, reason, by }, true)
   announce(core, 'error', 'trading.killed', { reason, by })
   beginKill(core)
 }
 
-/** Begins, or after a restart begins again, to take everything away. */
+/** Begins, or after a restart begins again, to cancel everything. */
 export function beginKill(core: Core): void {
-  const { acceptanceWindowMs } = core.settings.execution
-  core.kill = createKillPlan(core.now, acceptanceWindowMs + PATIENCE_MS)
-  if (core.mode === 'stopping') core.kill.stopAskedAt = core.now
-  core.stop = undefined
-  if (core.mode !== 'starting') core.mode = 'killed'
-  core.effects.push({ kind: 'killState', state: 'seen' })
+  const { phase } = core.run
+  changeKill(core.run, {
+    phase: 'cutting',
+    foundBefore: core.calls.cancelsThatFound,
+    roundAt: 0,
+    rounds: 0,
+    seen: '',
+    patientUntil: core.now + core.settings.execution.acceptanceWindowMs + PATIENCE_MS,
+    stopAskedAt: phase === 'stopping' ? core.now : undefined,
+    release: undefined,
+  })
+  changeStop(core.run, undefined)
+  if (phase !== 'starting') enterPhase(core.run, 'killed')
+  emit(core, { kind: 'killState', state: 'seen' })
   askForCancel(core)
 }
 
 /** A person releases the switch and says why. Before all is proved the release waits. */
 export function releaseKill(core: Core, { reason, by }: KillOrder): void {
-  const { kill } = core
+  const { kill } = core.run
   if (!kill) return
-  if (core.mode !== 'killed' || kill.phase !== 'clean') {
-    kill.release = { reason, by }
+  if (core.run.phase !== 'killed' || kill.phase !== 'clean') {
+    own(kill).release = { reason, by }
     return announce(core, 'warn', 'kill.releasePending', { reason, by, phase: kill.phase })
   }
   record(core, { kind: 'kill', at: core.now, isOn: false, reason, by }, true)
   announce(core, 'warn', 'kill.released', { reason, by })
-  core.kill = undefined
-  core.mode = 'running'
+  changeKill(core.run, undefined)
+  enterPhase(core.run, 'running')
   // What was wanted before the kill is not placed by itself: each strategy looks first.
-  core.wishesFrom = core.snapshots + 1
-  core.effects.push({ kind: 'killState', state: 'released' })
+  holdAllWishes(core)
+  emit(core, { kind: 'killState', state: 'released' })
 }
 
 /** An orderly stop waits for the proof, though not for ever: the kill stands in the journal. */
-export function stopWhenKilled(core: Core): void {
-  if (core.kill) core.kill.stopAskedAt ??= core.now
+export function stopWhenKilled({ run: { kill }, now }: Core): void {
+  if (kill) own(kill).stopAskedAt ??= now
+}
+
+/** Whether a cancel-all that is granted belongs to the kill, before everything else. */
+export function isCutting({ run: { kill } }: Core): boolean {
+  return kill?.phase === 'cutting'
+}
+
+/** What a kill does at once, whatever is on the wire: an instrument whose batch is out is resolved after the answer. */
+export function cutEverything(core: Core): void {
+  cancelProduct(core, 'kill')
+  if (core.run.kill) own(core.run.kill).phase = 'draining'
+}
+
+/** The process stood still for so long, ms: it has not waited in patience meanwhile. */
+export function excuseKill({ run: { kill } }: Core, sleptMs: number): void {
+  if (!kill) return
+  const state = own(kill)
+  state.patientUntil += sleptMs
+  if (state.stopAskedAt !== undefined) state.stopAskedAt += sleptMs
 }
 
 /** Moves a kill on as far as it can go; runs after every event. */
 export function advanceKill(core: Core): void {
-  const { kill } = core
-  if (!kill || core.mode !== 'killed') return
+  const { kill } = core.run
+  if (!kill || core.run.phase !== 'killed') return
   const next = nextPhase(core, kill)
   if (next !== kill.phase) enter(core, kill, next)
   if (kill.phase === 'clean' && kill.release) return releaseKill(core, kill.release)
@@ -68,44 +114,47 @@ export function advanceKill(core: Core): void {
   if (kill.phase === 'clean' || isOver) startStop(core, 'leave', kill.stopAskedAt)
 }
 
-function nextPhase(core: Core, kill: KillPlan): KillPhase {
+function nextPhase(core: Core, kill: KillState): KillPhase {
   switch (kill.phase) {
     case 'cutting':
-      // Left by the cancel-all itself: `sendCut`.
+      // Left by the cancel-all itself: `cutEverything`.
       return 'cutting'
     case 'draining':
-      return isOnWire(core) ? 'draining' : 'clearing'
+      return isAnythingOpen(core) ? 'draining' : 'clearing'
     case 'clearing':
       return isBusy(core) || hasOpenOrders(core) ? 'clearing' : 'waiting'
     case 'waiting':
       return exchangeNow(core) < acceptableUntil(core) ? 'waiting' : 'confirming'
     case 'confirming':
       if (isBusy(core)) return 'confirming'
-      return kill.hasFound || hasOpenOrders(core) ? 'clearing' : 'proving'
+      return core.calls.cancelsThatFound > kill.foundBefore || hasOpenOrders(core) ? 'clearing' : 'proving'
     case 'proving':
       return prove(core, kill)
     case 'clean':
-      // What turns up later is taken away and proved anew: it has been called clean too early.
+      // What turns up later is cancelled and proved anew: it has been called clean too early.
       return hasOpenOrders(core) ? 'clearing' : 'clean'
     default:
       return unreachable(kill.phase)
   }
 }
 
-function enter(core: Core, kill: KillPlan, phase: KillPhase): void {
-  kill.phase = phase
-  kill.hasFound = false
-  kill.rounds = 0
-  kill.seen = ''
-  kill.roundAt = core.now
+function enter(core: Core, kill: KillState, phase: KillPhase): void {
+  Object.assign(own(kill), {
+    phase,
+    foundBefore: core.calls.cancelsThatFound,
+    rounds: 0,
+    seen: '',
+    roundAt: core.now,
+  } satisfies Partial<KillState>)
   announce(core, 'debug', 'kill.phase', { phase })
   if (phase === 'confirming') {
-    for (const instrument of core.instruments.values())
+    for (const instrument of core.instruments.values()) {
       if (instrument.phase === 'idle') startResolution(core, instrument, 'command')
+    }
   }
   if (phase !== 'clean') return
-  announce(core, 'warn', 'kill.clean', { reason: core.book.killed?.reason, ...holdings(core) })
-  core.effects.push({ kind: 'killState', state: 'clean' })
+  announce(core, 'warn', 'kill.clean', { reason: core.book.killed?.reason, positions: positionsOf(core) })
+  emit(core, { kind: 'killState', state: 'clean' })
 }
 
 /** Unix ms, exchange clock: no creating request that ever left is accepted after this (A1). */
@@ -115,32 +164,27 @@ function acceptableUntil(core: Core): number {
   return sentAt + core.settings.execution.acceptanceWindowMs
 }
 
-/** A quarantined order waits for an operator and holds nothing up. */
-function hasOpenOrders(core: Core): boolean {
-  return [...core.instruments.keys()].some((symbol) =>
-    [...openOrdersOf(core.book, symbol)].some(({ state }) => state !== 'quarantined'),
+/** Fills and positions, as they are read on the grid, that see the same twice in a row. */
+function prove(core: Core, kill: KillState): KillPhase {
+  const isRead = [...core.instruments.values()].every(({ position }) => position.agreedAt >= kill.roundAt)
+  if (!isRead || core.readings.fillsReadAt < kill.roundAt) return 'proving'
+  const seen = JSON.stringify([core.book.fillsThroughAt, [...core.book.account]])
+  const state = own(kill)
+  state.rounds = seen === kill.seen ? kill.rounds + 1 : 1
+  state.seen = seen
+  state.roundAt = core.now
+  return state.rounds >= ROUNDS ? 'clean' : 'proving'
+}
+
+function positionsOf({ book }: Core): Record<string, unknown> {
+  return Object.fromEntries(
+    [...book.account].filter(([, { longLots, shortLots }]) => longLots + shortLots > 0),
   )
 }
 
-/** Fills and positions, as they are read on the grid, that see the same twice in a row. */
-function prove(core: Core, kill: KillPlan): KillPhase {
-  const isRead = [...core.instruments.values()].every(({ positionReadAt }) => positionReadAt >= kill.roundAt)
-  if (!isRead || core.fillsReadAt < kill.roundAt) return 'proving'
-  const seen = JSON.stringify([core.book.fillsThroughAt, [...core.book.account]])
-  kill.rounds = seen === kill.seen ? kill.rounds + 1 : 1
-  kill.seen = seen
-  kill.roundAt = core.now
-  return kill.rounds >= ROUNDS ? 'clean' : 'proving'
-}
-
-function holdings(core: Core): Record<string, unknown> {
-  const held = [...core.book.account].filter(([, { longLots, shortLots }]) => longLots + shortLots > 0)
-  return { positions: Object.fromEntries(held) }
-}
-
-function logIfLate(core: Core, kill: KillPlan): void {
+function logIfLate(core: Core, kill: KillState): void {
   if (kill.phase === 'clean' || core.now < kill.patientUntil) return
-  kill.patientUntil = core.now + PATIENCE_MS
+  own(kill).patientUntil = core.now + PATIENCE_MS
   announce(core, 'error', 'kill.unproved', {
     phase: kill.phase,
     hint: 'look at the exchange: cancel by hand what rests there',

@@ -1,23 +1,38 @@
 import { type Order } from '../../domain/order.ts'
 import { netLots } from '../../domain/position.ts'
-import { announce, type Core, exchangeNow, record } from '../state/core.ts'
-import { noteLateCancel } from '../state/open-cancels.ts'
-import { cancelsAtStart, startResolution } from '../resolution/resolution.ts'
-import { type InstrumentState } from '../state/instrument-state.ts'
-import { fillsSince } from '../state/fills-since.ts'
 import { haltQuarantined } from '../resolution/quarantine.ts'
+import { cancelsAtStart, startResolution } from '../resolution/resolution.ts'
+import { exchangeNow } from '../state/clock-state.ts'
+import { announce, type Core, record, type InstrumentState } from '../state/core.ts'
+import { noteLateCancel, noteUnansweredCancel } from '../state/instrument-state.ts'
+import { askForFills, askForPosition } from '../state/readings.ts'
+import { changeStart, enterPhase, noteStarted } from '../state/run-state.ts'
 import { beginKill } from './kill.ts'
+
+/**
+ * How a run begins, in this order; everything before it is the driver's: the lock, the journal, the kill file,
+ * the exchange's clock, and, not in the first run, a pause for the rate windows of the run before (the limiter
+ * gives no grant in it).
+ *
+ *     boot recorded, SENT ⇒ UNKNOWN ──► reading ──agrees──► resolving ──idle──► checking ──agrees──► running
+ *                                                              └──nothing to resolve, or killed────────────►
+ *
+ * `reading` until fills and positions agree with the book · `resolving` until it is proved what became of unknown
+ * orders, and of what rests where `onRestart` says cancel; a halted instrument is not waited for · `checking` until
+ * fills and positions, read after all that, agree once more; back to `resolving` where a halted instrument was
+ * released meanwhile. Strategies run only then.
+ */
 
 /** The readings of a start are asked for again when they do not come, or prove nothing yet. */
 const READ_AGAIN_MS = 500
 
 /**
- * A life begins, on the rebuilt book and with the exchange's clock measured: the boot is recorded before
- * anything else, what was on the wire when the last life ended is unknown, and the account is read.
+ * A run begins, on the rebuilt book and with the exchange's clock measured: the boot is recorded before
+ * anything else, what was on the wire when the last run ended is unknown, and the account is read.
  */
 export function startRun(core: Core): void {
   const { settings, book } = core
-  core.startedAt = core.now
+  noteStarted(core.run, core.now)
   record(
     core,
     {
@@ -37,8 +52,9 @@ export function startRun(core: Core): void {
   haltQuarantined(core)
   if (core.book.killed !== undefined) beginKill(core)
   for (const instrument of core.instruments.values()) {
-    noteLateCancel(core, instrument, core.book.cancels.get(instrument.symbol))
-    if (settings.hasRetreated) instrument.lateUntil = core.now + settings.execution.acceptanceWindowMs
+    const cancelledAt = book.cancels.get(instrument.symbol)
+    if (cancelledAt !== undefined) noteUnansweredCancel(core, instrument, cancelledAt)
+    if (settings.hasRetreated) noteLateCancel(instrument, core.now + settings.execution.acceptanceWindowMs)
   }
   announce(core, 'info', 'recovery.started', { epoch: book.epoch, ...countFound(core) })
   askForAccount(core)
@@ -81,41 +97,40 @@ function countFound(core: Core): Record<string, unknown> {
 }
 
 function askForAccount(core: Core): void {
-  const { readSince } = core.start
-  core.fillsAskedAt = core.now
-  core.effects.push({ kind: 'readFills', sinceAt: fillsSince(core) })
+  const { start } = core.run
+  changeStart(core.run, { ...start, askedAt: core.now })
+  askForFills(core)
   for (const instrument of core.instruments.values()) {
-    if (!isReadSince(instrument, readSince))
-      core.effects.push({ kind: 'readPosition', symbol: instrument.symbol })
+    if (!isReadSince(instrument, start.readSince)) askForPosition(core, instrument.symbol)
   }
 }
 
-/** `since`: Unix ms, our clock; 0 for ever in this life. */
-function isReadSince({ positionReadAt }: InstrumentState, since: number): boolean {
-  return positionReadAt > 0 && positionReadAt >= since
+/** `since`: Unix ms, our clock; 0 for ever in this run. */
+function isReadSince({ position: { agreedAt } }: InstrumentState, since: number): boolean {
+  return agreedAt > 0 && agreedAt >= since
 }
 
 /** Moves a start on as far as readings allow; runs after every event. */
 export function advanceStart(core: Core): void {
-  if (core.mode !== 'starting' || core.book.epoch === 0 || core.fillsAskedAt === 0) return
-  const { start } = core
+  const { start, kill } = core.run
+  if (core.run.phase !== 'starting' || core.book.epoch === 0 || start.askedAt === 0) return
   if (start.phase === 'resolving') return endResolving(core)
   if ([...core.instruments.values()].every((instrument) => isReadSince(instrument, start.readSince))) {
     // A kill waits for nothing: what it cancels and proves is more than a start would.
-    if (core.kill) return run(core)
+    if (kill) return beginRunning(core)
     return start.phase === 'checking' ? endChecking(core) : resolveInstruments(core)
   }
-  if (core.now - core.fillsAskedAt >= READ_AGAIN_MS) askForAccount(core)
+  if (core.now - start.askedAt >= READ_AGAIN_MS) askForAccount(core)
 }
 
 /** Unknown orders resolution their instruments by themselves; what rests is resolved here, where the policy says so. */
 function resolveInstruments(core: Core): void {
-  core.start.phase = 'resolving'
+  changeStart(core.run, { ...core.run.start, phase: 'resolving' })
   for (const instrument of core.instruments.values()) {
     if (instrument.phase === 'idle' && needsResolution(core, instrument.symbol))
       startResolution(core, instrument, 'restart')
   }
-  if ([...core.instruments.values()].every((instrument) => instrument.phase === 'idle')) run(core)
+  if ([...core.instruments.values()].every((instrument) => instrument.phase === 'idle')) beginRunning(core)
 }
 
 /** An instrument that is halted holds the others up no longer (ORD4). */
@@ -127,26 +142,26 @@ function isResolved({ instruments, book }: Core): boolean {
 
 /** One that was halted, and released meanwhile, is waited for after all. */
 function endChecking(core: Core): void {
-  if (isResolved(core)) return run(core)
-  core.start.phase = 'resolving'
+  if (isResolved(core)) return beginRunning(core)
+  changeStart(core.run, { ...core.run.start, phase: 'resolving' })
 }
 
 function endResolving(core: Core): void {
   if (!isResolved(core)) return
-  core.start = { phase: 'checking', readSince: core.now }
+  changeStart(core.run, { phase: 'checking', readSince: core.now, askedAt: core.now })
   askForAccount(core)
 }
 
-function run(core: Core): void {
-  core.mode = core.kill ? 'killed' : 'running'
-  announce(core, 'info', `daemon.${core.mode}`, {
+function beginRunning(core: Core): void {
+  enterPhase(core.run, core.run.kill ? 'killed' : 'running')
+  announce(core, 'info', `daemon.${core.run.phase}`, {
     epoch: core.book.epoch,
     onRestart: core.settings.onRestart,
     ...countFound(core),
   })
 }
 
-/** Where the last life had sent a cancel-all, recorded or not, what rests is not known, whatever the policy says. */
+/** Where the last run had sent a cancel-all, recorded or not, what rests is not known, whatever the policy says. */
 function needsResolution(core: Core, symbol: string): boolean {
   const { book, settings } = core
   return settings.hasRetreated === true || book.cancels.has(symbol) || cancelsAtStart(core, symbol)

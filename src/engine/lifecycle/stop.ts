@@ -1,10 +1,25 @@
 import { type StrategyId } from '../../domain/ids.ts'
+import { own } from '../../lib/own.ts'
 import { openOrdersOf, splitPair } from '../book/book.ts'
-import { announce, type Core } from '../state/core.ts'
 import { type StopPolicy } from '../event.ts'
 import { startResolution } from '../resolution/resolution.ts'
-import { fillsSince } from '../state/fills-since.ts'
-import { type StopPhase, type StopPlan } from './stop-plan.ts'
+import { announce, type Core, emit, type InstrumentState, type StopState } from '../state/core.ts'
+import { isAnythingOpen } from '../state/open-calls.ts'
+import { askForFills, askForPosition } from '../state/readings.ts'
+import { changeStop, enterPhase } from '../state/run-state.ts'
+
+/**
+ * How a stop goes on, by its policy.
+ *
+ *     leave:    draining ──────────────────────────────────────────► proving ──► stopped
+ *     cancel:   draining ──► cancelling ──► confirming ────────────► proving ──► stopped
+ *     flatten:  draining ──► cancelling ──► confirming ──► flattening ► proving ──► stopped
+ *
+ * `draining` waits for what is on the wire · `cancelling` until nothing of ours rests · `confirming` for a
+ * second cancel-all that finds nothing (RSK3) · `flattening` until no strategy holds anything · `proving`
+ * for fills and positions that were read after all that, and agree.
+ */
+type StopPhase = StopState['phase']
 
 /**
  * A position that is read earlier may agree with a moment between two fills of before, and an embedded market may
@@ -16,32 +31,33 @@ const READ_AGAIN_MS = 500
 
 /** `startedAt`: Unix ms, our clock, when it was asked for; its patience counts from there. */
 export function startStop(core: Core, policy: StopPolicy, startedAt = core.now): void {
-  if (core.mode === 'stopping' || core.mode === 'stopped') return
-  core.mode = 'stopping'
-  core.stop = {
+  if (core.run.phase === 'stopping' || core.run.phase === 'stopped') return
+  enterPhase(core.run, 'stopping')
+  changeStop(core.run, {
     policy,
     startedAt,
     phase: 'draining',
     provingAt: core.now,
-    cancelled: new Set(
-      [...core.instruments.values()]
-        .filter((instrument) => instrument.resolution?.cancels)
-        .map(({ symbol }) => symbol),
+    cancelledBefore: new Map(
+      [...core.instruments.values()].map(({ symbol, cancelResolutions, resolution }) => [
+        symbol,
+        resolution?.cancels ? cancelResolutions - 1 : cancelResolutions,
+      ]),
     ),
-    hasFound: false,
+    foundBefore: core.calls.cancelsThatFound,
     askedAt: 0,
     wasBusy: false,
-  }
+  })
   announce(core, 'info', 'daemon.stopping', { policy })
 }
 
 /** Moves a stop on as far as it can go; runs after every event. */
 export function advanceStop(core: Core): void {
-  const { stop } = core
-  if (!stop || core.mode !== 'stopping') return
+  const { stop } = core.run
+  if (!stop || core.run.phase !== 'stopping') return
   if (core.now - stop.startedAt >= core.settings.execution.stopTimeoutMs) return finish(core, false)
   if (isBusy(core)) {
-    stop.wasBusy = true
+    own(stop).wasBusy = true
     return
   }
   if (stop.phase !== 'proving') return enter(core, stop, nextPhase(core, stop))
@@ -49,54 +65,60 @@ export function advanceStop(core: Core): void {
   prove(core, stop)
 }
 
-/** A call that is neither answered nor given up. */
-export function isOnWire(core: Core): boolean {
-  return core.batches.size > 0 || core.cancels.size > 0 || core.calls.size > 0
+/** The process stood still for so long, ms: it has not waited in patience meanwhile. */
+export function excuseStop({ run: { stop } }: Core, sleptMs: number): void {
+  if (stop) own(stop).startedAt += sleptMs
 }
 
-/** Something is on the wire, or a instrument is still being proved. */
+/** Something is on the wire, or an instrument is still being resolved. */
 export function isBusy(core: Core): boolean {
-  if (isOnWire(core)) return true
-  return [...core.instruments.values()].some((instrument) => instrument.phase !== 'idle')
+  if (isAnythingOpen(core)) return true
+  return [...core.instruments.values()].some(({ phase }) => phase !== 'idle')
 }
 
-function nextPhase(core: Core, stop: StopPlan): StopPhase {
+function nextPhase(core: Core, stop: StopState): StopPhase {
   if (stop.policy === 'leave') return 'proving'
   if (stop.phase === 'draining') return 'cancelling'
-  if (stop.phase === 'cancelling') return hasResting(core) ? 'cancelling' : 'confirming'
-  if (stop.phase === 'confirming' && stop.hasFound) return 'confirming'
+  if (stop.phase === 'cancelling') return hasOpenOrders(core) ? 'cancelling' : 'confirming'
+  const hasFound = core.calls.cancelsThatFound > stop.foundBefore
+  if (stop.phase === 'confirming' && hasFound) return 'confirming'
   if (stop.phase === 'confirming') return stop.policy === 'flatten' ? 'flattening' : 'proving'
   return holdsAnything(core) ? 'flattening' : 'proving'
 }
 
-function enter(core: Core, stop: StopPlan, phase: StopPhase): void {
+function enter(core: Core, stop: StopState, phase: StopPhase): void {
   if (stop.phase === phase && phase !== 'confirming') return
-  stop.phase = phase
-  stop.hasFound = false
+  const state = own(stop)
+  state.phase = phase
+  state.foundBefore = core.calls.cancelsThatFound
   announce(core, 'debug', 'stop.phase', { phase })
-  if (phase === 'cancelling') resolveResting(core)
-  if (phase === 'confirming') for (const symbol of stop.cancelled) resolution(core, symbol)
+  if (phase === 'cancelling') resolveAll(core, ({ symbol }) => hasOpenOrder(core, symbol))
+  if (phase === 'confirming') {
+    resolveAll(
+      core,
+      ({ symbol, cancelResolutions }) => cancelResolutions > (stop.cancelledBefore.get(symbol) ?? 0),
+    )
+  }
   if (phase !== 'proving') return
   beginProof(core, stop)
-  core.effects.push({ kind: 'quiesced' })
+  emit(core, { kind: 'quiesced' })
 }
 
-function resolveResting(core: Core): void {
-  for (const symbol of core.instruments.keys()) {
-    if ([...openOrdersOf(core.book, symbol)].length === 0) continue
-    resolution(core, symbol)
+function resolveAll(core: Core, isConcerned: (instrument: InstrumentState) => boolean): void {
+  for (const instrument of core.instruments.values()) {
+    if (isConcerned(instrument) && instrument.phase === 'idle') startResolution(core, instrument, 'command')
   }
 }
 
-function resolution(core: Core, symbol: string): void {
-  const instrument = core.instruments.get(symbol)
-  if (instrument?.phase === 'idle') startResolution(core, instrument, 'command')
+/** A quarantined order waits for an operator and holds nothing up. */
+export function hasOpenOrders(core: Core): boolean {
+  return [...core.instruments.keys()].some((symbol) =>
+    [...openOrdersOf(core.book, symbol)].some(({ state }) => state !== 'quarantined'),
+  )
 }
 
-function hasResting(core: Core): boolean {
-  return [...core.instruments.keys()].some((symbol) =>
-    [...openOrdersOf(core.book, symbol)].some((order) => order.state !== 'quarantined'),
-  )
+function hasOpenOrder(core: Core, symbol: string): boolean {
+  return (core.book.open.get(symbol)?.size ?? 0) > 0
 }
 
 /** Lots too small to be an order are left. */
@@ -110,32 +132,32 @@ function holdsAnything(core: Core): boolean {
 }
 
 /** What was read before something was busy proves nothing any more. */
-function beginProof(core: Core, stop: StopPlan): void {
-  stop.wasBusy = false
-  stop.provingAt = core.now
+function beginProof(core: Core, stop: StopState): void {
+  const state = own(stop)
+  state.wasBusy = false
+  state.provingAt = core.now
 }
 
 /** Each position was read since, and is what the fills explain; and no fill of before can show up any more (A2). */
-function prove(core: Core, stop: StopPlan): void {
+function prove(core: Core, stop: StopState): void {
   const readableAt = stop.provingAt + READABLE_AFTER_MS
-  const unproved = [...core.instruments.values()].filter(({ positionReadAt }) => positionReadAt < readableAt)
-  if (unproved.length === 0 && core.fillsReadAt >= stop.provingAt) return finish(core, true)
+  const unproved = [...core.instruments.values()].filter(({ position }) => position.agreedAt < readableAt)
+  if (unproved.length === 0 && core.readings.fillsReadAt >= stop.provingAt) return finish(core, true)
   if (core.now < readableAt || core.now - stop.askedAt < READ_AGAIN_MS) return
-  stop.askedAt = core.now
-  for (const { symbol } of unproved) core.effects.push({ kind: 'readPosition', symbol })
+  own(stop).askedAt = core.now
+  for (const { symbol } of unproved) askForPosition(core, symbol)
   // A position is compared when the fills are known past its moment.
-  if (core.now < stop.provingAt + core.settings.execution.fillVisibilityMs) return
-  core.effects.push({ kind: 'readFills', sinceAt: fillsSince(core) })
+  if (core.now >= stop.provingAt + core.settings.execution.fillVisibilityMs) askForFills(core)
 }
 
 function finish(core: Core, clean: boolean): void {
-  core.mode = 'stopped'
+  enterPhase(core.run, 'stopped')
   const open = [...core.book.open.values()].flatMap((orders) => [...orders.values()])
   announce(core, clean ? 'info' : 'error', 'daemon.stopped', {
     clean,
-    policy: core.stop?.policy,
+    policy: core.run.stop?.policy,
     openOrders: open.length,
     unknownOrders: open.filter((order) => order.state === 'unknown' || order.state === 'sent').length,
   })
-  core.effects.push({ kind: 'stopped', clean })
+  emit(core, { kind: 'stopped', clean })
 }

@@ -3,15 +3,16 @@ import { type Answer } from '../../domain/answer.ts'
 import { type AnswerFacts, type ItemOutcome } from '../../domain/record.ts'
 import { errorCode } from '../../protocol/error-codes.ts'
 import { type BatchResult } from '../../protocol/values.ts'
-import { pairKey, wishKey } from '../book/book.ts'
 import { announce, type Core, instrumentOf, record } from '../state/core.ts'
-import { halt } from '../state/halt.ts'
+import { noteRefusals } from '../state/decision-state.ts'
+import { halt } from '../state/trading-mode.ts'
+import { leavePlacing } from '../state/instrument-state.ts'
+import { closeBatch } from '../state/open-calls.ts'
 
 /** The answer to a batch, or that there is none: every item gets its outcome, and the instrument is free again. */
 export function answerBatch(core: Core, batchId: number, answer: Answer<BatchResult>): void {
-  const batch = core.batches.get(batchId)
+  const batch = closeBatch(core, batchId)
   if (!batch) return
-  core.batches.delete(batchId)
   const items = readBatchOutcome(batch.clientOids, answer)
   record(
     core,
@@ -25,10 +26,12 @@ export function answerBatch(core: Core, batchId: number, answer: Answer<BatchRes
     ...(answer.kind === 'accepted' ? {} : { code: answer.code, message: answer.message }),
   })
   for (const item of items) announceItem(core, batchId, batch.symbol, item)
-  noteRefusals(core, items)
+  noteRefusals(
+    core,
+    items.flatMap((item) => toRefusal(core, item)),
+  )
   haltOnFatal(core, batch.symbol, answer, items)
-  const instrument = instrumentOf(core, batch.symbol)
-  if (instrument.phase === 'placing') instrument.phase = 'idle'
+  leavePlacing(instrumentOf(core, batch.symbol))
 }
 
 function toFacts(answer: Answer<BatchResult>): AnswerFacts {
@@ -61,24 +64,9 @@ function announceItem(core: Core, batchId: number, symbol: string, item: ItemOut
   })
 }
 
-/**
- * What the exchange has just refused is not asked for again on the same prices: its strategy has to look
- * first, and a wish of which nothing was taken time and again waits longer each time. A flatten does not wait for
- * what was refused of a ladder.
- */
-function noteRefusals(core: Core, items: readonly ItemOutcome[]): void {
-  const known = items.flatMap(({ clientOid, outcome }) => {
-    const terms = core.book.orders.get(clientOid)?.terms
-    return terms === undefined ? [] : [{ terms, isRefused: outcome === 'rejected' }]
-  })
-  for (const { terms, isRefused } of known) {
-    if (isRefused) core.quoteHolds.set(pairKey(terms.strategyId, terms.symbol), core.snapshots + 1)
-  }
-  const wishes = Map.groupBy(known, ({ terms }) => wishKey(terms.strategyId, terms.symbol, terms.purpose))
-  for (const [wish, outcomes] of wishes) {
-    if (outcomes.some(({ isRefused }) => !isRefused)) core.refusals.delete(wish)
-    else core.refusals.set(wish, { at: core.now, inRow: (core.refusals.get(wish)?.inRow ?? 0) + 1 })
-  }
+function toRefusal({ book }: Core, { clientOid, outcome }: ItemOutcome) {
+  const terms = book.orders.get(clientOid)?.terms
+  return terms === undefined ? [] : [{ terms, isRefused: outcome === 'rejected' }]
 }
 
 /** Codes after which going on would only repeat the mistake: keys, permissions, the position mode. */

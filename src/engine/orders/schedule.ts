@@ -1,59 +1,62 @@
-import { type ApprovedItem, packBatch } from '../../execution/pack-batch.ts'
 import { canRest, type Order } from '../../domain/order.ts'
-import { approveOrders, type ApprovedOrders } from '../planning/approve-instrument.ts'
-import { isCancelDue, noteUnwanted } from '../cancels/cancel-queue.ts'
-import { askForCancel, hasUnknown } from '../state/open-cancels.ts'
-import { announce, type Core, record } from '../state/core.ts'
-import { crossedOrders } from '../state/crossed-orders.ts'
-import { logDenials } from '../state/denials.ts'
-import { namelessOrders } from '../resolution/evidence.ts'
-import { startResolution } from '../resolution/resolution.ts'
-import { type InstrumentState } from '../state/instrument-state.ts'
-import { nameOrder } from './name-order.ts'
-import { isReleased } from '../resolution/quarantine.ts'
-import { planInstrument } from '../planning/plan-instrument.ts'
-import { recordSend } from './record-send.ts'
+import { type ApprovedItem, packBatch } from '../../execution/pack-batch.ts'
+import { isCancelDue } from '../cancels/cancel-queue.ts'
 import { watchDisplaced } from '../resolution/displaced-orders.ts'
+import { namelessOrders } from '../resolution/evidence.ts'
+import { isReleased } from '../resolution/quarantine.ts'
+import { startResolution } from '../resolution/resolution.ts'
+import { announce, type Core, emit, record, type InstrumentState } from '../state/core.ts'
+import { noteDenials } from '../state/denials.ts'
+import {
+  enterPlacing,
+  hasOrder,
+  noteCancelDue,
+  noteCrossed,
+  noteUnwanted,
+  wantBatch,
+  wantNoBatch,
+} from '../state/instrument-state.ts'
+import { crossedOrders } from '../state/market-state.ts'
+import { askForCancel, askForGrant, openBatch } from '../state/open-calls.ts'
+import { approveOrders, type ApprovedOrders } from './approve-orders.ts'
+import { planInstrument } from './plan-instrument.ts'
+import { nameOrder, recordBatch } from './record-batch.ts'
 
 /** Looks at an idle instrument and starts whatever comes next: a resolution, or asking for a batch. */
 export function scheduleInstrument(core: Core, instrument: InstrumentState): void {
-  instrument.wantsBatchSince = instrument.phase === 'idle' ? instrument.wantsBatchSince : undefined
+  if (instrument.phase !== 'idle') wantNoBatch(instrument)
   watchDisplaced(core, instrument)
-  if (instrument.phase !== 'idle' || core.mode === 'stopped') return
-  if (hasUnknown(core, instrument.symbol)) return startResolution(core, instrument, 'unknown')
+  if (instrument.phase !== 'idle' || core.run.phase === 'stopped') return
+  if (hasOrder(core, instrument.symbol, 'unknown')) return startResolution(core, instrument, 'unknown')
   if (isReleased(core, instrument.symbol)) return startResolution(core, instrument, 'released')
-  if (core.mode === 'starting') return
+  if (core.run.phase === 'starting') return
   // A cancel-all came by while its batch was out: which of the orders it met is not known.
   if (core.book.cancels.has(instrument.symbol)) return startResolution(core, instrument, 'cancelledAlong')
-  const plan = planInstrument(core, instrument)
+  const plan = planInstrument(core, instrument.symbol)
   if (plan.stale.length > 0) {
-    dropStale(core, instrument, plan.stale)
+    dropStale(core, instrument.symbol, plan.stale)
     return scheduleInstrument(core, instrument)
   }
-  // What a stop leaves is asked after in the next life.
-  if (core.mode === 'running' && isCrossedTooLong(core, instrument))
-    return startResolution(core, instrument, 'missing')
-  noteUnwanted(core, instrument, plan.unwanted)
+  const isRunning = core.run.phase === 'running'
+  // What a stop leaves is asked after in the next run.
+  if (isRunning && isCrossedTooLong(core, instrument)) return startResolution(core, instrument, 'missing')
+  noteUnwanted(instrument, namesOf(plan.unwanted), core.now)
   if (mustCancel(core, plan.unwanted)) {
-    return startResolution(core, instrument, core.mode === 'running' ? 'unwanted' : 'command')
+    return startResolution(core, instrument, isRunning ? 'unwanted' : 'command')
   }
-  const approved = approveOrders(core, instrument, plan.candidates)
-  logDenials(core, instrument, approved.denials)
-  noteCancelWish(core, instrument)
-  noteWish(core, instrument, approved)
+  const approved = approveOrders(core, instrument.symbol, plan.candidates)
+  noteDenials(core, instrument.symbol, approved.denials)
+  askForCancelWhenDue(core, instrument)
+  askForBatch(core, instrument, approved)
 }
 
-function noteWish(core: Core, instrument: InstrumentState, { items, reduces }: ApprovedOrders): void {
+function askForBatch(core: Core, instrument: InstrumentState, { items, reduces }: ApprovedOrders): void {
   if (items.length === 0 || packInstrument(core, instrument, items).length === 0) {
-    instrument.wantsBatchSince = undefined
-    return
+    return wantNoBatch(instrument)
   }
   // What a cancel-all took for others' sake has waited since then.
-  instrument.wantsBatchSince ??= instrument.displaced[0]?.since ?? core.now
-  instrument.wantsReduce = reduces
-  if (core.asked.has('batchPlaceOrder')) return
-  core.asked.add('batchPlaceOrder')
-  core.effects.push({ kind: 'askGrant', endpoint: 'batchPlaceOrder', priority: reduces ? 'reduce' : 'add' })
+  wantBatch(instrument, instrument.displaced[0]?.since ?? core.now, reduces)
+  askForGrant(core, 'batchPlaceOrder', reduces ? 'reduce' : 'add')
 }
 
 /**
@@ -61,14 +64,22 @@ function noteWish(core: Core, instrument: InstrumentState, { items, reduces }: A
  * its batch leaves. Gives the grant back when nothing is wanted any more.
  */
 export function placeBatch(core: Core): void {
-  for (const instrument of [...core.instruments.values()].filter(isWaiting).sort(byUrgency)) {
+  for (const instrument of waitingInstruments(core).sort(byUrgency)) {
     if (sendBatchOf(core, instrument)) return askForNext(core)
   }
-  core.effects.push({ kind: 'returnGrant', endpoint: 'batchPlaceOrder' })
+  emit(core, { kind: 'returnGrant', endpoint: 'batchPlaceOrder' })
 }
 
-function isWaiting(instrument: InstrumentState): boolean {
-  return instrument.wantsBatchSince !== undefined && instrument.phase === 'idle'
+function askForNext(core: Core): void {
+  const next = waitingInstruments(core)
+  if (next.length === 0) return
+  askForGrant(core, 'batchPlaceOrder', next.some(({ wantsReduce }) => wantsReduce) ? 'reduce' : 'add')
+}
+
+function waitingInstruments(core: Core): InstrumentState[] {
+  return [...core.instruments.values()].filter(
+    ({ wantsBatchSince, phase }) => wantsBatchSince !== undefined && phase === 'idle',
+  )
 }
 
 function byUrgency(left: InstrumentState, right: InstrumentState): number {
@@ -77,33 +88,30 @@ function byUrgency(left: InstrumentState, right: InstrumentState): number {
 }
 
 function sendBatchOf(core: Core, instrument: InstrumentState): boolean {
-  const { items } = approveOrders(core, instrument, planInstrument(core, instrument).candidates)
+  const { symbol } = instrument
+  const { items } = approveOrders(core, symbol, planInstrument(core, symbol).candidates)
   const orders = packInstrument(core, instrument, items).flatMap((item) => nameOrder(core, item) ?? [])
-  const batch = orders.length === 0 ? undefined : recordSend(core, instrument, orders)
-  instrument.wantsBatchSince = undefined
+  const batch = orders.length === 0 ? undefined : recordBatch(core, instrument, orders)
+  wantNoBatch(instrument)
   if (batch === undefined) return false
-  instrument.phase = 'placing'
-  core.batches.set(batch.batchId, { symbol: instrument.symbol, clientOids: batch.clientOids })
-  announce(core, 'debug', 'batch.sent', {
-    batchId: batch.batchId,
-    symbol: instrument.symbol,
-    orders: batch.clientOids.length,
-  })
-  for (const { terms } of orders) announce(core, 'info', 'order.sent', describeTerms(batch.batchId, terms))
-  core.effects.push({ kind: 'sendBatch', batch })
+  const { batchId, clientOids } = batch
+  enterPlacing(instrument)
+  openBatch(core, batchId, { symbol, clientOids })
+  announce(core, 'debug', 'batch.sent', { batchId, symbol, orders: clientOids.length })
+  for (const { terms } of orders) announce(core, 'info', 'order.sent', describeTerms(batchId, terms))
+  emit(core, { kind: 'sendBatch', batch })
   return true
 }
 
 function packInstrument(
   core: Core,
-  instrument: InstrumentState,
+  { symbol, wantsCancel }: InstrumentState,
   items: readonly ApprovedItem[],
 ): readonly ApprovedItem[] {
-  const placed = instrument.wantsCancel ? items.filter(({ intent }) => !canRest(intent)) : items
-  return packBatch(placed, {
+  return packBatch(wantsCancel ? items.filter(({ intent }) => !canRest(intent)) : items, {
     max: core.settings.execution.batchOrdersMax,
     mode: core.settings.positionMode,
-    nameless: namelessOrders(core, instrument.symbol),
+    nameless: namelessOrders(core, symbol),
   })
 }
 
@@ -122,16 +130,8 @@ function describeTerms(batchId: number, terms: Order['terms']): Record<string, u
   }
 }
 
-function askForNext(core: Core): void {
-  const next = [...core.instruments.values()].filter(isWaiting)
-  if (next.length === 0 || core.asked.has('batchPlaceOrder')) return
-  core.asked.add('batchPlaceOrder')
-  const priority = next.some((instrument) => instrument.wantsReduce) ? 'reduce' : 'add'
-  core.effects.push({ kind: 'askGrant', endpoint: 'batchPlaceOrder', priority })
-}
-
 /** A waiting order that was never sent ends here; one that was may live, and is resolved like any unknown. */
-function dropStale(core: Core, instrument: InstrumentState, orders: readonly Order[]): void {
+function dropStale(core: Core, symbol: string, orders: readonly Order[]): void {
   record(core, {
     kind: 'expire',
     at: core.now,
@@ -142,27 +142,30 @@ function dropStale(core: Core, instrument: InstrumentState, orders: readonly Ord
     places: [],
     reason: 'no longer wanted',
   })
-  for (const order of orders) {
-    announce(core, 'info', 'order.dropped', { clientOid: order.terms.clientOid, symbol: instrument.symbol })
-  }
+  for (const clientOid of namesOf(orders)) announce(core, 'info', 'order.dropped', { clientOid, symbol })
+}
+
+function namesOf(orders: readonly Order[]): Order['terms']['clientOid'][] {
+  return orders.map(({ terms }) => terms.clientOid)
 }
 
 /** What closes an instrument at once: a kill, a stop, a withdrawal. */
-function mustCancel(core: Core, unwanted: readonly Order[]): boolean {
+function mustCancel({ run, book }: Core, unwanted: readonly Order[]): boolean {
   if (unwanted.length === 0) return false
-  if (core.mode === 'killed') return true
-  if (core.mode !== 'running') return core.stop !== undefined && core.stop.policy !== 'leave'
-  return unwanted.some((order) => core.book.withdrawn.has(order.terms.clientOid))
+  if (run.phase === 'killed') return true
+  if (run.phase !== 'running') return run.stop !== undefined && run.stop.policy !== 'leave'
+  return namesOf(unwanted).some((clientOid) => book.withdrawn.has(clientOid))
 }
 
 /**
  * Asks for a cancel-all when one is due. Until it is granted nothing is placed that could rest: it would be taken
  * away again.
  */
-function noteCancelWish(core: Core, instrument: InstrumentState): void {
+function askForCancelWhenDue(core: Core, instrument: InstrumentState): void {
   // Nothing is placed again any more after a stop: what it leaves, it leaves.
-  instrument.wantsCancel = core.mode === 'running' && isCancelDue(core, instrument)
-  if (instrument.wantsCancel) askForCancel(core)
+  const isDue = core.run.phase === 'running' && isCancelDue(core, instrument)
+  noteCancelDue(instrument, isDue)
+  if (isDue) askForCancel(core)
 }
 
 /**
@@ -170,18 +173,10 @@ function noteCancelWish(core: Core, instrument: InstrumentState): void {
  * exchange has dropped it without a word, and only a resolution can say so.
  */
 function isCrossedTooLong(core: Core, instrument: InstrumentState): boolean {
-  const crossed = crossedOrders(core, instrument).map((order) => order.terms.clientOid)
-  for (const clientOid of instrument.crossedSince.keys()) {
-    if (!crossed.includes(clientOid)) instrument.crossedSince.delete(clientOid)
-  }
-  for (const clientOid of crossed) {
-    if (!instrument.crossedSince.has(clientOid)) instrument.crossedSince.set(clientOid, core.now)
-  }
+  const { symbol, crossedSince } = instrument
+  noteCrossed(instrument, namesOf(crossedOrders(core, symbol)), core.now)
   const { crossedToleranceMs } = core.settings.execution
-  const gone = crossed.filter(
-    (clientOid) => core.now - (instrument.crossedSince.get(clientOid) ?? core.now) >= crossedToleranceMs,
-  )
-  for (const clientOid of gone)
-    announce(core, 'warn', 'order.missing', { symbol: instrument.symbol, clientOid })
-  return gone.length > 0
+  const missing = [...crossedSince].filter(([, since]) => core.now - since >= crossedToleranceMs)
+  for (const [clientOid] of missing) announce(core, 'warn', 'order.missing', { symbol, clientOid })
+  return missing.length > 0
 }

@@ -1,8 +1,9 @@
 import { type OrderTerms } from '../../domain/order.ts'
 import { tradesAs } from '../../domain/order-action.ts'
 import { openOrdersOf, pairKey } from '../book/book.ts'
-import { announce, type Core } from '../state/core.ts'
-import { type InstrumentState } from '../state/instrument-state.ts'
+import { announce, type Core, type InstrumentState } from '../state/core.ts'
+import { denialKindsOf } from '../state/denials.ts'
+import { changeDisplaced } from '../state/instrument-state.ts'
 
 /**
  * A resolution has ended, and these orders with it: what of them is wanted has to rest again soon (ORD8). `provedAt`:
@@ -17,10 +18,8 @@ export function expectDisplaced(
   const added = ended.filter(
     (terms) => (terms.purpose === 'quote' || terms.purpose === 'place') && !known.has(nameOf(terms)),
   )
-  instrument.displaced = [
-    ...instrument.displaced,
-    ...added.map((terms) => ({ terms, since: provedAt, isLateLogged: false })),
-  ]
+  const displaced = added.map((terms) => ({ terms, since: provedAt, isLateLogged: false }))
+  changeDisplaced(instrument, [...instrument.displaced, ...displaced])
 }
 
 /** What stays the same when an order is placed again. */
@@ -28,20 +27,21 @@ function nameOf({ strategyId, purpose, key, action, ticks, lots }: OrderTerms): 
   return purpose === 'place' ? `${strategyId}|${key}` : [strategyId, tradesAs(action), ticks, lots].join('|')
 }
 
-/** Looks which displaced rest again, or are not wanted any more, and says so when that takes too long. */
+/** Looks which displaced orders rest again, or are not wanted any more, and logs when that takes too long. */
 export function watchDisplaced(core: Core, instrument: InstrumentState): void {
   const [first] = instrument.displaced
-  if (!first || core.mode === 'starting') return
+  if (!first || core.run.phase === 'starting') return
   const wasLate = instrument.displaced.some(({ isLateLogged }) => isLateLogged)
-  instrument.displaced =
-    core.mode === 'running' ? instrument.displaced.filter(({ terms }) => isMissing(core, terms)) : []
+  const isRunning = core.run.phase === 'running'
+  const missing = isRunning ? instrument.displaced.filter(({ terms }) => isMissing(core, terms)) : []
+  changeDisplaced(instrument, missing)
   if (instrument.displaced.length > 0) return logLate(core, instrument)
-  if (core.mode !== 'running') return
+  if (!isRunning) return
   const fields = { symbol: instrument.symbol, sinceMs: core.now - first.since }
   announce(core, wasLate ? 'info' : 'debug', 'orders.restored', fields)
 }
 
-/** Each is told once. */
+/** Each is logged once. */
 function logLate(core: Core, instrument: InstrumentState): void {
   const { displacedWithinMs } = core.settings.execution
   const late = instrument.displaced.filter(
@@ -49,15 +49,16 @@ function logLate(core: Core, instrument: InstrumentState): void {
   )
   const [first] = late
   if (!first) return
-  instrument.displaced = instrument.displaced.map((one) =>
+  const logged = instrument.displaced.map((one) =>
     late.includes(one) ? { ...one, isLateLogged: true } : one,
   )
+  changeDisplaced(instrument, logged)
   announce(core, 'warn', 'order.displacedLate', {
     symbol: instrument.symbol,
     sinceMs: core.now - first.since,
-    instrument: instrument.phase,
+    phase: instrument.phase,
     orders: late.map(({ terms }) => ({ strategy: terms.strategyId, key: terms.key })),
-    denials: [...instrument.denials.keys()],
+    denials: denialKindsOf(core, instrument.symbol),
   })
 }
 

@@ -1,7 +1,7 @@
 import { type SettledOrder } from '../../domain/record.ts'
 import { haltOf, openOrdersOf } from '../book/book.ts'
 import { announce, type Core, record } from '../state/core.ts'
-import { halt, RELEASE_HINT } from '../state/halt.ts'
+import { halt, RELEASE_HINT } from '../state/trading-mode.ts'
 
 /**
  * An order whose evidence contradicts itself is in quarantine: it counts as open, its instrument is halted,

@@ -10,10 +10,20 @@ import {
 } from '../../domain/position.ts'
 import { decimal } from '../../lib/decimal.ts'
 import { accountHoldingOf, pairKey } from '../book/book.ts'
-import { announce, type Core, exchangeNow, specOf, instrumentOf, record } from '../state/core.ts'
+import { exchangeNow } from '../state/clock-state.ts'
+import {
+  announce,
+  type Core,
+  instrumentOf,
+  record,
+  specOf,
+  type InstrumentState,
+  type PendingReading,
+} from '../state/core.ts'
+import { askForPosition } from '../state/readings.ts'
+import { own } from '../../lib/own.ts'
 import { notePositionForResolution } from './resolution.ts'
-import { halt, RELEASE_HINT } from '../state/halt.ts'
-import { type InstrumentState, type PendingReading } from '../state/instrument-state.ts'
+import { halt, RELEASE_HINT } from '../state/trading-mode.ts'
 
 /** A position and the fills that made it may show this far apart on the exchange's clock. */
 const POSITION_SKEW_MS = 500
@@ -38,7 +48,7 @@ export function takePosition(core: Core, reading: PositionReading): void {
   checkPositionMode(core, reading)
   noteFunding(core, reading)
   // The one that waits goes first: were it replaced, readings that come faster than fills would never be judged.
-  instrument.pendingReading ??= {
+  own(instrument.position).pending ??= {
     holding: toHolding(reading.rows),
     isSilent: reading.isSilent,
     requestedAt: reading.requestedAt,
@@ -56,7 +66,7 @@ function objectionTo(
   if (isSilent && !isFlat(accountHoldingOf(core.book, symbol))) {
     return 'the answer says nothing, and the book says that there is one'
   }
-  const earliest = requestedAt + (core.offsetMs ?? 0) - ANSWER_SKEW_MS
+  const earliest = requestedAt + (core.clock.offsetMs ?? 0) - ANSWER_SKEW_MS
   const latest = exchangeNow(core) + ANSWER_SKEW_MS
   return exchangeTime < earliest || exchangeTime > latest
     ? 'the time in the answer cannot be true'
@@ -75,13 +85,13 @@ function toHolding(rows: readonly PositionRow[]): Holding {
 
 /** Keeps the new fills of each instrument for as long as a reading may need them. */
 export function noteRecentFills(core: Core, fills: readonly Fill[]): void {
-  for (const [symbol, own] of Map.groupBy(fills, (fill) => fill.symbol)) {
-    const instrument = instrumentOf(core, symbol)
-    const added = own.map(({ side, tradeSide, lots, filledAt }) => ({
+  for (const [symbol, news] of Map.groupBy(fills, (fill) => fill.symbol)) {
+    const added = news.map(({ side, tradeSide, lots, filledAt }) => ({
       change: { side, tradeSide, lots },
       filledAt,
     }))
-    instrument.recentFills = [...instrument.recentFills, ...added]
+    const position = own(instrumentOf(core, symbol).position)
+    position.recentFills = [...position.recentFills, ...added]
       .filter(({ filledAt }) => filledAt > core.book.fillsThroughAt - RECENT_MS)
       .sort((left, right) => left.filledAt - right.filledAt)
       .slice(-RECENT_FILLS_MAX)
@@ -90,22 +100,23 @@ export function noteRecentFills(core: Core, fills: readonly Fill[]): void {
 
 /** Judges the waiting reading, once the fills are known past its moment. */
 export function comparePosition(core: Core, instrument: InstrumentState): void {
-  const reading = instrument.pendingReading
-  if (!reading || core.fillsReadAt + (core.offsetMs ?? 0) < reading.exchangeTime) return
-  instrument.pendingReading = undefined
-  if (core.fillsReadAt - reading.requestedAt > RECENT_MS) return
+  const position = own(instrument.position)
+  const reading = position.pending
+  if (!reading || core.readings.fillsReadAt + (core.clock.offsetMs ?? 0) < reading.exchangeTime) return
+  position.pending = undefined
+  if (core.readings.fillsReadAt - reading.requestedAt > RECENT_MS) return
   if (agrees(core, instrument, reading)) {
-    instrument.mismatch = undefined
-    instrument.positionReadAt = reading.requestedAt
+    position.mismatch = undefined
+    position.agreedAt = reading.requestedAt
     return
   }
   // It said nothing while nothing was known; fills have shown since that there was something to say.
   if (reading.isSilent) return
   const difference = subtract(core, reading.holding, holdingAt(core, instrument, reading.exchangeTime))
-  const seen = instrument.mismatch
+  const seen = position.mismatch
   if (!seen || !same(seen.difference, difference)) {
-    instrument.mismatch = { difference, requestedAt: core.now }
-    core.effects.push({ kind: 'readPosition', symbol: instrument.symbol })
+    position.mismatch = { difference, requestedAt: core.now }
+    askForPosition(core, instrument.symbol)
     return
   }
   if (reading.requestedAt >= seen.requestedAt) adopt(core, instrument, difference, reading.requestedAt)
@@ -114,7 +125,7 @@ export function comparePosition(core: Core, instrument: InstrumentState): void {
 /** Whether the book agreed with the reading at any moment that the reading may speak of. */
 function agrees(core: Core, instrument: InstrumentState, { holding, exchangeTime }: PendingReading): boolean {
   let known = accountHoldingOf(core.book, instrument.symbol)
-  for (const { change, filledAt } of instrument.recentFills.toReversed()) {
+  for (const { change, filledAt } of instrument.position.recentFills.toReversed()) {
     if (filledAt <= exchangeTime + POSITION_SKEW_MS && same(known, holding)) return true
     if (filledAt < exchangeTime - POSITION_SKEW_MS) return false
     known = undo(core, known, change)
@@ -124,7 +135,7 @@ function agrees(core: Core, instrument: InstrumentState, { holding, exchangeTime
 
 /** What the account held at a moment of the exchange's clock, as far as the fills say. */
 function holdingAt(core: Core, instrument: InstrumentState, exchangeTime: number): Holding {
-  return instrument.recentFills
+  return instrument.position.recentFills
     .filter(({ filledAt }) => filledAt > exchangeTime)
     .reduceRight(
       (known, { change }) => undo(core, known, change),
@@ -157,9 +168,10 @@ function add(core: Core, holding: Holding, difference: Holding): Holding {
 function adopt(core: Core, instrument: InstrumentState, difference: Holding, requestedAt: number): void {
   const was = accountHoldingOf(core.book, instrument.symbol)
   const holding = add(core, was, difference)
-  const first = core.book.epoch === 1 && core.mode === 'starting'
-  instrument.mismatch = undefined
-  instrument.positionReadAt = requestedAt
+  const first = core.book.epoch === 1 && core.run.phase === 'starting'
+  const position = own(instrument.position)
+  position.mismatch = undefined
+  position.agreedAt = requestedAt
   // First the halt: a life that ended between the two would hold what it does not understand, and trade on.
   if (!first)
     halt(

@@ -1,42 +1,56 @@
 import { canRest, type Order } from '../../domain/order.ts'
+import { own } from '../../lib/own.ts'
 import { openOrdersOf } from '../book/book.ts'
-import { askForCancel, hasResting, isUnderCancel } from '../state/open-cancels.ts'
-import { clockUnsynchronised } from '../state/clock-state.ts'
-import { announce, type Core, exchangeNow, record } from '../state/core.ts'
-import { settleByEvidence } from './evidence.ts'
-import { fillsSince } from '../state/fills-since.ts'
-import { halt } from '../state/halt.ts'
-import { disownLeftOrphans, haltOnContradiction } from './quarantine.ts'
-import { type Resolution, type ResolutionCause, type InstrumentState } from '../state/instrument-state.ts'
-import { withReplacement } from './replacement.ts'
+import { clockUnsynchronised, exchangeNow } from '../state/clock-state.ts'
+import {
+  announce,
+  type Core,
+  record,
+  type InstrumentState,
+  type Resolution,
+  type ResolutionCause,
+} from '../state/core.ts'
+import { halt } from '../state/trading-mode.ts'
+import {
+  enterResolving,
+  hasOrder,
+  hasResting,
+  leaveResolving,
+  noteCancelResolution,
+} from '../state/instrument-state.ts'
+import { askForCancel, isUnderCancel } from '../state/open-calls.ts'
+import { askForFills, askForPosition } from '../state/readings.ts'
 import { expectDisplaced } from './displaced-orders.ts'
+import { settleByEvidence } from './evidence.ts'
+import { disownLeftOrphans, haltOnContradiction } from './quarantine.ts'
+import { withReplacement } from './resend.ts'
 
 /** Two reads of the fills must agree before an order is called absent, this far apart. */
 const READS_APART_MS = 500
 /** After this long beyond its own waits a person must look: the instrument is halted, the resolution goes on (ORD4). */
 const PATIENCE_MS = 60_000
 
+/** Causes that come with ordinary trading. */
+const ROUTINE_CAUSES: ReadonlySet<ResolutionCause> = new Set(['unwanted', 'command', 'cancelledAlong'])
+
 /**
  * Stops placing on the instrument until it is proved what rests and what was filled. An unknown request may
- * still be accepted until its horizon has passed, so the cancel-all waits for that.
+ * still be accepted until its acceptance deadline, so the cancel-all waits for that.
  */
 export function startResolution(core: Core, instrument: InstrumentState, cause: ResolutionCause): void {
-  const unknown = [...openOrdersOf(core.book, instrument.symbol)].filter((order) => order.state === 'unknown')
+  const { symbol } = instrument
+  const unknown = [...openOrdersOf(core.book, symbol)].filter((order) => order.state === 'unknown')
   const acceptanceDeadlineAt = unknown
     .filter(({ unansweredAt }) => unansweredAt > 0)
     .reduce(
       (latest, order) => Math.max(latest, order.unansweredAt + core.settings.execution.acceptanceWindowMs),
-      lostRecordsUntil(core),
+      lostOrdersUntil(core),
     )
   const notBefore = core.now + Math.max(0, acceptanceDeadlineAt - exchangeNow(core))
-  instrument.phase = 'resolving'
-  instrument.wantsBatchSince = undefined
-  instrument.wantsCancel = false
-  instrument.crossedSince.clear()
-  instrument.resolution = {
+  enterResolving(instrument, {
     cause,
     stage: 'waiting',
-    cancels: needsCancel(core, instrument, cause),
+    cancels: needsCancel(core, symbol, cause),
     notBefore,
     acceptanceDeadlineAt,
     patientUntil: notBefore + PATIENCE_MS,
@@ -45,10 +59,9 @@ export function startResolution(core: Core, instrument: InstrumentState, cause: 
     fillsReadAt: 0,
     positionRead: false,
     askedAt: 0,
-  }
-  if (instrument.resolution.cancels) core.stop?.cancelled.add(instrument.symbol)
+  })
   announce(core, ROUTINE_CAUSES.has(cause) ? 'debug' : 'warn', 'instrument.resolving', {
-    symbol: instrument.symbol,
+    symbol,
     cause,
     unknown: unknown.length,
     waitMs: notBefore - core.now,
@@ -57,24 +70,23 @@ export function startResolution(core: Core, instrument: InstrumentState, cause: 
 }
 
 /** Unix ms, exchange clock: orders of a lost part of the journal may still be accepted until then. */
-function lostRecordsUntil({ book, settings, offsetMs = 0 }: Core): number {
-  return book.recordsLostAt === 0 ? 0 : book.recordsLostAt + offsetMs + settings.execution.acceptanceWindowMs
+function lostOrdersUntil({ book, settings, clock }: Core): number {
+  if (book.recordsLostAt === 0) return 0
+  return book.recordsLostAt + (clock.offsetMs ?? 0) + settings.execution.acceptanceWindowMs
 }
 
-const ROUTINE_CAUSES: ReadonlySet<ResolutionCause> = new Set(['unwanted', 'command', 'cancelledAlong'])
-
 /** Where orders are unknown, or another's cancel-all came by, there may be nothing that could rest. */
-function needsCancel(core: Core, { symbol }: InstrumentState, cause: ResolutionCause): boolean {
+function needsCancel(core: Core, symbol: string, cause: ResolutionCause): boolean {
   if (cause !== 'unknown' && cause !== 'cancelledAlong') return true
   if (cause === 'cancelledAlong' ? hasResting(core, symbol) : core.book.cancels.has(symbol)) return true
-  // What rests is taken away at a start too, with the same resolution.
-  if (core.mode === 'starting' && cancelsAtStart(core, symbol)) return true
+  // What rests is cancelled at a start too, with the same resolution.
+  if (core.run.phase === 'starting' && cancelsAtStart(core, symbol)) return true
   return [...openOrdersOf(core.book, symbol)].some(
     ({ state, terms }) => state === 'unknown' && canRest(terms),
   )
 }
 
-/** Whether the operator wants what rests taken away at a start, and something does. */
+/** Whether the operator wants what rests cancelled at a start, and something does. */
 export function cancelsAtStart(core: Core, symbol: string): boolean {
   return core.settings.onRestart === 'cancel' && hasResting(core, symbol)
 }
@@ -83,27 +95,33 @@ export function cancelsAtStart(core: Core, symbol: string): boolean {
 export function advanceResolution(core: Core, instrument: InstrumentState): void {
   const { resolution } = instrument
   if (!resolution) return
-  if (core.now > resolution.patientUntil) {
-    resolution.patientUntil = Number.POSITIVE_INFINITY
-    const todo = 'it goes on by itself when the exchange answers again; then release the instrument'
-    halt(
-      core,
-      instrument.symbol,
-      `orders stay unknown: no end of ${resolution.stage} (${resolution.cause} orders); ${todo}`,
-    )
-  }
-  if (
-    resolution.stage === 'waiting' &&
-    core.now >= resolution.notBefore &&
-    isPastAcceptanceDeadline(core, resolution)
-  ) {
-    resolution.stage = resolution.cancels ? 'cancelling' : 'settling'
-    resolution.provedAt = core.now
+  haltIfTooLong(core, instrument, resolution)
+  const isWaited = core.now >= resolution.notBefore && isPastAcceptanceDeadline(core, resolution)
+  if (resolution.stage === 'waiting' && isWaited) {
+    const state = own(resolution)
+    state.stage = resolution.cancels ? 'cancelling' : 'settling'
+    state.provedAt = core.now
   }
   if (resolution.stage === 'cancelling' && !isUnderCancel(core, instrument.symbol)) askForCancel(core)
   if (resolution.stage !== 'settling') return
   if (isProved(core, instrument, resolution)) finishResolution(core, instrument, resolution)
   else askForReadings(core, instrument, resolution)
+}
+
+function haltIfTooLong(core: Core, { symbol }: InstrumentState, resolution: Resolution): void {
+  if (core.now <= resolution.patientUntil) return
+  own(resolution).patientUntil = Number.POSITIVE_INFINITY
+  const todo = 'it goes on by itself when the exchange answers again; then release the instrument'
+  halt(
+    core,
+    symbol,
+    `orders stay unknown: no end of ${resolution.stage} (${resolution.cause} orders); ${todo}`,
+  )
+}
+
+/** The process stood still for so long, ms: it has not waited in patience meanwhile. */
+export function excuseResolution({ resolution }: InstrumentState, sleptMs: number): void {
+  if (resolution) own(resolution).patientUntil += sleptMs
 }
 
 /** Judged by the clock as it is known now, not as it was when the resolution began: either may have been set since. */
@@ -112,9 +130,65 @@ function isPastAcceptanceDeadline(core: Core, { acceptanceDeadlineAt }: Resoluti
   return clockUnsynchronised(core) === undefined && exchangeNow(core) >= acceptanceDeadlineAt
 }
 
+/** What becomes of a resolution whose cancel-all was answered, or failed for its orders. */
+export function noteCancelled(instrument: InstrumentState, now: number): void {
+  if (instrument.resolution?.stage !== 'cancelling') return
+  const resolution = own(instrument.resolution)
+  resolution.stage = 'settling'
+  resolution.provedAt = now
+}
+
+/** The cancel-all failed: it is repeated, no sooner than at `notBefore` (Unix ms, our clock). */
+export function repeatCancel(instrument: InstrumentState, notBefore: number): void {
+  if (instrument.resolution?.stage !== 'cancelling') return
+  const resolution = own(instrument.resolution)
+  resolution.stage = 'waiting'
+  resolution.notBefore = notBefore
+}
+
+/**
+ * A cancel-all of the product has come by, or something like it: the instrument is closed behind it. True when the
+ * call is what its resolution has waited for.
+ */
+export function closeBehindCancel(core: Core, instrument: InstrumentState): boolean {
+  if (instrument.phase === 'idle') startResolution(core, instrument, 'cancelledAlong')
+  // One that is placing is resolved once its batch is answered: the book says that a cancel-all came by.
+  if (!instrument.resolution) return false
+  const resolution = own(instrument.resolution)
+  if (!resolution.cancels && hasResting(core, instrument.symbol)) {
+    resolution.cancels = true
+    noteCancelResolution(instrument)
+    // It was only waiting for readings of what cannot rest; now more of it is in question.
+    if (resolution.stage === 'settling') Object.assign(resolution, UNPROVED)
+  }
+  return resolution.stage === 'cancelling'
+}
+
+const UNPROVED = { stage: 'cancelling', fillsReads: 0, fillsReadAt: 0, positionRead: false } as const
+
+/**
+ * The exchange has closed something of the account by itself, and may have cancelled what rested without a word:
+ * every instrument on which something may rest is closed as behind a cancel-all. Written down before the fills
+ * that tell of it: a run that ended between the two would know them, and believe in what rests.
+ */
+export function doubtResting(core: Core): void {
+  const instruments = [...core.instruments.values()].filter(
+    ({ symbol, phase }) => phase !== 'idle' || hasResting(core, symbol) || hasOrder(core, symbol, 'unknown'),
+  )
+  if (instruments.length === 0) return
+  const symbols = instruments.map(({ symbol }) => symbol)
+  const requestAt = exchangeNow(core)
+  record(core, { kind: 'cancel', at: core.now, symbols, requestAt, cause: 'liquidation' }, true)
+  announce(core, 'warn', 'orders.unconfirmed', { symbols })
+  for (const instrument of instruments) {
+    // A start resolves by itself what is idle yet.
+    if (core.run.phase !== 'starting' || instrument.phase !== 'idle') closeBehindCancel(core, instrument)
+  }
+}
+
 /** No cancel-all can come any more, and enough was read, late enough, to say what became of everything (A2, A5). */
 function isProved(core: Core, instrument: InstrumentState, resolution: Resolution): boolean {
-  if (core.now < instrument.lateUntil || isUnderCancel(core, instrument.symbol)) return false
+  if (core.now < instrument.lateCancelUntil || isUnderCancel(core, instrument.symbol)) return false
   const concerned = concernedOrders(core, instrument, resolution)
   // A cancel-all for others' sake that found nothing here to take proves itself.
   if (resolution.cause === 'cancelledAlong' && concerned.length === 0) return true
@@ -124,10 +198,10 @@ function isProved(core: Core, instrument: InstrumentState, resolution: Resolutio
 
 function concernedOrders(
   core: Core,
-  instrument: InstrumentState,
+  { symbol }: InstrumentState,
   { cancels, cause }: Resolution,
 ): readonly Order[] {
-  return [...openOrdersOf(core.book, instrument.symbol)].filter(
+  return [...openOrdersOf(core.book, symbol)].filter(
     ({ state }) =>
       state === 'unknown' ||
       (cancels && state === 'live') ||
@@ -143,11 +217,11 @@ function readableFrom(core: Core, instrument: InstrumentState, resolution: Resol
 }
 
 function askForReadings(core: Core, instrument: InstrumentState, resolution: Resolution): void {
-  if (core.now < readableFrom(core, instrument, resolution) || core.now - resolution.askedAt < READS_APART_MS)
-    return
-  resolution.askedAt = core.now
-  core.effects.push({ kind: 'readFills', sinceAt: fillsSince(core) })
-  if (!resolution.positionRead) core.effects.push({ kind: 'readPosition', symbol: instrument.symbol })
+  const isEarly = core.now < readableFrom(core, instrument, resolution)
+  if (isEarly || core.now - resolution.askedAt < READS_APART_MS) return
+  own(resolution).askedAt = core.now
+  askForFills(core)
+  if (!resolution.positionRead) askForPosition(core, instrument.symbol)
 }
 
 /** A complete read of the fills was asked for at `requestedAt` (our clock): it may be the proof. */
@@ -155,8 +229,9 @@ export function noteFillsForResolution(core: Core, instrument: InstrumentState, 
   const { resolution } = instrument
   if (resolution?.stage !== 'settling' || requestedAt < readableFrom(core, instrument, resolution)) return
   if (resolution.fillsReads > 0 && requestedAt - resolution.fillsReadAt < READS_APART_MS) return
-  resolution.fillsReads += 1
-  resolution.fillsReadAt = requestedAt
+  const state = own(resolution)
+  state.fillsReads += 1
+  state.fillsReadAt = requestedAt
 }
 
 export function notePositionForResolution(
@@ -166,10 +241,10 @@ export function notePositionForResolution(
 ): void {
   const { resolution } = instrument
   if (resolution?.stage !== 'settling') return
-  if (requestedAt >= readableFrom(core, instrument, resolution)) resolution.positionRead = true
+  if (requestedAt >= readableFrom(core, instrument, resolution)) own(resolution).positionRead = true
 }
 
-/** Everything is proved: each order gets its end, displaced are wanted again, and the instrument is free. */
+/** Everything is proved: each order gets its end, displaced ones are wanted again, and the instrument is free. */
 function finishResolution(core: Core, instrument: InstrumentState, resolution: Resolution): void {
   const { symbol } = instrument
   const why = resolution.cancels ? 'cancelled' : 'not accepted in time'
@@ -183,8 +258,7 @@ function finishResolution(core: Core, instrument: InstrumentState, resolution: R
   haltOnContradiction(core, symbol, orders)
   const ended = orders.flatMap(({ clientOid }) => core.book.orders.get(clientOid)?.terms ?? [])
   expectDisplaced(instrument, ended, resolution.provedAt)
-  instrument.phase = 'idle'
-  instrument.resolution = undefined
+  leaveResolving(instrument)
   announce(core, 'debug', 'instrument.resolved', { symbol, settled: orders.length })
 }
 

@@ -2,12 +2,13 @@ import { couldBe, fitsClass } from '../../execution/attribution.ts'
 import { type Fill, type FillsReading } from '../../domain/fill.ts'
 import { type OrderId, type StrategyId } from '../../domain/ids.ts'
 import { canRest, type Order } from '../../domain/order.ts'
-import { openOrdersOf, pairKey } from '../book/book.ts'
-import { distrustResting } from '../cancels/cancel-all.ts'
+import { openOrdersOf } from '../book/book.ts'
 import { announce, type Core, record } from '../state/core.ts'
 import { namelessOrders, settleByEvidence } from './evidence.ts'
-import { announceEnd, noteFillsForResolution } from './resolution.ts'
-import { halt, RELEASE_HINT } from '../state/halt.ts'
+import { announceEnd, doubtResting, noteFillsForResolution } from './resolution.ts'
+import { halt, RELEASE_HINT } from '../state/trading-mode.ts'
+import { holdQuote } from '../state/decision-state.ts'
+import { noteFillsRead, noteOrphan, takeSettledOrphans } from '../state/readings.ts'
 import { showFills } from '../strategies/take-snapshot.ts'
 import { comparePosition, noteRecentFills } from './reconcile.ts'
 
@@ -16,7 +17,7 @@ export function takeFills(core: Core, reading: FillsReading): void {
   const fills = reading.fills.filter(
     (fill) => !core.book.trades.has(fill.tradeId) && core.instruments.has(fill.symbol),
   )
-  if (fills.some(({ source }) => source === 'SYS')) distrustResting(core)
+  if (fills.some(({ source }) => source === 'SYS')) doubtResting(core)
   for (const fill of fills) haltOnForeign(core, fill)
   if (fills.length > 0) record(core, { kind: 'fills', at: core.now, fills })
   const owners = new Set<StrategyId>()
@@ -28,7 +29,7 @@ export function takeFills(core: Core, reading: FillsReading): void {
   }
   noteRecentFills(core, fills)
   const readableAt = reading.requestedAt - core.settings.execution.fillVisibilityMs
-  core.fillsReadAt = Math.max(core.fillsReadAt, readableAt)
+  noteFillsRead(core, readableAt)
   settleTakers(core, readableAt)
   noteOrphans(core)
   for (const instrument of core.instruments.values()) {
@@ -47,7 +48,7 @@ function logFill(core: Core, fill: Fill): StrategyId | undefined {
   const clientOid = core.book.byOrderId.get(fill.orderId)
   const order = clientOid === undefined ? undefined : core.book.orders.get(clientOid)
   if (order?.terms.purpose === 'quote') {
-    core.quoteHolds.set(pairKey(order.terms.strategyId, fill.symbol), core.snapshots + 1)
+    holdQuote(core, order.terms.strategyId, fill.symbol)
   }
   const foreign = order === undefined && fill.source !== 'API'
   announce(core, foreign ? 'error' : 'info', foreign ? 'fill.foreign' : 'order.fill', {
@@ -96,7 +97,7 @@ function settleTakers(core: Core, readableAt: number): void {
  * Unix ms, our clock, by when it was accepted for certain. What an earlier life wrote down was told by a clock that
  * may have been ahead of ours, or behind it: all that is sure is that it was before this life began.
  */
-function acceptedBy({ startedAt, now }: Core, { acceptedAt }: Order): number {
+function acceptedBy({ run: { startedAt }, now }: Core, { acceptedAt }: Order): number {
   return acceptedAt > now ? startedAt : Math.max(acceptedAt, startedAt)
 }
 
@@ -108,8 +109,7 @@ function noteOrphans(core: Core): void {
   const { acceptanceWindowMs, fillVisibilityMs } = core.settings.execution
   for (const [orderId, fills] of core.book.orphans) {
     const symbol = fills[0]?.symbol ?? ''
-    const since = core.orphansSince.get(orderId) ?? core.now
-    core.orphansSince.set(orderId, since)
+    const since = noteOrphan(core, orderId)
     const owners = namelessOrders(core, symbol).filter((order) => mayOwn(core, order, fills))
     const [owner] = owners
     if (owner?.state === 'live' && owners.length === 1) nameByFills(core, owner, orderId)
@@ -131,4 +131,22 @@ function nameByFills(core: Core, { terms }: Order, orderId: OrderId): void {
   const items = [{ clientOid, outcome: 'accepted', orderId, code: 'FOUND', message: 'by its fills' }] as const
   record(core, { kind: 'outcome', at: core.now, batchId: core.book.batchId, items })
   announce(core, 'info', 'order.found', { clientOid, symbol: terms.symbol, orderId })
+}
+
+/**
+ * An answer, a resolution or evidence named an orderId whose fills had been waiting: they are news for their
+ * strategy like any other fill. Runs after every event.
+ */
+export function showSettledOrphans(core: Core): void {
+  const owners = new Set<StrategyId>()
+  for (const orderId of takeSettledOrphans(core)) {
+    const clientOid = core.book.byOrderId.get(orderId)
+    const order = clientOid === undefined ? undefined : core.book.orders.get(clientOid)
+    if (!order) continue
+    const { strategyId, symbol, purpose } = order.terms
+    if (purpose === 'quote') holdQuote(core, strategyId, symbol)
+    owners.add(strategyId)
+    announce(core, 'info', 'order.fillAttributed', { clientOid, symbol, orderId, filled: order.filledLots })
+  }
+  if (owners.size > 0) showFills(core, owners)
 }

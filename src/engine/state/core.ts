@@ -1,140 +1,335 @@
 import { type DenialCode } from '../../domain/denial.ts'
 import { type FeedId, type FeedReading } from '../../domain/feed.ts'
 import { type ClientOid, type OrderId, type StrategyId } from '../../domain/ids.ts'
-import { type Instrument } from '../../domain/instrument.ts'
-import { type JournalRecord } from '../../domain/record.ts'
+import { type OrderTerms } from '../../domain/order.ts'
+import { type Holding, type HoldingChange } from '../../domain/position.ts'
 import { type TickerTable } from '../../domain/ticker-table.ts'
+import { type GrantedEndpoint, type StopPolicy } from '../event.ts'
+import { type Instrument } from '../../domain/instrument.ts'
+import { type Recorded } from '../../domain/proofs.ts'
+import { type JournalRecord } from '../../domain/record.ts'
 import { Failure } from '../../lib/failure.ts'
+import { own } from '../../lib/own.ts'
 import { applyRecord } from '../book/apply-record.ts'
 import { type Book } from '../book/book.ts'
 import { type Announcement, type Effect } from '../effect.ts'
-import { type GrantedEndpoint } from '../event.ts'
-import { type KillPlan } from '../lifecycle/kill-plan.ts'
-import { createInstrumentState, type InstrumentState } from './instrument-state.ts'
 import { type EngineSettings } from '../settings.ts'
-import { type StartPlan } from '../lifecycle/start-plan.ts'
-import { type StopPlan } from '../lifecycle/stop-plan.ts'
 
 /**
- * `starting` reads what the exchange holds; strategies do not run yet · `running` · `killed` creates nothing,
- * takes everything away and goes on looking, until an operator releases it · `stopping` decides nothing any
- * more and brings in what is out · `stopped`.
+ * Everything that the engine knows. The book is durable: the fold of the journal's records. Everything else may be
+ * lost at any moment, and is at a restart. Each piece is changed by one file only, which its comment names.
  */
-export type Mode = 'starting' | 'running' | 'killed' | 'stopping' | 'stopped'
+export interface Core {
+  readonly settings: EngineSettings
+  readonly book: Book
+  /** Unix ms, our clock, of the event that is being handled. */
+  readonly now: number
+  /** What this step wants done, in order. */
+  readonly effects: readonly Effect[]
+  readonly clock: ClockState
+  readonly market: MarketState
+  readonly instruments: ReadonlyMap<string, InstrumentState>
+  readonly calls: OpenCalls
+  readonly readings: ReadingState
+  readonly decisions: DecisionState
+  readonly denials: DenialState
+  readonly run: RunState
+}
+
+/** What is known of the exchange's clock. Changed by `clock-state.ts`. */
+export interface ClockState {
+  /** How far it is ahead of ours, ms; undefined before it was measured. */
+  readonly offsetMs: number | undefined
+  /** Unix ms, our clock, when that was last measured for certain. */
+  readonly synchronisedAt: number
+  /** Why it is not to be relied on since. */
+  readonly unsynchronised: string | undefined
+}
+
+/** The last tickers and feeds, and how many snapshots were taken of them. Changed by `market-state.ts`. */
+export interface MarketState {
+  readonly tickers: TickerTable | undefined
+  /** Numbers the snapshots that strategies are shown. */
+  readonly snapshots: number
+  /** The last reading of each feed. */
+  readonly feeds: ReadonlyMap<FeedId, FeedReading>
+}
+
+/**
+ * At most one creating request of an instrument is on the wire, and nothing is placed on it between a cancel-all
+ * and the readings that prove what happened meanwhile.
+ *
+ *     idle ──batch granted──► placing ──answered──► idle
+ *      │                        (an unknown order) ──► resolving
+ *      └──unwanted, unknown or missing orders, a command──► resolving ──proved──► idle
+ *
+ * A cancel-all of the whole product resolves every instrument with one call. One that is `placing` then is resolved
+ * when its batch is answered: which of its orders the cancel-all met is not known.
+ */
+export type InstrumentPhase = 'idle' | 'placing' | 'resolving'
+
+/** Changed by `instrument-state.ts`. */
+export interface InstrumentState {
+  readonly symbol: string
+  readonly phase: InstrumentPhase
+  /** Changed by `resolution/resolution.ts`. */
+  readonly resolution: Resolution | undefined
+  /** How many resolutions that cancel have begun. */
+  readonly cancelResolutions: number
+  /** Unix ms, our clock, since when it has something to send; undefined when not. */
+  readonly wantsBatchSince: number | undefined
+  readonly wantsReduce: boolean
+  /** A cancel-all is due: nothing that could rest is placed until it was granted, or is not due any more. */
+  readonly wantsCancel: boolean
+  /** Unix ms, our clock: until then a cancel-all that was never answered may arrive; a resolution goes on. */
+  readonly lateCancelUntil: number
+  /** Since when each order rests that nobody wants; Unix ms, our clock. */
+  readonly unwantedSince: ReadonlyMap<ClientOid, number>
+  /** Since when an order stands through the market without a fill; Unix ms, our clock. */
+  readonly crossedSince: ReadonlyMap<ClientOid, number>
+  /** Wanted orders that a cancel-all took away and that do not rest again yet, the longest missing first. */
+  readonly displaced: readonly DisplacedOrder[]
+  /** Changed by `resolution/reconcile.ts`. */
+  readonly position: PositionCheck
+}
+
+/** Why an instrument is resolved: it decides what is placed again and what is logged. */
+export type ResolutionCause =
+  | 'unwanted'
+  | 'unknown'
+  | 'missing'
+  | 'command'
+  | 'restart'
+  | 'released'
+  | 'cancelledAlong'
+
+/**
+ * `waiting` until no unknown request can be accepted any more · `cancelling` until a cancel-all is answered ·
+ * `settling` until fills and position were read late enough.
+ */
+export type ResolutionStage = 'waiting' | 'cancelling' | 'settling'
+
+/** How what is unknown on an instrument becomes known. */
+export interface Resolution {
+  readonly cause: ResolutionCause
+  readonly stage: ResolutionStage
+  /** False when nothing can rest: there is nothing to cancel, though there may be something to wait for. */
+  readonly cancels: boolean
+  /** Unix ms, our clock: the cancel-all is not sent earlier. */
+  readonly notBefore: number
+  /** Unix ms, exchange clock, which must be synchronised then: no request of an unknown order is accepted later. 0 for none. */
+  readonly acceptanceDeadlineAt: number
+  /** Unix ms, our clock: after this somebody must look. */
+  readonly patientUntil: number
+  /** Unix ms, our clock, when the cancel-all was answered, or the wait ended; 0 before. */
+  readonly provedAt: number
+  /** Complete reads of the fills that were asked for late enough, and when the last of them was. */
+  readonly fillsReads: number
+  readonly fillsReadAt: number
+  readonly positionRead: boolean
+  /** Reads asked for, to space repeated asks. */
+  readonly askedAt: number
+}
+
+/** An order that has to be placed again after a cancel-all. */
+export interface DisplacedOrder {
+  readonly terms: OrderTerms
+  /** Unix ms, our clock, when the cancel-all was answered. */
+  readonly since: number
+  /** Whether it was logged that it takes too long. */
+  readonly isLateLogged: boolean
+}
+
+/** The exchange's position against the book's. */
+export interface PositionCheck {
+  /** Unix ms, our clock: the position of the exchange and the book agreed on a reading asked for then. */
+  readonly agreedAt: number
+  readonly mismatch: Mismatch | undefined
+  /** The fills of the last minute, oldest first: a reading is compared with the book as it stood then. */
+  readonly recentFills: readonly RecentFill[]
+  /** A reading that waits for the fills that it must be compared with. */
+  readonly pending: PendingReading | undefined
+}
+
+/** By how much the exchange's position differs from the book's, seen once: the next reading decides. */
+export interface Mismatch {
+  /** Lots, either may be negative; in one-way mode the net difference is the long one. */
+  readonly difference: Holding
+  /** Unix ms, our clock, when the reading that showed it was asked for. */
+  readonly requestedAt: number
+}
+
+/** A fill as far as the position knows it. */
+export interface RecentFill {
+  readonly change: HoldingChange
+  /** Unix ms, exchange clock. */
+  readonly filledAt: number
+}
+
+export interface PendingReading {
+  readonly holding: Holding
+  /** The answer said nothing at all, which may mean flat. */
+  readonly isSilent: boolean
+  readonly requestedAt: number
+  readonly exchangeTime: number
+}
+
+/** A batch that is not answered yet. */
+export interface OpenBatch {
+  readonly symbol: string
+  readonly clientOids: readonly ClientOid[]
+}
 
 /** A cancel-all that is not answered yet. */
-export interface CancelOnWire {
+export interface OpenCancel {
   /** The instruments of ours that it touches. */
   readonly symbols: readonly string[]
   /** Whether it names the product type alone, and takes what is not ours too. */
   readonly takesProduct: boolean
   /** The instruments whose resolution this is the cancel-all of: its answer is their proof. */
-  readonly joined: string[]
+  readonly resolves: readonly string[]
   /** Unix ms, exchange clock as we know it. */
   readonly requestAt: number
 }
 
-/** What the core holds beside the book: all of it can be lost, and is, at a restart. */
-export interface Core {
-  readonly settings: EngineSettings
-  readonly book: Book
-  readonly instruments: ReadonlyMap<string, InstrumentState>
-  /** What this step wants done, in order. */
-  effects: Effect[]
-  /** Unix ms, our clock, of the event that is being handled; and how far the exchange's clock is ahead. */
-  now: number
-  offsetMs: number | undefined
-  /** Unix ms, our clock, when that was last measured for sure; and why it is in doubt since. */
-  clockMeasuredAt: number
-  clockUnsynchronised: string | undefined
-  mode: Mode
-  tickers: TickerTable | undefined
-  snapshots: number
-  start: StartPlan
-  /** Unix ms, our clock: fills that were readable by then are known. 0 never. */
-  fillsReadAt: number
-  /** When the fills were last asked for, to space repeated asks. */
-  fillsAskedAt: number
+/** Everything that was asked of the limiter or the exchange and has not come back. Changed by `open-calls.ts`. */
+export interface OpenCalls {
   /** Endpoints for which a grant was asked and has not come. */
-  readonly asked: Set<GrantedEndpoint>
-  /** The cancel-all calls and batches that are on the wire. */
-  cancelId: number
-  /** Unix ms, our clock, when the last cancel-all was handed out; 0 never. */
-  cancelSentAt: number
-  readonly cancels: Map<number, CancelOnWire>
-  readonly batches: Map<number, { readonly symbol: string; readonly clientOids: readonly ClientOid[] }>
-  /** Calls on the account that are on the wire, by number; and when those that failed may be tried again. */
-  callId: number
-  readonly calls: Map<number, string>
-  readonly callsNotBefore: Map<string, number>
-  /** A ladder that was filled is not planned again before its strategy has seen that: the snapshot it needs. */
-  readonly quoteHolds: Map<string, number>
-  /** By strategy, symbol and purpose: the last refusal by the exchange, and how many came one after the other. */
-  readonly refusals: Map<string, { readonly at: number; readonly inRow: number }>
-  /** The snapshot that each strategy decided on last. */
-  readonly decidedOn: Map<StrategyId, number>
-  /** When orphaned fills were first seen, by orderId. */
-  readonly orphansSince: Map<OrderId, number>
-  /** The last reading of each feed. */
-  readonly feeds: Map<FeedId, FeedReading>
-  /** How often each denial code was given in this life. */
-  readonly denied: Map<DenialCode, number>
-  /** The journal's disk is nearly full: nothing that adds risk leaves. */
-  isSpaceLow: boolean
-  stop: StopPlan | undefined
-  kill: KillPlan | undefined
+  readonly asked: ReadonlySet<GrantedEndpoint>
+  readonly batches: ReadonlyMap<number, OpenBatch>
+  readonly cancels: ReadonlyMap<number, OpenCancel>
+  /** The last cancel-all's number. */
+  readonly cancelId: number
+  /** How many cancel-alls have found something so far. */
+  readonly cancelsThatFound: number
+  /** Calls on the account that place no order, by number: strategy and key. */
+  readonly accountCalls: ReadonlyMap<number, string>
+  readonly accountCallId: number
+  /** By strategy and key: when a call that failed may be made again; Unix ms, our clock. */
+  readonly accountCallsNotBefore: ReadonlyMap<string, number>
+}
+
+/** How far the account has been read. Changed by `readings.ts`. */
+export interface ReadingState {
+  /** Unix ms, our clock: fills that were readable by then are known. 0 never. */
+  readonly fillsReadAt: number
+  /** Since when fills of each orderId wait for their order; Unix ms, our clock. */
+  readonly orphansSince: ReadonlyMap<OrderId, number>
+}
+
+/** What strategies decided on, and what has to wait until they look again. Changed by `decision-state.ts`. */
+export interface DecisionState {
+  /** By strategy: the snapshot that it decided on last. */
+  readonly decidedOn: ReadonlyMap<StrategyId, number>
+  /** By strategy and symbol: a ladder that was filled or refused waits for a decision on this snapshot. */
+  readonly quoteHolds: ReadonlyMap<string, number>
   /** Standing wishes of a strategy are placed once it has decided on this snapshot or a later one. */
-  wishesFrom: number
-  prunedAt: number
-  /** Unix ms, our clock, when this life began: the machine's clock may have been set since the one before. */
-  startedAt: number
+  readonly wishesFrom: number
+  /** By strategy, symbol and purpose: the last refusal by the exchange, and how many came one after the other. */
+  readonly refusals: ReadonlyMap<string, Refusal>
 }
 
-export function createCore(settings: EngineSettings, book: Book): Core {
-  const instruments = new Map(
-    [...settings.instruments.keys()].map((symbol) => [symbol, createInstrumentState(symbol)]),
-  )
-  return {
-    settings,
-    book,
-    instruments,
-    effects: [],
-    now: 0,
-    offsetMs: undefined,
-    clockMeasuredAt: 0,
-    clockUnsynchronised: undefined,
-    mode: 'starting',
-    tickers: undefined,
-    snapshots: 0,
-    start: { phase: 'reading', readSince: 0 },
-    fillsReadAt: 0,
-    fillsAskedAt: 0,
-    asked: new Set(),
-    cancelId: 0,
-    cancelSentAt: 0,
-    cancels: new Map(),
-    batches: new Map(),
-    callId: 0,
-    calls: new Map(),
-    callsNotBefore: new Map(),
-    quoteHolds: new Map(),
-    refusals: new Map(),
-    decidedOn: new Map(),
-    orphansSince: new Map(),
-    feeds: new Map(),
-    denied: new Map(),
-    isSpaceLow: false,
-    stop: undefined,
-    kill: undefined,
-    wishesFrom: 1,
-    prunedAt: 0,
-    startedAt: 0,
-  }
+export interface Refusal {
+  /** Unix ms, our clock. */
+  readonly at: number
+  readonly inRow: number
 }
 
-/** The exchange's clock as we know it, Unix ms. */
-export function exchangeNow(core: Core): number {
-  return core.now + (core.offsetMs ?? 0)
+/** What was denied in this run, and logged. Changed by `denials.ts`. */
+export interface DenialState {
+  /** How often each code was given in this run. */
+  readonly counts: ReadonlyMap<DenialCode, number>
+  /** By instrument, and there by strategy, code and key: what was logged, the longest ago first. */
+  readonly logged: ReadonlyMap<string, Map<string, LoggedDenial>>
+}
+
+export interface LoggedDenial {
+  /** Unix ms, our clock. */
+  readonly loggedAt: number
+  /** The snapshot for which it was counted last. */
+  readonly snapshot: number
+  /** How many came since it was logged. */
+  readonly unlogged: number
+}
+
+/**
+ * The phase of a run of the process. `starting` reads what the exchange holds; strategies do not run yet ·
+ * `running` · `killed` creates nothing, takes everything away and goes on looking, until an operator releases it ·
+ * `stopping` decides nothing any more and brings in what is out · `stopped`.
+ */
+export type RunPhase = 'starting' | 'running' | 'killed' | 'stopping' | 'stopped'
+
+/** Changed by `run-state.ts`; what start, stop and kill remember by the files of their name in `lifecycle/`. */
+export interface RunState {
+  readonly phase: RunPhase
+  /** Unix ms, our clock, when this run began: the machine's clock may have been set since the one before. */
+  readonly startedAt: number
+  readonly start: StartState
+  readonly stop: StopState | undefined
+  readonly kill: KillState | undefined
+  /** Unix ms, our clock, when ended orders and old keys were last forgotten. */
+  readonly prunedAt: number
+  /** The journal's disk is nearly full: nothing that adds risk leaves. */
+  readonly isSpaceLow: boolean
+}
+
+export interface StartState {
+  readonly phase: 'reading' | 'resolving' | 'checking'
+  /** Unix ms, our clock: positions count that were asked for later. */
+  readonly readSince: number
+  /** Unix ms, our clock, when the account was asked for last; 0 never. */
+  readonly askedAt: number
+}
+
+export interface StopState {
+  readonly policy: StopPolicy
+  /** Unix ms, our clock. */
+  readonly startedAt: number
+  readonly phase: 'draining' | 'cancelling' | 'confirming' | 'flattening' | 'proving'
+  /** Unix ms, our clock: readings that are asked for so much later prove the end. */
+  readonly provingAt: number
+  /** By symbol, how many resolutions that cancel there had been: an instrument with more must be asked again. */
+  readonly cancelledBefore: ReadonlyMap<string, number>
+  /** How many cancel-alls had found something when this phase began. */
+  readonly foundBefore: number
+  readonly askedAt: number
+  /** Something was on the wire, or an instrument was being resolved, since `proving` began. */
+  readonly wasBusy: boolean
+}
+
+export interface KillState {
+  readonly phase: 'cutting' | 'draining' | 'clearing' | 'waiting' | 'confirming' | 'proving' | 'clean'
+  /** How many cancel-alls had found something when this phase began. */
+  readonly foundBefore: number
+  /** Unix ms, our clock: the present round of `proving` began; and how many in a row saw the same. */
+  readonly roundAt: number
+  readonly rounds: number
+  /** What the account held and how far its fills were known in the last round. */
+  readonly seen: string
+  /** Unix ms, our clock: after this somebody is told that it takes long. */
+  readonly patientUntil: number
+  /** An orderly stop that was asked for meanwhile (Unix ms, our clock). */
+  readonly stopAskedAt: number | undefined
+  /** A release that was asked for before all was proved. */
+  readonly release: KillOrder | undefined
+}
+
+/** Who throws the kill switch, or releases it, and why. */
+export interface KillOrder {
+  readonly reason: string
+  readonly by: string
+}
+
+/** An event comes in at a moment of our clock: nothing is wanted yet. */
+export function beginStep(core: Core, now: number): void {
+  const state = own(core)
+  state.now = now
+  state.effects = []
+}
+
+/** Wants something done, after everything that this step has wanted so far. */
+export function emit(core: Core, effect: Effect): void {
+  ;(core.effects as Effect[]).push(effect)
 }
 
 /**
@@ -143,29 +338,40 @@ export function exchangeNow(core: Core): number {
  */
 export function record(core: Core, entry: JournalRecord, durable = false): void {
   applyRecord(core.book, entry)
-  core.effects.push({ kind: 'record', record: entry, durable })
+  emit(core, { kind: 'record', record: entry, durable })
 }
 
+/** Writes down what is about to leave. The one function that makes a `Recorded`: nothing else can be sent (ORD1). */
+export function recordBefore<Outgoing>(
+  core: Core,
+  entry: JournalRecord,
+  outgoing: Outgoing,
+): Recorded<Outgoing> {
+  record(core, entry, true)
+  return outgoing as Recorded<Outgoing>
+}
+
+/** A line of the log. */
 export function announce(
   core: Core,
   level: Announcement['level'],
   event: string,
   fields: Readonly<Record<string, unknown>>,
 ): void {
-  core.effects.push({ kind: 'announce', level, event, fields })
+  emit(core, { kind: 'announce', level, event, fields })
 }
 
-/** @throws Failure for a symbol that the config does not list: the shell never lets one in. */
+/** The exchange's specification of an instrument. @throws Failure for a symbol that the config does not list. */
 export function specOf(core: Core, symbol: string): Instrument {
-  const instrument = core.settings.instruments.get(symbol)
-  if (!instrument)
-    throw new Failure({ code: 'ENGINE_INSTRUMENT_UNKNOWN', sentence: `no instrument ${symbol}` })
-  return instrument
+  return known(core.settings.instruments.get(symbol), symbol)
 }
 
+/** @throws Failure for a symbol that the config does not list: the driver never lets one in. */
 export function instrumentOf(core: Core, symbol: string): InstrumentState {
-  const instrument = core.instruments.get(symbol)
-  if (!instrument)
-    throw new Failure({ code: 'ENGINE_INSTRUMENT_UNKNOWN', sentence: `no instrument for ${symbol}` })
-  return instrument
+  return known(core.instruments.get(symbol), symbol)
+}
+
+function known<Value>(value: Value | undefined, symbol: string): Value {
+  if (value !== undefined) return value
+  throw new Failure({ code: 'ENGINE_INSTRUMENT_UNKNOWN', sentence: `no instrument ${symbol}` })
 }

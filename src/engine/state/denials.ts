@@ -1,46 +1,59 @@
 import { type Denial } from '../../domain/denial.ts'
-import { announce, type Core, record } from './core.ts'
-import { type InstrumentState } from './instrument-state.ts'
+import { own } from '../../lib/own.ts'
+import { announce, type Core, record, type LoggedDenial } from './core.ts'
 
-/** The same denial of the same strategy is told at most this often; the count says how many came since. */
+/** The same denial of the same strategy is logged at most this often; the count says how many came since. */
 const DENIAL_LOGGED_EVERY_MS = 60_000
-/** A strategy may name a new key in every snapshot: kinds that were told longest ago are forgotten. */
+/** A strategy may name a new key in every snapshot: kinds that were logged longest ago are forgotten. */
 const KINDS_MAX = 1000
 
+/** The kinds of denials on an instrument. */
+export function denialKindsOf({ denials }: Core, symbol: string): readonly string[] {
+  return [...(denials.logged.get(symbol)?.keys() ?? [])]
+}
+
 /**
- * Counts a kind of denial once a snapshot however often the instrument is looked at. It is written down and told
+ * Counts a kind of denial once a snapshot however often the instrument is looked at. It is recorded and logged
  * once, then once a minute with the number that came since.
+ *
+ * @param symbol under which instrument it is kept: the denied intent may name one that there is not.
  */
-export function logDenials(core: Core, instrument: InstrumentState, denials: readonly Denial[]): void {
-  for (const [kind, group] of groupByKind(denials)) {
-    const told = instrument.denials.get(kind)
+export function noteDenials(core: Core, symbol: string, denied: readonly Denial[]): void {
+  const { snapshots } = core.market
+  for (const [kind, group] of groupByKind(denied)) {
+    const kinds = kindsOf(core, symbol)
+    const logged = kinds.get(kind)
     const [first] = group
-    if (first === undefined || told?.snapshot === core.snapshots) continue
-    core.denied.set(first.code, (core.denied.get(first.code) ?? 0) + group.length)
-    if (told && core.now - told.loggedAt < DENIAL_LOGGED_EVERY_MS) {
-      instrument.denials.set(kind, {
-        ...told,
-        snapshot: core.snapshots,
-        unlogged: told.unlogged + group.length,
-      })
+    if (first === undefined || logged?.snapshot === snapshots) continue
+    const { counts } = own(core.denials)
+    counts.set(first.code, (counts.get(first.code) ?? 0) + group.length)
+    if (logged && core.now - logged.loggedAt < DENIAL_LOGGED_EVERY_MS) {
+      kinds.set(kind, { ...logged, snapshot: snapshots, unlogged: logged.unlogged + group.length })
       continue
     }
-    remember(core, instrument, kind)
-    tell(core, first, { orders: group.length, unlogged: told?.unlogged ?? 0 })
+    keepLatest(kinds, kind, { loggedAt: core.now, snapshot: snapshots, unlogged: 0 })
+    log(core, first, { orders: group.length, unlogged: logged?.unlogged ?? 0 })
   }
 }
 
-/** Put at the end, so that the map is in the order of the last telling. */
-function remember(core: Core, instrument: InstrumentState, kind: string): void {
-  instrument.denials.delete(kind)
-  instrument.denials.set(kind, { loggedAt: core.now, snapshot: core.snapshots, unlogged: 0 })
-  for (const oldest of instrument.denials.keys()) {
-    if (instrument.denials.size <= KINDS_MAX) return
-    instrument.denials.delete(oldest)
+function kindsOf({ denials }: Core, symbol: string): Map<string, LoggedDenial> {
+  const { logged } = own(denials)
+  const kinds = logged.get(symbol) ?? new Map<string, LoggedDenial>()
+  logged.set(symbol, kinds)
+  return kinds
+}
+
+/** Put at the end, so that the map is in the order of the last logging. */
+function keepLatest(kinds: Map<string, LoggedDenial>, kind: string, logged: LoggedDenial): void {
+  kinds.delete(kind)
+  kinds.set(kind, logged)
+  for (const oldest of kinds.keys()) {
+    if (kinds.size <= KINDS_MAX) return
+    kinds.delete(oldest)
   }
 }
 
-function tell(core: Core, denial: Denial, { orders, unlogged }: { orders: number; unlogged: number }): void {
+function log(core: Core, denial: Denial, { orders, unlogged }: { orders: number; unlogged: number }): void {
   const { strategyId, symbol, code, detail, key } = denial
   const named = key === undefined ? {} : { key }
   record(core, { kind: 'denial', at: core.now, strategyId, symbol, code, detail, ...named, orders, unlogged })
@@ -56,6 +69,6 @@ function tell(core: Core, denial: Denial, { orders, unlogged }: { orders: number
 }
 
 /** What a strategy placed by name is a kind of its own: somebody may ask for it by that name. */
-function groupByKind(denials: readonly Denial[]): ReadonlyMap<string, Denial[]> {
-  return Map.groupBy(denials, ({ strategyId, code, key }) => `${strategyId}|${code}|${key ?? ''}`)
+function groupByKind(denied: readonly Denial[]): ReadonlyMap<string, Denial[]> {
+  return Map.groupBy(denied, ({ strategyId, code, key }) => `${strategyId}|${code}|${key ?? ''}`)
 }

@@ -5,10 +5,15 @@ import { type DenialCode } from '../../domain/denial.ts'
 import { type AccountCallIntent } from '../../domain/intent.ts'
 import { type CallEndedRecord } from '../../domain/record.ts'
 import { approveCall } from '../../risk/approve.ts'
-import { tradingMode } from '../planning/approve-instrument.ts'
 import { pairKey } from '../book/book.ts'
-import { announce, type Core, specOf, record } from '../state/core.ts'
-import { recordCall } from '../orders/record-send.ts'
+import { announce, type Core, emit, record, recordBefore, specOf } from '../state/core.ts'
+import {
+  closeAccountCall,
+  forgetAccountCall,
+  openAccountCall,
+  repeatAccountCall,
+} from '../state/open-calls.ts'
+import { tradingMode } from '../state/trading-mode.ts'
 
 /** How long a call is wanted, and how long a failed one waits before it is made again. */
 const CALL_TTL_MS = 60_000
@@ -42,10 +47,10 @@ export function takeAccountCall(core: Core, strategyId: string, intent: AccountC
 
 /** Makes every call that waits and may be made now. */
 export function tendCalls(core: Core): void {
-  if (core.mode !== 'running' || core.book.calls.size === 0) return
-  const onWire = new Set(core.calls.values())
+  if (core.run.phase !== 'running' || core.book.calls.size === 0) return
+  const onWire = new Set(core.calls.accountCalls.values())
   for (const [pair, call] of core.book.calls) {
-    if (onWire.has(pair) || core.now < (core.callsNotBefore.get(pair) ?? 0)) continue
+    if (onWire.has(pair) || core.now < (core.calls.accountCallsNotBefore.get(pair) ?? 0)) continue
     if (core.now > call.deadlineAt)
       endCall(core, call, { outcome: 'expired', reason: 'not done within its time' })
     else sendCall(core, pair, call)
@@ -56,24 +61,27 @@ export function tendCalls(core: Core): void {
 function sendCall(core: Core, pair: string, call: AccountCall): void {
   const approved = approveCall(call, tradingMode(core, call.symbol))
   if (!approved) return
-  core.callId += 1
-  core.calls.set(core.callId, pair)
-  const outgoing = recordCall(core, core.callId, approved)
-  announce(core, 'info', 'call.sent', { strategy: call.strategyId, key: call.key, endpoint: call.endpoint })
-  core.effects.push({ kind: 'sendCall', call: outgoing })
+  const callId = openAccountCall(core, pair)
+  const { strategyId, key, endpoint, body, deadlineAt } = approved
+  const outgoing = recordBefore(
+    core,
+    { kind: 'call', at: core.now, strategyId, key },
+    { callId, endpoint, body, validUntilAt: deadlineAt },
+  )
+  announce(core, 'info', 'call.sent', { strategy: strategyId, key, endpoint })
+  emit(core, { kind: 'sendCall', call: outgoing })
 }
 
 /** What came back: an end, or another try. */
 export function answerCall(core: Core, callId: number, answer: Answer<unknown>): void {
-  const pair = core.calls.get(callId)
-  core.calls.delete(callId)
+  const pair = closeAccountCall(core, callId)
   const call = pair === undefined ? undefined : core.book.calls.get(pair)
   if (pair === undefined || !call) return
   if (answer.kind === 'accepted') return endCall(core, call, { outcome: 'accepted', reason: '' })
   const reason = reasonOf(answer)
   const isFinal = answer.kind === 'refused' && answer.class !== 'retry' && answer.class !== 'notSent'
   if (isFinal) return endCall(core, call, { outcome: 'rejected', reason })
-  core.callsNotBefore.set(pair, core.now + CALL_REPEAT_MS)
+  repeatAccountCall(core, pair, core.now + CALL_REPEAT_MS)
   announce(core, 'warn', 'call.repeated', { strategy: call.strategyId, key: call.key, reason })
 }
 
@@ -85,7 +93,7 @@ function reasonOf(answer: RefusedAnswer | UnknownAnswer): string {
 
 /** A strategy that was disabled wants no call any more that has not left; what is on the wire is answered. */
 export function withdrawCalls(core: Core, strategyId: string): void {
-  const onWire = new Set(core.calls.values())
+  const onWire = new Set(core.calls.accountCalls.values())
   for (const [pair, call] of core.book.calls) {
     if (call.strategyId !== strategyId || onWire.has(pair)) continue
     endCall(core, call, { outcome: 'expired', reason: 'its strategy was disabled' })
@@ -95,7 +103,7 @@ export function withdrawCalls(core: Core, strategyId: string): void {
 type CallEnd = Pick<CallEndedRecord, 'outcome' | 'reason'>
 
 function endCall(core: Core, { strategyId, key }: AccountCall, end: CallEnd): void {
-  core.callsNotBefore.delete(pairKey(strategyId, key))
+  forgetAccountCall(core, pairKey(strategyId, key))
   record(core, { kind: 'callEnded', at: core.now, strategyId, key, ...end })
   const level = end.outcome === 'accepted' ? 'info' : 'warn'
   announce(core, level, `call.${end.outcome}`, { strategy: strategyId, key, reason: end.reason })

@@ -16,8 +16,9 @@ import { unreachable } from '../../lib/unreachable.ts'
 import { openOrdersOf, pairKey } from '../book/book.ts'
 import { takeAccountCall, withdrawCalls } from './account-calls.ts'
 import { announce, type Core, record } from '../state/core.ts'
-import { logDenials } from '../state/denials.ts'
-import { freshUntil, sightOf } from '../state/market-view.ts'
+import { noteDecision } from '../state/decision-state.ts'
+import { noteDenials } from '../state/denials.ts'
+import { freshUntil, sightOf } from '../state/market-state.ts'
 import { type StrategySettings } from '../settings.ts'
 
 /** A strategy's answer to one snapshot. */
@@ -44,14 +45,14 @@ interface Changes {
  */
 export function takeDecision(core: Core, decision: Decision): void {
   const strategy = core.settings.strategies.get(decision.strategyId)
-  if (!strategy || core.mode !== 'running') return
-  core.decidedOn.set(decision.strategyId, decision.sequence)
+  if (!strategy || core.run.phase !== 'running') return
+  noteDecision(core, decision.strategyId, decision.sequence)
   const changes = noChanges(decision.denials)
   for (const intent of decision.intents) takeIntent(core, strategy, intent, changes)
   recordChanges(core, decision, changes)
   for (const denial of changes.denials) {
-    const instrument = core.instruments.get(denial.symbol) ?? core.instruments.get(strategy.symbols[0] ?? '')
-    if (instrument) logDenials(core, instrument, [denial])
+    const symbol = core.instruments.has(denial.symbol) ? denial.symbol : strategy.symbols[0]
+    if (symbol !== undefined) noteDenials(core, symbol, [denial])
   }
 }
 
@@ -241,8 +242,7 @@ function dropPlace(core: Core, place: OrderIntent, reason: string): void {
     symbol: place.symbol,
     key: place.key,
   }
-  const instrument = core.instruments.get(place.symbol)
-  if (instrument) logDenials(core, instrument, [denial])
+  if (core.instruments.has(place.symbol)) noteDenials(core, place.symbol, [denial])
 }
 
 /** A strategy that was disabled wants nothing any more; what rests of it is cancelled, its target is left. */

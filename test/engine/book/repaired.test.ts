@@ -45,7 +45,7 @@ describe('after a repair of the journal', () => {
     bench.pass(3_000)
 
     expect(bench.states().filter((state) => state === 'unknown')).toEqual([])
-    expect(bench.engine.mode).toBe('running')
+    expect(bench.engine.phase).toBe('running')
   })
 
   test('[RSK2] nothing is opened until a person has looked, and then under no name that could have been used', () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { type StrategyId } from '../../../src/domain/ids.ts'
 import { type QuoteLevel } from '../../../src/domain/intent.ts'
 import { bookToJson } from '../../../src/engine/book/book-json.ts'
-import { rebuildBook } from '../../../src/engine/book/rebuild-book.ts'
+import { rebuildBook } from '../../../src/engine/book/book-json.ts'
 import { accepted, type EngineBench, refused, STRATEGY, TIMED_OUT } from '../engine-bench.ts'
 import { manyLanes, OTHER, SYMBOLS } from '../many-instruments.ts'
 

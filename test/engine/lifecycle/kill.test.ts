@@ -84,7 +84,7 @@ describe('[RSK2] from a kill on', () => {
     bringIn(bench, 60_000)
 
     expect([bench.take('sendBatch'), bench.take('decide')]).toEqual([[], []])
-    expect(bench.engine.mode).toBe('killed')
+    expect(bench.engine.phase).toBe('killed')
   })
 
   test('a restart changes nothing, a second kill neither', () => {
@@ -95,7 +95,7 @@ describe('[RSK2] from a kill on', () => {
 
     bench.restart().start()
     bench.quote(BID)
-    expect(bench.engine.mode).toBe('killed')
+    expect(bench.engine.phase).toBe('killed')
     expect([states(bench), bench.take('sendBatch')]).toEqual([['seen'], []])
     expect(JSON.parse(bench.grantCancel().body)).not.toHaveProperty('symbol')
   })
@@ -106,7 +106,7 @@ describe('[RSK2] from a kill on', () => {
     bringIn(bench, 60_000)
     release(bench)
     bench.pass(100)
-    expect([bench.engine.mode, bench.take('askGrant').filter(isBatch)]).toEqual(['running', []])
+    expect([bench.engine.phase, bench.take('askGrant').filter(isBatch)]).toEqual(['running', []])
 
     bench.price()
     bench.quote(BID)
@@ -160,10 +160,10 @@ describe('[RSK3] a kill is called clean', () => {
     const bench = resting()
     kill(bench)
     release(bench)
-    expect(bench.engine.mode).toBe('killed')
+    expect(bench.engine.phase).toBe('killed')
 
     bringIn(bench, 60_000)
-    expect([bench.engine.mode, states(bench)]).toEqual(['running', ['seen', 'clean', 'released']])
+    expect([bench.engine.phase, states(bench)]).toEqual(['running', ['seen', 'clean', 'released']])
   })
 
   test('an orderly stop waits for it, and ends all the same when it takes too long', () => {
@@ -183,9 +183,9 @@ describe('[RSK3] a kill is called clean', () => {
     const bench = resting()
     bench.tell({ kind: 'commanded', command: { kind: 'stop', policy: 'leave' } })
     kill(bench)
-    expect(bench.engine.mode).toBe('killed')
+    expect(bench.engine.phase).toBe('killed')
 
     bringIn(bench, 60_000)
-    expect([bench.engine.mode, bench.states()]).toEqual(['stopped', ['done']])
+    expect([bench.engine.phase, bench.states()]).toEqual(['stopped', ['done']])
   })
 })

@@ -18,7 +18,7 @@ describe('[ORD5] a start after a crash', () => {
 
     bench.pass(3_000)
 
-    expect([bench.engine.mode, bench.states(), bench.take('decide')]).toEqual(['starting', ['unknown'], []])
+    expect([bench.engine.phase, bench.states(), bench.take('decide')]).toEqual(['starting', ['unknown'], []])
   })
 
   test('runs once they are, and position and fills agree once more', () => {
@@ -26,11 +26,11 @@ describe('[ORD5] a start after a crash', () => {
     bench.pass(5_000)
     bench.answerCancel(bench.grantCancel().cancelId, EMPTY)
     bench.pass(1_600)
-    expect([bench.engine.mode, bench.states()]).toEqual(['starting', ['absent']])
+    expect([bench.engine.phase, bench.states()]).toEqual(['starting', ['absent']])
 
     bench.pass(3_000)
 
-    expect(bench.engine.mode).toBe('running')
+    expect(bench.engine.phase).toBe('running')
   })
 
   test('[ORD4] does not wait for an instrument whose resolution never ends: it is halted, the others run', () => {
@@ -38,7 +38,7 @@ describe('[ORD5] a start after a crash', () => {
 
     bench.pass(75_000)
 
-    expect([bench.engine.mode, bench.states(), [...bench.book.halts.keys()]]).toEqual([
+    expect([bench.engine.phase, bench.states(), [...bench.book.halts.keys()]]).toEqual([
       'running',
       ['unknown'],
       [SYMBOL],
@@ -50,9 +50,9 @@ describe('[ORD5] a start after a crash', () => {
     bench.answerCancel(bench.grantCancel().cancelId, EMPTY)
 
     bench.pass(4_000)
-    expect(bench.engine.mode).toBe('starting')
+    expect(bench.engine.phase).toBe('starting')
     bench.pass(4_000)
-    expect(bench.engine.mode).toBe('running')
+    expect(bench.engine.phase).toBe('running')
   })
 
   test('runs at once where there is nothing to resolve', () => {
@@ -62,7 +62,7 @@ describe('[ORD5] a start after a crash', () => {
 
     bench.restart().start()
 
-    expect([bench.engine.mode, bench.states()]).toEqual(['running', ['live']])
+    expect([bench.engine.phase, bench.states()]).toEqual(['running', ['live']])
   })
 })
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type Intent } from '../../../src/domain/intent.ts'
 import { bookToJson } from '../../../src/engine/book/book-json.ts'
-import { rebuildBook } from '../../../src/engine/book/rebuild-book.ts'
+import { rebuildBook } from '../../../src/engine/book/book-json.ts'
 import { accepted, EngineBench, refused, SYMBOL, TIMED_OUT } from '../engine-bench.ts'
 
 const LADDER: Intent = {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
-import { type InstrumentState } from '../../../src/engine/state/instrument-state.ts'
-import { type Core, createCore, instrumentOf } from '../../../src/engine/state/core.ts'
+import { beginStep, type Core, instrumentOf, type InstrumentState } from '../../../src/engine/state/core.ts'
+import { createCore } from '../../../src/engine/state/create-core.ts'
+import { enterPhase } from '../../../src/engine/state/run-state.ts'
 import { expectDisplaced, watchDisplaced } from '../../../src/engine/resolution/displaced-orders.ts'
 import { madeTerms } from '../../execution/made-terms.ts'
 import { EngineBench, STRATEGY, SYMBOL } from '../engine-bench.ts'
@@ -13,7 +14,7 @@ function wanting(): { readonly core: Core; readonly instrument: InstrumentState 
   const bench = new EngineBench().start()
   bench.quote(FIRST, SECOND)
   const core = createCore(bench.settings, bench.book)
-  core.mode = 'running'
+  enterPhase(core.run, 'running')
   return { core, instrument: instrumentOf(core, SYMBOL) }
 }
 
@@ -23,10 +24,9 @@ function take(instrument: InstrumentState, ticks: number, provedAt: number): voi
 }
 
 function lateAt(core: Core, instrument: InstrumentState, now: number): unknown[] {
-  core.now = now
-  core.effects = []
+  beginStep(core, now)
   watchDisplaced(core, instrument)
-  return core.effects
+  return [...core.effects]
 }
 
 test('[ORD8] an order is reported late though another one is late already', () => {
@@ -53,10 +53,10 @@ test('[ORD8] an order that is taken twice counts from the first time', () => {
 
 test('[ORD8] while a life begins nothing is given up', () => {
   const { core, instrument } = wanting()
-  core.mode = 'starting'
+  enterPhase(core.run, 'starting')
   take(instrument, FIRST.ticks, 1000)
 
   expect(lateAt(core, instrument, 9000)).toEqual([])
-  core.mode = 'running'
+  enterPhase(core.run, 'running')
   expect(lateAt(core, instrument, 9000)).toMatchObject([{ event: 'order.displacedLate' }])
 })

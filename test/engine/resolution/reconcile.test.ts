@@ -84,7 +84,7 @@ describe('[ORD5] the position of the exchange', () => {
   test('that a first life finds is adopted without a halt', () => {
     const bench = new EngineBench().start({ holding: HELD })
 
-    expect(bench.engine.mode).toBe('running')
+    expect(bench.engine.phase).toBe('running')
     expect([bench.book.account.get(SYMBOL), bench.book.halts.size]).toEqual([HELD, 0])
   })
 
@@ -97,7 +97,7 @@ describe('[ORD5] the position of the exchange', () => {
       bench.tell({ kind: 'timePassed' })
     }
 
-    expect(bench.engine.mode).toBe('starting')
+    expect(bench.engine.phase).toBe('starting')
     expect(bench.recordsOf('boot')).toHaveLength(1)
   })
 })

@@ -4,7 +4,7 @@ import { type Effect } from '../../../src/engine/effect.ts'
 import { createEngine, resumeEngine } from '../../../src/engine/engine.ts'
 import { type EngineEvent } from '../../../src/engine/event.ts'
 import { keepEvent, parseEvent, writeEffect, writeEvent } from '../../../src/engine/replay/event-text.ts'
-import { rebuildBook } from '../../../src/engine/book/rebuild-book.ts'
+import { rebuildBook } from '../../../src/engine/book/book-json.ts'
 import { type World, type WorldWatcher, violate } from '../world/world.ts'
 
 /** How often the twin gives way to one that is resumed from its text. */
@@ -67,7 +67,7 @@ export function watchRepeats(world: World): WorldWatcher {
       const isRepeat = last?.event === event && last.now === now && !last.goesOn
       const hasAsked = event.kind === 'granted' && effects.some(({ kind }) => kind === 'askGrant')
       const before = mode
-      mode = world.shell.engine?.mode
+      mode = world.shell.engine?.phase
       last = { event, now, goesOn: hasAsked || mode !== before }
       const deed = isRepeat ? effects.find(isDeed) : undefined
       if (deed) violate(world, 'I17', `${event.kind}, heard again, makes the core ${deed.kind}`)

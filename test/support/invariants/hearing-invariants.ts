@@ -17,7 +17,7 @@ export function watchDecisions(world: World): WorldWatcher {
     afterStep(event, effects) {
       const before = mode
       const { engine } = world.shell
-      mode = engine?.mode
+      mode = engine?.phase
       if (event.kind !== 'decided' || before !== 'running' || mode !== 'running' || !engine) return
       const missed = missedOf(world, engine.book, event, effects) ?? droppedOf(event, effects)
       if (missed !== undefined) violate(world, 'I13', `${event.strategyId} decided, and ${missed}`)

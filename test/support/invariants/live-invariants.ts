@@ -51,7 +51,7 @@ export function watchDebts(world: World): WorldWatcher {
       const { engine } = world.shell
       known.note(event, now)
       if (event.kind !== 'timePassed' || ++looks % LOOK_EVERY !== 0) return
-      if (!world.facts.isCalm || world.facts.isStopping || engine?.mode !== 'running') {
+      if (!world.facts.isCalm || world.facts.isStopping || engine?.phase !== 'running') {
         return owed.clear()
       }
       const deniedNow = denialsOf(engine.denied)
@@ -105,7 +105,7 @@ export function watchStarting(world: World): WorldWatcher {
       if (event.kind !== 'timePassed') return
       const { engine } = world.shell
       const isEasy = world.facts.isCalm || Object.keys(world.plan.faults).length === 0
-      if (!isEasy || engine?.mode !== 'starting' || hasUnknown(engine.book)) since = undefined
+      if (!isEasy || engine?.phase !== 'starting' || hasUnknown(engine.book)) since = undefined
       else since ??= world.time.now
       if (since !== undefined && world.time.now - since > STARTING_MS)
         violate(world, 'LIVE', `it is starting since ${since}`)
@@ -135,7 +135,7 @@ export function watchDeciding(world: World): WorldWatcher {
     onBirth: () => askedAt.clear(),
     afterStep(event, effects) {
       if (event.kind !== 'snapshotTaken') return
-      if (!world.facts.isCalm || world.facts.isStopping || world.shell.engine?.mode !== 'running') {
+      if (!world.facts.isCalm || world.facts.isStopping || world.shell.engine?.phase !== 'running') {
         return askedAt.clear()
       }
       for (const effect of effects) {

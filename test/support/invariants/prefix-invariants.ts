@@ -2,7 +2,7 @@ import { applyRecord } from '../../../src/engine/book/apply-record.ts'
 import { type Book, createBook } from '../../../src/engine/book/book.ts'
 import { bookFromJson, bookToJson } from '../../../src/engine/book/book-json.ts'
 import { createEngine } from '../../../src/engine/engine.ts'
-import { rebuildBook } from '../../../src/engine/book/rebuild-book.ts'
+import { rebuildBook } from '../../../src/engine/book/book-json.ts'
 import { type JournalContents } from '../../../src/journal/journal.ts'
 import { violate, type World, type WorldWatcher } from '../world/world.ts'
 

@@ -19,7 +19,7 @@ export function watchStart(world: World): WorldWatcher {
     },
     afterStep() {
       const { engine } = world.shell
-      if (!isStarting || engine?.mode !== 'running') return
+      if (!isStarting || engine?.phase !== 'running') return
       isStarting = false
       for (const order of engine.book.orders.values()) {
         const { clientOid, symbol } = order.terms

@@ -30,7 +30,7 @@ export function passCalm(world: World): void {
 
 /** There is a process, it trades, nothing late is on its way to it or from it, and nothing of others' rests. */
 function isTrading({ shell, network, exchange, time }: World): boolean {
-  if (!shell.isAlive || shell.engine?.mode !== 'running' || time.now < network.lateUntil) return false
+  if (!shell.isAlive || shell.engine?.phase !== 'running' || time.now < network.lateUntil) return false
   return ![...exchange.truth.open].some(isForeign)
 }
 

@@ -1,3 +1,5 @@
+import { type RiskContext } from '../../risk/risk-context.ts'
+import { haltOf } from '../book/book.ts'
 import { announce, type Core, record } from './core.ts'
 
 /** What an operator does about a halt. */
@@ -24,4 +26,16 @@ interface ResumeOrder {
   readonly symbol: string
   readonly reason: string
   readonly by: string
+}
+
+/** Whether anything goes on the symbol, or only what reduces risk. */
+export function tradingMode(core: Core, symbol: string): RiskContext['trading'] {
+  const why = haltOf(core.book, symbol)
+  if (why !== undefined) return { mode: 'reduceOnly', halted: true, why }
+  if (core.run.phase !== 'running')
+    return { mode: 'reduceOnly', halted: false, why: `the daemon is ${core.run.phase}` }
+  if (core.run.isSpaceLow) {
+    return { mode: 'reduceOnly', halted: false, why: 'the disk of the journal is nearly full' }
+  }
+  return { mode: 'open', halted: false, why: '' }
 }

@@ -7,13 +7,10 @@ import { type OrderIntent } from '../../domain/intent.ts'
 import { canRest, type Order } from '../../domain/order.ts'
 import { stepBelow } from '../../lib/grid.ts'
 import { accountHoldingOf, holdingOf, openOrdersOf, pairKey, wishKey } from '../book/book.ts'
-import { type Core, exchangeNow, specOf } from '../state/core.ts'
-import { type InstrumentState } from '../state/instrument-state.ts'
-import { freshUntil, marketOf } from '../state/market-view.ts'
-
-/** How long a strategy's wishes on an instrument wait after the second refusal in a row, and at most. */
-const BACK_OFF_MS = 250
-const BACK_OFF_MS_MAX = 60_000
+import { exchangeNow } from '../state/clock-state.ts'
+import { type Core, specOf } from '../state/core.ts'
+import { isBackingOff, isQuoteHeld, isUndecided } from '../state/decision-state.ts'
+import { freshUntil, marketOf } from '../state/market-state.ts'
 
 /** What an instrument's instrument should do: orders to place, waiting ones to drop, and resting ones to be rid of. */
 export interface InstrumentPlan {
@@ -31,26 +28,21 @@ interface Gathered {
 }
 
 /** From standing wishes and what is open to what is missing and what is too much, strategy by strategy. */
-export function planInstrument(core: Core, instrument: InstrumentState): InstrumentPlan {
+export function planInstrument(core: Core, symbol: string): InstrumentPlan {
   const plan: Gathered = { candidates: [], unwanted: [], stale: [] }
   const byStrategy: Map<string, Order[]> = Map.groupBy(
-    openOrdersOf(core.book, instrument.symbol),
+    openOrdersOf(core.book, symbol),
     (order) => order.terms.strategyId,
   )
   for (const strategy of core.settings.strategies.values()) {
-    if (strategy.symbols.includes(instrument.symbol)) {
-      planStrategy(
-        core,
-        instrument.symbol,
-        { id: strategy.id, orders: byStrategy.get(strategy.id) ?? [] },
-        plan,
-      )
+    if (strategy.symbols.includes(symbol)) {
+      planStrategy(core, symbol, { id: strategy.id, orders: byStrategy.get(strategy.id) ?? [] }, plan)
     }
     byStrategy.delete(strategy.id)
   }
   // What strategies left behind that the config does not name any more.
   for (const orders of byStrategy.values()) for (const order of orders) dismiss(order, plan)
-  return withoutLateCopies(core, instrument.symbol, plan)
+  return withoutLateCopies(core, symbol, plan)
 }
 
 /** ORD2: past the window a waiting copy may not leave any more, wanted or not: evidence must say what became of it. */
@@ -79,16 +71,9 @@ function planStrategy(core: Core, symbol: string, strategy: StrategyOrders, plan
   planPlaces(core, symbol, strategy, plan)
 }
 
-/** The first refusal costs a look at new prices; each further one in a row doubles the wait, to a minute. */
-function isBackingOff(core: Core, wish: string): boolean {
-  const refusal = core.refusals.get(wish)
-  if (!refusal || refusal.inRow < 2) return false
-  return core.now - refusal.at < Math.min(BACK_OFF_MS_MAX, BACK_OFF_MS * 2 ** (refusal.inRow - 2))
-}
-
 function planQuotes(core: Core, symbol: string, { id, orders }: StrategyOrders, plan: Gathered): void {
   const own = orders.filter((order) => order.terms.purpose === 'quote')
-  const levels = core.mode === 'running' ? (core.book.quotes.get(pairKey(id, symbol)) ?? []) : []
+  const levels = core.run.phase === 'running' ? (core.book.quotes.get(pairKey(id, symbol)) ?? []) : []
   if (levels.length === 0) {
     for (const order of own) dismiss(order, plan)
     return
@@ -103,22 +88,9 @@ function planQuotes(core: Core, symbol: string, { id, orders }: StrategyOrders, 
     ordinal: core.book.ordinals.get(pairKey(id, symbol)) ?? 0,
     deadlineAt: freshUntil(core, symbol),
   })
-  if (!isHeld(core, id, symbol) && !isBackingOff(core, wishKey(id, symbol, 'quote')))
+  if (!isQuoteHeld(core, id, symbol) && !isBackingOff(core, wishKey(id, symbol, 'quote')))
     plan.candidates.push(...missing)
   for (const order of extra) dismiss(order, plan)
-}
-
-/**
- * After a fill of its ladder a strategy has to look again before a rung is placed anew. So has each when a
- * life begins or a kill is released: what it wanted before was decided on prices of then.
- */
-function isHeld(core: Core, id: StrategyId, symbol: string): boolean {
-  const needed = core.quoteHolds.get(pairKey(id, symbol))
-  return isUndecided(core, id) || (needed !== undefined && (core.decidedOn.get(id) ?? 0) < needed)
-}
-
-function isUndecided(core: Core, id: StrategyId): boolean {
-  return core.mode === 'running' && (core.decidedOn.get(id) ?? 0) < core.wishesFrom
 }
 
 function planTargets(core: Core, symbol: string, { id, orders }: StrategyOrders, plan: Gathered): void {
@@ -129,7 +101,7 @@ function planTargets(core: Core, symbol: string, { id, orders }: StrategyOrders,
     return
   }
   const { bid, ask } = marketOf(core, symbol)
-  const purpose = core.mode === 'running' ? 'target' : 'flatten'
+  const purpose = core.run.phase === 'running' ? 'target' : 'flatten'
   const isWaiting = isBackingOff(core, wishKey(id, symbol, purpose))
   if (!(bid > 0 && ask > 0) || isWaiting || isUndecided(core, id)) return
   const input: TargetPlanInput = {
@@ -162,8 +134,8 @@ function orderLotsMax(core: Core, id: StrategyId, symbol: string): number {
 
 /** The standing target; flat for everybody when the stop says so; nothing while starting or leaving. */
 function targetOf(core: Core, id: StrategyId, symbol: string): number | undefined {
-  if (core.mode === 'running') return core.book.targets.get(pairKey(id, symbol))
-  return core.stop?.phase === 'flattening' ? 0 : undefined
+  if (core.run.phase === 'running') return core.book.targets.get(pairKey(id, symbol))
+  return core.run.stop?.phase === 'flattening' ? 0 : undefined
 }
 
 function planPlaces(core: Core, symbol: string, { id, orders }: StrategyOrders, plan: Gathered): void {
@@ -172,7 +144,7 @@ function planPlaces(core: Core, symbol: string, { id, orders }: StrategyOrders, 
     if (core.book.withdrawn.has(order.terms.clientOid) || isTakenAway(core)) dismiss(order, plan)
     else if (order.state === 'queued') queueAgain(core, order, plan)
   }
-  if (core.mode !== 'running') return
+  if (core.run.phase !== 'running') return
   for (const place of core.book.places.values()) {
     if (place.strategyId !== id || place.symbol !== symbol || hasOpenOrder(core, place)) continue
     plan.candidates.push({ intent: place })
@@ -181,7 +153,7 @@ function planPlaces(core: Core, symbol: string, { id, orders }: StrategyOrders, 
 
 /** A kill, and any stop but one that leaves, takes away what was placed by name too. */
 function isTakenAway(core: Core): boolean {
-  return core.mode === 'killed' || (core.stop !== undefined && core.stop.policy !== 'leave')
+  return core.run.phase === 'killed' || (core.run.stop !== undefined && core.run.stop.policy !== 'leave')
 }
 
 /** An order is placed again only once the one before it under the same key has ended. */
@@ -192,7 +164,7 @@ function hasOpenOrder({ book }: Core, { strategyId, key, symbol }: OrderIntent):
 
 function queueAgain(core: Core, order: Order, plan: Gathered): void {
   const { clientOid, generation: _, ...terms } = order.terms
-  if (core.mode !== 'running' || core.now > terms.deadlineAt) plan.stale.push(order)
+  if (core.run.phase !== 'running' || core.now > terms.deadlineAt) plan.stale.push(order)
   else plan.candidates.push({ intent: withAbsent(terms), again: clientOid })
 }
 

@@ -8,11 +8,11 @@ import { approve, approveAgain } from '../../risk/approve.ts'
 import { reducesRisk } from '../../risk/checks.ts'
 import { buildExposure, notionalAt, worstLots } from '../../risk/exposure.ts'
 import { type RiskContext } from '../../risk/risk-context.ts'
-import { accountHoldingOf, haltOf, holdingOf, openOrdersOf } from '../book/book.ts'
+import { accountHoldingOf, holdingOf, openOrdersOf } from '../book/book.ts'
 import { clockUnsynchronised } from '../state/clock-state.ts'
 import { type Core, specOf } from '../state/core.ts'
-import { type InstrumentState } from '../state/instrument-state.ts'
-import { marketOf } from '../state/market-view.ts'
+import { marketOf } from '../state/market-state.ts'
+import { tradingMode } from '../state/trading-mode.ts'
 
 /** What risk made of a instrument's candidates. */
 export interface ApprovedOrders {
@@ -25,15 +25,11 @@ export interface ApprovedOrders {
 const NOTHING: ApprovedOrders = { items: [], denials: [], reduces: false }
 
 /** Takes every candidate before the risk desk, those that reduce risk first. */
-export function approveOrders(
-  core: Core,
-  instrument: InstrumentState,
-  candidates: readonly Candidate[],
-): ApprovedOrders {
+export function approveOrders(core: Core, symbol: string, candidates: readonly Candidate[]): ApprovedOrders {
   if (candidates.length === 0) return NOTHING
   const items: ApprovedItem[] = []
   const denials: Denial[] = []
-  const desk = openRiskContexts(core, instrument)
+  const desk = openRiskContexts(core, symbol)
   let reduces = false
   for (const { intent, again } of [...candidates].sort(byUrgency)) {
     const context = desk(intent.strategyId as StrategyId)
@@ -64,24 +60,21 @@ function byUrgency(left: Candidate, right: Candidate): number {
 }
 
 /** One context a strategy, all sharing the account's exposure, so that approvals add up within the round. */
-function openRiskContexts(
-  core: Core,
-  instrument: InstrumentState,
-): (id: StrategyId) => RiskContext | undefined {
+function openRiskContexts(core: Core, symbol: string): (id: StrategyId) => RiskContext | undefined {
   const { settings, book } = core
   const mode = settings.positionMode
-  const spec = specOf(core, instrument.symbol)
-  const market = marketOf(core, instrument.symbol)
-  const open = [...openOrdersOf(book, instrument.symbol)]
-  const accountExposure = buildExposure(mode, accountHoldingOf(book, instrument.symbol), open)
-  const others = otherInstruments(core, instrument.symbol)
-  const trading = tradingMode(core, instrument.symbol)
+  const spec = specOf(core, symbol)
+  const market = marketOf(core, symbol)
+  const open = [...openOrdersOf(book, symbol)]
+  const accountExposure = buildExposure(mode, accountHoldingOf(book, symbol), open)
+  const others = otherInstruments(core, symbol)
+  const trading = tradingMode(core, symbol)
   const contexts = new Map<StrategyId, RiskContext>()
   return (id) => {
     const known = contexts.get(id)
-    const limits = settings.strategies.get(id)?.limits.get(instrument.symbol)
+    const limits = settings.strategies.get(id)?.limits.get(symbol)
     if (known || !limits) return known
-    const holding = holdingOf(book, id, instrument.symbol)
+    const holding = holdingOf(book, id, symbol)
     const context: RiskContext = {
       now: core.now,
       instrument: spec,
@@ -126,15 +119,4 @@ function otherInstruments(core: Core, symbol: string): { notional: number; openO
 function priceOf(core: Core, symbol: string): number {
   const { last } = marketOf(core, symbol)
   return last > 0 ? last : Number.POSITIVE_INFINITY
-}
-
-/** Whether anything goes on the symbol, or only what reduces risk. */
-export function tradingMode(core: Core, symbol: string): RiskContext['trading'] {
-  const halt = haltOf(core.book, symbol)
-  if (halt !== undefined) return { mode: 'reduceOnly', halted: true, why: halt }
-  if (core.mode !== 'running') return { mode: 'reduceOnly', halted: false, why: `the daemon is ${core.mode}` }
-  if (core.isSpaceLow) {
-    return { mode: 'reduceOnly', halted: false, why: 'the disk of the journal is nearly full' }
-  }
-  return { mode: 'open', halted: false, why: '' }
 }

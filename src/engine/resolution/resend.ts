@@ -1,9 +1,10 @@
 import { isInsideWindow } from '../../execution/resend-window.ts'
+import { isClosing } from '../../domain/order-action.ts'
 import { canRest, openLots, type Order } from '../../domain/order.ts'
 import { type SettledOrder } from '../../domain/record.ts'
-import { type Core, exchangeNow, specOf } from '../state/core.ts'
-import { type ResolutionCause } from '../state/instrument-state.ts'
-import { isStillWanted } from './still-wanted.ts'
+import { haltOf } from '../book/book.ts'
+import { exchangeNow } from '../state/clock-state.ts'
+import { type Core, specOf, type ResolutionCause } from '../state/core.ts'
 
 /** How long a cancelled order stays wanted while it waits to be placed again. */
 const REPLACEMENT_TTL_MS = 60_000
@@ -19,8 +20,8 @@ export function withReplacement(core: Core, cause: ResolutionCause, settled: Set
     !order ||
     order.terms.purpose !== 'place' ||
     cause === 'command' ||
-    core.mode === 'stopping' ||
-    core.mode === 'killed'
+    core.run.phase === 'stopping' ||
+    core.run.phase === 'killed'
   )
     return settled
   if (settled.state !== 'absent' && settled.state !== 'done') return settled
@@ -47,4 +48,12 @@ function isSentAgain(core: Core, order: Order): boolean {
 function foundLots(core: Core, { orderId }: SettledOrder): number {
   if (orderId === undefined) return 0
   return (core.book.orphans.get(orderId) ?? []).reduce((sum, fill) => sum + fill.lots, 0)
+}
+
+/** Whether an order by name that is not at the exchange would be sent today exactly as it was. */
+function isStillWanted(core: Core, { terms }: Order): boolean {
+  if (core.run.phase === 'stopping' || core.run.phase === 'stopped') return false
+  if (core.book.withdrawn.has(terms.clientOid)) return false
+  if (haltOf(core.book, terms.symbol) !== undefined && !isClosing(terms.action)) return false
+  return core.now <= terms.deadlineAt
 }

@@ -1,0 +1,98 @@
+import { type ClientOid, type StrategyId } from '../../domain/ids.ts'
+import { type OrderIntent } from '../../domain/intent.ts'
+import { type OrderTerms } from '../../domain/order.ts'
+import { type Recorded } from '../../domain/proofs.ts'
+import { buildBatchRequest } from '../../execution/batch-request.ts'
+import { deriveClientOid } from '../../execution/client-oid.ts'
+import { type ApprovedItem } from '../../execution/pack-batch.ts'
+import { pairKey } from '../book/book.ts'
+import { type OutgoingBatch } from '../effect.ts'
+import { exchangeNow } from '../state/clock-state.ts'
+import { type Core, recordBefore, specOf, type InstrumentState } from '../state/core.ts'
+import { freshUntil, sightOf } from '../state/market-state.ts'
+
+/**
+ * The acceptance deadline is counted from the record of a batch, and the exchange counts from its signature: between
+ * the two lies a tenth of the window at most, however long the disk takes or the process stands still. Later it does
+ * not leave. By default 3.5 s of 35, of which the exchange's tolerance takes 30 (A1).
+ */
+const SIGNED_WITHIN = 10
+
+/** An approved order under the name that it carries for ever. */
+interface NamedOrder {
+  readonly terms: OrderTerms
+  /** It was sent before: the terms are the old ones. */
+  readonly isAgain: boolean
+  /** Unix ms, our clock: not sent later than this. */
+  readonly deadlineAt: number
+}
+
+/** The order that an approved item becomes: the one that it was before, or a new one with a name of its own. */
+export function nameOrder(core: Core, { intent, again }: ApprovedItem): NamedOrder | undefined {
+  const { deadlineAt } = intent
+  if (again === undefined) return { terms: toTerms(core, intent), isAgain: false, deadlineAt }
+  const terms = core.book.orders.get(again)?.terms
+  return terms && { terms, isAgain: true, deadlineAt }
+}
+
+/** Under a key that had orders before, the generation after the last one. */
+function toTerms(core: Core, intent: OrderIntent): OrderTerms {
+  const last = core.book.keys.get(pairKey(intent.strategyId, intent.key))
+  const generation = last === undefined ? 0 : last.generation + 1
+  const { ticks, takeProfitTicks, stopLossTicks, ...terms } = intent
+  return {
+    ...terms,
+    strategyId: intent.strategyId as StrategyId,
+    clientOid: deriveClientOid({
+      salt: core.settings.salt,
+      strategyId: intent.strategyId,
+      key: intent.key,
+      generation,
+    }),
+    generation,
+    ...(ticks === undefined ? {} : { ticks }),
+    ...(takeProfitTicks === undefined ? {} : { takeProfitTicks }),
+    ...(stopLossTicks === undefined ? {} : { stopLossTicks }),
+  }
+}
+
+/**
+ * Writes a batch down, bytes and all, before anybody may send it (ORD1). It is good for as long as its
+ * shortest-lived order, and the prices (MKT1).
+ */
+export function recordBatch(
+  core: Core,
+  { symbol, wantsBatchSince }: InstrumentState,
+  orders: readonly NamedOrder[],
+): Recorded<OutgoingBatch> {
+  const batchId = core.book.batchId + 1
+  const terms = orders.map((order) => order.terms)
+  const body = JSON.stringify(buildBatchRequest(core.settings, specOf(core, symbol), terms))
+  const batch: OutgoingBatch = {
+    batchId,
+    symbol,
+    clientOids: terms.map(({ clientOid }): ClientOid => clientOid),
+    body,
+    validUntilAt: Math.min(
+      freshUntil(core, symbol),
+      core.now + core.settings.execution.acceptanceWindowMs / SIGNED_WITHIN,
+      ...orders.map((order) => order.deadlineAt),
+    ),
+  }
+  const waitedMs = core.now - (wantsBatchSince ?? core.now)
+  return recordBefore(
+    core,
+    {
+      kind: 'send',
+      at: core.now,
+      batchId,
+      symbol,
+      orders: orders.filter((order) => !order.isAgain).map((order) => order.terms),
+      again: orders.filter((order) => order.isAgain).map((order) => order.terms.clientOid),
+      requestAt: exchangeNow(core),
+      body,
+      seen: { snapshot: core.market.snapshots, market: sightOf(core, symbol), waitedMs },
+    },
+    batch,
+  )
+}

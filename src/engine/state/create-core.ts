@@ -1,0 +1,56 @@
+import { type Book } from '../book/book.ts'
+import { type EngineSettings } from '../settings.ts'
+import { type Core, type InstrumentState } from './core.ts'
+
+/** A core at the beginning of a run, on the book that the journal gave. */
+export function createCore(settings: EngineSettings, book: Book): Core {
+  const symbols = [...settings.instruments.keys()]
+  return {
+    settings,
+    book,
+    now: 0,
+    effects: [],
+    clock: { offsetMs: undefined, synchronisedAt: 0, unsynchronised: undefined },
+    market: { tickers: undefined, snapshots: 0, feeds: new Map() },
+    instruments: new Map(symbols.map((symbol) => [symbol, createInstrumentState(symbol)])),
+    calls: {
+      asked: new Set(),
+      batches: new Map(),
+      cancels: new Map(),
+      cancelId: 0,
+      cancelsThatFound: 0,
+      accountCalls: new Map(),
+      accountCallId: 0,
+      accountCallsNotBefore: new Map(),
+    },
+    readings: { fillsReadAt: 0, orphansSince: new Map() },
+    decisions: { decidedOn: new Map(), quoteHolds: new Map(), wishesFrom: 1, refusals: new Map() },
+    denials: { counts: new Map(), logged: new Map() },
+    run: {
+      phase: 'starting',
+      startedAt: 0,
+      start: { phase: 'reading', readSince: 0, askedAt: 0 },
+      stop: undefined,
+      kill: undefined,
+      prunedAt: 0,
+      isSpaceLow: false,
+    },
+  }
+}
+
+function createInstrumentState(symbol: string): InstrumentState {
+  return {
+    symbol,
+    phase: 'idle',
+    resolution: undefined,
+    cancelResolutions: 0,
+    wantsBatchSince: undefined,
+    wantsReduce: false,
+    wantsCancel: false,
+    lateCancelUntil: 0,
+    unwantedSince: new Map(),
+    crossedSince: new Map(),
+    displaced: [],
+    position: { agreedAt: 0, mismatch: undefined, recentFills: [], pending: undefined },
+  }
+}

@@ -1,0 +1,62 @@
+import { type StrategyId } from '../../domain/ids.ts'
+import { type OrderTerms } from '../../domain/order.ts'
+import { own } from '../../lib/own.ts'
+import { pairKey, wishKey } from '../book/book.ts'
+import { type Core } from './core.ts'
+
+/** How long a strategy's wishes on an instrument wait after the second refusal in a row, and at most. */
+const BACK_OFF_MS = 250
+const BACK_OFF_MS_MAX = 60_000
+
+export function noteDecision({ decisions }: Core, strategyId: StrategyId, snapshot: number): void {
+  own(decisions).decidedOn.set(strategyId, snapshot)
+}
+
+/** A rung of the ladder was filled or refused: the strategy has to look before one is placed anew. */
+export function holdQuote({ decisions, market }: Core, strategyId: string, symbol: string): void {
+  own(decisions).quoteHolds.set(pairKey(strategyId, symbol), market.snapshots + 1)
+}
+
+/** What was wanted before is not placed by itself: each strategy looks first. */
+export function holdAllWishes({ decisions, market }: Core): void {
+  own(decisions).wishesFrom = market.snapshots + 1
+}
+
+/** Whether a strategy has not looked yet since a start, or since a kill was released. */
+export function isUndecided({ decisions, run }: Core, id: StrategyId): boolean {
+  return run.phase === 'running' && (decisions.decidedOn.get(id) ?? 0) < decisions.wishesFrom
+}
+
+/** Whether a ladder waits for its strategy to look again. */
+export function isQuoteHeld(core: Core, id: StrategyId, symbol: string): boolean {
+  const { decidedOn, quoteHolds } = core.decisions
+  const needed = quoteHolds.get(pairKey(id, symbol))
+  return isUndecided(core, id) || (needed !== undefined && (decidedOn.get(id) ?? 0) < needed)
+}
+
+/**
+ * What the exchange has just refused is not asked for again on the same prices: its strategy has to look
+ * first, and a wish of which nothing was taken time and again waits longer each time. A flatten does not wait for
+ * what was refused of a ladder.
+ */
+export function noteRefusals(
+  core: Core,
+  answered: readonly { readonly terms: OrderTerms; readonly isRefused: boolean }[],
+): void {
+  const { refusals } = own(core.decisions)
+  for (const { terms, isRefused } of answered) {
+    if (isRefused) holdQuote(core, terms.strategyId, terms.symbol)
+  }
+  const wishes = Map.groupBy(answered, ({ terms }) => wishKey(terms.strategyId, terms.symbol, terms.purpose))
+  for (const [wish, outcomes] of wishes) {
+    if (outcomes.some(({ isRefused }) => !isRefused)) refusals.delete(wish)
+    else refusals.set(wish, { at: core.now, inRow: (refusals.get(wish)?.inRow ?? 0) + 1 })
+  }
+}
+
+/** The first refusal costs a look at new prices; each further one in a row doubles the wait, to a minute. */
+export function isBackingOff({ decisions, now }: Core, wish: string): boolean {
+  const refusal = decisions.refusals.get(wish)
+  if (!refusal || refusal.inRow < 2) return false
+  return now - refusal.at < Math.min(BACK_OFF_MS_MAX, BACK_OFF_MS * 2 ** (refusal.inRow - 2))
+}

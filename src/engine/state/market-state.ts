@@ -1,0 +1,89 @@
+import { type FeedId, type FeedReading } from '../../domain/feed.ts'
+import { canRest, type Order } from '../../domain/order.ts'
+import { tradesAs } from '../../domain/order-action.ts'
+import { type MarketSight } from '../../domain/seen-market.ts'
+import { DELIVERY_STATES, type TickerTable } from '../../domain/ticker-table.ts'
+import { own } from '../../lib/own.ts'
+import { type RiskMarket } from '../../risk/risk-context.ts'
+import { openOrdersOf } from '../book/book.ts'
+import { exchangeNow } from './clock-state.ts'
+import { type Core, specOf } from './core.ts'
+
+/** By as much our idea of the exchange's clock may be wrong. */
+const CLOCK_ERROR_MS = 1000
+
+/** Takes new tickers. False for an answer that was overtaken by a later one, or heard before. */
+export function noteTickers(core: Core, tickers: TickerTable): boolean {
+  if (isOvertaken(core, tickers) || isHeardAgain(core, tickers)) return false
+  own(core.market).tickers = tickers
+  return true
+}
+
+export function nextSnapshot({ market }: Core): void {
+  own(market).snapshots += 1
+}
+
+export function noteFeed({ market }: Core, feed: FeedId, reading: FeedReading): void {
+  own(market).feeds.set(feed, reading)
+}
+
+/**
+ * Answers overtake each other by less than a wait for one. A known time further ahead than our idea of the
+ * exchange's clock was wrong, and would make every later answer look old until the clock had caught up.
+ */
+function isOvertaken(core: Core, { requestTime }: TickerTable): boolean {
+  const latestAt = core.market.tickers?.requestTime ?? 0
+  return requestTime < latestAt && latestAt <= exchangeNow(core) + CLOCK_ERROR_MS
+}
+
+/** The same answer once more: nobody decides twice on one moment. */
+function isHeardAgain({ market: { tickers } }: Core, { requestTime, readAt }: TickerTable): boolean {
+  return tickers !== undefined && requestTime === tickers.requestTime && readAt === tickers.readAt
+}
+
+/** The market of an instrument as risk and the planner look at it; everything NaN where there is no row. */
+export function marketOf(core: Core, symbol: string): RiskMarket {
+  const { tickers } = core.market
+  if (!tickers || tickers.rowOf(symbol) < 0) {
+    return {
+      bid: Number.NaN,
+      ask: Number.NaN,
+      last: Number.NaN,
+      ageMs: Number.POSITIVE_INFINITY,
+      deliveryState: undefined,
+    }
+  }
+  const rowAgeMs = exchangeNow(core) - tickers.read(symbol, 'ts')
+  return {
+    bid: tickers.read(symbol, 'bidPr'),
+    ask: tickers.read(symbol, 'askPr'),
+    last: tickers.read(symbol, 'lastPr'),
+    ageMs: Math.max(core.now - tickers.readAt, Number.isNaN(rowAgeMs) ? Number.POSITIVE_INFINITY : rowAgeMs),
+    deliveryState: DELIVERY_STATES[tickers.read(symbol, 'deliveryStatus')],
+  }
+}
+
+/** Until when what is decided on the present prices may be sent: Unix ms, our clock (MKT1). */
+export function freshUntil(core: Core, symbol: string): number {
+  const { ageMs } = marketOf(core, symbol)
+  return Number.isFinite(ageMs) ? core.now + core.settings.limits.dataAgeMaxMs - ageMs : 0
+}
+
+/** What a record keeps of it: numbers only, 0 where there is none. */
+export function sightOf(core: Core, symbol: string): MarketSight {
+  const { bid, ask, ageMs } = marketOf(core, symbol)
+  const orZero = (value: number): number => (Number.isFinite(value) ? value : 0)
+  return { bid: orZero(bid), ask: orZero(ask), ageMs: orZero(ageMs) }
+}
+
+/** Resting orders that the market stands beyond: they must have been filled, whether or not we know it yet. */
+export function crossedOrders(core: Core, symbol: string): readonly Order[] {
+  const { bid, ask, ageMs } = marketOf(core, symbol)
+  if (!(bid > 0 && ask > 0) || ageMs > core.settings.limits.dataAgeMaxMs) return []
+  const { tick } = specOf(core, symbol)
+  return [...openOrdersOf(core.book, symbol)].filter(({ state, terms }) => {
+    if (state !== 'live' || terms.ticks === undefined || !canRest(terms)) return false
+    const price = (terms.ticks * tick.units) / tick.scale
+    return tradesAs(terms.action) === 'buy' ? price > ask : price < bid
+  })
+}

@@ -1,0 +1,100 @@
+import { own } from '../../lib/own.ts'
+import { type Priority } from '../effect.ts'
+import { type GrantedEndpoint } from '../event.ts'
+import { type Core, emit, type OpenBatch, type OpenCancel } from './core.ts'
+import { exchangeNow } from './clock-state.ts'
+
+/** Asks the limiter for a call, unless one is asked for already. */
+export function askForGrant(core: Core, endpoint: GrantedEndpoint, priority: Priority): void {
+  const { asked } = own(core.calls)
+  if (asked.has(endpoint)) return
+  asked.add(endpoint)
+  emit(core, { kind: 'askGrant', endpoint, priority })
+}
+
+export function askForCancel(core: Core): void {
+  askForGrant(core, 'cancelAllOrders', 'reduce')
+}
+
+export function noteGranted({ calls }: Core, endpoint: GrantedEndpoint): void {
+  own(calls).asked.delete(endpoint)
+}
+
+export function openBatch({ calls }: Core, batchId: number, batch: OpenBatch): void {
+  own(calls).batches.set(batchId, batch)
+}
+
+/** The batch that is over; undefined for one that was answered before. */
+export function closeBatch({ calls }: Core, batchId: number): OpenBatch | undefined {
+  const { batches } = own(calls)
+  const batch = batches.get(batchId)
+  batches.delete(batchId)
+  return batch
+}
+
+/** A cancel-all is about to leave: from here on no resolution that begins asks for a call of its own. */
+export function openCancel(core: Core, scope: Pick<OpenCancel, 'symbols' | 'takesProduct'>): number {
+  const calls = own(core.calls)
+  calls.cancelId += 1
+  calls.cancels.set(calls.cancelId, { ...scope, resolves: [], requestAt: exchangeNow(core) })
+  return calls.cancelId
+}
+
+/** The resolutions of these instruments have waited for the call. */
+export function noteResolves({ calls }: Core, cancelId: number, symbols: readonly string[]): OpenCancel {
+  const { cancels } = own(calls)
+  const cancel = cancels.get(cancelId)
+  if (!cancel) throw new Error(`no cancel-all ${cancelId} is on the wire`)
+  const resolving = { ...cancel, resolves: symbols }
+  cancels.set(cancelId, resolving)
+  return resolving
+}
+
+/** The cancel-all that is over; undefined for one that was answered before. */
+export function closeCancel({ calls }: Core, cancelId: number): OpenCancel | undefined {
+  const { cancels } = own(calls)
+  const cancel = cancels.get(cancelId)
+  cancels.delete(cancelId)
+  return cancel
+}
+
+/** A cancel-all has taken an order away. */
+export function noteCancelFound({ calls }: Core): void {
+  own(calls).cancelsThatFound += 1
+}
+
+/** Whether a cancel-all is on the wire that may take orders of the instrument away. */
+export function isUnderCancel({ calls }: Core, symbol: string): boolean {
+  for (const { symbols } of calls.cancels.values()) if (symbols.includes(symbol)) return true
+  return false
+}
+
+/** A call on the account is about to leave, under the number that is returned. */
+export function openAccountCall({ calls }: Core, pair: string): number {
+  const state = own(calls)
+  state.accountCallId += 1
+  state.accountCalls.set(state.accountCallId, pair)
+  return state.accountCallId
+}
+
+/** Strategy and key of the call that is over. */
+export function closeAccountCall({ calls }: Core, callId: number): string | undefined {
+  const { accountCalls } = own(calls)
+  const pair = accountCalls.get(callId)
+  accountCalls.delete(callId)
+  return pair
+}
+
+/** @param notBefore Unix ms, our clock. */
+export function repeatAccountCall({ calls }: Core, pair: string, notBefore: number): void {
+  own(calls).accountCallsNotBefore.set(pair, notBefore)
+}
+
+export function forgetAccountCall({ calls }: Core, pair: string): void {
+  own(calls).accountCallsNotBefore.delete(pair)
+}
+
+/** A call that is neither answered nor given up. */
+export function isAnythingOpen({ calls }: Core): boolean {
+  return calls.batches.size > 0 || calls.cancels.size > 0 || calls.accountCalls.size > 0
+}

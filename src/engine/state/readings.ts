@@ -1,0 +1,49 @@
+import { type OrderId } from '../../domain/ids.ts'
+import { own } from '../../lib/own.ts'
+import { type Core, emit } from './core.ts'
+
+/** How far back behind its first send the fills of an order are looked for, ms. */
+const SENT_MARGIN_MS = 10_000
+/** And behind the newest known fill, beside what becomes visible late, ms. */
+const KNOWN_MARGIN_MS = 2000
+
+export function askForFills(core: Core): void {
+  emit(core, { kind: 'readFills', sinceAt: fillsSince(core) })
+}
+
+export function askForPosition(core: Core, symbol: string): void {
+  emit(core, { kind: 'readPosition', symbol })
+}
+
+/** Unix ms, exchange clock, from where fills must be read to miss none: the newest known, less what may come late. */
+function fillsSince(core: Core): number {
+  const { fillVisibilityMs } = core.settings.execution
+  const unresolved = [...core.book.open.values()]
+    .flatMap((orders) => [...orders.values()])
+    .filter((order) => order.state !== 'live' && order.attempts > 0)
+    .map((order) => order.firstSentAt - SENT_MARGIN_MS)
+  const known = core.book.fillsThroughAt - fillVisibilityMs - KNOWN_MARGIN_MS
+  return Math.max(0, Math.min(known, ...unresolved))
+}
+
+/** @param readableAt Unix ms, our clock: every fill that was readable by then is known. */
+export function noteFillsRead({ readings }: Core, readableAt: number): void {
+  const state = own(readings)
+  state.fillsReadAt = Math.max(state.fillsReadAt, readableAt)
+}
+
+/** Since when the fills of this orderId wait for their order; Unix ms, our clock. */
+export function noteOrphan(core: Core, orderId: OrderId): number {
+  const { orphansSince } = own(core.readings)
+  const since = orphansSince.get(orderId) ?? core.now
+  orphansSince.set(orderId, since)
+  return since
+}
+
+/** The orderIds whose fills waited and do not any more. */
+export function takeSettledOrphans({ readings, book }: Core): readonly OrderId[] {
+  const { orphansSince } = own(readings)
+  const settled = [...orphansSince.keys()].filter((orderId) => !book.orphans.has(orderId))
+  for (const orderId of settled) orphansSince.delete(orderId)
+  return settled
+}
