@@ -1,6 +1,6 @@
 import { type DaemonConfig } from '../../config/load-config.ts'
 import { type EngineEvent } from '../../engine/event.ts'
-import { type ExchangeClient } from '../../exchange/client/exchange-client.ts'
+import { type ExchangeClient } from '../../exchange/exchange-client.ts'
 import { type TrustedClock } from '../../exchange/clock/trusted-clock.ts'
 import { messageOf } from '../../lib/failure.ts'
 import { type Timers } from '../../lib/timers.ts'
