@@ -55,7 +55,7 @@ export interface ExchangeClientOptions {
   readonly locale?: string
   /** Default: by JSON.parse. */
   readonly tickerReader?: TickerReader
-  /** Told of every call, after it. Must not throw. */
+  /** Called after every call. Must not throw. */
   readonly onCall?: (report: CallReport) => void
 }
 
@@ -230,7 +230,7 @@ export class ExchangeClient implements EndpointCaller {
     return outcome.kind === 'answered' ? outcome.result : this.#giveUp(prepared, grant, outcome)
   }
 
-  /** An answer is there: learn the time from it, give the token back, slow down if told to. */
+  /** An answer is there: learn the time from it, give the token back, slow down if it asks for that. */
   #settle<Data>(
     prepared: PreparedRequest,
     grant: Grant | undefined,

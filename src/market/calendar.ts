@@ -42,7 +42,7 @@ const CALENDAR_FAILURES = {
 } as const
 
 /**
- * Calendar work through node-cron, which lives on the system's clock. A job never overlaps itself.
+ * Calendar work through node-cron, which runs on the system's clock. A job never overlaps itself.
  *
  *     stopped -- start() --> started -- stop() --> stopped, for good
  */
@@ -62,7 +62,7 @@ export class Calendar {
     for (const task of this.#tasks.values()) void task.start()
   }
 
-  /** No run begins from now on; those under way are told to end, and awaited. */
+  /** No run begins from now on; those under way are asked to end, and awaited. */
   async stop(): Promise<void> {
     for (const task of this.#tasks.values()) await task.destroy()
     for (const controller of this.#running.values()) controller.abort()

@@ -25,7 +25,7 @@ interface CallingDaemon {
 /** How often a daemon may call its exchange. */
 export function createLimiter(options: CallingDaemon): Limiter {
   const { config, embedded, clock, timers, logger } = options
-  // An exchange of our own has forgotten the calls of the life before. Elsewhere there may have been one even
+  // An exchange of our own has forgotten the calls of the run before. Elsewhere there may have been one even
   // where the journal knows of none: its disk was full, or it died before it could write.
   const hasPreviousRun = embedded === undefined
   return new Limiter({
