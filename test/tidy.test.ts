@@ -176,6 +176,24 @@ describe('a planted violation is found', () => {
       line: 2,
     },
     {
+      title: 'a property of the core that two files set',
+      files: {
+        'src/engine/state/halt.ts': 'own(core).mode = 1\n',
+        'src/engine/state/clock-state.ts': 'own(core).now = 1\nown(core).mode = 2\n',
+      },
+      rule: 'state-owner',
+      line: 2,
+    },
+    {
+      title: 'a part of a parameter that two files change',
+      files: {
+        'src/engine/state/denials.ts': 'const f = (a: InstrumentState) => own(a.denials).clear()\n',
+        'src/engine/state/halt.ts': 'const f = (b: InstrumentState) => own(b.denials).clear()\n',
+        'src/engine/state/instrument-state.ts': 'const f = (c: InstrumentState) => own(c).phase\n',
+      },
+      rule: 'state-owner',
+    },
+    {
       title: 'a piece of state that two files take as a parameter and change',
       files: {
         'src/engine/state/clock-state.ts':
@@ -339,7 +357,7 @@ describe('what is no violation is left alone', () => {
       `export const a = {\n${'  f: () => {\n    g()\n  },\n'.repeat(40)}}\n`,
     ],
     ['a long interface of methods', `export interface A {\n${'  f(a: { b: 1 }): void\n'.repeat(90)}}\n`],
-    ['an import of a lower floor', "import { Order } from '../domain/order.ts'\nexport const a: Order = 1\n"],
+    ['an import of a lower layer', "import { Order } from '../domain/order.ts'\nexport const a: Order = 1\n"],
   ])('%s', (_title, source) => {
     expect(checkSourceTree(new Map([['src/daemon/run.ts', source]]))).toEqual([])
   })

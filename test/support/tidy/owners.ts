@@ -83,19 +83,24 @@ function checkProofs({ path, code }: SourceFile): Violation[] {
 }
 
 interface Owning {
-  /** `core.clock`, or the type of a parameter; undefined where neither can be seen. */
+  /** `core.clock`, `ClockState` or `InstrumentState.denials`; undefined where it cannot be seen. */
   piece: string | undefined
   line: number
 }
 
-/** The calls `own(core.clock…)` and `own(parameter)` of a file. */
+const OWN_CALL = /(?<![\w.$])own\s*(?:<[^()]*>)?\(\s*(\w+)?(?:\.(\w+))?(?:\s*\)\.(\w+))?/g
+
+/** The calls of `own` in a file: of `core.clock`, `core` and its property, a parameter, or what it holds. */
 function listOwnings({ path, code }: SourceFile): Owning[] {
   if (path === OWN) return []
-  return [...code.matchAll(/(?<![\w.$])own\s*(?:<[^()]*>)?\(\s*([\w$]+(?:\.[\w$]+)*)?/g)].map((match) => {
-    const argument = match[1] ?? ''
-    const name = /^core\.([\w$]+)/.exec(argument)?.[0]
-    const type = new RegExp(`\\b${argument.split('.')[0] || '-'}: (\\w+)`).exec(code)?.[1]
-    return { piece: name ?? type, line: lineAt(code, match.index) }
+  return [...code.matchAll(OWN_CALL)].map((match) => {
+    const [, name, held, property] = match
+    const line = lineAt(code, match.index)
+    if (name === undefined) return { piece: undefined, line }
+    if (name === 'core' && (held ?? property) !== undefined)
+      return { piece: `core.${held ?? property}`, line }
+    const type = new RegExp(`\\b${name}: ([A-Z]\\w*)`).exec(code)?.[1]
+    return { piece: type && [type, held ?? []].flat().join('.'), line }
   })
 }
 

@@ -1,6 +1,6 @@
 // Words that the field does not use, and the ones that it does: the glossary of the design.
 
-import { lineAt, parseSource } from '../source-text.ts'
+import { parseSource } from '../source-text.ts'
 import { type Violation, covers } from './source-tree.ts'
 
 interface OldWord {
@@ -86,24 +86,19 @@ function isRead(file: string): boolean {
 
 function findOldWords(file: string, text: string): Violation[] {
   const entries = OLD_WORDS.filter(({ files }) => files?.some((entry) => covers(entry, file)) ?? true)
-  const parts = splitText(file, text)
-  return [...listWords(file).map(({ word }) => ({ word, index: 0 })), ...parts.identifiers]
-    .map((found) => ({ ...found, entry: entries.find(({ word }) => word.test(found.word)) }))
-    .concat(
-      parts.strings.map((found) => ({ ...found, entry: entries.find(isOf(found.word, 'strings')) })),
-      parts.prose.map((found) => ({ ...found, entry: entries.find(isOf(found.word, 'prose')) })),
-    )
-    .flatMap(({ word, index, entry }) => {
+  return splitText(file, text).flatMap(({ kind, words }) => {
+    const forbidden = entries.filter(({ only }) => forbidsIn(kind, only))
+    return words.flatMap(({ word, line }) => {
+      const entry = forbidden.find((candidate) => candidate.word.test(word))
       if (entry === undefined || isException(file, word)) return []
       const message = `says '${word}'; the field says ${entry.instead}`
-      return [{ rule: 'old-word' as const, file, line: lineAt(text, index), message }]
+      return [{ rule: 'old-word' as const, file, line, message }]
     })
+  })
 }
 
-/** Whether an entry of the table forbids this word in strings, or in comments and documents. */
-function isOf(found: string, part: 'strings' | 'prose'): (entry: OldWord) => boolean {
-  return ({ word, only }) =>
-    word.test(found) && (only === undefined || (part === 'strings' && only === 'identifiers and strings'))
+function forbidsIn(kind: Part['kind'], only: OldWord['only']): boolean {
+  return only === undefined || kind === 'identifiers' || (kind === 'strings' && only !== 'identifiers')
 }
 
 function isException(file: string, word: string): boolean {
@@ -112,26 +107,32 @@ function isException(file: string, word: string): boolean {
   )
 }
 
-interface FoundWord {
-  word: string
-  index: number
+interface Part {
+  kind: 'identifiers' | 'strings' | 'prose'
+  words: readonly { word: string; line: number }[]
 }
 
-type Parts = Readonly<Record<'identifiers' | 'strings' | 'prose', readonly FoundWord[]>>
-
-/** A document or a file of settings is all prose. */
-function splitText(file: string, text: string): Parts {
-  if (!/\.(?:ts|mjs)$/.test(file)) return { identifiers: [], strings: [], prose: listWords(text) }
+/** The words of a file's path and content. A document or a file of settings is all prose. */
+function splitText(file: string, text: string): Part[] {
+  const path: Part = { kind: 'identifiers', words: listWords(file) }
+  if (!/\.(?:ts|mjs)$/.test(file)) return [path, { kind: 'prose', words: listWords(text) }]
   const { code, comments } = parseSource(text)
   const isElsewhere = (at: number): boolean => code[at] === text[at] || comments[at] === text[at]
-  const strings = text.split('').map((char, at) => (isElsewhere(at) ? ' ' : char))
-  return { identifiers: listWords(code), strings: listWords(strings.join('')), prose: listWords(comments) }
+  const strings = text.split('').map((char, at) => (char !== '\n' && isElsewhere(at) ? ' ' : char))
+  return [
+    path,
+    { kind: 'identifiers', words: listWords(code) },
+    { kind: 'strings', words: listWords(strings.join('')) },
+    { kind: 'prose', words: listWords(comments) },
+  ]
 }
 
 /** The parts of every name and every word of prose, in small letters. */
-function listWords(text: string): FoundWord[] {
-  return [...text.matchAll(/[A-Z]+(?![a-z])|[A-Z]?[a-z]+/g)].map((match) => ({
-    word: match[0].toLowerCase(),
-    index: match.index,
-  }))
+function listWords(text: string): Part['words'] {
+  return text.split('\n').flatMap((content, index) =>
+    [...content.matchAll(/[A-Z]+(?![a-z])|[A-Z]?[a-z]+/g)].map(([word]) => ({
+      word: word.toLowerCase(),
+      line: index + 1,
+    })),
+  )
 }
