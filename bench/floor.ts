@@ -11,7 +11,7 @@ import { isMainThread, parentPort, Worker, workerData } from 'node:worker_thread
 import { Pool } from 'undici'
 import { TickerTable } from '../src/domain/ticker-table.ts'
 import { ClockOffset } from '../src/exchange/clock/clock-offset.ts'
-import { ExchangeClient } from '../src/exchange/client/exchange-client.ts'
+import { ExchangeClient } from '../src/exchange/exchange-client.ts'
 import { systemClock } from '../src/lib/clock.ts'
 import { Secret } from '../src/lib/secret.ts'
 import { systemTimers } from '../src/lib/timers.ts'

@@ -9,7 +9,7 @@ import { addConfigOptions, configFile, parseDuration } from './process/options.t
 const SHIPPED_CONFIG = 'config/paper.yaml'
 /** A daemon that runs looks at the file twenty times a second; this is long enough for one that is busy. */
 const SEEN_WITHIN_MS = 5000
-/** Beyond the horizon of a request in flight, and the proof after it. */
+/** Beyond the acceptance deadline of a request in flight, and the proof after it. */
 const CLEAN_WITHIN_MS = 120_000
 /** sysexits.h: the kill stands, and it is not proved yet that nothing rests. */
 const EXIT_NOT_PROVED = 75

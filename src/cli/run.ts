@@ -75,21 +75,21 @@ async function run(options: RunOptions, version: string): Promise<number> {
 
 /** Signals are heard from the very start: one that comes while the daemon is being opened stops it right after. */
 interface Stops {
-  /** Who is told from now on; at once, of what came before. */
-  tell(stop: (why: string) => void): void
+  /** Calls `stop` at every signal from now on; at once, where one came before. */
+  listen(stop: (why: string) => void): void
   readonly forget: () => void
 }
 
 function listenForStops(): Stops {
   let asked: string | undefined
-  let told: ((why: string) => void) | undefined
+  let listener: ((why: string) => void) | undefined
   const forget = onStopSignals((why) => {
     asked = why
-    told?.(why)
+    listener?.(why)
   })
   return {
-    tell(stop) {
-      told = stop
+    listen(stop) {
+      listener = stop
       if (asked !== undefined) stop(asked)
     },
     forget,
@@ -113,7 +113,7 @@ async function live(
     daemon.stop(config.onStop)
   }
   const forget = [stops.forget, onBreakdown((error) => daemon.fail(error))]
-  stops.tell(stop)
+  stops.listen(stop)
   if (forMs !== undefined) forget.push(atInstant(systemClock.now() + forMs, () => stop('--for has passed')))
   try {
     await begin(daemon)

@@ -5,7 +5,7 @@ import { createEngine, type Engine } from '../engine/engine.ts'
 import { type EngineCommand, type StopPolicy } from '../engine/event.ts'
 import { addsWhileHalted } from '../engine/orders/last-check.ts'
 import { type EngineSettings } from '../engine/settings.ts'
-import { type ExchangeClient } from '../exchange/client/exchange-client.ts'
+import { type ExchangeClient } from '../exchange/exchange-client.ts'
 import { type Limiter } from '../exchange/limiter/limiter.ts'
 import { type TrustedClock } from '../exchange/clock/trusted-clock.ts'
 import { type Journal } from '../journal/journal.ts'
@@ -14,7 +14,7 @@ import { Failure, messageOf } from '../lib/failure.ts'
 import { type Timers } from '../lib/timers.ts'
 import { AccountReader } from './account/account-reader.ts'
 import { type EmbeddedExchange } from './embedded/embedded-exchange.ts'
-import { type ExchangeAccess } from './account/exchange-access.ts'
+import { type ExchangeAccess } from '../exchange/client/exchange-access.ts'
 import { mergeFeeds } from './market-data/feed-plan.ts'
 import { Feeds } from './market-data/feeds.ts'
 import { KillSwitch } from './account/kill-switch.ts'
@@ -44,7 +44,7 @@ export interface DaemonOptions {
   /** Rebuilt from the journal. */
   readonly book: Book
   readonly access: ExchangeAccess
-  /** Where the exchange lives inside this process. */
+  /** Where the exchange runs inside this process. */
   readonly embedded: EmbeddedExchange | undefined
   readonly logger: DaemonLogger
   /** Never jumps; the daemon's own. */
@@ -74,7 +74,7 @@ export interface DaemonEnd {
 export class Daemon {
   readonly #options: DaemonOptions
   readonly #engine: Engine
-  readonly #tally = new RunStatistics()
+  readonly #statistics = new RunStatistics()
   readonly #client: ExchangeClient
   readonly #limiter: Limiter
   readonly #reader: AccountReader
@@ -100,7 +100,7 @@ export class Daemon {
     this.#options = options
     this.#startedAt = clock.now()
     this.#engine = createEngine(settings, book)
-    this.#tally.adopt(book)
+    this.#statistics.adopt(book)
     this.#eventLog = new EventLog({ logger, instruments: settings.instruments, clock })
     this.#listenToClock()
     this.#limiter = createLimiter(options)
@@ -130,7 +130,7 @@ export class Daemon {
       dispatch,
       tickersReadAt: () => this.#tickersReadAt,
       onWrite: (_, causedAt) => {
-        if (causedAt !== undefined) this.#tally.decisionLatency.record(clock.monotonic() - causedAt)
+        if (causedAt !== undefined) this.#statistics.decisionLatency.record(clock.monotonic() - causedAt)
       },
       onBroken,
     })
@@ -148,7 +148,7 @@ export class Daemon {
       dispatch,
       onTickers: (readAt) => {
         this.#tickersReadAt = readAt
-        this.#tally.snapshots += 1
+        this.#statistics.snapshots += 1
       },
       onHandled: () => {
         this.#tickersReadAt = undefined
@@ -162,7 +162,7 @@ export class Daemon {
   }
 
   /**
-   * Measures the exchange's clock, which must succeed before anything else, and begins the life. False when
+   * Measures the exchange's clock, which must succeed before anything else, and begins the run. False when
    * the daemon was stopped or broke before that.
    */
   async start(): Promise<boolean> {
@@ -188,7 +188,7 @@ export class Daemon {
     return this.#fatal === undefined
   }
 
-  /** Ends the run in good order; the end is told by {@link ended}. */
+  /** Ends the run in good order; {@link ended} says when that is done. */
   stop(policy: StopPolicy): void {
     if (this.#state === 'begun') this.#command({ kind: 'stop', policy })
     else this.#end(true)
@@ -228,7 +228,7 @@ export class Daemon {
     return buildSummary({
       settings,
       book,
-      tally: this.#tally,
+      statistics: this.#statistics,
       denied: this.#engine.denied,
       clean,
       durationMs: clock.now() - this.#startedAt,
@@ -273,7 +273,7 @@ export class Daemon {
     })
   }
 
-  /** The core hears of a doubt at once; of its end with the next tickers. */
+  /** The core hears at once that the clock is not synchronised any more; that it is again, with the next tickers. */
   #listenToClock(): void {
     const { trusted, logger } = this.#options
     trusted.listen({
@@ -334,7 +334,7 @@ export class Daemon {
       runners: createRunners(strategies, book.strategyStates, clock),
       sender: this.#sender,
       reader: this.#reader,
-      tally: this.#tally,
+      statistics: this.#statistics,
       clock,
       timers,
       eventLog: this.#eventLog,

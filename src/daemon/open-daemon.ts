@@ -12,7 +12,7 @@ import { holdAccount } from './account/account-lock.ts'
 import { Daemon } from './daemon.ts'
 import { type EmbeddedExchange, startEmbeddedExchange } from './embedded/embedded-exchange.ts'
 import { toEngineSettings, toInstruments } from './account/engine-settings.ts'
-import { type ExchangeAccess } from './account/exchange-access.ts'
+import { type ExchangeAccess } from '../exchange/client/exchange-access.ts'
 import { type DaemonLogger } from './reporting/logger.ts'
 import { hasRetreated } from './account/retreat.ts'
 import { levelOf, type MarketOverride } from './embedded/simulated-exchange.ts'
@@ -63,7 +63,7 @@ export async function openDaemon(given: OpenDaemonOptions): Promise<OpenedDaemon
   if (embedded?.endsAt === undefined || embedded.endsAt > options.clock.now()) {
     return assemble(options, { ...ground, strategies })
   }
-  // This recording was played to its end in an earlier life: another run of it begins from the start.
+  // This recording was played to its end in an earlier run: the next one begins from the start.
   await ground.close()
   logger.log('info', 'recording.startsAgain', { before: setWorldAside(directory) })
   return assemble(options, { ...(await openGround(options, directory)), strategies })
@@ -133,7 +133,7 @@ async function assemble(
   try {
     const access = embedded ?? accessTo(config, credentials)
     hideSecrets(logger, access)
-    const told = toEngineSettings(config, {
+    const configured = toEngineSettings(config, {
       salt: journal.salt,
       version,
       embedded: embedded !== undefined,
@@ -141,8 +141,8 @@ async function assemble(
     })
     // What was cancelled without a record may not rest any more, whatever the book says.
     const settings: EngineSettings = hasRetreated(directory)
-      ? { ...told, onRestart: 'cancel', hasRetreated: true }
-      : told
+      ? { ...configured, onRestart: 'cancel', hasRetreated: true }
+      : configured
     const book = rebuildBook(journal.load(), settings.positionMode)
     logger.log('info', 'daemon.opened', {
       version,

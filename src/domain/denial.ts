@@ -5,7 +5,7 @@ export const DENIAL_CODES = {
   INSTRUMENT_NOT_BOUND: 'the strategy file does not list the instrument',
   INSTRUMENT_STATE: 'the exchange does not allow this on the instrument now (delivery)',
   CLOCK_UNSYNCHRONISED:
-    "the exchange's clock is in doubt: a clock jumped, or it was not measured for a minute",
+    "the exchange's clock is unsynchronised: a clock jumped, or it was not measured for a minute",
   DATA_MISSING: 'there is no usable price for the instrument',
   DATA_STALE: 'the prices are older than their freshness limit',
   PRICE_PRECISION: 'the price is not a whole, positive number of ticks',

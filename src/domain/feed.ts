@@ -1,4 +1,4 @@
-/** What one read of a feed said. Its data is the answer of a read endpoint, under the house's names; frozen. */
+/** What one read of a feed said. Its data is the answer of a read endpoint, under our own names; frozen. */
 export interface FeedReading {
   readonly data: unknown
   /** Unix ms, our clock, when its last byte had arrived. */

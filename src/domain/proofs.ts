@@ -5,8 +5,8 @@
 declare const approved: unique symbol
 declare const recorded: unique symbol
 
-/** The risk desk said yes. Made in `risk/approve.ts` alone. */
+/** The risk checks passed. Made in `risk/approve.ts` alone. */
 export type Approved<Value> = Value & { readonly [approved]: true }
 
-/** Its record was handed to the journal before it. Made in `engine/record-send.ts` alone. */
+/** Its record was handed to the journal before it. Made in `engine/orders/record-send.ts` alone. */
 export type Recorded<Value> = Value & { readonly [recorded]: true }

@@ -36,11 +36,11 @@ export type JournalRecord =
   | PruneRecord
   | RepairedRecord
 
-/** A life of the process began. Durable before anything else. */
+/** A run of the process began. Durable before anything else. */
 export interface BootRecord {
   readonly kind: 'boot'
   readonly at: number
-  /** Unix ms, exchange clock: a first life reads fills from here. */
+  /** Unix ms, exchange clock: a first run reads fills from here. */
   readonly exchangeAt: number
   readonly epoch: number
   readonly version: string
@@ -235,7 +235,7 @@ export interface ResumeRecord {
   readonly by: string
 }
 
-/** The kill switch was thrown, or released. Durable before anybody is told. */
+/** The kill switch was thrown, or released. Durable before it takes effect. */
 export interface KillRecord {
   readonly kind: 'kill'
   readonly at: number

@@ -31,7 +31,7 @@ import { noteGranted } from './state/open-calls.ts'
 import { askForFills, askForPosition } from './state/readings.ts'
 import { notePruned, noteSpace } from './state/run-state.ts'
 import { halt, resume } from './state/trading-mode.ts'
-import { answerCall, tendCalls } from './strategies/account-calls.ts'
+import { answerCall, makeAccountCalls } from './strategies/account-calls.ts'
 import { expirePlaces, takeDecision, withdrawStrategy } from './strategies/take-decision.ts'
 import { takeSnapshot } from './strategies/take-snapshot.ts'
 
@@ -72,7 +72,7 @@ export function resumeEngine(core: Core): Engine {
       for (const symbol of touched) advanceInstrument(core, symbol)
       // A resolution that has just ended may have named the order of fills that were waiting.
       showSettledOrphans(core)
-      tendCalls(core)
+      makeAccountCalls(core)
       advanceStart(core)
       advanceKill(core)
       advanceStop(core)

@@ -16,7 +16,7 @@ export type StopPolicy = 'leave' | 'cancel' | 'flatten'
 
 /** Everything that can happen to the core. */
 export type EngineEvent =
-  /** A life begins; the book has been rebuilt. */
+  /** A run of the process begins; the book has been rebuilt. */
   | { readonly kind: 'started' }
   /** Exchange clock less ours, ms; surely so. */
   | { readonly kind: 'clockSynchronised'; readonly offsetMs: number }

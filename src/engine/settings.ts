@@ -36,9 +36,9 @@ export interface EngineSettings {
   readonly execution: ExecutionSettings
   /** After a liquidation, a delivery or a person's trade: no more opens on the instrument, or go on. */
   readonly foreignFills: 'halt' | 'adopt'
-  /** What becomes of orders that rest when a new life begins: cancelled, or kept. */
+  /** What becomes of orders that rest when a new run begins: cancelled, or kept. */
   readonly onRestart: 'cancel' | 'adopt'
-  /** A life before this one has cancelled without a record, and its last cancel-all may still arrive. */
+  /** A run before this one has cancelled without a record, and its last cancel-all may still arrive. */
   readonly hasRetreated?: boolean
 }
 

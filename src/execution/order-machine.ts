@@ -2,7 +2,7 @@ import { type OrderId } from '../domain/ids.ts'
 import { isTerminal, type Order, type OrderState, type OrderTerms } from '../domain/order.ts'
 
 /**
- * The life of an order, in the words and numbers of the order protocol, section 4.
+ * The states of an order, in the words and numbers of the order protocol, section 4.
  *
  *     risk no                ttl                      definite refusal of the only attempt
  *     NEW ──────► DENIED    ┌──────► EXPIRED*        ┌──────────────────────► REJECTED*
@@ -34,7 +34,7 @@ import { isTerminal, type Order, type OrderState, type OrderTerms } from '../dom
  * | 11 | LIVE → DONE           | matched or dead, or resolved, and settled   | `markDone`         |
  * | 12 | UNKNOWN → LIVE        | a cancel-all lists it                       | `markAccepted`     |
  * |    | UNKNOWN → DONE        | its fills show it, or a cancel-all listed it| `markDone`         |
- * |    | UNKNOWN → ABSENT      | no trace after its horizon (R2 to R4)       | `markAbsent`       |
+ * |    | UNKNOWN → ABSENT      | no trace after its deadline (R2 to R4)      | `markAbsent`       |
  * |    | UNKNOWN → QUEUED      | the same, still wanted, inside the window   | `markQueuedAgain`  |
  * |    | UNKNOWN → QUARANTINED | evidence that contradicts itself            | `markQuarantined`  |
  * | 13 | QUARANTINED → DONE    | an operator has looked, and it was resolved | `markReleased`     |

@@ -14,7 +14,7 @@ export interface ApprovedItem {
 export interface PackingRules {
   readonly max: number
   readonly mode: PositionMode
-  /** Orders that may be at the exchange and whose orderId nobody told: their fills must stay theirs. */
+  /** Orders that may be at the exchange and whose orderId is unknown: their fills must stay theirs. */
   readonly nameless: readonly Order[]
 }
 

@@ -32,7 +32,7 @@ export function tailLost(file: string, found: number, durable: number): Failure 
 export function markDamaged(file: string, found: string): Failure {
   return new Failure({
     code: 'JOURNAL_MARK_DAMAGED',
-    sentence: 'nothing says how far the journal was safe on the disk, so its end cannot be told',
+    sentence: 'nothing says how far the journal was safe on the disk, so its end is unknown',
     facts: { file, found },
     hint: REPAIR,
   })

@@ -114,7 +114,7 @@ function salvage(file: string): Verified | undefined {
     const nature = readNature(database, file)
     return { nature, prefix: readVerified(database, nature) }
   } catch (error) {
-    // What cannot be read for its damage holds nothing; what the disk does not give is told.
+    // What cannot be read for its damage holds nothing; what the disk does not give is reported.
     if (!isDamage(error)) throw error
     return undefined
   } finally {

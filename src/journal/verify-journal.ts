@@ -24,7 +24,7 @@ export interface VerifiedPrefix {
 }
 
 /**
- * Reads the checkpoint and follows the links from there. Damage ends the prefix and is told as its flaw.
+ * Reads the checkpoint and follows the links from there. Damage ends the prefix and is returned as its flaw.
  * @throws Error of SQLite where the disk cannot be read just now: that is no damage.
  */
 export function readVerified(database: DatabaseSync, { first }: JournalNature): VerifiedPrefix {

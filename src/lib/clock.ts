@@ -7,7 +7,7 @@ export interface Clock {
 }
 
 /**
- * The machine's own. It may be set at any time: what lives longer than a moment asks a `SteadyClock`.
+ * The machine's own. It may be set at any time: what lasts longer than a moment asks a `SteadyClock`.
  * `Date.now` is looked up at each call, so that a test's preload can set the clock of a whole process.
  */
 export const systemClock: Clock = {

@@ -1,17 +1,24 @@
-/** What a file may change that owns a piece of state; for everybody else it is read-only. */
-export type Own<State> = { -readonly [Name in keyof State]: OwnValue<State[Name]> }
+type WritableValue<Value> =
+  Value extends ReadonlyMap<infer Key, infer Item>
+    ? Map<Key, Item>
+    : Value extends ReadonlySet<infer Item>
+      ? Set<Item>
+      : Value extends readonly unknown[]
+        ? { -readonly [Index in keyof Value]: Value[Index] }
+        : Value
 
-type OwnValue<Value> =
-  Value extends ReadonlyMap<infer Key, infer Entry>
-    ? Map<Key, Entry>
-    : Value extends ReadonlySet<infer Member>
-      ? Set<Member>
-      : Value
+/** A state as its owner sees it: its properties can be set, and its maps, sets and arrays changed. No deeper. */
+export type Own<State> = State extends
+  | ReadonlyMap<unknown, unknown>
+  | ReadonlySet<unknown>
+  | readonly unknown[]
+  ? WritableValue<State>
+  : { -readonly [Name in keyof State]: WritableValue<State[Name]> }
 
 /**
- * The same state, to be changed. Only the one file that owns it calls this, in functions whose names say what
- * happened; everybody else sees it read-only. `test/tidy.test.ts` holds that.
+ * The same state, to be changed. Only the file that owns a piece of state calls this; for everybody else the
+ * piece is readonly. `test/tidy.test.ts` knows the owners.
  */
-export function own<State>(state: State): Own<State> {
+export function own<State extends object>(state: State): Own<State> {
   return state as Own<State>
 }

@@ -10,7 +10,7 @@ const STEP_MS = 250
  * another clock can tell that from a step, so both are reported, and {@link advance} makes up for a sleep.
  */
 export class SteadyClock implements Clock {
-  /** Told within {@link now}, with the ms that the machine's clock has gained since it was looked at last. */
+  /** Called within {@link now}, with the ms that the machine's clock has gained since it was looked at last. */
   onStep: (movedMs: number) => void = () => undefined
   readonly #source: Clock
   /** Unix ms at the origin of the monotonic clock. */

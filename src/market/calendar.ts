@@ -12,7 +12,7 @@ export interface CalendarJob {
   readonly onError: (error: unknown) => void
 }
 
-/** Calendar work through node-cron, which lives on the system's clock. */
+/** Calendar work through node-cron, which goes by the system's clock. */
 export class Calendar {
   readonly #tasks: readonly ReturnType<typeof createTask>[]
 
@@ -29,7 +29,7 @@ export class Calendar {
     for (const task of this.#tasks) void task.start()
   }
 
-  /** No run begins from now on. */
+  /** Calendar work through node-cron, which goes by the system's clock. */
   async stop(): Promise<void> {
     for (const task of this.#tasks) await task.destroy()
   }

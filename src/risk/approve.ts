@@ -10,7 +10,7 @@ export type Verdict =
   | { readonly approved: false; readonly objection: Objection }
 
 /**
- * The risk desk. Nothing leaves without its approval (RSK1), and it counts the worst case: an approved order
+ * Every risk check. Nothing leaves without this approval (RSK1), which counts the worst case: an approved order
  * is added to the exposures at once, so that the next one is judged as if this one were open.
  */
 export function approve(intent: OrderIntent, context: RiskContext): Verdict {

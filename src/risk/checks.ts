@@ -14,7 +14,7 @@ export interface Objection {
 
 export type RiskCheck = (intent: OrderIntent, context: RiskContext) => Objection | undefined
 
-/** The desk's checks, cheapest and most telling first; the first objection denies. */
+/** All checks, cheapest and most telling first; the first objection denies. */
 export const RISK_CHECKS: readonly RiskCheck[] = [
   checkPrecision,
   checkClock,
@@ -45,7 +45,7 @@ function isPositiveInteger(value: number): boolean {
   return Number.isSafeInteger(value) && value > 0
 }
 
-/** An order's signature, horizon and window hang on the exchange's clock: not even a close leaves on a guess. */
+/** An order's signature, acceptance deadline and window depend on the exchange's clock: not even a close leaves on a guess. */
 function checkClock(_: OrderIntent, { clockUnsynchronised }: RiskContext): Objection | undefined {
   return clockUnsynchronised === undefined
     ? undefined

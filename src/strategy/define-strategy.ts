@@ -28,7 +28,7 @@ export interface StrategyDefinition<Params extends z.ZodType, State> {
   ): Decision<NoInfer<State>>
 }
 
-/** A strategy as the house runs it: nothing that it answers is trusted. */
+/** A strategy as the daemon runs it: nothing that it answers is trusted. */
 export interface Strategy {
   readonly name: string
   readonly params: z.ZodType

@@ -1,6 +1,6 @@
 import { afterEach } from 'vitest'
 import { ClockOffset } from '../../src/exchange/clock/clock-offset.ts'
-import { ExchangeClient, type ExchangeClientOptions } from '../../src/exchange/client/exchange-client.ts'
+import { ExchangeClient, type ExchangeClientOptions } from '../../src/exchange/exchange-client.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { Secret } from '../../src/lib/secret.ts'
 import { systemTimers } from '../../src/lib/timers.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { ClockOffset } from '../../src/exchange/clock/clock-offset.ts'
-import { ExchangeClient } from '../../src/exchange/client/exchange-client.ts'
+import { ExchangeClient } from '../../src/exchange/exchange-client.ts'
 import { type Grant } from '../../src/exchange/limiter/grant.ts'
 import { Limiter } from '../../src/exchange/limiter/limiter.ts'
 import { systemClock } from '../../src/lib/clock.ts'

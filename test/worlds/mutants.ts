@@ -342,15 +342,15 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'liquidated-in-silence',
     what: 'what rested when the exchange closed a position is believed to rest still',
-    find: "  if (fills.some(({ source }) => source === 'SYS')) doubtResting(core)\n",
+    find: "  if (fills.some(({ source }) => source === 'SYS')) distrustResting(core)\n",
     replace: '',
   },
   {
     name: 'doubt-after-its-reason',
     what: 'that the exchange closed something is recorded before the doubt that it casts on what rests',
-    find: "  if (fills.some(({ source }) => source === 'SYS')) doubtResting(core)\n  for (const fill of fills) haltOnForeign(core, fill)\n  if (fills.length > 0) record(core, { kind: 'fills', at: core.now, fills })\n",
+    find: "  if (fills.some(({ source }) => source === 'SYS')) distrustResting(core)\n  for (const fill of fills) haltOnForeign(core, fill)\n  if (fills.length > 0) record(core, { kind: 'fills', at: core.now, fills })\n",
     replace:
-      "  for (const fill of fills) haltOnForeign(core, fill)\n  if (fills.length > 0) record(core, { kind: 'fills', at: core.now, fills })\n  if (fills.some(({ source }) => source === 'SYS')) doubtResting(core)\n",
+      "  for (const fill of fills) haltOnForeign(core, fill)\n  if (fills.length > 0) record(core, { kind: 'fills', at: core.now, fills })\n  if (fills.some(({ source }) => source === 'SYS')) distrustResting(core)\n",
   },
   {
     name: 'others-close-what-they-open',

@@ -16,7 +16,7 @@ export function explainKey(frame: ExplainFrame, key: string): readonly Story[] {
   return wish === undefined ? orders : [wish, ...orders]
 }
 
-/** What happened before there was an order: told where there is none, or where something was denied. */
+/** What happened before there was an order: shown where there is none, or where something was denied. */
 function explainWish(
   frame: ExplainFrame,
   records: readonly NumberedRecord[],

@@ -57,7 +57,7 @@ function findTerms(records: readonly NumberedRecord[], clientOid: string): Order
   return undefined
 }
 
-/** Every name that the exchange gave it, whoever told it. */
+/** Every name that the exchange gave it, whichever answer it came in. */
 function orderIdsIn(records: readonly NumberedRecord[], clientOid: string): readonly OrderId[] {
   const ids = records.flatMap(({ record }): (OrderId | undefined)[] => {
     if (record.kind === 'outcome')
@@ -144,18 +144,22 @@ function tell(
   terms: OrderTerms,
   orderId: OrderId | undefined,
 ): readonly Moment[] {
-  const told = tellRecord(frame, record, terms, orderId)
-  return told.map(([what, text]) => ({ sequence, at: record.at, what, text }))
+  return describeRecord(frame, record, terms, orderId).map(([what, text]) => ({
+    sequence,
+    at: record.at,
+    what,
+    text,
+  }))
 }
 
-type Told = readonly (readonly [what: string, text: string])[]
+export type Entries = readonly (readonly [what: string, text: string])[]
 
-function tellRecord(
+function describeRecord(
   { instruments }: ExplainFrame,
   record: JournalRecord,
   terms: OrderTerms,
   orderId: OrderId | undefined,
-): Told {
+): Entries {
   const { clientOid, symbol } = terms
   const isOurs = (item: { readonly clientOid: string }): boolean => item.clientOid === clientOid
   switch (record.kind) {
@@ -189,7 +193,7 @@ function tellRecord(
     case 'halt':
     case 'resume':
     case 'repaired':
-      return tellAround(record)
+      return describeAround(record)
     case 'adopt':
     case 'call':
     case 'callEnded':
@@ -205,11 +209,11 @@ function tellRecord(
 
 type AroundRecord = Extract<JournalRecord, { kind: 'boot' | 'kill' | 'halt' | 'resume' | 'repaired' }>
 
-/** What concerns every order that lives at the time. */
-export function tellAround(record: AroundRecord): Told {
+/** What concerns every order that is open at the time. */
+export function describeAround(record: AroundRecord): Entries {
   switch (record.kind) {
     case 'boot':
-      return [['started', `life ${record.epoch} of the daemon, version ${record.version}`]]
+      return [['started', `run ${record.epoch} of the daemon, version ${record.version}`]]
     case 'kill':
       return [[record.isOn ? 'killed' : 'released', `${record.reason}, by ${record.by}`]]
     case 'halt':

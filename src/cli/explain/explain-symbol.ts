@@ -1,6 +1,6 @@
 import { type JournalRecord } from '../../domain/record.ts'
 import { unreachable } from '../../lib/unreachable.ts'
-import { type ExplainFrame, tellAround } from './explain-order.ts'
+import { type Entries, type ExplainFrame, describeAround } from './explain-order.ts'
 import {
   type Instruments,
   type Moment,
@@ -34,9 +34,7 @@ export function explainSymbol(frame: ExplainFrame, symbol: string, since: number
   }
 }
 
-type Told = readonly (readonly [what: string, text: string])[]
-
-function tell(instruments: Instruments, record: JournalRecord, symbol: string): Told {
+function tell(instruments: Instruments, record: JournalRecord, symbol: string): Entries {
   if ('symbol' in record && record.symbol !== symbol && record.symbol !== '*') return []
   switch (record.kind) {
     case 'decision':
@@ -73,7 +71,7 @@ function tell(instruments: Instruments, record: JournalRecord, symbol: string): 
     case 'halt':
     case 'resume':
     case 'repaired':
-      return tellAround(record)
+      return describeAround(record)
     case 'cancelAnswered':
     case 'call':
     case 'callEnded':

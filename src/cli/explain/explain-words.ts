@@ -33,7 +33,7 @@ export interface Story {
   readonly verdict: string
 }
 
-/** By symbol. An instrument that the config does not list any more is told in ticks and lots. */
+/** By symbol. An instrument that the config does not list any more is shown in ticks and lots. */
 export type Instruments = ReadonlyMap<string, Instrument>
 
 function priceOf(instruments: Instruments, symbol: string, ticks: number | undefined): string {
@@ -88,7 +88,7 @@ export function wordsOfDecision(instruments: Instruments, record: DecisionRecord
 
 export function wordsOfDenial({ strategyId, code, detail, orders, unlogged }: DenialRecord): string {
   const times = orders > 1 ? `, ${orders} orders` : ''
-  const since = unlogged > 0 ? `, ${unlogged} more since it was last told` : ''
+  const since = unlogged > 0 ? `, ${unlogged} more since it was last logged` : ''
   return `${strategyId}: ${code}, ${DENIAL_CODES[code]} (${detail}${times}${since})`
 }
 

@@ -117,7 +117,7 @@ function foldersIn(directory: string): readonly string[] {
   try {
     return readdirSync(directory)
   } catch {
-    return [] // Nothing was ever started here: there is no journal, and that is what is told.
+    return [] // Nothing was ever started here: there is no journal, and that is the answer.
   }
 }
 

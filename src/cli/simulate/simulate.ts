@@ -74,7 +74,7 @@ async function simulate(options: SimulateOptions): Promise<void> {
   if (options.printAccounts) process.stdout.write(`${JSON.stringify(simulator.accounts.map(toPrinted))}\n`)
   logger.log('info', 'simulator.listening', {
     url: simulator.baseUrl,
-    // One server has both doors.
+    // One server answers under both addresses.
     gatewayUrl: simulator.baseUrl,
     accounts: simulator.accounts.map(({ label }) => label),
     seed: config.seed,

@@ -3,7 +3,7 @@ import { type MarketOverride, toSimulatorOptions } from '../../daemon/embedded/s
 import type { SimulatorOptions } from '../../simulator/start-simulator.ts'
 import { defaultRateLimitSettings } from '../../simulator/wire/rate-limits.ts'
 
-/** What the simulator as a server is told beside what the one inside the daemon is told too. */
+/** The settings of the simulator as a server: those of the one inside the daemon, and its own. */
 export function toServerOptions(
   config: SimulatorConfig,
   override: MarketOverride,

@@ -1,4 +1,4 @@
-/** What only `intentd simulate` is told: who has an account, and how the desks beside futures behave. */
+/** Settings of `intentd simulate` alone: who has an account, and how the services beside futures behave. */
 import { z } from 'zod'
 import { positiveDecimal, signedDecimal } from './decimal-text.ts'
 import { accountShape } from './exchange-schema.ts'
@@ -100,7 +100,7 @@ const spotSchema = z
     opening: z
       .record(coinSchema, positiveDecimal('Amount of the coin.'))
       .default({ USDT: '50000', BTC: '0.8', ETH: '12' })
-      .meta({ description: 'What every account has in its spot purse at the start.' }),
+      .meta({ description: 'What every account has in its spot account at the start.' }),
     platformOpening: positiveDecimal("The same of the platform's own coin.").default('400'),
     deductsFees: z
       .boolean()
@@ -109,7 +109,7 @@ const spotSchema = z
     deductionRatio: positiveDecimal('What of a fee remains then: 0.8 is a discount of 20 %.').default('0.8'),
     pastOrders: count(5000, 130, 'Orders of the seeded past of an account.'),
   })
-  .meta({ description: 'The spot desk.' })
+  .meta({ description: 'The spot service.' })
 
 const marginSchema = z
   .strictObject({
@@ -129,7 +129,7 @@ const marginSchema = z
     openOrdersMax: count(10_000, 200, 'Open orders an account may have in each mode.'),
     pastLiquidations: count(1000, 190, 'Liquidations of the seeded past of an account and mode.'),
   })
-  .meta({ description: 'The margin desk.' })
+  .meta({ description: 'The margin service.' })
 
 const convertSchema = z
   .strictObject({
@@ -137,11 +137,11 @@ const convertSchema = z
     worthMin: positiveDecimal('What a conversion must be worth, in USDT.').default('0.01'),
     pastConversions: count(1000, 30, 'Conversions of the seeded past of an account.'),
   })
-  .meta({ description: 'The conversion desk.' })
+  .meta({ description: 'The conversion service.' })
 
 const subaccountsSchema = z
   .strictObject({ subaccountsMax: count(1000, 20, 'Sub-accounts that one account may have.') })
-  .meta({ description: 'The sub-account desk.' })
+  .meta({ description: 'The sub-account service.' })
 
 export const desksSchema = z
   .strictObject({
@@ -151,4 +151,4 @@ export const desksSchema = z
     convert: convertSchema.prefault({}),
     subaccounts: subaccountsSchema.prefault({}),
   })
-  .meta({ description: 'The desks beside futures.' })
+  .meta({ description: 'The services beside futures.' })

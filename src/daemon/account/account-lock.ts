@@ -5,7 +5,7 @@ import { processVariables } from '../../config/secrets.ts'
 import { sha256 } from '../../lib/digest.ts'
 import { Failure, messageOf } from '../../lib/failure.ts'
 import { type LockHolder, type ProcessLock, takeProcessLock } from '../../lib/process-lock.ts'
-import { type ExchangeAccess } from './exchange-access.ts'
+import { type ExchangeAccess } from '../../exchange/client/exchange-access.ts'
 import { describeTo } from '../state/state-directory.ts'
 
 /** Enough of a digest to tell accounts apart; the key cannot be found from it (SEC1). */

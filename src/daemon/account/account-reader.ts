@@ -2,7 +2,7 @@ import { type Answer } from '../../domain/answer.ts'
 import { type Instrument, type PositionMode, type ProductType } from '../../domain/instrument.ts'
 import { type PositionReading } from '../../domain/position.ts'
 import { type EngineEvent } from '../../engine/event.ts'
-import { type ExchangeClient } from '../../exchange/client/exchange-client.ts'
+import { type ExchangeClient } from '../../exchange/exchange-client.ts'
 
 export interface AccountReaderOptions {
   readonly client: ExchangeClient

@@ -5,8 +5,8 @@ import { randomHex } from '../../lib/entropy.ts'
 import { messageOf } from '../../lib/failure.ts'
 
 /** Commands that are looked at in one round; the rest waits for the next. */
-const LETTERS_MAX = 20
-const LETTER_BYTES_MAX = 4096
+const COMMANDS_MAX = 20
+const COMMAND_BYTES_MAX = 4096
 
 /** What an operator asks of a daemon from another process. */
 const commandSchema = z.strictObject({
@@ -61,7 +61,7 @@ export class CommandInbox {
   #read(file: string): void {
     const { onCommand, onUnreadable } = this.#options
     try {
-      if (statSync(file).size > LETTER_BYTES_MAX) throw new Error(`more than ${LETTER_BYTES_MAX} bytes`)
+      if (statSync(file).size > COMMAND_BYTES_MAX) throw new Error(`more than ${COMMAND_BYTES_MAX} bytes`)
       const command = commandSchema.parse(JSON.parse(readFileSync(file, 'utf8')))
       onCommand(command)
       rmSync(file, { force: true })
@@ -77,7 +77,7 @@ function commandsIn(inbox: string): readonly string[] {
     return readdirSync(inbox)
       .filter((name) => name.endsWith('.json'))
       .toSorted()
-      .slice(0, LETTERS_MAX)
+      .slice(0, COMMANDS_MAX)
   } catch {
     return [] // Nobody has ever left one.
   }

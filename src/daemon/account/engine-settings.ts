@@ -13,11 +13,11 @@ const MATCHING_LAG_MS = 2000
 const MATCHING_LAG_EMBEDDED_MS = 0
 /** How long an order may stand through the market, beyond what fills need to show up. */
 const CROSSED_TOLERANCE_MS = 5000
-/** Beyond the horizon of an unknown order: two cancel-alls, a flattening, and the reads that prove them. */
+/** Beyond the acceptance deadline of an unknown order: two cancel-alls, a flattening, and the reads that prove them. */
 const STOP_TIMEOUT_MS = 30_000
 
 /** What the configuration does not say. */
-export interface LifeSettings {
+export interface RunSettings {
   readonly salt: string
   readonly version: string
   readonly embedded: boolean
@@ -26,12 +26,12 @@ export interface LifeSettings {
 }
 
 /** What the operator said, in the core's words: sizes in lots, limits as numbers. */
-export function toEngineSettings(config: DaemonConfig, life: LifeSettings): EngineSettings {
+export function toEngineSettings(config: DaemonConfig, run: RunSettings): EngineSettings {
   const instruments = toInstruments(config)
   const { execution, risk, account } = config
   return {
-    salt: life.salt,
-    version: life.version,
+    salt: run.salt,
+    version: run.version,
     environment: config.environment,
     configHash: sha256([JSON.stringify(config)])
       .toString('hex')
@@ -43,7 +43,7 @@ export function toEngineSettings(config: DaemonConfig, life: LifeSettings): Engi
     strategies: new Map(
       config.strategies
         .filter((strategy) => strategy.enabled)
-        .map((strategy) => toStrategy(strategy, instruments, life)),
+        .map((strategy) => toStrategy(strategy, instruments, run)),
     ),
     limits: {
       dataAgeMaxMs: risk.dataAgeMaxMs,
@@ -56,7 +56,7 @@ export function toEngineSettings(config: DaemonConfig, life: LifeSettings): Engi
     execution: {
       batchOrdersMax: execution.batchOrdersMax,
       fillVisibilityMs: execution.fillVisibilityMs,
-      matchingLagMs: life.embedded ? MATCHING_LAG_EMBEDDED_MS : MATCHING_LAG_MS,
+      matchingLagMs: run.embedded ? MATCHING_LAG_EMBEDDED_MS : MATCHING_LAG_MS,
       acceptanceWindowMs: execution.acceptanceWindowMs,
       unwantedMsMax: execution.unwantedMsMax,
       displacedWithinMs: execution.displacedWithinMs,
@@ -93,7 +93,7 @@ export function toInstruments({ account, instruments }: DaemonConfig): ReadonlyM
 function toStrategy(
   strategy: StrategyConfig,
   instruments: ReadonlyMap<string, Instrument>,
-  { feeds }: LifeSettings,
+  { feeds }: RunSettings,
 ): [StrategyId, StrategySettings] {
   const id = toStrategyId(strategy.id)
   const limits = strategy.instruments.map((symbol) => {

@@ -1,4 +1,4 @@
-import { ExchangeClient } from '../../exchange/client/exchange-client.ts'
+import { ExchangeClient } from '../../exchange/exchange-client.ts'
 import { Limiter } from '../../exchange/limiter/limiter.ts'
 import { type TrustedClock } from '../../exchange/clock/trusted-clock.ts'
 import { type DaemonConfig } from '../../config/load-config.ts'
@@ -6,7 +6,7 @@ import { type EngineSettings } from '../../engine/settings.ts'
 import { type Clock } from '../../lib/clock.ts'
 import { type Timers } from '../../lib/timers.ts'
 import { type EmbeddedExchange } from '../embedded/embedded-exchange.ts'
-import { type ExchangeAccess } from './exchange-access.ts'
+import { type ExchangeAccess } from '../../exchange/client/exchange-access.ts'
 import { type DaemonLogger } from '../reporting/logger.ts'
 import { simulatorCoin } from '../embedded/simulated-exchange.ts'
 
@@ -25,7 +25,7 @@ interface CallingDaemon {
 /** How often a daemon may call its exchange. */
 export function createLimiter(options: CallingDaemon): Limiter {
   const { config, embedded, clock, timers, logger } = options
-  // An exchange of our own has forgotten the calls of the life before. Elsewhere there may have been one even
+  // An exchange of our own has forgotten the calls of the run before. Elsewhere there may have been one even
   // where the journal knows of none: its disk was full, or it died before it could write.
   const hasPreviousRun = embedded === undefined
   return new Limiter({

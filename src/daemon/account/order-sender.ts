@@ -1,7 +1,7 @@
 import { type Answer } from '../../domain/answer.ts'
 import { type Effect, type OutgoingBatch, type OutgoingCall, type Priority } from '../../engine/effect.ts'
 import { type EngineEvent, type GrantedEndpoint } from '../../engine/event.ts'
-import { type ExchangeClient } from '../../exchange/client/exchange-client.ts'
+import { type ExchangeClient } from '../../exchange/exchange-client.ts'
 import { type Grant, type GrantSource } from '../../exchange/limiter/grant.ts'
 import { type Recorded } from '../../domain/proofs.ts'
 import { type Clock } from '../../lib/clock.ts'

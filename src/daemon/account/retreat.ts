@@ -2,7 +2,7 @@ import { closeSync, existsSync, fsyncSync, openSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Instrument } from '../../domain/instrument.ts'
 import { type StopPolicy } from '../../engine/event.ts'
-import { type ExchangeClient } from '../../exchange/client/exchange-client.ts'
+import { type ExchangeClient } from '../../exchange/exchange-client.ts'
 import { type Clock } from '../../lib/clock.ts'
 import { messageOf } from '../../lib/failure.ts'
 import { type Timers } from '../../lib/timers.ts'
@@ -45,17 +45,17 @@ export async function retreat(options: RetreatOptions): Promise<'left' | 'cancel
   return end
 }
 
-/** Whether an earlier life cancelled without a record: then what the book says of resting orders is not believed. */
+/** Whether an earlier run cancelled without a record: then what the book says of resting orders is not believed. */
 export function hasRetreated(directory: string): boolean {
   return existsSync(join(directory, NOTE_FILE))
 }
 
-/** A life ended in good order: what it knows of resting orders is in its journal. */
+/** A run ended in good order: what it knows of resting orders is in its journal. */
 export function forgetRetreat(directory: string): void {
   rmSync(join(directory, NOTE_FILE), { force: true })
 }
 
-/** A next life that resolutions at its start needs no note. */
+/** A next run that cancels everything at its start needs no note. */
 function leaveNote({ directory, onRestart, logger }: RetreatOptions): boolean {
   try {
     const descriptor = openSync(join(directory, NOTE_FILE), 'w', 0o600)

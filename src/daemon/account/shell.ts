@@ -22,7 +22,7 @@ export interface ShellOptions {
   readonly runners: ReadonlyMap<StrategyId, StrategyRunner>
   readonly sender: OrderSender
   readonly reader: AccountReader
-  readonly tally: RunStatistics
+  readonly statistics: RunStatistics
   readonly clock: Clock
   readonly timers: Timers
   readonly eventLog: EventLog
@@ -155,17 +155,17 @@ export class Shell {
     }
   }
 
-  /** A line a log write, and a batch has a line an order: they are told once the batch has left. */
+  /** A line a log write, and a batch has a line an order: they are logged once the batch has left. */
   #announce(announcement: Announcement): void {
     if (this.#unlogged.length === 0) this.#options.timers.after(0, () => this.tell())
     this.#unlogged.push(announcement)
   }
 
   #record({ record, durable }: Extract<Effect, { kind: 'record' }>): void {
-    const { journal, tally, eventLog, engine } = this.#options
+    const { journal, statistics, eventLog, engine } = this.#options
     journal.append(record, durable)
     this.#recordsSinceCheckpoint += 1
-    tally.observe(record, engine.book)
+    statistics.observe(record, engine.book)
     eventLog.observe(record)
   }
 
@@ -175,7 +175,7 @@ export class Shell {
     const result = runner.decide(snapshot)
     if (result.kind === 'decided') {
       const { intents, stateText, denials } = result
-      this.#options.tally.countIntents(intents)
+      this.#options.statistics.countIntents(intents)
       this.#queue.push({
         kind: 'decided',
         strategyId,

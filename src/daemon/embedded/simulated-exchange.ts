@@ -5,7 +5,7 @@ import { defaultRateLimitSettings } from '../../simulator/wire/rate-limits.ts'
 import type { ServerEvent } from '../../simulator/wire/server-event.ts'
 import { type LogLevel } from '../reporting/logger.ts'
 
-/** What the simulator inside the daemon and the one on its own are told alike. */
+/** The settings that the simulator inside the daemon and the one on its own have in common. */
 export type SimulatorSettings = Omit<EmbeddedSimulatorSettings, 'startingBalance' | 'leverage'>
 
 /** What the command line says about the market, over the file. */

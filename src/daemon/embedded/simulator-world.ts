@@ -43,7 +43,7 @@ export function setWorldAside(directory: string): string {
   return aside
 }
 
-/** A file that cannot be read is told of by whoever plays it. */
+/** A file that cannot be read is reported when it is played. */
 function contentOf(file: string): string {
   const path = file.replace(/^[A-Z0-9]+=/, '')
   if (!isFile(path)) return path

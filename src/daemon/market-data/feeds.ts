@@ -1,6 +1,6 @@
 import { type RefusedAnswer, type UnknownAnswer } from '../../domain/answer.ts'
 import { type EngineEvent } from '../../engine/event.ts'
-import { type ExchangeClient } from '../../exchange/client/exchange-client.ts'
+import { type ExchangeClient } from '../../exchange/exchange-client.ts'
 import { type Clock } from '../../lib/clock.ts'
 import { deepFreeze } from '../../lib/deep-freeze.ts'
 import { messageOf } from '../../lib/failure.ts'

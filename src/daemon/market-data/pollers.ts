@@ -1,6 +1,6 @@
 import { type DaemonConfig } from '../../config/load-config.ts'
 import { type EngineEvent } from '../../engine/event.ts'
-import { type ExchangeClient } from '../../exchange/client/exchange-client.ts'
+import { type ExchangeClient } from '../../exchange/exchange-client.ts'
 import { type TrustedClock } from '../../exchange/clock/trusted-clock.ts'
 import { messageOf } from '../../lib/failure.ts'
 import { type Timers } from '../../lib/timers.ts'
@@ -8,7 +8,7 @@ import { Calendar } from '../../market/calendar.ts'
 import { PollGrid, type PollGridStats } from '../../market/poll-grid.ts'
 import { TickerBuffers } from '../../market/ticker-buffers.ts'
 
-/** How often the core is told that time has passed, in ms: the grain of every wait that it counts. */
+/** How often the core gets an event that time has passed, in ms: every wait that it counts is rounded to this. */
 const TIME_STEP_MS = 50
 /** How often commands from the operator are looked for, in ms. */
 const OPERATOR_STEP_MS = 250

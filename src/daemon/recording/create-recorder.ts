@@ -5,7 +5,7 @@ import { type Engine } from '../../engine/engine.ts'
 import { type EngineSettings } from '../../engine/settings.ts'
 import { type Clock } from '../../lib/clock.ts'
 import { type Timers } from '../../lib/timers.ts'
-import { type ExchangeAccess } from '../account/exchange-access.ts'
+import { type ExchangeAccess } from '../../exchange/client/exchange-access.ts'
 import { type DaemonLogger } from '../reporting/logger.ts'
 import { FlightRecorder, type RecordSettings } from './flight-recorder.ts'
 

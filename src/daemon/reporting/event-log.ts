@@ -11,13 +11,13 @@ export interface EventLogOptions {
   readonly clock: Clock
 }
 
-/** A read that fails at every poll is told of when it begins, and then this often. */
+/** A read that fails at every poll is logged when that begins, and then this often. */
 const REPEAT_MS = 10_000
 
 /**
- * Two readers, two stories. A log file keeps every order's life, so that it can be followed by its clientOid:
- * a line when it is sent, answered, filled, ended. People at a terminal see the batches with their counts, and
- * the fills; single orders are told there at `debug`.
+ * A log file is searched, a terminal is watched. The file has a line when an order is sent, answered, filled and
+ * ended, so that it can be followed by its clientOid. The terminal shows the batches with their counts, and the
+ * fills; single orders only at `debug`.
  */
 const ORDER_ROUTINE = new Set([
   'order.sent',
@@ -34,7 +34,7 @@ const BATCHES = new Set(['batch.sent', 'batch.answered'])
 export class EventLog {
   readonly #options: EventLogOptions
   readonly #outcomes = new Map<number, Readonly<Record<string, number>>>()
-  /** Reads that fail at present: when that was last told, and how often it has failed since. */
+  /** Reads that fail at present: when that was last logged, and how often it has failed since. */
   readonly #failing = new Map<string, { loggedAt: number; times: number }>()
 
   constructor(options: EventLogOptions) {

@@ -8,7 +8,7 @@ import { decimal, ZERO } from '../../lib/decimal.ts'
 import { Percentiles } from '../../lib/percentiles.ts'
 import { unreachable } from '../../lib/unreachable.ts'
 
-/** What a life of the daemon has done so far, counted from the records it wrote. */
+/** What a run of the daemon has done so far, counted from the records it wrote. */
 export class RunStatistics {
   snapshots = 0
   decisions = 0
@@ -22,7 +22,7 @@ export class RunStatistics {
   profit = ZERO
   readonly intents = new Map<Intent['kind'], number>()
   readonly outcomes = new Map<ItemOutcomeKind, number>()
-  /** How the orders ended that ended in this life. */
+  /** How the orders ended that ended in this run. */
   readonly ended = new Map<OrderState, number>()
   /** From the last byte of a ticker answer to the write of a batch that it caused, ms. */
   readonly decisionLatency = new Percentiles()
@@ -33,7 +33,7 @@ export class RunStatistics {
     for (const { kind } of intents) increment(this.intents, kind)
   }
 
-  /** Orders that are open when a life begins end in it too. */
+  /** Orders that are open when a run begins end in it too. */
   adopt(book: Book): void {
     for (const orders of book.open.values()) for (const clientOid of orders.keys()) this.#open.add(clientOid)
   }
@@ -85,7 +85,7 @@ export class RunStatistics {
     }
   }
 
-  /** Where every order of this life stands: ended ones, and those still open. */
+  /** Where every order of this run stands: ended ones, and those still open. */
   ordersByState(book: Book): Record<string, number> {
     const states = new Map<string, number>(this.ended)
     for (const clientOid of this.#open) {

@@ -36,7 +36,7 @@ export interface RunSummary {
   readonly positions: Readonly<Record<string, string>>
   readonly rateLimited: number
   readonly unknowns: number
-  /** Of all lives of the journal. */
+  /** Of all runs in the journal. */
   readonly account: AccountSummary
   readonly strategies: Readonly<Record<string, AccountSummary>>
   readonly limiter: readonly EndpointStatistics[]
@@ -50,7 +50,7 @@ export interface AccountSummary {
   readonly fills: number
   readonly fees: string
   readonly realisedProfit: string
-  /** By the exchange's last reading; for a strategy alone it cannot be told. */
+  /** By the exchange's last reading; unknown for a strategy alone. */
   readonly unrealisedProfit?: string
   readonly funding?: string
   /** Base coin, by symbol and side. */
@@ -73,7 +73,7 @@ export interface ExchangeSummary extends ExchangeLedger {
 export interface SummaryInput {
   readonly settings: EngineSettings
   readonly book: Book
-  readonly tally: RunStatistics
+  readonly statistics: RunStatistics
   readonly denied: ReadonlyMap<string, number>
   readonly clean: boolean
   readonly durationMs: number
@@ -87,7 +87,7 @@ export interface SummaryInput {
 const UNREALISED_TOLERANCE = decimal('0.00000001')
 
 export function buildSummary(input: SummaryInput): RunSummary {
-  const { settings, book, tally, polls, limiter } = input
+  const { settings, book, statistics, polls, limiter } = input
   const account = summariseAccount(input)
   return {
     environment: settings.environment,
@@ -96,28 +96,28 @@ export function buildSummary(input: SummaryInput): RunSummary {
     clean: input.clean,
     durationMs: input.durationMs,
     cycles: polls.polls,
-    snapshots: tally.snapshots,
-    decisions: tally.decisions,
-    intents: Object.fromEntries(tally.intents),
+    snapshots: statistics.snapshots,
+    decisions: statistics.decisions,
+    intents: Object.fromEntries(statistics.intents),
     denials: Object.fromEntries([...input.denied].toSorted(byName)),
-    batches: tally.batches,
-    batchesLargest: tally.batchesLargest,
-    cancelAlls: tally.cancelAlls,
-    ordersSent: tally.ordersSent,
-    ordersSentAgain: tally.ordersSentAgain,
-    orders: tally.ordersByState(book),
-    fills: tally.fills,
-    fees: tally.fees.toString(),
-    realisedProfit: tally.profit.toString(),
+    batches: statistics.batches,
+    batchesLargest: statistics.batchesLargest,
+    cancelAlls: statistics.cancelAlls,
+    ordersSent: statistics.ordersSent,
+    ordersSentAgain: statistics.ordersSentAgain,
+    orders: statistics.ordersByState(book),
+    fills: statistics.fills,
+    fees: statistics.fees.toString(),
+    realisedProfit: statistics.profit.toString(),
     unrealisedProfit: account.unrealisedProfit ?? '0',
     positions: account.positions,
     rateLimited: limiter.reduce((sum, endpoint) => sum + endpoint.rateLimited, 0),
-    unknowns: tally.outcomes.get('unknown') ?? 0,
+    unknowns: statistics.outcomes.get('unknown') ?? 0,
     account,
     strategies: summariseStrategies(input),
     limiter: limiter.filter((endpoint) => endpoint.granted > 0),
     wakeUpLateness: polls.lateness,
-    decisionLatency: tally.decisionLatency.summary(),
+    decisionLatency: statistics.decisionLatency.summary(),
     ...(input.exchange ? { exchange: compare(account, input.exchange) } : {}),
   }
 }

@@ -16,14 +16,14 @@ export interface DiskSpaceOptions {
   /** Below this nothing that adds risk is opened, in bytes. */
   readonly freeBytesMin: number
   readonly timers: Timers
-  /** Told at the start, and whenever it changes. */
+  /** Called at the start, and whenever it changes. */
   readonly onChange: (isLow: boolean, freeBytes: number) => void
   readonly onTrouble: (reason: string) => void
 }
 
 /**
  * The room for the journal. A file of some size lies on the disk for the day on which it is full: it is given
- * up when the journal could not be written, so that the next life can record how it comes to rest.
+ * up when the journal could not be written, so that the next run can record how it comes to rest.
  */
 export class DiskSpace {
   readonly #options: DiskSpaceOptions

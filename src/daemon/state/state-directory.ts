@@ -19,7 +19,7 @@ function prepareDirectory(directory: string): void {
   }
 }
 
-/** Whoever is about to hold a lock, as the next one will be told. `name`: of the configuration. */
+/** Whoever is about to hold a lock, as the next one will be shown it. `name`: of the configuration. */
 export function describeHolder(name: string, now: number): LockHolder {
   return { pid: process.pid, since: now, host: hostname(), name, command: process.argv.slice(2).join(' ') }
 }

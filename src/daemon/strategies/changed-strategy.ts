@@ -31,7 +31,7 @@ export interface ChangedStrategyOptions {
 /**
  * Asks a strategy that was changed, at every moment at which the recorded one was asked, and holds the two answers
  * side by side. An open loop: it goes on from its own state, but positions, orders and fills are those that the
- * recorded one has brought about. At the beginning of each life it has the state that the recorded one had then.
+ * recorded one has brought about. At the beginning of each run it has the state that the recorded one had then.
  */
 export class ChangedStrategy implements ReplayWatcher {
   readonly #options: ChangedStrategyOptions

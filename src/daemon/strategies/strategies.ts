@@ -28,7 +28,7 @@ export interface StrategyProblems {
   readonly strategies: readonly LoadedStrategy[]
 }
 
-/** Loads the code of every strategy file and checks its params; what is wrong is told with file and line. */
+/** Loads the code of every strategy file and checks its params; what is wrong is reported with file and line. */
 export async function readStrategies(
   config: DaemonConfig,
   documents: ConfigDocuments,

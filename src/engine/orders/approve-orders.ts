@@ -14,7 +14,7 @@ import { type Core, specOf } from '../state/core.ts'
 import { marketOf } from '../state/market-state.ts'
 import { tradingMode } from '../state/trading-mode.ts'
 
-/** What risk made of a instrument's candidates. */
+/** What risk made of an instrument's candidates. */
 export interface ApprovedOrders {
   readonly items: readonly ApprovedItem[]
   readonly denials: readonly Denial[]
@@ -24,15 +24,15 @@ export interface ApprovedOrders {
 
 const NOTHING: ApprovedOrders = { items: [], denials: [], reduces: false }
 
-/** Takes every candidate before the risk desk, those that reduce risk first. */
+/** Holds every candidate against the risk checks, those that reduce risk first. */
 export function approveOrders(core: Core, symbol: string, candidates: readonly Candidate[]): ApprovedOrders {
   if (candidates.length === 0) return NOTHING
   const items: ApprovedItem[] = []
   const denials: Denial[] = []
-  const desk = openRiskContexts(core, symbol)
+  const contextOf = openRiskContexts(core, symbol)
   let reduces = false
   for (const { intent, again } of [...candidates].sort(byUrgency)) {
-    const context = desk(intent.strategyId as StrategyId)
+    const context = contextOf(intent.strategyId as StrategyId)
     if (!context) continue
     const isReducing = reducesRisk(intent, context)
     const verdict = again === undefined ? approve(intent, context) : approveAgain(intent, context)

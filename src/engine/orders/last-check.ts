@@ -16,7 +16,7 @@ export function addsWhileHalted(
   })
 }
 
-/** As at the risk desk: together with all else of its strategy that is open on that side, which may be filled first. */
+/** As in the risk checks: together with all else of its strategy that is open on that side, which may be filled first. */
 function reduces(book: Book, { action, strategyId, symbol }: OrderTerms): boolean {
   if (isClosing(action)) return true
   const own = [...openOrdersOf(book, symbol)].filter(({ terms }) => terms.strategyId === strategyId)

@@ -172,7 +172,7 @@ function adopt(core: Core, instrument: InstrumentState, difference: Holding, req
   const position = own(instrument.position)
   position.mismatch = undefined
   position.agreedAt = requestedAt
-  // First the halt: a life that ended between the two would hold what it does not understand, and trade on.
+  // First the halt: a run that ended between the two would hold what it does not understand, and trade on.
   if (!first)
     halt(
       core,

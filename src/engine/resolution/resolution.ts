@@ -171,7 +171,7 @@ const UNPROVED = { stage: 'cancelling', fillsReads: 0, fillsReadAt: 0, positionR
  * every instrument on which something may rest is closed as behind a cancel-all. Written down before the fills
  * that tell of it: a run that ended between the two would know them, and believe in what rests.
  */
-export function doubtResting(core: Core): void {
+export function distrustResting(core: Core): void {
   const instruments = [...core.instruments.values()].filter(
     ({ symbol, phase }) => phase !== 'idle' || hasResting(core, symbol) || hasOrder(core, symbol, 'unknown'),
   )

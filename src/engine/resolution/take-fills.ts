@@ -5,7 +5,7 @@ import { canRest, type Order } from '../../domain/order.ts'
 import { openOrdersOf } from '../book/book.ts'
 import { announce, type Core, record } from '../state/core.ts'
 import { namelessOrders, settleByEvidence } from './evidence.ts'
-import { announceEnd, doubtResting, noteFillsForResolution } from './resolution.ts'
+import { announceEnd, distrustResting, noteFillsForResolution } from './resolution.ts'
 import { halt, RELEASE_HINT } from '../state/trading-mode.ts'
 import { holdQuote } from '../state/decision-state.ts'
 import { noteFillsRead, noteOrphan, takeSettledOrphans } from '../state/readings.ts'
@@ -17,7 +17,7 @@ export function takeFills(core: Core, reading: FillsReading): void {
   const fills = reading.fills.filter(
     (fill) => !core.book.trades.has(fill.tradeId) && core.instruments.has(fill.symbol),
   )
-  if (fills.some(({ source }) => source === 'SYS')) doubtResting(core)
+  if (fills.some(({ source }) => source === 'SYS')) distrustResting(core)
   for (const fill of fills) haltOnForeign(core, fill)
   if (fills.length > 0) record(core, { kind: 'fills', at: core.now, fills })
   const owners = new Set<StrategyId>()
@@ -71,7 +71,7 @@ function logFill(core: Core, fill: Fill): StrategyId | undefined {
   return order?.terms.strategyId
 }
 
-/** Before the fill itself is recorded: a life that ended between the two would know the fill, and trade on. */
+/** Before the fill itself is recorded: a run that ended between the two would know the fill, and trade on. */
 function haltOnForeign(core: Core, { symbol, orderId, source, tradeSide, side }: Fill): void {
   if (source === 'API' || core.book.byOrderId.has(orderId) || core.settings.foreignFills !== 'halt') return
   const what = `${source} ${tradeSide} ${side}`
@@ -94,8 +94,8 @@ function settleTakers(core: Core, readableAt: number): void {
 }
 
 /**
- * Unix ms, our clock, by when it was accepted for certain. What an earlier life wrote down was told by a clock that
- * may have been ahead of ours, or behind it: all that is sure is that it was before this life began.
+ * Unix ms, our clock, by when it was accepted for certain. What an earlier run wrote down was told by a clock that
+ * may have been ahead of ours, or behind it: all that is sure is that it was before this run began.
  */
 function acceptedBy({ run: { startedAt }, now }: Core, { acceptedAt }: Order): number {
   return acceptedAt > now ? startedAt : Math.max(acceptedAt, startedAt)
@@ -120,7 +120,7 @@ function noteOrphans(core: Core): void {
   }
 }
 
-/** What a quarantined order was filled is exactly what is in doubt: nobody disowns it before an operator has looked. */
+/** What a quarantined order was filled is exactly what is not known: nobody disowns it before an operator has looked. */
 function mayOwn({ settings }: Core, order: Order, fills: readonly Fill[]): boolean {
   const fits = order.state === 'quarantined' ? fitsClass : couldBe
   return fills.every((fill) => fits(settings.positionMode, order, fill))

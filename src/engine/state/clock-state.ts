@@ -10,8 +10,8 @@ export function exchangeNow(core: Core): number {
 }
 
 /**
- * Why nothing that creates orders may leave just now, or undefined. An order's life hangs on the exchange's
- * clock: its signature, its acceptance deadline, its idempotency window. Cancel-alls and reads go on: they do no
+ * Why nothing that creates orders may leave just now, or undefined. Everything about an order hangs on the
+ * exchange's clock: its signature, its acceptance deadline, its idempotency window. Cancel-alls and reads go on: they do no
  * harm when they are late, and reads are what measures the clock again.
  */
 export function clockUnsynchronised({ clock, now }: Core): string | undefined {

@@ -329,7 +329,7 @@ export function beginStep(core: Core, now: number): void {
 
 /** Wants something done, after everything that this step has wanted so far. */
 export function emit(core: Core, effect: Effect): void {
-  ;(core.effects as Effect[]).push(effect)
+  own(core.effects).push(effect)
 }
 
 /**

@@ -76,7 +76,7 @@ function keepSince(since: Map<ClientOid, number>, clientOids: readonly ClientOid
 }
 
 export function changeDisplaced(instrument: InstrumentState, displaced: readonly DisplacedOrder[]): void {
-  own(instrument).displaced = displaced
+  own(instrument).displaced = [...displaced]
 }
 
 /** A cancel-all that nobody knows of may arrive until then; Unix ms, our clock. */

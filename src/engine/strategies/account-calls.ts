@@ -46,7 +46,7 @@ export function takeAccountCall(core: Core, strategyId: string, intent: AccountC
 }
 
 /** Makes every call that waits and may be made now. */
-export function tendCalls(core: Core): void {
+export function makeAccountCalls(core: Core): void {
   if (core.run.phase !== 'running' || core.book.calls.size === 0) return
   const onWire = new Set(core.calls.accountCalls.values())
   for (const [pair, call] of core.book.calls) {

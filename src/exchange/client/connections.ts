@@ -10,7 +10,7 @@ export interface ConnectionsOptions {
   readonly client: Client.Options
 }
 
-/** Told when its connection is free again. */
+/** Called when its connection is free again. */
 export interface Carried extends Dispatcher.DispatchHandler {
   /** Called once, when the HTTP client is done with the request, whatever became of it. */
   onFree: () => void

@@ -16,7 +16,7 @@ export interface ClockJump {
 export interface ClockOffsetOptions {
   /** Called when the offset moved by more than {@link JUMP_MS}: one of the two clocks was set. */
   readonly onJump?: (jump: ClockJump) => void
-  /** Called when a doubt is over, however far the offset moved: fresh samples agree. */
+  /** Called when the clock is synchronised again, however far the offset moved: fresh samples agree. */
   readonly onSettled?: (jump: ClockJump) => void
 }
 
@@ -52,17 +52,17 @@ export class ClockOffset {
   #next = 0
   #best: Bounds | undefined
   #suspect: Bounds | undefined
-  /** Unix ms, our clock: samples sent before say nothing any more, because our own clock was in doubt. */
-  #recordsLostAt: number | undefined
+  /** Unix ms, our clock: samples sent before say nothing any more, because our own clock may have moved. */
+  #unsynchronisedAt: number | undefined
 
   constructor({ onJump, onSettled }: ClockOffsetOptions = {}) {
     this.#onJump = onJump
     this.#onSettled = onSettled
   }
 
-  /** False until two samples agree, while one contradicts the estimate, and after {@link doubt}. */
+  /** False until two samples agree, while one contradicts the estimate, and after {@link loseSynchronisation}. */
   get isSynchronised(): boolean {
-    return this.#samples.length > 1 && this.#recordsLostAt === undefined && this.#suspect === undefined
+    return this.#samples.length > 1 && this.#unsynchronisedAt === undefined && this.#suspect === undefined
   }
 
   /** Exchange clock less our clock, whole ms. Zero until the first sample. */
@@ -76,9 +76,9 @@ export class ClockOffset {
   }
 
   /** Our own clock may have moved at `now` (Unix ms): only two fresh samples that agree are believed again. */
-  doubt(now: number): void {
+  loseSynchronisation(now: number): void {
     if (this.#best === undefined) return
-    this.#recordsLostAt = now
+    this.#unsynchronisedAt = now
     this.#suspect = undefined
   }
 
@@ -94,10 +94,10 @@ export class ClockOffset {
     const low = requestTime - receivedAt - ROUNDING_MS
     const high = requestTime - sentAt + ROUNDING_MS
     if (!Number.isFinite(low) || !Number.isFinite(high) || low > high) return
-    if (this.#recordsLostAt !== undefined && sentAt < this.#recordsLostAt) return
+    if (this.#unsynchronisedAt !== undefined && sentAt < this.#unsynchronisedAt) return
     const bounds: Bounds = { low, high }
     const isOdd = this.#best !== undefined && apart(bounds, this.#best) > STEP_MS
-    if (isOdd || this.#recordsLostAt !== undefined) {
+    if (isOdd || this.#unsynchronisedAt !== undefined) {
       this.#hold(bounds)
       return
     }
@@ -110,8 +110,8 @@ export class ClockOffset {
     this.#suspect = bounds
     if (suspect === undefined || apart(bounds, suspect) > STEP_MS) return
     const before = this.offsetMs
-    const wasDoubted = this.#recordsLostAt !== undefined
-    this.#recordsLostAt = undefined
+    const wasUnsynchronised = this.#unsynchronisedAt !== undefined
+    this.#unsynchronisedAt = undefined
     this.#samples = []
     this.#next = 0
     this.#suspect = undefined
@@ -119,7 +119,7 @@ export class ClockOffset {
     this.#remember(bounds)
     const movedMs = this.offsetMs - before
     if (Math.abs(movedMs) > JUMP_MS) this.#onJump?.({ movedMs, offsetMs: this.offsetMs })
-    if (wasDoubted) this.#onSettled?.({ movedMs, offsetMs: this.offsetMs })
+    if (wasUnsynchronised) this.#onSettled?.({ movedMs, offsetMs: this.offsetMs })
   }
 
   #remember(bounds: Bounds): void {

@@ -3,7 +3,7 @@ import { SteadyClock } from '../../lib/steady-clock.ts'
 import { type ClockJump, ClockOffset } from './clock-offset.ts'
 
 /**
- * What a doubt turned out to be: the machine's clock was set, and this one did not follow; or the machine had
+ * Why the clock was unsynchronised: the machine's clock was set, and this one did not follow; or the machine had
  * slept, and this one has caught up.
  */
 export type ClockVerdict = 'stepped' | 'slept'
@@ -17,22 +17,22 @@ export interface TrustedClockListener {
   readonly onJump: (jump: ClockJump) => void
 }
 
-/** Both of a step and a sleep are known to this: less is not told apart. */
+/** A step and a sleep are both measured to within this: a smaller difference decides nothing. */
 const AGREES_MS = 250
 
 /**
  * Our clock and the exchange's, and whether they can be trusted.
  *
- *     sure ──the machine's clock moved against the monotonic one──► in doubt
- *       ▲                                                              │
+ *     synchronised ──the machine's clock moved against the monotonic one──► unsynchronised
+ *       ▲                                                                      │
  *       └── two fresh answers of the exchange agree: the offset is as it was (stepped), or it grew
- *           with the machine's clock (slept: ours is put forward) ─────┘
+ *           with the machine's clock (slept: ours is put forward) ─────────────┘
  */
 export class TrustedClock {
   readonly clock: SteadyClock
   readonly offset: ClockOffset
   #listener: TrustedClockListener | undefined
-  /** What the machine's clock has gained since the offset was sure. */
+  /** What the machine's clock has gained since the offset was last known. */
   #movedMs = 0
 
   /** @param source the machine's clock. */
@@ -42,7 +42,7 @@ export class TrustedClock {
       onJump: (jump) => this.#listener?.onJump(jump),
       onSettled: (jump) => this.#settle(jump),
     })
-    this.clock.onStep = (movedMs) => this.#doubt(movedMs)
+    this.clock.onStep = (movedMs) => this.#loseSynchronisation(movedMs)
   }
 
   /** False from the moment a jump is noticed until fresh answers of the exchange agree. */
@@ -51,14 +51,14 @@ export class TrustedClock {
     return this.offset.isSynchronised
   }
 
-  /** Tells one listener from now on. */
+  /** Calls one listener from now on. */
   listen(listener: TrustedClockListener): void {
     this.#listener = listener
   }
 
-  #doubt(movedMs: number): void {
+  #loseSynchronisation(movedMs: number): void {
     this.#movedMs += movedMs
-    this.offset.doubt(this.clock.now())
+    this.offset.loseSynchronisation(this.clock.now())
     this.#listener?.onUnsynchronised(movedMs)
   }
 

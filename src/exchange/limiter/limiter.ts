@@ -33,7 +33,7 @@ const OVERALL_PER_MS = 60_000
 /** In stock ahead of need; more than are taken in the few ms that it takes to fetch one. */
 const OVERALL_STOCK = 16
 /**
- * What the first minute after a restart goes without. It respects a life before this one that made fewer calls
+ * What the first minute after a restart goes without. It respects a run before this one that made fewer calls
  * than these in its last minute: 50 a second, far beyond what a daemon polls.
  */
 const OVERALL_SPENT_BEFORE = 1 / 2

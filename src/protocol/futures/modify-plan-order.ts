@@ -94,7 +94,7 @@ const request = z
 
 export type WirePlanModification = z.input<typeof request>
 
-/** As the house writes it: the take-profit's trigger price has one name. */
+/** As we write it: the take-profit's trigger price has one name. */
 export type PlanModification = Omit<WirePlanModification, 'newSurplusTriggerPrice'>
 
 /** Changes a pending trigger order: amount, prices, take-profit and stop-loss. */

@@ -29,7 +29,7 @@ const request = z.strictObject({
 type WireRequest = z.input<typeof request>
 type WireItem = NonNullable<WireRequest['orderIdList']>[number]
 
-/** As the house writes it: an order has a clientOid. */
+/** As we write it: an order has a clientOid. */
 export interface IsolatedBatchCancelRequest extends Omit<WireRequest, 'orderIdList'> {
   readonly orderIdList?: readonly Omit<WireItem, 'clientId'>[]
 }

@@ -4,7 +4,7 @@ import { knownText, listOf, textIfAny } from '../answer-values.ts'
 /** Document: "`systemRepay-selll` (spelled so)". */
 const MISSPELT_SIDE = 'systemRepay-selll'
 
-/** Sides that the system takes, and how the house writes them: hyphens, and one `l` too many left out. */
+/** Sides that the system takes, and how we write them: with hyphens, and without the `l` that is one too many. */
 export function toCleanSide(side: string | undefined): string | undefined {
   if (side === MISSPELT_SIDE) return 'systemRepay-sell'
   return side?.replace('liquidation_', 'liquidation-')

@@ -1,4 +1,4 @@
-import { type Credentials } from '../../exchange/client/signer.ts'
+import { type Credentials } from './signer.ts'
 
 /** Where the exchange is, and who we are there. */
 export interface ExchangeAccess {

@@ -1,5 +1,5 @@
 import { endpointNamed, type EndpointName, endpointNames, type ResponseOf } from '../../protocol/endpoints.ts'
-import { type AnswerRules } from '../client/answer-reader.ts'
+import { type AnswerRules } from './answer-reader.ts'
 
 export interface EndpointRulesOptions {
   readonly answerBytesMax: number

@@ -1,0 +1,183 @@
+// The folders within a module, the size of folders, and files that import each other or that nothing imports.
+
+import { dirname } from 'node:path/posix'
+import {
+  type SourceFile,
+  type SourceTree,
+  type TreeRule,
+  type Violation,
+  STRATEGY_CONTRACT,
+  covers,
+  findCycles,
+  importedBy,
+  targetOf,
+} from './source-tree.ts'
+
+/**
+ * Layers within a module, lowest first: a folder, or a file directly in the module, imports only what stands
+ * before it. Names in one bracket share a place. A file of the module itself that is not named stands on top.
+ */
+const FOLDER_ORDER: Readonly<Record<string, readonly (string | readonly string[])[]>> = {
+  engine: [
+    ['event.ts', 'effect.ts', 'settings.ts'], // Types only.
+    'book',
+    'state',
+    'strategies',
+    'resolution',
+    'cancels',
+    'orders',
+    'lifecycle',
+    'replay',
+    'engine.ts',
+  ],
+  daemon: ['reporting', 'market-data', 'embedded', 'state', 'recording', 'strategies', 'account'],
+  cli: ['process', 'call', 'docs', 'explain', 'simulate', 'run.ts', 'replay'],
+  exchange: ['limiter', 'clock', 'client', 'readers', 'exchange-client.ts'],
+  config: ['secret-key.ts', 'yaml', 'schema'],
+}
+
+/** Modules whose folders may import each other. A module in neither table has no cycle among its folders. */
+const FOLDERS_UNORDERED: Readonly<Record<string, string>> = {
+  protocol: 'folders are the chapters of one table of endpoints',
+  simulator: 'has an issue of its own',
+}
+
+const FOLDER_FILES_MAX = 15
+/** Folders that may hold more, how many, and why. */
+const LARGE_FOLDERS: Readonly<Record<string, readonly [max: number, why: string]>> = {
+  'src/domain': [18, 'one noun a file, and no noun belongs to another'],
+  'src/lib': [19, 'tools that have nothing to do with each other'],
+  'src/simulator/core': [49, 'the simulator has an issue of its own'],
+  'src/simulator/margin': [30, 'the simulator has an issue of its own'],
+  'src/simulator/wire': [22, 'the simulator has an issue of its own'],
+  'src/simulator/spot': [18, 'the simulator has an issue of its own'],
+}
+
+/** Where the program begins; every other file of src/ must be reached from here. */
+const ROOT = 'src/cli/main.ts'
+const ENTRIES = [
+  ROOT,
+  STRATEGY_CONTRACT,
+  'src/config/write-schemas.ts',
+  'src/cli/docs/write-api-docs.ts',
+  'bin/',
+  'strategies/',
+]
+
+export const FOLDER_RULES: readonly TreeRule[] = [
+  (tree) => [...tree.values()].flatMap(checkFolderOrder),
+  checkFolderCycles,
+  checkFolderSizes,
+  checkCycles,
+  checkDeadFiles,
+]
+
+interface InnerImport {
+  /** A folder of the module, or a file directly in it. */
+  from: string
+  to: string
+  file: string
+  line: number
+}
+
+/** The imports of a file that lead to another folder of its own module. */
+function listInnerImports({ path, module, imports }: SourceFile): InnerImport[] {
+  if (module === undefined) return []
+  const from = placeOf(path)
+  return imports.flatMap((reference) => {
+    const target = targetOf(path, reference)
+    if (!target?.startsWith(`src/${module}/`) || placeOf(target) === from) return []
+    return [{ from, to: placeOf(target), file: path, line: reference.line }]
+  })
+}
+
+/** `src/engine/book/book.ts` is in place `book`, `src/engine/engine.ts` is in place `engine.ts`. */
+function placeOf(path: string): string {
+  return path.split('/')[2] ?? ''
+}
+
+function isFile(place: string): boolean {
+  return place.includes('.')
+}
+
+function checkFolderOrder(file: SourceFile): Violation[] {
+  const order = FOLDER_ORDER[file.module ?? '']
+  if (order === undefined) return []
+  const rankOf = (place: string): number => {
+    const rank = order.findIndex((names) =>
+      typeof names === 'string' ? names === place : names.includes(place),
+    )
+    return rank < 0 && isFile(place) ? order.length : rank
+  }
+  const own = placeOf(file.path)
+  if (rankOf(own) < 0) {
+    const message = `${own} has no place in the order of ${file.module}'s folders`
+    return [{ rule: 'folder-order', file: file.path, line: 1, message }]
+  }
+  return listInnerImports(file)
+    .filter(({ from, to }) => rankOf(to) > rankOf(from))
+    .map(({ from, to, line }) => ({
+      rule: 'folder-order',
+      file: file.path,
+      line,
+      message: `${from} imports ${to}, which is above it in ${file.module}`,
+    }))
+}
+
+function checkFolderCycles(tree: SourceTree): Violation[] {
+  const modules = new Set([...tree.values()].flatMap(({ module }) => module ?? []))
+  return [...modules]
+    .filter((module) => FOLDER_ORDER[module] === undefined && FOLDERS_UNORDERED[module] === undefined)
+    .flatMap((module) => findFolderCycles([...tree.values()].filter((file) => file.module === module)))
+}
+
+/** Files directly in the module count as its folder `.`, as far as a sub-folder imports them. */
+function findFolderCycles(files: readonly SourceFile[]): Violation[] {
+  const imports = files.flatMap(listInnerImports)
+  const shared = new Set(imports.flatMap(({ from, to }) => (isFile(to) && !isFile(from) ? to : [])))
+  const folderOf = (place: string): string => (isFile(place) ? '.' : place)
+  const counted = imports
+    .filter(({ from, to }) => [from, to].every((place) => !isFile(place) || shared.has(place)))
+    .map((found) => ({ ...found, from: folderOf(found.from), to: folderOf(found.to) }))
+    .filter(({ from, to }) => from !== to)
+  const cycles = findCycles(new Set(counted.map(({ from }) => from)), (folder) =>
+    counted.filter(({ from }) => from === folder).map(({ to }) => to),
+  )
+  const named = new Map(cycles.map((cycle) => [cycle.join(' > '), cycle]))
+  return [...named].flatMap(([text, cycle]) => {
+    const closing = counted.find(({ from, to }) => from === cycle.at(-2) && to === cycle.at(-1))
+    const message = `folders import each other: ${text}`
+    return closing ? [{ rule: 'folder-cycle' as const, file: closing.file, line: closing.line, message }] : []
+  })
+}
+
+function checkFolderSizes(tree: SourceTree): Violation[] {
+  const counts = new Map<string, number>()
+  for (const path of tree.keys()) {
+    if (path.startsWith('src/')) counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1)
+  }
+  return [...counts].flatMap(([folder, count]) => {
+    const max = LARGE_FOLDERS[folder]?.[0] ?? FOLDER_FILES_MAX
+    const message = `${count} files in one folder; at most ${max}: group them by topic`
+    return count > max ? [{ rule: 'folder-size' as const, file: folder, line: 1, message }] : []
+  })
+}
+
+function checkCycles(tree: SourceTree): Violation[] {
+  return findCycles(tree.keys(), (path) => importedBy(tree, path)).map((cycle) => ({
+    rule: 'cycle',
+    file: cycle.at(-1) ?? '',
+    line: 1,
+    message: `imports itself: ${cycle.join(' > ')}`,
+  }))
+}
+
+/** While the program has no beginning yet, no file can be called dead. */
+function checkDeadFiles(tree: SourceTree): Violation[] {
+  if (!tree.has(ROOT)) return []
+  const reached = new Set([...tree.keys()].filter((path) => ENTRIES.some((entry) => covers(entry, path))))
+  for (const path of reached) for (const target of importedBy(tree, path)) reached.add(target)
+  return [...tree.keys()]
+    .filter((path) => !reached.has(path))
+    .map((file) => ({ rule: 'dead-file', file, line: 1, message: 'no entry point leads here' }))
+}

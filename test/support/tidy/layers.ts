@@ -1,0 +1,112 @@
+// Which module may import which, and what the pure modules may not touch.
+
+import { type FileRule, type SourceFile, type Violation, findAll, moduleOf, targetOf } from './source-tree.ts'
+
+/** Every module (a folder directly in src/) and its layer. An import points only to a lower layer. */
+const LAYERS: Readonly<Record<string, number>> = {
+  cli: 6,
+  daemon: 5,
+  backtest: 5,
+  engine: 4,
+  market: 3,
+  strategy: 3,
+  risk: 3,
+  execution: 3,
+  exchange: 3,
+  simulator: 3,
+  journal: 3,
+  recording: 3,
+  control: 3,
+  protocol: 2,
+  config: 2,
+  domain: 1,
+  lib: 0,
+}
+
+/** Modules that see less than their layer would allow. */
+const ONLY: Readonly<Record<string, readonly string[]>> = {
+  protocol: ['lib'],
+  config: ['lib', 'domain'],
+  simulator: ['lib', 'protocol'], // It is the other company.
+  recording: ['lib'], // It keeps lines of text, whatever they say.
+}
+
+/** The core is pure: it knows the modules that do I/O by their types, and the other company not at all. */
+const NEVER: Readonly<Record<string, readonly string[]>> = { engine: ['simulator'] }
+const TYPES_ONLY: Readonly<Record<string, readonly string[]>> = {
+  engine: ['exchange', 'journal', 'recording'],
+}
+
+/** Modules that open nothing, and what that means. */
+const PURE_MODULES = ['domain', 'protocol', 'engine', 'execution', 'risk']
+const IMPURE_PACKAGES =
+  /^(?:node:(?:fs|http|https|http2|net|tls|dgram|timers|worker_threads|child_process|sqlite)(?:\/.*)?|undici|pino)$/
+const SYNCHRONOUS_MODULES = ['engine', 'execution', 'risk']
+
+export const LAYER_RULES: readonly FileRule[] = [
+  checkLayers,
+  checkStrategyImports,
+  checkPureImports,
+  checkSynchronous,
+]
+
+/** Whether a file of one module may import a file of another; `types` means by `import type` only. */
+function judgeImport(from: string, to: string): 'yes' | 'types' | 'no' {
+  if (from === to) return 'yes'
+  const [layer, target] = [LAYERS[from], LAYERS[to]]
+  if (layer === undefined || target === undefined || target >= layer) return 'no'
+  if (ONLY[from]?.includes(to) === false || NEVER[from]?.includes(to) === true) return 'no'
+  return TYPES_ONLY[from]?.includes(to) === true ? 'types' : 'yes'
+}
+
+function checkLayers({ path, module, imports }: SourceFile): Violation[] {
+  if (!path.startsWith('src/')) return []
+  if (module === undefined || LAYERS[module] === undefined) {
+    return [{ rule: 'layer', file: path, line: 1, message: 'is in no module that has a layer' }]
+  }
+  return imports.flatMap((reference) => {
+    const target = targetOf(path, reference)
+    if (target === undefined) return []
+    const other = moduleOf(target)
+    const verdict = other === undefined ? 'no' : judgeImport(module, other)
+    if (verdict === 'yes' || (verdict === 'types' && reference.typeOnly)) return []
+    const how = verdict === 'types' ? 'imports more than types of' : 'may not import'
+    return [{ rule: 'layer', file: path, line: reference.line, message: `${module} ${how} ${target}` }]
+  })
+}
+
+function checkStrategyImports({ path, imports }: SourceFile): Violation[] {
+  const inStrategies = path.startsWith('strategies/')
+  return imports
+    .filter(({ specifier }) => (specifier === '#strategy') !== inStrategies)
+    .map(({ specifier, line }) => ({
+      rule: 'strategy-import',
+      file: path,
+      line,
+      message: inStrategies
+        ? `a strategy imports only '#strategy', not '${specifier}'`
+        : "only files in strategies/ import '#strategy'",
+    }))
+}
+
+function checkPureImports({ path, module, imports }: SourceFile): Violation[] {
+  if (module === undefined || !PURE_MODULES.includes(module)) return []
+  return imports
+    .filter(({ specifier }) => IMPURE_PACKAGES.test(specifier))
+    .map(({ specifier, line }) => ({
+      rule: 'pure-import',
+      file: path,
+      line,
+      message: `${module} opens nothing, and this imports '${specifier}'`,
+    }))
+}
+
+function checkSynchronous({ path, module, code }: SourceFile): Violation[] {
+  if (module === undefined || !SYNCHRONOUS_MODULES.includes(module)) return []
+  return findAll(code, /(?<![\w.$])(?:async|await|Promise)\b/g).map((line) => ({
+    rule: 'synchronous',
+    file: path,
+    line,
+    message: `${module} never awaits`,
+  }))
+}

@@ -1,0 +1,136 @@
+// What only one file may do: call what makes a program unrepeatable, make a proof, change a piece of state.
+
+import { lineAt } from '../source-text.ts'
+import {
+  type FileRule,
+  type SourceFile,
+  type SourceTree,
+  type TreeRule,
+  type Violation,
+  covers,
+  findAll,
+} from './source-tree.ts'
+
+/** Calls that make a program unrepeatable or unstoppable, and the files (or folders) that own each. */
+const OWNED_CALLS: readonly { call: string; pattern: RegExp; owners: readonly string[] }[] = [
+  { call: 'Date.now', pattern: /\bDate\.now\b/g, owners: ['src/lib/clock.ts'] },
+  { call: 'new Date() of now', pattern: /\bnew Date\b(?!\s*\(\s*[^)\s])/g, owners: [] },
+  {
+    call: 'performance.now',
+    pattern: /\bperformance\.now\b|\bprocess\.hrtime\b/g,
+    owners: ['src/lib/clock.ts'],
+  },
+  { call: 'Math.random', pattern: /\bMath\.random\b/g, owners: [] },
+  {
+    call: 'true randomness',
+    pattern: /\b(?:randomBytes|randomUUID|randomInt|getRandomValues)\b/g,
+    owners: ['src/lib/entropy.ts'],
+  },
+  {
+    call: 'a timer',
+    pattern: /\b(?:setTimeout|setInterval|setImmediate)\b/g,
+    owners: ['src/lib/timers.ts'],
+  },
+  {
+    call: 'process.env',
+    pattern: /\bprocess\.env\b/g,
+    owners: ['src/config/secrets.ts', 'src/cli/', 'bin/'],
+  },
+  { call: 'process.exit', pattern: /\bprocess\.exit\b/g, owners: [] },
+  { call: 'fetch', pattern: /(?<![\w.#$])fetch\s*\(/g, owners: [] },
+]
+
+/** Where each proof that a step was not skipped is made, and nowhere else. */
+const PROOF_MAKERS: Readonly<Record<string, string>> = {
+  Approved: 'src/risk/approve.ts',
+  Recorded: 'src/engine/state/core.ts',
+}
+
+/**
+ * State is read everywhere and changed where it is owned: `own(…)` takes `readonly` off. The book is owned by
+ * its folder as a whole (a record changes several parts of it at once), every piece of `state/` by one file.
+ */
+const OWN = 'src/lib/own.ts'
+const STATE_OWNERS = [
+  'src/engine/book/',
+  'src/engine/state/',
+  // What only they understand: a resolution, the comparison of positions, the course of a stop and of a kill.
+  'src/engine/resolution/resolution.ts',
+  'src/engine/resolution/reconcile.ts',
+  'src/engine/lifecycle/stop.ts',
+  'src/engine/lifecycle/kill.ts',
+]
+const OWNED_TOGETHER = 'src/engine/book/'
+
+export const OWNER_RULES: readonly FileRule[] = [checkOwnedCalls, checkProofs, checkOwningFolder]
+export const STATE_RULES: readonly TreeRule[] = [checkStateOwners]
+
+function checkOwnedCalls({ path, code }: SourceFile): Violation[] {
+  return OWNED_CALLS.filter(({ owners }) => !owners.some((owner) => covers(owner, path))).flatMap(
+    ({ call, pattern, owners }) =>
+      findAll(code, pattern).map((line) => ({
+        rule: 'owned-call',
+        file: path,
+        line,
+        message: `uses ${call}, which ${owners.length === 0 ? 'nobody may' : `only ${owners.join(', ')} may`}`,
+      })),
+  )
+}
+
+function checkProofs({ path, code }: SourceFile): Violation[] {
+  return Object.entries(PROOF_MAKERS)
+    .filter(([, maker]) => path !== maker)
+    .flatMap(([proof, maker]) =>
+      findAll(code, new RegExp(`\\bas\\s+${proof}\\b`, 'g')).map((line) => ({
+        rule: 'proof',
+        file: path,
+        line,
+        message: `makes ${proof}, which only ${maker} may`,
+      })),
+    )
+}
+
+interface Owning {
+  /** `core.clock`, `ClockState` or `InstrumentState.denials`; undefined where it cannot be seen. */
+  piece: string | undefined
+  line: number
+}
+
+const OWN_CALL = /(?<![\w.$])own\s*(?:<[^()]*>)?\(\s*(\w+)?(?:\.(\w+))?(?:\s*\)\.(\w+))?/g
+
+/** The calls of `own` in a file: of `core.clock`, `core` and its property, a parameter, or what it holds. */
+function listOwnings({ path, code }: SourceFile): Owning[] {
+  if (path === OWN) return []
+  return [...code.matchAll(OWN_CALL)].map((match) => {
+    const [, name, held, property] = match
+    const line = lineAt(code, match.index)
+    if (name === undefined) return { piece: undefined, line }
+    if (name === 'core' && (held ?? property) !== undefined)
+      return { piece: `core.${held ?? property}`, line }
+    const type = new RegExp(`\\b${name}: ([A-Z]\\w*)`).exec(code)?.[1]
+    return { piece: type && [type, held ?? []].flat().join('.'), line }
+  })
+}
+
+function checkOwningFolder(file: SourceFile): Violation[] {
+  if (STATE_OWNERS.some((folder) => covers(folder, file.path))) return []
+  const message = `changes state, which only ${STATE_OWNERS.join(' and ')} may`
+  return listOwnings(file).map(({ line }) => ({ rule: 'state-owner', file: file.path, line, message }))
+}
+
+function checkStateOwners(tree: SourceTree): Violation[] {
+  const owners = new Map<string, string>()
+  const violations: Violation[] = []
+  for (const file of tree.values()) {
+    if (!STATE_OWNERS.some((folder) => covers(folder, file.path))) continue
+    const owner = covers(OWNED_TOGETHER, file.path) ? OWNED_TOGETHER : file.path
+    for (const { piece, line } of listOwnings(file)) {
+      if (piece === undefined) continue
+      const first = owners.get(piece) ?? owner
+      owners.set(piece, first)
+      const message = `changes ${piece}, which ${first} changes`
+      if (first !== owner) violations.push({ rule: 'state-owner', file: file.path, line, message })
+    }
+  }
+  return violations
+}

@@ -1,0 +1,132 @@
+// Words that the field does not use, and the ones that it does: the glossary of the design.
+
+import { parseSource } from '../source-text.ts'
+import { type Violation, covers } from './source-tree.ts'
+
+interface OldWord {
+  /** Of a single word in small letters. `fencedAt`, `FENCED_AT` and `fenced-at` are two words each. */
+  word: RegExp
+  instead: string
+  /** Where the word means what it should not; everywhere when left out. */
+  files?: readonly string[]
+  /** In prose it is an ordinary word; everything that is code, a comment or a string when left out. */
+  only?: 'identifiers' | 'identifiers and strings'
+}
+
+const SOURCES = ['src/', 'strategies/']
+const CORE = ['src/domain/', 'src/execution/', 'src/risk/', 'src/strategy/', 'src/engine/']
+const RUNNING = ['src/engine/', 'src/daemon/', 'src/interpreter/']
+
+const OLD_WORDS: readonly OldWord[] = [
+  { word: /^lanes?$/, instead: 'instrument, InstrumentState' },
+  { word: /^(?:fence[ds]?|fencing)$/, instead: 'resolution, cancel' },
+  { word: /^horizons?$/, instead: 'acceptance deadline, acceptanceWindowMs' },
+  { word: /^survivors?$/, instead: 'displaced orders' },
+  { word: /^narrat(?:ors?|es?|ed|ing)$/, instead: 'event log, log' },
+  { word: /^mailbox(?:es)?$/, instead: 'command inbox' },
+  { word: /^letters?$/, instead: 'control command', files: ['src/daemon/', 'src/cli/release.ts'] },
+  { word: /^doors?$/, instead: 'entry point, order sender' },
+  { word: /^desks?$/, instead: 'risk checks, account service' },
+  { word: /^houses?$/, instead: 'source tree, exchange' },
+  { word: /^holders?$/, instead: 'allocation', files: CORE },
+  { word: /^(?:tally|tallies|tallied)$/, instead: 'run statistics', files: ['src/'] },
+  { word: /^purses?$/, instead: 'balance' },
+  { word: /^tend(?:s|ed|ing)?$/, instead: 'schedule', only: 'identifiers' },
+  { word: /^life$/, instead: 'run', files: RUNNING },
+  { word: /^lives$/, instead: 'runs', files: RUNNING, only: 'identifiers' },
+  { word: /^(?:told|untold)$/, instead: 'logged', only: 'identifiers', files: SOURCES },
+  {
+    word: /^doubt(?:s|ed|ful)?$/,
+    instead: 'unsynchronised',
+    only: 'identifiers and strings',
+    files: SOURCES,
+  },
+  { word: /^stakes?$/, instead: 'cancel cost' },
+  { word: /^(?:swept|sweeps?|sweeping)$/, instead: 'cancelled along' },
+]
+
+/** Not read for now. An entry goes when its files have the new words. */
+const NOT_YET: readonly { files: RegExp; why: string }[] = [
+  { files: /\.md$/, why: 'the documents are being rewritten' },
+]
+
+/** Words that stay in some files, and why. */
+const EXCEPTIONS: readonly { words: readonly string[]; files: readonly string[]; why: string }[] = [
+  {
+    words: ['desk', 'desks'],
+    files: ['src/config/schema/', 'src/cli/simulate/', 'config/simulator.yaml'],
+    why: 'the setting `desks` is named after the option of the simulator, which has an issue of its own',
+  },
+  {
+    words: ['house'],
+    files: ['src/config/schema/simulator-services-schema.ts', 'config/simulator.yaml'],
+    why: "HOUSE is a coin: the name of the simulator's own",
+  },
+  {
+    words: ['life', 'lives'],
+    files: ['src/daemon/recording/'],
+    why: '`life` is a field of the segments that are stored, in recording format 2',
+  },
+]
+
+/** Old words in sources, settings and documents (path from the root of the repository, to content). */
+export function checkWords(texts: ReadonlyMap<string, string>): Violation[] {
+  return [...texts].flatMap(([file, text]) => (isRead(file) ? findOldWords(file, text) : []))
+}
+
+function isRead(file: string): boolean {
+  return !file.startsWith('src/simulator/') && !NOT_YET.some(({ files }) => files.test(file))
+}
+
+function findOldWords(file: string, text: string): Violation[] {
+  const entries = OLD_WORDS.filter(({ files }) => files?.some((entry) => covers(entry, file)) ?? true)
+  return splitText(file, text).flatMap(({ kind, words }) => {
+    const forbidden = entries.filter(({ only }) => forbidsIn(kind, only))
+    return words.flatMap(({ word, line }) => {
+      const entry = forbidden.find((candidate) => candidate.word.test(word))
+      if (entry === undefined || isException(file, word)) return []
+      const message = `says '${word}'; the field says ${entry.instead}`
+      return [{ rule: 'old-word' as const, file, line, message }]
+    })
+  })
+}
+
+function forbidsIn(kind: Part['kind'], only: OldWord['only']): boolean {
+  return only === undefined || kind === 'identifiers' || (kind === 'strings' && only !== 'identifiers')
+}
+
+function isException(file: string, word: string): boolean {
+  return EXCEPTIONS.some(
+    ({ words, files }) => words.includes(word) && files.some((entry) => covers(entry, file)),
+  )
+}
+
+interface Part {
+  kind: 'identifiers' | 'strings' | 'prose'
+  words: readonly { word: string; line: number }[]
+}
+
+/** The words of a file's path and content. A document or a file of settings is all prose. */
+function splitText(file: string, text: string): Part[] {
+  const path: Part = { kind: 'identifiers', words: listWords(file) }
+  if (!/\.(?:ts|mjs)$/.test(file)) return [path, { kind: 'prose', words: listWords(text) }]
+  const { code, comments } = parseSource(text)
+  const isElsewhere = (at: number): boolean => code[at] === text[at] || comments[at] === text[at]
+  const strings = text.split('').map((char, at) => (char !== '\n' && isElsewhere(at) ? ' ' : char))
+  return [
+    path,
+    { kind: 'identifiers', words: listWords(code) },
+    { kind: 'strings', words: listWords(strings.join('')) },
+    { kind: 'prose', words: listWords(comments) },
+  ]
+}
+
+/** The parts of every name and every word of prose, in small letters. */
+function listWords(text: string): Part['words'] {
+  return text.split('\n').flatMap((content, index) =>
+    [...content.matchAll(/[A-Z]+(?![a-z])|[A-Z]?[a-z]+/g)].map(([word]) => ({
+      word: word.toLowerCase(),
+      line: index + 1,
+    })),
+  )
+}
