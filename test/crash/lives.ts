@@ -41,7 +41,7 @@ export class Lives {
   async killStopping(at: string, onStop: Policies['onStop']): Promise<void> {
     this.#scene.stopLike(onStop)
     const flattens = onStop === 'flatten'
-    const after = flattens ? 'log.daemon.stopping.before' : 'log.daemon.stopAsked.before'
+    const after = flattens ? 'log.daemon.stopping.before' : 'log.daemon.stopRequested.before'
     await this.#killAt({ at, after }, async (run) => {
       await run.untilEvent(flattens ? 'order.fill' : 'order.accepted')
       run.kill('SIGTERM')

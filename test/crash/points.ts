@@ -75,7 +75,7 @@ export const POINTS: readonly CrashPoint[] = [
   ...points('trading', 3, [
     ...durable('cancel'),
     ...call('cancel-all-orders'),
-    ...around('journal.record.resolution'),
+    ...around('journal.record.cancelAnswered'),
     ...durable('settle'),
     ...around('journal.record.expire'),
     ...around('journal.commit.expire'),
@@ -140,7 +140,7 @@ export const POINTS: readonly CrashPoint[] = [
     // Made durable by what comes next.
     ...around('journal.record.outcome'),
     ...durable('fills'),
-    ...around('journal.record.resolution'),
+    ...around('journal.record.cancelAnswered'),
     ...call('fills'),
     ...call('single-position'),
     ...durable('cancel'),

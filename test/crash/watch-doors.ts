@@ -2,7 +2,7 @@
 //
 // The points are the doors through which the program touches the world: statements of its SQLite files,
 // requests and answers on its sockets, changes of files, lines of its log. Between two of them nothing
-// happens that anybody could find after a crash, so a kill there is a kill at the next sender: the points are
+// happens that anybody could find after a crash, so a kill there is a kill at the next of these operations: the points are
 // complete without a line in the program that knows of them.
 //
 // INTENTD_CRASH_AT is `name:n`: the n-th time that the named point is reached; with INTENTD_CRASH_AFTER, once
