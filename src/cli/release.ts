@@ -18,19 +18,19 @@ interface ReleaseOptions {
   readonly wait: number
 }
 
-/** `intentd release`: ends a kill, or the halt of an instrument, with a reason. */
+/** `intentd release`: ends a kill, or what holds an instrument, a strategy or the account, with a reason. */
 export function addReleaseCommand(program: Command, setExit: (code: number) => void): void {
   addConfigOptions(program.command('release'), SHIPPED_CONFIG)
-    .description('let the daemon trade again after a kill, or on an instrument that it halted')
-    .argument('[symbol]', 'the halted instrument, or * for a halt of everything; absent: the kill switch')
+    .description('let the daemon trade again after a kill, or where it is halted')
+    .argument('[scope]', 'an instrument, strategy:ID, or * for the account; absent: the kill switch')
     .requiredOption('--reason <text>', 'why it is safe again, for the journal')
     .option('--wait <duration>', 'how long to wait for the daemon', parseDuration, OBEYED_WITHIN_MS)
-    .action(async (symbol: string | undefined, options: ReleaseOptions) =>
-      setExit(await release(symbol, options)),
+    .action(async (scope: string | undefined, options: ReleaseOptions) =>
+      setExit(await release(scope, options)),
     )
 }
 
-async function release(symbol: string | undefined, options: ReleaseOptions): Promise<number> {
+async function release(scope: string | undefined, options: ReleaseOptions): Promise<number> {
   const { config: named, set, reason, wait } = options
   const { config } = loadConfig({
     file: configFile(named, SHIPPED_CONFIG),
@@ -39,13 +39,13 @@ async function release(symbol: string | undefined, options: ReleaseOptions): Pro
   })
   const { directory } = config.state
   const command = { kind: 'release', reason, by: operatorName() } as const
-  const file = postCommand(directory, symbol === undefined ? command : { ...command, symbol })
+  const file = postCommand(directory, scope === undefined ? command : { ...command, scope })
   const isObeyed = (): true | undefined => {
     if (existsSync(file)) return undefined
-    return symbol === undefined && existsSync(killFileOf(directory)) ? undefined : true
+    return scope === undefined && existsSync(killFileOf(directory)) ? undefined : true
   }
   if (await lookFor(isObeyed, wait)) {
-    process.stderr.write(`released: ${symbol ?? 'the kill switch'}\n`)
+    process.stderr.write(`released: ${scope ?? 'the kill switch'}\n`)
     return 0
   }
   process.stderr.write(

@@ -1,9 +1,9 @@
 import { type DaemonConfig } from '../config/load-config.ts'
-import { type Book } from '../engine/book/book.ts'
+import { type Book, killOf } from '../engine/book/book.ts'
 import { bookToJson } from '../engine/book/book-json.ts'
 import { createEngine, type Engine } from '../engine/engine.ts'
 import { type EngineCommand, type StopPolicy } from '../engine/event.ts'
-import { addsWhileHalted } from '../engine/orders/last-check.ts'
+import { isHeldBack } from '../engine/orders/last-check.ts'
 import { type EngineSettings } from '../engine/settings.ts'
 import { type ExchangeClient } from '../exchange/exchange-client.ts'
 import { type Limiter } from '../exchange/limiter/limiter.ts'
@@ -125,8 +125,8 @@ export class Daemon {
       limiter: this.#limiter,
       clock,
       isClockSynchronised: () => trusted.isSynchronised,
-      isKilled: () => this.#fatal !== undefined || this.#killSwitch.isThrown() || book.killed !== undefined,
-      isHalted: (batch) => addsWhileHalted(book, batch),
+      isKilled: () => this.#fatal !== undefined || this.#killSwitch.isThrown() || killOf(book) !== undefined,
+      isHalted: (batch) => isHeldBack(book, batch),
       dispatch,
       tickersReadAt: () => this.#tickersReadAt,
       onWrite: (_, causedAt) => {
@@ -246,7 +246,7 @@ export class Daemon {
     await retreat({
       directory,
       // A kill whose record did not reach the disk is a kill.
-      policy: book.killed !== undefined || this.#killSwitch.isThrown() ? 'cancel' : config.onStop,
+      policy: killOf(book) !== undefined || this.#killSwitch.isThrown() ? 'cancel' : config.onStop,
       onRestart: config.onRestart,
       instruments: settings.instruments.values(),
       client: this.#client,
@@ -317,9 +317,9 @@ export class Daemon {
     })
   }
 
-  #obey({ symbol, reason, by }: ControlCommand): void {
-    if (symbol === undefined) return this.#command({ kind: 'release', reason, by })
-    return this.#command({ kind: 'resume', symbol, reason, by })
+  #obey({ scope, reason, by }: ControlCommand): void {
+    if (scope === undefined) return this.#command({ kind: 'releaseKill', reason, by })
+    return this.#command({ kind: 'release', scope, reason, by })
   }
 
   #command(command: EngineCommand): void {

@@ -1,7 +1,9 @@
 /** Why we did not send it: a closed list. A denial is ours; a rejection is the exchange's. */
 export const DENIAL_CODES = {
-  NOT_RUNNING: 'the daemon is starting, stopping, halted or short of disk, and this would add risk',
-  INSTRUMENT_HALTED: 'trading on the instrument is halted until an operator has looked',
+  NOT_RUNNING: 'the daemon is starting or stopping',
+  TRADING_REDUCING: 'only orders that reduce may leave, and this would add risk',
+  TRADING_HALTED: 'trading is halted until an operator has looked',
+  TRADING_KILLED: 'the kill switch is thrown',
   INSTRUMENT_NOT_BOUND: 'the strategy file does not list the instrument',
   INSTRUMENT_STATE: 'the exchange does not allow this on the instrument now (delivery)',
   CLOCK_UNSYNCHRONISED:

@@ -1,3 +1,4 @@
+import { type ModeReason, type Restriction, type Scope } from './trading-mode.ts'
 import { type AccountCall } from './account-call.ts'
 import { type Fill } from './fill.ts'
 import { type ClientOid, type OrderId, type StrategyId } from './ids.ts'
@@ -29,10 +30,9 @@ export type JournalRecord =
   | CallEndedRecord
   | ForeignRecord
   | FundingRecord
-  | HaltRecord
-  | ResumeRecord
+  | RestrictedRecord
+  | ReleasedRecord
   | DenialRecord
-  | KillRecord
   | PruneRecord
   | RepairedRecord
 
@@ -219,29 +219,18 @@ export interface FundingRecord {
   readonly change: string
 }
 
-/** Nothing that adds risk leaves for the symbol, or for anything where it is `*`. */
-export interface HaltRecord {
-  readonly kind: 'halt'
-  readonly at: number
-  readonly symbol: string
-  readonly reason: string
+/** A trading mode is held from now on. Durable before anything that follows from it. */
+export interface RestrictedRecord extends Restriction {
+  readonly kind: 'restricted'
 }
 
-export interface ResumeRecord {
-  readonly kind: 'resume'
+/** It is not held any more: for this reason, or for all of the scope but a kill. */
+export interface ReleasedRecord {
+  readonly kind: 'released'
   readonly at: number
-  readonly symbol: string
+  readonly scope: Scope
+  readonly code?: ModeReason
   readonly reason: string
-  readonly by: string
-}
-
-/** The kill switch was thrown, or released. Durable before it takes effect. */
-export interface KillRecord {
-  readonly kind: 'kill'
-  readonly at: number
-  readonly isOn: boolean
-  readonly reason: string
-  /** Who: a person at a machine, or a part of the daemon. */
   readonly by: string
 }
 

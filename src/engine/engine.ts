@@ -30,9 +30,10 @@ import { noteFeed } from './state/market-state.ts'
 import { noteGranted } from './state/open-calls.ts'
 import { askForFills, askForPosition } from './state/readings.ts'
 import { notePruned, noteSpace } from './state/run-state.ts'
-import { halt, resume } from './state/trading-mode.ts'
+import { isKilling, isTrading, release, restrict } from './state/trading-mode.ts'
+import { advanceFlatten, startFlatten } from './lifecycle/flatten.ts'
 import { answerCall, makeAccountCalls } from './strategies/account-calls.ts'
-import { expirePlaces, takeDecision, withdrawStrategy } from './strategies/take-decision.ts'
+import { expirePlaces, takeDecision, takeFailure } from './strategies/take-decision.ts'
 import { takeSnapshot } from './strategies/take-snapshot.ts'
 
 /** Terminal orders are kept this long: three idempotency windows of the exchange. */
@@ -47,6 +48,8 @@ export interface Engine {
   /** For looking at, never for changing. */
   readonly book: Book
   readonly phase: RunPhase
+  /** Whether strategies are asked: it runs, and no kill stands. */
+  readonly isTrading: boolean
   readonly denied: ReadonlyMap<Denial['code'], number>
   /** Everything that it knows, as text: between two steps only. */
   write(): string
@@ -74,6 +77,7 @@ export function resumeEngine(core: Core): Engine {
       showSettledOrphans(core)
       makeAccountCalls(core)
       advanceStart(core)
+      advanceFlatten(core)
       advanceKill(core)
       advanceStop(core)
       return core.effects
@@ -81,6 +85,9 @@ export function resumeEngine(core: Core): Engine {
     book: core.book,
     get phase() {
       return core.run.phase
+    },
+    get isTrading() {
+      return isTrading(core)
     },
     denied: core.denials.counts,
     write: () => writeCore(core),
@@ -115,9 +122,7 @@ function handle(core: Core, event: EngineEvent): void {
     case 'decided':
       return takeDecision(core, event)
     case 'decisionFailed':
-      if (event.disabled) withdrawStrategy(core, event.strategyId, event.reason)
-      else announce(core, 'error', 'strategy.failed', { strategy: event.strategyId, reason: event.reason })
-      return
+      return takeFailure(core, event.strategyId, event.reason)
     case 'granted':
       return useGrant(core, event.endpoint)
     case 'batchAnswered':
@@ -204,7 +209,7 @@ function advanceInstrument(core: Core, symbol: string): void {
 function poll(core: Core, what: 'fills' | 'positions'): void {
   const { phase, stop } = core.run
   const isStopping = phase === 'stopping' && stop?.phase !== 'proving'
-  if (phase !== 'running' && phase !== 'killed' && !isStopping) return
+  if (phase !== 'running' && !isStopping) return
   if (what === 'fills') askForFills(core)
   else for (const symbol of core.instruments.keys()) askForPosition(core, symbol)
 }
@@ -212,18 +217,25 @@ function poll(core: Core, what: 'fills' | 'positions'): void {
 function obey(core: Core, command: EngineCommand): void {
   switch (command.kind) {
     case 'stop':
-      return core.run.phase === 'killed' ? stopWhenKilled(core) : startStop(core, command.policy)
-    case 'halt':
-      return halt(core, command.symbol, command.reason)
-    case 'resume':
-      return resume(core, command)
+      return isKilling(core) ? stopWhenKilled(core) : startStop(core, command.policy)
+    case 'restrict':
+      return restrict(core, { ...held(command), mode: command.mode, code: 'operator' })
+    case 'flatten':
+      return startFlatten(core, held(command))
+    case 'release':
+      return release(core, command)
     case 'kill':
       return startKill(core, command)
-    case 'release':
+    case 'releaseKill':
       return releaseKill(core, command)
     default:
       return unreachable(command)
   }
+}
+
+/** What an operator's command holds, without its name. */
+function held({ scope, reason, by }: { scope: string; reason: string; by: string }) {
+  return { scope, reason, by }
 }
 
 function passTime(core: Core): void {

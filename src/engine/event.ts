@@ -5,6 +5,7 @@ import { type FillsReading } from '../domain/fill.ts'
 import { type StrategyId } from '../domain/ids.ts'
 import { type Intent } from '../domain/intent.ts'
 import { type PositionReading } from '../domain/position.ts'
+import { type Scope } from '../domain/trading-mode.ts'
 import { type TickerTable } from '../domain/ticker-table.ts'
 import { type BatchResult } from '../protocol/values.ts'
 
@@ -34,12 +35,11 @@ export type EngineEvent =
       /** Intents that were no intents. */
       readonly denials: readonly Denial[]
     }
-  /** The strategy threw or was disabled: its ladders are withdrawn when `disabled`. */
+  /** The strategy threw, or answered nonsense. */
   | {
       readonly kind: 'decisionFailed'
       readonly strategyId: StrategyId
       readonly reason: string
-      readonly disabled: boolean
     }
   | { readonly kind: 'granted'; readonly endpoint: GrantedEndpoint }
   | { readonly kind: 'batchAnswered'; readonly batchId: number; readonly answer: Answer<BatchResult> }
@@ -56,10 +56,20 @@ export type EngineEvent =
   | { readonly kind: 'spaceMeasured'; readonly isLow: boolean; readonly freeBytes: number }
   | { readonly kind: 'timePassed' }
 
+/** Who commands it, and why. */
+interface Ordered {
+  readonly reason: string
+  readonly by: string
+}
+
 export type EngineCommand =
   | { readonly kind: 'stop'; readonly policy: StopPolicy }
-  | { readonly kind: 'halt'; readonly symbol: string; readonly reason: string }
-  | { readonly kind: 'resume'; readonly symbol: string; readonly reason: string; readonly by: string }
+  /** Holds a scope in a trading mode until it is released. */
+  | ({ readonly kind: 'restrict'; readonly scope: Scope; readonly mode: 'reducing' | 'halted' } & Ordered)
+  /** Aims at zero, and holds the scope halted until it is released. */
+  | ({ readonly kind: 'flatten'; readonly scope: Scope } & Ordered)
+  /** Ends whatever holds the scope, but a kill. */
+  | ({ readonly kind: 'release'; readonly scope: Scope } & Ordered)
   /** Throws the kill switch, or releases it. */
-  | { readonly kind: 'kill'; readonly reason: string; readonly by: string }
-  | { readonly kind: 'release'; readonly reason: string; readonly by: string }
+  | ({ readonly kind: 'kill' } & Ordered)
+  | ({ readonly kind: 'releaseKill' } & Ordered)

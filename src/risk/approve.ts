@@ -3,7 +3,7 @@ import { type OrderIntent } from '../domain/intent.ts'
 import { type Approved } from '../domain/proofs.ts'
 import { RISK_CHECKS, type Objection } from './checks.ts'
 import { addToExposure, takeFromExposure } from './exposure.ts'
-import { type RiskContext } from './risk-context.ts'
+import { type RiskContext, type TradingState } from './risk-context.ts'
 
 export type Verdict =
   | { readonly approved: true; readonly intent: Approved<OrderIntent> }
@@ -42,10 +42,7 @@ export function approveAgain(intent: OrderIntent, context: RiskContext): Verdict
  * A call that places no order: while trading is not open, only one that takes orders away.
  * Undefined when it is denied.
  */
-export function approveCall(
-  call: AccountCall,
-  trading: RiskContext['trading'],
-): Approved<AccountCall> | undefined {
+export function approveCall(call: AccountCall, trading: TradingState): Approved<AccountCall> | undefined {
   const takesAway = call.endpoint === 'isolatedBatchCancelOrders'
-  return trading.mode === 'open' || takesAway ? (call as Approved<AccountCall>) : undefined
+  return trading.mode === 'active' || takesAway ? (call as Approved<AccountCall>) : undefined
 }

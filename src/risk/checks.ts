@@ -3,6 +3,7 @@ import { notionalOf } from '../domain/instrument.ts'
 import { type OrderIntent } from '../domain/intent.ts'
 import { isClosing, tradesAs } from '../domain/order-action.ts'
 import { floatOnGrid } from '../lib/grid.ts'
+import { unreachable } from '../lib/unreachable.ts'
 import { addToExposure, notionalAt, worstLots, worstOnSide } from './exposure.ts'
 import { type RiskContext } from './risk-context.ts'
 
@@ -61,11 +62,22 @@ function checkFreshness(_: OrderIntent, { market, account }: RiskContext): Objec
   return { code: 'DATA_STALE', detail: `${market.ageMs} ms old, limit ${account.dataAgeMaxMs} ms` }
 }
 
-/** RSK2: while halted nothing that adds risk leaves. */
+/** RSK2: what may leave in each mode stands at `TRADING_MODES`. */
 function checkTradingMode(intent: OrderIntent, context: RiskContext): Objection | undefined {
-  const { trading } = context
-  if (trading.mode === 'open' || reducesRisk(intent, context)) return undefined
-  return { code: trading.halted ? 'INSTRUMENT_HALTED' : 'NOT_RUNNING', detail: trading.why }
+  const { mode, code, why } = context.trading
+  switch (mode) {
+    case 'active':
+      return undefined
+    case 'reducing':
+      return reducesRisk(intent, context) ? undefined : { code: 'TRADING_REDUCING', detail: why }
+    case 'halted':
+      if (intent.purpose === 'flatten' && reducesRisk(intent, context)) return undefined
+      return { code: code === 'notRunning' ? 'NOT_RUNNING' : 'TRADING_HALTED', detail: why }
+    case 'killed':
+      return { code: 'TRADING_KILLED', detail: why }
+    default:
+      return unreachable(mode)
+  }
 }
 
 /** Whether the strategy's position on the instrument can only get smaller by this order. */

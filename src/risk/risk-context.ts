@@ -1,5 +1,6 @@
 import { type Instrument } from '../domain/instrument.ts'
 import { type Holding } from '../domain/position.ts'
+import { type ModeReason, type TradingMode } from '../domain/trading-mode.ts'
 import { type DeliveryState } from '../domain/ticker-table.ts'
 import { type Exposure } from './exposure.ts'
 
@@ -31,13 +32,21 @@ export interface RiskMarket {
   readonly deliveryState: DeliveryState | undefined
 }
 
+/** What may leave, and why not more. */
+export interface TradingState {
+  readonly mode: TradingMode
+  /** Undefined while everything may leave. */
+  readonly code: ModeReason | undefined
+  /** In words. */
+  readonly why: string
+}
+
 /** Everything that approving one order looks at. The exposures grow as orders are approved. */
 export interface RiskContext {
   readonly now: number
   readonly instrument: Instrument
   readonly market: RiskMarket
-  /** `open`: anything goes · `reduceOnly`: nothing that adds risk · the sentence says why. */
-  readonly trading: { readonly mode: 'open' | 'reduceOnly'; readonly halted: boolean; readonly why: string }
+  readonly trading: TradingState
   /** Why the exchange's clock is not known for sure; undefined when it is. */
   readonly clockUnsynchronised: string | undefined
   readonly account: AccountLimits

@@ -15,9 +15,6 @@ import {
 } from './strategy-failure.ts'
 import { firstState, writeState } from './strategy-state.ts'
 
-/** How many failures in a row disable a strategy. */
-const FAILURES_MAX = 10
-
 /** From here a decision is reported as slow, in ms: it holds up every other strategy of the process. */
 const SLOW_MS = 50
 
@@ -43,26 +40,14 @@ export interface DecisionFailed {
   readonly isSlow: boolean
 }
 
-/** Not asked: it failed too often in a row. */
-export interface DecisionDisabled {
-  readonly kind: 'disabled'
-  readonly reason: string
-}
+export type DecisionResult = Decided | DecisionFailed
 
-export type DecisionResult = Decided | DecisionFailed | DecisionDisabled
-
-/**
- * The narrow way to a strategy: a snapshot goes in, JSON comes out. It never throws.
- *
- * `enabled` -- {@link FAILURES_MAX} failures in a row --> `disabled`, for as long as the process lives
- */
+/** The narrow way to a strategy: a snapshot goes in, JSON comes out. It never throws. */
 export interface StrategyRunner {
   readonly strategyId: string
   decide(snapshot: Snapshot): DecisionResult
   /** What the strategy remembers, as JSON text. */
   readonly stateText: string
-  /** Why it is not asked any more; undefined while it is. */
-  readonly disabledReason: string | undefined
 }
 
 export interface StrategyRunnerOptions {
@@ -92,8 +77,6 @@ class InProcessRunner implements StrategyRunner {
   readonly #view: SnapshotView
   readonly #clock: Clock
   #stateText: string
-  #failuresInRow = 0
-  #disabledReason: string | undefined
 
   constructor(options: StrategyRunnerOptions) {
     this.strategyId = options.strategyId
@@ -108,17 +91,11 @@ class InProcessRunner implements StrategyRunner {
   get stateText(): string {
     return this.#stateText
   }
-  get disabledReason(): string | undefined {
-    return this.#disabledReason
-  }
-
   decide(snapshot: Snapshot): DecisionResult {
-    if (this.#disabledReason !== undefined) return { kind: 'disabled', reason: this.#disabledReason }
     const startedAt = this.#clock.monotonic()
     try {
       const { intents, denials, stateText } = this.#ask(snapshot)
       this.#stateText = stateText
-      this.#failuresInRow = 0
       return { kind: 'decided', intents, denials, stateText, ...this.#timeSince(startedAt) }
     } catch (error) {
       return this.#fail(error, startedAt)
@@ -136,11 +113,7 @@ class InProcessRunner implements StrategyRunner {
   }
 
   #fail(error: unknown, startedAt: number): DecisionFailed {
-    this.#failuresInRow += 1
     const { code, message } = toStrategyFailure(error)
-    if (this.#failuresInRow >= FAILURES_MAX) {
-      this.#disabledReason = `${this.#failuresInRow} decisions failed in a row, the last with ${message}`
-    }
     return {
       kind: 'failed',
       code,

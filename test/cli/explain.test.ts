@@ -118,7 +118,10 @@ test('explain tells of a symbol what happened since a moment, and nothing of bef
   bench.accept(bench.grantBatch())
   bench.pass(1_000)
   const since = bench.now
-  bench.tell({ kind: 'commanded', command: { kind: 'halt', symbol: SYMBOL, reason: 'drill' } })
+  bench.tell({
+    kind: 'commanded',
+    command: { kind: 'restrict', scope: SYMBOL, mode: 'halted', by: 'a test', reason: 'drill' },
+  })
   const frame = frameOf(bench)
 
   expect(whats(explainSymbol(frame, SYMBOL, since))).toEqual(['halted'])

@@ -115,12 +115,12 @@ describe('a command of the operator', () => {
 
   test('waits for a daemon, is read once and then gone', () => {
     const { directory } = openSwitch()
-    const file = postCommand(directory, { ...LETTER, symbol: 'BTCUSDT' })
+    const file = postCommand(directory, { ...LETTER, scope: 'BTCUSDT' })
     const { inbox, commands } = openMailbox(directory)
     inbox.empty()
     inbox.empty()
 
-    expect(commands).toEqual([{ ...LETTER, symbol: 'BTCUSDT' }])
+    expect(commands).toEqual([{ ...LETTER, scope: 'BTCUSDT' }])
     expect(existsSync(file)).toBe(false)
   })
 

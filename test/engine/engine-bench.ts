@@ -42,6 +42,12 @@ export class EngineBench {
     return this.engine.book
   }
 
+  /** What is restricted, and why, but for a kill: by scope. */
+  get halts(): ReadonlyMap<string, string> {
+    const held = [...this.book.restrictions.values()].filter(({ code }) => code !== 'kill')
+    return new Map(held.map(({ scope, reason }) => [scope, reason]))
+  }
+
   tell(event: EngineEvent): readonly Effect[] {
     const effects = this.engine.step(event, this.now)
     for (const effect of effects) if (effect.kind === 'record') this.records.push(effect.record)

@@ -26,11 +26,19 @@ afterEach(() => {
   rmSync(folder, { recursive: true })
 })
 
-const halt = (at: number, symbol = 'BTCUSDT'): JournalRecord => ({ kind: 'halt', at, symbol, reason: '' })
-const resume = (at: number): JournalRecord => ({
-  kind: 'resume',
+const halt = (at: number, symbol = 'BTCUSDT'): JournalRecord => ({
+  kind: 'restricted',
   at,
-  symbol: 'ETHUSDT',
+  scope: symbol,
+  mode: 'halted',
+  code: 'operator',
+  by: 'a test',
+  reason: '',
+})
+const resume = (at: number): JournalRecord => ({
+  kind: 'released',
+  at,
+  scope: 'ETHUSDT',
   reason: 'looked',
   by: 'anna',
 })
@@ -56,10 +64,10 @@ describe('a reader beside the writer', () => {
     ['the newest first', { newestFirst: true }, [4, 3, 2, 1]],
     ['from an instant on', { since: 2 }, [2, 3, 4]],
     ['before an instant', { until: 3, newestFirst: true }, [2, 1]],
-    ['of one kind', { kinds: ['resume'] }, [3]],
-    ['of two kinds', { kinds: ['resume', 'halt'] }, [1, 2, 3, 4]],
+    ['of one kind', { kinds: ['released'] }, [3]],
+    ['of two kinds', { kinds: ['released', 'restricted'] }, [1, 2, 3, 4]],
     ['that name a symbol', { containing: '"ETHUSDT"' }, [2, 3]],
-    ['by everything at once', { containing: '"ETHUSDT"', kinds: ['halt'], since: 1, until: 9 }, [2]],
+    ['by everything at once', { containing: '"ETHUSDT"', kinds: ['restricted'], since: 1, until: 9 }, [2]],
   ])('gives records: %s', (_, query, expected) => {
     for (const record of [halt(1), halt(2, 'ETHUSDT'), resume(3), halt(4)]) writer.append(record, true)
 

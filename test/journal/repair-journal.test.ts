@@ -25,7 +25,15 @@ beforeEach(() => {
 
 afterEach(() => rmSync(folder, { recursive: true }))
 
-const halt = (at: number): JournalRecord => ({ kind: 'halt', at, symbol: '*', reason: `number ${at}` })
+const halt = (at: number): JournalRecord => ({
+  kind: 'restricted',
+  at,
+  scope: '*',
+  mode: 'halted',
+  code: 'operator',
+  by: 'a test',
+  reason: `number ${at}`,
+})
 const open = () => openSqliteJournal({ file, identity: 'live 1', keepSince: () => 0 })
 
 function repair(stamp = 'now'): RepairReport | undefined {

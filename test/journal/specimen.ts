@@ -33,7 +33,15 @@ const AFTER_CHECKPOINT = 9
 
 /** Text that fills pages unevenly; the largest record goes over several pages. */
 export function specimenRecord(at: number): JournalRecord {
-  return { kind: 'halt', at, symbol: '*', reason: `record ${at} ${'ab'.repeat((at * 97) % 500)}` }
+  return {
+    kind: 'restricted',
+    at,
+    scope: '*',
+    mode: 'halted',
+    code: 'operator',
+    by: 'a test',
+    reason: `record ${at} ${'ab'.repeat((at * 97) % 500)}`,
+  }
 }
 
 export function checkpointBook(records: number): unknown {

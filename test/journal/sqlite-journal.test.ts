@@ -17,7 +17,15 @@ beforeEach(() => {
 
 afterEach(() => rmSync(folder, { recursive: true }))
 
-const halt = (at: number): JournalRecord => ({ kind: 'halt', at, symbol: '*', reason: `number ${at}` })
+const halt = (at: number): JournalRecord => ({
+  kind: 'restricted',
+  at,
+  scope: '*',
+  mode: 'halted',
+  code: 'operator',
+  by: 'a test',
+  reason: `number ${at}`,
+})
 const open = (identity = 'live 1', keepSinceAt = 0): Journal =>
   openSqliteJournal({ file, identity, keepSince: () => keepSinceAt })
 
@@ -247,7 +255,18 @@ test('its file does not grow for ever: the pages of what is dropped are used aga
   const journal = openSqliteJournal({ file, identity: 'live 1', keepSince: () => now - 500 })
   const sizes = Array.from({ length: 8 }, () => {
     for (const endAt = now + 500; now < endAt; now++) {
-      journal.append({ kind: 'halt', at: now, symbol: '*', reason: 'x'.repeat(1000) }, now % 50 === 0)
+      journal.append(
+        {
+          kind: 'restricted',
+          at: now,
+          scope: '*',
+          mode: 'halted',
+          code: 'operator',
+          by: 'a test',
+          reason: 'x'.repeat(1000),
+        },
+        now % 50 === 0,
+      )
     }
     journal.saveCheckpoint({ now })
     return statSync(file).size + statSync(`${file}-wal`).size

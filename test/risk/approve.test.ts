@@ -1,3 +1,4 @@
+import { type ModeReason, type TradingMode } from '../../src/domain/trading-mode.ts'
 import { describe, expect, test } from 'vitest'
 import { type PositionMode } from '../../src/domain/instrument.ts'
 import { type OrderIntent } from '../../src/domain/intent.ts'
@@ -45,7 +46,7 @@ function context(
     now: NOW,
     instrument: madeInstrument({ lotsMin: 2 }),
     market: { bid: 10_000, ask: 10_000.1, last: 10_000, ageMs: 100, deliveryState: undefined },
-    trading: { mode: 'open', halted: false, why: '' },
+    trading: { mode: 'active', code: undefined, why: '' },
     clockUnsynchronised: undefined,
     account: {
       dataAgeMaxMs: 1000,
@@ -69,7 +70,12 @@ const verdictOf = (order: OrderIntent, desk: RiskContext): string => {
   return verdict.approved ? 'approved' : verdict.objection.code
 }
 const market = (change: Partial<RiskContext['market']>) => ({ market: { ...context().market, ...change } })
-const halted = { trading: { mode: 'reduceOnly', halted: true, why: 'a person said so' } } as const
+const held = (mode: TradingMode, code: ModeReason = 'operator') => ({
+  trading: { mode, code, why: 'a person said so' },
+})
+const halted = held('halted')
+const reducing = held('reducing')
+const flatten = { purpose: 'flatten' } as const
 const flat = () => buildExposure('one_way_mode', FLAT, [])
 const long = { longLots: 30, shortLots: 0 }
 const short = { longLots: 0, shortLots: 30 }
@@ -86,25 +92,40 @@ describe('[RSK1] the risk desk', () => {
     ['a crossed market', intent(), context(market({ ask: 9999 })), 'DATA_MISSING'],
     ['[MKT1] prices as old as allowed', intent(), context(market({ ageMs: 1000 })), 'approved'],
     ['[MKT1] older prices', intent(), context(market({ ageMs: 1001 })), 'DATA_STALE'],
-    ['[RSK2] an opening while halted', intent(), context(halted), 'INSTRUMENT_HALTED'],
-    [
-      '[RSK2] an opening while stopping',
-      intent(),
-      context({ trading: { mode: 'reduceOnly', halted: false, why: '' } }),
-      'NOT_RUNNING',
-    ],
+    ['[RSK2] an opening while reducing', intent(), context(reducing), 'TRADING_REDUCING'],
+    ['[RSK2] an opening while halted', intent(), context(halted), 'TRADING_HALTED'],
     [
       '[RSK2] a close while halted',
       intent({ action: 'closeLong' }),
       context(halted, { holding: long }),
+      'TRADING_HALTED',
+    ],
+    [
+      '[RSK2] the close of a flatten while halted',
+      intent({ action: 'closeLong', ...flatten }),
+      context(halted, { holding: long }),
       'approved',
     ],
-    ['[RSK2] a plain buy that only reduces', intent(), context(halted, { holding: short }), 'approved'],
+    ['[RSK2] what calls itself a flatten and opens', intent(flatten), context(halted), 'TRADING_HALTED'],
+    [
+      '[RSK2] even the close of a flatten while killed',
+      intent({ action: 'closeLong', ...flatten }),
+      context(held('killed', 'kill'), { holding: long }),
+      'TRADING_KILLED',
+    ],
+    ['[RSK2] an opening while stopping', intent(), context(held('halted', 'notRunning')), 'NOT_RUNNING'],
+    [
+      '[RSK2] a close while reducing',
+      intent({ action: 'closeLong' }),
+      context(reducing, { holding: long }),
+      'approved',
+    ],
+    ['[RSK2] a plain buy that only reduces', intent(), context(reducing, { holding: short }), 'approved'],
     [
       '[RSK2] a plain buy beside one that reduces already',
       intent(),
-      context(halted, { holding: short, open: [['openLong', 25]] }),
-      'INSTRUMENT_HALTED',
+      context(reducing, { holding: short, open: [['openLong', 25]] }),
+      'TRADING_REDUCING',
     ],
     [
       'before delivery an opening',

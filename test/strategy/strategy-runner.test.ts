@@ -233,32 +233,6 @@ describe('a strategy that misbehaves', () => {
     expect(unhandled).toEqual([])
   })
 
-  it('is disabled after so many failures in a row, with the reason', () => {
-    let asked = 0
-    const decide: Decide = () => {
-      asked += 1
-      throw new Error('still broken')
-    }
-    const runner = runnerOf(decide)
-
-    const kinds = Array.from({ length: 12 }, () => runner.decide(SNAPSHOT).kind)
-    expect(kinds).toEqual([...Array.from({ length: 10 }, () => 'failed'), 'disabled', 'disabled'])
-    expect(asked).toBe(10)
-    expect(runner.disabledReason).toMatch(/^10 decisions failed in a row.*still broken/s)
-    expect(runner.decide(SNAPSHOT)).toEqual({ kind: 'disabled', reason: runner.disabledReason })
-  })
-
-  it('is not disabled by failures with good decisions between them', () => {
-    const runner = runnerOf(({ sequence }) => {
-      if (sequence % 10 !== 0) throw new Error('not a tenth')
-      return { intents: [], state: {} }
-    })
-
-    for (let sequence = 1; sequence <= 39; sequence++) runner.decide({ ...SNAPSHOT, sequence })
-
-    expect(runner.disabledReason).toBeUndefined()
-  })
-
   it('cannot be started without a first state', () => {
     const start = (initialState: () => unknown, stateText?: string) =>
       runnerOf(() => ({}), { strategy: madeStrategy(() => ({}), initialState), stateText })

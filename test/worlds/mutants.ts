@@ -380,8 +380,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'halt-of-everything-unheard',
     what: 'of a halt of everything the instruments hear nothing',
-    find: "halts.get('*') ?? halts.get(symbol)",
-    replace: 'halts.get(symbol)',
+    find: '.filter(({ scope }) => scope === ACCOUNT || scope === symbol || scope === strategy)',
+    replace: '.filter(({ scope }) => scope === symbol || scope === strategy)',
   },
   {
     name: 'halts-forgotten-at-a-start',
@@ -458,8 +458,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'nobody-is-asked',
     what: 'after a restart the strategies are asked no more',
-    find: "  if (core.run.phase !== 'running' || !tickers) return",
-    replace: "  if (core.run.phase !== 'running' || !tickers || core.book.epoch > 1) return",
+    find: '  if (!isTrading(core) || !tickers) return',
+    replace: '  if (!isTrading(core) || !tickers || core.book.epoch > 1) return',
   },
   {
     name: 'batch-outlives-its-orders',
@@ -524,8 +524,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'withdrawals-not-carried-out',
     what: 'what a strategy withdrew by name goes on resting',
-    find: 'if (core.book.withdrawn.has(order.terms.clientOid) || isTakenAway(core))',
-    replace: 'if (isTakenAway(core))',
+    find: 'if (core.book.withdrawn.has(order.terms.clientOid) || isTakenAway(core, symbol, id))',
+    replace: 'if (isTakenAway(core, symbol, id))',
   },
   {
     name: 'withdrawals-unheard',

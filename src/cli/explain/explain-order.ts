@@ -1,3 +1,4 @@
+import { ACCOUNT, strategyScope } from '../../domain/trading-mode.ts'
 import { type ClientOid, type OrderId } from '../../domain/ids.ts'
 import { type PositionMode } from '../../domain/instrument.ts'
 import { type Order, type OrderTerms } from '../../domain/order.ts'
@@ -105,20 +106,20 @@ function asksFor(record: DecisionRecord, terms: OrderTerms): boolean {
   return ladder?.levels.some((level) => level.side === side && level.ticks === terms.ticks) ?? false
 }
 
-/** What happened to everybody while it lived: restarts, kills, halts, and the cancel-alls of its instrument. */
+/** What happened around it meanwhile: restarts, trading modes, and the cancel-alls of its instrument. */
 function around(
   { reader }: ExplainFrame,
   own: readonly NumberedRecord[],
-  { symbol }: OrderTerms,
+  { symbol, strategyId }: OrderTerms,
 ): readonly NumberedRecord[] {
   const [first, last] = [own[0], own.at(-1)]
   if (first === undefined || last === undefined) return []
-  const kinds = ['boot', 'kill', 'halt', 'resume', 'repaired', 'cancel'] as const
+  const kinds = ['boot', 'restricted', 'released', 'repaired', 'cancel'] as const
   const found = reader.records({ kinds, since: first.record.at, until: last.record.at + 1 })
   return [...found].filter(({ sequence, record }) => {
     if (sequence < first.sequence || sequence > last.sequence) return false
     if (record.kind === 'cancel') return record.symbols.includes(symbol)
-    return !('symbol' in record) || record.symbol === symbol || record.symbol === '*'
+    return !('scope' in record) || [ACCOUNT, symbol, strategyScope(strategyId)].includes(record.scope)
   })
 }
 
@@ -189,9 +190,8 @@ function describeRecord(
     case 'cancel':
       return [['cancel-all', `of ${record.symbols.join(', ')}, for ${record.cause}`]]
     case 'boot':
-    case 'kill':
-    case 'halt':
-    case 'resume':
+    case 'restricted':
+    case 'released':
     case 'repaired':
       return describeAround(record)
     case 'adopt':
@@ -207,19 +207,17 @@ function describeRecord(
   }
 }
 
-type AroundRecord = Extract<JournalRecord, { kind: 'boot' | 'kill' | 'halt' | 'resume' | 'repaired' }>
+type AroundRecord = Extract<JournalRecord, { kind: 'boot' | 'restricted' | 'released' | 'repaired' }>
 
 /** What concerns every order that is open at the time. */
 export function describeAround(record: AroundRecord): Entries {
   switch (record.kind) {
     case 'boot':
       return [['started', `run ${record.epoch} of the daemon, version ${record.version}`]]
-    case 'kill':
-      return [[record.isOn ? 'killed' : 'released', `${record.reason}, by ${record.by}`]]
-    case 'halt':
-      return [['halted', `${record.symbol}: ${record.reason}`]]
-    case 'resume':
-      return [['resumed', `${record.symbol}: ${record.reason}, by ${record.by}`]]
+    case 'restricted':
+      return [[record.mode, `${record.scope}, ${record.code}: ${record.reason}, by ${record.by}`]]
+    case 'released':
+      return [['released', `${record.scope}: ${record.reason}, by ${record.by}`]]
     case 'repaired':
       return [['repaired', 'the journal was cut back to what is readable; what was open is unknown']]
     default:

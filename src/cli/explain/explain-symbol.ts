@@ -1,3 +1,4 @@
+import { ACCOUNT } from '../../domain/trading-mode.ts'
 import { type JournalRecord } from '../../domain/record.ts'
 import { unreachable } from '../../lib/unreachable.ts'
 import { type Entries, type ExplainFrame, describeAround } from './explain-order.ts'
@@ -35,7 +36,8 @@ export function explainSymbol(frame: ExplainFrame, symbol: string, since: number
 }
 
 function tell(instruments: Instruments, record: JournalRecord, symbol: string): Entries {
-  if ('symbol' in record && record.symbol !== symbol && record.symbol !== '*') return []
+  if ('symbol' in record && record.symbol !== symbol) return []
+  if ('scope' in record && record.scope !== symbol && record.scope !== ACCOUNT) return []
   switch (record.kind) {
     case 'decision':
       return concerns(record, symbol) ? [['decided', wordsOfDecision(instruments, record, symbol)]] : []
@@ -67,9 +69,8 @@ function tell(instruments: Instruments, record: JournalRecord, symbol: string): 
     case 'funding':
       return [['funding', `${record.holdSide} ${record.change}`]]
     case 'boot':
-    case 'kill':
-    case 'halt':
-    case 'resume':
+    case 'restricted':
+    case 'released':
     case 'repaired':
       return describeAround(record)
     case 'cancelAnswered':

@@ -11,8 +11,8 @@ const COMMAND_BYTES_MAX = 4096
 /** What an operator asks of a daemon from another process. */
 const commandSchema = z.strictObject({
   kind: z.literal('release'),
-  /** The halted instrument, `*` for a halt of everything; absent: the kill switch. */
-  symbol: z.string().min(1).max(64).optional(),
+  /** What is released: an instrument, `strategy:ID`, `*` for the account; absent: the kill switch. */
+  scope: z.string().min(1).max(100).optional(),
   reason: z.string().min(1).max(500),
   by: z.string().min(1).max(200),
 })

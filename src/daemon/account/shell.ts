@@ -171,7 +171,7 @@ export class Shell {
 
   #decide(strategyId: StrategyId, snapshot: Snapshot): void {
     const runner = this.#options.runners.get(strategyId)
-    if (!runner || runner.disabledReason !== undefined) return
+    if (!runner) return
     const result = runner.decide(snapshot)
     if (result.kind === 'decided') {
       const { intents, stateText, denials } = result
@@ -185,11 +185,9 @@ export class Shell {
         denials,
       })
     } else {
-      const reason = result.kind === 'failed' ? result.message : result.reason
-      const disabled = runner.disabledReason !== undefined
-      this.#queue.push({ kind: 'decisionFailed', strategyId, reason, disabled })
+      this.#queue.push({ kind: 'decisionFailed', strategyId, reason: result.message })
     }
-    if (result.kind !== 'disabled' && result.isSlow) {
+    if (result.isSlow) {
       const fields = { strategy: strategyId, tookMs: result.tookMs }
       this.#announce({ kind: 'announce', level: 'warn', event: 'strategy.slow', fields })
     }

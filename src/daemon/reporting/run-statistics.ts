@@ -73,12 +73,11 @@ export class RunStatistics {
       case 'callEnded':
       case 'foreign':
       case 'funding':
-      case 'halt':
-      case 'resume':
       case 'denial':
-      case 'kill':
       case 'prune':
+      case 'released':
       case 'repaired':
+      case 'restricted':
         return
       default:
         return unreachable(record)

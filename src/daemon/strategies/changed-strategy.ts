@@ -64,7 +64,7 @@ export class ChangedStrategy implements ReplayWatcher {
     if (effect.kind !== 'decide' || effect.strategyId !== this.#id || !this.#runner) return
     const result = this.#runner.decide(effect.snapshot)
     if (result.kind === 'decided') this.#said = result.intents
-    else this.#said = result.kind === 'failed' ? result.message : result.reason
+    else this.#said = result.message
   }
 
   #compare(at: number, event: EngineEvent): void {

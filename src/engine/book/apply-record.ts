@@ -24,10 +24,12 @@ import {
   type ItemOutcome,
   type JournalRecord,
   type PruneRecord,
+  type ReleasedRecord,
   type RepairedRecord,
   type SendRecord,
   type SettledOrder,
 } from '../../domain/record.ts'
+import { ACCOUNT } from '../../domain/trading-mode.ts'
 import { decimal, ZERO } from '../../lib/decimal.ts'
 import { unreachable } from '../../lib/unreachable.ts'
 import { applyFill, bindOrphans, disownOrphans } from './apply-fill.ts'
@@ -79,15 +81,13 @@ export function applyRecord(book: Book, record: JournalRecord): void {
       return
     case 'funding':
       return applyFunding(book, record)
-    case 'halt':
-      book.halts.set(record.symbol, record.reason)
+    case 'restricted': {
+      const { kind: _, ...restriction } = record
+      book.restrictions.set(pairKey(record.scope, record.code), restriction)
       return
-    case 'resume':
-      book.halts.delete(record.symbol)
-      return
-    case 'kill':
-      book.killed = record.isOn ? { at: record.at, reason: record.reason, by: record.by } : undefined
-      return
+    }
+    case 'released':
+      return applyReleased(book, record)
     case 'prune':
       return applyPrune(book, record)
     case 'repaired':
@@ -211,6 +211,13 @@ function closedBetween(mode: PositionMode, was: Holding, now: Holding): readonly
   ]
 }
 
+function applyReleased({ restrictions }: Book, { scope, code }: ReleasedRecord): void {
+  for (const [key, held] of restrictions) {
+    const isNamed = code === undefined ? held.code !== 'kill' : held.code === code
+    if (held.scope === scope && isNamed) restrictions.delete(key)
+  }
+}
+
 function applyFunding(book: Book, record: FundingRecord): void {
   book.fundingCounters.set(pairKey(record.symbol, record.holdSide), record.counter)
   book.funding.set(record.symbol, (book.funding.get(record.symbol) ?? ZERO).plus(decimal(record.change)))
@@ -267,7 +274,8 @@ function changeOrder(
 function applyRepaired(book: Book, record: RepairedRecord): void {
   const { at, reason, strategies, symbols } = record
   book.recordsLostAt = at
-  book.halts.set('*', reason)
+  const restriction = { scope: ACCOUNT, mode: 'halted', code: 'repaired', reason, by: 'repair', at } as const
+  book.restrictions.set(pairKey(ACCOUNT, 'repaired'), restriction)
   for (const order of openOrders(book)) storeOrder(book, markLost(order, reason, at))
   for (const symbol of symbols) book.cancels.set(symbol, at)
   const wishes = strategies.flatMap((id) => symbols.map((symbol) => pairKey(id, symbol)))

@@ -28,7 +28,7 @@ const PLAIN_MAPS = [
   'places',
   'calls',
   'callKeys',
-  'halts',
+  'restrictions',
   'cancels',
 ] as const
 
@@ -41,7 +41,6 @@ export function bookToJson(book: Book): unknown {
     batchId: book.batchId,
     fillsThroughAt: book.fillsThroughAt,
     ...(book.recordsLostAt === 0 ? {} : { recordsLostAt: book.recordsLostAt }),
-    ...(book.killed === undefined ? {} : { killed: book.killed }),
     ...plain,
     orders: [...book.orders.values()],
     withdrawn: [...book.withdrawn],
@@ -58,7 +57,6 @@ export function bookFromJson(json: unknown): Book {
     batchId: number
     fillsThroughAt: number
     recordsLostAt?: number
-    killed?: Book['killed']
     orders: Order[]
     withdrawn: Order['terms']['clientOid'][]
     money: [string, MoneyJson][]
@@ -69,7 +67,6 @@ export function bookFromJson(json: unknown): Book {
   book.batchId = stored.batchId
   book.fillsThroughAt = stored.fillsThroughAt
   book.recordsLostAt = stored.recordsLostAt ?? 0
-  book.killed = stored.killed
   for (const name of PLAIN_MAPS) {
     const map = book[name] as Map<unknown, unknown>
     // A checkpoint of before there were calls on the account has none of them.

@@ -6,6 +6,14 @@ import { type OrderIntent, type OrderPurpose, type QuoteLevel } from '../../doma
 import { isTerminal, type Order } from '../../domain/order.ts'
 import { FLAT, type Holding } from '../../domain/position.ts'
 import { type UnsettledAllocation } from '../../domain/allocation.ts'
+import {
+  ACCOUNT,
+  type ModeReason,
+  type Restriction,
+  type Scope,
+  strategyScope,
+  TRADING_MODES,
+} from '../../domain/trading-mode.ts'
 import { type Decimal, ZERO } from '../../lib/decimal.ts'
 
 /** What fills have brought and cost, in the margin coin. */
@@ -74,12 +82,10 @@ export interface Book {
   readonly callKeys: Map<string, number>
   /** Orders that their strategy does not want to rest any more. */
   readonly withdrawn: Set<ClientOid>
-  /** By symbol, or `*`: why nothing that adds risk leaves. */
-  readonly halts: Map<string, string>
+  /** By scope and reason: the trading modes that are held until somebody releases them. */
+  readonly restrictions: Map<string, Restriction>
   /** Unix ms, our clock: orders may have left until then that nobody remembers; 0 when that never was. */
   recordsLostAt: number
-  /** Since when, why and by whom nothing is placed any more; undefined while trading is allowed. */
-  killed: { readonly at: number; readonly reason: string; readonly by: string } | undefined
   /** Cancel-alls whose effect is not settled yet, by symbol: Unix ms, exchange clock, when the last one left. */
   readonly cancels: Map<string, number>
 }
@@ -110,9 +116,8 @@ export function createBook(positionMode: PositionMode): Book {
     calls: new Map(),
     callKeys: new Map(),
     withdrawn: new Set(),
-    halts: new Map(),
+    restrictions: new Map(),
     recordsLostAt: 0,
-    killed: undefined,
     cancels: new Map(),
   }
 }
@@ -140,9 +145,37 @@ export function accountHoldingOf(book: Book, symbol: string): Holding {
   return book.account.get(symbol) ?? FLAT
 }
 
-/** Why the symbol is halted, by itself or with everything. */
-export function haltOf({ halts }: Book, symbol: string): string | undefined {
-  return halts.get('*') ?? halts.get(symbol)
+/** The restriction of a scope for one reason. */
+export function restrictionOf(book: Book, scope: Scope, code: ModeReason): Restriction | undefined {
+  return book.restrictions.get(pairKey(scope, code))
+}
+
+/** The kill, while it stands. */
+export function killOf(book: Book): Restriction | undefined {
+  return restrictionOf(book, ACCOUNT, 'kill')
+}
+
+/** What holds an order of the strategy on the instrument back, the strictest first; without a strategy, any order. */
+export function restrictionsOn(
+  { restrictions }: Book,
+  symbol: string,
+  strategyId?: StrategyId | string,
+): readonly Restriction[] {
+  if (restrictions.size === 0) return []
+  const strategy = strategyId === undefined ? undefined : strategyScope(strategyId)
+  return [...restrictions.values()]
+    .filter(({ scope }) => scope === ACCOUNT || scope === symbol || scope === strategy)
+    .sort((left, right) => TRADING_MODES.indexOf(right.mode) - TRADING_MODES.indexOf(left.mode))
+}
+
+/** Whether the instrument is halted for a reason of its own. */
+export function isHaltedItself({ restrictions }: Book, symbol: string): boolean {
+  return [...restrictions.values()].some(({ scope, mode }) => scope === symbol && mode === 'halted')
+}
+
+/** Whether the instrument waits for an operator who has to look at it: halted by itself or with the account. */
+export function isHalted(book: Book, symbol: string): boolean {
+  return restrictionsOn(book, symbol).some(({ code, mode }) => code !== 'kill' && mode === 'halted')
 }
 
 /** The orders of a symbol that are not terminal. */

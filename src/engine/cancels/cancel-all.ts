@@ -12,6 +12,7 @@ import {
 } from '../state/core.ts'
 import { hasResting, RECEIVE_WINDOW_MS } from '../state/instrument-state.ts'
 import { askForCancel, noteResolves, openCancel } from '../state/open-calls.ts'
+import { isKilling } from '../state/trading-mode.ts'
 import { waitingInstruments } from './cancel-queue.ts'
 
 /**
@@ -45,9 +46,9 @@ function servesMost(core: Core, waiting: readonly InstrumentState[]): boolean {
 }
 
 /** A kill cancels everything of the product type, whoever's it is; a stop that leaves takes no more than it must. */
-function isOursAlone({ run, settings }: Core): boolean {
-  if (run.phase === 'killed') return true
-  return settings.isExclusive && run.stop?.policy !== 'leave'
+function isOursAlone(core: Core): boolean {
+  if (isKilling(core)) return true
+  return core.settings.isExclusive && core.run.stop?.policy !== 'leave'
 }
 
 /** One call for one instrument. */

@@ -1,5 +1,7 @@
+import { ACCOUNT } from '../../domain/trading-mode.ts'
 import { own } from '../../lib/own.ts'
 import { unreachable } from '../../lib/unreachable.ts'
+import { killOf } from '../book/book.ts'
 import { cancelProduct } from '../cancels/cancel-all.ts'
 import { startResolution } from '../resolution/resolution.ts'
 import { exchangeNow } from '../state/clock-state.ts'
@@ -7,6 +9,7 @@ import { announce, type Core, emit, record, type KillOrder, type KillState } fro
 import { holdAllWishes } from '../state/decision-state.ts'
 import { askForCancel, isAnythingOpen } from '../state/open-calls.ts'
 import { changeKill, changeStop, enterPhase } from '../state/run-state.ts'
+import { isKilling, restrict } from '../state/trading-mode.ts'
 import { hasOpenOrders, isBusy, startStop } from './stop.ts'
 
 /**
@@ -35,9 +38,8 @@ const PATIENCE_MS = 60_000
  * and everything that rests is cancelled until that is proved. Heard twice it changes nothing.
  */
 export function startKill(core: Core, { reason, by }: KillOrder): void {
-  if (core.book.killed !== undefined || core.run.phase === 'stopped') return
-  record(core, { kind: 'kill', at: core.now, isOn: true, reason, by }, true)
-  announce(core, 'error', 'trading.killed', { reason, by })
+  if (killOf(core.book) !== undefined || core.run.phase === 'stopped') return
+  restrict(core, { scope: ACCOUNT, mode: 'killed', code: 'kill', reason, by })
   beginKill(core)
 }
 
@@ -55,7 +57,8 @@ export function beginKill(core: Core): void {
     release: undefined,
   })
   changeStop(core.run, undefined)
-  if (phase !== 'starting') enterPhase(core.run, 'killed')
+  // A stop that goes on is taken up again when all is proved.
+  if (phase === 'stopping') enterPhase(core.run, 'running')
   emit(core, { kind: 'killState', state: 'seen' })
   askForCancel(core)
 }
@@ -64,14 +67,13 @@ export function beginKill(core: Core): void {
 export function releaseKill(core: Core, { reason, by }: KillOrder): void {
   const { kill } = core.run
   if (!kill) return
-  if (core.run.phase !== 'killed' || kill.phase !== 'clean') {
+  if (!isKilling(core) || kill.phase !== 'clean') {
     own(kill).release = { reason, by }
     return announce(core, 'warn', 'kill.releasePending', { reason, by, phase: kill.phase })
   }
-  record(core, { kind: 'kill', at: core.now, isOn: false, reason, by }, true)
+  record(core, { kind: 'released', at: core.now, scope: ACCOUNT, code: 'kill', reason, by }, true)
   announce(core, 'warn', 'kill.released', { reason, by })
   changeKill(core.run, undefined)
-  enterPhase(core.run, 'running')
   // What was wanted before the kill is not placed by itself: each strategy looks first.
   holdAllWishes(core)
   emit(core, { kind: 'killState', state: 'released' })
@@ -104,7 +106,7 @@ export function excuseKill({ run: { kill } }: Core, sleptMs: number): void {
 /** Moves a kill on as far as it can go; runs after every event. */
 export function advanceKill(core: Core): void {
   const { kill } = core.run
-  if (!kill || core.run.phase !== 'killed') return
+  if (!kill || !isKilling(core)) return
   const next = nextPhase(core, kill)
   if (next !== kill.phase) enter(core, kill, next)
   if (kill.phase === 'clean' && kill.release) return releaseKill(core, kill.release)
@@ -153,7 +155,7 @@ function enter(core: Core, kill: KillState, phase: KillPhase): void {
     }
   }
   if (phase !== 'clean') return
-  announce(core, 'warn', 'kill.clean', { reason: core.book.killed?.reason, positions: positionsOf(core) })
+  announce(core, 'warn', 'kill.clean', { reason: killOf(core.book)?.reason, positions: positionsOf(core) })
   emit(core, { kind: 'killState', state: 'clean' })
 }
 

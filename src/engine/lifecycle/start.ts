@@ -1,5 +1,6 @@
 import { type Order } from '../../domain/order.ts'
 import { netLots } from '../../domain/position.ts'
+import { isHaltedItself, killOf } from '../book/book.ts'
 import { haltQuarantined } from '../resolution/quarantine.ts'
 import { cancelsAtStart, startResolution } from '../resolution/resolution.ts'
 import { exchangeNow } from '../state/clock-state.ts'
@@ -50,7 +51,7 @@ export function startRun(core: Core): void {
   )
   markInFlightUnknown(core)
   haltQuarantined(core)
-  if (core.book.killed !== undefined) beginKill(core)
+  if (killOf(book) !== undefined) beginKill(core)
   for (const instrument of core.instruments.values()) {
     const cancelledAt = book.cancels.get(instrument.symbol)
     if (cancelledAt !== undefined) noteUnansweredCancel(core, instrument, cancelledAt)
@@ -92,7 +93,7 @@ function countFound(core: Core): Record<string, unknown> {
         .filter(([, holding]) => netLots(holding) !== 0)
         .map(([symbol, holding]) => [symbol, netLots(holding)]),
     ),
-    ...(core.book.halts.size > 0 ? { halts: Object.fromEntries(core.book.halts) } : {}),
+    ...(core.book.restrictions.size > 0 ? { restrictions: [...core.book.restrictions.values()] } : {}),
   }
 }
 
@@ -136,7 +137,7 @@ function resolveInstruments(core: Core): void {
 /** An instrument that is halted holds the others up no longer (ORD4). */
 function isResolved({ instruments, book }: Core): boolean {
   return [...instruments.values()].every(
-    (instrument) => instrument.phase === 'idle' || book.halts.has(instrument.symbol),
+    (instrument) => instrument.phase === 'idle' || isHaltedItself(book, instrument.symbol),
   )
 }
 
@@ -153,8 +154,8 @@ function endResolving(core: Core): void {
 }
 
 function beginRunning(core: Core): void {
-  enterPhase(core.run, core.run.kill ? 'killed' : 'running')
-  announce(core, 'info', `daemon.${core.run.phase}`, {
+  enterPhase(core.run, 'running')
+  announce(core, 'info', 'daemon.running', {
     epoch: core.book.epoch,
     onRestart: core.settings.onRestart,
     ...countFound(core),

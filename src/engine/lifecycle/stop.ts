@@ -1,12 +1,12 @@
-import { type StrategyId } from '../../domain/ids.ts'
 import { own } from '../../lib/own.ts'
-import { openOrdersOf, splitPair } from '../book/book.ts'
+import { openOrdersOf } from '../book/book.ts'
 import { type StopPolicy } from '../event.ts'
 import { startResolution } from '../resolution/resolution.ts'
 import { announce, type Core, emit, type InstrumentState, type StopState } from '../state/core.ts'
 import { isAnythingOpen } from '../state/open-calls.ts'
 import { askForFills, askForPosition } from '../state/readings.ts'
 import { changeStop, enterPhase } from '../state/run-state.ts'
+import { holdsAnything } from './flatten.ts'
 
 /**
  * How a stop goes on, by its policy.
@@ -16,8 +16,7 @@ import { changeStop, enterPhase } from '../state/run-state.ts'
  *     flatten:  draining ──► cancelling ──► confirming ──► flattening ► proving ──► stopped
  *
  * `draining` waits for what is on the wire · `cancelling` until nothing of ours rests · `confirming` for a
- * second cancel-all that finds nothing (RSK3) · `flattening` until no strategy holds anything · `proving`
- * for fills and positions that were read after all that, and agree.
+ * second cancel-all that finds nothing (RSK3) · `flattening` until the account is flat · `proving` for fills and positions that were read after all that, and agree.
  */
 type StopPhase = StopState['phase']
 
@@ -119,16 +118,6 @@ export function hasOpenOrders(core: Core): boolean {
 
 function hasOpenOrder(core: Core, symbol: string): boolean {
   return (core.book.open.get(symbol)?.size ?? 0) > 0
-}
-
-/** Lots too small to be an order are left. */
-function holdsAnything(core: Core): boolean {
-  return [...core.book.holdings].some(([key, holding]) => {
-    const [strategyId, symbol] = splitPair(key)
-    const lotsMin = core.settings.instruments.get(symbol)?.lotsMin ?? 1
-    const bound = core.settings.strategies.get(strategyId as StrategyId)?.symbols.includes(symbol) ?? false
-    return bound && Math.max(holding.longLots, holding.shortLots) >= lotsMin
-  })
 }
 
 /** What was read before something was busy proves nothing any more. */

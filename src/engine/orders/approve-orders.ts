@@ -12,7 +12,7 @@ import { accountHoldingOf, holdingOf, openOrdersOf } from '../book/book.ts'
 import { clockUnsynchronised } from '../state/clock-state.ts'
 import { type Core, specOf } from '../state/core.ts'
 import { marketOf } from '../state/market-state.ts'
-import { tradingMode } from '../state/trading-mode.ts'
+import { tradingStateOf } from '../state/trading-mode.ts'
 
 /** What risk made of an instrument's candidates. */
 export interface ApprovedOrders {
@@ -68,7 +68,6 @@ function openRiskContexts(core: Core, symbol: string): (id: StrategyId) => RiskC
   const open = [...openOrdersOf(book, symbol)]
   const accountExposure = buildExposure(mode, accountHoldingOf(book, symbol), open)
   const others = otherInstruments(core, symbol)
-  const trading = tradingMode(core, symbol)
   const contexts = new Map<StrategyId, RiskContext>()
   return (id) => {
     const known = contexts.get(id)
@@ -79,7 +78,7 @@ function openRiskContexts(core: Core, symbol: string): (id: StrategyId) => RiskC
       now: core.now,
       instrument: spec,
       market,
-      trading,
+      trading: tradingStateOf(core, symbol, id),
       clockUnsynchronised: clockUnsynchronised(core),
       account: settings.limits,
       strategy: limits,

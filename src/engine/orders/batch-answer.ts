@@ -1,6 +1,7 @@
 import { readBatchOutcome } from '../../execution/batch-outcome.ts'
 import { type Answer } from '../../domain/answer.ts'
 import { type AnswerFacts, type ItemOutcome } from '../../domain/record.ts'
+import { ACCOUNT } from '../../domain/trading-mode.ts'
 import { errorCode } from '../../protocol/error-codes.ts'
 import { type BatchResult } from '../../protocol/values.ts'
 import { announce, type Core, instrumentOf, record } from '../state/core.ts'
@@ -80,8 +81,10 @@ function haltOnFatal(
   for (const code of codes) {
     if (code === undefined) continue
     const { topic } = errorCode(code)
-    if (topic === 'auth') return halt(core, '*', `the exchange refuses the key: ${code}`)
-    if (topic === 'positionMode') return halt(core, symbol, `the position mode is not the account's: ${code}`)
-    if (topic === 'accountRisk') return halt(core, symbol, `the exchange restricts the account: ${code}`)
+    if (topic === 'auth') return halt(core, ACCOUNT, 'refused', `the exchange refuses the key: ${code}`)
+    if (topic === 'positionMode')
+      return halt(core, symbol, 'refused', `the position mode is not the account's: ${code}`)
+    if (topic === 'accountRisk')
+      return halt(core, symbol, 'refused', `the exchange restricts the account: ${code}`)
   }
 }

@@ -1,19 +1,37 @@
 import { isClosing, tradesAs } from '../../domain/order-action.ts'
 import { type OrderTerms } from '../../domain/order.ts'
+import { unreachable } from '../../lib/unreachable.ts'
 import { buildExposure } from '../../risk/exposure.ts'
-import { type Book, haltOf, holdingOf, openOrdersOf } from '../book/book.ts'
+import { type Book, holdingOf, openOrdersOf, restrictionsOn } from '../book/book.ts'
 import { type OutgoingBatch } from '../effect.ts'
 
-/** Whether a batch adds risk to an instrument that has been halted since it was formed (RSK2). */
-export function addsWhileHalted(
-  book: Book,
-  { symbol, clientOids }: Pick<OutgoingBatch, 'symbol' | 'clientOids'>,
-): boolean {
-  if (haltOf(book, symbol) === undefined) return false
+/**
+ * Whether a batch may not leave after all, because trading has been restricted since it was formed (RSK2). Looked at
+ * right before its first byte.
+ */
+export function isHeldBack(book: Book, { clientOids }: Pick<OutgoingBatch, 'clientOids'>): boolean {
+  if (book.restrictions.size === 0) return false
   return clientOids.some((clientOid) => {
     const terms = book.orders.get(clientOid)?.terms
-    return terms !== undefined && !reduces(book, terms)
+    return terms !== undefined && !mayLeave(book, terms)
   })
+}
+
+function mayLeave(book: Book, terms: OrderTerms): boolean {
+  const [held] = restrictionsOn(book, terms.symbol, terms.strategyId)
+  const mode = held?.mode ?? 'active'
+  switch (mode) {
+    case 'active':
+      return true
+    case 'reducing':
+      return reduces(book, terms)
+    case 'halted':
+      return terms.purpose === 'flatten' && reduces(book, terms)
+    case 'killed':
+      return false
+    default:
+      return unreachable(mode)
+  }
 }
 
 /** As in the risk checks: together with all else of its strategy that is open on that side, which may be filled first. */

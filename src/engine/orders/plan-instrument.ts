@@ -6,11 +6,12 @@ import { type StrategyId } from '../../domain/ids.ts'
 import { type OrderIntent } from '../../domain/intent.ts'
 import { canRest, type Order } from '../../domain/order.ts'
 import { stepBelow } from '../../lib/grid.ts'
-import { accountHoldingOf, holdingOf, openOrdersOf, pairKey, wishKey } from '../book/book.ts'
+import { accountHoldingOf, holdingOf, killOf, openOrdersOf, pairKey, wishKey } from '../book/book.ts'
 import { exchangeNow } from '../state/clock-state.ts'
 import { type Core, specOf } from '../state/core.ts'
 import { isBackingOff, isQuoteHeld, isUndecided } from '../state/decision-state.ts'
 import { freshUntil, marketOf } from '../state/market-state.ts'
+import { isFlattening, isKilling, isTrading } from '../state/trading-mode.ts'
 
 /** What an instrument's instrument should do: orders to place, waiting ones to drop, and resting ones to be rid of. */
 export interface InstrumentPlan {
@@ -73,7 +74,8 @@ function planStrategy(core: Core, symbol: string, strategy: StrategyOrders, plan
 
 function planQuotes(core: Core, symbol: string, { id, orders }: StrategyOrders, plan: Gathered): void {
   const own = orders.filter((order) => order.terms.purpose === 'quote')
-  const levels = core.run.phase === 'running' ? (core.book.quotes.get(pairKey(id, symbol)) ?? []) : []
+  const isWanted = isTrading(core) && !isFlattening(core, symbol, id)
+  const levels = isWanted ? (core.book.quotes.get(pairKey(id, symbol)) ?? []) : []
   if (levels.length === 0) {
     for (const order of own) dismiss(order, plan)
     return
@@ -101,9 +103,10 @@ function planTargets(core: Core, symbol: string, { id, orders }: StrategyOrders,
     return
   }
   const { bid, ask } = marketOf(core, symbol)
-  const purpose = core.run.phase === 'running' ? 'target' : 'flatten'
+  const isFlat = isFlattening(core, symbol, id)
+  const purpose = isFlat ? 'flatten' : 'target'
   const isWaiting = isBackingOff(core, wishKey(id, symbol, purpose))
-  if (!(bid > 0 && ask > 0) || isWaiting || isUndecided(core, id)) return
+  if (!(bid > 0 && ask > 0) || isWaiting || (!isFlat && isUndecided(core, id))) return
   const input: TargetPlanInput = {
     strategyId: id,
     instrument: specOf(core, symbol),
@@ -132,28 +135,29 @@ function orderLotsMax(core: Core, id: StrategyId, symbol: string): number {
   return Math.min(bySize, stepBelow(lot, core.settings.limits.orderNotionalMax / dearest))
 }
 
-/** The standing target; flat for everybody when the stop says so; nothing while starting or leaving. */
+/** Zero where everything is being closed, else the standing target; nothing while starting, leaving or killed. */
 function targetOf(core: Core, id: StrategyId, symbol: string): number | undefined {
-  if (core.run.phase === 'running') return core.book.targets.get(pairKey(id, symbol))
-  return core.run.stop?.phase === 'flattening' ? 0 : undefined
+  if (killOf(core.book) === undefined && isFlattening(core, symbol, id)) return 0
+  return isTrading(core) ? core.book.targets.get(pairKey(id, symbol)) : undefined
 }
 
 function planPlaces(core: Core, symbol: string, { id, orders }: StrategyOrders, plan: Gathered): void {
   for (const order of orders) {
     if (order.terms.purpose !== 'place') continue
-    if (core.book.withdrawn.has(order.terms.clientOid) || isTakenAway(core)) dismiss(order, plan)
+    if (core.book.withdrawn.has(order.terms.clientOid) || isTakenAway(core, symbol, id)) dismiss(order, plan)
     else if (order.state === 'queued') queueAgain(core, order, plan)
   }
-  if (core.run.phase !== 'running') return
+  if (!isTrading(core) || isFlattening(core, symbol, id)) return
   for (const place of core.book.places.values()) {
     if (place.strategyId !== id || place.symbol !== symbol || hasOpenOrder(core, place)) continue
     plan.candidates.push({ intent: place })
   }
 }
 
-/** A kill, and any stop but one that leaves, takes away what was placed by name too. */
-function isTakenAway(core: Core): boolean {
-  return core.run.phase === 'killed' || (core.run.stop !== undefined && core.run.stop.policy !== 'leave')
+/** A kill, a flatten, and any stop but one that leaves, takes away what was placed by name too. */
+function isTakenAway(core: Core, symbol: string, id: StrategyId): boolean {
+  const { stop } = core.run
+  return isKilling(core) || isFlattening(core, symbol, id) || (stop !== undefined && stop.policy !== 'leave')
 }
 
 /** An order is placed again only once the one before it under the same key has ended. */
@@ -164,7 +168,7 @@ function hasOpenOrder({ book }: Core, { strategyId, key, symbol }: OrderIntent):
 
 function queueAgain(core: Core, order: Order, plan: Gathered): void {
   const { clientOid, generation: _, ...terms } = order.terms
-  if (core.run.phase !== 'running' || core.now > terms.deadlineAt) plan.stale.push(order)
+  if (!isTrading(core) || core.now > terms.deadlineAt) plan.stale.push(order)
   else plan.candidates.push({ intent: withAbsent(terms), again: clientOid })
 }
 

@@ -18,6 +18,7 @@ import {
 } from '../state/instrument-state.ts'
 import { crossedOrders } from '../state/market-state.ts'
 import { askForCancel, askForGrant, openBatch } from '../state/open-calls.ts'
+import { isFlattening, isKilling, isTrading } from '../state/trading-mode.ts'
 import { approveOrders, type ApprovedOrders } from './approve-orders.ts'
 import { planInstrument } from './plan-instrument.ts'
 import { nameOrder, recordBatch } from './record-batch.ts'
@@ -37,7 +38,7 @@ export function scheduleInstrument(core: Core, instrument: InstrumentState): voi
     dropStale(core, instrument.symbol, plan.stale)
     return scheduleInstrument(core, instrument)
   }
-  const isRunning = core.run.phase === 'running'
+  const isRunning = isTrading(core)
   // What a stop leaves is asked after in the next run.
   if (isRunning && isCrossedTooLong(core, instrument)) return startResolution(core, instrument, 'missing')
   noteUnwanted(instrument, namesOf(plan.unwanted), core.now)
@@ -149,12 +150,15 @@ function namesOf(orders: readonly Order[]): Order['terms']['clientOid'][] {
   return orders.map(({ terms }) => terms.clientOid)
 }
 
-/** What closes an instrument at once: a kill, a stop, a withdrawal. */
-function mustCancel({ run, book }: Core, unwanted: readonly Order[]): boolean {
+/** What closes an instrument at once: a kill, a stop, a flatten, a withdrawal. */
+function mustCancel(core: Core, unwanted: readonly Order[]): boolean {
+  const { run, book } = core
   if (unwanted.length === 0) return false
-  if (run.phase === 'killed') return true
+  if (isKilling(core)) return true
   if (run.phase !== 'running') return run.stop !== undefined && run.stop.policy !== 'leave'
-  return namesOf(unwanted).some((clientOid) => book.withdrawn.has(clientOid))
+  return unwanted.some(
+    ({ terms }) => book.withdrawn.has(terms.clientOid) || isFlattening(core, terms.symbol, terms.strategyId),
+  )
 }
 
 /**
@@ -163,7 +167,7 @@ function mustCancel({ run, book }: Core, unwanted: readonly Order[]): boolean {
  */
 function askForCancelWhenDue(core: Core, instrument: InstrumentState): void {
   // Nothing is placed again any more after a stop: what it leaves, it leaves.
-  const isDue = core.run.phase === 'running' && isCancelDue(core, instrument)
+  const isDue = isTrading(core) && isCancelDue(core, instrument)
   noteCancelDue(instrument, isDue)
   if (isDue) askForCancel(core)
 }

@@ -3,6 +3,7 @@ import { tradesAs } from '../../domain/order-action.ts'
 import { openOrdersOf, pairKey } from '../book/book.ts'
 import { announce, type Core, type InstrumentState } from '../state/core.ts'
 import { denialKindsOf } from '../state/denials.ts'
+import { isFlattening, isTrading } from '../state/trading-mode.ts'
 import { changeDisplaced } from '../state/instrument-state.ts'
 
 /**
@@ -32,7 +33,7 @@ export function watchDisplaced(core: Core, instrument: InstrumentState): void {
   const [first] = instrument.displaced
   if (!first || core.run.phase === 'starting') return
   const wasLate = instrument.displaced.some(({ isLateLogged }) => isLateLogged)
-  const isRunning = core.run.phase === 'running'
+  const isRunning = isTrading(core)
   const missing = isRunning ? instrument.displaced.filter(({ terms }) => isMissing(core, terms)) : []
   changeDisplaced(instrument, missing)
   if (instrument.displaced.length > 0) return logLate(core, instrument)
@@ -65,6 +66,7 @@ function logLate(core: Core, instrument: InstrumentState): void {
 /** Not back, still wanted, and not filled by the time it was taken away. */
 function isMissing(core: Core, terms: OrderTerms): boolean {
   const { book } = core
+  if (isFlattening(core, terms.symbol, terms.strategyId)) return false
   const old = book.orders.get(terms.clientOid)
   if (old?.state === 'live') return false
   if (terms.purpose === 'place') return book.places.has(pairKey(terms.strategyId, terms.key))

@@ -1,5 +1,5 @@
 import { type SettledOrder } from '../../domain/record.ts'
-import { haltOf, openOrdersOf } from '../book/book.ts'
+import { isHalted, isHaltedItself, openOrdersOf } from '../book/book.ts'
 import { announce, type Core, record } from '../state/core.ts'
 import { halt, RELEASE_HINT } from '../state/trading-mode.ts'
 
@@ -11,20 +11,20 @@ import { halt, RELEASE_HINT } from '../state/trading-mode.ts'
 export function haltOnContradiction(core: Core, symbol: string, orders: readonly SettledOrder[]): void {
   for (const { clientOid, state, reason } of orders) {
     if (state === 'quarantined')
-      halt(core, symbol, `order ${clientOid} is in quarantine, ${reason}: ${RELEASE_HINT}`)
+      halt(core, symbol, 'contradiction', `order ${clientOid} is in quarantine, ${reason}: ${RELEASE_HINT}`)
   }
 }
 
 /** Whether an operator has resumed an instrument that has orders in quarantine. */
 export function isReleased(core: Core, symbol: string): boolean {
-  return haltOf(core.book, symbol) === undefined && hasQuarantined(core, symbol)
+  return !isHalted(core.book, symbol) && hasQuarantined(core, symbol)
 }
 
 /** A crash may come between the quarantine and its halt, or within a release: then somebody looks once more. */
 export function haltQuarantined(core: Core): void {
   for (const symbol of core.instruments.keys()) {
-    if (hasQuarantined(core, symbol) && !core.book.halts.has(symbol)) {
-      halt(core, symbol, `an order is in quarantine since before the start: ${RELEASE_HINT}`)
+    if (hasQuarantined(core, symbol) && !isHaltedItself(core.book, symbol)) {
+      halt(core, symbol, 'contradiction', `an order is in quarantine since before the start: ${RELEASE_HINT}`)
     }
   }
 }

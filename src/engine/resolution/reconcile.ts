@@ -177,6 +177,7 @@ function adopt(core: Core, instrument: InstrumentState, difference: Holding, req
     halt(
       core,
       instrument.symbol,
+      'contradiction',
       `the position is not what our fills explain, and was adopted: ${RELEASE_HINT}`,
     )
   record(core, { kind: 'adopt', at: core.now, symbol: instrument.symbol, holding, was, isTaken: true }, true)
@@ -200,6 +201,7 @@ function checkPositionMode(core: Core, reading: PositionReading): void {
       halt(
         core,
         reading.symbol,
+        'contradiction',
         `the account is in ${row.positionMode}, the config says ${core.settings.positionMode}`,
       )
     }

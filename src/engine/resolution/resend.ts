@@ -2,7 +2,8 @@ import { isInsideWindow } from '../../execution/resend-window.ts'
 import { isClosing } from '../../domain/order-action.ts'
 import { canRest, openLots, type Order } from '../../domain/order.ts'
 import { type SettledOrder } from '../../domain/record.ts'
-import { haltOf } from '../book/book.ts'
+import { killOf, restrictionsOn } from '../book/book.ts'
+import { isFlattening } from '../state/trading-mode.ts'
 import { exchangeNow } from '../state/clock-state.ts'
 import { type Core, specOf, type ResolutionCause } from '../state/core.ts'
 
@@ -21,7 +22,8 @@ export function withReplacement(core: Core, cause: ResolutionCause, settled: Set
     order.terms.purpose !== 'place' ||
     cause === 'command' ||
     core.run.phase === 'stopping' ||
-    core.run.phase === 'killed'
+    killOf(core.book) !== undefined ||
+    isFlattening(core, order.terms.symbol, order.terms.strategyId)
   )
     return settled
   if (settled.state !== 'absent' && settled.state !== 'done') return settled
@@ -54,6 +56,7 @@ function foundLots(core: Core, { orderId }: SettledOrder): number {
 function isStillWanted(core: Core, { terms }: Order): boolean {
   if (core.run.phase === 'stopping' || core.run.phase === 'stopped') return false
   if (core.book.withdrawn.has(terms.clientOid)) return false
-  if (haltOf(core.book, terms.symbol) !== undefined && !isClosing(terms.action)) return false
+  const [held] = restrictionsOn(core.book, terms.symbol, terms.strategyId)
+  if (held && !(held.mode === 'reducing' && isClosing(terms.action))) return false
   return core.now <= terms.deadlineAt
 }

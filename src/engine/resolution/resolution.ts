@@ -115,6 +115,7 @@ function haltIfTooLong(core: Core, { symbol }: InstrumentState, resolution: Reso
   halt(
     core,
     symbol,
+    'contradiction',
     `orders stay unknown: no end of ${resolution.stage} (${resolution.cause} orders); ${todo}`,
   )
 }

@@ -66,7 +66,12 @@ function logFill(core: Core, fill: Fill): StrategyId | undefined {
     state: order?.state,
   })
   if (order?.state === 'quarantined') {
-    halt(core, fill.symbol, `${order.terms.clientOid} was filled beyond its size: ${RELEASE_HINT}`)
+    halt(
+      core,
+      fill.symbol,
+      'contradiction',
+      `${order.terms.clientOid} was filled beyond its size: ${RELEASE_HINT}`,
+    )
   }
   return order?.terms.strategyId
 }
@@ -75,7 +80,12 @@ function logFill(core: Core, fill: Fill): StrategyId | undefined {
 function haltOnForeign(core: Core, { symbol, orderId, source, tradeSide, side }: Fill): void {
   if (source === 'API' || core.book.byOrderId.has(orderId) || core.settings.foreignFills !== 'halt') return
   const what = `${source} ${tradeSide} ${side}`
-  halt(core, symbol, `a fill that is not ours (${what}): the position was adopted; ${RELEASE_HINT}`)
+  halt(
+    core,
+    symbol,
+    'foreignFills',
+    `a fill that is not ours (${what}): the position was adopted; ${RELEASE_HINT}`,
+  )
 }
 
 /** An order that cannot rest is over once the fills are known up to the end of its matching (A2, A4). */
@@ -115,7 +125,12 @@ function noteOrphans(core: Core): void {
     if (owner?.state === 'live' && owners.length === 1) nameByFills(core, owner, orderId)
     if (owners.length > 0 || core.now - since < acceptanceWindowMs + fillVisibilityMs) continue
     const other = 'somebody else trades this account through the API'
-    halt(core, symbol, `fills of order ${orderId}, which is not ours: ${other}; ${RELEASE_HINT}`)
+    halt(
+      core,
+      symbol,
+      'foreignFills',
+      `fills of order ${orderId}, which is not ours: ${other}; ${RELEASE_HINT}`,
+    )
     record(core, { kind: 'foreign', at: core.now, symbol, orderIds: [orderId] }, true)
   }
 }

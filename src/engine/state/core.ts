@@ -3,6 +3,7 @@ import { type FeedId, type FeedReading } from '../../domain/feed.ts'
 import { type ClientOid, type OrderId, type StrategyId } from '../../domain/ids.ts'
 import { type OrderTerms } from '../../domain/order.ts'
 import { type Holding, type HoldingChange } from '../../domain/position.ts'
+import { type Scope } from '../../domain/trading-mode.ts'
 import { type TickerTable } from '../../domain/ticker-table.ts'
 import { type GrantedEndpoint, type StopPolicy } from '../event.ts'
 import { type Instrument } from '../../domain/instrument.ts'
@@ -223,6 +224,8 @@ export interface DecisionState {
   readonly decidedOn: ReadonlyMap<StrategyId, number>
   /** By strategy and symbol: a ladder that was filled or refused waits for a decision on this snapshot. */
   readonly quoteHolds: ReadonlyMap<string, number>
+  /** By strategy: decisions that failed one after the other. */
+  readonly failuresInRow: ReadonlyMap<StrategyId, number>
   /** Standing wishes of a strategy are placed once it has decided on this snapshot or a later one. */
   readonly wishesFrom: number
   /** By strategy, symbol and purpose: the last refusal by the exchange, and how many came one after the other. */
@@ -253,11 +256,11 @@ export interface LoggedDenial {
 }
 
 /**
- * The phase of a run of the process. `starting` reads what the exchange holds; strategies do not run yet ·
- * `running` · `killed` creates nothing, takes everything away and goes on looking, until an operator releases it ·
- * `stopping` decides nothing any more and brings in what is out · `stopped`.
+ * The phase of a run of the process: who is asked, not what may leave (that is the trading mode). `starting` reads
+ * what the exchange holds; strategies do not run yet · `running` · `stopping` decides nothing any more and brings in
+ * what is out · `stopped`.
  */
-export type RunPhase = 'starting' | 'running' | 'killed' | 'stopping' | 'stopped'
+export type RunPhase = 'starting' | 'running' | 'stopping' | 'stopped'
 
 /** Changed by `run-state.ts`; what start, stop and kill remember by the files of their name in `lifecycle/`. */
 export interface RunState {
@@ -267,9 +270,11 @@ export interface RunState {
   readonly start: StartState
   readonly stop: StopState | undefined
   readonly kill: KillState | undefined
+  /** Scopes of a flatten in which nothing is held any more, and that was logged. */
+  readonly flattened: ReadonlySet<Scope>
   /** Unix ms, our clock, when ended orders and old keys were last forgotten. */
   readonly prunedAt: number
-  /** The journal's disk is nearly full: nothing that adds risk leaves. */
+  /** The journal's disk is nearly full. */
   readonly isSpaceLow: boolean
 }
 

@@ -24,7 +24,13 @@ export function createCore(settings: EngineSettings, book: Book): Core {
       accountCallsNotBefore: new Map(),
     },
     readings: { fillsReadAt: 0, orphansSince: new Map() },
-    decisions: { decidedOn: new Map(), quoteHolds: new Map(), wishesFrom: 1, refusals: new Map() },
+    decisions: {
+      decidedOn: new Map(),
+      failuresInRow: new Map(),
+      quoteHolds: new Map(),
+      wishesFrom: 1,
+      refusals: new Map(),
+    },
     denials: { counts: new Map(), logged: new Map() },
     run: {
       phase: 'starting',
@@ -32,6 +38,7 @@ export function createCore(settings: EngineSettings, book: Book): Core {
       start: { phase: 'reading', readSince: 0, askedAt: 0 },
       stop: undefined,
       kill: undefined,
+      flattened: new Set(),
       prunedAt: 0,
       isSpaceLow: false,
     },

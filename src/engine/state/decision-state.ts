@@ -9,7 +9,17 @@ const BACK_OFF_MS = 250
 const BACK_OFF_MS_MAX = 60_000
 
 export function noteDecision({ decisions }: Core, strategyId: StrategyId, snapshot: number): void {
-  own(decisions).decidedOn.set(strategyId, snapshot)
+  const state = own(decisions)
+  state.decidedOn.set(strategyId, snapshot)
+  state.failuresInRow.delete(strategyId)
+}
+
+/** How many decisions of the strategy have failed one after the other by now. */
+export function noteFailure({ decisions }: Core, strategyId: StrategyId): number {
+  const { failuresInRow } = own(decisions)
+  const inRow = (failuresInRow.get(strategyId) ?? 0) + 1
+  failuresInRow.set(strategyId, inRow)
+  return inRow
 }
 
 /** A rung of the ladder was filled or refused: the strategy has to look before one is placed anew. */

@@ -1,3 +1,4 @@
+import { type Scope } from '../../domain/trading-mode.ts'
 import { own } from '../../lib/own.ts'
 import { type RunPhase, type RunState, type StartState, type StopState, type KillState } from './core.ts'
 
@@ -19,6 +20,15 @@ export function changeStop(run: RunState, stop: StopState | undefined): void {
 
 export function changeKill(run: RunState, kill: KillState | undefined): void {
   own(run).kill = kill
+}
+
+/** Whether that is new. */
+export function noteFlattened(run: RunState, scope: Scope, isFlat: boolean): boolean {
+  const { flattened } = own(run)
+  if (flattened.has(scope) === isFlat) return false
+  if (isFlat) flattened.add(scope)
+  else flattened.delete(scope)
+  return true
 }
 
 export function notePruned(run: RunState, now: number): void {

@@ -1,41 +1,104 @@
-import { type RiskContext } from '../../risk/risk-context.ts'
-import { haltOf } from '../book/book.ts'
+import { type StrategyId } from '../../domain/ids.ts'
+import {
+  ACCOUNT,
+  MODE_REASONS,
+  type ModeReason,
+  type Scope,
+  strategyScope,
+  type TradingMode,
+} from '../../domain/trading-mode.ts'
+import { type TradingState } from '../../risk/risk-context.ts'
+import { killOf, pairKey, restrictionOf, restrictionsOn } from '../book/book.ts'
 import { announce, type Core, record } from './core.ts'
+import { holdAllWishes } from './decision-state.ts'
 
 /** What an operator does about a halt. */
 export const RELEASE_HINT =
   "look at the exchange's own order history and position, then release the instrument"
 
-/** Nothing that adds risk leaves any more for the symbol, or at all for `*`; survives a restart (RSK2). */
-export function halt(core: Core, symbol: string, reason: string): void {
-  if (core.book.halts.get(symbol) === reason) return
-  record(core, { kind: 'halt', at: core.now, symbol, reason }, true)
-  announce(core, 'error', 'trading.halted', { symbol, reason })
+/** The name under which the daemon itself restricts trading. */
+const DAEMON = 'intentd'
+
+/** Nothing but cancel-alls and a flatten leaves any more for the scope; survives a restart (RSK2). */
+export function halt(core: Core, scope: Scope, code: ModeReason, reason: string): void {
+  restrict(core, { scope, mode: MODE_REASONS[code].mode, code, reason, by: DAEMON })
 }
 
-/** A person has looked, and says why trading may go on. */
-export function resume(core: Core, { symbol, reason, by }: ResumeOrder): void {
-  if (!core.book.halts.has(symbol)) {
-    return announce(core, 'warn', 'trading.notHalted', { symbol, halted: [...core.book.halts.keys()] })
-  }
-  record(core, { kind: 'resume', at: core.now, symbol, reason, by }, true)
-  announce(core, 'warn', 'trading.resumed', { symbol, reason, by })
-}
-
-interface ResumeOrder {
-  readonly symbol: string
+interface NewRestriction {
+  readonly scope: Scope
+  readonly mode: TradingMode
+  readonly code: ModeReason
   readonly reason: string
   readonly by: string
 }
 
-/** Whether anything goes on the symbol, or only what reduces risk. */
-export function tradingMode(core: Core, symbol: string): RiskContext['trading'] {
-  const why = haltOf(core.book, symbol)
-  if (why !== undefined) return { mode: 'reduceOnly', halted: true, why }
-  if (core.run.phase !== 'running')
-    return { mode: 'reduceOnly', halted: false, why: `the daemon is ${core.run.phase}` }
-  if (core.run.isSpaceLow) {
-    return { mode: 'reduceOnly', halted: false, why: 'the disk of the journal is nearly full' }
+/** Holds a scope in a mode. Said again with the same words it changes nothing. */
+export function restrict(core: Core, restriction: NewRestriction): void {
+  const { scope, mode, code, reason, by } = restriction
+  const held = restrictionOf(core.book, scope, code)
+  if (held?.reason === reason && held.mode === mode) return
+  record(core, { kind: 'restricted', at: core.now, ...restriction }, true)
+  announce(core, 'error', `trading.${mode}`, { scope, code, reason, by, ends: MODE_REASONS[code].ends })
+}
+
+/** A person has looked, and says why trading may go on. A kill has a release of its own. */
+export function release(core: Core, { scope, reason, by }: ReleaseOrder): void {
+  const held = [...core.book.restrictions.values()].filter(({ code }) => code !== 'kill')
+  if (!held.some((restriction) => restriction.scope === scope)) {
+    const scopes = [...new Set(held.map((restriction) => restriction.scope))]
+    return announce(core, 'warn', 'trading.notRestricted', { scope, restricted: scopes })
   }
-  return { mode: 'open', halted: false, why: '' }
+  const wasFlattening = restrictionOf(core.book, scope, 'flatten') !== undefined
+  record(core, { kind: 'released', at: core.now, scope, reason, by }, true)
+  announce(core, 'warn', 'trading.released', { scope, reason, by })
+  // What was wanted before everything was closed is not opened again by itself.
+  if (wasFlattening) holdAllWishes(core)
+}
+
+interface ReleaseOrder {
+  readonly scope: Scope
+  readonly reason: string
+  readonly by: string
+}
+
+/**
+ * What may leave for an order of the strategy on the instrument: the strictest mode that is held for the account,
+ * the instrument or the strategy, and why. That the exchange's clock is known is a check of its own.
+ */
+export function tradingStateOf(core: Core, symbol: string, strategyId?: StrategyId): TradingState {
+  const [strictest] = restrictionsOn(core.book, symbol, strategyId)
+  if (strictest && strictest.mode !== 'reducing') {
+    return { mode: strictest.mode, code: strictest.code, why: strictest.reason }
+  }
+  if (core.run.phase !== 'running') {
+    return { mode: 'halted', code: 'notRunning', why: `the daemon is ${core.run.phase}` }
+  }
+  if (strictest) return { mode: strictest.mode, code: strictest.code, why: strictest.reason }
+  if (core.run.isSpaceLow) {
+    return { mode: 'reducing', code: 'diskLow', why: 'the disk of the journal is nearly full' }
+  }
+  return { mode: 'active', code: undefined, why: '' }
+}
+
+/** Whether strategies' wishes are looked at: the daemon runs, and no kill stands. */
+export function isTrading({ run, book }: Core): boolean {
+  return run.phase === 'running' && killOf(book) === undefined
+}
+
+/** Whether a kill is being carried out: a daemon that stops after it, or starts under it, is doing that first. */
+export function isKilling({ run, book }: Core): boolean {
+  return run.phase === 'running' && killOf(book) !== undefined
+}
+
+/** Whether what the strategy holds on the instrument is being closed: by a command, or by a stop that flattens. */
+export function isFlattening({ run, book }: Core, symbol: string, strategyId: StrategyId | string): boolean {
+  if (run.phase === 'stopping') return run.stop?.phase === 'flattening'
+  return [ACCOUNT, symbol, strategyScope(strategyId)].some((scope) =>
+    book.restrictions.has(pairKey(scope, 'flatten')),
+  )
+}
+
+/** Whether the strategy failed too often, and is not asked before somebody has looked. */
+export function hasFailed({ book }: Core, strategyId: StrategyId): boolean {
+  return restrictionOf(book, strategyScope(strategyId), 'strategyFailed') !== undefined
 }

@@ -3,6 +3,7 @@ import { type AccountCall } from '../../domain/account-call.ts'
 import { type Answer, type RefusedAnswer, type UnknownAnswer } from '../../domain/answer.ts'
 import { type DenialCode } from '../../domain/denial.ts'
 import { type AccountCallIntent } from '../../domain/intent.ts'
+import { type StrategyId } from '../../domain/ids.ts'
 import { type CallEndedRecord } from '../../domain/record.ts'
 import { approveCall } from '../../risk/approve.ts'
 import { pairKey } from '../book/book.ts'
@@ -13,7 +14,7 @@ import {
   openAccountCall,
   repeatAccountCall,
 } from '../state/open-calls.ts'
-import { tradingMode } from '../state/trading-mode.ts'
+import { isTrading, tradingStateOf } from '../state/trading-mode.ts'
 
 /** How long a call is wanted, and how long a failed one waits before it is made again. */
 const CALL_TTL_MS = 60_000
@@ -47,7 +48,7 @@ export function takeAccountCall(core: Core, strategyId: string, intent: AccountC
 
 /** Makes every call that waits and may be made now. */
 export function makeAccountCalls(core: Core): void {
-  if (core.run.phase !== 'running' || core.book.calls.size === 0) return
+  if (!isTrading(core) || core.book.calls.size === 0) return
   const onWire = new Set(core.calls.accountCalls.values())
   for (const [pair, call] of core.book.calls) {
     if (onWire.has(pair) || core.now < (core.calls.accountCallsNotBefore.get(pair) ?? 0)) continue
@@ -59,7 +60,7 @@ export function makeAccountCalls(core: Core): void {
 
 /** While trading is halted a call that takes nothing away waits, and expires when nobody resumes. */
 function sendCall(core: Core, pair: string, call: AccountCall): void {
-  const approved = approveCall(call, tradingMode(core, call.symbol))
+  const approved = approveCall(call, tradingStateOf(core, call.symbol, call.strategyId as StrategyId))
   if (!approved) return
   const callId = openAccountCall(core, pair)
   const { strategyId, key, endpoint, body, deadlineAt } = approved

@@ -16,10 +16,15 @@ import { unreachable } from '../../lib/unreachable.ts'
 import { openOrdersOf, pairKey } from '../book/book.ts'
 import { takeAccountCall, withdrawCalls } from './account-calls.ts'
 import { announce, type Core, record } from '../state/core.ts'
-import { noteDecision } from '../state/decision-state.ts'
+import { strategyScope } from '../../domain/trading-mode.ts'
+import { noteDecision, noteFailure } from '../state/decision-state.ts'
+import { halt, hasFailed, isTrading } from '../state/trading-mode.ts'
 import { noteDenials } from '../state/denials.ts'
 import { freshUntil, sightOf } from '../state/market-state.ts'
 import { type StrategySettings } from '../settings.ts'
+
+/** How many failures in a row halt a strategy. */
+const FAILURES_MAX = 10
 
 /** A strategy's answer to one snapshot. */
 export interface Decision {
@@ -45,7 +50,7 @@ interface Changes {
  */
 export function takeDecision(core: Core, decision: Decision): void {
   const strategy = core.settings.strategies.get(decision.strategyId)
-  if (!strategy || core.run.phase !== 'running') return
+  if (!strategy || !isTrading(core)) return
   noteDecision(core, decision.strategyId, decision.sequence)
   const changes = noChanges(decision.denials)
   for (const intent of decision.intents) takeIntent(core, strategy, intent, changes)
@@ -245,8 +250,17 @@ function dropPlace(core: Core, place: OrderIntent, reason: string): void {
   if (core.instruments.has(place.symbol)) noteDenials(core, place.symbol, [denial])
 }
 
-/** A strategy that was disabled wants nothing any more; what rests of it is cancelled, its target is left. */
-export function withdrawStrategy(core: Core, strategyId: StrategyId, reason: string): void {
+/** A decision failed. Too often in a row, and the strategy is not asked any more before somebody has looked (STR1). */
+export function takeFailure(core: Core, strategyId: StrategyId, reason: string): void {
+  announce(core, 'error', 'strategy.failed', { strategy: strategyId, reason })
+  const inRow = noteFailure(core, strategyId)
+  if (inRow < FAILURES_MAX || hasFailed(core, strategyId)) return
+  halt(core, strategyScope(strategyId), 'strategyFailed', `${inRow} decisions failed in a row: ${reason}`)
+  withdrawWishes(core, strategyId)
+}
+
+/** What rests of the strategy is cancelled, its target is left. */
+function withdrawWishes(core: Core, strategyId: StrategyId): void {
   const strategy = core.settings.strategies.get(strategyId)
   const changes = noChanges()
   if (strategy) for (const symbol of strategy.symbols) takeCancelAll(core, strategy, symbol, changes)
@@ -255,5 +269,4 @@ export function withdrawStrategy(core: Core, strategyId: StrategyId, reason: str
     record(core, { kind: 'decision', at: core.now, strategyId, quotes, withdrawn })
   }
   withdrawCalls(core, strategyId)
-  announce(core, 'error', 'strategy.disabled', { strategy: strategyId, reason })
 }

@@ -8,6 +8,7 @@ import { type Core, emit, instrumentOf, specOf } from '../state/core.ts'
 import { crossedOrders, freshUntil, nextSnapshot, noteTickers } from '../state/market-state.ts'
 import { askForFills } from '../state/readings.ts'
 import { type StrategySettings } from '../settings.ts'
+import { hasFailed, isTrading } from '../state/trading-mode.ts'
 
 /**
  * New prices: every strategy with fresh data is asked to decide on the same moment (MKT1, MKT2). An answer
@@ -16,7 +17,7 @@ import { type StrategySettings } from '../settings.ts'
 export function takeSnapshot(core: Core, tickers: TickerTable): void {
   if (!noteTickers(core, tickers)) return
   askToDecide(core, core.settings.strategies.values())
-  if (core.run.phase === 'running' && hasCrossedOrder(core)) askForFills(core)
+  if (isTrading(core) && hasCrossedOrder(core)) askForFills(core)
 }
 
 /** Their own fills are as good a reason to decide again as new prices: the same prices, another position. */
@@ -28,8 +29,9 @@ export function showFills(core: Core, strategyIds: ReadonlySet<StrategyId>): voi
 function askToDecide(core: Core, strategies: Iterable<StrategySettings>): void {
   const { tickers } = core.market
   nextSnapshot(core)
-  if (core.run.phase !== 'running' || !tickers) return
+  if (!isTrading(core) || !tickers) return
   for (const strategy of strategies) {
+    if (hasFailed(core, strategy.id)) continue
     if (!strategy.symbols.some((symbol) => core.now <= freshUntil(core, symbol))) continue
     const snapshot = buildSnapshot(core, tickers, strategy)
     emit(core, { kind: 'decide', strategyId: strategy.id, snapshot })

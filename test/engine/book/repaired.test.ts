@@ -26,9 +26,9 @@ describe('after a repair of the journal', () => {
   test('[ORD3] what had not ended is unknown, and everything is halted, over restarts and checkpoints', () => {
     const bench = repaired((records) => records)
 
-    expect([bench.states(), bench.book.halts.get('*')]).toEqual([['unknown'], 'damaged'])
+    expect([bench.states(), bench.halts.get('*')]).toEqual([['unknown'], 'damaged'])
     expect(bookToJson(bookFromJson(bookToJson(bench.book)))).toEqual(bookToJson(bench.book))
-    expect(bench.restart().start().book.halts.get('*')).toBe('damaged')
+    expect(bench.restart().start().halts.get('*')).toBe('damaged')
   })
 
   test.each([
@@ -57,7 +57,7 @@ describe('after a repair of the journal', () => {
     bench.quote(BID)
     expect(bench.take('askGrant')).toEqual([])
 
-    bench.tell({ kind: 'commanded', command: { kind: 'resume', symbol: '*', reason: 'compared', by: 'me' } })
+    bench.tell({ kind: 'commanded', command: { kind: 'release', scope: '*', reason: 'compared', by: 'me' } })
     bench.pass(200)
     bench.quote(BID)
     const batch = bench.grantBatch()

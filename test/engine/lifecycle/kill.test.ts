@@ -18,7 +18,7 @@ function kill(bench: EngineBench): void {
 }
 
 function release(bench: EngineBench): void {
-  bench.tell({ kind: 'commanded', command: { kind: 'release', reason: 'calm again', by: 'anna@desk' } })
+  bench.tell({ kind: 'commanded', command: { kind: 'releaseKill', reason: 'calm again', by: 'anna@desk' } })
 }
 
 function resting(): EngineBench {
@@ -69,9 +69,9 @@ describe('[RSK2] from a kill on', () => {
     expect(effects[0]).toMatchObject({
       kind: 'record',
       durable: true,
-      record: { kind: 'kill', isOn: true, ...ORDER },
+      record: { kind: 'restricted', scope: '*', mode: 'killed', ...ORDER },
     })
-    expect(kinds.indexOf('kill')).toBeLessThan(kinds.indexOf('killState'))
+    expect(kinds.indexOf('restricted')).toBeLessThan(kinds.indexOf('killState'))
   })
 
   test('nothing that creates leaves, whatever is granted or decided', () => {
@@ -84,18 +84,18 @@ describe('[RSK2] from a kill on', () => {
     bringIn(bench, 60_000)
 
     expect([bench.take('sendBatch'), bench.take('decide')]).toEqual([[], []])
-    expect(bench.engine.phase).toBe('killed')
+    expect(bench.engine.isTrading).toBe(false)
   })
 
   test('a restart changes nothing, a second kill neither', () => {
     const bench = resting()
     kill(bench)
     kill(bench)
-    expect(bench.records.filter((record) => record.kind === 'kill')).toHaveLength(1)
+    expect(bench.records.filter((record) => record.kind === 'restricted')).toHaveLength(1)
 
     bench.restart().start()
     bench.quote(BID)
-    expect(bench.engine.phase).toBe('killed')
+    expect(bench.engine.isTrading).toBe(false)
     expect([states(bench), bench.take('sendBatch')]).toEqual([['seen'], []])
     expect(JSON.parse(bench.grantCancel().body)).not.toHaveProperty('symbol')
   })
@@ -160,7 +160,7 @@ describe('[RSK3] a kill is called clean', () => {
     const bench = resting()
     kill(bench)
     release(bench)
-    expect(bench.engine.phase).toBe('killed')
+    expect(bench.engine.isTrading).toBe(false)
 
     bringIn(bench, 60_000)
     expect([bench.engine.phase, states(bench)]).toEqual(['running', ['seen', 'clean', 'released']])
@@ -183,7 +183,7 @@ describe('[RSK3] a kill is called clean', () => {
     const bench = resting()
     bench.tell({ kind: 'commanded', command: { kind: 'stop', policy: 'leave' } })
     kill(bench)
-    expect(bench.engine.phase).toBe('killed')
+    expect(bench.engine.isTrading).toBe(false)
 
     bringIn(bench, 60_000)
     expect([bench.engine.phase, bench.states()]).toEqual(['stopped', ['done']])

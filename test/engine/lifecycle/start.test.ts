@@ -38,7 +38,7 @@ describe('[ORD5] a start after a crash', () => {
 
     bench.pass(75_000)
 
-    expect([bench.engine.phase, bench.states(), [...bench.book.halts.keys()]]).toEqual([
+    expect([bench.engine.phase, bench.states(), [...bench.halts.keys()]]).toEqual([
       'running',
       ['unknown'],
       [SYMBOL],

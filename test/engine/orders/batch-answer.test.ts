@@ -60,7 +60,7 @@ describe('what a batch came back with', () => {
 
     bench.answer(batchId, accepted({ successList: [], failureList }))
 
-    expect([...bench.book.halts.keys()]).toEqual([SYMBOL])
+    expect([...bench.halts.keys()]).toEqual([SYMBOL])
     expect(bench.take('announce').map(({ event }) => event)).toContain('trading.halted')
   })
 
@@ -72,9 +72,9 @@ describe('what a batch came back with', () => {
     bench.restart().start()
     bench.decide(LADDER)
 
-    expect([...bench.book.halts.keys()]).toEqual(['*'])
+    expect([...bench.halts.keys()]).toEqual(['*'])
     expect(bench.take('sendBatch')).toEqual([])
-    expect(bench.engine.denied.get('INSTRUMENT_HALTED')).toBe(2)
+    expect(bench.engine.denied.get('TRADING_HALTED')).toBe(2)
   })
 })
 

@@ -43,7 +43,7 @@ describe.each(MODES)('[ORD5] in %s, fills that are not ours', (mode) => {
     hear({ ...CLOSE[mode], source: 'SYS', lots: 10 })
 
     expect(lotsOf(bench)).toEqual([0, 0])
-    expect(bench.book.halts.has(SYMBOL)).toBe(policy === 'halt')
+    expect(bench.halts.has(SYMBOL)).toBe(policy === 'halt')
     expect(bench.take('announce').map(({ event }) => event)).toContain('fill.foreign')
   })
 
@@ -53,7 +53,7 @@ describe.each(MODES)('[ORD5] in %s, fills that are not ours', (mode) => {
     hear({ ...OPEN, source: 'WEB', lots: 5 })
 
     expect(lotsOf(bench)).toEqual([10, 15])
-    expect(bench.book.halts.has(SYMBOL)).toBe(policy === 'halt')
+    expect(bench.halts.has(SYMBOL)).toBe(policy === 'halt')
   })
 
   test('of a person who closes what that person opened take nothing from a strategy', () => {
@@ -127,7 +127,7 @@ describe.each(MODES)('[ORD5] in %s, fills that are not ours', (mode) => {
 
     hear({ ...CLOSE[mode], source: 'SYS', lots: 4 })
 
-    expect(bench.records.slice(-2).map(({ kind }) => kind)).toEqual(['halt', 'fills'])
+    expect(bench.records.slice(-2).map(({ kind }) => kind)).toEqual(['restricted', 'fills'])
   })
 
   test('[I11] leave no close that is larger than what is left', () => {
@@ -171,7 +171,7 @@ describe('[RSK2] fills of another writer of the API', () => {
     hear({ ...OPEN, source: 'API', lots: 1 })
 
     expect(bench.recordsOf('foreign')).toHaveLength(1)
-    expect(bench.book.halts.get(SYMBOL)).toMatch(/not ours/)
+    expect(bench.halts.get(SYMBOL)).toMatch(/not ours/)
   })
 })
 

@@ -7,7 +7,7 @@ import { EngineBench, refused, SYMBOL, TIMED_OUT } from '../engine-bench.ts'
 const PROVED_MS = 13_000
 const RESUME: EngineEvent = {
   kind: 'commanded',
-  command: { kind: 'resume', symbol: SYMBOL, reason: 'looked at', by: 'a test' },
+  command: { kind: 'release', scope: SYMBOL, reason: 'looked at', by: 'a test' },
 }
 const EMPTY = refused('22001', 'definite')
 
@@ -37,8 +37,8 @@ describe('[ORD4] evidence that contradicts itself', () => {
     const { bench } = contradicted(make)
 
     expect(bench.states()).toEqual(['quarantined'])
-    expect([...bench.book.halts.keys()]).toEqual([SYMBOL])
-    expect(bench.book.halts.get(SYMBOL)).toMatch(/order t\w+-0 is in quarantine.*7[78].*release/)
+    expect([...bench.halts.keys()]).toEqual([SYMBOL])
+    expect(bench.halts.get(SYMBOL)).toMatch(/order t\w+-0 is in quarantine.*7[78].*release/)
   })
 
   test('[ORD5] is told again after a restart, and nothing is disowned before somebody looked', () => {
@@ -48,17 +48,17 @@ describe('[ORD4] evidence that contradicts itself', () => {
     bench.pass(30_000, account)
 
     expect(bench.states()).toEqual(['quarantined'])
-    expect([bench.recordsOf('foreign'), bench.book.halts.size]).toEqual([[], 1])
+    expect([bench.recordsOf('foreign'), bench.halts.size]).toEqual([[], 1])
   })
 
   test('a crash between the quarantine and its halt does not lose the halt', () => {
     const { bench, account } = contradicted(twoOrders)
-    const halted = bench.records.findLastIndex(({ kind }) => kind === 'halt')
+    const halted = bench.records.findLastIndex(({ kind }) => kind === 'restricted')
     bench.records.splice(halted)
 
     bench.restart().start(account)
 
-    expect(bench.book.halts.has(SYMBOL)).toBe(true)
+    expect(bench.halts.has(SYMBOL)).toBe(true)
   })
 
   test('a release resolutions, then ends the order with what fits it; what is too much is nobody’s', () => {
@@ -71,7 +71,7 @@ describe('[ORD4] evidence that contradicts itself', () => {
     expect(bench.states()).toEqual(['filled'])
     expect(bench.book.holdings.get(`s|${SYMBOL}`)).toEqual({ longLots: 10, shortLots: 0 })
     expect(bench.book.account.get(SYMBOL)).toEqual({ longLots: 20, shortLots: 0 })
-    expect([bench.book.orphans.size, bench.book.halts.size]).toEqual([0, 0])
+    expect([bench.book.orphans.size, bench.halts.size]).toEqual([0, 0])
   })
 
   test('[ORD5] nothing is placed between the release and the proof', () => {
@@ -93,7 +93,7 @@ describe('[ORD5] an order that is filled beyond its size', () => {
     const account = { fills: [bench.fill({ lots: 11 })], holding: { longLots: 11, shortLots: 0 } }
     bench.tell({ kind: 'pollDue', what: 'fills' })
     bench.read(account)
-    expect([bench.states(), bench.book.halts.has(SYMBOL)]).toEqual([['quarantined'], true])
+    expect([bench.states(), bench.halts.has(SYMBOL)]).toEqual([['quarantined'], true])
 
     bench.quote()
     bench.tell(RESUME)

@@ -22,7 +22,7 @@ describe('[ORD5] the position of the exchange', () => {
     poll(bench, { holding: HELD })
 
     expect(bench.recordsOf('adopt')).toMatchObject([{ holding: HELD, was: { longLots: 0, shortLots: 0 } }])
-    expect(bench.book.halts.get(SYMBOL)).toMatch(/position/)
+    expect(bench.halts.get(SYMBOL)).toMatch(/position/)
   })
 
   test.each([
@@ -59,7 +59,7 @@ describe('[ORD5] the position of the exchange', () => {
     poll(bench)
     poll(bench)
 
-    expect([bench.recordsOf('adopt'), bench.recordsOf('halt')]).toEqual([[], []])
+    expect([bench.recordsOf('adopt'), bench.recordsOf('restricted')]).toEqual([[], []])
   })
 
   test('is compared with the book as it stood then: a racing fill is no mismatch', () => {
@@ -77,7 +77,7 @@ describe('[ORD5] the position of the exchange', () => {
       bench.read({ holding: { longLots: round, shortLots: 0 }, fills })
     }
 
-    expect([bench.recordsOf('adopt'), bench.recordsOf('halt')]).toEqual([[], []])
+    expect([bench.recordsOf('adopt'), bench.recordsOf('restricted')]).toEqual([[], []])
     expect(bench.book.account.get(SYMBOL)).toEqual({ longLots: 8, shortLots: 0 })
   })
 
@@ -85,7 +85,7 @@ describe('[ORD5] the position of the exchange', () => {
     const bench = new EngineBench().start({ holding: HELD })
 
     expect(bench.engine.phase).toBe('running')
-    expect([bench.book.account.get(SYMBOL), bench.book.halts.size]).toEqual([HELD, 0])
+    expect([bench.book.account.get(SYMBOL), bench.halts.size]).toEqual([HELD, 0])
   })
 
   test('holds up the start until it was read', () => {
@@ -172,7 +172,7 @@ describe('a fill', () => {
 
     expect(bench.book.holdings.get(`s|${SYMBOL}`)).toEqual({ longLots: 0, shortLots: 0 })
     expect(bench.book.account.get(SYMBOL)).toEqual({ longLots: 0, shortLots: 0 })
-    expect(bench.book.halts.has(SYMBOL)).toBe(true)
+    expect(bench.halts.has(SYMBOL)).toBe(true)
   })
 
   test('of an order whose answer named no id finds that order', () => {

@@ -49,7 +49,10 @@ describe('R4: an order that cannot rest, proved absent', () => {
 
   test('[RSK2] does not leave again while its instrument is halted', () => {
     const { bench } = lost(IOC)
-    bench.tell({ kind: 'commanded', command: { kind: 'halt', symbol: SYMBOL, reason: 'a test' } })
+    bench.tell({
+      kind: 'commanded',
+      command: { kind: 'restrict', scope: SYMBOL, mode: 'halted', reason: 'a test', by: 'a test' },
+    })
 
     bench.pass(PROVED_MS)
 

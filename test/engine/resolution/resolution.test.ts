@@ -58,7 +58,7 @@ describe('an order of a lost answer', () => {
 
     bench.pass(71_000)
 
-    expect(bench.book.halts.get(SYMBOL)).toMatch(/unknown/)
+    expect(bench.halts.get(SYMBOL)).toMatch(/unknown/)
   })
 })
 

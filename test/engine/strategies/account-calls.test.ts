@@ -43,7 +43,10 @@ function toldOf(bench: EngineBench, event: string) {
 }
 
 function halt(bench: EngineBench): void {
-  bench.tell({ kind: 'commanded', command: { kind: 'halt', symbol: SYMBOL, reason: 'by hand' } })
+  bench.tell({
+    kind: 'commanded',
+    command: { kind: 'restrict', scope: SYMBOL, mode: 'halted', reason: 'by hand', by: 'a test' },
+  })
 }
 
 describe('what a strategy asks of the account', () => {
@@ -249,7 +252,7 @@ describe('[RSK2] while trading is halted', () => {
     bench.decide(COPY, MODIFY, CANCEL)
     expect(sentCall(bench).endpoint).toBe('isolatedBatchCancelOrders')
 
-    bench.tell({ kind: 'commanded', command: { kind: 'resume', symbol: SYMBOL, ...LOOKED } })
+    bench.tell({ kind: 'commanded', command: { kind: 'release', scope: SYMBOL, ...LOOKED } })
     expect(bench.take('sendCall').map(({ call }) => call.endpoint)).toEqual([
       'copyConfigSettingSymbols',
       'modifyPlanOrder',
@@ -267,14 +270,16 @@ describe('[RSK2] while trading is halted', () => {
   })
 })
 
-describe('[STR1] a strategy that is disabled', () => {
+describe('[STR1] a strategy that failed ten times in a row', () => {
   test('wants none of the calls any more that wait; one on the wire is answered', () => {
     const bench = running()
     bench.decide(COPY)
     const { callId } = sentCall(bench)
     halt(bench)
     bench.decide(MODIFY)
-    bench.tell({ kind: 'decisionFailed', strategyId: STRATEGY, reason: 'it threw', disabled: true })
+    for (let times = 0; times < 10; times++) {
+      bench.tell({ kind: 'decisionFailed', strategyId: STRATEGY, reason: 'it threw' })
+    }
 
     expect(bench.recordsOf('callEnded')).toMatchObject([{ key: 'm', outcome: 'expired' }])
     answer(bench, callId, ACCEPTED)

@@ -32,14 +32,16 @@ describe('of several intents for one instrument', () => {
   })
 })
 
-describe('[STR1] a strategy that is disabled', () => {
+describe('[STR1] a strategy that failed ten times in a row', () => {
   test('wants nothing any more: its ladder, its orders and what waits of it are withdrawn', () => {
     const bench = new EngineBench().start()
     bench.decide({ ...PLACE, ticks: 99_980, force: 'gtc' }, QUOTE)
     bench.accept(bench.grantBatch())
     bench.decide({ ...PLACE, key: 'b' })
 
-    bench.tell({ kind: 'decisionFailed', strategyId: STRATEGY, reason: 'it threw', disabled: true })
+    for (let times = 0; times < 10; times++) {
+      bench.tell({ kind: 'decisionFailed', strategyId: STRATEGY, reason: 'it threw' })
+    }
 
     expect([bench.book.quotes.size, bench.book.places.size, bench.book.withdrawn.size]).toEqual([0, 0, 2])
     expect(bench.take('askGrant').at(-1)).toMatchObject({ endpoint: 'cancelAllOrders' })

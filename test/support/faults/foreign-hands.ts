@@ -61,12 +61,12 @@ export function releaseHalts(world: World): void {
   const { time, shell, facts, faults } = world
   const look = (): void => {
     if (!faults.isOn) setMode(world, world.plan.positionMode)
-    for (const [symbol, { at }] of facts.halted) {
+    for (const [scope, { at }] of facts.halted) {
       if (time.now - at < LOOKED_AT_MS) continue
       if (!setMode(world, world.plan.positionMode)) continue
       shell.dispatch({
         kind: 'commanded',
-        command: { kind: 'resume', symbol, reason: 'looked at', by: 'world' },
+        command: { kind: 'release', scope, reason: 'looked at', by: 'world' },
       })
     }
     if (faults.isOn || facts.halted.size > 0) time.after(GRID_MS, look)

@@ -1,7 +1,7 @@
 import { toTradeId } from '../../../src/domain/ids.ts'
 import { type JournalRecord } from '../../../src/domain/record.ts'
 import { NOBODY } from '../../../src/domain/allocation.ts'
-import { type Book, NO_MONEY, pairKey } from '../../../src/engine/book/book.ts'
+import { type Book, NO_MONEY, pairKey, isHalted as isHaltedInBook } from '../../../src/engine/book/book.ts'
 import { type EngineEvent } from '../../../src/engine/event.ts'
 import { type Effect } from '../../../src/engine/effect.ts'
 import { decimal, sumDecimals } from '../../../src/lib/decimal.ts'
@@ -19,7 +19,7 @@ interface Step {
 /** The position mode is another one, the account is restricted, the key is refused. */
 const HALTING = /^(40774|40710|45107|40931|40014)$/
 
-type Halt = Extract<JournalRecord, { kind: 'halt' }>
+type Halt = Extract<JournalRecord, { kind: 'restricted' }>
 
 /**
  * Fills that are not ours are recognised, those and no others: their money is nobody's, to the last digit, and
@@ -37,14 +37,14 @@ export function watchForeign(world: World): WorldWatcher {
     },
     afterStep(event, effects) {
       for (const effect of effects) {
-        if (effect.kind !== 'record' || effect.record.kind !== 'halt') continue
-        judgeHalt(world, effect.record, { event, effects })
+        if (effect.kind !== 'record' || effect.record.kind !== 'restricted') continue
+        if (effect.record.mode === 'halted') judgeHalt(world, effect.record, { event, effects })
       }
       judgeAnswer(world, { event, effects })
     },
     onRecord(record) {
-      if (record.kind === 'halt') {
-        for (const { sequence } of unanswered(world, record.symbol)) facts.answered.add(tradeIdText(sequence))
+      if (record.kind === 'restricted') {
+        for (const { sequence } of unanswered(world, record.scope)) facts.answered.add(tradeIdText(sequence))
       }
       if (record.kind !== 'fills') return
       for (const { symbol, tradeId } of record.fills) if (isHalted(world, symbol)) facts.answered.add(tradeId)
@@ -71,19 +71,19 @@ function judgeHalt(world: World, halt: Halt, { event, effects }: Step): void {
         : [],
     ),
   )
-  const isStrange = foreignFills(world, halt.symbol).some(({ sequence }) => heard.has(tradeIdText(sequence)))
+  const isStrange = foreignFills(world, halt.scope).some(({ sequence }) => heard.has(tradeIdText(sequence)))
   const isDue =
     isStrange && world.plan.foreignFills === 'halt' && halt.reason.startsWith('a fill that is not ours')
-  const isAdopted = halt.reason.startsWith('the position is not what') && hasUnseen(world, halt.symbol)
+  const isAdopted = halt.reason.startsWith('the position is not what') && hasUnseen(world, halt.scope)
   if (!isDue && !isAdopted) violate(world, 'ORD5', `halted without need: ${halt.reason}`)
 }
 
 /** The key refused for everything, the position mode or a restriction for the instrument. */
-function isAnswerTo({ symbol, reason }: Halt, event: EngineEvent): boolean {
+function isAnswerTo({ scope, reason }: Halt, event: EngineEvent): boolean {
   if (event.kind !== 'batchAnswered') return false
   const { answer } = event
-  if (answer.kind === 'refused') return symbol === '*' && reason.endsWith(answer.code)
-  if (answer.kind !== 'accepted' || symbol === '*') return false
+  if (answer.kind === 'refused') return scope === '*' && reason.endsWith(answer.code)
+  if (answer.kind !== 'accepted' || scope === '*') return false
   const codes = answer.data.failureList.map(({ errorCode }) => errorCode ?? '')
   return codes.some((code) => HALTING.test(code) && reason.endsWith(code))
 }
@@ -91,13 +91,13 @@ function isAnswerTo({ symbol, reason }: Halt, event: EngineEvent): boolean {
 /** After an answer that was taken and names such a code its instrument is halted, or everything is. */
 function judgeAnswer(world: World, { event, effects }: Step): void {
   if (event.kind !== 'batchAnswered') return
-  const halts = world.shell.engine?.book.halts
   for (const effect of effects) {
     if (effect.kind !== 'record' || effect.record.kind !== 'outcome') continue
     const { items, batchId } = effect.record
     const fatal = items.find(({ code }) => HALTING.test(code ?? ''))
     const symbol = fatal && world.shell.engine?.book.orders.get(fatal.clientOid)?.terms.symbol
-    if (fatal && !halts?.has('*') && !halts?.has(symbol ?? ''))
+    const { book } = world.shell.engine ?? {}
+    if (fatal && book && !isHaltedInBook(book, symbol ?? ''))
       violate(world, 'RSK2', `batch ${batchId} met ${fatal.code}, and nothing is halted`)
   }
 }

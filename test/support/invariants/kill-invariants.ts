@@ -41,8 +41,8 @@ export function watchKill(world: World): WorldWatcher {
       for (const effect of effects) {
         if (
           effect.kind === 'record' &&
-          effect.record.kind === 'kill' &&
-          effect.record.isOn &&
+          effect.record.kind === 'restricted' &&
+          effect.record.code === 'kill' &&
           !isSeen(effects)
         )
           violate(world, 'RSK2', 'a kill is written down, and nobody is told that it was seen')

@@ -1,5 +1,5 @@
 import { type DenialCode } from '../../../src/domain/denial.ts'
-import { type Book, haltOf, pairKey } from '../../../src/engine/book/book.ts'
+import { type Book, pairKey, restrictionsOn } from '../../../src/engine/book/book.ts'
 import { type Debt, debtsOf, isSameDebt, isToCancel, isUnexplained, nameDebt, paidBy } from './debts.ts'
 import { KnownPrices } from './known-prices.ts'
 import { type World, type WorldWatcher, violate } from '../world/world.ts'
@@ -51,7 +51,7 @@ export function watchDebts(world: World): WorldWatcher {
       const { engine } = world.shell
       known.note(event, now)
       if (event.kind !== 'timePassed' || ++looks % LOOK_EVERY !== 0) return
-      if (!world.facts.isCalm || world.facts.isStopping || engine?.phase !== 'running') {
+      if (!world.facts.isCalm || world.facts.isStopping || engine?.isTrading !== true) {
         return owed.clear()
       }
       const deniedNow = denialsOf(engine.denied)
@@ -59,7 +59,7 @@ export function watchDebts(world: World): WorldWatcher {
       denied = deniedNow
       const isExcused = ({ strategyId, symbol }: Debt): boolean =>
         (refusals.get(pairKey(strategyId, symbol)) ?? 0) >= REFUSALS_MAX ||
-        haltOf(engine.book, symbol) !== undefined
+        restrictionsOn(engine.book, symbol, strategyId).length > 0
       const open = debtsOf({ book: engine.book, settings: world.settings }, known.tickers).filter(
         (debt) => !isExcused(debt),
       )
@@ -135,7 +135,7 @@ export function watchDeciding(world: World): WorldWatcher {
     onBirth: () => askedAt.clear(),
     afterStep(event, effects) {
       if (event.kind !== 'snapshotTaken') return
-      if (!world.facts.isCalm || world.facts.isStopping || world.shell.engine?.phase !== 'running') {
+      if (!world.facts.isCalm || world.facts.isStopping || world.shell.engine?.isTrading !== true) {
         return askedAt.clear()
       }
       for (const effect of effects) {

@@ -1,3 +1,4 @@
+import { isHaltedItself } from '../../../src/engine/book/book.ts'
 import { type PositionMode } from '../../../src/domain/instrument.ts'
 import { type Order } from '../../../src/domain/order.ts'
 import { tradesAs } from '../../../src/domain/order-action.ts'
@@ -153,7 +154,7 @@ export function watchPatience(world: World): WorldWatcher {
           unknown.add(terms.clientOid)
           const at = since.get(terms.clientOid) ?? world.time.now
           since.set(terms.clientOid, at)
-          if (world.time.now - at > patienceMs && !book?.halts.has(symbol)) {
+          if (world.time.now - at > patienceMs && !(book && isHaltedItself(book, symbol))) {
             violate(world, 'ORD4', `${terms.clientOid} is ${state} since ${world.time.now - at} ms`)
           }
         }

@@ -121,11 +121,11 @@ export function watchSurvivorsBack(world: World): WorldWatcher {
   const answeredAt = new Map<string, number>()
   return {
     afterStep(event, effects, now) {
-      const { book, phase } = world.shell.engine ?? {}
+      const { book, isTrading } = world.shell.engine ?? {}
       if (event.kind === 'cancelAnswered') {
         for (const symbol of world.plan.symbols) answeredAt.set(symbol, now)
       }
-      if (!book || phase !== 'running') {
+      if (!book || isTrading !== true) {
         expected = []
         return
       }

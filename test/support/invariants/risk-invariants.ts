@@ -177,10 +177,10 @@ function seenFills(world: World): ReadonlySet<TrueFill> {
   return new Set(fills.filter(({ sequence }) => trades?.has(toTradeId(tradeIdText(sequence)))))
 }
 
-/** While halted, or with little room to write down what is done, nothing that adds risk leaves. */
+/** While halted nothing leaves but the closes of a flatten; with little room on the disk nothing that adds risk. */
 export function watchHalts(world: World): WorldWatcher {
   let isSpaceLow = false
-  const check = (batch: OutgoingBatch, why: string): void => {
+  const check = (batch: OutgoingBatch, why: string, mode: 'halted' | 'reducing'): void => {
     const { book } = world.shell.engine ?? {}
     for (const clientOid of batch.clientOids) {
       const terms = book?.orders.get(clientOid)?.terms
@@ -194,7 +194,9 @@ export function watchHalts(world: World): WorldWatcher {
         if (isAlike && other.terms.strategyId === terms.strategyId) pending += openLots(other)
       }
       const isReducing = terms.action.startsWith('close') || against >= pending
-      if (!isReducing) violate(world, 'RSK2', `${clientOid} ${terms.action} while halted: ${why}`)
+      const mayLeave = isReducing && (mode === 'reducing' || terms.purpose === 'flatten')
+      if (!mayLeave)
+        violate(world, 'RSK2', `${clientOid} ${terms.purpose} ${terms.action} while ${mode}: ${why}`)
     }
   }
   return {
@@ -204,11 +206,12 @@ export function watchHalts(world: World): WorldWatcher {
     afterStep(event, effects) {
       if (event.kind === 'spaceMeasured') isSpaceLow = event.isLow
       if (!isSpaceLow) return
-      for (const effect of effects) if (effect.kind === 'sendBatch') check(effect.batch, 'little room')
+      for (const effect of effects)
+        if (effect.kind === 'sendBatch') check(effect.batch, 'little room', 'reducing')
     },
     onWrite(batch) {
       const halted = haltOf(world, batch.symbol)
-      if (halted !== undefined) check(batch, halted)
+      if (halted !== undefined) check(batch, halted, 'halted')
     },
   }
 }

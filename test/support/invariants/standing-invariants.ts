@@ -65,7 +65,7 @@ export function watchGhosts(world: World): WorldWatcher {
     afterStep(event, effects) {
       resolved.note(effects)
       const { engine } = world.shell
-      if (event.kind !== 'timePassed' || ++looks % LOOK_EVERY !== 0 || engine?.phase !== 'running') return
+      if (event.kind !== 'timePassed' || ++looks % LOOK_EVERY !== 0 || engine?.isTrading !== true) return
       for (const [symbol, orders] of engine.book.open) {
         // A instrument whose batch is out is resolved once that is answered.
         const isFree = !resolved.has(symbol) && ![...orders.values()].some(({ state }) => state === 'sent')
@@ -124,7 +124,7 @@ export function watchLost(world: World): WorldWatcher {
       lookedAt = world.time.now
       for (const [symbol, orders] of engine?.book.open ?? []) {
         const isSeen =
-          engine?.phase === 'running' &&
+          engine?.isTrading === true &&
           !resolved.has(symbol) &&
           known.ageOf(symbol, now) <= world.settings.limits.dataAgeMaxMs
         for (const [clientOid, order] of orders) {

@@ -1,5 +1,5 @@
 import { canRest, type Order } from '../../../src/domain/order.ts'
-import { type Book } from '../../../src/engine/book/book.ts'
+import { isHalted } from '../../../src/engine/book/book.ts'
 import { violate, type World, type WorldWatcher } from '../world/world.ts'
 
 /**
@@ -19,7 +19,7 @@ export function watchStart(world: World): WorldWatcher {
     },
     afterStep() {
       const { engine } = world.shell
-      if (!isStarting || engine?.phase !== 'running') return
+      if (!isStarting || engine?.isTrading !== true) return
       isStarting = false
       for (const order of engine.book.orders.values()) {
         const { clientOid, symbol } = order.terms
@@ -34,9 +34,4 @@ export function watchStart(world: World): WorldWatcher {
 
 function isResting({ state, terms }: Order): boolean {
   return state === 'live' && canRest(terms)
-}
-
-/** A halted instrument holds no start up. */
-function isHalted({ halts }: Book, symbol: string): boolean {
-  return halts.has('*') || halts.has(symbol)
 }

@@ -1,6 +1,6 @@
 import { type Order } from '../../../src/domain/order.ts'
 import { tradesAs } from '../../../src/domain/order-action.ts'
-import { type Book, holdingOf, pairKey } from '../../../src/engine/book/book.ts'
+import { killOf, type Book, holdingOf, pairKey } from '../../../src/engine/book/book.ts'
 import { decimal, decimalOfInteger, ZERO } from '../../../src/lib/decimal.ts'
 import { type StopPolicy } from '../../../src/engine/event.ts'
 import { type CancelAllRequest } from '../../../src/protocol/futures/cancel-all-orders.ts'
@@ -70,7 +70,7 @@ export function watchSweeps(world: World): WorldWatcher {
         const { symbol, productType } = JSON.parse(effect.body) as CancelAllRequest
         if (productType !== world.settings.productType)
           violate(world, 'FENCE', `a cancel-all of ${productType} leaves`)
-        const isKilled = book?.killed !== undefined
+        const isKilled = book !== undefined && killOf(book) !== undefined
         const mayTakeAll = isKilled || (world.settings.isExclusive && policy !== 'leave')
         if (symbol === undefined ? !mayTakeAll : !world.plan.symbols.includes(symbol))
           violate(world, 'FENCE', `a cancel-all takes more away than is ours: ${effect.body}`)

@@ -3,7 +3,8 @@ import { type Snapshot } from '../../../src/domain/snapshot.ts'
 import { type Effect, type OutgoingBatch } from '../../../src/engine/effect.ts'
 import { createEngine, type Engine } from '../../../src/engine/engine.ts'
 import { type EngineEvent, type StopPolicy } from '../../../src/engine/event.ts'
-import { addsWhileHalted } from '../../../src/engine/orders/last-check.ts'
+import { isHeldBack } from '../../../src/engine/orders/last-check.ts'
+import { killOf } from '../../../src/engine/book/book.ts'
 import { rebuildBook } from '../../../src/engine/book/book-json.ts'
 import { type EngineSettings } from '../../../src/engine/settings.ts'
 import { type JournalContents } from '../../../src/journal/journal.ts'
@@ -155,7 +156,7 @@ export class VirtualShell {
     if (!life || life.isOver) return
     if (event.kind === 'started') life.hasBegun = true
     // As in the daemon, commands wait until the clock is measured; the operator of the worlds writes again.
-    if (event.kind === 'commanded' && event.command.kind === 'resume' && !life.hasBegun) return
+    if (event.kind === 'commanded' && event.command.kind === 'release' && !life.hasBegun) return
     life.queue.push(event)
     this.#drain(life)
   }
@@ -203,7 +204,7 @@ export class VirtualShell {
       ground: life.ground,
       settings: this.settings,
       // A kill whose record did not reach the disk is a kill.
-      policy: isKilled() || life.engine.book.killed !== undefined ? 'cancel' : onStop,
+      policy: isKilled() || killOf(life.engine.book) !== undefined ? 'cancel' : onStop,
       leaveNote: () => this.#disk.leaveNote(),
       isOnWire: () => life.sender.isOnWire,
       onCancel: (body) => {
@@ -299,10 +300,9 @@ export class VirtualShell {
   #decide(life: Life, strategyId: StrategyId, snapshot: Snapshot): void {
     const runner = life.runners.get(strategyId)
     const result = runner?.decide(snapshot)
-    if (!runner || !result || result.kind === 'disabled') return
+    if (!runner || !result) return
     if (result.kind === 'failed') {
-      const disabled = runner.disabledReason !== undefined
-      life.queue.push({ kind: 'decisionFailed', strategyId, reason: result.message, disabled })
+      life.queue.push({ kind: 'decisionFailed', strategyId, reason: result.message })
       return
     }
     const { intents, stateText, denials } = result
@@ -333,7 +333,7 @@ export class VirtualShell {
   }
 
   #lookForKill({ engine }: Life): void {
-    if (!this.#options.isKilled() || engine.book.killed !== undefined) return
+    if (!this.#options.isKilled() || killOf(engine.book) !== undefined) return
     this.dispatch({ kind: 'commanded', command: { kind: 'kill', reason: 'drill', by: 'world' } })
   }
 
@@ -377,7 +377,7 @@ export class VirtualShell {
     }
     const isHalted = (batch: OutgoingBatch) => {
       const book = this.engine?.book
-      return book !== undefined && addsWhileHalted(book, batch)
+      return book !== undefined && isHeldBack(book, batch)
     }
     return new VirtualOrderSender({ ground, time, exchange, network, faults, isKilled, isHalted, onWrite })
   }

@@ -30,7 +30,7 @@ export function passCalm(world: World): void {
 
 /** There is a process, it trades, nothing late is on its way to it or from it, and nothing of others' rests. */
 function isTrading({ shell, network, exchange, time }: World): boolean {
-  if (!shell.isAlive || shell.engine?.phase !== 'running' || time.now < network.lateUntil) return false
+  if (!shell.isAlive || shell.engine?.isTrading !== true || time.now < network.lateUntil) return false
   return ![...exchange.truth.open].some(isForeign)
 }
 
@@ -65,7 +65,7 @@ class Troubles {
     const { engine } = shell
     if (!engine) return new Set()
     const { book } = engine
-    const names = [...book.halts.keys()].map((symbol) => `halt ${symbol}`)
+    const names = [...book.restrictions.values()].map(({ scope, mode }) => `${mode} ${scope}`)
     for (const symbol of book.cancels.keys()) names.push(`cancel ${symbol}`)
     for (const orders of book.open.values()) {
       for (const { state, terms } of orders.values()) if (state !== 'live') names.push(terms.clientOid)

@@ -1,3 +1,4 @@
+import { type JournalRecord } from '../../../src/domain/record.ts'
 import { type StrategyId, toStrategyId } from '../../../src/domain/ids.ts'
 import { type Instrument } from '../../../src/domain/instrument.ts'
 import { type EngineSettings, type StrategySettings } from '../../../src/engine/settings.ts'
@@ -304,7 +305,7 @@ function restarter(world: World, faults: VirtualFaults): ShellWatcher {
         shell.stallAfter(batch, faults.severity(...STALL_MS))
       }
       if (batch >= 0 && faults.strikes('asleep', 'sendBatch')) fallAsleep(world, batch)
-      const halt = effects.findIndex((effect) => effect.kind === 'record' && effect.record.kind === 'halt')
+      const halt = effects.findIndex((effect) => effect.kind === 'record' && isHaltRecord(effect.record))
       if (halt >= 0 && faults.strikes('deathAtHalt', 'halt')) {
         shell.dieAfter(halt + faults.severity(-1, HALT_EFFECTS_MAX))
       }
@@ -327,10 +328,14 @@ function operate({ time, shell, facts }: World, faults: VirtualFaults): ShellWat
       if (state === 'released') facts.killedAt = undefined
       if (state !== 'clean') return
       time.after(RELEASED_AFTER_MS, () =>
-        shell.dispatch({ kind: 'commanded', command: { kind: 'release', reason: 'calm', by: 'world' } }),
+        shell.dispatch({ kind: 'commanded', command: { kind: 'releaseKill', reason: 'calm', by: 'world' } }),
       )
     },
   }
+}
+
+function isHaltRecord(record: JournalRecord): boolean {
+  return record.kind === 'restricted' && record.code !== 'kill'
 }
 
 /** What happens to a process is drawn by the moment, so that one death less leaves the others where they were. */
@@ -353,8 +358,10 @@ function noteFacts({ facts, time }: World): ShellWatcher {
   return {
     onRecord: (record) => {
       facts.records.push(record)
-      if (record.kind === 'halt') facts.halted.set(record.symbol, { reason: record.reason, at: time.now })
-      if (record.kind === 'resume') facts.halted.delete(record.symbol)
+      if (record.kind === 'restricted' && record.code !== 'kill') {
+        facts.halted.set(record.scope, { reason: record.reason, at: time.now })
+      }
+      if (record.kind === 'released' && record.code !== 'kill') facts.halted.delete(record.scope)
       if (record.kind === 'send')
         for (const { clientOid, strategyId } of record.orders) facts.strategyOf.set(clientOid, strategyId)
     },

@@ -33,7 +33,7 @@ export interface World {
   readonly facts: {
     /** By clientOid, whose order it is. */
     readonly strategyOf: Map<string, string>
-    /** By instrument, or `*`: what is halted, as the journal has it, and since when (Unix ms, exchange clock). */
+    /** By scope: what is halted, as the journal has it, and since when (Unix ms, exchange clock). */
     readonly halted: Map<string, { readonly reason: string; readonly at: number }>
     /** Fills of others on whose account an instrument was halted, by tradeId. */
     readonly answered: Set<string>

@@ -1,0 +1,121 @@
+import { describe, expect, test } from 'vitest'
+import { toOrderId } from '../../../src/domain/ids.ts'
+import { type Scope, strategyScope } from '../../../src/domain/trading-mode.ts'
+import { accepted, EngineBench, STRATEGY, SYMBOL } from '../engine-bench.ts'
+
+const BID = { side: 'buy', ticks: 99_990, lots: 10 } as const
+const BY_ANNA = { reason: 'enough', by: 'anna' } as const
+const LONG = { longLots: 10, shortLots: 0 }
+
+/** Ten lots long, and a ladder that rests. */
+function holding(): EngineBench {
+  const bench = new EngineBench().start()
+  bench.decide({ kind: 'target', symbol: SYMBOL, lots: 10 })
+  fillBatch(bench, 'buy')
+  bench.pass(6000, { holding: LONG })
+  bench.quote(BID)
+  bench.accept(bench.grantBatch())
+  return bench
+}
+
+/** The order that is granted next is accepted, and filled whole. */
+function fillBatch(bench: EngineBench, side: 'buy' | 'sell'): void {
+  const batch = bench.grantBatch()
+  bench.accept(batch)
+  const orderId = toOrderId(`${batch.batchId}001`)
+  const fill = bench.fill({ orderId, side, lots: 10, ticks: 100_000, scope: 'taker' })
+  const reading = { fills: [fill], sinceAt: 0, requestedAt: bench.now, exchangeTime: bench.now }
+  bench.tell({ kind: 'fillsRead', reading })
+}
+
+function flatten(bench: EngineBench, scope: Scope): void {
+  bench.tell({ kind: 'commanded', command: { kind: 'flatten', scope, ...BY_ANNA } })
+}
+
+/** The ladder is cancelled, and it is proved what was filled of it. */
+function cancelLadder(bench: EngineBench): void {
+  bench.answerCancel(bench.grantCancel().cancelId, accepted({ successList: [], failureList: [] }))
+  bench.pass(6000, { holding: LONG })
+}
+
+function sentOrders(bench: EngineBench) {
+  const { clientOids } = bench.grantBatch()
+  return clientOids.map((clientOid) => bench.book.orders.get(clientOid)?.terms)
+}
+
+describe('[RSK2] a flatten', () => {
+  test.each([
+    ['an instrument', SYMBOL],
+    ['a strategy', strategyScope(STRATEGY)],
+    ['the account', '*'],
+  ])('of %s cancels what rests and closes what is held, and nothing else leaves', (_, scope) => {
+    const bench = holding()
+    flatten(bench, scope)
+    bench.decide({ kind: 'target', symbol: SYMBOL, lots: 50 })
+
+    cancelLadder(bench)
+
+    expect(sentOrders(bench)).toMatchObject([{ purpose: 'flatten', action: 'closeLong', lots: 10 }])
+  })
+
+  test('goes on after a restart, and says when nothing is held any more', () => {
+    const bench = holding()
+    flatten(bench, SYMBOL)
+    bench.restart().start({ holding: LONG })
+    cancelLadder(bench)
+    bench.take('announce')
+
+    fillBatch(bench, 'sell')
+
+    expect(bench.take('announce').map(({ event }) => event)).toContain('flatten.done')
+    expect(bench.halts).toEqual(new Map([[SYMBOL, 'enough']]))
+  })
+
+  test('holds until it is released; then each strategy has to look first', () => {
+    const bench = holding()
+    flatten(bench, SYMBOL)
+    cancelLadder(bench)
+    fillBatch(bench, 'sell')
+    bench.pass(6000)
+    bench.take('askGrant')
+
+    bench.tell({ kind: 'commanded', command: { kind: 'release', scope: SYMBOL, ...BY_ANNA } })
+    bench.pass(200)
+    expect([bench.halts.size, bench.take('askGrant')]).toEqual([0, []])
+
+    bench.quote({ ...BID, ticks: 99_980 })
+    expect(bench.take('askGrant')).toMatchObject([{ endpoint: 'batchPlaceOrder' }])
+  })
+})
+
+describe('[RSK2] a restriction', () => {
+  test('of the strategy holds back its orders on every instrument, and no others', () => {
+    const bench = new EngineBench().start()
+    const scope = strategyScope('another')
+    bench.tell({ kind: 'commanded', command: { kind: 'restrict', scope, mode: 'halted', ...BY_ANNA } })
+    bench.quote(BID)
+    expect(bench.grantBatch().clientOids).toHaveLength(1)
+  })
+
+  test('is written down with who and why, once however often it is said', () => {
+    const bench = new EngineBench().start()
+    const command = { kind: 'restrict', scope: '*', mode: 'reducing', ...BY_ANNA } as const
+    bench.tell({ kind: 'commanded', command })
+    bench.tell({ kind: 'commanded', command })
+
+    expect(bench.recordsOf('restricted')).toMatchObject([{ mode: 'reducing', code: 'operator', ...BY_ANNA }])
+  })
+
+  test('of several the strictest counts, and a release ends all of its scope', () => {
+    const bench = new EngineBench().start()
+    for (const [scope, mode] of [['*', 'reducing'] as const, [SYMBOL, 'halted'] as const]) {
+      bench.tell({ kind: 'commanded', command: { kind: 'restrict', scope, mode, ...BY_ANNA } })
+    }
+    bench.quote(BID)
+    bench.tell({ kind: 'commanded', command: { kind: 'release', scope: SYMBOL, ...BY_ANNA } })
+    bench.price(10_000.2)
+    bench.decide()
+
+    expect([...bench.engine.denied.keys()]).toEqual(['TRADING_HALTED', 'TRADING_REDUCING'])
+  })
+})
