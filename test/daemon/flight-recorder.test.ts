@@ -80,7 +80,7 @@ describe('[DET1] a recording', () => {
     expect(done).toMatchObject({ files: 1, orders: 2, batches: 1, remarks: [] })
     expect([done.difference, done.damage]).toEqual([undefined, undefined])
     expect(done.steps).toBeGreaterThan(20)
-    expect(told).toEqual(['info flight.recording'])
+    expect(told).toEqual(['info recording.started'])
   })
 
   test('goes on over its files, each of which can be replayed alone', async () => {
@@ -174,7 +174,7 @@ describe('the recorder never stands in the way', () => {
     trade(bench)
     await recorder.close()
 
-    expect(told).toEqual(['warn flight.ended'])
+    expect(told).toEqual(['warn recording.ended'])
     expect(readFileSync(join(folder, 'recordings'), 'utf8')).toContain('a file')
   })
 
@@ -184,17 +184,17 @@ describe('the recorder never stands in the way', () => {
       bench.tell({ kind: 'readFailed', what: 'x', reason: 'y'.repeat(500) })
     await time.pass(0)
     bench.tell({ kind: 'timePassed' })
-    await until(() => told.includes('warn flight.resumed'))
+    await until(() => told.includes('warn recording.resumed'))
     trade(bench)
     await recorder.close()
 
     const done = replayAll()
 
     expect(told).toEqual([
-      'info flight.recording',
-      'warn flight.lost',
-      'warn flight.resumed',
-      'info flight.recording',
+      'info recording.started',
+      'warn recording.lost',
+      'warn recording.resumed',
+      'info recording.started',
     ])
     expect(done).toMatchObject({ files: 2, difference: undefined, damage: undefined })
     expect(done.remarks).toEqual([expect.stringContaining('steps were lost')])

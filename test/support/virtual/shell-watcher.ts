@@ -1,7 +1,7 @@
 import { type JournalRecord } from '../../../src/domain/record.ts'
 import { type Effect, type OutgoingBatch } from '../../../src/engine/effect.ts'
 import { type EngineEvent } from '../../../src/engine/event.ts'
-import { type RetreatEnd } from './virtual-retreat.ts'
+import { type RetreatEnd } from '../../../src/interpreter/retreat.ts'
 
 /** Looks at everything that happens; throws nothing. */
 export interface ShellWatcher {

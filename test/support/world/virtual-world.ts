@@ -16,10 +16,10 @@ import { type FaultKind, type StruckFault, VirtualFaults } from '../faults/virtu
 import { VirtualExchange } from '../virtual/virtual-exchange.ts'
 import { VirtualNetwork } from '../virtual/virtual-network.ts'
 import { type ShellWatcher } from '../virtual/shell-watcher.ts'
-import { VirtualShell } from '../virtual/virtual-shell.ts'
+import { VirtualProcess } from './virtual-process.ts'
 import { createUnruly } from '../faults/unruly-strategy.ts'
 import { createScriptedStrategy } from '../virtual/virtual-strategies.ts'
-import { VirtualTime } from '../virtual/virtual-time.ts'
+import { VirtualTime } from '../../../src/backtest/virtual-time.ts'
 
 /** Monday 2 June 2025, 06:00 UTC: two hours before the next funding. */
 export const START_AT = Date.UTC(2025, 5, 2, 6)
@@ -99,7 +99,7 @@ export function runWorld(plan: WorldPlan, extra: readonly Invariant['watch'][] =
   const settings = buildSettings(plan, exchange.instruments)
   const watchers: ShellWatcher[] = []
   const facts = createFacts()
-  const shell = new VirtualShell({
+  const shell = new VirtualProcess({
     time,
     exchange,
     network,
@@ -267,7 +267,7 @@ function fallAsleep({ time, shell, facts, faults }: World, effects: number): voi
   shell.stallAfter(effects, forMs)
 }
 
-function measureSpace(shell: VirtualShell, isLow: boolean): void {
+function measureSpace(shell: VirtualProcess, isLow: boolean): void {
   shell.dispatch({ kind: 'spaceMeasured', isLow, freeBytes: isLow ? 0 : 1e9 })
 }
 
