@@ -22,6 +22,9 @@ const CHECKPOINT_RECORDS = 20_000
 /** Effects that may wait for a commit: seconds of the busiest trading. A journal further behind is as good as none. */
 const WAITING_MAX = 10_000
 
+/** What does not wait for a commit. A grant does: a batch that waits has it in hand. */
+const GOES_AHEAD: ReadonlySet<Effect['kind']> = new Set(['record', 'decide', 'readFills', 'readPosition'])
+
 /** An effect behind a durable record, and which commit it waits for. */
 interface WaitingEffect {
   readonly effect: Effect
@@ -33,11 +36,12 @@ interface WaitingEffect {
  * sent before what precedes it is durable (ORD1).
  *
  * Where a commit takes time, the effects behind its record wait for it, and those of later events behind them.
- * Meanwhile later events are stepped, and three kinds of effects go ahead: records are appended, reads change
- * nothing, and a cancel-all must not wait. If the process dies between a cancel-all and its commit, the record of
- * it is lost: orders rest in the book of the next run that the exchange has cancelled, or is about to. So the
- * note of a retreat is left before the first cancel-all that goes ahead (where it cannot be, the cancel-all
- * waits), and a run that finds it believes its book of nothing that rests. It is gone after an end in good order.
+ * Meanwhile later events are stepped, and some effects go ahead: records are appended; reads and decisions change
+ * nothing outside (and the prices that are decided on stand in a table that is soon filled again); a cancel-all
+ * must not wait. If the process dies between a cancel-all and its commit, the record of it is lost: orders rest in
+ * the book of the next run that the exchange has cancelled, or is about to. So the note of a retreat is left
+ * before the first cancel-all that goes ahead (where it cannot be, the cancel-all waits), and a run that finds it
+ * believes its book of nothing that rests. It is gone after an end in good order.
  */
 export class Interpreter {
   readonly #engine: Engine
@@ -130,7 +134,7 @@ export class Interpreter {
 
   #mustWait({ kind }: Effect): boolean {
     if (this.#committed === this.#commits) return false
-    if (kind === 'record' || kind === 'readFills' || kind === 'readPosition') return false
+    if (GOES_AHEAD.has(kind)) return false
     if (kind !== 'sendCancelAll') return true
     this.#hasNote ||= this.#ports.note.leave()
     return !this.#hasNote

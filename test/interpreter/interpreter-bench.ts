@@ -1,4 +1,5 @@
 import { type Answer } from '../../src/domain/answer.ts'
+import { toStrategyId } from '../../src/domain/ids.ts'
 import { createBook } from '../../src/engine/book/book.ts'
 import { type Effect, type OutgoingBatch } from '../../src/engine/effect.ts'
 import { type Engine } from '../../src/engine/engine.ts'
@@ -7,11 +8,18 @@ import { type Grant } from '../../src/exchange/limiter/grant.ts'
 import { Interpreter } from '../../src/interpreter/interpreter.ts'
 import { type OnAnswer, type Ports, type SendOptions } from '../../src/interpreter/ports.ts'
 import { type BatchResult } from '../../src/protocol/values.ts'
+import { type Decided } from '../../src/strategy/strategy-runner.ts'
 import { accepted } from '../engine/engine-bench.ts'
 import { ManualTime } from '../support/manual-time.ts'
 import { MOMENT_AT } from '../support/market-moment.ts'
 
 export const NOTHING = accepted({ successList: [], failureList: [] })
+export const STRATEGY = toStrategyId('quiet')
+/** A strategy that wants nothing. */
+const DECIDED: Decided = {
+  kind: 'decided',
+  ...{ intents: [], denials: [], stateText: '{}', stateChanged: false, tookMs: 0, isSlow: false },
+}
 const KINDS = ['batchPlaceOrder', 'cancelAllOrders'] as const
 
 /** A call that the exchange was asked for: the test writes it, or answers. */
@@ -96,7 +104,7 @@ export class InterpreterBench {
         readPosition: (symbol) => this.done.push(`position ${symbol}`),
       },
       safety: { isClockSynchronised: () => this.isClockSynchronised, isKilled: () => this.isKilled },
-      strategies: new Map(),
+      strategies: new Map([[STRATEGY, { decide: () => DECIDED, disabledReason: undefined }]]),
       announcements: {
         announce: ({ event }) => this.done.push(event),
         killState: (state) => this.done.push(`kill ${state}`),

@@ -1,7 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import { Retreat } from '../../src/interpreter/retreat.ts'
 import { madeInstrument, MOMENT_AT } from '../support/market-moment.ts'
-import { batchEffect, CANCEL_ALL, InterpreterBench, NOTHING, recordEffect } from './interpreter-bench.ts'
+import {
+  batchEffect,
+  CANCEL_ALL,
+  InterpreterBench,
+  NOTHING,
+  recordEffect,
+  STRATEGY,
+} from './interpreter-bench.ts'
 
 describe('[ORD1] behind a record whose commit takes time', () => {
   test('a batch does not leave before it', () => {
@@ -70,6 +77,17 @@ describe('[ORD1] behind a record whose commit takes time', () => {
     bench.interpreter.dispatch({ kind: 'timePassed' })
 
     expect(bench.events.map(({ kind }) => kind)).toEqual(['started', 'timePassed'])
+  })
+
+  test('[MKT2] a decision does not wait: its prices stand in a table that is filled again', () => {
+    const bench = new InterpreterBench()
+
+    bench.step('started', [
+      recordEffect('send'),
+      { kind: 'decide', strategyId: STRATEGY, snapshot: { sequence: 5 } as never },
+    ])
+
+    expect(bench.events).toMatchObject([{ kind: 'started' }, { kind: 'decided', sequence: 5 }])
   })
 
   test('reads and a cancel-all do not wait', () => {

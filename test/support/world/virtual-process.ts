@@ -15,12 +15,12 @@ import { type Strategy } from '../../../src/strategy/define-strategy.ts'
 import { MachineClock } from '../faults/machine-clock.ts'
 import { ProcessDied, ProcessFaults } from '../faults/process-faults.ts'
 import { type VirtualFaults } from '../faults/virtual-faults.ts'
-import { type ShellWatcher } from '../virtual/shell-watcher.ts'
+import { type ProcessWatcher } from './process-watcher.ts'
 import { JournalPoisoned, VirtualDisk } from '../virtual/virtual-disk.ts'
 import { type VirtualExchange } from '../virtual/virtual-exchange.ts'
 import { type VirtualNetwork } from '../virtual/virtual-network.ts'
 
-type StepLook = NonNullable<ShellWatcher['afterStep']>
+type StepLook = NonNullable<ProcessWatcher['afterStep']>
 
 /** How long a slow disk makes a durable record wait, ms. */
 const SLOW_SYNC_MS = [5, 2500] as const
@@ -46,7 +46,7 @@ export interface VirtualProcessOptions {
   readonly isDiskFull: () => boolean
   /** Whether the kill file is there. */
   readonly isKilled: () => boolean
-  readonly watchers: readonly ShellWatcher[]
+  readonly watchers: readonly ProcessWatcher[]
 }
 
 /** Everything that dies with the process. */

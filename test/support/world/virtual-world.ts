@@ -15,7 +15,7 @@ import { meddle, releaseHalts } from '../faults/foreign-hands.ts'
 import { type FaultKind, type StruckFault, VirtualFaults } from '../faults/virtual-faults.ts'
 import { VirtualExchange } from '../virtual/virtual-exchange.ts'
 import { VirtualNetwork } from '../virtual/virtual-network.ts'
-import { type ShellWatcher } from '../virtual/shell-watcher.ts'
+import { type ProcessWatcher } from './process-watcher.ts'
 import { VirtualProcess } from './virtual-process.ts'
 import { createUnruly } from '../faults/unruly-strategy.ts'
 import { createScriptedStrategy } from '../virtual/virtual-strategies.ts'
@@ -97,7 +97,7 @@ export function runWorld(plan: WorldPlan, extra: readonly Invariant['watch'][] =
     lateMsMax: TOLERANCE_MS * 2,
   })
   const settings = buildSettings(plan, exchange.instruments)
-  const watchers: ShellWatcher[] = []
+  const watchers: ProcessWatcher[] = []
   const facts = createFacts()
   const shell = new VirtualProcess({
     time,
@@ -272,7 +272,7 @@ function measureSpace(shell: VirtualProcess, isLow: boolean): void {
 }
 
 /** A dead process is started again, soon or late, and may die again before it has got anywhere. */
-function restarter(world: World, faults: VirtualFaults): ShellWatcher {
+function restarter(world: World, faults: VirtualFaults): ProcessWatcher {
   const { time, shell, facts } = world
   const startAgain = (): void => {
     facts.isStopping = false
@@ -317,7 +317,7 @@ function restarter(world: World, faults: VirtualFaults): ShellWatcher {
 }
 
 /** The operator with a hand on the kill switch: releases it some time after all is clean. */
-function operate({ time, shell, facts }: World, faults: VirtualFaults): ShellWatcher {
+function operate({ time, shell, facts }: World, faults: VirtualFaults): ProcessWatcher {
   return {
     afterStep: (_, effects) => {
       const isLeaving = effects.some(({ kind }) => kind === 'sendBatch')
@@ -349,7 +349,7 @@ function createStrategy(
 }
 
 /** Keeps what later looks need. */
-function noteFacts({ facts, time }: World): ShellWatcher {
+function noteFacts({ facts, time }: World): ProcessWatcher {
   return {
     onRecord: (record) => {
       facts.records.push(record)
