@@ -107,7 +107,7 @@ export interface Step {
   readonly thrown?: string
 }
 
-/** Hears what happens: statistics, the flight recorder, the watchers of a test. Must not throw. */
+/** Hears what happens: statistics, the flight recorder, the watchers of a test. What it throws ends the run. */
 export interface RunListener {
   /** Nothing of its effects has been performed yet. */
   stepped?(step: Step): void
