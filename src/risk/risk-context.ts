@@ -47,7 +47,7 @@ export interface RiskContext {
   readonly instrument: Instrument
   readonly market: RiskMarket
   readonly trading: TradingState
-  /** Why the exchange's clock is not known for sure; undefined when it is. */
+  /** Why the exchange's clock is not known; undefined when it is. */
   readonly clockUnsynchronised: string | undefined
   readonly account: AccountLimits
   readonly strategy: StrategyLimits

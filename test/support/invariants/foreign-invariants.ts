@@ -38,12 +38,12 @@ export function watchForeign(world: World): WorldWatcher {
     afterStep(event, effects) {
       for (const effect of effects) {
         if (effect.kind !== 'record' || effect.record.kind !== 'restricted') continue
-        if (effect.record.mode === 'halted') judgeHalt(world, effect.record, { event, effects })
+        if (effect.record.by === 'intentd') judgeHalt(world, effect.record, { event, effects })
       }
       judgeAnswer(world, { event, effects })
     },
     onRecord(record) {
-      if (record.kind === 'restricted') {
+      if (record.kind === 'restricted' && record.code === 'foreignFills') {
         for (const { sequence } of unanswered(world, record.scope)) facts.answered.add(tradeIdText(sequence))
       }
       if (record.kind !== 'fills') return
@@ -58,7 +58,7 @@ export function watchForeign(world: World): WorldWatcher {
 }
 
 function isHalted({ facts }: World, symbol: string): boolean {
-  return facts.halted.has('*') || facts.halted.has(symbol)
+  return [facts.halted.get('*'), facts.halted.get(symbol)].some((held) => held?.mode === 'halted')
 }
 
 /** Whether this step has heard of anything that a person must look at. */

@@ -1,4 +1,4 @@
-import { isHaltedItself } from '../../../src/engine/book/book.ts'
+import { restrictionsOn, type Book, isHaltedItself } from '../../../src/engine/book/book.ts'
 import { type PositionMode } from '../../../src/domain/instrument.ts'
 import { type Order } from '../../../src/domain/order.ts'
 import { tradesAs } from '../../../src/domain/order-action.ts'
@@ -294,6 +294,11 @@ function isEnding({ facts }: World): boolean {
   return facts.isStopping || facts.killedAt !== undefined
 }
 
+/** What is flattened is not placed again. */
+function isFlattened(book: Book | undefined, { symbol, strategyId }: Order['terms']): boolean {
+  return book !== undefined && restrictionsOn(book, symbol, strategyId).some(({ code }) => code === 'flatten')
+}
+
 /** What a strategy placed by name, and another's cancel-all removed, is placed again or was unwanted. */
 export function watchDisplaced(world: World): WorldWatcher {
   const withdrawn = new Set<string>()
@@ -322,7 +327,7 @@ export function watchDisplaced(world: World): WorldWatcher {
         const left = order.terms.lots - order.filledLots
         // Proved never to have been there, in its time still.
         const isAbsent = settled.state === 'absent' && record.at <= order.terms.deadlineAt
-        const isOwed = isAbsent || (rests && settled.state === 'done')
+        const isOwed = (isAbsent || (rests && settled.state === 'done')) && !isFlattened(book, order.terms)
         if (isOwed && left > 0 && !wasWithdrawn) {
           violate(world, 'ORD8', `${settled.clientOid} is forgotten with ${left} lots`)
         }

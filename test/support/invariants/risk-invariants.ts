@@ -1,3 +1,4 @@
+import { ACCOUNT, strategyScope } from '../../../src/domain/trading-mode.ts'
 import { type Answer } from '../../../src/domain/answer.ts'
 import { type BatchResult } from '../../../src/protocol/values.ts'
 import { toClientOid, toTradeId } from '../../../src/domain/ids.ts'
@@ -180,7 +181,11 @@ function seenFills(world: World): ReadonlySet<TrueFill> {
 /** While halted nothing leaves but the closes of a flatten; with little room on the disk nothing that adds risk. */
 export function watchHalts(world: World): WorldWatcher {
   let isSpaceLow = false
-  const check = (batch: OutgoingBatch, why: string, mode: 'halted' | 'reducing'): void => {
+  const check = (
+    batch: Pick<OutgoingBatch, 'symbol' | 'clientOids'>,
+    why: string,
+    mode: 'halted' | 'reducing',
+  ): void => {
     const { book } = world.shell.engine ?? {}
     for (const clientOid of batch.clientOids) {
       const terms = book?.orders.get(clientOid)?.terms
@@ -210,17 +215,23 @@ export function watchHalts(world: World): WorldWatcher {
         if (effect.kind === 'sendBatch') check(effect.batch, 'little room', 'reducing')
     },
     onWrite(batch) {
-      const halted = haltOf(world, batch.symbol)
-      if (halted !== undefined) check(batch, halted, 'halted')
+      if (unanswered(world, batch.symbol).length > 0) {
+        check(batch, 'a fill that is not ours, and was not answered', 'halted')
+      }
+      for (const clientOid of batch.clientOids) {
+        const strategyId = world.facts.strategyOf.get(clientOid)
+        for (const scope of [ACCOUNT, batch.symbol, strategyScope(strategyId ?? '')]) {
+          const held = world.facts.halted.get(scope)
+          if (held === undefined) continue
+          check(
+            { ...batch, clientOids: [clientOid] },
+            held.reason,
+            held.mode === 'reducing' ? 'reducing' : 'halted',
+          )
+        }
+      }
     },
   }
-}
-
-/** By the journal, whatever the book remembers of it. */
-function haltOf(world: World, symbol: string): string | undefined {
-  const { halted } = world.facts
-  if (unanswered(world, symbol).length > 0) return 'a fill that is not ours, and was not answered'
-  return (halted.get('*') ?? halted.get(symbol))?.reason
 }
 
 /** Document: No order to cancel. */

@@ -1,8 +1,9 @@
+import { ACCOUNT, strategyScope } from '../../../src/domain/trading-mode.ts'
 import { type JournalRecord } from '../../../src/domain/record.ts'
 import { type StrategyId, toStrategyId } from '../../../src/domain/ids.ts'
 import { type Instrument } from '../../../src/domain/instrument.ts'
 import { type EngineSettings, type StrategySettings } from '../../../src/engine/settings.ts'
-import { type StopPolicy } from '../../../src/engine/event.ts'
+import { type EngineCommand, type StopPolicy } from '../../../src/engine/event.ts'
 import { decimal } from '../../../src/lib/decimal.ts'
 import { type Instrument as ListedInstrument } from '../../../src/simulator/core/instruments.ts'
 import { type Strategy } from '../../../src/strategy/define-strategy.ts'
@@ -247,6 +248,8 @@ function trouble(world: World, faults: VirtualFaults): void {
     if (strikes('clockStep')) shell.machineClock.step(faults.severity(-STEP_MS_MAX, STEP_MS_MAX))
     if (strikes('killed')) facts.killedAt ??= time.now
     if (strikes('diskFull')) facts.diskFullUntil = time.now + faults.severity(...DISK_FULL_MS)
+    for (const kind of ['restrictedByHand', 'flattenedByHand'] as const)
+      if (strikes(kind)) commandByHand(world, kind)
     if (strikes('diskLow')) {
       measureSpace(shell, true)
       time.after(faults.severity(...DISK_FULL_MS), () => measureSpace(shell, false))
@@ -258,6 +261,17 @@ function trouble(world: World, faults: VirtualFaults): void {
     time.after(DEATH_GRID_MS, look)
   }
   time.after(DEATH_GRID_MS, look)
+}
+
+/** The operator restricts or flattens something; {@link releaseHalts} ends it after a look. */
+function commandByHand({ shell, plan, faults }: World, fault: 'restrictedByHand' | 'flattenedByHand'): void {
+  const scopes = [ACCOUNT, ...plan.symbols, ...plan.strategies.map(({ id }) => strategyScope(id))]
+  const drawn = faults.severity(0, 2 * scopes.length)
+  const order = { scope: scopes[drawn >> 1] ?? ACCOUNT, reason: 'drill', by: 'world' }
+  const mode = drawn % 2 === 0 ? 'reducing' : 'halted'
+  const command: EngineCommand =
+    fault === 'flattenedByHand' ? { kind: 'flatten', ...order } : { kind: 'restrict', mode, ...order }
+  shell.dispatch({ kind: 'commanded', command })
 }
 
 /** At one of its next effects. */
@@ -335,7 +349,7 @@ function operate({ time, shell, facts }: World, faults: VirtualFaults): ProcessW
 }
 
 function isHaltRecord(record: JournalRecord): boolean {
-  return record.kind === 'restricted' && record.code !== 'kill'
+  return record.kind === 'restricted' && record.by === 'intentd'
 }
 
 /** What happens to a process is drawn by the moment, so that one death less leaves the others where they were. */
@@ -359,7 +373,8 @@ function noteFacts({ facts, time }: World): ProcessWatcher {
     onRecord: (record) => {
       facts.records.push(record)
       if (record.kind === 'restricted' && record.code !== 'kill') {
-        facts.halted.set(record.scope, { reason: record.reason, at: time.now })
+        const { mode, reason } = record
+        facts.halted.set(record.scope, { mode, reason, at: time.now })
       }
       if (record.kind === 'released' && record.code !== 'kill') facts.halted.delete(record.scope)
       if (record.kind === 'send')
