@@ -1,7 +1,7 @@
 import { type OrderTerms } from '../../../src/domain/order.ts'
 import { tradesAs } from '../../../src/domain/order-action.ts'
 import { type SettledOrder } from '../../../src/domain/record.ts'
-import { type Book, pairKey } from '../../../src/engine/book/book.ts'
+import { type Book, pairKey, restrictionsOn } from '../../../src/engine/book/book.ts'
 import { isOpenThere } from '../virtual/exchange-truth.ts'
 import { violate, type World, type WorldWatcher } from '../world/world.ts'
 
@@ -163,6 +163,8 @@ function survivorOf(book: Book, settled: SettledOrder, dueAt: number): Expected[
 /** Still wanted, and nothing stands for it. */
 function isOwed(book: Book, { terms, lots }: Expected): boolean {
   const { strategyId, symbol, key } = terms
+  // What is flattened is given up, and wanted again only as something new.
+  if (restrictionsOn(book, symbol, strategyId).some(({ code }) => code === 'flatten')) return false
   const side = tradesAs(terms.action)
   for (const { terms: other, state } of book.open.get(symbol)?.values() ?? []) {
     const isSame = other.strategyId === strategyId && other.ticks === terms.ticks && other.lots === lots
