@@ -9,7 +9,6 @@ import { reducesRisk } from '../../risk/checks.ts'
 import { buildExposure, notionalAt, worstLots } from '../../risk/exposure.ts'
 import { type RiskContext } from '../../risk/risk-context.ts'
 import { accountHoldingOf, holdingOf, openOrdersOf } from '../book/book.ts'
-import { clockUnsynchronised } from '../state/clock-state.ts'
 import { type Core, specOf } from '../state/core.ts'
 import { marketOf } from '../state/market-state.ts'
 import { tradingStateOf } from '../state/trading-mode.ts'
@@ -79,7 +78,6 @@ function openRiskContexts(core: Core, symbol: string): (id: StrategyId) => RiskC
       instrument: spec,
       market,
       trading: tradingStateOf(core, symbol, id),
-      clockUnsynchronised: clockUnsynchronised(core),
       account: settings.limits,
       strategy: limits,
       holding,
