@@ -123,10 +123,12 @@ export class Interpreter {
   }
 
   #nextEffect(): Effect | undefined {
-    const [first] = this.#waiting
-    if (first && first.commit <= this.#committed) return this.#waiting.shift()?.effect
-    for (let effect = this.#effects[this.#taken]; effect; effect = this.#effects[this.#taken]) {
-      this.#taken += 1
+    const first = this.#waiting[0]
+    if (first !== undefined && first.commit <= this.#committed) return this.#waiting.shift()?.effect
+    const effects = this.#effects
+    while (this.#taken < effects.length) {
+      const effect = effects[this.#taken++]
+      if (effect === undefined) return undefined
       if (!this.#mustWait(effect)) return effect
       if (this.#waiting.push({ effect, commit: this.#commits }) > WAITING_MAX) {
         throw new Error(`the journal does not keep up: ${WAITING_MAX} effects wait for it`)
