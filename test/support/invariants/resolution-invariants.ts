@@ -96,8 +96,8 @@ export function watchFences(world: World): WorldWatcher {
   }
 }
 
-function isFlatThere({ shell }: World, symbol: string): boolean {
-  const { longLots = 0, shortLots = 0 } = shell.engine?.book.account.get(symbol) ?? {}
+function isFlatThere({ process }: World, symbol: string): boolean {
+  const { longLots = 0, shortLots = 0 } = process.engine?.book.account.get(symbol) ?? {}
   return longLots + shortLots === 0
 }
 
@@ -121,7 +121,7 @@ export function watchSurvivorsBack(world: World): WorldWatcher {
   const answeredAt = new Map<string, number>()
   return {
     afterStep(event, effects, now) {
-      const { book, isTrading } = world.shell.engine ?? {}
+      const { book, isTrading } = world.process.engine ?? {}
       if (event.kind === 'cancelAnswered') {
         for (const symbol of world.plan.symbols) answeredAt.set(symbol, now)
       }

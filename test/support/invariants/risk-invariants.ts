@@ -57,9 +57,9 @@ export function watchWorstCase(world: World): WorldWatcher {
 }
 
 /** What strategies hold beyond their limits since others have taken what their orders counted on. In lots. */
-function beyondLimits({ shell, settings, shares }: World, symbol: string): { buy: number; sell: number } {
+function beyondLimits({ process, settings, shares }: World, symbol: string): { buy: number; sell: number } {
   const beyond = { buy: 0, sell: 0 }
-  const { book } = shell.engine ?? {}
+  const { book } = process.engine ?? {}
   if (!book || !shares.takes.some((take) => take.symbol === symbol)) return beyond
   for (const { id, limits } of settings.strategies.values()) {
     const { longLots, shortLots } = holdingOf(book, id, symbol)
@@ -128,10 +128,10 @@ export function watchGross(world: World): WorldWatcher {
   }
 }
 
-function isFlattening({ shell }: World, clientOid: string | undefined): boolean {
+function isFlattening({ process }: World, clientOid: string | undefined): boolean {
   return (
     clientOid !== undefined &&
-    shell.engine?.book.orders.get(toClientOid(clientOid))?.terms.purpose === 'flatten'
+    process.engine?.book.orders.get(toClientOid(clientOid))?.terms.purpose === 'flatten'
   )
 }
 
@@ -173,7 +173,7 @@ function heldKnowably(world: World, symbol: string, seen: Adding['seen']): { buy
 }
 
 function seenFills(world: World): ReadonlySet<TrueFill> {
-  const trades = world.shell.engine?.book.trades
+  const trades = world.process.engine?.book.trades
   const fills = world.plan.symbols.flatMap((symbol) => foreignFills(world, symbol))
   return new Set(fills.filter(({ sequence }) => trades?.has(toTradeId(tradeIdText(sequence)))))
 }
@@ -186,7 +186,7 @@ export function watchHalts(world: World): WorldWatcher {
     why: string,
     mode: 'halted' | 'reducing',
   ): void => {
-    const { book } = world.shell.engine ?? {}
+    const { book } = world.process.engine ?? {}
     for (const clientOid of batch.clientOids) {
       const terms = book?.orders.get(clientOid)?.terms
       if (!book || !terms) continue
@@ -307,7 +307,7 @@ export function watchStop(world: World): WorldWatcher {
 export function watchCloses(world: World): WorldWatcher {
   return {
     afterStep(_, effects) {
-      const { book } = world.shell.engine ?? {}
+      const { book } = world.process.engine ?? {}
       for (const effect of effects) {
         if (effect.kind !== 'sendBatch' || !book) continue
         for (const clientOid of effect.batch.clientOids) checkClose(world, book, book.orders.get(clientOid))

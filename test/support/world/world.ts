@@ -24,7 +24,7 @@ export interface World {
   readonly plan: WorldPlan
   readonly settings: EngineSettings
   readonly time: VirtualTime
-  readonly shell: VirtualProcess
+  readonly process: VirtualProcess
   readonly exchange: VirtualExchange
   readonly network: VirtualNetwork
   readonly faults: VirtualFaults
