@@ -20,7 +20,7 @@ const CLOCK_RETRY_MS = 1000
 
 /** Whoever trades on these prices. */
 export interface MarketListener {
-  /** What it hears it has dealt with when this returns. `readAt`: of tickers, when they were read, monotonic ms. */
+  /** What it hears it has dealt with when this returns. `readAt`: with tickers, when they were read, monotonic ms. */
   hear(event: EngineEvent, readAt?: number): void
   rollDay(): void
 }
@@ -124,7 +124,7 @@ export class MarketData {
       return false
     }
     const readAt = trusted.clock.monotonic()
-    this.#publishClock()
+    this.#publishClock(readAt)
     // The cores go on looking at a later answer: to publish this one would have that table filled again.
     if (table.requestTime >= (this.#buffers.current?.requestTime ?? 0)) {
       this.#buffers.publish(table)
@@ -137,12 +137,12 @@ export class MarketData {
     for (const listener of this.#listeners) listener.hear(event, readAt)
   }
 
-  #publishClock(): void {
+  #publishClock(readAt: number): void {
     const { trusted } = this.#options
     if (trusted.isSynchronised) {
-      return this.#publish({ kind: 'clockSynchronised', offsetMs: trusted.offset.offsetMs })
+      return this.#publish({ kind: 'clockSynchronised', offsetMs: trusted.offset.offsetMs }, readAt)
     }
-    this.#publish({ kind: 'clockUnsynchronised', reason: "the exchange's time is not confirmed yet" })
+    this.#publish({ kind: 'clockUnsynchronised', reason: "the exchange's time is not confirmed yet" }, readAt)
   }
 
   /** Until it is time to ask again, or nobody wants to know any more. */
