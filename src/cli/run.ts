@@ -68,9 +68,9 @@ async function run(options: RunOptions, version: string): Promise<number> {
     timers: systemTimers,
   })
   const end = await live(opened, { config: loaded.config, logger, forMs: options.for, stops })
-  report(end.summary, options.summary, logger)
+  for (const summary of end.summaries) report(summary, options.summary, logger)
   if (end.fatal !== undefined) return EXIT_BROKEN
-  return end.summary.clean ? 0 : EXIT_UNCLEAN
+  return end.summaries.every(({ clean }) => clean) ? 0 : EXIT_UNCLEAN
 }
 
 /** Signals are heard from the very start: one that comes while the daemon is being opened stops it right after. */

@@ -8,11 +8,15 @@ import { openSqliteJournal } from '../journal/sqlite-journal.ts'
 import { type Clock } from '../lib/clock.ts'
 import { Failure } from '../lib/failure.ts'
 import { type Timers } from '../lib/timers.ts'
+import { Account } from './account/account.ts'
 import { holdAccount } from './account/account-lock.ts'
+import { createCalls } from './account/exchange-calls.ts'
 import { Daemon } from './daemon.ts'
 import { type EmbeddedExchange, startEmbeddedExchange } from './embedded/embedded-exchange.ts'
 import { toEngineSettings, toInstruments } from './account/engine-settings.ts'
 import { type ExchangeAccess } from '../exchange/client/exchange-access.ts'
+import { feedsOf } from './market-data/feed-plan.ts'
+import { MarketData } from './market-data/market-data.ts'
 import { type DaemonLogger } from './reporting/logger.ts'
 import { hasRetreated } from './account/retreat-note.ts'
 import { levelOf, type MarketOverride } from './embedded/simulated-exchange.ts'
@@ -123,54 +127,55 @@ function openJournal({ loaded: { config }, clock }: Opening, directory: string):
   })
 }
 
-async function assemble(
-  options: Opening,
-  ground: Ground & { readonly strategies: readonly LoadedStrategy[] },
-): Promise<OpenedDaemon> {
-  const { loaded, credentials, version, logger, clock, trusted, timers } = options
+interface Prepared extends Ground {
+  readonly strategies: readonly LoadedStrategy[]
+}
+
+/** Market data, and the one account that the configuration has. */
+async function assemble(options: Opening, ground: Prepared): Promise<OpenedDaemon> {
+  const { loaded, credentials, logger, trusted, timers } = options
   const { config } = loaded
   const { directory, journal, embedded, strategies } = ground
   try {
     const access = embedded ?? accessTo(config, credentials)
     hideSecrets(logger, access)
-    const configured = toEngineSettings(config, {
-      salt: journal.salt,
-      version,
-      embedded: embedded !== undefined,
-      feeds: new Map(strategies.map(({ id, feedNames }) => [id, feedNames])),
-    })
-    // What was cancelled without a record may not rest any more, whatever the book says.
-    const settings: EngineSettings = hasRetreated(directory)
-      ? { ...configured, onRestart: 'cancel', hasRetreated: true }
-      : configured
+    const settings = settingsOf(options, ground)
     const book = rebuildBook(journal.load(), settings.positionMode)
     logger.log('info', 'daemon.opened', {
-      version,
+      version: options.version,
       environment: config.environment,
       exchange: access.baseUrl,
       embedded: embedded !== undefined,
       strategies: strategies.map(({ id }) => id),
       state: directory,
     })
-    const parts = {
-      config,
-      settings,
-      strategies,
-      journal,
-      book,
-      access,
-      embedded,
-      logger,
-      clock,
-      trusted,
-      timers,
-    }
-    const daemon = new Daemon({ ...parts, directory, onClosed: ground.release })
-    return { daemon, endsAt: () => embedded?.endsAt }
+    const common = { config, isEmbedded: embedded !== undefined, logger, trusted, timers }
+    const publicCalls = createCalls({ ...common, access: { baseUrl: access.baseUrl } })
+    const market = new MarketData({ ...common, ...publicCalls, feeds: feedsOf(strategies, 'public') })
+    const account = new Account({
+      ...{ ...common, settings, strategies, journal, book, directory, access, market },
+      calls: createCalls({ ...common, access, address: market.limiter }),
+      ledger: embedded && (() => embedded.ledger()),
+      onQuiesced: () => embedded?.pause(),
+      onClosed: ground.release,
+    })
+    return { daemon: new Daemon({ market, accounts: [account], embedded }), endsAt: () => embedded?.endsAt }
   } catch (error) {
     await ground.close()
     throw error
   }
+}
+
+function settingsOf({ loaded: { config }, version }: Opening, ground: Prepared): EngineSettings {
+  const { directory, journal, embedded, strategies } = ground
+  const configured = toEngineSettings(config, {
+    salt: journal.salt,
+    version,
+    embedded: embedded !== undefined,
+    feeds: new Map(strategies.map(({ id, feedNames }) => [id, feedNames])),
+  })
+  // What was cancelled without a record may not rest any more, whatever the book says.
+  return hasRetreated(directory) ? { ...configured, onRestart: 'cancel', hasRetreated: true } : configured
 }
 
 async function embed(options: Opening, directory: string): Promise<EmbeddedExchange | undefined> {

@@ -44,7 +44,6 @@ function openFeeds(reply: (call: number, time: ManualTime) => Promise<Answer<unk
     clock: time,
     timers: time,
     dispatch: (event) => events.push(event),
-    onRead: (what) => told.push(`read ${what}`),
     onError: (what, reason) => told.push(`broken ${what}: ${reason}`),
   })
   return { feeds, time, events, told, calls: () => calls }
@@ -107,7 +106,7 @@ test('a read that fails says why, harms nothing, and is read again', async () =>
     { kind: 'readFailed', what: WHAT, reason: 'refused 40034: Parameter does not exist' },
   ])
   expect(events.slice(2)).toMatchObject([{ kind: 'feedRead', reading: { data: 'at last' } }])
-  expect(told.slice(1)).toEqual([`read ${WHAT}`])
+  expect(told).toHaveLength(1)
 })
 
 test('a stop waits for the read that is under way', async () => {

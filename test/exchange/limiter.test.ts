@@ -235,6 +235,51 @@ describe('waiting', () => {
   })
 })
 
+describe('two accounts on one address', () => {
+  function openTwo() {
+    const { limiter: alice, time } = createHandLimiter()
+    return { alice, bob: createHandLimiter({ clock: time, timers: time, address: alice }).limiter, time }
+  }
+
+  it('[LIM1] what counts per address is counted once, what counts per UID for each', () => {
+    const { alice, bob } = openTwo()
+    for (let call = 0; call < 10; call++) {
+      for (const limiter of [alice, bob]) expect(takeNow(limiter, 'tickers')).toBeDefined()
+    }
+    for (const limiter of [alice, bob]) {
+      expect(takeNow(limiter, 'tickers')).toBeUndefined()
+      expect(takeNow(limiter, 'cancelAllOrders')).toBeDefined()
+      expect(takeNow(limiter, 'cancelAllOrders')).toBeUndefined()
+    }
+  })
+
+  it('[LIM1] the limit over all endpoints is one, and serves whoever is most urgent', () => {
+    const { alice, bob, time } = openTwo()
+    const spend = (limiter: Limiter, endpoint: EndpointName) => {
+      for (let grant = takeNow(limiter, endpoint); grant; grant = takeNow(limiter, endpoint)) grant.release()
+    }
+    for (let second = 0; second < 40; second++) {
+      for (const endpoint of endpointNames) spend(alice, endpoint)
+      time.advance(1002)
+    }
+    const served: string[] = []
+    alice.request('tickers', 2, () => served.push('a read of alice'))
+    bob.request('batchPlaceOrder', 1, () => served.push('an order of bob'))
+    expect(served).toEqual([])
+
+    time.advance(60_000)
+    expect(served).toEqual(['an order of bob', 'a read of alice'])
+  })
+
+  it('one that stops leaves the address to the other', async () => {
+    const { alice, bob } = openTwo()
+    await bob.stop()
+
+    expect(takeNow(alice, 'tickers')).toBeDefined()
+    expect(alice.statistics().map(({ endpoint }) => endpoint)).toEqual(endpointNames)
+  })
+})
+
 describe('after a 429', () => {
   /** The exchange refuses a call of the endpoint, of any urgency; a window later the token is there again. */
   const strike = (limiter: Limiter, endpoint: EndpointName): void =>

@@ -12,8 +12,6 @@ import { type BatchResult } from '../../protocol/values.ts'
 export interface ClientExchangeOptions {
   readonly client: Pick<ExchangeClient, 'send' | 'readFills' | 'readPosition'>
   readonly settings: Pick<EngineSettings, 'productType' | 'positionMode' | 'instruments'>
-  /** A read has succeeded; `what` names it as the failed ones are named. */
-  readonly onRead: (what: string) => void
   /** Hears of a batch that is to be sent, and gives back what is to hear of its first byte. */
   readonly onBatch: () => () => void
   /** A call broke the program rather than the wire. */
@@ -54,21 +52,15 @@ export class ClientExchange implements ExchangePort {
   }
 
   readFills(sinceAt: number, onAnswer: OnAnswer<FillsReading>): void {
-    const { client, settings, onRead } = this.#options
+    const { client, settings } = this.#options
     const { productType, positionMode, instruments } = settings
-    this.#await(client.readFills({ productType, positionMode, instruments, sinceAt }), (answer) => {
-      if (answer.kind === 'accepted') onRead('fills')
-      onAnswer(answer)
-    })
+    this.#await(client.readFills({ productType, positionMode, instruments, sinceAt }), onAnswer)
   }
 
   readPosition(symbol: string, onAnswer: OnAnswer<PositionReading>): void {
-    const { client, onRead } = this.#options
+    const { client } = this.#options
     this.#await(client.readPosition({ instrument: this.#instrument(symbol) }), (answer) => {
-      if (answer.kind === 'accepted') {
-        this.positions.set(symbol, answer.data)
-        onRead(`position ${symbol}`)
-      }
+      if (answer.kind === 'accepted') this.positions.set(symbol, answer.data)
       onAnswer(answer)
     })
   }

@@ -70,7 +70,7 @@ export async function startEmbeddedExchange(options: EmbeddedExchangeOptions): P
     },
     pause: () => simulator.pause(),
     resume: () => simulator.resume(),
-    ledger: () => readLedger(simulator),
+    ledger: () => readLedger(simulator, UID),
     stop: () => simulator.stop(),
   }
 }
@@ -84,8 +84,9 @@ function credentialsOf({ accounts }: RunningSimulator): ExchangeAccess['credenti
   }
 }
 
-function readLedger(simulator: RunningSimulator): ExchangeLedger {
-  const { coins, positions, counts, openOrders } = simulator.ledger(UID)
+/** What the exchange holds of an account, in the closing summary's terms. */
+export function readLedger(simulator: Pick<RunningSimulator, 'ledger'>, uid: string): ExchangeLedger {
+  const { coins, positions, counts, openOrders } = simulator.ledger(uid)
   const coin = coins[0]
   const unrealised = sumDecimals(positions.map((position) => decimal(position.unrealised)))
   return {

@@ -71,6 +71,19 @@ export function mergeFeeds(feeds: readonly Feed[]): readonly Feed[] {
   return [...merged.values()]
 }
 
+/**
+ * What any of these strategies asked for: `public` is the same for every account and is read once for all of them;
+ * `private` must be signed, and is one account's own.
+ */
+export function feedsOf(
+  strategies: readonly { readonly feeds: readonly Feed[] }[],
+  which: 'public' | 'private',
+): readonly Feed[] {
+  return mergeFeeds(strategies.flatMap(({ feeds }) => feeds)).filter(
+    ({ endpoint }) => (endpointNamed(endpoint).auth === 'public') === (which === 'public'),
+  )
+}
+
 /** Feeds that together ask more of an endpoint than its documented limit: a sentence each. */
 export function overloadedEndpoints(feeds: readonly Feed[]): readonly string[] {
   return [...Map.groupBy(mergeFeeds(feeds), (feed) => feed.endpoint)].flatMap(([endpoint, group]) => {

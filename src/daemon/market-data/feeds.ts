@@ -5,7 +5,7 @@ import { type Clock } from '../../lib/clock.ts'
 import { deepFreeze } from '../../lib/deep-freeze.ts'
 import { messageOf } from '../../lib/failure.ts'
 import { type Timers } from '../../lib/timers.ts'
-import { PollGrid } from '../../market/poll-grid.ts'
+import { PollGrids } from '../../market/poll-grids.ts'
 import { type Feed } from './feed-plan.ts'
 
 export interface FeedsOptions {
@@ -14,8 +14,6 @@ export interface FeedsOptions {
   readonly clock: Clock
   readonly timers: Timers
   readonly dispatch: (event: EngineEvent) => void
-  /** A read came in: trouble with it is over. */
-  readonly onRead: (what: string) => void
   readonly onError: (what: string, reason: string) => void
 }
 
@@ -25,22 +23,13 @@ export interface FeedsOptions {
  */
 export class Feeds {
   readonly #options: FeedsOptions
-  readonly #grids: readonly PollGrid[]
+  readonly #grids: PollGrids
   #first: Promise<unknown> = Promise.resolve()
 
   constructor(options: FeedsOptions) {
-    const { feeds, clock, timers } = options
     this.#options = options
-    this.#grids = feeds.map(
-      (feed) =>
-        new PollGrid({
-          intervalMs: feed.everyMs,
-          clock,
-          timers,
-          onError: (error) => this.#reportDefect(feed, error),
-          poll: () => this.#read(feed),
-        }),
-    )
+    this.#grids = new PollGrids(options)
+    for (const feed of options.feeds) this.#grids.add(nameOf(feed), feed.everyMs, () => this.#read(feed))
   }
 
   start(): void {
@@ -48,22 +37,21 @@ export class Feeds {
     this.#first = Promise.all(
       feeds.map((feed) => this.#read(feed).catch((error: unknown) => this.#reportDefect(feed, error))),
     )
-    for (const grid of this.#grids) grid.start()
+    this.#grids.start()
   }
 
   /** Resolves when no read is under way any more. */
   async stop(): Promise<void> {
-    await Promise.all([this.#first, ...this.#grids.map((grid) => grid.stop())])
+    await Promise.all([this.#first, this.#grids.stop()])
   }
 
   async #read(feed: Feed): Promise<void> {
-    const { client, dispatch, onRead } = this.#options
+    const { client, dispatch } = this.#options
     const answer = await client.send(feed.request)
     if (answer.kind !== 'accepted') {
       dispatch({ kind: 'readFailed', what: nameOf(feed), reason: reasonOf(answer) })
       return
     }
-    onRead(nameOf(feed))
     // Strategies share what was read: none of them may change it under the others.
     const reading = { data: deepFreeze(answer.data), readAt: answer.receivedAt }
     dispatch({ kind: 'feedRead', feed: feed.id, reading })

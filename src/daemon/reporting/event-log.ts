@@ -1,6 +1,7 @@
 import { type Instrument } from '../../domain/instrument.ts'
 import { type JournalRecord } from '../../domain/record.ts'
 import { type Announcement } from '../../engine/effect.ts'
+import { type EngineEvent } from '../../engine/event.ts'
 import { type Clock } from '../../lib/clock.ts'
 import { formatOnGrid, type Grid } from '../../lib/grid.ts'
 import { type Timers } from '../../lib/timers.ts'
@@ -63,10 +64,12 @@ export class EventLog {
     for (const announcement of this.#unlogged.splice(0)) this.#log(announcement)
   }
 
-  /** A read has succeeded. */
-  noteRead(what: string): void {
-    const failing = this.#failing.get(what)
-    if (!failing) return
+  /** Looks at an event before what is announced of it: where a read has succeeded, trouble with it is over. */
+  hear(event: EngineEvent): void {
+    if (this.#failing.size === 0) return
+    const what = readIn(event)
+    const failing = what === undefined ? undefined : this.#failing.get(what)
+    if (what === undefined || !failing) return
     this.#failing.delete(what)
     this.#options.logger.log('info', 'read.resumed', { what, failedTimes: failing.times })
   }
@@ -122,6 +125,14 @@ export class EventLog {
     this.#outcomes.delete(batchId)
     return counts
   }
+}
+
+/** What was read, named as it is where it failed. */
+function readIn(event: EngineEvent): string | undefined {
+  if (event.kind === 'snapshotTaken') return 'tickers'
+  if (event.kind === 'fillsRead') return 'fills'
+  if (event.kind === 'positionRead') return `position ${event.reading.symbol}`
+  return event.kind === 'feedRead' ? `feed ${event.feed}` : undefined
 }
 
 /** Steps of a grid as a decimal; what is no number (a market order's price) stays as it is. */

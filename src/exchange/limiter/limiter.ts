@@ -15,6 +15,8 @@ export type AccountTier = 'ordinary' | 'copyTrader'
 export interface LimiterOptions {
   readonly clock: Clock
   readonly timers: Timers
+  /** Of the same address, for another account or for none: what counts per address is counted there. */
+  readonly address?: Limiter | undefined
   /** Default `ordinary`. */
   readonly tier?: AccountTier
   /** Share of each documented limit that we allow ourselves, 0 to 1; at least one call a window. Default 1. */
@@ -25,6 +27,17 @@ export interface LimiterOptions {
   readonly createPool?: (options: TokenPoolOptions) => TokenPool
   /** All reads rest for so many ms: the exchange refuses the whole address. */
   readonly onCoolDown?: (restMs: number) => void
+}
+
+/** What all limiters of one address have in common. */
+interface AddressParts {
+  readonly overall: OverallLimit
+  /** The gateway of scheme B may have a clock of its own. */
+  readonly bounds: Readonly<Record<'api' | 'gateway', ArrivalBounds>>
+  /** Of the endpoints that are counted per address. */
+  readonly queues: Map<EndpointName, EndpointQueue>
+  /** Of all of them: whom the limit over all endpoints serves. */
+  readonly served: Set<EndpointQueue>
 }
 
 /** Beyond the specification: 6000 calls a minute and address, all endpoints together. */
@@ -53,26 +66,34 @@ const KEEPING: ReadonlySet<EndpointName> = new Set(['batchPlaceOrder', 'isolated
  * ({@link ArrivalBounds}); where there is none, a window after the answer. So any window sees at most that many calls. Tokens are fetched ahead of need: a call
  * that is decided now leaves now.
  *
- * Limits count per UID or per address. A limiter is for one account on one address, so both are its own; what
- * else calls from that address (another daemon, a person) is left room by `use`.
+ * Limits count per UID or per address. A limiter is for one account; those of several accounts share the one of
+ * their `address`: its queues of what counts per address, its limit over all endpoints, and what it knows of the
+ * exchange's clock. What else calls from there (another daemon, a person) is left room by `use`.
  */
 export class Limiter implements GrantSource {
   readonly #options: LimiterOptions
-  readonly #overall: OverallLimit
+  readonly #address: AddressParts
   readonly #queues: ReadonlyMap<EndpointName, EndpointQueue>
+  /** Those that no other limiter had before. */
+  readonly #own: readonly EndpointQueue[]
 
   constructor(options: LimiterOptions) {
+    const { address, previousRunEndedAt = Number.NEGATIVE_INFINITY } = options
+    const opensAt = previousRunEndedAt + PREVIOUS_LIFE_MS
     this.#options = options
-    const opensAt = (options.previousRunEndedAt ?? Number.NEGATIVE_INFINITY) + PREVIOUS_LIFE_MS
-    this.#overall = this.#createOverall(opensAt)
-    // The gateway of scheme B may have a clock of its own.
-    const bounds = { api: new ArrivalBounds(), gateway: new ArrivalBounds() }
+    this.#address = address ? address.#address : this.#openAddress(opensAt)
+    const { queues, served } = this.#address
     this.#queues = new Map(
-      endpointNames.map((endpoint) => {
-        const host = endpointNamed(endpoint).auth === 'schemeB' ? bounds.gateway : bounds.api
-        return [endpoint, this.#createQueue(endpoint, host, opensAt)]
-      }),
+      endpointNames.map((endpoint) => [
+        endpoint,
+        queues.get(endpoint) ?? this.#createQueue(endpoint, opensAt),
+      ]),
     )
+    this.#own = [...this.#queues.values()].filter((queue) => !served.has(queue))
+    for (const queue of this.#own) served.add(queue)
+    for (const [endpoint, queue] of this.#queues) {
+      if (endpointNamed(endpoint).limit.scope === 'ip') queues.set(endpoint, queue)
+    }
   }
 
   /**
@@ -96,9 +117,24 @@ export class Limiter implements GrantSource {
     return [...this.#queues.values()].map((queue) => queue.statistics(now))
   }
 
-  /** Grants nothing any more, and leaves no timer. Requests that wait are dropped. */
+  /**
+   * Grants nothing any more, and leaves no timer. Requests that wait are dropped. What belongs to the address goes
+   * on for the others there.
+   */
   async stop(): Promise<void> {
-    await Promise.all([this.#overall.stop(), ...[...this.#queues.values()].map((queue) => queue.stop())])
+    const { overall, served } = this.#address
+    for (const queue of this.#own) served.delete(queue)
+    const parts = this.#options.address ? this.#own : [overall, ...this.#own]
+    await Promise.all(parts.map((part) => part.stop()))
+  }
+
+  #openAddress(opensAt: number): AddressParts {
+    return {
+      overall: this.#createOverall(opensAt),
+      bounds: { api: new ArrivalBounds(), gateway: new ArrivalBounds() },
+      queues: new Map(),
+      served: new Set(),
+    }
   }
 
   #createOverall(opensAt: number): OverallLimit {
@@ -110,9 +146,10 @@ export class Limiter implements GrantSource {
     return new OverallLimit({ calls, perMs: OVERALL_PER_MS, spentBefore, opensAt, clock, window, onCoolDown })
   }
 
-  #createQueue(endpoint: EndpointName, bounds: ArrivalBounds, opensAt: number): EndpointQueue {
+  #createQueue(endpoint: EndpointName, opensAt: number): EndpointQueue {
     const { clock, timers, tier } = this.#options
-    const { limit } = endpointNamed(endpoint)
+    const { overall, bounds } = this.#address
+    const { limit, auth } = endpointNamed(endpoint)
     const calls = this.#allowed(tier === 'copyTrader' ? (limit.copyTraderCalls ?? limit.calls) : limit.calls)
     return new EndpointQueue({
       endpoint,
@@ -120,10 +157,10 @@ export class Limiter implements GrantSource {
       perMs: limit.perMs,
       keepsLast: KEEPING.has(endpoint),
       opensAt,
-      bounds,
+      bounds: auth === 'schemeB' ? bounds.gateway : bounds.api,
       clock,
       timers,
-      shared: this.#overall,
+      shared: overall,
       // All of them ahead of need: one process, so nobody else could use a token that lies in stock.
       createWindow: (onFree) => this.#createWindow({ calls, stockMin: calls, onFree }),
     })
@@ -138,8 +175,8 @@ export class Limiter implements GrantSource {
     return Math.max(1, Math.floor(calls * (this.#options.use ?? 1)))
   }
 
-  /** All endpoints together have a call more: whoever is most urgent, on whichever endpoint, goes first. */
+  /** All endpoints together have a call more: whoever is most urgent, of whichever account, goes first. */
   #serveAll(): void {
-    for (const priority of PRIORITIES) for (const queue of this.#queues.values()) queue.serve(priority)
+    for (const priority of PRIORITIES) for (const queue of this.#address.served) queue.serve(priority)
   }
 }

@@ -1,14 +1,15 @@
 import { expect, test } from 'vitest'
-import { Pollers } from '../../src/daemon/market-data/pollers.ts'
+import { MarketData, type MarketDataOptions } from '../../src/daemon/market-data/market-data.ts'
 import { type TickerTable } from '../../src/domain/ticker-table.ts'
 import { type EngineEvent } from '../../src/engine/event.ts'
 import { type ExchangeClient } from '../../src/exchange/exchange-client.ts'
+import { Limiter } from '../../src/exchange/limiter/limiter.ts'
 import { TrustedClock } from '../../src/exchange/clock/trusted-clock.ts'
 import { ManualTime } from '../support/manual-time.ts'
 import { MOMENT_AT } from '../support/market-moment.ts'
 
-/** Pollers of an exchange that stamps its ticker answers with these times, one after the other. */
-function openPollers(requestTimes: readonly number[]) {
+/** Market data of an exchange that stamps its ticker answers with these times, one after the other. */
+function openMarket(requestTimes: readonly number[]) {
   const time = new ManualTime(MOMENT_AT)
   const events: EngineEvent[] = []
   const left = [...requestTimes]
@@ -19,39 +20,37 @@ function openPollers(requestTimes: readonly number[]) {
       return Promise.resolve({ kind: 'accepted', data: table, receivedAt: time.now() })
     },
   }
-  const pollers = new Pollers({
+  const market = new MarketData({
     config: {
       account: { productType: 'USDT-FUTURES' },
       polling: { tickersMs: 250, fillsMs: 500, positionsMs: 1000 },
       calendar: { funding: '0 0 0 * * *', dayRoll: '0 0 0 * * *', timezone: 'UTC' },
-    } as ConstructorParameters<typeof Pollers>[0]['config'],
+    } as MarketDataOptions['config'],
     client: client as ExchangeClient,
+    limiter: new Limiter({ clock: time, timers: time }),
+    feeds: [],
     trusted: new TrustedClock(time),
     timers: time,
-    dispatch: (event) => events.push(event),
-    onTickers: () => undefined,
-    onHandled: () => undefined,
-    onTime: () => undefined,
-    onOperator: () => undefined,
-    onRead: () => undefined,
-    onDayRoll: () => undefined,
-    onError: (_, reason) => {
-      throw new Error(reason)
+    logger: {
+      log: (_, event) => {
+        throw new Error(event)
+      },
     },
   })
-  return { pollers, events }
+  market.listen({ hear: (event) => events.push(event), rollDay: () => undefined })
+  return { market, events }
 }
 
 const looked = (events: readonly EngineEvent[]): TickerTable[] =>
   events.flatMap((event) => (event.kind === 'snapshotTaken' ? [event.tickers] : []))
 
 test('[MKT2] what the core looks at stays what it was when an answer is older than that', async () => {
-  const { pollers, events } = openPollers([200, 100, 300])
-  await pollers.readTickers()
+  const { market, events } = openMarket([200, 100, 300])
+  await market.readTickers()
   const [first] = looked(events)
 
-  await pollers.readTickers()
-  await pollers.readTickers()
+  await market.readTickers()
+  await market.readTickers()
 
   expect(first?.read('BTCUSDT', 'lastPr')).toBe(200)
   expect(looked(events).map(({ requestTime }) => requestTime)).toEqual([200, 300])

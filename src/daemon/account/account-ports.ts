@@ -1,0 +1,68 @@
+import { type Book } from '../../engine/book/book.ts'
+import { type TrustedClock } from '../../exchange/clock/trusted-clock.ts'
+import { type Limiter } from '../../exchange/limiter/limiter.ts'
+import { type AnnouncementsPort, type Ports } from '../../interpreter/ports.ts'
+import { promptJournal } from '../../interpreter/prompt-journal.ts'
+import { type Journal } from '../../journal/journal.ts'
+import { type Timers } from '../../lib/timers.ts'
+import { type FlightRecorder } from '../recording/flight-recorder.ts'
+import { type EventLog } from '../reporting/event-log.ts'
+import { type DaemonLogger } from '../reporting/logger.ts'
+import { type RunStatistics } from '../reporting/run-statistics.ts'
+import { createRunners, type LoadedStrategy } from '../strategies/strategies.ts'
+import { type ClientExchange } from './client-exchange.ts'
+import { type KillSwitch } from './kill-switch.ts'
+import { retreatNote } from './retreat-note.ts'
+
+/** What an account is made of, as far as its interpreter needs it. */
+export interface AccountParts extends Pick<AnnouncementsPort, 'quiesced' | 'stopped' | 'broken'> {
+  readonly strategies: readonly LoadedStrategy[]
+  readonly journal: Journal
+  readonly book: Book
+  readonly directory: string
+  readonly logger: DaemonLogger
+  readonly trusted: TrustedClock
+  readonly timers: Timers
+  readonly limiter: Limiter
+  readonly exchange: ClientExchange
+  readonly killSwitch: KillSwitch
+  readonly eventLog: EventLog
+  readonly statistics: RunStatistics
+  readonly recorder: FlightRecorder | undefined
+}
+
+/** The ports of one account in real time. */
+export function createPorts(parts: AccountParts): Ports {
+  const { book, trusted, killSwitch, eventLog, statistics, recorder } = parts
+  return {
+    clock: trusted.clock,
+    timers: parts.timers,
+    journal: promptJournal(parts.journal),
+    grants: parts.limiter,
+    exchange: parts.exchange,
+    safety: {
+      isClockSynchronised: () => trusted.isSynchronised,
+      isKilled: () => killSwitch.isThrown(),
+    },
+    strategies: createRunners(parts.strategies, book.strategyStates, trusted.clock),
+    announcements: {
+      announce: (announcement) => eventLog.announce(announcement),
+      killState: (state) => killSwitch.note(state),
+      quiesced: parts.quiesced,
+      stopped: parts.stopped,
+      broken: parts.broken,
+    },
+    note: retreatNote(parts.directory, parts.logger),
+    listener: {
+      stepped: (step) => {
+        recorder?.keep(step)
+        eventLog.hear(step.event)
+      },
+      recorded: (record) => {
+        statistics.observe(record, book)
+        eventLog.observe(record)
+      },
+      decided: (intents) => statistics.countIntents(intents),
+    },
+  }
+}

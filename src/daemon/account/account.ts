@@ -1,0 +1,290 @@
+import { type DaemonConfig } from '../../config/load-config.ts'
+import { type Book, killOf } from '../../engine/book/book.ts'
+import { createEngine, type Engine } from '../../engine/engine.ts'
+import { type EngineCommand, type EngineEvent, type StopPolicy } from '../../engine/event.ts'
+import { type EngineSettings } from '../../engine/settings.ts'
+import { type ExchangeAccess } from '../../exchange/client/exchange-access.ts'
+import { type TrustedClock } from '../../exchange/clock/trusted-clock.ts'
+import { Interpreter } from '../../interpreter/interpreter.ts'
+import { type Ports } from '../../interpreter/ports.ts'
+import { Retreat } from '../../interpreter/retreat.ts'
+import { type Journal } from '../../journal/journal.ts'
+import { Failure, messageOf } from '../../lib/failure.ts'
+import { type Timers } from '../../lib/timers.ts'
+import { PollGrids } from '../../market/poll-grids.ts'
+import { feedsOf } from '../market-data/feed-plan.ts'
+import { Feeds } from '../market-data/feeds.ts'
+import { type MarketData, type MarketListener } from '../market-data/market-data.ts'
+import { createRecorder } from '../recording/create-recorder.ts'
+import { type FlightRecorder } from '../recording/flight-recorder.ts'
+import { EventLog } from '../reporting/event-log.ts'
+import { type DaemonLogger } from '../reporting/logger.ts'
+import { RunStatistics } from '../reporting/run-statistics.ts'
+import { buildSummary, type ExchangeLedger, type RunSummary } from '../reporting/summary.ts'
+import { DiskSpace } from '../state/disk-space.ts'
+import { type LoadedStrategy } from '../strategies/strategies.ts'
+import { createPorts } from './account-ports.ts'
+import { ClientExchange } from './client-exchange.ts'
+import { closeJournal } from './close-journal.ts'
+import { type ExchangeCalls } from './exchange-calls.ts'
+import { listenToOperator, type Operator } from './operator.ts'
+
+/** How often commands from the operator are looked for, in ms. */
+const OPERATOR_STEP_MS = 250
+
+export interface AccountOptions {
+  readonly config: DaemonConfig
+  readonly settings: EngineSettings
+  readonly strategies: readonly LoadedStrategy[]
+  readonly journal: Journal
+  /** Rebuilt from the journal. */
+  readonly book: Book
+  /** Of this state: where the journal is. */
+  readonly directory: string
+  readonly access: ExchangeAccess
+  /** Of this account alone; closed with it. */
+  readonly calls: ExchangeCalls
+  readonly market: Pick<MarketData, 'listen' | 'polls'>
+  readonly logger: DaemonLogger
+  /** Our clock, which never jumps, and the exchange's. */
+  readonly trusted: TrustedClock
+  readonly timers: Timers
+  /** Absent where the exchange does not show its books. */
+  readonly ledger?: (() => ExchangeLedger) | undefined
+  /** A stop has come so far that only the last readings are missing. */
+  readonly onQuiesced?: () => void
+  /** The journal is closed: another daemon may take the state over. */
+  readonly onClosed: () => void
+}
+
+/**
+ * One account: its own engine, journal, keys, limits and mode, on market data that others may use too.
+ *
+ *     new ──listen()──► listening ──begin()──► begun: recovering, running (the core's modes) ──stop()──► at rest
+ *                           └──stop()──┐           └───────── a broken journal or program ────────────────┐  ▲
+ *                                      └──────────────────────────────────────────────────────────────────┴──┘
+ */
+export class Account implements MarketListener {
+  readonly #options: AccountOptions
+  readonly #engine: Engine
+  readonly #statistics = new RunStatistics()
+  readonly #exchange: ClientExchange
+  readonly #ports: Ports
+  readonly #interpreter: Interpreter
+  readonly #grids: PollGrids
+  readonly #feeds: Feeds
+  readonly #eventLog: EventLog
+  readonly #operator: Operator
+  readonly #space: DiskSpace
+  readonly #recorder: FlightRecorder | undefined
+  readonly #startedAt: number
+  readonly #rest = Promise.withResolvers<boolean>()
+  /** The tickers that are being dealt with: when they were read, monotonic ms. */
+  #tickersReadAt: number | undefined
+  #state: 'new' | 'begun' | 'atRest' = 'new'
+  #hasBegun = false
+  #fatal: unknown
+
+  constructor(options: AccountOptions) {
+    const { settings, book, calls, logger, timers } = options
+    const { clock } = options.trusted
+    this.#options = options
+    this.#startedAt = clock.now()
+    this.#engine = createEngine(settings, book)
+    this.#statistics.adopt(book)
+    this.#eventLog = new EventLog({ logger, instruments: settings.instruments, clock, timers })
+    this.#operator = listenToOperator(options, this.#command)
+    this.#space = this.#createDiskSpace()
+    this.#recorder = createRecorder({ ...options, clock }, this.#engine)
+    this.#exchange = this.#createExchange()
+    this.#ports = createPorts({
+      ...options,
+      limiter: calls.limiter,
+      exchange: this.#exchange,
+      killSwitch: this.#operator.killSwitch,
+      eventLog: this.#eventLog,
+      statistics: this.#statistics,
+      recorder: this.#recorder,
+      quiesced: () => options.onQuiesced?.(),
+      stopped: (clean) => this.#comeToRest(clean),
+      broken: (error) => this.fail(error),
+    })
+    this.#interpreter = new Interpreter(this.#engine, this.#ports)
+    const onError = (what: string, reason: string) => logger.log('error', 'poll.failed', { what, reason })
+    this.#grids = this.#createGrids(new PollGrids({ clock, timers, onError }))
+    const feeds = feedsOf(options.strategies, 'private')
+    this.#feeds = new Feeds({ feeds, client: calls.client, clock, timers, dispatch: this.#dispatch, onError })
+  }
+
+  /** Resolves when the core does nothing any more: whether it came to rest in good order. */
+  get atRest(): Promise<boolean> {
+    return this.#rest.promise
+  }
+
+  /** What broke it: the journal that could not be written, or the program. */
+  get fatal(): unknown {
+    return this.#fatal
+  }
+
+  /** From now on it hears the market; it is recorded, if anything is. */
+  listen(): void {
+    this.#recorder?.start()
+    this.#options.market.listen(this)
+  }
+
+  /** The clock is synchronised: recovers, and trades. */
+  begin(): void {
+    if (this.#state !== 'new') return
+    this.#state = 'begun'
+    this.#hasBegun = true
+    this.#dispatch({ kind: 'started' })
+    this.#operator.killSwitch.isThrown()
+    this.#space.start()
+    this.#grids.start()
+    this.#feeds.start()
+  }
+
+  hear(event: EngineEvent, readAt?: number): void {
+    if (this.#state === 'atRest') return
+    // The core hears of a kill that nobody else told it of.
+    if (event.kind === 'timePassed') this.#operator.killSwitch.isThrown()
+    if (event.kind === 'snapshotTaken') this.#statistics.snapshots += 1
+    this.#tickersReadAt = readAt
+    this.#dispatch(event)
+    this.#tickersReadAt = undefined
+  }
+
+  rollDay(): void {
+    if (this.#state === 'begun') this.#options.logger.log('info', 'day.rolled', { ...this.summary().account })
+  }
+
+  /** Ends in good order; {@link ended} says when that is done. */
+  stop(policy: StopPolicy = this.#options.config.onStop): void {
+    if (this.#state === 'begun') this.#command({ kind: 'stop', policy })
+    else this.#comeToRest(true)
+  }
+
+  /** Something broke that must not: nothing is performed any more. */
+  fail(error: unknown): void {
+    this.#interpreter.close()
+    this.#eventLog.flush()
+    this.#options.logger.log('fatal', 'daemon.broken', { reason: messageOf(error), ...placeOf(error) })
+    this.#fatal ??= error
+    if (isPoisoned(error)) this.#space.giveBallast()
+    this.#comeToRest(false)
+  }
+
+  /** Resolves when everything is closed: whether it ended in good order. */
+  async ended(): Promise<boolean> {
+    const { client, limiter } = this.#options.calls
+    const isClean = await this.#rest.promise
+    this.#space.stop()
+    const retreated = this.#retreat()
+    await Promise.all([this.#grids.stop(), this.#feeds.stop()])
+    await Promise.all([this.#exchange.idle(), retreated])
+    this.#interpreter.close()
+    this.#eventLog.flush()
+    await client.close()
+    await limiter.stop()
+    closeJournal({
+      ...this.#options,
+      isWhole: this.#fatal === undefined,
+      onBroken: (error) => this.fail(error),
+    })
+    this.#options.onClosed()
+    await this.#recorder?.close()
+    return isClean && this.#fatal === undefined
+  }
+
+  /** The run so far, or as it ended. */
+  summary(clean = true): RunSummary {
+    const { settings, book, trusted, market, calls, ledger } = this.#options
+    return buildSummary({
+      settings,
+      book,
+      statistics: this.#statistics,
+      denied: this.#engine.denied,
+      clean,
+      durationMs: trusted.clock.now() - this.#startedAt,
+      polls: market.polls,
+      limiter: calls.limiter.statistics(),
+      positions: this.#exchange.positions,
+      exchange: ledger?.(),
+    })
+  }
+
+  readonly #dispatch = (event: EngineEvent): void => this.#interpreter.dispatch(event)
+
+  /** Without its journal it places nothing, and takes away what it may (order protocol, 3). */
+  async #retreat(): Promise<void> {
+    if (!isPoisoned(this.#fatal) || !this.#hasBegun) return
+    const { config, settings, book } = this.#options
+    await new Promise<unknown>((resolve) =>
+      new Retreat({
+        ports: this.#ports,
+        // A kill whose record did not reach the disk is a kill.
+        policy: killOf(book) !== undefined || this.#operator.killSwitch.isThrown() ? 'cancel' : config.onStop,
+        onRestart: config.onRestart,
+        instruments: [...settings.instruments.values()],
+        isSending: () => this.#interpreter.isSending,
+        patienceMs: settings.execution.stopTimeoutMs,
+        onEnd: resolve,
+      }).start(),
+    )
+  }
+
+  #createDiskSpace(): DiskSpace {
+    const { config, directory, timers, logger } = this.#options
+    return new DiskSpace({
+      directory,
+      freeBytesMin: config.state.freeBytesMin,
+      timers,
+      onChange: (isLow, freeBytes) => this.#dispatch({ kind: 'spaceMeasured', isLow, freeBytes }),
+      onTrouble: (reason) => logger.log('warn', 'disk.notMeasured', { reason }),
+    })
+  }
+
+  #createGrids(grids: PollGrids): PollGrids {
+    const { fillsMs, positionsMs } = this.#options.config.polling
+    grids.add('fills', fillsMs, () => this.#dispatch({ kind: 'pollDue', what: 'fills' }))
+    grids.add('positions', positionsMs, () => this.#dispatch({ kind: 'pollDue', what: 'positions' }))
+    grids.add('operator', OPERATOR_STEP_MS, () => this.#operator.inbox.empty())
+    return grids
+  }
+
+  #createExchange(): ClientExchange {
+    const { settings, calls, trusted } = this.#options
+    return new ClientExchange({
+      client: calls.client,
+      settings,
+      onBatch: () => {
+        const causedAt = this.#tickersReadAt
+        return () => {
+          if (causedAt === undefined) return
+          this.#statistics.decisionLatency.record(trusted.clock.monotonic() - causedAt)
+        }
+      },
+      onBroken: (error) => this.fail(error),
+    })
+  }
+
+  readonly #command = (command: EngineCommand): void => {
+    if (this.#state === 'begun') this.#dispatch({ kind: 'commanded', command })
+  }
+
+  #comeToRest(clean: boolean): void {
+    this.#state = 'atRest'
+    this.#rest.resolve(clean)
+  }
+}
+
+/** The journal could not be written. */
+function isPoisoned(error: unknown): boolean {
+  return error instanceof Failure && error.code === 'JOURNAL_POISONED'
+}
+
+/** Where a defect showed; a failure explains itself. */
+function placeOf(error: unknown): { readonly stack?: string } {
+  if (error instanceof Failure || !(error instanceof Error) || error.stack === undefined) return {}
+  return { stack: error.stack }
+}

@@ -1,0 +1,44 @@
+import { type DaemonConfig } from '../../config/load-config.ts'
+import { type EngineCommand } from '../../engine/event.ts'
+import { type TrustedClock } from '../../exchange/clock/trusted-clock.ts'
+import { type Timers } from '../../lib/timers.ts'
+import { type DaemonLogger } from '../reporting/logger.ts'
+import { type ControlCommand, CommandInbox } from './command-inbox.ts'
+import { KillSwitch } from './kill-switch.ts'
+
+export interface OperatorOptions {
+  readonly config: Pick<DaemonConfig, 'state'>
+  readonly trusted: Pick<TrustedClock, 'clock'>
+  readonly timers: Timers
+  readonly logger: Pick<DaemonLogger, 'log'>
+}
+
+/** By what an operator reaches an account from another process: files in its state directory. */
+export interface Operator {
+  readonly killSwitch: KillSwitch
+  readonly inbox: CommandInbox
+}
+
+export function listenToOperator(
+  { config, trusted, timers, logger }: OperatorOptions,
+  onCommand: (command: EngineCommand) => void,
+): Operator {
+  const { directory } = config.state
+  const killSwitch = new KillSwitch({
+    directory,
+    clock: trusted.clock,
+    // Seen in the middle of a write: the core hears of it after that.
+    onThrown: (note) => timers.after(0, () => onCommand({ kind: 'kill', ...note })),
+    onTrouble: (reason) => logger.log('error', 'kill.notWrittenDown', { reason }),
+  })
+  const inbox = new CommandInbox({
+    directory,
+    onCommand: (command) => onCommand(toEngineCommand(command)),
+    onUnreadable: (file, reason) => logger.log('warn', 'operator.unreadable', { file, reason }),
+  })
+  return { killSwitch, inbox }
+}
+
+function toEngineCommand({ scope, reason, by }: ControlCommand): EngineCommand {
+  return scope === undefined ? { kind: 'releaseKill', reason, by } : { kind: 'release', scope, reason, by }
+}

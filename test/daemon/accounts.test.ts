@@ -1,0 +1,206 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, expect, test, vi } from 'vitest'
+import { loadConfig } from '../../src/config/load-config.ts'
+import { Account } from '../../src/daemon/account/account.ts'
+import { toEngineSettings, toInstruments } from '../../src/daemon/account/engine-settings.ts'
+import { createCalls } from '../../src/daemon/account/exchange-calls.ts'
+import { readKillState, throwKillSwitch } from '../../src/daemon/account/kill-switch.ts'
+import { Daemon } from '../../src/daemon/daemon.ts'
+import { readLedger } from '../../src/daemon/embedded/embedded-exchange.ts'
+import { listInstruments } from '../../src/daemon/market-data/listed-instruments.ts'
+import { MarketData } from '../../src/daemon/market-data/market-data.ts'
+import { journalPlaceOf } from '../../src/daemon/state/state-place.ts'
+import { loadStrategies } from '../../src/daemon/strategies/strategies.ts'
+import { rebuildBook } from '../../src/engine/book/book-json.ts'
+import { TrustedClock } from '../../src/exchange/clock/trusted-clock.ts'
+import { JournalReader } from '../../src/journal/journal-reader.ts'
+import { openSqliteJournal } from '../../src/journal/sqlite-journal.ts'
+import { systemClock } from '../../src/lib/clock.ts'
+import { Secret } from '../../src/lib/secret.ts'
+import { systemTimers } from '../../src/lib/timers.ts'
+import { type RunningSimulator, startSimulator } from '../../src/simulator/start-simulator.ts'
+
+const TRADERS = { alice: ['grid-btc', 'grid-eth'], bob: ['grid-btc', 'trend-eth'] }
+type Trader = keyof typeof TRADERS
+
+const opened: (() => unknown)[] = []
+
+afterEach(async () => {
+  for (const close of opened.splice(0).toReversed()) await close()
+})
+
+// Real time, on a machine that may be busy.
+vi.setConfig({ testTimeout: 60_000 })
+const WAIT = { timeout: 20_000, interval: 25 }
+
+function readConfig(directory: string) {
+  const overrides = [`state.directory=${directory}`, 'execution.acceptanceWindowMs=1000', 'onStop=cancel']
+  return loadConfig({ file: 'config/paper.yaml', overrides, cwd: join(import.meta.dirname, '../..') })
+}
+
+/** An exchange in this process, on which both have an account. */
+async function startExchange(): Promise<RunningSimulator> {
+  const { config } = readConfig('nowhere')
+  const simulator = await startSimulator({
+    market: { kind: 'seeded', prices: { BTCUSDT: '60000', ETHUSDT: '3000' }, stepMs: 100, speed: 600 },
+    seed: 1,
+    instruments: listInstruments({ ...config.account, instruments: config.instruments }, systemClock.now()),
+    accounts: Object.keys(TRADERS).map((label, index) => ({
+      ...{ uid: String(index + 1), label, positionMode: 'one_way_mode', leverage: 10 },
+      balances: { USDT: '10000' },
+    })),
+  })
+  opened.push(() => simulator.stop())
+  return simulator
+}
+
+/** Both accounts in one daemon, each with a journal, keys and strategies of its own. */
+async function openTwo(simulator: RunningSimulator) {
+  const place = mkdtempSync(join(tmpdir(), 'accounts-'))
+  opened.push(() => rmSync(place, { recursive: true }))
+  const trusted = new TrustedClock(systemClock)
+  const { config, documents } = readConfig(place)
+  const lines: { trader: string; event: string; fields: Readonly<Record<string, unknown>> }[] = []
+  const loggerOf = (trader: string) => ({
+    isTerminal: false,
+    log: (_: string, event: string, fields = {}) => lines.push({ trader, event, fields }),
+    hide: () => undefined,
+  })
+  const common = { isEmbedded: false, trusted, timers: systemTimers }
+  const calls = createCalls({ ...common, config, access: simulator, logger: loggerOf('market') })
+  const market = new MarketData({ ...common, ...calls, config, feeds: [], logger: loggerOf('market') })
+  const open = async (name: Trader) => {
+    const directory = join(place, name)
+    const own = {
+      ...config,
+      state: { ...config.state, directory },
+      strategies: config.strategies.filter(({ id }) => TRADERS[name].includes(id)),
+    }
+    const strategies = await loadStrategies(own, documents, toInstruments(own))
+    const journal = openSqliteJournal({ ...journalPlaceOf(own, directory), keepSince: () => 0 })
+    const keys = simulator.accounts.find(({ label }) => label === name)
+    if (!keys) throw new Error(`no account for ${name}`)
+    const { uid, key, secret, passphrase } = keys
+    const credentials = {
+      apiKey: new Secret(key),
+      secret: new Secret(secret),
+      passphrase: new Secret(passphrase),
+    }
+    const access = { baseUrl: simulator.baseUrl, credentials }
+    const logger = loggerOf(name)
+    const account = new Account({
+      ...{ ...common, config: own, strategies, journal, directory, access, market, logger },
+      settings: toEngineSettings(own, {
+        ...{ salt: journal.salt, version: '0', embedded: false, feeds: new Map() },
+      }),
+      book: rebuildBook(journal.load(), own.account.positionMode),
+      calls: createCalls({ ...common, config: own, access, address: market.limiter, logger }),
+      ledger: () => readLedger(simulator, uid),
+      onClosed: () => undefined,
+    })
+    const count = (event: string) =>
+      lines.filter((line) => line.trader === name && line.event === event).length
+    const resting = () =>
+      simulator
+        .ledger(uid)
+        .openOrders.map(({ orderId }) => orderId)
+        .toSorted()
+    return { account, directory, journal: journalPlaceOf(own, directory).file, count, resting }
+  }
+  const [alice, bob] = [await open('alice'), await open('bob')]
+  const daemon = new Daemon({ market, accounts: [alice.account, bob.account], embedded: undefined })
+  return { daemon, market, alice, bob, lines }
+}
+
+function tradeIdsIn(file: string): readonly string[] {
+  const reader = new JournalReader(file)
+  const records = Array.from(reader.records({ kinds: ['fills'] }), ({ record }) => record)
+  reader.close()
+  return records.flatMap((record) =>
+    record.kind === 'fills' ? record.fills.map(({ tradeId }) => tradeId) : [],
+  )
+}
+
+test('two accounts trade on one market, and neither touches what is the other’s', async () => {
+  const simulator = await startExchange()
+  const { daemon, market, alice, bob, lines } = await openTwo(simulator)
+
+  await daemon.start()
+  await vi.waitFor(() => {
+    for (const trader of [alice, bob]) expect(trader.count('order.fill')).toBeGreaterThan(3)
+  }, WAIT)
+  simulator.pause()
+  // Still: what is on the wire has arrived, and nobody has a reason to change anything.
+  const still = () => JSON.stringify([bob.resting(), bob.count('order.sent')])
+  let [before, since] = [still(), performance.now()]
+  await vi.waitFor(() => {
+    if (still() !== before) [before, since] = [still(), performance.now()]
+    expect(performance.now() - since).toBeGreaterThan(600)
+    expect(bob.resting()).not.toEqual([])
+  }, WAIT)
+  throwKillSwitch(alice.directory, { reason: 'a test', by: 'test' })
+  await vi.waitFor(() => expect(readKillState(alice.directory)?.state).toBe('clean'), WAIT)
+  const after = still()
+  const [killedSent, bobSent] = [alice.count('order.sent'), bob.count('order.sent')]
+  expect(alice.resting()).toEqual([])
+  simulator.resume()
+  await vi.waitFor(() => expect(bob.count('order.sent')).toBeGreaterThan(bobSent + 3), WAIT)
+  simulator.pause()
+  const snapshots = daemon.accounts.map((account) => account.summary().snapshots)
+  daemon.stop('cancel')
+  const { summaries, fatal } = await daemon.ended()
+
+  expect(after).toBe(before)
+  expect(alice.count('order.sent')).toBe(killedSent)
+  expect(fatal).toBeUndefined()
+  expect(summaries.map(({ exchange }) => exchange?.differences)).toEqual([[], []])
+  expect(summaries).toMatchObject([
+    { clean: true, rateLimited: 0, exchange: { openOrders: 0 } },
+    { clean: true, rateLimited: 0, exchange: { openOrders: 0 } },
+  ])
+  expect(lines.filter(({ event }) => /adopted|foreign|broken|failed/.test(event))).toEqual([])
+  const trades = [alice, bob].map(({ journal }) => tradeIdsIn(journal))
+  expect(trades.map(({ length }) => length)).toEqual(summaries.map(({ fills }) => fills))
+  expect(new Set(trades.flat()).size).toBe(trades.flat().length)
+  // The last one is read for whoever comes to rest last; one may be under way, or older than the one before it.
+  const { requests } = simulator.counters()
+  expect(snapshots[0]).toBe(snapshots[1])
+  expect(requests.tickers - Math.max(...summaries.map((summary) => summary.snapshots))).toBeLessThanOrEqual(3)
+  expect(requests.tickers).toBeLessThanOrEqual(market.polls.polls + 3)
+})
+
+test('an account that breaks ends the process, and the other one is stopped in good order', async () => {
+  const simulator = await startExchange()
+  const { daemon, alice, bob } = await openTwo(simulator)
+  await daemon.start()
+  await vi.waitFor(() => {
+    for (const trader of [alice, bob]) expect(trader.count('order.accepted')).toBeGreaterThan(0)
+  }, WAIT)
+
+  simulator.pause()
+  alice.account.fail(new Error('a defect'))
+  const { summaries, fatal } = await daemon.ended()
+
+  expect(fatal).toEqual(new Error('a defect'))
+  expect(summaries).toMatchObject([
+    { clean: false },
+    { clean: true, exchange: { openOrders: 0, differences: [] } },
+  ])
+  expect([alice.count('daemon.broken'), bob.count('daemon.broken')]).toEqual([1, 0])
+})
+
+test('a stop before the exchange answers ends both', async () => {
+  const simulator = await startExchange()
+  const { daemon } = await openTwo(simulator)
+
+  const started = daemon.start()
+  daemon.stop('leave')
+
+  expect(await started).toBe(false)
+  expect((await daemon.ended()).summaries).toMatchObject([
+    { clean: true, ordersSent: 0 },
+    { clean: true, ordersSent: 0 },
+  ])
+})
