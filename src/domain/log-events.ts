@@ -22,12 +22,14 @@ export const LOG_EVENTS = {
   'cancelAll.failed':
     'A cancel-all was refused or its answer is lost; it is repeated, so look at the exchange only when this goes on.',
   'cancelAll.sent': 'A cancel-all of an instrument, or of the whole product type, left.',
-  'clock.jumped': "The exchange's clock moved by more than two seconds against ours; find out which of the two was set.",
+  'clock.jumped':
+    "The exchange's clock moved by more than two seconds against ours; find out which of the two was set.",
   'clock.moved':
     "This machine's clock was set, or the machine slept; no order leaves until it is measured again, so look at the time daemon when this repeats.",
   'clock.slept':
     'The machine had slept, and our clock was put forward by as much; keep a trading machine from sleeping.',
-  'clock.stepped': "The machine's clock had been set and ours did not follow; look who sets it when this repeats.",
+  'clock.stepped':
+    "The machine's clock had been set and ours did not follow; look who sets it when this repeats.",
   'clock.synchronised': "The exchange's clock is known again, and orders may leave.",
   'clock.unsynchronised':
     "The exchange's clock is not known for certain and no order leaves; nothing to do unless it does not end.",
@@ -46,7 +48,8 @@ export const LOG_EVENTS = {
     'The room on the disk could not be measured, or the ballast file could not be made; look at the state directory.',
   'fill.foreign':
     'The account was traded by somebody else, or by the exchange itself; find out who, then release the instrument where it is halted.',
-  'fill.unowned': 'After a release, fills that fit no order of ours were given to nobody; compare the position once more.',
+  'fill.unowned':
+    'After a release, fills that fit no order of ours were given to nobody; compare the position once more.',
   'flatten.done':
     'Nothing is held any more in a scope that is flattened; release the scope when it may trade again.',
   'funding.paid': 'The funding counter of a position moved.',
@@ -54,7 +57,8 @@ export const LOG_EVENTS = {
   'instrument.resolving':
     'An instrument is closed until it is proved what became of its orders; nothing to do, it halts by itself when that takes too long.',
   'intent.denied': 'A wish did not become an order; the code says which check denied it.',
-  'journal.notClosed': 'The journal could not be closed in good order; look at the disk, the next start verifies it.',
+  'journal.notClosed':
+    'The journal could not be closed in good order; look at the disk, the next start verifies it.',
   'kill.clean': 'It is proved that nothing of ours rests; release the kill switch when it may trade again.',
   'kill.notWrittenDown':
     'The kill works, but how far it is could not be written for `intentd kill`; look at the disk and follow the log.',
@@ -62,10 +66,12 @@ export const LOG_EVENTS = {
   'kill.releasePending':
     'The release of the kill switch waits until it is proved that nothing rests; nothing to do.',
   'kill.released': 'The kill switch was released, and strategies are asked again; nothing to do.',
-  'kill.unproved': 'A kill takes longer than it should; look at the exchange and cancel by hand what rests there.',
+  'kill.unproved':
+    'A kill takes longer than it should; look at the exchange and cancel by hand what rests there.',
   'limits.coolingDown':
     'Two endpoints answered 429, and reads rest for a while; find out what else calls from this address when this repeats.',
-  'operator.unreadable': 'A file in the command inbox is no command and was set aside; give the command again.',
+  'operator.unreadable':
+    'A file in the command inbox is no command and was set aside; give the command again.',
   'order.accepted': 'The exchange accepted an order.',
   'order.displacedLate':
     'A wanted order that a cancel-all took away does not rest again in time; read the denials beside it.',
@@ -78,7 +84,8 @@ export const LOG_EVENTS = {
   'order.found': 'The orderId of an order became known by its fills.',
   'order.missing':
     'The market went through a resting order and no fill of it came, so the instrument is resolved; nothing to do.',
-  'order.notSent': 'Not a byte of an order left; it waits and is sent again while it is wanted, nothing to do.',
+  'order.notSent':
+    'Not a byte of an order left; it waits and is sent again while it is wanted, nothing to do.',
   'order.queuedAgain': 'An order is proved absent and still wanted, and leaves again under its own name.',
   'order.rejected':
     'The exchange rejected an order; read code and message, the wish waits longer after each rejection in a row.',
@@ -92,15 +99,18 @@ export const LOG_EVENTS = {
   'position.adopted':
     "The exchange's position is not what the fills explain, and was taken over; find out who traded, then release the instrument.",
   'quote.changed': 'A strategy wants another ladder.',
-  'read.failed': 'A read of tickers, fills, a position or a feed failed; look at the exchange when it does not end.',
+  'read.failed':
+    'A read of tickers, fills, a position or a feed failed; look at the exchange when it does not end.',
   'read.resumed': 'A read that had failed succeeds again.',
   'recording.ended': 'The recording of the run ended early; look at the disk, trading goes on.',
   'recording.lost': 'The disk does not keep up and steps are missing from the recording; trading goes on.',
   'recording.resumed': 'The recording goes on after a gap; nothing to do.',
   'recording.started': 'A file of the recording of this run began.',
-  'recording.startsAgain': 'Recorded prices were played to their end before, so they start again with a fresh account.',
+  'recording.startsAgain':
+    'Recorded prices were played to their end before, so they start again with a fresh account.',
   'recovery.started': 'A run began, with what the journal says that stands.',
-  'retreat.cancelled': 'The journal cannot be written, and what rested on an instrument was cancelled; mend the disk.',
+  'retreat.cancelled':
+    'The journal cannot be written, and what rested on an instrument was cancelled; mend the disk.',
   'retreat.ended':
     'The run ends without a journal; mend the disk, and where it is unproved look at the exchange for what rests.',
   'retreat.failed':
@@ -118,14 +128,15 @@ export const LOG_EVENTS = {
   'stop.phase': 'A stop entered its next phase.',
   'strategy.failed':
     'A strategy threw or answered nonsense; mend it, ten times in a row halt it until it is released.',
-  'strategy.slow': 'A decision of a strategy took more than 50 ms and held up everything else; make it faster.',
+  'strategy.slow':
+    'A decision of a strategy took more than 50 ms and held up everything else; make it faster.',
   'target.changed': 'A strategy wants another position.',
   'trading.halted':
     'Nothing leaves for the scope but cancel-alls and the orders of a flatten; do what `ends` says, then release the scope.',
   'trading.killed': 'Nothing leaves but cancel-alls; wait for `kill.clean`, then release the kill switch.',
-  'trading.notRestricted':
-    'A release named a scope that nothing holds; name one of those in `restricted`.',
-  'trading.reducing': 'Only orders that reduce leave for the scope; do what `ends` says, then release the scope.',
+  'trading.notRestricted': 'A release named a scope that nothing holds; name one of those in `restricted`.',
+  'trading.reducing':
+    'Only orders that reduce leave for the scope; do what `ends` says, then release the scope.',
   'trading.released': 'An operator released a scope; nothing to do.',
 } as const satisfies Record<string, string>
 
