@@ -23,8 +23,8 @@ import grid from '../strategies/grid.ts'
 import { VirtualExchange } from '../test/support/virtual/virtual-exchange.ts'
 import { VirtualFaults } from '../test/support/faults/virtual-faults.ts'
 import { VirtualNetwork } from '../test/support/virtual/virtual-network.ts'
-import { VirtualShell } from '../test/support/virtual/virtual-shell.ts'
-import { VirtualTime } from '../test/support/virtual/virtual-time.ts'
+import { VirtualProcess } from '../test/support/world/virtual-process.ts'
+import { VirtualTime } from '../src/backtest/virtual-time.ts'
 
 const START_AT = Date.UTC(2025, 5, 2, 6)
 const LOOK_MS = 100
@@ -154,7 +154,7 @@ async function measure({ data, strategy, instruments, exclusive }: Run): Promise
       }),
   })
   const counts = { cancels: 0, ofProduct: 0, batches: 0 }
-  const shell: VirtualShell = new VirtualShell({
+  const shell: VirtualProcess = new VirtualProcess({
     time,
     exchange,
     faults,
@@ -198,7 +198,7 @@ async function measure({ data, strategy, instruments, exclusive }: Run): Promise
 
 /** Adds what rests unwanted and what is missing now, for the time since the last look: order-seconds, coin-seconds. */
 function addWrongs(
-  { engine }: VirtualShell,
+  { engine }: VirtualProcess,
   { truth, instruments }: VirtualExchange,
   sums: Record<string, number>,
 ): void {

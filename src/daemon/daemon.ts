@@ -2,8 +2,7 @@ import { type DaemonConfig } from '../config/load-config.ts'
 import { type Book, killOf } from '../engine/book/book.ts'
 import { bookToJson } from '../engine/book/book-json.ts'
 import { createEngine, type Engine } from '../engine/engine.ts'
-import { type EngineCommand, type StopPolicy } from '../engine/event.ts'
-import { isHeldBack } from '../engine/orders/last-check.ts'
+import { type EngineCommand, type EngineEvent, type StopPolicy } from '../engine/event.ts'
 import { type EngineSettings } from '../engine/settings.ts'
 import { type ExchangeClient } from '../exchange/exchange-client.ts'
 import { type Limiter } from '../exchange/limiter/limiter.ts'
@@ -12,7 +11,11 @@ import { type Journal } from '../journal/journal.ts'
 import { type Clock } from '../lib/clock.ts'
 import { Failure, messageOf } from '../lib/failure.ts'
 import { type Timers } from '../lib/timers.ts'
-import { AccountReader } from './account/account-reader.ts'
+import { Interpreter } from '../interpreter/interpreter.ts'
+import { type Ports } from '../interpreter/ports.ts'
+import { promptJournal } from '../interpreter/prompt-journal.ts'
+import { Retreat } from '../interpreter/retreat.ts'
+import { ClientExchange } from './account/client-exchange.ts'
 import { type EmbeddedExchange } from './embedded/embedded-exchange.ts'
 import { type ExchangeAccess } from '../exchange/client/exchange-access.ts'
 import { mergeFeeds } from './market-data/feed-plan.ts'
@@ -25,10 +28,8 @@ import { createClient, createLimiter } from './account/exchange-calls.ts'
 import { type DaemonLogger } from './reporting/logger.ts'
 import { EventLog } from './reporting/event-log.ts'
 import { type ControlCommand, CommandInbox } from './account/command-inbox.ts'
-import { OrderSender } from './account/order-sender.ts'
 import { Pollers } from './market-data/pollers.ts'
-import { forgetRetreat, retreat } from './account/retreat.ts'
-import { Shell } from './account/shell.ts'
+import { forgetRetreat, retreatNote } from './account/retreat-note.ts'
 import { createRunners, type LoadedStrategy } from './strategies/strategies.ts'
 import { buildSummary, type RunSummary } from './reporting/summary.ts'
 import { RunStatistics } from './reporting/run-statistics.ts'
@@ -77,9 +78,9 @@ export class Daemon {
   readonly #statistics = new RunStatistics()
   readonly #client: ExchangeClient
   readonly #limiter: Limiter
-  readonly #reader: AccountReader
-  readonly #sender: OrderSender
-  readonly #shell: Shell
+  readonly #exchange: ClientExchange
+  readonly #ports: Ports
+  readonly #interpreter: Interpreter
   readonly #pollers: Pollers
   readonly #feeds: Feeds
   readonly #eventLog: EventLog
@@ -101,42 +102,19 @@ export class Daemon {
     this.#startedAt = clock.now()
     this.#engine = createEngine(settings, book)
     this.#statistics.adopt(book)
-    this.#eventLog = new EventLog({ logger, instruments: settings.instruments, clock })
+    this.#eventLog = new EventLog({ logger, instruments: settings.instruments, clock, timers })
     this.#listenToClock()
     this.#limiter = createLimiter(options)
     this.#client = createClient(options, this.#limiter)
-    const onBroken = (error: unknown) => this.fail(error)
-    const onRead = (what: string) => this.#eventLog.noteRead(what)
-    const dispatch = this.#dispatch
-    const { productType, positionMode, instruments } = settings
-    this.#reader = new AccountReader({
-      client: this.#client,
-      productType,
-      positionMode,
-      instruments,
-      dispatch,
-      onRead,
-      onBroken,
-    })
     this.#killSwitch = this.#createKillSwitch()
     this.#inbox = this.#createInbox()
-    this.#sender = new OrderSender({
-      client: this.#client,
-      limiter: this.#limiter,
-      clock,
-      isClockSynchronised: () => trusted.isSynchronised,
-      isKilled: () => this.#fatal !== undefined || this.#killSwitch.isThrown() || killOf(book) !== undefined,
-      isHalted: (batch) => isHeldBack(book, batch),
-      dispatch,
-      tickersReadAt: () => this.#tickersReadAt,
-      onWrite: (_, causedAt) => {
-        if (causedAt !== undefined) this.#statistics.decisionLatency.record(clock.monotonic() - causedAt)
-      },
-      onBroken,
-    })
     this.#space = this.#createDiskSpace()
     this.#recorder = createRecorder(options, this.#engine)
-    this.#shell = this.#createShell()
+    this.#exchange = this.#createExchange()
+    this.#ports = this.#createPorts()
+    this.#interpreter = new Interpreter(this.#engine, this.#ports)
+    const dispatch = this.#dispatch
+    const onRead = (what: string) => this.#eventLog.noteRead(what)
     const onError = (what: string, reason: string) => logger.log('error', 'poll.failed', { what, reason })
     const feeds = mergeFeeds(options.strategies.flatMap((strategy) => strategy.feeds))
     this.#feeds = new Feeds({ feeds, client: this.#client, clock, timers, dispatch, onRead, onError })
@@ -196,8 +174,8 @@ export class Daemon {
 
   /** Something broke that must not: nothing is performed any more, and the run ends as fatal. */
   fail(error: unknown): void {
-    this.#shell.close()
-    this.#sender.close()
+    this.#interpreter.close()
+    this.#eventLog.flush()
     this.#options.logger.log('fatal', 'daemon.broken', { reason: messageOf(error), ...placeOf(error) })
     this.#fatal ??= error
     if (isPoisoned(error)) this.#space.giveBallast()
@@ -210,8 +188,9 @@ export class Daemon {
     this.#space.stop()
     const retreated = this.#retreat()
     await Promise.all([this.#pollers.stop(), this.#feeds.stop()])
-    await Promise.all([this.#sender.idle(), this.#reader.idle(), retreated])
-    this.#shell.close()
+    await Promise.all([this.#exchange.idle(), retreated])
+    this.#interpreter.close()
+    this.#eventLog.flush()
     await this.#client.close()
     await this.#limiter.stop()
     this.#closeJournal()
@@ -234,7 +213,7 @@ export class Daemon {
       durationMs: clock.now() - this.#startedAt,
       polls: this.#pollers.stats,
       limiter: this.#limiter.statistics(),
-      positions: this.#reader.positions,
+      positions: this.#exchange.positions,
       exchange: embedded?.ledger(),
     })
   }
@@ -242,21 +221,22 @@ export class Daemon {
   /** Without its journal the daemon places nothing, and takes away what it may (order protocol, 3). */
   async #retreat(): Promise<void> {
     if (!isPoisoned(this.#fatal) || !this.#wasBegun) return
-    const { config, settings, book, directory, logger, clock, timers } = this.#options
-    await retreat({
-      directory,
-      // A kill whose record did not reach the disk is a kill.
-      policy: killOf(book) !== undefined || this.#killSwitch.isThrown() ? 'cancel' : config.onStop,
-      onRestart: config.onRestart,
-      instruments: settings.instruments.values(),
-      client: this.#client,
-      idle: () => this.#sender.idle(),
-      patienceMs: settings.execution.stopTimeoutMs,
-      ...{ logger, clock, timers },
-    })
+    const { config, settings, book } = this.#options
+    await new Promise<unknown>((resolve) =>
+      new Retreat({
+        ports: this.#ports,
+        // A kill whose record did not reach the disk is a kill.
+        policy: killOf(book) !== undefined || this.#killSwitch.isThrown() ? 'cancel' : config.onStop,
+        onRestart: config.onRestart,
+        instruments: [...settings.instruments.values()],
+        isSending: () => this.#interpreter.isSending,
+        patienceMs: settings.execution.stopTimeoutMs,
+        onEnd: resolve,
+      }).start(),
+    )
   }
 
-  readonly #dispatch: Shell['dispatch'] = (event) => this.#shell.dispatch(event)
+  readonly #dispatch = (event: EngineEvent): void => this.#interpreter.dispatch(event)
 
   #isSyncing(): boolean {
     return this.#state === 'syncing'
@@ -326,24 +306,52 @@ export class Daemon {
     if (this.#state === 'begun') this.#dispatch({ kind: 'commanded', command })
   }
 
-  #createShell(): Shell {
-    const { journal, book, strategies, clock, timers, embedded } = this.#options
-    return new Shell({
-      engine: this.#engine,
-      journal,
-      runners: createRunners(strategies, book.strategyStates, clock),
-      sender: this.#sender,
-      reader: this.#reader,
-      statistics: this.#statistics,
+  #createExchange(): ClientExchange {
+    const { settings, clock } = this.#options
+    return new ClientExchange({
+      client: this.#client,
+      settings,
+      onRead: (what) => this.#eventLog.noteRead(what),
+      onBatch: () => {
+        const causedAt = this.#tickersReadAt
+        return () => {
+          if (causedAt !== undefined) this.#statistics.decisionLatency.record(clock.monotonic() - causedAt)
+        }
+      },
+      onBroken: (error) => this.fail(error),
+    })
+  }
+
+  #createPorts(): Ports {
+    const { journal, book, strategies, directory, clock, trusted, timers, embedded, logger } = this.#options
+    return {
       clock,
       timers,
-      eventLog: this.#eventLog,
-      onKillState: (state) => this.#killSwitch.note(state),
-      recorder: this.#recorder,
-      onQuiesced: () => embedded?.pause(),
-      onStopped: (clean) => this.#end(clean),
-      onFatal: (error) => this.fail(error),
-    })
+      journal: promptJournal(journal),
+      grants: this.#limiter,
+      exchange: this.#exchange,
+      safety: {
+        isClockSynchronised: () => trusted.isSynchronised,
+        isKilled: () => this.#killSwitch.isThrown(),
+      },
+      strategies: createRunners(strategies, book.strategyStates, clock),
+      announcements: {
+        announce: (announcement) => this.#eventLog.announce(announcement),
+        killState: (state) => this.#killSwitch.note(state),
+        quiesced: () => embedded?.pause(),
+        stopped: (clean) => this.#end(clean),
+        broken: (error) => this.fail(error),
+      },
+      note: retreatNote(directory, logger),
+      listener: {
+        stepped: (step) => this.#recorder?.keep(step),
+        recorded: (record) => {
+          this.#statistics.observe(record, book)
+          this.#eventLog.observe(record)
+        },
+        decided: (intents) => this.#statistics.countIntents(intents),
+      },
+    }
   }
 
   #end(clean: boolean): void {

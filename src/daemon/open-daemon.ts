@@ -14,7 +14,7 @@ import { type EmbeddedExchange, startEmbeddedExchange } from './embedded/embedde
 import { toEngineSettings, toInstruments } from './account/engine-settings.ts'
 import { type ExchangeAccess } from '../exchange/client/exchange-access.ts'
 import { type DaemonLogger } from './reporting/logger.ts'
-import { hasRetreated } from './account/retreat.ts'
+import { hasRetreated } from './account/retreat-note.ts'
 import { levelOf, type MarketOverride } from './embedded/simulated-exchange.ts'
 import { setWorldAside } from './embedded/simulator-world.ts'
 import { describeHolder, holdDirectory } from './state/state-directory.ts'

@@ -1,4 +1,4 @@
-/** Where the time comes from. Instants are Unix milliseconds; nothing below the daemon's shell reads a clock. */
+/** Where the time comes from. Instants are Unix milliseconds; nothing below the daemon reads a clock. */
 export interface Clock {
   /** Unix ms, whole. */
   now(): number

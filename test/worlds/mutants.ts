@@ -228,7 +228,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'kill-looked-at-too-early',
     what: 'the kill switch is looked at when a batch is planned, and not again before its first byte',
-    find: 'return sight.isKilled() ? KILLED : undefined',
+    find: 'return check.isKilled() ? KILLED : undefined',
     replace: 'return undefined',
   },
   {
@@ -392,7 +392,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'halt-unseen-at-the-door',
     what: 'a batch that was formed before a halt leaves after it',
-    find: "  if (sight.isHalted(batch)) return 'its instrument was halted meanwhile'\n",
+    find: "  if (isHeldBack(check.book, batch)) return 'trading was restricted meanwhile'\n",
     replace: '',
   },
   {
@@ -605,6 +605,12 @@ export const MUTANTS: readonly Mutant[] = [
     what: 'a stop that should leave what rests takes it away',
     find: "if (stop.policy === 'leave') return 'proving'",
     replace: '',
+  },
+  {
+    name: 'retreat-proved-by-one-round',
+    what: 'a process without a journal ends when it has cancelled once, whatever was found or not answered',
+    find: "if (!hasFound) this.#end('cancelled')",
+    replace: "if (hasFound || !hasFound) this.#end('cancelled')",
   },
   {
     name: 'doubted-clock-trusted',

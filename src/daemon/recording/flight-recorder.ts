@@ -1,8 +1,7 @@
 import { mkdirSync } from 'node:fs'
-import { type Effect } from '../../engine/effect.ts'
 import { type Engine } from '../../engine/engine.ts'
-import { type EngineEvent } from '../../engine/event.ts'
 import { keepEvent, type KeptEvent, writeEffect, writeEvent } from '../../engine/replay/event-text.ts'
+import { type Step } from '../../interpreter/ports.ts'
 import { type Clock } from '../../lib/clock.ts'
 import { messageOf } from '../../lib/failure.ts'
 import { HiddenTexts } from '../../lib/hidden-texts.ts'
@@ -29,16 +28,6 @@ const OWNER_ONLY = 0o700
 export interface RecordSettings {
   readonly segmentBytesMax: number
   readonly totalBytesMax: number
-}
-
-/** One step, as the shell saw it. */
-export interface Step {
-  /** Unix ms, our clock. */
-  readonly at: number
-  readonly event: EngineEvent
-  readonly effects: readonly Effect[]
-  /** Why the core broke on it, where it did. */
-  readonly thrown?: string
 }
 
 type KeptStep = Omit<Step, 'event'> & { readonly event: KeptEvent }

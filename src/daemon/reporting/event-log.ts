@@ -3,12 +3,14 @@ import { type JournalRecord } from '../../domain/record.ts'
 import { type Announcement } from '../../engine/effect.ts'
 import { type Clock } from '../../lib/clock.ts'
 import { formatOnGrid, type Grid } from '../../lib/grid.ts'
+import { type Timers } from '../../lib/timers.ts'
 import { type DaemonLogger } from './logger.ts'
 
 export interface EventLogOptions {
   readonly logger: DaemonLogger
   readonly instruments: ReadonlyMap<string, Instrument>
   readonly clock: Clock
+  readonly timers: Timers
 }
 
 /** A read that fails at every poll is logged when that begins, and then this often. */
@@ -33,6 +35,7 @@ const BATCHES = new Set(['batch.sent', 'batch.answered'])
 /** Puts what the core announces into the log: in decimals instead of ticks and lots, and no more than is read. */
 export class EventLog {
   readonly #options: EventLogOptions
+  readonly #unlogged: Announcement[] = []
   readonly #outcomes = new Map<number, Readonly<Record<string, number>>>()
   /** Reads that fail at present: when that was last logged, and how often it has failed since. */
   readonly #failing = new Map<string, { loggedAt: number; times: number }>()
@@ -49,9 +52,15 @@ export class EventLog {
     this.#outcomes.set(record.batchId, counts)
   }
 
-  announce({ level, event, fields }: Announcement): void {
-    if (event === 'read.failed') return this.#logFailedRead(String(fields['what']), fields)
-    this.#options.logger.log(this.#levelOf(level, event), event, this.#readable(event, fields))
+  /** A line costs a write, and a batch has a line an order: they are logged once the batch has left. */
+  announce(announcement: Announcement): void {
+    if (this.#unlogged.length === 0) this.#options.timers.after(0, () => this.flush())
+    this.#unlogged.push(announcement)
+  }
+
+  /** Logs what was announced so far. */
+  flush(): void {
+    for (const announcement of this.#unlogged.splice(0)) this.#log(announcement)
   }
 
   /** A read has succeeded. */
@@ -60,6 +69,11 @@ export class EventLog {
     if (!failing) return
     this.#failing.delete(what)
     this.#options.logger.log('info', 'read.resumed', { what, failedTimes: failing.times })
+  }
+
+  #log({ level, event, fields }: Announcement): void {
+    if (event === 'read.failed') return this.#logFailedRead(String(fields['what']), fields)
+    this.#options.logger.log(this.#levelOf(level, event), event, this.#readable(event, fields))
   }
 
   #logFailedRead(what: string, fields: Announcement['fields']): void {

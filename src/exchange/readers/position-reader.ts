@@ -39,7 +39,7 @@ export async function readPosition(call: PositionCall): Promise<Answer<PositionR
 }
 
 /** The rows of the instrument, or what is wrong with them. */
-function toPositionRows(
+export function toPositionRows(
   instrument: Instrument,
   positions: readonly WirePosition[],
 ): readonly PositionRow[] | string {

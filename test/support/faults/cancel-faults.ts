@@ -7,7 +7,7 @@ import { cancelOrder } from '../../../src/simulator/core/order-life.ts'
 import { type Order, orderIdText } from '../../../src/simulator/core/order.ts'
 import { accept, type Reply } from '../../../src/simulator/core/reply.ts'
 import { type VirtualFaults } from './virtual-faults.ts'
-import { type VirtualTime } from '../virtual/virtual-time.ts'
+import { type VirtualTime } from '../../../src/backtest/virtual-time.ts'
 
 export interface FaultyCancel {
   readonly core: ExchangeCore

@@ -7,7 +7,7 @@ import { setFuturesPositionMode } from '../../../src/simulator/neighbours/accoun
 import { type Position } from '../../../src/simulator/core/position.ts'
 import { closePosition } from '../../../src/simulator/core/system-close.ts'
 import { HAND_NAME } from '../virtual/exchange-truth.ts'
-import { UID } from '../virtual/virtual-exchange.ts'
+import { UID } from '../../../src/backtest/direct-exchange.ts'
 import { type FaultKind } from './virtual-faults.ts'
 import { type WorldPlan } from '../world/world-plan.ts'
 import { type World } from '../world/world.ts'

@@ -1,3 +1,4 @@
+import { type FillsQuery } from '../../../src/backtest/direct-exchange.ts'
 import { type WireFill } from '../../../src/protocol/futures/order-fills.ts'
 import { sequenceOfId } from '../../../src/simulator/core/order.ts'
 import { type Reply } from '../../../src/simulator/core/reply.ts'
@@ -6,12 +7,6 @@ import { type ExchangeTruth, isForeign } from '../virtual/exchange-truth.ts'
 interface FillsPage {
   readonly fillList: WireFill[]
   readonly endId?: string | null | undefined
-}
-
-export interface FillsQuery {
-  readonly startTime: string
-  readonly limit: string
-  readonly idLessThan?: string
 }
 
 /** A page without certain fills, by tradeId, filled up with what stands behind them. */

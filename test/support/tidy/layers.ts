@@ -4,9 +4,10 @@ import { type FileRule, type SourceFile, type Violation, findAll, moduleOf, targ
 
 /** Every module (a folder directly in src/) and its layer. An import points only to a lower layer. */
 const LAYERS: Readonly<Record<string, number>> = {
-  cli: 6,
-  daemon: 5,
-  backtest: 5,
+  cli: 7,
+  daemon: 6,
+  backtest: 6,
+  interpreter: 5,
   engine: 4,
   market: 3,
   strategy: 3,
@@ -32,16 +33,20 @@ const ONLY: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** The core is pure: it knows the modules that do I/O by their types, and the other company not at all. */
-const NEVER: Readonly<Record<string, readonly string[]>> = { engine: ['simulator'] }
+const NEVER: Readonly<Record<string, readonly string[]>> = {
+  engine: ['simulator'],
+  interpreter: ['simulator'],
+}
 const TYPES_ONLY: Readonly<Record<string, readonly string[]>> = {
   engine: ['exchange', 'journal', 'recording'],
+  interpreter: ['exchange', 'journal', 'recording'],
 }
 
 /** Modules that open nothing, and what that means. */
-const PURE_MODULES = ['domain', 'protocol', 'engine', 'execution', 'risk']
+const PURE_MODULES = ['domain', 'protocol', 'engine', 'interpreter', 'execution', 'risk']
 const IMPURE_PACKAGES =
   /^(?:node:(?:fs|http|https|http2|net|tls|dgram|timers|worker_threads|child_process|sqlite)(?:\/.*)?|undici|pino)$/
-const SYNCHRONOUS_MODULES = ['engine', 'execution', 'risk']
+const SYNCHRONOUS_MODULES = ['engine', 'interpreter', 'execution', 'risk']
 
 export const LAYER_RULES: readonly FileRule[] = [
   checkLayers,

@@ -2,7 +2,9 @@ import { type JournalRecord } from '../../../src/domain/record.ts'
 import { type Book } from '../../../src/engine/book/book.ts'
 import { bookToJson } from '../../../src/engine/book/book-json.ts'
 import { type JournalContents } from '../../../src/journal/journal.ts'
-import { MemoryJournal } from './memory-journal.ts'
+import { MemoryJournal } from '../../../src/backtest/memory-journal.ts'
+import { type JournalPort } from '../../../src/interpreter/ports.ts'
+import { ProcessDied } from '../faults/process-faults.ts'
 import { type VirtualFaults } from '../faults/virtual-faults.ts'
 
 export interface VirtualDiskOptions {
@@ -10,30 +12,23 @@ export interface VirtualDiskOptions {
   readonly faults: VirtualFaults
   /** Whether nothing can be written just now. */
   readonly isFull: () => boolean
-}
-
-/** Thrown by what a process cannot go on after. */
-export class ProcessDied extends Error {
-  override readonly name = 'ProcessDied'
+  /** A durable record reached the disk, though its write failed. */
+  readonly onWritten: (record: JournalRecord) => void
 }
 
 /** Thrown by a journal that cannot be written any more: its process retreats in order. */
 export class JournalPoisoned extends Error {
   override readonly name = 'JournalPoisoned'
-  /** Whether the record reached the disk nevertheless. */
-  readonly isWritten: boolean
-
-  constructor(isWritten: boolean) {
-    super()
-    this.isWritten = isWritten
-  }
 }
 
 /** The journal on a disk that is slow, full, and keeps more or less of what was not durable at a death. */
-export class VirtualDisk {
+export class VirtualDisk implements JournalPort {
   readonly journal: MemoryJournal
   readonly #options: VirtualDiskOptions
+  #last: JournalRecord | undefined
   #isPoisoned = false
+  /** Of a write that failed: whether it reached the disk nevertheless. */
+  #isWritten = false
   #hasRoomForNote = true
   /** Whether a process has cancelled without a record: what the book says of resting orders is not believed. */
   hasNote = false
@@ -46,15 +41,33 @@ export class VirtualDisk {
   /** What a process finds when it begins. */
   load(): JournalContents {
     this.#isPoisoned = false
+    this.#isWritten = false
     const isOlder = this.#options.faults.strikes('olderCheckpoint', 'journal')
     return isOlder ? this.journal.loadOlder() : this.journal.load()
   }
 
-  append(record: JournalRecord, durable: boolean): void {
-    if (durable && this.#options.faults.strikes('diskBroken', 'journal')) this.#breakAt(record)
-    if (durable) this.#write(() => this.journal.append(record, durable))
-    else this.journal.append(record, durable)
+  append(record: JournalRecord): void {
+    this.#last = record
+    this.journal.append(record, false)
   }
+
+  /** A record that did not reach the disk is not in the journal. */
+  commit(done: () => void): void {
+    try {
+      if (this.#options.faults.strikes('diskBroken', 'journal')) this.#break()
+      this.#write(() => this.journal.flush())
+    } catch (error) {
+      if (!this.#isWritten) this.journal.takeBack()
+      throw error
+    }
+    done()
+  }
+
+  /** What nothing waits for is lost when the process dies. */
+  flush(): void {}
+
+  /** Checkpoints are drawn, see {@link VirtualDisk.keep}. */
+  saveCheckpoint(): void {}
 
   /** Between two steps: the book is what the journal says. */
   keep(book: Book): void {
@@ -63,7 +76,7 @@ export class VirtualDisk {
   }
 
   /** Leaves a note for the next life; false when that cannot be written either. */
-  leaveNote(): boolean {
+  leave(): boolean {
     this.hasNote ||= this.#hasRoomForNote
     return this.#hasRoomForNote
   }
@@ -83,18 +96,21 @@ export class VirtualDisk {
   }
 
   /** The write fails, and may have reached the disk nevertheless; there is room for a note, or none. */
-  #breakAt(record: JournalRecord): never {
+  #break(): never {
     const way = this.#options.faults.severity(0, 6)
     this.#hasRoomForNote = way % 3 > 0
-    const isWritten = way >= 3
-    if (isWritten) this.journal.append(record, true)
+    this.#isWritten = way >= 3
     this.#isPoisoned = true
-    throw new JournalPoisoned(isWritten)
+    if (this.#isWritten && this.#last) {
+      this.journal.flush()
+      this.#options.onWritten(this.#last)
+    }
+    throw new JournalPoisoned()
   }
 
   /** A process whose journal cannot be written ends there and then. */
   #write(write: () => void): void {
-    if (this.#isPoisoned) throw new JournalPoisoned(false)
+    if (this.#isPoisoned) throw new JournalPoisoned()
     if (this.#options.isFull()) throw new ProcessDied()
     write()
   }

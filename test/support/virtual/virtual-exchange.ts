@@ -1,6 +1,14 @@
-import { type Answer } from '../../../src/domain/answer.ts'
-import { DELIVERY_STATES, TICKER_COLUMNS, type TickerTable } from '../../../src/domain/ticker-table.ts'
-import { errorCode } from '../../../src/protocol/error-codes.ts'
+import {
+  addTicker,
+  DirectExchange,
+  MARGIN_COIN,
+  type PlacedBatch,
+  type SimulatedExchange,
+  type FillsQuery,
+  UID,
+} from '../../../src/backtest/direct-exchange.ts'
+import { type VirtualTime } from '../../../src/backtest/virtual-time.ts'
+import { type TickerTable } from '../../../src/domain/ticker-table.ts'
 import { batchPlaceOrder, type BatchPlaceItem } from '../../../src/protocol/futures/batch-place-order.ts'
 import { cancelAllOrders, type CancelAllRequest } from '../../../src/protocol/futures/cancel-all-orders.ts'
 import { type WireFill } from '../../../src/protocol/futures/order-fills.ts'
@@ -16,10 +24,9 @@ import { blurCancel, blurItems, splitItems } from '../faults/item-faults.ts'
 import { cancelAround, Suspensions } from '../faults/suspensions.ts'
 import { spoilTicker } from '../faults/ticker-faults.ts'
 import { ExchangeTruth, isOpenThere } from './exchange-truth.ts'
-import { type FillsQuery, pageWithout, showHands } from '../faults/hand-fills.ts'
+import { pageWithout, showHands } from '../faults/hand-fills.ts'
 import { VirtualMarket } from './virtual-market.ts'
 import { type VirtualFaults } from '../faults/virtual-faults.ts'
-import { type VirtualTime } from './virtual-time.ts'
 
 export interface VirtualExchangeOptions {
   readonly time: VirtualTime
@@ -40,23 +47,11 @@ export interface VirtualExchangeOptions {
   readonly market?: (instruments: readonly Instrument[]) => Market
 }
 
-export interface PlacedBatch {
-  readonly body: string
-  /** Unix ms, exchange clock as the client knew it when it signed. */
-  readonly signedAt: number
-  /** Somebody on the way has sent it a second time. */
-  readonly isCopy: boolean
-}
-
-const PRODUCT_TYPE = 'USDT-FUTURES'
-const MARGIN_COIN = 'USDT'
-/** The one account. */
-export const UID = '1'
 /** A mistake that is heard twice with no truth between is believed, so it happens no sooner again, ms. */
 const EMPTY_AGAIN_MS = 30_000
 
-/** The simulated exchange as a request meets it, without a wire: bodies in, replies out. */
-export class VirtualExchange {
+/** The simulated exchange in a bad mood: it loses, refuses and blurs what it is asked. */
+export class VirtualExchange implements SimulatedExchange {
   readonly core: ExchangeCore
   readonly truth: ExchangeTruth
   readonly suspensions: Suspensions
@@ -66,6 +61,7 @@ export class VirtualExchange {
   /** Hears which orders a cancel-all, known by its body, has taken. */
   onCancelled: (body: string, clientOids: readonly string[]) => void = () => undefined
   readonly #options: VirtualExchangeOptions
+  readonly #direct: DirectExchange
   /** Unix ms: by instrument, when a reading was last empty by mistake. */
   readonly #emptyAt = new Map<string, number>()
 
@@ -113,6 +109,7 @@ export class VirtualExchange {
       store: this.truth,
       seed: options.seed,
     })
+    this.#direct = new DirectExchange(this.core, () => this.now)
   }
 
   get now(): number {
@@ -161,10 +158,8 @@ export class VirtualExchange {
     return { ok: true, data: blurCancel(reply.data, faults) }
   }
 
-  fillsPage(query: FillsQuery) {
-    const reply = pageWithout(this.unseen, query, (asked) =>
-      this.core.orderFills({ uid: UID }, { productType: PRODUCT_TYPE, ...asked }, this.now),
-    )
+  fillsPage(query: FillsQuery): ReturnType<SimulatedExchange['fillsPage']> {
+    const reply = pageWithout(this.unseen, query, (asked) => this.#direct.fillsPage(asked))
     return showHands(reply, this.truth)
   }
 
@@ -175,32 +170,15 @@ export class VirtualExchange {
       return { ok: true, data: [] }
     }
     if (this.#options.faults.strikes('positionSilent', symbol)) return { ok: true, data: null }
-    return this.core.singlePosition(
-      { uid: UID },
-      { productType: PRODUCT_TYPE, symbol, marginCoin: MARGIN_COIN },
-      this.now,
-    )
+    return this.#direct.position(symbol)
   }
 
-  /** Fills a table with the tickers of now. */
   readTickers(table: TickerTable): void {
     table.clear()
-    const reply = this.core.tickers({ productType: PRODUCT_TYPE }, this.now)
-    if (!reply.ok) return
     const { faults } = this.#options
-    for (const ticker of reply.data) {
+    for (const ticker of this.#direct.tickers()) {
       if (faults.strikes('tickerMissing', ticker.symbol)) continue
-      const row = table.claimRow(ticker.symbol)
-      for (const column of TICKER_COLUMNS) {
-        const state = column === 'deliveryStatus' ? this.suspensions.stateOf(ticker.symbol) : undefined
-        const text = state ?? ticker[column]
-        table.columns[column][row] =
-          column === 'deliveryStatus'
-            ? indexOfState(text)
-            : text === null || text === undefined || text === ''
-              ? Number.NaN
-              : Number(text)
-      }
+      addTicker(table, ticker, this.suspensions.stateOf(ticker.symbol))
       spoilTicker(table, ticker.symbol, faults)
     }
   }
@@ -267,21 +245,3 @@ function isModel({ symbol }: Instrument): boolean {
 
 const KEY_REFUSED = { ok: false, code: '40014', message: 'Incorrect permissions' } as const
 const EXPIRED = { ok: false, code: '40008', message: 'Request timestamp expired' } as const
-
-function indexOfState(text: string | null | undefined): number {
-  const index = DELIVERY_STATES.findIndex((state) => state === text)
-  return index < 0 ? Number.NaN : index
-}
-
-/** What a client makes of a reply, by the class of its code. */
-export function toAnswer<Data>(
-  reply: Reply<Data>,
-  times: { readonly receivedAt: number; readonly requestTime?: number },
-): Answer<Data> {
-  if (reply.ok) return { kind: 'accepted', data: reply.data, ...times }
-  const { code, message } = reply
-  const { class: errorClass, topic } = errorCode(code)
-  if (errorClass === 'ambiguous')
-    return { kind: 'unknown', cause: 'ambiguousCode', code, message, status: 200, ...times }
-  return { kind: 'refused', class: errorClass, topic, code, message, status: 400, ...times }
-}

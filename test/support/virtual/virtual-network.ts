@@ -1,12 +1,10 @@
+import { type Network, toAnswer, type VirtualCall } from '../../../src/backtest/network.ts'
+import { type VirtualTime } from '../../../src/backtest/virtual-time.ts'
 import { type Answer } from '../../../src/domain/answer.ts'
-import { type ClockSample } from '../../../src/exchange/clock/clock-offset.ts'
-import { type EndpointName } from '../../../src/protocol/endpoints.ts'
 import { type BatchResult } from '../../../src/protocol/values.ts'
 import { type Reply } from '../../../src/simulator/core/reply.ts'
 import { readGarbled, readPage } from '../faults/garbled-answer.ts'
-import { toAnswer } from './virtual-exchange.ts'
 import { type FaultKind, type VirtualFaults } from '../faults/virtual-faults.ts'
-import { type VirtualTime } from './virtual-time.ts'
 
 export interface VirtualNetworkOptions {
   readonly time: VirtualTime
@@ -15,20 +13,6 @@ export interface VirtualNetworkOptions {
   readonly requestTimeoutMs: number
   /** Longest delay of a request or an answer that is late. */
   readonly lateMsMax: number
-}
-
-/** One call: what the exchange does when it arrives, and who hears the answer. */
-export interface VirtualCall<Data> {
-  /** The endpoint; it names the stream of random numbers that the call's faults are drawn from. */
-  readonly site: EndpointName
-  /** @param isCopy somebody on the way has sent it a second time. */
-  readonly perform: (isCopy: boolean) => Reply<Data>
-  /** Our clock, for the answer's times. */
-  readonly ourNow: () => number
-  /** Hears the exchange's time of each answer, and ours of both ends of the call. */
-  readonly onTime?: (sample: ClockSample) => void
-  /** Heard once; twice where the answer is delivered twice; not at all once its process has died. */
-  readonly hear: (answer: Answer<Data>) => void
 }
 
 interface CallOnWire<Data> extends VirtualCall<Data> {
@@ -50,7 +34,7 @@ const OLD_MS = [20, 380] as const
 const WRONG_MS = 180_000
 
 /** Between a client and the exchange: it delays, loses, repeats, and answers in the exchange's name. */
-export class VirtualNetwork {
+export class VirtualNetwork implements Network {
   readonly #options: VirtualNetworkOptions
   readonly #calls = new Map<string, number>()
   /** Unix ms, exchange clock: until then, by site, every call is one too many; and until then nothing passes. */
@@ -71,6 +55,11 @@ export class VirtualNetwork {
     return this.#lateUntil
   }
 
+  connectMs(): number {
+    return this.#options.faults.delayMs('batchPlaceOrder/connect', 0, 20)
+  }
+
+  /** Everything about a call is drawn by its number at its endpoint. */
   send<Data>(call: VirtualCall<Data>): void {
     const { time, faults, requestTimeoutMs } = this.#options
     const { site, ourNow } = call
@@ -107,7 +96,7 @@ export class VirtualNetwork {
     const oldMs = isOld ? faults.severity(...OLD_MS) : 0
     const made = (): Answer<Data> => {
       const times = { receivedAt: ourNow(), requestTime: requestTime + oldMs + wrongMs }
-      call.onTime?.({ ...times, sentAt: call.sentAt })
+      call.onTime({ ...times, sentAt: call.sentAt })
       return toAnswer(reply, times)
     }
     const isTwice = faults.strikes('answerTwice', site, n)

@@ -16,11 +16,11 @@ import { meddle, releaseHalts } from '../faults/foreign-hands.ts'
 import { type FaultKind, type StruckFault, VirtualFaults } from '../faults/virtual-faults.ts'
 import { VirtualExchange } from '../virtual/virtual-exchange.ts'
 import { VirtualNetwork } from '../virtual/virtual-network.ts'
-import { type ShellWatcher } from '../virtual/shell-watcher.ts'
-import { VirtualShell } from '../virtual/virtual-shell.ts'
+import { type ProcessWatcher } from './process-watcher.ts'
+import { VirtualProcess } from './virtual-process.ts'
 import { createUnruly } from '../faults/unruly-strategy.ts'
 import { createScriptedStrategy } from '../virtual/virtual-strategies.ts'
-import { VirtualTime } from '../virtual/virtual-time.ts'
+import { VirtualTime } from '../../../src/backtest/virtual-time.ts'
 
 /** Monday 2 June 2025, 06:00 UTC: two hours before the next funding. */
 export const START_AT = Date.UTC(2025, 5, 2, 6)
@@ -98,9 +98,9 @@ export function runWorld(plan: WorldPlan, extra: readonly Invariant['watch'][] =
     lateMsMax: TOLERANCE_MS * 2,
   })
   const settings = buildSettings(plan, exchange.instruments)
-  const watchers: ShellWatcher[] = []
+  const watchers: ProcessWatcher[] = []
   const facts = createFacts()
-  const shell = new VirtualShell({
+  const shell = new VirtualProcess({
     time,
     exchange,
     network,
@@ -268,12 +268,12 @@ function fallAsleep({ time, shell, facts, faults }: World, effects: number): voi
   shell.stallAfter(effects, forMs)
 }
 
-function measureSpace(shell: VirtualShell, isLow: boolean): void {
+function measureSpace(shell: VirtualProcess, isLow: boolean): void {
   shell.dispatch({ kind: 'spaceMeasured', isLow, freeBytes: isLow ? 0 : 1e9 })
 }
 
 /** A dead process is started again, soon or late, and may die again before it has got anywhere. */
-function restarter(world: World, faults: VirtualFaults): ShellWatcher {
+function restarter(world: World, faults: VirtualFaults): ProcessWatcher {
   const { time, shell, facts } = world
   const startAgain = (): void => {
     facts.isStopping = false
@@ -318,7 +318,7 @@ function restarter(world: World, faults: VirtualFaults): ShellWatcher {
 }
 
 /** The operator with a hand on the kill switch: releases it some time after all is clean. */
-function operate({ time, shell, facts }: World, faults: VirtualFaults): ShellWatcher {
+function operate({ time, shell, facts }: World, faults: VirtualFaults): ProcessWatcher {
   return {
     afterStep: (_, effects) => {
       const isLeaving = effects.some(({ kind }) => kind === 'sendBatch')
@@ -354,7 +354,7 @@ function createStrategy(
 }
 
 /** Keeps what later looks need. */
-function noteFacts({ facts, time }: World): ShellWatcher {
+function noteFacts({ facts, time }: World): ProcessWatcher {
   return {
     onRecord: (record) => {
       facts.records.push(record)

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type Effect } from '../../../src/engine/effect.ts'
 import { type EngineEvent } from '../../../src/engine/event.ts'
-import { type ShellWatcher } from '../virtual/shell-watcher.ts'
+import { type ProcessWatcher } from './process-watcher.ts'
 import { type World } from './world.ts'
 
 type Told = string | Effect | EngineEvent
@@ -10,7 +10,7 @@ type Told = string | Effect | EngineEvent
  * Everything that happened: as text its hash tells two runs apart, and its last lines what went wrong. Kept as
  * it came and turned into text only for who asks: of a thousand worlds nobody looks at one.
  */
-export class WorldTrace implements ShellWatcher {
+export class WorldTrace implements ProcessWatcher {
   events = 0
   lives = 0
   readonly #world: World
@@ -23,7 +23,7 @@ export class WorldTrace implements ShellWatcher {
     this.#startAt = world.time.now
   }
 
-  afterStep: NonNullable<ShellWatcher['afterStep']> = (event, effects) => {
+  afterStep: NonNullable<ProcessWatcher['afterStep']> = (event, effects) => {
     this.events += 1
     for (const effect of effects) if (effect.kind !== 'decide') this.#tell(effect)
     if (event.kind === 'batchAnswered' || event.kind === 'cancelAnswered') this.#tell(event)

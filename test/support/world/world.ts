@@ -6,9 +6,9 @@ import { type AccountAllocation } from '../invariants/account-allocation.ts'
 import { type VirtualExchange } from '../virtual/virtual-exchange.ts'
 import { type VirtualFaults } from '../faults/virtual-faults.ts'
 import { type VirtualNetwork } from '../virtual/virtual-network.ts'
-import { type ShellWatcher } from '../virtual/shell-watcher.ts'
-import { type VirtualShell } from '../virtual/virtual-shell.ts'
-import { type VirtualTime } from '../virtual/virtual-time.ts'
+import { type ProcessWatcher } from './process-watcher.ts'
+import { type VirtualProcess } from './virtual-process.ts'
+import { type VirtualTime } from '../../../src/backtest/virtual-time.ts'
 import { type WorldPlan } from './world-plan.ts'
 
 export interface Violation {
@@ -23,7 +23,7 @@ export interface World {
   readonly plan: WorldPlan
   readonly settings: EngineSettings
   readonly time: VirtualTime
-  readonly shell: VirtualShell
+  readonly shell: VirtualProcess
   readonly exchange: VirtualExchange
   readonly network: VirtualNetwork
   readonly faults: VirtualFaults
@@ -54,7 +54,7 @@ export interface World {
   }
 }
 
-export interface WorldWatcher extends ShellWatcher {
+export interface WorldWatcher extends ProcessWatcher {
   /** The world has come to its end. */
   atEnd?(): void
 }

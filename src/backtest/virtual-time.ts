@@ -1,5 +1,5 @@
-import { type Clock } from '../../../src/lib/clock.ts'
-import { type Timers } from '../../../src/lib/timers.ts'
+import { type Clock } from '../lib/clock.ts'
+import { type Timers } from '../lib/timers.ts'
 
 interface Due {
   readonly at: number
@@ -15,9 +15,13 @@ export class VirtualTime {
   readonly #heap: Due[] = []
   #sequence = 0
   #now: number
+  /** A machine whose clock is the exchange's. */
+  readonly clock: Clock
 
+  /** @param startAt Unix ms. */
   constructor(startAt: number) {
     this.#now = startAt
+    this.clock = { now: () => this.#now, monotonic: () => this.#now - startAt }
   }
 
   /** Unix ms, exchange clock. */
@@ -84,35 +88,4 @@ export class VirtualTime {
 
 function isBefore(left: Due, right: Due): boolean {
   return left.at < right.at || (left.at === right.at && left.sequence < right.sequence)
-}
-
-/** The clock of our machine: ahead of the exchange's by something, too quick or too slow, and set now and then. */
-export class VirtualClock implements Clock {
-  readonly #time: VirtualTime
-  readonly #startAt: number
-  readonly #rate: number
-  #aheadMs: number
-
-  constructor(
-    time: VirtualTime,
-    { aheadMs, driftPpm }: { readonly aheadMs: number; readonly driftPpm: number },
-  ) {
-    this.#time = time
-    this.#startAt = time.now
-    this.#rate = driftPpm / 1e6
-    this.#aheadMs = aheadMs
-  }
-
-  now(): number {
-    return Math.round(this.#startAt + this.monotonic() + this.#aheadMs)
-  }
-
-  monotonic(): number {
-    return (this.#time.now - this.#startAt) * (1 + this.#rate)
-  }
-
-  /** Somebody sets it. */
-  step(byMs: number): void {
-    this.#aheadMs += byMs
-  }
 }

@@ -1,13 +1,11 @@
-import { type Answer } from '../../../src/domain/answer.ts'
-import { TickerTable } from '../../../src/domain/ticker-table.ts'
-import { type EngineEvent } from '../../../src/engine/event.ts'
-import { type VirtualExchange } from './virtual-exchange.ts'
-import { callOf, type VirtualGround } from './virtual-ground.ts'
-import { type VirtualNetwork } from './virtual-network.ts'
-import { onlyOnce } from './virtual-reader.ts'
-import { type VirtualTime } from './virtual-time.ts'
+import { type Answer } from '../domain/answer.ts'
+import { TickerTable } from '../domain/ticker-table.ts'
+import { type EngineEvent } from '../engine/event.ts'
+import { type SimulatedExchange } from './direct-exchange.ts'
+import { onlyOnce } from './virtual-readings.ts'
+import { type VirtualWire } from './virtual-wire.ts'
 
-/** How often the shell looks, ms. */
+/** How often is looked, ms. */
 export interface VirtualPolling {
   readonly tickersMs: number
   readonly fillsMs: number
@@ -16,16 +14,18 @@ export interface VirtualPolling {
 }
 
 export interface VirtualPollersOptions {
-  readonly ground: VirtualGround
-  readonly time: VirtualTime
-  readonly exchange: VirtualExchange
-  readonly network: VirtualNetwork
+  readonly wire: VirtualWire
+  readonly exchange: SimulatedExchange
   readonly polling: VirtualPolling
   /** Rows that a ticker table has. */
   readonly instruments: number
+  readonly isOver: () => boolean
+  readonly dispatch: (event: EngineEvent) => void
+  /** Right before the core hears that time has passed. */
+  readonly onTime: () => void
 }
 
-/** Everything that happens by itself in a process, as the daemon's pollers make it happen. */
+/** Everything that happens by itself in a run, as the daemon's pollers make it happen. */
 export class VirtualPollers {
   readonly #options: VirtualPollersOptions
   #hasBegun = false
@@ -34,30 +34,32 @@ export class VirtualPollers {
     this.#options = options
   }
 
-  /** Reads the tickers, then again and again; the first reading with a sure clock begins the life. */
+  /** Reads the tickers, then again and again; the first reading with a synchronised clock begins the run. */
   start(): void {
-    const { ground, time, network, exchange, polling, instruments } = this.#options
-    if (ground.isOver()) return
+    const { wire, exchange, polling, instruments, isOver } = this.#options
+    const { time, trusted, network, gate } = wire
+    if (isOver()) return
     const table = new TickerTable(instruments)
     network.send({
-      ...callOf(ground),
       site: 'tickers',
+      ourNow: () => trusted.clock.now(),
+      onTime: (sample) => trusted.offset.observe(sample),
       perform: () => {
         // What the core looks at stays what it was, however often the request arrives and its answer is heard.
         if (table.readAt === 0) exchange.readTickers(table)
         return { ok: true, data: undefined }
       },
-      hear: onlyOnce((answer) => ground.enter(() => this.#takeTickers(table, answer))),
+      hear: onlyOnce((answer) => gate.enter(() => this.#takeTickers(table, answer))),
     })
     time.after(polling.tickersMs, () => this.start())
   }
 
   #takeTickers(table: TickerTable, answer: Answer<unknown>): void {
     if (answer.kind !== 'accepted') return
-    const { dispatch, clock, trusted } = this.#options.ground
+    const { dispatch, wire } = this.#options
+    const { isSynchronised, offset, clock } = wire.trusted
     table.readAt = clock.now()
     table.requestTime = answer.requestTime ?? 0
-    const { isSynchronised, offset } = trusted
     if (isSynchronised) dispatch({ kind: 'clockSynchronised', offsetMs: offset.offsetMs })
     else dispatch({ kind: 'clockUnsynchronised', reason: 'not confirmed yet' })
     if (!this.#hasBegun && !isSynchronised) return
@@ -66,9 +68,9 @@ export class VirtualPollers {
   }
 
   #begin(): void {
-    const { polling, ground } = this.#options
+    const { polling, dispatch } = this.#options
     this.#hasBegun = true
-    ground.dispatch({ kind: 'started' })
+    dispatch({ kind: 'started' })
     this.#every(polling.timeMs, { kind: 'timePassed' })
     this.#every(polling.fillsMs, { kind: 'pollDue', what: 'fills' })
     this.#every(polling.positionsMs, { kind: 'pollDue', what: 'positions' })
@@ -76,12 +78,12 @@ export class VirtualPollers {
 
   /** What falls due while the process stands still is not made up for. */
   #every(intervalMs: number, event: EngineEvent): void {
-    const { time, ground } = this.#options
-    time.after(intervalMs, () => {
-      if (ground.isOver()) return
-      if (!ground.isStalled()) {
-        if (event.kind === 'timePassed') ground.lookForKill()
-        ground.dispatch(event)
+    const { wire, isOver, onTime, dispatch } = this.#options
+    wire.time.after(intervalMs, () => {
+      if (isOver()) return
+      if (!wire.gate.isStill) {
+        if (event.kind === 'timePassed') onTime()
+        dispatch(event)
       }
       this.#every(intervalMs, event)
     })

@@ -1,5 +1,5 @@
-import { type JournalRecord } from '../../../src/domain/record.ts'
-import { type Journal, type JournalContents } from '../../../src/journal/journal.ts'
+import { type JournalRecord } from '../domain/record.ts'
+import { type Journal, type JournalContents } from '../journal/journal.ts'
 
 interface Kept {
   readonly checkpoint: string | undefined
@@ -31,6 +31,11 @@ export class MemoryJournal implements Journal {
   append(record: JournalRecord, durable: boolean): void {
     this.#records.push(JSON.stringify(record))
     if (durable) this.flush()
+  }
+
+  /** The record that was appended last could not be written. */
+  takeBack(): void {
+    this.#records.pop()
   }
 
   flush(): void {

@@ -1,10 +1,10 @@
 import { type JournalRecord } from '../../../src/domain/record.ts'
 import { type Effect, type OutgoingBatch } from '../../../src/engine/effect.ts'
 import { type EngineEvent } from '../../../src/engine/event.ts'
-import { type RetreatEnd } from './virtual-retreat.ts'
+import { type RetreatEnd } from '../../../src/interpreter/retreat.ts'
 
 /** Looks at everything that happens; throws nothing. */
-export interface ShellWatcher {
+export interface ProcessWatcher {
   /** The core has handled an event; nothing of its effects has been performed yet. */
   readonly afterStep?: (event: EngineEvent, effects: readonly Effect[], now: number) => void
   onRecord?(record: JournalRecord, durable: boolean): void

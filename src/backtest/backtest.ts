@@ -1,0 +1,116 @@
+import { type StrategyId } from '../domain/ids.ts'
+import { type Book, createBook } from '../engine/book/book.ts'
+import { type StopPolicy } from '../engine/event.ts'
+import { type EngineSettings } from '../engine/settings.ts'
+import { type JournalPort, type RunListener } from '../interpreter/ports.ts'
+import { promptJournal } from '../interpreter/prompt-journal.ts'
+import { type ExchangeCore } from '../simulator/core/exchange-core.ts'
+import { type LedgerStatement } from '../simulator/core/ledger-statement.ts'
+import { DirectExchange, UID } from './direct-exchange.ts'
+import { MemoryJournal } from './memory-journal.ts'
+import { DirectNetwork } from './network.ts'
+import { type Surroundings, VirtualAccount, type VirtualStrategy } from './virtual-account.ts'
+import { type VirtualPolling } from './virtual-pollers.ts'
+import { VirtualTime } from './virtual-time.ts'
+
+export interface BacktestOptions {
+  /** Unix ms: when the market of the exchange begins. */
+  readonly startAt: number
+  /** Its account is the one that {@link UID} names, and nobody else's. */
+  readonly core: ExchangeCore
+  readonly settings: EngineSettings
+  readonly strategies: ReadonlyMap<StrategyId, VirtualStrategy>
+  readonly polling: VirtualPolling
+  /** Of one way between us and the exchange, ms. */
+  readonly latencyMs: number
+  readonly listener?: RunListener
+  /** Default: in memory, durable at once. */
+  readonly createJournal?: (time: VirtualTime) => JournalPort
+}
+
+/** What the exchange gives on one page of fills. */
+const PAGE_FILLS = 100
+
+/** A stop has its own patience; this is only so that a backtest ends, ms. */
+const STOP_MS_MAX = 3_600_000
+
+/** Nothing goes wrong: what happens reaches the run at once. */
+const UNDISTURBED: Pick<Surroundings, 'gate' | 'isKilled' | 'note'> = {
+  gate: { isStill: false, enter: (happens) => happens(), settle: (happens) => happens() },
+  isKilled: () => false,
+  // There is no next run that could believe this one's book.
+  note: { leave: () => true },
+}
+
+/**
+ * The daemon's core, strategies and limits on the simulated exchange, in virtual time and without I/O: the same
+ * options give the same run to the byte.
+ *
+ *     new ──run()──► running ──stop()──► stopped
+ */
+export class Backtest {
+  readonly #time: VirtualTime
+  readonly #options: BacktestOptions
+  readonly #account: VirtualAccount
+  /** How the stop ended; undefined before. */
+  #stopped: boolean | undefined
+  #isStarted = false
+
+  constructor(options: BacktestOptions) {
+    const { startAt, core, settings, latencyMs, strategies, polling } = options
+    const time = new VirtualTime(startAt)
+    this.#time = time
+    this.#options = options
+    this.#account = new VirtualAccount({
+      ...{ time, settings, strategies, polling },
+      clock: time.clock,
+      exchange: new DirectExchange(core, () => time.now),
+      network: new DirectNetwork(time, latencyMs),
+      book: createBook(settings.positionMode),
+      journal: options.createJournal?.(time) ?? promptJournal(new MemoryJournal(settings.salt)),
+      pageFills: PAGE_FILLS,
+      hasPreviousRun: false,
+      surroundings: this.#surround(options.listener ?? {}),
+    })
+  }
+
+  get book(): Book {
+    return this.#account.engine.book
+  }
+
+  /** What the exchange itself says of the account. */
+  get ledger(): LedgerStatement {
+    return this.#options.core.ledger(UID)
+  }
+
+  /** Lets so much virtual time pass. @throws whatever broke the run. */
+  run(forMs: number): void {
+    if (!this.#isStarted) this.#account.start()
+    this.#isStarted = true
+    this.#time.runUntil(this.#time.now + forMs)
+  }
+
+  /** Ends the run in good order, as the daemon would; false when what rests or is held could not be proved. */
+  stop(policy: StopPolicy): boolean {
+    this.#account.dispatch({ kind: 'commanded', command: { kind: 'stop', policy } })
+    this.#time.runUntil(this.#time.now + STOP_MS_MAX, () => this.#stopped !== undefined)
+    return this.#stopped === true
+  }
+
+  #surround(listener: RunListener): Surroundings {
+    return {
+      ...UNDISTURBED,
+      listener,
+      announcements: {
+        killState: () => undefined,
+        stopped: (clean) => {
+          this.#stopped = clean
+          this.#account.end()
+        },
+        broken: (error) => {
+          throw error
+        },
+      },
+    }
+  }
+}

@@ -1,0 +1,183 @@
+import { type StrategyId } from '../domain/ids.ts'
+import { killOf, type Book } from '../engine/book/book.ts'
+import { createEngine, type Engine } from '../engine/engine.ts'
+import { type EngineEvent } from '../engine/event.ts'
+import { type EngineSettings } from '../engine/settings.ts'
+import { TrustedClock } from '../exchange/clock/trusted-clock.ts'
+import { type GrantSource } from '../exchange/limiter/grant.ts'
+import { Limiter } from '../exchange/limiter/limiter.ts'
+import { Interpreter } from '../interpreter/interpreter.ts'
+import {
+  type AnnouncementsPort,
+  type Interruptions,
+  type JournalPort,
+  type Ports,
+  type RetreatNotePort,
+  type RunListener,
+} from '../interpreter/ports.ts'
+import { type Clock } from '../lib/clock.ts'
+import { type Strategy } from '../strategy/define-strategy.ts'
+import { createStrategyRunner, type StrategyRunner } from '../strategy/strategy-runner.ts'
+import { DirectPool } from './direct-pool.ts'
+import { type SimulatedExchange } from './direct-exchange.ts'
+import { type Network } from './network.ts'
+import { VirtualCalls } from './virtual-calls.ts'
+import { VirtualPollers, type VirtualPolling } from './virtual-pollers.ts'
+import { type VirtualTime } from './virtual-time.ts'
+import { type Gate, type VirtualWire } from './virtual-wire.ts'
+
+/** A strategy, and its params as its own schema gave them back. */
+export interface VirtualStrategy {
+  readonly strategy: Strategy
+  readonly params: unknown
+}
+
+/** What stands around a run in virtual time: nothing in a backtest, everything that can go wrong in a fault world. */
+export interface Surroundings {
+  readonly gate: Gate
+  readonly interruptions?: Interruptions
+  readonly listener: RunListener
+  /** Whether the kill file is there. */
+  readonly isKilled: () => boolean
+  readonly announcements: Omit<AnnouncementsPort, 'announce' | 'quiesced'>
+  readonly note: RetreatNotePort
+}
+
+export interface VirtualAccountOptions {
+  readonly time: VirtualTime
+  /** The machine's. */
+  readonly clock: Clock
+  readonly exchange: SimulatedExchange
+  readonly network: Network
+  readonly settings: EngineSettings
+  readonly book: Book
+  readonly journal: JournalPort
+  readonly strategies: ReadonlyMap<StrategyId, VirtualStrategy>
+  readonly polling: VirtualPolling
+  /** Fills that one page of the exchange has. */
+  readonly pageFills: number
+  /** Whether a run before this one may have called the exchange just now. */
+  readonly hasPreviousRun: boolean
+  readonly surroundings: Surroundings
+}
+
+/** One run of an account in virtual time: the core, its interpreter, its strategies, and what happens by itself. */
+export class VirtualAccount {
+  readonly engine: Engine
+  readonly interpreter: Interpreter
+  readonly ports: Ports
+  readonly #options: VirtualAccountOptions
+  readonly #wire: VirtualWire
+  #hasBegun = false
+  #isClosed = false
+  #isEnded = false
+
+  constructor(options: VirtualAccountOptions) {
+    const { settings, book, time, network, clock, surroundings } = options
+    this.#options = options
+    const trusted = new TrustedClock(clock)
+    const limiter = this.#createLimiter(trusted.clock)
+    this.#wire = { time, trusted, limiter, network, gate: surroundings.gate }
+    this.engine = createEngine(settings, book)
+    this.ports = this.#createPorts()
+    this.interpreter = new Interpreter(this.engine, this.ports)
+  }
+
+  /** Whether the core has begun: before that there is nothing to bring to an end. */
+  get hasBegun(): boolean {
+    return this.#hasBegun
+  }
+
+  /** Begins with the exchange's clock, which is measured before anything else. */
+  start(): void {
+    const { exchange, polling, settings } = this.#options
+    new VirtualPollers({
+      wire: this.#wire,
+      exchange,
+      polling,
+      instruments: settings.instruments.size,
+      isOver: () => this.#isClosed,
+      dispatch: (event) => this.dispatch(event),
+      onTime: () => this.#lookForKill(),
+    }).start()
+  }
+
+  dispatch(event: EngineEvent): void {
+    if (event.kind === 'started') this.#hasBegun = true
+    this.interpreter.dispatch(event)
+  }
+
+  /** The core is not asked any more, and nothing falls due: what is left to do is a retreat. */
+  close(): void {
+    this.#isClosed = true
+    this.interpreter.close()
+  }
+
+  /** Nobody is granted a call any more either. */
+  end(): void {
+    this.#isEnded = true
+    this.close()
+  }
+
+  #lookForKill(): void {
+    const { isKilled } = this.#options.surroundings
+    if (!isKilled() || killOf(this.engine.book) !== undefined) return
+    this.dispatch({ kind: 'commanded', command: { kind: 'kill', reason: 'the kill file', by: 'operator' } })
+  }
+
+  #createLimiter(clock: Clock): GrantSource {
+    const { time, hasPreviousRun } = this.#options
+    const limiter = new Limiter({
+      clock,
+      timers: time.timers,
+      createPool: (pool) => new DirectPool(pool),
+      previousRunEndedAt: hasPreviousRun ? clock.monotonic() : undefined,
+    })
+    return {
+      request: (endpoint, priority, onGranted) =>
+        limiter.request(endpoint, priority, (grant) => {
+          if (!this.#isEnded) onGranted(grant)
+        }),
+    }
+  }
+
+  #createPorts(): Ports {
+    const { exchange, journal, settings, pageFills, surroundings, time } = this.#options
+    const { gate, isKilled, announcements, note, listener, interruptions } = surroundings
+    const { trusted, limiter } = this.#wire
+    const onWithheld = () => this.#lookForKill()
+    return {
+      clock: trusted.clock,
+      timers: time.timers,
+      journal,
+      grants: {
+        request: (endpoint, priority, onGranted) =>
+          limiter.request(endpoint, priority, (grant) => gate.settle(() => onGranted(grant))),
+      },
+      exchange: new VirtualCalls({ wire: this.#wire, exchange, settings, pageFills, onWithheld }),
+      safety: { isClockSynchronised: () => trusted.isSynchronised, isKilled },
+      strategies: this.#createRunners(),
+      announcements: { ...announcements, announce: ignore, quiesced: ignore },
+      note,
+      listener,
+      interruptions,
+    }
+  }
+
+  #createRunners(): ReadonlyMap<StrategyId, StrategyRunner> {
+    const { strategies, settings, book, clock } = this.#options
+    return new Map(
+      [...strategies].map(([strategyId, { strategy, params }]) => {
+        const symbols = settings.strategies.get(strategyId)?.symbols ?? []
+        const instruments = symbols.flatMap((symbol) => settings.instruments.get(symbol) ?? [])
+        const stateText = book.strategyStates.get(strategyId)
+        return [
+          strategyId,
+          createStrategyRunner({ strategyId, strategy, params, instruments, stateText, clock }),
+        ]
+      }),
+    )
+  }
+}
+
+function ignore(): void {}

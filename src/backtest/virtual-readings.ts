@@ -1,0 +1,133 @@
+import { type Fill, type FillsReading } from '../domain/fill.ts'
+import { type PositionReading } from '../domain/position.ts'
+import { type EngineSettings } from '../engine/settings.ts'
+import { toPositionRows } from '../exchange/readers/position-reader.ts'
+import { toFill } from '../exchange/readers/wire-fill.ts'
+import { type OnAnswer } from '../interpreter/ports.ts'
+import { type EndpointName } from '../protocol/endpoints.ts'
+import { type WireFill } from '../protocol/futures/order-fills.ts'
+import { type Reply } from '../simulator/core/reply.ts'
+import { type SimulatedExchange } from './direct-exchange.ts'
+import { carry, type VirtualWire } from './virtual-wire.ts'
+
+export interface VirtualReadingsOptions {
+  readonly wire: VirtualWire
+  readonly exchange: SimulatedExchange
+  readonly settings: Pick<EngineSettings, 'positionMode' | 'instruments'>
+  /** Fills a page. */
+  readonly pageFills: number
+}
+
+/** A reading of fills, page by page. */
+interface FillsPages {
+  readonly sinceAt: number
+  readonly requestedAt: number
+  readonly rows: Map<string, WireFill>
+  readonly idLessThan?: string
+  readonly exchangeTime?: number
+}
+
+/** Reads fills and positions as the exchange's client does, without promises. */
+export class VirtualReadings {
+  readonly #options: VirtualReadingsOptions
+  readonly #fills = new WeakMap<WireFill, Fill>()
+
+  constructor(options: VirtualReadingsOptions) {
+    this.#options = options
+  }
+
+  readFills(sinceAt: number, onAnswer: OnAnswer<FillsReading>): void {
+    this.#readPage({ sinceAt, requestedAt: this.#now(), rows: new Map() }, onAnswer)
+  }
+
+  readPosition(symbol: string, onAnswer: OnAnswer<PositionReading>): void {
+    const requestedAt = this.#now()
+    const { exchange, settings } = this.#options
+    const instrument = settings.instruments.get(symbol)
+    if (!instrument) throw new Error(`${symbol} is not traded here`)
+    this.#read(
+      'singlePosition',
+      () => exchange.position(symbol),
+      (answer) => {
+        if (answer.kind !== 'accepted') return onAnswer(answer)
+        const rows = toPositionRows(instrument, answer.data ?? [])
+        if (typeof rows === 'string') throw new Error(`an unreadable position: ${rows}`)
+        const isSilent = answer.data === null
+        const exchangeTime = answer.requestTime ?? 0
+        onAnswer({ ...answer, data: { symbol, rows, isSilent, requestedAt, exchangeTime } })
+      },
+    )
+  }
+
+  #readPage(pages: FillsPages, onAnswer: OnAnswer<FillsReading>): void {
+    const { exchange, pageFills } = this.#options
+    const { idLessThan, sinceAt } = pages
+    const query = {
+      startTime: String(Math.floor(sinceAt)),
+      limit: String(pageFills),
+      ...(idLessThan === undefined ? {} : { idLessThan }),
+    }
+    this.#read(
+      'orderFills',
+      () => exchange.fillsPage(query),
+      (answer) => {
+        if (answer.kind !== 'accepted') return onAnswer(answer)
+        const { fillList } = answer.data
+        for (const row of fillList) pages.rows.set(row.tradeId, row)
+        const exchangeTime = pages.exchangeTime ?? answer.requestTime ?? 0
+        const last = fillList.at(-1)
+        if (last !== undefined && fillList.length === pageFills) {
+          return this.#readPage({ ...pages, exchangeTime, idLessThan: last.tradeId }, onAnswer)
+        }
+        const { requestedAt, rows } = pages
+        const fills = [...rows.values()].map((row) => this.#toFill(row)).sort(byTime)
+        onAnswer({ ...answer, data: { fills, sinceAt, requestedAt, exchangeTime } })
+      },
+    )
+  }
+
+  #read<Data>(site: EndpointName, perform: () => Reply<Data>, onAnswer: OnAnswer<Data>): void {
+    const { wire } = this.#options
+    const { limiter, gate } = wire
+    const waiting = limiter.request(site, 2, (grant) =>
+      carry(wire, {
+        site,
+        grant,
+        perform,
+        gate: onlyOnce((happens) => gate.enter(happens)),
+        hear: onAnswer,
+      }),
+    )
+    if (!waiting) throw new Error(`too many wait for ${site}`)
+  }
+
+  #now(): number {
+    return this.#options.wire.trusted.clock.now()
+  }
+
+  /** The exchange gives the same row again and again. */
+  #toFill(row: WireFill): Fill {
+    const known = this.#fills.get(row)
+    if (known) return known
+    const { instruments, positionMode } = this.#options.settings
+    const instrument = instruments.get(row.symbol)
+    const fill = instrument && toFill(instrument, positionMode, row)
+    if (fill === undefined || typeof fill === 'string') throw new Error(`an unreadable fill: ${fill}`)
+    this.#fills.set(row, fill)
+    return fill
+  }
+}
+
+/** An answer that comes twice would begin two readings. */
+export function onlyOnce<Value>(hear: (value: Value) => void): (value: Value) => void {
+  let isHeard = false
+  return (value) => {
+    if (isHeard) return
+    isHeard = true
+    hear(value)
+  }
+}
+
+function byTime(one: Fill, other: Fill): number {
+  return one.filledAt - other.filledAt || (one.tradeId < other.tradeId ? -1 : 1)
+}

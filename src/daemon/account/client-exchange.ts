@@ -1,0 +1,108 @@
+import { type Answer } from '../../domain/answer.ts'
+import { type FillsReading } from '../../domain/fill.ts'
+import { type Instrument } from '../../domain/instrument.ts'
+import { type PositionReading } from '../../domain/position.ts'
+import { type OutgoingCall } from '../../engine/effect.ts'
+import { type EngineSettings } from '../../engine/settings.ts'
+import { type ExchangeClient } from '../../exchange/exchange-client.ts'
+import { type ExchangePort, type OnAnswer, type SendOptions } from '../../interpreter/ports.ts'
+import { type EndpointName, type ResponseOf } from '../../protocol/endpoints.ts'
+import { type BatchResult } from '../../protocol/values.ts'
+
+export interface ClientExchangeOptions {
+  readonly client: Pick<ExchangeClient, 'send' | 'readFills' | 'readPosition'>
+  readonly settings: Pick<EngineSettings, 'productType' | 'positionMode' | 'instruments'>
+  /** A read has succeeded; `what` names it as the failed ones are named. */
+  readonly onRead: (what: string) => void
+  /** Hears of a batch that is to be sent, and gives back what is to hear of its first byte. */
+  readonly onBatch: () => () => void
+  /** A call broke the program rather than the wire. */
+  readonly onBroken: (error: unknown) => void
+}
+
+/** The exchange over its client: promises become callbacks, and what is on the wire is known. */
+export class ClientExchange implements ExchangePort {
+  readonly #options: ClientExchangeOptions
+  readonly #inFlight = new Set<Promise<void>>()
+  /** The last reading of each symbol, for the closing summary. */
+  readonly positions = new Map<string, PositionReading>()
+
+  constructor(options: ClientExchangeOptions) {
+    this.#options = options
+  }
+
+  placeBatch(body: string, options: SendOptions, onAnswer: OnAnswer<BatchResult>): void {
+    const onWritten = this.#options.onBatch()
+    const beforeWrite = () => {
+      const objection = options.beforeWrite?.()
+      if (objection === undefined) onWritten()
+      return objection
+    }
+    this.#send('batchPlaceOrder', body, { ...options, beforeWrite }, onAnswer)
+  }
+
+  cancelAll(body: string, options: SendOptions, onAnswer: OnAnswer<BatchResult>): void {
+    this.#send('cancelAllOrders', body, options, onAnswer)
+  }
+
+  callAccount(
+    { endpoint, body }: Pick<OutgoingCall, 'endpoint' | 'body'>,
+    options: SendOptions,
+    onAnswer: OnAnswer<unknown>,
+  ): void {
+    this.#send(endpoint, body, options, onAnswer)
+  }
+
+  readFills(sinceAt: number, onAnswer: OnAnswer<FillsReading>): void {
+    const { client, settings, onRead } = this.#options
+    const { productType, positionMode, instruments } = settings
+    this.#await(client.readFills({ productType, positionMode, instruments, sinceAt }), (answer) => {
+      if (answer.kind === 'accepted') onRead('fills')
+      onAnswer(answer)
+    })
+  }
+
+  readPosition(symbol: string, onAnswer: OnAnswer<PositionReading>): void {
+    const { client, onRead } = this.#options
+    this.#await(client.readPosition({ instrument: this.#instrument(symbol) }), (answer) => {
+      if (answer.kind === 'accepted') {
+        this.positions.set(symbol, answer.data)
+        onRead(`position ${symbol}`)
+      }
+      onAnswer(answer)
+    })
+  }
+
+  /** Resolves when nothing is on the wire any more. */
+  async idle(): Promise<void> {
+    while (this.#inFlight.size > 0) await Promise.all(this.#inFlight)
+  }
+
+  #instrument(symbol: string): Instrument {
+    const instrument = this.#options.settings.instruments.get(symbol)
+    if (!instrument) throw new Error(`${symbol} is not traded here`)
+    return instrument
+  }
+
+  #send<Name extends EndpointName>(
+    endpoint: Name,
+    body: string,
+    { grant, priority, beforeWrite }: SendOptions,
+    onAnswer: OnAnswer<ResponseOf<Name>>,
+  ): void {
+    const options = {
+      ...(grant ? { grant } : {}),
+      ...(priority === undefined ? {} : { priority }),
+      ...(beforeWrite ? { beforeWrite } : {}),
+    }
+    this.#await(this.#options.client.send({ endpoint, body, query: '' }, options), onAnswer)
+  }
+
+  #await<Data>(call: Promise<Answer<Data>>, then: OnAnswer<Data>): void {
+    const done: Promise<void> = call
+      .then(then)
+      .catch(this.#options.onBroken)
+      .finally(() => this.#inFlight.delete(done))
+    this.#inFlight.add(done)
+  }
+}

@@ -1,0 +1,249 @@
+import { type StrategyId } from '../domain/ids.ts'
+import { type Snapshot } from '../domain/snapshot.ts'
+import { bookToJson } from '../engine/book/book-json.ts'
+import { type Effect } from '../engine/effect.ts'
+import { type Engine } from '../engine/engine.ts'
+import { type EngineEvent } from '../engine/event.ts'
+import { messageOf } from '../lib/failure.ts'
+import { unreachable } from '../lib/unreachable.ts'
+import { AccountReader } from './account-reader.ts'
+import { OrderSender } from './order-sender.ts'
+import { type Ports } from './ports.ts'
+
+/** Records that need not be durable at once wait no longer than this for one that must. */
+const FLUSH_MS = 100
+
+/**
+ * After so many records a checkpoint is written, so that a start reads no more than these, and what is older
+ * than the journal keeps can go: some minutes of busy trading.
+ */
+const CHECKPOINT_RECORDS = 20_000
+
+/** Effects that may wait for a commit: seconds of the busiest trading. A journal further behind is as good as none. */
+const WAITING_MAX = 10_000
+
+/** What does not wait for a commit. A grant does: a batch that waits has it in hand. */
+const GOES_AHEAD: ReadonlySet<Effect['kind']> = new Set(['record', 'decide', 'readFills', 'readPosition'])
+
+/** An effect behind a durable record, and which commit it waits for. */
+interface WaitingEffect {
+  readonly effect: Effect
+  readonly commit: number
+}
+
+/**
+ * Performs what the core wants done: one event after the other, and each event's effects in order. Nothing is
+ * sent before what precedes it is durable (ORD1).
+ *
+ * Where a commit takes time, the effects behind its record wait for it, and those of later events behind them.
+ * Meanwhile later events are stepped, and some effects go ahead: records are appended; reads and decisions change
+ * nothing outside (and the prices that are decided on stand in a table that is soon filled again); a cancel-all
+ * must not wait. If the process dies between a cancel-all and its commit, the record of it is lost: orders rest in
+ * the book of the next run that the exchange has cancelled, or is about to. So the note of a retreat is left
+ * before the first cancel-all that goes ahead (where it cannot be, the cancel-all waits), and a run that finds it
+ * believes its book of nothing that rests. It is gone after an end in good order.
+ */
+export class Interpreter {
+  readonly #engine: Engine
+  readonly #ports: Ports
+  readonly #sender: OrderSender
+  readonly #reader: AccountReader
+  readonly #queue: EngineEvent[] = []
+  /** The event that was stepped last, its effects, and how many of them were taken up. */
+  #event: EngineEvent | undefined
+  #effects: readonly Effect[] = []
+  #taken = 0
+  readonly #waiting: WaitingEffect[] = []
+  /** How many commits were begun, and how many of them are done. */
+  #commits = 0
+  #committed = 0
+  #hasNote = false
+  #isBusy = false
+  #isOver = false
+  #flushedAt = 0
+  #recordsSinceCheckpoint = 0
+
+  constructor(engine: Engine, ports: Ports) {
+    this.#engine = engine
+    this.#ports = ports
+    const dispatch = (event: EngineEvent) => this.dispatch(event)
+    this.#sender = new OrderSender({ ports, book: engine.book, dispatch })
+    this.#reader = new AccountReader({ exchange: ports.exchange, dispatch })
+  }
+
+  /** Whether a call was made that is not answered yet. */
+  get isSending(): boolean {
+    return this.#sender.isSending
+  }
+
+  /** Handles an event now, or right after the one that is being handled. */
+  dispatch(event: EngineEvent): void {
+    if (this.#isOver) return
+    this.#queue.push(event)
+    this.resume()
+  }
+
+  /** Goes on with what was begun. */
+  resume(): void {
+    if (this.#isBusy || this.#isOver) return
+    this.#isBusy = true
+    try {
+      while (this.#goOn());
+    } catch (error) {
+      this.#fail(error)
+    } finally {
+      this.#isBusy = false
+    }
+  }
+
+  /** After this nothing is performed any more. */
+  close(): void {
+    this.#isOver = true
+    this.#sender.close()
+  }
+
+  /** One effect, or else one step. False when there is nothing to do. */
+  #goOn(): boolean {
+    const { interruptions } = this.#ports
+    if (this.#isOver || interruptions?.isStill === true) return false
+    const effect = this.#nextEffect()
+    if (effect) {
+      interruptions?.beforeEffect()
+      this.#perform(effect)
+      interruptions?.afterEffect()
+      return true
+    }
+    this.#endStep()
+    const event = this.#queue.shift()
+    if (event) this.#step(event)
+    return event !== undefined
+  }
+
+  #nextEffect(): Effect | undefined {
+    const [first] = this.#waiting
+    if (first && first.commit <= this.#committed) return this.#waiting.shift()?.effect
+    for (let effect = this.#effects[this.#taken]; effect; effect = this.#effects[this.#taken]) {
+      this.#taken += 1
+      if (!this.#mustWait(effect)) return effect
+      if (this.#waiting.push({ effect, commit: this.#commits }) > WAITING_MAX) {
+        throw new Error(`the journal does not keep up: ${WAITING_MAX} effects wait for it`)
+      }
+    }
+    return undefined
+  }
+
+  #mustWait({ kind }: Effect): boolean {
+    if (this.#committed === this.#commits) return false
+    if (GOES_AHEAD.has(kind)) return false
+    if (kind !== 'sendCancelAll') return true
+    this.#hasNote ||= this.#ports.note.leave()
+    return !this.#hasNote
+  }
+
+  /** The listener hears of it before anything is performed: what breaks the run is in the recording. */
+  #step(event: EngineEvent): void {
+    const { clock, listener, interruptions } = this.#ports
+    const at = clock.now()
+    try {
+      this.#effects = this.#engine.step(event, at)
+    } catch (error) {
+      listener.stepped?.({ at, event, effects: [], thrown: messageOf(error) })
+      throw error
+    }
+    this.#event = event
+    this.#taken = 0
+    listener.stepped?.({ at, event, effects: this.#effects })
+    if (interruptions?.isHeardAgain(event) === true) this.#queue.unshift(event)
+  }
+
+  /** Between two steps every record is appended: the book is what the journal says. */
+  #endStep(): void {
+    const event = this.#event
+    this.#event = undefined
+    if (event?.kind !== 'timePassed') return
+    const { journal, clock } = this.#ports
+    if (this.#recordsSinceCheckpoint >= CHECKPOINT_RECORDS) {
+      this.#recordsSinceCheckpoint = 0
+      return journal.saveCheckpoint(bookToJson(this.#engine.book))
+    }
+    const now = clock.monotonic()
+    if (now - this.#flushedAt < FLUSH_MS) return
+    this.#flushedAt = now
+    journal.flush()
+  }
+
+  #perform(effect: Effect): void {
+    const { announcements } = this.#ports
+    switch (effect.kind) {
+      case 'decide':
+        return this.#decide(effect.strategyId, effect.snapshot)
+      case 'askGrant':
+        return this.#sender.ask(effect.endpoint, effect.priority)
+      case 'returnGrant':
+        return this.#sender.giveBack(effect.endpoint)
+      case 'record':
+        return this.#record(effect)
+      case 'sendBatch':
+        return this.#sender.sendBatch(effect.batch)
+      case 'sendCall':
+        return this.#sender.sendCall(effect.call)
+      case 'sendCancelAll':
+        return this.#sender.sendCancelAll(effect)
+      case 'readFills':
+        return this.#reader.readFills(effect.sinceAt)
+      case 'readPosition':
+        return this.#reader.readPosition(effect.symbol)
+      case 'announce':
+        return announcements.announce(effect)
+      case 'killState':
+        return announcements.killState(effect.state)
+      case 'quiesced':
+        return announcements.quiesced()
+      case 'stopped':
+        return announcements.stopped(effect.clean)
+      default:
+        return unreachable(effect)
+    }
+  }
+
+  #record({ record, durable }: Extract<Effect, { kind: 'record' }>): void {
+    const { journal, listener } = this.#ports
+    journal.append(record)
+    this.#recordsSinceCheckpoint += 1
+    if (durable) this.#commit()
+    if (!this.#isOver) listener.recorded?.(record, durable)
+  }
+
+  #commit(): void {
+    const commit = ++this.#commits
+    this.#ports.journal.commit((failure) => {
+      if (this.#isOver) return
+      if (failure !== undefined) return this.#fail(failure)
+      // What is durable is a prefix: with this commit all before it are done.
+      this.#committed = Math.max(this.#committed, commit)
+      this.resume()
+    })
+  }
+
+  #decide(strategyId: StrategyId, snapshot: Snapshot): void {
+    const { strategies, listener, announcements } = this.#ports
+    const result = strategies.get(strategyId)?.decide(snapshot)
+    if (!result) return
+    if (result.kind === 'decided') {
+      const { intents, stateText, denials } = result
+      const { sequence } = snapshot
+      listener.decided?.(intents)
+      this.#queue.push({ kind: 'decided', strategyId, sequence, intents, stateText, denials })
+    } else {
+      this.#queue.push({ kind: 'decisionFailed', strategyId, reason: result.message })
+    }
+    if (!result.isSlow) return
+    const fields = { strategy: strategyId, tookMs: result.tookMs }
+    announcements.announce({ kind: 'announce', level: 'warn', event: 'strategy.slow', fields })
+  }
+
+  #fail(error: unknown): void {
+    this.#isOver = true
+    this.#ports.announcements.broken(error)
+  }
+}

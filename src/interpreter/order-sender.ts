@@ -1,0 +1,130 @@
+import { type Answer } from '../domain/answer.ts'
+import { type Recorded } from '../domain/proofs.ts'
+import { killOf, type Book } from '../engine/book/book.ts'
+import { type Effect, type OutgoingBatch, type OutgoingCall, type Priority } from '../engine/effect.ts'
+import { type EngineEvent, type GrantedEndpoint } from '../engine/event.ts'
+import { type Grant } from '../exchange/limiter/grant.ts'
+import { KILLED, objectTo } from './last-check.ts'
+import { type Ports } from './ports.ts'
+
+export interface OrderSenderOptions {
+  readonly ports: Pick<Ports, 'clock' | 'grants' | 'exchange' | 'safety' | 'listener'>
+  readonly book: Book
+  readonly dispatch: (event: EngineEvent) => void
+}
+
+const CLOSED = 'the run is over'
+
+/** Through here orders leave: with a grant in hand, after a last check, and never twice by itself. */
+export class OrderSender {
+  readonly #options: OrderSenderOptions
+  readonly #grants = new Map<GrantedEndpoint, Grant>()
+  #callsOut = 0
+  #isClosed = false
+
+  constructor(options: OrderSenderOptions) {
+    this.#options = options
+  }
+
+  /** Whether a call was made that is not answered yet. */
+  get isSending(): boolean {
+    return this.#callsOut > 0
+  }
+
+  /** Asks the limiter; the core hears of it at once when a grant is ready. */
+  ask(endpoint: GrantedEndpoint, priority: Priority): void {
+    const { ports, dispatch } = this.#options
+    const waiting = ports.grants.request(endpoint, priority === 'reduce' ? 0 : 1, (grant) => {
+      if (this.#isClosed) return grant.unused()
+      this.#grants.set(endpoint, grant)
+      dispatch({ kind: 'granted', endpoint })
+    })
+    // The core asks for one call at a time, so the queue has room: full, the program is broken.
+    if (!waiting) throw new Error(`the limiter turned ${endpoint} away`)
+  }
+
+  giveBack(endpoint: GrantedEndpoint): void {
+    this.#takeGrant(endpoint)?.unused()
+  }
+
+  /** The core will use no grant any more: what it holds or waits for would be missing to who takes orders away. */
+  close(): void {
+    this.#isClosed = true
+    for (const endpoint of [...this.#grants.keys()]) this.giveBack(endpoint)
+  }
+
+  sendBatch(batch: Recorded<OutgoingBatch>): void {
+    const { ports, dispatch } = this.#options
+    const { batchId, body } = batch
+    const beforeWrite = () => {
+      const objection = this.#objectTo(batch)
+      if (objection === undefined) ports.listener.batchLeaves?.(batch)
+      return objection
+    }
+    ports.exchange.placeBatch(
+      body,
+      { grant: this.#takeGrant('batchPlaceOrder'), beforeWrite },
+      this.#count((answer) => dispatch({ kind: 'batchAnswered', batchId, answer })),
+    )
+  }
+
+  sendCancelAll({ cancelId, body }: Extract<Effect, { kind: 'sendCancelAll' }>): void {
+    const { ports, dispatch } = this.#options
+    ports.exchange.cancelAll(
+      body,
+      {
+        grant: this.#takeGrant('cancelAllOrders'),
+        beforeWrite: () => (this.#isClosed ? CLOSED : undefined),
+      },
+      this.#count((answer) => dispatch({ kind: 'cancelAnswered', cancelId, answer })),
+    )
+  }
+
+  /** A call that places no order waits for its own grant: what takes orders away goes first. */
+  sendCall({ callId, endpoint, body, validUntilAt }: Recorded<OutgoingCall>): void {
+    const { ports, dispatch } = this.#options
+    const takesAway = endpoint === 'isolatedBatchCancelOrders'
+    const beforeWrite = () => {
+      if (ports.clock.now() > validUntilAt) return 'its time was over before its turn'
+      return !takesAway && this.#isKilled() ? KILLED : undefined
+    }
+    ports.exchange.callAccount(
+      { endpoint, body },
+      { priority: takesAway ? 0 : 1, beforeWrite },
+      this.#count((answer) => dispatch({ kind: 'callAnswered', callId, answer })),
+    )
+  }
+
+  #objectTo(batch: OutgoingBatch): string | undefined {
+    if (this.#isClosed) return CLOSED
+    const { ports, book } = this.#options
+    return objectTo(batch, {
+      now: ports.clock.now(),
+      book,
+      isClockSynchronised: ports.safety.isClockSynchronised(),
+      isKilled: () => this.#isKilled(),
+    })
+  }
+
+  #isKilled(): boolean {
+    const { ports, book } = this.#options
+    return this.#isClosed || ports.safety.isKilled() || killOf(book) !== undefined
+  }
+
+  #takeGrant(endpoint: GrantedEndpoint): Grant | undefined {
+    const grant = this.#grants.get(endpoint)
+    this.#grants.delete(endpoint)
+    return grant
+  }
+
+  /** Counts a call until it is answered for the first time. */
+  #count<Data>(then: (answer: Answer<Data>) => void): (answer: Answer<Data>) => void {
+    let isAnswered = false
+    this.#callsOut += 1
+    return (answer) => {
+      if (!isAnswered) this.#callsOut -= 1
+      isAnswered = true
+      then(answer)
+    }
+  }
+}

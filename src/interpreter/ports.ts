@@ -1,0 +1,132 @@
+import { type Answer } from '../domain/answer.ts'
+import { type FillsReading } from '../domain/fill.ts'
+import { type StrategyId } from '../domain/ids.ts'
+import { type Intent } from '../domain/intent.ts'
+import { type PositionReading } from '../domain/position.ts'
+import { type JournalRecord } from '../domain/record.ts'
+import { type Announcement, type Effect, type OutgoingBatch, type OutgoingCall } from '../engine/effect.ts'
+import { type EngineEvent } from '../engine/event.ts'
+import { type Grant, type GrantSource, type Priority } from '../exchange/limiter/grant.ts'
+import { type Clock } from '../lib/clock.ts'
+import { type Timers } from '../lib/timers.ts'
+import { type BatchResult } from '../protocol/values.ts'
+import { type StrategyRunner } from '../strategy/strategy-runner.ts'
+
+/**
+ * Everything that the interpreter needs of the world outside. A driver supplies it: the daemon in real time, a
+ * backtest in virtual time. Answers come by callback, at any time after the call, so that both can give them.
+ */
+export interface Ports {
+  readonly clock: Clock
+  readonly timers: Timers
+  readonly journal: JournalPort
+  /** The limiter: how soon a call may be made. */
+  readonly grants: GrantSource
+  readonly exchange: ExchangePort
+  readonly safety: SafetyPort
+  readonly strategies: ReadonlyMap<StrategyId, Pick<StrategyRunner, 'decide'>>
+  readonly announcements: AnnouncementsPort
+  readonly note: RetreatNotePort
+  readonly listener: RunListener
+  /** Absent in a daemon. */
+  readonly interruptions?: Interruptions | undefined
+}
+
+/** Keeps records in their order. What is durable is always a prefix of what was appended. */
+export interface JournalPort {
+  append(record: JournalRecord): void
+  /**
+   * Makes everything durable that was appended, and calls `done` when it is: before this returns, or later. With
+   * an argument it is what went wrong: what is on the disk is then unknown, and the run is over. May throw instead.
+   */
+  commit(done: (failure?: unknown) => void): void
+  /** Called now and then: makes durable what nothing waits for. */
+  flush(): void
+  /** Stores the book as it is after every record appended so far, so that a start need not read them all. */
+  saveCheckpoint(book: unknown): void
+}
+
+export interface SendOptions {
+  /** The right to call, ended by whoever sends. Absent: the call asks for its own. */
+  readonly grant?: Grant | undefined
+  /** How urgently it asks for one. Default 2. */
+  readonly priority?: Priority | undefined
+  /** Called in the same turn as the first byte is written. A reason makes the call refused, class `notSent`. */
+  readonly beforeWrite?: (() => string | undefined) | undefined
+}
+
+export type OnAnswer<Data> = (answer: Answer<Data>) => void
+
+/** The exchange, on the account of this run. Every call is answered in the end, and nothing is sent twice by itself. */
+export interface ExchangePort {
+  /** @param body The exact bytes, as in the record before it. */
+  placeBatch(body: string, options: SendOptions, onAnswer: OnAnswer<BatchResult>): void
+  cancelAll(body: string, options: SendOptions, onAnswer: OnAnswer<BatchResult>): void
+  /** A call that places no order. */
+  callAccount(
+    call: Pick<OutgoingCall, 'endpoint' | 'body'>,
+    options: SendOptions,
+    onAnswer: OnAnswer<unknown>,
+  ): void
+  /** @param sinceAt Unix ms, exchange clock. */
+  readFills(sinceAt: number, onAnswer: OnAnswer<FillsReading>): void
+  readPosition(symbol: string, onAnswer: OnAnswer<PositionReading>): void
+}
+
+/** What is looked at once more right before the first byte of a call. */
+export interface SafetyPort {
+  /** False while one of the two clocks may have jumped: a request could expire too late. */
+  isClockSynchronised(): boolean
+  /** Looks at the kill switch itself, not at what was heard of it. */
+  isKilled(): boolean
+}
+
+/** What the core says to those outside. */
+export interface AnnouncementsPort {
+  announce(announcement: Announcement): void
+  killState(state: Extract<Effect, { kind: 'killState' }>['state']): void
+  quiesced(): void
+  stopped(clean: boolean): void
+  /** The journal could not be written, or the program is broken: nothing is performed any more. */
+  broken(error: unknown): void
+}
+
+/** What tells the next run that this one cancelled orders without a record. */
+export interface RetreatNotePort {
+  /** False: it cannot be left. */
+  leave(): boolean
+}
+
+/** One step of the core. */
+export interface Step {
+  /** Unix ms, our clock. */
+  readonly at: number
+  readonly event: EngineEvent
+  readonly effects: readonly Effect[]
+  /** Why the core broke on it, where it did. */
+  readonly thrown?: string
+}
+
+/** Hears what happens: statistics, the flight recorder, the watchers of a test. What it throws ends the run. */
+export interface RunListener {
+  /** Nothing of its effects has been performed yet. */
+  stepped?(step: Step): void
+  /** A record was appended; where it must be durable, its commit has begun. */
+  recorded?(record: JournalRecord, durable: boolean): void
+  decided?(intents: readonly Intent[]): void
+  /** Right before the first byte of a batch. */
+  batchLeaves?(batch: OutgoingBatch): void
+  /** Right before the first byte of a cancel-all without a record. */
+  retreatCancels?(body: string): void
+}
+
+/** What can happen to a process between two effects, for tests: it dies, stands still, or hears something twice. */
+export interface Interruptions {
+  /** While it is true nothing is stepped or performed; `Interpreter.resume` goes on. */
+  readonly isStill: boolean
+  /** Throws to end the process. */
+  beforeEffect(): void
+  afterEffect(): void
+  /** Whether an event that was just handled is heard once more. */
+  isHeardAgain(event: EngineEvent): boolean
+}

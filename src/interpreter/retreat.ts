@@ -1,0 +1,114 @@
+import { type Answer } from '../domain/answer.ts'
+import { type Instrument } from '../domain/instrument.ts'
+import { type Announcement } from '../engine/effect.ts'
+import { type StopPolicy } from '../engine/event.ts'
+import { type BatchResult } from '../protocol/values.ts'
+import { type Ports } from './ports.ts'
+
+/** A cancel-all that failed, or found something, is repeated no sooner. */
+const ROUND_MS = 1000
+/** How often it is looked whether everything that left before has been answered. */
+const LOOK_MS = 50
+
+export type RetreatEnd = 'left' | 'cancelled' | 'unproved'
+
+export interface RetreatOptions {
+  readonly ports: Pick<Ports, 'clock' | 'timers' | 'exchange' | 'note' | 'announcements' | 'listener'>
+  readonly policy: StopPolicy
+  readonly onRestart: 'cancel' | 'adopt'
+  readonly instruments: readonly Instrument[]
+  /** Whether a call that left before is not answered yet. */
+  readonly isSending: () => boolean
+  /** How long it is tried, ms. */
+  readonly patienceMs: number
+  readonly onEnd: (end: RetreatEnd) => void
+}
+
+/**
+ * What is left to do when the journal cannot be written: nothing is created any more, and what rests is left or
+ * cancelled as `onStop` says. A cancel-all needs no record to be safe, it can be repeated. A position is not
+ * closed: an order without a record could be doubled after the restart (ORD1); recovery closes it.
+ *
+ *     leave ──────────────────────────────────────────────────────────► left
+ *     cancel, flatten ──noted, or looked at anyway──► cancelling ──a round that finds nothing──► cancelled
+ *                     └──no note can be made─► left        └──the time is over──► unproved
+ */
+export class Retreat {
+  readonly #options: RetreatOptions
+  readonly #endAt: number
+
+  constructor(options: RetreatOptions) {
+    this.#options = options
+    this.#endAt = options.ports.clock.monotonic() + options.patienceMs
+  }
+
+  /** Cancels once at once; then, when nothing sent before can still arrive and be answered, until a round finds nothing. */
+  start(): void {
+    const { ports, policy, onRestart } = this.#options
+    // A next run that cancels at its start needs no note.
+    const cancels = policy !== 'leave' && (ports.note.leave() || onRestart === 'cancel')
+    if (cancels) this.#cancelRound(() => this.#waitForAnswers())
+    else ports.timers.after(0, () => this.#end('left'))
+  }
+
+  #waitForAnswers(): void {
+    const { ports, isSending } = this.#options
+    if (isSending()) ports.timers.after(LOOK_MS, () => this.#waitForAnswers())
+    else this.#cancelUntilNothing()
+  }
+
+  #cancelUntilNothing(): void {
+    const { clock, timers } = this.#options.ports
+    this.#cancelRound((hasFound) => {
+      if (!hasFound) this.#end('cancelled')
+      else if (clock.monotonic() >= this.#endAt) this.#end('unproved')
+      else timers.after(ROUND_MS, () => this.#cancelUntilNothing())
+    })
+  }
+
+  /** One cancel-all an instrument; nothing was found when each was answered and none named an order. */
+  #cancelRound(then: (hasFound: boolean) => void): void {
+    const { instruments } = this.#options
+    let [left, hasFound] = [instruments.length, false]
+    for (const instrument of instruments) {
+      this.#cancel(instrument, (orders) => {
+        hasFound ||= orders !== 0
+        left -= 1
+        if (left === 0) then(hasFound)
+      })
+    }
+  }
+
+  /** How many orders there were; undefined when that is not known. */
+  #cancel({ symbol, productType, marginCoin }: Instrument, then: (orders: number | undefined) => void): void {
+    const { exchange, listener } = this.#options.ports
+    const body = JSON.stringify({ symbol, productType, marginCoin })
+    const beforeWrite = () => {
+      listener.retreatCancels?.(body)
+      return undefined
+    }
+    exchange.cancelAll(body, { priority: 0, beforeWrite }, (answer) => {
+      const orders = countOrders(answer)
+      if (answer.kind === 'accepted') this.#announce('warn', 'retreat.cancelled', { symbol, orders })
+      else if (orders === undefined) {
+        this.#announce('error', 'retreat.failed', { symbol, code: answer.code, reason: answer.message })
+      }
+      then(orders)
+    })
+  }
+
+  #end(end: RetreatEnd): void {
+    const { policy, onEnd } = this.#options
+    this.#announce(end === 'unproved' ? 'error' : 'warn', 'retreat.ended', { policy, end })
+    onEnd(end)
+  }
+
+  #announce(level: Announcement['level'], event: string, fields: Announcement['fields']): void {
+    this.#options.ports.announcements.announce({ kind: 'announce', level, event, fields })
+  }
+}
+
+function countOrders(answer: Answer<BatchResult>): number | undefined {
+  if (answer.kind === 'accepted') return answer.data.successList.length + answer.data.failureList.length
+  return answer.kind === 'refused' && answer.topic === 'orderGone' ? 0 : undefined
+}

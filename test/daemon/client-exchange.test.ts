@@ -1,0 +1,67 @@
+import { expect, test } from 'vitest'
+import { ClientExchange, type ClientExchangeOptions } from '../../src/daemon/account/client-exchange.ts'
+import { type CallOptions } from '../../src/exchange/client/call-options.ts'
+
+/** An exchange that accepts, whatever it is asked. */
+function openExchange() {
+  const asked: { readonly request: unknown; readonly options: CallOptions }[] = []
+  const heard: string[] = []
+  const accepted = { kind: 'accepted', data: 'success', receivedAt: 0 }
+  const client = {
+    send: (request: unknown, options: CallOptions) => {
+      asked.push({ request, options })
+      return Promise.resolve(accepted)
+    },
+    readFills: () => Promise.resolve(accepted),
+    readPosition: () => Promise.reject(new Error('a defect')),
+  }
+  const exchange = new ClientExchange({
+    client: client as unknown as ClientExchangeOptions['client'],
+    settings: {
+      productType: 'USDT-FUTURES',
+      positionMode: 'one_way_mode',
+      instruments: new Map([['BTCUSDT', {} as never]]),
+    },
+    onRead: (what) => heard.push(`read ${what}`),
+    onBatch: () => () => heard.push('first byte'),
+    onBroken: (error) => heard.push(String(error)),
+  })
+  return { exchange, asked, heard }
+}
+
+test('a call leaves with its exact bytes, and is on the wire until its answer was heard', async () => {
+  const { exchange, asked, heard } = openExchange()
+
+  exchange.callAccount({ endpoint: 'modifyPlanOrder', body: '{"a":1}' }, { priority: 1 }, ({ kind }) =>
+    heard.push(kind),
+  )
+  await exchange.idle()
+
+  expect(asked[0]).toMatchObject({
+    request: { endpoint: 'modifyPlanOrder', body: '{"a":1}', query: '' },
+    options: { priority: 1 },
+  })
+  expect(heard).toEqual(['accepted'])
+})
+
+test('the first byte of a batch is heard of once nobody objects', () => {
+  const { exchange, asked, heard } = openExchange()
+  let objection: string | undefined = 'stale'
+  exchange.placeBatch('{}', { beforeWrite: () => objection }, () => undefined)
+  const { beforeWrite } = asked[0]?.options ?? {}
+
+  expect([beforeWrite?.(), [...heard]]).toEqual(['stale', []])
+  objection = undefined
+  expect([beforeWrite?.(), heard]).toEqual([undefined, ['first byte']])
+})
+
+test('a read that succeeds is told of, one that breaks the program too', async () => {
+  const { exchange, heard } = openExchange()
+
+  exchange.readFills(0, ({ kind }) => heard.push(kind))
+  await exchange.idle()
+  exchange.readPosition('BTCUSDT', ({ kind }) => heard.push(kind))
+  await exchange.idle()
+
+  expect(heard).toEqual(['read fills', 'accepted', 'Error: a defect'])
+})

@@ -1,0 +1,145 @@
+import { type Answer } from '../../src/domain/answer.ts'
+import { toStrategyId } from '../../src/domain/ids.ts'
+import { createBook } from '../../src/engine/book/book.ts'
+import { type Effect, type OutgoingBatch } from '../../src/engine/effect.ts'
+import { type Engine } from '../../src/engine/engine.ts'
+import { type EngineEvent } from '../../src/engine/event.ts'
+import { type Grant } from '../../src/exchange/limiter/grant.ts'
+import { Interpreter } from '../../src/interpreter/interpreter.ts'
+import { type OnAnswer, type Ports, type SendOptions } from '../../src/interpreter/ports.ts'
+import { type BatchResult } from '../../src/protocol/values.ts'
+import { type Decided } from '../../src/strategy/strategy-runner.ts'
+import { accepted } from '../engine/engine-bench.ts'
+import { ManualTime } from '../support/manual-time.ts'
+import { MOMENT_AT } from '../support/market-moment.ts'
+
+export const NOTHING = accepted({ successList: [], failureList: [] })
+export const STRATEGY = toStrategyId('quiet')
+/** A strategy that wants nothing. */
+const DECIDED: Decided = {
+  kind: 'decided',
+  ...{ intents: [], denials: [], stateText: '{}', stateChanged: false, tookMs: 0, isSlow: false },
+}
+const KINDS = ['batchPlaceOrder', 'cancelAllOrders'] as const
+
+/** A call that the exchange was asked for: the test writes it, or answers. */
+export interface AskedCall {
+  readonly what: string
+  readonly options: SendOptions
+  readonly answer: (answer: Answer<BatchResult>) => void
+}
+
+type Script = Partial<Record<EngineEvent['kind'], readonly Effect[]>>
+
+/** An interpreter of a core that wants what a script says, over ports that do what the test says. */
+export class InterpreterBench {
+  readonly time = new ManualTime(MOMENT_AT)
+  /** Everything that was done, in order. */
+  readonly done: string[] = []
+  readonly calls: AskedCall[] = []
+  /** Commits that are not done yet, oldest first. */
+  readonly commits: ((failure?: unknown) => void)[] = []
+  readonly granted: ((grant: Grant) => void)[] = []
+  readonly broken: unknown[] = []
+  readonly events: EngineEvent[] = []
+  /** What the core wants on the next event of a kind; each list once. */
+  script: Script = {}
+  commitsAtOnce = false
+  hasRoomForNote = true
+  isKilled = false
+  isClockSynchronised = true
+  readonly book = createBook('one_way_mode')
+  readonly ports: Ports
+  readonly interpreter: Interpreter
+
+  constructor() {
+    this.ports = this.#createPorts()
+    this.interpreter = new Interpreter(this.#createEngine(), this.ports)
+  }
+
+  /** The core hears an event and wants these effects. */
+  step(kind: 'timePassed' | 'started', effects: readonly Effect[]): void {
+    this.script = { ...this.script, [kind]: effects }
+    this.interpreter.dispatch({ kind })
+  }
+
+  #createEngine(): Engine {
+    const step: Engine['step'] = (event) => {
+      this.events.push(event)
+      const effects = this.script[event.kind] ?? []
+      this.script = { ...this.script, [event.kind]: [] }
+      return effects
+    }
+    return { step, book: this.book, phase: 'running', isTrading: true, denied: new Map(), write: () => '' }
+  }
+
+  #createPorts(): Ports {
+    const ask = (what: string, options: SendOptions, onAnswer: OnAnswer<BatchResult>): void => {
+      this.done.push(what)
+      this.calls.push({ what, options, answer: onAnswer })
+    }
+    return {
+      clock: this.time,
+      timers: this.time,
+      journal: {
+        append: (record) => this.done.push(`append ${record.kind}`),
+        commit: (commitDone) => {
+          if (this.commitsAtOnce) commitDone()
+          else this.commits.push(commitDone)
+        },
+        flush: () => this.done.push('flush'),
+        saveCheckpoint: () => this.done.push('checkpoint'),
+      },
+      grants: {
+        request: (endpoint, _, onGranted) => {
+          if (KINDS.some((kind) => kind === endpoint)) this.granted.push(onGranted)
+          return { cancel: () => undefined }
+        },
+      },
+      exchange: {
+        placeBatch: (body, ...rest) => ask(`batch ${body}`, ...rest),
+        cancelAll: (body, ...rest) => ask(`cancelAll ${body}`, ...rest),
+        callAccount: ({ endpoint }, options, onAnswer) => ask(`call ${endpoint}`, options, onAnswer),
+        readFills: (sinceAt) => this.done.push(`fills since ${sinceAt}`),
+        readPosition: (symbol) => this.done.push(`position ${symbol}`),
+      },
+      safety: { isClockSynchronised: () => this.isClockSynchronised, isKilled: () => this.isKilled },
+      strategies: new Map([[STRATEGY, { decide: () => DECIDED }]]),
+      announcements: {
+        announce: ({ event }) => this.done.push(event),
+        killState: (state) => this.done.push(`kill ${state}`),
+        quiesced: () => this.done.push('quiesced'),
+        stopped: (clean) => this.done.push(`stopped ${clean}`),
+        broken: (error) => this.broken.push(error),
+      },
+      note: {
+        leave: () => {
+          if (this.hasRoomForNote) this.done.push('note')
+          return this.hasRoomForNote
+        },
+      },
+      listener: {},
+    }
+  }
+}
+
+/** A record that changes nothing. */
+export function recordEffect(kind: 'send' | 'cancel' | 'prune', durable = true): Effect {
+  return { kind: 'record', record: { kind, at: MOMENT_AT } as never, durable }
+}
+
+/** What the core alone makes. */
+export function batchEffect(body: string, change: Partial<OutgoingBatch> = {}): Effect {
+  const batch = { batchId: 1, symbol: 'BTCUSDT', clientOids: [], body, validUntilAt: MOMENT_AT, ...change }
+  return { kind: 'sendBatch', batch: batch as never }
+}
+
+export function callEffect(
+  endpoint: 'modifyPlanOrder' | 'isolatedBatchCancelOrders' | 'copyConfigSettingSymbols',
+  callId = 1,
+): Effect {
+  const call = { callId, endpoint, body: '{}', validUntilAt: MOMENT_AT + 1000 }
+  return { kind: 'sendCall', call: call as never }
+}
+
+export const CANCEL_ALL: Effect = { kind: 'sendCancelAll', cancelId: 1, body: 'all' }

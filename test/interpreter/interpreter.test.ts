@@ -1,0 +1,247 @@
+import { describe, expect, test } from 'vitest'
+import { Retreat } from '../../src/interpreter/retreat.ts'
+import { madeInstrument, MOMENT_AT } from '../support/market-moment.ts'
+import {
+  batchEffect,
+  CANCEL_ALL,
+  InterpreterBench,
+  NOTHING,
+  recordEffect,
+  STRATEGY,
+} from './interpreter-bench.ts'
+
+describe('[ORD1] behind a record whose commit takes time', () => {
+  test('a batch does not leave before it', () => {
+    const bench = new InterpreterBench()
+
+    bench.step('started', [recordEffect('send'), batchEffect('a')])
+    expect(bench.done).toEqual(['append send'])
+
+    bench.commits[0]?.()
+    expect(bench.done).toEqual(['append send', 'batch a'])
+  })
+
+  test('a record that need not be durable holds nothing up', () => {
+    const bench = new InterpreterBench()
+
+    bench.step('started', [recordEffect('prune', false), batchEffect('a')])
+
+    expect(bench.done).toEqual(['append prune', 'batch a'])
+  })
+
+  test('a batch of a later event waits behind the first, and for its own', () => {
+    const bench = new InterpreterBench()
+    bench.step('started', [recordEffect('send'), batchEffect('a')])
+    bench.step('timePassed', [recordEffect('send'), batchEffect('b')])
+    expect(bench.done.filter((what) => what !== 'flush')).toEqual(['append send', 'append send'])
+
+    bench.commits[0]?.()
+    expect(bench.done.at(-1)).toBe('batch a')
+
+    bench.commits[1]?.()
+    expect(bench.done.at(-1)).toBe('batch b')
+  })
+
+  test('one commit done stands for all before it: what is durable is a prefix', () => {
+    const bench = new InterpreterBench()
+    bench.step('started', [recordEffect('send'), batchEffect('a'), recordEffect('send'), batchEffect('b')])
+
+    bench.commits[1]?.()
+
+    expect(bench.done).toEqual(['append send', 'append send', 'batch a', 'batch b'])
+  })
+
+  test('everything keeps its order, also what a later event wants that records nothing', () => {
+    const bench = new InterpreterBench()
+    bench.step('started', [
+      recordEffect('send'),
+      { kind: 'announce', level: 'info', event: 'batch.sent', fields: {} },
+      batchEffect('a'),
+    ])
+    bench.step('timePassed', [
+      { kind: 'killState', state: 'seen' },
+      { kind: 'stopped', clean: true },
+    ])
+    const before = bench.done.filter((what) => what !== 'flush')
+
+    bench.commits[0]?.()
+
+    expect(before).toEqual(['append send'])
+    expect(bench.done.slice(-4)).toEqual(['batch.sent', 'batch a', 'kill seen', 'stopped true'])
+  })
+
+  test('events go on being stepped', () => {
+    const bench = new InterpreterBench()
+    bench.step('started', [recordEffect('send'), batchEffect('a')])
+
+    bench.interpreter.dispatch({ kind: 'timePassed' })
+
+    expect(bench.events.map(({ kind }) => kind)).toEqual(['started', 'timePassed'])
+  })
+
+  test('[MKT2] a decision does not wait: its prices stand in a table that is filled again', () => {
+    const bench = new InterpreterBench()
+
+    bench.step('started', [
+      recordEffect('send'),
+      { kind: 'decide', strategyId: STRATEGY, snapshot: { sequence: 5 } as never },
+    ])
+
+    expect(bench.events).toMatchObject([{ kind: 'started' }, { kind: 'decided', sequence: 5 }])
+  })
+
+  test('reads and a cancel-all do not wait', () => {
+    const bench = new InterpreterBench()
+
+    bench.step('started', [
+      recordEffect('send'),
+      batchEffect('a'),
+      { kind: 'readFills', sinceAt: 7 },
+      { kind: 'readPosition', symbol: 'BTCUSDT' },
+      recordEffect('cancel'),
+      CANCEL_ALL,
+    ])
+
+    expect(bench.done).toEqual([
+      'append send',
+      'fills since 7',
+      'position BTCUSDT',
+      'append cancel',
+      'note',
+      'cancelAll all',
+    ])
+  })
+
+  test('what waited too long is looked at once more before its first byte', () => {
+    const bench = new InterpreterBench()
+    bench.step('started', [recordEffect('send'), batchEffect('a')])
+    bench.time.setClock(MOMENT_AT + 1)
+
+    bench.commits[0]?.()
+
+    expect(bench.calls[0]?.options.beforeWrite?.()).toBe('the data it was decided on has become stale')
+  })
+
+  test('a journal that does not keep up ends the run', () => {
+    const bench = new InterpreterBench()
+    const announcement = { kind: 'announce', level: 'info', event: 'much', fields: {} } as const
+
+    bench.step('started', [recordEffect('send'), ...Array.from({ length: 10_001 }, () => announcement)])
+
+    expect(bench.broken).toEqual([new Error('the journal does not keep up: 10000 effects wait for it')])
+  })
+})
+
+describe('[ORD5] a cancel-all that goes ahead of its record', () => {
+  test('is noted before, once, so that a next run does not believe its book', () => {
+    const bench = new InterpreterBench()
+
+    bench.step('started', [recordEffect('cancel'), CANCEL_ALL, recordEffect('cancel'), CANCEL_ALL])
+
+    expect(bench.done).toEqual(['append cancel', 'note', 'cancelAll all', 'append cancel', 'cancelAll all'])
+  })
+
+  test('waits as all others where no note can be left', () => {
+    const bench = new InterpreterBench()
+    bench.hasRoomForNote = false
+
+    bench.step('started', [recordEffect('cancel'), CANCEL_ALL])
+    expect(bench.done).toEqual(['append cancel'])
+
+    bench.commits[0]?.()
+    expect(bench.done.at(-1)).toBe('cancelAll all')
+  })
+
+  test('needs no note where the commit is done when the call returns', () => {
+    const bench = new InterpreterBench()
+    bench.commitsAtOnce = true
+
+    bench.step('started', [recordEffect('cancel'), CANCEL_ALL])
+
+    expect(bench.done).toEqual(['append cancel', 'cancelAll all'])
+  })
+})
+
+describe('[ORD1] a commit that fails', () => {
+  const failure = new Error('the disk is gone')
+
+  test('ends the run: nothing that waited is performed, and no event is stepped', () => {
+    const bench = new InterpreterBench()
+    bench.step('started', [recordEffect('send'), batchEffect('a')])
+    bench.step('timePassed', [recordEffect('send'), batchEffect('b')])
+    const before = [...bench.done]
+
+    bench.commits[0]?.(failure)
+    bench.commits[1]?.()
+    bench.interpreter.dispatch({ kind: 'timePassed' })
+
+    expect(bench.broken).toEqual([failure])
+    expect(bench.done).toEqual(before)
+    expect(bench.events).toHaveLength(2)
+  })
+
+  test('while the call is made ends it too', () => {
+    const bench = new InterpreterBench()
+    const { journal } = bench.ports
+    journal.commit = (done) => done(failure)
+
+    bench.step('started', [recordEffect('send'), batchEffect('a')])
+
+    expect([bench.broken, bench.done]).toEqual([[failure], ['append send']])
+  })
+
+  test('[RSK3] is followed by the retreat, in which no batch leaves any more', async () => {
+    const bench = new InterpreterBench()
+    bench.commitsAtOnce = true
+    bench.step('started', [recordEffect('send'), batchEffect('a')])
+    bench.commitsAtOnce = false
+    bench.step('timePassed', [recordEffect('send'), batchEffect('b')])
+    bench.commits[0]?.(failure)
+    bench.interpreter.close()
+    const ends: string[] = []
+
+    new Retreat({
+      ports: bench.ports,
+      policy: 'cancel',
+      onRestart: 'adopt',
+      instruments: [madeInstrument()],
+      isSending: () => bench.interpreter.isSending,
+      patienceMs: 1000,
+      onEnd: (end) => ends.push(end),
+    }).start()
+    bench.calls.at(-1)?.answer(NOTHING)
+    await bench.time.pass(50)
+    expect(bench.calls).toHaveLength(2)
+    expect(bench.calls[0]?.options.beforeWrite?.()).toBe('the run is over')
+    bench.calls[0]?.answer(NOTHING)
+    await bench.time.pass(50)
+    bench.calls.at(-1)?.answer(NOTHING)
+
+    expect(bench.calls.map(({ what }) => what.split(' ')[0])).toEqual(['batch', 'cancelAll', 'cancelAll'])
+    expect(ends).toEqual(['cancelled'])
+  })
+})
+
+describe('between two steps', () => {
+  test('what nothing waits for is made durable now and then', async () => {
+    const bench = new InterpreterBench()
+    bench.step('timePassed', [recordEffect('prune', false)])
+    await bench.time.pass(100)
+    bench.step('timePassed', [recordEffect('prune', false)])
+    bench.step('timePassed', [])
+
+    expect(bench.done).toEqual(['append prune', 'append prune', 'flush'])
+  })
+
+  test('a checkpoint is written after many records', () => {
+    const bench = new InterpreterBench()
+    bench.step(
+      'started',
+      Array.from({ length: 20_000 }, () => recordEffect('prune', false)),
+    )
+
+    bench.interpreter.dispatch({ kind: 'timePassed' })
+
+    expect(bench.done.filter((what) => what === 'checkpoint')).toHaveLength(1)
+  })
+})

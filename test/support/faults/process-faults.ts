@@ -1,0 +1,111 @@
+import { type VirtualTime } from '../../../src/backtest/virtual-time.ts'
+import { type EngineEvent } from '../../../src/engine/event.ts'
+import { type Interruptions } from '../../../src/interpreter/ports.ts'
+import { type FaultKind, type VirtualFaults } from './virtual-faults.ts'
+
+/** Thrown by what a process cannot go on after. */
+export class ProcessDied extends Error {
+  override readonly name = 'ProcessDied'
+}
+
+/** What may be heard twice, and by which fault. */
+const TWICE: { readonly [Kind in EngineEvent['kind']]?: FaultKind } = {
+  granted: 'grantTwice',
+  snapshotTaken: 'snapshotTwice',
+  fillsRead: 'readingTwice',
+  positionRead: 'readingTwice',
+  commanded: 'commandTwice',
+}
+
+export interface ProcessFaultsOptions {
+  readonly time: VirtualTime
+  readonly faults: VirtualFaults
+  /** Goes on with what was begun. */
+  readonly goOn: () => void
+  readonly isOver: () => boolean
+}
+
+/**
+ * A process that dies or stands still between two effects, and hears things twice. What reaches it while it stands
+ * still waits until it moves again.
+ */
+export class ProcessFaults implements Interruptions {
+  readonly #options: ProcessFaultsOptions
+  readonly #inbox: (() => void)[] = []
+  #stillUntil = 0
+  #effectsLeft = Number.POSITIVE_INFINITY
+  #stall: { effects: number; readonly forMs: number } | undefined
+  #repeated: EngineEvent | undefined
+
+  constructor(options: ProcessFaultsOptions) {
+    this.#options = options
+  }
+
+  get isStill(): boolean {
+    return this.#options.time.now < this.#stillUntil
+  }
+
+  /** It dies once so many more effects have been performed, unless it dies earlier. */
+  dieAfter(effects: number): void {
+    this.#effectsLeft = Math.min(this.#effectsLeft, effects)
+  }
+
+  /** It stands still for so long once so many more effects have been performed. */
+  stallAfter(effects: number, forMs: number): void {
+    this.#stall = { effects, forMs }
+  }
+
+  /** From now on it lives until it is told to stop. */
+  spare(): void {
+    this.#effectsLeft = Number.POSITIVE_INFINITY
+    this.#stall = undefined
+  }
+
+  beforeEffect(): void {
+    this.#effectsLeft -= 1
+    if (this.#effectsLeft < 0) throw new ProcessDied()
+  }
+
+  afterEffect(): void {
+    if (!this.#stall) return
+    this.#stall.effects -= 1
+    if (this.#stall.effects >= 0) return
+    this.standStill(this.#stall.forMs)
+    this.#stall = undefined
+  }
+
+  /** Whether the core hears of it once more, right after it was handled (I17). */
+  isHeardAgain(event: EngineEvent): boolean {
+    const fault = TWICE[event.kind]
+    if (fault === undefined || event === this.#repeated) return false
+    const isAgain = this.#options.faults.strikes(fault, 'input')
+    if (isAgain) this.#repeated = event
+    return isAgain
+  }
+
+  standStill(forMs: number): void {
+    const { time } = this.#options
+    this.#stillUntil = time.now + forMs
+    time.after(forMs, () => this.#wake())
+  }
+
+  /** Something reaches the process: at once, or when it moves again; never once it is dead. */
+  enter(happens: () => void): void {
+    if (this.#options.isOver()) return
+    if (this.isStill || this.#inbox.length > 0) this.#inbox.push(happens)
+    else happens()
+  }
+
+  /** All that came meanwhile, at once. */
+  empty(): void {
+    for (const happens of this.#inbox.splice(0)) happens()
+  }
+
+  /** First what was begun, then what came meanwhile. */
+  #wake(): void {
+    const { goOn, isOver } = this.#options
+    if (isOver() || this.isStill) return
+    goOn()
+    while (this.#inbox.length > 0 && !isOver() && !this.isStill) this.#inbox.shift()?.()
+  }
+}

@@ -1,0 +1,298 @@
+import { killOf } from '../../../src/engine/book/book.ts'
+import { VirtualAccount, type VirtualAccountOptions } from '../../../src/backtest/virtual-account.ts'
+import { type VirtualPolling } from '../../../src/backtest/virtual-pollers.ts'
+import { type VirtualTime } from '../../../src/backtest/virtual-time.ts'
+import { type Gate } from '../../../src/backtest/virtual-wire.ts'
+import { type MemoryJournal } from '../../../src/backtest/memory-journal.ts'
+import { type StrategyId } from '../../../src/domain/ids.ts'
+import { rebuildBook } from '../../../src/engine/book/book-json.ts'
+import { type Engine } from '../../../src/engine/engine.ts'
+import { type EngineEvent, type StopPolicy } from '../../../src/engine/event.ts'
+import { type EngineSettings } from '../../../src/engine/settings.ts'
+import { type RunListener, type Step } from '../../../src/interpreter/ports.ts'
+import { Retreat } from '../../../src/interpreter/retreat.ts'
+import { type JournalContents } from '../../../src/journal/journal.ts'
+import { type Strategy } from '../../../src/strategy/define-strategy.ts'
+import { MachineClock } from '../faults/machine-clock.ts'
+import { ProcessDied, ProcessFaults } from '../faults/process-faults.ts'
+import { type VirtualFaults } from '../faults/virtual-faults.ts'
+import { type ProcessWatcher } from './process-watcher.ts'
+import { JournalPoisoned, VirtualDisk } from '../virtual/virtual-disk.ts'
+import { type VirtualExchange } from '../virtual/virtual-exchange.ts'
+import { type VirtualNetwork } from '../virtual/virtual-network.ts'
+
+type StepLook = NonNullable<ProcessWatcher['afterStep']>
+
+/** How long a slow disk makes a durable record wait, ms. */
+const SLOW_SYNC_MS = [5, 2500] as const
+
+/** What processes live on, one after the other. */
+export interface VirtualProcessOptions {
+  readonly time: VirtualTime
+  readonly exchange: VirtualExchange
+  readonly network: VirtualNetwork
+  readonly faults: VirtualFaults
+  readonly settings: EngineSettings
+  readonly strategies: ReadonlyMap<StrategyId, Strategy>
+  readonly polling: VirtualPolling
+  /** Fills a page: small, so that pages race with fills. */
+  readonly pageFills: number
+  /** How far our clock is ahead of the exchange's, ms. */
+  readonly skewMs: number
+  /** By how much it is too quick, in millionths. */
+  readonly driftPpm: number
+  /** What a process does with what rests when it must end. */
+  readonly onStop: StopPolicy
+  /** Whether nothing can be written just now. */
+  readonly isDiskFull: () => boolean
+  /** Whether the kill file is there. */
+  readonly isKilled: () => boolean
+  readonly watchers: readonly ProcessWatcher[]
+}
+
+/** Everything that dies with the process. */
+interface Run {
+  /** A run before this one cancelled without a record. */
+  readonly hasNote: boolean
+  readonly account: VirtualAccount
+  readonly faults: ProcessFaults
+  isOver: boolean
+  isRetreating: boolean
+}
+
+/**
+ * An account run in virtual time by a process that can die or stand still between any two effects; {@link start}
+ * begins a new one on what the journal kept.
+ */
+export class VirtualProcess {
+  /** The clock of the machine, which may be set. */
+  readonly machineClock: MachineClock
+  readonly #options: VirtualProcessOptions
+  readonly #disk: VirtualDisk
+  #run: Run | undefined
+  #stepLooks: readonly StepLook[] | undefined
+
+  constructor(options: VirtualProcessOptions) {
+    const { settings, faults, isDiskFull, time, skewMs, driftPpm, watchers } = options
+    this.#options = options
+    this.#disk = new VirtualDisk({
+      salt: settings.salt,
+      faults,
+      isFull: isDiskFull,
+      onWritten: (record) => {
+        for (const watcher of watchers) watcher.onRecord?.(record, true)
+      },
+    })
+    this.machineClock = new MachineClock(time, { aheadMs: skewMs, driftPpm })
+  }
+
+  get journal(): MemoryJournal {
+    return this.#disk.journal
+  }
+
+  /** Whether there is a process; of one that has ended the core can still be looked at. */
+  get isAlive(): boolean {
+    return this.#run?.isOver === false
+  }
+
+  get engine(): Engine | undefined {
+    return this.#run?.account.engine
+  }
+
+  /** Whether a process without a journal is about to end. */
+  isRetreating = false
+
+  /** What the process that lives, or lived last, goes by. */
+  get settings(): EngineSettings {
+    return this.#settingsAfter(this.#run?.hasNote === true)
+  }
+
+  /** What the process that lives, or lived last, found in the journal. */
+  found: JournalContents = { checkpoint: undefined, records: [] }
+
+  /** A process begins: the book is rebuilt, and the clock measured before anything else. */
+  start(): void {
+    const { settings, watchers } = this.#options
+    this.found = this.#disk.load()
+    const { hasNote } = this.#disk
+    const faults = new ProcessFaults({
+      time: this.#options.time,
+      faults: this.#options.faults,
+      goOn: () => run.account.interpreter.resume(),
+      isOver: () => run.isOver,
+    })
+    const run: Run = {
+      hasNote,
+      faults,
+      account: new VirtualAccount({
+        ...this.#surround(faults, () => run),
+        settings: this.#settingsAfter(hasNote),
+        book: rebuildBook(this.found, settings.positionMode),
+      }),
+      isOver: false,
+      isRetreating: false,
+    }
+    this.#run = run
+    for (const watcher of watchers) watcher.onBirth?.()
+    run.account.start()
+  }
+
+  /** The process ends without another word; what was not durable is lost. */
+  kill(): void {
+    if (this.#run && !this.#run.isOver) this.#die(this.#run)
+  }
+
+  /** The process dies once so many more effects have been performed, unless it dies earlier. */
+  dieAfter(effects: number): void {
+    this.#run?.faults.dieAfter(effects)
+  }
+
+  /** The process stands still for so long once so many more effects have been performed. */
+  stallAfter(effects: number, forMs: number): void {
+    this.#run?.faults.stallAfter(effects, forMs)
+  }
+
+  /** From now on the process lives until it is told to stop. */
+  spare(): void {
+    this.#run?.faults.spare()
+  }
+
+  /** As the daemon: before the core has begun there is nothing to bring to an end. */
+  stop(policy: StopPolicy): void {
+    const run = this.#run
+    if (run && !run.isOver && !run.account.hasBegun) this.#endUnbegun(run)
+    else this.dispatch({ kind: 'commanded', command: { kind: 'stop', policy } })
+  }
+
+  dispatch(event: EngineEvent): void {
+    const run = this.#run
+    if (!run || run.isOver) return
+    // As in the daemon, commands wait until the clock is measured; the operator of the worlds writes again.
+    if (event.kind === 'commanded' && event.command.kind === 'release' && !run.account.hasBegun) return
+    run.account.dispatch(event)
+  }
+
+  #settingsAfter(hasNote: boolean): EngineSettings {
+    const { settings } = this.#options
+    // What was cancelled without a record may not rest any more, whatever the book says.
+    return hasNote ? { ...settings, onRestart: 'cancel', hasRetreated: true } : settings
+  }
+
+  /** Everything around one process, with what can go wrong in between. */
+  #surround(faults: ProcessFaults, run: () => Run): Omit<VirtualAccountOptions, 'settings' | 'book'> {
+    const { time, exchange, network, polling, pageFills, isKilled, strategies, watchers } = this.#options
+    const gate: Gate = {
+      get isStill() {
+        return faults.isStill
+      },
+      enter: (happens) => faults.enter(happens),
+      settle: (happens) => (run().isRetreating ? happens() : faults.enter(happens)),
+    }
+    return {
+      ...{ time, exchange, network, polling, pageFills },
+      clock: this.machineClock,
+      journal: this.#disk,
+      hasPreviousRun: true,
+      strategies: new Map([...strategies].map(([id, strategy]) => [id, { strategy, params: {} }])),
+      surroundings: {
+        gate,
+        interruptions: faults,
+        isKilled,
+        note: this.#disk,
+        listener: this.#createListener(run),
+        announcements: {
+          killState: (state) => {
+            for (const watcher of watchers) watcher.onKillState?.(state)
+          },
+          stopped: (clean) => this.#end(run(), clean),
+          broken: (error) => this.#break(run(), error),
+        },
+      },
+    }
+  }
+
+  #createListener(run: () => Run): RunListener {
+    const { watchers, faults } = this.#options
+    return {
+      stepped: (step) => this.#look(run(), step),
+      recorded: (record, durable) => {
+        for (const watcher of watchers) watcher.onRecord?.(record, durable)
+        if (durable && faults.strikes('slowSync', 'journal')) {
+          run().faults.standStill(faults.severity(...SLOW_SYNC_MS))
+        }
+      },
+      batchLeaves: (batch) => {
+        const now = run().account.ports.clock.now()
+        for (const watcher of watchers) watcher.onWrite?.(batch, now)
+      },
+      retreatCancels: (body) => {
+        for (const watcher of watchers) watcher.onRetreatCancel?.(body)
+      },
+    }
+  }
+
+  #look({ account }: Run, { event, effects, at, thrown }: Step): void {
+    if (thrown !== undefined) return
+    // Those of the watchers that look at steps: most do not, and there are thousands of steps.
+    this.#stepLooks ??= this.#options.watchers.flatMap((watcher) => watcher.afterStep ?? [])
+    for (const look of this.#stepLooks) look(event, effects, at)
+    // Between two steps the book is what the journal says.
+    if (event.kind === 'timePassed' && effects.length === 0) this.#disk.keep(account.engine.book)
+  }
+
+  #break(run: Run, error: unknown): void {
+    if (error instanceof JournalPoisoned) this.#retreat(run)
+    else if (error instanceof ProcessDied) this.kill()
+    else throw error
+  }
+
+  #die(run: Run): void {
+    run.isOver = true
+    run.account.end()
+    for (const watcher of this.#options.watchers) watcher.onDeath?.()
+    this.#disk.crash()
+  }
+
+  /** Nothing is created or decided any more: what rests is left or cancelled, and the process ends. */
+  #retreat(run: Run): void {
+    const { settings, onStop, isKilled, watchers } = this.#options
+    const { account } = run
+    run.isOver = true
+    run.isRetreating = true
+    account.close()
+    this.isRetreating = true
+    for (const watcher of watchers) watcher.onRetreat?.()
+    // The core hears no more; what came while the process stood still gives its grants back.
+    run.faults.empty()
+    new Retreat({
+      ports: account.ports,
+      // A kill whose record did not reach the disk is a kill.
+      policy: isKilled() || killOf(account.engine.book) !== undefined ? 'cancel' : onStop,
+      onRestart: this.settings.onRestart,
+      instruments: [...settings.instruments.values()],
+      isSending: () => account.interpreter.isSending,
+      patienceMs: settings.execution.stopTimeoutMs,
+      onEnd: (end) => {
+        this.isRetreating = false
+        for (const watcher of watchers) watcher.onRetreated?.(end)
+        this.#die(run)
+      },
+    }).start()
+  }
+
+  #endUnbegun(run: Run): void {
+    try {
+      this.#end(run, true)
+    } catch (error) {
+      if (!(error instanceof ProcessDied)) throw error
+      this.kill()
+    }
+  }
+
+  #end(run: Run, clean: boolean): void {
+    this.#disk.close(run.account.engine.book)
+    run.isOver = true
+    run.account.end()
+    for (const watcher of this.#options.watchers) watcher.onStopped?.(clean)
+  }
+}
