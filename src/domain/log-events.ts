@@ -103,7 +103,8 @@ export const LOG_EVENTS = {
     'A read of tickers, fills, a position or a feed failed; look at the exchange when it does not end.',
   'read.resumed': 'A read that had failed succeeds again.',
   'recording.ended': 'The recording of the run ended early; look at the disk, trading goes on.',
-  'recording.lost': 'The disk does not keep up and steps are missing from the recording; look at the disk, trading goes on.',
+  'recording.lost':
+    'The disk does not keep up and steps are missing from the recording; look at the disk, trading goes on.',
   'recording.resumed': 'The recording goes on after a gap; nothing to do.',
   'recording.started': 'A file of the recording of this run began.',
   'recording.startsAgain':
