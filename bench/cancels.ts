@@ -154,7 +154,7 @@ async function measure({ data, strategy, instruments, exclusive }: Run): Promise
       }),
   })
   const counts = { cancels: 0, ofProduct: 0, batches: 0 }
-  const shell: VirtualProcess = new VirtualProcess({
+  const process: VirtualProcess = new VirtualProcess({
     time,
     exchange,
     faults,
@@ -187,10 +187,10 @@ async function measure({ data, strategy, instruments, exclusive }: Run): Promise
   })
   const sums = { unwanted: 0, unwantedCoin: 0, missing: 0, missingCoin: 0 }
   const look = (): void => {
-    addWrongs(shell, exchange, sums)
+    addWrongs(process, exchange, sums)
     time.after(LOOK_MS, look)
   }
-  shell.start()
+  process.start()
   time.after(LOOK_MS, look)
   time.runUntil(START_AT + lengthMs)
   return summarise({ data, strategy, instruments, exclusive }, { exchange, counts, sums })

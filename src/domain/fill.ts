@@ -27,7 +27,7 @@ export interface FillsReading {
   readonly fills: readonly Fill[]
   /** Unix ms, exchange clock: where the read began. */
   readonly sinceAt: number
-  /** Unix ms, our clock, when the first page was asked for: what happened later is surely not promised. */
+  /** Unix ms, our clock, when the first page was asked for: what happened later may be missing. */
   readonly requestedAt: number
   /** Unix ms, exchange clock: the same moment (`requestTime` of the first page's envelope). */
   readonly exchangeTime: number

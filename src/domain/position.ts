@@ -60,7 +60,7 @@ export interface PositionReading {
   readonly rows: readonly PositionRow[]
   /** The answer said neither a position nor that there is none: it confirms a flat book and disproves nothing. */
   readonly isSilent: boolean
-  /** Unix ms, our clock, when the request left: nothing that happened later is surely in it. */
+  /** Unix ms, our clock, when the request left: what happened later may be missing in it. */
   readonly requestedAt: number
   /** Unix ms, exchange clock: the moment that the answer speaks of (`requestTime` of its envelope). */
   readonly exchangeTime: number

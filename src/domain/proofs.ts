@@ -8,5 +8,5 @@ declare const recorded: unique symbol
 /** The risk checks passed. Made in `risk/approve.ts` alone. */
 export type Approved<Value> = Value & { readonly [approved]: true }
 
-/** Its record was handed to the journal before it. Made in `engine/orders/record-send.ts` alone. */
+/** Its record was handed to the journal before it. Made by `recordBefore` in `engine/state/core.ts` alone. */
 export type Recorded<Value> = Value & { readonly [recorded]: true }

@@ -203,8 +203,6 @@ export interface AdoptRecord {
   readonly symbol: string
   readonly holding: Holding
   readonly was: Holding
-  /** What is missing was taken from the strategies that held it. Absent in old journals: from nobody. */
-  readonly isTaken?: true
 }
 
 /** The funding counter of a position moved. Decimal strings in the margin coin. */

@@ -37,7 +37,7 @@ export interface Announcement {
   readonly fields: Readonly<Record<string, unknown>>
 }
 
-/** What the core wants done. The shell does it in order, and sends nothing before what stands before it is durable. */
+/** What the core wants done. The interpreter does it in order, and sends nothing before what stands before it is durable. */
 export type Effect =
   | { readonly kind: 'decide'; readonly strategyId: StrategyId; readonly snapshot: Snapshot }
   | { readonly kind: 'askGrant'; readonly endpoint: GrantedEndpoint; readonly priority: Priority }

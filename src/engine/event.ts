@@ -19,7 +19,7 @@ export type StopPolicy = 'leave' | 'cancel' | 'flatten'
 export type EngineEvent =
   /** A run of the process begins; the book has been rebuilt. */
   | { readonly kind: 'started' }
-  /** Exchange clock less ours, ms; surely so. */
+  /** Exchange clock less ours, ms; measured twice with the same result. */
   | { readonly kind: 'clockSynchronised'; readonly offsetMs: number }
   /** One of the two clocks may have jumped: until it is measured again no order is sent. */
   | { readonly kind: 'clockUnsynchronised'; readonly reason: string }

@@ -6,7 +6,7 @@ const IDEMPOTENCY_WINDOW_MS = 20 * 60_000
 const WINDOW_GUARD_MS = 5 * 60_000
 
 /**
- * Whether the same item may leave once more under its clientOid: only while the exchange surely remembers the
+ * Whether the same item may leave once more under its clientOid: only while the exchange certainly remembers the
  * first copy (ORD2). `exchangeNow`: Unix ms, exchange clock.
  */
 export function isInsideWindow(order: Order, exchangeNow: number): boolean {

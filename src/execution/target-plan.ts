@@ -53,14 +53,14 @@ export function planTarget(input: TargetPlanInput): readonly Candidate[] {
 }
 
 /**
- * The waiting orders that no longer lead towards the target: it has been moved, or the position has. They are
- * dropped, not sent (ORD7).
+ * The waiting orders that no longer lead towards the target: it has been moved, or the position has, or they were
+ * formed for another purpose, before or after a flatten. They are dropped, not sent (ORD7).
  */
 export function staleTargetOrders(input: TargetPlanInput): readonly Order[] {
   const steps = stepsOf(input)
   return input.orders.filter(({ state, terms }) => {
     const leads = steps.some((step) => step.action === terms.action && step.lots >= terms.lots)
-    return state === 'queued' && !leads
+    return state === 'queued' && (terms.purpose !== input.purpose || !leads)
   })
 }
 

@@ -22,7 +22,7 @@ const CHECKPOINT_RECORDS = 20_000
 /** Effects that may wait for a commit: seconds of the busiest trading. A journal further behind is as good as none. */
 const WAITING_MAX = 10_000
 
-/** What does not wait for a commit. A grant does: a batch that waits has it in hand. */
+/** What does not wait for a commit. A batch's grant does: one that waits has it in hand. */
 const GOES_AHEAD: ReadonlySet<Effect['kind']> = new Set(['record', 'decide', 'readFills', 'readPosition'])
 
 /** An effect behind a durable record, and which commit it waits for. */
@@ -38,10 +38,12 @@ interface WaitingEffect {
  * Where a commit takes time, the effects behind its record wait for it, and those of later events behind them.
  * Meanwhile later events are stepped, and some effects go ahead: records are appended; reads and decisions change
  * nothing outside (and the prices that are decided on stand in a table that is soon filled again); a cancel-all
- * must not wait. If the process dies between a cancel-all and its commit, the record of it is lost: orders rest in
- * the book of the next run that the exchange has cancelled, or is about to. So the note of a retreat is left
- * before the first cancel-all that goes ahead (where it cannot be, the cancel-all waits), and a run that finds it
- * believes its book of nothing that rests. It is gone after an end in good order.
+ * must not wait, nor the grant for it.
+ *
+ * If the process dies between a cancel-all and its commit, the record of it is lost: orders rest in the book of
+ * the next run that the exchange has cancelled, or is about to. So the note of a retreat is left before the first
+ * cancel-all goes ahead (where it cannot be, cancel-alls wait as well), and a run that finds it believes its book
+ * of nothing that rests. It is gone after an end in good order.
  */
 export class Interpreter {
   readonly #engine: Engine
@@ -57,7 +59,8 @@ export class Interpreter {
   /** How many commits were begun, and how many of them are done. */
   #commits = 0
   #committed = 0
-  #hasNote = false
+  /** Whether the note of a retreat could be left; undefined while it was not needed. */
+  #hasNote: boolean | undefined
   #isBusy = false
   #isOver = false
   #flushedAt = 0
@@ -120,10 +123,12 @@ export class Interpreter {
   }
 
   #nextEffect(): Effect | undefined {
-    const [first] = this.#waiting
-    if (first && first.commit <= this.#committed) return this.#waiting.shift()?.effect
-    for (let effect = this.#effects[this.#taken]; effect; effect = this.#effects[this.#taken]) {
-      this.#taken += 1
+    const first = this.#waiting[0]
+    if (first !== undefined && first.commit <= this.#committed) return this.#waiting.shift()?.effect
+    const effects = this.#effects
+    while (this.#taken < effects.length) {
+      const effect = effects[this.#taken++]
+      if (effect === undefined) return undefined
       if (!this.#mustWait(effect)) return effect
       if (this.#waiting.push({ effect, commit: this.#commits }) > WAITING_MAX) {
         throw new Error(`the journal does not keep up: ${WAITING_MAX} effects wait for it`)
@@ -132,11 +137,11 @@ export class Interpreter {
     return undefined
   }
 
-  #mustWait({ kind }: Effect): boolean {
-    if (this.#committed === this.#commits) return false
-    if (GOES_AHEAD.has(kind)) return false
-    if (kind !== 'sendCancelAll') return true
-    this.#hasNote ||= this.#ports.note.leave()
+  #mustWait(effect: Effect): boolean {
+    if (this.#committed === this.#commits || GOES_AHEAD.has(effect.kind)) return false
+    if (!servesCancelAll(effect)) return true
+    // Asked once: a grant that was given back in vain must not be overtaken by the next.
+    this.#hasNote ??= this.#ports.note.leave()
     return !this.#hasNote
   }
 
@@ -246,4 +251,9 @@ export class Interpreter {
     this.#isOver = true
     this.#ports.announcements.broken(error)
   }
+}
+
+function servesCancelAll(effect: Effect): boolean {
+  if (effect.kind !== 'askGrant' && effect.kind !== 'returnGrant') return effect.kind === 'sendCancelAll'
+  return effect.endpoint === 'cancelAllOrders'
 }

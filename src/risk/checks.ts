@@ -18,9 +18,8 @@ export type RiskCheck = (intent: OrderIntent, context: RiskContext) => Objection
 /** All checks, cheapest and most telling first; the first objection denies. */
 export const RISK_CHECKS: readonly RiskCheck[] = [
   checkPrecision,
-  checkClock,
-  checkFreshness,
   checkTradingMode,
+  checkFreshness,
   checkInstrumentState,
   checkDeadline,
   checkMinimum,
@@ -46,13 +45,6 @@ function isPositiveInteger(value: number): boolean {
   return Number.isSafeInteger(value) && value > 0
 }
 
-/** An order's signature, acceptance deadline and window depend on the exchange's clock: not even a close leaves on a guess. */
-function checkClock(_: OrderIntent, { clockUnsynchronised }: RiskContext): Objection | undefined {
-  return clockUnsynchronised === undefined
-    ? undefined
-    : { code: 'CLOCK_UNSYNCHRONISED', detail: clockUnsynchronised }
-}
-
 /** MKT1. */
 function checkFreshness(_: OrderIntent, { market, account }: RiskContext): Objection | undefined {
   if (!(market.bid > 0 && market.ask > 0 && market.bid <= market.ask)) {
@@ -71,6 +63,8 @@ function checkTradingMode(intent: OrderIntent, context: RiskContext): Objection 
     case 'reducing':
       return reducesRisk(intent, context) ? undefined : { code: 'TRADING_REDUCING', detail: why }
     case 'halted':
+      // Everything about an order hangs on the exchange's clock: not even a close leaves on a guess.
+      if (code === 'clockUnsynchronised') return { code: 'CLOCK_UNSYNCHRONISED', detail: why }
       if (intent.purpose === 'flatten' && reducesRisk(intent, context)) return undefined
       return { code: code === 'notRunning' ? 'NOT_RUNNING' : 'TRADING_HALTED', detail: why }
     case 'killed':

@@ -47,8 +47,6 @@ export interface RiskContext {
   readonly instrument: Instrument
   readonly market: RiskMarket
   readonly trading: TradingState
-  /** Why the exchange's clock is not known for sure; undefined when it is. */
-  readonly clockUnsynchronised: string | undefined
   readonly account: AccountLimits
   readonly strategy: StrategyLimits
   /** The strategy's own, on this instrument. */

@@ -152,6 +152,20 @@ describe('[ORD5] a cancel-all that goes ahead of its record', () => {
     expect(bench.done.at(-1)).toBe('cancelAll all')
   })
 
+  test('gets its grant while the commit hangs; one for a batch waits', () => {
+    const bench = new InterpreterBench()
+
+    bench.step('started', [
+      recordEffect('send'),
+      { kind: 'askGrant', endpoint: 'batchPlaceOrder', priority: 'add' },
+      { kind: 'askGrant', endpoint: 'cancelAllOrders', priority: 'reduce' },
+    ])
+    expect(bench.asked).toEqual(['cancelAllOrders'])
+
+    bench.commits[0]?.()
+    expect(bench.asked).toEqual(['cancelAllOrders', 'batchPlaceOrder'])
+  })
+
   test('needs no note where the commit is done when the call returns', () => {
     const bench = new InterpreterBench()
     bench.commitsAtOnce = true

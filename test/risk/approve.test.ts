@@ -47,7 +47,6 @@ function context(
     instrument: madeInstrument({ lotsMin: 2 }),
     market: { bid: 10_000, ask: 10_000.1, last: 10_000, ageMs: 100, deliveryState: undefined },
     trading: { mode: 'active', code: undefined, why: '' },
-    clockUnsynchronised: undefined,
     account: {
       dataAgeMaxMs: 1000,
       priceCollarRatio: 0.05,
@@ -92,6 +91,12 @@ describe('[RSK1] the risk desk', () => {
     ['a crossed market', intent(), context(market({ ask: 9999 })), 'DATA_MISSING'],
     ['[MKT1] prices as old as allowed', intent(), context(market({ ageMs: 1000 })), 'approved'],
     ['[MKT1] older prices', intent(), context(market({ ageMs: 1001 })), 'DATA_STALE'],
+    [
+      '[RSK2] the close of a flatten on an unsynchronised clock',
+      intent({ action: 'closeLong', ...flatten }),
+      context(held('halted', 'clockUnsynchronised'), { holding: long }),
+      'CLOCK_UNSYNCHRONISED',
+    ],
     ['[RSK2] an opening while reducing', intent(), context(reducing), 'TRADING_REDUCING'],
     ['[RSK2] an opening while halted', intent(), context(halted), 'TRADING_HALTED'],
     [

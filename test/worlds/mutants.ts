@@ -288,8 +288,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'adoption-takes-nothing',
     what: 'what a reading of the position shows to be gone is taken from no strategy',
-    find: 'was, isTaken: true }',
-    replace: 'was, isTaken: false }',
+    find: 'taken: closedBetween(book.positionMode, was, holding) })',
+    replace: 'taken: [] })',
   },
   {
     name: 'low-disk-ignored',

@@ -5,18 +5,17 @@ import { type OrderId, type StrategyId } from '../../domain/ids.ts'
 import { accountHoldingOf, type Book, holdingOf, pairKey, splitPair } from './book.ts'
 
 /**
- * Whose what the account holds is: a function of the fills of a symbol in their order, and of who owns each.
+ * Which strategy holds how much of the account's position: a function of the fills of a symbol in their order, and of
+ * the strategy that each belongs to.
  *
- * Of what others closed of the account, first what nobody here holds is gone, then what the strategies hold, in
- * the order of their names; so what they believe to hold together never outgrows what is there. What others open
- * is nobody's.
+ * When others close a part of the position, the part that no strategy holds goes first, then the strategies' parts in
+ * the order of their names: together they never claim more than there is. What others open belongs to no strategy.
  *
- * While a fill waits for its order, its owner is its orderId, behind the strategies in the order of names, and
- * everything that happened to the symbol since is kept. When the owner is known the shares are worked out anew
- * from there: what was closed meanwhile may have been closed of another.
+ * A fill whose order is not known yet is held under its orderId, which sorts behind the strategies, and all that
+ * happens to the symbol from then on is kept. Once its order is known, the allocation is worked out again from there.
  */
 
-/** Moves what the account holds, and what its owner does. */
+/** Changes the account's position and the owner's part of it. */
 export function applyMove(book: Book, symbol: string, move: Move): void {
   const unsettled = book.unsettled.get(symbol) ?? beginUnsettled(book, symbol, move)
   if (unsettled) book.unsettled.set(symbol, { ...unsettled, moves: [...unsettled.moves, move] })
@@ -28,7 +27,7 @@ export function waiterOf(orderId: OrderId): string {
   return `~${orderId}`
 }
 
-/** It is known now whose the fills of an order are. */
+/** The strategy that the fills belong to is known now. */
 export function settleOwner(book: Book, fills: readonly Fill[], owner: StrategyId | typeof NOBODY): void {
   for (const symbol of new Set(fills.map((fill) => fill.symbol))) {
     const unsettled = book.unsettled.get(symbol)
@@ -73,14 +72,14 @@ function moveAllocation(book: Book, symbol: string, move: Move): void {
   book.account.set(symbol, applyToHolding(positionMode, accountHoldingOf(book, symbol), change))
   if (owner === NOBODY) return takeFromStrategies(book, symbol, change)
   const holding = applyToHolding(positionMode, holdingOf(book, owner, symbol), change)
-  // A close that waits for its order holds less than nothing.
+  // The part of an unknown closing order is negative until its order is known.
   if (isWaiting(move)) book.holdings.set(pairKey(owner, symbol), holding)
   else storeHolding(book, { owner, symbol, holding })
 }
 
 /**
- * What a strategy holds after a fill of its own. A close that rested while others took what it was to close has
- * closed what the other strategies held of that leg, or what was nobody's: nobody holds less than nothing.
+ * A strategy's part after a fill of its own; never negative. A close that finds its part gone has closed another
+ * strategy's part of that leg, or the part that belongs to none.
  */
 function storeHolding(
   book: Book,
@@ -98,7 +97,7 @@ function storeHolding(
   if (shortLots < 0) takeLots(book, symbol, { side: 'sell', tradeSide: 'close', lots: -shortLots })
 }
 
-/** The account has been moved by something that no order of ours explains: a liquidation, somebody's hand. */
+/** The position was changed by no order of ours: a liquidation, or a person's trade. */
 function takeFromStrategies(book: Book, symbol: string, change: HoldingChange): void {
   takeLots(book, symbol, { ...change, lots: lotsToTake(book, symbol, change) })
 }
@@ -122,7 +121,7 @@ function closedBy({ positionMode }: Book, holding: Holding, { side, tradeSide }:
   return Math.max(0, side === 'buy' ? holding.longLots : holding.shortLots)
 }
 
-/** Of what the change closed of the account, what was not nobody's. */
+/** How much of what was closed belonged to strategies. */
 function lotsToTake(book: Book, symbol: string, change: HoldingChange): number {
   const before = applyToHolding(book.positionMode, accountHoldingOf(book, symbol), {
     ...change,
@@ -134,7 +133,7 @@ function lotsToTake(book: Book, symbol: string, change: HoldingChange): number {
   return closed - Math.max(0, ofNobody)
 }
 
-/** What a change of that direction would close, less than nothing where it opens; in lots. */
+/** How much a change of that direction can close, in lots; negative where it opens. */
 function sideOf({ positionMode }: Book, holding: Holding, { side, tradeSide }: HoldingChange): number {
   if (positionMode === 'one_way_mode') return side === 'buy' ? -netLots(holding) : netLots(holding)
   if (tradeSide === 'open') return 0

@@ -46,7 +46,7 @@ export function bindOrphans(book: Book, orderId: OrderId): void {
   settleOwner(book, fills, book.orders.get(clientOid)?.terms.strategyId ?? NOBODY)
 }
 
-/** Orphans that nothing of ours explains moved the account, and whoever held that side. */
+/** Orphans that belong to no order of ours: they changed the account, and the strategies that held that side. */
 export function disownOrphans(book: Book, orderId: OrderId): void {
   const fills = book.orphans.get(orderId) ?? []
   book.orphans.delete(orderId)

@@ -193,9 +193,8 @@ function applyExpire(book: Book, record: ExpireRecord): void {
   for (const { strategyId, key } of record.places) book.places.delete(pairKey(strategyId, key))
 }
 
-function applyAdopt(book: Book, { symbol, holding, was, isTaken }: AdoptRecord): void {
-  const taken = isTaken ? closedBetween(book.positionMode, was, holding) : []
-  applyMove(book, symbol, { kind: 'adopt', holding, taken })
+function applyAdopt(book: Book, { symbol, holding, was }: AdoptRecord): void {
+  applyMove(book, symbol, { kind: 'adopt', holding, taken: closedBetween(book.positionMode, was, holding) })
 }
 
 function closedBetween(mode: PositionMode, was: Holding, now: Holding): readonly HoldingChange[] {
@@ -267,9 +266,9 @@ function changeOrder(
 }
 
 /**
- * Nothing is certain any more but what stands in the records before: every order that had not ended is
- * unknown, orders that nobody remembers may rest on every instrument and may still arrive, and no name that
- * a ladder or a target could have used is used again. Nothing that adds risk leaves until a person has looked.
+ * A part of the journal is lost. Every order that had not ended is unknown; forgotten orders may rest on every
+ * instrument or still arrive; no name that a ladder or a target may have used is used again. The account is halted
+ * until an operator has compared it.
  */
 function applyRepaired(book: Book, record: RepairedRecord): void {
   const { at, reason, strategies, symbols } = record

@@ -40,7 +40,7 @@ export function bookToJson(book: Book): unknown {
     epoch: book.epoch,
     batchId: book.batchId,
     fillsThroughAt: book.fillsThroughAt,
-    ...(book.recordsLostAt === 0 ? {} : { recordsLostAt: book.recordsLostAt }),
+    recordsLostAt: book.recordsLostAt,
     ...plain,
     orders: [...book.orders.values()],
     withdrawn: [...book.withdrawn],
@@ -56,7 +56,7 @@ export function bookFromJson(json: unknown): Book {
     epoch: number
     batchId: number
     fillsThroughAt: number
-    recordsLostAt?: number
+    recordsLostAt: number
     orders: Order[]
     withdrawn: Order['terms']['clientOid'][]
     money: [string, MoneyJson][]
@@ -66,18 +66,14 @@ export function bookFromJson(json: unknown): Book {
   book.epoch = stored.epoch
   book.batchId = stored.batchId
   book.fillsThroughAt = stored.fillsThroughAt
-  book.recordsLostAt = stored.recordsLostAt ?? 0
+  book.recordsLostAt = stored.recordsLostAt
   for (const name of PLAIN_MAPS) {
     const map = book[name] as Map<unknown, unknown>
-    // A checkpoint of before there were calls on the account has none of them.
-    for (const [key, value] of (stored[name] ?? []) as [unknown, unknown][]) map.set(key, value)
+    for (const [key, value] of stored[name] as [unknown, unknown][]) map.set(key, value)
   }
-  // A checkpoint of before answers were told apart takes every request for unanswered.
-  for (const order of stored.orders) {
-    const { terms, state, orderId, ...rest } = order
-    const unansweredAt = order.unansweredAt ?? order.lastSentAt
-    // JSON leaves an orderId out that nobody told yet; its place among the fields stays, so that texts agree.
-    storeOrder(book, { terms, state, orderId, ...rest, unansweredAt })
+  // JSON leaves out an orderId that is not known yet; its place among the fields stays, so that texts agree.
+  for (const { terms, state, orderId, ...rest } of stored.orders) {
+    storeOrder(book, { terms, state, orderId, ...rest })
   }
   for (const clientOid of stored.withdrawn) book.withdrawn.add(clientOid)
   for (const [key, money] of stored.money) book.money.set(key, moneyFromJson(money))

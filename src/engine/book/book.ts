@@ -61,7 +61,7 @@ export interface Book {
   readonly trades: Map<TradeId, number>
   /** By strategy and symbol; what waits for its order by its orderId. */
   readonly holdings: Map<string, Holding>
-  /** By symbol, while a fill of it waits for its order: what the shares are worked out from when that is known. */
+  /** By symbol, while a fill of it waits for its order: from where the allocation is worked out again then. */
   readonly unsettled: Map<string, UnsettledAllocation>
   /** By symbol: what the exchange says the account holds, by its fills and adoptions. */
   readonly account: Map<string, Holding>
@@ -84,7 +84,7 @@ export interface Book {
   readonly withdrawn: Set<ClientOid>
   /** By scope and reason: the trading modes that are held until somebody releases them. */
   readonly restrictions: Map<string, Restriction>
-  /** Unix ms, our clock: orders may have left until then that nobody remembers; 0 when that never was. */
+  /** Unix ms, our clock: orders that left before then may be missing from the journal; 0 if none can be. */
   recordsLostAt: number
   /** Cancel-alls whose effect is not settled yet, by symbol: Unix ms, exchange clock, when the last one left. */
   readonly cancels: Map<string, number>

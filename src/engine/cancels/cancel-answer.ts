@@ -25,7 +25,7 @@ export function answerCancel(core: Core, cancelId: number, answer: Answer<BatchR
   }
 }
 
-/** It may still arrive: on nothing that it would take orders from is anything placed before it cannot any more. */
+/** It may still arrive: until it cannot, nothing is placed on the instruments that it names. */
 function noteLate(core: Core, { symbols, requestAt }: OpenCancel): void {
   for (const symbol of symbols) noteUnansweredCancel(core, instrumentOf(core, symbol), requestAt)
 }
@@ -66,7 +66,7 @@ function recordListed(core: Core, items: readonly Listed[]): void {
   if (listed.length > 0) record(core, { kind: 'cancelAnswered', at: core.now, listed })
 }
 
-/** The instruments of orders that could not be cancelled; one that nobody can name may be any that has no name yet. */
+/** The instruments of orders that could not be cancelled. An order without a known name may be on any of them. */
 function instrumentsOf(core: Core, items: readonly Listed[]): ReadonlySet<string> {
   const instruments = new Set<string>()
   for (const item of items) {

@@ -4,9 +4,9 @@ import { isUnderCancel } from '../state/open-calls.ts'
 import { type Core, type InstrumentState } from '../state/core.ts'
 
 /**
- * Whether an instrument is cancelled for what nobody wants on it. A cancel-all takes its wanted orders too, and
- * they are missing until fills are readable. So unwanted orders stay until they have rested for as long, added up,
- * as the wanted ones would be missing (at least one of them), or one has rested for `unwantedMsMax`.
+ * Whether the unwanted orders of an instrument are worth a cancel-all. It takes the wanted orders too, and they are
+ * missing until fills are readable. So unwanted orders stay until their resting times add up to the time for which
+ * the wanted ones would be missing (counted as at least one), or until one has rested for `unwantedMsMax`.
  *
  * Order-seconds unwanted + missing, and cancel-alls, of ladders on recorded prices (`npm run bench:cancels`, sums
  * over 2 and 10 instruments, candles and ticks, account shared). It does as well as a model that weighed notional,

@@ -124,7 +124,7 @@ export function advanceStart(core: Core): void {
   if (core.now - start.askedAt >= READ_AGAIN_MS) askForAccount(core)
 }
 
-/** Unknown orders resolution their instruments by themselves; what rests is resolved here, where the policy says so. */
+/** Instruments with unknown orders are resolved anyway; those with resting orders here, if `onRestart` says cancel. */
 function resolveInstruments(core: Core): void {
   changeStart(core.run, { ...core.run.start, phase: 'resolving' })
   for (const instrument of core.instruments.values()) {

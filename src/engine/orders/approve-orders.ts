@@ -9,7 +9,6 @@ import { reducesRisk } from '../../risk/checks.ts'
 import { buildExposure, notionalAt, worstLots } from '../../risk/exposure.ts'
 import { type RiskContext } from '../../risk/risk-context.ts'
 import { accountHoldingOf, holdingOf, openOrdersOf } from '../book/book.ts'
-import { clockUnsynchronised } from '../state/clock-state.ts'
 import { type Core, specOf } from '../state/core.ts'
 import { marketOf } from '../state/market-state.ts'
 import { tradingStateOf } from '../state/trading-mode.ts'
@@ -59,7 +58,7 @@ function byUrgency(left: Candidate, right: Candidate): number {
   return Number(isClosing(right.intent.action)) - Number(isClosing(left.intent.action))
 }
 
-/** One context a strategy, all sharing the account's exposure, so that approvals add up within the round. */
+/** A risk context for each strategy; all share the account's exposure, so that what is approved adds up. */
 function openRiskContexts(core: Core, symbol: string): (id: StrategyId) => RiskContext | undefined {
   const { settings, book } = core
   const mode = settings.positionMode
@@ -79,7 +78,6 @@ function openRiskContexts(core: Core, symbol: string): (id: StrategyId) => RiskC
       instrument: spec,
       market,
       trading: tradingStateOf(core, symbol, id),
-      clockUnsynchronised: clockUnsynchronised(core),
       account: settings.limits,
       strategy: limits,
       holding,
@@ -114,7 +112,7 @@ function otherInstruments(core: Core, symbol: string): { notional: number; openO
   return { notional, openOrders }
 }
 
-/** The last price that is known; nothing is opened against a position whose value nobody knows. */
+/** The last known price; infinite without one, so that nothing is opened beside a position of unknown value. */
 function priceOf(core: Core, symbol: string): number {
   const { last } = marketOf(core, symbol)
   return last > 0 ? last : Number.POSITIVE_INFINITY

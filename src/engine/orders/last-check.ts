@@ -34,7 +34,7 @@ function mayLeave(book: Book, terms: OrderTerms): boolean {
   }
 }
 
-/** As in the risk checks: together with all else of its strategy that is open on that side, which may be filled first. */
+/** As in the risk checks: counted with all other open orders of the strategy on that side, which may fill first. */
 function reduces(book: Book, { action, strategyId, symbol }: OrderTerms): boolean {
   if (isClosing(action)) return true
   const own = [...openOrdersOf(book, symbol)].filter(({ terms }) => terms.strategyId === strategyId)

@@ -13,7 +13,7 @@ import { isBackingOff, isQuoteHeld, isUndecided } from '../state/decision-state.
 import { freshUntil, marketOf } from '../state/market-state.ts'
 import { isFlattening, isKilling, isTrading } from '../state/trading-mode.ts'
 
-/** What an instrument's instrument should do: orders to place, waiting ones to drop, and resting ones to be rid of. */
+/** What should happen on an instrument: orders to place, waiting ones to drop, and resting ones to cancel. */
 export interface InstrumentPlan {
   readonly candidates: readonly Candidate[]
   /** Orders that rest, or may, and that nobody wants. */
@@ -28,7 +28,7 @@ interface Gathered {
   readonly stale: Order[]
 }
 
-/** From standing wishes and what is open to what is missing and what is too much, strategy by strategy. */
+/** Compares what each strategy wants with what is open: what is missing, and what is too much. */
 export function planInstrument(core: Core, symbol: string): InstrumentPlan {
   const plan: Gathered = { candidates: [], unwanted: [], stale: [] }
   const byStrategy: Map<string, Order[]> = Map.groupBy(
@@ -46,7 +46,7 @@ export function planInstrument(core: Core, symbol: string): InstrumentPlan {
   return withoutLateCopies(core, symbol, plan)
 }
 
-/** ORD2: past the window a waiting copy may not leave any more, wanted or not: evidence must say what became of it. */
+/** ORD2: past the idempotency window an order may not be sent again, wanted or not: it is resolved instead. */
 function withoutLateCopies(core: Core, symbol: string, plan: Gathered): InstrumentPlan {
   const late: Order[] = []
   for (const order of openOrdersOf(core.book, symbol)) {
@@ -182,7 +182,7 @@ function withAbsent(terms: Omit<Order['terms'], 'clientOid' | 'generation'>): Or
   }
 }
 
-/** What nobody wants: a waiting order is dropped, a resting one must be cancelled, another runs out by itself. */
+/** Nobody wants it: a waiting order is dropped, a resting one is cancelled, any other ends by itself. */
 function dismiss(order: Order, plan: Gathered): void {
   if (order.state === 'queued') plan.stale.push(order)
   else if (canRest(order.terms) && order.state === 'live') plan.unwanted.push(order)

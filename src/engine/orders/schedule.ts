@@ -39,7 +39,7 @@ export function scheduleInstrument(core: Core, instrument: InstrumentState): voi
     return scheduleInstrument(core, instrument)
   }
   const isRunning = isTrading(core)
-  // What a stop leaves is asked after in the next run.
+  // Orders that a stop leaves are looked for in the next run.
   if (isRunning && isCrossedTooLong(core, instrument)) return startResolution(core, instrument, 'missing')
   noteUnwanted(instrument, namesOf(plan.unwanted), core.now)
   if (mustCancel(core, plan.unwanted)) {
@@ -55,7 +55,7 @@ function askForBatch(core: Core, instrument: InstrumentState, { items, reduces }
   if (items.length === 0 || packInstrument(core, instrument, items).length === 0) {
     return wantNoBatch(instrument)
   }
-  // What a cancel-all took for others' sake has waited since then.
+  // Orders displaced by a cancel-all have waited since then.
   wantBatch(instrument, instrument.displaced[0]?.since ?? core.now, reduces)
   askForGrant(core, 'batchPlaceOrder', reduces ? 'reduce' : 'add')
 }
@@ -166,7 +166,7 @@ function mustCancel(core: Core, unwanted: readonly Order[]): boolean {
  * away again.
  */
 function askForCancelWhenDue(core: Core, instrument: InstrumentState): void {
-  // Nothing is placed again any more after a stop: what it leaves, it leaves.
+  // A stop that leaves orders keeps all of them, wanted or not.
   const isDue = isTrading(core) && isCancelDue(core, instrument)
   noteCancelDue(instrument, isDue)
   if (isDue) askForCancel(core)
@@ -174,7 +174,7 @@ function askForCancelWhenDue(core: Core, instrument: InstrumentState): void {
 
 /**
  * A resting order that the market has traded through must have been filled. When no fill of it turns up, the
- * exchange has dropped it without a word, and only a resolution can say so.
+ * exchange has dropped it silently, and only a resolution can prove that.
  */
 function isCrossedTooLong(core: Core, instrument: InstrumentState): boolean {
   const { symbol, crossedSince } = instrument

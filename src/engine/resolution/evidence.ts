@@ -29,7 +29,7 @@ function matchOrphans(core: Core, symbol: string): ReadonlyMap<Order, OrderId> {
   return matches
 }
 
-/** The orders that may be at the exchange and whose orderId nobody told. */
+/** The orders that may be at the exchange and whose orderId no answer has named. */
 export function namelessOrders(core: Core, symbol: string): readonly Order[] {
   return [...openOrdersOf(core.book, symbol)].filter(
     (order) => order.orderId === undefined && order.attempts > 0,
@@ -42,8 +42,8 @@ function byNumber(left: string, right: string): number {
 }
 
 /**
- * Orphans of the symbol that no order is left to own, though they show what one of these orders would show:
- * more orderIds than orders, or more lots than it has. By order, the orderIds that are too much.
+ * Fills that contradict these orders: they look like fills of one of them, but there are more orderIds than orders,
+ * or more lots than the order has. By order, the orderIds that are too many.
  */
 function findContradictions(
   core: Core,
@@ -73,8 +73,8 @@ function findContradictions(
 }
 
 /**
- * What became of the orders, once the fills are known up to a moment after their end: over, never there, or
- * in quarantine where the evidence contradicts itself.
+ * What became of the orders, once all fills up to their end are known: done, absent, or quarantined if the evidence
+ * contradicts itself.
  */
 export function settleByEvidence(
   core: Core,

@@ -47,7 +47,7 @@ export function takePosition(core: Core, reading: PositionReading): void {
   }
   checkPositionMode(core, reading)
   noteFunding(core, reading)
-  // The one that waits goes first: were it replaced, readings that come faster than fills would never be judged.
+  // A waiting reading is kept: if each new one replaced it, and fills were read less often, none would be compared.
   own(instrument.position).pending ??= {
     holding: toHolding(reading.rows),
     isSilent: reading.isSilent,
@@ -58,7 +58,7 @@ export function takePosition(core: Core, reading: PositionReading): void {
   comparePosition(core, instrument)
 }
 
-/** Why a reading is as good as none. Unknown is not empty, and one wrong time must not hold up all that follow. */
+/** Why a reading is not used. Unknown is not empty, and one wrong time must not hold up the readings after it. */
 function objectionTo(
   core: Core,
   { symbol, isSilent, requestedAt, exchangeTime }: PositionReading,
@@ -110,7 +110,7 @@ export function comparePosition(core: Core, instrument: InstrumentState): void {
     position.agreedAt = reading.requestedAt
     return
   }
-  // It said nothing while nothing was known; fills have shown since that there was something to say.
+  // An empty answer came before fills that show a position: it proves nothing.
   if (reading.isSilent) return
   const difference = subtract(core, reading.holding, holdingAt(core, instrument, reading.exchangeTime))
   const seen = position.mismatch
@@ -172,7 +172,7 @@ function adopt(core: Core, instrument: InstrumentState, difference: Holding, req
   const position = own(instrument.position)
   position.mismatch = undefined
   position.agreedAt = requestedAt
-  // First the halt: a run that ended between the two would hold what it does not understand, and trade on.
+  // The halt first: a run that died between the two records would trade on with a position nobody has checked.
   if (!first)
     halt(
       core,
@@ -180,7 +180,7 @@ function adopt(core: Core, instrument: InstrumentState, difference: Holding, req
       'contradiction',
       `the position is not what our fills explain, and was adopted: ${RELEASE_HINT}`,
     )
-  record(core, { kind: 'adopt', at: core.now, symbol: instrument.symbol, holding, was, isTaken: true }, true)
+  record(core, { kind: 'adopt', at: core.now, symbol: instrument.symbol, holding, was }, true)
   announce(core, first ? 'warn' : 'error', 'position.adopted', {
     symbol: instrument.symbol,
     longLots: holding.longLots,
@@ -194,7 +194,7 @@ function same(left: Holding, right: Holding): boolean {
   return left.longLots === right.longLots && left.shortLots === right.shortLots
 }
 
-/** A position row names its mode: another one than the config's would turn every order round. */
+/** A position row names the account's mode: if the config says another, orders would mean the opposite. */
 function checkPositionMode(core: Core, reading: PositionReading): void {
   for (const row of reading.rows) {
     if (row.positionMode !== undefined && row.positionMode !== core.settings.positionMode) {

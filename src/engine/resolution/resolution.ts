@@ -159,7 +159,7 @@ export function closeBehindCancel(core: Core, instrument: InstrumentState): bool
   if (!resolution.cancels && hasResting(core, instrument.symbol)) {
     resolution.cancels = true
     noteCancelResolution(instrument)
-    // It was only waiting for readings of what cannot rest; now more of it is in question.
+    // It was only waiting for readings of orders that cannot rest; now resting ones are in question too.
     if (resolution.stage === 'settling') Object.assign(resolution, UNPROVED)
   }
   return resolution.stage === 'cancelling'
@@ -191,7 +191,7 @@ export function distrustResting(core: Core): void {
 function isProved(core: Core, instrument: InstrumentState, resolution: Resolution): boolean {
   if (core.now < instrument.lateCancelUntil || isUnderCancel(core, instrument.symbol)) return false
   const concerned = concernedOrders(core, instrument, resolution)
-  // A cancel-all for others' sake that found nothing here to take proves itself.
+  // A cancel-all of the product that found nothing here needs no proof.
   if (resolution.cause === 'cancelledAlong' && concerned.length === 0) return true
   const reads = concerned.some(({ state }) => state === 'unknown') ? 2 : 1
   return resolution.positionRead && resolution.fillsReads >= reads

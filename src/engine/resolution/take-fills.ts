@@ -12,7 +12,7 @@ import { noteFillsRead, noteOrphan, takeSettledOrphans } from '../state/readings
 import { showFills } from '../strategies/take-snapshot.ts'
 import { comparePosition, noteRecentFills } from './reconcile.ts'
 
-/** Fills came in: new ones enter the book once each, and whatever they prove is settled. */
+/** Fills were read: each new one enters the book once, and orders that they prove to be over are settled. */
 export function takeFills(core: Core, reading: FillsReading): void {
   const fills = reading.fills.filter(
     (fill) => !core.book.trades.has(fill.tradeId) && core.instruments.has(fill.symbol),
@@ -76,7 +76,7 @@ function logFill(core: Core, fill: Fill): StrategyId | undefined {
   return order?.terms.strategyId
 }
 
-/** Before the fill itself is recorded: a run that ended between the two would know the fill, and trade on. */
+/** Recorded before the fill itself: a run that died between the two would know the fill and trade on. */
 function haltOnForeign(core: Core, { symbol, orderId, source, tradeSide, side }: Fill): void {
   if (source === 'API' || core.book.byOrderId.has(orderId) || core.settings.foreignFills !== 'halt') return
   const what = `${source} ${tradeSide} ${side}`
@@ -104,16 +104,16 @@ function settleTakers(core: Core, readableAt: number): void {
 }
 
 /**
- * Unix ms, our clock, by when it was accepted for certain. What an earlier run wrote down was told by a clock that
- * may have been ahead of ours, or behind it: all that is sure is that it was before this run began.
+ * Unix ms, our clock: it was accepted by then. What an earlier run wrote down came from a clock that may have been
+ * ahead of ours or behind it; certain is only that it was before this run began.
  */
 function acceptedBy({ run: { startedAt }, now }: Core, { acceptedAt }: Order): number {
   return acceptedAt > now ? startedAt : Math.max(acceptedAt, startedAt)
 }
 
 /**
- * Fills of an orderId that nobody told. Where only one order could have made them they are its own; after the
- * longest time that an answer can be out, and with no order left that could, they are foreign.
+ * Fills of an orderId that no answer has named. If only one order could have made them, they are its fills. If none
+ * could, after the longest time that an answer can take, they are foreign.
  */
 function noteOrphans(core: Core): void {
   const { acceptanceWindowMs, fillVisibilityMs } = core.settings.execution
@@ -135,7 +135,7 @@ function noteOrphans(core: Core): void {
   }
 }
 
-/** What a quarantined order was filled is exactly what is not known: nobody disowns it before an operator has looked. */
+/** How much a quarantined order was filled is unknown: its possible fills are not called foreign before a release. */
 function mayOwn({ settings }: Core, order: Order, fills: readonly Fill[]): boolean {
   const fits = order.state === 'quarantined' ? fitsClass : couldBe
   return fills.every((fill) => fits(settings.positionMode, order, fill))
@@ -149,8 +149,8 @@ function nameByFills(core: Core, { terms }: Order, orderId: OrderId): void {
 }
 
 /**
- * An answer, a resolution or evidence named an orderId whose fills had been waiting: they are news for their
- * strategy like any other fill. Runs after every event.
+ * The orderId of waiting fills is known now: their strategy hears of them as of any other fill. Runs after every
+ * event.
  */
 export function showSettledOrphans(core: Core): void {
   const owners = new Set<StrategyId>()

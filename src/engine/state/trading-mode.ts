@@ -9,6 +9,7 @@ import {
 } from '../../domain/trading-mode.ts'
 import { type TradingState } from '../../risk/risk-context.ts'
 import { killOf, pairKey, restrictionOf, restrictionsOn } from '../book/book.ts'
+import { clockUnsynchronised } from './clock-state.ts'
 import { announce, type Core, record } from './core.ts'
 import { holdAllWishes } from './decision-state.ts'
 
@@ -63,17 +64,19 @@ interface ReleaseOrder {
 
 /**
  * What may leave for an order of the strategy on the instrument: the strictest mode that is held for the account,
- * the instrument or the strategy, and why. That the exchange's clock is known is a check of its own.
+ * the instrument or the strategy, and why.
  */
 export function tradingStateOf(core: Core, symbol: string, strategyId?: StrategyId): TradingState {
-  const [strictest] = restrictionsOn(core.book, symbol, strategyId)
-  if (strictest && strictest.mode !== 'reducing') {
-    return { mode: strictest.mode, code: strictest.code, why: strictest.reason }
-  }
+  const [restriction] = restrictionsOn(core.book, symbol, strategyId)
+  const held = restriction && { mode: restriction.mode, code: restriction.code, why: restriction.reason }
+  const clock = clockUnsynchronised(core)
+  if (held?.mode === 'killed') return held
+  if (clock !== undefined) return { mode: 'halted', code: 'clockUnsynchronised', why: clock }
+  if (held?.mode === 'halted') return held
   if (core.run.phase !== 'running') {
     return { mode: 'halted', code: 'notRunning', why: `the daemon is ${core.run.phase}` }
   }
-  if (strictest) return { mode: strictest.mode, code: strictest.code, why: strictest.reason }
+  if (held) return held
   if (core.run.isSpaceLow) {
     return { mode: 'reducing', code: 'diskLow', why: 'the disk of the journal is nearly full' }
   }

@@ -58,7 +58,7 @@ export function makeAccountCalls(core: Core): void {
   }
 }
 
-/** While trading is halted a call that takes nothing away waits, and expires when nobody resumes. */
+/** While trading is restricted, a call that cancels nothing waits, and expires if nobody releases it in time. */
 function sendCall(core: Core, pair: string, call: AccountCall): void {
   const approved = approveCall(call, tradingStateOf(core, call.symbol, call.strategyId as StrategyId))
   if (!approved) return
@@ -92,12 +92,12 @@ function reasonOf(answer: RefusedAnswer | UnknownAnswer): string {
   return said === '' && answer.kind === 'unknown' ? answer.cause : said
 }
 
-/** A strategy that was disabled wants no call any more that has not left; what is on the wire is answered. */
+/** The strategy failed: its calls that have not left are dropped; one that has left is still answered. */
 export function withdrawCalls(core: Core, strategyId: string): void {
   const onWire = new Set(core.calls.accountCalls.values())
   for (const [pair, call] of core.book.calls) {
     if (call.strategyId !== strategyId || onWire.has(pair)) continue
-    endCall(core, call, { outcome: 'expired', reason: 'its strategy was disabled' })
+    endCall(core, call, { outcome: 'expired', reason: 'its strategy failed too often' })
   }
 }
 

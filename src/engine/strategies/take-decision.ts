@@ -123,7 +123,7 @@ function takeQuote(core: Core, strategy: StrategySettings, intent: QuoteIntent, 
   changeQuote(core, strategy, intent, changes)
 }
 
-/** Of several ladders in one decision the last one counts; what stands already is no change. */
+/** The last of several ladders in one decision counts; one that stands already is no change. */
 function changeQuote(
   core: Core,
   { id }: StrategySettings,

@@ -61,7 +61,7 @@ describe('[ORD4] evidence that contradicts itself', () => {
     expect(bench.halts.has(SYMBOL)).toBe(true)
   })
 
-  test('a release resolutions, then ends the order with what fits it; what is too much is nobody’s', () => {
+  test('a release resolves, then ends the order with what fits it; what is too much is nobody’s', () => {
     const { bench, account } = contradicted(twoOrders)
 
     bench.tell(RESUME)

@@ -316,11 +316,4 @@ describe('[DET2] the book as JSON', () => {
     expect([...again.callKeys.keys()]).toEqual(['s|s', 's|m'])
     expect(JSON.stringify(bookToJson(again))).toBe(text)
   })
-
-  test('of a checkpoint that knew no calls has none', () => {
-    const { calls: _, callKeys: __, ...old } = bookToJson(running().book) as Record<string, unknown>
-
-    const book = bookFromJson(JSON.parse(JSON.stringify(old)))
-    expect([book.calls.size, book.callKeys.size]).toEqual([0, 0])
-  })
 })

@@ -58,13 +58,13 @@ export function meddle(world: World): void {
 
 /** The operator, who looks at what is halted for a while, puts the account back as it was, and releases. */
 export function releaseHalts(world: World): void {
-  const { time, shell, facts, faults } = world
+  const { time, process, facts, faults } = world
   const look = (): void => {
     if (!faults.isOn) setMode(world, world.plan.positionMode)
     for (const [scope, { at }] of facts.halted) {
       if (time.now - at < LOOKED_AT_MS) continue
       if (!setMode(world, world.plan.positionMode)) continue
-      shell.dispatch({
+      process.dispatch({
         kind: 'commanded',
         command: { kind: 'release', scope, reason: 'looked at', by: 'world' },
       })

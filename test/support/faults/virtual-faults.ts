@@ -74,6 +74,8 @@ export const FAULTS = {
   closedUnseen: 'the exchange closes a part of a position of ours, and no fill ever tells of it',
   orderVanishes: 'the exchange loses an order that rests, and never says so',
   tradedByHand: 'somebody trades by hand on our account',
+  restrictedByHand: 'the operator restricts the account, an instrument or a strategy for a while',
+  flattenedByHand: 'the operator has the account, an instrument or a strategy flattened',
   orderByHand: 'somebody places an order by hand on our account, which rests for a while',
   modeSwitched:
     'somebody switches the position mode of our account, while it is flat, and back after a while',

@@ -8,11 +8,11 @@ import { type World } from '../world/world.ts'
  * traded may have made that too much; and what is filled and not read yet counts both as held and as open.
  */
 export function believedGross(
-  { shell, plan, settings }: World,
+  { process, plan, settings }: World,
   priceOf: (symbol: string) => number,
   without: ReadonlySet<string>,
 ): number {
-  const { book } = shell.engine ?? {}
+  const { book } = process.engine ?? {}
   if (!book) return 0
   let gross = 0
   for (const [symbol, { lot }] of settings.instruments) {

@@ -16,9 +16,9 @@ const STEPS_A_TWIN = 1000
  */
 export function watchTwin(world: World): WorldWatcher {
   if (!world.plan.hasTwin) return {}
-  const { shell, settings } = world
+  const { process, settings } = world
   const symbols = [...settings.instruments.keys()]
-  const birth = () => createEngine(shell.settings, rebuildBook(shell.found, settings.positionMode))
+  const birth = () => createEngine(process.settings, rebuildBook(process.found, settings.positionMode))
   let twin = birth()
   let steps = 0
   return {
@@ -33,7 +33,7 @@ export function watchTwin(world: World): WorldWatcher {
       steps += 1
       if (steps % STEPS_A_TWIN !== 0) return
       const core = twin.write()
-      if (core !== shell.engine?.write()) violate(world, 'DET1', `another core after ${event.kind}`)
+      if (core !== process.engine?.write()) violate(world, 'DET1', `another core after ${event.kind}`)
       twin = resumeEngine(parseCore(core))
     },
   }
@@ -67,7 +67,7 @@ export function watchRepeats(world: World): WorldWatcher {
       const isRepeat = last?.event === event && last.now === now && !last.goesOn
       const hasAsked = event.kind === 'granted' && effects.some(({ kind }) => kind === 'askGrant')
       const before = mode
-      mode = world.shell.engine?.phase
+      mode = world.process.engine?.phase
       last = { event, now, goesOn: hasAsked || mode !== before }
       const deed = isRepeat ? effects.find(isDeed) : undefined
       if (deed) violate(world, 'I17', `${event.kind}, heard again, makes the core ${deed.kind}`)
@@ -79,7 +79,7 @@ export function watchRepeats(world: World): WorldWatcher {
 export function watchFold(world: World): WorldWatcher {
   let steps = 0
   const compare = () => {
-    const { engine, journal } = world.shell
+    const { engine, journal } = world.process
     if (!engine) return
     const rebuilt = JSON.stringify(bookToJson(rebuildBook(journal.load(), world.plan.positionMode)))
     if (rebuilt !== JSON.stringify(bookToJson(engine.book)))

@@ -26,11 +26,11 @@ type Halt = Extract<JournalRecord, { kind: 'restricted' }>
  * where the policy says so each of them has halted its instrument once it was known.
  */
 export function watchForeign(world: World): WorldWatcher {
-  const { facts, shell } = world
+  const { facts, process } = world
   return {
     onBirth() {
       // What was not durable is heard of again.
-      const trades = shell.engine?.book.trades
+      const trades = process.engine?.book.trades
       for (const tradeId of facts.answered) {
         if (!trades?.has(toTradeId(tradeId))) facts.answered.delete(tradeId)
       }
@@ -38,19 +38,19 @@ export function watchForeign(world: World): WorldWatcher {
     afterStep(event, effects) {
       for (const effect of effects) {
         if (effect.kind !== 'record' || effect.record.kind !== 'restricted') continue
-        if (effect.record.mode === 'halted') judgeHalt(world, effect.record, { event, effects })
+        if (effect.record.by === 'intentd') judgeHalt(world, effect.record, { event, effects })
       }
       judgeAnswer(world, { event, effects })
     },
     onRecord(record) {
-      if (record.kind === 'restricted') {
+      if (record.kind === 'restricted' && record.code === 'foreignFills') {
         for (const { sequence } of unanswered(world, record.scope)) facts.answered.add(tradeIdText(sequence))
       }
       if (record.kind !== 'fills') return
       for (const { symbol, tradeId } of record.fills) if (isHalted(world, symbol)) facts.answered.add(tradeId)
     },
     atEnd() {
-      const { book } = shell.engine ?? {}
+      const { book } = process.engine ?? {}
       if (!book || world.violations.length > 0) return
       for (const symbol of world.plan.symbols) compareNobody(world, book, symbol)
     },
@@ -58,7 +58,7 @@ export function watchForeign(world: World): WorldWatcher {
 }
 
 function isHalted({ facts }: World, symbol: string): boolean {
-  return facts.halted.has('*') || facts.halted.has(symbol)
+  return [facts.halted.get('*'), facts.halted.get(symbol)].some((held) => held?.mode === 'halted')
 }
 
 /** Whether this step has heard of anything that a person must look at. */
@@ -95,8 +95,8 @@ function judgeAnswer(world: World, { event, effects }: Step): void {
     if (effect.kind !== 'record' || effect.record.kind !== 'outcome') continue
     const { items, batchId } = effect.record
     const fatal = items.find(({ code }) => HALTING.test(code ?? ''))
-    const symbol = fatal && world.shell.engine?.book.orders.get(fatal.clientOid)?.terms.symbol
-    const { book } = world.shell.engine ?? {}
+    const symbol = fatal && world.process.engine?.book.orders.get(fatal.clientOid)?.terms.symbol
+    const { book } = world.process.engine ?? {}
     if (fatal && book && !isHaltedInBook(book, symbol ?? ''))
       violate(world, 'RSK2', `batch ${batchId} met ${fatal.code}, and nothing is halted`)
   }
@@ -104,7 +104,7 @@ function judgeAnswer(world: World, { event, effects }: Step): void {
 
 /** Fills of others that the book has, that should have halted the instrument, and have not. */
 export function unanswered(world: World, symbol: string): readonly TrueFill[] {
-  const trades = world.shell.engine?.book.trades
+  const trades = world.process.engine?.book.trades
   if (world.plan.foreignFills !== 'halt' || !trades) return []
   return foreignFills(world, symbol).filter(({ sequence }) => {
     const tradeId = tradeIdText(sequence)
@@ -142,8 +142,8 @@ export function createExcuses(
   const knownAt = new Map<Take, number>()
   const over = new Set<Take>()
   const isOver = (take: Take): boolean => {
-    const { exchange, shell, time } = world
-    const isKnown = shell.engine?.book.trades.has(toTradeId(tradeIdText(take.fill.sequence))) ?? false
+    const { exchange, process, time } = world
+    const isKnown = process.engine?.book.trades.has(toTradeId(tradeIdText(take.fill.sequence))) ?? false
     if (isKnown && !knownAt.has(take)) knownAt.set(take, time.now)
     const until = (knownAt.get(take) ?? Number.POSITIVE_INFINITY) + ARRIVING_MS
     if (time.now < until) return false

@@ -16,7 +16,7 @@ export function watchDecisions(world: World): WorldWatcher {
     },
     afterStep(event, effects) {
       const before = mode
-      const { engine } = world.shell
+      const { engine } = world.process
       mode = engine?.phase
       if (event.kind !== 'decided' || before !== 'running' || mode !== 'running' || !engine) return
       const missed = missedOf(world, engine.book, event, effects) ?? droppedOf(event, effects)
@@ -168,7 +168,7 @@ export function watchAnswers(world: World): WorldWatcher {
         ),
       )
       for (const { clientOid } of event.answer.data.successList) {
-        const order = world.shell.engine?.book.orders.get(clientOid as never)
+        const order = world.process.engine?.book.orders.get(clientOid as never)
         if (order && !accepted.has(order.terms.clientOid))
           violate(world, 'ORD3', `${clientOid} was accepted, and is ${order.state}`)
       }

@@ -5,7 +5,7 @@ import { type World, type WorldWatcher, violate } from '../world/world.ts'
 export function watchPlaces(world: World): WorldWatcher {
   return {
     onWrite(batch, now) {
-      const { book } = world.shell.engine ?? {}
+      const { book } = world.process.engine ?? {}
       for (const clientOid of batch.clientOids) {
         const terms = book?.orders.get(clientOid)?.terms
         if (terms?.purpose !== 'place' || now <= terms.deadlineAt) continue
@@ -13,7 +13,7 @@ export function watchPlaces(world: World): WorldWatcher {
       }
     },
     atEnd() {
-      const places = [...(world.shell.engine?.book.orders.values() ?? [])].filter(
+      const places = [...(world.process.engine?.book.orders.values() ?? [])].filter(
         ({ terms }) => terms.purpose === 'place',
       )
       const byKey: Map<string, Order[]> = Map.groupBy(

@@ -8,7 +8,7 @@ const ON_ITS_WAY_MS = 60
 const URGENT_WAIT_MS_MAX = 600 + 1000 + 250 + ON_ITS_WAY_MS
 /** How often a process that moves hears that time has passed. */
 const TICK_MS = 100
-/** The worlds' shell reads tickers without asking the limiter. */
+/** The worlds' process reads tickers without asking the limiter. */
 const UNLIMITED: ReadonlySet<string> = new Set(['tickers'])
 
 /**

@@ -41,14 +41,14 @@ export function watchDebts(world: World): WorldWatcher {
       }
       if (record.kind !== 'outcome') return
       for (const { clientOid, outcome } of record.items) {
-        const terms = world.shell.engine?.book.orders.get(clientOid)?.terms
+        const terms = world.process.engine?.book.orders.get(clientOid)?.terms
         if (!terms) continue
         const pair = pairKey(terms.strategyId, terms.symbol)
         refusals.set(pair, outcome === 'rejected' ? (refusals.get(pair) ?? 0) + 1 : 0)
       }
     },
     afterStep(event, _, now) {
-      const { engine } = world.shell
+      const { engine } = world.process
       known.note(event, now)
       if (event.kind !== 'timePassed' || ++looks % LOOK_EVERY !== 0) return
       if (!world.facts.isCalm || world.facts.isStopping || engine?.isTrading !== true) {
@@ -103,7 +103,7 @@ export function watchStarting(world: World): WorldWatcher {
     },
     afterStep(event) {
       if (event.kind !== 'timePassed') return
-      const { engine } = world.shell
+      const { engine } = world.process
       const isEasy = world.facts.isCalm || Object.keys(world.plan.faults).length === 0
       if (!isEasy || engine?.phase !== 'starting' || hasUnknown(engine.book)) since = undefined
       else since ??= world.time.now
@@ -135,7 +135,7 @@ export function watchDeciding(world: World): WorldWatcher {
     onBirth: () => askedAt.clear(),
     afterStep(event, effects) {
       if (event.kind !== 'snapshotTaken') return
-      if (!world.facts.isCalm || world.facts.isStopping || world.shell.engine?.isTrading !== true) {
+      if (!world.facts.isCalm || world.facts.isStopping || world.process.engine?.isTrading !== true) {
         return askedAt.clear()
       }
       for (const effect of effects) {

@@ -19,7 +19,7 @@ export function watchLooks(world: World): WorldWatcher {
       laddersFrom.clear()
     },
     afterStep(event, effects) {
-      const { book } = world.shell.engine ?? {}
+      const { book } = world.process.engine ?? {}
       if (!book) return
       if (event.kind === 'decided') decidedOn.set(event.strategyId, event.sequence)
       for (const effect of effects) {

@@ -1,4 +1,4 @@
-import { isHaltedItself } from '../../../src/engine/book/book.ts'
+import { restrictionsOn, type Book, isHaltedItself } from '../../../src/engine/book/book.ts'
 import { type PositionMode } from '../../../src/domain/instrument.ts'
 import { type Order } from '../../../src/domain/order.ts'
 import { tradesAs } from '../../../src/domain/order-action.ts'
@@ -99,7 +99,7 @@ export function watchUnknown(world: World): WorldWatcher {
       const batch = batches.get(event.batchId)
       batches.delete(event.batchId)
       for (const clientOid of batch?.clientOids ?? []) {
-        const state = world.shell.engine?.book.orders.get(clientOid)?.state
+        const state = world.process.engine?.book.orders.get(clientOid)?.state
         if (state !== undefined && WRONG_STATES.includes(state)) {
           violate(world, 'ORD3', `${clientOid} is ${state} after an unknown answer`)
         }
@@ -111,7 +111,7 @@ export function watchUnknown(world: World): WorldWatcher {
       const made = new Set(there.map(({ clientOid }) => clientOid))
       // One that rested, filled nothing and was cancelled without a word leaves no trace: it may be called absent.
       const traced = new Set(there.filter(hasTrace).map(({ clientOid }) => clientOid))
-      for (const { state, terms, reason } of world.shell.engine?.book.orders.values() ?? []) {
+      for (const { state, terms, reason } of world.process.engine?.book.orders.values() ?? []) {
         const isWrong =
           state === 'absent'
             ? traced.has(terms.clientOid)
@@ -146,7 +146,7 @@ export function watchPatience(world: World): WorldWatcher {
       const sleptMs = world.time.now - lastAt > SLEPT_MS ? world.time.now - lastAt : 0
       for (const [clientOid, at] of since) since.set(clientOid, at + sleptMs)
       lastAt = world.time.now
-      const { book } = world.shell.engine ?? {}
+      const { book } = world.process.engine ?? {}
       const unknown = new Set<string>()
       for (const [symbol, orders] of book?.open ?? []) {
         for (const { state, terms } of orders.values()) {
@@ -177,7 +177,7 @@ export function watchBatches(world: World): WorldWatcher {
       if (new Set(keys).size < keys.length) violate(world, 'ORD6', `alike in one batch: ${keys.join(' ')}`)
     },
     afterStep(_, effects) {
-      const { book } = world.shell.engine ?? {}
+      const { book } = world.process.engine ?? {}
       for (const effect of effects) {
         if (effect.kind !== 'sendBatch' || !book) continue
         const { clientOids, symbol } = effect.batch
@@ -218,7 +218,7 @@ export function watchSettled(world: World): WorldWatcher {
         if (record.kind === 'outcome') for (const { clientOid } of record.items) told.add(clientOid)
         if (record.kind !== 'settle' && record.kind !== 'expire') continue
         for (const { clientOid, state } of record.orders) {
-          const order = world.shell.engine?.book.orders.get(clientOid)
+          const order = world.process.engine?.book.orders.get(clientOid)
           if (!told.has(clientOid) && order && OUTCOMES[state]?.includes(order.state) === false)
             violate(world, 'ORD3', `${clientOid} is settled as ${state}, and is ${order.state}`)
           told.add(clientOid)
@@ -232,7 +232,7 @@ export function watchSettled(world: World): WorldWatcher {
 export function watchTakers(world: World): WorldWatcher {
   return {
     afterStep(_, effects) {
-      const { book } = world.shell.engine ?? {}
+      const { book } = world.process.engine ?? {}
       for (const effect of effects) {
         if (effect.kind !== 'record' || effect.record.kind !== 'settle' || effect.record.isResolved) continue
         for (const { clientOid } of effect.record.orders) {
@@ -294,18 +294,23 @@ function isEnding({ facts }: World): boolean {
   return facts.isStopping || facts.killedAt !== undefined
 }
 
+/** What is flattened is not placed again. */
+function isFlattened(book: Book | undefined, { symbol, strategyId }: Order['terms']): boolean {
+  return book !== undefined && restrictionsOn(book, symbol, strategyId).some(({ code }) => code === 'flatten')
+}
+
 /** What a strategy placed by name, and another's cancel-all removed, is placed again or was unwanted. */
 export function watchDisplaced(world: World): WorldWatcher {
   const withdrawn = new Set<string>()
   return {
     onBirth() {
       withdrawn.clear()
-      for (const clientOid of world.shell.engine?.book.withdrawn ?? []) withdrawn.add(clientOid)
+      for (const clientOid of world.process.engine?.book.withdrawn ?? []) withdrawn.add(clientOid)
     },
     onRecord(record) {
       if (record.kind === 'decision') for (const clientOid of record.withdrawn ?? []) withdrawn.add(clientOid)
       if (record.kind !== 'settle' || isEnding(world)) return
-      const { book } = world.shell.engine ?? {}
+      const { book } = world.process.engine ?? {}
       for (const settled of record.orders) {
         const order = book?.orders.get(settled.clientOid)
         if (!order || order.terms.purpose !== 'place') continue
@@ -322,7 +327,7 @@ export function watchDisplaced(world: World): WorldWatcher {
         const left = order.terms.lots - order.filledLots
         // Proved never to have been there, in its time still.
         const isAbsent = settled.state === 'absent' && record.at <= order.terms.deadlineAt
-        const isOwed = isAbsent || (rests && settled.state === 'done')
+        const isOwed = (isAbsent || (rests && settled.state === 'done')) && !isFlattened(book, order.terms)
         if (isOwed && left > 0 && !wasWithdrawn) {
           violate(world, 'ORD8', `${settled.clientOid} is forgotten with ${left} lots`)
         }

@@ -15,7 +15,7 @@ const LOOK_EVERY = 40
  */
 export function watchPrefixes(world: World): WorldWatcher {
   if (!world.plan.hasPrefixes) return {}
-  const check = (): void => checkPrefixes(world, world.shell.journal.loadOlder())
+  const check = (): void => checkPrefixes(world, world.process.journal.loadOlder())
   return { onDeath: check, atEnd: check }
 }
 

@@ -1,7 +1,7 @@
 import { type OrderTerms } from '../../../src/domain/order.ts'
 import { tradesAs } from '../../../src/domain/order-action.ts'
 import { type SettledOrder } from '../../../src/domain/record.ts'
-import { type Book, pairKey } from '../../../src/engine/book/book.ts'
+import { type Book, pairKey, restrictionsOn } from '../../../src/engine/book/book.ts'
 import { isOpenThere } from '../virtual/exchange-truth.ts'
 import { violate, type World, type WorldWatcher } from '../world/world.ts'
 
@@ -96,8 +96,8 @@ export function watchFences(world: World): WorldWatcher {
   }
 }
 
-function isFlatThere({ shell }: World, symbol: string): boolean {
-  const { longLots = 0, shortLots = 0 } = shell.engine?.book.account.get(symbol) ?? {}
+function isFlatThere({ process }: World, symbol: string): boolean {
+  const { longLots = 0, shortLots = 0 } = process.engine?.book.account.get(symbol) ?? {}
   return longLots + shortLots === 0
 }
 
@@ -121,7 +121,7 @@ export function watchSurvivorsBack(world: World): WorldWatcher {
   const answeredAt = new Map<string, number>()
   return {
     afterStep(event, effects, now) {
-      const { book, isTrading } = world.shell.engine ?? {}
+      const { book, isTrading } = world.process.engine ?? {}
       if (event.kind === 'cancelAnswered') {
         for (const symbol of world.plan.symbols) answeredAt.set(symbol, now)
       }
@@ -163,6 +163,8 @@ function survivorOf(book: Book, settled: SettledOrder, dueAt: number): Expected[
 /** Still wanted, and nothing stands for it. */
 function isOwed(book: Book, { terms, lots }: Expected): boolean {
   const { strategyId, symbol, key } = terms
+  // What is flattened is given up, and wanted again only as something new.
+  if (restrictionsOn(book, symbol, strategyId).some(({ code }) => code === 'flatten')) return false
   const side = tradesAs(terms.action)
   for (const { terms: other, state } of book.open.get(symbol)?.values() ?? []) {
     const isSame = other.strategyId === strategyId && other.ticks === terms.ticks && other.lots === lots

@@ -32,8 +32,8 @@ export function watchRetreat(world: World): WorldWatcher {
 }
 
 /** Orders of which the answer said that they were accepted: what is unknown may arrive yet. */
-function stillResting({ shell, exchange, plan }: World): readonly string[] {
-  const { book } = shell.engine ?? {}
+function stillResting({ process, exchange, plan }: World): readonly string[] {
+  const { book } = process.engine ?? {}
   if (!book) return []
   const resting = new Set([...exchange.truth.open].map(({ clientOid }) => clientOid))
   return plan.symbols

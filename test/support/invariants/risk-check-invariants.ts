@@ -18,7 +18,7 @@ export function watchDesk(world: World): WorldWatcher {
     onBirth: () => known.forget(),
     afterStep: (event, _, now) => known.note(event, now),
     onWrite(batch) {
-      const { book } = world.shell.engine ?? {}
+      const { book } = world.process.engine ?? {}
       const orders = batch.clientOids.flatMap((clientOid) => book?.orders.get(clientOid) ?? [])
       for (const order of orders) {
         const objection = objectToSize(world, known, order) ?? objectToPrice(world, known, order)
@@ -38,7 +38,7 @@ export function watchLadders(world: World): WorldWatcher {
   const sent = new Set<string>()
   return {
     afterStep(_, effects) {
-      const { book } = world.shell.engine ?? {}
+      const { book } = world.process.engine ?? {}
       for (const effect of effects) {
         if (effect.kind !== 'sendBatch' || !book) continue
         for (const clientOid of effect.batch.clientOids) {
@@ -110,9 +110,9 @@ function opens({ terms }: Order): boolean {
 
 /** Those that open, at the exchange or on their way: in all, and of each strategy on each instrument. */
 function countOpen(world: World): void {
-  const { settings, shell } = world
+  const { settings, process } = world
   let all = 0
-  for (const [symbol, orders] of shell.engine?.book.open ?? []) {
+  for (const [symbol, orders] of process.engine?.book.open ?? []) {
     const counts = new Map<string, number>()
     for (const order of orders.values()) {
       if (!opens(order)) continue

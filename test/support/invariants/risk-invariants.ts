@@ -1,3 +1,4 @@
+import { ACCOUNT, strategyScope } from '../../../src/domain/trading-mode.ts'
 import { type Answer } from '../../../src/domain/answer.ts'
 import { type BatchResult } from '../../../src/protocol/values.ts'
 import { toClientOid, toTradeId } from '../../../src/domain/ids.ts'
@@ -56,9 +57,9 @@ export function watchWorstCase(world: World): WorldWatcher {
 }
 
 /** What strategies hold beyond their limits since others have taken what their orders counted on. In lots. */
-function beyondLimits({ shell, settings, shares }: World, symbol: string): { buy: number; sell: number } {
+function beyondLimits({ process, settings, shares }: World, symbol: string): { buy: number; sell: number } {
   const beyond = { buy: 0, sell: 0 }
-  const { book } = shell.engine ?? {}
+  const { book } = process.engine ?? {}
   if (!book || !shares.takes.some((take) => take.symbol === symbol)) return beyond
   for (const { id, limits } of settings.strategies.values()) {
     const { longLots, shortLots } = holdingOf(book, id, symbol)
@@ -127,10 +128,10 @@ export function watchGross(world: World): WorldWatcher {
   }
 }
 
-function isFlattening({ shell }: World, clientOid: string | undefined): boolean {
+function isFlattening({ process }: World, clientOid: string | undefined): boolean {
   return (
     clientOid !== undefined &&
-    shell.engine?.book.orders.get(toClientOid(clientOid))?.terms.purpose === 'flatten'
+    process.engine?.book.orders.get(toClientOid(clientOid))?.terms.purpose === 'flatten'
   )
 }
 
@@ -172,7 +173,7 @@ function heldKnowably(world: World, symbol: string, seen: Adding['seen']): { buy
 }
 
 function seenFills(world: World): ReadonlySet<TrueFill> {
-  const trades = world.shell.engine?.book.trades
+  const trades = world.process.engine?.book.trades
   const fills = world.plan.symbols.flatMap((symbol) => foreignFills(world, symbol))
   return new Set(fills.filter(({ sequence }) => trades?.has(toTradeId(tradeIdText(sequence)))))
 }
@@ -180,8 +181,12 @@ function seenFills(world: World): ReadonlySet<TrueFill> {
 /** While halted nothing leaves but the closes of a flatten; with little room on the disk nothing that adds risk. */
 export function watchHalts(world: World): WorldWatcher {
   let isSpaceLow = false
-  const check = (batch: OutgoingBatch, why: string, mode: 'halted' | 'reducing'): void => {
-    const { book } = world.shell.engine ?? {}
+  const check = (
+    batch: Pick<OutgoingBatch, 'symbol' | 'clientOids'>,
+    why: string,
+    mode: 'halted' | 'reducing',
+  ): void => {
+    const { book } = world.process.engine ?? {}
     for (const clientOid of batch.clientOids) {
       const terms = book?.orders.get(clientOid)?.terms
       if (!book || !terms) continue
@@ -210,17 +215,23 @@ export function watchHalts(world: World): WorldWatcher {
         if (effect.kind === 'sendBatch') check(effect.batch, 'little room', 'reducing')
     },
     onWrite(batch) {
-      const halted = haltOf(world, batch.symbol)
-      if (halted !== undefined) check(batch, halted, 'halted')
+      if (unanswered(world, batch.symbol).length > 0) {
+        check(batch, 'a fill that is not ours, and was not answered', 'halted')
+      }
+      for (const clientOid of batch.clientOids) {
+        const strategyId = world.facts.strategyOf.get(clientOid)
+        for (const scope of [ACCOUNT, batch.symbol, strategyScope(strategyId ?? '')]) {
+          const held = world.facts.halted.get(scope)
+          if (held === undefined) continue
+          check(
+            { ...batch, clientOids: [clientOid] },
+            held.reason,
+            held.mode === 'reducing' ? 'reducing' : 'halted',
+          )
+        }
+      }
     },
   }
-}
-
-/** By the journal, whatever the book remembers of it. */
-function haltOf(world: World, symbol: string): string | undefined {
-  const { halted } = world.facts
-  if (unanswered(world, symbol).length > 0) return 'a fill that is not ours, and was not answered'
-  return (halted.get('*') ?? halted.get(symbol))?.reason
 }
 
 /** Document: No order to cancel. */
@@ -296,7 +307,7 @@ export function watchStop(world: World): WorldWatcher {
 export function watchCloses(world: World): WorldWatcher {
   return {
     afterStep(_, effects) {
-      const { book } = world.shell.engine ?? {}
+      const { book } = world.process.engine ?? {}
       for (const effect of effects) {
         if (effect.kind !== 'sendBatch' || !book) continue
         for (const clientOid of effect.batch.clientOids) checkClose(world, book, book.orders.get(clientOid))

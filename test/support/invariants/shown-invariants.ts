@@ -12,7 +12,7 @@ export function watchShown(world: World): WorldWatcher {
   return {
     onBirth: () => shown.clear(),
     afterStep(_, effects, now) {
-      const { book } = world.shell.engine ?? {}
+      const { book } = world.process.engine ?? {}
       if (!book) return
       const leaving = new Set<string>(
         effects.flatMap((effect) => (effect.kind === 'sendBatch' ? effect.batch.clientOids : [])),

@@ -64,7 +64,7 @@ export function watchGhosts(world: World): WorldWatcher {
     },
     afterStep(event, effects) {
       resolved.note(effects)
-      const { engine } = world.shell
+      const { engine } = world.process
       if (event.kind !== 'timePassed' || ++looks % LOOK_EVERY !== 0 || engine?.isTrading !== true) return
       for (const [symbol, orders] of engine.book.open) {
         // A instrument whose batch is out is resolved once that is answered.
@@ -117,7 +117,7 @@ export function watchLost(world: World): WorldWatcher {
     afterStep(event, effects, now) {
       known.note(event, now)
       resolved.note(effects)
-      const { engine } = world.shell
+      const { engine } = world.process
       if (event.kind !== 'snapshotTaken' && event.kind !== 'timePassed') return
       // A process that stood still looks anew: what it knew of the market is old.
       if (world.time.now - lookedAt > STOOD_STILL_MS) since.clear()

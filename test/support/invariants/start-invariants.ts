@@ -11,14 +11,14 @@ export function watchStart(world: World): WorldWatcher {
   let [isStarting, isFencing] = [false, false]
   return {
     onBirth() {
-      const { engine, settings } = world.shell
+      const { engine, settings } = world.process
       const orders = [...(engine?.book.orders.values() ?? [])].filter(isResting)
       isStarting = true
       isFencing = settings.onRestart === 'cancel'
       left = new Set(orders.map(({ terms }) => terms.clientOid))
     },
     afterStep() {
-      const { engine } = world.shell
+      const { engine } = world.process
       if (!isStarting || engine?.isTrading !== true) return
       isStarting = false
       for (const order of engine.book.orders.values()) {

@@ -15,7 +15,7 @@ export function watchTruth(world: World): WorldWatcher {
         violate(world, 'ORD5', `called our own fills foreign ${JSON.stringify(record)}`)
     },
     atEnd() {
-      const { book } = world.shell.engine ?? {}
+      const { book } = world.process.engine ?? {}
       if (!book || world.violations.length > 0) return
       const { truth } = world.exchange
       const differences = [
@@ -66,7 +66,7 @@ export function watchMoney(world: World): WorldWatcher {
   return {
     atEnd() {
       if (world.violations.length > 0) return
-      const { book } = world.shell.engine ?? {}
+      const { book } = world.process.engine ?? {}
       const coin = world.exchange.ledger().coins[0]
       if (!book || !coin) return
       const money = [...book.money.values()]

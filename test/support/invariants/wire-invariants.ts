@@ -64,7 +64,7 @@ export function watchSweeps(world: World): WorldWatcher {
       resolved.noteDistrust(effects)
       resolved.noteSweeps(effects, world.plan.symbols)
       if (event.kind === 'commanded' && event.command.kind === 'stop') policy ??= event.command.policy
-      const { book } = world.shell.engine ?? {}
+      const { book } = world.process.engine ?? {}
       for (const effect of effects) {
         if (effect.kind !== 'sendCancelAll') continue
         const { symbol, productType } = JSON.parse(effect.body) as CancelAllRequest
@@ -84,8 +84,8 @@ export function watchSweeps(world: World): WorldWatcher {
 }
 
 /** As the book has it. */
-export function orderNamed({ shell }: World, clientOid: string | undefined): Order | undefined {
-  return shell.engine?.book.orders.get(clientOid as Order['terms']['clientOid'])
+export function orderNamed({ process }: World, clientOid: string | undefined): Order | undefined {
+  return process.engine?.book.orders.get(clientOid as Order['terms']['clientOid'])
 }
 
 function isFaithful({ plan, settings }: World, { terms }: Order, item: BatchPlaceItem): boolean {
@@ -123,7 +123,7 @@ export function watchWishes(world: World): WorldWatcher {
       }
     },
     afterStep(_, effects) {
-      const { book } = world.shell.engine ?? {}
+      const { book } = world.process.engine ?? {}
       if (!book || world.facts.isStopping) return
       for (const effect of effects) {
         if (effect.kind !== 'sendBatch') continue
@@ -141,7 +141,7 @@ export function watchWishes(world: World): WorldWatcher {
 type Placed = ReadonlyMap<string, { readonly lots: number; readonly text: string }>
 
 function isWished(world: World, order: Order, placed: Placed): boolean {
-  const { book } = world.shell.engine ?? {}
+  const { book } = world.process.engine ?? {}
   const { terms } = order
   if (!book) return false
   if (terms.purpose === 'quote') return isRung(book, order)

@@ -29,8 +29,8 @@ export function passCalm(world: World): void {
 }
 
 /** There is a process, it trades, nothing late is on its way to it or from it, and nothing of others' rests. */
-function isTrading({ shell, network, exchange, time }: World): boolean {
-  if (!shell.isAlive || shell.engine?.isTrading !== true || time.now < network.lateUntil) return false
+function isTrading({ process, network, exchange, time }: World): boolean {
+  if (!process.isAlive || process.engine?.isTrading !== true || time.now < network.lateUntil) return false
   return ![...exchange.truth.open].some(isForeign)
 }
 
@@ -61,8 +61,8 @@ class Troubles {
   }
 
   #look(): ReadonlySet<string> {
-    const { settings, shell } = this.#world
-    const { engine } = shell
+    const { settings, process } = this.#world
+    const { engine } = process
     if (!engine) return new Set()
     const { book } = engine
     const names = [...book.restrictions.values()].map(({ scope, mode }) => `${mode} ${scope}`)

@@ -168,7 +168,8 @@ export class VirtualProcess {
     const run = this.#run
     if (!run || run.isOver) return
     // As in the daemon, commands wait until the clock is measured; the operator of the worlds writes again.
-    if (event.kind === 'commanded' && event.command.kind === 'release' && !run.account.hasBegun) return
+    const isEarly = event.kind === 'commanded' && event.command.kind !== 'kill' && !run.account.hasBegun
+    if (isEarly) return
     run.account.dispatch(event)
   }
 

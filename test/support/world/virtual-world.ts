@@ -1,8 +1,9 @@
+import { ACCOUNT, strategyScope } from '../../../src/domain/trading-mode.ts'
 import { type JournalRecord } from '../../../src/domain/record.ts'
 import { type StrategyId, toStrategyId } from '../../../src/domain/ids.ts'
 import { type Instrument } from '../../../src/domain/instrument.ts'
 import { type EngineSettings, type StrategySettings } from '../../../src/engine/settings.ts'
-import { type StopPolicy } from '../../../src/engine/event.ts'
+import { type EngineCommand, type StopPolicy } from '../../../src/engine/event.ts'
 import { decimal } from '../../../src/lib/decimal.ts'
 import { type Instrument as ListedInstrument } from '../../../src/simulator/core/instruments.ts'
 import { type Strategy } from '../../../src/strategy/define-strategy.ts'
@@ -100,7 +101,7 @@ export function runWorld(plan: WorldPlan, extra: readonly Invariant['watch'][] =
   const settings = buildSettings(plan, exchange.instruments)
   const watchers: ProcessWatcher[] = []
   const facts = createFacts()
-  const shell = new VirtualProcess({
+  const process = new VirtualProcess({
     time,
     exchange,
     network,
@@ -130,7 +131,7 @@ export function runWorld(plan: WorldPlan, extra: readonly Invariant['watch'][] =
     plan,
     settings,
     time,
-    shell,
+    process,
     exchange,
     network,
     faults,
@@ -192,14 +193,14 @@ function createFacts(): World['facts'] {
 
 /** Trouble, then calm, then a stop that must come to a clean end. */
 function runPhases(world: World, faults: VirtualFaults): void {
-  const { time, shell, plan, facts } = world
-  shell.start()
+  const { time, process, plan, facts } = world
+  process.start()
   time.runUntil(START_AT + plan.faultyMs, () => world.violations.length > 0)
   faults.isOn = false
   waitForProcess(world)
   // A stop or a kill of the time of trouble comes to its end first, and another process begins.
   time.runUntil(time.now + STOP_MS_MAX, () => isSettled(world) || world.violations.length > 0)
-  shell.spare()
+  process.spare()
   facts.isCalm = true
   passCalm(world)
   stop(world, plan.stop)
@@ -207,7 +208,7 @@ function runPhases(world: World, faults: VirtualFaults): void {
   // What was left must be found again by the next life, which brings it in.
   facts.isStopping = false
   facts.isLastStop = false
-  shell.start()
+  process.start()
   passCalm(world)
   stop(world, 'cancel')
 }
@@ -220,61 +221,77 @@ function waitForProcess({ time, exchange, facts, violations }: World): void {
   }
 }
 
-function isSettled({ facts, shell }: World): boolean {
-  return !facts.isStopping && !shell.isRetreating && facts.killedAt === undefined
+function isSettled({ facts, process }: World): boolean {
+  return !facts.isStopping && !process.isRetreating && facts.killedAt === undefined
 }
 
-function stop({ time, shell, facts, violations }: World, policy: StopPolicy): void {
+function stop({ time, process, facts, violations }: World, policy: StopPolicy): void {
   facts.isStopping = true
   facts.isLastStop = true
   facts.stoppedClean = undefined
-  shell.stop(policy)
+  process.stop(policy)
   time.runUntil(time.now + STOP_MS_MAX, () => facts.stoppedClean !== undefined || violations.length > 0)
 }
 
 /** At every moment of a grid something may happen to the process and its machine, aimed at one of its next effects. */
 function trouble(world: World, faults: VirtualFaults): void {
-  const { time, shell, facts } = world
+  const { time, process, facts } = world
   const strikes = (fault: FaultKind): boolean => faults.strikes(fault, 'process', gridMoment(time))
   const look = (): void => {
     if (!faults.isOn) return
-    if (strikes('death')) shell.dieAfter(faults.severity(0, AIMED_EFFECTS_MAX))
+    if (strikes('death')) process.dieAfter(faults.severity(0, AIMED_EFFECTS_MAX))
     if (strikes('stall')) {
       const forMs = faults.severity(...STALL_MS)
-      shell.stallAfter(forMs % AIMED_EFFECTS_MAX, forMs)
+      process.stallAfter(forMs % AIMED_EFFECTS_MAX, forMs)
     }
     if (strikes('asleep')) fallAsleep(world, 0)
-    if (strikes('clockStep')) shell.machineClock.step(faults.severity(-STEP_MS_MAX, STEP_MS_MAX))
+    if (strikes('clockStep')) process.machineClock.step(faults.severity(-STEP_MS_MAX, STEP_MS_MAX))
     if (strikes('killed')) facts.killedAt ??= time.now
     if (strikes('diskFull')) facts.diskFullUntil = time.now + faults.severity(...DISK_FULL_MS)
+    for (const kind of ['restrictedByHand', 'flattenedByHand'] as const)
+      if (strikes(kind)) commandByHand(world, kind)
     if (strikes('diskLow')) {
-      measureSpace(shell, true)
-      time.after(faults.severity(...DISK_FULL_MS), () => measureSpace(shell, false))
+      measureSpace(process, true)
+      time.after(faults.severity(...DISK_FULL_MS), () => measureSpace(process, false))
     }
     if (time.now < START_AT + TERMINATED_UNTIL_MS && strikes('terminated')) {
       facts.isStopping = true
-      shell.stop(STOP_POLICIES[faults.severity(0, STOP_POLICIES.length)] ?? 'leave')
+      process.stop(STOP_POLICIES[faults.severity(0, STOP_POLICIES.length)] ?? 'leave')
     }
     time.after(DEATH_GRID_MS, look)
   }
   time.after(DEATH_GRID_MS, look)
 }
 
+/** The operator restricts or flattens something; {@link releaseHalts} ends it after a look. */
+function commandByHand(
+  { process, plan, faults }: World,
+  fault: 'restrictedByHand' | 'flattenedByHand',
+): void {
+  const scopes = [ACCOUNT, ...plan.symbols, ...plan.strategies.map(({ id }) => strategyScope(id))]
+  const drawn = faults.severity(0, 2 * scopes.length)
+  const order = { scope: scopes[drawn >> 1] ?? ACCOUNT, reason: 'drill', by: 'world' }
+  const mode = drawn % 2 === 0 ? 'reducing' : 'halted'
+  const command: EngineCommand =
+    fault === 'flattenedByHand' ? { kind: 'flatten', ...order } : { kind: 'restrict', mode, ...order }
+  process.dispatch({ kind: 'commanded', command })
+}
+
 /** At one of its next effects. */
-function fallAsleep({ time, shell, facts, faults }: World, effects: number): void {
+function fallAsleep({ time, process, facts, faults }: World, effects: number): void {
   if (time.now < facts.downUntil) return
   const forMs = faults.severity(...QUARTER_MS)
   facts.downUntil = time.now + forMs + STALL_MS[1]
-  shell.stallAfter(effects, forMs)
+  process.stallAfter(effects, forMs)
 }
 
-function measureSpace(shell: VirtualProcess, isLow: boolean): void {
-  shell.dispatch({ kind: 'spaceMeasured', isLow, freeBytes: isLow ? 0 : 1e9 })
+function measureSpace(process: VirtualProcess, isLow: boolean): void {
+  process.dispatch({ kind: 'spaceMeasured', isLow, freeBytes: isLow ? 0 : 1e9 })
 }
 
 /** A dead process is started again, soon or late, and may die again before it has got anywhere. */
 function restarter(world: World, faults: VirtualFaults): ProcessWatcher {
-  const { time, shell, facts } = world
+  const { time, process, facts } = world
   const startAgain = (): void => {
     facts.isStopping = false
     facts.stoppedClean = undefined
@@ -283,31 +300,31 @@ function restarter(world: World, faults: VirtualFaults): ProcessWatcher {
     const delayMs = isSoon ? 100 + faults.delayMs('process/down', 0, 1500, n) : LONG_DOWN_MS
     if (faults.strikes('clockSetWhileDown', 'process', n)) {
       const stepMs = faults.severity(-STEP_MS_MAX, STEP_MS_MAX)
-      shell.machineClock.step(stepMs % 2 === 0 ? stepMs : Math.trunc(stepMs / STEP_SCALE))
+      process.machineClock.step(stepMs % 2 === 0 ? stepMs : Math.trunc(stepMs / STEP_SCALE))
     }
     const isLong = faults.strikes('longDown', 'process', n)
     facts.downUntil = time.now + (isLong ? faults.severity(...QUARTER_MS) : delayMs)
-    time.after(facts.downUntil - time.now, () => shell.start())
+    time.after(facts.downUntil - time.now, () => process.start())
   }
   return {
     onBirth: () => {
       if (faults.strikes('deathInRecovery', 'process', gridMoment(time))) {
-        shell.dieAfter(faults.severity(0, RECOVERY_EFFECTS_MAX))
+        process.dieAfter(faults.severity(0, RECOVERY_EFFECTS_MAX))
       }
     },
     afterStep: (_, effects) => {
       const call = effects.find(({ kind }) => kind === 'sendBatch' || kind === 'sendCancelAll')
       if (call && faults.strikes('deathAtSend', call.kind)) {
-        shell.dieAfter(effects.indexOf(call) + faults.severity(0, SEND_EFFECTS_MAX))
+        process.dieAfter(effects.indexOf(call) + faults.severity(0, SEND_EFFECTS_MAX))
       }
       const batch = effects.findIndex(({ kind }) => kind === 'sendBatch')
       if (batch >= 0 && faults.strikes('stallAtSend', 'sendBatch')) {
-        shell.stallAfter(batch, faults.severity(...STALL_MS))
+        process.stallAfter(batch, faults.severity(...STALL_MS))
       }
       if (batch >= 0 && faults.strikes('asleep', 'sendBatch')) fallAsleep(world, batch)
       const halt = effects.findIndex((effect) => effect.kind === 'record' && isHaltRecord(effect.record))
       if (halt >= 0 && faults.strikes('deathAtHalt', 'halt')) {
-        shell.dieAfter(halt + faults.severity(-1, HALT_EFFECTS_MAX))
+        process.dieAfter(halt + faults.severity(-1, HALT_EFFECTS_MAX))
       }
     },
     onDeath: startAgain,
@@ -318,7 +335,7 @@ function restarter(world: World, faults: VirtualFaults): ProcessWatcher {
 }
 
 /** The operator with a hand on the kill switch: releases it some time after all is clean. */
-function operate({ time, shell, facts }: World, faults: VirtualFaults): ProcessWatcher {
+function operate({ time, process, facts }: World, faults: VirtualFaults): ProcessWatcher {
   return {
     afterStep: (_, effects) => {
       const isLeaving = effects.some(({ kind }) => kind === 'sendBatch')
@@ -328,14 +345,17 @@ function operate({ time, shell, facts }: World, faults: VirtualFaults): ProcessW
       if (state === 'released') facts.killedAt = undefined
       if (state !== 'clean') return
       time.after(RELEASED_AFTER_MS, () =>
-        shell.dispatch({ kind: 'commanded', command: { kind: 'releaseKill', reason: 'calm', by: 'world' } }),
+        process.dispatch({
+          kind: 'commanded',
+          command: { kind: 'releaseKill', reason: 'calm', by: 'world' },
+        }),
       )
     },
   }
 }
 
 function isHaltRecord(record: JournalRecord): boolean {
-  return record.kind === 'restricted' && record.code !== 'kill'
+  return record.kind === 'restricted' && record.by === 'intentd'
 }
 
 /** What happens to a process is drawn by the moment, so that one death less leaves the others where they were. */
@@ -359,7 +379,8 @@ function noteFacts({ facts, time }: World): ProcessWatcher {
     onRecord: (record) => {
       facts.records.push(record)
       if (record.kind === 'restricted' && record.code !== 'kill') {
-        facts.halted.set(record.scope, { reason: record.reason, at: time.now })
+        const { mode, reason } = record
+        facts.halted.set(record.scope, { mode, reason, at: time.now })
       }
       if (record.kind === 'released' && record.code !== 'kill') facts.halted.delete(record.scope)
       if (record.kind === 'send')

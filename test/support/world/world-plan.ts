@@ -214,6 +214,8 @@ const RATES: { readonly [Fault in FaultKind]?: readonly number[] } = {
   orderVanishes: [0.01, 0.05],
   tradedByHand: [0.01, 0.05],
   orderByHand: [0.01, 0.05],
+  restrictedByHand: [0.01, 0.05],
+  flattenedByHand: [0.01, 0.05],
 }
 
 function pick<Value>(random: Random, values: readonly Value[]): Value {

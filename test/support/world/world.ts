@@ -1,3 +1,4 @@
+import { type TradingMode } from '../../../src/domain/trading-mode.ts'
 import { type JournalRecord } from '../../../src/domain/record.ts'
 import { type OutgoingBatch } from '../../../src/engine/effect.ts'
 import { type EngineSettings } from '../../../src/engine/settings.ts'
@@ -23,7 +24,7 @@ export interface World {
   readonly plan: WorldPlan
   readonly settings: EngineSettings
   readonly time: VirtualTime
-  readonly shell: VirtualProcess
+  readonly process: VirtualProcess
   readonly exchange: VirtualExchange
   readonly network: VirtualNetwork
   readonly faults: VirtualFaults
@@ -34,7 +35,7 @@ export interface World {
     /** By clientOid, whose order it is. */
     readonly strategyOf: Map<string, string>
     /** By scope: what is halted, as the journal has it, and since when (Unix ms, exchange clock). */
-    readonly halted: Map<string, { readonly reason: string; readonly at: number }>
+    readonly halted: Map<string, { readonly mode: TradingMode; readonly reason: string; readonly at: number }>
     /** Fills of others on whose account an instrument was halted, by tradeId. */
     readonly answered: Set<string>
     /** Everything that was ever recorded, lost or not. */
