@@ -1,5 +1,6 @@
 import { type AccountCallEndpoint } from '../domain/account-call.ts'
 import { type ClientOid, type StrategyId } from '../domain/ids.ts'
+import { type LogEvent } from '../domain/log-events.ts'
 import { type JournalRecord } from '../domain/record.ts'
 import { type Snapshot } from '../domain/snapshot.ts'
 import { type Recorded } from '../domain/proofs.ts'
@@ -32,7 +33,7 @@ export type Priority = 'reduce' | 'add'
 export interface Announcement {
   readonly kind: 'announce'
   readonly level: 'debug' | 'info' | 'warn' | 'error'
-  readonly event: string
+  readonly event: LogEvent
   readonly fields: Readonly<Record<string, unknown>>
 }
 

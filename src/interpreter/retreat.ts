@@ -103,7 +103,11 @@ export class Retreat {
     onEnd(end)
   }
 
-  #announce(level: Announcement['level'], event: string, fields: Announcement['fields']): void {
+  #announce(
+    level: Announcement['level'],
+    event: Announcement['event'],
+    fields: Announcement['fields'],
+  ): void {
     this.#options.ports.announcements.announce({ kind: 'announce', level, event, fields })
   }
 }

@@ -124,7 +124,7 @@ describe('[ORD1] behind a record whose commit takes time', () => {
 
   test('a journal that does not keep up ends the run', () => {
     const bench = new InterpreterBench()
-    const announcement = { kind: 'announce', level: 'info', event: 'much', fields: {} } as const
+    const announcement = { kind: 'announce', level: 'info', event: 'order.sent', fields: {} } as const
 
     bench.step('started', [recordEffect('send'), ...Array.from({ length: 10_001 }, () => announcement)])
 

@@ -1,4 +1,5 @@
 import { destination, type Logger, pino } from 'pino'
+import { type LogEvent } from '../../domain/log-events.ts'
 import { HiddenTexts } from '../../lib/hidden-texts.ts'
 import { type Secret } from '../../lib/secret.ts'
 import { openTerminal } from './terminal.ts'
@@ -21,7 +22,7 @@ export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal'
 export interface DaemonLogger {
   /** Whether people read along as it happens. */
   readonly isTerminal: boolean
-  log(level: LogLevel, event: string, fields?: Readonly<Record<string, unknown>>): void
+  log(level: LogLevel, event: LogEvent, fields?: Readonly<Record<string, unknown>>): void
   /**
    * Names a text that no line may hold, whatever it came in by: the last line of defence behind `Secret`
    * (SEC1).

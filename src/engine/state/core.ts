@@ -3,6 +3,7 @@ import { type FeedId, type FeedReading } from '../../domain/feed.ts'
 import { type ClientOid, type OrderId, type StrategyId } from '../../domain/ids.ts'
 import { type OrderTerms } from '../../domain/order.ts'
 import { type Holding, type HoldingChange } from '../../domain/position.ts'
+import { type LogEvent } from '../../domain/log-events.ts'
 import { type Scope } from '../../domain/trading-mode.ts'
 import { type TickerTable } from '../../domain/ticker-table.ts'
 import { type GrantedEndpoint, type StopPolicy } from '../event.ts'
@@ -360,7 +361,7 @@ export function recordBefore<Outgoing>(
 export function announce(
   core: Core,
   level: Announcement['level'],
-  event: string,
+  event: LogEvent,
   fields: Readonly<Record<string, unknown>>,
 ): void {
   emit(core, { kind: 'announce', level, event, fields })

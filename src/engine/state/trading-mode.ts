@@ -27,7 +27,7 @@ export function halt(core: Core, scope: Scope, code: ModeReason, reason: string)
 
 interface NewRestriction {
   readonly scope: Scope
-  readonly mode: TradingMode
+  readonly mode: Exclude<TradingMode, 'active'>
   readonly code: ModeReason
   readonly reason: string
   readonly by: string

@@ -45,7 +45,7 @@ const FOLDERS_UNORDERED: Readonly<Record<string, string>> = {
 const FOLDER_FILES_MAX = 15
 /** Folders that may hold more, how many, and why. */
 const LARGE_FOLDERS: Readonly<Record<string, readonly [max: number, why: string]>> = {
-  'src/domain': [19, 'one noun a file, and no noun belongs to another'],
+  'src/domain': [20, 'one noun a file, and no noun belongs to another'],
   'src/lib': [19, 'tools that have nothing to do with each other'],
   'src/simulator/core': [49, 'the simulator has an issue of its own'],
   'src/simulator/margin': [30, 'the simulator has an issue of its own'],
@@ -62,6 +62,7 @@ const ENTRIES = [
   STRATEGY_CONTRACT,
   'src/config/write-schemas.ts',
   'src/cli/docs/write-api-docs.ts',
+  'src/cli/docs/write-event-docs.ts',
   'bin/',
   'strategies/',
 ]

@@ -1,0 +1,144 @@
+/**
+ * Every event that the log can hold, and one sentence: what happened, and for a warning or an error what the
+ * operator does. `npm run docs` makes docs/log-events.md of it, with the levels and the fields.
+ */
+export const LOG_EVENTS = {
+  'account.notHeld':
+    'The lock that keeps a second daemon off this account could not be made; give the service a home or XDG_STATE_HOME, and start no second daemon for the account.',
+  'batch.answered':
+    'A batch was answered, or its answer is lost; nothing to do, the order events say what became of each order.',
+  'batch.sent': 'A batch of orders of one instrument left.',
+  'call.accepted': 'The exchange did what a call on the account asked for.',
+  'call.expired':
+    'A call on the account was not done within its minute and is given up; look whether the strategy asks for it again.',
+  'call.rejected':
+    'The exchange refused a call on the account for good; read the reason and mend what the strategy asks for.',
+  'call.repeated':
+    'A call on the account was not answered, or is to be made later, and is made again; nothing to do.',
+  'call.sent': 'A call on the account that places no order left.',
+  'cancel.planned': 'The instruments that wait for a cancel-all, in the order in which they get it.',
+  'cancelAll.answered':
+    'A cancel-all was answered with what it cancelled; where orders failed it is repeated, nothing to do.',
+  'cancelAll.failed':
+    'A cancel-all was refused or its answer is lost; it is repeated, so look at the exchange only when this goes on.',
+  'cancelAll.sent': 'A cancel-all of an instrument, or of the whole product type, left.',
+  'clock.jumped':
+    "The exchange's clock moved by more than two seconds against ours; find out which of the two was set.",
+  'clock.moved':
+    "This machine's clock was set, or the machine slept; no order leaves until it is measured again, so look at the time daemon when this repeats.",
+  'clock.slept':
+    'The machine had slept, and our clock was put forward by as much; keep a trading machine from sleeping.',
+  'clock.stepped':
+    "The machine's clock had been set and ours did not follow; look who sets it when this repeats.",
+  'clock.synchronised': "The exchange's clock is known again, and orders may leave.",
+  'clock.unsynchronised':
+    "The exchange's clock is not known for certain and no order leaves; nothing to do unless it does not end.",
+  'daemon.broken':
+    'The journal could not be written, or the program is broken, and the run ends with exit code 70; read the reason, mend the disk or report the defect, and let it start again.',
+  'daemon.opened': 'State, journal and strategies are open, and the exchange is asked next.',
+  'daemon.running': 'The start is over, and strategies are asked from now on.',
+  'daemon.stopRequested': 'A signal, the end of `--for` or the end of a recording asked for a stop.',
+  'daemon.stopped':
+    'The run came to rest; where it is not clean, look at the exchange for orders, or start again: the next run finds out.',
+  'daemon.stopping': 'A stop began: no strategy is asked any more.',
+  'day.rolled': "The exchange's day ended: what the account has made in this run so far.",
+  'disk.enough': 'The disk of the journal has room again, and orders that open may leave; nothing to do.',
+  'disk.low': 'The disk of the journal is nearly full and only orders that reduce may leave; make room.',
+  'disk.notMeasured':
+    'The room on the disk could not be measured, or the ballast file could not be made; look at the state directory.',
+  'fill.foreign':
+    'The account was traded by somebody else, or by the exchange itself; find out who, then release the instrument where it is halted.',
+  'fill.unowned':
+    'After a release, fills that fit no order of ours were given to nobody; compare the position once more.',
+  'flatten.done':
+    'Nothing is held any more in a scope that is flattened; release the scope when it may trade again.',
+  'funding.paid': 'The funding counter of a position moved.',
+  'instrument.resolved': 'What was in question on an instrument is proved, and it may trade again.',
+  'instrument.resolving':
+    'An instrument is closed until it is proved what became of its orders; nothing to do, it halts by itself when that takes too long.',
+  'intent.denied': 'A wish did not become an order; the code says which check denied it.',
+  'journal.notClosed':
+    'The journal could not be closed in good order; look at the disk, the next start verifies it.',
+  'kill.clean': 'It is proved that nothing of ours rests; release the kill switch when it may trade again.',
+  'kill.notWrittenDown':
+    'The kill works, but how far it is could not be written for `intentd kill`; look at the disk and follow the log.',
+  'kill.phase': 'A kill entered its next phase.',
+  'kill.releasePending':
+    'The release of the kill switch waits until it is proved that nothing rests; nothing to do.',
+  'kill.released': 'The kill switch was released, and strategies are asked again; nothing to do.',
+  'kill.unproved':
+    'A kill takes longer than it should; look at the exchange and cancel by hand what rests there.',
+  'limits.coolingDown':
+    'Two endpoints answered 429, and reads rest for a while; find out what else calls from this address when this repeats.',
+  'operator.unreadable':
+    'A file in the command inbox is no command and was set aside; give the command again.',
+  'order.accepted': 'The exchange accepted an order.',
+  'order.displacedLate':
+    'A wanted order that a cancel-all took away does not rest again in time; read the denials beside it.',
+  'order.dropped': 'A waiting order was not wanted any more and did not leave.',
+  'order.ended': 'An order ended: filled, cancelled, or proved never to have been there.',
+  'order.exists':
+    'The exchange knows an order of that name already, so an earlier copy arrived; nothing to do.',
+  'order.fill': 'An order of ours was filled, in whole or in part.',
+  'order.fillAttributed': 'Fills that had waited for their order found it.',
+  'order.found': 'The orderId of an order became known by its fills.',
+  'order.missing':
+    'The market went through a resting order and no fill of it came, so the instrument is resolved; nothing to do.',
+  'order.notSent':
+    'Not a byte of an order left; it waits and is sent again while it is wanted, nothing to do.',
+  'order.queuedAgain': 'An order is proved absent and still wanted, and leaves again under its own name.',
+  'order.rejected':
+    'The exchange rejected an order; read code and message, the wish waits longer after each rejection in a row.',
+  'order.sent': 'An order left in a batch.',
+  'order.unknown':
+    'It is not known whether the exchange accepted an order; nothing to do, its instrument is resolved.',
+  'orders.restored': 'Every order that a cancel-all had taken along rests again, or is not wanted any more.',
+  'orders.unconfirmed':
+    'The exchange closed something by itself and may have cancelled without a word, so what rests is resolved; look at the margin of the account.',
+  'poll.failed': 'A poll of the market or of a feed threw; report the defect.',
+  'position.adopted':
+    "The exchange's position is not what the fills explain, and was taken over; find out who traded, then release the instrument.",
+  'quote.changed': 'A strategy wants another ladder.',
+  'read.failed':
+    'A read of tickers, fills, a position or a feed failed; look at the exchange when it does not end.',
+  'read.resumed': 'A read that had failed succeeds again.',
+  'recording.ended': 'The recording of the run ended early; look at the disk, trading goes on.',
+  'recording.lost':
+    'The disk does not keep up and steps are missing from the recording; look at the disk, trading goes on.',
+  'recording.resumed': 'The recording goes on after a gap; nothing to do.',
+  'recording.started': 'A file of the recording of this run began.',
+  'recording.startsAgain':
+    'Recorded prices were played to their end before, so they start again with a fresh account.',
+  'recovery.started': 'A run began, with what the journal says that stands.',
+  'retreat.cancelled':
+    'The journal cannot be written, and what rested on an instrument was cancelled; mend the disk.',
+  'retreat.ended':
+    'The run ends without a journal; mend the disk, and where it is unproved look at the exchange for what rests.',
+  'retreat.failed':
+    'The journal cannot be written, and a cancel-all failed as well; look at the exchange and cancel by hand what rests there.',
+  'retreat.notNoted':
+    'No note could be left for the next run, so nothing is cancelled unless `onRestart` says cancel; look at the exchange.',
+  'run.summary': 'How the run went: what `--summary` prints, in short.',
+  'simulator.faultInjected': 'The simulator misbehaved on purpose.',
+  'simulator.handlerFailed': 'The simulator broke on a request; report the defect.',
+  'simulator.listening': 'The simulator listens.',
+  'simulator.marketFailed': 'The prices could not be played and stand still; look at the recording.',
+  'simulator.requestRefused': 'The simulator refused a request.',
+  'simulator.serverFailed': "The simulator's server broke; report the defect.",
+  'simulator.stopped': 'The simulator stopped, with what it was asked and refused.',
+  'stop.phase': 'A stop entered its next phase.',
+  'strategy.failed':
+    'A strategy threw or answered nonsense; mend it, ten times in a row halt it until it is released.',
+  'strategy.slow':
+    'A decision of a strategy took more than 50 ms and held up everything else; make it faster.',
+  'target.changed': 'A strategy wants another position.',
+  'trading.halted':
+    'Nothing leaves for the scope but cancel-alls and the orders of a flatten; do what `ends` says, then release the scope.',
+  'trading.killed': 'Nothing leaves but cancel-alls; wait for `kill.clean`, then release the kill switch.',
+  'trading.notRestricted': 'A release named a scope that nothing holds; name one of those in `restricted`.',
+  'trading.reducing':
+    'Only orders that reduce leave for the scope; do what `ends` says, then release the scope.',
+  'trading.released': 'An operator released a scope; nothing to do.',
+} as const satisfies Record<string, string>
+
+export type LogEvent = keyof typeof LOG_EVENTS
