@@ -62,7 +62,6 @@ const ENTRIES = [
   STRATEGY_CONTRACT,
   'src/config/write-schemas.ts',
   'src/cli/docs/write-api-docs.ts',
-  'src/cli/docs/write-event-docs.ts',
   'bin/',
   'strategies/',
 ]

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { LOG_EVENTS, type LogEvent } from '../../domain/log-events.ts'
+import { LOG_EVENTS, type LogEvent } from '../../src/domain/log-events.ts'
 import { readLogCalls, simulatorFields } from './log-calls.ts'
 
-const SOURCES = fileURLToPath(new URL('../../', import.meta.url))
+const SOURCES = fileURLToPath(new URL('../../src/', import.meta.url))
 const LEVELS = ['debug', 'info', 'warn', 'error', 'fatal']
 
 /** The log shows steps of a grid as decimals. */

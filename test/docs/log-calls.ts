@@ -1,4 +1,4 @@
-import { LOG_EVENTS, type LogEvent } from '../../domain/log-events.ts'
+import { LOG_EVENTS, type LogEvent } from '../../src/domain/log-events.ts'
 
 /** One place that logs: the levels and the fields of each event that it may name. */
 export interface LogCall {

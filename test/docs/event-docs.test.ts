@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { buildEventDocs, listLoggingSources } from '../../src/cli/docs/event-docs.ts'
-import { readLogCalls } from '../../src/cli/docs/log-calls.ts'
+import { buildEventDocs, listLoggingSources } from './event-docs.ts'
+import { readLogCalls } from './log-calls.ts'
 import { LOG_EVENTS } from '../../src/domain/log-events.ts'
 
 const FILE = join(import.meta.dirname, '../../docs/log-events.md')

@@ -3,4 +3,4 @@ import { writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { buildEventDocs } from './event-docs.ts'
 
-writeFileSync(fileURLToPath(new URL('../../../docs/log-events.md', import.meta.url)), buildEventDocs())
+writeFileSync(fileURLToPath(new URL('../../docs/log-events.md', import.meta.url)), buildEventDocs())
