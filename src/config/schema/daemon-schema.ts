@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { positiveDecimal } from './decimal-text.ts'
 import { accountShape, instrumentsSchema } from './exchange-schema.ts'
 import { embeddedSimulatorSchema } from './simulator-schema.ts'
+import { wholeNumber } from './whole-number.ts'
 
 const exchangeSchema = z
   .strictObject({
@@ -29,18 +30,14 @@ const exchangeSchema = z
         title: 'a ticker in small letters',
         description: "The platform's own coin, which stands in the path of the conversion history.",
       }),
-    requestTimeoutMs: z
-      .int()
-      .min(100)
-      .max(60_000)
-      .default(5000)
-      .meta({ description: 'How long a call may take before its outcome counts as unknown, in ms.' }),
-    answerBytesMax: z
-      .int()
-      .min(65_536)
-      .max(67_108_864)
-      .default(8_388_608)
-      .meta({ description: 'Largest answer that is read, in bytes.' }),
+    requestTimeoutMs: wholeNumber(
+      { min: 100, max: 60_000 },
+      'How long a call may take before its outcome counts as unknown, in ms.',
+    ).default(5000),
+    answerBytesMax: wholeNumber(
+      { min: 65_536, max: 67_108_864 },
+      'Largest answer that is read, in bytes.',
+    ).default(8_388_608),
     locale: z
       .string()
       .regex(/^[a-z]{2}-[A-Z]{2}$/)
@@ -54,24 +51,17 @@ const exchangeSchema = z
 
 const pollingSchema = z
   .strictObject({
-    tickersMs: z
-      .int()
-      .min(50) // The document allows 20 ticker calls a second.
-      .max(60_000)
-      .default(250)
-      .meta({ description: 'Time between two reads of all tickers, in ms.' }),
-    positionsMs: z
-      .int()
-      .min(100)
-      .max(60_000)
-      .default(1000)
-      .meta({ description: 'Time between two reads of a position, in ms.' }),
-    fillsMs: z
-      .int()
-      .min(100)
-      .max(60_000)
-      .default(500)
-      .meta({ description: 'Time between two reads of the fills, in ms.' }),
+    // The document allows 20 ticker calls a second.
+    tickersMs: wholeNumber({ min: 50, max: 60_000 }, 'Time between two reads of all tickers, in ms.').default(
+      250,
+    ),
+    positionsMs: wholeNumber(
+      { min: 100, max: 60_000 },
+      'Time between two reads of a position, in ms.',
+    ).default(1000),
+    fillsMs: wholeNumber({ min: 100, max: 60_000 }, 'Time between two reads of the fills, in ms.').default(
+      500,
+    ),
   })
   .meta({ description: 'How often the exchange is read, on a grid of absolute times.' })
 
@@ -130,21 +120,16 @@ const calendarSchema = z
 /** Limits of the whole account. None has a default: what is not said is not allowed to be guessed. */
 const riskSchema = z
   .strictObject({
-    dataAgeMaxMs: z
-      .int()
-      .min(10)
-      .max(600_000)
-      .meta({ description: 'Oldest market data that is decided or sent on, in ms.' }),
+    dataAgeMaxMs: wholeNumber(
+      { min: 10, max: 600_000 },
+      'Oldest market data that is decided or sent on, in ms.',
+    ),
     priceCollarRatio: z
       .number()
       .positive()
       .max(1)
       .meta({ description: 'How far an order may be from the market, as a share of the price.' }),
-    openOrdersMax: z
-      .int()
-      .min(1)
-      .max(1000)
-      .meta({ description: 'Most orders working at once in the account.' }),
+    openOrdersMax: wholeNumber({ min: 1, max: 1000 }, 'Most orders working at once in the account.'),
     orderNotionalMax: positiveDecimal('Largest price times size of one order, in the quote coin.'),
     grossNotionalMax: positiveDecimal(
       'Largest sum of all positions and working orders, long and short added, in the quote coin.',
@@ -158,36 +143,25 @@ const riskSchema = z
 
 const executionSchema = z
   .strictObject({
-    batchOrdersMax: z.int().min(1).max(50).default(50).meta({ description: 'Most orders in one batch.' }),
-    fillVisibilityMs: z
-      .int()
-      .min(0)
-      .max(60_000)
-      .default(3000)
-      .meta({ description: 'How long after it happened a fill may stay unreadable, in ms.' }),
-    acceptanceWindowMs: z.int().min(1000).max(600_000).default(35_000).meta({
-      description: 'How long after it was signed a request can still be accepted by the exchange, in ms.',
-    }),
-    unwantedMsMax: z
-      .int()
-      .min(0)
-      .max(600_000)
-      .default(15_000)
-      .meta({
-        description:
-          'How long an order that nobody wants any more may rest at most, in ms. It is cancelled sooner when few ' +
-          'wanted orders rest on its instrument, because a cancel-all takes those too.',
-      }),
-    displacedWithinMs: z
-      .int()
-      .min(100)
-      .max(600_000)
-      .default(10_000)
-      .meta({
-        description:
-          'How long after a cancel-all was answered a wanted order that it took away may be missing before that is ' +
-          'reported, in ms. Longer than fillVisibilityMs: nothing is placed before the fills of meanwhile are known.',
-      }),
+    batchOrdersMax: wholeNumber({ min: 1, max: 50 }, 'Most orders in one batch.').default(50),
+    fillVisibilityMs: wholeNumber(
+      { min: 0, max: 60_000 },
+      'How long after it happened a fill may stay unreadable, in ms.',
+    ).default(3000),
+    acceptanceWindowMs: wholeNumber(
+      { min: 1000, max: 600_000 },
+      'How long after it was signed a request can still be accepted by the exchange, in ms.',
+    ).default(35_000),
+    unwantedMsMax: wholeNumber(
+      { min: 0, max: 600_000 },
+      'How long an order that nobody wants any more may rest at most, in ms. It is cancelled sooner when few ' +
+        'wanted orders rest on its instrument, because a cancel-all takes those too.',
+    ).default(15_000),
+    displacedWithinMs: wholeNumber(
+      { min: 100, max: 600_000 },
+      'How long after a cancel-all was answered a wanted order that it took away may be missing before that is ' +
+        'reported, in ms. Longer than fillVisibilityMs: nothing is placed before the fills of meanwhile are known.',
+    ).default(10_000),
     takerCollarRatio: z.number().positive().max(0.5).default(0.002).meta({
       description: 'How far through the best price a taking order may reach, as a share of the price.',
     }),
@@ -196,18 +170,15 @@ const executionSchema = z
 
 export const recordSectionSchema = z.strictObject({
   enabled: z.boolean().default(true).meta({ description: 'Whether anything is recorded.' }),
-  segmentBytesMax: z
-    .int()
-    .min(65_536)
-    .max(1_073_741_824)
-    .default(67_108_864) // Some hours of a busy day, and short enough to copy.
-    .meta({ description: 'A file of the recording is followed by the next one at this size, in bytes.' }),
-  totalBytesMax: z
-    .int()
-    .min(262_144)
-    .max(1_099_511_627_776)
-    .default(1_073_741_824)
-    .meta({ description: 'Beyond this size of all of them the oldest files are removed, in bytes.' }),
+  // Some hours of a busy day, and short enough to copy.
+  segmentBytesMax: wholeNumber(
+    { min: 65_536, max: 1_073_741_824 },
+    'A file of the recording is followed by the next one at this size, in bytes.',
+  ).default(67_108_864),
+  totalBytesMax: wholeNumber(
+    { min: 262_144, max: 1_099_511_627_776 },
+    'Beyond this size of all of them the oldest files are removed, in bytes.',
+  ).default(1_073_741_824),
 })
 
 /** The flight recorder: a bare `true` or `false` is the whole section. */
@@ -259,9 +230,10 @@ export const daemonFileSchema = z
           description:
             'Journal and lock; relative to this file, made with mode 0700. One daemon, one directory.',
         }),
-        freeBytesMin: z.int().min(0).max(1_000_000_000_000).default(67_108_864).meta({
-          description: 'With less free room on its disk nothing that adds risk is opened, in bytes.',
-        }),
+        freeBytesMin: wholeNumber(
+          { min: 0, max: 1_000_000_000_000 },
+          'With less free room on its disk nothing that adds risk is opened, in bytes.',
+        ).default(67_108_864),
       })
       .meta({ description: 'What survives a restart.' }),
     record: recordSchema,

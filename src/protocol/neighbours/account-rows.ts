@@ -3,11 +3,11 @@ import { textOrNull } from '../answer-values.ts'
 import { defineEndpoint } from '../endpoint.ts'
 import { position } from '../futures/single-position.ts'
 import { productType, symbol } from '../values.ts'
+import { changeColumns, readColumns } from './shared-columns.ts'
 
 /** Reads and settings of the futures account outside the document. */
 
-const limit = { calls: 10, perMs: 1000, scope: 'uid' } as const
-const limitOfSettings = { calls: 5, perMs: 1000, scope: 'uid' } as const
+const settingsLimit = { calls: 5, perMs: 1000, scope: 'uid' } as const
 const text = textOrNull
 /** Samples of these endpoints also write it in lower case. */
 const anyMarginCoin = z.string().regex(/^[A-Za-z0-9]{2,20}$/, 'a margin coin such as USDT')
@@ -31,14 +31,9 @@ const balance = {
 }
 
 export const account = defineEndpoint({
+  ...readColumns,
   name: 'account',
-  method: 'GET',
   path: '/api/v2/mix/account/account',
-  auth: 'schemeA',
-  limit,
-  retry: 'safe',
-  section: 'outside: one futures account',
-  outside: true,
   request: z.looseObject({ symbol, productType, marginCoin: anyMarginCoin }),
   response: z.object({
     ...balance,
@@ -51,14 +46,9 @@ export const account = defineEndpoint({
 })
 
 export const accounts = defineEndpoint({
+  ...readColumns,
   name: 'accounts',
-  method: 'GET',
   path: '/api/v2/mix/account/accounts',
-  auth: 'schemeA',
-  limit,
-  retry: 'safe',
-  section: 'outside: all futures accounts',
-  outside: true,
   request: z.looseObject({ productType }),
   response: z.array(
     z.object({
@@ -74,14 +64,10 @@ export const accounts = defineEndpoint({
 })
 
 export const allPositions = defineEndpoint({
+  ...readColumns,
   name: 'allPositions',
-  method: 'GET',
   path: '/api/v2/mix/position/all-position',
-  auth: 'schemeA',
-  limit: limitOfSettings,
-  retry: 'safe',
-  section: 'outside: all positions',
-  outside: true,
+  limit: settingsLimit,
   request: z.looseObject({ productType, marginCoin: anyMarginCoin.optional() }),
   response: z.array(
     position.extend({ takeProfit: text, stopLoss: text, takeProfitId: text, stopLossId: text }),
@@ -89,14 +75,10 @@ export const allPositions = defineEndpoint({
 })
 
 export const setLeverage = defineEndpoint({
+  ...changeColumns,
+  limit: settingsLimit,
   name: 'setLeverage',
-  method: 'POST',
   path: '/api/v2/mix/account/set-leverage',
-  auth: 'schemeA',
-  limit: limitOfSettings,
-  retry: 'repeatable',
-  section: 'outside: set leverage',
-  outside: true,
   request: z.looseObject({
     symbol,
     productType,
@@ -117,14 +99,10 @@ export const setLeverage = defineEndpoint({
 })
 
 export const setMarginMode = defineEndpoint({
+  ...changeColumns,
+  limit: settingsLimit,
   name: 'setMarginMode',
-  method: 'POST',
   path: '/api/v2/mix/account/set-margin-mode',
-  auth: 'schemeA',
-  limit: limitOfSettings,
-  retry: 'repeatable',
-  section: 'outside: set margin mode',
-  outside: true,
   request: z.looseObject({
     symbol,
     productType,
@@ -135,14 +113,10 @@ export const setMarginMode = defineEndpoint({
 })
 
 export const setPositionMode = defineEndpoint({
+  ...changeColumns,
+  limit: settingsLimit,
   name: 'setPositionMode',
-  method: 'POST',
   path: '/api/v2/mix/account/set-position-mode',
-  auth: 'schemeA',
-  limit: limitOfSettings,
-  retry: 'repeatable',
-  section: 'outside: set position mode',
-  outside: true,
   request: z.looseObject({ productType, posMode: z.enum(['one_way_mode', 'hedge_mode']) }),
   response: z.object({ posMode: text }),
 })

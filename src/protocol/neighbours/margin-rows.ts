@@ -1,31 +1,13 @@
 import { z } from 'zod'
 import { defineEndpoint } from '../endpoint.ts'
-import {
-  clientOid,
-  exchangeId,
-  force,
-  foreignClientOid,
-  orderReference,
-  orderType,
-  positiveDecimal,
-  side,
-  symbol,
-} from '../values.ts'
+import { clientOid, force, orderReference, orderType, positiveDecimal, side, symbol } from '../values.ts'
+import { byEitherId, changeColumns, placeColumns } from './shared-columns.ts'
 
 /** Margin orders one at a time: outside the document, which reads, cancels in batch and liquidates them. */
 
-const columns = {
-  method: 'POST',
-  auth: 'schemeA',
-  limit: { calls: 10, perMs: 1000, scope: 'uid' },
-  outside: true,
-  response: orderReference,
-} as const
-
 const placing = {
-  ...columns,
-  retry: 'protocol',
-  section: 'outside: place a margin order',
+  ...placeColumns,
+  response: orderReference,
   request: z.looseObject({
     symbol,
     side,
@@ -52,14 +34,9 @@ export const crossedPlaceOrder = defineEndpoint({
 })
 
 const cancelling = {
-  ...columns,
-  retry: 'repeatable',
-  section: 'outside: cancel a margin order',
-  request: z.looseObject({
-    symbol,
-    orderId: exchangeId.optional(),
-    clientOid: foreignClientOid.optional(),
-  }),
+  ...changeColumns,
+  response: orderReference,
+  request: z.looseObject({ symbol, ...byEitherId }),
 } as const
 
 export const isolatedCancelOrder = defineEndpoint({

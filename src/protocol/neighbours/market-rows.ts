@@ -3,21 +3,16 @@ import { textOrNull } from '../answer-values.ts'
 import { defineEndpoint } from '../endpoint.ts'
 import { ticker } from '../futures/tickers.ts'
 import { productType, symbol } from '../values.ts'
+import { publicColumns } from './shared-columns.ts'
 
 /** Public reads outside the document that clients make before anything else. */
 
-const perAddress = { calls: 20, perMs: 1000, scope: 'ip' } as const
 const text = textOrNull
 
 export const serverTime = defineEndpoint({
+  ...publicColumns,
   name: 'serverTime',
-  method: 'GET',
   path: '/api/v2/public/time',
-  auth: 'public',
-  limit: perAddress,
-  retry: 'safe',
-  section: 'outside: server time',
-  outside: true,
   request: z.looseObject({}),
   response: z.object({ serverTime: z.string().describe('Unix ms') }),
 })
@@ -60,14 +55,9 @@ const contract = z.object({
 })
 
 export const contracts = defineEndpoint({
+  ...publicColumns,
   name: 'contracts',
-  method: 'GET',
   path: '/api/v2/mix/market/contracts',
-  auth: 'public',
-  limit: perAddress,
-  retry: 'safe',
-  section: 'outside: futures contracts',
-  outside: true,
   request: z.looseObject({ productType, symbol: symbol.optional() }),
   response: z.array(contract),
 })
@@ -84,27 +74,17 @@ const candleQuery = z.looseObject({
 })
 
 export const candles = defineEndpoint({
+  ...publicColumns,
   name: 'candles',
-  method: 'GET',
   path: '/api/v2/mix/market/candles',
-  auth: 'public',
-  limit: perAddress,
-  retry: 'safe',
-  section: 'outside: candles',
-  outside: true,
   request: candleQuery,
   response: z.array(candle),
 })
 
 export const historyCandles = defineEndpoint({
+  ...publicColumns,
   name: 'historyCandles',
-  method: 'GET',
   path: '/api/v2/mix/market/history-candles',
-  auth: 'public',
-  limit: perAddress,
-  retry: 'safe',
-  section: 'outside: older candles',
-  outside: true,
   request: candleQuery,
   response: z.array(candle),
 })
@@ -129,14 +109,10 @@ const chain = z.object({
 
 /** The coin information that the document's withdrawal refers to. */
 export const spotCoins = defineEndpoint({
+  ...publicColumns,
   name: 'spotCoins',
-  method: 'GET',
   path: '/api/v2/spot/public/coins',
-  auth: 'public',
   limit: { calls: 3, perMs: 1000, scope: 'ip' },
-  retry: 'safe',
-  section: 'outside: coin information',
-  outside: true,
   request: z.looseObject({ coin: z.string().optional() }),
   response: z.array(
     z.object({ coinId: text, coin: z.string(), transfer: text, chains: z.array(chain).nullish() }),
@@ -144,14 +120,10 @@ export const spotCoins = defineEndpoint({
 })
 
 export const marginCurrencies = defineEndpoint({
+  ...publicColumns,
   name: 'marginCurrencies',
-  method: 'GET',
   path: '/api/v2/margin/currencies',
-  auth: 'public',
   limit: { calls: 10, perMs: 1000, scope: 'ip' },
-  retry: 'safe',
-  section: 'outside: margin currencies',
-  outside: true,
   request: z.looseObject({}),
   response: z.array(
     z.object({
@@ -180,27 +152,17 @@ export const marginCurrencies = defineEndpoint({
 })
 
 export const symbolTicker = defineEndpoint({
+  ...publicColumns,
   name: 'symbolTicker',
-  method: 'GET',
   path: '/api/v2/mix/market/ticker',
-  auth: 'public',
-  limit: perAddress,
-  retry: 'safe',
-  section: 'outside: one futures ticker',
-  outside: true,
   request: z.looseObject({ symbol, productType }),
   response: z.array(ticker),
 })
 
 export const symbolPrice = defineEndpoint({
+  ...publicColumns,
   name: 'symbolPrice',
-  method: 'GET',
   path: '/api/v2/mix/market/symbol-price',
-  auth: 'public',
-  limit: perAddress,
-  retry: 'safe',
-  section: 'outside: last, index and mark price',
-  outside: true,
   request: z.looseObject({ symbol, productType }),
   response: z.array(
     z.object({ symbol: z.string(), price: text, indexPrice: text, markPrice: text, ts: text }),

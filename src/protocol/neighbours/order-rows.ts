@@ -7,7 +7,6 @@ import {
   decimalText,
   exchangeId,
   force,
-  foreignClientOid,
   marginCoin,
   marginMode,
   orderReference,
@@ -19,24 +18,19 @@ import {
   symbol,
   tradeSide,
 } from '../values.ts'
+import { byEitherId, changeColumns, pageFields, placeColumns, readColumns } from './shared-columns.ts'
 
 /** Orders outside the document, one at a time and by name. */
 
-const limit = { calls: 10, perMs: 1000, scope: 'uid' } as const
 const text = textOrNull
 const preset = z.union([decimalText, z.literal('')]).optional()
 const reduceOnly = z.enum(['YES', 'NO']).optional()
 const instrument = { symbol, productType, marginCoin }
 
 export const placeOrder = defineEndpoint({
+  ...placeColumns,
   name: 'placeOrder',
-  method: 'POST',
   path: '/api/v2/mix/order/place-order',
-  auth: 'schemeA',
-  limit,
-  retry: 'protocol',
-  section: 'outside: place one order',
-  outside: true,
   request: z.looseObject({
     ...instrument,
     marginMode,
@@ -55,17 +49,10 @@ export const placeOrder = defineEndpoint({
   response: orderReference,
 })
 
-const byEitherId = { orderId: exchangeId.optional(), clientOid: foreignClientOid.optional() }
-
 export const cancelOrder = defineEndpoint({
+  ...changeColumns,
   name: 'cancelOrder',
-  method: 'POST',
   path: '/api/v2/mix/order/cancel-order',
-  auth: 'schemeA',
-  limit,
-  retry: 'repeatable',
-  section: 'outside: cancel one order',
-  outside: true,
   request: z.looseObject({ symbol, productType, marginCoin: marginCoin.optional(), ...byEitherId }),
   response: orderReference,
 })
@@ -73,14 +60,9 @@ export const cancelOrder = defineEndpoint({
 const orderIdList = z.array(z.looseObject(byEitherId)).optional()
 
 export const batchCancelOrders = defineEndpoint({
+  ...changeColumns,
   name: 'batchCancelOrders',
-  method: 'POST',
   path: '/api/v2/mix/order/batch-cancel-orders',
-  auth: 'schemeA',
-  limit,
-  retry: 'repeatable',
-  section: 'outside: cancel orders in batch',
-  outside: true,
   request: z.looseObject({
     productType,
     symbol: symbol.optional(),
@@ -121,14 +103,9 @@ const order = {
 }
 
 export const orderDetail = defineEndpoint({
+  ...readColumns,
   name: 'orderDetail',
-  method: 'GET',
   path: '/api/v2/mix/order/detail',
-  auth: 'schemeA',
-  limit,
-  retry: 'safe',
-  section: 'outside: one order',
-  outside: true,
   request: z.looseObject({ symbol, productType, ...byEitherId }),
   response: z.object({
     ...order,
@@ -138,22 +115,14 @@ export const orderDetail = defineEndpoint({
 })
 
 export const ordersPending = defineEndpoint({
+  ...readColumns,
   name: 'ordersPending',
-  method: 'GET',
   path: '/api/v2/mix/order/orders-pending',
-  auth: 'schemeA',
-  limit,
-  retry: 'safe',
-  section: 'outside: pending orders',
-  outside: true,
   request: z.looseObject({
     productType,
     symbol: symbol.optional(),
     status: z.string().optional(),
-    idLessThan: exchangeId.optional(),
-    startTime: z.string().optional(),
-    endTime: z.string().optional(),
-    limit: z.string().optional(),
+    ...pageFields,
     ...byEitherId,
   }),
   response: z.object({
@@ -163,21 +132,13 @@ export const ordersPending = defineEndpoint({
 })
 
 export const ordersHistory = defineEndpoint({
+  ...readColumns,
   name: 'ordersHistory',
-  method: 'GET',
   path: '/api/v2/mix/order/orders-history',
-  auth: 'schemeA',
-  limit,
-  retry: 'safe',
-  section: 'outside: filled and cancelled orders',
-  outside: true,
   request: z.looseObject({
     productType,
     symbol: symbol.optional(),
-    idLessThan: exchangeId.optional(),
-    startTime: z.string().optional(),
-    endTime: z.string().optional(),
-    limit: z.string().optional(),
+    ...pageFields,
     ...byEitherId,
   }),
   response: z.object({
@@ -189,14 +150,10 @@ export const ordersHistory = defineEndpoint({
 })
 
 export const closePositions = defineEndpoint({
+  ...placeColumns,
   name: 'closePositions',
-  method: 'POST',
   path: '/api/v2/mix/order/close-positions',
-  auth: 'schemeA',
   limit: { calls: 1, perMs: 1000, scope: 'uid' },
-  retry: 'protocol',
-  section: 'outside: close positions at the market',
-  outside: true,
   request: z.looseObject({
     productType,
     symbol: symbol.optional(),

@@ -18,10 +18,10 @@ import {
   tradeSide,
   triggerType,
 } from '../values.ts'
+import { changeColumns, placeColumns, readColumns } from './shared-columns.ts'
 
 /** Trigger orders outside the document, which can only change one that is there. */
 
-const limit = { calls: 10, perMs: 1000, scope: 'uid' } as const
 const text = textOrNull
 const empty = z.literal('')
 const price = z.union([decimalText, empty]).optional()
@@ -32,14 +32,9 @@ const byEitherId = {
 }
 
 export const placePlanOrder = defineEndpoint({
+  ...placeColumns,
   name: 'placePlanOrder',
-  method: 'POST',
   path: '/api/v2/mix/order/place-plan-order',
-  auth: 'schemeA',
-  limit,
-  retry: 'protocol',
-  section: 'outside: place a trigger order',
-  outside: true,
   request: z.looseObject({
     planType: z.enum(['normal_plan', 'track_plan']),
     symbol,
@@ -69,14 +64,9 @@ export const placePlanOrder = defineEndpoint({
 })
 
 export const ordersPlanPending = defineEndpoint({
+  ...readColumns,
   name: 'ordersPlanPending',
-  method: 'GET',
   path: '/api/v2/mix/order/orders-plan-pending',
-  auth: 'schemeA',
-  limit,
-  retry: 'safe',
-  section: 'outside: pending trigger orders',
-  outside: true,
   request: z.looseObject({
     planType: z.string().min(1).describe('normal_plan, track_plan or profit_loss'),
     productType,
@@ -125,14 +115,9 @@ export const ordersPlanPending = defineEndpoint({
 })
 
 export const cancelPlanOrder = defineEndpoint({
+  ...changeColumns,
   name: 'cancelPlanOrder',
-  method: 'POST',
   path: '/api/v2/mix/order/cancel-plan-order',
-  auth: 'schemeA',
-  limit,
-  retry: 'repeatable',
-  section: 'outside: cancel trigger orders',
-  outside: true,
   request: z.looseObject({
     productType,
     symbol: symbol.optional(),

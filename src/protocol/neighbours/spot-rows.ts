@@ -5,28 +5,29 @@ import {
   clientOid,
   exchangeId,
   force,
-  foreignClientOid,
   orderReference,
   orderType,
   positiveDecimal,
   side,
   symbol,
 } from '../values.ts'
+import {
+  byEitherId,
+  changeColumns,
+  pageFields,
+  placeColumns,
+  publicColumns,
+  readColumns,
+} from './shared-columns.ts'
 
 /** Spot prices, balances and orders outside the document, which can only read what was ordered. */
 
 const text = textOrNull
-const limit = { calls: 10, perMs: 1000, scope: 'uid' } as const
 
 export const spotPlaceOrder = defineEndpoint({
+  ...placeColumns,
   name: 'spotPlaceOrder',
-  method: 'POST',
   path: '/api/v2/spot/trade/place-order',
-  auth: 'schemeA',
-  limit,
-  retry: 'protocol',
-  section: 'outside: place a spot order',
-  outside: true,
   request: z.looseObject({
     symbol,
     side,
@@ -40,31 +41,17 @@ export const spotPlaceOrder = defineEndpoint({
 })
 
 export const spotCancelOrder = defineEndpoint({
+  ...changeColumns,
   name: 'spotCancelOrder',
-  method: 'POST',
   path: '/api/v2/spot/trade/cancel-order',
-  auth: 'schemeA',
-  limit,
-  retry: 'repeatable',
-  section: 'outside: cancel a spot order',
-  outside: true,
-  request: z.looseObject({
-    symbol,
-    orderId: exchangeId.optional(),
-    clientOid: foreignClientOid.optional(),
-  }),
+  request: z.looseObject({ symbol, ...byEitherId }),
   response: orderReference,
 })
 
 export const spotTickers = defineEndpoint({
+  ...publicColumns,
   name: 'spotTickers',
-  method: 'GET',
   path: '/api/v2/spot/market/tickers',
-  auth: 'public',
-  limit: { calls: 20, perMs: 1000, scope: 'ip' },
-  retry: 'safe',
-  section: 'outside: spot tickers',
-  outside: true,
   request: z.looseObject({ symbol: z.union([symbol, z.literal('')]).optional() }),
   response: z.array(
     z.object({
@@ -89,14 +76,9 @@ export const spotTickers = defineEndpoint({
 })
 
 export const spotAssets = defineEndpoint({
+  ...readColumns,
   name: 'spotAssets',
-  method: 'GET',
   path: '/api/v2/spot/account/assets',
-  auth: 'schemeA',
-  limit,
-  retry: 'safe',
-  section: 'outside: spot balances',
-  outside: true,
   request: z.looseObject({
     coin: z.string().optional(),
     assetType: z.enum(['hold_only', 'all']).optional().describe('Default: coins that are held'),
@@ -114,20 +96,13 @@ export const spotAssets = defineEndpoint({
 })
 
 export const spotUnfilledOrders = defineEndpoint({
+  ...readColumns,
   name: 'spotUnfilledOrders',
-  method: 'GET',
   path: '/api/v2/spot/trade/unfilled-orders',
-  auth: 'schemeA',
   limit: { calls: 20, perMs: 1000, scope: 'uid' },
-  retry: 'safe',
-  section: 'outside: open spot orders',
-  outside: true,
   request: z.looseObject({
     symbol: symbol.optional(),
-    startTime: z.string().optional(),
-    endTime: z.string().optional(),
-    idLessThan: exchangeId.optional(),
-    limit: z.string().optional(),
+    ...pageFields,
     orderId: exchangeId.optional(),
     tpslType: z.enum(['normal', 'tpsl']).optional(),
   }),
