@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { isRecord } from '../lib/is-record.ts'
 import { type Endpoint } from './endpoint.ts'
 
 /** A row in plain words and values, for help texts and pages of documentation. */
@@ -121,7 +122,7 @@ function isList(schema: Schema): boolean {
 }
 
 function isSchema(value: unknown): value is Schema {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+  return isRecord(value)
 }
 
 function knownValuesOf(schema: Schema): readonly string[] {

@@ -1,5 +1,6 @@
 import { didYouMean } from '../../lib/did-you-mean.ts'
 import { messageOf } from '../../lib/failure.ts'
+import { isRecord } from '../../lib/is-record.ts'
 import { withCapitals } from '../../protocol/capitals.ts'
 import { type EndpointDescription, type FieldDescription } from '../../protocol/describe-endpoint.ts'
 import { toKey } from './call-arguments.ts'
@@ -85,7 +86,7 @@ function readItems(text: string, isOfObjects: boolean): unknown[] {
   if (!isJson) return isOfObjects ? [readPairs(text)] : text.split(',').map((item) => item.trim())
   const value = parseJson(text)
   const items = Array.isArray(value) ? value : [value]
-  if (isOfObjects && !items.every(isObject)) throw new Error('takes a JSON list of objects')
+  if (isOfObjects && !items.every(isRecord)) throw new Error('takes a JSON list of objects')
   return items
 }
 
@@ -111,8 +112,4 @@ function parseJson(text: string): unknown {
   } catch (error) {
     throw new Error(`is not JSON: ${messageOf(error)}`, { cause: error })
   }
-}
-
-function isObject(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -11,9 +11,9 @@ import { type BrokenSample, exampleOf, sampleOf, toWords } from '../call/call-sa
 import {
   familyOf,
   titleOf,
-  toAuthWords,
+  AUTH_WORDS,
   toLimitWords,
-  toRetryWords,
+  RETRY_WORDS,
   toRuleWords,
   toTypeWords,
 } from '../call/endpoint-words.ts'
@@ -53,11 +53,9 @@ function buildSection(name: EndpointName, row: EndpointDescription): string {
   return [
     `### ${name}`,
     `${capitalised(titleOf(row))}: \`${method} ${path}\``,
-    [
-      `- Auth: ${toAuthWords(auth)}`,
-      `- Limit: ${toLimitWords(limit)}`,
-      `- Retry: ${toRetryWords(retry)}`,
-    ].join('\n'),
+    [`- Auth: ${AUTH_WORDS[auth]}`, `- Limit: ${toLimitWords(limit)}`, `- Retry: ${RETRY_WORDS[retry]}`].join(
+      '\n',
+    ),
     `\`\`\`\n${exampleOf(name)}\n\`\`\``,
     toFields('Request', row.parameters, ['Field', 'Type', 'Required', 'Meaning and rules']),
     toPlainAnswer(name, row),

@@ -1,6 +1,5 @@
 import { destination, type Logger, pino } from 'pino'
-import { HiddenTexts } from '../../lib/hidden-texts.ts'
-import { type Secret } from '../../lib/secret.ts'
+import { HiddenTexts, type Secret } from '../../lib/secret.ts'
 import { openTerminal } from './terminal.ts'
 
 export interface LoggerOptions {

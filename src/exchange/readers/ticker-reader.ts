@@ -6,6 +6,7 @@ import {
   type TickerColumn,
   type TickerTable,
 } from '../../domain/ticker-table.ts'
+import { isRecord } from '../../lib/is-record.ts'
 import { requestTimeOf, SUCCESS_CODE } from '../../protocol/envelope.ts'
 
 /**
@@ -132,10 +133,6 @@ function parseNumber(value: unknown): number | undefined {
 function deliveryIndex(value: unknown): number | undefined {
   if (value === null || value === undefined || value === '') return Number.NaN
   return typeof value === 'string' ? DELIVERY_INDEX.get(value) : undefined
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function describe(value: unknown): string {
