@@ -65,6 +65,9 @@ const pollingSchema = z
   })
   .meta({ description: 'How often the exchange is read, on a grid of absolute times.' })
 
+const optionalText = (charactersMax: number, description: string) =>
+  z.string().min(1).max(charactersMax).optional().meta({ description })
+
 const withdrawalSchema = z
   .strictObject({
     addresses: z
@@ -73,24 +76,9 @@ const withdrawalSchema = z
           address: z.string().min(1).max(4096).meta({
             description: 'To the letter; of an internal transfer uid:…, email:… or mobile:<area code>:…',
           }),
-          tag: z
-            .string()
-            .min(1)
-            .max(200)
-            .optional()
-            .meta({ description: 'The one tag allowed with it; absent: none.' }),
-          coin: z
-            .string()
-            .min(1)
-            .max(30)
-            .optional()
-            .meta({ description: 'The one coin allowed to it; absent: any.' }),
-          chain: z
-            .string()
-            .min(1)
-            .max(60)
-            .optional()
-            .meta({ description: 'The one chain allowed to it; absent: any.' }),
+          tag: optionalText(200, 'The one tag allowed with it; absent: none.'),
+          coin: optionalText(30, 'The one coin allowed to it; absent: any.'),
+          chain: optionalText(60, 'The one chain allowed to it; absent: any.'),
         }),
       )
       .max(100)

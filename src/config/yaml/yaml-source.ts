@@ -21,11 +21,7 @@ import { formatPath, quote, type SettingPath } from './setting-path.ts'
 import { type ParsedText, parseText } from './yaml-text.ts'
 
 /** Where a setting stands. No line for what came from the command line. */
-export interface Place {
-  readonly source: string
-  readonly line?: number
-  readonly column?: number
-}
+type Place = Pick<Problem, 'source' | 'line' | 'column'>
 
 /** The source of settings that came from the command line. */
 export const SET_OPTION = '--set'

@@ -1,5 +1,7 @@
 import { type Answer } from '../../domain/answer.ts'
 import { type EndpointName, type RequestOf, type ResponseOf } from '../../protocol/endpoints.ts'
+import { type Clock } from '../../lib/clock.ts'
+import { type ClockOffset } from '../clock/clock-offset.ts'
 import { type Grant, type Priority } from '../limiter/grant.ts'
 
 /** How one call is made. */
@@ -26,4 +28,13 @@ export interface EndpointCaller {
     request: RequestOf<Name>,
     options?: CallOptions,
   ): Promise<Answer<ResponseOf<Name>>>
+}
+
+/** What a reading is made with. */
+export interface ReadingCall {
+  readonly caller: EndpointCaller
+  readonly clock: Clock
+  readonly offset: ClockOffset
+  /** Its grant is for the first call; every further one asks for its own. */
+  readonly options: CallOptions
 }

@@ -4,11 +4,7 @@ import { unreachable } from '../../lib/unreachable.ts'
 import { SUCCESS_CODE } from '../../protocol/envelope.ts'
 import { type AnswerRules, readAnswer, unpackAnswer } from '../client/answer-reader.ts'
 import { type WireAnswer } from '../client/pending-call.ts'
-import { type TickerReader } from './ticker-reader.ts'
-
-export interface TickerAnswerRules extends Pick<AnswerRules<unknown>, 'answerBytesMax' | 'scrub'> {
-  readonly readBytes: TickerReader
-}
+import { readTickersJson, type TickersRead } from './ticker-reader.ts'
 
 const NOT_TICKERS = { success: false, problem: 'the answer holds no list of tickers' } as const
 
@@ -16,13 +12,12 @@ const NOT_TICKERS = { success: false, problem: 'the answer holds no list of tick
 export function readTickerAnswer(
   wire: WireAnswer,
   table: TickerTable,
-  { readBytes, ...rules }: TickerAnswerRules,
+  rules: AnswerRules<unknown>,
 ): Answer<TickerTable> {
   const { status, receivedAt } = wire
   const bytes = unpackAnswer(wire, rules.answerBytesMax)
-  if (status !== 200 || typeof bytes === 'string')
-    return readAnswer(wire, { ...rules, parse: () => NOT_TICKERS })
-  const read = readBytes(bytes, table)
+  const read: TickersRead =
+    status !== 200 || typeof bytes === 'string' ? { kind: 'other' } : readTickersJson(bytes, table)
   switch (read.kind) {
     case 'filled': {
       const { requestTime } = read
