@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander'
-import { loadSimulatorConfig, type SimulatorConfig } from '../../config/load-simulator-config.ts'
+import { loadSimulatorConfig } from '../../config/load-simulator-config.ts'
+import { type SimulatorFile } from '../../config/schema/simulator-schema.ts'
 import { listInstruments } from '../../daemon/market-data/listed-instruments.ts'
 import { levelOf, toSimulatorOptions } from '../../daemon/embedded/simulated-exchange.ts'
 import { systemClock } from '../../lib/clock.ts'
@@ -57,7 +58,7 @@ export function addSimulateCommand(program: Command, setExit: (code: number) => 
 }
 
 async function simulate(options: SimulateOptions): Promise<void> {
-  const { config } = loadSimulatorConfig(toConfigRequest(options, SHIPPED_CONFIG))
+  const config = loadSimulatorConfig(toConfigRequest(options, SHIPPED_CONFIG))
   const logger = openLogger({
     level: options.logLevel,
     name: 'simulator',
@@ -89,7 +90,7 @@ async function simulate(options: SimulateOptions): Promise<void> {
 }
 
 async function start(
-  config: SimulatorConfig,
+  config: SimulatorFile,
   options: SimulateOptions,
   onEvent: (event: ServerEvent) => void,
 ): Promise<RunningSimulator> {
@@ -112,7 +113,7 @@ async function start(
 }
 
 /** The settings of the simulator as a server: those of the one inside the daemon, and its own. */
-function toServerOptions(config: SimulatorConfig, { market, speed }: SimulateOptions) {
+function toServerOptions(config: SimulatorFile, { market, speed }: SimulateOptions) {
   const { limits, desks } = config
   const { unknownParameters, ...readings } = config.readings
   const shared = toSimulatorOptions(config, { files: market, speed })

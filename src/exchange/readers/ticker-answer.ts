@@ -1,6 +1,5 @@
 import { type Answer } from '../../domain/answer.ts'
 import { type TickerTable } from '../../domain/ticker-table.ts'
-import { unreachable } from '../../lib/unreachable.ts'
 import { SUCCESS_CODE } from '../../protocol/envelope.ts'
 import { type AnswerRules, readAnswer, unpackAnswer } from '../client/answer-reader.ts'
 import { type WireAnswer } from '../client/pending-call.ts'
@@ -18,21 +17,14 @@ export function readTickerAnswer(
   const bytes = unpackAnswer(wire, rules.answerBytesMax)
   const read: TickersRead =
     status !== 200 || typeof bytes === 'string' ? { kind: 'other' } : readTickersJson(bytes, table)
-  switch (read.kind) {
-    case 'filled': {
-      const { requestTime } = read
-      table.readAt = receivedAt
-      table.requestTime = requestTime ?? receivedAt
-      const times = requestTime === undefined ? { receivedAt } : { receivedAt, requestTime }
-      return { kind: 'accepted', data: table, ...times }
-    }
-    case 'malformed': {
-      const { problem: message } = read
-      return { kind: 'unknown', cause: 'unreadable', code: SUCCESS_CODE, message, status, receivedAt }
-    }
-    case 'other':
-      return readAnswer(wire, { ...rules, parse: () => NOT_TICKERS })
-    default:
-      return unreachable(read)
+  if (read.kind === 'other') return readAnswer(wire, { ...rules, parse: () => NOT_TICKERS })
+  if (read.kind === 'malformed') {
+    const { problem: message } = read
+    return { kind: 'unknown', cause: 'unreadable', code: SUCCESS_CODE, message, status, receivedAt }
   }
+  const { requestTime } = read
+  table.readAt = receivedAt
+  table.requestTime = requestTime ?? receivedAt
+  const times = requestTime === undefined ? { receivedAt } : { receivedAt, requestTime }
+  return { kind: 'accepted', data: table, ...times }
 }
