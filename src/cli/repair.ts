@@ -32,7 +32,7 @@ export function addRepairCommand(program: Command, setExit: (code: number) => vo
 function repair({ market, speed, ...options }: RepairCommandOptions): number {
   const { config } = loadConfig(toConfigRequest(options))
   const directory = stateDirectoryOf(config, { files: market, speed })
-  const report = repairState({ config, directory, clock: systemClock })
+  const report = repairState(config, directory, systemClock.now())
   process.stdout.write(report === undefined ? `${directory}: the journal is sound\n` : describe(report))
   return 0
 }

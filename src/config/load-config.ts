@@ -90,14 +90,9 @@ interface StrategyReading extends CheckedFile<StrategyFile> {
 const isReadable = (strategy: StrategyReading): strategy is StrategyReading & Readable<StrategyFile> =>
   strategy.source !== undefined && strategy.settings !== undefined
 
-interface StrategiesRequest {
-  readonly mainFile: string
-  readonly cwd: string
-}
-
 function readStrategies(
   daemon: Readable<DaemonFile>,
-  { mainFile, cwd }: StrategiesRequest,
+  { mainFile, cwd }: { readonly mainFile: string; readonly cwd: string },
 ): StrategyReading[] {
   const seen = new Set<string>()
   return (daemon.settings.strategies ?? []).flatMap((name, index) => {

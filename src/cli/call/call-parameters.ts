@@ -61,12 +61,9 @@ function findParameter(description: EndpointDescription, name: string): FieldDes
   if (alias?.aliasOf !== undefined) {
     return `another spelling of the wire: write ${toOption(alias.aliasOf)}, and both are sent`
   }
-  const guess = didYouMean(
-    name,
-    fields.map((field) => toOption(field.name).slice(2)),
-  )
-  const end = guess === undefined ? '' : `; did you mean --${guess}?`
-  return `${description.name} has no such parameter${end}`
+  const options = fields.map((field) => toOption(field.name).slice(2))
+  const guess = didYouMean(name, options)
+  return `${description.name} has no such parameter${guess === undefined ? '' : `; did you mean --${guess}?`}`
 }
 
 /** @throws Error whose message says what is wrong. */

@@ -54,8 +54,8 @@ export async function readFills(call: FillsCall): Promise<Answer<FillsRead>> {
         productType,
         startTime: String(Math.floor(sinceAt)),
         limit: String(FILLS_PAGE_MAX),
-        ...(symbol === undefined ? {} : { symbol }),
-        ...(idLessThan === undefined ? {} : { idLessThan }),
+        symbol,
+        idLessThan,
       },
       page === 0 && grant !== undefined ? options : pageOptions,
     )
