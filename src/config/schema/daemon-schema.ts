@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { positiveDecimal } from './decimal-text.ts'
 import { accountShape, instrumentsSchema } from './exchange-schema.ts'
 import { embeddedSimulatorSchema } from './simulator-schema.ts'
-import { wholeNumber } from './whole-number.ts'
+import { presetNumber, wholeNumber } from './whole-number.ts'
 
 const exchangeSchema = z
   .strictObject({
@@ -30,14 +30,14 @@ const exchangeSchema = z
         title: 'a ticker in small letters',
         description: "The platform's own coin, which stands in the path of the conversion history.",
       }),
-    requestTimeoutMs: wholeNumber(
-      { min: 100, max: 60_000 },
+    requestTimeoutMs: presetNumber(
+      { min: 100, max: 60_000, preset: 5000 },
       'How long a call may take before its outcome counts as unknown, in ms.',
-    ).default(5000),
-    answerBytesMax: wholeNumber(
-      { min: 65_536, max: 67_108_864 },
+    ),
+    answerBytesMax: presetNumber(
+      { min: 65_536, max: 67_108_864, preset: 8_388_608 },
       'Largest answer that is read, in bytes.',
-    ).default(8_388_608),
+    ),
     locale: z
       .string()
       .regex(/^[a-z]{2}-[A-Z]{2}$/)
@@ -52,15 +52,17 @@ const exchangeSchema = z
 const pollingSchema = z
   .strictObject({
     // The document allows 20 ticker calls a second.
-    tickersMs: wholeNumber({ min: 50, max: 60_000 }, 'Time between two reads of all tickers, in ms.').default(
-      250,
+    tickersMs: presetNumber(
+      { min: 50, max: 60_000, preset: 250 },
+      'Time between two reads of all tickers, in ms.',
     ),
-    positionsMs: wholeNumber(
-      { min: 100, max: 60_000 },
+    positionsMs: presetNumber(
+      { min: 100, max: 60_000, preset: 1000 },
       'Time between two reads of a position, in ms.',
-    ).default(1000),
-    fillsMs: wholeNumber({ min: 100, max: 60_000 }, 'Time between two reads of the fills, in ms.').default(
-      500,
+    ),
+    fillsMs: presetNumber(
+      { min: 100, max: 60_000, preset: 500 },
+      'Time between two reads of the fills, in ms.',
     ),
   })
   .meta({ description: 'How often the exchange is read, on a grid of absolute times.' })
@@ -131,25 +133,25 @@ const riskSchema = z
 
 const executionSchema = z
   .strictObject({
-    batchOrdersMax: wholeNumber({ min: 1, max: 50 }, 'Most orders in one batch.').default(50),
-    fillVisibilityMs: wholeNumber(
-      { min: 0, max: 60_000 },
+    batchOrdersMax: presetNumber({ min: 1, max: 50, preset: 50 }, 'Most orders in one batch.'),
+    fillVisibilityMs: presetNumber(
+      { min: 0, max: 60_000, preset: 3000 },
       'How long after it happened a fill may stay unreadable, in ms.',
-    ).default(3000),
-    acceptanceWindowMs: wholeNumber(
-      { min: 1000, max: 600_000 },
+    ),
+    acceptanceWindowMs: presetNumber(
+      { min: 1000, max: 600_000, preset: 35_000 },
       'How long after it was signed a request can still be accepted by the exchange, in ms.',
-    ).default(35_000),
-    unwantedMsMax: wholeNumber(
-      { min: 0, max: 600_000 },
+    ),
+    unwantedMsMax: presetNumber(
+      { min: 0, max: 600_000, preset: 15_000 },
       'How long an order that nobody wants any more may rest at most, in ms. It is cancelled sooner when few ' +
         'wanted orders rest on its instrument, because a cancel-all takes those too.',
-    ).default(15_000),
-    displacedWithinMs: wholeNumber(
-      { min: 100, max: 600_000 },
+    ),
+    displacedWithinMs: presetNumber(
+      { min: 100, max: 600_000, preset: 10_000 },
       'How long after a cancel-all was answered a wanted order that it took away may be missing before that is ' +
         'reported, in ms. Longer than fillVisibilityMs: nothing is placed before the fills of meanwhile are known.',
-    ).default(10_000),
+    ),
     takerCollarRatio: z.number().positive().max(0.5).default(0.002).meta({
       description: 'How far through the best price a taking order may reach, as a share of the price.',
     }),
@@ -159,14 +161,14 @@ const executionSchema = z
 export const recordSectionSchema = z.strictObject({
   enabled: z.boolean().default(true).meta({ description: 'Whether anything is recorded.' }),
   // Some hours of a busy day, and short enough to copy.
-  segmentBytesMax: wholeNumber(
-    { min: 65_536, max: 1_073_741_824 },
+  segmentBytesMax: presetNumber(
+    { min: 65_536, max: 1_073_741_824, preset: 67_108_864 },
     'A file of the recording is followed by the next one at this size, in bytes.',
-  ).default(67_108_864),
-  totalBytesMax: wholeNumber(
-    { min: 262_144, max: 1_099_511_627_776 },
+  ),
+  totalBytesMax: presetNumber(
+    { min: 262_144, max: 1_099_511_627_776, preset: 1_073_741_824 },
     'Beyond this size of all of them the oldest files are removed, in bytes.',
-  ).default(1_073_741_824),
+  ),
 })
 
 /** The flight recorder: a bare `true` or `false` is the whole section. */
@@ -218,10 +220,10 @@ export const daemonFileSchema = z
           description:
             'Journal and lock; relative to this file, made with mode 0700. One daemon, one directory.',
         }),
-        freeBytesMin: wholeNumber(
-          { min: 0, max: 1_000_000_000_000 },
+        freeBytesMin: presetNumber(
+          { min: 0, max: 1_000_000_000_000, preset: 67_108_864 },
           'With less free room on its disk nothing that adds risk is opened, in bytes.',
-        ).default(67_108_864),
+        ),
       })
       .meta({ description: 'What survives a restart.' }),
     record: recordSchema,

@@ -6,7 +6,7 @@ import { z } from 'zod'
 import { positiveDecimal, signedDecimal } from './decimal-text.ts'
 import { instrumentsSchema, symbolSchema } from './exchange-schema.ts'
 import { desksSchema, readingsSchema, simulatedAccountSchema } from './simulator-services-schema.ts'
-import { wholeNumber } from './whole-number.ts'
+import { presetNumber, wholeNumber } from './whole-number.ts'
 
 /** Where simulated prices come from: a seeded generator, and recordings for the symbols that have one. */
 const marketSchema = z
@@ -62,7 +62,7 @@ const limitsSchema = z
 /** Everything both kinds of simulator share, key by key. */
 const simulatorShape = {
   seed: wholeNumber({ min: 0, max: 4_294_967_295 }, 'Same seed, same market, same behaviour.'),
-  stepMs: wholeNumber({ min: 10, max: 60_000 }, 'Time between two market moves, in ms.').default(100),
+  stepMs: presetNumber({ min: 10, max: 60_000, preset: 100 }, 'Time between two market moves, in ms.'),
   speed: z
     .number()
     .min(0.01)
@@ -87,19 +87,19 @@ const simulatorShape = {
     .literal([200, 400])
     .default(400)
     .meta({ description: 'HTTP status of a refused request. Sources disagree; the client must bear both.' }),
-  answerDelayMs: wholeNumber({ min: 0, max: 60_000 }, 'How long each answer takes, in ms.').default(5),
-  matchingLagMs: wholeNumber(
-    { min: 0, max: 60_000 },
+  answerDelayMs: presetNumber({ min: 0, max: 60_000, preset: 5 }, 'How long each answer takes, in ms.'),
+  matchingLagMs: presetNumber(
+    { min: 0, max: 60_000, preset: 0 },
     'How long after its answer an accepted order cannot trade yet, in ms.',
-  ).default(0),
-  fillVisibilityLagMs: wholeNumber(
-    { min: 0, max: 60_000 },
+  ),
+  fillVisibilityLagMs: presetNumber(
+    { min: 0, max: 60_000, preset: 0 },
     'How long after it happened a fill becomes readable, in ms.',
-  ).default(0),
-  timestampToleranceMs: wholeNumber(
-    { min: 1000, max: 600_000 },
+  ),
+  timestampToleranceMs: presetNumber(
+    { min: 1000, max: 600_000, preset: 30_000 },
     'How far a signed timestamp may be from the exchange clock, in ms.',
-  ).default(30_000),
+  ),
   faults: faultsSchema.prefault({}),
 }
 
@@ -108,7 +108,7 @@ export const embeddedSimulatorSchema = z
   .strictObject({
     ...simulatorShape,
     startingBalance: positiveDecimal('Margin coin in the account at the start.'),
-    leverage: wholeNumber({ min: 1, max: 125 }, 'Leverage of every instrument.').default(10),
+    leverage: presetNumber({ min: 1, max: 125, preset: 10 }, 'Leverage of every instrument.'),
   })
   .meta({
     description: 'The exchange simulator inside the daemon; only with environment simulator and no baseUrl.',
@@ -120,10 +120,10 @@ const serverLimitsSchema = limitsSchema
     refusedCallsCount: z.boolean().default(true).meta({
       description: 'Whether a refused call counts too: then whoever keeps hammering is never served again.',
     }),
-    gatewayCalls: wholeNumber(
-      { min: 1, max: 10_000 },
+    gatewayCalls: presetNumber(
+      { min: 1, max: 10_000, preset: 10 },
       'Calls a second of one client at the signed gateway before it is answered with 429.',
-    ).default(10),
+    ),
   })
   .meta({ description: 'How the simulated exchange counts its rate limits.' })
 
@@ -134,7 +134,7 @@ export const simulatorFileSchema = z
       .enum(['127.0.0.1', '::1', 'localhost'])
       .default('127.0.0.1')
       .meta({ description: 'Address to listen on; loopback only.' }),
-    port: wholeNumber({ min: 0, max: 65_535 }, 'Port to listen on; 0 takes a free one.').default(8700),
+    port: presetNumber({ min: 0, max: 65_535, preset: 8700 }, 'Port to listen on; 0 takes a free one.'),
     ...simulatorShape,
     limits: serverLimitsSchema.prefault({}),
     readings: readingsSchema.prefault({}),

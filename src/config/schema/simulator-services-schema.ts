@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { positiveDecimal, signedDecimal } from './decimal-text.ts'
 import { accountShape } from './exchange-schema.ts'
-import { wholeNumber } from './whole-number.ts'
+import { presetNumber } from './whole-number.ts'
 
 const count = (max: number, preset: number, description: string) =>
   z.int().min(0).max(max).default(preset).meta({ description })
@@ -28,7 +28,7 @@ export const simulatedAccountSchema = z
       }),
     ...accountShape,
     startingBalance: positiveDecimal('Margin coin in the account at the start.'),
-    leverage: wholeNumber({ min: 1, max: 125 }, 'Leverage of every instrument.').default(10),
+    leverage: presetNumber({ min: 1, max: 125, preset: 10 }, 'Leverage of every instrument.'),
     role: z.enum(['ordinary', 'copyTrader']).default('ordinary').meta({
       description: 'Whether others copy its trades: only a copyTrader has copy settings and followers.',
     }),
@@ -118,10 +118,10 @@ const marginSchema = z
     isolatedMaintenanceRate: positiveDecimal('Of the debts, isolated.').default('0.05'),
     crossedMaintenanceRate: positiveDecimal('Of the debts, crossed.').default('0.1'),
     liquidationFeeRate: signedDecimal('Of what forced orders traded.').default('0.01'),
-    loanTermMs: wholeNumber(
-      { min: 1000, max: 31_536_000_000 },
+    loanTermMs: presetNumber(
+      { min: 1000, max: 31_536_000_000, preset: 7_776_000_000 },
       'A crossed loan older than this is repaid by the system, in ms.',
-    ).default(7_776_000_000),
+    ),
     liquidationSide: z.enum(['hyphen', 'underscore']).default('hyphen').meta({
       description: 'liquidation-sell as in the sample of the document, or liquidation_sell as in its table.',
     }),
