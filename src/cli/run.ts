@@ -37,7 +37,6 @@ export interface RunFrame {
   readonly setExit: (code: number) => void
 }
 
-/** `intentd run`: the daemon. */
 export function addRunCommand(program: Command, { version, setExit }: RunFrame): void {
   addConfigOptions(program.command('run'))
     .description('trade: by default on paper, against the simulator inside the daemon')

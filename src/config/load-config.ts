@@ -12,7 +12,6 @@ import { checkIds, checkStrategy } from './strategy-checks.ts'
 import { type StrategyFile, strategyFileSchema } from './schema/strategy-schema.ts'
 import type { YamlSource } from './yaml/yaml-source.ts'
 
-/** What is to be read. */
 export interface ConfigRequest {
   /** The main file, relative to `cwd` or absolute. */
   readonly file: string

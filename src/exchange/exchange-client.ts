@@ -11,7 +11,7 @@ import { readAnswer } from './client/answer-reader.ts'
 import { awaitGrant } from './client/await-grant.ts'
 import { type CallOptions, type EndpointCaller } from './client/call-options.ts'
 import { type ClockOffset } from './clock/clock-offset.ts'
-import { EndpointRules } from './client/endpoint-rules.ts'
+import { rulesOf } from './client/endpoint-rules.ts'
 import { type FillsQuery, type FillsRead, readFills } from './readers/fills-reader.ts'
 import { type Grant, type GrantSource } from './limiter/grant.ts'
 import { type GuardedEndpoint, isGuarded } from './client/guarded-endpoints.ts'
@@ -68,7 +68,7 @@ export class ExchangeClient implements EndpointCaller {
   readonly #signer: Signer | undefined
   readonly #answerBytesMax: number
   readonly #timeoutMs: number
-  readonly #rules: EndpointRules
+  readonly #reading: Parameters<typeof rulesOf>[1]
 
   /** @throws Failure EXCHANGE_URL_UNUSABLE or CREDENTIALS_UNUSABLE. */
   constructor(options: ExchangeClientOptions) {
@@ -77,10 +77,10 @@ export class ExchangeClient implements EndpointCaller {
     this.#answerBytesMax = options.answerBytesMax ?? ANSWER_BYTES_MAX
     this.#signer = credentials === undefined ? undefined : new Signer(credentials, gatewayCredentials)
     this.#timeoutMs = options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS
-    this.#rules = new EndpointRules({
+    this.#reading = {
       answerBytesMax: this.#answerBytesMax,
       scrub: (text) => this.#signer?.scrub(text) ?? text,
-    })
+    }
     const { locale = 'en-US', platformCoin } = options
     this.#writer = new RequestWriter({ signer: this.#signer, locale, platformCoin })
     const api = this.#openTransport(baseUrl)
@@ -115,7 +115,7 @@ export class ExchangeClient implements EndpointCaller {
     prepared: PreparedRequest<Name>,
     options: CallOptions = {},
   ): Promise<Answer<ResponseOf<Name>>> {
-    const rules = this.#rules.for(prepared.endpoint)
+    const rules = rulesOf(prepared.endpoint, this.#reading)
     return this.#exchange(prepared, options, (answer) => readAnswer(answer, rules))
   }
 
@@ -129,7 +129,7 @@ export class ExchangeClient implements EndpointCaller {
     options: CallOptions = {},
   ): Promise<Answer<TickerTable>> {
     const request = { endpoint: 'tickers', body: '', query: `productType=${productType}` } as const
-    const rules = this.#rules.for('tickers')
+    const rules = rulesOf('tickers', this.#reading)
     const answer = await this.#exchange(request, options, (wire) => readTickerAnswer(wire, table, rules))
     if (answer.kind !== 'accepted') forgetTickers(table)
     return answer

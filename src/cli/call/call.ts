@@ -21,7 +21,6 @@ import { toConfigRequest } from '../process/options.ts'
 /** How a call ends. 64, 69 and 75 are those of sysexits.h: usage, unavailable, temporary failure. */
 const EXITS = { done: 0, refused: 1, notAllowed: 64, notSent: 69, unknown: 75 } as const
 
-/** What one call has of the process it runs in. */
 export interface CallFrame {
   readonly cwd: string
   readonly clock: Clock

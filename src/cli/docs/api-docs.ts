@@ -32,7 +32,6 @@ the client sends, types what it reads, and is served by the simulator.
 - *What we check*: a request that breaks one of these is refused here, with this message, and never sent.
 - Every endpoint can be tried without keys, against the simulator: \`intentd call <endpoint> --help\`.`
 
-/** The whole of docs/exchange-api.md. */
 export function buildApiDocs(): string {
   const rows = endpointNames.map((name) => ({ name, row: describeEndpoint(endpointNamed(name)) }))
   const families = [...new Set(rows.map(({ row }) => familyOf(row)))]

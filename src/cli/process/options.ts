@@ -56,7 +56,6 @@ export function addConfigOptions(command: Command, shipped = PAPER_CONFIG): Comm
     .option('--set <path=value>', 'override a setting of the main file; may be given again', collect, [])
 }
 
-/** Which configuration that is. */
 export function toConfigRequest({ config, set }: ConfigOptions, shipped = PAPER_CONFIG): ConfigRequest {
   return { file: config ?? shippedFile(shipped), overrides: set, cwd: process.cwd() }
 }

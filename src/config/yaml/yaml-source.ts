@@ -96,12 +96,10 @@ export class YamlSource {
     return this.locateKey(path.slice(0, -1))
   }
 
-  /** A problem with the value at a path. */
   problem(path: SettingPath, message: string): Problem {
     return this.#problemAt(this.locate(path), path, message)
   }
 
-  /** A problem with the key at a path. */
   problemOfKey(path: SettingPath, message: string): Problem {
     return this.#problemAt(this.locateKey(path), path, message)
   }

@@ -4,7 +4,6 @@ import { type Clock } from '../../lib/clock.ts'
 import { type ClockOffset } from '../clock/clock-offset.ts'
 import { type Grant, type Priority } from '../limiter/grant.ts'
 
-/** How one call is made. */
 export interface CallOptions {
   /** The right to call, where the caller has it already. The client ends it, whatever becomes of the call. */
   readonly grant?: Grant

@@ -33,7 +33,6 @@ export async function readPosition(call: PositionCall): Promise<Answer<PositionR
   return { ...times, kind: 'unknown', cause: 'unreadable', code: SUCCESS_CODE, message: rows, status: 200 }
 }
 
-/** The rows of the instrument, or what is wrong with them. */
 export function toPositionRows(
   instrument: Instrument,
   positions: readonly WirePosition[],
