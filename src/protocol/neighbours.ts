@@ -1,14 +1,14 @@
 import { type z } from 'zod'
-import * as accountRows from './neighbours/account-rows.ts'
-import * as marginRows from './neighbours/margin-rows.ts'
-import * as marketRows from './neighbours/market-rows.ts'
-import * as orderRows from './neighbours/order-rows.ts'
-import * as planOrderRows from './neighbours/plan-order-rows.ts'
-import * as spotRows from './neighbours/spot-rows.ts'
+import { accountRows } from './neighbours/account-rows.ts'
+import { marginRows } from './neighbours/margin-rows.ts'
+import { marketRows } from './neighbours/market-rows.ts'
+import { orderRows } from './neighbours/order-rows.ts'
+import { planOrderRows } from './neighbours/plan-order-rows.ts'
+import { spotRows } from './neighbours/spot-rows.ts'
 
 /**
- * Endpoints outside the document that public clients call before anything else, each row under the name that it
- * is exported by. Their schemas are minimal and let unknown parameters through. The daemon never depends on them.
+ * Endpoints outside the document that public clients call before anything else. Their schemas are minimal and let
+ * unknown parameters through. The daemon never depends on them.
  */
 export const neighbours = {
   ...marketRows,

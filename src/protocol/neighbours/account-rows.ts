@@ -30,93 +30,90 @@ const balance = {
   assetMode: text,
 }
 
-export const account = defineEndpoint({
-  ...readColumns,
-  name: 'account',
-  path: '/api/v2/mix/account/account',
-  request: z.looseObject({ symbol, productType, marginCoin: anyMarginCoin }),
-  response: z.object({
-    ...balance,
-    crossedMarginLeverage: text,
-    isolatedLongLever: text,
-    isolatedShortLever: text,
-    marginMode: text,
-    posMode: text,
-  }),
-})
-
-export const accounts = defineEndpoint({
-  ...readColumns,
-  name: 'accounts',
-  path: '/api/v2/mix/account/accounts',
-  request: z.looseObject({ productType }),
-  response: z.array(
-    z.object({
+export const accountRows = {
+  account: defineEndpoint({
+    ...readColumns,
+    name: 'account',
+    path: '/api/v2/mix/account/account',
+    request: z.looseObject({ symbol, productType, marginCoin: anyMarginCoin }),
+    response: z.object({
       ...balance,
-      unionTotalMagin: text.describe('Spelled so'),
-      unionAvailable: text,
-      unionMm: text,
-      isolatedMargin: text,
-      crossedMargin: text,
-      assetList: z.array(z.object({ coin: z.string(), balance: text, available: text })).nullish(),
+      crossedMarginLeverage: text,
+      isolatedLongLever: text,
+      isolatedShortLever: text,
+      marginMode: text,
+      posMode: text,
     }),
-  ),
-})
-
-export const allPositions = defineEndpoint({
-  ...readColumns,
-  name: 'allPositions',
-  path: '/api/v2/mix/position/all-position',
-  limit: settingsLimit,
-  request: z.looseObject({ productType, marginCoin: anyMarginCoin.optional() }),
-  response: z.array(
-    position.extend({ takeProfit: text, stopLoss: text, takeProfitId: text, stopLossId: text }),
-  ),
-})
-
-export const setLeverage = defineEndpoint({
-  ...changeColumns,
-  limit: settingsLimit,
-  name: 'setLeverage',
-  path: '/api/v2/mix/account/set-leverage',
-  request: z.looseObject({
-    symbol,
-    productType,
-    marginCoin: anyMarginCoin,
-    leverage: z.string().optional(),
-    longLeverage: z.string().optional(),
-    shortLeverage: z.string().optional(),
-    holdSide: z.enum(['long', 'short']).optional(),
   }),
-  response: z.object({
-    symbol: text,
-    marginCoin: text,
-    longLeverage: text,
-    shortLeverage: text,
-    crossMarginLeverage: text,
-    marginMode: text,
+  accounts: defineEndpoint({
+    ...readColumns,
+    name: 'accounts',
+    path: '/api/v2/mix/account/accounts',
+    request: z.looseObject({ productType }),
+    response: z.array(
+      z.object({
+        ...balance,
+        unionTotalMagin: text.describe('Spelled so'),
+        unionAvailable: text,
+        unionMm: text,
+        isolatedMargin: text,
+        crossedMargin: text,
+        assetList: z.array(z.object({ coin: z.string(), balance: text, available: text })).nullish(),
+      }),
+    ),
   }),
-})
-
-export const setMarginMode = defineEndpoint({
-  ...changeColumns,
-  limit: settingsLimit,
-  name: 'setMarginMode',
-  path: '/api/v2/mix/account/set-margin-mode',
-  request: z.looseObject({
-    symbol,
-    productType,
-    marginCoin: anyMarginCoin,
-    marginMode: z.enum(['isolated', 'crossed']),
+  allPositions: defineEndpoint({
+    ...readColumns,
+    name: 'allPositions',
+    path: '/api/v2/mix/position/all-position',
+    limit: settingsLimit,
+    request: z.looseObject({ productType, marginCoin: anyMarginCoin.optional() }),
+    response: z.array(
+      position.extend({ takeProfit: text, stopLoss: text, takeProfitId: text, stopLossId: text }),
+    ),
   }),
-  response: z.object({ symbol: text, marginCoin: text, marginMode: text }),
-})
-
-export const setPositionMode = defineEndpoint({
-  ...changeColumns,
-  limit: settingsLimit,
-  name: 'setPositionMode',
-  path: '/api/v2/mix/account/set-position-mode',
-  request: z.looseObject({ productType, posMode: z.enum(['one_way_mode', 'hedge_mode']) }),
-  response: z.object({ posMode: text }),
-})
+  setLeverage: defineEndpoint({
+    ...changeColumns,
+    limit: settingsLimit,
+    name: 'setLeverage',
+    path: '/api/v2/mix/account/set-leverage',
+    request: z.looseObject({
+      symbol,
+      productType,
+      marginCoin: anyMarginCoin,
+      leverage: z.string().optional(),
+      longLeverage: z.string().optional(),
+      shortLeverage: z.string().optional(),
+      holdSide: z.enum(['long', 'short']).optional(),
+    }),
+    response: z.object({
+      symbol: text,
+      marginCoin: text,
+      longLeverage: text,
+      shortLeverage: text,
+      crossMarginLeverage: text,
+      marginMode: text,
+    }),
+  }),
+  setMarginMode: defineEndpoint({
+    ...changeColumns,
+    limit: settingsLimit,
+    name: 'setMarginMode',
+    path: '/api/v2/mix/account/set-margin-mode',
+    request: z.looseObject({
+      symbol,
+      productType,
+      marginCoin: anyMarginCoin,
+      marginMode: z.enum(['isolated', 'crossed']),
+    }),
+    response: z.object({ symbol: text, marginCoin: text, marginMode: text }),
+  }),
+  setPositionMode: defineEndpoint({
+    ...changeColumns,
+    limit: settingsLimit,
+    name: 'setPositionMode',
+    path: '/api/v2/mix/account/set-position-mode',
+    request: z.looseObject({ productType, posMode: z.enum(['one_way_mode', 'hedge_mode']) }),
+    response: z.object({ posMode: text }),
+  }),
+} as const

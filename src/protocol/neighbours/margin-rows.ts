@@ -21,32 +21,31 @@ const placing = {
   }),
 } as const
 
-export const isolatedPlaceOrder = defineEndpoint({
-  ...placing,
-  name: 'isolatedPlaceOrder',
-  path: '/api/v2/margin/isolated/place-order',
-})
-
-export const crossedPlaceOrder = defineEndpoint({
-  ...placing,
-  name: 'crossedPlaceOrder',
-  path: '/api/v2/margin/crossed/place-order',
-})
-
 const cancelling = {
   ...changeColumns,
   response: orderReference,
   request: z.looseObject({ symbol, ...byEitherId }),
 } as const
 
-export const isolatedCancelOrder = defineEndpoint({
-  ...cancelling,
-  name: 'isolatedCancelOrder',
-  path: '/api/v2/margin/isolated/cancel-order',
-})
-
-export const crossedCancelOrder = defineEndpoint({
-  ...cancelling,
-  name: 'crossedCancelOrder',
-  path: '/api/v2/margin/crossed/cancel-order',
-})
+export const marginRows = {
+  isolatedPlaceOrder: defineEndpoint({
+    ...placing,
+    name: 'isolatedPlaceOrder',
+    path: '/api/v2/margin/isolated/place-order',
+  }),
+  crossedPlaceOrder: defineEndpoint({
+    ...placing,
+    name: 'crossedPlaceOrder',
+    path: '/api/v2/margin/crossed/place-order',
+  }),
+  isolatedCancelOrder: defineEndpoint({
+    ...cancelling,
+    name: 'isolatedCancelOrder',
+    path: '/api/v2/margin/isolated/cancel-order',
+  }),
+  crossedCancelOrder: defineEndpoint({
+    ...cancelling,
+    name: 'crossedCancelOrder',
+    path: '/api/v2/margin/crossed/cancel-order',
+  }),
+} as const

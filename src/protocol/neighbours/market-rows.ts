@@ -9,14 +9,6 @@ import { publicColumns } from './shared-columns.ts'
 
 const text = textOrNull
 
-export const serverTime = defineEndpoint({
-  ...publicColumns,
-  name: 'serverTime',
-  path: '/api/v2/public/time',
-  request: z.looseObject({}),
-  response: z.object({ serverTime: z.string().describe('Unix ms') }),
-})
-
 /** One row of the futures' contracts: the tick is priceEndStep × 10^-pricePlace. */
 const contract = z.object({
   symbol: z.string(),
@@ -54,14 +46,6 @@ const contract = z.object({
   maxOrderQty: text,
 })
 
-export const contracts = defineEndpoint({
-  ...publicColumns,
-  name: 'contracts',
-  path: '/api/v2/mix/market/contracts',
-  request: z.looseObject({ productType, symbol: symbol.optional() }),
-  response: z.array(contract),
-})
-
 /** Open time (Unix ms), open, high, low, close, base volume, quote volume. */
 const candle = z.tuple([z.string(), z.string(), z.string(), z.string(), z.string(), z.string(), z.string()])
 const candleQuery = z.looseObject({
@@ -71,22 +55,6 @@ const candleQuery = z.looseObject({
   startTime: z.string().optional(),
   endTime: z.string().optional(),
   limit: z.string().optional(),
-})
-
-export const candles = defineEndpoint({
-  ...publicColumns,
-  name: 'candles',
-  path: '/api/v2/mix/market/candles',
-  request: candleQuery,
-  response: z.array(candle),
-})
-
-export const historyCandles = defineEndpoint({
-  ...publicColumns,
-  name: 'historyCandles',
-  path: '/api/v2/mix/market/history-candles',
-  request: candleQuery,
-  response: z.array(candle),
 })
 
 const chain = z.object({
@@ -107,64 +75,91 @@ const chain = z.object({
   congestion: text,
 })
 
-/** The coin information that the document's withdrawal refers to. */
-export const spotCoins = defineEndpoint({
-  ...publicColumns,
-  name: 'spotCoins',
-  path: '/api/v2/spot/public/coins',
-  limit: { calls: 3, perMs: 1000, scope: 'ip' },
-  request: z.looseObject({ coin: z.string().optional() }),
-  response: z.array(
-    z.object({ coinId: text, coin: z.string(), transfer: text, chains: z.array(chain).nullish() }),
-  ),
-})
-
-export const marginCurrencies = defineEndpoint({
-  ...publicColumns,
-  name: 'marginCurrencies',
-  path: '/api/v2/margin/currencies',
-  limit: { calls: 10, perMs: 1000, scope: 'ip' },
-  request: z.looseObject({}),
-  response: z.array(
-    z.object({
-      symbol: z.string(),
-      baseCoin: z.string(),
-      quoteCoin: z.string(),
-      maxCrossedLeverage: text,
-      maxIsolatedLeverage: text,
-      warningRiskRatio: text,
-      liquidationRiskRatio: text,
-      minTradeAmount: text,
-      maxTradeAmount: text,
-      takerFeeRate: text,
-      makerFeeRate: text,
-      pricePrecision: text,
-      quantityPrecision: text,
-      minTradeUSDT: text,
-      isBorrowable: z.boolean().nullish(),
-      userMinBorrow: text,
-      status: text,
-      isIsolatedBaseBorrowable: z.boolean().nullish(),
-      isIsolatedQuoteBorrowable: z.boolean().nullish(),
-      isCrossBorrowable: z.boolean().nullish(),
-    }),
-  ),
-})
-
-export const symbolTicker = defineEndpoint({
-  ...publicColumns,
-  name: 'symbolTicker',
-  path: '/api/v2/mix/market/ticker',
-  request: z.looseObject({ symbol, productType }),
-  response: z.array(ticker),
-})
-
-export const symbolPrice = defineEndpoint({
-  ...publicColumns,
-  name: 'symbolPrice',
-  path: '/api/v2/mix/market/symbol-price',
-  request: z.looseObject({ symbol, productType }),
-  response: z.array(
-    z.object({ symbol: z.string(), price: text, indexPrice: text, markPrice: text, ts: text }),
-  ),
-})
+export const marketRows = {
+  serverTime: defineEndpoint({
+    ...publicColumns,
+    name: 'serverTime',
+    path: '/api/v2/public/time',
+    request: z.looseObject({}),
+    response: z.object({ serverTime: z.string().describe('Unix ms') }),
+  }),
+  contracts: defineEndpoint({
+    ...publicColumns,
+    name: 'contracts',
+    path: '/api/v2/mix/market/contracts',
+    request: z.looseObject({ productType, symbol: symbol.optional() }),
+    response: z.array(contract),
+  }),
+  candles: defineEndpoint({
+    ...publicColumns,
+    name: 'candles',
+    path: '/api/v2/mix/market/candles',
+    request: candleQuery,
+    response: z.array(candle),
+  }),
+  historyCandles: defineEndpoint({
+    ...publicColumns,
+    name: 'historyCandles',
+    path: '/api/v2/mix/market/history-candles',
+    request: candleQuery,
+    response: z.array(candle),
+  }),
+  /** The coin information that the document's withdrawal refers to. */
+  spotCoins: defineEndpoint({
+    ...publicColumns,
+    name: 'spotCoins',
+    path: '/api/v2/spot/public/coins',
+    limit: { calls: 3, perMs: 1000, scope: 'ip' },
+    request: z.looseObject({ coin: z.string().optional() }),
+    response: z.array(
+      z.object({ coinId: text, coin: z.string(), transfer: text, chains: z.array(chain).nullish() }),
+    ),
+  }),
+  marginCurrencies: defineEndpoint({
+    ...publicColumns,
+    name: 'marginCurrencies',
+    path: '/api/v2/margin/currencies',
+    limit: { calls: 10, perMs: 1000, scope: 'ip' },
+    request: z.looseObject({}),
+    response: z.array(
+      z.object({
+        symbol: z.string(),
+        baseCoin: z.string(),
+        quoteCoin: z.string(),
+        maxCrossedLeverage: text,
+        maxIsolatedLeverage: text,
+        warningRiskRatio: text,
+        liquidationRiskRatio: text,
+        minTradeAmount: text,
+        maxTradeAmount: text,
+        takerFeeRate: text,
+        makerFeeRate: text,
+        pricePrecision: text,
+        quantityPrecision: text,
+        minTradeUSDT: text,
+        isBorrowable: z.boolean().nullish(),
+        userMinBorrow: text,
+        status: text,
+        isIsolatedBaseBorrowable: z.boolean().nullish(),
+        isIsolatedQuoteBorrowable: z.boolean().nullish(),
+        isCrossBorrowable: z.boolean().nullish(),
+      }),
+    ),
+  }),
+  symbolTicker: defineEndpoint({
+    ...publicColumns,
+    name: 'symbolTicker',
+    path: '/api/v2/mix/market/ticker',
+    request: z.looseObject({ symbol, productType }),
+    response: z.array(ticker),
+  }),
+  symbolPrice: defineEndpoint({
+    ...publicColumns,
+    name: 'symbolPrice',
+    path: '/api/v2/mix/market/symbol-price',
+    request: z.looseObject({ symbol, productType }),
+    response: z.array(
+      z.object({ symbol: z.string(), price: text, indexPrice: text, markPrice: text, ts: text }),
+    ),
+  }),
+} as const

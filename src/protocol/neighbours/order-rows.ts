@@ -5,7 +5,6 @@ import {
   batchResult,
   clientOid,
   decimalText,
-  exchangeId,
   force,
   marginCoin,
   marginMode,
@@ -27,50 +26,7 @@ const preset = z.union([decimalText, z.literal('')]).optional()
 const reduceOnly = z.enum(['YES', 'NO']).optional()
 const instrument = { symbol, productType, marginCoin }
 
-export const placeOrder = defineEndpoint({
-  ...placeColumns,
-  name: 'placeOrder',
-  path: '/api/v2/mix/order/place-order',
-  request: z.looseObject({
-    ...instrument,
-    marginMode,
-    size: positiveDecimal,
-    price: positiveDecimal.optional(),
-    side,
-    tradeSide: tradeSide.optional(),
-    orderType,
-    force: force.optional(),
-    clientOid: clientOid.optional(),
-    reduceOnly,
-    presetStopSurplusPrice: preset,
-    presetStopLossPrice: preset,
-    stpMode: stpMode.optional(),
-  }),
-  response: orderReference,
-})
-
-export const cancelOrder = defineEndpoint({
-  ...changeColumns,
-  name: 'cancelOrder',
-  path: '/api/v2/mix/order/cancel-order',
-  request: z.looseObject({ symbol, productType, marginCoin: marginCoin.optional(), ...byEitherId }),
-  response: orderReference,
-})
-
 const orderIdList = z.array(z.looseObject(byEitherId)).optional()
-
-export const batchCancelOrders = defineEndpoint({
-  ...changeColumns,
-  name: 'batchCancelOrders',
-  path: '/api/v2/mix/order/batch-cancel-orders',
-  request: z.looseObject({
-    productType,
-    symbol: symbol.optional(),
-    marginCoin: marginCoin.optional(),
-    orderIdList,
-  }),
-  response: batchResult,
-})
 
 /** What pending orders and an order's detail say alike. */
 const order = {
@@ -102,62 +58,103 @@ const order = {
   uTime: text,
 }
 
-export const orderDetail = defineEndpoint({
-  ...readColumns,
-  name: 'orderDetail',
-  path: '/api/v2/mix/order/detail',
-  request: z.looseObject({ symbol, productType, ...byEitherId }),
-  response: z.object({
-    ...order,
-    state: text.describe('live, partially_filled, filled, canceled'),
-    cancelReason: text,
+export const orderRows = {
+  placeOrder: defineEndpoint({
+    ...placeColumns,
+    name: 'placeOrder',
+    path: '/api/v2/mix/order/place-order',
+    request: z.looseObject({
+      ...instrument,
+      marginMode,
+      size: positiveDecimal,
+      price: positiveDecimal.optional(),
+      side,
+      tradeSide: tradeSide.optional(),
+      orderType,
+      force: force.optional(),
+      clientOid: clientOid.optional(),
+      reduceOnly,
+      presetStopSurplusPrice: preset,
+      presetStopLossPrice: preset,
+      stpMode: stpMode.optional(),
+    }),
+    response: orderReference,
   }),
-})
-
-export const ordersPending = defineEndpoint({
-  ...readColumns,
-  name: 'ordersPending',
-  path: '/api/v2/mix/order/orders-pending',
-  request: z.looseObject({
-    productType,
-    symbol: symbol.optional(),
-    status: z.string().optional(),
-    ...pageFields,
-    ...byEitherId,
+  cancelOrder: defineEndpoint({
+    ...changeColumns,
+    name: 'cancelOrder',
+    path: '/api/v2/mix/order/cancel-order',
+    request: z.looseObject({ symbol, productType, marginCoin: marginCoin.optional(), ...byEitherId }),
+    response: orderReference,
   }),
-  response: z.object({
-    entrustedList: z.array(z.object({ ...order, status: text.describe('live, partially_filled') })).nullish(),
-    endId: text,
+  batchCancelOrders: defineEndpoint({
+    ...changeColumns,
+    name: 'batchCancelOrders',
+    path: '/api/v2/mix/order/batch-cancel-orders',
+    request: z.looseObject({
+      productType,
+      symbol: symbol.optional(),
+      marginCoin: marginCoin.optional(),
+      orderIdList,
+    }),
+    response: batchResult,
   }),
-})
-
-export const ordersHistory = defineEndpoint({
-  ...readColumns,
-  name: 'ordersHistory',
-  path: '/api/v2/mix/order/orders-history',
-  request: z.looseObject({
-    productType,
-    symbol: symbol.optional(),
-    ...pageFields,
-    ...byEitherId,
+  orderDetail: defineEndpoint({
+    ...readColumns,
+    name: 'orderDetail',
+    path: '/api/v2/mix/order/detail',
+    request: z.looseObject({ symbol, productType, ...byEitherId }),
+    response: z.object({
+      ...order,
+      state: text.describe('live, partially_filled, filled, canceled'),
+      cancelReason: text,
+    }),
   }),
-  response: z.object({
-    entrustedList: z
-      .array(z.object({ ...order, status: text.describe('filled, canceled'), cancelReason: text }))
-      .nullish(),
-    endId: text,
+  ordersPending: defineEndpoint({
+    ...readColumns,
+    name: 'ordersPending',
+    path: '/api/v2/mix/order/orders-pending',
+    request: z.looseObject({
+      productType,
+      symbol: symbol.optional(),
+      status: z.string().optional(),
+      ...pageFields,
+      ...byEitherId,
+    }),
+    response: z.object({
+      entrustedList: z
+        .array(z.object({ ...order, status: text.describe('live, partially_filled') }))
+        .nullish(),
+      endId: text,
+    }),
   }),
-})
-
-export const closePositions = defineEndpoint({
-  ...placeColumns,
-  name: 'closePositions',
-  path: '/api/v2/mix/order/close-positions',
-  limit: { calls: 1, perMs: 1000, scope: 'uid' },
-  request: z.looseObject({
-    productType,
-    symbol: symbol.optional(),
-    holdSide: z.string().optional().describe('Hedge mode: long or short, both when left out'),
+  ordersHistory: defineEndpoint({
+    ...readColumns,
+    name: 'ordersHistory',
+    path: '/api/v2/mix/order/orders-history',
+    request: z.looseObject({
+      productType,
+      symbol: symbol.optional(),
+      ...pageFields,
+      ...byEitherId,
+    }),
+    response: z.object({
+      entrustedList: z
+        .array(z.object({ ...order, status: text.describe('filled, canceled'), cancelReason: text }))
+        .nullish(),
+      endId: text,
+    }),
   }),
-  response: batchResult,
-})
+  closePositions: defineEndpoint({
+    ...placeColumns,
+    name: 'closePositions',
+    path: '/api/v2/mix/order/close-positions',
+    limit: { calls: 1, perMs: 1000, scope: 'uid' },
+    request: z.looseObject({
+      productType,
+      symbol: symbol.optional(),
+      holdSide: z.string().optional().describe('Hedge mode: long or short, both when left out'),
+    }),
+    response: batchResult,
+  }),
+} as const
