@@ -1,12 +1,11 @@
 import { type Command } from 'commander'
-import { type DaemonConfig, loadConfig } from '../config/load-config.ts'
+import { type ConfigRequest, type DaemonConfig, loadConfig } from '../config/load-config.ts'
 import { type KillState, killFileOf, readKillState, throwKillSwitch } from '../daemon/account/kill-switch.ts'
 import { systemClock } from '../lib/clock.ts'
-import { call } from './call/call.ts'
+import { call, processFrame } from './call/call.ts'
 import { lookFor, operatorName } from './process/operator.ts'
-import { addConfigOptions, configFile, parseDuration } from './process/options.ts'
+import { addConfigOptions, type ConfigOptions, parseDuration, toConfigRequest } from './process/options.ts'
 
-const SHIPPED_CONFIG = 'config/paper.yaml'
 /** A daemon that runs looks at the file twenty times a second; this is long enough for one that is busy. */
 const SEEN_WITHIN_MS = 5000
 /** Beyond the acceptance deadline of a request in flight, and the proof after it. */
@@ -14,30 +13,28 @@ const CLEAN_WITHIN_MS = 120_000
 /** sysexits.h: the kill stands, and it is not proved yet that nothing rests. */
 const EXIT_NOT_PROVED = 75
 
-interface KillOptions {
-  readonly config?: string
-  readonly set: readonly string[]
+interface KillOptions extends ConfigOptions {
   readonly reason: string
   readonly wait: number
 }
 
 /** `intentd kill`: nothing that creates an order leaves any more, and what rests is taken away. */
 export function addKillCommand(program: Command, setExit: (code: number) => void): void {
-  addConfigOptions(program.command('kill'), SHIPPED_CONFIG)
+  addConfigOptions(program.command('kill'))
     .description('stop all trading at once, cancel everything, and wait for the proof; ended by `release`')
     .option('--reason <text>', 'why, for the journal', 'ordered at the command line')
     .option('--wait <duration>', 'how long to wait for the proof', parseDuration, CLEAN_WITHIN_MS)
     .action(async (options: KillOptions) => setExit(await kill(options)))
 }
 
-async function kill({ config: named, set, reason, wait }: KillOptions): Promise<number> {
-  const file = configFile(named, SHIPPED_CONFIG)
-  const { config } = loadConfig({ file, overrides: set, cwd: process.cwd() })
+async function kill({ reason, wait, ...options }: KillOptions): Promise<number> {
+  const request = toConfigRequest(options)
+  const { config } = loadConfig(request)
   const { directory } = config.state
   throwKillSwitch(directory, { reason, by: operatorName(), at: systemClock.now() })
   tell(`killed: nothing that creates an order leaves while ${killFileOf(directory)} is there`)
   const seen = await lookFor(() => readKillState(directory), Math.min(wait, SEEN_WITHIN_MS))
-  if (seen === undefined) return cancelHere(config, { file, set })
+  if (seen === undefined) return cancelHere(config, request)
   tell(`seen by the daemon (pid ${seen.pid}); it cancels everything and proves it`)
   const isClean = (state: KillState | undefined) => (state?.state === 'clean' ? state : undefined)
   const clean = await lookFor(() => isClean(readKillState(directory)), wait)
@@ -50,10 +47,7 @@ async function kill({ config: named, set, reason, wait }: KillOptions): Promise<
 }
 
 /** No daemon is there to do it, or it does not come round to: what rests is cancelled from here. */
-async function cancelHere(
-  config: DaemonConfig,
-  { file, set }: { readonly file: string; readonly set: readonly string[] },
-): Promise<number> {
+async function cancelHere(config: DaemonConfig, { file, overrides = [] }: ConfigRequest): Promise<number> {
   tell('no daemon has seen it; one that starts here will, before its first write')
   if (config.exchange.baseUrl === undefined) {
     tell('the exchange of this configuration is inside the daemon: with no daemon nothing trades')
@@ -61,13 +55,8 @@ async function cancelHere(
   }
   const { productType, marginCoin } = config.account
   const words = ['cancelAllOrders', '--productType', productType, '--marginCoin', marginCoin]
-  const overrides = set.flatMap((text) => ['--set', text])
-  const exit = await call([...words, '--config', file, ...overrides], {
-    cwd: process.cwd(),
-    clock: systemClock,
-    print: (text) => void process.stdout.write(text),
-    tell: (text) => void process.stderr.write(text),
-  })
+  const set = overrides.flatMap((text) => ['--set', text])
+  const exit = await call([...words, '--config', file, ...set], processFrame())
   tell(
     'cancelled from here once: what was in flight then is found by the next start, or look at the exchange',
   )

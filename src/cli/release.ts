@@ -4,23 +4,20 @@ import { loadConfig } from '../config/load-config.ts'
 import { killFileOf } from '../daemon/account/kill-switch.ts'
 import { postCommand } from '../daemon/account/command-inbox.ts'
 import { lookFor, operatorName } from './process/operator.ts'
-import { addConfigOptions, configFile, parseDuration } from './process/options.ts'
+import { addConfigOptions, type ConfigOptions, parseDuration, toConfigRequest } from './process/options.ts'
 
-const SHIPPED_CONFIG = 'config/paper.yaml'
 const OBEYED_WITHIN_MS = 10_000
 /** sysexits.h: it waits for the daemon. */
 const EXIT_WAITING = 75
 
-interface ReleaseOptions {
-  readonly config?: string
-  readonly set: readonly string[]
+interface ReleaseOptions extends ConfigOptions {
   readonly reason: string
   readonly wait: number
 }
 
 /** `intentd release`: ends a kill, or what holds an instrument, a strategy or the account, with a reason. */
 export function addReleaseCommand(program: Command, setExit: (code: number) => void): void {
-  addConfigOptions(program.command('release'), SHIPPED_CONFIG)
+  addConfigOptions(program.command('release'))
     .description('let the daemon trade again after a kill, or where it is halted')
     .argument('[scope]', 'an instrument, strategy:ID, or * for the account; absent: the kill switch')
     .requiredOption('--reason <text>', 'why it is safe again, for the journal')
@@ -31,12 +28,8 @@ export function addReleaseCommand(program: Command, setExit: (code: number) => v
 }
 
 async function release(scope: string | undefined, options: ReleaseOptions): Promise<number> {
-  const { config: named, set, reason, wait } = options
-  const { config } = loadConfig({
-    file: configFile(named, SHIPPED_CONFIG),
-    overrides: set,
-    cwd: process.cwd(),
-  })
+  const { reason, wait } = options
+  const { config } = loadConfig(toConfigRequest(options))
   const { directory } = config.state
   const command = { kind: 'release', reason, by: operatorName() } as const
   const file = postCommand(directory, scope === undefined ? command : { ...command, scope })

@@ -4,13 +4,15 @@ import { repairState } from '../daemon/state/repair-state.ts'
 import { stateDirectoryOf } from '../daemon/state/state-place.ts'
 import { type RepairReport } from '../journal/repair-journal.ts'
 import { systemClock } from '../lib/clock.ts'
-import { addConfigOptions, collect, configFile, parseSpeed } from './process/options.ts'
+import {
+  addConfigOptions,
+  collect,
+  type ConfigOptions,
+  parseSpeed,
+  toConfigRequest,
+} from './process/options.ts'
 
-const SHIPPED_CONFIG = 'config/paper.yaml'
-
-interface RepairCommandOptions {
-  readonly config?: string
-  readonly set: readonly string[]
+interface RepairCommandOptions extends ConfigOptions {
   readonly market: readonly string[]
   readonly speed?: number
 }
@@ -20,18 +22,17 @@ interface RepairCommandOptions {
  * `run`, so that it cannot stand in a unit file and repair by itself what a person should look at.
  */
 export function addRepairCommand(program: Command, setExit: (code: number) => void): void {
-  addConfigOptions(program.command('repair'), SHIPPED_CONFIG)
+  addConfigOptions(program.command('repair'))
     .description('mend a damaged journal: what is lost counts as unknown, and everything is halted')
     .option('--market <file>', 'as it was given to run', collect, [])
     .option('--speed <n>', 'as it was given to run', parseSpeed)
     .action((options: RepairCommandOptions) => setExit(repair(options)))
 }
 
-function repair({ config: named, set, market, speed }: RepairCommandOptions): number {
-  const file = configFile(named, SHIPPED_CONFIG)
-  const { config } = loadConfig({ file, overrides: set, cwd: process.cwd() })
+function repair({ market, speed, ...options }: RepairCommandOptions): number {
+  const { config } = loadConfig(toConfigRequest(options))
   const directory = stateDirectoryOf(config, { files: market, speed })
-  const report = repairState({ config, directory, clock: systemClock })
+  const report = repairState(config, directory, systemClock.now())
   process.stdout.write(report === undefined ? `${directory}: the journal is sound\n` : describe(report))
   return 0
 }

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander'
 import { type DaemonConfig, loadConfig } from '../config/load-config.ts'
 import { loadCredentials } from '../config/secrets.ts'
-import { type Daemon, type DaemonEnd } from '../daemon/daemon.ts'
+import { type DaemonEnd } from '../daemon/daemon.ts'
 import { type DaemonLogger } from '../daemon/reporting/logger.ts'
 import { openDaemon, type OpenedDaemon } from '../daemon/open-daemon.ts'
 import { formatSummary } from '../daemon/reporting/summary-text.ts'
@@ -10,19 +10,22 @@ import { systemClock } from '../lib/clock.ts'
 import { systemTimers } from '../lib/timers.ts'
 import { atInstant } from './process/alarm.ts'
 import { openLogger } from './process/open-logger.ts'
-import { addConfigOptions, collect, configFile, parseDuration, parseSpeed } from './process/options.ts'
+import {
+  addConfigOptions,
+  collect,
+  type ConfigOptions,
+  parseDuration,
+  parseSpeed,
+  toConfigRequest,
+} from './process/options.ts'
 import { onBreakdown, onStopSignals } from './process/signals.ts'
-
-const SHIPPED_CONFIG = 'config/paper.yaml'
 
 /** The journal or the program broke: start again and recover. */
 const EXIT_BROKEN = 70
 /** Something was still in flight when the stop had to end; recovery will find out. */
 const EXIT_UNCLEAN = 75
 
-interface RunOptions {
-  readonly config?: string
-  readonly set: readonly string[]
+interface RunOptions extends ConfigOptions {
   readonly market: readonly string[]
   readonly speed?: number
   readonly for?: number
@@ -34,9 +37,8 @@ export interface RunFrame {
   readonly setExit: (code: number) => void
 }
 
-/** `intentd run`: the daemon. */
 export function addRunCommand(program: Command, { version, setExit }: RunFrame): void {
-  addConfigOptions(program.command('run'), SHIPPED_CONFIG)
+  addConfigOptions(program.command('run'))
     .description('trade: by default on paper, against the simulator inside the daemon')
     .option('--market <file>', 'play recorded prices, FILE or SYMBOL=FILE; may be given again', collect, [])
     .option('--speed <n>', 'play the market n times as fast as it was', parseSpeed)
@@ -51,10 +53,9 @@ export function addRunCommand(program: Command, { version, setExit }: RunFrame):
 }
 
 async function run(options: RunOptions, version: string): Promise<number> {
-  const cwd = process.cwd()
-  const file = configFile(options.config, SHIPPED_CONFIG)
-  const loaded = loadConfig({ file, overrides: options.set, cwd })
-  const credentials = loadCredentials(loaded.config, { cwd })
+  const request = toConfigRequest(options)
+  const loaded = loadConfig(request)
+  const credentials = loadCredentials(loaded.config, request)
   const { level } = loaded.config.log
   const logger = openLogger({ level, name: loaded.config.name, aside: options.summary !== undefined })
   const stops = listenForStops()
@@ -116,18 +117,14 @@ async function live(
   stops.listen(stop)
   if (forMs !== undefined) forget.push(atInstant(systemClock.now() + forMs, () => stop('--for has passed')))
   try {
-    await begin(daemon)
+    // pm2 and anything else that waits for it hears that the daemon is up.
+    if (await daemon.start()) process.send?.('ready')
     const endAt = endsAt()
     if (endAt !== undefined) forget.push(atInstant(endAt, () => stop('the recording has ended')))
     return await daemon.ended()
   } finally {
     for (const cancel of forget) cancel()
   }
-}
-
-/** pm2 and anything else that waits for it hears that the daemon is up. */
-async function begin(daemon: Daemon): Promise<void> {
-  if (await daemon.start()) process.send?.('ready')
 }
 
 function report(summary: RunSummary, form: RunOptions['summary'], logger: DaemonLogger): void {

@@ -20,7 +20,6 @@ export interface Readable<T> {
 type Daemon = Readable<DaemonFile>
 type Instruments = Daemon['settings']['instruments']
 
-/** Everything that can be wrong between the settings of the main file. */
 export const checkDaemon = (daemon: Daemon): Problem[] => [
   ...checkEnvironment(daemon),
   ...checkAddress(daemon),

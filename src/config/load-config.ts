@@ -12,7 +12,6 @@ import { checkIds, checkStrategy } from './strategy-checks.ts'
 import { type StrategyFile, strategyFileSchema } from './schema/strategy-schema.ts'
 import type { YamlSource } from './yaml/yaml-source.ts'
 
-/** What is to be read. */
 export interface ConfigRequest {
   /** The main file, relative to `cwd` or absolute. */
   readonly file: string
@@ -90,14 +89,9 @@ interface StrategyReading extends CheckedFile<StrategyFile> {
 const isReadable = (strategy: StrategyReading): strategy is StrategyReading & Readable<StrategyFile> =>
   strategy.source !== undefined && strategy.settings !== undefined
 
-interface StrategiesRequest {
-  readonly mainFile: string
-  readonly cwd: string
-}
-
 function readStrategies(
   daemon: Readable<DaemonFile>,
-  { mainFile, cwd }: StrategiesRequest,
+  { mainFile, cwd }: { readonly mainFile: string; readonly cwd: string },
 ): StrategyReading[] {
   const seen = new Set<string>()
   return (daemon.settings.strategies ?? []).flatMap((name, index) => {

@@ -10,29 +10,19 @@ import type { Salvaged } from './yaml/salvage.ts'
 import { type SimulatorFile, simulatorFileSchema } from './schema/simulator-schema.ts'
 import type { YamlSource } from './yaml/yaml-source.ts'
 
-/** The settings of `intentd simulate`. Paths are absolute; durations are ms; decimals are text. */
-export interface SimulatorConfig extends SimulatorFile {
-  readonly file: string
-}
-
-/** @throws ConfigError with every problem of the file. */
-export function loadSimulatorConfig({ file, overrides = [], cwd }: ConfigRequest): {
-  config: SimulatorConfig
-  document: YamlSource
-} {
+/**
+ * The settings of `intentd simulate`. Paths are absolute; durations are ms; decimals are text.
+ * @throws ConfigError with every problem of the file.
+ */
+export function loadSimulatorConfig({ file, overrides = [], cwd }: ConfigRequest): SimulatorFile {
   const path = resolve(cwd, file)
   const change = (source: YamlSource) => applyOverrides(source, overrides)
-  const {
-    source,
-    settings = {},
-    value,
-    problems,
-  } = checkFile(simulatorFileSchema, { file: path, cwd, change })
+  const checked = checkFile(simulatorFileSchema, { file: path, cwd, change })
+  const { source, settings = {}, value, problems } = checked
   const found =
     source === undefined ? problems : [...problems, ...checkSimulator(source, settings, dirname(path))]
   if (source === undefined || value === undefined || found.length > 0) throw new ConfigError(found)
-  const market = resolveMarket(value.market, dirname(path))
-  return { config: { ...value, market, file: path }, document: source }
+  return { ...value, market: resolveMarket(value.market, dirname(path)) }
 }
 
 function checkSimulator(source: YamlSource, settings: Salvaged<SimulatorFile>, directory: string): Problem[] {

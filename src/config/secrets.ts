@@ -11,7 +11,6 @@ import type { DaemonConfig } from './load-config.ts'
 import { ConfigError, type Problem } from './yaml/problem.ts'
 import { explainFailure } from './yaml/read-file.ts'
 
-/** What signs requests to the exchange. */
 export interface Credentials {
   readonly apiKey: Secret
   readonly apiSecret: Secret
@@ -45,7 +44,6 @@ const MODE_OTHERS = 0o077
 /** The process environment, for rooms that need a variable which is no secret (NOTIFY_SOCKET, NO_COLOR). */
 export const processVariables = (): Variables => process.env
 
-/** Whether this configuration talks to an exchange that wants credentials. */
 export const needsCredentials = ({
   environment,
   exchange,

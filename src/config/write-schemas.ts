@@ -12,7 +12,6 @@ const SCHEMAS = {
   'strategy.schema.json': strategyFileSchema,
 }
 
-/** Each schema file's name and text. */
 export const buildSchemaFiles = (): Map<string, string> =>
   new Map(
     Object.entries(SCHEMAS).map(([name, schema]) => [

@@ -1,4 +1,7 @@
-import { type Brand } from '../lib/brand.ts'
+declare const brand: unique symbol
+
+/** A type that only its own constructor can make: `Brand<string, 'ClientOid'>`. */
+type Brand<Value, Name extends string> = Value & { readonly [brand]: Name }
 
 /** Our name for one order, for ever. 1 to 32 of `[0-9a-z-]`; the wire's name for the client order id. */
 export type ClientOid = Brand<string, 'ClientOid'>

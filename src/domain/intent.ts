@@ -12,7 +12,6 @@ export type AccountCallIntent = ModifyTriggerIntent | CancelMarginIntent | CopyS
 /** Time in force. The wire calls it `force`. */
 export type Force = 'gtc' | 'ioc' | 'fok' | 'post_only'
 
-/** One order. */
 export interface PlaceIntent {
   readonly kind: 'place'
   readonly symbol: string

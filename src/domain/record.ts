@@ -13,7 +13,6 @@ import { type Holding, type HoldSide } from './position.ts'
 /**
  * What the journal keeps, in order. The book is the fold of these records and of nothing else, so what is
  * rebuilt from the journal equals what wrote it. Plain JSON: no undefined that matters, no dates, no maps.
- * `at` is Unix ms, our clock.
  */
 export type JournalRecord =
   | BootRecord
@@ -36,10 +35,14 @@ export type JournalRecord =
   | PruneRecord
   | RepairedRecord
 
-/** A run of the process began. Durable before anything else. */
-export interface BootRecord {
-  readonly kind: 'boot'
+interface Dated {
+  /** Unix ms, our clock. */
   readonly at: number
+}
+
+/** A run of the process began. Durable before anything else. */
+export interface BootRecord extends Dated {
+  readonly kind: 'boot'
   /** Unix ms, exchange clock: a first run reads fills from here. */
   readonly exchangeAt: number
   readonly epoch: number
@@ -51,9 +54,8 @@ export interface BootRecord {
 }
 
 /** What a strategy's decision changed. Nothing is written when nothing changed. */
-export interface DecisionRecord {
+export interface DecisionRecord extends Dated {
   readonly kind: 'decision'
-  readonly at: number
   readonly strategyId: StrategyId
   /** The strategy's new state as JSON text; absent when it is as it was. */
   readonly stateText?: string
@@ -75,9 +77,8 @@ export interface DecisionRecord {
 }
 
 /** Wishes that did not become orders, for whoever asks why. Changes nothing in the book. */
-export interface DenialRecord {
+export interface DenialRecord extends Dated {
   readonly kind: 'denial'
-  readonly at: number
   readonly strategyId: string
   readonly symbol: string
   readonly code: DenialCode
@@ -90,9 +91,8 @@ export interface DenialRecord {
 }
 
 /** A batch is about to leave. Durable before its first byte (ORD1). */
-export interface SendRecord {
+export interface SendRecord extends Dated {
   readonly kind: 'send'
-  readonly at: number
   readonly batchId: number
   readonly symbol: string
   /** Orders that are sent for the first time. */
@@ -107,9 +107,7 @@ export interface SendRecord {
   readonly seen: { readonly snapshot: number; readonly market: MarketSight; readonly waitedMs: number }
 }
 
-/**
- * What is known of an item after an answer. `notSent`: not a byte left.
- */
+/** What is known of an item after an answer. `notSent`: not a byte left. */
 export type ItemOutcomeKind = 'accepted' | 'exists' | 'rejected' | 'notSent' | 'unknown'
 
 export interface ItemOutcome {
@@ -131,9 +129,8 @@ export interface AnswerFacts {
   readonly requestTime?: number
 }
 
-export interface OutcomeRecord {
+export interface OutcomeRecord extends Dated {
   readonly kind: 'outcome'
-  readonly at: number
   readonly batchId: number
   readonly items: readonly ItemOutcome[]
   /** The answer that said so; absent where it was found out otherwise. */
@@ -141,16 +138,14 @@ export interface OutcomeRecord {
 }
 
 /** Fills not seen before, oldest first. */
-export interface FillsRecord {
+export interface FillsRecord extends Dated {
   readonly kind: 'fills'
-  readonly at: number
   readonly fills: readonly Fill[]
 }
 
 /** A cancel-all is about to leave. Durable before its first byte: what rested may not rest any more. */
-export interface CancelRecord {
+export interface CancelRecord extends Dated {
   readonly kind: 'cancel'
-  readonly at: number
   /** The instruments of ours that it touches: one, or all when it names the product type alone. */
   readonly symbols: readonly string[]
   /** Unix ms, exchange clock as we know it. */
@@ -159,16 +154,14 @@ export interface CancelRecord {
 }
 
 /** A cancel-all was answered: what it says was resting. */
-export interface CancelAnsweredRecord {
+export interface CancelAnsweredRecord extends Dated {
   readonly kind: 'cancelAnswered'
-  readonly at: number
   readonly listed: readonly { readonly clientOid: ClientOid; readonly orderId?: OrderId }[]
 }
 
 /** What evidence decided about orders of one instrument. */
-export interface SettleRecord {
+export interface SettleRecord extends Dated {
   readonly kind: 'settle'
-  readonly at: number
   readonly symbol: string
   /** Whether a resolution ended with this: no cancel-all of the symbol is out any more. */
   readonly isResolved: boolean
@@ -187,9 +180,8 @@ export interface SettledOrder {
 }
 
 /** Waiting orders that will not be sent any more. `unknown` where an earlier copy may live. */
-export interface ExpireRecord {
+export interface ExpireRecord extends Dated {
   readonly kind: 'expire'
-  readonly at: number
   readonly orders: readonly { readonly clientOid: ClientOid; readonly state: 'expired' | 'unknown' }[]
   /** Keys of waiting `place` intents that were dropped. */
   readonly places: readonly { readonly strategyId: string; readonly key: string }[]
@@ -197,18 +189,16 @@ export interface ExpireRecord {
 }
 
 /** The exchange's position differs from what the fills say, and was adopted. */
-export interface AdoptRecord {
+export interface AdoptRecord extends Dated {
   readonly kind: 'adopt'
-  readonly at: number
   readonly symbol: string
   readonly holding: Holding
   readonly was: Holding
 }
 
 /** The funding counter of a position moved. Decimal strings in the margin coin. */
-export interface FundingRecord {
+export interface FundingRecord extends Dated {
   readonly kind: 'funding'
-  readonly at: number
   readonly symbol: string
   readonly holdSide: HoldSide
   /** The counter as read; empty once the position is gone. */
@@ -223,9 +213,8 @@ export interface RestrictedRecord extends Restriction {
 }
 
 /** It is not held any more: for this reason, or for all of the scope but a kill. */
-export interface ReleasedRecord {
+export interface ReleasedRecord extends Dated {
   readonly kind: 'released'
-  readonly at: number
   readonly scope: Scope
   readonly code?: ModeReason
   readonly reason: string
@@ -233,9 +222,8 @@ export interface ReleasedRecord {
 }
 
 /** What ended long ago is forgotten. Unix ms, our clock. */
-export interface PruneRecord {
+export interface PruneRecord extends Dated {
   readonly kind: 'prune'
-  readonly at: number
   /** Terminal orders and trade ids of before. */
   readonly ordersBefore: number
   /** Keys of before whose last order is terminal. */
@@ -243,25 +231,22 @@ export interface PruneRecord {
 }
 
 /** Fills that no order of ours explains, after every order that could was asked. */
-export interface ForeignRecord {
+export interface ForeignRecord extends Dated {
   readonly kind: 'foreign'
-  readonly at: number
   readonly symbol: string
   readonly orderIds: readonly OrderId[]
 }
 
 /** A call on the account is about to leave, for the first time or again. */
-export interface CallRecord {
+export interface CallRecord extends Dated {
   readonly kind: 'call'
-  readonly at: number
   readonly strategyId: string
   readonly key: string
 }
 
 /** What became of it. */
-export interface CallEndedRecord {
+export interface CallEndedRecord extends Dated {
   readonly kind: 'callEnded'
-  readonly at: number
   readonly strategyId: string
   readonly key: string
   readonly outcome: 'accepted' | 'rejected' | 'expired'
@@ -272,9 +257,8 @@ export interface CallEndedRecord {
  * What follows the records before this was lost with a damaged journal: any order may have been sent, filled
  * or cancelled since. Written by a repair, in the place of what was lost.
  */
-export interface RepairedRecord {
+export interface RepairedRecord extends Dated {
   readonly kind: 'repaired'
-  readonly at: number
   /** Everything that may have been traded: each strategy with each of these instruments. */
   readonly strategies: readonly string[]
   readonly symbols: readonly string[]

@@ -43,7 +43,7 @@ export const DELIVERY_STATES = [
 export type DeliveryState = (typeof DELIVERY_STATES)[number]
 
 /** Most instruments a table holds; the exchange lists some six hundred a product type. */
-export const TICKER_ROWS_MAX = 4096
+const TICKER_ROWS_MAX = 4096
 
 export class TickerTable {
   readonly columns: Readonly<Record<TickerColumn, Float64Array>>

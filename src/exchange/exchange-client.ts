@@ -11,7 +11,7 @@ import { readAnswer } from './client/answer-reader.ts'
 import { awaitGrant } from './client/await-grant.ts'
 import { type CallOptions, type EndpointCaller } from './client/call-options.ts'
 import { type ClockOffset } from './clock/clock-offset.ts'
-import { EndpointRules } from './client/endpoint-rules.ts'
+import { rulesOf } from './client/endpoint-rules.ts'
 import { type FillsQuery, type FillsRead, readFills } from './readers/fills-reader.ts'
 import { type Grant, type GrantSource } from './limiter/grant.ts'
 import { type GuardedEndpoint, isGuarded } from './client/guarded-endpoints.ts'
@@ -20,8 +20,8 @@ import { readPosition } from './readers/position-reader.ts'
 import { prepareRequest, type PreparedRequest } from './client/prepared-request.ts'
 import { type OutgoingRequest, RequestWriter } from './client/request-writer.ts'
 import { type Credentials, type GatewayCredentials, Signer } from './client/signer.ts'
-import { readTickerAnswer, type TickerAnswerRules } from './readers/ticker-answer.ts'
-import { forgetTickers, readTickersJson } from './readers/ticker-reader.ts'
+import { readTickerAnswer } from './readers/ticker-answer.ts'
+import { forgetTickers } from './readers/ticker-reader.ts'
 import { Transport } from './client/transport.ts'
 
 export interface ExchangeClientOptions {
@@ -49,15 +49,13 @@ export interface ExchangeClientOptions {
   /** Largest answer that is read, in bytes. Default 8 MiB. */
   readonly answerBytesMax?: number
   /** Most connections open at a time. Default 16. */
-  readonly connectionsMax?: number
+  readonly connectionsMax?: number | undefined
   /** Language of the exchange's messages. Default `en-US`. */
   readonly locale?: string
 }
 
 const REQUEST_TIMEOUT_MS = 5000
 const ANSWER_BYTES_MAX = 8 * 1024 * 1024
-/** More than the limits allow in flight at the slowest answers that are worth waiting for. */
-const CONNECTIONS_MAX = 16
 
 /**
  * One generic call over the endpoint table: check, limit, sign, send, read. An answer is accepted, refused or
@@ -70,8 +68,7 @@ export class ExchangeClient implements EndpointCaller {
   readonly #signer: Signer | undefined
   readonly #answerBytesMax: number
   readonly #timeoutMs: number
-  readonly #tickers: TickerAnswerRules
-  readonly #rules: EndpointRules
+  readonly #reading: Parameters<typeof rulesOf>[1]
 
   /** @throws Failure EXCHANGE_URL_UNUSABLE or CREDENTIALS_UNUSABLE. */
   constructor(options: ExchangeClientOptions) {
@@ -80,11 +77,10 @@ export class ExchangeClient implements EndpointCaller {
     this.#answerBytesMax = options.answerBytesMax ?? ANSWER_BYTES_MAX
     this.#signer = credentials === undefined ? undefined : new Signer(credentials, gatewayCredentials)
     this.#timeoutMs = options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS
-    this.#rules = new EndpointRules({
+    this.#reading = {
       answerBytesMax: this.#answerBytesMax,
       scrub: (text) => this.#signer?.scrub(text) ?? text,
-    })
-    this.#tickers = { ...this.#rules.for('tickers'), readBytes: readTickersJson }
+    }
     const { locale = 'en-US', platformCoin } = options
     this.#writer = new RequestWriter({ signer: this.#signer, locale, platformCoin })
     const api = this.#openTransport(baseUrl)
@@ -119,7 +115,7 @@ export class ExchangeClient implements EndpointCaller {
     prepared: PreparedRequest<Name>,
     options: CallOptions = {},
   ): Promise<Answer<ResponseOf<Name>>> {
-    const rules = this.#rules.for(prepared.endpoint)
+    const rules = rulesOf(prepared.endpoint, this.#reading)
     return this.#exchange(prepared, options, (answer) => readAnswer(answer, rules))
   }
 
@@ -132,14 +128,9 @@ export class ExchangeClient implements EndpointCaller {
     productType: ProductType,
     options: CallOptions = {},
   ): Promise<Answer<TickerTable>> {
-    const request: PreparedRequest<'tickers'> = {
-      endpoint: 'tickers',
-      body: '',
-      query: `productType=${productType}`,
-    }
-    const answer = await this.#exchange(request, options, (wire) =>
-      readTickerAnswer(wire, table, this.#tickers),
-    )
+    const request = { endpoint: 'tickers', body: '', query: `productType=${productType}` } as const
+    const rules = rulesOf('tickers', this.#reading)
+    const answer = await this.#exchange(request, options, (wire) => readTickerAnswer(wire, table, rules))
     if (answer.kind !== 'accepted') forgetTickers(table)
     return answer
   }
@@ -165,7 +156,7 @@ export class ExchangeClient implements EndpointCaller {
   }
 
   #openTransport(baseUrl: string): Transport {
-    const { clock, timers, connectionsMax = CONNECTIONS_MAX } = this.#options
+    const { clock, timers, connectionsMax } = this.#options
     return new Transport({ baseUrl, clock, timers, connectionsMax, answerBytesMax: this.#answerBytesMax })
   }
 
@@ -206,13 +197,9 @@ export class ExchangeClient implements EndpointCaller {
       grant?.unused()
       return this.#refuse('invalid', written.code, written.message)
     }
-    const { method, target, headers, body } = written
     const outcome = await this.#transports[written.host]
       .send({
-        method,
-        target,
-        headers,
-        body,
+        ...written,
         timeoutMs: options.timeoutMs ?? this.#timeoutMs,
         beforeWrite: options.beforeWrite,
         read: (wire) => this.#settle(grant, wire, read(wire)),
@@ -252,15 +239,8 @@ export class ExchangeClient implements EndpointCaller {
 
   #refuse(refusalClass: 'invalid' | 'notSent', code: string, message: string): RefusedAnswer {
     const receivedAt = this.#options.clock.now()
-    return {
-      kind: 'refused',
-      class: refusalClass,
-      code,
-      topic: 'ours',
-      message,
-      status: undefined,
-      receivedAt,
-    }
+    const reason = { class: refusalClass, code, topic: 'ours', message, status: undefined }
+    return { kind: 'refused', ...reason, receivedAt }
   }
 }
 

@@ -21,10 +21,7 @@ export function writeAccountCall(intent: AccountCallIntent, instrument: Instrume
     case 'modifyTrigger':
       return write('modifyPlanOrder', buildModification(intent, instrument))
     case 'cancelMargin':
-      return write('isolatedBatchCancelOrders', {
-        symbol: intent.symbol,
-        ...(intent.orders === undefined ? {} : { orderIdList: [...intent.orders] }),
-      })
+      return write('isolatedBatchCancelOrders', { symbol: intent.symbol, orderIdList: intent.orders })
     case 'copySettings':
       return write('copyConfigSettingSymbols', { settingList: [buildSetting(intent, instrument)] })
     default:
@@ -45,36 +42,34 @@ function buildModification(
   intent: ModifyTriggerIntent,
   instrument: Instrument,
 ): RequestOf<'modifyPlanOrder'> {
-  const exit = (ticks: number | null): string => (ticks === null ? '0' : formatOnGrid(instrument.tick, ticks))
+  const priceOf = (ticks: number | undefined) =>
+    ticks === undefined ? undefined : formatOnGrid(instrument.tick, ticks)
+  const exit = (ticks: number | null | undefined) => (ticks === null ? '0' : priceOf(ticks))
+  const typeOf = (ticks: unknown) => (ticks === undefined ? undefined : ('fill_price' as const))
   const { orderId, triggerTicks, takeProfitTicks, stopLossTicks } = intent
   return {
     orderId,
     productType: instrument.productType,
     symbol: instrument.symbol,
-    ...(triggerTicks === undefined ? {} : { newTriggerPrice: formatOnGrid(instrument.tick, triggerTicks) }),
-    ...(takeProfitTicks === undefined
-      ? {}
-      : {
-          newStopSurplusTriggerPrice: exit(takeProfitTicks),
-          newStopSurplusTriggerType: 'fill_price' as const,
-        }),
-    ...(stopLossTicks === undefined
-      ? {}
-      : { newStopLossTriggerPrice: exit(stopLossTicks), newStopLossTriggerType: 'fill_price' as const }),
+    newTriggerPrice: priceOf(triggerTicks),
+    newStopSurplusTriggerPrice: exit(takeProfitTicks),
+    newStopSurplusTriggerType: typeOf(takeProfitTicks),
+    newStopLossTriggerPrice: exit(stopLossTicks),
+    newStopLossTriggerType: typeOf(stopLossTicks),
   }
 }
 
 type CopySetting = RequestOf<'copyConfigSettingSymbols'>['settingList'][number]
 
 function buildSetting(intent: CopySettingsIntent, { symbol, productType }: Instrument): CopySetting {
-  const ratio = (value: number | null): string => (value === null ? '0' : String(value))
+  const ratio = (value: number | null | undefined) => (value === undefined ? undefined : String(value ?? 0))
   const { change, takeProfitRatio, stopLossRatio } = intent
   return {
     symbol,
     // The row's own schema says which product types there are settings for.
     productType: productType as CopySetting['productType'],
     settingType: change,
-    ...(takeProfitRatio === undefined ? {} : { stopSurplusRatio: ratio(takeProfitRatio) }),
-    ...(stopLossRatio === undefined ? {} : { stopLossRatio: ratio(stopLossRatio) }),
+    stopSurplusRatio: ratio(takeProfitRatio),
+    stopLossRatio: ratio(stopLossRatio),
   }
 }

@@ -1,4 +1,4 @@
-import { type Answer } from '../domain/answer.ts'
+import { type Answer, type RefusalClass } from '../domain/answer.ts'
 import { type ClientOid, toOrderId } from '../domain/ids.ts'
 import { type ItemOutcome } from '../domain/record.ts'
 import { unreachable } from '../lib/unreachable.ts'
@@ -18,8 +18,10 @@ export function readBatchOutcome(
       return clientOids.map((clientOid) =>
         unknownItem(clientOid, answer.code || answer.cause, answer.message),
       )
-    case 'refused':
-      return clientOids.map((clientOid) => ({ ...refusedItem(clientOid, answer.class), ...reasonOf(answer) }))
+    case 'refused': {
+      const { code, message } = answer
+      return clientOids.map((clientOid) => ({ ...refusedItem(clientOid, answer.class), code, message }))
+    }
     case 'accepted':
       return readLists(clientOids, answer.data)
     default:
@@ -34,10 +36,7 @@ export function readBatchOutcome(
  */
 const NOT_ACCEPTED_NOW = { outcome: 'unknown', isAnswered: true } as const
 
-function refusedItem(
-  clientOid: ClientOid,
-  refusal: 'definite' | 'retry' | 'notSent' | 'invalid' | 'exists',
-): ItemOutcome {
+function refusedItem(clientOid: ClientOid, refusal: RefusalClass): ItemOutcome {
   switch (refusal) {
     case 'definite':
     case 'invalid':
@@ -74,13 +73,7 @@ function readFailure(clientOid: ClientOid, code: string, message: string, orderI
     case 'definite':
       return { clientOid, outcome: 'rejected', code, message }
     case 'exists':
-      return {
-        clientOid,
-        outcome: 'exists',
-        code,
-        message,
-        ...(orderId === '' ? {} : { orderId: toOrderId(orderId) }),
-      }
+      return { clientOid, outcome: 'exists', code, message, ...(orderId && { orderId: toOrderId(orderId) }) }
     case 'retry':
       return { clientOid, ...NOT_ACCEPTED_NOW, code, message }
     case 'ambiguous':
@@ -92,14 +85,4 @@ function readFailure(clientOid: ClientOid, code: string, message: string, orderI
 
 function unknownItem(clientOid: ClientOid, code: string, message: string): ItemOutcome {
   return { clientOid, outcome: 'unknown', code, message }
-}
-
-function reasonOf({
-  code,
-  message,
-}: {
-  readonly code: string
-  readonly message: string
-}): Pick<ItemOutcome, 'code' | 'message'> {
-  return { code, message }
 }

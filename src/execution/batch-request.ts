@@ -27,19 +27,20 @@ export function buildBatchRequest(
 
 function buildBatchItem(mode: PositionMode, instrument: Instrument, terms: OrderTerms): BatchPlaceItem {
   const { side, tradeSide, reduceOnly } = WIRE_DIRECTIONS[mode][terms.action]
-  const priceOf = (ticks: number): string => formatOnGrid(instrument.tick, ticks)
+  const priceOf = (ticks: number | undefined) =>
+    ticks === undefined ? undefined : formatOnGrid(instrument.tick, ticks)
+  const isMarket = terms.ticks === undefined
+  // In the order of the document; what is undefined is not written.
   return {
     size: formatOnGrid(instrument.lot, terms.lots),
-    ...(terms.ticks === undefined ? {} : { price: priceOf(terms.ticks) }),
+    price: priceOf(terms.ticks),
     side,
-    ...(tradeSide === undefined ? {} : { tradeSide }),
-    orderType: terms.ticks === undefined ? 'market' : 'limit',
-    ...(terms.ticks === undefined ? {} : { force: terms.force }),
+    tradeSide,
+    orderType: isMarket ? 'market' : 'limit',
+    force: isMarket ? undefined : terms.force,
     clientOid: terms.clientOid,
-    ...(reduceOnly === undefined ? {} : { reduceOnly }),
-    ...(terms.takeProfitTicks === undefined
-      ? {}
-      : { presetStopSurplusPrice: priceOf(terms.takeProfitTicks) }),
-    ...(terms.stopLossTicks === undefined ? {} : { presetStopLossPrice: priceOf(terms.stopLossTicks) }),
+    reduceOnly,
+    presetStopSurplusPrice: priceOf(terms.takeProfitTicks),
+    presetStopLossPrice: priceOf(terms.stopLossTicks),
   }
 }

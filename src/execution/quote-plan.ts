@@ -1,23 +1,11 @@
-import { type Instrument, type PositionMode } from '../domain/instrument.ts'
+import { type PositionMode } from '../domain/instrument.ts'
 import { type OrderIntent, type QuoteLevel } from '../domain/intent.ts'
 import { isTerminal, openLots, type Order } from '../domain/order.ts'
 import { type OrderAction, tradesAs } from '../domain/order-action.ts'
-import { type Holding } from '../domain/position.ts'
-import { type Candidate } from './candidate.ts'
+import { type Candidate, type PlanInput } from './candidate.ts'
 
-/** What a ladder is planned from. `orders`: the strategy's own quote orders on the instrument. */
-export interface QuotePlanInput {
-  readonly strategyId: string
-  readonly instrument: Instrument
-  readonly positionMode: PositionMode
+export interface QuotePlanInput extends PlanInput {
   readonly levels: readonly QuoteLevel[]
-  readonly orders: readonly Order[]
-  /** The strategy's own. */
-  readonly holding: Holding
-  /** Names the first new order, the next one follows: an ordinal is used once. */
-  readonly ordinal: number
-  /** Unix ms, our clock: nothing of it is sent later. */
-  readonly deadlineAt: number
 }
 
 /** The cheapest way from what rests to what is wanted: what stays, what is missing, what is too much. */
@@ -31,15 +19,10 @@ export interface QuotePlan {
  * and size, whatever has been filled of it; each order stands for one level only.
  */
 export function planQuote(input: QuotePlanInput): QuotePlan {
-  const standing = new Map<string, Order[]>()
-  for (const order of input.orders) {
-    if (isTerminal(order)) continue
-    const rung = rungOf(tradesAs(order.terms.action), order.terms.ticks ?? 0, order.terms.lots)
-    const alike = standing.get(rung)
-    if (alike) alike.push(order)
-    else standing.set(rung, [order])
-  }
-
+  const standing = Map.groupBy(
+    input.orders.filter((order) => !isTerminal(order)),
+    ({ terms }) => rungOf(tradesAs(terms.action), terms.ticks ?? 0, terms.lots),
+  )
   const closable = closableLots(input)
   const missing: Candidate[] = []
   for (const level of input.levels) {
@@ -109,18 +92,9 @@ function actionOf(mode: PositionMode, level: QuoteLevel, closable: ClosableLots)
   return 'closeLong'
 }
 
-function sendAgain(input: QuotePlanInput, { terms }: Order): OrderIntent {
-  return {
-    strategyId: terms.strategyId,
-    symbol: terms.symbol,
-    purpose: terms.purpose,
-    key: terms.key,
-    action: terms.action,
-    lots: terms.lots,
-    ticks: terms.ticks,
-    force: terms.force,
-    takeProfitTicks: terms.takeProfitTicks,
-    stopLossTicks: terms.stopLossTicks,
-    deadlineAt: input.deadlineAt,
-  }
+function sendAgain({ deadlineAt }: QuotePlanInput, { terms }: Order): OrderIntent {
+  const { strategyId, symbol, purpose, key, action, lots, ticks, force } = terms
+  const { takeProfitTicks, stopLossTicks } = terms
+  const order = { strategyId, symbol, purpose, key, action, lots, ticks, force }
+  return { ...order, takeProfitTicks, stopLossTicks, deadlineAt }
 }

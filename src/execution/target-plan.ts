@@ -1,33 +1,23 @@
-import { type Instrument, type PositionMode } from '../domain/instrument.ts'
 import { type OrderIntent, type OrderPurpose } from '../domain/intent.ts'
 import { isTerminal, type Order } from '../domain/order.ts'
 import { type OrderAction, tradesAs } from '../domain/order-action.ts'
 import { type Holding, netLots } from '../domain/position.ts'
 import { stepAbove, stepBelow } from '../lib/grid.ts'
-import { type Candidate } from './candidate.ts'
+import { type Candidate, type PlanInput } from './candidate.ts'
 
-/** What a target is planned from. `orders`: the strategy's own target orders on the instrument. */
-export interface TargetPlanInput {
-  readonly strategyId: string
-  readonly instrument: Instrument
-  readonly positionMode: PositionMode
+export interface TargetPlanInput extends PlanInput {
   readonly purpose: OrderPurpose
   /** Signed lots. */
   readonly target: number
-  readonly orders: readonly Order[]
-  /** The strategy's own, and the whole account's. */
-  readonly holding: Holding
+  /** The whole account's. */
   readonly accountHolding: Holding
   /** Floats, quote coin. */
   readonly bid: number
   readonly ask: number
   /** How far through the touch a taking order may go: 0.001 is 10 basis points. */
   readonly takerCollarRatio: number
-  /** Names the first new order, the next one follows: an ordinal is used once. */
-  readonly ordinal: number
   /** The largest order that risk lets through: a longer way is gone in steps. */
   readonly orderLotsMax: number
-  readonly deadlineAt: number
 }
 
 /**

@@ -1,5 +1,5 @@
-import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { closeSync, existsSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs'
+import { writeDurably } from '../lib/durable-file.ts'
 
 /** A place in the journal, and the link of the record there. */
 export interface Mark {
@@ -65,36 +65,4 @@ export function readMark(file: string): MarkReading {
 /** Of one length for ever, so that a later mark covers an earlier one whole. */
 function toLine({ sequence, link }: Mark): string {
   return `intentd-mark ${String(sequence).padStart(16, '0')} ${link}\n`
-}
-
-/** Under another name until it is whole: a process that ends in the middle leaves no mark, not half of one. */
-function writeDurably(file: string, line: string): void {
-  const unfinished = `${file}.new`
-  const descriptor = openSync(unfinished, 'w', 0o600)
-  try {
-    writeSync(descriptor, line)
-    fsyncSync(descriptor)
-  } finally {
-    closeSync(descriptor)
-  }
-  renameSync(unfinished, file)
-  syncDirectory(dirname(file))
-}
-
-/** What was written to the file survives a power cut. */
-export function syncFile(file: string): void {
-  syncOpened(openSync(file, 'r+'))
-}
-
-/** A name is durable only with its directory. Windows has no such thing, and does without. */
-export function syncDirectory(directory: string): void {
-  if (process.platform !== 'win32') syncOpened(openSync(directory, 'r'))
-}
-
-function syncOpened(descriptor: number): void {
-  try {
-    fsyncSync(descriptor)
-  } finally {
-    closeSync(descriptor)
-  }
 }

@@ -20,6 +20,12 @@ export function didYouMean(word: string, known: readonly string[]): string | und
   return best
 }
 
+/** The same as the end of a sentence; empty where nothing is near. */
+export function didYouMeanEnd(word: string, known: readonly string[]): string {
+  const guess = didYouMean(word, known)
+  return guess === undefined ? '' : `; did you mean ${guess}?`
+}
+
 /** Insertions, deletions, replacements and swaps of neighbours that lead from one word to the other. */
 function editDistance(from: string, to: string): number {
   let beforeLast: number[] = []

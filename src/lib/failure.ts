@@ -1,4 +1,3 @@
-/** What a {@link Failure} is built from. */
 export interface FailureDetails {
   /** `CATEGORY_CONDITION`, from the room's own table. */
   readonly code: string

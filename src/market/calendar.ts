@@ -29,7 +29,6 @@ export class Calendar {
     for (const task of this.#tasks) void task.start()
   }
 
-  /** Calendar work through node-cron, which goes by the system's clock. */
   async stop(): Promise<void> {
     for (const task of this.#tasks) await task.destroy()
   }

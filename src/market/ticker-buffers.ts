@@ -1,4 +1,4 @@
-import { TICKER_COLUMNS, TICKER_ROWS_MAX, TickerTable } from '../domain/ticker-table.ts'
+import { TICKER_COLUMNS, TickerTable } from '../domain/ticker-table.ts'
 
 /** One to look at, one to fill, and one more for a reader that is still busy with the moment before. */
 const TABLES_MAX = 3
@@ -17,14 +17,9 @@ export interface TickerLease {
  *     spare -- publish() --> current -- publish() of another --> spare, once no lease is out
  */
 export class TickerBuffers {
-  readonly #capacity: number
   readonly #tables: TickerTable[] = []
   readonly #leases = new Map<TickerTable, number>()
   #current: TickerTable | undefined
-
-  constructor(capacity: number = TICKER_ROWS_MAX) {
-    this.#capacity = capacity
-  }
 
   /** The newest published table; undefined before the first. */
   get current(): TickerTable | undefined {
@@ -70,7 +65,7 @@ export class TickerBuffers {
 
   #addTable(): TickerTable | undefined {
     if (this.#tables.length >= TABLES_MAX) return undefined
-    const table = new TickerTable(this.#capacity)
+    const table = new TickerTable()
     this.#tables.push(table)
     return table
   }

@@ -18,6 +18,14 @@ export function knownTextOrNull(...knownValues: readonly string[]) {
   return z.string().nullish().meta({ knownValues })
 }
 
+/** A list that is always there, whether it came as null or not at all. */
+export function arrayOrNull<Item extends z.ZodType>(item: Item) {
+  return z
+    .array(item)
+    .nullish()
+    .transform((list) => list ?? [])
+}
+
 /** A list that is always there, whether it came as null, as an empty object or not at all. */
 export function listOf<Item extends z.ZodType>(item: Item) {
   return z

@@ -1,3 +1,5 @@
+import { isRecord } from '../lib/is-record.ts'
+
 /** Parameters that the document lists in capitals and its samples also write in lower case. */
 const CAPITALISED: ReadonlySet<string> = new Set(['productType', 'symbol', 'settingType'])
 
@@ -8,13 +10,9 @@ const CAPITALISED: ReadonlySet<string> = new Set(['productType', 'symbol', 'sett
 export function withCapitals(parameters: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const read = Object.entries(parameters).map(([name, value]): [string, unknown] => {
     if (Array.isArray(value)) {
-      return [name, value.map((item: unknown) => (isObject(item) ? withCapitals(item) : item))]
+      return [name, value.map((item: unknown) => (isRecord(item) ? withCapitals(item) : item))]
     }
     return [name, typeof value === 'string' && CAPITALISED.has(name) ? value.toUpperCase() : value]
   })
   return Object.fromEntries(read)
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

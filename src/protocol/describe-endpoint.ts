@@ -1,18 +1,12 @@
 import { z } from 'zod'
-import { type Auth, type Endpoint, type RateLimit, type Retry } from './endpoint.ts'
+import { isRecord } from '../lib/is-record.ts'
+import { type Endpoint } from './endpoint.ts'
 
 /** A row in plain words and values, for help texts and pages of documentation. */
-export interface EndpointDescription {
-  readonly name: string
-  readonly method: 'GET' | 'POST'
-  readonly path: string
-  readonly auth: Auth
-  readonly limit: RateLimit
-  readonly retry: Retry
-  /** The heading of the document. */
-  readonly section: string
-  /** Not in the document. */
-  readonly isOutside: boolean
+export interface EndpointDescription extends Pick<
+  Endpoint,
+  'name' | 'method' | 'path' | 'auth' | 'limit' | 'retry' | 'section'
+> {
   /** Names in the path that the configuration fills in. */
   readonly pathParameters: readonly string[]
   /** In the order of the document; the fields of a list's items follow the list. */
@@ -32,8 +26,6 @@ export interface FieldDescription {
   readonly values: readonly string[]
   /** What the exchange takes when it is left out. */
   readonly default: string | undefined
-  /** Regular expression that a text must match, where there is one. */
-  readonly pattern: string | undefined
   /** Most items of a list. */
   readonly itemsMax: number | undefined
   /** An empty text has a meaning of its own. */
@@ -43,7 +35,7 @@ export interface FieldDescription {
 }
 
 export function describeEndpoint(endpoint: Endpoint): EndpointDescription {
-  const { name, method, path, auth, limit, retry, section, outside } = endpoint
+  const { name, method, path, auth, limit, retry, section } = endpoint
   return {
     name,
     method,
@@ -52,7 +44,6 @@ export function describeEndpoint(endpoint: Endpoint): EndpointDescription {
     limit,
     retry,
     section,
-    isOutside: outside === true,
     pathParameters: [...path.matchAll(/\{(\w+)\}/g)].map(([, parameter]) => parameter ?? ''),
     parameters: describeFields(endpoint.request),
     answer: describeFields(endpoint.response),
@@ -95,7 +86,6 @@ function describeField(
     description: schema.description,
     values: [...listed.filter((value) => typeof value === 'string'), ...knownValuesOf(schema), ...ofItems],
     default: typeof schema.default === 'string' ? schema.default : undefined,
-    pattern: texts.find((text) => text.pattern !== undefined)?.pattern,
     itemsMax: list?.maxItems,
     mayBeEmpty: texts.some((text) => text.const === ''),
     aliasOf: typeof schema['aliasOf'] === 'string' ? schema['aliasOf'] : undefined,
@@ -132,7 +122,7 @@ function isList(schema: Schema): boolean {
 }
 
 function isSchema(value: unknown): value is Schema {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+  return isRecord(value)
 }
 
 function knownValuesOf(schema: Schema): readonly string[] {

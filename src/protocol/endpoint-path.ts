@@ -20,12 +20,3 @@ export function formatPath(template: string, values: PathValues): string {
     return value
   })
 }
-
-/** The parameters that a path has of a template's, or undefined when it is none of the template's. */
-export function matchPath(template: string, path: string): Readonly<Record<string, string>> | undefined {
-  const pattern = template
-    .replaceAll(/[.*+?^$()|[\]\\]/g, String.raw`\$&`)
-    .replaceAll(PARAMETER, '(?<$1>[a-z0-9]{1,20})')
-  const match = new RegExp(`^${pattern}$`).exec(path)
-  return match === null ? undefined : { ...match.groups }
-}

@@ -62,7 +62,7 @@ export interface Endpoint<
   readonly auth: Auth
   readonly limit: RateLimit
   readonly retry: Retry
-  /** The heading of the document that the row was written from. */
+  /** The heading of the document that the row was written from; the neighbours have none. */
   readonly section: string
   /** One of the neighbours: not in the document, served to clients that ask for it before anything else. */
   readonly outside?: true

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { textOrNull } from './answer-values.ts'
+import { arrayOrNull, textOrNull } from './answer-values.ts'
 
 /** Allowed values and forms that several endpoints share. Document: Resources and their fields. */
 
@@ -88,16 +88,8 @@ const failureItem = z.object({
 
 /** What batch-place and cancel-all answer. Document: Batch result item. */
 export const batchResult = z.object({
-  successList: z
-    .array(orderReference)
-    .nullish()
-    .transform((list) => list ?? [])
-    .describe('Orders that the exchange took'),
-  failureList: z
-    .array(failureItem)
-    .nullish()
-    .transform((list) => list ?? [])
-    .describe('Orders that it did not take, each with its reason'),
+  successList: arrayOrNull(orderReference).describe('Orders that the exchange took'),
+  failureList: arrayOrNull(failureItem).describe('Orders that it did not take, each with its reason'),
 })
 
 export type BatchResult = z.output<typeof batchResult>

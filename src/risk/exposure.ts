@@ -46,7 +46,6 @@ export function buildExposure(mode: PositionMode, holding: Holding, orders: Iter
   return exposure
 }
 
-/** Counts one more order as if it were open. */
 export function addToExposure(exposure: Exposure, action: OrderAction, lots: number): void {
   exposure.openOrders += 1
   countLots(exposure, action, lots)

@@ -1,7 +1,6 @@
 import { statSync } from 'node:fs'
 import { extname, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { type z } from 'zod'
 import { type Instrument } from '../domain/instrument.ts'
 import { messageOf } from '../lib/failure.ts'
 import { isStrategy, type Strategy } from './define-strategy.ts'
@@ -37,19 +36,9 @@ export async function loadStrategy(file: string): Promise<Strategy> {
   })
 }
 
-export type ParamsReading =
-  | { readonly ok: true; readonly params: unknown }
-  | { readonly ok: false; readonly issues: readonly z.core.$ZodIssue[] }
-
-/** The params of a strategy file against the strategy's own schema. */
-export function readParams(strategy: Strategy, params: unknown): ParamsReading {
-  const reading = strategy.params.safeParse(params)
-  return reading.success ? { ok: true, params: reading.data } : { ok: false, issues: reading.error.issues }
-}
-
 export interface BindingToCheck {
   readonly strategy: Strategy
-  /** As {@link readParams} gave them back. */
+  /** As the strategy's own schema gave them back. */
   readonly params: unknown
   readonly instruments: readonly Instrument[]
 }

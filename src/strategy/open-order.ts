@@ -19,14 +19,6 @@ export interface OpenOrder {
 
 export function toOpenOrder(order: Order): OpenOrder {
   const { key, purpose, action, ticks, lots } = order.terms
-  return {
-    key,
-    purpose,
-    state: order.state,
-    action,
-    side: tradesAs(action),
-    ticks,
-    lots,
-    openLots: openLots(order),
-  }
+  const { state } = order
+  return { key, purpose, state, action, side: tradesAs(action), ticks, lots, openLots: openLots(order) }
 }

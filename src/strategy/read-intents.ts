@@ -10,9 +10,10 @@ import {
   type Intent,
   type ModifyTriggerIntent,
   type PlaceIntent,
+  type QuoteLevel,
 } from '../domain/intent.ts'
-import { type QuoteLevel } from '../domain/intent.ts'
 import { type OrderAction } from '../domain/order-action.ts'
+import { isRecord } from '../lib/is-record.ts'
 
 /** Most intents of one decision that are looked at. */
 const INTENTS_MAX = 500
@@ -176,7 +177,7 @@ const ACTIONS = ['openLong', 'closeLong', 'openShort', 'closeShort'] as const sa
 const FORCES = ['gtc', 'ioc', 'fok', 'post_only'] as const satisfies readonly Force[]
 
 function readObject(value: unknown, what: string): Fields {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Fields
+  if (isRecord(value)) return value
   throw new IntentFault(`${what}: ${show(value)}, not an object`)
 }
 

@@ -42,14 +42,6 @@ export interface DecisionFailed {
 
 export type DecisionResult = Decided | DecisionFailed
 
-/** The narrow way to a strategy: a snapshot goes in, JSON comes out. It never throws. */
-export interface StrategyRunner {
-  readonly strategyId: string
-  decide(snapshot: Snapshot): DecisionResult
-  /** What the strategy remembers, as JSON text. */
-  readonly stateText: string
-}
-
 export interface StrategyRunnerOptions {
   readonly strategyId: string
   readonly strategy: Strategy
@@ -61,16 +53,13 @@ export interface StrategyRunnerOptions {
   readonly clock: Clock
 }
 
-/**
- * Runs one strategy in this process.
- *
- * @throws Failure when the first state cannot be had: initialState throws, or is not plain JSON.
- */
+/** @throws Failure when the first state cannot be had: initialState throws, or is not plain JSON. */
 export function createStrategyRunner(options: StrategyRunnerOptions): StrategyRunner {
-  return new InProcessRunner(options)
+  return new StrategyRunner(options)
 }
 
-class InProcessRunner implements StrategyRunner {
+/** The narrow way to a strategy: a snapshot goes in, JSON comes out. It never throws. */
+export class StrategyRunner {
   readonly strategyId: string
   readonly #strategy: Strategy
   readonly #params: unknown
@@ -88,9 +77,11 @@ class InProcessRunner implements StrategyRunner {
     this.#stateText = firstState(options)
   }
 
+  /** What the strategy remembers, as JSON text. */
   get stateText(): string {
     return this.#stateText
   }
+
   decide(snapshot: Snapshot): DecisionResult {
     const startedAt = this.#clock.monotonic()
     try {
@@ -114,12 +105,7 @@ class InProcessRunner implements StrategyRunner {
 
   #fail(error: unknown, startedAt: number): DecisionFailed {
     const { code, message } = toStrategyFailure(error)
-    return {
-      kind: 'failed',
-      code,
-      message,
-      ...this.#timeSince(startedAt),
-    }
+    return { kind: 'failed', code, message, ...this.#timeSince(startedAt) }
   }
 
   #timeSince(startedAt: number): { tookMs: number; isSlow: boolean } {
@@ -147,11 +133,7 @@ function noDecision(found: string): StrategyFailure {
   })
 }
 
-function toStrategyFailure(error: unknown): { code: StrategyFailureCode; message: string } {
-  if (isStrategyFailure(error)) return { code: error.code, message: error.message }
-  const failure = strategyFailure('STRATEGY_THREW', {
-    facts: { thrown: describeThrown(error) },
-    cause: error,
-  })
-  return { code: failure.code, message: failure.message }
+function toStrategyFailure(error: unknown): StrategyFailure {
+  if (isStrategyFailure(error)) return error
+  return strategyFailure('STRATEGY_THREW', { facts: { thrown: describeThrown(error) }, cause: error })
 }

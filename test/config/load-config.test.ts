@@ -142,7 +142,7 @@ test.each([
 test('the settings of the simulator load with their defaults', () => {
   workspace.write('config/simulator.yaml', SIMULATOR)
 
-  const { config } = loadSimulatorConfig({
+  const config = loadSimulatorConfig({
     file: 'config/simulator.yaml',
     overrides: ['seed=7', 'accounts.0.leverage=5'],
     cwd: workspace.directory,
@@ -164,7 +164,7 @@ test('a recording is looked for beside the file that names it', () => {
     replaceOnce(SIMULATOR, 'startPrices: { BTCUSDT: "60000" }', 'recordings: { BTCUSDT: btc.csv }'),
   )
 
-  const { config } = loadSimulatorConfig({ file: 'config/simulator.yaml', cwd: workspace.directory })
+  const config = loadSimulatorConfig({ file: 'config/simulator.yaml', cwd: workspace.directory })
 
   expect(config.market.recordings).toEqual({ BTCUSDT: join(workspace.directory, 'config/btc.csv') })
 })

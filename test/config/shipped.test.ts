@@ -52,7 +52,7 @@ test('the shipped strategies take the params of their files', async () => {
 })
 
 test('the shipped simulator.yaml loads', () => {
-  const { config: simulator } = loadSimulatorConfig({ file: join(config, 'simulator.yaml'), cwd: project })
+  const simulator = loadSimulatorConfig({ file: join(config, 'simulator.yaml'), cwd: project })
 
   const { accounts } = simulator
   expect(new Set(accounts.map(({ positionMode }) => positionMode))).toEqual(

@@ -19,7 +19,7 @@ afterEach(() => workspace.remove())
 function load(text: string, overrides: readonly string[] = []) {
   workspace.write('config/simulator.yaml', text)
   const file = 'config/simulator.yaml'
-  return loadSimulatorConfig({ file, overrides, cwd: workspace.directory }).config
+  return loadSimulatorConfig({ file, overrides, cwd: workspace.directory })
 }
 
 function complain(text: string): readonly string[] {

@@ -14,14 +14,14 @@ function publishPrice(buffers: TickerBuffers, price: number): TickerTable {
 
 describe('ticker buffers', () => {
   it('have nothing to look at before the first answer', () => {
-    const buffers = new TickerBuffers(4)
+    const buffers = new TickerBuffers()
 
     expect(buffers.current).toBeUndefined()
     expect(buffers.lend()).toBeUndefined()
   })
 
   it('[MKT2] never fill the newest table: what is looked at stays what it was', () => {
-    const buffers = new TickerBuffers(4)
+    const buffers = new TickerBuffers()
     const newest = publishPrice(buffers, 100)
 
     const spare = buffers.spare()
@@ -32,7 +32,7 @@ describe('ticker buffers', () => {
   })
 
   it('use two tables in turn while nobody holds one', () => {
-    const buffers = new TickerBuffers(4)
+    const buffers = new TickerBuffers()
 
     const tables = [1, 2, 3, 4, 5].map((price) => publishPrice(buffers, price))
 
@@ -41,7 +41,7 @@ describe('ticker buffers', () => {
   })
 
   it('[MKT2] leave a lent table alone, however many answers come in', () => {
-    const buffers = new TickerBuffers(4)
+    const buffers = new TickerBuffers()
     publishPrice(buffers, 1)
     const lease = buffers.lend()
 
@@ -52,7 +52,7 @@ describe('ticker buffers', () => {
   })
 
   it('have no spare while readers hold all the others, and one again when a lease is given back', () => {
-    const buffers = new TickerBuffers(4)
+    const buffers = new TickerBuffers()
     publishPrice(buffers, 1)
     const first = buffers.lend()
     publishPrice(buffers, 2)
@@ -67,7 +67,7 @@ describe('ticker buffers', () => {
   })
 
   it('count each lease once, however often it is given back', () => {
-    const buffers = new TickerBuffers(4)
+    const buffers = new TickerBuffers()
     publishPrice(buffers, 1)
     const twice = buffers.lend()
     const other = buffers.lend()
@@ -80,7 +80,7 @@ describe('ticker buffers', () => {
   })
 
   it('hand out an empty table, whatever an earlier or unfinished answer left in it', () => {
-    const buffers = new TickerBuffers(4)
+    const buffers = new TickerBuffers()
     publishPrice(buffers, 1)
     publishPrice(buffers, 2)
 
@@ -94,9 +94,9 @@ describe('ticker buffers', () => {
   })
 
   it('refuse to publish a table that is not a spare', () => {
-    const buffers = new TickerBuffers(4)
+    const buffers = new TickerBuffers()
     const newest = publishPrice(buffers, 1)
-    const foreign = new TickerBuffers(4).spare()
+    const foreign = new TickerBuffers().spare()
 
     expect(() => buffers.publish(newest)).toThrow(RangeError)
     expect(() => foreign && buffers.publish(foreign)).toThrow(RangeError)

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { describeEndpoint } from '../../src/protocol/describe-endpoint.ts'
 import { endpointNamed } from '../../src/protocol/endpoints.ts'
-import { neighbourNamed } from '../../src/protocol/neighbours.ts'
 
 describe('a described endpoint', () => {
   const { parameters, answer, ...columns } = describeEndpoint(endpointNamed('batchPlaceOrder'))
@@ -16,7 +15,6 @@ describe('a described endpoint', () => {
       limit: { calls: 5, perMs: 1000, scope: 'uid', copyTraderCalls: 1 },
       retry: 'protocol',
       section: 'POST /api/v2/mix/order/batch-place-order (place orders in batch)',
-      isOutside: false,
       pathParameters: [],
     })
   })
@@ -30,7 +28,6 @@ describe('a described endpoint', () => {
     })
     expect(parameter('orderList')).toMatchObject({ type: 'list', isRequired: true, itemsMax: 50 })
     expect(parameter('orderList[].presetStopLossPrice')).toMatchObject({ type: 'string', mayBeEmpty: true })
-    expect(parameter('marginCoin')?.pattern).toBe('^[A-Z0-9]{2,20}$')
   })
 
   it('says what the answer has', () => {
@@ -56,9 +53,5 @@ describe('a described endpoint', () => {
       ['query', 'object'],
       ['body', 'object'],
     ])
-  })
-
-  it('says of a neighbour that it is one', () => {
-    expect(describeEndpoint(neighbourNamed('contracts')).isOutside).toBe(true)
   })
 })

@@ -1,14 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import { endpointNamed, endpointNames } from '../../src/protocol/endpoints.ts'
-import { neighbourNamed, neighbourNames } from '../../src/protocol/neighbours.ts'
+import { type Endpoint } from '../../src/protocol/endpoint.ts'
+import { neighbours } from '../../src/protocol/neighbours.ts'
 
+const rows: Readonly<Record<string, Endpoint>> = neighbours
 const address = ({ method, path }: { method: string; path: string }) => `${method} ${path}`
 
 describe('the neighbours', () => {
   it('are marked, named as their rows, and never in the table of the document', () => {
     const documented = endpointNames.map((name) => address(endpointNamed(name)))
-    for (const name of neighbourNames) {
-      const row = neighbourNamed(name)
+    for (const [name, row] of Object.entries(rows)) {
       expect(row.outside, name).toBe(true)
       expect(row.name).toBe(name)
       expect(documented, name).not.toContain(address(row))
@@ -18,12 +19,12 @@ describe('the neighbours', () => {
   })
 
   it('have an address each', () => {
-    const addresses = neighbourNames.map((name) => address(neighbourNamed(name)))
+    const addresses = Object.values(rows).map(address)
     expect(new Set(addresses).size).toBe(addresses.length)
   })
 
   it('let parameters through that they do not know, and refuse what they know to be wrong', () => {
-    const { request } = neighbourNamed('contracts')
+    const { request } = neighbours.contracts
     expect(request.safeParse({ productType: 'USDT-FUTURES', whatever: '1' }).success).toBe(true)
     expect(request.safeParse({ productType: 'FUTURES' }).success).toBe(false)
   })
@@ -57,8 +58,7 @@ describe('the neighbours', () => {
       marginCurrencies: [{ symbol: 'ETHUSDT', baseCoin: 'ETH', quoteCoin: 'USDT', isBorrowable: true }],
     } as const
     for (const [name, answer] of Object.entries(answers)) {
-      const row = neighbourNamed(name as keyof typeof answers)
-      expect(row.response.safeParse(answer).error?.issues ?? [], name).toEqual([])
+      expect(rows[name]?.response.safeParse(answer).error, name).toBeUndefined()
     }
   })
 })

@@ -3,7 +3,7 @@ import { type QuoteLevel } from '../../src/domain/intent.ts'
 import { type Order } from '../../src/domain/order.ts'
 import { createRandom } from '../../src/lib/random.ts'
 import { createStrategyRunner, type DecisionResult } from '../../src/strategy/strategy-runner.ts'
-import { checkBinding, readParams } from '../../src/strategy/load-strategy.ts'
+import { checkBinding } from '../../src/strategy/load-strategy.ts'
 import grid from '../../strategies/grid.ts'
 import { ManualTime } from '../support/manual-time.ts'
 import { holdingOf, madeInstrument, madeOrder, madeSnapshot, MOMENT_AT } from '../support/market-moment.ts'
@@ -11,12 +11,10 @@ import { holdingOf, madeInstrument, madeOrder, madeSnapshot, MOMENT_AT } from '.
 const PARAMS = { spacingBps: 10, levels: 3, size: '0.01' }
 
 function runnerOf(params: object = {}, stateText?: string) {
-  const reading = readParams(grid, { ...PARAMS, ...params })
-  if (!reading.ok) throw new Error(JSON.stringify(reading.issues))
   return createStrategyRunner({
     strategyId: 'grid-btc',
     strategy: grid,
-    params: reading.params,
+    params: grid.params.parse({ ...PARAMS, ...params }),
     instruments: [madeInstrument()],
     stateText,
     clock: new ManualTime(MOMENT_AT),

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
 import { createStrategyRunner, type StrategyRunner } from '../../src/strategy/strategy-runner.ts'
-import { readParams } from '../../src/strategy/load-strategy.ts'
 import trend from '../../strategies/trend.ts'
 import { ManualTime } from '../support/manual-time.ts'
 import { madeInstrument, madeSnapshot, MOMENT_AT } from '../support/market-moment.ts'
@@ -8,12 +7,10 @@ import { madeInstrument, madeSnapshot, MOMENT_AT } from '../support/market-momen
 const PARAMS = { fastSeconds: 10, slowSeconds: 60, size: '0.02' }
 
 function runnerOf(params: object = {}, stateText?: string) {
-  const reading = readParams(trend, { ...PARAMS, ...params })
-  if (!reading.ok) throw new Error(JSON.stringify(reading.issues))
   return createStrategyRunner({
     strategyId: 'trend-btc',
     strategy: trend,
-    params: reading.params,
+    params: trend.params.parse({ ...PARAMS, ...params }),
     instruments: [madeInstrument()],
     stateText,
     clock: new ManualTime(MOMENT_AT),
@@ -116,9 +113,8 @@ describe('the trend', () => {
   })
 
   it('refuses a fast average that is not faster than the slow one', () => {
-    expect(readParams(trend, { ...PARAMS, fastSeconds: 60 })).toMatchObject({
-      ok: false,
-      issues: [{ path: ['fastSeconds'], message: 'fastSeconds must be below slowSeconds' }],
-    })
+    expect(trend.params.safeParse({ ...PARAMS, fastSeconds: 60 }).error?.issues).toMatchObject([
+      { path: ['fastSeconds'], message: 'fastSeconds must be below slowSeconds' },
+    ])
   })
 })

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { checkBinding, loadStrategy, readParams } from '../../src/strategy/load-strategy.ts'
+import { checkBinding, loadStrategy } from '../../src/strategy/load-strategy.ts'
 import { madeInstrument } from '../support/market-moment.ts'
 
 /** A folder outside the project, as a user has one. */
@@ -199,14 +199,11 @@ describe('the params of a strategy', () => {
   it('are read with its own schema: defaults filled in, issues with their path', async () => {
     const strategy = await loadText(source('#strategy'))
 
-    expect(readParams(strategy, { size: '1' })).toEqual({ ok: true, params: { size: '1', step: 1 } })
-    expect(readParams(strategy, { size: 1, stpe: 2 })).toMatchObject({
-      ok: false,
-      issues: [
-        { path: ['size'], code: 'invalid_type' },
-        { path: [], code: 'unrecognized_keys', keys: ['stpe'] },
-      ],
-    })
+    expect(strategy.params.parse({ size: '1' })).toEqual({ size: '1', step: 1 })
+    expect(strategy.params.safeParse({ size: 1, stpe: 2 }).error?.issues).toMatchObject([
+      { path: ['size'], code: 'invalid_type' },
+      { path: [], code: 'unrecognized_keys', keys: ['stpe'] },
+    ])
   })
 
   it('are objected to by the strategy itself, also by throwing', async () => {

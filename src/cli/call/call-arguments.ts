@@ -1,4 +1,4 @@
-import { didYouMean } from '../../lib/did-you-mean.ts'
+import { didYouMeanEnd } from '../../lib/did-you-mean.ts'
 import { type EndpointName, endpointNames } from '../../protocol/endpoints.ts'
 import { CallRefused } from './call-refused.ts'
 
@@ -114,10 +114,9 @@ function readEndpoint([word, surplus]: readonly string[]): EndpointName | undefi
   const wanted = toKey(word)
   const found = endpointNames.find((name) => toKey(name) === wanted)
   if (found !== undefined) return found
-  const guess = didYouMean(word, endpointNames)
   throw new CallRefused({
     code: 'CALL_ENDPOINT_UNKNOWN',
-    sentence: `there is no endpoint "${word}"${guess === undefined ? '' : `; did you mean ${guess}?`}`,
+    sentence: `there is no endpoint "${word}"${didYouMeanEnd(word, endpointNames)}`,
     hint: 'intentd call --help lists them all',
   })
 }

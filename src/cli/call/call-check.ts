@@ -1,5 +1,5 @@
 import { type z } from 'zod'
-import { didYouMean } from '../../lib/did-you-mean.ts'
+import { didYouMeanEnd } from '../../lib/did-you-mean.ts'
 import { type EndpointDescription, type FieldDescription } from '../../protocol/describe-endpoint.ts'
 import { type Endpoint, type RuleContext } from '../../protocol/endpoint.ts'
 import { toWireRequest } from '../../protocol/write-request.ts'
@@ -57,8 +57,7 @@ function toChoice(field: FieldDescription | undefined): string {
 }
 
 function toWrongChoice(values: readonly string[], value: unknown): string {
-  const guess = typeof value === 'string' ? didYouMean(value, values) : undefined
-  const end = guess === undefined ? '' : `; did you mean ${guess}?`
+  const end = typeof value === 'string' ? didYouMeanEnd(value, values) : ''
   return `takes ${values.join(', ')}, not ${JSON.stringify(value)}${end}`
 }
 
@@ -73,8 +72,7 @@ function toUnknownKey(key: string, path: Path, { description }: CallCheck): stri
     .filter(({ name, aliasOf }) => name.startsWith(prefix) && aliasOf === undefined)
     .map(({ name }) => name.slice(prefix.length))
     .filter((name) => /^\w+$/.test(name))
-  const guess = didYouMean(key, siblings)
-  return `there is no field "${key}"${guess === undefined ? '' : `; did you mean ${guess}?`}`
+  return `there is no field "${key}"${didYouMeanEnd(key, siblings)}`
 }
 
 /** `--order-list[0].price`. */

@@ -2,24 +2,25 @@ import { resolve } from 'node:path'
 import { type DaemonConfig } from '../../config/load-config.ts'
 import { loadCredentials } from '../../config/secrets.ts'
 import { listInstruments } from '../../daemon/market-data/listed-instruments.ts'
-import { toSimulatorOptions } from '../../daemon/embedded/simulated-exchange.ts'
-import { type Credentials, type GatewayCredentials } from '../../exchange/client/signer.ts'
+import {
+  credentialsOf,
+  SIMULATED_UID,
+  simulatorCoin,
+  toAccount,
+  toSimulatorOptions,
+} from '../../daemon/embedded/simulated-exchange.ts'
+import { type ExchangeClientOptions } from '../../exchange/exchange-client.ts'
 import { type Clock } from '../../lib/clock.ts'
 import { Failure } from '../../lib/failure.ts'
 import { Secret } from '../../lib/secret.ts'
 import { type EndpointName, endpointNamed } from '../../protocol/endpoints.ts'
-import type { RunningSimulator } from '../../simulator/start-simulator.ts'
-import { defaultWireSettings } from '../../simulator/wire/settings.ts'
 import { CallRefused } from './call-refused.ts'
 
 /** The exchange that one call is made to. */
-export interface CallExchange {
-  readonly baseUrl: string
-  readonly gatewayUrl: string | undefined
-  /** Absent for a public endpoint: then no key is read at all. */
-  readonly credentials: Credentials | undefined
-  readonly gatewayCredentials: GatewayCredentials | undefined
-  readonly platformCoin: string | undefined
+export interface CallExchange extends Pick<
+  ExchangeClientOptions,
+  'baseUrl' | 'gatewayUrl' | 'credentials' | 'gatewayCredentials' | 'platformCoin'
+> {
   close(): Promise<void>
 }
 
@@ -32,18 +33,11 @@ export interface CallExchangeOptions {
   readonly clock: Clock
 }
 
-const UID = '1000001'
 const LOOPBACK = '127.0.0.1'
 
-/** Whether the configuration names no exchange: the simulator is then started for the one call. */
-function isEmbedded(config: DaemonConfig): boolean {
-  return config.exchange.baseUrl === undefined
-}
-
 /** The ticker in the path of the conversion history: the configured one, or the simulator's own. */
-export function platformCoinOf(config: DaemonConfig): string | undefined {
-  if (isEmbedded(config)) return defaultWireSettings.platformCoin.toLowerCase()
-  return config.exchange.platformCoin
+export function platformCoinOf({ exchange }: DaemonConfig): string | undefined {
+  return exchange.baseUrl === undefined ? simulatorCoin() : exchange.platformCoin
 }
 
 /**
@@ -67,8 +61,8 @@ export async function openCallExchange(options: CallExchangeOptions): Promise<Ca
   return {
     baseUrl,
     gatewayUrl,
+    // No key is read for a public endpoint.
     credentials: read && { apiKey: read.apiKey, secret: read.apiSecret, passphrase: read.passphrase },
-    gatewayCredentials: undefined,
     platformCoin,
     close: async () => {},
   }
@@ -90,11 +84,7 @@ async function startForOneCall(options: CallExchangeOptions): Promise<Omit<CallE
     instruments: listInstruments({ ...account, instruments: config.instruments }, clock.now()),
     accounts: [
       {
-        uid: UID,
-        label: config.name,
-        positionMode: account.positionMode,
-        balances: { [account.marginCoin]: settings.startingBalance },
-        leverage: settings.leverage,
+        ...toAccount(config, settings),
         // As each endpoint wants its caller: a trader with followers, a key bound to an address, a gateway key.
         role: endpoint.startsWith('copy') ? 'copyTrader' : 'ordinary',
         boundToIps: [LOOPBACK],
@@ -105,24 +95,11 @@ async function startForOneCall(options: CallExchangeOptions): Promise<Omit<CallE
     ...(state === undefined ? {} : { storeFile: resolve(cwd, state) }),
     clock,
   })
+  const gateway = simulator.accounts.find(({ uid }) => uid === SIMULATED_UID)?.gateway
   return {
     baseUrl: simulator.baseUrl,
-    gatewayUrl: undefined,
-    ...keysOf(simulator),
-    close: () => simulator.stop(),
-  }
-}
-
-function keysOf({ accounts }: RunningSimulator): Pick<CallExchange, 'credentials' | 'gatewayCredentials'> {
-  const account = accounts.find(({ uid }) => uid === UID)
-  if (account === undefined) return { credentials: undefined, gatewayCredentials: undefined }
-  const { key, secret, passphrase, gateway } = account
-  return {
-    credentials: {
-      apiKey: new Secret(key),
-      secret: new Secret(secret),
-      passphrase: new Secret(passphrase),
-    },
+    credentials: credentialsOf(simulator),
     gatewayCredentials: gateway && { apiKey: new Secret(gateway.key), secret: new Secret(gateway.secret) },
+    close: () => simulator.stop(),
   }
 }

@@ -1,5 +1,6 @@
 import { didYouMean } from '../../lib/did-you-mean.ts'
 import { messageOf } from '../../lib/failure.ts'
+import { isRecord } from '../../lib/is-record.ts'
 import { withCapitals } from '../../protocol/capitals.ts'
 import { type EndpointDescription, type FieldDescription } from '../../protocol/describe-endpoint.ts'
 import { toKey } from './call-arguments.ts'
@@ -60,12 +61,9 @@ function findParameter(description: EndpointDescription, name: string): FieldDes
   if (alias?.aliasOf !== undefined) {
     return `another spelling of the wire: write ${toOption(alias.aliasOf)}, and both are sent`
   }
-  const guess = didYouMean(
-    name,
-    fields.map((field) => toOption(field.name).slice(2)),
-  )
-  const end = guess === undefined ? '' : `; did you mean --${guess}?`
-  return `${description.name} has no such parameter${end}`
+  const options = fields.map((field) => toOption(field.name).slice(2))
+  const guess = didYouMean(name, options)
+  return `${description.name} has no such parameter${guess === undefined ? '' : `; did you mean --${guess}?`}`
 }
 
 /** @throws Error whose message says what is wrong. */
@@ -85,7 +83,7 @@ function readItems(text: string, isOfObjects: boolean): unknown[] {
   if (!isJson) return isOfObjects ? [readPairs(text)] : text.split(',').map((item) => item.trim())
   const value = parseJson(text)
   const items = Array.isArray(value) ? value : [value]
-  if (isOfObjects && !items.every(isObject)) throw new Error('takes a JSON list of objects')
+  if (isOfObjects && !items.every(isRecord)) throw new Error('takes a JSON list of objects')
   return items
 }
 
@@ -111,8 +109,4 @@ function parseJson(text: string): unknown {
   } catch (error) {
     throw new Error(`is not JSON: ${messageOf(error)}`, { cause: error })
   }
-}
-
-function isObject(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

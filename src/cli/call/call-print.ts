@@ -1,3 +1,5 @@
+import { isRecord } from '../../lib/is-record.ts'
+
 /** The data of an answer for people: tables where they fit, blocks of names and values where not. */
 
 /** As wide as a terminal usually is. */
@@ -65,8 +67,4 @@ function toText(value: unknown): string {
   if (value === undefined || value === null) return ''
   const text = typeof value === 'string' ? value : JSON.stringify(value)
   return text.replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, ' ')
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -5,7 +5,6 @@ import { type PendingOrder } from './call-arguments.ts'
 /** Options by name, without `--`. `undefined` takes the sample's own away. */
 type Options = Readonly<Record<string, string | undefined>>
 
-/** A call against one rule of the document. */
 export interface BrokenSample {
   /** What is changed of the sample. */
   readonly change: Options
@@ -16,7 +15,6 @@ export interface BrokenSample {
 }
 
 export interface CallSample {
-  /** A call in order. */
   readonly options: Options
   readonly broken: readonly BrokenSample[]
 }
@@ -283,7 +281,6 @@ export function toWords(endpoint: EndpointName, change: Options = {}): readonly 
   ]
 }
 
-/** The sample as it is typed. */
 export function exampleOf(endpoint: EndpointName): string {
   const options = Object.entries(SAMPLES[endpoint].options).map(([name, value = '']) =>
     /^[\w.,=-]+$/.test(value) ? `--${name} ${value}` : `--${name} '${value}'`,

@@ -16,14 +16,11 @@ import { formatEndpointHelp, formatEndpointList } from './call-help.ts'
 import { prepareCall, toPlanOrder } from './call-prepare.ts'
 import { formatData } from './call-print.ts'
 import { CallRefused } from './call-refused.ts'
-import { configFile } from '../process/options.ts'
-
-const SHIPPED_CONFIG = 'config/paper.yaml'
+import { toConfigRequest } from '../process/options.ts'
 
 /** How a call ends. 64, 69 and 75 are those of sysexits.h: usage, unavailable, temporary failure. */
 const EXITS = { done: 0, refused: 1, notAllowed: 64, notSent: 69, unknown: 75 } as const
 
-/** What one call has of the process it runs in. */
 export interface CallFrame {
   readonly cwd: string
   readonly clock: Clock
@@ -42,15 +39,16 @@ export function addCallCommand(program: Command, setExit: (code: number) => void
     // The endpoint decides which options there are: see readCallArguments.
     .helpOption(false)
     .allowUnknownOption()
-    .action(async (words: readonly string[]) => {
-      const frame: CallFrame = {
-        cwd: process.cwd(),
-        clock: systemClock,
-        print: (text) => void process.stdout.write(text),
-        tell: (text) => void process.stderr.write(text),
-      }
-      setExit(await call(words, frame))
-    })
+    .action(async (words: readonly string[]) => setExit(await call(words, processFrame())))
+}
+
+export function processFrame(): CallFrame {
+  return {
+    cwd: process.cwd(),
+    clock: systemClock,
+    print: (text) => void process.stdout.write(text),
+    tell: (text) => void process.stderr.write(text),
+  }
 }
 
 /**
@@ -82,8 +80,7 @@ async function callEndpoint(given: EndpointCall, frame: CallFrame): Promise<numb
   if (given.pending !== undefined && endpoint !== 'modifyPlanOrder') {
     throw new CallRefused({ code: 'CALL_OPTION_UNUSED', sentence: '--pending is for modifyPlanOrder' })
   }
-  const file = configFile(given.config, SHIPPED_CONFIG)
-  const { config } = loadConfig({ file, overrides: set, cwd })
+  const { config } = loadConfig({ ...toConfigRequest(given), cwd })
   const { positionMode } = config.account
   const context = { positionMode, now: clock.now(), ...toPlanOrder(given.pending) }
   const { request, prepared } = prepareCall(given, context)

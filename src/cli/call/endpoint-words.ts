@@ -1,6 +1,5 @@
 import { type EndpointDescription, type FieldDescription } from '../../protocol/describe-endpoint.ts'
 import { type Auth, type RateLimit, type Retry } from '../../protocol/endpoint.ts'
-import { unreachable } from '../../lib/unreachable.ts'
 
 /** The table's columns in words, for help texts and for docs/exchange-api.md. */
 
@@ -26,17 +25,16 @@ export function titleOf({ section, path }: Pick<EndpointDescription, 'section' |
   return kind === undefined || inBrackets.includes(kind) ? inBrackets : `${inBrackets}, ${kind} margin`
 }
 
-export function toAuthWords(auth: Auth): string {
-  switch (auth) {
-    case 'public':
-      return 'public, no key needed'
-    case 'schemeA':
-      return 'signed by scheme A (ACCESS-… headers)'
-    case 'schemeB':
-      return 'signed by scheme B (x-api-… headers), at the gateway'
-    default:
-      return unreachable(auth)
-  }
+export const AUTH_WORDS: Readonly<Record<Auth, string>> = {
+  public: 'public, no key needed',
+  schemeA: 'signed by scheme A (ACCESS-… headers)',
+  schemeB: 'signed by scheme B (x-api-… headers), at the gateway',
+}
+
+export const RETRY_WORDS: Readonly<Record<Retry, string>> = {
+  safe: 'a read: may be asked again',
+  repeatable: 'doing it twice does no harm: may be asked again',
+  protocol: 'never repeated by itself: find out first what became of it',
 }
 
 export function toLimitWords({ calls, perMs, scope, copyTraderCalls, isAssumed }: RateLimit): string {
@@ -45,19 +43,6 @@ export function toLimitWords({ calls, perMs, scope, copyTraderCalls, isAssumed }
   const traders = copyTraderCalls === undefined ? '' : `; ${copyTraderCalls} for copy-trading traders`
   const assumed = isAssumed ? '; the document has no limit, this one is our own caution' : ''
   return `${calls} ${calls === 1 ? 'call' : 'calls'} ${per} per ${who}${traders}${assumed}`
-}
-
-export function toRetryWords(retry: Retry): string {
-  switch (retry) {
-    case 'safe':
-      return 'a read: may be asked again'
-    case 'repeatable':
-      return 'doing it twice does no harm: may be asked again'
-    case 'protocol':
-      return 'never repeated by itself: find out first what became of it'
-    default:
-      return unreachable(retry)
-  }
 }
 
 /** `text`, `list of objects`, `list of texts`, `object`. */

@@ -11,9 +11,9 @@ import { type BrokenSample, exampleOf, sampleOf, toWords } from '../call/call-sa
 import {
   familyOf,
   titleOf,
-  toAuthWords,
+  AUTH_WORDS,
   toLimitWords,
-  toRetryWords,
+  RETRY_WORDS,
   toRuleWords,
   toTypeWords,
 } from '../call/endpoint-words.ts'
@@ -32,7 +32,6 @@ the client sends, types what it reads, and is served by the simulator.
 - *What we check*: a request that breaks one of these is refused here, with this message, and never sent.
 - Every endpoint can be tried without keys, against the simulator: \`intentd call <endpoint> --help\`.`
 
-/** The whole of docs/exchange-api.md. */
 export function buildApiDocs(): string {
   const rows = endpointNames.map((name) => ({ name, row: describeEndpoint(endpointNamed(name)) }))
   const families = [...new Set(rows.map(({ row }) => familyOf(row)))]
@@ -53,11 +52,9 @@ function buildSection(name: EndpointName, row: EndpointDescription): string {
   return [
     `### ${name}`,
     `${capitalised(titleOf(row))}: \`${method} ${path}\``,
-    [
-      `- Auth: ${toAuthWords(auth)}`,
-      `- Limit: ${toLimitWords(limit)}`,
-      `- Retry: ${toRetryWords(retry)}`,
-    ].join('\n'),
+    [`- Auth: ${AUTH_WORDS[auth]}`, `- Limit: ${toLimitWords(limit)}`, `- Retry: ${RETRY_WORDS[retry]}`].join(
+      '\n',
+    ),
     `\`\`\`\n${exampleOf(name)}\n\`\`\``,
     toFields('Request', row.parameters, ['Field', 'Type', 'Required', 'Meaning and rules']),
     toPlainAnswer(name, row),

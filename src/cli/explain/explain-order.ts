@@ -3,7 +3,7 @@ import { type ClientOid, type OrderId } from '../../domain/ids.ts'
 import { type PositionMode } from '../../domain/instrument.ts'
 import { type Order, type OrderTerms } from '../../domain/order.ts'
 import { tradesAs } from '../../domain/order-action.ts'
-import { type DecisionRecord, type JournalRecord } from '../../domain/record.ts'
+import { type DecisionRecord, type ItemOutcome, type JournalRecord } from '../../domain/record.ts'
 import { applyRecord } from '../../engine/book/apply-record.ts'
 import { createBook } from '../../engine/book/book.ts'
 import { unreachable } from '../../lib/unreachable.ts'
@@ -44,36 +44,36 @@ export function explainOrder(frame: ExplainFrame, clientOid: string): Story | un
   const order = foldOrder(frame, records, terms.clientOid)
   return {
     title: `${clientOid}: ${wordsOfTerms(frame.instruments, terms)}, ${terms.strategyId}, key ${terms.key}`,
-    moments: records.flatMap((numbered) => tell(frame, numbered, terms, order?.orderId)),
+    moments: records.flatMap(({ sequence, record }) =>
+      describeRecord(frame, record, terms, order?.orderId).map(([what, text]): Moment => ({
+        sequence,
+        at: record.at,
+        what,
+        text,
+      })),
+    ),
     verdict: verdictOf(frame, terms, order),
   }
 }
 
 function findTerms(records: readonly NumberedRecord[], clientOid: string): OrderTerms | undefined {
-  for (const { record } of records) {
-    const found =
-      record.kind === 'send' ? record.orders.find((order) => order.clientOid === clientOid) : undefined
-    if (found) return found
-  }
-  return undefined
+  return records
+    .flatMap(({ record }) => (record.kind === 'send' ? record.orders : []))
+    .find((order) => order.clientOid === clientOid)
 }
 
 /** Every name that the exchange gave it, whichever answer it came in. */
 function orderIdsIn(records: readonly NumberedRecord[], clientOid: string): readonly OrderId[] {
-  const ids = records.flatMap(({ record }): (OrderId | undefined)[] => {
-    if (record.kind === 'outcome')
-      return record.items.filter((item) => item.clientOid === clientOid).map(toOrderId)
-    if (record.kind === 'cancelAnswered')
-      return record.listed.filter((item) => item.clientOid === clientOid).map(toOrderId)
-    if (record.kind === 'settle')
-      return record.orders.filter((item) => item.clientOid === clientOid).map(toOrderId)
-    return []
-  })
-  return [...new Set(ids.filter((id) => id !== undefined))]
+  const ids = records
+    .flatMap(({ record }) => answeredItems(record))
+    .flatMap((item) => (item.clientOid === clientOid ? (item.orderId ?? []) : []))
+  return [...new Set(ids)]
 }
 
-function toOrderId({ orderId }: { readonly orderId?: OrderId }): OrderId | undefined {
-  return orderId
+function answeredItems(record: JournalRecord): readonly Pick<ItemOutcome, 'clientOid' | 'orderId'>[] {
+  if (record.kind === 'outcome') return record.items
+  if (record.kind === 'cancelAnswered') return record.listed
+  return record.kind === 'settle' ? record.orders : []
 }
 
 /** The decision that it came from: the last one before it left that asked for such an order. */
@@ -137,20 +137,6 @@ function foldOrder(
   const book = createBook(positionMode)
   for (const { record } of records) applyRecord(book, record)
   return book.orders.get(clientOid)
-}
-
-function tell(
-  frame: ExplainFrame,
-  { sequence, record }: NumberedRecord,
-  terms: OrderTerms,
-  orderId: OrderId | undefined,
-): readonly Moment[] {
-  return describeRecord(frame, record, terms, orderId).map(([what, text]) => ({
-    sequence,
-    at: record.at,
-    what,
-    text,
-  }))
 }
 
 export type Entries = readonly (readonly [what: string, text: string])[]

@@ -16,7 +16,6 @@ import {
 } from '../../domain/record.ts'
 import { formatOnGrid } from '../../lib/grid.ts'
 
-/** One thing that happened. */
 export interface Moment {
   readonly sequence: number
   /** Unix ms, our clock. */

@@ -10,18 +10,15 @@ import { explainKey } from './explain-key.ts'
 import { explainOrder, type ExplainFrame } from './explain-order.ts'
 import { explainSymbol } from './explain-symbol.ts'
 import { clockTime, type Story } from './explain-words.ts'
-import { addConfigOptions, configFile, parseDuration } from '../process/options.ts'
+import { addConfigOptions, type ConfigOptions, parseDuration, toConfigRequest } from '../process/options.ts'
 
-const SHIPPED_CONFIG = 'config/paper.yaml'
 const JOURNAL = 'journal.sqlite'
 /** What an instrument's story goes back without `--since`. */
 const SINCE_MS = 600_000
 /** There is nothing to tell. */
 const EXIT_NOTHING = 1
 
-interface ExplainOptions {
-  readonly config?: string
-  readonly set: readonly string[]
+interface ExplainOptions extends ConfigOptions {
   readonly since?: number
   readonly journal?: string
   readonly json?: boolean
@@ -29,7 +26,7 @@ interface ExplainOptions {
 
 /** `intentd explain`: an order's whole life from the journal, or why there was none. */
 export function addExplainCommand(program: Command, setExit: (code: number) => void): void {
-  addConfigOptions(program.command('explain'), SHIPPED_CONFIG)
+  addConfigOptions(program.command('explain'))
     .description(
       "tell an order's whole life from the journal, or why there was none; the daemon may be running",
     )
@@ -51,21 +48,14 @@ function parseSince(text: string): number {
 }
 
 function explain(subject: string, options: ExplainOptions): number {
-  const { config } = loadConfig({
-    file: configFile(options.config, SHIPPED_CONFIG),
-    overrides: options.set,
-    cwd: process.cwd(),
-  })
+  const { config } = loadConfig(toConfigRequest(options))
   const file =
     options.journal === undefined ? newestJournal(config.state.directory) : resolve(options.journal)
   const reader = new JournalReader(file)
   try {
     const { positionMode } = config.account
-    const stories = tellOf(
-      { reader, instruments: toInstruments(config), positionMode },
-      subject,
-      options.since,
-    )
+    const frame = { reader, instruments: toInstruments(config), positionMode }
+    const stories = tellOf(frame, subject, options.since)
     if (options.json) process.stdout.write(`${JSON.stringify(stories, undefined, 2)}\n`)
     else process.stdout.write(stories.map(formatStory).join(''))
     process.stderr.write(stories.length > 0 ? `from ${file}\n` : nothingOf(subject, file))

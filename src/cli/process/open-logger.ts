@@ -1,9 +1,7 @@
 import { processVariables } from '../../config/secrets.ts'
-import { createLogger, type DaemonLogger } from '../../daemon/reporting/logger.ts'
+import { createLogger, type DaemonLogger, type LoggerOptions } from '../../daemon/reporting/logger.ts'
 
-export interface LogPlace {
-  readonly level: string
-  readonly name: string
+export interface LogPlace extends Pick<LoggerOptions, 'level' | 'name'> {
   /** Standard output is taken by a result: logs go to standard error. */
   readonly aside: boolean
 }

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Command, InvalidArgumentError } from 'commander'
+import { type ConfigRequest } from '../../config/load-config.ts'
 
 const UNITS_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
@@ -41,15 +42,26 @@ export function collect(text: string, before: readonly string[]): readonly strin
 }
 
 /** `--config` and `--set`, which every verb that reads a configuration has. */
-export function addConfigOptions(command: Command, shipped: string): Command {
+export interface ConfigOptions {
+  readonly config?: string | undefined
+  readonly set: readonly string[]
+}
+
+/** What the daemon's verbs read where no file is named. */
+const PAPER_CONFIG = 'config/paper.yaml'
+
+export function addConfigOptions(command: Command, shipped = PAPER_CONFIG): Command {
   return command
     .option('-c, --config <file>', `the configuration (default: ${shipped})`)
     .option('--set <path=value>', 'override a setting of the main file; may be given again', collect, [])
 }
 
-/** The named file, or the shipped one: of the working directory, else of the installation. */
-export function configFile(named: string | undefined, shipped: string): string {
-  if (named !== undefined) return named
+export function toConfigRequest({ config, set }: ConfigOptions, shipped = PAPER_CONFIG): ConfigRequest {
+  return { file: config ?? shippedFile(shipped), overrides: set, cwd: process.cwd() }
+}
+
+/** Of the working directory, else of the installation. */
+function shippedFile(shipped: string): string {
   if (existsSync(resolve(shipped))) return shipped
   return fileURLToPath(new URL(`../../../${shipped}`, import.meta.url))
 }

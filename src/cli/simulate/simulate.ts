@@ -1,7 +1,8 @@
 import { type Command, Option } from 'commander'
-import { loadSimulatorConfig, type SimulatorConfig } from '../../config/load-simulator-config.ts'
+import { loadSimulatorConfig } from '../../config/load-simulator-config.ts'
+import { type SimulatorFile } from '../../config/schema/simulator-schema.ts'
 import { listInstruments } from '../../daemon/market-data/listed-instruments.ts'
-import { levelOf } from '../../daemon/embedded/simulated-exchange.ts'
+import { levelOf, toSimulatorOptions } from '../../daemon/embedded/simulated-exchange.ts'
 import { systemClock } from '../../lib/clock.ts'
 import type { RunningSimulator } from '../../simulator/start-simulator.ts'
 import type { ServerEvent } from '../../simulator/wire/server-event.ts'
@@ -10,20 +11,19 @@ import { openLogger } from '../process/open-logger.ts'
 import {
   addConfigOptions,
   collect,
-  configFile,
+  type ConfigOptions,
   parseDuration,
   parsePort,
   parseSpeed,
+  toConfigRequest,
 } from '../process/options.ts'
 import { buildAccounts } from './simulated-accounts.ts'
 import { onStopSignals } from '../process/signals.ts'
-import { toServerOptions } from './simulator-server-options.ts'
+import { defaultRateLimitSettings } from '../../simulator/wire/rate-limits.ts'
 
 const SHIPPED_CONFIG = 'config/simulator.yaml'
 
-interface SimulateOptions {
-  readonly config?: string
-  readonly set: readonly string[]
+interface SimulateOptions extends ConfigOptions {
   readonly port?: number
   readonly market: readonly string[]
   readonly speed?: number
@@ -58,8 +58,7 @@ export function addSimulateCommand(program: Command, setExit: (code: number) => 
 }
 
 async function simulate(options: SimulateOptions): Promise<void> {
-  const file = configFile(options.config, SHIPPED_CONFIG)
-  const { config } = loadSimulatorConfig({ file, overrides: options.set, cwd: process.cwd() })
+  const config = loadSimulatorConfig(toConfigRequest(options, SHIPPED_CONFIG))
   const logger = openLogger({
     level: options.logLevel,
     name: 'simulator',
@@ -91,7 +90,7 @@ async function simulate(options: SimulateOptions): Promise<void> {
 }
 
 async function start(
-  config: SimulatorConfig,
+  config: SimulatorFile,
   options: SimulateOptions,
   onEvent: (event: ServerEvent) => void,
 ): Promise<RunningSimulator> {
@@ -100,7 +99,7 @@ async function start(
   const { productType, marginCoin } = first
   const { startSimulator } = await import('../../simulator/start-simulator.ts')
   return startSimulator({
-    ...toServerOptions(config, { files: options.market, speed: options.speed }),
+    ...toServerOptions(config, options),
     instruments: listInstruments(
       { productType, marginCoin, instruments: config.instruments },
       systemClock.now(),
@@ -111,6 +110,28 @@ async function start(
     ...(options.state === undefined ? {} : { storeFile: options.state }),
     onEvent,
   })
+}
+
+/** The settings of the simulator as a server: those of the one inside the daemon, and its own. */
+function toServerOptions(config: SimulatorFile, { market, speed }: SimulateOptions) {
+  const { limits, desks } = config
+  const { unknownParameters, ...readings } = config.readings
+  const shared = toSimulatorOptions(config, { files: market, speed })
+  return {
+    ...shared,
+    core: { ...shared.core, ...readings },
+    desks,
+    wire: {
+      ...shared.wire,
+      unknownParameters,
+      rateLimits: {
+        ...defaultRateLimitSettings,
+        counting: limits.counting,
+        refusedCallsCount: limits.refusedCallsCount,
+      },
+      gatewayLimit: { calls: limits.gatewayCalls, perMs: 1000 },
+    },
+  }
 }
 
 function toPrinted(account: RunningSimulator['accounts'][number]) {

@@ -1,4 +1,4 @@
-import { type SimulatorConfig } from '../../config/load-simulator-config.ts'
+import { type SimulatorFile } from '../../config/schema/simulator-schema.ts'
 import { sha256 } from '../../lib/digest.ts'
 import type { AccountRequest } from '../../simulator/start-simulator.ts'
 
@@ -9,7 +9,7 @@ const FIRST_UID = 1_000_001
  * that they are the same at every start and a daemon can be pointed at them: whoever knows the configuration
  * knows them. It is play money.
  */
-export function buildAccounts({ seed, accounts }: SimulatorConfig): readonly AccountRequest[] {
+export function buildAccounts({ seed, accounts }: SimulatorFile): readonly AccountRequest[] {
   return accounts.map(
     ({ name, positionMode, marginCoin, startingBalance, leverage, role, boundToIps, gateway }, index) => ({
       uid: String(FIRST_UID + index),

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { positiveDecimal } from './decimal-text.ts'
 import { accountShape, instrumentsSchema } from './exchange-schema.ts'
 import { embeddedSimulatorSchema } from './simulator-schema.ts'
+import { presetNumber, wholeNumber } from './whole-number.ts'
 
 const exchangeSchema = z
   .strictObject({
@@ -29,18 +30,14 @@ const exchangeSchema = z
         title: 'a ticker in small letters',
         description: "The platform's own coin, which stands in the path of the conversion history.",
       }),
-    requestTimeoutMs: z
-      .int()
-      .min(100)
-      .max(60_000)
-      .default(5000)
-      .meta({ description: 'How long a call may take before its outcome counts as unknown, in ms.' }),
-    answerBytesMax: z
-      .int()
-      .min(65_536)
-      .max(67_108_864)
-      .default(8_388_608)
-      .meta({ description: 'Largest answer that is read, in bytes.' }),
+    requestTimeoutMs: presetNumber(
+      { min: 100, max: 60_000, preset: 5000 },
+      'How long a call may take before its outcome counts as unknown, in ms.',
+    ),
+    answerBytesMax: presetNumber(
+      { min: 65_536, max: 67_108_864, preset: 8_388_608 },
+      'Largest answer that is read, in bytes.',
+    ),
     locale: z
       .string()
       .regex(/^[a-z]{2}-[A-Z]{2}$/)
@@ -54,26 +51,24 @@ const exchangeSchema = z
 
 const pollingSchema = z
   .strictObject({
-    tickersMs: z
-      .int()
-      .min(50) // The document allows 20 ticker calls a second.
-      .max(60_000)
-      .default(250)
-      .meta({ description: 'Time between two reads of all tickers, in ms.' }),
-    positionsMs: z
-      .int()
-      .min(100)
-      .max(60_000)
-      .default(1000)
-      .meta({ description: 'Time between two reads of a position, in ms.' }),
-    fillsMs: z
-      .int()
-      .min(100)
-      .max(60_000)
-      .default(500)
-      .meta({ description: 'Time between two reads of the fills, in ms.' }),
+    // The document allows 20 ticker calls a second.
+    tickersMs: presetNumber(
+      { min: 50, max: 60_000, preset: 250 },
+      'Time between two reads of all tickers, in ms.',
+    ),
+    positionsMs: presetNumber(
+      { min: 100, max: 60_000, preset: 1000 },
+      'Time between two reads of a position, in ms.',
+    ),
+    fillsMs: presetNumber(
+      { min: 100, max: 60_000, preset: 500 },
+      'Time between two reads of the fills, in ms.',
+    ),
   })
   .meta({ description: 'How often the exchange is read, on a grid of absolute times.' })
+
+const optionalText = (charactersMax: number, description: string) =>
+  z.string().min(1).max(charactersMax).optional().meta({ description })
 
 const withdrawalSchema = z
   .strictObject({
@@ -83,24 +78,9 @@ const withdrawalSchema = z
           address: z.string().min(1).max(4096).meta({
             description: 'To the letter; of an internal transfer uid:…, email:… or mobile:<area code>:…',
           }),
-          tag: z
-            .string()
-            .min(1)
-            .max(200)
-            .optional()
-            .meta({ description: 'The one tag allowed with it; absent: none.' }),
-          coin: z
-            .string()
-            .min(1)
-            .max(30)
-            .optional()
-            .meta({ description: 'The one coin allowed to it; absent: any.' }),
-          chain: z
-            .string()
-            .min(1)
-            .max(60)
-            .optional()
-            .meta({ description: 'The one chain allowed to it; absent: any.' }),
+          tag: optionalText(200, 'The one tag allowed with it; absent: none.'),
+          coin: optionalText(30, 'The one coin allowed to it; absent: any.'),
+          chain: optionalText(60, 'The one chain allowed to it; absent: any.'),
         }),
       )
       .max(100)
@@ -130,21 +110,16 @@ const calendarSchema = z
 /** Limits of the whole account. None has a default: what is not said is not allowed to be guessed. */
 const riskSchema = z
   .strictObject({
-    dataAgeMaxMs: z
-      .int()
-      .min(10)
-      .max(600_000)
-      .meta({ description: 'Oldest market data that is decided or sent on, in ms.' }),
+    dataAgeMaxMs: wholeNumber(
+      { min: 10, max: 600_000 },
+      'Oldest market data that is decided or sent on, in ms.',
+    ),
     priceCollarRatio: z
       .number()
       .positive()
       .max(1)
       .meta({ description: 'How far an order may be from the market, as a share of the price.' }),
-    openOrdersMax: z
-      .int()
-      .min(1)
-      .max(1000)
-      .meta({ description: 'Most orders working at once in the account.' }),
+    openOrdersMax: wholeNumber({ min: 1, max: 1000 }, 'Most orders working at once in the account.'),
     orderNotionalMax: positiveDecimal('Largest price times size of one order, in the quote coin.'),
     grossNotionalMax: positiveDecimal(
       'Largest sum of all positions and working orders, long and short added, in the quote coin.',
@@ -158,36 +133,25 @@ const riskSchema = z
 
 const executionSchema = z
   .strictObject({
-    batchOrdersMax: z.int().min(1).max(50).default(50).meta({ description: 'Most orders in one batch.' }),
-    fillVisibilityMs: z
-      .int()
-      .min(0)
-      .max(60_000)
-      .default(3000)
-      .meta({ description: 'How long after it happened a fill may stay unreadable, in ms.' }),
-    acceptanceWindowMs: z.int().min(1000).max(600_000).default(35_000).meta({
-      description: 'How long after it was signed a request can still be accepted by the exchange, in ms.',
-    }),
-    unwantedMsMax: z
-      .int()
-      .min(0)
-      .max(600_000)
-      .default(15_000)
-      .meta({
-        description:
-          'How long an order that nobody wants any more may rest at most, in ms. It is cancelled sooner when few ' +
-          'wanted orders rest on its instrument, because a cancel-all takes those too.',
-      }),
-    displacedWithinMs: z
-      .int()
-      .min(100)
-      .max(600_000)
-      .default(10_000)
-      .meta({
-        description:
-          'How long after a cancel-all was answered a wanted order that it took away may be missing before that is ' +
-          'reported, in ms. Longer than fillVisibilityMs: nothing is placed before the fills of meanwhile are known.',
-      }),
+    batchOrdersMax: presetNumber({ min: 1, max: 50, preset: 50 }, 'Most orders in one batch.'),
+    fillVisibilityMs: presetNumber(
+      { min: 0, max: 60_000, preset: 3000 },
+      'How long after it happened a fill may stay unreadable, in ms.',
+    ),
+    acceptanceWindowMs: presetNumber(
+      { min: 1000, max: 600_000, preset: 35_000 },
+      'How long after it was signed a request can still be accepted by the exchange, in ms.',
+    ),
+    unwantedMsMax: presetNumber(
+      { min: 0, max: 600_000, preset: 15_000 },
+      'How long an order that nobody wants any more may rest at most, in ms. It is cancelled sooner when few ' +
+        'wanted orders rest on its instrument, because a cancel-all takes those too.',
+    ),
+    displacedWithinMs: presetNumber(
+      { min: 100, max: 600_000, preset: 10_000 },
+      'How long after a cancel-all was answered a wanted order that it took away may be missing before that is ' +
+        'reported, in ms. Longer than fillVisibilityMs: nothing is placed before the fills of meanwhile are known.',
+    ),
     takerCollarRatio: z.number().positive().max(0.5).default(0.002).meta({
       description: 'How far through the best price a taking order may reach, as a share of the price.',
     }),
@@ -196,18 +160,15 @@ const executionSchema = z
 
 export const recordSectionSchema = z.strictObject({
   enabled: z.boolean().default(true).meta({ description: 'Whether anything is recorded.' }),
-  segmentBytesMax: z
-    .int()
-    .min(65_536)
-    .max(1_073_741_824)
-    .default(67_108_864) // Some hours of a busy day, and short enough to copy.
-    .meta({ description: 'A file of the recording is followed by the next one at this size, in bytes.' }),
-  totalBytesMax: z
-    .int()
-    .min(262_144)
-    .max(1_099_511_627_776)
-    .default(1_073_741_824)
-    .meta({ description: 'Beyond this size of all of them the oldest files are removed, in bytes.' }),
+  // Some hours of a busy day, and short enough to copy.
+  segmentBytesMax: presetNumber(
+    { min: 65_536, max: 1_073_741_824, preset: 67_108_864 },
+    'A file of the recording is followed by the next one at this size, in bytes.',
+  ),
+  totalBytesMax: presetNumber(
+    { min: 262_144, max: 1_099_511_627_776, preset: 1_073_741_824 },
+    'Beyond this size of all of them the oldest files are removed, in bytes.',
+  ),
 })
 
 /** The flight recorder: a bare `true` or `false` is the whole section. */
@@ -259,9 +220,10 @@ export const daemonFileSchema = z
           description:
             'Journal and lock; relative to this file, made with mode 0700. One daemon, one directory.',
         }),
-        freeBytesMin: z.int().min(0).max(1_000_000_000_000).default(67_108_864).meta({
-          description: 'With less free room on its disk nothing that adds risk is opened, in bytes.',
-        }),
+        freeBytesMin: presetNumber(
+          { min: 0, max: 1_000_000_000_000, preset: 67_108_864 },
+          'With less free room on its disk nothing that adds risk is opened, in bytes.',
+        ),
       })
       .meta({ description: 'What survives a restart.' }),
     record: recordSchema,

@@ -30,7 +30,6 @@ const aboveZero = (form: string, description: string) =>
     .regex(new RegExp(`^(?=.*[1-9])${form}$`))
     .meta({ title: 'a decimal above zero such as "0.001"', description, decimal: true })
 
-/** Whether `left` is the larger of two decimals. */
 export const isAbove = (left: string, right: string): boolean => decimal(left).gt(decimal(right))
 
 /** Whether `value` is a whole number of `step`s. `step` is above zero. */

@@ -6,6 +6,7 @@ import { z } from 'zod'
 import { positiveDecimal, signedDecimal } from './decimal-text.ts'
 import { instrumentsSchema, symbolSchema } from './exchange-schema.ts'
 import { desksSchema, readingsSchema, simulatedAccountSchema } from './simulator-services-schema.ts'
+import { presetNumber, wholeNumber } from './whole-number.ts'
 
 /** Where simulated prices come from: a seeded generator, and recordings for the symbols that have one. */
 const marketSchema = z
@@ -60,13 +61,8 @@ const limitsSchema = z
 
 /** Everything both kinds of simulator share, key by key. */
 const simulatorShape = {
-  seed: z.int().min(0).max(4_294_967_295).meta({ description: 'Same seed, same market, same behaviour.' }),
-  stepMs: z
-    .int()
-    .min(10)
-    .max(60_000)
-    .default(100)
-    .meta({ description: 'Time between two market moves, in ms.' }),
+  seed: wholeNumber({ min: 0, max: 4_294_967_295 }, 'Same seed, same market, same behaviour.'),
+  stepMs: presetNumber({ min: 10, max: 60_000, preset: 100 }, 'Time between two market moves, in ms.'),
   speed: z
     .number()
     .min(0.01)
@@ -91,30 +87,19 @@ const simulatorShape = {
     .literal([200, 400])
     .default(400)
     .meta({ description: 'HTTP status of a refused request. Sources disagree; the client must bear both.' }),
-  answerDelayMs: z
-    .int()
-    .min(0)
-    .max(60_000)
-    .default(5)
-    .meta({ description: 'How long each answer takes, in ms.' }),
-  matchingLagMs: z
-    .int()
-    .min(0)
-    .max(60_000)
-    .default(0)
-    .meta({ description: 'How long after its answer an accepted order cannot trade yet, in ms.' }),
-  fillVisibilityLagMs: z
-    .int()
-    .min(0)
-    .max(60_000)
-    .default(0)
-    .meta({ description: 'How long after it happened a fill becomes readable, in ms.' }),
-  timestampToleranceMs: z
-    .int()
-    .min(1000)
-    .max(600_000)
-    .default(30_000)
-    .meta({ description: 'How far a signed timestamp may be from the exchange clock, in ms.' }),
+  answerDelayMs: presetNumber({ min: 0, max: 60_000, preset: 5 }, 'How long each answer takes, in ms.'),
+  matchingLagMs: presetNumber(
+    { min: 0, max: 60_000, preset: 0 },
+    'How long after its answer an accepted order cannot trade yet, in ms.',
+  ),
+  fillVisibilityLagMs: presetNumber(
+    { min: 0, max: 60_000, preset: 0 },
+    'How long after it happened a fill becomes readable, in ms.',
+  ),
+  timestampToleranceMs: presetNumber(
+    { min: 1000, max: 600_000, preset: 30_000 },
+    'How far a signed timestamp may be from the exchange clock, in ms.',
+  ),
   faults: faultsSchema.prefault({}),
 }
 
@@ -123,7 +108,7 @@ export const embeddedSimulatorSchema = z
   .strictObject({
     ...simulatorShape,
     startingBalance: positiveDecimal('Margin coin in the account at the start.'),
-    leverage: z.int().min(1).max(125).default(10).meta({ description: 'Leverage of every instrument.' }),
+    leverage: presetNumber({ min: 1, max: 125, preset: 10 }, 'Leverage of every instrument.'),
   })
   .meta({
     description: 'The exchange simulator inside the daemon; only with environment simulator and no baseUrl.',
@@ -135,9 +120,10 @@ const serverLimitsSchema = limitsSchema
     refusedCallsCount: z.boolean().default(true).meta({
       description: 'Whether a refused call counts too: then whoever keeps hammering is never served again.',
     }),
-    gatewayCalls: z.int().min(1).max(10_000).default(10).meta({
-      description: 'Calls a second of one client at the signed gateway before it is answered with 429.',
-    }),
+    gatewayCalls: presetNumber(
+      { min: 1, max: 10_000, preset: 10 },
+      'Calls a second of one client at the signed gateway before it is answered with 429.',
+    ),
   })
   .meta({ description: 'How the simulated exchange counts its rate limits.' })
 
@@ -148,12 +134,7 @@ export const simulatorFileSchema = z
       .enum(['127.0.0.1', '::1', 'localhost'])
       .default('127.0.0.1')
       .meta({ description: 'Address to listen on; loopback only.' }),
-    port: z
-      .int()
-      .min(0)
-      .max(65_535)
-      .default(8700)
-      .meta({ description: 'Port to listen on; 0 takes a free one.' }),
+    port: presetNumber({ min: 0, max: 65_535, preset: 8700 }, 'Port to listen on; 0 takes a free one.'),
     ...simulatorShape,
     limits: serverLimitsSchema.prefault({}),
     readings: readingsSchema.prefault({}),

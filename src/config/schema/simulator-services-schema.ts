@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { positiveDecimal, signedDecimal } from './decimal-text.ts'
 import { accountShape } from './exchange-schema.ts'
+import { presetNumber } from './whole-number.ts'
 
 const count = (max: number, preset: number, description: string) =>
   z.int().min(0).max(max).default(preset).meta({ description })
@@ -27,7 +28,7 @@ export const simulatedAccountSchema = z
       }),
     ...accountShape,
     startingBalance: positiveDecimal('Margin coin in the account at the start.'),
-    leverage: z.int().min(1).max(125).default(10).meta({ description: 'Leverage of every instrument.' }),
+    leverage: presetNumber({ min: 1, max: 125, preset: 10 }, 'Leverage of every instrument.'),
     role: z.enum(['ordinary', 'copyTrader']).default('ordinary').meta({
       description: 'Whether others copy its trades: only a copyTrader has copy settings and followers.',
     }),
@@ -117,12 +118,10 @@ const marginSchema = z
     isolatedMaintenanceRate: positiveDecimal('Of the debts, isolated.').default('0.05'),
     crossedMaintenanceRate: positiveDecimal('Of the debts, crossed.').default('0.1'),
     liquidationFeeRate: signedDecimal('Of what forced orders traded.').default('0.01'),
-    loanTermMs: z
-      .int()
-      .min(1000)
-      .max(31_536_000_000)
-      .default(7_776_000_000)
-      .meta({ description: 'A crossed loan older than this is repaid by the system, in ms.' }),
+    loanTermMs: presetNumber(
+      { min: 1000, max: 31_536_000_000, preset: 7_776_000_000 },
+      'A crossed loan older than this is repaid by the system, in ms.',
+    ),
     liquidationSide: z.enum(['hyphen', 'underscore']).default('hyphen').meta({
       description: 'liquidation-sell as in the sample of the document, or liquidation_sell as in its table.',
     }),

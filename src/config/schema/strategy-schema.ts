@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { positiveDecimal } from './decimal-text.ts'
 import { symbolSchema } from './exchange-schema.ts'
+import { wholeNumber } from './whole-number.ts'
 
 /** Limits of one strategy. None has a default: what is not said is not allowed to be guessed. */
 const strategyRiskSchema = z
@@ -10,11 +11,10 @@ const strategyRiskSchema = z
       'Largest position, long or short, in the base coin and for each instrument; what is open, in flight or unknown counts.',
     ),
     orderSizeMax: positiveDecimal('Largest size of one order, in the base coin.'),
-    openOrdersMax: z
-      .int()
-      .min(1)
-      .max(400)
-      .meta({ description: 'Most orders working at once, all instruments together.' }),
+    openOrdersMax: wholeNumber(
+      { min: 1, max: 400 },
+      'Most orders working at once, all instruments together.',
+    ),
   })
   .meta({ description: 'Limits of this strategy. None has a default.' })
 
@@ -29,7 +29,7 @@ const feedSchema = z
       .record(z.string(), z.string())
       .default({})
       .meta({ description: 'Its parameters, each a text; checked against the endpoint.' }),
-    everyMs: z.int().min(100).max(86_400_000).meta({ description: 'Time between two reads, in ms.' }),
+    everyMs: wholeNumber({ min: 100, max: 86_400_000 }, 'Time between two reads, in ms.'),
   })
   .meta({ description: 'One feed.' })
 

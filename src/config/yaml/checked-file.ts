@@ -6,7 +6,6 @@ import { salvage, type Salvaged } from './salvage.ts'
 import { YamlSource } from './yaml-source.ts'
 import { problemsFromZod } from './zod-problems.ts'
 
-/** What came of reading one file. */
 export interface CheckedFile<T> {
   readonly problems: readonly Problem[]
   /** Absent when there is nothing to look at: no such file, no YAML, no mapping. */

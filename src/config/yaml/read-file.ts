@@ -31,7 +31,6 @@ export function readTextFile(file: string): FileText {
   }
 }
 
-/** The sentence for what the file system threw. */
 export function explainFailure(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
   if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA') return 'not UTF-8 text'

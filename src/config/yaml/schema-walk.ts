@@ -32,7 +32,6 @@ export function childSchema(schema: Schema, key: PropertyKey): Schema | undefine
   return undefined
 }
 
-/** The schema at a path, when the schema knows it. */
 export function schemaAt(schema: Schema, path: readonly PropertyKey[]): Schema | undefined {
   let current: Schema | undefined = schema
   for (const key of path) current = current && childSchema(current, key)

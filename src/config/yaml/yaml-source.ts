@@ -21,11 +21,7 @@ import { formatPath, quote, type SettingPath } from './setting-path.ts'
 import { type ParsedText, parseText } from './yaml-text.ts'
 
 /** Where a setting stands. No line for what came from the command line. */
-export interface Place {
-  readonly source: string
-  readonly line?: number
-  readonly column?: number
-}
+type Place = Pick<Problem, 'source' | 'line' | 'column'>
 
 /** The source of settings that came from the command line. */
 export const SET_OPTION = '--set'
@@ -100,12 +96,10 @@ export class YamlSource {
     return this.locateKey(path.slice(0, -1))
   }
 
-  /** A problem with the value at a path. */
   problem(path: SettingPath, message: string): Problem {
     return this.#problemAt(this.locate(path), path, message)
   }
 
-  /** A problem with the key at a path. */
   problemOfKey(path: SettingPath, message: string): Problem {
     return this.#problemAt(this.locateKey(path), path, message)
   }

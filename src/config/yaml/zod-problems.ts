@@ -17,7 +17,6 @@ export interface Checked {
   readonly prefix?: SettingPath
 }
 
-/** One problem or more for each issue. */
 export const problemsFromZod = (checked: Checked, issues: readonly Issue[]): Problem[] =>
   issues.flatMap((issue) => problemsOfIssue(checked, issue))
 

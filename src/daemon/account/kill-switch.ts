@@ -1,24 +1,13 @@
-import {
-  closeSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeSync,
-} from 'node:fs'
-import { dirname, join } from 'node:path'
+import { closeSync, mkdirSync, openSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
 import { type Clock } from '../../lib/clock.ts'
+import { syncDirectory, writeDurably } from '../../lib/durable-file.ts'
 import { messageOf } from '../../lib/failure.ts'
 
 /** While this file is there nothing that creates an order is written. Anybody may make it, with `touch` too. */
 const KILL_FILE = 'KILL'
 /** How far the daemon is with it, for whoever threw the switch. */
 const STATE_FILE = 'KILL.state'
-
-const OWNER_ONLY = 0o600
 
 /** What the kill file says of who made it and why; a file that says nothing kills as well. */
 export interface KillNote {
@@ -51,7 +40,7 @@ export function throwKillSwitch(directory: string, note: KillNote): void {
   try {
     writeDurably(file, JSON.stringify(note))
   } catch {
-    closeSync(openSync(file, 'a', OWNER_ONLY))
+    closeSync(openSync(file, 'a', 0o600))
     syncDirectory(directory)
   }
 }
@@ -152,26 +141,4 @@ function readNote(file: string): KillNote {
     // Made by hand: that it is there is all it has to say.
   }
   return { reason: 'the kill file was made', by: 'unknown' }
-}
-
-function writeDurably(file: string, text: string): void {
-  const made = `${file}.new`
-  const descriptor = openSync(made, 'w', OWNER_ONLY)
-  try {
-    writeSync(descriptor, text)
-    fsyncSync(descriptor)
-  } finally {
-    closeSync(descriptor)
-  }
-  renameSync(made, file)
-  syncDirectory(dirname(file))
-}
-
-function syncDirectory(directory: string): void {
-  const descriptor = openSync(directory, 'r')
-  try {
-    fsyncSync(descriptor)
-  } finally {
-    closeSync(descriptor)
-  }
 }

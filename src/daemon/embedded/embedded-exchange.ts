@@ -3,17 +3,19 @@ import { type DaemonConfig } from '../../config/load-config.ts'
 import { type EmbeddedSimulatorSettings } from '../../config/schema/simulator-schema.ts'
 import { type Clock } from '../../lib/clock.ts'
 import { decimal, sumDecimals } from '../../lib/decimal.ts'
-import { Secret } from '../../lib/secret.ts'
 import { type Timers } from '../../lib/timers.ts'
 import type { RunningSimulator } from '../../simulator/start-simulator.ts'
 import type { ServerEvent } from '../../simulator/wire/server-event.ts'
 import { type ExchangeAccess } from '../../exchange/client/exchange-access.ts'
 import { listInstruments } from '../market-data/listed-instruments.ts'
-import { type MarketOverride, toSimulatorOptions } from './simulated-exchange.ts'
+import {
+  credentialsOf,
+  type MarketOverride,
+  SIMULATED_UID,
+  toAccount,
+  toSimulatorOptions,
+} from './simulated-exchange.ts'
 import { type ExchangeLedger } from '../reporting/summary.ts'
-
-/** The one account of the simulator inside the daemon. */
-const UID = '1000001'
 
 export interface EmbeddedExchangeOptions {
   readonly config: DaemonConfig
@@ -46,16 +48,7 @@ export async function startEmbeddedExchange(options: EmbeddedExchangeOptions): P
   const simulator = await startSimulator({
     ...toSimulatorOptions(settings, options.market),
     instruments: listInstruments({ ...config.account, instruments: config.instruments }, clock.now()),
-    accounts: [
-      {
-        uid: UID,
-        label: config.name,
-        positionMode: config.account.positionMode,
-        role: config.account.tier,
-        balances: { [config.account.marginCoin]: settings.startingBalance },
-        leverage: settings.leverage,
-      },
-    ],
+    accounts: [toAccount(config, settings)],
     storeFile: join(options.directory, 'exchange.sqlite'),
     clock,
     timers,
@@ -70,17 +63,8 @@ export async function startEmbeddedExchange(options: EmbeddedExchangeOptions): P
     },
     pause: () => simulator.pause(),
     resume: () => simulator.resume(),
-    ledger: () => readLedger(simulator, UID),
+    ledger: () => readLedger(simulator, SIMULATED_UID),
     stop: () => simulator.stop(),
-  }
-}
-
-function credentialsOf({ accounts }: RunningSimulator): ExchangeAccess['credentials'] {
-  const account = accounts.find(({ uid }) => uid === UID)
-  return {
-    apiKey: new Secret(account?.key ?? ''),
-    secret: new Secret(account?.secret ?? ''),
-    passphrase: new Secret(account?.passphrase ?? ''),
   }
 }
 

@@ -1,5 +1,13 @@
+import { type DaemonConfig } from '../../config/load-config.ts'
 import { type EmbeddedSimulatorSettings } from '../../config/schema/simulator-schema.ts'
-import type { MarketChoice, SimulatorOptions } from '../../simulator/start-simulator.ts'
+import { type Credentials } from '../../exchange/client/signer.ts'
+import { Secret } from '../../lib/secret.ts'
+import type {
+  AccountRequest,
+  MarketChoice,
+  RunningSimulator,
+  SimulatorOptions,
+} from '../../simulator/start-simulator.ts'
 import { defaultPlatformCoin } from '../../simulator/wallet/platform-coin.ts'
 import { defaultRateLimitSettings } from '../../simulator/wire/rate-limits.ts'
 import type { ServerEvent } from '../../simulator/wire/server-event.ts'
@@ -37,6 +45,33 @@ export function toSimulatorOptions(
     },
     faults: { probability: settings.faults },
     answerDelayMs: settings.answerDelayMs,
+  }
+}
+
+/** The one account of a simulator that is started for a configuration. */
+export const SIMULATED_UID = '1000001'
+
+export function toAccount(
+  { name, account }: Pick<DaemonConfig, 'name' | 'account'>,
+  { startingBalance, leverage }: EmbeddedSimulatorSettings,
+): AccountRequest {
+  return {
+    uid: SIMULATED_UID,
+    label: name,
+    positionMode: account.positionMode,
+    role: account.tier,
+    balances: { [account.marginCoin]: startingBalance },
+    leverage,
+  }
+}
+
+/** What that account signs with. */
+export function credentialsOf({ accounts }: RunningSimulator): Credentials {
+  const account = accounts.find(({ uid }) => uid === SIMULATED_UID)
+  return {
+    apiKey: new Secret(account?.key ?? ''),
+    secret: new Secret(account?.secret ?? ''),
+    passphrase: new Secret(account?.passphrase ?? ''),
   }
 }
 

@@ -1,7 +1,6 @@
 import { destination, type Logger, pino } from 'pino'
 import { type LogEvent } from '../../domain/log-events.ts'
-import { HiddenTexts } from '../../lib/hidden-texts.ts'
-import { type Secret } from '../../lib/secret.ts'
+import { HiddenTexts, type Secret } from '../../lib/secret.ts'
 import { openTerminal } from './terminal.ts'
 
 export interface LoggerOptions {

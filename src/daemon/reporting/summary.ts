@@ -1,6 +1,6 @@
-import { type PositionReading } from '../../domain/position.ts'
+import { type Holding, type PositionReading } from '../../domain/position.ts'
 import { type DurationSummary } from '../../lib/percentiles.ts'
-import { type Book, pairKey, splitPair } from '../../engine/book/book.ts'
+import { type Book, type Money, pairKey, splitPair } from '../../engine/book/book.ts'
 import { type EngineSettings } from '../../engine/settings.ts'
 import { type EndpointStatistics } from '../../exchange/limiter/limiter-statistics.ts'
 import { decimal, sumDecimals, ZERO } from '../../lib/decimal.ts'
@@ -123,14 +123,11 @@ export function buildSummary(input: SummaryInput): RunSummary {
 }
 
 function summariseAccount({ settings, book, positions }: SummaryInput): AccountSummary {
-  const money = [...book.money.values()]
   const unrealised = [...positions.values()].flatMap((reading) =>
     reading.rows.map((row) => row.unrealisedProfit),
   )
   return {
-    fills: money.reduce((sum, entry) => sum + entry.fills, 0),
-    fees: sumDecimals(money.map((entry) => entry.fees)).toString(),
-    realisedProfit: sumDecimals(money.map((entry) => entry.profit)).toString(),
+    ...sumMoney([...book.money.values()]),
     unrealisedProfit: sumDecimals(unrealised.map((text) => decimal(text || '0'))).toString(),
     funding: sumDecimals(book.funding.values()).toString(),
     positions: describeHoldings(settings, [...book.account]),
@@ -146,18 +143,24 @@ function summariseStrategies({ settings, book }: SummaryInput): Record<string, A
       return holding ? [[symbol, holding] as const] : []
     })
     summaries[id] = {
-      fills: money.reduce((sum, entry) => sum + entry.fills, 0),
-      fees: sumDecimals(money.map((entry) => entry.fees)).toString(),
-      realisedProfit: sumDecimals(money.map((entry) => entry.profit)).toString(),
+      ...sumMoney(money),
       positions: describeHoldings(settings, holdings),
     }
   }
   return summaries
 }
 
+function sumMoney(money: readonly Money[]): Pick<AccountSummary, 'fills' | 'fees' | 'realisedProfit'> {
+  return {
+    fills: money.reduce((sum, { fills }) => sum + fills, 0),
+    fees: sumDecimals(money.map(({ fees }) => fees)).toString(),
+    realisedProfit: sumDecimals(money.map(({ profit }) => profit)).toString(),
+  }
+}
+
 function describeHoldings(
   settings: EngineSettings,
-  holdings: readonly (readonly [string, { readonly longLots: number; readonly shortLots: number }])[],
+  holdings: readonly (readonly [string, Holding])[],
 ): Record<string, string> {
   const described: Record<string, string> = {}
   for (const [symbol, { longLots, shortLots }] of holdings) {

@@ -36,7 +36,6 @@ export class DiskSpace {
     this.#ballast = join(options.directory, BALLAST_FILE)
   }
 
-  /** Looks now, and every minute. */
   start(): void {
     this.#look()
     this.#cancel = this.#options.timers.after(LOOK_MS, () => this.start())

@@ -1,21 +1,13 @@
 import { type DaemonConfig } from '../../config/load-config.ts'
 import { repairJournal, type RepairReport } from '../../journal/repair-journal.ts'
-import { type Clock } from '../../lib/clock.ts'
 import { describeHolder, holdDirectory } from './state-directory.ts'
 import { journalPlaceOf } from './state-place.ts'
 
-export interface RepairStateOptions {
-  readonly config: DaemonConfig
-  readonly directory: string
-  readonly clock: Clock
-}
-
 /**
- * Repairs the journal of a state directory that no daemon holds; undefined when it needs none.
+ * Repairs the journal of a state directory that no daemon holds; undefined when it needs none. `at`: Unix ms.
  * @throws Failure STATE_HELD, and as `repairJournal` does
  */
-export function repairState({ config, directory, clock }: RepairStateOptions): RepairReport | undefined {
-  const at = clock.now()
+export function repairState(config: DaemonConfig, directory: string, at: number): RepairReport | undefined {
   const lock = holdDirectory(directory, describeHolder(config.name, at))
   try {
     return repairJournal({

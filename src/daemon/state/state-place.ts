@@ -20,12 +20,7 @@ export function stateDirectoryOf(config: DaemonConfig, market: MarketOverride): 
 }
 
 /** Where the journal of a state directory is, and whose. */
-export interface JournalPlace {
-  readonly file: string
-  readonly identity: string
-}
-
-export function journalPlaceOf({ environment, account }: DaemonConfig, directory: string): JournalPlace {
+export function journalPlaceOf({ environment, account }: DaemonConfig, directory: string) {
   return {
     file: join(directory, 'journal.sqlite'),
     identity: `${environment} ${account.productType} ${account.positionMode}`,

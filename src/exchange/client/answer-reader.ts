@@ -42,38 +42,21 @@ export type ParsedData<Data> =
  * Document: Common conventions, 2. Never throws.
  */
 export function readAnswer<Data>(answer: WireAnswer, rules: AnswerRules<Data>): Answer<Data> {
-  const times = { receivedAt: answer.receivedAt }
-  const status = answer.status
+  const { status } = answer
   if (status === 429) return rateLimited(answer, parseEnvelope(answer, rules.answerBytesMax), rules.scrub)
-  if (status >= 500) {
-    return {
-      kind: 'unknown',
-      cause: 'serverError',
-      code: `HTTP_${status}`,
-      message: 'the server failed',
-      status,
-      ...times,
-    }
-  }
+  if (status >= 500) return unknown(answer, 'serverError', `HTTP_${status}`, 'the server failed')
   const read = parseEnvelope(answer, rules.answerBytesMax)
   const refusal = rules.isGateway === true ? gatewayRefusal(answer, read, rules.scrub) : undefined
   if (refusal !== undefined) return refusal
-  if (typeof read === 'string') return unreadable(answer, `HTTP_${status}`, read)
+  if (typeof read === 'string') return unknown(answer, 'unreadable', `HTTP_${status}`, read)
   const { code } = read
   if (code === SUCCESS_CODE) return readSuccess(answer, read, rules)
   const { class: errorClass, topic } = errorCode(code)
+  const message = messageOf(read, rules.scrub)
   if (errorClass === 'ambiguous' || AMBIGUOUS_FOR_A_REQUEST.has(code)) {
-    return {
-      kind: 'unknown',
-      cause: 'ambiguousCode',
-      code,
-      message: messageOf(read, rules.scrub),
-      status,
-      ...timesOf(answer, read),
-    }
+    return { ...unknown(answer, 'ambiguousCode', code, message), ...timesOf(answer, read) }
   }
   if (topic === 'rate') return rateLimited(answer, read, rules.scrub)
-  const message = messageOf(read, rules.scrub)
   return { kind: 'refused', class: errorClass, topic, code, message, status, ...timesOf(answer, read) }
 }
 
@@ -82,18 +65,11 @@ function readSuccess<Data>(answer: WireAnswer, read: Envelope, rules: AnswerRule
   const times = timesOf(answer, read)
   if (status < 200 || status >= 300) {
     const message = 'the code says success, the HTTP status does not'
-    return { kind: 'unknown', cause: 'ambiguousCode', code: SUCCESS_CODE, message, status, ...times }
+    return { ...unknown(answer, 'ambiguousCode', SUCCESS_CODE, message), ...times }
   }
   const parsed = rules.parse(read.data)
   if (parsed.success) return { kind: 'accepted', data: parsed.data, ...times }
-  return {
-    kind: 'unknown',
-    cause: 'unreadable',
-    code: SUCCESS_CODE,
-    message: parsed.problem,
-    status,
-    ...times,
-  }
+  return { ...unknown(answer, 'unreadable', SUCCESS_CODE, parsed.problem), ...times }
 }
 
 function rateLimited(
@@ -130,9 +106,13 @@ function gatewayRefusal(
   return { ...plain, code: read.code, message: messageOf(read, scrub), ...timesOf(answer, read) }
 }
 
-function unreadable(answer: WireAnswer, code: string, message: string): UnknownAnswer {
-  const { status, receivedAt } = answer
-  return { kind: 'unknown', cause: 'unreadable', code, message, status, receivedAt }
+function unknown(
+  { status, receivedAt }: WireAnswer,
+  cause: UnknownAnswer['cause'],
+  code: string,
+  message: string,
+): UnknownAnswer {
+  return { kind: 'unknown', cause, code, message, status, receivedAt }
 }
 
 /** The envelope, or what is wrong with the answer. */

@@ -1,8 +1,9 @@
 import { type Answer } from '../../domain/answer.ts'
 import { type EndpointName, type RequestOf, type ResponseOf } from '../../protocol/endpoints.ts'
+import { type Clock } from '../../lib/clock.ts'
+import { type ClockOffset } from '../clock/clock-offset.ts'
 import { type Grant, type Priority } from '../limiter/grant.ts'
 
-/** How one call is made. */
 export interface CallOptions {
   /** The right to call, where the caller has it already. The client ends it, whatever becomes of the call. */
   readonly grant?: Grant
@@ -26,4 +27,13 @@ export interface EndpointCaller {
     request: RequestOf<Name>,
     options?: CallOptions,
   ): Promise<Answer<ResponseOf<Name>>>
+}
+
+/** What a reading is made with. */
+export interface ReadingCall {
+  readonly caller: EndpointCaller
+  readonly clock: Clock
+  readonly offset: ClockOffset
+  /** Its grant is for the first call; every further one asks for its own. */
+  readonly options: CallOptions
 }

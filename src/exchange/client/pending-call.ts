@@ -2,17 +2,11 @@ import { type Dispatcher } from 'undici'
 import { type Clock } from '../../lib/clock.ts'
 import { type Timers } from '../../lib/timers.ts'
 import { type Carried } from './connections.ts'
+import { type OutgoingRequest } from './request-writer.ts'
 import { type AnswerBuffer, type AnswerBuffers } from './answer-buffers.ts'
 
 /** One request as it goes on the wire. */
-export interface WireRequest<Result> {
-  readonly method: 'GET' | 'POST'
-  /** Path and query. */
-  readonly target: string
-  /** Names and values in turn. */
-  readonly headers: string[]
-  /** Empty for none. */
-  readonly body: string
+export interface WireRequest<Result> extends Pick<OutgoingRequest, 'method' | 'target' | 'headers' | 'body'> {
   /** From now until the last byte of the answer, in ms. */
   readonly timeoutMs: number
   /** Looked at in the same turn as the first byte is written: a reason not to write it. */
@@ -41,7 +35,7 @@ export type WireOutcome<Result> =
   | { readonly kind: 'notSent'; readonly code: NotSentCode; readonly message: string; readonly at: number }
   | {
       readonly kind: 'lost'
-      readonly cause: 'timeout' | 'connectionLost' | 'tooLarge'
+      readonly cause: LossCause
       /** The code of the operating system or the HTTP client, such as ECONNRESET. */
       readonly code: string
       readonly status: number | undefined
@@ -49,7 +43,8 @@ export type WireOutcome<Result> =
       readonly at: number
     }
 
-export type NotSentCode = 'ABORTED' | 'CONNECT_FAILED' | 'CONNECT_TIMEOUT'
+type NotSentCode = 'ABORTED' | 'CONNECT_FAILED' | 'CONNECT_TIMEOUT'
+type LossCause = 'timeout' | 'connectionLost' | 'tooLarge'
 
 /** Written beforehand, so that nothing secret can be in it. */
 class Refusal extends Error {
@@ -198,7 +193,7 @@ export class PendingCall<Result> implements Carried {
     }
   }
 
-  #lose(cause: 'timeout' | 'connectionLost' | 'tooLarge', code: string): void {
+  #lose(cause: LossCause, code: string): void {
     const at = this.#options.clock.now()
     this.#end({ kind: 'lost', cause, code, status: this.#status, sentAt: this.#sentAt, at })
     this.#returnBuffer()

@@ -1,15 +1,11 @@
 import { type z } from 'zod'
 import { type RuleContext } from '../../protocol/endpoint.ts'
 import { type EndpointName, endpointNamed, type RequestOf } from '../../protocol/endpoints.ts'
-import { toWireRequest, writeRequest } from '../../protocol/write-request.ts'
+import { toWireRequest, writeRequest, type WrittenRequest } from '../../protocol/write-request.ts'
 
 /** A checked request: its exact bytes, made once. What is journaled is what is signed is what is sent. */
-export interface PreparedRequest<Name extends EndpointName = EndpointName> {
+export interface PreparedRequest<Name extends EndpointName = EndpointName> extends WrittenRequest {
   readonly endpoint: Name
-  /** The JSON text of a POST; empty for a GET. */
-  readonly body: string
-  /** The query of a GET, in the order in which it is signed; of a POST only at the gateway. */
-  readonly query: string
 }
 
 export type Preparation<Name extends EndpointName> =

@@ -27,7 +27,6 @@ export interface OutgoingRequest {
   readonly body: string
 }
 
-/** Why a request cannot be written. */
 export interface Unwritable {
   readonly kind: 'unwritable'
   readonly code: 'CREDENTIALS_MISSING' | 'PATH_PARAMETER_MISSING'

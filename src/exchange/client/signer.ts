@@ -1,7 +1,13 @@
 import { createSecretKey, type KeyObject } from 'node:crypto'
 import { Failure } from '../../lib/failure.ts'
-import { type Secret } from '../../lib/secret.ts'
-import { readQuery, SCHEME_B_HEADERS, signSchemeA, signSchemeB } from '../../protocol/signing.ts'
+import { HiddenTexts, type Secret } from '../../lib/secret.ts'
+import {
+  readQuery,
+  SCHEME_B_HEADERS,
+  type SchemeARequest,
+  signSchemeA,
+  signSchemeB,
+} from '../../protocol/signing.ts'
 
 export interface Credentials {
   readonly apiKey: Secret
@@ -13,12 +19,7 @@ export interface Credentials {
 export type GatewayCredentials = Pick<Credentials, 'apiKey' | 'secret'>
 
 /** What is signed. Document: Authentication. */
-export interface SignableRequest {
-  readonly method: 'GET' | 'POST'
-  readonly path: string
-  readonly query: string
-  readonly body: string
-}
+type SignableRequest = Omit<SchemeARequest, 'timestamp'>
 
 /** What may stand in a header: visible ASCII. Anything else would be refused deep inside the HTTP client. */
 const HEADER_VALUE = /^[\x21-\x7e]+$/
@@ -29,7 +30,7 @@ export class Signer {
   readonly #passphrase: string
   readonly #key: KeyObject
   readonly #gateway: { readonly apiKey: string; readonly key: KeyObject }
-  readonly #hidden: readonly string[]
+  readonly #hidden = new HiddenTexts()
 
   /**
    * @param gateway The key of scheme B, where it is another one.
@@ -44,9 +45,7 @@ export class Signer {
       apiKey: assertHeaderValue('API key of the gateway', gateway.apiKey),
       key: createSecretKey(gateway.secret.reveal(), 'utf8'),
     }
-    this.#hidden = [apiKey, secret, passphrase, gateway.apiKey, gateway.secret]
-      .map((text) => text.reveal())
-      .filter((text) => text.length > 3)
+    for (const text of [apiKey, secret, passphrase, gateway.apiKey, gateway.secret]) this.#hidden.add(text)
   }
 
   /** Scheme A. Headers as a flat list of names and values. `signedAt` in Unix ms, exchange clock. */
@@ -81,9 +80,7 @@ export class Signer {
 
   /** The text with every one of our secrets taken out: an exchange may well repeat what it was sent. */
   scrub(text: string): string {
-    let clean = text
-    for (const secret of this.#hidden) clean = clean.replaceAll(secret, '[hidden]')
-    return clean
+    return this.#hidden.remove(text)
   }
 }
 

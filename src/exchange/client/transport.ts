@@ -14,7 +14,7 @@ export interface TransportOptions {
   /** Largest answer that is read, in bytes. */
   readonly answerBytesMax: number
   /** Most connections that are open at a time. */
-  readonly connectionsMax: number
+  readonly connectionsMax?: number | undefined
 }
 
 /**
@@ -22,6 +22,9 @@ export interface TransportOptions {
  * shorter than servers usually wait: an order must not be written into a connection that is being closed.
  */
 const KEEP_ALIVE_MS = 25_000
+
+/** More than the limits allow in flight at the slowest answers that are worth waiting for. */
+const CONNECTIONS_MAX = 16
 
 /** The HTTP client's own timers are a backstop behind our deadline: coarse below a second. */
 const BACKSTOP_MS = 65_000
@@ -44,7 +47,7 @@ export class Transport {
     this.#buffers = new AnswerBuffers(options.answerBytesMax)
     this.#connections = new Connections({
       origin: assertOrigin(options.baseUrl),
-      connectionsMax: options.connectionsMax,
+      connectionsMax: options.connectionsMax ?? CONNECTIONS_MAX,
       connectTimeoutMs: CONNECT_MS,
       client: {
         pipelining: 1,

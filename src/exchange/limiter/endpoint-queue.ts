@@ -5,6 +5,7 @@ import { type ArrivalBounds, DRIFT } from './arrival-bounds.ts'
 import { type CallWindow } from './call-window.ts'
 import { type Grant, type GrantedCall, type Priority, type Waiting } from './grant.ts'
 import { type EndpointStatistics, LimiterStatistics } from './limiter-statistics.ts'
+import { type OverallLimit } from './overall-limit.ts'
 
 export interface EndpointQueueOptions {
   readonly endpoint: EndpointName
@@ -20,21 +21,7 @@ export interface EndpointQueueOptions {
   readonly timers: Timers
   readonly createWindow: (onFree: () => void) => CallWindow
   /** What all endpoints share. */
-  readonly shared: SharedLimits
-}
-
-/** The limit over all endpoints, and the rest of all reads. */
-export interface SharedLimits {
-  /** Whether a call of this urgency may be granted as far as all endpoints together go. */
-  hasRoom(priority: Priority): boolean
-  take(): void
-  /** The call was made and is over; or it was not made. */
-  leave(): void
-  putBack(): void
-  /** Monotonic ms before which reads rest. */
-  readonly readsRestUntil: number
-  /** The exchange served a call, or said 429. */
-  heard(endpoint: EndpointName, isRateLimited: boolean): void
+  readonly shared: OverallLimit
 }
 
 interface Waiter {

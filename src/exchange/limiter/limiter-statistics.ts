@@ -25,62 +25,50 @@ export interface EndpointStatistics {
 
 /** Counts what one endpoint's limiter does. Instants are monotonic ms. */
 export class LimiterStatistics {
-  readonly #endpoint: EndpointName
-  readonly #calls: number
-  readonly #perMs: number
+  readonly #limit: Pick<EndpointStatistics, 'endpoint' | 'calls' | 'perMs'>
+  readonly #counts = { granted: 0, made: 0, turnedAway: 0, rateLimited: 0 }
   /** Made for the first wait: most endpoints are never called. */
   #waits: Percentiles | undefined
   /** When the last grants were given, oldest first; at most as many as the window allows. */
   readonly #recentAt: number[] = []
-  #granted = 0
-  #made = 0
-  #turnedAway = 0
-  #rateLimited = 0
   #windowMax = 0
   #firstAt: number | undefined
 
-  constructor(options: { endpoint: EndpointName; calls: number; perMs: number }) {
-    this.#endpoint = options.endpoint
-    this.#calls = options.calls
-    this.#perMs = options.perMs
+  constructor({ endpoint, calls, perMs }: Pick<EndpointStatistics, 'endpoint' | 'calls' | 'perMs'>) {
+    this.#limit = { endpoint, calls, perMs }
   }
 
   grant(now: number, waitedMs: number): void {
     this.#firstAt ??= now
     this.#waits ??= new Percentiles()
     this.#waits.record(waitedMs)
-    this.#granted++
+    this.#counts.granted++
   }
 
   made(grantedAt: number): void {
-    this.#made++
+    this.#counts.made++
     this.#recentAt.push(grantedAt)
-    while ((this.#recentAt[0] ?? grantedAt) <= grantedAt - this.#perMs) this.#recentAt.shift()
+    while ((this.#recentAt[0] ?? grantedAt) <= grantedAt - this.#limit.perMs) this.#recentAt.shift()
     this.#windowMax = Math.max(this.#windowMax, this.#recentAt.length)
   }
 
   turnAway(): void {
-    this.#turnedAway++
+    this.#counts.turnedAway++
   }
 
   rateLimit(): void {
-    this.#rateLimited++
+    this.#counts.rateLimited++
   }
 
   read(now: number): EndpointStatistics {
     const waits = this.#waits?.summary()
-    const windows = Math.max(1, (now - (this.#firstAt ?? now)) / this.#perMs)
+    const windows = Math.max(1, (now - (this.#firstAt ?? now)) / this.#limit.perMs)
     return {
-      endpoint: this.#endpoint,
-      calls: this.#calls,
-      perMs: this.#perMs,
-      granted: this.#granted,
-      made: this.#made,
-      turnedAway: this.#turnedAway,
-      rateLimited: this.#rateLimited,
+      ...this.#limit,
+      ...this.#counts,
       waitedMsP50: waits?.p50Ms ?? 0,
       waitedMsP99: waits?.p99Ms ?? 0,
-      usedShare: this.#made / (windows * this.#calls),
+      usedShare: this.#counts.made / (windows * this.#limit.calls),
       windowMax: this.#windowMax,
     }
   }

@@ -3,7 +3,6 @@ import { type EndpointName } from '../../protocol/endpoints.ts'
 import { DRIFT } from './arrival-bounds.ts'
 import { type CallWindow } from './call-window.ts'
 import { CoolDown } from './cool-down.ts'
-import { type SharedLimits } from './endpoint-queue.ts'
 import { type Priority } from './grant.ts'
 
 export interface OverallLimitOptions {
@@ -21,7 +20,7 @@ export interface OverallLimitOptions {
 const KEPT_SHARE = 0.02
 
 /** What all endpoints share: so many calls in all from one address, and the rest of reads when it is refused. */
-export class OverallLimit implements SharedLimits {
+export class OverallLimit {
   readonly #options: OverallLimitOptions
   readonly #kept: number
   readonly #coolDown = new CoolDown()
@@ -31,10 +30,12 @@ export class OverallLimit implements SharedLimits {
     this.#kept = Math.floor(options.calls * KEPT_SHARE)
   }
 
+  /** Monotonic ms before which reads rest. */
   get readsRestUntil(): number {
     return this.#coolDown.until
   }
 
+  /** Whether a call of this urgency may be granted as far as all endpoints together go. */
   hasRoom(priority: Priority): boolean {
     const { window, clock, opensAt, perMs, spentBefore } = this.#options
     if (window.ready < 1) return false
@@ -46,15 +47,18 @@ export class OverallLimit implements SharedLimits {
     this.#options.window.take()
   }
 
+  /** The call was made and is over. */
   leave(): void {
     const { window, clock, perMs } = this.#options
     window.leaveAt(clock.monotonic() + perMs * (1 + DRIFT))
   }
 
+  /** It was not made. */
   putBack(): void {
     this.#options.window.putBack()
   }
 
+  /** The exchange served a call, or said 429. */
   heard(endpoint: EndpointName, isRateLimited: boolean): void {
     if (!isRateLimited) return this.#coolDown.serve()
     const restMs = this.#coolDown.strike(endpoint, this.#options.clock.monotonic())

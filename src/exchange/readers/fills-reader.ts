@@ -1,12 +1,10 @@
 import { type Answer } from '../../domain/answer.ts'
 import { type Fill, type FillsReading } from '../../domain/fill.ts'
 import { type Instrument, type PositionMode } from '../../domain/instrument.ts'
-import { type Clock } from '../../lib/clock.ts'
 import { SUCCESS_CODE } from '../../protocol/envelope.ts'
 import { FILLS_PAGE_MAX, type WireFill } from '../../protocol/futures/order-fills.ts'
 import { type ProductType } from '../../protocol/values.ts'
-import { type CallOptions, type EndpointCaller } from '../client/call-options.ts'
-import { type ClockOffset } from '../clock/clock-offset.ts'
+import { type ReadingCall } from '../client/call-options.ts'
 import { toFill } from './wire-fill.ts'
 
 export interface FillsQuery {
@@ -25,13 +23,8 @@ export interface FillsRead extends FillsReading {
   readonly foreignFills: number
 }
 
-export interface FillsCall {
-  readonly caller: EndpointCaller
-  readonly clock: Clock
-  readonly offset: ClockOffset
+export interface FillsCall extends ReadingCall {
   readonly query: FillsQuery
-  /** Without a grant: every page asks for its own. */
-  readonly options: CallOptions
 }
 
 /** At 10 calls a second 20 s of reading, 20,000 fills: more has to be explained by a person. */
@@ -61,8 +54,8 @@ export async function readFills(call: FillsCall): Promise<Answer<FillsRead>> {
         productType,
         startTime: String(Math.floor(sinceAt)),
         limit: String(FILLS_PAGE_MAX),
-        ...(symbol === undefined ? {} : { symbol }),
-        ...(idLessThan === undefined ? {} : { idLessThan }),
+        symbol,
+        idLessThan,
       },
       page === 0 && grant !== undefined ? options : pageOptions,
     )
@@ -86,12 +79,9 @@ export async function readFills(call: FillsCall): Promise<Answer<FillsRead>> {
   return unreadable(`more than ${FILLS_PAGES_MAX} pages of fills`, clock.now())
 }
 
-interface CollectedRows {
+interface CollectedRows extends Omit<FillsReading, 'fills'> {
   readonly rows: readonly WireFill[]
   readonly query: FillsQuery
-  readonly sinceAt: number
-  readonly requestedAt: number
-  readonly exchangeTime: number
   readonly receivedAt: number
 }
 

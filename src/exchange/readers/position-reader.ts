@@ -1,19 +1,14 @@
 import { type Answer } from '../../domain/answer.ts'
 import { type Instrument } from '../../domain/instrument.ts'
 import { type PositionReading, type PositionRow } from '../../domain/position.ts'
-import { type Clock } from '../../lib/clock.ts'
 import { parseOnGrid } from '../../lib/grid.ts'
 import { SUCCESS_CODE } from '../../protocol/envelope.ts'
 import { type WirePosition } from '../../protocol/futures/single-position.ts'
-import { type CallOptions, type EndpointCaller } from '../client/call-options.ts'
-import { type ClockOffset } from '../clock/clock-offset.ts'
+import { type ReadingCall } from '../client/call-options.ts'
+import { MONEY } from './wire-fill.ts'
 
-export interface PositionCall {
-  readonly caller: EndpointCaller
-  readonly clock: Clock
-  readonly offset: ClockOffset
+export interface PositionCall extends ReadingCall {
   readonly instrument: Instrument
-  readonly options: CallOptions
 }
 
 /**
@@ -38,7 +33,6 @@ export async function readPosition(call: PositionCall): Promise<Answer<PositionR
   return { ...times, kind: 'unknown', cause: 'unreadable', code: SUCCESS_CODE, message: rows, status: 200 }
 }
 
-/** The rows of the instrument, or what is wrong with them. */
 export function toPositionRows(
   instrument: Instrument,
   positions: readonly WirePosition[],
@@ -62,8 +56,8 @@ function toPositionRow(instrument: Instrument, position: WirePosition): Position
   }
   const unrealisedProfit = position.unrealizedPL || '0'
   const fundingFee = position.totalFee ?? ''
-  if (!DECIMAL.test(unrealisedProfit)) return `unrealizedPL "${unrealisedProfit}" is not a decimal`
-  if (fundingFee !== '' && !DECIMAL.test(fundingFee)) return `totalFee "${fundingFee}" is not a decimal`
+  if (!MONEY.test(unrealisedProfit)) return `unrealizedPL "${unrealisedProfit}" is not a decimal`
+  if (fundingFee !== '' && !MONEY.test(fundingFee)) return `totalFee "${fundingFee}" is not a decimal`
   return {
     holdSide,
     lots,
@@ -76,10 +70,7 @@ function toPositionRow(instrument: Instrument, position: WirePosition): Position
   }
 }
 
-/** Money in a string, with a sign; an exponent is how some runtimes print small values. */
-const DECIMAL = /^-?\d{1,40}(\.\d{1,40})?([eE]-?\d{1,2})?$/
-
 /** NaN for what is left out or is no number. */
 function toNumber(text: string | null | undefined): number {
-  return text === null || text === undefined || !DECIMAL.test(text) ? Number.NaN : Number(text)
+  return text === null || text === undefined || !MONEY.test(text) ? Number.NaN : Number(text)
 }

@@ -1,14 +1,9 @@
 import { type Answer } from '../../domain/answer.ts'
 import { type TickerTable } from '../../domain/ticker-table.ts'
-import { unreachable } from '../../lib/unreachable.ts'
 import { SUCCESS_CODE } from '../../protocol/envelope.ts'
 import { type AnswerRules, readAnswer, unpackAnswer } from '../client/answer-reader.ts'
 import { type WireAnswer } from '../client/pending-call.ts'
-import { type TickerReader } from './ticker-reader.ts'
-
-export interface TickerAnswerRules extends Pick<AnswerRules<unknown>, 'answerBytesMax' | 'scrub'> {
-  readonly readBytes: TickerReader
-}
+import { readTickersJson, type TickersRead } from './ticker-reader.ts'
 
 const NOT_TICKERS = { success: false, problem: 'the answer holds no list of tickers' } as const
 
@@ -16,28 +11,20 @@ const NOT_TICKERS = { success: false, problem: 'the answer holds no list of tick
 export function readTickerAnswer(
   wire: WireAnswer,
   table: TickerTable,
-  { readBytes, ...rules }: TickerAnswerRules,
+  rules: AnswerRules<unknown>,
 ): Answer<TickerTable> {
   const { status, receivedAt } = wire
   const bytes = unpackAnswer(wire, rules.answerBytesMax)
-  if (status !== 200 || typeof bytes === 'string')
-    return readAnswer(wire, { ...rules, parse: () => NOT_TICKERS })
-  const read = readBytes(bytes, table)
-  switch (read.kind) {
-    case 'filled': {
-      const { requestTime } = read
-      table.readAt = receivedAt
-      table.requestTime = requestTime ?? receivedAt
-      const times = requestTime === undefined ? { receivedAt } : { receivedAt, requestTime }
-      return { kind: 'accepted', data: table, ...times }
-    }
-    case 'malformed': {
-      const { problem: message } = read
-      return { kind: 'unknown', cause: 'unreadable', code: SUCCESS_CODE, message, status, receivedAt }
-    }
-    case 'other':
-      return readAnswer(wire, { ...rules, parse: () => NOT_TICKERS })
-    default:
-      return unreachable(read)
+  const read: TickersRead =
+    status !== 200 || typeof bytes === 'string' ? { kind: 'other' } : readTickersJson(bytes, table)
+  if (read.kind === 'other') return readAnswer(wire, { ...rules, parse: () => NOT_TICKERS })
+  if (read.kind === 'malformed') {
+    const { problem: message } = read
+    return { kind: 'unknown', cause: 'unreadable', code: SUCCESS_CODE, message, status, receivedAt }
   }
+  const { requestTime } = read
+  table.readAt = receivedAt
+  table.requestTime = requestTime ?? receivedAt
+  const times = requestTime === undefined ? { receivedAt } : { receivedAt, requestTime }
+  return { kind: 'accepted', data: table, ...times }
 }

@@ -6,6 +6,7 @@ import {
   type TickerColumn,
   type TickerTable,
 } from '../../domain/ticker-table.ts'
+import { isRecord } from '../../lib/is-record.ts'
 import { requestTimeOf, SUCCESS_CODE } from '../../protocol/envelope.ts'
 
 /**
@@ -19,9 +20,6 @@ export type TickersRead =
   | { readonly kind: 'filled'; readonly requestTime: number | undefined }
   | { readonly kind: 'malformed'; readonly problem: string }
   | { readonly kind: 'other' }
-
-/** Bytes to columns. The seam: a reader that scans the bytes itself replaces {@link readTickersJson}. */
-export type TickerReader = (body: Buffer, table: TickerTable) => TickersRead
 
 /** A value that a row may leave out: null, empty or missing is NaN. */
 const NEGATIVE_ALLOWED: ReadonlySet<TickerColumn> = new Set(['change24h', 'changeUtc24h', 'fundingRate'])
@@ -41,16 +39,8 @@ class Malformed extends Error {
 }
 
 /** Reads by JSON.parse. Every column is checked as strictly as the row's schema does, and further: numbers. */
-export const readTickersJson: TickerReader = (body, table) => {
-  let json: unknown
-  try {
-    if (!isUtf8(body)) throw new Malformed('not UTF-8')
-    json = JSON.parse(body.toString('utf8'))
-  } catch {
-    forgetTickers(table)
-    return { kind: 'other' }
-  }
-  const parsed = tickersEnvelope.safeParse(json)
+export function readTickersJson(body: Buffer, table: TickerTable): TickersRead {
+  const parsed = tickersEnvelope.safeParse(parseJson(body))
   if (!parsed.success) {
     forgetTickers(table)
     return { kind: 'other' }
@@ -65,6 +55,15 @@ export const readTickersJson: TickerReader = (body, table) => {
     throw error
   }
   return { kind: 'filled', requestTime: requestTimeOf({ ...parsed.data, data: undefined }) }
+}
+
+/** Undefined for what is not JSON. */
+function parseJson(body: Buffer): unknown {
+  try {
+    return isUtf8(body) ? JSON.parse(body.toString('utf8')) : undefined
+  } catch {
+    return undefined
+  }
 }
 
 /** Empties the table and its times: what it held must not be taken for this answer. */
@@ -132,10 +131,6 @@ function parseNumber(value: unknown): number | undefined {
 function deliveryIndex(value: unknown): number | undefined {
   if (value === null || value === undefined || value === '') return Number.NaN
   return typeof value === 'string' ? DELIVERY_INDEX.get(value) : undefined
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function describe(value: unknown): string {

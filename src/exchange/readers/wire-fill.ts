@@ -6,7 +6,7 @@ import { parseOnGrid } from '../../lib/grid.ts'
 import { type WireFill } from '../../protocol/futures/order-fills.ts'
 
 /** Money in a string, with a sign; an exponent is how some runtimes print small values. */
-const MONEY = /^-?\d{1,40}(\.\d{1,40})?([eE]-?\d{1,2})?$/
+export const MONEY = /^-?\d{1,40}(\.\d{1,40})?([eE]-?\d{1,2})?$/
 
 /**
  * A fill of the wire in our own terms, or what is wrong with it. Document: Futures fill.

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { defineEndpoint } from '../endpoint.ts'
+import { defineEndpoint, type RuleContext } from '../endpoint.ts'
 import {
   decimalText,
   exchangeId,
@@ -10,7 +10,6 @@ import {
   symbol,
   triggerType,
 } from '../values.ts'
-import { planOrderProblems } from './plan-order-rules.ts'
 
 const empty = z.literal('')
 const newTriggerType = z.union([triggerType, empty])
@@ -92,10 +91,10 @@ const request = z
     },
   )
 
-export type WirePlanModification = z.input<typeof request>
+type WirePlanModification = z.input<typeof request>
 
 /** As we write it: the take-profit's trigger price has one name. */
-export type PlanModification = Omit<WirePlanModification, 'newSurplusTriggerPrice'>
+type PlanModification = Omit<WirePlanModification, 'newSurplusTriggerPrice'>
 
 /** Changes a pending trigger order: amount, prices, take-profit and stop-loss. */
 export const modifyPlanOrder = defineEndpoint({
@@ -120,4 +119,47 @@ function toWire(modification: PlanModification): WirePlanModification {
   const { newStopSurplusTriggerPrice } = modification
   if (newStopSurplusTriggerPrice === undefined) return modification
   return { ...modification, newSurplusTriggerPrice: newStopSurplusTriggerPrice }
+}
+
+const EMPTY_WHEN_TRAILING = [
+  'newPrice',
+  'newStopSurplusExecutePrice',
+  'newStopSurplusTriggerType',
+  'newStopLossExecutePrice',
+  'newStopLossTriggerType',
+] as const
+
+/**
+ * What a modification must and must not say of a trailing order, a trigger order and a market order. Without
+ * the pending order's type in the context nothing is found. Document: POST /api/v2/mix/order/modify-plan-order.
+ */
+function planOrderProblems(body: WirePlanModification, { planOrder }: RuleContext): string[] {
+  if (planOrder === undefined) return []
+  return planOrder.trailing ? trailingProblems(body) : triggerProblems(body, planOrder.type)
+}
+
+function trailingProblems(body: WirePlanModification): string[] {
+  const problems = EMPTY_WHEN_TRAILING.filter((name) => body[name]).map(
+    (name) => `${name} must be empty for a trailing order`,
+  )
+  return body.newCallbackRatio ? problems : ['newCallbackRatio is required for a trailing order', ...problems]
+}
+
+function triggerProblems(body: WirePlanModification, type: 'limit' | 'market'): string[] {
+  const problems: string[] = []
+  if (body.newCallbackRatio) problems.push('newCallbackRatio must be empty for a trigger order')
+  if (type === 'market' && body.newPrice) problems.push('newPrice must be empty for a market order')
+  const takeProfit = body.newStopSurplusTriggerPrice || body.newSurplusTriggerPrice
+  if (isSet(takeProfit) && !body.newStopSurplusTriggerType) {
+    problems.push('newStopSurplusTriggerType is required when the take-profit trigger price is set')
+  }
+  if (isSet(body.newStopLossTriggerPrice) && !body.newStopLossTriggerType) {
+    problems.push('newStopLossTriggerType is required when the stop-loss trigger price is set')
+  }
+  return problems
+}
+
+/** Empty keeps and `0` removes: neither sets. */
+function isSet(price: string | undefined): boolean {
+  return Number(price || '0') > 0
 }

@@ -31,7 +31,7 @@ type WireItem = NonNullable<WireRequest['orderIdList']>[number]
 
 /** As we write it: an order has a clientOid. */
 export interface IsolatedBatchCancelRequest extends Omit<WireRequest, 'orderIdList'> {
-  readonly orderIdList?: readonly Omit<WireItem, 'clientId'>[]
+  readonly orderIdList?: readonly Omit<WireItem, 'clientId'>[] | undefined
 }
 
 const text = textIfAny

@@ -1,31 +1,13 @@
 import { z } from 'zod'
 import { defineEndpoint } from '../endpoint.ts'
-import {
-  clientOid,
-  exchangeId,
-  force,
-  foreignClientOid,
-  orderReference,
-  orderType,
-  positiveDecimal,
-  side,
-  symbol,
-} from '../values.ts'
+import { clientOid, force, orderReference, orderType, positiveDecimal, side, symbol } from '../values.ts'
+import { byEitherId, changeColumns, placeColumns } from './shared-columns.ts'
 
 /** Margin orders one at a time: outside the document, which reads, cancels in batch and liquidates them. */
 
-const columns = {
-  method: 'POST',
-  auth: 'schemeA',
-  limit: { calls: 10, perMs: 1000, scope: 'uid' },
-  outside: true,
-  response: orderReference,
-} as const
-
 const placing = {
-  ...columns,
-  retry: 'protocol',
-  section: 'outside: place a margin order',
+  ...placeColumns,
+  response: orderReference,
   request: z.looseObject({
     symbol,
     side,
@@ -39,37 +21,31 @@ const placing = {
   }),
 } as const
 
-export const isolatedPlaceOrder = defineEndpoint({
-  ...placing,
-  name: 'isolatedPlaceOrder',
-  path: '/api/v2/margin/isolated/place-order',
-})
-
-export const crossedPlaceOrder = defineEndpoint({
-  ...placing,
-  name: 'crossedPlaceOrder',
-  path: '/api/v2/margin/crossed/place-order',
-})
-
 const cancelling = {
-  ...columns,
-  retry: 'repeatable',
-  section: 'outside: cancel a margin order',
-  request: z.looseObject({
-    symbol,
-    orderId: exchangeId.optional(),
-    clientOid: foreignClientOid.optional(),
-  }),
+  ...changeColumns,
+  response: orderReference,
+  request: z.looseObject({ symbol, ...byEitherId }),
 } as const
 
-export const isolatedCancelOrder = defineEndpoint({
-  ...cancelling,
-  name: 'isolatedCancelOrder',
-  path: '/api/v2/margin/isolated/cancel-order',
-})
-
-export const crossedCancelOrder = defineEndpoint({
-  ...cancelling,
-  name: 'crossedCancelOrder',
-  path: '/api/v2/margin/crossed/cancel-order',
-})
+export const marginRows = {
+  isolatedPlaceOrder: defineEndpoint({
+    ...placing,
+    name: 'isolatedPlaceOrder',
+    path: '/api/v2/margin/isolated/place-order',
+  }),
+  crossedPlaceOrder: defineEndpoint({
+    ...placing,
+    name: 'crossedPlaceOrder',
+    path: '/api/v2/margin/crossed/place-order',
+  }),
+  isolatedCancelOrder: defineEndpoint({
+    ...cancelling,
+    name: 'isolatedCancelOrder',
+    path: '/api/v2/margin/isolated/cancel-order',
+  }),
+  crossedCancelOrder: defineEndpoint({
+    ...cancelling,
+    name: 'crossedCancelOrder',
+    path: '/api/v2/margin/crossed/cancel-order',
+  }),
+} as const

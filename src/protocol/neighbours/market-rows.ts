@@ -3,24 +3,11 @@ import { textOrNull } from '../answer-values.ts'
 import { defineEndpoint } from '../endpoint.ts'
 import { ticker } from '../futures/tickers.ts'
 import { productType, symbol } from '../values.ts'
+import { publicColumns } from './shared-columns.ts'
 
 /** Public reads outside the document that clients make before anything else. */
 
-const perAddress = { calls: 20, perMs: 1000, scope: 'ip' } as const
 const text = textOrNull
-
-export const serverTime = defineEndpoint({
-  name: 'serverTime',
-  method: 'GET',
-  path: '/api/v2/public/time',
-  auth: 'public',
-  limit: perAddress,
-  retry: 'safe',
-  section: 'outside: server time',
-  outside: true,
-  request: z.looseObject({}),
-  response: z.object({ serverTime: z.string().describe('Unix ms') }),
-})
 
 /** One row of the futures' contracts: the tick is priceEndStep × 10^-pricePlace. */
 const contract = z.object({
@@ -59,19 +46,6 @@ const contract = z.object({
   maxOrderQty: text,
 })
 
-export const contracts = defineEndpoint({
-  name: 'contracts',
-  method: 'GET',
-  path: '/api/v2/mix/market/contracts',
-  auth: 'public',
-  limit: perAddress,
-  retry: 'safe',
-  section: 'outside: futures contracts',
-  outside: true,
-  request: z.looseObject({ productType, symbol: symbol.optional() }),
-  response: z.array(contract),
-})
-
 /** Open time (Unix ms), open, high, low, close, base volume, quote volume. */
 const candle = z.tuple([z.string(), z.string(), z.string(), z.string(), z.string(), z.string(), z.string()])
 const candleQuery = z.looseObject({
@@ -81,32 +55,6 @@ const candleQuery = z.looseObject({
   startTime: z.string().optional(),
   endTime: z.string().optional(),
   limit: z.string().optional(),
-})
-
-export const candles = defineEndpoint({
-  name: 'candles',
-  method: 'GET',
-  path: '/api/v2/mix/market/candles',
-  auth: 'public',
-  limit: perAddress,
-  retry: 'safe',
-  section: 'outside: candles',
-  outside: true,
-  request: candleQuery,
-  response: z.array(candle),
-})
-
-export const historyCandles = defineEndpoint({
-  name: 'historyCandles',
-  method: 'GET',
-  path: '/api/v2/mix/market/history-candles',
-  auth: 'public',
-  limit: perAddress,
-  retry: 'safe',
-  section: 'outside: older candles',
-  outside: true,
-  request: candleQuery,
-  response: z.array(candle),
 })
 
 const chain = z.object({
@@ -127,82 +75,91 @@ const chain = z.object({
   congestion: text,
 })
 
-/** The coin information that the document's withdrawal refers to. */
-export const spotCoins = defineEndpoint({
-  name: 'spotCoins',
-  method: 'GET',
-  path: '/api/v2/spot/public/coins',
-  auth: 'public',
-  limit: { calls: 3, perMs: 1000, scope: 'ip' },
-  retry: 'safe',
-  section: 'outside: coin information',
-  outside: true,
-  request: z.looseObject({ coin: z.string().optional() }),
-  response: z.array(
-    z.object({ coinId: text, coin: z.string(), transfer: text, chains: z.array(chain).nullish() }),
-  ),
-})
-
-export const marginCurrencies = defineEndpoint({
-  name: 'marginCurrencies',
-  method: 'GET',
-  path: '/api/v2/margin/currencies',
-  auth: 'public',
-  limit: { calls: 10, perMs: 1000, scope: 'ip' },
-  retry: 'safe',
-  section: 'outside: margin currencies',
-  outside: true,
-  request: z.looseObject({}),
-  response: z.array(
-    z.object({
-      symbol: z.string(),
-      baseCoin: z.string(),
-      quoteCoin: z.string(),
-      maxCrossedLeverage: text,
-      maxIsolatedLeverage: text,
-      warningRiskRatio: text,
-      liquidationRiskRatio: text,
-      minTradeAmount: text,
-      maxTradeAmount: text,
-      takerFeeRate: text,
-      makerFeeRate: text,
-      pricePrecision: text,
-      quantityPrecision: text,
-      minTradeUSDT: text,
-      isBorrowable: z.boolean().nullish(),
-      userMinBorrow: text,
-      status: text,
-      isIsolatedBaseBorrowable: z.boolean().nullish(),
-      isIsolatedQuoteBorrowable: z.boolean().nullish(),
-      isCrossBorrowable: z.boolean().nullish(),
-    }),
-  ),
-})
-
-export const symbolTicker = defineEndpoint({
-  name: 'symbolTicker',
-  method: 'GET',
-  path: '/api/v2/mix/market/ticker',
-  auth: 'public',
-  limit: perAddress,
-  retry: 'safe',
-  section: 'outside: one futures ticker',
-  outside: true,
-  request: z.looseObject({ symbol, productType }),
-  response: z.array(ticker),
-})
-
-export const symbolPrice = defineEndpoint({
-  name: 'symbolPrice',
-  method: 'GET',
-  path: '/api/v2/mix/market/symbol-price',
-  auth: 'public',
-  limit: perAddress,
-  retry: 'safe',
-  section: 'outside: last, index and mark price',
-  outside: true,
-  request: z.looseObject({ symbol, productType }),
-  response: z.array(
-    z.object({ symbol: z.string(), price: text, indexPrice: text, markPrice: text, ts: text }),
-  ),
-})
+export const marketRows = {
+  serverTime: defineEndpoint({
+    ...publicColumns,
+    name: 'serverTime',
+    path: '/api/v2/public/time',
+    request: z.looseObject({}),
+    response: z.object({ serverTime: z.string().describe('Unix ms') }),
+  }),
+  contracts: defineEndpoint({
+    ...publicColumns,
+    name: 'contracts',
+    path: '/api/v2/mix/market/contracts',
+    request: z.looseObject({ productType, symbol: symbol.optional() }),
+    response: z.array(contract),
+  }),
+  candles: defineEndpoint({
+    ...publicColumns,
+    name: 'candles',
+    path: '/api/v2/mix/market/candles',
+    request: candleQuery,
+    response: z.array(candle),
+  }),
+  historyCandles: defineEndpoint({
+    ...publicColumns,
+    name: 'historyCandles',
+    path: '/api/v2/mix/market/history-candles',
+    request: candleQuery,
+    response: z.array(candle),
+  }),
+  /** The coin information that the document's withdrawal refers to. */
+  spotCoins: defineEndpoint({
+    ...publicColumns,
+    name: 'spotCoins',
+    path: '/api/v2/spot/public/coins',
+    limit: { calls: 3, perMs: 1000, scope: 'ip' },
+    request: z.looseObject({ coin: z.string().optional() }),
+    response: z.array(
+      z.object({ coinId: text, coin: z.string(), transfer: text, chains: z.array(chain).nullish() }),
+    ),
+  }),
+  marginCurrencies: defineEndpoint({
+    ...publicColumns,
+    name: 'marginCurrencies',
+    path: '/api/v2/margin/currencies',
+    limit: { calls: 10, perMs: 1000, scope: 'ip' },
+    request: z.looseObject({}),
+    response: z.array(
+      z.object({
+        symbol: z.string(),
+        baseCoin: z.string(),
+        quoteCoin: z.string(),
+        maxCrossedLeverage: text,
+        maxIsolatedLeverage: text,
+        warningRiskRatio: text,
+        liquidationRiskRatio: text,
+        minTradeAmount: text,
+        maxTradeAmount: text,
+        takerFeeRate: text,
+        makerFeeRate: text,
+        pricePrecision: text,
+        quantityPrecision: text,
+        minTradeUSDT: text,
+        isBorrowable: z.boolean().nullish(),
+        userMinBorrow: text,
+        status: text,
+        isIsolatedBaseBorrowable: z.boolean().nullish(),
+        isIsolatedQuoteBorrowable: z.boolean().nullish(),
+        isCrossBorrowable: z.boolean().nullish(),
+      }),
+    ),
+  }),
+  symbolTicker: defineEndpoint({
+    ...publicColumns,
+    name: 'symbolTicker',
+    path: '/api/v2/mix/market/ticker',
+    request: z.looseObject({ symbol, productType }),
+    response: z.array(ticker),
+  }),
+  symbolPrice: defineEndpoint({
+    ...publicColumns,
+    name: 'symbolPrice',
+    path: '/api/v2/mix/market/symbol-price',
+    request: z.looseObject({ symbol, productType }),
+    response: z.array(
+      z.object({ symbol: z.string(), price: text, indexPrice: text, markPrice: text, ts: text }),
+    ),
+  }),
+} as const

@@ -5,9 +5,7 @@ import {
   batchResult,
   clientOid,
   decimalText,
-  exchangeId,
   force,
-  foreignClientOid,
   marginCoin,
   marginMode,
   orderReference,
@@ -19,76 +17,16 @@ import {
   symbol,
   tradeSide,
 } from '../values.ts'
+import { byEitherId, changeColumns, pageFields, placeColumns, readColumns } from './shared-columns.ts'
 
 /** Orders outside the document, one at a time and by name. */
 
-const limit = { calls: 10, perMs: 1000, scope: 'uid' } as const
 const text = textOrNull
 const preset = z.union([decimalText, z.literal('')]).optional()
 const reduceOnly = z.enum(['YES', 'NO']).optional()
 const instrument = { symbol, productType, marginCoin }
 
-export const placeOrder = defineEndpoint({
-  name: 'placeOrder',
-  method: 'POST',
-  path: '/api/v2/mix/order/place-order',
-  auth: 'schemeA',
-  limit,
-  retry: 'protocol',
-  section: 'outside: place one order',
-  outside: true,
-  request: z.looseObject({
-    ...instrument,
-    marginMode,
-    size: positiveDecimal,
-    price: positiveDecimal.optional(),
-    side,
-    tradeSide: tradeSide.optional(),
-    orderType,
-    force: force.optional(),
-    clientOid: clientOid.optional(),
-    reduceOnly,
-    presetStopSurplusPrice: preset,
-    presetStopLossPrice: preset,
-    stpMode: stpMode.optional(),
-  }),
-  response: orderReference,
-})
-
-const byEitherId = { orderId: exchangeId.optional(), clientOid: foreignClientOid.optional() }
-
-export const cancelOrder = defineEndpoint({
-  name: 'cancelOrder',
-  method: 'POST',
-  path: '/api/v2/mix/order/cancel-order',
-  auth: 'schemeA',
-  limit,
-  retry: 'repeatable',
-  section: 'outside: cancel one order',
-  outside: true,
-  request: z.looseObject({ symbol, productType, marginCoin: marginCoin.optional(), ...byEitherId }),
-  response: orderReference,
-})
-
 const orderIdList = z.array(z.looseObject(byEitherId)).optional()
-
-export const batchCancelOrders = defineEndpoint({
-  name: 'batchCancelOrders',
-  method: 'POST',
-  path: '/api/v2/mix/order/batch-cancel-orders',
-  auth: 'schemeA',
-  limit,
-  retry: 'repeatable',
-  section: 'outside: cancel orders in batch',
-  outside: true,
-  request: z.looseObject({
-    productType,
-    symbol: symbol.optional(),
-    marginCoin: marginCoin.optional(),
-    orderIdList,
-  }),
-  response: batchResult,
-})
 
 /** What pending orders and an order's detail say alike. */
 const order = {
@@ -120,87 +58,103 @@ const order = {
   uTime: text,
 }
 
-export const orderDetail = defineEndpoint({
-  name: 'orderDetail',
-  method: 'GET',
-  path: '/api/v2/mix/order/detail',
-  auth: 'schemeA',
-  limit,
-  retry: 'safe',
-  section: 'outside: one order',
-  outside: true,
-  request: z.looseObject({ symbol, productType, ...byEitherId }),
-  response: z.object({
-    ...order,
-    state: text.describe('live, partially_filled, filled, canceled'),
-    cancelReason: text,
+export const orderRows = {
+  placeOrder: defineEndpoint({
+    ...placeColumns,
+    name: 'placeOrder',
+    path: '/api/v2/mix/order/place-order',
+    request: z.looseObject({
+      ...instrument,
+      marginMode,
+      size: positiveDecimal,
+      price: positiveDecimal.optional(),
+      side,
+      tradeSide: tradeSide.optional(),
+      orderType,
+      force: force.optional(),
+      clientOid: clientOid.optional(),
+      reduceOnly,
+      presetStopSurplusPrice: preset,
+      presetStopLossPrice: preset,
+      stpMode: stpMode.optional(),
+    }),
+    response: orderReference,
   }),
-})
-
-export const ordersPending = defineEndpoint({
-  name: 'ordersPending',
-  method: 'GET',
-  path: '/api/v2/mix/order/orders-pending',
-  auth: 'schemeA',
-  limit,
-  retry: 'safe',
-  section: 'outside: pending orders',
-  outside: true,
-  request: z.looseObject({
-    productType,
-    symbol: symbol.optional(),
-    status: z.string().optional(),
-    idLessThan: exchangeId.optional(),
-    startTime: z.string().optional(),
-    endTime: z.string().optional(),
-    limit: z.string().optional(),
-    ...byEitherId,
+  cancelOrder: defineEndpoint({
+    ...changeColumns,
+    name: 'cancelOrder',
+    path: '/api/v2/mix/order/cancel-order',
+    request: z.looseObject({ symbol, productType, marginCoin: marginCoin.optional(), ...byEitherId }),
+    response: orderReference,
   }),
-  response: z.object({
-    entrustedList: z.array(z.object({ ...order, status: text.describe('live, partially_filled') })).nullish(),
-    endId: text,
+  batchCancelOrders: defineEndpoint({
+    ...changeColumns,
+    name: 'batchCancelOrders',
+    path: '/api/v2/mix/order/batch-cancel-orders',
+    request: z.looseObject({
+      productType,
+      symbol: symbol.optional(),
+      marginCoin: marginCoin.optional(),
+      orderIdList,
+    }),
+    response: batchResult,
   }),
-})
-
-export const ordersHistory = defineEndpoint({
-  name: 'ordersHistory',
-  method: 'GET',
-  path: '/api/v2/mix/order/orders-history',
-  auth: 'schemeA',
-  limit,
-  retry: 'safe',
-  section: 'outside: filled and cancelled orders',
-  outside: true,
-  request: z.looseObject({
-    productType,
-    symbol: symbol.optional(),
-    idLessThan: exchangeId.optional(),
-    startTime: z.string().optional(),
-    endTime: z.string().optional(),
-    limit: z.string().optional(),
-    ...byEitherId,
+  orderDetail: defineEndpoint({
+    ...readColumns,
+    name: 'orderDetail',
+    path: '/api/v2/mix/order/detail',
+    request: z.looseObject({ symbol, productType, ...byEitherId }),
+    response: z.object({
+      ...order,
+      state: text.describe('live, partially_filled, filled, canceled'),
+      cancelReason: text,
+    }),
   }),
-  response: z.object({
-    entrustedList: z
-      .array(z.object({ ...order, status: text.describe('filled, canceled'), cancelReason: text }))
-      .nullish(),
-    endId: text,
+  ordersPending: defineEndpoint({
+    ...readColumns,
+    name: 'ordersPending',
+    path: '/api/v2/mix/order/orders-pending',
+    request: z.looseObject({
+      productType,
+      symbol: symbol.optional(),
+      status: z.string().optional(),
+      ...pageFields,
+      ...byEitherId,
+    }),
+    response: z.object({
+      entrustedList: z
+        .array(z.object({ ...order, status: text.describe('live, partially_filled') }))
+        .nullish(),
+      endId: text,
+    }),
   }),
-})
-
-export const closePositions = defineEndpoint({
-  name: 'closePositions',
-  method: 'POST',
-  path: '/api/v2/mix/order/close-positions',
-  auth: 'schemeA',
-  limit: { calls: 1, perMs: 1000, scope: 'uid' },
-  retry: 'protocol',
-  section: 'outside: close positions at the market',
-  outside: true,
-  request: z.looseObject({
-    productType,
-    symbol: symbol.optional(),
-    holdSide: z.string().optional().describe('Hedge mode: long or short, both when left out'),
+  ordersHistory: defineEndpoint({
+    ...readColumns,
+    name: 'ordersHistory',
+    path: '/api/v2/mix/order/orders-history',
+    request: z.looseObject({
+      productType,
+      symbol: symbol.optional(),
+      ...pageFields,
+      ...byEitherId,
+    }),
+    response: z.object({
+      entrustedList: z
+        .array(z.object({ ...order, status: text.describe('filled, canceled'), cancelReason: text }))
+        .nullish(),
+      endId: text,
+    }),
   }),
-  response: batchResult,
-})
+  closePositions: defineEndpoint({
+    ...placeColumns,
+    name: 'closePositions',
+    path: '/api/v2/mix/order/close-positions',
+    limit: { calls: 1, perMs: 1000, scope: 'uid' },
+    request: z.looseObject({
+      productType,
+      symbol: symbol.optional(),
+      holdSide: z.string().optional().describe('Hedge mode: long or short, both when left out'),
+    }),
+    response: batchResult,
+  }),
+} as const

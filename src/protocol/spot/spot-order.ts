@@ -42,7 +42,6 @@ const shared = {
   cancelReason: knownText('normal_cancel', 'stp_cancel').describe('Empty when not cancelled'),
 }
 
-/** An order of the history. */
 export const spotHistoryOrder = z.object({
   ...shared,
   size: textIfAny.describe('Order amount: base coin for limit, quote coin for market'),
@@ -50,7 +49,6 @@ export const spotHistoryOrder = z.object({
   enterPointSource: knownText('WEB', 'APP', 'API', 'SYS', 'ANDROID', 'IOS').describe('Client'),
 })
 
-/** An order by its detail. */
 export const spotOrderDetail = z.object({
   ...shared,
   size: textIfAny.describe(

@@ -1,5 +1,7 @@
 import { z } from 'zod'
 import { knownText, listOf, textIfAny } from '../answer-values.ts'
+import { defineEndpoint } from '../endpoint.ts'
+import { clientOid, exchangeId, millisText, pageLimit, symbol } from '../values.ts'
 
 /** Document: "`systemRepay-selll` (spelled so)". */
 const MISSPELT_SIDE = 'systemRepay-selll'
@@ -39,10 +41,10 @@ function marginOrder(...sides: readonly string[]) {
 }
 
 /** An order of isolated margin. Document: Margin order (isolated and cross current orders). */
-export const isolatedOrder = marginOrder('sell', 'buy')
+const isolatedOrder = marginOrder('sell', 'buy')
 
 /** An order of cross margin, whose side also says what the system did. */
-export const crossedOrder = marginOrder(
+const crossedOrder = marginOrder(
   'sell',
   'buy',
   'liquidation-buy',
@@ -52,10 +54,57 @@ export const crossedOrder = marginOrder(
 )
 
 /** A page of current orders. */
-export function openOrdersPage<Order extends z.ZodType>(order: Order) {
+function openOrdersPage<Order extends z.ZodType>(order: Order) {
   return z.object({
     orderList: listOf(order).describe('Current orders'),
     maxId: textIfAny.describe('The largest ID of the result'),
     minId: textIfAny.describe('The smallest ID of the result: the next page is idLessThan=minId'),
   })
 }
+
+const columns = {
+  method: 'GET',
+  auth: 'schemeA',
+  limit: { calls: 10, perMs: 1000, scope: 'uid' },
+  retry: 'safe',
+  section:
+    'GET /api/v2/margin/isolated/open-orders and GET /api/v2/margin/crossed/open-orders (current orders)',
+} as const
+
+const query = {
+  symbol: symbol.describe('Trading pair'),
+  orderId: exchangeId.describe('Order ID').optional(),
+  clientOid: clientOid.describe('Client-defined ID').optional(),
+}
+
+/** Document: "limit — optional, default 100, max 500". */
+export const MARGIN_PAGE_MAX = 500
+
+/** Reads the orders of isolated margin that rest on one symbol. */
+export const isolatedOpenOrders = defineEndpoint({
+  ...columns,
+  name: 'isolatedOpenOrders',
+  path: '/api/v2/margin/isolated/open-orders',
+  request: z.strictObject({
+    ...query,
+    startTime: millisText.describe('From, Unix ms').optional(),
+    endTime: millisText.describe('To, Unix ms').optional(),
+    limit: pageLimit({ byDefault: 100, max: MARGIN_PAGE_MAX }).optional(),
+  }),
+  response: openOrdersPage(isolatedOrder),
+})
+
+/** Reads the orders of cross margin that rest on one symbol. The document gives `limit` no maximum. */
+export const crossedOpenOrders = defineEndpoint({
+  ...columns,
+  name: 'crossedOpenOrders',
+  path: '/api/v2/margin/crossed/open-orders',
+  request: z.strictObject({
+    ...query,
+    startTime: millisText.describe('From, Unix ms'),
+    endTime: millisText.describe('To, Unix ms').optional(),
+    limit: pageLimit({ byDefault: 100 }).optional(),
+    idLessThan: exchangeId.describe('Records with a smaller ID than the last loanId returned').optional(),
+  }),
+  response: openOrdersPage(crossedOrder),
+})

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { knownText, listOf, textIfAny } from '../answer-values.ts'
+import { defineEndpoint } from '../endpoint.ts'
 import { isWithin90Days } from '../time-span.ts'
 import { coin, exchangeId, millisText, pageLimit, symbol } from '../values.ts'
-import { MARGIN_PAGE_MAX } from './isolated-open-orders.ts'
-import { toCleanSide } from './margin-order.ts'
+import { MARGIN_PAGE_MAX, toCleanSide } from './open-orders.ts'
 
 /**
  * What the system sold or swapped in a liquidation. Fields that do not apply to the type that was asked for
@@ -31,13 +31,13 @@ const liquidationRecord = z.object({
   uTime: textIfAny.describe('Update time, Unix ms'),
 })
 
-export const liquidationPage = z.object({
+const liquidationPage = z.object({
   resultList: listOf(liquidationRecord).describe('Liquidation records'),
   idLessThan: textIfAny.describe('Cursor for the next page'),
 })
 
 /** The query that isolated and cross margin share. */
-export const liquidationQuery = z
+const liquidationQuery = z
   .strictObject({
     type: z
       .enum(['swap', 'place_order'])
@@ -69,3 +69,28 @@ export const liquidationQuery = z
     path: ['endTime'],
     message: 'startTime and endTime may be at most 90 days apart',
   })
+
+const columns = {
+  method: 'GET',
+  auth: 'schemeA',
+  limit: { calls: 10, perMs: 1000, scope: 'uid' },
+  retry: 'safe',
+  section:
+    'GET /api/v2/margin/isolated/liquidation-order and GET /api/v2/margin/crossed/liquidation-order (liquidation orders)',
+  request: liquidationQuery,
+  response: liquidationPage,
+} as const
+
+/** Reads what was liquidated of the account's isolated margin, newest first, a page at a time. */
+export const isolatedLiquidationOrders = defineEndpoint({
+  ...columns,
+  name: 'isolatedLiquidationOrders',
+  path: '/api/v2/margin/isolated/liquidation-order',
+})
+
+/** Reads what was liquidated of the account's cross margin, newest first, a page at a time. */
+export const crossedLiquidationOrders = defineEndpoint({
+  ...columns,
+  name: 'crossedLiquidationOrders',
+  path: '/api/v2/margin/crossed/liquidation-order',
+})

@@ -1,0 +1,16 @@
+import { z } from 'zod'
+
+interface Limits {
+  readonly min: number
+  readonly max: number
+}
+
+/** A whole number within limits, both included. */
+export const wholeNumber = ({ min, max }: Limits, description: string) =>
+  z.int().min(min).max(max).meta({ description })
+
+/** The same, and what it is when nobody says it. */
+export const presetNumber = (
+  { min, max, preset }: Limits & { readonly preset: number },
+  description: string,
+) => z.int().min(min).max(max).default(preset).meta({ description })

@@ -1,0 +1,37 @@
+import { closeSync, fsyncSync, openSync, renameSync, writeSync } from 'node:fs'
+import { dirname } from 'node:path'
+
+/**
+ * Writes a file for its owner alone, so that it survives a power cut. Under another name until it is whole: a
+ * process that ends in the middle leaves no file, not half of one.
+ */
+export function writeDurably(file: string, text: string): void {
+  const unfinished = `${file}.new`
+  const descriptor = openSync(unfinished, 'w', 0o600)
+  try {
+    writeSync(descriptor, text)
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+  renameSync(unfinished, file)
+  syncDirectory(dirname(file))
+}
+
+/** What was written to the file survives a power cut. */
+export function syncFile(file: string): void {
+  syncOpened(openSync(file, 'r+'))
+}
+
+/** A name is durable only with its directory. Windows has no such thing, and does without. */
+export function syncDirectory(directory: string): void {
+  if (process.platform !== 'win32') syncOpened(openSync(directory, 'r'))
+}
+
+function syncOpened(descriptor: number): void {
+  try {
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+}
