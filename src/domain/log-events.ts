@@ -35,6 +35,8 @@ export const LOG_EVENTS = {
     "The exchange's clock is not known for certain and no order leaves; nothing to do unless it does not end.",
   'daemon.broken':
     'The journal could not be written, or the program is broken, and the run ends with exit code 70; read the reason, mend the disk or report the defect, and let it start again.',
+  'daemon.killed':
+    'It runs under the kill switch: it cancels, proves that nothing rests, and creates nothing until a release.',
   'daemon.opened': 'State, journal and strategies are open, and the exchange is asked next.',
   'daemon.running': 'The start is over, and strategies are asked from now on.',
   'daemon.stopRequested': 'A signal, the end of `--for` or the end of a recording asked for a stop.',

@@ -29,7 +29,7 @@ test('[ORD5] a journal that lost its tail is refused, repaired, and trades nothi
   expect(repair.stdout.join('\n')).toMatch(/kept: +.*records\naside: +.*damaged-/)
   expect(second.events('order.sent')).toEqual([])
   expect(second.events('recovery.started')[0]).toMatchObject({
-    halts: { '*': expect.stringContaining('repaired') },
+    restrictions: [expect.objectContaining({ scope: '*', code: 'repaired' })],
   })
   const again = project.start(['repair', '--set', 'simulator.speed=1200'])
   await again.ended

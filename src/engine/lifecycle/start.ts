@@ -155,7 +155,7 @@ function endResolving(core: Core): void {
 
 function beginRunning(core: Core): void {
   enterPhase(core.run, 'running')
-  announce(core, 'info', 'daemon.running', {
+  announce(core, 'info', killOf(core.book) ? 'daemon.killed' : 'daemon.running', {
     epoch: core.book.epoch,
     onRestart: core.settings.onRestart,
     ...countFound(core),

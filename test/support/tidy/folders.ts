@@ -61,7 +61,6 @@ const ENTRIES = [
   ROOT,
   STRATEGY_CONTRACT,
   'src/config/write-schemas.ts',
-  'src/cli/docs/write-api-docs.ts',
   'bin/',
   'strategies/',
 ]

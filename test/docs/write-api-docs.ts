@@ -3,6 +3,6 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { buildApiDocs } from './api-docs.ts'
 
-const directory = fileURLToPath(new URL('../../../docs/', import.meta.url))
+const directory = fileURLToPath(new URL('../../docs/', import.meta.url))
 mkdirSync(directory, { recursive: true })
 writeFileSync(`${directory}exchange-api.md`, buildApiDocs())

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { buildApiDocs } from '../../src/cli/docs/api-docs.ts'
+import { buildApiDocs } from './api-docs.ts'
 import { describeEndpoint } from '../../src/protocol/describe-endpoint.ts'
 import { endpointNamed, endpointNames } from '../../src/protocol/endpoints.ts'
 

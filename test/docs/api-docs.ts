@@ -2,12 +2,12 @@ import {
   describeEndpoint,
   type EndpointDescription,
   type FieldDescription,
-} from '../../protocol/describe-endpoint.ts'
-import { type EndpointName, endpointNamed, endpointNames } from '../../protocol/endpoints.ts'
-import { readCallArguments } from '../call/call-arguments.ts'
-import { prepareCall, toPlanOrder } from '../call/call-prepare.ts'
-import { CallRefused } from '../call/call-refused.ts'
-import { type BrokenSample, exampleOf, sampleOf, toWords } from '../call/call-samples.ts'
+} from '../../src/protocol/describe-endpoint.ts'
+import { type EndpointName, endpointNamed, endpointNames } from '../../src/protocol/endpoints.ts'
+import { readCallArguments } from '../../src/cli/call/call-arguments.ts'
+import { prepareCall, toPlanOrder } from '../../src/cli/call/call-prepare.ts'
+import { CallRefused } from '../../src/cli/call/call-refused.ts'
+import { type BrokenSample, exampleOf, sampleOf, toWords } from '../../src/cli/call/call-samples.ts'
 import {
   familyOf,
   titleOf,
@@ -16,7 +16,7 @@ import {
   RETRY_WORDS,
   toRuleWords,
   toTypeWords,
-} from '../call/endpoint-words.ts'
+} from '../../src/cli/call/endpoint-words.ts'
 
 /** A clock for the rules that have one: any instant will do, as the samples are years from it. */
 const NOW = 1_760_000_000_000
