@@ -17,7 +17,7 @@ const EXIT_USAGE = 64
 const EXIT_SOFTWARE = 70
 
 /**
- * The operator's sender: one verb a file. Resolves with the exit code: 0 done, 64 not understood, 70 broken,
+ * The command line: one verb a file. Resolves with the exit code: 0 done, 64 not understood, 70 broken,
  * 78 the configuration is wrong (pm2 and systemd do not start it again then).
  */
 export async function main(argv: readonly string[]): Promise<number> {

@@ -85,7 +85,7 @@ test.concurrent('a strategy sees its feeds and calls the account, once, also aft
   expect(String(rejected['reason'])).toMatch(/^31001 /)
   expect(accepted).toMatchObject({ level: 'info', strategy: 'watcher', key: 'clear' })
   expect(keysOf(run, 'call.sent')).toEqual(['clear', 'open'])
-  expect([code, run.events('strategy.disabled'), run.summary.clean]).toEqual([0, [], true])
+  expect([code, run.events('strategy.failed'), run.summary.clean]).toEqual([0, [], true])
   expect(keysOf(again, 'call.sent')).toEqual([])
 })
 

@@ -127,14 +127,14 @@ export default defineStrategy({
   project.write('config/strategies/trend-btc.yaml', file)
 
   const run = project.run(['--summary', 'json'])
-  const disabled = await run.untilEvent('strategy.disabled')
+  const halted = await run.untilEvent('trading.halted')
   const sentBefore = run.events('order.sent').length
   await run.until('orders of others', () => run.events('order.sent').length > sentBefore)
   const { code } = await run.stop()
 
   expect(code).toBe(0)
-  expect(disabled).toMatchObject({ level: 'error', strategy: 'trend-btc' })
-  expect(String(disabled['reason'])).toContain('this one always breaks')
+  expect(halted).toMatchObject({ level: 'error', scope: 'strategy:trend-btc', code: 'strategyFailed' })
+  expect(String(halted['reason'])).toContain('this one always breaks')
   expect(new Set(run.events('order.sent').map(({ strategy }) => strategy))).not.toContain('trend-btc')
   expect(run.summary.exchange?.agrees).toBe(true)
 })

@@ -23,7 +23,7 @@ export interface AccountLockOptions {
 /**
  * Holds the account against other daemons of the same user on this machine, whatever their state directory:
  * each would take the other's orders for strangers and cancel them. Another machine, another user and another
- * key of the same account are not seen here; their fills are (`position.adopted`, `fills.foreign`).
+ * key of the same account are not seen here; their fills are (`position.adopted`, `fill.foreign`).
  *
  * @throws Failure ACCOUNT_HELD, which names the one that has it
  */

@@ -47,7 +47,8 @@ export class EventLog {
 
   /** Looks at a record before what is announced of it. */
   observe(record: JournalRecord): void {
-    if (record.kind !== 'outcome') return
+    // Others are not followed by a line about their batch: found by fills, unknown at a restart.
+    if (record.kind !== 'outcome' || record.answer === undefined) return
     const counts: Record<string, number> = {}
     for (const { outcome } of record.items) counts[outcome] = (counts[outcome] ?? 0) + 1
     this.#outcomes.set(record.batchId, counts)

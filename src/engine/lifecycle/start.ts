@@ -12,8 +12,8 @@ import { beginKill } from './kill.ts'
 
 /**
  * How a run begins, in this order; everything before it is the driver's: the lock, the journal, the kill file,
- * the exchange's clock, and, not in the first run, a pause for the rate windows of the run before (the limiter
- * gives no grant in it).
+ * the exchange's clock, and a pause for the rate windows of a run before (the limiter gives no grant in it; not with
+ * the embedded simulator).
  *
  *     boot recorded, SENT ⇒ UNKNOWN ──► reading ──agrees──► resolving ──idle──► checking ──agrees──► running
  *                                                              └──nothing to resolve, or killed────────────►

@@ -114,7 +114,9 @@ export function compareMoney(book: Book, theirs: TrueMoney): Differences {
 /** What a journal must never hold: a position that was adopted, fills called foreign, a halt without need. */
 export function findDisgraces(records: readonly JournalRecord[]): Differences {
   return records.flatMap((record) =>
-    record.kind === 'adopt' || record.kind === 'foreign' || record.kind === 'restricted'
+    record.kind === 'adopt' ||
+    record.kind === 'foreign' ||
+    (record.kind === 'restricted' && record.code !== 'kill')
       ? [`the journal says ${JSON.stringify(record)}`]
       : [],
   )

@@ -1,6 +1,6 @@
 import { watchDesk, watchLadders } from './risk-check-invariants.ts'
 import { watchFold, watchRepeats, watchTwin } from './engine-invariants.ts'
-import { watchFences, watchSurvivorsBack } from './resolution-invariants.ts'
+import { watchResolutions, watchDisplacedBack } from './resolution-invariants.ts'
 import { watchForeign } from './foreign-invariants.ts'
 import { watchRests, watchUrgency, watchWindows } from './limit-invariants.ts'
 import { watchKill } from './kill-invariants.ts'
@@ -32,11 +32,11 @@ import { watchClockGate, watchLooks } from './look-invariants.ts'
 import { watchShown } from './shown-invariants.ts'
 import { watchGhosts, watchLost } from './standing-invariants.ts'
 import { watchStart } from './start-invariants.ts'
-import { watchSweeps, watchWire, watchWishes } from './wire-invariants.ts'
+import { watchCancelScopes, watchWire, watchWishes } from './wire-invariants.ts'
 import { watchMoney, watchTruth } from './truth-invariants.ts'
 import { type Invariant } from '../world/world.ts'
 
-/** The one list of what always holds, by the house's numbers. */
+/** The one list of what always holds, by the numbers of ARCHITECTURE.md. */
 export const INVARIANTS: readonly Invariant[] = [
   { id: 'ORD1', watch: watchDurableSends },
   { id: 'ORD2', watch: watchIdentity },
@@ -50,8 +50,8 @@ export const INVARIANTS: readonly Invariant[] = [
   { id: 'ORD6', watch: watchBatches },
   { id: 'ORD7', watch: watchStaleness },
   { id: 'ORD8', watch: watchDisplaced },
-  { id: 'ORD8', watch: watchSurvivorsBack },
-  { id: 'FENCE', watch: watchFences },
+  { id: 'ORD8', watch: watchDisplacedBack },
+  { id: 'FENCE', watch: watchResolutions },
   { id: 'LIM1', watch: watchWindows },
   { id: 'LIM1', watch: watchGrants },
   { id: 'LIM2', watch: watchUrgency },
@@ -61,7 +61,7 @@ export const INVARIANTS: readonly Invariant[] = [
   { id: 'ORD8', watch: watchGhosts },
   { id: 'ORD5', watch: watchLost },
   { id: 'I9', watch: watchWire },
-  { id: 'FENCE', watch: watchSweeps },
+  { id: 'FENCE', watch: watchCancelScopes },
   { id: 'MKT2', watch: watchShown },
   { id: 'I13', watch: watchWishes },
   { id: 'I13', watch: watchDecisions },

@@ -23,7 +23,7 @@ const MOMENTS_KEPT = 5000
  * fills and of the position that was asked for when everything before the answer was visible (A2). What is
  * called cancelled then does not rest there any more (A5).
  */
-export function watchFences(world: World): WorldWatcher {
+export function watchResolutions(world: World): WorldWatcher {
   const closings = new Map<string, Closing>()
   const calls = new Map<number, readonly string[]>()
   const positionsAt = new Map<string, number>()
@@ -116,7 +116,7 @@ interface Expected {
 const NOTICED_MS = 200
 
 /** What a cancel-all took for others' sake rests again within its bound, or that it does not was reported. */
-export function watchSurvivorsBack(world: World): WorldWatcher {
+export function watchDisplacedBack(world: World): WorldWatcher {
   let expected: Expected[] = []
   const answeredAt = new Map<string, number>()
   return {

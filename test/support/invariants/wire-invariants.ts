@@ -50,7 +50,7 @@ export function watchWire(world: World): WorldWatcher {
  * A cancel-all takes away what is ours to take: one instrument, or the whole product type where the account is the
  * daemon's alone and no stop leaves what rests, or where a kill takes away everything.
  */
-export function watchSweeps(world: World): WorldWatcher {
+export function watchCancelScopes(world: World): WorldWatcher {
   let policy: StopPolicy | undefined
   const resolved = new FencedLanes()
   return {

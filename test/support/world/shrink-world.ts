@@ -8,7 +8,7 @@ export interface ShrinkOptions {
   readonly plan: WorldPlan
   /** How many runs may be spent; what is found by then is returned. */
   readonly runsMax?: number
-  /** Checkers beside the house's own. */
+  /** Checkers beside the usual ones. */
   readonly extra?: readonly Invariant['watch'][]
 }
 

@@ -54,7 +54,7 @@ function sayAll(say: (text: string) => void, lines: readonly string[]): void {
   for (const line of lines) say(line)
 }
 
-/** Runs a world once more for its timeline, with checkers beside the house's own where it has some. */
+/** Runs a world once more for its timeline, with checkers beside the usual ones where there are some. */
 export function drawTimeline(
   plan: WorldPlan,
   extra: readonly Invariant['watch'][] = [],

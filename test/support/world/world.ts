@@ -60,7 +60,7 @@ export interface WorldWatcher extends ProcessWatcher {
   atEnd?(): void
 }
 
-/** Something that always holds, by the house's number. */
+/** Something that always holds, by its number in ARCHITECTURE.md. */
 export interface Invariant {
   readonly id: string
   readonly watch: (world: World) => WorldWatcher
