@@ -421,7 +421,7 @@ const BREAKAGES: readonly Breakage[] = [
     ],
   },
   {
-    what: 'survivors that have to be back before their fate can be known',
+    what: 'displaced orders that have to be back before their fate can be known',
     file: main,
     edits: [['polling:', 'execution: { displacedWithinMs: 3000 }\npolling:']],
     problems: [

@@ -7,7 +7,7 @@ import { loadSimulatorConfig } from '../../src/config/load-simulator-config.ts'
 import { ConfigError, formatProblem, type Problem } from '../../src/config/yaml/problem.ts'
 import { FILES, Workspace } from './workspace.ts'
 
-/** A deterministic sweep: every setting of the shipped files, broken in every way, one at a time. */
+/** Deterministic: every setting of the shipped files, broken in every way, one at a time. */
 
 // Thousands of readings, seconds of work; a busy machine takes several times as long.
 vi.setConfig({ testTimeout: 60_000 })

@@ -21,7 +21,7 @@ import { type Mode } from './scenario.ts'
 export interface BooksToCompare {
   readonly journalFile: string
   readonly mode: Mode
-  /** Of the last life, which ended in good order with `onStop: cancel`. */
+  /** Of the last run, which ended in good order with `onStop: cancel`. */
   readonly summary: RunSummary
   readonly truth: ExchangeTruth
   readonly uid: string

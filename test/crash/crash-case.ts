@@ -2,7 +2,7 @@ import { messageOf } from '../../src/lib/failure.ts'
 import { createRandom } from '../../src/lib/random.ts'
 import { type Differences } from '../support/invariants/book-comparison.ts'
 import { CrashScene } from './crash-scene.ts'
-import { Lives } from './lives.ts'
+import { CrashRuns } from './crash-runs.ts'
 import { type CrashPoint, POINTS } from './points.ts'
 import { type Mode, MODES, type Reading, READINGS, type ScenarioName, SCENARIOS } from './scenario.ts'
 
@@ -63,23 +63,23 @@ export function nameCase({ point, times, scenario, reading, mode, onRestart }: C
   return `${where} (${scenario}, ${reading}, ${mode === 'hedge_mode' ? 'hedge' : 'one-way'}, ${onRestart})`
 }
 
-/** Lives that are killed as the case says, and one that ends in good order; then the books are compared. */
+/** Runs that are killed as the case says, and one that ends in good order; then the books are compared. */
 export async function runCase(crash: CrashCase): Promise<CrashReport> {
   const { mode, reading, seed, onRestart } = crash
   const scene = await CrashScene.open({ seed, mode, reading, onRestart, scenario: SCENARIOS[crash.scenario] })
-  const lives = new Lives(scene)
+  const runs = new CrashRuns(scene)
   const report = (differences: Differences): CrashReport => ({
     case: crash,
-    kills: lives.kills,
-    hits: lives.hits,
+    kills: runs.kills,
+    hits: runs.hits,
     unknowns: scene.unknowns,
     orders: scene.exchange.truth.orders.size,
     fills: scene.exchange.truth.fills.size,
     differences,
   })
   try {
-    await killLives(crash, lives)
-    return report(await lives.endInOrder())
+    await killRuns(crash, runs)
+    return report(await runs.endInOrder())
   } catch (error) {
     return report([messageOf(error)])
   } finally {
@@ -87,24 +87,24 @@ export async function runCase(crash: CrashCase): Promise<CrashReport> {
   }
 }
 
-async function killLives({ point, times }: CrashCase, lives: Lives): Promise<void> {
+async function killRuns({ point, times }: CrashCase, runs: CrashRuns): Promise<void> {
   const at = `${point.name}:${times}`
   switch (point.phase) {
     case 'trading':
-      return lives.killTrading(at)
+      return runs.killTrading(at)
     case 'stopping':
-      return lives.killStopping(at, 'cancel')
+      return runs.killStopping(at, 'cancel')
     case 'leaving':
-      return lives.killStopping(at, 'leave')
+      return runs.killStopping(at, 'leave')
     case 'flattening':
-      return lives.killStopping(at, 'flatten')
+      return runs.killStopping(at, 'flatten')
     case 'killing':
-      return lives.killSwitched(at)
+      return runs.killSwitched(at)
     case 'releasing':
-      return lives.killReleased(at)
+      return runs.killReleased(at)
     case 'recovering':
-      await lives.leaveInFlight()
-      await lives.killRecovering(at)
-      return lives.killRecovering(at)
+      await runs.leaveInFlight()
+      await runs.killRecovering(at)
+      return runs.killRecovering(at)
   }
 }

@@ -26,7 +26,7 @@ const FILL_VISIBILITY_MS = 200
 export const TOLERANCE_MS = 1000
 
 /** Beyond the tolerance, by as much as a busy machine may be wrong about the exchange's clock. */
-const HORIZON_MS = 1300
+const ACCEPTANCE_WINDOW_MS = 1300
 
 const STRATEGY = new URL('./busy-strategy.ts', import.meta.url)
 
@@ -86,7 +86,7 @@ export function writeCrashConfig(project: Project, given: CrashConfig): void {
       orderNotionalMax: '100000000',
       grossNotionalMax: '1000000000',
     },
-    execution: { fillVisibilityMs: FILL_VISIBILITY_MS, acceptanceWindowMs: HORIZON_MS },
+    execution: { fillVisibilityMs: FILL_VISIBILITY_MS, acceptanceWindowMs: ACCEPTANCE_WINDOW_MS },
     state: { directory: `../${STATE}` },
     ...policies,
     strategies: strategies.map((id) => `crash/${id}.yaml`),

@@ -40,7 +40,7 @@ export class CrashScene {
     this.#writeConfig()
   }
 
-  /** From the next start on the daemon stops like that. The last life is compared only after `cancel`. */
+  /** From the next start on the daemon stops like that. The last run is compared only after `cancel`. */
   stopLike(onStop: Policies['onStop']): void {
     this.#onStop = onStop
     this.#writeConfig()
@@ -87,10 +87,10 @@ export class CrashScene {
 
   /** Orders whose fate was not known for a while, at an answer that did not come or at a start. */
   get unknowns(): number {
-    const told = this.#runs.flatMap((run) => run.events('order.unknown'))
+    const logged = this.#runs.flatMap((run) => run.events('order.unknown'))
     const found = this.#runs.flatMap((run) => run.events('recovery.started'))
     return (
-      new Set(told.map(({ clientOid }) => clientOid)).size +
+      new Set(logged.map(({ clientOid }) => clientOid)).size +
       found.reduce((sum, { unknownOrders }) => sum + Number(unknownOrders), 0)
     )
   }

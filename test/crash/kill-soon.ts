@@ -3,11 +3,11 @@ import { type Random } from '../../src/lib/random.ts'
 import { type IntentdProcess } from '../daemon/intentd-process.ts'
 import { type Policies } from './scenario.ts'
 
-/** How far a life has come: until it says `recovery.started`, `daemon.running`, `daemon.stopping`, its end. */
+/** How far a run has come: until it says `recovery.started`, `daemon.running`, `daemon.stopping`, its end. */
 export const MOMENTS = ['opening', 'recovering', 'trading', 'stopping'] as const
 export type Moment = (typeof MOMENTS)[number]
 
-/** Out of ten lives: where most can be lost, most die. */
+/** Out of ten runs: where most can be lost, most die. */
 const AIMS: readonly Moment[] = [
   'opening',
   ...Array.from({ length: 4 }, () => 'recovering' as const),
@@ -23,7 +23,7 @@ export function drawPolicies(random: Random): Policies {
 }
 
 /**
- * Lets a life come somewhere, waits for a while that nobody chose, and kills it.
+ * Lets a run come somewhere, waits for a while that nobody chose, and kills it.
  * @returns where it was then; undefined when it had stopped in good order before.
  * @throws when it ended in any other way: it has broken.
  */
@@ -36,13 +36,13 @@ export async function killSoon(run: IntentdProcess, random: Random): Promise<Mom
   const { code } = await run.stop('SIGKILL')
   if (code === null) return momentOf(run)
   if (aim === 'stopping' && code === 0) return undefined
-  throw new Error(`a life ended with ${code}: ${run.stderr.slice(-5).join('\n')}`)
+  throw new Error(`a run ended with ${code}: ${run.stderr.slice(-5).join('\n')}`)
 }
 
-/** On a busy machine, against an exchange that loses answers, a life may not come far: it is killed where it is. */
+/** On a busy machine, against an exchange that loses answers, a run may not come far: it is killed where it is. */
 const COMES_MS_MAX = 20_000
 
-/** As long as most lives stay there: some are killed a moment later than they were to be, which is as well. */
+/** As long as most runs stay there: some are killed a moment later than they were to be, which is as well. */
 const STAYS_MS: Readonly<Record<Moment, number>> = {
   opening: 1600,
   recovering: 3500,

@@ -1,11 +1,11 @@
 import { type ScenarioName } from './scenario.ts'
 
 /**
- * Which life is killed at the point.
+ * Which run is killed at the point.
  *
  * `trading` the first one, from its start on · `stopping`, `leaving`, `flattening` one that was told to stop after
  * it had traded, and whose policy says cancel, leave or flatten · `killing` one whose kill switch was thrown after it
- * had traded, `releasing` one in which it was taken back · `recovering` two lives, each before it says that
+ * had traded, `releasing` one in which it was taken back · `recovering` two runs, each before it says that
  * it runs, after one that died with a batch on the wire: the same point kills both.
  */
 export type Phase = 'trading' | 'stopping' | 'leaving' | 'flattening' | 'killing' | 'releasing' | 'recovering'
@@ -13,7 +13,7 @@ export type Phase = 'trading' | 'stopping' | 'leaving' | 'flattening' | 'killing
 /** A named point in one phase. */
 export interface CrashPoint {
   readonly phase: Phase
-  /** As `watch-doors.ts` calls it. */
+  /** As `watch-points.ts` calls it. */
   readonly name: string
   /** Killed at the first up to this occurrence, drawn for each case; all are reached within seconds. */
   readonly timesMax: number

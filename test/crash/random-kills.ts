@@ -31,9 +31,9 @@ export interface RandomKills {
 
 export interface RandomReport {
   readonly kills: number
-  /** How far the lives had come when they were killed. */
+  /** How far the runs had come when they were killed. */
   readonly killed: Readonly<Record<Moment, number>>
-  /** Lives that had stopped in good order before they could be killed. */
+  /** Runs that had stopped in good order before they could be killed. */
   readonly stopped: number
   readonly unknowns: number
   readonly orders: number
@@ -65,32 +65,32 @@ export async function killAtRandom(options: RandomKills): Promise<RandomReport> 
   const cwd = project.directory
   const simulate = ['simulate', '--config', EXCHANGE_FILE, '--state', EXCHANGE_STATE, '--print-accounts']
   const exchange = new IntentdProcess(simulate, { cwd, waitMsMax: WAIT_MS_MAX })
-  const tally = new RunStatistics()
-  let life: IntentdProcess | undefined
+  const statistics = new RunStatistics()
+  let newest: IntentdProcess | undefined
   try {
     const { url } = await exchange.untilEvent('simulator.listening')
     const env = { ...credentialsFrom(exchange.stdout[0] ?? ''), XDG_STATE_HOME: cwd }
     const start = (policies: Policies) => {
       writeCrashConfig(project, { mode, url: String(url), size: '0.01', policies })
-      life = new IntentdProcess(['run', '-c', CONFIG_FILE, '--summary', 'json'], {
+      newest = new IntentdProcess(['run', '-c', CONFIG_FILE, '--summary', 'json'], {
         cwd,
         env,
         waitMsMax: WAIT_MS_MAX,
       })
-      return life
+      return newest
     }
     const random = createRandom(`random kills ${seed} ${mode} ${reading}`)
-    while (tally.kills < kills && systemClock.monotonic() < endAt) {
+    while (statistics.kills < kills && systemClock.monotonic() < endAt) {
       const run = start(drawPolicies(random))
       const killedAt = await killSoon(run, random)
-      tally.count(run, killedAt)
-      if (killedAt !== undefined) onKill(tally.kills)
+      statistics.count(run, killedAt)
+      if (killedAt !== undefined) onKill(statistics.kills)
     }
     const last = start(AT_THE_END)
     await last.untilEvent('daemon.running')
     await last.untilEvent('order.accepted')
     const { code } = await last.stop()
-    tally.count(last, undefined)
+    statistics.count(last, undefined)
     await exchange.stop()
     const truth = readTruth(join(cwd, EXCHANGE_STATE))
     const journalFile = join(cwd, STATE, 'journal.sqlite')
@@ -99,26 +99,26 @@ export async function killAtRandom(options: RandomKills): Promise<RandomReport> 
       rememberedSince: systemClock.now() - REMEMBERED_MS,
     })
     return {
-      ...tally.result,
+      ...statistics.result,
       orders: truth.orders.size,
       fills: truth.fills.size,
       faults: exchange.events('simulator.stopped')[0]?.['faults'],
-      differences: code === 0 ? differences : [`the last life ended with ${code}`, ...differences],
+      differences: code === 0 ? differences : [`the last run ended with ${code}`, ...differences],
     }
   } finally {
-    await life?.stop('SIGKILL')
+    await newest?.stop('SIGKILL')
     await exchange.stop('SIGKILL')
     project.remove()
   }
 }
 
-/** What became of the lives. */
+/** What became of the runs. */
 class RunStatistics {
   readonly #killed = { opening: 0, recovering: 0, trading: 0, stopping: 0 }
   #stopped = -1 // The last one always does.
   #unknowns = 0
 
-  /** `killedAt` is undefined for a life that stopped in good order. */
+  /** `killedAt` is undefined for a run that stopped in good order. */
   count(run: IntentdProcess, killedAt: Moment | undefined): void {
     if (killedAt === undefined) this.#stopped += 1
     else this.#killed[killedAt] += 1

@@ -17,7 +17,7 @@ export interface Ladder {
 
 const CREATING = ['batchPlaceOrder', 'cancelAllOrders'] as const
 
-/** Above the daemon's time-out, and inside its horizon: such an answer counts as lost. */
+/** Above the daemon's time-out, and inside its acceptance window: such an answer counts as lost. */
 const LATE_MS = { min: 400, max: 900 }
 
 export const SCENARIOS = {
@@ -63,7 +63,7 @@ export type ScenarioName = keyof typeof SCENARIOS
 export const READINGS = ['replay', 'duplicateError', 'pendingOnly'] as const
 export type Reading = (typeof READINGS)[number]
 
-/** What a life does with what rests at its start, and at its end. */
+/** What a run does with what rests at its start, and at its end. */
 export interface Policies {
   readonly onRestart: 'cancel' | 'adopt'
   readonly onStop: 'leave' | 'cancel' | 'flatten'

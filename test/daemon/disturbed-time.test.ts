@@ -50,7 +50,7 @@ test.concurrent.each([
   },
 )
 
-/** Beyond the limit of the data's age, the request's time-out, and the horizon of whatever was on the wire. */
+/** Beyond the limit of the data's age, the request's time-out, and the acceptance window of whatever was on the wire. */
 const STOPPED_MS = 4000
 
 test('[MKT1] [ORD5] a process that stood still sends nothing before it has looked at the market again', async () => {

@@ -36,7 +36,7 @@ function fillDisk(file: string): void {
   closeSync(descriptor)
 }
 
-test('[ORD1] a disk that fills up: nothing is created any more, what rests is cancelled, and the next life recovers', async ({
+test('[ORD1] a disk that fills up: nothing is created any more, what rests is cancelled, and the next run recovers', async ({
   skip,
 }) => {
   const project = projects.open()

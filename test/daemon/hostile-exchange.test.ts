@@ -12,7 +12,7 @@ vi.setConfig({ testTimeout: 120_000 })
 
 const NAMES = ['tickers', 'batch-place-order', 'cancel-all-orders', 'fills', 'single-position']
 
-/** A daemon in its ordinary life has about 150 MB; answers of ten megabytes must not pile up. */
+/** A daemon in ordinary use has about 150 MB; answers of ten megabytes must not pile up. */
 const MEMORY_KB_MAX = 512 * 1024
 
 /** The most that a process ever had in memory, in KB; nothing where the system does not tell. */

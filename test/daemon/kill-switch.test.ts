@@ -100,9 +100,9 @@ describe('[RSK2] the kill file', () => {
 })
 
 describe('a command of the operator', () => {
-  const LETTER = { kind: 'release', reason: 'looked at it', by: 'anna' } as const
+  const COMMAND = { kind: 'release', reason: 'looked at it', by: 'anna' } as const
 
-  function openMailbox(directory: string) {
+  function openInbox(directory: string) {
     const commands: ControlCommand[] = []
     const unreadable: string[] = []
     const inbox = new CommandInbox({
@@ -115,22 +115,22 @@ describe('a command of the operator', () => {
 
   test('waits for a daemon, is read once and then gone', () => {
     const { directory } = openSwitch()
-    const file = postCommand(directory, { ...LETTER, scope: 'BTCUSDT' })
-    const { inbox, commands } = openMailbox(directory)
+    const file = postCommand(directory, { ...COMMAND, scope: 'BTCUSDT' })
+    const { inbox, commands } = openInbox(directory)
     inbox.empty()
     inbox.empty()
 
-    expect(commands).toEqual([{ ...LETTER, scope: 'BTCUSDT' }])
+    expect(commands).toEqual([{ ...COMMAND, scope: 'BTCUSDT' }])
     expect(existsSync(file)).toBe(false)
   })
 
-  test.each(['{', '{"kind":"sell"}', JSON.stringify({ ...LETTER, reason: 'x'.repeat(5000) })])(
+  test.each(['{', '{"kind":"sell"}', JSON.stringify({ ...COMMAND, reason: 'x'.repeat(5000) })])(
     'that is none is set aside: %.20s',
     (text) => {
       const { directory } = openSwitch()
-      const file = postCommand(directory, LETTER)
+      const file = postCommand(directory, COMMAND)
       writeFileSync(file, text)
-      const { inbox, commands, unreadable } = openMailbox(directory)
+      const { inbox, commands, unreadable } = openInbox(directory)
       inbox.empty()
       inbox.empty()
 

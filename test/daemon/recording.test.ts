@@ -26,8 +26,8 @@ async function replay(project: Project, args: readonly string[]) {
   return { code, text: run.stdout.join('\n'), errors: run.stderr.join('\n') }
 }
 
-/** A life that is killed in the middle of its work, and one that ends in good order. */
-async function recordTwoLives(): Promise<{ project: Project; directory: string }> {
+/** A run that is killed in the middle of its work, and one that ends in good order. */
+async function recordTwoRuns(): Promise<{ project: Project; directory: string }> {
   const project = projects.open()
   const first = project.run(HOSTILE)
   await first.until('orders and answers', () => first.events('batch.answered').length >= 2)
@@ -41,7 +41,7 @@ async function recordTwoLives(): Promise<{ project: Project; directory: string }
 test(
   '[DET1] [ORD5] a hostile run, killed and started again, is made again to the byte; a changed strategy shows',
   async () => {
-    const { project, directory } = await recordTwoLives()
+    const { project, directory } = await recordTwoRuns()
 
     const whole = await replay(project, [directory])
     const same = await replay(project, [directory, '--strategy', 'config/strategies/grid-btc.yaml'])

@@ -11,9 +11,9 @@ vi.setConfig({ testTimeout: 60_000 })
 
 const FAST = ['--set', 'simulator.speed=1200', '--summary', 'json']
 
-/** What a life found when it began. */
-function foundBy(life: IntentdProcess): Readonly<Record<string, unknown>> {
-  return life.events('recovery.started')[0] ?? {}
+/** What a run found when it began. */
+function foundBy(run: IntentdProcess): Readonly<Record<string, unknown>> {
+  return run.events('recovery.started')[0] ?? {}
 }
 
 test.concurrent('[ORD5] a stop and a start: the same orders, positions and strategy state', async () => {
@@ -52,7 +52,7 @@ test.concurrent.each(['one', 'two'])(
     const random = createRandom(`kill ${world}`)
     const sent: unknown[] = []
     const returned = new Set<unknown>()
-    for (let life = 1; life <= 4; life++) {
+    for (let epoch = 1; epoch <= 4; epoch++) {
       const run = project.run(FAST)
       const lines = 3 + random.integer(80)
       await run.until(`${lines} lines`, () => run.log.length >= lines)
@@ -61,7 +61,7 @@ test.concurrent.each(['one', 'two'])(
       for (const event of ['order.notSent', 'order.queuedAgain']) {
         for (const { clientOid } of run.events(event)) returned.add(clientOid)
       }
-      expect(foundBy(run), `life ${life}`).toMatchObject({ epoch: life })
+      expect(foundBy(run), `run ${epoch}`).toMatchObject({ epoch })
     }
 
     const last = project.run([...FAST, '--for', '3s'])

@@ -97,7 +97,7 @@ export class EngineBench {
     }
   }
 
-  /** A life begins and runs; the account is flat unless told otherwise. */
+  /** A run begins and trades; the account is flat unless told otherwise. */
   start(account: Parameters<EngineBench['read']>[0] = {}): this {
     this.tell({ kind: 'clockSynchronised', offsetMs: 0 })
     this.tell({ kind: 'started' })

@@ -9,7 +9,7 @@ export const SYMBOLS = ['AUSDT', 'BUSDT', 'CUSDT'] as const
 const LIMITS = { positionLotsMax: 1000, orderLotsMax: 100, openOrdersMax: 100 }
 
 /** A core with three instruments and two strategies that may trade all of them; it runs. */
-export function manyLanes(change: Partial<EngineSettings> = {}): EngineBench {
+export function manyInstruments(change: Partial<EngineSettings> = {}): EngineBench {
   const limits = new Map(SYMBOLS.map((symbol) => [symbol, LIMITS]))
   const strategies = [STRATEGY, OTHER].map(
     (id): [StrategyId, EngineSettings['strategies'] extends ReadonlyMap<StrategyId, infer S> ? S : never] => [

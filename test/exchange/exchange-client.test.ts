@@ -85,7 +85,7 @@ describe('what is sent', () => {
     ).toEqual([])
   })
 
-  it('[ORD1] sends the very bytes that were made before, even those of an earlier life', async () => {
+  it('[ORD1] sends the very bytes that were made before, even those of an earlier run', async () => {
     const { server, client } = await openClient()
     server.script = (_request, socket) => void socket.write(jsonAnswer(envelopeOf({ successList: [] })))
     const journaled: PreparedRequest<'batchPlaceOrder'> = {

@@ -77,7 +77,7 @@ describe('grants', () => {
     expect(takeNow(limiter, 'cancelAllOrders')).toBeDefined()
   })
 
-  it('[LIM1] nothing is granted while the calls of the life before may still count', () => {
+  it('[LIM1] nothing is granted while the calls of the run before may still count', () => {
     const { limiter, time } = createHandLimiter({ previousRunEndedAt: 0 })
     let grantedAt = 0
     limiter.request('cancelAllOrders', 0, () => (grantedAt = time.monotonic()))
@@ -89,7 +89,7 @@ describe('grants', () => {
     expect(takeNow(limiter, 'tickers')).toBeDefined()
   })
 
-  it('[LIM1] the first minute after a restart leaves half of all calls to the life before', () => {
+  it('[LIM1] the first minute after a restart leaves half of all calls to the run before', () => {
     const { limiter, time } = createHandLimiter({ previousRunEndedAt: 0, use: 0.01 })
     const granted = { firstMinute: 0, secondMinute: 0 }
     const spend = (minute: keyof typeof granted) => {

@@ -12,7 +12,7 @@ function createWorld() {
   const trusted = new TrustedClock(machine)
   const told: string[] = []
   trusted.listen({
-    onUnsynchronised: (movedMs) => told.push(`doubt ${movedMs}`),
+    onUnsynchronised: (movedMs) => told.push(`unsynchronised ${movedMs}`),
     onSettled: (verdict) => told.push(verdict),
     onJump: ({ movedMs }) => told.push(`jump ${movedMs}`),
   })
@@ -56,7 +56,7 @@ describe('the clock that is trusted', () => {
   })
 
   test.each([5 * MINUTE_MS, -5 * MINUTE_MS])(
-    'is in doubt after the machine’s was set by %i ms, until two answers agree',
+    'is unsynchronised after the machine’s was set by %i ms, until two answers agree',
     async (byMs) => {
       const { machine, trusted, told, hear } = createWorld()
       machine.setClock(AT + byMs)
@@ -72,7 +72,7 @@ describe('the clock that is trusted', () => {
         AT + 100,
         AHEAD_MS,
       ])
-      expect(told).toEqual([`doubt ${byMs}`, 'stepped'])
+      expect(told).toEqual([`unsynchronised ${byMs}`, 'stepped'])
     },
   )
 
@@ -90,7 +90,7 @@ describe('the clock that is trusted', () => {
     expect(told.at(-1)).toBe('slept')
   })
 
-  test('does not believe an answer that was asked for before the doubt', () => {
+  test('does not believe an answer that was asked for before it was unsynchronised', () => {
     const { machine, trusted } = createWorld()
     const sentAt = trusted.clock.now() - 1
     machine.setClock(AT + MINUTE_MS)

@@ -53,7 +53,7 @@ export function openSpecimen(file: string): Journal {
   return openSqliteJournal({ file, identity: 'live 1', keepSince: () => BEFORE_CHECKPOINT / 2 })
 }
 
-/** `killed`: the last records stand in the log; `closed`: in the main file. Both begin with a life that ended well. */
+/** `killed`: the last records stand in the log; `closed`: in the main file. Both begin with a run that ended well. */
 export function makeSpecimens(folder: string): readonly Specimen[] {
   mkdirSync(folder, { recursive: true })
   const killed = makeSpecimen(folder, 'killed')

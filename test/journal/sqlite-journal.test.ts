@@ -202,14 +202,14 @@ describe('[ORD1] the journal', () => {
     again.close()
   })
 
-  test('refuses a record of another life, sound as it is', () => {
-    const lives = ['one', 'other'].map((name) => join(folder, name))
-    for (const life of lives) {
-      const journal = openSqliteJournal({ file: life, identity: 'live 1', salt: 'ab', keepSince: () => 0 })
-      for (const at of [1, life === lives[0] ? 2 : 7, 3]) journal.append(halt(at), true)
+  test('refuses a record of another run, sound as it is', () => {
+    const runs = ['one', 'other'].map((name) => join(folder, name))
+    for (const run of runs) {
+      const journal = openSqliteJournal({ file: run, identity: 'live 1', salt: 'ab', keepSince: () => 0 })
+      for (const at of [1, run === runs[0] ? 2 : 7, 3]) journal.append(halt(at), true)
       journal.close()
     }
-    const [one = '', other] = lives
+    const [one = '', other] = runs
     file = one
     damageBy(
       `ATTACH '${other}' AS other; REPLACE INTO records SELECT * FROM other.records WHERE sequence = 2`,

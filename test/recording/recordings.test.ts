@@ -20,7 +20,7 @@ function fill(life: string, number: number): string {
   return basename(file)
 }
 
-test('lives are listed in their order, each with its segments in theirs, and nothing else', () => {
+test('runs are listed in their order, each with its segments in theirs, and nothing else', () => {
   const names = [fill(LATE, 1), fill(EARLY, 10), fill(EARLY, 2)]
   writeFileSync(join(folder, 'notes.txt'), '')
 

@@ -28,7 +28,12 @@ describe('a segment', () => {
   })
 
   test('keeps a step that broke the core, with its reason', async () => {
-    const broken: StepTexts = { at: 1, event: '{"kind":"started"}', effects: [], thrown: 'no\tlane\nfor "X"' }
+    const broken: StepTexts = {
+      at: 1,
+      event: '{"kind":"started"}',
+      effects: [],
+      thrown: 'no\tprice\nfor "X"',
+    }
     await writeLines(file, [JSON.stringify(HEAD), IMAGE, writeStep(broken)])
 
     expect(readSegment(file).steps).toEqual([broken])

@@ -64,8 +64,8 @@ function context(
   }
 }
 
-const verdictOf = (order: OrderIntent, desk: RiskContext): string => {
-  const verdict = approve(order, desk)
+const verdictOf = (order: OrderIntent, riskContext: RiskContext): string => {
+  const verdict = approve(order, riskContext)
   return verdict.approved ? 'approved' : verdict.objection.code
 }
 const market = (change: Partial<RiskContext['market']>) => ({ market: { ...context().market, ...change } })
@@ -79,7 +79,7 @@ const flat = () => buildExposure('one_way_mode', FLAT, [])
 const long = { longLots: 30, shortLots: 0 }
 const short = { longLots: 0, shortLots: 30 }
 
-describe('[RSK1] the risk desk', () => {
+describe('[RSK1] the risk checks', () => {
   test.each<[string, OrderIntent, RiskContext, string]>([
     ['a plain order', intent(), context(), 'approved'],
     ['a market order', intent({ ticks: undefined }), context(), 'approved'],
@@ -268,14 +268,14 @@ describe('[RSK1] the risk desk', () => {
       'OPEN_ORDERS_LIMIT',
     ],
     ['one order too many of the account', intent(), context({ otherOpenOrders: 50 }), 'OPEN_ORDERS_LIMIT'],
-  ])('%s', (_, order, desk, verdict) => {
-    expect(verdictOf(order, desk)).toBe(verdict)
+  ])('%s', (_, order, riskContext, verdict) => {
+    expect(verdictOf(order, riskContext)).toBe(verdict)
   })
 
   test('counts what it has just approved', () => {
-    const desk = context()
+    const riskContext = context()
 
-    expect([1, 2, 3].map(() => verdictOf(intent({ lots: 40 }), desk))).toEqual([
+    expect([1, 2, 3].map(() => verdictOf(intent({ lots: 40 }), riskContext))).toEqual([
       'approved',
       'approved',
       'POSITION_LIMIT',
@@ -283,11 +283,11 @@ describe('[RSK1] the risk desk', () => {
   })
 
   test('counts an order that is sent again once, approved or denied', () => {
-    const desk = context({}, { open: [['openLong', 95]] })
+    const riskContext = context({}, { open: [['openLong', 95]] })
 
-    expect(approveAgain(intent({ lots: 60 }), desk).approved).toBe(true)
-    expect(desk.ownExposure.addingLongLots).toBe(95)
-    expect(approveAgain(intent({ lots: 61 }), desk).approved).toBe(false)
-    expect(desk.ownExposure.addingLongLots).toBe(95)
+    expect(approveAgain(intent({ lots: 60 }), riskContext).approved).toBe(true)
+    expect(riskContext.ownExposure.addingLongLots).toBe(95)
+    expect(approveAgain(intent({ lots: 61 }), riskContext).approved).toBe(false)
+    expect(riskContext.ownExposure.addingLongLots).toBe(95)
   })
 })

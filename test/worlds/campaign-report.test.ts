@@ -4,16 +4,16 @@ import { shrinkWorld } from '../support/world/shrink-world.ts'
 import { FAULTS } from '../support/faults/virtual-faults.ts'
 import { violate, type World, type WorldWatcher } from '../support/world/world.ts'
 import { planWorld } from '../support/world/world-plan.ts'
-import { renderFailure, renderTally } from './campaign-report.ts'
-import { addTally, createTally } from './world-tally.ts'
+import { renderFailure, renderSummary } from './campaign-report.ts'
+import { addSummary, createSummary } from './campaign-summary.ts'
 
 describe('the closing table', () => {
   test('says every kind of fault, also one that never struck, and how many worlds violated', () => {
-    const tally = createTally()
-    addTally(tally, { ...createTally(), worlds: 1200, orders: 34, faults: { requestLost: 5 } })
-    addTally(tally, { ...createTally(), worlds: 800, orders: 6, faults: { requestLost: 2, death: 1 } })
+    const summary = createSummary()
+    addSummary(summary, { ...createSummary(), worlds: 1200, orders: 34, faults: { requestLost: 5 } })
+    addSummary(summary, { ...createSummary(), worlds: 800, orders: 6, faults: { requestLost: 2, death: 1 } })
 
-    const lines = renderTally(tally, { wallMs: 60_000, cpuMs: 120_000 })
+    const lines = renderSummary(summary, { wallMs: 60_000, cpuMs: 120_000 })
 
     const words = lines.map((line) => line.trim().split(/\s+/).slice(0, 2).join(' '))
     expect(words).toContain('worlds 2,000')

@@ -1,6 +1,6 @@
 import { FAULTS, type FaultKind } from '../support/faults/virtual-faults.ts'
 import { type ShrunkWorld } from '../support/world/shrink-world.ts'
-import { type WorldFailure, type WorldTally } from './world-tally.ts'
+import { type CampaignSummary, type WorldFailure } from './campaign-summary.ts'
 
 /** The end of a timeline is what led to the violation. */
 const TIMELINE_LINES_MAX = 80
@@ -12,19 +12,19 @@ export interface Elapsed {
 }
 
 /** What a campaign came to, line by line. */
-export function renderTally(tally: WorldTally, { wallMs, cpuMs }: Elapsed): readonly string[] {
-  const { worlds, lives, events, orders, fills, failures } = tally
+export function renderSummary(summary: CampaignSummary, { wallMs, cpuMs }: Elapsed): readonly string[] {
+  const { worlds, processes, events, orders, fills, failures } = summary
   const rows: readonly (readonly [string, number])[] = [
     ['worlds', worlds],
     ['a minute', Math.round((worlds / wallMs) * 60_000)],
     ['a minute of one core', Math.round((worlds / cpuMs) * 60_000)],
-    ['lives of the process', lives],
+    ['processes', processes],
     ['events', events],
     ['orders', orders],
     ['fills', fills],
   ]
   const faults = (Object.keys(FAULTS) as FaultKind[]).map(
-    (fault) => [fault, tally.faults[fault] ?? 0] as const,
+    (fault) => [fault, summary.faults[fault] ?? 0] as const,
   )
   return [
     ...rows.map(([name, count]) => renderRow(name, count)),
@@ -42,7 +42,7 @@ function renderRow(name: string, count: number): string {
 }
 
 /** One line while it runs. */
-export function renderProgress({ worlds, failures }: WorldTally, { wallMs }: Elapsed): string {
+export function renderProgress({ worlds, failures }: CampaignSummary, { wallMs }: Elapsed): string {
   const aMinute = Math.round((worlds / wallMs) * 60_000)
   return `${worlds.toLocaleString('en')} worlds, ${aMinute.toLocaleString('en')} a minute, ${failures.length} violating`
 }

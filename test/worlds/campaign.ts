@@ -1,5 +1,5 @@
 import { type Mutant } from './mutant.ts'
-import { addTally, createTally, type WorldTally } from './world-tally.ts'
+import { addSummary, createSummary, type CampaignSummary } from './campaign-summary.ts'
 import { WorldThread } from './world-thread.ts'
 
 export interface CampaignOptions {
@@ -11,7 +11,7 @@ export interface CampaignOptions {
   readonly mutant?: Mutant
   /** A campaign ends after so many worlds that failed. */
   readonly failuresMax?: number
-  readonly onProgress?: (tally: WorldTally) => void
+  readonly onProgress?: (summary: CampaignSummary) => void
   /** Ends the campaign early, with what it has. */
   readonly signal?: AbortSignal
 }
@@ -20,20 +20,20 @@ export interface CampaignOptions {
 const WORLDS_A_TASK = 20
 
 /** Runs worlds from a seed on, on several threads, and adds up what they came to. */
-export async function runCampaign(options: CampaignOptions): Promise<WorldTally> {
+export async function runCampaign(options: CampaignOptions): Promise<CampaignSummary> {
   const { worlds, workers, failuresMax = 1 } = options
-  const tally = createTally()
+  const summary = createSummary()
   const queue = new SeedQueue(options.firstSeed, worlds)
-  const isOver = (): boolean => tally.failures.length >= failuresMax || (options.signal?.aborted ?? false)
+  const isOver = (): boolean => summary.failures.length >= failuresMax || (options.signal?.aborted ?? false)
   const work = async (): Promise<void> => {
     const thread = new WorldThread({ mutant: options.mutant })
     try {
       for (let seeds = queue.take(); seeds.length > 0 && !isOver();) {
         const ran = await thread.perform<'run'>({ kind: 'run', seeds })
-        addTally(tally, ran.tally)
-        options.onProgress?.(tally)
+        addSummary(summary, ran.summary)
+        options.onProgress?.(summary)
         // A thread stops at a world that fails: the rest is run after it.
-        const rest = seeds.slice(ran.tally.worlds)
+        const rest = seeds.slice(ran.summary.worlds)
         seeds = rest.length > 0 ? rest : queue.take()
       }
     } finally {
@@ -41,7 +41,7 @@ export async function runCampaign(options: CampaignOptions): Promise<WorldTally>
     }
   }
   await Promise.all(Array.from({ length: Math.min(workers, Math.ceil(worlds / WORLDS_A_TASK)) }, work))
-  return tally
+  return summary
 }
 
 /** Hands out seeds in order. */

@@ -5,7 +5,7 @@ import { runCampaign, seedAt } from './campaign.ts'
 import { keepWorld, type KeptWorld, loadKeptWorlds } from './kept-world.ts'
 import { type Mutant, mutate } from './mutant.ts'
 import { MUTANTS } from './mutants.ts'
-import { type WorldFailure } from './world-tally.ts'
+import { type WorldFailure } from './campaign-summary.ts'
 import { WorldThread } from './world-thread.ts'
 
 export interface MutantCampaignOptions {
@@ -106,15 +106,15 @@ async function findFailure(
 ): Promise<{ readonly worlds: number; readonly failure: WorldFailure | undefined }> {
   let worlds = 0
   while (worlds < worldsMax && !signal?.aborted) {
-    const tally = await runCampaign({
+    const summary = await runCampaign({
       worlds: worldsMax - worlds,
       firstSeed: seedAt(firstSeed, worlds),
       workers: 1,
       mutant,
       ...(signal ? { signal } : {}),
     })
-    worlds += tally.worlds
-    const [failure] = tally.failures
+    worlds += summary.worlds
+    const [failure] = summary.failures
     if (!failure) break
     const { violations } = runWorld(planWorld(failure.seed))
     if (violations.length === 0) return { worlds, failure }

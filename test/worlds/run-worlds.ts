@@ -5,11 +5,11 @@ import { Failure } from '../../src/lib/failure.ts'
 import { createRandom } from '../../src/lib/random.ts'
 import { drawTimeline } from '../support/world/timeline.ts'
 import { planWorld, type WorldPlan } from '../support/world/world-plan.ts'
-import { type Elapsed, renderFailure, renderProgress, renderTally } from './campaign-report.ts'
+import { type Elapsed, renderFailure, renderProgress, renderSummary } from './campaign-report.ts'
 import { runCampaign } from './campaign.ts'
 import { keepWorld, loadKeptWorld } from './kept-world.ts'
 import { runMutants } from './mutant-campaign.ts'
-import { type WorldFailure, type WorldTally } from './world-tally.ts'
+import { type CampaignSummary, type WorldFailure } from './campaign-summary.ts'
 import { WorldThread } from './world-thread.ts'
 
 const USAGE = `npm run fuzz -- [options]
@@ -84,7 +84,7 @@ interface ManyWorlds {
 async function runMany({ worlds, seed, workers }: ManyWorlds): Promise<number> {
   if (!values.json) say(`${worlds.toLocaleString('en')} worlds from seed ${seed} on`)
   const stopwatch = startStopwatch()
-  const tally = await runCampaign({
+  const summary = await runCampaign({
     worlds,
     firstSeed: seed,
     workers,
@@ -93,11 +93,11 @@ async function runMany({ worlds, seed, workers }: ManyWorlds): Promise<number> {
     signal: stopped.signal,
   })
   const elapsed = stopwatch()
-  if (values.json) say(JSON.stringify({ seed, ...elapsed, ...tally }))
-  else sayAll(renderTally(tally, elapsed))
-  if (tally.worlds < worlds && tally.failures.length < FAILURES_MAX)
+  if (values.json) say(JSON.stringify({ seed, ...elapsed, ...summary }))
+  else sayAll(renderSummary(summary, elapsed))
+  if (summary.worlds < worlds && summary.failures.length < FAILURES_MAX)
     say('interrupted: this is what there was')
-  const [first, ...others] = tally.failures
+  const [first, ...others] = summary.failures
   if (!first) return 0
   say(`\nseed ${first.seed} violates ${first.violation.id}: ${first.violation.detail}\nshrinking it …`)
   await tellFailure(first)
@@ -130,14 +130,14 @@ function traceOne(plan: WorldPlan): number {
 }
 
 /** A line that is written over on a terminal, and now and then a new one elsewhere. */
-function createProgress(stopwatch: () => Elapsed): (tally: WorldTally) => void {
+function createProgress(stopwatch: () => Elapsed): (summary: CampaignSummary) => void {
   let saidAt = 0
-  return (tally) => {
+  return (summary) => {
     const elapsed = stopwatch()
     const isTerminal = process.stderr.isTTY
     if (values.json || (!isTerminal && elapsed.wallMs - saidAt < PROGRESS_MS)) return
     saidAt = elapsed.wallMs
-    const line = renderProgress(tally, elapsed)
+    const line = renderProgress(summary, elapsed)
     process.stderr.write(isTerminal ? `\r${line}\u001B[K` : `${line}\n`)
   }
 }

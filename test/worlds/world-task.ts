@@ -3,7 +3,7 @@
 import type { ShrunkWorld } from '../support/world/shrink-world.ts'
 import type { WorldPlan } from '../support/world/world-plan.ts'
 import type { Mutant } from './mutant.ts'
-import type { WorldFailure, WorldTally } from './world-tally.ts'
+import type { CampaignSummary, WorldFailure } from './campaign-summary.ts'
 
 /** What the thread is started with. */
 export interface WorkerSetup {
@@ -18,7 +18,7 @@ export type WorkerTask =
   | { readonly kind: 'shrink'; readonly seed: string }
 
 export type WorkerResult =
-  | { readonly kind: 'ran'; readonly tally: WorldTally }
+  | { readonly kind: 'ran'; readonly summary: CampaignSummary }
   | { readonly kind: 'replayed'; readonly failure: WorldFailure | undefined }
   | {
       readonly kind: 'shrunk'

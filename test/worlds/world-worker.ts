@@ -5,7 +5,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { unreachable } from '../../src/lib/unreachable.ts'
 import { plantMutant } from './mutant.ts'
 import type { WorkerResult, WorkerSetup, WorkerTask } from './world-task.ts'
-import type { WorldTally } from './world-tally.ts'
+import type { CampaignSummary } from './campaign-summary.ts'
 
 const { mutant } = workerData as WorkerSetup
 const planted = mutant && plantMutant(mutant)
@@ -14,7 +14,7 @@ const { runWorld } = await import('../support/world/virtual-world.ts')
 const { planWorld } = await import('../support/world/world-plan.ts')
 const { shrinkWorld } = await import('../support/world/shrink-world.ts')
 const { drawTimeline } = await import('../support/world/timeline.ts')
-const { addWorld, createTally } = await import('./world-tally.ts')
+const { addWorld, createSummary } = await import('./campaign-summary.ts')
 planted?.assertLoaded()
 
 parentPort?.on('message', (task: WorkerTask) => parentPort?.postMessage(perform(task)))
@@ -22,7 +22,7 @@ parentPort?.on('message', (task: WorkerTask) => parentPort?.postMessage(perform(
 function perform(task: WorkerTask): WorkerResult {
   switch (task.kind) {
     case 'run':
-      return { kind: 'ran', tally: runSeeds(task.seeds) }
+      return { kind: 'ran', summary: runSeeds(task.seeds) }
     case 'replay': {
       const { seed, violations } = runWorld(task.plan)
       return { kind: 'replayed', failure: violations[0] && { seed, violation: violations[0] } }
@@ -36,11 +36,11 @@ function perform(task: WorkerTask): WorkerResult {
   }
 }
 
-function runSeeds(seeds: readonly string[]): WorldTally {
-  const tally = createTally()
+function runSeeds(seeds: readonly string[]): CampaignSummary {
+  const summary = createSummary()
   for (const seed of seeds) {
-    addWorld(tally, runWorld(planWorld(seed)))
-    if (tally.failures.length > 0) break
+    addWorld(summary, runWorld(planWorld(seed)))
+    if (summary.failures.length > 0) break
   }
-  return tally
+  return summary
 }

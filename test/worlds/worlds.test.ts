@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { runWorld } from '../support/world/virtual-world.ts'
 import { planWorld, worldPlanSchema } from '../support/world/world-plan.ts'
 import { runCampaign, seedAt } from './campaign.ts'
-import { type WorldTally } from './world-tally.ts'
+import { type CampaignSummary } from './campaign-summary.ts'
 
 /** Always the same worlds, so that a commit is what makes them fail; WORLDS_SEED=$RANDOM npm test runs others. */
 const FIRST_SEED = process.env['WORLDS_SEED'] ?? '1'
@@ -14,28 +14,29 @@ const PATIENCE_MS = 600_000
 
 describe('[ORD1..8] [RSK1..3] [MKT1] [DET1] [DET2] in a hostile world nothing is doubled and nothing lost', () => {
   test(`in ${WORLDS} worlds from seed ${FIRST_SEED} on`, { timeout: PATIENCE_MS }, async () => {
-    const tally = await runCampaign({
+    const summary = await runCampaign({
       worlds: WORLDS,
       firstSeed: FIRST_SEED,
       workers: WORKERS,
       failuresMax: Number.POSITIVE_INFINITY,
     })
 
-    const failures = tally.failures.map(({ seed, violation }) => ({
+    const failures = summary.failures.map(({ seed, violation }) => ({
       again: `npm run fuzz -- --seed ${seed} --worlds 1`,
       violation: `${violation.id} ${violation.detail}`,
     }))
     expect(failures).toEqual([])
-    expect(tally.worlds).toBe(WORLDS)
+    expect(summary.worlds).toBe(WORLDS)
     // What they came to is kept: a commit that moves and renames leaves it as it is, one that changes what the
     // daemon does writes it anew (`npx vitest run test/worlds/worlds.test.ts -u`) and says so.
-    if (FIRST_SEED === '1') await expect(renderTallyFile(tally)).toMatchFileSnapshot('worlds-1-to-500.json')
+    if (FIRST_SEED === '1')
+      await expect(renderSummaryFile(summary)).toMatchFileSnapshot('worlds-1-to-500.json')
   })
 })
 
-function renderTallyFile({ worlds, events, lives, orders, fills, faults }: WorldTally): string {
+function renderSummaryFile({ worlds, events, processes, orders, fills, faults }: CampaignSummary): string {
   const sorted = Object.fromEntries(Object.entries(faults).sort(([left], [right]) => (left < right ? -1 : 1)))
-  return `${JSON.stringify({ worlds, events, lives, orders, fills, faults: sorted }, undefined, 2)}\n`
+  return `${JSON.stringify({ worlds, events, lives: processes, orders, fills, faults: sorted }, undefined, 2)}\n`
 }
 
 describe('a campaign', () => {
@@ -56,7 +57,7 @@ describe('a campaign', () => {
   test('ends early when it is told to, with what it has', { timeout: PATIENCE_MS }, async () => {
     const stop = new AbortController()
 
-    const tally = await runCampaign({
+    const summary = await runCampaign({
       worlds: 10_000,
       firstSeed: '1',
       workers: 1,
@@ -64,7 +65,7 @@ describe('a campaign', () => {
       onProgress: () => stop.abort(),
     })
 
-    expect(tally.worlds).toBe(20)
+    expect(summary.worlds).toBe(20)
   })
 })
 

@@ -5,7 +5,7 @@ import { accepted, EngineBench, refused, STRATEGY, SYMBOL } from '../engine-benc
 const BID = { side: 'buy', ticks: 99_990, lots: 10 } as const
 const EMPTY = refused('22001', 'definite')
 
-/** A life with a resting bid whose journal was damaged and repaired, and the next life on what is left of it. */
+/** A run with a resting bid whose journal was damaged and repaired, and the next run on what is left of it. */
 function repaired(keep: (records: EngineBench['records']) => EngineBench['records']): EngineBench {
   const bench = new EngineBench().start()
   bench.quote(BID)

@@ -4,7 +4,7 @@ import { type QuoteLevel } from '../../../src/domain/intent.ts'
 import { bookToJson } from '../../../src/engine/book/book-json.ts'
 import { rebuildBook } from '../../../src/engine/book/book-json.ts'
 import { accepted, type EngineBench, refused, STRATEGY, TIMED_OUT } from '../engine-bench.ts'
-import { manyLanes, OTHER, SYMBOLS } from '../many-instruments.ts'
+import { manyInstruments, OTHER, SYMBOLS } from '../many-instruments.ts'
 
 const [A, B, C] = SYMBOLS
 const EMPTY = refused('22001', 'definite')
@@ -27,7 +27,7 @@ function listed(bench: EngineBench, ...symbols: string[]) {
     .map(({ terms, orderId = '' }) => ({ clientOid: String(terms.clientOid), orderId: String(orderId) }))
 }
 
-function told(bench: EngineBench, event: string): Readonly<Record<string, unknown>>[] {
+function logged(bench: EngineBench, event: string): Readonly<Record<string, unknown>>[] {
   return bench
     .take('announce')
     .filter((one) => one.event === event)
@@ -57,7 +57,7 @@ function sentOn(bench: EngineBench): string[] {
 describe('what nobody wants any more', () => {
   /** So many orders of another strategy, which are wanted, beside one that is not. */
   function beside(wanted: number): EngineBench {
-    const bench = manyLanes()
+    const bench = manyInstruments()
     rest(bench, A)
     const levels = Array.from({ length: wanted }, (_, rung) => ({ ...FAR, ticks: FAR.ticks - rung }))
     rest(bench, A, { as: OTHER, levels })
@@ -82,7 +82,7 @@ describe('what nobody wants any more', () => {
   })
 
   test('rests for a shorter time the more of it there is', () => {
-    const bench = manyLanes()
+    const bench = manyInstruments()
     rest(bench, A, { levels: [AT_TOUCH, FAR, { ...FAR, ticks: 96_001 }, { ...FAR, ticks: 96_002 }] })
     bench.decide({ kind: 'quote', symbol: A, levels: [AT_TOUCH] })
     bench.take('askGrant')
@@ -94,7 +94,7 @@ describe('what nobody wants any more', () => {
   })
 
   test('does not hold up what is missing while it is kept', () => {
-    const bench = manyLanes()
+    const bench = manyInstruments()
     rest(bench, A, { levels: [AT_TOUCH, FAR] })
     bench.decide({ kind: 'quote', symbol: A, levels: [AT_TOUCH, { ...AT_TOUCH, ticks: 99_980 }] })
 
@@ -104,7 +104,7 @@ describe('what nobody wants any more', () => {
 
 /** One order rests on A, and nobody wants it. */
 function alone(): EngineBench {
-  const bench = manyLanes()
+  const bench = manyInstruments()
   rest(bench, A)
   bench.decide({ kind: 'quote', symbol: A, levels: [] })
   bench.take('askGrant')
@@ -170,14 +170,14 @@ describe('while a cancel-all that is due is waited for', () => {
     bench.take('announce')
     bench.grantCancel()
 
-    expect(told(bench, 'cancel.planned')).toEqual([{ order: [A] }])
+    expect(logged(bench, 'cancel.planned')).toEqual([{ order: [A] }])
     expect(sentOn(bench)).toEqual([])
   })
 })
 
 describe('[LIM2] of several instruments that need a cancel-all', () => {
   test('the one that has waited longest goes first, by name where others may use the account', () => {
-    const bench = manyLanes()
+    const bench = manyInstruments()
     rest(bench, A)
     rest(bench, B)
     withdraw(bench, B)
@@ -189,7 +189,7 @@ describe('[LIM2] of several instruments that need a cancel-all', () => {
   })
 
   test('none waits behind one that came later, withdrawn or not', () => {
-    const bench = manyLanes()
+    const bench = manyInstruments()
     rest(bench, A)
     rest(bench, B)
     bench.decide({ kind: 'quote', symbol: B, levels: [] })
@@ -210,7 +210,7 @@ describe('[LIM2] of several instruments that need a cancel-all', () => {
   })
 
   test('it is by name all the same when as many would lose what is wanted', () => {
-    const bench = manyLanes({ isExclusive: true })
+    const bench = manyInstruments({ isExclusive: true })
     rest(bench, A)
     rest(bench, C)
     withdraw(bench, A)
@@ -219,7 +219,7 @@ describe('[LIM2] of several instruments that need a cancel-all', () => {
   })
 
   test('it is by name for one, though nothing else rests', () => {
-    const bench = manyLanes({ isExclusive: true })
+    const bench = manyInstruments({ isExclusive: true })
     rest(bench, A)
     withdraw(bench, A)
 
@@ -229,7 +229,7 @@ describe('[LIM2] of several instruments that need a cancel-all', () => {
 
 /** Ladders rest on A and B and are withdrawn; C is empty. */
 function exclusive(): EngineBench {
-  const bench = manyLanes({ isExclusive: true })
+  const bench = manyInstruments({ isExclusive: true })
   rest(bench, A)
   rest(bench, B)
   withdraw(bench, A)
@@ -318,10 +318,10 @@ describe('a cancel-all of the product', () => {
     const bench = exclusive()
     bench.decideAs(OTHER, { kind: 'quote', symbol: C, levels: [FAR] })
     const batch = bench.grantBatch()
-    const sweep = bench.grantCancel()
-    expect(named(sweep)).toBeUndefined()
+    const cancelAll = bench.grantCancel()
+    expect(named(cancelAll)).toBeUndefined()
     bench.accept(batch)
-    bench.answerCancel(sweep.cancelId, accepted({ successList: listed(bench, A, B), failureList: [] }))
+    bench.answerCancel(cancelAll.cancelId, accepted({ successList: listed(bench, A, B), failureList: [] }))
 
     bench.decideAs(OTHER, { kind: 'quote', symbol: C, levels: [FAR, { ...FAR, ticks: 95_000 }] })
     expect(sentOn(bench)).toEqual([])
@@ -345,7 +345,7 @@ describe('a cancel-all of the product', () => {
     expect(sentOn(bench)).toEqual([C])
   })
 
-  test('[ORD5] of a life that ended is settled by the next one on every instrument', () => {
+  test('[ORD5] of a run that ended is settled by the next one on every instrument', () => {
     const bench = exclusive()
     rest(bench, C, { levels: [FAR] })
     expect(named(bench.grantCancel())).toBeUndefined()
@@ -360,7 +360,7 @@ describe('a cancel-all of the product', () => {
   })
 
   test('[RSK3] serves a stop: one call for all, and one more that finds nothing', () => {
-    const bench = manyLanes({ isExclusive: true })
+    const bench = manyInstruments({ isExclusive: true })
     for (const symbol of SYMBOLS) rest(bench, symbol)
     bench.tell({ kind: 'commanded', command: { kind: 'stop', policy: 'cancel' } })
     const first = bench.grantCancel()
@@ -378,7 +378,7 @@ describe('a cancel-all of the product', () => {
 describe('[ORD8] what a cancel-all took for another’s sake', () => {
   /** A ladder of one strategy and, of the other, a ladder and an order by name on the same instrument. */
   function shared(): EngineBench {
-    const bench = manyLanes()
+    const bench = manyInstruments()
     rest(bench, A)
     bench.decideAs(
       OTHER,
@@ -403,7 +403,7 @@ describe('[ORD8] what a cancel-all took for another’s sake', () => {
     bench.pass(50)
 
     expect(batch.clientOids).toHaveLength(2)
-    expect(told(bench, 'orders.restored')).toMatchObject([{ symbol: A, sinceMs: expect.any(Number) }])
+    expect(logged(bench, 'orders.restored')).toMatchObject([{ symbol: A, sinceMs: expect.any(Number) }])
   })
 
   test('goes before what is new elsewhere', () => {
@@ -419,12 +419,12 @@ describe('[ORD8] what a cancel-all took for another’s sake', () => {
     const bench = shared()
     bench.pass(8000)
 
-    expect(told(bench, 'order.displacedLate')).toMatchObject([
+    expect(logged(bench, 'order.displacedLate')).toMatchObject([
       { symbol: A, orders: [{ strategy: OTHER }, { strategy: OTHER, key: 'k' }] },
     ])
     bench.accept(bench.grantBatch())
     bench.pass(50)
-    expect(told(bench, 'orders.restored')).toHaveLength(1)
+    expect(logged(bench, 'orders.restored')).toHaveLength(1)
   })
 
   test('is not waited for when it is not wanted any more', () => {
@@ -432,7 +432,7 @@ describe('[ORD8] what a cancel-all took for another’s sake', () => {
     withdraw(bench, A, OTHER)
     bench.pass(8000)
 
-    expect(told(bench, 'order.displacedLate')).toEqual([])
+    expect(logged(bench, 'order.displacedLate')).toEqual([])
     expect(sentOn(bench)).toEqual([])
   })
 })

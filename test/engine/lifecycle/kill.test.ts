@@ -5,7 +5,7 @@ import { EngineBench, refused, SYMBOL, TIMED_OUT } from '../engine-bench.ts'
 
 const BID = { side: 'buy', ticks: 99_990, lots: 10 } as const
 const EMPTY = refused('22001', 'definite')
-const ORDER = { reason: 'the market is mad', by: 'anna@desk' } as const
+const ORDER = { reason: 'the market is mad', by: 'anna@office' } as const
 
 /** What a cancel-all finds: orders of ours, or of nobody's that we know. */
 function found(...clientOids: readonly string[]): Answer<BatchResult> {
@@ -18,7 +18,7 @@ function kill(bench: EngineBench): void {
 }
 
 function release(bench: EngineBench): void {
-  bench.tell({ kind: 'commanded', command: { kind: 'releaseKill', reason: 'calm again', by: 'anna@desk' } })
+  bench.tell({ kind: 'commanded', command: { kind: 'releaseKill', reason: 'calm again', by: 'anna@office' } })
 }
 
 function resting(): EngineBench {
@@ -118,7 +118,7 @@ describe('[RSK2] from a kill on', () => {
 const isBatch = ({ endpoint }: { readonly endpoint: string }): boolean => endpoint === 'batchPlaceOrder'
 
 describe('[RSK3] a kill is called clean', () => {
-  test('after the horizon of the last batch, a cancel-all that finds nothing, and readings that agree', () => {
+  test('after the acceptance deadline of the last batch, a cancel-all that finds nothing, and readings that agree', () => {
     const bench = resting()
     const { acceptanceWindowMs } = bench.settings.execution
     kill(bench)
@@ -131,7 +131,7 @@ describe('[RSK3] a kill is called clean', () => {
     expect([states(bench), bench.states()]).toEqual([['clean'], ['done']])
   })
 
-  test('not while a cancel-all after the horizon still finds something', () => {
+  test('not while a cancel-all after the acceptance deadline still finds something', () => {
     const bench = resting()
     const { acceptanceWindowMs } = bench.settings.execution
     kill(bench)

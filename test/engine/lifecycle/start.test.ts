@@ -4,7 +4,7 @@ import { EngineBench, refused, SYMBOL } from '../engine-bench.ts'
 const BID = { side: 'buy', ticks: 99_990, lots: 10 } as const
 const EMPTY = refused('22001', 'definite')
 
-/** A life that ended with its batch on the wire, and the next one. */
+/** A run that ended with its batch on the wire, and the next one. */
 function crashed(): EngineBench {
   const bench = new EngineBench().start()
   bench.quote(BID)
@@ -66,12 +66,12 @@ describe('[ORD5] a start after a crash', () => {
   })
 })
 
-describe('[ORD5] the machine clock is set between two lives', () => {
+describe('[ORD5] the machine clock is set between two runs', () => {
   test.each([
     ['ahead by minutes', 300_000],
     ['back by minutes', -300_000],
     ['not at all', 0],
-  ])('%s: what cannot rest is over once this life could have read its fills, and no sooner', (_, byMs) => {
+  ])('%s: what cannot rest is over once this run could have read its fills, and no sooner', (_, byMs) => {
     const bench = new EngineBench().start()
     bench.decide({ kind: 'target', symbol: SYMBOL, lots: 5 })
     bench.accept(bench.grantBatch())

@@ -79,7 +79,7 @@ describe('what a batch came back with', () => {
 })
 
 describe('[DET1] the core is a function of its events', () => {
-  /** A life with a ladder, an answer, a fill, a lost answer and the passing of time. */
+  /** A run with a ladder, an answer, a fill, a lost answer and the passing of time. */
   function live(): { effects: string; bench: EngineBench } {
     const bench = new EngineBench()
     const effects: string[] = []

@@ -51,7 +51,7 @@ test('[ORD8] an order that is taken twice counts from the first time', () => {
   expect(lateAt(core, instrument, 6500)).toMatchObject([{ fields: { sinceMs: 5500 } }])
 })
 
-test('[ORD8] while a life begins nothing is given up', () => {
+test('[ORD8] while a run begins nothing is given up', () => {
   const { core, instrument } = wanting()
   enterPhase(core.run, 'starting')
   take(instrument, FIRST.ticks, 1000)

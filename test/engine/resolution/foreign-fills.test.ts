@@ -98,7 +98,7 @@ describe.each(MODES)('[ORD5] in %s, fills that are not ours', (mode) => {
     expect(lotsOf(bench)).toEqual([3, 3])
   })
 
-  test('of a liquidation leave no doubt about what rests: it is taken away and placed again', () => {
+  test('of a liquidation make what rests unconfirmed: it is taken away and placed again', () => {
     const { bench, hear } = holding(mode, 'adopt')
     bench.price()
     bench.quote({ side: 'buy', ticks: 99_980, lots: 1 })
@@ -122,7 +122,7 @@ describe.each(MODES)('[ORD5] in %s, fills that are not ours', (mode) => {
     expect(bench.recordsOf('cancel')).toEqual([])
   })
 
-  test('halt before they are known: a life that ends between the two looks again', () => {
+  test('halt before they are known: a run that ends between the two looks again', () => {
     const { bench, hear } = holding(mode, 'halt')
 
     hear({ ...CLOSE[mode], source: 'SYS', lots: 4 })

@@ -3,7 +3,7 @@ import { type Fill } from '../../../src/domain/fill.ts'
 import { type EngineEvent } from '../../../src/engine/event.ts'
 import { EngineBench, refused, SYMBOL, TIMED_OUT } from '../engine-bench.ts'
 
-/** Longer than the horizon, what fills need, and two reads of them. */
+/** Longer than the acceptance window, what fills need, and two reads of them. */
 const PROVED_MS = 13_000
 const RESUME: EngineEvent = {
   kind: 'commanded',

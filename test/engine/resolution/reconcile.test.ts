@@ -81,7 +81,7 @@ describe('[ORD5] the position of the exchange', () => {
     expect(bench.book.account.get(SYMBOL)).toEqual({ longLots: 8, shortLots: 0 })
   })
 
-  test('that a first life finds is adopted without a halt', () => {
+  test('that a first run finds is adopted without a halt', () => {
     const bench = new EngineBench().start({ holding: HELD })
 
     expect(bench.engine.phase).toBe('running')

@@ -15,7 +15,7 @@ const IOC: PlaceIntent = {
   force: 'ioc',
   ttlMs: 60 * MINUTE_MS,
 }
-/** Longer than the horizon, what fills need, and two reads of them. */
+/** Longer than the acceptance window, what fills need, and two reads of them. */
 const PROVED_MS = 13_000
 
 /** An order whose answer was lost, and the batch that carried it. */
@@ -131,7 +131,7 @@ describe('[LIM3] [ORD5] a 429, or a stale timestamp', () => {
     expect(bench.take('sendBatch')).toEqual([])
   })
 
-  test('that hid nothing costs a few seconds, not the horizon', () => {
+  test('that hid nothing costs a few seconds, not the acceptance window', () => {
     const bench = new EngineBench().start()
     bench.decide(IOC)
     const { body, batchId } = bench.grantBatch()
@@ -142,7 +142,7 @@ describe('[LIM3] [ORD5] a 429, or a stale timestamp', () => {
     expect(bench.grantBatch().body).toBe(body)
   })
 
-  test('[ORD3] after an earlier copy that nobody answered waits for its horizon all the same', () => {
+  test('[ORD3] after an earlier copy that nobody answered waits for its acceptance deadline all the same', () => {
     const { bench } = lost(IOC)
     bench.pass(PROVED_MS)
     bench.answer(bench.grantBatch().batchId, refused('429', 'retry'))

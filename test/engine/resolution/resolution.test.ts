@@ -21,7 +21,7 @@ function lostBid(): EngineBench {
 }
 
 describe('an order of a lost answer', () => {
-  test('[ORD3] [ORD4] is unknown until its horizon has passed; only then the cancel-all leaves', () => {
+  test('[ORD3] [ORD4] is unknown until its acceptance deadline has passed; only then the cancel-all leaves', () => {
     const bench = lostBid()
 
     bench.pass(9_900)
@@ -121,7 +121,7 @@ describe('a cancel-all', () => {
     })
   })
 
-  test('[ORD5] of a life that ended is settled by the next one, though it adopts what rests', () => {
+  test('[ORD5] of a run that ended is settled by the next one, though it adopts what rests', () => {
     const bench = unwantedBid()
     bench.grantCancel()
 

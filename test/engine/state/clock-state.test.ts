@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { EngineBench, SYMBOL, TIMED_OUT } from '../engine-bench.ts'
 
 const BID = { side: 'buy', ticks: 99_990, lots: 10 } as const
-const DOUBT = { kind: 'clockUnsynchronised', reason: 'a test' } as const
+const UNSYNCHRONISED = { kind: 'clockUnsynchronised', reason: 'a test' } as const
 const SURE = { kind: 'clockSynchronised', offsetMs: 0 } as const
 
 /** A core that wants to place a bid, and has asked for the call. */
@@ -18,9 +18,9 @@ function grant(bench: EngineBench) {
 }
 
 describe('the clock gate', () => {
-  test('closes when a clock is in doubt, says so, and opens with the next sure measurement', () => {
+  test('closes when a clock is unsynchronised, says so, and opens with the next measurement that synchronises it', () => {
     const bench = wanting()
-    bench.tell(DOUBT)
+    bench.tell(UNSYNCHRONISED)
 
     expect(grant(bench)).toEqual([])
     bench.tell({ kind: 'timePassed' })
@@ -32,12 +32,12 @@ describe('the clock gate', () => {
     expect(grant(bench)).toHaveLength(1)
   })
 
-  test('closes for closes too: their horizon hangs on the same clock', () => {
+  test('closes for closes too: their acceptance deadline hangs on the same clock', () => {
     const bench = wanting()
     bench.accept(bench.grantBatch())
     bench.tell({ kind: 'pollDue', what: 'fills' })
     bench.read({ fills: [bench.fill({ lots: 10 })] })
-    bench.tell(DOUBT)
+    bench.tell(UNSYNCHRONISED)
 
     bench.decide({ kind: 'place', symbol: SYMBOL, key: 'a', action: 'closeLong', lots: 10, ttlMs: 9000 })
 
@@ -61,7 +61,7 @@ describe('the clock gate', () => {
   test('lets cancel-alls and reads go on', () => {
     const bench = wanting()
     bench.accept(bench.grantBatch())
-    bench.tell(DOUBT)
+    bench.tell(UNSYNCHRONISED)
     bench.quote()
     for (let step = 0; step < 20; step++) {
       bench.now += 50
@@ -74,17 +74,17 @@ describe('the clock gate', () => {
   })
 })
 
-describe('[ORD3] the horizon of an unknown order', () => {
+describe('[ORD3] the acceptance deadline of an unknown order', () => {
   function lost(): EngineBench {
     const bench = wanting()
     bench.answer(bench.grantBatch().batchId, TIMED_OUT)
     return bench
   }
 
-  test('does not pass while the clock is in doubt', () => {
+  test('does not pass while the clock is unsynchronised', () => {
     const bench = lost()
     bench.now += 60_000
-    bench.tell(DOUBT)
+    bench.tell(UNSYNCHRONISED)
     bench.tell({ kind: 'timePassed' })
     expect(bench.take('askGrant')).toEqual([])
 

@@ -35,10 +35,10 @@ function sentCall(bench: EngineBench) {
   return effect.call
 }
 
-function toldOf(bench: EngineBench, event: string) {
+function loggedOf(bench: EngineBench, event: string) {
   return bench
     .take('announce')
-    .filter((told) => told.event === event)
+    .filter((line) => line.event === event)
     .map(({ fields }) => fields)
 }
 
@@ -175,7 +175,7 @@ describe('a call', () => {
     bench.pass(3 * REPEAT_MS)
 
     expect(bench.recordsOf('callEnded')).toMatchObject([{ key: 's', outcome: 'accepted' }])
-    expect(toldOf(bench, 'call.accepted')).toMatchObject([{ strategy: STRATEGY, key: 's' }])
+    expect(loggedOf(bench, 'call.accepted')).toMatchObject([{ strategy: STRATEGY, key: 's' }])
     expect([bench.take('sendCall'), bench.book.calls.size]).toEqual([[], 0])
   })
 
@@ -186,7 +186,7 @@ describe('a call', () => {
     bench.pass(3 * REPEAT_MS)
 
     expect(bench.recordsOf('callEnded')).toMatchObject([{ outcome: 'rejected', reason: '40035' }])
-    expect(toldOf(bench, 'call.rejected')).toMatchObject([{ key: 's', reason: '40035' }])
+    expect(loggedOf(bench, 'call.rejected')).toMatchObject([{ key: 's', reason: '40035' }])
     expect(bench.take('sendCall')).toEqual([])
   })
 
@@ -206,11 +206,11 @@ describe('a call', () => {
     const second = sentCall(bench)
     expect(second).toMatchObject({ endpoint: first.endpoint, body: first.body })
     expect(second.callId).not.toBe(first.callId)
-    expect(toldOf(bench, 'call.repeated')).toMatchObject([{ key: 's', reason }])
+    expect(loggedOf(bench, 'call.repeated')).toMatchObject([{ key: 's', reason }])
     expect(bench.recordsOf('call')).toHaveLength(2)
   })
 
-  test('whose answer never came before the process died is made again by the next life', () => {
+  test('whose answer never came before the process died is made again by the next run', () => {
     const bench = running()
     bench.decide(COPY)
     const { body } = sentCall(bench)
@@ -227,7 +227,7 @@ describe('a call', () => {
     }
 
     expect(bench.recordsOf('callEnded')).toMatchObject([{ outcome: 'expired' }])
-    expect(toldOf(bench, 'call.expired')).toHaveLength(1)
+    expect(loggedOf(bench, 'call.expired')).toHaveLength(1)
     expect([bench.take('sendCall'), bench.book.calls.size]).toEqual([[], 0])
   })
 

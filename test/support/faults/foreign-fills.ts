@@ -25,7 +25,7 @@ export function hasUnseen(world: World, symbol: string): boolean {
  * When a close that no fill tells of is adopted is not when it was made; in between others may have opened, and a
  * net position may have turned. Then nobody can say whose the rest is.
  */
-export function areSharesKnown(world: World, symbol: string): boolean {
+export function isAllocationKnown(world: World, symbol: string): boolean {
   if (!hasUnseen(world, symbol)) return true
   return world.plan.positionMode === 'hedge_mode' && foreignFills(world, symbol).length === 0
 }

@@ -27,7 +27,7 @@ export function pageWithout(
   return { ok: true, data: { ...reply.data, fillList: all, endId: all.at(-1)?.tradeId ?? null } }
 }
 
-const DOORS = ['WEB', 'ANDROID', 'IOS'] as const
+const ENTRY_POINTS = ['WEB', 'ANDROID', 'IOS'] as const
 
 /** Fills of orders by hand show the sender that they came in by: the core itself knows that of the API alone. */
 export function showHands(reply: Reply<FillsPage>, truth: ExchangeTruth): Reply<FillsPage> {
@@ -36,7 +36,7 @@ export function showHands(reply: Reply<FillsPage>, truth: ExchangeTruth): Reply<
     const sequence = sequenceOfId('11', row.orderId) ?? 0
     const order = truth.orders.get(String(sequence))
     if (row.enterPointSource !== 'API' || !order || !isForeign(order)) return row
-    return { ...row, enterPointSource: DOORS[sequence % DOORS.length] ?? 'WEB' }
+    return { ...row, enterPointSource: ENTRY_POINTS[sequence % ENTRY_POINTS.length] ?? 'WEB' }
   })
   return { ok: true, data: { ...reply.data, fillList } }
 }

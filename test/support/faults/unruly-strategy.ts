@@ -29,7 +29,7 @@ const STRAY: readonly ((symbol: string) => unknown)[] = [
   (symbol) => ({ kind: 'cancelAll', symbol }),
 ]
 
-/** What makes sense as an intent, and must not pass the risk desk. */
+/** What makes sense as an intent, and must not pass the risk checks. */
 const WILD: readonly Partial<PlaceIntent>[] = [
   { action: 'openLong', lots: 1, ticks: 1.5, force: 'gtc' },
   { action: 'openLong', lots: 1, ticks: 0.5, force: 'gtc' },

@@ -19,7 +19,7 @@ export interface Take {
   readonly lots: number
 }
 
-export interface AccountSharesOptions {
+export interface AccountAllocationOptions {
   readonly truth: ExchangeTruth
   readonly isOneWay: boolean
   /** By clientOid. */
@@ -32,13 +32,13 @@ export interface AccountSharesOptions {
  * strategies held, in the order of their names; what others opened is nobody's.
  */
 export class AccountAllocation {
-  readonly #options: AccountSharesOptions
+  readonly #options: AccountAllocationOptions
   readonly #legs = new Map<string, Leg>()
   #taken = 0
   /** What others took of what the strategies held, oldest first. */
   readonly takes: Take[] = []
 
-  constructor(options: AccountSharesOptions) {
+  constructor(options: AccountAllocationOptions) {
     this.#options = options
   }
 

@@ -4,7 +4,7 @@ import { isClosing, tradesAs } from '../../../src/domain/order-action.ts'
 import { type OrderIntent, type QuoteLevel } from '../../../src/domain/intent.ts'
 import { type TickerTable } from '../../../src/domain/ticker-table.ts'
 import { type Book, holdingOf, pairKey } from '../../../src/engine/book/book.ts'
-import { type Desk, hasRoom, hasRoomToTake, orderLotsMax } from './room.ts'
+import { hasRoom, hasRoomToTake, orderLotsMax, type RiskFacts } from './room.ts'
 
 /**
  * What the daemon still owes a strategy on an instrument: a rung that is missing, one that nobody wants and that
@@ -27,7 +27,7 @@ export function nameDebt({ kind, strategyId, symbol, rung }: Debt): string {
 
 /** Everything that is owed now. */
 export function debtsOf(
-  { book, settings }: Pick<Desk, 'book' | 'settings'>,
+  { book, settings }: Pick<RiskFacts, 'book' | 'settings'>,
   tickers: TickerTable | undefined,
 ): Debt[] {
   const debts: Debt[] = []
@@ -37,8 +37,8 @@ export function debtsOf(
     const missing = levels.filter((level) => !standing.has(nameRung(level)))
     if (missing.length > 0) {
       const { strategyId, symbol } = split(pair)
-      const desk = tickers && { book, settings, tickers }
-      const isOpen = desk !== undefined && missing.some((level) => hasRoom(desk, strategyId, symbol, level))
+      const facts = tickers && { book, settings, tickers }
+      const isOpen = facts !== undefined && missing.some((level) => hasRoom(facts, strategyId, symbol, level))
       debts.push({ kind: 'missing', strategyId, symbol, hasRoom: isOpen })
     }
     for (const rung of standing) {
@@ -59,12 +59,12 @@ export function debtsOf(
     const { strategyId, symbol } = split(pair)
     const steps = stepsTowards(book, pair, target)
     if (steps.length === 0) continue
-    const desk = tickers && { book, settings, tickers }
+    const facts = tickers && { book, settings, tickers }
     const isOpen =
-      desk !== undefined &&
+      facts !== undefined &&
       steps.some(({ isOpening, side, lots }) => {
-        const part = Math.min(lots, orderLotsMax(desk, strategyId, symbol))
-        return isOpening && hasRoomToTake(desk, strategyId, symbol, { side, lots: part })
+        const part = Math.min(lots, orderLotsMax(facts, strategyId, symbol))
+        return isOpening && hasRoomToTake(facts, strategyId, symbol, { side, lots: part })
       })
     debts.push({ kind: 'target', strategyId, symbol, hasRoom: isOpen })
   }
@@ -72,28 +72,28 @@ export function debtsOf(
     const { strategyId, symbol, key } = place
     const last = book.keys.get(pairKey(strategyId, key))
     const isOut = last !== undefined && book.open.get(symbol)?.has(last.clientOid)
-    const desk = tickers && { book, settings, tickers }
+    const facts = tickers && { book, settings, tickers }
     if (!isOut)
       debts.push({
         kind: 'place',
         strategyId,
         symbol,
         rung: key,
-        hasRoom: desk !== undefined && canLeave(desk, place),
+        hasRoom: facts !== undefined && canLeave(facts, place),
       })
   }
   return debts
 }
 
 /** Every limit has room for an order by name; of a close others decide. */
-function canLeave(desk: Desk, { strategyId, symbol, action, lots, ticks }: OrderIntent): boolean {
+function canLeave(facts: RiskFacts, { strategyId, symbol, action, lots, ticks }: OrderIntent): boolean {
   if (isClosing(action)) return false
   const side = tradesAs(action)
-  if (ticks === undefined) return hasRoomToTake(desk, strategyId, symbol, { side, lots })
-  const orders = [...(desk.book.open.get(symbol)?.values() ?? [])]
+  if (ticks === undefined) return hasRoomToTake(facts, strategyId, symbol, { side, lots })
+  const orders = [...(facts.book.open.get(symbol)?.values() ?? [])]
   return (
     orders.every(({ orderId }) => orderId !== undefined) &&
-    hasRoom(desk, strategyId, symbol, { side, ticks, lots })
+    hasRoom(facts, strategyId, symbol, { side, ticks, lots })
   )
 }
 

@@ -153,7 +153,7 @@ export function createExcuses(
   }
   return (symbol) => {
     const excused = { buy: 0, sell: 0 }
-    for (const take of world.shares.takes) {
+    for (const take of world.allocation.takes) {
       if (take.symbol !== symbol || over.has(take)) continue
       if (isOver(take)) over.add(take)
       else excused[take.direction] += take.lots

@@ -1,4 +1,4 @@
-import { watchDesk, watchLadders } from './risk-check-invariants.ts'
+import { watchLadders, watchRiskChecks } from './risk-check-invariants.ts'
 import { watchFold, watchRepeats, watchTwin } from './engine-invariants.ts'
 import { watchResolutions, watchDisplacedBack } from './resolution-invariants.ts'
 import { watchForeign } from './foreign-invariants.ts'
@@ -73,7 +73,7 @@ export const INVARIANTS: readonly Invariant[] = [
   { id: 'LIVE', watch: watchStarting },
   { id: 'RSK1', watch: watchWorstCase },
   { id: 'RSK1', watch: watchGross },
-  { id: 'RSK1', watch: watchDesk },
+  { id: 'RSK1', watch: watchRiskChecks },
   { id: 'RSK1', watch: watchLadders },
   { id: 'RSK2', watch: watchHalts },
   { id: 'RSK2', watch: watchKill },

@@ -10,7 +10,7 @@ const CLOCK_ERROR_MS = 1000
 export function watchKill(world: World): WorldWatcher {
   const { facts, exchange } = world
   const readings = new ReadingsSince(world.settings.execution.fillVisibilityMs)
-  /** Unix ms, exchange clock: when a batch last left, and by instrument when a cancel-all last did in this life. */
+  /** Unix ms, exchange clock: when a batch last left, and by instrument when a cancel-all last did in this run. */
   let writtenAt = Number.NEGATIVE_INFINITY
   const cancelledAt = new Map<string, number>()
   const checkConfirmed = (): void => {

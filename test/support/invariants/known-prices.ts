@@ -1,7 +1,7 @@
 import { type TickerTable } from '../../../src/domain/ticker-table.ts'
 import { type EngineEvent } from '../../../src/engine/event.ts'
 
-/** The prices and the exchange's clock as the core of a life knows them, from the events that it was given. */
+/** The prices and the exchange's clock as the core of a run knows them, from the events that it was given. */
 export class KnownPrices {
   #tickers: TickerTable | undefined
   /** Exchange clock less ours, ms. */

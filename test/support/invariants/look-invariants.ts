@@ -2,11 +2,11 @@ import { pairKey } from '../../../src/engine/book/book.ts'
 import { type World, type WorldWatcher, violate } from '../world/world.ts'
 
 /**
- * What stands as a wish is placed once its strategy has looked at the market since: when a life has begun or a kill
+ * What stands as a wish is placed once its strategy has looked at the market since: when a run has begun or a kill
  * was released, and a rung of a ladder also after a fill of that ladder (I13).
  */
 export function watchLooks(world: World): WorldWatcher {
-  /** The newest snapshot that anybody was asked on; they are counted anew in each life. */
+  /** The newest snapshot that anybody was asked on; they are counted anew in each run. */
   let newest = 0
   let wishesFrom = 1
   const decidedOn = new Map<string, number>()
@@ -48,7 +48,7 @@ export function watchLooks(world: World): WorldWatcher {
   }
 }
 
-/** While the exchange's time is not sure nothing is formed that creates an order: its life hangs on that time. */
+/** While the clock is unsynchronised nothing is formed that creates an order: its acceptance deadline hangs on it. */
 export function watchClockGate(world: World): WorldWatcher {
   let isSynchronised = false
   return {

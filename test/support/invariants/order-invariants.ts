@@ -76,7 +76,7 @@ export function watchIdentity(world: World): WorldWatcher {
         if (known.item !== text) violate(world, 'ORD2', `another order as ${item.clientOid}: ${text}`)
         else if (world.time.now - first > WINDOW_MS) violate(world, 'ORD2', `${item.clientOid} too late`)
         const order = orderNamed(world, item.clientOid)
-        // One that was written down by a life that ended before it left counts too.
+        // One that was written down by a run that ended before it left counts too.
         if (order?.state !== 'sent' || order.attempts < known.times.length)
           violate(world, 'ORD1', `copy ${known.times.length} of ${item.clientOid} leaves as ${order?.state}`)
         else if (order.firstSentAt > first + CLOCK_ERROR_MS && world.plan.faults.timeWrong === undefined)

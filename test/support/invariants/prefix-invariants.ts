@@ -6,11 +6,11 @@ import { rebuildBook } from '../../../src/engine/book/book-json.ts'
 import { type JournalContents } from '../../../src/journal/journal.ts'
 import { violate, type World, type WorldWatcher } from '../world/world.ts'
 
-/** Of so many prefixes one is also written down as a checkpoint, folded on, and begun a life on. */
+/** Of so many prefixes one is also written down as a checkpoint, folded on, and begun a run on. */
 const LOOK_EVERY = 40
 
 /**
- * Whatever a journal ends with, a book can be made of it, and a life can begin on it; and a checkpoint may stand
+ * Whatever a journal ends with, a book can be made of it, and a run can begin on it; and a checkpoint may stand
  * at any place in it.
  */
 export function watchPrefixes(world: World): WorldWatcher {

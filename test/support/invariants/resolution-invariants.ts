@@ -90,7 +90,7 @@ export function watchResolutions(world: World): WorldWatcher {
     onDeath() {
       moments.length = 0
       calls.clear()
-      // The next life proves everything anew.
+      // The next run proves everything anew.
       for (const closing of closings.values()) closing.answeredAt = undefined
     },
   }
@@ -136,7 +136,7 @@ export function watchDisplacedBack(world: World): WorldWatcher {
         if (effect.kind !== 'record' || effect.record.kind !== 'settle' || !effect.record.isResolved) continue
         const since = answeredAt.get(effect.record.symbol) ?? now
         const dueAt = since + world.settings.execution.displacedWithinMs + NOTICED_MS
-        for (const settled of effect.record.orders) expected.push(...survivorOf(book, settled, dueAt))
+        for (const settled of effect.record.orders) expected.push(...displacedOf(book, settled, dueAt))
       }
       expected = expected.filter((one) => isOwed(book, one))
       const late = event.kind === 'timePassed' ? expected.find(({ dueAt }) => now > dueAt) : undefined
@@ -150,7 +150,7 @@ export function watchDisplacedBack(world: World): WorldWatcher {
 }
 
 /** Of what a cancel-all took whole, what was a ladder's rung or is placed again by name. */
-function survivorOf(book: Book, settled: SettledOrder, dueAt: number): Expected[] {
+function displacedOf(book: Book, settled: SettledOrder, dueAt: number): Expected[] {
   const order = book.orders.get(settled.clientOid)
   if (!order || order.filledLots > 0 || settled.state !== 'done' || !wasCancelled(settled)) return []
   const { terms } = order

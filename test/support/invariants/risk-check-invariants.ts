@@ -9,10 +9,10 @@ import { type World, type WorldWatcher, violate } from '../world/world.ts'
 const PRICE_TOLERANCE = 0.002
 
 /**
- * What the risk desk lets through: no order is larger than its strategy's limit or worth more than the account's,
+ * What the risk checks let through: no order is larger than its strategy's limit or worth more than the account's,
  * none stands farther from the market than the collar, and none that opens is one too many.
  */
-export function watchDesk(world: World): WorldWatcher {
+export function watchRiskChecks(world: World): WorldWatcher {
   const known = new KnownPrices()
   return {
     onBirth: () => known.forget(),

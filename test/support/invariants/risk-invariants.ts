@@ -9,7 +9,7 @@ import { type OutgoingBatch } from '../../../src/engine/effect.ts'
 import { type StopPolicy } from '../../../src/engine/event.ts'
 import { believedGross } from './believed-gross.ts'
 import { isForeign, type TrueFill } from '../virtual/exchange-truth.ts'
-import { areSharesKnown, foreignFills } from '../faults/foreign-fills.ts'
+import { foreignFills, isAllocationKnown } from '../faults/foreign-fills.ts'
 import { createExcuses, unanswered } from './foreign-invariants.ts'
 import { KnownPrices } from './known-prices.ts'
 import { tradeIdText } from '../../../src/simulator/core/order.ts'
@@ -29,8 +29,8 @@ export function watchWorstCase(world: World): WorldWatcher {
   const excusesOf = createExcuses(world)
   const check = () => {
     for (const [symbol, limit] of limits) {
-      if (!areSharesKnown(world, symbol)) continue
-      const { longLots: long, shortLots: short } = world.shares.ownOf(symbol)
+      if (!isAllocationKnown(world, symbol)) continue
+      const { longLots: long, shortLots: short } = world.allocation.ownOf(symbol)
       let [buying, selling] = [0, 0]
       for (const order of truth.open) {
         if (order.symbol !== symbol || isForeign(order) || order.reduceOnly || order.action === 'close')
@@ -57,10 +57,13 @@ export function watchWorstCase(world: World): WorldWatcher {
 }
 
 /** What strategies hold beyond their limits since others have taken what their orders counted on. In lots. */
-function beyondLimits({ process, settings, shares }: World, symbol: string): { buy: number; sell: number } {
+function beyondLimits(
+  { process, settings, allocation }: World,
+  symbol: string,
+): { buy: number; sell: number } {
   const beyond = { buy: 0, sell: 0 }
   const { book } = process.engine ?? {}
-  if (!book || !shares.takes.some((take) => take.symbol === symbol)) return beyond
+  if (!book || !allocation.takes.some((take) => take.symbol === symbol)) return beyond
   for (const { id, limits } of settings.strategies.values()) {
     const { longLots, shortLots } = holdingOf(book, id, symbol)
     const { positionLotsMax = 0 } = limits.get(symbol) ?? {}
@@ -293,8 +296,8 @@ export function watchStop(world: World): WorldWatcher {
       if (world.violations.length > 0) return
       if (world.facts.stoppedClean !== true) violate(world, 'RSK3', `stop ended ${world.facts.stoppedClean}`)
       const held = world.plan.symbols.flatMap((symbol) => {
-        if (!areSharesKnown(world, symbol)) return []
-        const { longLots, shortLots } = world.shares.ownOf(symbol)
+        if (!isAllocationKnown(world, symbol)) return []
+        const { longLots, shortLots } = world.allocation.ownOf(symbol)
         return longLots + shortLots > 0 ? [{ symbol, longLots, shortLots }] : []
       })
       if (world.plan.stop === 'flatten' && held.length > 0)

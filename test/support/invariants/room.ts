@@ -7,8 +7,8 @@ import { type EngineSettings } from '../../../src/engine/settings.ts'
 import { type StrategyLimits } from '../../../src/risk/risk-context.ts'
 import { floatOnGrid } from '../../../src/lib/grid.ts'
 
-/** What the risk desk looks at, but for the strategy's wish itself. */
-export interface Desk {
+/** What the risk checks look at, but for the strategy's wish itself. */
+export interface RiskFacts {
   readonly settings: EngineSettings
   readonly book: Book
   readonly tickers: TickerTable
@@ -20,9 +20,9 @@ const PRICE_TOLERANCE = 0.002
 export const GROSS_NEVER_REACHED = 5_000_000
 
 /** Whether every limit has room for the rung, by itself, beside all that is held, rests or is unknown. */
-export function hasRoom(desk: Desk, strategyId: string, symbol: string, level: QuoteLevel): boolean {
-  const { settings, book } = desk
-  const limits = limitsOf(desk, strategyId, symbol)
+export function hasRoom(facts: RiskFacts, strategyId: string, symbol: string, level: QuoteLevel): boolean {
+  const { settings, book } = facts
+  const limits = limitsOf(facts, strategyId, symbol)
   // Where the account's limit can be reached, what others hold decides.
   if (!limits || settings.limits.grossNotionalMax < GROSS_NEVER_REACHED) return false
   const orders = [...(book.open.get(symbol)?.values() ?? [])]
@@ -35,36 +35,36 @@ export function hasRoom(desk: Desk, strategyId: string, symbol: string, level: Q
   return (
     isAllowed &&
     hasPlace &&
-    isPriced(desk, symbol, level) &&
-    worstLots(desk, { strategyId, symbol, own }, level.side) + level.lots <= limits.positionLotsMax
+    isPriced(facts, symbol, level) &&
+    worstLots(facts, { strategyId, symbol, own }, level.side) + level.lots <= limits.positionLotsMax
   )
 }
 
 /** The same of an order at the market's price: one that takes, and must be told from all that has no name. */
 export function hasRoomToTake(
-  desk: Desk,
+  facts: RiskFacts,
   strategyId: string,
   symbol: string,
   { side, lots }: Pick<QuoteLevel, 'side' | 'lots'>,
 ): boolean {
-  const instrument = desk.settings.instruments.get(symbol)
-  const orders = [...(desk.book.open.get(symbol)?.values() ?? [])]
+  const instrument = facts.settings.instruments.get(symbol)
+  const orders = [...(facts.book.open.get(symbol)?.values() ?? [])]
   if (!instrument || orders.some(({ orderId }) => orderId === undefined)) return false
-  const price = desk.tickers.read(symbol, side === 'buy' ? 'askPr' : 'bidPr')
+  const price = facts.tickers.read(symbol, side === 'buy' ? 'askPr' : 'bidPr')
   const ticks = Math.round((price * instrument.tick.scale) / instrument.tick.units)
-  return hasRoom(desk, strategyId, symbol, { side, ticks, lots })
+  return hasRoom(facts, strategyId, symbol, { side, ticks, lots })
 }
 
 /** The largest order that the strategy may place: what is more leaves in parts. */
-export function orderLotsMax(desk: Desk, strategyId: string, symbol: string): number {
-  return limitsOf(desk, strategyId, symbol)?.orderLotsMax ?? 0
+export function orderLotsMax(facts: RiskFacts, strategyId: string, symbol: string): number {
+  return limitsOf(facts, strategyId, symbol)?.orderLotsMax ?? 0
 }
 
-function limitsOf({ settings }: Desk, strategyId: string, symbol: string): StrategyLimits | undefined {
+function limitsOf({ settings }: RiskFacts, strategyId: string, symbol: string): StrategyLimits | undefined {
   return [...settings.strategies.values()].find(({ id }) => id === strategyId)?.limits.get(symbol)
 }
 
-function isPriced({ settings, tickers }: Desk, symbol: string, { ticks, lots }: QuoteLevel): boolean {
+function isPriced({ settings, tickers }: RiskFacts, symbol: string, { ticks, lots }: QuoteLevel): boolean {
   const instrument = settings.instruments.get(symbol)
   if (!instrument) return false
   const price = floatOnGrid(instrument.tick, ticks)
@@ -87,7 +87,7 @@ interface Own {
 }
 
 /** How far the strategy's position could go on that side; in hedge mode with all that opens on it. */
-function worstLots({ book }: Desk, { strategyId, symbol, own }: Own, side: 'buy' | 'sell'): number {
+function worstLots({ book }: RiskFacts, { strategyId, symbol, own }: Own, side: 'buy' | 'sell'): number {
   const { longLots, shortLots } = holdingOf(book, strategyId, symbol)
   const isOneWay = book.positionMode === 'one_way_mode'
   const opening = side === 'buy' ? 'openLong' : 'openShort'

@@ -14,8 +14,8 @@ const LOOK_EVERY = 5
 /** An order that a cancel-all took may be called live no longer than this, its instrument being free. */
 const GHOST_MS = 1500
 
-/** Which instruments are resolved, as far as announcements tell. */
-export class FencedLanes {
+/** Which instruments are being resolved, as far as announcements tell. */
+export class ResolvingInstruments {
   readonly #symbols = new Set<string>()
 
   clear(): void {
@@ -39,7 +39,7 @@ export class FencedLanes {
   }
 
   /** Behind a cancel-all of the whole product each instrument may have to be asked after, once its batch is answered. */
-  noteSweeps(effects: readonly Effect[], symbols: readonly string[]): void {
+  noteCancelAlls(effects: readonly Effect[], symbols: readonly string[]): void {
     for (const effect of effects) {
       if (effect.kind !== 'sendCancelAll') continue
       const { symbol } = JSON.parse(effect.body) as { readonly symbol?: string }
@@ -54,21 +54,21 @@ export class FencedLanes {
 
 /** What a cancel-all took away is not called live for long: it is being asked after, or is known to be gone. */
 export function watchGhosts(world: World): WorldWatcher {
-  const resolved = new FencedLanes()
+  const resolving = new ResolvingInstruments()
   const since = new Map<string, number>()
   let looks = 0
   return {
     onBirth: () => {
-      resolved.clear()
+      resolving.clear()
       since.clear()
     },
     afterStep(event, effects) {
-      resolved.note(effects)
+      resolving.note(effects)
       const { engine } = world.process
       if (event.kind !== 'timePassed' || ++looks % LOOK_EVERY !== 0 || engine?.isTrading !== true) return
       for (const [symbol, orders] of engine.book.open) {
-        // A instrument whose batch is out is resolved once that is answered.
-        const isFree = !resolved.has(symbol) && ![...orders.values()].some(({ state }) => state === 'sent')
+        // An instrument whose batch is out is resolved once that is answered.
+        const isFree = !resolving.has(symbol) && ![...orders.values()].some(({ state }) => state === 'sent')
         for (const [clientOid, { state, terms }] of orders) {
           // What cannot rest is over when the fills say so, and a limiter that was refused reads them late.
           if (!canRest(terms)) continue
@@ -105,18 +105,18 @@ export function watchLost(world: World): WorldWatcher {
   if (!world.plan.faults.orderVanishes) return {}
   const { crossedToleranceMs } = world.settings.execution
   const known = new KnownPrices()
-  const resolved = new FencedLanes()
+  const resolving = new ResolvingInstruments()
   const since = new Map<string, number>()
   let lookedAt = 0
   return {
     onBirth: () => {
       known.forget()
-      resolved.clear()
+      resolving.clear()
       since.clear()
     },
     afterStep(event, effects, now) {
       known.note(event, now)
-      resolved.note(effects)
+      resolving.note(effects)
       const { engine } = world.process
       if (event.kind !== 'snapshotTaken' && event.kind !== 'timePassed') return
       // A process that stood still looks anew: what it knew of the market is old.
@@ -125,7 +125,7 @@ export function watchLost(world: World): WorldWatcher {
       for (const [symbol, orders] of engine?.book.open ?? []) {
         const isSeen =
           engine?.isTrading === true &&
-          !resolved.has(symbol) &&
+          !resolving.has(symbol) &&
           known.ageOf(symbol, now) <= world.settings.limits.dataAgeMaxMs
         for (const [clientOid, order] of orders) {
           const isLost = isSeen && isBeyond(world, known, order) && isLostThere(world, clientOid)

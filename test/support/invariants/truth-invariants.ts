@@ -2,7 +2,7 @@ import { toTradeId } from '../../../src/domain/ids.ts'
 import { type Book, holdingOf } from '../../../src/engine/book/book.ts'
 import { decimal, sumDecimals } from '../../../src/lib/decimal.ts'
 import { compareFates, comparePositions } from './book-comparison.ts'
-import { areSharesKnown, hasUnseen, unseenFills } from '../faults/foreign-fills.ts'
+import { hasUnseen, isAllocationKnown, unseenFills } from '../faults/foreign-fills.ts'
 import { type World, type WorldWatcher, violate } from '../world/world.ts'
 
 /** In the end the book is the exchange's own: each order's fate, each fill once, the position, nothing doubled. */
@@ -41,8 +41,8 @@ function checkFills(world: World, book: Book): void {
 /** What the strategies hold together is what the account does, less what is nobody's. */
 function checkHoldings(world: World, book: Book): void {
   for (const symbol of world.plan.symbols) {
-    if (!areSharesKnown(world, symbol)) continue
-    const there = world.shares.ownOf(symbol)
+    if (!isAllocationKnown(world, symbol)) continue
+    const there = world.allocation.ownOf(symbol)
     const own = { longLots: 0, shortLots: 0 }
     for (const id of world.settings.strategies.keys()) {
       const { longLots, shortLots } = holdingOf(book, id, symbol)

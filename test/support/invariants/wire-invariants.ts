@@ -5,7 +5,7 @@ import { decimal, decimalOfInteger, ZERO } from '../../../src/lib/decimal.ts'
 import { type StopPolicy } from '../../../src/engine/event.ts'
 import { type CancelAllRequest } from '../../../src/protocol/futures/cancel-all-orders.ts'
 import { type BatchPlaceItem } from '../../../src/protocol/futures/batch-place-order.ts'
-import { FencedLanes } from './standing-invariants.ts'
+import { ResolvingInstruments } from './standing-invariants.ts'
 import { bodyOf, type World, type WorldWatcher, violate } from '../world/world.ts'
 
 const PLAIN = /^(0|[1-9]\d*)(\.\d*[1-9])?$/
@@ -52,17 +52,17 @@ export function watchWire(world: World): WorldWatcher {
  */
 export function watchCancelScopes(world: World): WorldWatcher {
   let policy: StopPolicy | undefined
-  const resolved = new FencedLanes()
+  const resolving = new ResolvingInstruments()
   return {
     onBirth: () => {
       policy = undefined
-      resolved.clear()
+      resolving.clear()
     },
     afterStep(event, effects) {
       // What a resolution that goes on has still to ask, it asks; and what may be gone is asked after.
-      if (policy === undefined) resolved.note(effects)
-      resolved.noteDistrust(effects)
-      resolved.noteSweeps(effects, world.plan.symbols)
+      if (policy === undefined) resolving.note(effects)
+      resolving.noteDistrust(effects)
+      resolving.noteCancelAlls(effects, world.plan.symbols)
       if (event.kind === 'commanded' && event.command.kind === 'stop') policy ??= event.command.policy
       const { book } = world.process.engine ?? {}
       for (const effect of effects) {
@@ -74,7 +74,7 @@ export function watchCancelScopes(world: World): WorldWatcher {
         const mayTakeAll = isKilled || (world.settings.isExclusive && policy !== 'leave')
         if (symbol === undefined ? !mayTakeAll : !world.plan.symbols.includes(symbol))
           violate(world, 'FENCE', `a cancel-all takes more away than is ours: ${effect.body}`)
-        if (isKilled || policy !== 'leave' || symbol === undefined || resolved.has(symbol)) continue
+        if (isKilled || policy !== 'leave' || symbol === undefined || resolving.has(symbol)) continue
         const orders = [...(book?.open.get(symbol)?.values() ?? [])]
         if (!orders.some(({ state }) => state === 'unknown'))
           violate(world, 'RSK3', `a stop that leaves takes away what rests in ${symbol}`)
@@ -149,7 +149,7 @@ function isWished(world: World, order: Order, placed: Placed): boolean {
   if (terms.purpose !== 'place') return true
   if (book.withdrawn.has(terms.clientOid)) return false
   const intent = placed.get(pairKey(terms.strategyId, terms.key))
-  // Decided in a life whose record was lost with it, or by a name that is not written any more.
+  // Decided in a run whose record was lost with it, or by a name that is not written any more.
   if (!intent) return false
   if (intent.text !== [terms.action, terms.ticks, terms.force].join()) return false
   let lots = 0

@@ -75,13 +75,13 @@ export class VirtualDisk implements JournalPort {
     this.#write(() => this.journal.saveCheckpoint(bookToJson(book)))
   }
 
-  /** Leaves a note for the next life; false when that cannot be written either. */
+  /** Leaves a note for the next run; false when that cannot be written either. */
   leave(): boolean {
     this.hasNote ||= this.#hasRoomForNote
     return this.#hasRoomForNote
   }
 
-  /** A life has come to an end in good order. */
+  /** A run has come to an end in good order. */
   close(book: Book): void {
     this.#write(() => {
       this.journal.flush()

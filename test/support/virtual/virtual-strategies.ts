@@ -21,7 +21,7 @@ export const STRATEGY_KINDS = ['ladder', 'targeter', 'placer'] as const
 
 export interface ScriptedStrategyOptions {
   readonly kind: (typeof STRATEGY_KINDS)[number]
-  /** Asked at each decision: another life may decide otherwise. */
+  /** Asked at each decision: another process may decide otherwise. */
   readonly seed: () => string
   /** Levels of a ladder, lots of a target or an order, at most. */
   readonly size: number

@@ -33,7 +33,7 @@ const RELEASED_AFTER_MS = 700
 const STOP_MS_MAX = 60_000
 /** Assumptions about the exchange, on a scale that keeps a world short. */
 const TOLERANCE_MS = 3000
-const HORIZON_MS = 3600
+const ACCEPTANCE_WINDOW_MS = 3600
 const REQUEST_TIMEOUT_MS = 600
 /** Deaths are drawn on this grid of virtual time, and strike within so many effects. */
 const DEATH_GRID_MS = 250
@@ -62,7 +62,7 @@ export interface WorldReport {
   /** Of everything that was decided, recorded and sent; costly, as the lines are. */
   readonly traceHash: string
   readonly events: number
-  readonly lives: number
+  readonly processes: number
   readonly orders: number
   readonly fills: number
   readonly faults: ReadonlyMap<FaultKind, number>
@@ -111,7 +111,7 @@ export function runWorld(plan: WorldPlan, extra: readonly Invariant['watch'][] =
       plan.strategies.map((one) => [
         toStrategyId(one.id),
         createUnruly({
-          strategy: createStrategy(plan, one, () => trace.lives),
+          strategy: createStrategy(plan, one, () => trace.processes),
           others: plan.symbols.filter((symbol) => !one.symbols.includes(symbol)),
           site: one.id,
           faults,
@@ -136,7 +136,7 @@ export function runWorld(plan: WorldPlan, extra: readonly Invariant['watch'][] =
     network,
     faults,
     violations: [],
-    shares: new AccountAllocation({
+    allocation: new AccountAllocation({
       truth: exchange.truth,
       isOneWay: plan.positionMode === 'one_way_mode',
       strategyOf: facts.strategyOf,
@@ -164,7 +164,7 @@ export function runWorld(plan: WorldPlan, extra: readonly Invariant['watch'][] =
       return trace.hash()
     },
     events: trace.events,
-    lives: trace.lives,
+    processes: trace.processes,
     orders: exchange.truth.orders.size,
     fills: exchange.ledger().counts.fills,
     faults: faults.counts(),
@@ -205,7 +205,7 @@ function runPhases(world: World, faults: VirtualFaults): void {
   passCalm(world)
   stop(world, plan.stop)
   if (plan.stop !== 'leave' || facts.stoppedClean !== true) return
-  // What was left must be found again by the next life, which brings it in.
+  // What was left must be found again by the next process, which brings it in.
   facts.isStopping = false
   facts.isLastStop = false
   process.start()
@@ -363,13 +363,14 @@ function gridMoment(time: VirtualTime): number {
   return Math.floor((time.now - START_AT) / DEATH_GRID_MS)
 }
 
-/** One that is fickle decides in each life otherwise than it would have in the one before. */
+/** One that is fickle decides in each process otherwise than it would have in the one before. */
 function createStrategy(
   { seed, isFickle }: WorldPlan,
   { id, kind, size, decisions, every }: StrategyPlan,
-  lives: () => number,
+  processes: () => number,
 ): Strategy {
-  const seedNow = (): string => (isFickle && lives() > 1 ? `${seed}/${id}/${lives()}` : `${seed}/${id}`)
+  const seedNow = (): string =>
+    isFickle && processes() > 1 ? `${seed}/${id}/${processes()}` : `${seed}/${id}`
   return createScriptedStrategy({ kind, size, decisions, every, seed: seedNow })
 }
 
@@ -427,7 +428,7 @@ function buildSettings(plan: WorldPlan, listed: readonly ListedInstrument[]): En
       batchOrdersMax: plan.batchOrdersMax,
       fillVisibilityMs: 400,
       matchingLagMs: 150,
-      acceptanceWindowMs: HORIZON_MS,
+      acceptanceWindowMs: ACCEPTANCE_WINDOW_MS,
       unwantedMsMax: 5000,
       displacedWithinMs: 5000,
       takerCollarRatio: 0.001,

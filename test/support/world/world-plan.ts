@@ -52,7 +52,7 @@ export const worldPlanSchema = z.strictObject({
   hasTwin: z.boolean(),
   /** Whether every prefix of the journal is looked at (I7). */
   hasPrefixes: z.boolean().default(false),
-  /** Whether strategies decide otherwise in each life than they did in the one before. */
+  /** Whether strategies decide otherwise in each process than they did in the one before. */
   isFickle: z.boolean().default(false),
   /** Whether one call may cancel the orders of all instruments. */
   isExclusive: z.boolean().default(false),

@@ -12,7 +12,7 @@ type Told = string | Effect | EngineEvent
  */
 export class WorldTrace implements ProcessWatcher {
   events = 0
-  lives = 0
+  processes = 0
   readonly #world: World
   readonly #startAt: number
   readonly #told: Told[] = []
@@ -31,7 +31,7 @@ export class WorldTrace implements ProcessWatcher {
   }
 
   onBirth = (): void => {
-    this.lives += 1
+    this.processes += 1
     this.#tell('process begins')
   }
 

@@ -30,7 +30,7 @@ export interface World {
   readonly faults: VirtualFaults
   readonly violations: Violation[]
   /** Whose what the account holds is. */
-  readonly shares: AccountAllocation
+  readonly allocation: AccountAllocation
   readonly facts: {
     /** By clientOid, whose order it is. */
     readonly strategyOf: Map<string, string>

@@ -1,6 +1,6 @@
 // Loaded into a daemon by `node --import`: kills it, as `kill -9` would, at a named point.
 //
-// The points are the doors through which the program touches the world: statements of its SQLite files,
+// The points are the entry points through which the program touches the world: statements of its SQLite files,
 // requests and answers on its sockets, changes of files, lines of its log. Between two of them nothing
 // happens that anybody could find after a crash, so a kill there is a kill at the next of these operations: the points are
 // complete without a line in the program that knows of them.

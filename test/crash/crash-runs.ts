@@ -7,10 +7,10 @@ import { type Policies } from './scenario.ts'
 /** What dies with a batch on the wire leaves a recovery the most to do. */
 const LEFT_IN_FLIGHT = 'wire.batch-place-order.sent:2'
 
-/** What the first kill has settled for ever the next life does not meet again: it must be left anew. */
+/** What the first kill has settled for ever the next run does not meet again: it must be left anew. */
 const RECOVERIES_MAX = 8
 
-const PRELOAD = new URL('./watch-doors.ts', import.meta.url).href
+const PRELOAD = new URL('./watch-points.ts', import.meta.url).href
 
 interface Killing {
   /** `name:n` of a point. */
@@ -22,7 +22,7 @@ interface Killing {
 }
 
 /** One daemon after the other on the same state and the same exchange. */
-export class Lives {
+export class CrashRuns {
   readonly #scene: CrashScene
   kills = 0
   /** Those at the point itself. */
@@ -54,7 +54,7 @@ export class Lives {
     await this.#killAt({ at: LEFT_IN_FLIGHT })
   }
 
-  /** A recovery that had nothing to do there trades, and dies as the life before it did. */
+  /** A recovery that had nothing to do there trades, and dies as the run before it did. */
   async killRecovering(at: string): Promise<void> {
     for (let recoveries = 0; recoveries < RECOVERIES_MAX; recoveries++) {
       const run = await this.#killAt({ at, otherwise: LEFT_IN_FLIGHT })
@@ -67,8 +67,8 @@ export class Lives {
 
   /** While it cancels everything and proves that nothing rests. */
   async killSwitched(at: string): Promise<void> {
-    const run = await this.#killAt({ at, after: 'journal.record.kill.before' }, (life) =>
-      this.#throwSwitch(life),
+    const run = await this.#killAt({ at, after: 'journal.record.kill.before' }, (daemon) =>
+      this.#throwSwitch(daemon),
     )
     this.hits += 1
     assertNothingSent(run.log, 'trading.killed')
@@ -77,22 +77,22 @@ export class Lives {
 
   /** While the switch is taken back. */
   async killReleased(at: string): Promise<void> {
-    await this.#killAt({ at, after: 'log.kill.clean.before' }, async (life) => {
-      await this.#throwSwitch(life)
-      await life.untilEvent('kill.clean')
+    await this.#killAt({ at, after: 'log.kill.clean.before' }, async (daemon) => {
+      await this.#throwSwitch(daemon)
+      await daemon.untilEvent('kill.clean')
       this.#scene.releaseSwitch()
     })
     this.hits += 1
     await this.#release()
   }
 
-  /** A last life recovers, trades again, and stops in good order: then nothing may differ. */
+  /** A last run recovers, trades again, and stops in good order: then nothing may differ. */
   async endInOrder(): Promise<Differences> {
     const run = this.#scene.start()
     await run.untilEvent('daemon.running')
     await run.untilEvent('order.accepted')
     const { code } = await run.stop()
-    return code === 0 ? this.#scene.compare(run) : [`the last life ended with ${code}${tail(run)}`]
+    return code === 0 ? this.#scene.compare(run) : [`the last run ended with ${code}${tail(run)}`]
   }
 
   /** @throws when the point is not reached: the case would prove nothing. */
@@ -121,7 +121,7 @@ export class Lives {
   }
 
   /**
-   * A life that finds the switch thrown creates nothing before it is released (RSK2), and trades again after;
+   * A run that finds the switch thrown creates nothing before it is released (RSK2), and trades again after;
    * one that dies in a release may have taken it back.
    */
   async #release(): Promise<void> {
@@ -140,7 +140,7 @@ export class Lives {
     }
     await run.untilEvent('order.accepted')
     const { code } = await run.stop()
-    if (code !== 0) throw new Error(`the released life ended with ${code}${tail(run)}`)
+    if (code !== 0) throw new Error(`the released run ended with ${code}${tail(run)}`)
   }
 }
 
