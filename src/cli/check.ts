@@ -1,6 +1,7 @@
 import { type Command } from 'commander'
 import { readConfig } from '../config/load-config.ts'
-import { EXIT_CONFIG, formatProblems, type Problem, sortProblems } from '../config/yaml/problem.ts'
+import { loadCredentials } from '../config/secrets.ts'
+import { ConfigError, EXIT_CONFIG, formatProblems, sortProblems } from '../config/yaml/problem.ts'
 import { toInstruments } from '../daemon/account/engine-settings.ts'
 import { readStrategies } from '../daemon/strategies/strategies.ts'
 import { addConfigOptions, type ConfigOptions, toConfigRequest } from './process/options.ts'
@@ -15,11 +16,17 @@ export function addCheckCommand(program: Command, setExit: (code: number) => voi
 async function check(options: ConfigOptions): Promise<number> {
   const request = toConfigRequest(options)
   const { problems, loaded } = readConfig(request)
-  const found: Problem[] = [...problems]
+  const found = [...problems]
   if (loaded) {
     const { config, documents } = loaded
     const read = await readStrategies(config, documents, toInstruments(config))
     found.push(...read.problems)
+    try {
+      loadCredentials(config, request)
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error
+      found.push(...error.problems)
+    }
   }
   if (found.length > 0) {
     process.stderr.write(`${formatProblems(sortProblems(found))}\n`)

@@ -38,7 +38,8 @@ async function release(scope: string | undefined, options: ReleaseOptions): Prom
     return scope === undefined && existsSync(killFileOf(directory)) ? undefined : true
   }
   if (await lookFor(isObeyed, wait)) {
-    process.stderr.write(`released: ${scope ?? 'the kill switch'}\n`)
+    const done = scope && 'read by the daemon; its log says trading.released, or trading.notRestricted'
+    process.stderr.write(`${done ?? 'released: the kill switch'}\n`)
     return 0
   }
   process.stderr.write(

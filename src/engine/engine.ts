@@ -1,6 +1,6 @@
 import { type Denial } from '../domain/denial.ts'
 import { unreachable } from '../lib/unreachable.ts'
-import { type Book } from './book/book.ts'
+import { type Book, killOf } from './book/book.ts'
 import { answerCancel } from './cancels/cancel-answer.ts'
 import { sendCancel } from './cancels/cancel-all.ts'
 import { type Effect } from './effect.ts'
@@ -217,7 +217,9 @@ function poll(core: Core, what: 'fills' | 'positions'): void {
 function obey(core: Core, command: EngineCommand): void {
   switch (command.kind) {
     case 'stop':
-      return isKilling(core) ? stopWhenKilled(core) : startStop(core, command.policy)
+      if (isKilling(core)) return stopWhenKilled(core)
+      // Nothing can be closed under a kill.
+      return startStop(core, killOf(core.book) === undefined ? command.policy : 'cancel')
     case 'restrict':
       return restrict(core, { ...held(command), mode: command.mode, code: 'operator' })
     case 'flatten':

@@ -90,3 +90,11 @@ test.concurrent('the shipped configuration has nothing wrong', async () => {
 
   expect({ code, text }).toEqual({ code: 0, text: 'config/paper.yaml: nothing wrong; 4 strategies' })
 })
+
+test.concurrent('[CFG1] keys that a start would miss are problems too', async () => {
+  const run = projects.open().start(['check', '-c', 'config/live.example.yaml'])
+  const { code } = await run.ended
+
+  expect(run.stderr.join('\n')).toMatch(/INTENTD_API_KEY: missing/)
+  expect(code).toBe(78)
+})

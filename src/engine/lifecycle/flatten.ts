@@ -4,6 +4,7 @@ import { splitPair } from '../book/book.ts'
 import { announce, type Core } from '../state/core.ts'
 import { noteFlattened } from '../state/run-state.ts'
 import { restrict } from '../state/trading-mode.ts'
+import { expirePlaces } from '../strategies/take-decision.ts'
 
 /**
  * An operator wants everything of a scope closed: what rests is cancelled, every strategy's position is aimed at
@@ -12,6 +13,7 @@ import { restrict } from '../state/trading-mode.ts'
  */
 export function startFlatten(core: Core, order: { scope: Scope; reason: string; by: string }): void {
   restrict(core, { ...order, mode: 'halted', code: 'flatten' })
+  expirePlaces(core)
 }
 
 /** Logs when nothing is left to close, each time anew; runs after every event. */

@@ -11,6 +11,7 @@ import { askForCancel, isAnythingOpen } from '../state/open-calls.ts'
 import { changeKill, changeStop, enterPhase } from '../state/run-state.ts'
 import { isKilling, restrict } from '../state/trading-mode.ts'
 import { hasOpenOrders, isBusy, startStop } from './stop.ts'
+import { expirePlaces } from '../strategies/take-decision.ts'
 
 /**
  * What a kill does, from the moment it is heard. It is done when it is proved (RSK3), and stands until an
@@ -59,6 +60,7 @@ export function beginKill(core: Core): void {
   changeStop(core.run, undefined)
   // A stop that goes on is taken up again when all is proved.
   if (phase === 'stopping') enterPhase(core.run, 'running')
+  expirePlaces(core)
   emit(core, { kind: 'killState', state: 'seen' })
   askForCancel(core)
 }
@@ -77,6 +79,7 @@ export function releaseKill(core: Core, { reason, by }: KillOrder): void {
   // What was wanted before the kill is not placed by itself: each strategy looks first.
   holdAllWishes(core)
   emit(core, { kind: 'killState', state: 'released' })
+  if (kill.stopAskedAt !== undefined) startStop(core, 'leave', kill.stopAskedAt)
 }
 
 /** An orderly stop waits for the proof, though not for ever: the kill stands in the journal. */

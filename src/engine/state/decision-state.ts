@@ -27,12 +27,14 @@ export function holdQuote({ decisions, market }: Core, strategyId: string, symbo
   own(decisions).quoteHolds.set(pairKey(strategyId, symbol), market.snapshots + 1)
 }
 
-/** What was wanted before is not placed by itself: each strategy looks first. */
+/** What was wanted before is not placed by itself: each strategy looks first, and its failures are counted anew. */
 export function holdAllWishes({ decisions, market }: Core): void {
-  own(decisions).wishesFrom = market.snapshots + 1
+  const state = own(decisions)
+  state.wishesFrom = market.snapshots + 1
+  state.failuresInRow.clear()
 }
 
-/** Whether a strategy has not looked yet since a start, or since a kill was released. */
+/** Whether a strategy has not looked yet since a start, or since something was released. */
 export function isUndecided({ decisions, run }: Core, id: StrategyId): boolean {
   return run.phase === 'running' && (decisions.decidedOn.get(id) ?? 0) < decisions.wishesFrom
 }

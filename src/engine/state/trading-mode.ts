@@ -12,6 +12,7 @@ import { killOf, pairKey, restrictionOf, restrictionsOn } from '../book/book.ts'
 import { clockUnsynchronised } from './clock-state.ts'
 import { announce, type Core, record } from './core.ts'
 import { holdAllWishes } from './decision-state.ts'
+import { noteFlattened } from './run-state.ts'
 
 /** What an operator does about a halt. */
 export const RELEASE_HINT =
@@ -49,11 +50,11 @@ export function release(core: Core, { scope, reason, by }: ReleaseOrder): void {
     const scopes = [...new Set(held.map((restriction) => restriction.scope))]
     return announce(core, 'warn', 'trading.notRestricted', { scope, restricted: scopes })
   }
-  const wasFlattening = restrictionOf(core.book, scope, 'flatten') !== undefined
   record(core, { kind: 'released', at: core.now, scope, reason, by }, true)
   announce(core, 'warn', 'trading.released', { scope, reason, by })
-  // What was wanted before everything was closed is not opened again by itself.
-  if (wasFlattening) holdAllWishes(core)
+  // What was wanted meanwhile, or before, is not placed by itself: each strategy looks first.
+  holdAllWishes(core)
+  noteFlattened(core.run, scope, false)
 }
 
 interface ReleaseOrder {

@@ -13,12 +13,12 @@ import {
 import { canRest } from '../../domain/order.ts'
 import { type DecisionRecord } from '../../domain/record.ts'
 import { unreachable } from '../../lib/unreachable.ts'
-import { openOrdersOf, pairKey } from '../book/book.ts'
+import { killOf, openOrdersOf, pairKey } from '../book/book.ts'
 import { takeAccountCall, withdrawCalls } from './account-calls.ts'
 import { announce, type Core, record } from '../state/core.ts'
 import { strategyScope } from '../../domain/trading-mode.ts'
 import { noteDecision, noteFailure } from '../state/decision-state.ts'
-import { halt, hasFailed, isTrading } from '../state/trading-mode.ts'
+import { halt, hasFailed, isFlattening, isTrading } from '../state/trading-mode.ts'
 import { noteDenials } from '../state/denials.ts'
 import { freshUntil, sightOf } from '../state/market-state.ts'
 import { type StrategySettings } from '../settings.ts'
@@ -225,10 +225,13 @@ function recordChanges(core: Core, decision: Decision, changes: Changes): void {
   }
 }
 
-/** Waiting `place` intents whose time is over are dropped, not sent (ORD7). */
+/** Waiting `place` intents whose time is over are dropped, not sent (ORD7), and so is what a kill or flatten meets. */
 export function expirePlaces(core: Core): void {
+  const isKilled = killOf(core.book) !== undefined
   for (const place of core.book.places.values()) {
     if (core.now > place.deadlineAt) dropPlace(core, place, 'not sent within its time')
+    else if (isKilled || isFlattening(core, place.symbol, place.strategyId))
+      dropPlace(core, place, 'a kill or a flatten goes on')
   }
 }
 

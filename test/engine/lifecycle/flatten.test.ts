@@ -71,6 +71,28 @@ describe('[RSK2] a flatten', () => {
     expect(bench.halts).toEqual(new Map([[SYMBOL, 'enough']]))
   })
 
+  test('says so again when it is ordered again', () => {
+    const bench = new EngineBench().start()
+    for (let time = 0; time < 2; time++) {
+      flatten(bench, SYMBOL)
+      bench.tell({ kind: 'commanded', command: { kind: 'release', scope: SYMBOL, ...BY_ANNA } })
+    }
+
+    expect(bench.take('announce').filter(({ event }) => event === 'flatten.done')).toHaveLength(2)
+  })
+
+  test('takes away what waits to be placed, and what is decided meanwhile', () => {
+    const place = { kind: 'place', symbol: SYMBOL, action: 'openLong', lots: 5, ttlMs: 3_600_000 } as const
+    const bench = new EngineBench().start()
+    bench.decide({ ...place, key: 'before' })
+    flatten(bench, SYMBOL)
+    expect(bench.book.places.size).toBe(0)
+
+    bench.decide({ ...place, key: 'meanwhile' })
+    bench.tell({ kind: 'timePassed' })
+    expect(bench.book.places.size).toBe(0)
+  })
+
   test('holds until it is released; then each strategy has to look first', () => {
     const bench = holding()
     flatten(bench, SYMBOL)

@@ -189,3 +189,33 @@ describe('[RSK3] a kill is called clean', () => {
     expect([bench.engine.phase, bench.states()]).toEqual(['stopped', ['done']])
   })
 })
+
+test('a place that waits is taken away by a kill, and does not come back with its release', () => {
+  const bench = new EngineBench().start()
+  bench.decide({ kind: 'place', symbol: SYMBOL, key: 'a', action: 'openLong', lots: 5, ttlMs: 3_600_000 })
+  kill(bench)
+
+  expect(bench.book.places.size).toBe(0)
+})
+
+test('a stop that was asked for before the release that waited is a stop', () => {
+  const bench = resting()
+  kill(bench)
+  release(bench)
+  bench.tell({ kind: 'commanded', command: { kind: 'stop', policy: 'leave' } })
+  bringIn(bench, 60_000)
+
+  expect(states(bench)).toEqual(['seen', 'clean', 'released'])
+  expect(bench.engine.phase).toBe('stopped')
+})
+
+test('a stop that would flatten ends a start under a kill without closing anything', () => {
+  const bench = new EngineBench().start()
+  kill(bench)
+  bench.restart()
+  bench.tell({ kind: 'commanded', command: { kind: 'stop', policy: 'flatten' } })
+
+  expect(bench.take('announce').find(({ event }) => event === 'daemon.stopping')).toMatchObject({
+    fields: { policy: 'cancel' },
+  })
+})

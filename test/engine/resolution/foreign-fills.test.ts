@@ -47,6 +47,18 @@ describe.each(MODES)('[ORD5] in %s, fills that are not ours', (mode) => {
     expect(bench.take('announce').map(({ event }) => event)).toContain('fill.foreign')
   })
 
+  test('of a liquidation are recorded after what rests is recorded as unconfirmed', () => {
+    const { bench, hear } = holding(mode, 'adopt')
+    bench.quote({ side: 'buy', ticks: 99_980, lots: 10 })
+    bench.accept(bench.grantBatch())
+    const before = bench.records.length
+
+    hear({ ...CLOSE[mode], source: 'SYS', lots: 10 })
+
+    const kinds = bench.records.slice(before).map(({ kind }) => kind)
+    expect(kinds.filter((kind) => kind === 'cancel' || kind === 'fills')).toEqual(['cancel', 'fills'])
+  })
+
   test.each(['halt', 'adopt'] as const)('of a person who opens more, by the policy %s', (policy) => {
     const { bench, hear } = holding(mode, policy)
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { type Intent } from '../../../src/domain/intent.ts'
+import { strategyScope } from '../../../src/domain/trading-mode.ts'
 import { EngineBench, refused, STRATEGY, SYMBOL } from '../engine-bench.ts'
 
 const BID = { side: 'buy', ticks: 99_990, lots: 10 } as const
@@ -39,14 +40,49 @@ describe('[STR1] a strategy that failed ten times in a row', () => {
     bench.accept(bench.grantBatch())
     bench.decide({ ...PLACE, key: 'b' })
 
-    for (let times = 0; times < 10; times++) {
-      bench.tell({ kind: 'decisionFailed', strategyId: STRATEGY, reason: 'it threw' })
-    }
+    fail(bench, 10)
 
     expect([bench.book.quotes.size, bench.book.places.size, bench.book.withdrawn.size]).toEqual([0, 0, 2])
     expect(bench.take('askGrant').at(-1)).toMatchObject({ endpoint: 'cancelAllOrders' })
   })
+
+  test('looks before its target of before is traded, once it is released', () => {
+    const bench = new EngineBench().start()
+    bench.decide({ kind: 'target', symbol: SYMBOL, lots: 10 })
+    fail(bench, 10)
+    bench.pass(3000)
+
+    release(bench)
+    bench.tell({ kind: 'granted', endpoint: 'batchPlaceOrder' })
+    expect(bench.take('sendBatch')).toEqual([])
+
+    bench.price()
+    bench.decide()
+    expect(bench.grantBatch().clientOids).toHaveLength(1)
+  })
+
+  test('has ten more failures once it is released', () => {
+    const bench = new EngineBench().start()
+    fail(bench, 10)
+    release(bench)
+
+    fail(bench, 9)
+    expect(bench.halts.size).toBe(0)
+    fail(bench, 1)
+    expect(bench.halts.size).toBe(1)
+  })
 })
+
+function fail(bench: EngineBench, times: number): void {
+  for (let time = 0; time < times; time++) {
+    bench.tell({ kind: 'decisionFailed', strategyId: STRATEGY, reason: 'it threw' })
+  }
+}
+
+function release(bench: EngineBench): void {
+  const scope = strategyScope(STRATEGY)
+  bench.tell({ kind: 'commanded', command: { kind: 'release', scope, reason: 'mended', by: 'anna' } })
+}
 
 describe('a ladder that was refused', () => {
   test('is asked for again on new prices, later and later, and never given up', () => {
