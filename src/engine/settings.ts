@@ -34,7 +34,7 @@ export interface EngineSettings {
   /** Whether every order of the product type is ours: then one call may cancel them all. */
   readonly isExclusive: boolean
   readonly execution: ExecutionSettings
-  /** After a liquidation, a delivery or a person's trade: no more opens on the instrument, or go on. */
+  /** After a liquidation, a delivery or a person's trade: halt the instrument, or take the position over and go on. */
   readonly foreignFills: 'halt' | 'adopt'
   /** What becomes of orders that rest when a new run begins: cancelled, or kept. */
   readonly onRestart: 'cancel' | 'adopt'

@@ -1,7 +1,7 @@
 import { own } from '../../lib/own.ts'
 import { announce, type Core } from './core.ts'
 
-/** After so long without a measurement the exchange's clock is a guess. Source: the test regime, clock gate. */
+/** After so long without a measurement the exchange's clock is a guess. */
 const MEASURED_WITHIN_MS = 60_000
 
 /** The exchange's clock as we know it, Unix ms. */
