@@ -18,7 +18,7 @@ Generated from \`src/domain/log-events.ts\` and the places that log, by \`npm ru
 - \`batch.sent\` and \`batch.answered\` are logged at \`info\` where \`debug\` stands here; \`batch.answered\` also counts the
   outcomes of its orders. A terminal shows single orders only at \`log.level: debug\`.
 - A field may be absent where it has no value. Prices and sizes are decimals, instants Unix milliseconds.
-- Only `kill.clean` shows its positions in lots, the long and the short side of each instrument.`
+- Only \`kill.clean\` shows its positions in lots, the long and the short side of each instrument.`
 
 /** The sources that log: everything but the exchange simulator and the documents. */
 export function listLoggingSources(): ReadonlyMap<string, string> {
