@@ -185,6 +185,21 @@ describe('a planted violation is found', () => {
       line: 2,
     },
     {
+      title: 'a piece of state behind another name',
+      files: { 'src/engine/state/clock-state.ts': 'const alias = core.market\nown(alias).snapshots = 7\n' },
+      rule: 'state-owner',
+      line: 2,
+    },
+    {
+      title: 'another piece than the one that the file owns',
+      files: {
+        'src/engine/lifecycle/kill.ts':
+          "for (const one of core.instruments.values()) own(one).phase = 'idle'\n",
+      },
+      rule: 'state-owner',
+      line: 1,
+    },
+    {
       title: 'a part of a parameter that two files change',
       files: {
         'src/engine/state/denials.ts': 'const f = (a: InstrumentState) => own(a.denials).clear()\n',

@@ -24,7 +24,7 @@ Generated from \`src/domain/log-events.ts\` and the places that log, by \`npm ru
 export function listLoggingSources(): ReadonlyMap<string, string> {
   const files = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' })
     .map((file) => file.replaceAll('\\', '/'))
-    .filter((file) => file.endsWith('.ts') && !/^(?:simulator|protocol|cli\/docs)\//.test(file))
+    .filter((file) => file.endsWith('.ts') && !/^(?:simulator|protocol)\//.test(file))
     .toSorted()
   return readFiles(files)
 }

@@ -51,18 +51,23 @@ const PROOF_MAKERS: Readonly<Record<string, string>> = {
  * its folder as a whole (a record changes several parts of it at once), every piece of `state/` by one file.
  */
 const OWN = 'src/lib/own.ts'
-const STATE_OWNERS = [
-  'src/engine/book/',
-  'src/engine/state/',
-  // What only they understand: a resolution, the comparison of positions, the course of a stop and of a kill.
-  'src/engine/resolution/resolution.ts',
-  'src/engine/resolution/reconcile.ts',
-  'src/engine/lifecycle/stop.ts',
-  'src/engine/lifecycle/kill.ts',
-]
+const STATE_FOLDER = 'src/engine/state/'
+/** Outside its folder: what only they understand, and no other piece. */
+const PIECE_OWNERS: ReadonlyMap<string, string> = new Map([
+  ['src/engine/resolution/resolution.ts', 'resolution'],
+  ['src/engine/resolution/reconcile.ts', 'position'],
+  ['src/engine/lifecycle/stop.ts', 'stop'],
+  ['src/engine/lifecycle/kill.ts', 'kill'],
+])
+const STATE_OWNERS = ['src/engine/book/', STATE_FOLDER, ...PIECE_OWNERS.keys()]
 const OWNED_TOGETHER = 'src/engine/book/'
 
-export const OWNER_RULES: readonly FileRule[] = [checkOwnedCalls, checkProofs, checkOwningFolder]
+export const OWNER_RULES: readonly FileRule[] = [
+  checkOwnedCalls,
+  checkProofs,
+  checkOwningFolder,
+  checkOwnedPiece,
+]
 export const STATE_RULES: readonly TreeRule[] = [checkStateOwners]
 
 function checkOwnedCalls({ path, code }: SourceFile): Violation[] {
@@ -96,6 +101,9 @@ interface Owning {
   line: number
 }
 
+const UNSEEN =
+  'changes a piece that cannot be seen: write core.PIECE, or take it as a parameter with its type'
+
 const OWN_CALL = /(?<![\w.$])own\s*(?:<[^()]*>)?\(\s*(\w+)?(?:\.(\w+))?(?:\s*\)\.(\w+))?/g
 
 /** The calls of `own` in a file: of `core.clock`, `core` and its property, a parameter, or what it holds. */
@@ -107,6 +115,8 @@ function listOwnings({ path, code }: SourceFile): Owning[] {
     if (name === undefined) return { piece: undefined, line }
     if (name === 'core' && (held ?? property) !== undefined)
       return { piece: `core.${held ?? property}`, line }
+    if (new RegExp(`\\{[^{}]*\\b${name}\\b[^{}]*\\}: Core\\b`).test(code))
+      return { piece: `core.${name}`, line }
     const type = new RegExp(`\\b${name}: ([A-Z]\\w*)`).exec(code)?.[1]
     return { piece: type && [type, held ?? []].flat().join('.'), line }
   })
@@ -118,6 +128,22 @@ function checkOwningFolder(file: SourceFile): Violation[] {
   return listOwnings(file).map(({ line }) => ({ rule: 'state-owner', file: file.path, line, message }))
 }
 
+const OWNED_PIECE = /(?<![\w.$])own\s*\(((?:[^()]|\([^()]*\))*)\)/g
+
+/** A file that owns one piece changes no other: it calls the piece by its name. */
+function checkOwnedPiece({ path, code }: SourceFile): Violation[] {
+  const piece = PIECE_OWNERS.get(path)
+  if (piece === undefined) return []
+  return [...code.matchAll(OWNED_PIECE)]
+    .filter(([, argument = '']) => /\w+$/.exec(argument.trim())?.[0] !== piece)
+    .map((match) => ({
+      rule: 'state-owner',
+      file: path,
+      line: lineAt(code, match.index),
+      message: `changes ${match[1]}; of the state it owns ${piece}, and calls it so`,
+    }))
+}
+
 function checkStateOwners(tree: SourceTree): Violation[] {
   const owners = new Map<string, string>()
   const violations: Violation[] = []
@@ -125,7 +151,11 @@ function checkStateOwners(tree: SourceTree): Violation[] {
     if (!STATE_OWNERS.some((folder) => covers(folder, file.path))) continue
     const owner = covers(OWNED_TOGETHER, file.path) ? OWNED_TOGETHER : file.path
     for (const { piece, line } of listOwnings(file)) {
-      if (piece === undefined) continue
+      if (piece === undefined) {
+        if (covers(STATE_FOLDER, file.path))
+          violations.push({ rule: 'state-owner', file: file.path, line, message: UNSEEN })
+        continue
+      }
       const first = owners.get(piece) ?? owner
       owners.set(piece, first)
       const message = `changes ${piece}, which ${first} changes`

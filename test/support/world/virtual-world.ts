@@ -1,7 +1,8 @@
-import { ACCOUNT, strategyScope } from '../../../src/domain/trading-mode.ts'
+import { ACCOUNT, strategyScope, type TradingMode } from '../../../src/domain/trading-mode.ts'
 import { type JournalRecord } from '../../../src/domain/record.ts'
 import { type StrategyId, toStrategyId } from '../../../src/domain/ids.ts'
 import { type Instrument } from '../../../src/domain/instrument.ts'
+import { pairKey } from '../../../src/engine/book/book.ts'
 import { type EngineSettings, type StrategySettings } from '../../../src/engine/settings.ts'
 import { type EngineCommand, type StopPolicy } from '../../../src/engine/event.ts'
 import { decimal } from '../../../src/lib/decimal.ts'
@@ -376,14 +377,21 @@ function createStrategy(
 
 /** Keeps what later looks need. */
 function noteFacts({ facts, time }: World): ProcessWatcher {
+  /** By scope and reason; what counts of a scope is the strictest. */
+  const held = new Map<string, { scope: string; mode: TradingMode; reason: string }>()
   return {
     onRecord: (record) => {
       facts.records.push(record)
       if (record.kind === 'restricted' && record.code !== 'kill') {
-        const { mode, reason } = record
-        facts.halted.set(record.scope, { mode, reason, at: time.now })
+        const { scope, mode, reason } = record
+        held.set(pairKey(scope, record.code), { scope, mode, reason })
+        const halt = [...held.values()].find((one) => one.scope === scope && one.mode === 'halted')
+        facts.halted.set(scope, { mode, reason, ...halt, at: time.now })
       }
-      if (record.kind === 'released' && record.code !== 'kill') facts.halted.delete(record.scope)
+      if (record.kind === 'released' && record.code !== 'kill') {
+        facts.halted.delete(record.scope)
+        for (const [key, { scope }] of held) if (scope === record.scope) held.delete(key)
+      }
       if (record.kind === 'send')
         for (const { clientOid, strategyId } of record.orders) facts.strategyOf.set(clientOid, strategyId)
     },
