@@ -42,7 +42,7 @@ export interface EngineSettings {
   readonly hasRetreated?: boolean
 }
 
-/** The assumptions about the exchange that the order protocol stands on, and the planner's patience. */
+/** The assumptions about the exchange that docs/orders.md names (A1 to A6), and the planner's patience. */
 export interface ExecutionSettings {
   readonly batchOrdersMax: number
   /** A fill is readable this long after it happened (A2). */

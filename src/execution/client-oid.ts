@@ -9,7 +9,7 @@ const DIGEST_CHARACTERS = 26
  *
  * Derived, so that the same decision gives the same id even after the journal is lost and the exchange's
  * own check still helps. The salt is made once in the state directory: two daemons never meet.
- * Source: the order protocol, Identity.
+ * Why: docs/orders.md.
  */
 export function deriveClientOid(options: {
   readonly salt: string

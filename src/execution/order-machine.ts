@@ -2,7 +2,7 @@ import { type OrderId } from '../domain/ids.ts'
 import { isTerminal, type Order, type OrderState, type OrderTerms } from '../domain/order.ts'
 
 /**
- * The states of an order, in the words and numbers of the order protocol, section 4.
+ * The states of an order, numbered; docs/orders.md tells them in words.
  *
  *     risk no                ttl                      definite refusal of the only attempt
  *     NEW ──────► DENIED    ┌──────► EXPIRED*        ┌──────────────────────► REJECTED*
@@ -12,7 +12,7 @@ import { isTerminal, type Order, type OrderState, type OrderTerms } from '../dom
  *                             │ └──not a byte left───┘ │                      │  └─ a late orderId binds orphans
  *                             │                        └─429, timeout, 5xx, garbled, missing, crash─► UNKNOWN
  *                             │                                                                         │
- *                             └──────────── absent, still wanted, inside the window (R4) ───────────────┤
+ *                             └──────────── absent, still wanted, inside the window ────────────────────┤
  *                                                                       evidence: it existed ├──► LIVE, DONE*
  *                                                                       evidence: none       ├──► ABSENT*
  *                                                                       contradiction        └──► QUARANTINED
@@ -34,13 +34,13 @@ import { isTerminal, type Order, type OrderState, type OrderTerms } from '../dom
  * | 11 | LIVE → DONE           | matched or dead, or resolved, and settled   | `markDone`         |
  * | 12 | UNKNOWN → LIVE        | a cancel-all lists it                       | `markAccepted`     |
  * |    | UNKNOWN → DONE        | its fills show it, or a cancel-all listed it| `markDone`         |
- * |    | UNKNOWN → ABSENT      | no trace after its deadline (R2 to R4)      | `markAbsent`       |
+ * |    | UNKNOWN → ABSENT      | no trace after its deadline                 | `markAbsent`       |
  * |    | UNKNOWN → QUEUED      | the same, still wanted, inside the window   | `markQueuedAgain`  |
  * |    | UNKNOWN → QUARANTINED | evidence that contradicts itself            | `markQuarantined`  |
  * | 13 | QUARANTINED → DONE    | an operator has looked, and it was resolved | `markReleased`     |
  * | 14 | not ended → UNKNOWN   | the journal of what happened since is lost  | `markLost` (3)     |
  *
- * Where this differs from the document: (1) There is no order before its batch is granted (late binding), so
+ * (1) There is no order before its batch is granted (late binding), so
  * a wish has no state NEW here: it stands among the book's quotes, targets and places, and is denied there.
  * (2) An order that has ended still learns its orderId, so that fills which nobody explained find it.
  * (3) Only a repair of a damaged journal writes that.

@@ -209,7 +209,7 @@ class SqliteJournal implements Journal {
     this.#last = { sequence, link }
   }
 
-  /** One transaction. After a failed write nothing is known of the disk: it is never tried again (order protocol, 3). */
+  /** One transaction. After a failed write nothing is known of the disk: it is never tried again. */
   #write(work: (parts: JournalParts) => void): void {
     this.#assertSound()
     const { database, mark } = this.#parts

@@ -136,7 +136,7 @@ function checkCollar(
   return { code: 'PRICE_COLLAR', detail: `${price}, allowed ${low.toFixed(8)} to ${high.toFixed(8)}` }
 }
 
-/** I11: closes never increase or flip the position, neither the strategy's nor the account's. */
+/** Closes never increase or flip the position, neither the strategy's nor the account's. */
 function checkClose(intent: OrderIntent, context: RiskContext): Objection | undefined {
   if (!isClosing(intent.action)) return undefined
   const { holding, ownExposure, accountExposure } = context

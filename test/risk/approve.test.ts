@@ -170,25 +170,25 @@ describe('[RSK1] the risk checks', () => {
     ['a price far above the market', intent({ ticks: 1051_00 }), context(), 'PRICE_COLLAR'],
     ['a price far below it', intent({ ticks: 949_00 }), context(), 'PRICE_COLLAR'],
     [
-      '[I11] a close of all there is',
+      'a close of all there is',
       intent({ action: 'closeLong', lots: 30 }),
       context({}, { holding: long }),
       'approved',
     ],
     [
-      '[I11] a close of more',
+      'a close of more',
       intent({ action: 'closeLong', lots: 31 }),
       context({}, { holding: long }),
       'CLOSE_EXCEEDS_POSITION',
     ],
     [
-      '[I11] a close beside another',
+      'a close beside another',
       intent({ action: 'closeLong', lots: 10 }),
       context({}, { holding: long, open: [['closeLong', 25]] }),
       'CLOSE_EXCEEDS_POSITION',
     ],
     [
-      '[I11] a close of more than the account holds, whatever the strategy believes',
+      'a close of more than the account holds, whatever the strategy believes',
       intent({ action: 'closeLong', lots: 30 }),
       context(
         { accountExposure: buildExposure('one_way_mode', { longLots: 29, shortLots: 0 }, []) },

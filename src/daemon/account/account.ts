@@ -215,7 +215,7 @@ export class Account implements MarketListener {
 
   readonly #dispatch = (event: EngineEvent): void => this.#interpreter.dispatch(event)
 
-  /** Without its journal it places nothing, and takes away what it may (order protocol, 3). */
+  /** Without its journal it places nothing, and takes away what it may. */
   async #retreat(): Promise<void> {
     if (!isPoisoned(this.#fatal) || !this.#hasBegun) return
     const { config, settings, book } = this.#options

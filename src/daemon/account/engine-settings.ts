@@ -7,7 +7,7 @@ import { decimal } from '../../lib/decimal.ts'
 import { sha256 } from '../../lib/digest.ts'
 import { createGrid, stepBelow } from '../../lib/grid.ts'
 
-/** An accepted taking order is matched or dead by then (assumption A4 of the order protocol). */
+/** An accepted taking order is matched or dead by then (docs/orders.md, A4). */
 const MATCHING_LAG_MS = 2000
 /** The embedded simulator matches before it answers. */
 const MATCHING_LAG_EMBEDDED_MS = 0

@@ -75,7 +75,7 @@ export interface KillSwitchOptions {
 
 /**
  * The kill file as the daemon sees it. It is looked at before every write that creates an order, so a kill
- * works while the daemon is busy, and without a word between the two processes (order protocol, 7).
+ * works while the daemon is busy, and without a word between the two processes.
  */
 export class KillSwitch {
   readonly #options: KillSwitchOptions

@@ -37,7 +37,7 @@ const RECENT_FILLS_MAX = 5000
 /**
  * The exchange's position against the book's. A reading speaks of one moment of the exchange's clock; it can
  * be judged only when the fills are known up to that moment, so it waits for them, and the book is compared
- * as it stood then. The same difference must be seen twice before the exchange's word is taken (R5).
+ * as it stood then. The same difference must be seen twice before the exchange's word is taken.
  */
 export function takePosition(core: Core, reading: PositionReading): void {
   const instrument = instrumentOf(core, reading.symbol)

@@ -39,7 +39,7 @@ export function withReplacement(core: Core, cause: ResolutionCause, settled: Set
 }
 
 /**
- * R4: what cannot rest, is proved absent and still wanted leaves again under its own name while the exchange
+ * What cannot rest, is proved absent and still wanted leaves again under its own name while the exchange
  * remembers it: should the proof be wrong, it is a duplicate and no second order.
  */
 function isSentAgain(core: Core, order: Order): boolean {

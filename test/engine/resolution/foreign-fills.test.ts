@@ -142,7 +142,7 @@ describe.each(MODES)('[ORD5] in %s, fills that are not ours', (mode) => {
     expect(bench.records.slice(-2).map(({ kind }) => kind)).toEqual(['restricted', 'fills'])
   })
 
-  test('[I11] leave no close that is larger than what is left', () => {
+  test('leave no close that is larger than what is left', () => {
     const { bench, hear } = holding(mode, 'adopt')
     hear({ ...CLOSE[mode], source: 'WEB', lots: 4 })
     bench.quote()
