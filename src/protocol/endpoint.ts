@@ -62,9 +62,9 @@ export interface Endpoint<
   readonly auth: Auth
   readonly limit: RateLimit
   readonly retry: Retry
-  /** The heading of the document that the row was written from; the neighbours have none. */
+  /** The heading of the document that the row was written from; undocumented endpoints have none. */
   readonly section: string
-  /** One of the neighbours: not in the document, served to clients that ask for it before anything else. */
+  /** Not in the document, served to clients that ask for it before anything else. */
   readonly outside?: true
   /** `queryAndBody`: the request is `{ query, body }`. Default: a GET has a query, a POST a body. */
   readonly parts?: 'queryAndBody'

@@ -9,23 +9,23 @@ import {
   setFuturesLeverage,
   setFuturesMarginMode,
   setFuturesPositionMode,
-} from './neighbours/account-modes.ts'
-import { closeFuturesPositions } from './neighbours/close-positions.ts'
-import { coinInformation } from './neighbours/coin-information.ts'
-import { futuresAccount, futuresAccounts, futuresAllPositions } from './neighbours/futures-account.ts'
-import { futuresCandles } from './neighbours/futures-candles.ts'
-import { futuresContracts } from './neighbours/futures-contracts.ts'
+} from './undocumented/account-modes.ts'
+import { closeFuturesPositions } from './undocumented/close-positions.ts'
+import { coinInformation } from './undocumented/coin-information.ts'
+import { futuresAccount, futuresAccounts, futuresAllPositions } from './undocumented/futures-account.ts'
+import { futuresCandles } from './undocumented/futures-candles.ts'
+import { futuresContracts } from './undocumented/futures-contracts.ts'
 import {
   futuresCancelOrder,
   futuresCancelOrders,
   futuresOrderDetail,
   futuresOrdersHistory,
   futuresOrdersPending,
-} from './neighbours/futures-orders.ts'
-import { futuresCancelPlans, futuresPlansPending } from './neighbours/futures-plan-orders.ts'
-import { marginCurrencyRows } from './neighbours/margin-currencies.ts'
-import { placeOneOrder, toPlanRequest } from './neighbours/place-one.ts'
-import { futuresPrice, futuresTicker, spotTickers } from './neighbours/prices.ts'
+} from './undocumented/futures-orders.ts'
+import { futuresCancelPlans, futuresPlansPending } from './undocumented/futures-plan-orders.ts'
+import { marginCurrencyRows } from './undocumented/margin-currencies.ts'
+import { placeOneOrder, toPlanRequest } from './undocumented/place-one.ts'
+import { futuresPrice, futuresTicker, spotTickers } from './undocumented/prices.ts'
 import { type SpotDesk } from './spot/spot-desk.ts'
 import { type SubaccountDesk } from './subaccounts/subaccount-desk.ts'
 import { type Handlers } from './wire/handlers.ts'
@@ -51,7 +51,7 @@ export function buildHandlers(core: ExchangeCore, desks: Desks, serve: ServeDesk
     ...marginHandlers(desks, serve),
     ...otherHandlers(desks, serve),
     ...marketHandlers(core),
-    ...futuresNeighbours(core),
+    ...undocumentedFutures(core),
   }
 }
 
@@ -138,7 +138,7 @@ function marketHandlers(core: ExchangeCore) {
   } satisfies Partial<Handlers>
 }
 
-function futuresNeighbours(core: ExchangeCore) {
+function undocumentedFutures(core: ExchangeCore) {
   return {
     account: (request, { account: { uid }, now }) =>
       core.carryOut(now, (state) => futuresAccount(state, uid, request)),

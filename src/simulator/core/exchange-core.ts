@@ -67,8 +67,8 @@ export interface ExchangeCore {
   placePlanOrder(account: AccountRef, request: PlacePlanOrderRequest, now: number): Reply<PlanOrderReference>
 
   /**
-   * Plays up to `now`, does something else that belongs to the exchange (a desk's request, a neighbour of the
-   * document's endpoints), and stores what it changed as one operation.
+   * Plays up to `now`, does something else that belongs to the exchange (a desk's request, one of an undocumented
+   * endpoint), and stores what it changed as one operation.
    */
   carryOut<Result>(now: number, handle: (state: CoreState) => Result): Result
   /** Where the desks beside futures keep their rows: in the core's own store. */

@@ -18,7 +18,7 @@ import { putPlanOrder } from './record-changes.ts'
 import { refusals } from './refusals.ts'
 import { accept, refuse, type Reply } from './reply.ts'
 
-/** A trigger order as the neighbouring endpoint place-plan-order takes it. Document: none; wire strings. */
+/** A trigger order as the undocumented endpoint place-plan-order takes it. Document: none; wire strings. */
 export interface PlacePlanOrderRequest extends WireExits {
   readonly planType: 'normal_plan' | 'track_plan'
   readonly symbol: string

@@ -1,8 +1,8 @@
 import { type LoanType, type MarginMode } from './margin-order.ts'
 
 /**
- * Placing, borrowing and repaying are outside the document; they are asked for in the words of its
- * neighbours. A limit order and a market sell name `baseSize`, a market buy `quoteSize`. Amounts are
+ * Placing, borrowing and repaying are outside the document; they are asked for in the words of the exchange's
+ * undocumented endpoints. A limit order and a market sell name `baseSize`, a market buy `quoteSize`. Amounts are
  * decimal strings.
  */
 export interface PlaceMarginOrderRequest {

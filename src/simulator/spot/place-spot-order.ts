@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { decimal, ZERO, type Decimal } from '../../lib/decimal.ts'
-import { spotPlaceOrder as placeOrderRow } from '../../protocol/neighbours/spot-rows.ts'
+import { spotPlaceOrder as placeOrderRow } from '../../protocol/undocumented/spot-rows.ts'
 import { positiveDecimal, stpMode } from '../../protocol/values.ts'
 import { accept, refuse, type Refusal, type Reply } from '../core/reply.ts'
 import { deskIdText } from '../wallet/order-sequence.ts'
@@ -21,7 +21,7 @@ import {
   type SpotState,
 } from './spot-state.ts'
 
-/** Beside the neighbouring endpoint's own fields; the document has neither endpoint nor fields. */
+/** Beside the undocumented endpoint's own fields; the document has neither endpoint nor fields. */
 const placeRequest = placeOrderRow.request.extend({
   /** Default `normal`. A tpsl order waits for its triggerPrice. */
   tpslType: z.enum(['normal', 'tpsl']).optional(),

@@ -116,7 +116,7 @@ export class SpotDesk implements Desk {
     return this.#withdrawals.withdraw(uid, request, this.#state.clock.now)
   }
 
-  /** The neighbouring place-order. */
+  /** The undocumented place-order. */
   spotPlaceOrder(
     { uid }: AccountRef,
     request: SpotPlaceOrderRequest,
@@ -126,7 +126,7 @@ export class SpotDesk implements Desk {
     return placeSpotOrder(this.#state, uid, request)
   }
 
-  /** The neighbouring cancel-order; a clientOid names what the client or the exchange set. */
+  /** The undocumented cancel-order; a clientOid names what the client or the exchange set. */
   spotCancelOrder({ uid }: AccountRef, request: SpotCancelRequest, now: number): Reply<SpotOrderReference> {
     this.advance(now)
     const { orders } = spotAccountOf(this.#state, uid)
@@ -143,13 +143,13 @@ export class SpotDesk implements Desk {
     return accept({ orderId: order.orderId, clientOid: order.clientOid })
   }
 
-  /** The neighbouring unfilled-orders. */
+  /** The undocumented unfilled-orders. */
   spotUnfilledOrders({ uid }: AccountRef, query: UnfilledQuery, now: number) {
     this.advance(now)
     return spotUnfilled(this.#state, uid, query)
   }
 
-  /** The neighbouring assets. */
+  /** The undocumented assets. */
   spotAssets(
     { uid }: AccountRef,
     query: { readonly coin?: string | undefined; readonly assetType?: string | undefined },

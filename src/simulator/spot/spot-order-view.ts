@@ -54,7 +54,7 @@ export function toOrderDetail(state: SpotState, order: SpotOrder): WireOrder {
   }
 }
 
-/** An order as the neighbouring unfilled-orders writes it. */
+/** An order as the undocumented unfilled-orders writes it. */
 export type WireUnfilledOrder = Omit<WireHistoryOrder, 'price' | 'feeDetail' | 'cancelReason'> & {
   readonly basePrice: string
 }

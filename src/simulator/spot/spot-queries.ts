@@ -56,13 +56,13 @@ function unfilled(order: SpotOrder | undefined): SpotOrder | undefined {
   return order?.baseVolume.gt(ZERO) === true ? undefined : order
 }
 
-/** What the neighbouring unfilled-orders is asked. */
+/** What the undocumented unfilled-orders is asked. */
 export type UnfilledQuery = HistoryQuery & {
   readonly symbol?: string | undefined
   readonly tpslType?: 'normal' | 'tpsl' | undefined
 }
 
-/** The neighbouring unfilled-orders: open orders, newest first. */
+/** The undocumented unfilled-orders: open orders, newest first. */
 export function spotUnfilled(
   state: SpotState,
   uid: string,
@@ -83,7 +83,7 @@ export function spotUnfilled(
   return accept(page.map(toUnfilledOrder))
 }
 
-/** The neighbouring assets: what the spot purse holds; every coin that it ever held with `all`. */
+/** The undocumented assets: what the spot purse holds; every coin that it ever held with `all`. */
 export function spotAssetRows(
   state: SpotState,
   uid: string,

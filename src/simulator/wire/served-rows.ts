@@ -1,10 +1,10 @@
 import { type z } from 'zod'
 import { type Endpoint } from '../../protocol/endpoint.ts'
 import { endpoints } from '../../protocol/endpoints.ts'
-import { neighbours } from '../../protocol/neighbours.ts'
+import { undocumented } from '../../protocol/undocumented.ts'
 
 /** Every address of the exchange: the document's table, then what lies next door to it. */
-export const servedRows = { ...endpoints, ...neighbours } as const
+export const servedRows = { ...endpoints, ...undocumented } as const
 
 export type ServedName = keyof typeof servedRows
 export type ServedRequestOf<Name extends ServedName> = z.input<(typeof servedRows)[Name]['request']>

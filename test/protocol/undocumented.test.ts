@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { endpointNamed, endpointNames } from '../../src/protocol/endpoints.ts'
 import { type Endpoint } from '../../src/protocol/endpoint.ts'
-import { neighbours } from '../../src/protocol/neighbours.ts'
+import { undocumented } from '../../src/protocol/undocumented.ts'
 
-const rows: Readonly<Record<string, Endpoint>> = neighbours
+const rows: Readonly<Record<string, Endpoint>> = undocumented
 const address = ({ method, path }: { method: string; path: string }) => `${method} ${path}`
 
-describe('the neighbours', () => {
+describe('the undocumented endpoints', () => {
   it('are marked, named as their rows, and never in the table of the document', () => {
     const documented = endpointNames.map((name) => address(endpointNamed(name)))
     for (const [name, row] of Object.entries(rows)) {
@@ -24,7 +24,7 @@ describe('the neighbours', () => {
   })
 
   it('let parameters through that they do not know, and refuse what they know to be wrong', () => {
-    const { request } = neighbours.contracts
+    const { request } = undocumented.contracts
     expect(request.safeParse({ productType: 'USDT-FUTURES', whatever: '1' }).success).toBe(true)
     expect(request.safeParse({ productType: 'FUTURES' }).success).toBe(false)
   })

@@ -1,5 +1,5 @@
 import { type WireRequestOf } from '../../protocol/endpoints.ts'
-import { type NeighbourRequestOf } from '../../protocol/neighbours.ts'
+import { type UndocumentedRequestOf } from '../../protocol/undocumented.ts'
 import { type AccountRef } from '../core/account.ts'
 import { type ExchangeCore } from '../core/exchange-core.ts'
 import { type PlacePlanOrderRequest } from '../core/plan-orders.ts'
@@ -13,7 +13,7 @@ type BatchItem = WireRequestOf<'batchPlaceOrder'>['orderList'][number]
 export function placeOneOrder(
   core: Pick<ExchangeCore, 'batchPlaceOrder'>,
   account: AccountRef,
-  { request, now }: { readonly request: NeighbourRequestOf<'placeOrder'>; readonly now: number },
+  { request, now }: { readonly request: UndocumentedRequestOf<'placeOrder'>; readonly now: number },
 ): Reply<OrderReference> {
   const { symbol, productType, marginCoin, marginMode } = request
   const batch = { symbol, productType, marginCoin, marginMode, orderList: [toItem(request)] }
@@ -30,7 +30,7 @@ export function placeOneOrder(
 }
 
 /** Only what a batch's item has: public clients send more, which the real exchange ignores. */
-function toItem(request: NeighbourRequestOf<'placeOrder'>): BatchItem {
+function toItem(request: UndocumentedRequestOf<'placeOrder'>): BatchItem {
   const { size, price, side, tradeSide, orderType, force, clientOid, reduceOnly, stpMode } = request
   const { presetStopSurplusPrice, presetStopLossPrice } = request
   const item = {
@@ -48,7 +48,7 @@ function toItem(request: NeighbourRequestOf<'placeOrder'>): BatchItem {
 }
 
 /** The wire's request as the core takes it: an empty text is none given. */
-export function toPlanRequest(request: NeighbourRequestOf<'placePlanOrder'>): PlacePlanOrderRequest {
+export function toPlanRequest(request: UndocumentedRequestOf<'placePlanOrder'>): PlacePlanOrderRequest {
   return {
     ...request,
     stopSurplusTriggerType: request.stopSurplusTriggerType || undefined,

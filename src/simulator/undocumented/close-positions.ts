@@ -1,5 +1,5 @@
 import { type ResponseOf, type WireRequestOf } from '../../protocol/endpoints.ts'
-import { type NeighbourRequestOf } from '../../protocol/neighbours.ts'
+import { type UndocumentedRequestOf } from '../../protocol/undocumented.ts'
 import { type AccountRef } from '../core/account.ts'
 import { accountOf, symbolOf, type CoreState } from '../core/core-state.ts'
 import { type ExchangeCore } from '../core/exchange-core.ts'
@@ -9,7 +9,7 @@ import { type Position } from '../core/position.ts'
 import { refusals } from '../core/refusals.ts'
 import { accept, refuse, type Refusal, type Reply } from '../core/reply.ts'
 
-type Request = NeighbourRequestOf<'closePositions'>
+type Request = UndocumentedRequestOf<'closePositions'>
 type BatchResult = ResponseOf<'batchPlaceOrder'>
 type Batch = WireRequestOf<'batchPlaceOrder'>
 

@@ -1,7 +1,7 @@
 import { type Refusal } from '../core/reply.ts'
 
-/** Refusals that only the neighbouring endpoints have, with code and message of the real exchange's table. */
-export const neighbourRefusals = {
+/** Refusals that only the undocumented endpoints have, with code and message of the real exchange's table. */
+export const undocumentedRefusals = {
   orderUnknown: (): Refusal => ({
     code: '40109',
     message: 'The data of the order cannot be found, please confirm the order number',

@@ -8,7 +8,7 @@ import { isOpen, orderIdText, sequenceOfId, type Order } from '../core/order.ts'
 import { refusals } from '../core/refusals.ts'
 import { accept, refuse, type Reply } from '../core/reply.ts'
 import { toOrderRow } from './futures-order-row.ts'
-import { neighbourRefusals } from './neighbour-refusals.ts'
+import { undocumentedRefusals } from './undocumented-refusals.ts'
 
 type BatchResult = ResponseOf<'cancelAllOrders'>
 
@@ -50,7 +50,7 @@ export function futuresOrderDetail(state: CoreState, uid: string, request: Named
   const account = accountOf(state, uid)
   const order = findOrder(state, account, request)
   return order === undefined
-    ? refuse(neighbourRefusals.orderUnknown())
+    ? refuse(undocumentedRefusals.orderUnknown())
     : accept(toOrderRow(state, account, order))
 }
 
@@ -98,7 +98,7 @@ export function futuresCancelOrder(
 ): Reply<{ readonly orderId: string; readonly clientOid: string }> {
   const account = accountOf(state, uid)
   const order = findOrder(state, account, request)
-  if (order === undefined) return refuse(neighbourRefusals.orderToCancelUnknown())
+  if (order === undefined) return refuse(undocumentedRefusals.orderToCancelUnknown())
   if (!isOpen(order)) return refuse(refusals.noOrderToCancel())
   const refusal = cancelRefusal(symbolOf(state, order.symbol), state.clock.now)
   if (refusal !== undefined) return refuse(refusal)

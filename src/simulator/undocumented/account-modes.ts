@@ -6,7 +6,7 @@ import { putAccount } from '../core/record-changes.ts'
 import { refusals } from '../core/refusals.ts'
 import { accept, refuse, type Refusal } from '../core/reply.ts'
 import { leverageFields } from './futures-account.ts'
-import { neighbourRefusals } from './neighbour-refusals.ts'
+import { undocumentedRefusals } from './undocumented-refusals.ts'
 
 interface SymbolRequest {
   readonly symbol: string
@@ -30,9 +30,9 @@ export function setFuturesLeverage(
   const { instrument } = named
   const leverage = Number(request.leverage ?? request.longLeverage ?? request.shortLeverage)
   if (!(leverage >= 1) || !Number.isInteger(leverage)) return refuse(refusals.parameter('leverage'))
-  if (leverage > instrument.leverageMax) return refuse(neighbourRefusals.leverageTooHigh())
-  if (isHeld(account, instrument.symbol)) return refuse(neighbourRefusals.leverageHeld())
-  if (isOrdered(account, instrument.symbol)) return refuse(neighbourRefusals.leverageOrdered())
+  if (leverage > instrument.leverageMax) return refuse(undocumentedRefusals.leverageTooHigh())
+  if (isHeld(account, instrument.symbol)) return refuse(undocumentedRefusals.leverageHeld())
+  if (isOrdered(account, instrument.symbol)) return refuse(undocumentedRefusals.leverageOrdered())
   const leverageBySymbol = { ...account.choices.leverageBySymbol, [instrument.symbol]: leverage }
   applyChoices(account, { leverageBySymbol })
   putAccount(state, account)
@@ -69,7 +69,7 @@ export function setFuturesPositionMode(
   const account = accountOf(state, uid)
   const hasPlans = [...account.planOrders.values()].some(({ status }) => status === 'pending')
   if (account.positions.size > 0 || account.openOrders.size > 0 || hasPlans)
-    return refuse(neighbourRefusals.positionModeFixed())
+    return refuse(undocumentedRefusals.positionModeFixed())
   applyChoices(account, { positionMode: posMode })
   putAccount(state, account)
   return accept({ posMode })
