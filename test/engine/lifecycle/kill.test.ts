@@ -214,7 +214,9 @@ test('a stop that would flatten ends a start under a kill without closing anythi
   kill(bench)
   bench.restart()
   bench.tell({ kind: 'commanded', command: { kind: 'stop', policy: 'flatten' } })
+  bringIn(bench, 20_000)
 
+  expect([bench.engine.phase, bench.take('sendBatch')]).toEqual(['stopped', []])
   expect(bench.take('announce').find(({ event }) => event === 'daemon.stopping')).toMatchObject({
     fields: { policy: 'cancel' },
   })
