@@ -1,6 +1,5 @@
 /** Why we did not send it: a closed list. A denial is ours; a rejection is the exchange's. */
 export const DENIAL_CODES = {
-  NOT_RUNNING: 'the daemon is starting or stopping',
   TRADING_REDUCING: 'only orders that reduce may leave, and this would add risk',
   TRADING_HALTED: 'trading is halted until an operator has looked',
   TRADING_KILLED: 'the kill switch is thrown',

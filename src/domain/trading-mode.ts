@@ -1,3 +1,4 @@
+import { unreachable } from '../lib/unreachable.ts'
 import { type StrategyId } from './ids.ts'
 
 /**
@@ -16,9 +17,11 @@ export const TRADING_MODES = ['active', 'reducing', 'halted', 'killed'] as const
 
 export type TradingMode = (typeof TRADING_MODES)[number]
 
+export type RestrictedMode = Exclude<TradingMode, 'active'>
+
 /**
- * Why a mode is held, and how that ends. All but the last three are recorded, and hold over restarts until an
- * operator releases them; those three follow what they are measured by.
+ * Why a mode is held, and how that ends. All but the last two are recorded, and hold over restarts until an
+ * operator releases them; those two are volatile: they follow what they are measured by.
  */
 export const MODE_REASONS = {
   operator: { mode: 'halted', ends: 'an operator releases it' },
@@ -40,8 +43,7 @@ export const MODE_REASONS = {
     mode: 'halted',
     ends: "the exchange's clock is measured again; not even closes leave before",
   },
-  notRunning: { mode: 'halted', ends: 'the daemon has started' },
-} as const satisfies Record<string, { readonly mode: TradingMode; readonly ends: string }>
+} as const satisfies Record<string, { readonly mode: RestrictedMode; readonly ends: string }>
 
 export type ModeReason = keyof typeof MODE_REASONS
 
@@ -54,10 +56,10 @@ export function strategyScope(strategyId: StrategyId | string): Scope {
   return `strategy:${strategyId}`
 }
 
-/** A mode that is held until somebody releases it. An operator's may be `reducing` or `halted`. */
+/** A mode that is held for a scope, and why. An operator's may be `reducing` or `halted`. */
 export interface Restriction {
   readonly scope: Scope
-  readonly mode: TradingMode
+  readonly mode: RestrictedMode
   readonly code: ModeReason
   /** In words, for whoever looks. */
   readonly reason: string
@@ -65,4 +67,48 @@ export interface Restriction {
   readonly by: string
   /** Unix ms, our clock. */
   readonly at: number
+}
+
+/** What may leave, with everything that holds it there, the strictest first. */
+export interface TradingState {
+  readonly mode: TradingMode
+  readonly restrictions: readonly Restriction[]
+}
+
+/** @param restrictions Those of the account, the instrument and the strategy, in any order. */
+export function toTradingState(restrictions: readonly Restriction[]): TradingState {
+  const sorted = restrictions.toSorted((left, right) => strictnessOf(right) - strictnessOf(left))
+  return { mode: sorted[0]?.mode ?? 'active', restrictions: sorted }
+}
+
+/** Everything about an order hangs on the exchange's clock: of the halts, an unsynchronised one is the strictest. */
+function strictnessOf({ mode, code }: Restriction): number {
+  return TRADING_MODES.indexOf(mode) + (code === 'clockUnsynchronised' ? 0.5 : 0)
+}
+
+/** An order as a mode looks at it. */
+export interface LeavingOrder {
+  /** Whether it closes what an explicit flatten closes. */
+  readonly isFlatten: boolean
+  /** Whether the strategy's position on the instrument can only get smaller by it. */
+  readonly reduces: () => boolean
+}
+
+/** What keeps the order from leaving (RSK2); undefined lets it go. The one place that knows what each mode means. */
+export function heldBackBy(
+  { restrictions }: TradingState,
+  { isFlatten, reduces }: LeavingOrder,
+): Restriction | undefined {
+  return restrictions.find(({ mode, code }) => {
+    switch (mode) {
+      case 'reducing':
+        return !reduces()
+      case 'halted':
+        return code === 'clockUnsynchronised' || !isFlatten || !reduces()
+      case 'killed':
+        return true
+      default:
+        return unreachable(mode)
+    }
+  })
 }

@@ -3,7 +3,7 @@ import { unreachable } from '../lib/unreachable.ts'
 import { type Book, killOf } from './book/book.ts'
 import { answerCancel } from './cancels/cancel-answer.ts'
 import { sendCancel } from './cancels/cancel-all.ts'
-import { type Effect } from './effect.ts'
+import { type Effect, type OutgoingBatch } from './effect.ts'
 import { type EngineCommand, type EngineEvent, type GrantedEndpoint } from './event.ts'
 import {
   advanceKill,
@@ -15,8 +15,9 @@ import {
   stopWhenKilled,
 } from './lifecycle/kill.ts'
 import { advanceStart, startRun } from './lifecycle/start.ts'
-import { advanceStop, excuseStop, startStop } from './lifecycle/stop.ts'
+import { advanceStop, askForStop, excuseStop, stopWhenFlat } from './lifecycle/stop.ts'
 import { answerBatch } from './orders/batch-answer.ts'
+import { isHeldBack } from './orders/last-check.ts'
 import { placeBatch, scheduleInstrument } from './orders/schedule.ts'
 import { writeCore } from './replay/core-image.ts'
 import { advanceResolution, excuseResolution } from './resolution/resolution.ts'
@@ -29,7 +30,7 @@ import { createCore } from './state/create-core.ts'
 import { noteFeed } from './state/market-state.ts'
 import { noteGranted } from './state/open-calls.ts'
 import { askForFills, askForPosition } from './state/readings.ts'
-import { notePruned, noteSpace } from './state/run-state.ts'
+import { notePruned, noteSpaceLow } from './state/run-state.ts'
 import { isKilling, isTrading, release, restrict } from './state/trading-mode.ts'
 import { advanceFlatten, startFlatten } from './lifecycle/flatten.ts'
 import { answerCall, makeAccountCalls } from './strategies/account-calls.ts'
@@ -50,6 +51,8 @@ export interface Engine {
   readonly phase: RunPhase
   /** Whether strategies are asked: it runs, and no kill stands. */
   readonly isTrading: boolean
+  /** Whether a batch may not leave after all: looked at right before its first byte. */
+  isHeldBack(batch: Pick<OutgoingBatch, 'clientOids'>): boolean
   readonly denied: ReadonlyMap<Denial['code'], number>
   /** Everything that it knows, as text: between two steps only. */
   write(): string
@@ -79,6 +82,7 @@ export function resumeEngine(core: Core): Engine {
       advanceStart(core)
       advanceFlatten(core)
       advanceKill(core)
+      stopWhenFlat(core)
       advanceStop(core)
       return core.effects
     },
@@ -89,6 +93,7 @@ export function resumeEngine(core: Core): Engine {
     get isTrading() {
       return isTrading(core)
     },
+    isHeldBack: (batch) => isHeldBack(core, batch),
     denied: core.denials.counts,
     write: () => writeCore(core),
   }
@@ -144,7 +149,7 @@ function handle(core: Core, event: EngineEvent): void {
     case 'commanded':
       return obey(core, event.command)
     case 'spaceMeasured':
-      noteSpace(core.run, event.isLow)
+      noteSpaceLow(core.run, event.isLow ? core.now : undefined)
       return announce(core, event.isLow ? 'error' : 'warn', event.isLow ? 'disk.low' : 'disk.enough', {
         freeBytes: event.freeBytes,
       })
@@ -219,7 +224,7 @@ function obey(core: Core, command: EngineCommand): void {
     case 'stop':
       if (isKilling(core)) return stopWhenKilled(core)
       // Nothing can be closed under a kill.
-      return startStop(core, killOf(core.book) === undefined ? command.policy : 'cancel')
+      return askForStop(core, killOf(core.book) === undefined ? command.policy : 'cancel')
     case 'restrict':
       return restrict(core, { ...held(command), mode: command.mode, code: 'operator' })
     case 'flatten':

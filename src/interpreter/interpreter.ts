@@ -70,7 +70,7 @@ export class Interpreter {
     this.#engine = engine
     this.#ports = ports
     const dispatch = (event: EngineEvent) => this.dispatch(event)
-    this.#sender = new OrderSender({ ports, book: engine.book, dispatch })
+    this.#sender = new OrderSender({ ports, engine, dispatch })
     this.#reader = new AccountReader({ exchange: ports.exchange, dispatch })
   }
 

@@ -1,13 +1,12 @@
-import { type Book } from '../engine/book/book.ts'
 import { type OutgoingBatch } from '../engine/effect.ts'
-import { isHeldBack } from '../engine/orders/last-check.ts'
 
 /** What is known right before the first byte of a batch. */
 export interface LastCheck {
   /** Unix ms, our clock. */
   readonly now: number
-  readonly book: Book
   readonly isClockSynchronised: boolean
+  /** Whether the core restricts trading by now. */
+  readonly isHeldBack: (batch: OutgoingBatch) => boolean
   /** Looks at the kill switch itself, not at what was heard of it. */
   readonly isKilled: () => boolean
 }
@@ -18,6 +17,6 @@ export const KILLED = 'the kill switch is thrown'
 export function objectTo(batch: OutgoingBatch, check: LastCheck): string | undefined {
   if (!check.isClockSynchronised) return 'a clock may have jumped: the request could expire too late'
   if (check.now > batch.validUntilAt) return 'the data it was decided on has become stale'
-  if (isHeldBack(check.book, batch)) return 'trading was restricted meanwhile'
+  if (check.isHeldBack(batch)) return 'trading was restricted meanwhile'
   return check.isKilled() ? KILLED : undefined
 }

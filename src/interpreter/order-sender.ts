@@ -1,7 +1,8 @@
 import { type Answer } from '../domain/answer.ts'
 import { type Recorded } from '../domain/proofs.ts'
-import { killOf, type Book } from '../engine/book/book.ts'
+import { killOf } from '../engine/book/book.ts'
 import { type Effect, type OutgoingBatch, type OutgoingCall, type Priority } from '../engine/effect.ts'
+import { type Engine } from '../engine/engine.ts'
 import { type EngineEvent, type GrantedEndpoint } from '../engine/event.ts'
 import { type Grant } from '../exchange/limiter/grant.ts'
 import { KILLED, objectTo } from './last-check.ts'
@@ -9,7 +10,7 @@ import { type Ports } from './ports.ts'
 
 export interface OrderSenderOptions {
   readonly ports: Pick<Ports, 'clock' | 'grants' | 'exchange' | 'safety' | 'listener'>
-  readonly book: Book
+  readonly engine: Pick<Engine, 'book' | 'isHeldBack'>
   readonly dispatch: (event: EngineEvent) => void
 }
 
@@ -97,18 +98,18 @@ export class OrderSender {
 
   #objectTo(batch: OutgoingBatch): string | undefined {
     if (this.#isClosed) return CLOSED
-    const { ports, book } = this.#options
+    const { ports, engine } = this.#options
     return objectTo(batch, {
       now: ports.clock.now(),
-      book,
       isClockSynchronised: ports.safety.isClockSynchronised(),
+      isHeldBack: (leaving) => engine.isHeldBack(leaving),
       isKilled: () => this.#isKilled(),
     })
   }
 
   #isKilled(): boolean {
-    const { ports, book } = this.#options
-    return this.#isClosed || ports.safety.isKilled() || killOf(book) !== undefined
+    const { ports, engine } = this.#options
+    return this.#isClosed || ports.safety.isKilled() || killOf(engine.book) !== undefined
   }
 
   #takeGrant(endpoint: GrantedEndpoint): Grant | undefined {

@@ -2,8 +2,8 @@ import { type DenialCode } from '../domain/denial.ts'
 import { notionalOf } from '../domain/instrument.ts'
 import { type OrderIntent } from '../domain/intent.ts'
 import { isClosing, tradesAs } from '../domain/order-action.ts'
+import { heldBackBy, type RestrictedMode, type Restriction } from '../domain/trading-mode.ts'
 import { floatOnGrid } from '../lib/grid.ts'
-import { unreachable } from '../lib/unreachable.ts'
 import { addToExposure, notionalAt, worstLots, worstOnSide } from './exposure.ts'
 import { type RiskContext } from './risk-context.ts'
 
@@ -54,24 +54,23 @@ function checkFreshness(_: OrderIntent, { market, account }: RiskContext): Objec
   return { code: 'DATA_STALE', detail: `${market.ageMs} ms old, limit ${account.dataAgeMaxMs} ms` }
 }
 
-/** RSK2: what may leave in each mode stands at `TRADING_MODES`. */
+/** RSK2. */
 function checkTradingMode(intent: OrderIntent, context: RiskContext): Objection | undefined {
-  const { mode, code, why } = context.trading
-  switch (mode) {
-    case 'active':
-      return undefined
-    case 'reducing':
-      return reducesRisk(intent, context) ? undefined : { code: 'TRADING_REDUCING', detail: why }
-    case 'halted':
-      // Everything about an order hangs on the exchange's clock: not even a close leaves on a guess.
-      if (code === 'clockUnsynchronised') return { code: 'CLOCK_UNSYNCHRONISED', detail: why }
-      if (intent.purpose === 'flatten' && reducesRisk(intent, context)) return undefined
-      return { code: code === 'notRunning' ? 'NOT_RUNNING' : 'TRADING_HALTED', detail: why }
-    case 'killed':
-      return { code: 'TRADING_KILLED', detail: why }
-    default:
-      return unreachable(mode)
-  }
+  const held = heldBackBy(context.trading, {
+    isFlatten: intent.purpose === 'flatten',
+    reduces: () => reducesRisk(intent, context),
+  })
+  return held && { code: denialCodeOf(held), detail: held.reason }
+}
+
+const MODE_DENIALS = {
+  reducing: 'TRADING_REDUCING',
+  halted: 'TRADING_HALTED',
+  killed: 'TRADING_KILLED',
+} as const satisfies Record<RestrictedMode, DenialCode>
+
+function denialCodeOf({ mode, code }: Restriction): DenialCode {
+  return code === 'clockUnsynchronised' ? 'CLOCK_UNSYNCHRONISED' : MODE_DENIALS[mode]
 }
 
 /** Whether the strategy's position on the instrument can only get smaller by this order. */

@@ -1,6 +1,6 @@
 import { type Instrument } from '../domain/instrument.ts'
 import { type Holding } from '../domain/position.ts'
-import { type ModeReason, type TradingMode } from '../domain/trading-mode.ts'
+import { type TradingState } from '../domain/trading-mode.ts'
 import { type DeliveryState } from '../domain/ticker-table.ts'
 import { type Exposure } from './exposure.ts'
 
@@ -30,15 +30,6 @@ export interface RiskMarket {
   /** Age in ms of the older of the answer and the row in it. */
   readonly ageMs: number
   readonly deliveryState: DeliveryState | undefined
-}
-
-/** What may leave, and why not more. */
-export interface TradingState {
-  readonly mode: TradingMode
-  /** Undefined while everything may leave. */
-  readonly code: ModeReason | undefined
-  /** In words. */
-  readonly why: string
 }
 
 /** Everything that approving one order looks at. The exposures grow as orders are approved. */

@@ -70,7 +70,15 @@ export class InterpreterBench {
       this.script = { ...this.script, [event.kind]: [] }
       return effects
     }
-    return { step, book: this.book, phase: 'running', isTrading: true, denied: new Map(), write: () => '' }
+    return {
+      step,
+      book: this.book,
+      phase: 'running',
+      isTrading: true,
+      isHeldBack: () => false,
+      denied: new Map(),
+      write: () => '',
+    }
   }
 
   #createPorts(): Ports {

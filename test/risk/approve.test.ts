@@ -1,4 +1,9 @@
-import { type ModeReason, type TradingMode } from '../../src/domain/trading-mode.ts'
+import {
+  ACCOUNT,
+  type ModeReason,
+  type RestrictedMode,
+  toTradingState,
+} from '../../src/domain/trading-mode.ts'
 import { describe, expect, test } from 'vitest'
 import { type PositionMode } from '../../src/domain/instrument.ts'
 import { type OrderIntent } from '../../src/domain/intent.ts'
@@ -46,7 +51,7 @@ function context(
     now: NOW,
     instrument: madeInstrument({ lotsMin: 2 }),
     market: { bid: 10_000, ask: 10_000.1, last: 10_000, ageMs: 100, deliveryState: undefined },
-    trading: { mode: 'active', code: undefined, why: '' },
+    trading: toTradingState([]),
     account: {
       dataAgeMaxMs: 1000,
       priceCollarRatio: 0.05,
@@ -69,8 +74,8 @@ const verdictOf = (order: OrderIntent, riskContext: RiskContext): string => {
   return verdict.approved ? 'approved' : verdict.objection.code
 }
 const market = (change: Partial<RiskContext['market']>) => ({ market: { ...context().market, ...change } })
-const held = (mode: TradingMode, code: ModeReason = 'operator') => ({
-  trading: { mode, code, why: 'a person said so' },
+const held = (mode: RestrictedMode, code: ModeReason = 'operator') => ({
+  trading: toTradingState([{ scope: ACCOUNT, mode, code, reason: 'a person said so', by: 'anna', at: NOW }]),
 })
 const halted = held('halted')
 const reducing = held('reducing')
@@ -118,7 +123,6 @@ describe('[RSK1] the risk checks', () => {
       context(held('killed', 'kill'), { holding: long }),
       'TRADING_KILLED',
     ],
-    ['[RSK2] an opening while stopping', intent(), context(held('halted', 'notRunning')), 'NOT_RUNNING'],
     [
       '[RSK2] a close while reducing',
       intent({ action: 'closeLong' }),

@@ -294,8 +294,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'low-disk-ignored',
     what: 'orders that open leave while the disk has no room',
-    find: '  if (core.run.isSpaceLow) {',
-    replace: '  if (core.run.isSpaceLow && core.now < 0) {',
+    find: '  if (run.spaceLowSince !== undefined) {',
+    replace: '  if (run.spaceLowSince !== undefined && core.now < 0) {',
   },
   {
     name: 'kill-proved-by-one-reading',
@@ -306,8 +306,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'stop-unproved',
     what: 'a stop is called clean before the account was read',
-    find: 'if (unproved.length === 0 && core.readings.fillsReadAt >= stop.provingAt) return',
-    replace: 'return',
+    find: '  if (unproved.length === 0 && core.readings.fillsReadAt >= stop.provingAt) {\n',
+    replace: '  if (core.now > 0) {\n',
   },
   {
     name: 'never-begins',
@@ -387,12 +387,12 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'halts-forgotten-at-a-start',
     what: 'a process that begins takes the halts of the last one for over',
     find: '  haltQuarantined(core)\n',
-    replace: '  core.book.halts.clear()\n  haltQuarantined(core)\n',
+    replace: '  core.book.restrictions.clear()\n  haltQuarantined(core)\n',
   },
   {
     name: 'halt-unseen-at-the-door',
     what: 'a batch that was formed before a halt leaves after it',
-    find: "  if (isHeldBack(check.book, batch)) return 'trading was restricted meanwhile'\n",
+    find: "  if (check.isHeldBack(batch)) return 'trading was restricted meanwhile'\n",
     replace: '',
   },
   {

@@ -8,7 +8,7 @@ import { exchangeNow } from '../state/clock-state.ts'
 import { announce, type Core, emit, record, type KillOrder, type KillState } from '../state/core.ts'
 import { holdAllWishes } from '../state/decision-state.ts'
 import { askForCancel, isAnythingOpen } from '../state/open-calls.ts'
-import { changeKill, changeStop, enterPhase } from '../state/run-state.ts'
+import { beginKilling, endKilling, enterPhase } from '../state/run-state.ts'
 import { isKilling, restrict } from '../state/trading-mode.ts'
 import { hasOpenOrders, isBusy, startStop } from './stop.ts'
 import { expirePlaces } from '../strategies/take-decision.ts'
@@ -46,18 +46,17 @@ export function startKill(core: Core, { reason, by }: KillOrder): void {
 
 /** Begins, or after a restart begins again, to cancel everything. */
 export function beginKill(core: Core): void {
-  const { phase } = core.run
-  changeKill(core.run, {
+  const { phase, flatBeforeStop } = core.run
+  beginKilling(core.run, {
     phase: 'cutting',
     foundBefore: core.calls.cancelsThatFound,
     roundAt: 0,
     rounds: 0,
     seen: '',
     patientUntil: core.now + core.settings.execution.acceptanceWindowMs + PATIENCE_MS,
-    stopAskedAt: phase === 'stopping' ? core.now : undefined,
+    stopAskedAt: flatBeforeStop !== undefined || phase === 'stopping' ? core.now : undefined,
     release: undefined,
   })
-  changeStop(core.run, undefined)
   // A stop that goes on is taken up again when all is proved.
   if (phase === 'stopping') enterPhase(core.run, 'running')
   expirePlaces(core)
@@ -75,7 +74,7 @@ export function releaseKill(core: Core, { reason, by }: KillOrder): void {
   }
   record(core, { kind: 'released', at: core.now, scope: ACCOUNT, code: 'kill', reason, by }, true)
   announce(core, 'warn', 'kill.released', { reason, by })
-  changeKill(core.run, undefined)
+  endKilling(core.run)
   // What was wanted before the kill is not placed by itself: each strategy looks first.
   holdAllWishes(core)
   emit(core, { kind: 'killState', state: 'released' })

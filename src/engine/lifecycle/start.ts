@@ -7,7 +7,7 @@ import { exchangeNow } from '../state/clock-state.ts'
 import { announce, type Core, record, type InstrumentState } from '../state/core.ts'
 import { noteLateCancel, noteUnansweredCancel } from '../state/instrument-state.ts'
 import { askForFills, askForPosition } from '../state/readings.ts'
-import { changeStart, enterPhase, noteStarted } from '../state/run-state.ts'
+import { noteStartStage, enterPhase, noteStarted } from '../state/run-state.ts'
 import { beginKill } from './kill.ts'
 
 /**
@@ -99,7 +99,7 @@ function countFound(core: Core): Record<string, unknown> {
 
 function askForAccount(core: Core): void {
   const { start } = core.run
-  changeStart(core.run, { ...start, askedAt: core.now })
+  noteStartStage(core.run, { ...start, askedAt: core.now })
   askForFills(core)
   for (const instrument of core.instruments.values()) {
     if (!isReadSince(instrument, start.readSince)) askForPosition(core, instrument.symbol)
@@ -126,7 +126,7 @@ export function advanceStart(core: Core): void {
 
 /** Instruments with unknown orders are resolved anyway; those with resting orders here, if `onRestart` says cancel. */
 function resolveInstruments(core: Core): void {
-  changeStart(core.run, { ...core.run.start, phase: 'resolving' })
+  noteStartStage(core.run, { ...core.run.start, phase: 'resolving' })
   for (const instrument of core.instruments.values()) {
     if (instrument.phase === 'idle' && needsResolution(core, instrument.symbol))
       startResolution(core, instrument, 'restart')
@@ -144,12 +144,12 @@ function isResolved({ instruments, book }: Core): boolean {
 /** One that was halted, and released meanwhile, is waited for after all. */
 function endChecking(core: Core): void {
   if (isResolved(core)) return beginRunning(core)
-  changeStart(core.run, { ...core.run.start, phase: 'resolving' })
+  noteStartStage(core.run, { ...core.run.start, phase: 'resolving' })
 }
 
 function endResolving(core: Core): void {
   if (!isResolved(core)) return
-  changeStart(core.run, { phase: 'checking', readSince: core.now, askedAt: core.now })
+  noteStartStage(core.run, { phase: 'checking', readSince: core.now, askedAt: core.now })
   askForAccount(core)
 }
 

@@ -5,7 +5,8 @@ import { startResolution } from '../resolution/resolution.ts'
 import { announce, type Core, emit, type InstrumentState, type StopState } from '../state/core.ts'
 import { isAnythingOpen } from '../state/open-calls.ts'
 import { askForFills, askForPosition } from '../state/readings.ts'
-import { changeStop, enterPhase } from '../state/run-state.ts'
+import { beginStopping, enterPhase, noteFlatBeforeStop } from '../state/run-state.ts'
+import { expirePlaces } from '../strategies/take-decision.ts'
 import { holdsAnything } from './flatten.ts'
 
 /**
@@ -13,10 +14,11 @@ import { holdsAnything } from './flatten.ts'
  *
  *     leave:    draining ──────────────────────────────────────────► proving ──► stopped
  *     cancel:   draining ──► cancelling ──► confirming ────────────► proving ──► stopped
- *     flatten:  draining ──► cancelling ──► confirming ──► flattening ► proving ──► stopped
+ *     flatten:  closing, as an operator's flatten does ──► as cancel
  *
  * `draining` waits for what is on the wire · `cancelling` until nothing of ours rests · `confirming` for a
- * second cancel-all that finds nothing (RSK3) · `flattening` until the account is flat · `proving` for fills and positions that were read after all that, and agree.
+ * second cancel-all that finds nothing (RSK3) · `proving` for fills and positions that were read after all that, and
+ * agree.
  */
 type StopPhase = StopState['phase']
 
@@ -28,26 +30,57 @@ const READABLE_AFTER_MS = 1500
 /** The final readings are asked for again when they do not come. */
 const READ_AGAIN_MS = 500
 
+/** What of the patience of a stop that flattens is for closing; the rest is for what every stop does. */
+const CLOSING_SHARE = 0.5
+
+/** A stop was asked for. One that flattens aims at zero first, as an operator's flatten does. */
+export function askForStop(core: Core, policy: StopPolicy): void {
+  const { phase, flatBeforeStop } = core.run
+  if (phase === 'stopping' || phase === 'stopped') return
+  if (policy !== 'flatten') return startStop(core, policy)
+  if (flatBeforeStop !== undefined) return
+  noteFlatBeforeStop(core.run, { askedAt: core.now, cancelledBefore: countCancels(core) })
+  announce(core, 'info', 'daemon.stopping', { policy })
+  expirePlaces(core)
+}
+
+/**
+ * Stops once nothing of ours rests, is unknown or is held any more, or closing has taken its share of the time. Runs
+ * after every event.
+ */
+export function stopWhenFlat(core: Core): void {
+  const { phase, flatBeforeStop } = core.run
+  if (flatBeforeStop === undefined || phase === 'stopping' || phase === 'stopped') return
+  const { askedAt } = flatBeforeStop
+  const isOver = core.now - askedAt >= core.settings.execution.stopTimeoutMs * CLOSING_SHARE
+  const isFlat = phase === 'running' && !isBusy(core) && !hasOpenOrders(core) && !holdsAnything(core)
+  if (isOver || isFlat) startStop(core, 'flatten', askedAt)
+}
+
 /** `startedAt`: Unix ms, our clock, when it was asked for; its patience counts from there. */
 export function startStop(core: Core, policy: StopPolicy, startedAt = core.now): void {
   if (core.run.phase === 'stopping' || core.run.phase === 'stopped') return
-  enterPhase(core.run, 'stopping')
-  changeStop(core.run, {
+  beginStopping(core.run, {
     policy,
     startedAt,
     phase: 'draining',
     provingAt: core.now,
-    cancelledBefore: new Map(
-      [...core.instruments.values()].map(({ symbol, cancelResolutions, resolution }) => [
-        symbol,
-        resolution?.cancels ? cancelResolutions - 1 : cancelResolutions,
-      ]),
-    ),
+    cancelledBefore: core.run.flatBeforeStop?.cancelledBefore ?? countCancels(core),
     foundBefore: core.calls.cancelsThatFound,
     askedAt: 0,
     wasBusy: false,
   })
-  announce(core, 'info', 'daemon.stopping', { policy })
+  if (policy !== 'flatten') announce(core, 'info', 'daemon.stopping', { policy })
+}
+
+/** By symbol; what is being cancelled just now counts as yet to come. */
+function countCancels({ instruments }: Core): ReadonlyMap<string, number> {
+  return new Map(
+    [...instruments.values()].map(({ symbol, cancelResolutions, resolution }) => [
+      symbol,
+      resolution?.cancels ? cancelResolutions - 1 : cancelResolutions,
+    ]),
+  )
 }
 
 /** Moves a stop on as far as it can go; runs after every event. */
@@ -65,8 +98,10 @@ export function advanceStop(core: Core): void {
 }
 
 /** The process stood still for so long, ms: it has not waited in patience meanwhile. */
-export function excuseStop({ run: { stop } }: Core, sleptMs: number): void {
+export function excuseStop({ run }: Core, sleptMs: number): void {
+  const { stop, flatBeforeStop: flat } = run
   if (stop) own(stop).startedAt += sleptMs
+  if (flat) noteFlatBeforeStop(run, { ...flat, askedAt: flat.askedAt + sleptMs })
 }
 
 /** Something is on the wire, or an instrument is still being resolved. */
@@ -80,9 +115,7 @@ function nextPhase(core: Core, stop: StopState): StopPhase {
   if (stop.phase === 'draining') return 'cancelling'
   if (stop.phase === 'cancelling') return hasOpenOrders(core) ? 'cancelling' : 'confirming'
   const hasFound = core.calls.cancelsThatFound > stop.foundBefore
-  if (stop.phase === 'confirming' && hasFound) return 'confirming'
-  if (stop.phase === 'confirming') return stop.policy === 'flatten' ? 'flattening' : 'proving'
-  return holdsAnything(core) ? 'flattening' : 'proving'
+  return hasFound ? 'confirming' : 'proving'
 }
 
 function enter(core: Core, stop: StopState, phase: StopPhase): void {
@@ -131,7 +164,9 @@ function beginProof(core: Core, stop: StopState): void {
 function prove(core: Core, stop: StopState): void {
   const readableAt = stop.provingAt + READABLE_AFTER_MS
   const unproved = [...core.instruments.values()].filter(({ position }) => position.agreedAt < readableAt)
-  if (unproved.length === 0 && core.readings.fillsReadAt >= stop.provingAt) return finish(core, true)
+  if (unproved.length === 0 && core.readings.fillsReadAt >= stop.provingAt) {
+    return finish(core, stop.policy !== 'flatten' || !holdsAnything(core))
+  }
   if (core.now < readableAt || core.now - stop.askedAt < READ_AGAIN_MS) return
   own(stop).askedAt = core.now
   for (const { symbol } of unproved) askForPosition(core, symbol)

@@ -1,41 +1,30 @@
+import { heldBackBy } from '../../domain/trading-mode.ts'
 import { isClosing, tradesAs } from '../../domain/order-action.ts'
 import { type OrderTerms } from '../../domain/order.ts'
-import { unreachable } from '../../lib/unreachable.ts'
 import { buildExposure } from '../../risk/exposure.ts'
-import { type Book, holdingOf, openOrdersOf, restrictionsOn } from '../book/book.ts'
+import { type Book, holdingOf, openOrdersOf } from '../book/book.ts'
 import { type OutgoingBatch } from '../effect.ts'
+import { type Core } from '../state/core.ts'
+import { tradingStateOf } from '../state/trading-mode.ts'
 
 /**
  * Whether a batch may not leave after all, because trading has been restricted since it was formed (RSK2). Looked at
  * right before its first byte.
  */
-export function isHeldBack(book: Book, { clientOids }: Pick<OutgoingBatch, 'clientOids'>): boolean {
-  if (book.restrictions.size === 0) return false
+export function isHeldBack(core: Core, { clientOids }: Pick<OutgoingBatch, 'clientOids'>): boolean {
   return clientOids.some((clientOid) => {
-    const terms = book.orders.get(clientOid)?.terms
-    return terms !== undefined && !mayLeave(book, terms)
+    const terms = core.book.orders.get(clientOid)?.terms
+    if (terms === undefined) return false
+    const isFlatten = terms.purpose === 'flatten'
+    const reduces = (): boolean => reducesRisk(core.book, terms)
+    return (
+      heldBackBy(tradingStateOf(core, terms.symbol, terms.strategyId), { isFlatten, reduces }) !== undefined
+    )
   })
 }
 
-function mayLeave(book: Book, terms: OrderTerms): boolean {
-  const [held] = restrictionsOn(book, terms.symbol, terms.strategyId)
-  const mode = held?.mode ?? 'active'
-  switch (mode) {
-    case 'active':
-      return true
-    case 'reducing':
-      return reduces(book, terms)
-    case 'halted':
-      return terms.purpose === 'flatten' && reduces(book, terms)
-    case 'killed':
-      return false
-    default:
-      return unreachable(mode)
-  }
-}
-
 /** As in the risk checks: counted with all other open orders of the strategy on that side, which may fill first. */
-function reduces(book: Book, { action, strategyId, symbol }: OrderTerms): boolean {
+function reducesRisk(book: Book, { action, strategyId, symbol }: OrderTerms): boolean {
   if (isClosing(action)) return true
   const own = [...openOrdersOf(book, symbol)].filter(({ terms }) => terms.strategyId === strategyId)
   const holding = holdingOf(book, strategyId, symbol)

@@ -4,7 +4,7 @@ import { openOrdersOf, pairKey } from '../book/book.ts'
 import { announce, type Core, type InstrumentState } from '../state/core.ts'
 import { denialKindsOf } from '../state/denials.ts'
 import { isFlattening, isTrading } from '../state/trading-mode.ts'
-import { changeDisplaced } from '../state/instrument-state.ts'
+import { noteDisplaced } from '../state/instrument-state.ts'
 
 /**
  * A resolution has ended, and these orders with it: what of them is wanted has to rest again soon (ORD8). `provedAt`:
@@ -20,7 +20,7 @@ export function expectDisplaced(
     (terms) => (terms.purpose === 'quote' || terms.purpose === 'place') && !known.has(nameOf(terms)),
   )
   const displaced = added.map((terms) => ({ terms, since: provedAt, isLateLogged: false }))
-  changeDisplaced(instrument, [...instrument.displaced, ...displaced])
+  noteDisplaced(instrument, [...instrument.displaced, ...displaced])
 }
 
 /** What stays the same when an order is placed again. */
@@ -35,7 +35,7 @@ export function watchDisplaced(core: Core, instrument: InstrumentState): void {
   const wasLate = instrument.displaced.some(({ isLateLogged }) => isLateLogged)
   const isRunning = isTrading(core)
   const missing = isRunning ? instrument.displaced.filter(({ terms }) => isMissing(core, terms)) : []
-  changeDisplaced(instrument, missing)
+  noteDisplaced(instrument, missing)
   if (instrument.displaced.length > 0) return logLate(core, instrument)
   if (!isRunning) return
   const fields = { symbol: instrument.symbol, sinceMs: core.now - first.since }
@@ -53,7 +53,7 @@ function logLate(core: Core, instrument: InstrumentState): void {
   const logged = instrument.displaced.map((one) =>
     late.includes(one) ? { ...one, isLateLogged: true } : one,
   )
-  changeDisplaced(instrument, logged)
+  noteDisplaced(instrument, logged)
   announce(core, 'warn', 'order.displacedLate', {
     symbol: instrument.symbol,
     sinceMs: core.now - first.since,

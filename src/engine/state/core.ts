@@ -275,8 +275,9 @@ export interface RunState {
   readonly flattened: ReadonlySet<Scope>
   /** Unix ms, our clock, when ended orders and old keys were last forgotten. */
   readonly prunedAt: number
-  /** The journal's disk is nearly full. */
-  readonly isSpaceLow: boolean
+  /** Unix ms, our clock, since when the journal's disk is nearly full. */
+  readonly spaceLowSince: number | undefined
+  readonly flatBeforeStop: FlatBeforeStop | undefined
 }
 
 export interface StartState {
@@ -287,11 +288,19 @@ export interface StartState {
   readonly askedAt: number
 }
 
+/** A stop was asked for that waits until everything is closed. */
+export interface FlatBeforeStop {
+  /** Unix ms, our clock. */
+  readonly askedAt: number
+  /** By symbol, how many resolutions that cancel there had been. */
+  readonly cancelledBefore: ReadonlyMap<string, number>
+}
+
 export interface StopState {
   readonly policy: StopPolicy
   /** Unix ms, our clock. */
   readonly startedAt: number
-  readonly phase: 'draining' | 'cancelling' | 'confirming' | 'flattening' | 'proving'
+  readonly phase: 'draining' | 'cancelling' | 'confirming' | 'proving'
   /** Unix ms, our clock: readings that are asked for so much later prove the end. */
   readonly provingAt: number
   /** By symbol, how many resolutions that cancel there had been: an instrument with more must be asked again. */

@@ -40,7 +40,8 @@ export function createCore(settings: EngineSettings, book: Book): Core {
       kill: undefined,
       flattened: new Set(),
       prunedAt: 0,
-      isSpaceLow: false,
+      spaceLowSince: undefined,
+      flatBeforeStop: undefined,
     },
   }
 }

@@ -75,7 +75,7 @@ function keepSince(since: Map<ClientOid, number>, clientOids: readonly ClientOid
   for (const clientOid of present) if (!since.has(clientOid)) since.set(clientOid, now)
 }
 
-export function changeDisplaced(instrument: InstrumentState, displaced: readonly DisplacedOrder[]): void {
+export function noteDisplaced(instrument: InstrumentState, displaced: readonly DisplacedOrder[]): void {
   own(instrument).displaced = [...displaced]
 }
 

@@ -3,12 +3,14 @@ import {
   ACCOUNT,
   MODE_REASONS,
   type ModeReason,
+  type RestrictedMode,
+  type Restriction,
   type Scope,
   strategyScope,
-  type TradingMode,
+  toTradingState,
+  type TradingState,
 } from '../../domain/trading-mode.ts'
-import { type TradingState } from '../../risk/risk-context.ts'
-import { killOf, pairKey, restrictionOf, restrictionsOn } from '../book/book.ts'
+import { killOf, restrictionOf, restrictionsOn } from '../book/book.ts'
 import { clockUnsynchronised } from './clock-state.ts'
 import { announce, type Core, record } from './core.ts'
 import { holdAllWishes } from './decision-state.ts'
@@ -28,7 +30,7 @@ export function halt(core: Core, scope: Scope, code: ModeReason, reason: string)
 
 interface NewRestriction {
   readonly scope: Scope
-  readonly mode: Exclude<TradingMode, 'active'>
+  readonly mode: RestrictedMode
   readonly code: ModeReason
   readonly reason: string
   readonly by: string
@@ -64,29 +66,39 @@ interface ReleaseOrder {
 }
 
 /**
- * What may leave for an order of the strategy on the instrument: the strictest mode that is held for the account,
- * the instrument or the strategy, and why.
+ * What may leave for an order of the strategy on the instrument, and everything that holds it there: for the account,
+ * the instrument or the strategy; what is recorded, and what is only true just now.
  */
-export function tradingStateOf(core: Core, symbol: string, strategyId?: StrategyId): TradingState {
-  const [restriction] = restrictionsOn(core.book, symbol, strategyId)
-  const held = restriction && { mode: restriction.mode, code: restriction.code, why: restriction.reason }
-  const clock = clockUnsynchronised(core)
-  if (held?.mode === 'killed') return held
-  if (clock !== undefined) return { mode: 'halted', code: 'clockUnsynchronised', why: clock }
-  if (held?.mode === 'halted') return held
-  if (core.run.phase !== 'running') {
-    return { mode: 'halted', code: 'notRunning', why: `the daemon is ${core.run.phase}` }
-  }
-  if (held) return held
-  if (core.run.isSpaceLow) {
-    return { mode: 'reducing', code: 'diskLow', why: 'the disk of the journal is nearly full' }
-  }
-  return { mode: 'active', code: undefined, why: '' }
+export function tradingStateOf(core: Core, symbol: string, strategyId?: StrategyId | string): TradingState {
+  return toTradingState([...restrictionsOn(core.book, symbol, strategyId), ...volatileRestrictions(core)])
 }
 
-/** Whether strategies' wishes are looked at: the daemon runs, and no kill stands. */
+/** What holds the account as long as it is true. */
+function volatileRestrictions(core: Core): readonly Restriction[] {
+  const { clock, run } = core
+  const held: Restriction[] = []
+  const unsynchronised = clockUnsynchronised(core)
+  if (unsynchronised !== undefined) {
+    held.push(byDaemon('clockUnsynchronised', unsynchronised, clock.synchronisedAt))
+  }
+  if (run.spaceLowSince !== undefined) {
+    held.push(byDaemon('diskLow', 'the disk of the journal is nearly full', run.spaceLowSince))
+  }
+  if (run.flatBeforeStop !== undefined) {
+    held.push(
+      byDaemon('flatten', 'the daemon stops, and closes everything first', run.flatBeforeStop.askedAt),
+    )
+  }
+  return held
+}
+
+function byDaemon(code: ModeReason, reason: string, at: number): Restriction {
+  return { scope: ACCOUNT, mode: MODE_REASONS[code].mode, code, reason, by: DAEMON, at }
+}
+
+/** Whether strategies' wishes are looked at: the daemon runs, no stop was asked for, and no kill stands. */
 export function isTrading({ run, book }: Core): boolean {
-  return run.phase === 'running' && killOf(book) === undefined
+  return run.phase === 'running' && run.flatBeforeStop === undefined && killOf(book) === undefined
 }
 
 /** Whether a kill is being carried out: a daemon that stops after it, or starts under it, is doing that first. */
@@ -94,11 +106,12 @@ export function isKilling({ run, book }: Core): boolean {
   return run.phase === 'running' && killOf(book) !== undefined
 }
 
-/** Whether what the strategy holds on the instrument is being closed: by a command, or by a stop that flattens. */
+/** Whether what the strategy holds on the instrument is being closed: by a command, or before a stop that flattens. */
 export function isFlattening({ run, book }: Core, symbol: string, strategyId: StrategyId | string): boolean {
-  if (run.phase === 'stopping') return run.stop?.phase === 'flattening'
-  return [ACCOUNT, symbol, strategyScope(strategyId)].some((scope) =>
-    book.restrictions.has(pairKey(scope, 'flatten')),
+  if (run.phase === 'stopping') return false
+  if (run.flatBeforeStop !== undefined) return true
+  return [ACCOUNT, symbol, strategyScope(strategyId)].some(
+    (scope) => restrictionOf(book, scope, 'flatten') !== undefined,
   )
 }
 

@@ -3,7 +3,6 @@ import { type AccountCall } from '../../domain/account-call.ts'
 import { type Answer, type RefusedAnswer, type UnknownAnswer } from '../../domain/answer.ts'
 import { type DenialCode } from '../../domain/denial.ts'
 import { type AccountCallIntent } from '../../domain/intent.ts'
-import { type StrategyId } from '../../domain/ids.ts'
 import { type CallEndedRecord } from '../../domain/record.ts'
 import { approveCall } from '../../risk/approve.ts'
 import { pairKey } from '../book/book.ts'
@@ -60,7 +59,7 @@ export function makeAccountCalls(core: Core): void {
 
 /** While trading is restricted, a call that cancels nothing waits, and expires if nobody releases it in time. */
 function sendCall(core: Core, pair: string, call: AccountCall): void {
-  const approved = approveCall(call, tradingStateOf(core, call.symbol, call.strategyId as StrategyId))
+  const approved = approveCall(call, tradingStateOf(core, call.symbol, call.strategyId))
   if (!approved) return
   const callId = openAccountCall(core, pair)
   const { strategyId, key, endpoint, body, deadlineAt } = approved

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest'
-import { isHeldBack } from '../../../src/engine/orders/last-check.ts'
 import { EngineBench, SYMBOL } from '../engine-bench.ts'
 
 test.each([
@@ -22,5 +21,5 @@ test.each([
   } as const
   bench.tell({ kind: 'commanded', command: restriction })
 
-  expect(isHeldBack(bench.book, batch)).toBe(isHeld)
+  expect(bench.engine.isHeldBack(batch)).toBe(isHeld)
 })

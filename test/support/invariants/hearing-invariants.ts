@@ -10,15 +10,19 @@ type Decided = Extract<EngineEvent, { kind: 'decided' }>
 /** What a strategy decided is in the book at once, all of it that is not refused, and nothing of what is not its own. */
 export function watchDecisions(world: World): WorldWatcher {
   let mode: string | undefined
+  let isStopAsked = false
   return {
     onBirth: () => {
       mode = undefined
+      isStopAsked = false
     },
     afterStep(event, effects) {
       const before = mode
       const { engine } = world.process
       mode = engine?.phase
-      if (event.kind !== 'decided' || before !== 'running' || mode !== 'running' || !engine) return
+      if (event.kind === 'commanded' && event.command.kind === 'stop') isStopAsked = true
+      if (isStopAsked || event.kind !== 'decided' || before !== 'running' || mode !== 'running' || !engine)
+        return
       const missed = missedOf(world, engine.book, event, effects) ?? droppedOf(event, effects)
       if (missed !== undefined) violate(world, 'I13', `${event.strategyId} decided, and ${missed}`)
     },
