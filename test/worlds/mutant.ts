@@ -38,12 +38,17 @@ function productFiles(): ReadonlyMap<string, string> {
   return files
 }
 
-/** The file with the error in it. @throws Failure when the place is not there any more, or not the only one. */
-export function mutate(mutant: Mutant): MutatedFile {
+/**
+ * The file with the error in it.
+ * @param planted By path, files that have other errors in them already.
+ * @throws Failure when the place is not there any more, or not the only one.
+ */
+export function mutate(mutant: Mutant, planted: ReadonlyMap<string, string> = new Map()): MutatedFile {
   const pattern = toPattern(mutant.find)
-  const places = [...productFiles()].flatMap(([path, source]) =>
-    [...source.matchAll(pattern)].map((match) => ({ path, source, match })),
-  )
+  const places = [...productFiles()].flatMap(([path, original]) => {
+    const source = planted.get(path) ?? original
+    return [...source.matchAll(pattern)].map((match) => ({ path, source, match }))
+  })
   const [place] = places
   if (place && places.length === 1) {
     const { path, source, match } = place

@@ -21,7 +21,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'send-before-record',
     what: 'the batch leaves before its record',
     find: "emit(core, { kind: 'sendBatch', batch })",
-    replace: "core.effects.unshift({ kind: 'sendBatch', batch })",
+    replace: "Object.assign(core, { effects: [{ kind: 'sendBatch', batch }, ...core.effects] })",
   },
   {
     name: 'fresh-id-on-duplicate',
@@ -562,7 +562,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'absent-places-forgotten',
     what: 'an order by name that never arrived is proved absent, and not placed again',
     find: "if (settled.state !== 'absent' && settled.state !== 'done') return settled",
-    replace: "if (settled.state !== 'done') return settled",
+    replace: "if (!['done'].includes(settled.state)) return settled",
   },
   {
     name: 'flatten-behind-refusals',
