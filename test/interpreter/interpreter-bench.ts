@@ -48,6 +48,8 @@ export class InterpreterBench {
   hasRoomForNote = true
   isKilled = false
   isClockSynchronised = true
+  /** The body of the batch that the core holds back. */
+  heldBack: string | undefined
   readonly book = createBook('one_way_mode')
   readonly ports: Ports
   readonly interpreter: Interpreter
@@ -75,7 +77,7 @@ export class InterpreterBench {
       book: this.book,
       phase: 'running',
       isTrading: true,
-      isHeldBack: () => false,
+      isHeldBack: (batch) => 'body' in batch && batch.body === this.heldBack,
       denied: new Map(),
       write: () => '',
     }

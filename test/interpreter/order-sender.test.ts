@@ -1,6 +1,4 @@
 import { expect, test } from 'vitest'
-import { toClientOid } from '../../src/domain/ids.ts'
-import { storeOrder } from '../../src/engine/book/book.ts'
 import { type Grant } from '../../src/exchange/limiter/grant.ts'
 import { MOMENT_AT } from '../support/market-moment.ts'
 import { batchEffect, callEffect, InterpreterBench, NOTHING } from './interpreter-bench.ts'
@@ -53,15 +51,13 @@ test('[RSK2] nothing that creates leaves once the kill switch is thrown, however
   expect(verdicts).toEqual(['the kill switch is thrown', undefined, 'the kill switch is thrown'])
 })
 
-test('[RSK2] no batch leaves that adds risk to an instrument halted since it was formed', () => {
+test('[RSK2] no batch leaves that the core holds back since it was formed', () => {
   const bench = openBench()
-  const clientOid = toClientOid('a')
-  const terms = { clientOid, strategyId: 'grid', symbol: 'BTCUSDT', action: 'openLong', lots: 1 }
-  storeOrder(bench.book, { terms, state: 'sent', filledLots: 0 } as never)
-  bench.step('started', [batchEffect('a', { clientOids: [clientOid] })])
-  bench.book.restrictions.set('BTCUSDT|operator', { scope: 'BTCUSDT', mode: 'halted' } as never)
+  bench.step('started', [batchEffect('a'), batchEffect('b')])
+  bench.heldBack = 'a'
 
-  expect(bench.calls[0]?.options.beforeWrite?.()).toBe('trading was restricted meanwhile')
+  const verdicts = bench.calls.map(({ options }) => options.beforeWrite?.())
+  expect(verdicts).toEqual(['trading was restricted meanwhile', undefined])
 })
 
 test('[MKT1] no batch leaves while a clock may have jumped', () => {

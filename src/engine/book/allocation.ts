@@ -2,7 +2,7 @@ import { type Move, NOBODY, type UnsettledAllocation } from '../../domain/alloca
 import { applyToHolding, FLAT, type Holding, type HoldingChange, netLots } from '../../domain/position.ts'
 import { type Fill } from '../../domain/fill.ts'
 import { type OrderId, type StrategyId } from '../../domain/ids.ts'
-import { accountHoldingOf, type Book, holdingOf, pairKey, splitPair } from './book.ts'
+import { accountHoldingOf, type Book, holdingOf, pairKey, splitPair, type WritableBook } from './book.ts'
 
 /**
  * Which strategy holds how much of the account's position: a function of the fills of a symbol in their order, and of
@@ -16,7 +16,7 @@ import { accountHoldingOf, type Book, holdingOf, pairKey, splitPair } from './bo
  */
 
 /** Changes the account's position and the owner's part of it. */
-export function applyMove(book: Book, symbol: string, move: Move): void {
+export function applyMove(book: WritableBook, symbol: string, move: Move): void {
   const unsettled = book.unsettled.get(symbol) ?? beginUnsettled(book, symbol, move)
   if (unsettled) book.unsettled.set(symbol, { ...unsettled, moves: [...unsettled.moves, move] })
   moveAllocation(book, symbol, move)
@@ -28,7 +28,11 @@ export function waiterOf(orderId: OrderId): string {
 }
 
 /** The strategy that the fills belong to is known now. */
-export function settleOwner(book: Book, fills: readonly Fill[], owner: StrategyId | typeof NOBODY): void {
+export function settleOwner(
+  book: WritableBook,
+  fills: readonly Fill[],
+  owner: StrategyId | typeof NOBODY,
+): void {
   for (const symbol of new Set(fills.map((fill) => fill.symbol))) {
     const unsettled = book.unsettled.get(symbol)
     if (!unsettled) continue
@@ -52,7 +56,7 @@ function isWaiting(move: Move): boolean {
   return move.kind === 'fill' && move.owner.startsWith('~')
 }
 
-function replay(book: Book, symbol: string, { account, holdings, moves }: UnsettledAllocation): void {
+function replay(book: WritableBook, symbol: string, { account, holdings, moves }: UnsettledAllocation): void {
   for (const key of [...book.holdings.keys()]) {
     if (splitPair(key)[1] === symbol) book.holdings.delete(key)
   }
@@ -61,7 +65,7 @@ function replay(book: Book, symbol: string, { account, holdings, moves }: Unsett
   for (const move of moves) moveAllocation(book, symbol, move)
 }
 
-function moveAllocation(book: Book, symbol: string, move: Move): void {
+function moveAllocation(book: WritableBook, symbol: string, move: Move): void {
   const { positionMode } = book
   if (move.kind === 'adopt') {
     book.account.set(symbol, move.holding)
@@ -82,7 +86,7 @@ function moveAllocation(book: Book, symbol: string, move: Move): void {
  * strategy's part of that leg, or the part that belongs to none.
  */
 function storeHolding(
-  book: Book,
+  book: WritableBook,
   { owner, symbol, holding }: { owner: string; symbol: string; holding: Holding },
 ): void {
   const key = pairKey(owner, symbol)
@@ -98,11 +102,11 @@ function storeHolding(
 }
 
 /** The position was changed by no order of ours: a liquidation, or a person's trade. */
-function takeFromStrategies(book: Book, symbol: string, change: HoldingChange): void {
+function takeFromStrategies(book: WritableBook, symbol: string, change: HoldingChange): void {
   takeLots(book, symbol, { ...change, lots: lotsToTake(book, symbol, change) })
 }
 
-function takeLots(book: Book, symbol: string, change: HoldingChange): void {
+function takeLots(book: WritableBook, symbol: string, change: HoldingChange): void {
   let { lots } = change
   for (const key of [...book.holdings.keys()].sort()) {
     if (splitPair(key)[1] !== symbol || lots <= 0) continue

@@ -4,14 +4,14 @@ import { type OrderId } from '../../domain/ids.ts'
 import { type Order } from '../../domain/order.ts'
 import { NOBODY } from '../../domain/allocation.ts'
 import { decimal } from '../../lib/decimal.ts'
-import { accountHoldingOf, type Book, NO_MONEY, pairKey, storeOrder } from './book.ts'
+import { accountHoldingOf, NO_MONEY, pairKey, storeOrder, type WritableBook } from './book.ts'
 import { applyMove, settleOwner, waiterOf } from './allocation.ts'
 
 /**
  * A fill enters the book once, by its tradeId: it moves the account, and then the order that its orderId
  * names. A fill that nothing names yet waits as an orphan; one that the exchange made itself is foreign.
  */
-export function applyFill(book: Book, fill: Fill): void {
+export function applyFill(book: WritableBook, fill: Fill): void {
   if (book.trades.has(fill.tradeId)) return
   book.trades.set(fill.tradeId, fill.filledAt)
   book.fillsThroughAt = Math.max(book.fillsThroughAt, fill.filledAt)
@@ -34,7 +34,7 @@ export function applyFill(book: Book, fill: Fill): void {
 }
 
 /** Gives the orphans of an orderId to the order that turned out to own it. */
-export function bindOrphans(book: Book, orderId: OrderId): void {
+export function bindOrphans(book: WritableBook, orderId: OrderId): void {
   const fills = book.orphans.get(orderId)
   const clientOid = book.byOrderId.get(orderId)
   if (!fills || clientOid === undefined) return
@@ -47,24 +47,24 @@ export function bindOrphans(book: Book, orderId: OrderId): void {
 }
 
 /** Orphans that belong to no order of ours: they changed the account, and the strategies that held that side. */
-export function disownOrphans(book: Book, orderId: OrderId): void {
+export function disownOrphans(book: WritableBook, orderId: OrderId): void {
   const fills = book.orphans.get(orderId) ?? []
   book.orphans.delete(orderId)
   for (const fill of fills) addMoney(book, pairKey(NOBODY, fill.symbol), fill)
   settleOwner(book, fills, NOBODY)
 }
 
-function moveBy(book: Book, { symbol, side, tradeSide, lots }: Fill, owner: string): void {
+function moveBy(book: WritableBook, { symbol, side, tradeSide, lots }: Fill, owner: string): void {
   applyMove(book, symbol, { kind: 'fill', owner, change: { side, tradeSide, lots } })
 }
 
-function countFill(book: Book, order: Order, fill: Fill): void {
+function countFill(book: WritableBook, order: Order, fill: Fill): void {
   const { strategyId, symbol } = order.terms
   storeOrder(book, applyFillToOrder(order, fill.lots))
   addMoney(book, pairKey(strategyId, symbol), fill)
 }
 
-function addMoney(book: Book, key: string, fill: Fill): void {
+function addMoney(book: WritableBook, key: string, fill: Fill): void {
   const money = book.money.get(key) ?? NO_MONEY
   book.money.set(key, {
     profit: money.profit.plus(decimal(fill.profit)),

@@ -31,9 +31,10 @@ import {
 } from '../../domain/record.ts'
 import { ACCOUNT } from '../../domain/trading-mode.ts'
 import { decimal, ZERO } from '../../lib/decimal.ts'
+import { own } from '../../lib/own.ts'
 import { unreachable } from '../../lib/unreachable.ts'
 import { applyFill, bindOrphans, disownOrphans } from './apply-fill.ts'
-import { type Book, pairKey, storeOrder } from './book.ts'
+import { type Book, pairKey, storeOrder, type WritableBook } from './book.ts'
 import { applyMove } from './allocation.ts'
 
 /** Far more than a read of the fills ever reaches back behind the newest known one. */
@@ -46,7 +47,8 @@ const TRADES_KEPT_MS = 600_000
 const ORDINALS_SKIPPED = 1_000_000_000
 
 /** The fold: the book after one more record. Nothing else changes the book (DET2). */
-export function applyRecord(book: Book, record: JournalRecord): void {
+export function applyRecord(target: Book, record: JournalRecord): void {
+  const book = own(target)
   switch (record.kind) {
     case 'boot':
       book.epoch = record.epoch
@@ -106,7 +108,7 @@ export function applyRecord(book: Book, record: JournalRecord): void {
   }
 }
 
-function applyDecision(book: Book, record: DecisionRecord): void {
+function applyDecision(book: WritableBook, record: DecisionRecord): void {
   const { strategyId } = record
   if (record.stateText !== undefined) book.strategyStates.set(strategyId, record.stateText)
   for (const { symbol, levels } of record.quotes ?? []) {
@@ -122,7 +124,7 @@ function applyDecision(book: Book, record: DecisionRecord): void {
   for (const clientOid of record.withdrawn ?? []) book.withdrawn.add(clientOid)
 }
 
-function applySend(book: Book, record: SendRecord): void {
+function applySend(book: WritableBook, record: SendRecord): void {
   book.batchId = record.batchId
   for (const terms of record.orders) {
     const key = pairKey(terms.strategyId, terms.key)
@@ -144,7 +146,7 @@ function ordinalOf(key: string): number {
   return Number(key.slice(key.lastIndexOf(':') + 1))
 }
 
-function applyOutcome(book: Book, item: ItemOutcome, at: number): void {
+function applyOutcome(book: WritableBook, item: ItemOutcome, at: number): void {
   const reason = item.code === undefined ? '' : `${item.code} ${item.message ?? ''}`.trim()
   changeOrder(book, item.clientOid, (order) => {
     switch (item.outcome) {
@@ -163,7 +165,7 @@ function applyOutcome(book: Book, item: ItemOutcome, at: number): void {
   })
 }
 
-function applySettled(book: Book, settled: SettledOrder): void {
+function applySettled(book: WritableBook, settled: SettledOrder): void {
   changeOrder(book, settled.clientOid, (order) => {
     switch (settled.state) {
       case 'done':
@@ -184,7 +186,7 @@ function applySettled(book: Book, settled: SettledOrder): void {
   if (replacement) book.places.set(pairKey(replacement.strategyId, replacement.key), replacement)
 }
 
-function applyExpire(book: Book, record: ExpireRecord): void {
+function applyExpire(book: WritableBook, record: ExpireRecord): void {
   for (const { clientOid, state } of record.orders) {
     changeOrder(book, clientOid, (order) =>
       state === 'expired' ? markExpired(order, record.reason) : markUnknown(order, record.reason),
@@ -193,7 +195,7 @@ function applyExpire(book: Book, record: ExpireRecord): void {
   for (const { strategyId, key } of record.places) book.places.delete(pairKey(strategyId, key))
 }
 
-function applyAdopt(book: Book, { symbol, holding, was }: AdoptRecord): void {
+function applyAdopt(book: WritableBook, { symbol, holding, was }: AdoptRecord): void {
   applyMove(book, symbol, { kind: 'adopt', holding, taken: closedBetween(book.positionMode, was, holding) })
 }
 
@@ -210,19 +212,19 @@ function closedBetween(mode: PositionMode, was: Holding, now: Holding): readonly
   ]
 }
 
-function applyReleased({ restrictions }: Book, { scope, code }: ReleasedRecord): void {
+function applyReleased({ restrictions }: WritableBook, { scope, code }: ReleasedRecord): void {
   for (const [key, held] of restrictions) {
     const isNamed = code === undefined ? held.code !== 'kill' : held.code === code
     if (held.scope === scope && isNamed) restrictions.delete(key)
   }
 }
 
-function applyFunding(book: Book, record: FundingRecord): void {
+function applyFunding(book: WritableBook, record: FundingRecord): void {
   book.fundingCounters.set(pairKey(record.symbol, record.holdSide), record.counter)
   book.funding.set(record.symbol, (book.funding.get(record.symbol) ?? ZERO).plus(decimal(record.change)))
 }
 
-function applyPrune(book: Book, record: PruneRecord): void {
+function applyPrune(book: WritableBook, record: PruneRecord): void {
   for (const [clientOid, order] of book.orders) {
     const open = book.open.get(order.terms.symbol)?.has(clientOid) ?? false
     if (open || order.lastSentAt >= record.ordersBefore) continue
@@ -254,7 +256,7 @@ function oldestUnresolvedAt(book: Book): number {
 }
 
 function changeOrder(
-  book: Book,
+  book: WritableBook,
   clientOid: Order['terms']['clientOid'],
   change: (order: Order) => Order,
 ): void {
@@ -270,7 +272,7 @@ function changeOrder(
  * instrument or still arrive; no name that a ladder or a target may have used is used again. The account is halted
  * until an operator has compared it.
  */
-function applyRepaired(book: Book, record: RepairedRecord): void {
+function applyRepaired(book: WritableBook, record: RepairedRecord): void {
   const { at, reason, strategies, symbols } = record
   book.recordsLostAt = at
   const restriction = { scope: ACCOUNT, mode: 'halted', code: 'repaired', reason, by: 'repair', at } as const

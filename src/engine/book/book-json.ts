@@ -1,4 +1,5 @@
 import { decimal } from '../../lib/decimal.ts'
+import { own } from '../../lib/own.ts'
 import { type PositionMode } from '../../domain/instrument.ts'
 import { type JournalContents } from '../../journal/journal.ts'
 import { applyRecord } from './apply-record.ts'
@@ -62,7 +63,7 @@ export function bookFromJson(json: unknown): Book {
     money: [string, MoneyJson][]
     funding: [string, string][]
   }
-  const book = createBook(stored.positionMode)
+  const book = own(createBook(stored.positionMode))
   book.epoch = stored.epoch
   book.batchId = stored.batchId
   book.fillsThroughAt = stored.fillsThroughAt

@@ -15,6 +15,7 @@ import {
   TRADING_MODES,
 } from '../../domain/trading-mode.ts'
 import { type Decimal, ZERO } from '../../lib/decimal.ts'
+import { own, type Own } from '../../lib/own.ts'
 
 /** What fills have brought and cost, in the margin coin. */
 export interface Money {
@@ -37,58 +38,62 @@ export interface KeyEntry {
 
 /**
  * The one book: everything durable that the core knows. It is the fold of the journal's records
- * (`apply-record.ts`) and is changed by nothing else, so a restart rebuilds exactly this.
+ * (`apply-record.ts`) and is changed by nothing else, so a restart rebuilds exactly this. To everybody else it is
+ * readonly.
  *
  * Keys made of two parts are joined by `pairKey`.
  */
 export interface Book {
-  positionMode: PositionMode
-  epoch: number
-  batchId: number
+  readonly positionMode: PositionMode
+  readonly epoch: number
+  readonly batchId: number
   /** Unix ms, exchange clock: the newest fill that is known. */
-  fillsThroughAt: number
-  readonly orders: Map<ClientOid, Order>
+  readonly fillsThroughAt: number
+  readonly orders: ReadonlyMap<ClientOid, Order>
   /** The orders that are not terminal, by symbol. */
-  readonly open: Map<string, Map<ClientOid, Order>>
-  readonly byOrderId: Map<OrderId, ClientOid>
+  readonly open: ReadonlyMap<string, ReadonlyMap<ClientOid, Order>>
+  readonly byOrderId: ReadonlyMap<OrderId, ClientOid>
   /** By strategy and key. */
-  readonly keys: Map<string, KeyEntry>
+  readonly keys: ReadonlyMap<string, KeyEntry>
   /** By strategy and symbol: names the next order of a ladder or a target. Each is used once, for ever. */
-  readonly ordinals: Map<string, number>
+  readonly ordinals: ReadonlyMap<string, number>
   /** Fills of orders that nothing here names, until something does. */
-  readonly orphans: Map<OrderId, readonly Fill[]>
+  readonly orphans: ReadonlyMap<OrderId, readonly Fill[]>
   /** Known trades, with the time of the fill. */
-  readonly trades: Map<TradeId, number>
+  readonly trades: ReadonlyMap<TradeId, number>
   /** By strategy and symbol; what waits for its order by its orderId. */
-  readonly holdings: Map<string, Holding>
+  readonly holdings: ReadonlyMap<string, Holding>
   /** By symbol, while a fill of it waits for its order: from where the allocation is worked out again then. */
-  readonly unsettled: Map<string, UnsettledAllocation>
+  readonly unsettled: ReadonlyMap<string, UnsettledAllocation>
   /** By symbol: what the exchange says the account holds, by its fills and adoptions. */
-  readonly account: Map<string, Holding>
+  readonly account: ReadonlyMap<string, Holding>
   /** By strategy and symbol; under the strategy `` what no order of ours explains. */
-  readonly money: Map<string, Money>
+  readonly money: ReadonlyMap<string, Money>
   /** By symbol and hold side: the funding counter as last read, and by symbol what was paid in all. */
-  readonly fundingCounters: Map<string, string>
-  readonly funding: Map<string, Decimal>
+  readonly fundingCounters: ReadonlyMap<string, string>
+  readonly funding: ReadonlyMap<string, Decimal>
   /** What each strategy remembers, as JSON text. */
-  readonly strategyStates: Map<StrategyId, string>
+  readonly strategyStates: ReadonlyMap<StrategyId, string>
   /** Standing wishes by strategy and symbol. */
-  readonly quotes: Map<string, readonly QuoteLevel[]>
-  readonly targets: Map<string, number>
+  readonly quotes: ReadonlyMap<string, readonly QuoteLevel[]>
+  readonly targets: ReadonlyMap<string, number>
   /** Waiting `place` intents by strategy and key. */
-  readonly places: Map<string, OrderIntent>
+  readonly places: ReadonlyMap<string, OrderIntent>
   /** Calls on the account that are not answered yet, and the keys of all that were asked for, with the time. */
-  readonly calls: Map<string, AccountCall>
-  readonly callKeys: Map<string, number>
+  readonly calls: ReadonlyMap<string, AccountCall>
+  readonly callKeys: ReadonlyMap<string, number>
   /** Orders that their strategy does not want to rest any more. */
-  readonly withdrawn: Set<ClientOid>
+  readonly withdrawn: ReadonlySet<ClientOid>
   /** By scope and reason: the trading modes that are held until somebody releases them. */
-  readonly restrictions: Map<string, Restriction>
+  readonly restrictions: ReadonlyMap<string, Restriction>
   /** Unix ms, our clock: orders that left before then may be missing from the journal; 0 if none can be. */
-  recordsLostAt: number
+  readonly recordsLostAt: number
   /** Cancel-alls whose effect is not settled yet, by symbol: Unix ms, exchange clock, when the last one left. */
-  readonly cancels: Map<string, number>
+  readonly cancels: ReadonlyMap<string, number>
 }
+
+/** The book while a record is applied to it, or while it is read from a checkpoint: nowhere else. */
+export type WritableBook = Own<Book>
 
 export function createBook(positionMode: PositionMode): Book {
   return {
@@ -184,11 +189,11 @@ export function openOrdersOf(book: Book, symbol: string): Iterable<Order> {
 }
 
 /** Puts an order in its place after any change. */
-export function storeOrder(book: Book, order: Order): void {
+export function storeOrder(book: WritableBook, order: Order): void {
   const { clientOid, symbol } = order.terms
   book.orders.set(clientOid, order)
   if (order.orderId !== undefined) book.byOrderId.set(order.orderId, clientOid)
-  const open = book.open.get(symbol) ?? new Map<ClientOid, Order>()
+  const open = own(book.open.get(symbol) ?? new Map<ClientOid, Order>())
   book.open.set(symbol, open)
   if (isTerminal(order)) {
     open.delete(clientOid)

@@ -6,6 +6,7 @@ import { NOBODY } from '../../../src/domain/allocation.ts'
 import { type Book, createBook } from '../../../src/engine/book/book.ts'
 import { bookFromJson, bookToJson } from '../../../src/engine/book/book-json.ts'
 import { applyMove, settleOwner, waiterOf } from '../../../src/engine/book/allocation.ts'
+import { own } from '../../../src/lib/own.ts'
 import { SeededDraws } from '../../support/faults/seeded-draws.ts'
 
 const SYMBOL = 'BTCUSDT'
@@ -34,7 +35,7 @@ function drawMoves(seed: number): readonly DrawnMove[] {
 }
 
 function move(book: Book, owner: string, { side, tradeSide, lots }: DrawnMove): void {
-  applyMove(book, SYMBOL, { kind: 'fill', owner, change: { side, tradeSide, lots } })
+  applyMove(own(book), SYMBOL, { kind: 'fill', owner, change: { side, tradeSide, lots } })
 }
 
 function knownAtOnce(mode: PositionMode, moves: readonly DrawnMove[]): Book {
@@ -52,7 +53,7 @@ function knownLater(mode: PositionMode, moves: readonly DrawnMove[]): Book {
     for (const [index, { wait, owner }] of moves.entries()) {
       if (wait === 0 || index + wait !== now) continue
       const fill = { orderId: toOrderId(String(index)), symbol: SYMBOL } as Fill
-      settleOwner(book, [fill], owner as Parameters<typeof settleOwner>[2])
+      settleOwner(own(book), [fill], owner as Parameters<typeof settleOwner>[2])
     }
     book = bookFromJson(JSON.parse(JSON.stringify(bookToJson(book))))
   }
@@ -81,11 +82,11 @@ describe.each(['one_way_mode', 'hedge_mode'] as const)(
       const book = createBook(mode)
       const close = { side: mode === 'hedge_mode' ? 'buy' : 'sell', tradeSide: 'close', lots: 1 } as const
       const open = { side: 'buy', tradeSide: 'open', lots: 5 } as const
-      applyMove(book, SYMBOL, { kind: 'fill', owner: NOBODY, change: open })
-      applyMove(book, SYMBOL, { kind: 'fill', owner: waiterOf(toOrderId('1')), change: close })
-      applyMove(book, SYMBOL, { kind: 'fill', owner: 'b', change: open })
+      applyMove(own(book), SYMBOL, { kind: 'fill', owner: NOBODY, change: open })
+      applyMove(own(book), SYMBOL, { kind: 'fill', owner: waiterOf(toOrderId('1')), change: close })
+      applyMove(own(book), SYMBOL, { kind: 'fill', owner: 'b', change: open })
 
-      settleOwner(book, [{ orderId: toOrderId('1'), symbol: SYMBOL } as Fill], 'a' as never)
+      settleOwner(own(book), [{ orderId: toOrderId('1'), symbol: SYMBOL } as Fill], 'a' as never)
 
       expect(book.holdings.get(`b|${SYMBOL}`)?.longLots).toBe(5)
     })

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { bookFromJson, bookToJson } from '../../../src/engine/book/book-json.ts'
+import { own } from '../../../src/lib/own.ts'
 import { EngineBench, SYMBOL } from '../engine-bench.ts'
 
 describe('[MKT1] an answer that was overtaken', () => {
@@ -33,7 +34,7 @@ describe('[DET2] a checkpoint', () => {
 
     const restored = bookFromJson(JSON.parse(before))
     bench.accept(batch)
-    for (const order of bench.book.orders.values()) restored.orders.set(order.terms.clientOid, order)
+    for (const order of bench.book.orders.values()) own(restored.orders).set(order.terms.clientOid, order)
 
     expect(Object.keys([...bookFromJson(JSON.parse(before)).orders.values()][0] ?? {})).toEqual(
       Object.keys([...restored.orders.values()][0] ?? {}),
