@@ -74,6 +74,7 @@ export const FAULTS = {
   closedUnseen: 'the exchange closes a part of a position of ours, and no fill ever tells of it',
   orderVanishes: 'the exchange loses an order that rests, and never says so',
   tradedByHand: 'somebody trades by hand on our account',
+  restrictedAtSend: 'the operator restricts an instrument to reducing right before a batch leaves',
   restrictedByHand: 'the operator restricts the account, an instrument or a strategy for a while',
   flattenedByHand: 'the operator has the account, an instrument or a strategy flattened',
   orderByHand: 'somebody places an order by hand on our account, which rests for a while',
@@ -85,6 +86,7 @@ export const FAULTS = {
   death: 'the process dies at some effect',
   deathAtSend: 'the process dies right before or after a call leaves',
   deathAtHalt: 'the process dies around the halt of an instrument',
+  deathAtDoubt: 'the process dies around the record that calls in question what rests',
   longDown: 'it takes a quarter of an hour or more before the process is started again',
   deathInRecovery: 'the process dies at one of its first effects',
 } as const satisfies Record<string, string>

@@ -41,8 +41,8 @@ const DEATH_GRID_MS = 250
 const AIMED_EFFECTS_MAX = 60
 /** One that is aimed at a call: right before it, right after it, or while it is on its way. */
 const SEND_EFFECTS_MAX = 8
-/** And one that is aimed at a halt: at the record before it, or soon after. */
-const HALT_EFFECTS_MAX = 2
+/** And one that is aimed at the record of a halt or a doubt: right before it, right after it, or an effect earlier. */
+const RECORD_EFFECTS_MAX = 2
 const RECOVERY_EFFECTS_MAX = 40
 const LONG_DOWN_MS = 8000
 /** Round the end of the exchange's memory for names: 20 minutes, of which the core trusts 15. */
@@ -325,7 +325,11 @@ function restarter(world: World, faults: VirtualFaults): ProcessWatcher {
       if (batch >= 0 && faults.strikes('asleep', 'sendBatch')) fallAsleep(world, batch)
       const halt = effects.findIndex((effect) => effect.kind === 'record' && isHaltRecord(effect.record))
       if (halt >= 0 && faults.strikes('deathAtHalt', 'halt')) {
-        process.dieAfter(halt + faults.severity(-1, HALT_EFFECTS_MAX))
+        process.dieAfter(halt + faults.severity(-1, RECORD_EFFECTS_MAX))
+      }
+      const doubt = effects.findIndex((effect) => effect.kind === 'record' && isDoubtRecord(effect.record))
+      if (doubt >= 0 && faults.strikes('deathAtDoubt', 'doubt')) {
+        process.dieAfter(doubt + faults.severity(-1, RECORD_EFFECTS_MAX))
       }
     },
     onDeath: startAgain,
@@ -339,8 +343,12 @@ function restarter(world: World, faults: VirtualFaults): ProcessWatcher {
 function operate({ time, process, facts }: World, faults: VirtualFaults): ProcessWatcher {
   return {
     afterStep: (_, effects) => {
-      const isLeaving = effects.some(({ kind }) => kind === 'sendBatch')
-      if (isLeaving && faults.strikes('killedAtSend', 'sendBatch')) facts.killedAt ??= time.now
+      const leaving = effects.find((effect) => effect.kind === 'sendBatch')
+      if (leaving && faults.strikes('killedAtSend', 'sendBatch')) facts.killedAt ??= time.now
+      if (leaving && faults.strikes('restrictedAtSend', 'sendBatch')) {
+        const order = { scope: leaving.batch.symbol, reason: 'drill', by: 'world' }
+        process.dispatch({ kind: 'commanded', command: { kind: 'restrict', mode: 'reducing', ...order } })
+      }
     },
     onKillState: (state) => {
       if (state === 'released') facts.killedAt = undefined
@@ -357,6 +365,11 @@ function operate({ time, process, facts }: World, faults: VirtualFaults): Proces
 
 function isHaltRecord(record: JournalRecord): boolean {
   return record.kind === 'restricted' && record.by === 'intentd'
+}
+
+/** What the exchange may have cancelled, closing something by itself. */
+function isDoubtRecord(record: JournalRecord): boolean {
+  return record.kind === 'cancel' && record.cause === 'liquidation'
 }
 
 /** What happens to a process is drawn by the moment, so that one death less leaves the others where they were. */
