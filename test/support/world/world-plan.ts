@@ -171,9 +171,8 @@ const RATES: { readonly [Fault in FaultKind]?: readonly number[] } = {
   death: [0.005, 0.015, 0.04],
   deathAtSend: [0.02, 0.1],
   deathAtHalt: [0.3, 0.8],
-  // These two strike by script alone, in the worlds that are kept for what only they meet.
-  deathAtDoubt: [0],
-  restrictedAtSend: [0],
+  deathAtDoubt: [0.3, 0.8],
+  restrictedAtSend: [0.02, 0.1],
   longDown: [0, 0.2, 0.6],
   deathInRecovery: [0.3, 0.6],
   slowSync: [0.005, 0.02],
