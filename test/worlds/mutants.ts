@@ -439,7 +439,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'everything-is-denied',
-    what: 'the risk desk finds every order too large, and says so',
+    what: 'the risk check finds every order too large, and says so',
     find: '  if (worst <= strategy.positionLotsMax) return undefined',
     replace: '  if (worst <= 0) return undefined',
   },

@@ -19,7 +19,7 @@ export interface TraderDay {
   readonly profit: Decimal
 }
 
-/** What the desk keeps of a trader. Bounded: the last {@link DAYS_KEPT} days, one setting a listed symbol. */
+/** What the service keeps of a trader. Bounded: the last {@link DAYS_KEPT} days, one setting a listed symbol. */
 export interface Trader {
   /** Where the day that is not over began, Unix ms. */
   today: number
