@@ -212,7 +212,7 @@ async function plantDifference(from: string, to: string) {
   all[index] = { ...found, effects: found.effects.map((text) => text.replace(from, to)) }
   const directory = mkdtempSync(join(folder, 'planted-'))
   const end = writeEnd({ why: 'closed', steps: all.length })
-  await writeLines(join(directory, `${head.life}-00001.rec`), [
+  await writeLines(join(directory, `${head.run}-00001.rec`), [
     JSON.stringify(head),
     image,
     ...all.map(writeStep),

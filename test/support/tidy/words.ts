@@ -15,7 +15,7 @@ interface OldWord {
 
 const SOURCES = ['src/', 'strategies/']
 const CORE = ['src/domain/', 'src/execution/', 'src/risk/', 'src/strategy/', 'src/engine/']
-const RUNNING = ['src/engine/', 'src/daemon/', 'src/interpreter/']
+const RUNNING = ['src/engine/', 'src/daemon/', 'src/interpreter/', 'src/recording/', 'src/cli/replay/']
 
 const OLD_WORDS: readonly OldWord[] = [
   { word: /^lanes?$/, instead: 'instrument, InstrumentState' },
@@ -60,11 +60,6 @@ const EXCEPTIONS: readonly { words: readonly string[]; files: readonly string[];
       'config/simulator.yaml',
     ],
     why: "HOUSE is a coin: the name of the simulator's own",
-  },
-  {
-    words: ['life', 'lives'],
-    files: ['src/daemon/recording/'],
-    why: '`life` is a field of the segments that are stored, in recording format 2',
   },
 ]
 
