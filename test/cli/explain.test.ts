@@ -50,7 +50,7 @@ describe('explain tells of an order', () => {
     bench.quote(BID)
     bench.accept(bench.grantBatch())
     const fills = [bench.fill({ lots: 4 }), bench.fill({ lots: 6 })]
-    bench.tell({ kind: 'pollDue', what: 'fills' })
+    bench.step({ kind: 'pollDue', what: 'fills' })
     bench.read({ fills, holding: { longLots: 10, shortLots: 0 } })
     const story = explainOrder(frameOf(bench), firstOrder(bench))
 
@@ -69,8 +69,8 @@ describe('explain tells of an order', () => {
     const { batchId } = bench.grantBatch()
     bench.answer(batchId, TIMED_OUT)
     bench.restart()
-    bench.tell({ kind: 'clockSynchronised', offsetMs: 0 })
-    bench.tell({ kind: 'started' })
+    bench.step({ kind: 'clockSynchronised', offsetMs: 0 })
+    bench.step({ kind: 'started' })
     bench.pass(bench.settings.execution.acceptanceWindowMs + 1000)
     bench.answerCancel(bench.grantCancel().cancelId, refused('22001', 'definite'))
     bench.pass(20_000)
@@ -118,7 +118,7 @@ test('explain tells of a symbol what happened since a moment, and nothing of bef
   bench.accept(bench.grantBatch())
   bench.pass(1_000)
   const since = bench.now
-  bench.tell({
+  bench.step({
     kind: 'commanded',
     command: { kind: 'restrict', scope: SYMBOL, mode: 'halted', by: 'a test', reason: 'drill' },
   })

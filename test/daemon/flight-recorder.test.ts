@@ -62,7 +62,7 @@ function trade(bench: EngineBench): void {
   bench.start()
   bench.quote({ side: 'buy', ticks: 99_990, lots: 4 }, { side: 'sell', ticks: 100_010, lots: 4 })
   bench.accept(bench.grantBatch())
-  bench.tell({ kind: 'pollDue', what: 'fills' })
+  bench.step({ kind: 'pollDue', what: 'fills' })
   bench.read({ fills: [bench.fill({})], holding: { longLots: 4, shortLots: 0 } })
 }
 
@@ -141,8 +141,8 @@ describe('[DET1] a recording', () => {
       exchangeTime: bench.now,
     }
     const event = { kind: 'positionRead', reading } as const
-    expect(() => bench.tell(event)).toThrow(/ENGINE_INSTRUMENT_UNKNOWN/)
-    recorder.keep({ at: bench.now, event, effects: [], thrown: brokenBy(() => bench.tell(event)) })
+    expect(() => bench.step(event)).toThrow(/ENGINE_INSTRUMENT_UNKNOWN/)
+    recorder.keep({ at: bench.now, event, effects: [], thrown: brokenBy(() => bench.step(event)) })
     await recorder.close()
 
     expect(replayAll().difference).toBeUndefined()
@@ -154,7 +154,7 @@ describe('[SEC1] a secret', () => {
     const canary = 'canary"5f8c1'
     const { bench, recorder } = record({ secrets: [new Secret(canary)] })
     bench.start()
-    bench.tell({ kind: 'readFailed', what: 'tickers', reason: `refused: the key ${canary} is not known` })
+    bench.step({ kind: 'readFailed', what: 'tickers', reason: `refused: the key ${canary} is not known` })
     await recorder.close()
 
     const [segment] = findSegments(join(folder, 'recordings'))
@@ -181,9 +181,9 @@ describe('the recorder never stands in the way', () => {
   test('what a slow disk cannot take is lost, said, and not claimed; a new file goes on after it', async () => {
     const { bench, recorder, time, told } = record({ waitingCharactersMax: 20_000 })
     for (let step = 0; step < 2000; step++)
-      bench.tell({ kind: 'readFailed', what: 'x', reason: 'y'.repeat(500) })
+      bench.step({ kind: 'readFailed', what: 'x', reason: 'y'.repeat(500) })
     await time.pass(0)
-    bench.tell({ kind: 'timePassed' })
+    bench.step({ kind: 'timePassed' })
     await until(() => told.includes('warn recording.resumed'))
     trade(bench)
     await recorder.close()

@@ -10,7 +10,7 @@ const KEPT = [...loadKeptWorlds()].map(([name, world]) => ({ name, ...world }))
 const MUTANTS_TRIED = [
   'timeout-is-failure',
   'send-before-record',
-  'no-horizon',
+  'no-acceptance-deadline',
   'failure-list-ignored',
   'replay-off-by-one',
 ]

@@ -15,7 +15,7 @@ import { addConfigOptions, type ConfigOptions, parseDuration, toConfigRequest } 
 const JOURNAL = 'journal.sqlite'
 /** What an instrument's story goes back without `--since`. */
 const SINCE_MS = 600_000
-/** There is nothing to tell. */
+/** The journal has nothing of it. */
 const EXIT_NOTHING = 1
 
 interface ExplainOptions extends ConfigOptions {
@@ -24,11 +24,11 @@ interface ExplainOptions extends ConfigOptions {
   readonly json?: boolean
 }
 
-/** `intentd explain`: an order's whole life from the journal, or why there was none. */
+/** `intentd explain`: an order's whole history from the journal, or why there was none. */
 export function addExplainCommand(program: Command, setExit: (code: number) => void): void {
   addConfigOptions(program.command('explain'))
     .description(
-      "tell an order's whole life from the journal, or why there was none; the daemon may be running",
+      "show an order's whole history from the journal, or why there was none; the daemon may be running",
     )
     .argument('<subject>', 'a clientOid, an intent key, or a symbol')
     .option('--since <when>', 'of a symbol: 10m, 2h, or an instant such as 2025-06-02T06:00Z', parseSince)
