@@ -66,7 +66,7 @@ export interface SimulatorCounters extends WireCounters {
 export interface RunningSimulator {
   /** `http://127.0.0.1:40123`, without a slash at its end. */
   readonly baseUrl: string
-  /** With their credentials: the only place where generated ones are told. */
+  /** With their credentials: the only place where generated ones are shown. */
   readonly accounts: readonly AccountSetup[]
   /** The futures side. */
   readonly core: ExchangeCore

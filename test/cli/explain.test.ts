@@ -133,21 +133,21 @@ test('intentd explain reads the journal of a daemon that runs', async () => {
   const project = projects.open()
   const run = project.run(['--set', 'simulator.speed=600', '--summary', 'json'])
   const fill = await run.untilEvent('order.fill')
-  const told = project.start(['explain', String(fill['clientOid'])])
-  const { code } = await told.ended
+  const explained = project.start(['explain', String(fill['clientOid'])])
+  const { code } = await explained.ended
   const symbol = project.start(['explain', String(fill['symbol']), '--since', '1m', '--json'])
   await symbol.ended
   await run.stop()
 
   expect(code).toBe(0)
-  expect(told.stdout.join('\n')).toMatch(/decided[^]*sent[^]*accepted[^]*filled/)
+  expect(explained.stdout.join('\n')).toMatch(/decided[^]*sent[^]*accepted[^]*filled/)
   expect(JSON.parse(symbol.stdout.join(''))).toMatchObject([{ moments: expect.any(Array) }])
   expect(run.summary.exchange?.agrees).toBe(true)
 })
 
-test('intentd explain says so when there is nothing to tell, or no journal', async () => {
-  const told = projects.open().start(['explain', 'BTCUSDT'])
+test('intentd explain says so when the journal has nothing, or no journal', async () => {
+  const explained = projects.open().start(['explain', 'BTCUSDT'])
 
-  expect((await told.ended).code).toBe(78)
-  expect(told.stderr.join('\n')).toContain('EXPLAIN_NO_JOURNAL')
+  expect((await explained.ended).code).toBe(78)
+  expect(explained.stderr.join('\n')).toContain('EXPLAIN_NO_JOURNAL')
 })

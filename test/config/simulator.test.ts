@@ -75,7 +75,7 @@ test('the settings of the services can be overridden from the command line', () 
   expect([services.platformCoin.name, services.convert.feeRate]).toEqual(['OURS', '0.001'])
 })
 
-test('[CFG1] what is wrong is told with its place', () => {
+test('[CFG1] what is wrong is reported with its place', () => {
   const wrong = replaceOnce(SIMULATOR, 'port: 8700\n', 'port: 8700\nlimits: { gatewayCalls: 0 }\n')
   const problems = complain(
     `${wrong}    role: trader\n    boundToIps: [localhost]\n    gateway: { whitelisted: true }\n` +

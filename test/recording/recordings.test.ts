@@ -43,7 +43,7 @@ test('the oldest go when there are too many bytes', () => {
   expect(pruneSegments(folder, 0)).toEqual([second, third])
 })
 
-test('a path that holds no recording is told with what would make one', () => {
+test('a path that holds no recording is refused with what would make one', () => {
   expect(() => findSegments(folder)).toThrow(/RECORDING_MISSING[^]*record: true/)
   expect(() => findSegments(join(folder, 'none'))).toThrow(/RECORDING_MISSING/)
 })

@@ -55,7 +55,7 @@ function explain(subject: string, options: ExplainOptions): number {
   try {
     const { positionMode } = config.account
     const frame = { reader, instruments: toInstruments(config), positionMode }
-    const stories = tellOf(frame, subject, options.since)
+    const stories = storiesOf(frame, subject, options.since)
     if (options.json) process.stdout.write(`${JSON.stringify(stories, undefined, 2)}\n`)
     else process.stdout.write(stories.map(formatStory).join(''))
     process.stderr.write(stories.length > 0 ? `from ${file}\n` : nothingOf(subject, file))
@@ -65,7 +65,7 @@ function explain(subject: string, options: ExplainOptions): number {
   }
 }
 
-function tellOf(frame: ExplainFrame, subject: string, since: number | undefined): readonly Story[] {
+function storiesOf(frame: ExplainFrame, subject: string, since: number | undefined): readonly Story[] {
   if (frame.instruments.has(subject))
     return [explainSymbol(frame, subject, since ?? systemClock.now() - SINCE_MS)]
   const order = explainOrder(frame, subject)

@@ -24,7 +24,7 @@ export interface Trader {
   /** Where the day that is not over began, Unix ms. */
   today: number
   readonly days: TraderDay[]
-  /** Profit before today over the trader's whole life, and what it began with: USDT. */
+  /** Profit before today since the trader began, and what it began with: USDT. */
   totalProfit: Decimal
   readonly capital: Decimal
   gains: number

@@ -165,7 +165,7 @@ describe('while a cancel-all that is due is waited for', () => {
     expect(asked(bench)).toContain('cancelAllOrders')
   })
 
-  test('the instrument is resolved when it is granted, and the order is told', () => {
+  test('the instrument is resolved when it is granted, and the order is logged', () => {
     const bench = waiting()
     bench.take('announce')
     bench.grantCancel()

@@ -55,7 +55,7 @@ describe('[ORD2] an intent key', () => {
   })
 })
 
-describe('[ORD5] a fill of an orderId that nobody told yet', () => {
+describe('[ORD5] a fill of an orderId that nothing has named yet', () => {
   test('heard before the answer belongs to the order that the answer names', () => {
     const bench = new EngineBench().start()
     bench.quote(BID)
@@ -70,7 +70,7 @@ describe('[ORD5] a fill of an orderId that nobody told yet', () => {
     expect([bench.book.orphans.size, bench.book.holdings.get(`s|${SYMBOL}`)?.longLots]).toEqual([0, 4])
   })
 
-  test('is told to its strategy when it is bound, and its rung waits for that look', () => {
+  test('is reported to its strategy when it is bound, and its rung waits for that look', () => {
     const bench = new EngineBench().start()
     bench.quote(BID)
     const batch = bench.grantBatch()

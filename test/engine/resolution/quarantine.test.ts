@@ -41,7 +41,7 @@ describe('[ORD4] evidence that contradicts itself', () => {
     expect(bench.halts.get(SYMBOL)).toMatch(/order t\w+-0 is in quarantine.*7[78].*release/)
   })
 
-  test('[ORD5] is told again after a restart, and nothing is disowned before somebody looked', () => {
+  test('[ORD5] is logged again after a restart, and nothing is disowned before somebody looked', () => {
     const { bench, account } = contradicted(twoOrders)
 
     bench.restart().start(account)

@@ -179,7 +179,7 @@ describe('a call', () => {
     expect([bench.take('sendCall'), bench.book.calls.size]).toEqual([[], 0])
   })
 
-  test('that was refused for good is over, and told with the reason', () => {
+  test('that was refused for good is over, and logged with the reason', () => {
     const bench = running()
     bench.decide(COPY)
     answer(bench, sentCall(bench).callId, refused('40035', 'definite'))
@@ -219,7 +219,7 @@ describe('a call', () => {
     expect(sentCall(bench).body).toBe(body)
   })
 
-  test('that was not done within its time expires, and is told', () => {
+  test('that was not done within its time expires, and is logged', () => {
     const bench = running()
     bench.decide(COPY)
     for (const endAt = bench.now + TTL_MS; bench.now <= endAt; bench.pass(REPEAT_MS)) {

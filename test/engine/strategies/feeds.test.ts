@@ -46,7 +46,7 @@ test('a strategy sees a feed by its own name, with the age of the last reading',
   expect(viewOf(bench).feed('other')).toBeUndefined()
 })
 
-test('a read that fails is told, leaves the last reading with its age, and others trade on', () => {
+test('a read that fails is logged, leaves the last reading with its age, and others trade on', () => {
   const bench = openBench()
   read(bench, 'first')
   bench.now += 500

@@ -60,7 +60,7 @@ describe('the seeded past', () => {
     expect(service.ledger(ONE.uid)).toMatchObject({ ordersOpen: 5, ordersKept: 130 })
   })
 
-  test('is written once in the life of a store', () => {
+  test('is written once, when the store is fresh', () => {
     const bench = createServiceBench()
     const { service, ports } = openService(bench)
     const before = readAll(service, ONE, 'normal')
