@@ -66,12 +66,12 @@ async function takeBatch(
   const { orderList } = JSON.parse(body) as { orderList: { clientOid: string }[] }
   const failureList = orderList.map(({ clientOid }) => ({ orderId: '', clientOid, ...REFUSAL }))
   response.end(envelope({ successList: [], failureList }))
-  tell({ kind: 'batch', ...measured, orders: orderList.length })
+  send({ kind: 'batch', ...measured, orders: orderList.length })
 }
 
-function tell(message: Message): void {
+function send(message: Message): void {
   process.send?.(message)
 }
 
 const [daemon, floor] = await Promise.all(SIDES.map(listen))
-tell({ kind: 'listening', ports: { daemon: daemon ?? 0, floor: floor ?? 0 } })
+send({ kind: 'listening', ports: { daemon: daemon ?? 0, floor: floor ?? 0 } })

@@ -71,7 +71,7 @@ async function startExchange(measurements: Measurements) {
   const child = fork(fileOf('measured-exchange.ts'))
   const [message]: Message[] = await once(child, 'message')
   if (message?.kind !== 'listening') throw new Error('the exchange of the bench did not start')
-  child.on('message', (told: Message) => told.kind === 'batch' && measurements.take(told))
+  child.on('message', (sent: Message) => sent.kind === 'batch' && measurements.take(sent))
   return { ports: message.ports, stop: () => end(child) }
 }
 

@@ -103,7 +103,7 @@ export class ConformedExchange {
       seed: 'conformance',
       accounts: ACCOUNTS,
       clock,
-      desks: { platformCoin: PLATFORM_COIN },
+      services: { platformCoin: PLATFORM_COIN },
       ...options,
       wire: { ...defaultWireSettings, platformCoin: PLATFORM_COIN.name.toLowerCase(), ...options.wire },
     })

@@ -32,37 +32,37 @@ async function kill({ reason, wait, ...options }: KillOptions): Promise<number> 
   const { config } = loadConfig(request)
   const { directory } = config.state
   throwKillSwitch(directory, { reason, by: operatorName(), at: systemClock.now() })
-  tell(`killed: nothing that creates an order leaves while ${killFileOf(directory)} is there`)
+  print(`killed: nothing that creates an order leaves while ${killFileOf(directory)} is there`)
   const seen = await lookFor(() => readKillState(directory), Math.min(wait, SEEN_WITHIN_MS))
   if (seen === undefined) return cancelHere(config, request)
-  tell(`seen by the daemon (pid ${seen.pid}); it cancels everything and proves it`)
+  print(`seen by the daemon (pid ${seen.pid}); it cancels everything and proves it`)
   const isClean = (state: KillState | undefined) => (state?.state === 'clean' ? state : undefined)
   const clean = await lookFor(() => isClean(readKillState(directory)), wait)
   if (clean === undefined) {
-    tell('not proved in this time: the daemon goes on; its log and the exchange say how far it is')
+    print('not proved in this time: the daemon goes on; its log and the exchange say how far it is')
     return EXIT_NOT_PROVED
   }
-  tell('clean: nothing rests, twice confirmed; `intentd release --reason ...` lets it trade again')
+  print('clean: nothing rests, twice confirmed; `intentd release --reason ...` lets it trade again')
   return 0
 }
 
 /** No daemon is there to do it, or it does not come round to: what rests is cancelled from here. */
 async function cancelHere(config: DaemonConfig, { file, overrides = [] }: ConfigRequest): Promise<number> {
-  tell('no daemon has seen it; one that starts here will, before its first write')
+  print('no daemon has seen it; one that starts here will, before its first write')
   if (config.exchange.baseUrl === undefined) {
-    tell('the exchange of this configuration is inside the daemon: with no daemon nothing trades')
+    print('the exchange of this configuration is inside the daemon: with no daemon nothing trades')
     return 0
   }
   const { productType, marginCoin } = config.account
   const words = ['cancelAllOrders', '--productType', productType, '--marginCoin', marginCoin]
   const set = overrides.flatMap((text) => ['--set', text])
   const exit = await call([...words, '--config', file, ...set], processFrame())
-  tell(
+  print(
     'cancelled from here once: what was in flight then is found by the next start, or look at the exchange',
   )
   return exit === 0 ? EXIT_NOT_PROVED : exit
 }
 
-function tell(text: string): void {
+function print(text: string): void {
   process.stderr.write(`${text}\n`)
 }

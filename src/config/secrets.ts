@@ -41,7 +41,7 @@ const SECRET_BYTES_MAX = 65_536
 /** Group and others: a secret is for its owner alone. */
 const MODE_OTHERS = 0o077
 
-/** The process environment, for rooms that need a variable which is no secret (NOTIFY_SOCKET, NO_COLOR). */
+/** The process environment, for modules that need a variable which is no secret (NOTIFY_SOCKET, NO_COLOR). */
 export const processVariables = (): Variables => process.env
 
 export const needsCredentials = ({

@@ -25,7 +25,7 @@ export type OrderState =
 
 const TERMINAL_STATES: ReadonlySet<OrderState> = new Set(['filled', 'done', 'rejected', 'expired', 'absent'])
 
-/** What never changes in an order's life: what was, and will be, sent for it. */
+/** What never changes of an order: what was, and will be, sent for it. */
 export interface OrderTerms {
   readonly clientOid: ClientOid
   readonly strategyId: StrategyId

@@ -167,7 +167,7 @@ function useGrant(core: Core, endpoint: GrantedEndpoint): void {
   else sendCancel(core)
 }
 
-/** The instruments that an event may change, told before it is handled; time passing looks at all of them. */
+/** The instruments that an event may change, named before it is handled; time passing looks at all of them. */
 function touchedBy(core: Core, event: EngineEvent): Iterable<string> {
   switch (event.kind) {
     // What is decided on a snapshot comes as events of its own, and a granted call has just been used.

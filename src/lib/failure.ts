@@ -1,5 +1,5 @@
 export interface FailureDetails {
-  /** `CATEGORY_CONDITION`, from the room's own table. */
+  /** `CATEGORY_CONDITION`, from the module's own table. */
   readonly code: string
   /** One sentence, lower case, that says what is wrong. */
   readonly sentence: string

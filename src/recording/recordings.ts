@@ -3,22 +3,22 @@ import { basename, join } from 'node:path'
 import { messageOf } from '../lib/failure.ts'
 import { recordingFailure } from './recording-failure.ts'
 
-/** A segment by its name: lives and segments sort by it. */
+/** A segment by its name: runs and segments sort by it. */
 export interface SegmentFile {
   readonly file: string
-  readonly life: string
+  readonly run: string
   readonly number: number
 }
 
 const SEGMENT_NAME = /^(\d{8}T\d{9}Z)-(\d{5})\.rec$/
 
-/** A life is named after its first instant, Unix ms, to the millisecond: `20261121T140628123Z`. */
+/** A run is named after its first instant, Unix ms, to the millisecond: `20261121T140628123Z`. */
 export function nameRun(startedAt: number): string {
   return new Date(startedAt).toISOString().replace(/[-:.]/g, '')
 }
 
-export function segmentFile(directory: string, life: string, number: number): string {
-  return join(directory, `${life}-${String(number).padStart(5, '0')}.rec`)
+export function segmentFile(directory: string, run: string, number: number): string {
+  return join(directory, `${run}-${String(number).padStart(5, '0')}.rec`)
 }
 
 /** The segments of a directory, the oldest first; empty when there is no directory. */
@@ -35,7 +35,7 @@ function listSegments(directory: string): readonly SegmentFile[] {
 export function findSegments(path: string): readonly SegmentFile[] {
   const found = statSync(path, { throwIfNoEntry: false })
   const segments = found?.isDirectory() === true ? listSegments(path) : []
-  if (found?.isFile() === true) return [toSegmentFile(path) ?? { file: path, life: '', number: 0 }]
+  if (found?.isFile() === true) return [toSegmentFile(path) ?? { file: path, run: '', number: 0 }]
   if (segments.length > 0) return segments
   throw recordingFailure('RECORDING_MISSING', {
     facts: { path },
@@ -59,7 +59,7 @@ export function pruneSegments(directory: string, bytesMax: number): readonly str
 
 function toSegmentFile(file: string): SegmentFile | undefined {
   const match = SEGMENT_NAME.exec(basename(file))
-  return match ? { file, life: match[1] ?? '', number: Number(match[2]) } : undefined
+  return match ? { file, run: match[1] ?? '', number: Number(match[2]) } : undefined
 }
 
 function bytesOf(file: string): number {

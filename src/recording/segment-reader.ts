@@ -88,10 +88,11 @@ function takeLine(lines: Lines, file: string): string {
 }
 
 function parseHead(line: string, file: string): SegmentHead {
-  const head = segmentHeadSchema.parse(JSON.parse(line))
-  if (head.format === FORMAT) return head
+  const head: unknown = JSON.parse(line)
+  const { format, version } = segmentHeadSchema.pick({ format: true, version: true }).parse(head)
+  if (format === FORMAT) return segmentHeadSchema.parse(head)
   throw recordingFailure('RECORDING_FORMAT_UNKNOWN', {
-    facts: { file, found: head.format, known: FORMAT, writtenBy: head.version },
+    facts: { file, found: format, known: FORMAT, writtenBy: version },
     hint: 'replay it with the version that wrote it',
   })
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 
 /** What the lines of a segment mean; another number, another meaning. */
-export const FORMAT = 2
+export const FORMAT = 3
 
 /**
  * The first line of a segment. The second is the core as it was before the first step. Then a line a step: when
@@ -12,11 +12,11 @@ export const segmentHeadSchema = z.object({
   format: z.number(),
   /** Of the intentd that wrote it. */
   version: z.string(),
-  /** Names the life of the process: its first instant. */
-  life: z.string(),
-  /** Counts the segments of the life from 1. */
+  /** Names the run: its first instant. */
+  run: z.string(),
+  /** Counts the segments of the run from 1. */
   number: z.int(),
-  /** Steps of this life before this segment. */
+  /** Steps of this run before this segment. */
   stepsBefore: z.int(),
   /** Unix ms, our clock. */
   startedAt: z.number(),

@@ -1,9 +1,9 @@
 import { type CoreState } from './core/core-state.ts'
 import { priceText } from './core/instruments.ts'
-import { type DeskPrice } from './desk.ts'
+import { type DisplayedPrice } from './account-service.ts'
 
 /** What the futures market of a symbol displays; undefined where there is none, or it has no quote yet. */
-export function displayedPrice(state: CoreState, symbol: string): DeskPrice | undefined {
+export function displayedPrice(state: CoreState, symbol: string): DisplayedPrice | undefined {
   const market = state.symbols.get(symbol)
   if (market === undefined || market.at === 0) return undefined
   const { instrument, bidTicks, askTicks, lastTicks } = market

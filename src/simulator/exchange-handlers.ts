@@ -1,10 +1,10 @@
-import { type ConvertDesk } from './convert/convert-desk.ts'
-import { type CopyDesk } from './copy/copy-desk.ts'
+import { type ConvertService } from './convert/convert-service.ts'
+import { type CopyService } from './copy/copy-service.ts'
 import { type CoreState } from './core/core-state.ts'
 import { type ExchangeCore } from './core/exchange-core.ts'
 import { accept } from './core/reply.ts'
-import { type GatewayDesk } from './gateway/gateway-desk.ts'
-import { type MarginDesk } from './margin/margin-desk.ts'
+import { type GatewayService } from './gateway/gateway-service.ts'
+import { type MarginService } from './margin/margin-service.ts'
 import {
   setFuturesLeverage,
   setFuturesMarginMode,
@@ -26,30 +26,30 @@ import { futuresCancelPlans, futuresPlansPending } from './undocumented/futures-
 import { marginCurrencyRows } from './undocumented/margin-currencies.ts'
 import { placeOneOrder, toPlanRequest } from './undocumented/place-one.ts'
 import { futuresPrice, futuresTicker, spotTickers } from './undocumented/prices.ts'
-import { type SpotDesk } from './spot/spot-desk.ts'
-import { type SubaccountDesk } from './subaccounts/subaccount-desk.ts'
+import { type SpotService } from './spot/spot-service.ts'
+import { type SubaccountService } from './subaccounts/subaccount-service.ts'
 import { type Handlers } from './wire/handlers.ts'
 
-/** Every desk of the exchange but futures, which is the core. */
-export interface Desks {
-  readonly spot: SpotDesk
-  readonly margin: MarginDesk
-  readonly convert: ConvertDesk
-  readonly copy: CopyDesk
-  readonly subaccounts: SubaccountDesk
-  readonly gateway: GatewayDesk
+/** Every service of the exchange but futures, which is the core. */
+export interface AccountServices {
+  readonly spot: SpotService
+  readonly margin: MarginService
+  readonly convert: ConvertService
+  readonly copy: CopyService
+  readonly subaccounts: SubaccountService
+  readonly gateway: GatewayService
 }
 
-/** Carries out a desk's request: the market and every desk are played up to `now` first, all is stored after. */
-export type ServeDesk = <Result>(now: number, handle: (state: CoreState) => Result) => Result
+/** Carries out a service's request: the market and every service are played up to `now` first, all is stored after. */
+export type ServeRequest = <Result>(now: number, handle: (state: CoreState) => Result) => Result
 
 /** What answers each row of the tables, in their order. */
-export function buildHandlers(core: ExchangeCore, desks: Desks, serve: ServeDesk): Handlers {
+export function buildHandlers(core: ExchangeCore, services: AccountServices, serve: ServeRequest): Handlers {
   return {
     ...futuresHandlers(core),
-    ...spotHandlers(desks, serve),
-    ...marginHandlers(desks, serve),
-    ...otherHandlers(desks, serve),
+    ...spotHandlers(services, serve),
+    ...marginHandlers(services, serve),
+    ...otherHandlers(services, serve),
     ...marketHandlers(core),
     ...undocumentedFutures(core),
   }
@@ -68,7 +68,7 @@ function futuresHandlers(core: ExchangeCore) {
 }
 
 /** Public and private alike: the market must be where the request finds it. */
-function spotHandlers({ spot, convert }: Desks, serve: ServeDesk) {
+function spotHandlers({ spot, convert }: AccountServices, serve: ServeRequest) {
   return {
     spotHistoryOrders: (request, { account, now }) =>
       serve(now, () => spot.spotHistoryOrders(account, request, now)),
@@ -90,7 +90,7 @@ function spotHandlers({ spot, convert }: Desks, serve: ServeDesk) {
   } satisfies Partial<Handlers>
 }
 
-function marginHandlers({ margin }: Desks, serve: ServeDesk) {
+function marginHandlers({ margin }: AccountServices, serve: ServeRequest) {
   return {
     isolatedOpenOrders: (request, { account, now }) =>
       serve(now, () => margin.isolatedOpenOrders(account, request, now)),
@@ -113,7 +113,7 @@ function marginHandlers({ margin }: Desks, serve: ServeDesk) {
   } satisfies Partial<Handlers>
 }
 
-function otherHandlers({ copy, subaccounts, gateway }: Desks, serve: ServeDesk) {
+function otherHandlers({ copy, subaccounts, gateway }: AccountServices, serve: ServeRequest) {
   return {
     copyOrderTotalDetail: (request, { account, now }) =>
       serve(now, () => copy.copyOrderTotalDetail(account, request, now)),

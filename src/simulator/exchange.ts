@@ -1,32 +1,32 @@
-import { ConvertDesk } from './convert/convert-desk.ts'
+import { ConvertService } from './convert/convert-service.ts'
 import { type ConvertSettings } from './convert/convert-settings.ts'
-import { CopyDesk } from './copy/copy-desk.ts'
+import { CopyService } from './copy/copy-service.ts'
 import { futuresResults } from './copy/futures-results.ts'
 import { type AccountSetup } from './core/account.ts'
 import { type CoreState } from './core/core-state.ts'
 import { type ExchangeCore } from './core/exchange-core.ts'
 import { type LedgerStatement } from './core/ledger-statement.ts'
-import { type Desk, type DeskPorts } from './desk.ts'
+import { type AccountService, type ServicePorts } from './account-service.ts'
 import { displayedPrice } from './displayed-price.ts'
-import { buildHandlers, type Desks } from './exchange-handlers.ts'
-import { GatewayDesk } from './gateway/gateway-desk.ts'
-import { MarginDesk } from './margin/margin-desk.ts'
+import { buildHandlers, type AccountServices } from './exchange-handlers.ts'
+import { GatewayService } from './gateway/gateway-service.ts'
+import { MarginService } from './margin/margin-service.ts'
 import { type MarginSettings } from './margin/margin-settings.ts'
-import { SpotDesk } from './spot/spot-desk.ts'
+import { SpotService } from './spot/spot-service.ts'
 import { type SpotSettings } from './spot/spot-settings.ts'
 import {
   defaultSubaccountSettings,
-  SubaccountDesk,
+  SubaccountService,
   type SubaccountSettings,
-} from './subaccounts/subaccount-desk.ts'
+} from './subaccounts/subaccount-service.ts'
 import { defaultPlatformCoin, type PlatformCoin } from './wallet/platform-coin.ts'
 import { createOrderSequence } from './wallet/order-sequence.ts'
 import { type WalletCoin } from './wallet/wallet-statement.ts'
 import { Wallet } from './wallet/wallet.ts'
 import { type Handlers, type ServedExchange } from './wire/handlers.ts'
 
-/** The knobs of the desks beside futures; each desk says what its own are. */
-export interface DeskSettings {
+/** The settings of the services beside futures; each service says what its own are. */
+export interface ServiceSettings {
   /** The platform's own coin, in which fees can be paid and into which small balances are converted. */
   readonly platformCoin?: PlatformCoin
   readonly spot?: Partial<Omit<SpotSettings, 'platformCoin'>>
@@ -40,40 +40,40 @@ export interface ExchangeOptions {
   readonly seed: string | number
   /** Unix ms of the exchange's clock. */
   readonly startAt: number
-  readonly settings?: DeskSettings
+  readonly settings?: ServiceSettings
 }
 
 /** Everything that an account owns and owes at the exchange. Amounts are exact decimals in strings. */
 export interface ExchangeStatement extends LedgerStatement {
-  /** Spot and margin purses: a row a purse and coin. Futures are in `coins`. */
-  readonly purses: readonly WalletCoin[]
-  /** What each desk has to show of the account, by the desk's name. */
-  readonly desks: Readonly<Record<string, unknown>>
+  /** Spot and margin balances: a row a balance and coin. Futures are in `coins`. */
+  readonly balances: readonly WalletCoin[]
+  /** What each service has to show of the account, by the service's name. */
+  readonly services: Readonly<Record<string, unknown>>
 }
 
-/** The whole exchange: the futures core and the desks beside it, over one clock and one store. */
+/** The whole exchange: the futures core and the services beside it, over one clock and one store. */
 export class Exchange implements ServedExchange {
   readonly core: ExchangeCore
   readonly handlers: Handlers
-  readonly desks: Desks
+  readonly services: AccountServices
   readonly #wallet: Wallet
   /** In the order in which they are played. */
-  readonly #played: ReadonlyMap<string, Desk>
+  readonly #played: ReadonlyMap<string, AccountService>
   readonly #byGatewayKey: ReadonlyMap<string, string>
 
-  /** Opens the desks, afresh or from the rows that the core's store holds for them. */
+  /** Opens the services, afresh or from the rows that the core's store holds for them. */
   constructor({ core, seed, startAt, settings = {} }: ExchangeOptions) {
     this.core = core
     const now = Math.max(core.now, startAt)
-    const { wallet, desks } = core.carryOut(now, (state) =>
-      openDesks(core, state, { seed, startAt, settings }),
+    const { wallet, services } = core.carryOut(now, (state) =>
+      openServices(core, state, { seed, startAt, settings }),
     )
     this.#wallet = wallet
-    this.desks = desks
-    this.#played = new Map<string, Desk>(
-      Object.entries(desks).filter((entry): entry is [string, Desk] => 'advance' in entry[1]),
+    this.services = services
+    this.#played = new Map<string, AccountService>(
+      Object.entries(services).filter((entry): entry is [string, AccountService] => 'advance' in entry[1]),
     )
-    this.handlers = buildHandlers(core, desks, (at, handle) => this.#serve(at, handle))
+    this.handlers = buildHandlers(core, services, (at, handle) => this.#serve(at, handle))
     this.#byGatewayKey = new Map(
       core.accounts().flatMap(({ key, gateway }) => (gateway === undefined ? [] : [[gateway.key, key]])),
     )
@@ -103,12 +103,12 @@ export class Exchange implements ServedExchange {
   ledger(uid: string): ExchangeStatement {
     return {
       ...this.core.ledger(uid),
-      purses: this.#wallet.statement(uid).coins,
-      desks: Object.fromEntries([...this.#played].map(([name, desk]) => [name, desk.ledger(uid)])),
+      balances: this.#wallet.statement(uid).coins,
+      services: Object.fromEntries([...this.#played].map(([name, service]) => [name, service.ledger(uid)])),
     }
   }
 
-  /** What does not add up, over all accounts and purses, as sentences: always none. */
+  /** What does not add up, over all accounts and balances, as sentences: always none. */
   imbalances(): readonly string[] {
     return [
       ...this.core
@@ -118,32 +118,32 @@ export class Exchange implements ServedExchange {
       ...this.#wallet
         .sums()
         .filter(({ sum }) => sum !== '0')
-        .map(({ coin, sum }) => `purses ${coin}: all books together are ${sum}`),
+        .map(({ coin, sum }) => `balances ${coin}: all books together are ${sum}`),
       ...this.#wallet
         .unexplained()
-        .map(({ uid, purse, coin }) => `${uid} ${purse} ${coin}: the bookings do not explain the balance`),
+        .map(({ uid, balance, coin }) => `${uid} ${balance} ${coin}: the bookings do not explain the equity`),
     ]
   }
 
-  /** Every desk is played up to the moment of the request, so that what one of them did is there for all. */
+  /** Every service is played up to the moment of the request, so that what one of them did is there for all. */
   #serve<Result>(now: number, handle: (state: CoreState) => Result): Result {
     return this.core.carryOut(now, (state) => {
-      for (const desk of this.#played.values()) desk.advance(this.core.now)
+      for (const service of this.#played.values()) service.advance(this.core.now)
       return handle(state)
     })
   }
 }
 
-function openDesks(
+function openServices(
   core: ExchangeCore,
   state: CoreState,
   { seed, startAt, settings }: Required<Omit<ExchangeOptions, 'core'>>,
-): { readonly wallet: Wallet; readonly desks: Desks } {
-  const store = core.deskStore
+): { readonly wallet: Wallet; readonly services: AccountServices } {
+  const store = core.serviceStore
   const [first] = store.rows(FIRST_START)
   if (first === undefined) store.put(FIRST_START, String(startAt))
   const wallet = new Wallet(store)
-  const ports: DeskPorts = {
+  const ports: ServicePorts = {
     prices: (symbol) => displayedPrice(state, symbol),
     accounts: core.accounts(),
     seed,
@@ -153,19 +153,19 @@ function openDesks(
     sequence: createOrderSequence(store),
   }
   const { platformCoin = defaultPlatformCoin } = settings
-  const desks = {
-    // First: it books what every account has in its spot purse.
-    spot: new SpotDesk(ports, { ...settings.spot, platformCoin }),
-    margin: new MarginDesk(ports, settings.margin),
-    convert: new ConvertDesk(ports, { ...settings.convert, platformCoin }),
-    copy: new CopyDesk(ports, {
+  const services = {
+    // First: it books what every account has in its spot balance.
+    spot: new SpotService(ports, { ...settings.spot, platformCoin }),
+    margin: new MarginService(ports, settings.margin),
+    convert: new ConvertService(ports, { ...settings.convert, platformCoin }),
+    copy: new CopyService(ports, {
       instruments: core.instruments(),
       results: (uid, afterTrade) => futuresResults(state, uid, afterTrade),
     }),
-    subaccounts: new SubaccountDesk(ports, { ...defaultSubaccountSettings, ...settings.subaccounts }),
-    gateway: new GatewayDesk(),
+    subaccounts: new SubaccountService(ports, { ...defaultSubaccountSettings, ...settings.subaccounts }),
+    gateway: new GatewayService(),
   }
-  return { wallet, desks }
+  return { wallet, services }
 }
 
 const FIRST_START = 'exchange/startAt'

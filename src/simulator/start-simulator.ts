@@ -7,7 +7,7 @@ import { buildInstruments, type Instrument, nextQuarterlyDelivery } from './core
 import { type CoreSettings } from './core/settings.ts'
 import { openSqliteStore } from './core/sqlite-store.ts'
 import { type CoreStore } from './core/store.ts'
-import { type DeskSettings, Exchange, type ExchangeStatement } from './exchange.ts'
+import { type ServiceSettings, Exchange, type ExchangeStatement } from './exchange.ts'
 import { type MarketChoice, prepareMarket } from './prepare-market.ts'
 import { type FaultKind, FaultPlan, type FaultSettings, noFaults } from './wire/faults.ts'
 import { createWire, type Wire } from './wire/handle.ts'
@@ -41,8 +41,8 @@ export interface SimulatorOptions {
   /** The same in the hands of the caller, who closes it after the stop. */
   readonly store?: CoreStore
   readonly core?: Partial<CoreSettings>
-  /** The knobs of the desks beside futures. */
-  readonly desks?: DeskSettings
+  /** The settings of the services beside futures. */
+  readonly services?: ServiceSettings
   readonly wire?: Partial<WireSettings>
   readonly faults?: FaultSettings
   /** Default 127.0.0.1: whoever reaches it may try keys. */
@@ -66,11 +66,11 @@ export interface SimulatorCounters extends WireCounters {
 export interface RunningSimulator {
   /** `http://127.0.0.1:40123`, without a slash at its end. */
   readonly baseUrl: string
-  /** With their credentials: the only place where generated ones are told. */
+  /** With their credentials: the only place where generated ones are shown. */
   readonly accounts: readonly AccountSetup[]
   /** The futures side. */
   readonly core: ExchangeCore
-  /** The whole: futures and every desk beside it. */
+  /** The whole: futures and every service beside it. */
   readonly exchange: Exchange
   /**
    * Unix ms on the exchange's clock when the last recording ends, each pause and restart included so far;
@@ -100,7 +100,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Running
   const { clock = systemClock, onEvent = () => {} } = options
   const { exchange, endsAt, close } = await openExchange(options, clock)
   const { core } = exchange
-  const platformCoin = options.desks?.platformCoin?.name ?? defaultWireSettings.platformCoin
+  const platformCoin = options.services?.platformCoin?.name ?? defaultWireSettings.platformCoin
   const settings = { ...defaultWireSettings, platformCoin, ...options.wire }
   const wire = createWire({ exchange, clock, settings, onEvent })
   const server = await serve(options, { exchange, wire, clock, settings, onEvent }).catch(
@@ -157,7 +157,7 @@ async function openExchange(options: SimulatorOptions, clock: Clock): Promise<Op
       ...(store && { store }),
     })
     if (core.now > 0) skipDowntime(core, startAt)
-    const exchange = new Exchange({ core, seed, startAt, settings: options.desks ?? {} })
+    const exchange = new Exchange({ core, seed, startAt, settings: options.services ?? {} })
     return { exchange, endsAt: () => market?.endsOn(core.now), close: () => opened?.close() }
   } catch (error) {
     opened?.close()

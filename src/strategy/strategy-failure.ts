@@ -28,7 +28,7 @@ export interface StrategyFailure extends Failure {
   readonly code: StrategyFailureCode
 }
 
-/** A {@link Failure} with a code of this room, whose sentence comes from the table. */
+/** A {@link Failure} with a code of this module, whose sentence comes from the table. */
 export function strategyFailure(
   code: StrategyFailureCode,
   details: Omit<FailureDetails, 'code' | 'sentence'> = {},

@@ -22,7 +22,7 @@ export async function typed(
     cwd,
     clock: systemClock,
     print: (text) => void out.push(text),
-    tell: (text) => void err.push(text),
+    printError: (text) => void err.push(text),
   })
   return { code, out: out.join(''), err: err.join('') }
 }

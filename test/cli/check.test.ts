@@ -12,7 +12,7 @@ const GRID = 'config/strategies/grid-btc.yaml'
 const TREND = 'config/strategies/trend-eth.yaml'
 
 /** One mistake each, and what the line that tells of it must say. */
-const MISTAKES: readonly (readonly [file: string, from: string, to: string, told: RegExp])[] = [
+const MISTAKES: readonly (readonly [file: string, from: string, to: string, reported: RegExp])[] = [
   [PAPER, 'environment: simulator', 'environment: paper', /environment: expected .*got "paper"/],
   [PAPER, 'productType: USDT-FUTURES', 'productType: USD-FUTURES', /account\.productType: expected/],
   [PAPER, 'marginMode: crossed', 'marginMode: cross', /account\.marginMode: expected .*got "cross"/],
@@ -49,13 +49,13 @@ test.concurrent('[CFG1] twenty mistakes are twenty lines, each with its place, a
   const run = project.run()
   const refused = await run.ended
 
-  const told = lines.slice(0, lines.indexOf(''))
+  const reported = lines.slice(0, lines.indexOf(''))
   for (const [file, , , pattern] of MISTAKES) {
-    const found = told.filter((line) => line.startsWith(`${file}:`) && pattern.test(line))
+    const found = reported.filter((line) => line.startsWith(`${file}:`) && pattern.test(line))
     expect(found, String(pattern)).toHaveLength(1)
   }
-  for (const line of told) expect(line).toMatch(/^config\/[\w/.-]+:\d+:\d+ /)
-  expect(told).toHaveLength(MISTAKES.length)
+  for (const line of reported) expect(line).toMatch(/^config\/[\w/.-]+:\d+:\d+ /)
+  expect(reported).toHaveLength(MISTAKES.length)
   expect(lines.at(-1)).toMatch(/^20 problems; nothing was started/)
   expect([code, refused.code]).toEqual([78, 78])
   expect(run.stderr).toEqual(lines)
@@ -74,7 +74,7 @@ test.concurrent('[CFG1] what a strategy says of its own parameters has file and 
   expect(text).toMatch(/config\/strategies\/trend-eth\.yaml:\d+:\d+ params\.fastSecond: unknown key/)
 })
 
-test.concurrent('a strategy that is no TypeScript is told in a sentence', async () => {
+test.concurrent('a strategy that is no TypeScript is reported in a sentence', async () => {
   const project = projects.open()
   project.write('strategies/trend.ts', 'export default defineStrategy({\n')
 

@@ -50,7 +50,7 @@ describe('explain tells of an order', () => {
     bench.quote(BID)
     bench.accept(bench.grantBatch())
     const fills = [bench.fill({ lots: 4 }), bench.fill({ lots: 6 })]
-    bench.tell({ kind: 'pollDue', what: 'fills' })
+    bench.step({ kind: 'pollDue', what: 'fills' })
     bench.read({ fills, holding: { longLots: 10, shortLots: 0 } })
     const story = explainOrder(frameOf(bench), firstOrder(bench))
 
@@ -69,8 +69,8 @@ describe('explain tells of an order', () => {
     const { batchId } = bench.grantBatch()
     bench.answer(batchId, TIMED_OUT)
     bench.restart()
-    bench.tell({ kind: 'clockSynchronised', offsetMs: 0 })
-    bench.tell({ kind: 'started' })
+    bench.step({ kind: 'clockSynchronised', offsetMs: 0 })
+    bench.step({ kind: 'started' })
     bench.pass(bench.settings.execution.acceptanceWindowMs + 1000)
     bench.answerCancel(bench.grantCancel().cancelId, refused('22001', 'definite'))
     bench.pass(20_000)
@@ -118,7 +118,7 @@ test('explain tells of a symbol what happened since a moment, and nothing of bef
   bench.accept(bench.grantBatch())
   bench.pass(1_000)
   const since = bench.now
-  bench.tell({
+  bench.step({
     kind: 'commanded',
     command: { kind: 'restrict', scope: SYMBOL, mode: 'halted', by: 'a test', reason: 'drill' },
   })
@@ -133,21 +133,21 @@ test('intentd explain reads the journal of a daemon that runs', async () => {
   const project = projects.open()
   const run = project.run(['--set', 'simulator.speed=600', '--summary', 'json'])
   const fill = await run.untilEvent('order.fill')
-  const told = project.start(['explain', String(fill['clientOid'])])
-  const { code } = await told.ended
+  const explained = project.start(['explain', String(fill['clientOid'])])
+  const { code } = await explained.ended
   const symbol = project.start(['explain', String(fill['symbol']), '--since', '1m', '--json'])
   await symbol.ended
   await run.stop()
 
   expect(code).toBe(0)
-  expect(told.stdout.join('\n')).toMatch(/decided[^]*sent[^]*accepted[^]*filled/)
+  expect(explained.stdout.join('\n')).toMatch(/decided[^]*sent[^]*accepted[^]*filled/)
   expect(JSON.parse(symbol.stdout.join(''))).toMatchObject([{ moments: expect.any(Array) }])
   expect(run.summary.exchange?.agrees).toBe(true)
 })
 
-test('intentd explain says so when there is nothing to tell, or no journal', async () => {
-  const told = projects.open().start(['explain', 'BTCUSDT'])
+test('intentd explain says so when the journal has nothing, or no journal', async () => {
+  const explained = projects.open().start(['explain', 'BTCUSDT'])
 
-  expect((await told.ended).code).toBe(78)
-  expect(told.stderr.join('\n')).toContain('EXPLAIN_NO_JOURNAL')
+  expect((await explained.ended).code).toBe(78)
+  expect(explained.stderr.join('\n')).toContain('EXPLAIN_NO_JOURNAL')
 })

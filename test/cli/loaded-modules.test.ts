@@ -9,7 +9,7 @@ afterAll(() => projects.close())
 vi.setConfig({ testTimeout: 60_000 })
 
 /** Writes the address of every module to standard error at the end. */
-const TELL_MODULES = `
+const WRITE_MODULES = `
 import { registerHooks } from 'node:module'
 const urls = []
 registerHooks({ load: (url, context, next) => (urls.push(url), next(url, context)) })
@@ -17,7 +17,7 @@ process.on('exit', () => process.stderr.write(urls.join('\\n')))`
 
 test('a daemon is loaded without the simulator: only one that needs it loads it', async () => {
   const { directory } = projects.open()
-  const preload = `data:text/javascript,${encodeURIComponent(TELL_MODULES)}`
+  const preload = `data:text/javascript,${encodeURIComponent(WRITE_MODULES)}`
   const run = new IntentdProcess(['run', '--help'], { cwd: directory, preload, waitMsMax: 60_000 })
   await run.ended
 

@@ -15,13 +15,13 @@ test.concurrent.each([
   [['rnu'], /unknown command 'rnu'\n\(Did you mean run\?\)/],
   [['simulate', '--port', '70000'], /write a port/],
   [['run', 'config/paper.yaml'], /too many arguments/],
-])('%j is not understood: exit 64, one word of advice, nothing started', async (args, told) => {
+])('%j is not understood: exit 64, one word of advice, nothing started', async (args, advice) => {
   const run = projects.open().start(args)
 
   const { code } = await run.ended
 
   expect(code).toBe(64)
-  expect(run.stderr.join('\n')).toMatch(told)
+  expect(run.stderr.join('\n')).toMatch(advice)
   expect(run.stdout).toEqual([])
 })
 

@@ -112,7 +112,13 @@ test.concurrent('a recording is played, and a port that is taken is said to be',
 })
 
 test.concurrent('each kind of account is what the file says, over the wire', async () => {
-  const args = ['--print-accounts', '--set', 'desks.platformCoin.name=OURS', '--set', 'limits.gatewayCalls=1']
+  const args = [
+    '--print-accounts',
+    '--set',
+    'services.platformCoin.name=OURS',
+    '--set',
+    'limits.gatewayCalls=1',
+  ]
   const run = projects.open().start(['simulate', '--port', '0', ...args])
   const { url, gatewayUrl } = await run.untilEvent('simulator.listening')
   const [alice, , cara, dave] = JSON.parse(run.stdout[0] ?? '') as Printed[]

@@ -5,7 +5,7 @@ import { defaultConvertSettings } from '../../src/simulator/convert/convert-sett
 import { defaultCoreSettings } from '../../src/simulator/core/settings.ts'
 import { defaultMarginSettings } from '../../src/simulator/margin/margin-settings.ts'
 import { defaultSpotSettings } from '../../src/simulator/spot/spot-settings.ts'
-import { defaultSubaccountSettings } from '../../src/simulator/subaccounts/subaccount-desk.ts'
+import { defaultSubaccountSettings } from '../../src/simulator/subaccounts/subaccount-service.ts'
 import { defaultPlatformCoin } from '../../src/simulator/wallet/platform-coin.ts'
 import { defaultWireSettings } from '../../src/simulator/wire/settings.ts'
 import { replaceOnce, SIMULATOR, Workspace } from './workspace.ts'
@@ -33,15 +33,15 @@ function complain(text: string): readonly string[] {
 }
 
 describe('a simulator.yaml that says little', () => {
-  test('has the desks, readings and limits that the simulator has of itself', () => {
-    const { desks, readings, limits } = load(SIMULATOR)
+  test('has the services, readings and limits that the simulator has of itself', () => {
+    const { services, readings, limits } = load(SIMULATOR)
     const { unknownParameters, ...core } = readings
 
-    expect(desks.platformCoin).toEqual(defaultPlatformCoin)
-    expect(defaultSpotSettings).toMatchObject(desks.spot)
-    expect(defaultMarginSettings).toMatchObject(desks.margin)
-    expect(defaultConvertSettings).toMatchObject(desks.convert)
-    expect(defaultSubaccountSettings).toEqual(desks.subaccounts)
+    expect(services.platformCoin).toEqual(defaultPlatformCoin)
+    expect(defaultSpotSettings).toMatchObject(services.spot)
+    expect(defaultMarginSettings).toMatchObject(services.margin)
+    expect(defaultConvertSettings).toMatchObject(services.convert)
+    expect(defaultSubaccountSettings).toEqual(services.subaccounts)
     expect(defaultCoreSettings).toMatchObject(core)
     expect(defaultWireSettings).toMatchObject({
       unknownParameters,
@@ -69,17 +69,17 @@ test('an account says its role, its addresses and its gateway client', () => {
   })
 })
 
-test('the settings of the desks can be overridden from the command line', () => {
-  const { desks } = load(SIMULATOR, ['desks.platformCoin.name=OURS', 'desks.convert.feeRate=0.001'])
+test('the settings of the services can be overridden from the command line', () => {
+  const { services } = load(SIMULATOR, ['services.platformCoin.name=OURS', 'services.convert.feeRate=0.001'])
 
-  expect([desks.platformCoin.name, desks.convert.feeRate]).toEqual(['OURS', '0.001'])
+  expect([services.platformCoin.name, services.convert.feeRate]).toEqual(['OURS', '0.001'])
 })
 
-test('[CFG1] what is wrong is told with its place', () => {
+test('[CFG1] what is wrong is reported with its place', () => {
   const wrong = replaceOnce(SIMULATOR, 'port: 8700\n', 'port: 8700\nlimits: { gatewayCalls: 0 }\n')
   const problems = complain(
     `${wrong}    role: trader\n    boundToIps: [localhost]\n    gateway: { whitelisted: true }\n` +
-      'desks:\n  platformCoin: { name: house }\n  spots: {}\n',
+      'services:\n  platformCoin: { name: house }\n  spots: {}\n',
   )
 
   expect(problems).toEqual([
@@ -87,8 +87,8 @@ test('[CFG1] what is wrong is told with its place', () => {
     'config/simulator.yaml:15:11 accounts.0.role: expected "ordinary" or "copyTrader", got "trader"',
     'config/simulator.yaml:16:18 accounts.0.boundToIps.0: expected an IP address such as "127.0.0.1", got "localhost"',
     'config/simulator.yaml:17:16 accounts.0.gateway.whitelisted: unknown key; did you mean "isWhitelisted"?',
-    'config/simulator.yaml:19:25 desks.platformCoin.name: expected a coin in capitals such as HOUSE, got "house"',
-    'config/simulator.yaml:20:3 desks.spots: unknown key; did you mean "spot"?',
+    'config/simulator.yaml:19:25 services.platformCoin.name: expected a coin in capitals such as HOUSE, got "house"',
+    'config/simulator.yaml:20:3 services.spots: unknown key; did you mean "spot"?',
   ])
   expect(complain(`${SIMULATOR}    boundToIps: []\n`)).toHaveLength(1)
 })

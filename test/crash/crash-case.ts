@@ -26,7 +26,7 @@ export interface CrashReport {
   readonly unknowns: number
   readonly orders: number
   readonly fills: number
-  /** Empty when all is well. A point that was not reached is told here: such a case proves nothing. */
+  /** Empty when all is well. A point that was not reached is named here: such a case proves nothing. */
   readonly differences: Differences
 }
 

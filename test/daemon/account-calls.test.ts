@@ -89,7 +89,7 @@ test.concurrent('a strategy sees its feeds and calls the account, once, also aft
   expect(keysOf(again, 'call.sent')).toEqual([])
 })
 
-test.concurrent('[CFG1] feeds that cannot be are told before anything starts', async () => {
+test.concurrent('[CFG1] feeds that cannot be are reported before anything starts', async () => {
   const project = projects.open()
   install(project, {
     code: WATCHER,

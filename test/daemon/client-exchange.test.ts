@@ -54,7 +54,7 @@ test('the first byte of a batch is heard of once nobody objects', () => {
   expect([beforeWrite?.(), heard]).toEqual([undefined, ['first byte']])
 })
 
-test('a read is answered, and one that breaks the program is told of', async () => {
+test('a read is answered, and one that breaks the program is reported', async () => {
   const { exchange, heard } = openExchange()
 
   exchange.readFills(0, ({ kind }) => heard.push(kind))

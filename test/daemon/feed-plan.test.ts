@@ -21,7 +21,7 @@ function plan(feeds: string) {
 
 const problemsOf = (feeds: string) => plan(feeds).problems.map(formatProblem)
 
-describe('[CFG1] a feed that cannot be read is told with its place', () => {
+describe('[CFG1] a feed that cannot be read is reported with its place', () => {
   test('an endpoint that does not exist, with the nearest that does', () => {
     expect(problemsOf('  ratio: { endpoint: longShortRate, everyMs: 1000 }\n')).toEqual([
       'watcher.yaml:6:22 feeds.ratio.endpoint: longShortRate is no endpoint for feeds; did you mean longShortRatio?',

@@ -32,11 +32,11 @@ const REFUSED: Answer<never> = {
   receivedAt: 0,
 }
 
-/** Feeds against an exchange that answers as told; three and a half seconds after a slot. */
+/** Feeds against an exchange that answers as scripted; three and a half seconds after a slot. */
 function openFeeds(reply: (call: number, time: ManualTime) => Promise<Answer<unknown>>) {
   const time = new ManualTime(MOMENT_AT + 3500)
   const events: EngineEvent[] = []
-  const told: string[] = []
+  const failures: string[] = []
   let calls = 0
   const feeds = new Feeds({
     feeds: [RATIO],
@@ -44,9 +44,9 @@ function openFeeds(reply: (call: number, time: ManualTime) => Promise<Answer<unk
     clock: time,
     timers: time,
     dispatch: (event) => events.push(event),
-    onError: (what, reason) => told.push(`broken ${what}: ${reason}`),
+    onError: (what, reason) => failures.push(`broken ${what}: ${reason}`),
   })
-  return { feeds, time, events, told, calls: () => calls }
+  return { feeds, time, events, failures, calls: () => calls }
 }
 
 const accepted = (data: unknown, { now }: { now: () => number }): Promise<Answer<unknown>> =>
@@ -89,7 +89,7 @@ test('what was read is frozen to its last part', async () => {
 })
 
 test('a read that fails says why, harms nothing, and is read again', async () => {
-  const { feeds, time, events, told } = openFeeds((call, at) => {
+  const { feeds, time, events, failures } = openFeeds((call, at) => {
     if (call === 1) return Promise.resolve(TIMEOUT)
     if (call === 2) return Promise.resolve(REFUSED)
     if (call === 3) return Promise.reject(new Error('a defect'))
@@ -97,7 +97,7 @@ test('a read that fails says why, harms nothing, and is read again', async () =>
   })
   feeds.start()
   await time.pass(17_000)
-  expect(told).toEqual([`broken ${WHAT}: a defect`])
+  expect(failures).toEqual([`broken ${WHAT}: a defect`])
   await time.pass(10_000)
   await feeds.stop()
 
@@ -106,7 +106,7 @@ test('a read that fails says why, harms nothing, and is read again', async () =>
     { kind: 'readFailed', what: WHAT, reason: 'refused 40034: Parameter does not exist' },
   ])
   expect(events.slice(2)).toMatchObject([{ kind: 'feedRead', reading: { data: 'at last' } }])
-  expect(told).toHaveLength(1)
+  expect(failures).toHaveLength(1)
 })
 
 test('a stop waits for the read that is under way', async () => {

@@ -30,7 +30,7 @@ function record(change: Partial<FlightRecorderOptions> = {}) {
   const bench = new EngineBench()
   const { engine } = bench
   const time = new ManualTime(MOMENT_AT)
-  const told: string[] = []
+  const logged: string[] = []
   const recorder = new FlightRecorder({
     directory: join(folder, 'recordings'),
     settings: ROOM,
@@ -40,7 +40,7 @@ function record(change: Partial<FlightRecorderOptions> = {}) {
     secrets: [],
     clock: time,
     timers: time,
-    logger: { log: (level, event) => told.push(`${level} ${event}`) },
+    logger: { log: (level, event) => logged.push(`${level} ${event}`) },
     ...change,
   })
   recorder.start()
@@ -54,7 +54,7 @@ function record(change: Partial<FlightRecorderOptions> = {}) {
     },
   })
   bench.engine = recorded
-  return { bench, recorder, time, told }
+  return { bench, recorder, time, logged }
 }
 
 /** A ladder that is sent, accepted and half filled. */
@@ -62,7 +62,7 @@ function trade(bench: EngineBench): void {
   bench.start()
   bench.quote({ side: 'buy', ticks: 99_990, lots: 4 }, { side: 'sell', ticks: 100_010, lots: 4 })
   bench.accept(bench.grantBatch())
-  bench.tell({ kind: 'pollDue', what: 'fills' })
+  bench.step({ kind: 'pollDue', what: 'fills' })
   bench.read({ fills: [bench.fill({})], holding: { longLots: 4, shortLots: 0 } })
 }
 
@@ -71,7 +71,7 @@ const replayAll = (directory = join(folder, 'recordings')) =>
 
 describe('[DET1] a recording', () => {
   test('is made again with the same effects, to the byte', async () => {
-    const { bench, recorder, told } = record()
+    const { bench, recorder, logged } = record()
     trade(bench)
     await recorder.close()
 
@@ -80,7 +80,7 @@ describe('[DET1] a recording', () => {
     expect(done).toMatchObject({ files: 1, orders: 2, batches: 1, remarks: [] })
     expect([done.difference, done.damage]).toEqual([undefined, undefined])
     expect(done.steps).toBeGreaterThan(20)
-    expect(told).toEqual(['info recording.started'])
+    expect(logged).toEqual(['info recording.started'])
   })
 
   test('goes on over its files, each of which can be replayed alone', async () => {
@@ -141,8 +141,8 @@ describe('[DET1] a recording', () => {
       exchangeTime: bench.now,
     }
     const event = { kind: 'positionRead', reading } as const
-    expect(() => bench.tell(event)).toThrow(/ENGINE_INSTRUMENT_UNKNOWN/)
-    recorder.keep({ at: bench.now, event, effects: [], thrown: brokenBy(() => bench.tell(event)) })
+    expect(() => bench.step(event)).toThrow(/ENGINE_INSTRUMENT_UNKNOWN/)
+    recorder.keep({ at: bench.now, event, effects: [], thrown: brokenBy(() => bench.step(event)) })
     await recorder.close()
 
     expect(replayAll().difference).toBeUndefined()
@@ -154,7 +154,7 @@ describe('[SEC1] a secret', () => {
     const canary = 'canary"5f8c1'
     const { bench, recorder } = record({ secrets: [new Secret(canary)] })
     bench.start()
-    bench.tell({ kind: 'readFailed', what: 'tickers', reason: `refused: the key ${canary} is not known` })
+    bench.step({ kind: 'readFailed', what: 'tickers', reason: `refused: the key ${canary} is not known` })
     await recorder.close()
 
     const [segment] = findSegments(join(folder, 'recordings'))
@@ -169,28 +169,28 @@ describe('[SEC1] a secret', () => {
 describe('the recorder never stands in the way', () => {
   test('a disk that refuses ends the recording with a warning, and nothing else', async () => {
     writeFileSync(join(folder, 'recordings'), 'a file where the directory should be')
-    const { bench, recorder, told } = record()
+    const { bench, recorder, logged } = record()
 
     trade(bench)
     await recorder.close()
 
-    expect(told).toEqual(['warn recording.ended'])
+    expect(logged).toEqual(['warn recording.ended'])
     expect(readFileSync(join(folder, 'recordings'), 'utf8')).toContain('a file')
   })
 
   test('what a slow disk cannot take is lost, said, and not claimed; a new file goes on after it', async () => {
-    const { bench, recorder, time, told } = record({ waitingCharactersMax: 20_000 })
+    const { bench, recorder, time, logged } = record({ waitingCharactersMax: 20_000 })
     for (let step = 0; step < 2000; step++)
-      bench.tell({ kind: 'readFailed', what: 'x', reason: 'y'.repeat(500) })
+      bench.step({ kind: 'readFailed', what: 'x', reason: 'y'.repeat(500) })
     await time.pass(0)
-    bench.tell({ kind: 'timePassed' })
-    await until(() => told.includes('warn recording.resumed'))
+    bench.step({ kind: 'timePassed' })
+    await until(() => logged.includes('warn recording.resumed'))
     trade(bench)
     await recorder.close()
 
     const done = replayAll()
 
-    expect(told).toEqual([
+    expect(logged).toEqual([
       'info recording.started',
       'warn recording.lost',
       'warn recording.resumed',
@@ -212,7 +212,7 @@ async function plantDifference(from: string, to: string) {
   all[index] = { ...found, effects: found.effects.map((text) => text.replace(from, to)) }
   const directory = mkdtempSync(join(folder, 'planted-'))
   const end = writeEnd({ why: 'closed', steps: all.length })
-  await writeLines(join(directory, `${head.life}-00001.rec`), [
+  await writeLines(join(directory, `${head.run}-00001.rec`), [
     JSON.stringify(head),
     image,
     ...all.map(writeStep),

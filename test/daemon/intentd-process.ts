@@ -57,12 +57,12 @@ export class IntentdProcess {
     for (const [stream, lines] of [[stdout, this.stdout] as const, [stderr, this.stderr] as const]) {
       createInterface({ input: stream }).on('line', (line) => {
         lines.push(line)
-        this.#tell()
+        this.#notify()
       })
     }
     this.ended = once(this.#child, 'close').then(([code, signal]) => {
       started.delete(this)
-      this.#tell()
+      this.#notify()
       return { code, signal }
     })
   }
@@ -126,7 +126,7 @@ export class IntentdProcess {
     return this.ended
   }
 
-  #tell(): void {
+  #notify(): void {
     for (const listener of this.#listeners) listener()
   }
 }

@@ -34,7 +34,7 @@ function openSwitch(within = '') {
 }
 
 describe('[RSK2] the kill file', () => {
-  test('forbids from the moment it is there, and is told of once', () => {
+  test('forbids from the moment it is there, and is reported once', () => {
     const { directory, killSwitch, thrown } = openSwitch()
     expect(killSwitch.isThrown()).toBe(false)
 
@@ -90,7 +90,7 @@ describe('[RSK2] the kill file', () => {
     expect([killSwitch.isThrown(), readKillState(directory)]).toEqual([false, undefined])
   })
 
-  test('that cannot be written down is told, and throws nothing', () => {
+  test('that cannot be written down is reported, and throws nothing', () => {
     const { directory, killSwitch, troubles } = openSwitch('loop')
     symlinkSync('loop', join(directory, 'loop'))
     killSwitch.note('seen')

@@ -50,8 +50,8 @@ test(
 
     expect(whole.errors).toBe('')
     expect(whole.code).toBe(0)
-    expect(whole.text).toMatch(/^replayed +2 files of 2 lives/)
-    expect(whole.text).toMatch(/[1-9]\d* orders in [1-9]\d* batches/)
+    expect(whole.text).toMatch(/^replayed +2 files of 2 runs/)
+    expect(whole.text).toMatch(/[1-9]\d* orders? in [1-9]\d* batch/)
     expect(whole.text).toMatch(/same effects, to the byte$/)
     expect(same.text).toMatch(/[1-9]\d* decisions, \d+ the same: no intent differs$/)
     expect(changed.code).toBe(0)
@@ -80,6 +80,7 @@ test(
     const changed = await replay(project, [file])
 
     expect(cut.code).toBe(0)
+    expect(cut.text).toMatch(/^replayed +1 file of 1 run:/)
     expect(cut.text).toMatch(/note +.*ends at byte \d+ without its last line/)
     expect(changed.code).toBe(1)
     expect(changed.errors).toMatch(/RECORDING_DAMAGED[^]*byte +\d+/)

@@ -48,7 +48,7 @@ export class EngineBench {
     return new Map(held.map(({ scope, reason }) => [scope, reason]))
   }
 
-  tell(event: EngineEvent): readonly Effect[] {
+  step(event: EngineEvent): readonly Effect[] {
     const effects = this.engine.step(event, this.now)
     for (const effect of effects) if (effect.kind === 'record') this.records.push(effect.record)
     for (const effect of effects) if (effect.kind === 'decide') this.#sequence = effect.snapshot.sequence
@@ -61,7 +61,7 @@ export class EngineBench {
     for (const endAt = this.now + ms; this.now < endAt;) {
       this.now += 50
       this.price()
-      this.tell({ kind: 'timePassed' })
+      this.step({ kind: 'timePassed' })
       this.read(account)
     }
   }
@@ -76,7 +76,7 @@ export class EngineBench {
   } = {}): void {
     for (const effect of this.take('readFills')) {
       const reading = { fills, sinceAt: effect.sinceAt, requestedAt: this.now, exchangeTime: this.now }
-      this.tell({ kind: 'fillsRead', reading })
+      this.step({ kind: 'fillsRead', reading })
     }
     for (const { symbol } of this.take('readPosition')) {
       const rows = (['long', 'short'] as const).map((holdSide) => ({
@@ -90,7 +90,7 @@ export class EngineBench {
         positionMode: this.settings.positionMode,
       }))
       const held = rows.filter(({ lots }) => lots > 0)
-      this.tell({
+      this.step({
         kind: 'positionRead',
         reading: { symbol, rows: held, isSilent: false, requestedAt: this.now, exchangeTime: this.now },
       })
@@ -99,8 +99,8 @@ export class EngineBench {
 
   /** A run begins and trades; the account is flat unless told otherwise. */
   start(account: Parameters<EngineBench['read']>[0] = {}): this {
-    this.tell({ kind: 'clockSynchronised', offsetMs: 0 })
-    this.tell({ kind: 'started' })
+    this.step({ kind: 'clockSynchronised', offsetMs: 0 })
+    this.step({ kind: 'started' })
     this.price()
     for (let tries = 0; tries < 60 && this.engine.phase === 'starting'; tries++) this.pass(100, account)
     this.price()
@@ -120,7 +120,7 @@ export class EngineBench {
   /** 10,000.0 to 10,000.1, now, on every instrument; `requestTime`: what the answer says of the exchange's clock. */
   price(bid = 10_000, requestTime = Math.max(this.now, this.#pricedAt + 0.001)): EngineEvent {
     this.#pricedAt = requestTime
-    this.tell({ kind: 'clockSynchronised', offsetMs: 0 })
+    this.step({ kind: 'clockSynchronised', offsetMs: 0 })
     const tickers = new TickerTable(this.settings.instruments.size)
     tickers.readAt = this.now
     tickers.requestTime = requestTime
@@ -132,7 +132,7 @@ export class EngineBench {
       }
     }
     const heard = { kind: 'snapshotTaken', tickers } as const
-    this.tell(heard)
+    this.step(heard)
     return heard
   }
 
@@ -141,7 +141,7 @@ export class EngineBench {
   }
 
   decideAs(strategyId: StrategyId, ...intents: Intent[]): void {
-    this.tell({
+    this.step({
       kind: 'decided',
       strategyId,
       sequence: this.#sequence,
@@ -158,7 +158,7 @@ export class EngineBench {
   /** Grants the batch call that was asked for, and returns what left. */
   grantBatch(): EffectOf<'sendBatch'>['batch'] {
     this.take('askGrant')
-    this.tell({ kind: 'granted', endpoint: 'batchPlaceOrder' })
+    this.step({ kind: 'granted', endpoint: 'batchPlaceOrder' })
     const [sent] = this.take('sendBatch')
     if (!sent) throw new Error('nothing was sent')
     return sent.batch
@@ -174,19 +174,19 @@ export class EngineBench {
   }
 
   answer(batchId: number, answer: Answer<BatchResult>): void {
-    this.tell({ kind: 'batchAnswered', batchId, answer })
+    this.step({ kind: 'batchAnswered', batchId, answer })
   }
 
   /** Grants the cancel-all that was asked for. */
   grantCancel(): EffectOf<'sendCancelAll'> {
-    this.tell({ kind: 'granted', endpoint: 'cancelAllOrders' })
+    this.step({ kind: 'granted', endpoint: 'cancelAllOrders' })
     const [sent] = this.take('sendCancelAll')
     if (!sent) throw new Error('no cancel-all was sent')
     return sent
   }
 
   answerCancel(cancelId: number, answer: Answer<BatchResult>): void {
-    this.tell({ kind: 'cancelAnswered', cancelId, answer })
+    this.step({ kind: 'cancelAnswered', cancelId, answer })
   }
 
   fill(change: Partial<Fill>): Fill {

@@ -168,18 +168,18 @@ describe('what moves money out or makes accounts', () => {
     expect(server.requests).toHaveLength(1)
   })
 
-  it('is named by no room that the daemon is made of, and unlocked by none', () => {
-    const rooms = ['daemon', 'engine', 'execution', 'market', 'risk', 'strategy', 'journal', 'domain']
+  it('is named by no module that the daemon is made of, and unlocked by none', () => {
+    const modules = ['daemon', 'engine', 'execution', 'market', 'risk', 'strategy', 'journal', 'domain']
     const guarded = /spotWithdrawal|createVirtualSubaccounts|\bunlocked\b/
-    const naming = rooms
-      .flatMap((room) => filesOf(room))
+    const naming = modules
+      .flatMap((module) => filesOf(module))
       .filter((file) => guarded.test(readFileSync(file, 'utf8')))
     expect(naming).toEqual([])
   })
 })
 
-function filesOf(room: string): string[] {
-  const folder = join(import.meta.dirname, '../../src', room)
+function filesOf(module: string): string[] {
+  const folder = join(import.meta.dirname, '../../src', module)
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts'))
     .map((file) => join(folder, file))

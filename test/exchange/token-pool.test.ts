@@ -6,11 +6,11 @@ afterEach(() => void vi.restoreAllMocks())
 test('[LIM2] a machine clock that is set back does not hold tokens up', async () => {
   const wall = Date.now()
   const now = vi.spyOn(Date, 'now').mockReturnValue(wall)
-  let told: () => void = () => undefined
-  const pool = new BottleneckPool({ tokens: 2, stockMin: 1, onStock: () => told() })
+  let notify: () => void = () => undefined
+  const pool = new BottleneckPool({ tokens: 2, stockMin: 1, onStock: () => notify() })
   const stocked = (): Promise<void> =>
     new Promise((resolve) => {
-      told = resolve
+      notify = resolve
     })
   await stocked()
 

@@ -10,11 +10,11 @@ const MINUTE_MS = 60_000
 function createWorld() {
   const machine = new ManualTime(AT)
   const trusted = new TrustedClock(machine)
-  const told: string[] = []
+  const reported: string[] = []
   trusted.listen({
-    onUnsynchronised: (movedMs) => told.push(`unsynchronised ${movedMs}`),
-    onSettled: (verdict) => told.push(verdict),
-    onJump: ({ movedMs }) => told.push(`jump ${movedMs}`),
+    onUnsynchronised: (movedMs) => reported.push(`unsynchronised ${movedMs}`),
+    onSettled: (verdict) => reported.push(verdict),
+    onJump: ({ movedMs }) => reported.push(`jump ${movedMs}`),
   })
   let exchangeAheadMs = AHEAD_MS
   /** One answer of the exchange, 20 ms on its way. */
@@ -34,11 +34,11 @@ function createWorld() {
   }
   hear()
   hear()
-  return { machine, trusted, told, hear, sleep, setExchange, trueNow }
+  return { machine, trusted, reported, hear, sleep, setExchange, trueNow }
 }
 
 describe('the clock that is trusted', () => {
-  test('is not sure by one answer, nor by two that contradict each other', () => {
+  test('is not synchronised by one answer, nor by two that contradict each other', () => {
     const trusted = new TrustedClock(new ManualTime(AT))
     const answerAt = (aheadMs: number) => ({
       requestTime: AT + aheadMs,
@@ -58,7 +58,7 @@ describe('the clock that is trusted', () => {
   test.each([5 * MINUTE_MS, -5 * MINUTE_MS])(
     'is unsynchronised after the machine’s was set by %i ms, until two answers agree',
     async (byMs) => {
-      const { machine, trusted, told, hear } = createWorld()
+      const { machine, trusted, reported, hear } = createWorld()
       machine.setClock(AT + byMs)
 
       expect(trusted.isSynchronised).toBe(false)
@@ -72,12 +72,12 @@ describe('the clock that is trusted', () => {
         AT + 100,
         AHEAD_MS,
       ])
-      expect(told).toEqual([`unsynchronised ${byMs}`, 'stepped'])
+      expect(reported).toEqual([`unsynchronised ${byMs}`, 'stepped'])
     },
   )
 
   test('catches up after a sleep, and the exchange is as far ahead as it was', async () => {
-    const { machine, trusted, told, hear, sleep, trueNow } = createWorld()
+    const { machine, trusted, reported, hear, sleep, trueNow } = createWorld()
     sleep(10 * MINUTE_MS)
 
     expect(trusted.isSynchronised).toBe(false)
@@ -87,7 +87,7 @@ describe('the clock that is trusted', () => {
 
     expect(trusted.clock.now()).toBe(AT + 10 * MINUTE_MS + 100)
     expect(trusted.offset.exchangeNow(trusted.clock.now())).toBe(trueNow())
-    expect(told.at(-1)).toBe('slept')
+    expect(reported.at(-1)).toBe('slept')
   })
 
   test('does not believe an answer that was asked for before it was unsynchronised', () => {
@@ -103,7 +103,7 @@ describe('the clock that is trusted', () => {
   })
 
   test('does not follow an exchange that sets its own clock', async () => {
-    const { machine, trusted, told, hear, setExchange } = createWorld()
+    const { machine, trusted, reported, hear, setExchange } = createWorld()
     setExchange(MINUTE_MS)
 
     hear()
@@ -112,16 +112,16 @@ describe('the clock that is trusted', () => {
     await machine.pass(50)
 
     expect([trusted.isSynchronised, trusted.clock.now()]).toEqual([true, AT + 50])
-    expect(told).toEqual([`jump ${MINUTE_MS}`])
+    expect(reported).toEqual([`jump ${MINUTE_MS}`])
   })
 
-  test('is sure again after one odd answer that nothing confirms', () => {
-    const { trusted, hear, setExchange, told } = createWorld()
+  test('is synchronised again after one odd answer that nothing confirms', () => {
+    const { trusted, hear, setExchange, reported } = createWorld()
     setExchange(MINUTE_MS)
     hear()
     setExchange(-MINUTE_MS)
     hear()
 
-    expect([trusted.isSynchronised, trusted.offset.offsetMs, told]).toEqual([true, AHEAD_MS, []])
+    expect([trusted.isSynchronised, trusted.offset.offsetMs, reported]).toEqual([true, AHEAD_MS, []])
   })
 })

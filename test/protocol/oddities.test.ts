@@ -7,7 +7,7 @@ import { parseFeeDetail } from '../../src/protocol/spot/fee-detail.ts'
 import { toWireRequest, writeRequest } from '../../src/protocol/write-request.ts'
 import { problemsOf } from './request-rules.ts'
 
-describe('a request that the house writes in one way', () => {
+describe('a request that the exchange writes in one way', () => {
   it('carries the take-profit under both of its names', () => {
     const clean: RequestOf<'modifyPlanOrder'> = {
       orderId: '1',
@@ -98,7 +98,7 @@ describe('samples in lower case', () => {
   })
 })
 
-describe('an answer that the house reads in one way', () => {
+describe('an answer that the exchange reads in one way', () => {
   it('has sides with hyphens, spelt right', () => {
     const read = (side: string) =>
       endpoints.crossedOpenOrders.response.parse({ orderList: [{ symbol: 'A', orderId: '1', side }] })

@@ -14,8 +14,8 @@ afterEach(() => rmSync(folder, { recursive: true }))
 
 const [EARLY, LATE] = [nameRun(Date.UTC(2026, 0, 2, 3, 4, 5, 6)), nameRun(Date.UTC(2026, 0, 2, 3, 4, 5, 7))]
 
-function fill(life: string, number: number): string {
-  const file = segmentFile(folder, life, number)
+function fill(run: string, number: number): string {
+  const file = segmentFile(folder, run, number)
   writeFileSync(file, Buffer.alloc(100))
   return basename(file)
 }
@@ -27,7 +27,7 @@ test('runs are listed in their order, each with its segments in theirs, and noth
   const listed = findSegments(folder)
 
   expect(listed.map(({ file }) => basename(file))).toEqual(names.toReversed())
-  expect(listed.map(({ life, number }) => [life, number])).toEqual([
+  expect(listed.map(({ run, number }) => [run, number])).toEqual([
     ['20260102T030405006Z', 2],
     ['20260102T030405006Z', 10],
     ['20260102T030405007Z', 1],
@@ -43,7 +43,7 @@ test('the oldest go when there are too many bytes', () => {
   expect(pruneSegments(folder, 0)).toEqual([second, third])
 })
 
-test('a path that holds no recording is told with what would make one', () => {
+test('a path that holds no recording is refused with what would make one', () => {
   expect(() => findSegments(folder)).toThrow(/RECORDING_MISSING[^]*record: true/)
   expect(() => findSegments(join(folder, 'none'))).toThrow(/RECORDING_MISSING/)
 })

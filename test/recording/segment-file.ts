@@ -5,7 +5,7 @@ import { FORMAT, type SegmentHead, type StepTexts, writeEnd, writeStep } from '.
 export const HEAD: SegmentHead = {
   format: FORMAT,
   version: '1.0.0',
-  life: '20261121T000000000Z',
+  run: '20261121T000000000Z',
   number: 1,
   stepsBefore: 0,
   startedAt: 1_000,

@@ -132,14 +132,20 @@ describe('a segment that is not as it was written', () => {
     expect(judge(without, steps)).toEqual({ count: 0, how: 'damaged' })
   })
 
-  test('is refused when it is something else, or of a later format', async () => {
+  test('is refused when it is something else, or of another format', async () => {
     writeFileSync(file, 'SQLite format 3')
     expect(() => openSegment(file)).toThrow(/RECORDING_NO_RECORDING/)
 
-    const later = join(folder, 'later.rec')
-    await writeLines(later, [JSON.stringify({ ...HEAD, format: FORMAT + 1 }), IMAGE])
-    expect(() => openSegment(later)).toThrow(
-      /RECORDING_FORMAT_UNKNOWN[^]*replay it with the version that wrote it/,
-    )
+    const { run, ...rest } = HEAD
+    for (const head of [
+      { ...HEAD, format: FORMAT + 1 },
+      { ...rest, format: 2, life: run },
+    ]) {
+      const other = join(folder, `format-${head.format}.rec`)
+      await writeLines(other, [JSON.stringify(head), IMAGE])
+      expect(() => openSegment(other)).toThrow(
+        /RECORDING_FORMAT_UNKNOWN[^]*replay it with the version that wrote it/,
+      )
+    }
   })
 })

@@ -28,9 +28,9 @@ beforeAll(async () => {
     market: { kind: 'seeded' },
     seed: 1,
     accounts: [ANNA, BERT, TARA],
-    desks: { platformCoin: { name: 'OWN', price: '2' } },
+    services: { platformCoin: { name: 'OWN', price: '2' } },
   })
-  const { margin } = simulator.exchange.desks
+  const { margin } = simulator.exchange.services
   const now = systemClock.now()
   for (const mode of ['isolated', 'crossed'] as const) {
     margin.depositMargin(TARA, { mode, symbol: 'BTCUSDT', coin: 'USDT', amount: '5000' }, now)
@@ -70,7 +70,7 @@ test.each(parts)('$name is answered over HTTP as its row says', async (request) 
 function livePartsOf(name: ServedName): Partial<RequestParts> {
   if (name === 'crossedOpenOrders') return { query: `startTime=${systemClock.now() - 60_000}&symbol=BTCUSDT` }
   if (name !== 'spotWithdrawal') return {}
-  const [address] = simulator.exchange.desks.spot.addresses(TARA.uid)
+  const [address] = simulator.exchange.services.spot.addresses(TARA.uid)
   return { body: { transferType: 'on_chain', size: '20', ...address } }
 }
 

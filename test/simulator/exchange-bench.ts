@@ -2,7 +2,7 @@ import { type AccountSetup } from '../../src/simulator/core/account.ts'
 import { createExchangeCore } from '../../src/simulator/core/exchange-core.ts'
 import { buildInstruments, nextQuarterlyDelivery } from '../../src/simulator/core/instruments.ts'
 import { type CoreStore } from '../../src/simulator/core/store.ts'
-import { type DeskSettings, Exchange } from '../../src/simulator/exchange.ts'
+import { type ServiceSettings, Exchange } from '../../src/simulator/exchange.ts'
 import { prepareMarket } from '../../src/simulator/prepare-market.ts'
 import { createWire, type Wire } from '../../src/simulator/wire/handle.ts'
 import { servedRow, type ServedName, type ServedResponseOf } from '../../src/simulator/wire/served-rows.ts'
@@ -41,7 +41,7 @@ export const ACCOUNTS = [ANNA, BERT, TARA] as const
 
 export interface ExchangeBenchOptions {
   readonly store?: CoreStore
-  readonly desks?: DeskSettings
+  readonly services?: ServiceSettings
   readonly wire?: Partial<WireSettings>
   readonly seed?: string
   /** Between two moves of the market, ms. Default 1000: a day is played in a second. */
@@ -69,7 +69,7 @@ export class ExchangeBench {
   }
 
   static async open(options: ExchangeBenchOptions = {}): Promise<ExchangeBench> {
-    const { seed = 'bench', now = START_AT, stepMs = 1000, store, desks } = options
+    const { seed = 'bench', now = START_AT, stepMs = 1000, store, services } = options
     const instruments = buildInstruments(nextQuarterlyDelivery(START_AT))
     const openMarket = await prepareMarket(
       { kind: 'seeded', stepMs },
@@ -82,7 +82,7 @@ export class ExchangeBench {
       seed,
       ...(store && { store }),
     })
-    const exchange = new Exchange({ core, seed, startAt: now, ...(desks && { settings: desks }) })
+    const exchange = new Exchange({ core, seed, startAt: now, ...(services && { settings: services }) })
     return new ExchangeBench(exchange, options)
   }
 

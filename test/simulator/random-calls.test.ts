@@ -8,18 +8,18 @@ import { createMemoryStore } from './core/memory-store.ts'
 /** Every statement by itself: what an account has is what was booked. */
 function unexplained(bench: ExchangeBench): string[] {
   return ACCOUNTS.flatMap(({ uid }) => {
-    const { coins, purses } = bench.exchange.ledger(uid)
+    const { coins, balances } = bench.exchange.ledger(uid)
     const futures = coins.filter(({ balance, ...row }) => {
       const { opening, deposits, realisedProfit, fees, funding, insurance } = row
       const sum = sumDecimals([opening, deposits, realisedProfit, funding, insurance].map(decimal))
       return !sum.minus(decimal(fees)).eq(decimal(balance))
     })
-    const others = purses.filter(
+    const others = balances.filter(
       ({ equity, bookings }) => !sumDecimals(Object.values(bookings).map(decimal)).eq(decimal(equity)),
     )
     return [
       ...futures.map(({ marginCoin }) => marginCoin),
-      ...others.map(({ purse, coin }) => `${purse} ${coin}`),
+      ...others.map(({ balance, coin }) => `${balance} ${coin}`),
     ]
   })
 }
@@ -53,8 +53,10 @@ test('killed at any moment and loaded from its store, the exchange has what it h
     const after = ACCOUNTS.map(({ uid }) => bench.exchange.ledger(uid))
 
     expect(
-      after.map(({ coins, purses, openOrders, desks }) => ({ coins, purses, openOrders, desks })),
-    ).toEqual(before.map(({ coins, purses, openOrders, desks }) => ({ coins, purses, openOrders, desks })))
+      after.map(({ coins, balances, openOrders, services }) => ({ coins, balances, openOrders, services })),
+    ).toEqual(
+      before.map(({ coins, balances, openOrders, services }) => ({ coins, balances, openOrders, services })),
+    )
     expect(bench.exchange.imbalances()).toEqual([])
   }
 }, 60_000)

@@ -129,7 +129,7 @@ class RandomCaller implements RandomCalls {
   }
 
   #withdrawal({ uid }: AccountSetup) {
-    const [address] = this.#bench.exchange.desks.spot.addresses(uid).filter(({ chain }) => chain)
+    const [address] = this.#bench.exchange.services.spot.addresses(uid).filter(({ chain }) => chain)
     return address && { size: '20', transferType: 'on_chain', ...address }
   }
 

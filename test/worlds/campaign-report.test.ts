@@ -28,7 +28,7 @@ describe('the closing table', () => {
   })
 })
 
-describe('a failure is told', () => {
+describe('a failure is printed', () => {
   test(
     'with its shrunk script, the end of its timeline, and how to see it again',
     { timeout: 120_000 },

@@ -41,12 +41,12 @@ export async function runMutants(options: MutantCampaignOptions): Promise<boolea
   say(`${mutants.length} mutants, each in fresh worlds from seed ${firstSeed} on, ${worldsMax} at most`)
   say(renderRow(['mutant', 'caught by', 'after worlds', 'kept world', 'the error']))
   const fates = await meetFates(mutants, options)
-  const displaced = fates.filter(({ caught }) => !caught)
+  const survived = fates.filter(({ caught }) => !caught)
   const stale = fates.filter(({ kept }) => kept === false)
-  say(`${fates.length - displaced.length} of ${mutants.length} caught`)
-  for (const { mutant } of displaced) say(`SURVIVED: ${mutant.name}: ${mutant.what}`)
+  say(`${fates.length - survived.length} of ${mutants.length} caught`)
+  for (const { mutant } of survived) say(`SURVIVED: ${mutant.name}: ${mutant.what}`)
   for (const { mutant } of stale) say(`its kept world does not fail with it any more: ${mutant.name}`)
-  return displaced.length + stale.length === 0 && fates.length === mutants.length
+  return survived.length + stale.length === 0 && fates.length === mutants.length
 }
 
 function chooseMutants(names: readonly string[]): readonly Mutant[] {
@@ -163,5 +163,5 @@ function renderRow([name, caught, worlds, kept, what]: readonly [
   string,
   string,
 ]): string {
-  return `${name.padEnd(36)} ${caught.padEnd(9)} ${worlds.padStart(12)}  ${kept.padEnd(10)}  ${what}`
+  return `${name.padEnd(36)} ${caught.padEnd(10)} ${worlds.padStart(12)}  ${kept.padEnd(10)}  ${what}`
 }

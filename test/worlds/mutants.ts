@@ -31,7 +31,7 @@ export const MUTANTS: readonly Mutant[] = [
       "        return markAccepted(order, item.orderId, at)\n      case 'exists':\n        return { ...order, state: 'rejected', reason }",
   },
   {
-    name: 'no-horizon',
+    name: 'no-acceptance-deadline',
     what: 'an unknown order is called absent while its request may still be accepted',
     find: 'order.unansweredAt + core.settings.execution.acceptanceWindowMs',
     replace: 'order.unansweredAt',
@@ -113,7 +113,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'orphan-fills-dropped',
-    what: 'a fill of an orderId that nobody has told yet is thrown away',
+    what: 'a fill of an orderId that nothing has named yet is thrown away',
     find: 'book.orphans.set(fill.orderId, [...(book.orphans.get(fill.orderId) ?? []), fill])',
     replace: 'void 0',
   },
@@ -124,13 +124,13 @@ export const MUTANTS: readonly Mutant[] = [
     replace: '  for (const fill of fills) {\n    const order',
   },
   {
-    name: 'survivors-forgotten',
+    name: 'displaced-forgotten',
     what: 'what a cancel-all removed for the sake of another order is not placed again',
     find: '  if (!wanted || lots < specOf(core, order.terms.symbol).lotsMin) return settled',
     replace: '  if (wanted || lots < specOf(core, order.terms.symbol).lotsMin) return settled',
   },
   {
-    name: 'survivors-at-full-size',
+    name: 'displaced-at-full-size',
     what: 'a displaced order that was filled in part is placed again with its whole size',
     find: 'const lots = openLots(order) - foundLots(core, settled)',
     replace: 'const lots = order.terms.lots + 0 * (openLots(order) - foundLots(core, settled))',
@@ -274,7 +274,7 @@ export const MUTANTS: readonly Mutant[] = [
     replace: '',
   },
   {
-    name: 'accepted-is-doubted',
+    name: 'accepted-is-unknown',
     what: 'an order that the answer calls accepted is taken for unknown',
     find: "return { clientOid, outcome: 'accepted', ...(orderId ? { orderId: toOrderId(orderId) } : {}) }",
     replace: "return { clientOid, outcome: 'unknown', isAnswered: true }",
@@ -293,7 +293,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'low-disk-ignored',
-    what: 'orders that open leave while the disk has no room',
+    what: 'orders that open leave while the disk is nearly full',
     find: '  if (run.spaceLowSince !== undefined) {',
     replace: '  if (run.spaceLowSince !== undefined && core.now < 0) {',
   },
@@ -329,7 +329,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'kill-not-confirmed',
-    what: 'after the horizon no second cancel-all confirms a kill',
+    what: 'after the acceptance deadline no second cancel-all confirms a kill',
     find: "if (instrument.phase === 'idle') startResolution(core, instrument, 'command')",
     replace: "if (instrument.phase !== 'idle') startResolution(core, instrument, 'command')",
   },
@@ -346,8 +346,8 @@ export const MUTANTS: readonly Mutant[] = [
     replace: '',
   },
   {
-    name: 'doubt-after-its-reason',
-    what: 'that the exchange closed something is recorded before the doubt that it casts on what rests',
+    name: 'distrust-after-its-reason',
+    what: 'that the exchange closed something is recorded before what rests is distrusted for it',
     find: "  if (fills.some(({ source }) => source === 'SYS')) distrustResting(core)\n  for (const fill of fills) haltOnForeign(core, fill)\n  if (fills.length > 0) record(core, { kind: 'fills', at: core.now, fills })\n",
     replace:
       "  for (const fill of fills) haltOnForeign(core, fill)\n  if (fills.length > 0) record(core, { kind: 'fills', at: core.now, fills })\n  if (fills.some(({ source }) => source === 'SYS')) distrustResting(core)\n",
@@ -390,7 +390,7 @@ export const MUTANTS: readonly Mutant[] = [
     replace: '  core.book.restrictions.clear()\n  haltQuarantined(core)\n',
   },
   {
-    name: 'halt-unseen-at-the-door',
+    name: 'halt-unseen-by-the-last-check',
     what: 'a batch that was formed before a halt leaves after it',
     find: "  if (check.isHeldBack(batch)) return 'trading was restricted meanwhile'\n",
     replace: '',
@@ -439,7 +439,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'everything-is-denied',
-    what: 'the risk desk finds every order too large, and says so',
+    what: 'the risk check finds every order too large, and says so',
     find: '  if (worst <= strategy.positionLotsMax) return undefined',
     replace: '  if (worst <= 0) return undefined',
   },
@@ -469,7 +469,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'signed-any-time',
-    what: 'a batch may be signed long after its record, from which its horizon is counted',
+    what: 'a batch may be signed long after its record, from which its acceptance deadline is counted',
     find: 'const SIGNED_WITHIN = 10\n',
     replace: 'const SIGNED_WITHIN = 1e-6\n',
   },
@@ -486,10 +486,10 @@ export const MUTANTS: readonly Mutant[] = [
     replace: 'return Math.min(receivedAt, takenAt, grantedAt)',
   },
   {
-    name: 'calls-of-the-life-before-forgotten',
+    name: 'calls-of-the-run-before-forgotten',
     what: 'a process that begins calls at once, whatever the one before it has called',
-    find: 'const PREVIOUS_LIFE_MS = 1200',
-    replace: 'const PREVIOUS_LIFE_MS = 0',
+    find: 'const PREVIOUS_RUN_MS = 1200',
+    replace: 'const PREVIOUS_RUN_MS = 0',
   },
   {
     name: '429-does-not-slow',
@@ -547,7 +547,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'old-wishes-placed-at-a-start',
-    what: 'what a strategy wanted in the life before is placed before it has seen the market of now',
+    what: 'what a strategy wanted in the run before is placed before it has seen the market of now',
     find: "return run.phase === 'running' && (decisions.decidedOn.get(id) ?? 0) < decisions.wishesFrom",
     replace: 'return false',
   },
@@ -571,7 +571,7 @@ export const MUTANTS: readonly Mutant[] = [
     replace: 'return pairKey(strategyId, symbol)',
   },
   {
-    name: 'each-alone-at-the-door',
+    name: 'each-alone-in-the-last-check',
     what: 'at the last look at a halted instrument each order is judged as if no other were open',
     find: 'holding.shortLots >= buyingLots : holding.longLots >= sellingLots',
     replace: 'holding.shortLots > 0 : holding.longLots > 0',
@@ -613,8 +613,8 @@ export const MUTANTS: readonly Mutant[] = [
     replace: "if (hasFound || !hasFound) this.#end('cancelled')",
   },
   {
-    name: 'doubted-clock-trusted',
-    what: "batches are formed while the exchange's time is in doubt",
+    name: 'unsynchronised-clock-trusted',
+    what: 'batches are formed while its clock is unsynchronised',
     find: 'if (clock.unsynchronised !== undefined) return clock.unsynchronised\n',
     replace: '',
   },

@@ -100,14 +100,14 @@ async function runMany({ worlds, seed, workers }: ManyWorlds): Promise<number> {
   const [first, ...others] = summary.failures
   if (!first) return 0
   say(`\nseed ${first.seed} violates ${first.violation.id}: ${first.violation.detail}\nshrinking it …`)
-  await tellFailure(first)
+  await printFailure(first)
   for (const { seed: other, violation } of others)
     say(`also seed ${other}: ${violation.id} ${violation.detail}`)
   return 1
 }
 
-/** Shrinks the world that failed in a thread of its own and tells what is left of it. */
-async function tellFailure(failure: WorldFailure): Promise<void> {
+/** Shrinks the world that failed in a thread of its own and prints what is left of it. */
+async function printFailure(failure: WorldFailure): Promise<void> {
   const thread = new WorldThread()
   try {
     const { shrunk, timeline } = await thread.perform<'shrink'>({ kind: 'shrink', seed: failure.seed })

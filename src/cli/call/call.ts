@@ -27,7 +27,7 @@ export interface CallFrame {
   /** Standard output: the answer. */
   readonly print: (text: string) => void
   /** Standard error: everything else. */
-  readonly tell: (text: string) => void
+  readonly printError: (text: string) => void
 }
 
 /** `intentd call`: one endpoint of the exchange, from the command line. */
@@ -47,7 +47,7 @@ export function processFrame(): CallFrame {
     cwd: process.cwd(),
     clock: systemClock,
     print: (text) => void process.stdout.write(text),
-    tell: (text) => void process.stderr.write(text),
+    printError: (text) => void process.stderr.write(text),
   }
 }
 
@@ -66,7 +66,7 @@ export async function call(words: readonly string[], frame: CallFrame): Promise<
     return await callEndpoint({ ...given, endpoint }, frame)
   } catch (error) {
     if (!(error instanceof CallRefused)) throw error
-    frame.tell(`${error.message}\n`)
+    frame.printError(`${error.message}\n`)
     return EXITS.notAllowed
   }
 }
@@ -85,12 +85,12 @@ async function callEndpoint(given: EndpointCall, frame: CallFrame): Promise<numb
   const context = { positionMode, now: clock.now(), ...toPlanOrder(given.pending) }
   const { request, prepared } = prepareCall(given, context)
   const guard = guardCall({ endpoint, request, config })
-  if (guard?.notice !== undefined) frame.tell(`${guard.notice}\n`)
+  if (guard?.notice !== undefined) frame.printError(`${guard.notice}\n`)
   if (dryRun) {
     const written = writeDryRun({ prepared, config, clock })
     frame.print(given.json ? `${JSON.stringify(written)}\n` : formatDryRun(written))
     const toSend = guard === undefined ? '' : `; to send it, add --yes=${guard.consent}`
-    frame.tell(`nothing was sent${toSend}\n`)
+    frame.printError(`nothing was sent${toSend}\n`)
     return EXITS.done
   }
   if (guard !== undefined) assertConsent(guard, yes)
@@ -132,14 +132,14 @@ async function send({ exchange, config, prepared, guard, clock }: Sending): Prom
 function report(answer: Answer<unknown>, { endpoint, json }: EndpointCall, frame: CallFrame): number {
   if (answer.kind !== 'accepted') {
     const failure = answer.kind === 'refused' ? toRefusal(endpoint, answer) : toUnknown(endpoint, answer)
-    frame.tell(`${failure.message}\n`)
+    frame.printError(`${failure.message}\n`)
     return exitOf(answer)
   }
   const { data } = answer
   frame.print(json ? `${JSON.stringify(data ?? null)}\n` : `${formatData(data)}\n`)
   const failures = failuresOf(data)
   if (failures === 0) return EXITS.done
-  frame.tell(
+  frame.printError(
     `${endpoint}: ${failures} of its items ${failures === 1 ? 'was' : 'were'} refused, see failureList\n`,
   )
   return EXITS.refused

@@ -22,7 +22,7 @@ function explainWish(
   records: readonly NumberedRecord[],
   { key, hasOrder }: { readonly key: string; readonly hasOrder: boolean },
 ): Story | undefined {
-  const moments = records.flatMap((numbered) => tellWish(frame, numbered, key))
+  const moments = records.flatMap((numbered) => describeWish(frame, numbered, key))
   if (moments.length === 0 || (hasOrder && moments.every(({ what }) => what === 'decided'))) return undefined
   const last = moments.findLast(({ what }) => what !== 'decided')
   const verdict = last === undefined ? 'wanted, and not sent yet' : `${last.what}: ${last.text}`
@@ -33,7 +33,11 @@ function explainWish(
   }
 }
 
-function tellWish(frame: ExplainFrame, { sequence, record }: NumberedRecord, key: string): readonly Moment[] {
+function describeWish(
+  frame: ExplainFrame,
+  { sequence, record }: NumberedRecord,
+  key: string,
+): readonly Moment[] {
   const frameOf = (what: string, text: string): Moment => ({ sequence, at: record.at, what, text })
   if (record.kind === 'decision') {
     const place = record.places?.find((candidate) => candidate.key === key)

@@ -27,7 +27,7 @@ export interface ExplainFrame {
   readonly positionMode: PositionMode
 }
 
-/** The whole life of one order; undefined when the journal does not have it (any more). */
+/** The whole history of one order; undefined when the journal does not have it (any more). */
 export function explainOrder(frame: ExplainFrame, clientOid: string): Story | undefined {
   const own = [...frame.reader.records({ containing: clientOid })]
   const terms = findTerms(own, clientOid)

@@ -22,7 +22,7 @@ export function explainSymbol(frame: ExplainFrame, symbol: string, since: number
   for (const { sequence, record } of frame.reader.records({ since })) {
     if (record.kind === 'send' && record.symbol === symbol) batches.add(record.batchId)
     if (record.kind === 'outcome' && !batches.has(record.batchId)) continue
-    for (const [what, text] of tell(frame.instruments, record, symbol)) {
+    for (const [what, text] of describeRecord(frame.instruments, record, symbol)) {
       moments.push({ sequence, at: record.at, what, text })
     }
   }
@@ -35,7 +35,7 @@ export function explainSymbol(frame: ExplainFrame, symbol: string, since: number
   }
 }
 
-function tell(instruments: Instruments, record: JournalRecord, symbol: string): Entries {
+function describeRecord(instruments: Instruments, record: JournalRecord, symbol: string): Entries {
   if ('symbol' in record && record.symbol !== symbol) return []
   if ('scope' in record && record.scope !== symbol && record.scope !== ACCOUNT) return []
   switch (record.kind) {

@@ -15,7 +15,7 @@ import { addConfigOptions, type ConfigOptions, parseDuration, toConfigRequest } 
 const JOURNAL = 'journal.sqlite'
 /** What an instrument's story goes back without `--since`. */
 const SINCE_MS = 600_000
-/** There is nothing to tell. */
+/** The journal has nothing of it. */
 const EXIT_NOTHING = 1
 
 interface ExplainOptions extends ConfigOptions {
@@ -24,11 +24,11 @@ interface ExplainOptions extends ConfigOptions {
   readonly json?: boolean
 }
 
-/** `intentd explain`: an order's whole life from the journal, or why there was none. */
+/** `intentd explain`: an order's whole history from the journal, or why there was none. */
 export function addExplainCommand(program: Command, setExit: (code: number) => void): void {
   addConfigOptions(program.command('explain'))
     .description(
-      "tell an order's whole life from the journal, or why there was none; the daemon may be running",
+      "show an order's whole history from the journal, or why there was none; the daemon may be running",
     )
     .argument('<subject>', 'a clientOid, an intent key, or a symbol')
     .option('--since <when>', 'of a symbol: 10m, 2h, or an instant such as 2025-06-02T06:00Z', parseSince)
@@ -55,7 +55,7 @@ function explain(subject: string, options: ExplainOptions): number {
   try {
     const { positionMode } = config.account
     const frame = { reader, instruments: toInstruments(config), positionMode }
-    const stories = tellOf(frame, subject, options.since)
+    const stories = storiesOf(frame, subject, options.since)
     if (options.json) process.stdout.write(`${JSON.stringify(stories, undefined, 2)}\n`)
     else process.stdout.write(stories.map(formatStory).join(''))
     process.stderr.write(stories.length > 0 ? `from ${file}\n` : nothingOf(subject, file))
@@ -65,7 +65,7 @@ function explain(subject: string, options: ExplainOptions): number {
   }
 }
 
-function tellOf(frame: ExplainFrame, subject: string, since: number | undefined): readonly Story[] {
+function storiesOf(frame: ExplainFrame, subject: string, since: number | undefined): readonly Story[] {
   if (frame.instruments.has(subject))
     return [explainSymbol(frame, subject, since ?? systemClock.now() - SINCE_MS)]
   const order = explainOrder(frame, subject)

@@ -56,25 +56,19 @@ function print(lines: readonly string[]): void {
   process.stdout.write(lines.map((line) => `${line}\n`).join(''))
 }
 
-function describe({
-  files,
-  lives,
-  steps,
-  effects,
-  batches,
-  orders,
-  from,
-  to,
-  remarks,
-}: Replay): readonly string[] {
+function describe(done: Replay): readonly string[] {
+  const { files, runs, steps, effects, batches, orders, from, to, remarks } = done
   const span = from === undefined || to === undefined ? 'nothing' : `${toTime(from)} to ${toTime(to)}`
   const seconds = ((to ?? 0) - (from ?? 0)) / 1000
   return [
-    `replayed  ${files} files of ${lives.length} lives: ${span}, ${seconds.toFixed(1)} s`,
-    `          ${steps} events, ${effects} effects, ${orders} orders in ${batches} batches`,
+    `replayed  ${count(files, 'file')} of ${count(runs.length, 'run')}: ${span}, ${seconds.toFixed(1)} s`,
+    `          ${count(steps, 'event')}, ${count(effects, 'effect')}, ${count(orders, 'order')} in ${count(batches, 'batch', 'batches')}`,
     ...remarks.map((remark) => `note      ${remark}`),
   ]
 }
+
+const count = (amount: number, one: string, more = `${one}s`): string =>
+  `${amount} ${amount === 1 ? one : more}`
 
 function describeDifference(difference: Difference): readonly string[] {
   const { file, step, at, event, effect, counts, expected, actual } = difference

@@ -114,13 +114,13 @@ async function start(
 
 /** The settings of the simulator as a server: those of the one inside the daemon, and its own. */
 function toServerOptions(config: SimulatorFile, { market, speed }: SimulateOptions) {
-  const { limits, desks } = config
+  const { limits, services } = config
   const { unknownParameters, ...readings } = config.readings
   const shared = toSimulatorOptions(config, { files: market, speed })
   return {
     ...shared,
     core: { ...shared.core, ...readings },
-    desks,
+    services,
     wire: {
       ...shared.wire,
       unknownParameters,

@@ -5,7 +5,7 @@
 import { z } from 'zod'
 import { positiveDecimal, signedDecimal } from './decimal-text.ts'
 import { instrumentsSchema, symbolSchema } from './exchange-schema.ts'
-import { desksSchema, readingsSchema, simulatedAccountSchema } from './simulator-services-schema.ts'
+import { servicesSchema, readingsSchema, simulatedAccountSchema } from './simulator-services-schema.ts'
 import { presetNumber, wholeNumber } from './whole-number.ts'
 
 /** Where simulated prices come from: a seeded generator, and recordings for the symbols that have one. */
@@ -138,7 +138,7 @@ export const simulatorFileSchema = z
     ...simulatorShape,
     limits: serverLimitsSchema.prefault({}),
     readings: readingsSchema.prefault({}),
-    desks: desksSchema.prefault({}),
+    services: servicesSchema.prefault({}),
     instruments: instrumentsSchema,
     accounts: z.array(simulatedAccountSchema).min(1).max(100).meta({ description: 'Who may trade here.' }),
   })

@@ -142,7 +142,7 @@ const subaccountsSchema = z
   .strictObject({ subaccountsMax: count(1000, 20, 'Sub-accounts that one account may have.') })
   .meta({ description: 'The sub-account service.' })
 
-export const desksSchema = z
+export const servicesSchema = z
   .strictObject({
     platformCoin: platformCoinSchema.prefault({}),
     spot: spotSchema.prefault({}),

@@ -33,7 +33,7 @@ export interface MarketDataOptions {
   readonly limiter: Limiter
   /** Public ones that any strategy asked for. */
   readonly feeds: readonly Feed[]
-  /** Never jumps; with the exchange's, and whether both are sure. */
+  /** Never jumps; with the exchange's, and whether both are synchronised. */
   readonly trusted: TrustedClock
   readonly timers: Timers
   readonly logger: Pick<DaemonLogger, 'log'>

@@ -61,7 +61,7 @@ export interface FlightRecorderOptions {
  */
 export class FlightRecorder {
   readonly #options: FlightRecorderOptions
-  readonly #life: string
+  readonly #run: string
   readonly #hidden = new HiddenTexts()
   #state: 'recording' | 'lost' | 'ended' = 'recording'
   #writer: SegmentWriter | undefined
@@ -70,14 +70,14 @@ export class FlightRecorder {
   #lines: string[] = []
   #characters = 0
   #number = 0
-  /** Of the life, kept or lost; and those of the segment that is being written. */
+  /** Of the run, kept or lost; and those of the segment that is being written. */
   #steps = 0
   #segmentSteps = 0
   #stopFlushing: (() => void) | undefined
 
   constructor(options: FlightRecorderOptions) {
     this.#options = options
-    this.#life = nameRun(options.clock.now())
+    this.#run = nameRun(options.clock.now())
     for (const secret of options.secrets) this.#hidden.add(secret)
   }
 
@@ -141,12 +141,12 @@ export class FlightRecorder {
     this.#number += 1
     this.#segmentSteps = 0
     this.#state = 'recording'
-    const file = segmentFile(directory, this.#life, this.#number)
+    const file = segmentFile(directory, this.#run, this.#number)
     this.#writer = new SegmentWriter({ file, onError: (error) => this.#fail(error) })
     const head: SegmentHead = {
       format: FORMAT,
       version,
-      life: this.#life,
+      run: this.#run,
       number: this.#number,
       stepsBefore: this.#steps,
       startedAt: clock.now(),

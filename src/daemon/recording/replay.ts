@@ -23,7 +23,7 @@ export interface ReplayWatcher {
 /** Where the replay went another way than the recording. */
 export interface Difference {
   readonly file: string
-  /** Counts the steps of the life from 1. */
+  /** Counts the steps of the run from 1. */
   readonly step: number
   /** Unix ms, our clock. */
   readonly at: number
@@ -40,7 +40,7 @@ export interface Difference {
 
 export interface Replay {
   readonly files: number
-  readonly lives: readonly string[]
+  readonly runs: readonly string[]
   readonly steps: number
   readonly effects: number
   readonly batches: number
@@ -75,7 +75,7 @@ export function replay(options: ReplayOptions): Replay {
 
 /** The core at the end of a segment, and what must come for the next segment to go on from there. */
 interface Reached {
-  readonly life: string
+  readonly run: string
   readonly number: number
   readonly steps: number
 }
@@ -83,7 +83,7 @@ interface Reached {
 class ReplayRun {
   readonly #watcher: ReplayWatcher
   readonly #version: string
-  readonly #lives = new Set<string>()
+  readonly #runs = new Set<string>()
   readonly #remarks: string[] = []
   readonly #count = { files: 0, steps: 0, effects: 0, batches: 0, orders: 0 }
   #span: { from: number; to: number } | undefined
@@ -100,7 +100,7 @@ class ReplayRun {
   result(): Replay {
     return {
       ...this.#count,
-      lives: [...this.#lives],
+      runs: [...this.#runs],
       from: this.#span?.from,
       to: this.#span?.to,
       remarks: this.#remarks,
@@ -140,7 +140,7 @@ class ReplayRun {
 
   #begin(file: string, { head, image }: OpenedSegment): void {
     this.#count.files += 1
-    this.#lives.add(head.life)
+    this.#runs.add(head.run)
     if (head.version !== this.#version) {
       this.#remarks.push(`${file} was written by version ${head.version}; this is ${this.#version}`)
     }
@@ -150,9 +150,9 @@ class ReplayRun {
     this.#watcher.onBegin?.(core)
   }
 
-  #goesOn({ life, number, stepsBefore }: OpenedSegment['head']): boolean {
+  #goesOn({ run, number, stepsBefore }: OpenedSegment['head']): boolean {
     const reached = this.#reached
-    return reached?.life === life && reached.number + 1 === number && reached.steps === stepsBefore
+    return reached?.run === run && reached.number + 1 === number && reached.steps === stepsBefore
   }
 
   /** The whole core has come out as it was when the recording went on to another file. */
@@ -208,7 +208,7 @@ class ReplayRun {
     { head }: OpenedSegment,
     { number, ending }: { number: number; ending: SegmentEnding },
   ): void {
-    this.#reached = { life: head.life, number: head.number, steps: number }
+    this.#reached = { run: head.run, number: head.number, steps: number }
     if (ending.kind === 'damaged') this.#damage = ending.failure
     else if (ending.kind === 'cut') {
       this.#remarks.push(

@@ -321,7 +321,7 @@ export interface KillState {
   readonly rounds: number
   /** What the account held and how far its fills were known in the last round. */
   readonly seen: string
-  /** Unix ms, our clock: after this somebody is told that it takes long. */
+  /** Unix ms, our clock: after this a line of the log says that it takes long. */
   readonly patientUntil: number
   /** An orderly stop that was asked for meanwhile (Unix ms, our clock). */
   readonly stopAskedAt: number | undefined

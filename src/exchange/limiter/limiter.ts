@@ -52,7 +52,7 @@ const OVERALL_STOCK = 16
 const OVERALL_SPENT_BEFORE = 1 / 2
 
 /** Until its calls are out of every endpoint's window: a second, and the last may have been on its way still. */
-const PREVIOUS_LIFE_MS = 1200
+const PREVIOUS_RUN_MS = 1200
 
 /** The endpoints that keep a call for what reduces risk. Of cancel-all there is but one a window. */
 const KEEPING: ReadonlySet<EndpointName> = new Set(['batchPlaceOrder', 'isolatedBatchCancelOrders'])
@@ -79,7 +79,7 @@ export class Limiter implements GrantSource {
 
   constructor(options: LimiterOptions) {
     const { address, previousRunEndedAt = Number.NEGATIVE_INFINITY } = options
-    const opensAt = previousRunEndedAt + PREVIOUS_LIFE_MS
+    const opensAt = previousRunEndedAt + PREVIOUS_RUN_MS
     this.#options = options
     this.#address = address ? address.#address : this.#openAddress(opensAt)
     const { queues, served } = this.#address

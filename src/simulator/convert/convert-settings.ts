@@ -1,6 +1,6 @@
 import { defaultPlatformCoin, type PlatformCoin } from '../wallet/platform-coin.ts'
 
-/** The knobs of the conversion desk. */
+/** The settings of the conversion service. */
 export interface ConvertSettings {
   readonly platformCoin: PlatformCoin
   /** A share of what is received: 0.02 is 2 %, as in the vendor's sample. */

@@ -1,6 +1,6 @@
 import { type Refusal } from '../core/reply.ts'
 
-/** Every refusal of the copy desk, with code and message as the real exchange's error table has them. */
+/** Every refusal of the copy service, with code and message as the real exchange's error table has them. */
 export const copyRefusals = {
   notTrader: (): Refusal => ({ code: '31001', message: 'The user is not a trader' }),
   symbolUnknown: (): Refusal => ({

@@ -1,12 +1,12 @@
 import { sumDecimals, ZERO } from '../../lib/decimal.ts'
 import { accountOf, coinOf, symbolOf, type CoreState } from '../core/core-state.ts'
 import { unrealised } from '../core/position.ts'
-import { type FuturesResults } from './copy-desk.ts'
+import { type FuturesResults } from './copy-service.ts'
 
-/** The coin that the copy desk counts in. */
+/** The coin that the copy service counts in. */
 const COIN = 'USDT'
 
-/** What the copy desk must know of a trader's futures account. Other margin coins than USDT are left out. */
+/** What the copy service must know of a trader's futures account. Other margin coins than USDT are left out. */
 export function futuresResults(state: CoreState, uid: string, afterTrade: number): FuturesResults {
   const account = accountOf(state, uid)
   const { balance, realisedProfit, fees, funding, insurance } = coinOf(account, COIN)

@@ -19,12 +19,12 @@ export interface TraderDay {
   readonly profit: Decimal
 }
 
-/** What the desk keeps of a trader. Bounded: the last {@link DAYS_KEPT} days, one setting a listed symbol. */
+/** What the service keeps of a trader. Bounded: the last {@link DAYS_KEPT} days, one setting a listed symbol. */
 export interface Trader {
   /** Where the day that is not over began, Unix ms. */
   today: number
   readonly days: TraderDay[]
-  /** Profit before today over the trader's whole life, and what it began with: USDT. */
+  /** Profit before today since the trader began, and what it began with: USDT. */
   totalProfit: Decimal
   readonly capital: Decimal
   gains: number

@@ -19,17 +19,21 @@ export interface BookSum {
 }
 
 export function bookSums(state: CoreState): BookSum[] {
-  return [...state.pots].map(([marginCoin, pots]) => {
+  return [...state.counterparties].map(([marginCoin, counterparties]) => {
     const balances = [...state.accounts.values()].flatMap(({ coins }) => coins.get(marginCoin) ?? [])
-    const others = pots.outside.plus(pots.market).plus(pots.fees).plus(pots.funding).plus(pots.insurance)
-    const sum = sumOfBooks(pots, balances)
+    const others = counterparties.outside
+      .plus(counterparties.market)
+      .plus(counterparties.fees)
+      .plus(counterparties.funding)
+      .plus(counterparties.insurance)
+    const sum = sumOfBooks(counterparties, balances)
     return {
       marginCoin,
-      outside: pots.outside.toString(),
-      market: pots.market.toString(),
-      fees: pots.fees.toString(),
-      funding: pots.funding.toString(),
-      insurance: pots.insurance.toString(),
+      outside: counterparties.outside.toString(),
+      market: counterparties.market.toString(),
+      fees: counterparties.fees.toString(),
+      funding: counterparties.funding.toString(),
+      insurance: counterparties.insurance.toString(),
       accounts: sum.minus(others).toString(),
       sum: sum.toString(),
     }

@@ -5,14 +5,14 @@ import { type AccountChoices, type AccountSetup } from './account.ts'
 import { type ChangeSet } from './change-set.ts'
 import { type Fill } from './fill.ts'
 import { type Instrument } from './instruments.ts'
-import { createCoinBalance, createPots, type CoinBalance, type Pots } from './ledger.ts'
+import { createCoinBalance, createCounterparties, type CoinBalance, type Counterparties } from './ledger.ts'
 import { createBookSide, type BookSide } from './order-book.ts'
 import { type Order, type PositionSlot } from './order.ts'
 import { type PlanOrder } from './plan-order.ts'
 import { positionKey, type Position } from './position.ts'
 import { type CoreSettings } from './settings.ts'
 
-/** Everything the core knows. One writer, no I/O: each function of this room takes it as its first argument. */
+/** Everything the core knows. One writer, no I/O: each function of this module takes it as its first argument. */
 export interface CoreState {
   readonly settings: CoreSettings
   readonly rates: { readonly maker: Decimal; readonly taker: Decimal; readonly takerFloat: number }
@@ -21,7 +21,7 @@ export interface CoreState {
   /** By symbol; bounded by the list of instruments. */
   readonly symbols: ReadonlyMap<string, SymbolState>
   /** By margin coin. */
-  readonly pots: ReadonlyMap<string, Pots>
+  readonly counterparties: ReadonlyMap<string, Counterparties>
   /** Accepted orders on their way to matching, soonest first. Bounded by the open orders of all accounts. */
   readonly arrivals: Order[]
   readonly clock: CoreClock
@@ -189,7 +189,7 @@ export function createCoreState({ settings, symbols, accounts, changes }: CoreSt
     },
     accounts: new Map(accounts.map((setup) => [setup.uid, createAccount(setup)])),
     symbols: new Map(symbols.map((symbol) => [symbol.instrument.symbol, symbol])),
-    pots: new Map(symbols.map(({ instrument }) => [instrument.marginCoin, createPots()])),
+    counterparties: new Map(symbols.map(({ instrument }) => [instrument.marginCoin, createCounterparties()])),
     arrivals: [],
     nextSettlement: { at: Number.POSITIVE_INFINITY },
     clock: { now: 0, nextFundingAt: 0, orderSequence: 0, tradeSequence: 0, pausedAt: 0, pausedMs: 0 },
@@ -221,14 +221,14 @@ export function symbolOf(state: CoreState, symbol: string): SymbolState {
   })
 }
 
-/** The pots of a margin coin; every instrument's coin has them. */
-export function potsOf(state: CoreState, coin: string): Pots {
-  const pots = state.pots.get(coin)
-  if (pots !== undefined) return pots
+/** The counterparties of a margin coin; every instrument's coin has them. */
+export function counterpartiesOf(state: CoreState, coin: string): Counterparties {
+  const counterparties = state.counterparties.get(coin)
+  if (counterparties !== undefined) return counterparties
   throw new Failure({
     code: 'SIMULATOR_COIN_UNKNOWN',
     sentence: 'no instrument of the simulated exchange has this margin coin',
-    facts: { coin, coins: [...state.pots.keys()].join(', ') },
+    facts: { coin, coins: [...state.counterparties.keys()].join(', ') },
     hint: 'correct the balances of the account',
   })
 }

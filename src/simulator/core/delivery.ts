@@ -1,6 +1,6 @@
 import { accountOf, type CoreState, type SymbolState } from './core-state.ts'
 import { type Instrument } from './instruments.ts'
-import { cancelOrder } from './order-life.ts'
+import { cancelOrder } from './order-lifecycle.ts'
 import { putAccount, putPlanOrder, putSymbol } from './record-changes.ts'
 import { refusals } from './refusals.ts'
 import { type Refusal } from './reply.ts'

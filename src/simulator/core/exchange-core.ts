@@ -3,7 +3,7 @@ import { type MarketState } from '../market/market-state.ts'
 import { type Market } from '../market/market.ts'
 import { decimal } from '../../lib/decimal.ts'
 import { type RequestOf, type ResponseOf } from '../../protocol/endpoints.ts'
-import { type DeskStore } from '../desk-store.ts'
+import { type ServiceStore } from '../service-store.ts'
 import { assertAccounts, type AccountRef, type AccountSetup } from './account.ts'
 import { type BookSum } from './book-sums.ts'
 import { ChangeSet } from './change-set.ts'
@@ -18,7 +18,7 @@ import { parseRows, restoreState, restoreTaken, storedCheckpoint } from './resto
 import { ServedCore } from './served-core.ts'
 import { defaultCoreSettings, type CoreSettings } from './settings.ts'
 import { type CoreStore } from './store.ts'
-import { StoredDesks } from './stored-desks.ts'
+import { StoredServices } from './stored-services.ts'
 import { findNextSettlement, replayQuotes } from './timeline.ts'
 
 /**
@@ -67,12 +67,12 @@ export interface ExchangeCore {
   placePlanOrder(account: AccountRef, request: PlacePlanOrderRequest, now: number): Reply<PlanOrderReference>
 
   /**
-   * Plays up to `now`, does something else that belongs to the exchange (a desk's request, one of an undocumented
+   * Plays up to `now`, does something else that belongs to the exchange (a service's request, one of an undocumented
    * endpoint), and stores what it changed as one operation.
    */
   carryOut<Result>(now: number, handle: (state: CoreState) => Result): Result
-  /** Where the desks beside futures keep their rows: in the core's own store. */
-  readonly deskStore: DeskStore
+  /** Where the services beside futures keep their rows: in the core's own store. */
+  readonly serviceStore: ServiceStore
 
   accounts(): readonly AccountSetup[]
   instruments(): readonly Instrument[]
@@ -148,7 +148,7 @@ export function createExchangeCore(options: ExchangeCoreOptions): ExchangeCore {
     store: options.store,
     seed: options.seed,
     isFresh: tables === undefined,
-    deskStore: new StoredDesks(state.changes, rows),
+    serviceStore: new StoredServices(state.changes, rows),
   })
 }
 

@@ -4,7 +4,7 @@ import {
   coinOf,
   leverageOf,
   positionOf,
-  potsOf,
+  counterpartiesOf,
   type Account,
   type CoreState,
   type SymbolState,
@@ -12,7 +12,7 @@ import {
 import { type Fill } from './fill.ts'
 import { book, type Booking } from './ledger.ts'
 import { positionsOfCoin, unsetBalance } from './margin.ts'
-import { cancelClosingOrders, cancelOrder, fillOrder } from './order-life.ts'
+import { cancelClosingOrders, cancelOrder, fillOrder } from './order-lifecycle.ts'
 import { remainingLots, wireSide, type Order } from './order.ts'
 import {
   costShare,
@@ -26,7 +26,7 @@ import {
   updateFloats,
   type Position,
 } from './position.ts'
-import { dropFill, putAccount, putFill, putPosition, putPots } from './record-changes.ts'
+import { dropFill, putAccount, putFill, putPosition, putCounterparties } from './record-changes.ts'
 
 /** One meeting of an order with the market. */
 export interface Execution {
@@ -67,9 +67,9 @@ export function bookFor(
   entry: { readonly coin: string; readonly booking: Booking; readonly amount: Decimal },
 ): void {
   if (entry.amount.eq(ZERO)) return
-  book(entry.booking, entry.amount, potsOf(state, entry.coin), coinOf(account, entry.coin))
+  book(entry.booking, entry.amount, counterpartiesOf(state, entry.coin), coinOf(account, entry.coin))
   putAccount(state, account)
-  putPots(state, entry.coin)
+  putCounterparties(state, entry.coin)
 }
 
 /**

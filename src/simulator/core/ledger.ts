@@ -19,14 +19,14 @@ export interface CoinBalance {
 }
 
 /** The other sides of every booking. They may go below zero: each is a counterparty without a limit. */
-export type Pot = 'outside' | 'market' | 'fees' | 'funding' | 'insurance'
+export type Counterparty = 'outside' | 'market' | 'fees' | 'funding' | 'insurance'
 
-export type Pots = Record<Pot, Decimal>
+export type Counterparties = Record<Counterparty, Decimal>
 
-/** What moves money, from which pot, and into which column of the account. */
+/** What moves money, from which counterparty, and into which column of the account. */
 export type Booking = 'opening' | 'deposit' | 'profit' | 'fee' | 'funding' | 'insurance'
 
-const POT_OF: Readonly<Record<Booking, Pot>> = {
+const COUNTERPARTY_OF: Readonly<Record<Booking, Counterparty>> = {
   opening: 'outside',
   deposit: 'outside',
   profit: 'market',
@@ -48,7 +48,7 @@ export function createCoinBalance(): CoinBalance {
   }
 }
 
-export function createPots(): Pots {
+export function createCounterparties(): Counterparties {
   return { outside: ZERO, market: ZERO, fees: ZERO, funding: ZERO, insurance: ZERO }
 }
 
@@ -56,9 +56,14 @@ export function createPots(): Pots {
  * Books one transfer on both sides.
  * @param amount Margin coin, as the account sees it: positive is received, a paid fee is negative.
  */
-export function book(booking: Booking, amount: Decimal, pots: Pots, account: CoinBalance): void {
-  const pot = POT_OF[booking]
-  pots[pot] = pots[pot].minus(amount)
+export function book(
+  booking: Booking,
+  amount: Decimal,
+  counterparties: Counterparties,
+  account: CoinBalance,
+): void {
+  const counterparty = COUNTERPARTY_OF[booking]
+  counterparties[counterparty] = counterparties[counterparty].minus(amount)
   account.balance = account.balance.plus(amount)
   account.balanceFloat = Number(account.balance.toString())
   switch (booking) {
@@ -83,9 +88,13 @@ export function book(booking: Booking, amount: Decimal, pots: Pots, account: Coi
   }
 }
 
-/** Zero when no money was made or lost: the accounts' balances and all pots of a coin together. */
-export function sumOfBooks(pots: Pots, accounts: Iterable<CoinBalance>): Decimal {
-  let sum = pots.outside.plus(pots.market).plus(pots.fees).plus(pots.funding).plus(pots.insurance)
+/** Zero when no money was made or lost: the accounts' balances and all counterparties of a coin together. */
+export function sumOfBooks(counterparties: Counterparties, accounts: Iterable<CoinBalance>): Decimal {
+  let sum = counterparties.outside
+    .plus(counterparties.market)
+    .plus(counterparties.fees)
+    .plus(counterparties.funding)
+    .plus(counterparties.insurance)
   for (const account of accounts) sum = sum.plus(account.balance)
   return sum
 }
@@ -105,7 +114,7 @@ export function reviveCoinBalance(row: TextColumns<Exclude<keyof CoinBalance, 'b
   }
 }
 
-export function revivePots(row: TextColumns<Pot>): Pots {
+export function reviveCounterparties(row: TextColumns<Counterparty>): Counterparties {
   return {
     outside: decimal(row.outside),
     market: decimal(row.market),

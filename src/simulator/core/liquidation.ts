@@ -2,7 +2,7 @@ import { ZERO } from '../../lib/decimal.ts'
 import { accountOf, coinOf, symbolOf, type Account, type CoreState, type SymbolState } from './core-state.ts'
 import { bookFor, coverDebt } from './execute-fill.ts'
 import { crossedStanding, maintenanceOf, positionsOfCoin } from './margin.ts'
-import { cancelOrder, closingOrders } from './order-life.ts'
+import { cancelOrder, closingOrders } from './order-lifecycle.ts'
 import { maintenanceTier, positionKey, unrealised, type Position } from './position.ts'
 import { putAccount, putPosition } from './record-changes.ts'
 import { closePosition } from './system-close.ts'
@@ -42,7 +42,7 @@ function liquidateIsolated(
   const coin = instrument.marginCoin
   const { margin } = position
   const before = coinOf(account, coin).balance
-  burst(state, account, position)
+  liquidate(state, account, position)
   const lacking = coinOf(account, coin).balance.minus(before).plus(margin)
   if (lacking.lt(ZERO)) bookFor(state, account, { coin, booking: 'insurance', amount: lacking.times('-1') })
 }
@@ -63,7 +63,7 @@ function liquidateCrossed(state: CoreState, account: Account, coin: string): voi
     .sort((a, b) => a.profit.cmp(b.profit))
   for (const { position } of crossed) {
     if (!isCrossedBelow(state, account, coin)) break
-    burst(state, account, position)
+    liquidate(state, account, position)
   }
   coverDebt(state, account, coin)
 }
@@ -73,7 +73,7 @@ function isCrossedBelow(state: CoreState, account: Account, coin: string): boole
   return maintenance.gt(ZERO) && equity.lte(maintenance)
 }
 
-function burst(state: CoreState, account: Account, position: Position): void {
+function liquidate(state: CoreState, account: Account, position: Position): void {
   account.counts.liquidations++
   putAccount(state, account)
   closePosition(state, position, position.holdSide === 'long' ? 'burst_close_long' : 'burst_close_short')

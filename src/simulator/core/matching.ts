@@ -1,7 +1,7 @@
 import { symbolOf, type CoreState, type SymbolState } from './core-state.ts'
 import { executeFill } from './execute-fill.ts'
 import { insertOrder } from './order-book.ts'
-import { cancelOrder } from './order-life.ts'
+import { cancelOrder } from './order-lifecycle.ts'
 import { isOpen, remainingLots, type Direction, type Order } from './order.ts'
 import { putOrder, putSymbol } from './record-changes.ts'
 import { preventSelfTrade } from './self-trade.ts'

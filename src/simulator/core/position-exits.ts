@@ -1,5 +1,5 @@
 import { accountOf, type CoreState, type SymbolState } from './core-state.ts'
-import { cancelOrder, closingOrders } from './order-life.ts'
+import { cancelOrder, closingOrders } from './order-lifecycle.ts'
 import { type PositionTrigger } from './order.ts'
 import { type Position } from './position.ts'
 import { putPosition } from './record-changes.ts'

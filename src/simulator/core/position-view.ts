@@ -3,7 +3,7 @@ import { type WirePosition } from '../../protocol/futures/single-position.ts'
 import { symbolOf, type Account, type CoreState } from './core-state.ts'
 import { priceText, sizeText } from './instruments.ts'
 import { DISPLAY_DECIMALS, heldMargin, liquidationPrice, maintenanceRateOf, marginRatio } from './margin.ts'
-import { closingOrders } from './order-life.ts'
+import { closingOrders } from './order-lifecycle.ts'
 import { remainingLots } from './order.ts'
 import { baseSize, unrealised, type Position } from './position.ts'
 

@@ -1,5 +1,5 @@
 import {
-  potsOf,
+  counterpartiesOf,
   type Account,
   type CoreState,
   type IdempotencyEntry,
@@ -26,8 +26,9 @@ export function putAccount(state: CoreState, account: Account): void {
   }))
 }
 
-export function putPots(state: CoreState, coin: string): void {
-  if (state.changes.isEnabled) state.changes.put('pots', coin, () => ({ coin, ...potsOf(state, coin) }))
+export function putCounterparties(state: CoreState, coin: string): void {
+  if (state.changes.isEnabled)
+    state.changes.put('counterparties', coin, () => ({ coin, ...counterpartiesOf(state, coin) }))
 }
 
 /** What orders took of the present quote; the quote itself comes back from the market. */

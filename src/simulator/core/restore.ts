@@ -4,14 +4,14 @@ import { type AccountChoices } from './account.ts'
 import { applyChoices } from './account-choices.ts'
 import { parseCheckpoint, type Checkpoint } from './checkpoint.ts'
 import {
-  potsOf,
+  counterpartiesOf,
   type Account,
   type CoreState,
   type IdempotencyEntry,
   type SymbolState,
 } from './core-state.ts'
 import { type Fill } from './fill.ts'
-import { reviveCoinBalance, revivePots, type Pot } from './ledger.ts'
+import { reviveCoinBalance, reviveCounterparties, type Counterparty } from './ledger.ts'
 import { insertOrder } from './order-book.ts'
 import { isOpen, type Order } from './order.ts'
 import { type PlanOrder } from './plan-order.ts'
@@ -19,19 +19,19 @@ import { positionKey, type Position } from './position.ts'
 import { type StoredRow, type StoredTable } from './store.ts'
 
 /** Rows are written in this form; another one is not read. */
-export const STORE_VERSION = 1
+export const STORE_VERSION = 2
 
 /** JSON has no decimals: they come back as strings. */
 type Texts<Entity, Field extends keyof Entity> = Omit<Entity, Field> & Record<Field, string>
 
 /** The core's stored rows by table, parsed. */
-export type StoredTables = Readonly<Record<Exclude<StoredTable, 'desks'>, ReadonlyMap<string, unknown>>>
+export type StoredTables = Readonly<Record<Exclude<StoredTable, 'services'>, ReadonlyMap<string, unknown>>>
 
 /** @throws Failure SIMULATOR_STORE_DAMAGED, SIMULATOR_STORE_VERSION */
 export function parseRows(rows: readonly StoredRow[]): StoredTables {
   const tables = {
     meta: new Map<string, unknown>(),
-    pots: new Map<string, unknown>(),
+    counterparties: new Map<string, unknown>(),
     accounts: new Map<string, unknown>(),
     symbols: new Map<string, unknown>(),
     orders: new Map<string, unknown>(),
@@ -41,7 +41,7 @@ export function parseRows(rows: readonly StoredRow[]): StoredTables {
     idempotency: new Map<string, unknown>(),
   }
   for (const row of rows) {
-    if (row.json !== undefined && row.table !== 'desks') tables[row.table].set(row.id, parseJson(row))
+    if (row.json !== undefined && row.table !== 'services') tables[row.table].set(row.id, parseJson(row))
   }
   const version = tables.meta.get('version')
   if (version === STORE_VERSION && tables.meta.has('clock') && tables.meta.has('market')) return tables
@@ -60,8 +60,8 @@ export function storedCheckpoint(tables: StoredTables): Checkpoint {
 /** Puts the stored rows into a fresh state, all but the market; see replayQuotes. */
 export function restoreState(state: CoreState, tables: StoredTables): void {
   Object.assign(state.clock, tables.meta.get('clock'))
-  for (const [coin, row] of tables.pots) {
-    Object.assign(potsOf(state, coin), revivePots(row as Record<Pot, string>))
+  for (const [coin, row] of tables.counterparties) {
+    Object.assign(counterpartiesOf(state, coin), reviveCounterparties(row as Record<Counterparty, string>))
   }
   for (const [uid, row] of tables.accounts) restoreAccount(namedAccount(state, uid), row)
   for (const row of sortedBy(tables.orders, orderPlace)) restoreOrder(state, row)

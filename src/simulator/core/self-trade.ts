@@ -1,5 +1,5 @@
 import { type CoreState, type SymbolState } from './core-state.ts'
-import { cancelOrder } from './order-life.ts'
+import { cancelOrder } from './order-lifecycle.ts'
 import { type Order } from './order.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { type Market } from '../market/market.ts'
 import { decimal, ZERO } from '../../lib/decimal.ts'
 import { type RequestOf, type ResponseOf } from '../../protocol/endpoints.ts'
-import { type DeskStore } from '../desk-store.ts'
+import { type ServiceStore } from '../service-store.ts'
 import { type AccountRef, type AccountSetup } from './account.ts'
 import { bookSums, type BookSum } from './book-sums.ts'
 import { cancelAll } from './cancel-orders.ts'
@@ -40,7 +40,7 @@ export interface ServedCoreParts {
   readonly seed: string | number
   /** Nothing of this exchange was ever stored. */
   readonly isFresh: boolean
-  readonly deskStore: DeskStore
+  readonly serviceStore: ServiceStore
 }
 
 /**
@@ -54,17 +54,17 @@ export class ServedCore {
   readonly #seed: string | number
   readonly #tickers = new TickerBoard()
   readonly #byKey: ReadonlyMap<string, Account>
-  readonly deskStore: DeskStore
+  readonly serviceStore: ServiceStore
   /** When the market was last stored, on the exchange's clock. */
   #checkpointAt: number
 
-  constructor({ state, market, store, seed, isFresh, deskStore }: ServedCoreParts) {
+  constructor({ state, market, store, seed, isFresh, serviceStore }: ServedCoreParts) {
     this.#state = state
     this.#market = market
     this.#store = store
     this.#seed = seed
     this.#byKey = new Map([...state.accounts.values()].map((account) => [account.setup.key, account]))
-    this.deskStore = deskStore
+    this.serviceStore = serviceStore
     this.#checkpointAt = state.clock.now
     if (isFresh) this.#checkpoint()
     this.#save()

@@ -1,5 +1,5 @@
 /**
- * The knobs of the simulated exchange: what its document leaves open, or where its readers disagree.
+ * The settings of the simulated exchange: what its document leaves open, or where its readers disagree.
  * Every default is the reading that the document, or else the majority of its clients, supports.
  */
 export interface CoreSettings {

@@ -1,7 +1,7 @@
-/** The kinds of rows that are stored. `desks` holds the rows of every desk, in forms that are the desks' own. */
+/** The kinds of rows that are stored. `services` holds the rows of every service, in forms that are the services' own. */
 export const STORED_TABLES = [
   'meta',
-  'pots',
+  'counterparties',
   'accounts',
   'symbols',
   'orders',
@@ -9,7 +9,7 @@ export const STORED_TABLES = [
   'positions',
   'fills',
   'idempotency',
-  'desks',
+  'services',
 ] as const
 
 export type StoredTable = (typeof STORED_TABLES)[number]

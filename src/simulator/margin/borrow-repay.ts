@@ -1,12 +1,12 @@
 import { decimal, ZERO, type Decimal } from '../../lib/decimal.ts'
 import { accept, refuse, type Refusal, type Reply } from '../core/reply.ts'
 import { hasPlaces, COIN_PLACES } from './amounts.ts'
-import { borrowRefusal } from './borrow-room.ts'
+import { borrowRefusal } from './borrow-limit.ts'
 import { lend, payBack } from './loans.ts'
-import { purseOf, type PurseRef } from './margin-order.ts'
+import { balanceOf, type BalanceRef } from './margin-order.ts'
 import { marginRefusals } from './margin-refusals.ts'
 import { type LoanRequest } from './margin-requests.ts'
-import { coinIn, moneyOf, purseKey, type MarginState } from './margin-state.ts'
+import { coinIn, moneyOf, balanceKey, type MarginState } from './margin-state.ts'
 import { BORROWABLE_COINS } from './margin-symbols.ts'
 
 /** What a loan request did: the amount lent or paid, as a decimal string. */
@@ -19,7 +19,7 @@ export function borrow(state: MarginState, uid: string, request: LoanRequest): R
   const asked = readLoan(state, uid, request)
   if ('code' in asked) return refuse(asked)
   const { ref, coin, amount } = asked
-  if (state.liquidations.has(purseKey(ref))) return refuse(marginRefusals.inLiquidation())
+  if (state.liquidations.has(balanceKey(ref))) return refuse(marginRefusals.inLiquidation())
   const refusal = borrowRefusal(state, ref, { coin, amount })
   if (refusal !== undefined) return refuse(refusal)
   lend(state, ref, { coin, amount })
@@ -46,7 +46,7 @@ export function depositCollateral(state: MarginState, uid: string, request: Loan
 }
 
 interface AskedLoan {
-  readonly ref: PurseRef
+  readonly ref: BalanceRef
   readonly coin: string
   readonly amount: Decimal
 }
@@ -65,5 +65,5 @@ function readLoan(state: MarginState, uid: string, request: LoanRequest): AskedL
   const value = PLAIN_DECIMAL.test(amount) ? decimal(amount) : ZERO
   if (value.eq(ZERO)) return marginRefusals.repayTooSmall()
   if (!hasPlaces(value, COIN_PLACES)) return marginRefusals.sizeScale('amount', amount, COIN_PLACES)
-  return { ref: { uid, purse: purseOf(mode, symbol) }, coin, amount: value }
+  return { ref: { uid, balance: balanceOf(mode, symbol) }, coin, amount: value }
 }

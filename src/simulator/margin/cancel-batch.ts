@@ -3,7 +3,7 @@ import { accept, refuse, type Refusal, type Reply } from '../core/reply.ts'
 import { isOpen, type MarginMode, type MarginOrder } from './margin-order.ts'
 import { marginRefusals } from './margin-refusals.ts'
 import { accountOf, type MarginState } from './margin-state.ts'
-import { endOrder } from './order-life.ts'
+import { endOrder } from './order-lifecycle.ts'
 import { type OrderReference } from './place-order.ts'
 
 export type BatchCancelRequest = WireRequestOf<'isolatedBatchCancelOrders'>

@@ -1,8 +1,8 @@
 import { ZERO, type Decimal } from '../../lib/decimal.ts'
 import { negated, roundDown, roundUp, smaller } from './amounts.ts'
-import { type PurseRef } from './margin-order.ts'
+import { type BalanceRef } from './margin-order.ts'
 import { coinIn, debtOf, marketsOf, moneyOf, type MarginState } from './margin-state.ts'
-import { pricesOf } from './purse-risk.ts'
+import { pricesOf } from './balance-risk.ts'
 import { recordSwap } from './records.ts'
 
 /*
@@ -11,11 +11,11 @@ import { recordSwap } from './records.ts'
  */
 
 /** Swaps as much of the other coins as the debt in this coin takes. @returns whether anything was swapped */
-export function swapForDebt(state: MarginState, ref: PurseRef, coin: string): boolean {
+export function swapForDebt(state: MarginState, ref: BalanceRef, coin: string): boolean {
   const markets = marketsOf(state, ref)
   const target = pricesOf(markets, coin)
   if (target === undefined) return false
-  for (const [fromCoin, { available }] of state.ports.wallet.coins(ref.uid, ref.purse)) {
+  for (const [fromCoin, { available }] of state.ports.wallet.coins(ref.uid, ref.balance)) {
     const source = pricesOf(markets, fromCoin)
     if (fromCoin === coin || available.eq(ZERO) || source === undefined) continue
     const owed = debtOf(moneyOf(state, ref, coin))
@@ -27,7 +27,7 @@ export function swapForDebt(state: MarginState, ref: PurseRef, coin: string): bo
 }
 
 /** Swaps what is left of a base coin, and is too little to be sold, into the quote coin. */
-export function sweepDust(state: MarginState, ref: PurseRef): void {
+export function convertDust(state: MarginState, ref: BalanceRef): void {
   for (const { rules, shown } of marketsOf(state, ref)) {
     const { available } = moneyOf(state, ref, rules.baseCoin)
     if (shown === undefined || available.eq(ZERO)) continue
@@ -45,7 +45,7 @@ interface SwapSizes {
   readonly toSize: Decimal
 }
 
-function swap(state: MarginState, ref: PurseRef, sizes: SwapSizes): boolean {
+function swap(state: MarginState, ref: BalanceRef, sizes: SwapSizes): boolean {
   const { fromCoin, toCoin, fromSize, toSize } = sizes
   if (toSize.lte(ZERO)) return false
   state.ports.wallet.book(coinIn(ref, fromCoin), 'conversion', negated(fromSize))

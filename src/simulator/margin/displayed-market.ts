@@ -1,5 +1,5 @@
 import { decimal, ZERO, type Decimal } from '../../lib/decimal.ts'
-import { type DeskPrice } from '../desk.ts'
+import { type DisplayedPrice } from '../account-service.ts'
 import { larger, roundDown } from './amounts.ts'
 import { putMarket } from './margin-rows.ts'
 import { type MarginState, type SymbolMarket } from './margin-state.ts'
@@ -26,7 +26,7 @@ export function refreshPrices(state: MarginState): ReadonlySet<string> {
   return changed
 }
 
-export function showPrice(state: MarginState, market: SymbolMarket, price: DeskPrice): void {
+export function showPrice(state: MarginState, market: SymbolMarket, price: DisplayedPrice): void {
   const hadTaken = market.taken.buy.gt(ZERO) || market.taken.sell.gt(ZERO)
   market.shown = { bid: decimal(price.bid), ask: decimal(price.ask), texts: { ...price } }
   market.takenAt = 0
@@ -66,6 +66,6 @@ export function take(
   putMarket(state, market)
 }
 
-function isShown({ shown }: SymbolMarket, { bid, ask }: DeskPrice): boolean {
+function isShown({ shown }: SymbolMarket, { bid, ask }: DisplayedPrice): boolean {
   return shown !== undefined && shown.texts.bid === bid && shown.texts.ask === ask
 }

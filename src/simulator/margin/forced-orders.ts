@@ -1,6 +1,6 @@
 import { decimal, ZERO, type Decimal } from '../../lib/decimal.ts'
 import { larger, roundDown, roundUp, smaller } from './amounts.ts'
-import { modeOf, type MarginOrder, type Purpose, type PurseRef } from './margin-order.ts'
+import { modeOf, type MarginOrder, type Purpose, type BalanceRef } from './margin-order.ts'
 import {
   debtOf,
   marketsOf,
@@ -10,20 +10,20 @@ import {
   type SymbolMarket,
 } from './margin-state.ts'
 import { enterMarket } from './match-orders.ts'
-import { createOrder, endOrder } from './order-life.ts'
+import { createOrder, endOrder } from './order-lifecycle.ts'
 import { canTradeOn } from './settle-fill.ts'
 
 export type ForcedPurpose = Exclude<Purpose, 'trade'>
 
 /**
- * Sends a market order of the system's that turns what the purse has into the coin it owes: base coin sold
+ * Sends a market order of the system's that turns what the balance has into the coin it owes: base coin sold
  * for a debt in quote coin, base coin bought for a debt in it. It repays as it fills.
  *
- * @returns false when no pair of the purse can do that with what is available
+ * @returns false when no pair of the balance can do that with what is available
  */
 export function placeForcedOrder(
   state: MarginState,
-  ref: PurseRef,
+  ref: BalanceRef,
   { coin, purpose }: { readonly coin: string; readonly purpose: ForcedPurpose },
 ): boolean {
   const owed = debtOf(moneyOf(state, ref, coin))
@@ -36,7 +36,7 @@ export function placeForcedOrder(
     const base = forcedSize(state, ref, { market, direction, owed, price, purpose })
     if (base === undefined) continue
     const order = createOrder(state, {
-      ...{ uid: ref.uid, mode: modeOf(ref.purse), symbol: market.rules.symbol, clientOid: undefined },
+      ...{ uid: ref.uid, mode: modeOf(ref.balance), symbol: market.rules.symbol, clientOid: undefined },
       ...{ direction, orderType: 'market', force: 'gtc', loanType: 'autoRepay', source: 'SYS', purpose },
       ...{ price, base, quote: undefined, frozen: ZERO, loan: ZERO },
     })
@@ -46,8 +46,8 @@ export function placeForcedOrder(
   return false
 }
 
-/** The system's orders of the purse that are still in the market; those that cannot go on are ended. */
-export function openForcedOrders(state: MarginState, ref: PurseRef, purpose: ForcedPurpose): MarginOrder[] {
+/** The system's orders of the balance that are still in the market; those that cannot go on are ended. */
+export function openForcedOrders(state: MarginState, ref: BalanceRef, purpose: ForcedPurpose): MarginOrder[] {
   const open: MarginOrder[] = []
   for (const order of openOrdersOf(state, ref)) {
     if (order.purpose !== purpose) continue
@@ -66,12 +66,12 @@ interface Sizing {
 }
 
 /**
- * How much it takes to pay the debt after the fee, as far as the purse goes; the liquidation of an isolated
+ * How much it takes to pay the debt after the fee, as far as the balance goes; the liquidation of an isolated
  * long sells everything. Undefined when that is less than the symbol's smallest order.
  */
 function forcedSize(
   state: MarginState,
-  ref: PurseRef,
+  ref: BalanceRef,
   { market: { rules }, direction, owed, price, purpose }: Sizing,
 ): Decimal | undefined {
   const afterFee = ONE.minus(rules.feeRate)
@@ -81,7 +81,7 @@ function forcedSize(
   const needed = roundUp(isSell ? owed.div(price.times(afterFee)) : owed.div(afterFee), rules.quantityPlaces)
   const least = larger(rules.baseMin, roundUp(rules.notionalMin.div(price), rules.quantityPlaces))
   if (most.lt(least)) return undefined
-  if (purpose === 'liquidation' && isSell && modeOf(ref.purse) === 'isolated') return most
+  if (purpose === 'liquidation' && isSell && modeOf(ref.balance) === 'isolated') return most
   if (needed.lt(least)) return purpose === 'liquidation' ? undefined : least
   return smaller(needed, most)
 }

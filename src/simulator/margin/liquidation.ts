@@ -1,9 +1,9 @@
 import { decimal, ZERO } from '../../lib/decimal.ts'
 import { negated, roundUp, smaller } from './amounts.ts'
-import { swapForDebt, sweepDust } from './coin-swap.ts'
+import { swapForDebt, convertDust } from './coin-swap.ts'
 import { openForcedOrders, placeForcedOrder } from './forced-orders.ts'
 import { payBack } from './loans.ts'
-import { type PurseRef } from './margin-order.ts'
+import { type BalanceRef } from './margin-order.ts'
 import { dropLiquidation, putLiquidation } from './margin-rows.ts'
 import {
   coinIn,
@@ -11,15 +11,15 @@ import {
   marketsOf,
   moneyOf,
   openOrdersOf,
-  purseKey,
+  balanceKey,
   type Liquidation,
   type MarginState,
 } from './margin-state.ts'
-import { endOrder } from './order-life.ts'
-import { assessPurse, mustLiquidate } from './purse-risk.ts'
+import { endOrder } from './order-lifecycle.ts'
+import { assessBalance, mustLiquidate } from './balance-risk.ts'
 
 /*
- * A purse whose risk ratio reaches `liquidationRatio` is taken over:
+ * A balance whose risk ratio reaches `liquidationRatio` is taken over:
  *
  *   free -> taken over     its orders are cancelled, and its owner can neither trade nor borrow
  *   taken over -> free     when nothing is owed any more
@@ -36,7 +36,7 @@ const STEPS_MAX = 64
 export function judgeDebtors(state: MarginState): void {
   for (const [key, debtor] of [...state.debtors]) {
     if (state.liquidations.has(key)) continue
-    const risk = assessPurse(state, debtor)
+    const risk = assessBalance(state, debtor)
     if (risk !== undefined && mustLiquidate(state, risk)) takeOver(state, debtor)
   }
 }
@@ -45,10 +45,10 @@ export function proceedLiquidations(state: MarginState): void {
   for (const liquidation of [...state.liquidations.values()]) proceed(state, liquidation)
 }
 
-function takeOver(state: MarginState, { uid, purse }: PurseRef): void {
-  const liquidation: Liquidation = { uid, purse, startedAt: state.clock.now, traded: ZERO }
+function takeOver(state: MarginState, { uid, balance }: BalanceRef): void {
+  const liquidation: Liquidation = { uid, balance, startedAt: state.clock.now, traded: ZERO }
   for (const order of openOrdersOf(state, liquidation)) endOrder(state, order, 'cancelled')
-  state.liquidations.set(purseKey(liquidation), liquidation)
+  state.liquidations.set(balanceKey(liquidation), liquidation)
   putLiquidation(state, liquidation)
 }
 
@@ -65,19 +65,19 @@ function proceed(state: MarginState, liquidation: Liquidation): void {
   }
 }
 
-function owedCoins(state: MarginState, ref: PurseRef): string[] {
-  return [...state.ports.wallet.coins(ref.uid, ref.purse)]
+function owedCoins(state: MarginState, ref: BalanceRef): string[] {
+  return [...state.ports.wallet.coins(ref.uid, ref.balance)]
     .filter(([, money]) => debtOf(money).gt(ZERO))
     .map(([coin]) => coin)
 }
 
-function payDebts(state: MarginState, ref: PurseRef): void {
+function payDebts(state: MarginState, ref: BalanceRef): void {
   for (const coin of owedCoins(state, ref)) {
     payBack(state, ref, { coin, amount: moneyOf(state, ref, coin).available })
   }
 }
 
-function coverByInsurance(state: MarginState, ref: PurseRef, coins: readonly string[]): void {
+function coverByInsurance(state: MarginState, ref: BalanceRef, coins: readonly string[]): void {
   for (const coin of coins) {
     const money = moneyOf(state, ref, coin)
     state.ports.wallet.book(coinIn(ref, coin), 'insurance', debtOf(money).minus(money.available))
@@ -85,13 +85,13 @@ function coverByInsurance(state: MarginState, ref: PurseRef, coins: readonly str
 }
 
 function settle(state: MarginState, liquidation: Liquidation): void {
-  sweepDust(state, liquidation)
+  convertDust(state, liquidation)
   const quoteCoin = marketsOf(state, liquidation)[0]?.rules.quoteCoin
   if (quoteCoin !== undefined) {
     const { available } = moneyOf(state, liquidation, quoteCoin)
     const fee = roundUp(liquidation.traded.times(decimal(state.settings.liquidationFeeRate)))
     state.ports.wallet.book(coinIn(liquidation, quoteCoin), 'insurance', negated(smaller(fee, available)))
   }
-  state.liquidations.delete(purseKey(liquidation))
+  state.liquidations.delete(balanceKey(liquidation))
   dropLiquidation(state, liquidation)
 }

@@ -1,24 +1,24 @@
 import { decimal, ZERO, type Decimal } from '../../lib/decimal.ts'
 import { roundUp, smaller } from './amounts.ts'
-import { type PurseRef } from './margin-order.ts'
+import { type BalanceRef } from './margin-order.ts'
 import { BORROWABLE_COINS } from './margin-symbols.ts'
 import { putDebtor } from './margin-rows.ts'
-import { coinIn, moneyOf, purseKey, type MarginState } from './margin-state.ts'
+import { coinIn, moneyOf, balanceKey, type MarginState } from './margin-state.ts'
 
 const HOUR_MS = 3_600_000
 
-/** Lends to the purse; what may be lent is borrow-room.ts's to say. */
-export function lend(state: MarginState, ref: PurseRef, { coin, amount }: CoinAmount): void {
+/** Lends to the balance; what may be lent is borrow-limit.ts's to say. */
+export function lend(state: MarginState, ref: BalanceRef, { coin, amount }: CoinAmount): void {
   if (amount.lte(ZERO)) return
   state.ports.wallet.borrow(coinIn(ref, coin), amount)
-  const debtor = state.debtors.get(purseKey(ref)) ?? { ...ref, since: new Map<string, number>() }
+  const debtor = state.debtors.get(balanceKey(ref)) ?? { ...ref, since: new Map<string, number>() }
   if (!debtor.since.has(coin)) debtor.since.set(coin, state.clock.now)
-  state.debtors.set(purseKey(ref), debtor)
+  state.debtors.set(balanceKey(ref), debtor)
   putDebtor(state, debtor)
 }
 
 /** Pays up to `amount` of what is owed out of available: interest first. @returns what was paid */
-export function payBack(state: MarginState, ref: PurseRef, { coin, amount }: CoinAmount): Decimal {
+export function payBack(state: MarginState, ref: BalanceRef, { coin, amount }: CoinAmount): Decimal {
   const money = moneyOf(state, ref, coin)
   const most = smaller(amount, money.available)
   const interest = smaller(most, money.interest)
@@ -27,7 +27,7 @@ export function payBack(state: MarginState, ref: PurseRef, { coin, amount }: Coi
 }
 
 /** Gives an unused loan back: principal alone, up to what is available and owed. */
-export function returnLoan(state: MarginState, ref: PurseRef, { coin, amount }: CoinAmount): void {
+export function returnLoan(state: MarginState, ref: BalanceRef, { coin, amount }: CoinAmount): void {
   const money = moneyOf(state, ref, coin)
   const principal = smaller(smaller(amount, money.available), money.borrowed)
   settle(state, ref, { coin, principal, interest: ZERO })
@@ -65,17 +65,17 @@ export interface CoinAmount {
 
 function settle(
   state: MarginState,
-  ref: PurseRef,
+  ref: BalanceRef,
   { coin, principal, interest }: { coin: string; principal: Decimal; interest: Decimal },
 ): Decimal {
   const paid = principal.plus(interest)
   if (paid.lte(ZERO)) return ZERO
   state.ports.wallet.repay(coinIn(ref, coin), { principal, interest })
   const { borrowed, interest: owed } = moneyOf(state, ref, coin)
-  const debtor = state.debtors.get(purseKey(ref))
+  const debtor = state.debtors.get(balanceKey(ref))
   if (debtor !== undefined && borrowed.eq(ZERO) && owed.eq(ZERO)) {
     debtor.since.delete(coin)
-    if (debtor.since.size === 0) state.debtors.delete(purseKey(ref))
+    if (debtor.since.size === 0) state.debtors.delete(balanceKey(ref))
     putDebtor(state, debtor)
   }
   return paid

@@ -1,5 +1,5 @@
 import { type Decimal } from '../../lib/decimal.ts'
-import { type Purse } from '../wallet/coin-money.ts'
+import { type BalanceName } from '../wallet/coin-money.ts'
 
 export type MarginMode = 'isolated' | 'crossed'
 export type LoanType = 'normal' | 'autoLoan' | 'autoRepay' | 'autoLoanAndRepay'
@@ -15,9 +15,9 @@ export type MarginStatus = 'live' | 'partial_fill' | 'filled' | 'cancelled' | 'r
 /** Why it is there: an account's own order, a forced one, or one that repays an overdue loan. */
 export type Purpose = 'trade' | 'liquidation' | 'systemRepay'
 
-export interface PurseRef {
+export interface BalanceRef {
   readonly uid: string
-  readonly purse: Purse
+  readonly balance: BalanceName
 }
 
 export interface MarginOrder {
@@ -40,7 +40,7 @@ export interface MarginOrder {
   readonly quote: Decimal | undefined
   filledBase: Decimal
   filledQuote: Decimal
-  /** Still set aside in the purse: quote coin for a buy, base coin for a sell. Forced orders set nothing aside. */
+  /** Still set aside in the balance: quote coin for a buy, base coin for a sell. Forced orders set nothing aside. */
   frozen: Decimal
   /** What it borrowed when it came in. Own money is spent first: what it does not use goes back. */
   readonly loan: Decimal
@@ -54,16 +54,16 @@ export interface MarginOrder {
   ending: number
 }
 
-export function purseOf(mode: MarginMode, symbol: string): Purse {
+export function balanceOf(mode: MarginMode, symbol: string): BalanceName {
   return mode === 'crossed' ? 'crossed' : `isolated:${symbol}`
 }
 
-export function purseRefOf(order: Pick<MarginOrder, 'uid' | 'mode' | 'symbol'>): PurseRef {
-  return { uid: order.uid, purse: purseOf(order.mode, order.symbol) }
+export function balanceRefOf(order: Pick<MarginOrder, 'uid' | 'mode' | 'symbol'>): BalanceRef {
+  return { uid: order.uid, balance: balanceOf(order.mode, order.symbol) }
 }
 
-export function modeOf(purse: Purse): MarginMode {
-  return purse === 'crossed' ? 'crossed' : 'isolated'
+export function modeOf(balance: BalanceName): MarginMode {
+  return balance === 'crossed' ? 'crossed' : 'isolated'
 }
 
 export function isOpen({ status }: MarginOrder): boolean {

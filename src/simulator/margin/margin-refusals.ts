@@ -1,6 +1,6 @@
 import { type Refusal } from '../core/reply.ts'
 
-/** Every refusal of the margin desk, with code and message as the exchange's error table has them. */
+/** Every refusal of the margin service, with code and message as the exchange's error table has them. */
 export const marginRefusals = {
   symbolUnknown: (symbol: string) => refusal('40034', `Parameter ${symbol} does not exist`),
   parameter: (name: string) => refusal('40020', `Parameter ${name} error`),

@@ -18,7 +18,7 @@ export interface PlaceMarginOrderRequest {
   readonly clientOid?: string | undefined
 }
 
-/** A coin of one purse of an account. */
+/** A coin of one balance of an account. */
 export interface LoanRequest {
   readonly mode: MarginMode
   /** Isolated only. */

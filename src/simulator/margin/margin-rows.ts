@@ -8,7 +8,7 @@ import {
   type SwapRecord,
 } from './margin-order.ts'
 import {
-  purseKey,
+  balanceKey,
   type Debtor,
   type Liquidation,
   type MarginState,
@@ -56,17 +56,17 @@ export function putMarket(state: MarginState, { rules, shown, takenAt, taken }: 
 }
 
 export function putDebtor(state: MarginState, debtor: Debtor): void {
-  const id = DEBTORS + purseKey(debtor)
+  const id = DEBTORS + balanceKey(debtor)
   if (debtor.since.size === 0) drop(state, id)
   else put(state, id, { ...debtor, since: Object.fromEntries(debtor.since) })
 }
 
 export function putLiquidation(state: MarginState, liquidation: Liquidation): void {
-  put(state, LIQUIDATIONS + purseKey(liquidation), liquidation)
+  put(state, LIQUIDATIONS + balanceKey(liquidation), liquidation)
 }
 
 export function dropLiquidation(state: MarginState, liquidation: Liquidation): void {
-  drop(state, LIQUIDATIONS + purseKey(liquidation))
+  drop(state, LIQUIDATIONS + balanceKey(liquidation))
 }
 
 /** Puts the stored rows into a fresh state. Rows of accounts and symbols that are gone are left aside. */
@@ -92,12 +92,12 @@ export function restoreMargin(state: MarginState): void {
   for (const { json } of store.rows(DEBTORS)) {
     const row = JSON.parse(json) as Omit<Debtor, 'since'> & { since: Record<string, number> }
     if (!state.accounts.has(row.uid)) continue
-    state.debtors.set(purseKey(row), { ...row, since: new Map(Object.entries(row.since)) })
+    state.debtors.set(balanceKey(row), { ...row, since: new Map(Object.entries(row.since)) })
   }
   for (const { json } of store.rows(LIQUIDATIONS)) {
     const row = JSON.parse(json) as Omit<Liquidation, 'traded'> & { traded: string }
     if (state.accounts.has(row.uid)) {
-      state.liquidations.set(purseKey(row), { ...row, traded: decimal(row.traded) })
+      state.liquidations.set(balanceKey(row), { ...row, traded: decimal(row.traded) })
     }
   }
 }

@@ -1,5 +1,5 @@
 /**
- * The knobs of the margin desk: what the document leaves open. Ratios and rates are decimals: 0.05 is 5 %.
+ * The settings of the margin service: what the document leaves open. Ratios and rates are decimals: 0.05 is 5 %.
  *
  * Risk ratio = maintenance / equity, where maintenance = debts x maintenance rate, equity = assets - debts,
  * assets counted at the bid and debts at the ask. At `liquidationRatio` the platform takes over.
@@ -29,7 +29,7 @@ export interface MarginSettings {
   readonly endedOrdersMax: number
   /** Liquidation records kept an account and mode; the oldest go first. */
   readonly recordsMax: number
-  /** Liquidations of the seeded past an account and mode; 0 is a desk without a past. */
+  /** Liquidations of the seeded past an account and mode; 0 is a service without a past. */
   readonly pastLiquidations: number
   /** Accounts with a past of that length; further ones have a handful, so that a start stays quick. */
   readonly pastAccountsMax: number

@@ -1,22 +1,22 @@
 import { type Decimal, ZERO } from '../../lib/decimal.ts'
-import { type DeskPorts, type DeskPrice } from '../desk.ts'
+import { type ServicePorts, type DisplayedPrice } from '../account-service.ts'
 import { type CoinMoney, type CoinRef } from '../wallet/coin-money.ts'
-import { type LiquidationRecord, type MarginMode, type MarginOrder, type PurseRef } from './margin-order.ts'
+import { type LiquidationRecord, type MarginMode, type MarginOrder, type BalanceRef } from './margin-order.ts'
 import { type MarginSettings } from './margin-settings.ts'
 import { MARGIN_SYMBOLS, type MarginSymbol } from './margin-symbols.ts'
 
-/** Everything the margin desk knows beside the wallet. Each function of this room takes it as its first argument. */
+/** Everything the margin service knows beside the wallet. Each function of this module takes it as its first argument. */
 export interface MarginState {
   readonly settings: MarginSettings
-  readonly ports: DeskPorts
+  readonly ports: ServicePorts
   readonly clock: MarginClock
   /** By symbol; bounded by the list of margin symbols. */
   readonly symbols: ReadonlyMap<string, SymbolMarket>
   /** By uid; bounded by the accounts of the exchange. */
   readonly accounts: ReadonlyMap<string, MarginAccount>
-  /** Purses that owe something, by {@link purseKey}. Bounded by accounts x purses. */
+  /** Balances that owe something, by {@link balanceKey}. Bounded by accounts x balances. */
   readonly debtors: Map<string, Debtor>
-  /** Purses that the platform has taken over, by the same key. */
+  /** Balances that the platform has taken over, by the same key. */
   readonly liquidations: Map<string, Liquidation>
   /** Something was stored in this call: the clock is stored with it. */
   isTouched: boolean
@@ -34,7 +34,7 @@ export interface MarginClock {
 /** The displayed market of a symbol, and what orders have taken of it. */
 export interface SymbolMarket {
   readonly rules: MarginSymbol
-  shown: { readonly bid: Decimal; readonly ask: Decimal; readonly texts: DeskPrice } | undefined
+  shown: { readonly bid: Decimal; readonly ask: Decimal; readonly texts: DisplayedPrice } | undefined
   /** When an order first took of this price; Unix ms, 0 while none has. */
   takenAt: number
   /** Base coin that orders took of the ask and of the bid. */
@@ -53,19 +53,19 @@ export interface MarginAccount {
   readonly records: Readonly<Record<MarginMode, LiquidationRecord[]>>
 }
 
-export interface Debtor extends PurseRef {
-  /** By coin, when the purse last began to owe it: Unix ms. */
+export interface Debtor extends BalanceRef {
+  /** By coin, when the balance last began to owe it: Unix ms. */
   readonly since: Map<string, number>
 }
 
 /** A liquidation that is not over: forced orders wait for the market, then the rest is settled. */
-export interface Liquidation extends PurseRef {
+export interface Liquidation extends BalanceRef {
   readonly startedAt: number
   /** Quote coin that forced orders have traded: what the fee is taken of. */
   traded: Decimal
 }
 
-export function createMarginState(ports: DeskPorts, settings: MarginSettings): MarginState {
+export function createMarginState(ports: ServicePorts, settings: MarginSettings): MarginState {
   return {
     settings,
     ports,
@@ -78,7 +78,7 @@ export function createMarginState(ports: DeskPorts, settings: MarginSettings): M
   }
 }
 
-/** @throws RangeError: callers of the desk are accounts of the exchange. */
+/** @throws RangeError: callers of the service are accounts of the exchange. */
 export function accountOf(state: MarginState, uid: string): MarginAccount {
   const account = state.accounts.get(uid)
   if (account === undefined) throw new RangeError(`the simulated exchange has no account ${uid}`)
@@ -92,22 +92,22 @@ export function marketOf(state: MarginState, symbol: string): SymbolMarket {
   return market
 }
 
-/** The symbols that a purse trades: its own, or all of them. */
-export function marketsOf(state: MarginState, { purse }: PurseRef): SymbolMarket[] {
+/** The symbols that a balance trades: its own, or all of them. */
+export function marketsOf(state: MarginState, { balance }: BalanceRef): SymbolMarket[] {
   return [...state.symbols.values()].filter(
-    ({ rules }) => purse === 'crossed' || purse === `isolated:${rules.symbol}`,
+    ({ rules }) => balance === 'crossed' || balance === `isolated:${rules.symbol}`,
   )
 }
 
-export function purseKey({ uid, purse }: PurseRef): string {
-  return `${uid}/${purse}`
+export function balanceKey({ uid, balance }: BalanceRef): string {
+  return `${uid}/${balance}`
 }
 
-export function coinIn(ref: PurseRef, coin: string): CoinRef {
-  return { uid: ref.uid, purse: ref.purse, coin }
+export function coinIn(ref: BalanceRef, coin: string): CoinRef {
+  return { uid: ref.uid, balance: ref.balance, coin }
 }
 
-export function moneyOf(state: MarginState, ref: PurseRef, coin: string): CoinMoney {
+export function moneyOf(state: MarginState, ref: BalanceRef, coin: string): CoinMoney {
   return state.ports.wallet.coin(coinIn(ref, coin))
 }
 
@@ -116,11 +116,11 @@ export function debtOf({ borrowed, interest }: CoinMoney): Decimal {
   return borrowed.plus(interest)
 }
 
-/** Open orders of the purse, oldest first. */
-export function openOrdersOf(state: MarginState, ref: PurseRef): MarginOrder[] {
+/** Open orders of the balance, oldest first. */
+export function openOrdersOf(state: MarginState, ref: BalanceRef): MarginOrder[] {
   const orders = [...accountOf(state, ref.uid).open.values()]
   return orders.filter(({ mode, symbol }) =>
-    mode === 'crossed' ? ref.purse === 'crossed' : ref.purse === `isolated:${symbol}`,
+    mode === 'crossed' ? ref.balance === 'crossed' : ref.balance === `isolated:${symbol}`,
   )
 }
 

@@ -24,7 +24,7 @@ export interface MarginSymbol {
 
 export interface BorrowableCoin {
   readonly coin: string
-  /** Most that one purse may owe. */
+  /** Most that one balance may owe. */
   readonly borrowMax: Decimal
   /** Of the principal, every full hour. */
   readonly hourlyInterestRate: Decimal

@@ -3,7 +3,7 @@ import { depthAt, levelPrice, take } from './displayed-market.ts'
 import { isOpen, type MarginOrder } from './margin-order.ts'
 import { putOrder } from './margin-rows.ts'
 import { marketOf, type MarginState, type SymbolMarket } from './margin-state.ts'
-import { endOrder } from './order-life.ts'
+import { endOrder } from './order-lifecycle.ts'
 import { settleFill } from './settle-fill.ts'
 
 /*

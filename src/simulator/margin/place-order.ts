@@ -1,14 +1,21 @@
 import { ZERO } from '../../lib/decimal.ts'
 import { accept, refuse, type Refusal, type Reply } from '../core/reply.ts'
 import { larger, roundUp } from './amounts.ts'
-import { borrowRefusal } from './borrow-room.ts'
+import { borrowRefusal } from './borrow-limit.ts'
 import { lend } from './loans.ts'
-import { borrows, purseOf, type MarginMode, type OrderSource, type PurseRef } from './margin-order.ts'
+import { borrows, balanceOf, type MarginMode, type OrderSource, type BalanceRef } from './margin-order.ts'
 import { marginRefusals } from './margin-refusals.ts'
 import { type PlaceMarginOrderRequest } from './margin-requests.ts'
-import { accountOf, coinIn, moneyOf, purseKey, type MarginAccount, type MarginState } from './margin-state.ts'
+import {
+  accountOf,
+  coinIn,
+  moneyOf,
+  balanceKey,
+  type MarginAccount,
+  type MarginState,
+} from './margin-state.ts'
 import { enterMarket } from './match-orders.ts'
-import { createOrder } from './order-life.ts'
+import { createOrder } from './order-lifecycle.ts'
 import { readTerms } from './order-terms.ts'
 
 /** What an accepted order is known by. */
@@ -35,7 +42,7 @@ export function placeOrder(
   const market = state.symbols.get(request.symbol)
   if (market === undefined) return refuse(marginRefusals.symbolUnknown(request.symbol))
   const account = accountOf(state, uid)
-  const ref: PurseRef = { uid, purse: purseOf(mode, request.symbol) }
+  const ref: BalanceRef = { uid, balance: balanceOf(mode, request.symbol) }
   const refusal = accountRefusal(state, account, { ref, mode, request })
   if (refusal !== undefined) return refuse(refusal)
   const terms = readTerms(market, request)
@@ -63,9 +70,9 @@ export function placeOrder(
 function accountRefusal(
   state: MarginState,
   account: MarginAccount,
-  { ref, mode, request }: { ref: PurseRef; mode: MarginMode; request: PlaceMarginOrderRequest },
+  { ref, mode, request }: { ref: BalanceRef; mode: MarginMode; request: PlaceMarginOrderRequest },
 ): Refusal | undefined {
-  if (state.liquidations.has(purseKey(ref))) return marginRefusals.inLiquidation()
+  if (state.liquidations.has(balanceKey(ref))) return marginRefusals.inLiquidation()
   const open = [...account.open.values()].filter((order) => order.mode === mode)
   if (open.length >= state.settings.openOrdersMax) return marginRefusals.ordersFull()
   const { clientOid } = request

@@ -1,26 +1,26 @@
 import { type Decimal } from '../../lib/decimal.ts'
-import { deskIdText } from '../wallet/order-sequence.ts'
+import { serviceIdText } from '../wallet/order-sequence.ts'
 import {
   modeOf,
-  purseRefOf,
+  balanceRefOf,
   type LiquidationRecord,
   type MarginOrder,
-  type PurseRef,
+  type BalanceRef,
 } from './margin-order.ts'
 import { dropRecord, putLiquidation, putRecord } from './margin-rows.ts'
-import { accountOf, purseKey, type MarginState } from './margin-state.ts'
+import { accountOf, balanceKey, type MarginState } from './margin-state.ts'
 
 /** A forced order that has ended; one that traded nothing leaves no record. */
 export function recordForcedOrder(state: MarginState, order: MarginOrder): void {
   const { id, symbol, direction, price, base, filledBase, filledQuote, createdAt, updatedAt } = order
   if (price === undefined || base === undefined || filledBase.eq('0')) return
-  const liquidation = state.liquidations.get(purseKey(purseRefOf(order)))
+  const liquidation = state.liquidations.get(balanceKey(balanceRefOf(order)))
   if (liquidation !== undefined) {
     liquidation.traded = liquidation.traded.plus(filledQuote)
     putLiquidation(state, liquidation)
   }
   const times = { createdAt, updatedAt }
-  keep(state, purseRefOf(order), {
+  keep(state, balanceRefOf(order), {
     ...{ type: 'place_order', id, symbol, direction, price, size: base, filledBase, filledQuote },
     ...times,
   })
@@ -33,14 +33,14 @@ export interface Swap {
   readonly toSize: Decimal
 }
 
-export function recordSwap(state: MarginState, ref: PurseRef, swap: Swap): void {
+export function recordSwap(state: MarginState, ref: BalanceRef, swap: Swap): void {
   const { now } = state.clock
-  const id = deskIdText(state.ports.sequence.next())
+  const id = serviceIdText(state.ports.sequence.next())
   keep(state, ref, { type: 'swap', id, ...swap, createdAt: now, updatedAt: now })
 }
 
-function keep(state: MarginState, ref: PurseRef, record: LiquidationRecord): void {
-  const place = { uid: ref.uid, mode: modeOf(ref.purse) }
+function keep(state: MarginState, ref: BalanceRef, record: LiquidationRecord): void {
+  const place = { uid: ref.uid, mode: modeOf(ref.balance) }
   const records = accountOf(state, ref.uid).records[place.mode]
   records.push(record)
   putRecord(state, place, record)

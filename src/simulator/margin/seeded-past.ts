@@ -4,7 +4,7 @@ import { negated } from './amounts.ts'
 import { showPrice } from './displayed-market.ts'
 import { judgeDebtors, proceedLiquidations } from './liquidation.ts'
 import { accrueInterest } from './loans.ts'
-import { purseOf, type MarginMode, type PurseRef } from './margin-order.ts'
+import { balanceOf, type MarginMode, type BalanceRef } from './margin-order.ts'
 import { coinIn, marketOf, type MarginState, type SymbolMarket } from './margin-state.ts'
 import { placeOrder } from './place-order.ts'
 import { seedPresent } from './seeded-present.ts'
@@ -95,7 +95,7 @@ interface Living extends Episode {
 function live(state: MarginState, episode: Living): void {
   const { uid, mode, symbol, isLong, random, at, price } = episode
   const market = marketOf(state, symbol)
-  const ref: PurseRef = { uid, purse: purseOf(mode, symbol) }
+  const ref: BalanceRef = { uid, balance: balanceOf(mode, symbol) }
   const kind = isLong ? (episode.isForeign ? 'foreignLong' : 'long') : 'short'
   const [least, most] = MOVES[mode][kind]
   const move = least + (most - least) * random.next()
@@ -120,7 +120,7 @@ function live(state: MarginState, episode: Living): void {
   leave(state, ref)
 }
 
-/** Moves the price until the purse is taken over, and waits until that is settled. */
+/** Moves the price until the balance is taken over, and waits until that is settled. */
 function fall(state: MarginState, market: SymbolMarket, { price, isLong }: Living): void {
   let shown = price
   for (let look = 0; look < LOOKS_MAX && isOwing(state); look++) {
@@ -141,7 +141,7 @@ const LOOKS_MAX = 40
 
 function bringCollateral(
   state: MarginState,
-  { ref, episode, cents: amount }: { ref: PurseRef; episode: Episode; cents: number },
+  { ref, episode, cents: amount }: { ref: BalanceRef; episode: Episode; cents: number },
 ): void {
   const other = [...state.symbols.values()].find(({ rules }) => rules.symbol !== episode.symbol)
   if (!episode.isForeign || other === undefined) {
@@ -156,9 +156,9 @@ function bringCollateral(
 }
 
 /** Whatever the liquidation left goes out again. */
-function leave(state: MarginState, ref: PurseRef): void {
+function leave(state: MarginState, ref: BalanceRef): void {
   if (isOwing(state)) return
-  for (const [coin, { available }] of state.ports.wallet.coins(ref.uid, ref.purse)) {
+  for (const [coin, { available }] of state.ports.wallet.coins(ref.uid, ref.balance)) {
     if (available.gt(ZERO)) state.ports.wallet.book(coinIn(ref, coin), 'opening', negated(available))
   }
 }

@@ -1,19 +1,19 @@
 import { decimal } from '../../lib/decimal.ts'
 import { showPrice } from './displayed-market.ts'
 import { accrueInterest } from './loans.ts'
-import { purseOf, type LoanType, type MarginMode, type OrderSource } from './margin-order.ts'
+import { balanceOf, type LoanType, type MarginMode, type OrderSource } from './margin-order.ts'
 import { coinIn, marketOf, type MarginState } from './margin-state.ts'
 import { placeOrder } from './place-order.ts'
 
 /*
- * What an account has open when the exchange opens: collateral, one running loan a purse, and orders that
+ * What an account has open when the exchange opens: collateral, one running loan a balance, and orders that
  * rest well away from the price, so that every query has rows.
  */
 
 const HOUR_MS = 3_600_000
 
 /** Collateral in quote coin, and what the market order borrows with it: quote coin too. */
-const PURSES: readonly { mode: MarginMode; symbol: string; collateral: string; bought: string }[] = [
+const BALANCES: readonly { mode: MarginMode; symbol: string; collateral: string; bought: string }[] = [
   { mode: 'isolated', symbol: 'BTCUSDT', collateral: '4000', bought: '6000' },
   { mode: 'isolated', symbol: 'ETHUSDT', collateral: '2500', bought: '4000' },
   { mode: 'crossed', symbol: 'BTCUSDT', collateral: '6000', bought: '8000' },
@@ -43,7 +43,7 @@ export function seedPresent(state: MarginState, uid: string, prices: ReadonlyMap
   const openedAt = state.ports.startAt - 12 * HOUR_MS
   state.clock.now = Math.max(state.clock.now, openedAt)
   accrueInterest(state)
-  for (const { mode, symbol, collateral, bought } of PURSES) {
+  for (const { mode, symbol, collateral, bought } of BALANCES) {
     const price = prices.get(symbol)
     if (price === undefined || !state.symbols.has(symbol)) continue
     const now = state.ports.prices(symbol)
@@ -51,7 +51,7 @@ export function seedPresent(state: MarginState, uid: string, prices: ReadonlyMap
     const ask = now?.ask ?? bid
     const market = marketOf(state, symbol)
     showPrice(state, market, { bid, ask, last: bid })
-    const ref = { uid, purse: purseOf(mode, symbol) }
+    const ref = { uid, balance: balanceOf(mode, symbol) }
     state.ports.wallet.book(coinIn(ref, market.rules.quoteCoin), 'opening', decimal(collateral))
     const placing = { uid, mode, source: 'API' } as const
     const order = { symbol, side: 'buy', orderType: 'market', loanType: 'autoLoan' } as const

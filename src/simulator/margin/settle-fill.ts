@@ -1,10 +1,10 @@
 import { ZERO, type Decimal } from '../../lib/decimal.ts'
 import { larger, negated, roundDown, roundUp, smaller } from './amounts.ts'
 import { payBack } from './loans.ts'
-import { purseRefOf, repays, type MarginOrder } from './margin-order.ts'
+import { balanceRefOf, repays, type MarginOrder } from './margin-order.ts'
 import { putOrder } from './margin-rows.ts'
 import { coinIn, marketOf, moneyOf, type MarginState } from './margin-state.ts'
-import { endOrder, spentCoin } from './order-life.ts'
+import { endOrder, spentCoin } from './order-lifecycle.ts'
 
 /** A trade with the market. */
 export interface Trade {
@@ -38,7 +38,7 @@ export function settleFill(state: MarginState, order: MarginOrder, { base: offer
   return base
 }
 
-/** Whether the purse can still pay for a lot of the order: a forced order has nothing set aside. */
+/** Whether the balance can still pay for a lot of the order: a forced order has nothing set aside. */
 export function canTradeOn(state: MarginState, order: MarginOrder): boolean {
   const { rules, shown } = marketOf(state, order.symbol)
   if (shown === undefined) return true
@@ -53,7 +53,7 @@ function wantedBase(state: MarginState, order: MarginOrder, price: Decimal): Dec
       ? (order.quote ?? ZERO).minus(order.filledQuote).div(price)
       : order.base.minus(order.filledBase)
   if (order.purpose === 'trade') return wanted
-  const { available } = moneyOf(state, purseRefOf(order), spentCoin(state, order))
+  const { available } = moneyOf(state, balanceRefOf(order), spentCoin(state, order))
   return smaller(wanted, order.direction === 'buy' ? available.div(price) : available)
 }
 
@@ -64,7 +64,7 @@ function bookTrade(
 ): void {
   const { wallet } = state.ports
   const { rules } = marketOf(state, order.symbol)
-  const ref = purseRefOf(order)
+  const ref = balanceRefOf(order)
   const coin = order.direction === 'buy' ? rules.baseCoin : rules.quoteCoin
   const isFrozen = order.purpose === 'trade'
   const fee = roundUp(received.times(rules.feeRate))
@@ -87,7 +87,7 @@ function freeSurplus(state: MarginState, order: MarginOrder): void {
   const surplus = larger(ZERO, order.frozen.minus(needed))
   // The last one goes when the order ends, and its loan with it.
   if (surplus.eq(ZERO) || needed.eq(ZERO)) return
-  state.ports.wallet.unfreeze(coinIn(purseRefOf(order), spentCoin(state, order)), surplus)
+  state.ports.wallet.unfreeze(coinIn(balanceRefOf(order), spentCoin(state, order)), surplus)
   order.frozen = order.frozen.minus(surplus)
 }
 

@@ -1,7 +1,7 @@
 import { ZERO } from '../../lib/decimal.ts'
 import { openForcedOrders, placeForcedOrder } from './forced-orders.ts'
 import { payBack } from './loans.ts'
-import { debtOf, moneyOf, purseKey, type MarginState } from './margin-state.ts'
+import { debtOf, moneyOf, balanceKey, type MarginState } from './margin-state.ts'
 
 /**
  * Repays crossed loans that are older than `loanTermMs`: of what is available, and else by orders that turn
@@ -9,7 +9,7 @@ import { debtOf, moneyOf, purseKey, type MarginState } from './margin-state.ts'
  */
 export function repayOverdueLoans(state: MarginState): void {
   for (const debtor of [...state.debtors.values()]) {
-    if (debtor.purse !== 'crossed' || state.liquidations.has(purseKey(debtor))) continue
+    if (debtor.balance !== 'crossed' || state.liquidations.has(balanceKey(debtor))) continue
     for (const [coin, since] of [...debtor.since]) {
       if (state.clock.now - since < state.settings.loanTermMs) continue
       payBack(state, debtor, { coin, amount: moneyOf(state, debtor, coin).available })

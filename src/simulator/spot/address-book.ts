@@ -1,5 +1,5 @@
 import { createRandom, type Random } from '../../lib/random.ts'
-import { type DeskPorts } from '../desk.ts'
+import { type ServicePorts } from '../account-service.ts'
 import { COINS, isSameName } from './coins.ts'
 
 /** Where an account may withdraw to on chain. Set up on the web client; here by the operator. */
@@ -24,12 +24,12 @@ const ADDRESS_ROWS = 'spot/address/'
 
 /** The address books of all accounts. Each begins with one address a coin and chain, drawn from the seed. */
 export class AddressBook {
-  readonly #ports: DeskPorts
+  readonly #ports: ServicePorts
   readonly #addressesMax: number
   /** By uid; at most `addressesMax` each. */
   readonly #added = new Map<string, BookAddress[]>()
 
-  constructor(ports: DeskPorts, addressesMax: number) {
+  constructor(ports: ServicePorts, addressesMax: number) {
     this.#ports = ports
     this.#addressesMax = addressesMax
     for (const { id, json } of ports.store.rows(ADDRESS_ROWS)) {

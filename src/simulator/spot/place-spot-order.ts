@@ -3,7 +3,7 @@ import { decimal, ZERO, type Decimal } from '../../lib/decimal.ts'
 import { spotPlaceOrder as placeOrderRow } from '../../protocol/undocumented/spot-rows.ts'
 import { positiveDecimal, stpMode } from '../../protocol/values.ts'
 import { accept, refuse, type Refusal, type Reply } from '../core/reply.ts'
-import { deskIdText } from '../wallet/order-sequence.ts'
+import { serviceIdText } from '../wallet/order-sequence.ts'
 import { decimalsOf } from '../wallet/rounding.ts'
 import { enterMarket, isTriggered, reachesMarket } from './spot-matching.ts'
 import { isMarketBuy, isOpen, NO_FEES, type SpotOrder, type SpotTerms } from './spot-order.ts'
@@ -16,7 +16,7 @@ import {
   putOrder,
   spotAccountOf,
   spotMarketOf,
-  spotPurse,
+  spotBalance,
   type SpotMarket,
   type SpotState,
 } from './spot-state.ts'
@@ -74,7 +74,7 @@ export function openOrder(
   { at, hasOldFees, reference }: OpeningFacts,
 ): SpotOrder {
   const market = spotMarketOf(state, terms.symbol)
-  const orderId = deskIdText(state.ports.sequence.next())
+  const orderId = serviceIdText(state.ports.sequence.next())
   const frozen = frozenFor(terms)
   const order: SpotOrder = {
     ...terms,
@@ -93,7 +93,7 @@ export function openOrder(
     createdAt: at,
     updatedAt: at,
   }
-  state.ports.wallet.freeze(spotPurse(terms.uid, paidCoin(market, terms)), frozen)
+  state.ports.wallet.freeze(spotBalance(terms.uid, paidCoin(market, terms)), frozen)
   keepOrder(state, order)
   putOrder(state, order)
   forgetOldest(state, order.uid)
@@ -186,7 +186,7 @@ function accountRefusal(state: SpotState, market: SpotMarket, terms: SpotTerms):
   const open = [...market.open].filter(({ uid }) => uid === terms.uid).length
   const { openOrdersMax } = market.symbol
   if (open >= openOrdersMax) return spotRefusals.ordersFull(openOrdersMax)
-  const { available } = state.ports.wallet.coin(spotPurse(terms.uid, paidCoin(market, terms)))
+  const { available } = state.ports.wallet.coin(spotBalance(terms.uid, paidCoin(market, terms)))
   return available.lt(frozenFor(terms)) ? spotRefusals.balance() : undefined
 }
 

@@ -9,7 +9,7 @@ import {
   type SpotFeeSums,
   type SpotOrder,
 } from './spot-order.ts'
-import { obtainedCoin, paidCoin, putOrder, spotMarketOf, spotPurse, type SpotState } from './spot-state.ts'
+import { obtainedCoin, paidCoin, putOrder, spotMarketOf, spotBalance, type SpotState } from './spot-state.ts'
 
 /** One meeting of an order with the market. */
 export interface SpotFill {
@@ -30,8 +30,8 @@ export function fillOrder(state: SpotState, order: SpotOrder, fill: SpotFill): v
   const quote = fill.base.times(fill.price)
   const [paid, obtained] = order.side === 'buy' ? [quote, fill.base] : [fill.base, quote]
   const { wallet } = state.ports
-  wallet.book(spotPurse(order.uid, paidCoin(market, order)), 'trade', paid.times('-1'), 'frozen')
-  wallet.book(spotPurse(order.uid, obtainedCoin(market, order)), 'trade', obtained)
+  wallet.book(spotBalance(order.uid, paidCoin(market, order)), 'trade', paid.times('-1'), 'frozen')
+  wallet.book(spotBalance(order.uid, obtainedCoin(market, order)), 'trade', obtained)
   order.frozen = order.frozen.minus(paid)
   order.baseVolume = order.baseVolume.plus(fill.base)
   order.quoteVolume = order.quoteVolume.plus(quote)
@@ -66,7 +66,7 @@ function endOrder(state: SpotState, order: SpotOrder, status: 'full_fill' | 'can
 function release(state: SpotState, order: SpotOrder, amount: Decimal): void {
   if (!amount.gt(ZERO)) return
   const coin = paidCoin(spotMarketOf(state, order.symbol), order)
-  state.ports.wallet.unfreeze(spotPurse(order.uid, coin), amount)
+  state.ports.wallet.unfreeze(spotBalance(order.uid, coin), amount)
   order.frozen = order.frozen.minus(amount)
 }
 
@@ -85,13 +85,13 @@ function chargeFee(
   const inQuote = order.side === 'buy' ? total.times(price) : total
   const deduction = order.deductsFee ? deductFee(state, order, { inQuote, total, at }) : undefined
   const { deducted, remainder } = deduction ?? { deducted: ZERO, remainder: total }
-  bookFee(state, spotPurse(order.uid, obtainedCoin(market, order)), remainder)
-  bookFee(state, spotPurse(order.uid, state.settings.platformCoin.name), deducted)
+  bookFee(state, spotBalance(order.uid, obtainedCoin(market, order)), remainder)
+  bookFee(state, spotBalance(order.uid, state.settings.platformCoin.name), deducted)
   return { total, deducted, remainder }
 }
 
-function bookFee(state: SpotState, purse: CoinRef, amount: Decimal): void {
-  if (amount.gt(ZERO)) state.ports.wallet.book(purse, 'fee', amount.times('-1'))
+function bookFee(state: SpotState, balance: CoinRef, amount: Decimal): void {
+  if (amount.gt(ZERO)) state.ports.wallet.book(balance, 'fee', amount.times('-1'))
 }
 
 function deductFee(
@@ -103,7 +103,7 @@ function deductFee(
   const worth = inQuote.times(deductionRatio)
   const price = decimal(platformCoinPrice(platformCoin, state.ports.seed, at))
   const needed = roundUp(worth.div(price), PLATFORM_DECIMALS)
-  const { available } = state.ports.wallet.coin(spotPurse(uid, platformCoin.name))
+  const { available } = state.ports.wallet.coin(spotBalance(uid, platformCoin.name))
   if (available.gte(needed)) return { deducted: needed, remainder: ZERO }
   const uncovered = needed.minus(available).div(needed)
   return { deducted: available, remainder: roundUp(total.times(uncovered), PLATFORM_DECIMALS) }

@@ -94,7 +94,7 @@ type StoredOrder = Text<
   readonly trigger?: { readonly price: string; readonly isAbove: boolean }
 }
 
-/** Revives what JSON made of the desk's own row. */
+/** Revives what JSON made of the service's own row. */
 export function parseSpotOrder(json: string): SpotOrder {
   const row = JSON.parse(json) as StoredOrder
   return {

@@ -7,7 +7,7 @@ import { writePastWithdrawals } from './past-withdrawals.ts'
 import { openOrder } from './place-spot-order.ts'
 import { cancelOrder, endMarketBuy, fillOrder } from './spot-fill.ts'
 import { isMarketBuy, isOpen, remainingOf, type SpotOrder, type SpotTerms } from './spot-order.ts'
-import { paidCoin, putOrder, spotPurse, type SpotMarket, type SpotState } from './spot-state.ts'
+import { paidCoin, putOrder, spotBalance, type SpotMarket, type SpotState } from './spot-state.ts'
 import { type Withdrawals } from './withdrawals.ts'
 
 /** A little less than the history reaches, so that the whole past is still to be read for two days. */
@@ -139,7 +139,7 @@ const ENTRIES = ['API', 'API', 'WEB', 'ANDROID', 'IOS'] as const
 function drawSide(state: SpotState, uid: string, { market, random, reference }: PastOrder): 'buy' | 'sell' {
   const { wallet } = state.ports
   const side = random.next() < 0.5 ? 'buy' : 'sell'
-  const held = wallet.coin(spotPurse(uid, paidCoin(market, { side }))).available
+  const held = wallet.coin(spotBalance(uid, paidCoin(market, { side }))).available
   const worth = side === 'buy' ? held : held.times(reference)
   return worth.gt(NOTIONAL_ENOUGH) ? side : side === 'buy' ? 'sell' : 'buy'
 }

@@ -83,7 +83,7 @@ export function spotUnfilled(
   return accept(page.map(toUnfilledOrder))
 }
 
-/** The undocumented assets: what the spot purse holds; every coin that it ever held with `all`. */
+/** The undocumented assets: what the spot balance holds; every coin that it ever held with `all`. */
 export function spotAssetRows(
   state: SpotState,
   uid: string,

@@ -1,7 +1,7 @@
 import { type Refusal } from '../core/reply.ts'
 
 /**
- * Every refusal of the spot and conversion desks, with code and message as the real exchange's error table
+ * Every refusal of the spot and conversion services, with code and message as the real exchange's error table
  * has them. Where the table knows several codes for one fact, the one of the spot endpoints is taken.
  */
 export const spotRefusals = {

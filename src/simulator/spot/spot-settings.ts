@@ -2,7 +2,7 @@ import { defaultOpening, type Opening } from '../wallet/opening.ts'
 import { defaultPlatformCoin, type PlatformCoin } from '../wallet/platform-coin.ts'
 import { SPOT_SYMBOLS, type SpotSymbolRow } from './spot-symbol.ts'
 
-/** The knobs of the spot desk. */
+/** The settings of the spot service. */
 export interface SpotSettings {
   readonly symbols: readonly SpotSymbolRow[]
   readonly platformCoin: PlatformCoin

@@ -1,14 +1,14 @@
 import { decimal, ZERO, type Decimal } from '../../lib/decimal.ts'
 import { Failure } from '../../lib/failure.ts'
-import { type DeskPorts, type DeskPrice } from '../desk.ts'
+import { type ServicePorts, type DisplayedPrice } from '../account-service.ts'
 import { type CoinRef } from '../wallet/coin-money.ts'
 import { isOpen, parseSpotOrder, type SpotOrder } from './spot-order.ts'
 import { type SpotSettings } from './spot-settings.ts'
 import { readSpotSymbol, type SpotSymbol } from './spot-symbol.ts'
 
-/** Everything the spot desk knows of orders. One writer; each function of this room takes it first. */
+/** Everything the spot service knows of orders. One writer; each function of this module takes it first. */
 export interface SpotState {
-  readonly ports: DeskPorts
+  readonly ports: ServicePorts
   readonly settings: SpotSettings
   /** By symbol, in the order of the list. */
   readonly markets: ReadonlyMap<string, SpotMarket>
@@ -45,7 +45,7 @@ const ORDER_ROWS = 'spot/order/'
 const LEVEL_ROWS = 'spot/level/'
 
 /** The state as it was stored; empty at the very first start. */
-export function openSpotState(ports: DeskPorts, settings: SpotSettings): SpotState {
+export function openSpotState(ports: ServicePorts, settings: SpotSettings): SpotState {
   const markets = new Map<string, SpotMarket>()
   for (const row of settings.symbols) {
     markets.set(row.symbol, { symbol: readSpotSymbol(row), open: new Set(), level: NO_LEVEL })
@@ -69,7 +69,7 @@ export function spotAccountOf(state: SpotState, uid: string): SpotAccount {
   if (account !== undefined) return account
   throw new Failure({
     code: 'SIMULATOR_ACCOUNT_UNKNOWN',
-    sentence: 'the spot desk of the simulated exchange has no such account',
+    sentence: 'the spot service of the simulated exchange has no such account',
     facts: { uid, accounts: [...state.accounts.keys()].join(', ') },
     hint: 'name the account in the simulator configuration',
   })
@@ -81,14 +81,14 @@ export function spotMarketOf(state: SpotState, symbol: string): SpotMarket {
   if (market !== undefined) return market
   throw new Failure({
     code: 'SIMULATOR_SYMBOL_UNKNOWN',
-    sentence: 'the spot desk of the simulated exchange lists no such pair',
+    sentence: 'the spot service of the simulated exchange lists no such pair',
     facts: { symbol, symbols: [...state.markets.keys()].join(', ') },
     hint: 'take a symbol of src/simulator/spot/spot-symbol.ts',
   })
 }
 
-export function spotPurse(uid: string, coin: string): CoinRef {
-  return { uid, purse: 'spot', coin }
+export function spotBalance(uid: string, coin: string): CoinRef {
+  return { uid, balance: 'spot', coin }
 }
 
 /** The coin that an order pays with. */
@@ -101,7 +101,7 @@ export function obtainedCoin(market: SpotMarket, { side }: Pick<SpotOrder, 'side
   return side === 'buy' ? market.symbol.row.baseCoin : market.symbol.row.quoteCoin
 }
 
-/** Takes an order into the desk's maps; an order of an account that is gone stays in the store only. */
+/** Takes an order into the service's maps; an order of an account that is gone stays in the store only. */
 export function keepOrder(state: SpotState, order: SpotOrder): void {
   const account = state.accounts.get(order.uid)
   if (account === undefined) return
@@ -134,7 +134,7 @@ export function putLevel(state: SpotState, market: SpotMarket): void {
   state.ports.store.put(LEVEL_ROWS + market.symbol.row.symbol, JSON.stringify(market.level))
 }
 
-function isSamePrice(price: DeskPrice, level: SpotLevel): boolean {
+function isSamePrice(price: DisplayedPrice, level: SpotLevel): boolean {
   return price.bid === level.bid && price.ask === level.ask && price.last === level.last
 }
 

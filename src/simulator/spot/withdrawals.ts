@@ -1,12 +1,12 @@
 import { decimal, type Decimal } from '../../lib/decimal.ts'
 import { type WireRequestOf } from '../../protocol/endpoints.ts'
 import { accept, refuse, type Refusal, type Reply } from '../core/reply.ts'
-import { deskIdText } from '../wallet/order-sequence.ts'
+import { serviceIdText } from '../wallet/order-sequence.ts'
 import { decimalsOf } from '../wallet/rounding.ts'
 import { contactOf, type AddressBook } from './address-book.ts'
 import { COINS, isSameName, TRANSFER_SCALE, type Coin, type CoinChain } from './coins.ts'
 import { spotRefusals } from './spot-refusals.ts'
-import { spotPurse, type SpotState } from './spot-state.ts'
+import { spotBalance, type SpotState } from './spot-state.ts'
 
 type Withdrawal = WireRequestOf<'spotWithdrawal'>
 
@@ -63,11 +63,11 @@ export class Withdrawals {
         : this.#routeInternally(uid, request)
     if ('code' in route) return refuse(route)
     const size = decimal(request.size)
-    const { available } = this.#state.ports.wallet.coin(spotPurse(uid, coin.coin))
+    const { available } = this.#state.ports.wallet.coin(spotBalance(uid, coin.coin))
     if (available.lt(size)) return refuse(spotRefusals.balance())
     this.#pay(uid, coin.coin, { ...route, size })
     const record: WithdrawalRecord = {
-      orderId: deskIdText(this.#state.ports.sequence.next()),
+      orderId: serviceIdText(this.#state.ports.sequence.next()),
       uid,
       clientOid,
       coin: coin.coin,
@@ -114,10 +114,10 @@ export class Withdrawals {
 
   #pay(uid: string, coin: string, { kind, to, fee, size }: Route & { readonly size: Decimal }): void {
     const { wallet } = this.#state.ports
-    const purse = spotPurse(uid, coin)
-    if (kind === 'account') return wallet.transfer(purse, { uid: to, purse: 'spot' }, size)
-    wallet.book(purse, 'withdrawal', fee.minus(size))
-    wallet.book(purse, 'withdrawalFee', fee.times('-1'))
+    const balance = spotBalance(uid, coin)
+    if (kind === 'account') return wallet.transfer(balance, { uid: to, balance: 'spot' }, size)
+    wallet.book(balance, 'withdrawal', fee.minus(size))
+    wallet.book(balance, 'withdrawalFee', fee.times('-1'))
   }
 
   #keep(record: WithdrawalRecord): void {

@@ -1,6 +1,6 @@
 import { COINS, type Coin } from '../spot/coins.ts'
 
-/** What of a chain the desks have no use for. Facts of the real list of coins. */
+/** What of a chain the services have no use for. Facts of the real list of coins. */
 interface ChainFacts {
   readonly depositConfirm: string
   readonly withdrawConfirm: string
@@ -44,7 +44,7 @@ const OTHER_CHAIN: ChainFacts = {
   contractAddress: null,
 }
 
-/** The coins that the spot desk can withdraw, or the one that is asked for. */
+/** The coins that the spot service can withdraw, or the one that is asked for. */
 export function coinInformation(asked: string | undefined) {
   return COINS.filter(({ coin }) => asked === undefined || coin === asked.toUpperCase()).map(toRow)
 }

@@ -24,7 +24,7 @@ export function futuresPrice(state: CoreState, query: SymbolQuery) {
   return accept([{ symbol, price: lastPr, indexPrice, markPrice, ts }])
 }
 
-/** Spot pairs show the prices of the contract of the same name, as the spot desk trades at them. */
+/** Spot pairs show the prices of the contract of the same name, as the spot service trades at them. */
 export function spotTickers(state: CoreState, pairs: Reply<readonly SpotSymbolRow[]>) {
   if (!pairs.ok) return pairs
   return accept(

@@ -1,12 +1,12 @@
 import { decimal, sumDecimals, ZERO, type Decimal } from '../../lib/decimal.ts'
 
 /** Where an account keeps its coins: `isolated:BTCUSDT` is the isolated margin account of that symbol. */
-export type Purse = 'spot' | 'crossed' | `isolated:${string}`
+export type BalanceName = 'spot' | 'crossed' | `isolated:${string}`
 
-/** An account's money in one coin of one purse. */
+/** An account's money in one coin of one balance. */
 export interface CoinRef {
   readonly uid: string
-  readonly purse: Purse
+  readonly balance: BalanceName
   /** Capitals, as in `USDT`. */
   readonly coin: string
 }
@@ -25,9 +25,9 @@ export interface CoinMoney {
 export type MoneyColumn = keyof CoinMoney
 
 /** The other sides of the bookings. They may go below zero: each is a counterparty without a limit. */
-export type WalletPot = 'outside' | 'market' | 'fees' | 'interest' | 'insurance' | 'platform'
+export type WalletCounterparty = 'outside' | 'market' | 'fees' | 'interest' | 'insurance' | 'platform'
 
-/** What changes an account's equity in a coin. Each is summed up a purse and coin, and explains the equity. */
+/** What changes an account's equity in a coin. Each is summed up a balance and coin, and explains the equity. */
 export type WalletBooking =
   | 'opening'
   | 'deposit'
@@ -40,8 +40,8 @@ export type WalletBooking =
   | 'interest'
   | 'insurance'
 
-/** Who stands on the other side. A transfer's other side is another purse. */
-export const POT_OF: Readonly<Record<Exclude<WalletBooking, 'transfer'>, WalletPot>> = {
+/** Who stands on the other side. A transfer's other side is another balance. */
+export const COUNTERPARTY_OF: Readonly<Record<Exclude<WalletBooking, 'transfer'>, WalletCounterparty>> = {
   opening: 'outside',
   deposit: 'outside',
   withdrawal: 'outside',
@@ -55,9 +55,9 @@ export const POT_OF: Readonly<Record<Exclude<WalletBooking, 'transfer'>, WalletP
 
 export type Flows = Partial<Record<WalletBooking, Decimal>>
 
-export type Pots = Record<WalletPot, Decimal>
+export type Counterparties = Record<WalletCounterparty, Decimal>
 
-/** What the wallet keeps of a coin in a purse. */
+/** What the wallet keeps of a coin in a balance. */
 export interface CoinAccount {
   money: CoinMoney
   readonly flows: Flows
@@ -65,7 +65,7 @@ export interface CoinAccount {
 
 export const NO_MONEY: CoinMoney = { available: ZERO, frozen: ZERO, borrowed: ZERO, interest: ZERO }
 
-export function createPots(): Pots {
+export function createCounterparties(): Counterparties {
   return { outside: ZERO, market: ZERO, fees: ZERO, interest: ZERO, insurance: ZERO, platform: ZERO }
 }
 
@@ -100,8 +100,8 @@ export function parseCoinAccount(json: string): CoinAccount {
   }
 }
 
-export function parsePots(json: string): Pots {
-  const row = JSON.parse(json) as TextColumns<WalletPot>
+export function parseCounterparties(json: string): Counterparties {
+  const row = JSON.parse(json) as TextColumns<WalletCounterparty>
   return {
     outside: decimal(row.outside),
     market: decimal(row.market),

@@ -1,6 +1,6 @@
-import { type DeskStore } from '../desk-store.ts'
+import { type ServiceStore } from '../service-store.ts'
 
-/** One counter of ids for all desks, so that no two records of them share an id. */
+/** One counter of ids for all services, so that no two records of them share an id. */
 export interface OrderSequence {
   /** The next number, from 1 on; a restart goes on where it stopped. */
   next(): number
@@ -8,7 +8,7 @@ export interface OrderSequence {
 
 const ROW = 'sequence/last'
 
-export function createOrderSequence(store: DeskStore): OrderSequence {
+export function createOrderSequence(store: ServiceStore): OrderSequence {
   let last = Number(store.rows(ROW)[0]?.json ?? '0')
   return {
     next() {
@@ -19,8 +19,8 @@ export function createOrderSequence(store: DeskStore): OrderSequence {
   }
 }
 
-/** 18 digits, and none of the futures core's ids (11… orders, 12… trades): an id names its desk's record. */
-export function deskIdText(sequence: number): string {
+/** 18 digits, and none of the futures core's ids (11… orders, 12… trades): an id names its service's record. */
+export function serviceIdText(sequence: number): string {
   return `13${String(sequence).padStart(16, '0')}`
 }
 

@@ -8,7 +8,7 @@ export interface WalletStatement {
 /** equity = available + frozen - borrowed - interest = the sum of `bookings`, exactly. */
 export interface WalletCoin {
   /** `spot`, `crossed` or `isolated:BTCUSDT`. */
-  readonly purse: string
+  readonly balance: string
   readonly coin: string
   readonly available: string
   readonly frozen: string
@@ -19,7 +19,7 @@ export interface WalletCoin {
   readonly bookings: Readonly<Partial<Record<WalletBooking, string>>>
 }
 
-/** All equities and pots of a coin together. */
+/** All equities and counterparties of a coin together. */
 export interface WalletSum {
   readonly coin: string
   readonly sum: string
@@ -36,7 +36,7 @@ function toCoin({ ref, money, flows }: CoinAccount & { readonly ref: CoinRef }):
   for (const [booking, amount] of Object.entries(flows))
     bookings[booking as WalletBooking] = amount.toString()
   return {
-    purse: ref.purse,
+    balance: ref.balance,
     coin: ref.coin,
     available: money.available.toString(),
     frozen: money.frozen.toString(),

@@ -1,44 +1,44 @@
 import { ZERO, type Decimal } from '../../lib/decimal.ts'
 import { Failure } from '../../lib/failure.ts'
-import { type DeskStore } from '../desk-store.ts'
+import { type ServiceStore } from '../service-store.ts'
 import {
-  createPots,
+  createCounterparties,
   equityOf,
   isExplained,
   NO_MONEY,
   parseCoinAccount,
-  parsePots,
-  POT_OF,
+  parseCounterparties,
+  COUNTERPARTY_OF,
   type CoinAccount,
   type CoinMoney,
   type CoinRef,
   type MoneyColumn,
-  type Pots,
-  type Purse,
+  type Counterparties,
+  type BalanceName,
   type WalletBooking,
 } from './coin-money.ts'
 import { toWalletStatement, type WalletSum, type WalletStatement } from './wallet-statement.ts'
 
 /**
- * The coin ledger of every desk but futures. Each method is one transfer booked on both sides, so that the
- * equities of all accounts and the pots of a coin always add up to zero. Amounts are exact; a booking that
- * would take a column below zero throws, so a desk looks at `coin` and refuses first.
+ * The coin ledger of every service but futures. Each method is one transfer booked on both sides, so that the
+ * equities of all accounts and the counterparties of a coin always add up to zero. Amounts are exact; a booking that
+ * would take a column below zero throws, so a service looks at `coin` and refuses first.
  *
- * Bounded by accounts x purses x coins: who names them checks them.
+ * Bounded by accounts x balances x coins: who names them checks them.
  */
 export class Wallet {
-  readonly #store: DeskStore
-  /** By uid, purse and coin; see {@link rowId}. */
+  readonly #store: ServiceStore
+  /** By uid, balance and coin; see {@link rowId}. */
   readonly #accounts = new Map<string, CoinAccount & { readonly ref: CoinRef }>()
-  readonly #pots = new Map<string, Pots>()
+  readonly #counterparties = new Map<string, Counterparties>()
 
-  constructor(store: DeskStore) {
+  constructor(store: ServiceStore) {
     this.#store = store
     for (const { id, json } of store.rows(COIN_ROWS)) {
       this.#accounts.set(id, { ref: parseRowId(id), ...parseCoinAccount(json) })
     }
-    for (const { id, json } of store.rows(POT_ROWS))
-      this.#pots.set(id.slice(POT_ROWS.length), parsePots(json))
+    for (const { id, json } of store.rows(COUNTERPARTY_ROWS))
+      this.#counterparties.set(id.slice(COUNTERPARTY_ROWS.length), parseCounterparties(json))
   }
 
   /** What is there now; a coin never touched is a row of zeros. Later bookings do not change the answer. */
@@ -46,17 +46,17 @@ export class Wallet {
     return this.#accounts.get(rowId(ref))?.money ?? NO_MONEY
   }
 
-  /** Every coin of the purse that was ever touched, by its name, in the alphabet's order. */
-  coins(uid: string, purse: Purse): ReadonlyMap<string, CoinMoney> {
+  /** Every coin of the balance that was ever touched, by its name, in the alphabet's order. */
+  coins(uid: string, balance: BalanceName): ReadonlyMap<string, CoinMoney> {
     const found = new Map<string, CoinMoney>()
     for (const { ref, money } of this.#of(uid)) {
-      if (ref.purse === purse) found.set(ref.coin, money)
+      if (ref.balance === balance) found.set(ref.coin, money)
     }
     return found
   }
 
   /**
-   * Books between a purse and the pot that belongs to the booking.
+   * Books between a balance and the counterparty that belongs to the booking.
    * @param amount As the account sees it: positive is received, a paid fee is negative.
    * @param column Where it comes from or goes to: `frozen` for what an open order has set aside.
    */
@@ -68,7 +68,7 @@ export class Wallet {
   ): void {
     this.#move(ref, { [column]: amount })
     this.#flow(ref, booking, amount)
-    this.#pot(ref.coin, POT_OF[booking], amount)
+    this.#charge(ref.coin, COUNTERPARTY_OF[booking], amount)
   }
 
   /** Sets aside for an open order. @param amount Not negative. */
@@ -81,7 +81,7 @@ export class Wallet {
     this.#move(ref, { available: amount, frozen: amount.times('-1') })
   }
 
-  /** From one purse's available to another's, of the same account or another. @param amount Not negative. */
+  /** From one balance's available to another's, of the same account or another. @param amount Not negative. */
   transfer(from: CoinRef, to: Omit<CoinRef, 'coin'>, amount: Decimal): void {
     const target = { ...to, coin: from.coin }
     this.#move(from, { available: amount.times('-1') })
@@ -99,7 +99,7 @@ export class Wallet {
   accrueInterest(ref: CoinRef, amount: Decimal): void {
     this.#move(ref, { interest: amount })
     this.#flow(ref, 'interest', amount.times('-1'))
-    this.#pot(ref.coin, 'interest', amount.times('-1'))
+    this.#charge(ref.coin, 'interest', amount.times('-1'))
   }
 
   /** Pays debts out of available; what the insurance fund pays is booked as `insurance` first. */
@@ -116,8 +116,8 @@ export class Wallet {
 
   /** The books of every coin: `sum` is always zero. */
   sums(): readonly WalletSum[] {
-    return [...this.#pots].map(([coin, pots]) => {
-      let sum = Object.values(pots).reduce((total, pot) => total.plus(pot), ZERO)
+    return [...this.#counterparties].map(([coin, counterparties]) => {
+      let sum = Object.values(counterparties).reduce((total, counterparty) => total.plus(counterparty), ZERO)
       for (const { ref, money } of this.#accounts.values()) {
         if (ref.coin === coin) sum = sum.plus(equityOf(money))
       }
@@ -125,7 +125,7 @@ export class Wallet {
     })
   }
 
-  /** Every purse of the account, with the bookings that explain it. */
+  /** Every balance of the account, with the bookings that explain it. */
   statement(uid: string): WalletStatement {
     return toWalletStatement(this.#of(uid))
   }
@@ -149,7 +149,7 @@ export class Wallet {
     account.money = plusDeltas(ref, account.money, deltas)
     this.#accounts.set(id, account)
     this.#putCoin(id, account)
-    if (!this.#pots.has(ref.coin)) this.#pot(ref.coin, 'outside', ZERO)
+    if (!this.#counterparties.has(ref.coin)) this.#charge(ref.coin, 'outside', ZERO)
   }
 
   #flow(ref: CoinRef, booking: WalletBooking, amount: Decimal): void {
@@ -160,12 +160,12 @@ export class Wallet {
     this.#putCoin(id, account)
   }
 
-  /** The pot gives what the account receives. */
-  #pot(coin: string, pot: keyof Pots, amount: Decimal): void {
-    const pots = this.#pots.get(coin) ?? createPots()
-    pots[pot] = pots[pot].minus(amount)
-    this.#pots.set(coin, pots)
-    this.#store.put(POT_ROWS + coin, JSON.stringify(pots))
+  /** The counterparty gives what the account receives. */
+  #charge(coin: string, counterparty: keyof Counterparties, amount: Decimal): void {
+    const counterparties = this.#counterparties.get(coin) ?? createCounterparties()
+    counterparties[counterparty] = counterparties[counterparty].minus(amount)
+    this.#counterparties.set(coin, counterparties)
+    this.#store.put(COUNTERPARTY_ROWS + coin, JSON.stringify(counterparties))
   }
 
   #putCoin(id: string, { money, flows }: CoinAccount): void {
@@ -174,15 +174,15 @@ export class Wallet {
 }
 
 const COIN_ROWS = 'wallet/coin/'
-const POT_ROWS = 'wallet/pots/'
+const COUNTERPARTY_ROWS = 'wallet/counterparties/'
 
-function rowId({ uid, purse, coin }: CoinRef): string {
-  return `${COIN_ROWS}${uid}/${purse}/${coin}`
+function rowId({ uid, balance, coin }: CoinRef): string {
+  return `${COIN_ROWS}${uid}/${balance}/${coin}`
 }
 
 function parseRowId(id: string): CoinRef {
-  const [uid = '', purse = '', coin = ''] = id.slice(COIN_ROWS.length).split('/')
-  return { uid, purse: purse as Purse, coin }
+  const [uid = '', balance = '', coin = ''] = id.slice(COIN_ROWS.length).split('/')
+  return { uid, balance: balance as BalanceName, coin }
 }
 
 const COLUMNS = ['available', 'frozen', 'borrowed', 'interest'] as const satisfies readonly MoneyColumn[]
@@ -198,11 +198,11 @@ function plusDeltas(ref: CoinRef, money: CoinMoney, deltas: Partial<CoinMoney>):
   return sums
 }
 
-function shortage({ uid, purse, coin }: CoinRef, column: string, held: Decimal, delta: Decimal): Failure {
+function shortage({ uid, balance, coin }: CoinRef, column: string, held: Decimal, delta: Decimal): Failure {
   return new Failure({
     code: 'SIMULATOR_WALLET_SHORT',
     sentence: 'a booking would take an account of the simulated exchange below zero',
-    facts: { uid, purse, coin, column, held: held.toString(), change: delta.toString() },
-    hint: 'this is a defect of the desk that books: it must refuse the request first',
+    facts: { uid, balance, coin, column, held: held.toString(), change: delta.toString() },
+    hint: 'this is a defect of the service that books: it must refuse the request first',
   })
 }

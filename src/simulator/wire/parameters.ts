@@ -100,7 +100,7 @@ function define(target: Parameters, name: string, value: unknown): void {
 }
 
 /**
- * Next door to the document a number is taken for its text: a public client sends prices of trigger orders so.
+ * Outside the document a number is taken for its text: a public client sends prices of trigger orders so.
  * The document's own endpoints want texts.
  */
 function withTexts(parameters: Parameters): Parameters {

@@ -3,7 +3,7 @@ import { type Endpoint } from '../../protocol/endpoint.ts'
 import { endpoints } from '../../protocol/endpoints.ts'
 import { undocumented } from '../../protocol/undocumented.ts'
 
-/** Every address of the exchange: the document's table, then what lies next door to it. */
+/** Every address of the exchange: the document's table, then what lies outside it. */
 export const servedRows = { ...endpoints, ...undocumented } as const
 
 export type ServedName = keyof typeof servedRows

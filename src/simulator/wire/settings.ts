@@ -3,7 +3,7 @@ import { defaultPlatformCoin } from '../wallet/platform-coin.ts'
 import { defaultRateLimitSettings, type RateLimitSettings } from './rate-limits.ts'
 import { type ServedName } from './served-rows.ts'
 
-/** The knobs of the wire: what the document leaves open, or where its readers disagree. */
+/** The settings of the wire: what the document leaves open, or where its readers disagree. */
 export interface WireSettings {
   readonly rateLimits: RateLimitSettings
   /** HTTP status of an answer whose code is not `00000`; authentication failures are 400 either way. */

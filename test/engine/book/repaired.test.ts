@@ -57,7 +57,7 @@ describe('after a repair of the journal', () => {
     bench.quote(BID)
     expect(bench.take('askGrant')).toEqual([])
 
-    bench.tell({ kind: 'commanded', command: { kind: 'release', scope: '*', reason: 'compared', by: 'me' } })
+    bench.step({ kind: 'commanded', command: { kind: 'release', scope: '*', reason: 'compared', by: 'me' } })
     bench.pass(200)
     bench.quote(BID)
     const batch = bench.grantBatch()

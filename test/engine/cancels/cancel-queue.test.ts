@@ -47,7 +47,7 @@ function asked(bench: EngineBench): string[] {
 function sentOn(bench: EngineBench): string[] {
   const sent: string[] = []
   for (let tries = 0; tries < 5; tries++) {
-    bench.tell({ kind: 'granted', endpoint: 'batchPlaceOrder' })
+    bench.step({ kind: 'granted', endpoint: 'batchPlaceOrder' })
     sent.push(...bench.take('sendBatch').map(({ batch }) => batch.symbol))
   }
   return sent
@@ -135,7 +135,7 @@ describe('while a cancel-all that is due is waited for', () => {
   test('and the order is wanted again, the call is given back', () => {
     const bench = waiting()
     bench.decide({ kind: 'quote', symbol: A, levels: [AT_TOUCH] })
-    bench.tell({ kind: 'granted', endpoint: 'cancelAllOrders' })
+    bench.step({ kind: 'granted', endpoint: 'cancelAllOrders' })
 
     expect([bench.take('sendCancelAll'), bench.take('returnGrant')]).toMatchObject([
       [],
@@ -145,8 +145,8 @@ describe('while a cancel-all that is due is waited for', () => {
 
   test('and a stop leaves what rests, the call is given back', () => {
     const bench = waiting()
-    bench.tell({ kind: 'commanded', command: { kind: 'stop', policy: 'leave' } })
-    bench.tell({ kind: 'granted', endpoint: 'cancelAllOrders' })
+    bench.step({ kind: 'commanded', command: { kind: 'stop', policy: 'leave' } })
+    bench.step({ kind: 'granted', endpoint: 'cancelAllOrders' })
 
     expect([bench.take('sendCancelAll'), bench.take('returnGrant')]).toMatchObject([
       [],
@@ -158,14 +158,14 @@ describe('while a cancel-all that is due is waited for', () => {
     const bench = waiting()
     bench.decide({ kind: 'target', symbol: A, lots: 3 })
     const batch = bench.grantBatch()
-    bench.tell({ kind: 'granted', endpoint: 'cancelAllOrders' })
+    bench.step({ kind: 'granted', endpoint: 'cancelAllOrders' })
     expect([bench.take('sendCancelAll'), bench.take('returnGrant')]).toMatchObject([[], [{}]])
 
     bench.accept(batch)
     expect(asked(bench)).toContain('cancelAllOrders')
   })
 
-  test('the instrument is resolved when it is granted, and the order is told', () => {
+  test('the instrument is resolved when it is granted, and the order is logged', () => {
     const bench = waiting()
     bench.take('announce')
     bench.grantCancel()
@@ -242,7 +242,7 @@ describe('a cancel-all of the product', () => {
   test('[ORD1] [DET2] is one durable record before its bytes, and folds into every instrument', () => {
     const bench = exclusive()
     bench.take('record')
-    bench.tell({ kind: 'granted', endpoint: 'cancelAllOrders' })
+    bench.step({ kind: 'granted', endpoint: 'cancelAllOrders' })
 
     const kinds = bench.effects.map((effect) =>
       effect.kind === 'record' ? `${effect.record.kind} ${effect.durable}` : effect.kind,
@@ -362,7 +362,7 @@ describe('a cancel-all of the product', () => {
   test('[RSK3] serves a stop: one call for all, and one more that finds nothing', () => {
     const bench = manyInstruments({ isExclusive: true })
     for (const symbol of SYMBOLS) rest(bench, symbol)
-    bench.tell({ kind: 'commanded', command: { kind: 'stop', policy: 'cancel' } })
+    bench.step({ kind: 'commanded', command: { kind: 'stop', policy: 'cancel' } })
     const first = bench.grantCancel()
     bench.answerCancel(first.cancelId, accepted({ successList: listed(bench, ...SYMBOLS), failureList: [] }))
     bench.pass(1600)

@@ -25,11 +25,11 @@ function fillBatch(bench: EngineBench, side: 'buy' | 'sell'): void {
   const orderId = toOrderId(`${batch.batchId}001`)
   const fill = bench.fill({ orderId, side, lots: 10, ticks: 100_000, scope: 'taker' })
   const reading = { fills: [fill], sinceAt: 0, requestedAt: bench.now, exchangeTime: bench.now }
-  bench.tell({ kind: 'fillsRead', reading })
+  bench.step({ kind: 'fillsRead', reading })
 }
 
 function flatten(bench: EngineBench, scope: Scope): void {
-  bench.tell({ kind: 'commanded', command: { kind: 'flatten', scope, ...BY_ANNA } })
+  bench.step({ kind: 'commanded', command: { kind: 'flatten', scope, ...BY_ANNA } })
 }
 
 /** The ladder is cancelled, and it is proved what was filled of it. */
@@ -75,7 +75,7 @@ describe('[RSK2] a flatten', () => {
     const bench = new EngineBench().start()
     for (let time = 0; time < 2; time++) {
       flatten(bench, SYMBOL)
-      bench.tell({ kind: 'commanded', command: { kind: 'release', scope: SYMBOL, ...BY_ANNA } })
+      bench.step({ kind: 'commanded', command: { kind: 'release', scope: SYMBOL, ...BY_ANNA } })
     }
 
     expect(bench.take('announce').filter(({ event }) => event === 'flatten.done')).toHaveLength(2)
@@ -89,7 +89,7 @@ describe('[RSK2] a flatten', () => {
     expect(bench.book.places.size).toBe(0)
 
     bench.decide({ ...place, key: 'meanwhile' })
-    bench.tell({ kind: 'timePassed' })
+    bench.step({ kind: 'timePassed' })
     expect(bench.book.places.size).toBe(0)
   })
 
@@ -101,7 +101,7 @@ describe('[RSK2] a flatten', () => {
     bench.pass(6000)
     bench.take('askGrant')
 
-    bench.tell({ kind: 'commanded', command: { kind: 'release', scope: SYMBOL, ...BY_ANNA } })
+    bench.step({ kind: 'commanded', command: { kind: 'release', scope: SYMBOL, ...BY_ANNA } })
     bench.pass(200)
     expect([bench.halts.size, bench.take('askGrant')]).toEqual([0, []])
 
@@ -114,7 +114,7 @@ describe('[RSK2] a restriction', () => {
   test('of the strategy holds back its orders on every instrument, and no others', () => {
     const bench = new EngineBench().start()
     const scope = strategyScope('another')
-    bench.tell({ kind: 'commanded', command: { kind: 'restrict', scope, mode: 'halted', ...BY_ANNA } })
+    bench.step({ kind: 'commanded', command: { kind: 'restrict', scope, mode: 'halted', ...BY_ANNA } })
     bench.quote(BID)
     expect(bench.grantBatch().clientOids).toHaveLength(1)
   })
@@ -122,8 +122,8 @@ describe('[RSK2] a restriction', () => {
   test('is written down with who and why, once however often it is said', () => {
     const bench = new EngineBench().start()
     const command = { kind: 'restrict', scope: '*', mode: 'reducing', ...BY_ANNA } as const
-    bench.tell({ kind: 'commanded', command })
-    bench.tell({ kind: 'commanded', command })
+    bench.step({ kind: 'commanded', command })
+    bench.step({ kind: 'commanded', command })
 
     expect(bench.recordsOf('restricted')).toMatchObject([{ mode: 'reducing', code: 'operator', ...BY_ANNA }])
   })
@@ -131,10 +131,10 @@ describe('[RSK2] a restriction', () => {
   test('of several the strictest counts, and a release ends all of its scope', () => {
     const bench = new EngineBench().start()
     for (const [scope, mode] of [['*', 'reducing'] as const, [SYMBOL, 'halted'] as const]) {
-      bench.tell({ kind: 'commanded', command: { kind: 'restrict', scope, mode, ...BY_ANNA } })
+      bench.step({ kind: 'commanded', command: { kind: 'restrict', scope, mode, ...BY_ANNA } })
     }
     bench.quote(BID)
-    bench.tell({ kind: 'commanded', command: { kind: 'release', scope: SYMBOL, ...BY_ANNA } })
+    bench.step({ kind: 'commanded', command: { kind: 'release', scope: SYMBOL, ...BY_ANNA } })
     bench.price(10_000.2)
     bench.decide()
 

@@ -14,11 +14,11 @@ function found(...clientOids: readonly string[]): Answer<BatchResult> {
 }
 
 function kill(bench: EngineBench): void {
-  bench.tell({ kind: 'commanded', command: { kind: 'kill', ...ORDER } })
+  bench.step({ kind: 'commanded', command: { kind: 'kill', ...ORDER } })
 }
 
 function release(bench: EngineBench): void {
-  bench.tell({ kind: 'commanded', command: { kind: 'releaseKill', reason: 'calm again', by: 'anna@office' } })
+  bench.step({ kind: 'commanded', command: { kind: 'releaseKill', reason: 'calm again', by: 'anna@office' } })
 }
 
 function resting(): EngineBench {
@@ -32,11 +32,11 @@ function resting(): EngineBench {
 function bringIn(bench: EngineBench, ms: number, answer: Answer<BatchResult> = EMPTY): number {
   let cancels = 0
   for (let passed = 0; passed < ms; passed += 100) {
-    bench.tell({ kind: 'pollDue', what: 'fills' })
-    bench.tell({ kind: 'pollDue', what: 'positions' })
+    bench.step({ kind: 'pollDue', what: 'fills' })
+    bench.step({ kind: 'pollDue', what: 'positions' })
     bench.pass(100)
     if (!bench.take('askGrant').some(({ endpoint }) => endpoint === 'cancelAllOrders')) continue
-    bench.tell({ kind: 'granted', endpoint: 'cancelAllOrders' })
+    bench.step({ kind: 'granted', endpoint: 'cancelAllOrders' })
     for (const { cancelId } of bench.take('sendCancelAll')) {
       cancels += 1
       bench.answerCancel(cancelId, answer)
@@ -63,7 +63,7 @@ describe('[RSK2] from a kill on', () => {
 
   test('the order to kill is durable before anybody hears of it', () => {
     const bench = resting()
-    const effects = bench.tell({ kind: 'commanded', command: { kind: 'kill', ...ORDER } })
+    const effects = bench.step({ kind: 'commanded', command: { kind: 'kill', ...ORDER } })
     const kinds = effects.map((effect) => (effect.kind === 'record' ? effect.record.kind : effect.kind))
 
     expect(effects[0]).toMatchObject({
@@ -80,7 +80,7 @@ describe('[RSK2] from a kill on', () => {
     kill(bench)
     bench.take('decide')
     bench.decide({ kind: 'target', symbol: SYMBOL, lots: 5 })
-    bench.tell({ kind: 'granted', endpoint: 'batchPlaceOrder' })
+    bench.step({ kind: 'granted', endpoint: 'batchPlaceOrder' })
     bringIn(bench, 60_000)
 
     expect([bench.take('sendBatch'), bench.take('decide')]).toEqual([[], []])
@@ -148,7 +148,7 @@ describe('[RSK3] a kill is called clean', () => {
     bench.quote(BID)
     const batch = bench.grantBatch()
     kill(bench)
-    bench.tell({ kind: 'batchAnswered', batchId: batch.batchId, answer: TIMED_OUT })
+    bench.step({ kind: 'batchAnswered', batchId: batch.batchId, answer: TIMED_OUT })
     bringIn(bench, bench.settings.execution.acceptanceWindowMs - 1_000)
     expect([states(bench), bench.states()]).toEqual([['seen'], ['unknown']])
 
@@ -170,7 +170,7 @@ describe('[RSK3] a kill is called clean', () => {
     const [clean, late] = [resting(), resting()]
     for (const bench of [clean, late]) {
       kill(bench)
-      bench.tell({ kind: 'commanded', command: { kind: 'stop', policy: 'leave' } })
+      bench.step({ kind: 'commanded', command: { kind: 'stop', policy: 'leave' } })
     }
     bringIn(clean, 60_000)
     bringIn(late, late.settings.execution.stopTimeoutMs + 20_000, TIMED_OUT)
@@ -181,7 +181,7 @@ describe('[RSK3] a kill is called clean', () => {
 
   test('a stop that goes on is overtaken by it', () => {
     const bench = resting()
-    bench.tell({ kind: 'commanded', command: { kind: 'stop', policy: 'leave' } })
+    bench.step({ kind: 'commanded', command: { kind: 'stop', policy: 'leave' } })
     kill(bench)
     expect(bench.engine.isTrading).toBe(false)
 
@@ -202,7 +202,7 @@ test('a stop that was asked for before the release that waited is a stop', () =>
   const bench = resting()
   kill(bench)
   release(bench)
-  bench.tell({ kind: 'commanded', command: { kind: 'stop', policy: 'leave' } })
+  bench.step({ kind: 'commanded', command: { kind: 'stop', policy: 'leave' } })
   bringIn(bench, 60_000)
 
   expect(states(bench)).toEqual(['seen', 'clean', 'released'])
@@ -213,7 +213,7 @@ test('a stop that would flatten ends a start under a kill without closing anythi
   const bench = new EngineBench().start()
   kill(bench)
   bench.restart()
-  bench.tell({ kind: 'commanded', command: { kind: 'stop', policy: 'flatten' } })
+  bench.step({ kind: 'commanded', command: { kind: 'stop', policy: 'flatten' } })
   bringIn(bench, 20_000)
 
   expect([bench.engine.phase, bench.take('sendBatch')]).toEqual(['stopped', []])

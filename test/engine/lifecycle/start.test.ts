@@ -82,7 +82,7 @@ describe('[ORD5] the machine clock is set between two runs', () => {
     const { fillVisibilityMs, matchingLagMs } = bench.settings.execution
     expect(bench.now - startedAt).toBeLessThanOrEqual(fillVisibilityMs + matchingLagMs)
     expect(bench.states()).toEqual(['live'])
-    bench.tell({ kind: 'pollDue', what: 'fills' })
+    bench.step({ kind: 'pollDue', what: 'fills' })
     bench.pass(100)
     expect(bench.states()).toEqual(['done'])
   })

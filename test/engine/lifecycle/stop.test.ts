@@ -9,7 +9,7 @@ const EMPTY = refused('22001', 'definite')
 const LONG = { longLots: 10, shortLots: 0 }
 
 function stop(bench: EngineBench, policy: StopPolicy): void {
-  bench.tell({ kind: 'commanded', command: { kind: 'stop', policy } })
+  bench.step({ kind: 'commanded', command: { kind: 'stop', policy } })
 }
 
 function resting(): EngineBench {
@@ -79,7 +79,7 @@ describe('[RSK3] a stop', () => {
   test('that flattens reads its own fills, and ends flat', () => {
     const bench = resting()
     const fills = [bench.fill({ lots: 10 })]
-    bench.tell({ kind: 'pollDue', what: 'fills' })
+    bench.step({ kind: 'pollDue', what: 'fills' })
     bench.read({ fills, holding: LONG })
     stop(bench, 'flatten')
     bench.pass(200, { fills, holding: LONG })
@@ -88,7 +88,7 @@ describe('[RSK3] a stop', () => {
     bench.accept(batch)
 
     fills.push(bench.fill({ orderId: '2001' as never, side: 'sell', tradeSide: 'close', lots: 10 }))
-    bench.tell({ kind: 'pollDue', what: 'fills' })
+    bench.step({ kind: 'pollDue', what: 'fills' })
     bench.pass(3_000, { fills })
 
     expect(bench.take('stopped')).toMatchObject([{ clean: true }])

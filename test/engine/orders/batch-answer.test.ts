@@ -83,9 +83,9 @@ describe('[DET1] the core is a function of its events', () => {
   function live(): { effects: string; bench: EngineBench } {
     const bench = new EngineBench()
     const effects: string[] = []
-    const tell = bench.tell.bind(bench)
-    bench.tell = (event) => {
-      const done = tell(event)
+    const step = bench.step.bind(bench)
+    bench.step = (event) => {
+      const done = step(event)
       effects.push(JSON.stringify(done))
       return done
     }
@@ -93,7 +93,7 @@ describe('[DET1] the core is a function of its events', () => {
     bench.accept(sendLadder(bench))
     const [order] = bench.book.orders.values()
     if (order?.orderId !== undefined) {
-      bench.tell({ kind: 'pollDue', what: 'fills' })
+      bench.step({ kind: 'pollDue', what: 'fills' })
       bench.read({ fills: [bench.fill({ orderId: order.orderId, ticks: 99_980, lots: 10 })] })
     }
     bench.decide({ kind: 'target', symbol: SYMBOL, lots: 20 })

@@ -12,11 +12,11 @@ function filledAgo(ms: number): EngineBench {
   const bench = new EngineBench().start()
   bench.decide(PLACE)
   bench.accept(bench.grantBatch())
-  bench.tell({ kind: 'pollDue', what: 'fills' })
+  bench.step({ kind: 'pollDue', what: 'fills' })
   bench.read({ fills: [bench.fill({ lots: 10, scope: 'taker', ticks: 100_001 })] })
   for (const endAt = bench.now + ms; bench.now < endAt;) {
     bench.now = Math.min(endAt, bench.now + 3_600_000)
-    bench.tell({ kind: 'timePassed' })
+    bench.step({ kind: 'timePassed' })
   }
   bench.price()
   return bench
@@ -55,12 +55,12 @@ describe('[ORD2] an intent key', () => {
   })
 })
 
-describe('[ORD5] a fill of an orderId that nobody told yet', () => {
+describe('[ORD5] a fill of an orderId that nothing has named yet', () => {
   test('heard before the answer belongs to the order that the answer names', () => {
     const bench = new EngineBench().start()
     bench.quote(BID)
     const batch = bench.grantBatch()
-    bench.tell({ kind: 'pollDue', what: 'fills' })
+    bench.step({ kind: 'pollDue', what: 'fills' })
     bench.read({ fills: [bench.fill({ orderId: `${batch.batchId}001` as never })] })
     expect(bench.book.orphans.size).toBe(1)
 
@@ -70,11 +70,11 @@ describe('[ORD5] a fill of an orderId that nobody told yet', () => {
     expect([bench.book.orphans.size, bench.book.holdings.get(`s|${SYMBOL}`)?.longLots]).toEqual([0, 4])
   })
 
-  test('is told to its strategy when it is bound, and its rung waits for that look', () => {
+  test('is reported to its strategy when it is bound, and its rung waits for that look', () => {
     const bench = new EngineBench().start()
     bench.quote(BID)
     const batch = bench.grantBatch()
-    bench.tell({ kind: 'pollDue', what: 'fills' })
+    bench.step({ kind: 'pollDue', what: 'fills' })
     bench.read({ fills: [bench.fill({ orderId: `${batch.batchId}001` as never, lots: 10 })] })
     bench.take('decide')
 
@@ -82,7 +82,7 @@ describe('[ORD5] a fill of an orderId that nobody told yet', () => {
 
     expect(bench.states()).toEqual(['filled'])
     expect(bench.take('decide').at(-1)?.snapshot.instruments[0]?.holding.longLots).toBe(10)
-    bench.tell({ kind: 'timePassed' })
+    bench.step({ kind: 'timePassed' })
     expect(bench.take('sendBatch')).toEqual([])
     expect(bench.take('announce').map(({ event }) => event)).toContain('order.fillAttributed')
   })
@@ -93,11 +93,11 @@ describe('[ORD5] a fill of an orderId that nobody told yet', () => {
     const batch = bench.grantBatch()
     const fills = [bench.fill({ orderId: `${batch.batchId}001` as never })]
     for (let time = 0; time < 2; time++) {
-      bench.tell({ kind: 'pollDue', what: 'fills' })
+      bench.step({ kind: 'pollDue', what: 'fills' })
       bench.read({ fills })
     }
     bench.accept(batch)
-    bench.tell({ kind: 'pollDue', what: 'fills' })
+    bench.step({ kind: 'pollDue', what: 'fills' })
     bench.read({ fills })
 
     expect([...bench.book.orders.values()]).toMatchObject([{ filledLots: 4 }])
@@ -111,7 +111,7 @@ describe('[ORD5] a fill of an orderId that nobody told yet', () => {
     bench.pass(10_050)
     const { cancelId } = bench.grantCancel()
     const fills = [bench.fill({ orderId: '77' as never, filledAt: bench.now - 100 })]
-    bench.tell({ kind: 'pollDue', what: 'fills' })
+    bench.step({ kind: 'pollDue', what: 'fills' })
     bench.read({ fills, holding: { longLots: 4, shortLots: 0 } })
 
     const [clientOid = ''] = batch.clientOids

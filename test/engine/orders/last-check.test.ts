@@ -8,7 +8,7 @@ test.each([
   const bench = new EngineBench().start()
   bench.quote({ side: 'buy', ticks: 99_990, lots: 10 })
   bench.accept(bench.grantBatch())
-  bench.tell({ kind: 'pollDue', what: 'fills' })
+  bench.step({ kind: 'pollDue', what: 'fills' })
   bench.read({ fills: [bench.fill({ lots: 10 })] })
   bench.quote({ side: 'sell', ticks: 100_010, lots }, { side: 'sell', ticks: 100_020, lots })
   const batch = bench.grantBatch()
@@ -19,7 +19,7 @@ test.each([
     reason: 'drill',
     by: 'anna',
   } as const
-  bench.tell({ kind: 'commanded', command: restriction })
+  bench.step({ kind: 'commanded', command: restriction })
 
   expect(bench.engine.isHeldBack(batch)).toBe(isHeld)
 })

@@ -6,7 +6,7 @@ import { EngineBench, SYMBOL } from '../engine-bench.ts'
 const MODES: readonly PositionMode[] = ['one_way_mode', 'hedge_mode']
 
 function read(bench: EngineBench, fills: readonly Fill[]): void {
-  bench.tell({ kind: 'pollDue', what: 'fills' })
+  bench.step({ kind: 'pollDue', what: 'fills' })
   bench.read({ fills })
 }
 
@@ -192,10 +192,10 @@ describe('[ORD5] a position that shrank without a fill', () => {
     const { bench } = holding(mode, 'halt')
     const account = { holding: { longLots: 6, shortLots: 0 } }
     for (let round = 0; round < 3; round++) {
-      bench.tell({ kind: 'pollDue', what: 'positions' })
+      bench.step({ kind: 'pollDue', what: 'positions' })
       bench.read(account)
       bench.pass(1_100, account)
-      bench.tell({ kind: 'pollDue', what: 'fills' })
+      bench.step({ kind: 'pollDue', what: 'fills' })
       bench.read(account)
     }
 

@@ -41,7 +41,7 @@ describe('[ORD4] evidence that contradicts itself', () => {
     expect(bench.halts.get(SYMBOL)).toMatch(/order t\w+-0 is in quarantine.*7[78].*release/)
   })
 
-  test('[ORD5] is told again after a restart, and nothing is disowned before somebody looked', () => {
+  test('[ORD5] is logged again after a restart, and nothing is disowned before somebody looked', () => {
     const { bench, account } = contradicted(twoOrders)
 
     bench.restart().start(account)
@@ -64,7 +64,7 @@ describe('[ORD4] evidence that contradicts itself', () => {
   test('a release resolves, then ends the order with what fits it; what is too much is nobody’s', () => {
     const { bench, account } = contradicted(twoOrders)
 
-    bench.tell(RESUME)
+    bench.step(RESUME)
     bench.answerCancel(bench.grantCancel().cancelId, EMPTY)
     bench.pass(3_000, account)
 
@@ -76,10 +76,10 @@ describe('[ORD4] evidence that contradicts itself', () => {
 
   test('[ORD5] nothing is placed between the release and the proof', () => {
     const { bench } = contradicted(twoOrders)
-    bench.tell(RESUME)
+    bench.step(RESUME)
 
     bench.decide({ kind: 'place', symbol: SYMBOL, key: 'b', action: 'openLong', lots: 5, ttlMs: 60_000 })
-    bench.tell({ kind: 'granted', endpoint: 'batchPlaceOrder' })
+    bench.step({ kind: 'granted', endpoint: 'batchPlaceOrder' })
 
     expect(bench.take('sendBatch')).toEqual([])
   })
@@ -91,12 +91,12 @@ describe('[ORD5] an order that is filled beyond its size', () => {
     bench.quote({ side: 'buy', ticks: 99_990, lots: 10 })
     bench.accept(bench.grantBatch())
     const account = { fills: [bench.fill({ lots: 11 })], holding: { longLots: 11, shortLots: 0 } }
-    bench.tell({ kind: 'pollDue', what: 'fills' })
+    bench.step({ kind: 'pollDue', what: 'fills' })
     bench.read(account)
     expect([bench.states(), bench.halts.has(SYMBOL)]).toEqual([['quarantined'], true])
 
     bench.quote()
-    bench.tell(RESUME)
+    bench.step(RESUME)
     bench.answerCancel(bench.grantCancel().cancelId, EMPTY)
     bench.pass(3_000, account)
 

@@ -5,10 +5,10 @@ const BID = { side: 'buy', ticks: 99_990, lots: 10 } as const
 const HELD = { longLots: 7, shortLots: 0 }
 
 function poll(bench: EngineBench, account: Parameters<EngineBench['read']>[0] = {}): void {
-  bench.tell({ kind: 'pollDue', what: 'positions' })
+  bench.step({ kind: 'pollDue', what: 'positions' })
   bench.read(account)
   bench.pass(1_100, account)
-  bench.tell({ kind: 'pollDue', what: 'fills' })
+  bench.step({ kind: 'pollDue', what: 'fills' })
   bench.read(account)
 }
 
@@ -42,7 +42,7 @@ describe('[ORD5] the position of the exchange', () => {
           requestedAt,
           exchangeTime: bench.now + exchangeTime,
         }
-        bench.tell({ kind: 'positionRead', reading })
+        bench.step({ kind: 'positionRead', reading })
         poll(bench, { holding: HELD })
       }
       expect(bench.recordsOf('adopt')).toHaveLength(1)
@@ -68,12 +68,12 @@ describe('[ORD5] the position of the exchange', () => {
     bench.accept(bench.grantBatch())
     const fills = []
     for (let round = 1; round <= 8; round++) {
-      bench.tell({ kind: 'pollDue', what: 'positions' })
+      bench.step({ kind: 'pollDue', what: 'positions' })
       bench.read({ holding: { longLots: round - 1, shortLots: 0 }, fills })
       bench.now += 700
       fills.push(bench.fill({ lots: 1 }))
       bench.price()
-      bench.tell({ kind: 'pollDue', what: 'fills' })
+      bench.step({ kind: 'pollDue', what: 'fills' })
       bench.read({ holding: { longLots: round, shortLots: 0 }, fills })
     }
 
@@ -90,11 +90,11 @@ describe('[ORD5] the position of the exchange', () => {
 
   test('holds up the start until it was read', () => {
     const bench = new EngineBench()
-    bench.tell({ kind: 'clockSynchronised', offsetMs: 0 })
-    bench.tell({ kind: 'started' })
+    bench.step({ kind: 'clockSynchronised', offsetMs: 0 })
+    bench.step({ kind: 'started' })
     for (let step = 0; step < 100; step++) {
       bench.now += 50
-      bench.tell({ kind: 'timePassed' })
+      bench.step({ kind: 'timePassed' })
     }
 
     expect(bench.engine.phase).toBe('starting')
@@ -148,7 +148,7 @@ describe('a fill', () => {
 
     bench.pass(3_000, { fills, holding: { longLots: 4, shortLots: 0 } })
     for (let round = 0; round < 3; round++) {
-      bench.tell({ kind: 'pollDue', what: 'fills' })
+      bench.step({ kind: 'pollDue', what: 'fills' })
       bench.read({ fills })
     }
 
@@ -163,11 +163,11 @@ describe('a fill', () => {
     bench.quote(BID)
     bench.accept(bench.grantBatch())
     const fills = [bench.fill({ lots: 10 })]
-    bench.tell({ kind: 'pollDue', what: 'fills' })
+    bench.step({ kind: 'pollDue', what: 'fills' })
     bench.read({ fills })
 
     fills.push(bench.fill({ orderId: '5' as never, source: 'SYS', side, tradeSide: 'close', lots: 10 }))
-    bench.tell({ kind: 'pollDue', what: 'fills' })
+    bench.step({ kind: 'pollDue', what: 'fills' })
     bench.read({ fills })
 
     expect(bench.book.holdings.get(`s|${SYMBOL}`)).toEqual({ longLots: 0, shortLots: 0 })
@@ -185,7 +185,7 @@ describe('a fill', () => {
       receivedAt: 0,
     })
 
-    bench.tell({ kind: 'pollDue', what: 'fills' })
+    bench.step({ kind: 'pollDue', what: 'fills' })
     bench.read({ fills: [bench.fill({ lots: 10 })] })
 
     expect(bench.states()).toEqual(['filled'])
@@ -198,16 +198,16 @@ describe('what is forgotten', () => {
     bench.quote(BID)
     bench.accept(bench.grantBatch())
     const fills = [bench.fill({})]
-    bench.tell({ kind: 'pollDue', what: 'fills' })
+    bench.step({ kind: 'pollDue', what: 'fills' })
     bench.read({ fills })
     bench.quote({ ...BID, ticks: 99_980 })
     bench.answer(bench.grantBatch().batchId, TIMED_OUT)
 
-    bench.tell({ kind: 'timePassed' })
+    bench.step({ kind: 'timePassed' })
     bench.now += 2 * 3_600_000
-    bench.tell({ kind: 'timePassed' })
+    bench.step({ kind: 'timePassed' })
     bench.take('readFills')
-    bench.tell({ kind: 'pollDue', what: 'fills' })
+    bench.step({ kind: 'pollDue', what: 'fills' })
     bench.read({ fills })
 
     expect(bench.recordsOf('prune')).toHaveLength(1)

@@ -49,7 +49,7 @@ describe('R4: an order that cannot rest, proved absent', () => {
 
   test('[RSK2] does not leave again while its instrument is halted', () => {
     const { bench } = lost(IOC)
-    bench.tell({
+    bench.step({
       kind: 'commanded',
       command: { kind: 'restrict', scope: SYMBOL, mode: 'halted', reason: 'a test', by: 'a test' },
     })
@@ -100,10 +100,10 @@ describe('[ORD2] a waiting copy', () => {
 
     bench.now += 15 * MINUTE_MS - PROVED_MS
     bench.price()
-    bench.tell({ kind: 'granted', endpoint: 'batchPlaceOrder' })
+    bench.step({ kind: 'granted', endpoint: 'batchPlaceOrder' })
 
     expect(bench.take('sendBatch')).toEqual([])
-    bench.tell({ kind: 'timePassed' })
+    bench.step({ kind: 'timePassed' })
     expect(bench.states()).toEqual(['unknown'])
   })
 })

@@ -108,7 +108,7 @@ describe('a cancel-all', () => {
 
   test('[ORD5] says how long it is good for, and is durable before it leaves', () => {
     const bench = unwantedBid()
-    bench.tell({ kind: 'granted', endpoint: 'cancelAllOrders' })
+    bench.step({ kind: 'granted', endpoint: 'cancelAllOrders' })
 
     const kinds = bench.effects.map((effect) =>
       effect.kind === 'record' ? `${effect.durable}` : effect.kind,

@@ -25,7 +25,7 @@ function running(): EngineBench {
 }
 
 function answer(bench: EngineBench, callId: number, given: Answer<unknown>): void {
-  bench.tell({ kind: 'callAnswered', callId, answer: given })
+  bench.step({ kind: 'callAnswered', callId, answer: given })
 }
 
 /** The one call that has left since the last look. */
@@ -43,7 +43,7 @@ function loggedOf(bench: EngineBench, event: string) {
 }
 
 function halt(bench: EngineBench): void {
-  bench.tell({
+  bench.step({
     kind: 'commanded',
     command: { kind: 'restrict', scope: SYMBOL, mode: 'halted', reason: 'by hand', by: 'a test' },
   })
@@ -179,7 +179,7 @@ describe('a call', () => {
     expect([bench.take('sendCall'), bench.book.calls.size]).toEqual([[], 0])
   })
 
-  test('that was refused for good is over, and told with the reason', () => {
+  test('that was refused for good is over, and logged with the reason', () => {
     const bench = running()
     bench.decide(COPY)
     answer(bench, sentCall(bench).callId, refused('40035', 'definite'))
@@ -219,7 +219,7 @@ describe('a call', () => {
     expect(sentCall(bench).body).toBe(body)
   })
 
-  test('that was not done within its time expires, and is told', () => {
+  test('that was not done within its time expires, and is logged', () => {
     const bench = running()
     bench.decide(COPY)
     for (const endAt = bench.now + TTL_MS; bench.now <= endAt; bench.pass(REPEAT_MS)) {
@@ -252,7 +252,7 @@ describe('[RSK2] while trading is halted', () => {
     bench.decide(COPY, MODIFY, CANCEL)
     expect(sentCall(bench).endpoint).toBe('isolatedBatchCancelOrders')
 
-    bench.tell({ kind: 'commanded', command: { kind: 'release', scope: SYMBOL, ...LOOKED } })
+    bench.step({ kind: 'commanded', command: { kind: 'release', scope: SYMBOL, ...LOOKED } })
     expect(bench.take('sendCall').map(({ call }) => call.endpoint)).toEqual([
       'copyConfigSettingSymbols',
       'modifyPlanOrder',
@@ -278,7 +278,7 @@ describe('[STR1] a strategy that failed ten times in a row', () => {
     halt(bench)
     bench.decide(MODIFY)
     for (let times = 0; times < 10; times++) {
-      bench.tell({ kind: 'decisionFailed', strategyId: STRATEGY, reason: 'it threw' })
+      bench.step({ kind: 'decisionFailed', strategyId: STRATEGY, reason: 'it threw' })
     }
 
     expect(bench.recordsOf('callEnded')).toMatchObject([{ key: 'm', outcome: 'expired' }])
@@ -292,7 +292,7 @@ describe('a stop', () => {
     const bench = running()
     bench.decide(COPY)
     const { callId } = sentCall(bench)
-    bench.tell({ kind: 'commanded', command: { kind: 'stop', policy: 'leave' } })
+    bench.step({ kind: 'commanded', command: { kind: 'stop', policy: 'leave' } })
     bench.pass(5000)
     expect(bench.take('stopped')).toEqual([])
 

@@ -32,7 +32,7 @@ function viewOf(bench: EngineBench): SnapshotView {
 }
 
 function read(bench: EngineBench, data: unknown): void {
-  bench.tell({ kind: 'feedRead', feed: FEED, reading: { data, readAt: bench.now } })
+  bench.step({ kind: 'feedRead', feed: FEED, reading: { data, readAt: bench.now } })
 }
 
 test('a strategy sees a feed by its own name, with the age of the last reading', () => {
@@ -46,11 +46,11 @@ test('a strategy sees a feed by its own name, with the age of the last reading',
   expect(viewOf(bench).feed('other')).toBeUndefined()
 })
 
-test('a read that fails is told, leaves the last reading with its age, and others trade on', () => {
+test('a read that fails is logged, leaves the last reading with its age, and others trade on', () => {
   const bench = openBench()
   read(bench, 'first')
   bench.now += 500
-  bench.tell({ kind: 'readFailed', what: `feed ${FEED}`, reason: 'unknown (timeout)' })
+  bench.step({ kind: 'readFailed', what: `feed ${FEED}`, reason: 'unknown (timeout)' })
   bench.quote({ side: 'buy', ticks: 99_990, lots: 10 })
 
   expect(bench.take('announce').at(-1)).toBeDefined()

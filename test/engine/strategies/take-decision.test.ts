@@ -53,7 +53,7 @@ describe('[STR1] a strategy that failed ten times in a row', () => {
     bench.pass(3000)
 
     release(bench)
-    bench.tell({ kind: 'granted', endpoint: 'batchPlaceOrder' })
+    bench.step({ kind: 'granted', endpoint: 'batchPlaceOrder' })
     expect(bench.take('sendBatch')).toEqual([])
 
     bench.price()
@@ -75,13 +75,13 @@ describe('[STR1] a strategy that failed ten times in a row', () => {
 
 function fail(bench: EngineBench, times: number): void {
   for (let time = 0; time < times; time++) {
-    bench.tell({ kind: 'decisionFailed', strategyId: STRATEGY, reason: 'it threw' })
+    bench.step({ kind: 'decisionFailed', strategyId: STRATEGY, reason: 'it threw' })
   }
 }
 
 function release(bench: EngineBench): void {
   const scope = strategyScope(STRATEGY)
-  bench.tell({ kind: 'commanded', command: { kind: 'release', scope, reason: 'mended', by: 'anna' } })
+  bench.step({ kind: 'commanded', command: { kind: 'release', scope, reason: 'mended', by: 'anna' } })
 }
 
 describe('a ladder that was refused', () => {
@@ -120,7 +120,7 @@ describe('tickers', () => {
     const bench = new EngineBench().start()
     const heard = bench.price()
     bench.effects = []
-    bench.tell(heard)
+    bench.step(heard)
 
     expect(bench.effects).toEqual([])
   })
@@ -132,7 +132,7 @@ describe('a grant', () => {
     bench.quote(BID)
     bench.grantBatch()
     bench.effects = []
-    bench.tell({ kind: 'granted', endpoint: 'batchPlaceOrder' })
+    bench.step({ kind: 'granted', endpoint: 'batchPlaceOrder' })
 
     expect(bench.effects).toEqual([{ kind: 'returnGrant', endpoint: 'batchPlaceOrder' }])
   })

@@ -9,7 +9,7 @@ interface Change {
   readonly stopLossRatio?: string
 }
 
-async function openDesk() {
+async function openBench() {
   const bench = await ExchangeBench.open()
   const change = (...changes: readonly Change[]) => {
     bench.wait(1000)
@@ -21,7 +21,7 @@ async function openDesk() {
     return bench.call(TARA, 'copyConfigSettingSymbols', { body: { settingList } })
   }
   const settings = () =>
-    bench.exchange.desks.copy
+    bench.exchange.services.copy
       .ledger(TARA.uid)
       ?.settings.map(({ symbol, stopSurplusRatio, stopLossRatio }) =>
         [symbol, stopSurplusRatio ?? '-', stopLossRatio ?? '-'].join(' '),
@@ -32,7 +32,7 @@ async function openDesk() {
 
 describe('ADD', () => {
   test('opens a symbol with its ratios, in capitals or in small letters', async () => {
-    const { change, settings, pairs } = await openDesk()
+    const { change, settings, pairs } = await openBench()
 
     const added = change({ settingType: 'ADD', stopSurplusRatio: '100', stopLossRatio: '30' })
     change({ symbol: 'btcusd', productType: 'coin-futures', settingType: 'add', stopSurplusRatio: '' })
@@ -43,7 +43,7 @@ describe('ADD', () => {
   })
 
   test('sent twice does no harm: the second sets the ratios anew', async () => {
-    const { change, settings } = await openDesk()
+    const { change, settings } = await openBench()
 
     change({ settingType: 'ADD', stopSurplusRatio: '100', stopLossRatio: '30' })
     change({ settingType: 'ADD', stopSurplusRatio: '50' })
@@ -54,7 +54,7 @@ describe('ADD', () => {
 
 describe('UPDATE', () => {
   test('sets what is given, keeps what is left out, and takes away what is 0', async () => {
-    const { change, settings } = await openDesk()
+    const { change, settings } = await openBench()
     change({ settingType: 'ADD', stopSurplusRatio: '100', stopLossRatio: '30' })
 
     change({ settingType: 'UPDATE', stopSurplusRatio: '400' })
@@ -66,7 +66,7 @@ describe('UPDATE', () => {
   })
 
   test('of a symbol that is not open is refused', async () => {
-    const { change } = await openDesk()
+    const { change } = await openBench()
 
     expect(change({ settingType: 'UPDATE', stopLossRatio: '10' })).toMatchObject({
       status: 400,
@@ -76,7 +76,7 @@ describe('UPDATE', () => {
 })
 
 test('DELETE closes a symbol, ignores its ratios, and is quiet about one that is closed', async () => {
-  const { change, settings } = await openDesk()
+  const { change, settings } = await openBench()
 
   const codes = [
     change({ symbol: 'BTCUSDT', settingType: 'DELETE', stopLossRatio: '0' }).code,
@@ -88,7 +88,7 @@ test('DELETE closes a symbol, ignores its ratios, and is quiet about one that is
 })
 
 test('a list is carried out in its order, whole or not at all', async () => {
-  const { change, settings } = await openDesk()
+  const { change, settings } = await openBench()
 
   const done = change(
     { settingType: 'ADD', stopLossRatio: '5' },

@@ -15,19 +15,22 @@ describe('over a random session of margin trading', () => {
     expectMoved(bench)
   })
 
-  test.each([1, 2, 3])('a desk that is killed again and again ends like one that is not, seed %i', (seed) => {
-    const whole = new RandomSession(seed)
-    const killed = new RandomSession(seed)
+  test.each([1, 2, 3])(
+    'a service that is killed again and again ends like one that is not, seed %i',
+    (seed) => {
+      const whole = new RandomSession(seed)
+      const killed = new RandomSession(seed)
 
-    whole.run(600)
-    killed.run(600, { restartEvery: 7 })
+      whole.run(600)
+      killed.run(600, { restartEvery: 7 })
 
-    expect(killed.bench.desk.ledger(ALICE.uid)).toEqual(whole.bench.desk.ledger(ALICE.uid))
-    expect(killed.bench.store.rows('')).toEqual(whole.bench.store.rows(''))
-  })
+      expect(killed.bench.service.ledger(ALICE.uid)).toEqual(whole.bench.service.ledger(ALICE.uid))
+      expect(killed.bench.store.rows('')).toEqual(whole.bench.store.rows(''))
+    },
+  )
 })
 
-test('a desk that is killed keeps its seeded past, and makes no second one', () => {
+test('a service that is killed keeps its seeded past, and makes no second one', () => {
   const whole = new RandomSession(1, { pastLiquidations: 10 })
   const killed = new RandomSession(1, { pastLiquidations: 10 })
 
@@ -43,8 +46,8 @@ test('a desk that is killed keeps its seeded past, and makes no second one', () 
 /** What is frozen of a coin is what its open orders have set aside. */
 function expectFrozenExplained(bench: MarginBench): void {
   const frozen = new Map<string, string>()
-  for (const { purse, coins } of bench.desk.ledger(ALICE.uid).purses) {
-    for (const { coin, frozen: amount } of coins) frozen.set(`${purse} ${coin}`, amount)
+  for (const { balance, coins } of bench.service.ledger(ALICE.uid).balances) {
+    for (const { coin, frozen: amount } of coins) frozen.set(`${balance} ${coin}`, amount)
   }
   const wanted = new Map<string, ReturnType<typeof decimal>>()
   for (const mode of ['isolated', 'crossed'] as const) {
@@ -65,7 +68,7 @@ function expectFrozenExplained(bench: MarginBench): void {
 
 /** The session did what it is for: fills, loans, interest, liquidations. */
 function expectMoved(bench: MarginBench): void {
-  const { endedOrders, liquidations } = bench.desk.ledger(ALICE.uid)
+  const { endedOrders, liquidations } = bench.service.ledger(ALICE.uid)
   const statuses = new Set(endedOrders.map(({ status }) => status))
   expect([...statuses].toSorted((a, b) => (String(a) < String(b) ? -1 : 1))).toEqual([
     'cancelled',

@@ -13,8 +13,8 @@ const OLDER = { startTime: String(START_AT - 150 * DAY_MS), endTime: String(STAR
 function page(mode: 'isolated' | 'crossed', query: LiquidationQuery) {
   const reply =
     mode === 'isolated'
-      ? bench.desk.isolatedLiquidationOrders(ALICE, query, bench.now)
-      : bench.desk.crossedLiquidationOrders(ALICE, query, bench.now)
+      ? bench.service.isolatedLiquidationOrders(ALICE, query, bench.now)
+      : bench.service.crossedLiquidationOrders(ALICE, query, bench.now)
   const data = dataOf(reply)
   return { ...data, data, rows: listOf(data.resultList) }
 }
@@ -122,8 +122,8 @@ describe.each(['isolated', 'crossed'] as const)('%s liquidation orders', (mode) 
   test.each(refused)('are refused for %j', (query, refusal) => {
     const reply =
       mode === 'isolated'
-        ? bench.desk.isolatedLiquidationOrders(ALICE, query, bench.now)
-        : bench.desk.crossedLiquidationOrders(ALICE, query, bench.now)
+        ? bench.service.isolatedLiquidationOrders(ALICE, query, bench.now)
+        : bench.service.crossedLiquidationOrders(ALICE, query, bench.now)
 
     expect(refusalOf(reply)).toBe(refusal)
   })
@@ -145,11 +145,11 @@ describe('the seeded past', () => {
       return fromCoin === 'ETH' ? sum - Number(fromSize) : sum
     }, 0)
 
-    const ether = coins.find(({ purse, coin }) => purse === 'isolated:ETHUSDT' && coin === 'ETH')
+    const ether = coins.find(({ balance, coin }) => balance === 'isolated:ETHUSDT' && coin === 'ETH')
     expect(Number(ether?.bookings.conversion)).toBeCloseTo(swapped, 8)
   })
 
-  test('leaves open orders and a running loan in every purse', () => {
+  test('leaves open orders and a running loan in every balance', () => {
     for (const mode of ['isolated', 'crossed'] as const) {
       for (const symbol of ['BTCUSDT', 'ETHUSDT']) {
         expect(bench.open(mode, symbol)).toHaveLength(5)
@@ -159,7 +159,7 @@ describe('the seeded past', () => {
   })
 
   test('lies before the start, and later ids are later', () => {
-    const { openOrders, endedOrders } = bench.desk.ledger(ALICE.uid)
+    const { openOrders, endedOrders } = bench.service.ledger(ALICE.uid)
     const orders = [...openOrders, ...endedOrders].toSorted((a, b) => (a.orderId < b.orderId ? -1 : 1))
     const times = orders.map(({ cTime }) => Number(cTime))
 
@@ -177,15 +177,15 @@ describe('the seeded past', () => {
   test('is short for accounts beyond the first', () => {
     const later = new MarginBench({ pastLiquidations: 20, pastAccountsMax: 1 })
 
-    expect(later.desk.ledger('1001').liquidations.isolated).toBeGreaterThan(20)
-    expect(later.desk.ledger('1002').liquidations.isolated).toBeLessThan(20)
-    expect(later.desk.ledger('1002').liquidations.isolated).toBeGreaterThan(0)
+    expect(later.service.ledger('1001').liquidations.isolated).toBeGreaterThan(20)
+    expect(later.service.ledger('1002').liquidations.isolated).toBeLessThan(20)
+    expect(later.service.ledger('1002').liquidations.isolated).toBeGreaterThan(0)
   })
 })
 
 test('records beyond the maximum are forgotten, oldest first', () => {
   const small = new MarginBench({ pastLiquidations: 20, recordsMax: 10 })
 
-  expect(small.desk.ledger(ALICE.uid).liquidations).toEqual({ isolated: 10, crossed: 10 })
+  expect(small.service.ledger(ALICE.uid).liquidations).toEqual({ isolated: 10, crossed: 10 })
   expect(small.store.rows('margin/record/1001/isolated/')).toHaveLength(10)
 })

@@ -4,15 +4,15 @@ import { ALICE, dataOf, DAY_MS, HOUR_MS, MarginBench, refusalOf } from './margin
 const long = { orderType: 'market', loanType: 'autoLoan' } as const
 const short = { side: 'sell', orderType: 'market', loanType: 'autoLoan' } as const
 
-describe('an isolated purse', () => {
+describe('an isolated balance', () => {
   test('is taken over when its risk ratio reaches 1, and not before', () => {
     const bench = new MarginBench()
     bench.deposit('isolated', 'USDT', '1000')
     bench.place('isolated', { ...long, quoteSize: '9000' })
 
     bench.show('BTCUSDT', '56100', '56101')
-    expect(bench.desk.ledger(ALICE.uid).purses[0]).toMatchObject({ isInLiquidation: false })
-    expect(Number(bench.desk.ledger(ALICE.uid).purses[0]?.riskRatio)).toBeGreaterThan(0.98)
+    expect(bench.service.ledger(ALICE.uid).balances[0]).toMatchObject({ isInLiquidation: false })
+    expect(Number(bench.service.ledger(ALICE.uid).balances[0]?.riskRatio)).toBeGreaterThan(0.98)
     bench.show('BTCUSDT', '56050', '56051')
 
     expect(bench.records('isolated', 'place_order')).toHaveLength(1)
@@ -76,7 +76,7 @@ describe('an isolated purse', () => {
     expect(bench.defects()).toEqual([])
   })
 
-  test('loses its own orders and keeps those of other purses', () => {
+  test('loses its own orders and keeps those of other balances', () => {
     const bench = new MarginBench()
     bench.deposit('isolated', 'USDT', '1000')
     bench.deposit('isolated', 'USDT', '1000', 'ETHUSDT')
@@ -107,7 +107,7 @@ describe('an isolated purse', () => {
     )
     const orderId = forced?.orderId ?? ''
     const cancel = { symbol: 'BTCUSDT', orderIdList: [{ orderId }] }
-    expect(dataOf(bench.desk.isolatedBatchCancelOrders(ALICE, cancel, bench.now))).toEqual({
+    expect(dataOf(bench.service.isolatedBatchCancelOrders(ALICE, cancel, bench.now))).toEqual({
       successList: [],
       failureList: [{ clientOid: orderId, errorMsg: 'The current order type cannot be cancelled' }],
     })
@@ -120,7 +120,7 @@ describe('an isolated purse', () => {
   })
 })
 
-describe('a crossed purse', () => {
+describe('a crossed balance', () => {
   test('sells as much as its debt takes, and says so in the side of its order', () => {
     const bench = new MarginBench()
     bench.deposit('crossed', 'BTC', '5')
@@ -144,7 +144,7 @@ describe('a crossed purse', () => {
     const bench = new MarginBench()
     bench.deposit('crossed', 'BTC', '0.1')
     const loan = { mode: 'crossed', coin: 'ETH', amount: '4' } as const
-    dataOf(bench.desk.borrowMargin(ALICE, loan, bench.now))
+    dataOf(bench.service.borrowMargin(ALICE, loan, bench.now))
     bench.place('crossed', { ...short, symbol: 'ETHUSDT', baseSize: '4', loanType: 'normal' })
 
     bench.show('ETHUSDT', '3800', '3800.1')
@@ -182,7 +182,7 @@ describe('a crossed purse', () => {
   ] as const)('whose loan has run out %s', (_, coin, amount, side) => {
     const bench = new MarginBench({ loanTermMs: 30 * DAY_MS })
     bench.deposit('crossed', coin === 'USDT' ? 'BTC' : 'USDT', coin === 'USDT' ? '5' : '300000')
-    dataOf(bench.desk.borrowMargin(ALICE, { mode: 'crossed', coin, amount }, bench.now))
+    dataOf(bench.service.borrowMargin(ALICE, { mode: 'crossed', coin, amount }, bench.now))
     if (coin === 'USDT') bench.place('crossed', { orderType: 'market', quoteSize: amount })
     else bench.place('crossed', { side: 'sell', orderType: 'market', baseSize: amount })
 

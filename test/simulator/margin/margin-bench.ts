@@ -1,8 +1,8 @@
 import { type AccountSetup } from '../../../src/simulator/core/account.ts'
 import { type Reply } from '../../../src/simulator/core/reply.ts'
-import { type DeskPrice } from '../../../src/simulator/desk.ts'
-import { type DeskRow, type DeskStore } from '../../../src/simulator/desk-store.ts'
-import { MarginDesk } from '../../../src/simulator/margin/margin-desk.ts'
+import { type DisplayedPrice } from '../../../src/simulator/account-service.ts'
+import { type ServiceRow, type ServiceStore } from '../../../src/simulator/service-store.ts'
+import { MarginService } from '../../../src/simulator/margin/margin-service.ts'
 import { type PlaceMarginOrderRequest } from '../../../src/simulator/margin/margin-requests.ts'
 import { type MarginSettings } from '../../../src/simulator/margin/margin-settings.ts'
 import { type MarginMode } from '../../../src/simulator/margin/margin-order.ts'
@@ -17,11 +17,11 @@ export const START_AT = 1_750_000_000_000 - (1_750_000_000_000 % HOUR_MS)
 export const ALICE = { uid: '1001' }
 export const BOB = { uid: '1002' }
 
-/** Rows as the exchange keeps them, in a map that outlives the desk. */
-export class MemoryDeskStore implements DeskStore {
+/** Rows as the exchange keeps them, in a map that outlives the service. */
+export class MemoryServiceStore implements ServiceStore {
   readonly #rows = new Map<string, string>()
 
-  rows(prefix: string): readonly DeskRow[] {
+  rows(prefix: string): readonly ServiceRow[] {
     return [...this.#rows]
       .filter(([id]) => id.startsWith(prefix))
       .sort(([a], [b]) => (a < b ? -1 : 1))
@@ -37,33 +37,33 @@ export class MemoryDeskStore implements DeskStore {
   }
 
   /** The same rows in a store of their own. */
-  copy(): MemoryDeskStore {
-    const copy = new MemoryDeskStore()
+  copy(): MemoryServiceStore {
+    const copy = new MemoryServiceStore()
     for (const { id, json } of this.rows('')) copy.put(id, json)
     return copy
   }
 }
 
 export interface BenchOptions extends Partial<MarginSettings> {
-  readonly store?: MemoryDeskStore
+  readonly store?: MemoryServiceStore
   readonly seed?: number
-  readonly prices?: Readonly<Record<string, DeskPrice>>
+  readonly prices?: Readonly<Record<string, DisplayedPrice>>
   readonly accounts?: readonly AccountSetup[]
 }
 
-/** A margin desk at prices that the test sets. Without a past, unless `pastLiquidations` asks for one. */
+/** A margin service at prices that the test sets. Without a past, unless `pastLiquidations` asks for one. */
 export class MarginBench {
-  readonly store: MemoryDeskStore
+  readonly store: MemoryServiceStore
   readonly wallet: Wallet
-  readonly desk: MarginDesk
+  readonly service: MarginService
   now = START_AT
-  readonly #prices = new Map<string, DeskPrice>()
+  readonly #prices = new Map<string, DisplayedPrice>()
 
   constructor({ store, seed = 1, prices, accounts, ...settings }: BenchOptions = {}) {
-    this.store = store ?? new MemoryDeskStore()
+    this.store = store ?? new MemoryServiceStore()
     this.wallet = new Wallet(this.store)
     for (const [symbol, price] of Object.entries(prices ?? QUOTES)) this.#prices.set(symbol, price)
-    this.desk = new MarginDesk(
+    this.service = new MarginService(
       {
         prices: (symbol) => this.#prices.get(symbol),
         accounts: accounts ?? [setupOf(ALICE.uid), setupOf(BOB.uid)],
@@ -75,7 +75,7 @@ export class MarginBench {
       },
       { pastLiquidations: 0, ...settings },
     )
-    this.desk.advance(this.now)
+    this.service.advance(this.now)
   }
 
   /** Shows bid and ask, a second later, and plays. */
@@ -86,12 +86,12 @@ export class MarginBench {
 
   wait(ms: number): void {
     this.now += ms
-    this.desk.advance(this.now)
+    this.service.advance(this.now)
   }
 
   deposit(mode: MarginMode, coin: string, amount: string, symbol = 'BTCUSDT'): void {
     const request = { mode, coin, amount, ...(mode === 'isolated' ? { symbol } : {}) }
-    dataOf(this.desk.depositMargin(ALICE, request, this.now))
+    dataOf(this.service.depositMargin(ALICE, request, this.now))
   }
 
   /** @returns the orderId. */
@@ -101,13 +101,13 @@ export class MarginBench {
 
   tryPlace(mode: MarginMode, order: Partial<PlaceMarginOrderRequest>) {
     const request = { mode, symbol: 'BTCUSDT', side: 'buy', orderType: 'limit', ...order } as const
-    return this.desk.placeMarginOrder(ALICE, request, this.now)
+    return this.service.placeMarginOrder(ALICE, request, this.now)
   }
 
   /** Alice's coin as texts: available, frozen, borrowed, interest. */
   coin(mode: MarginMode, coin: string, symbol = 'BTCUSDT') {
-    const purse = mode === 'crossed' ? 'crossed' : (`isolated:${symbol}` as const)
-    const { available, frozen, borrowed, interest } = this.wallet.coin({ ...ALICE, purse, coin })
+    const balance = mode === 'crossed' ? 'crossed' : (`isolated:${symbol}` as const)
+    const { available, frozen, borrowed, interest } = this.wallet.coin({ ...ALICE, balance, coin })
     return {
       available: available.toString(),
       frozen: frozen.toString(),
@@ -120,14 +120,14 @@ export class MarginBench {
   open(mode: MarginMode, symbol = 'BTCUSDT') {
     const page =
       mode === 'isolated'
-        ? this.desk.isolatedOpenOrders(ALICE, { symbol }, this.now)
-        : this.desk.crossedOpenOrders(ALICE, { symbol, startTime: '1000000000000' }, this.now)
+        ? this.service.isolatedOpenOrders(ALICE, { symbol }, this.now)
+        : this.service.crossedOpenOrders(ALICE, { symbol, startTime: '1000000000000' }, this.now)
     return listOf(dataOf(page).orderList)
   }
 
   /** How Alice's order stands, open or ended. */
   order(orderId: string) {
-    const { openOrders, endedOrders } = this.desk.ledger(ALICE.uid)
+    const { openOrders, endedOrders } = this.service.ledger(ALICE.uid)
     const found = [...openOrders, ...endedOrders].find((order) => order.orderId === orderId)
     if (found === undefined) throw new Error(`no order ${orderId}`)
     return found
@@ -138,8 +138,8 @@ export class MarginBench {
     const query = { type, limit: '500' }
     const page =
       mode === 'isolated'
-        ? this.desk.isolatedLiquidationOrders(ALICE, query, this.now)
-        : this.desk.crossedLiquidationOrders(ALICE, query, this.now)
+        ? this.service.isolatedLiquidationOrders(ALICE, query, this.now)
+        : this.service.crossedLiquidationOrders(ALICE, query, this.now)
     return listOf(dataOf(page).resultList).toReversed()
   }
 
@@ -149,7 +149,7 @@ export class MarginBench {
   }
 }
 
-export const QUOTES: Readonly<Record<string, DeskPrice>> = {
+export const QUOTES: Readonly<Record<string, DisplayedPrice>> = {
   BTCUSDT: { bid: '60000', ask: '60001', last: '60000' },
   ETHUSDT: { bid: '2500', ask: '2500.1', last: '2500' },
 }

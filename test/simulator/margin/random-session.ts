@@ -1,5 +1,5 @@
 import { createRandom, type Random } from '../../../src/lib/random.ts'
-import { type DeskPrice } from '../../../src/simulator/desk.ts'
+import { type DisplayedPrice } from '../../../src/simulator/account-service.ts'
 import { ALICE, HOUR_MS, listOf, MarginBench, QUOTES, type BenchOptions } from './margin-bench.ts'
 
 const MODES = ['isolated', 'crossed'] as const
@@ -9,14 +9,14 @@ const LOAN_TYPES = ['normal', 'autoLoan', 'autoLoan', 'autoLoan', 'autoRepay', '
 const FORCES = ['gtc', 'ioc', 'fok', 'post_only'] as const
 
 /**
- * A session of seeded random requests and prices on a desk that may be killed now and then: it goes on from
+ * A session of seeded random requests and prices on a service that may be killed now and then: it goes on from
  * its store. The same seed makes the same session, whenever it is killed.
  */
 export class RandomSession {
   bench: MarginBench
   readonly #random: Random
   readonly #options: BenchOptions
-  readonly #prices: Record<string, DeskPrice> = { ...QUOTES }
+  readonly #prices: Record<string, DisplayedPrice> = { ...QUOTES }
 
   constructor(seed: number, options: BenchOptions = {}) {
     this.#options = options
@@ -82,8 +82,8 @@ export class RandomSession {
     const coin = this.#pick(COINS)
     const amount = (this.#random.next() * (coin === 'USDT' ? 10_000 : 0.3)).toFixed(8)
     const request = { mode: this.#pick(MODES), symbol: this.#pick(SYMBOLS), coin, amount }
-    if (this.#random.integer(2) === 0) this.bench.desk.borrowMargin(ALICE, request, this.bench.now)
-    else this.bench.desk.repayMargin(ALICE, request, this.bench.now)
+    if (this.#random.integer(2) === 0) this.bench.service.borrowMargin(ALICE, request, this.bench.now)
+    else this.bench.service.repayMargin(ALICE, request, this.bench.now)
   }
 
   #cancel(): void {
@@ -92,7 +92,7 @@ export class RandomSession {
     const chosen = open[this.#random.integer(open.length + 1)]
     const orderIdList = chosen === undefined ? undefined : [{ orderId: chosen.orderId }]
     const request = { symbol, ...(orderIdList === undefined ? {} : { orderIdList }) }
-    this.bench.desk.isolatedBatchCancelOrders(ALICE, request, this.bench.now)
+    this.bench.service.isolatedBatchCancelOrders(ALICE, request, this.bench.now)
   }
 
   #deposit(): void {

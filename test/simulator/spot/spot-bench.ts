@@ -1,15 +1,15 @@
-import { type DeskPrice } from '../../../src/simulator/desk.ts'
-import { SpotDesk } from '../../../src/simulator/spot/spot-desk.ts'
+import { type DisplayedPrice } from '../../../src/simulator/account-service.ts'
+import { SpotService } from '../../../src/simulator/spot/spot-service.ts'
 import { type SpotSettings } from '../../../src/simulator/spot/spot-settings.ts'
 import { type Wallet } from '../../../src/simulator/wallet/wallet.ts'
-import { createDeskBench, dataOf, ONE, STARTED_AT } from '../wallet/desk-bench.ts'
+import { createServiceBench, dataOf, ONE, STARTED_AT } from '../wallet/service-bench.ts'
 
-/** A spot desk without a past, of which the test moves price and time. */
+/** A spot service without a past, of which the test moves price and time. */
 export interface SpotBench {
-  desk: SpotDesk
+  service: SpotService
   wallet: Wallet
   now: number
-  setPrice(price: Partial<DeskPrice>, symbol?: string): void
+  setPrice(price: Partial<DisplayedPrice>, symbol?: string): void
   place(request: object): string
   /** Code of the refusal, or `placed`. */
   tryPlace(request: object): string
@@ -22,40 +22,40 @@ export interface SpotBench {
 const LIMIT = { symbol: 'BTCUSDT', side: 'buy', orderType: 'limit', price: '64000', size: '0.01' } as const
 
 export function openSpotBench(settings: Partial<SpotSettings> = {}): SpotBench {
-  const base = createDeskBench()
+  const base = createServiceBench()
   const complete = { pastOrders: 0, ...settings }
   const ports = base.open()
   const bench: SpotBench = {
-    desk: new SpotDesk(ports, complete),
+    service: new SpotService(ports, complete),
     wallet: ports.wallet,
     now: STARTED_AT,
     setPrice(price, symbol = 'BTCUSDT') {
       const old = base.prices.get(symbol) ?? { bid: '1', ask: '2', last: '1' }
       base.prices.set(symbol, { ...old, ...price })
-      bench.desk.advance((bench.now += 1000))
+      bench.service.advance((bench.now += 1000))
     },
     place: (request) =>
-      dataOf(bench.desk.spotPlaceOrder(ONE, { ...LIMIT, ...request }, (bench.now += 1000))).orderId,
+      dataOf(bench.service.spotPlaceOrder(ONE, { ...LIMIT, ...request }, (bench.now += 1000))).orderId,
     tryPlace(request) {
-      const reply = bench.desk.spotPlaceOrder(ONE, { ...LIMIT, ...request }, (bench.now += 1000))
+      const reply = bench.service.spotPlaceOrder(ONE, { ...LIMIT, ...request }, (bench.now += 1000))
       return reply.ok ? 'placed' : reply.code
     },
     status: (orderId) => String(bench.order(orderId)['status']),
     order(orderId) {
       for (const tpslType of ['normal', 'tpsl'] as const) {
-        const rows = dataOf(bench.desk.spotHistoryOrders(ONE, { orderId, tpslType }, bench.now))
+        const rows = dataOf(bench.service.spotHistoryOrders(ONE, { orderId, tpslType }, bench.now))
         if (Array.isArray(rows) && rows[0] !== undefined) return { ...rows[0] }
       }
       return {}
     },
     money(coin) {
-      const { available, frozen } = bench.wallet.coin({ uid: ONE.uid, purse: 'spot', coin })
+      const { available, frozen } = bench.wallet.coin({ uid: ONE.uid, balance: 'spot', coin })
       return { available: available.toString(), frozen: frozen.toString() }
     },
     restart() {
       const again = base.open()
       bench.wallet = again.wallet
-      bench.desk = new SpotDesk(again, complete)
+      bench.service = new SpotService(again, complete)
     },
   }
   return bench

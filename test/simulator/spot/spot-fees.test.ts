@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'vitest'
-import { ONE } from '../wallet/desk-bench.ts'
+import { ONE } from '../wallet/service-bench.ts'
 import { openSpotBench, type SpotBench } from './spot-bench.ts'
 
 describe('the fee of a spot order', () => {
   test('is taken out of the coin obtained, to the last digit', () => {
     const bench = openSpotBench()
-    const before = bench.wallet.coin({ uid: ONE.uid, purse: 'spot', coin: 'BTC' }).available
+    const before = bench.wallet.coin({ uid: ONE.uid, balance: 'spot', coin: 'BTC' }).available
 
     const orderId = bench.place({ price: '65500', size: '0.012345' })
 
-    const after = bench.wallet.coin({ uid: ONE.uid, purse: 'spot', coin: 'BTC' }).available
+    const after = bench.wallet.coin({ uid: ONE.uid, balance: 'spot', coin: 'BTC' }).available
     expect(after.minus(before).toString()).toBe('0.01232031')
     expect(bench.order(orderId)['feeDetail']).toBe(
       '{"newFees":{"c":0,"d":0,"deduction":false,"r":-0.00002469,"t":-0.00002469,"totalDeductionFee":0}}',
@@ -61,7 +61,7 @@ describe('the fee of a spot order', () => {
 })
 
 function detailFees(bench: SpotBench, orderId: string): string | null | undefined {
-  const reply = bench.desk.spotOrderInfo(ONE, { orderId }, bench.now)
+  const reply = bench.service.spotOrderInfo(ONE, { orderId }, bench.now)
   return reply.ok && Array.isArray(reply.data) ? reply.data[0]?.feeDetail : undefined
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { ONE } from '../wallet/desk-bench.ts'
+import { ONE } from '../wallet/service-bench.ts'
 import { openSpotBench } from './spot-bench.ts'
 
 describe('a limit order', () => {
@@ -85,8 +85,11 @@ describe('a limit order', () => {
     const orderId = bench.place({ clientOid: 'mine-1' })
     const request = { symbol: 'BTCUSDT', clientOid: 'mine-1' }
 
-    expect(bench.desk.spotCancelOrder(ONE, request, bench.now)).toMatchObject({ ok: true, data: { orderId } })
-    expect(bench.desk.spotCancelOrder(ONE, request, bench.now)).toMatchObject({ ok: false, code: '43001' })
+    expect(bench.service.spotCancelOrder(ONE, request, bench.now)).toMatchObject({
+      ok: true,
+      data: { orderId },
+    })
+    expect(bench.service.spotCancelOrder(ONE, request, bench.now)).toMatchObject({ ok: false, code: '43001' })
     expect(bench.money('USDT').frozen).toBe('0')
   })
 })
@@ -114,7 +117,7 @@ describe('a market order', () => {
     const orderId = bench.place({ side: 'sell', orderType: 'market', size: '0.01', price: undefined })
 
     expect(bench.order(orderId)).toMatchObject({ size: '649.9990000000000000' })
-    const detail = bench.desk.spotOrderInfo(ONE, { orderId }, bench.now)
+    const detail = bench.service.spotOrderInfo(ONE, { orderId }, bench.now)
     expect(detail).toMatchObject({ ok: true, data: [{ size: '0.0100000000000000', status: 'filled' }] })
   })
 
@@ -152,8 +155,8 @@ describe('a take-profit or stop-loss order', () => {
     const bench = openSpotBench()
     bench.place({ tpslType: 'tpsl', triggerPrice: '66000', price: '66100' })
 
-    expect(bench.desk.spotHistoryOrders(ONE, {}, bench.now)).toMatchObject({ ok: true, data: [] })
-    const own = bench.desk.spotHistoryOrders(ONE, { tpslType: 'tpsl' }, bench.now)
+    expect(bench.service.spotHistoryOrders(ONE, {}, bench.now)).toMatchObject({ ok: true, data: [] })
+    const own = bench.service.spotHistoryOrders(ONE, { tpslType: 'tpsl' }, bench.now)
     expect(own).toMatchObject({ ok: true, data: [{ status: 'init' }] })
   })
 })

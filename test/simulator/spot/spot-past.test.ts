@@ -1,20 +1,27 @@
 import { describe, expect, test } from 'vitest'
 import { endpoints } from '../../../src/protocol/endpoints.ts'
-import { SpotDesk } from '../../../src/simulator/spot/spot-desk.ts'
-import { createDeskBench, dataOf, ONE, STARTED_AT, TWO, type DeskBench } from '../wallet/desk-bench.ts'
+import { SpotService } from '../../../src/simulator/spot/spot-service.ts'
+import {
+  createServiceBench,
+  dataOf,
+  ONE,
+  STARTED_AT,
+  TWO,
+  type ServiceBench,
+} from '../wallet/service-bench.ts'
 
-function openDesk(bench: DeskBench = createDeskBench(), seed?: string) {
+function openService(bench: ServiceBench = createServiceBench(), seed?: string) {
   const ports = bench.open(seed)
-  return { ports, desk: new SpotDesk(ports) }
+  return { ports, service: new SpotService(ports) }
 }
 
 describe('the seeded past', () => {
   test('gives each account 130 orders of both kinds, in every status', () => {
-    const { desk } = openDesk()
+    const { service } = openService()
 
     for (const account of [ONE, TWO]) {
-      const normal = readAll(desk, account, 'normal')
-      const tpsl = readAll(desk, account, 'tpsl')
+      const normal = readAll(service, account, 'normal')
+      const tpsl = readAll(service, account, 'tpsl')
       const statuses = new Set([...normal, ...tpsl].map(({ status }) => status))
       expect(normal.length + tpsl.length).toBe(130)
       expect(tpsl.length).toBeGreaterThan(5)
@@ -24,15 +31,15 @@ describe('the seeded past', () => {
   })
 
   test('is the same for the same seed and another for another', () => {
-    const one = readAll(openDesk().desk, ONE, 'normal')
+    const one = readAll(openService().service, ONE, 'normal')
 
-    expect(readAll(openDesk().desk, ONE, 'normal')).toEqual(one)
-    expect(readAll(openDesk(createDeskBench(), 'other').desk, ONE, 'normal')).not.toEqual(one)
+    expect(readAll(openService().service, ONE, 'normal')).toEqual(one)
+    expect(readAll(openService(createServiceBench(), 'other').service, ONE, 'normal')).not.toEqual(one)
   })
 
   test('has earlier orders with fees under a coin and recent ones under newFees', () => {
-    const { desk } = openDesk()
-    const filled = readAll(desk, ONE, 'normal').filter(({ status }) => status === 'full_fill')
+    const { service } = openService()
+    const filled = readAll(service, ONE, 'normal').filter(({ status }) => status === 'full_fill')
 
     const keys = filled.map(({ cTime, feeDetail }) => ({
       isOld: Number(cTime) < STARTED_AT - 45 * 86_400_000,
@@ -45,46 +52,46 @@ describe('the seeded past', () => {
   })
 
   test('agrees with the balances to the last digit', () => {
-    const { ports, desk } = openDesk()
+    const { ports, service } = openService()
 
     expect(ports.wallet.sums().every(({ sum }) => sum === '0')).toBe(true)
     expect(ports.wallet.unexplained()).toEqual([])
-    expect(desk.withdrawals(ONE.uid).length).toBe(8)
-    expect(desk.ledger(ONE.uid)).toMatchObject({ ordersOpen: 5, ordersKept: 130 })
+    expect(service.withdrawals(ONE.uid).length).toBe(8)
+    expect(service.ledger(ONE.uid)).toMatchObject({ ordersOpen: 5, ordersKept: 130 })
   })
 
-  test('is written once in the life of a store', () => {
-    const bench = createDeskBench()
-    const { desk, ports } = openDesk(bench)
-    const before = readAll(desk, ONE, 'normal')
+  test('is written once, when the store is fresh', () => {
+    const bench = createServiceBench()
+    const { service, ports } = openService(bench)
+    const before = readAll(service, ONE, 'normal')
 
-    const again = openDesk(bench)
+    const again = openService(bench)
 
-    expect(readAll(again.desk, ONE, 'normal')).toEqual(before)
-    expect(again.desk.ledger(ONE.uid)).toEqual(desk.ledger(ONE.uid))
+    expect(readAll(again.service, ONE, 'normal')).toEqual(before)
+    expect(again.service.ledger(ONE.uid)).toEqual(service.ledger(ONE.uid))
     expect(again.ports.wallet.statement(ONE.uid)).toEqual(ports.wallet.statement(ONE.uid))
   })
 
   test('satisfies the wire schemas of every answer', () => {
-    const { desk } = openDesk()
-    const history = dataOf(desk.spotHistoryOrders(ONE, {}, STARTED_AT))
-    const symbols = dataOf(desk.spotSymbols({}, STARTED_AT))
+    const { service } = openService()
+    const history = dataOf(service.spotHistoryOrders(ONE, {}, STARTED_AT))
+    const symbols = dataOf(service.spotSymbols({}, STARTED_AT))
 
     expect(endpoints.spotHistoryOrders.response.parse(history)).toHaveLength(100)
     expect(endpoints.spotSymbols.response.parse(symbols)).toHaveLength(2)
-    for (const { orderId } of readAll(desk, ONE, 'tpsl')) {
-      const detail = dataOf(desk.spotOrderInfo(ONE, { orderId }, STARTED_AT))
+    for (const { orderId } of readAll(service, ONE, 'tpsl')) {
+      const detail = dataOf(service.spotOrderInfo(ONE, { orderId }, STARTED_AT))
       expect(endpoints.spotOrderInfo.response.parse(detail)[0]?.orderId).toBe(orderId)
     }
   })
 })
 
-function readAll(desk: SpotDesk, account: typeof ONE, tpslType: 'normal' | 'tpsl') {
+function readAll(service: SpotService, account: typeof ONE, tpslType: 'normal' | 'tpsl') {
   const rows = []
   let idLessThan: string | undefined
   for (;;) {
     const request = { tpslType, limit: '40', ...(idLessThan !== undefined && { idLessThan }) }
-    const page = listOf(dataOf(desk.spotHistoryOrders(account, request, STARTED_AT)))
+    const page = listOf(dataOf(service.spotHistoryOrders(account, request, STARTED_AT)))
     rows.push(...page)
     if (page.length < 40) return rows
     idLessThan = page.at(-1)?.orderId

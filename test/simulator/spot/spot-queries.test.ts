@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { ONE, STARTED_AT, TWO } from '../wallet/desk-bench.ts'
+import { ONE, STARTED_AT, TWO } from '../wallet/service-bench.ts'
 import { openSpotBench, type SpotBench } from './spot-bench.ts'
 
-type Query = Parameters<SpotBench['desk']['spotHistoryOrders']>[1]
+type Query = Parameters<SpotBench['service']['spotHistoryOrders']>[1]
 
 const DAY_MS = 86_400_000
 
@@ -54,15 +54,15 @@ describe('the history of spot orders', () => {
     const bench = openSpotBench()
     bench.place({})
 
-    expect(bench.desk.spotHistoryOrders(TWO, {}, bench.now)).toMatchObject({ ok: true, data: [] })
+    expect(bench.service.spotHistoryOrders(TWO, {}, bench.now)).toMatchObject({ ok: true, data: [] })
   })
 
   test('refuses a span that ends before it begins, and a pair that is not listed', () => {
-    const { desk } = openSpotBench()
+    const { service } = openSpotBench()
     const span = { startTime: String(STARTED_AT), endTime: String(STARTED_AT - 1) }
 
-    expect(desk.spotHistoryOrders(ONE, span, STARTED_AT)).toMatchObject({ ok: false, code: '20001' })
-    const unlisted = desk.spotHistoryOrders(ONE, { symbol: 'DOGEUSDT' }, STARTED_AT)
+    expect(service.spotHistoryOrders(ONE, span, STARTED_AT)).toMatchObject({ ok: false, code: '20001' })
+    const unlisted = service.spotHistoryOrders(ONE, { symbol: 'DOGEUSDT' }, STARTED_AT)
     expect(unlisted).toMatchObject({ ok: false, code: '40034' })
   })
 
@@ -100,7 +100,7 @@ describe('the detail of a spot order', () => {
     bench.place({ clientOid: 'own-2' })
 
     expect(detail(bench, { orderId: first, clientOid: 'own-2' })).toMatchObject([{ clientOid: 'own-1' }])
-    expect(bench.desk.spotOrderInfo(ONE, {}, bench.now)).toMatchObject({ ok: false, code: '40924' })
+    expect(bench.service.spotOrderInfo(ONE, {}, bench.now)).toMatchObject({ ok: false, code: '40924' })
   })
 
   test('has no fields of the history’s own', () => {
@@ -114,25 +114,28 @@ describe('the detail of a spot order', () => {
 
 describe('the spot symbols', () => {
   test('are all listed when no symbol or a blank one is asked for, else the one', () => {
-    const { desk } = openSpotBench()
+    const { service } = openSpotBench()
 
-    expect(desk.spotSymbols({}, STARTED_AT)).toEqual(desk.spotSymbols({ symbol: '' }, STARTED_AT))
-    expect(desk.spotSymbols({ symbol: 'BTCUSDT' }, STARTED_AT)).toMatchObject({
+    expect(service.spotSymbols({}, STARTED_AT)).toEqual(service.spotSymbols({ symbol: '' }, STARTED_AT))
+    expect(service.spotSymbols({ symbol: 'BTCUSDT' }, STARTED_AT)).toMatchObject({
       ok: true,
       data: [{ symbol: 'BTCUSDT', pricePrecision: '2', quantityPrecision: '6', orderQuantity: '200' }],
     })
-    expect(desk.spotSymbols({ symbol: 'DOGEUSDT' }, STARTED_AT)).toMatchObject({ ok: false, code: '40034' })
+    expect(service.spotSymbols({ symbol: 'DOGEUSDT' }, STARTED_AT)).toMatchObject({
+      ok: false,
+      code: '40034',
+    })
   })
 })
 
-function ids({ desk, now }: SpotBench, query: Query): string[] {
-  const reply = desk.spotHistoryOrders(ONE, query, now)
+function ids({ service, now }: SpotBench, query: Query): string[] {
+  const reply = service.spotHistoryOrders(ONE, query, now)
   if (!reply.ok || !Array.isArray(reply.data)) throw new Error('expected a list of orders')
   return reply.data.map(({ orderId }) => orderId)
 }
 
-function detail({ desk, now }: SpotBench, query: { orderId?: string; clientOid?: string }) {
-  const reply = desk.spotOrderInfo(ONE, query, now)
+function detail({ service, now }: SpotBench, query: { orderId?: string; clientOid?: string }) {
+  const reply = service.spotOrderInfo(ONE, query, now)
   if (!reply.ok) throw new Error(reply.message)
   return reply.data
 }

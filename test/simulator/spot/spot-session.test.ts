@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import { createRandom, type Random } from '../../../src/lib/random.ts'
-import { ConvertDesk } from '../../../src/simulator/convert/convert-desk.ts'
-import { SpotDesk } from '../../../src/simulator/spot/spot-desk.ts'
-import { createDeskBench, ONE, STARTED_AT, TWO, type DeskBench } from '../wallet/desk-bench.ts'
+import { ConvertService } from '../../../src/simulator/convert/convert-service.ts'
+import { SpotService } from '../../../src/simulator/spot/spot-service.ts'
+import { createServiceBench, ONE, STARTED_AT, TWO, type ServiceBench } from '../wallet/service-bench.ts'
 
 describe('over a random session', () => {
   test.each([1, 2, 3, 4])('money is conserved to the last digit, seed %i', (seed) => {
-    const bench = createDeskBench()
+    const bench = createServiceBench()
     const { ports, spot, now } = playSession(bench, { seed, restarts: false })
 
     expect(ports.wallet.sums().filter(({ sum }) => sum !== '0')).toEqual([])
@@ -16,9 +16,9 @@ describe('over a random session', () => {
     expect(outcomes.length).toBeGreaterThan(150)
   })
 
-  test.each([1, 2])('a desk that is restarted all the time ends like one that is not, seed %i', (seed) => {
-    const steady = playSession(createDeskBench(), { seed, restarts: false })
-    const restarted = playSession(createDeskBench(), { seed, restarts: true })
+  test.each([1, 2])('a service that is restarted all the time ends like one that is not, seed %i', (seed) => {
+    const steady = playSession(createServiceBench(), { seed, restarts: false })
+    const restarted = playSession(createServiceBench(), { seed, restarts: true })
 
     for (const account of [ONE, TWO]) {
       expect(restarted.ports.wallet.statement(account.uid)).toEqual(
@@ -38,7 +38,7 @@ describe('over a random session', () => {
   })
 
   test('what open orders set aside is what is frozen', () => {
-    const { ports, spot, now } = playSession(createDeskBench(), { seed: 9, restarts: false })
+    const { ports, spot, now } = playSession(createServiceBench(), { seed: 9, restarts: false })
     const open = (['normal', 'tpsl'] as const).flatMap((tpslType) => {
       const reply = spot.spotHistoryOrders(ONE, { tpslType }, now)
       return reply.ok && Array.isArray(reply.data) ? reply.data : []
@@ -71,7 +71,7 @@ function outcomeOf({ status, cancelReason, baseVolume }: Outcome): string {
 }
 
 /** The orders of both accounts since the start. */
-function newOrders(spot: SpotDesk, now: number) {
+function newOrders(spot: SpotService, now: number) {
   return [ONE, TWO].flatMap((account) =>
     (['normal', 'tpsl'] as const).flatMap((tpslType) => {
       const reply = spot.spotHistoryOrders(account, { tpslType, startTime: String(STARTED_AT) }, now)
@@ -85,29 +85,29 @@ interface Session {
   readonly restarts: boolean
 }
 
-function playSession(bench: DeskBench, { seed, restarts }: Session) {
+function playSession(bench: ServiceBench, { seed, restarts }: Session) {
   const random = createRandom(seed)
   const open = () => {
     const ports = bench.open(String(seed))
     return {
       ports,
-      spot: new SpotDesk(ports, { displayedNotional: '3000' }),
-      convert: new ConvertDesk(ports),
+      spot: new SpotService(ports, { displayedNotional: '3000' }),
+      convert: new ConvertService(ports),
     }
   }
-  let desks = open()
+  let services = open()
   let now = STARTED_AT
   for (let step = 0; step < 600; step++) {
-    if (restarts && step % 20 === 0) desks = open()
+    if (restarts && step % 20 === 0) services = open()
     now += 1 + random.integer(60_000)
     movePrices(bench, random)
-    desks.spot.advance(now)
-    act(desks, now, random)
+    services.spot.advance(now)
+    act(services, now, random)
   }
-  return { ...desks, now }
+  return { ...services, now }
 }
 
-function movePrices({ prices }: DeskBench, random: Random): void {
+function movePrices({ prices }: ServiceBench, random: Random): void {
   for (const [symbol, price] of prices) {
     if (random.next() < 0.3) continue
     const last = Number(price.last) * (1 + random.normal() * 0.003)
@@ -116,13 +116,13 @@ function movePrices({ prices }: DeskBench, random: Random): void {
   }
 }
 
-interface Desks {
-  readonly ports: ReturnType<DeskBench['open']>
-  readonly spot: SpotDesk
-  readonly convert: ConvertDesk
+interface AccountServices {
+  readonly ports: ReturnType<ServiceBench['open']>
+  readonly spot: SpotService
+  readonly convert: ConvertService
 }
 
-function act({ ports, spot, convert }: Desks, now: number, random: Random): void {
+function act({ ports, spot, convert }: AccountServices, now: number, random: Random): void {
   const account = random.next() < 0.6 ? ONE : TWO
   const kind = random.next()
   if (kind < 0.7) return placeAtRandom({ ports, spot, convert }, account, { now, random })
@@ -142,7 +142,7 @@ function act({ ports, spot, convert }: Desks, now: number, random: Random): void
 }
 
 function placeAtRandom(
-  { ports, spot }: Desks,
+  { ports, spot }: AccountServices,
   account: typeof ONE,
   { now, random }: { readonly now: number; readonly random: Random },
 ): void {

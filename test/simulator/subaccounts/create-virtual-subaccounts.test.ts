@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 import { ANNA, BERT, ExchangeBench, TARA } from '../exchange-bench.ts'
 import { START_AT } from '../wire/signed-request.ts'
 
-async function openDesk(subaccountsMax = 20) {
-  const bench = await ExchangeBench.open({ desks: { subaccounts: { subaccountsMax } } })
+async function openBench(subaccountsMax = 20) {
+  const bench = await ExchangeBench.open({ services: { subaccounts: { subaccountsMax } } })
   const create = (account: typeof ANNA, ...subAccountList: readonly string[]) => {
     bench.wait(1000)
     return bench.call(account, 'createVirtualSubaccounts', { body: { subAccountList } })
@@ -12,7 +12,7 @@ async function openDesk(subaccountsMax = 20) {
 }
 
 test('creates what is asked for, and answers every field of the document', async () => {
-  const { bench } = await openDesk()
+  const { bench } = await openBench()
 
   const answer = bench.data(ANNA, 'createVirtualSubaccounts', { body: { subAccountList: ['testtest'] } })
 
@@ -33,7 +33,7 @@ test('creates what is asked for, and answers every field of the document', async
 })
 
 test('an alias that anybody has, in whatever letters, is put in the failure list', async () => {
-  const { create } = await openDesk()
+  const { create } = await openBench()
   create(ANNA, 'aaaaaaaa')
 
   const again = create(ANNA, 'aaaaaaaa', 'bbbbbbbb')
@@ -50,7 +50,7 @@ test('an alias that anybody has, in whatever letters, is put in the failure list
 })
 
 test('of one alias twice in a list the second is put in the failure list', async () => {
-  const { bench, create } = await openDesk()
+  const { bench, create } = await openBench()
 
   const answer = create(ANNA, 'aaaaaaaa', 'bbbbbbbb', 'aaaaaaaa')
 
@@ -61,35 +61,35 @@ test('of one alias twice in a list the second is put in the failure list', async
       failureList: [{ subaAccountName: 'aaaaaaaa' }],
     },
   })
-  expect(bench.exchange.desks.subaccounts.ledger(ANNA.uid)).toHaveLength(2)
+  expect(bench.exchange.services.subaccounts.ledger(ANNA.uid)).toHaveLength(2)
 })
 
 test('what is beyond the limit of the account is put in the failure list', async () => {
-  const { bench, create } = await openDesk(2)
+  const { bench, create } = await openBench(2)
 
   const first = create(ANNA, 'aaaaaaaa', 'bbbbbbbb', 'cccccccc')
   const ofAnother = create(TARA, 'cccccccc')
 
   expect(first.data).toMatchObject({ failureList: [{ subaAccountName: 'cccccccc' }] })
   expect(ofAnother.data).toMatchObject({ failureList: [] })
-  expect(bench.exchange.desks.subaccounts.ledger(ANNA.uid).map(({ alias }) => alias)).toEqual([
+  expect(bench.exchange.services.subaccounts.ledger(ANNA.uid).map(({ alias }) => alias)).toEqual([
     'aaaaaaaa',
     'bbbbbbbb',
   ])
 })
 
 test('no two sub-accounts have one UID', async () => {
-  const { bench, create } = await openDesk()
+  const { bench, create } = await openBench()
   create(ANNA, 'aaaaaaaa', 'bbbbbbbb')
   create(TARA, 'cccccccc')
 
-  const uids = [ANNA, TARA].flatMap(({ uid }) => bench.exchange.desks.subaccounts.ledger(uid))
+  const uids = [ANNA, TARA].flatMap(({ uid }) => bench.exchange.services.subaccounts.ledger(uid))
 
   expect(new Set(uids.map(({ uid }) => uid)).size).toBe(3)
 })
 
 test('a key that is bound to no address is refused', async () => {
-  const { create } = await openDesk()
+  const { create } = await openBench()
 
   expect(create(BERT, 'aaaaaaaa')).toMatchObject({
     status: 400,
@@ -105,8 +105,8 @@ test.each([
   ['letters of another alphabet', ['аaaaaaaa'], '40020'],
   ['nothing', [], '40019'],
 ] as const)('an alias list with %s is refused, and nothing is created', async (_what, aliases, code) => {
-  const { bench, create } = await openDesk()
+  const { bench, create } = await openBench()
 
   expect(create(ANNA, ...aliases)).toMatchObject({ status: 400, code })
-  expect(bench.exchange.desks.subaccounts.ledger(ANNA.uid)).toEqual([])
+  expect(bench.exchange.services.subaccounts.ledger(ANNA.uid)).toEqual([])
 })

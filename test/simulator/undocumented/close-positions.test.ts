@@ -3,7 +3,7 @@ import { ANNA, BERT, ExchangeBench } from '../exchange-bench.ts'
 
 const MARKET = { productType: 'USDT-FUTURES', marginCoin: 'USDT', marginMode: 'crossed' }
 
-async function openDesk() {
+async function openBench() {
   const bench = await ExchangeBench.open()
   bench.wait(2000)
   const open = (account: typeof ANNA, symbol: string, item: object) => {
@@ -18,7 +18,7 @@ async function openDesk() {
 }
 
 test('every position is closed at the market, each by an order that fills show', async () => {
-  const { bench, open, close } = await openDesk()
+  const { bench, open, close } = await openBench()
   open(ANNA, 'BTCUSDT', {})
   open(ANNA, 'ETHUSDT', { side: 'sell' })
 
@@ -36,7 +36,7 @@ test('every position is closed at the market, each by an order that fills show',
 })
 
 test('in hedge mode only the direction that is named', async () => {
-  const { bench, open, close } = await openDesk()
+  const { bench, open, close } = await openBench()
   open(BERT, 'BTCUSDT', { tradeSide: 'open' })
   open(BERT, 'BTCUSDT', { tradeSide: 'open', side: 'sell' })
 
@@ -45,7 +45,7 @@ test('in hedge mode only the direction that is named', async () => {
 })
 
 test('without a position, or of an unknown symbol, it is refused', async () => {
-  const { bench } = await openDesk()
+  const { bench } = await openBench()
   const code = (symbol: string) => {
     bench.wait(1000)
     return bench.call(ANNA, 'closePositions', { body: { productType: 'USDT-FUTURES', symbol } }).code
@@ -55,7 +55,7 @@ test('without a position, or of an unknown symbol, it is refused', async () => {
 })
 
 test('what resting orders of a hedge position hold is not closed a second time', async () => {
-  const { bench, open, close } = await openDesk()
+  const { bench, open, close } = await openBench()
   open(BERT, 'BTCUSDT', { tradeSide: 'open' })
   const [ticker] = bench.data(BERT, 'symbolTicker')
   const price = String(Math.ceil(Number(ticker?.lastPr) * 1.01))

@@ -4,7 +4,7 @@ import { ANNA, BERT, ExchangeBench } from '../exchange-bench.ts'
 const MARKET = { symbol: 'BTCUSDT', productType: 'USDT-FUTURES', marginCoin: 'USDT' }
 const QUERY = 'productType=USDT-FUTURES&symbol=BTCUSDT'
 
-async function openDesk() {
+async function openBench() {
   const bench = await ExchangeBench.open()
   bench.wait(2000)
   const [ticker] = bench.data(ANNA, 'tickers')
@@ -24,7 +24,7 @@ async function openDesk() {
 
 describe('one order', () => {
   test('is placed, found by either id, listed and cancelled', async () => {
-    const { bench, place, resting } = await openDesk()
+    const { bench, place, resting } = await openBench()
 
     const { orderId } = place({ clientOid: 'mine', presetStopLossPrice: '1000' })
     const byId = bench.data(ANNA, 'orderDetail', { query: `orderId=${orderId}&${QUERY}` })
@@ -54,7 +54,7 @@ describe('one order', () => {
   })
 
   test('that fills shows what it traded, to the last digit of its fills', async () => {
-    const { bench, place } = await openDesk()
+    const { bench, place } = await openBench()
 
     const { orderId } = place({ orderType: 'market', force: undefined, price: undefined, size: '0.03' })
     const detail = bench.data(ANNA, 'orderDetail', { query: `orderId=${orderId}&${QUERY}` })
@@ -69,7 +69,7 @@ describe('one order', () => {
   })
 
   test('in hedge mode is written as public clients write it', async () => {
-    const { bench, place } = await openDesk()
+    const { bench, place } = await openBench()
 
     const { orderId } = place({ tradeSide: 'Open' }, BERT)
 
@@ -89,7 +89,7 @@ describe('one order', () => {
     ['another margin coin', { marginCoin: 'BTC' }, '40020'],
     ['an unlisted symbol', { symbol: 'XRPUSDT' }, '40034'],
   ])('is refused as a whole when it is %s', async (_what, body, code) => {
-    const { bench, place, limit } = await openDesk()
+    const { bench, place, limit } = await openBench()
     place({ clientOid: 'used' })
 
     const answer = bench.call(ANNA, 'placeOrder', { body: { ...limit, size: '0.01', ...body } })
@@ -98,7 +98,7 @@ describe('one order', () => {
   })
 
   test('of nobody, of another account or of another symbol is not found', async () => {
-    const { bench, place } = await openDesk()
+    const { bench, place } = await openBench()
     const { orderId } = place()
 
     const codes = [
@@ -116,7 +116,7 @@ describe('one order', () => {
 })
 
 test('a list is cancelled with an outcome each; without a list everything of the symbol is', async () => {
-  const { bench, place } = await openDesk()
+  const { bench, place } = await openBench()
   const { orderId } = place()
   place({ clientOid: 'two' })
   place({ clientOid: 'three' })
@@ -134,7 +134,7 @@ test('a list is cancelled with an outcome each; without a list everything of the
 })
 
 test('pending orders come newest first, and page by page through endId', async () => {
-  const { bench, place } = await openDesk()
+  const { bench, place } = await openBench()
   const ids = ['a', 'b', 'c'].map((clientOid) => place({ clientOid }).orderId)
 
   const first = bench.data(ANNA, 'ordersPending', { query: `limit=2&${QUERY}` })
@@ -158,7 +158,7 @@ describe('trigger orders', () => {
   }
 
   test('are placed, modified by the document’s own endpoint, listed and cancelled', async () => {
-    const { bench } = await openDesk()
+    const { bench } = await openBench()
 
     const { orderId } = bench.data(ANNA, 'placePlanOrder', { body: { ...plan, clientOid: 'plan' } })
     bench.data(ANNA, 'modifyPlanOrder', {
@@ -188,7 +188,7 @@ describe('trigger orders', () => {
   })
 
   test('without a list all of them are cancelled, those of one type where it is named', async () => {
-    const { bench } = await openDesk()
+    const { bench } = await openBench()
     bench.data(ANNA, 'placePlanOrder', { body: plan })
     bench.data(ANNA, 'placePlanOrder', { body: { ...plan, planType: 'track_plan', callbackRatio: '1' } })
 

@@ -109,7 +109,7 @@ test('the coins are those that can be withdrawn, by the same chains', async () =
   })
 })
 
-test('the margin currencies are the pairs of the margin desk', async () => {
+test('the margin currencies are the pairs of the margin service', async () => {
   const bench = await ExchangeBench.open()
 
   const rows = bench.data(ANNA, 'marginCurrencies')

@@ -1,17 +1,21 @@
 import { describe, expect, test } from 'vitest'
 import { decimal } from '../../../src/lib/decimal.ts'
 import { createRandom } from '../../../src/lib/random.ts'
-import { createOrderSequence, deskIdText, isIdBefore } from '../../../src/simulator/wallet/order-sequence.ts'
+import {
+  createOrderSequence,
+  serviceIdText,
+  isIdBefore,
+} from '../../../src/simulator/wallet/order-sequence.ts'
 import { type CoinRef } from '../../../src/simulator/wallet/coin-money.ts'
 import { Wallet } from '../../../src/simulator/wallet/wallet.ts'
-import { createMemoryDeskStore } from './memory-desk-store.ts'
+import { createMemoryServiceStore } from './memory-service-store.ts'
 
-const spot: CoinRef = { uid: '1', purse: 'spot', coin: 'USDT' }
-const isolated: CoinRef = { uid: '1', purse: 'isolated:BTCUSDT', coin: 'USDT' }
+const spot: CoinRef = { uid: '1', balance: 'spot', coin: 'USDT' }
+const isolated: CoinRef = { uid: '1', balance: 'isolated:BTCUSDT', coin: 'USDT' }
 
 describe('the wallet', () => {
   test('books each amount on both sides', () => {
-    const wallet = new Wallet(createMemoryDeskStore())
+    const wallet = new Wallet(createMemoryServiceStore())
 
     wallet.book(spot, 'opening', decimal('100'))
     wallet.book(spot, 'fee', decimal('-0.000000001'))
@@ -22,7 +26,7 @@ describe('the wallet', () => {
   })
 
   test('keeps the equity of who borrows, and takes interest from it', () => {
-    const wallet = new Wallet(createMemoryDeskStore())
+    const wallet = new Wallet(createMemoryServiceStore())
     wallet.book(spot, 'opening', decimal('100'))
     wallet.transfer(spot, isolated, decimal('40'))
 
@@ -30,14 +34,14 @@ describe('the wallet', () => {
     wallet.accrueInterest(isolated, decimal('0.5'))
     wallet.repay(isolated, { principal: decimal('20'), interest: decimal('0.5') })
 
-    const row = wallet.statement('1').coins.find(({ purse }) => purse === 'isolated:BTCUSDT')
+    const row = wallet.statement('1').coins.find(({ balance }) => balance === 'isolated:BTCUSDT')
     expect(row).toMatchObject({ available: '79.5', borrowed: '40', interest: '0', equity: '39.5' })
     expect(wallet.sums()).toEqual([{ coin: 'USDT', sum: '0' }])
     expect(wallet.unexplained()).toEqual([])
   })
 
   test('refuses to take any column below zero, and changes nothing then', () => {
-    const wallet = new Wallet(createMemoryDeskStore())
+    const wallet = new Wallet(createMemoryServiceStore())
     wallet.book(spot, 'opening', decimal('1'))
 
     expect(() => wallet.freeze(spot, decimal('1.01'))).toThrow('SIMULATOR_WALLET_SHORT')
@@ -48,7 +52,7 @@ describe('the wallet', () => {
   })
 
   test('gives an older answer no new numbers', () => {
-    const wallet = new Wallet(createMemoryDeskStore())
+    const wallet = new Wallet(createMemoryServiceStore())
     const before = wallet.coin(spot)
 
     wallet.book(spot, 'deposit', decimal('5'))
@@ -58,11 +62,11 @@ describe('the wallet', () => {
   })
 
   test.each([1, 2, 3])('conserves money over a random session, also across restarts, seed %i', (seed) => {
-    const store = createMemoryDeskStore()
+    const store = createMemoryServiceStore()
     const random = createRandom(seed)
     let wallet = new Wallet(store)
     const refs = ['1', '2'].flatMap((uid) =>
-      (['spot', 'crossed', 'isolated:ETHUSDT'] as const).map((purse) => ({ uid, purse, coin: 'USDT' })),
+      (['spot', 'crossed', 'isolated:ETHUSDT'] as const).map((balance) => ({ uid, balance, coin: 'USDT' })),
     )
     for (const ref of refs) wallet.book(ref, 'opening', decimal('1000.123456789'))
 
@@ -79,16 +83,16 @@ describe('the wallet', () => {
 
 describe('order ids', () => {
   test('go on after a restart', () => {
-    const store = createMemoryDeskStore()
+    const store = createMemoryServiceStore()
     const first = createOrderSequence(store).next()
 
     expect(createOrderSequence(store).next()).toBe(first + 1)
   })
 
   test('compare as numbers, whatever their length', () => {
-    expect(isIdBefore(deskIdText(9), deskIdText(10))).toBe(true)
-    expect(isIdBefore(deskIdText(9), '99999999999999999999')).toBe(true)
-    expect(isIdBefore(deskIdText(9), '12')).toBe(false)
+    expect(isIdBefore(serviceIdText(9), serviceIdText(10))).toBe(true)
+    expect(isIdBefore(serviceIdText(9), '99999999999999999999')).toBe(true)
+    expect(isIdBefore(serviceIdText(9), '12')).toBe(false)
   })
 })
 

@@ -356,7 +356,7 @@ test('objects nested in lists, a hundred thousand deep, are a body like any othe
   expect(bench.events).toEqual([])
 })
 
-test('next door to the document a number is taken for its text, and at its own endpoints it is not', () => {
+test('outside the document a number is taken for its text, and at its own endpoints it is not', () => {
   const bench = new WireBench()
   const plan = { ...(GOOD_REQUEST_OF.placePlanOrder.body as object), triggerPrice: 61_000.5 }
 

@@ -235,7 +235,7 @@ test('an exchange that never stopped properly goes on from its last moment', asy
   expect(Math.abs(Number(resumed.lastPr) / Number(lastPr) - 1)).toBeLessThan(0.005)
 })
 
-test('generated credentials are new at each start, and no event tells them', async () => {
+test('generated credentials are new at each start, and no event holds them', async () => {
   const events: ServerEvent[] = []
   const first = await start({ onEvent: (event) => events.push(event) })
   const second = await start()

@@ -74,7 +74,7 @@ export class ProcessFaults implements Interruptions {
     this.#stall = undefined
   }
 
-  /** Whether the core hears of it once more, right after it was handled (I17). */
+  /** Whether the core hears of it once more, right after it was handled (REPEAT). */
   isHeardAgain(event: EngineEvent): boolean {
     const fault = TWICE[event.kind]
     if (fault === undefined || event === this.#repeated) return false

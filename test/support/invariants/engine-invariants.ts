@@ -70,7 +70,7 @@ export function watchRepeats(world: World): WorldWatcher {
       mode = world.process.engine?.phase
       last = { event, now, goesOn: hasAsked || mode !== before }
       const deed = isRepeat ? effects.find(isDeed) : undefined
-      if (deed) violate(world, 'I17', `${event.kind}, heard again, makes the core ${deed.kind}`)
+      if (deed) violate(world, 'REPEAT', `${event.kind}, heard again, makes the core ${deed.kind}`)
     },
   }
 }

@@ -24,7 +24,7 @@ export function watchDecisions(world: World): WorldWatcher {
       if (isStopAsked || event.kind !== 'decided' || before !== 'running' || mode !== 'running' || !engine)
         return
       const missed = missedOf(world, engine.book, event, effects) ?? droppedOf(event, effects)
-      if (missed !== undefined) violate(world, 'I13', `${event.strategyId} decided, and ${missed}`)
+      if (missed !== undefined) violate(world, 'WISH', `${event.strategyId} decided, and ${missed}`)
     },
   }
 }

@@ -1,7 +1,7 @@
 import { type Order } from '../../../src/domain/order.ts'
 import { type World, type WorldWatcher, violate } from '../world/world.ts'
 
-/** What a strategy placed by name is placed within its time, and fills no more than was asked for (I13). */
+/** What a strategy placed by name is placed within its time, and fills no more than was asked for (WISH). */
 export function watchPlaces(world: World): WorldWatcher {
   return {
     onWrite(batch, now) {
@@ -23,7 +23,7 @@ export function watchPlaces(world: World): WorldWatcher {
       for (const [key, orders] of byKey) {
         const asked = orders.find(({ terms }) => terms.generation === 0)?.terms.lots ?? 0
         const filled = orders.reduce((sum, { filledLots }) => sum + filledLots, 0)
-        if (filled > asked) violate(world, 'I13', `${key} filled ${filled} lots of ${asked}`)
+        if (filled > asked) violate(world, 'WISH', `${key} filled ${filled} lots of ${asked}`)
       }
     },
   }

@@ -36,7 +36,12 @@ import { watchCancelScopes, watchWire, watchWishes } from './wire-invariants.ts'
 import { watchMoney, watchTruth } from './truth-invariants.ts'
 import { type Invariant } from '../world/world.ts'
 
-/** The one list of what always holds, by the numbers of ARCHITECTURE.md. */
+/**
+ * The one list of what always holds, by the numbers of ARCHITECTURE.md. Beside these: RESOLUTION, nothing is placed
+ * before a cancel-all is proved; CANCEL, none takes more than is ours; WISH, what leaves is wished for, at once and
+ * once; CLOSE, nobody closes more than it holds; REPEAT, what is heard twice is done once; LIVE, what is wanted comes
+ * about; MONEY, the sums agree.
+ */
 export const INVARIANTS: readonly Invariant[] = [
   { id: 'ORD1', watch: watchDurableSends },
   { id: 'ORD2', watch: watchIdentity },
@@ -51,21 +56,21 @@ export const INVARIANTS: readonly Invariant[] = [
   { id: 'ORD7', watch: watchStaleness },
   { id: 'ORD8', watch: watchDisplaced },
   { id: 'ORD8', watch: watchDisplacedBack },
-  { id: 'FENCE', watch: watchResolutions },
+  { id: 'RESOLUTION', watch: watchResolutions },
   { id: 'LIM1', watch: watchWindows },
   { id: 'LIM1', watch: watchGrants },
   { id: 'LIM2', watch: watchUrgency },
   { id: 'LIM3', watch: watchRests },
   { id: 'ORD8', watch: watchLateCancels },
-  { id: 'I13', watch: watchPlaces },
+  { id: 'WISH', watch: watchPlaces },
   { id: 'ORD8', watch: watchGhosts },
   { id: 'ORD5', watch: watchLost },
-  { id: 'I9', watch: watchWire },
-  { id: 'FENCE', watch: watchCancelScopes },
+  { id: 'ORD1', watch: watchWire },
+  { id: 'CANCEL', watch: watchCancelScopes },
   { id: 'MKT2', watch: watchShown },
-  { id: 'I13', watch: watchWishes },
-  { id: 'I13', watch: watchDecisions },
-  { id: 'I13', watch: watchLooks },
+  { id: 'WISH', watch: watchWishes },
+  { id: 'WISH', watch: watchDecisions },
+  { id: 'WISH', watch: watchLooks },
   { id: 'ORD4', watch: watchClockGate },
   { id: 'ORD5', watch: watchStart },
   { id: 'LIVE', watch: watchDebts },
@@ -80,10 +85,10 @@ export const INVARIANTS: readonly Invariant[] = [
   { id: 'RSK3', watch: watchStop },
   { id: 'RSK3', watch: watchStopConfirmed },
   { id: 'RSK3', watch: watchRetreat },
-  { id: 'I11', watch: watchCloses },
-  { id: 'I17', watch: watchRepeats },
+  { id: 'CLOSE', watch: watchCloses },
+  { id: 'REPEAT', watch: watchRepeats },
   { id: 'DET1', watch: watchTwin },
   { id: 'DET2', watch: watchFold },
-  { id: 'I7', watch: watchPrefixes },
+  { id: 'DET2', watch: watchPrefixes },
   { id: 'MONEY', watch: watchMoney },
 ]

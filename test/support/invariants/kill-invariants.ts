@@ -45,7 +45,7 @@ export function watchKill(world: World): WorldWatcher {
           effect.record.code === 'kill' &&
           !isSeen(effects)
         )
-          violate(world, 'RSK2', 'a kill is written down, and nobody is told that it was seen')
+          violate(world, 'RSK2', 'a kill is written down, and no line says that it was seen')
         if (effect.kind === 'sendCancelAll') {
           const { symbol } = JSON.parse(effect.body) as { readonly symbol?: string }
           for (const one of symbol === undefined ? world.plan.symbols : [symbol]) {

@@ -93,7 +93,7 @@ export function denialsOf(denied: ReadonlyMap<DenialCode, number>): number {
  */
 const STARTING_MS = 15_000
 
-/** Where nothing goes wrong, or not any more, a start ends: a daemon that only starts is idle (I15). */
+/** Where nothing goes wrong, or not any more, a start ends: a daemon that only starts is idle (LIVE). */
 export function watchStarting(world: World): WorldWatcher {
   if (mayRest(world)) return {}
   let since: number | undefined
@@ -128,7 +128,7 @@ function hasUnknownOf(open: Book['open'], symbol: string): boolean {
 /** Prices that are this much older than the last decision on them were shown to nobody. */
 const UNDECIDED_MS = 2000
 
-/** Once nothing goes wrong any more, every strategy is asked again and again: a daemon that runs is not idle (I15). */
+/** Once nothing goes wrong any more, every strategy is asked again and again: a daemon that runs is not idle (LIVE). */
 export function watchDeciding(world: World): WorldWatcher {
   const askedAt = new Map<string, number>()
   return {

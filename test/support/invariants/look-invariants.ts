@@ -3,7 +3,7 @@ import { type World, type WorldWatcher, violate } from '../world/world.ts'
 
 /**
  * What stands as a wish is placed once its strategy has looked at the market since: when a run has begun or a kill
- * was released, and a rung of a ladder also after a fill of that ladder (I13).
+ * was released, and a rung of a ladder also after a fill of that ladder (WISH).
  */
 export function watchLooks(world: World): WorldWatcher {
   /** The newest snapshot that anybody was asked on; they are counted anew in each run. */
@@ -41,7 +41,7 @@ export function watchLooks(world: World): WorldWatcher {
             terms.purpose === 'quote' ? laddersFrom.get(pairKey(terms.strategyId, terms.symbol)) : undefined
           const from = Math.max(wishesFrom, ladderFrom ?? 0)
           if ((decidedOn.get(terms.strategyId) ?? 0) < from)
-            violate(world, 'I13', `${clientOid} leaves, and ${terms.strategyId} has not looked since`)
+            violate(world, 'WISH', `${clientOid} leaves, and ${terms.strategyId} has not looked since`)
         }
       }
     },
@@ -60,7 +60,7 @@ export function watchClockGate(world: World): WorldWatcher {
       if (event.kind === 'clockUnsynchronised') isSynchronised = false
       const batch = effects.find(({ kind }) => kind === 'sendBatch')
       if (batch && !isSynchronised)
-        violate(world, 'ORD4', `a batch is formed, and the exchange's time is not sure`)
+        violate(world, 'ORD4', `a batch is formed, and the clock is unsynchronised`)
     },
   }
 }

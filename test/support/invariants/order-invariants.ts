@@ -211,17 +211,17 @@ const OUTCOMES: Readonly<Record<string, readonly Order['state'][]>> = {
 export function watchSettled(world: World): WorldWatcher {
   return {
     afterStep(_, effects) {
-      const told = new Set<string>()
+      const answered = new Set<string>()
       for (const effect of effects.toReversed()) {
         if (effect.kind !== 'record') continue
         const { record } = effect
-        if (record.kind === 'outcome') for (const { clientOid } of record.items) told.add(clientOid)
+        if (record.kind === 'outcome') for (const { clientOid } of record.items) answered.add(clientOid)
         if (record.kind !== 'settle' && record.kind !== 'expire') continue
         for (const { clientOid, state } of record.orders) {
           const order = world.process.engine?.book.orders.get(clientOid)
-          if (!told.has(clientOid) && order && OUTCOMES[state]?.includes(order.state) === false)
+          if (!answered.has(clientOid) && order && OUTCOMES[state]?.includes(order.state) === false)
             violate(world, 'ORD3', `${clientOid} is settled as ${state}, and is ${order.state}`)
-          told.add(clientOid)
+          answered.add(clientOid)
         }
       }
     },

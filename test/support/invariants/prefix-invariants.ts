@@ -28,7 +28,7 @@ function checkPrefixes(world: World, { checkpoint, records }: JournalContents): 
       const kept: unknown = JSON.parse(textOf(book))
       const rest = records.slice(index)
       if (textOf(rebuildBook({ checkpoint: kept, records: rest }, positionMode)) !== whole)
-        violate(world, 'I7', `a checkpoint before record ${index} makes another book`)
+        violate(world, 'DET2', `a checkpoint before record ${index} makes another book`)
       createEngine(world.settings, rebuildBook({ checkpoint: kept, records: [] }, positionMode)).step(
         { kind: 'started' },
         world.time.now,
@@ -36,7 +36,7 @@ function checkPrefixes(world: World, { checkpoint, records }: JournalContents): 
     }
     applyRecord(book, record)
   }
-  if (textOf(book) !== whole) violate(world, 'I7', 'record by record the book is another')
+  if (textOf(book) !== whole) violate(world, 'DET2', 'record by record the book is another')
 }
 
 function textOf(book: Book): string {

@@ -71,20 +71,24 @@ export function watchResolutions(world: World): WorldWatcher {
         }
       }
       if (record.kind === 'send' && closings.has(record.symbol)) {
-        violate(world, 'FENCE', `batch ${record.batchId} of ${record.symbol} before a cancel-all is proved`)
+        violate(
+          world,
+          'RESOLUTION',
+          `batch ${record.batchId} of ${record.symbol} before a cancel-all is proved`,
+        )
       }
       if (record.kind !== 'settle' || !record.isResolved) return
       for (const { clientOid } of record.orders.filter(wasCancelled)) {
         const there = world.exchange.truth.orderOf(clientOid)
         if (there && isOpenThere(there))
-          violate(world, 'FENCE', `${clientOid} is called cancelled, and rests`)
+          violate(world, 'RESOLUTION', `${clientOid} is called cancelled, and rests`)
       }
       const { answeredAt } = closings.get(record.symbol) ?? {}
       closings.delete(record.symbol)
       if (answeredAt === undefined || !record.orders.some(wasCancelled)) return
       const provedFrom = answeredAt + world.settings.execution.fillVisibilityMs - CLOCK_GRAIN_MS
       if (fillsAt < provedFrom || (positionsAt.get(record.symbol) ?? 0) < provedFrom) {
-        violate(world, 'FENCE', `${record.symbol} is free before its fills and position could be known`)
+        violate(world, 'RESOLUTION', `${record.symbol} is free before its fills and position could be known`)
       }
     },
     onDeath() {

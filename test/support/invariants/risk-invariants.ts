@@ -328,5 +328,6 @@ function checkClose(world: World, book: Book, close: Order | undefined): void {
   for (const { terms, filledLots } of book.open.get(symbol)?.values() ?? []) {
     if (terms.strategyId === strategyId && terms.action === action) closing += terms.lots - filledLots
   }
-  if (closing > held) violate(world, 'I11', `${strategyId} closes ${closing} of ${held}: ${action} ${symbol}`)
+  if (closing > held)
+    violate(world, 'CLOSE', `${strategyId} closes ${closing} of ${held}: ${action} ${symbol}`)
 }

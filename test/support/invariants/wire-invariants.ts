@@ -34,12 +34,12 @@ export function watchWire(world: World): WorldWatcher {
         marginCoin === settings.instruments.get(symbol)?.marginCoin &&
         marginMode === settings.marginMode
       if (!isWhole)
-        violate(world, 'I9', `batch ${batch.batchId} is of ${symbol} ${productType} ${marginMode}`)
+        violate(world, 'ORD6', `batch ${batch.batchId} is of ${symbol} ${productType} ${marginMode}`)
       for (const item of orderList) {
         const order = orderNamed(world, item.clientOid)
-        if (!order) violate(world, 'I9', `${item.clientOid} is on the wire and not in the book`)
+        if (!order) violate(world, 'ORD1', `${item.clientOid} is on the wire and not in the book`)
         else if (!isFaithful(world, order, item)) {
-          violate(world, 'I9', `${JSON.stringify(item)} for ${JSON.stringify(order.terms)}`)
+          violate(world, 'ORD1', `${JSON.stringify(item)} for ${JSON.stringify(order.terms)}`)
         }
       }
     },
@@ -69,11 +69,11 @@ export function watchCancelScopes(world: World): WorldWatcher {
         if (effect.kind !== 'sendCancelAll') continue
         const { symbol, productType } = JSON.parse(effect.body) as CancelAllRequest
         if (productType !== world.settings.productType)
-          violate(world, 'FENCE', `a cancel-all of ${productType} leaves`)
+          violate(world, 'CANCEL', `a cancel-all of ${productType} leaves`)
         const isKilled = book !== undefined && killOf(book) !== undefined
         const mayTakeAll = isKilled || (world.settings.isExclusive && policy !== 'leave')
         if (symbol === undefined ? !mayTakeAll : !world.plan.symbols.includes(symbol))
-          violate(world, 'FENCE', `a cancel-all takes more away than is ours: ${effect.body}`)
+          violate(world, 'CANCEL', `a cancel-all takes more away than is ours: ${effect.body}`)
         if (isKilled || policy !== 'leave' || symbol === undefined || resolving.has(symbol)) continue
         const orders = [...(book?.open.get(symbol)?.values() ?? [])]
         if (!orders.some(({ state }) => state === 'unknown'))
@@ -130,7 +130,7 @@ export function watchWishes(world: World): WorldWatcher {
         for (const clientOid of effect.batch.clientOids) {
           const order = book.orders.get(clientOid)
           if (order && !isWished(world, order, placed)) {
-            violate(world, 'I13', `nobody wants ${JSON.stringify(order.terms)}`)
+            violate(world, 'WISH', `nobody wants ${JSON.stringify(order.terms)}`)
           }
         }
       }

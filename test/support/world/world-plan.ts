@@ -50,7 +50,7 @@ export const worldPlanSchema = z.strictObject({
   moveTicks: z.number(),
   /** Whether a second core runs along and must say the same (DET1). */
   hasTwin: z.boolean(),
-  /** Whether every prefix of the journal is looked at (I7). */
+  /** Whether every prefix of the journal is looked at (DET2). */
   hasPrefixes: z.boolean().default(false),
   /** Whether strategies decide otherwise in each process than they did in the one before. */
   isFickle: z.boolean().default(false),

@@ -4,7 +4,7 @@ import { type EngineEvent } from '../../../src/engine/event.ts'
 import { type ProcessWatcher } from './process-watcher.ts'
 import { type World } from './world.ts'
 
-type Told = string | Effect | EngineEvent
+type Entry = string | Effect | EngineEvent
 
 /**
  * Everything that happened: as text its hash tells two runs apart, and its last lines what went wrong. Kept as
@@ -15,7 +15,7 @@ export class WorldTrace implements ProcessWatcher {
   processes = 0
   readonly #world: World
   readonly #startAt: number
-  readonly #told: Told[] = []
+  readonly #entries: Entry[] = []
   readonly #times: number[] = []
 
   constructor(world: World) {
@@ -25,25 +25,27 @@ export class WorldTrace implements ProcessWatcher {
 
   afterStep: NonNullable<ProcessWatcher['afterStep']> = (event, effects) => {
     this.events += 1
-    for (const effect of effects) if (effect.kind !== 'decide') this.#tell(effect)
-    if (event.kind === 'batchAnswered' || event.kind === 'cancelAnswered') this.#tell(event)
-    if (event.kind === 'positionRead') this.#tell(event)
+    for (const effect of effects) if (effect.kind !== 'decide') this.#note(effect)
+    if (event.kind === 'batchAnswered' || event.kind === 'cancelAnswered') this.#note(event)
+    if (event.kind === 'positionRead') this.#note(event)
   }
 
   onBirth = (): void => {
     this.processes += 1
-    this.#tell('process begins')
+    this.#note('process begins')
   }
 
-  onDeath = (): void => this.#tell('process dies')
+  onDeath = (): void => this.#note('process dies')
 
-  onRetreat = (): void => this.#tell('process retreats')
+  onRetreat = (): void => this.#note('process retreats')
 
-  onRetreated = (end: string): void => this.#tell(`retreat ends: ${end}`)
+  onRetreated = (end: string): void => this.#note(`retreat ends: ${end}`)
 
   /** A line each: ms since the world began, and what happened. */
   lines(): readonly string[] {
-    return this.#told.map((told, index) => `${(this.#times[index] ?? 0) - this.#startAt} ${toLine(told)}`)
+    return this.#entries.map(
+      (entry, index) => `${(this.#times[index] ?? 0) - this.#startAt} ${toLine(entry)}`,
+    )
   }
 
   hash(): string {
@@ -52,15 +54,15 @@ export class WorldTrace implements ProcessWatcher {
     return hash.digest('hex').slice(0, 16)
   }
 
-  #tell(told: Told): void {
-    this.#told.push(told)
+  #note(entry: Entry): void {
+    this.#entries.push(entry)
     this.#times.push(this.#world.time.now)
   }
 }
 
-function toLine(told: Told): string {
-  if (typeof told === 'string') return told
-  if (told.kind === 'announce') return `${told.event} ${JSON.stringify(told.fields)}`
-  if (told.kind === 'record') return `record ${JSON.stringify(told.record)}`
-  return JSON.stringify(told)
+function toLine(entry: Entry): string {
+  if (typeof entry === 'string') return entry
+  if (entry.kind === 'announce') return `${entry.event} ${JSON.stringify(entry.fields)}`
+  if (entry.kind === 'record') return `record ${JSON.stringify(entry.record)}`
+  return JSON.stringify(entry)
 }

@@ -1,9 +1,9 @@
 import { type AccountSetup } from '../../../src/simulator/core/account.ts'
-import { type DeskStore } from '../../../src/simulator/desk-store.ts'
-import { type DeskPorts, type DeskPrice } from '../../../src/simulator/desk.ts'
+import { type ServiceStore } from '../../../src/simulator/service-store.ts'
+import { type ServicePorts, type DisplayedPrice } from '../../../src/simulator/account-service.ts'
 import { createOrderSequence } from '../../../src/simulator/wallet/order-sequence.ts'
 import { Wallet } from '../../../src/simulator/wallet/wallet.ts'
-import { createMemoryDeskStore } from './memory-desk-store.ts'
+import { createMemoryServiceStore } from './memory-service-store.ts'
 
 /** 2026-03-02T12:00:00Z. */
 export const STARTED_AT = 1_772_452_800_000
@@ -20,17 +20,17 @@ const setup: Omit<AccountSetup, 'uid' | 'key'> = {
   balances: {},
 }
 
-/** What desks are created with, on a store that outlives them and prices that the test sets. */
-export interface DeskBench {
-  readonly store: DeskStore
-  readonly prices: Map<string, DeskPrice>
-  /** A fresh set of ports on the same store: what a restart hands to the desks. */
-  open(seed?: string): DeskPorts
+/** What services are created with, on a store that outlives them and prices that the test sets. */
+export interface ServiceBench {
+  readonly store: ServiceStore
+  readonly prices: Map<string, DisplayedPrice>
+  /** A fresh set of ports on the same store: what a restart hands to the services. */
+  open(seed?: string): ServicePorts
 }
 
-export function createDeskBench(): DeskBench {
-  const store = createMemoryDeskStore()
-  const prices = new Map<string, DeskPrice>([
+export function createServiceBench(): ServiceBench {
+  const store = createMemoryServiceStore()
+  const prices = new Map<string, DisplayedPrice>([
     ['BTCUSDT', { bid: '64999.9', ask: '65000.1', last: '65000' }],
     ['ETHUSDT', { bid: '2599.99', ask: '2600.01', last: '2600' }],
   ])

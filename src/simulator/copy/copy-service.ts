@@ -4,14 +4,14 @@ import { type WireRequestOf, type WireResponseOf } from '../../protocol/endpoint
 import { type AccountRef, type AccountSetup } from '../core/account.ts'
 import { type Instrument } from '../core/instruments.ts'
 import { accept, refuse, type Reply } from '../core/reply.ts'
-import { type Desk, type DeskPorts } from '../desk.ts'
+import { type AccountService, type ServicePorts } from '../account-service.ts'
 import { copyRefusals } from './copy-refusals.ts'
 import { formatTrader, parseTrader } from './stored-trader.ts'
 import { changeSettings } from './symbol-settings.ts'
 import { toSummary } from './trader-summary.ts'
 import { closeDays, createTrader, dayStart, type SymbolSetting, type Trader } from './trader.ts'
 
-/** What the desk must know of a trader's futures account. USDT. */
+/** What the service must know of a trader's futures account. USDT. */
 export interface FuturesResults {
   /** Net profit since the account was opened: realised, less fees, with funding. */
   readonly profit: Decimal
@@ -28,7 +28,7 @@ export interface CopyFacts {
   readonly results: (uid: string, afterTrade: number) => FuturesResults
 }
 
-/** What a trader's account shows at this desk. */
+/** What a trader's account shows at this service. */
 export interface CopyStatement {
   readonly followers: number
   readonly settings: readonly SymbolSetting[]
@@ -39,8 +39,8 @@ export interface CopyStatement {
  * may be copied. Followers trade nowhere: they are a number. The trader's own futures account goes on
  * writing its days and its results.
  */
-export class CopyDesk implements Desk {
-  readonly #ports: DeskPorts
+export class CopyService implements AccountService {
+  readonly #ports: ServicePorts
   readonly #facts: CopyFacts
   readonly #instruments: ReadonlyMap<string, Instrument>
   readonly #random: Random
@@ -49,7 +49,7 @@ export class CopyDesk implements Desk {
   /** Unix ms of the next midnight: until then nothing falls due. */
   #nextDayAt = 0
 
-  constructor(ports: DeskPorts, facts: CopyFacts) {
+  constructor(ports: ServicePorts, facts: CopyFacts) {
     this.#ports = ports
     this.#facts = facts
     this.#instruments = new Map(facts.instruments.map((instrument) => [instrument.symbol, instrument]))

@@ -1,22 +1,22 @@
 import { decimal, type Decimal } from '../../lib/decimal.ts'
 import { type Refusal } from '../core/reply.ts'
-import { modeOf, type PurseRef } from './margin-order.ts'
+import { modeOf, type BalanceRef } from './margin-order.ts'
 import { marginRefusals } from './margin-refusals.ts'
 import { marketsOf, moneyOf, type MarginState } from './margin-state.ts'
 import { BORROWABLE_COINS } from './margin-symbols.ts'
-import { assessPurse, pricesOf } from './purse-risk.ts'
+import { assessBalance, pricesOf } from './balance-risk.ts'
 import { type CoinAmount } from './loans.ts'
 
 /** Error table, 50034: "The borrowing amount must be over 0.00000001". */
 const BORROW_MIN = decimal('0.00000001')
 
 /**
- * Why the purse cannot borrow that; undefined when it can. Its debts, this one included, may be at most
+ * Why the balance cannot borrow that; undefined when it can. Its debts, this one included, may be at most
  * leverage - 1 times its equity, and each coin's at most the coin's cap.
  */
 export function borrowRefusal(
   state: MarginState,
-  ref: PurseRef,
+  ref: BalanceRef,
   { coin, amount }: CoinAmount,
 ): Refusal | undefined {
   const rules = BORROWABLE_COINS.get(coin)
@@ -29,10 +29,10 @@ export function borrowRefusal(
   if (moneyOf(state, ref, coin).borrowed.plus(amount).gt(rules.borrowMax)) {
     return marginRefusals.borrowTooLarge()
   }
-  const risk = assessPurse(state, ref)
+  const risk = assessBalance(state, ref)
   const prices = pricesOf(markets, coin)
   if (risk === undefined || prices === undefined) return marginRefusals.noPrice()
-  // The loan itself is worth its bid in the purse and owed at its ask.
+  // The loan itself is worth its bid in the balance and owed at its ask.
   const equity = risk.equity.minus(amount.times(prices.ask.minus(prices.bid)))
   const debts = risk.debts.plus(amount.times(prices.ask))
   const most = equity.times(leverageOf(state, ref).minus(ONE))
@@ -41,9 +41,9 @@ export function borrowRefusal(
 
 const ONE = decimal('1')
 
-/** Of an isolated purse its symbol's; of a crossed one the lowest of all. */
-function leverageOf(state: MarginState, ref: PurseRef): Decimal {
-  const isIsolated = modeOf(ref.purse) === 'isolated'
+/** Of an isolated balance its symbol's; of a crossed one the lowest of all. */
+function leverageOf(state: MarginState, ref: BalanceRef): Decimal {
+  const isIsolated = modeOf(ref.balance) === 'isolated'
   const all = marketsOf(state, ref).map(({ rules }) =>
     isIsolated ? rules.isolatedLeverageMax : rules.crossedLeverageMax,
   )

@@ -14,7 +14,7 @@ export interface GatewayEcho {
 }
 
 /** The signed gateway: whoever gets an answer has key, clock and signature right. */
-export class GatewayDesk {
+export class GatewayService {
   gatewayTest(
     { uid }: AccountRef,
     { query, body }: WireRequestOf<'gatewayTest'>,

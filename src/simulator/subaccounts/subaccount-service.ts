@@ -1,7 +1,7 @@
 import { type WireRequestOf, type WireResponseOf } from '../../protocol/endpoints.ts'
 import { type AccountRef, type AccountSetup } from '../core/account.ts'
 import { accept, refuse, type Refusal, type Reply } from '../core/reply.ts'
-import { type Desk, type DeskPorts } from '../desk.ts'
+import { type AccountService, type ServicePorts } from '../account-service.ts'
 
 export interface SubaccountSettings {
   /** Sub-accounts that one account may have. The document names a limit and not its size. */
@@ -10,7 +10,7 @@ export interface SubaccountSettings {
 
 export const defaultSubaccountSettings: SubaccountSettings = { subaccountsMax: 20 }
 
-/** A virtual sub-account, as the desk keeps it. */
+/** A virtual sub-account, as the service keeps it. */
 export interface Subaccount {
   /** Digits, unique over all accounts. */
   readonly uid: string
@@ -22,14 +22,14 @@ export interface Subaccount {
 }
 
 /** Virtual sub-accounts. They can be created, and that is all that the document lets one do with them. */
-export class SubaccountDesk implements Desk {
-  readonly #ports: DeskPorts
+export class SubaccountService implements AccountService {
+  readonly #ports: ServicePorts
   readonly #settings: SubaccountSettings
   readonly #accounts: ReadonlyMap<string, AccountSetup>
   /** By alias in lower case, over all accounts. Bounded by `subaccountsMax` an account. */
   readonly #byAlias = new Map<string, Subaccount>()
 
-  constructor(ports: DeskPorts, settings: SubaccountSettings = defaultSubaccountSettings) {
+  constructor(ports: ServicePorts, settings: SubaccountSettings = defaultSubaccountSettings) {
     this.#ports = ports
     this.#settings = settings
     this.#accounts = new Map(ports.accounts.map((account) => [account.uid, account]))

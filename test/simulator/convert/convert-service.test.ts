@@ -1,23 +1,23 @@
 import { describe, expect, test } from 'vitest'
 import { decimal } from '../../../src/lib/decimal.ts'
 import { endpoints } from '../../../src/protocol/endpoints.ts'
-import { ConvertDesk } from '../../../src/simulator/convert/convert-desk.ts'
+import { ConvertService } from '../../../src/simulator/convert/convert-service.ts'
 import { type ConvertSettings } from '../../../src/simulator/convert/convert-settings.ts'
-import { SpotDesk } from '../../../src/simulator/spot/spot-desk.ts'
-import { createDeskBench, dataOf, ONE, STARTED_AT, type DeskBench } from '../wallet/desk-bench.ts'
+import { SpotService } from '../../../src/simulator/spot/spot-service.ts'
+import { createServiceBench, dataOf, ONE, STARTED_AT, type ServiceBench } from '../wallet/service-bench.ts'
 
 const DAY_MS = 86_400_000
 
-function openDesk(settings: Partial<ConvertSettings> = {}, bench: DeskBench = createDeskBench()) {
+function openService(settings: Partial<ConvertSettings> = {}, bench: ServiceBench = createServiceBench()) {
   const ports = bench.open()
-  new SpotDesk(ports, { pastOrders: 0 })
-  return { bench, ports, desk: new ConvertDesk(ports, settings) }
+  new SpotService(ports, { pastOrders: 0 })
+  return { bench, ports, service: new ConvertService(ports, settings) }
 }
 
 describe('the conversion history', () => {
   test('has a past of 30 conversions that agrees with the balances', () => {
-    const { desk, ports } = openDesk()
-    const rows = readRows(desk, { limit: '100' })
+    const { service, ports } = openService()
+    const rows = readRows(service, { limit: '100' })
 
     expect(rows).toHaveLength(30)
     expect(ports.wallet.sums().every(({ sum }) => sum === '0')).toBe(true)
@@ -31,59 +31,59 @@ describe('the conversion history', () => {
   })
 
   test('pages by the last record’s id, twenty a page by default', () => {
-    const { desk } = openDesk()
-    const all = readRows(desk, { limit: '100' })
+    const { service } = openService()
+    const all = readRows(service, { limit: '100' })
 
-    const first = readRows(desk, {})
-    const second = readRows(desk, { idLessThan: first.at(-1)?.orderId ?? '' })
+    const first = readRows(service, {})
+    const second = readRows(service, { idLessThan: first.at(-1)?.orderId ?? '' })
 
     expect(first).toHaveLength(20)
     expect([...first, ...second]).toEqual(all)
   })
 
   test('filters by record and time', () => {
-    const { desk } = openDesk()
-    const row = readRows(desk, {})[7]
+    const { service } = openService()
+    const row = readRows(service, {})[7]
 
-    expect(readRows(desk, { orderId: row?.orderId ?? '' })).toEqual([row])
+    expect(readRows(service, { orderId: row?.orderId ?? '' })).toEqual([row])
     const at = row?.ctime ?? ''
-    expect(readRows(desk, { startTime: at, endTime: at })).toEqual([row])
+    expect(readRows(service, { startTime: at, endTime: at })).toEqual([row])
   })
 
   test('is asked for in spans of at most 90 days', () => {
-    const { desk } = openDesk()
+    const { service } = openService()
     const span = (days: number, extra = 0) => ({
       startTime: String(STARTED_AT - days * DAY_MS - extra),
       endTime: String(STARTED_AT),
     })
 
-    expect(desk.convertRecords(ONE, span(90), STARTED_AT)).toMatchObject({ ok: true })
-    expect(desk.convertRecords(ONE, span(90, 1), STARTED_AT)).toMatchObject({ ok: false, code: '00001' })
-    expect(desk.convertRecords(ONE, span(-1), STARTED_AT)).toMatchObject({ ok: false, code: '20001' })
+    expect(service.convertRecords(ONE, span(90), STARTED_AT)).toMatchObject({ ok: true })
+    expect(service.convertRecords(ONE, span(90, 1), STARTED_AT)).toMatchObject({ ok: false, code: '00001' })
+    expect(service.convertRecords(ONE, span(-1), STARTED_AT)).toMatchObject({ ok: false, code: '20001' })
   })
 
   test('names the platform’s own coin as the settings do', () => {
-    const { desk } = openDesk({ platformCoin: { name: 'OWN', price: '2' } })
+    const { service } = openService({ platformCoin: { name: 'OWN', price: '2' } })
 
-    expect(readRows(desk, {})[0]).toMatchObject({ toCoin: 'OWN', feeDetail: [{ feeCoin: 'OWN' }] })
+    expect(readRows(service, {})[0]).toMatchObject({ toCoin: 'OWN', feeDetail: [{ feeCoin: 'OWN' }] })
   })
 
   test('keeps so many records and forgets the oldest', () => {
-    const { desk } = openDesk({ recordsMax: 10 })
+    const { service } = openService({ recordsMax: 10 })
 
-    expect(readRows(desk, { limit: '100' })).toHaveLength(10)
+    expect(readRows(service, { limit: '100' })).toHaveLength(10)
   })
 })
 
 describe('a conversion', () => {
   test('moves both coins and takes its fee out of the target', () => {
-    const { desk, ports } = openDesk({ pastConversions: 0 })
-    const own = { uid: ONE.uid, purse: 'spot', coin: 'HOUSE' } as const
+    const { service, ports } = openService({ pastConversions: 0 })
+    const own = { uid: ONE.uid, balance: 'spot', coin: 'HOUSE' } as const
     const before = ports.wallet.coin(own).available
 
-    dataOf(desk.convert(ONE, { fromCoin: 'ETH', amount: '0.01' }, STARTED_AT + 5))
+    dataOf(service.convert(ONE, { fromCoin: 'ETH', amount: '0.01' }, STARTED_AT + 5))
 
-    const row = readRows(desk, {}, STARTED_AT + 5)[0]
+    const row = readRows(service, {}, STARTED_AT + 5)[0]
     expect(row).toMatchObject({ fromAmount: '0.01000000', fromCoinPrice: '2600.00000000' })
     const fees = Array.isArray(row?.feeDetail) ? row.feeDetail : []
     const credited = decimal(row?.toAmount ?? '').minus(fees[0]?.fee ?? '')
@@ -97,23 +97,27 @@ describe('a conversion', () => {
     ['12006', 'next to nothing', { fromCoin: 'ETH', amount: '0.00000001' }],
     ['40808', 'too many decimals', { fromCoin: 'ETH', amount: '0.000000001' }],
   ])('is refused with %s for %s', (code, _title, request) => {
-    const { desk } = openDesk()
+    const { service } = openService()
 
-    expect(desk.convert(ONE, request, STARTED_AT)).toMatchObject({ ok: false, code })
+    expect(service.convert(ONE, request, STARTED_AT)).toMatchObject({ ok: false, code })
   })
 
   test('survives a restart, and the past is not written twice', () => {
-    const { desk, bench } = openDesk()
-    dataOf(desk.convert(ONE, { fromCoin: 'USDT', amount: '3' }, STARTED_AT))
+    const { service, bench } = openService()
+    dataOf(service.convert(ONE, { fromCoin: 'USDT', amount: '3' }, STARTED_AT))
 
-    const again = openDesk({}, bench)
+    const again = openService({}, bench)
 
-    expect(readRows(again.desk, { limit: '100' })).toEqual(readRows(desk, { limit: '100' }))
+    expect(readRows(again.service, { limit: '100' })).toEqual(readRows(service, { limit: '100' }))
   })
 })
 
-function readRows(desk: ConvertDesk, query: Parameters<ConvertDesk['convertRecords']>[1], now = STARTED_AT) {
-  const data = dataOf(desk.convertRecords(ONE, query, now))
+function readRows(
+  service: ConvertService,
+  query: Parameters<ConvertService['convertRecords']>[1],
+  now = STARTED_AT,
+) {
+  const data = dataOf(service.convertRecords(ONE, query, now))
   if (!Array.isArray(data)) throw new Error('expected a list of records')
   return data
 }

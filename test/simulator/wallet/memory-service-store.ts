@@ -1,7 +1,7 @@
-import { type DeskStore } from '../../../src/simulator/desk-store.ts'
+import { type ServiceStore } from '../../../src/simulator/service-store.ts'
 
 /** Keeps what was put as long as the object lives. */
-export function createMemoryDeskStore(): DeskStore {
+export function createMemoryServiceStore(): ServiceStore {
   const rows = new Map<string, string>()
   return {
     rows: (prefix) =>

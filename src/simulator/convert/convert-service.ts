@@ -5,11 +5,11 @@ import { CONVERT_PAGE_MAX } from '../../protocol/convert/convert-records.ts'
 import { type WireRequestOf, type WireResponseOf } from '../../protocol/endpoints.ts'
 import { type AccountRef } from '../core/account.ts'
 import { accept, refuse, type Reply } from '../core/reply.ts'
-import { type Desk, type DeskPorts } from '../desk.ts'
+import { type AccountService, type ServicePorts } from '../account-service.ts'
 import { spotRefusals } from '../spot/spot-refusals.ts'
 import { type CoinRef } from '../wallet/coin-money.ts'
 import { HISTORY_DAYS, HISTORY_MS, historyPage } from '../wallet/history-page.ts'
-import { deskIdText } from '../wallet/order-sequence.ts'
+import { serviceIdText } from '../wallet/order-sequence.ts'
 import { pastPrices, pastTimes } from '../wallet/past-prices.ts'
 import { platformCoinPrice } from '../wallet/platform-coin.ts'
 import { decimalsOf, roundDown, roundUp } from '../wallet/rounding.ts'
@@ -34,15 +34,15 @@ const PAST_DAYS = 88
 const RECORD_ROWS = 'convert/record/'
 const OPENED_ROWS = 'convert/opened/'
 
-/** Conversions of small balances of the spot purse into the platform's own coin. Created after the spot desk. */
-export class ConvertDesk implements Desk {
-  readonly #ports: DeskPorts
+/** Conversions of small spot balances into the platform's own coin. Created after the spot service. */
+export class ConvertService implements AccountService {
+  readonly #ports: ServicePorts
   readonly #settings: ConvertSettings
   /** By uid, oldest first; at most `recordsMax` each. */
   readonly #records = new Map<string, ConvertRecord[]>()
   #now: number
 
-  constructor(ports: DeskPorts, settings: Partial<ConvertSettings> = {}) {
+  constructor(ports: ServicePorts, settings: Partial<ConvertSettings> = {}) {
     this.#ports = ports
     this.#settings = { ...defaultConvertSettings, ...settings }
     this.#now = ports.startAt
@@ -101,7 +101,7 @@ export class ConvertDesk implements Desk {
     const price = decimal(fromCoin === 'USDT' ? '1' : lastPrice(this.#ports, `${fromCoin}USDT`))
     const from = decimal(amount)
     if (from.times(price).lt(this.#settings.worthMin)) return refuse(spotRefusals.conversionTooSmall())
-    const { available } = this.#ports.wallet.coin(purse(uid, fromCoin))
+    const { available } = this.#ports.wallet.coin(balance(uid, fromCoin))
     if (available.lt(from)) return refuse(spotRefusals.balance())
     return accept(this.#book(uid, { fromCoin, from, price, at: this.#now }))
   }
@@ -113,11 +113,11 @@ export class ConvertDesk implements Desk {
     const to = roundDown(from.times(price).div(toPrice), DECIMALS)
     const fee = roundUp(to.times(feeRate), DECIMALS)
     const { wallet } = this.#ports
-    wallet.book(purse(uid, fromCoin), 'conversion', from.times('-1'))
-    wallet.book(purse(uid, platformCoin.name), 'conversion', to)
-    wallet.book(purse(uid, platformCoin.name), 'fee', fee.times('-1'))
+    wallet.book(balance(uid, fromCoin), 'conversion', from.times('-1'))
+    wallet.book(balance(uid, platformCoin.name), 'conversion', to)
+    wallet.book(balance(uid, platformCoin.name), 'fee', fee.times('-1'))
     const record: ConvertRecord = {
-      orderId: deskIdText(this.#ports.sequence.next()),
+      orderId: serviceIdText(this.#ports.sequence.next()),
       uid,
       fromCoin,
       fromAmount: from.toFixed(DECIMALS),
@@ -158,7 +158,7 @@ export class ConvertDesk implements Desk {
       const price = decimal((prices[source]?.[index] ?? 1).toFixed(DECIMALS))
       const worth = decimal((1 + random.next() * 9).toFixed(DECIMALS))
       const from = roundUp(worth.div(price), DECIMALS)
-      if (this.#ports.wallet.coin(purse(uid, fromCoin)).available.lt(from)) continue
+      if (this.#ports.wallet.coin(balance(uid, fromCoin)).available.lt(from)) continue
       this.#book(uid, { fromCoin, from, price, at })
     }
   }
@@ -168,7 +168,7 @@ export class ConvertDesk implements Desk {
     if (records !== undefined) return records
     throw new Failure({
       code: 'SIMULATOR_ACCOUNT_UNKNOWN',
-      sentence: 'the conversion desk of the simulated exchange has no such account',
+      sentence: 'the conversion service of the simulated exchange has no such account',
       facts: { uid },
       hint: 'name the account in the simulator configuration',
     })
@@ -184,6 +184,6 @@ interface Conversion {
   readonly at: number
 }
 
-function purse(uid: string, coin: string): CoinRef {
-  return { uid, purse: 'spot', coin }
+function balance(uid: string, coin: string): CoinRef {
+  return { uid, balance: 'spot', coin }
 }

@@ -1,7 +1,7 @@
 import { ZERO } from '../../lib/decimal.ts'
-import { deskIdText } from '../wallet/order-sequence.ts'
+import { serviceIdText } from '../wallet/order-sequence.ts'
 import { returnLoan } from './loans.ts'
-import { purseRefOf, type MarginOrder, type MarginStatus } from './margin-order.ts'
+import { balanceRefOf, type MarginOrder, type MarginStatus } from './margin-order.ts'
 import { dropOrder, putOrder } from './margin-rows.ts'
 import { accountOf, coinIn, marketOf, type MarginState } from './margin-state.ts'
 import { recordForcedOrder } from './records.ts'
@@ -20,7 +20,7 @@ export type NewOrder = Omit<
 > & { readonly clientOid: string | undefined }
 
 export function createOrder(state: MarginState, terms: NewOrder): MarginOrder {
-  const id = deskIdText(state.ports.sequence.next())
+  const id = serviceIdText(state.ports.sequence.next())
   const order: MarginOrder = {
     ...terms,
     id,
@@ -52,7 +52,7 @@ export function endOrder(
   status: Exclude<MarginStatus, 'live' | 'partial_fill'>,
 ): void {
   const account = accountOf(state, order.uid)
-  const ref = purseRefOf(order)
+  const ref = balanceRefOf(order)
   const coin = spentCoin(state, order)
   const unused = order.frozen
   if (unused.gt(ZERO)) {

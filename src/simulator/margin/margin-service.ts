@@ -1,7 +1,7 @@
 import { type WireRequestOf } from '../../protocol/endpoints.ts'
 import { type AccountRef } from '../core/account.ts'
 import { type Reply } from '../core/reply.ts'
-import { type Desk, type DeskPorts } from '../desk.ts'
+import { type AccountService, type ServicePorts } from '../account-service.ts'
 import { borrow, depositCollateral, repay, type LoanResult } from './borrow-repay.ts'
 import {
   cancelBatch,
@@ -32,10 +32,10 @@ import { repayOverdueLoans } from './system-repay.ts'
  *
  * The seeded past is written by the first call that sees a price.
  */
-export class MarginDesk implements Desk {
+export class MarginService implements AccountService {
   readonly #state: MarginState
 
-  constructor(ports: DeskPorts, settings: Partial<MarginSettings> = {}) {
+  constructor(ports: ServicePorts, settings: Partial<MarginSettings> = {}) {
     this.#state = createMarginState(ports, { ...defaultMarginSettings, ...settings })
     restoreMargin(this.#state)
   }

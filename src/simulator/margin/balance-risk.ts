@@ -1,10 +1,10 @@
 import { decimal, ZERO, type Decimal } from '../../lib/decimal.ts'
 import { roundNearest } from './amounts.ts'
-import { modeOf, type PurseRef } from './margin-order.ts'
+import { modeOf, type BalanceRef } from './margin-order.ts'
 import { debtOf, marketsOf, type MarginState, type SymbolMarket } from './margin-state.ts'
 
-/** What a purse is worth, in quote coin: assets at the bid, debts at the ask. */
-export interface PurseRisk {
+/** What a balance is worth, in quote coin: assets at the bid, debts at the ask. */
+export interface BalanceRisk {
   readonly assets: Decimal
   readonly debts: Decimal
   /** Assets less debts. */
@@ -13,12 +13,12 @@ export interface PurseRisk {
   readonly maintenance: Decimal
 }
 
-/** Undefined while a coin of the purse has no price: nobody is judged without one. */
-export function assessPurse(state: MarginState, ref: PurseRef): PurseRisk | undefined {
+/** Undefined while a coin of the balance has no price: nobody is judged without one. */
+export function assessBalance(state: MarginState, ref: BalanceRef): BalanceRisk | undefined {
   const markets = marketsOf(state, ref)
   let assets = ZERO
   let debts = ZERO
-  for (const [coin, money] of state.ports.wallet.coins(ref.uid, ref.purse)) {
+  for (const [coin, money] of state.ports.wallet.coins(ref.uid, ref.balance)) {
     const held = money.available.plus(money.frozen)
     const owed = debtOf(money)
     if (held.eq(ZERO) && owed.eq(ZERO)) continue
@@ -31,14 +31,14 @@ export function assessPurse(state: MarginState, ref: PurseRef): PurseRisk | unde
   return { assets, debts, equity, maintenance: debts.times(maintenanceRate(state, ref)) }
 }
 
-export function mustLiquidate(state: MarginState, risk: PurseRisk): boolean {
+export function mustLiquidate(state: MarginState, risk: BalanceRisk): boolean {
   if (risk.debts.eq(ZERO)) return false
   // Multiplied out: this is asked at every price, and a division is dear.
   return risk.maintenance.gte(risk.equity.times(decimal(state.settings.liquidationRatio)))
 }
 
 /** Maintenance / equity; undefined when nothing is left of the equity: the worst there is. */
-export function riskRatio({ debts, equity, maintenance }: PurseRisk): Decimal | undefined {
+export function riskRatio({ debts, equity, maintenance }: BalanceRisk): Decimal | undefined {
   if (debts.eq(ZERO)) return ZERO
   return equity.lte(ZERO) ? undefined : roundNearest(maintenance.div(equity))
 }
@@ -54,7 +54,7 @@ export function pricesOf(
 
 const ONE = decimal('1')
 
-function maintenanceRate({ settings }: MarginState, { purse }: PurseRef): Decimal {
+function maintenanceRate({ settings }: MarginState, { balance }: BalanceRef): Decimal {
   const { isolatedMaintenanceRate, crossedMaintenanceRate } = settings
-  return decimal(modeOf(purse) === 'isolated' ? isolatedMaintenanceRate : crossedMaintenanceRate)
+  return decimal(modeOf(balance) === 'isolated' ? isolatedMaintenanceRate : crossedMaintenanceRate)
 }

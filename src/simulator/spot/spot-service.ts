@@ -1,7 +1,7 @@
 import { type WireRequestOf, type WireResponseOf } from '../../protocol/endpoints.ts'
 import { type AccountRef } from '../core/account.ts'
 import { accept, refuse, type Reply } from '../core/reply.ts'
-import { type Desk, type DeskPorts } from '../desk.ts'
+import { type AccountService, type ServicePorts } from '../account-service.ts'
 import { bookOpening } from '../wallet/opening.ts'
 import { AddressBook, type BookAddress } from './address-book.ts'
 import { placeSpotOrder, type SpotOrderReference, type SpotPlaceOrderRequest } from './place-spot-order.ts'
@@ -23,10 +23,10 @@ import { openSpotState, spotAccountOf, type SpotState } from './spot-state.ts'
 import { type SpotSymbolRow } from './spot-symbol.ts'
 import { Withdrawals, type WithdrawalRecord } from './withdrawals.ts'
 
-/** What an account has at the spot desk. */
+/** What an account has at the spot service. */
 export interface SpotLedger {
   readonly uid: string
-  /** Coins of the spot purse, exact decimals in strings. */
+  /** Coins of the spot balance, exact decimals in strings. */
   readonly coins: readonly { readonly coin: string; readonly available: string; readonly frozen: string }[]
   readonly ordersOpen: number
   readonly ordersKept: number
@@ -43,13 +43,13 @@ const OPENED_ROWS = 'spot/opened/'
 
 /**
  * The spot side of the simulated exchange: pairs, orders and their history, and withdrawals. It books each
- * account's opening, so it is created before other desks that spend from the spot purse.
+ * account's opening, so it is created before other services that spend from the spot balance.
  */
-export class SpotDesk implements Desk {
+export class SpotService implements AccountService {
   readonly #state: SpotState
   readonly #withdrawals: Withdrawals
 
-  constructor(ports: DeskPorts, settings: Partial<SpotSettings> = {}) {
+  constructor(ports: ServicePorts, settings: Partial<SpotSettings> = {}) {
     const complete = { ...defaultSpotSettings, ...settings }
     this.#state = openSpotState(ports, complete)
     this.#withdrawals = new Withdrawals(this.#state, new AddressBook(ports, complete.addressesMax))
