@@ -7,6 +7,7 @@ import { type JournalRecord } from '../domain/record.ts'
 import { type Announcement, type Effect, type OutgoingBatch, type OutgoingCall } from '../engine/effect.ts'
 import { type EngineEvent } from '../engine/event.ts'
 import { type Grant, type GrantSource, type Priority } from '../exchange/limiter/grant.ts'
+import { type Journal } from '../journal/journal.ts'
 import { type Clock } from '../lib/clock.ts'
 import { type Timers } from '../lib/timers.ts'
 import { type BatchResult } from '../protocol/values.ts'
@@ -32,19 +33,8 @@ export interface Ports {
   readonly interruptions?: Interruptions | undefined
 }
 
-/** Keeps records in their order. What is durable is always a prefix of what was appended. */
-export interface JournalPort {
-  append(record: JournalRecord): void
-  /**
-   * Makes everything durable that was appended, and calls `done` when it is: before this returns, or later. With
-   * an argument it is what went wrong: what is on the disk is then unknown, and the run is over. May throw instead.
-   */
-  commit(done: (failure?: unknown) => void): void
-  /** Called now and then: makes durable what nothing waits for. */
-  flush(): void
-  /** Stores the book as it is after every record appended so far, so that a start need not read them all. */
-  saveCheckpoint(book: unknown): void
-}
+/** The journal, once it is loaded and before it is closed. */
+export type JournalPort = Omit<Journal, 'salt' | 'load' | 'close'>
 
 export interface SendOptions {
   /** The right to call, ended by whoever sends. Absent: the call asks for its own. */

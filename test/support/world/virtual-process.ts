@@ -3,7 +3,6 @@ import { VirtualAccount, type VirtualAccountOptions } from '../../../src/backtes
 import { type VirtualPolling } from '../../../src/backtest/virtual-pollers.ts'
 import { type VirtualTime } from '../../../src/backtest/virtual-time.ts'
 import { type Gate } from '../../../src/backtest/virtual-wire.ts'
-import { type MemoryJournal } from '../../../src/backtest/memory-journal.ts'
 import { type StrategyId } from '../../../src/domain/ids.ts'
 import { rebuildBook } from '../../../src/engine/book/book-json.ts'
 import { type Engine } from '../../../src/engine/engine.ts'
@@ -17,6 +16,7 @@ import { MachineClock } from '../faults/machine-clock.ts'
 import { ProcessDied, ProcessFaults } from '../faults/process-faults.ts'
 import { type VirtualFaults } from '../faults/virtual-faults.ts'
 import { type ProcessWatcher } from './process-watcher.ts'
+import { type LossyJournal } from '../virtual/lossy-journal.ts'
 import { JournalPoisoned, VirtualDisk } from '../virtual/virtual-disk.ts'
 import { type VirtualExchange } from '../virtual/virtual-exchange.ts'
 import { type VirtualNetwork } from '../virtual/virtual-network.ts'
@@ -73,10 +73,9 @@ export class VirtualProcess {
   #stepLooks: readonly StepLook[] | undefined
 
   constructor(options: VirtualProcessOptions) {
-    const { settings, faults, isDiskFull, time, skewMs, driftPpm, watchers } = options
+    const { faults, isDiskFull, time, skewMs, driftPpm, watchers } = options
     this.#options = options
     this.#disk = new VirtualDisk({
-      salt: settings.salt,
       faults,
       isFull: isDiskFull,
       onWritten: (record) => {
@@ -86,7 +85,7 @@ export class VirtualProcess {
     this.machineClock = new MachineClock(time, { aheadMs: skewMs, driftPpm })
   }
 
-  get journal(): MemoryJournal {
+  get journal(): LossyJournal {
     return this.#disk.journal
   }
 
