@@ -1,3 +1,4 @@
+import { takesAway } from '../domain/account-call.ts'
 import { type Answer } from '../domain/answer.ts'
 import { type Recorded } from '../domain/proofs.ts'
 import { killOf, type Book } from '../engine/book/book.ts'
@@ -83,14 +84,14 @@ export class OrderSender {
   /** A call that places no order waits for its own grant: what takes orders away goes first. */
   sendCall({ callId, endpoint, body, validUntilAt }: Recorded<OutgoingCall>): void {
     const { ports, dispatch } = this.#options
-    const takesAway = endpoint === 'isolatedBatchCancelOrders'
+    const isCancelling = takesAway(endpoint)
     const beforeWrite = () => {
       if (ports.clock.now() > validUntilAt) return 'its time was over before its turn'
-      return !takesAway && this.#isKilled() ? KILLED : undefined
+      return !isCancelling && this.#isKilled() ? KILLED : undefined
     }
     ports.exchange.callAccount(
       { endpoint, body },
-      { priority: takesAway ? 0 : 1, beforeWrite },
+      { priority: isCancelling ? 0 : 1, beforeWrite },
       this.#count((answer) => dispatch({ kind: 'callAnswered', callId, answer })),
     )
   }

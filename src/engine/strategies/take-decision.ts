@@ -1,4 +1,4 @@
-import { type AccountCall } from '../../domain/account-call.ts'
+import { type AccountCall, isAccountCall } from '../../domain/account-call.ts'
 import { type Denial, type DenialCode } from '../../domain/denial.ts'
 import { type ClientOid, type StrategyId } from '../../domain/ids.ts'
 import {
@@ -75,6 +75,7 @@ function takeIntent(core: Core, strategy: StrategySettings, intent: Intent, chan
       `it lists ${strategy.symbols.join(', ')}`,
     )
   }
+  if (isAccountCall(intent)) return takeCall(core, strategy, intent, changes)
   switch (intent.kind) {
     case 'quote':
       return takeQuote(core, strategy, intent, changes)
@@ -84,10 +85,6 @@ function takeIntent(core: Core, strategy: StrategySettings, intent: Intent, chan
       return takePlace(core, strategy, intent, changes)
     case 'cancelAll':
       return takeCancelAll(core, strategy, intent.symbol, changes)
-    case 'modifyTrigger':
-    case 'cancelMargin':
-    case 'copySettings':
-      return takeCall(core, strategy, intent, changes)
     default:
       return unreachable(intent)
   }
