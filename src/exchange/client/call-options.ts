@@ -9,10 +9,6 @@ export interface CallOptions {
   readonly grant?: Grant
   /** Without a grant: how urgently to ask the limiter for one. Default 2, a read. */
   readonly priority?: Priority
-  /** From the attempt to write until the last byte of the answer, in ms. Default: the client's. */
-  readonly timeoutMs?: number
-  /** Unix ms, exchange clock: what is signed. Default: now, as the exchange's clock is known. */
-  readonly signedAt?: number
   /**
    * Looked at in the same turn as the first byte is written, after every wait. A reason not to write it makes
    * the call refused, class `notSent`, code `ABORTED`.
@@ -34,6 +30,4 @@ export interface ReadingCall {
   readonly caller: EndpointCaller
   readonly clock: Clock
   readonly offset: ClockOffset
-  /** Its grant is for the first call; every further one asks for its own. */
-  readonly options: CallOptions
 }

@@ -14,8 +14,6 @@ export interface FillsQuery {
   readonly instruments: ReadonlyMap<string, Instrument>
   /** Unix ms, exchange clock: fills before it are left out. */
   readonly sinceAt: number
-  /** Only of this symbol. */
-  readonly symbol?: string
 }
 
 export interface FillsRead extends FillsReading {
@@ -39,26 +37,19 @@ const SPAN_MS_MAX = 89 * 24 * 3_600_000
  * Document: GET /api/v2/mix/order/fills.
  */
 export async function readFills(call: FillsCall): Promise<Answer<FillsRead>> {
-  const { caller, clock, offset, query, options } = call
+  const { caller, clock, offset, query } = call
   const requestedAt = clock.now()
   const sinceAt = Math.max(query.sinceAt, offset.exchangeNow(requestedAt) - SPAN_MS_MAX)
   const rows = new Map<string, WireFill>()
   let idLessThan: string | undefined
   let exchangeTime: number | undefined
   for (let page = 0; page < FILLS_PAGES_MAX; page++) {
-    const { productType, symbol } = query
-    const { grant, ...pageOptions } = options
-    const answer = await caller.call(
-      'orderFills',
-      {
-        productType,
-        startTime: String(Math.floor(sinceAt)),
-        limit: String(FILLS_PAGE_MAX),
-        symbol,
-        idLessThan,
-      },
-      page === 0 && grant !== undefined ? options : pageOptions,
-    )
+    const answer = await caller.call('orderFills', {
+      productType: query.productType,
+      startTime: String(Math.floor(sinceAt)),
+      limit: String(FILLS_PAGE_MAX),
+      idLessThan,
+    })
     if (answer.kind !== 'accepted') return answer
     const { receivedAt } = answer
     // Without a time in the answer: when it left, which is surely not too late.
