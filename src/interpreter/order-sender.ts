@@ -9,7 +9,7 @@ import { KILLED, objectTo } from './last-check.ts'
 import { type Ports } from './ports.ts'
 
 export interface OrderSenderOptions {
-  readonly ports: Pick<Ports, 'clock' | 'grants' | 'exchange' | 'safety' | 'listener'>
+  readonly ports: Pick<Ports, 'clock' | 'grants' | 'exchange' | 'safety'>
   readonly book: Book
   readonly dispatch: (event: EngineEvent) => void
 }
@@ -57,14 +57,9 @@ export class OrderSender {
   sendBatch(batch: Recorded<OutgoingBatch>): void {
     const { ports, dispatch } = this.#options
     const { batchId, body } = batch
-    const beforeWrite = () => {
-      const objection = this.#objectTo(batch)
-      if (objection === undefined) ports.listener.batchLeaves?.(batch)
-      return objection
-    }
     ports.exchange.placeBatch(
       body,
-      { grant: this.#takeGrant('batchPlaceOrder'), beforeWrite },
+      { grant: this.#takeGrant('batchPlaceOrder'), beforeWrite: () => this.#objectTo(batch) },
       this.#count((answer) => dispatch({ kind: 'batchAnswered', batchId, answer })),
     )
   }

@@ -4,9 +4,10 @@ import { type StrategyId } from '../domain/ids.ts'
 import { type Intent } from '../domain/intent.ts'
 import { type PositionReading } from '../domain/position.ts'
 import { type JournalRecord } from '../domain/record.ts'
-import { type Announcement, type Effect, type OutgoingBatch, type OutgoingCall } from '../engine/effect.ts'
+import { type Announcement, type Effect, type OutgoingCall } from '../engine/effect.ts'
 import { type EngineEvent } from '../engine/event.ts'
-import { type Grant, type GrantSource, type Priority } from '../exchange/limiter/grant.ts'
+import { type CallOptions } from '../exchange/client/call-options.ts'
+import { type GrantSource } from '../exchange/limiter/grant.ts'
 import { type Journal } from '../journal/journal.ts'
 import { type Clock } from '../lib/clock.ts'
 import { type Timers } from '../lib/timers.ts'
@@ -36,26 +37,17 @@ export interface Ports {
 /** The journal, once it is loaded and before it is closed. */
 export type JournalPort = Omit<Journal, 'salt' | 'load' | 'close'>
 
-export interface SendOptions {
-  /** The right to call, ended by whoever sends. Absent: the call asks for its own. */
-  readonly grant?: Grant | undefined
-  /** How urgently it asks for one. Default 2. */
-  readonly priority?: Priority | undefined
-  /** Called in the same turn as the first byte is written. A reason makes the call refused, class `notSent`. */
-  readonly beforeWrite?: (() => string | undefined) | undefined
-}
-
 export type OnAnswer<Data> = (answer: Answer<Data>) => void
 
 /** The exchange, on the account of this run. Every call is answered in the end, and nothing is sent twice by itself. */
 export interface ExchangePort {
   /** @param body The exact bytes, as in the record before it. */
-  placeBatch(body: string, options: SendOptions, onAnswer: OnAnswer<BatchResult>): void
-  cancelAll(body: string, options: SendOptions, onAnswer: OnAnswer<BatchResult>): void
+  placeBatch(body: string, options: CallOptions, onAnswer: OnAnswer<BatchResult>): void
+  cancelAll(body: string, options: CallOptions, onAnswer: OnAnswer<BatchResult>): void
   /** A call that places no order. */
   callAccount(
     call: Pick<OutgoingCall, 'endpoint' | 'body'>,
-    options: SendOptions,
+    options: CallOptions,
     onAnswer: OnAnswer<unknown>,
   ): void
   /** @param sinceAt Unix ms, exchange clock. */
@@ -104,10 +96,6 @@ export interface RunListener {
   /** A record was appended; where it must be durable, its commit has begun. */
   recorded?(record: JournalRecord, durable: boolean): void
   decided?(intents: readonly Intent[]): void
-  /** Right before the first byte of a batch. */
-  batchLeaves?(batch: OutgoingBatch): void
-  /** Right before the first byte of a cancel-all without a record. */
-  retreatCancels?(body: string): void
 }
 
 /** What can happen to a process between two effects, for tests: it dies, stands still, or hears something twice. */

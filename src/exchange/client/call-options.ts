@@ -5,24 +5,20 @@ import { type ClockOffset } from '../clock/clock-offset.ts'
 import { type Grant, type Priority } from '../limiter/grant.ts'
 
 export interface CallOptions {
-  /** The right to call, where the caller has it already. The client ends it, whatever becomes of the call. */
-  readonly grant?: Grant
+  /** The right to call, where the caller has it already. Whoever sends ends it, whatever becomes of the call. */
+  readonly grant?: Grant | undefined
   /** Without a grant: how urgently to ask the limiter for one. Default 2, a read. */
-  readonly priority?: Priority
+  readonly priority?: Priority | undefined
   /**
    * Looked at in the same turn as the first byte is written, after every wait. A reason not to write it makes
    * the call refused, class `notSent`, code `ABORTED`.
    */
-  readonly beforeWrite?: () => string | undefined
+  readonly beforeWrite?: (() => string | undefined) | undefined
 }
 
 /** Whoever makes calls: the client, or a test's stand-in. */
 export interface EndpointCaller {
-  call<Name extends EndpointName>(
-    endpoint: Name,
-    request: RequestOf<Name>,
-    options?: CallOptions,
-  ): Promise<Answer<ResponseOf<Name>>>
+  call<Name extends EndpointName>(endpoint: Name, request: RequestOf<Name>): Promise<Answer<ResponseOf<Name>>>
 }
 
 /** What a reading is made with. */
