@@ -1,4 +1,5 @@
 import { type Answer, type RefusedAnswer, type UnknownAnswer } from '../domain/answer.ts'
+import { type FillsReading } from '../domain/fill.ts'
 import { type Instrument } from '../domain/instrument.ts'
 import { type PositionReading } from '../domain/position.ts'
 import { type TickerTable } from '../domain/ticker-table.ts'
@@ -12,7 +13,7 @@ import { awaitGrant } from './client/await-grant.ts'
 import { type CallOptions, type EndpointCaller } from './client/call-options.ts'
 import { type ClockOffset } from './clock/clock-offset.ts'
 import { rulesOf } from './client/endpoint-rules.ts'
-import { type FillsQuery, type FillsRead, readFills } from './readers/fills-reader.ts'
+import { type FillsQuery, readFills } from './readers/fills-reader.ts'
 import { type Grant, type GrantSource } from './limiter/grant.ts'
 import { type GuardedEndpoint, isGuarded } from './client/guarded-endpoints.ts'
 import { type WireAnswer, type WireOutcome } from './client/pending-call.ts'
@@ -120,7 +121,7 @@ export class ExchangeClient implements EndpointCaller {
   }
 
   /** Every fill since an instant, or none at all. Document: GET /api/v2/mix/order/fills. */
-  readFills(query: FillsQuery): Promise<Answer<FillsRead>> {
+  readFills(query: FillsQuery): Promise<Answer<FillsReading>> {
     const { clock, offset } = this.#options
     return readFills({ caller: this, clock, offset, query })
   }

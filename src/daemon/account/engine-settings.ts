@@ -91,10 +91,8 @@ function toStrategy(
     const lot = instruments.get(symbol)?.lot ?? createGrid('1')
     return [symbol, convertEach(strategy.risk, (limit) => toLots(lot, limit))] as const
   })
-  return [
-    id,
-    { id, symbols: strategy.instruments, limits: new Map(limits), feeds: feeds.get(id) ?? new Map() },
-  ]
+  const { instruments: symbols } = strategy
+  return [id, { id, symbols, limits: new Map(limits), feeds: feeds.get(id) ?? new Map() }]
 }
 
 /** A size in lots; another limit as it is. */

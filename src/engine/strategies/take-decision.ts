@@ -67,13 +67,8 @@ function noChanges(denials: readonly Denial[] = []): Changes {
 
 function takeIntent(core: Core, strategy: StrategySettings, intent: Intent, changes: Changes): void {
   if (!strategy.symbols.includes(intent.symbol)) {
-    return deny(
-      changes,
-      strategy,
-      intent.symbol,
-      'INSTRUMENT_NOT_BOUND',
-      `it lists ${strategy.symbols.join(', ')}`,
-    )
+    const detail = `it lists ${strategy.symbols.join(', ')}`
+    return deny(changes, strategy, intent.symbol, 'INSTRUMENT_NOT_BOUND', detail)
   }
   if (isAccountCall(intent)) return takeCall(core, strategy, intent, changes)
   switch (intent.kind) {
@@ -98,12 +93,8 @@ function takeCall(core: Core, strategy: StrategySettings, intent: AccountCallInt
   changes.calls.push(taken.call)
 }
 
-function takeTarget(
-  core: Core,
-  strategy: StrategySettings,
-  { symbol, lots }: TargetIntent,
-  changes: Changes,
-): void {
+function takeTarget(core: Core, strategy: StrategySettings, intent: TargetIntent, changes: Changes): void {
+  const { symbol, lots } = intent
   if (!Number.isSafeInteger(lots)) {
     return deny(changes, strategy, symbol, 'SIZE_PRECISION', `target of ${lots} lots`)
   }
