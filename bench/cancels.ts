@@ -261,7 +261,7 @@ function buildSettings(
   }: { symbols: readonly string[]; strategies: readonly string[]; exclusive: boolean },
 ): EngineSettings {
   const limits = new Map(
-    symbols.map((symbol) => [symbol, { positionLotsMax: 1e6, orderLotsMax: 1000, openOrdersMax: 100 }]),
+    symbols.map((symbol) => [symbol, { positionMax: 1e6, orderSizeMax: 1000, openOrdersMax: 100 }]),
   )
   return {
     salt: 'salt',

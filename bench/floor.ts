@@ -103,6 +103,7 @@ const client: Contender = (baseUrl) => {
     clock: systemClock,
     timers: systemTimers,
     offset: new ClockOffset(),
+    ...{ requestTimeoutMs: 5000, answerBytesMax: 8_388_608, locale: 'en-US' },
   })
   const table = new TickerTable()
   return {

@@ -3,7 +3,6 @@ import { type Book, createBook } from '../engine/book/book.ts'
 import { type StopPolicy } from '../engine/event.ts'
 import { type EngineSettings } from '../engine/settings.ts'
 import { type JournalPort, type RunListener } from '../interpreter/ports.ts'
-import { promptJournal } from '../interpreter/prompt-journal.ts'
 import { type ExchangeCore } from '../simulator/core/exchange-core.ts'
 import { type LedgerStatement } from '../simulator/core/ledger-statement.ts'
 import { DirectExchange, UID } from './direct-exchange.ts'
@@ -67,7 +66,7 @@ export class Backtest {
       exchange: new DirectExchange(core, () => time.now),
       network: new DirectNetwork(time, latencyMs),
       book: createBook(settings.positionMode),
-      journal: options.createJournal?.(time) ?? promptJournal(new MemoryJournal(settings.salt)),
+      journal: options.createJournal?.(time) ?? new MemoryJournal(settings.salt),
       pageFills: PAGE_FILLS,
       hasPreviousRun: false,
       surroundings: this.#surround(options.listener ?? {}),

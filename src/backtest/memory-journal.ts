@@ -1,69 +1,37 @@
 import { type JournalRecord } from '../domain/record.ts'
 import { type Journal, type JournalContents } from '../journal/journal.ts'
 
-interface Kept {
-  readonly checkpoint: string | undefined
-  readonly records: readonly string[]
-}
-
-/** A journal that ends with its process: for backtests and tests. Records are copied as the disk would. */
+/** A journal that ends with its process: for backtests. Records are copied as the disk would. */
 export class MemoryJournal implements Journal {
   readonly salt: string
   readonly #records: string[] = []
   #checkpoint: string | undefined
-  #older: Kept = { checkpoint: undefined, records: [] }
-  #durable = 0
 
   constructor(salt: string) {
     this.salt = salt
   }
 
   load(): JournalContents {
-    return read({ checkpoint: this.#checkpoint, records: this.#records })
+    return {
+      checkpoint: this.#checkpoint === undefined ? undefined : (JSON.parse(this.#checkpoint) as unknown),
+      records: this.#records.map((text) => JSON.parse(text) as JournalRecord),
+    }
   }
 
-  /** From the checkpoint before the last one, and everything since: the same book. */
-  loadOlder(): JournalContents {
-    const { checkpoint, records } = this.#older
-    return read({ checkpoint, records: [...records, ...this.#records] })
-  }
-
-  append(record: JournalRecord, durable: boolean): void {
+  append(record: JournalRecord): void {
     this.#records.push(JSON.stringify(record))
-    if (durable) this.flush()
   }
 
-  /** The record that was appended last could not be written. */
-  takeBack(): void {
-    this.#records.pop()
+  commit(done: () => void): void {
+    done()
   }
 
-  flush(): void {
-    this.#durable = this.#records.length
-  }
-
-  /** Forgets what was not durable, as a crash would: all of it, or what had not reached the disk by chance. */
-  crash(isHalfKept = false): void {
-    const undurable = this.#records.length - this.#durable
-    this.#records.length = this.#durable + (isHalfKept ? Math.ceil(undurable / 2) : 0)
-    this.#durable = this.#records.length
-  }
+  flush(): void {}
 
   saveCheckpoint(book: unknown): void {
-    this.#older = { checkpoint: this.#checkpoint, records: [...this.#records] }
     this.#checkpoint = JSON.stringify(book)
     this.#records.length = 0
-    this.#durable = 0
   }
 
-  close(): void {
-    this.flush()
-  }
-}
-
-function read({ checkpoint, records }: Kept): JournalContents {
-  return {
-    checkpoint: checkpoint === undefined ? undefined : (JSON.parse(checkpoint) as unknown),
-    records: records.map((text) => JSON.parse(text) as JournalRecord),
-  }
+  close(): void {}
 }

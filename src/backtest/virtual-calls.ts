@@ -4,7 +4,8 @@ import { type PositionReading } from '../domain/position.ts'
 import { type OutgoingCall } from '../engine/effect.ts'
 import { type GrantedEndpoint } from '../engine/event.ts'
 import { type Grant } from '../exchange/limiter/grant.ts'
-import { type ExchangePort, type OnAnswer, type SendOptions } from '../interpreter/ports.ts'
+import { type CallOptions } from '../exchange/client/call-options.ts'
+import { type ExchangePort, type OnAnswer } from '../interpreter/ports.ts'
 import { type BatchResult } from '../protocol/values.ts'
 import { type Reply } from '../simulator/core/reply.ts'
 import { type SimulatedExchange } from './direct-exchange.ts'
@@ -23,7 +24,7 @@ interface VirtualSend {
   readonly endpoint: GrantedEndpoint
   /** @param signedAt Unix ms, exchange clock as we know it. */
   readonly perform: (signedAt: number, isCopy: boolean) => Reply<BatchResult>
-  readonly options: SendOptions
+  readonly options: CallOptions
   readonly onAnswer: OnAnswer<BatchResult>
 }
 
@@ -42,7 +43,7 @@ export class VirtualCalls implements ExchangePort {
   }
 
   /** A batch waits a moment for its connection, is looked at once more, signed and written. */
-  placeBatch(body: string, options: SendOptions, onAnswer: OnAnswer<BatchResult>): void {
+  placeBatch(body: string, options: CallOptions, onAnswer: OnAnswer<BatchResult>): void {
     const { time, network, gate } = this.#wire
     const waitMs = network.connectMs()
     const send: VirtualSend = {
@@ -57,7 +58,7 @@ export class VirtualCalls implements ExchangePort {
     this.#withGrant(send, (grant) => time.after(waitMs, () => gate.settle(() => this.#write(send, grant))))
   }
 
-  cancelAll(body: string, options: SendOptions, onAnswer: OnAnswer<BatchResult>): void {
+  cancelAll(body: string, options: CallOptions, onAnswer: OnAnswer<BatchResult>): void {
     const send: VirtualSend = {
       endpoint: 'cancelAllOrders',
       perform: (signedAt) => this.#exchange.cancelAll(body, signedAt),
@@ -70,7 +71,7 @@ export class VirtualCalls implements ExchangePort {
   /** The simulator's core takes none of them. */
   callAccount(
     { endpoint }: Pick<OutgoingCall, 'endpoint'>,
-    _: SendOptions,
+    _: CallOptions,
     onAnswer: OnAnswer<unknown>,
   ): void {
     const answer = notSent('NOT_SIMULATED', `${endpoint} is not simulated`, this.#wire.trusted.clock.now())

@@ -1,5 +1,22 @@
+import { type AccountCallIntent, type Intent } from './intent.ts'
+
 /** The endpoints that a strategy's account calls go to. Doing one of them twice does no harm. */
-export type AccountCallEndpoint = 'modifyPlanOrder' | 'isolatedBatchCancelOrders' | 'copyConfigSettingSymbols'
+const ENDPOINTS = {
+  modifyTrigger: 'modifyPlanOrder',
+  cancelMargin: 'isolatedBatchCancelOrders',
+  copySettings: 'copyConfigSettingSymbols',
+} as const satisfies Record<AccountCallIntent['kind'], string>
+
+export type AccountCallEndpoint = (typeof ENDPOINTS)[AccountCallIntent['kind']]
+
+export function isAccountCall(intent: Intent): intent is AccountCallIntent {
+  return Object.hasOwn(ENDPOINTS, intent.kind)
+}
+
+/** Whether a call only takes orders away: nothing holds it back, and it does not wait behind others. */
+export function takesAway(endpoint: AccountCallEndpoint): boolean {
+  return endpoint === ENDPOINTS.cancelMargin
+}
 
 /** A call on the account that places no order. */
 export interface AccountCall {

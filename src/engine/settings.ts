@@ -1,3 +1,4 @@
+import { type DaemonFile } from '../config/schema/daemon-schema.ts'
 import { type FeedId } from '../domain/feed.ts'
 import { type StrategyId } from '../domain/ids.ts'
 import {
@@ -43,20 +44,9 @@ export interface EngineSettings {
 }
 
 /** The assumptions about the exchange that docs/orders.md names (A1 to A6), and the planner's patience. */
-export interface ExecutionSettings {
-  readonly batchOrdersMax: number
-  /** A fill is readable this long after it happened (A2). */
-  readonly fillVisibilityMs: number
+export interface ExecutionSettings extends Readonly<DaemonFile['execution']> {
   /** An accepted ioc, fok or market order is matched or dead this long after (A4). */
   readonly matchingLagMs: number
-  /** A request is not accepted later than this after its signed timestamp (A1). */
-  readonly acceptanceWindowMs: number
-  /** How long an order that is no longer wanted may rest, whatever wanted ones its cancel-all takes. */
-  readonly unwantedMsMax: number
-  /** How long after a cancel-all was answered a wanted order that it took may be missing. */
-  readonly displacedWithinMs: number
-  /** How far through the touch a taking order may go, as a fraction. */
-  readonly takerCollarRatio: number
   /** How long a resting order may stand through the market before it is taken for gone. */
   readonly crossedToleranceMs: number
   /** How long a stop waits for what is in flight before it gives up and says so. */

@@ -1,4 +1,5 @@
 import { type Answer, type RefusedAnswer, type UnknownAnswer } from '../domain/answer.ts'
+import { type FillsReading } from '../domain/fill.ts'
 import { type Instrument } from '../domain/instrument.ts'
 import { type PositionReading } from '../domain/position.ts'
 import { type TickerTable } from '../domain/ticker-table.ts'
@@ -12,7 +13,7 @@ import { awaitGrant } from './client/await-grant.ts'
 import { type CallOptions, type EndpointCaller } from './client/call-options.ts'
 import { type ClockOffset } from './clock/clock-offset.ts'
 import { rulesOf } from './client/endpoint-rules.ts'
-import { type FillsQuery, type FillsRead, readFills } from './readers/fills-reader.ts'
+import { type FillsQuery, readFills } from './readers/fills-reader.ts'
 import { type Grant, type GrantSource } from './limiter/grant.ts'
 import { type GuardedEndpoint, isGuarded } from './client/guarded-endpoints.ts'
 import { type WireAnswer, type WireOutcome } from './client/pending-call.ts'
@@ -44,18 +45,13 @@ export interface ExchangeClientOptions {
   readonly offset: ClockOffset
   /** Asked where a call comes without a grant. Absent: such calls are not limited. */
   readonly limiter?: GrantSource
-  /** Default 5000. */
-  readonly requestTimeoutMs?: number
-  /** Largest answer that is read, in bytes. Default 8 MiB. */
-  readonly answerBytesMax?: number
-  /** Most connections open at a time. Default 16. */
-  readonly connectionsMax?: number | undefined
-  /** Language of the exchange's messages. Default `en-US`. */
-  readonly locale?: string
+  /** From the attempt to write until the last byte of the answer, and as long for a grant, in ms. */
+  readonly requestTimeoutMs: number
+  /** Largest answer that is read, in bytes. */
+  readonly answerBytesMax: number
+  /** Language of the exchange's messages. */
+  readonly locale: string
 }
-
-const REQUEST_TIMEOUT_MS = 5000
-const ANSWER_BYTES_MAX = 8 * 1024 * 1024
 
 /**
  * One generic call over the endpoint table: check, limit, sign, send, read. An answer is accepted, refused or
@@ -66,22 +62,15 @@ export class ExchangeClient implements EndpointCaller {
   readonly #transports: Readonly<Record<OutgoingRequest['host'], Transport>>
   readonly #writer: RequestWriter
   readonly #signer: Signer | undefined
-  readonly #answerBytesMax: number
-  readonly #timeoutMs: number
   readonly #reading: Parameters<typeof rulesOf>[1]
 
   /** @throws Failure EXCHANGE_URL_UNUSABLE or CREDENTIALS_UNUSABLE. */
   constructor(options: ExchangeClientOptions) {
     const { baseUrl, gatewayUrl = baseUrl, credentials, gatewayCredentials } = options
     this.#options = options
-    this.#answerBytesMax = options.answerBytesMax ?? ANSWER_BYTES_MAX
     this.#signer = credentials === undefined ? undefined : new Signer(credentials, gatewayCredentials)
-    this.#timeoutMs = options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS
-    this.#reading = {
-      answerBytesMax: this.#answerBytesMax,
-      scrub: (text) => this.#signer?.scrub(text) ?? text,
-    }
-    const { locale = 'en-US', platformCoin } = options
+    const { answerBytesMax, locale, platformCoin } = options
+    this.#reading = { answerBytesMax, scrub: (text) => this.#signer?.scrub(text) ?? text }
     this.#writer = new RequestWriter({ signer: this.#signer, locale, platformCoin })
     const api = this.#openTransport(baseUrl)
     this.#transports = { api, gateway: gatewayUrl === baseUrl ? api : this.#openTransport(gatewayUrl) }
@@ -123,31 +112,24 @@ export class ExchangeClient implements EndpointCaller {
    * Reads every ticker of a product type into the table, which afterwards holds this answer or nothing.
    * Document: GET /api/v2/mix/market/tickers.
    */
-  async readTickers(
-    table: TickerTable,
-    productType: ProductType,
-    options: CallOptions = {},
-  ): Promise<Answer<TickerTable>> {
+  async readTickers(table: TickerTable, productType: ProductType): Promise<Answer<TickerTable>> {
     const request = { endpoint: 'tickers', body: '', query: `productType=${productType}` } as const
     const rules = rulesOf('tickers', this.#reading)
-    const answer = await this.#exchange(request, options, (wire) => readTickerAnswer(wire, table, rules))
+    const answer = await this.#exchange(request, {}, (wire) => readTickerAnswer(wire, table, rules))
     if (answer.kind !== 'accepted') forgetTickers(table)
     return answer
   }
 
   /** Every fill since an instant, or none at all. Document: GET /api/v2/mix/order/fills. */
-  readFills(query: FillsQuery, options: CallOptions = {}): Promise<Answer<FillsRead>> {
+  readFills(query: FillsQuery): Promise<Answer<FillsReading>> {
     const { clock, offset } = this.#options
-    return readFills({ caller: this, clock, offset, query, options })
+    return readFills({ caller: this, clock, offset, query })
   }
 
   /** What the account holds of one instrument. Document: GET /api/v2/mix/position/single-position. */
-  readPosition(
-    query: { readonly instrument: Instrument },
-    options: CallOptions = {},
-  ): Promise<Answer<PositionReading>> {
+  readPosition({ instrument }: { readonly instrument: Instrument }): Promise<Answer<PositionReading>> {
     const { clock, offset } = this.#options
-    return readPosition({ caller: this, clock, offset, instrument: query.instrument, options })
+    return readPosition({ caller: this, clock, offset, instrument })
   }
 
   /** Waits for the calls in flight, each of which has its deadline, and closes every connection. */
@@ -156,8 +138,8 @@ export class ExchangeClient implements EndpointCaller {
   }
 
   #openTransport(baseUrl: string): Transport {
-    const { clock, timers, connectionsMax } = this.#options
-    return new Transport({ baseUrl, clock, timers, connectionsMax, answerBytesMax: this.#answerBytesMax })
+    const { clock, timers, answerBytesMax } = this.#options
+    return new Transport({ baseUrl, clock, timers, answerBytesMax })
   }
 
   /** Nothing between here and the socket waits, when the grant is there and a connection is idle. */
@@ -166,12 +148,11 @@ export class ExchangeClient implements EndpointCaller {
     options: CallOptions,
     read: Reader<Data>,
   ): Promise<Answer<Data>> {
-    const { limiter, timers } = this.#options
+    const { limiter, timers, requestTimeoutMs: timeoutMs } = this.#options
     if (options.grant !== undefined || limiter === undefined) {
       return this.#carry(prepared, options, options.grant, read)
     }
     const { endpoint } = prepared
-    const timeoutMs = options.timeoutMs ?? this.#timeoutMs
     const wanted = { limiter, timers, endpoint, priority: options.priority ?? 2, timeoutMs }
     return awaitGrant(wanted).then((grant) =>
       typeof grant === 'string'
@@ -186,13 +167,13 @@ export class ExchangeClient implements EndpointCaller {
     grant: Grant | undefined,
     read: Reader<Data>,
   ): Promise<Answer<Data>> {
-    const { clock, offset, unlocked } = this.#options
+    const { clock, offset, unlocked, requestTimeoutMs } = this.#options
     const { endpoint } = prepared
     if (isGuarded(endpoint) && endpoint !== unlocked) {
       grant?.unused()
       return this.#refuse('invalid', 'ENDPOINT_LOCKED', `${endpoint} is locked in this client`)
     }
-    const written = this.#writer.write(prepared, () => options.signedAt ?? offset.exchangeNow(clock.now()))
+    const written = this.#writer.write(prepared, () => offset.exchangeNow(clock.now()))
     if (written.kind === 'unwritable') {
       grant?.unused()
       return this.#refuse('invalid', written.code, written.message)
@@ -200,7 +181,7 @@ export class ExchangeClient implements EndpointCaller {
     const outcome = await this.#transports[written.host]
       .send({
         ...written,
-        timeoutMs: options.timeoutMs ?? this.#timeoutMs,
+        timeoutMs: requestTimeoutMs,
         beforeWrite: options.beforeWrite,
         read: (wire) => this.#settle(grant, wire, read(wire)),
       })

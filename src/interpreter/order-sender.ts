@@ -1,3 +1,4 @@
+import { takesAway } from '../domain/account-call.ts'
 import { type Answer } from '../domain/answer.ts'
 import { type Recorded } from '../domain/proofs.ts'
 import { killOf } from '../engine/book/book.ts'
@@ -9,7 +10,7 @@ import { KILLED, objectTo } from './last-check.ts'
 import { type Ports } from './ports.ts'
 
 export interface OrderSenderOptions {
-  readonly ports: Pick<Ports, 'clock' | 'grants' | 'exchange' | 'safety' | 'listener'>
+  readonly ports: Pick<Ports, 'clock' | 'grants' | 'exchange' | 'safety'>
   readonly engine: Pick<Engine, 'book' | 'isHeldBack'>
   readonly dispatch: (event: EngineEvent) => void
 }
@@ -57,14 +58,9 @@ export class OrderSender {
   sendBatch(batch: Recorded<OutgoingBatch>): void {
     const { ports, dispatch } = this.#options
     const { batchId, body } = batch
-    const beforeWrite = () => {
-      const objection = this.#objectTo(batch)
-      if (objection === undefined) ports.listener.batchLeaves?.(batch)
-      return objection
-    }
     ports.exchange.placeBatch(
       body,
-      { grant: this.#takeGrant('batchPlaceOrder'), beforeWrite },
+      { grant: this.#takeGrant('batchPlaceOrder'), beforeWrite: () => this.#objectTo(batch) },
       this.#count((answer) => dispatch({ kind: 'batchAnswered', batchId, answer })),
     )
   }
@@ -84,14 +80,14 @@ export class OrderSender {
   /** A call that places no order waits for its own grant: what takes orders away goes first. */
   sendCall({ callId, endpoint, body, validUntilAt }: Recorded<OutgoingCall>): void {
     const { ports, dispatch } = this.#options
-    const takesAway = endpoint === 'isolatedBatchCancelOrders'
+    const isCancelling = takesAway(endpoint)
     const beforeWrite = () => {
       if (ports.clock.now() > validUntilAt) return 'its time was over before its turn'
-      return !takesAway && this.#isKilled() ? KILLED : undefined
+      return !isCancelling && this.#isKilled() ? KILLED : undefined
     }
     ports.exchange.callAccount(
       { endpoint, body },
-      { priority: takesAway ? 0 : 1, beforeWrite },
+      { priority: isCancelling ? 0 : 1, beforeWrite },
       this.#count((answer) => dispatch({ kind: 'callAnswered', callId, answer })),
     )
   }

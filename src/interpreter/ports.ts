@@ -4,9 +4,11 @@ import { type StrategyId } from '../domain/ids.ts'
 import { type Intent } from '../domain/intent.ts'
 import { type PositionReading } from '../domain/position.ts'
 import { type JournalRecord } from '../domain/record.ts'
-import { type Announcement, type Effect, type OutgoingBatch, type OutgoingCall } from '../engine/effect.ts'
+import { type Announcement, type Effect, type OutgoingCall } from '../engine/effect.ts'
 import { type EngineEvent } from '../engine/event.ts'
-import { type Grant, type GrantSource, type Priority } from '../exchange/limiter/grant.ts'
+import { type CallOptions } from '../exchange/client/call-options.ts'
+import { type GrantSource } from '../exchange/limiter/grant.ts'
+import { type Journal } from '../journal/journal.ts'
 import { type Clock } from '../lib/clock.ts'
 import { type Timers } from '../lib/timers.ts'
 import { type BatchResult } from '../protocol/values.ts'
@@ -32,40 +34,20 @@ export interface Ports {
   readonly interruptions?: Interruptions | undefined
 }
 
-/** Keeps records in their order. What is durable is always a prefix of what was appended. */
-export interface JournalPort {
-  append(record: JournalRecord): void
-  /**
-   * Makes everything durable that was appended, and calls `done` when it is: before this returns, or later. With
-   * an argument it is what went wrong: what is on the disk is then unknown, and the run is over. May throw instead.
-   */
-  commit(done: (failure?: unknown) => void): void
-  /** Called now and then: makes durable what nothing waits for. */
-  flush(): void
-  /** Stores the book as it is after every record appended so far, so that a start need not read them all. */
-  saveCheckpoint(book: unknown): void
-}
-
-export interface SendOptions {
-  /** The right to call, ended by whoever sends. Absent: the call asks for its own. */
-  readonly grant?: Grant | undefined
-  /** How urgently it asks for one. Default 2. */
-  readonly priority?: Priority | undefined
-  /** Called in the same turn as the first byte is written. A reason makes the call refused, class `notSent`. */
-  readonly beforeWrite?: (() => string | undefined) | undefined
-}
+/** The journal, once it is loaded and before it is closed. */
+export type JournalPort = Omit<Journal, 'salt' | 'load' | 'close'>
 
 export type OnAnswer<Data> = (answer: Answer<Data>) => void
 
 /** The exchange, on the account of this run. Every call is answered in the end, and nothing is sent twice by itself. */
 export interface ExchangePort {
   /** @param body The exact bytes, as in the record before it. */
-  placeBatch(body: string, options: SendOptions, onAnswer: OnAnswer<BatchResult>): void
-  cancelAll(body: string, options: SendOptions, onAnswer: OnAnswer<BatchResult>): void
+  placeBatch(body: string, options: CallOptions, onAnswer: OnAnswer<BatchResult>): void
+  cancelAll(body: string, options: CallOptions, onAnswer: OnAnswer<BatchResult>): void
   /** A call that places no order. */
   callAccount(
     call: Pick<OutgoingCall, 'endpoint' | 'body'>,
-    options: SendOptions,
+    options: CallOptions,
     onAnswer: OnAnswer<unknown>,
   ): void
   /** @param sinceAt Unix ms, exchange clock. */
@@ -114,10 +96,6 @@ export interface RunListener {
   /** A record was appended; where it must be durable, its commit has begun. */
   recorded?(record: JournalRecord, durable: boolean): void
   decided?(intents: readonly Intent[]): void
-  /** Right before the first byte of a batch. */
-  batchLeaves?(batch: OutgoingBatch): void
-  /** Right before the first byte of a cancel-all without a record. */
-  retreatCancels?(body: string): void
 }
 
 /** What can happen to a process between two effects, for tests: it dies, stands still, or hears something twice. */

@@ -13,7 +13,7 @@ const LOOK_MS = 50
 export type RetreatEnd = 'left' | 'cancelled' | 'unproved'
 
 export interface RetreatOptions {
-  readonly ports: Pick<Ports, 'clock' | 'timers' | 'exchange' | 'note' | 'announcements' | 'listener'>
+  readonly ports: Pick<Ports, 'clock' | 'timers' | 'exchange' | 'note' | 'announcements'>
   readonly policy: StopPolicy
   readonly onRestart: 'cancel' | 'adopt'
   readonly instruments: readonly Instrument[]
@@ -81,13 +81,8 @@ export class Retreat {
 
   /** How many orders there were; undefined when that is not known. */
   #cancel({ symbol, productType, marginCoin }: Instrument, then: (orders: number | undefined) => void): void {
-    const { exchange, listener } = this.#options.ports
     const body = JSON.stringify({ symbol, productType, marginCoin })
-    const beforeWrite = () => {
-      listener.retreatCancels?.(body)
-      return undefined
-    }
-    exchange.cancelAll(body, { priority: 0, beforeWrite }, (answer) => {
+    this.#options.ports.exchange.cancelAll(body, { priority: 0 }, (answer) => {
       const orders = countOrders(answer)
       if (answer.kind === 'accepted') this.#announce('warn', 'retreat.cancelled', { symbol, orders })
       else if (orders === undefined) {

@@ -14,15 +14,19 @@ export interface JournalContents {
 export interface Journal {
   /** Made once with the journal; part of every clientOid. */
   readonly salt: string
+  /** What was there when it was opened. */
   load(): JournalContents
+  /** @throws Failure JOURNAL_POISONED once a write has failed: what is on the disk is then unknown. */
+  append(record: JournalRecord): void
   /**
-   * Appends a record. With `durable` it, and all before it, survive a power cut when this returns.
-   * @throws Failure JOURNAL_POISONED once a write has failed: what is on disk is then unknown.
+   * Makes everything durable that was appended, and calls `done` when it would survive a power cut: before this
+   * returns, or later. With an argument it is what went wrong, and the run is over. May throw instead.
    */
-  append(record: JournalRecord, durable: boolean): void
-  /** Makes everything appended durable. */
+  commit(done: (failure?: unknown) => void): void
+  /** Called now and then: makes durable what nothing waits for. */
   flush(): void
-  /** Stores the book as it is after every record so far, so that a start need not read them all. */
+  /** Stores the book as it is after every record appended so far, so that a start need not read them all. */
   saveCheckpoint(book: unknown): void
+  /** What was appended is made durable. One that takes its time holds what it writes to until then. */
   close(): void
 }

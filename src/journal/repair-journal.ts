@@ -135,8 +135,9 @@ function buildAnew(
   const journal = openSqliteJournal({ file: made, identity, salt: found?.nature.salt, keepSince: () => 0 })
   try {
     if (checkpoint !== undefined) journal.saveCheckpoint(JSON.parse(checkpoint.body))
-    for (const { body } of records) journal.append(JSON.parse(body) as JournalRecord, false)
-    journal.append(buildRecord(reason), true)
+    for (const { body } of records) journal.append(JSON.parse(body) as JournalRecord)
+    journal.append(buildRecord(reason))
+    journal.flush()
   } finally {
     journal.close()
   }

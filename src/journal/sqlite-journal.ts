@@ -163,10 +163,15 @@ class SqliteJournal implements Journal {
     }
   }
 
-  append(record: JournalRecord, durable: boolean): void {
+  append(record: JournalRecord): void {
     this.#assertSound()
     this.#waiting.push(record)
-    if (durable || this.#waiting.length >= WAITING_MAX) this.flush()
+    if (this.#waiting.length >= WAITING_MAX) this.flush()
+  }
+
+  commit(done: () => void): void {
+    this.flush()
+    done()
   }
 
   flush(): void {

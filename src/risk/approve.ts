@@ -1,4 +1,4 @@
-import { type AccountCall } from '../domain/account-call.ts'
+import { type AccountCall, takesAway } from '../domain/account-call.ts'
 import { type OrderIntent } from '../domain/intent.ts'
 import { type Approved } from '../domain/proofs.ts'
 import { type TradingState } from '../domain/trading-mode.ts'
@@ -44,6 +44,5 @@ export function approveAgain(intent: OrderIntent, context: RiskContext): Verdict
  * Undefined when it is denied.
  */
 export function approveCall(call: AccountCall, trading: TradingState): Approved<AccountCall> | undefined {
-  const takesAway = call.endpoint === 'isolatedBatchCancelOrders'
-  return trading.mode === 'active' || takesAway ? (call as Approved<AccountCall>) : undefined
+  return trading.mode === 'active' || takesAway(call.endpoint) ? (call as Approved<AccountCall>) : undefined
 }

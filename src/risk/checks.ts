@@ -113,8 +113,8 @@ function checkMinimum(intent: OrderIntent, { instrument, market }: RiskContext):
 
 function checkOrderLimits(intent: OrderIntent, context: RiskContext): Objection | undefined {
   const { strategy, account, instrument, market } = context
-  if (intent.lots > strategy.orderLotsMax) {
-    return { code: 'ORDER_SIZE_LIMIT', detail: `${intent.lots} lots, limit ${strategy.orderLotsMax}` }
+  if (intent.lots > strategy.orderSizeMax) {
+    return { code: 'ORDER_SIZE_LIMIT', detail: `${intent.lots} lots, limit ${strategy.orderSizeMax}` }
   }
   const price = intent.ticks === undefined ? market.ask : floatOnGrid(instrument.tick, intent.ticks)
   const notional = price * floatOnGrid(instrument.lot, intent.lots)
@@ -160,8 +160,8 @@ function checkClose(intent: OrderIntent, context: RiskContext): Objection | unde
 function checkPosition(intent: OrderIntent, { ownExposure, strategy }: RiskContext): Objection | undefined {
   if (isClosing(intent.action) && ownExposure.mode === 'hedge_mode') return undefined
   const worst = worstOnSide(ownExposure, intent.action) + intent.lots
-  if (worst <= strategy.positionLotsMax) return undefined
-  return { code: 'POSITION_LIMIT', detail: `could reach ${worst} lots, limit ${strategy.positionLotsMax}` }
+  if (worst <= strategy.positionMax) return undefined
+  return { code: 'POSITION_LIMIT', detail: `could reach ${worst} lots, limit ${strategy.positionMax}` }
 }
 
 /**

@@ -1,26 +1,16 @@
+import { type DaemonFile } from '../config/schema/daemon-schema.ts'
+import { type StrategyFile } from '../config/schema/strategy-schema.ts'
 import { type Instrument } from '../domain/instrument.ts'
 import { type Holding } from '../domain/position.ts'
 import { type TradingState } from '../domain/trading-mode.ts'
 import { type DeliveryState } from '../domain/ticker-table.ts'
 import { type Exposure } from './exposure.ts'
 
-/** The operator's limits for the account. Ratios are fractions: 0.01 is one per cent. */
-export interface AccountLimits {
-  readonly dataAgeMaxMs: number
-  readonly priceCollarRatio: number
-  /** Orders that may be open at once, over all instruments. */
-  readonly openOrdersMax: number
-  /** Quote coin, float. */
-  readonly orderNotionalMax: number
-  readonly grossNotionalMax: number
-}
+/** The operator's limits for the account, each as its setting says; decimals as floats. */
+export type AccountLimits = Readonly<Record<Exclude<keyof DaemonFile['risk'], 'foreignFills'>, number>>
 
-/** The operator's limits for one strategy on one instrument, in lots. */
-export interface StrategyLimits {
-  readonly positionLotsMax: number
-  readonly orderLotsMax: number
-  readonly openOrdersMax: number
-}
+/** The operator's limits for one strategy on one instrument, each as its setting says; sizes in lots. */
+export type StrategyLimits = Readonly<Record<keyof StrategyFile['risk'], number>>
 
 /** The market as risk looks at it. Floats, quote coin; NaN where there is none. */
 export interface RiskMarket {

@@ -69,31 +69,25 @@ function toReason(error: unknown): { code: DenialCode; detail: string } {
   return { code: 'INTENT_MALFORMED', detail: 'reading it threw' }
 }
 
+const READERS: { readonly [Kind in Intent['kind']]: (fields: Fields, symbol: string) => Intent } = {
+  place: readPlace,
+  quote: (fields, symbol) => ({ kind: 'quote', symbol, levels: readLevels(fields['levels']) }),
+  target: (fields, symbol) => {
+    const lots = readWhole(fields, 'lots', { code: 'SIZE_PRECISION', min: -Infinity })
+    return { kind: 'target', symbol, lots }
+  },
+  cancelAll: (_, symbol) => ({ kind: 'cancelAll', symbol }),
+  modifyTrigger: readModifyTrigger,
+  cancelMargin: readCancelMargin,
+  copySettings: readCopySettings,
+}
+
 function readIntent(value: unknown): Intent {
   const fields = readObject(value, 'the intent')
   const symbol = readText(fields, 'symbol')
-  switch (fields['kind']) {
-    case 'place':
-      return readPlace(fields, symbol)
-    case 'quote':
-      return { kind: 'quote', symbol, levels: readLevels(fields['levels']) }
-    case 'target':
-      return {
-        kind: 'target',
-        symbol,
-        lots: readWhole(fields, 'lots', { code: 'SIZE_PRECISION', min: -Infinity }),
-      }
-    case 'cancelAll':
-      return { kind: 'cancelAll', symbol }
-    case 'modifyTrigger':
-      return readModifyTrigger(fields, symbol)
-    case 'cancelMargin':
-      return readCancelMargin(fields, symbol)
-    case 'copySettings':
-      return readCopySettings(fields, symbol)
-    default:
-      throw new IntentFault(`kind: ${show(fields['kind'])}`)
-  }
+  const { kind } = fields
+  if (typeof kind !== 'string' || !Object.hasOwn(READERS, kind)) throw new IntentFault(`kind: ${show(kind)}`)
+  return READERS[kind as Intent['kind']](fields, symbol)
 }
 
 function readPlace(fields: Fields, symbol: string): PlaceIntent {

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { Backtest, type BacktestOptions } from '../../src/backtest/backtest.ts'
 import { type VirtualTime } from '../../src/backtest/virtual-time.ts'
-import { type OutgoingBatch } from '../../src/engine/effect.ts'
 import { type JournalPort } from '../../src/interpreter/ports.ts'
+import { type ExchangeCore } from '../../src/simulator/core/exchange-core.ts'
 import { differencesOf, openPaperAccount, POLLING, START_AT } from './paper-account.ts'
 
 const HOUR_MS = 3_600_000
@@ -40,12 +41,17 @@ function watchSlowJournal() {
     flush: () => undefined,
     saveCheckpoint: () => undefined,
   })
-  const batchLeaves = ({ body }: OutgoingBatch): void => {
-    sent += 1
-    const place = appended.indexOf(body)
-    if (place < 0 || place >= durable) early.push(body)
+  /** Without latency a batch is there when it leaves. */
+  const watch = (core: ExchangeCore): void => {
+    const batchPlaceOrder = core.batchPlaceOrder.bind(core)
+    core.batchPlaceOrder = (caller, request, at) => {
+      sent += 1
+      const place = appended.findIndex((body) => body !== '' && isDeepStrictEqual(JSON.parse(body), request))
+      if (place < 0 || place >= durable) early.push(JSON.stringify(request))
+      return batchPlaceOrder(caller, request, at)
+    }
   }
-  return { createJournal, listener: { batchLeaves }, early, count: () => sent }
+  return { createJournal, watch, early, count: () => sent }
 }
 
 describe('grid and trend on a seeded market', { timeout: 60_000 }, () => {
@@ -74,8 +80,10 @@ describe('grid and trend on a seeded market', { timeout: 60_000 }, () => {
   })
 
   test('[ORD1] on a journal whose commits take time no batch leaves before its own', async () => {
-    const { early, count, ...slow } = watchSlowJournal()
-    const { backtest } = await openBacktest('1', slow)
+    const { createJournal, watch, early, count } = watchSlowJournal()
+    const { core, ...paper } = await openPaperAccount('1')
+    watch(core)
+    const { backtest } = await openBacktest('1', { ...paper, core, createJournal, latencyMs: 0 })
 
     backtest.run(HOUR_MS / 4)
     const clean = backtest.stop('flatten')

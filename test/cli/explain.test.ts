@@ -26,7 +26,7 @@ function frameOf({ records, settings }: EngineBench): ExplainFrame {
   const folder = mkdtempSync(join(tmpdir(), 'explain-'))
   const file = join(folder, 'journal.sqlite')
   const journal = openSqliteJournal({ file, identity: 'test', keepSince: () => 0 })
-  for (const record of records) journal.append(record, false)
+  for (const record of records) journal.append(record)
   journal.close()
   const reader = new JournalReader(file)
   opened.push(() => {

@@ -40,6 +40,7 @@ async function callAs<Result>(
     clock: systemClock,
     timers: systemTimers,
     offset: new ClockOffset(),
+    ...{ requestTimeoutMs: 5000, answerBytesMax: 8_388_608, locale: 'en-US' },
   })
   try {
     return await act(client)

@@ -252,7 +252,7 @@ export function refused(code: string, refusal: 'definite' | 'retry' | 'notSent')
 }
 
 function madeSettings(positionMode: PositionMode): EngineSettings {
-  const limits = { positionLotsMax: 1000, orderLotsMax: 100, openOrdersMax: 100 }
+  const limits = { positionMax: 1000, orderSizeMax: 100, openOrdersMax: 100 }
   return {
     salt: 'salt',
     version: '1',

@@ -6,7 +6,7 @@ import { EngineBench, STRATEGY } from './engine-bench.ts'
 export const OTHER = toStrategyId('other')
 export const SYMBOLS = ['AUSDT', 'BUSDT', 'CUSDT'] as const
 
-const LIMITS = { positionLotsMax: 1000, orderLotsMax: 100, openOrdersMax: 100 }
+const LIMITS = { positionMax: 1000, orderSizeMax: 100, openOrdersMax: 100 }
 
 /** A core with three instruments and two strategies that may trade all of them; it runs. */
 export function manyInstruments(change: Partial<EngineSettings> = {}): EngineBench {

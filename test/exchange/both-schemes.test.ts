@@ -5,7 +5,7 @@ import { prepareRequest } from '../../src/exchange/client/prepared-request.ts'
 import { Secret } from '../../src/lib/secret.ts'
 import { signSchemeB } from '../../src/protocol/signing.ts'
 import { envelopeOf, jsonAnswer, rawAnswer, WireServer } from '../support/wire-server.ts'
-import { closeClientsAfterEach, openClient, SECRETS } from './client-fixture.ts'
+import { closeClientsAfterEach, openClient, SECRETS, STOPPED_CLOCK } from './client-fixture.ts'
 
 closeClientsAfterEach()
 
@@ -20,10 +20,10 @@ const WITHDRAWAL = {
 
 describe('scheme B, the signed gateway', () => {
   it('sends query and body in one request, signed as they stand', async () => {
-    const { server, client } = await openClient()
+    const { server, client } = await openClient({ clock: STOPPED_CLOCK })
     server.script = (_request, socket) => void socket.write(jsonAnswer(envelopeOf({ pong: true })))
 
-    const answer = await client.call('gatewayTest', TEST_REQUEST, { signedAt: 1_700_000_000_000 })
+    const answer = await client.call('gatewayTest', TEST_REQUEST)
 
     expect(answer).toMatchObject({ kind: 'accepted', data: { pong: true } })
     const [request] = server.requests

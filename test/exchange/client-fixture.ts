@@ -1,7 +1,7 @@
 import { afterEach } from 'vitest'
 import { ClockOffset } from '../../src/exchange/clock/clock-offset.ts'
 import { ExchangeClient, type ExchangeClientOptions } from '../../src/exchange/exchange-client.ts'
-import { systemClock } from '../../src/lib/clock.ts'
+import { type Clock, systemClock } from '../../src/lib/clock.ts'
 import { Secret } from '../../src/lib/secret.ts'
 import { systemTimers } from '../../src/lib/timers.ts'
 import { type BatchPlaceRequest } from '../../src/protocol/futures/batch-place-order.ts'
@@ -14,6 +14,9 @@ export const CREDENTIALS = {
   secret: new Secret(SECRETS.secret),
   passphrase: new Secret(SECRETS.passphrase),
 }
+
+/** What the configuration says of calls. */
+export const CALLING = { requestTimeoutMs: 2000, answerBytesMax: 8_388_608, locale: 'en-US' }
 
 const opened: Array<() => Promise<void>> = []
 
@@ -32,12 +35,16 @@ export async function openClient(
     clock: systemClock,
     timers: systemTimers,
     offset,
-    requestTimeoutMs: 2000,
+    ...CALLING,
     ...options,
   })
   opened.push(() => client.close())
   return { server, client, offset }
 }
+
+/** The exchange's time, as everything that is signed with it says. */
+const SIGNED_AT = 1_700_000_000_000
+export const STOPPED_CLOCK: Clock = { now: () => SIGNED_AT, monotonic: () => 0 }
 
 export function closeClientsAfterEach(): void {
   afterEach(async () => {

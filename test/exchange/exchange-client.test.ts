@@ -1,4 +1,4 @@
-import { createServer } from 'node:net'
+import { createServer, type Socket } from 'node:net'
 import { once } from 'node:events'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
@@ -7,9 +7,19 @@ import { type PreparedRequest } from '../../src/exchange/client/prepared-request
 import { Secret } from '../../src/lib/secret.ts'
 import { signSchemeA } from '../../src/protocol/signing.ts'
 import { envelopeOf, jsonAnswer, rawAnswer, type WireScript } from '../support/wire-server.ts'
-import { BATCH, closeClientsAfterEach, CREDENTIALS, openClient, SECRETS } from './client-fixture.ts'
+import {
+  BATCH,
+  closeClientsAfterEach,
+  CREDENTIALS,
+  openClient,
+  SECRETS,
+  STOPPED_CLOCK,
+} from './client-fixture.ts'
 
 closeClientsAfterEach()
+
+/** As many are open at a time. */
+const CONNECTIONS = 16
 
 /** A grant that writes down how it ended. */
 function recordingGrant(): Grant & { readonly ends: string[] } {
@@ -57,14 +67,14 @@ describe('what is sent', () => {
   })
 
   it('puts the query of a GET under the signature, sorted, exactly as it stands in the address', async () => {
-    const { server, client } = await openClient()
+    const { server, client } = await openClient({ clock: STOPPED_CLOCK })
     server.script = (_request, socket) => void socket.write(jsonAnswer(envelopeOf([])))
 
-    await client.call(
-      'singlePosition',
-      { symbol: 'BTCUSDT', productType: 'USDT-FUTURES', marginCoin: 'USDT' },
-      { signedAt: 1_700_000_000_000 },
-    )
+    await client.call('singlePosition', {
+      symbol: 'BTCUSDT',
+      productType: 'USDT-FUTURES',
+      marginCoin: 'USDT',
+    })
 
     const [request] = server.requests
     const query = 'marginCoin=USDT&productType=USDT-FUTURES&symbol=BTCUSDT'
@@ -152,22 +162,26 @@ describe('the last check before the first byte', () => {
   })
 
   it('is made after the wait for a connection, not before it', async () => {
-    const { server, client } = await openClient({ connectionsMax: 1 })
+    const { server, client } = await openClient()
     let isKilled = false
+    const sockets: Socket[] = []
     server.script = (_request, socket) => {
+      sockets.push(socket)
+      if (sockets.length < CONNECTIONS) return
       isKilled = true
-      socket.write(jsonAnswer(envelopeOf({ successList: [] })))
+      for (const each of sockets) each.write(jsonAnswer(envelopeOf({ successList: [] })))
     }
 
     const beforeWrite = () => (isKilled ? 'killed meanwhile' : undefined)
-    const [first, second] = await Promise.all([
+    const calls = Array.from({ length: CONNECTIONS + 1 }, () =>
       client.call('batchPlaceOrder', BATCH, { beforeWrite }),
-      client.call('batchPlaceOrder', BATCH, { beforeWrite }),
-    ])
+    )
+    const answers = await Promise.all(calls)
 
-    expect(first.kind).toBe('accepted')
-    expect(second).toMatchObject({ kind: 'refused', class: 'notSent', code: 'ABORTED' })
-    expect(server.requests).toHaveLength(1)
+    const last = answers.pop()
+    expect(answers.every(({ kind }) => kind === 'accepted')).toBe(true)
+    expect(last).toMatchObject({ kind: 'refused', class: 'notSent', code: 'ABORTED' })
+    expect(server.requests).toHaveLength(CONNECTIONS)
   })
 
   it('throws what a broken check throws, without writing', async () => {
@@ -198,19 +212,27 @@ describe('calls that never left', () => {
   })
 
   it('[ORD3] a call that waits in vain for a connection is not sent, and is not sent later either', async () => {
-    const { server, client } = await openClient({ connectionsMax: 1 })
-    let answerFirst = () => {}
+    const deadlines: (() => void)[] = []
+    const after = (_: number, passes: () => void) => {
+      deadlines.push(passes)
+      return () => {}
+    }
+    const { server, client } = await openClient({ timers: { after } })
+    const all = Promise.withResolvers<void>()
+    const sockets: Socket[] = []
     server.script = (_request, socket) => {
-      answerFirst = () => void socket.write(jsonAnswer(envelopeOf({ successList: [] })))
+      if (sockets.push(socket) === CONNECTIONS) all.resolve()
     }
 
-    const first = client.call('batchPlaceOrder', BATCH, { timeoutMs: 1000 })
-    const second = await client.call('batchPlaceOrder', BATCH, { timeoutMs: 50 })
-    answerFirst()
+    const calls = Array.from({ length: CONNECTIONS + 1 }, () => client.call('batchPlaceOrder', BATCH))
+    await all.promise
+    deadlines.at(-1)?.()
+    expect(await calls.pop()).toMatchObject({ kind: 'refused', class: 'notSent', code: 'CONNECT_TIMEOUT' })
+    for (const socket of sockets) socket.write(jsonAnswer(envelopeOf({ successList: [] })))
+    const answers = await Promise.all(calls)
 
-    expect(second).toMatchObject({ kind: 'refused', class: 'notSent', code: 'CONNECT_TIMEOUT' })
-    expect((await first).kind).toBe('accepted')
-    expect(server.requests).toHaveLength(1)
+    expect(answers.every(({ kind }) => kind === 'accepted')).toBe(true)
+    expect(server.requests).toHaveLength(CONNECTIONS)
   })
 
   it('[ORD3] a call after the end is not sent', async () => {
@@ -227,10 +249,10 @@ describe('calls that never left', () => {
     const { server, client: plain } = await openClient()
     await plain.call('longShortRatio', { symbol: 'BTCUSDT' })
     const port = server.requests[0]?.headers['host']?.split(':')[1]
-    const { client } = await openClient({ baseUrl: `https://127.0.0.1:${port}` })
+    const { client } = await openClient({ baseUrl: `https://127.0.0.1:${port}`, requestTimeoutMs: 300 })
     server.script = () => {}
 
-    const answer = await client.call('batchPlaceOrder', BATCH, { timeoutMs: 300 })
+    const answer = await client.call('batchPlaceOrder', BATCH)
 
     expect(answer).toMatchObject({ kind: 'refused', class: 'notSent' })
     expect(server.requests).toHaveLength(1)
@@ -281,11 +303,11 @@ describe('calls whose outcome is unknown', () => {
 
   for (const [what, cause, script] of cases) {
     it(`[ORD3] ${what} is unknown (${cause})`, async () => {
-      const { server, client } = await openClient()
+      const { server, client } = await openClient({ requestTimeoutMs: 200 })
       server.script = script
       const grant = recordingGrant()
 
-      const answer = await client.call('batchPlaceOrder', BATCH, { grant, timeoutMs: 200 })
+      const answer = await client.call('batchPlaceOrder', BATCH, { grant })
 
       expect(answer).toMatchObject({ kind: 'unknown', cause })
       expect(server.requests).toHaveLength(1)
@@ -521,9 +543,9 @@ describe('grants and the clock', () => {
   it('gives up waiting for a grant at the deadline', async () => {
     let cancelled = 0
     const limiter = { request: () => ({ cancel: () => void cancelled++ }) }
-    const { client } = await openClient({ limiter })
+    const { client } = await openClient({ limiter, requestTimeoutMs: 30 })
 
-    const answer = await client.call('longShortRatio', { symbol: 'BTCUSDT' }, { timeoutMs: 30 })
+    const answer = await client.call('longShortRatio', { symbol: 'BTCUSDT' })
 
     expect(answer).toMatchObject({ kind: 'refused', class: 'notSent', code: 'LIMITER_TIMEOUT' })
     expect(cancelled).toBe(1)

@@ -9,6 +9,7 @@ import { systemTimers } from '../../src/lib/timers.ts'
 import { startSimulator } from '../../src/simulator/start-simulator.ts'
 import { type Counting } from '../../src/simulator/wire/call-counter.ts'
 import { defaultRateLimitSettings } from '../../src/simulator/wire/rate-limits.ts'
+import { CALLING } from './client-fixture.ts'
 
 const FUTURES = { symbol: 'BTCUSDT', productType: 'USDT-FUTURES', marginCoin: 'USDT' } as const
 /** Each endpoint goes through its window so often. */
@@ -37,6 +38,7 @@ async function openExchange(counting: Counting) {
     timers: systemTimers,
     offset: new ClockOffset(),
     limiter,
+    ...CALLING,
     requestTimeoutMs: 30_000,
   })
   const close = async (): Promise<void> => {

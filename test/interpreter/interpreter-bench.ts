@@ -6,7 +6,8 @@ import { type Engine } from '../../src/engine/engine.ts'
 import { type EngineEvent } from '../../src/engine/event.ts'
 import { type Grant } from '../../src/exchange/limiter/grant.ts'
 import { Interpreter } from '../../src/interpreter/interpreter.ts'
-import { type OnAnswer, type Ports, type SendOptions } from '../../src/interpreter/ports.ts'
+import { type CallOptions } from '../../src/exchange/client/call-options.ts'
+import { type OnAnswer, type Ports } from '../../src/interpreter/ports.ts'
 import { type BatchResult } from '../../src/protocol/values.ts'
 import { type Decided } from '../../src/strategy/strategy-runner.ts'
 import { accepted } from '../engine/engine-bench.ts'
@@ -24,7 +25,7 @@ const DECIDED: Decided = {
 /** A call that the exchange was asked for: the test writes it, or answers. */
 export interface AskedCall {
   readonly what: string
-  readonly options: SendOptions
+  readonly options: CallOptions
   readonly answer: (answer: Answer<BatchResult>) => void
 }
 
@@ -84,7 +85,7 @@ export class InterpreterBench {
   }
 
   #createPorts(): Ports {
-    const ask = (what: string, options: SendOptions, onAnswer: OnAnswer<BatchResult>): void => {
+    const ask = (what: string, options: CallOptions, onAnswer: OnAnswer<BatchResult>): void => {
       this.done.push(what)
       this.calls.push({ what, options, answer: onAnswer })
     }

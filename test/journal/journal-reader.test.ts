@@ -7,6 +7,7 @@ import { type JournalRecord } from '../../src/domain/record.ts'
 import { JournalReader, type RecordQuery } from '../../src/journal/journal-reader.ts'
 import { type Journal } from '../../src/journal/journal.ts'
 import { openSqliteJournal } from '../../src/journal/sqlite-journal.ts'
+import { appendDurable } from './specimen.ts'
 
 let folder: string
 let file: string
@@ -50,11 +51,11 @@ function read(query?: RecordQuery): number[] {
 
 describe('a reader beside the writer', () => {
   test('sees what is durable, and what becomes so', () => {
-    writer.append(halt(1), true)
+    appendDurable(writer, halt(1))
     expect(read()).toEqual([1])
 
-    writer.append(halt(2), true)
-    writer.append(halt(3), false)
+    appendDurable(writer, halt(2))
+    writer.append(halt(3))
 
     expect(read()).toEqual([1, 2])
   })
@@ -69,19 +70,20 @@ describe('a reader beside the writer', () => {
     ['that name a symbol', { containing: '"ETHUSDT"' }, [2, 3]],
     ['by everything at once', { containing: '"ETHUSDT"', kinds: ['restricted'], since: 1, until: 9 }, [2]],
   ])('gives records: %s', (_, query, expected) => {
-    for (const record of [halt(1), halt(2, 'ETHUSDT'), resume(3), halt(4)]) writer.append(record, true)
+    for (const record of [halt(1), halt(2, 'ETHUSDT'), resume(3), halt(4)]) appendDurable(writer, record)
 
     expect(read(query)).toEqual(expected)
   })
 
   test('goes from page to page, while the writer writes and stores checkpoints', () => {
-    for (let at = 1; at <= 1200; at++) writer.append(halt(at), at === 1200)
+    for (let at = 1; at <= 1200; at++) writer.append(halt(at))
+    writer.flush()
     reader = new JournalReader(file)
     const seen: number[] = []
 
     for (const { sequence } of reader.records()) {
       seen.push(sequence)
-      if (sequence === 600) writer.append(halt(1201), true)
+      if (sequence === 600) appendDurable(writer, halt(1201))
       if (sequence === 700) writer.saveCheckpoint({ halts: 1201 })
     }
 
@@ -89,7 +91,7 @@ describe('a reader beside the writer', () => {
   })
 
   test('reads on after the writer has gone', () => {
-    writer.append(halt(1), true)
+    appendDurable(writer, halt(1))
     writer.close()
 
     expect(read()).toEqual([1])
@@ -97,7 +99,7 @@ describe('a reader beside the writer', () => {
   })
 
   test('refuses a record that is not as it was written', () => {
-    for (const at of [1, 2, 3]) writer.append(halt(at), true)
+    for (const at of [1, 2, 3]) appendDurable(writer, halt(at))
     const database = new DatabaseSync(file)
     database.exec("UPDATE records SET body = replace(body, '2', '7') WHERE at = 2")
     database.close()

@@ -7,6 +7,7 @@ import { type JournalRecord, type RepairedRecord } from '../../src/domain/record
 import { type JournalContents } from '../../src/journal/journal.ts'
 import { repairJournal, type RepairReport } from '../../src/journal/repair-journal.ts'
 import { openSqliteJournal } from '../../src/journal/sqlite-journal.ts'
+import { appendDurable } from './specimen.ts'
 
 let folder: string
 let file: string
@@ -17,9 +18,9 @@ beforeEach(() => {
   file = join(folder, 'journal.sqlite')
   const journal = open()
   salt = journal.salt
-  for (const at of [1, 2]) journal.append(halt(at), true)
+  for (const at of [1, 2]) appendDurable(journal, halt(at))
   journal.saveCheckpoint({ halts: 2 })
-  for (const at of [3, 4, 5]) journal.append(halt(at), true)
+  for (const at of [3, 4, 5]) appendDurable(journal, halt(at))
   journal.close()
 })
 

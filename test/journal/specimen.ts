@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type JournalRecord } from '../../src/domain/record.ts'
@@ -53,6 +54,11 @@ export function openSpecimen(file: string): Journal {
   return openSqliteJournal({ file, identity: 'live 1', keepSince: () => BEFORE_CHECKPOINT / 2 })
 }
 
+export function appendDurable(journal: Journal, record: JournalRecord): void {
+  journal.append(record)
+  journal.commit((failure) => assert.equal(failure, undefined))
+}
+
 /** `killed`: the last records stand in the log; `closed`: in the main file. Both begin with a run that ended well. */
 export function makeSpecimens(folder: string): readonly Specimen[] {
   mkdirSync(folder, { recursive: true })
@@ -75,7 +81,7 @@ function makeSpecimen(folder: string, name: 'killed' | 'closed'): Specimen {
     for (let left = count; left > 0; left--) {
       const record = specimenRecord(history.length + 1)
       history.push(record)
-      journal.append(record, true)
+      appendDurable(journal, record)
     }
   }
   const first = openSpecimen(file)

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type JournalRecord } from '../../src/domain/record.ts'
 import { type Journal } from '../../src/journal/journal.ts'
 import { openSqliteJournal } from '../../src/journal/sqlite-journal.ts'
+import { appendDurable } from './specimen.ts'
 
 let folder: string
 let file: string
@@ -17,14 +18,14 @@ beforeEach(() => {
 
 afterEach(() => rmSync(folder, { recursive: true }))
 
-const halt = (at: number): JournalRecord => ({
+const halt = (at: number, reason = `number ${at}`): JournalRecord => ({
   kind: 'restricted',
   at,
   scope: '*',
   mode: 'halted',
   code: 'operator',
   by: 'a test',
-  reason: `number ${at}`,
+  reason,
 })
 const open = (identity = 'live 1', keepSinceAt = 0): Journal =>
   openSqliteJournal({ file, identity, keepSince: () => keepSinceAt })
@@ -44,7 +45,7 @@ function copyAsKilled(): string {
 describe('[ORD1] the journal', () => {
   test('gives back what was written, in order, with the salt that it was made with', () => {
     const first = open()
-    for (const at of [1, 2, 3]) first.append(halt(at), at === 3)
+    for (const at of [1, 2, 3]) first.append(halt(at))
     first.close()
 
     const second = open()
@@ -54,9 +55,9 @@ describe('[ORD1] the journal', () => {
 
   test('keeps a prefix when the process is killed: all that was durable, and what stood before it', () => {
     const journal = open()
-    journal.append(halt(1), false)
-    journal.append(halt(2), true)
-    journal.append(halt(3), false)
+    journal.append(halt(1))
+    appendDurable(journal, halt(2))
+    journal.append(halt(3))
     const copy = copyAsKilled()
     journal.close()
 
@@ -73,9 +74,9 @@ describe('[ORD1] the journal', () => {
 
   test('starts from its checkpoint, and reads only what came after', () => {
     const journal = open()
-    journal.append(halt(1), true)
+    appendDurable(journal, halt(1))
     journal.saveCheckpoint({ halts: 1 })
-    journal.append(halt(2), true)
+    appendDurable(journal, halt(2))
     journal.close()
 
     const again = open()
@@ -85,9 +86,9 @@ describe('[ORD1] the journal', () => {
 
   test('drops what is old at a checkpoint, and goes on counting', () => {
     const journal = open('live 1', 2)
-    for (const at of [1, 2, 3]) journal.append(halt(at), true)
+    for (const at of [1, 2, 3]) appendDurable(journal, halt(at))
     journal.saveCheckpoint({})
-    journal.append(halt(4), true)
+    appendDurable(journal, halt(4))
     journal.close()
 
     const again = open()
@@ -97,12 +98,12 @@ describe('[ORD1] the journal', () => {
 
   test('writes nothing more after a write that failed', () => {
     const journal = open()
-    journal.append(halt(1), true)
+    appendDurable(journal, halt(1))
     const cyclic: Record<string, unknown> = {}
     cyclic['self'] = cyclic
 
     expect(() => journal.saveCheckpoint(cyclic)).toThrow(/JOURNAL_POISONED/)
-    expect(() => journal.append(halt(2), true)).toThrow(/JOURNAL_POISONED/)
+    expect(() => appendDurable(journal, halt(2))).toThrow(/JOURNAL_POISONED/)
     journal.close()
   })
 
@@ -141,7 +142,7 @@ describe('[ORD1] the journal', () => {
     ['a table is gone', 'DROP TABLE checkpoints', /JOURNAL_CORRUPT/],
   ])('refuses a journal in which %s', (_, damage, refusal) => {
     const journal = open()
-    for (const at of [1, 2, 3]) journal.append(halt(at), true)
+    for (const at of [1, 2, 3]) appendDurable(journal, halt(at))
     journal.close()
     damageBy(damage)
 
@@ -154,7 +155,7 @@ describe('[ORD1] the journal', () => {
     ['link', "UPDATE checkpoints SET link = 'ab'"],
   ])('refuses a checkpoint with another %s', (_, damage) => {
     const journal = open()
-    for (const at of [1, 2]) journal.append(halt(at), true)
+    for (const at of [1, 2]) appendDurable(journal, halt(at))
     journal.saveCheckpoint({ halts: 2 })
     journal.close()
     damageBy(damage)
@@ -164,7 +165,7 @@ describe('[ORD1] the journal', () => {
 
   test('refuses to begin anew where there was a journal', () => {
     const journal = open()
-    journal.append(halt(1), true)
+    appendDurable(journal, halt(1))
     journal.close()
     rmSync(file)
 
@@ -179,9 +180,9 @@ describe('[ORD1] the journal', () => {
     ['names a record that never was', () => damageMark('3 ', '4 '), /JOURNAL_TAIL_LOST/],
   ])('refuses a journal whose mark %s: its end could be anywhere', (_, damage, refusal) => {
     const journal = open()
-    for (const at of [1, 2]) journal.append(halt(at), true)
+    for (const at of [1, 2]) appendDurable(journal, halt(at))
     journal.saveCheckpoint({ halts: 2 })
-    journal.append(halt(3), true)
+    appendDurable(journal, halt(3))
     journal.close()
     damage()
 
@@ -190,10 +191,10 @@ describe('[ORD1] the journal', () => {
 
   test('starts with a mark as old as the checkpoint: a power cut may take its later writes', () => {
     const journal = open()
-    journal.append(halt(1), true)
+    appendDurable(journal, halt(1))
     journal.saveCheckpoint({ halts: 1 })
     const mark = readFileSync(`${file}.mark`)
-    journal.append(halt(2), true)
+    appendDurable(journal, halt(2))
     journal.close()
     writeFileSync(`${file}.mark`, mark)
 
@@ -206,7 +207,7 @@ describe('[ORD1] the journal', () => {
     const runs = ['one', 'other'].map((name) => join(folder, name))
     for (const run of runs) {
       const journal = openSqliteJournal({ file: run, identity: 'live 1', salt: 'ab', keepSince: () => 0 })
-      for (const at of [1, run === runs[0] ? 2 : 7, 3]) journal.append(halt(at), true)
+      for (const at of [1, run === runs[0] ? 2 : 7, 3]) appendDurable(journal, halt(at))
       journal.close()
     }
     const [one = '', other] = runs
@@ -255,18 +256,8 @@ test('its file does not grow for ever: the pages of what is dropped are used aga
   const journal = openSqliteJournal({ file, identity: 'live 1', keepSince: () => now - 500 })
   const sizes = Array.from({ length: 8 }, () => {
     for (const endAt = now + 500; now < endAt; now++) {
-      journal.append(
-        {
-          kind: 'restricted',
-          at: now,
-          scope: '*',
-          mode: 'halted',
-          code: 'operator',
-          by: 'a test',
-          reason: 'x'.repeat(1000),
-        },
-        now % 50 === 0,
-      )
+      journal.append(halt(now, 'x'.repeat(1000)))
+      if (now % 50 === 0) journal.flush()
     }
     journal.saveCheckpoint({ now })
     return statSync(file).size + statSync(`${file}-wal`).size

@@ -4,7 +4,14 @@ import { type JournalRecord } from '../../src/domain/record.ts'
 import { type JournalContents } from '../../src/journal/journal.ts'
 import { Failure } from '../../src/lib/failure.ts'
 import { type Damage } from './damages.ts'
-import { checkpointBook, openSpecimen, type Specimen, specimenRecord, writeJournalFiles } from './specimen.ts'
+import {
+  appendDurable,
+  checkpointBook,
+  openSpecimen,
+  type Specimen,
+  specimenRecord,
+  writeJournalFiles,
+} from './specimen.ts'
 
 /** What became of a damaged journal. `wrong` is what must never be. */
 export type Verdict =
@@ -59,7 +66,7 @@ function openAndAppend(file: string): Opened | Exclude<Verdict, { kind: 'whole' 
         kind: 'opened',
         salt,
         found,
-        added: tryAppend(() => journal.append(specimenRecord(1000), true)),
+        added: tryAppend(() => appendDurable(journal, specimenRecord(1000))),
       }
     } finally {
       journal.close()

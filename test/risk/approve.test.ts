@@ -59,7 +59,7 @@ function context(
       orderNotionalMax: 1000,
       grossNotionalMax: 5000,
     },
-    strategy: { positionLotsMax: 100, orderLotsMax: 60, openOrdersMax: 5 },
+    strategy: { positionMax: 100, orderSizeMax: 60, openOrdersMax: 5 },
     holding,
     ownExposure: exposure(),
     accountExposure: exposure(),

@@ -77,8 +77,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'limit-off-by-one',
     what: 'one lot more than the position limit is let through',
-    find: 'if (worst <= strategy.positionLotsMax) return undefined',
-    replace: 'if (worst - 1 <= strategy.positionLotsMax) return undefined',
+    find: 'if (worst <= strategy.positionMax) return undefined',
+    replace: 'if (worst - 1 <= strategy.positionMax) return undefined',
   },
   {
     name: 'batch-split-ignored',
@@ -422,8 +422,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'order-size-unlimited',
     what: 'the size of an order is not held against its limit',
-    find: '  if (intent.lots > strategy.orderLotsMax) {',
-    replace: '  if (intent.lots > strategy.orderLotsMax && isClosing(intent.action)) {',
+    find: '  if (intent.lots > strategy.orderSizeMax) {',
+    replace: '  if (intent.lots > strategy.orderSizeMax && isClosing(intent.action)) {',
   },
   {
     name: 'places-never-planned',
@@ -440,7 +440,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'everything-is-denied',
     what: 'the risk check finds every order too large, and says so',
-    find: '  if (worst <= strategy.positionLotsMax) return undefined',
+    find: '  if (worst <= strategy.positionMax) return undefined',
     replace: '  if (worst <= 0) return undefined',
   },
   {

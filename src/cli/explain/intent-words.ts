@@ -1,6 +1,8 @@
+import { isAccountCall } from '../../domain/account-call.ts'
 import { type Intent, type PlaceIntent, type QuoteLevel } from '../../domain/intent.ts'
 import { type Instrument } from '../../domain/instrument.ts'
 import { formatOnGrid } from '../../lib/grid.ts'
+import { unreachable } from '../../lib/unreachable.ts'
 
 /**
  * Intents of one instrument in words, one a wish: a ladder has one for each of its orders, so that two ladders can
@@ -11,6 +13,7 @@ export function toWords(intents: readonly Intent[], instrument: Instrument): rea
 }
 
 function intentWords(intent: Intent, instrument: Instrument): readonly string[] {
+  if (isAccountCall(intent)) return [`${intent.kind} ${JSON.stringify(intent)}`]
   switch (intent.kind) {
     case 'quote':
       if (intent.levels.length === 0) return ['quote nothing']
@@ -21,11 +24,8 @@ function intentWords(intent: Intent, instrument: Instrument): readonly string[] 
       return [placeWords(intent, instrument)]
     case 'cancelAll':
       return ['cancel all']
-    case 'modifyTrigger':
-    case 'cancelMargin':
-    case 'copySettings':
     default:
-      return [`${intent.kind} ${JSON.stringify(intent)}`]
+      return unreachable(intent)
   }
 }
 

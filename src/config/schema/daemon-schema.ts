@@ -107,7 +107,10 @@ const calendarSchema = z
   })
   .meta({ description: 'What happens at a time of day.' })
 
-/** Limits of the whole account. None has a default: what is not said is not allowed to be guessed. */
+/**
+ * Limits of the whole account, each a number or a decimal; risk checks know them by these names. None has a default:
+ * what is not said is not allowed to be guessed.
+ */
 const riskSchema = z
   .strictObject({
     dataAgeMaxMs: wholeNumber(
@@ -134,10 +137,12 @@ const riskSchema = z
 const executionSchema = z
   .strictObject({
     batchOrdersMax: presetNumber({ min: 1, max: 50, preset: 50 }, 'Most orders in one batch.'),
+    // A2 of docs/orders.md.
     fillVisibilityMs: presetNumber(
       { min: 0, max: 60_000, preset: 3000 },
       'How long after it happened a fill may stay unreadable, in ms.',
     ),
+    // A1.
     acceptanceWindowMs: presetNumber(
       { min: 1000, max: 600_000, preset: 35_000 },
       'How long after it was signed a request can still be accepted by the exchange, in ms.',

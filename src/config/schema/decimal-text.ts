@@ -14,6 +14,11 @@ const STEP = String.raw`(?:0|[1-9]\d{0,5})(?:\.\d{1,9})?`
 /** A decimal above zero, as text. An unquoted YAML number is taken digit for digit. */
 export const positiveDecimal = (description: string) => aboveZero(MAGNITUDE, description)
 
+/** The same for a size in the base coin: the core counts it in lots. */
+export const sizeDecimal = (description: string) => positiveDecimal(description).brand<'size'>()
+
+export type Size = z.infer<ReturnType<typeof sizeDecimal>>
+
 /** The step of a price or a size, as text: a decimal above zero with at most 9 places. */
 export const stepDecimal = (description: string) => aboveZero(STEP, description)
 

@@ -1,16 +1,19 @@
 /** A strategy file: which code trades what, with which parameters, inside which limits. */
 import { z } from 'zod'
-import { positiveDecimal } from './decimal-text.ts'
+import { sizeDecimal } from './decimal-text.ts'
 import { symbolSchema } from './exchange-schema.ts'
 import { wholeNumber } from './whole-number.ts'
 
-/** Limits of one strategy. None has a default: what is not said is not allowed to be guessed. */
+/**
+ * Limits of one strategy, each a size in the base coin or a number; risk checks know them by these names. None has
+ * a default: what is not said is not allowed to be guessed.
+ */
 const strategyRiskSchema = z
   .strictObject({
-    positionMax: positiveDecimal(
+    positionMax: sizeDecimal(
       'Largest position, long or short, in the base coin and for each instrument; what is open, in flight or unknown counts.',
     ),
-    orderSizeMax: positiveDecimal('Largest size of one order, in the base coin.'),
+    orderSizeMax: sizeDecimal('Largest size of one order, in the base coin.'),
     openOrdersMax: wholeNumber(
       { min: 1, max: 400 },
       'Most orders working at once, all instruments together.',

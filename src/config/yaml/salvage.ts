@@ -6,11 +6,13 @@ import { z } from 'zod'
 import { childSchema, knownKeys, unwrapSchema } from './schema-walk.ts'
 
 /** A value with every part optional, however deep. */
-export type Salvaged<T> = T extends readonly (infer Item)[]
-  ? readonly (Salvaged<Item> | undefined)[]
-  : T extends object
-    ? { readonly [Key in keyof T]?: Salvaged<T[Key]> | undefined }
-    : T
+export type Salvaged<T> = T extends string
+  ? T
+  : T extends readonly (infer Item)[]
+    ? readonly (Salvaged<Item> | undefined)[]
+    : T extends object
+      ? { readonly [Key in keyof T]?: Salvaged<T[Key]> | undefined }
+      : T
 
 /** The parts of a value that pass their own schema, with their defaults; undefined when there are none. */
 export function salvage<S extends z.core.$ZodType>(

@@ -2,7 +2,6 @@ import { type Book } from '../../engine/book/book.ts'
 import { type TrustedClock } from '../../exchange/clock/trusted-clock.ts'
 import { type Limiter } from '../../exchange/limiter/limiter.ts'
 import { type AnnouncementsPort, type Ports } from '../../interpreter/ports.ts'
-import { promptJournal } from '../../interpreter/prompt-journal.ts'
 import { type Journal } from '../../journal/journal.ts'
 import { type Timers } from '../../lib/timers.ts'
 import { type FlightRecorder } from '../recording/flight-recorder.ts'
@@ -37,7 +36,7 @@ export function createPorts(parts: AccountParts): Ports {
   return {
     clock: trusted.clock,
     timers: parts.timers,
-    journal: promptJournal(parts.journal),
+    journal: parts.journal,
     grants: parts.limiter,
     exchange: parts.exchange,
     safety: {

@@ -5,7 +5,8 @@ import { type PositionReading } from '../../domain/position.ts'
 import { type OutgoingCall } from '../../engine/effect.ts'
 import { type EngineSettings } from '../../engine/settings.ts'
 import { type ExchangeClient } from '../../exchange/exchange-client.ts'
-import { type ExchangePort, type OnAnswer, type SendOptions } from '../../interpreter/ports.ts'
+import { type CallOptions } from '../../exchange/client/call-options.ts'
+import { type ExchangePort, type OnAnswer } from '../../interpreter/ports.ts'
 import { type EndpointName, type ResponseOf } from '../../protocol/endpoints.ts'
 import { type BatchResult } from '../../protocol/values.ts'
 
@@ -29,7 +30,7 @@ export class ClientExchange implements ExchangePort {
     this.#options = options
   }
 
-  placeBatch(body: string, options: SendOptions, onAnswer: OnAnswer<BatchResult>): void {
+  placeBatch(body: string, options: CallOptions, onAnswer: OnAnswer<BatchResult>): void {
     const onWritten = this.#options.onBatch()
     const beforeWrite = () => {
       const objection = options.beforeWrite?.()
@@ -39,13 +40,13 @@ export class ClientExchange implements ExchangePort {
     this.#send('batchPlaceOrder', body, { ...options, beforeWrite }, onAnswer)
   }
 
-  cancelAll(body: string, options: SendOptions, onAnswer: OnAnswer<BatchResult>): void {
+  cancelAll(body: string, options: CallOptions, onAnswer: OnAnswer<BatchResult>): void {
     this.#send('cancelAllOrders', body, options, onAnswer)
   }
 
   callAccount(
     { endpoint, body }: Pick<OutgoingCall, 'endpoint' | 'body'>,
-    options: SendOptions,
+    options: CallOptions,
     onAnswer: OnAnswer<unknown>,
   ): void {
     this.#send(endpoint, body, options, onAnswer)
@@ -79,14 +80,9 @@ export class ClientExchange implements ExchangePort {
   #send<Name extends EndpointName>(
     endpoint: Name,
     body: string,
-    { grant, priority, beforeWrite }: SendOptions,
+    options: CallOptions,
     onAnswer: OnAnswer<ResponseOf<Name>>,
   ): void {
-    const options = {
-      ...(grant ? { grant } : {}),
-      ...(priority === undefined ? {} : { priority }),
-      ...(beforeWrite ? { beforeWrite } : {}),
-    }
     this.#await(this.#options.client.send({ endpoint, body, query: '' }, options), onAnswer)
   }
 

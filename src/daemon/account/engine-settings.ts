@@ -1,11 +1,12 @@
 import { type DaemonConfig, type StrategyConfig } from '../../config/load-config.ts'
+import { type Size } from '../../config/schema/decimal-text.ts'
 import { type FeedId } from '../../domain/feed.ts'
 import { type StrategyId, toStrategyId } from '../../domain/ids.ts'
 import { type Instrument } from '../../domain/instrument.ts'
 import { type EngineSettings, type StrategySettings } from '../../engine/settings.ts'
 import { decimal } from '../../lib/decimal.ts'
 import { sha256 } from '../../lib/digest.ts'
-import { createGrid, stepBelow } from '../../lib/grid.ts'
+import { createGrid, type Grid, stepBelow } from '../../lib/grid.ts'
 
 /** An accepted taking order is matched or dead by then (docs/orders.md, A4). */
 const MATCHING_LAG_MS = 2000
@@ -28,7 +29,8 @@ export interface RunSettings {
 /** What the operator said, in the core's words: sizes in lots, limits as numbers. */
 export function toEngineSettings(config: DaemonConfig, run: RunSettings): EngineSettings {
   const instruments = toInstruments(config)
-  const { execution, risk, account } = config
+  const { execution, account } = config
+  const { foreignFills, ...limits } = config.risk
   return {
     salt: run.salt,
     version: run.version,
@@ -45,26 +47,15 @@ export function toEngineSettings(config: DaemonConfig, run: RunSettings): Engine
         .filter((strategy) => strategy.enabled)
         .map((strategy) => toStrategy(strategy, instruments, run)),
     ),
-    limits: {
-      dataAgeMaxMs: risk.dataAgeMaxMs,
-      priceCollarRatio: risk.priceCollarRatio,
-      openOrdersMax: risk.openOrdersMax,
-      orderNotionalMax: Number(risk.orderNotionalMax),
-      grossNotionalMax: Number(risk.grossNotionalMax),
-    },
+    limits: convertEach(limits, Number),
     isExclusive: account.exclusive,
     execution: {
-      batchOrdersMax: execution.batchOrdersMax,
-      fillVisibilityMs: execution.fillVisibilityMs,
+      ...execution,
       matchingLagMs: run.embedded ? MATCHING_LAG_EMBEDDED_MS : MATCHING_LAG_MS,
-      acceptanceWindowMs: execution.acceptanceWindowMs,
-      unwantedMsMax: execution.unwantedMsMax,
-      displacedWithinMs: execution.displacedWithinMs,
-      takerCollarRatio: execution.takerCollarRatio,
       crossedToleranceMs: CROSSED_TOLERANCE_MS + execution.fillVisibilityMs,
       stopTimeoutMs: STOP_TIMEOUT_MS + execution.acceptanceWindowMs,
     },
-    foreignFills: risk.foreignFills,
+    foreignFills,
     onRestart: config.onRestart,
   }
 }
@@ -98,17 +89,22 @@ function toStrategy(
   const id = toStrategyId(strategy.id)
   const limits = strategy.instruments.map((symbol) => {
     const lot = instruments.get(symbol)?.lot ?? createGrid('1')
-    return [
-      symbol,
-      {
-        positionLotsMax: stepBelow(lot, Number(strategy.risk.positionMax)),
-        orderLotsMax: stepBelow(lot, Number(strategy.risk.orderSizeMax)),
-        openOrdersMax: strategy.risk.openOrdersMax,
-      },
-    ] as const
+    return [symbol, convertEach(strategy.risk, (limit) => toLots(lot, limit))] as const
   })
-  return [
-    id,
-    { id, symbols: strategy.instruments, limits: new Map(limits), feeds: feeds.get(id) ?? new Map() },
-  ]
+  const { instruments: symbols } = strategy
+  return [id, { id, symbols, limits: new Map(limits), feeds: feeds.get(id) ?? new Map() }]
+}
+
+/** A size in lots; another limit as it is. */
+function toLots(lot: Grid, limit: Size | number): number {
+  return typeof limit === 'number' ? limit : stepBelow(lot, Number(limit))
+}
+
+/** The same limits, each as a number. */
+function convertEach<Name extends string, Limit>(
+  limits: Readonly<Record<Name, Limit>>,
+  convert: (limit: Limit) => number,
+): Record<Name, number> {
+  const entries = Object.entries<Limit>(limits).map(([name, limit]) => [name, convert(limit)])
+  return Object.fromEntries(entries) as Record<Name, number>
 }

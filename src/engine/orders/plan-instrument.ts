@@ -129,7 +129,7 @@ function planTargets(core: Core, symbol: string, { id, orders }: StrategyOrders,
 
 /** The largest order that risk lets through, by size and by value at the present price. */
 function orderLotsMax(core: Core, id: StrategyId, symbol: string): number {
-  const bySize = core.settings.strategies.get(id)?.limits.get(symbol)?.orderLotsMax ?? 0
+  const bySize = core.settings.strategies.get(id)?.limits.get(symbol)?.orderSizeMax ?? 0
   const { lot } = specOf(core, symbol)
   const dearest = marketOf(core, symbol).ask * (1 + core.settings.execution.takerCollarRatio)
   return Math.min(bySize, stepBelow(lot, core.settings.limits.orderNotionalMax / dearest))

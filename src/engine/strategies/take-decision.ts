@@ -1,4 +1,4 @@
-import { type AccountCall } from '../../domain/account-call.ts'
+import { type AccountCall, isAccountCall } from '../../domain/account-call.ts'
 import { type Denial, type DenialCode } from '../../domain/denial.ts'
 import { type ClientOid, type StrategyId } from '../../domain/ids.ts'
 import {
@@ -67,14 +67,10 @@ function noChanges(denials: readonly Denial[] = []): Changes {
 
 function takeIntent(core: Core, strategy: StrategySettings, intent: Intent, changes: Changes): void {
   if (!strategy.symbols.includes(intent.symbol)) {
-    return deny(
-      changes,
-      strategy,
-      intent.symbol,
-      'INSTRUMENT_NOT_BOUND',
-      `it lists ${strategy.symbols.join(', ')}`,
-    )
+    const detail = `it lists ${strategy.symbols.join(', ')}`
+    return deny(changes, strategy, intent.symbol, 'INSTRUMENT_NOT_BOUND', detail)
   }
+  if (isAccountCall(intent)) return takeCall(core, strategy, intent, changes)
   switch (intent.kind) {
     case 'quote':
       return takeQuote(core, strategy, intent, changes)
@@ -84,10 +80,6 @@ function takeIntent(core: Core, strategy: StrategySettings, intent: Intent, chan
       return takePlace(core, strategy, intent, changes)
     case 'cancelAll':
       return takeCancelAll(core, strategy, intent.symbol, changes)
-    case 'modifyTrigger':
-    case 'cancelMargin':
-    case 'copySettings':
-      return takeCall(core, strategy, intent, changes)
     default:
       return unreachable(intent)
   }
@@ -101,12 +93,8 @@ function takeCall(core: Core, strategy: StrategySettings, intent: AccountCallInt
   changes.calls.push(taken.call)
 }
 
-function takeTarget(
-  core: Core,
-  strategy: StrategySettings,
-  { symbol, lots }: TargetIntent,
-  changes: Changes,
-): void {
+function takeTarget(core: Core, strategy: StrategySettings, intent: TargetIntent, changes: Changes): void {
+  const { symbol, lots } = intent
   if (!Number.isSafeInteger(lots)) {
     return deny(changes, strategy, symbol, 'SIZE_PRECISION', `target of ${lots} lots`)
   }

@@ -5,28 +5,20 @@ import { type ClockOffset } from '../clock/clock-offset.ts'
 import { type Grant, type Priority } from '../limiter/grant.ts'
 
 export interface CallOptions {
-  /** The right to call, where the caller has it already. The client ends it, whatever becomes of the call. */
-  readonly grant?: Grant
+  /** The right to call, where the caller has it already. Whoever sends ends it, whatever becomes of the call. */
+  readonly grant?: Grant | undefined
   /** Without a grant: how urgently to ask the limiter for one. Default 2, a read. */
-  readonly priority?: Priority
-  /** From the attempt to write until the last byte of the answer, in ms. Default: the client's. */
-  readonly timeoutMs?: number
-  /** Unix ms, exchange clock: what is signed. Default: now, as the exchange's clock is known. */
-  readonly signedAt?: number
+  readonly priority?: Priority | undefined
   /**
    * Looked at in the same turn as the first byte is written, after every wait. A reason not to write it makes
    * the call refused, class `notSent`, code `ABORTED`.
    */
-  readonly beforeWrite?: () => string | undefined
+  readonly beforeWrite?: (() => string | undefined) | undefined
 }
 
 /** Whoever makes calls: the client, or a test's stand-in. */
 export interface EndpointCaller {
-  call<Name extends EndpointName>(
-    endpoint: Name,
-    request: RequestOf<Name>,
-    options?: CallOptions,
-  ): Promise<Answer<ResponseOf<Name>>>
+  call<Name extends EndpointName>(endpoint: Name, request: RequestOf<Name>): Promise<Answer<ResponseOf<Name>>>
 }
 
 /** What a reading is made with. */
@@ -34,6 +26,4 @@ export interface ReadingCall {
   readonly caller: EndpointCaller
   readonly clock: Clock
   readonly offset: ClockOffset
-  /** Its grant is for the first call; every further one asks for its own. */
-  readonly options: CallOptions
 }

@@ -13,8 +13,6 @@ export interface TransportOptions {
   readonly timers: Timers
   /** Largest answer that is read, in bytes. */
   readonly answerBytesMax: number
-  /** Most connections that are open at a time. */
-  readonly connectionsMax?: number | undefined
 }
 
 /**
@@ -47,7 +45,7 @@ export class Transport {
     this.#buffers = new AnswerBuffers(options.answerBytesMax)
     this.#connections = new Connections({
       origin: assertOrigin(options.baseUrl),
-      connectionsMax: options.connectionsMax ?? CONNECTIONS_MAX,
+      connectionsMax: CONNECTIONS_MAX,
       connectTimeoutMs: CONNECT_MS,
       client: {
         pipelining: 1,

@@ -10,17 +10,10 @@ import { toFill } from './wire-fill.ts'
 export interface FillsQuery {
   readonly productType: ProductType
   readonly positionMode: PositionMode
-  /** By symbol: the instruments that are traded here. */
+  /** By symbol: the instruments that are traded here; fills of others are left out. */
   readonly instruments: ReadonlyMap<string, Instrument>
   /** Unix ms, exchange clock: fills before it are left out. */
   readonly sinceAt: number
-  /** Only of this symbol. */
-  readonly symbol?: string
-}
-
-export interface FillsRead extends FillsReading {
-  /** Fills of symbols that are not traded here: not converted, only counted. */
-  readonly foreignFills: number
 }
 
 export interface FillsCall extends ReadingCall {
@@ -38,27 +31,20 @@ const SPAN_MS_MAX = 89 * 24 * 3_600_000
  * Pages are read from the newest back until one is short, or older than asked for.
  * Document: GET /api/v2/mix/order/fills.
  */
-export async function readFills(call: FillsCall): Promise<Answer<FillsRead>> {
-  const { caller, clock, offset, query, options } = call
+export async function readFills(call: FillsCall): Promise<Answer<FillsReading>> {
+  const { caller, clock, offset, query } = call
   const requestedAt = clock.now()
   const sinceAt = Math.max(query.sinceAt, offset.exchangeNow(requestedAt) - SPAN_MS_MAX)
   const rows = new Map<string, WireFill>()
   let idLessThan: string | undefined
   let exchangeTime: number | undefined
   for (let page = 0; page < FILLS_PAGES_MAX; page++) {
-    const { productType, symbol } = query
-    const { grant, ...pageOptions } = options
-    const answer = await caller.call(
-      'orderFills',
-      {
-        productType,
-        startTime: String(Math.floor(sinceAt)),
-        limit: String(FILLS_PAGE_MAX),
-        symbol,
-        idLessThan,
-      },
-      page === 0 && grant !== undefined ? options : pageOptions,
-    )
+    const answer = await caller.call('orderFills', {
+      productType: query.productType,
+      startTime: String(Math.floor(sinceAt)),
+      limit: String(FILLS_PAGE_MAX),
+      idLessThan,
+    })
     if (answer.kind !== 'accepted') return answer
     const { receivedAt } = answer
     // Without a time in the answer: when it left, which is surely not too late.
@@ -85,24 +71,20 @@ interface CollectedRows extends Omit<FillsReading, 'fills'> {
   readonly receivedAt: number
 }
 
-function toReading(collected: CollectedRows): Answer<FillsRead> {
+function toReading(collected: CollectedRows): Answer<FillsReading> {
   const { rows, query, sinceAt, requestedAt, exchangeTime, receivedAt } = collected
   const fills: Fill[] = []
-  let foreignFills = 0
   for (const row of rows) {
     // There are exchanges that ignore startTime.
     if (Number(row.cTime) < sinceAt) continue
     const instrument = query.instruments.get(row.symbol.toUpperCase())
-    if (instrument === undefined) {
-      foreignFills++
-      continue
-    }
+    if (instrument === undefined) continue
     const fill = toFill(instrument, query.positionMode, row)
     if (typeof fill === 'string') return unreadable(`fill ${row.tradeId}: ${fill}`, receivedAt)
     fills.push(fill)
   }
   fills.sort((one, other) => one.filledAt - other.filledAt || compareIds(one.tradeId, other.tradeId))
-  return { kind: 'accepted', receivedAt, data: { fills, sinceAt, requestedAt, exchangeTime, foreignFills } }
+  return { kind: 'accepted', receivedAt, data: { fills, sinceAt, requestedAt, exchangeTime } }
 }
 
 function unreadable(message: string, receivedAt: number): Answer<never> {

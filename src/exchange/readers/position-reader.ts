@@ -17,10 +17,10 @@ export interface PositionCall extends ReadingCall {
  * Document: GET /api/v2/mix/position/single-position.
  */
 export async function readPosition(call: PositionCall): Promise<Answer<PositionReading>> {
-  const { caller, clock, offset, instrument, options } = call
+  const { caller, clock, offset, instrument } = call
   const { symbol, productType, marginCoin } = instrument
   const requestedAt = clock.now()
-  const answer = await caller.call('singlePosition', { productType, symbol, marginCoin }, options)
+  const answer = await caller.call('singlePosition', { productType, symbol, marginCoin })
   if (answer.kind !== 'accepted') return answer
   const rows = toPositionRows(instrument, answer.data ?? [])
   if (typeof rows !== 'string') {

@@ -76,8 +76,8 @@ function checkRung(world: World, book: Book, { terms }: Order): void {
 
 function objectToSize({ settings, plan }: World, known: KnownPrices, { terms }: Order): string | undefined {
   const { strategyId, symbol, lots } = terms
-  const { orderLotsMax = 0 } = settings.strategies.get(strategyId)?.limits.get(symbol) ?? {}
-  if (lots > orderLotsMax) return `has ${lots} lots, limit ${orderLotsMax}`
+  const { orderSizeMax = 0 } = settings.strategies.get(strategyId)?.limits.get(symbol) ?? {}
+  if (lots > orderSizeMax) return `has ${lots} lots, limit ${orderSizeMax}`
   const instrument = settings.instruments.get(symbol)
   // What a market order is worth at an absurd price says nothing.
   const market = plan.faults.tickerAbsurd ? undefined : known.tickers?.read(symbol, 'askPr')

@@ -21,8 +21,8 @@ import { bodyOf, type World, type WorldWatcher, violate } from '../world/world.t
 export function watchWorstCase(world: World): WorldWatcher {
   const limits = new Map<string, number>()
   for (const { limits: bySymbol } of world.settings.strategies.values()) {
-    for (const [symbol, { positionLotsMax }] of bySymbol) {
-      limits.set(symbol, (limits.get(symbol) ?? 0) + positionLotsMax)
+    for (const [symbol, { positionMax }] of bySymbol) {
+      limits.set(symbol, (limits.get(symbol) ?? 0) + positionMax)
     }
   }
   const { truth } = world.exchange
@@ -66,9 +66,9 @@ function beyondLimits(
   if (!book || !allocation.takes.some((take) => take.symbol === symbol)) return beyond
   for (const { id, limits } of settings.strategies.values()) {
     const { longLots, shortLots } = holdingOf(book, id, symbol)
-    const { positionLotsMax = 0 } = limits.get(symbol) ?? {}
-    beyond.buy += Math.max(0, longLots - shortLots - positionLotsMax)
-    beyond.sell += Math.max(0, shortLots - longLots - positionLotsMax)
+    const { positionMax = 0 } = limits.get(symbol) ?? {}
+    beyond.buy += Math.max(0, longLots - shortLots - positionMax)
+    beyond.sell += Math.max(0, shortLots - longLots - positionMax)
   }
   return beyond
 }

@@ -30,13 +30,13 @@ export function hasRoom(facts: RiskFacts, strategyId: string, symbol: string, le
   if (book.cancels.has(symbol) || orders.some(({ state }) => state === 'unknown')) return false
   const own = orders.filter(({ terms }) => terms.strategyId === strategyId)
   const all = [...book.open.values()].reduce((sum, open) => sum + open.size, 0)
-  const isAllowed = level.lots >= 1 && level.lots <= limits.orderLotsMax
+  const isAllowed = level.lots >= 1 && level.lots <= limits.orderSizeMax
   const hasPlace = own.length < limits.openOrdersMax && all < settings.limits.openOrdersMax
   return (
     isAllowed &&
     hasPlace &&
     isPriced(facts, symbol, level) &&
-    worstLots(facts, { strategyId, symbol, own }, level.side) + level.lots <= limits.positionLotsMax
+    worstLots(facts, { strategyId, symbol, own }, level.side) + level.lots <= limits.positionMax
   )
 }
 
@@ -57,7 +57,7 @@ export function hasRoomToTake(
 
 /** The largest order that the strategy may place: what is more leaves in parts. */
 export function orderLotsMax(facts: RiskFacts, strategyId: string, symbol: string): number {
-  return limitsOf(facts, strategyId, symbol)?.orderLotsMax ?? 0
+  return limitsOf(facts, strategyId, symbol)?.orderSizeMax ?? 0
 }
 
 function limitsOf({ settings }: RiskFacts, strategyId: string, symbol: string): StrategyLimits | undefined {

@@ -2,13 +2,12 @@ import { type JournalRecord } from '../../../src/domain/record.ts'
 import { type Book } from '../../../src/engine/book/book.ts'
 import { bookToJson } from '../../../src/engine/book/book-json.ts'
 import { type JournalContents } from '../../../src/journal/journal.ts'
-import { MemoryJournal } from '../../../src/backtest/memory-journal.ts'
 import { type JournalPort } from '../../../src/interpreter/ports.ts'
+import { LossyJournal } from './lossy-journal.ts'
 import { ProcessDied } from '../faults/process-faults.ts'
 import { type VirtualFaults } from '../faults/virtual-faults.ts'
 
 export interface VirtualDiskOptions {
-  readonly salt: string
   readonly faults: VirtualFaults
   /** Whether nothing can be written just now. */
   readonly isFull: () => boolean
@@ -23,7 +22,7 @@ export class JournalPoisoned extends Error {
 
 /** The journal on a disk that is slow, full, and keeps more or less of what was not durable at a death. */
 export class VirtualDisk implements JournalPort {
-  readonly journal: MemoryJournal
+  readonly journal = new LossyJournal()
   readonly #options: VirtualDiskOptions
   #last: JournalRecord | undefined
   #isPoisoned = false
@@ -35,7 +34,6 @@ export class VirtualDisk implements JournalPort {
 
   constructor(options: VirtualDiskOptions) {
     this.#options = options
-    this.journal = new MemoryJournal(options.salt)
   }
 
   /** What a process finds when it begins. */
@@ -48,7 +46,7 @@ export class VirtualDisk implements JournalPort {
 
   append(record: JournalRecord): void {
     this.#last = record
-    this.journal.append(record, false)
+    this.journal.append(record)
   }
 
   /** A record that did not reach the disk is not in the journal. */

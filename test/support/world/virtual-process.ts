@@ -3,9 +3,9 @@ import { VirtualAccount, type VirtualAccountOptions } from '../../../src/backtes
 import { type VirtualPolling } from '../../../src/backtest/virtual-pollers.ts'
 import { type VirtualTime } from '../../../src/backtest/virtual-time.ts'
 import { type Gate } from '../../../src/backtest/virtual-wire.ts'
-import { type MemoryJournal } from '../../../src/backtest/memory-journal.ts'
 import { type StrategyId } from '../../../src/domain/ids.ts'
 import { rebuildBook } from '../../../src/engine/book/book-json.ts'
+import { type OutgoingBatch } from '../../../src/engine/effect.ts'
 import { type Engine } from '../../../src/engine/engine.ts'
 import { type EngineEvent, type StopPolicy } from '../../../src/engine/event.ts'
 import { type EngineSettings } from '../../../src/engine/settings.ts'
@@ -17,6 +17,8 @@ import { MachineClock } from '../faults/machine-clock.ts'
 import { ProcessDied, ProcessFaults } from '../faults/process-faults.ts'
 import { type VirtualFaults } from '../faults/virtual-faults.ts'
 import { type ProcessWatcher } from './process-watcher.ts'
+import { watchWrites } from './watch-writes.ts'
+import { type LossyJournal } from '../virtual/lossy-journal.ts'
 import { JournalPoisoned, VirtualDisk } from '../virtual/virtual-disk.ts'
 import { type VirtualExchange } from '../virtual/virtual-exchange.ts'
 import { type VirtualNetwork } from '../virtual/virtual-network.ts'
@@ -56,6 +58,8 @@ interface Run {
   readonly hasNote: boolean
   readonly account: VirtualAccount
   readonly faults: ProcessFaults
+  /** By their bytes: what has been sent, or is about to be. */
+  readonly batches: Map<string, OutgoingBatch>
   isOver: boolean
   isRetreating: boolean
 }
@@ -73,10 +77,9 @@ export class VirtualProcess {
   #stepLooks: readonly StepLook[] | undefined
 
   constructor(options: VirtualProcessOptions) {
-    const { settings, faults, isDiskFull, time, skewMs, driftPpm, watchers } = options
+    const { faults, isDiskFull, time, skewMs, driftPpm, watchers } = options
     this.#options = options
     this.#disk = new VirtualDisk({
-      salt: settings.salt,
       faults,
       isFull: isDiskFull,
       onWritten: (record) => {
@@ -86,7 +89,7 @@ export class VirtualProcess {
     this.machineClock = new MachineClock(time, { aheadMs: skewMs, driftPpm })
   }
 
-  get journal(): MemoryJournal {
+  get journal(): LossyJournal {
     return this.#disk.journal
   }
 
@@ -124,6 +127,7 @@ export class VirtualProcess {
     const run: Run = {
       hasNote,
       faults,
+      batches: new Map(),
       account: new VirtualAccount({
         ...this.#surround(faults, () => run),
         settings: this.#settingsAfter(hasNote),
@@ -132,6 +136,7 @@ export class VirtualProcess {
       isOver: false,
       isRetreating: false,
     }
+    this.#watchWrites(run)
     this.#run = run
     for (const watcher of watchers) watcher.onBirth?.()
     run.account.start()
@@ -222,18 +227,29 @@ export class VirtualProcess {
           run().faults.standStill(faults.severity(...SLOW_SYNC_MS))
         }
       },
-      batchLeaves: (batch) => {
-        const now = run().account.ports.clock.now()
-        for (const watcher of watchers) watcher.onWrite?.(batch, now)
-      },
-      retreatCancels: (body) => {
-        for (const watcher of watchers) watcher.onRetreatCancel?.(body)
-      },
     }
   }
 
-  #look({ account }: Run, { event, effects, at, thrown }: Step): void {
+  #watchWrites(run: Run): void {
+    const { watchers } = this.#options
+    const { exchange, clock } = run.account.ports
+    watchWrites(exchange, {
+      batch: (body) => {
+        const batch = run.batches.get(body)
+        if (!batch) throw new Error(`a batch leaves that no step has sent: ${body}`)
+        for (const watcher of watchers) watcher.onWrite?.(batch, clock.now())
+      },
+      cancelAll: (body) => {
+        if (run.isRetreating) for (const watcher of watchers) watcher.onRetreatCancel?.(body)
+      },
+    })
+  }
+
+  #look({ account, batches }: Run, { event, effects, at, thrown }: Step): void {
     if (thrown !== undefined) return
+    for (const effect of effects) {
+      if (effect.kind === 'sendBatch') batches.set(effect.batch.body, effect.batch)
+    }
     // Those of the watchers that look at steps: most do not, and there are thousands of steps.
     this.#stepLooks ??= this.#options.watchers.flatMap((watcher) => watcher.afterStep ?? [])
     for (const look of this.#stepLooks) look(event, effects, at)

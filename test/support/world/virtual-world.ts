@@ -423,7 +423,7 @@ function buildSettings(plan: WorldPlan, listed: readonly ListedInstrument[]): En
       symbols,
       feeds: new Map(),
       limits: new Map(
-        symbols.map((symbol) => [symbol, { positionLotsMax: 12, orderLotsMax: 5, openOrdersMax: 20 }]),
+        symbols.map((symbol) => [symbol, { positionMax: 12, orderSizeMax: 5, openOrdersMax: 20 }]),
       ),
     },
   ])

@@ -1,0 +1,59 @@
+import { type JournalRecord } from '../../../src/domain/record.ts'
+import { type JournalContents } from '../../../src/journal/journal.ts'
+
+interface Kept {
+  readonly checkpoint: string | undefined
+  readonly records: readonly string[]
+}
+
+/** A journal in memory that can lose what was not durable. Records are copied as the disk would. */
+export class LossyJournal {
+  readonly #records: string[] = []
+  #checkpoint: string | undefined
+  #older: Kept = { checkpoint: undefined, records: [] }
+  #durable = 0
+
+  load(): JournalContents {
+    return read({ checkpoint: this.#checkpoint, records: this.#records })
+  }
+
+  /** From the checkpoint before the last one, and everything since: the same book. */
+  loadOlder(): JournalContents {
+    const { checkpoint, records } = this.#older
+    return read({ checkpoint, records: [...records, ...this.#records] })
+  }
+
+  append(record: JournalRecord): void {
+    this.#records.push(JSON.stringify(record))
+  }
+
+  /** The record that was appended last could not be written. */
+  takeBack(): void {
+    this.#records.pop()
+  }
+
+  flush(): void {
+    this.#durable = this.#records.length
+  }
+
+  /** Forgets what was not durable, as a crash would: all of it, or what had not reached the disk by chance. */
+  crash(isHalfKept = false): void {
+    const undurable = this.#records.length - this.#durable
+    this.#records.length = this.#durable + (isHalfKept ? Math.ceil(undurable / 2) : 0)
+    this.#durable = this.#records.length
+  }
+
+  saveCheckpoint(book: unknown): void {
+    this.#older = { checkpoint: this.#checkpoint, records: [...this.#records] }
+    this.#checkpoint = JSON.stringify(book)
+    this.#records.length = 0
+    this.#durable = 0
+  }
+}
+
+function read({ checkpoint, records }: Kept): JournalContents {
+  return {
+    checkpoint: checkpoint === undefined ? undefined : (JSON.parse(checkpoint) as unknown),
+    records: records.map((text) => JSON.parse(text) as JournalRecord),
+  }
+}

@@ -1,0 +1,34 @@
+import { type CallOptions } from '../../../src/exchange/client/call-options.ts'
+import { type ExchangePort } from '../../../src/interpreter/ports.ts'
+
+/** Hears of each batch and cancel-all right before its first byte: after everything that could hold it back. */
+export interface WriteListener {
+  batch(body: string): void
+  cancelAll(body: string): void
+}
+
+export function watchWrites(exchange: ExchangePort, listener: WriteListener): void {
+  const placeBatch = exchange.placeBatch.bind(exchange)
+  const cancelAll = exchange.cancelAll.bind(exchange)
+  exchange.placeBatch = (body, options, onAnswer) =>
+    placeBatch(
+      body,
+      whenWritten(options, () => listener.batch(body)),
+      onAnswer,
+    )
+  exchange.cancelAll = (body, options, onAnswer) =>
+    cancelAll(
+      body,
+      whenWritten(options, () => listener.cancelAll(body)),
+      onAnswer,
+    )
+}
+
+function whenWritten(options: CallOptions, hear: () => void): CallOptions {
+  const beforeWrite = () => {
+    const objection = options.beforeWrite?.()
+    if (objection === undefined) hear()
+    return objection
+  }
+  return { ...options, beforeWrite }
+}
