@@ -3,7 +3,7 @@ import { type ConfigRequest, type DaemonConfig, loadConfig } from '../config/loa
 import { type KillState, killFileOf, readKillState, throwKillSwitch } from '../daemon/account/kill-switch.ts'
 import { systemClock } from '../lib/clock.ts'
 import { call, processFrame } from './call/call.ts'
-import { lookFor, operatorName } from './process/operator.ts'
+import { lookFor, operatorName, print } from './process/operator.ts'
 import { addConfigOptions, type ConfigOptions, parseDuration, toConfigRequest } from './process/options.ts'
 
 /** A daemon that runs looks at the file twenty times a second; this is long enough for one that is busy. */
@@ -61,8 +61,4 @@ async function cancelHere(config: DaemonConfig, { file, overrides = [] }: Config
     'cancelled from here once: what was in flight then is found by the next start, or look at the exchange',
   )
   return exit === 0 ? EXIT_NOT_PROVED : exit
-}
-
-function print(text: string): void {
-  process.stderr.write(`${text}\n`)
 }

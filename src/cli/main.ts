@@ -5,10 +5,12 @@ import { Failure } from '../lib/failure.ts'
 import { addCallCommand } from './call/call.ts'
 import { addCheckCommand } from './check.ts'
 import { addExplainCommand } from './explain/explain.ts'
+import { addFlattenCommand } from './flatten.ts'
 import { addKillCommand } from './kill.ts'
 import { addReleaseCommand } from './release.ts'
 import { addRepairCommand } from './repair.ts'
 import { addReplayCommand } from './replay/replay.ts'
+import { addRestrictCommand } from './restrict.ts'
 import { addRunCommand } from './run.ts'
 import { addSimulateCommand } from './simulate/simulate.ts'
 
@@ -35,6 +37,8 @@ export async function main(argv: readonly string[]): Promise<number> {
   addRunCommand(program, { version, setExit })
   addExplainCommand(program, setExit)
   addKillCommand(program, setExit)
+  addRestrictCommand(program, setExit)
+  addFlattenCommand(program, setExit)
   addReleaseCommand(program, setExit)
   addCheckCommand(program, setExit)
   addRepairCommand(program, setExit)

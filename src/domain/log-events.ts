@@ -137,10 +137,14 @@ export const LOG_EVENTS = {
   'trading.halted':
     'Nothing leaves for the scope but cancel-alls and the orders of a flatten; do what `ends` says, then release the scope.',
   'trading.killed': 'Nothing leaves but cancel-alls; wait for `kill.clean`, then release the kill switch.',
+  'trading.notLoosened':
+    'A restriction would have loosened the one that holds its scope, which stays; release the scope first.',
   'trading.notRestricted': 'A release named a scope that nothing holds; name one of those in `restricted`.',
   'trading.reducing':
     'Only orders that reduce leave for the scope; do what `ends` says, then release the scope.',
   'trading.released': 'An operator released a scope; nothing to do.',
+  'trading.scopeUnknown':
+    'A restriction or a flatten named a scope that is not configured, and holds nothing; name one of those in `scopes`.',
 } as const satisfies Record<string, string>
 
 export type LogEvent = keyof typeof LOG_EVENTS

@@ -56,6 +56,11 @@ export function strategyScope(strategyId: StrategyId | string): Scope {
   return `strategy:${strategyId}`
 }
 
+/** Every scope that a configuration has. */
+export function listScopes(symbols: Iterable<string>, strategyIds: Iterable<string>): readonly Scope[] {
+  return [ACCOUNT, ...symbols, ...[...strategyIds].map(strategyScope)]
+}
+
 /** A mode that is held for a scope, and why. An operator's may be `reducing` or `halted`. */
 export interface Restriction {
   readonly scope: Scope

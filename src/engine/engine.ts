@@ -31,8 +31,9 @@ import { noteFeed } from './state/market-state.ts'
 import { noteGranted } from './state/open-calls.ts'
 import { askForFills, askForPosition } from './state/readings.ts'
 import { notePruned, noteSpaceLow } from './state/run-state.ts'
-import { isKilling, isTrading, release, restrict } from './state/trading-mode.ts'
-import { advanceFlatten, startFlatten } from './lifecycle/flatten.ts'
+import { isKilling, isTrading, release } from './state/trading-mode.ts'
+import { advanceFlatten } from './lifecycle/flatten.ts'
+import { holdScope } from './lifecycle/hold-scope.ts'
 import { answerCall, makeAccountCalls } from './strategies/account-calls.ts'
 import { expirePlaces, takeDecision, takeFailure } from './strategies/take-decision.ts'
 import { takeSnapshot } from './strategies/take-snapshot.ts'
@@ -226,9 +227,8 @@ function obey(core: Core, command: EngineCommand): void {
       // Nothing can be closed under a kill.
       return askForStop(core, killOf(core.book) === undefined ? command.policy : 'cancel')
     case 'restrict':
-      return restrict(core, { ...held(command), mode: command.mode, code: 'operator' })
     case 'flatten':
-      return startFlatten(core, held(command))
+      return holdScope(core, command)
     case 'release':
       return release(core, command)
     case 'kill':
@@ -238,11 +238,6 @@ function obey(core: Core, command: EngineCommand): void {
     default:
       return unreachable(command)
   }
-}
-
-/** What an operator's command holds, without its name. */
-function held({ scope, reason, by }: { scope: string; reason: string; by: string }) {
-  return { scope, reason, by }
 }
 
 function passTime(core: Core): void {

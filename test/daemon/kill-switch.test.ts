@@ -1,7 +1,16 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterEach, describe, expect, test } from 'vitest'
+import { dirname, join } from 'node:path'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import {
   killFileOf,
   type KillNote,
@@ -9,7 +18,13 @@ import {
   readKillState,
   throwKillSwitch,
 } from '../../src/daemon/account/kill-switch.ts'
-import { type ControlCommand, CommandInbox, postCommand } from '../../src/daemon/account/command-inbox.ts'
+import {
+  type CommandAnswer,
+  type ControlCommand,
+  CommandInbox,
+  postCommand,
+  takeAnswer,
+} from '../../src/daemon/account/command-inbox.ts'
 import { ManualTime } from '../support/manual-time.ts'
 import { MOMENT_AT } from '../support/market-moment.ts'
 
@@ -101,13 +116,17 @@ describe('[RSK2] the kill file', () => {
 
 describe('a command of the operator', () => {
   const COMMAND = { kind: 'release', reason: 'looked at it', by: 'anna' } as const
+  const NOTHING: CommandAnswer = { held: [], lifted: [] }
 
-  function openInbox(directory: string) {
+  function openInbox(directory: string, obeys = true) {
     const commands: ControlCommand[] = []
     const unreadable: string[] = []
     const inbox = new CommandInbox({
       directory,
-      onCommand: (command) => commands.push(command),
+      onCommand: (command) => {
+        commands.push(command)
+        return obeys ? NOTHING : undefined
+      },
       onUnreadable: (file) => unreadable.push(file),
     })
     return { inbox, commands, unreadable }
@@ -122,6 +141,57 @@ describe('a command of the operator', () => {
 
     expect(commands).toEqual([{ ...COMMAND, scope: 'BTCUSDT' }])
     expect(existsSync(file)).toBe(false)
+  })
+
+  test('is answered once, for whoever waits for it', () => {
+    const { directory } = openSwitch()
+    const file = postCommand(directory, COMMAND)
+    expect(takeAnswer(file)).toBeUndefined()
+    openInbox(directory).inbox.empty()
+
+    expect([takeAnswer(file), takeAnswer(file)]).toEqual([NOTHING, undefined])
+    expect(readdirSync(dirname(file))).toEqual([])
+  })
+
+  test('waits where nobody can obey it', () => {
+    const { directory } = openSwitch()
+    postCommand(directory, COMMAND)
+    const ended = openInbox(directory, false)
+    ended.inbox.empty()
+    const next = openInbox(directory)
+    next.inbox.empty()
+
+    expect([ended.commands, next.commands]).toEqual([[COMMAND], [COMMAND]])
+  })
+
+  test('comes after those that were given before it, whatever they are', () => {
+    const { directory } = openSwitch()
+    const kinds = ['restrict', 'flatten', 'release'] as const
+    for (const [index, kind] of kinds.entries()) {
+      vi.setSystemTime(MOMENT_AT + index)
+      const command = { kind, scope: '*', reason: 'drill', by: 'anna' } as const
+      postCommand(
+        directory,
+        kind === 'restrict' ? { ...command, kind, mode: 'halted' } : { ...command, kind },
+      )
+    }
+    vi.useRealTimers()
+    const { inbox, commands } = openInbox(directory)
+    inbox.empty()
+
+    expect(commands.map(({ kind }) => kind)).toEqual(kinds)
+  })
+
+  test('that nobody waits for leaves no more than twenty answers', () => {
+    const { directory } = openSwitch()
+    const { inbox } = openInbox(directory)
+    const files = Array.from({ length: 25 }, () => {
+      const file = postCommand(directory, COMMAND)
+      inbox.empty()
+      return file
+    })
+
+    expect(readdirSync(dirname(files[0] ?? '')).length).toBeLessThanOrEqual(21)
   })
 
   test.each(['{', '{"kind":"sell"}', JSON.stringify({ ...COMMAND, reason: 'x'.repeat(5000) })])(

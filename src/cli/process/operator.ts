@@ -10,6 +10,11 @@ export function operatorName(): string {
   return `${userInfo().username}@${hostname()}`
 }
 
+/** Says how far an order is. */
+export function print(text: string): void {
+  process.stderr.write(`${text}\n`)
+}
+
 /** Looks until there is something to see; undefined when the time is over. */
 export async function lookFor<Seen>(
   look: () => Seen | undefined,

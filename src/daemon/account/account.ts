@@ -24,6 +24,7 @@ import { buildSummary, type ExchangeLedger, type RunSummary } from '../reporting
 import { DiskSpace } from '../state/disk-space.ts'
 import { type LoadedStrategy } from '../strategies/strategies.ts'
 import { createPorts } from './account-ports.ts'
+import { type CommandAnswer } from './command-inbox.ts'
 import { ClientExchange } from './client-exchange.ts'
 import { closeJournal } from './close-journal.ts'
 import { type ExchangeCalls } from './exchange-calls.ts'
@@ -93,7 +94,7 @@ export class Account implements MarketListener {
     this.#engine = createEngine(settings, book)
     this.#statistics.adopt(book)
     this.#eventLog = new EventLog({ logger, instruments: settings.instruments, clock, timers })
-    this.#operator = listenToOperator(options, this.#command)
+    this.#operator = listenToOperator(options, (command) => this.command(command))
     this.#space = this.#createDiskSpace()
     this.#recorder = createRecorder({ ...options, clock }, this.#engine)
     this.#exchange = this.#createExchange()
@@ -139,6 +140,8 @@ export class Account implements MarketListener {
     this.#hasBegun = true
     this.#dispatch({ kind: 'started' })
     this.#operator.killSwitch.isThrown()
+    // What was ordered before the start holds before the first order; a kill that was just seen comes first.
+    this.#options.timers.after(0, () => this.#operator.inbox.empty())
     this.#space.start()
     this.#grids.start()
     this.#feeds.start()
@@ -158,9 +161,23 @@ export class Account implements MarketListener {
     if (this.#state === 'begun') this.#options.logger.log('info', 'day.rolled', { ...this.summary().account })
   }
 
+  /**
+   * The one way in for what an operator wants, however it was said. Undefined where it is not obeyed: before the
+   * run has begun, after its end, and when the journal could not be written.
+   */
+  command(command: EngineCommand): CommandAnswer | undefined {
+    if (this.#state !== 'begun') return undefined
+    const { restrictions } = this.#engine.book
+    const before = [...restrictions]
+    this.#dispatch({ kind: 'commanded', command })
+    if (this.#fatal !== undefined) return undefined
+    const lifted = before.filter(([key]) => !restrictions.has(key)).map(([, restriction]) => restriction)
+    return { held: [...restrictions.values()], lifted }
+  }
+
   /** Ends in good order; {@link ended} says when that is done. */
   stop(policy: StopPolicy = this.#options.config.onStop): void {
-    if (this.#state === 'begun') this.#command({ kind: 'stop', policy })
+    if (this.#state === 'begun') this.command({ kind: 'stop', policy })
     else this.#comeToRest(true)
   }
 
@@ -266,10 +283,6 @@ export class Account implements MarketListener {
       },
       onBroken: (error) => this.fail(error),
     })
-  }
-
-  readonly #command = (command: EngineCommand): void => {
-    if (this.#state === 'begun') this.#dispatch({ kind: 'commanded', command })
   }
 
   #comeToRest(clean: boolean): void {

@@ -1,23 +1,40 @@
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { z } from 'zod'
+import { type Restriction } from '../../domain/trading-mode.ts'
+import { systemClock } from '../../lib/clock.ts'
 import { randomHex } from '../../lib/entropy.ts'
 import { messageOf } from '../../lib/failure.ts'
 
 /** Commands that are looked at in one round; the rest waits for the next. */
 const COMMANDS_MAX = 20
 const COMMAND_BYTES_MAX = 4096
+const COMMAND = '.json'
+const ANSWER = '.answer'
+/** Answers that nobody fetched; the oldest go first. */
+const ANSWERS_MAX = 20
+/** Of a reason, in characters. */
+export const REASON_MAX = 500
+
+const ordered = { reason: z.string().min(1).max(REASON_MAX), by: z.string().min(1).max(200) }
+/** An instrument, `strategy:ID`, or `*` for the account. */
+const scope = z.string().min(1).max(100)
 
 /** What an operator asks of a daemon from another process. */
-const commandSchema = z.strictObject({
-  kind: z.literal('release'),
-  /** What is released: an instrument, `strategy:ID`, `*` for the account; absent: the kill switch. */
-  scope: z.string().min(1).max(100).optional(),
-  reason: z.string().min(1).max(500),
-  by: z.string().min(1).max(200),
-})
+const commandSchema = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('restrict'), scope, mode: z.enum(['reducing', 'halted']), ...ordered }),
+  z.strictObject({ kind: z.literal('flatten'), scope, ...ordered }),
+  /** Without a scope the kill switch is released. */
+  z.strictObject({ kind: z.literal('release'), scope: scope.optional(), ...ordered }),
+])
 
 export type ControlCommand = z.infer<typeof commandSchema>
+
+/** What a command has come to: every restriction that is held now, and those that it ended. */
+export interface CommandAnswer {
+  readonly held: readonly Restriction[]
+  readonly lifted: readonly Restriction[]
+}
 
 function inboxOf(directory: string): string {
   return join(directory, 'operator')
@@ -27,15 +44,27 @@ function inboxOf(directory: string): string {
 export function postCommand(directory: string, command: ControlCommand): string {
   const inbox = inboxOf(directory)
   mkdirSync(inbox, { recursive: true, mode: 0o700 })
-  const file = join(inbox, `${command.kind}-${randomHex(8)}.json`)
+  const file = join(inbox, `${systemClock.now()}-${command.kind}-${randomHex(8)}.json`)
   writeFileSync(`${file}.new`, JSON.stringify(commandSchema.parse(command)), { mode: 0o600 })
   renameSync(`${file}.new`, file)
   return file
 }
 
+/** What the daemon has left for whoever posted that command, if it has; it is gone then. */
+export function takeAnswer(file: string): CommandAnswer | undefined {
+  try {
+    const text = readFileSync(`${file}${ANSWER}`, 'utf8')
+    rmSync(`${file}${ANSWER}`)
+    return JSON.parse(text) as CommandAnswer
+  } catch {
+    return undefined
+  }
+}
+
 export interface CommandInboxOptions {
   readonly directory: string
-  readonly onCommand: (command: ControlCommand) => void
+  /** Obeys; undefined when nobody can now: then the command waits. */
+  readonly onCommand: (command: ControlCommand) => CommandAnswer | undefined
   /** A file that is no command; it is set aside. */
   readonly onUnreadable: (file: string, reason: string) => void
 }
@@ -52,10 +81,10 @@ export class CommandInbox {
     this.#options = options
   }
 
-  /** Reads what has come in, oldest name first. */
+  /** Reads what has come in, in the order in which it came. */
   empty(): void {
     const inbox = inboxOf(this.#options.directory)
-    for (const name of commandsIn(inbox)) this.#read(join(inbox, name))
+    for (const file of filesIn(inbox, COMMAND).slice(0, COMMANDS_MAX)) this.#read(file)
   }
 
   #read(file: string): void {
@@ -63,7 +92,9 @@ export class CommandInbox {
     try {
       if (statSync(file).size > COMMAND_BYTES_MAX) throw new Error(`more than ${COMMAND_BYTES_MAX} bytes`)
       const command = commandSchema.parse(JSON.parse(readFileSync(file, 'utf8')))
-      onCommand(command)
+      const answer = onCommand(command)
+      if (answer === undefined) return
+      leaveAnswer(file, answer)
       rmSync(file, { force: true })
     } catch (error) {
       onUnreadable(file, messageOf(error))
@@ -72,12 +103,19 @@ export class CommandInbox {
   }
 }
 
-function commandsIn(inbox: string): readonly string[] {
+/** Where there is no room for an answer the log alone says what has happened. */
+function leaveAnswer(file: string, answer: CommandAnswer): void {
   try {
-    return readdirSync(inbox)
-      .filter((name) => name.endsWith('.json'))
-      .toSorted()
-      .slice(0, COMMANDS_MAX)
+    for (const old of filesIn(dirname(file), ANSWER).slice(0, -ANSWERS_MAX)) rmSync(old)
+    writeFileSync(`${file}${ANSWER}`, JSON.stringify(answer), { mode: 0o600 })
+  } catch {}
+}
+
+/** Their names begin with the time. */
+function filesIn(inbox: string, ending: string): readonly string[] {
+  try {
+    const names = readdirSync(inbox).filter((name) => name.endsWith(ending))
+    return names.toSorted().map((name) => join(inbox, name))
   } catch {
     return [] // Nobody has ever left one.
   }

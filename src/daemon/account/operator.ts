@@ -3,7 +3,7 @@ import { type EngineCommand } from '../../engine/event.ts'
 import { type TrustedClock } from '../../exchange/clock/trusted-clock.ts'
 import { type Timers } from '../../lib/timers.ts'
 import { type DaemonLogger } from '../reporting/logger.ts'
-import { type ControlCommand, CommandInbox } from './command-inbox.ts'
+import { type CommandAnswer, CommandInbox, type ControlCommand } from './command-inbox.ts'
 import { KillSwitch } from './kill-switch.ts'
 
 export interface OperatorOptions {
@@ -21,7 +21,7 @@ export interface Operator {
 
 export function listenToOperator(
   { config, trusted, timers, logger }: OperatorOptions,
-  onCommand: (command: EngineCommand) => void,
+  onCommand: (command: EngineCommand) => CommandAnswer | undefined,
 ): Operator {
   const { directory } = config.state
   const killSwitch = new KillSwitch({
@@ -39,6 +39,8 @@ export function listenToOperator(
   return { killSwitch, inbox }
 }
 
-function toEngineCommand({ scope, reason, by }: ControlCommand): EngineCommand {
+function toEngineCommand(command: ControlCommand): EngineCommand {
+  if (command.kind !== 'release') return command
+  const { scope, reason, by } = command
   return scope === undefined ? { kind: 'releaseKill', reason, by } : { kind: 'release', scope, reason, by }
 }

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { toOrderId } from '../../../src/domain/ids.ts'
 import { type Scope, strategyScope } from '../../../src/domain/trading-mode.ts'
 import { accepted, EngineBench, STRATEGY, SYMBOL } from '../engine-bench.ts'
+import { manyInstruments, OTHER, SYMBOLS } from '../many-instruments.ts'
 
 const BID = { side: 'buy', ticks: 99_990, lots: 10 } as const
 const BY_ANNA = { reason: 'enough', by: 'anna' } as const
@@ -112,11 +113,13 @@ describe('[RSK2] a flatten', () => {
 
 describe('[RSK2] a restriction', () => {
   test('of the strategy holds back its orders on every instrument, and no others', () => {
-    const bench = new EngineBench().start()
-    const scope = strategyScope('another')
+    const bench = manyInstruments()
+    const scope = strategyScope(OTHER)
     bench.step({ kind: 'commanded', command: { kind: 'restrict', scope, mode: 'halted', ...BY_ANNA } })
-    bench.quote(BID)
-    expect(bench.grantBatch().clientOids).toHaveLength(1)
+    for (const id of [OTHER, STRATEGY]) {
+      bench.decideAs(id, { kind: 'quote', symbol: SYMBOLS[0], levels: [BID] })
+    }
+    expect(sentOrders(bench)).toMatchObject([{ strategyId: STRATEGY }])
   })
 
   test('is written down with who and why, once however often it is said', () => {

@@ -1,0 +1,11 @@
+import { type Command } from 'commander'
+import { addOperatorCommand, commandDaemon, type CommandOptions } from './process/operator-command.ts'
+
+/** `intentd flatten`: closes what the strategies hold in a scope, and holds it until a release. */
+export function addFlattenCommand(program: Command, setExit: (code: number) => void): void {
+  addOperatorCommand(program, 'flatten', '<scope>')
+    .description('cancel what rests, close what strategies hold, and let nothing else leave until `release`')
+    .action(async (scope: string, options: CommandOptions) =>
+      setExit(await commandDaemon({ kind: 'flatten', scope }, options)),
+    )
+}

@@ -1,0 +1,96 @@
+import { existsSync } from 'node:fs'
+import { type Command, InvalidArgumentError } from 'commander'
+import { type DaemonConfig, loadConfig } from '../../config/load-config.ts'
+import {
+  type CommandAnswer,
+  type ControlCommand,
+  postCommand,
+  REASON_MAX,
+  takeAnswer,
+} from '../../daemon/account/command-inbox.ts'
+import { killFileOf } from '../../daemon/account/kill-switch.ts'
+import { listScopes, type Restriction, type Scope } from '../../domain/trading-mode.ts'
+import { didYouMeanEnd } from '../../lib/did-you-mean.ts'
+import { lookFor, operatorName, print } from './operator.ts'
+import { addConfigOptions, type ConfigOptions, parseDuration, toConfigRequest } from './options.ts'
+
+const READ_WITHIN_MS = 10_000
+/** The daemon has read it, and it changed nothing. The others are those of sysexits.h: usage, temporary failure. */
+const EXIT_NOT_DONE = 1
+const EXIT_USAGE = 64
+const EXIT_WAITING = 75
+
+export interface CommandOptions extends ConfigOptions {
+  readonly reason: string
+  readonly wait: number
+}
+
+/** A command without who gives it, and why. */
+type Order<Whole = ControlCommand> = Whole extends unknown ? Omit<Whole, 'reason' | 'by'> : never
+
+/** A verb that leaves a command for the daemon; `scope` is its argument. */
+export function addOperatorCommand(program: Command, verb: string, scope: '<scope>' | '[scope]'): Command {
+  return addConfigOptions(program.command(verb))
+    .argument(scope, 'an instrument, strategy:ID, or * for the account')
+    .requiredOption('--reason <text>', 'why, for the journal', parseReason)
+    .option('--wait <duration>', 'how long to wait for the daemon', parseDuration, READ_WITHIN_MS)
+}
+
+function parseReason(text: string): string {
+  if (text !== '' && text.length <= REASON_MAX) return text
+  throw new InvalidArgumentError(`write 1 to ${REASON_MAX} characters.`)
+}
+
+/**
+ * Leaves a command for the daemon, waits until it is obeyed, and says what it did. A release without a scope is
+ * one of the kill switch, which may wait for the proof. Returns the exit code.
+ */
+export async function commandDaemon(order: Order, options: CommandOptions): Promise<number> {
+  const { config } = loadConfig(toConfigRequest(options))
+  const { directory } = config.state
+  if (order.kind !== 'release' && !isConfigured(config, order.scope)) return EXIT_USAGE
+  const file = postCommand(directory, { ...order, reason: options.reason, by: operatorName() })
+  const isOfKill = order.scope === undefined
+  const isObeyed = () => !existsSync(file) && !(isOfKill && existsSync(killFileOf(directory)))
+  const obeyed = await lookFor(() => isObeyed() || undefined, options.wait)
+  if (existsSync(file)) {
+    print(`no daemon has read it yet; the next one that starts here will, unless you remove ${file}`)
+    return EXIT_WAITING
+  }
+  const answer = takeAnswer(file)
+  if (!isOfKill) return tellAnswer(order, answer)
+  const proof = 'the daemon has read it, and releases the switch once it is proved that nothing rests'
+  print(obeyed ? 'released: the kill switch' : proof)
+  return obeyed ? 0 : EXIT_WAITING
+}
+
+/** As the core looks at it, so that nothing is left for a daemon which would refuse it. */
+function isConfigured({ instruments, strategies }: DaemonConfig, scope: Scope): boolean {
+  const ids = strategies.filter(({ enabled }) => enabled).map(({ id }) => id)
+  const scopes = listScopes(Object.keys(instruments), ids)
+  if (scopes.includes(scope)) return true
+  print(`not in this configuration: ${scope}${didYouMeanEnd(scope, scopes)}\nscopes: ${scopes.join(', ')}`)
+  return false
+}
+
+function tellAnswer(order: Order, answer: CommandAnswer | undefined): number {
+  const { kind, scope } = order
+  const { held = [], lifted = [] } = answer ?? {}
+  const code = kind === 'flatten' ? 'flatten' : 'operator'
+  const own = held.find((one) => one.scope === scope && one.code === code)
+  const mode = kind === 'restrict' ? order.mode : 'halted'
+  const isDone = answer === undefined || (kind === 'release' ? lifted.length > 0 : own?.mode === mode)
+  if (answer === undefined) print('read by the daemon; its log says what it did')
+  else if (isDone && kind === 'flatten')
+    print('obeyed; its log says flatten.done when nothing is left to close')
+  else if (!isDone && kind === 'release') print(`not done: nothing that a release ends holds ${scope}`)
+  else if (!isDone && own) print(`not done: a restriction never loosens; release ${scope} first`)
+  else if (!isDone) print(`not done: the daemon runs with another configuration, without ${scope}`)
+  for (const restriction of lifted) print(`lifted: ${wordsOf(restriction)}`)
+  for (const restriction of held) print(`held: ${wordsOf(restriction)}`)
+  return isDone ? 0 : EXIT_NOT_DONE
+}
+
+function wordsOf({ scope, mode, code, reason, by, at }: Restriction): string {
+  return `${scope} ${mode} since ${new Date(at).toISOString()} (${code}): ${reason}, by ${by}`
+}

@@ -1,0 +1,14 @@
+import { Argument, type Command } from 'commander'
+import { addOperatorCommand, commandDaemon, type CommandOptions } from './process/operator-command.ts'
+
+/** `intentd restrict`: holds an instrument, a strategy or the account until a release. */
+export function addRestrictCommand(program: Command, setExit: (code: number) => void): void {
+  addOperatorCommand(program, 'restrict', '<scope>')
+    .description('let only orders that reduce leave, or none, until `release`; never loosens')
+    .addArgument(
+      new Argument('<mode>', 'what may leave: orders that reduce, or none').choices(['reducing', 'halted']),
+    )
+    .action(async (scope: string, mode: 'reducing' | 'halted', options: CommandOptions) =>
+      setExit(await commandDaemon({ kind: 'restrict', scope, mode }, options)),
+    )
+}

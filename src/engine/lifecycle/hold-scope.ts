@@ -1,0 +1,30 @@
+import { listScopes, TRADING_MODES } from '../../domain/trading-mode.ts'
+import { restrictionOf } from '../book/book.ts'
+import { type EngineCommand } from '../event.ts'
+import { announce, type Core } from '../state/core.ts'
+import { restrict } from '../state/trading-mode.ts'
+import { startFlatten } from './flatten.ts'
+
+type HoldCommand = Extract<EngineCommand, { kind: 'restrict' | 'flatten' }>
+
+/**
+ * An operator restricts or flattens a scope. One that is not configured is refused: a mistyped name would hold
+ * nothing, and look as if it did. A restriction never loosens the one before it: only a release does.
+ */
+export function holdScope(core: Core, command: HoldCommand): void {
+  const { scope, reason, by } = command
+  const { instruments, strategies } = core.settings
+  const scopes = listScopes(instruments.keys(), strategies.keys())
+  if (!scopes.includes(scope)) return announce(core, 'warn', 'trading.scopeUnknown', { scope, scopes })
+  if (command.kind === 'flatten') return startFlatten(core, { scope, reason, by })
+  const held = restrictionOf(core.book, scope, 'operator')
+  if (held && TRADING_MODES.indexOf(held.mode) > TRADING_MODES.indexOf(command.mode)) {
+    return announce(core, 'warn', 'trading.notLoosened', {
+      scope,
+      mode: held.mode,
+      ordered: command.mode,
+      by,
+    })
+  }
+  restrict(core, { scope, mode: command.mode, code: 'operator', reason, by })
+}

@@ -1,0 +1,151 @@
+import { readdirSync } from 'node:fs'
+import { afterAll, describe, expect, test, vi } from 'vitest'
+import { type IntentdProcess, type LogLine } from '../daemon/intentd-process.ts'
+import { type Project, Projects } from '../daemon/project.ts'
+
+const projects = new Projects()
+afterAll(() => projects.close())
+
+// Real processes on a busy machine.
+vi.setConfig({ testTimeout: 60_000 })
+
+const FAST = ['--set', 'simulator.speed=600', '--summary', 'json']
+const SCOPES = 'strategy:grid-btc, strategy:grid-eth, strategy:trend-btc, strategy:trend-eth'
+
+/** What a verb of the operator answers, and how it ends. */
+async function order(project: Project, ...args: readonly string[]) {
+  const verb = project.start([...args, '--reason', 'drill'])
+  const { code } = await verb.ended
+  return { code, told: verb.stderr.join('\n') }
+}
+
+/** The orders that left after the first line of an event. */
+function sentAfter({ log }: IntentdProcess, event: string): readonly LogLine[] {
+  const from = log.findIndex((line) => line.event === event)
+  return from < 0 ? [] : log.slice(from).filter((line) => line.event === 'order.sent')
+}
+
+/** What rests at the exchange, or may: by its clientOid. */
+function openOrders(run: IntentdProcess): readonly unknown[] {
+  const ended = new Set(run.events('order.ended').map(({ clientOid }) => clientOid))
+  const filled = run.events('order.fill').filter(({ state }) => state === 'filled')
+  for (const { clientOid } of filled) ended.add(clientOid)
+  const sent = run.events('order.sent').map(({ clientOid }) => clientOid)
+  return sent.filter((clientOid) => !ended.has(clientOid))
+}
+
+/** The position that the fills of the run add up to, in the thousandth of a coin. */
+function heldOf(run: IntentdProcess, symbol: string): number {
+  const fills = run.events('order.fill').filter((fill) => fill['symbol'] === symbol)
+  const sizes = fills.map(({ side, size }) => (side === 'buy' ? 1000 : -1000) * Number(size))
+  return Math.round(sizes.reduce((sum, size) => sum + size, 0))
+}
+
+describe('[RSK2] an order of the operator at the command line', () => {
+  test('flattens a daemon that trades: no order rests, nothing is held, it stays up, and trades after a release', async () => {
+    const project = projects.open()
+    const run = project.run(FAST)
+    await run.untilEvent('order.fill', 2)
+
+    const flatten = await order(project, 'flatten', '*')
+    expect(flatten.code).toBe(0)
+    expect(flatten.told).toMatch(
+      /^obeyed; .*flatten\.done.*\nheld: \* halted since .* \(flatten\): drill, by .+$/,
+    )
+    await run.untilEvent('flatten.done')
+    await run.until('no order rests', () => openOrders(run).length === 0)
+    expect(['BTCUSDT', 'ETHUSDT'].map((symbol) => heldOf(run, symbol))).toEqual([0, 0])
+    for (const { purpose } of sentAfter(run, 'trading.halted')) expect(purpose).toBe('flatten')
+    expect(run.events('daemon.stopping')).toEqual([])
+
+    const release = await order(project, 'release', '*')
+    expect(release.code).toBe(0)
+    expect(release.told).toMatch(/^lifted: \* halted since .* \(flatten\): drill, by .+$/)
+    await run.until('an order after the release', () => sentAfter(run, 'trading.released').length > 0)
+    await run.stop()
+    expect(run.summary).toMatchObject({ clean: true, exchange: { agrees: true } })
+  })
+
+  test('restricts until a release, never loosens, and says what is held', async () => {
+    const project = projects.open()
+    const run = project.run(FAST)
+    await run.untilEvent('order.sent')
+
+    const halted = await order(project, 'restrict', 'BTCUSDT', 'halted')
+    const loosened = await order(project, 'restrict', 'BTCUSDT', 'reducing')
+    const elsewhere = await order(project, 'release', 'ETHUSDT')
+    const released = await order(project, 'release', 'BTCUSDT')
+    await run.stop()
+
+    const held = String.raw`held: BTCUSDT halted since \S+ \(operator\): drill, by .+$`
+    expect([halted, loosened, elsewhere, released]).toEqual([
+      { code: 0, told: expect.stringMatching(`^${held}`) as string },
+      { code: 1, told: expect.stringMatching(`^not done: .*never loosens.*\n${held}`) as string },
+      { code: 1, told: expect.stringMatching(`^not done: nothing .* holds ETHUSDT\n${held}`) as string },
+      { code: 0, told: expect.stringMatching(/^lifted: BTCUSDT halted since .*$/) as string },
+    ])
+    expect(run.events('trading.notLoosened')).toMatchObject([{ scope: 'BTCUSDT', mode: 'halted' }])
+  })
+
+  test('with no daemon there waits for the next start, before its first order and in the order given', async () => {
+    const project = projects.open()
+    for (const words of [
+      ['restrict', '*', 'halted'],
+      ['restrict', 'ETHUSDT', 'reducing'],
+      ['release', '*'],
+    ]) {
+      const { code, told } = await order(project, ...words, '--wait', '0ms')
+      expect([code, told]).toEqual([75, expect.stringContaining('no daemon has read it yet')])
+    }
+    await order(project, 'flatten', 'strategy:grid-eth', '--wait', '0ms')
+    const run = project.run(FAST)
+    await run.untilEvent('order.sent', 3)
+    await run.stop()
+
+    const told = run.log.filter(({ event }) => /^trading|^order.sent/.test(event)).slice(0, 5)
+    expect(told.map(({ event, scope }) => [event, scope])).toEqual([
+      ['trading.halted', '*'],
+      ['trading.reducing', 'ETHUSDT'],
+      ['trading.released', '*'],
+      ['trading.halted', 'strategy:grid-eth'],
+      ['order.sent', undefined],
+    ])
+    expect(run.events('order.sent').filter(({ strategy }) => strategy === 'grid-eth')).toEqual([])
+  })
+
+  test('is refused by the daemon too, which may know fewer scopes than the command line', async () => {
+    const project = projects.open()
+    project.write('config/all.yaml', project.read('config/paper.yaml'))
+    project.edit('config/paper.yaml', '  - strategies/trend-eth.yaml\n', '')
+    const run = project.run(FAST)
+    await run.untilEvent('daemon.running')
+
+    const refused = await order(project, 'flatten', 'strategy:trend-eth', '-c', 'config/all.yaml')
+    await run.stop()
+
+    expect(refused).toEqual({
+      code: 1,
+      told: expect.stringContaining('without strategy:trend-eth') as string,
+    })
+    expect(run.events('trading.scopeUnknown')).toMatchObject([{ scope: 'strategy:trend-eth' }])
+  })
+
+  test.concurrent.each([
+    [
+      ['flatten', 'BTCUSD'],
+      new RegExp(`BTCUSD; did you mean BTCUSDT\\?\nscopes: \\*, BTCUSDT, ETHUSDT, ${SCOPES}`),
+    ],
+    [['restrict', 'grid-btc', 'halted'], /not in this configuration: grid-btc/],
+    [['restrict', 'BTCUSDT', 'active'], /Allowed choices are reducing, halted/],
+    [['restrict', 'BTCUSDT'], /missing required argument 'mode'/],
+    [['flatten'], /missing required argument 'scope'/],
+    [['release', '*', '--reason', ''], /write 1 to 500 characters/],
+  ])('%j is not understood: exit 64, and nothing is left for the daemon', async (args, told) => {
+    const project = projects.open()
+    const verb = project.start(args.includes('--reason') ? args : [...args, '--reason', 'drill'])
+
+    expect((await verb.ended).code).toBe(64)
+    expect(verb.stderr.join('\n')).toMatch(told)
+    expect(readdirSync(project.directory)).not.toContain('.intentd')
+  })
+})
