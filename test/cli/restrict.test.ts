@@ -16,7 +16,7 @@ const SCOPES = 'strategy:grid-btc, strategy:grid-eth, strategy:trend-btc, strate
 async function order(project: Project, ...args: readonly string[]) {
   const verb = project.start([...args, '--reason', 'drill'])
   const { code } = await verb.ended
-  return { code, told: verb.stderr.join('\n') }
+  return { code, printed: verb.stderr.join('\n') }
 }
 
 /** The orders that left after the first line of an event. */
@@ -49,7 +49,7 @@ describe('[RSK2] an order of the operator at the command line', () => {
 
     const flatten = await order(project, 'flatten', '*')
     expect(flatten.code).toBe(0)
-    expect(flatten.told).toMatch(
+    expect(flatten.printed).toMatch(
       /^obeyed; .*flatten\.done.*\nheld: \* halted since .* \(flatten\): drill, by .+$/,
     )
     await run.untilEvent('flatten.done')
@@ -60,7 +60,7 @@ describe('[RSK2] an order of the operator at the command line', () => {
 
     const release = await order(project, 'release', '*')
     expect(release.code).toBe(0)
-    expect(release.told).toMatch(/^lifted: \* halted since .* \(flatten\): drill, by .+$/)
+    expect(release.printed).toMatch(/^lifted: \* halted since .* \(flatten\): drill, by .+$/)
     await run.until('an order after the release', () => sentAfter(run, 'trading.released').length > 0)
     await run.stop()
     expect(run.summary).toMatchObject({ clean: true, exchange: { agrees: true } })
@@ -79,10 +79,10 @@ describe('[RSK2] an order of the operator at the command line', () => {
 
     const held = String.raw`held: BTCUSDT halted since \S+ \(operator\): drill, by .+$`
     expect([halted, loosened, elsewhere, released]).toEqual([
-      { code: 0, told: expect.stringMatching(`^${held}`) as string },
-      { code: 1, told: expect.stringMatching(`^not done: .*never loosens.*\n${held}`) as string },
-      { code: 1, told: expect.stringMatching(`^not done: nothing .* holds ETHUSDT\n${held}`) as string },
-      { code: 0, told: expect.stringMatching(/^lifted: BTCUSDT halted since .*$/) as string },
+      { code: 0, printed: expect.stringMatching(`^${held}`) as string },
+      { code: 1, printed: expect.stringMatching(`^not done: .*never loosens.*\n${held}`) as string },
+      { code: 1, printed: expect.stringMatching(`^not done: nothing .* holds ETHUSDT\n${held}`) as string },
+      { code: 0, printed: expect.stringMatching(/^lifted: BTCUSDT halted since .*$/) as string },
     ])
     expect(run.events('trading.notLoosened')).toMatchObject([{ scope: 'BTCUSDT', mode: 'halted' }])
   })
@@ -94,16 +94,16 @@ describe('[RSK2] an order of the operator at the command line', () => {
       ['restrict', 'ETHUSDT', 'reducing'],
       ['release', '*'],
     ]) {
-      const { code, told } = await order(project, ...words, '--wait', '0ms')
-      expect([code, told]).toEqual([75, expect.stringContaining('no daemon has read it yet')])
+      const { code, printed } = await order(project, ...words, '--wait', '0ms')
+      expect([code, printed]).toEqual([75, expect.stringContaining('no daemon has read it yet')])
     }
     await order(project, 'flatten', 'strategy:grid-eth', '--wait', '0ms')
     const run = project.run(FAST)
     await run.untilEvent('order.sent', 3)
     await run.stop()
 
-    const told = run.log.filter(({ event }) => /^trading|^order.sent/.test(event)).slice(0, 5)
-    expect(told.map(({ event, scope }) => [event, scope])).toEqual([
+    const printed = run.log.filter(({ event }) => /^trading|^order.sent/.test(event)).slice(0, 5)
+    expect(printed.map(({ event, scope }) => [event, scope])).toEqual([
       ['trading.halted', '*'],
       ['trading.reducing', 'ETHUSDT'],
       ['trading.released', '*'],
@@ -125,7 +125,7 @@ describe('[RSK2] an order of the operator at the command line', () => {
 
     expect(refused).toEqual({
       code: 1,
-      told: expect.stringContaining('without strategy:trend-eth') as string,
+      printed: expect.stringContaining('without strategy:trend-eth') as string,
     })
     expect(run.events('trading.scopeUnknown')).toMatchObject([{ scope: 'strategy:trend-eth' }])
   })
@@ -140,12 +140,12 @@ describe('[RSK2] an order of the operator at the command line', () => {
     [['restrict', 'BTCUSDT'], /missing required argument 'mode'/],
     [['flatten'], /missing required argument 'scope'/],
     [['release', '*', '--reason', ''], /write 1 to 500 characters/],
-  ])('%j is not understood: exit 64, and nothing is left for the daemon', async (args, told) => {
+  ])('%j is not understood: exit 64, and nothing is left for the daemon', async (args, printed) => {
     const project = projects.open()
     const verb = project.start(args.includes('--reason') ? args : [...args, '--reason', 'drill'])
 
     expect((await verb.ended).code).toBe(64)
-    expect(verb.stderr.join('\n')).toMatch(told)
+    expect(verb.stderr.join('\n')).toMatch(printed)
     expect(readdirSync(project.directory)).not.toContain('.intentd')
   })
 })

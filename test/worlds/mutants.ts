@@ -387,7 +387,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'halts-forgotten-at-a-start',
     what: 'a process that begins takes the halts of the last one for over',
     find: '  haltQuarantined(core)\n',
-    replace: '  core.book.restrictions.clear()\n  haltQuarantined(core)\n',
+    replace: '  ;(core.book.restrictions as Map<string, unknown>).clear()\n  haltQuarantined(core)\n',
   },
   {
     name: 'halt-unseen-by-the-last-check',

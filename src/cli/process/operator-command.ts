@@ -58,7 +58,7 @@ export async function commandDaemon(order: Order, options: CommandOptions): Prom
     return EXIT_WAITING
   }
   const answer = takeAnswer(file)
-  if (!isOfKill) return tellAnswer(order, answer)
+  if (!isOfKill) return printAnswer(order, answer)
   const proof = 'the daemon has read it, and releases the switch once it is proved that nothing rests'
   print(obeyed ? 'released: the kill switch' : proof)
   return obeyed ? 0 : EXIT_WAITING
@@ -73,7 +73,7 @@ function isConfigured({ instruments, strategies }: DaemonConfig, scope: Scope): 
   return false
 }
 
-function tellAnswer(order: Order, answer: CommandAnswer | undefined): number {
+function printAnswer(order: Order, answer: CommandAnswer | undefined): number {
   const { kind, scope } = order
   const { held = [], lifted = [] } = answer ?? {}
   const code = kind === 'flatten' ? 'flatten' : 'operator'

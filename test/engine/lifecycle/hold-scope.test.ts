@@ -21,12 +21,12 @@ function running(): EngineBench {
 describe('[RSK2] a scope that is not configured', () => {
   test.each(['BTCUSD', 'strategy:t', 's', 'strategy:', ''])('is not held: %j', (scope) => {
     const bench = running()
-    const told = { scope, scopes: ['*', SYMBOL, `strategy:${STRATEGY}`] }
+    const logged = { scope, scopes: ['*', SYMBOL, `strategy:${STRATEGY}`] }
 
     expect(order(bench, { kind: 'restrict', scope, mode: 'halted', ...BY_ANNA })).toEqual([
-      ['trading.scopeUnknown', told],
+      ['trading.scopeUnknown', logged],
     ])
-    expect(order(bench, { kind: 'flatten', scope, ...BY_ANNA })).toEqual([['trading.scopeUnknown', told]])
+    expect(order(bench, { kind: 'flatten', scope, ...BY_ANNA })).toEqual([['trading.scopeUnknown', logged]])
     expect([bench.halts.size, bench.recordsOf('restricted')]).toEqual([0, []])
   })
 
@@ -37,9 +37,9 @@ describe('[RSK2] a scope that is not configured', () => {
     const book = rebuildBook({ checkpoint: undefined, records }, settings.positionMode)
     bench.engine = createEngine({ ...settings, strategies: new Map() }, book)
 
-    const told = order(bench, { kind: 'release', scope: `strategy:${STRATEGY}`, ...BY_BERT })
+    const logged = order(bench, { kind: 'release', scope: `strategy:${STRATEGY}`, ...BY_BERT })
 
-    expect(told).toEqual([['trading.released', { scope: `strategy:${STRATEGY}`, ...BY_BERT }]])
+    expect(logged).toEqual([['trading.released', { scope: `strategy:${STRATEGY}`, ...BY_BERT }]])
     expect(bench.halts.size).toBe(0)
   })
 })
@@ -47,14 +47,14 @@ describe('[RSK2] a scope that is not configured', () => {
 describe('[RSK2] a second restriction of a scope', () => {
   const restrict = { kind: 'restrict', scope: SYMBOL } as const
 
-  test('does not loosen the first: the stricter one stays, and that is told', () => {
+  test('does not loosen the first: the stricter one stays, and that is logged', () => {
     const bench = running()
     order(bench, { ...restrict, mode: 'halted', ...BY_ANNA })
 
-    const told = order(bench, { ...restrict, mode: 'reducing', ...BY_BERT })
+    const logged = order(bench, { ...restrict, mode: 'reducing', ...BY_BERT })
 
     const fields = { scope: SYMBOL, mode: 'halted', ordered: 'reducing', by: 'bert' }
-    expect(told).toEqual([['trading.notLoosened', fields]])
+    expect(logged).toEqual([['trading.notLoosened', fields]])
     expect([...bench.book.restrictions.values()]).toMatchObject([{ mode: 'halted', ...BY_ANNA }])
   })
 
@@ -65,9 +65,9 @@ describe('[RSK2] a second restriction of a scope', () => {
     expect([...bench.book.restrictions.values()]).toMatchObject([{ mode: 'halted', ...BY_BERT }])
 
     order(bench, { kind: 'release', scope: SYMBOL, ...BY_BERT })
-    const told = order(bench, { ...restrict, mode: 'reducing', ...BY_ANNA })
+    const logged = order(bench, { ...restrict, mode: 'reducing', ...BY_ANNA })
 
-    expect(told).toMatchObject([['trading.reducing', { scope: SYMBOL }]])
+    expect(logged).toMatchObject([['trading.reducing', { scope: SYMBOL }]])
     expect([...bench.book.restrictions.values()]).toMatchObject([{ mode: 'reducing', ...BY_ANNA }])
   })
 
