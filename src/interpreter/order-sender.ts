@@ -6,7 +6,6 @@ import { type Effect, type OutgoingBatch, type OutgoingCall, type Priority } fro
 import { type Engine } from '../engine/engine.ts'
 import { type EngineEvent, type GrantedEndpoint } from '../engine/event.ts'
 import { type Grant } from '../exchange/limiter/grant.ts'
-import { KILLED, objectTo } from './last-check.ts'
 import { type Ports } from './ports.ts'
 
 export interface OrderSenderOptions {
@@ -16,6 +15,7 @@ export interface OrderSenderOptions {
 }
 
 const CLOSED = 'the run is over'
+const KILLED = 'the kill switch is thrown'
 
 /** Through here orders leave: with a grant in hand, after a last check, and never twice by itself. */
 export class OrderSender {
@@ -92,17 +92,18 @@ export class OrderSender {
     )
   }
 
+  /** Why a batch must not leave after all (ORD7, RSK2); undefined lets it go. The first byte follows in the same turn. */
   #objectTo(batch: OutgoingBatch): string | undefined {
-    if (this.#isClosed) return CLOSED
     const { ports, engine } = this.#options
-    return objectTo(batch, {
-      now: ports.clock.now(),
-      isClockSynchronised: ports.safety.isClockSynchronised(),
-      isHeldBack: (leaving) => engine.isHeldBack(leaving),
-      isKilled: () => this.#isKilled(),
-    })
+    if (this.#isClosed) return CLOSED
+    if (!ports.safety.isClockSynchronised())
+      return 'a clock may have jumped: the request could expire too late'
+    if (ports.clock.now() > batch.validUntilAt) return 'the data it was decided on has become stale'
+    if (engine.isHeldBack(batch)) return 'trading was restricted meanwhile'
+    return this.#isKilled() ? KILLED : undefined
   }
 
+  /** Looks at the kill switch itself, not at what was heard of it alone. */
   #isKilled(): boolean {
     const { ports, engine } = this.#options
     return this.#isClosed || ports.safety.isKilled() || killOf(engine.book) !== undefined

@@ -74,7 +74,10 @@ function denialCodeOf({ mode, code }: Restriction): DenialCode {
 }
 
 /** Whether the strategy's position on the instrument can only get smaller by this order. */
-export function reducesRisk(intent: OrderIntent, { holding, ownExposure }: RiskContext): boolean {
+export function reducesRisk(
+  intent: Pick<OrderIntent, 'action' | 'lots'>,
+  { holding, ownExposure }: Pick<RiskContext, 'holding' | 'ownExposure'>,
+): boolean {
   if (isClosing(intent.action)) return true
   return tradesAs(intent.action) === 'buy'
     ? holding.shortLots - ownExposure.buyingLots >= intent.lots

@@ -228,7 +228,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'kill-looked-at-too-early',
     what: 'the kill switch is looked at when a batch is planned, and not again before its first byte',
-    find: 'return check.isKilled() ? KILLED : undefined',
+    find: '    return this.#isKilled() ? KILLED : undefined\n',
     replace: 'return undefined',
   },
   {
@@ -392,7 +392,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'halt-unseen-by-the-last-check',
     what: 'a batch that was formed before a halt leaves after it',
-    find: "  if (check.isHeldBack(batch)) return 'trading was restricted meanwhile'\n",
+    find: "    if (engine.isHeldBack(batch)) return 'trading was restricted meanwhile'\n",
     replace: '',
   },
   {
@@ -573,8 +573,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'each-alone-in-the-last-check',
     what: 'at the last look at a halted instrument each order is judged as if no other were open',
-    find: 'holding.shortLots >= buyingLots : holding.longLots >= sellingLots',
-    replace: 'holding.shortLots > 0 : holding.longLots > 0',
+    find: 'terms.strategyId === strategyId && terms.clientOid !== clientOid',
+    replace: "terms.strategyId === '' && terms.clientOid !== clientOid",
   },
   {
     name: 'orders-of-others-cancelled',

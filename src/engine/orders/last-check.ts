@@ -1,6 +1,6 @@
 import { heldBackBy } from '../../domain/trading-mode.ts'
-import { isClosing, tradesAs } from '../../domain/order-action.ts'
 import { type OrderTerms } from '../../domain/order.ts'
+import { reducesRisk } from '../../risk/checks.ts'
 import { buildExposure } from '../../risk/exposure.ts'
 import { type Book, holdingOf, openOrdersOf } from '../book/book.ts'
 import { type OutgoingBatch } from '../effect.ts'
@@ -16,18 +16,18 @@ export function isHeldBack(core: Core, { clientOids }: Pick<OutgoingBatch, 'clie
     const terms = core.book.orders.get(clientOid)?.terms
     if (terms === undefined) return false
     const isFlatten = terms.purpose === 'flatten'
-    const reduces = (): boolean => reducesRisk(core.book, terms)
+    const reduces = (): boolean => reducesRisk(terms, besideOthers(core.book, terms))
     return (
       heldBackBy(tradingStateOf(core, terms.symbol, terms.strategyId), { isFlatten, reduces }) !== undefined
     )
   })
 }
 
-/** As in the risk checks: counted with all other open orders of the strategy on that side, which may fill first. */
-function reducesRisk(book: Book, { action, strategyId, symbol }: OrderTerms): boolean {
-  if (isClosing(action)) return true
-  const own = [...openOrdersOf(book, symbol)].filter(({ terms }) => terms.strategyId === strategyId)
+/** All other open orders of the strategy count, which may fill first. */
+function besideOthers(book: Book, { strategyId, symbol, clientOid }: OrderTerms) {
+  const others = [...openOrdersOf(book, symbol)].filter(
+    ({ terms }) => terms.strategyId === strategyId && terms.clientOid !== clientOid,
+  )
   const holding = holdingOf(book, strategyId, symbol)
-  const { buyingLots, sellingLots } = buildExposure(book.positionMode, holding, own)
-  return tradesAs(action) === 'buy' ? holding.shortLots >= buyingLots : holding.longLots >= sellingLots
+  return { holding, ownExposure: buildExposure(book.positionMode, holding, others) }
 }
