@@ -95,6 +95,47 @@ describe('[RSK3] a stop', () => {
     expect(bench.book.holdings.get(`s|${SYMBOL}`)).toEqual({ longLots: 0, shortLots: 0 })
   })
 
+  test('that flattens and cannot close gives up at its time, and is not clean', () => {
+    const bench = resting()
+    const fills = [bench.fill({ lots: 10 })]
+    bench.step({ kind: 'pollDue', what: 'fills' })
+    bench.read({ fills, holding: LONG })
+    stop(bench, 'flatten')
+    bench.pass(19_900, { fills, holding: LONG })
+    expect([bench.take('stopped'), bench.engine.phase]).toEqual([[], 'running'])
+
+    bench.pass(4_000, { fills, holding: LONG })
+    expect(bench.take('stopped')).toEqual([{ kind: 'stopped', clean: false }])
+    expect(bench.book.holdings.get(`s|${SYMBOL}`)).toEqual(LONG)
+  })
+
+  test('that flattens is overtaken by one that leaves', () => {
+    const bench = resting()
+    stop(bench, 'flatten')
+    expect(bench.engine.phase).toBe('running')
+    stop(bench, 'leave')
+
+    expect(bench.engine.phase).toBe('stopping')
+  })
+
+  test('that flattens places nothing more once a kill is thrown, and follows its proof', () => {
+    const bench = resting()
+    const fills = [bench.fill({ lots: 10 })]
+    bench.step({ kind: 'pollDue', what: 'fills' })
+    bench.read({ fills, holding: LONG })
+    stop(bench, 'flatten')
+    bench.take('sendBatch')
+    bench.step({ kind: 'commanded', command: { kind: 'kill', reason: 'enough', by: 'anna' } })
+    for (let round = 0; round < 10; round++) {
+      bench.pass(4_000, { fills, holding: LONG })
+      const cancel = bench.take('sendCancelAll')[0]
+      if (cancel) bench.answerCancel(cancel.cancelId, EMPTY)
+    }
+
+    expect(bench.take('sendBatch')).toEqual([])
+    expect(bench.take('stopped')).toHaveLength(1)
+  })
+
   test('waits for an order that is unknown', () => {
     const bench = new EngineBench().start()
     bench.quote(BID)
