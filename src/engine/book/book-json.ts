@@ -41,6 +41,7 @@ export function bookToJson(book: Book): unknown {
     epoch: book.epoch,
     batchId: book.batchId,
     fillsThroughAt: book.fillsThroughAt,
+    tradesSinceAt: book.tradesSinceAt,
     recordsLostAt: book.recordsLostAt,
     ...plain,
     orders: [...book.orders.values()],
@@ -57,6 +58,7 @@ export function bookFromJson(json: unknown): Book {
     epoch: number
     batchId: number
     fillsThroughAt: number
+    tradesSinceAt: number
     recordsLostAt: number
     orders: Order[]
     withdrawn: Order['terms']['clientOid'][]
@@ -67,6 +69,7 @@ export function bookFromJson(json: unknown): Book {
   book.epoch = stored.epoch
   book.batchId = stored.batchId
   book.fillsThroughAt = stored.fillsThroughAt
+  book.tradesSinceAt = stored.tradesSinceAt
   book.recordsLostAt = stored.recordsLostAt
   for (const name of PLAIN_MAPS) {
     const map = book[name] as Map<unknown, unknown>

@@ -11,6 +11,8 @@ export class LossyJournal {
   readonly #records: string[] = []
   #checkpoint: string | undefined
   #older: Kept = { checkpoint: undefined, records: [] }
+  /** What the checkpoints contain. */
+  readonly #contained: string[] = []
   #durable = 0
 
   load(): JournalContents {
@@ -21,6 +23,11 @@ export class LossyJournal {
   loadOlder(): JournalContents {
     const { checkpoint, records } = this.#older
     return read({ checkpoint, records: [...records, ...this.#records] })
+  }
+
+  /** Every record from the first on, checkpoints or not. */
+  loadAll(): readonly JournalRecord[] {
+    return read({ checkpoint: undefined, records: [...this.#contained, ...this.#records] }).records
   }
 
   append(record: JournalRecord): void {
@@ -46,6 +53,7 @@ export class LossyJournal {
   saveCheckpoint(book: unknown): void {
     this.#older = { checkpoint: this.#checkpoint, records: [...this.#records] }
     this.#checkpoint = JSON.stringify(book)
+    this.#contained.push(...this.#records)
     this.#records.length = 0
     this.#durable = 0
   }
