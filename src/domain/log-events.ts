@@ -67,6 +67,8 @@ export const LOG_EVENTS = {
   'kill.phase': 'A kill entered its next phase.',
   'kill.releasePending':
     'The release of the kill switch waits until it is proved that nothing rests; nothing to do.',
+  'kill.releaseDropped':
+    'A kill was ordered while a release of the one before it waited; the release is over, nothing to do.',
   'kill.released': 'The kill switch was released, and strategies are asked again; nothing to do.',
   'kill.unproved':
     'A kill takes longer than it should; look at the exchange and cancel by hand what rests there.',

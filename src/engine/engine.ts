@@ -34,7 +34,7 @@ import { notePruned, noteSpaceLow } from './state/run-state.ts'
 import { isKilling, isTrading, release } from './state/trading-mode.ts'
 import { advanceFlatten } from './lifecycle/flatten.ts'
 import { holdScope } from './lifecycle/hold-scope.ts'
-import { answerCall, makeAccountCalls } from './strategies/account-calls.ts'
+import { answerCall, isCallHeldBack, makeAccountCalls } from './strategies/account-calls.ts'
 import { expirePlaces, takeDecision, takeFailure } from './strategies/take-decision.ts'
 import { takeSnapshot } from './strategies/take-snapshot.ts'
 
@@ -56,6 +56,8 @@ export interface Engine {
   readonly isTrading: boolean
   /** Whether a batch may not leave after all: looked at right before its first byte. */
   isHeldBack(batch: Pick<OutgoingBatch, 'clientOids'>): boolean
+  /** The same of a call on the account. */
+  isCallHeldBack(callId: number): boolean
   readonly denied: ReadonlyMap<Denial['code'], number>
   /** Everything that it knows, as text: between two steps only. */
   write(): string
@@ -97,6 +99,7 @@ export function resumeEngine(core: Core): Engine {
       return isTrading(core)
     },
     isHeldBack: (batch) => isHeldBack(core, batch),
+    isCallHeldBack: (callId) => isCallHeldBack(core, callId),
     denied: core.denials.counts,
     write: () => writeCore(core),
   }
@@ -225,9 +228,8 @@ function poll(core: Core, what: 'fills' | 'positions'): void {
 function obey(core: Core, command: EngineCommand): void {
   switch (command.kind) {
     case 'stop':
-      if (isKilling(core)) return stopWhenKilled(core)
-      // Nothing can be closed under a kill.
-      return askForStop(core, killOf(core.book) === undefined ? command.policy : 'cancel')
+      if (isKilling(core)) return stopWhenKilled(core, command.policy)
+      return askForStop(core, command.policy)
     case 'restrict':
     case 'flatten':
       return holdScope(core, command)

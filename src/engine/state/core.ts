@@ -327,6 +327,8 @@ export interface KillState {
   readonly patientUntil: number
   /** An orderly stop that was asked for meanwhile (Unix ms, our clock). */
   readonly stopAskedAt: number | undefined
+  /** `flatten`: that stop is clean only if nothing is held. */
+  readonly stopPolicy: 'leave' | 'flatten'
   /** A release that was asked for before all was proved. */
   readonly release: KillOrder | undefined
 }
