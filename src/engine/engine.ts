@@ -1,6 +1,6 @@
 import { type Denial } from '../domain/denial.ts'
 import { unreachable } from '../lib/unreachable.ts'
-import { type Book, killOf } from './book/book.ts'
+import { type Book } from './book/book.ts'
 import { answerCancel } from './cancels/cancel-answer.ts'
 import { sendCancel } from './cancels/cancel-all.ts'
 import { type Effect, type OutgoingBatch } from './effect.ts'
@@ -52,7 +52,7 @@ export interface Engine {
   /** For looking at, never for changing. */
   readonly book: Book
   readonly phase: RunPhase
-  /** Whether strategies are asked: it runs, and no kill stands. */
+  /** Whether strategies are asked: it runs, no stop was asked for, and no kill stands. Not whether orders may leave. */
   readonly isTrading: boolean
   /** Whether a batch may not leave after all: looked at right before its first byte. */
   isHeldBack(batch: Pick<OutgoingBatch, 'clientOids'>): boolean

@@ -20,9 +20,9 @@ import { expirePlaces } from '../strategies/take-decision.ts'
  * operator releases it, over any number of restarts (RSK2).
  *
  *     cutting ──► draining ──► clearing ──► waiting ──► confirming ──► proving ──► clean
- *                                  ▲                         │            │
- *                                  └──────found something────┴─something──┘
- *                                                              moved
+ *                                  ▲                         │            │          │
+ *                                  └─────────────────────────┴────────────┴──────────┘
+ *                                          found something, or something moved
  *
  * `cutting` cancels everything at once, whatever is on the wire · `draining` until every call of ours is
  * answered or given up · `clearing` until nothing of ours rests or is unknown · `waiting` until no creating

@@ -246,7 +246,7 @@ export interface DenialState {
   /** How often each code was given in this run. */
   readonly counts: ReadonlyMap<DenialCode, number>
   /** By instrument, and there by strategy, code and key: what was logged, the longest ago first. */
-  readonly logged: ReadonlyMap<string, Map<string, LoggedDenial>>
+  readonly logged: ReadonlyMap<string, ReadonlyMap<string, LoggedDenial>>
 }
 
 export interface LoggedDenial {
