@@ -9,6 +9,7 @@ import { type RunSummary } from '../daemon/reporting/summary.ts'
 import { systemClock } from '../lib/clock.ts'
 import { systemTimers } from '../lib/timers.ts'
 import { atInstant } from './process/alarm.ts'
+import { exitOf } from './process/exit-codes.ts'
 import { openLogger } from './process/open-logger.ts'
 import {
   addConfigOptions,
@@ -20,8 +21,6 @@ import {
 } from './process/options.ts'
 import { onBreakdown, onStopSignals } from './process/signals.ts'
 
-/** The journal or the program broke: start again and recover. */
-const EXIT_BROKEN = 70
 /** Something was still in flight when the stop had to end; recovery will find out. */
 const EXIT_UNCLEAN = 75
 
@@ -70,7 +69,7 @@ async function run(options: RunOptions, version: string): Promise<number> {
   })
   const end = await live(opened, { config: loaded.config, logger, forMs: options.for, stops })
   for (const summary of end.summaries) report(summary, options.summary, logger)
-  if (end.fatal !== undefined) return EXIT_BROKEN
+  if (end.fatal !== undefined) return exitOf(end.fatal)
   return end.summaries.every(({ clean }) => clean) ? 0 : EXIT_UNCLEAN
 }
 

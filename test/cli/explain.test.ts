@@ -148,6 +148,6 @@ test('intentd explain reads the journal of a daemon that runs', async () => {
 test('intentd explain says so when the journal has nothing, or no journal', async () => {
   const explained = projects.open().start(['explain', 'BTCUSDT'])
 
-  expect((await explained.ended).code).toBe(78)
+  expect((await explained.ended).code).toBe(66)
   expect(explained.stderr.join('\n')).toContain('EXPLAIN_NO_JOURNAL')
 })

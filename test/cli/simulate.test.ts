@@ -108,7 +108,7 @@ test.concurrent('a recording is played, and a port that is taken is said to be',
 
   const last = Number(data.find(({ symbol }) => symbol === 'BTCUSDT')?.lastPr)
   expect(Math.abs(last / 60_000 - 1)).toBeLessThan(0.02)
-  expect(code).toBe(78)
+  expect(code).toBe(75)
   expect(second.stderr.join('\n')).toMatch(/SIMULATOR_LISTEN_FAILED/)
 })
 

@@ -91,7 +91,7 @@ test('of two daemons that start in the same moment one trades, and the other say
     await winner.untilEvent('order.accepted')
     const { code } = await winner.stop()
 
-    expect(refused.ending).toEqual({ code: 78, signal: null })
+    expect(refused.ending).toEqual({ code: 75, signal: null })
     expect(refused.run.stderr.join('\n')).toMatch(/STATE_HELD: another daemon holds this state directory/)
     expect(refused.run.stderr.join('\n')).toMatch(new RegExp(`pid +${winner.pid}`))
     expect(code).toBe(0)

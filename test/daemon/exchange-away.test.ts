@@ -63,7 +63,7 @@ test.concurrent('a second daemon on the account is refused in whatever directory
   await third.untilEvent('read.failed')
   await third.stop()
 
-  expect(refused.code).toBe(78)
+  expect(refused.code).toBe(75)
   expect(second.stderr.join('\n')).toMatch(/ACCOUNT_HELD: another daemon trades this account[^]*pid +\d+/)
   expect(second.stderr.join('\n')).not.toContain(place.account.key)
 })

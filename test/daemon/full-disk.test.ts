@@ -105,6 +105,6 @@ test('a state directory that cannot be written is refused, and says so', async (
   const run = startDaemon(project, place, ['--set', `state.directory=${disk}`])
   const { code } = await run.ended
 
-  expect(code).toBe(78)
+  expect(code).toBe(75)
   expect(run.stderr.join('\n')).toMatch(/STATE_UNWRITABLE[^]*read-only file system/i)
 })

@@ -18,7 +18,7 @@ test('[ORD5] a journal that lost its tail is refused, repaired, and trades nothi
   cutLog(project)
 
   const refused = project.run(FAST)
-  expect((await refused.ended).code).toBe(78)
+  expect((await refused.ended).code).toBe(70)
   expect(refused.stderr.join('\n')).toMatch(/JOURNAL_(TAIL_LOST|CORRUPT)[^]*intentd repair/)
   const repair = project.start(['repair', '--set', 'simulator.speed=1200'])
   expect((await repair.ended).code).toBe(0)

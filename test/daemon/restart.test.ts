@@ -87,7 +87,7 @@ test.concurrent('a second daemon on the same state is refused, and told who hold
   const refused = await second.ended
   const { code } = await first.stop()
 
-  expect(refused.code).toBe(78)
+  expect(refused.code).toBe(75)
   expect(second.stderr.join('\n')).toMatch(/STATE_HELD: another daemon holds this state directory/)
   expect(second.stderr.join('\n')).toMatch(/pid +\d+\n +host .+\n +since .+\n +name +paper\n +command +run/)
   expect(second.log).toEqual([])
