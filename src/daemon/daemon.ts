@@ -45,6 +45,7 @@ export class Daemon {
       for (const account of this.accounts) account.listen()
       if (!(await this.#market.synchronise())) return false
       this.#embedded?.resume()
+      await Promise.all(this.accounts.map((account) => account.admit()))
       for (const account of this.accounts) account.begin()
       this.#market.start()
     } catch (error) {

@@ -5,6 +5,8 @@
 export const LOG_EVENTS = {
   'account.notHeld':
     'The lock that keeps a second daemon off this account could not be made; give the service a home or XDG_STATE_HOME, and start no second daemon for the account.',
+  'account.refused':
+    'The exchange refuses the keys, or they are those of another account than the state; put right what the reason names. At the start the run ends with exit code 78; later reads are asked again once a minute.',
   'batch.answered':
     'A batch was answered, or its answer is lost; nothing to do, the order events say what became of each order.',
   'batch.sent': 'A batch of orders of one instrument left.',

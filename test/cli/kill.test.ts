@@ -1,12 +1,9 @@
-import { afterAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { Projects } from '../daemon/project.ts'
 import { findExchange, startDaemon } from '../daemon/remote-exchange.ts'
 
 const projects = new Projects()
 afterAll(() => projects.close())
-
-// Real processes on a busy machine.
-vi.setConfig({ testTimeout: 60_000 })
 
 const FAST = ['--set', 'simulator.speed=600', '--summary', 'json']
 

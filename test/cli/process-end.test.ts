@@ -1,10 +1,8 @@
-import { afterAll, expect, test, vi } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { type Project, Projects } from '../daemon/project.ts'
 
 const projects = new Projects()
 afterAll(() => projects.close())
-
-vi.setConfig({ testTimeout: 60_000 })
 
 /** A project whose strategy keeps a timer of its own, which would keep a process for ever. */
 function withTimer(): Project {

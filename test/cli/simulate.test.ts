@@ -1,4 +1,4 @@
-import { afterAll, expect, test, vi } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { ClockOffset } from '../../src/exchange/clock/clock-offset.ts'
 import { ExchangeClient } from '../../src/exchange/exchange-client.ts'
 import { systemClock } from '../../src/lib/clock.ts'
@@ -8,9 +8,6 @@ import { Projects, writeRecording } from '../daemon/project.ts'
 
 const projects = new Projects()
 afterAll(() => projects.close())
-
-// Real processes, several at a time: a busy machine takes its time.
-vi.setConfig({ testTimeout: 60_000 })
 
 /** An account as `--print-accounts` tells it. */
 interface Printed {

@@ -1,15 +1,12 @@
 import { writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, expect, test, vi } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { CrashScene } from '../crash/crash-scene.ts'
 import { SCENARIOS } from '../crash/scenario.ts'
 import { HostileProxy } from '../support/hostile-proxy.ts'
 import { type IntentdProcess, killLeftOver } from './intentd-process.ts'
 
 afterAll(() => killLeftOver())
-
-// Real processes, several at a time: a busy machine takes its time.
-vi.setConfig({ testTimeout: 180_000 })
 
 const STEPPED_CLOCK = new URL('./stepped-clock.ts', import.meta.url).href
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { afterAll, expect, test, vi } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { type Project, Projects } from './project.ts'
 import { Pm2 } from './pm2.ts'
 
@@ -8,10 +8,7 @@ const managers: Pm2[] = []
 afterAll(async () => {
   await Promise.all(managers.map((pm2) => pm2.close()))
   await projects.close()
-}, 120_000)
-
-// pm2 itself takes seconds for each command; a process that does not end by itself is killed after 90 s.
-vi.setConfig({ testTimeout: 300_000 })
+})
 
 function openPm2(project: Project, config: string): Pm2 {
   const pm2 = new Pm2({ INTENTD_CONFIG: join(project.directory, config) })

@@ -1,12 +1,10 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, expect, test, vi } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { type Project, Projects } from './project.ts'
 
 const projects = new Projects()
 afterAll(() => projects.close())
-
-vi.setConfig({ testTimeout: 60_000 })
 
 const FAST = ['--set', 'simulator.speed=1200', '--summary', 'json']
 

@@ -1,13 +1,10 @@
-import { afterAll, expect, test, vi } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { createRandom } from '../../src/lib/random.ts'
 import { type IntentdProcess } from './intentd-process.ts'
 import { Projects } from './project.ts'
 
 const projects = new Projects()
 afterAll(() => projects.close())
-
-// Real processes, several at a time: a busy machine takes its time.
-vi.setConfig({ testTimeout: 60_000 })
 
 const FAST = ['--set', 'simulator.speed=1200', '--summary', 'json']
 

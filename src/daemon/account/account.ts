@@ -23,6 +23,7 @@ import { RunStatistics } from '../reporting/run-statistics.ts'
 import { buildSummary, type ExchangeLedger, type RunSummary } from '../reporting/summary.ts'
 import { DiskSpace } from '../state/disk-space.ts'
 import { type LoadedStrategy } from '../strategies/strategies.ts'
+import { assertOwnState, keysRefused, refusesKeys } from './account-keys.ts'
 import { createPorts } from './account-ports.ts'
 import { type CommandAnswer } from './command-inbox.ts'
 import { ClientExchange } from './client-exchange.ts'
@@ -133,6 +134,21 @@ export class Account implements MarketListener {
     this.#options.market.listen(this)
   }
 
+  /**
+   * Shows the keys to the exchange once, before anything is recorded: wrong ones end the run, and so do those of
+   * another account than the state's. An exchange that does not answer now says nothing of them.
+   * @throws Failure CREDENTIALS_REFUSED, STATE_OF_OTHER_KEYS
+   */
+  async admit(): Promise<void> {
+    const { settings, calls, directory, access, ledger } = this.#options
+    const [instrument] = settings.instruments.values()
+    // The keys of the exchange inside are its own.
+    if (this.#state !== 'new' || instrument === undefined || ledger !== undefined) return
+    const answer = await calls.client.readPosition({ instrument })
+    if (refusesKeys(answer)) throw keysRefused(answer)
+    assertOwnState(directory, access, answer.kind === 'accepted')
+  }
+
   /** The clock is synchronised: recovers, and trades. */
   begin(): void {
     if (this.#state !== 'new') return
@@ -185,7 +201,7 @@ export class Account implements MarketListener {
   fail(error: unknown): void {
     this.#interpreter.close()
     this.#eventLog.flush()
-    this.#options.logger.log('fatal', 'daemon.broken', { reason: messageOf(error), ...placeOf(error) })
+    this.#logFatal(error)
     this.#fatal ??= error
     if (isPoisoned(error)) this.#space.giveBallast()
     this.#comeToRest(false)
@@ -281,14 +297,31 @@ export class Account implements MarketListener {
           this.#statistics.decisionLatency.record(trusted.clock.monotonic() - causedAt)
         }
       },
+      clock: trusted.clock,
+      onKeysRefused: (answer) => {
+        const { message: reason } = keysRefused(answer)
+        this.#options.logger.log('error', 'account.refused', { reason })
+      },
       onBroken: (error) => this.fail(error),
     })
+  }
+
+  /** Refused keys are the operator's to mend, and nothing has broken. */
+  #logFatal(error: unknown): void {
+    const { logger } = this.#options
+    if (isOfKeys(error)) return logger.log('fatal', 'account.refused', { reason: messageOf(error) })
+    logger.log('fatal', 'daemon.broken', { reason: messageOf(error), ...placeOf(error) })
   }
 
   #comeToRest(clean: boolean): void {
     this.#state = 'atRest'
     this.#rest.resolve(clean)
   }
+}
+
+/** It was not let in, before anything was done. */
+function isOfKeys(error: unknown): boolean {
+  return error instanceof Failure && ['CREDENTIALS_REFUSED', 'STATE_OF_OTHER_KEYS'].includes(error.code)
 }
 
 /** The journal could not be written. */

@@ -14,8 +14,9 @@ export interface EventLogOptions {
   readonly timers: Timers
 }
 
-/** A read that fails at every poll is logged when that begins, and then this often. */
+/** A read that fails at every poll is logged when that begins, after this time, and then half as often each time. */
 const REPEAT_MS = 10_000
+const REPEAT_MS_MAX = 640_000
 
 /**
  * A log file is searched, a terminal is watched. The file has a line when an order is sent, answered, filled and
@@ -39,7 +40,7 @@ export class EventLog {
   readonly #unlogged: Announcement[] = []
   readonly #outcomes = new Map<number, Readonly<Record<string, number>>>()
   /** Reads that fail at present: when that was last logged, and how often it has failed since. */
-  readonly #failing = new Map<string, { loggedAt: number; times: number }>()
+  readonly #failing = new Map<string, { loggedAt: number; times: number; repeatMs: number }>()
 
   constructor(options: EventLogOptions) {
     this.#options = options
@@ -83,11 +84,16 @@ export class EventLog {
   #logFailedRead(what: string, fields: Announcement['fields']): void {
     const { clock, logger } = this.#options
     const now = clock.monotonic()
-    const failing = this.#failing.get(what) ?? { loggedAt: Number.NEGATIVE_INFINITY, times: 0 }
+    const failing = this.#failing.get(what) ?? {
+      loggedAt: Number.NEGATIVE_INFINITY,
+      times: 0,
+      repeatMs: REPEAT_MS / 2,
+    }
     failing.times += 1
     this.#failing.set(what, failing)
-    if (now - failing.loggedAt < REPEAT_MS) return
+    if (now - failing.loggedAt < failing.repeatMs) return
     failing.loggedAt = now
+    failing.repeatMs = Math.min(2 * failing.repeatMs, REPEAT_MS_MAX)
     logger.log('warn', 'read.failed', { ...fields, times: failing.times })
   }
 
