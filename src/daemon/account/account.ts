@@ -17,11 +17,13 @@ import { Feeds } from '../market-data/feeds.ts'
 import { type MarketData, type MarketListener } from '../market-data/market-data.ts'
 import { createRecorder } from '../recording/create-recorder.ts'
 import { type FlightRecorder } from '../recording/flight-recorder.ts'
-import { EventLog } from '../reporting/event-log.ts'
+import { EventLog, type InstrumentGrids } from '../reporting/event-log.ts'
 import { type DaemonLogger } from '../reporting/logger.ts'
 import { RunStatistics } from '../reporting/run-statistics.ts'
 import { buildSummary, type ExchangeLedger, type RunSummary } from '../reporting/summary.ts'
+import { listUnattended } from '../reporting/unattended.ts'
 import { DiskSpace } from '../state/disk-space.ts'
+import { keepGrids } from '../state/known-grids.ts'
 import { type LoadedStrategy } from '../strategies/strategies.ts'
 import { assertOwnState, keysRefused, refusesKeys } from './account-keys.ts'
 import { createPorts } from './account-ports.ts'
@@ -73,13 +75,14 @@ export class Account implements MarketListener {
   readonly #exchange: ClientExchange
   readonly #ports: Ports
   readonly #interpreter: Interpreter
-  readonly #grids: PollGrids
+  readonly #polls: PollGrids
   readonly #feeds: Feeds
   readonly #eventLog: EventLog
   readonly #operator: Operator
   readonly #space: DiskSpace
   readonly #recorder: FlightRecorder | undefined
   readonly #startedAt: number
+  readonly #grids: ReadonlyMap<string, InstrumentGrids>
   readonly #rest = Promise.withResolvers<boolean>()
   /** The tickers that are being dealt with: when they were read, monotonic ms. */
   #tickersReadAt: number | undefined
@@ -94,7 +97,8 @@ export class Account implements MarketListener {
     this.#startedAt = clock.now()
     this.#engine = createEngine(settings, book)
     this.#statistics.adopt(book)
-    this.#eventLog = new EventLog({ logger, instruments: settings.instruments, clock, timers })
+    this.#grids = keepGrids(options.directory, settings.instruments)
+    this.#eventLog = new EventLog({ logger, grids: this.#grids, clock, timers })
     this.#operator = listenToOperator(options, (command) => this.command(command))
     this.#space = this.#createDiskSpace()
     this.#recorder = createRecorder({ ...options, clock }, this.#engine)
@@ -113,7 +117,7 @@ export class Account implements MarketListener {
     })
     this.#interpreter = new Interpreter(this.#engine, this.#ports)
     const onError = (what: string, reason: string) => logger.log('error', 'poll.failed', { what, reason })
-    this.#grids = this.#createGrids(new PollGrids({ clock, timers, onError }))
+    this.#polls = this.#createGrids(new PollGrids({ clock, timers, onError }))
     const feeds = feedsOf(options.strategies, 'private')
     this.#feeds = new Feeds({ feeds, client: calls.client, clock, timers, dispatch: this.#dispatch, onError })
   }
@@ -154,12 +158,13 @@ export class Account implements MarketListener {
     if (this.#state !== 'new') return
     this.#state = 'begun'
     this.#hasBegun = true
+    this.#sayUnattended()
     this.#dispatch({ kind: 'started' })
     this.#operator.killSwitch.isThrown()
     // What was ordered before the start holds before the first order; a kill that was just seen comes first.
     this.#options.timers.after(0, () => this.#operator.inbox.empty())
     this.#space.start()
-    this.#grids.start()
+    this.#polls.start()
     this.#feeds.start()
   }
 
@@ -185,10 +190,11 @@ export class Account implements MarketListener {
     if (this.#state !== 'begun') return undefined
     const { restrictions } = this.#engine.book
     const before = [...restrictions]
+    const killStood = killOf(this.#engine.book) !== undefined || this.#operator.killSwitch.isThrown()
     this.#dispatch({ kind: 'commanded', command })
     if (this.#fatal !== undefined) return undefined
     const lifted = before.filter(([key]) => !restrictions.has(key)).map(([, restriction]) => restriction)
-    return { held: [...restrictions.values()], lifted }
+    return { held: [...restrictions.values()], lifted, killStood }
   }
 
   /** Ends in good order; {@link ended} says when that is done. */
@@ -213,7 +219,7 @@ export class Account implements MarketListener {
     const isClean = await this.#rest.promise
     this.#space.stop()
     const retreated = this.#retreat()
-    await Promise.all([this.#grids.stop(), this.#feeds.stop()])
+    await Promise.all([this.#polls.stop(), this.#feeds.stop()])
     await Promise.all([this.#exchange.idle(), retreated])
     this.#interpreter.close()
     this.#eventLog.flush()
@@ -231,9 +237,11 @@ export class Account implements MarketListener {
 
   /** The run so far, or as it ended. */
   summary(clean = true): RunSummary {
-    const { settings, book, trusted, market, calls, ledger } = this.#options
+    const { config, settings, book, trusted, market, calls, ledger } = this.#options
     return buildSummary({
       settings,
+      configured: config.strategies,
+      grids: this.#grids,
       book,
       statistics: this.#statistics,
       denied: this.#engine.denied,
@@ -264,6 +272,13 @@ export class Account implements MarketListener {
         onEnd: resolve,
       }).start(),
     )
+  }
+
+  /** What the last run has left to nobody is said before anything else happens. */
+  #sayUnattended(): void {
+    const { config, settings, book, logger } = this.#options
+    const unattended = listUnattended({ settings, strategies: config.strategies, book, grids: this.#grids })
+    for (const position of unattended) logger.log('warn', 'position.unattended', { ...position })
   }
 
   #createDiskSpace(): DiskSpace {

@@ -1,4 +1,3 @@
-import { type Instrument } from '../../domain/instrument.ts'
 import { type JournalRecord } from '../../domain/record.ts'
 import { type Announcement } from '../../engine/effect.ts'
 import { type EngineEvent } from '../../engine/event.ts'
@@ -7,9 +6,16 @@ import { formatOnGrid, type Grid } from '../../lib/grid.ts'
 import { type Timers } from '../../lib/timers.ts'
 import { type DaemonLogger } from './logger.ts'
 
+/** The steps of an instrument's prices and sizes. */
+export interface InstrumentGrids {
+  readonly tick: Grid
+  readonly lot: Grid
+}
+
 export interface EventLogOptions {
   readonly logger: DaemonLogger
-  readonly instruments: ReadonlyMap<string, Instrument>
+  /** By symbol, those that are not configured any more too. */
+  readonly grids: ReadonlyMap<string, InstrumentGrids>
   readonly clock: Clock
   readonly timers: Timers
 }
@@ -103,16 +109,17 @@ export class EventLog {
   }
 
   #readable(event: string, fields: Announcement['fields']): Readonly<Record<string, unknown>> {
-    const instrument = this.#options.instruments.get(String(fields['symbol']))
+    const instrument = this.#options.grids.get(String(fields['symbol']))
     const readable = Object.entries(fields).map(([key, value]) => this.#readableField(key, value, instrument))
     const outcome = event === 'batch.answered' ? this.#takeOutcome(Number(fields['batchId'])) : {}
     return { ...Object.fromEntries(readable), ...outcome }
   }
 
-  #readableField(key: string, value: unknown, instrument: Instrument | undefined): [string, unknown] {
+  #readableField(key: string, value: unknown, instrument: InstrumentGrids | undefined): [string, unknown] {
     if (key === 'positions') return [key, this.#toSizes(value)]
     if (key === 'ticks') return ['price', toDecimal(instrument?.tick, value)]
     if (key === 'lots') return ['size', toDecimal(instrument?.lot, value)]
+    if (key.endsWith('Lots')) return [`${key.slice(0, -4)}Size`, toDecimal(instrument?.lot, value)]
     return [key, key === 'filled' ? toDecimal(instrument?.lot, value) : value]
   }
 
@@ -122,7 +129,7 @@ export class EventLog {
     return Object.fromEntries(
       Object.entries(positions).map(([symbol, lots]) => [
         symbol,
-        toDecimal(this.#options.instruments.get(symbol)?.lot, lots),
+        toDecimal(this.#options.grids.get(symbol)?.lot, lots),
       ]),
     )
   }
