@@ -59,6 +59,13 @@ export class Daemon {
     for (const account of this.accounts) account.stop(policy)
   }
 
+  /** What nobody caught, and whose it is: a strategy's harms that strategy (STR1), anything else breaks the run. */
+  failBy(strategy: string | undefined, error: unknown): void {
+    const isStrategys =
+      strategy !== undefined && this.accounts.map((one) => one.failStrategy(strategy, error)).includes(true)
+    if (!isStrategys) this.fail(error)
+  }
+
   /** The program broke: no account performs anything any more, and the run ends as fatal. */
   fail(error: unknown): void {
     for (const account of this.accounts) account.fail(error)

@@ -24,7 +24,7 @@ import { buildSummary, type ExchangeLedger, type RunSummary } from '../reporting
 import { listUnattended } from '../reporting/unattended.ts'
 import { DiskSpace } from '../state/disk-space.ts'
 import { keepGrids } from '../state/known-grids.ts'
-import { type LoadedStrategy } from '../strategies/strategies.ts'
+import { createRunners, type LoadedStrategy } from '../strategies/strategies.ts'
 import { assertOwnState, keysRefused, refusesKeys } from './account-keys.ts'
 import { createPorts } from './account-ports.ts'
 import { type CommandAnswer } from './command-inbox.ts'
@@ -74,6 +74,7 @@ export class Account implements MarketListener {
   readonly #statistics = new RunStatistics()
   readonly #exchange: ClientExchange
   readonly #ports: Ports
+  readonly #runners: ReturnType<typeof createRunners>
   readonly #interpreter: Interpreter
   readonly #polls: PollGrids
   readonly #feeds: Feeds
@@ -103,8 +104,10 @@ export class Account implements MarketListener {
     this.#space = this.#createDiskSpace()
     this.#recorder = createRecorder({ ...options, clock }, this.#engine)
     this.#exchange = this.#createExchange()
+    this.#runners = createRunners(options.strategies, book.strategyStates, clock)
     this.#ports = createPorts({
       ...options,
+      runners: this.#runners,
       limiter: calls.limiter,
       exchange: this.#exchange,
       killSwitch: this.#operator.killSwitch,
@@ -201,6 +204,18 @@ export class Account implements MarketListener {
   stop(policy: StopPolicy = this.#options.config.onStop): void {
     if (this.#state === 'begun') this.command({ kind: 'stop', policy })
     else this.#comeToRest(true)
+  }
+
+  /**
+   * Code of a strategy failed where nobody waited for it: by its id, its name or the file that was loaded. False
+   * where no strategy of this account is called so.
+   */
+  failStrategy(name: string, error: unknown): boolean {
+    const failed = this.#options.strategies.filter(
+      ({ id, moduleFile, strategy }) => id === name || moduleFile === name || strategy.name === name,
+    )
+    for (const { id } of failed) this.#runners.get(id)?.breakDown(error)
+    return failed.length > 0
   }
 
   /** Something broke that must not: nothing is performed any more. */
