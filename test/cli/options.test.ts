@@ -1,11 +1,8 @@
-import { afterAll, expect, test, vi } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { Projects } from '../daemon/project.ts'
 
 const projects = new Projects()
 afterAll(() => projects.close())
-
-// Real processes, several at a time: a busy machine takes its time.
-vi.setConfig({ testTimeout: 60_000 })
 
 test.concurrent.each([
   [['run', '--for', 'soon'], /write a duration such as 500ms, 30s, 5m or 2h/],

@@ -1,4 +1,4 @@
-import { afterAll, expect, test, vi } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { ClockOffset } from '../../src/exchange/clock/clock-offset.ts'
 import { ExchangeClient } from '../../src/exchange/exchange-client.ts'
 import { systemClock } from '../../src/lib/clock.ts'
@@ -8,9 +8,6 @@ import { Projects, writeRecording } from '../daemon/project.ts'
 
 const projects = new Projects()
 afterAll(() => projects.close())
-
-// Real processes, several at a time: a busy machine takes its time.
-vi.setConfig({ testTimeout: 60_000 })
 
 /** An account as `--print-accounts` tells it. */
 interface Printed {
@@ -108,7 +105,7 @@ test.concurrent('a recording is played, and a port that is taken is said to be',
 
   const last = Number(data.find(({ symbol }) => symbol === 'BTCUSDT')?.lastPr)
   expect(Math.abs(last / 60_000 - 1)).toBeLessThan(0.02)
-  expect(code).toBe(78)
+  expect(code).toBe(75)
   expect(second.stderr.join('\n')).toMatch(/SIMULATOR_LISTEN_FAILED/)
 })
 

@@ -1,13 +1,10 @@
-import { afterAll, expect, test, vi } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { signSchemeA } from '../../src/protocol/signing.ts'
 import { type IntentdProcess } from './intentd-process.ts'
 import { type Project, Projects } from './project.ts'
 
 const projects = new Projects()
 afterAll(() => projects.close())
-
-// Real processes, several at a time: a busy machine takes its time.
-vi.setConfig({ testTimeout: 60_000 })
 
 /** A strategy in a folder of its own, alone in the daemon. */
 function install(project: Project, { code, file }: { readonly code: string; readonly file: string }): void {

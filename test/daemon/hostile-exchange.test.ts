@@ -1,14 +1,11 @@
 import { readFileSync } from 'node:fs'
-import { afterAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { CrashScene } from '../crash/crash-scene.ts'
 import { SCENARIOS } from '../crash/scenario.ts'
 import { HostileProxy, MISANSWERS } from '../support/hostile-proxy.ts'
 import { killLeftOver } from './intentd-process.ts'
 
 afterAll(() => killLeftOver())
-
-// Real processes, several at a time: a busy machine takes its time.
-vi.setConfig({ testTimeout: 120_000 })
 
 const NAMES = ['tickers', 'batch-place-order', 'cancel-all-orders', 'fills', 'single-position']
 

@@ -1,12 +1,9 @@
-import { afterAll, expect, test, vi } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { type RunSummary } from '../../src/daemon/reporting/summary.ts'
 import { Projects, writeRecording } from './project.ts'
 
 const projects = new Projects()
 afterAll(() => projects.close())
-
-// Real processes, several at a time: a busy machine takes its time.
-vi.setConfig({ testTimeout: 60_000 })
 
 /** What the closing object must hold, and that both books are the same to the last digit. */
 function expectSound(summary: RunSummary): void {

@@ -71,9 +71,25 @@ export async function call(words: readonly string[], frame: CallFrame): Promise<
   }
 }
 
+/** As {@link call}, for a caller who must know what became of it. Undefined where nothing was sent. */
+export async function callForAnswer(
+  words: readonly string[],
+  frame: CallFrame,
+): Promise<Answer<unknown> | undefined> {
+  const given = readCallArguments(words)
+  const { endpoint } = given
+  return endpoint === undefined ? undefined : sendCall({ ...given, endpoint }, frame)
+}
+
 type EndpointCall = CallArguments & { readonly endpoint: EndpointName }
 
 async function callEndpoint(given: EndpointCall, frame: CallFrame): Promise<number> {
+  const answer = await sendCall(given, frame)
+  return answer === undefined ? EXITS.done : report(answer, given, frame)
+}
+
+/** Undefined for a dry run. */
+async function sendCall(given: EndpointCall, frame: CallFrame): Promise<Answer<unknown> | undefined> {
   const { endpoint, set, dryRun, yes } = given
   const { cwd, clock } = frame
   assertNoListBySet(set)
@@ -91,13 +107,12 @@ async function callEndpoint(given: EndpointCall, frame: CallFrame): Promise<numb
     frame.print(given.json ? `${JSON.stringify(written)}\n` : formatDryRun(written))
     const toSend = guard === undefined ? '' : `; to send it, add --yes=${guard.consent}`
     frame.printError(`nothing was sent${toSend}\n`)
-    return EXITS.done
+    return undefined
   }
   if (guard !== undefined) assertConsent(guard, yes)
   const exchange = await openCallExchange({ config, endpoint, state: given.state, cwd, clock })
   try {
-    const answer = await send({ exchange, config, prepared, guard, clock })
-    return report(answer, given, frame)
+    return await send({ exchange, config, prepared, guard, clock })
   } finally {
     await exchange.close()
   }

@@ -11,7 +11,7 @@ import {
 import { killFileOf } from '../../daemon/account/kill-switch.ts'
 import { listScopes, type Restriction, type Scope } from '../../domain/trading-mode.ts'
 import { didYouMeanEnd } from '../../lib/did-you-mean.ts'
-import { lookFor, operatorName, print } from './operator.ts'
+import { explainSilence, lookFor, operatorName, print } from './operator.ts'
 import { addConfigOptions, type ConfigOptions, parseDuration, toConfigRequest } from './options.ts'
 
 const READ_WITHIN_MS = 10_000
@@ -54,11 +54,17 @@ export async function commandDaemon(order: Order, options: CommandOptions): Prom
   const isObeyed = () => !existsSync(file) && !(isOfKill && existsSync(killFileOf(directory)))
   const obeyed = await lookFor(() => isObeyed() || undefined, options.wait)
   if (existsSync(file)) {
+    explainSilence(directory)
     print(`no daemon has read it yet; the next one that starts here will, unless you remove ${file}`)
     return EXIT_WAITING
   }
   const answer = takeAnswer(file)
   if (!isOfKill) return printAnswer(order, answer)
+  if (answer?.killStood === false) {
+    print('not done: no kill stands; name the scope that is to be released')
+    printHeld(answer)
+    return EXIT_NOT_DONE
+  }
   const proof = 'the daemon has read it, and releases the switch once it is proved that nothing rests'
   print(obeyed ? 'released: the kill switch' : proof)
   return obeyed ? 0 : EXIT_WAITING
@@ -75,7 +81,7 @@ function isConfigured({ instruments, strategies }: DaemonConfig, scope: Scope): 
 
 function printAnswer(order: Order, answer: CommandAnswer | undefined): number {
   const { kind, scope } = order
-  const { held = [], lifted = [] } = answer ?? {}
+  const { held, lifted } = answer ?? { held: [], lifted: [] }
   const code = kind === 'flatten' ? 'flatten' : 'operator'
   const own = held.find((one) => one.scope === scope && one.code === code)
   const mode = kind === 'restrict' ? order.mode : 'halted'
@@ -87,8 +93,12 @@ function printAnswer(order: Order, answer: CommandAnswer | undefined): number {
   else if (!isDone && own) print(`not done: a restriction never loosens; release ${scope} first`)
   else if (!isDone) print(`not done: the daemon runs with another configuration, without ${scope}`)
   for (const restriction of lifted) print(`lifted: ${wordsOf(restriction)}`)
-  for (const restriction of held) print(`held: ${wordsOf(restriction)}`)
+  if (answer !== undefined) printHeld(answer)
   return isDone ? 0 : EXIT_NOT_DONE
+}
+
+function printHeld({ held }: CommandAnswer): void {
+  for (const restriction of held) print(`held: ${wordsOf(restriction)}`)
 }
 
 function wordsOf({ scope, mode, code, reason, by, at }: Restriction): string {

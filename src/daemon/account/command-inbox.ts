@@ -34,6 +34,8 @@ export type ControlCommand = z.infer<typeof commandSchema>
 export interface CommandAnswer {
   readonly held: readonly Restriction[]
   readonly lifted: readonly Restriction[]
+  /** Whether a kill stood when the command was read. */
+  readonly killStood: boolean
 }
 
 function inboxOf(directory: string): string {

@@ -65,7 +65,10 @@ function isAlive(pid: number): boolean {
 }
 
 export interface KillSwitchOptions {
+  /** The environment's: the switch is thrown there. */
   readonly directory: string
+  /** Of the state, which the log names: a file that a hand makes there kills as well. */
+  readonly stateDirectory?: string
   readonly clock: Clock
   /** The file was seen, or could not be looked for; called once until the switch is lifted. */
   readonly onThrown: (note: KillNote) => void
@@ -79,12 +82,13 @@ export interface KillSwitchOptions {
  */
 export class KillSwitch {
   readonly #options: KillSwitchOptions
-  readonly #file: string
+  readonly #files: readonly string[]
   #isReported = false
 
   constructor(options: KillSwitchOptions) {
     this.#options = options
-    this.#file = killFileOf(options.directory)
+    const { directory, stateDirectory = directory } = options
+    this.#files = [...new Set([directory, stateDirectory])].map(killFileOf)
   }
 
   /** Looks at the disk. What cannot be looked at forbids, as what is there does. */
@@ -111,7 +115,7 @@ export class KillSwitch {
     const { directory, clock } = this.#options
     const stateFile = join(directory, STATE_FILE)
     if (state === 'released') {
-      rmSync(this.#file, { force: true })
+      for (const file of this.#files) rmSync(file, { force: true })
       rmSync(stateFile, { force: true })
       this.#isReported = false
       return
@@ -125,11 +129,12 @@ export class KillSwitch {
 
   #look(): KillNote | undefined {
     try {
-      if (statSync(this.#file, { throwIfNoEntry: false }) === undefined) return undefined
+      const file = this.#files.find((each) => statSync(each, { throwIfNoEntry: false }) !== undefined)
+      if (file === undefined) return undefined
+      return this.#isReported ? { reason: '', by: '' } : readNote(file)
     } catch (error) {
       return { reason: `the kill file cannot be looked for: ${messageOf(error)}`, by: 'daemon' }
     }
-    return this.#isReported ? { reason: '', by: '' } : readNote(this.#file)
   }
 }
 

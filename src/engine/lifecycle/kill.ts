@@ -80,7 +80,7 @@ export function beginKill(core: Core): void {
 /** A person releases the switch and says why. Before all is proved the release waits. */
 export function releaseKill(core: Core, { reason, by }: KillOrder): void {
   const { kill } = core.run
-  if (!kill) return
+  if (!kill) return announce(core, 'warn', 'kill.notThrown', { reason, by })
   if (!isKilling(core) || kill.phase !== 'clean') {
     own(kill).release = { reason, by }
     return announce(core, 'warn', 'kill.releasePending', { reason, by, phase: kill.phase })
