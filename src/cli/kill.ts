@@ -1,6 +1,7 @@
+import { existsSync } from 'node:fs'
 import { type Command } from 'commander'
 import { type ConfigRequest, type DaemonConfig, loadConfig } from '../config/load-config.ts'
-import { type KillState, killFileOf, readKillState, throwKillSwitch } from '../daemon/account/kill-switch.ts'
+import { killFileOf, readKillState, throwKillSwitch } from '../daemon/account/kill-switch.ts'
 import { type Answer } from '../domain/answer.ts'
 import { systemClock } from '../lib/clock.ts'
 import { formatData } from './call/call-print.ts'
@@ -38,14 +39,23 @@ async function kill({ reason, wait, ...options }: KillOptions): Promise<number> 
   const seen = await lookFor(() => readKillState(directory), Math.min(wait, SEEN_WITHIN_MS))
   if (seen === undefined) return cancelHere(config, request)
   print(`seen by the daemon (pid ${seen.pid}); it cancels everything and proves it`)
-  const isClean = (state: KillState | undefined) => (state?.state === 'clean' ? state : undefined)
-  const clean = await lookFor(() => isClean(readKillState(directory)), wait)
-  if (clean === undefined) {
+  const end = await lookFor(() => endOf(directory), wait)
+  if (end === 'released') {
+    print('somebody has released the switch meanwhile: the daemon trades')
+    return EXIT_NOT_PROVED
+  }
+  if (end === undefined) {
     print('not proved in this time: the daemon goes on; its log and the exchange say how far it is')
     return EXIT_NOT_PROVED
   }
   print('clean: nothing rests, twice confirmed; `intentd release --reason ...` lets it trade again')
   return 0
+}
+
+/** How a kill has come out, if it has. */
+function endOf(directory: string): 'clean' | 'released' | undefined {
+  if (!existsSync(killFileOf(directory))) return 'released'
+  return readKillState(directory)?.state === 'clean' ? 'clean' : undefined
 }
 
 /** No daemon is there to do it, or it does not come round to: what rests is cancelled from here. */
