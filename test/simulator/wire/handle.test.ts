@@ -375,6 +375,12 @@ test.each([
   ['older than the longest window', { requestTime: String(START_AT - 60_001) }, '40078'],
   ['with a window above 60 s', { requestTime: String(START_AT), receiveWindow: '60001' }, '40079'],
   ['with a window far above 60 s', { requestTime: String(START_AT), receiveWindow: '600000' }, '40079'],
+  ['with a window that is a number', { requestTime: String(START_AT), receiveWindow: 5000 }, '40020'],
+  ['with a window above 60 s that is a number', { receiveWindow: 70_000 }, '40020'],
+  ['with a requestTime that is a number', { requestTime: START_AT }, '40020'],
+  ['with a productType that is a number', { productType: 1 }, '40020'],
+  ['with a symbol that is a number', { symbol: 1 }, '40020'],
+  ['with a marginCoin that is a number', { marginCoin: 1 }, '40020'],
   ['with a window that is no number', { requestTime: String(START_AT), receiveWindow: 'x' }, '40020'],
 ])('a cancel-all %s gets %s', (_what, window, code) => {
   const bench = new WireBench()
