@@ -11,6 +11,7 @@ import { addReleaseCommand } from './release.ts'
 import { addRepairCommand } from './repair.ts'
 import { addReplayCommand } from './replay/replay.ts'
 import { addRestrictCommand } from './restrict.ts'
+import { adviseAgain } from './process/options.ts'
 import { addRunCommand } from './run.ts'
 import { addSimulateCommand } from './simulate/simulate.ts'
 
@@ -49,14 +50,14 @@ export async function main(argv: readonly string[]): Promise<number> {
     await program.parseAsync([...argv], { from: 'user' })
     return exitCode
   } catch (error) {
-    return explain(error)
+    return explain(error, argv)
   }
 }
 
-function explain(error: unknown): number {
+function explain(error: unknown, argv: readonly string[]): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_USAGE
   if (error instanceof ConfigError) {
-    process.stderr.write(`${formatProblems(error.problems)}\n`)
+    process.stderr.write(`${formatProblems(error.problems, adviseAgain(argv))}\n`)
     return EXIT_CONFIG
   }
   if (error instanceof Failure) {
