@@ -188,21 +188,24 @@ test.concurrent.each([
     /^--set idempotency: expected "replay", "duplicateError" or "pendingOnly"/m,
   ],
   [['-c', 'mine.yaml'], /^mine\.yaml:1:7 port: expected a whole number from 0 to 65535, got "abc"$/m],
-])('a wrong setting %j is told by its place and what it may be, and how to go on', async (args, told) => {
-  const project = projects.open()
-  project.write('mine.yaml', 'port: abc\n')
+])(
+  'a wrong setting %j is printed with its place and what it may be, and how to go on',
+  async (args, printed) => {
+    const project = projects.open()
+    project.write('mine.yaml', 'port: abc\n')
 
-  const run = project.start(['simulate', ...args])
-  const { code } = await run.ended
+    const run = project.start(['simulate', ...args])
+    const { code } = await run.ended
 
-  expect(code).toBe(78)
-  expect(run.stderr.join('\n')).toMatch(told)
-  // `intentd check` reads the daemon's configuration, and would find nothing wrong.
-  const again = args[0] === '-c' ? 'intentd simulate -c mine.yaml' : 'intentd simulate'
-  expect(run.stderr.at(-1)).toMatch(new RegExp(`nothing was started\\. Start again with: ${again}$`))
-})
+    expect(code).toBe(78)
+    expect(run.stderr.join('\n')).toMatch(printed)
+    // `intentd check` reads the daemon's configuration, and would find nothing wrong.
+    const again = args[0] === '-c' ? 'intentd simulate -c mine.yaml' : 'intentd simulate'
+    expect(run.stderr.at(-1)).toMatch(new RegExp(`nothing was started\\. Start again with: ${again}$`))
+  },
+)
 
-test.concurrent('a state whose folder is not there is told so', async () => {
+test.concurrent('a state whose folder is not there is said to be', async () => {
   const run = projects.open().start(['simulate', '--port', '0', '--state', 'no/such/file.sqlite'])
   await run.ended
 

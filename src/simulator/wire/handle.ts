@@ -6,13 +6,18 @@ import { authenticate } from './authenticate.ts'
 import { batchOf, withRefusedItems } from './batches.ts'
 import { checkParameters, type CheckedParameters } from './check-parameters.ts'
 import { authenticateGateway } from './authenticate-gateway.ts'
-import { createEndpointFinder, type EndpointFinder, type NamedEndpoint } from './endpoint-at.ts'
 import { NOBODY, type Caller, type ServedExchange } from './handlers.ts'
 import { type Parameters, readParameters } from './parameters.ts'
 import { RateLimits } from './rate-limits.ts'
 import { checkReceiveWindow } from './receive-window.ts'
 import { gatewayRefusals, type Refusal, refusals } from './refusal.ts'
-import { servedNames, type ServedName } from './served-rows.ts'
+import {
+  createEndpointFinder,
+  servedNames,
+  type EndpointFinder,
+  type NamedEndpoint,
+  type ServedName,
+} from './served-rows.ts'
 import { defaultWireSettings, type WireSettings } from './settings.ts'
 import { type WireCounters, type WireEvent } from './wire-event.ts'
 import { type WireRequest, type WireResponse } from './wire-request.ts'
