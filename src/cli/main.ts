@@ -12,6 +12,7 @@ import { addReleaseCommand } from './release.ts'
 import { addRepairCommand } from './repair.ts'
 import { addReplayCommand } from './replay/replay.ts'
 import { addRestrictCommand } from './restrict.ts'
+import { adviseAgain } from './process/options.ts'
 import { addRunCommand } from './run.ts'
 import { addSimulateCommand } from './simulate/simulate.ts'
 
@@ -46,18 +47,18 @@ export async function main(argv: readonly string[]): Promise<number> {
     await program.parseAsync([...argv], { from: 'user' })
     return exitCode
   } catch (error) {
-    return explain(error)
+    return explain(error, argv)
   }
 }
 
-function explain(error: unknown): number {
+function explain(error: unknown, argv: readonly string[]): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXITS.usage
-  process.stderr.write(`${textOf(error)}\n`)
+  process.stderr.write(`${textOf(error, argv)}\n`)
   return exitOf(error)
 }
 
-function textOf(error: unknown): string {
-  if (error instanceof ConfigError) return formatProblems(error.problems)
+function textOf(error: unknown, argv: readonly string[]): string {
+  if (error instanceof ConfigError) return formatProblems(error.problems, adviseAgain(argv))
   if (error instanceof Failure) return error.message
   return error instanceof Error ? (error.stack ?? error.message) : String(error)
 }

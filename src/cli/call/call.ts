@@ -126,7 +126,13 @@ interface Sending {
   readonly clock: Clock
 }
 
-async function send({ exchange, config, prepared, guard, clock }: Sending): Promise<Answer<unknown>> {
+/** What is shown: to people by the names of the document, to programs as it came. */
+interface Shown {
+  readonly data: unknown
+  readonly text: string
+}
+
+async function send({ exchange, config, prepared, guard, clock }: Sending): Promise<Answer<Shown>> {
   const { requestTimeoutMs, answerBytesMax, locale } = config.exchange
   const client = new ExchangeClient({
     ...exchange,
@@ -138,20 +144,20 @@ async function send({ exchange, config, prepared, guard, clock }: Sending): Prom
     offset: new ClockOffset(),
   })
   try {
-    return await client.send(prepared)
+    return await client.sendExactly(prepared)
   } finally {
     await client.close()
   }
 }
 
-function report(answer: Answer<unknown>, { endpoint, json }: EndpointCall, frame: CallFrame): number {
+function report(answer: Answer<Shown>, { endpoint, json }: EndpointCall, frame: CallFrame): number {
   if (answer.kind !== 'accepted') {
     const failure = answer.kind === 'refused' ? toRefusal(endpoint, answer) : toUnknown(endpoint, answer)
     frame.printError(`${failure.message}\n`)
     return exitOf(answer)
   }
-  const { data } = answer
-  frame.print(json ? `${JSON.stringify(data ?? null)}\n` : `${formatData(data)}\n`)
+  const { data, text } = answer.data
+  frame.print(json ? `${text}\n` : `${formatData(data)}\n`)
   const failures = failuresOf(data)
   if (failures === 0) return EXITS.done
   frame.printError(
