@@ -44,8 +44,6 @@ test.concurrent.each(MODES)(
     expect(run.summary.positionMode).toBe(mode)
     expect(run.summary.cycles).toBeGreaterThan(1)
     expect(run.summary.fills).toBeGreaterThan(0)
-    // How many batches leave with the read that caused them is the machine's affair.
-    expect(run.summary.decisionLatency.count).toBeGreaterThanOrEqual(0)
   },
 )
 
