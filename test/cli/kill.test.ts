@@ -40,8 +40,9 @@ describe('[RSK2] [RSK3] intentd kill', () => {
     expect((await kill.ended).code).toBe(0)
     expect(kill.stderr.join('\n')).toContain('no daemon has seen it')
 
-    const run = project.run([...FAST, '--for', '3s'])
-    await run.ended
+    const run = project.run(FAST)
+    await run.untilEvent('kill.clean')
+    await run.stop()
     expect([run.events('order.sent'), run.events('daemon.running')]).toEqual([[], []])
     expect(run.events('kill.clean')).toHaveLength(1)
   })

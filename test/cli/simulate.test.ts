@@ -140,13 +140,17 @@ test.concurrent('each kind of account is what the file says, over the wire', asy
     callAs(alice, String(gatewayUrl), (client) => client.call('gatewayTest', ping)),
     callAs(dave, String(gatewayUrl), (client) => client.call('gatewayTest', ping)),
   ])
-  const second = await callAs(alice, String(gatewayUrl), (client) => client.call('gatewayTest', ping))
+  const many = Array.from({ length: 20 }, () => ping)
+  const more = await callAs(alice, String(gatewayUrl), (client) =>
+    Promise.all(many.map((each) => client.call('gatewayTest', each))),
+  )
   await run.stop()
 
   expect([bound, trader, records, past].map(({ kind }) => kind)).toEqual(Array(4).fill('accepted'))
   expect([unbound, ordinary].map(({ kind }) => kind)).toEqual(['refused', 'refused'])
   expect(denied).toMatchObject({ kind: 'refused', status: 403 })
-  expect(second).toMatchObject({ kind: 'refused', status: 429 })
+  // One call a second: of twenty in a row not all are let through, however slow the machine is.
+  expect(more).toContainEqual(expect.objectContaining({ kind: 'refused', status: 429 }))
   expect(run.events('simulator.listening')).toHaveLength(1)
 })
 

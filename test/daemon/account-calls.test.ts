@@ -72,8 +72,9 @@ test.concurrent('a strategy sees its feeds and calls the account, once, also aft
   const accepted = await run.untilEvent('call.accepted')
   const failed = await run.untilEvent('read.failed')
   const { code } = await run.stop()
-  const again = project.run(['--for', '2s', '--summary', 'json'])
-  await again.ended
+  const again = project.run(['--summary', 'json'])
+  await again.untilEvent('order.accepted')
+  await again.stop()
 
   // The account of the simulator inside is no copy trader: the exchange says so of the feed and of the call.
   expect(failed).toMatchObject({ level: 'warn', what: 'feed copyOrderTotalDetail?' })

@@ -61,8 +61,11 @@ test.concurrent.each(['one', 'two'])(
       expect(foundBy(run), `run ${epoch}`).toMatchObject({ epoch })
     }
 
-    const last = project.run([...FAST, '--for', '3s'])
-    const { code } = await last.ended
+    const last = project.run(FAST)
+    await last.untilEvent('daemon.running')
+    const sentBefore = last.events('batch.sent').length
+    await last.until('a batch', () => last.events('batch.sent').length > sentBefore)
+    const { code } = await last.stop()
 
     expect(code).toBe(0)
     expect(foundBy(last)).toMatchObject({ epoch: 5 })
