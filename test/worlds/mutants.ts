@@ -618,4 +618,17 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'if (clock.unsynchronised !== undefined) return clock.unsynchronised\n',
     replace: '',
   },
+  {
+    name: 'numbers-unbounded',
+    what: 'what an instrument cannot count enters the book',
+    find: 'const objection = objectToNumbers(specOf(core, intent.symbol), intent)',
+    replace:
+      'const objection = intent.symbol === "" ? objectToNumbers(specOf(core, intent.symbol), intent) : undefined',
+  },
+  {
+    name: 'exits-outside-the-collar',
+    what: 'a take-profit or a stop-loss may stand anywhere',
+    find: "objectToDistance('take-profit ', intent.takeProfitTicks, context) ??",
+    replace: "objectToDistance('take-profit ', undefined, context) ??",
+  },
 ]

@@ -8,6 +8,7 @@ import { announce, type Core, record, type InstrumentState } from '../state/core
 import { noteLateCancel, noteUnansweredCancel } from '../state/instrument-state.ts'
 import { askForFills, askForPosition } from '../state/readings.ts'
 import { noteStartStage, enterPhase, noteStarted } from '../state/run-state.ts'
+import { dropUncountable } from '../strategies/take-decision.ts'
 import { beginKill } from './kill.ts'
 
 /**
@@ -50,6 +51,7 @@ export function startRun(core: Core): void {
     true,
   )
   markInFlightUnknown(core)
+  dropUncountable(core)
   haltQuarantined(core)
   if (killOf(book) !== undefined) beginKill(core)
   for (const instrument of core.instruments.values()) {
