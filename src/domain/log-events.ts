@@ -134,6 +134,8 @@ export const LOG_EVENTS = {
   'strategy.slow':
     'A decision of a strategy took more than 50 ms and held up everything else; make it faster.',
   'target.changed': 'A strategy wants another position.',
+  'ticker.unreadable':
+    'The ticker of an instrument is not as the document describes, so it has no prices; look at what the exchange says of it, others go on.',
   'trading.halted':
     'Nothing leaves for the scope but cancel-alls and the orders of a flatten; do what `ends` says, then release the scope.',
   'trading.killed': 'Nothing leaves but cancel-alls; wait for `kill.clean`, then release the kill switch.',

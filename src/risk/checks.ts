@@ -119,25 +119,24 @@ function checkOrderLimits(intent: OrderIntent, context: RiskContext): Objection 
 }
 
 /** A price far from the market, be it the order's own, its take-profit's or its stop-loss's. */
-function checkCollar(intent: OrderIntent, context: RiskContext): Objection | undefined {
-  return (
-    objectToDistance('', intent.ticks, context) ??
-    objectToDistance('take-profit ', intent.takeProfitTicks, context) ??
-    objectToDistance('stop-loss ', intent.stopLossTicks, context)
-  )
-}
-
-function objectToDistance(
-  what: string,
-  ticks: number | undefined,
+function checkCollar(
+  { ticks: own, takeProfitTicks, stopLossTicks }: OrderIntent,
   { instrument, market, account }: RiskContext,
 ): Objection | undefined {
-  if (ticks === undefined) return undefined
-  const price = floatOnGrid(instrument.tick, ticks)
+  const prices = [
+    ['', own],
+    ['take-profit ', takeProfitTicks],
+    ['stop-loss ', stopLossTicks],
+  ] as const
   const low = market.bid * (1 - account.priceCollarRatio)
   const high = market.ask * (1 + account.priceCollarRatio)
-  if (price >= low && price <= high) return undefined
-  return { code: 'PRICE_COLLAR', detail: `${what}${price}, allowed ${low.toFixed(8)} to ${high.toFixed(8)}` }
+  for (const [what, ticks] of prices) {
+    const price = ticks === undefined ? undefined : floatOnGrid(instrument.tick, ticks)
+    if (price === undefined || (price >= low && price <= high)) continue
+    const detail = `${what}${price}, allowed ${low.toFixed(8)} to ${high.toFixed(8)}`
+    return { code: 'PRICE_COLLAR', detail }
+  }
+  return undefined
 }
 
 /** Closes never increase or flip the position, neither the strategy's nor the account's. */

@@ -416,8 +416,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'collar-forgotten',
     what: 'the price of a limit order is not held against the market',
-    find: '  if (price >= low && price <= high) return undefined',
-    replace: '  if (price >= low || price <= high) return undefined',
+    find: '(price >= low && price <= high)',
+    replace: '(price >= low || price <= high)',
   },
   {
     name: 'order-size-unlimited',
@@ -628,7 +628,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'exits-outside-the-collar',
     what: 'a take-profit or a stop-loss may stand anywhere',
-    find: "objectToDistance('take-profit ', intent.takeProfitTicks, context) ??",
-    replace: "objectToDistance('take-profit ', undefined, context) ??",
+    find: 'for (const [what, ticks] of prices) {',
+    replace: 'for (const [what, ticks] of prices.slice(0, 1)) {',
   },
 ]

@@ -34,7 +34,9 @@ const STRAY: readonly ((symbol: string) => unknown)[] = [
 /** What makes sense as an intent, and must not pass the risk checks. */
 const WILD: readonly Partial<PlaceIntent>[] = [
   { action: 'openLong', lots: 1, takeProfitTicks: 1.5 },
-  { action: 'openShort', lots: 1, ticks: 1, stopLossTicks: 1.5, force: 'gtc' },
+  { action: 'openShort', lots: 2, ticks: 1, stopLossTicks: 1.5, force: 'gtc' },
+  { action: 'openLong', lots: 3, ticks: 1, takeProfitTicks: 1.5, force: 'gtc' },
+  { action: 'openShort', lots: 2, takeProfitTicks: 0.5 },
   { action: 'openLong', lots: 1, ticks: 1.5, force: 'gtc' },
   { action: 'openLong', lots: 1, ticks: 0.5, force: 'gtc' },
   { action: 'openShort', lots: 1, ticks: 1.5, force: 'post_only' },
