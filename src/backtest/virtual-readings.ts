@@ -1,9 +1,11 @@
+import { type Answer } from '../domain/answer.ts'
 import { type Fill, type FillsReading } from '../domain/fill.ts'
 import { type PositionReading } from '../domain/position.ts'
 import { type EngineSettings } from '../engine/settings.ts'
 import { toPositionRows } from '../exchange/readers/position-reader.ts'
 import { toFill } from '../exchange/readers/wire-fill.ts'
 import { type OnAnswer } from '../interpreter/ports.ts'
+import { SUCCESS_CODE } from '../protocol/envelope.ts'
 import { type EndpointName } from '../protocol/endpoints.ts'
 import { type WireFill } from '../protocol/futures/order-fills.ts'
 import { type Reply } from '../simulator/core/reply.ts'
@@ -51,7 +53,7 @@ export class VirtualReadings {
       (answer) => {
         if (answer.kind !== 'accepted') return onAnswer(answer)
         const rows = toPositionRows(instrument, answer.data ?? [])
-        if (typeof rows === 'string') throw new Error(`an unreadable position: ${rows}`)
+        if (typeof rows === 'string') return onAnswer(unreadableRow(rows, answer.receivedAt))
         const isSilent = answer.data === null
         const exchangeTime = answer.requestTime ?? 0
         onAnswer({ ...answer, data: { symbol, rows, isSilent, requestedAt, exchangeTime } })
@@ -116,6 +118,11 @@ export class VirtualReadings {
     this.#fills.set(row, fill)
     return fill
   }
+}
+
+/** As the exchange's client answers it. */
+function unreadableRow(message: string, receivedAt: number): Answer<never> {
+  return { kind: 'unknown', cause: 'unreadableRow', code: SUCCESS_CODE, message, status: 200, receivedAt }
 }
 
 /** An answer that comes twice would begin two readings. */

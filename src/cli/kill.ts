@@ -5,7 +5,7 @@ import { killFileOf, readKillState, throwKillSwitch } from '../daemon/account/ki
 import { type Answer } from '../domain/answer.ts'
 import { systemClock } from '../lib/clock.ts'
 import { formatData } from './call/call-print.ts'
-import { callForAnswer, processFrame } from './call/call.ts'
+import { callForAnswer, processFrame, type Shown } from './call/call.ts'
 import { explainSilence, lookFor, operatorName, print } from './process/operator.ts'
 import { addConfigOptions, type ConfigOptions, parseDuration, toConfigRequest } from './process/options.ts'
 
@@ -68,7 +68,7 @@ async function cancelHere(config: DaemonConfig, request: ConfigRequest): Promise
     return 0
   }
   const answer = await cancelOnce(config, request)
-  if (answer?.kind === 'accepted') process.stdout.write(`${formatData(answer.data)}\n`)
+  if (answer?.kind === 'accepted') process.stdout.write(`${formatData(answer.data.data)}\n`)
   if (restsNothing(answer)) {
     print('nothing rests at the exchange')
     if (!isSilent) return 0
@@ -84,17 +84,17 @@ async function cancelHere(config: DaemonConfig, request: ConfigRequest): Promise
 function cancelOnce(
   { account: { productType, marginCoin } }: DaemonConfig,
   { file, overrides = [] }: ConfigRequest,
-): Promise<Answer<unknown> | undefined> {
+): Promise<Answer<Shown> | undefined> {
   const words = ['cancelAllOrders', '--productType', productType, '--marginCoin', marginCoin]
   const set = overrides.flatMap((text) => ['--set', text])
   return callForAnswer([...words, '--config', file, ...set], processFrame())
 }
 
 /** The exchange says so by a code, or by a list of nothing. */
-function restsNothing(answer: Answer<unknown> | undefined): boolean {
+function restsNothing(answer: Answer<Shown> | undefined): boolean {
   if (answer?.kind === 'refused') return answer.topic === 'orderGone'
   if (answer?.kind !== 'accepted') return false
-  return JSON.stringify(listsOf(answer.data)) === '[[],[]]'
+  return JSON.stringify(listsOf(answer.data.data)) === '[[],[]]'
 }
 
 function listsOf(data: unknown): readonly unknown[] {

@@ -39,7 +39,14 @@ export interface RefusedAnswer extends AnswerTimes {
 
 export interface UnknownAnswer extends AnswerTimes {
   readonly kind: 'unknown'
-  readonly cause: 'timeout' | 'connectionLost' | 'serverError' | 'unreadable' | 'ambiguousCode' | 'tooLarge'
+  readonly cause:
+    | 'timeout'
+    | 'connectionLost'
+    | 'serverError'
+    | 'unreadable'
+    | 'unreadableRow'
+    | 'ambiguousCode'
+    | 'tooLarge'
   readonly code: string
   readonly message: string
   readonly status: number | undefined

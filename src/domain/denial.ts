@@ -9,13 +9,13 @@ export const DENIAL_CODES = {
     "the exchange's clock is unsynchronised: a clock jumped, or it was not measured for a minute",
   DATA_MISSING: 'there is no usable price for the instrument',
   DATA_STALE: 'the prices are older than their freshness limit',
-  PRICE_PRECISION: 'the price is not a whole, positive number of ticks',
-  SIZE_PRECISION: 'the size is not a whole, positive number of lots',
+  PRICE_PRECISION: 'the price is not a whole, positive number of ticks, or too large to be exact',
+  SIZE_PRECISION: 'the size is not a whole, positive number of lots, or too large to be exact',
   SIZE_BELOW_MINIMUM: 'the order is smaller than the exchange accepts',
   NOTIONAL_BELOW_MINIMUM: 'the order is worth less than the exchange accepts',
   ORDER_SIZE_LIMIT: 'the order is larger than risk.orderSizeMax of the strategy',
   ORDER_NOTIONAL_LIMIT: 'the order is worth more than risk.orderNotionalMax',
-  PRICE_COLLAR: 'the price is further from the market than risk.priceCollarRatio',
+  PRICE_COLLAR: 'a price of the order is further from the market than risk.priceCollarRatio',
   POSITION_LIMIT: 'the position could grow beyond risk.positionMax of the strategy',
   GROSS_NOTIONAL_LIMIT: 'the account could hold more than risk.grossNotionalMax',
   OPEN_ORDERS_LIMIT: 'there are as many open orders as risk.openOrdersMax allows',
@@ -29,12 +29,15 @@ export const DENIAL_CODES = {
 
 export type DenialCode = keyof typeof DENIAL_CODES
 
-export interface Denial {
+/** A code and what was looked at, for people. */
+export interface Objection {
   readonly code: DenialCode
+  readonly detail: string
+}
+
+export interface Denial extends Objection {
   readonly strategyId: string
   readonly symbol: string
   /** The key of the `place` intent; absent for ladders and targets. */
   readonly key?: string
-  /** What was looked at, for people: `150 lots, limit 100`. */
-  readonly detail: string
 }

@@ -21,10 +21,19 @@ export interface Fill {
   readonly filledAt: number
 }
 
+/** A row that is no fill that we understand. */
+export interface UnreadableFill {
+  readonly tradeId: string
+  readonly symbol: string
+  readonly problem: string
+}
+
 /** What one complete read of the fills said: every fill of the product type since `sinceAt`. */
 export interface FillsReading {
   /** Oldest first. */
   readonly fills: readonly Fill[]
+  /** Of these instruments the reading is not complete (MKT4). Absent: none. */
+  readonly unreadable?: readonly UnreadableFill[]
   /** Unix ms, exchange clock: where the read began. */
   readonly sinceAt: number
   /** Unix ms, our clock, when the first page was asked for: what happened later may be missing. */

@@ -1,5 +1,5 @@
 import { type Decimal, decimal, decimalOfInteger } from '../lib/decimal.ts'
-import { type Grid } from '../lib/grid.ts'
+import { type Grid, stepsMax } from '../lib/grid.ts'
 
 /** Which family of contracts. The exchange's own six names. */
 export type ProductType =
@@ -28,6 +28,19 @@ export interface Instrument {
   readonly lotsMin: number
   /** Smallest order value, in quote coin. */
   readonly notionalMin: Decimal
+}
+
+/** Sizes that are added up: of all the orders that an account may have open, which are 1000, and positions. */
+const SIZES_SUMMED_MAX = 2048
+
+/** The highest price, in ticks. Above it prices are not exact any more. */
+export function ticksMax({ tick }: Instrument): number {
+  return stepsMax(tick)
+}
+
+/** The largest size, in lots, of an order or a position. Above it sums of sizes are not exact any more. */
+export function lotsMax({ lot }: Instrument): number {
+  return Math.floor(stepsMax(lot) / SIZES_SUMMED_MAX)
 }
 
 /** Price times size in quote coin, exact. */

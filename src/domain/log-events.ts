@@ -124,11 +124,11 @@ export const LOG_EVENTS = {
     'Recorded prices were played to their end before, so they start again with a fresh account.',
   'recovery.started': 'A run began, with what the journal says that stands.',
   'retreat.cancelled':
-    'The journal cannot be written, and what rested on an instrument was cancelled; mend the disk.',
+    'The journal or the program broke, and what rested on an instrument was cancelled; `daemon.broken` says what to mend.',
   'retreat.ended':
-    'The run ends without a journal; mend the disk, and where it is unproved look at the exchange for what rests.',
+    'The run ends without its journal or its core; `daemon.broken` says what to mend, and where it is unproved look at the exchange for what rests.',
   'retreat.failed':
-    'The journal cannot be written, and a cancel-all failed as well; look at the exchange and cancel by hand what rests there.',
+    'The journal or the program broke, and a cancel-all failed as well; look at the exchange and cancel by hand what rests there.',
   'retreat.notNoted':
     'No note could be left for the next run, so nothing is cancelled unless `onRestart` says cancel; look at the exchange.',
   'run.summary': 'How the run went: what `--summary` prints, in short.',
@@ -145,6 +145,8 @@ export const LOG_EVENTS = {
   'strategy.slow':
     'A decision of a strategy took more than 50 ms and held up everything else; make it faster.',
   'target.changed': 'A strategy wants another position.',
+  'ticker.unreadable':
+    'The ticker of an instrument is not as the document describes, so it has no prices; look at what the exchange says of it, others go on.',
   'trading.halted':
     'Nothing leaves for the scope but cancel-alls and the orders of a flatten; do what `ends` says, then release the scope.',
   'trading.killed': 'Nothing leaves but cancel-alls; wait for `kill.clean`, then release the kill switch.',

@@ -53,6 +53,8 @@ export class TickerTable {
   readAt = 0
   /** Unix ms, exchange clock, when it took the request; our `readAt` where the answer had none. */
   requestTime = 0
+  /** Rows of the answer that are not as the document describes, and why: all their values are NaN. By symbol. */
+  unreadable: ReadonlyMap<string, string> = new Map()
 
   constructor(capacity: number = TICKER_ROWS_MAX) {
     this.columns = createColumns(capacity)

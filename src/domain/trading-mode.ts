@@ -32,6 +32,7 @@ export const MODE_REASONS = {
     ends: 'an operator releases the kill switch, once it is proved that nothing rests',
   },
   contradiction: { mode: 'halted', ends: 'an operator has compared orders and position, and releases it' },
+  unreadable: { mode: 'halted', ends: 'an operator has compared orders and position, and releases it' },
   foreignFills: { mode: 'halted', ends: 'an operator has looked who traded, and releases it' },
   refused: { mode: 'halted', ends: 'an operator has mended keys or account, and releases it' },
   strategyFailed: { mode: 'halted', ends: 'an operator has looked at the strategy, and releases it' },

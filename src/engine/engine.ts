@@ -22,6 +22,7 @@ import { placeBatch, scheduleInstrument } from './orders/schedule.ts'
 import { writeCore } from './replay/core-image.ts'
 import { advanceResolution, excuseResolution } from './resolution/resolution.ts'
 import { showSettledOrphans, takeFills } from './resolution/take-fills.ts'
+import { takeUnreadablePosition } from './resolution/unreadable.ts'
 import { takePosition } from './resolution/reconcile.ts'
 import { type EngineSettings } from './settings.ts'
 import { noteClockSynchronised, noteClockUnsynchronised } from './state/clock-state.ts'
@@ -146,6 +147,8 @@ function handle(core: Core, event: EngineEvent): void {
       return takeFills(core, event.reading)
     case 'positionRead':
       return takePosition(core, event.reading)
+    case 'positionUnreadable':
+      return takeUnreadablePosition(core, event)
     case 'feedRead':
       return noteFeed(core, event.feed, event.reading)
     case 'readFailed':
@@ -189,6 +192,8 @@ function touchedBy(core: Core, event: EngineEvent): Iterable<string> {
       return core.settings.strategies.get(event.strategyId)?.symbols ?? []
     case 'positionRead':
       return [event.reading.symbol]
+    case 'positionUnreadable':
+      return [event.symbol]
     case 'batchAnswered':
       return symbolsOf(core.calls.batches.get(event.batchId))
     case 'cancelAnswered':

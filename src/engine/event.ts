@@ -47,6 +47,8 @@ export type EngineEvent =
   | { readonly kind: 'callAnswered'; readonly callId: number; readonly answer: Answer<unknown> }
   | { readonly kind: 'fillsRead'; readonly reading: FillsReading }
   | { readonly kind: 'positionRead'; readonly reading: PositionReading }
+  /** A row of the position is not as the document describes. */
+  | { readonly kind: 'positionUnreadable'; readonly symbol: string; readonly problem: string }
   | { readonly kind: 'readFailed'; readonly what: string; readonly reason: string }
   | { readonly kind: 'feedRead'; readonly feed: FeedId; readonly reading: FeedReading }
   /** The grid says that it is time to read again. */

@@ -38,7 +38,7 @@ export class AccountReader {
     const what = `position ${symbol}`
     this.#once(what, () =>
       this.#options.exchange.readPosition(symbol, (answer) =>
-        this.#end(what, answer, (reading) => ({ kind: 'positionRead', reading })),
+        this.#end(what, answer, (reading) => ({ kind: 'positionRead', reading }), symbol),
       ),
     )
   }
@@ -52,13 +52,12 @@ export class AccountReader {
     read()
   }
 
-  #end<Data>(what: string, answer: Answer<Data>, toEvent: (reading: Data) => EngineEvent): void {
-    const event =
-      answer.kind === 'accepted'
-        ? toEvent(answer.data)
-        : { kind: 'readFailed' as const, what, reason: reasonOf(answer) }
+  #end<Data>(what: string, answer: Answer<Data>, toEvent: (reading: Data) => EngineEvent, symbol = ''): void {
     // What the core asks for on hearing it is read afterwards.
-    this.#options.dispatch(event)
+    if (answer.kind === 'accepted') this.#options.dispatch(toEvent(answer.data))
+    else if (answer.kind === 'unknown' && answer.cause === 'unreadableRow') {
+      this.#options.dispatch({ kind: 'positionUnreadable', symbol, problem: answer.message })
+    } else this.#options.dispatch({ kind: 'readFailed', what, reason: reasonOf(answer) })
     this.#reading.delete(what)
     const next = this.#wanted.get(what)
     this.#wanted.delete(what)

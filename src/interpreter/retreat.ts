@@ -25,8 +25,8 @@ export interface RetreatOptions {
 }
 
 /**
- * What is left to do when the journal cannot be written: nothing is created any more, and what rests is left or
- * cancelled as `onStop` says. A cancel-all needs no record to be safe, it can be repeated. A position is not
+ * What is left to do when the journal cannot be written, or the program is broken: nothing is created any more, and
+ * what rests is left or cancelled as `onStop` says. A cancel-all needs no record to be safe, it can be repeated. A position is not
  * closed: an order without a record could be doubled after the restart (ORD1); recovery closes it.
  *
  *     leave ──────────────────────────────────────────────────────────► left

@@ -39,6 +39,17 @@ export function formatOnGrid(grid: Grid, steps: number): string {
   return sign + whole + (fraction === '' ? '' : `.${fraction}`)
 }
 
+/** The largest count of steps that {@link formatOnGrid} writes, and that a product with the step holds exactly. */
+export function stepsMax(grid: Grid): number {
+  return Math.floor(Number.MAX_SAFE_INTEGER / grid.units)
+}
+
+/** For people: as {@link formatOnGrid}, and never a throw, whatever was counted. */
+export function showOnGrid(grid: Grid, steps: number): string {
+  const isWritable = Number.isInteger(steps) && Math.abs(steps) <= stepsMax(grid)
+  return isWritable ? formatOnGrid(grid, steps) : `${steps} times ${grid.step}`
+}
+
 /** Reads a decimal string that must lie on the grid; `undefined` when it does not, or is no number. Exact. */
 export function parseOnGrid(grid: Grid, text: string): number | undefined {
   const match = PLAIN_DECIMAL.exec(text)

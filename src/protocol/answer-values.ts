@@ -26,6 +26,33 @@ export function arrayOrNull<Item extends z.ZodType>(item: Item) {
     .transform((list) => list ?? [])
 }
 
+/** An entry of a list that is not as the document describes, and why: it must not cost the entries beside it. */
+export interface UnreadableRow {
+  readonly unreadable: string
+  /** The fields of it that are texts. */
+  readonly texts: Readonly<Record<string, string>>
+}
+
+/**
+ * The entries of a list, each read by itself. One that is not as the document describes stands there as an
+ * {@link UnreadableRow}, behind the type of the others: whoever reads a list of the account asks {@link isUnreadable}
+ * of each. What the exchange is made of here, the simulator, only ever writes the others.
+ */
+export function eachRow<Item extends z.ZodType>(item: Item): z.ZodArray<Item> {
+  const unreadable = z.unknown().transform((row): UnreadableRow => {
+    const [issue] = item.safeParse(row).error?.issues ?? []
+    const fields = typeof row === 'object' && row !== null ? Object.entries(row) : []
+    const texts = fields.filter((field): field is [string, string] => typeof field[1] === 'string')
+    const where = issue === undefined ? '' : `${issue.path.join('.')}: ${issue.message}`
+    return { unreadable: where, texts: Object.fromEntries(texts) }
+  })
+  return z.array(z.union([item, unreadable])) as unknown as z.ZodArray<Item>
+}
+
+export function isUnreadable(row: object): row is UnreadableRow {
+  return 'unreadable' in row
+}
+
 /** A list that is always there, whether it came as null, as an empty object or not at all. */
 export function listOf<Item extends z.ZodType>(item: Item) {
   return z

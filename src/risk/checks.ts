@@ -1,18 +1,14 @@
-import { type DenialCode } from '../domain/denial.ts'
-import { notionalOf } from '../domain/instrument.ts'
+import { type DenialCode, type Objection } from '../domain/denial.ts'
+import { notionalOf, ticksMax } from '../domain/instrument.ts'
 import { type OrderIntent } from '../domain/intent.ts'
 import { isClosing, tradesAs } from '../domain/order-action.ts'
 import { heldBackBy, type RestrictedMode, type Restriction } from '../domain/trading-mode.ts'
-import { floatOnGrid } from '../lib/grid.ts'
+import { floatOnGrid, nearestStep } from '../lib/grid.ts'
+import { objectToPrices, objectToSize } from './bounds.ts'
 import { addToExposure, notionalAt, worstLots, worstOnSide } from './exposure.ts'
 import { type RiskContext } from './risk-context.ts'
 
-/** Why not: a code and what was looked at. Undefined when the check has nothing against the order. */
-export interface Objection {
-  readonly code: DenialCode
-  readonly detail: string
-}
-
+/** Undefined when the check has nothing against the order. */
 export type RiskCheck = (intent: OrderIntent, context: RiskContext) => Objection | undefined
 
 /** All checks, cheapest and most telling first; the first objection denies. */
@@ -31,23 +27,15 @@ export const RISK_CHECKS: readonly RiskCheck[] = [
   checkOpenOrders,
 ]
 
-function checkPrecision(intent: OrderIntent): Objection | undefined {
-  if (!isPositiveInteger(intent.lots)) return { code: 'SIZE_PRECISION', detail: `${intent.lots} lots` }
-  for (const ticks of [intent.ticks, intent.takeProfitTicks, intent.stopLossTicks]) {
-    if (ticks !== undefined && !isPositiveInteger(ticks)) {
-      return { code: 'PRICE_PRECISION', detail: `${ticks} ticks` }
-    }
-  }
-  return undefined
+function checkPrecision(intent: OrderIntent, { instrument }: RiskContext): Objection | undefined {
+  const { lots, ticks, takeProfitTicks, stopLossTicks } = intent
+  return objectToSize(instrument, lots) ?? objectToPrices(instrument, [ticks, takeProfitTicks, stopLossTicks])
 }
 
-function isPositiveInteger(value: number): boolean {
-  return Number.isSafeInteger(value) && value > 0
-}
-
-/** MKT1. */
-function checkFreshness(_: OrderIntent, { market, account }: RiskContext): Objection | undefined {
-  if (!(market.bid > 0 && market.ask > 0 && market.bid <= market.ask)) {
+/** MKT1. A price that the instrument cannot count is none. */
+function checkFreshness(_: OrderIntent, { instrument, market, account }: RiskContext): Objection | undefined {
+  const isCountable = nearestStep(instrument.tick, market.ask) <= ticksMax(instrument)
+  if (!(market.bid > 0 && market.ask > 0 && market.bid <= market.ask && isCountable)) {
     return { code: 'DATA_MISSING', detail: `bid ${market.bid}, ask ${market.ask}` }
   }
   if (market.ageMs <= account.dataAgeMaxMs) return undefined
@@ -107,13 +95,18 @@ function checkMinimum(intent: OrderIntent, { instrument, market }: RiskContext):
     return { code: 'SIZE_BELOW_MINIMUM', detail: `${intent.lots} lots, minimum ${instrument.lotsMin}` }
   }
   if (isClosing(intent.action)) return undefined
-  const ticks = intent.ticks ?? Math.round((market.last * instrument.tick.scale) / instrument.tick.units)
+  const ticks = intent.ticks ?? nearestStep(instrument.tick, touchOf(intent, market))
   const notional = notionalOf(instrument, ticks, intent.lots)
   if (notional.gte(instrument.notionalMin)) return undefined
   return {
     code: 'NOTIONAL_BELOW_MINIMUM',
     detail: `${notional.toString()}, minimum ${instrument.notionalMin.toString()}`,
   }
+}
+
+/** The price that a market order trades at. There may have been no trade yet, and then no last price. */
+function touchOf({ action }: OrderIntent, { bid, ask }: RiskContext['market']): number {
+  return tradesAs(action) === 'buy' ? ask : bid
 }
 
 function checkOrderLimits(intent: OrderIntent, context: RiskContext): Objection | undefined {
@@ -127,17 +120,25 @@ function checkOrderLimits(intent: OrderIntent, context: RiskContext): Objection 
   return { code: 'ORDER_NOTIONAL_LIMIT', detail: `${notional.toFixed(2)}, limit ${account.orderNotionalMax}` }
 }
 
-/** A buy far above the ask, or a sell far below the bid, or anything absurdly far from the market. */
+/** A price far from the market, be it the order's own, its take-profit's or its stop-loss's. */
 function checkCollar(
-  intent: OrderIntent,
+  { ticks: own, takeProfitTicks, stopLossTicks }: OrderIntent,
   { instrument, market, account }: RiskContext,
 ): Objection | undefined {
-  if (intent.ticks === undefined) return undefined
-  const price = floatOnGrid(instrument.tick, intent.ticks)
+  const prices = [
+    ['', own],
+    ['take-profit ', takeProfitTicks],
+    ['stop-loss ', stopLossTicks],
+  ] as const
   const low = market.bid * (1 - account.priceCollarRatio)
   const high = market.ask * (1 + account.priceCollarRatio)
-  if (price >= low && price <= high) return undefined
-  return { code: 'PRICE_COLLAR', detail: `${price}, allowed ${low.toFixed(8)} to ${high.toFixed(8)}` }
+  for (const [what, ticks] of prices) {
+    const price = ticks === undefined ? undefined : floatOnGrid(instrument.tick, ticks)
+    if (price === undefined || (price >= low && price <= high)) continue
+    const detail = `${what}${price}, allowed ${low.toFixed(8)} to ${high.toFixed(8)}`
+    return { code: 'PRICE_COLLAR', detail }
+  }
+  return undefined
 }
 
 /** Closes never increase or flip the position, neither the strategy's nor the account's. */

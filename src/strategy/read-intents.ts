@@ -180,6 +180,8 @@ function readText(fields: Fields, name: string): string {
   if (typeof value !== 'string' || value === '') throw new IntentFault(`${name}: ${show(value)}, not a text`)
   if (value.length > KEY_LENGTH_MAX)
     throw new IntentFault(`${name}: longer than ${KEY_LENGTH_MAX} characters`)
+  // As bytes two of them would be the same, and so would be the clientOids of two keys (ORD2).
+  if (!value.isWellFormed()) throw new IntentFault(`${name}: half of a character`)
   return value
 }
 

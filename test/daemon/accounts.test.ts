@@ -186,6 +186,8 @@ test('an account that breaks ends the process, and the other one is stopped in g
     { clean: false },
     { clean: true, exchange: { openOrders: 0, differences: [] } },
   ])
+  // What rests is cancelled as its onStop says, whatever broke.
+  expect([alice.resting(), alice.count('retreat.ended')]).toEqual([[], 1])
   expect([alice.count('daemon.broken'), bob.count('daemon.broken')]).toEqual([1, 0])
 })
 

@@ -178,18 +178,42 @@ describe('reading fills', () => {
     ['a time that is none', { cTime: 'yesterday' }],
     ['a fee that is no number', { feeDetail: [{ feeCoin: 'USDT', totalFee: 'NaN' }] }],
     ['a profit that is no number', { profit: '0x10' }],
+    ['a side that there is not', { side: 'both' }],
+    ['a price in another type', { price: 42_000 }],
+    ['more than can be counted', { baseVolume: '9007199254740' }],
   ]
   for (const [what, more] of spoiled) {
-    it(`[ORD4] ${what} makes the whole reading unknown, and says which fill`, async () => {
+    it(`[MKT4] ${what} makes the reading incomplete for its instrument, and says which fill`, async () => {
       const { server, client } = await openClient()
-      serveFills(server, [fillRow(7, more), fillRow(8)])
+      serveFills(server, [fillRow(7, more), fillRow(8, { symbol: 'ETHUSDT' }), fillRow(9)])
+      const instruments = new Map(
+        [BTCUSDT, { ...BTCUSDT, symbol: 'ETHUSDT' }].map((one) => [one.symbol, one]),
+      )
 
-      const answer = await client.readFills({ ...QUERY, sinceAt: NOW - 60_000 })
+      const answer = await client.readFills({ ...QUERY, instruments })
 
-      expect(answer).toMatchObject({ kind: 'unknown', cause: 'unreadable' })
-      expect(answer.kind === 'unknown' ? answer.message : '').toContain('fill 7: ')
+      const data = answer.kind === 'accepted' ? answer.data : undefined
+      expect(data?.fills.map(({ tradeId }) => tradeId).toSorted()).toEqual(['8', '9'])
+      expect(data?.unreadable).toEqual([{ tradeId: '7', symbol: 'BTCUSDT', problem: expect.any(String) }])
     })
   }
+
+  it('[MKT4] a row that names no instrument makes the whole reading unknown', async () => {
+    const { server, client } = await openClient()
+    serveFills(server, [fillRow(7, { symbol: 7 }), fillRow(8)])
+
+    expect(await client.readFills(QUERY)).toMatchObject({ kind: 'unknown', cause: 'unreadable' })
+  })
+
+  it('[MKT4] an unreadable row of what is not traded here is left out', async () => {
+    const { server, client } = await openClient()
+    serveFills(server, [fillRow(7, { symbol: 'DOGEUSDT', side: 7 }), fillRow(8)])
+
+    const answer = await client.readFills(QUERY)
+
+    expect(answer).toMatchObject({ kind: 'accepted', data: { fills: [{ tradeId: '8' }] } })
+    expect(answer.kind === 'accepted' && answer.data.unreadable).toBeUndefined()
+  })
 
   const directions = [
     ['one_way_mode', 'sell', 'sell_single', 'sell', 'open'],
@@ -217,8 +241,7 @@ describe('reading fills', () => {
     const { server, client } = await openClient()
     serveFills(server, [fillRow(1, { tradeSide: 'something_new' })])
     expect(await client.readFills({ ...QUERY, positionMode: 'hedge_mode' })).toMatchObject({
-      kind: 'unknown',
-      cause: 'unreadable',
+      data: { fills: [], unreadable: [{ tradeId: '1' }] },
     })
   })
 
@@ -301,6 +324,8 @@ describe('reading a position', () => {
     ['another symbol', [positionRow({ symbol: 'ETHUSDT' })]],
     ['two rows of one side', [positionRow(), positionRow()]],
     ['money that is no number', [positionRow({ unrealizedPL: 'NaN' })]],
+    ['a side that there is not', [positionRow({ holdSide: 'net' })]],
+    ['more than can be counted', [positionRow({ total: '9007199254740' })]],
   ]
   for (const [what, rows] of spoiled) {
     it(`[RSK1] ${what} is unknown, never flat`, async () => {
@@ -308,7 +333,7 @@ describe('reading a position', () => {
       server.script = (_request, socket) => void socket.write(jsonAnswer(envelopeOf(rows)))
       expect(await client.readPosition({ instrument: BTCUSDT })).toMatchObject({
         kind: 'unknown',
-        cause: 'unreadable',
+        cause: 'unreadableRow',
       })
     })
   }

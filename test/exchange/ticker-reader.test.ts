@@ -80,22 +80,61 @@ describe('reading tickers from bytes', () => {
     expect(table.read('PEPE', 'askSz')).toBe(0)
   })
 
+  const spoilt: ReadonlyArray<readonly [string, Row]> = [
+    ['a last price in another type', { lastPr: 7 }],
+    ['NaN', { bidPr: 'NaN' }],
+    ['infinity', { bidPr: 'Infinity' }],
+    ['what is infinite as a float', { bidPr: '1e999' }],
+    ['a hexadecimal number', { bidPr: '0x10' }],
+    ['blanks', { bidPr: ' ' }],
+    ['the word null', { bidPr: 'null' }],
+    ['a negative price', { bidPr: '-1' }],
+    ['a delivery state that is not listed', { deliveryStatus: 'missing' }],
+  ]
+  for (const [what, change] of spoilt) {
+    it(`[MKT4] ${what} costs its instrument alone, all of its row, and only this time`, () => {
+      const table = new TickerTable(4)
+      const good = [tickerRow('A1'), tickerRow('B1')]
+      readTickersJson(bytesOf(good), table)
+
+      const read = readTickersJson(bytesOf([tickerRow('A1', change), tickerRow('B1')]), table)
+
+      expect(read.kind).toBe('filled')
+      expect(TICKER_COLUMNS.map((column) => table.read('A1', column))).toEqual(
+        TICKER_COLUMNS.map(() => Number.NaN),
+      )
+      expect(table.read('B1', 'bidPr')).toBe(29903.5)
+      expect([...table.unreadable.keys()]).toEqual(['A1'])
+      expect(table.unreadable.get('A1')).toContain(Object.keys(change)[0])
+      readTickersJson(bytesOf(good), table)
+      expect([table.read('A1', 'bidPr'), table.unreadable.size]).toEqual([29903.5, 0])
+    })
+  }
+
+  it.each(['', null, undefined])('[MKT4] a listing that never traded has no last price: %j', (lastPr) => {
+    const table = new TickerTable(4)
+
+    const read = readTickersJson(bytesOf([tickerRow('A1', { lastPr }), tickerRow('B1')]), table)
+
+    expect([read.kind, table.unreadable.size]).toEqual(['filled', 0])
+    expect([table.read('A1', 'lastPr'), table.read('A1', 'bidPr')]).toEqual([Number.NaN, 29903.5])
+    expect(table.read('B1', 'lastPr')).toBe(29904.5)
+  })
+
+  it('[MKT4] what is listed twice has no prices, and what names no instrument is left out', () => {
+    const table = new TickerTable(4)
+    const rows = [tickerRow('A1'), null, tickerRow(''), 7, [], tickerRow('B1'), tickerRow('A1')]
+    for (let again = 0; again < 2; again++) {
+      expect(readTickersJson(bytesOf(rows), table).kind).toBe('filled')
+
+      expect(table.symbols).toEqual(['A1', 'B1'])
+      expect([table.read('A1', 'bidPr'), table.read('B1', 'bidPr')]).toEqual([Number.NaN, 29903.5])
+      expect([...table.unreadable.keys()]).toEqual(['A1'])
+    }
+  })
+
   const absurd: ReadonlyArray<readonly [string, unknown]> = [
-    ['a last price that is missing', [tickerRow('A1', { lastPr: undefined })]],
-    ['an empty last price', [tickerRow('A1', { lastPr: '' })]],
-    ['a last price in another type', [tickerRow('A1', { lastPr: 7 })]],
-    ['NaN', [tickerRow('A1', { bidPr: 'NaN' })]],
-    ['infinity', [tickerRow('A1', { bidPr: 'Infinity' })]],
-    ['what is infinite as a float', [tickerRow('A1', { bidPr: '1e999' })]],
-    ['a hexadecimal number', [tickerRow('A1', { bidPr: '0x10' })]],
-    ['blanks', [tickerRow('A1', { bidPr: ' ' })]],
-    ['the word null', [tickerRow('A1', { bidPr: 'null' })]],
-    ['a negative price', [tickerRow('A1', { bidPr: '-1' })]],
-    ['no time', [tickerRow('A1', { ts: null })]],
-    ['a delivery state that is not listed', [tickerRow('A1', { deliveryStatus: 'missing' })]],
-    ['no symbol', [tickerRow('')]],
-    ['a symbol twice', [tickerRow('A1'), tickerRow('A1')]],
-    ['a row that is none', [tickerRow('A1'), null]],
+    ['no entry with a symbol', [tickerRow(''), null]],
     ['a list as a row', [[]]],
     ['no list', { A1: tickerRow('A1') }],
     ['no data', null],
@@ -147,8 +186,9 @@ describe('reading tickers from bytes', () => {
     for (let round = 0; round < 3000; round++) {
       const column = columns[random.integer(columns.length)] ?? ''
       const row = tickerRow('A1', { [column]: values[random.integer(values.length)] })
-      const read = readTickersJson(bytesOf([row]), new TickerTable(4))
-      if (read.kind !== 'filled') continue
+      const table = new TickerTable(4)
+      const read = readTickersJson(bytesOf([row]), table)
+      if (read.kind !== 'filled' || table.unreadable.size > 0) continue
       accepted++
       expect(ticker.safeParse(JSON.parse(JSON.stringify(row))).success, JSON.stringify(row)).toBe(true)
     }
@@ -176,7 +216,7 @@ describe('client.readTickers', () => {
     const table = new TickerTable()
     const wrong = [
       [jsonAnswer({ code: '429', msg: 'Too Many Requests' }, 429), { kind: 'refused', topic: 'rate' }],
-      [jsonAnswer(envelopeOf([tickerRow('A1', { lastPr: 'x' })])), { kind: 'unknown', cause: 'unreadable' }],
+      [jsonAnswer(envelopeOf([tickerRow('')])), { kind: 'unknown', cause: 'unreadable' }],
       [jsonAnswer({ code: '40725' }), { kind: 'unknown', cause: 'ambiguousCode' }],
       [rawAnswer({ status: 502, body: '' }), { kind: 'unknown', cause: 'serverError' }],
       [rawAnswer({ body: '<html>' }), { kind: 'unknown', cause: 'unreadable' }],

@@ -187,7 +187,7 @@ describe('an answer of another shape', () => {
   const broken: readonly (readonly [EndpointName, unknown])[] = [
     ['batchPlaceOrder', 'ok'],
     ['tickers', null],
-    ['singlePosition', [{ symbol: 'BTCUSDT', marginCoin: 'USDT', holdSide: 'net', total: '1' }]],
+    ['singlePosition', 'flat'],
     ['spotHistoryOrders', [{ symbol: 'A', orderId: '1', feeDetail: '{' }]],
     ['spotOrderInfo', [{ symbol: 'A', orderId: '' }]],
     ['spotSymbols', { a: 1 }],

@@ -114,6 +114,8 @@ export class ExchangeBench {
     if (code !== '00000') throw new Error(`${name}: ${code} ${msg}`)
     const read = servedRow(name).response.safeParse(data)
     if (!read.success) throw new Error(`${name}: ${read.error.message}`)
+    const text = JSON.stringify(read.data) ?? ''
+    if (text.includes('"unreadable":')) throw new Error(`${name}: ${text}`)
     return data as ServedResponseOf<Name>
   }
 

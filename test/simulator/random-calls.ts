@@ -49,7 +49,8 @@ class RandomCaller implements RandomCalls {
       return
     }
     const read = servedRow(name).response.safeParse(answer.data)
-    if (!read.success || answer.status !== 200) this.#report(name, parts, answer)
+    const isWhole = read.success && !JSON.stringify(read.data)?.includes('"unreadable":')
+    if (!isWhole || answer.status !== 200) this.#report(name, parts, answer)
     const symbol = symbolIn(parts)
     const key = `${account.uid} ${KIND_OF[name] ?? ''}`
     for (const [, orderId] of JSON.stringify(answer.data).matchAll(/"orderId":"(\d+)"/g)) {

@@ -417,8 +417,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'collar-forgotten',
     what: 'the price of a limit order is not held against the market',
-    find: '  if (price >= low && price <= high) return undefined',
-    replace: '  if (price >= low || price <= high) return undefined',
+    find: '(price >= low && price <= high)',
+    replace: '(price >= low || price <= high)',
   },
   {
     name: 'order-size-unlimited',
@@ -624,5 +624,18 @@ export const MUTANTS: readonly Mutant[] = [
     what: 'batches are formed while its clock is unsynchronised',
     find: 'if (clock.unsynchronised !== undefined) return clock.unsynchronised\n',
     replace: '',
+  },
+  {
+    name: 'numbers-unbounded',
+    what: 'what an instrument cannot count enters the book',
+    find: 'const objection = objectToNumbers(specOf(core, intent.symbol), intent)',
+    replace:
+      'const objection = intent.symbol === "" ? objectToNumbers(specOf(core, intent.symbol), intent) : undefined',
+  },
+  {
+    name: 'exits-outside-the-collar',
+    what: 'a take-profit or a stop-loss may stand anywhere',
+    find: 'for (const [what, ticks] of prices) {',
+    replace: 'for (const [what, ticks] of prices.slice(0, 1)) {',
   },
 ]

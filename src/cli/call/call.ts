@@ -75,7 +75,7 @@ export async function call(words: readonly string[], frame: CallFrame): Promise<
 export async function callForAnswer(
   words: readonly string[],
   frame: CallFrame,
-): Promise<Answer<unknown> | undefined> {
+): Promise<Answer<Shown> | undefined> {
   const given = readCallArguments(words)
   const { endpoint } = given
   return endpoint === undefined ? undefined : sendCall({ ...given, endpoint }, frame)
@@ -89,7 +89,7 @@ async function callEndpoint(given: EndpointCall, frame: CallFrame): Promise<numb
 }
 
 /** Undefined for a dry run. */
-async function sendCall(given: EndpointCall, frame: CallFrame): Promise<Answer<unknown> | undefined> {
+async function sendCall(given: EndpointCall, frame: CallFrame): Promise<Answer<Shown> | undefined> {
   const { endpoint, set, dryRun, yes } = given
   const { cwd, clock } = frame
   assertNoListBySet(set)
@@ -127,7 +127,7 @@ interface Sending {
 }
 
 /** What is shown: to people by the names of the document, to programs as it came. */
-interface Shown {
+export interface Shown {
   readonly data: unknown
   readonly text: string
 }

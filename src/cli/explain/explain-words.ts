@@ -14,7 +14,7 @@ import {
   type SendRecord,
   type SettledOrder,
 } from '../../domain/record.ts'
-import { formatOnGrid } from '../../lib/grid.ts'
+import { showOnGrid } from '../../lib/grid.ts'
 
 export interface Moment {
   readonly sequence: number
@@ -38,12 +38,12 @@ export type Instruments = ReadonlyMap<string, Instrument>
 function priceOf(instruments: Instruments, symbol: string, ticks: number | undefined): string {
   if (ticks === undefined) return 'market'
   const tick = instruments.get(symbol)?.tick
-  return tick ? formatOnGrid(tick, ticks) : `${ticks} ticks`
+  return tick ? showOnGrid(tick, ticks) : `${ticks} ticks`
 }
 
 export function sizeOf(instruments: Instruments, symbol: string, lots: number): string {
   const lot = instruments.get(symbol)?.lot
-  return lot ? formatOnGrid(lot, lots) : `${lots} lots`
+  return lot ? showOnGrid(lot, lots) : `${lots} lots`
 }
 
 export function wordsOfTerms(

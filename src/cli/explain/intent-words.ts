@@ -1,7 +1,7 @@
 import { isAccountCall } from '../../domain/account-call.ts'
 import { type Intent, type PlaceIntent, type QuoteLevel } from '../../domain/intent.ts'
 import { type Instrument } from '../../domain/instrument.ts'
-import { formatOnGrid } from '../../lib/grid.ts'
+import { showOnGrid } from '../../lib/grid.ts'
 import { unreachable } from '../../lib/unreachable.ts'
 
 /**
@@ -19,7 +19,7 @@ function intentWords(intent: Intent, instrument: Instrument): readonly string[] 
       if (intent.levels.length === 0) return ['quote nothing']
       return intent.levels.map((level) => `quote ${levelWords(level, instrument)}`)
     case 'target':
-      return [`hold ${formatOnGrid(instrument.lot, intent.lots)}`]
+      return [`hold ${showOnGrid(instrument.lot, intent.lots)}`]
     case 'place':
       return [placeWords(intent, instrument)]
     case 'cancelAll':
@@ -30,13 +30,13 @@ function intentWords(intent: Intent, instrument: Instrument): readonly string[] 
 }
 
 function levelWords({ side, lots, ticks }: QuoteLevel, { lot, tick }: Instrument): string {
-  return `${side} ${formatOnGrid(lot, lots)} at ${formatOnGrid(tick, ticks)}`
+  return `${side} ${showOnGrid(lot, lots)} at ${showOnGrid(tick, ticks)}`
 }
 
 function placeWords(intent: PlaceIntent, { lot, tick }: Instrument): string {
   const { key, action, lots, ticks, force } = intent
-  const price = ticks === undefined ? 'at the market' : `at ${formatOnGrid(tick, ticks)}`
-  return [action, formatOnGrid(lot, lots), price, force, `key ${key}`]
+  const price = ticks === undefined ? 'at the market' : `at ${showOnGrid(tick, ticks)}`
+  return [action, showOnGrid(lot, lots), price, force, `key ${key}`]
     .filter((word) => word !== undefined)
     .join(' ')
 }

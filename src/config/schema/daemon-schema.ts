@@ -117,11 +117,10 @@ const riskSchema = z
       { min: 10, max: 600_000 },
       'Oldest market data that is decided or sent on, in ms.',
     ),
-    priceCollarRatio: z
-      .number()
-      .positive()
-      .max(1)
-      .meta({ description: 'How far an order may be from the market, as a share of the price.' }),
+    priceCollarRatio: z.number().positive().max(1).meta({
+      description:
+        'How far an order, its take-profit and its stop-loss may be from the market, as a share of the price.',
+    }),
     openOrdersMax: wholeNumber({ min: 1, max: 1000 }, 'Most orders working at once in the account.'),
     orderNotionalMax: positiveDecimal('Largest price times size of one order, in the quote coin.'),
     grossNotionalMax: positiveDecimal(

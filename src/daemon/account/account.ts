@@ -218,14 +218,17 @@ export class Account implements MarketListener {
     return failed.length > 0
   }
 
-  /** Something broke that must not: nothing is performed any more. */
+  /** Something broke that must not: nothing is performed any more, but for a retreat. */
   fail(error: unknown): void {
     this.#interpreter.close()
-    this.#eventLog.flush()
-    this.#logFatal(error)
     this.#fatal ??= error
-    if (isPoisoned(error)) this.#space.giveBallast()
-    this.#comeToRest(false)
+    try {
+      this.#eventLog.flush()
+      this.#logFatal(error)
+    } finally {
+      if (isPoisoned(error)) this.#space.giveBallast()
+      this.#comeToRest(false)
+    }
   }
 
   /** Resolves when everything is closed: whether it ended in good order. */
@@ -271,9 +274,9 @@ export class Account implements MarketListener {
 
   readonly #dispatch = (event: EngineEvent): void => this.#interpreter.dispatch(event)
 
-  /** Without its journal it places nothing, and takes away what it may. */
+  /** Without its journal, or its core, it places nothing, and takes away what it may. */
   async #retreat(): Promise<void> {
-    if (!isPoisoned(this.#fatal) || !this.#hasBegun) return
+    if (this.#fatal === undefined || !this.#hasBegun) return
     const { config, settings, book } = this.#options
     await new Promise<unknown>((resolve) =>
       new Retreat({

@@ -1,4 +1,5 @@
 import { type DaemonConfig } from '../../config/load-config.ts'
+import { type TickerTable } from '../../domain/ticker-table.ts'
 import { type EngineEvent } from '../../engine/event.ts'
 import { type ExchangeClient } from '../../exchange/exchange-client.ts'
 import { type TrustedClock } from '../../exchange/clock/trusted-clock.ts'
@@ -18,6 +19,9 @@ const TIME_STEP_MS = 50
 /** How long to wait before the exchange is asked for its time again. */
 const CLOCK_RETRY_MS = 1000
 
+/** An instrument whose ticker stays unreadable is logged this often, in ms. */
+const UNREADABLE_LOGGED_EVERY_MS = 3_600_000
+
 /** Whoever trades on these prices. */
 export interface MarketListener {
   /** What it hears it has dealt with when this returns. `readAt`: with tickers, when they were read, monotonic ms. */
@@ -26,7 +30,7 @@ export interface MarketListener {
 }
 
 export interface MarketDataOptions {
-  readonly config: Pick<DaemonConfig, 'account' | 'polling' | 'calendar'>
+  readonly config: Pick<DaemonConfig, 'account' | 'instruments' | 'polling' | 'calendar'>
   /** For public endpoints; closed with the market data. */
   readonly client: Pick<ExchangeClient, 'send' | 'readTickers' | 'close'>
   /** Of the address: those of the accounts share it. */
@@ -55,6 +59,8 @@ export class MarketData {
   readonly #tickers: PollGrid
   readonly #feeds: Feeds
   readonly #calendar: Calendar
+  /** When the unreadable ticker of an instrument was logged, monotonic ms. */
+  readonly #unreadableLoggedAt = new Map<string, number>()
   #isStopped = false
   #wake = (): void => undefined
 
@@ -127,9 +133,22 @@ export class MarketData {
     // The cores go on looking at a later answer: to publish this one would have that table filled again.
     if (table.requestTime >= (this.#buffers.current?.requestTime ?? 0)) {
       this.#buffers.publish(table)
+      this.#logUnreadable(table, readAt)
       this.#publish({ kind: 'snapshotTaken', tickers: table }, readAt)
     }
     return true
+  }
+
+  /** MKT4: an instrument of ours has no prices, others have theirs. */
+  #logUnreadable({ unreadable }: TickerTable, now: number): void {
+    if (unreadable.size === 0) return
+    for (const symbol of Object.keys(this.#options.config.instruments)) {
+      const reason = unreadable.get(symbol)
+      const loggedAt = this.#unreadableLoggedAt.get(symbol) ?? Number.NEGATIVE_INFINITY
+      if (reason === undefined || now - loggedAt < UNREADABLE_LOGGED_EVERY_MS) continue
+      this.#unreadableLoggedAt.set(symbol, now)
+      this.#options.logger.log('warn', 'ticker.unreadable', { symbol, reason })
+    }
   }
 
   #publish(event: EngineEvent, readAt?: number): void {

@@ -2,7 +2,7 @@ import { type JournalRecord } from '../../domain/record.ts'
 import { type Announcement } from '../../engine/effect.ts'
 import { type EngineEvent } from '../../engine/event.ts'
 import { type Clock } from '../../lib/clock.ts'
-import { formatOnGrid, type Grid } from '../../lib/grid.ts'
+import { showOnGrid, type Grid } from '../../lib/grid.ts'
 import { type Timers } from '../../lib/timers.ts'
 import { type DaemonLogger } from './logger.ts'
 
@@ -151,5 +151,5 @@ function readIn(event: EngineEvent): string | undefined {
 
 /** Steps of a grid as a decimal; what is no number (a market order's price) stays as it is. */
 function toDecimal(grid: Grid | undefined, steps: unknown): unknown {
-  return grid && typeof steps === 'number' ? formatOnGrid(grid, steps) : steps
+  return grid && typeof steps === 'number' ? showOnGrid(grid, steps) : steps
 }

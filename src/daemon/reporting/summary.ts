@@ -4,7 +4,7 @@ import { type Book, type Money, pairKey, splitPair } from '../../engine/book/boo
 import { type EngineSettings } from '../../engine/settings.ts'
 import { type EndpointStatistics } from '../../exchange/limiter/limiter-statistics.ts'
 import { decimal, sumDecimals, ZERO } from '../../lib/decimal.ts'
-import { formatOnGrid } from '../../lib/grid.ts'
+import { showOnGrid } from '../../lib/grid.ts'
 import { type PollGridStats } from '../../market/poll-grid.ts'
 import { byName, type RunStatistics } from './run-statistics.ts'
 import { listUnattended, type UnattendedInput, type UnattendedPosition } from './unattended.ts'
@@ -172,8 +172,8 @@ function describeHoldings(
   for (const [symbol, { longLots, shortLots }] of holdings) {
     const lot = grids.get(symbol)?.lot
     if (!lot) continue
-    if (longLots !== 0) described[`${symbol} long`] = formatOnGrid(lot, longLots)
-    if (shortLots !== 0) described[`${symbol} short`] = formatOnGrid(lot, shortLots)
+    if (longLots !== 0) described[`${symbol} long`] = showOnGrid(lot, longLots)
+    if (shortLots !== 0) described[`${symbol} short`] = showOnGrid(lot, shortLots)
   }
   return described
 }

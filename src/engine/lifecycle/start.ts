@@ -1,6 +1,7 @@
 import { type Order } from '../../domain/order.ts'
 import { netLots } from '../../domain/position.ts'
 import { isHaltedItself, killOf } from '../book/book.ts'
+import { isHeldUnreadable } from '../resolution/unreadable.ts'
 import { haltQuarantined } from '../resolution/quarantine.ts'
 import { cancelsAtStart, startResolution } from '../resolution/resolution.ts'
 import { exchangeNow } from '../state/clock-state.ts'
@@ -8,6 +9,7 @@ import { announce, type Core, record, type InstrumentState } from '../state/core
 import { noteLateCancel, noteUnansweredCancel } from '../state/instrument-state.ts'
 import { askForFills, askForPosition } from '../state/readings.ts'
 import { noteStartStage, enterPhase, noteStarted } from '../state/run-state.ts'
+import { dropUncountable } from '../strategies/take-decision.ts'
 import { beginKill } from './kill.ts'
 
 /**
@@ -50,6 +52,7 @@ export function startRun(core: Core): void {
     true,
   )
   markInFlightUnknown(core)
+  dropUncountable(core)
   haltQuarantined(core)
   if (killOf(book) !== undefined) beginKill(core)
   for (const instrument of core.instruments.values()) {
@@ -111,12 +114,17 @@ function isReadSince({ position: { agreedAt } }: InstrumentState, since: number)
   return agreedAt > 0 && agreedAt >= since
 }
 
+/** What cannot be read holds the other instruments up no longer (MKT4). */
+function isAccountedFor(core: Core, instrument: InstrumentState): boolean {
+  return isReadSince(instrument, core.run.start.readSince) || isHeldUnreadable(core.book, instrument.symbol)
+}
+
 /** Moves a start on as far as readings allow; runs after every event. */
 export function advanceStart(core: Core): void {
   const { start, kill } = core.run
   if (core.run.phase !== 'starting' || core.book.epoch === 0 || start.askedAt === 0) return
   if (start.phase === 'resolving') return endResolving(core)
-  if ([...core.instruments.values()].every((instrument) => isReadSince(instrument, start.readSince))) {
+  if ([...core.instruments.values()].every((instrument) => isAccountedFor(core, instrument))) {
     // A kill waits for nothing: what it cancels and proves is more than a start would.
     if (kill) return beginRunning(core)
     return start.phase === 'checking' ? endChecking(core) : resolveInstruments(core)

@@ -24,6 +24,7 @@ import { askForPosition } from '../state/readings.ts'
 import { own } from '../../lib/own.ts'
 import { notePositionForResolution } from './resolution.ts'
 import { halt, RELEASE_HINT } from '../state/trading-mode.ts'
+import { isInTheDark, notePositionReadable } from './unreadable.ts'
 
 /** A position and the fills that made it may show this far apart on the exchange's clock. */
 const POSITION_SKEW_MS = 500
@@ -41,6 +42,7 @@ const RECENT_FILLS_MAX = 5000
  */
 export function takePosition(core: Core, reading: PositionReading): void {
   const instrument = instrumentOf(core, reading.symbol)
+  notePositionReadable(core, reading.symbol)
   const objection = objectionTo(core, reading)
   if (objection !== undefined) {
     return announce(core, 'warn', 'read.failed', { what: `position ${reading.symbol}`, reason: objection })
@@ -55,7 +57,7 @@ export function takePosition(core: Core, reading: PositionReading): void {
     exchangeTime: reading.exchangeTime,
   }
   notePositionForResolution(core, instrument, reading.requestedAt)
-  comparePosition(core, instrument)
+  if (!isInTheDark(core, instrument.symbol)) comparePosition(core, instrument)
 }
 
 /** Why a reading is not used. Unknown is not empty, and one wrong time must not hold up the readings after it. */

@@ -11,9 +11,11 @@ import { holdQuote } from '../state/decision-state.ts'
 import { noteFillsRead, noteOrphan, takeSettledOrphans } from '../state/readings.ts'
 import { showFills } from '../strategies/take-snapshot.ts'
 import { comparePosition, noteRecentFills } from './reconcile.ts'
+import { isInTheDark, takeUnreadableFills } from './unreadable.ts'
 
 /** Fills were read: each new one enters the book once, and orders that they prove to be over are settled. */
 export function takeFills(core: Core, reading: FillsReading): void {
+  takeUnreadableFills(core, reading)
   const fills = reading.fills.filter(
     // What is older may be a trade that was forgotten: a read that took long began before it was.
     ({ tradeId, filledAt, symbol }) =>
@@ -34,6 +36,7 @@ export function takeFills(core: Core, reading: FillsReading): void {
   settleTakers(core, readableAt)
   noteOrphans(core)
   for (const instrument of core.instruments.values()) {
+    if (isInTheDark(core, instrument.symbol)) continue
     noteFillsForResolution(core, instrument, reading.requestedAt)
     comparePosition(core, instrument)
   }
@@ -110,6 +113,7 @@ function haltOnForeign(core: Core, { symbol, orderId, source, tradeSide, side }:
 /** An order that cannot rest is over once the fills are known up to the end of its matching (A2, A4). */
 function settleTakers(core: Core, readableAt: number): void {
   for (const symbol of core.instruments.keys()) {
+    if (isInTheDark(core, symbol)) continue
     const over: Order[] = []
     for (const order of openOrdersOf(core.book, symbol)) {
       const endedAt = acceptedBy(core, order) + core.settings.execution.matchingLagMs

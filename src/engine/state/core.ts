@@ -219,6 +219,14 @@ export interface ReadingState {
   readonly fillsReadThroughAt: number
   /** Since when fills of each orderId wait for their order; Unix ms, our clock. */
   readonly orphansSince: ReadonlyMap<OrderId, number>
+  /** Rows that cannot be read, by what they are of. */
+  readonly unreadable: ReadonlyMap<string, UnreadableNote>
+}
+
+/** Seen twice, its instrument is halted; after a release it is known, and halts no more in this run. */
+export interface UnreadableNote {
+  readonly symbol: string
+  readonly isHalted: boolean
 }
 
 /** What strategies decided on, and what has to wait until they look again. Changed by `decision-state.ts`. */

@@ -2,7 +2,7 @@ import { type FillsReading } from '../../domain/fill.ts'
 import { type OrderId } from '../../domain/ids.ts'
 import { own } from '../../lib/own.ts'
 import { exchangeNow } from './clock-state.ts'
-import { type Core, emit } from './core.ts'
+import { type Core, emit, type UnreadableNote } from './core.ts'
 
 /** How far behind the newest known fill they are read again, ms, beside what becomes visible late. */
 const KNOWN_MARGIN_MS = 2000
@@ -64,4 +64,22 @@ export function takeSettledOrphans({ readings, book }: Core): readonly OrderId[]
   const settled = [...orphansSince.keys()].filter((orderId) => !book.orphans.has(orderId))
   for (const orderId of settled) orphansSince.delete(orderId)
   return settled
+}
+
+/** Rows beyond these are forgotten, the oldest first, and halt their instrument again: far more than one listing has. */
+const UNREADABLE_MAX = 1000
+
+/** @param row what it is of: `fill 77`, `position BTCUSDT`. */
+export function noteUnreadable({ readings }: Core, row: string, note: UnreadableNote): void {
+  const { unreadable } = own(readings)
+  unreadable.set(row, note)
+  for (const oldest of unreadable.keys()) {
+    if (unreadable.size <= UNREADABLE_MAX) return
+    unreadable.delete(oldest)
+  }
+}
+
+/** It can be read, or is not there any more. What has halted its instrument stays known. */
+export function noteReadable({ readings }: Core, row: string): void {
+  if (readings.unreadable.get(row)?.isHalted === false) own(readings).unreadable.delete(row)
 }

@@ -13,9 +13,11 @@ import {
 import { canRest } from '../../domain/order.ts'
 import { type DecisionRecord } from '../../domain/record.ts'
 import { unreachable } from '../../lib/unreachable.ts'
-import { killOf, openOrdersOf, pairKey } from '../book/book.ts'
+import { holdingOf, killOf, openOrdersOf, pairKey, splitPair } from '../book/book.ts'
+import { netLots } from '../../domain/position.ts'
 import { takeAccountCall, withdrawCalls } from './account-calls.ts'
-import { announce, type Core, record } from '../state/core.ts'
+import { objectToNumbers, objectToPrices, objectToSize } from '../../risk/bounds.ts'
+import { announce, type Core, record, specOf } from '../state/core.ts'
 import { strategyScope } from '../../domain/trading-mode.ts'
 import { noteDecision, noteFailure } from '../state/decision-state.ts'
 import { halt, hasFailed, isFlattening, isTrading } from '../state/trading-mode.ts'
@@ -70,6 +72,12 @@ function takeIntent(core: Core, strategy: StrategySettings, intent: Intent, chan
     const detail = `it lists ${strategy.symbols.join(', ')}`
     return deny(changes, strategy, intent.symbol, 'INSTRUMENT_NOT_BOUND', detail)
   }
+  const objection = objectToNumbers(specOf(core, intent.symbol), intent)
+  if (objection) {
+    const key = intent.kind === 'place' ? { key: intent.key } : {}
+    changes.denials.push({ ...objection, strategyId: strategy.id, symbol: intent.symbol, ...key })
+    return
+  }
   if (isAccountCall(intent)) return takeCall(core, strategy, intent, changes)
   switch (intent.kind) {
     case 'quote':
@@ -95,9 +103,6 @@ function takeCall(core: Core, strategy: StrategySettings, intent: AccountCallInt
 
 function takeTarget(core: Core, strategy: StrategySettings, intent: TargetIntent, changes: Changes): void {
   const { symbol, lots } = intent
-  if (!Number.isSafeInteger(lots)) {
-    return deny(changes, strategy, symbol, 'SIZE_PRECISION', `target of ${lots} lots`)
-  }
   const earlier = changes.targets.findIndex((target) => target.symbol === symbol)
   if (earlier >= 0) changes.targets.splice(earlier, 1)
   if (core.book.targets.get(pairKey(strategy.id, symbol)) !== lots) changes.targets.push({ symbol, lots })
@@ -223,7 +228,12 @@ export function expirePlaces(core: Core): void {
   }
 }
 
-function dropPlace(core: Core, place: OrderIntent, reason: string): void {
+function dropPlace(
+  core: Core,
+  place: OrderIntent,
+  reason: string,
+  code: DenialCode = 'INTENT_EXPIRED',
+): void {
   record(core, {
     kind: 'expire',
     at: core.now,
@@ -231,14 +241,45 @@ function dropPlace(core: Core, place: OrderIntent, reason: string): void {
     places: [{ strategyId: place.strategyId, key: place.key }],
     reason,
   })
-  const denial: Denial = {
-    code: 'INTENT_EXPIRED',
-    detail: `${place.key}: ${reason}`,
-    strategyId: place.strategyId,
-    symbol: place.symbol,
-    key: place.key,
+  const { strategyId, symbol, key } = place
+  const denial = { code, detail: `${key}: ${reason}`, strategyId, symbol, key }
+  if (core.instruments.has(symbol)) noteDenials(core, symbol, [denial])
+}
+
+/**
+ * Drops wishes that the journal holds and their instrument cannot count: earlier versions took them. A ladder is
+ * withdrawn, and a target becomes what is held.
+ */
+export function dropUncountable(core: Core): void {
+  const { book, settings } = core
+  for (const place of book.places.values()) {
+    const spec = settings.instruments.get(place.symbol)
+    const { lots, ticks, takeProfitTicks, stopLossTicks } = place
+    const objection =
+      spec && (objectToSize(spec, lots) ?? objectToPrices(spec, [ticks, takeProfitTicks, stopLossTicks]))
+    if (objection) dropPlace(core, place, objection.detail, objection.code)
   }
-  if (core.instruments.has(place.symbol)) noteDenials(core, place.symbol, [denial])
+  for (const [pair, levels] of book.quotes) {
+    const [id, symbol] = splitPair(pair)
+    dropWish(core, { kind: 'quote', symbol, levels }, { id, quotes: [{ symbol, levels: [] }] })
+  }
+  for (const [pair, lots] of book.targets) {
+    const [id, symbol] = splitPair(pair)
+    const held = netLots(holdingOf(book, id, symbol))
+    dropWish(core, { kind: 'target', symbol, lots }, { id, targets: [{ symbol, lots: held }] })
+  }
+}
+
+function dropWish(
+  core: Core,
+  wish: QuoteIntent | TargetIntent,
+  { id, ...change }: { readonly id: string } & Pick<DecisionRecord, 'quotes' | 'targets'>,
+): void {
+  const spec = core.settings.instruments.get(wish.symbol)
+  const objection = spec && objectToNumbers(spec, wish)
+  if (!objection) return
+  record(core, { kind: 'decision', at: core.now, strategyId: id as StrategyId, ...change })
+  noteDenials(core, wish.symbol, [{ ...objection, strategyId: id, symbol: wish.symbol }])
 }
 
 /** A decision failed. Too often in a row, and the strategy is not asked any more before somebody has looked (STR1). */

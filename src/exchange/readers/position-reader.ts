@@ -1,7 +1,8 @@
 import { type Answer } from '../../domain/answer.ts'
-import { type Instrument } from '../../domain/instrument.ts'
+import { type Instrument, lotsMax } from '../../domain/instrument.ts'
 import { type PositionReading, type PositionRow } from '../../domain/position.ts'
 import { parseOnGrid } from '../../lib/grid.ts'
+import { isUnreadable } from '../../protocol/answer-values.ts'
 import { SUCCESS_CODE } from '../../protocol/envelope.ts'
 import { type WirePosition } from '../../protocol/futures/single-position.ts'
 import { type ReadingCall } from '../client/call-options.ts'
@@ -30,7 +31,7 @@ export async function readPosition(call: PositionCall): Promise<Answer<PositionR
     return { ...answer, data: { symbol, rows, isSilent, requestedAt, exchangeTime } }
   }
   const { data: _, ...times } = answer
-  return { ...times, kind: 'unknown', cause: 'unreadable', code: SUCCESS_CODE, message: rows, status: 200 }
+  return { ...times, kind: 'unknown', cause: 'unreadableRow', code: SUCCESS_CODE, message: rows, status: 200 }
 }
 
 export function toPositionRows(
@@ -39,6 +40,7 @@ export function toPositionRows(
 ): readonly PositionRow[] | string {
   const rows: PositionRow[] = []
   for (const position of positions) {
+    if (isUnreadable(position)) return position.unreadable
     if (position.symbol.toUpperCase() !== instrument.symbol) return `a position of ${position.symbol} instead`
     const row = toPositionRow(instrument, position)
     if (typeof row === 'string') return row
@@ -51,7 +53,7 @@ export function toPositionRows(
 function toPositionRow(instrument: Instrument, position: WirePosition): PositionRow | string {
   const { holdSide, total, posMode } = position
   const lots = parseOnGrid(instrument.lot, total)
-  if (lots === undefined || lots < 0) {
+  if (lots === undefined || lots < 0 || lots > lotsMax(instrument)) {
     return `${instrument.symbol} total "${total}" is not a whole number of lots of ${instrument.lot.step}`
   }
   const unrealisedProfit = position.unrealizedPL || '0'

@@ -12,7 +12,8 @@ import { requestTimeOf, SUCCESS_CODE } from '../../protocol/envelope.ts'
 /**
  * What a reader made of the bytes of a ticker answer.
  *
- * - `filled`: the table holds this answer and nothing else.
+ * - `filled`: the table holds this answer and nothing else. A row that is not as the document describes costs its
+ *   instrument alone (MKT4): its values are NaN, and the table says why.
  * - `malformed`: success by its code, and not what the document describes. The table is empty.
  * - `other`: something else than a success. The table is empty; whoever reads every answer shall read it.
  */
@@ -23,7 +24,6 @@ export type TickersRead =
 
 /** A value that a row may leave out: null, empty or missing is NaN. */
 const NEGATIVE_ALLOWED: ReadonlySet<TickerColumn> = new Set(['change24h', 'changeUtc24h', 'fundingRate'])
-const REQUIRED: ReadonlySet<TickerColumn> = new Set(['lastPr', 'ts'])
 const DELIVERY_INDEX: ReadonlyMap<string, number> = new Map(
   DELIVERY_STATES.map((state, index) => [state, index]),
 )
@@ -71,47 +71,58 @@ export function forgetTickers(table: TickerTable): void {
   table.clear()
   table.readAt = 0
   table.requestTime = 0
+  table.unreadable = new Map()
 }
 
 /** @throws Malformed, or RangeError when there are more rows than the table holds. */
 function fillTable(table: TickerTable, data: unknown): void {
   if (!Array.isArray(data)) throw new Malformed('data: expected a list')
-  const rows: readonly unknown[] = data
+  const rows = data.filter(isNamed)
+  if (rows.length === 0 && data.length > 0) throw new Malformed('data: no entry names an instrument')
+  const unreadable = new Map<string, string>()
   if (!hasSameSymbols(table, rows)) table.clear()
   const isFresh = table.symbols.length === 0
   for (let index = 0; index < rows.length; index++) {
     const row = rows[index]
-    if (!isRecord(row)) throw new Malformed(`data.${index}: expected an object`)
-    const { symbol } = row
-    if (typeof symbol !== 'string' || symbol === '')
-      throw new Malformed(`data.${index}.symbol: expected text`)
-    if (isFresh && table.claimRow(symbol) !== index) throw new Malformed(`${symbol} is there twice`)
-    fillRow(table, index, row)
+    if (row === undefined) continue
+    const isTwice = isFresh && table.rowOf(row.symbol) >= 0
+    const place = isFresh ? table.claimRow(row.symbol) : index
+    const problem = isTwice ? 'it is listed twice' : fillRow(table, place, row)
+    if (problem === undefined) continue
+    unreadable.set(row.symbol, problem)
+    for (const column of TICKER_COLUMNS) table.columns[column][place] = Number.NaN
   }
+  table.unreadable = unreadable
+}
+
+type NamedRow = Readonly<Record<string, unknown>> & { readonly symbol: string }
+
+/** What names no instrument says nothing of any. */
+function isNamed(row: unknown): row is NamedRow {
+  return isRecord(row) && typeof row['symbol'] === 'string' && row['symbol'] !== ''
 }
 
 /** Whether the answer lists what the table lists, in the same order: then its rows can stay. */
-function hasSameSymbols(table: TickerTable, rows: readonly unknown[]): boolean {
+function hasSameSymbols(table: TickerTable, rows: readonly NamedRow[]): boolean {
   const { symbols } = table
   if (symbols.length !== rows.length) return false
   for (let index = 0; index < rows.length; index++) {
-    const row = rows[index]
-    if (!isRecord(row) || row['symbol'] !== symbols[index]) return false
+    if (rows[index]?.symbol !== symbols[index]) return false
   }
   return true
 }
 
-function fillRow(table: TickerTable, index: number, row: Record<string, unknown>): void {
+/** What is wrong with the row, if anything. A listing that never traded has no last price, and one may have no time. */
+function fillRow(table: TickerTable, place: number, row: NamedRow): string | undefined {
   for (const column of TICKER_COLUMNS) {
     const value = row[column]
     const number = column === 'deliveryStatus' ? deliveryIndex(value) : parseNumber(value)
-    const isAbsurd =
-      number === undefined ||
-      (number < 0 && !NEGATIVE_ALLOWED.has(column)) ||
-      (Number.isNaN(number) && REQUIRED.has(column))
-    if (isAbsurd) throw new Malformed(`${String(row['symbol'])}.${column}: ${describe(value)}`)
-    table.columns[column][index] = number
+    if (number === undefined || (number < 0 && !NEGATIVE_ALLOWED.has(column))) {
+      return `${column}: ${describe(value)}`
+    }
+    table.columns[column][place] = number
   }
+  return undefined
 }
 
 /** NaN for a value that is left out; undefined for what is no plain number in a text. */
@@ -135,5 +146,5 @@ function deliveryIndex(value: unknown): number | undefined {
 
 function describe(value: unknown): string {
   const text = typeof value === 'string' ? `"${value.slice(0, 40)}"` : typeof value
-  return `expected a number in a text, got ${text}`
+  return `${text} is not a value that it has`
 }

@@ -1,6 +1,6 @@
 import { type Fill } from '../../domain/fill.ts'
 import { toOrderId, toTradeId } from '../../domain/ids.ts'
-import { type Instrument, type PositionMode } from '../../domain/instrument.ts'
+import { type Instrument, lotsMax, type PositionMode, ticksMax } from '../../domain/instrument.ts'
 import { decimal, sumDecimals, ZERO } from '../../lib/decimal.ts'
 import { parseOnGrid } from '../../lib/grid.ts'
 import { type WireFill } from '../../protocol/futures/order-fills.ts'
@@ -16,10 +16,10 @@ export const MONEY = /^-?\d{1,40}(\.\d{1,40})?([eE]-?\d{1,2})?$/
  */
 export function toFill(instrument: Instrument, positionMode: PositionMode, row: WireFill): Fill | string {
   const ticks = parseOnGrid(instrument.tick, row.price)
-  if (ticks === undefined || ticks < 0)
+  if (ticks === undefined || ticks < 0 || ticks > ticksMax(instrument))
     return `price "${row.price}" is off the grid of ${instrument.tick.step}`
   const lots = parseOnGrid(instrument.lot, row.baseVolume)
-  if (lots === undefined || lots <= 0) {
+  if (lots === undefined || lots <= 0 || lots > lotsMax(instrument)) {
     return `baseVolume "${row.baseVolume}" is off the grid of ${instrument.lot.step}`
   }
   const filledAt = Number(row.cTime)

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { arrayOrNull, knownTextOrNull, textOrNull } from '../answer-values.ts'
+import { eachRow, knownTextOrNull, textOrNull } from '../answer-values.ts'
 import { defineEndpoint } from '../endpoint.ts'
 import { isWithinThreeMonths } from '../time-span.ts'
 import { exchangeId, millisText, pageLimit, productType, symbol } from '../values.ts'
@@ -74,7 +74,10 @@ export const orderFills = defineEndpoint({
       message: 'startTime and endTime may be at most three months apart',
     }),
   response: z.object({
-    fillList: arrayOrNull(fill).describe('Fills'),
+    fillList: eachRow(fill)
+      .nullish()
+      .transform((list) => list ?? [])
+      .describe('Fills'),
     endId: textOrNull.describe('Final transaction ID, for idLessThan'),
   }),
 })

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { knownTextOrNull, textOrNull } from '../answer-values.ts'
+import { eachRow, knownTextOrNull, textOrNull } from '../answer-values.ts'
 import { defineEndpoint } from '../endpoint.ts'
 import { marginCoin, productType, symbol } from '../values.ts'
 
@@ -48,8 +48,7 @@ export const singlePosition = defineEndpoint({
     symbol: symbol.describe('Trading pair'),
     marginCoin: marginCoin.describe('Margin coin, capitalized'),
   }),
-  response: z
-    .array(position)
+  response: eachRow(position)
     .nullish()
     .transform((list) => list ?? null),
 })

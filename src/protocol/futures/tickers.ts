@@ -6,14 +6,14 @@ import { productType } from '../values.ts'
 /** Document: Futures ticker, and markPrice, which it does not list. Delivery fields are null for perpetual contracts. */
 export const ticker = z.object({
   symbol: z.string().min(1).describe('Trading pair name'),
-  lastPr: z.string().describe('Last price'),
+  lastPr: textOrNull.describe('Last price; empty before the first trade'),
   askPr: textOrNull.describe('Ask price'),
   bidPr: textOrNull.describe('Bid price'),
   bidSz: textOrNull.describe('Buying amount'),
   askSz: textOrNull.describe('Selling amount'),
   high24h: textOrNull.describe('24h high'),
   low24h: textOrNull.describe('24h low'),
-  ts: z.string().describe('Data timestamp, Unix ms'),
+  ts: textOrNull.describe('Data timestamp, Unix ms'),
   change24h: textOrNull.describe('24h price change'),
   baseVolume: textOrNull.describe('Trading volume in the coin'),
   quoteVolume: textOrNull.describe('Trading volume in quote currency'),

@@ -17,6 +17,8 @@ const GARBAGE: readonly ((symbol: string) => unknown)[] = [
   (symbol) => ({ kind: 'quote', symbol, levels: 'none' }),
   (symbol) => ({ kind: 'quote', symbol, levels: [{ side: 'buy', ticks: 0.5, lots: -0 }] }),
   (symbol) => ({ kind: 'target', symbol, lots: Number.POSITIVE_INFINITY }),
+  (symbol) => ({ kind: 'target', symbol, lots: Number.MAX_SAFE_INTEGER }),
+  (symbol) => ({ kind: 'place', symbol, key: 'i', action: 'openLong', lots: 1, stopLossTicks: 2 ** 60 }),
   () => ({ kind: 'target', symbol: 'NOSUCHUSDT', lots: 1 }),
   () => ({ kind: 'cancelAll', symbol: 'NOSUCHUSDT' }),
 ]
@@ -31,6 +33,10 @@ const STRAY: readonly ((symbol: string) => unknown)[] = [
 
 /** What makes sense as an intent, and must not pass the risk checks. */
 const WILD: readonly Partial<PlaceIntent>[] = [
+  { action: 'openLong', lots: 1, takeProfitTicks: 1.5 },
+  { action: 'openShort', lots: 2, ticks: 1, stopLossTicks: 1.5, force: 'gtc' },
+  { action: 'openLong', lots: 3, ticks: 1, takeProfitTicks: 1.5, force: 'gtc' },
+  { action: 'openShort', lots: 2, takeProfitTicks: 0.5 },
   { action: 'openLong', lots: 1, ticks: 1.5, force: 'gtc' },
   { action: 'openLong', lots: 1, ticks: 0.5, force: 'gtc' },
   { action: 'openShort', lots: 1, ticks: 1.5, force: 'post_only' },
@@ -64,10 +70,9 @@ export function createUnruly({ strategy, others, site, faults }: UnrulyOptions):
       more.push(GARBAGE[faults.severity(0, GARBAGE.length)]?.(symbol))
     }
     if (faults.strikes('strategyWild', site)) {
-      const { ticks, ...wild } = WILD[faults.severity(0, WILD.length)] ?? {}
-      const market = snapshot.instruments[0]?.bidTicks ?? 0
-      const price = ticks === undefined ? {} : { ticks: Math.round(market * ticks) }
-      more.push({ kind: 'place', symbol, key: `wild:${snapshot.takenAt}`, ...wild, ...price })
+      const wild = WILD[faults.severity(0, WILD.length)] ?? {}
+      const prices = pricesOf(wild, snapshot.instruments[0]?.bidTicks ?? 0)
+      more.push({ kind: 'place', symbol, key: `wild:${snapshot.takenAt}`, ...wild, ...prices })
     }
     const [other] = others
     if (other !== undefined && faults.strikes('strategyStray', site)) {
@@ -80,6 +85,16 @@ export function createUnruly({ strategy, others, site, faults }: UnrulyOptions):
     }
   }
   return { ...strategy, decide }
+}
+
+/** Its prices, which are written as multiples of the market's, in ticks. */
+function pricesOf(wild: Partial<PlaceIntent>, market: number): Partial<PlaceIntent> {
+  const names = ['ticks', 'takeProfitTicks', 'stopLossTicks'] as const
+  const prices = names.flatMap((name) => {
+    const share = wild[name]
+    return share === undefined ? [] : [[name, Math.round(market * share)] as const]
+  })
+  return Object.fromEntries(prices)
 }
 
 function lasting(intent: unknown): unknown {

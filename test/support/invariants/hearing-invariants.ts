@@ -1,7 +1,13 @@
 import { pairKey, type Book } from '../../../src/engine/book/book.ts'
 import { type Effect } from '../../../src/engine/effect.ts'
 import { type EngineEvent } from '../../../src/engine/event.ts'
-import { type Intent, type PlaceIntent, type QuoteIntent } from '../../../src/domain/intent.ts'
+import { lotsMax } from '../../../src/domain/instrument.ts'
+import {
+  type Intent,
+  type PlaceIntent,
+  type QuoteIntent,
+  type TargetIntent,
+} from '../../../src/domain/intent.ts'
 import { canRest } from '../../../src/domain/order.ts'
 import { type World, type WorldWatcher, violate } from '../world/world.ts'
 
@@ -50,9 +56,8 @@ function missedOf(
     const levels = lastLevels(of)
     if (levels !== undefined && levels !== textOf(book.quotes.get(pair) ?? []))
       return `no ladder of ${symbol}`
-    const target = of.findLast((intent) => intent.kind === 'target')
-    if (target && Number.isSafeInteger(target.lots) && book.targets.get(pair) !== target.lots)
-      return `no target of ${symbol}`
+    const target = lastTarget(world, of)
+    if (target && book.targets.get(pair) !== target.lots) return `no target of ${symbol}`
     const place = lastingPlaces(of).find(({ key }) => !isPlaced(book, pairKey(strategyId, key), effects))
     if (place) return `${place.key} is not placed`
     const kept = keptOf(book, strategyId, of, effects)
@@ -95,6 +100,16 @@ function droppedOf({ strategyId }: Decided, effects: readonly Effect[]): string 
     if (other) return `dropped ${other.key} of ${other.strategyId}`
   }
   return undefined
+}
+
+/** The last of several that its instrument can count. */
+function lastTarget({ settings }: World, intents: readonly Intent[]): TargetIntent | undefined {
+  return intents
+    .filter((intent) => intent.kind === 'target')
+    .findLast(({ symbol, lots }) => {
+      const instrument = settings.instruments.get(symbol)
+      return instrument && Number.isSafeInteger(lots) && Math.abs(lots) <= lotsMax(instrument)
+    })
 }
 
 /** The ladder that the last of several leaves, as text; one with two rungs in one place says nothing. */

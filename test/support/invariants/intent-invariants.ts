@@ -1,4 +1,6 @@
+import { lotsMax, ticksMax } from '../../../src/domain/instrument.ts'
 import { type Order } from '../../../src/domain/order.ts'
+import { type JournalRecord } from '../../../src/domain/record.ts'
 import { type World, type WorldWatcher, violate } from '../world/world.ts'
 
 /** What a strategy placed by name is placed within its time, and fills no more than was asked for (WISH). */
@@ -51,4 +53,43 @@ export function watchLateCancels(world: World): WorldWatcher {
     },
     onRetreatCancel: (body) => void decided.set(body, decided.size + 1),
   }
+}
+
+/** No wish enters the book that its instrument cannot count (STR1): it could not be written, now or at any start. */
+export function watchNumbers(world: World): WorldWatcher {
+  return {
+    afterStep(_, effects) {
+      for (const effect of effects) {
+        if (effect.kind !== 'record') continue
+        for (const wish of wishesIn(effect.record)) {
+          const instrument = world.settings.instruments.get(wish.symbol)
+          if (!instrument) continue
+          const isTooLarge = Math.abs(wish.lots) > lotsMax(instrument)
+          const isTooHigh = wish.prices.some((ticks = 1) => !(ticks > 0 && ticks <= ticksMax(instrument)))
+          if (isTooLarge || isTooHigh) violate(world, 'STR1', `cannot be counted: ${JSON.stringify(wish)}`)
+        }
+      }
+    },
+  }
+}
+
+interface Wish {
+  readonly symbol: string
+  readonly lots: number
+  readonly prices: readonly (number | undefined)[]
+}
+
+function wishesIn(record: JournalRecord): readonly Wish[] {
+  if (record.kind !== 'decision') return []
+  const { places = [], targets = [], quotes = [] } = record
+  return [
+    ...places.map(({ symbol, lots, ticks, takeProfitTicks, stopLossTicks }) => ({
+      ...{ symbol, lots },
+      prices: [ticks, takeProfitTicks, stopLossTicks],
+    })),
+    ...targets.map(({ symbol, lots }) => ({ symbol, lots, prices: [] })),
+    ...quotes.flatMap(({ symbol, levels }) =>
+      levels.map(({ ticks, lots }) => ({ symbol, lots, prices: [ticks] })),
+    ),
+  ]
 }

@@ -4,7 +4,7 @@ import { watchResolutions, watchDisplacedBack } from './resolution-invariants.ts
 import { watchForeign } from './foreign-invariants.ts'
 import { watchRests, watchUrgency, watchWindows } from './limit-invariants.ts'
 import { watchKill } from './kill-invariants.ts'
-import { watchLateCancels, watchPlaces } from './intent-invariants.ts'
+import { watchLateCancels, watchNumbers, watchPlaces } from './intent-invariants.ts'
 import {
   watchBatches,
   watchSettled,
@@ -63,6 +63,7 @@ export const INVARIANTS: readonly Invariant[] = [
   { id: 'LIM3', watch: watchRests },
   { id: 'ORD8', watch: watchLateCancels },
   { id: 'WISH', watch: watchPlaces },
+  { id: 'STR1', watch: watchNumbers },
   { id: 'ORD8', watch: watchGhosts },
   { id: 'ORD5', watch: watchLost },
   { id: 'ORD1', watch: watchWire },

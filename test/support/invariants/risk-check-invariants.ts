@@ -90,16 +90,23 @@ function objectToSize({ settings, plan }: World, known: KnownPrices, { terms }: 
 }
 
 function objectToPrice({ settings, plan }: World, known: KnownPrices, { terms }: Order): string | undefined {
-  const price = priceOf(settings, terms)
   // At absurd prices everything stands far from the market.
-  if (price === undefined || plan.faults.tickerAbsurd || !known.tickers) return undefined
+  if (plan.faults.tickerAbsurd || !known.tickers) return undefined
   const collar = settings.limits.priceCollarRatio + PRICE_TOLERANCE
   const low = known.tickers.read(terms.symbol, 'bidPr') * (1 - collar)
   const high = known.tickers.read(terms.symbol, 'askPr') * (1 + collar)
-  return price < low || price > high ? `at ${price} stands outside ${low} to ${high}` : undefined
+  const { symbol } = terms
+  const prices = [terms.ticks, terms.takeProfitTicks, terms.stopLossTicks].flatMap(
+    (ticks) => priceOf(settings, { symbol, ticks }) ?? [],
+  )
+  const outside = prices.find((price) => price < low || price > high)
+  return outside === undefined ? undefined : `at ${outside} stands outside ${low} to ${high}`
 }
 
-function priceOf({ instruments }: World['settings'], { symbol, ticks }: Order['terms']): number | undefined {
+function priceOf(
+  { instruments }: World['settings'],
+  { symbol, ticks }: { readonly symbol: string; readonly ticks?: number | undefined },
+): number | undefined {
   const instrument = instruments.get(symbol)
   return ticks === undefined || !instrument ? undefined : floatOnGrid(instrument.tick, ticks)
 }

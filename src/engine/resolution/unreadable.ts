@@ -1,0 +1,53 @@
+import { type FillsReading } from '../../domain/fill.ts'
+import { type Book, restrictionOf } from '../book/book.ts'
+import { announce, type Core } from '../state/core.ts'
+import { noteReadable, noteUnreadable } from '../state/readings.ts'
+import { halt, RELEASE_HINT } from '../state/trading-mode.ts'
+
+/**
+ * Rows of fills and positions that cannot be read (MKT4). One may have been spoilt on its way, so the same must be
+ * seen twice. Then its instrument is halted, and until an operator has released it nothing that is read proves
+ * anything of it: no order of it ends, and its position is not compared. Others go on.
+ */
+export function takeUnreadableFills(core: Core, { unreadable = [] }: FillsReading): void {
+  const rows = new Set(unreadable.map(({ tradeId }) => `fill ${tradeId}`))
+  for (const known of core.readings.unreadable.keys()) {
+    if (known.startsWith('fill ') && !rows.has(known)) noteReadable(core, known)
+  }
+  for (const { tradeId, symbol, problem } of unreadable) take(core, `fill ${tradeId}`, symbol, problem)
+}
+
+export function takeUnreadablePosition(
+  core: Core,
+  { symbol, problem }: { readonly symbol: string; readonly problem: string },
+): void {
+  take(core, positionOf(symbol), symbol, problem)
+}
+
+export function notePositionReadable(core: Core, symbol: string): void {
+  noteReadable(core, positionOf(symbol))
+}
+
+/** Whether what is read of the account proves nothing of the instrument. */
+export function isInTheDark({ book, readings }: Core, symbol: string): boolean {
+  if (isHeldUnreadable(book, symbol)) return true
+  return [...readings.unreadable.values()].some((note) => note.symbol === symbol && !note.isHalted)
+}
+
+/** Whether the instrument is halted for what could not be read of it: it is not waited for. */
+export function isHeldUnreadable(book: Book, symbol: string): boolean {
+  return restrictionOf(book, symbol, 'unreadable') !== undefined
+}
+
+function positionOf(symbol: string): string {
+  return `position ${symbol}`
+}
+
+function take(core: Core, row: string, symbol: string, problem: string): void {
+  if (!core.instruments.has(symbol)) return
+  const known = core.readings.unreadable.get(row)
+  if (known?.isHalted) return
+  noteUnreadable(core, row, { symbol, isHalted: known !== undefined })
+  announce(core, 'warn', 'read.failed', { what: row, reason: problem })
+  if (known) halt(core, symbol, 'unreadable', `${row} cannot be read (${problem}): ${RELEASE_HINT}`)
+}
