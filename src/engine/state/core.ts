@@ -4,9 +4,8 @@ import { type ClientOid, type OrderId, type StrategyId } from '../../domain/ids.
 import { type OrderTerms } from '../../domain/order.ts'
 import { type Holding, type HoldingChange } from '../../domain/position.ts'
 import { type LogEvent } from '../../domain/log-events.ts'
-import { type Scope } from '../../domain/trading-mode.ts'
 import { type TickerTable } from '../../domain/ticker-table.ts'
-import { type GrantedEndpoint, type StopPolicy } from '../event.ts'
+import { type GrantedEndpoint } from '../event.ts'
 import { type Instrument } from '../../domain/instrument.ts'
 import { type Recorded } from '../../domain/proofs.ts'
 import { type JournalRecord } from '../../domain/record.ts'
@@ -16,6 +15,7 @@ import { applyRecord } from '../book/apply-record.ts'
 import { type Book } from '../book/book.ts'
 import { type Announcement, type Effect } from '../effect.ts'
 import { type EngineSettings } from '../settings.ts'
+import { type RunState } from './run-state.ts'
 
 /**
  * Everything that the engine knows. The book is durable: the fold of the journal's records. Everything else may be
@@ -264,87 +264,6 @@ export interface LoggedDenial {
   readonly snapshot: number
   /** How many came since it was logged. */
   readonly unlogged: number
-}
-
-/**
- * The phase of a run of the process: who is asked, not what may leave (that is the trading mode). `starting` reads
- * what the exchange holds; strategies do not run yet · `running` · `stopping` decides nothing any more and brings in
- * what is out · `stopped`.
- */
-export type RunPhase = 'starting' | 'running' | 'stopping' | 'stopped'
-
-/** Changed by `run-state.ts`; what start, stop and kill remember by the files of their name in `lifecycle/`. */
-export interface RunState {
-  readonly phase: RunPhase
-  /** Unix ms, our clock, when this run began: the machine's clock may have been set since the one before. */
-  readonly startedAt: number
-  readonly start: StartState
-  readonly stop: StopState | undefined
-  readonly kill: KillState | undefined
-  /** Scopes of a flatten in which nothing is held any more, and that was logged. */
-  readonly flattened: ReadonlySet<Scope>
-  /** Unix ms, our clock, when ended orders and old keys were last forgotten. */
-  readonly prunedAt: number
-  /** Unix ms, our clock, since when the journal's disk is nearly full. */
-  readonly spaceLowSince: number | undefined
-  readonly flatBeforeStop: FlatBeforeStop | undefined
-}
-
-export interface StartState {
-  readonly phase: 'reading' | 'resolving' | 'checking'
-  /** Unix ms, our clock: positions count that were asked for later. */
-  readonly readSince: number
-  /** Unix ms, our clock, when the account was asked for last; 0 never. */
-  readonly askedAt: number
-}
-
-/** A stop was asked for that waits until everything is closed. */
-export interface FlatBeforeStop {
-  /** Unix ms, our clock. */
-  readonly askedAt: number
-  /** By symbol, how many resolutions that cancel there had been. */
-  readonly cancelledBefore: ReadonlyMap<string, number>
-}
-
-export interface StopState {
-  readonly policy: StopPolicy
-  /** Unix ms, our clock. */
-  readonly startedAt: number
-  readonly phase: 'draining' | 'cancelling' | 'confirming' | 'proving'
-  /** Unix ms, our clock: readings that are asked for so much later prove the end. */
-  readonly provingAt: number
-  /** By symbol, how many resolutions that cancel there had been: an instrument with more must be asked again. */
-  readonly cancelledBefore: ReadonlyMap<string, number>
-  /** How many cancel-alls had found something when this phase began. */
-  readonly foundBefore: number
-  readonly askedAt: number
-  /** Something was on the wire, or an instrument was being resolved, since `proving` began. */
-  readonly wasBusy: boolean
-}
-
-export interface KillState {
-  readonly phase: 'cutting' | 'draining' | 'clearing' | 'waiting' | 'confirming' | 'proving' | 'clean'
-  /** How many cancel-alls had found something when this phase began. */
-  readonly foundBefore: number
-  /** Unix ms, our clock: the present round of `proving` began; and how many in a row saw the same. */
-  readonly roundAt: number
-  readonly rounds: number
-  /** What the account held and how far its fills were known in the last round. */
-  readonly seen: string
-  /** Unix ms, our clock: after this a line of the log says that it takes long. */
-  readonly patientUntil: number
-  /** An orderly stop that was asked for meanwhile (Unix ms, our clock). */
-  readonly stopAskedAt: number | undefined
-  /** `flatten`: that stop is clean only if nothing is held. */
-  readonly stopPolicy: 'leave' | 'flatten'
-  /** A release that was asked for before all was proved. */
-  readonly release: KillOrder | undefined
-}
-
-/** Who throws the kill switch, or releases it, and why. */
-export interface KillOrder {
-  readonly reason: string
-  readonly by: string
 }
 
 /** An event comes in at a moment of our clock: nothing is wanted yet. */
