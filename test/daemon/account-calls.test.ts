@@ -73,7 +73,8 @@ test.concurrent('a strategy sees its feeds and calls the account, once, also aft
   const failed = await run.untilEvent('read.failed')
   const { code } = await run.stop()
   const again = project.run(['--summary', 'json'])
-  await again.untilEvent('order.accepted')
+  await again.untilEvent('daemon.running')
+  await again.untilEvent('read.failed')
   await again.stop()
 
   // The account of the simulator inside is no copy trader: the exchange says so of the feed and of the call.
