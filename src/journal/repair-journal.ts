@@ -134,7 +134,7 @@ function buildAnew(
   rmSync(markFileOf(made), { force: true })
   const journal = openSqliteJournal({ file: made, identity, salt: found?.nature.salt, keepSince: () => 0 })
   try {
-    if (checkpoint !== undefined) journal.saveCheckpoint(JSON.parse(checkpoint.body))
+    if (checkpoint !== undefined) journal.saveCheckpoint(checkpoint.rows.map(({ row }) => row))
     for (const { body } of records) journal.append(JSON.parse(body) as JournalRecord)
     journal.append(buildRecord(reason))
     journal.flush()

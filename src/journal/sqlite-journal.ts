@@ -12,9 +12,10 @@ import {
   openWriting,
   readNature,
 } from './journal-layout.ts'
-import { type Journal, type JournalContents } from './journal.ts'
+import { BookTable, sumToText } from './book-table.ts'
+import { type Journal, type JournalContents, type RowChange } from './journal.ts'
 import { nextLink } from './record-chain.ts'
-import { readVerified, type VerifiedPrefix } from './verify-journal.ts'
+import { readVerified, sealOf, type VerifiedPrefix } from './verify-journal.ts'
 
 /** Undurable records wait for the next durable one, but never more than these. */
 const WAITING_MAX = 256
@@ -139,6 +140,8 @@ class SqliteJournal implements Journal {
   readonly #insert: StatementSync
   /** What stood in the file when it was opened, until it is loaded. */
   #found: VerifiedPrefix | undefined
+  readonly #book: BookTable
+  #checkpointed: number
   #waiting: JournalRecord[] = []
   #last: Mark
   #poisonedBy: unknown
@@ -148,6 +151,8 @@ class SqliteJournal implements Journal {
     this.salt = parts.nature.salt
     this.#found = prefix
     this.#last = prefix.last
+    this.#checkpointed = prefix.start.sequence
+    this.#book = new BookTable(parts.database, parts.nature.first, prefix.checkpoint)
     this.#insert = parts.database.prepare(
       'INSERT INTO records (sequence, at, kind, body, link) VALUES (?, ?, ?, ?, ?)',
     )
@@ -158,7 +163,7 @@ class SqliteJournal implements Journal {
     const { checkpoint, records } = this.#found ?? readVerified(database, nature)
     this.#found = undefined
     return {
-      checkpoint: checkpoint === undefined ? undefined : (JSON.parse(checkpoint.body) as unknown),
+      checkpoint: checkpoint?.rows.map(({ row }) => row),
       records: records.map(({ body }) => JSON.parse(body) as JournalRecord),
     }
   }
@@ -182,18 +187,24 @@ class SqliteJournal implements Journal {
     this.#waiting = []
   }
 
-  saveCheckpoint(book: unknown): void {
+  get recordsSinceCheckpoint(): number {
+    return this.#last.sequence + this.#waiting.length - this.#checkpointed
+  }
+
+  saveCheckpoint(changes: Iterable<RowChange>): void {
     this.flush()
     this.#write(({ database, mark, keepSince }) => {
       mark.sync()
+      this.#book.apply(changes)
       const { sequence, link } = this.#last
-      const body = JSON.stringify(book)
+      const { sum } = this.#book
       database.prepare('DELETE FROM checkpoints').run()
       database
-        .prepare('INSERT INTO checkpoints (sequence, body, link, seal) VALUES (?, ?, ?, ?)')
-        .run(sequence, body, link, nextLink(link, sequence, body))
+        .prepare('INSERT INTO checkpoints (sequence, link, rows, sum, seal) VALUES (?, ?, ?, ?, ?)')
+        .run(sequence, link, sum.rows, sumToText(sum), sealOf(this.#last, sum))
       dropOldRecords(database, keepSince())
     })
+    this.#checkpointed = this.#last.sequence
   }
 
   close(): void {

@@ -3,16 +3,19 @@ import { messageOf } from '../lib/failure.ts'
 import { type Mark } from './durable-mark.ts'
 import { type Flaw, isDamage } from './journal-failures.ts'
 import { type JournalNature } from './journal-layout.ts'
+import { type FoundRows, readRows, type RowsSum, sumToText } from './book-table.ts'
 import { nextLink } from './record-chain.ts'
 
-/** A record, or the book of a checkpoint. */
 export interface StoredText extends Mark {
   readonly body: string
 }
 
+/** The book after the record of that sequence. */
+export interface StoredCheckpoint extends Mark, FoundRows {}
+
 /** The part of a journal that is proved to be what was written: the longest one from its start. */
 export interface VerifiedPrefix {
-  readonly checkpoint: StoredText | undefined
+  readonly checkpoint: StoredCheckpoint | undefined
   /** What the first record stands behind: the checkpoint, or the link before all. */
   readonly start: Mark
   /** All records after the checkpoint. */
@@ -28,7 +31,7 @@ export interface VerifiedPrefix {
  * @throws Error of SQLite where the disk cannot be read just now: that is no damage.
  */
 export function readVerified(database: DatabaseSync, { first }: JournalNature): VerifiedPrefix {
-  const found = attempt(() => readCheckpoint(database))
+  const found = attempt(() => readCheckpoint(database, first))
   const checkpoint = found.value
   const start: Mark = checkpoint ?? { sequence: 0, link: first }
   const records: StoredText[] = []
@@ -52,13 +55,23 @@ function attempt<Value>(work: () => Value): { readonly value?: Value; readonly f
 }
 
 /** @throws RangeError when it is not as it was written */
-function readCheckpoint(database: DatabaseSync): StoredText | undefined {
-  const row = database.prepare('SELECT sequence, body, link, seal FROM checkpoints').get()
-  if (row === undefined) return undefined
-  const checkpoint = toStoredText(row)
-  const { sequence, body, link } = checkpoint
-  if (nextLink(link, sequence, body) === row['seal']) return checkpoint
+function readCheckpoint(database: DatabaseSync, first: string): StoredCheckpoint | undefined {
+  const row = database.prepare('SELECT sequence, link, rows, sum, seal FROM checkpoints').get()
+  const found = readRows(database, first)
+  if (row === undefined) {
+    if (found.rows.length === 0) return undefined
+    throw new RangeError('the checkpoint of the rows of the book is missing')
+  }
+  const [sequence, link] = [Number(row['sequence']), String(row['link'])]
+  const isSealed = sealOf({ sequence, link }, found.sum) === row['seal']
+  const isComplete = row['rows'] === found.sum.rows && row['sum'] === sumToText(found.sum)
+  if (isSealed && isComplete) return { sequence, link, ...found }
   throw new RangeError(`the checkpoint at ${sequence} is not as it was written`)
+}
+
+/** Binds the rows of the book to their place among the records. */
+export function sealOf({ sequence, link }: Mark, sum: RowsSum): string {
+  return nextLink(link, sequence, sum.rows, sumToText(sum))
 }
 
 /** Puts each record that fits behind the one before it; the first that does not is the flaw. */

@@ -39,6 +39,7 @@ function watchSlowJournal() {
       })
     },
     flush: () => undefined,
+    recordsSinceCheckpoint: 0,
     saveCheckpoint: () => undefined,
   })
   /** Without latency a batch is there when it leaves. */

@@ -30,6 +30,8 @@ class HangingDisk implements JournalPort {
     if (!this.isHanging) this.durable.push(...this.#appended.splice(0))
   }
 
+  readonly recordsSinceCheckpoint = 0
+
   saveCheckpoint(): void {}
 
   leave(): boolean {

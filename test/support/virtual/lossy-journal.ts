@@ -1,26 +1,36 @@
 import { type JournalRecord } from '../../../src/domain/record.ts'
-import { type JournalContents } from '../../../src/journal/journal.ts'
+import { type BookRow, type JournalContents, type RowChange } from '../../../src/journal/journal.ts'
+import { MemoryRows } from '../../../src/journal/memory-rows.ts'
 
 interface Kept {
-  readonly checkpoint: string | undefined
+  readonly checkpoint: readonly BookRow[] | undefined
   readonly records: readonly string[]
 }
 
 /** A journal in memory that can lose what was not durable. Records are copied as the disk would. */
 export class LossyJournal {
   readonly #records: string[] = []
-  #checkpoint: string | undefined
+  #checkpoint: MemoryRows | undefined
   #older: Kept = { checkpoint: undefined, records: [] }
   #durable = 0
 
   load(): JournalContents {
-    return read({ checkpoint: this.#checkpoint, records: this.#records })
+    return read({ checkpoint: this.#checkpoint?.list(), records: this.#records })
   }
 
   /** From the checkpoint before the last one, and everything since: the same book. */
   loadOlder(): JournalContents {
     const { checkpoint, records } = this.#older
     return read({ checkpoint, records: [...records, ...this.#records] })
+  }
+
+  /** The last checkpoint was never made: the process starts from {@link loadOlder}, and writes on from there. */
+  goBack(): void {
+    const { checkpoint, records } = this.#older
+    this.#checkpoint = checkpoint && new MemoryRows(checkpoint)
+    this.#records.unshift(...records)
+    this.#durable += records.length
+    this.#older = { checkpoint, records: [] }
   }
 
   append(record: JournalRecord): void {
@@ -43,9 +53,14 @@ export class LossyJournal {
     this.#durable = this.#records.length
   }
 
-  saveCheckpoint(book: unknown): void {
-    this.#older = { checkpoint: this.#checkpoint, records: [...this.#records] }
-    this.#checkpoint = JSON.stringify(book)
+  get recordsSinceCheckpoint(): number {
+    return this.#records.length
+  }
+
+  saveCheckpoint(changes: Iterable<RowChange>): void {
+    this.#older = { checkpoint: this.#checkpoint?.list(), records: [...this.#records] }
+    this.#checkpoint ??= new MemoryRows()
+    this.#checkpoint.apply(changes)
     this.#records.length = 0
     this.#durable = 0
   }
@@ -53,7 +68,7 @@ export class LossyJournal {
 
 function read({ checkpoint, records }: Kept): JournalContents {
   return {
-    checkpoint: checkpoint === undefined ? undefined : (JSON.parse(checkpoint) as unknown),
+    checkpoint,
     records: records.map((text) => JSON.parse(text) as JournalRecord),
   }
 }
