@@ -221,12 +221,16 @@ export interface ReleasedRecord extends Dated {
   readonly by: string
 }
 
-/** What ended long ago is forgotten. Unix ms, our clock. */
+/** What ended long ago is forgotten. */
 export interface PruneRecord extends Dated {
   readonly kind: 'prune'
-  /** Terminal orders and trade ids of before. */
+  /** Unix ms, our clock: terminal orders that were last sent before. */
   readonly ordersBefore: number
-  /** Keys of before whose last order is terminal. */
+  /** Unix ms, exchange clock: trades of before. No fill is read from further back any more. */
+  readonly tradesBefore: number
+  /** Unix ms, exchange clock: every fill up to here is known. */
+  readonly fillsThroughAt: number
+  /** Unix ms, our clock: keys of before whose last order is terminal. */
   readonly keysBefore: number
 }
 

@@ -29,7 +29,7 @@ import { announce, beginStep, type Core, instrumentOf, record, type RunPhase } f
 import { createCore } from './state/create-core.ts'
 import { noteFeed } from './state/market-state.ts'
 import { noteGranted } from './state/open-calls.ts'
-import { askForFills, askForPosition } from './state/readings.ts'
+import { askForFills, askForPosition, knownThrough, tradesNeededSince } from './state/readings.ts'
 import { notePruned, noteSpaceLow } from './state/run-state.ts'
 import { isKilling, isTrading, release } from './state/trading-mode.ts'
 import { advanceFlatten } from './lifecycle/flatten.ts'
@@ -38,8 +38,10 @@ import { answerCall, makeAccountCalls } from './strategies/account-calls.ts'
 import { expirePlaces, takeDecision, takeFailure } from './strategies/take-decision.ts'
 import { takeSnapshot } from './strategies/take-snapshot.ts'
 
-/** Terminal orders are kept this long: three idempotency windows of the exchange. */
-const ORDERS_KEPT_MS = 3_600_000
+/** How often what is over is forgotten. */
+const PRUNE_EVERY_MS = 60_000
+/** Terminal orders are kept so long after they were last sent: a fill of theirs becomes readable within seconds. */
+const ORDERS_KEPT_MS = 300_000
 /** Intent keys are kept this long after their last order was sent. */
 const KEYS_KEPT_MS = 7 * 86_400_000
 
@@ -243,13 +245,15 @@ function obey(core: Core, command: EngineCommand): void {
 function passTime(core: Core): void {
   expirePlaces(core)
   const { prunedAt } = core.run
-  if (prunedAt > 0 && core.now - prunedAt < ORDERS_KEPT_MS) return
+  if (prunedAt > 0 && core.now - prunedAt < PRUNE_EVERY_MS) return
   notePruned(core.run, core.now)
   if (prunedAt === 0) return
   record(core, {
     kind: 'prune',
     at: core.now,
     ordersBefore: core.now - ORDERS_KEPT_MS,
+    tradesBefore: tradesNeededSince(core),
+    fillsThroughAt: knownThrough(core),
     keysBefore: core.now - KEYS_KEPT_MS,
   })
 }

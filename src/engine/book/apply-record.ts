@@ -37,9 +37,6 @@ import { applyFill, bindOrphans, disownOrphans } from './apply-fill.ts'
 import { type Book, pairKey, storeOrder, type WritableBook } from './book.ts'
 import { applyMove } from './allocation.ts'
 
-/** Far more than a read of the fills ever reaches back behind the newest known one. */
-const TRADES_KEPT_MS = 600_000
-
 /**
  * Ordinals name orders for ever (ORD2), and those that were lost are skipped: far more than any journal has
  * used, and a thousand repairs fit below the largest exact integer.
@@ -237,22 +234,11 @@ function applyPrune(book: WritableBook, record: PruneRecord): void {
   for (const [key, entry] of book.keys) {
     if (entry.at < record.keysBefore && !book.orders.has(entry.clientOid)) book.keys.delete(key)
   }
-  // Trades near the newest one are read again at every poll, however old they are, and so are those since
-  // an order that is not resolved yet was sent.
-  const tradesBefore =
-    Math.min(record.ordersBefore, book.fillsThroughAt, oldestUnresolvedAt(book)) - TRADES_KEPT_MS
-  for (const [tradeId, filledAt] of book.trades) if (filledAt < tradesBefore) book.trades.delete(tradeId)
-}
-
-/** Unix ms, exchange clock: when the oldest order was sent whose answer may still be missing. */
-function oldestUnresolvedAt(book: Book): number {
-  let oldest = Number.POSITIVE_INFINITY
-  for (const orders of book.open.values()) {
-    for (const { state, attempts, firstSentAt } of orders.values()) {
-      if (state !== 'live' && attempts > 0) oldest = Math.min(oldest, firstSentAt)
-    }
+  book.fillsThroughAt = Math.max(book.fillsThroughAt, record.fillsThroughAt)
+  book.tradesSinceAt = Math.max(book.tradesSinceAt, record.tradesBefore)
+  for (const [tradeId, filledAt] of book.trades) {
+    if (filledAt < book.tradesSinceAt) book.trades.delete(tradeId)
   }
-  return oldest
 }
 
 function changeOrder(

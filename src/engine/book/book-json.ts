@@ -14,10 +14,6 @@ interface MoneyJson {
   readonly fills: number
 }
 
-/** What is one number or word each: a row of its own, whole in every checkpoint. */
-const SCALARS = ['positionMode', 'epoch', 'batchId', 'fillsThroughAt', 'recordsLostAt'] as const
-const SCALARS_ROW = 'scalars'
-
 /**
  * Collections of which each entry is a row. `open` and `byOrderId` follow from the orders. The same book gives
  * the same rows in the same order: within a collection that of its entries, which effects may depend on.
@@ -45,6 +41,17 @@ const COLLECTIONS = [
   'funding',
 ] as const
 type Collection = (typeof COLLECTIONS)[number]
+
+/** What is one number or word each is together a row, whole in every checkpoint. */
+const SCALARS_ROW = 'scalars'
+const SCALARS: Readonly<Record<Exclude<keyof Book, Collection | 'open' | 'byOrderId'>, true>> = {
+  positionMode: true,
+  epoch: true,
+  batchId: true,
+  fillsThroughAt: true,
+  tradesSinceAt: true,
+  recordsLostAt: true,
+}
 
 /** The whole book as plain JSON: every row of it. */
 export function bookToJson(book: Book): readonly BookRow[] {
@@ -79,7 +86,7 @@ function trackedOf(book: Book, name: Collection): TrackedMap<string, unknown> | 
 }
 
 function scalarsOf(book: Book): BookRow {
-  const values = Object.fromEntries(SCALARS.map((name) => [name, book[name]]))
+  const values = Object.fromEntries(Object.keys(SCALARS).map((name) => [name, book[name as keyof Book]]))
   return { name: SCALARS_ROW, key: '', value: JSON.stringify(values) }
 }
 

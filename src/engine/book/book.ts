@@ -48,7 +48,7 @@ export interface Book {
   readonly positionMode: PositionMode
   readonly epoch: number
   readonly batchId: number
-  /** Unix ms, exchange clock: the newest fill that is known. */
+  /** Unix ms, exchange clock: every fill up to here is known, but for what becomes visible late. */
   readonly fillsThroughAt: number
   readonly orders: ReadonlyMap<ClientOid, Order>
   /** The orders that are not terminal, by symbol. */
@@ -60,8 +60,10 @@ export interface Book {
   readonly ordinals: ReadonlyMap<string, number>
   /** Fills of orders that nothing here names, until something does. */
   readonly orphans: ReadonlyMap<OrderId, readonly Fill[]>
-  /** Known trades, with the time of the fill. */
+  /** Known trades, with the time of the fill. Those before {@link tradesSinceAt} are forgotten, and never read again. */
   readonly trades: ReadonlyMap<TradeId, number>
+  /** Unix ms, exchange clock. */
+  readonly tradesSinceAt: number
   /** By strategy and symbol; what waits for its order by its orderId. */
   readonly holdings: ReadonlyMap<string, Holding>
   /** By symbol, while a fill of it waits for its order: from where the allocation is worked out again then. */
@@ -112,6 +114,7 @@ export function createBook(positionMode: PositionMode): Book {
     ordinals: new TrackedMap(),
     orphans: new TrackedMap(),
     trades: new TrackedMap(),
+    tradesSinceAt: 0,
     holdings: new TrackedMap(),
     unsettled: new TrackedMap(),
     account: new TrackedMap(),

@@ -15,7 +15,9 @@ import { comparePosition, noteRecentFills } from './reconcile.ts'
 /** Fills were read: each new one enters the book once, and orders that they prove to be over are settled. */
 export function takeFills(core: Core, reading: FillsReading): void {
   const fills = reading.fills.filter(
-    (fill) => !core.book.trades.has(fill.tradeId) && core.instruments.has(fill.symbol),
+    // What is older may be a trade that was forgotten: a read that took long began before it was.
+    ({ tradeId, filledAt, symbol }) =>
+      filledAt >= core.book.tradesSinceAt && !core.book.trades.has(tradeId) && core.instruments.has(symbol),
   )
   if (fills.some(({ source }) => source === 'SYS')) distrustResting(core)
   for (const fill of fills) haltOnForeign(core, fill)
@@ -28,8 +30,7 @@ export function takeFills(core: Core, reading: FillsReading): void {
     else if (fill.source !== 'API') for (const id of tradersOf(core, fill.symbol)) owners.add(id)
   }
   noteRecentFills(core, fills)
-  const readableAt = reading.requestedAt - core.settings.execution.fillVisibilityMs
-  noteFillsRead(core, readableAt)
+  const readableAt = noteFillsRead(core, reading)
   settleTakers(core, readableAt)
   noteOrphans(core)
   for (const instrument of core.instruments.values()) {

@@ -215,6 +215,8 @@ export interface OpenCalls {
 export interface ReadingState {
   /** Unix ms, our clock: fills that were readable by then are known. 0 never. */
   readonly fillsReadAt: number
+  /** The same on the exchange's clock. */
+  readonly fillsReadThroughAt: number
   /** Since when fills of each orderId wait for their order; Unix ms, our clock. */
   readonly orphansSince: ReadonlyMap<OrderId, number>
 }

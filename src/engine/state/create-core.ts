@@ -23,7 +23,7 @@ export function createCore(settings: EngineSettings, book: Book): Core {
       accountCallId: 0,
       accountCallsNotBefore: new Map(),
     },
-    readings: { fillsReadAt: 0, orphansSince: new Map() },
+    readings: { fillsReadAt: 0, fillsReadThroughAt: 0, orphansSince: new Map() },
     decisions: {
       decidedOn: new Map(),
       failuresInRow: new Map(),

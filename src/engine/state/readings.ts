@@ -1,11 +1,15 @@
+import { type FillsReading } from '../../domain/fill.ts'
 import { type OrderId } from '../../domain/ids.ts'
 import { own } from '../../lib/own.ts'
+import { exchangeNow } from './clock-state.ts'
 import { type Core, emit } from './core.ts'
 
-/** How far back behind its first send the fills of an order are looked for, ms. */
-const SENT_MARGIN_MS = 10_000
-/** And behind the newest known fill, beside what becomes visible late, ms. */
+/** How far behind the newest known fill they are read again, ms, beside what becomes visible late. */
 const KNOWN_MARGIN_MS = 2000
+/** And behind the moment up to which they were read: what is known of the exchange's clock may be off by so much. */
+const READ_MARGIN_MS = 60_000
+/** Trades are remembered so much longer than fills are read again, ms. */
+const TRADES_MARGIN_MS = 60_000
 
 export function askForFills(core: Core): void {
   emit(core, { kind: 'readFills', sinceAt: fillsSince(core) })
@@ -15,21 +19,35 @@ export function askForPosition(core: Core, symbol: string): void {
   emit(core, { kind: 'readPosition', symbol })
 }
 
-/** Unix ms, exchange clock, from where fills must be read to miss none: the newest known, less what may come late. */
+/**
+ * Unix ms, exchange clock: fills are read from here. Everything up to then is known, whatever became of orders since:
+ * what an answer did not say, the fills say, each of them once.
+ */
 function fillsSince(core: Core): number {
   const { fillVisibilityMs } = core.settings.execution
-  const unresolved = [...core.book.open.values()]
-    .flatMap((orders) => [...orders.values()])
-    .filter((order) => order.state !== 'live' && order.attempts > 0)
-    .map((order) => order.firstSentAt - SENT_MARGIN_MS)
-  const known = core.book.fillsThroughAt - fillVisibilityMs - KNOWN_MARGIN_MS
-  return Math.max(0, Math.min(known, ...unresolved))
+  return Math.max(0, Math.min(knownThrough(core) - fillVisibilityMs, exchangeNow(core)) - KNOWN_MARGIN_MS)
 }
 
-/** @param readableAt Unix ms, our clock: every fill that was readable by then is known. */
-export function noteFillsRead({ readings }: Core, readableAt: number): void {
-  const state = own(readings)
+/** Unix ms, exchange clock: fills of before are known, if they were visible. It moves with what was read, and with each fill. */
+export function knownThrough({ book, readings }: Core): number {
+  return Math.max(book.fillsThroughAt, readings.fillsReadThroughAt - READ_MARGIN_MS)
+}
+
+/** Unix ms, exchange clock: trades of before are read no more, and need not be remembered. */
+export function tradesNeededSince(core: Core): number {
+  return Math.max(0, fillsSince(core) - TRADES_MARGIN_MS)
+}
+
+/** Every fill is known that was readable when it was asked for. Returns that moment: Unix ms, our clock. */
+export function noteFillsRead(core: Core, { requestedAt, exchangeTime }: FillsReading): number {
+  const { fillVisibilityMs } = core.settings.execution
+  const state = own(core.readings)
+  const readableAt = requestedAt - fillVisibilityMs
   state.fillsReadAt = Math.max(state.fillsReadAt, readableAt)
+  // Both clocks have to agree on it: either may be wrong once.
+  const askedAt = Math.min(exchangeTime, exchangeNow(core) - (core.now - requestedAt))
+  state.fillsReadThroughAt = Math.max(state.fillsReadThroughAt, askedAt - fillVisibilityMs)
+  return readableAt
 }
 
 /** Since when the fills of this orderId wait for their order; Unix ms, our clock. */

@@ -1,4 +1,5 @@
 import { toTradeId } from '../../../src/domain/ids.ts'
+import { rebuildBook } from '../../../src/engine/book/book-json.ts'
 import { type Book, holdingOf } from '../../../src/engine/book/book.ts'
 import { decimal, sumDecimals } from '../../../src/lib/decimal.ts'
 import { compareFates, comparePositions } from './book-comparison.ts'
@@ -18,12 +19,14 @@ export function watchTruth(world: World): WorldWatcher {
       const { book } = world.process.engine ?? {}
       if (!book || world.violations.length > 0) return
       const { truth } = world.exchange
+      const everything = bookOfEverything(world)
       const differences = [
-        ...compareFates(book, truth.orders.values()),
+        ...compareFates(everything, truth.orders.values()),
         ...comparePositions(book, truth, world.plan.symbols),
       ]
       for (const difference of differences) violate(world, 'ORD5', difference)
-      checkFills(world, book)
+      checkFills(world, everything)
+      checkCounts(world, book)
       checkHoldings(world, book)
     },
   }
@@ -34,6 +37,16 @@ function checkFills(world: World, book: Book): void {
   for (const { tradeId } of fills) {
     if (!book.trades.has(toTradeId(tradeId))) violate(world, 'ORD5', `fill ${tradeId} is lost`)
   }
+}
+
+/** The book that forgets nothing. */
+function bookOfEverything({ process, plan }: World): Book {
+  const records = process.journal.loadAll().filter(({ kind }) => kind !== 'prune')
+  return rebuildBook({ checkpoint: undefined, records }, plan.positionMode)
+}
+
+function checkCounts(world: World, book: Book): void {
+  const fills = world.exchange.allFills()
   const counted = [...book.money.values()].reduce((sum, money) => sum + money.fills, 0)
   if (counted !== fills.length) violate(world, 'ORD5', `${counted} fills counted of ${fills.length}`)
 }

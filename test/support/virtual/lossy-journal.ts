@@ -12,6 +12,8 @@ export class LossyJournal {
   readonly #records: string[] = []
   #checkpoint: MemoryRows | undefined
   #older: Kept = { checkpoint: undefined, records: [] }
+  /** What the checkpoints contain. */
+  readonly #contained: string[] = []
   #durable = 0
 
   load(): JournalContents {
@@ -30,7 +32,13 @@ export class LossyJournal {
     this.#checkpoint = checkpoint && new MemoryRows(checkpoint)
     this.#records.unshift(...records)
     this.#durable += records.length
+    this.#contained.length -= records.length
     this.#older = { checkpoint, records: [] }
+  }
+
+  /** Every record from the first on, checkpoints or not. */
+  loadAll(): readonly JournalRecord[] {
+    return read({ checkpoint: undefined, records: [...this.#contained, ...this.#records] }).records
   }
 
   append(record: JournalRecord): void {
@@ -61,6 +69,7 @@ export class LossyJournal {
     this.#older = { checkpoint: this.#checkpoint?.list(), records: [...this.#records] }
     this.#checkpoint ??= new MemoryRows()
     this.#checkpoint.apply(changes)
+    this.#contained.push(...this.#records)
     this.#records.length = 0
     this.#durable = 0
   }

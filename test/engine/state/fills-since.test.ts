@@ -1,0 +1,101 @@
+import { describe, expect, test } from 'vitest'
+import { type Fill } from '../../../src/domain/fill.ts'
+import { EngineBench, STRATEGY, SYMBOL } from '../engine-bench.ts'
+
+const BID = { side: 'buy', ticks: 99_990, lots: 10 } as const
+const MINUTE_MS = 60_000
+const HOUR_MS = 3_600_000
+const DAY_MS = 86_400_000
+
+/** Time passes, and fills are polled; the exchange gives whatever lies since the moment that it is asked for. */
+function live(bench: EngineBench, ms: number, stepMs: number, fills: readonly Fill[] = []): void {
+  const lots = fills.reduce((sum, fill) => sum + fill.lots, 0)
+  for (const endAt = bench.now + ms; bench.now < endAt;) {
+    bench.now += stepMs
+    bench.price()
+    bench.step({ kind: 'timePassed' })
+    poll(bench, fills, lots)
+  }
+}
+
+/** Returns how far back the read went, ms. */
+function poll(bench: EngineBench, fills: readonly Fill[] = [], lots = 0): number {
+  bench.take('readFills')
+  bench.step({ kind: 'pollDue', what: 'fills' })
+  const asked = bench.effects.find((effect) => effect.kind === 'readFills')
+  const sinceAt = asked?.kind === 'readFills' ? asked.sinceAt : Number.NaN
+  bench.read({
+    fills: fills.filter(({ filledAt }) => filledAt >= sinceAt),
+    holding: { longLots: lots, shortLots: 0 },
+  })
+  return bench.now - sinceAt
+}
+
+describe('where the read of fills begins', () => {
+  test('moves on without a fill, so that a month of silence costs one short read', () => {
+    const bench = new EngineBench().start()
+
+    live(bench, 30 * DAY_MS, HOUR_MS)
+
+    expect(poll(bench)).toBeLessThan(2 * HOUR_MS)
+    live(bench, 5 * MINUTE_MS, MINUTE_MS)
+    expect(poll(bench)).toBeLessThan(3 * MINUTE_MS)
+  })
+
+  test('is remembered over a restart', () => {
+    const bench = new EngineBench().start()
+    live(bench, 30 * DAY_MS, HOUR_MS)
+    live(bench, 5 * MINUTE_MS, MINUTE_MS)
+
+    bench.restart()
+    bench.step({ kind: 'clockSynchronised', offsetMs: 0 })
+    bench.step({ kind: 'started' })
+
+    const [asked] = bench.take('readFills')
+    expect(bench.now - (asked?.sinceAt ?? 0)).toBeLessThan(5 * MINUTE_MS)
+  })
+
+  test('[ORD5] after a repair lies behind no trade that was forgotten: nothing is counted twice', () => {
+    const bench = new EngineBench().start()
+    bench.quote(BID)
+    bench.accept(bench.grantBatch())
+    const fills = [bench.fill({ lots: 7 })]
+    poll(bench, fills, 7)
+    live(bench, 5 * HOUR_MS, 5 * MINUTE_MS, fills)
+    expect(bench.book.trades.size).toBe(0)
+    const repaired = { strategies: [STRATEGY], symbols: [SYMBOL], reason: 'damaged' }
+    bench.records.push({ kind: 'repaired', at: bench.now, ...repaired })
+
+    bench.restart().start({ fills, holding: { longLots: 7, shortLots: 0 } })
+    bench.pass(10_000, { fills, holding: { longLots: 7, shortLots: 0 } })
+
+    expect(bench.states()).toEqual(['unknown'])
+    expect(bench.book.account.get(SYMBOL)).toEqual({ longLots: 7, shortLots: 0 })
+  })
+
+  test('[ORD5] of a read that took minutes may lie behind it: what was forgotten meanwhile is not counted twice', () => {
+    const bench = new EngineBench().start()
+    bench.quote(BID)
+    bench.accept(bench.grantBatch())
+    const fills = [bench.fill({ lots: 7 })]
+    poll(bench, fills, 7)
+    const late = { fills, sinceAt: bench.now - MINUTE_MS, requestedAt: bench.now, exchangeTime: bench.now }
+    live(bench, 10 * MINUTE_MS, MINUTE_MS, fills)
+    expect(bench.book.trades.size).toBe(0)
+
+    bench.step({ kind: 'fillsRead', reading: late })
+
+    expect(bench.book.account.get(SYMBOL)).toEqual({ longLots: 7, shortLots: 0 })
+  })
+
+  test('is not moved by one clock alone', () => {
+    const bench = new EngineBench().start()
+    live(bench, 10 * MINUTE_MS, MINUTE_MS)
+    bench.step({ kind: 'pollDue', what: 'fills' })
+    const [asked] = bench.take('readFills')
+    const reading = { fills: [], sinceAt: asked?.sinceAt ?? 0, requestedAt: bench.now }
+    bench.step({ kind: 'fillsRead', reading: { ...reading, exchangeTime: bench.now + DAY_MS } })
+
+    expect(poll(bench)).toBeGreaterThan(0)
+  })
+})
