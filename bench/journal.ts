@@ -60,7 +60,8 @@ function measureRows(book: Book, orders: number): Cost {
   const checkpointMs = median(
     Array.from({ length: 5 }, (_, round) => {
       for (let batch = 0; countBookChanges(book) < CHANGES; batch++)
-        addBatch(book, orders * (round + 1) + batch * BATCH)
+        addBatch(book, orders * (round + 1) + batch * BATCH, journal)
+      journal.flush()
       return measure(() => journal.saveCheckpoint(takeBookChanges(book)))
     }),
   )
@@ -109,7 +110,7 @@ function readText(database: DatabaseSync): void {
 }
 
 /** Orders by name that are sent, accepted and filled, in three records. */
-function addBatch(book: Book, first: number): void {
+function addBatch(book: Book, first: number, journal?: Journal): void {
   const at = START_AT + first
   const terms = Array.from({ length: BATCH }, (_, index) => toTerms(first + index))
   const orderIdOf = (index: number): OrderId => String(1e18 + (first + index) * 1000) as OrderId
@@ -139,7 +140,10 @@ function addBatch(book: Book, first: number): void {
       })),
     },
   ]
-  for (const record of records) applyRecord(book, record)
+  for (const record of records) {
+    applyRecord(book, record)
+    journal?.append(record)
+  }
 }
 
 function toTerms(number: number): OrderTerms {

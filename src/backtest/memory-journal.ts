@@ -1,11 +1,13 @@
-import { type JournalRecord } from '../domain/record.ts'
+import { type JournalRecord, type StrategyKey, type UsedKey } from '../domain/record.ts'
 import { type Journal, type JournalContents, type RowChange } from '../journal/journal.ts'
+import { MemoryKeys } from '../journal/memory-keys.ts'
 import { MemoryRows } from '../journal/memory-rows.ts'
 
 /** A journal that ends with its process: for backtests. Records are copied as the disk would. */
 export class MemoryJournal implements Journal {
   readonly salt: string
   readonly #records: string[] = []
+  readonly #keys = new MemoryKeys()
   #checkpoint: MemoryRows | undefined
 
   constructor(salt: string) {
@@ -21,6 +23,7 @@ export class MemoryJournal implements Journal {
 
   append(record: JournalRecord): void {
     this.#records.push(JSON.stringify(record))
+    this.#keys.add(record)
   }
 
   commit(done: () => void): void {
@@ -28,6 +31,10 @@ export class MemoryJournal implements Journal {
   }
 
   flush(): void {}
+
+  usedKeys(keys: readonly StrategyKey[]): readonly UsedKey[] {
+    return keys.flatMap((key) => this.#keys.find(key) ?? [])
+  }
 
   get recordsSinceCheckpoint(): number {
     return this.#records.length

@@ -9,6 +9,7 @@ import { unreachable } from '../lib/unreachable.ts'
 import { AccountReader } from './account-reader.ts'
 import { OrderSender } from './order-sender.ts'
 import { type Ports } from './ports.ts'
+import { withUsedKeys } from './used-keys.ts'
 
 /** Records that need not be durable at once wait no longer than this for one that must. */
 const FLUSH_MS = 100
@@ -147,8 +148,9 @@ export class Interpreter {
   }
 
   /** The listener hears of it before anything is performed: what breaks the run is in the recording. */
-  #step(event: EngineEvent): void {
-    const { clock, listener, interruptions } = this.#ports
+  #step(heard: EngineEvent): void {
+    const { clock, journal, listener, interruptions } = this.#ports
+    const event = withUsedKeys(heard, this.#engine.book, journal)
     const at = clock.now()
     try {
       this.#effects = this.#engine.step(event, at)

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { type DatabaseSync, type StatementSync } from 'node:sqlite'
 import { type BookRow, type RowChange } from './journal.ts'
+import { addDigest, NO_ROWS, type RowsSum, takeDigest, toNumber } from './rows-sum.ts'
 
 /** A row of the book in its place: rows of a name stand in the order in which a map has their entries. */
 export interface PlacedRow {
@@ -8,21 +9,10 @@ export interface PlacedRow {
   readonly row: BookRow
 }
 
-/**
- * What all rows of the book are together: how many, and the sum of their digests. A change takes one digest out
- * and puts another in, so the cost of a seal is that of what changed. 128 bits, as a digest has.
- */
-export interface RowsSum {
-  readonly rows: number
-  readonly sum: bigint
-}
-
 export interface FoundRows {
   readonly rows: readonly PlacedRow[]
   readonly sum: RowsSum
 }
-
-const NO_ROWS: RowsSum = { rows: 0, sum: 0n }
 
 /** Reads every row and holds it against its digest. @throws RangeError when one is not as it was written */
 export function readRows(database: DatabaseSync, first: string): FoundRows {
@@ -42,11 +32,6 @@ export function readRows(database: DatabaseSync, first: string): FoundRows {
     sum += toNumber(made)
   }
   return { rows, sum: { rows: rows.length, sum: BigInt.asUintN(128, sum) } }
-}
-
-/** As text, for the seal. */
-export function sumToText({ sum }: RowsSum): string {
-  return sum.toString(16).padStart(32, '0')
 }
 
 /**
@@ -130,16 +115,4 @@ export class BookTable {
 /** Half the cost of a link, which counts where a start reads them all. No name has a blank. */
 function digestOf(first: string, { position, row: { name, key, value } }: PlacedRow): string {
   return hash('sha256', `${first} ${position} ${name} ${key.length} ${key}${value}`, 'hex').slice(0, 32)
-}
-
-function toNumber(digest: string): bigint {
-  return BigInt(`0x${digest}`)
-}
-
-function addDigest({ rows, sum }: RowsSum, digest: string): RowsSum {
-  return { rows: rows + 1, sum: BigInt.asUintN(128, sum + toNumber(digest)) }
-}
-
-function takeDigest({ rows, sum }: RowsSum, digest: string): RowsSum {
-  return { rows: rows - 1, sum: BigInt.asUintN(128, sum - toNumber(digest)) }
 }

@@ -22,11 +22,21 @@ const TABLES = `
     value TEXT NOT NULL,
     digest TEXT NOT NULL
   ) STRICT;
+  CREATE TABLE used_keys (
+    bucket INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    digest TEXT NOT NULL,
+    PRIMARY KEY (bucket, name)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE key_buckets (bucket INTEGER PRIMARY KEY, keys INTEGER NOT NULL, sum TEXT NOT NULL) STRICT;
   CREATE TABLE checkpoints (
     sequence INTEGER PRIMARY KEY,
     link TEXT NOT NULL,
     rows INTEGER NOT NULL,
     sum TEXT NOT NULL,
+    keys INTEGER NOT NULL,
+    key_sum TEXT NOT NULL,
     seal TEXT NOT NULL
   ) STRICT;
 `

@@ -1,4 +1,4 @@
-import { type JournalRecord } from '../domain/record.ts'
+import { type JournalRecord, type StrategyKey, type UsedKey } from '../domain/record.ts'
 
 /** One entry of the book, as text: the collection that it stands in, its key there, and its value as JSON. */
 export interface BookRow {
@@ -38,6 +38,11 @@ export interface Journal {
   commit(done: (failure?: unknown) => void): void
   /** Called now and then: makes durable what nothing waits for. */
   flush(): void
+  /**
+   * Those of the keys that records have used, however long ago: the book forgets them with their orders.
+   * @throws Failure JOURNAL_POISONED where what is stored is not what was written
+   */
+  usedKeys(keys: readonly StrategyKey[]): readonly UsedKey[]
   /** How many records stand behind the last checkpoint: those that were there when it was opened too. */
   readonly recordsSinceCheckpoint: number
   /**

@@ -39,6 +39,7 @@ function watchSlowJournal() {
       })
     },
     flush: () => undefined,
+    usedKeys: () => [],
     recordsSinceCheckpoint: 0,
     saveCheckpoint: () => undefined,
   })

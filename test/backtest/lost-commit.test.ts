@@ -3,7 +3,7 @@ import { DirectExchange, UID } from '../../src/backtest/direct-exchange.ts'
 import { DirectNetwork } from '../../src/backtest/network.ts'
 import { VirtualAccount } from '../../src/backtest/virtual-account.ts'
 import { VirtualTime } from '../../src/backtest/virtual-time.ts'
-import { type JournalRecord } from '../../src/domain/record.ts'
+import { type JournalRecord, type UsedKey } from '../../src/domain/record.ts'
 import { rebuildBook } from '../../src/engine/book/book-json.ts'
 import { type EngineSettings } from '../../src/engine/settings.ts'
 import { type JournalPort } from '../../src/interpreter/ports.ts'
@@ -31,6 +31,10 @@ class HangingDisk implements JournalPort {
   }
 
   readonly recordsSinceCheckpoint = 0
+
+  usedKeys(): readonly UsedKey[] {
+    return []
+  }
 
   saveCheckpoint(): void {}
 

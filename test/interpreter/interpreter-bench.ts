@@ -94,6 +94,7 @@ export class InterpreterBench {
         else this.commits.push(commitDone)
       },
       flush: () => this.done.push('flush'),
+      usedKeys: () => [],
       recordsSinceCheckpoint: 0,
       saveCheckpoint: () => this.done.push('checkpoint'),
     }

@@ -32,8 +32,12 @@ export const LAST_RECORDS = 3
 const BEFORE_CHECKPOINT = 30
 const AFTER_CHECKPOINT = 9
 
-/** Text that fills pages unevenly; the largest record goes over several pages. */
+/** Text that fills pages unevenly; the largest record goes over several pages. Some use keys. */
 export function specimenRecord(at: number): JournalRecord {
+  if (at % 3 === 0) {
+    const order = { purpose: 'place', strategyId: 's', key: `order ${at}` }
+    return { kind: 'send', at, orders: [order], body: 'ab'.repeat((at * 89) % 500) } as never
+  }
   return {
     kind: 'restricted',
     at,

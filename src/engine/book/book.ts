@@ -29,7 +29,10 @@ export interface Money {
 
 export const NO_MONEY: Money = { profit: ZERO, fees: ZERO, fills: 0 }
 
-/** The last order of an intent key. Kept for days after it ended, so that a re-emission is recognised. */
+/**
+ * The last order of an intent key, for as long as the book holds that order; afterwards the journal knows that the
+ * key was used.
+ */
 export interface KeyEntry {
   readonly clientOid: ClientOid
   readonly generation: number
@@ -82,7 +85,7 @@ export interface Book {
   readonly targets: ReadonlyMap<string, number>
   /** Waiting `place` intents by strategy and key. */
   readonly places: ReadonlyMap<string, OrderIntent>
-  /** Calls on the account that are not answered yet, and the keys of all that were asked for, with the time. */
+  /** Calls on the account that are not answered yet, and the keys of those and of others just asked for, with the time. */
   readonly calls: ReadonlyMap<string, AccountCall>
   readonly callKeys: ReadonlyMap<string, number>
   /** Orders that their strategy does not want to rest any more. */

@@ -1,5 +1,6 @@
-import { type JournalRecord } from '../../../src/domain/record.ts'
+import { type JournalRecord, type StrategyKey, type UsedKey } from '../../../src/domain/record.ts'
 import { type BookRow, type JournalContents, type RowChange } from '../../../src/journal/journal.ts'
+import { MemoryKeys } from '../../../src/journal/memory-keys.ts'
 import { MemoryRows } from '../../../src/journal/memory-rows.ts'
 
 interface Kept {
@@ -15,6 +16,8 @@ export class LossyJournal {
   /** What the checkpoints contain. */
   readonly #contained: string[] = []
   #durable = 0
+  /** What all records have used; undefined once some were lost. */
+  #keys: MemoryKeys | undefined
 
   load(): JournalContents {
     return read({ checkpoint: this.#checkpoint?.list(), records: this.#records })
@@ -43,11 +46,13 @@ export class LossyJournal {
 
   append(record: JournalRecord): void {
     this.#records.push(JSON.stringify(record))
+    this.#keys?.add(record)
   }
 
   /** The record that was appended last could not be written. */
   takeBack(): void {
     this.#records.pop()
+    this.#keys = undefined
   }
 
   flush(): void {
@@ -59,6 +64,14 @@ export class LossyJournal {
     const undurable = this.#records.length - this.#durable
     this.#records.length = this.#durable + (isHalfKept ? Math.ceil(undurable / 2) : 0)
     this.#durable = this.#records.length
+    this.#keys = undefined
+  }
+
+  usedKeys(keys: readonly StrategyKey[]): readonly UsedKey[] {
+    const known = this.#keys ?? new MemoryKeys()
+    if (known !== this.#keys) for (const record of this.loadAll()) known.add(record)
+    this.#keys = known
+    return keys.flatMap((key) => known.find(key) ?? [])
   }
 
   get recordsSinceCheckpoint(): number {

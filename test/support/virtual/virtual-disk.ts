@@ -1,4 +1,4 @@
-import { type JournalRecord } from '../../../src/domain/record.ts'
+import { type JournalRecord, type StrategyKey, type UsedKey } from '../../../src/domain/record.ts'
 import { type Book } from '../../../src/engine/book/book.ts'
 import { takeBookChanges } from '../../../src/engine/book/book-json.ts'
 import { type JournalContents, type RowChange } from '../../../src/journal/journal.ts'
@@ -66,6 +66,10 @@ export class VirtualDisk implements JournalPort {
 
   get recordsSinceCheckpoint(): number {
     return this.journal.recordsSinceCheckpoint
+  }
+
+  usedKeys(keys: readonly StrategyKey[]): readonly UsedKey[] {
+    return this.journal.usedKeys(keys)
   }
 
   saveCheckpoint(changes: Iterable<RowChange>): void {
