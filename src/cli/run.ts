@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander'
 import { type DaemonConfig, loadConfig } from '../config/load-config.ts'
 import { loadCredentials } from '../config/secrets.ts'
-import { type DaemonEnd } from '../daemon/daemon.ts'
+import { type Daemon, type DaemonEnd } from '../daemon/daemon.ts'
 import { type DaemonLogger } from '../daemon/reporting/logger.ts'
 import { openDaemon, type OpenedDaemon } from '../daemon/open-daemon.ts'
 import { formatSummary } from '../daemon/reporting/summary-text.ts'
@@ -9,6 +9,7 @@ import { type RunSummary } from '../daemon/reporting/summary.ts'
 import { systemClock } from '../lib/clock.ts'
 import { systemTimers } from '../lib/timers.ts'
 import { atInstant } from './process/alarm.ts'
+import { exitOf } from './process/exit-codes.ts'
 import { openLogger } from './process/open-logger.ts'
 import {
   addConfigOptions,
@@ -20,8 +21,6 @@ import {
 } from './process/options.ts'
 import { onBreakdown, onStopSignals } from './process/signals.ts'
 
-/** The journal or the program broke: start again and recover. */
-const EXIT_BROKEN = 70
 /** Something was still in flight when the stop had to end; recovery will find out. */
 const EXIT_UNCLEAN = 75
 
@@ -59,6 +58,7 @@ async function run(options: RunOptions, version: string): Promise<number> {
   const { level } = loaded.config.log
   const logger = openLogger({ level, name: loaded.config.name, aside: options.summary !== undefined })
   const stops = listenForStops()
+  const breakdowns = listenForBreakdowns()
   const opened = await openDaemon({
     loaded,
     credentials,
@@ -68,9 +68,9 @@ async function run(options: RunOptions, version: string): Promise<number> {
     clock: systemClock,
     timers: systemTimers,
   })
-  const end = await live(opened, { config: loaded.config, logger, forMs: options.for, stops })
+  const end = await live(opened, { config: loaded.config, logger, forMs: options.for, stops, breakdowns })
   for (const summary of end.summaries) report(summary, options.summary, logger)
-  if (end.fatal !== undefined) return EXIT_BROKEN
+  if (end.fatal !== undefined) return exitOf(end.fatal)
   return end.summaries.every(({ clean }) => clean) ? 0 : EXIT_UNCLEAN
 }
 
@@ -97,23 +97,47 @@ function listenForStops(): Stops {
   }
 }
 
+/** What nobody caught, from the very start: what came before the daemon was open is heard when it is. */
+interface Breakdowns {
+  listen(daemon: Pick<Daemon, 'failBy'>): void
+  readonly forget: () => void
+}
+
+function listenForBreakdowns(): Breakdowns {
+  const early: [strategy: string | undefined, error: unknown][] = []
+  let daemon: Pick<Daemon, 'failBy'> | undefined
+  const forget = onBreakdown((error, strategy) => {
+    if (daemon === undefined) early.push([strategy, error])
+    else daemon.failBy(strategy, error)
+  })
+  return {
+    listen(opened) {
+      daemon = opened
+      for (const [strategy, error] of early.splice(0)) opened.failBy(strategy, error)
+    },
+    forget,
+  }
+}
+
 interface LiveFrame {
   readonly config: DaemonConfig
   readonly logger: DaemonLogger
   readonly forMs: number | undefined
   readonly stops: Stops
+  readonly breakdowns: Breakdowns
 }
 
 /** From the start to the end of a run, whatever ends it: a signal, `--for`, the recording, a breakdown. */
 async function live(
   { daemon, endsAt }: OpenedDaemon,
-  { config, logger, forMs, stops }: LiveFrame,
+  { config, logger, forMs, stops, breakdowns }: LiveFrame,
 ): Promise<DaemonEnd> {
   const stop = (why: string): void => {
     logger.log('info', 'daemon.stopRequested', { why, policy: config.onStop })
     daemon.stop(config.onStop)
   }
-  const forget = [stops.forget, onBreakdown((error) => daemon.fail(error))]
+  const forget = [stops.forget, breakdowns.forget]
+  breakdowns.listen(daemon)
   stops.listen(stop)
   if (forMs !== undefined) forget.push(atInstant(systemClock.now() + forMs, () => stop('--for has passed')))
   try {

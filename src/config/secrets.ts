@@ -27,7 +27,8 @@ export interface SecretsRequest {
   readonly variables?: Variables
 }
 
-const NAMES = {
+/** Where each of them is looked for; with `_FILE` behind it, the file that holds it. */
+export const CREDENTIAL_VARIABLES = {
   apiKey: 'INTENTD_API_KEY',
   apiSecret: 'INTENTD_API_SECRET',
   passphrase: 'INTENTD_API_PASSPHRASE',
@@ -66,9 +67,9 @@ export function loadCredentials(
   }
   const all = { ...readEnvFile(cwd, problems), ...dropEmpty(variables) }
   const read = (name: string) => readSecret(name, { variables: all, cwd, problems })
-  const apiKey = read(NAMES.apiKey)
-  const apiSecret = read(NAMES.apiSecret)
-  const passphrase = read(NAMES.passphrase)
+  const apiKey = read(CREDENTIAL_VARIABLES.apiKey)
+  const apiSecret = read(CREDENTIAL_VARIABLES.apiSecret)
+  const passphrase = read(CREDENTIAL_VARIABLES.passphrase)
   if (problems.length > 0 || !apiKey || !apiSecret || !passphrase) throw new ConfigError(problems)
   return { apiKey, apiSecret, passphrase }
 }

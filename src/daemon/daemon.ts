@@ -45,6 +45,7 @@ export class Daemon {
       for (const account of this.accounts) account.listen()
       if (!(await this.#market.synchronise())) return false
       this.#embedded?.resume()
+      await Promise.all(this.accounts.map((account) => account.admit()))
       for (const account of this.accounts) account.begin()
       this.#market.start()
     } catch (error) {
@@ -56,6 +57,13 @@ export class Daemon {
   /** Ends the run in good order; {@link ended} says when that is done. */
   stop(policy: StopPolicy): void {
     for (const account of this.accounts) account.stop(policy)
+  }
+
+  /** What nobody caught, and whose it is: a strategy's harms that strategy (STR1), anything else breaks the run. */
+  failBy(strategy: string | undefined, error: unknown): void {
+    const isStrategys =
+      strategy !== undefined && this.accounts.map((one) => one.failStrategy(strategy, error)).includes(true)
+    if (!isStrategys) this.fail(error)
   }
 
   /** The program broke: no account performs anything any more, and the run ends as fatal. */

@@ -5,6 +5,8 @@
 export const LOG_EVENTS = {
   'account.notHeld':
     'The lock that keeps a second daemon off this account could not be made; give the service a home or XDG_STATE_HOME, and start no second daemon for the account.',
+  'account.refused':
+    'The exchange refuses the keys, or they are those of another account than the state; put right what the reason names. At the start the run ends with exit code 78; later reads are asked again once a minute.',
   'batch.answered':
     'A batch was answered, or its answer is lost; nothing to do, the order events say what became of each order.',
   'batch.sent': 'A batch of orders of one instrument left.',
@@ -50,6 +52,8 @@ export const LOG_EVENTS = {
     'The room on the disk could not be measured, or the ballast file could not be made; look at the state directory.',
   'fill.foreign':
     'The account was traded by somebody else, or by the exchange itself; find out who, then release the instrument where it is halted.',
+  'fill.unexplained':
+    'A fill of an order that is not known here, made through the API: by hand or by another program, or of an order whose answer is late. Not confirmed yet; where no order of ours claims it within the acceptance window the instrument is halted.',
   'fill.unowned':
     'After a release, fills that fit no order of ours were given to nobody; compare the position once more.',
   'flatten.done':
@@ -62,11 +66,14 @@ export const LOG_EVENTS = {
   'journal.notClosed':
     'The journal could not be closed in good order; look at the disk, the next start verifies it.',
   'kill.clean': 'It is proved that nothing of ours rests; release the kill switch when it may trade again.',
+  'kill.notThrown': 'A release named no scope, and no kill stands; name the scope that is to be released.',
   'kill.notWrittenDown':
     'The kill works, but how far it is could not be written for `intentd kill`; look at the disk and follow the log.',
   'kill.phase': 'A kill entered its next phase.',
   'kill.releasePending':
     'The release of the kill switch waits until it is proved that nothing rests; nothing to do.',
+  'kill.releaseDropped':
+    'A kill was ordered while a release of the one before it waited; the release is over, nothing to do.',
   'kill.released': 'The kill switch was released, and strategies are asked again; nothing to do.',
   'kill.unproved':
     'A kill takes longer than it should; look at the exchange and cancel by hand what rests there.',
@@ -100,6 +107,10 @@ export const LOG_EVENTS = {
   'poll.failed': 'A poll of the market or of a feed threw; report the defect.',
   'position.adopted':
     "The exchange's position is not what the fills explain, and was taken over; find out who traded, then release the instrument.",
+  'position.unattended':
+    'Something is held that nobody here trades: its strategy was removed, disabled or does not list the instrument any more, or the instrument is not configured any more; put it back and flatten it, or close it by hand.',
+  'position.unexplained':
+    "The exchange's position is not what the fills explain. Not confirmed yet: it is read again at once, and taken over when it says the same.",
   'quote.changed': 'A strategy wants another ladder.',
   'read.failed':
     'A read of tickers, fills, a position or a feed failed; look at the exchange when it does not end.',

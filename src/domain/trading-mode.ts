@@ -21,7 +21,8 @@ export type RestrictedMode = Exclude<TradingMode, 'active'>
 
 /**
  * Why a mode is held, and how that ends. All but the last two are recorded, and hold over restarts until an
- * operator releases them; those two are volatile: they follow what they are measured by.
+ * operator releases them; those two are volatile: they follow what they are measured by. The flatten of a stop is
+ * volatile too.
  */
 export const MODE_REASONS = {
   operator: { mode: 'halted', ends: 'an operator releases it' },

@@ -1,6 +1,6 @@
 import { type Denial } from '../domain/denial.ts'
 import { unreachable } from '../lib/unreachable.ts'
-import { type Book, killOf } from './book/book.ts'
+import { type Book } from './book/book.ts'
 import { answerCancel } from './cancels/cancel-answer.ts'
 import { sendCancel } from './cancels/cancel-all.ts'
 import { type Effect, type OutgoingBatch } from './effect.ts'
@@ -34,7 +34,7 @@ import { notePruned, noteSpaceLow } from './state/run-state.ts'
 import { isKilling, isTrading, release } from './state/trading-mode.ts'
 import { advanceFlatten } from './lifecycle/flatten.ts'
 import { holdScope } from './lifecycle/hold-scope.ts'
-import { answerCall, makeAccountCalls } from './strategies/account-calls.ts'
+import { answerCall, isCallHeldBack, makeAccountCalls } from './strategies/account-calls.ts'
 import { expirePlaces, takeDecision, takeFailure } from './strategies/take-decision.ts'
 import { takeSnapshot } from './strategies/take-snapshot.ts'
 
@@ -50,10 +50,12 @@ export interface Engine {
   /** For looking at, never for changing. */
   readonly book: Book
   readonly phase: RunPhase
-  /** Whether strategies are asked: it runs, and no kill stands. */
+  /** Whether strategies are asked: it runs, no stop was asked for, and no kill stands. Not whether orders may leave. */
   readonly isTrading: boolean
   /** Whether a batch may not leave after all: looked at right before its first byte. */
   isHeldBack(batch: Pick<OutgoingBatch, 'clientOids'>): boolean
+  /** The same of a call on the account. */
+  isCallHeldBack(callId: number): boolean
   readonly denied: ReadonlyMap<Denial['code'], number>
   /** Everything that it knows, as text: between two steps only. */
   write(): string
@@ -95,6 +97,7 @@ export function resumeEngine(core: Core): Engine {
       return isTrading(core)
     },
     isHeldBack: (batch) => isHeldBack(core, batch),
+    isCallHeldBack: (callId) => isCallHeldBack(core, callId),
     denied: core.denials.counts,
     write: () => writeCore(core),
   }
@@ -223,9 +226,8 @@ function poll(core: Core, what: 'fills' | 'positions'): void {
 function obey(core: Core, command: EngineCommand): void {
   switch (command.kind) {
     case 'stop':
-      if (isKilling(core)) return stopWhenKilled(core)
-      // Nothing can be closed under a kill.
-      return askForStop(core, killOf(core.book) === undefined ? command.policy : 'cancel')
+      if (isKilling(core)) return stopWhenKilled(core, command.policy)
+      return askForStop(core, command.policy)
     case 'restrict':
     case 'flatten':
       return holdScope(core, command)

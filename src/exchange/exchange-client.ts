@@ -8,7 +8,7 @@ import { type Timers } from '../lib/timers.ts'
 import { type PositionMode } from '../protocol/endpoint.ts'
 import { type EndpointName, type RequestOf, type ResponseOf } from '../protocol/endpoints.ts'
 import { type ProductType } from '../protocol/values.ts'
-import { readAnswer } from './client/answer-reader.ts'
+import { readAnswer, readExactly } from './client/answer-reader.ts'
 import { awaitGrant } from './client/await-grant.ts'
 import { type CallOptions, type EndpointCaller } from './client/call-options.ts'
 import { type ClockOffset } from './clock/clock-offset.ts'
@@ -106,6 +106,14 @@ export class ExchangeClient implements EndpointCaller {
   ): Promise<Answer<ResponseOf<Name>>> {
     const rules = rulesOf(prepared.endpoint, this.#reading)
     return this.#exchange(prepared, options, (answer) => readAnswer(answer, rules))
+  }
+
+  /** The same, with the envelope's data also as it came, for a person who wants to see just that. */
+  sendExactly<Name extends EndpointName>(
+    prepared: PreparedRequest<Name>,
+  ): Promise<Answer<{ readonly data: ResponseOf<Name>; readonly text: string }>> {
+    const rules = rulesOf(prepared.endpoint, this.#reading)
+    return this.#exchange(prepared, {}, (wire) => readExactly(wire, rules))
   }
 
   /**

@@ -10,11 +10,12 @@ import { type Ports } from './ports.ts'
 
 export interface OrderSenderOptions {
   readonly ports: Pick<Ports, 'clock' | 'grants' | 'exchange' | 'safety'>
-  readonly engine: Pick<Engine, 'book' | 'isHeldBack'>
+  readonly engine: Pick<Engine, 'book' | 'isHeldBack' | 'isCallHeldBack'>
   readonly dispatch: (event: EngineEvent) => void
 }
 
 const CLOSED = 'the run is over'
+const RESTRICTED = 'trading was restricted meanwhile'
 const KILLED = 'the kill switch is thrown'
 
 /** Through here orders leave: with a grant in hand, after a last check, and never twice by itself. */
@@ -79,10 +80,11 @@ export class OrderSender {
 
   /** A call that places no order waits for its own grant: what takes orders away goes first. */
   sendCall({ callId, endpoint, body, validUntilAt }: Recorded<OutgoingCall>): void {
-    const { ports, dispatch } = this.#options
+    const { ports, engine, dispatch } = this.#options
     const isCancelling = takesAway(endpoint)
     const beforeWrite = () => {
       if (ports.clock.now() > validUntilAt) return 'its time was over before its turn'
+      if (engine.isCallHeldBack(callId)) return RESTRICTED
       return !isCancelling && this.#isKilled() ? KILLED : undefined
     }
     ports.exchange.callAccount(
@@ -99,7 +101,7 @@ export class OrderSender {
     if (!ports.safety.isClockSynchronised())
       return 'a clock may have jumped: the request could expire too late'
     if (ports.clock.now() > batch.validUntilAt) return 'the data it was decided on has become stale'
-    if (engine.isHeldBack(batch)) return 'trading was restricted meanwhile'
+    if (engine.isHeldBack(batch)) return RESTRICTED
     return this.#isKilled() ? KILLED : undefined
   }
 

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 
 /** Who holds a lock, for the one that is refused. */
@@ -45,6 +46,24 @@ export function takeProcessLock(file: string, holder: LockHolder): LockAttempt {
   } catch (error) {
     database.close()
     throw error
+  }
+}
+
+/** Who holds the lock of a file now; undefined when nobody does. Takes nothing. */
+export function readLockHolder(file: string): LockHolder | undefined {
+  if (!existsSync(file)) return undefined
+  try {
+    const database = new DatabaseSync(file, { timeout: 0 })
+    try {
+      database.exec('BEGIN IMMEDIATE; ROLLBACK')
+      return undefined
+    } catch (error) {
+      return isBusy(error) ? readHolder(database) : undefined
+    } finally {
+      database.close()
+    }
+  } catch {
+    return undefined // It cannot be opened: somebody else's, perhaps.
   }
 }
 

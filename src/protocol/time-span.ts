@@ -18,14 +18,32 @@ export function isWithin90Days({ startTime, endTime }: TimeSpan): boolean {
   return Number(endTime) - Number(startTime) <= SPAN_DAYS_MAX * DAY_MS
 }
 
-/** Calendar months in UTC: the last day of a shorter month ends it. True where one of the two is missing. */
+/** Document: "span at most three months". True where one of the two is missing. */
 export function isWithinThreeMonths({ startTime, endTime }: TimeSpan): boolean {
   if (!startTime || !endTime) return true
-  const latest = new Date(Number(startTime))
-  const day = latest.getUTCDate()
-  latest.setUTCMonth(latest.getUTCMonth() + 3)
-  if (latest.getUTCDate() !== day) latest.setUTCDate(0)
-  return Number(endTime) <= latest.getTime()
+  return Number(endTime) <= addMonths(Number(startTime), SPAN_MONTHS_MAX)
+}
+
+/**
+ * The span that is asked for, Unix ms. Document: "a missing end defaults to three months after the start range,
+ * a missing start to three months back"; with both missing, back from now.
+ */
+export function threeMonthsSpan({ startTime, endTime }: TimeSpan, now: number) {
+  const startAt = startTime ? Number(startTime) : addMonths(Number(endTime || now), -SPAN_MONTHS_MAX)
+  const endAt = endTime ? Number(endTime) : startTime ? addMonths(startAt, SPAN_MONTHS_MAX) : now
+  return { startAt, endAt }
+}
+
+/** Document, of fills: three months, and not a number of days. */
+const SPAN_MONTHS_MAX = 3
+
+/** Calendar months in UTC: a day that the month has not is its last one. */
+function addMonths(at: number, months: number): number {
+  const moved = new Date(at)
+  const day = moved.getUTCDate()
+  moved.setUTCMonth(moved.getUTCMonth() + months)
+  if (moved.getUTCDate() !== day) moved.setUTCDate(0)
+  return moved.getTime()
 }
 
 /** Document: "Only data within 90 days". */

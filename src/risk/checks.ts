@@ -79,6 +79,8 @@ export function reducesRisk(
   { holding, ownExposure }: Pick<RiskContext, 'holding' | 'ownExposure'>,
 ): boolean {
   if (isClosing(intent.action)) return true
+  // Side by side, an opening is never a reduction.
+  if (ownExposure.mode === 'hedge_mode') return false
   return tradesAs(intent.action) === 'buy'
     ? holding.shortLots - ownExposure.buyingLots >= intent.lots
     : holding.longLots - ownExposure.sellingLots >= intent.lots

@@ -3,10 +3,20 @@ import { extname, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { type Instrument } from '../domain/instrument.ts'
 import { messageOf } from '../lib/failure.ts'
+import { systemTimers, type Timers } from '../lib/timers.ts'
 import { isStrategy, type Strategy } from './define-strategy.ts'
 import { InstrumentView } from './instrument-view.ts'
 import { installContractResolution } from './resolve-contract.ts'
-import { describeThrown, strategyFailure, type StrategyFailure } from './strategy-failure.ts'
+import { runAsStrategy } from './strategy-context.ts'
+import {
+  describeThrown,
+  isStrategyFailure,
+  strategyFailure,
+  type StrategyFailure,
+} from './strategy-failure.ts'
+
+/** A file that waits for something that never comes would hold up every start. */
+const LOAD_MS_MAX = 60_000
 
 const EXTENSIONS: ReadonlySet<string> = new Set(['.ts', '.mts', '.js', '.mjs'])
 
@@ -16,13 +26,13 @@ const EXTENSIONS: ReadonlySet<string> = new Set(['.ts', '.mts', '.js', '.mjs'])
  *
  * @throws Failure with a `STRATEGY_…` code and, where there is one, the place in the file.
  */
-export async function loadStrategy(file: string): Promise<Strategy> {
+export async function loadStrategy(file: string, timers: Timers = systemTimers): Promise<Strategy> {
   const path = resolve(file)
   if (!EXTENSIONS.has(extname(path))) throw strategyFailure('STRATEGY_FILE_KIND', { facts: { file: path } })
   if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) {
     throw strategyFailure('STRATEGY_FILE_MISSING', { facts: { file: path } })
   }
-  const exported = await importFile(path)
+  const exported = await importFile(path, timers)
   if (exported.default === undefined) {
     throw strategyFailure('STRATEGY_DEFAULT_MISSING', {
       facts: { file: path },
@@ -46,10 +56,8 @@ export interface BindingToCheck {
 /** What the strategy itself objects to, a sentence each. A check that throws objects with what it threw. */
 export function checkBinding({ strategy, params, instruments }: BindingToCheck): readonly string[] {
   try {
-    const objections = strategy.check?.(
-      params,
-      instruments.map((instrument) => new InstrumentView(instrument)),
-    )
+    const views = instruments.map((instrument) => new InstrumentView(instrument))
+    const objections = runAsStrategy(strategy.name, () => strategy.check?.(params, views))
     if (objections === undefined) return []
     if (Array.isArray(objections)) return objections.map(String)
     return ['check of the strategy did not return a list of texts']
@@ -58,12 +66,21 @@ export function checkBinding({ strategy, params, instruments }: BindingToCheck):
   }
 }
 
-async function importFile(path: string): Promise<{ readonly default?: unknown }> {
+async function importFile(path: string, timers: Timers): Promise<{ readonly default?: unknown }> {
   installContractResolution()
+  const hanging = Promise.withResolvers<never>()
+  const cancel = timers.after(LOAD_MS_MAX, () =>
+    hanging.reject(strategyFailure('STRATEGY_IMPORT_HANGS', { facts: { file: path } })),
+  )
   try {
-    return (await import(pathToFileURL(path).href)) as { readonly default?: unknown }
+    return await Promise.race([
+      runAsStrategy(path, () => import(pathToFileURL(path).href) as Promise<{ readonly default?: unknown }>),
+      hanging.promise,
+    ])
   } catch (error) {
-    throw toLoadFailure(path, error)
+    throw isStrategyFailure(error) ? error : toLoadFailure(path, error)
+  } finally {
+    cancel()
   }
 }
 

@@ -5,6 +5,7 @@ import { type Clock } from '../lib/clock.ts'
 import { deepFreeze } from '../lib/deep-freeze.ts'
 import { type Strategy } from './define-strategy.ts'
 import { type IntentDenial, readIntents } from './read-intents.ts'
+import { runAsStrategy } from './strategy-context.ts'
 import { SnapshotView } from './snapshot-view.ts'
 import {
   describeThrown,
@@ -66,6 +67,7 @@ export class StrategyRunner {
   readonly #view: SnapshotView
   readonly #clock: Clock
   #stateText: string
+  #stray: StrategyFailure | undefined
 
   constructor(options: StrategyRunnerOptions) {
     this.strategyId = options.strategyId
@@ -82,6 +84,15 @@ export class StrategyRunner {
     return this.#stateText
   }
 
+  /** Its code failed where nobody waited for it: it is not asked any more, and each decision fails from now on. */
+  breakDown(error: unknown): void {
+    this.#stray ??= strategyFailure('STRATEGY_STRAY', {
+      facts: { thrown: describeThrown(error) },
+      hint: 'decide must be synchronous: no timers, no promises; mended code needs a restart',
+      cause: error,
+    })
+  }
+
   decide(snapshot: Snapshot): DecisionResult {
     const startedAt = this.#clock.monotonic()
     try {
@@ -94,10 +105,13 @@ export class StrategyRunner {
   }
 
   #ask(snapshot: Snapshot): Pick<Decided, 'intents' | 'denials' | 'stateText'> {
+    if (this.#stray !== undefined) throw this.#stray
     this.#view.pointAt(snapshot)
     // A fresh copy each time: whatever the strategy kept of the last one leads nowhere.
     const state: unknown = JSON.parse(this.#stateText)
-    const answer = this.#strategy.decide(this.#view, { params: this.#params, state })
+    const answer = runAsStrategy(this.strategyId, () =>
+      this.#strategy.decide(this.#view, { params: this.#params, state }),
+    )
     const { intents, state: nextState } = readDecision(answer)
     const stateText = writeState(nextState)
     return { ...readIntents(this.strategyId, intents), stateText }

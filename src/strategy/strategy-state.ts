@@ -1,5 +1,6 @@
 /** What a strategy remembers: plain JSON, kept as text, so that neither side holds a reference into the other. */
 import { type Strategy } from './define-strategy.ts'
+import { runAsStrategy } from './strategy-context.ts'
 import { describeThrown, strategyFailure } from './strategy-failure.ts'
 
 /** Largest state, in characters of JSON: it is written to the journal with every decision that changes it. */
@@ -31,7 +32,7 @@ export function firstState({ strategy, params, stateText }: FirstStateOptions): 
 
 function initialState(strategy: Strategy, params: unknown): unknown {
   try {
-    return strategy.initialState(params)
+    return runAsStrategy(strategy.name, () => strategy.initialState(params))
   } catch (cause) {
     throw strategyFailure('STRATEGY_INITIAL_STATE', {
       facts: { strategy: strategy.name, thrown: describeThrown(cause) },

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { exampleOf, toWords } from '../../src/cli/call/call-samples.ts'
+import { exampleOf, sampleOf, toWords } from '../../src/cli/call/call-samples.ts'
 import { endpointNames, type EndpointName } from '../../src/protocol/endpoints.ts'
 import { isGuarded } from '../../src/exchange/client/guarded-endpoints.ts'
 import { envelopeOf, jsonAnswer, rawAnswer, type WireScript, WireServer } from '../support/wire-server.ts'
@@ -13,7 +13,7 @@ const CONSENT: Partial<Record<EndpointName, string>> = {
   spotWithdrawal: '12.5USDT',
   createVirtualSubaccounts: '2accounts',
 }
-const ADDRESS = '0x00000000000000000000000000000000000000aa'
+const ADDRESS = sampleOf('spotWithdrawal').options['address'] ?? ''
 
 const closing: Array<() => unknown> = []
 afterEach(async () => {
@@ -92,7 +92,32 @@ describe('how a call ends', () => {
     })
     const { code, out, err } = await typed([...words, '--json'], at)
     expect({ code, err }).toEqual({ code: 0, err: '' })
-    expect(JSON.parse(out)).toMatchObject({ successList: [{ orderId: '7' }], failureList: [] })
+    expect(JSON.parse(out)).toEqual({ successList: [{ orderId: '7', clientOid: null }] })
+  })
+
+  it('--json prints the data just as it came: every field, spelling, digit and empty value', async () => {
+    const answers: readonly (readonly [EndpointName, string])[] = [
+      ['cancelAllOrders', '{"successList":[],"failureList":null,"newField":{"a":[1.50,1e3,-0.0]}}'],
+      ['orderFills', '{"fillList":null,"endId":null,"total":12345678901234567890.10}'],
+      ['createVirtualSubaccounts', '{"successList":[{"subaAccountUid":"1","subaAccountName":"","x":true}]}'],
+      [
+        'crossedOpenOrders',
+        '{"orderList":[{"symbol":"B","orderId":"1","side":"systemRepay-selll"}],"maxId":""}',
+      ],
+      ['spotHistoryOrders', '{}'],
+      ['convertRecords', '[{"orderId":"1","ctime":"1700000000000","toAmount":"0010.00"}]'],
+      ['copyConfigSettingSymbols', '"success"'],
+      ['gatewayTest', 'null'],
+    ]
+    for (const [name, data] of answers) {
+      const { at } = await openExchange((_request, socket) => {
+        const body = `{"code":"00000","msg":"success","requestTime":1700000000000,"data":${data}}`
+        socket.write(rawAnswer({ status: 200, body }))
+      })
+      const yes = CONSENT[name] === undefined ? [] : [`--yes=${CONSENT[name]}`]
+      const { code, out } = await typed([...toWords(name), ...yes, '--json'], at)
+      expect([name, code, out]).toEqual([name, 0, `${data}\n`])
+    }
   })
 
   it('1: the exchange refused it, with its code and message, and none of our secrets', async () => {
@@ -234,11 +259,10 @@ describe('what moves money out or makes accounts', () => {
 })
 
 describe('against the simulator, without keys', () => {
-  /** On a fresh exchange there is no such order, and no address in the address book. */
+  /** On a fresh exchange there is no such order. */
   const REFUSED: Partial<Record<EndpointName, RegExp>> = {
     cancelAllOrders: /^22001: /,
     modifyPlanOrder: /^43025: /,
-    spotWithdrawal: /^11000: /m,
     isolatedBatchCancelOrders: /1 of its items was refused/,
   }
 
@@ -247,9 +271,18 @@ describe('against the simulator, without keys', () => {
     const { code, out, err } = await typed([...toWords(name), ...yes])
 
     const refused = REFUSED[name]
-    if (refused === undefined) expect({ code, err }).toEqual({ code: 0, err: '' })
-    else expect(err).toMatch(refused)
+    if (refused === undefined) {
+      expect(code).toBe(0)
+      expect(err).toMatch(name === 'spotWithdrawal' ? /^withdrawal\.addresses does not list/ : /^$/)
+    } else expect(err).toMatch(refused)
     expect(code === 0 && out === '').toBe(false)
+  })
+
+  it('an address that is not listed there is refused', async () => {
+    const words = toWords('spotWithdrawal', { address: `0x${'a'.repeat(40)}` })
+    const { code, err } = await typed([...words, '--yes=12.5USDT'])
+    expect(code).toBe(1)
+    expect(err).toMatch(/^11000: /m)
   })
 
   it('keeps its state from call to call when asked to', async () => {

@@ -1,11 +1,8 @@
-import { afterAll, expect, test, vi } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { type Project, Projects } from '../daemon/project.ts'
 
 const projects = new Projects()
 afterAll(() => projects.close())
-
-// Real processes, several at a time: a busy machine takes its time.
-vi.setConfig({ testTimeout: 60_000 })
 
 const PAPER = 'config/paper.yaml'
 const GRID = 'config/strategies/grid-btc.yaml'

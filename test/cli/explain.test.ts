@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, afterEach, describe, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, describe, expect, test } from 'vitest'
 import { explainKey } from '../../src/cli/explain/explain-key.ts'
 import { explainOrder, type ExplainFrame } from '../../src/cli/explain/explain-order.ts'
 import { explainSymbol } from '../../src/cli/explain/explain-symbol.ts'
@@ -10,8 +10,6 @@ import { JournalReader } from '../../src/journal/journal-reader.ts'
 import { openSqliteJournal } from '../../src/journal/sqlite-journal.ts'
 import { Projects } from '../daemon/project.ts'
 import { EngineBench, refused, SYMBOL, TIMED_OUT } from '../engine/engine-bench.ts'
-
-vi.setConfig({ testTimeout: 60_000 })
 
 const projects = new Projects()
 afterAll(() => projects.close())
@@ -148,6 +146,6 @@ test('intentd explain reads the journal of a daemon that runs', async () => {
 test('intentd explain says so when the journal has nothing, or no journal', async () => {
   const explained = projects.open().start(['explain', 'BTCUSDT'])
 
-  expect((await explained.ended).code).toBe(78)
+  expect((await explained.ended).code).toBe(66)
   expect(explained.stderr.join('\n')).toContain('EXPLAIN_NO_JOURNAL')
 })

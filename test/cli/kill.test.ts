@@ -1,12 +1,11 @@
-import { afterAll, describe, expect, test, vi } from 'vitest'
+import { existsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
 import { Projects } from '../daemon/project.ts'
-import { findExchange, startDaemon } from '../daemon/remote-exchange.ts'
+import { findExchange, startDaemon, writeRemote } from '../daemon/remote-exchange.ts'
 
 const projects = new Projects()
 afterAll(() => projects.close())
-
-// Real processes on a busy machine.
-vi.setConfig({ testTimeout: 60_000 })
 
 const FAST = ['--set', 'simulator.speed=600', '--summary', 'json']
 
@@ -41,8 +40,9 @@ describe('[RSK2] [RSK3] intentd kill', () => {
     expect((await kill.ended).code).toBe(0)
     expect(kill.stderr.join('\n')).toContain('no daemon has seen it')
 
-    const run = project.run([...FAST, '--for', '3s'])
-    await run.ended
+    const run = project.run(FAST)
+    await run.untilEvent('kill.clean')
+    await run.stop()
     expect([run.events('order.sent'), run.events('daemon.running')]).toEqual([[], []])
     expect(run.events('kill.clean')).toHaveLength(1)
   })
@@ -63,6 +63,77 @@ describe('[RSK2] [RSK3] intentd kill', () => {
     expect(code).toBe(75)
     expect(kill.stderr.join('\n')).toContain('cancelled from here once')
     expect(kill.stdout.join('\n')).toContain(String(accepted['clientOid']))
+  })
+
+  test('with nothing at the exchange and no daemon is a success', async () => {
+    const project = projects.open()
+    const place = await findExchange(project)
+    const exchange = project.start(['simulate', '--port', place.port])
+    await exchange.untilEvent('simulator.listening')
+    writeRemote(project)
+
+    const remote = ['-c', 'config/remote.yaml', '--set', `exchange.baseUrl=${place.url}`]
+    const kill = project.start(['kill', ...remote, '--wait', '1s'], place.env)
+    const { code } = await kill.ended
+    await exchange.stop()
+
+    expect(kill.stderr.join('\n')).toContain('nothing rests at the exchange')
+    expect(code).toBe(0)
+  })
+
+  test('names a daemon that hangs, and what to do about it', async () => {
+    const project = projects.open()
+    const run = project.run(FAST)
+    await run.untilEvent('daemon.running')
+    run.kill('SIGSTOP')
+
+    const kill = project.start(['kill', '--wait', '1s'])
+    const { code } = await kill.ended
+    const release = project.start(['release', 'BTCUSDT', '--reason', 'drill', '--wait', '1s'])
+    const { code: waits } = await release.ended
+    run.kill('SIGCONT')
+    await run.untilEvent('trading.killed')
+    await run.stop('SIGKILL')
+
+    expect([code, waits]).toEqual([75, 75])
+    for (const { stderr } of [kill, release]) {
+      expect(stderr.join('\n')).toMatch(
+        new RegExp(`does not answer: pid ${run.pid} .*[^]*kill -CONT ${run.pid}`),
+      )
+    }
+  })
+
+  test('works by a file in the directory that the log names, until it is released', async () => {
+    const project = projects.open()
+    const run = project.run(FAST)
+    const opened = await run.untilEvent('daemon.opened')
+    await run.untilEvent('daemon.running')
+
+    writeFileSync(join(String(opened['state']), 'KILL'), '')
+    await run.untilEvent('kill.clean')
+    const release = project.start(['release', '--reason', 'drill over'])
+    const { code } = await release.ended
+    await run.untilEvent('kill.released')
+    await run.stop()
+
+    expect(code).toBe(0)
+    expect(existsSync(join(String(opened['state']), 'KILL'))).toBe(false)
+  })
+
+  test('that was never ordered is not released: the operator is told', async () => {
+    const project = projects.open()
+    const run = project.run(FAST)
+    await run.untilEvent('daemon.running')
+    const restrict = project.start(['restrict', 'BTCUSDT', 'halted', '--reason', 'drill'])
+    await restrict.ended
+
+    const release = project.start(['release', '--reason', 'drill over'])
+    const { code } = await release.ended
+    await run.untilEvent('kill.notThrown')
+    await run.stop()
+
+    expect(code).toBe(1)
+    expect(release.stderr.join('\n')).toMatch(/not done: no kill stands[^]*held: BTCUSDT halted/)
   })
 
   test('a release without a reason is refused', async () => {

@@ -1,12 +1,9 @@
-import { afterAll, expect, test, vi } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { Projects } from '../daemon/project.ts'
 import { IntentdProcess } from '../daemon/intentd-process.ts'
 
 const projects = new Projects()
 afterAll(() => projects.close())
-
-// A real process: a busy machine takes its time.
-vi.setConfig({ testTimeout: 60_000 })
 
 /** Writes the address of every module to standard error at the end. */
 const WRITE_MODULES = `

@@ -1,11 +1,9 @@
-import { afterAll, expect, test, vi } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
+import { adviseAgain } from '../../src/cli/process/options.ts'
 import { Projects } from '../daemon/project.ts'
 
 const projects = new Projects()
 afterAll(() => projects.close())
-
-// Real processes, several at a time: a busy machine takes its time.
-vi.setConfig({ testTimeout: 60_000 })
 
 test.concurrent.each([
   [['run', '--for', 'soon'], /write a duration such as 500ms, 30s, 5m or 2h/],
@@ -34,7 +32,18 @@ test.concurrent('broken YAML: exit 78, the place, and nothing started', async ()
 
   expect(code).toBe(78)
   expect(run.stderr[0]).toMatch(/^config\/paper\.yaml:\d+:\d+/)
-  expect(run.stderr.at(-1)).toMatch(/nothing was started/)
+  expect(run.stderr.at(-1)).toMatch(/nothing was started\. Check again with: intentd check$/)
+})
+
+test.each([
+  [['run'], 'Check again with: intentd check'],
+  [['run', '-c', 'a.yaml', '--for', '1s'], 'Check again with: intentd check -c a.yaml'],
+  [['check', '--config=a.yaml'], 'Check again with: intentd check -c a.yaml'],
+  [['call', 'tickers', '-ca.yaml'], 'Check again with: intentd check -c a.yaml'],
+  [['simulate', '--port', '0'], 'Start again with: intentd simulate'],
+  [['simulate', '--config', 'b.yaml'], 'Start again with: intentd simulate -c b.yaml'],
+])('after %j the advice is: %s', (words, advice) => {
+  expect(adviseAgain(words)).toBe(advice)
 })
 
 test.concurrent('--version and --help are answers, not mistakes', async () => {

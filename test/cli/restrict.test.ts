@@ -1,13 +1,10 @@
 import { readdirSync } from 'node:fs'
-import { afterAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { type IntentdProcess, type LogLine } from '../daemon/intentd-process.ts'
 import { type Project, Projects } from '../daemon/project.ts'
 
 const projects = new Projects()
 afterAll(() => projects.close())
-
-// Real processes on a busy machine.
-vi.setConfig({ testTimeout: 60_000 })
 
 const FAST = ['--set', 'simulator.speed=600', '--summary', 'json']
 const SCOPES = 'strategy:grid-btc, strategy:grid-eth, strategy:trend-btc, strategy:trend-eth'

@@ -1,16 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { inspect } from 'node:util'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { parse, stringify } from 'yaml'
 import { loadSimulatorConfig } from '../../src/config/load-simulator-config.ts'
 import { ConfigError, formatProblem, type Problem } from '../../src/config/yaml/problem.ts'
 import { FILES, Workspace } from './workspace.ts'
 
 /** Deterministic: every setting of the shipped files, broken in every way, one at a time. */
-
-// Thousands of readings, seconds of work; a busy machine takes several times as long.
-vi.setConfig({ testTimeout: 60_000 })
 
 let workspace: Workspace
 beforeAll(() => {

@@ -8,6 +8,9 @@ import { readConfig } from '../../src/config/load-config.ts'
 import { loadSimulatorConfig } from '../../src/config/load-simulator-config.ts'
 import { formatProblem } from '../../src/config/yaml/problem.ts'
 import { buildSchemaFiles } from '../../src/config/write-schemas.ts'
+import { embeddedSimulatorSchema } from '../../src/config/schema/simulator-schema.ts'
+import { readingsSchema } from '../../src/config/schema/simulator-services-schema.ts'
+import { defaultCoreSettings } from '../../src/simulator/core/settings.ts'
 import { loadStrategy } from '../../src/strategy/load-strategy.ts'
 
 const project = fileURLToPath(new URL('../../', import.meta.url))
@@ -61,6 +64,31 @@ test('the shipped simulator.yaml loads', () => {
   expect(new Set(accounts.map(({ role }) => role))).toEqual(new Set(['ordinary', 'copyTrader']))
   expect(new Set(accounts.map(({ boundToIps }) => boundToIps !== undefined))).toEqual(new Set([true, false]))
   expect(accounts.map(({ gateway }) => gateway?.isWhitelisted)).toEqual(expect.arrayContaining([true, false]))
+})
+
+// The document: "clientOid: Unique; idempotency window 20 minutes".
+test('shipped exchanges know a clientOid for 20 minutes; only hostile.yaml lets it go with its order', () => {
+  const simulator = loadSimulatorConfig({ file: join(config, 'simulator.yaml'), cwd: project })
+  const embedded = ['paper.yaml', 'hostile.yaml'].map(
+    (file) => readConfig({ file: join(config, file), cwd: project }).loaded?.config.simulator?.idempotency,
+  )
+
+  expect([simulator.idempotency, ...embedded]).toEqual(['duplicateError', 'duplicateError', 'pendingOnly'])
+  expect(defaultCoreSettings).toMatchObject({ idempotency: 'duplicateError', idempotencyWindowMs: 1_200_000 })
+})
+
+test('what the document leaves open, simulator.yaml and paper.yaml read as the defaults do', () => {
+  const simulator = loadSimulatorConfig({ file: join(config, 'simulator.yaml'), cwd: project })
+  const { loaded } = readConfig({ file: join(config, 'paper.yaml'), cwd: project })
+  const byDefault = embeddedSimulatorSchema.parse({ seed: 1, market: {}, startingBalance: '1' })
+  const readings = ['idempotency', 'businessErrorStatus', 'timestampToleranceMs'] as const
+
+  for (const name of readings) {
+    expect([name, simulator[name], loaded?.config.simulator?.[name]]).toEqual([
+      ...[name, byDefault[name], byDefault[name]],
+    ])
+  }
+  expect(simulator.readings).toEqual(readingsSchema.parse({}))
 })
 
 test('every shipped strategy file is used by a shipped main file', () => {

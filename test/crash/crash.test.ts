@@ -1,12 +1,9 @@
-import { afterAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { killLeftOver } from '../daemon/intentd-process.ts'
 import { type CrashCase, listCases, nameCase, runCase } from './crash-case.ts'
 import { type Phase, POINTS } from './points.ts'
 
 afterAll(() => killLeftOver())
-
-// Real processes, several at a time: a busy machine takes its time.
-vi.setConfig({ testTimeout: 120_000 })
 
 /** Where a wrong order of things costs money; `npm run crash` has all of them. */
 const SAMPLE: readonly (readonly [Phase, string])[] = [

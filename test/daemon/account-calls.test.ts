@@ -1,13 +1,10 @@
-import { afterAll, expect, test, vi } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { signSchemeA } from '../../src/protocol/signing.ts'
 import { type IntentdProcess } from './intentd-process.ts'
 import { type Project, Projects } from './project.ts'
 
 const projects = new Projects()
 afterAll(() => projects.close())
-
-// Real processes, several at a time: a busy machine takes its time.
-vi.setConfig({ testTimeout: 60_000 })
 
 /** A strategy in a folder of its own, alone in the daemon. */
 function install(project: Project, { code, file }: { readonly code: string; readonly file: string }): void {
@@ -75,8 +72,9 @@ test.concurrent('a strategy sees its feeds and calls the account, once, also aft
   const accepted = await run.untilEvent('call.accepted')
   const failed = await run.untilEvent('read.failed')
   const { code } = await run.stop()
-  const again = project.run(['--for', '2s', '--summary', 'json'])
-  await again.ended
+  const again = project.run(['--summary', 'json'])
+  await again.untilEvent('order.accepted')
+  await again.stop()
 
   // The account of the simulator inside is no copy trader: the exchange says so of the feed and of the call.
   expect(failed).toMatchObject({ level: 'warn', what: 'feed copyOrderTotalDetail?' })

@@ -1,9 +1,12 @@
 import { expect, test } from 'vitest'
 import { ClientExchange, type ClientExchangeOptions } from '../../src/daemon/account/client-exchange.ts'
 import { type CallOptions } from '../../src/exchange/client/call-options.ts'
+import { ManualTime } from '../support/manual-time.ts'
 
 /** An exchange that accepts, whatever it is asked. */
-function openExchange() {
+function openExchange(readings: readonly object[] = []) {
+  const time = new ManualTime(0)
+  let reads = 0
   const asked: { readonly request: unknown; readonly options: CallOptions }[] = []
   const heard: string[] = []
   const accepted = { kind: 'accepted', data: 'success', receivedAt: 0 }
@@ -12,7 +15,7 @@ function openExchange() {
       asked.push({ request, options })
       return Promise.resolve(accepted)
     },
-    readFills: () => Promise.resolve(accepted),
+    readFills: () => Promise.resolve(readings[reads++] ?? accepted),
     readPosition: () => Promise.reject(new Error('a defect')),
   }
   const exchange = new ClientExchange({
@@ -22,10 +25,12 @@ function openExchange() {
       positionMode: 'one_way_mode',
       instruments: new Map([['BTCUSDT', {} as never]]),
     },
+    clock: time,
+    onKeysRefused: ({ code }) => heard.push(`keys refused ${code}`),
     onBatch: () => () => heard.push('first byte'),
     onBroken: (error) => heard.push(String(error)),
   })
-  return { exchange, asked, heard }
+  return { exchange, asked, heard, time, reads: () => reads }
 }
 
 test('a call leaves with its exact bytes, and is on the wire until its answer was heard', async () => {
@@ -63,4 +68,34 @@ test('a read is answered, and one that breaks the program is reported', async ()
   await exchange.idle()
 
   expect(heard).toEqual(['accepted', 'Error: a defect'])
+})
+
+test('keys that the exchange refuses are said once, and shown to it once a minute until it takes them', async () => {
+  const refused = {
+    kind: 'refused',
+    class: 'definite',
+    topic: 'auth',
+    code: '40037',
+    message: '',
+    receivedAt: 0,
+  }
+  const { exchange, heard, time, reads } = openExchange([refused, refused])
+  const answers: string[] = []
+  const read = async () => {
+    exchange.readFills(0, ({ kind }) => answers.push(kind))
+    await exchange.idle()
+  }
+
+  await read()
+  await read()
+  await time.pass(60_000)
+  await read()
+  await read()
+  await time.pass(60_000)
+  await read()
+  await read()
+
+  expect(heard).toEqual(['keys refused 40037'])
+  expect(answers).toEqual(['refused', 'refused', 'refused', 'refused', 'accepted', 'accepted'])
+  expect(reads()).toBe(4)
 })

@@ -1,15 +1,12 @@
 import { writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, expect, test, vi } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { CrashScene } from '../crash/crash-scene.ts'
 import { SCENARIOS } from '../crash/scenario.ts'
 import { HostileProxy } from '../support/hostile-proxy.ts'
 import { type IntentdProcess, killLeftOver } from './intentd-process.ts'
 
 afterAll(() => killLeftOver())
-
-// Real processes, several at a time: a busy machine takes its time.
-vi.setConfig({ testTimeout: 180_000 })
 
 const STEPPED_CLOCK = new URL('./stepped-clock.ts', import.meta.url).href
 
@@ -91,7 +88,7 @@ test('of two daemons that start in the same moment one trades, and the other say
     await winner.untilEvent('order.accepted')
     const { code } = await winner.stop()
 
-    expect(refused.ending).toEqual({ code: 78, signal: null })
+    expect(refused.ending).toEqual({ code: 75, signal: null })
     expect(refused.run.stderr.join('\n')).toMatch(/STATE_HELD: another daemon holds this state directory/)
     expect(refused.run.stderr.join('\n')).toMatch(new RegExp(`pid +${winner.pid}`))
     expect(code).toBe(0)

@@ -1,12 +1,9 @@
-import { afterAll, expect, test, vi } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { Projects } from './project.ts'
 import { findExchange, startDaemon } from './remote-exchange.ts'
 
 const projects = new Projects()
 afterAll(() => projects.close())
-
-// Real processes, several at a time: a busy machine takes its time.
-vi.setConfig({ testTimeout: 60_000 })
 
 /** Its fills show half a second late, and the daemon knows. */
 const SIMULATE = ['simulate', '--speed', '300', '--set', 'fillVisibilityLagMs=500']
@@ -36,7 +33,7 @@ test.concurrent('a daemon waits for an exchange that is down, and survives that 
   const all = [...daemon.stdout, ...daemon.stderr, ...second.stdout].join('\n')
   for (const secret of [place.account.key, place.account.secret, place.account.passphrase])
     expect(all).not.toContain(secret)
-}, 40_000)
+})
 
 test.concurrent('a stop while the exchange is down ends at once, and cleanly', async () => {
   const project = projects.open()
@@ -63,7 +60,7 @@ test.concurrent('a second daemon on the account is refused in whatever directory
   await third.untilEvent('read.failed')
   await third.stop()
 
-  expect(refused.code).toBe(78)
+  expect(refused.code).toBe(75)
   expect(second.stderr.join('\n')).toMatch(/ACCOUNT_HELD: another daemon trades this account[^]*pid +\d+/)
   expect(second.stderr.join('\n')).not.toContain(place.account.key)
 })

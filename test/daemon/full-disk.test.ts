@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { closeSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, expect, test, vi } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { Projects } from './project.ts'
 import { findExchange, startDaemon } from './remote-exchange.ts'
 
@@ -12,8 +12,6 @@ afterAll(async () => {
     for (const place of mounted) spawnSync('umount', ['-l', place])
   })
 })
-
-vi.setConfig({ testTimeout: 90_000 })
 
 /** A disk of a few megabytes. False where only an administrator may have one. */
 function mountDisk(place: string, megabytes: number): boolean {
@@ -105,6 +103,6 @@ test('a state directory that cannot be written is refused, and says so', async (
   const run = startDaemon(project, place, ['--set', `state.directory=${disk}`])
   const { code } = await run.ended
 
-  expect(code).toBe(78)
+  expect(code).toBe(75)
   expect(run.stderr.join('\n')).toMatch(/STATE_UNWRITABLE[^]*read-only file system/i)
 })

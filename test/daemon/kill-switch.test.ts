@@ -6,6 +6,7 @@ import {
   readFileSync,
   rmSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -66,6 +67,18 @@ describe('[RSK2] the kill file', () => {
     expect(thrown).toEqual([{ reason: 'the kill file was made', by: 'unknown' }])
   })
 
+  test('that is made once more is reported once more: it ends a release that waits', () => {
+    const { directory, killSwitch, thrown } = openSwitch()
+    throwKillSwitch(directory, { reason: 'drill', by: 'anna' })
+    killSwitch.isThrown()
+    killSwitch.note('seen')
+    utimesSync(killFileOf(directory), 1, 1)
+    killSwitch.isThrown()
+    killSwitch.isThrown()
+
+    expect(thrown).toHaveLength(2)
+  })
+
   test('is thrown also where its note cannot be written', () => {
     // As on a full disk: a file can still be made, and nothing put into one.
     const { directory, killSwitch, thrown } = openSwitch()
@@ -116,7 +129,7 @@ describe('[RSK2] the kill file', () => {
 
 describe('a command of the operator', () => {
   const COMMAND = { kind: 'release', reason: 'looked at it', by: 'anna' } as const
-  const NOTHING: CommandAnswer = { held: [], lifted: [] }
+  const NOTHING: CommandAnswer = { held: [], lifted: [], killStood: false }
 
   function openInbox(directory: string, obeys = true) {
     const commands: ControlCommand[] = []
@@ -151,6 +164,29 @@ describe('a command of the operator', () => {
 
     expect([takeAnswer(file), takeAnswer(file)]).toEqual([NOTHING, undefined])
     expect(readdirSync(dirname(file))).toEqual([])
+  })
+
+  test('that can be neither read nor set aside holds no other up, and is reported once', () => {
+    const directory = mkdtempSync(join(tmpdir(), 'inbox-'))
+    made.push(directory)
+    const { inbox, commands, unreadable } = openInbox(directory)
+    const stuck = join(directory, 'operator', '0-stuck.json')
+    mkdirSync(stuck)
+    mkdirSync(`${stuck}.unreadable/full`, { recursive: true })
+    postCommand(directory, { kind: 'flatten', scope: '*', reason: 'drill', by: 'anna' })
+    inbox.empty()
+    inbox.empty()
+
+    expect(commands).toMatchObject([{ kind: 'flatten' }])
+    expect(unreadable.filter((file) => file === stuck)).toHaveLength(2)
+  })
+
+  test('has a place that the daemon made, whoever leaves the first one', () => {
+    const directory = mkdtempSync(join(tmpdir(), 'inbox-'))
+    made.push(directory)
+    openInbox(directory)
+
+    expect(existsSync(join(directory, 'operator'))).toBe(true)
   })
 
   test('waits where nobody can obey it', () => {

@@ -26,15 +26,20 @@ export async function findExchange(project: Project): Promise<RemoteExchange> {
   return { account, url, env, port: new URL(url).port }
 }
 
+/** The shipped configuration without the exchange inside, as `config/remote.yaml`. */
+export function writeRemote(project: Project): void {
+  const paper = project.read('config/paper.yaml')
+  const inside = /^simulator:\n(?: .*\n)+/m
+  project.write('config/remote.yaml', paper.replace(inside, ''))
+}
+
 /** A daemon that trades on an exchange in another process. */
 export function startDaemon(
   project: Project,
   { url, env }: RemoteExchange,
   more: readonly string[] = [],
 ): IntentdProcess {
-  const paper = project.read('config/paper.yaml')
-  const inside = /^simulator:\n(?: .*\n)+/m
-  project.write('config/remote.yaml', paper.replace(inside, ''))
+  writeRemote(project)
   const args = ['-c', 'config/remote.yaml', '--set', `exchange.baseUrl=${url}`, '--summary', 'json']
   return project.run([...args, '--set', 'execution.fillVisibilityMs=600', ...more], env)
 }

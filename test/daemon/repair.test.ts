@@ -1,12 +1,10 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, expect, test, vi } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { type Project, Projects } from './project.ts'
 
 const projects = new Projects()
 afterAll(() => projects.close())
-
-vi.setConfig({ testTimeout: 60_000 })
 
 const FAST = ['--set', 'simulator.speed=1200', '--summary', 'json']
 
@@ -18,7 +16,7 @@ test('[ORD5] a journal that lost its tail is refused, repaired, and trades nothi
   cutLog(project)
 
   const refused = project.run(FAST)
-  expect((await refused.ended).code).toBe(78)
+  expect((await refused.ended).code).toBe(70)
   expect(refused.stderr.join('\n')).toMatch(/JOURNAL_(TAIL_LOST|CORRUPT)[^]*intentd repair/)
   const repair = project.start(['repair', '--set', 'simulator.speed=1200'])
   expect((await repair.ended).code).toBe(0)

@@ -1,13 +1,10 @@
-import { afterAll, expect, test, vi } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { createRandom } from '../../src/lib/random.ts'
 import { type IntentdProcess } from './intentd-process.ts'
 import { Projects } from './project.ts'
 
 const projects = new Projects()
 afterAll(() => projects.close())
-
-// Real processes, several at a time: a busy machine takes its time.
-vi.setConfig({ testTimeout: 60_000 })
 
 const FAST = ['--set', 'simulator.speed=1200', '--summary', 'json']
 
@@ -64,8 +61,11 @@ test.concurrent.each(['one', 'two'])(
       expect(foundBy(run), `run ${epoch}`).toMatchObject({ epoch })
     }
 
-    const last = project.run([...FAST, '--for', '3s'])
-    const { code } = await last.ended
+    const last = project.run(FAST)
+    await last.untilEvent('daemon.running')
+    const sentBefore = last.events('batch.sent').length
+    await last.until('a batch', () => last.events('batch.sent').length > sentBefore)
+    const { code } = await last.stop()
 
     expect(code).toBe(0)
     expect(foundBy(last)).toMatchObject({ epoch: 5 })
@@ -87,7 +87,7 @@ test.concurrent('a second daemon on the same state is refused, and told who hold
   const refused = await second.ended
   const { code } = await first.stop()
 
-  expect(refused.code).toBe(78)
+  expect(refused.code).toBe(75)
   expect(second.stderr.join('\n')).toMatch(/STATE_HELD: another daemon holds this state directory/)
   expect(second.stderr.join('\n')).toMatch(/pid +\d+\n +host .+\n +since .+\n +name +paper\n +command +run/)
   expect(second.log).toEqual([])

@@ -21,7 +21,7 @@ const LEVEL = /'(debug|info|warn|error|fatal)'/g
 
 /**
  * Every call of the log in the sources (path, to content). A name that is put together stands for every event that
- * begins like it and is named nowhere in full.
+ * begins like it, is named nowhere in full, and whose end stands somewhere as a word of its own.
  */
 export function readLogCalls(sources: ReadonlyMap<string, string>): readonly LogCall[] {
   const everything = [...sources.values()].join('\n')
@@ -32,13 +32,20 @@ export function readLogCalls(sources: ReadonlyMap<string, string>): readonly Log
     const events =
       part === undefined
         ? namesIn(event)
-        : allEvents.filter((name) => name.startsWith(part) && !named.has(name))
+        : allEvents.filter(
+            (name) => name.startsWith(part) && !named.has(name) && isWordOf(everything, name, part),
+          )
     const uses = events.map((name) => ({
       event: name,
       levels: levelsOf({ level, event, name, text, everything }),
     }))
     return { file, uses, fields: fieldsOf(fields, text, everything) }
   })
+}
+
+/** The simulator's events are named in its own sources. */
+function isWordOf(everything: string, name: LogEvent, part: string): boolean {
+  return part === 'simulator.' || new RegExp(`(?<!\\.)\\b${name.slice(part.length)}\\b`).test(everything)
 }
 
 const allEvents = Object.keys(LOG_EVENTS) as readonly LogEvent[]

@@ -81,6 +81,7 @@ export class InterpreterBench {
       phase: 'running',
       isTrading: true,
       isHeldBack: (batch) => 'body' in batch && batch.body === this.heldBack,
+      isCallHeldBack: () => this.heldBack === 'calls',
       denied: new Map(),
       write: () => '',
     }

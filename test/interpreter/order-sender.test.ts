@@ -51,6 +51,14 @@ test('[RSK2] nothing that creates leaves once the kill switch is thrown, however
   expect(verdicts).toEqual(['the kill switch is thrown', undefined, 'the kill switch is thrown'])
 })
 
+test('[RSK2] no call leaves that the core holds back since it was approved', () => {
+  const bench = openBench()
+  bench.step('started', [callEffect('modifyPlanOrder')])
+  bench.heldBack = 'calls'
+
+  expect(bench.calls[0]?.options.beforeWrite?.()).toBe('trading was restricted meanwhile')
+})
+
 test('[RSK2] no batch leaves that the core holds back since it was formed', () => {
   const bench = openBench()
   bench.step('started', [batchEffect('a'), batchEffect('b')])

@@ -1,13 +1,11 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createRandom } from '../../src/lib/random.ts'
 import { listDamages } from './damages.ts'
 import { LAST_RECORDS, makeSpecimens, type Specimen } from './specimen.ts'
 import { torture, type Verdict } from './torture.ts'
-
-vi.setConfig({ testTimeout: 60_000 })
 
 /** Of each specimen; `npm run torture` tries every one. */
 const SAMPLE = 250

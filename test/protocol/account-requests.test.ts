@@ -23,7 +23,11 @@ describeRequest('copyConfigSettingSymbols', setting({}), {
       setting({ settingType: 'UPDATE', stopLossRatio: '30', stopSurplusRatio: '' }),
     ],
     ['an update that cancels one', setting({ settingType: 'UPDATE', stopSurplusRatio: '0' })],
-    ['a deletion with whatever ratios: ignored', setting({ settingType: 'DELETE', stopLossRatio: '0' })],
+    ['a deletion with a ratio of 0: ignored', setting({ settingType: 'DELETE', stopLossRatio: '0' })],
+    [
+      'a deletion with ratios that are none: ignored',
+      setting({ settingType: 'DELETE', stopLossRatio: '401', stopSurplusRatio: 'much' }),
+    ],
     ['50 settings', { settingList: Array.from({ length: 50 }, () => SETTING) }],
   ],
   refused: [
@@ -38,6 +42,16 @@ describeRequest('copyConfigSettingSymbols', setting({}), {
     ['a setting in lower case', setting({ settingType: 'add' }), /settingType/],
     ['a ratio of 401', setting({ stopLossRatio: '401' }), /integer from 1 to 400/],
     ['half a ratio', setting({ stopLossRatio: '1.5' }), /integer from 1 to 400/],
+    [
+      'a ratio of 401 in an update',
+      setting({ settingType: 'UPDATE', stopSurplusRatio: '401' }),
+      /integer from 1 to 400/,
+    ],
+    [
+      'a ratio that is a number, in a deletion too',
+      setting({ settingType: 'DELETE', stopLossRatio: 5 }),
+      /string/,
+    ],
     ['0 in an addition', setting({ stopLossRatio: '0' }), /0 cancels an earlier setting and is for UPDATE/],
     [
       'an update of nothing',

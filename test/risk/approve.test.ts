@@ -131,6 +131,12 @@ describe('[RSK1] the risk checks', () => {
     ],
     ['[RSK2] a plain buy that only reduces', intent(), context(reducing, { holding: short }), 'approved'],
     [
+      '[RSK2] in hedge mode an opening of the other side while reducing',
+      intent(),
+      context(reducing, { mode: 'hedge_mode', holding: short }),
+      'TRADING_REDUCING',
+    ],
+    [
       '[RSK2] a plain buy beside one that reduces already',
       intent(),
       context(reducing, { holding: short, open: [['openLong', 25]] }),

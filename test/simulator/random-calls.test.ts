@@ -39,7 +39,7 @@ test('ten thousand valid calls of several accounts: each answer fits its row, an
   }
   // A row that nothing succeeds at was not tested.
   expect(servedNames.filter((name) => !succeeded.has(name))).toEqual([])
-}, 60_000)
+})
 
 test('killed at any moment and loaded from its store, the exchange has what it had', async () => {
   const store = createMemoryStore()
@@ -59,7 +59,7 @@ test('killed at any moment and loaded from its store, the exchange has what it h
     )
     expect(bench.exchange.imbalances()).toEqual([])
   }
-}, 60_000)
+})
 
 test('the same seed and the same calls give the same answers', async () => {
   const run = async () => {
@@ -69,4 +69,4 @@ test('the same seed and the same calls give the same answers', async () => {
   }
 
   expect(await run()).toBe(await run())
-}, 60_000)
+})

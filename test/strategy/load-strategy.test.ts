@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { checkBinding, loadStrategy } from '../../src/strategy/load-strategy.ts'
+import { ManualTime } from '../support/manual-time.ts'
 import { madeInstrument } from '../support/market-moment.ts'
 
 /** A folder outside the project, as a user has one. */
@@ -24,6 +25,22 @@ async function loadText(text: string, { name = 'strategy.ts' }: { name?: string 
   writeFileSync(file, text)
   return loadStrategy(file)
 }
+
+it('a file that ends the process fails to load, and the process goes on', async () => {
+  await expect(loadText('process.exit(3)\n')).rejects.toMatchObject({ code: 'STRATEGY_ENDS_PROCESS' })
+})
+
+it('a file that waits for ever fails to load', async () => {
+  const time = new ManualTime(0)
+  const file = join(folder, 'waits.ts')
+  writeFileSync(file, 'await new Promise(() => undefined)\n')
+
+  const loaded = loadStrategy(file, time)
+  loaded.catch(() => undefined)
+  await time.pass(60_000)
+
+  await expect(loaded).rejects.toMatchObject({ code: 'STRATEGY_IMPORT_HANGS' })
+})
 
 const source = (contract: string) => `
 import { defineStrategy, z, type InstrumentView } from '${contract}'

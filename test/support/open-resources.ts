@@ -10,7 +10,7 @@ const SOCKETS = ['TCPSERVERWRAP', 'TCPWRAP', 'PIPESERVERWRAP', 'UDPWRAP']
 const KINDS = new Set(['Timeout', 'PROCESSWRAP', 'WORKER', 'FSEVENTWRAP', 'STATWATCHER', ...SOCKETS])
 
 /** How long what was closed may take to be gone: a socket's last packet, a child's exit. */
-const SETTLING_MS_MAX = 500
+const SETTLING_MS_MAX = 20_000
 const SETTLING_STEP_MS = 10
 
 /** Deep enough to reach the caller of `server.listen`. */

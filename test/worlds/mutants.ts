@@ -198,8 +198,9 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'fills-cursor-too-far',
     what: 'fills are read from half a second after the newest known one',
-    find: '  return Math.max(0, Math.min(known, ...unresolved))',
-    replace: '  return Math.max(0, known + fillVisibilityMs + 2500 + 0 * unresolved.length)',
+    find: 'Math.min(knownThrough(core) - fillVisibilityMs, exchangeNow(core)) - KNOWN_MARGIN_MS',
+    replace:
+      'Math.min(knownThrough(core), exchangeNow(core)) + 500 + 0 * (fillVisibilityMs + KNOWN_MARGIN_MS)',
   },
   {
     name: 'book-changed-without-record',
@@ -404,7 +405,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'halt-unseen-by-the-last-check',
     what: 'a batch that was formed before a halt leaves after it',
-    find: "    if (engine.isHeldBack(batch)) return 'trading was restricted meanwhile'\n",
+    find: '    if (engine.isHeldBack(batch)) return RESTRICTED\n',
     replace: '',
   },
   {

@@ -22,7 +22,7 @@ import {
 const OPTIONS = `Options of every call
   -c, --config <file>      the configuration (default: config/paper.yaml: a simulator, no keys needed)
   --set <path=value>       override a setting of that file; may be given again
-  --json                   print only the data of the answer, as JSON
+  --json                   print only the data of the answer, as JSON, just as it came
   --dry-run                print the request that would be sent, secrets masked, and send nothing
   --state <file>           the simulator keeps orders, positions and balances in this file between calls
   --pending <kind>         modifyPlanOrder: the pending order is limit, market or trailing; checks its rules

@@ -32,6 +32,8 @@ const plainOrder = '{"side":"buy","orderType":"market","size":"1"}'
 const setting = '{"symbol":"BTCUSDT","productType":"USDT-FUTURES","settingType":"DELETE"}'
 const copy = (more: string) => `symbol=BTCUSDT,productType=USDT-FUTURES,settingType=${more}`
 const chain = 'transferType is on_chain'
+/** Of the simulator's first account, for USDT on ERC20: `intentd simulate --print-accounts` lists it. */
+const LISTED_ADDRESS = '0x128c629d264d5962ed31dbf6d1209eb8a9f902da'
 
 const receiveWindow: readonly BrokenSample[] = [
   { change: { 'receive-window': '60001' }, says: 'must not exceed 60 s' },
@@ -185,7 +187,7 @@ const SAMPLES: Readonly<Record<EndpointName, CallSample>> = {
   spotWithdrawal: {
     options: {
       ...{ coin: 'USDT', 'transfer-type': 'on_chain', chain: 'erc20', size: '12.5' },
-      address: '0x00000000000000000000000000000000000000aa',
+      address: LISTED_ADDRESS,
     },
     broken: [
       { change: { coin: undefined }, says: 'required: Coin name' },

@@ -71,9 +71,25 @@ export async function call(words: readonly string[], frame: CallFrame): Promise<
   }
 }
 
+/** As {@link call}, for a caller who must know what became of it. Undefined where nothing was sent. */
+export async function callForAnswer(
+  words: readonly string[],
+  frame: CallFrame,
+): Promise<Answer<unknown> | undefined> {
+  const given = readCallArguments(words)
+  const { endpoint } = given
+  return endpoint === undefined ? undefined : sendCall({ ...given, endpoint }, frame)
+}
+
 type EndpointCall = CallArguments & { readonly endpoint: EndpointName }
 
 async function callEndpoint(given: EndpointCall, frame: CallFrame): Promise<number> {
+  const answer = await sendCall(given, frame)
+  return answer === undefined ? EXITS.done : report(answer, given, frame)
+}
+
+/** Undefined for a dry run. */
+async function sendCall(given: EndpointCall, frame: CallFrame): Promise<Answer<unknown> | undefined> {
   const { endpoint, set, dryRun, yes } = given
   const { cwd, clock } = frame
   assertNoListBySet(set)
@@ -91,13 +107,12 @@ async function callEndpoint(given: EndpointCall, frame: CallFrame): Promise<numb
     frame.print(given.json ? `${JSON.stringify(written)}\n` : formatDryRun(written))
     const toSend = guard === undefined ? '' : `; to send it, add --yes=${guard.consent}`
     frame.printError(`nothing was sent${toSend}\n`)
-    return EXITS.done
+    return undefined
   }
   if (guard !== undefined) assertConsent(guard, yes)
   const exchange = await openCallExchange({ config, endpoint, state: given.state, cwd, clock })
   try {
-    const answer = await send({ exchange, config, prepared, guard, clock })
-    return report(answer, given, frame)
+    return await send({ exchange, config, prepared, guard, clock })
   } finally {
     await exchange.close()
   }
@@ -111,7 +126,13 @@ interface Sending {
   readonly clock: Clock
 }
 
-async function send({ exchange, config, prepared, guard, clock }: Sending): Promise<Answer<unknown>> {
+/** What is shown: to people by the names of the document, to programs as it came. */
+interface Shown {
+  readonly data: unknown
+  readonly text: string
+}
+
+async function send({ exchange, config, prepared, guard, clock }: Sending): Promise<Answer<Shown>> {
   const { requestTimeoutMs, answerBytesMax, locale } = config.exchange
   const client = new ExchangeClient({
     ...exchange,
@@ -123,20 +144,20 @@ async function send({ exchange, config, prepared, guard, clock }: Sending): Prom
     offset: new ClockOffset(),
   })
   try {
-    return await client.send(prepared)
+    return await client.sendExactly(prepared)
   } finally {
     await client.close()
   }
 }
 
-function report(answer: Answer<unknown>, { endpoint, json }: EndpointCall, frame: CallFrame): number {
+function report(answer: Answer<Shown>, { endpoint, json }: EndpointCall, frame: CallFrame): number {
   if (answer.kind !== 'accepted') {
     const failure = answer.kind === 'refused' ? toRefusal(endpoint, answer) : toUnknown(endpoint, answer)
     frame.printError(`${failure.message}\n`)
     return exitOf(answer)
   }
-  const { data } = answer
-  frame.print(json ? `${JSON.stringify(data ?? null)}\n` : `${formatData(data)}\n`)
+  const { data, text } = answer.data
+  frame.print(json ? `${text}\n` : `${formatData(data)}\n`)
   const failures = failuresOf(data)
   if (failures === 0) return EXITS.done
   frame.printError(

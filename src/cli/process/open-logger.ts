@@ -14,6 +14,6 @@ export function openLogger({ level, name, aside }: LogPlace): DaemonLogger {
     level,
     name,
     descriptor: aside ? 2 : 1,
-    terminal: stream.isTTY === true ? { colour } : undefined,
+    terminal: stream.isTTY === true ? { colour, columns: () => stream.columns } : undefined,
   })
 }

@@ -6,12 +6,14 @@ import {
   type ControlCommand,
   postCommand,
   REASON_MAX,
+  SCOPE_MAX,
   takeAnswer,
+  wasUnreadable,
 } from '../../daemon/account/command-inbox.ts'
 import { killFileOf } from '../../daemon/account/kill-switch.ts'
 import { listScopes, type Restriction, type Scope } from '../../domain/trading-mode.ts'
 import { didYouMeanEnd } from '../../lib/did-you-mean.ts'
-import { lookFor, operatorName, print } from './operator.ts'
+import { explainSilence, lookFor, operatorName, print } from './operator.ts'
 import { addConfigOptions, type ConfigOptions, parseDuration, toConfigRequest } from './options.ts'
 
 const READ_WITHIN_MS = 10_000
@@ -48,20 +50,35 @@ function parseReason(text: string): string {
 export async function commandDaemon(order: Order, options: CommandOptions): Promise<number> {
   const { config } = loadConfig(toConfigRequest(options))
   const { directory } = config.state
+  if (order.scope !== undefined && !isScope(order.scope)) return EXIT_USAGE
   if (order.kind !== 'release' && !isConfigured(config, order.scope)) return EXIT_USAGE
   const file = postCommand(directory, { ...order, reason: options.reason, by: operatorName() })
   const isOfKill = order.scope === undefined
   const isObeyed = () => !existsSync(file) && !(isOfKill && existsSync(killFileOf(directory)))
   const obeyed = await lookFor(() => isObeyed() || undefined, options.wait)
   if (existsSync(file)) {
+    explainSilence(directory)
     print(`no daemon has read it yet; the next one that starts here will, unless you remove ${file}`)
     return EXIT_WAITING
   }
   const answer = takeAnswer(file)
-  if (!isOfKill) return printAnswer(order, answer)
+  if (answer === undefined && !(isOfKill && obeyed)) return printNoAnswer(file)
+  if (answer && !isOfKill) return printAnswer(order, answer)
+  if (answer?.killStood === false) {
+    print('not done: no kill stands; name the scope that is to be released')
+    printHeld(answer)
+    return EXIT_NOT_DONE
+  }
   const proof = 'the daemon has read it, and releases the switch once it is proved that nothing rests'
   print(obeyed ? 'released: the kill switch' : proof)
   return obeyed ? 0 : EXIT_WAITING
+}
+
+/** A release may name a scope that is not configured any more. */
+function isScope(scope: Scope): boolean {
+  if (scope !== '' && scope.length <= SCOPE_MAX) return true
+  print(`a scope has 1 to ${SCOPE_MAX} characters: an instrument, strategy:ID, or * for the account`)
+  return false
 }
 
 /** As the core looks at it, so that nothing is left for a daemon which would refuse it. */
@@ -73,22 +90,33 @@ function isConfigured({ instruments, strategies }: DaemonConfig, scope: Scope): 
   return false
 }
 
-function printAnswer(order: Order, answer: CommandAnswer | undefined): number {
+function printNoAnswer(file: string): number {
+  if (wasUnreadable(file)) {
+    print('not done: the daemon could not read the command; does it run as another user? Its log says why')
+    return EXIT_NOT_DONE
+  }
+  print('the daemon took the command and left no answer; its log says what it did')
+  return EXIT_WAITING
+}
+
+function printAnswer(order: Order, answer: CommandAnswer): number {
   const { kind, scope } = order
-  const { held = [], lifted = [] } = answer ?? {}
+  const { held, lifted } = answer
   const code = kind === 'flatten' ? 'flatten' : 'operator'
   const own = held.find((one) => one.scope === scope && one.code === code)
   const mode = kind === 'restrict' ? order.mode : 'halted'
-  const isDone = answer === undefined || (kind === 'release' ? lifted.length > 0 : own?.mode === mode)
-  if (answer === undefined) print('read by the daemon; its log says what it did')
-  else if (isDone && kind === 'flatten')
-    print('obeyed; its log says flatten.done when nothing is left to close')
+  const isDone = kind === 'release' ? lifted.length > 0 : own?.mode === mode
+  if (isDone && kind === 'flatten') print('obeyed; its log says flatten.done when nothing is left to close')
   else if (!isDone && kind === 'release') print(`not done: nothing that a release ends holds ${scope}`)
   else if (!isDone && own) print(`not done: a restriction never loosens; release ${scope} first`)
   else if (!isDone) print(`not done: the daemon runs with another configuration, without ${scope}`)
   for (const restriction of lifted) print(`lifted: ${wordsOf(restriction)}`)
-  for (const restriction of held) print(`held: ${wordsOf(restriction)}`)
+  printHeld(answer)
   return isDone ? 0 : EXIT_NOT_DONE
+}
+
+function printHeld({ held }: CommandAnswer): void {
+  for (const restriction of held) print(`held: ${wordsOf(restriction)}`)
 }
 
 function wordsOf({ scope, mode, code, reason, by, at }: Restriction): string {

@@ -1,4 +1,5 @@
 import { hostname, userInfo } from 'node:os'
+import { listHolders } from '../../daemon/state/state-directory.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { systemTimers } from '../../lib/timers.ts'
 
@@ -13,6 +14,20 @@ export function operatorName(): string {
 /** Says how far an order is. */
 export function print(text: string): void {
   process.stderr.write(`${text}\n`)
+}
+
+/** Names the daemons that hold the state and have not answered, and what to do about them. False where there are none. */
+export function explainSilence(directory: string): boolean {
+  const holders = listHolders(directory)
+  for (const { pid, host, name, command } of holders) {
+    const where = host === hostname() ? '' : ` on ${host}`
+    print(`a daemon holds this state and does not answer: pid ${pid}${where} (${name}: ${command})`)
+    print(`  it was stopped:  kill -CONT ${pid}`)
+    print(
+      `  it hangs:        kill -KILL ${pid}, then start it again: it recovers, and obeys before its first order`,
+    )
+  }
+  return holders.length > 0
 }
 
 /** Looks until there is something to see; undefined when the time is over. */

@@ -65,3 +65,21 @@ function shippedFile(shipped: string): string {
   if (existsSync(resolve(shipped))) return shipped
   return fileURLToPath(new URL(`../../../${shipped}`, import.meta.url))
 }
+
+/**
+ * What to type when the problems of a configuration are put right: `check` reads a daemon's files, and the
+ * simulator's are read by `simulate` alone. Both with the file that was named.
+ */
+export function adviseAgain(words: readonly string[]): string {
+  const file = namedFile(words)
+  const rest = file === undefined ? '' : ` -c ${file}`
+  return words[0] === 'simulate'
+    ? `Start again with: intentd simulate${rest}`
+    : `Check again with: intentd check${rest}`
+}
+
+function namedFile(words: readonly string[]): string | undefined {
+  const at = words.findLastIndex((word) => /^(-c|--config)/.test(word))
+  const [, inOne] = /^(?:--config=|-c=?)(.+)$/.exec(words[at] ?? '') ?? []
+  return at < 0 ? undefined : (inOne ?? words[at + 1])
+}

@@ -1,4 +1,5 @@
 import { systemClock } from '../../lib/clock.ts'
+import { strategyAtFault } from '../../strategy/strategy-context.ts'
 
 /** A signal that comes twice within this time was sent once: to the process, and to its group or launcher. */
 const SAME_SIGNAL_MS = 250
@@ -27,8 +28,9 @@ export function onStopSignals(stop: (why: string) => void): () => void {
   }
 }
 
-/** What nobody caught. Returns how to stop listening. */
-export function onBreakdown(fail: (error: unknown) => void): () => void {
-  process.on('uncaughtException', fail)
-  return () => process.off('uncaughtException', fail)
+/** What nobody caught, and the strategy that threw it, if one did. Returns how to stop listening. */
+export function onBreakdown(fail: (error: unknown, strategy: string | undefined) => void): () => void {
+  const hear = (error: unknown) => fail(error, strategyAtFault())
+  process.on('uncaughtException', hear)
+  return () => process.off('uncaughtException', hear)
 }

@@ -44,7 +44,7 @@ export function addSimulateCommand(program: Command, setExit: (code: number) => 
     .option('--state <file>', 'keep orders, positions and balances in this file over a restart')
     .option(
       '--print-accounts',
-      'print the accounts with their credentials (play money) as a JSON array; logs go to standard error',
+      'print the accounts with their credentials (play money) and listed withdrawal addresses as a JSON array; logs go to standard error',
     )
     .addOption(
       new Option('--log-level <level>', 'least level that is logged; debug tells each refused request')
@@ -70,7 +70,10 @@ async function simulate(options: SimulateOptions): Promise<void> {
   const simulator = await start(config, options, onEvent)
   if (options.for !== undefined)
     forget.push(atInstant(systemClock.now() + options.for, () => stopAsked.resolve('--for has passed')))
-  if (options.printAccounts) process.stdout.write(`${JSON.stringify(simulator.accounts.map(toPrinted))}\n`)
+  if (options.printAccounts) {
+    const printed = simulator.accounts.map((account) => toPrinted(account, simulator.exchange.services.spot))
+    process.stdout.write(`${JSON.stringify(printed)}\n`)
+  }
   logger.log('info', 'simulator.listening', {
     url: simulator.baseUrl,
     // One server answers under both addresses.
@@ -134,9 +137,14 @@ function toServerOptions(config: SimulatorFile, { market, speed }: SimulateOptio
   }
 }
 
-function toPrinted(account: RunningSimulator['accounts'][number]) {
+/** Withdrawals on chain go to a listed address only, and other accounts are named by UID, e-mail or mobile. */
+function toPrinted(
+  account: RunningSimulator['accounts'][number],
+  spot: RunningSimulator['exchange']['services']['spot'],
+) {
   const { label, key, secret, passphrase, positionMode, role, uid, gateway } = account
-  const printed = { label, key, secret, passphrase, positionMode, role, uid }
+  const reached = { ...spot.contact(uid), withdrawalAddresses: spot.addresses(uid) }
+  const printed = { label, key, secret, passphrase, positionMode, role, ...reached }
   return gateway === undefined
     ? printed
     : { ...printed, gateway: { key: gateway.key, secret: gateway.secret } }

@@ -80,8 +80,9 @@ const simulatorShape = {
     .default('duplicateError')
     .meta({
       description:
-        'What a clientOid sent twice gets: the first answer again, a duplicate error, or a new order ' +
-        'once the first has left the book. The document allows all three readings.',
+        'What a clientOid sent twice gets within the 20 minutes of the document: the first answer again ' +
+        '(replay), or a duplicate error. pendingOnly, against the document, knows it only while its order is ' +
+        'open: after that it makes a second order.',
     }),
   businessErrorStatus: z
     .literal([200, 400])

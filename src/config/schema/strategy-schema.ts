@@ -14,10 +14,7 @@ const strategyRiskSchema = z
       'Largest position, long or short, in the base coin and for each instrument; what is open, in flight or unknown counts.',
     ),
     orderSizeMax: sizeDecimal('Largest size of one order, in the base coin.'),
-    openOrdersMax: wholeNumber(
-      { min: 1, max: 400 },
-      'Most orders working at once, all instruments together.',
-    ),
+    openOrdersMax: wholeNumber({ min: 1, max: 400 }, 'Most orders working at once on each instrument.'),
   })
   .meta({ description: 'Limits of this strategy. None has a default.' })
 

@@ -44,14 +44,13 @@ export function formatProblem({ source, line, column, path, message }: Problem):
   return `${place} ${path}: ${message}`
 }
 
-/** All problems, a line each, and a closing line that says what to do next. */
-export function formatProblems(problems: readonly Problem[]): string {
+/** @param again What to do next, when they are put right. */
+export function formatProblems(
+  problems: readonly Problem[],
+  again = 'Check again with: intentd check',
+): string {
   const count = problems.length === 1 ? '1 problem' : `${problems.length} problems`
-  return [
-    ...problems.map(formatProblem),
-    '',
-    `${count}; nothing was started. Check again with: intentd check`,
-  ].join('\n')
+  return [...problems.map(formatProblem), '', `${count}; nothing was started. ${again}`].join('\n')
 }
 
 /** Code-unit order: the same on every machine, whatever its language. */

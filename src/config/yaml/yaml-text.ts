@@ -1,5 +1,5 @@
 /** From a text to a YAML document, and from the parser's complaints to sentences of ours. */
-import { type Document, LineCounter, parseDocument, visit } from 'yaml'
+import { type Alias, type Document, LineCounter, parseDocument, visit } from 'yaml'
 
 export interface ParsedText {
   readonly document: Document
@@ -28,6 +28,9 @@ const SENTENCES: Readonly<Record<string, string>> = {
 /** One slip can make thousands of lines wrong; the first of them say where it was. */
 const COMPLAINTS_MAX = 20
 
+/** A file written by hand uses a few. Each one is looked for in the whole file above it: many would take minutes. */
+const ALIASES_MAX = 100
+
 /** Parses one YAML 1.2 document. Never throws. */
 export function parseText(text: string): ParsedText {
   const lines = new LineCounter()
@@ -41,19 +44,29 @@ export function parseText(text: string): ParsedText {
       // YAML 1.1 would read 010 as eight and yes as true.
       complaints.push({ offset: 0, message: 'only YAML 1.2 is read; remove the %YAML line' })
     }
-    visit(document, {
-      Alias: (_, alias) => {
-        if (alias.resolve(document) !== undefined) return
-        complaints.push({
-          offset: alias.range?.[0] ?? 0,
-          message: 'this alias (*name) has no anchor (&name) above it',
-        })
-      },
-    })
+    const aliases = listAliases(document)
+    const tooMany = aliases[ALIASES_MAX]
+    if (tooMany !== undefined) {
+      const message = `more than ${ALIASES_MAX} aliases (*name) in one file`
+      return { document, lines, complaints: [{ offset: tooMany.range?.[0] ?? 0, message }] }
+    }
+    for (const alias of aliases.filter((each) => each.resolve(document) === undefined)) {
+      complaints.push({
+        offset: alias.range?.[0] ?? 0,
+        message: 'this alias (*name) has no anchor (&name) above it',
+      })
+    }
     return { document, lines, complaints: complaints.slice(0, COMPLAINTS_MAX) }
   } catch {
     // The parser is recursive: a text nested thousands deep overflows its stack.
     const complaints = [{ offset: 0, message: 'this is not valid YAML, or it is nested too deeply' }]
     return { document: parseDocument(''), lines, complaints }
   }
+}
+
+/** Counted before any of them is resolved. */
+function listAliases(document: Document): readonly Alias[] {
+  const aliases: Alias[] = []
+  visit(document, { Alias: (_, alias) => void aliases.push(alias) })
+  return aliases
 }

@@ -2,14 +2,11 @@ import { mkdirSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { processVariables } from '../../config/secrets.ts'
-import { sha256 } from '../../lib/digest.ts'
 import { Failure, messageOf } from '../../lib/failure.ts'
 import { type LockHolder, type ProcessLock, takeProcessLock } from '../../lib/process-lock.ts'
 import { type ExchangeAccess } from '../../exchange/client/exchange-access.ts'
+import { fingerprintOf } from './account-keys.ts'
 import { describeTo } from '../state/state-directory.ts'
-
-/** Enough of a digest to tell accounts apart; the key cannot be found from it (SEC1). */
-const DIGEST_LENGTH = 32
 
 export interface AccountLockOptions {
   readonly access: ExchangeAccess
@@ -29,7 +26,10 @@ export interface AccountLockOptions {
  */
 export function holdAccount(options: AccountLockOptions): ProcessLock {
   const { access, holder, place = accountLocks() } = options
-  const attempt = attemptLock(place, lockFileOf(access), { holder, onUnlocked: options.onUnlocked })
+  const attempt = attemptLock(place, `${fingerprintOf(access)}.lock`, {
+    holder,
+    onUnlocked: options.onUnlocked,
+  })
   if (attempt.kind === 'held') return attempt.lock
   throw new Failure({
     code: 'ACCOUNT_HELD',
@@ -52,11 +52,6 @@ function attemptLock(
     onUnlocked(messageOf(error))
     return { kind: 'held', lock: { release: () => undefined } }
   }
-}
-
-function lockFileOf({ baseUrl, credentials }: ExchangeAccess): string {
-  const account = sha256(['account', new URL(baseUrl).origin, credentials.apiKey.reveal()])
-  return `${account.toString('hex').slice(0, DIGEST_LENGTH)}.lock`
 }
 
 /** A place that outlives a boot and that nothing tidies up: a lock whose file is removed is no lock. */

@@ -8,14 +8,13 @@ import { type FlightRecorder } from '../recording/flight-recorder.ts'
 import { type EventLog } from '../reporting/event-log.ts'
 import { type DaemonLogger } from '../reporting/logger.ts'
 import { type RunStatistics } from '../reporting/run-statistics.ts'
-import { createRunners, type LoadedStrategy } from '../strategies/strategies.ts'
 import { type ClientExchange } from './client-exchange.ts'
 import { type KillSwitch } from './kill-switch.ts'
 import { retreatNote } from './retreat-note.ts'
 
 /** What an account is made of, as far as its interpreter needs it. */
 export interface AccountParts extends Pick<AnnouncementsPort, 'quiesced' | 'stopped' | 'broken'> {
-  readonly strategies: readonly LoadedStrategy[]
+  readonly runners: Ports['strategies']
   readonly journal: Journal
   readonly book: Book
   readonly directory: string
@@ -43,7 +42,7 @@ export function createPorts(parts: AccountParts): Ports {
       isClockSynchronised: () => trusted.isSynchronised,
       isKilled: () => killSwitch.isThrown(),
     },
-    strategies: createRunners(parts.strategies, book.strategyStates, trusted.clock),
+    strategies: parts.runners,
     announcements: {
       announce: (announcement) => eventLog.announce(announcement),
       killState: (state) => killSwitch.note(state),

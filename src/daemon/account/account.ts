@@ -17,12 +17,15 @@ import { Feeds } from '../market-data/feeds.ts'
 import { type MarketData, type MarketListener } from '../market-data/market-data.ts'
 import { createRecorder } from '../recording/create-recorder.ts'
 import { type FlightRecorder } from '../recording/flight-recorder.ts'
-import { EventLog } from '../reporting/event-log.ts'
+import { EventLog, type InstrumentGrids } from '../reporting/event-log.ts'
 import { type DaemonLogger } from '../reporting/logger.ts'
 import { RunStatistics } from '../reporting/run-statistics.ts'
 import { buildSummary, type ExchangeLedger, type RunSummary } from '../reporting/summary.ts'
+import { listUnattended } from '../reporting/unattended.ts'
 import { DiskSpace } from '../state/disk-space.ts'
-import { type LoadedStrategy } from '../strategies/strategies.ts'
+import { keepGrids } from '../state/known-grids.ts'
+import { createRunners, type LoadedStrategy } from '../strategies/strategies.ts'
+import { assertOwnState, keysRefused, refusesKeys } from './account-keys.ts'
 import { createPorts } from './account-ports.ts'
 import { type CommandAnswer } from './command-inbox.ts'
 import { ClientExchange } from './client-exchange.ts'
@@ -71,14 +74,16 @@ export class Account implements MarketListener {
   readonly #statistics = new RunStatistics()
   readonly #exchange: ClientExchange
   readonly #ports: Ports
+  readonly #runners: ReturnType<typeof createRunners>
   readonly #interpreter: Interpreter
-  readonly #grids: PollGrids
+  readonly #polls: PollGrids
   readonly #feeds: Feeds
   readonly #eventLog: EventLog
   readonly #operator: Operator
   readonly #space: DiskSpace
   readonly #recorder: FlightRecorder | undefined
   readonly #startedAt: number
+  readonly #grids: ReadonlyMap<string, InstrumentGrids>
   readonly #rest = Promise.withResolvers<boolean>()
   /** The tickers that are being dealt with: when they were read, monotonic ms. */
   #tickersReadAt: number | undefined
@@ -93,13 +98,16 @@ export class Account implements MarketListener {
     this.#startedAt = clock.now()
     this.#engine = createEngine(settings, book)
     this.#statistics.adopt(book)
-    this.#eventLog = new EventLog({ logger, instruments: settings.instruments, clock, timers })
+    this.#grids = keepGrids(options.directory, settings.instruments)
+    this.#eventLog = new EventLog({ logger, grids: this.#grids, clock, timers })
     this.#operator = listenToOperator(options, (command) => this.command(command))
     this.#space = this.#createDiskSpace()
     this.#recorder = createRecorder({ ...options, clock }, this.#engine)
     this.#exchange = this.#createExchange()
+    this.#runners = createRunners(options.strategies, book.strategyStates, clock)
     this.#ports = createPorts({
       ...options,
+      runners: this.#runners,
       limiter: calls.limiter,
       exchange: this.#exchange,
       killSwitch: this.#operator.killSwitch,
@@ -112,7 +120,7 @@ export class Account implements MarketListener {
     })
     this.#interpreter = new Interpreter(this.#engine, this.#ports)
     const onError = (what: string, reason: string) => logger.log('error', 'poll.failed', { what, reason })
-    this.#grids = this.#createGrids(new PollGrids({ clock, timers, onError }))
+    this.#polls = this.#createGrids(new PollGrids({ clock, timers, onError }))
     const feeds = feedsOf(options.strategies, 'private')
     this.#feeds = new Feeds({ feeds, client: calls.client, clock, timers, dispatch: this.#dispatch, onError })
   }
@@ -133,17 +141,33 @@ export class Account implements MarketListener {
     this.#options.market.listen(this)
   }
 
+  /**
+   * Shows the keys to the exchange once, before anything is recorded: wrong ones end the run, and so do those of
+   * another account than the state's. An exchange that does not answer now says nothing of them.
+   * @throws Failure CREDENTIALS_REFUSED, STATE_OF_OTHER_KEYS
+   */
+  async admit(): Promise<void> {
+    const { settings, calls, directory, access, ledger } = this.#options
+    const [instrument] = settings.instruments.values()
+    // The keys of the exchange inside are its own.
+    if (this.#state !== 'new' || instrument === undefined || ledger !== undefined) return
+    const answer = await calls.client.readPosition({ instrument })
+    if (refusesKeys(answer)) throw keysRefused(answer)
+    assertOwnState(directory, access, answer.kind === 'accepted')
+  }
+
   /** The clock is synchronised: recovers, and trades. */
   begin(): void {
     if (this.#state !== 'new') return
     this.#state = 'begun'
     this.#hasBegun = true
+    this.#sayUnattended()
     this.#dispatch({ kind: 'started' })
     this.#operator.killSwitch.isThrown()
     // What was ordered before the start holds before the first order; a kill that was just seen comes first.
     this.#options.timers.after(0, () => this.#operator.inbox.empty())
     this.#space.start()
-    this.#grids.start()
+    this.#polls.start()
     this.#feeds.start()
   }
 
@@ -169,10 +193,11 @@ export class Account implements MarketListener {
     if (this.#state !== 'begun') return undefined
     const { restrictions } = this.#engine.book
     const before = [...restrictions]
+    const killStood = killOf(this.#engine.book) !== undefined || this.#operator.killSwitch.isThrown()
     this.#dispatch({ kind: 'commanded', command })
     if (this.#fatal !== undefined) return undefined
     const lifted = before.filter(([key]) => !restrictions.has(key)).map(([, restriction]) => restriction)
-    return { held: [...restrictions.values()], lifted }
+    return { held: [...restrictions.values()], lifted, killStood }
   }
 
   /** Ends in good order; {@link ended} says when that is done. */
@@ -181,11 +206,23 @@ export class Account implements MarketListener {
     else this.#comeToRest(true)
   }
 
+  /**
+   * Code of a strategy failed where nobody waited for it: by its id, its name or the file that was loaded. False
+   * where no strategy of this account is called so.
+   */
+  failStrategy(name: string, error: unknown): boolean {
+    const failed = this.#options.strategies.filter(
+      ({ id, moduleFile, strategy }) => id === name || moduleFile === name || strategy.name === name,
+    )
+    for (const { id } of failed) this.#runners.get(id)?.breakDown(error)
+    return failed.length > 0
+  }
+
   /** Something broke that must not: nothing is performed any more. */
   fail(error: unknown): void {
     this.#interpreter.close()
     this.#eventLog.flush()
-    this.#options.logger.log('fatal', 'daemon.broken', { reason: messageOf(error), ...placeOf(error) })
+    this.#logFatal(error)
     this.#fatal ??= error
     if (isPoisoned(error)) this.#space.giveBallast()
     this.#comeToRest(false)
@@ -197,7 +234,7 @@ export class Account implements MarketListener {
     const isClean = await this.#rest.promise
     this.#space.stop()
     const retreated = this.#retreat()
-    await Promise.all([this.#grids.stop(), this.#feeds.stop()])
+    await Promise.all([this.#polls.stop(), this.#feeds.stop()])
     await Promise.all([this.#exchange.idle(), retreated])
     this.#interpreter.close()
     this.#eventLog.flush()
@@ -215,9 +252,11 @@ export class Account implements MarketListener {
 
   /** The run so far, or as it ended. */
   summary(clean = true): RunSummary {
-    const { settings, book, trusted, market, calls, ledger } = this.#options
+    const { config, settings, book, trusted, market, calls, ledger } = this.#options
     return buildSummary({
       settings,
+      configured: config.strategies,
+      grids: this.#grids,
       book,
       statistics: this.#statistics,
       denied: this.#engine.denied,
@@ -248,6 +287,13 @@ export class Account implements MarketListener {
         onEnd: resolve,
       }).start(),
     )
+  }
+
+  /** What the last run has left to nobody is said before anything else happens. */
+  #sayUnattended(): void {
+    const { config, settings, book, logger } = this.#options
+    const unattended = listUnattended({ settings, strategies: config.strategies, book, grids: this.#grids })
+    for (const position of unattended) logger.log('warn', 'position.unattended', { ...position })
   }
 
   #createDiskSpace(): DiskSpace {
@@ -281,14 +327,31 @@ export class Account implements MarketListener {
           this.#statistics.decisionLatency.record(trusted.clock.monotonic() - causedAt)
         }
       },
+      clock: trusted.clock,
+      onKeysRefused: (answer) => {
+        const { message: reason } = keysRefused(answer)
+        this.#options.logger.log('error', 'account.refused', { reason })
+      },
       onBroken: (error) => this.fail(error),
     })
+  }
+
+  /** Refused keys are the operator's to mend, and nothing has broken. */
+  #logFatal(error: unknown): void {
+    const { logger } = this.#options
+    if (isOfKeys(error)) return logger.log('fatal', 'account.refused', { reason: messageOf(error) })
+    logger.log('fatal', 'daemon.broken', { reason: messageOf(error), ...placeOf(error) })
   }
 
   #comeToRest(clean: boolean): void {
     this.#state = 'atRest'
     this.#rest.resolve(clean)
   }
+}
+
+/** It was not let in, before anything was done. */
+function isOfKeys(error: unknown): boolean {
+  return error instanceof Failure && ['CREDENTIALS_REFUSED', 'STATE_OF_OTHER_KEYS'].includes(error.code)
 }
 
 /** The journal could not be written. */

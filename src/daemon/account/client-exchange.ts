@@ -1,4 +1,4 @@
-import { type Answer } from '../../domain/answer.ts'
+import { type Answer, type RefusedAnswer } from '../../domain/answer.ts'
 import { type FillsReading } from '../../domain/fill.ts'
 import { type Instrument } from '../../domain/instrument.ts'
 import { type PositionReading } from '../../domain/position.ts'
@@ -6,15 +6,23 @@ import { type OutgoingCall } from '../../engine/effect.ts'
 import { type EngineSettings } from '../../engine/settings.ts'
 import { type ExchangeClient } from '../../exchange/exchange-client.ts'
 import { type CallOptions } from '../../exchange/client/call-options.ts'
+import { type Clock } from '../../lib/clock.ts'
 import { type ExchangePort, type OnAnswer } from '../../interpreter/ports.ts'
 import { type EndpointName, type ResponseOf } from '../../protocol/endpoints.ts'
 import { type BatchResult } from '../../protocol/values.ts'
+import { refusesKeys } from './account-keys.ts'
+
+/** Keys that the exchange refuses are not shown to it more often than this, in ms: it counts them. */
+const KEYS_BACK_OFF_MS = 60_000
 
 export interface ClientExchangeOptions {
   readonly client: Pick<ExchangeClient, 'send' | 'readFills' | 'readPosition'>
   readonly settings: Pick<EngineSettings, 'productType' | 'positionMode' | 'instruments'>
   /** Hears of a batch that is to be sent, and gives back what is to hear of its first byte. */
   readonly onBatch: () => () => void
+  readonly clock: Pick<Clock, 'monotonic'>
+  /** The exchange refuses the keys; said once until it takes them again. */
+  readonly onKeysRefused: (answer: RefusedAnswer) => void
   /** A call broke the program rather than the wire. */
   readonly onBroken: (error: unknown) => void
 }
@@ -22,6 +30,7 @@ export interface ClientExchangeOptions {
 /** The exchange over its client: promises become callbacks, and what is on the wire is known. */
 export class ClientExchange implements ExchangePort {
   readonly #options: ClientExchangeOptions
+  #refused: { readonly answer: RefusedAnswer; readonly until: number } | undefined
   readonly #inFlight = new Set<Promise<void>>()
   /** The last reading of each symbol, for the closing summary. */
   readonly positions = new Map<string, PositionReading>()
@@ -55,15 +64,18 @@ export class ClientExchange implements ExchangePort {
   readFills(sinceAt: number, onAnswer: OnAnswer<FillsReading>): void {
     const { client, settings } = this.#options
     const { productType, positionMode, instruments } = settings
-    this.#await(client.readFills({ productType, positionMode, instruments, sinceAt }), onAnswer)
+    this.#read(() => client.readFills({ productType, positionMode, instruments, sinceAt }), onAnswer)
   }
 
   readPosition(symbol: string, onAnswer: OnAnswer<PositionReading>): void {
     const { client } = this.#options
-    this.#await(client.readPosition({ instrument: this.#instrument(symbol) }), (answer) => {
-      if (answer.kind === 'accepted') this.positions.set(symbol, answer.data)
-      onAnswer(answer)
-    })
+    this.#read(
+      () => client.readPosition({ instrument: this.#instrument(symbol) }),
+      (answer) => {
+        if (answer.kind === 'accepted') this.positions.set(symbol, answer.data)
+        onAnswer(answer)
+      },
+    )
   }
 
   /** Resolves when nothing is on the wire any more. */
@@ -75,6 +87,23 @@ export class ClientExchange implements ExchangePort {
     const instrument = this.#options.settings.instruments.get(symbol)
     if (!instrument) throw new Error(`${symbol} is not traded here`)
     return instrument
+  }
+
+  /** Refused keys are refused for every read alike: the exchange is asked again after a while, with one. */
+  #read<Data>(call: () => Promise<Answer<Data>>, then: OnAnswer<Data>): void {
+    const { clock, onKeysRefused } = this.#options
+    const refused = this.#refused
+    if (refused !== undefined && clock.monotonic() < refused.until) {
+      return this.#await(Promise.resolve(refused.answer), then)
+    }
+    if (refused !== undefined) this.#refused = { ...refused, until: clock.monotonic() + KEYS_BACK_OFF_MS }
+    this.#await(call(), (answer) => {
+      if (refusesKeys(answer)) {
+        if (this.#refused === undefined) onKeysRefused(answer)
+        this.#refused = { answer, until: clock.monotonic() + KEYS_BACK_OFF_MS }
+      } else if (answer.kind === 'accepted') this.#refused = undefined
+      then(answer)
+    })
   }
 
   #send<Name extends EndpointName>(

@@ -1,4 +1,13 @@
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import { z } from 'zod'
 import { type Restriction } from '../../domain/trading-mode.ts'
@@ -13,12 +22,13 @@ const COMMAND = '.json'
 const ANSWER = '.answer'
 /** Answers that nobody fetched; the oldest go first. */
 const ANSWERS_MAX = 20
-/** Of a reason, in characters. */
+/** Of a reason, and of a scope, in characters. */
 export const REASON_MAX = 500
+export const SCOPE_MAX = 100
 
 const ordered = { reason: z.string().min(1).max(REASON_MAX), by: z.string().min(1).max(200) }
 /** An instrument, `strategy:ID`, or `*` for the account. */
-const scope = z.string().min(1).max(100)
+const scope = z.string().min(1).max(SCOPE_MAX)
 
 /** What an operator asks of a daemon from another process. */
 const commandSchema = z.discriminatedUnion('kind', [
@@ -34,6 +44,8 @@ export type ControlCommand = z.infer<typeof commandSchema>
 export interface CommandAnswer {
   readonly held: readonly Restriction[]
   readonly lifted: readonly Restriction[]
+  /** Whether a kill stood when the command was read. */
+  readonly killStood: boolean
 }
 
 function inboxOf(directory: string): string {
@@ -61,6 +73,11 @@ export function takeAnswer(file: string): CommandAnswer | undefined {
   }
 }
 
+/** Whether the daemon could not read that command, and has set it aside. */
+export function wasUnreadable(file: string): boolean {
+  return existsSync(unreadableOf(file))
+}
+
 export interface CommandInboxOptions {
   readonly directory: string
   /** Obeys; undefined when nobody can now: then the command waits. */
@@ -76,29 +93,49 @@ export interface CommandInboxOptions {
  */
 export class CommandInbox {
   readonly #options: CommandInboxOptions
+  readonly #inbox: string
+  /** What could neither be read nor set aside: it is not looked at again, and was logged once. */
+  readonly #stuck = new Set<string>()
 
+  /** Makes the place, so that it belongs to the daemon whoever leaves the first command. */
   constructor(options: CommandInboxOptions) {
     this.#options = options
+    this.#inbox = inboxOf(options.directory)
+    this.#try(this.#inbox, () => mkdirSync(this.#inbox, { recursive: true, mode: 0o700 }))
   }
 
-  /** Reads what has come in, in the order in which it came. */
+  /** Reads what has come in, in the order in which it came. One that cannot be read holds no other up. */
   empty(): void {
-    const inbox = inboxOf(this.#options.directory)
-    for (const file of filesIn(inbox, COMMAND).slice(0, COMMANDS_MAX)) this.#read(file)
+    const files = this.#try(this.#inbox, () => filesIn(this.#inbox, COMMAND)) ?? []
+    for (const file of files.filter((one) => !this.#stuck.has(one)).slice(0, COMMANDS_MAX)) {
+      const command = this.#read(file)
+      const answer = command && this.#options.onCommand(command)
+      if (answer === undefined) continue
+      leaveAnswer(file, answer)
+      this.#try(file, () => rmSync(file, { force: true }))
+    }
   }
 
-  #read(file: string): void {
-    const { onCommand, onUnreadable } = this.#options
+  #read(file: string): ControlCommand | undefined {
     try {
       if (statSync(file).size > COMMAND_BYTES_MAX) throw new Error(`more than ${COMMAND_BYTES_MAX} bytes`)
-      const command = commandSchema.parse(JSON.parse(readFileSync(file, 'utf8')))
-      const answer = onCommand(command)
-      if (answer === undefined) return
-      leaveAnswer(file, answer)
-      rmSync(file, { force: true })
+      return commandSchema.parse(JSON.parse(readFileSync(file, 'utf8')))
     } catch (error) {
-      onUnreadable(file, messageOf(error))
-      renameSync(file, `${file}.unreadable`)
+      // Whoever left it has taken it back.
+      if (isMissing(error)) return undefined
+      this.#options.onUnreadable(file, messageOf(error))
+      this.#try(file, () => renameSync(file, unreadableOf(file)))
+      return undefined
+    }
+  }
+
+  #try<Result>(path: string, act: () => Result): Result | undefined {
+    try {
+      return act()
+    } catch (error) {
+      if (!this.#stuck.has(path)) this.#options.onUnreadable(path, messageOf(error))
+      this.#stuck.add(path)
+      return undefined
     }
   }
 }
@@ -111,12 +148,16 @@ function leaveAnswer(file: string, answer: CommandAnswer): void {
   } catch {}
 }
 
-/** Their names begin with the time. */
+/** Their names begin with the time. @throws where the inbox cannot be looked into. */
 function filesIn(inbox: string, ending: string): readonly string[] {
-  try {
-    const names = readdirSync(inbox).filter((name) => name.endsWith(ending))
-    return names.toSorted().map((name) => join(inbox, name))
-  } catch {
-    return [] // Nobody has ever left one.
-  }
+  const names = readdirSync(inbox).filter((name) => name.endsWith(ending))
+  return names.toSorted().map((name) => join(inbox, name))
+}
+
+function unreadableOf(file: string): string {
+  return `${file}.unreadable`
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT'
 }

@@ -16,6 +16,8 @@ const MATCHING_LAG_EMBEDDED_MS = 0
 const CROSSED_TOLERANCE_MS = 5000
 /** Beyond the acceptance deadline of an unknown order: two cancel-alls, a flattening, and the reads that prove them. */
 const STOP_TIMEOUT_MS = 30_000
+/** And for each instrument: one cancel-all a second, twice. */
+const STOP_TIMEOUT_PER_INSTRUMENT_MS = 2000
 
 /** What the configuration does not say. */
 export interface RunSettings {
@@ -53,7 +55,8 @@ export function toEngineSettings(config: DaemonConfig, run: RunSettings): Engine
       ...execution,
       matchingLagMs: run.embedded ? MATCHING_LAG_EMBEDDED_MS : MATCHING_LAG_MS,
       crossedToleranceMs: CROSSED_TOLERANCE_MS + execution.fillVisibilityMs,
-      stopTimeoutMs: STOP_TIMEOUT_MS + execution.acceptanceWindowMs,
+      stopTimeoutMs:
+        STOP_TIMEOUT_MS + instruments.size * STOP_TIMEOUT_PER_INSTRUMENT_MS + execution.acceptanceWindowMs,
     },
     foreignFills,
     onRestart: config.onRestart,

@@ -65,9 +65,12 @@ function isAlive(pid: number): boolean {
 }
 
 export interface KillSwitchOptions {
+  /** The environment's: the switch is thrown there. */
   readonly directory: string
+  /** Of the state, which the log names: a file that a hand makes there kills as well. */
+  readonly stateDirectory?: string
   readonly clock: Clock
-  /** The file was seen, or could not be looked for; called once until the switch is lifted. */
+  /** The file was seen, or could not be looked for; called once for each time that it is thrown. */
   readonly onThrown: (note: KillNote) => void
   /** The switch works, but its state could not be written down. */
   readonly onTrouble: (reason: string) => void
@@ -79,21 +82,23 @@ export interface KillSwitchOptions {
  */
 export class KillSwitch {
   readonly #options: KillSwitchOptions
-  readonly #file: string
-  #isReported = false
+  readonly #files: readonly string[]
+  /** The file that was reported, and when it was written; undefined while the switch is lifted. */
+  #reported: string | undefined
 
   constructor(options: KillSwitchOptions) {
     this.#options = options
-    this.#file = killFileOf(options.directory)
+    const { directory, stateDirectory = directory } = options
+    this.#files = [...new Set([directory, stateDirectory])].map(killFileOf)
   }
 
   /** Looks at the disk. What cannot be looked at forbids, as what is there does. */
   isThrown(): boolean {
-    const note = this.#look()
-    if (note === undefined) return false
-    if (!this.#isReported) {
-      this.#isReported = true
-      this.#options.onThrown(note)
+    const seen = this.#look()
+    if (seen === undefined) return false
+    if (seen.stamp !== this.#reported) {
+      this.#reported = seen.stamp
+      this.#options.onThrown(seen.read())
     }
     return true
   }
@@ -111,25 +116,30 @@ export class KillSwitch {
     const { directory, clock } = this.#options
     const stateFile = join(directory, STATE_FILE)
     if (state === 'released') {
-      rmSync(this.#file, { force: true })
+      for (const file of this.#files) rmSync(file, { force: true })
       rmSync(stateFile, { force: true })
-      this.#isReported = false
+      this.#reported = undefined
       return
     }
     // However the kill was ordered, the file says so too: the journal may be lost, and it is what writes look at.
-    this.#isReported = true
     if (this.#look() === undefined)
       throwKillSwitch(directory, { reason: 'ordered by the daemon', by: 'daemon' })
+    this.#reported ??= this.#look()?.stamp
     writeDurably(stateFile, JSON.stringify({ state, pid: process.pid, at: clock.now() } satisfies KillState))
   }
 
-  #look(): KillNote | undefined {
+  /** A switch that is thrown once more is another: its file was written anew. */
+  #look(): { readonly stamp: string; readonly read: () => KillNote } | undefined {
     try {
-      if (statSync(this.#file, { throwIfNoEntry: false }) === undefined) return undefined
+      for (const file of this.#files) {
+        const found = statSync(file, { throwIfNoEntry: false })
+        if (found !== undefined) return { stamp: `${file} ${found.mtimeMs}`, read: () => readNote(file) }
+      }
+      return undefined
     } catch (error) {
-      return { reason: `the kill file cannot be looked for: ${messageOf(error)}`, by: 'daemon' }
+      const reason = `the kill file cannot be looked for: ${messageOf(error)}`
+      return { stamp: 'unknown', read: () => ({ reason, by: 'daemon' }) }
     }
-    return this.#isReported ? { reason: '', by: '' } : readNote(this.#file)
   }
 }
 

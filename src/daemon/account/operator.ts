@@ -7,6 +7,8 @@ import { type CommandAnswer, CommandInbox, type ControlCommand } from './command
 import { KillSwitch } from './kill-switch.ts'
 
 export interface OperatorOptions {
+  /** Of the state. */
+  readonly directory: string
   readonly config: Pick<DaemonConfig, 'state'>
   readonly trusted: Pick<TrustedClock, 'clock'>
   readonly timers: Timers
@@ -20,12 +22,13 @@ export interface Operator {
 }
 
 export function listenToOperator(
-  { config, trusted, timers, logger }: OperatorOptions,
+  { config, directory: stateDirectory, trusted, timers, logger }: OperatorOptions,
   onCommand: (command: EngineCommand) => CommandAnswer | undefined,
 ): Operator {
   const { directory } = config.state
   const killSwitch = new KillSwitch({
     directory,
+    stateDirectory,
     clock: trusted.clock,
     // Seen in the middle of a write: the core hears of it after that.
     onThrown: (note) => timers.after(0, () => onCommand({ kind: 'kill', ...note })),

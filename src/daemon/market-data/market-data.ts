@@ -116,7 +116,6 @@ export class MarketData {
   async readTickers(): Promise<boolean> {
     const { client, config, trusted } = this.#options
     const table = this.#buffers.spare()
-    if (!table) return false
     const answer = await client.readTickers(table, config.account.productType)
     if (answer.kind !== 'accepted') {
       const reason = `${answer.kind} ${answer.code}: ${answer.message}`

@@ -1,4 +1,3 @@
-import { type Instrument } from '../../domain/instrument.ts'
 import { type JournalRecord } from '../../domain/record.ts'
 import { type Announcement } from '../../engine/effect.ts'
 import { type EngineEvent } from '../../engine/event.ts'
@@ -7,15 +6,23 @@ import { formatOnGrid, type Grid } from '../../lib/grid.ts'
 import { type Timers } from '../../lib/timers.ts'
 import { type DaemonLogger } from './logger.ts'
 
+/** The steps of an instrument's prices and sizes. */
+export interface InstrumentGrids {
+  readonly tick: Grid
+  readonly lot: Grid
+}
+
 export interface EventLogOptions {
   readonly logger: DaemonLogger
-  readonly instruments: ReadonlyMap<string, Instrument>
+  /** By symbol, those that are not configured any more too. */
+  readonly grids: ReadonlyMap<string, InstrumentGrids>
   readonly clock: Clock
   readonly timers: Timers
 }
 
-/** A read that fails at every poll is logged when that begins, and then this often. */
+/** A read that fails at every poll is logged when that begins, after this time, and then half as often each time. */
 const REPEAT_MS = 10_000
+const REPEAT_MS_MAX = 640_000
 
 /**
  * A log file is searched, a terminal is watched. The file has a line when an order is sent, answered, filled and
@@ -39,7 +46,7 @@ export class EventLog {
   readonly #unlogged: Announcement[] = []
   readonly #outcomes = new Map<number, Readonly<Record<string, number>>>()
   /** Reads that fail at present: when that was last logged, and how often it has failed since. */
-  readonly #failing = new Map<string, { loggedAt: number; times: number }>()
+  readonly #failing = new Map<string, { loggedAt: number; times: number; repeatMs: number }>()
 
   constructor(options: EventLogOptions) {
     this.#options = options
@@ -83,11 +90,16 @@ export class EventLog {
   #logFailedRead(what: string, fields: Announcement['fields']): void {
     const { clock, logger } = this.#options
     const now = clock.monotonic()
-    const failing = this.#failing.get(what) ?? { loggedAt: Number.NEGATIVE_INFINITY, times: 0 }
+    const failing = this.#failing.get(what) ?? {
+      loggedAt: Number.NEGATIVE_INFINITY,
+      times: 0,
+      repeatMs: REPEAT_MS / 2,
+    }
     failing.times += 1
     this.#failing.set(what, failing)
-    if (now - failing.loggedAt < REPEAT_MS) return
+    if (now - failing.loggedAt < failing.repeatMs) return
     failing.loggedAt = now
+    failing.repeatMs = Math.min(2 * failing.repeatMs, REPEAT_MS_MAX)
     logger.log('warn', 'read.failed', { ...fields, times: failing.times })
   }
 
@@ -97,16 +109,17 @@ export class EventLog {
   }
 
   #readable(event: string, fields: Announcement['fields']): Readonly<Record<string, unknown>> {
-    const instrument = this.#options.instruments.get(String(fields['symbol']))
+    const instrument = this.#options.grids.get(String(fields['symbol']))
     const readable = Object.entries(fields).map(([key, value]) => this.#readableField(key, value, instrument))
     const outcome = event === 'batch.answered' ? this.#takeOutcome(Number(fields['batchId'])) : {}
     return { ...Object.fromEntries(readable), ...outcome }
   }
 
-  #readableField(key: string, value: unknown, instrument: Instrument | undefined): [string, unknown] {
+  #readableField(key: string, value: unknown, instrument: InstrumentGrids | undefined): [string, unknown] {
     if (key === 'positions') return [key, this.#toSizes(value)]
     if (key === 'ticks') return ['price', toDecimal(instrument?.tick, value)]
     if (key === 'lots') return ['size', toDecimal(instrument?.lot, value)]
+    if (key.endsWith('Lots')) return [`${key.slice(0, -4)}Size`, toDecimal(instrument?.lot, value)]
     return [key, key === 'filled' ? toDecimal(instrument?.lot, value) : value]
   }
 
@@ -116,7 +129,7 @@ export class EventLog {
     return Object.fromEntries(
       Object.entries(positions).map(([symbol, lots]) => [
         symbol,
-        toDecimal(this.#options.instruments.get(symbol)?.lot, lots),
+        toDecimal(this.#options.grids.get(symbol)?.lot, lots),
       ]),
     )
   }

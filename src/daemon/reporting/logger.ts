@@ -1,15 +1,15 @@
 import { destination, type Logger, pino } from 'pino'
 import { type LogEvent } from '../../domain/log-events.ts'
 import { HiddenTexts, type Secret } from '../../lib/secret.ts'
-import { openTerminal } from './terminal.ts'
+import { openTerminal, type Terminal } from './terminal.ts'
 
 export interface LoggerOptions {
   readonly level: string
   readonly name: string
   /** 1 is standard output, 2 standard error. */
   readonly descriptor: 1 | 2
-  /** For people at a terminal, with or without colour; undefined for one JSON object a line. */
-  readonly terminal: { readonly colour: boolean } | undefined
+  /** For people at a terminal; undefined for one JSON object a line. */
+  readonly terminal: Terminal | undefined
 }
 
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal'

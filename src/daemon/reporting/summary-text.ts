@@ -1,5 +1,6 @@
 import { type DurationSummary } from '../../lib/percentiles.ts'
 import { type RunSummary } from './summary.ts'
+import { type UnattendedPosition } from './unattended.ts'
 
 type Row = readonly [name: string, value: string]
 
@@ -32,7 +33,12 @@ function moneyRows(summary: RunSummary): Row[] {
     ['fees', summary.fees],
     ['profit', `${summary.realisedProfit} realised, ${summary.unrealisedProfit} unrealised`],
     ['positions', positions.length === 0 ? 'none' : positions.join(', ')],
+    ...summary.unattended.map(toUnattendedRow),
   ]
+}
+
+function toUnattendedRow({ strategy, symbol, side, size, why }: UnattendedPosition): Row {
+  return ['UNATTENDED', `${symbol} ${side} ${size}${strategy === undefined ? '' : ` of ${strategy}`}: ${why}`]
 }
 
 function paceRows({ limiter, wakeUpLateness, decisionLatency, rateLimited, unknowns }: RunSummary): Row[] {

@@ -7,6 +7,7 @@ import { decimal, sumDecimals, ZERO } from '../../lib/decimal.ts'
 import { formatOnGrid } from '../../lib/grid.ts'
 import { type PollGridStats } from '../../market/poll-grid.ts'
 import { byName, type RunStatistics } from './run-statistics.ts'
+import { listUnattended, type UnattendedInput, type UnattendedPosition } from './unattended.ts'
 
 /** What a run was: printed as one JSON object by `--summary json`. Money is exact, in decimal strings. */
 export interface RunSummary {
@@ -38,6 +39,8 @@ export interface RunSummary {
   readonly unknowns: number
   /** Of all runs in the journal. */
   readonly account: AccountSummary
+  /** What is held and nobody here trades any more. */
+  readonly unattended: readonly UnattendedPosition[]
   readonly strategies: Readonly<Record<string, AccountSummary>>
   readonly limiter: readonly EndpointStatistics[]
   readonly wakeUpLateness: DurationSummary
@@ -70,8 +73,10 @@ export interface ExchangeSummary extends ExchangeLedger {
   readonly differences: readonly string[]
 }
 
-export interface SummaryInput {
+export interface SummaryInput extends Pick<UnattendedInput, 'grids'> {
   readonly settings: EngineSettings
+  /** As configured, disabled ones too. */
+  readonly configured: UnattendedInput['strategies']
   readonly book: Book
   readonly statistics: RunStatistics
   readonly denied: ReadonlyMap<string, number>
@@ -114,6 +119,7 @@ export function buildSummary(input: SummaryInput): RunSummary {
     rateLimited: limiter.reduce((sum, endpoint) => sum + endpoint.rateLimited, 0),
     unknowns: statistics.outcomes.get('unknown') ?? 0,
     account,
+    unattended: listUnattended({ ...input, strategies: input.configured }),
     strategies: summariseStrategies(input),
     limiter: limiter.filter((endpoint) => endpoint.granted > 0),
     wakeUpLateness: polls.lateness,
@@ -122,7 +128,7 @@ export function buildSummary(input: SummaryInput): RunSummary {
   }
 }
 
-function summariseAccount({ settings, book, positions }: SummaryInput): AccountSummary {
+function summariseAccount({ grids, book, positions }: SummaryInput): AccountSummary {
   const unrealised = [...positions.values()].flatMap((reading) =>
     reading.rows.map((row) => row.unrealisedProfit),
   )
@@ -130,11 +136,11 @@ function summariseAccount({ settings, book, positions }: SummaryInput): AccountS
     ...sumMoney([...book.money.values()]),
     unrealisedProfit: sumDecimals(unrealised.map((text) => decimal(text || '0'))).toString(),
     funding: sumDecimals(book.funding.values()).toString(),
-    positions: describeHoldings(settings, [...book.account]),
+    positions: describeHoldings(grids, [...book.account]),
   }
 }
 
-function summariseStrategies({ settings, book }: SummaryInput): Record<string, AccountSummary> {
+function summariseStrategies({ settings, grids, book }: SummaryInput): Record<string, AccountSummary> {
   const summaries: Record<string, AccountSummary> = {}
   for (const id of settings.strategies.keys()) {
     const money = [...book.money].filter(([key]) => splitPair(key)[0] === id).map(([, entry]) => entry)
@@ -144,7 +150,7 @@ function summariseStrategies({ settings, book }: SummaryInput): Record<string, A
     })
     summaries[id] = {
       ...sumMoney(money),
-      positions: describeHoldings(settings, holdings),
+      positions: describeHoldings(grids, holdings),
     }
   }
   return summaries
@@ -159,12 +165,12 @@ function sumMoney(money: readonly Money[]): Pick<AccountSummary, 'fills' | 'fees
 }
 
 function describeHoldings(
-  settings: EngineSettings,
+  grids: SummaryInput['grids'],
   holdings: readonly (readonly [string, Holding])[],
 ): Record<string, string> {
   const described: Record<string, string> = {}
   for (const [symbol, { longLots, shortLots }] of holdings) {
-    const lot = settings.instruments.get(symbol)?.lot
+    const lot = grids.get(symbol)?.lot
     if (!lot) continue
     if (longLots !== 0) described[`${symbol} long`] = formatOnGrid(lot, longLots)
     if (shortLots !== 0) described[`${symbol} short`] = formatOnGrid(lot, shortLots)

@@ -1,8 +1,8 @@
-import { chmodSync, mkdirSync } from 'node:fs'
+import { chmodSync, mkdirSync, readdirSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { Failure, messageOf } from '../../lib/failure.ts'
-import { type LockHolder, type ProcessLock, takeProcessLock } from '../../lib/process-lock.ts'
+import { type LockHolder, type ProcessLock, readLockHolder, takeProcessLock } from '../../lib/process-lock.ts'
 
 /** Orders and positions are nobody else's business. */
 const OWNER_ONLY = 0o700
@@ -46,6 +46,21 @@ function attemptLock(directory: string, holder: LockHolder): ReturnType<typeof t
     return takeProcessLock(join(directory, LOCK_FILE), holder)
   } catch (error) {
     throw unwritable(directory, error)
+  }
+}
+
+/** The daemons that hold a state in an environment's directory, or in one of those under it. */
+export function listHolders(directory: string): readonly LockHolder[] {
+  const places = [directory, ...foldersIn(directory)]
+  return places.flatMap((place) => readLockHolder(join(place, LOCK_FILE)) ?? [])
+}
+
+function foldersIn(directory: string): readonly string[] {
+  try {
+    const entries = readdirSync(directory, { withFileTypes: true })
+    return entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(directory, name))
+  } catch {
+    return []
   }
 }
 

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import { checkSection } from '../../config/yaml/checked-file.ts'
 import { type ConfigDocuments, type DaemonConfig, type StrategyConfig } from '../../config/load-config.ts'
 import { ConfigError, type Problem, sortProblems } from '../../config/yaml/problem.ts'
@@ -7,14 +8,19 @@ import { type StrategyId, toStrategyId } from '../../domain/ids.ts'
 import { type Instrument, type PositionMode } from '../../domain/instrument.ts'
 import { type Clock } from '../../lib/clock.ts'
 import { messageOf } from '../../lib/failure.ts'
+import { systemTimers } from '../../lib/timers.ts'
 import { type Strategy } from '../../strategy/define-strategy.ts'
 import { checkBinding, loadStrategy } from '../../strategy/load-strategy.ts'
+import { runAsStrategy } from '../../strategy/strategy-context.ts'
 import { createStrategyRunner, type StrategyRunner } from '../../strategy/strategy-runner.ts'
+import { catchStrays } from './strays.ts'
 import { type Feed, overloadedEndpoints, planFeeds } from '../market-data/feed-plan.ts'
 
 /** A strategy whose code was loaded and whose params its own schema has taken. */
 export interface LoadedStrategy {
   readonly id: StrategyId
+  /** Its code: several may share it. */
+  readonly moduleFile: string
   readonly strategy: Strategy
   readonly params: unknown
   readonly instruments: readonly Instrument[]
@@ -36,6 +42,7 @@ export async function readStrategies(
 ): Promise<StrategyProblems> {
   const problems: Problem[] = []
   const strategies: LoadedStrategy[] = []
+  const strays = catchStrays()
   for (const entry of config.strategies) {
     const source = documents.strategies.get(entry.id)
     if (!source) throw new Error(`no document for strategy ${entry.id}`)
@@ -44,6 +51,9 @@ export async function readStrategies(
     if ('problems' in loaded) problems.push(...loaded.problems)
     else if (entry.enabled) strategies.push(loaded)
   }
+  // What a file has left to fail by itself has failed by now, or fails while it trades.
+  await new Promise<void>((settled) => systemTimers.after(0, settled))
+  problems.push(...strays.problemsOf(config, documents))
   const overloads = overloadedEndpoints(strategies.flatMap(({ feeds }) => feeds))
   problems.push(...overloads.map((text) => documents.main.problem(['strategies'], text)))
   return { problems: sortProblems(problems), strategies }
@@ -78,7 +88,7 @@ export async function readStrategy(
   } catch (error) {
     return { problems: [source.problem(['module'], messageOf(error))] }
   }
-  const section = checkSection(source, strategy.params, ['params'])
+  const section = runAsStrategy(strategy.name, () => checkSection(source, strategy.params, ['params']))
   if (!section.ok) return { problems: section.problems }
   const params: unknown = section.value
   const instruments = entry.instruments.flatMap((symbol) => known.get(symbol) ?? [])
@@ -88,6 +98,7 @@ export async function readStrategy(
   if (plan.problems.length > 0) return { problems: plan.problems }
   return {
     id: toStrategyId(entry.id),
+    moduleFile: resolve(entry.moduleFile),
     strategy,
     params,
     instruments,

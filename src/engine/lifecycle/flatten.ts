@@ -1,4 +1,5 @@
 import { type StrategyId } from '../../domain/ids.ts'
+import { formatOnGrid } from '../../lib/grid.ts'
 import { ACCOUNT, type Scope, strategyScope } from '../../domain/trading-mode.ts'
 import { splitPair } from '../book/book.ts'
 import { announce, type Core } from '../state/core.ts'
@@ -34,4 +35,18 @@ export function holdsAnything(core: Core, scope: Scope = ACCOUNT): boolean {
     const isBound = core.settings.strategies.get(strategyId as StrategyId)?.symbols.includes(symbol) ?? false
     return isConcerned && isBound && Math.max(longLots, shortLots) >= lotsMin
   })
+}
+
+/** What the account holds, by symbol: `long 0.02`, or both sides. For people. */
+export function describePositions({ book, settings }: Core): Record<string, string> {
+  const held = [...book.account].flatMap(([symbol, { longLots, shortLots }]) => {
+    const lot = settings.instruments.get(symbol)?.lot
+    const sizeOf = (lots: number): string => (lot ? formatOnGrid(lot, lots) : `${lots} lots`)
+    const sides = [
+      ...(longLots > 0 ? [`long ${sizeOf(longLots)}`] : []),
+      ...(shortLots > 0 ? [`short ${sizeOf(shortLots)}`] : []),
+    ]
+    return sides.length > 0 ? [[symbol, sides.join(', ')]] : []
+  })
+  return Object.fromEntries(held) as Record<string, string>
 }

@@ -10,6 +10,8 @@ import { holdAllWishes } from '../state/decision-state.ts'
 import { askForCancel, isAnythingOpen } from '../state/open-calls.ts'
 import { beginKilling, endKilling, enterPhase } from '../state/run-state.ts'
 import { isKilling, restrict } from '../state/trading-mode.ts'
+import { type StopPolicy } from '../event.ts'
+import { describePositions } from './flatten.ts'
 import { hasOpenOrders, isBusy, startStop } from './stop.ts'
 import { expirePlaces } from '../strategies/take-decision.ts'
 
@@ -18,9 +20,9 @@ import { expirePlaces } from '../strategies/take-decision.ts'
  * operator releases it, over any number of restarts (RSK2).
  *
  *     cutting ──► draining ──► clearing ──► waiting ──► confirming ──► proving ──► clean
- *                                  ▲                         │            │
- *                                  └──────found something────┴─something──┘
- *                                                              moved
+ *                                  ▲                         │            │          │
+ *                                  └─────────────────────────┴────────────┴──────────┘
+ *                                          found something, or something moved
  *
  * `cutting` cancels everything at once, whatever is on the wire · `draining` until every call of ours is
  * answered or given up · `clearing` until nothing of ours rests or is unknown · `waiting` until no creating
@@ -36,17 +38,27 @@ const PATIENCE_MS = 60_000
 
 /**
  * The operator's kill: from this step on nothing that creates an order leaves, over any number of restarts,
- * and everything that rests is cancelled until that is proved. Heard twice it changes nothing.
+ * and everything that rests is cancelled until that is proved. Heard twice it changes nothing, but that a release which
+ * still waits is over.
  */
 export function startKill(core: Core, { reason, by }: KillOrder): void {
-  if (killOf(core.book) !== undefined || core.run.phase === 'stopped') return
+  if (core.run.phase === 'stopped') return
+  if (killOf(core.book) !== undefined) return dropRelease(core)
   restrict(core, { scope: ACCOUNT, mode: 'killed', code: 'kill', reason, by })
   beginKill(core)
 }
 
+function dropRelease(core: Core): void {
+  const { kill } = core.run
+  if (kill?.release === undefined) return
+  const { reason, by } = kill.release
+  own(kill).release = undefined
+  announce(core, 'warn', 'kill.releaseDropped', { reason, by })
+}
+
 /** Begins, or after a restart begins again, to cancel everything. */
 export function beginKill(core: Core): void {
-  const { phase, flatBeforeStop } = core.run
+  const { phase, flatBeforeStop, stop } = core.run
   beginKilling(core.run, {
     phase: 'cutting',
     foundBefore: core.calls.cancelsThatFound,
@@ -55,6 +67,7 @@ export function beginKill(core: Core): void {
     seen: '',
     patientUntil: core.now + core.settings.execution.acceptanceWindowMs + PATIENCE_MS,
     stopAskedAt: flatBeforeStop !== undefined || phase === 'stopping' ? core.now : undefined,
+    stopPolicy: flatBeforeStop !== undefined || stop?.policy === 'flatten' ? 'flatten' : 'leave',
     release: undefined,
   })
   // A stop that goes on is taken up again when all is proved.
@@ -67,7 +80,7 @@ export function beginKill(core: Core): void {
 /** A person releases the switch and says why. Before all is proved the release waits. */
 export function releaseKill(core: Core, { reason, by }: KillOrder): void {
   const { kill } = core.run
-  if (!kill) return
+  if (!kill) return announce(core, 'warn', 'kill.notThrown', { reason, by })
   if (!isKilling(core) || kill.phase !== 'clean') {
     own(kill).release = { reason, by }
     return announce(core, 'warn', 'kill.releasePending', { reason, by, phase: kill.phase })
@@ -78,12 +91,18 @@ export function releaseKill(core: Core, { reason, by }: KillOrder): void {
   // What was wanted before the kill is not placed by itself: each strategy looks first.
   holdAllWishes(core)
   emit(core, { kind: 'killState', state: 'released' })
-  if (kill.stopAskedAt !== undefined) startStop(core, 'leave', kill.stopAskedAt)
+  if (kill.stopAskedAt !== undefined) startStop(core, kill.stopPolicy, kill.stopAskedAt)
 }
 
-/** An orderly stop waits for the proof, though not for ever: the kill stands in the journal. */
-export function stopWhenKilled({ run: { kill }, now }: Core): void {
-  if (kill) own(kill).stopAskedAt ??= now
+/**
+ * An orderly stop waits for the proof, though not for ever: the kill stands in the journal. Nothing can be closed under
+ * it: one that should flatten is not clean while something is held.
+ */
+export function stopWhenKilled({ run: { kill }, now }: Core, policy: StopPolicy): void {
+  if (!kill) return
+  const state = own(kill)
+  state.stopAskedAt ??= now
+  if (policy === 'flatten') state.stopPolicy = policy
 }
 
 /** Whether a cancel-all that is granted belongs to the kill, before everything else. */
@@ -115,7 +134,7 @@ export function advanceKill(core: Core): void {
   logIfLate(core, kill)
   if (kill.stopAskedAt === undefined) return
   const isOver = core.now - kill.stopAskedAt >= core.settings.execution.stopTimeoutMs
-  if (kill.phase === 'clean' || isOver) startStop(core, 'leave', kill.stopAskedAt)
+  if (kill.phase === 'clean' || isOver) startStop(core, kill.stopPolicy, kill.stopAskedAt)
 }
 
 function nextPhase(core: Core, kill: KillState): KillPhase {
@@ -157,7 +176,10 @@ function enter(core: Core, kill: KillState, phase: KillPhase): void {
     }
   }
   if (phase !== 'clean') return
-  announce(core, 'warn', 'kill.clean', { reason: killOf(core.book)?.reason, positions: positionsOf(core) })
+  announce(core, 'warn', 'kill.clean', {
+    reason: killOf(core.book)?.reason,
+    positions: describePositions(core),
+  })
   emit(core, { kind: 'killState', state: 'clean' })
 }
 
@@ -178,12 +200,6 @@ function prove(core: Core, kill: KillState): KillPhase {
   state.seen = seen
   state.roundAt = core.now
   return state.rounds >= ROUNDS ? 'clean' : 'proving'
-}
-
-function positionsOf({ book }: Core): Record<string, unknown> {
-  return Object.fromEntries(
-    [...book.account].filter(([, { longLots, shortLots }]) => longLots + shortLots > 0),
-  )
 }
 
 function logIfLate(core: Core, kill: KillState): void {

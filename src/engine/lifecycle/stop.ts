@@ -1,5 +1,5 @@
 import { own } from '../../lib/own.ts'
-import { openOrdersOf } from '../book/book.ts'
+import { killOf, openOrdersOf } from '../book/book.ts'
 import { type StopPolicy } from '../event.ts'
 import { startResolution } from '../resolution/resolution.ts'
 import { announce, type Core, emit, type InstrumentState, type StopState } from '../state/core.ts'
@@ -7,7 +7,7 @@ import { isAnythingOpen } from '../state/open-calls.ts'
 import { askForFills, askForPosition } from '../state/readings.ts'
 import { beginStopping, enterPhase, noteFlatBeforeStop } from '../state/run-state.ts'
 import { expirePlaces } from '../strategies/take-decision.ts'
-import { holdsAnything } from './flatten.ts'
+import { describePositions, holdsAnything } from './flatten.ts'
 
 /**
  * How a stop goes on, by its policy.
@@ -30,14 +30,15 @@ const READABLE_AFTER_MS = 1500
 /** The final readings are asked for again when they do not come. */
 const READ_AGAIN_MS = 500
 
-/** What of the patience of a stop that flattens is for closing; the rest is for what every stop does. */
-const CLOSING_SHARE = 0.5
+/** Of the patience of a stop that flattens, ms: kept for the cancel-alls and readings that prove its end. */
+const PROOF_MS = 10_000
 
 /** A stop was asked for. One that flattens aims at zero first, as an operator's flatten does. */
 export function askForStop(core: Core, policy: StopPolicy): void {
   const { phase, flatBeforeStop } = core.run
   if (phase === 'stopping' || phase === 'stopped') return
-  if (policy !== 'flatten') return startStop(core, policy)
+  // Under a kill nothing can be closed.
+  if (policy !== 'flatten' || killOf(core.book) !== undefined) return startStop(core, policy)
   if (flatBeforeStop !== undefined) return
   noteFlatBeforeStop(core.run, { askedAt: core.now, cancelledBefore: countCancels(core) })
   announce(core, 'info', 'daemon.stopping', { policy })
@@ -45,14 +46,14 @@ export function askForStop(core: Core, policy: StopPolicy): void {
 }
 
 /**
- * Stops once nothing of ours rests, is unknown or is held any more, or closing has taken its share of the time. Runs
- * after every event.
+ * Stops once nothing of ours rests, is unknown or is held any more, or closing has taken all but the time for the proof.
+ * Runs after every event.
  */
 export function stopWhenFlat(core: Core): void {
   const { phase, flatBeforeStop } = core.run
   if (flatBeforeStop === undefined || phase === 'stopping' || phase === 'stopped') return
   const { askedAt } = flatBeforeStop
-  const isOver = core.now - askedAt >= core.settings.execution.stopTimeoutMs * CLOSING_SHARE
+  const isOver = core.now - askedAt >= core.settings.execution.stopTimeoutMs - PROOF_MS
   const isFlat = phase === 'running' && !isBusy(core) && !hasOpenOrders(core) && !holdsAnything(core)
   if (isOver || isFlat) startStop(core, 'flatten', askedAt)
 }
@@ -70,7 +71,7 @@ export function startStop(core: Core, policy: StopPolicy, startedAt = core.now):
     askedAt: 0,
     wasBusy: false,
   })
-  if (policy !== 'flatten') announce(core, 'info', 'daemon.stopping', { policy })
+  if (!core.run.flatBeforeStop) announce(core, 'info', 'daemon.stopping', { policy })
 }
 
 /** By symbol; what is being cancelled just now counts as yet to come. */
@@ -182,6 +183,7 @@ function finish(core: Core, clean: boolean): void {
     policy: core.run.stop?.policy,
     openOrders: open.length,
     unknownOrders: open.filter((order) => order.state === 'unknown' || order.state === 'sent').length,
+    ...(core.run.stop?.policy === 'flatten' && !clean ? { positions: describePositions(core) } : {}),
   })
   emit(core, { kind: 'stopped', clean })
 }

@@ -3,7 +3,7 @@ import { type ApprovedItem, packBatch } from '../../execution/pack-batch.ts'
 import { isCancelDue } from '../cancels/cancel-queue.ts'
 import { watchDisplaced } from '../resolution/displaced-orders.ts'
 import { namelessOrders } from '../resolution/evidence.ts'
-import { isReleased } from '../resolution/quarantine.ts'
+import { hasReleasedQuarantine } from '../resolution/quarantine.ts'
 import { startResolution } from '../resolution/resolution.ts'
 import { announce, type Core, emit, record, type InstrumentState } from '../state/core.ts'
 import { noteDenials } from '../state/denials.ts'
@@ -29,7 +29,7 @@ export function scheduleInstrument(core: Core, instrument: InstrumentState): voi
   watchDisplaced(core, instrument)
   if (instrument.phase !== 'idle' || core.run.phase === 'stopped') return
   if (hasOrder(core, instrument.symbol, 'unknown')) return startResolution(core, instrument, 'unknown')
-  if (isReleased(core, instrument.symbol)) return startResolution(core, instrument, 'released')
+  if (hasReleasedQuarantine(core, instrument.symbol)) return startResolution(core, instrument, 'released')
   if (core.run.phase === 'starting') return
   // A cancel-all came by while its batch was out: which of the orders it met is not known.
   if (core.book.cancels.has(instrument.symbol)) return startResolution(core, instrument, 'cancelledAlong')

@@ -5,7 +5,7 @@ import { halt, RELEASE_HINT } from '../state/trading-mode.ts'
 
 /**
  * An order whose evidence contradicts itself is in quarantine: it counts as open, its instrument is halted,
- * the others go on. An operator who has looked resumes the instrument; a resolution then proves that nothing rests,
+ * the others go on. An operator who has looked releases the instrument; a resolution then proves that nothing rests,
  * the order ends with the fills that fit it, and what is too much is nobody's.
  */
 export function haltOnContradiction(core: Core, symbol: string, orders: readonly SettledOrder[]): void {
@@ -15,8 +15,8 @@ export function haltOnContradiction(core: Core, symbol: string, orders: readonly
   }
 }
 
-/** Whether an operator has resumed an instrument that has orders in quarantine. */
-export function isReleased(core: Core, symbol: string): boolean {
+/** Whether an instrument that has orders in quarantine was released. */
+export function hasReleasedQuarantine(core: Core, symbol: string): boolean {
   return !isHalted(core.book, symbol) && hasQuarantined(core, symbol)
 }
 

@@ -116,10 +116,24 @@ export function comparePosition(core: Core, instrument: InstrumentState): void {
   const seen = position.mismatch
   if (!seen || !same(seen.difference, difference)) {
     position.mismatch = { difference, requestedAt: core.now }
+    sayUnexplained(core, instrument, reading)
     askForPosition(core, instrument.symbol)
     return
   }
   if (reading.requestedAt >= seen.requestedAt) adopt(core, instrument, difference, reading.requestedAt)
+}
+
+/** Said when it is first seen; it may be gone with the next reading. */
+function sayUnexplained(core: Core, { symbol }: InstrumentState, { holding }: PendingReading): void {
+  const known = accountHoldingOf(core.book, symbol)
+  announce(core, 'warn', 'position.unexplained', {
+    symbol,
+    longLots: holding.longLots,
+    shortLots: holding.shortLots,
+    knownLongLots: known.longLots,
+    knownShortLots: known.shortLots,
+    isConfirmed: false,
+  })
 }
 
 /** Whether the book agreed with the reading at any moment that the reading may speak of. */

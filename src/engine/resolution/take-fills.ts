@@ -52,6 +52,7 @@ function logFill(core: Core, fill: Fill): StrategyId | undefined {
     holdQuote(core, order.terms.strategyId, fill.symbol)
   }
   const foreign = order === undefined && fill.source !== 'API'
+  if (order === undefined && !foreign && !mayBeOurs(core, fill)) sayUnexplained(core, fill)
   announce(core, foreign ? 'error' : 'info', foreign ? 'fill.foreign' : 'order.fill', {
     clientOid,
     strategy: order?.terms.strategyId,
@@ -75,6 +76,23 @@ function logFill(core: Core, fill: Fill): StrategyId | undefined {
     )
   }
   return order?.terms.strategyId
+}
+
+function mayBeOurs(core: Core, fill: Fill): boolean {
+  return namelessOrders(core, fill.symbol).some((order) => mayOwn(core, order, [fill]))
+}
+
+/** Said at once, though it is confirmed only when no answer of ours can name the order any more: {@link noteOrphans}. */
+function sayUnexplained(core: Core, { symbol, side, ticks, lots, tradeId, orderId }: Fill): void {
+  announce(core, 'warn', 'fill.unexplained', {
+    symbol,
+    side,
+    ticks,
+    lots,
+    tradeId,
+    orderId,
+    isConfirmed: false,
+  })
 }
 
 /** Recorded before the fill itself: a run that died between the two would know the fill and trade on. */

@@ -246,7 +246,7 @@ export interface DenialState {
   /** How often each code was given in this run. */
   readonly counts: ReadonlyMap<DenialCode, number>
   /** By instrument, and there by strategy, code and key: what was logged, the longest ago first. */
-  readonly logged: ReadonlyMap<string, Map<string, LoggedDenial>>
+  readonly logged: ReadonlyMap<string, ReadonlyMap<string, LoggedDenial>>
 }
 
 export interface LoggedDenial {
@@ -327,6 +327,8 @@ export interface KillState {
   readonly patientUntil: number
   /** An orderly stop that was asked for meanwhile (Unix ms, our clock). */
   readonly stopAskedAt: number | undefined
+  /** `flatten`: that stop is clean only if nothing is held. */
+  readonly stopPolicy: 'leave' | 'flatten'
   /** A release that was asked for before all was proved. */
   readonly release: KillOrder | undefined
 }

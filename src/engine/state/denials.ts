@@ -38,7 +38,7 @@ export function noteDenials(core: Core, symbol: string, denied: readonly Denial[
 
 function kindsOf({ denials }: Core, symbol: string): Map<string, LoggedDenial> {
   const { logged } = own(denials)
-  const kinds = logged.get(symbol) ?? new Map<string, LoggedDenial>()
+  const kinds = own(logged.get(symbol) ?? new Map<string, LoggedDenial>())
   logged.set(symbol, kinds)
   return kinds
 }

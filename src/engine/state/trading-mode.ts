@@ -23,7 +23,7 @@ export const RELEASE_HINT =
 /** The name under which the daemon itself restricts trading. */
 const DAEMON = 'intentd'
 
-/** Nothing but cancel-alls and a flatten leaves any more for the scope; survives a restart (RSK2). */
+/** Holds a scope in the mode of the reason; survives a restart (RSK2). */
 export function halt(core: Core, scope: Scope, code: ModeReason, reason: string): void {
   restrict(core, { scope, mode: MODE_REASONS[code].mode, code, reason, by: DAEMON })
 }
@@ -96,7 +96,10 @@ function byDaemon(code: ModeReason, reason: string, at: number): Restriction {
   return { scope: ACCOUNT, mode: MODE_REASONS[code].mode, code, reason, by: DAEMON, at }
 }
 
-/** Whether strategies' wishes are looked at: the daemon runs, no stop was asked for, and no kill stands. */
+/**
+ * Whether strategies are asked, and what they want is looked at: the daemon runs, no stop was asked for, and no kill
+ * stands. What may leave is another question: the trading mode.
+ */
 export function isTrading({ run, book }: Core): boolean {
   return run.phase === 'running' && run.flatBeforeStop === undefined && killOf(book) === undefined
 }

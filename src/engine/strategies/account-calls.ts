@@ -72,6 +72,12 @@ function sendCall(core: Core, pair: string, call: AccountCall): void {
   emit(core, { kind: 'sendCall', call: outgoing })
 }
 
+/** Whether a call may not leave after all, because trading has been restricted since. Looked at before its first byte. */
+export function isCallHeldBack(core: Core, callId: number): boolean {
+  const call = core.book.calls.get(core.calls.accountCalls.get(callId) ?? '')
+  return call !== undefined && !approveCall(call, tradingStateOf(core, call.symbol, call.strategyId))
+}
+
 /** What came back: an end, or another try. */
 export function answerCall(core: Core, callId: number, answer: Answer<unknown>): void {
   const pair = closeAccountCall(core, callId)

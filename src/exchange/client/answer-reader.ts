@@ -3,6 +3,7 @@ import { gunzipSync } from 'node:zlib'
 import { type Answer, type RefusedAnswer, type UnknownAnswer } from '../../domain/answer.ts'
 import { type Envelope, envelope, requestTimeOf, SUCCESS_CODE } from '../../protocol/envelope.ts'
 import { errorCode } from '../../protocol/error-codes.ts'
+import { dataText } from './data-text.ts'
 import { type WireAnswer } from './pending-call.ts'
 
 /** As much of a foreign message as a log line needs. */
@@ -58,6 +59,18 @@ export function readAnswer<Data>(answer: WireAnswer, rules: AnswerRules<Data>): 
   }
   if (topic === 'rate') return rateLimited(answer, read, rules.scrub)
   return { kind: 'refused', class: errorClass, topic, code, message, status, ...timesOf(answer, read) }
+}
+
+/** The same, with the accepted data also as the exchange wrote it. */
+export function readExactly<Data>(
+  wire: WireAnswer,
+  rules: AnswerRules<Data>,
+): Answer<{ readonly data: Data; readonly text: string }> {
+  const answer = readAnswer(wire, rules)
+  if (answer.kind !== 'accepted') return answer
+  const bytes = unpackAnswer(wire, rules.answerBytesMax)
+  const text = typeof bytes === 'string' ? 'null' : dataText(bytes.toString('utf8'))
+  return { ...answer, data: { data: answer.data, text } }
 }
 
 function readSuccess<Data>(answer: WireAnswer, read: Envelope, rules: AnswerRules<Data>): Answer<Data> {

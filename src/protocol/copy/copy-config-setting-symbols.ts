@@ -6,9 +6,7 @@ import { symbol } from '../values.ts'
 const COPY_SETTINGS_MAX = 50
 
 /** Document: "positive integer 1-400; larger values invalid". Empty and `0` have their meaning by type. */
-const ratio = z
-  .string()
-  .regex(/^(|0|[1-9]\d?|[1-3]\d\d|400)$/, 'a ratio is an integer from 1 to 400 in a string')
+const RATIO = /^(|0|[1-9]\d?|[1-3]\d\d|400)$/
 const ratioMeaning =
   'Integer 1 to 400. ADD: empty means none set. UPDATE: empty means no change, 0 cancels the earlier ' +
   'setting. DELETE: ignored'
@@ -20,26 +18,26 @@ const setting = z
       .enum(['USDT-FUTURES', 'COIN-FUTURES', 'USDC-FUTURES'])
       .describe('Product type; there is no copy trading on the demo ones'),
     settingType: z.enum(['ADD', 'DELETE', 'UPDATE']).describe('What is done with the symbol'),
-    stopSurplusRatio: ratio.describe(`Take-profit ratio. ${ratioMeaning}`).optional(),
-    stopLossRatio: ratio.describe(`Stop-loss ratio. ${ratioMeaning}`).optional(),
+    stopSurplusRatio: z.string().describe(`Take-profit ratio. ${ratioMeaning}`).optional(),
+    stopLossRatio: z.string().describe(`Stop-loss ratio. ${ratioMeaning}`).optional(),
   })
-  .refine(
-    ({ settingType, stopSurplusRatio, stopLossRatio }) =>
-      settingType !== 'UPDATE' || !!stopSurplusRatio || !!stopLossRatio,
-    {
-      path: ['stopSurplusRatio'],
-      message: 'UPDATE needs at least one of stopSurplusRatio and stopLossRatio',
-    },
-  )
   .superRefine((item, context) => {
-    if (item.settingType !== 'ADD') return
+    const { settingType, stopSurplusRatio, stopLossRatio } = item
+    if (settingType === 'DELETE') return
+    const refuse = (name: string, message: string) =>
+      context.addIssue({ code: 'custom', path: [name], message })
     for (const name of ['stopSurplusRatio', 'stopLossRatio'] as const) {
-      if (item[name] !== '0') continue
-      context.addIssue({
-        code: 'custom',
-        path: [name],
-        message: '0 cancels an earlier setting and is for UPDATE only',
-      })
+      const ratio = item[name] ?? ''
+      if (!RATIO.test(ratio)) {
+        const message = 'a ratio is an integer from 1 to 400 in a string'
+        context.addIssue({ code: 'invalid_format', format: 'regex', path: [name], message })
+      }
+      if (ratio === '0' && settingType === 'ADD') {
+        refuse(name, '0 cancels an earlier setting and is for UPDATE only')
+      }
+    }
+    if (settingType === 'UPDATE' && !stopSurplusRatio && !stopLossRatio) {
+      refuse('stopSurplusRatio', 'UPDATE needs at least one of stopSurplusRatio and stopLossRatio')
     }
   })
 

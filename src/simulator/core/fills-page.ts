@@ -1,5 +1,6 @@
 import { type RequestOf, type ResponseOf } from '../../protocol/endpoints.ts'
 import { FILLS_PAGE_MAX, type WireFill } from '../../protocol/futures/order-fills.ts'
+import { threeMonthsSpan } from '../../protocol/time-span.ts'
 import { symbolOf, type Account, type CoreState } from './core-state.ts'
 import { type Fill } from './fill.ts'
 import { priceText, sizeText } from './instruments.ts'
@@ -11,12 +12,9 @@ import { accept, refuse, type Refusal, type Reply } from './reply.ts'
 
 type FillsQuery = RequestOf<'orderFills'>
 
-/** Document: "a missing end defaults to three months after the start, a missing start to three months back". */
-const THREE_MONTHS_MS = 90 * 86_400_000
-
 /**
  * One page of the account's fills, newest first. Document: GET /api/v2/mix/order/fills. `endId` is the
- * page's oldest trade, the next page's `idLessThan`; null when the page is empty.
+ * page's oldest trade, the next page's `idLessThan`; an empty text when the page is empty.
  */
 export function fillsPage(
   state: CoreState,
@@ -35,7 +33,7 @@ export function fillsPage(
   const last = page.at(-1)
   return accept({
     fillList: page.map((fill) => toWireFill(state, account, fill)),
-    endId: last === undefined ? null : tradeIdText(last.sequence),
+    endId: last === undefined ? '' : tradeIdText(last.sequence),
   })
 }
 
@@ -51,8 +49,7 @@ function queryRefusal(state: CoreState, query: FillsQuery): Refusal | undefined 
 function fillFilter(state: CoreState, query: FillsQuery): (fill: Fill) => boolean {
   const { now } = state.clock
   const visibleUntil = now - state.settings.fillVisibilityLagMs
-  const startAt = Number(query.startTime ?? Number(query.endTime ?? now) - THREE_MONTHS_MS)
-  const endAt = Number(query.endTime ?? startAt + THREE_MONTHS_MS)
+  const { startAt, endAt } = threeMonthsSpan(query, now)
   const before = query.idLessThan === undefined ? Number.POSITIVE_INFINITY : tradeBefore(query.idLessThan)
   const order = query.orderId === undefined ? undefined : (sequenceOfId('11', query.orderId) ?? -1)
   return (fill) =>

@@ -6,7 +6,7 @@ import { dropIdempotency, dropOrder, dropPlanOrder, putIdempotency } from './rec
 export type EarlierOrder =
   | { readonly kind: 'none' }
   | { readonly kind: 'duplicate' }
-  | { readonly kind: 'replay'; readonly orderId: string | null }
+  | { readonly kind: 'replay'; readonly orderId: string }
 
 /**
  * Document: "clientOid: Unique; idempotency window 20 minutes". Nobody has proved what a duplicate gets, so
@@ -22,7 +22,7 @@ export function findEarlierOrder(state: CoreState, account: Account, clientOid: 
   if (entry === undefined) return { kind: 'none' }
   if (state.clock.now - entry.at >= idempotencyWindowMs) return { kind: 'none' }
   if (idempotency === 'duplicateError') return { kind: 'duplicate' }
-  return { kind: 'replay', orderId: entry.isWithoutId ? null : orderIdText(entry.orderSequence) }
+  return { kind: 'replay', orderId: entry.isWithoutId ? '' : orderIdText(entry.orderSequence) }
 }
 
 export function rememberOrder(state: CoreState, account: Account, entry: IdempotencyEntry): void {

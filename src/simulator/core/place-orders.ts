@@ -66,7 +66,7 @@ export function placeAdmitted(state: CoreState, terms: OrderTerms): Order {
 }
 
 type Outcome =
-  | { readonly kind: 'accepted'; readonly orderId: string | null; readonly clientOid: string }
+  | { readonly kind: 'accepted'; readonly orderId: string; readonly clientOid: string }
   | { readonly kind: 'refused'; readonly refusal: Refusal }
 
 interface Item {
@@ -99,7 +99,7 @@ function placeItem(state: CoreState, account: Account, { symbol, item, marginMod
   }
   return {
     kind: 'accepted',
-    orderId: isWithoutId ? null : orderIdText(order.sequence),
+    orderId: isWithoutId ? '' : orderIdText(order.sequence),
     clientOid: order.clientOid,
   }
 }

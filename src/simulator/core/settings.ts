@@ -9,8 +9,9 @@ export interface CoreSettings {
   /** A post-only order that would take: refused with a code, or accepted and cancelled at once. */
   readonly postOnlyCross: 'reject' | 'cancel'
   /**
-   * A clientOid seen within the window: answered again with the first orderId (`replay`), refused with
-   * 40786 (`duplicateError`), or refused only while the first order is still open (`pendingOnly`).
+   * A clientOid seen within the window: answered again with the first orderId (`replay`), or refused with
+   * 40786 (`duplicateError`). Refused only while the first order is still open (`pendingOnly`): no window at
+   * all, against the document, as a guide of the vendor has it.
    */
   readonly idempotency: 'replay' | 'duplicateError' | 'pendingOnly'
   /** Document: "clientOid idempotency: 20 minutes". */

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { Failure, messageOf } from '../../lib/failure.ts'
 import { STORED_TABLES, type CoreStore, type StoredRow, type StoredTable } from './store.ts'
@@ -53,7 +55,9 @@ function openDatabase(path: string): DatabaseSync {
       code: 'SIMULATOR_STORE_UNUSABLE',
       sentence: 'the file of the simulator’s state cannot be opened',
       facts: { file: path, reason: messageOf(cause) },
-      hint: 'stop the other simulator that uses it, or name another file',
+      hint: existsSync(dirname(path))
+        ? 'stop the other simulator that uses it, or name another file'
+        : `make the directory ${dirname(path)} first, or name another file`,
       cause,
     })
   }

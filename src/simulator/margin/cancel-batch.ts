@@ -16,7 +16,7 @@ type CancelItem = NonNullable<BatchCancelRequest['orderIdList']>[number]
  * The document has `symbol` required and `orderIdList` optional, and says nothing of a request without it.
  * Then the symbol is all that is named, so all that rests there goes, as with cancel-all of futures: the
  * account's own isolated orders of the symbol. Orders of the system's stay. An empty list is not a missing
- * one: it is refused, so that a list that came out empty by mistake cancels nothing.
+ * one: it names nothing, and cancels nothing.
  *
  * An item's failure carries `clientOid` and `errorMsg` alone: the order's where there is one, else what was asked.
  */
@@ -27,17 +27,13 @@ export function cancelBatch(
 ): Reply<BatchCancelResult> {
   if (!state.symbols.has(symbol)) return refuse(marginRefusals.symbolUnknown(symbol))
   if (orderIdList === undefined) return accept(cancelAllOf(state, uid, symbol))
-  if (orderIdList.length === 0) return refuse(marginRefusals.parameterEmpty('orderIdList'))
   const { cancelItemsMax } = state.settings
   if (orderIdList.length > cancelItemsMax) return refuse(marginRefusals.cancelTooMany(cancelItemsMax))
-  if (orderIdList.some((item) => item.orderId === undefined && clientOidOf(item) === undefined)) {
-    return refuse(marginRefusals.idMissing())
-  }
   const successList: { orderId: string; clientOid: string }[] = []
   const failureList: { clientOid: string; errorMsg: string }[] = []
   for (const item of orderIdList) {
-    const order = findOrder(state, { uid, mode: 'isolated', symbol, item })
-    const refusal = cancelRefusal(order)
+    const order = isNamed(item) ? findOrder(state, { uid, mode: 'isolated', symbol, item }) : undefined
+    const refusal = isNamed(item) ? cancelRefusal(order) : marginRefusals.idMissing()
     if (order !== undefined && refusal === undefined) {
       endOrder(state, order, 'cancelled')
       successList.push({ orderId: order.id, clientOid: order.clientOid })
@@ -81,6 +77,10 @@ function cancelAllOf(state: MarginState, uid: string, symbol: string): BatchCanc
     successList.push({ orderId: order.id, clientOid: order.clientOid })
   }
   return { successList, failureList: [] }
+}
+
+function isNamed(item: CancelItem): boolean {
+  return item.orderId !== undefined || clientOidOf(item) !== undefined
 }
 
 /** The client's id, under either of its names. */

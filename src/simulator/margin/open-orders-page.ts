@@ -14,8 +14,9 @@ export type WireMarginOrder = NonNullable<Extract<OpenOrdersPage['orderList'], r
 const OPEN_ORDERS_PAGE = { byDefault: 100, max: 500 } as const
 
 /**
- * One page of the symbol's open orders, newest first: those in the market, whole or in part. Times are
- * compared with the order's creation. Document: GET /api/v2/margin/isolated/open-orders and GET
+ * One page of the symbol's open orders, newest first: those in the market, whole or in part. One that is asked
+ * for by its id is answered in whatever state it is, also when it has ended: the document has five states of a
+ * current order, and no other endpoint for them. Times are compared with the order's creation. Document: GET /api/v2/margin/isolated/open-orders and GET
  * /api/v2/margin/crossed/open-orders. `maxId` and `minId` are empty when the page is.
  */
 export function openOrdersPage(
@@ -34,7 +35,9 @@ export function openOrdersPage(
   const startAt = Number(query.startTime ?? 0)
   const endAt = Number(query.endTime ?? Number.POSITIVE_INFINITY)
   if (startAt > endAt) return refuse(marginRefusals.startAfterEnd())
-  const page = [...accountOf(state, uid).open.values()]
+  const { open, ended } = accountOf(state, uid)
+  const isNamed = query.orderId !== undefined || query.clientOid !== undefined
+  const page = [...(isNamed ? ended.values() : []), ...open.values()]
     .filter(
       (order) =>
         order.mode === mode &&

@@ -2,12 +2,15 @@ import { decimal } from '../../lib/decimal.ts'
 import { showPrice } from './displayed-market.ts'
 import { accrueInterest } from './loans.ts'
 import { balanceOf, type LoanType, type MarginMode, type OrderSource } from './margin-order.ts'
-import { coinIn, marketOf, type MarginState } from './margin-state.ts'
+import { accountOf, coinIn, marketOf, type MarginState } from './margin-state.ts'
+import { endOrder } from './order-lifecycle.ts'
 import { placeOrder } from './place-order.ts'
+import { settleFill } from './settle-fill.ts'
 
 /*
  * What an account has open when the exchange opens: collateral, one running loan a balance, and orders that
- * rest well away from the price, so that every query has rows.
+ * rest well away from the price, so that every query has rows. Each balance has an order in every state that the
+ * document names, under a clientOid that says which: `isolated-BTCUSDT-filled`.
  */
 
 const HOUR_MS = 3_600_000
@@ -55,8 +58,9 @@ export function seedPresent(state: MarginState, uid: string, prices: ReadonlyMap
     state.ports.wallet.book(coinIn(ref, market.rules.quoteCoin), 'opening', decimal(collateral))
     const placing = { uid, mode, source: 'API' } as const
     const order = { symbol, side: 'buy', orderType: 'market', loanType: 'autoLoan' } as const
-    placeOrder(state, placing, { ...order, quoteSize: bought })
+    placeOrder(state, placing, { ...order, quoteSize: bought, clientOid: `${mode}-${symbol}-filled` })
     for (const row of RESTING) rest(state, { uid, mode, symbol, price: Number(bid), row })
+    for (const row of STATES) leave(state, { uid, mode, symbol, price: Number(bid), row })
   }
 }
 
@@ -82,4 +86,40 @@ function rest(
 
 function sizes(price: number, value: number): { price: string; baseSize: string } {
   return { price: price.toFixed(2), baseSize: (value / price).toFixed(4) }
+}
+
+/** Small buys, and what became of them. Percent of the price. */
+const STATES = [
+  { status: 'live', percent: 88, force: 'gtc' },
+  { status: 'partial_fill', percent: 86, force: 'gtc' },
+  { status: 'cancelled', percent: 84, force: 'gtc' },
+  // Would take, and only may rest.
+  { status: 'reject', percent: 102, force: 'post_only' },
+] as const
+
+function leave(
+  state: MarginState,
+  {
+    uid,
+    mode,
+    symbol,
+    price,
+    row: { status, percent, force },
+  }: { uid: string; mode: MarginMode; symbol: string; price: number; row: (typeof STATES)[number] },
+): void {
+  state.clock.now += 1000
+  const clientOid = `${mode}-${symbol}-${status}`
+  const placed = placeOrder(
+    state,
+    { uid, mode, source: 'WEB' },
+    {
+      ...{ symbol, side: 'buy', orderType: 'limit', force, loanType: 'autoLoan', clientOid },
+      ...sizes((price * percent) / 100, 100),
+    },
+  )
+  const order = placed.ok ? accountOf(state, uid).open.get(placed.data.orderId) : undefined
+  if (order?.price === undefined || order.base === undefined) return
+  if (status === 'cancelled') endOrder(state, order, 'cancelled')
+  if (status === 'partial_fill')
+    settleFill(state, order, { base: order.base.times('0.4'), price: order.price })
 }

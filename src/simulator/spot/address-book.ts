@@ -22,7 +22,7 @@ export interface AccountContact {
 
 const ADDRESS_ROWS = 'spot/address/'
 
-/** The address books of all accounts. Each begins with one address a coin and chain, drawn from the seed. */
+/** The address books of all accounts. Each begins with one address a coin and chain, which follows from the account's UID. */
 export class AddressBook {
   readonly #ports: ServicePorts
   readonly #addressesMax: number
@@ -38,7 +38,7 @@ export class AddressBook {
   }
 
   addresses(uid: string): readonly BookAddress[] {
-    return [...seededAddresses(this.#ports.seed, uid), ...(this.#added.get(uid) ?? [])]
+    return [...firstAddresses(uid), ...(this.#added.get(uid) ?? [])]
   }
 
   has(uid: string, sought: BookAddress): boolean {
@@ -68,10 +68,11 @@ export function contactOf(uid: string): AccountContact {
   return { uid, email: `${uid}@mail.example`, mobile: uid.padStart(11, '0').slice(-11), areaCode: '1' }
 }
 
-function seededAddresses(seed: string | number, uid: string): BookAddress[] {
+/** The same under every seed, so that a help text can name one. */
+function firstAddresses(uid: string): BookAddress[] {
   return COINS.flatMap(({ coin, chains }) =>
     chains.map(({ chain }) => {
-      const random = createRandom(`${seed}/address-book/${uid}/${coin}/${chain}`)
+      const random = createRandom(`address-book/${uid}/${coin}/${chain}`)
       return { coin, chain, address: drawAddress(random, chain), tag: '' }
     }),
   )

@@ -112,7 +112,9 @@ interface Asked {
 
 function readTerms(state: SpotState, uid: string, { market, request }: Asked): SpotTerms | Refusal {
   const { level, symbol } = market
-  if (symbol.row.status !== 'online') return spotRefusals.symbolClosed()
+  // Document, status: `gray` (grey scale), `offline` (maintenance), `halt` (trading suspended).
+  if (symbol.row.status === 'gray') return spotRefusals.symbolClosed()
+  if (symbol.row.status !== 'online') return spotRefusals.suspended()
   if (level.last === '') return spotRefusals.suspended()
   const { side, orderType, clientOid, force = 'gtc', stpMode: stp = 'none' } = request
   const isLimit = orderType === 'limit'

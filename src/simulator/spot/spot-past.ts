@@ -27,13 +27,14 @@ export function writeSpotPast(state: SpotState, uid: string, withdrawals: Withdr
   const stem = `${seed}/spot-past/${uid}`
   const times = pastTimes(`${stem}/times`, { count, days: PAST_DAYS, endAt })
   const random = createRandom(`${stem}/orders`)
+  const markets = [...state.markets.values()].filter(({ symbol }) => symbol.row.status === 'online')
   const prices = new Map(
-    [...state.markets.keys()].map((symbol) => {
+    markets.map(({ symbol: { row } }) => {
+      const { symbol } = row
       const last = Number(lastPrice(state.ports, symbol))
       return [symbol, { last, path: pastPrices(times, { seed: `${stem}/${symbol}`, last, endAt }) }] as const
     }),
   )
-  const markets = [...state.markets.values()]
   for (const [index, at] of times.entries()) {
     const market = markets[random.integer(markets.length)]
     const known = market && prices.get(market.symbol.row.symbol)

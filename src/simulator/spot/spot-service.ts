@@ -3,7 +3,7 @@ import { type AccountRef } from '../core/account.ts'
 import { accept, refuse, type Reply } from '../core/reply.ts'
 import { type AccountService, type ServicePorts } from '../account-service.ts'
 import { bookOpening } from '../wallet/opening.ts'
-import { AddressBook, type BookAddress } from './address-book.ts'
+import { type AccountContact, AddressBook, type BookAddress, contactOf } from './address-book.ts'
 import { placeSpotOrder, type SpotOrderReference, type SpotPlaceOrderRequest } from './place-spot-order.ts'
 import { cancelOrder } from './spot-fill.ts'
 import { matchMarket } from './spot-matching.ts'
@@ -162,6 +162,11 @@ export class SpotService implements AccountService {
   /** The account's address book, for the operator; the document's is set up on the web client. */
   addresses(uid: string): readonly BookAddress[] {
     return this.#withdrawals.book.addresses(uid)
+  }
+
+  /** How other accounts name the account in internal transfers. */
+  contact(uid: string): AccountContact {
+    return contactOf(uid)
   }
 
   /** @throws RangeError when the book is full. */

@@ -53,6 +53,10 @@ const COMMON = {
 export const SPOT_SYMBOLS: readonly SpotSymbolRow[] = [
   { symbol: 'BTCUSDT', baseCoin: 'BTC', ...COMMON, quantityPrecision: '6' },
   { symbol: 'ETHUSDT', baseCoin: 'ETH', ...COMMON, quantityPrecision: '4' },
+  // One of every other status. Nothing of them is quoted: they are listed, and take no order.
+  { symbol: 'SOLUSDT', baseCoin: 'SOL', ...COMMON, quantityPrecision: '4', status: 'gray' },
+  { symbol: 'LTCUSDT', baseCoin: 'LTC', ...COMMON, quantityPrecision: '4', status: 'halt' },
+  { symbol: 'ADAUSDT', baseCoin: 'ADA', ...COMMON, quantityPrecision: '2', status: 'offline' },
 ]
 
 export function readSpotSymbol(row: SpotSymbolRow): SpotSymbol {

@@ -86,7 +86,7 @@ function orderPage(state: CoreState, account: Account, { query, orders }: PagePa
   const last = page.at(-1)
   return {
     entrustedList: page.map((order) => toOrderRow(state, account, order)),
-    endId: last === undefined ? null : orderIdText(last.sequence),
+    endId: last === undefined ? '' : orderIdText(last.sequence),
   }
 }
 

@@ -36,7 +36,7 @@ export function futuresPlansPending(state: CoreState, uid: string, query: PlanQu
     .filter(({ orderId }) => query.idLessThan === undefined || orderId < query.idLessThan)
     .reverse()
     .slice(0, limit)
-  return accept({ entrustedList: page, endId: page.at(-1)?.orderId ?? null })
+  return accept({ entrustedList: page, endId: page.at(-1)?.orderId ?? '' })
 }
 
 /** Oldest first. */

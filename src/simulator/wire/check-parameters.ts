@@ -1,5 +1,6 @@
 import { type z } from 'zod'
 import { type Endpoint } from '../../protocol/endpoint.ts'
+import { type RefusedItem } from './batches.ts'
 import { type Parameters } from './parameters.ts'
 import { parameterRefusals, type Refusal } from './refusal.ts'
 
@@ -10,11 +11,15 @@ export interface CheckOptions {
   readonly limitAboveMaximum?: 'refuse' | 'cut'
   /** HTTP status of a refusal. */
   readonly status: number
+  /** The parameter whose items are refused one by one; of a request without one, all is refused. */
+  readonly batchList?: string | undefined
 }
 
 export interface CheckedParameters {
   readonly ok: true
+  /** Without the items that are refused: their list may have become empty. */
   readonly parameters: Parameters
+  readonly refusedItems: readonly RefusedItem[]
 }
 
 type Issue = z.core.$ZodIssue
@@ -29,6 +34,12 @@ const CLIENT_OID = /^[0-9A-Za-z_:#+.\-\s]{1,49}$/
 /** Any value that the schema takes where a {@link CLIENT_OID} stands. */
 const PLAIN_CLIENT_OID = 'x'
 
+/** What the exchange was sent, and the same as the schema is to see it. */
+interface Taken {
+  readonly parameters: Parameters
+  readonly forSchema: Parameters
+}
+
 /** Holds the parameters against the row's schema, and says what is wrong in the exchange's own codes. */
 export function checkParameters(
   endpoint: Endpoint,
@@ -36,14 +47,57 @@ export function checkParameters(
   options: CheckOptions,
 ): CheckedParameters | Refusal {
   const parameters = withDocumentedDefaults(read)
-  const checked = endpoint.request.safeParse(parameters)
-  if (checked.success) return { ok: true, parameters }
-  const tolerated = tolerate(parameters, checked.error.issues, options)
-  if (tolerated === undefined) return refusalOf(checked.error.issues, parameters, options)
-  const again = endpoint.request.safeParse(tolerated.forSchema)
-  return again.success
-    ? { ok: true, parameters: tolerated.parameters }
-    : refusalOf(again.error.issues, tolerated.parameters, options)
+  const taken: Taken = { parameters, forSchema: parameters }
+  const issues = issuesOf(endpoint, taken)
+  if (issues.length === 0) return { ok: true, parameters, refusedItems: [] }
+  const tolerated = tolerate(parameters, issues, options)
+  if (tolerated === undefined) return refuseItems(endpoint, { taken, issues }, options)
+  const left = issuesOf(endpoint, tolerated)
+  return refuseItems(endpoint, { taken: tolerated, issues: left }, options)
+}
+
+function issuesOf(endpoint: Endpoint, { forSchema }: Taken): readonly Issue[] {
+  const checked = endpoint.request.safeParse(forSchema)
+  return checked.success ? [] : checked.error.issues
+}
+
+interface Found {
+  readonly taken: Taken
+  readonly issues: readonly Issue[]
+}
+
+/** Takes the malformed items out of a batch. Any other fault refuses the request, and so does one without a batch. */
+function refuseItems(
+  endpoint: Endpoint,
+  { taken, issues }: Found,
+  options: CheckOptions,
+): CheckedParameters | Refusal {
+  const { batchList: list } = options
+  const faults = issues.filter(({ path }) => list === undefined || !isOfItem(path, list))
+  if (faults.length > 0) return refusalOf(faults, taken.parameters, options)
+  if (list === undefined || issues.length === 0) {
+    return { ok: true, parameters: taken.parameters, refusedItems: [] }
+  }
+  const items = taken.parameters[list] as readonly unknown[]
+  const byIndex = new Map<PropertyKey | undefined, Issue[]>()
+  for (const issue of issues) byIndex.set(issue.path[1], [...(byIndex.get(issue.path[1]) ?? []), issue])
+  const refusedItems = [...byIndex].map(([index, found]) => ({
+    item: items[Number(index)],
+    refusal: refusalOf(found, taken.parameters, { ...options, of: [list, Number(index)] }),
+  }))
+  const keep = (of: Parameters): Parameters => ({
+    ...of,
+    [list]: (of[list] as readonly unknown[]).filter((_, index) => !byIndex.has(index)),
+  })
+  const kept = { parameters: keep(taken.parameters), forSchema: keep(taken.forSchema) }
+  // What a schema says of the whole it says only of one whose items are right. An empty list is right by now.
+  const left = issuesOf(endpoint, kept).filter(({ path }) => !(path.length === 1 && path[0] === list))
+  if (left.length > 0) return refusalOf(left, kept.parameters, options)
+  return { ok: true, parameters: kept.parameters, refusedItems }
+}
+
+function isOfItem(path: Path, list: string): boolean {
+  return path[0] === list && typeof path[1] === 'number'
 }
 
 /** Document: force is "required when orderType is limit; default gtc when omitted". Both hold here. */
@@ -105,15 +159,26 @@ function copyOf(parameters: Parameters): Parameters {
   return copy
 }
 
+interface RefusalOptions extends Pick<CheckOptions, 'status'> {
+  /** The item of a batch that is refused: its parameters are named without their way there. */
+  readonly of?: Path
+}
+
 /** The first issue decides, as the exchange names one parameter only. */
-function refusalOf(issues: readonly Issue[], parameters: Parameters, { status }: CheckOptions): Refusal {
+function refusalOf(
+  issues: readonly Issue[],
+  parameters: Parameters,
+  { status, of = [] }: RefusalOptions,
+): Refusal {
   const [issue] = issues
   if (issue === undefined) return parameterRefusals.broken('', status)
-  const name = nameOf(issue.path)
+  const name = nameOf(issue.path.slice(of.length)) || nameOf(of.slice(0, 1))
   const value = valueAt(parameters, issue.path)
   if (issue.code === 'unrecognized_keys')
     return parameterRefusals.broken(issue.keys.join(',').slice(0, 40), status)
   if (value === undefined) return parameterRefusals.missing(name, status)
+  // Document: values are Strings. A number is no value of a wrong kind, but of a wrong type.
+  if (isOfWrongType(issue, value)) return parameterRefusals.malformed(name, status)
   switch (name) {
     case 'symbol':
       // A rule between parameters says nothing of the symbol's existence.
@@ -122,12 +187,16 @@ function refusalOf(issues: readonly Issue[], parameters: Parameters, { status }:
     case 'limit':
       return parameterRefusals.outOfRange(name, rangeOf(issue.message), status)
     case 'receiveWindow':
-      return Number(value) >= 0
+      return typeof value === 'string' && /^\d+$/.test(value)
         ? parameterRefusals.windowTooLong(status)
         : parameterRefusals.malformed(name, status)
     default:
       return refusalOfIssue(issue, name, status)
   }
+}
+
+function isOfWrongType(issue: Issue, value: unknown): boolean {
+  return issue.code === 'invalid_type' || (issue.code === 'invalid_value' && typeof value !== 'string')
 }
 
 /** A row says of its limit `limit is 1 to 100`. */

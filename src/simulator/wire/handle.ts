@@ -3,15 +3,21 @@ import { messageOf } from '../../lib/failure.ts'
 import { type AccountSetup } from '../core/account.ts'
 import { type Reply } from '../core/reply.ts'
 import { authenticate } from './authenticate.ts'
-import { checkParameters } from './check-parameters.ts'
+import { batchOf, withRefusedItems } from './batches.ts'
+import { checkParameters, type CheckedParameters } from './check-parameters.ts'
 import { authenticateGateway } from './authenticate-gateway.ts'
-import { createEndpointFinder, type EndpointFinder, type NamedEndpoint } from './endpoint-at.ts'
 import { NOBODY, type Caller, type ServedExchange } from './handlers.ts'
 import { type Parameters, readParameters } from './parameters.ts'
 import { RateLimits } from './rate-limits.ts'
 import { checkReceiveWindow } from './receive-window.ts'
 import { gatewayRefusals, type Refusal, refusals } from './refusal.ts'
-import { servedNames, type ServedName } from './served-rows.ts'
+import {
+  createEndpointFinder,
+  servedNames,
+  type EndpointFinder,
+  type NamedEndpoint,
+  type ServedName,
+} from './served-rows.ts'
 import { defaultWireSettings, type WireSettings } from './settings.ts'
 import { type WireCounters, type WireEvent } from './wire-event.ts'
 import { type WireRequest, type WireResponse } from './wire-request.ts'
@@ -114,7 +120,7 @@ class ExchangeWire implements Wire {
     const uid = taken.account?.uid ?? request.remoteAddress
     if (endpoint.limit.scope === 'uid' && !this.#take(endpoint, uid, taken)) return refusals.tooManyRequests
     const read = this.#readParameters(endpoint, request, taken.now)
-    return read.ok ? this.#serve(endpoint, read.parameters, taken) : read
+    return read.ok ? this.#serve(endpoint, read, taken) : read
   }
 
   #authenticate(endpoint: NamedEndpoint, request: WireRequest, now: number) {
@@ -141,20 +147,26 @@ class ExchangeWire implements Wire {
   #readParameters(endpoint: NamedEndpoint, request: WireRequest, now: number) {
     const { businessErrorStatus: status, unknownParameters, limitAboveMaximum } = this.#settings
     const read = readParameters(endpoint, request)
-    const options = { unknownParameters, limitAboveMaximum, status }
+    const batchList = batchOf(endpoint.name)?.list
+    const options = { unknownParameters, limitAboveMaximum, status, batchList }
     const checked = read.ok ? checkParameters(endpoint, read.parameters, options) : read
     if (!checked.ok)
       return endpoint.auth === 'schemeB' ? gatewayRefusals.badRequest(checked.message) : checked
     return checkReceiveWindow(checked.parameters, { now, status }) ?? checked
   }
 
-  #serve(endpoint: NamedEndpoint, parameters: Parameters, taken: TakenRequest): Outcome {
+  #serve(
+    endpoint: NamedEndpoint,
+    { parameters, refusedItems }: CheckedParameters,
+    taken: TakenRequest,
+  ): Outcome {
     // The schema has just passed the parameters, which is what the handler's own type says of them.
     const serve = this.#exchange.handlers[endpoint.name] as (
       request: Parameters,
       caller: Caller,
     ) => Reply<unknown>
-    return serve(parameters, { account: taken.account ?? NOBODY, now: taken.now })
+    const reply = serve(parameters, { account: taken.account ?? NOBODY, now: taken.now })
+    return withRefusedItems(reply, batchOf(endpoint.name), refusedItems)
   }
 
   #respond(

@@ -1,7 +1,9 @@
 import { type z } from 'zod'
 import { type Endpoint } from '../../protocol/endpoint.ts'
+import { formatPath } from '../../protocol/endpoint-path.ts'
 import { endpoints } from '../../protocol/endpoints.ts'
 import { undocumented } from '../../protocol/undocumented.ts'
+import { type WireRequest } from './wire-request.ts'
 
 /** Every address of the exchange: the document's table, then what lies outside it. */
 export const servedRows = { ...endpoints, ...undocumented } as const
@@ -16,4 +18,21 @@ export const servedNames = Object.keys(servedRows) as readonly ServedName[]
 /** The row with its columns but without its exact schemas. */
 export function servedRow(name: ServedName): Endpoint {
   return servedRows[name]
+}
+
+/** A row under its name, which is what its handler is found by. */
+export type NamedEndpoint = Endpoint & { readonly name: ServedName }
+
+/** The row that a request is for; undefined when the exchange has no such address. */
+export type EndpointFinder = (request: WireRequest) => NamedEndpoint | undefined
+
+/** @param platformCoin The platform's own coin, which stands in a path in small letters. */
+export function createEndpointFinder(platformCoin: string): EndpointFinder {
+  const byAddress = new Map<string, NamedEndpoint>()
+  for (const name of servedNames) {
+    const row = servedRow(name)
+    const path = formatPath(row.path, { platform_coin: platformCoin.toLowerCase() })
+    byAddress.set(`${row.method} ${path}`, { ...row, path, name })
+  }
+  return ({ method, path }) => byAddress.get(`${method} ${path}`)
 }

@@ -30,6 +30,10 @@ export interface ServerOptions {
   /** From a request carried out to its answer, ms. */
   readonly answerDelayMs: number
   readonly bodyBytesMax: number
+  /** From the connection's first byte to the last of the headers, ms. Default {@link HEADERS_MS_MAX}. */
+  readonly headersMsMax?: number
+  /** And to the last byte of the body, ms; no shorter. Default {@link REQUEST_MS_MAX}. */
+  readonly requestMsMax?: number
   readonly onEvent: (event: ServerEvent) => void
 }
 
@@ -45,9 +49,13 @@ export interface RunningServer {
  * so that it is always the client who closes and no request meets a socket that is just being closed.
  */
 const KEEP_ALIVE_MS = 75_000
-/** From the connection's first byte to the last of the headers, and of the whole request. */
 const HEADERS_MS_MAX = 10_000
 const REQUEST_MS_MAX = 30_000
+/**
+ * Node looks for connections that have been slow for too long only so often, every 30 s if nobody says: a limit of
+ * 10 s would be one of 40. A tenth of the shorter limit is late enough not to cost anything.
+ */
+const CHECKS_A_LIMIT = 10
 const HEADER_BYTES_MAX = 16_384
 /** Far above any daemon's pool; a leak of sockets shows here first. */
 const CONNECTIONS_MAX = 1024
@@ -56,6 +64,7 @@ const STOP_GRACE_MS = 250
 /** Serves the wire over HTTP and plays the market on a grid of `stepMs`. @throws Failure SIMULATOR_LISTEN_FAILED */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const { clock, timers, host, port, stepMs, onEvent } = options
+  const { headersMsMax = HEADERS_MS_MAX, requestMsMax = REQUEST_MS_MAX } = options
   const answerer = new Answerer(options)
   const server = createAdaptorServer({
     fetch: buildApp(options, answerer).fetch,
@@ -63,8 +72,9 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     overrideGlobalObjects: false,
     serverOptions: {
       keepAliveTimeout: KEEP_ALIVE_MS,
-      headersTimeout: HEADERS_MS_MAX,
-      requestTimeout: REQUEST_MS_MAX,
+      headersTimeout: headersMsMax,
+      requestTimeout: requestMsMax,
+      connectionsCheckingInterval: Math.ceil(headersMsMax / CHECKS_A_LIMIT),
       maxHeaderSize: HEADER_BYTES_MAX,
     },
   })

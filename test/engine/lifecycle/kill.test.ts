@@ -209,6 +209,17 @@ test('a stop that was asked for before the release that waited is a stop', () =>
   expect(bench.engine.phase).toBe('stopped')
 })
 
+test('a kill that is ordered while a release waits is the last word', () => {
+  const bench = resting()
+  kill(bench)
+  release(bench)
+  kill(bench)
+  bringIn(bench, 60_000)
+
+  expect(states(bench)).toEqual(['seen', 'clean'])
+  expect(bench.engine.isTrading).toBe(false)
+})
+
 test('a stop that would flatten ends a start under a kill without closing anything', () => {
   const bench = new EngineBench().start()
   kill(bench)
@@ -218,6 +229,6 @@ test('a stop that would flatten ends a start under a kill without closing anythi
 
   expect([bench.engine.phase, bench.take('sendBatch')]).toEqual(['stopped', []])
   expect(bench.take('announce').find(({ event }) => event === 'daemon.stopping')).toMatchObject({
-    fields: { policy: 'cancel' },
+    fields: { policy: 'flatten' },
   })
 })

@@ -101,12 +101,34 @@ describe('[RSK3] a stop', () => {
     bench.step({ kind: 'pollDue', what: 'fills' })
     bench.read({ fills, holding: LONG })
     stop(bench, 'flatten')
-    bench.pass(19_900, { fills, holding: LONG })
+    bench.pass(29_900, { fills, holding: LONG })
     expect([bench.take('stopped'), bench.engine.phase]).toEqual([[], 'running'])
 
     bench.pass(4_000, { fills, holding: LONG })
     expect(bench.take('stopped')).toEqual([{ kind: 'stopped', clean: false }])
     expect(bench.book.holdings.get(`s|${SYMBOL}`)).toEqual(LONG)
+  })
+
+  test('that flattens waits for an instrument with an unknown order, and closes it too', () => {
+    const bench = resting()
+    const fills = [bench.fill({ lots: 10 })]
+    bench.step({ kind: 'pollDue', what: 'fills' })
+    bench.read({ fills, holding: LONG })
+    bench.quote({ ...BID, ticks: 99_980 })
+    bench.answer(bench.grantBatch().batchId, TIMED_OUT)
+    stop(bench, 'flatten')
+    bench.pass(10_500, { fills, holding: LONG })
+    bench.answerCancel(bench.grantCancel().cancelId, EMPTY)
+    bench.pass(3_000, { fills, holding: LONG })
+    bench.accept(bench.grantBatch())
+    fills.push(bench.fill({ orderId: '3001' as never, side: 'sell', tradeSide: 'close', lots: 10 }))
+    bench.step({ kind: 'pollDue', what: 'fills' })
+    bench.pass(3_000, { fills })
+    bench.answerCancel(bench.grantCancel().cancelId, EMPTY)
+    bench.pass(6_000, { fills })
+
+    expect(bench.take('stopped')).toMatchObject([{ clean: true }])
+    expect(bench.book.holdings.get(`s|${SYMBOL}`)).toEqual({ longLots: 0, shortLots: 0 })
   })
 
   test('that flattens is overtaken by one that leaves', () => {
@@ -133,7 +155,7 @@ describe('[RSK3] a stop', () => {
     }
 
     expect(bench.take('sendBatch')).toEqual([])
-    expect(bench.take('stopped')).toHaveLength(1)
+    expect(bench.take('stopped')).toEqual([{ kind: 'stopped', clean: false }])
   })
 
   test('waits for an order that is unknown', () => {

@@ -175,6 +175,17 @@ describe('[ORD5] in one-way mode', () => {
 })
 
 describe('[RSK2] fills of another writer of the API', () => {
+  test('are said at once, and confirmed when no order of ours can have made them', () => {
+    const { bench, hear } = holding('one_way_mode', 'adopt')
+    bench.take('announce')
+
+    hear({ ...OPEN, source: 'API', lots: 3 })
+
+    const said = bench.take('announce').filter(({ event }) => event === 'fill.unexplained')
+    expect(said).toMatchObject([{ level: 'warn', fields: { symbol: SYMBOL, lots: 3, isConfirmed: false } }])
+    expect(bench.halts.has(SYMBOL)).toBe(false)
+  })
+
   test('halt the instrument whatever the policy: two writers cannot tell their orders apart', () => {
     const { bench, hear } = holding('one_way_mode', 'adopt')
     hear({ ...OPEN, source: 'API', lots: 5 })

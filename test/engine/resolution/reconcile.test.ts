@@ -23,6 +23,11 @@ describe('[ORD5] the position of the exchange', () => {
 
     expect(bench.recordsOf('adopt')).toMatchObject([{ holding: HELD, was: { longLots: 0, shortLots: 0 } }])
     expect(bench.halts.get(SYMBOL)).toMatch(/position/)
+    const said = bench.take('announce').filter(({ event }) => event.startsWith('position.'))
+    expect(said).toMatchObject([
+      { event: 'position.unexplained', level: 'warn', fields: { longLots: 7, knownLongLots: 0 } },
+      { event: 'position.adopted' },
+    ])
   })
 
   test.each([

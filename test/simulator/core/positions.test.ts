@@ -116,7 +116,7 @@ describe('one-way mode: one net position', () => {
     const exceeds = bench.place('1', [reduce('c', '0.05')])
 
     expect(fits.successList.map(({ orderId }) => typeof orderId)).toEqual(['string', 'string'])
-    expect(exceeds.successList).toEqual([{ orderId: null, clientOid: 'c' }])
+    expect(exceeds.successList).toEqual([{ orderId: '', clientOid: 'c' }])
     expect(bench.openOrders('1')).toEqual(['b', 'c'])
   })
 

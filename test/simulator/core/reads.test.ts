@@ -26,7 +26,7 @@ describe('fills', () => {
     )
     expect(ids).toEqual([[7, 6, 5], [4, 3, 2], [1]])
     expect(first.endId).toBe('120000000000000005')
-    expect(page({ idLessThan: third.endId })).toEqual({ fillList: [], endId: null })
+    expect(page({ idLessThan: third.endId })).toEqual({ fillList: [], endId: '' })
   })
 
   test('an id of no trade of ours compares as a number', () => {
@@ -50,6 +50,29 @@ describe('fills', () => {
     expect(bench.core.orderFills({ uid: '1' }, { productType: 'COIN-FUTURES' }, bench.now)).toMatchObject({
       data: { fillList: [] },
     })
+  })
+
+  // Document: "a missing end defaults to three months after the start, a missing start to three months back".
+  test('with one of the times missing reach three calendar months, which are no 90 days', () => {
+    const { bench, page } = traded()
+    const tradedAt = Number(page({ limit: '1' }).fillList[0]?.cTime)
+    const count = (query: object) => page({ ...query, limit: '100' }).fillList.length
+    // 92 days: from August to November.
+    const threeMonthsBefore = new Date(tradedAt).setUTCMonth(new Date(tradedAt).getUTCMonth() - 3)
+
+    expect(count({ startTime: String(threeMonthsBefore) })).toBe(7)
+    expect(count({ startTime: String(threeMonthsBefore - 1) })).toBe(6)
+    expect(count({ startTime: String(threeMonthsBefore - 86_400_000) })).toBe(0)
+
+    const oldest = Number(page({}).fillList.at(-1)?.cTime)
+    // 92 days again: from November to February.
+    const threeMonthsAfter = new Date(oldest).setUTCMonth(new Date(oldest).getUTCMonth() + 3)
+    expect(count({ endTime: String(threeMonthsAfter) })).toBe(7)
+    expect(count({ endTime: String(threeMonthsAfter + 1) })).toBe(6)
+    const at = (now: number) =>
+      dataOf(bench.core.orderFills({ uid: '1' }, { productType: 'USDT-FUTURES' }, now)).fillList
+    expect(at(threeMonthsAfter)).toHaveLength(7)
+    expect(at(threeMonthsAfter + 1)).toHaveLength(6)
   })
 
   test('with an unknown symbol, or from the end to the start, are refused', () => {

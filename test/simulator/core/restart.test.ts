@@ -121,7 +121,7 @@ describe('a core that is killed and loaded from its store answers like one that 
 
     expect(actual).toEqual(expected)
     store.close()
-  }, 60_000)
+  })
 })
 
 test('a file that another simulator has open is refused', () => {

@@ -152,7 +152,7 @@ describe('the seeded past', () => {
   test('leaves open orders and a running loan in every balance', () => {
     for (const mode of ['isolated', 'crossed'] as const) {
       for (const symbol of ['BTCUSDT', 'ETHUSDT']) {
-        expect(bench.open(mode, symbol)).toHaveLength(5)
+        expect(bench.open(mode, symbol)).toHaveLength(7)
         expect(Number(bench.coin(mode, 'USDT', symbol).borrowed)).toBeGreaterThan(0)
       }
     }

@@ -158,3 +158,30 @@ describe('crossed open orders', () => {
     expect(bench.open('crossed')).toEqual([])
   })
 })
+
+// Document, Margin order, status: live, partial_fill, filled, cancelled, reject.
+test.each(['isolated', 'crossed'] as const)(
+  'a fresh account has %s orders in every state of the document: those that ended are answered by their id',
+  (mode) => {
+    const bench = new MarginBench({ pastLiquidations: 2 })
+    const ask = (query: { symbol: string; clientOid?: string; orderId?: string }) =>
+      listOf(
+        dataOf(
+          mode === 'isolated'
+            ? bench.service.isolatedOpenOrders(ALICE, query, bench.now)
+            : bench.service.crossedOpenOrders(ALICE, { ...query, startTime: LONG_AGO }, bench.now),
+        ).orderList,
+      )
+
+    for (const symbol of ['BTCUSDT', 'ETHUSDT']) {
+      for (const status of ['live', 'partial_fill', 'filled', 'cancelled', 'reject']) {
+        const clientOid = `${mode}-${symbol}-${status}`
+        const [order] = ask({ symbol, clientOid })
+        expect(order).toMatchObject({ symbol, clientOid, status })
+        expect(ask({ symbol, orderId: order?.orderId ?? '' })).toEqual([order])
+      }
+      expect(new Set(ask({ symbol }).map(({ status }) => status))).toEqual(new Set(['live', 'partial_fill']))
+    }
+    expect(bench.defects()).toEqual([])
+  },
+)

@@ -78,7 +78,7 @@ describe('the seeded past', () => {
     const symbols = dataOf(service.spotSymbols({}, STARTED_AT))
 
     expect(endpoints.spotHistoryOrders.response.parse(history)).toHaveLength(100)
-    expect(endpoints.spotSymbols.response.parse(symbols)).toHaveLength(2)
+    expect(endpoints.spotSymbols.response.parse(symbols)).toHaveLength(5)
     for (const { orderId } of readAll(service, ONE, 'tpsl')) {
       const detail = dataOf(service.spotOrderInfo(ONE, { orderId }, STARTED_AT))
       expect(endpoints.spotOrderInfo.response.parse(detail)[0]?.orderId).toBe(orderId)

@@ -126,6 +126,26 @@ describe('the spot symbols', () => {
       code: '40034',
     })
   })
+
+  // Document, status: offline (maintenance), gray (grey scale), online (normal), halt (trading suspended).
+  test('are there in every status of the document, and only those online take orders', () => {
+    const { service, now } = openSpotBench()
+    const listed = service.spotSymbols({}, STARTED_AT)
+    const rows = listed.ok ? listed.data : []
+    const order = { side: 'buy', orderType: 'market', size: '100' } as const
+
+    const codes = rows.map(({ symbol, status }) => {
+      const reply = service.spotPlaceOrder(ONE, { ...order, symbol }, now)
+      return `${status} ${reply.ok ? 'accepted' : reply.code}`
+    })
+
+    expect(codes).toEqual([
+      ...['online accepted', 'online accepted', 'gray 43120', 'halt 45043', 'offline 45043'],
+    ])
+    for (const { symbol } of rows) {
+      expect(service.spotHistoryOrders(ONE, { symbol }, now)).toMatchObject({ ok: true })
+    }
+  })
 })
 
 function ids({ service, now }: SpotBench, query: Query): string[] {

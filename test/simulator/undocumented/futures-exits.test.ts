@@ -47,7 +47,7 @@ test('without exits the fields are empty, and nothing is listed', async () => {
   expect(bench.data(ANNA, 'allPositions')).toMatchObject([
     { takeProfit: '', stopLoss: '', takeProfitId: '', stopLossId: '' },
   ])
-  expect(bench.data(ANNA, 'ordersPlanPending', PROFIT_LOSS)).toEqual({ entrustedList: [], endId: null })
+  expect(bench.data(ANNA, 'ordersPlanPending', PROFIT_LOSS)).toEqual({ entrustedList: [], endId: '' })
 })
 
 test('in hedge mode an exit closes a position under its direction', async () => {

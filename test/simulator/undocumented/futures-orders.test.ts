@@ -46,7 +46,7 @@ describe('one order', () => {
     })
     expect(listed).toMatchObject({ entrustedList: [{ orderId, status: 'live' }], endId: orderId })
     expect(cancelled).toEqual({ orderId, clientOid: 'mine' })
-    expect(bench.data(ANNA, 'ordersPending')).toEqual({ entrustedList: [], endId: null })
+    expect(bench.data(ANNA, 'ordersPending')).toEqual({ entrustedList: [], endId: '' })
     expect(bench.data(ANNA, 'orderDetail', { query: `orderId=${orderId}&${QUERY}` })).toMatchObject({
       state: 'canceled',
       cancelReason: 'user',

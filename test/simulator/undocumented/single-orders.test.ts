@@ -97,6 +97,6 @@ test('the history of futures orders has those that are done, newest first, page 
   expect(second.entrustedList).toMatchObject([
     { orderId: cancelled, status: 'canceled', cancelReason: 'user' },
   ])
-  expect(page(`idLessThan=${second.endId}&`)).toEqual({ entrustedList: [], endId: null })
+  expect(page(`idLessThan=${second.endId}&`)).toEqual({ entrustedList: [], endId: '' })
   expect(page(`startTime=${bench.now + 1}&`).entrustedList).toEqual([])
 })

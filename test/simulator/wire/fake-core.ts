@@ -95,7 +95,7 @@ const LISTS = { successList: [], failureList: [] }
 const DATA: { readonly [Name in ServedName]?: ServedResponseOf<Name> } = {
   cancelAllOrders: LISTS,
   modifyPlanOrder: REFERENCE,
-  orderFills: { fillList: [], endId: null },
+  orderFills: { fillList: [], endId: '' },
   longShortRatio: [{ ts: '1700000000000', longShortRatio: '1.1' }],
   spotWithdrawal: REFERENCE,
   isolatedOpenOrders: { orderList: [] },

@@ -27,6 +27,8 @@ export interface ServerBenchOptions {
   readonly core?: FakeCore
   readonly clock?: Clock
   readonly host?: string
+  readonly headersMsMax?: number
+  readonly requestMsMax?: number
 }
 
 /** A server over a fake core, on a real socket. */
@@ -52,6 +54,8 @@ export async function startServerBench(options: ServerBenchOptions = {}): Promis
     advance: (now) => core.advance(now),
     answerDelayMs,
     bodyBytesMax: defaultWireSettings.bodyBytesMax,
+    ...(options.headersMsMax === undefined ? {} : { headersMsMax: options.headersMsMax }),
+    ...(options.requestMsMax === undefined ? {} : { requestMsMax: options.requestMsMax }),
     onEvent,
   })
   return { core, server, faults, events }

@@ -215,6 +215,44 @@ test('stopping closes a connection that never sent its request', async () => {
   await closed
 })
 
+const HEAD = 'POST /api/v2/mix/order/cancel-all-orders HTTP/1.1\r\nhost: x\r\n'
+const TYPE = 'content-type: application/json\r\n'
+
+/** Opens a connection, then sends a byte every 50 ms. @returns how long it took until it was closed, ms. */
+function trickle(server: RunningServer, first: string): Promise<{ ms: number; received: string }> {
+  return new Promise((resolve) => {
+    const startedAt = performance.now()
+    let received = ''
+    const socket = connect(Number(new URL(server.baseUrl).port), '127.0.0.1')
+    const sending = setInterval(() => first !== '' && socket.write('a'), 50)
+    socket.on('error', () => {})
+    socket.on('data', (chunk) => (received += chunk.toString()))
+    socket.once('close', () => {
+      clearInterval(sending)
+      resolve({ ms: performance.now() - startedAt, received })
+    })
+    if (first !== '') socket.write(first)
+  })
+}
+
+test.each([
+  ['sends nothing', ''],
+  ['never ends its headers', `${HEAD}x-slow: `],
+  ['never ends its body', `${HEAD}${TYPE}content-length: 1000000\r\n\r\n{`],
+  ['never ends a body in chunks', `${HEAD}${TYPE}transfer-encoding: chunked\r\n\r\nfffff\r\n{`],
+])('a client that %s is closed when its time is over, and nothing is carried out', async (_what, first) => {
+  const { core, server } = await start({ headersMsMax: 300, requestMsMax: 600 })
+
+  const { ms, received } = await trickle(server, first)
+
+  expect(ms).toBeGreaterThan(250)
+  // Node's own rhythm would be 30 s. Far more than the limits, for a machine that is busy.
+  expect(ms).toBeLessThan(4000)
+  expect(received).toMatch(/^(HTTP\/1\.1 408 |$)/)
+  expect(core.calls).toEqual([])
+  expect((await sendRequest(server.baseUrl, signedRequest(ALICE, TICKERS))).status).toBe(200)
+})
+
 test('a port that is taken is said plainly', async () => {
   const { server } = await start()
   const port = Number(new URL(server.baseUrl).port)

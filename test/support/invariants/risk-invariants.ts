@@ -201,7 +201,8 @@ export function watchHalts(world: World): WorldWatcher {
         const isAlike = tradesAs(other.terms.action) === tradesAs(terms.action)
         if (isAlike && other.terms.strategyId === terms.strategyId) pending += openLots(other)
       }
-      const isReducing = terms.action.startsWith('close') || against >= pending
+      const isNet = world.plan.positionMode === 'one_way_mode'
+      const isReducing = terms.action.startsWith('close') || (isNet && against >= pending)
       const mayLeave = isReducing && (mode === 'reducing' || terms.purpose === 'flatten')
       if (!mayLeave)
         violate(world, 'RSK2', `${clientOid} ${terms.purpose} ${terms.action} while ${mode}: ${why}`)

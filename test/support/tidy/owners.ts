@@ -36,7 +36,11 @@ const OWNED_CALLS: readonly { call: string; pattern: RegExp; owners: readonly st
     pattern: /\bprocess\.env\b/g,
     owners: ['src/config/secrets.ts', 'src/cli/', 'bin/'],
   },
-  { call: 'process.exit', pattern: /\bprocess\.exit\b/g, owners: [] },
+  {
+    call: 'process.exit',
+    pattern: /\bprocess\.exit\b/g,
+    owners: ['bin/intentd.mjs', 'src/strategy/strategy-context.ts'],
+  },
   { call: 'fetch', pattern: /(?<![\w.#$])fetch\s*\(/g, owners: [] },
 ]
 

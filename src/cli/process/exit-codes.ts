@@ -1,0 +1,76 @@
+import { ConfigError, EXIT_CONFIG } from '../../config/yaml/problem.ts'
+import { Failure } from '../../lib/failure.ts'
+import { STRATEGY_FAILURES } from '../../strategy/strategy-failure.ts'
+
+/**
+ * How a process ends: those of sysexits.h. A supervisor goes by them, so 78 (with 64, 65 and 66) is for what stays
+ * wrong however often it is started again, and nothing else.
+ */
+export const EXITS = {
+  usage: 64,
+  /** A file of prices or a recording is not what it should be. */
+  inputWrong: 65,
+  /** A file that was named is not there, or cannot be read. */
+  inputMissing: 66,
+  broken: 70,
+  temporary: 75,
+  configuration: EXIT_CONFIG,
+} as const
+
+type Ending = keyof typeof EXITS
+
+/** Every code that a {@link Failure} can have, by what ends the process; a code that stands nowhere is a defect. */
+const ENDINGS: Readonly<Partial<Record<Ending, readonly string[]>>> = {
+  // What was written, and what it names: another start finds the same.
+  configuration: [
+    ...Object.keys(STRATEGY_FAILURES),
+    ...['CREDENTIALS_REFUSED', 'CREDENTIALS_UNUSABLE', 'STATE_OF_OTHER_KEYS'],
+    ...['DAEMON_EXCHANGE_MISSING', 'EXCHANGE_URL_UNUSABLE', 'JOURNAL_FOREIGN'],
+    ...['MARKET_OPTION_INVALID', 'MARKET_STATE_FOREIGN', 'MARKET_SYMBOL_UNKNOWN'],
+    ...['RECORDING_SYMBOL_MISSING', 'RECORDING_SYMBOL_TWICE', 'RECORDING_SYMBOL_UNKNOWN'],
+    ...['REPLAY_INSTRUMENT_UNSEEN', 'REPLAY_STRATEGY_UNKNOWN'],
+    ...['SIMULATOR_ACCOUNT_INVALID', 'SIMULATOR_ACCOUNT_MISSING', 'SIMULATOR_MARKET_CHANGED'],
+    ...['SIMULATOR_POSITION_MODE_CHANGED', 'SIMULATOR_SYMBOL_MISSING'],
+  ],
+  // Somebody else has it, or the disk does not give it just now.
+  temporary: [
+    ...['ACCOUNT_HELD', 'JOURNAL_HELD', 'JOURNAL_UNREADABLE', 'STATE_HELD', 'STATE_UNWRITABLE'],
+    ...['SIMULATOR_LISTEN_FAILED', 'SIMULATOR_STORE_UNUSABLE'],
+  ],
+  inputMissing: ['EXPLAIN_NO_JOURNAL', 'RECORDING_MISSING', 'RECORDING_UNREADABLE'],
+  inputWrong: [
+    ...['RECORDING_CANDLE_IMPOSSIBLE', 'RECORDING_DAMAGED', 'RECORDING_EMPTY', 'RECORDING_FORMAT_UNKNOWN'],
+    ...['RECORDING_GZIP_DAMAGED', 'RECORDING_GZIP_TRUNCATED', 'RECORDING_HEADER_UNKNOWN'],
+    ...[
+      'RECORDING_NOT_GZIP',
+      'RECORDING_NOT_NUMERIC',
+      'RECORDING_NO_RECORDING',
+      'RECORDING_PRICE_NOT_POSITIVE',
+    ],
+    ...['RECORDING_QUOTE_CROSSED', 'RECORDING_ROW_LENGTH', 'RECORDING_TIME_ORDER', 'RECORDING_TIME_UNIT'],
+    'RECORDING_TOO_LARGE',
+  ],
+  broken: [
+    ...['ENGINE_INSTRUMENT_UNKNOWN', 'JOURNAL_CORRUPT', 'JOURNAL_LAYOUT_UNKNOWN', 'JOURNAL_MARK_DAMAGED'],
+    ...['JOURNAL_POISONED', 'JOURNAL_REPAIR_UNFINISHED', 'JOURNAL_TAIL_LOST', 'MARKET_STATE_DAMAGED'],
+    ...['SIMULATOR_ACCOUNT_UNKNOWN', 'SIMULATOR_COIN_UNKNOWN', 'SIMULATOR_STORE_DAMAGED'],
+    ...['SIMULATOR_STORE_VERSION', 'SIMULATOR_SYMBOL_UNKNOWN', 'SIMULATOR_WALLET_SHORT'],
+  ],
+}
+
+const ENDING_OF: ReadonlyMap<string, Ending> = new Map(
+  Object.entries(ENDINGS).flatMap(([ending, codes]) =>
+    codes.map((code) => [code, ending as Ending] as const),
+  ),
+)
+
+/** Undefined for a code that is not in the table. */
+export function endingOf(code: string): Ending | undefined {
+  return ENDING_OF.get(code)
+}
+
+/** The exit code that says of an error whether another start may help. */
+export function exitOf(error: unknown): number {
+  if (error instanceof ConfigError) return EXITS.configuration
+  return EXITS[(error instanceof Failure && endingOf(error.code)) || 'broken']
+}

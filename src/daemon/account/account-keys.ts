@@ -1,0 +1,86 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { CREDENTIAL_VARIABLES } from '../../config/secrets.ts'
+import { type Answer, type RefusedAnswer } from '../../domain/answer.ts'
+import { type ExchangeAccess } from '../../exchange/client/exchange-access.ts'
+import { sha256 } from '../../lib/digest.ts'
+import { writeDurably } from '../../lib/durable-file.ts'
+import { Failure } from '../../lib/failure.ts'
+
+/** Enough of a digest to tell keys apart; the key cannot be found from it (SEC1). */
+const DIGEST_LENGTH = 32
+
+/** In the state directory: whose state it is. */
+const FINGERPRINT_FILE = 'account.fingerprint'
+
+const { apiKey, apiSecret, passphrase } = CREDENTIAL_VARIABLES
+
+/** What a refusal says of the three; an answer that names none says that the rights or the address are wrong. */
+const WRONG: Readonly<Record<string, string>> = {
+  40001: apiKey,
+  40002: apiSecret,
+  40006: apiKey,
+  40009: apiSecret,
+  40011: passphrase,
+  40012: passphrase,
+  40036: passphrase,
+  40037: apiKey,
+}
+
+/** Names an exchange and a key without saying which. */
+export function fingerprintOf({ baseUrl, credentials }: ExchangeAccess): string {
+  const account = sha256(['account', new URL(baseUrl).origin, credentials.apiKey.reveal()])
+  return account.toString('hex').slice(0, DIGEST_LENGTH)
+}
+
+/** Whether the exchange refuses these keys, whatever they ask for. */
+export function refusesKeys(answer: Answer<unknown>): answer is RefusedAnswer {
+  return answer.kind === 'refused' && answer.topic === 'auth' && answer.class === 'definite'
+}
+
+/** The refusal as an error that names the variable to put right. */
+export function keysRefused({ code, message }: RefusedAnswer): Failure {
+  const variable = WRONG[code]
+  return new Failure({
+    code: 'CREDENTIALS_REFUSED',
+    sentence:
+      variable === undefined
+        ? 'the exchange refuses the key: its rights, or the address of this machine'
+        : `the exchange refuses ${variable}`,
+    facts: { answer: `${code} ${message}`, ...(variable !== undefined && { variable }) },
+    hint:
+      variable === undefined
+        ? `let the key of ${apiKey} read and trade, from this machine's address`
+        : `put ${variable} right where it is set: in the environment, in .env or in the file of ${variable}_FILE`,
+  })
+}
+
+/**
+ * A state belongs to one account: its orders and positions are nobody else's. Once the exchange has taken the keys
+ * they are noted; other keys are refused then.
+ * @throws Failure STATE_OF_OTHER_KEYS
+ */
+export function assertOwnState(directory: string, access: ExchangeAccess, isAccepted: boolean): void {
+  const file = join(directory, FINGERPRINT_FILE)
+  const fingerprint = fingerprintOf(access)
+  const noted = readFingerprint(file)
+  if (noted === undefined && isAccepted) return writeDurably(file, `${fingerprint}\n`)
+  if (noted === undefined || noted === fingerprint) return
+  throw new Failure({
+    code: 'STATE_OF_OTHER_KEYS',
+    sentence: `the state directory was made with another key than that of ${apiKey}, or at another exchange`,
+    facts: { directory, exchange: access.baseUrl },
+    hint:
+      'for another account name a state.directory of its own; ' +
+      `for a new key of the same account remove ${file} and start again`,
+  })
+}
+
+function readFingerprint(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8').trim() || undefined
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    throw error
+  }
+}

@@ -1,0 +1,39 @@
+import { resolve } from 'node:path'
+import { type ConfigDocuments, type DaemonConfig } from '../../config/load-config.ts'
+import { type Problem } from '../../config/yaml/problem.ts'
+import { systemTimers } from '../../lib/timers.ts'
+import { strategyAtFault } from '../../strategy/strategy-context.ts'
+import { describeThrown } from '../../strategy/strategy-failure.ts'
+
+/** What the files of strategies threw while they were loaded, and nobody waited for. */
+interface Strays {
+  /** A problem for every strategy file that names such a module. Listens no longer. */
+  problemsOf(config: DaemonConfig, documents: ConfigDocuments): readonly Problem[]
+}
+
+export function catchStrays(): Strays {
+  const caught = new Map<string, unknown>()
+  const hear = (error: unknown): void => {
+    const file = strategyAtFault()
+    if (file !== undefined) caught.set(file, error)
+    else if (process.listenerCount('uncaughtException') === 1) {
+      // Nobody else listens: it ends the process, as if nobody had.
+      process.off('uncaughtException', hear)
+      systemTimers.after(0, () => {
+        throw error
+      })
+    }
+  }
+  process.on('uncaughtException', hear)
+  return {
+    problemsOf({ strategies }, documents) {
+      process.off('uncaughtException', hear)
+      return strategies.flatMap(({ id, moduleFile }) => {
+        const file = resolve(moduleFile)
+        const source = caught.has(file) ? documents.strategies.get(id) : undefined
+        const message = `the strategy failed while it was being loaded: ${describeThrown(caught.get(file))}`
+        return source === undefined ? [] : [source.problem(['module'], message)]
+      })
+    },
+  }
+}

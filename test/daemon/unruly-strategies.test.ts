@@ -1,0 +1,67 @@
+import { afterAll, describe, expect, test } from 'vitest'
+import { type Project, Projects } from './project.ts'
+
+const projects = new Projects()
+afterAll(() => projects.close())
+
+/** The shipped project, with trend-btc running this code. */
+function openWith(code: string, outside = ''): Project {
+  const project = projects.open()
+  project.write(
+    'elsewhere/unruly.ts',
+    `import { defineStrategy, z } from '#strategy'
+${outside}
+export default defineStrategy({
+  name: 'unruly',
+  params: z.strictObject({}),
+  initialState: () => ({}),
+  decide() { ${code}; return { intents: [], state: {} } },
+})
+`,
+  )
+  project.edit('config/strategies/trend-btc.yaml', '../../strategies/trend.ts', '../../elsewhere/unruly.ts')
+  const file = project.read('config/strategies/trend-btc.yaml').replace(/params:\n(?: .*\n)+/, 'params: {}\n')
+  project.write('config/strategies/trend-btc.yaml', file)
+  return project
+}
+
+describe('[STR1] a strategy', () => {
+  test.concurrent.each([
+    ['that ends the process', 'process.exit(3)', '', 'process.exit'],
+    ['that kills the process', 'process.kill(process.pid, "SIGKILL")', '', 'process.kill'],
+    ['that leaves a rejected promise', 'void Promise.reject(new Error("left alone"))', '', 'left alone'],
+    ['whose timer throws', '', 'setTimeout(() => { throw new Error("too late") }, 3000)', 'too late'],
+    ['whose timer ends the process', '', 'setTimeout(() => process.exit(4), 3000)', 'process.exit'],
+    [
+      'whose file rejects while it trades',
+      '',
+      'setTimeout(() => void Promise.reject(new Error("late promise")), 3000)',
+      'late promise',
+    ],
+  ])('%s is halted, and the others go on', async (_, code, outside, said) => {
+    const run = openWith(code, outside).run(['--summary', 'json'])
+
+    const halted = await run.untilEvent('trading.halted')
+    const sentBefore = run.events('order.sent').length
+    await run.until('orders of others', () => run.events('order.sent').length > sentBefore)
+    const ending = await run.stop()
+
+    expect(ending).toEqual({ code: 0, signal: null })
+    expect(halted).toMatchObject({ scope: 'strategy:trend-btc', code: 'strategyFailed' })
+    expect(String(halted['reason'])).toContain(said)
+    expect(run.events('daemon.broken')).toEqual([])
+    expect(run.summary.exchange?.agrees).toBe(true)
+  })
+
+  test.concurrent.each([
+    ['ends the process', 'process.exit(0)', /wanted to end the process/],
+    ['leaves a rejected promise', 'void Promise.reject(new Error("left alone"))', /left alone/],
+  ])('whose file %s is a problem of the configuration', async (_, outside, reported) => {
+    const check = openWith('', outside).start(['check'])
+    const { code } = await check.ended
+
+    expect(code).toBe(78)
+    expect(check.stderr.join('\n')).toMatch(/config\/strategies\/trend-btc\.yaml:\d+:\d+ module: /)
+    expect(check.stderr.join('\n')).toMatch(reported)
+  })
+})
