@@ -1,11 +1,14 @@
-import { type JournalRecord } from '../domain/record.ts'
-import { type Journal, type JournalContents } from '../journal/journal.ts'
+import { type JournalRecord, type StrategyKey, type UsedKey } from '../domain/record.ts'
+import { type Journal, type JournalContents, type RowChange } from '../journal/journal.ts'
+import { MemoryKeys } from '../journal/memory-keys.ts'
+import { MemoryRows } from '../journal/memory-rows.ts'
 
 /** A journal that ends with its process: for backtests. Records are copied as the disk would. */
 export class MemoryJournal implements Journal {
   readonly salt: string
   readonly #records: string[] = []
-  #checkpoint: string | undefined
+  readonly #keys = new MemoryKeys()
+  #checkpoint: MemoryRows | undefined
 
   constructor(salt: string) {
     this.salt = salt
@@ -13,13 +16,14 @@ export class MemoryJournal implements Journal {
 
   load(): JournalContents {
     return {
-      checkpoint: this.#checkpoint === undefined ? undefined : (JSON.parse(this.#checkpoint) as unknown),
+      checkpoint: this.#checkpoint?.list(),
       records: this.#records.map((text) => JSON.parse(text) as JournalRecord),
     }
   }
 
   append(record: JournalRecord): void {
     this.#records.push(JSON.stringify(record))
+    this.#keys.add(record)
   }
 
   commit(done: () => void): void {
@@ -28,8 +32,17 @@ export class MemoryJournal implements Journal {
 
   flush(): void {}
 
-  saveCheckpoint(book: unknown): void {
-    this.#checkpoint = JSON.stringify(book)
+  usedKeys(keys: readonly StrategyKey[]): readonly UsedKey[] {
+    return keys.flatMap((key) => this.#keys.find(key) ?? [])
+  }
+
+  get recordsSinceCheckpoint(): number {
+    return this.#records.length
+  }
+
+  saveCheckpoint(changes: Iterable<RowChange>): void {
+    this.#checkpoint ??= new MemoryRows()
+    this.#checkpoint.apply(changes)
     this.#records.length = 0
   }
 

@@ -28,6 +28,9 @@ import { type LoadedStrategy, loadStrategies } from './strategies/strategies.ts'
 /** Records of the journal are kept this long beyond the checkpoint that contains them. */
 const RECORDS_KEPT_MS = 7 * 86_400_000
 
+/** A key of a strategy names one order for so long at least, after it was used: some 70 bytes each. */
+const KEYS_KEPT_MS = 366 * 86_400_000
+
 export interface OpenDaemonOptions {
   readonly loaded: LoadedConfig
   /** Absent for the simulator inside the daemon. */
@@ -124,6 +127,7 @@ function openJournal({ loaded: { config }, clock }: Opening, directory: string):
   return openSqliteJournal({
     ...journalPlaceOf(config, directory),
     keepSince: () => clock.now() - RECORDS_KEPT_MS,
+    keepKeysSince: () => clock.now() - KEYS_KEPT_MS,
   })
 }
 

@@ -268,3 +268,26 @@ export interface RepairedRecord extends Dated {
   readonly symbols: readonly string[]
   readonly reason: string
 }
+
+/** A key of a strategy: it names one order for ever, or one call on the account. */
+export interface StrategyKey {
+  readonly purpose: 'place' | 'call'
+  readonly strategyId: string
+  readonly key: string
+}
+
+/** One that was used, and when: Unix ms, our clock. */
+export interface UsedKey extends StrategyKey, Dated {}
+
+/** The keys that a record has used: of orders that are sent by name, and of calls that were decided on. */
+export function keysUsedBy(record: JournalRecord): readonly UsedKey[] {
+  const { at } = record
+  if (record.kind === 'decision') {
+    const { calls = [], strategyId } = record
+    return calls.map(({ key }) => ({ purpose: 'call', strategyId, key, at }))
+  }
+  if (record.kind !== 'send') return []
+  return record.orders
+    .filter(({ purpose }) => purpose === 'place')
+    .map(({ strategyId, key }) => ({ purpose: 'place', strategyId, key, at }))
+}

@@ -43,8 +43,6 @@ import { takeSnapshot } from './strategies/take-snapshot.ts'
 const PRUNE_EVERY_MS = 60_000
 /** Terminal orders are kept so long after they were last sent: a fill of theirs becomes readable within seconds. */
 const ORDERS_KEPT_MS = 300_000
-/** Intent keys are kept this long after their last order was sent. */
-const KEYS_KEPT_MS = 7 * 86_400_000
 
 /** The decision machinery of one account. */
 export interface Engine {
@@ -261,6 +259,7 @@ function passTime(core: Core): void {
     ordersBefore: core.now - ORDERS_KEPT_MS,
     tradesBefore: tradesNeededSince(core),
     fillsThroughAt: knownThrough(core),
-    keysBefore: core.now - KEYS_KEPT_MS,
+    // With their orders: the journal keeps them.
+    keysBefore: core.now - ORDERS_KEPT_MS,
   })
 }

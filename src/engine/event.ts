@@ -5,6 +5,7 @@ import { type FillsReading } from '../domain/fill.ts'
 import { type StrategyId } from '../domain/ids.ts'
 import { type Intent } from '../domain/intent.ts'
 import { type PositionReading } from '../domain/position.ts'
+import { type UsedKey } from '../domain/record.ts'
 import { type Scope } from '../domain/trading-mode.ts'
 import { type TickerTable } from '../domain/ticker-table.ts'
 import { type BatchResult } from '../protocol/values.ts'
@@ -34,6 +35,8 @@ export type EngineEvent =
       readonly stateText: string
       /** Intents that were no intents. */
       readonly denials: readonly Denial[]
+      /** Keys of its intents that were used before, as far as the book does not hold them; absent for none. */
+      readonly usedKeys?: readonly UsedKey[]
     }
   /** The strategy threw, or answered nonsense. */
   | {

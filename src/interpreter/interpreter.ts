@@ -1,6 +1,6 @@
 import { type StrategyId } from '../domain/ids.ts'
 import { type Snapshot } from '../domain/snapshot.ts'
-import { bookToJson } from '../engine/book/book-json.ts'
+import { countBookChanges, takeBookChanges } from '../engine/book/book-json.ts'
 import { type Effect } from '../engine/effect.ts'
 import { type Engine } from '../engine/engine.ts'
 import { type EngineEvent } from '../engine/event.ts'
@@ -9,15 +9,18 @@ import { unreachable } from '../lib/unreachable.ts'
 import { AccountReader } from './account-reader.ts'
 import { OrderSender } from './order-sender.ts'
 import { type Ports } from './ports.ts'
+import { withUsedKeys } from './used-keys.ts'
 
 /** Records that need not be durable at once wait no longer than this for one that must. */
 const FLUSH_MS = 100
 
 /**
- * After so many records a checkpoint is written, so that a start reads no more than these, and what is older
- * than the journal keeps can go: some minutes of busy trading.
+ * A checkpoint is written when so many entries of the book have changed: it costs what has changed, and takes
+ * some 20 ms then (`npm run bench:journal`). Or when there were so many records, which may change no entry or one
+ * again and again: a start reads no more than these, and what is older than the journal keeps can go.
  */
-const CHECKPOINT_RECORDS = 20_000
+const CHECKPOINT_CHANGES = 2000
+const CHECKPOINT_RECORDS = 10_000
 
 /** Effects that may wait for a commit: seconds of the busiest trading. A journal further behind is as good as none. */
 const WAITING_MAX = 10_000
@@ -64,7 +67,6 @@ export class Interpreter {
   #isBusy = false
   #isOver = false
   #flushedAt = 0
-  #recordsSinceCheckpoint = 0
 
   constructor(engine: Engine, ports: Ports) {
     this.#engine = engine
@@ -146,8 +148,9 @@ export class Interpreter {
   }
 
   /** The listener hears of it before anything is performed: what breaks the run is in the recording. */
-  #step(event: EngineEvent): void {
-    const { clock, listener, interruptions } = this.#ports
+  #step(heard: EngineEvent): void {
+    const { clock, journal, listener, interruptions } = this.#ports
+    const event = withUsedKeys(heard, this.#engine.book, journal)
     const at = clock.now()
     try {
       this.#effects = this.#engine.step(event, at)
@@ -167,9 +170,12 @@ export class Interpreter {
     this.#event = undefined
     if (event?.kind !== 'timePassed') return
     const { journal, clock } = this.#ports
-    if (this.#recordsSinceCheckpoint >= CHECKPOINT_RECORDS) {
-      this.#recordsSinceCheckpoint = 0
-      return journal.saveCheckpoint(bookToJson(this.#engine.book))
+    const { book } = this.#engine
+    if (
+      journal.recordsSinceCheckpoint >= CHECKPOINT_RECORDS ||
+      countBookChanges(book) >= CHECKPOINT_CHANGES
+    ) {
+      return journal.saveCheckpoint(takeBookChanges(book))
     }
     const now = clock.monotonic()
     if (now - this.#flushedAt < FLUSH_MS) return
@@ -214,7 +220,6 @@ export class Interpreter {
   #record({ record, durable }: Extract<Effect, { kind: 'record' }>): void {
     const { journal, listener } = this.#ports
     journal.append(record)
-    this.#recordsSinceCheckpoint += 1
     if (durable) this.#commit()
     if (!this.#isOver) listener.recorded?.(record, durable)
   }

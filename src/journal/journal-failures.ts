@@ -78,6 +78,17 @@ export function poisoned(error: unknown): Failure {
   })
 }
 
+/** Noticed when a key is looked up: what is asked for may have been placed before. */
+export function keysDamaged(error: unknown): Failure {
+  return new Failure({
+    code: 'JOURNAL_POISONED',
+    sentence: 'the used keys in the journal are not what was written, so nothing more may be sent',
+    facts: { found: messageOf(error) },
+    hint: REPAIR,
+    cause: error,
+  })
+}
+
 /** SQLITE_BUSY, _LOCKED: https://sqlite.org/rescode.html */
 const HELD: ReadonlySet<number> = new Set([5, 6])
 

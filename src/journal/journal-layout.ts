@@ -4,7 +4,7 @@ import { layoutUnknown } from './journal-failures.ts'
 import { nextLink } from './record-chain.ts'
 
 /** The tables below. A file of another layout is refused rather than guessed at. */
-const LAYOUT = 3
+const LAYOUT = 4
 
 const TABLES = `
   CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
@@ -15,10 +15,28 @@ const TABLES = `
     body TEXT NOT NULL,
     link TEXT NOT NULL
   ) STRICT;
+  CREATE TABLE book (
+    position INTEGER PRIMARY KEY,
+    name TEXT NOT NULL,
+    key TEXT NOT NULL,
+    value TEXT NOT NULL,
+    digest TEXT NOT NULL
+  ) STRICT;
+  CREATE TABLE used_keys (
+    bucket INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    digest TEXT NOT NULL,
+    PRIMARY KEY (bucket, name)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE key_buckets (bucket INTEGER PRIMARY KEY, keys INTEGER NOT NULL, sum TEXT NOT NULL) STRICT;
   CREATE TABLE checkpoints (
     sequence INTEGER PRIMARY KEY,
-    body TEXT NOT NULL,
     link TEXT NOT NULL,
+    rows INTEGER NOT NULL,
+    sum TEXT NOT NULL,
+    keys INTEGER NOT NULL,
+    key_sum TEXT NOT NULL,
     seal TEXT NOT NULL
   ) STRICT;
 `

@@ -1,9 +1,22 @@
-import { type JournalRecord } from '../domain/record.ts'
+import { type JournalRecord, type StrategyKey, type UsedKey } from '../domain/record.ts'
+
+/** One entry of the book, as text: the collection that it stands in, its key there, and its value as JSON. */
+export interface BookRow {
+  readonly name: string
+  readonly key: string
+  readonly value: string
+}
+
+/** An entry that was put in or changed, or, where the value is undefined, taken away. */
+export type RowChange = Omit<BookRow, 'value'> & { readonly value: string | undefined }
 
 /** What a journal gives back when it is opened: the last checkpoint, and every record after it. */
 export interface JournalContents {
-  /** What was stored by {@link Journal.saveCheckpoint}; undefined in a journal that has none. */
-  readonly checkpoint: unknown
+  /**
+   * The rows that all changes up to the last {@link Journal.saveCheckpoint} come to, those of a name in the order
+   * in which a map would have them; undefined in a journal that has no checkpoint.
+   */
+  readonly checkpoint: readonly BookRow[] | undefined
   readonly records: readonly JournalRecord[]
 }
 
@@ -25,8 +38,18 @@ export interface Journal {
   commit(done: (failure?: unknown) => void): void
   /** Called now and then: makes durable what nothing waits for. */
   flush(): void
-  /** Stores the book as it is after every record appended so far, so that a start need not read them all. */
-  saveCheckpoint(book: unknown): void
+  /**
+   * Those of the keys that records have used, however long ago: the book forgets them with their orders.
+   * @throws Failure JOURNAL_POISONED where what is stored is not what was written
+   */
+  usedKeys(keys: readonly StrategyKey[]): readonly UsedKey[]
+  /** How many records stand behind the last checkpoint: those that were there when it was opened too. */
+  readonly recordsSinceCheckpoint: number
+  /**
+   * Makes the rows what the book is after every record appended so far, so that a start need not read them all.
+   * A change keeps an entry's place; one that was taken away and put in again comes last, as in a map.
+   */
+  saveCheckpoint(changes: Iterable<RowChange>): void
   /** What was appended is made durable. One that takes its time holds what it writes to until then. */
   close(): void
 }

@@ -1,12 +1,12 @@
 import { type SQLOutputValue } from 'node:sqlite'
-import { sha256 } from '../lib/digest.ts'
+import { sha256Hex } from '../lib/digest.ts'
 
 /** 128 bits: no accident makes two texts of one digest, and nobody who could forge one needs to. */
 const LINK_LENGTH = 32
 
 /**
  * The links of the journal: a digest of the link before and of what stands here. The first covers what the
- * journal is, the link of a record the record, the seal of a checkpoint its book.
+ * journal is, the link of a record the record, the seal of a checkpoint the sum of its rows.
  *
  * Of 7,897 damages (a sample of `npm run torture`) so many opened with a wrong book, by what was looked at:
  *
@@ -20,7 +20,5 @@ const LINK_LENGTH = 32
  * append takes 64 without a disk and 2,350 with one.
  */
 export function nextLink(previous: string, ...parts: readonly (SQLOutputValue | undefined)[]): string {
-  return sha256([previous, ...parts.map(String)])
-    .toString('hex')
-    .slice(0, LINK_LENGTH)
+  return sha256Hex([previous, ...parts.map(String)]).slice(0, LINK_LENGTH)
 }

@@ -1,12 +1,13 @@
 import { copyFileSync, existsSync, renameSync, rmSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { type DatabaseSync } from 'node:sqlite'
-import { type JournalRecord, type RepairedRecord } from '../domain/record.ts'
+import { type JournalRecord, type RepairedRecord, type UsedKey } from '../domain/record.ts'
 import { syncDirectory, syncFile } from '../lib/durable-file.ts'
 import { type Failure } from '../lib/failure.ts'
 import { createRepairMark, readMark } from './durable-mark.ts'
 import { isDamage, translateJournalError } from './journal-failures.ts'
-import { openReading, readNature } from './journal-layout.ts'
+import { type JournalNature, openReading, readNature } from './journal-layout.ts'
+import { salvageKeys } from './key-table.ts'
 import { markFileOf, openSqliteJournal, type Verified, verifyJournal } from './sqlite-journal.ts'
 import { readVerified } from './verify-journal.ts'
 
@@ -73,7 +74,7 @@ export function repairJournal(options: RepairOptions): RepairReport | undefined 
 
 function findRefusal(options: RepairOptions): Failure | undefined {
   try {
-    verifyJournal(options)
+    verifyJournal(options, { allKeys: true })
     return undefined
   } catch (error) {
     return translateJournalError(error, options.file)
@@ -106,14 +107,18 @@ function copyPart(from: string, to: string): void {
   syncFile(to)
 }
 
+interface Salvaged extends Verified {
+  readonly usedKeys: readonly UsedKey[]
+}
+
 /** Undefined where nothing is readable. */
-function salvage(file: string): Verified | undefined {
+function salvage(file: string): Salvaged | undefined {
   if (!existsSync(file)) return undefined
   let database: DatabaseSync | undefined
   try {
     database = openReading(file)
     const nature = readNature(database, file)
-    return { nature, prefix: readVerified(database, nature) }
+    return { nature, prefix: readVerified(database, nature), usedKeys: readKeys(database, nature) }
   } catch (error) {
     // What cannot be read for its damage holds nothing; what the disk does not give is reported.
     if (!isDamage(error)) throw error
@@ -123,18 +128,30 @@ function salvage(file: string): Verified | undefined {
   }
 }
 
+/** As many as are readable. */
+function readKeys(database: DatabaseSync, { first }: JournalNature): readonly UsedKey[] {
+  try {
+    return salvageKeys(database, first).keys
+  } catch (error) {
+    if (!isDamage(error)) throw error
+    return []
+  }
+}
+
 function buildAnew(
   { file, identity, buildRecord }: RepairOptions,
-  found: Verified | undefined,
+  found: Salvaged | undefined,
   reason: string,
 ): void {
   const { checkpoint, records = [] } = found?.prefix ?? {}
   const made = `${file}.repaired`
   removeDatabase(made)
   rmSync(markFileOf(made), { force: true })
-  const journal = openSqliteJournal({ file: made, identity, salt: found?.nature.salt, keepSince: () => 0 })
+  const { usedKeys = [] } = found ?? {}
+  const salt = found?.nature.salt
+  const journal = openSqliteJournal({ file: made, identity, salt, usedKeys, keepSince: () => 0 })
   try {
-    if (checkpoint !== undefined) journal.saveCheckpoint(JSON.parse(checkpoint.body))
+    journal.saveCheckpoint(checkpoint?.rows.map(({ row }) => row) ?? [])
     for (const { body } of records) journal.append(JSON.parse(body) as JournalRecord)
     journal.append(buildRecord(reason))
     journal.flush()

@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { type DatabaseSync, type StatementSync } from 'node:sqlite'
-import { type JournalRecord } from '../domain/record.ts'
+import { type JournalRecord, type StrategyKey, type UsedKey } from '../domain/record.ts'
 import { createMark, DurableMark, type Mark, type MarkReading, readMark } from './durable-mark.ts'
 import * as failures from './journal-failures.ts'
 import {
@@ -12,15 +12,18 @@ import {
   openWriting,
   readNature,
 } from './journal-layout.ts'
-import { type Journal, type JournalContents } from './journal.ts'
+import { BookTable } from './book-table.ts'
+import { type Journal, type JournalContents, type RowChange } from './journal.ts'
+import { KeyTable, NO_KEYS, salvageKeys } from './key-table.ts'
+import { sumToText } from './rows-sum.ts'
 import { nextLink } from './record-chain.ts'
-import { readVerified, type VerifiedPrefix } from './verify-journal.ts'
+import { readVerified, sealOf, type VerifiedPrefix } from './verify-journal.ts'
 
 /** Undurable records wait for the next durable one, but never more than these. */
 const WAITING_MAX = 256
 
-/** Old records that one checkpoint drops at most: some tens of milliseconds of work. */
-const DROPPED_MAX = 50_000
+/** Old records that one checkpoint drops at most: twice what comes between two, some milliseconds of work. */
+const DROPPED_MAX = 20_000
 
 export interface SqliteJournalOptions {
   readonly file: string
@@ -28,8 +31,12 @@ export interface SqliteJournalOptions {
   readonly identity: string
   /** Records older than this are dropped at a checkpoint, Unix ms: what came before is in the checkpoint. */
   readonly keepSince: () => number
+  /** Used keys older than this may be dropped at a checkpoint, Unix ms; never when absent. */
+  readonly keepKeysSince?: () => number
   /** The salt of a journal that is made anew; drawn when absent. */
   readonly salt?: string | undefined
+  /** The keys that were used before a journal that is made anew. */
+  readonly usedKeys?: readonly UsedKey[]
 }
 
 /** The mark of a journal file, see {@link DurableMark}. */
@@ -54,7 +61,7 @@ export function openSqliteJournal(options: SqliteJournalOptions): Journal {
     const database = openWriting(file)
     try {
       const mark = new DurableMark(markFileOf(file))
-      return new SqliteJournal({ database, mark, nature, prefix, keepSince: options.keepSince })
+      return new SqliteJournal({ ...options, database, mark, nature, prefix })
     } catch (error) {
       database.close()
       throw error
@@ -70,11 +77,14 @@ export interface Verified {
   readonly prefix: VerifiedPrefix
 }
 
-/** What stands in the file, proved to be what was written; undefined when there is no journal yet. */
-export function verifyJournal({
-  file,
-  identity,
-}: Pick<SqliteJournalOptions, 'file' | 'identity'>): Verified | undefined {
+/**
+ * What stands in the file, proved to be what was written; undefined when there is no journal yet. Used keys are
+ * proved when they are looked up, and here only with `allKeys`.
+ */
+export function verifyJournal(
+  { file, identity }: Pick<SqliteJournalOptions, 'file' | 'identity'>,
+  { allKeys = false } = {},
+): Verified | undefined {
   const mark = readMark(markFileOf(file))
   if (mark.kind === 'repairing') throw failures.repairUnfinished(file, mark.aside)
   if (isEmpty(file)) return confirmAbsent(file, mark)
@@ -86,6 +96,12 @@ export function verifyJournal({
     const prefix = readVerified(database, nature)
     if (prefix.flaw) throw failures.corrupt(file, prefix.flaw)
     confirmEnd(file, prefix, mark)
+    if (allKeys && !salvageKeys(database, nature.first).isWhole) {
+      throw failures.corrupt(file, {
+        sequence: undefined,
+        found: 'the used keys are not as they were written',
+      })
+    }
     return { nature, prefix }
   } finally {
     database.close()
@@ -126,11 +142,10 @@ function createJournal({ file, identity, salt }: SqliteJournalOptions): Verified
   }
 }
 
-interface JournalParts {
+type JournalParts = Pick<SqliteJournalOptions, 'keepSince' | 'keepKeysSince' | 'usedKeys'> & {
   readonly database: DatabaseSync
   readonly nature: JournalNature
   readonly mark: DurableMark
-  readonly keepSince: () => number
 }
 
 class SqliteJournal implements Journal {
@@ -138,7 +153,10 @@ class SqliteJournal implements Journal {
   readonly #parts: JournalParts
   readonly #insert: StatementSync
   /** What stood in the file when it was opened, until it is loaded. */
-  #found: VerifiedPrefix | undefined
+  #found: JournalContents | undefined
+  readonly #book: BookTable
+  readonly #keys: KeyTable
+  #checkpointed: number
   #waiting: JournalRecord[] = []
   #last: Mark
   #poisonedBy: unknown
@@ -146,8 +164,13 @@ class SqliteJournal implements Journal {
   constructor({ prefix, ...parts }: JournalParts & Verified) {
     this.#parts = parts
     this.salt = parts.nature.salt
-    this.#found = prefix
+    this.#found = toContents(prefix)
     this.#last = prefix.last
+    this.#checkpointed = prefix.start.sequence
+    this.#book = new BookTable(parts.database, parts.nature.first, prefix.checkpoint)
+    this.#keys = new KeyTable(parts.database, parts.nature.first, prefix.checkpoint?.keys ?? NO_KEYS)
+    this.#keys.put(parts.usedKeys ?? [])
+    for (const record of this.#found.records) this.#keys.add(record)
     this.#insert = parts.database.prepare(
       'INSERT INTO records (sequence, at, kind, body, link) VALUES (?, ?, ?, ?, ?)',
     )
@@ -155,17 +178,15 @@ class SqliteJournal implements Journal {
 
   load(): JournalContents {
     const { database, nature } = this.#parts
-    const { checkpoint, records } = this.#found ?? readVerified(database, nature)
+    const found = this.#found ?? toContents(readVerified(database, nature))
     this.#found = undefined
-    return {
-      checkpoint: checkpoint === undefined ? undefined : (JSON.parse(checkpoint.body) as unknown),
-      records: records.map(({ body }) => JSON.parse(body) as JournalRecord),
-    }
+    return found
   }
 
   append(record: JournalRecord): void {
     this.#assertSound()
     this.#waiting.push(record)
+    this.#keys.add(record)
     if (this.#waiting.length >= WAITING_MAX) this.flush()
   }
 
@@ -182,18 +203,38 @@ class SqliteJournal implements Journal {
     this.#waiting = []
   }
 
-  saveCheckpoint(book: unknown): void {
+  usedKeys(keys: readonly StrategyKey[]): readonly UsedKey[] {
+    this.#assertSound()
+    try {
+      return keys.flatMap((key) => this.#keys.find(key) ?? [])
+    } catch (error) {
+      this.#poisonedBy = error
+      throw failures.keysDamaged(error)
+    }
+  }
+
+  get recordsSinceCheckpoint(): number {
+    return this.#last.sequence + this.#waiting.length - this.#checkpointed
+  }
+
+  saveCheckpoint(changes: Iterable<RowChange>): void {
     this.flush()
-    this.#write(({ database, mark, keepSince }) => {
+    this.#write(({ database, mark, keepSince, keepKeysSince }) => {
       mark.sync()
+      this.#book.apply(changes)
+      this.#keys.save(keepKeysSince?.() ?? 0)
       const { sequence, link } = this.#last
-      const body = JSON.stringify(book)
+      const [{ sum: book }, { sum: keys }] = [this.#book, this.#keys]
+      const seal = sealOf(this.#last, book, keys)
       database.prepare('DELETE FROM checkpoints').run()
       database
-        .prepare('INSERT INTO checkpoints (sequence, body, link, seal) VALUES (?, ?, ?, ?)')
-        .run(sequence, body, link, nextLink(link, sequence, body))
+        .prepare(
+          'INSERT INTO checkpoints (sequence, link, rows, sum, keys, key_sum, seal) VALUES (?, ?, ?, ?, ?, ?, ?)',
+        )
+        .run(sequence, link, book.rows, sumToText(book), keys.rows, sumToText(keys), seal)
       dropOldRecords(database, keepSince())
     })
+    this.#checkpointed = this.#last.sequence
   }
 
   close(): void {
@@ -231,6 +272,14 @@ class SqliteJournal implements Journal {
 
   #assertSound(): void {
     if (this.#poisonedBy !== undefined) throw failures.poisoned(this.#poisonedBy)
+  }
+}
+
+function toContents({ checkpoint, records }: VerifiedPrefix): JournalContents {
+  return {
+    // That of a journal which was made anew without a book has keys at most.
+    checkpoint: checkpoint && checkpoint.rows.length > 0 ? checkpoint.rows.map(({ row }) => row) : undefined,
+    records: records.map(({ body }) => JSON.parse(body) as JournalRecord),
   }
 }
 

@@ -39,6 +39,8 @@ function watchSlowJournal() {
       })
     },
     flush: () => undefined,
+    usedKeys: () => [],
+    recordsSinceCheckpoint: 0,
     saveCheckpoint: () => undefined,
   })
   /** Without latency a batch is there when it leaves. */

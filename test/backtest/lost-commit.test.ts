@@ -3,7 +3,7 @@ import { DirectExchange, UID } from '../../src/backtest/direct-exchange.ts'
 import { DirectNetwork } from '../../src/backtest/network.ts'
 import { VirtualAccount } from '../../src/backtest/virtual-account.ts'
 import { VirtualTime } from '../../src/backtest/virtual-time.ts'
-import { type JournalRecord } from '../../src/domain/record.ts'
+import { type JournalRecord, type UsedKey } from '../../src/domain/record.ts'
 import { rebuildBook } from '../../src/engine/book/book-json.ts'
 import { type EngineSettings } from '../../src/engine/settings.ts'
 import { type JournalPort } from '../../src/interpreter/ports.ts'
@@ -28,6 +28,12 @@ class HangingDisk implements JournalPort {
 
   flush(): void {
     if (!this.isHanging) this.durable.push(...this.#appended.splice(0))
+  }
+
+  readonly recordsSinceCheckpoint = 0
+
+  usedKeys(): readonly UsedKey[] {
+    return []
   }
 
   saveCheckpoint(): void {}

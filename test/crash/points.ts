@@ -91,6 +91,7 @@ export const POINTS: readonly CrashPoint[] = [
     ...call('fills'),
     ...call('single-position'),
     'log.daemon.stopped.before',
+    ...around('journal.checkpoint.row'),
     ...around('journal.checkpoint.drop'),
     ...around('journal.checkpoint'),
     ...around('journal.prune'),

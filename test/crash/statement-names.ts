@@ -9,6 +9,7 @@ const NAMES: readonly (readonly [RegExp, string])[] = [
   [/^\s*BEGIN( IMMEDIATE)?\s*;?\s*$/i, 'begin'],
   [/^\s*COMMIT\s*;?\s*$/i, 'commit'],
   [/INTO meta/i, 'meta'],
+  [/INTO book/i, 'checkpoint.row'],
   [/INTO checkpoints/i, 'checkpoint'],
   [/DELETE FROM checkpoints/i, 'checkpoint.drop'],
   [/DELETE FROM records/i, 'prune'],

@@ -4,13 +4,15 @@ import { type StrategyId, toStrategyId } from '../../src/domain/ids.ts'
 import { type PositionMode } from '../../src/domain/instrument.ts'
 import { type Intent, type QuoteLevel } from '../../src/domain/intent.ts'
 import { type Holding } from '../../src/domain/position.ts'
-import { type JournalRecord } from '../../src/domain/record.ts'
+import { type JournalRecord, type StrategyKey, type UsedKey } from '../../src/domain/record.ts'
 import { TickerTable } from '../../src/domain/ticker-table.ts'
 import { type Book } from '../../src/engine/book/book.ts'
 import { type Effect } from '../../src/engine/effect.ts'
 import { createEngine, type Engine } from '../../src/engine/engine.ts'
 import { type EngineEvent } from '../../src/engine/event.ts'
 import { rebuildBook } from '../../src/engine/book/book-json.ts'
+import { withUsedKeys } from '../../src/interpreter/used-keys.ts'
+import { MemoryKeys } from '../../src/journal/memory-keys.ts'
 import { type EngineSettings } from '../../src/engine/settings.ts'
 import { type BatchResult } from '../../src/protocol/values.ts'
 import { madeInstrument, MOMENT_AT } from '../support/market-moment.ts'
@@ -25,6 +27,7 @@ type RecordOf<Kind extends JournalRecord['kind']> = Extract<JournalRecord, { kin
 export class EngineBench {
   readonly settings: EngineSettings
   readonly records: JournalRecord[] = []
+  readonly #keys = new MemoryKeys()
   effects: Effect[] = []
   now = MOMENT_AT
   engine: Engine
@@ -49,11 +52,21 @@ export class EngineBench {
   }
 
   step(event: EngineEvent): readonly Effect[] {
-    const effects = this.engine.step(event, this.now)
-    for (const effect of effects) if (effect.kind === 'record') this.records.push(effect.record)
+    const effects = this.engine.step(withUsedKeys(event, this.book, this), this.now)
+    for (const effect of effects) if (effect.kind === 'record') this.#append(effect.record)
     for (const effect of effects) if (effect.kind === 'decide') this.#sequence = effect.snapshot.sequence
     this.effects.push(...effects)
     return effects
+  }
+
+  /** What a journal knows of keys that the book has forgotten. */
+  usedKeys(keys: readonly StrategyKey[]): readonly UsedKey[] {
+    return keys.flatMap((key) => this.#keys.find(key) ?? [])
+  }
+
+  #append(record: JournalRecord): void {
+    this.records.push(record)
+    this.#keys.add(record)
   }
 
   /** Time passes in steps of 50 ms; everything that is read meanwhile is answered as told. */

@@ -1,13 +1,13 @@
 import { type Answer } from '../../src/domain/answer.ts'
 import { toStrategyId } from '../../src/domain/ids.ts'
-import { createBook } from '../../src/engine/book/book.ts'
+import { type Book, createBook } from '../../src/engine/book/book.ts'
 import { type Effect, type OutgoingBatch } from '../../src/engine/effect.ts'
 import { type Engine } from '../../src/engine/engine.ts'
 import { type EngineEvent } from '../../src/engine/event.ts'
 import { type Grant } from '../../src/exchange/limiter/grant.ts'
 import { Interpreter } from '../../src/interpreter/interpreter.ts'
 import { type CallOptions } from '../../src/exchange/client/call-options.ts'
-import { type OnAnswer, type Ports } from '../../src/interpreter/ports.ts'
+import { type JournalPort, type OnAnswer, type Ports } from '../../src/interpreter/ports.ts'
 import { type BatchResult } from '../../src/protocol/values.ts'
 import { type Decided } from '../../src/strategy/strategy-runner.ts'
 import { accepted } from '../engine/engine-bench.ts'
@@ -51,12 +51,14 @@ export class InterpreterBench {
   isClockSynchronised = true
   /** The body of the batch that the core holds back. */
   heldBack: string | undefined
-  readonly book = createBook('one_way_mode')
+  readonly book: Book
   readonly ports: Ports
   readonly interpreter: Interpreter
 
-  constructor() {
-    this.ports = this.#createPorts()
+  /** With a real journal, and the book that was read from it. */
+  constructor({ journal, book }: { readonly journal?: JournalPort; readonly book?: Book } = {}) {
+    this.book = book ?? createBook('one_way_mode')
+    this.ports = { ...this.#createPorts(), ...(journal && { journal }) }
     this.interpreter = new Interpreter(this.#createEngine(), this.ports)
   }
 
@@ -85,6 +87,20 @@ export class InterpreterBench {
     }
   }
 
+  #createJournal(): JournalPort {
+    return {
+      append: (record) => this.done.push(`append ${record.kind}`),
+      commit: (commitDone) => {
+        if (this.commitsAtOnce) commitDone()
+        else this.commits.push(commitDone)
+      },
+      flush: () => this.done.push('flush'),
+      usedKeys: () => [],
+      recordsSinceCheckpoint: 0,
+      saveCheckpoint: () => this.done.push('checkpoint'),
+    }
+  }
+
   #createPorts(): Ports {
     const ask = (what: string, options: CallOptions, onAnswer: OnAnswer<BatchResult>): void => {
       this.done.push(what)
@@ -93,15 +109,7 @@ export class InterpreterBench {
     return {
       clock: this.time,
       timers: this.time,
-      journal: {
-        append: (record) => this.done.push(`append ${record.kind}`),
-        commit: (commitDone) => {
-          if (this.commitsAtOnce) commitDone()
-          else this.commits.push(commitDone)
-        },
-        flush: () => this.done.push('flush'),
-        saveCheckpoint: () => this.done.push('checkpoint'),
-      },
+      journal: this.#createJournal(),
       grants: {
         request: (endpoint, _, onGranted) => {
           this.asked.push(endpoint)

@@ -246,16 +246,4 @@ describe('between two steps', () => {
 
     expect(bench.done).toEqual(['append prune', 'append prune', 'flush'])
   })
-
-  test('a checkpoint is written after many records', () => {
-    const bench = new InterpreterBench()
-    bench.step(
-      'started',
-      Array.from({ length: 20_000 }, () => recordEffect('prune', false)),
-    )
-
-    bench.interpreter.dispatch({ kind: 'timePassed' })
-
-    expect(bench.done.filter((what) => what === 'checkpoint')).toHaveLength(1)
-  })
 })

@@ -84,7 +84,7 @@ describe('a reader beside the writer', () => {
     for (const { sequence } of reader.records()) {
       seen.push(sequence)
       if (sequence === 600) appendDurable(writer, halt(1201))
-      if (sequence === 700) writer.saveCheckpoint({ halts: 1201 })
+      if (sequence === 700) writer.saveCheckpoint([{ name: 'halts', key: '', value: '1201' }])
     }
 
     expect(seen).toEqual(Array.from({ length: 1201 }, (_, index) => index + 1))

@@ -19,13 +19,14 @@ beforeEach(() => {
   const journal = open()
   salt = journal.salt
   for (const at of [1, 2]) appendDurable(journal, halt(at))
-  journal.saveCheckpoint({ halts: 2 })
+  journal.saveCheckpoint(HALTS)
   for (const at of [3, 4, 5]) appendDurable(journal, halt(at))
   journal.close()
 })
 
 afterEach(() => rmSync(folder, { recursive: true }))
 
+const HALTS = ['a', 'b'].map((key) => ({ name: 'halts', key, value: '2' }))
 const halt = (at: number): JournalRecord => ({
   kind: 'restricted',
   at,
@@ -79,7 +80,7 @@ describe('a repair', () => {
       aside: `${file}.damaged-now`,
     })
     expect(contents()).toEqual({
-      checkpoint: { halts: 2 },
+      checkpoint: HALTS,
       records: [halt(3), buildRecord('the journal was repaired after JOURNAL_CORRUPT')],
     })
     expect(readFileSync(`${file}.damaged-now`)).toEqual(found)

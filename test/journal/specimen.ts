@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type JournalRecord } from '../../src/domain/record.ts'
-import { type Journal } from '../../src/journal/journal.ts'
+import { type BookRow, type Journal, type RowChange } from '../../src/journal/journal.ts'
 import { openSqliteJournal } from '../../src/journal/sqlite-journal.ts'
 
 /** The files of one journal as bytes; `wal` is empty where there is none. */
@@ -32,8 +32,12 @@ export const LAST_RECORDS = 3
 const BEFORE_CHECKPOINT = 30
 const AFTER_CHECKPOINT = 9
 
-/** Text that fills pages unevenly; the largest record goes over several pages. */
+/** Text that fills pages unevenly; the largest record goes over several pages. Some use keys. */
 export function specimenRecord(at: number): JournalRecord {
+  if (at % 3 === 0) {
+    const order = { purpose: 'place', strategyId: 's', key: `order ${at}` }
+    return { kind: 'send', at, orders: [order], body: 'ab'.repeat((at * 89) % 500) } as never
+  }
   return {
     kind: 'restricted',
     at,
@@ -45,8 +49,33 @@ export function specimenRecord(at: number): JournalRecord {
   }
 }
 
-export function checkpointBook(records: number): unknown {
-  return { records, text: 'book '.repeat(400) }
+/** The rows after so many records; they go over several pages, and each checkpoint leaves some as they were. */
+export function checkpointBook(records: number): readonly BookRow[] {
+  const kept = Array.from({ length: 20 }, (_, index) => index).filter((index) => index % 4 > 0)
+  return kept.map((index) => ({
+    name: 'orders',
+    key: `order ${index}`,
+    value: `${index % 4 === 1 ? records : 0} ${'book '.repeat(index * 20)}`,
+  }))
+}
+
+/** What makes those rows of the ones before: every fourth goes, every fourth changes. */
+function checkpointChanges(records: number): readonly RowChange[] {
+  const gone = [0, 4, 8, 12, 16].map((index) => ({
+    name: 'orders',
+    key: `order ${index}`,
+    value: undefined,
+  }))
+  return [...gone, ...checkpointBook(records).filter(({ value }) => value.startsWith(`${records} `))]
+}
+
+/** The rows of the first checkpoint, with those that the second takes away. */
+function firstCheckpoint(): readonly BookRow[] {
+  const rows = checkpointBook(1)
+  const gone = checkpointChanges(1).flatMap(({ name, key, value }) =>
+    value === undefined ? [{ name, key, value: 'gone' }] : [],
+  )
+  return [...rows, ...gone]
 }
 
 export function openSpecimen(file: string): Journal {
@@ -85,8 +114,10 @@ function makeSpecimen(folder: string, name: 'killed' | 'closed'): Specimen {
     }
   }
   const first = openSpecimen(file)
-  append(first, BEFORE_CHECKPOINT)
-  first.saveCheckpoint(checkpointBook(BEFORE_CHECKPOINT))
+  append(first, BEFORE_CHECKPOINT / 2)
+  first.saveCheckpoint(firstCheckpoint())
+  append(first, BEFORE_CHECKPOINT / 2)
+  first.saveCheckpoint(checkpointChanges(BEFORE_CHECKPOINT))
   append(first, 2)
   first.close()
   const second = openSpecimen(file)

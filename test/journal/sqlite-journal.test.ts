@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type JournalRecord } from '../../src/domain/record.ts'
-import { type Journal } from '../../src/journal/journal.ts'
+import { createRandom } from '../../src/lib/random.ts'
+import { type BookRow, type Journal } from '../../src/journal/journal.ts'
 import { openSqliteJournal } from '../../src/journal/sqlite-journal.ts'
 import { appendDurable } from './specimen.ts'
 
@@ -27,6 +28,7 @@ const halt = (at: number, reason = `number ${at}`): JournalRecord => ({
   by: 'a test',
   reason,
 })
+const halts = (count: number): readonly BookRow[] => [{ name: 'halts', key: '', value: String(count) }]
 const open = (identity = 'live 1', keepSinceAt = 0): Journal =>
   openSqliteJournal({ file, identity, keepSince: () => keepSinceAt })
 
@@ -75,19 +77,19 @@ describe('[ORD1] the journal', () => {
   test('starts from its checkpoint, and reads only what came after', () => {
     const journal = open()
     appendDurable(journal, halt(1))
-    journal.saveCheckpoint({ halts: 1 })
+    journal.saveCheckpoint(halts(1))
     appendDurable(journal, halt(2))
     journal.close()
 
     const again = open()
-    expect(again.load()).toMatchObject({ checkpoint: { halts: 1 }, records: [{ at: 2 }] })
+    expect(again.load()).toMatchObject({ checkpoint: halts(1), records: [{ at: 2 }] })
     again.close()
   })
 
   test('drops what is old at a checkpoint, and goes on counting', () => {
     const journal = open('live 1', 2)
     for (const at of [1, 2, 3]) appendDurable(journal, halt(at))
-    journal.saveCheckpoint({})
+    journal.saveCheckpoint([])
     appendDurable(journal, halt(4))
     journal.close()
 
@@ -96,13 +98,39 @@ describe('[ORD1] the journal', () => {
     again.close()
   })
 
+  test('[DET2] gives back the rows that all checkpoints come to, in the order of a map', () => {
+    const put = (key: string, value: string | undefined) => ({ name: 'halts', key, value })
+    const map = new Map<string, string>()
+    const random = createRandom('rows')
+    for (let run = 0; run < 20; run++) {
+      const journal = open()
+      for (let checkpoint = 0; checkpoint < 3; checkpoint++) {
+        const changes = Array.from({ length: 6 }, (_, index) => {
+          const key = `key ${random.integer(12)}`
+          const value = random.integer(3) === 0 ? undefined : `${run} ${checkpoint} ${index}`
+          if (value === undefined) map.delete(key)
+          else map.set(key, value)
+          return put(key, value)
+        })
+        journal.append(halt(run))
+        journal.saveCheckpoint(changes)
+      }
+      journal.close()
+    }
+
+    const again = open()
+    const rows = again.load().checkpoint ?? []
+    expect(rows.map(({ key, value }) => [key, value])).toEqual([...map])
+    expect(again.recordsSinceCheckpoint).toBe(0)
+    again.close()
+  })
+
   test('writes nothing more after a write that failed', () => {
     const journal = open()
     appendDurable(journal, halt(1))
-    const cyclic: Record<string, unknown> = {}
-    cyclic['self'] = cyclic
+    const broken = [{ name: 'halts', key: '', value: {} as never }]
 
-    expect(() => journal.saveCheckpoint(cyclic)).toThrow(/JOURNAL_POISONED/)
+    expect(() => journal.saveCheckpoint(broken)).toThrow(/JOURNAL_POISONED/)
     expect(() => appendDurable(journal, halt(2))).toThrow(/JOURNAL_POISONED/)
     journal.close()
   })
@@ -150,13 +178,41 @@ describe('[ORD1] the journal', () => {
   })
 
   test.each([
-    ['body', "UPDATE checkpoints SET body = '{}'"],
+    ['number of rows', 'UPDATE checkpoints SET rows = 2'],
+    ['sum', "UPDATE checkpoints SET sum = 'ab'"],
+    ['seal', "UPDATE checkpoints SET seal = 'ab'"],
     ['place', 'UPDATE checkpoints SET sequence = 1'],
     ['link', "UPDATE checkpoints SET link = 'ab'"],
   ])('refuses a checkpoint with another %s', (_, damage) => {
     const journal = open()
     for (const at of [1, 2]) appendDurable(journal, halt(at))
-    journal.saveCheckpoint({ halts: 2 })
+    journal.saveCheckpoint(halts(2))
+    journal.close()
+    damageBy(damage)
+
+    expect(() => open()).toThrow(/JOURNAL_CORRUPT[^]*checkpoint/)
+  })
+
+  test.each([
+    ['has another value', "UPDATE book SET value = '7' WHERE key = 'b'"],
+    ['has another key', "UPDATE book SET key = 'd' WHERE key = 'b'"],
+    ['stands elsewhere', "UPDATE book SET position = 9 WHERE key = 'b'"],
+    ['is gone', "DELETE FROM book WHERE key = 'b'"],
+    ['is gone, the last of all', 'DELETE FROM book'],
+    ['stands twice', 'INSERT INTO book SELECT 9, name, key, value, digest FROM book WHERE position = 2'],
+    ['is as it was before', "REPLACE INTO book SELECT * FROM older WHERE key = 'b'"],
+    ['is one that was taken away', "REPLACE INTO book SELECT * FROM older WHERE key = 'c'"],
+    ['has no checkpoint', 'DELETE FROM checkpoints'],
+  ])('refuses a checkpoint of which a row %s', (_, damage) => {
+    const journal = open()
+    const rows = ['a', 'b', 'c'].map((key) => ({ name: 'halts', key, value: '1' }))
+    journal.saveCheckpoint(rows)
+    damageBy('CREATE TABLE older AS SELECT * FROM book')
+    appendDurable(journal, halt(1))
+    journal.saveCheckpoint([
+      { name: 'halts', key: 'b', value: '2' },
+      { name: 'halts', key: 'c', value: undefined },
+    ])
     journal.close()
     damageBy(damage)
 
@@ -181,7 +237,7 @@ describe('[ORD1] the journal', () => {
   ])('refuses a journal whose mark %s: its end could be anywhere', (_, damage, refusal) => {
     const journal = open()
     for (const at of [1, 2]) appendDurable(journal, halt(at))
-    journal.saveCheckpoint({ halts: 2 })
+    journal.saveCheckpoint(halts(2))
     appendDurable(journal, halt(3))
     journal.close()
     damage()
@@ -192,7 +248,7 @@ describe('[ORD1] the journal', () => {
   test('starts with a mark as old as the checkpoint: a power cut may take its later writes', () => {
     const journal = open()
     appendDurable(journal, halt(1))
-    journal.saveCheckpoint({ halts: 1 })
+    journal.saveCheckpoint(halts(1))
     const mark = readFileSync(`${file}.mark`)
     appendDurable(journal, halt(2))
     journal.close()
@@ -259,7 +315,7 @@ test('its file does not grow for ever: the pages of what is dropped are used aga
       journal.append(halt(now, 'x'.repeat(1000)))
       if (now % 50 === 0) journal.flush()
     }
-    journal.saveCheckpoint({ now })
+    journal.saveCheckpoint(halts(now))
     return statSync(file).size + statSync(`${file}-wal`).size
   })
   journal.close()

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { type JournalRecord } from '../../src/domain/record.ts'
-import { type JournalContents } from '../../src/journal/journal.ts'
+import { type JournalRecord, keysUsedBy } from '../../src/domain/record.ts'
+import { type Journal, type JournalContents } from '../../src/journal/journal.ts'
 import { Failure } from '../../src/lib/failure.ts'
 import { type Damage } from './damages.ts'
 import {
@@ -12,6 +12,9 @@ import {
   specimenRecord,
   writeJournalFiles,
 } from './specimen.ts'
+
+/** More than a specimen has. */
+const KEYS_MAX = 100
 
 /** What became of a damaged journal. `wrong` is what must never be. */
 export type Verdict =
@@ -31,11 +34,12 @@ export function torture(specimen: Specimen, damage: Damage, folder: string): Ver
   writeJournalFiles(file, { ...after, [damage.file]: damage.apply(after[damage.file]) })
   const opened = openAndAppend(file)
   if (opened.kind !== 'opened') return opened
-  const { found, added, salt } = opened
+  const { found, added, salt, keys } = opened
   if (salt !== specimen.salt) return { kind: 'wrong', why: 'it has another salt' }
   const prefix = toHistory(specimen, found)
   const wrong = judge(specimen, prefix)
   if (wrong !== undefined) return { kind: 'wrong', why: wrong }
+  if (!isDeepStrictEqual(keys, keysOf(prefix ?? []))) return { kind: 'wrong', why: 'it has other used keys' }
   if (added !== undefined) {
     const again = openAndAppend(file)
     if (again.kind === 'wrong') return again
@@ -52,6 +56,8 @@ interface Opened {
   readonly kind: 'opened'
   readonly salt: string
   readonly found: JournalContents
+  /** Those of the specimen's keys that it says were used. */
+  readonly keys: readonly string[]
   /** What could be appended after it. */
   readonly added: JournalRecord | undefined
 }
@@ -66,6 +72,7 @@ function openAndAppend(file: string): Opened | Exclude<Verdict, { kind: 'whole' 
         kind: 'opened',
         salt,
         found,
+        keys: findKeys(journal),
         added: tryAppend(() => appendDurable(journal, specimenRecord(1000))),
       }
     } finally {
@@ -75,6 +82,17 @@ function openAndAppend(file: string): Opened | Exclude<Verdict, { kind: 'whole' 
     if (error instanceof Failure) return { kind: 'refused', code: error.code }
     return { kind: 'wrong', why: `not a Failure: ${String(error)}` }
   }
+}
+
+/** A look that finds the store damaged is a refusal: nothing is placed then. */
+function findKeys(journal: Journal): readonly string[] {
+  const asked = Array.from({ length: KEYS_MAX }, (_, index) => `order ${index}`)
+  const found = journal.usedKeys(asked.map((key) => ({ purpose: 'place', strategyId: 's', key })))
+  return found.map(({ key }) => key)
+}
+
+function keysOf(records: readonly JournalRecord[]): readonly string[] {
+  return records.flatMap(keysUsedBy).map(({ key }) => key)
 }
 
 /** Damage may lie where the next record goes: then it says so, and nothing was acknowledged. */

@@ -227,6 +227,18 @@ export const MUTANTS: readonly Mutant[] = [
     replace: 'const known = core.book.places.has(pair)',
   },
   {
+    name: 'changed-entries-not-written',
+    what: 'a checkpoint holds what is new, and not what has changed',
+    find: 'this.#changes.notePut(key)\n    return super.set(key, value)',
+    replace: 'if (!this.has(key)) this.#changes.notePut(key)\n    return super.set(key, value)',
+  },
+  {
+    name: 'removed-entries-kept',
+    what: 'an entry that has changed since the checkpoint and was then taken away keeps its row',
+    find: 'this.#put.delete(key)\n    this.#removed.add(key)',
+    replace: 'if (!this.#put.delete(key)) this.#removed.add(key)',
+  },
+  {
     name: 'kill-looked-at-too-early',
     what: 'the kill switch is looked at when a batch is planned, and not again before its first byte',
     find: '    return this.#isKilled() ? KILLED : undefined\n',

@@ -1,5 +1,5 @@
 import { type Book } from '../../engine/book/book.ts'
-import { bookToJson } from '../../engine/book/book-json.ts'
+import { takeBookChanges } from '../../engine/book/book-json.ts'
 import { type Journal } from '../../journal/journal.ts'
 import { messageOf } from '../../lib/failure.ts'
 import { type DaemonLogger } from '../reporting/logger.ts'
@@ -21,7 +21,7 @@ export interface JournalToClose {
 export function closeJournal({ journal, book, directory, logger, isWhole, onBroken }: JournalToClose): void {
   try {
     if (isWhole) {
-      journal.saveCheckpoint(bookToJson(book))
+      journal.saveCheckpoint(takeBookChanges(book))
       forgetRetreat(directory)
     }
   } catch (error) {

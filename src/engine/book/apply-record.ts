@@ -232,7 +232,8 @@ function applyPrune(book: WritableBook, record: PruneRecord): void {
     if (at < record.keysBefore && !book.calls.has(key)) book.callKeys.delete(key)
   }
   for (const [key, entry] of book.keys) {
-    if (entry.at < record.keysBefore && !book.orders.has(entry.clientOid)) book.keys.delete(key)
+    const isOver = !book.orders.has(entry.clientOid) && !book.places.has(key)
+    if (entry.at < record.keysBefore && isOver) book.keys.delete(key)
   }
   book.fillsThroughAt = Math.max(book.fillsThroughAt, record.fillsThroughAt)
   book.tradesSinceAt = Math.max(book.tradesSinceAt, record.tradesBefore)

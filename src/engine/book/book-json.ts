@@ -1,10 +1,11 @@
 import { decimal } from '../../lib/decimal.ts'
 import { own } from '../../lib/own.ts'
 import { type PositionMode } from '../../domain/instrument.ts'
-import { type JournalContents } from '../../journal/journal.ts'
+import { type BookRow, type JournalContents, type RowChange } from '../../journal/journal.ts'
 import { applyRecord } from './apply-record.ts'
-import { type Book, createBook, type Money, storeOrder } from './book.ts'
+import { type Book, createBook, indexOrder, type Money, type WritableBook } from './book.ts'
 import { type Order } from '../../domain/order.ts'
+import { TrackedMap, TrackedSet } from './tracked-map.ts'
 
 /** The money of a {@link Book} as text. */
 interface MoneyJson {
@@ -13,8 +14,11 @@ interface MoneyJson {
   readonly fills: number
 }
 
-/** Maps that hold plain JSON and are written as arrays of entries. */
-const PLAIN_MAPS = [
+/**
+ * Collections of which each entry is a row. `open` and `byOrderId` follow from the orders. The same book gives
+ * the same rows in the same order: within a collection that of its entries, which effects may depend on.
+ */
+const COLLECTIONS = [
   'keys',
   'ordinals',
   'orphans',
@@ -31,58 +35,105 @@ const PLAIN_MAPS = [
   'callKeys',
   'restrictions',
   'cancels',
+  'orders',
+  'withdrawn',
+  'money',
+  'funding',
 ] as const
+type Collection = (typeof COLLECTIONS)[number]
 
-/** The book as plain JSON, for a checkpoint. The same book gives the same text. */
-export function bookToJson(book: Book): unknown {
-  const plain = Object.fromEntries(PLAIN_MAPS.map((name) => [name, [...book[name].entries()]]))
-  return {
-    positionMode: book.positionMode,
-    epoch: book.epoch,
-    batchId: book.batchId,
-    fillsThroughAt: book.fillsThroughAt,
-    tradesSinceAt: book.tradesSinceAt,
-    recordsLostAt: book.recordsLostAt,
-    ...plain,
-    orders: [...book.orders.values()],
-    withdrawn: [...book.withdrawn],
-    money: [...book.money].map(([key, money]) => [key, moneyToJson(money)]),
-    funding: [...book.funding].map(([key, paid]) => [key, paid.toString()]),
-  }
+/** What is one number or word each is together a row, whole in every checkpoint. */
+const SCALARS_ROW = 'scalars'
+const SCALARS: Readonly<Record<Exclude<keyof Book, Collection | 'open' | 'byOrderId'>, true>> = {
+  positionMode: true,
+  epoch: true,
+  batchId: true,
+  fillsThroughAt: true,
+  tradesSinceAt: true,
+  recordsLostAt: true,
 }
 
-/** Rebuilds the book of a checkpoint. @throws TypeError when it is not what {@link bookToJson} wrote. */
-export function bookFromJson(json: unknown): Book {
-  const stored = json as Record<string, unknown> & {
-    positionMode: Book['positionMode']
-    epoch: number
-    batchId: number
-    fillsThroughAt: number
-    tradesSinceAt: number
-    recordsLostAt: number
-    orders: Order[]
-    withdrawn: Order['terms']['clientOid'][]
-    money: [string, MoneyJson][]
-    funding: [string, string][]
+/** The whole book as plain JSON: every row of it. */
+export function bookToJson(book: Book): readonly BookRow[] {
+  const rows = COLLECTIONS.flatMap((name) => [...book[name].keys()].map((key) => toRow(book, name, key)))
+  return [scalarsOf(book), ...rows]
+}
+
+/**
+ * What changed in the book since this was last called: what the rows of then need to become those of now. Of a
+ * book that was read from rows, since those rows.
+ */
+export function takeBookChanges(book: Book): readonly RowChange[] {
+  const removed: RowChange[] = []
+  const put: RowChange[] = []
+  for (const name of COLLECTIONS) {
+    const changed = trackedOf(book, name).takeChanges()
+    for (const key of changed.removed) removed.push({ name, key, value: undefined })
+    for (const key of changed.put) put.push(toRow(book, name, key))
   }
-  const book = own(createBook(stored.positionMode))
-  book.epoch = stored.epoch
-  book.batchId = stored.batchId
-  book.fillsThroughAt = stored.fillsThroughAt
-  book.tradesSinceAt = stored.tradesSinceAt
-  book.recordsLostAt = stored.recordsLostAt
-  for (const name of PLAIN_MAPS) {
-    const map = book[name] as Map<unknown, unknown>
-    for (const [key, value] of stored[name] as [unknown, unknown][]) map.set(key, value)
+  return [...removed, scalarsOf(book), ...put]
+}
+
+/** How many entries of the book changed since they were last taken. */
+export function countBookChanges(book: Book): number {
+  return COLLECTIONS.reduce((sum, name) => sum + trackedOf(book, name).changedSize, 0)
+}
+
+function trackedOf(book: Book, name: Collection): TrackedMap<string, unknown> | TrackedSet<string> {
+  const entries: unknown = book[name]
+  if (entries instanceof TrackedMap || entries instanceof TrackedSet) return entries
+  throw new TypeError(`nothing remembers what changed in ${name}: it is the book of a replay`)
+}
+
+function scalarsOf(book: Book): BookRow {
+  const values = Object.fromEntries(Object.keys(SCALARS).map((name) => [name, book[name as keyof Book]]))
+  return { name: SCALARS_ROW, key: '', value: JSON.stringify(values) }
+}
+
+function toRow(book: Book, name: Collection, key: string): BookRow {
+  return { name, key, value: JSON.stringify(toRowValue(book, name, key)) }
+}
+
+function toRowValue(book: Book, name: Collection, key: string): unknown {
+  if (name === 'withdrawn') return true
+  const value = (book[name] as ReadonlyMap<string, unknown>).get(key)
+  if (name === 'money') return moneyToJson(value as Money)
+  return name === 'funding' ? String(value) : value
+}
+
+/** Rebuilds the book of a checkpoint. @throws TypeError when it is not what {@link bookToJson} gave. */
+export function bookFromJson(rows: Iterable<BookRow>): Book {
+  const target = createBook('one_way_mode')
+  const book = own(target)
+  for (const { name, key, value } of rows) {
+    const parsed: unknown = JSON.parse(value)
+    if (name === SCALARS_ROW) Object.assign(book, parsed)
+    else restoreEntry(book, toCollection(name), key, parsed)
   }
+  return target
+}
+
+function toCollection(name: string): Collection {
+  const found = COLLECTIONS.find((known) => known === name)
+  if (found === undefined) throw new TypeError(`a book has no ${name}`)
+  return found
+}
+
+function restoreEntry(book: WritableBook, name: Collection, key: string, stored: unknown): void {
+  const entries = trackedOf(book, name)
+  if (entries instanceof TrackedSet) return entries.restore(key)
+  const value = fromRowValue(name, stored)
+  entries.restore(key, value)
+  if (name === 'orders') indexOrder(book, value as Order)
+}
+
+function fromRowValue(name: Collection, stored: unknown): unknown {
+  if (name === 'money') return moneyFromJson(stored as MoneyJson)
+  if (name === 'funding') return decimal(stored as string)
+  if (name !== 'orders') return stored
   // JSON leaves out an orderId that is not known yet; its place among the fields stays, so that texts agree.
-  for (const { terms, state, orderId, ...rest } of stored.orders) {
-    storeOrder(book, { terms, state, orderId, ...rest })
-  }
-  for (const clientOid of stored.withdrawn) book.withdrawn.add(clientOid)
-  for (const [key, money] of stored.money) book.money.set(key, moneyFromJson(money))
-  for (const [key, paid] of stored.funding) book.funding.set(key, decimal(paid))
-  return book
+  const { terms, state, orderId, ...rest } = stored as Order
+  return { terms, state, orderId, ...rest }
 }
 
 function moneyToJson(money: Money): MoneyJson {

@@ -16,6 +16,7 @@ import {
 } from '../../domain/trading-mode.ts'
 import { type Decimal, ZERO } from '../../lib/decimal.ts'
 import { own, type Own } from '../../lib/own.ts'
+import { TrackedMap, TrackedSet } from './tracked-map.ts'
 
 /** What fills have brought and cost, in the margin coin. */
 export interface Money {
@@ -28,7 +29,10 @@ export interface Money {
 
 export const NO_MONEY: Money = { profit: ZERO, fees: ZERO, fills: 0 }
 
-/** The last order of an intent key. Kept for days after it ended, so that a re-emission is recognised. */
+/**
+ * The last order of an intent key, for as long as the book holds that order; afterwards the journal knows that the
+ * key was used.
+ */
 export interface KeyEntry {
   readonly clientOid: ClientOid
   readonly generation: number
@@ -81,7 +85,7 @@ export interface Book {
   readonly targets: ReadonlyMap<string, number>
   /** Waiting `place` intents by strategy and key. */
   readonly places: ReadonlyMap<string, OrderIntent>
-  /** Calls on the account that are not answered yet, and the keys of all that were asked for, with the time. */
+  /** Calls on the account that are not answered yet, and the keys of those and of others just asked for, with the time. */
   readonly calls: ReadonlyMap<string, AccountCall>
   readonly callKeys: ReadonlyMap<string, number>
   /** Orders that their strategy does not want to rest any more. */
@@ -94,7 +98,10 @@ export interface Book {
   readonly cancels: ReadonlyMap<string, number>
 }
 
-/** The book while a record is applied to it, or while it is read from a checkpoint: nowhere else. */
+/**
+ * The book while a record is applied to it, or while it is read from a checkpoint: nowhere else. Its collections
+ * remember what changed, for the next checkpoint; `open` and `byOrderId` follow from the orders.
+ */
 export type WritableBook = Own<Book>
 
 export function createBook(positionMode: PositionMode): Book {
@@ -103,30 +110,30 @@ export function createBook(positionMode: PositionMode): Book {
     epoch: 0,
     batchId: 0,
     fillsThroughAt: 0,
-    orders: new Map(),
+    orders: new TrackedMap(),
     open: new Map(),
     byOrderId: new Map(),
-    keys: new Map(),
-    ordinals: new Map(),
-    orphans: new Map(),
-    trades: new Map(),
+    keys: new TrackedMap(),
+    ordinals: new TrackedMap(),
+    orphans: new TrackedMap(),
+    trades: new TrackedMap(),
     tradesSinceAt: 0,
-    holdings: new Map(),
-    unsettled: new Map(),
-    account: new Map(),
-    money: new Map(),
-    fundingCounters: new Map(),
-    funding: new Map(),
-    strategyStates: new Map(),
-    quotes: new Map(),
-    targets: new Map(),
-    places: new Map(),
-    calls: new Map(),
-    callKeys: new Map(),
-    withdrawn: new Set(),
-    restrictions: new Map(),
+    holdings: new TrackedMap(),
+    unsettled: new TrackedMap(),
+    account: new TrackedMap(),
+    money: new TrackedMap(),
+    fundingCounters: new TrackedMap(),
+    funding: new TrackedMap(),
+    strategyStates: new TrackedMap(),
+    quotes: new TrackedMap(),
+    targets: new TrackedMap(),
+    places: new TrackedMap(),
+    calls: new TrackedMap(),
+    callKeys: new TrackedMap(),
+    withdrawn: new TrackedSet(),
+    restrictions: new TrackedMap(),
     recordsLostAt: 0,
-    cancels: new Map(),
+    cancels: new TrackedMap(),
   }
 }
 
@@ -193,8 +200,13 @@ export function openOrdersOf(book: Book, symbol: string): Iterable<Order> {
 
 /** Puts an order in its place after any change. */
 export function storeOrder(book: WritableBook, order: Order): void {
+  book.orders.set(order.terms.clientOid, order)
+  indexOrder(book, order)
+}
+
+/** What follows from the orders. */
+export function indexOrder(book: WritableBook, order: Order): void {
   const { clientOid, symbol } = order.terms
-  book.orders.set(clientOid, order)
   if (order.orderId !== undefined) book.byOrderId.set(order.orderId, clientOid)
   const open = own(book.open.get(symbol) ?? new Map<ClientOid, Order>())
   book.open.set(symbol, open)

@@ -11,7 +11,7 @@ import {
   type TargetIntent,
 } from '../../domain/intent.ts'
 import { canRest } from '../../domain/order.ts'
-import { type DecisionRecord } from '../../domain/record.ts'
+import { type DecisionRecord, type UsedKey } from '../../domain/record.ts'
 import { unreachable } from '../../lib/unreachable.ts'
 import { holdingOf, killOf, openOrdersOf, pairKey, splitPair } from '../book/book.ts'
 import { netLots } from '../../domain/position.ts'
@@ -35,6 +35,7 @@ export interface Decision {
   readonly intents: readonly Intent[]
   readonly stateText: string
   readonly denials: readonly Denial[]
+  readonly usedKeys?: readonly UsedKey[]
 }
 
 interface Changes {
@@ -44,6 +45,8 @@ interface Changes {
   readonly calls: AccountCall[]
   readonly withdrawn: ClientOid[]
   readonly denials: Denial[]
+  /** Used before, and not in the book any more. */
+  readonly usedKeys: readonly UsedKey[]
 }
 
 /**
@@ -54,7 +57,7 @@ export function takeDecision(core: Core, decision: Decision): void {
   const strategy = core.settings.strategies.get(decision.strategyId)
   if (!strategy || !isTrading(core)) return
   noteDecision(core, decision.strategyId, decision.sequence)
-  const changes = noChanges(decision.denials)
+  const changes = noChanges(decision)
   for (const intent of decision.intents) takeIntent(core, strategy, intent, changes)
   recordChanges(core, decision, changes)
   for (const denial of changes.denials) {
@@ -63,8 +66,12 @@ export function takeDecision(core: Core, decision: Decision): void {
   }
 }
 
-function noChanges(denials: readonly Denial[] = []): Changes {
-  return { quotes: [], targets: [], places: [], calls: [], withdrawn: [], denials: [...denials] }
+function noChanges({ denials = [], usedKeys = [] }: Partial<Decision> = {}): Changes {
+  return { quotes: [], targets: [], places: [], calls: [], withdrawn: [], denials: [...denials], usedKeys }
+}
+
+function wasUsed({ usedKeys }: Changes, purpose: UsedKey['purpose'], key: string): boolean {
+  return usedKeys.some((used) => used.purpose === purpose && used.key === key)
 }
 
 function takeIntent(core: Core, strategy: StrategySettings, intent: Intent, changes: Changes): void {
@@ -95,7 +102,8 @@ function takeIntent(core: Core, strategy: StrategySettings, intent: Intent, chan
 
 function takeCall(core: Core, strategy: StrategySettings, intent: AccountCallIntent, changes: Changes): void {
   const taken = takeAccountCall(core, strategy.id, intent)
-  const isSecond = changes.calls.some((call) => call.key === intent.key)
+  const isSecond =
+    changes.calls.some((call) => call.key === intent.key) || wasUsed(changes, 'call', intent.key)
   if (!taken.ok) return deny(changes, strategy, intent.symbol, taken.code, taken.detail)
   if (isSecond) return deny(changes, strategy, intent.symbol, 'KEY_REUSED', intent.key)
   changes.calls.push(taken.call)
@@ -145,7 +153,7 @@ function takePlace(core: Core, strategy: StrategySettings, intent: PlaceIntent, 
     return deny(changes, strategy, symbol, 'KEY_MISSING', 'an empty key, or one with a bar')
   const pair = pairKey(strategy.id, key)
   const known = core.book.keys.has(pair) || core.book.places.has(pair)
-  if (known || changes.places.some((place) => place.key === key)) {
+  if (known || wasUsed(changes, 'place', key) || changes.places.some((place) => place.key === key)) {
     changes.denials.push({ code: 'KEY_REUSED', detail: key, strategyId: strategy.id, symbol, key })
     return
   }

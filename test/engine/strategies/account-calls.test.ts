@@ -303,6 +303,23 @@ describe('a stop', () => {
   })
 })
 
+test('[ORD2] a key is one call for ever, though the book has forgotten it', () => {
+  const bench = running()
+  bench.decide(COPY)
+  answer(bench, sentCall(bench).callId, ACCEPTED)
+  for (let hours = 0; hours < 2; hours++) {
+    bench.now += 3_600_000
+    bench.step({ kind: 'timePassed' })
+  }
+  bench.price()
+  expect(bench.book.callKeys.size).toBe(0)
+
+  bench.decide(COPY)
+
+  expect(bench.engine.denied.get('KEY_REUSED')).toBe(1)
+  expect(bench.take('sendCall')).toEqual([])
+})
+
 describe('[DET2] the book as JSON', () => {
   test('keeps calls that wait and keys that are used', () => {
     const bench = running()

@@ -3,7 +3,7 @@ import { type Book, createBook } from '../../../src/engine/book/book.ts'
 import { bookFromJson, bookToJson } from '../../../src/engine/book/book-json.ts'
 import { createEngine } from '../../../src/engine/engine.ts'
 import { rebuildBook } from '../../../src/engine/book/book-json.ts'
-import { type JournalContents } from '../../../src/journal/journal.ts'
+import { type BookRow, type JournalContents } from '../../../src/journal/journal.ts'
 import { violate, type World, type WorldWatcher } from '../world/world.ts'
 
 /** Of so many prefixes one is also written down as a checkpoint, folded on, and begun a run on. */
@@ -25,7 +25,7 @@ function checkPrefixes(world: World, { checkpoint, records }: JournalContents): 
   const book = checkpoint === undefined ? createBook(positionMode) : bookFromJson(checkpoint)
   for (const [index, record] of records.entries()) {
     if (index % LOOK_EVERY === 0) {
-      const kept: unknown = JSON.parse(textOf(book))
+      const kept = JSON.parse(textOf(book)) as readonly BookRow[]
       const rest = records.slice(index)
       if (textOf(rebuildBook({ checkpoint: kept, records: rest }, positionMode)) !== whole)
         violate(world, 'DET2', `a checkpoint before record ${index} makes another book`)

@@ -1,28 +1,42 @@
-import { type JournalRecord } from '../../../src/domain/record.ts'
-import { type JournalContents } from '../../../src/journal/journal.ts'
+import { type JournalRecord, type StrategyKey, type UsedKey } from '../../../src/domain/record.ts'
+import { type BookRow, type JournalContents, type RowChange } from '../../../src/journal/journal.ts'
+import { MemoryKeys } from '../../../src/journal/memory-keys.ts'
+import { MemoryRows } from '../../../src/journal/memory-rows.ts'
 
 interface Kept {
-  readonly checkpoint: string | undefined
+  readonly checkpoint: readonly BookRow[] | undefined
   readonly records: readonly string[]
 }
 
 /** A journal in memory that can lose what was not durable. Records are copied as the disk would. */
 export class LossyJournal {
   readonly #records: string[] = []
-  #checkpoint: string | undefined
+  #checkpoint: MemoryRows | undefined
   #older: Kept = { checkpoint: undefined, records: [] }
   /** What the checkpoints contain. */
   readonly #contained: string[] = []
   #durable = 0
+  /** What all records have used; undefined once some were lost. */
+  #keys: MemoryKeys | undefined
 
   load(): JournalContents {
-    return read({ checkpoint: this.#checkpoint, records: this.#records })
+    return read({ checkpoint: this.#checkpoint?.list(), records: this.#records })
   }
 
   /** From the checkpoint before the last one, and everything since: the same book. */
   loadOlder(): JournalContents {
     const { checkpoint, records } = this.#older
     return read({ checkpoint, records: [...records, ...this.#records] })
+  }
+
+  /** The last checkpoint was never made: the process starts from {@link loadOlder}, and writes on from there. */
+  goBack(): void {
+    const { checkpoint, records } = this.#older
+    this.#checkpoint = checkpoint && new MemoryRows(checkpoint)
+    this.#records.unshift(...records)
+    this.#durable += records.length
+    this.#contained.length -= records.length
+    this.#older = { checkpoint, records: [] }
   }
 
   /** Every record from the first on, checkpoints or not. */
@@ -32,11 +46,13 @@ export class LossyJournal {
 
   append(record: JournalRecord): void {
     this.#records.push(JSON.stringify(record))
+    this.#keys?.add(record)
   }
 
   /** The record that was appended last could not be written. */
   takeBack(): void {
     this.#records.pop()
+    this.#keys = undefined
   }
 
   flush(): void {
@@ -48,11 +64,24 @@ export class LossyJournal {
     const undurable = this.#records.length - this.#durable
     this.#records.length = this.#durable + (isHalfKept ? Math.ceil(undurable / 2) : 0)
     this.#durable = this.#records.length
+    this.#keys = undefined
   }
 
-  saveCheckpoint(book: unknown): void {
-    this.#older = { checkpoint: this.#checkpoint, records: [...this.#records] }
-    this.#checkpoint = JSON.stringify(book)
+  usedKeys(keys: readonly StrategyKey[]): readonly UsedKey[] {
+    const known = this.#keys ?? new MemoryKeys()
+    if (known !== this.#keys) for (const record of this.loadAll()) known.add(record)
+    this.#keys = known
+    return keys.flatMap((key) => known.find(key) ?? [])
+  }
+
+  get recordsSinceCheckpoint(): number {
+    return this.#records.length
+  }
+
+  saveCheckpoint(changes: Iterable<RowChange>): void {
+    this.#older = { checkpoint: this.#checkpoint?.list(), records: [...this.#records] }
+    this.#checkpoint ??= new MemoryRows()
+    this.#checkpoint.apply(changes)
     this.#contained.push(...this.#records)
     this.#records.length = 0
     this.#durable = 0
@@ -61,7 +90,7 @@ export class LossyJournal {
 
 function read({ checkpoint, records }: Kept): JournalContents {
   return {
-    checkpoint: checkpoint === undefined ? undefined : (JSON.parse(checkpoint) as unknown),
+    checkpoint,
     records: records.map((text) => JSON.parse(text) as JournalRecord),
   }
 }

@@ -1,7 +1,7 @@
-import { type JournalRecord } from '../../../src/domain/record.ts'
+import { type JournalRecord, type StrategyKey, type UsedKey } from '../../../src/domain/record.ts'
 import { type Book } from '../../../src/engine/book/book.ts'
-import { bookToJson } from '../../../src/engine/book/book-json.ts'
-import { type JournalContents } from '../../../src/journal/journal.ts'
+import { takeBookChanges } from '../../../src/engine/book/book-json.ts'
+import { type JournalContents, type RowChange } from '../../../src/journal/journal.ts'
 import { type JournalPort } from '../../../src/interpreter/ports.ts'
 import { LossyJournal } from './lossy-journal.ts'
 import { ProcessDied } from '../faults/process-faults.ts'
@@ -40,8 +40,8 @@ export class VirtualDisk implements JournalPort {
   load(): JournalContents {
     this.#isPoisoned = false
     this.#isWritten = false
-    const isOlder = this.#options.faults.strikes('olderCheckpoint', 'journal')
-    return isOlder ? this.journal.loadOlder() : this.journal.load()
+    if (this.#options.faults.strikes('olderCheckpoint', 'journal')) this.journal.goBack()
+    return this.journal.load()
   }
 
   append(record: JournalRecord): void {
@@ -64,13 +64,22 @@ export class VirtualDisk implements JournalPort {
   /** What nothing waits for is lost when the process dies. */
   flush(): void {}
 
-  /** Checkpoints are drawn, see {@link VirtualDisk.keep}. */
-  saveCheckpoint(): void {}
+  get recordsSinceCheckpoint(): number {
+    return this.journal.recordsSinceCheckpoint
+  }
 
-  /** Between two steps: the book is what the journal says. */
+  usedKeys(keys: readonly StrategyKey[]): readonly UsedKey[] {
+    return this.journal.usedKeys(keys)
+  }
+
+  saveCheckpoint(changes: Iterable<RowChange>): void {
+    this.#write(() => this.journal.saveCheckpoint(changes))
+  }
+
+  /** A checkpoint that is drawn, between two steps: the book is what the journal says. */
   keep(book: Book): void {
     if (!this.#options.faults.strikes('checkpoint', 'journal')) return
-    this.#write(() => this.journal.saveCheckpoint(bookToJson(book)))
+    this.#write(() => this.journal.saveCheckpoint(takeBookChanges(book)))
   }
 
   /** Leaves a note for the next run; false when that cannot be written either. */
@@ -83,7 +92,7 @@ export class VirtualDisk implements JournalPort {
   close(book: Book): void {
     this.#write(() => {
       this.journal.flush()
-      this.journal.saveCheckpoint(bookToJson(book))
+      this.journal.saveCheckpoint(takeBookChanges(book))
     })
     this.hasNote = false
   }

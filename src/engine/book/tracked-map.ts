@@ -1,0 +1,106 @@
+/** Which keys of a collection changed since they were last taken. */
+export interface ChangedKeys<Key> {
+  /** Taken away since, whether or not they were put in again. */
+  readonly removed: Iterable<Key>
+  /** Put in or changed, and still there: those that were put in stand in the order in which they were. */
+  readonly put: Iterable<Key>
+}
+
+/** Remembers what changed until it is taken. */
+class Changes<Key> {
+  #removed = new Set<Key>()
+  #put = new Set<Key>()
+
+  get size(): number {
+    return this.#removed.size + this.#put.size
+  }
+
+  notePut(key: Key): void {
+    this.#put.add(key)
+  }
+
+  noteRemoved(key: Key): void {
+    this.#put.delete(key)
+    this.#removed.add(key)
+  }
+
+  take(): ChangedKeys<Key> {
+    const taken = { removed: this.#removed, put: this.#put }
+    this.#removed = new Set()
+    this.#put = new Set()
+    return taken
+  }
+}
+
+/** A map that remembers which of its entries changed, for the next checkpoint. */
+export class TrackedMap<Key, Value> extends Map<Key, Value> {
+  readonly #changes = new Changes<Key>()
+
+  constructor() {
+    super()
+  }
+
+  get changedSize(): number {
+    return this.#changes.size
+  }
+
+  override set(key: Key, value: Value): this {
+    this.#changes.notePut(key)
+    return super.set(key, value)
+  }
+
+  override delete(key: Key): boolean {
+    const isGone = super.delete(key)
+    if (isGone) this.#changes.noteRemoved(key)
+    return isGone
+  }
+
+  override clear(): void {
+    for (const key of [...this.keys()]) this.delete(key)
+  }
+
+  /** Puts an entry in as the journal has it: that is no change. */
+  restore(key: Key, value: Value): void {
+    super.set(key, value)
+  }
+
+  takeChanges(): ChangedKeys<Key> {
+    return this.#changes.take()
+  }
+}
+
+/** A set that does. */
+export class TrackedSet<Key> extends Set<Key> {
+  readonly #changes = new Changes<Key>()
+
+  constructor() {
+    super()
+  }
+
+  get changedSize(): number {
+    return this.#changes.size
+  }
+
+  override add(key: Key): this {
+    if (!this.has(key)) this.#changes.notePut(key)
+    return super.add(key)
+  }
+
+  override delete(key: Key): boolean {
+    const isGone = super.delete(key)
+    if (isGone) this.#changes.noteRemoved(key)
+    return isGone
+  }
+
+  override clear(): void {
+    for (const key of [...this]) this.delete(key)
+  }
+
+  restore(key: Key): void {
+    super.add(key)
+  }
+
+  takeChanges(): ChangedKeys<Key> {
+    return this.#changes.take()
+  }
+}

@@ -1,0 +1,34 @@
+import { isAccountCall } from '../domain/account-call.ts'
+import { type Intent } from '../domain/intent.ts'
+import { type StrategyKey } from '../domain/record.ts'
+import { type Book, pairKey } from '../engine/book/book.ts'
+import { type EngineEvent } from '../engine/event.ts'
+import { type JournalPort } from './ports.ts'
+
+/**
+ * A decision with what the journal knows of its keys. The book forgets a key with its order, the journal does
+ * not, and the core opens nothing: so it is looked up before the step, and stands in the event.
+ */
+export function withUsedKeys(
+  event: EngineEvent,
+  book: Book,
+  journal: Pick<JournalPort, 'usedKeys'>,
+): EngineEvent {
+  if (event.kind !== 'decided' || event.usedKeys !== undefined) return event
+  const { strategyId, intents } = event
+  const unknown = intents
+    .flatMap((intent) => keyOf(intent, strategyId) ?? [])
+    .filter((key) => !holds(book, key))
+  if (unknown.length === 0) return event
+  const usedKeys = journal.usedKeys(unknown)
+  return usedKeys.length === 0 ? event : { ...event, usedKeys }
+}
+
+function keyOf(intent: Intent, strategyId: string): StrategyKey | undefined {
+  if (isAccountCall(intent)) return { purpose: 'call', strategyId, key: intent.key }
+  return intent.kind === 'place' ? { purpose: 'place', strategyId, key: intent.key } : undefined
+}
+
+function holds(book: Book, { purpose, strategyId, key }: StrategyKey): boolean {
+  return (purpose === 'call' ? book.callKeys : book.keys).has(pairKey(strategyId, key))
+}

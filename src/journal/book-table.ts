@@ -1,0 +1,118 @@
+import { hash } from 'node:crypto'
+import { type DatabaseSync, type StatementSync } from 'node:sqlite'
+import { type BookRow, type RowChange } from './journal.ts'
+import { addDigest, NO_ROWS, type RowsSum, takeDigest, toNumber } from './rows-sum.ts'
+
+/** A row of the book in its place: rows of a name stand in the order in which a map has their entries. */
+export interface PlacedRow {
+  readonly position: number
+  readonly row: BookRow
+}
+
+export interface FoundRows {
+  readonly rows: readonly PlacedRow[]
+  readonly sum: RowsSum
+}
+
+/** Reads every row and holds it against its digest. @throws RangeError when one is not as it was written */
+export function readRows(database: DatabaseSync, first: string): FoundRows {
+  const rows: PlacedRow[] = []
+  let sum = 0n
+  const stored = database.prepare('SELECT position, name, key, value, digest FROM book ORDER BY position')
+  for (const { position, name, key, value, digest } of stored.iterate()) {
+    const placed: PlacedRow = {
+      position: Number(position),
+      row: { name: String(name), key: String(key), value: String(value) },
+    }
+    const made = digestOf(first, placed)
+    if (made !== digest) {
+      throw new RangeError(`row ${placed.position} of the checkpoint is not as it was written`)
+    }
+    rows.push(placed)
+    sum += toNumber(made)
+  }
+  return { rows, sum: { rows: rows.length, sum: BigInt.asUintN(128, sum) } }
+}
+
+/**
+ * The rows of the book in SQLite. They stand in the order in which they were put in, so that what is young and
+ * changes often lies together; where each stands is known in memory.
+ */
+export class BookTable {
+  readonly #first: string
+  readonly #positions = new Map<string, Map<string, number>>()
+  readonly #statements: Readonly<Record<'digest' | 'insert' | 'update' | 'delete', StatementSync>>
+  #lastPosition = 0
+  #sum: RowsSum
+
+  /** @param found What {@link readRows} has read. */
+  constructor(database: DatabaseSync, first: string, found: FoundRows | undefined) {
+    this.#first = first
+    this.#sum = found?.sum ?? NO_ROWS
+    for (const { row, position } of found?.rows ?? []) this.#place(row, position)
+    this.#statements = {
+      digest: database.prepare('SELECT digest FROM book WHERE position = ?'),
+      insert: database.prepare(
+        'INSERT INTO book (position, name, key, value, digest) VALUES (?, ?, ?, ?, ?)',
+      ),
+      update: database.prepare('UPDATE book SET value = ?, digest = ? WHERE position = ?'),
+      delete: database.prepare('DELETE FROM book WHERE position = ?'),
+    }
+  }
+
+  get sum(): RowsSum {
+    return this.#sum
+  }
+
+  /** Within a transaction. @throws RangeError where a row is gone that was there */
+  apply(changes: Iterable<RowChange>): void {
+    for (const { name, key, value } of changes) {
+      const position = this.#positions.get(name)?.get(key)
+      if (value === undefined) this.#remove(name, key, position)
+      else if (position === undefined) this.#insert({ name, key, value })
+      else this.#update({ position, row: { name, key, value } })
+    }
+  }
+
+  #insert(row: BookRow): void {
+    const position = this.#lastPosition + 1
+    const digest = digestOf(this.#first, { position, row })
+    this.#statements.insert.run(position, row.name, row.key, row.value, digest)
+    this.#sum = addDigest(this.#sum, digest)
+    this.#place(row, position)
+  }
+
+  #update(placed: PlacedRow): void {
+    const { position, row } = placed
+    const digest = digestOf(this.#first, placed)
+    const without = takeDigest(this.#sum, this.#readDigest(position))
+    this.#statements.update.run(row.value, digest, position)
+    this.#sum = addDigest(without, digest)
+  }
+
+  /** What came and went between two checkpoints has no row. */
+  #remove(name: string, key: string, position: number | undefined): void {
+    if (position === undefined) return
+    this.#sum = takeDigest(this.#sum, this.#readDigest(position))
+    this.#statements.delete.run(position)
+    this.#positions.get(name)?.delete(key)
+  }
+
+  #readDigest(position: number): string {
+    const digest = this.#statements.digest.get(position)?.['digest']
+    if (digest === undefined) throw new RangeError(`row ${position} of the checkpoint is gone`)
+    return String(digest)
+  }
+
+  #place({ name, key }: BookRow, position: number): void {
+    const positions = this.#positions.get(name) ?? new Map<string, number>()
+    this.#positions.set(name, positions)
+    positions.set(key, position)
+    this.#lastPosition = position
+  }
+}
+
+/** Half the cost of a link, which counts where a start reads them all. No name has a blank. */
+function digestOf(first: string, { position, row: { name, key, value } }: PlacedRow): string {
+  return hash('sha256', `${first} ${position} ${name} ${key.length} ${key}${value}`, 'hex').slice(0, 32)
+}

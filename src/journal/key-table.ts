@@ -1,0 +1,178 @@
+import { hash } from 'node:crypto'
+import { type DatabaseSync, type StatementSync } from 'node:sqlite'
+import { type JournalRecord, type StrategyKey, type UsedKey } from '../domain/record.ts'
+import { addDigest, NO_ROWS, type RowsSum, sumToText, takeDigest } from './rows-sum.ts'
+import { MemoryKeys, nameOf } from './memory-keys.ts'
+
+/** A key is looked up by reading its bucket: with a million keys some sixty rows. */
+const BUCKETS = 16_384
+
+/** The buckets of a journal, and what they are together. */
+export interface FoundKeys {
+  readonly buckets: ReadonlyMap<number, RowsSum>
+  readonly sum: RowsSum
+}
+
+export const NO_KEYS: FoundKeys = { buckets: new Map(), sum: NO_ROWS }
+
+/** Reads what each bucket should hold, not the keys. */
+export function readBuckets(database: DatabaseSync): FoundKeys {
+  const buckets = new Map<number, RowsSum>()
+  let [rows, sum] = [0, 0n]
+  for (const row of database.prepare('SELECT bucket, keys, sum FROM key_buckets').iterate()) {
+    const bucket = { rows: Number(row['keys']), sum: BigInt(`0x${String(row['sum'])}`) }
+    buckets.set(Number(row['bucket']), bucket)
+    rows += bucket.rows
+    sum += bucket.sum
+  }
+  return { buckets, sum: { rows, sum: BigInt.asUintN(128, sum) } }
+}
+
+/**
+ * Every key that is as it was written: one that was used once is used for ever, whatever was damaged beside it.
+ * With it whether they are all.
+ */
+export function salvageKeys(
+  database: DatabaseSync,
+  first: string,
+): { readonly keys: readonly UsedKey[]; readonly isWhole: boolean } {
+  const { buckets } = readBuckets(database)
+  const keys: UsedKey[] = []
+  const found = new Map<number, RowsSum>()
+  for (const row of database.prepare('SELECT bucket, name, at, digest FROM used_keys').iterate()) {
+    const stored = { bucket: Number(row['bucket']), name: String(row['name']), at: Number(row['at']) }
+    const digest = digestOf(first, stored)
+    if (digest !== row['digest']) continue
+    keys.push(toUsedKey(stored))
+    found.set(stored.bucket, addDigest(found.get(stored.bucket) ?? NO_ROWS, digest))
+  }
+  const numbers = new Set([...buckets.keys(), ...found.keys()])
+  return { keys, isWhole: [...numbers].every((bucket) => isSame(buckets.get(bucket), found.get(bucket))) }
+}
+
+interface StoredKey {
+  readonly bucket: number
+  readonly name: string
+  /** Unix ms, our clock. */
+  readonly at: number
+}
+
+/**
+ * The keys that were used, for as long as the journal keeps them: the book holds those of orders that it holds.
+ * Records use keys; a checkpoint stores what the records before it have used, and what later ones have used is
+ * known in memory, from the records themselves.
+ *
+ * That a key is *not* there must be proved too: one that was lost would be an order placed twice. So keys lie in
+ * buckets by their digest, a bucket has a sum as the book has, and a look reads its bucket whole.
+ */
+export class KeyTable {
+  readonly #first: string
+  readonly #buckets: Map<number, RowsSum>
+  readonly #recent = new MemoryKeys()
+  readonly #statements: Readonly<Record<'read' | 'insert' | 'delete' | 'put', StatementSync>>
+  #sum: RowsSum
+
+  /** @param found What {@link readBuckets} has read. */
+  constructor(database: DatabaseSync, first: string, found: FoundKeys) {
+    this.#first = first
+    this.#buckets = new Map(found.buckets)
+    this.#sum = found.sum
+    this.#statements = {
+      read: database.prepare('SELECT bucket, name, at, digest FROM used_keys WHERE bucket = ?'),
+      insert: database.prepare('INSERT INTO used_keys (bucket, name, at, digest) VALUES (?, ?, ?, ?)'),
+      delete: database.prepare('DELETE FROM used_keys WHERE bucket = ? AND name = ?'),
+      put: database.prepare('REPLACE INTO key_buckets (bucket, keys, sum) VALUES (?, ?, ?)'),
+    }
+  }
+
+  get sum(): RowsSum {
+    return this.#sum
+  }
+
+  /** A record that was appended. */
+  add(record: JournalRecord): void {
+    this.#recent.add(record)
+  }
+
+  /** Of a journal that is made anew. */
+  put(keys: Iterable<UsedKey>): void {
+    for (const key of keys) this.#recent.put(key)
+  }
+
+  /** @throws RangeError when what is stored is not what was written */
+  find(key: StrategyKey): UsedKey | undefined {
+    const recent = this.#recent.find(key)
+    if (recent) return recent
+    const name = nameOf(key)
+    const stored = this.#read(bucketOf(this.#first, name)).find((row) => row.name === name)
+    return stored && toUsedKey(stored)
+  }
+
+  /**
+   * Within the transaction of a checkpoint. `before`: Unix ms; what was used before goes from the buckets that
+   * get a key, so that they stay as large as what is kept.
+   */
+  save(before: number): void {
+    for (const used of this.#recent.values()) this.#save(used, before)
+    this.#recent.clear()
+  }
+
+  #save(used: UsedKey, before: number): void {
+    const name = nameOf(used)
+    const bucket = bucketOf(this.#first, name)
+    const found = this.#read(bucket)
+    for (const stored of found) if (stored.at < before) this.#remove(stored)
+    if (!found.some((stored) => stored.name === name && stored.at >= before))
+      this.#insert({ bucket, name, at: Math.round(used.at) })
+  }
+
+  #insert(stored: StoredKey): void {
+    const { bucket, name, at } = stored
+    const digest = digestOf(this.#first, stored)
+    this.#statements.insert.run(bucket, name, at, digest)
+    this.#sum = addDigest(this.#sum, digest)
+    this.#putBucket(bucket, addDigest(this.#bucket(bucket), digest))
+  }
+
+  #remove(stored: StoredKey): void {
+    const { bucket, name } = stored
+    const digest = digestOf(this.#first, stored)
+    this.#statements.delete.run(bucket, name)
+    this.#sum = takeDigest(this.#sum, digest)
+    this.#putBucket(bucket, takeDigest(this.#bucket(bucket), digest))
+  }
+
+  #bucket(bucket: number): RowsSum {
+    return this.#buckets.get(bucket) ?? NO_ROWS
+  }
+
+  #putBucket(bucket: number, sum: RowsSum): void {
+    this.#buckets.set(bucket, sum)
+    this.#statements.put.run(bucket, sum.rows, sumToText(sum))
+  }
+
+  #read(bucket: number): readonly StoredKey[] {
+    const rows = this.#statements.read.all(bucket)
+    const keys = rows.map(({ name, at }) => ({ bucket, name: String(name), at: Number(at) }))
+    const sum = keys.reduce((total, stored) => addDigest(total, digestOf(this.#first, stored)), NO_ROWS)
+    if (isSame(sum, this.#buckets.get(bucket))) return keys
+    throw new RangeError(`bucket ${bucket} of the used keys is not as it was written`)
+  }
+}
+
+function bucketOf(first: string, name: string): number {
+  return Number.parseInt(hash('sha256', `${first} ${name}`, 'hex').slice(0, 8), 16) % BUCKETS
+}
+
+function digestOf(first: string, { bucket, name, at }: StoredKey): string {
+  return hash('sha256', `${first} ${bucket} ${at} ${name}`, 'hex').slice(0, 32)
+}
+
+function isSame(one: RowsSum = NO_ROWS, other: RowsSum = NO_ROWS): boolean {
+  return one.rows === other.rows && one.sum === other.sum
+}
+
+function toUsedKey({ name, at }: StoredKey): UsedKey {
+  const [purpose = '', strategyId = '', key = ''] = name.split('|')
+  return { purpose: purpose === 'call' ? 'call' : 'place', strategyId, key, at }
+}

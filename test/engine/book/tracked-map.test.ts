@@ -1,0 +1,74 @@
+import { describe, expect, test } from 'vitest'
+import {
+  bookFromJson,
+  bookToJson,
+  countBookChanges,
+  takeBookChanges,
+} from '../../../src/engine/book/book-json.ts'
+import { TrackedMap, TrackedSet } from '../../../src/engine/book/tracked-map.ts'
+import { MemoryRows } from '../../../src/journal/memory-rows.ts'
+import { createRandom } from '../../../src/lib/random.ts'
+import { EngineBench } from '../engine-bench.ts'
+
+const LEVELS = [1, 2, 3].map((step) => ({ side: 'buy', ticks: 99_990 - step, lots: 10 }) as const)
+
+describe('[DET2] what a map remembers of its changes', () => {
+  test('makes of the rows of before those of now, in the order of the map', () => {
+    const random = createRandom('tracked')
+    const map = new TrackedMap<string, number>()
+    const rows = new MemoryRows()
+    for (let checkpoint = 0; checkpoint < 300; checkpoint++) {
+      for (let change = random.integer(12); change > 0; change--) {
+        const key = `key ${random.integer(8)}`
+        if (random.integer(3) === 0) map.delete(key)
+        else map.set(key, random.integer(100))
+        if (random.integer(50) === 0) map.clear()
+      }
+      const { removed, put } = map.takeChanges()
+      rows.apply(Array.from(removed, (key) => ({ name: 'map', key, value: undefined })))
+      rows.apply(Array.from(put, (key) => ({ name: 'map', key, value: String(map.get(key)) })))
+
+      expect(rows.list().map(({ key, value }) => [key, Number(value)])).toEqual([...map])
+    }
+  })
+
+  test('is gone once it was taken, and leaves out what came and went', () => {
+    const set = new TrackedSet<string>()
+    set.add('a').add('b').add('c')
+    set.delete('c')
+    set.takeChanges()
+    set.add('a').add('d')
+    set.delete('x')
+    expect(set.changedSize).toBe(1)
+
+    expect([...set.takeChanges().put]).toEqual(['d'])
+  })
+})
+
+describe('[DET2] the changes of the book', () => {
+  test('are those of the entries that records have touched, and make the same book of the rows', () => {
+    const bench = new EngineBench().start()
+    bench.quote(...LEVELS)
+    bench.accept(bench.grantBatch())
+    const rows = new MemoryRows(takeBookChanges(bench.book))
+    expect(countBookChanges(bench.book)).toBe(0)
+
+    bench.step({ kind: 'pollDue', what: 'fills' })
+    bench.read({ fills: [bench.fill({ orderId: '1001' as never, lots: 4 })] })
+    const changes = takeBookChanges(bench.book)
+    rows.apply(changes)
+
+    expect(new Set(changes.map(({ name }) => name))).toEqual(
+      new Set(['scalars', 'trades', 'orders', 'holdings', 'account', 'money']),
+    )
+    expect(changes.filter(({ name }) => name === 'orders')).toHaveLength(1)
+    const again = bookFromJson(rows.list())
+    expect(JSON.stringify(bookToJson(again))).toBe(JSON.stringify(bookToJson(bench.book)))
+    expect(countBookChanges(again)).toBe(0)
+  })
+
+  test('are not known of a book that was resumed from a recording', () => {
+    const { book } = new EngineBench()
+    expect(() => takeBookChanges({ ...book, orders: new Map() })).toThrow(/orders/)
+  })
+})

@@ -1,0 +1,86 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { type Fill } from '../../src/domain/fill.ts'
+import { type OrderId, type TradeId } from '../../src/domain/ids.ts'
+import { type JournalRecord } from '../../src/domain/record.ts'
+import { applyRecord } from '../../src/engine/book/apply-record.ts'
+import { bookToJson, rebuildBook } from '../../src/engine/book/book-json.ts'
+import { openSqliteJournal } from '../../src/journal/sqlite-journal.ts'
+import { MOMENT_AT } from '../support/market-moment.ts'
+import { InterpreterBench } from './interpreter-bench.ts'
+
+let folder: string
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'checkpoints-'))
+})
+
+afterEach(() => rmSync(folder, { recursive: true }))
+
+/** Changes nothing in the book. */
+const DENIAL: JournalRecord = {
+  kind: 'denial',
+  at: MOMENT_AT,
+  ...{ strategyId: 's', symbol: 'BTCUSDT', code: 'KEY_REUSED', detail: '', orders: 1, unlogged: 0 },
+}
+
+/** Two entries of its own for each fill: the trade, and what waits for its order. */
+function fillsRecord(first: number, count: number): JournalRecord {
+  const fills = Array.from({ length: count }, (_, index): Fill => {
+    const id = String(first + index)
+    return {
+      ...{
+        tradeId: id as TradeId,
+        orderId: id as OrderId,
+        symbol: 'BTCUSDT',
+        side: 'buy',
+        tradeSide: 'open',
+      },
+      ...{ ticks: 1, lots: 1, fee: '0', profit: '0', scope: 'maker', source: 'MANUAL', filledAt: MOMENT_AT },
+    }
+  })
+  return { kind: 'fills', at: MOMENT_AT, fills }
+}
+
+/** One process: it reads what is there, writes, and dies. How many records it read, and whether it found a checkpoint. */
+function runAndDie(records: readonly JournalRecord[]): { readonly read: number; readonly rows: number } {
+  const file = join(folder, 'journal.sqlite')
+  const journal = openSqliteJournal({ file, identity: 'live 1', keepSince: () => 0 })
+  const found = journal.load()
+  const book = rebuildBook(found, 'one_way_mode')
+  const bench = new InterpreterBench({ journal, book })
+  for (const record of records) applyRecord(book, record)
+  bench.step(
+    'started',
+    records.map((record) => ({ kind: 'record', record, durable: false })),
+  )
+  bench.interpreter.dispatch({ kind: 'timePassed' })
+  expect(bench.broken).toEqual([])
+  // Nothing but the end of its connection: no checkpoint of an end in good order.
+  journal.close()
+  const again = openSqliteJournal({ file, identity: 'live 1', keepSince: () => 0 })
+  const rebuilt = rebuildBook(again.load(), 'one_way_mode')
+  again.close()
+  expect(JSON.stringify(bookToJson(rebuilt))).toBe(JSON.stringify(bookToJson(book)))
+  return { read: found.records.length, rows: found.checkpoint?.length ?? 0 }
+}
+
+describe('[DET2] processes that die before they have written enough for a checkpoint', () => {
+  test('count what the ones before them wrote: records', () => {
+    const runs = Array.from({ length: 12 }, () =>
+      runAndDie(Array.from({ length: 1500 }, (): JournalRecord => DENIAL)),
+    )
+
+    expect(Math.max(...runs.map(({ read }) => read))).toBeLessThan(10_000)
+    expect(runs.at(-1)?.rows).toBeGreaterThan(0)
+  })
+
+  test('count what the ones before them wrote: changed entries', () => {
+    const runs = Array.from({ length: 12 }, (_, run) => runAndDie([fillsRecord(run * 400, 400)]))
+
+    expect(Math.max(...runs.map(({ read }) => read))).toBeLessThan(6)
+    expect(runs.at(-1)?.rows).toBeGreaterThan(3000)
+  })
+})
