@@ -154,6 +154,35 @@ describe('reading fills', () => {
     expect(answer).toMatchObject({ kind: 'accepted', data: { sinceAt: startTime } })
   })
 
+  it('[MKT3] of more fills than can be read at once are the oldest ones, and the next read goes on from there', async () => {
+    const rows = Array.from({ length: 30_000 }, (_, index) =>
+      fillRow(index + 1, { cTime: String(NOW - 3_600_000 + index * 100) }),
+    )
+    const asked: number[] = []
+    const { client, server } = await openClient()
+    server.script = ({ target }, socket) => {
+      const query = new URL(target, 'http://x').searchParams
+      const [since, until] = [Number(query.get('startTime')), Number(query.get('endTime') ?? Infinity)]
+      const before = Number(query.get('idLessThan') ?? Infinity)
+      asked.push(until)
+      const from = rows.findLastIndex(
+        (row) => Number(row['tradeId']) < before && Number(row['cTime']) <= until,
+      )
+      const page = rows.slice(Math.max(0, from - 99), from + 1).toReversed()
+      const seen = page.filter((row) => Number(row['cTime']) >= since)
+      socket.write(jsonAnswer(envelopeOf({ fillList: seen, endId: seen.at(-1)?.['tradeId'] ?? '' })))
+    }
+
+    const answer = await client.readFills({ ...QUERY, sinceAt: NOW - 4_000_000 })
+
+    const data = answer.kind === 'accepted' ? answer.data : undefined
+    const until = asked.at(-1) ?? 0
+    const expected = rows.filter((row) => Number(row['cTime']) <= until)
+    expect(expected.length).toBeGreaterThan(1_000)
+    expect(data?.fills).toHaveLength(expected.length)
+    expect(data?.exchangeTime).toBe(until)
+  }, 60_000)
+
   it('leaves out fills of symbols that are not traded here', async () => {
     const { server, client } = await openClient()
     serveFills(server, [fillRow(1), fillRow(2, { symbol: 'DOGEUSDT', price: 'whatever' })])

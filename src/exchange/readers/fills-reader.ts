@@ -27,23 +27,57 @@ const FILLS_PAGES_MAX = 200
 /** The document allows three months; the shortest three months have 89 days. */
 const SPAN_MS_MAX = 89 * 24 * 3_600_000
 
+/** How often a span is made shorter before a person has to look: each time to half of what could be read, at least. */
+const WINDOWS_MAX = 8
+
 /**
  * Every fill since an instant, or none at all: a page that fails makes the whole reading fail. A row that is not
- * understood costs its instrument alone (MKT4); one that names no instrument, the reading.
- * Pages are read from the newest back until one is short, or older than asked for.
+ * understood costs its instrument alone (MKT4); one that names no instrument, the reading. When there are more fills
+ * than can be read at once, it is the oldest ones, as if they had been asked for when they were the newest.
  * Document: GET /api/v2/mix/order/fills.
  */
 export async function readFills(call: FillsCall): Promise<Answer<FillsReading>> {
-  const { caller, clock, offset, query } = call
+  const { clock, offset, query } = call
   const requestedAt = clock.now()
   const sinceAt = Math.max(query.sinceAt, offset.exchangeNow(requestedAt) - SPAN_MS_MAX)
+  let untilAt: number | undefined
+  for (let window = 0; window < WINDOWS_MAX; window++) {
+    const pages = await readPages(call, { sinceAt, untilAt, requestedAt })
+    if ('kind' in pages) return pages
+    untilAt = Math.floor(sinceAt + (pages.newestAt - pages.reachedAt) / 2)
+    if (untilAt <= sinceAt) break
+  }
+  return unknown(`more than ${FILLS_PAGES_MAX} pages of fills within a moment`, clock.now())
+}
+
+interface FillsSpan {
+  /** Unix ms, exchange clock. */
+  readonly sinceAt: number
+  readonly untilAt: number | undefined
+  /** Unix ms, our clock. */
+  readonly requestedAt: number
+}
+
+/**
+ * Pages are read from the newest back until one is short, or older than asked for. Where there are too many: from when
+ * to when they reached.
+ */
+async function readPages(
+  { caller, clock, offset, query }: FillsCall,
+  { sinceAt, untilAt, requestedAt }: FillsSpan,
+): Promise<Answer<FillsReading> | { readonly newestAt: number; readonly reachedAt: number }> {
   const rows = new Map<string, WireFill>()
   let idLessThan: string | undefined
-  let exchangeTime: number | undefined
+  let exchangeTime = untilAt
+  let newestAt = Number.NaN
+  let reachedAt = sinceAt
+  // Fills up to an instant of the past are what a read asked for then would have found.
+  const behindMs = untilAt === undefined ? 0 : offset.exchangeNow(requestedAt) - untilAt
   for (let page = 0; page < FILLS_PAGES_MAX; page++) {
     const answer = await caller.call('orderFills', {
       productType: query.productType,
       startTime: String(Math.floor(sinceAt)),
+      ...(untilAt === undefined ? {} : { endTime: String(untilAt) }),
       limit: String(FILLS_PAGE_MAX),
       idLessThan,
     })
@@ -55,8 +89,11 @@ export async function readFills(call: FillsCall): Promise<Answer<FillsReading>> 
     for (const row of fillList) rows.set(named(row).tradeId, row)
     const last = fillList.at(-1)
     if (last === undefined || fillList.length < FILLS_PAGE_MAX || Number(named(last).cTime) < sinceAt) {
-      return toReading({ rows: [...rows.values()], query, sinceAt, requestedAt, exchangeTime, receivedAt })
+      const times = { sinceAt, requestedAt: requestedAt - behindMs, exchangeTime, receivedAt }
+      return toReading({ rows: [...rows.values()], query, ...times })
     }
+    reachedAt = Number(named(last).cTime)
+    if (page === 0) newestAt = Number(named(fillList[0] ?? last).cTime)
     const oldest = oldestId(fillList.map(named))
     if (oldest === undefined) return unknown('a tradeId is not a number', receivedAt)
     if (idLessThan !== undefined && BigInt(oldest) >= BigInt(idLessThan)) {
@@ -64,7 +101,8 @@ export async function readFills(call: FillsCall): Promise<Answer<FillsReading>> 
     }
     idLessThan = oldest
   }
-  return unknown(`more than ${FILLS_PAGES_MAX} pages of fills`, clock.now())
+  if (Number.isFinite(newestAt - reachedAt)) return { newestAt, reachedAt }
+  return unknown('a cTime is not a number', clock.now())
 }
 
 /** What tells where a row belongs; empty where it does not say. */
