@@ -16,6 +16,7 @@ export const RISK_CHECKS: readonly RiskCheck[] = [
   checkPrecision,
   checkTradingMode,
   checkFreshness,
+  checkAccountAge,
   checkInstrumentState,
   checkDeadline,
   checkMinimum,
@@ -40,6 +41,14 @@ function checkFreshness(_: OrderIntent, { instrument, market, account }: RiskCon
   }
   if (market.ageMs <= account.dataAgeMaxMs) return undefined
   return { code: 'DATA_STALE', detail: `${market.ageMs} ms old, limit ${account.dataAgeMaxMs} ms` }
+}
+
+/** MKT3: who does not know what the account did and holds adds no risk to it. */
+function checkAccountAge(intent: OrderIntent, context: RiskContext): Objection | undefined {
+  const { accountAgeMs, account } = context
+  if (accountAgeMs <= account.accountAgeMaxMs || reducesRisk(intent, context)) return undefined
+  const detail = `fills and position read ${accountAgeMs} ms ago, limit ${account.accountAgeMaxMs} ms`
+  return { code: 'ACCOUNT_STALE', detail }
 }
 
 /** RSK2. */

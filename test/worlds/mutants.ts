@@ -631,4 +631,11 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'for (const [what, ticks] of prices) {',
     replace: 'for (const [what, ticks] of prices.slice(0, 1)) {',
   },
+  {
+    name: 'trading-blind',
+    what: 'how long ago the account was read is not looked at',
+    find: 'if (accountAgeMs <= account.accountAgeMaxMs || reducesRisk(intent, context)) return undefined',
+    replace:
+      'if (accountAgeMs <= 1e9 * account.accountAgeMaxMs || reducesRisk(intent, context)) return undefined',
+  },
 ]

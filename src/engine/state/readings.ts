@@ -26,6 +26,15 @@ function fillsSince(core: Core): number {
   return Math.max(0, Math.min(known, ...unresolved))
 }
 
+/**
+ * How long ago the fills were asked for that are known, or a position of the instrument that they explain, ms: the
+ * older of the two. A position is compared only when the fills of its moment are readable, and counts from then on.
+ */
+export function accountAgeMs({ readings, instruments, settings, now }: Core, symbol: string): number {
+  const agreedAt = instruments.get(symbol)?.position.agreedAt ?? 0
+  return now - Math.min(readings.fillsReadAt, agreedAt) - settings.execution.fillVisibilityMs
+}
+
 /** @param readableAt Unix ms, our clock: every fill that was readable by then is known. */
 export function noteFillsRead({ readings }: Core, readableAt: number): void {
   const state = own(readings)
