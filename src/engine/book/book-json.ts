@@ -15,6 +15,7 @@ interface MoneyJson {
 
 /** Maps that hold plain JSON and are written as arrays of entries. */
 const PLAIN_MAPS = [
+  'grids',
   'keys',
   'ordinals',
   'orphans',
@@ -70,7 +71,8 @@ export function bookFromJson(json: unknown): Book {
   book.recordsLostAt = stored.recordsLostAt
   for (const name of PLAIN_MAPS) {
     const map = book[name] as Map<unknown, unknown>
-    for (const [key, value] of stored[name] as [unknown, unknown][]) map.set(key, value)
+    // Checkpoints of earlier versions have no grids.
+    for (const [key, value] of (stored[name] ?? []) as [unknown, unknown][]) map.set(key, value)
   }
   // JSON leaves out an orderId that is not known yet; its place among the fields stays, so that texts agree.
   for (const { terms, state, orderId, ...rest } of stored.orders) {

@@ -5,6 +5,7 @@ import { type PositionMode } from '../../domain/instrument.ts'
 import { type OrderIntent, type OrderPurpose, type QuoteLevel } from '../../domain/intent.ts'
 import { isTerminal, type Order } from '../../domain/order.ts'
 import { FLAT, type Holding } from '../../domain/position.ts'
+import { type InstrumentGrids } from '../../domain/record.ts'
 import { type UnsettledAllocation } from '../../domain/allocation.ts'
 import {
   ACCOUNT,
@@ -46,6 +47,8 @@ export interface KeyEntry {
 export interface Book {
   readonly positionMode: PositionMode
   readonly epoch: number
+  /** By symbol: what its prices and sizes are counted in. */
+  readonly grids: ReadonlyMap<string, InstrumentGrids>
   readonly batchId: number
   /** Unix ms, exchange clock: the newest fill that is known. */
   readonly fillsThroughAt: number
@@ -99,6 +102,7 @@ export function createBook(positionMode: PositionMode): Book {
   return {
     positionMode,
     epoch: 0,
+    grids: new Map(),
     batchId: 0,
     fillsThroughAt: 0,
     orders: new Map(),
