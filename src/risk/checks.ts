@@ -5,7 +5,7 @@ import { isClosing, tradesAs } from '../domain/order-action.ts'
 import { heldBackBy, type RestrictedMode, type Restriction } from '../domain/trading-mode.ts'
 import { floatOnGrid, nearestStep } from '../lib/grid.ts'
 import { objectToPrices, objectToSize } from './bounds.ts'
-import { addToExposure, notionalAt, worstLots, worstOnSide } from './exposure.ts'
+import { addToExposure, type Exposure, notionalAt, worstLots, worstOnSide } from './exposure.ts'
 import { type RiskContext } from './risk-context.ts'
 
 /** Undefined when the check has nothing against the order. */
@@ -148,20 +148,21 @@ function checkCollar(
   return undefined
 }
 
-/** Closes never increase or flip the position, neither the strategy's nor the account's. */
+/**
+ * Closes never increase or flip the position, neither the strategy's nor the account's. A flatten closes what is held
+ * beside orders in quarantine too, which may be accepted no longer.
+ */
 function checkClose(intent: OrderIntent, context: RiskContext): Objection | undefined {
   if (!isClosing(intent.action)) return undefined
   const { holding, ownExposure, accountExposure } = context
-  const free =
-    intent.action === 'closeLong'
-      ? Math.min(
-          holding.longLots - ownExposure.closingLongLots,
-          accountExposure.longLots - accountExposure.closingLongLots,
-        )
-      : Math.min(
-          holding.shortLots - ownExposure.closingShortLots,
-          accountExposure.shortLots - accountExposure.closingShortLots,
-        )
+  const closes = (exposure: Exposure): number => {
+    const isLong = intent.action === 'closeLong'
+    const lots = isLong ? exposure.closingLongLots : exposure.closingShortLots
+    if (intent.purpose !== 'flatten') return lots
+    return lots - (isLong ? exposure.heldClosingLongLots : exposure.heldClosingShortLots)
+  }
+  const side = intent.action === 'closeLong' ? 'longLots' : 'shortLots'
+  const free = Math.min(holding[side] - closes(ownExposure), accountExposure[side] - closes(accountExposure))
   if (intent.lots <= free) return undefined
   return { code: 'CLOSE_EXCEEDS_POSITION', detail: `${intent.lots} lots, ${free} to close` }
 }

@@ -185,9 +185,9 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'closes-exceed-the-position',
-    what: 'closes that are under way are not counted',
-    find: 'holding.longLots - ownExposure.closingLongLots',
-    replace: 'holding.longLots',
+    what: 'closes that are under way are not counted when another one is approved',
+    find: 'holding[side] - closes(ownExposure), accountExposure[side] - closes(accountExposure)',
+    replace: 'holding[side] - 0 * closes(ownExposure), accountExposure[side]',
   },
   {
     name: 'stop-without-second-look',
