@@ -293,6 +293,7 @@ function buildSettings(
     ),
     limits: {
       dataAgeMaxMs: 1500,
+      accountAgeMaxMs: 60_000,
       priceCollarRatio: 0.05,
       openOrdersMax: 400,
       orderNotionalMax: 1e6,

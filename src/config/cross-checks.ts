@@ -215,7 +215,7 @@ function checkCalendar({ source, settings: { calendar } }: Daemon): Problem[] {
 }
 
 function checkRisk({ source, settings: { risk, polling, instruments } }: Daemon): Problem[] {
-  const { orderNotionalMax, grossNotionalMax, dataAgeMaxMs } = risk ?? {}
+  const { orderNotionalMax, grossNotionalMax, dataAgeMaxMs, accountAgeMaxMs } = risk ?? {}
   const problems: Problem[] = []
   if (
     orderNotionalMax !== undefined &&
@@ -228,6 +228,12 @@ function checkRisk({ source, settings: { risk, polling, instruments } }: Daemon)
   if (dataAgeMaxMs !== undefined && polling?.tickersMs !== undefined && dataAgeMaxMs < polling.tickersMs) {
     const message = `${dataAgeMaxMs} ms is less than polling.tickersMs ${polling.tickersMs}: all data would be too old`
     problems.push(source.problem(['risk', 'dataAgeMaxMs'], message))
+  }
+  for (const name of ['fillsMs', 'positionsMs'] as const) {
+    const everyMs = polling?.[name]
+    if (accountAgeMaxMs === undefined || everyMs === undefined || accountAgeMaxMs >= 2 * everyMs) continue
+    const message = `${accountAgeMaxMs} ms is less than two of polling.${name} ${everyMs}: readings would often be too old`
+    problems.push(source.problem(['risk', 'accountAgeMaxMs'], message))
   }
   for (const [symbol, instrument] of Object.entries(instruments ?? {})) {
     const least = instrument?.minNotional

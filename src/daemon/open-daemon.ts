@@ -1,6 +1,8 @@
 import { type DaemonConfig, type LoadedConfig } from '../config/load-config.ts'
 import { type Credentials } from '../config/secrets.ts'
+import { type Book } from '../engine/book/book.ts'
 import { rebuildBook } from '../engine/book/book-json.ts'
+import { findGridConflict } from '../engine/book/convert-grids.ts'
 import { type EngineSettings } from '../engine/settings.ts'
 import { TrustedClock } from '../exchange/clock/trusted-clock.ts'
 import { type Journal } from '../journal/journal.ts'
@@ -145,6 +147,7 @@ async function assemble(options: Opening, ground: Prepared): Promise<OpenedDaemo
     hideSecrets(logger, access)
     const settings = settingsOf(options, ground)
     const book = rebuildBook(journal.load(), settings.positionMode)
+    assertGrids(book, settings)
     logger.log('info', 'daemon.opened', {
       version: options.version,
       environment: config.environment,
@@ -168,6 +171,25 @@ async function assemble(options: Opening, ground: Prepared): Promise<OpenedDaemo
     await ground.close()
     throw error
   }
+}
+
+/** @throws Failure where the book counts an instrument in steps that do not convert to the configured ones. */
+function assertGrids(book: Book, { instruments }: EngineSettings): void {
+  const conflict = findGridConflict(book, instruments)
+  if (!conflict) return
+  const { symbol, was, is, number } = conflict
+  throw new Failure({
+    code: 'STATE_GRIDS_CHANGED',
+    sentence:
+      'the journal counts an instrument in other ticks or lots than the configuration, and does not convert',
+    facts: {
+      instrument: symbol,
+      journal: `tickSize ${was.tick}, lotSize ${was.lot}`,
+      configuration: `tickSize ${is.tick}, lotSize ${is.lot}`,
+      inexact: number,
+    },
+    hint: 'start once with the sizes of the journal, flatten the instrument and stop; an hour later its orders are forgotten. Or begin with another state.directory',
+  })
 }
 
 function settingsOf({ loaded: { config }, version }: Opening, ground: Prepared): EngineSettings {

@@ -8,6 +8,7 @@ export const DENIAL_CODES = {
   CLOCK_UNSYNCHRONISED:
     "the exchange's clock is unsynchronised: a clock jumped, or it was not measured for a minute",
   DATA_MISSING: 'there is no usable price for the instrument',
+  ACCOUNT_STALE: 'what the account did and holds was not read for longer than risk.accountAgeMaxMs',
   DATA_STALE: 'the prices are older than their freshness limit',
   PRICE_PRECISION: 'the price is not a whole, positive number of ticks, or too large to be exact',
   SIZE_PRECISION: 'the size is not a whole, positive number of lots, or too large to be exact',

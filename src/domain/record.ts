@@ -40,6 +40,12 @@ interface Dated {
   readonly at: number
 }
 
+/** What an instrument's prices and sizes are counted in: the steps as written. */
+export interface InstrumentGrids {
+  readonly tick: string
+  readonly lot: string
+}
+
 /** A run of the process began. Durable before anything else. */
 export interface BootRecord extends Dated {
   readonly kind: 'boot'
@@ -51,6 +57,8 @@ export interface BootRecord extends Dated {
   readonly positionMode: PositionMode
   readonly configHash: string
   readonly strategies: readonly StrategyId[]
+  /** By symbol. Where they are others than before, the book is converted. Absent in records of earlier versions. */
+  readonly grids?: Readonly<Record<string, InstrumentGrids>>
 }
 
 /** What a strategy's decision changed. Nothing is written when nothing changed. */

@@ -5,7 +5,7 @@ import { isClosing, tradesAs } from '../domain/order-action.ts'
 import { heldBackBy, type RestrictedMode, type Restriction } from '../domain/trading-mode.ts'
 import { floatOnGrid, nearestStep } from '../lib/grid.ts'
 import { objectToPrices, objectToSize } from './bounds.ts'
-import { addToExposure, notionalAt, worstLots, worstOnSide } from './exposure.ts'
+import { addToExposure, type Exposure, notionalAt, worstLots, worstOnSide } from './exposure.ts'
 import { type RiskContext } from './risk-context.ts'
 
 /** Undefined when the check has nothing against the order. */
@@ -16,6 +16,7 @@ export const RISK_CHECKS: readonly RiskCheck[] = [
   checkPrecision,
   checkTradingMode,
   checkFreshness,
+  checkAccountAge,
   checkInstrumentState,
   checkDeadline,
   checkMinimum,
@@ -40,6 +41,14 @@ function checkFreshness(_: OrderIntent, { instrument, market, account }: RiskCon
   }
   if (market.ageMs <= account.dataAgeMaxMs) return undefined
   return { code: 'DATA_STALE', detail: `${market.ageMs} ms old, limit ${account.dataAgeMaxMs} ms` }
+}
+
+/** MKT3: who does not know what the account did and holds adds no risk to it. */
+function checkAccountAge(intent: OrderIntent, context: RiskContext): Objection | undefined {
+  const { accountAgeMs, account } = context
+  if (accountAgeMs <= account.accountAgeMaxMs || reducesRisk(intent, context)) return undefined
+  const detail = `fills and position read ${accountAgeMs} ms ago, limit ${account.accountAgeMaxMs} ms`
+  return { code: 'ACCOUNT_STALE', detail }
 }
 
 /** RSK2. */
@@ -141,20 +150,21 @@ function checkCollar(
   return undefined
 }
 
-/** Closes never increase or flip the position, neither the strategy's nor the account's. */
+/**
+ * Closes never increase or flip the position, neither the strategy's nor the account's. A flatten closes what is held
+ * beside orders in quarantine too, which may be accepted no longer.
+ */
 function checkClose(intent: OrderIntent, context: RiskContext): Objection | undefined {
   if (!isClosing(intent.action)) return undefined
   const { holding, ownExposure, accountExposure } = context
-  const free =
-    intent.action === 'closeLong'
-      ? Math.min(
-          holding.longLots - ownExposure.closingLongLots,
-          accountExposure.longLots - accountExposure.closingLongLots,
-        )
-      : Math.min(
-          holding.shortLots - ownExposure.closingShortLots,
-          accountExposure.shortLots - accountExposure.closingShortLots,
-        )
+  const closes = (exposure: Exposure): number => {
+    const isLong = intent.action === 'closeLong'
+    const lots = isLong ? exposure.closingLongLots : exposure.closingShortLots
+    if (intent.purpose !== 'flatten') return lots
+    return lots - (isLong ? exposure.heldClosingLongLots : exposure.heldClosingShortLots)
+  }
+  const side = intent.action === 'closeLong' ? 'longLots' : 'shortLots'
+  const free = Math.min(holding[side] - closes(ownExposure), accountExposure[side] - closes(accountExposure))
   if (intent.lots <= free) return undefined
   return { code: 'CLOSE_EXCEEDS_POSITION', detail: `${intent.lots} lots, ${free} to close` }
 }

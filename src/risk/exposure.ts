@@ -18,6 +18,9 @@ export interface Exposure {
   /** What open orders could close of each. */
   closingLongLots: number
   closingShortLots: number
+  /** What orders in quarantine count among these two: they wait for an operator, and close nothing more. */
+  readonly heldClosingLongLots: number
+  readonly heldClosingShortLots: number
   /** Everything open that buys, and that sells. */
   buyingLots: number
   sellingLots: number
@@ -27,6 +30,7 @@ export interface Exposure {
 /** @param orders all orders that belong to the holding; terminal ones count nothing. */
 export function buildExposure(mode: PositionMode, holding: Holding, orders: Iterable<Order>): Exposure {
   const oneWay = mode === 'one_way_mode'
+  const open = [...orders]
   const exposure: Exposure = {
     mode,
     longLots: oneWay ? netLots(holding) : holding.longLots,
@@ -35,15 +39,23 @@ export function buildExposure(mode: PositionMode, holding: Holding, orders: Iter
     addingShortLots: 0,
     closingLongLots: 0,
     closingShortLots: 0,
+    heldClosingLongLots: lotsInQuarantine(open, 'closeLong'),
+    heldClosingShortLots: lotsInQuarantine(open, 'closeShort'),
     buyingLots: 0,
     sellingLots: 0,
     openOrders: 0,
   }
-  for (const order of orders) {
+  for (const order of open) {
     const lots = openLots(order)
     if (lots > 0) addToExposure(exposure, order.terms.action, lots)
   }
   return exposure
+}
+
+function lotsInQuarantine(orders: readonly Order[], action: OrderAction): number {
+  return orders
+    .filter(({ state, terms }) => state === 'quarantined' && terms.action === action)
+    .reduce((sum, order) => sum + openLots(order), 0)
 }
 
 export function addToExposure(exposure: Exposure, action: OrderAction, lots: number): void {

@@ -27,6 +27,8 @@ export interface RiskContext {
   readonly now: number
   readonly instrument: Instrument
   readonly market: RiskMarket
+  /** How long ago the fills, or the instrument's position where that is longer, were asked for that are known, ms. */
+  readonly accountAgeMs: number
   readonly trading: TradingState
   readonly account: AccountLimits
   readonly strategy: StrategyLimits

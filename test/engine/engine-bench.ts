@@ -280,6 +280,8 @@ function madeSettings(positionMode: PositionMode): EngineSettings {
     ]),
     limits: {
       dataAgeMaxMs: 1000,
+      // Its tests let time pass without polls; those of the limit itself set one.
+      accountAgeMaxMs: 1e12,
       priceCollarRatio: 0.05,
       openOrdersMax: 200,
       orderNotionalMax: 1e9,

@@ -51,9 +51,11 @@ function context(
     now: NOW,
     instrument: madeInstrument({ lotsMin: 2 }),
     market: { bid: 10_000, ask: 10_000.1, last: 10_000, ageMs: 100, deliveryState: undefined },
+    accountAgeMs: 500,
     trading: toTradingState([]),
     account: {
       dataAgeMaxMs: 1000,
+      accountAgeMaxMs: 60_000,
       priceCollarRatio: 0.05,
       openOrdersMax: 50,
       orderNotionalMax: 1000,
@@ -127,6 +129,20 @@ describe('[RSK1] the risk checks', () => {
     ['a crossed market', intent(), context(market({ ask: 9999 })), 'DATA_MISSING'],
     ['[MKT1] prices as old as allowed', intent(), context(market({ ageMs: 1000 })), 'approved'],
     ['[MKT1] older prices', intent(), context(market({ ageMs: 1001 })), 'DATA_STALE'],
+    ['[MKT3] readings as old as allowed', intent(), context({ accountAgeMs: 60_000 }), 'approved'],
+    ['[MKT3] an opening on older readings', intent(), context({ accountAgeMs: 60_001 }), 'ACCOUNT_STALE'],
+    [
+      '[MKT3] a close on older readings',
+      intent({ action: 'closeLong' }),
+      context({ accountAgeMs: 1e9 }, { holding: long }),
+      'approved',
+    ],
+    [
+      '[MKT3] what only reduces, on older readings',
+      intent({ action: 'openShort' }),
+      context({ accountAgeMs: 1e9 }, { holding: long }),
+      'approved',
+    ],
     [
       '[RSK2] the close of a flatten on an unsynchronised clock',
       intent({ action: 'closeLong', ...flatten }),

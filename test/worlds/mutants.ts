@@ -185,9 +185,9 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'closes-exceed-the-position',
-    what: 'closes that are under way are not counted',
-    find: 'holding.longLots - ownExposure.closingLongLots',
-    replace: 'holding.longLots',
+    what: 'closes that are under way are not counted when another one is approved',
+    find: 'holding[side] - closes(ownExposure), accountExposure[side] - closes(accountExposure)',
+    replace: 'holding[side] - 0 * closes(ownExposure), accountExposure[side]',
   },
   {
     name: 'stop-without-second-look',
@@ -649,5 +649,12 @@ export const MUTANTS: readonly Mutant[] = [
     what: 'a take-profit or a stop-loss may stand anywhere',
     find: 'for (const [what, ticks] of prices) {',
     replace: 'for (const [what, ticks] of prices.slice(0, 1)) {',
+  },
+  {
+    name: 'trading-blind',
+    what: 'how long ago the account was read is not looked at',
+    find: 'if (accountAgeMs <= account.accountAgeMaxMs || reducesRisk(intent, context)) return undefined',
+    replace:
+      'if (accountAgeMs <= 1e9 * account.accountAgeMaxMs || reducesRisk(intent, context)) return undefined',
   },
 ]

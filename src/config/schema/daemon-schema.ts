@@ -108,14 +108,18 @@ const calendarSchema = z
   .meta({ description: 'What happens at a time of day.' })
 
 /**
- * Limits of the whole account, each a number or a decimal; risk checks know them by these names. None has a default:
- * what is not said is not allowed to be guessed.
+ * Limits of the whole account, each a number or a decimal; risk checks know them by these names. None has a default
+ * but the age of readings: what is not said is not allowed to be guessed.
  */
 const riskSchema = z
   .strictObject({
     dataAgeMaxMs: wholeNumber(
       { min: 10, max: 600_000 },
       'Oldest market data that is decided or sent on, in ms.',
+    ),
+    accountAgeMaxMs: presetNumber(
+      { min: 1000, max: 3_600_000, preset: 60_000 },
+      'How long ago fills and positions may have been read when an order leaves that adds risk, in ms.',
     ),
     priceCollarRatio: z.number().positive().max(1).meta({
       description:
@@ -131,7 +135,7 @@ const riskSchema = z
         "After fills that are not ours (liquidation, delivery, a person's trade) the position is adopted. halt: and nothing is opened on the instrument until it is released. adopt: trading goes on.",
     }),
   })
-  .meta({ description: 'Limits of the whole account. No limit has a default.' })
+  .meta({ description: 'Limits of the whole account. No limit but accountAgeMaxMs has a default.' })
 
 const executionSchema = z
   .strictObject({

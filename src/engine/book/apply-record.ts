@@ -36,6 +36,7 @@ import { unreachable } from '../../lib/unreachable.ts'
 import { applyFill, bindOrphans, disownOrphans } from './apply-fill.ts'
 import { type Book, pairKey, storeOrder, type WritableBook } from './book.ts'
 import { applyMove } from './allocation.ts'
+import { applyGrids } from './convert-grids.ts'
 
 /**
  * Ordinals name orders for ever (ORD2), and those that were lost are skipped: far more than any journal has
@@ -51,6 +52,7 @@ export function applyRecord(target: Book, record: JournalRecord): void {
       book.epoch = record.epoch
       book.positionMode = record.positionMode
       book.fillsThroughAt ||= record.exchangeAt
+      for (const [symbol, grids] of Object.entries(record.grids ?? {})) applyGrids(book, symbol, grids)
       return
     case 'decision':
       return applyDecision(book, record)

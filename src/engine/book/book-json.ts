@@ -19,6 +19,7 @@ interface MoneyJson {
  * the same rows in the same order: within a collection that of its entries, which effects may depend on.
  */
 const COLLECTIONS = [
+  'grids',
   'keys',
   'ordinals',
   'orphans',

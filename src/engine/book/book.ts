@@ -5,6 +5,7 @@ import { type PositionMode } from '../../domain/instrument.ts'
 import { type OrderIntent, type OrderPurpose, type QuoteLevel } from '../../domain/intent.ts'
 import { isTerminal, type Order } from '../../domain/order.ts'
 import { FLAT, type Holding } from '../../domain/position.ts'
+import { type InstrumentGrids } from '../../domain/record.ts'
 import { type UnsettledAllocation } from '../../domain/allocation.ts'
 import {
   ACCOUNT,
@@ -50,6 +51,8 @@ export interface KeyEntry {
 export interface Book {
   readonly positionMode: PositionMode
   readonly epoch: number
+  /** By symbol: what its prices and sizes are counted in. */
+  readonly grids: ReadonlyMap<string, InstrumentGrids>
   readonly batchId: number
   /** Unix ms, exchange clock: every fill up to here is known, but for what becomes visible late. */
   readonly fillsThroughAt: number
@@ -108,6 +111,7 @@ export function createBook(positionMode: PositionMode): Book {
   return {
     positionMode,
     epoch: 0,
+    grids: new TrackedMap(),
     batchId: 0,
     fillsThroughAt: 0,
     orders: new TrackedMap(),

@@ -48,6 +48,12 @@ export function startRun(core: Core): void {
       positionMode: settings.positionMode,
       configHash: settings.configHash,
       strategies: [...settings.strategies.keys()],
+      grids: Object.fromEntries(
+        [...settings.instruments].map(([symbol, { tick, lot }]) => [
+          symbol,
+          { tick: tick.step, lot: lot.step },
+        ]),
+      ),
     },
     true,
   )

@@ -11,6 +11,7 @@ import { type RiskContext } from '../../risk/risk-context.ts'
 import { accountHoldingOf, holdingOf, openOrdersOf } from '../book/book.ts'
 import { type Core, specOf } from '../state/core.ts'
 import { marketOf } from '../state/market-state.ts'
+import { accountAgeMs } from '../state/readings.ts'
 import { tradingStateOf } from '../state/trading-mode.ts'
 
 /** What risk made of an instrument's candidates. */
@@ -64,6 +65,7 @@ function openRiskContexts(core: Core, symbol: string): (id: StrategyId) => RiskC
   const mode = settings.positionMode
   const spec = specOf(core, symbol)
   const market = marketOf(core, symbol)
+  const ageMs = accountAgeMs(core, symbol)
   const open = [...openOrdersOf(book, symbol)]
   const accountExposure = buildExposure(mode, accountHoldingOf(book, symbol), open)
   const others = otherInstruments(core, symbol)
@@ -77,6 +79,7 @@ function openRiskContexts(core: Core, symbol: string): (id: StrategyId) => RiskC
       now: core.now,
       instrument: spec,
       market,
+      accountAgeMs: ageMs,
       trading: tradingStateOf(core, symbol, id),
       account: settings.limits,
       strategy: limits,

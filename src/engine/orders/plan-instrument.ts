@@ -5,6 +5,7 @@ import { planTarget, staleTargetOrders, type TargetPlanInput } from '../../execu
 import { type StrategyId } from '../../domain/ids.ts'
 import { type OrderIntent } from '../../domain/intent.ts'
 import { canRest, type Order } from '../../domain/order.ts'
+import { type Holding } from '../../domain/position.ts'
 import { stepBelow } from '../../lib/grid.ts'
 import { accountHoldingOf, holdingOf, killOf, openOrdersOf, pairKey, wishKey } from '../book/book.ts'
 import { exchangeNow } from '../state/clock-state.ts'
@@ -107,15 +108,20 @@ function planTargets(core: Core, symbol: string, { id, orders }: StrategyOrders,
   const purpose = isFlat ? 'flatten' : 'target'
   const isWaiting = isBackingOff(core, wishKey(id, symbol, purpose))
   if (!(bid > 0 && ask > 0) || isWaiting || (!isFlat && isUndecided(core, id))) return
+  // An order in quarantine waits for an operator. It must not keep what is held from being closed: no more than the
+  // account holds, since the strategy's part is in question.
+  const isInQuestion = isFlat && own.some(({ state }) => state === 'quarantined')
+  const accountHolding = accountHoldingOf(core.book, symbol)
+  const holding = holdingOf(core.book, id, symbol)
   const input: TargetPlanInput = {
     strategyId: id,
     instrument: specOf(core, symbol),
     positionMode: core.settings.positionMode,
     purpose,
     target,
-    orders: own,
-    holding: holdingOf(core.book, id, symbol),
-    accountHolding: accountHoldingOf(core.book, symbol),
+    orders: isInQuestion ? own.filter(({ state }) => state !== 'quarantined') : own,
+    holding: isInQuestion ? smallerOf(holding, accountHolding) : holding,
+    accountHolding,
     bid,
     ask,
     takerCollarRatio: core.settings.execution.takerCollarRatio,
@@ -125,6 +131,13 @@ function planTargets(core: Core, symbol: string, { id, orders }: StrategyOrders,
   }
   plan.candidates.push(...planTarget(input))
   plan.stale.push(...staleTargetOrders(input))
+}
+
+function smallerOf(one: Holding, other: Holding): Holding {
+  return {
+    longLots: Math.min(one.longLots, other.longLots),
+    shortLots: Math.min(one.shortLots, other.shortLots),
+  }
 }
 
 /** The largest order that risk lets through, by size and by value at the present price. */

@@ -10,6 +10,7 @@ import { type OutgoingBatch } from '../effect.ts'
 import { exchangeNow } from '../state/clock-state.ts'
 import { type Core, recordBefore, specOf, type InstrumentState } from '../state/core.ts'
 import { freshUntil, sightOf } from '../state/market-state.ts'
+import { accountAgeMs } from '../state/readings.ts'
 
 /**
  * The acceptance deadline is counted from the record of a batch, and the exchange counts from its signature: between
@@ -56,6 +57,12 @@ function toTerms(core: Core, intent: OrderIntent): OrderTerms {
   }
 }
 
+/** Unix ms, our clock (MKT3). Where the account is not fresh any more, nothing of the batch adds risk. */
+function accountFreshUntil(core: Core, symbol: string): number {
+  const leftMs = core.settings.limits.accountAgeMaxMs - accountAgeMs(core, symbol)
+  return leftMs < 0 ? Number.POSITIVE_INFINITY : core.now + leftMs
+}
+
 /**
  * Writes a batch down, bytes and all, before anybody may send it (ORD1). It is good for as long as its
  * shortest-lived order, and the prices (MKT1).
@@ -75,6 +82,7 @@ export function recordBatch(
     body,
     validUntilAt: Math.min(
       freshUntil(core, symbol),
+      accountFreshUntil(core, symbol),
       core.now + core.settings.execution.acceptanceWindowMs / SIGNED_WITHIN,
       ...orders.map((order) => order.deadlineAt),
     ),

@@ -112,8 +112,15 @@ function packInstrument(
   return packBatch(wantsCancel ? items.filter(({ intent }) => !canRest(intent)) : items, {
     max: core.settings.execution.batchOrdersMax,
     mode: core.settings.positionMode,
-    nameless: namelessOrders(core, symbol),
+    nameless: namelessBeside(core, symbol, items),
   })
+}
+
+/** A flatten does not wait for orders in quarantine, which may be accepted no longer. */
+function namelessBeside(core: Core, symbol: string, items: readonly ApprovedItem[]): readonly Order[] {
+  const nameless = namelessOrders(core, symbol)
+  const isFlatten = items.every(({ intent }) => intent.purpose === 'flatten')
+  return isFlatten ? nameless.filter(({ state }) => state !== 'quarantined') : nameless
 }
 
 function describeTerms(batchId: number, terms: Order['terms']): Record<string, unknown> {

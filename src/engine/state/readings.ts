@@ -38,6 +38,15 @@ export function tradesNeededSince(core: Core): number {
   return Math.max(0, fillsSince(core) - TRADES_MARGIN_MS)
 }
 
+/**
+ * How long ago the fills were asked for that are known, or a position of the instrument that they explain, ms: the
+ * older of the two. A position is compared only when the fills of its moment are readable, and counts from then on.
+ */
+export function accountAgeMs({ readings, instruments, settings, now }: Core, symbol: string): number {
+  const agreedAt = instruments.get(symbol)?.position.agreedAt ?? 0
+  return now - Math.min(readings.fillsReadAt, agreedAt) - settings.execution.fillVisibilityMs
+}
+
 /** Every fill is known that was readable when it was asked for. Returns that moment: Unix ms, our clock. */
 export function noteFillsRead(core: Core, { requestedAt, exchangeTime }: FillsReading): number {
   const { fillVisibilityMs } = core.settings.execution

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { toOrderId } from '../../../src/domain/ids.ts'
 import { type Scope, strategyScope } from '../../../src/domain/trading-mode.ts'
-import { accepted, EngineBench, STRATEGY, SYMBOL } from '../engine-bench.ts'
+import { type EngineEvent } from '../../../src/engine/event.ts'
+import { accepted, EngineBench, STRATEGY, SYMBOL, TIMED_OUT } from '../engine-bench.ts'
 import { manyInstruments, OTHER, SYMBOLS } from '../many-instruments.ts'
 
 const BID = { side: 'buy', ticks: 99_990, lots: 10 } as const
@@ -142,5 +143,34 @@ describe('[RSK2] a restriction', () => {
     bench.decide()
 
     expect([...bench.engine.denied.keys()]).toEqual(['TRADING_HALTED', 'TRADING_REDUCING'])
+  })
+})
+
+describe('[RSK3] beside an order in quarantine', () => {
+  /** Ten lots long, and a close of four whose answer was lost and whose fills are too many for it. */
+  function contradicted(): EngineBench {
+    const bench = new EngineBench().start()
+    bench.decide({ kind: 'target', symbol: SYMBOL, lots: 10 })
+    fillBatch(bench, 'buy')
+    bench.pass(6000, { holding: LONG })
+    bench.decide({ kind: 'target', symbol: SYMBOL, lots: 6 })
+    bench.answer(bench.grantBatch().batchId, TIMED_OUT)
+    const close = (orderId: string) =>
+      bench.fill({ orderId: toOrderId(orderId), side: 'sell', lots: 4, scope: 'taker', ticks: 100_000 })
+    bench.pass(13_000, { fills: [close('77'), close('78')], holding: { longLots: 2, shortLots: 0 } })
+    return bench
+  }
+
+  test.each<[string, EngineEvent]>([
+    ['a flatten', { kind: 'commanded', command: { kind: 'flatten', scope: SYMBOL, ...BY_ANNA } }],
+    ['a stop that flattens', { kind: 'commanded', command: { kind: 'stop', policy: 'flatten' } }],
+  ])('%s closes what is held', (_, command) => {
+    const bench = contradicted()
+    expect(bench.states().filter((state) => state === 'quarantined')).toHaveLength(1)
+
+    bench.step(command)
+    bench.pass(1000, { holding: { longLots: 2, shortLots: 0 } })
+
+    expect(sentOrders(bench)).toMatchObject([{ purpose: 'flatten', action: 'closeLong', lots: 2 }])
   })
 })

@@ -7,6 +7,7 @@ import { watchKill } from './kill-invariants.ts'
 import { watchLateCancels, watchNumbers, watchPlaces } from './intent-invariants.ts'
 import {
   watchBatches,
+  watchBlindness,
   watchSettled,
   watchTakers,
   watchDurableSends,
@@ -69,6 +70,7 @@ export const INVARIANTS: readonly Invariant[] = [
   { id: 'ORD1', watch: watchWire },
   { id: 'CANCEL', watch: watchCancelScopes },
   { id: 'MKT2', watch: watchShown },
+  { id: 'MKT3', watch: watchBlindness },
   { id: 'WISH', watch: watchWishes },
   { id: 'WISH', watch: watchDecisions },
   { id: 'WISH', watch: watchLooks },

@@ -1,7 +1,7 @@
-import { restrictionsOn, type Book, isHaltedItself } from '../../../src/engine/book/book.ts'
+import { holdingOf, restrictionsOn, type Book, isHaltedItself } from '../../../src/engine/book/book.ts'
 import { type PositionMode } from '../../../src/domain/instrument.ts'
 import { type Order } from '../../../src/domain/order.ts'
-import { tradesAs } from '../../../src/domain/order-action.ts'
+import { isClosing, tradesAs } from '../../../src/domain/order-action.ts'
 import { type JournalRecord } from '../../../src/domain/record.ts'
 import { type Effect, type OutgoingBatch } from '../../../src/engine/effect.ts'
 import { KnownPrices } from './known-prices.ts'
@@ -288,6 +288,51 @@ export function watchStaleness(world: World): WorldWatcher {
       if (age > dataAgeMaxMs) violate(world, 'MKT1', `sent on data ${age} ms old`)
     },
   }
+}
+
+/** Nothing that adds risk leaves on fills, or a position of its instrument, that were asked for too long ago. */
+export function watchBlindness(world: World): WorldWatcher {
+  const { accountAgeMaxMs } = world.settings.limits
+  // A position counts once the fills of its moment are readable.
+  const { fillVisibilityMs } = world.settings.execution
+  let fillsAt = 0
+  const positionsAt = new Map<string, number>()
+  /** Those that could add when their batch was formed. */
+  const adding = new Set<string>()
+  return {
+    onBirth: () => {
+      fillsAt = 0
+      positionsAt.clear()
+      adding.clear()
+    },
+    afterStep(event, effects) {
+      if (event.kind === 'fillsRead') fillsAt = Math.max(fillsAt, event.reading.requestedAt)
+      if (event.kind === 'positionRead') positionsAt.set(event.reading.symbol, event.reading.requestedAt)
+      const { book } = world.process.engine ?? {}
+      for (const effect of effects) {
+        if (effect.kind !== 'sendBatch' || !book) continue
+        for (const clientOid of effect.batch.clientOids) {
+          const terms = book.orders.get(clientOid)?.terms
+          if (terms && mayAdd(book, terms)) adding.add(clientOid)
+          else adding.delete(clientOid)
+        }
+      }
+    },
+    onWrite(batch, now) {
+      const positionAt = (positionsAt.get(batch.symbol) ?? 0) + fillVisibilityMs
+      const ageMs = now - Math.min(fillsAt, positionAt)
+      const blind = batch.clientOids.find((clientOid) => adding.has(clientOid))
+      if (ageMs <= accountAgeMaxMs || blind === undefined) return
+      violate(world, 'MKT3', `${blind} leaves on readings ${ageMs} ms old`)
+    },
+  }
+}
+
+/** Whether the strategy holds too little on the other side for the order to do nothing but reduce. */
+function mayAdd(book: Book, { strategyId, symbol, action, lots }: Order['terms']): boolean {
+  if (isClosing(action)) return false
+  const { longLots, shortLots } = holdingOf(book, strategyId, symbol)
+  return (tradesAs(action) === 'buy' ? shortLots : longLots) < lots
 }
 
 function isEnding({ facts }: World): boolean {

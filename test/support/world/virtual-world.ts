@@ -36,6 +36,8 @@ const STOP_MS_MAX = 60_000
 const TOLERANCE_MS = 3000
 const ACCEPTANCE_WINDOW_MS = 3600
 const REQUEST_TIMEOUT_MS = 600
+/** Shorter than a storm on one of the readings. */
+const ACCOUNT_AGE_MAX_MS = 3000
 /** Deaths are drawn on this grid of virtual time, and strike within so many effects. */
 const DEATH_GRID_MS = 250
 const AIMED_EFFECTS_MAX = 60
@@ -439,6 +441,7 @@ function buildSettings(plan: WorldPlan, listed: readonly ListedInstrument[]): En
     strategies: new Map(strategies),
     limits: {
       dataAgeMaxMs: 1500,
+      accountAgeMaxMs: ACCOUNT_AGE_MAX_MS,
       priceCollarRatio: 0.01,
       openOrdersMax: plan.openOrdersMax,
       orderNotionalMax: plan.orderNotionalMax,

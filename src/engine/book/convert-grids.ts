@@ -1,0 +1,191 @@
+/**
+ * The book counts prices in ticks and sizes in lots. When an instrument has other grids than those it was counted in,
+ * the same counts would mean other prices and sizes: so they are converted, where all of them convert exactly.
+ */
+import { type Move, type UnsettledAllocation } from '../../domain/allocation.ts'
+import { type Fill } from '../../domain/fill.ts'
+import { type Instrument } from '../../domain/instrument.ts'
+import { type QuoteLevel } from '../../domain/intent.ts'
+import { type Order } from '../../domain/order.ts'
+import { type Holding } from '../../domain/position.ts'
+import { type InstrumentGrids } from '../../domain/record.ts'
+import { createGrid, type Grid, stepsMax } from '../../lib/grid.ts'
+import { splitPair, storeOrder, type WritableBook, type Book } from './book.ts'
+
+/** An instrument whose book cannot be counted in its new grids, and one number that does not convert. */
+export interface GridConflict {
+  readonly symbol: string
+  readonly was: InstrumentGrids
+  readonly is: InstrumentGrids
+  readonly number: string
+}
+
+/** Before a start: what it would have to refuse. */
+export function findGridConflict(
+  book: Book,
+  instruments: ReadonlyMap<string, Instrument>,
+): GridConflict | undefined {
+  for (const [symbol, { tick, lot }] of instruments) {
+    const was = book.grids.get(symbol)
+    const is = { tick: tick.step, lot: lot.step }
+    if (was === undefined) continue
+    const number = planConversion(book, symbol, { was, is }).inexact[0]
+    if (number !== undefined) return { symbol, was, is, number }
+  }
+  return undefined
+}
+
+/** From now on the instrument is counted in these grids. A book that does not convert stays as it was. */
+export function applyGrids(book: WritableBook, symbol: string, is: InstrumentGrids): void {
+  const was = book.grids.get(symbol) ?? is
+  const { inexact, changes } = planConversion(book, symbol, { was, is })
+  if (inexact.length > 0) return
+  for (const change of changes) change(book)
+  book.grids.set(symbol, is)
+}
+
+interface Conversion {
+  /** Numbers that are none of the new grid. */
+  readonly inexact: readonly string[]
+  readonly changes: readonly ((book: WritableBook) => void)[]
+}
+
+interface GridChange {
+  readonly was: InstrumentGrids
+  readonly is: InstrumentGrids
+}
+
+function planConversion(book: Book, symbol: string, { was, is }: GridChange): Conversion {
+  const inexact: string[] = []
+  const changes: ((book: WritableBook) => void)[] = []
+  const lots = createConverter(was.lot, is.lot, inexact)
+  const ticks = createConverter(was.tick, is.tick, inexact)
+  if (lots === undefined && ticks === undefined) return { inexact, changes }
+  const counts = new Counts(lots ?? same, ticks ?? same)
+  const isOf = (pair: string): boolean => splitPair(pair)[1] === symbol
+  for (const order of book.orders.values()) {
+    if (order.terms.symbol !== symbol) continue
+    const converted = counts.order(order)
+    changes.push((target) => storeOrder(target, converted))
+  }
+  for (const [orderId, fills] of book.orphans) {
+    if (fills[0]?.symbol !== symbol) continue
+    const converted = fills.map((fill) => counts.fill(fill))
+    changes.push((target) => target.orphans.set(orderId, converted))
+  }
+  for (const [pair, holding] of book.holdings) {
+    if (!isOf(pair)) continue
+    const converted = counts.holding(holding)
+    changes.push((target) => target.holdings.set(pair, converted))
+  }
+  const account = book.account.get(symbol)
+  if (account) {
+    const converted = counts.holding(account)
+    changes.push((target) => target.account.set(symbol, converted))
+  }
+  const unsettled = book.unsettled.get(symbol)
+  if (unsettled) {
+    const converted = counts.unsettled(unsettled)
+    changes.push((target) => target.unsettled.set(symbol, converted))
+  }
+  for (const [pair, levels] of book.quotes) {
+    if (!isOf(pair)) continue
+    const converted = levels.map((level) => counts.priced(level))
+    changes.push((target) => target.quotes.set(pair, converted))
+  }
+  for (const [pair, target] of book.targets) {
+    if (!isOf(pair)) continue
+    const converted = counts.lots(target)
+    changes.push((into) => into.targets.set(pair, converted))
+  }
+  for (const [pair, place] of book.places) {
+    if (place.symbol !== symbol) continue
+    const converted = counts.exits(counts.priced(place))
+    changes.push((target) => target.places.set(pair, converted))
+  }
+  return { inexact, changes }
+}
+
+type Convert = (steps: number) => number
+
+const same: Convert = (steps) => steps
+
+/** Undefined where nothing changes. What does not convert is noted, and stays. */
+function createConverter(was: string, is: string, inexact: string[]): Convert | undefined {
+  const [from, to] = [createGrid(was), createGrid(is)]
+  const factor = (grid: Grid, other: Grid): bigint => BigInt(grid.units) * 10n ** BigInt(other.decimals)
+  const [numerator, denominator] = [factor(from, to), factor(to, from)]
+  if (numerator === denominator) return undefined
+  return (steps) => {
+    const units = Number.isSafeInteger(steps) ? BigInt(steps) * numerator : undefined
+    const converted = units === undefined ? Number.NaN : Number(units / denominator)
+    const isExact = units !== undefined && units % denominator === 0n && Math.abs(converted) <= stepsMax(to)
+    if (isExact) return converted
+    inexact.push(`${steps} times ${was}`)
+    return steps
+  }
+}
+
+/** Converts each thing that counts ticks or lots. */
+class Counts {
+  readonly lots: Convert
+  readonly #ticks: Convert
+
+  constructor(lots: Convert, ticks: Convert) {
+    this.lots = lots
+    this.#ticks = ticks
+  }
+
+  priced<Priced extends Pick<QuoteLevel, 'lots'> & { readonly ticks?: number | undefined }>(
+    priced: Priced,
+  ): Priced {
+    const lots = this.lots(priced.lots)
+    return priced.ticks === undefined
+      ? { ...priced, lots }
+      : { ...priced, lots, ticks: this.#ticks(priced.ticks) }
+  }
+
+  exits<
+    Exits extends {
+      readonly takeProfitTicks?: number | undefined
+      readonly stopLossTicks?: number | undefined
+    },
+  >(exits: Exits): Exits {
+    const converted = { ...exits }
+    for (const name of ['takeProfitTicks', 'stopLossTicks'] as const) {
+      const ticks = exits[name]
+      if (ticks !== undefined) Object.assign(converted, { [name]: this.#ticks(ticks) })
+    }
+    return converted
+  }
+
+  order(order: Order): Order {
+    const terms = this.exits(this.priced(order.terms))
+    return { ...order, terms, filledLots: this.lots(order.filledLots) }
+  }
+
+  fill(fill: Fill): Fill {
+    return this.priced(fill)
+  }
+
+  holding({ longLots, shortLots }: Holding): Holding {
+    return { longLots: this.lots(longLots), shortLots: this.lots(shortLots) }
+  }
+
+  unsettled({ account, holdings, moves }: UnsettledAllocation): UnsettledAllocation {
+    return {
+      account: this.holding(account),
+      holdings: holdings.map(([pair, holding]) => [pair, this.holding(holding)] as const),
+      moves: moves.map((move) => this.#move(move)),
+    }
+  }
+
+  #move(move: Move): Move {
+    if (move.kind === 'fill') return { ...move, change: this.priced(move.change) }
+    return {
+      ...move,
+      holding: this.holding(move.holding),
+      taken: move.taken.map((change) => this.priced(change)),
+    }
+  }
+}

@@ -1,0 +1,27 @@
+import { afterAll, expect, test, vi } from 'vitest'
+import { Projects } from './project.ts'
+import { findExchange, startDaemon } from './remote-exchange.ts'
+
+const projects = new Projects()
+afterAll(() => projects.close())
+
+vi.setConfig({ testTimeout: 60_000 })
+
+test('a start on ticks that the journal does not convert to is refused, with both values', async () => {
+  const project = projects.open()
+  const place = await findExchange(project)
+  const exchange = project.start(['simulate', '--port', place.port, '--state', 'exchange.sqlite'])
+  await exchange.untilEvent('simulator.listening')
+  const first = startDaemon(project, place)
+  await first.untilEvent('order.accepted')
+  await first.stop()
+
+  const second = startDaemon(project, place, ['--set', 'instruments.BTCUSDT.tickSize=7'])
+  const { code } = await second.ended
+  await exchange.stop()
+
+  expect(code).toBe(78)
+  const said = second.stderr.join('\n')
+  expect(said).toMatch(/STATE_GRIDS_CHANGED[^]*tickSize 0\.1, lotSize 0\.001[^]*tickSize 7, lotSize 0\.001/)
+  expect(second.events('order.sent')).toEqual([])
+})
