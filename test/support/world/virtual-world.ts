@@ -36,8 +36,8 @@ const STOP_MS_MAX = 60_000
 const TOLERANCE_MS = 3000
 const ACCEPTANCE_WINDOW_MS = 3600
 const REQUEST_TIMEOUT_MS = 600
-/** Shorter than a storm on one of the readings. */
-const ACCOUNT_AGE_MAX_MS = 3000
+/** Shorter than a storm on one of the readings, and longer than the acceptance window. */
+const ACCOUNT_AGE_MAX_MS = 4500
 /** Deaths are drawn on this grid of virtual time, and strike within so many effects. */
 const DEATH_GRID_MS = 250
 const AIMED_EFFECTS_MAX = 60
