@@ -59,6 +59,8 @@ export interface Order {
   readonly unansweredAt: number
   /** Unix ms, our clock, when it was accepted; 0 before. */
   readonly acceptedAt: number
+  /** Unix ms, our clock, when it ended; 0 before. */
+  readonly endedAt: number
   /** Why it stands where it stands, for people: a code and a few words. */
   readonly reason: string
 }

@@ -232,7 +232,7 @@ export interface ReleasedRecord extends Dated {
 /** What ended long ago is forgotten. */
 export interface PruneRecord extends Dated {
   readonly kind: 'prune'
-  /** Unix ms, our clock: terminal orders that were last sent before. */
+  /** Unix ms, our clock: orders that ended before. */
   readonly ordersBefore: number
   /** Unix ms, exchange clock: trades of before. No fill is read from further back any more. */
   readonly tradesBefore: number

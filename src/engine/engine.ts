@@ -1,4 +1,5 @@
 import { type Denial } from '../domain/denial.ts'
+import { isTerminal } from '../domain/order.ts'
 import { unreachable } from '../lib/unreachable.ts'
 import { type Book } from './book/book.ts'
 import { answerCancel } from './cancels/cancel-answer.ts'
@@ -39,9 +40,11 @@ import { answerCall, isCallHeldBack, makeAccountCalls } from './strategies/accou
 import { expirePlaces, takeDecision, takeFailure } from './strategies/take-decision.ts'
 import { takeSnapshot } from './strategies/take-snapshot.ts'
 
-/** How often what is over is forgotten. */
-const PRUNE_EVERY_MS = 60_000
-/** Terminal orders are kept so long after they were last sent: a fill of theirs becomes readable within seconds. */
+/** How often what is over is forgotten: what a checkpoint has to take away then is little. */
+const PRUNE_EVERY_MS = 5000
+/** How far the fills are known is written down this often, if there is nothing to forget. */
+const FILLS_NOTED_EVERY_MS = 3_600_000
+/** Orders are kept so long after they ended: a fill of theirs becomes readable within seconds. */
 const ORDERS_KEPT_MS = 300_000
 
 /** The decision machinery of one account. */
@@ -253,13 +256,30 @@ function passTime(core: Core): void {
   if (prunedAt > 0 && core.now - prunedAt < PRUNE_EVERY_MS) return
   notePruned(core.run, core.now)
   if (prunedAt === 0) return
+  const ordersBefore = core.now - ORDERS_KEPT_MS
+  const tradesBefore = tradesNeededSince(core)
+  const fillsThroughAt = knownThrough(core)
+  const isDue = fillsThroughAt - core.book.fillsThroughAt >= FILLS_NOTED_EVERY_MS
+  if (!isDue && !hasSomethingOld(core.book, { ordersBefore, tradesBefore })) return
+  // Keys go with their orders: the journal keeps them.
   record(core, {
     kind: 'prune',
     at: core.now,
-    ordersBefore: core.now - ORDERS_KEPT_MS,
-    tradesBefore: tradesNeededSince(core),
-    fillsThroughAt: knownThrough(core),
-    // With their orders: the journal keeps them.
-    keysBefore: core.now - ORDERS_KEPT_MS,
+    ordersBefore,
+    tradesBefore,
+    fillsThroughAt,
+    keysBefore: ordersBefore,
   })
+}
+
+/** Whether something can be forgotten. Trades and calls are in the order of their coming: the first tells. */
+function hasSomethingOld(
+  { orders, trades, callKeys }: Book,
+  { ordersBefore, tradesBefore }: { ordersBefore: number; tradesBefore: number },
+): boolean {
+  const [filledAt = tradesBefore] = trades.values()
+  const [calledAt = ordersBefore] = callKeys.values()
+  if (filledAt < tradesBefore || calledAt < ordersBefore) return true
+  for (const order of orders.values()) if (isTerminal(order) && order.endedAt < ordersBefore) return true
+  return false
 }

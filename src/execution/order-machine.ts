@@ -61,6 +61,7 @@ export function createSentOrder(terms: OrderTerms, requestAt: number): Order {
     lastSentAt: requestAt,
     unansweredAt: requestAt,
     acceptedAt: 0,
+    endedAt: 0,
     reason: '',
   }
 }

@@ -109,6 +109,7 @@ export function madeOrder({
     firstSentAt: MOMENT_AT,
     lastSentAt: MOMENT_AT,
     unansweredAt: 0,
+    endedAt: 0,
     acceptedAt: MOMENT_AT,
     reason: '',
   }

@@ -47,6 +47,7 @@ const ORDINALS_SKIPPED = 1_000_000_000
 /** The fold: the book after one more record. Nothing else changes the book (DET2). */
 export function applyRecord(target: Book, record: JournalRecord): void {
   const book = own(target)
+  book.recordedAt = record.at
   switch (record.kind) {
     case 'boot':
       book.epoch = record.epoch
@@ -226,7 +227,7 @@ function applyFunding(book: WritableBook, record: FundingRecord): void {
 function applyPrune(book: WritableBook, record: PruneRecord): void {
   for (const [clientOid, order] of book.orders) {
     const open = book.open.get(order.terms.symbol)?.has(clientOid) ?? false
-    if (open || order.lastSentAt >= record.ordersBefore) continue
+    if (open || order.endedAt >= record.ordersBefore) continue
     book.orders.delete(clientOid)
     if (order.orderId !== undefined) book.byOrderId.delete(order.orderId)
   }

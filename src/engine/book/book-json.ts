@@ -48,6 +48,7 @@ const SCALARS_ROW = 'scalars'
 const SCALARS: Readonly<Record<Exclude<keyof Book, Collection | 'open' | 'byOrderId'>, true>> = {
   positionMode: true,
   epoch: true,
+  recordedAt: true,
   batchId: true,
   fillsThroughAt: true,
   tradesSinceAt: true,

@@ -51,6 +51,8 @@ export interface KeyEntry {
 export interface Book {
   readonly positionMode: PositionMode
   readonly epoch: number
+  /** Unix ms, our clock, of the last record. */
+  readonly recordedAt: number
   /** By symbol: what its prices and sizes are counted in. */
   readonly grids: ReadonlyMap<string, InstrumentGrids>
   readonly batchId: number
@@ -111,6 +113,7 @@ export function createBook(positionMode: PositionMode): Book {
   return {
     positionMode,
     epoch: 0,
+    recordedAt: 0,
     grids: new TrackedMap(),
     batchId: 0,
     fillsThroughAt: 0,
@@ -203,7 +206,9 @@ export function openOrdersOf(book: Book, symbol: string): Iterable<Order> {
 }
 
 /** Puts an order in its place after any change. */
-export function storeOrder(book: WritableBook, order: Order): void {
+export function storeOrder(book: WritableBook, changed: Order): void {
+  const hasJustEnded = isTerminal(changed) && changed.endedAt === 0
+  const order = hasJustEnded ? { ...changed, endedAt: book.recordedAt } : changed
   book.orders.set(order.terms.clientOid, order)
   indexOrder(book, order)
 }
