@@ -65,16 +65,21 @@ export class RunStatistics {
       case 'expire':
         for (const { clientOid } of record.orders) this.#look(clientOid, book)
         return
+      case 'cancelAnswered':
+        // Fills that waited for its orderId may end an order that the cancel-all listed.
+        for (const { clientOid } of record.listed) this.#look(clientOid, book)
+        return
+      case 'prune':
+        for (const clientOid of this.#open) if (!book.orders.has(clientOid)) this.#open.delete(clientOid)
+        return
       case 'boot':
       case 'decision':
-      case 'cancelAnswered':
       case 'adopt':
       case 'call':
       case 'callEnded':
       case 'foreign':
       case 'funding':
       case 'denial':
-      case 'prune':
       case 'released':
       case 'repaired':
       case 'restricted':
