@@ -24,7 +24,8 @@ function sentAfter({ log }: IntentdProcess, event: string): readonly LogLine[] {
 
 /** What rests at the exchange, or may: by its clientOid. */
 function openOrders(run: IntentdProcess): readonly unknown[] {
-  const ended = new Set(run.events('order.ended').map(({ clientOid }) => clientOid))
+  const ends = ['order.ended', 'order.rejected', 'order.dropped', 'order.fillAttributed'] as const
+  const ended = new Set(ends.flatMap((end) => run.events(end)).map(({ clientOid }) => clientOid))
   const filled = run.events('order.fill').filter(({ state }) => state === 'filled')
   for (const { clientOid } of filled) ended.add(clientOid)
   const sent = run.events('order.sent').map(({ clientOid }) => clientOid)
