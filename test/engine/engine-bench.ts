@@ -83,9 +83,12 @@ export class EngineBench {
   read({
     holding = { longLots: 0, shortLots: 0 },
     fills = [],
+    fundingFee = '',
   }: {
     readonly holding?: Holding
     readonly fills?: readonly Fill[]
+    /** As the exchange counts it up for each position. */
+    readonly fundingFee?: string
   } = {}): void {
     for (const effect of this.take('readFills')) {
       const reading = { fills, sinceAt: effect.sinceAt, requestedAt: this.now, exchangeTime: this.now }
@@ -97,7 +100,7 @@ export class EngineBench {
         lots: holding[`${holdSide}Lots`],
         openPriceAvg: 1,
         unrealisedProfit: '0',
-        fundingFee: '',
+        fundingFee,
         markPrice: 1,
         liquidationPrice: 0,
         positionMode: this.settings.positionMode,

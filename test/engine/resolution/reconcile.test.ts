@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { type Fill } from '../../../src/domain/fill.ts'
+import { bookFromJson, bookToJson } from '../../../src/engine/book/book-json.ts'
 import { EngineBench, SYMBOL, TIMED_OUT } from '../engine-bench.ts'
 
 const BID = { side: 'buy', ticks: 99_990, lots: 10 } as const
@@ -194,6 +196,41 @@ describe('a fill', () => {
     bench.read({ fills: [bench.fill({ lots: 10 })] })
 
     expect(bench.states()).toEqual(['filled'])
+  })
+})
+
+describe('funding', () => {
+  /** A position of ten lots whose counter stands there; the exchange closes it when it is undefined. */
+  function read(bench: EngineBench, fundingFee: string | undefined, fills: readonly Fill[]): void {
+    const holding = { longLots: fundingFee === undefined ? 0 : 10, shortLots: 0 }
+    bench.now += 1000
+    for (const what of ['fills', 'positions'] as const) bench.step({ kind: 'pollDue', what })
+    bench.read({ fills, holding, ...(fundingFee === undefined ? {} : { fundingFee }) })
+  }
+
+  test('adds up what each position was charged or given, with its sign, over positions, restarts and checkpoints', () => {
+    const bench = new EngineBench().start()
+    bench.quote(BID)
+    bench.accept(bench.grantBatch())
+    const opened = bench.fill({ lots: 10 })
+    for (const counter of ['', '-0.5', '-0.5', '-0.8']) read(bench, counter, [opened])
+    expect(bench.book.funding.get(SYMBOL)?.toString()).toBe('-0.8')
+
+    const closed = bench.fill({
+      side: 'sell',
+      tradeSide: 'close',
+      lots: 10,
+      source: 'SYS',
+      orderId: '9001' as never,
+    })
+    read(bench, undefined, [opened, closed])
+    expect(bench.book.funding.get(SYMBOL)?.toString()).toBe('-0.8')
+    const again = bench.fill({ lots: 10, source: 'SYS', orderId: '9002' as never })
+    for (const counter of ['', '0.2']) read(bench, counter, [opened, closed, again])
+
+    expect(bench.book.funding.get(SYMBOL)?.toString()).toBe('-0.6')
+    expect(bookFromJson(bookToJson(bench.book)).funding.get(SYMBOL)?.toString()).toBe('-0.6')
+    expect(bench.restart().book.funding.get(SYMBOL)?.toString()).toBe('-0.6')
   })
 })
 
