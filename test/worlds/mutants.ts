@@ -590,12 +590,6 @@ export const MUTANTS: readonly Mutant[] = [
     replace: "terms.strategyId === '' && terms.clientOid !== clientOid",
   },
   {
-    name: 'forgotten-trades-counted',
-    what: 'fills of a read that took long are counted again, because their trades were forgotten meanwhile',
-    find: 'filledAt >= core.book.tradesSinceAt && ',
-    replace: '',
-  },
-  {
     name: 'orders-of-others-cancelled',
     what: 'one call takes away the orders of the whole product type, whoever else trades on the account',
     find: 'const mayCancelProduct = isOursAlone(core) && ',
