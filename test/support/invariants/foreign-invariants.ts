@@ -1,4 +1,3 @@
-import { toTradeId } from '../../../src/domain/ids.ts'
 import { type JournalRecord } from '../../../src/domain/record.ts'
 import { NOBODY } from '../../../src/domain/allocation.ts'
 import { type Book, NO_MONEY, pairKey, isHalted as isHaltedInBook } from '../../../src/engine/book/book.ts'
@@ -9,7 +8,7 @@ import { tradeIdText } from '../../../src/simulator/core/order.ts'
 import { type Take } from './account-allocation.ts'
 import { isForeign, type TrueFill } from '../virtual/exchange-truth.ts'
 import { foreignFills, hasUnseen } from '../faults/foreign-fills.ts'
-import { type World, type WorldWatcher, violate } from '../world/world.ts'
+import { isKnownTrade, type World, type WorldWatcher, violate } from '../world/world.ts'
 
 interface Step {
   readonly event: EngineEvent
@@ -30,9 +29,8 @@ export function watchForeign(world: World): WorldWatcher {
   return {
     onBirth() {
       // What was not durable is heard of again.
-      const trades = process.engine?.book.trades
       for (const tradeId of facts.answered) {
-        if (!trades?.has(toTradeId(tradeId))) facts.answered.delete(tradeId)
+        if (!isKnownTrade(world, tradeId)) facts.answered.delete(tradeId)
       }
     },
     afterStep(event, effects) {
@@ -104,11 +102,10 @@ function judgeAnswer(world: World, { event, effects }: Step): void {
 
 /** Fills of others that the book has, that should have halted the instrument, and have not. */
 export function unanswered(world: World, symbol: string): readonly TrueFill[] {
-  const trades = world.process.engine?.book.trades
-  if (world.plan.foreignFills !== 'halt' || !trades) return []
+  if (world.plan.foreignFills !== 'halt' || !world.process.engine) return []
   return foreignFills(world, symbol).filter(({ sequence }) => {
     const tradeId = tradeIdText(sequence)
-    return trades.has(toTradeId(tradeId)) && !world.facts.answered.has(tradeId)
+    return isKnownTrade(world, tradeId) && !world.facts.answered.has(tradeId)
   })
 }
 
@@ -142,8 +139,8 @@ export function createExcuses(
   const knownAt = new Map<Take, number>()
   const over = new Set<Take>()
   const isOver = (take: Take): boolean => {
-    const { exchange, process, time } = world
-    const isKnown = process.engine?.book.trades.has(toTradeId(tradeIdText(take.fill.sequence))) ?? false
+    const { exchange, time } = world
+    const isKnown = isKnownTrade(world, tradeIdText(take.fill.sequence))
     if (isKnown && !knownAt.has(take)) knownAt.set(take, time.now)
     const until = (knownAt.get(take) ?? Number.POSITIVE_INFINITY) + ARRIVING_MS
     if (time.now < until) return false

@@ -1,7 +1,7 @@
 import { ACCOUNT, strategyScope } from '../../../src/domain/trading-mode.ts'
 import { type Answer } from '../../../src/domain/answer.ts'
 import { type BatchResult } from '../../../src/protocol/values.ts'
-import { toClientOid, toTradeId } from '../../../src/domain/ids.ts'
+import { toClientOid } from '../../../src/domain/ids.ts'
 import { openLots, type Order } from '../../../src/domain/order.ts'
 import { isClosing, tradesAs } from '../../../src/domain/order-action.ts'
 import { type Book, holdingOf } from '../../../src/engine/book/book.ts'
@@ -15,7 +15,7 @@ import { KnownPrices } from './known-prices.ts'
 import { tradeIdText } from '../../../src/simulator/core/order.ts'
 import { GROSS_NEVER_REACHED } from './room.ts'
 import { ReadingsSince } from './readings-since.ts'
-import { bodyOf, type World, type WorldWatcher, violate } from '../world/world.ts'
+import { isKnownTrade, bodyOf, type World, type WorldWatcher, violate } from '../world/world.ts'
 
 /** At every instant what the strategies hold there and everything of theirs that rests stays within their limits. */
 export function watchWorstCase(world: World): WorldWatcher {
@@ -176,9 +176,8 @@ function heldKnowably(world: World, symbol: string, seen: Adding['seen']): { buy
 }
 
 function seenFills(world: World): ReadonlySet<TrueFill> {
-  const trades = world.process.engine?.book.trades
   const fills = world.plan.symbols.flatMap((symbol) => foreignFills(world, symbol))
-  return new Set(fills.filter(({ sequence }) => trades?.has(toTradeId(tradeIdText(sequence)))))
+  return new Set(fills.filter(({ sequence }) => isKnownTrade(world, tradeIdText(sequence))))
 }
 
 /** While halted nothing leaves but the closes of a flatten; with little room on the disk nothing that adds risk. */

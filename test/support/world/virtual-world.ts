@@ -183,6 +183,7 @@ function createFacts(): World['facts'] {
     strategyOf: new Map(),
     halted: new Map(),
     answered: new Set(),
+    booked: new Set(),
     records: [],
     isStopping: false,
     isLastStop: false,
@@ -391,12 +392,22 @@ function createStrategy(
 }
 
 /** Keeps what later looks need. */
-function noteFacts({ facts, time }: World): ProcessWatcher {
+function noteFacts(world: World): ProcessWatcher {
+  const { facts, time } = world
   /** By scope and reason; what counts of a scope is the strictest. */
   const held = new Map<string, { scope: string; mode: TradingMode; reason: string }>()
+  const noteTrades = (record: JournalRecord): void => {
+    if (record.kind === 'fills') for (const { tradeId } of record.fills) facts.booked.add(tradeId)
+  }
   return {
+    // What was not durable is heard of again.
+    onBirth: () => {
+      facts.booked.clear()
+      for (const record of world.process.journal.loadAll()) noteTrades(record)
+    },
     onRecord: (record) => {
       facts.records.push(record)
+      noteTrades(record)
       if (record.kind === 'restricted' && record.code !== 'kill') {
         const { scope, mode, reason } = record
         held.set(pairKey(scope, record.code), { scope, mode, reason })

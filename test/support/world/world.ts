@@ -1,3 +1,4 @@
+import { toTradeId } from '../../../src/domain/ids.ts'
 import { type TradingMode } from '../../../src/domain/trading-mode.ts'
 import { type JournalRecord } from '../../../src/domain/record.ts'
 import { type OutgoingBatch } from '../../../src/engine/effect.ts'
@@ -38,6 +39,8 @@ export interface World {
     readonly halted: Map<string, { readonly mode: TradingMode; readonly reason: string; readonly at: number }>
     /** Fills of others on whose account an instrument was halted, by tradeId. */
     readonly answered: Set<string>
+    /** The trades of the process's journal, those that its book has forgotten too, by tradeId. */
+    readonly booked: Set<string>
     /** Everything that was ever recorded, lost or not. */
     readonly records: JournalRecord[]
     isCalm: boolean
@@ -64,6 +67,11 @@ export interface WorldWatcher extends ProcessWatcher {
 export interface Invariant {
   readonly id: string
   readonly watch: (world: World) => WorldWatcher
+}
+
+/** Whether the process knows of a fill, or did before its book forgot it. */
+export function isKnownTrade({ process, facts }: World, tradeId: string): boolean {
+  return facts.booked.has(tradeId) || (process.engine?.book.trades.has(toTradeId(tradeId)) ?? false)
 }
 
 export function violate(world: World, id: string, detail: string): void {
