@@ -198,7 +198,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'fills-cursor-too-far',
     what: 'fills are read from half a second after the newest known one',
-    find: 'Math.min(knownThrough(core) - fillVisibilityMs, exchangeNow(core)) - KNOWN_MARGIN_MS',
+    find: 'Math.min(knownThrough(core), exchangeNow(core)) - fillVisibilityMs - KNOWN_MARGIN_MS',
     replace:
       'Math.min(knownThrough(core), exchangeNow(core)) + 500 + 0 * (fillVisibilityMs + KNOWN_MARGIN_MS)',
   },

@@ -25,7 +25,7 @@ export function askForPosition(core: Core, symbol: string): void {
  */
 function fillsSince(core: Core): number {
   const { fillVisibilityMs } = core.settings.execution
-  return Math.max(0, Math.min(knownThrough(core) - fillVisibilityMs, exchangeNow(core)) - KNOWN_MARGIN_MS)
+  return Math.max(0, Math.min(knownThrough(core), exchangeNow(core)) - fillVisibilityMs - KNOWN_MARGIN_MS)
 }
 
 /** Unix ms, exchange clock: fills of before are known, if they were visible. It moves with what was read, and with each fill. */
