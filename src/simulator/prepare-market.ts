@@ -1,4 +1,5 @@
 import { type Instrument, toMarketInstrument } from './core/instruments.ts'
+import { type CandlePathKind } from './market/candle-path.ts'
 import { loadRecording } from './market/load-recording.ts'
 import { type Market } from './market/market.ts'
 import { type MarketState } from './market/market-state.ts'
@@ -26,6 +27,8 @@ export type MarketChoice =
       readonly stepMs?: number
       /** Starts again at the end instead of standing still. */
       readonly repeat?: boolean
+      /** How the points of candles are found. Default random. */
+      readonly candlePath?: CandlePathKind
     }
 
 export interface MarketFrame {
@@ -55,8 +58,9 @@ export async function prepareMarket(
   }
   const recordings = await Promise.all(choice.files.map(loadRecording))
   const rows = instruments.map(toMarketInstrument)
-  const { repeat = false } = choice
-  const options = { recordings, speed, startAt, instruments: rows, fallback: { seed, ...step }, repeat }
+  const { repeat = false, candlePath = 'random' } = choice
+  const common = { speed, startAt, instruments: rows, fallback: { seed, ...step } }
+  const options = { recordings, ...common, repeat, candlePath }
   return (state) =>
     state?.kind === 'recorded' ? restoreRecordedMarket(options, { state }) : createRecordedMarket(options)
 }

@@ -31,6 +31,14 @@ const marketSchema = z
       .boolean()
       .default(false)
       .meta({ description: 'Play the recordings again when they end, instead of standing still.' }),
+    candlePath: z
+      .enum(['random', 'highFirst', 'lowFirst'])
+      .default('random')
+      .meta({
+        description:
+          'What happens between the four prices of a candle, which nobody recorded: a random walk, or straight ' +
+          'lines to the high first or to the low first. A result that depends on it is no result.',
+      }),
   })
   .meta({ description: 'Where simulated prices come from.' })
 

@@ -98,7 +98,8 @@ function chooseMarket(settings: SimulatorSettings, override: MarketOverride): Ma
   const { market, stepMs } = settings
   const files = filesOf(settings, override)
   const speed = override.speed ?? settings.speed
-  if (files.length > 0) return { kind: 'recorded', files, speed, stepMs, repeat: market.repeat }
+  const { repeat, candlePath } = market
+  if (files.length > 0) return { kind: 'recorded', files, speed, stepMs, repeat, candlePath }
   return {
     kind: 'seeded',
     prices: market.startPrices,

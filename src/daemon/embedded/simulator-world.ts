@@ -26,10 +26,10 @@ export function worldOf(
     files.length === 0
       ? `seed-${settings.seed}`
       : files.map((file) => basename(file).replace(/\.csv(\.gz)?$/, '')).join('+')
-  const { startPrices, yearlyVolatility, repeat } = settings.market
+  const { startPrices, yearlyVolatility, repeat, candlePath } = settings.market
   const { seed, stepMs, startingBalance, leverage } = settings
   const account = [config.account, config.instruments, startingBalance, leverage]
-  const text = JSON.stringify([account, seed, stepMs, startPrices, yearlyVolatility, repeat])
+  const text = JSON.stringify([account, seed, stepMs, startPrices, yearlyVolatility, repeat, candlePath])
   const digest = sha256([text, ...files.map(contentOf)])
   const name = `${mode}-${prices}${speed === 1 ? '' : `-x${speed}`}`.replaceAll(/[^\w.+-]/g, '_')
   return `${name.slice(0, 100)}-${digest.toString('hex').slice(0, DIGEST_LENGTH)}`

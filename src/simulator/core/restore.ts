@@ -19,7 +19,7 @@ import { positionKey, type Position } from './position.ts'
 import { type StoredRow, type StoredTable } from './store.ts'
 
 /** Rows are written in this form; another one is not read. */
-export const STORE_VERSION = 2
+export const STORE_VERSION = 3
 
 /** JSON has no decimals: they come back as strings. */
 type Texts<Entity, Field extends keyof Entity> = Omit<Entity, Field> & Record<Field, string>

@@ -47,7 +47,15 @@ const recordedSchema = z.strictObject({
   cursors: z.record(
     z.string(),
     z.strictObject({
+      // As they were when the current candle was drawn.
       random: randomSchema,
+      path: z.strictObject({
+        lastTicks: z.int().min(0),
+        lastSign: z.int().min(-1).max(1),
+        signs: z.number(),
+        gain: z.number(),
+      }),
+      memory: z.strictObject({ candles: z.int().min(0), lots: z.number(), rangeTicks: z.number() }),
       lap: z.int().min(0),
       row: z.int().min(0),
       point: z.int().min(0),

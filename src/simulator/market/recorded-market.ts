@@ -1,6 +1,6 @@
 /**
  * A market that replays recordings of real prices: candles as a path through their four prices
- * (candle-path.ts), quotes as they stand. Instruments without a recording follow a seeded market.
+ * (candle-path.ts) with quotes around it (candle-quotes.ts), quotes as they stand. Instruments without a recording follow a seeded market.
  *
  * The exchange's clock stays the wall clock, and the recordings run `speed` times as fast from `startAt`,
  * where the earliest of them begins: a row recorded at t is due at startAt + floor((t - first) / speed).
@@ -10,6 +10,7 @@
 import { sha256 } from '../../lib/digest.ts'
 import { Failure } from '../../lib/failure.ts'
 import { type Market, type MarketInstrument, type MarketStep, STEPS_PER_ADVANCE_MAX } from './market.ts'
+import type { CandlePathKind } from './candle-path.ts'
 import { assertStateBelongs, type RecordedMarketState } from './market-state.ts'
 import { RecordedPath } from './recorded-path.ts'
 import type { Recording } from './recording.ts'
@@ -27,6 +28,8 @@ export interface RecordedMarketOptions {
   readonly fallback: { readonly seed: number | string; readonly stepMs?: number }
   /** Starts again when the last recording has ended, with a jump of the price; otherwise it stands still. */
   readonly repeat?: boolean
+  /** How the points of candles are found; default random. */
+  readonly candlePath?: CandlePathKind
 }
 
 export interface RecordedMarket extends Market {
@@ -83,7 +86,7 @@ class RecordedReplay implements RecordedMarket {
     options: RecordedMarketOptions,
     { fallback, state }: { fallback: SeededMarket; state?: RecordedMarketState },
   ) {
-    const { recordings, speed, startAt, instruments, repeat = false } = options
+    const { recordings, speed, startAt, instruments, repeat = false, candlePath = 'random' } = options
     this.identity = recordedIdentity(options)
     this.speed = speed
     this.#startAt = state?.startAt ?? startAt
@@ -93,7 +96,7 @@ class RecordedReplay implements RecordedMarket {
       const recording = recordings.find(({ symbol }) => symbol === instrument.symbol)
       if (!recording) return []
       const stored = state?.cursors[instrument.symbol]
-      const common = { recording, instrument, speed, seed: options.fallback.seed }
+      const common = { recording, instrument, speed, candlePath, seed: options.fallback.seed }
       return [new RecordedPath({ ...common, ...(stored && { state: stored }) })]
     })
     this.#originAt = Math.min(...this.#paths.map((path) => path.startAt))
@@ -172,9 +175,14 @@ class RecordedReplay implements RecordedMarket {
   }
 }
 
-function recordedIdentity({ recordings, speed, repeat = false }: RecordedMarketOptions): string {
+function recordedIdentity({
+  recordings,
+  speed,
+  repeat = false,
+  candlePath = 'random',
+}: RecordedMarketOptions): string {
   const contents = recordings.map((recording) => `${recording.symbol}=${recording.sha256}`).toSorted()
-  const hash = sha256([...contents, repeat ? 'repeat' : 'once']).toString('hex')
+  const hash = sha256([...contents, repeat ? 'repeat' : 'once', candlePath]).toString('hex')
   return `recorded:${hash.slice(0, 12)}:x${speed}`
 }
 

@@ -1,27 +1,47 @@
 /** One recorded instrument: where its recording stands, and the quote of each of its points. */
 import { createGrid, floatOnGrid, nearestStep, stepAbove, stepBelow, type Grid } from '../../lib/grid.ts'
-import { createRandom, exponential, restoreRandom, type Random } from '../../lib/random.ts'
-import { CANDLE_POINTS_MAX, CANDLE_POINTS_MIN, fillCandlePath } from './candle-path.ts'
+import { createRandom, restoreRandom, type Random, type RandomState } from '../../lib/random.ts'
+import {
+  CANDLE_POINTS_MAX,
+  CANDLE_POINTS_MIN,
+  type CandlePathKind,
+  CandlePaths,
+  NO_PATH,
+  type PathMemory,
+} from './candle-path.ts'
+import {
+  type CandleMemory,
+  type CandleScale,
+  createQuoteColumns,
+  fillCandleQuotes,
+  NO_MEMORY,
+  QUOTE_FIELDS,
+  type QuoteColumns,
+  rememberCandle,
+} from './candle-quotes.ts'
 import type { MarketInstrument, Quote } from './market.ts'
 import type { RecordedMarketState } from './market-state.ts'
 import type { CandleRows, QuoteRows, Recording } from './recording.ts'
+import { DEFAULT_DAILY_TURNOVER } from './seeded-path.ts'
 
 /** A file of one row tells no interval. */
 const SINGLE_CANDLE_MS = 60_000
 const SINGLE_QUOTE_MS = 100
+const DAY_MS = 86_400_000
 
-/** Displayed at each side: this share of the candle's volume (the median), and the spread of its logarithm. */
-const DISPLAYED_SHARE = 0.03
-const DISPLAYED_DEVIATION = 1.2
-
-/** How often the spread opens in a candle, and by how much of the candle's range at most. */
-const WIDENING_PROBABILITY = 0.02
-const WIDENING_RANGE_SHARE = 0.1
+/**
+ * A recording of quotes without a column `volume` does not know what was traded. A changed last price is taken for
+ * a trade of this share of what was displayed at its side in the row before: an assumption.
+ */
+const QUOTE_TRADE_SHARE = 0.1
 
 type CursorState = RecordedMarketState['cursors'][string]
 type MutableQuote = { -readonly [Field in keyof Quote]: number }
 
-/** A recording laid on its instrument's grid. It stands at its next point; times are the recording's own. */
+/**
+ * A recording laid on its instrument's grid. It stands at its next point; times are the recording's own. The quotes
+ * of a candle are drawn together when it begins, so a stored state says where its random numbers were then.
+ */
 export class RecordedPath {
   readonly symbol: string
   /** Recording time of the first row, and of the end: the last candle's, or a mean step after the last quote. */
@@ -32,8 +52,11 @@ export class RecordedPath {
   readonly #lot: number
   readonly #random: Random
   readonly #intervalMs: number
-  /** Prices of the current candle's points; one point for a quote. */
-  readonly #points: Float64Array
+  readonly #points: number
+  readonly #paths: CandlePaths
+  readonly #scale: CandleScale
+  /** Quotes of the current candle. */
+  readonly #columns: QuoteColumns
   readonly #quote: MutableQuote = {
     bidTicks: 0,
     askTicks: 0,
@@ -42,7 +65,10 @@ export class RecordedPath {
     lastTicks: 0,
     tradedLots: 0,
   }
-  #rangeTicks = 0
+  /** What the candles before the current one have shown. */
+  #memory: CandleMemory
+  /** Before the current candle was drawn. */
+  #drawnFrom: { readonly random: RandomState; readonly path: PathMemory }
   #lap: number
   #row: number
   #point: number
@@ -54,6 +80,7 @@ export class RecordedPath {
     readonly instrument: MarketInstrument
     readonly speed: number
     readonly seed: number | string
+    readonly candlePath: CandlePathKind
     readonly state?: CursorState
   }) {
     const { recording, instrument, speed, seed, state } = options
@@ -66,15 +93,21 @@ export class RecordedPath {
     this.#intervalMs = rows.kind === 'candles' ? shortestStep(rows.at) : 0
     const pointsThatFit = Math.floor(this.#intervalMs / speed)
     const points = Math.max(CANDLE_POINTS_MIN, Math.min(CANDLE_POINTS_MAX, pointsThatFit))
-    this.#points = new Float64Array(rows.kind === 'candles' ? points : 1)
+    this.#points = rows.kind === 'candles' ? points : 1
+    this.#columns = createQuoteColumns(this.#points)
+    const { path: memory = NO_PATH } = state ?? {}
+    this.#paths = new CandlePaths({ kind: options.candlePath, points, memory })
+    this.#scale = candleScale(instrument, { rows, lot: this.#lot, intervalMs: this.#intervalMs })
+    this.#memory = state?.memory ?? NO_MEMORY
+    this.#drawnFrom = { random: this.#random.state(), path: memory }
     this.startAt = rows.at[0] as number
     this.endAt = (rows.at[rows.at.length - 1] as number) + (this.#intervalMs || meanStep(rows.at))
     this.#lap = state?.lap ?? 0
     this.#row = state?.row ?? 0
     this.#point = state?.point ?? 0
     this.#opened = state?.opened ?? false
+    this.#beginCandle()
     if (state?.quote) Object.assign(this.#quote, state.quote)
-    this.#readCandle()
   }
 
   get lap(): number {
@@ -92,7 +125,7 @@ export class RecordedPath {
   /** Recording time of the next point; Infinity when there is none. */
   nextAt(): number {
     if (this.#row >= this.#rows.at.length) return Number.POSITIVE_INFINITY
-    return (this.#rows.at[this.#row] as number) + (this.#point * this.#intervalMs) / this.#points.length
+    return (this.#rows.at[this.#row] as number) + (this.#point * this.#intervalMs) / this.#points
   }
 
   /**
@@ -102,31 +135,30 @@ export class RecordedPath {
   open(isLate: boolean): boolean {
     this.#opened = true
     if (!isLate) return false
-    const copy = restoreRandom(this.#random.state())
-    if (this.#rows.kind === 'candles') this.#showCandlePoint(this.#rows, copy)
-    else this.#showQuoteRow(this.#rows)
+    this.#show()
     this.#quote.tradedLots = 0
     return true
   }
 
   /** Shows the next point and moves on. @param isRepeated Whether the recording starts again at its end. */
   step(isRepeated: boolean): void {
-    if (this.#rows.kind === 'candles') this.#showCandlePoint(this.#rows, this.#random)
-    else this.#showQuoteRow(this.#rows)
+    this.#show()
     this.#point++
-    if (this.#point < this.#points.length) return
+    if (this.#point < this.#points) return
     this.#point = 0
+    this.#rememberCandle()
     this.#row++
     if (this.#row >= this.#rows.at.length && isRepeated) {
       this.#row = 0
       this.#lap++
     }
-    this.#readCandle()
+    this.#beginCandle()
   }
 
   state(): CursorState {
     return {
-      random: this.#random.state(),
+      ...this.#drawnFrom,
+      memory: this.#memory,
       lap: this.#lap,
       row: this.#row,
       point: this.#point,
@@ -135,54 +167,72 @@ export class RecordedPath {
     }
   }
 
-  #readCandle(): void {
+  #show(): void {
+    if (this.#rows.kind === 'candles') this.#showCandlePoint()
+    else this.#showQuoteRow(this.#rows)
+  }
+
+  #beginCandle(): void {
     const rows = this.#rows
     if (rows.kind !== 'candles' || this.#row >= rows.at.length) return
+    this.#drawnFrom = { random: this.#random.state(), path: this.#paths.memory }
+    const path = this.#paths.draw(this.#candle(rows), this.#random)
+    const [memory, scale] = [this.#memory, this.#scale]
+    const { lastTicks: before } = this.#drawnFrom.path
+    const candle = { path, before, lots: this.#volume(rows), memory, scale }
+    fillCandleQuotes(this.#columns, candle, this.#random)
+  }
+
+  #rememberCandle(): void {
+    const rows = this.#rows
+    if (rows.kind === 'candles')
+      this.#memory = rememberCandle(this.#memory, this.#candle(rows), this.#volume(rows))
+  }
+
+  #candle({ open, high, low, close }: CandleRows) {
     const ticks = (column: Float64Array) => Math.max(1, nearestStep(this.#grid, column[this.#row] as number))
-    const [open, high, low, close] = [ticks(rows.open), ticks(rows.high), ticks(rows.low), ticks(rows.close)]
-    this.#rangeTicks = high - low
-    fillCandlePath(this.#points, { open, high, low, close })
+    return { open: ticks(open), high: ticks(high), low: ticks(low), close: ticks(close) }
   }
 
-  /**
-   * A rising point was traded at the ask, a falling one at the bid, so that an order resting at a candle's
-   * extreme was at the front of the market. The candle's volume is shared out evenly, to the last lot.
-   */
-  #showCandlePoint(rows: CandleRows, random: Random): void {
-    const count = this.#points.length
-    const last = this.#points[this.#point] as number
-    const before = this.#point === 0 ? this.#quote.lastTicks : (this.#points[this.#point - 1] as number)
-    const isBuy = last === before ? random.next() < 0.5 : last > before
-    const isWide = random.next() < WIDENING_PROBABILITY
-    const spread = 1 + Math.round(isWide ? this.#rangeTicks * WIDENING_RANGE_SHARE * random.next() : 0)
-    const quote = this.#quote
-    quote.bidTicks = Math.max(1, isBuy ? last - spread : last)
-    quote.askTicks = Math.max(quote.bidTicks + 1, isBuy ? last : last + spread)
-    quote.lastTicks = last
-    const lots = Math.round((rows.volume[this.#row] as number) / this.#lot)
-    quote.tradedLots =
-      Math.floor((lots * (this.#point + 1)) / count) - Math.floor((lots * this.#point) / count)
-    const median = lots * DISPLAYED_SHARE
-    quote.bidLots = Math.max(1, Math.round(median * exponential(DISPLAYED_DEVIATION * random.normal())))
-    quote.askLots = Math.max(1, Math.round(median * exponential(DISPLAYED_DEVIATION * random.normal())))
+  /** In lots. */
+  #volume({ volume }: CandleRows): number {
+    return Math.round((volume[this.#row] as number) / this.#lot)
   }
 
-  /**
-   * The quote as it stands, rounded outward to the grid. What was traded is not recorded: a changed last
-   * price is taken for a trade of what was displayed at its side in the row before.
-   */
+  #showCandlePoint(): void {
+    for (const field of QUOTE_FIELDS) this.#quote[field] = this.#columns[field][this.#point] as number
+  }
+
+  /** The quote as it stands, rounded outward to the grid. */
   #showQuoteRow(rows: QuoteRows): void {
     const row = this.#row
     const quote = this.#quote
     const lastTicks = Math.max(1, nearestStep(this.#grid, rows.last[row] as number))
-    const isTrade = quote.lastTicks !== 0 && lastTicks !== quote.lastTicks
-    quote.tradedLots = !isTrade ? 0 : lastTicks > quote.lastTicks ? quote.askLots : quote.bidLots
+    quote.tradedLots = this.#tradedIn(rows, lastTicks)
     quote.lastTicks = lastTicks
     quote.bidTicks = Math.max(1, stepBelow(this.#grid, rows.bid[row] as number))
     quote.askTicks = Math.max(quote.bidTicks + 1, stepAbove(this.#grid, rows.ask[row] as number))
     quote.bidLots = Math.max(1, Math.floor((rows.bidSize[row] as number) / this.#lot + 1e-6))
     quote.askLots = Math.max(1, Math.floor((rows.askSize[row] as number) / this.#lot + 1e-6))
   }
+
+  /** Since the row before, in lots; {@link QUOTE_TRADE_SHARE} where the recording does not say. */
+  #tradedIn({ volume }: QuoteRows, lastTicks: number): number {
+    const { lastTicks: before, askLots, bidLots } = this.#quote
+    if (volume) return Math.floor((volume[this.#row] as number) / this.#lot + 1e-6)
+    if (before === 0 || lastTicks === before) return 0
+    return Math.max(1, Math.floor((lastTicks > before ? askLots : bidLots) * QUOTE_TRADE_SHARE))
+  }
+}
+
+/** Before the first candle is over, an instrument is taken for as large as its row in the list says. */
+function candleScale(
+  { tickSize, dailyTurnover = DEFAULT_DAILY_TURNOVER }: MarketInstrument,
+  { rows, lot, intervalMs }: { rows: CandleRows | QuoteRows; lot: number; intervalMs: number },
+): CandleScale {
+  const price = rows.kind === 'candles' ? (rows.open[0] as number) : (rows.last[0] as number)
+  const lots = (dailyTurnover * intervalMs) / DAY_MS / (price * lot)
+  return { lots, intervalMs, lotNotional: floatOnGrid(createGrid(tickSize), 1) * lot }
 }
 
 function shortestStep(at: Float64Array): number {

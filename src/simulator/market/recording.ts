@@ -23,6 +23,8 @@ export interface QuoteRows {
   readonly bidSize: Float64Array
   readonly askSize: Float64Array
   readonly last: Float64Array
+  /** Traded since the row before, in the base coin; absent where the file has no such column. */
+  readonly volume?: Float64Array
 }
 
 export interface Recording {
@@ -36,8 +38,10 @@ export interface Recording {
 
 const CANDLE_HEADER = ['ts_ms', 'open', 'high', 'low', 'close', 'volume']
 const QUOTE_HEADER = ['ts_ms', 'bid', 'ask', 'bidsz', 'asksz', 'last']
+/** Of quotes it may be there: what was traded since the row before. */
+const VOLUME = 'volume'
 const HEADERS_HINT =
-  'the first line must be ts_ms,open,high,low,close,volume or ts_ms,bid,ask,bidSz,askSz,last'
+  'the first line must be ts_ms,open,high,low,close,volume or ts_ms,bid,ask,bidSz,askSz,last[,volume]'
 
 /**
  * Reads a recording from its text.
@@ -70,7 +74,9 @@ export function parseRecording(input: { text: string; source: string; symbol?: s
       hint: HEADERS_HINT,
     })
   }
-  const columns = readColumns({ lines, header, names: isCandles ? CANDLE_HEADER : QUOTE_HEADER, source })
+  const hasVolume = !isCandles && header.includes(VOLUME)
+  const names = isCandles ? CANDLE_HEADER : [...QUOTE_HEADER, ...(hasVolume ? [VOLUME] : [])]
+  const columns = readColumns({ lines, header, names, source })
   const rows = isCandles ? toCandles(columns, source) : toQuotes(columns, source)
   return { symbol, source, sha256, rows }
 }
@@ -122,20 +128,23 @@ function toCandles(columns: Float64Array[], source: string): CandleRows {
 
 function toQuotes(columns: Float64Array[], source: string): QuoteRows {
   const [at, bid, ask, bidSize, askSize, last] = columns as SixColumns
+  const volume = columns[QUOTE_HEADER.length]
   assertTimes(at, { source, isStrict: false })
   for (let row = 0; row < at.length; row++) {
     const [b, a] = [bid[row] as number, ask[row] as number]
     assertPositive(Math.min(b, last[row] as number), { source, row })
-    const isSized = (bidSize[row] as number) >= 0 && (askSize[row] as number) >= 0
+    const isSized = [bidSize, askSize, volume].every(
+      (sizes) => sizes === undefined || (sizes[row] as number) >= 0,
+    )
     if (b <= a && isSized) continue
     throw recordingFailure('RECORDING_QUOTE_CROSSED', {
-      sentence: 'the quote is impossible: the bid is above the ask, or a size is negative',
+      sentence: 'the quote is impossible: the bid is above the ask, or a size or the volume is negative',
       where: `${source}:${row + 2}`,
       found: `bid ${b}  ask ${a}  sizes ${bidSize[row]} ${askSize[row]}`,
       hint: 'check the order of the columns, then remove or repair the row',
     })
   }
-  return { kind: 'quotes', at, bid, ask, bidSize, askSize, last }
+  return { kind: 'quotes', at, bid, ask, bidSize, askSize, last, ...(volume && { volume }) }
 }
 
 type SixColumns = [Float64Array, Float64Array, Float64Array, Float64Array, Float64Array, Float64Array]

@@ -1,0 +1,153 @@
+/**
+ * The quotes of a candle's points. Nothing of a candle is shown before it has happened: what is displayed beside its
+ * prices, and how wide the market is, follow from the candles before it.
+ *
+ *   last     a rising point was traded at the ask, a falling one at the bid
+ *   traded   the candle's volume, shared out at random, to the last lot
+ *   sizes    3 % of what the last candles traded (the median), spread like those of real quotes
+ *   spread   a tick, and more the wilder and the thinner the last candles were
+ */
+import { exponential, logarithm, type Random } from '../../lib/random.ts'
+import { type TickCandle } from './candle-path.ts'
+import { type Quote } from './market.ts'
+
+/** Displayed at each side: this share of the volume of a candle before, and the spread of its logarithm. */
+const DISPLAYED_SHARE = 0.03
+const DISPLAYED_DEVIATION = 1.2
+
+/** How many candles are remembered, each a little less than the one after it. */
+const CANDLES_REMEMBERED = 20
+
+/**
+ * An assumption, since candles know no quotes: the mean spread beyond the first tick is this share of the range of a
+ * minute, over the quote coin traded in it to the power 0.75. That is a fourth of a tick for the BTC perpetual (a
+ * range of 6 bp, 3 million USDT a minute), and 1.5 bp for a coin with a range of 20 bp and 3,000 USDT.
+ */
+const SPREAD_SHARE = 30
+/** And at most this share of the range. */
+const SPREAD_RANGE_MAX = 0.25
+
+/** What the candles before have shown; all zero before the first. */
+export interface CandleMemory {
+  /** How many there were, up to {@link CANDLES_REMEMBERED}. */
+  candles: number
+  /** Their mean volume and range. */
+  lots: number
+  rangeTicks: number
+}
+
+export const NO_MEMORY: CandleMemory = { candles: 0, lots: 0, rangeTicks: 0 }
+
+/** How large an instrument's market is where no candle has shown it yet, and what its lots are worth. */
+export interface CandleScale {
+  /** Traded in a candle. */
+  readonly lots: number
+  /** Quote coin of one lot at a price of one tick. */
+  readonly lotNotional: number
+  /** Length of a candle, ms. */
+  readonly intervalMs: number
+}
+
+/** Quotes of the points of one candle, by column; see {@link Quote}. */
+export interface QuoteColumns {
+  readonly bidTicks: Float64Array
+  readonly askTicks: Float64Array
+  readonly bidLots: Float64Array
+  readonly askLots: Float64Array
+  readonly lastTicks: Float64Array
+  readonly tradedLots: Float64Array
+}
+
+export const QUOTE_FIELDS = [
+  'bidTicks',
+  'askTicks',
+  'bidLots',
+  'askLots',
+  'lastTicks',
+  'tradedLots',
+] as const satisfies readonly (keyof Quote)[]
+
+export function createQuoteColumns(points: number): QuoteColumns {
+  const column = () => new Float64Array(points)
+  return {
+    ...{ bidTicks: column(), askTicks: column(), bidLots: column(), askLots: column() },
+    ...{ lastTicks: column(), tradedLots: column() },
+  }
+}
+
+/** What one candle's quotes are made of. */
+export interface CandleParts {
+  /** The price of each point, in ticks. */
+  readonly path: Float64Array
+  /** The last price before the candle, in ticks; 0 when there was none. */
+  readonly before: number
+  /** Traded in the candle. */
+  readonly lots: number
+  readonly memory: Readonly<CandleMemory>
+  readonly scale: CandleScale
+}
+
+/** Fills the columns with the quotes of a candle. */
+export function fillCandleQuotes(columns: QuoteColumns, candle: CandleParts, random: Random): void {
+  const { path, memory, scale } = candle
+  const usualLots = memory.candles === 0 ? scale.lots : memory.lots
+  const spread = meanSpread(candle)
+  let before = candle.before
+  for (let point = 0; point < path.length; point++) {
+    const last = path[point] as number
+    const isBuy = last === before ? random.next() < 0.5 : last > before
+    const wide = 1 + Math.floor(-spread * logarithm(1 - random.next()))
+    const bid = Math.max(1, isBuy ? last - wide : last)
+    columns.lastTicks[point] = last
+    columns.bidTicks[point] = bid
+    columns.askTicks[point] = Math.max(bid + 1, isBuy ? last : last + wide)
+    columns.bidLots[point] = drawDisplayed(usualLots, random)
+    columns.askLots[point] = drawDisplayed(usualLots, random)
+    before = last
+  }
+  shareOut(columns.tradedLots, candle.lots, random)
+}
+
+function drawDisplayed(usualLots: number, random: Random): number {
+  const median = usualLots * DISPLAYED_SHARE
+  return Math.max(1, Math.round(median * exponential(DISPLAYED_DEVIATION * random.normal())))
+}
+
+/** Beyond the first tick, in ticks. */
+function meanSpread({ path, memory, scale }: CandleParts): number {
+  if (memory.candles === 0 || memory.rangeTicks === 0) return 0
+  const minutes = scale.intervalMs / 60_000
+  const range = memory.rangeTicks / Math.sqrt(minutes)
+  const turnover = Math.max(1, (memory.lots * scale.lotNotional * (path[0] as number)) / minutes)
+  const power = Math.sqrt(turnover * Math.sqrt(turnover))
+  return Math.min((SPREAD_SHARE * range) / power, memory.rangeTicks * SPREAD_RANGE_MAX)
+}
+
+/** Shares of random size, whole lots, that add up to all of them. */
+function shareOut(shares: Float64Array, lots: number, random: Random): void {
+  let sum = 0
+  for (let point = 0; point < shares.length; point++) {
+    sum -= logarithm(1 - random.next())
+    shares[point] = sum
+  }
+  let before = 0
+  for (let point = 0; point < shares.length; point++) {
+    const until = point === shares.length - 1 ? lots : Math.floor((lots * (shares[point] as number)) / sum)
+    shares[point] = until - before
+    before = until
+  }
+}
+
+/** Takes a candle that is over into what is known. */
+export function rememberCandle(
+  memory: Readonly<CandleMemory>,
+  { high, low }: Pick<TickCandle, 'high' | 'low'>,
+  lots: number,
+): CandleMemory {
+  const candles = Math.min(CANDLES_REMEMBERED, memory.candles + 1)
+  return {
+    candles,
+    lots: memory.lots + (lots - memory.lots) / candles,
+    rangeTicks: memory.rangeTicks + (high - low - memory.rangeTicks) / candles,
+  }
+}

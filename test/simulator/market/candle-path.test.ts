@@ -1,0 +1,162 @@
+import { describe, expect, it } from 'vitest'
+import { createRandom, type Random } from '../../../src/lib/random.ts'
+import {
+  type CandlePathKind,
+  CandlePaths,
+  NO_PATH,
+  type TickCandle,
+} from '../../../src/simulator/market/candle-path.ts'
+
+const POINTS = 16
+
+function paths(kind: CandlePathKind, points = POINTS): CandlePaths {
+  return new CandlePaths({ kind, points, memory: NO_PATH })
+}
+
+function draw(
+  kind: CandlePathKind,
+  [open, high, low, close]: readonly [number, number, number, number],
+  { points = POINTS, seed = 'path' }: { points?: number; seed?: string } = {},
+): number[] {
+  return [...paths(kind, points).draw({ open, high, low, close }, createRandom(seed))]
+}
+
+/** Candles of a price that moves at random, by many small steps each. */
+function randomWalkCandles(
+  random: Random,
+  { count, deviation }: { count: number; deviation: number },
+): TickCandle[] {
+  let price = 1_000_000
+  return Array.from({ length: count }, () => {
+    const candle = { open: Math.round(price), high: Math.round(price), low: Math.round(price), close: 0 }
+    for (let step = 0; step < 60; step++) {
+      price += deviation * random.normal()
+      candle.high = Math.max(candle.high, Math.round(price))
+      candle.low = Math.min(candle.low, Math.round(price))
+    }
+    return { ...candle, close: Math.round(price) }
+  })
+}
+
+/** Candles that trend from end to end, and such as turn at their wicks. */
+function extremeCandles(random: Random, count: number): TickCandle[] {
+  return Array.from({ length: count }, (_, index) => {
+    const open = 50_000 + random.integer(1000)
+    const reach = 1 + random.integer(400)
+    if (index % 3 === 0) return { open, high: open + reach, low: open, close: open + reach }
+    if (index % 3 === 1) return { open, high: open + reach, low: open - reach, close: open }
+    return { open, high: open, low: open - reach, close: open - Math.floor(reach / 2) }
+  })
+}
+
+/** The moves within candles, each with the one before it, which may lead from one candle to the next. */
+function movesOf(candles: readonly TickCandle[], seed: string): { move: number; before: number }[] {
+  const all = paths('random')
+  const random = createRandom(seed)
+  let [price, before] = [candles[0]?.open ?? 0, 0]
+  return candles.flatMap((candle) =>
+    [...all.draw(candle, random)].flatMap((next, point) => {
+      const pair = { move: next - price, before }
+      price = next
+      if (pair.move === 0) return []
+      before = pair.move
+      return point === 0 ? [] : [pair]
+    }),
+  )
+}
+
+function meanOf(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length
+}
+
+/** What a rule brings a move, and how many standard errors that is from nothing. */
+function outcome(gains: readonly number[]): number {
+  const mean = meanOf(gains)
+  const variance = meanOf(gains.map((gain) => (gain - mean) ** 2))
+  return mean / Math.sqrt(variance / gains.length)
+}
+
+describe('a random path', () => {
+  it('has the four prices of its candle, and no other beyond them', () => {
+    const random = createRandom('four prices')
+    const all = paths('random')
+    const candles = [
+      ...randomWalkCandles(random, { count: 500, deviation: 8 }),
+      ...extremeCandles(random, 500),
+    ]
+
+    for (const candle of candles) {
+      const path = [...all.draw(candle, random)]
+      expect([path[0], Math.max(...path), Math.min(...path), path.at(-1)]).toEqual([
+        candle.open,
+        candle.high,
+        candle.low,
+        candle.close,
+      ])
+      expect(path.every(Number.isInteger)).toBe(true)
+    }
+  })
+
+  it('fits into four points, and stands still in a candle without a range', () => {
+    for (let seed = 0; seed < 50; seed++) {
+      const path = draw('random', [100, 110, 70, 80], { points: 4, seed: String(seed) })
+      expect([
+        [100, 110, 70, 80],
+        [100, 70, 110, 80],
+      ]).toContainEqual(path)
+    }
+    expect(draw('random', [5, 5, 5, 5])).toEqual(Array(POINTS).fill(5))
+  })
+
+  it('is another one with another seed, and the same with the same', () => {
+    const candle = [100, 190, 20, 80] as const
+
+    expect(draw('random', candle)).toEqual(draw('random', candle))
+    expect(draw('random', candle, { seed: 'other' })).not.toEqual(draw('random', candle))
+  })
+
+  it('meets the nearer extreme first more often, and neither always', () => {
+    const random = createRandom('order')
+    const all = paths('random')
+
+    const highFirst = Array.from({ length: 500 }, () => {
+      const path = [...all.draw({ open: 100, high: 130, low: 60, close: 90 }, random)]
+      return path.indexOf(130) < path.indexOf(60)
+    }).filter(Boolean).length
+
+    expect(highFirst).toBeGreaterThan(300)
+    expect(highFirst).toBeLessThan(490)
+  })
+
+  const kinds = {
+    'candles of a random walk': (random: Random) => randomWalkCandles(random, { count: 6000, deviation: 8 }),
+    'narrow candles': (random: Random) => randomWalkCandles(random, { count: 6000, deviation: 0.4 }),
+    'candles a tick wide, among others': (random: Random) =>
+      randomWalkCandles(random, { count: 6000, deviation: 8 }).map((candle, index) =>
+        index % 20 === 0
+          ? { ...candle, high: candle.open + 1, low: candle.open, close: candle.open }
+          : candle,
+      ),
+    'candles that trend or turn': (random: Random) => extremeCandles(random, 6000),
+  }
+  for (const [name, candlesOf] of Object.entries(kinds)) {
+    it(`has no memory in the signs of its moves, nor pays who follows or fades them: ${name}`, () => {
+      const moves = movesOf(candlesOf(createRandom(name)), name)
+
+      const followed = moves.map(({ move, before }) => Math.sign(move) * Math.sign(before))
+      const gains = moves.map(({ move, before }) => move * Math.sign(before))
+
+      expect(moves.length).toBeGreaterThan(20_000)
+      expect(Math.abs(meanOf(followed))).toBeLessThan(2 / Math.sqrt(moves.length))
+      expect(Math.abs(outcome(gains))).toBeLessThan(2)
+    })
+  }
+})
+
+describe('a straight path', () => {
+  it('goes to the high first, or to the low first', () => {
+    expect(draw('highFirst', [100, 110, 70, 80], { points: 8 })).toEqual([100, 110, 102, 94, 86, 78, 70, 80])
+    expect(draw('highFirst', [100, 130, 90, 120], { points: 4 })).toEqual([100, 130, 90, 120])
+    expect(draw('lowFirst', [100, 110, 70, 80], { points: 4 })).toEqual([100, 70, 110, 80])
+  })
+})

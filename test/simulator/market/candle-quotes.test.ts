@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest'
+import { createRandom } from '../../../src/lib/random.ts'
+import {
+  type CandleMemory,
+  createQuoteColumns,
+  fillCandleQuotes,
+  NO_MEMORY,
+  type QuoteColumns,
+  rememberCandle,
+} from '../../../src/simulator/market/candle-quotes.ts'
+
+const PATH = Float64Array.from({ length: 16 }, (_, point) => 1_000_000 + (point % 3) * 7)
+/** Ticks of 0.1 and lots of 0.001: at 100,000 USDT a lot is worth 100. */
+const SCALE = { lots: 14_000, lotNotional: 0.0001, intervalMs: 60_000 }
+
+function quotesOf(lots: number, memory: CandleMemory = NO_MEMORY): QuoteColumns {
+  const columns = createQuoteColumns(PATH.length)
+  fillCandleQuotes(columns, { path: PATH, before: 1_000_000, lots, memory, scale: SCALE }, createRandom(1))
+  return columns
+}
+
+function remembered(lots: number, range: number): CandleMemory {
+  let memory = NO_MEMORY
+  for (let candle = 0; candle < 30; candle++) memory = rememberCandle(memory, { high: range, low: 0 }, lots)
+  return memory
+}
+
+function meanSpread({ askTicks, bidTicks }: QuoteColumns): number {
+  return askTicks.reduce((sum, ask, point) => sum + ask - (bidTicks[point] as number), 0) / askTicks.length
+}
+
+describe('the quotes of a candle', () => {
+  it('show nothing of what the candle is going to trade', () => {
+    const memory = remembered(500, 600)
+    const [quiet, busy] = [quotesOf(10, memory), quotesOf(90_000, memory)]
+
+    for (const field of ['bidTicks', 'askTicks', 'bidLots', 'askLots', 'lastTicks'] as const) {
+      expect(quiet[field]).toEqual(busy[field])
+    }
+  })
+
+  it('trade the whole volume, in whole lots of different sizes', () => {
+    for (const lots of [0, 1, 15, 90_001]) {
+      const { tradedLots } = quotesOf(lots)
+      expect(tradedLots.reduce((sum, one) => sum + one, 0)).toBe(lots)
+      expect(tradedLots.every((one) => Number.isInteger(one) && one >= 0)).toBe(true)
+    }
+    expect(new Set(quotesOf(90_001).tradedLots).size).toBeGreaterThan(10)
+  })
+
+  it('display a share of what was traded before, or of what such an instrument trades', () => {
+    const median = ({ bidLots, askLots }: QuoteColumns) =>
+      [...bidLots, ...askLots].toSorted((a, b) => a - b)[16]
+
+    expect(median(quotesOf(5))).toBeGreaterThan(100)
+    expect(median(quotesOf(5))).toBeLessThan(1000)
+    expect(median(quotesOf(5, remembered(100, 600)))).toBeLessThan(10)
+  })
+
+  it('have a spread of a tick where much is traded, and a wider one where little is, or the range is wide', () => {
+    const [large, thin] = [remembered(30_000, 600), remembered(3, 600)]
+
+    expect(meanSpread(quotesOf(5, large))).toBeLessThan(1.3)
+    expect(meanSpread(quotesOf(5, thin))).toBeGreaterThan(20)
+    expect(meanSpread(quotesOf(5, remembered(3, 6000)))).toBeGreaterThan(2 * meanSpread(quotesOf(5, thin)))
+  })
+})
+
+describe('what is remembered of candles', () => {
+  it('is their mean, and of many the last twenty or so', () => {
+    const first = rememberCandle(NO_MEMORY, { high: 50, low: 10 }, 8)
+    expect(first).toEqual({ candles: 1, lots: 8, rangeTicks: 40 })
+    expect(rememberCandle(first, { high: 10, low: 0 }, 4)).toEqual({ candles: 2, lots: 6, rangeTicks: 25 })
+
+    let memory = remembered(1000, 10)
+    for (let candle = 0; candle < 60; candle++) memory = rememberCandle(memory, { high: 30, low: 0 }, 10)
+    expect(memory.lots).toBeLessThan(70)
+    expect(memory.rangeTicks).toBeGreaterThan(28)
+  })
+})
