@@ -1,10 +1,10 @@
 import { type Instrument, toMarketInstrument } from './core/instruments.ts'
-import { type CandlePathKind } from './market/candle-path.ts'
-import { loadRecording } from './market/load-recording.ts'
+import { type CandlePathKind } from './market/recorded/candle-path.ts'
+import { loadRecording } from './market/recorded/load-recording.ts'
 import { type Market } from './market/market.ts'
 import { type MarketState } from './market/market-state.ts'
-import { createRecordedMarket, restoreRecordedMarket } from './market/recorded-market.ts'
-import { createSeededMarket, restoreSeededMarket } from './market/seeded-market.ts'
+import { createRecordedMarket, restoreRecordedMarket } from './market/recorded/recorded-market.ts'
+import { createSeededMarket, restoreSeededMarket } from './market/seeded/seeded-market.ts'
 
 /** Where the prices come from. */
 export type MarketChoice =

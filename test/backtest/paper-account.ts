@@ -10,7 +10,7 @@ import { type EngineSettings } from '../../src/engine/settings.ts'
 import { createExchangeCore, type ExchangeCore } from '../../src/simulator/core/exchange-core.ts'
 import { buildInstruments, toMarketInstrument } from '../../src/simulator/core/instruments.ts'
 import { type LedgerStatement } from '../../src/simulator/core/ledger-statement.ts'
-import { createSeededMarket } from '../../src/simulator/market/seeded-market.ts'
+import { createSeededMarket } from '../../src/simulator/market/seeded/seeded-market.ts'
 import { compareMoney } from '../support/invariants/book-comparison.ts'
 
 export const START_AT = Date.UTC(2025, 5, 2, 6)

@@ -15,7 +15,7 @@ import { createGrid, floatOnGrid } from '../../lib/grid.ts'
 import { createRandom, exponential, restoreRandom, type Random } from '../../lib/random.ts'
 import type { MarketInstrument } from './market.ts'
 import type { FairPriceState } from './market-state.ts'
-import { DEFAULT_DAILY_TURNOVER } from './seeded-path.ts'
+import { DEFAULT_DAILY_TURNOVER } from './seeded/seeded-path.ts'
 
 export interface FairPriceFigures {
   /** Rounded to the nearest tick. */

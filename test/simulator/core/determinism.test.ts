@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { createRandom } from '../../../src/lib/random.ts'
 import { createExchangeCore, type ExchangeCore } from '../../../src/simulator/core/exchange-core.ts'
 import { buildInstruments, toMarketInstrument } from '../../../src/simulator/core/instruments.ts'
-import { createSeededMarket } from '../../../src/simulator/market/seeded-market.ts'
+import { createSeededMarket } from '../../../src/simulator/market/seeded/seeded-market.ts'
 import { openAccount, START_AT } from './bench.ts'
 import { buildSession, openSession } from './random-session.ts'
 

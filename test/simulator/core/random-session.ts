@@ -10,7 +10,10 @@ import {
 } from '../../../src/simulator/core/instruments.ts'
 import { type CoreSettings } from '../../../src/simulator/core/settings.ts'
 import { type CoreStore } from '../../../src/simulator/core/store.ts'
-import { createSeededMarket, restoreSeededMarket } from '../../../src/simulator/market/seeded-market.ts'
+import {
+  createSeededMarket,
+  restoreSeededMarket,
+} from '../../../src/simulator/market/seeded/seeded-market.ts'
 
 export const SESSION_START_AT = Date.UTC(2025, 5, 2, 6)
 /** The dated contract is delivered a few hours into the session. */

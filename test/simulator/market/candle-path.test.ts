@@ -5,7 +5,7 @@ import {
   CandlePaths,
   NO_PATH,
   type TickCandle,
-} from '../../../src/simulator/market/candle-path.ts'
+} from '../../../src/simulator/market/recorded/candle-path.ts'
 
 const POINTS = 16
 

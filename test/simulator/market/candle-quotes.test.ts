@@ -7,7 +7,7 @@ import {
   NO_MEMORY,
   type QuoteColumns,
   rememberCandle,
-} from '../../../src/simulator/market/candle-quotes.ts'
+} from '../../../src/simulator/market/recorded/candle-quotes.ts'
 
 const PATH = Float64Array.from({ length: 16 }, (_, point) => 1_000_000 + (point % 3) * 7)
 /** Ticks of 0.1 and lots of 0.001: at 100,000 USDT a lot is worth 100. */

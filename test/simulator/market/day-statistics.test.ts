@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { createRandom } from '../../../src/lib/random.ts'
 import { DayStatistics, type TickerFigures } from '../../../src/simulator/market/day-statistics.ts'
 import type { MarketInstrument, Quote } from '../../../src/simulator/market/market.ts'
-import { createSeededMarket } from '../../../src/simulator/market/seeded-market.ts'
+import { createSeededMarket } from '../../../src/simulator/market/seeded/seeded-market.ts'
 
 const MINUTE_MS = 60_000
 const DAY_MS = 1440 * MINUTE_MS

@@ -1,7 +1,7 @@
 /** The seeded market beside what real ones measure: loose bounds around the numbers in seeded-market.ts. */
 import { describe, expect, it } from 'vitest'
 import type { MarketInstrument } from '../../../src/simulator/market/market.ts'
-import { createSeededMarket } from '../../../src/simulator/market/seeded-market.ts'
+import { createSeededMarket } from '../../../src/simulator/market/seeded/seeded-market.ts'
 
 const DAYS = 3
 const BTC: MarketInstrument = { symbol: 'BTCUSDT', tickSize: '0.1', lotSize: '0.001', startPrice: '105000' }

@@ -10,8 +10,8 @@ import {
   createRecordedMarket,
   type RecordedMarketOptions,
   restoreRecordedMarket,
-} from '../../../src/simulator/market/recorded-market.ts'
-import { parseRecording } from '../../../src/simulator/market/recording.ts'
+} from '../../../src/simulator/market/recorded/recorded-market.ts'
+import { parseRecording } from '../../../src/simulator/market/recorded/recording.ts'
 
 const START_AT = Date.UTC(2025, 5, 1, 12)
 const FIRST_AT = Date.UTC(2024, 0, 1)

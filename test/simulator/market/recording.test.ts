@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { loadRecording } from '../../../src/simulator/market/load-recording.ts'
-import { parseRecording } from '../../../src/simulator/market/recording.ts'
+import { loadRecording } from '../../../src/simulator/market/recorded/load-recording.ts'
+import { parseRecording } from '../../../src/simulator/market/recorded/recording.ts'
 
 const CANDLES =
   'ts_ms,open,high,low,close,volume\n1748538300000,10,12,9,11,5.5\n1748538360000,11,11,11,11,0\n'

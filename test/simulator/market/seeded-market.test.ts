@@ -2,7 +2,10 @@ import { describe, expect, it } from 'vitest'
 import type { Market, MarketInstrument } from '../../../src/simulator/market/market.ts'
 import { STEPS_PER_ADVANCE_MAX } from '../../../src/simulator/market/market.ts'
 import { parseMarketState, type SeededMarketState } from '../../../src/simulator/market/market-state.ts'
-import { createSeededMarket, restoreSeededMarket } from '../../../src/simulator/market/seeded-market.ts'
+import {
+  createSeededMarket,
+  restoreSeededMarket,
+} from '../../../src/simulator/market/seeded/seeded-market.ts'
 
 const START_AT = Date.UTC(2025, 5, 1, 12, 0, 30)
 const BTC: MarketInstrument = { symbol: 'BTCUSDT', tickSize: '0.1', lotSize: '0.001', startPrice: '105000' }

@@ -1,6 +1,6 @@
 /** A recording of real prices: CSV with a header, of candles or of quotes. */
 import { createHash } from 'node:crypto'
-import { Failure } from '../../lib/failure.ts'
+import { Failure } from '../../../lib/failure.ts'
 
 /** Columns of candles, a row each: prices and volume as written, `at` in Unix ms. */
 export interface CandleRows {

@@ -2,7 +2,7 @@
  * What moves a price in one step: mostly nothing, now and then a shock with fat tails (Student's t with 4
  * degrees of freedom), rarely a jump. Real quotes stand still through 87 % of all 100 ms.
  */
-import { exponential, logarithm, type Random } from '../../lib/random.ts'
+import { exponential, logarithm, type Random } from '../../../lib/random.ts'
 
 /** A jump's share of the variance, and how often one comes: 4 a day, double exponential. */
 const JUMP_VARIANCE_SHARE = 0.06

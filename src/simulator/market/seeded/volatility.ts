@@ -2,7 +2,7 @@
  * Volatility that clusters: its logarithm is a sum of mean-reverting (Ornstein-Uhlenbeck) components with
  * memories from minutes to a day, which together decay as slowly as the absolute returns of real markets.
  */
-import { exponential, type Random } from '../../lib/random.ts'
+import { exponential, type Random } from '../../../lib/random.ts'
 
 export interface VolatilityComponent {
   /** Standard deviation of the component of ln(volatility). */

@@ -29,9 +29,9 @@
  * Left out: the hours of the day, and that a real quote moving once often moves again within 100 ms
  * (autocorrelation of absolute 100 ms returns 0.1 to 0.2, here 0.01).
  */
-import { Failure } from '../../lib/failure.ts'
-import { type Market, type MarketInstrument, type MarketStep, STEPS_PER_ADVANCE_MAX } from './market.ts'
-import { assertStateBelongs, type SeededMarketState } from './market-state.ts'
+import { Failure } from '../../../lib/failure.ts'
+import { type Market, type MarketInstrument, type MarketStep, STEPS_PER_ADVANCE_MAX } from '../market.ts'
+import { assertStateBelongs, type SeededMarketState } from '../market-state.ts'
 import { buildPastDay } from './past-day.ts'
 import { SeededPath } from './seeded-path.ts'
 import { SharedFactor } from './shared-factor.ts'

@@ -7,9 +7,9 @@
  *   sizes    3 % of what the last candles traded (the median), spread like those of real quotes
  *   spread   a tick, and more the wilder and the thinner the last candles were
  */
-import { exponential, logarithm, type Random } from '../../lib/random.ts'
+import { exponential, logarithm, type Random } from '../../../lib/random.ts'
 import { type TickCandle } from './candle-path.ts'
-import { type Quote } from './market.ts'
+import { type Quote } from '../market.ts'
 
 /** Displayed at each side: this share of the volume of a candle before, and the spread of its logarithm. */
 const DISPLAYED_SHARE = 0.03

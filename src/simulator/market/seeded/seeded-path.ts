@@ -1,8 +1,8 @@
 /** One instrument's seeded path: its price, and what is displayed and traded around it. */
-import { createGrid, floatOnGrid, type Grid } from '../../lib/grid.ts'
-import { createRandom, exponential, restoreRandom, type Random } from '../../lib/random.ts'
-import type { MarketInstrument, Quote } from './market.ts'
-import type { PathState } from './market-state.ts'
+import { createGrid, floatOnGrid, type Grid } from '../../../lib/grid.ts'
+import { createRandom, exponential, restoreRandom, type Random } from '../../../lib/random.ts'
+import type { MarketInstrument, Quote } from '../market.ts'
+import type { PathState } from '../market-state.ts'
 import { volatilityUpdate, type SharedFactor } from './shared-factor.ts'
 import { createShocks, type Shocks } from './shocks.ts'
 import { Volatility } from './volatility.ts'

@@ -1,6 +1,6 @@
 /** What all instruments have in common: the shocks that reach each of them, and a volatility they share. */
-import { createRandom, restoreRandom, type Random } from '../../lib/random.ts'
-import type { FactorState } from './market-state.ts'
+import { createRandom, restoreRandom, type Random } from '../../../lib/random.ts'
+import type { FactorState } from '../market-state.ts'
 import { createShocks, type Shocks } from './shocks.ts'
 import { Volatility } from './volatility.ts'
 

@@ -3,9 +3,9 @@
  * ticker has a past. It comes from streams of its own: the path to come is the same whether anybody asks
  * for the past or not.
  */
-import { createGrid, floatOnGrid, nearestStep } from '../../lib/grid.ts'
-import { createRandom, exponential, logarithm, type Random } from '../../lib/random.ts'
-import type { MarketInstrument, MinuteBar } from './market.ts'
+import { createGrid, floatOnGrid, nearestStep } from '../../../lib/grid.ts'
+import { createRandom, exponential, logarithm, type Random } from '../../../lib/random.ts'
+import type { MarketInstrument, MinuteBar } from '../market.ts'
 import {
   DEFAULT_DAILY_TURNOVER,
   DEFAULT_YEARLY_VOLATILITY,

@@ -1,6 +1,6 @@
 /** One recorded instrument: where its recording stands, and the quote of each of its points. */
-import { createGrid, floatOnGrid, nearestStep, stepAbove, stepBelow, type Grid } from '../../lib/grid.ts'
-import { createRandom, restoreRandom, type Random, type RandomState } from '../../lib/random.ts'
+import { createGrid, floatOnGrid, nearestStep, stepAbove, stepBelow, type Grid } from '../../../lib/grid.ts'
+import { createRandom, restoreRandom, type Random, type RandomState } from '../../../lib/random.ts'
 import {
   CANDLE_POINTS_MAX,
   CANDLE_POINTS_MIN,
@@ -19,10 +19,10 @@ import {
   type QuoteColumns,
   rememberCandle,
 } from './candle-quotes.ts'
-import type { MarketInstrument, Quote } from './market.ts'
-import type { RecordedMarketState } from './market-state.ts'
+import type { MarketInstrument, Quote } from '../market.ts'
+import type { RecordedMarketState } from '../market-state.ts'
 import type { CandleRows, QuoteRows, Recording } from './recording.ts'
-import { DEFAULT_DAILY_TURNOVER } from './seeded-path.ts'
+import { DEFAULT_DAILY_TURNOVER } from '../seeded/seeded-path.ts'
 
 /** A file of one row tells no interval. */
 const SINGLE_CANDLE_MS = 60_000

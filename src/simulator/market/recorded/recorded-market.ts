@@ -7,14 +7,19 @@
  * At 600 a one-minute candle takes 100 ms. A candle has as many points as whole milliseconds, 4 to 16, so
  * that its four prices, and with them every high and low, come at any speed.
  */
-import { sha256 } from '../../lib/digest.ts'
-import { Failure } from '../../lib/failure.ts'
-import { type Market, type MarketInstrument, type MarketStep, STEPS_PER_ADVANCE_MAX } from './market.ts'
+import { sha256 } from '../../../lib/digest.ts'
+import { Failure } from '../../../lib/failure.ts'
+import { type Market, type MarketInstrument, type MarketStep, STEPS_PER_ADVANCE_MAX } from '../market.ts'
 import type { CandlePathKind } from './candle-path.ts'
-import { assertStateBelongs, type RecordedMarketState } from './market-state.ts'
+import { assertStateBelongs, type RecordedMarketState } from '../market-state.ts'
 import { RecordedPath } from './recorded-path.ts'
 import type { Recording } from './recording.ts'
-import { createSeededMarket, invalidOption, restoreSeededMarket, type SeededMarket } from './seeded-market.ts'
+import {
+  createSeededMarket,
+  invalidOption,
+  restoreSeededMarket,
+  type SeededMarket,
+} from '../seeded/seeded-market.ts'
 
 export interface RecordedMarketOptions {
   /** One a symbol; every symbol among the instruments. */

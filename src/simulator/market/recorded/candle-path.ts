@@ -17,7 +17,7 @@
  * opposite, and who follows the last move, or fades it, earns nothing. In a candle that is a tick wide every move
  * is the opposite of the one before: what no three walks can balance, the next candles make up.
  */
-import { exponential, type Random } from '../../lib/random.ts'
+import { exponential, type Random } from '../../../lib/random.ts'
 
 /** How the points between the four prices of a candle are found. */
 export const CANDLE_PATHS = ['random', 'highFirst', 'lowFirst'] as const
