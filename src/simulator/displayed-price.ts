@@ -4,9 +4,10 @@ import { type DisplayedPrice } from './account-service.ts'
 
 /** What the futures market of a symbol displays; undefined where there is none, or it has no quote yet. */
 export function displayedPrice(state: CoreState, symbol: string): DisplayedPrice | undefined {
-  const market = state.symbols.get(symbol)
-  if (market === undefined || market.at === 0) return undefined
-  const { instrument, bidTicks, askTicks, lastTicks } = market
+  const found = state.symbols.get(symbol)
+  if (found === undefined || found.market.at === 0) return undefined
+  const { instrument, market } = found
+  const { bidTicks, askTicks, lastTicks } = market
   return {
     bid: priceText(instrument, bidTicks),
     ask: priceText(instrument, askTicks),

@@ -4,7 +4,8 @@ import {
   type DayStatisticsState,
   type MarketState,
 } from '../market/market-state.ts'
-import { type Market, type Quote } from '../market/market.ts'
+import { type Market } from '../market/market.ts'
+import { type DisplayedMarket } from '../matching/displayed-market.ts'
 import { Failure } from '../../lib/failure.ts'
 import { type CoreState, type SymbolState } from './core-state.ts'
 
@@ -19,9 +20,7 @@ export interface Checkpoint {
 
 export interface SymbolCheckpoint {
   readonly symbol: string
-  readonly at: number
-  readonly previousAt: number
-  readonly quote: Quote
+  readonly market: Readonly<DisplayedMarket>
   readonly statistics: DayStatisticsState
 }
 
@@ -29,15 +28,8 @@ export function takeCheckpoint(state: CoreState, market: Market): Checkpoint {
   return { market: market.state(), symbols: [...state.symbols.values()].map(symbolCheckpoint) }
 }
 
-function symbolCheckpoint(symbol: SymbolState): SymbolCheckpoint {
-  const { bidTicks, askTicks, bidLots, askLots, lastTicks, tradedLots, at, previousAt } = symbol
-  return {
-    symbol: symbol.instrument.symbol,
-    at,
-    previousAt,
-    quote: { bidTicks, askTicks, bidLots, askLots, lastTicks, tradedLots },
-    statistics: symbol.statistics.state(),
-  }
+function symbolCheckpoint({ instrument, market, statistics }: SymbolState): SymbolCheckpoint {
+  return { symbol: instrument.symbol, market: { ...market }, statistics: statistics.state() }
 }
 
 /** Reads a stored checkpoint. @throws Failure MARKET_STATE_DAMAGED, SIMULATOR_STORE_DAMAGED */
@@ -59,9 +51,9 @@ function parseSymbol(entry: SymbolCheckpoint): SymbolCheckpoint {
 }
 
 export function applyCheckpoint(state: CoreState, checkpoint: Checkpoint): void {
-  for (const { symbol, at, previousAt, quote } of checkpoint.symbols) {
+  for (const { symbol, market } of checkpoint.symbols) {
     const target = state.symbols.get(symbol)
-    if (target !== undefined) Object.assign(target, quote, { at, previousAt })
+    if (target !== undefined) Object.assign(target.market, market)
   }
 }
 

@@ -6,7 +6,10 @@ import { type ChangeSet } from './change-set.ts'
 import { type Fill } from './fill.ts'
 import { type Instrument } from './instruments.ts'
 import { createCoinBalance, createCounterparties, type CoinBalance, type Counterparties } from './ledger.ts'
-import { createBookSide, type BookSide } from './order-book.ts'
+import { createDisplayedMarket } from '../matching/displayed-market.ts'
+import { fillModel, type FillModel } from '../matching/fill-model.ts'
+import { createBookSide, type OrderBook } from '../matching/order-book.ts'
+import { type Venue } from '../matching/venue.ts'
 import { type Order, type PositionSlot } from './order.ts'
 import { type PlanOrder } from './plan-order.ts'
 import { positionKey, type Position } from './position.ts'
@@ -15,6 +18,9 @@ import { type CoreSettings } from './settings.ts'
 /** Everything the core knows. One writer, no I/O: each function of this module takes it as its first argument. */
 export interface CoreState {
   readonly settings: CoreSettings
+  readonly fillModel: FillModel
+  /** By symbol: what the matching engine needs of this exchange; see futures-venue.ts. */
+  readonly venues: Map<string, Venue<Order>>
   readonly rates: { readonly maker: Decimal; readonly taker: Decimal; readonly takerFloat: number }
   /** Bounded by the setup. */
   readonly accounts: ReadonlyMap<string, Account>
@@ -82,30 +88,14 @@ export interface AccountCounts {
 }
 
 /** One instrument's market and what of the accounts hangs on it. */
-export interface SymbolState {
+export interface SymbolState extends OrderBook<Order> {
   readonly instrument: Instrument
-  /** The displayed quote; see Quote in market.ts. All zero before the first step. */
-  bidTicks: number
-  askTicks: number
-  bidLots: number
-  askLots: number
-  lastTicks: number
-  tradedLots: number
   /** Quotes taken in since the start; only grows. */
   quoteCount: number
   markTicks: number
-  /** When this quote and the one before it came; 0 before the first. */
-  at: number
-  previousAt: number
-  /** What orders took of this quote: of the asks and bids (levels walked included), and of the trades at `lastTicks`. */
-  takenAskLots: number
-  takenBidLots: number
-  takenTradedLots: number
   readonly statistics: DayStatistics
   /** A delivery contract after its settlement. */
   isSettled: boolean
-  readonly buys: BookSide
-  readonly sells: BookSide
   /** Open positions of all accounts, in the order they were opened. */
   readonly positions: Position[]
   /** Pending trigger orders of all accounts. */
@@ -151,19 +141,9 @@ export function createSymbolState(instrument: Instrument, statistics: DayStatist
   return {
     instrument,
     statistics,
-    bidTicks: 0,
-    askTicks: 0,
-    bidLots: 0,
-    askLots: 0,
-    lastTicks: 0,
-    tradedLots: 0,
+    market: createDisplayedMarket(),
     quoteCount: 0,
     markTicks: 0,
-    at: 0,
-    previousAt: 0,
-    takenAskLots: 0,
-    takenBidLots: 0,
-    takenTradedLots: 0,
     isSettled: false,
     buys: createBookSide(true),
     sells: createBookSide(false),
@@ -182,6 +162,8 @@ export interface CoreStateParts {
 export function createCoreState({ settings, symbols, accounts, changes }: CoreStateParts): CoreState {
   return {
     settings,
+    fillModel: fillModel(settings.fillModel),
+    venues: new Map(),
     rates: {
       maker: decimal(settings.makerFeeRate),
       taker: decimal(settings.takerFeeRate),

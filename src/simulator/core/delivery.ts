@@ -73,7 +73,7 @@ export function settleDelivery(state: CoreState, symbol: SymbolState): void {
   for (const order of [...buys.orders, ...sells.orders, ...arriving]) cancelOrder(state, order, 'delivery')
   for (const position of positions.slice()) {
     const tradeSide = position.holdSide === 'long' ? 'delivery_close_long' : 'delivery_close_short'
-    settlePosition(state, position, { ticks: ticks > 0 ? ticks : symbol.lastTicks, tradeSide })
+    settlePosition(state, position, { ticks: ticks > 0 ? ticks : symbol.market.lastTicks, tradeSide })
   }
   for (const plan of planOrders.splice(0)) {
     plan.status = 'cancelled'

@@ -14,7 +14,7 @@ import { toMarketInstrument, type Instrument } from './instruments.ts'
 import { type LedgerStatement } from './ledger-statement.ts'
 import { type PlacePlanOrderRequest, type PlanOrderReference } from './plan-orders.ts'
 import { type Reply } from './reply.ts'
-import { parseRows, restoreState, restoreTaken, storedCheckpoint } from './restore.ts'
+import { parseRows, restoreState, storedCheckpoint, storedTaken } from './restore.ts'
 import { ServedCore } from './served-core.ts'
 import { defaultCoreSettings, type CoreSettings } from './settings.ts'
 import { type CoreStore } from './store.ts'
@@ -137,8 +137,7 @@ export function createExchangeCore(options: ExchangeCoreOptions): ExchangeCore {
   if (tables !== undefined && checkpoint !== undefined) {
     restoreState(state, tables)
     applyCheckpoint(state, checkpoint)
-    replayQuotes(state, market)
-    restoreTaken(state, tables)
+    replayQuotes(state, market, storedTaken(tables))
   }
   findNextSettlement(state)
   openAccounts(state)

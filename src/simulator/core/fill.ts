@@ -1,5 +1,5 @@
 import { type Decimal } from '../../lib/decimal.ts'
-import { type Direction } from './order.ts'
+import { type Direction } from '../matching/book-order.ts'
 
 /** One trade of an account with the market. */
 export interface Fill {

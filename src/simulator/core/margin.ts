@@ -149,7 +149,7 @@ function addToOpening(
   }
   sum.lots += lots - reducing
   // A market order on its way to matching has no price yet: it holds what it would cost now.
-  sum.tickLots += (lots - reducing) * (order.priceTicks || sum.symbol.askTicks)
+  sum.tickLots += (lots - reducing) * (order.priceTicks || sum.symbol.market.askTicks)
 }
 
 function openingCost(

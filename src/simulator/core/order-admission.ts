@@ -3,7 +3,7 @@ import { coinOf, positionOf, type Account, type CoreState, type SymbolState } fr
 import { deliveryRefusal } from './delivery.ts'
 import { priceText } from './instruments.ts'
 import { availableMargin, costOfOpening, openingLots } from './margin.ts'
-import { reachesMarket } from './matching.ts'
+import { levelTicksAt, reachesMarket } from '../matching/displayed-market.ts'
 import { cancelOrder, closingOrders } from './order-lifecycle.ts'
 import { checked, refused, type Checked } from './order-validation.ts'
 import { remainingLots, type OrderTerms } from './order.ts'
@@ -32,7 +32,7 @@ export function admitOrder(
   const opening = openingLots(account, terms)
   const refusal =
     deliveryRefusal(symbol, state.clock.now, opening > 0) ??
-    (symbol.at === 0 ? refusals.suspended() : undefined) ??
+    (symbol.market.at === 0 ? refusals.suspended() : undefined) ??
     priceRefusal(symbol, terms) ??
     sizeRefusal(symbol, terms, opening) ??
     postOnlyRefusal(state, symbol, terms) ??
@@ -72,7 +72,7 @@ function sizeRefusal(
   const { limitLotsMax, marketLotsMax, notionalMin } = symbol.instrument
   if (lots > (orderType === 'limit' ? limitLotsMax : marketLotsMax)) return refusals.sizeAboveMaximum()
   if (opening === 0) return undefined
-  const value = quoteValue(symbol.instrument, priceTicks > 0 ? priceTicks : symbol.lastTicks, lots)
+  const value = quoteValue(symbol.instrument, priceTicks > 0 ? priceTicks : symbol.market.lastTicks, lots)
   return value.lt(notionalMin) ? refusals.notionalBelowMinimum(notionalMin) : undefined
 }
 
@@ -80,7 +80,8 @@ function sizeRefusal(
 function postOnlyRefusal(state: CoreState, symbol: SymbolState, terms: OrderTerms): Refusal | undefined {
   const { postOnlyCross, matchingLagMs } = state.settings
   if (terms.force !== 'post_only' || terms.orderType !== 'limit') return undefined
-  if (postOnlyCross === 'cancel' || matchingLagMs > 0 || !reachesMarket(symbol, terms)) return undefined
+  if (postOnlyCross === 'cancel' || matchingLagMs > 0 || !reachesMarket(symbol.market, terms))
+    return undefined
   return terms.direction === 'buy' ? refusals.postOnlyBuyWouldTake() : refusals.postOnlySellWouldTake()
 }
 
@@ -128,8 +129,7 @@ function marginRefusal(
 
 /** The worst price that a market order of an account can get. */
 function dearestTicks(state: CoreState, symbol: SymbolState, { direction }: OrderTerms): number {
-  const { impactTicks, marketLevelsMax } = state.settings
-  return direction === 'buy' ? symbol.askTicks + impactTicks * marketLevelsMax : symbol.bidTicks
+  return levelTicksAt(symbol.market, direction, direction === 'buy' ? state.settings.marketLevelsMax : 0)
 }
 
 /** See CoreSettings.hedgeCloseExcess. */

@@ -1,5 +1,6 @@
 import { accountOf, symbolOf, type Account, type CoreState } from './core-state.ts'
-import { removeOrder } from './order-book.ts'
+import { QUEUE_UNKNOWN } from '../matching/book-order.ts'
+import { removeOrder, sideOf } from '../matching/order-book.ts'
 import { isOpen, orderIdText, type CancelReason, type Order, type OrderTerms } from './order.ts'
 import { putAccount, putOrder } from './record-changes.ts'
 
@@ -17,6 +18,7 @@ export function createOrder(state: CoreState, terms: OrderTerms): Order {
     cancelReason: undefined,
     dueAt: clock.now + (terms.source === 'SYS' ? 0 : settings.matchingLagMs),
     takingAt: 0,
+    queueLots: QUEUE_UNKNOWN,
     createdAt: clock.now,
     updatedAt: clock.now,
   }
@@ -70,7 +72,7 @@ function endOrder(state: CoreState, order: Order, status: 'filled' | 'cancelled'
   const account = accountOf(state, order.uid)
   const symbol = symbolOf(state, order.symbol)
   if (order.status === 'pending') removeArrival(state, order)
-  else removeOrder(order.direction === 'buy' ? symbol.buys : symbol.sells, order)
+  else removeOrder(sideOf(symbol, order), order)
   order.status = status
   order.updatedAt = state.clock.now
   account.openOrders.delete(order.sequence)

@@ -84,7 +84,7 @@ export function readOrder(
   const action = readAction(account, item)
   const reduceOnly = action.slot === 'net' && item.reduceOnly === 'YES'
   const canOpen = action.action !== 'close' && !reduceOnly
-  const reference = price.value > 0 ? price.value : symbol.lastTicks
+  const reference = price.value > 0 ? price.value : symbol.market.lastTicks
   const presets = canOpen ? item : {}
   const exits = readPresets(state, symbol, { presets, isLong: action.direction === 'buy', reference })
   if (!exits.ok) return exits

@@ -1,9 +1,14 @@
+import {
+  type BookOrder,
+  type Direction,
+  type EndReason,
+  type Force,
+  type StpMode,
+} from '../matching/book-order.ts'
+
 /** Which position an order works on: hedge mode has two a symbol, one-way mode one net position. */
 export type PositionSlot = 'long' | 'short' | 'net'
-export type Direction = 'buy' | 'sell'
 export type MarginMode = 'isolated' | 'crossed'
-export type Force = 'gtc' | 'ioc' | 'fok' | 'post_only'
-export type StpMode = 'none' | 'cancel_taker' | 'cancel_maker' | 'cancel_both'
 
 /**
  * pending (accepted, not yet in matching) -> live -> partially_filled -> filled
@@ -11,23 +16,13 @@ export type StpMode = 'none' | 'cancel_taker' | 'cancel_maker' | 'cancel_both'
  */
 export type OrderStatus = 'pending' | 'live' | 'partially_filled' | 'filled' | 'cancelled'
 
-export type CancelReason =
-  | 'user'
-  | 'force'
-  | 'post_only'
-  | 'self_trade'
-  | 'no_liquidity'
-  | 'position_gone'
-  | 'reduce_only'
-  | 'liquidation'
-  | 'delivery'
+export type CancelReason = EndReason | 'user' | 'position_gone' | 'reduce_only' | 'liquidation' | 'delivery'
 
 /** What is asked for, after validation. Sizes in lots, prices in ticks. */
 export interface OrderTerms {
   readonly uid: string
   readonly symbol: string
   readonly clientOid: string | undefined
-  /** How it trades in the market: closing a short buys, whatever the wire's `side` says. */
   readonly direction: Direction
   readonly slot: PositionSlot
   /** Hedge mode: as asked. One-way mode: `net`, the fill decides. */
@@ -54,9 +49,8 @@ export interface PositionTrigger {
   readonly executeTicks: number | undefined
 }
 
-export interface Order extends Omit<OrderTerms, 'clientOid' | 'lots'> {
-  /** Position in the exchange's sequence of orders; {@link orderIdText} makes the wire's id of it. */
-  readonly sequence: number
+/** Its sequence makes the wire's id of it: {@link orderIdText}. */
+export interface Order extends Omit<OrderTerms, 'clientOid' | 'lots'>, BookOrder {
   readonly clientOid: string
   /** Cut when a reduce-only order exceeds its position. */
   lots: number
@@ -65,11 +59,6 @@ export interface Order extends Omit<OrderTerms, 'clientOid' | 'lots'> {
   cancelReason: CancelReason | undefined
   /** When it enters matching. */
   readonly dueAt: number
-  /**
-   * The instant of the last quote that it could take from since it came in. While that was the quote
-   * before, it still takes (as a taker, at the market's price); afterwards it rests as a maker.
-   */
-  takingAt: number
   readonly createdAt: number
   updatedAt: number
 }

@@ -1,4 +1,5 @@
-import { type Direction, type MarginMode, type PositionSlot, type PositionTrigger } from './order.ts'
+import { type Direction } from '../matching/book-order.ts'
+import { type MarginMode, type PositionSlot, type PositionTrigger } from './order.ts'
 
 /**
  * A trigger order: it becomes a normal order when its price is reached.

@@ -9,7 +9,8 @@ import {
   refused,
   type Checked,
 } from './order-validation.ts'
-import { orderIdText, type Direction, type MarginMode } from './order.ts'
+import { type Direction } from '../matching/book-order.ts'
+import { orderIdText, type MarginMode } from './order.ts'
 import { listedSymbol, placeAdmitted } from './place-orders.ts'
 import { readExits, type WireExits } from './plan-exits.ts'
 import { type PlanOrder } from './plan-order.ts'

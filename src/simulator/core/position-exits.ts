@@ -23,7 +23,7 @@ export function fireExits(state: CoreState, symbol: SymbolState): void {
 
 /** What a trigger of this type watches: the latest trade, or the mark price. */
 export function watchedTicks(symbol: SymbolState, triggerType: 'fill_price' | 'mark_price'): number {
-  return triggerType === 'mark_price' ? symbol.markTicks : symbol.lastTicks
+  return triggerType === 'mark_price' ? symbol.markTicks : symbol.market.lastTicks
 }
 
 function isReached(symbol: SymbolState, trigger: PositionTrigger | undefined, isRising: boolean): boolean {

@@ -5,6 +5,7 @@ import {
   type IdempotencyEntry,
   type SymbolState,
 } from './core-state.ts'
+import { takenOf } from '../matching/displayed-market.ts'
 import { type Fill } from './fill.ts'
 import { type Order } from './order.ts'
 import { type PlanOrder } from './plan-order.ts'
@@ -31,17 +32,11 @@ export function putCounterparties(state: CoreState, coin: string): void {
     state.changes.put('counterparties', coin, () => ({ coin, ...counterpartiesOf(state, coin) }))
 }
 
-/** What orders took of the present quote; the quote itself comes back from the market. */
+/** What orders took of the market, as of this quote; the quote itself comes back from the market. */
 export function putSymbol(state: CoreState, symbol: SymbolState): void {
   if (!state.changes.isEnabled) return
-  state.changes.put('symbols', symbol.instrument.symbol, () => ({
-    symbol: symbol.instrument.symbol,
-    at: symbol.at,
-    takenAskLots: symbol.takenAskLots,
-    takenBidLots: symbol.takenBidLots,
-    takenTradedLots: symbol.takenTradedLots,
-    isSettled: symbol.isSettled,
-  }))
+  const { market, instrument, isSettled } = symbol
+  state.changes.put('symbols', instrument.symbol, () => ({ isSettled, taken: takenOf(market) }))
 }
 
 export function putOrder(state: CoreState, order: Order): void {

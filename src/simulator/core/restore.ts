@@ -12,11 +12,12 @@ import {
 } from './core-state.ts'
 import { type Fill } from './fill.ts'
 import { reviveCoinBalance, reviveCounterparties, type Counterparty } from './ledger.ts'
-import { insertOrder } from './order-book.ts'
+import { insertOrder } from '../matching/order-book.ts'
 import { isOpen, type Order } from './order.ts'
 import { type PlanOrder } from './plan-order.ts'
 import { positionKey, type Position } from './position.ts'
 import { type StoredRow, type StoredTable } from './store.ts'
+import { type StoredSymbol } from './timeline.ts'
 
 /** Rows are written in this form; another one is not read. */
 export const STORE_VERSION = 3
@@ -76,18 +77,9 @@ export function restoreState(state: CoreState, tables: StoredTables): void {
   state.arrivals.sort((a, b) => a.dueAt - b.dueAt || a.sequence - b.sequence)
 }
 
-/** What orders took of the quote that was displayed, when it is displayed again. */
-export function restoreTaken(state: CoreState, tables: StoredTables): void {
-  for (const [name, row] of tables.symbols) {
-    const symbol = state.symbols.get(name)
-    const stored = row as Pick<
-      SymbolState,
-      'at' | 'takenAskLots' | 'takenBidLots' | 'takenTradedLots' | 'isSettled'
-    >
-    if (symbol === undefined) continue
-    symbol.isSettled = stored.isSettled
-    if (stored.at === symbol.at) Object.assign(symbol, stored)
-  }
+/** What orders had taken of each market, and whether it was settled: put back by {@link replayQuotes}. */
+export function storedTaken(tables: StoredTables): ReadonlyMap<string, StoredSymbol> {
+  return tables.symbols as ReadonlyMap<string, StoredSymbol>
 }
 
 type StoredPosition = Texts<Position, 'cost' | 'margin' | 'realised' | 'fees'> & { readonly funding?: string }

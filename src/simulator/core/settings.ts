@@ -1,3 +1,5 @@
+import { type FillModelName } from '../matching/fill-model.ts'
+
 /**
  * The settings of the simulated exchange: what its document leaves open, or where its readers disagree.
  * Every default is the reading that the document, or else the majority of its clients, supports.
@@ -28,8 +30,8 @@ export interface CoreSettings {
   readonly totalDeductionFee: 'zero' | 'null'
   /** What preset take-profits and stop-losses watch. */
   readonly presetTriggerType: 'fill_price' | 'mark_price'
-  /** Ticks between the levels that a market order walks beyond the displayed one. */
-  readonly impactTicks: number
+  /** What is assumed of fills: see fill-model.ts. */
+  readonly fillModel: FillModelName
   /** Levels of a quote, the displayed one included. Beyond them an account's market order is cancelled. */
   readonly marketLevelsMax: number
   /** From the answer to matching: the time an accepted order is open but cannot trade yet. */
@@ -60,7 +62,7 @@ export const defaultCoreSettings: CoreSettings = {
   oneWayTradeSide: 'openClose',
   totalDeductionFee: 'zero',
   presetTriggerType: 'fill_price',
-  impactTicks: 1,
+  fillModel: 'default',
   marketLevelsMax: 20,
   matchingLagMs: 0,
   fillVisibilityLagMs: 0,

@@ -1,6 +1,6 @@
 import { symbolOf, type CoreState } from './core-state.ts'
 import { executeFill } from './execute-fill.ts'
-import { enterMatching } from './matching.ts'
+import { enterMatching } from './futures-venue.ts'
 import { createOrder } from './order-lifecycle.ts'
 import { type Order, type OrderTerms } from './order.ts'
 import { type Position } from './position.ts'

@@ -11,7 +11,7 @@ const VOLUME_DECIMALS = 4
 export function tickerRows(state: CoreState, productType: string): WireTicker[] {
   const rows: WireTicker[] = []
   for (const symbol of state.symbols.values()) {
-    if (symbol.instrument.productType !== productType || symbol.at === 0 || symbol.isSettled) continue
+    if (symbol.instrument.productType !== productType || symbol.market.at === 0 || symbol.isSettled) continue
     rows.push(toTicker(state, symbol))
   }
   return rows
@@ -26,14 +26,14 @@ export function toTicker(state: CoreState, symbol: SymbolState): WireTicker {
   const { delivery } = instrument
   return {
     symbol: instrument.symbol,
-    lastPr: priceText(instrument, symbol.lastTicks),
-    askPr: priceText(instrument, symbol.askTicks),
-    bidPr: priceText(instrument, symbol.bidTicks),
-    bidSz: sizeText(instrument, symbol.bidLots),
-    askSz: sizeText(instrument, symbol.askLots),
+    lastPr: priceText(instrument, symbol.market.lastTicks),
+    askPr: priceText(instrument, symbol.market.askTicks),
+    bidPr: priceText(instrument, symbol.market.bidTicks),
+    bidSz: sizeText(instrument, symbol.market.bidLots),
+    askSz: sizeText(instrument, symbol.market.askLots),
     high24h: price(figures?.high24hTicks),
     low24h: price(figures?.low24hTicks),
-    ts: String(symbol.at),
+    ts: String(symbol.market.at),
     change24h: fixed(figures?.change24h ?? 0, CHANGE_DECIMALS),
     baseVolume: sizeText(instrument, figures?.baseLots ?? 0),
     quoteVolume,

@@ -3,7 +3,8 @@ import { type CoreState, type SymbolState } from './core-state.ts'
 import { isTrading, settleDelivery, settlementAt } from './delivery.ts'
 import { nextFundingAfter, settleFunding } from './funding.ts'
 import { liquidateAtMark } from './liquidation.ts'
-import { enterMatching, matchResting } from './matching.ts'
+import { showQuote, type Taken } from '../matching/displayed-market.ts'
+import { enterMatching, matchSymbol } from './futures-venue.ts'
 import { triggerPlanOrders } from './plan-orders.ts'
 import { fireExits } from './position-exits.ts'
 
@@ -17,7 +18,7 @@ export function playUntil(state: CoreState, market: Market, now: number): boolea
   const { clock } = state
   if (now < clock.now) return true
   if (clock.pausedAt === 0) {
-    const isDone = market.advance(now - clock.pausedMs, (step) => playStep(state, step))
+    const isDone = market.advance(now - clock.pausedMs, (step) => playStep(state, step, market.speed))
     if (!isDone) return false
   }
   playTimers(state, now)
@@ -26,19 +27,42 @@ export function playUntil(state: CoreState, market: Market, now: number): boolea
   return true
 }
 
-/** Takes in the quotes of a stretch that was played before: after a start from a stored state. */
-export function replayQuotes(state: CoreState, market: Market): void {
+/** A market as it was stored: what orders had taken of it at one of its quotes. */
+export interface StoredSymbol {
+  readonly isSettled: boolean
+  readonly taken: Taken
+}
+
+/**
+ * Takes in the quotes of a stretch that was played before: after a start from a stored state.
+ * @param stored By symbol: put back at the quote at which it was stored.
+ */
+export function replayQuotes(
+  state: CoreState,
+  market: Market,
+  stored: ReadonlyMap<string, StoredSymbol>,
+): void {
   const { clock } = state
+  for (const symbol of state.symbols.values()) putBack(symbol, stored)
   const takeIn = (step: MarketStep) => {
     const symbol = state.symbols.get(step.symbol)
-    if (symbol !== undefined) applyQuote(symbol, step, step.at + clock.pausedMs)
+    if (symbol === undefined) return
+    applyQuote(state, symbol, { step, at: step.at + clock.pausedMs, speed: market.speed })
+    putBack(symbol, stored)
   }
   const until = (clock.pausedAt === 0 ? clock.now : clock.pausedAt) - clock.pausedMs
   while (!market.advance(until, takeIn));
   refreshMarks(state)
 }
 
-function playStep(state: CoreState, step: MarketStep): void {
+function putBack(symbol: SymbolState, stored: ReadonlyMap<string, StoredSymbol>): void {
+  const row = stored.get(symbol.instrument.symbol)
+  if (row === undefined) return
+  symbol.isSettled = row.isSettled
+  if (row.taken.at === symbol.market.at) Object.assign(symbol.market, row.taken)
+}
+
+function playStep(state: CoreState, step: MarketStep, speed: number): void {
   const { clock } = state
   const at = step.at + clock.pausedMs
   if (clock.nextFundingAt === 0) clock.nextFundingAt = nextFundingAfter(at)
@@ -46,10 +70,10 @@ function playStep(state: CoreState, step: MarketStep): void {
   clock.now = at
   const symbol = state.symbols.get(step.symbol)
   if (symbol === undefined) return
-  applyQuote(symbol, step, at)
+  applyQuote(state, symbol, { step, at, speed })
   if (!isTrading(symbol, at)) return
   if (symbol.positions.length > 0 || symbol.planOrders.length > 0) refreshMark(symbol, at)
-  matchResting(state, symbol)
+  matchSymbol(state, symbol)
   if (symbol.positions.length > 0) {
     fireExits(state, symbol)
     liquidateAtMark(state, symbol)
@@ -57,21 +81,14 @@ function playStep(state: CoreState, step: MarketStep): void {
   triggerPlanOrders(state, symbol)
 }
 
-function applyQuote(symbol: SymbolState, step: MarketStep, at: number): void {
-  const { quote } = step
-  symbol.bidTicks = quote.bidTicks
-  symbol.askTicks = quote.askTicks
-  symbol.bidLots = quote.bidLots
-  symbol.askLots = quote.askLots
-  symbol.lastTicks = quote.lastTicks
-  symbol.tradedLots = quote.tradedLots
+function applyQuote(
+  state: CoreState,
+  symbol: SymbolState,
+  { step, at, speed }: { readonly step: MarketStep; readonly at: number; readonly speed: number },
+): void {
+  showQuote(symbol.market, step.quote, { at, speed, model: state.fillModel })
   symbol.quoteCount++
-  symbol.previousAt = symbol.at
-  symbol.at = at
-  symbol.takenAskLots = 0
-  symbol.takenBidLots = 0
-  symbol.takenTradedLots = 0
-  symbol.statistics.apply(at, quote)
+  symbol.statistics.apply(at, step.quote)
 }
 
 /** What is due by the exchange's clock alone, up to and including `until`. */
@@ -116,6 +133,6 @@ function refreshMarks(state: CoreState): void {
 
 /** The mark price moves with the quotes and, through the premium, once a minute. */
 function refreshMark(symbol: SymbolState, now: number): void {
-  if (symbol.at === 0) return
-  symbol.markTicks = symbol.statistics.read(now)?.markTicks ?? symbol.lastTicks
+  if (symbol.market.at === 0) return
+  symbol.markTicks = symbol.statistics.read(now)?.markTicks ?? symbol.market.lastTicks
 }

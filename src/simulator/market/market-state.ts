@@ -13,6 +13,9 @@ const quoteSchema = z.strictObject({
   askLots: z.int(),
   lastTicks: z.int(),
   tradedLots: z.int(),
+  levelTicks: z.int(),
+  candle: z.int(),
+  candleLots: z.number(),
 })
 
 const factorSchema = z.strictObject({
@@ -28,6 +31,7 @@ const pathSchema = z.strictObject({
   gapTicks: z.number(),
   bidSize: z.number(),
   askSize: z.number(),
+  minuteLots: z.number(),
   quote: quoteSchema,
 })
 
@@ -56,6 +60,7 @@ const recordedSchema = z.strictObject({
         gain: z.number(),
       }),
       memory: z.strictObject({ candles: z.int().min(0), lots: z.number(), rangeTicks: z.number() }),
+      minute: z.strictObject({ candle: z.int(), lots: z.number(), high: z.number(), low: z.number() }),
       lap: z.int().min(0),
       row: z.int().min(0),
       point: z.int().min(0),

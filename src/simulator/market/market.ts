@@ -17,6 +17,28 @@ export interface Quote {
   readonly lastTicks: number
   /** Traded at `lastTicks` since the instrument's step before; 0 when `lastTicks` is an older trade. */
   readonly tradedLots: number
+  /** How much worse each level behind the displayed one is than the one before it; at least 1. */
+  readonly levelTicks: number
+  /** The number of the candle that this moment is in, or of the minute where there are none. */
+  readonly candle: number
+  /**
+   * What is traded in that candle: for the share that orders may have of it, not for anybody to see. Where nobody
+   * knows it yet, what was traded so far, and at least what is usual.
+   */
+  readonly candleLots: number
+}
+
+export const EMPTY_QUOTE: Quote = {
+  ...{ bidTicks: 0, askTicks: 0, bidLots: 0, askLots: 0, lastTicks: 0, tradedLots: 0 },
+  ...{ levelTicks: 1, candle: 0, candleLots: 0 },
+}
+
+/** Levels behind the displayed one are this share of a usual minute's range apart: an assumption. */
+const LEVEL_RANGE_SHARE = 0.005
+
+/** @param rangeTicks Of a usual minute. */
+export function levelTicksFor(rangeTicks: number): number {
+  return Math.max(1, Math.round(rangeTicks * LEVEL_RANGE_SHARE))
 }
 
 export interface MarketInstrument {

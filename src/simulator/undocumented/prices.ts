@@ -30,7 +30,7 @@ export function spotTickers(state: CoreState, pairs: Reply<readonly SpotSymbolRo
   return accept(
     pairs.data.flatMap((pair) => {
       const symbol = state.symbols.get(pair.symbol)
-      if (symbol === undefined || symbol.at === 0) return []
+      if (symbol === undefined || symbol.market.at === 0) return []
       const { open24h: open, ...ticker } = toTicker(state, symbol)
       const { high24h, low24h, lastPr, bidPr, askPr, bidSz, askSz, openUtc, ts } = ticker
       const { baseVolume, quoteVolume, usdtVolume, change24h, changeUtc24h } = ticker
@@ -49,5 +49,5 @@ function quotedSymbol(state: CoreState, query: SymbolQuery): Quoted {
   const symbol = listedSymbol(state, query)
   if (symbol === undefined) return { ok: false, refusal: refusals.symbolUnknown(query.symbol) }
   if (symbol.isSettled) return { ok: false, refusal: refusals.delisted() }
-  return symbol.at === 0 ? { ok: false, refusal: refusals.suspended() } : { ok: true, symbol }
+  return symbol.market.at === 0 ? { ok: false, refusal: refusals.suspended() } : { ok: true, symbol }
 }

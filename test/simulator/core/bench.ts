@@ -25,6 +25,10 @@ export interface QuoteText {
   readonly askSize?: number
   readonly last?: number
   readonly traded?: number
+  levelTicks?: number
+  candle?: number
+  /** Traded in the whole candle, base coin; default more than anybody takes. */
+  candleSize?: number
 }
 
 export type ItemText = Partial<BatchPlaceItem> & Pick<BatchPlaceItem, 'side' | 'size'>
@@ -41,7 +45,7 @@ export class Bench {
       instruments: benchInstruments,
       accounts,
       market: () => this.#market,
-      settings,
+      settings: { fillModel: 'optimistic', ...settings },
       seed: 1,
     })
     for (const { symbol } of benchInstruments) this.quote({ bid: 60_000, ask: 60_000.1 }, symbol)
@@ -64,6 +68,9 @@ export class Bench {
       askLots: lots(text.askSize ?? 1),
       lastTicks: ticks(text.last ?? text.bid),
       tradedLots: lots(text.traded ?? 0),
+      levelTicks: text.levelTicks ?? 1,
+      candle: text.candle ?? 0,
+      candleLots: lots(text.candleSize ?? 1_000_000),
     })
     this.core.advance(this.#now)
   }

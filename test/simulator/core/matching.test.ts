@@ -2,16 +2,17 @@ import { describe, expect, test } from 'vitest'
 import { Bench, failures, fillTexts, limit, market } from './bench.ts'
 
 describe('an incoming limit order', () => {
-  test('takes at most what is displayed, and its gtc rest goes on taking while it reaches the market', () => {
+  test('walks the levels up to its price, and its gtc rest goes on taking while it reaches the market', () => {
     const bench = new Bench()
-    bench.quote({ bid: 60_000, ask: 60_000.1, askSize: 0.02 })
+    bench.quote({ bid: 60_000, ask: 60_000.1, askSize: 0.02, levelTicks: 60 })
 
-    bench.place('1', [limit('buy', '0.05', '60010')])
-    bench.quote({ bid: 60_000.5, ask: 60_000.6, askSize: 0.01 })
+    bench.place('1', [limit('buy', '0.07', '60010')])
+    bench.quote({ bid: 60_000.5, ask: 60_000.6, askSize: 0.01, levelTicks: 200 })
     bench.quote({ bid: 60_000.5, ask: 60_000.6, askSize: 5 })
 
     expect(fillTexts(bench.fills('1'))).toEqual([
       '0.02 @ 60000.1 taker',
+      '0.02 @ 60006.1 taker',
       '0.01 @ 60000.6 taker',
       '0.02 @ 60000.6 taker',
     ])
@@ -19,7 +20,7 @@ describe('an incoming limit order', () => {
 
   test('rests as a maker from the first quote that it does not reach', () => {
     const bench = new Bench()
-    bench.quote({ bid: 60_000, ask: 60_000.1, askSize: 0.02 })
+    bench.quote({ bid: 60_000, ask: 60_000.1, askSize: 0.02, levelTicks: 100 })
 
     bench.place('1', [limit('buy', '0.05', '60010')])
     bench.quote({ bid: 60_011, ask: 60_011.1 })
@@ -30,7 +31,7 @@ describe('an incoming limit order', () => {
 
   test('shares what is displayed at one quote with the orders before it', () => {
     const bench = new Bench()
-    bench.quote({ bid: 60_000, ask: 60_000.1, askSize: 0.03 })
+    bench.quote({ bid: 60_000, ask: 60_000.1, askSize: 0.03, levelTicks: 100 })
 
     bench.place('1', [
       limit('buy', '0.02', '60005', { force: 'ioc' }),
@@ -51,15 +52,17 @@ describe('an incoming limit order', () => {
     expect(bench.core.ledger('1').counts).toMatchObject({ ordersOpen: 0, ordersCancelled: 1 })
   })
 
-  test('fok: fills whole or not at all', () => {
+  test('fok: fills whole, of all levels up to its price, or not at all', () => {
     const bench = new Bench()
+    bench.quote({ bid: 60_000, ask: 60_000.1, levelTicks: 5 })
 
     bench.place('1', [
-      limit('buy', '1.1', '60001', { force: 'fok' }),
-      limit('buy', '1', '60001', { force: 'fok' }),
+      limit('buy', '2.1', '60001', { force: 'fok' }),
+      limit('buy', '1.1', '60000.5', { force: 'fok' }),
+      limit('buy', '1.5', '60001', { force: 'fok' }),
     ])
 
-    expect(fillTexts(bench.fills('1'))).toEqual(['1 @ 60000.1 taker'])
+    expect(fillTexts(bench.fills('1'))).toEqual(['1 @ 60000.1 taker', '0.5 @ 60000.6 taker'])
   })
 
   test('post_only that would take is refused with a price code, each item for itself', () => {
@@ -90,7 +93,8 @@ describe('an incoming limit order', () => {
 
 describe('a market order', () => {
   test('walks to worse levels, each as deep as the displayed one', () => {
-    const bench = new Bench({ impactTicks: 3 })
+    const bench = new Bench()
+    bench.quote({ bid: 60_000, ask: 60_000.1, levelTicks: 3 })
 
     bench.place('1', [market('buy', '1.5')])
     bench.place('2', [market('sell', '1.2', { tradeSide: 'open' })])
@@ -123,14 +127,18 @@ describe('a market order', () => {
 })
 
 describe('an exhausted quote', () => {
-  test('has nothing left for accounts, and the last level for the system, until the next quote', () => {
-    const bench = new Bench({ marketLevelsMax: 2, impactTicks: 10 })
+  test('has nothing left for accounts, and further levels for the system, until the next quote', () => {
+    const bench = new Bench({ marketLevelsMax: 2 })
     bench.place('2', [market('buy', '0.3', { tradeSide: 'open', presetStopLossPrice: '59900' })])
-    bench.quote({ bid: 59_880, ask: 59_880.1, bidSize: 0.1 })
+    bench.quote({ bid: 59_880, ask: 59_880.1, bidSize: 0.1, levelTicks: 10 })
 
     bench.place('1', [market('sell', '0.1')])
 
-    expect(fillTexts(bench.fills('2')).slice(1)).toEqual(['0.1 @ 59880 taker', '0.2 @ 59879 taker'])
+    expect(fillTexts(bench.fills('2')).slice(1)).toEqual([
+      '0.1 @ 59880 taker',
+      '0.1 @ 59879 taker',
+      '0.1 @ 59878 taker',
+    ])
     expect(bench.fills('1')).toEqual([])
   })
 })
@@ -214,7 +222,7 @@ describe('self-trade prevention by the incoming order', () => {
     ['cancel_both', ['0.5 @ 60000.1 taker'], []],
   ] as const)('%s: the market fills first, then its own order decides', (stpMode, fills, open) => {
     const bench = new Bench()
-    bench.quote({ bid: 60_000, ask: 60_000.1, askSize: 0.5 })
+    bench.quote({ bid: 60_000, ask: 60_000.1, askSize: 0.5, levelTicks: 100 })
 
     bench.place('1', [
       limit('sell', '0.1', '60005', { clientOid: 'maker' }),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createRandom } from '../../../src/lib/random.ts'
 import { DayStatistics, type TickerFigures } from '../../../src/simulator/market/day-statistics.ts'
-import type { MarketInstrument, Quote } from '../../../src/simulator/market/market.ts'
+import { EMPTY_QUOTE, type MarketInstrument, type Quote } from '../../../src/simulator/market/market.ts'
 import { createSeededMarket } from '../../../src/simulator/market/seeded/seeded-market.ts'
 
 const MINUTE_MS = 60_000
@@ -10,6 +10,7 @@ const NOON = Date.UTC(2025, 5, 1, 12)
 const BTC: MarketInstrument = { symbol: 'BTCUSDT', tickSize: '0.1', lotSize: '0.001', startPrice: '105000' }
 
 const quoteAt = (lastTicks: number, tradedLots = 0): Quote => ({
+  ...EMPTY_QUOTE,
   bidTicks: lastTicks,
   askTicks: lastTicks + 1,
   bidLots: 1,

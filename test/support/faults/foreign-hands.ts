@@ -152,10 +152,10 @@ function placeByHand({ exchange, plan, time }: World, random: Random, orderType:
   const lots = 1 + random.integer(HAND_LOTS_MAX)
   const name = random.integer(2) === 0 ? { clientOid: `${HAND_NAME}${random.integer(2 ** 30)}` } : {}
   const { size, price } = exchange.core.carryOut(exchange.now, (state) => {
-    const { instrument, bidTicks, askTicks } = symbolOf(state, symbol)
+    const { instrument, market } = symbolOf(state, symbol)
     const buys = (side === 'buy') === (plan.positionMode === 'one_way_mode' || tradeSide === 'open')
     const away = random.integer(12)
-    const ticks = buys ? bidTicks - away : askTicks + away
+    const ticks = buys ? market.bidTicks - away : market.askTicks + away
     return { size: sizeText(instrument, lots), price: priceText(instrument, ticks) }
   })
   const reply = exchange.core.batchPlaceOrder(

@@ -105,7 +105,11 @@ export class VirtualExchange implements SimulatedExchange {
           moveTicks: options.moveTicks,
           jumpEvery: 200,
         }),
-      settings: { marketStateEveryMs: Number.POSITIVE_INFINITY, ...options.settings },
+      settings: {
+        marketStateEveryMs: Number.POSITIVE_INFINITY,
+        fillModel: 'optimistic',
+        ...options.settings,
+      },
       store: this.truth,
       seed: options.seed,
     })

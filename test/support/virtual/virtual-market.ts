@@ -86,5 +86,8 @@ export class VirtualMarket implements Market {
 }
 
 function firstQuote(ticks: number): MutableQuote {
-  return { bidTicks: ticks, askTicks: ticks + 1, bidLots: 10, askLots: 10, lastTicks: ticks, tradedLots: 0 }
+  return {
+    ...{ bidTicks: ticks, askTicks: ticks + 1, bidLots: 10, askLots: 10, lastTicks: ticks, tradedLots: 0 },
+    ...{ levelTicks: 1, candle: 0, candleLots: 1e9 },
+  }
 }

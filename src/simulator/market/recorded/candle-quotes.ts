@@ -65,7 +65,7 @@ export const QUOTE_FIELDS = [
   'askLots',
   'lastTicks',
   'tradedLots',
-] as const satisfies readonly (keyof Quote)[]
+] as const satisfies readonly (keyof QuoteColumns & keyof Quote)[]
 
 export function createQuoteColumns(points: number): QuoteColumns {
   const column = () => new Float64Array(points)

@@ -19,7 +19,7 @@ import {
   type QuoteColumns,
   rememberCandle,
 } from './candle-quotes.ts'
-import type { MarketInstrument, Quote } from '../market.ts'
+import { EMPTY_QUOTE, levelTicksFor, type MarketInstrument, type Quote } from '../market.ts'
 import type { RecordedMarketState } from '../market-state.ts'
 import type { CandleRows, QuoteRows, Recording } from './recording.ts'
 import { DEFAULT_DAILY_TURNOVER } from '../seeded/seeded-path.ts'
@@ -27,6 +27,7 @@ import { DEFAULT_DAILY_TURNOVER } from '../seeded/seeded-path.ts'
 /** A file of one row tells no interval. */
 const SINGLE_CANDLE_MS = 60_000
 const SINGLE_QUOTE_MS = 100
+const MINUTE_MS = 60_000
 const DAY_MS = 86_400_000
 
 /**
@@ -37,6 +38,16 @@ const QUOTE_TRADE_SHARE = 0.1
 
 type CursorState = RecordedMarketState['cursors'][string]
 type MutableQuote = { -readonly [Field in keyof Quote]: number }
+
+/** Zero before the first quote. */
+interface MinuteSoFar {
+  readonly candle: number
+  readonly lots: number
+  readonly high: number
+  readonly low: number
+}
+
+const NO_MINUTE: MinuteSoFar = { candle: 0, lots: 0, high: 0, low: 0 }
 
 /**
  * A recording laid on its instrument's grid. It stands at its next point; times are the recording's own. The quotes
@@ -55,18 +66,14 @@ export class RecordedPath {
   readonly #points: number
   readonly #paths: CandlePaths
   readonly #scale: CandleScale
-  /** Quotes of the current candle. */
+  /** Quotes of the current candle, and what is traded in it. */
   readonly #columns: QuoteColumns
-  readonly #quote: MutableQuote = {
-    bidTicks: 0,
-    askTicks: 0,
-    bidLots: 0,
-    askLots: 0,
-    lastTicks: 0,
-    tradedLots: 0,
-  }
+  #candleLots = 0
+  readonly #quote: MutableQuote = { ...EMPTY_QUOTE }
   /** What the candles before the current one have shown. */
   #memory: CandleMemory
+  /** Of a recording of quotes: the minute of the latest one. */
+  #minute: MinuteSoFar
   /** Before the current candle was drawn. */
   #drawnFrom: { readonly random: RandomState; readonly path: PathMemory }
   #lap: number
@@ -97,8 +104,12 @@ export class RecordedPath {
     this.#columns = createQuoteColumns(this.#points)
     const { path: memory = NO_PATH } = state ?? {}
     this.#paths = new CandlePaths({ kind: options.candlePath, points, memory })
-    this.#scale = candleScale(instrument, { rows, lot: this.#lot, intervalMs: this.#intervalMs })
+    this.#scale = candleScale(instrument, {
+      ...{ rows, lot: this.#lot },
+      intervalMs: this.#intervalMs || MINUTE_MS,
+    })
     this.#memory = state?.memory ?? NO_MEMORY
+    this.#minute = state?.minute ?? NO_MINUTE
     this.#drawnFrom = { random: this.#random.state(), path: memory }
     this.startAt = rows.at[0] as number
     this.endAt = (rows.at[rows.at.length - 1] as number) + (this.#intervalMs || meanStep(rows.at))
@@ -159,6 +170,7 @@ export class RecordedPath {
     return {
       ...this.#drawnFrom,
       memory: this.#memory,
+      minute: this.#minute,
       lap: this.#lap,
       row: this.#row,
       point: this.#point,
@@ -181,6 +193,14 @@ export class RecordedPath {
     const { lastTicks: before } = this.#drawnFrom.path
     const candle = { path, before, lots: this.#volume(rows), memory, scale }
     fillCandleQuotes(this.#columns, candle, this.#random)
+    this.#candleLots = candle.lots
+  }
+
+  #showScale(candle: number, candleLots: number): void {
+    const minutes = this.#scale.intervalMs / MINUTE_MS
+    this.#quote.levelTicks = levelTicksFor(this.#memory.rangeTicks / Math.sqrt(minutes))
+    this.#quote.candle = candle
+    this.#quote.candleLots = candleLots
   }
 
   #rememberCandle(): void {
@@ -200,7 +220,9 @@ export class RecordedPath {
   }
 
   #showCandlePoint(): void {
-    for (const field of QUOTE_FIELDS) this.#quote[field] = this.#columns[field][this.#point] as number
+    const quote = this.#quote
+    for (const field of QUOTE_FIELDS) quote[field] = this.#columns[field][this.#point] as number
+    this.#showScale(this.#lap * this.#rows.at.length + this.#row, this.#candleLots)
   }
 
   /** The quote as it stands, rounded outward to the grid. */
@@ -214,6 +236,25 @@ export class RecordedPath {
     quote.askTicks = Math.max(quote.bidTicks + 1, stepAbove(this.#grid, rows.ask[row] as number))
     quote.bidLots = Math.max(1, Math.floor((rows.bidSize[row] as number) / this.#lot + 1e-6))
     quote.askLots = Math.max(1, Math.floor((rows.askSize[row] as number) / this.#lot + 1e-6))
+    this.#countQuote(Math.floor((rows.at[row] as number) / MINUTE_MS))
+  }
+
+  /** Counts the minutes of a recording of quotes as its candles. */
+  #countQuote(candle: number): void {
+    const { lastTicks, tradedLots } = this.#quote
+    if (candle !== this.#minute.candle) {
+      if (this.#minute.high > 0) this.#memory = rememberCandle(this.#memory, this.#minute, this.#minute.lots)
+      this.#minute = { candle, lots: 0, high: lastTicks, low: lastTicks }
+    }
+    const { lots, high, low } = this.#minute
+    this.#minute = {
+      candle,
+      lots: lots + tradedLots,
+      high: Math.max(high, lastTicks),
+      low: Math.min(low, lastTicks),
+    }
+    const usual = this.#memory.candles === 0 ? this.#scale.lots : this.#memory.lots
+    this.#showScale(candle, Math.max(usual, this.#minute.lots))
   }
 
   /** Since the row before, in lots; {@link QUOTE_TRADE_SHARE} where the recording does not say. */

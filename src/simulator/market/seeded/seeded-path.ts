@@ -1,7 +1,7 @@
 /** One instrument's seeded path: its price, and what is displayed and traded around it. */
 import { createGrid, floatOnGrid, type Grid } from '../../../lib/grid.ts'
 import { createRandom, exponential, restoreRandom, type Random } from '../../../lib/random.ts'
-import type { MarketInstrument, Quote } from '../market.ts'
+import { EMPTY_QUOTE, levelTicksFor, type MarketInstrument, type Quote } from '../market.ts'
 import type { PathState } from '../market-state.ts'
 import { volatilityUpdate, type SharedFactor } from './shared-factor.ts'
 import { createShocks, type Shocks } from './shocks.ts'
@@ -39,6 +39,9 @@ const TRADE_DEVIATION = 2.2
 /** A path turns around at this price: below it a tick is too much of the price to trade on. */
 const PRICE_TICKS_MIN = 10
 
+/** The mean range of a price that moves at random, in standard deviations of its move from open to close. */
+const MEAN_RANGE = 1.6
+
 export const DEFAULT_YEARLY_VOLATILITY = 0.6
 export const DEFAULT_DAILY_TURNOVER = 2e9
 const DEFAULT_DISPLAYED_NOTIONAL = 50_000
@@ -54,6 +57,8 @@ export class SeededPath {
   readonly #updateSteps: number
   /** Standard deviation of one step's return at usual volatility. */
   readonly #stepDeviation: number
+  readonly #stepMs: number
+  readonly #turnoverAMinute: number
   readonly #sizeKeep: number
   readonly #gapKeep: number
   readonly #displayedNotional: number
@@ -64,6 +69,8 @@ export class SeededPath {
   #gapTicks: number
   #bidSize: number
   #askSize: number
+  /** Traded in the current minute. */
+  #minuteLots: number
   /** exp of the shared and the own level; 1 is usual. */
   #wildness = 1
 
@@ -101,15 +108,20 @@ export class SeededPath {
     this.#tradeNotional = turnoverAStep / tradesAStep / exponential((TRADE_DEVIATION * TRADE_DEVIATION) / 2)
     this.#price = state?.price ?? Number(instrument.startPrice)
     this.#gapTicks = state?.gapTicks ?? 0
+    this.#minuteLots = state?.minuteLots ?? 0
+    this.#turnoverAMinute = (turnoverAStep * MINUTE_MS) / stepMs
+    this.#stepMs = stepMs
     this.#bidSize = state?.bidSize ?? this.#random.normal()
     this.#askSize = state?.askSize ?? this.#random.normal()
     this.#wildness = exponential(factor.level + this.#volatility.level())
-    this.quote = state ? { ...state.quote } : emptyQuote()
+    this.quote = state ? { ...state.quote } : { ...EMPTY_QUOTE }
   }
 
   /** The first quote, at the start price. */
   open(): void {
     this.#show(this.#ticks())
+    this.#spread()
+    this.#count(0)
     this.quote.lastTicks = this.quote.bidTicks
   }
 
@@ -118,6 +130,7 @@ export class SeededPath {
     if (index % this.#updateSteps === 0) {
       this.#volatility.advance(this.#random)
       this.#wildness = exponential(factor.level + this.#volatility.level())
+      this.#spread()
     }
     const before = this.#ticks()
     const shock =
@@ -128,6 +141,7 @@ export class SeededPath {
     this.#widen(Math.abs(after - before))
     this.#show(after)
     this.#trade(after - before)
+    this.#count(Math.floor((index * this.#stepMs) / MINUTE_MS))
   }
 
   state(): PathState {
@@ -138,6 +152,7 @@ export class SeededPath {
       gapTicks: this.#gapTicks,
       bidSize: this.#bidSize,
       askSize: this.#askSize,
+      minuteLots: this.#minuteLots,
       quote: { ...this.quote },
     }
   }
@@ -152,6 +167,22 @@ export class SeededPath {
     const change = Math.max(-0.5, Math.min(0.5, this.#stepDeviation * this.#wildness * shock))
     this.#price *= 1 + change
     if (this.#ticks() < PRICE_TICKS_MIN) this.#price = floatOnGrid(this.#grid, PRICE_TICKS_MIN)
+  }
+
+  /** How far the levels behind the displayed one lie apart. */
+  #spread(): void {
+    const minuteDeviation = this.#stepDeviation * Math.sqrt(MINUTE_MS / this.#stepMs) * this.#wildness
+    this.quote.levelTicks = levelTicksFor(MEAN_RANGE * minuteDeviation * this.#ticks())
+  }
+
+  /** Counts what is traded in a minute. */
+  #count(minute: number): void {
+    const { quote } = this
+    if (minute !== quote.candle) this.#minuteLots = 0
+    quote.candle = minute
+    this.#minuteLots += quote.tradedLots
+    const usual = Math.round(this.#turnoverAMinute / (this.#price * this.#lot))
+    quote.candleLots = Math.max(usual, this.#minuteLots)
   }
 
   #widen(movedTicks: number): void {
@@ -196,8 +227,4 @@ export class SeededPath {
     this.quote.lastTicks = isBuy ? this.quote.askTicks : this.quote.bidTicks
     this.quote.tradedLots = Math.max(1, Math.round(notional / (this.#price * this.#lot)))
   }
-}
-
-function emptyQuote(): SeededPath['quote'] {
-  return { bidTicks: 0, askTicks: 0, bidLots: 0, askLots: 0, lastTicks: 0, tradedLots: 0 }
 }

@@ -1,6 +1,6 @@
-import { type CoreState, type SymbolState } from './core-state.ts'
-import { cancelOrder } from './order-lifecycle.ts'
-import { type Order } from './order.ts'
+import { type BookOrder } from './book-order.ts'
+import { type OrderBook } from './order-book.ts'
+import { type Venue } from './venue.ts'
 
 /**
  * Self-trade prevention: what happens when an incoming order would meet a resting order of its own account.
@@ -12,25 +12,28 @@ import { type Order } from './order.ts'
  *
  * @returns the price, in ticks, from which on the order must not trade nor rest; undefined without one
  */
-export function preventSelfTrade(state: CoreState, symbol: SymbolState, order: Order): number | undefined {
+export function preventSelfTrade<Order extends BookOrder>(
+  venue: Venue<Order>,
+  { market, buys, sells }: OrderBook<Order>,
+  order: Order,
+): number | undefined {
   if (order.stpMode === 'none') return undefined
   const isBuy = order.direction === 'buy'
-  const meets = (isBuy ? symbol.sells : symbol.buys).orders.filter(
+  const meets = (isBuy ? sells : buys).orders.filter(
     (other) => other.uid === order.uid && wouldMeet(order, other.priceTicks),
   )
   const nearest = meets[0]?.priceTicks
   if (nearest === undefined) return undefined
   if (order.stpMode !== 'cancel_taker') {
-    for (const other of meets) cancelOrder(state, other, 'self_trade')
+    for (const other of meets) venue.end(other, 'self_trade')
   }
   if (order.stpMode === 'cancel_maker') return undefined
-  const market = isBuy ? symbol.askTicks : symbol.bidTicks
-  if (symbol.at === 0 || (isBuy ? nearest <= market : nearest >= market))
-    cancelOrder(state, order, 'self_trade')
+  const best = isBuy ? market.askTicks : market.bidTicks
+  if (market.at === 0 || (isBuy ? nearest <= best : nearest >= best)) venue.end(order, 'self_trade')
   return nearest
 }
 
-function wouldMeet(order: Order, priceTicks: number): boolean {
+function wouldMeet(order: BookOrder, priceTicks: number): boolean {
   if (order.orderType === 'market') return true
   return order.direction === 'buy' ? order.priceTicks >= priceTicks : order.priceTicks <= priceTicks
 }

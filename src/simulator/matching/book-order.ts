@@ -1,0 +1,38 @@
+/** How it trades in the market: closing a short buys, whatever the wire's `side` says. */
+export type Direction = 'buy' | 'sell'
+export type Force = 'gtc' | 'ioc' | 'fok' | 'post_only'
+export type StpMode = 'none' | 'cancel_taker' | 'cancel_maker' | 'cancel_both'
+
+/** Nothing of the price's level was seen yet since the order rests: see {@link BookOrder.queueLots}. */
+export const QUEUE_UNKNOWN = -1
+
+/** What the matching engine knows of an order: of futures, spot and margin alike. */
+export interface BookOrder {
+  readonly uid: string
+  /** Position in the exchange's sequence: at one price the lower one comes first. */
+  readonly sequence: number
+  readonly direction: Direction
+  readonly orderType: 'limit' | 'market'
+  readonly force: Force
+  readonly stpMode: StpMode
+  /** 0 for a market order. */
+  readonly priceTicks: number
+  /**
+   * The instant of the last quote that it could take from since it came in; 0 for none. While that was the quote
+   * before, it still takes (as a taker, at the market's price); afterwards it rests as a maker.
+   */
+  takingAt: number
+  /** Displayed before it at its price, which must trade first; {@link QUEUE_UNKNOWN} until its price is a best one. */
+  queueLots: number
+}
+
+/** Why an order ends in the market without being filled. */
+export type EndReason = 'force' | 'post_only' | 'self_trade' | 'no_liquidity'
+
+/** A trade of an order with the market. */
+export interface Trade {
+  /** At most so many. */
+  readonly lots: number
+  readonly ticks: number
+  readonly scope: 'taker' | 'maker'
+}

@@ -1,0 +1,210 @@
+import { type BookOrder, QUEUE_UNKNOWN } from './book-order.ts'
+import {
+  allowedLots,
+  countTaken,
+  depthUpTo,
+  firstLevel,
+  levelTicksAt,
+  reachesMarket,
+  takeDepth,
+} from './displayed-market.ts'
+import { insertOrder, type OrderBook, sideOf } from './order-book.ts'
+import { preventSelfTrade } from './self-trade.ts'
+import { type Venue } from './venue.ts'
+
+/*
+ * How orders meet the market: of futures, spot and margin, and nowhere else. Accounts never meet each other.
+ *
+ * An order that reaches the other side walks its levels: each is as deep as the displayed one and `levelTicks`
+ * worse, so the price grows with the size. A limit order stops at its price, a market order at the last level;
+ * what is left of a gtc goes on taking at each following quote while it still reaches it, and from the first that
+ * it does not reach it rests as a maker.
+ *
+ * A resting order is filled at its own price: when the market goes through it, and when it only touches it by what
+ * the fill model says (fill-model.ts). All orders together never have more of a candle than the model's share, so
+ * that nobody buys what nobody has sold. The system's own orders have no such limit and walk on.
+ */
+
+/** The system's order finds so many levels; what is then left is filled at the last one. */
+const FORCED_LEVELS_MAX = 10_000
+
+/** Lets an accepted order into the market. */
+export function enterMarket<Order extends BookOrder>(
+  venue: Venue<Order>,
+  book: OrderBook<Order>,
+  order: Order,
+): void {
+  const { market } = book
+  const cutTicks = preventSelfTrade(venue, book, order)
+  if (!venue.isOpen(order)) return
+  if (order.orderType === 'market') {
+    takeLevels(venue, book, order, cutTicks)
+    if (venue.isOpen(order)) venue.end(order, 'no_liquidity')
+    return
+  }
+  const reaches = reachesMarket(market, order)
+  if (reaches && order.force === 'post_only') return venue.end(order, 'post_only')
+  if (reaches && (order.force !== 'fok' || canFillWhole(venue, book, order))) {
+    takeLevels(venue, book, order, cutTicks)
+  }
+  if (!venue.isOpen(order)) return
+  if (order.force === 'ioc' || order.force === 'fok') return venue.end(order, 'force')
+  if (cutTicks !== undefined) return venue.end(order, 'self_trade')
+  order.takingAt = reaches ? market.at : 0
+  order.queueLots = reaches ? 0 : queueBefore(book, order)
+  insertOrder(sideOf(book, order), order)
+  venue.putOrder(order)
+}
+
+/** Matches the resting orders against a new quote. The comparison of the best prices is all that most quotes cost. */
+export function matchResting<Order extends BookOrder>(venue: Venue<Order>, book: OrderBook<Order>): void {
+  const { market, buys, sells } = book
+  const hasTraded = market.tradedLots > 0
+  const lowest = hasTraded ? Math.min(market.lastTicks, market.askTicks) : market.askTicks
+  const highest = hasTraded ? Math.max(market.lastTicks, market.bidTicks) : market.bidTicks
+  const bestBuy = buys.orders[0]
+  if (bestBuy !== undefined && bestBuy.priceTicks >= Math.min(lowest, market.bidTicks)) {
+    for (const order of reached(buys.orders, Math.min(lowest, market.bidTicks))) meetQuote(venue, book, order)
+  }
+  const bestSell = sells.orders[0]
+  if (bestSell !== undefined && bestSell.priceTicks <= Math.max(highest, market.askTicks)) {
+    for (const order of reached(sells.orders, Math.max(highest, market.askTicks)))
+      meetQuote(venue, book, order)
+  }
+}
+
+/** The orders at this price and better ones: a copy, since orders leave the book when they are filled. */
+function reached<Order extends BookOrder>(orders: readonly Order[], ticks: number): readonly Order[] {
+  const end = orders.findIndex(({ priceTicks, direction }) =>
+    direction === 'buy' ? priceTicks < ticks : priceTicks > ticks,
+  )
+  return orders.slice(0, end < 0 ? orders.length : end)
+}
+
+/** Takes from the other side, level by level. @param cutTicks No level at or beyond this price; see self-trade.ts. */
+function takeLevels<Order extends BookOrder>(
+  venue: Venue<Order>,
+  book: OrderBook<Order>,
+  order: Order,
+  cutTicks?: number,
+): void {
+  const { market } = book
+  const { direction } = order
+  if (market.at === 0 || (direction === 'buy' ? market.askLots : market.bidLots) <= 0) return
+  const isForced = venue.isForced(order)
+  const levels = isForced ? firstLevel(market, direction) + FORCED_LEVELS_MAX : venue.levelsMax
+  for (let level = firstLevel(market, direction); level < levels && venue.isOpen(order); level++) {
+    const ticks = levelTicksAt(market, direction, level)
+    if (isBeyond(order, ticks, cutTicks)) return
+    const allowed = isForced ? Number.POSITIVE_INFINITY : allowedLots(market, venue.model)
+    const wanted = Math.min(venue.wantedLots(order, ticks), allowed)
+    if (wanted <= 0) return
+    const isLast = isForced && (level === levels - 1 || ticks === 1)
+    const lots = isLast ? wanted : Math.min(wanted, depthUpTo(market, direction, level))
+    if (lots <= 0) continue
+    const traded = venue.fill(order, { lots, ticks, scope: 'taker' })
+    takeDepth(market, direction, traded)
+    if (!isForced) countTaken(market, traded)
+    venue.putMarket()
+  }
+}
+
+function isBeyond(
+  { direction, orderType, priceTicks }: BookOrder,
+  ticks: number,
+  cutTicks?: number,
+): boolean {
+  const isBuy = direction === 'buy'
+  if (cutTicks !== undefined && (isBuy ? ticks >= cutTicks : ticks <= cutTicks)) return true
+  return orderType === 'limit' && (isBuy ? ticks > priceTicks : ticks < priceTicks)
+}
+
+function canFillWhole<Order extends BookOrder>(
+  venue: Venue<Order>,
+  { market }: OrderBook<Order>,
+  order: Order,
+): boolean {
+  const { direction, priceTicks } = order
+  const within = Math.abs(priceTicks - levelTicksAt(market, direction, 0)) / market.levelTicks
+  const last = Math.min(venue.levelsMax - 1, Math.floor(within))
+  const there = Math.min(depthUpTo(market, direction, last), allowedLots(market, venue.model))
+  return there >= venue.wantedLots(order, priceTicks)
+}
+
+function meetQuote<Order extends BookOrder>(venue: Venue<Order>, book: OrderBook<Order>, order: Order): void {
+  if (!venue.isOpen(order)) return
+  const { market } = book
+  if (reachesMarket(market, order) && order.takingAt !== 0 && order.takingAt === market.previousAt) {
+    order.takingAt = market.at
+    venue.putOrder(order)
+    return takeLevels(venue, book, order)
+  }
+  const met = lotsMet(venue, book, order)
+  if (met.lots <= 0) return
+  const traded = venue.fill(order, {
+    lots: Math.min(met.lots, venue.wantedLots(order, order.priceTicks)),
+    ticks: order.priceTicks,
+    scope: 'maker',
+  })
+  if (met.by === 'quote') takeDepth(market, order.direction, traded)
+  if (met.by === 'trade') market.takenTradedLots += traded
+  countTaken(market, traded)
+  venue.putMarket()
+}
+
+interface Met {
+  /** What of the market it was: went through it, or touched it with what is displayed, or with a trade. */
+  readonly by: 'through' | 'quote' | 'trade'
+  readonly lots: number
+}
+
+/** How much a resting order gets of a quote, at its own price. */
+function lotsMet<Order extends BookOrder>(venue: Venue<Order>, book: OrderBook<Order>, order: Order): Met {
+  const { market } = book
+  const { model } = venue
+  const { direction, priceTicks } = order
+  const isBuy = direction === 'buy'
+  const hasTraded = market.tradedLots > 0
+  const allowed = allowedLots(market, model)
+  const isCrossed = isBuy ? market.askTicks < priceTicks : market.bidTicks > priceTicks
+  const isTradedThrough = hasTraded && (isBuy ? market.lastTicks < priceTicks : market.lastTicks > priceTicks)
+  if (isCrossed || isTradedThrough) return { by: 'through', lots: allowed }
+  if (model.touch === 'never') return { by: 'trade', lots: 0 }
+  // Somebody offers at its price: whoever stood before it there has been taken.
+  if (reachesMarket(market, order)) {
+    return { by: 'quote', lots: Math.min(allowed, depthUpTo(market, direction, 0)) }
+  }
+  return { by: 'trade', lots: Math.min(allowed, lotsTradedAt(venue, book, order)) }
+}
+
+/** What it gets of trades at its price, once the queue before it has traded. */
+function lotsTradedAt<Order extends BookOrder>(
+  venue: Venue<Order>,
+  book: OrderBook<Order>,
+  order: Order,
+): number {
+  const { market } = book
+  const { touch, touchShare } = venue.model
+  const left = market.lastTicks === order.priceTicks ? market.tradedLots : 0
+  if (touch === 'front') return left - market.takenTradedLots
+  if (order.queueLots === QUEUE_UNKNOWN) {
+    order.queueLots = queueBefore(book, order)
+    venue.putOrder(order)
+  }
+  if (left <= 0) return 0
+  const before = Math.max(0, order.queueLots)
+  if (before > 0) {
+    order.queueLots = Math.max(0, before - left)
+    venue.putOrder(order)
+  }
+  return Math.floor((left - before) * touchShare) - market.takenTradedLots
+}
+
+/** What is displayed at its price before it comes there: nothing where its price is better than the best one. */
+function queueBefore<Order extends BookOrder>({ market }: OrderBook<Order>, order: BookOrder): number {
+  if (market.at === 0) return QUEUE_UNKNOWN
+  const isBuy = order.direction === 'buy'
+  const best = isBuy ? market.bidTicks : market.askTicks
+  if (order.priceTicks === best) return isBuy ? market.bidLots : market.askLots
+  return (isBuy ? order.priceTicks > best : order.priceTicks < best) ? 0 : QUEUE_UNKNOWN
+}

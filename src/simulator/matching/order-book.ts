@@ -1,0 +1,54 @@
+import { type BookOrder } from './book-order.ts'
+import { type DisplayedMarket } from './displayed-market.ts'
+
+/** The resting orders of one market on one side, best price first and oldest first at one price, over all accounts. */
+export interface BookSide<Order extends BookOrder> {
+  readonly isBuy: boolean
+  readonly orders: Order[]
+}
+
+/** One market: what is displayed, and the orders that rest in it. */
+export interface OrderBook<Order extends BookOrder> {
+  readonly market: DisplayedMarket
+  readonly buys: BookSide<Order>
+  readonly sells: BookSide<Order>
+}
+
+export function createBookSide<Order extends BookOrder>(isBuy: boolean): BookSide<Order> {
+  return { isBuy, orders: [] }
+}
+
+export function sideOf<Order extends BookOrder>(
+  { buys, sells }: Pick<OrderBook<Order>, 'buys' | 'sells'>,
+  { direction }: Pick<BookOrder, 'direction'>,
+): BookSide<Order> {
+  return direction === 'buy' ? buys : sells
+}
+
+/** Puts an order behind those of the same or a better price that came before it. */
+export function insertOrder<Order extends BookOrder>(side: BookSide<Order>, order: Order): void {
+  side.orders.splice(placeOf(side, order), 0, order)
+}
+
+export function removeOrder<Order extends BookOrder>(side: BookSide<Order>, order: Order): void {
+  const index = placeOf(side, order)
+  if (side.orders[index] === order) side.orders.splice(index, 1)
+}
+
+/** Where the order stands, or would. */
+function placeOf<Order extends BookOrder>({ orders, isBuy }: BookSide<Order>, order: Order): number {
+  let low = 0
+  let high = orders.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    const other = orders[middle]
+    if (other !== undefined && isBefore(isBuy, other, order)) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+function isBefore(isBuy: boolean, a: BookOrder, b: BookOrder): boolean {
+  if (a.priceTicks !== b.priceTicks) return isBuy === a.priceTicks > b.priceTicks
+  return a.sequence < b.sequence
+}
