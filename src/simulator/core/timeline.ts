@@ -134,5 +134,5 @@ function refreshMarks(state: CoreState): void {
 /** The mark price moves with the quotes and, through the premium, once a minute. */
 function refreshMark(symbol: SymbolState, now: number): void {
   if (symbol.market.at === 0) return
-  symbol.markTicks = symbol.statistics.read(now)?.markTicks ?? symbol.market.lastTicks
+  symbol.markTicks = symbol.statistics.markTicks(now) ?? symbol.market.lastTicks
 }

@@ -35,6 +35,13 @@ export interface DayStatisticsOptions {
   readonly state?: DayStatisticsState
 }
 
+interface DaySums {
+  readonly high: number
+  readonly low: number
+  readonly lots: number
+  readonly quoteVolume: number
+}
+
 const MINUTE_MS = 60_000
 const BUCKETS = 1440
 const FIELDS = 5
@@ -50,8 +57,8 @@ export class DayStatistics {
   #minute = -1
   #oldest = -1
   #lastTicks = 0
-  /** Over the complete buckets; the current one is added when read. */
-  #closed = { high: 0, low: Number.POSITIVE_INFINITY, lots: 0, quoteVolume: 0 }
+  /** Over the complete buckets; undefined until somebody asks. The current one is added when read. */
+  #closed: DaySums | undefined
 
   constructor({ instrument, seed, speed, past, state }: DayStatisticsOptions) {
     this.#tick = floatOnGrid(createGrid(instrument.tickSize), 1)
@@ -82,22 +89,30 @@ export class DayStatistics {
   read(now: number): TickerFigures | undefined {
     if (this.#lastTicks === 0) return undefined
     this.#roll(Math.floor(now / MINUTE_MS))
+    const closed = (this.#closed ??= this.#sumClosed())
     const base = this.#slot(this.#minute)
     const field = (index: number) => this.#ring[base + index] as number
     const open24hTicks = this.#ring[this.#slot(this.#oldest) + OPEN] as number
     const midnight = Math.floor(this.#minute / BUCKETS) * BUCKETS
     const openUtcTicks = this.#ring[this.#slot(Math.max(midnight, this.#oldest)) + OPEN] as number
     return {
-      high24hTicks: Math.max(this.#closed.high, field(HIGH)),
-      low24hTicks: Math.min(this.#closed.low, field(LOW)),
+      high24hTicks: Math.max(closed.high, field(HIGH)),
+      low24hTicks: Math.min(closed.low, field(LOW)),
       open24hTicks,
       openUtcTicks,
       change24h: (this.#lastTicks - open24hTicks) / open24hTicks,
       changeUtc24h: (this.#lastTicks - openUtcTicks) / openUtcTicks,
-      baseLots: this.#closed.lots + field(LOTS),
-      quoteVolume: this.#closed.quoteVolume + field(QUOTE_VOLUME),
+      baseLots: closed.lots + field(LOTS),
+      quoteVolume: closed.quoteVolume + field(QUOTE_VOLUME),
       ...this.#fair.figures(),
     }
+  }
+
+  /** The mark price at `now` (Unix ms), in ticks; undefined before the first step when there is no past. */
+  markTicks(now: number): number | undefined {
+    if (this.#lastTicks === 0) return undefined
+    this.#roll(Math.floor(now / MINUTE_MS))
+    return this.#fair.markTicks()
   }
 
   state(): DayStatisticsState {
@@ -118,7 +133,6 @@ export class DayStatistics {
       const from = buckets.length - (count - index) * FIELDS
       this.#ring.set(buckets.slice(from, from + FIELDS), this.#slot(this.#oldest + index))
     }
-    this.#sumClosed()
   }
 
   #addPast(past: readonly MinuteBar[]): void {
@@ -148,11 +162,11 @@ export class DayStatistics {
     }
     this.#minute = minute
     this.#oldest = Math.max(this.#oldest, minute - BUCKETS + 1)
-    this.#sumClosed()
+    this.#closed = undefined
   }
 
-  /** Once a minute, from the buckets: a running sum of floats would drift over months. */
-  #sumClosed(): void {
+  /** From the buckets, at most once a minute: a running sum of floats would drift over months. */
+  #sumClosed(): DaySums {
     const sum = { high: 0, low: Number.POSITIVE_INFINITY, lots: 0, quoteVolume: 0 }
     for (let minute = this.#oldest; minute < this.#minute; minute++) {
       const base = this.#slot(minute)
@@ -161,7 +175,7 @@ export class DayStatistics {
       sum.lots += this.#ring[base + LOTS] as number
       sum.quoteVolume += this.#ring[base + QUOTE_VOLUME] as number
     }
-    this.#closed = sum
+    return sum
   }
 
   #slot(minute: number): number {

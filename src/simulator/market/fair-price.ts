@@ -119,13 +119,17 @@ export class FairPrice {
     state.premiumCount++
   }
 
+  /** Rounded to the nearest tick. */
+  markTicks(): number {
+    return Math.round(this.#index() * (1 + this.#state.basis))
+  }
+
   figures(): FairPriceFigures {
-    const { smoothTicks, premium, basis, minute, settledFundingRate, holdingLevel } = this.#state
-    const index = smoothTicks / (1 + premium)
+    const { smoothTicks, minute, settledFundingRate, holdingLevel } = this.#state
     const lots = (HOLDING_DAYS * this.#turnover * exponential(holdingLevel)) / this.#lotNotionalPerTick
     return {
-      indexTicks: Math.round(index),
-      markTicks: Math.round(index * (1 + basis)),
+      indexTicks: Math.round(this.#index()),
+      markTicks: this.markTicks(),
       fundingRate: this.#fundingRate(),
       nextFundingAt: (Math.floor(minute / FUNDING_MINUTES) + 1) * FUNDING_MINUTES * 60_000,
       settledFundingRate,
@@ -135,6 +139,10 @@ export class FairPrice {
 
   state(): FairPriceState {
     return { random: this.#random.state(), ...this.#state }
+  }
+
+  #index(): number {
+    return this.#state.smoothTicks / (1 + this.#state.premium)
   }
 
   #fundingRate(): number {
