@@ -218,7 +218,9 @@ describe('a recorded market of quotes', () => {
 
     const steps = walk(market, { from: START_AT, until: START_AT + 1000 })
 
-    const common = { symbol: 'BTCUSDT' }
+    // A minute of which nothing is known yet is taken for one of an instrument of that size: 2e9 USDT a day.
+    const candle = FIRST_AT / 60_000
+    const common = { symbol: 'BTCUSDT', levelTicks: 1, candle, candleLots: 2e9 / 1440 / 0.1001 }
     expect(steps).toEqual([
       {
         ...common,
@@ -253,6 +255,46 @@ describe('a recorded market of quotes', () => {
     ])
     expect(market.endsAt).toBe(START_AT + 300)
     expect(market.pastDay('BTCUSDT')).toEqual([])
+  })
+
+  it('takes what was traded from the column volume, else a changed last price for a tenth of what was displayed', () => {
+    const rows = [
+      [100.1, 100.2, 2, 5, 100.1, 0.5],
+      [100.1, 100.2, 2, 5, 100.2, 0.03],
+      [100.1, 100.2, 2, 5, 100.1, 0.04],
+      [100.1, 100.2, 2, 5, 100.1, 0.6],
+    ].map((row, index) => [FIRST_AT + index * 100, ...row])
+    const tradedIn = (columns: number) => {
+      const header = ['ts_ms', 'bid', 'ask', 'bidSz', 'askSz', 'last', 'volume'].slice(0, columns)
+      const text = [header, ...rows.map((row) => row.slice(0, columns))].join('\n')
+      const market = createRecordedMarket({
+        ...optionsAt(1, [recording(text, 'BTCUSDT')]),
+        instruments: [BTC],
+      })
+      return walk(market, { from: START_AT, until: START_AT + 1000 }).map((step) => step.tradedLots)
+    }
+
+    expect(tradedIn(7)).toEqual([500, 30, 40, 600])
+    expect(tradedIn(6)).toEqual([0, 500, 200, 0])
+  })
+
+  it('knows of each minute what was traded so far, and at least what was usual before', () => {
+    const line = (second: number, volume: number) => [FIRST_AT + second * 1000, 100, 100.1, 1, 1, 100, volume]
+    const text = [
+      ['ts_ms', 'bid', 'ask', 'bidSz', 'askSz', 'last', 'volume'],
+      ...[line(0, 3), line(30, 5), line(60, 1), line(90, 30), line(120, 1)],
+    ].join('\n')
+    const market = createRecordedMarket({ ...optionsAt(1, [recording(text, 'BTCUSDT')]), instruments: [BTC] })
+    const seen: [number, number][] = []
+
+    market.advance(START_AT + 200_000, ({ quote }) => seen.push([quote.candle, quote.candleLots]))
+
+    const first = FIRST_AT / 60_000
+    expect(seen.slice(2)).toEqual([
+      [first + 1, 8000],
+      [first + 1, 31_000],
+      [first + 2, 19_500],
+    ])
   })
 })
 

@@ -177,5 +177,8 @@ const LAST_STEP_OF_SEED_1 = {
     askLots: 7393,
     lastTicks: 259_939,
     tradedLots: 0,
+    levelTicks: 1,
+    candle: 1,
+    candleLots: 53_431,
   },
 }
