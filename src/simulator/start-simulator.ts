@@ -1,3 +1,4 @@
+import { createRandom } from '../lib/random.ts'
 import { type Clock, systemClock } from '../lib/clock.ts'
 import { randomHex } from '../lib/entropy.ts'
 import { systemTimers, type Timers } from '../lib/timers.ts'
@@ -8,6 +9,7 @@ import { type CoreSettings } from './core/settings.ts'
 import { openSqliteStore } from './core/sqlite-store.ts'
 import { type CoreStore } from './core/store.ts'
 import { type ServiceSettings, Exchange, type ExchangeStatement } from './exchange.ts'
+import { drawLatency, type LatencySettings, NO_LATENCY } from './latency.ts'
 import { type MarketChoice, prepareMarket } from './prepare-market.ts'
 import { type FaultKind, FaultPlan, type FaultSettings, noFaults } from './wire/faults.ts'
 import { createWire, type Wire } from './wire/handle.ts'
@@ -51,8 +53,8 @@ export interface SimulatorOptions {
   readonly port?: number
   /** How often the market is played while nobody asks, ms. Default 50. */
   readonly tickMs?: number
-  /** From a request carried out to its answer, ms. Default 0. */
-  readonly answerDelayMs?: number
+  /** From a request carried out to its answer. Default none. */
+  readonly answerLatency?: LatencySettings
   readonly clock?: Clock
   readonly timers?: Timers
   readonly onEvent?: (event: ServerEvent) => void
@@ -181,6 +183,7 @@ interface ServeParts {
 
 async function serve(options: SimulatorOptions, { exchange, wire, clock, settings, onEvent }: ServeParts) {
   const faults = new FaultPlan(options.faults ?? noFaults, options.seed)
+  const random = createRandom(options.seed).fork('answers')
   const server = await startServer({
     wire,
     faults,
@@ -190,7 +193,7 @@ async function serve(options: SimulatorOptions, { exchange, wire, clock, setting
     port: options.port ?? 0,
     stepMs: options.tickMs ?? TICK_MS,
     advance: (now) => exchange.advance(now),
-    answerDelayMs: options.answerDelayMs ?? 0,
+    answerDelay: () => drawLatency(options.answerLatency ?? NO_LATENCY, random),
     bodyBytesMax: settings.bodyBytesMax,
     onEvent,
   })

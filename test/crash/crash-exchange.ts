@@ -33,7 +33,7 @@ export class CrashExchange {
       core: { idempotency: reading, fillVisibilityLagMs: FILL_LAG_MS },
       wire: { timestampToleranceMs: TOLERANCE_MS },
       faults: scenario.faults,
-      answerDelayMs: 5,
+      answerLatency: { medianMs: 5, deviation: 0 },
     })
     return new CrashExchange(simulator, truth)
   }

@@ -96,10 +96,29 @@ const simulatorShape = {
     .literal([200, 400])
     .default(400)
     .meta({ description: 'HTTP status of a refused request. Sources disagree; the client must bear both.' }),
-  answerDelayMs: presetNumber({ min: 0, max: 60_000, preset: 5 }, 'How long each answer takes, in ms.'),
+  fillModel: z
+    .enum(['pessimistic', 'default', 'optimistic'])
+    .default('default')
+    .meta({
+      description:
+        'What is assumed of fills, since nobody knows what a market would have done with one more order: see ' +
+        'docs/simulator.md. A result that holds under one of them alone is no result.',
+    }),
+  entryLatencyMs: presetNumber(
+    { min: 0, max: 60_000, preset: 10 },
+    'From an order at the exchange to its place in the market, in ms: the median of what is drawn.',
+  ),
+  answerDelayMs: presetNumber(
+    { min: 0, max: 60_000, preset: 5 },
+    'How long each answer takes, in ms: the median of what is drawn.',
+  ),
+  latencySpread: z.number().min(0).max(2).default(0.5).meta({
+    description:
+      'Standard deviation of the logarithm of both. 0 is always the median; with 0.5 one in a hundred takes 3.2 times as long.',
+  }),
   matchingLagMs: presetNumber(
     { min: 0, max: 60_000, preset: 0 },
-    'How long after its answer an accepted order cannot trade yet, in ms.',
+    'How long after its answer an accepted order cannot trade yet, in ms; on top of the entry latency.',
   ),
   fillVisibilityLagMs: presetNumber(
     { min: 0, max: 60_000, preset: 0 },

@@ -27,7 +27,8 @@ export interface MarketOverride {
 export function toSimulatorOptions(
   settings: SimulatorSettings,
   override: MarketOverride,
-): Pick<SimulatorOptions, 'market' | 'seed' | 'core' | 'wire' | 'faults' | 'answerDelayMs'> {
+): Pick<SimulatorOptions, 'market' | 'seed' | 'core' | 'wire' | 'faults' | 'answerLatency'> {
+  const deviation = settings.latencySpread
   return {
     market: chooseMarket(settings, override),
     seed: settings.seed,
@@ -35,7 +36,9 @@ export function toSimulatorOptions(
       makerFeeRate: settings.makerFeeRate,
       takerFeeRate: settings.takerFeeRate,
       idempotency: settings.idempotency,
+      fillModel: settings.fillModel,
       matchingLagMs: settings.matchingLagMs,
+      entryLatency: { medianMs: settings.entryLatencyMs, deviation },
       fillVisibilityLagMs: settings.fillVisibilityLagMs,
     },
     wire: {
@@ -44,7 +47,7 @@ export function toSimulatorOptions(
       rateLimits: { ...defaultRateLimitSettings, counting: settings.limits.counting },
     },
     faults: { probability: settings.faults },
-    answerDelayMs: settings.answerDelayMs,
+    answerLatency: { medianMs: settings.answerDelayMs, deviation },
   }
 }
 

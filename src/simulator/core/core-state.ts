@@ -18,6 +18,8 @@ import { type CoreSettings } from './settings.ts'
 /** Everything the core knows. One writer, no I/O: each function of this module takes it as its first argument. */
 export interface CoreState {
   readonly settings: CoreSettings
+  /** Of what is drawn beside the market. */
+  readonly seed: string | number
   readonly fillModel: FillModel
   /** By symbol: what the matching engine needs of this exchange; see futures-venue.ts. */
   readonly venues: Map<string, Venue<Order>>
@@ -157,11 +159,13 @@ export interface CoreStateParts {
   readonly symbols: readonly SymbolState[]
   readonly accounts: readonly AccountSetup[]
   readonly changes: ChangeSet
+  readonly seed: string | number
 }
 
-export function createCoreState({ settings, symbols, accounts, changes }: CoreStateParts): CoreState {
+export function createCoreState({ settings, symbols, accounts, changes, seed }: CoreStateParts): CoreState {
   return {
     settings,
+    seed,
     fillModel: fillModel(settings.fillModel),
     venues: new Map(),
     rates: {

@@ -133,6 +133,7 @@ export function createExchangeCore(options: ExchangeCoreOptions): ExchangeCore {
     ),
     accounts: options.accounts,
     changes: new ChangeSet(options.store !== undefined),
+    seed: options.seed,
   })
   if (tables !== undefined && checkpoint !== undefined) {
     restoreState(state, tables)
@@ -145,7 +146,6 @@ export function createExchangeCore(options: ExchangeCoreOptions): ExchangeCore {
     state,
     market,
     store: options.store,
-    seed: options.seed,
     isFresh: tables === undefined,
     serviceStore: new StoredServices(state.changes, rows),
   })

@@ -58,16 +58,16 @@ interface InstrumentRow {
   readonly marketLotsMax: number
   readonly startPrice: string
   readonly dailyTurnover: number
+  readonly maintenanceTiers: readonly MaintenanceTier[]
   readonly delivery?: { readonly listedAt: number; readonly deliveryAt: number }
 }
 
-/** The first tier's rate is the one real answers show; the steps above it are the simulator's own. */
-const MAINTENANCE_TIERS: readonly MaintenanceTier[] = [
-  { notionalMax: 1_000_000, rate: '0.004', rateFloat: 0.004 },
-  { notionalMax: 5_000_000, rate: '0.005', rateFloat: 0.005 },
-  { notionalMax: 20_000_000, rate: '0.01', rateFloat: 0.01 },
-  { notionalMax: Number.POSITIVE_INFINITY, rate: '0.025', rateFloat: 0.025 },
-]
+/** A position of more than the last tier's value needs that tier's rate. */
+function maintenanceTiers(
+  rows: readonly (readonly [notionalMax: number, rate: string])[],
+): MaintenanceTier[] {
+  return rows.map(([notionalMax, rate]) => ({ notionalMax, rate, rateFloat: Number(rate) }))
+}
 
 /** BTC: 1200 a limit order, 220 a market order (the vendor's contract sample); ETH in proportion. */
 const BTC = {
@@ -78,6 +78,13 @@ const BTC = {
   marketLotsMax: 220_000,
   startPrice: '65000',
   dailyTurnover: 2e9,
+  // The first tier's rate is the one real answers show; the steps above it are the simulator's own.
+  maintenanceTiers: maintenanceTiers([
+    [1_000_000, '0.004'],
+    [5_000_000, '0.005'],
+    [20_000_000, '0.01'],
+    [Number.POSITIVE_INFINITY, '0.025'],
+  ]),
 }
 const ETH = {
   ...BTC,
@@ -86,6 +93,13 @@ const ETH = {
   leverageMax: 100,
   startPrice: '2600',
   dailyTurnover: 1e9,
+  // Half of BTC's sizes, since half as much is traded.
+  maintenanceTiers: maintenanceTiers([
+    [500_000, '0.005'],
+    [2_500_000, '0.0075'],
+    [10_000_000, '0.0125'],
+    [Number.POSITIVE_INFINITY, '0.03'],
+  ]),
 }
 
 const PERPETUALS: readonly InstrumentRow[] = [
@@ -170,7 +184,6 @@ function buildInstrument(row: InstrumentRow): Instrument {
     priceLimitRatio: 0.01,
     symbolOrdersMax: 200,
     productOrdersMax: 400,
-    maintenanceTiers: MAINTENANCE_TIERS,
     delivery: row.delivery,
     tickLotValue: decimal(tickSize).times(decimal(lotSize)),
     tickFloat: Number(tickSize),

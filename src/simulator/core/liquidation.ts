@@ -8,11 +8,15 @@ import { putAccount, putPosition } from './record-changes.ts'
 import { closePosition } from './system-close.ts'
 
 /*
- * Liquidation. A position (isolated), or all crossed positions of a margin coin together, are closed by the
- * system when what stands behind them no longer exceeds their maintenance margin plus the fee of closing,
- * at the mark price. Fills carry SYS and burst_close_long/short and pay the taker fee. What the loss leaves
- * below zero the insurance fund pays. Positions close whole; the partial liquidations that the document
- * names (reduce_close, offset_close) do not happen here.
+ * Liquidation. When what stands behind a position (isolated), or behind all crossed positions of a margin coin
+ * together, no longer exceeds their maintenance margin plus the fee of closing, at the mark price, the system closes
+ * as much as it must, by orders that walk the market like any other:
+ *
+ *   offset  crossed long and short of one instrument: as much of both as is on either side
+ *   reduce  a position of a higher tier: down to the tier below, which needs a smaller share of its value
+ *   burst   one of the lowest tier: the whole
+ *
+ * Fills carry SYS and those words, and pay the taker fee. What the loss leaves below zero the insurance fund pays.
  */
 
 /** Floats are this far from the exact figures at most (relative); within it the exact check decides. */
@@ -35,51 +39,104 @@ function liquidateIsolated(
   symbol: SymbolState,
   position: Position,
 ): void {
-  const { instrument, markTicks } = symbol
-  const equity = position.margin.plus(unrealised(instrument, position, markTicks))
-  if (equity.gt(maintenanceOf(state, position))) return
+  if (isIsolatedStanding(state, symbol, position)) return
   for (const order of closingOrders(account, position)) cancelOrder(state, order, 'liquidation')
-  const coin = instrument.marginCoin
-  const { margin } = position
-  const before = coinOf(account, coin).balance
-  liquidate(state, account, position)
-  const lacking = coinOf(account, coin).balance.minus(before).plus(margin)
-  if (lacking.lt(ZERO)) bookFor(state, account, { coin, booking: 'insurance', amount: lacking.times('-1') })
+  countLiquidation(state, account)
+  closeInSteps(state, symbol, position, () => isIsolatedStanding(state, symbol, position))
+}
+
+function isIsolatedStanding(state: CoreState, { instrument, markTicks }: SymbolState, position: Position) {
+  const equity = position.margin.plus(unrealised(instrument, position, markTicks))
+  return equity.gt(maintenanceOf(state, position))
 }
 
 /** Closes crossed positions, the largest loss first, until the rest stands again. */
 function liquidateCrossed(state: CoreState, account: Account, coin: string): void {
-  if (!isCrossedBelow(state, account, coin)) return
+  const isStanding = () => isCrossedStanding(state, account, coin)
+  if (isStanding()) return
   for (const order of [...account.openOrders.values()]) {
     const isOfCoin = symbolOf(state, order.symbol).instrument.marginCoin === coin
     if (isOfCoin && order.marginMode === 'crossed') cancelOrder(state, order, 'liquidation')
   }
-  const crossed = positionsOfCoin(state, account, coin)
-    .filter(({ marginMode }) => marginMode === 'crossed')
+  const crossed = positionsOfCoin(state, account, coin).filter(({ marginMode }) => marginMode === 'crossed')
+  for (const position of crossed) offset(state, account, position)
+  const losses = crossed
+    .filter(({ lots }) => lots > 0)
     .map((position) => {
       const { instrument, markTicks } = symbolOf(state, position.symbol)
       return { position, profit: unrealised(instrument, position, markTicks) }
     })
     .sort((a, b) => a.profit.cmp(b.profit))
-  for (const { position } of crossed) {
-    if (!isCrossedBelow(state, account, coin)) break
-    liquidate(state, account, position)
+  for (const { position } of losses) {
+    if (isStanding()) break
+    countLiquidation(state, account)
+    closeInSteps(state, symbolOf(state, position.symbol), position, isStanding)
   }
   coverDebt(state, account, coin)
 }
 
-function isCrossedBelow(state: CoreState, account: Account, coin: string): boolean {
+function isCrossedStanding(state: CoreState, account: Account, coin: string): boolean {
   const { equity, maintenance } = crossedStanding(state, account, coin)
-  return maintenance.gt(ZERO) && equity.lte(maintenance)
+  return maintenance.lte(ZERO) || equity.gt(maintenance)
 }
 
-function liquidate(state: CoreState, account: Account, position: Position): void {
+function countLiquidation(state: CoreState, account: Account): void {
   account.counts.liquidations++
   putAccount(state, account)
-  closePosition(state, position, position.holdSide === 'long' ? 'burst_close_long' : 'burst_close_short')
-  // A position whose orders all ended leaves the account; one that could not close (no quote) stays.
-  if (account.positions.get(positionKey(position.symbol, position.slot)) === position)
+}
+
+/** A long and a short of one instrument need margin twice and win nothing: as much of both goes. */
+function offset(state: CoreState, account: Account, position: Position): void {
+  const short = account.positions.get(positionKey(position.symbol, 'short'))
+  if (position.slot !== 'long' || short?.marginMode !== 'crossed') return
+  const lots = Math.min(position.lots, short.lots)
+  closePosition(state, position, { lots, tradeSide: 'offset_close_long' })
+  closePosition(state, short, { lots, tradeSide: 'offset_close_short' })
+}
+
+/** Closes a position part by part, until it stands. One that could not close (no quote) stays. */
+function closeInSteps(
+  state: CoreState,
+  symbol: SymbolState,
+  position: Position,
+  isStanding: () => boolean,
+): void {
+  while (position.lots > 0 && !isStanding()) {
+    const before = position.lots
+    const above = lotsAboveTier(symbol, position)
+    const kind = above > 0 ? 'reduce' : 'burst'
+    closeForced(state, symbol, position, {
+      lots: above > 0 ? above : before,
+      tradeSide: `${kind}_close_${position.holdSide}`,
+    })
     putPosition(state, position)
+    if (position.lots === before) return
+  }
+}
+
+/** How much must go for the position to fall into the tier below; 0 in the lowest one. */
+function lotsAboveTier({ instrument, markTicks }: SymbolState, { lots }: Position): number {
+  const { maintenanceTiers, tickFloat, lotFloat } = instrument
+  const lotValue = markTicks * tickFloat * lotFloat
+  const below = maintenanceTiers.findLast(({ notionalMax }) => notionalMax < lots * lotValue)
+  return below === undefined ? 0 : lots - Math.floor(below.notionalMax / lotValue)
+}
+
+/** An isolated position loses no more than the margin of the part that closes; the insurance fund pays the rest. */
+function closeForced(
+  state: CoreState,
+  { instrument }: SymbolState,
+  position: Position,
+  closing: { readonly lots: number; readonly tradeSide: string },
+): void {
+  if (position.marginMode === 'crossed') return closePosition(state, position, closing)
+  const account = accountOf(state, position.uid)
+  const coin = instrument.marginCoin
+  const { margin } = position
+  const before = coinOf(account, coin).balance
+  closePosition(state, position, closing)
+  const lacking = coinOf(account, coin).balance.minus(before).plus(margin.minus(position.margin))
+  if (lacking.lt(ZERO)) bookFor(state, account, { coin, booking: 'insurance', amount: lacking.times('-1') })
 }
 
 function isNearLiquidation(state: CoreState, symbol: SymbolState, position: Position): boolean {

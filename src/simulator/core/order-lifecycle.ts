@@ -1,3 +1,5 @@
+import { createRandom } from '../../lib/random.ts'
+import { drawLatency } from '../latency.ts'
 import { accountOf, symbolOf, type Account, type CoreState } from './core-state.ts'
 import { QUEUE_UNKNOWN } from '../matching/book-order.ts'
 import { removeOrder, sideOf } from '../matching/order-book.ts'
@@ -16,7 +18,7 @@ export function createOrder(state: CoreState, terms: OrderTerms): Order {
     filledLots: 0,
     status: 'pending',
     cancelReason: undefined,
-    dueAt: clock.now + (terms.source === 'SYS' ? 0 : settings.matchingLagMs),
+    dueAt: clock.now + (terms.source === 'SYS' ? 0 : settings.matchingLagMs + entryLatency(state, terms)),
     takingAt: 0,
     queueLots: QUEUE_UNKNOWN,
     createdAt: clock.now,
@@ -27,6 +29,12 @@ export function createOrder(state: CoreState, terms: OrderTerms): Order {
   putOrder(state, order)
   putAccount(state, account)
   return order
+}
+
+/** Of one account at one moment it is the same: the orders of a batch arrive together. */
+function entryLatency({ settings, seed, clock }: CoreState, { uid }: OrderTerms): number {
+  if (settings.entryLatency.medianMs === 0) return 0
+  return drawLatency(settings.entryLatency, createRandom(`${seed}/entry/${uid}/${clock.now}`))
 }
 
 export function cancelOrder(state: CoreState, order: Order, reason: CancelReason): void {

@@ -60,9 +60,15 @@ export function listedSymbol(
 /** Places admitted terms: the order enters matching at once, or after the lag. */
 export function placeAdmitted(state: CoreState, terms: OrderTerms): Order {
   const order = createOrder(state, terms)
-  if (order.dueAt > state.clock.now) state.arrivals.push(order)
+  if (order.dueAt > state.clock.now) expectArrival(state, order)
   else enterMatching(state, order)
   return order
+}
+
+/** Behind those that are due before it, or came before it. */
+function expectArrival({ arrivals }: CoreState, order: Order): void {
+  const later = arrivals.findIndex(({ dueAt }) => dueAt > order.dueAt)
+  arrivals.splice(later < 0 ? arrivals.length : later, 0, order)
 }
 
 type Outcome =

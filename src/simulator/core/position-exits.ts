@@ -40,6 +40,6 @@ function fireExit(state: CoreState, position: Position, trigger: PositionTrigger
   for (const order of closingOrders(accountOf(state, position.uid), position)) {
     cancelOrder(state, order, 'position_gone')
   }
-  if (trigger?.executeTicks === undefined) closePosition(state, position, undefined)
+  if (trigger?.executeTicks === undefined) closePosition(state, position)
   else restClosingOrder(state, position, trigger.executeTicks)
 }

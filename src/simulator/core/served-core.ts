@@ -37,7 +37,6 @@ export interface ServedCoreParts {
   readonly state: CoreState
   readonly market: Market
   readonly store: CoreStore | undefined
-  readonly seed: string | number
   /** Nothing of this exchange was ever stored. */
   readonly isFresh: boolean
   readonly serviceStore: ServiceStore
@@ -51,18 +50,16 @@ export class ServedCore {
   readonly #state: CoreState
   readonly #market: Market
   readonly #store: CoreStore | undefined
-  readonly #seed: string | number
   readonly #tickers = new TickerBoard()
   readonly #byKey: ReadonlyMap<string, Account>
   readonly serviceStore: ServiceStore
   /** When the market was last stored, on the exchange's clock. */
   #checkpointAt: number
 
-  constructor({ state, market, store, seed, isFresh, serviceStore }: ServedCoreParts) {
+  constructor({ state, market, store, isFresh, serviceStore }: ServedCoreParts) {
     this.#state = state
     this.#market = market
     this.#store = store
-    this.#seed = seed
     this.#byKey = new Map([...state.accounts.values()].map((account) => [account.setup.key, account]))
     this.serviceStore = serviceStore
     this.#checkpointAt = state.clock.now
@@ -131,7 +128,7 @@ export class ServedCore {
     const { coin = baseCoin, period = '24h' } = request
     if (coin !== baseCoin && coin !== quoteCoin) return refuse(refusals.parameter('coin'))
     return accept(
-      longShortSeries({ seed: this.#seed, symbol: `${request.symbol}/${coin}`, period, now: this.now }),
+      longShortSeries({ seed: this.#state.seed, symbol: `${request.symbol}/${coin}`, period, now: this.now }),
     )
   }
 

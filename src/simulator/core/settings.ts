@@ -1,3 +1,4 @@
+import { NO_LATENCY, type LatencySettings } from '../latency.ts'
 import { type FillModelName } from '../matching/fill-model.ts'
 
 /**
@@ -36,6 +37,8 @@ export interface CoreSettings {
   readonly marketLevelsMax: number
   /** From the answer to matching: the time an accepted order is open but cannot trade yet. */
   readonly matchingLagMs: number
+  /** On top of that, drawn for each request: its way to the market. */
+  readonly entryLatency: LatencySettings
   /** From a fill to its first appearance in the fills endpoint. */
   readonly fillVisibilityLagMs: number
   /** How long after the delivery time a delivery contract settles; until then nothing can be done. */
@@ -65,6 +68,7 @@ export const defaultCoreSettings: CoreSettings = {
   fillModel: 'default',
   marketLevelsMax: 20,
   matchingLagMs: 0,
+  entryLatency: NO_LATENCY,
   fillVisibilityLagMs: 0,
   deliverySettlementMs: 60_000,
   fillsMax: 100_000,

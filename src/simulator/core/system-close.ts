@@ -6,15 +6,15 @@ import { type Order, type OrderTerms } from './order.ts'
 import { type Position } from './position.ts'
 
 /**
- * An order by which the system closes a whole position. Its fills carry the source SYS.
- * @param systemTradeSide the fill's `tradeSide`; undefined for the usual `close`.
+ * An order by which the system closes a position, the whole of it unless it says otherwise. Its fills carry the source
+ * SYS, and the usual `close` unless it says otherwise.
  */
 export function closePosition(
   state: CoreState,
   position: Position,
-  systemTradeSide: string | undefined,
+  { lots, tradeSide }: { readonly lots?: number; readonly tradeSide?: string } = {},
 ): void {
-  enterMatching(state, createOrder(state, closingTerms(position, { systemTradeSide })))
+  enterMatching(state, createOrder(state, closingTerms(position, { systemTradeSide: tradeSide, lots })))
 }
 
 /** Closes a whole position at a given price, without the market: settlement at delivery. */
@@ -41,11 +41,15 @@ export function restClosingOrder(state: CoreState, position: Position, priceTick
 
 interface ClosingOptions {
   readonly systemTradeSide?: string | undefined
+  readonly lots?: number | undefined
   /** A limit order at this price; a market order without it. */
   readonly priceTicks?: number
 }
 
-function closingTerms(position: Position, { systemTradeSide, priceTicks }: ClosingOptions): OrderTerms {
+function closingTerms(
+  position: Position,
+  { systemTradeSide, priceTicks, lots = position.lots }: ClosingOptions,
+): OrderTerms {
   return {
     uid: position.uid,
     symbol: position.symbol,
@@ -59,7 +63,7 @@ function closingTerms(position: Position, { systemTradeSide, priceTicks }: Closi
     force: 'gtc',
     stpMode: 'none',
     priceTicks: priceTicks ?? 0,
-    lots: position.lots,
+    lots,
     takeProfit: undefined,
     stopLoss: undefined,
     source: 'SYS',

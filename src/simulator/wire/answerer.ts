@@ -12,8 +12,8 @@ export interface AnswererOptions {
   readonly faults: FaultPlan
   readonly clock: Clock
   readonly timers: Timers
-  /** From a request carried out to its answer, ms. */
-  readonly answerDelayMs: number
+  /** From a request carried out to its answer, ms: asked for each. */
+  readonly answerDelay: () => number
   readonly onEvent: (event: ServerEvent) => void
 }
 
@@ -30,12 +30,13 @@ export class Answerer {
 
   /** Settles when the answer has been handed to the socket, or the socket has gone. */
   async answer(request: WireRequest, outgoing: ServerResponse): Promise<void> {
-    const { faults, wire, answerDelayMs, onEvent } = this.#options
+    const { faults, wire, answerDelay, onEvent } = this.#options
     const endpoint = wire.endpointOf(request)
     const fault = faults.draw(endpoint)
     if (fault === undefined) {
       const response = wire.handle(request)
-      if (answerDelayMs > 0) await this.#wait(answerDelayMs)
+      const delayMs = answerDelay()
+      if (delayMs > 0) await this.#wait(delayMs)
       // The last answer of a stopping server says so, and its socket closes by itself.
       if (this.#stopped) outgoing.shouldKeepAlive = false
       return send(outgoing, response)
@@ -43,7 +44,7 @@ export class Answerer {
     onEvent({ kind: 'faultInjected', fault: fault.kind, endpoint })
     const { answer, isCarriedOut } = misbehave(fault, this.#options.clock)
     const response = isCarriedOut ? wire.handle(request) : undefined
-    await this.#wait(answerDelayMs + fault.delayMs)
+    await this.#wait(answerDelay() + fault.delayMs)
     if (!this.#stopped) answer(outgoing, response)
   }
 

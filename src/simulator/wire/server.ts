@@ -27,8 +27,8 @@ export interface ServerOptions {
   readonly stepMs: number
   /** Plays the market; `now` is Unix ms of the exchange's clock. */
   readonly advance: (now: number) => unknown
-  /** From a request carried out to its answer, ms. */
-  readonly answerDelayMs: number
+  /** From a request carried out to its answer, ms: asked for each. */
+  readonly answerDelay: () => number
   readonly bodyBytesMax: number
   /** From the connection's first byte to the last of the headers, ms. Default {@link HEADERS_MS_MAX}. */
   readonly headersMsMax?: number

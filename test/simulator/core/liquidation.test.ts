@@ -90,3 +90,66 @@ describe('crossed positions', () => {
     expect(bench.positions('1', 'BTCUSD')).toEqual([])
   })
 })
+
+describe('a large position', () => {
+  /** 20 BTC at 60,000: 1.2 million, in the second tier, at 100 times its margin. */
+  function openLarge(): Bench {
+    const account = openAccount('2', 'hedge_mode', { balances: { USDT: '20000' }, leverage: 125 })
+    const bench = new Bench({}, [account])
+    bench.quote({ bid: 60_000, ask: 60_000.1, askSize: 30 })
+    bench.place('2', [market('buy', '20', { tradeSide: 'open' })], { marginMode: 'isolated' })
+    return bench
+  }
+
+  test('is reduced to the tier below first, and then closed', () => {
+    const bench = openLarge()
+    const price = Number(bench.positions('2')[0]?.liquidationPrice)
+
+    bench.settleAt(Math.floor(price) - 250)
+
+    const sides = bench.fills('2').map(({ tradeSide }) => tradeSide)
+    expect(sides[1]).toBe('reduce_close_long')
+    expect(new Set(sides.slice(1))).toEqual(new Set(['reduce_close_long', 'burst_close_long']))
+    expect(sides.indexOf('burst_close_long')).toBeGreaterThan(sides.lastIndexOf('reduce_close_long'))
+    const reduced = bench.fills('2').filter(({ tradeSide }) => tradeSide === 'reduce_close_long')
+    const size = reduced.reduce((sum, { baseVolume }) => sum + Number(baseVolume), 0)
+    expect((20 - size) * price).toBeLessThan(1_000_000 * 1.01)
+    expect((20 - size) * price).toBeGreaterThan(1_000_000 * 0.98)
+    expect(bench.positions('2')).toEqual([])
+    expect(bench.core.books()[0]?.sum).toBe('0')
+  })
+
+  test('is closed by the levels of the book, at worse and worse prices', () => {
+    const bench = openLarge()
+
+    for (let second = 0; second < 900; second++) {
+      bench.wait(900)
+      bench.quote({ bid: 59_000, ask: 59_000.1, bidSize: 2, levelTicks: 50 })
+    }
+
+    const atOnce = Map.groupBy(bench.fills('2').slice(1), ({ cTime }) => cTime)
+    const prices = [...atOnce.values()].at(-1)?.map(({ price }) => Number(price)) ?? []
+    expect(prices.length).toBeGreaterThanOrEqual(8)
+    expect(prices).toEqual(prices.toSorted((one, other) => other - one))
+    expect(prices.at(-1)).toBeLessThan(59_000 - 35)
+  })
+})
+
+describe('a long and a short of one instrument, crossed', () => {
+  test('are set off against each other first', () => {
+    const account = openAccount('2', 'hedge_mode', { balances: { USDT: '3000' }, leverage: 20 })
+    const bench = new Bench({}, [account])
+    bench.place('2', [market('buy', '0.5', { tradeSide: 'open' })])
+    bench.place('2', [market('sell', '0.2', { tradeSide: 'open' })])
+
+    bench.settleAt(50_300)
+
+    const closing = bench.fills('2').slice(2)
+    expect(closing.map(({ tradeSide, baseVolume }) => `${tradeSide} ${baseVolume}`)).toEqual([
+      'offset_close_long 0.2',
+      'offset_close_short 0.2',
+      'burst_close_long 0.3',
+    ])
+    expect(bench.positions('2')).toEqual([])
+  })
+})

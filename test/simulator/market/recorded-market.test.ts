@@ -266,9 +266,9 @@ describe('a recorded market of quotes', () => {
     ].map((row, index) => [FIRST_AT + index * 100, ...row])
     const tradedIn = (columns: number) => {
       const header = ['ts_ms', 'bid', 'ask', 'bidSz', 'askSz', 'last', 'volume'].slice(0, columns)
-      const text = [header, ...rows.map((row) => row.slice(0, columns))].join('\n')
+      const lines = [header, ...rows.map((row) => row.slice(0, columns))].join('\n')
       const market = createRecordedMarket({
-        ...optionsAt(1, [recording(text, 'BTCUSDT')]),
+        ...optionsAt(1, [recording(lines, 'BTCUSDT')]),
         instruments: [BTC],
       })
       return walk(market, { from: START_AT, until: START_AT + 1000 }).map((step) => step.tradedLots)
@@ -280,11 +280,14 @@ describe('a recorded market of quotes', () => {
 
   it('knows of each minute what was traded so far, and at least what was usual before', () => {
     const line = (second: number, volume: number) => [FIRST_AT + second * 1000, 100, 100.1, 1, 1, 100, volume]
-    const text = [
+    const lines = [
       ['ts_ms', 'bid', 'ask', 'bidSz', 'askSz', 'last', 'volume'],
       ...[line(0, 3), line(30, 5), line(60, 1), line(90, 30), line(120, 1)],
     ].join('\n')
-    const market = createRecordedMarket({ ...optionsAt(1, [recording(text, 'BTCUSDT')]), instruments: [BTC] })
+    const market = createRecordedMarket({
+      ...optionsAt(1, [recording(lines, 'BTCUSDT')]),
+      instruments: [BTC],
+    })
     const seen: [number, number][] = []
 
     market.advance(START_AT + 200_000, ({ quote }) => seen.push([quote.candle, quote.candleLots]))

@@ -52,7 +52,7 @@ export async function startServerBench(options: ServerBenchOptions = {}): Promis
     port: 0,
     stepMs,
     advance: (now) => core.advance(now),
-    answerDelayMs,
+    answerDelay: () => answerDelayMs,
     bodyBytesMax: defaultWireSettings.bodyBytesMax,
     ...(options.headersMsMax === undefined ? {} : { headersMsMax: options.headersMsMax }),
     ...(options.requestMsMax === undefined ? {} : { requestMsMax: options.requestMsMax }),

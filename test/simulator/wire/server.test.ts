@@ -268,7 +268,7 @@ test('a port that is taken is said plainly', async () => {
     port,
     stepMs: 1000,
     advance: () => {},
-    answerDelayMs: 0,
+    answerDelay: () => 0,
     bodyBytesMax: 1,
     onEvent,
   })

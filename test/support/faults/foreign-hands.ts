@@ -141,7 +141,7 @@ function closeUnseen(world: World, random: Random): void {
 }
 
 function close(state: CoreState, position: Position, how: 'burst' | 'reduce'): void {
-  closePosition(state, position, `${how}_close_${position.holdSide}`)
+  closePosition(state, position, { tradeSide: `${how}_close_${position.holdSide}` })
 }
 
 /** With the app's own name for it, or without any. One that rests is taken away after a while. */
