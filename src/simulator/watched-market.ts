@@ -43,6 +43,10 @@ export class WatchedMarket implements Market {
     return this.#market.pastDay(symbol)
   }
 
+  isRecorded(symbol: string): boolean {
+    return this.#market.isRecorded(symbol)
+  }
+
   state(): MarketState {
     return this.#market.state()
   }

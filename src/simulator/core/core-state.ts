@@ -18,6 +18,8 @@ import { type CoreSettings } from './settings.ts'
 /** Everything the core knows. One writer, no I/O: each function of this module takes it as its first argument. */
 export interface CoreState {
   readonly settings: CoreSettings
+  /** Milliseconds of the market in one of the exchange's clock; above 1 it is a demonstration, which pays no funding. */
+  readonly speed: number
   /** Of what is drawn beside the market. */
   readonly seed: string | number
   readonly fillModel: FillModel
@@ -160,12 +162,21 @@ export interface CoreStateParts {
   readonly accounts: readonly AccountSetup[]
   readonly changes: ChangeSet
   readonly seed: string | number
+  readonly speed: number
 }
 
-export function createCoreState({ settings, symbols, accounts, changes, seed }: CoreStateParts): CoreState {
+export function createCoreState({
+  settings,
+  symbols,
+  accounts,
+  changes,
+  seed,
+  speed,
+}: CoreStateParts): CoreState {
   return {
     settings,
     seed,
+    speed,
     fillModel: fillModel(settings.fillModel),
     venues: new Map(),
     rates: {

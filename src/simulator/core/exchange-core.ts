@@ -134,6 +134,7 @@ export function createExchangeCore(options: ExchangeCoreOptions): ExchangeCore {
     accounts: options.accounts,
     changes: new ChangeSet(options.store !== undefined),
     seed: options.seed,
+    speed: market.speed,
   })
   if (tables !== undefined && checkpoint !== undefined) {
     restoreState(state, tables)
@@ -160,6 +161,7 @@ function openStatistics(
     instrument: toMarketInstrument(instrument),
     seed,
     speed: market.speed,
+    isRecorded: market.isRecorded(instrument.symbol),
     past: stored === undefined ? market.pastDay(instrument.symbol) : [],
     ...(stored && { state: stored.statistics }),
   })

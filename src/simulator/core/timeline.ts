@@ -18,7 +18,7 @@ export function playUntil(state: CoreState, market: Market, now: number): boolea
   const { clock } = state
   if (now < clock.now) return true
   if (clock.pausedAt === 0) {
-    const isDone = market.advance(now - clock.pausedMs, (step) => playStep(state, step, market.speed))
+    const isDone = market.advance(now - clock.pausedMs, (step) => playStep(state, step))
     if (!isDone) return false
   }
   playTimers(state, now)
@@ -47,7 +47,7 @@ export function replayQuotes(
   const takeIn = (step: MarketStep) => {
     const symbol = state.symbols.get(step.symbol)
     if (symbol === undefined) return
-    applyQuote(state, symbol, { step, at: step.at + clock.pausedMs, speed: market.speed })
+    applyQuote(state, symbol, step)
     putBack(symbol, stored)
   }
   const until = (clock.pausedAt === 0 ? clock.now : clock.pausedAt) - clock.pausedMs
@@ -62,7 +62,7 @@ function putBack(symbol: SymbolState, stored: ReadonlyMap<string, StoredSymbol>)
   if (row.taken.at === symbol.market.at) Object.assign(symbol.market, row.taken)
 }
 
-function playStep(state: CoreState, step: MarketStep, speed: number): void {
+function playStep(state: CoreState, step: MarketStep): void {
   const { clock } = state
   const at = step.at + clock.pausedMs
   if (clock.nextFundingAt === 0) clock.nextFundingAt = nextFundingAfter(at)
@@ -70,7 +70,7 @@ function playStep(state: CoreState, step: MarketStep, speed: number): void {
   clock.now = at
   const symbol = state.symbols.get(step.symbol)
   if (symbol === undefined) return
-  applyQuote(state, symbol, { step, at, speed })
+  applyQuote(state, symbol, step)
   if (!isTrading(symbol, at)) return
   if (symbol.positions.length > 0 || symbol.planOrders.length > 0) refreshMark(symbol, at)
   matchSymbol(state, symbol)
@@ -81,14 +81,11 @@ function playStep(state: CoreState, step: MarketStep, speed: number): void {
   triggerPlanOrders(state, symbol)
 }
 
-function applyQuote(
-  state: CoreState,
-  symbol: SymbolState,
-  { step, at, speed }: { readonly step: MarketStep; readonly at: number; readonly speed: number },
-): void {
-  showQuote(symbol.market, step.quote, { at, speed, model: state.fillModel })
+function applyQuote(state: CoreState, symbol: SymbolState, { at, quote, reference }: MarketStep): void {
+  const shownAt = at + state.clock.pausedMs
+  showQuote(symbol.market, quote, { at: shownAt, speed: state.speed, model: state.fillModel })
   symbol.quoteCount++
-  symbol.statistics.apply(at, step.quote)
+  symbol.statistics.apply(shownAt, quote, reference)
 }
 
 /** What is due by the exchange's clock alone, up to and including `until`. */

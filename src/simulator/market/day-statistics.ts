@@ -5,7 +5,7 @@
  */
 import { createGrid, floatOnGrid } from '../../lib/grid.ts'
 import { FairPrice, type FairPriceFigures } from './fair-price.ts'
-import type { MarketInstrument, MinuteBar, Quote } from './market.ts'
+import type { MarketInstrument, MarketReference, MinuteBar, Quote } from './market.ts'
 import type { DayStatisticsState } from './market-state.ts'
 
 /** The document's Futures ticker, in numbers. Prices in ticks, sizes in lots, changes as shares of 1. */
@@ -29,6 +29,8 @@ export interface DayStatisticsOptions {
   readonly seed: number | string
   /** The market's: what smooths over seconds of market time smooths over as many of them. */
   readonly speed: number
+  /** The market's: of recorded prices nothing is made up that could be earned. Default false. */
+  readonly isRecorded?: boolean
   /** The market's `pastDay`; may be empty. */
   readonly past: readonly MinuteBar[]
   /** What `state()` gave, read with `dayStatisticsSchema`; the past is left aside then. */
@@ -60,19 +62,20 @@ export class DayStatistics {
   /** Over the complete buckets; undefined until somebody asks. The current one is added when read. */
   #closed: DaySums | undefined
 
-  constructor({ instrument, seed, speed, past, state }: DayStatisticsOptions) {
+  constructor({ instrument, seed, speed, past, state, isRecorded = false }: DayStatisticsOptions) {
     this.#tick = floatOnGrid(createGrid(instrument.tickSize), 1)
     this.#lot = floatOnGrid(createGrid(instrument.lotSize), 1)
-    this.#fair = new FairPrice({ instrument, seed, speed, ...(state && { state: state.fair }) })
+    this.#fair = new FairPrice({ instrument, seed, speed, isRecorded, ...(state && { state: state.fair }) })
     if (state) this.#restore(state)
     else this.#addPast(past)
   }
 
   /** Takes in one step of the instrument. @param at Unix ms, not before the step before. */
-  apply(at: number, quote: Quote): void {
+  apply(at: number, quote: Quote, reference?: MarketReference): void {
     if (this.#lastTicks === 0) this.#lastTicks = quote.lastTicks
     this.#roll(Math.floor(at / MINUTE_MS))
     this.#fair.apply(at, (quote.bidTicks + quote.askTicks) / 2)
+    if (reference !== undefined) this.#fair.refer(reference)
     const base = this.#slot(this.#minute)
     const ring = this.#ring
     const last = quote.lastTicks

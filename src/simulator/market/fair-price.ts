@@ -10,10 +10,13 @@
  *   open     interest: a slow walk around a third of a day's turnover
  *
  * The smoothing follows the steps, the walks move once a minute of the exchange's clock.
+ *
+ * Of recorded prices the premium is none, so that the funding is the interest, 1 bp per 8 hours: an assumption. Where
+ * the recording says the mark price or the funding rate, it is what the recording says.
  */
 import { createGrid, floatOnGrid } from '../../lib/grid.ts'
 import { createRandom, exponential, restoreRandom, type Random } from '../../lib/random.ts'
-import type { MarketInstrument } from './market.ts'
+import type { MarketInstrument, MarketReference } from './market.ts'
 import type { FairPriceState } from './market-state.ts'
 import { DEFAULT_DAILY_TURNOVER } from './seeded/seeded-path.ts'
 
@@ -50,16 +53,19 @@ export class FairPrice {
   readonly #speed: number
   readonly #lotNotionalPerTick: number
   readonly #turnover: number
+  readonly #premiumDeviation: number
   #state: Omit<FairPriceState, 'random'>
 
   constructor(options: {
     readonly instrument: MarketInstrument
     readonly seed: number | string
     readonly speed: number
+    readonly isRecorded: boolean
     readonly state?: FairPriceState
   }) {
-    const { instrument, seed, speed, state } = options
+    const { instrument, seed, speed, state, isRecorded } = options
     this.#speed = speed
+    this.#premiumDeviation = isRecorded ? 0 : PREMIUM_DEVIATION
     const tick = floatOnGrid(createGrid(instrument.tickSize), 1)
     this.#lotNotionalPerTick = tick * floatOnGrid(createGrid(instrument.lotSize), 1)
     this.#turnover = instrument.dailyTurnover ?? DEFAULT_DAILY_TURNOVER
@@ -74,7 +80,7 @@ export class FairPrice {
       at: 0,
       smoothTicks: 0,
       basis: 0,
-      premium: PREMIUM_DEVIATION * this.#random.normal(),
+      premium: this.#premiumDeviation * this.#random.normal(),
       premiumSum: 0,
       premiumCount: 0,
       minute: 0,
@@ -95,6 +101,12 @@ export class FairPrice {
     state.basis += ((basis - state.basis) * elapsedMs) / (BASIS_SMOOTHING_MS + elapsedMs)
   }
 
+  /** What the recording says from here on. */
+  refer({ markTicks, fundingRate }: MarketReference): void {
+    this.#state.markTicks = markTicks
+    this.#state.fundingRate = fundingRate
+  }
+
   /** @param minute Minutes since 1970; called once for each. */
   openMinute(minute: number): void {
     const state = this.#state
@@ -107,7 +119,7 @@ export class FairPrice {
     state.minute = minute
     state.premium = walk(state.premium, {
       keep: PREMIUM_KEEP,
-      deviation: PREMIUM_DEVIATION,
+      deviation: this.#premiumDeviation,
       random: this.#random,
     })
     state.holdingLevel = walk(state.holdingLevel, {
@@ -121,7 +133,7 @@ export class FairPrice {
 
   /** Rounded to the nearest tick. */
   markTicks(): number {
-    return Math.round(this.#index() * (1 + this.#state.basis))
+    return this.#state.markTicks ?? Math.round(this.#index() * (1 + this.#state.basis))
   }
 
   figures(): FairPriceFigures {
@@ -146,7 +158,8 @@ export class FairPrice {
   }
 
   #fundingRate(): number {
-    const { premiumSum, premiumCount, premium } = this.#state
+    const { premiumSum, premiumCount, premium, fundingRate } = this.#state
+    if (fundingRate !== undefined) return fundingRate
     const mean = premiumCount === 0 ? premium : premiumSum / premiumCount
     const rate = clamp(mean + clamp(INTEREST - mean, INTEREST_REACH), FUNDING_MAX)
     return Math.round(rate * 1e6) / 1e6

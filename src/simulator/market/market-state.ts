@@ -81,6 +81,8 @@ const fairPriceSchema = z.strictObject({
   premiumCount: z.int(),
   minute: z.int(),
   settledFundingRate: z.number().optional(),
+  markTicks: z.number().optional(),
+  fundingRate: z.number().optional(),
   holdingLevel: z.number(),
 })
 

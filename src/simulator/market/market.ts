@@ -56,11 +56,21 @@ export interface MarketInstrument {
   readonly displayedNotional?: number
 }
 
+/** What a recording knows of an instrument beside its quotes; the exchange makes up what it does not. */
+export interface MarketReference {
+  /** In ticks; undefined where the recording does not say. */
+  readonly markTicks: number | undefined
+  /** As a share of the notional: 0.0001 is 1 bp. */
+  readonly fundingRate: number | undefined
+}
+
 /** One step of the path: at `at` (Unix ms on the exchange's clock) the symbol's quote becomes `quote`. */
 export interface MarketStep {
   readonly at: number
   readonly symbol: string
   readonly quote: Quote
+  /** Of a recording, as far as it goes. */
+  readonly reference?: MarketReference
 }
 
 /** A minute of an instrument's past. Prices in ticks. */
@@ -102,6 +112,8 @@ export interface Market {
    * recorded symbol, whose past nobody knows. @throws Failure MARKET_SYMBOL_UNKNOWN
    */
   pastDay(symbol: string): readonly MinuteBar[]
+  /** Whether the prices were recorded: nothing about them is drawn then. @throws Failure MARKET_SYMBOL_UNKNOWN */
+  isRecorded(symbol: string): boolean
   /** All that is needed to go on from here, as JSON: below 1 kB an instrument. */
   state(): MarketState
 }

@@ -42,6 +42,10 @@ export class ScriptedMarket implements Market {
     return []
   }
 
+  isRecorded(): boolean {
+    return false
+  }
+
   state(): MarketState {
     throw new Error('a scripted market has no state to store')
   }

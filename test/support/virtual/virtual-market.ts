@@ -65,6 +65,10 @@ export class VirtualMarket implements Market {
     return []
   }
 
+  isRecorded(): boolean {
+    return false
+  }
+
   /** Never restored: only its shape is looked at. */
   state(): MarketState {
     return {

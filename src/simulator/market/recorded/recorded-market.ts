@@ -118,7 +118,7 @@ class RecordedReplay implements RecordedMarket {
     }
     for (const path of this.#paths) {
       if (!path.isOpened && path.open(path.startAt > this.#originAt))
-        count({ at: this.#startAt, symbol: path.symbol, quote: path.quote })
+        count({ at: this.#startAt, ...path.shown() })
     }
     for (;;) {
       const path = this.#nextPath()
@@ -127,7 +127,7 @@ class RecordedReplay implements RecordedMarket {
       if (!path || at > now) return true
       if (budget <= 0) return false
       path.step(this.#repeat)
-      count({ at, symbol: path.symbol, quote: path.quote })
+      count({ at, ...path.shown() })
     }
   }
 
@@ -145,6 +145,10 @@ class RecordedReplay implements RecordedMarket {
 
   pastDay(symbol: string) {
     return this.#pathOf(symbol) ? [] : this.#fallback.pastDay(symbol)
+  }
+
+  isRecorded(symbol: string) {
+    return this.#pathOf(symbol) !== undefined
   }
 
   state(): RecordedMarketState {

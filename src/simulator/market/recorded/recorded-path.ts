@@ -19,7 +19,14 @@ import {
   type QuoteColumns,
   rememberCandle,
 } from './candle-quotes.ts'
-import { EMPTY_QUOTE, levelTicksFor, type MarketInstrument, type Quote } from '../market.ts'
+import {
+  EMPTY_QUOTE,
+  levelTicksFor,
+  type MarketInstrument,
+  type MarketReference,
+  type MarketStep,
+  type Quote,
+} from '../market.ts'
 import type { RecordedMarketState } from '../market-state.ts'
 import type { CandleRows, QuoteRows, Recording } from './recording.ts'
 import { DEFAULT_DAILY_TURNOVER } from '../seeded/seeded-path.ts'
@@ -70,6 +77,7 @@ export class RecordedPath {
   readonly #columns: QuoteColumns
   #candleLots = 0
   readonly #quote: MutableQuote = { ...EMPTY_QUOTE }
+  #reference: MarketReference = { markTicks: undefined, fundingRate: undefined }
   /** What the candles before the current one have shown. */
   #memory: CandleMemory
   /** Of a recording of quotes: the minute of the latest one. */
@@ -133,6 +141,11 @@ export class RecordedPath {
     return this.#quote
   }
 
+  /** The point that was shown last; valid until the next. */
+  shown(): Omit<MarketStep, 'at'> {
+    return { symbol: this.symbol, quote: this.#quote, reference: this.#reference }
+  }
+
   /** Recording time of the next point; Infinity when there is none. */
   nextAt(): number {
     if (this.#row >= this.#rows.at.length) return Number.POSITIVE_INFINITY
@@ -182,6 +195,18 @@ export class RecordedPath {
   #show(): void {
     if (this.#rows.kind === 'candles') this.#showCandlePoint()
     else this.#showQuoteRow(this.#rows)
+    if (this.#rows.mark || this.#rows.fundingRate) this.#reference = this.#readReference()
+  }
+
+  /** What a candle says of its end is known from then on. */
+  #readReference(): MarketReference {
+    const { kind, mark, fundingRate } = this.#rows
+    const row = kind === 'candles' ? this.#row - 1 : this.#row
+    const price = mark?.[row]
+    return {
+      markTicks: price === undefined ? undefined : Math.max(1, nearestStep(this.#grid, price)),
+      fundingRate: fundingRate?.[row],
+    }
   }
 
   #beginCandle(): void {

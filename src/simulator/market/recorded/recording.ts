@@ -2,8 +2,16 @@
 import { createHash } from 'node:crypto'
 import { Failure } from '../../../lib/failure.ts'
 
+/** What a recording may know beside prices. */
+export interface ReferenceRows {
+  /** The mark price, in quote coin: of a candle at its end, of a quote at its time. */
+  readonly mark?: Float64Array
+  /** The rate that would be settled then, as a share: 0.0001 is 1 bp. */
+  readonly fundingRate?: Float64Array
+}
+
 /** Columns of candles, a row each: prices and volume as written, `at` in Unix ms. */
-export interface CandleRows {
+export interface CandleRows extends ReferenceRows {
   readonly kind: 'candles'
   readonly at: Float64Array
   readonly open: Float64Array
@@ -15,7 +23,7 @@ export interface CandleRows {
 }
 
 /** Columns of quotes, a row each. */
-export interface QuoteRows {
+export interface QuoteRows extends ReferenceRows {
   readonly kind: 'quotes'
   readonly at: Float64Array
   readonly bid: Float64Array
@@ -38,10 +46,11 @@ export interface Recording {
 
 const CANDLE_HEADER = ['ts_ms', 'open', 'high', 'low', 'close', 'volume']
 const QUOTE_HEADER = ['ts_ms', 'bid', 'ask', 'bidsz', 'asksz', 'last']
-/** Of quotes it may be there: what was traded since the row before. */
-const VOLUME = 'volume'
+/** Columns that may be there: {@link ReferenceRows}, and of quotes what was traded since the row before. */
+const CANDLE_EXTRAS = ['mark', 'fundingrate']
+const QUOTE_EXTRAS = ['volume', ...CANDLE_EXTRAS]
 const HEADERS_HINT =
-  'the first line must be ts_ms,open,high,low,close,volume or ts_ms,bid,ask,bidSz,askSz,last[,volume]'
+  'the first line must be ts_ms,open,high,low,close,volume or ts_ms,bid,ask,bidSz,askSz,last[,volume]; both may have mark and fundingRate'
 
 /**
  * Reads a recording from its text.
@@ -74,8 +83,8 @@ export function parseRecording(input: { text: string; source: string; symbol?: s
       hint: HEADERS_HINT,
     })
   }
-  const hasVolume = !isCandles && header.includes(VOLUME)
-  const names = isCandles ? CANDLE_HEADER : [...QUOTE_HEADER, ...(hasVolume ? [VOLUME] : [])]
+  const extras = (isCandles ? CANDLE_EXTRAS : QUOTE_EXTRAS).filter((name) => header.includes(name))
+  const names = [...(isCandles ? CANDLE_HEADER : QUOTE_HEADER), ...extras]
   const columns = readColumns({ lines, header, names, source })
   const rows = isCandles ? toCandles(columns, source) : toQuotes(columns, source)
   return { symbol, source, sha256, rows }
@@ -106,11 +115,23 @@ function readColumns(input: { lines: string[]; header: string[]; names: string[]
       ;(columns[index] as Float64Array)[line - 1] = Number(field)
     }
   }
-  return columns
+  return new Map(names.map((name, index) => [name, columns[index] as Float64Array]))
 }
 
-function toCandles(columns: Float64Array[], source: string): CandleRows {
-  const [at, open, high, low, close, volume] = columns as SixColumns
+type Columns = ReadonlyMap<string, Float64Array>
+
+function columnsNamed(columns: Columns, names: readonly string[]): SixColumns {
+  return names.map((name) => columns.get(name) as Float64Array) as SixColumns
+}
+
+function referencesIn(columns: Columns, source: string): ReferenceRows {
+  const [mark, fundingRate] = [columns.get('mark'), columns.get('fundingrate')]
+  mark?.forEach((price, row) => assertPositive(price, { source, row }))
+  return { ...(mark && { mark }), ...(fundingRate && { fundingRate }) }
+}
+
+function toCandles(columns: Columns, source: string): CandleRows {
+  const [at, open, high, low, close, volume] = columnsNamed(columns, CANDLE_HEADER)
   assertTimes(at, { source, isStrict: true })
   for (let row = 0; row < at.length; row++) {
     const [o, h, l, c] = [open[row], high[row], low[row], close[row]] as [number, number, number, number]
@@ -123,12 +144,12 @@ function toCandles(columns: Float64Array[], source: string): CandleRows {
       hint: 'check the order of the columns, then remove or repair the row',
     })
   }
-  return { kind: 'candles', at, open, high, low, close, volume }
+  return { kind: 'candles', at, open, high, low, close, volume, ...referencesIn(columns, source) }
 }
 
-function toQuotes(columns: Float64Array[], source: string): QuoteRows {
-  const [at, bid, ask, bidSize, askSize, last] = columns as SixColumns
-  const volume = columns[QUOTE_HEADER.length]
+function toQuotes(columns: Columns, source: string): QuoteRows {
+  const [at, bid, ask, bidSize, askSize, last] = columnsNamed(columns, QUOTE_HEADER)
+  const volume = columns.get('volume')
   assertTimes(at, { source, isStrict: false })
   for (let row = 0; row < at.length; row++) {
     const [b, a] = [bid[row] as number, ask[row] as number]
@@ -144,7 +165,8 @@ function toQuotes(columns: Float64Array[], source: string): QuoteRows {
       hint: 'check the order of the columns, then remove or repair the row',
     })
   }
-  return { kind: 'quotes', at, bid, ask, bidSize, askSize, last, ...(volume && { volume }) }
+  const known = { at, bid, ask, bidSize, askSize, last, ...referencesIn(columns, source) }
+  return { kind: 'quotes', ...known, ...(volume && { volume }) }
 }
 
 type SixColumns = [Float64Array, Float64Array, Float64Array, Float64Array, Float64Array, Float64Array]

@@ -137,6 +137,10 @@ class SeededGenerator implements SeededMarket {
     return buildPastDay({ seed: this.#options.seed, instrument, endAt: this.#startAt })
   }
 
+  isRecorded() {
+    return false
+  }
+
   state(): SeededMarketState {
     return {
       kind: 'seeded',
