@@ -1,6 +1,7 @@
 import { type Instrument, toMarketInstrument } from './core/instruments.ts'
 import { type CandlePathKind } from './market/recorded/candle-path.ts'
 import { loadRecording } from './market/recorded/load-recording.ts'
+import { type LiveSource, openLiveMarket } from './market/live/live-market.ts'
 import { type Market } from './market/market.ts'
 import { type MarketState } from './market/market-state.ts'
 import { createRecordedMarket, restoreRecordedMarket } from './market/recorded/recorded-market.ts'
@@ -30,6 +31,11 @@ export type MarketChoice =
       /** How the points of candles are found. Default random. */
       readonly candlePath?: CandlePathKind
     }
+  | {
+      /** The prices of another exchange, as it shows them now. */
+      readonly kind: 'live'
+      readonly source: LiveSource
+    }
 
 export interface MarketFrame {
   readonly instruments: readonly Instrument[]
@@ -48,16 +54,21 @@ export async function prepareMarket(
   choice: MarketChoice,
   { instruments, seed, startAt }: MarketFrame,
 ): Promise<(stored: MarketState | undefined) => Market> {
+  const rows = instruments.map(toMarketInstrument)
+  if (choice.kind === 'live') {
+    const { source } = choice
+    return (state) =>
+      openLiveMarket({ source, instruments: rows }, state?.kind === 'live' ? state : undefined)
+  }
   const { speed = 1, stepMs } = choice
   const step = stepMs === undefined ? {} : { stepMs }
   if (choice.kind === 'seeded') {
-    const rows = instruments.map((instrument) => toSeededInstrument(instrument, choice))
-    const options = { seed, startAt, instruments: rows, speed, ...step }
+    const seeded = instruments.map((instrument) => toSeededInstrument(instrument, choice))
+    const options = { seed, startAt, instruments: seeded, speed, ...step }
     return (state) =>
       state?.kind === 'seeded' ? restoreSeededMarket(options, { state }) : createSeededMarket(options)
   }
   const recordings = await Promise.all(choice.files.map(loadRecording))
-  const rows = instruments.map(toMarketInstrument)
   const { repeat = false, candlePath = 'random' } = choice
   const common = { speed, startAt, instruments: rows, fallback: { seed, ...step } }
   const options = { recordings, ...common, repeat, candlePath }

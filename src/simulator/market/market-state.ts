@@ -44,6 +44,33 @@ const seededSchema = z.strictObject({
   paths: z.record(z.string(), pathSchema),
 })
 
+const memorySchema = z.strictObject({ candles: z.int().min(0), lots: z.number(), rangeTicks: z.number() })
+
+const candleSourceSchema = z.strictObject({
+  kind: z.literal('candles'),
+  random: randomSchema,
+  path: z.strictObject({
+    lastTicks: z.int().min(0),
+    lastSign: z.int().min(-1).max(1),
+    signs: z.number(),
+    gain: z.number(),
+  }),
+  memory: memorySchema,
+})
+
+const quoteGridSchema = z.strictObject({
+  memory: memorySchema,
+  minute: z.strictObject({ candle: z.int(), lots: z.number(), high: z.number(), low: z.number() }),
+})
+
+const quoteSourceSchema = quoteGridSchema.extend({ kind: z.literal('quotes') })
+
+const liveSchema = z.strictObject({
+  kind: z.literal('live'),
+  identity: z.string(),
+  symbols: z.record(z.string(), z.strictObject({ quote: quoteSchema, grid: quoteGridSchema })),
+})
+
 const recordedSchema = z.strictObject({
   kind: z.literal('recorded'),
   identity: z.string(),
@@ -51,16 +78,7 @@ const recordedSchema = z.strictObject({
   cursors: z.record(
     z.string(),
     z.strictObject({
-      // As they were when the current candle was drawn.
-      random: randomSchema,
-      path: z.strictObject({
-        lastTicks: z.int().min(0),
-        lastSign: z.int().min(-1).max(1),
-        signs: z.number(),
-        gain: z.number(),
-      }),
-      memory: z.strictObject({ candles: z.int().min(0), lots: z.number(), rangeTicks: z.number() }),
-      minute: z.strictObject({ candle: z.int(), lots: z.number(), high: z.number(), low: z.number() }),
+      source: z.discriminatedUnion('kind', [candleSourceSchema, quoteSourceSchema]),
       lap: z.int().min(0),
       row: z.int().min(0),
       point: z.int().min(0),
@@ -102,9 +120,10 @@ export type FactorState = z.infer<typeof factorSchema>
 export type PathState = z.infer<typeof pathSchema>
 export type SeededMarketState = z.infer<typeof seededSchema>
 export type RecordedMarketState = z.infer<typeof recordedSchema>
-export type MarketState = SeededMarketState | RecordedMarketState
+export type LiveMarketState = z.infer<typeof liveSchema>
+export type MarketState = SeededMarketState | RecordedMarketState | LiveMarketState
 
-const marketStateSchema = z.discriminatedUnion('kind', [seededSchema, recordedSchema])
+const marketStateSchema = z.discriminatedUnion('kind', [seededSchema, recordedSchema, liveSchema])
 
 /** Reads a stored market state. @throws Failure MARKET_STATE_DAMAGED */
 export function parseMarketState(value: unknown): MarketState {

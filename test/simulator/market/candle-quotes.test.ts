@@ -1,12 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { createRandom } from '../../../src/lib/random.ts'
+import { type CandleMemory, NO_MEMORY, rememberCandle } from '../../../src/simulator/market/quote-grid.ts'
 import {
-  type CandleMemory,
   createQuoteColumns,
   fillCandleQuotes,
-  NO_MEMORY,
   type QuoteColumns,
-  rememberCandle,
 } from '../../../src/simulator/market/recorded/candle-quotes.ts'
 
 const PATH = Float64Array.from({ length: 16 }, (_, point) => 1_000_000 + (point % 3) * 7)
@@ -21,7 +19,8 @@ function quotesOf(lots: number, memory: CandleMemory = NO_MEMORY): QuoteColumns 
 
 function remembered(lots: number, range: number): CandleMemory {
   let memory = NO_MEMORY
-  for (let candle = 0; candle < 30; candle++) memory = rememberCandle(memory, { high: range, low: 0 }, lots)
+  for (let candle = 0; candle < 30; candle++)
+    memory = rememberCandle(memory, { high: range, low: 0, lots: lots })
   return memory
 }
 
@@ -68,12 +67,17 @@ describe('the quotes of a candle', () => {
 
 describe('what is remembered of candles', () => {
   it('is their mean, and of many the last twenty or so', () => {
-    const first = rememberCandle(NO_MEMORY, { high: 50, low: 10 }, 8)
+    const first = rememberCandle(NO_MEMORY, { high: 50, low: 10, lots: 8 })
     expect(first).toEqual({ candles: 1, lots: 8, rangeTicks: 40 })
-    expect(rememberCandle(first, { high: 10, low: 0 }, 4)).toEqual({ candles: 2, lots: 6, rangeTicks: 25 })
+    expect(rememberCandle(first, { high: 10, low: 0, lots: 4 })).toEqual({
+      candles: 2,
+      lots: 6,
+      rangeTicks: 25,
+    })
 
     let memory = remembered(1000, 10)
-    for (let candle = 0; candle < 60; candle++) memory = rememberCandle(memory, { high: 30, low: 0 }, 10)
+    for (let candle = 0; candle < 60; candle++)
+      memory = rememberCandle(memory, { high: 30, low: 0, lots: 10 })
     expect(memory.lots).toBeLessThan(70)
     expect(memory.rangeTicks).toBeGreaterThan(28)
   })

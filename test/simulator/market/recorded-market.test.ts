@@ -220,7 +220,8 @@ describe('a recorded market of quotes', () => {
 
     // A minute of which nothing is known yet is taken for one of an instrument of that size: 2e9 USDT a day.
     const candle = FIRST_AT / 60_000
-    const common = { symbol: 'BTCUSDT', levelTicks: 1, candle, candleLots: 2e9 / 1440 / 0.1001 }
+    const usualAt = (price: number) => 2e9 / 1440 / (price * 0.001)
+    const common = { symbol: 'BTCUSDT', levelTicks: 1, candle, candleLots: usualAt(100.1) }
     expect(steps).toEqual([
       {
         ...common,
@@ -244,6 +245,7 @@ describe('a recorded market of quotes', () => {
       },
       {
         ...common,
+        candleLots: usualAt(100.2),
         at: START_AT + 200,
         bidTicks: 1002,
         askTicks: 1003,

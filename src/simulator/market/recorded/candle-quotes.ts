@@ -8,15 +8,12 @@
  *   spread   a tick, and more the wilder and the thinner the last candles were
  */
 import { exponential, logarithm, type Random } from '../../../lib/random.ts'
-import { type TickCandle } from './candle-path.ts'
 import { type Quote } from '../market.ts'
+import { type CandleMemory } from '../quote-grid.ts'
 
 /** Displayed at each side: this share of the volume of a candle before, and the spread of its logarithm. */
 const DISPLAYED_SHARE = 0.03
 const DISPLAYED_DEVIATION = 1.2
-
-/** How many candles are remembered, each a little less than the one after it. */
-const CANDLES_REMEMBERED = 20
 
 /**
  * An assumption, since candles know no quotes: the mean spread beyond the first tick is this share of the range of a
@@ -26,17 +23,6 @@ const CANDLES_REMEMBERED = 20
 const SPREAD_SHARE = 30
 /** And at most this share of the range. */
 const SPREAD_RANGE_MAX = 0.25
-
-/** What the candles before have shown; all zero before the first. */
-export interface CandleMemory {
-  /** How many there were, up to {@link CANDLES_REMEMBERED}. */
-  candles: number
-  /** Their mean volume and range. */
-  lots: number
-  rangeTicks: number
-}
-
-export const NO_MEMORY: CandleMemory = { candles: 0, lots: 0, rangeTicks: 0 }
 
 /** How large an instrument's market is where no candle has shown it yet, and what its lots are worth. */
 export interface CandleScale {
@@ -83,7 +69,7 @@ export interface CandleParts {
   readonly before: number
   /** Traded in the candle. */
   readonly lots: number
-  readonly memory: Readonly<CandleMemory>
+  readonly memory: CandleMemory
   readonly scale: CandleScale
 }
 
@@ -135,19 +121,5 @@ function shareOut(shares: Float64Array, lots: number, random: Random): void {
     const until = point === shares.length - 1 ? lots : Math.floor((lots * (shares[point] as number)) / sum)
     shares[point] = until - before
     before = until
-  }
-}
-
-/** Takes a candle that is over into what is known. */
-export function rememberCandle(
-  memory: Readonly<CandleMemory>,
-  { high, low }: Pick<TickCandle, 'high' | 'low'>,
-  lots: number,
-): CandleMemory {
-  const candles = Math.min(CANDLES_REMEMBERED, memory.candles + 1)
-  return {
-    candles,
-    lots: memory.lots + (lots - memory.lots) / candles,
-    rangeTicks: memory.rangeTicks + (high - low - memory.rangeTicks) / candles,
   }
 }

@@ -1,0 +1,122 @@
+import { describe, expect, it } from 'vitest'
+import {
+  type LiveSource,
+  type LiveTicker,
+  openLiveMarket,
+} from '../../../src/simulator/market/live/live-market.ts'
+import { type LiveMarketState, parseMarketState } from '../../../src/simulator/market/market-state.ts'
+import { type Market, type MarketStep } from '../../../src/simulator/market/market.ts'
+
+const NOON = Date.UTC(2025, 5, 1, 12)
+const BTC = { symbol: 'BTCUSDT', tickSize: '0.1', lotSize: '0.001', startPrice: '1' }
+const TICKER: LiveTicker = {
+  ...{ symbol: 'BTCUSDT', bid: 60_000.04, ask: 60_000.15, bidSize: 2, askSize: 3, last: 60_000 },
+  ...{ mark: 60_010, fundingRate: 0.0002 },
+}
+
+/** A source that says what the test says. */
+class Told implements LiveSource {
+  readonly name = 'told'
+  tell: (tickers: readonly LiveTicker[], at: number) => void = () => {}
+
+  follow(hear: (tickers: readonly LiveTicker[], at: number) => void): void {
+    this.tell = hear
+  }
+}
+
+function open(state?: LiveMarketState): { source: Told; market: Market } {
+  const source = new Told()
+  return { source, market: openLiveMarket({ source, instruments: [BTC] }, state) }
+}
+
+function stepsUntil(market: Market, now: number): MarketStep[] {
+  const steps: MarketStep[] = []
+  market.advance(now, (step) => steps.push(step))
+  return steps
+}
+
+describe('a live market', () => {
+  it('shows what it is told on the instrument’s grid, with mark and funding, each answer once', () => {
+    const { source, market } = open()
+    expect(stepsUntil(market, NOON)).toEqual([])
+    expect(market.quote('BTCUSDT')).toBeUndefined()
+
+    source.tell([TICKER, { ...TICKER, symbol: 'DOGEUSDT' }], NOON + 100)
+
+    const [step, ...others] = stepsUntil(market, NOON + 150)
+    expect(others).toEqual([])
+    expect(step).toMatchObject({
+      at: NOON + 150,
+      symbol: 'BTCUSDT',
+      quote: { bidTicks: 600_000, askTicks: 600_002, bidLots: 2000, askLots: 3000, lastTicks: 600_000 },
+      reference: { markTicks: 600_100, fundingRate: 0.0002 },
+    })
+    expect(stepsUntil(market, NOON + 10_000)).toEqual([])
+    expect(market.quote('BTCUSDT')).toEqual(step?.quote)
+  })
+
+  it('plays of each symbol what it was told last', () => {
+    const { source, market } = open()
+    source.tell([TICKER], NOON)
+    source.tell([{ ...TICKER, last: 60_000.1 }], NOON + 10)
+
+    expect(stepsUntil(market, NOON + 5000)).toMatchObject([
+      { at: NOON + 5000, quote: { lastTicks: 600_001 } },
+    ])
+  })
+
+  it('leaves out a row that shows no market', () => {
+    const { source, market } = open()
+
+    for (const wrong of [
+      { last: Number.NaN },
+      { last: 0 },
+      { bid: 60_001 },
+      { bid: Number.NaN },
+      { ask: Number.POSITIVE_INFINITY },
+      { askSize: -1 },
+      { bidSize: Number.NaN },
+    ])
+      source.tell([{ ...TICKER, ...wrong }], NOON)
+
+    expect(stepsUntil(market, NOON)).toEqual([])
+  })
+
+  it('says no mark price where the source says none', () => {
+    const { source, market } = open()
+
+    source.tell([{ ...TICKER, mark: Number.NaN, fundingRate: undefined }], NOON)
+
+    expect(stepsUntil(market, NOON)[0]?.reference).toEqual({ markTicks: undefined, fundingRate: undefined })
+  })
+
+  it('takes a changed last price for a tenth of what was displayed there, and sums up the minute', () => {
+    const { source, market } = open()
+    const told = [
+      { last: 60_000, at: NOON },
+      { last: 60_000.1, at: NOON + 1000 },
+      { last: 60_000.1, at: NOON + 2000 },
+      { last: 60_000, at: NOON + 61_000 },
+    ]
+
+    const quotes = told.flatMap(({ last, at }) => {
+      source.tell([{ ...TICKER, last }], at)
+      return stepsUntil(market, at).map(({ quote }) => quote)
+    })
+
+    expect(quotes.map(({ tradedLots }) => tradedLots)).toEqual([0, 300, 0, 200])
+    expect(quotes.at(-1)).toMatchObject({ candle: NOON / 60_000 + 1, candleLots: 300 })
+  })
+
+  it('goes on from a stored state, of the same source only', () => {
+    const { source, market } = open()
+    source.tell([TICKER], NOON)
+    stepsUntil(market, NOON)
+
+    const state = parseMarketState(JSON.parse(JSON.stringify(market.state()))) as LiveMarketState
+    const restored = open(state)
+
+    expect(restored.market.quote('BTCUSDT')).toEqual(market.quote('BTCUSDT'))
+    expect(() => open({ ...state, identity: 'live:other' })).toThrow(/MARKET_STATE_FOREIGN/)
+  })
+})
