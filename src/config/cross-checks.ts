@@ -132,7 +132,12 @@ function checkSimulatorSection({ source, settings }: Daemon): Problem[] {
       ),
     ]
   }
-  return checkMarket(source, ['simulator', 'market'], { market: simulator?.market, instruments })
+  return [
+    ...checkMarket(source, ['simulator', 'market'], { market: simulator?.market, instruments }),
+    ...(simulator?.market?.live !== undefined && (simulator.speed ?? 1) !== 1
+      ? [source.problem(['simulator', 'speed'], 'live prices come as they come: set speed to 1')]
+      : []),
+  ]
 }
 
 /** Every instrument needs a price to start from or a recording, and nothing else has one. */
@@ -141,8 +146,9 @@ export function checkMarket(
   path: SettingPath,
   { market, instruments }: { market: Salvaged<SimulatorMarket> | undefined; instruments: Instruments },
 ): Problem[] {
-  const { startPrices, recordings } = market ?? {}
+  const { startPrices, recordings, live } = market ?? {}
   if (startPrices === undefined || recordings === undefined || instruments === undefined) return []
+  if (live !== undefined) return checkLive(source, path, { startPrices, recordings, baseUrl: live.baseUrl })
   const priced = new Set([...Object.keys(startPrices), ...Object.keys(recordings)])
   const missing = Object.keys(instruments).filter((symbol) => !priced.has(symbol))
   const surplus = [...priced].filter((symbol) => !Object.hasOwn(instruments, symbol))
@@ -155,6 +161,32 @@ export function checkMarket(
       return source.problemOfKey([...path, key, symbol], `${symbol} is not listed under instruments`)
     }),
   ]
+}
+
+/** Prices come from one place. */
+function checkLive(
+  source: YamlSource,
+  path: SettingPath,
+  {
+    startPrices,
+    recordings,
+    baseUrl,
+  }: { readonly startPrices: object; readonly recordings: object; readonly baseUrl: string | undefined },
+): Problem[] {
+  const others = { startPrices, recordings }
+  const surplus = Object.entries(others).filter(([, prices]) => Object.keys(prices).length > 0)
+  const problems = surplus.map(([key]) =>
+    source.problemOfKey([...path, key], `prices come from live: remove ${key}, or live`),
+  )
+  if (baseUrl === undefined) return problems
+  const url = new URL(baseUrl)
+  const isSafe = url.protocol === 'https:' || isLoopback(url.hostname)
+  const isOrigin = url.origin === baseUrl.replace(/\/$/, '')
+  const livePath = [...path, 'live', 'baseUrl']
+  if (!isOrigin)
+    problems.push(source.problem(livePath, 'expected an address with nothing but a host and a port'))
+  if (!isSafe) problems.push(source.problem(livePath, 'prices from another machine need an https address'))
+  return problems
 }
 
 const MARGIN_COINS: Readonly<Record<string, string>> = {

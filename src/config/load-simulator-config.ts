@@ -32,6 +32,11 @@ function checkSimulator(source: YamlSource, settings: Salvaged<SimulatorFile>, d
     ...checkInstruments(source, instruments),
     ...checkMarket(source, ['market'], { market, instruments }),
     ...checkMarketFiles({ source, path: ['market'], directory }, market),
+    ...(market?.live === undefined
+      ? []
+      : [
+          source.problemOfKey(['market', 'live'], 'only the simulator inside the daemon follows live prices'),
+        ]),
     ...accounts.flatMap((account, index) => {
       const problems = checkAccount(source, ['accounts', index], account ?? {})
       const name = account?.name

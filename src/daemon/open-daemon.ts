@@ -216,6 +216,7 @@ async function embed(options: Opening, directory: string): Promise<EmbeddedExcha
     clock,
     timers,
     onEvent: ({ kind, ...fields }) => logger.log(levelOf(kind), `simulator.${kind}`, fields),
+    log: (level, event, fields) => logger.log(level, event, fields),
   })
 }
 

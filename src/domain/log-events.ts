@@ -134,6 +134,9 @@ export const LOG_EVENTS = {
   'run.summary': 'How the run went: what `--summary` prints, in short.',
   'simulator.faultInjected': 'The simulator misbehaved on purpose.',
   'simulator.handlerFailed': 'The simulator broke on a request; report the defect.',
+  'prices.back': 'The exchange whose prices are followed shows them again.',
+  'prices.missing':
+    'The exchange whose prices are followed does not answer: prices stand still and grow old, and nothing is placed on old ones; check the address and the connection.',
   'simulator.listening': 'The simulator listens.',
   'simulator.marketFailed': 'The prices could not be played and stand still; look at the recording.',
   'simulator.requestRefused': 'The simulator refused a request.',

@@ -34,6 +34,7 @@ const ENDINGS: Readonly<Partial<Record<Ending, readonly string[]>>> = {
   ],
   // Somebody else has it, or the disk does not give it just now.
   temporary: [
+    ...['LIVE_PRICES_UNREACHABLE'],
     ...['ACCOUNT_HELD', 'JOURNAL_HELD', 'JOURNAL_UNREADABLE', 'STATE_HELD', 'STATE_UNWRITABLE'],
     ...['SIMULATOR_LISTEN_FAILED', 'SIMULATOR_STORE_UNUSABLE'],
   ],

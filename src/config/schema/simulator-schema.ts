@@ -31,6 +31,22 @@ const marketSchema = z
       .boolean()
       .default(false)
       .meta({ description: 'Play the recordings again when they end, instead of standing still.' }),
+    live: z
+      .strictObject({
+        baseUrl: z.url({ protocol: /^https?$/ }).meta({
+          title: 'an address such as "https://api.example.com"',
+          description: 'Address of that exchange, nothing after the host and port.',
+        }),
+        pollMs: presetNumber(
+          { min: 100, max: 60_000, preset: 1000 },
+          'How often its prices are read, in ms.',
+        ),
+      })
+      .optional()
+      .meta({
+        description:
+          'Instead of start prices and recordings: the public prices of another exchange, read without keys. Needs speed 1.',
+      }),
     candlePath: z
       .enum(['random', 'highFirst', 'lowFirst'])
       .default('random')

@@ -15,6 +15,7 @@ import {
   toAccount,
   toSimulatorOptions,
 } from './simulated-exchange.ts'
+import { LivePrices, type LivePricesOptions } from './live-prices.ts'
 import { type ExchangeLedger } from '../reporting/summary.ts'
 
 export interface EmbeddedExchangeOptions {
@@ -26,6 +27,7 @@ export interface EmbeddedExchangeOptions {
   readonly clock: Clock
   readonly timers: Timers
   readonly onEvent: (event: ServerEvent) => void
+  readonly log: LivePricesOptions['log']
 }
 
 /** The simulator that lives inside the daemon: an exchange like any other, over signed HTTP on loopback. */
@@ -45,8 +47,9 @@ export interface EmbeddedExchange extends ExchangeAccess {
 export async function startEmbeddedExchange(options: EmbeddedExchangeOptions): Promise<EmbeddedExchange> {
   const { config, settings, clock, timers, onEvent } = options
   const { startSimulator } = await import('../../simulator/start-simulator.ts')
+  const live = openLivePrices(options)
   const simulator = await startSimulator({
-    ...toSimulatorOptions(settings, options.market),
+    ...toSimulatorOptions(settings, options.market, live),
     instruments: listInstruments({ ...config.account, instruments: config.instruments }, clock.now()),
     accounts: [toAccount(config, settings)],
     storeFile: join(options.directory, 'exchange.sqlite'),
@@ -55,6 +58,10 @@ export async function startEmbeddedExchange(options: EmbeddedExchangeOptions): P
     onEvent,
   })
   simulator.pause()
+  await live?.open().catch(async (error: unknown) => {
+    await simulator.stop()
+    throw error
+  })
   return {
     baseUrl: simulator.baseUrl,
     credentials: credentialsOf(simulator),
@@ -64,8 +71,25 @@ export async function startEmbeddedExchange(options: EmbeddedExchangeOptions): P
     pause: () => simulator.pause(),
     resume: () => simulator.resume(),
     ledger: () => readLedger(simulator, SIMULATED_UID),
-    stop: () => simulator.stop(),
+    stop: async () => {
+      await live?.close()
+      await simulator.stop()
+    },
   }
+}
+
+/** The prices of another exchange, where the configuration names one and no recording is played instead. */
+function openLivePrices({
+  config,
+  settings,
+  market,
+  clock,
+  timers,
+  log,
+}: EmbeddedExchangeOptions): LivePrices | undefined {
+  const { live } = settings.market
+  if (live === undefined || market.files.length > 0) return undefined
+  return new LivePrices({ ...live, productType: config.account.productType, clock, timers, log })
 }
 
 /** What the exchange holds of an account, in the closing summary's terms. */

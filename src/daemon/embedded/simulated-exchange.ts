@@ -8,6 +8,7 @@ import type {
   RunningSimulator,
   SimulatorOptions,
 } from '../../simulator/start-simulator.ts'
+import type { LiveSource } from '../../simulator/market/live/live-market.ts'
 import { defaultPlatformCoin } from '../../simulator/wallet/platform-coin.ts'
 import { defaultRateLimitSettings } from '../../simulator/wire/rate-limits.ts'
 import type { ServerEvent } from '../../simulator/wire/server-event.ts'
@@ -27,10 +28,11 @@ export interface MarketOverride {
 export function toSimulatorOptions(
   settings: SimulatorSettings,
   override: MarketOverride,
+  live?: LiveSource,
 ): Pick<SimulatorOptions, 'market' | 'seed' | 'core' | 'wire' | 'faults' | 'answerLatency'> {
   const deviation = settings.latencySpread
   return {
-    market: chooseMarket(settings, override),
+    market: live === undefined ? chooseMarket(settings, override) : { kind: 'live', source: live },
     seed: settings.seed,
     core: {
       makerFeeRate: settings.makerFeeRate,

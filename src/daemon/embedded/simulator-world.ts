@@ -22,14 +22,26 @@ export function worldOf(
   const mode = config.account.positionMode === 'hedge_mode' ? 'hedge' : 'one-way'
   const files = filesOf(settings, market)
   const speed = market.speed ?? settings.speed
+  const { live } = settings.market
   const prices =
     files.length === 0
-      ? `seed-${settings.seed}`
+      ? live === undefined
+        ? `seed-${settings.seed}`
+        : `live-${new URL(live.baseUrl).host}`
       : files.map((file) => basename(file).replace(/\.csv(\.gz)?$/, '')).join('+')
   const { startPrices, yearlyVolatility, repeat, candlePath } = settings.market
   const { seed, stepMs, startingBalance, leverage } = settings
   const account = [config.account, config.instruments, startingBalance, leverage]
-  const text = JSON.stringify([account, seed, stepMs, startPrices, yearlyVolatility, repeat, candlePath])
+  const text = JSON.stringify([
+    account,
+    seed,
+    stepMs,
+    startPrices,
+    yearlyVolatility,
+    repeat,
+    candlePath,
+    live?.baseUrl,
+  ])
   const digest = sha256([text, ...files.map(contentOf)])
   const name = `${mode}-${prices}${speed === 1 ? '' : `-x${speed}`}`.replaceAll(/[^\w.+-]/g, '_')
   return `${name.slice(0, 100)}-${digest.toString('hex').slice(0, DIGEST_LENGTH)}`

@@ -1,0 +1,146 @@
+import { type Answer } from '../../domain/answer.ts'
+import { type LogEvent } from '../../domain/log-events.ts'
+import { ClockOffset } from '../../exchange/clock/clock-offset.ts'
+import { ExchangeClient } from '../../exchange/exchange-client.ts'
+import { type Clock } from '../../lib/clock.ts'
+import { Failure } from '../../lib/failure.ts'
+import { type Timers } from '../../lib/timers.ts'
+import { type ResponseOf } from '../../protocol/endpoints.ts'
+import { type ProductType } from '../../protocol/values.ts'
+import type { LiveSource, LiveTicker } from '../../simulator/market/live/live-market.ts'
+import { type LogLevel } from '../reporting/logger.ts'
+
+export interface LivePricesOptions {
+  /** Scheme, host and port of the exchange whose prices are followed. */
+  readonly baseUrl: string
+  readonly pollMs: number
+  readonly productType: ProductType
+  readonly clock: Clock
+  readonly timers: Timers
+  readonly log: (level: LogLevel, event: LogEvent, fields: Readonly<Record<string, unknown>>) => void
+}
+
+type WireTicker = ResponseOf<'tickers'>[number]
+
+const REQUEST_MS_MAX = 5000
+const ANSWER_BYTES_MAX = 8 * 1024 * 1024
+/** A row whose own time is further behind its answer is old there too: it is not shown as new here. */
+const ROW_AGE_MS_MAX = 5000
+
+/**
+ * Follows the public tickers of an exchange, without keys: the prices that the embedded exchange trades at.
+ *
+ *     new ──open()──► following ──close()──► closed
+ *
+ * An outage is said once, and its end; meanwhile the prices stand still and grow old, as they do on any exchange that
+ * does not answer.
+ */
+export class LivePrices implements LiveSource {
+  readonly name: string
+  readonly #options: LivePricesOptions
+  readonly #client: ExchangeClient
+  #hear: Parameters<LiveSource['follow']>[0] = () => {}
+  #cancel: () => void = () => {}
+  #isClosed = false
+  /** Unix ms since when nothing has come; undefined while something does. */
+  #missingSince: number | undefined
+
+  constructor(options: LivePricesOptions) {
+    const { baseUrl, clock, timers } = options
+    this.name = baseUrl
+    this.#options = options
+    this.#client = new ExchangeClient({
+      ...{ baseUrl, clock, timers },
+      // Public endpoints know no position mode; the client asks for one.
+      positionMode: 'one_way_mode',
+      offset: new ClockOffset(),
+      requestTimeoutMs: REQUEST_MS_MAX,
+      answerBytesMax: ANSWER_BYTES_MAX,
+      locale: 'en-US',
+    })
+  }
+
+  follow(hear: Parameters<LiveSource['follow']>[0]): void {
+    this.#hear = hear
+  }
+
+  /** Reads them for the first time, and from then on every `pollMs`. @throws Failure LIVE_PRICES_UNREACHABLE */
+  async open(): Promise<void> {
+    const answer = await this.#read()
+    if (answer.kind !== 'accepted') {
+      await this.close()
+      throw new Failure({
+        code: 'LIVE_PRICES_UNREACHABLE',
+        sentence: 'the exchange whose prices are to be followed does not show them',
+        facts: { url: this.name, problem: problemOf(answer) },
+        hint: 'check simulator.market.live.baseUrl and the connection',
+      })
+    }
+    this.#tell(answer.data, answer)
+    this.#readLater()
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    this.#cancel()
+    await this.#client.close()
+  }
+
+  #readLater(): void {
+    if (this.#isClosed) return
+    this.#cancel = this.#options.timers.after(this.#options.pollMs, () => {
+      void this.#poll()
+    })
+  }
+
+  async #poll(): Promise<void> {
+    const answer = await this.#read()
+    if (this.#isClosed) return
+    if (answer.kind === 'accepted') this.#tell(answer.data, answer)
+    else this.#sayMissing(problemOf(answer))
+    this.#readLater()
+  }
+
+  #read(): Promise<Answer<WireTicker[]>> {
+    return this.#client.call('tickers', { productType: this.#options.productType })
+  }
+
+  #tell(
+    rows: readonly WireTicker[],
+    { receivedAt, requestTime }: { readonly receivedAt: number; readonly requestTime?: number },
+  ): void {
+    if (this.#missingSince !== undefined) {
+      this.#options.log('info', 'prices.back', { url: this.name, afterMs: receivedAt - this.#missingSince })
+      this.#missingSince = undefined
+    }
+    const isFresh = ({ ts }: WireTicker) =>
+      requestTime === undefined || requestTime - Number(ts) <= ROW_AGE_MS_MAX
+    this.#hear(rows.filter(isFresh).map(toLiveTicker), receivedAt)
+  }
+
+  #sayMissing(reason: string): void {
+    if (this.#missingSince !== undefined) return
+    this.#missingSince = this.#options.clock.now()
+    this.#options.log('warn', 'prices.missing', { url: this.name, reason })
+  }
+}
+
+function problemOf(answer: Exclude<Answer<unknown>, { readonly kind: 'accepted' }>): string {
+  return `${answer.code} ${answer.message}`
+}
+
+/** What the exchange leaves empty is no number here. */
+function toLiveTicker(row: WireTicker): LiveTicker {
+  const numberOf = (text: string | null | undefined): number =>
+    text === null || text === undefined || text === '' ? Number.NaN : Number(text)
+  return {
+    symbol: row.symbol,
+    bid: numberOf(row.bidPr),
+    ask: numberOf(row.askPr),
+    bidSize: numberOf(row.bidSz),
+    askSize: numberOf(row.askSz),
+    last: numberOf(row.lastPr),
+    mark: numberOf(row.markPrice),
+    fundingRate: numberOf(row.fundingRate),
+  }
+}
