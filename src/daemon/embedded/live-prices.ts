@@ -76,7 +76,7 @@ export class LivePrices implements LiveSource {
         hint: 'check simulator.market.live.baseUrl and the connection',
       })
     }
-    this.#tell(answer.data, answer)
+    this.#show(answer.data, answer)
     this.#readLater()
   }
 
@@ -96,7 +96,7 @@ export class LivePrices implements LiveSource {
   async #poll(): Promise<void> {
     const answer = await this.#read()
     if (this.#isClosed) return
-    if (answer.kind === 'accepted') this.#tell(answer.data, answer)
+    if (answer.kind === 'accepted') this.#show(answer.data, answer)
     else this.#sayMissing(problemOf(answer))
     this.#readLater()
   }
@@ -105,7 +105,7 @@ export class LivePrices implements LiveSource {
     return this.#client.call('tickers', { productType: this.#options.productType })
   }
 
-  #tell(
+  #show(
     rows: readonly WireTicker[],
     { receivedAt, requestTime }: { readonly receivedAt: number; readonly requestTime?: number },
   ): void {

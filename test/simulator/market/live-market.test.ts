@@ -15,17 +15,17 @@ const TICKER: LiveTicker = {
 }
 
 /** A source that says what the test says. */
-class Told implements LiveSource {
-  readonly name = 'told'
-  tell: (tickers: readonly LiveTicker[], at: number) => void = () => {}
+class ScriptedSource implements LiveSource {
+  readonly name = 'scripted'
+  show: (tickers: readonly LiveTicker[], at: number) => void = () => {}
 
   follow(hear: (tickers: readonly LiveTicker[], at: number) => void): void {
-    this.tell = hear
+    this.show = hear
   }
 }
 
-function open(state?: LiveMarketState): { source: Told; market: Market } {
-  const source = new Told()
+function open(state?: LiveMarketState): { source: ScriptedSource; market: Market } {
+  const source = new ScriptedSource()
   return { source, market: openLiveMarket({ source, instruments: [BTC] }, state) }
 }
 
@@ -36,12 +36,12 @@ function stepsUntil(market: Market, now: number): MarketStep[] {
 }
 
 describe('a live market', () => {
-  it('shows what it is told on the instrument’s grid, with mark and funding, each answer once', () => {
+  it('shows what it is shown on the instrument’s grid, with mark and funding, each answer once', () => {
     const { source, market } = open()
     expect(stepsUntil(market, NOON)).toEqual([])
     expect(market.quote('BTCUSDT')).toBeUndefined()
 
-    source.tell([TICKER, { ...TICKER, symbol: 'DOGEUSDT' }], NOON + 100)
+    source.show([TICKER, { ...TICKER, symbol: 'DOGEUSDT' }], NOON + 100)
 
     const [step, ...others] = stepsUntil(market, NOON + 150)
     expect(others).toEqual([])
@@ -55,10 +55,10 @@ describe('a live market', () => {
     expect(market.quote('BTCUSDT')).toEqual(step?.quote)
   })
 
-  it('plays of each symbol what it was told last', () => {
+  it('plays of each symbol what it was shown last', () => {
     const { source, market } = open()
-    source.tell([TICKER], NOON)
-    source.tell([{ ...TICKER, last: 60_000.1 }], NOON + 10)
+    source.show([TICKER], NOON)
+    source.show([{ ...TICKER, last: 60_000.1 }], NOON + 10)
 
     expect(stepsUntil(market, NOON + 5000)).toMatchObject([
       { at: NOON + 5000, quote: { lastTicks: 600_001 } },
@@ -77,7 +77,7 @@ describe('a live market', () => {
       { askSize: -1 },
       { bidSize: Number.NaN },
     ])
-      source.tell([{ ...TICKER, ...wrong }], NOON)
+      source.show([{ ...TICKER, ...wrong }], NOON)
 
     expect(stepsUntil(market, NOON)).toEqual([])
   })
@@ -85,22 +85,22 @@ describe('a live market', () => {
   it('says no mark price where the source says none', () => {
     const { source, market } = open()
 
-    source.tell([{ ...TICKER, mark: Number.NaN, fundingRate: undefined }], NOON)
+    source.show([{ ...TICKER, mark: Number.NaN, fundingRate: undefined }], NOON)
 
     expect(stepsUntil(market, NOON)[0]?.reference).toEqual({ markTicks: undefined, fundingRate: undefined })
   })
 
   it('takes a changed last price for a tenth of what was displayed there, and sums up the minute', () => {
     const { source, market } = open()
-    const told = [
+    const shown = [
       { last: 60_000, at: NOON },
       { last: 60_000.1, at: NOON + 1000 },
       { last: 60_000.1, at: NOON + 2000 },
       { last: 60_000, at: NOON + 61_000 },
     ]
 
-    const quotes = told.flatMap(({ last, at }) => {
-      source.tell([{ ...TICKER, last }], at)
+    const quotes = shown.flatMap(({ last, at }) => {
+      source.show([{ ...TICKER, last }], at)
       return stepsUntil(market, at).map(({ quote }) => quote)
     })
 
@@ -110,7 +110,7 @@ describe('a live market', () => {
 
   it('goes on from a stored state, of the same source only', () => {
     const { source, market } = open()
-    source.tell([TICKER], NOON)
+    source.show([TICKER], NOON)
     stepsUntil(market, NOON)
 
     const state = parseMarketState(JSON.parse(JSON.stringify(market.state()))) as LiveMarketState

@@ -1,5 +1,5 @@
 /**
- * A market that follows the prices of another exchange: paper trading on what happens now. It shows what it was told
+ * A market that follows the prices of another exchange: paper trading on what happens now. It shows what it heard
  * last; when nothing comes, its quotes stay as they are and grow old, and whoever looks at their time sees it. What
  * it hears belongs to the moment at which it is played next.
  */
