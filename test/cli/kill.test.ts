@@ -2,7 +2,7 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { Projects } from '../daemon/project.ts'
-import { findExchange, startDaemon, writeRemote } from '../daemon/remote-exchange.ts'
+import { findExchange, startDaemon, startExchange, writeRemote } from '../daemon/remote-exchange.ts'
 
 const projects = new Projects()
 afterAll(() => projects.close())
@@ -50,7 +50,7 @@ describe('[RSK2] [RSK3] intentd kill', () => {
   test('cancels from its own process what a dead daemon left at the exchange', async () => {
     const project = projects.open()
     const place = await findExchange(project)
-    const exchange = project.start(['simulate', '--port', place.port])
+    const exchange = startExchange(project, place)
     const daemon = startDaemon(project, place)
     const accepted = await daemon.untilEvent('order.accepted')
     await daemon.stop('SIGKILL')
@@ -68,7 +68,7 @@ describe('[RSK2] [RSK3] intentd kill', () => {
   test('with nothing at the exchange and no daemon is a success', async () => {
     const project = projects.open()
     const place = await findExchange(project)
-    const exchange = project.start(['simulate', '--port', place.port])
+    const exchange = startExchange(project, place)
     await exchange.untilEvent('simulator.listening')
     writeRemote(project)
 

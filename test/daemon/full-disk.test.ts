@@ -3,7 +3,7 @@ import { closeSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { Projects } from './project.ts'
-import { findExchange, startDaemon } from './remote-exchange.ts'
+import { findExchange, startDaemon, startExchange } from './remote-exchange.ts'
 
 const projects = new Projects()
 const mounted: string[] = []
@@ -41,15 +41,7 @@ test('[ORD1] a disk that fills up: nothing is created any more, what rests is ca
   const disk = join(project.directory, 'disk')
   if (!mountDisk(disk, 24)) skip('only an administrator may mount a small disk')
   const place = await findExchange(project)
-  const exchange = project.start([
-    'simulate',
-    '--port',
-    place.port,
-    '--speed',
-    '300',
-    '--state',
-    'exchange.sqlite',
-  ])
+  const exchange = startExchange(project, place, ['--speed', '300', '--state', 'exchange.sqlite'])
   await exchange.untilEvent('simulator.listening')
   const settings = [
     `state.directory=${disk}`,
