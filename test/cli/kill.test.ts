@@ -9,7 +9,7 @@ afterAll(() => projects.close())
 
 const FAST = ['--set', 'simulator.speed=600', '--summary', 'json']
 
-describe('[RSK2] [RSK3] intentd kill', () => {
+describe.concurrent('[RSK2] [RSK3] intentd kill', () => {
   test('stops a daemon that trades, takes everything away, stands over a restart, and ends with a release', async () => {
     const project = projects.open()
     const run = project.run(FAST)

@@ -34,7 +34,7 @@ function fillDisk(file: string): void {
   closeSync(descriptor)
 }
 
-test('[ORD1] a disk that fills up: nothing is created any more, what rests is cancelled, and the next run recovers', async ({
+test.concurrent('[ORD1] a disk that fills up: nothing is created any more, what rests is cancelled, and the next run recovers', async ({
   skip,
 }) => {
   const project = projects.open()
@@ -85,7 +85,7 @@ test('[ORD1] a disk that fills up: nothing is created any more, what rests is ca
   expect([...second.events('position.adopted'), ...third.events('position.adopted')]).toEqual([])
 })
 
-test('a state directory that cannot be written is refused, and says so', async ({ skip }) => {
+test.concurrent('a state directory that cannot be written is refused, and says so', async ({ skip }) => {
   const project = projects.open()
   const disk = join(project.directory, 'disk')
   if (!mountDisk(disk, 1)) skip('only an administrator may mount a small disk')
