@@ -160,7 +160,9 @@ test('pm2 waits until a stop of twenty instruments has given up by itself', () =
   if (!loaded) throw new Error('the shipped example does not load')
   const [contract] = Object.values(loaded.config.instruments)
   if (!contract) throw new Error('the shipped example has no instrument')
-  const instruments = Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`C${index}USDT`, contract]))
+  const instruments = Object.fromEntries(
+    Array.from({ length: 20 }, (_, index) => [`C${index}USDT`, contract]),
+  )
   const traded = { ...loaded.config, instruments, strategies: [] }
   const { apps } = createRequire(import.meta.url)('../../ecosystem.config.cjs') as {
     apps: { kill_timeout: number }[]

@@ -40,7 +40,7 @@ const ROUTINE = /^(?:batch|call|cancel|cancelAll|funding|instrument|order|quote|
 const CUT = ' …'
 
 /** Further rows begin below the event. */
-export const ROW_INDENT = ' '.repeat('00:00:00.000'.length)
+const ROW_INDENT = ' '.repeat('00:00:00.000'.length)
 
 export interface TerminalField {
   readonly name: string
@@ -110,7 +110,11 @@ function rankFields(
   return (
     Object.entries(logged)
       .filter(([key, value]) => !FRAME.has(key) && value !== undefined)
-      .map(([key, value], index) => ({ key, value: toWords(value, directory), rank: rankOf(key, index) }))
+      .map(([key, value], index) => ({
+        key,
+        value: toWords(value, directory),
+        rank: rankOf(key, index, event),
+      }))
       .filter(({ key, value }) => !((key === 'profit' || COUNTING.test(event)) && /^(?:0|none)$/.test(value)))
       .toSorted((one, other) => one.rank - other.rank)
       // The state of an order or a strategy; a path or a flag has its name.
@@ -174,7 +178,9 @@ function isBareState(event: string, key: string): boolean {
   return key === 'state' && event.startsWith('order.')
 }
 
-function rankOf(key: string, index: number): number {
+function rankOf(key: string, index: number, event: string): number {
+  // Of a restriction; the scope of a fill is maker or taker.
+  if (key === 'scope' && !event.includes('fill')) return -1
   if (FIRST.includes(key)) return FIRST.indexOf(key)
   return LAST.includes(key) ? LAST_RANK + LAST.indexOf(key) : FIRST.length + index
 }
