@@ -136,6 +136,18 @@ describe.concurrent('[RSK2] [RSK3] intentd kill', () => {
     expect(release.stderr.join('\n')).toMatch(/not done: no kill stands[^]*held: BTCUSDT halted/)
   })
 
+  test.each(['kill', 'release'])(
+    'a %s that cannot be written down says that nothing was ordered',
+    async (verb) => {
+      const project = projects.open()
+      project.write('taken', 'a file where the directory should be')
+      const order = project.start([verb, '--reason', 'drill', '--set', 'state.directory=../taken'])
+
+      expect((await order.ended).code).toBe(75)
+      expect(order.stderr.join('\n')).toMatch(/^STATE_UNWRITABLE: nothing was ordered[^]*directory +\S+taken/)
+    },
+  )
+
   test('a release without a reason is refused', async () => {
     const release = projects.open().start(['release'])
 

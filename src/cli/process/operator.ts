@@ -1,6 +1,7 @@
 import { hostname, userInfo } from 'node:os'
 import { listHolders } from '../../daemon/state/state-directory.ts'
 import { systemClock } from '../../lib/clock.ts'
+import { Failure, messageOf } from '../../lib/failure.ts'
 import { systemTimers } from '../../lib/timers.ts'
 import { wrapForScreen } from '../../daemon/reporting/wrap-words.ts'
 
@@ -19,6 +20,21 @@ export function operatorName(): string {
 export function print(text: string): void {
   const { isTTY, columns } = process.stderr
   process.stderr.write(`${isTTY ? wrapForScreen(text, columns || COLUMNS) : text}\n`)
+}
+
+/** Leaves an order where the daemon looks for it. @throws Failure STATE_UNWRITABLE: then nobody hears of it. */
+export function leaveOrder<Left>(directory: string, leave: () => Left): Left {
+  try {
+    return leave()
+  } catch (error) {
+    throw new Failure({
+      code: 'STATE_UNWRITABLE',
+      sentence: 'nothing was ordered: it cannot be written where the daemon looks for it',
+      facts: { directory, found: messageOf(error) },
+      hint: 'order it as the user that the daemon runs as; where that cannot wait, cancel by hand at the exchange',
+      cause: error,
+    })
+  }
 }
 
 /** Names the daemons that hold the state and have not answered, and what to do about them. False where there are none. */
