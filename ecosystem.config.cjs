@@ -22,9 +22,10 @@ module.exports = {
       // "online" means recovered and polling, not merely started: intentd says `ready` itself.
       wait_ready: true,
       listen_timeout: 60_000,
-      // Stopping cancels orders and settles what is unknown. It gives up by itself 30 s after the acceptance
-      // window (35 s): what takes longer is stuck, and the journal makes the kill safe.
-      kill_timeout: 90_000,
+      // Stopping cancels orders and settles what is unknown. It gives up by itself after the acceptance window
+      // (35 s), 30 s, and 2 s for each instrument: what takes longer than this is stuck, and the journal makes the
+      // kill safe. Enough for 20 instruments; raise it by 2 s for each one more, and as execution.acceptanceWindowMs.
+      kill_timeout: 120_000,
 
       // Mistakes in the command, in a file that it names, and in the configuration: a start does not mend them.
       // What may pass by itself ends with another code (docs/start-and-stop.md). Never 0 in this list: pm2

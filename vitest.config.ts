@@ -7,6 +7,8 @@ export default defineConfig({
     experimental: { viteModuleRunner: false },
     pool: 'forks',
     maxWorkers: 2,
+    // Files share a process and its modules, which are read once: each puts back what it changes there.
+    isolate: false,
     // No test depends on how fast the machine is: these only end one that hangs.
     testTimeout: 300_000,
     hookTimeout: 300_000,

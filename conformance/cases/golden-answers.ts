@@ -84,6 +84,7 @@ function createClient(baseUrl: string, name?: EndpointName): ExchangeClient {
     clock: systemClock,
     timers: systemTimers,
     offset: new ClockOffset(),
+    ...{ requestTimeoutMs: 5000, answerBytesMax: 8_388_608, locale: 'en-US' },
   })
 }
 

@@ -6,7 +6,7 @@ import { type Answer } from '../domain/answer.ts'
 import { systemClock } from '../lib/clock.ts'
 import { formatData } from './call/call-print.ts'
 import { callForAnswer, processFrame, type Shown } from './call/call.ts'
-import { explainSilence, lookFor, operatorName, print } from './process/operator.ts'
+import { explainSilence, leaveOrder, lookFor, operatorName, print } from './process/operator.ts'
 import { addConfigOptions, type ConfigOptions, parseDuration, toConfigRequest } from './process/options.ts'
 
 /** A daemon that runs looks at the file twenty times a second; this is long enough for one that is busy. */
@@ -34,7 +34,9 @@ async function kill({ reason, wait, ...options }: KillOptions): Promise<number> 
   const request = toConfigRequest(options)
   const { config } = loadConfig(request)
   const { directory } = config.state
-  throwKillSwitch(directory, { reason, by: operatorName(), at: systemClock.now() })
+  leaveOrder(directory, () =>
+    throwKillSwitch(directory, { reason, by: operatorName(), at: systemClock.now() }),
+  )
   print(`killed: nothing that creates an order leaves while ${killFileOf(directory)} is there`)
   const seen = await lookFor(() => readKillState(directory), Math.min(wait, SEEN_WITHIN_MS))
   if (seen === undefined) return cancelHere(config, request)

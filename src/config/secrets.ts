@@ -6,6 +6,7 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { parse as parseEnvFile } from 'dotenv'
+import { didYouMean } from '../lib/did-you-mean.ts'
 import { Secret } from '../lib/secret.ts'
 import type { DaemonConfig } from './load-config.ts'
 import { ConfigError, type Problem } from './yaml/problem.ts'
@@ -89,9 +90,8 @@ function readSecret(name: string, { variables, cwd, problems }: Reading): Secret
     return undefined
   }
   if (direct === undefined && file === undefined) {
-    problems.push(
-      variableProblem(name, `missing: set it in the environment or in ${ENV_FILE}, or set ${fileName}`),
-    )
+    const missing = `missing: set it in the environment or in ${ENV_FILE}, or set ${fileName}`
+    problems.push(variableProblem(name, `${missing}${explainMisspelt(name, variables)}`))
     return undefined
   }
   const read = file === undefined ? { text: direct ?? '' } : readPrivateFile(resolve(cwd, file))
@@ -105,6 +105,14 @@ function readSecret(name: string, { variables, cwd, problems }: Reading): Secret
     variableProblem(file === undefined ? name : fileName, 'expected printable characters without spaces'),
   )
   return undefined
+}
+
+/** A variable that is nearly called so: that one is set, and nobody reads it. */
+function explainMisspelt(name: string, variables: Variables): string {
+  const read = Object.values(CREDENTIAL_VARIABLES).flatMap((each) => [each, `${each}_FILE`])
+  const unread = Object.keys(variables).filter((each) => !read.includes(each))
+  const near = didYouMean(name, unread)
+  return near === undefined ? '' : `; ${near} is set, and nobody reads it`
 }
 
 /** The variables of `.env`; none without that file. */

@@ -2,14 +2,14 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { Projects } from '../daemon/project.ts'
-import { findExchange, startDaemon, writeRemote } from '../daemon/remote-exchange.ts'
+import { findExchange, startDaemon, startExchange, writeRemote } from '../daemon/remote-exchange.ts'
 
 const projects = new Projects()
 afterAll(() => projects.close())
 
 const FAST = ['--set', 'simulator.speed=600', '--summary', 'json']
 
-describe('[RSK2] [RSK3] intentd kill', () => {
+describe.concurrent('[RSK2] [RSK3] intentd kill', () => {
   test('stops a daemon that trades, takes everything away, stands over a restart, and ends with a release', async () => {
     const project = projects.open()
     const run = project.run(FAST)
@@ -50,7 +50,7 @@ describe('[RSK2] [RSK3] intentd kill', () => {
   test('cancels from its own process what a dead daemon left at the exchange', async () => {
     const project = projects.open()
     const place = await findExchange(project)
-    const exchange = project.start(['simulate', '--port', place.port])
+    const exchange = startExchange(project, place)
     const daemon = startDaemon(project, place)
     const accepted = await daemon.untilEvent('order.accepted')
     await daemon.stop('SIGKILL')
@@ -68,7 +68,7 @@ describe('[RSK2] [RSK3] intentd kill', () => {
   test('with nothing at the exchange and no daemon is a success', async () => {
     const project = projects.open()
     const place = await findExchange(project)
-    const exchange = project.start(['simulate', '--port', place.port])
+    const exchange = startExchange(project, place)
     await exchange.untilEvent('simulator.listening')
     writeRemote(project)
 
@@ -135,6 +135,18 @@ describe('[RSK2] [RSK3] intentd kill', () => {
     expect(code).toBe(1)
     expect(release.stderr.join('\n')).toMatch(/not done: no kill stands[^]*held: BTCUSDT halted/)
   })
+
+  test.each(['kill', 'release'])(
+    'a %s that cannot be written down says that nothing was ordered',
+    async (verb) => {
+      const project = projects.open()
+      project.write('taken', 'a file where the directory should be')
+      const order = project.start([verb, '--reason', 'drill', '--set', 'state.directory=../taken'])
+
+      expect((await order.ended).code).toBe(75)
+      expect(order.stderr.join('\n')).toMatch(/^STATE_UNWRITABLE: nothing was ordered[^]*directory +\S+taken/)
+    },
+  )
 
   test('a release without a reason is refused', async () => {
     const release = projects.open().start(['release'])

@@ -34,6 +34,20 @@ const BREAKAGES: readonly Breakage[] = [
     problems: ['config/main.yaml:12:1: a tab cannot indent YAML; use spaces'],
   },
   {
+    what: 'a key that is indented deeper than the one above it',
+    file: main,
+    edits: [['  tickersMs: 250\n', '  tickersMs: 250\n    more: 1\n']],
+    problems: [
+      'config/main.yaml:12:14: the line below is indented deeper than this one, which has a value already; keys of one section begin in one column',
+    ],
+  },
+  {
+    what: 'a text with a colon in it',
+    file: main,
+    edits: [['  tickersMs: 250\n', '  tickersMs: a: b\n']],
+    problems: ['config/main.yaml:12:14: a second ": " on this line; a text with ": " in it needs quotes'],
+  },
+  {
     what: 'a quote that is not closed',
     file: grid,
     edits: [['openOrdersMax: 20\n', 'openOrdersMax: "20\n']],

@@ -80,6 +80,15 @@ test('[SEC1] everything that is missing is reported at once', () => {
   ])
 })
 
+test('[SEC1] a misspelt name is said, and not what it holds', () => {
+  workspace.write('.env', `INTENTD_APIKEY=${CANARY}\n`)
+
+  expect(complaints({ ...all, INTENTD_API_KEY: undefined })).toEqual([
+    'INTENTD_API_KEY: missing: set it in the environment or in .env, or set INTENTD_API_KEY_FILE; ' +
+      'INTENTD_APIKEY is set, and nobody reads it',
+  ])
+})
+
 test.each([
   [
     'a file that others may read',

@@ -1,4 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parse } from 'dotenv'
@@ -10,6 +11,7 @@ import { formatProblem } from '../../src/config/yaml/problem.ts'
 import { buildSchemaFiles } from '../../src/config/write-schemas.ts'
 import { embeddedSimulatorSchema } from '../../src/config/schema/simulator-schema.ts'
 import { readingsSchema } from '../../src/config/schema/simulator-services-schema.ts'
+import { toEngineSettings } from '../../src/daemon/account/engine-settings.ts'
 import { defaultCoreSettings } from '../../src/simulator/core/settings.ts'
 import { loadStrategy } from '../../src/strategy/load-strategy.ts'
 
@@ -152,3 +154,23 @@ function findUndescribed(
     ...below.flatMap((schema) => findUndescribed(schema, `${path}.*`)),
   ]
 }
+
+test('pm2 waits until a stop of twenty instruments has given up by itself', () => {
+  const { loaded } = readConfig({ file: join(config, 'live.example.yaml'), cwd: project })
+  if (!loaded) throw new Error('the shipped example does not load')
+  const [contract] = Object.values(loaded.config.instruments)
+  if (!contract) throw new Error('the shipped example has no instrument')
+  const instruments = Object.fromEntries(
+    Array.from({ length: 20 }, (_, index) => [`C${index}USDT`, contract]),
+  )
+  const traded = { ...loaded.config, instruments, strategies: [] }
+  const { apps } = createRequire(import.meta.url)('../../ecosystem.config.cjs') as {
+    apps: { kill_timeout: number }[]
+  }
+
+  const { execution } = toEngineSettings(traded, {
+    ...{ salt: 'salt', version: '0', embedded: false, feeds: new Map() },
+  })
+
+  expect(apps[0]?.kill_timeout).toBeGreaterThan(execution.stopTimeoutMs)
+})

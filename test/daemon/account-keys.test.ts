@@ -1,23 +1,15 @@
 import { afterAll, expect, test } from 'vitest'
 import { type Project, Projects } from './project.ts'
-import { findExchange, type RemoteExchange, startDaemon } from './remote-exchange.ts'
+import { findExchange, keysOf, startDaemon, startExchange, toVariables } from './remote-exchange.ts'
 
 const projects = new Projects()
 afterAll(() => projects.close())
 
-/** An exchange that runs, and the keys of its second account as well. */
 async function openExchange(project: Project) {
   const place = await findExchange(project)
-  const exchange = project.start(['simulate', '--port', place.port, '--print-accounts'])
+  const exchange = startExchange(project, place)
   await exchange.untilEvent('simulator.listening')
-  const [, , , other] = JSON.parse(exchange.stdout[0] ?? '') as RemoteExchange['account'][]
-  if (!other) throw new Error('the simulator has no fourth account')
-  const keysOfOther = {
-    INTENTD_API_KEY: other.key,
-    INTENTD_API_SECRET: other.secret,
-    INTENTD_API_PASSPHRASE: other.passphrase,
-  }
-  return { place, exchange, keysOfOther }
+  return { place, exchange }
 }
 
 test.concurrent.each([
@@ -41,12 +33,12 @@ test.concurrent.each([
 
 test.concurrent('keys of another account on an old state are refused, and a new key of the same one is said how', async () => {
   const project = projects.open()
-  const { place, exchange, keysOfOther } = await openExchange(project)
+  const { place, exchange } = await openExchange(project)
   const first = startDaemon(project, place)
   await first.untilEvent('daemon.running')
   await first.stop()
 
-  const other = startDaemon(project, { ...place, env: keysOfOther })
+  const other = startDaemon(project, { ...place, env: toVariables(keysOf(project, 3)) })
   const { code } = await other.ended
   const again = startDaemon(project, place)
   await again.untilEvent('daemon.running')

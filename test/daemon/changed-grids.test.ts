@@ -1,16 +1,14 @@
-import { afterAll, expect, test, vi } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { Projects } from './project.ts'
-import { findExchange, startDaemon } from './remote-exchange.ts'
+import { findExchange, startDaemon, startExchange } from './remote-exchange.ts'
 
 const projects = new Projects()
 afterAll(() => projects.close())
 
-vi.setConfig({ testTimeout: 60_000 })
-
 test('a start on ticks that the journal does not convert to is refused, with both values', async () => {
   const project = projects.open()
   const place = await findExchange(project)
-  const exchange = project.start(['simulate', '--port', place.port, '--state', 'exchange.sqlite'])
+  const exchange = startExchange(project, place, ['--state', 'exchange.sqlite'])
   await exchange.untilEvent('simulator.listening')
   const first = startDaemon(project, place)
   await first.untilEvent('order.accepted')

@@ -1,17 +1,17 @@
 import { afterAll, expect, test } from 'vitest'
 import { Projects } from './project.ts'
-import { findExchange, startDaemon } from './remote-exchange.ts'
+import { findExchange, startDaemon, startExchange } from './remote-exchange.ts'
 
 const projects = new Projects()
 afterAll(() => projects.close())
 
 /** Its fills show half a second late, and the daemon knows. */
-const SIMULATE = ['simulate', '--speed', '300', '--set', 'fillVisibilityLagMs=500']
+const LATE_FILLS = ['--speed', '300', '--set', 'fillVisibilityLagMs=500']
 
 test.concurrent('a daemon waits for an exchange that is down, and survives that it goes and comes back', async () => {
   const project = projects.open()
   const place = await findExchange(project)
-  const simulate = () => project.start([...SIMULATE, '--port', place.port, '--state', 'exchange.sqlite'])
+  const simulate = () => startExchange(project, place, [...LATE_FILLS, '--state', 'exchange.sqlite'])
 
   const daemon = startDaemon(project, place)
   const down = await daemon.untilEvent('read.failed')
@@ -31,8 +31,7 @@ test.concurrent('a daemon waits for an exchange that is down, and survives that 
   expect(daemon.events('position.adopted')).toEqual([])
   expect(code).toBe(0)
   const all = [...daemon.stdout, ...daemon.stderr, ...second.stdout].join('\n')
-  for (const secret of [place.account.key, place.account.secret, place.account.passphrase])
-    expect(all).not.toContain(secret)
+  for (const secret of Object.values(place.keys)) expect(all).not.toContain(secret)
 })
 
 test.concurrent('a stop while the exchange is down ends at once, and cleanly', async () => {
@@ -62,5 +61,5 @@ test.concurrent('a second daemon on the account is refused in whatever directory
 
   expect(refused.code).toBe(75)
   expect(second.stderr.join('\n')).toMatch(/ACCOUNT_HELD: another daemon trades this account[^]*pid +\d+/)
-  expect(second.stderr.join('\n')).not.toContain(place.account.key)
+  expect(second.stderr.join('\n')).not.toContain(place.keys.key)
 })

@@ -3,7 +3,7 @@ import { closeSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { Projects } from './project.ts'
-import { findExchange, startDaemon } from './remote-exchange.ts'
+import { findExchange, startDaemon, startExchange } from './remote-exchange.ts'
 
 const projects = new Projects()
 const mounted: string[] = []
@@ -34,22 +34,14 @@ function fillDisk(file: string): void {
   closeSync(descriptor)
 }
 
-test('[ORD1] a disk that fills up: nothing is created any more, what rests is cancelled, and the next run recovers', async ({
+test.concurrent('[ORD1] a disk that fills up: nothing is created any more, what rests is cancelled, and the next run recovers', async ({
   skip,
 }) => {
   const project = projects.open()
   const disk = join(project.directory, 'disk')
   if (!mountDisk(disk, 24)) skip('only an administrator may mount a small disk')
   const place = await findExchange(project)
-  const exchange = project.start([
-    'simulate',
-    '--port',
-    place.port,
-    '--speed',
-    '300',
-    '--state',
-    'exchange.sqlite',
-  ])
+  const exchange = startExchange(project, place, ['--speed', '300', '--state', 'exchange.sqlite'])
   await exchange.untilEvent('simulator.listening')
   const settings = [
     `state.directory=${disk}`,
@@ -93,7 +85,7 @@ test('[ORD1] a disk that fills up: nothing is created any more, what rests is ca
   expect([...second.events('position.adopted'), ...third.events('position.adopted')]).toEqual([])
 })
 
-test('a state directory that cannot be written is refused, and says so', async ({ skip }) => {
+test.concurrent('a state directory that cannot be written is refused, and says so', async ({ skip }) => {
   const project = projects.open()
   const disk = join(project.directory, 'disk')
   if (!mountDisk(disk, 1)) skip('only an administrator may mount a small disk')

@@ -40,6 +40,9 @@ export class IntentdProcess {
   readonly #child: ChildProcess
   readonly #waitMsMax: number
   readonly #listeners = new Set<() => void>()
+  readonly #log: LogLine[] = []
+  /** Conditions look at every line that comes: what they look for is at hand. */
+  readonly #byEvent = new Map<string, LogLine[]>()
 
   constructor(args: readonly string[], options: ProcessOptions) {
     const { cwd, env = {}, preload, waitMsMax = WAIT_MS_MAX } = options
@@ -57,6 +60,7 @@ export class IntentdProcess {
     for (const [stream, lines] of [[stdout, this.stdout] as const, [stderr, this.stderr] as const]) {
       createInterface({ input: stream }).on('line', (line) => {
         lines.push(line)
+        if (line.startsWith('{"level"')) this.#keep(JSON.parse(line) as LogLine)
         this.#notify()
       })
     }
@@ -68,12 +72,12 @@ export class IntentdProcess {
   }
 
   /** Log lines so far, whichever way they went. */
-  get log(): LogLine[] {
-    return [...this.stdout, ...this.stderr].filter((line) => line.startsWith('{"level"')).map(toLogLine)
+  get log(): readonly LogLine[] {
+    return this.#log
   }
 
-  events(event: string): LogLine[] {
-    return this.log.filter((line) => line.event === event)
+  events(event: string): readonly LogLine[] {
+    return this.#byEvent.get(event) ?? []
   }
 
   /** The closing object of `--summary json`. */
@@ -126,6 +130,13 @@ export class IntentdProcess {
     return this.ended
   }
 
+  #keep(line: LogLine): void {
+    this.#log.push(line)
+    const same = this.#byEvent.get(line.event)
+    if (same) same.push(line)
+    else this.#byEvent.set(line.event, [line])
+  }
+
   #notify(): void {
     for (const listener of this.#listeners) listener()
   }
@@ -134,8 +145,4 @@ export class IntentdProcess {
 /** Ends what a failed test has left behind. */
 export async function killLeftOver(): Promise<void> {
   await Promise.all([...started].map((left) => left.stop('SIGKILL')))
-}
-
-function toLogLine(line: string): LogLine {
-  return JSON.parse(line) as LogLine
 }

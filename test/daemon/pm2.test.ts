@@ -16,7 +16,7 @@ function openPm2(project: Project, config: string): Pm2 {
   return pm2
 }
 
-test('pm2 runs the named configuration, sees it end by itself, and starts it again after kill -9', async () => {
+test.concurrent('pm2 runs the named configuration, sees it end by itself, and starts it again after kill -9', async () => {
   const project = projects.open()
   // A strategy with a timer of its own must not keep the process either.
   project.edit('strategies/trend.ts', 'export default', 'setInterval(() => undefined, 1000)\nexport default')
@@ -40,7 +40,7 @@ test('pm2 runs the named configuration, sees it end by itself, and starts it aga
   expect(pm2.logs()).toContain(join(project.directory, '.intentd'))
 })
 
-test('under pm2 a wrong configuration ends the process, and it is not started again', async () => {
+test.concurrent('under pm2 a wrong configuration ends the process, and it is not started again', async () => {
   const project = projects.open()
   project.edit('config/paper.yaml', 'onStop: leave', 'onStop: stay')
   const pm2 = openPm2(project, 'config/paper.yaml')

@@ -38,7 +38,7 @@ async function recordTwoRuns(): Promise<{ project: Project; directory: string }>
   return { project, directory: recordingsOf(project) }
 }
 
-test(
+test.concurrent(
   '[DET1] [ORD5] a hostile run, killed and started again, is made again to the byte; a changed strategy shows',
   async () => {
     const { project, directory } = await recordTwoRuns()
@@ -63,7 +63,7 @@ test(
   TIMEOUT_MS,
 )
 
-test(
+test.concurrent(
   'a recording that was cut off or changed replays as far as it is whole, and says where it ends',
   async () => {
     const project = projects.open()

@@ -1,29 +1,62 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
+import { buildAccounts } from '../../src/cli/simulate/simulated-accounts.ts'
+import { loadSimulatorConfig } from '../../src/config/load-simulator-config.ts'
 import { type IntentdProcess } from './intentd-process.ts'
 import { type Project } from './project.ts'
 
-/** An exchange in a process of its own, and how an account of it is reached. */
+interface Keys {
+  readonly key: string
+  readonly secret: string
+  readonly passphrase: string
+}
+
+/** An exchange in a process of its own, and how its first account is reached. */
 export interface RemoteExchange {
-  readonly account: { readonly key: string; readonly secret: string; readonly passphrase: string }
+  readonly keys: Keys
   readonly url: string
   readonly port: string
   readonly env: Readonly<Record<string, string>>
 }
 
-/** A port that was free a moment ago, and the credentials that go with the configuration. */
+/** A port that was free a moment ago, and the keys that go with the configuration. Nothing listens there yet. */
 export async function findExchange(project: Project): Promise<RemoteExchange> {
-  const probe = project.start(['simulate', '--port', '0', '--print-accounts'])
-  const listening = await probe.untilEvent('simulator.listening')
-  await probe.stop()
-  const accounts = JSON.parse(probe.stdout[0] ?? '') as { key: string; secret: string; passphrase: string }[]
-  const [account] = accounts
-  if (!account) throw new Error('the simulator has no account')
-  const url = String(listening['url'])
-  const env = {
-    INTENTD_API_KEY: account.key,
-    INTENTD_API_SECRET: account.secret,
-    INTENTD_API_PASSPHRASE: account.passphrase,
+  const keys = keysOf(project, 0)
+  const port = await findPort()
+  return { keys, url: `http://127.0.0.1:${port}`, env: toVariables(keys), port }
+}
+
+/** Starts it there. Nobody here trades on margin, whose past is most of the work of a start. */
+export function startExchange(
+  project: Project,
+  { port }: RemoteExchange,
+  more: readonly string[] = [],
+): IntentdProcess {
+  return project.start(['simulate', '--port', port, '--set', 'services.margin.pastLiquidations=0', ...more])
+}
+
+/** What `intentd simulate --print-accounts` would print of the account, in the order of the file. */
+export function keysOf({ directory }: Project, index: number): Keys {
+  const config = loadSimulatorConfig({ file: 'config/simulator.yaml', cwd: directory })
+  const { key, secret, passphrase } = buildAccounts(config)[index] ?? {}
+  if (key === undefined || secret === undefined || passphrase === undefined) {
+    throw new Error(`the simulator has no account ${index}`)
   }
-  return { account, url, env, port: new URL(url).port }
+  return { key, secret, passphrase }
+}
+
+/** The variables that a daemon reads them from. */
+export function toVariables({ key, secret, passphrase }: Keys): Readonly<Record<string, string>> {
+  return { INTENTD_API_KEY: key, INTENTD_API_SECRET: secret, INTENTD_API_PASSPHRASE: passphrase }
+}
+
+async function findPort(): Promise<string> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return String(port)
 }
 
 /** The shipped configuration without the exchange inside, as `config/remote.yaml`. */

@@ -50,7 +50,7 @@ test.concurrent.each(MODES)(
 test.concurrent('a run on recorded prices ends when they end, and another one begins them again', async () => {
   const project = projects.open()
   const file = writeRecording(project, 240)
-  const args = ['--market', file, '--speed', '20', '--summary', 'json', ...PATIENT]
+  const args = ['--market', file, '--speed', '60', '--summary', 'json', ...PATIENT]
 
   const first = project.run(args)
   const firstEnding = await first.ended

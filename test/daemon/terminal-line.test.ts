@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { toTerminalLine } from '../../src/daemon/reporting/terminal-line.ts'
+import { printTerminalLine, toTerminalLine } from '../../src/daemon/reporting/terminal-line.ts'
 
 const AT = new Date(2026, 0, 2, 13, 50, 10, 27).toISOString()
 
@@ -12,9 +12,7 @@ const FILL = {
 
 /** As it stands on a terminal. */
 function print(logged: Readonly<Record<string, unknown>>, columns = 80): string {
-  const { time, level, event, fields, isCut } = toTerminalLine(logged, columns)
-  const words = fields.map(({ name, value }) => (name === '' ? value : `${name} ${value}`))
-  return `${[time, level, event, ...words].filter((word) => word !== '').join(' ')}${isCut ? '…' : ''}`
+  return printTerminalLine(toTerminalLine(logged, { columns, directory: '/srv/here' }))
 }
 
 test('a fill is one line of eighty columns', () => {
@@ -27,22 +25,41 @@ test('a fill is one line of eighty columns', () => {
 test('what does not fit is left out from the end, and more is shown on a wider terminal', () => {
   expect(print(FILL)).toBe('13:50:10.027 order.fill trend-btc BTCUSDT sell 0.012 at 60001.8 partiallyFilled')
   expect(print(FILL, 200)).toContain(' taker fee 0.0300188 clientOid t7mc4a4ryoklvnz7gnipi37e6xy-0')
-  expect(print(FILL, 60)).toBe('13:50:10.027 order.fill trend-btc BTCUSDT sell 0.012…')
+  expect(print(FILL, 60)).toBe('13:50:10.027 order.fill trend-btc BTCUSDT sell 0.012 …')
 })
 
 test('a profit is said where there is one', () => {
   expect(print({ ...FILL, profit: '1.5' })).toBe(
-    '13:50:10.027 order.fill trend-btc BTCUSDT sell 0.012 at 60001.8 profit 1.5…',
+    '13:50:10.027 order.fill trend-btc BTCUSDT sell 0.012 at 60001.8 profit 1.5 …',
   )
 })
 
-test('a warning, and where the state is, are never cut', () => {
-  const reason = 'a reason that is longer than any terminal is wide, '.repeat(3)
-  const opened = { ...{ level: 'info', time: AT, event: 'daemon.opened' }, state: `/a/${'b'.repeat(90)}` }
+test('a warning goes on in the next line, and nothing of it is left out', () => {
+  const reason = 'a reason that is longer than any terminal is wide, '.repeat(3).trim()
+  const lines = print({ level: 'warn', time: AT, event: 'read.failed', what: 'fills', reason }).split('\n')
 
-  expect(print({ level: 'warn', time: AT, event: 'read.failed', what: 'fills', reason })).toContain(reason)
-  expect(print({ level: 'warn', time: AT, event: 'read.failed' })).toContain('13:50:10.027 WARN read.failed')
-  expect(print(opened)).toContain(opened.state)
+  expect(lines[0]).toBe('13:50:10.027 WARN read.failed what fills reason a reason that is longer than any')
+  for (const line of lines.slice(1)) expect(line).toMatch(/^ {13}\S/)
+  expect(lines.map((line) => line.trim()).join(' ')).toContain(reason)
+})
+
+test('an error with lines of its own keeps them', () => {
+  const reason = 'KEYS_REFUSED: the exchange refuses a key\n  hint  look at .env'
+
+  expect(print({ level: 'error', time: AT, event: 'account.refused', reason })).toBe(
+    '13:50:10.027 ERROR account.refused\n' +
+      '             reason KEYS_REFUSED: the exchange refuses a key\n' +
+      '               hint  look at .env',
+  )
+})
+
+test('a path is whole, and written from where the reader is', () => {
+  const opened = { level: 'info', time: AT, event: 'daemon.opened' }
+  const long = `/a/${'b'.repeat(90)}`
+
+  expect(print({ ...opened, state: '/srv/here/.intentd/paper' })).toContain(' state .intentd/paper')
+  expect(print({ ...opened, state: '/srv/heretic/paper' })).toContain(' state /srv/heretic/paper')
+  expect(print({ ...opened, state: long })).toBe(`13:50:10.027 daemon.opened\n             state ${long}`)
 })
 
 test('a start does not say what it has not found', () => {

@@ -39,7 +39,7 @@ describe('[STR1] a strategy', () => {
       'late promise',
     ],
   ])('%s is halted, and the others go on', async (_, code, outside, said) => {
-    const run = openWith(code, outside).run(['--summary', 'json'])
+    const run = openWith(code, outside).run(['--set', 'simulator.speed=600', '--summary', 'json'])
 
     const halted = await run.untilEvent('trading.halted')
     const sentBefore = run.events('order.sent').length

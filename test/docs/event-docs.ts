@@ -13,7 +13,8 @@ const PREFACE = `# Log events
 
 Generated from \`src/domain/log-events.ts\` and the places that log, by \`npm run docs\`; do not edit.
 
-- One line a fact: its name under \`event\`, its fields behind it. Piped, a line is a JSON object; on a terminal it is text.
+- One line a fact: its name under \`event\`, its fields behind it. Piped, a line is a JSON object; on a terminal it is text: what
+  happens all the time is cut at its width ( …), everything else goes on below.
 - \`error\`: a person must look. \`warn\`: handled, but odd. \`info\`: an operator wants it in the daily log. \`fatal\`: the run ends.
 - \`batch.sent\` and \`batch.answered\` are logged at \`info\` where \`debug\` stands here; \`batch.answered\` also counts the
   outcomes of its orders. A terminal shows single orders only at \`log.level: debug\`.

@@ -12,6 +12,8 @@ const SPREAD_TYPES: Readonly<Record<string, string>> = {
   jump: 'ClockJump',
   account: 'AccountSummary',
   'this.summary(true).account': 'AccountSummary',
+  'this.summary().account': 'AccountSummary',
+  position: 'UnattendedPosition',
 }
 
 /** A call that hands on what another call has named. */

@@ -39,6 +39,9 @@ export const TARA = openAccount('1003', { role: 'copyTrader', boundToIps: ['127.
 
 export const ACCOUNTS = [ANNA, BERT, TARA] as const
 
+/** Living through the whole past of the margin accounts is what a start takes longest for. */
+const SHORT_PAST = { pastLiquidations: 2 }
+
 export interface ExchangeBenchOptions {
   readonly store?: CoreStore
   readonly services?: ServiceSettings
@@ -70,6 +73,7 @@ export class ExchangeBench {
 
   static async open(options: ExchangeBenchOptions = {}): Promise<ExchangeBench> {
     const { seed = 'bench', now = START_AT, stepMs = 1000, store, services } = options
+    const settings = { ...services, margin: { ...SHORT_PAST, ...services?.margin } }
     const instruments = buildInstruments(nextQuarterlyDelivery(START_AT))
     const openMarket = await prepareMarket(
       { kind: 'seeded', stepMs },
@@ -82,7 +86,7 @@ export class ExchangeBench {
       seed,
       ...(store && { store }),
     })
-    const exchange = new Exchange({ core, seed, startAt: now, ...(services && { settings: services }) })
+    const exchange = new Exchange({ core, seed, startAt: now, settings })
     return new ExchangeBench(exchange, options)
   }
 

@@ -25,7 +25,7 @@ interface Resource {
 const resources = new Map<number, Resource>()
 let watching = true
 
-createHook({
+const hook = createHook({
   init(id, kind, _trigger, handle) {
     if (!watching || !KINDS.has(kind)) return
     const openedAt = findOpener()
@@ -47,6 +47,8 @@ afterAll(async () => {
     await sleep(SETTLING_STEP_MS)
   }
   const left = findLeftOpen()
+  // The next file of this process has a hook of its own.
+  hook.disable()
   if (left.length > 0) throw new Error(['this file leaves open:', ...left].join('\n  '))
 })
 

@@ -13,7 +13,7 @@ import {
 import { killFileOf } from '../../daemon/account/kill-switch.ts'
 import { listScopes, type Restriction, type Scope } from '../../domain/trading-mode.ts'
 import { didYouMeanEnd } from '../../lib/did-you-mean.ts'
-import { explainSilence, lookFor, operatorName, print } from './operator.ts'
+import { explainSilence, leaveOrder, lookFor, operatorName, print } from './operator.ts'
 import { addConfigOptions, type ConfigOptions, parseDuration, toConfigRequest } from './options.ts'
 
 const READ_WITHIN_MS = 10_000
@@ -52,7 +52,9 @@ export async function commandDaemon(order: Order, options: CommandOptions): Prom
   const { directory } = config.state
   if (order.scope !== undefined && !isScope(order.scope)) return EXIT_USAGE
   if (order.kind !== 'release' && !isConfigured(config, order.scope)) return EXIT_USAGE
-  const file = postCommand(directory, { ...order, reason: options.reason, by: operatorName() })
+  const file = leaveOrder(directory, () =>
+    postCommand(directory, { ...order, reason: options.reason, by: operatorName() }),
+  )
   const isOfKill = order.scope === undefined
   const isObeyed = () => !existsSync(file) && !(isOfKill && existsSync(killFileOf(directory)))
   const obeyed = await lookFor(() => isObeyed() || undefined, options.wait)

@@ -1,19 +1,40 @@
 import { hostname, userInfo } from 'node:os'
 import { listHolders } from '../../daemon/state/state-directory.ts'
 import { systemClock } from '../../lib/clock.ts'
+import { Failure, messageOf } from '../../lib/failure.ts'
 import { systemTimers } from '../../lib/timers.ts'
+import { wrapForScreen } from '../../daemon/reporting/wrap-words.ts'
 
 /** How often a file is looked at that another process writes, ms. */
 const LOOK_MS = 100
+
+/** Of a terminal that does not say how wide it is. */
+const COLUMNS = 80
 
 /** Who gives an order at this terminal, for the journal. */
 export function operatorName(): string {
   return `${userInfo().username}@${hostname()}`
 }
 
-/** Says how far an order is. */
+/** Says how far an order is: in lines as wide as the terminal, or whole where it is piped. */
 export function print(text: string): void {
-  process.stderr.write(`${text}\n`)
+  const { isTTY, columns } = process.stderr
+  process.stderr.write(`${isTTY ? wrapForScreen(text, columns || COLUMNS) : text}\n`)
+}
+
+/** Leaves an order where the daemon looks for it. @throws Failure STATE_UNWRITABLE: then nobody hears of it. */
+export function leaveOrder<Left>(directory: string, leave: () => Left): Left {
+  try {
+    return leave()
+  } catch (error) {
+    throw new Failure({
+      code: 'STATE_UNWRITABLE',
+      sentence: 'nothing was ordered: it cannot be written where the daemon looks for it',
+      facts: { directory, found: messageOf(error) },
+      hint: 'order it as the user that the daemon runs as; where that cannot wait, cancel by hand at the exchange',
+      cause: error,
+    })
+  }
 }
 
 /** Names the daemons that hold the state and have not answered, and what to do about them. False where there are none. */

@@ -25,6 +25,16 @@ const SENTENCES: Readonly<Record<string, string>> = {
   UNEXPECTED_TOKEN: 'this does not belong here',
 }
 
+const DEEPER_BELOW =
+  'the line below is indented deeper than this one, which has a value already; keys of one section begin in one column'
+
+/** Whether the value of this line goes on below, where it meets the next key. */
+function isDeeperBelow(text: string, code: string, offset: number): boolean {
+  if (code !== 'BLOCK_AS_IMPLICIT_KEY' && code !== 'MULTILINE_IMPLICIT_KEY') return false
+  const [line = ''] = text.slice(offset).split('\n', 1)
+  return !/:(?:\s|$)/.test(line)
+}
+
 /** One slip can make thousands of lines wrong; the first of them say where it was. */
 const COMPLAINTS_MAX = 20
 
@@ -36,10 +46,17 @@ export function parseText(text: string): ParsedText {
   const lines = new LineCounter()
   try {
     const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: false })
-    const complaints = [...document.errors, ...document.warnings].map(({ code, pos }) => ({
+    const found = [...document.errors, ...document.warnings].map(({ code, pos }) => ({
       offset: pos[0],
-      message: SENTENCES[code] ?? 'this is not valid YAML',
+      message: isDeeperBelow(text, code, pos[0])
+        ? DEEPER_BELOW
+        : (SENTENCES[code] ?? 'this is not valid YAML'),
     }))
+    // The parser says such a slip twice.
+    const complaints = found.filter(
+      ({ offset, message }, index) =>
+        index === 0 || found[index - 1]?.offset !== offset || found[index - 1]?.message !== message,
+    )
     if (document.directives?.yaml.explicit && document.directives.yaml.version !== '1.2') {
       // YAML 1.1 would read 010 as eight and yes as true.
       complaints.push({ offset: 0, message: 'only YAML 1.2 is read; remove the %YAML line' })

@@ -1,8 +1,12 @@
 import { type DurationSummary } from '../../lib/percentiles.ts'
+import { wrapWords } from './wrap-words.ts'
 import { type RunSummary } from './summary.ts'
 import { type UnattendedPosition } from './unattended.ts'
 
 type Row = readonly [name: string, value: string]
+
+/** Of a usual terminal. */
+const COLUMNS = 80
 
 const SECOND_MS = 1000
 const MINUTE_MS = 60_000
@@ -11,7 +15,12 @@ const MINUTE_MS = 60_000
 export function formatSummary(summary: RunSummary): string {
   const rows = [...countRows(summary), ...moneyRows(summary), ...paceRows(summary), ...verdictRows(summary)]
   const width = Math.max(...rows.map(([name]) => name.length))
-  return rows.map(([name, value]) => `  ${name.padEnd(width)}  ${value}`).join('\n')
+  return rows
+    .map(([name, value]) => {
+      const lines = wrapWords(value, COLUMNS - width - 4)
+      return `  ${name.padEnd(width)}  ${lines.join(`\n${' '.repeat(width + 4)}`)}`
+    })
+    .join('\n')
 }
 
 function countRows(summary: RunSummary): Row[] {

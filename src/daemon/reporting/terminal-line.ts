@@ -1,5 +1,7 @@
+import { sep } from 'node:path'
+
 /**
- * One fact for people, in one line: the time, the level where it is not the ordinary one, the event, and its fields,
+ * One fact for people, in one line where it fits: the time, the level where it is not the ordinary one, the event, and its fields,
  * the telling ones first and without their names where the value says what it is.
  */
 
@@ -15,7 +17,7 @@ const COUNTING = /^(?:recovery|daemon)\./
 
 const LAST_RANK = 1000
 
-/** What a value is called where its name would say nothing: none at all, or a word. */
+/** What a value is called on a screen: nothing where the value says what it is, or a shorter word. */
 const WORDS: Readonly<Record<string, string>> = {
   strategy: '',
   symbol: '',
@@ -23,53 +25,162 @@ const WORDS: Readonly<Record<string, string>> = {
   size: '',
   price: 'at',
   scope: '',
+  environment: '',
+  openOrders: 'open',
+  unknownOrders: 'unknown',
+  waitingOrders: 'waiting',
+  strategyStates: 'states',
+  sinceLastLogged: 'more',
 }
 
 /** Of these a screen shows as much as fits: there are many of them, and a log that is piped has them whole. */
 const ROUTINE = /^(?:batch|call|cancel|cancelAll|funding|instrument|order|quote|read|simulator|stop|target)\./
+
+/** Stands where something was left out. */
+const CUT = ' …'
+
+/** Further rows begin below the event. */
+const ROW_INDENT = ' '.repeat('00:00:00.000'.length)
+
+export interface TerminalField {
+  readonly name: string
+  readonly value: string
+}
 
 export interface TerminalLine {
   readonly time: string
   /** Empty at the ordinary level. */
   readonly level: string
   readonly event: string
-  readonly fields: readonly { readonly name: string; readonly value: string }[]
+  /** One, unless more was told than fits and all of it is to be read. */
+  readonly rows: readonly (readonly TerminalField[])[]
   /** Whether more was told than fits; what comes last is left out without a word. */
   readonly isCut: boolean
 }
 
-/** `columns`: of the terminal. */
-export function toTerminalLine(logged: Readonly<Record<string, unknown>>, columns: number): TerminalLine {
+export interface TerminalPlace {
+  readonly columns: number
+  /** Where the reader is: a path below it is written from there. */
+  readonly directory: string
+}
+
+export function toTerminalLine(
+  logged: Readonly<Record<string, unknown>>,
+  { columns, directory }: TerminalPlace,
+): TerminalLine {
   const event = String(logged['event'])
   const level = logged['level'] === 'info' ? '' : String(logged['level']).toUpperCase()
   const time = toClockTime(String(logged['time']))
-  const fields = Object.entries(logged)
-    .filter(([key, value]) => !FRAME.has(key) && value !== undefined)
-    .map(([key, value], index) => ({ key, value: toWords(value), rank: rankOf(key, index) }))
-    .filter(({ key, value }) => !((key === 'profit' || COUNTING.test(event)) && /^(?:0|none)$/.test(value)))
-    .toSorted((one, other) => one.rank - other.rank)
-    // The state of an order or a strategy; a path or a flag has its name.
-    .map(({ key, value, rank }) => ({
-      name: isBareState(event, key) ? '' : (WORDS[key] ?? key),
-      value,
-      rank,
-    }))
+  const fields = rankFields(event, logged, directory)
+  const headWidth = [time, level, event].filter((part) => part !== '').join(' ').length
   const isShort = (level === '' || level === 'DEBUG') && ROUTINE.test(event)
-  if (!isShort) return { time, level, event, fields, isCut: false }
-  let width = [time, level, event].filter((part) => part !== '').join(' ').length
-  const fitting = fields.filter(({ name, value }) => {
-    width += 1 + name.length + (name === '' ? 0 : 1) + value.length
-    return width < columns
+  if (!isShort) return { time, level, event, rows: wrapFields(fields, headWidth, columns), isCut: false }
+  const fitting = countFitting(fields, headWidth, columns)
+  const isCut = fields.slice(fitting).some(({ rank }) => rank < LAST_RANK)
+  return { time, level, event, rows: [fields.slice(0, fitting)], isCut }
+}
+
+/** How it stands on the screen; `paint` colours a part and adds no width. */
+export function printTerminalLine(
+  { time, level, event, rows, isCut }: TerminalLine,
+  paint: (part: 'time' | 'level' | 'event' | 'name', text: string) => string = (_, text) => text,
+): string {
+  const head = [
+    paint('time', time),
+    ...(level === '' ? [] : [paint('level', level)]),
+    paint('event', event),
+  ].join(' ')
+  const texts = rows.map((fields) =>
+    fields
+      .map(({ name, value }) => (name === '' ? ` ${value}` : ` ${paint('name', name)} ${value}`))
+      .join(''),
+  )
+  return `${head}${texts.join(`\n${ROW_INDENT}`)}${isCut ? CUT : ''}`
+}
+
+interface RankedField extends TerminalField {
+  readonly rank: number
+}
+
+function rankFields(
+  event: string,
+  logged: Readonly<Record<string, unknown>>,
+  directory: string,
+): readonly RankedField[] {
+  return (
+    Object.entries(logged)
+      .filter(([key, value]) => !FRAME.has(key) && value !== undefined)
+      .map(([key, value], index) => ({
+        key,
+        value: toWords(value, directory),
+        rank: rankOf(key, index, event),
+      }))
+      .filter(({ key, value }) => !((key === 'profit' || COUNTING.test(event)) && /^(?:0|none)$/.test(value)))
+      .toSorted((one, other) => one.rank - other.rank)
+      // The state of an order or a strategy; a path or a flag has its name.
+      .map(({ key, value, rank }) => ({
+        name: isBareState(event, key) ? '' : (WORDS[key] ?? key),
+        value,
+        rank,
+      }))
+  )
+}
+
+/** How many of the first fields have room, with a sign behind them that there are more. */
+function countFitting(fields: readonly RankedField[], headWidth: number, columns: number): number {
+  let width = headWidth
+  const tooWide = fields.findIndex((field, index) => {
+    width += widthOf(field)
+    const isLast = fields.slice(index + 1).every(({ rank }) => rank >= LAST_RANK)
+    return width + (isLast ? 0 : CUT.length) > columns
   })
-  const isCut = fields.slice(fitting.length).some(({ rank }) => rank < LAST_RANK)
-  return { time, level, event, fields: fitting, isCut }
+  return tooWide < 0 ? fields.length : tooWide
+}
+
+/** A field that has no room begins a row; one that is wider than a row is broken between its words. */
+function wrapFields(
+  fields: readonly TerminalField[],
+  headWidth: number,
+  columns: number,
+): readonly (readonly TerminalField[])[] {
+  const rows: TerminalField[][] = [[]]
+  let width = headWidth
+  const beginRow = (): void => {
+    rows.push([])
+    width = ROW_INDENT.length
+  }
+  const put = (field: TerminalField): void => {
+    if (width + widthOf(field) > columns && width > ROW_INDENT.length) beginRow()
+    rows.at(-1)?.push(field)
+    width += widthOf(field)
+  }
+  for (const { name, value } of fields) {
+    for (const [index, text] of value.split('\n').entries()) {
+      if (index > 0) beginRow()
+      const field = { name: index === 0 ? name : '', value: text }
+      const isWide = ROW_INDENT.length + widthOf(field) > columns
+      for (const part of isWide ? splitWords(field) : [field]) put(part)
+    }
+  }
+  return rows
+}
+
+function splitWords({ name, value }: TerminalField): readonly TerminalField[] {
+  return value.split(' ').map((word, index) => ({ name: index === 0 ? name : '', value: word }))
+}
+
+/** With the blank before it. */
+function widthOf({ name, value }: TerminalField): number {
+  return 1 + name.length + (name === '' ? 0 : 1) + value.length
 }
 
 function isBareState(event: string, key: string): boolean {
   return key === 'state' && event.startsWith('order.')
 }
 
-function rankOf(key: string, index: number): number {
+function rankOf(key: string, index: number, event: string): number {
+  // Of a restriction; the scope of a fill is maker or taker.
+  if (key === 'scope' && !event.includes('fill')) return -1
   if (FIRST.includes(key)) return FIRST.indexOf(key)
   return LAST.includes(key) ? LAST_RANK + LAST.indexOf(key) : FIRST.length + index
 }
@@ -81,9 +192,14 @@ function toClockTime(iso: string): string {
 }
 
 /** A value without the punctuation of JSON: `BTCUSDT 0.012, ETHUSDT -0.5`. */
-function toWords(value: unknown): string {
-  if (Array.isArray(value)) return value.length === 0 ? 'none' : value.map(toWords).join(', ')
-  if (typeof value !== 'object' || value === null) return String(value)
+function toWords(value: unknown, directory: string): string {
+  const inner = (one: unknown): string => toWords(one, directory)
+  if (Array.isArray(value)) return value.length === 0 ? 'none' : value.map(inner).join(', ')
+  if (typeof value !== 'object' || value === null) return fromHere(String(value), directory)
   const entries = Object.entries(value)
-  return entries.length === 0 ? 'none' : entries.map(([key, inner]) => `${key} ${toWords(inner)}`).join(', ')
+  return entries.length === 0 ? 'none' : entries.map(([key, one]) => `${key} ${inner(one)}`).join(', ')
+}
+
+function fromHere(text: string, directory: string): string {
+  return text.startsWith(`${directory}${sep}`) ? text.slice(directory.length + 1) : text
 }

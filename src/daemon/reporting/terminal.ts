@@ -1,6 +1,6 @@
 import { type DestinationStream } from 'pino'
 import pretty from 'pino-pretty'
-import { toTerminalLine } from './terminal-line.ts'
+import { printTerminalLine, toTerminalLine } from './terminal-line.ts'
 
 /** Of a terminal that does not say how wide it is. */
 const COLUMNS = 80
@@ -20,14 +20,9 @@ export function openTerminal(descriptor: 1 | 2, { colour, columns }: Terminal): 
     hideObject: true,
     ignore: 'name,time,level',
     messageFormat: (logged, _messageKey, _level, { colors }) => {
-      const line = toTerminalLine(logged, columns() || COLUMNS)
-      const { time, event, isCut } = line
-      const level = line.level === '' ? [] : [colors.red(line.level)]
-      const fields = line.fields.map(({ name, value }) =>
-        name === '' ? value : `${colors.gray(name)} ${value}`,
-      )
-      // The last column is free: what is left out shows there.
-      return `${[colors.gray(time), ...level, colors.bold(event), ...fields].join(' ')}${isCut ? '…' : ''}`
+      const line = toTerminalLine(logged, { columns: columns() || COLUMNS, directory: process.cwd() })
+      const paints = { time: colors.gray, level: colors.red, event: colors.bold, name: colors.gray }
+      return printTerminalLine(line, (part, text) => paints[part](text))
     },
   })
 }

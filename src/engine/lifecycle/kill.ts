@@ -20,14 +20,14 @@ import { expirePlaces } from '../strategies/take-decision.ts'
  * operator releases it, over any number of restarts (RSK2).
  *
  *     cutting ──► draining ──► clearing ──► waiting ──► confirming ──► proving ──► clean
- *                                  ▲                         │            │          │
- *                                  └─────────────────────────┴────────────┴──────────┘
- *                                          found something, or something moved
+ *                                  ▲                         │                       │
+ *                                  └─────────────────────────┴────found something────┘
  *
  * `cutting` cancels everything at once, whatever is on the wire · `draining` until every call of ours is
  * answered or given up · `clearing` until nothing of ours rests or is unknown · `waiting` until no creating
  * request that ever left can be accepted any more · `confirming` by a cancel-all that finds nothing ·
- * `proving` by two complete readings of fills and positions that agree · `clean`.
+ * `proving` by two complete readings of fills and positions in a row that see the same · `clean` until an order turns
+ * up after all.
  */
 type KillPhase = KillState['phase']
 

@@ -1,0 +1,118 @@
+import { expect, test } from 'vitest'
+import { printTerminalLine, toTerminalLine } from '../../src/daemon/reporting/terminal-line.ts'
+import { buildEventDocs } from '../docs/event-docs.ts'
+
+const AT = new Date(2026, 0, 2, 13, 50, 10, 27).toISOString()
+const HERE = '/srv/intentd'
+const COLUMNS = 80
+
+const REASON = 'unknown: no whole answer came before the deadline'
+const CLIENT_OID = 't7mc4a4ryoklvnz7gnipi37e6xy-0'
+const ENDS = 'an operator has compared orders and position, and releases it'
+
+/** What is usual in each field; a new one is added here. */
+const USUAL: Readonly<Record<string, unknown>> = {
+  ...{ accounts: ['alice', 'bob', 'cara', 'dave'], seed: 1, speed: 60, url: 'http://127.0.0.1:38291' },
+  ...{ gatewayUrl: 'http://127.0.0.1:38291', requests: 12_345, refusals: { 22001: 3 }, faults: {} },
+  ...{ tooManyRequests: 0, endpoint: 'batchPlaceOrder', fault: 'delayedAnswer', uid: '1000001' },
+  ...{ strategy: 'trend-btc', symbol: 'BTCUSDT', side: 'sell', price: '60001.8', size: '0.012' },
+  ...{ action: 'closeShort', purpose: 'target', force: 'post_only', clientOid: CLIENT_OID, batchId: 12_345 },
+  ...{
+    orderId: '1234567890123456789',
+    tradeId: '1234567890123456789',
+    fee: '0.0300188',
+    profit: '-12.345678',
+  },
+  ...{ orderIds: ['1234567890123456789'], filled: '0.012', settled: 16, levels: 16, key: 'entry' },
+  ...{ orders: 16, answer: 'unknown', code: '45110', message: 'less than the minimum amount 5 USDT' },
+  ...{
+    detail: 'the position would be 0.012, the limit is 0.01',
+    sinceLastLogged: 12,
+    denials: { POSITION_LIMIT: 3 },
+  },
+  ...{ symbols: ['BTCUSDT', 'ETHUSDT'], takesProduct: true, cancelled: 16, failed: 0, cause: 'unwanted' },
+  ...{ order: ['BTCUSDT', 'ETHUSDT'], unknown: 1, waitMs: 35_000, sinceMs: 10_000, phase: 'confirming' },
+  ...{ longLots: '0.012', shortLots: '0', knownLongLots: '0.01', knownShortLots: '0', isConfirmed: false },
+  ...{ holdSide: 'long', change: '-0.0123', at: 1_767_361_810_027, lost: 3, step: 12_345, steps: 12_345 },
+  ...{ version: '0.1.0', environment: 'simulator', exchange: 'http://127.0.0.1:38291', embedded: true },
+  ...{ strategies: ['grid-btc', 'grid-eth', 'trend-btc', 'trend-eth'], onRestart: 'adopt', epoch: 12 },
+  ...{ openOrders: 32, unknownOrders: 0, waitingOrders: 0, strategyStates: 4, restrictions: [] },
+  ...{ positions: { BTCUSDT: '0.012', ETHUSDT: '-0.2' }, policy: 'leave', why: 'SIGINT', clean: true },
+  ...{ cycles: 140, batches: 20, ordersSent: 50, rateLimited: 0, unknowns: 0, exchangeAgrees: true },
+  ...{ fills: 20, fees: '1.16347004', realisedProfit: '0.451666666667', unrealisedProfit: '-0.0748' },
+  ...{ funding: '0', differences: [], freeBytes: 104_857_600, before: '2026-01-01', end: 'cancelled' },
+  ...{ reason: REASON, hint: 'look at the exchange: cancel by hand what rests there', ends: ENDS },
+  ...{ by: 'anna@office', scope: 'BTCUSDT', scopes: ['*', 'BTCUSDT', 'ETHUSDT'], restricted: ['BTCUSDT'] },
+  ...{ mode: 'halted', ordered: 'reducing', movedMs: 300_000, offsetMs: -12, was: 'the machine slept' },
+  ...{ times: 12, failedTimes: 12, what: 'position BTCUSDT', restMs: 1000, tookMs: 81, removed: 2 },
+  ...{
+    file: `${HERE}/.intentd/paper/operator/1767361810027-release.json`,
+    directory: `${HERE}/.intentd/paper`,
+  },
+}
+
+/** Of these the same name holds other values. */
+const OF_EVENT: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  'daemon.opened': { state: `${HERE}/.intentd/paper/one-way-seed-1-x60-7041992a` },
+  'simulator.listening': { state: 'exchange.sqlite' },
+  'order.displacedLate': { orders: ['quote:BTCUSDT:17'] },
+  'call.accepted': { reason: '' },
+}
+
+const ROUTINE_LEVELS = ['debug', 'info']
+
+/** What tells so much takes more lines, as a warning or an error with its reason may. */
+const MORE_THAN_A_LINE = [
+  'daemon.killed',
+  'daemon.opened',
+  'daemon.running',
+  'daemon.stopped',
+  'day.rolled',
+  'intent.denied',
+  'recording.started',
+  'recovery.started',
+  // Never on a terminal: there the summary is a table.
+  'run.summary',
+]
+
+interface Row {
+  readonly event: string
+  readonly levels: readonly string[]
+  readonly fields: readonly string[]
+}
+
+/** Every event of the catalogue, as `docs/log-events.md` has it. */
+function listEvents(): readonly Row[] {
+  const rows = buildEventDocs().matchAll(/^\| `([\w.]+)` \| ([a-z, ]+) \| .* \| ([^|]*) \|$/gm)
+  return Array.from(rows, ([, event = '', levels = '', fields = '']) => ({
+    event,
+    levels: levels.split(', '),
+    fields: [...fields.matchAll(/`(\w+)`/g)].map(([, name = '']) => name),
+  }))
+}
+
+function valueOf(event: string, field: string): unknown {
+  const value = OF_EVENT[event]?.[field] ?? (field === 'state' ? 'partiallyFilled' : USUAL[field])
+  if (value === undefined) throw new Error(`say what is usual in ${field} of ${event}`)
+  return value
+}
+
+test('every event of the catalogue, with usual values, has lines of at most eighty columns', () => {
+  const events = listEvents()
+  const printed = events.flatMap(({ event, levels, fields }) =>
+    levels.map((level) => {
+      const values = fields.map((field) => [field, valueOf(event, field)] as const)
+      const logged = { level, time: AT, event, ...Object.fromEntries(values) }
+      return {
+        event,
+        level,
+        lines: printTerminalLine(toTerminalLine(logged, { columns: COLUMNS, directory: HERE })).split('\n'),
+      }
+    }),
+  )
+
+  expect(events.length).toBeGreaterThan(90)
+  expect(printed.flatMap(({ lines }) => lines).filter((line) => line.length > COLUMNS)).toEqual([])
+  const long = printed.filter(({ level, lines }) => lines.length > 1 && ROUTINE_LEVELS.includes(level))
+  expect(long.map(({ event }) => event)).toEqual(MORE_THAN_A_LINE)
+})
