@@ -137,6 +137,8 @@ export const LOG_EVENTS = {
   'prices.back': 'The exchange whose prices are followed shows them again.',
   'prices.missing':
     'The exchange whose prices are followed does not answer: prices stand still and grow old, and nothing is placed on old ones; check the address and the connection.',
+  'simulator.opened':
+    'The exchange inside the daemon is open; at another speed than 1 it is a demonstration, without funding, whose profit means nothing.',
   'simulator.listening': 'The simulator listens.',
   'simulator.marketFailed': 'The prices could not be played and stand still; look at the recording.',
   'simulator.requestRefused': 'The simulator refused a request.',

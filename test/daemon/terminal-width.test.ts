@@ -55,6 +55,9 @@ const USUAL: Readonly<Record<string, unknown>> = {
 const OF_EVENT: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   'daemon.opened': { state: `${HERE}/.intentd/paper/one-way-seed-1-x60-7041992a` },
   'simulator.listening': { state: 'exchange.sqlite' },
+  'simulator.opened': { prices: 'seed 1', fills: 'default', isDemonstration: true },
+  'prices.back': { url: 'https://api.example.com', afterMs: 65_000 },
+  'prices.missing': { url: 'https://api.example.com' },
   'order.displacedLate': { orders: ['quote:BTCUSDT:17'] },
   'call.accepted': { reason: '' },
 }

@@ -1,4 +1,4 @@
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { type DaemonConfig } from '../../config/load-config.ts'
 import { type EmbeddedSimulatorSettings } from '../../config/schema/simulator-schema.ts'
 import { type Clock } from '../../lib/clock.ts'
@@ -10,13 +10,14 @@ import { type ExchangeAccess } from '../../exchange/client/exchange-access.ts'
 import { listInstruments } from '../market-data/listed-instruments.ts'
 import {
   credentialsOf,
+  filesOf,
   type MarketOverride,
   SIMULATED_UID,
   toAccount,
   toSimulatorOptions,
 } from './simulated-exchange.ts'
 import { LivePrices, type LivePricesOptions } from './live-prices.ts'
-import { type ExchangeLedger } from '../reporting/summary.ts'
+import { type ExchangeLedger, type SimulatedPrices } from '../reporting/summary.ts'
 
 export interface EmbeddedExchangeOptions {
   readonly config: DaemonConfig
@@ -62,9 +63,15 @@ export async function startEmbeddedExchange(options: EmbeddedExchangeOptions): P
     onEvent,
   })
   simulator.pause()
+  const prices = pricesOf(settings, options.market)
   await live?.open().catch(async (error: unknown) => {
     await simulator.stop()
     throw error
+  })
+  const isDemonstration = prices.speed !== 1
+  options.log('info', 'simulator.opened', {
+    ...{ prices: prices.source, speed: prices.speed, fills: prices.fillModel },
+    ...(isDemonstration && { isDemonstration }),
   })
   return {
     baseUrl: simulator.baseUrl,
@@ -74,12 +81,22 @@ export async function startEmbeddedExchange(options: EmbeddedExchangeOptions): P
     },
     pause: () => simulator.pause(),
     resume: () => simulator.resume(),
-    ledger: () => readLedger(simulator, SIMULATED_UID),
+    ledger: () => ({ ...readLedger(simulator, SIMULATED_UID), prices }),
     stop: async () => {
       await live?.close()
       await simulator.stop()
     },
   }
+}
+
+function pricesOf(settings: EmbeddedSimulatorSettings, market: MarketOverride): SimulatedPrices {
+  const files = filesOf(settings, market).map((file) => basename(file))
+  const { live } = settings.market
+  const made = live === undefined ? `seed ${settings.seed}` : `live ${live.baseUrl}`
+  const { fillModel } = settings
+  const path = settings.market.candlePath === 'random' ? '' : ` (${settings.market.candlePath})`
+  const source = files.length === 0 ? made : `${files.join(', ')}${path}`
+  return { source, speed: market.speed ?? settings.speed, fillModel }
 }
 
 /** The prices of another exchange, where the configuration names one and no recording is played instead. */

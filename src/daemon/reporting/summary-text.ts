@@ -1,6 +1,6 @@
 import { type DurationSummary } from '../../lib/percentiles.ts'
 import { wrapWords } from './wrap-words.ts'
-import { type RunSummary } from './summary.ts'
+import { type RunSummary, type SimulatedPrices } from './summary.ts'
 import { type UnattendedPosition } from './unattended.ts'
 
 type Row = readonly [name: string, value: string]
@@ -67,7 +67,20 @@ function verdictRows({ clean, exchange }: RunSummary): Row[] {
   ]
   if (!exchange) return [ending]
   const verdict = exchange.agrees ? 'yes' : `NO: ${exchange.differences.join('; ')}`
-  return [ending, ['balance', exchange.balance], ['books agree with the exchange', verdict]]
+  return [
+    ending,
+    ...(exchange.prices ? [['prices', describePrices(exchange.prices)] as const] : []),
+    ['balance', exchange.balance],
+    ['books agree with the exchange', verdict],
+  ]
+}
+
+/** A demonstration is called one, wherever a profit is shown. */
+function describePrices({ source, speed, fillModel }: SimulatedPrices): string {
+  const fills = `${source}, ${fillModel} fills`
+  return speed === 1
+    ? fills
+    : `${fills}, at ${speed} times the speed: a demonstration, without funding; its profit means nothing`
 }
 
 function listCounts(counts: Readonly<Record<string, number>>): string {

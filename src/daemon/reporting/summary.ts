@@ -60,11 +60,21 @@ export interface AccountSummary {
   readonly positions: Readonly<Record<string, string>>
 }
 
+/** What simulated fills rest on: a result without it says nothing. */
+export interface SimulatedPrices {
+  /** `seed 1`, `live https://…`, or the files that are played. */
+  readonly source: string
+  /** Market time over real time: at another one than 1 it is a demonstration, and pays no funding. */
+  readonly speed: number
+  readonly fillModel: string
+}
+
 /** The simulator's own ledger in the same terms. */
 export interface ExchangeLedger extends AccountSummary {
   readonly balance: string
   /** Resting now. */
   readonly openOrders: number
+  readonly prices?: SimulatedPrices
 }
 
 export interface ExchangeSummary extends ExchangeLedger {
