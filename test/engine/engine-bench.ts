@@ -157,12 +157,21 @@ export class EngineBench {
   }
 
   decideAs(strategyId: StrategyId, ...intents: Intent[]): void {
+    this.#hear(strategyId, intents, '{}')
+  }
+
+  /** Decides, and remembers that from now on. */
+  remember(stateText: string, ...intents: Intent[]): void {
+    this.#hear(STRATEGY, intents, stateText)
+  }
+
+  #hear(strategyId: StrategyId, intents: readonly Intent[], stateText: string): void {
     this.step({
       kind: 'decided',
       strategyId,
       sequence: this.#sequence,
       intents,
-      stateText: '{}',
+      stateText,
       denials: [],
     })
   }

@@ -124,6 +124,24 @@ export const MUTANTS: readonly Mutant[] = [
     replace: '  for (const fill of fills) {\n    const order',
   },
   {
+    name: 'state-not-with-wishes',
+    what: 'what a strategy wants is recorded without what it remembers',
+    find: 'const parts = { ...(isNewState ? { stateText } : {}), ...wants }',
+    replace: 'const parts = { ...wants }',
+  },
+  {
+    name: 'state-recorded-late',
+    what: 'what a strategy remembers waits for a minute to be recorded',
+    find: 'if (waitsSince > since) continue',
+    replace: 'if (waitsSince > since - 50_000) continue',
+  },
+  {
+    name: 'rungs-off-by-one',
+    what: 'a rung that a ladder keeps is taken for the one after it',
+    find: '(before[rung] ?? [])',
+    replace: '(before[rung + 1] ?? [])',
+  },
+  {
     name: 'displaced-forgotten',
     what: 'what a cancel-all removed for the sake of another order is not placed again',
     find: '  if (!wanted || lots < specOf(core, order.terms.symbol).lotsMin) return settled',

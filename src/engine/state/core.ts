@@ -239,8 +239,17 @@ export interface DecisionState {
   readonly failuresInRow: ReadonlyMap<StrategyId, number>
   /** Standing wishes of a strategy are placed once it has decided on this snapshot or a later one. */
   readonly wishesFrom: number
+  /** By strategy: what it remembers, where the book has something else. */
+  readonly unrecordedStates: ReadonlyMap<StrategyId, UnrecordedState>
   /** By strategy, symbol and purpose: the last refusal by the exchange, and how many came one after the other. */
   readonly refusals: ReadonlyMap<string, Refusal>
+}
+
+export interface UnrecordedState {
+  /** As JSON text. */
+  readonly text: string
+  /** Unix ms, our clock, since when the book has another. */
+  readonly waitsSince: number
 }
 
 export interface Refusal {

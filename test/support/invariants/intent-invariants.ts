@@ -1,4 +1,5 @@
 import { lotsMax, ticksMax } from '../../../src/domain/instrument.ts'
+import { levelsNamedBy } from '../../../src/engine/book/ladder-change.ts'
 import { type Order } from '../../../src/domain/order.ts'
 import { type JournalRecord } from '../../../src/domain/record.ts'
 import { type World, type WorldWatcher, violate } from '../world/world.ts'
@@ -88,8 +89,8 @@ function wishesIn(record: JournalRecord): readonly Wish[] {
       prices: [ticks, takeProfitTicks, stopLossTicks],
     })),
     ...targets.map(({ symbol, lots }) => ({ symbol, lots, prices: [] })),
-    ...quotes.flatMap(({ symbol, levels }) =>
-      levels.map(({ ticks, lots }) => ({ symbol, lots, prices: [ticks] })),
+    ...quotes.flatMap((change) =>
+      levelsNamedBy(change).map(({ ticks, lots }) => ({ symbol: change.symbol, lots, prices: [ticks] })),
     ),
   ]
 }
