@@ -392,8 +392,9 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'waiting-fills-are-whole',
     what: 'what others closed of fills that wait for their order is given to its strategy all the same',
-    find: '    replay(book, symbol, { ...unsettled, moves })\n',
+    find: 'isNamed: (waiter) => waiters.has(waiter) })\n    replay(book, symbol)\n',
     replace:
+      'isNamed: (waiter) => waiters.has(waiter) })\n    book.unsettled.delete(symbol)\n' +
       '    const key = pairKey([...waiters].join(), symbol)\n' +
       '    book.holdings.delete(key)\n' +
       '    for (const fill of fills) {\n' +
