@@ -29,6 +29,9 @@ import { type StrategySettings } from '../settings.ts'
 /** How many failures in a row halt a strategy. */
 const FAILURES_MAX = 10
 
+/** How many `place` intents of a strategy wait to be sent, at most: minutes of what the exchange takes. */
+export const PLACES_MAX = 1000
+
 /** A strategy's answer to one snapshot. */
 export interface Decision {
   readonly strategyId: StrategyId
@@ -162,6 +165,11 @@ function takePlace(core: Core, strategy: StrategySettings, intent: PlaceIntent, 
     changes.denials.push({ code: 'KEY_REUSED', detail: key, strategyId: strategy.id, symbol, key })
     return
   }
+  if (countPlaces(core, strategy.id) + changes.places.length >= PLACES_MAX) {
+    const detail = `${key}: ${PLACES_MAX} wait`
+    changes.denials.push({ code: 'PLACES_TOO_MANY', detail, strategyId: strategy.id, symbol, key })
+    return
+  }
   const freshAt = freshUntil(core, symbol)
   changes.places.push({
     strategyId: strategy.id,
@@ -176,6 +184,12 @@ function takePlace(core: Core, strategy: StrategySettings, intent: PlaceIntent, 
     stopLossTicks: intent.stopLossTicks,
     deadlineAt: intent.ttlMs === undefined ? freshAt : core.now + intent.ttlMs,
   })
+}
+
+function countPlaces({ book: { places } }: Core, strategyId: StrategyId): number {
+  // As a rule those of all strategies together are so few that counting them is enough.
+  if (places.size < PLACES_MAX / 4) return places.size
+  return [...places.values()].filter((place) => place.strategyId === strategyId).length
 }
 
 /** Withdraws the ladder and everything of the strategy that rests; a target stands. */
