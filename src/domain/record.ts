@@ -34,6 +34,7 @@ export type JournalRecord =
   | DenialRecord
   | PruneRecord
   | RepairedRecord
+  | ArchivedRecord
 
 interface Dated {
   /** Unix ms, our clock. */
@@ -286,6 +287,16 @@ export interface RepairedRecord extends Dated {
   readonly strategies: readonly string[]
   readonly symbols: readonly string[]
   readonly reason: string
+}
+
+/** Fills and funding payments of before were written to a file, and taken out of the journal. */
+export interface ArchivedRecord extends Dated {
+  readonly kind: 'archived'
+  /** Unix ms: those that are older. */
+  readonly before: number
+  readonly fills: number
+  readonly fundings: number
+  readonly file: string
 }
 
 /** A key of a strategy: it names one order for ever, or one call on the account. */

@@ -228,9 +228,9 @@ export class Interpreter {
     }
   }
 
-  #record({ record, durable }: Extract<Effect, { kind: 'record' }>): void {
+  #record({ record, durable, bookings }: Extract<Effect, { kind: 'record' }>): void {
     const { journal, listener } = this.#ports
-    journal.append(record)
+    journal.append(record, bookings)
     if (durable) this.#commit()
     if (!this.#isOver) listener.recorded?.(record, durable)
   }

@@ -183,6 +183,7 @@ function describeRecord(
     case 'repaired':
       return describeAround(record)
     case 'adopt':
+    case 'archived':
     case 'call':
     case 'callEnded':
     case 'denial':

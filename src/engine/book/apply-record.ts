@@ -97,6 +97,7 @@ export function applyRecord(target: Book, record: JournalRecord): void {
       return applyRepaired(book, record)
     case 'call':
     case 'denial':
+    case 'archived':
       return
     case 'callEnded':
       book.calls.delete(pairKey(record.strategyId, record.key))
