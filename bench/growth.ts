@@ -1,6 +1,6 @@
 // How a journal grows: the shipped strategies with the polling and the speed of `config/paper.yaml` in virtual time,
 // on a real journal file. The bytes of its records by kind, and of a decision by part; and those of the file when
-// the journal is closed. `npm run bench:growth -- [--minutes 60] [--seed 1]`
+// the journal is closed. `npm run bench:growth -- [--minutes 60] [--seed 1] [--speed 60]`
 
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -14,7 +14,11 @@ import { openSqliteJournal } from '../src/journal/sqlite-journal.ts'
 import { openPaperAccount, START_AT } from '../test/backtest/paper-account.ts'
 
 const { values } = parseArgs({
-  options: { minutes: { type: 'string', default: '60' }, seed: { type: 'string', default: '1' } },
+  options: {
+    minutes: { type: 'string', default: '60' },
+    seed: { type: 'string', default: '1' },
+    speed: { type: 'string' },
+  },
 })
 
 interface Share {
@@ -32,7 +36,7 @@ try {
 async function measure(file: string): Promise<void> {
   const { config } = loadConfig({ file: 'config/paper.yaml', cwd: join(import.meta.dirname, '..') })
   const { tickersMs, fillsMs, positionsMs } = config.polling
-  const speed = config.simulator?.speed ?? 1
+  const speed = Number(values.speed ?? config.simulator?.speed ?? 1)
   const kinds = new Map<string, Share>()
   const parts = new Map<string, Share>()
   const journals: Journal[] = []

@@ -143,44 +143,33 @@ export class BookingTable {
    * @throws RangeError for a day that is not as it was written
    */
   *read(kind: Kind, { since = 0, until = Number.MAX_SAFE_INTEGER }: BookingSpan = {}): Generator<BookedRow> {
-    for (const day of this.#daysOf(kind)) {
-      const [begin, end] = [day * DAY_MS, (day + 1) * DAY_MS]
-      if (end <= since || begin >= until) continue
-      let found = NO_ROWS
-      for (const row of this.#statements[kind].read.iterate(begin, end)) {
-        const stored = this.#prove(kind, row)
-        found = addDigest(found, String(row['digest']))
-        if (stored.at >= since && stored.at < until) yield stored
-      }
-      if (!isSame(found, this.#days.get(nameOfDay(kind, day)))) throw notAsWritten(kind, day)
+    const [first, last] = [dayOf(since), dayOf(until - 1)]
+    const expected = new Map(this.#daysOf(kind).filter(([day]) => day >= first && day <= last))
+    let [found, before]: [RowsSum, BookedRow | undefined] = [NO_ROWS, undefined]
+    const proveDay = (day: number): void => {
+      if (!isSame(found, expected.get(day))) throw notAsWritten(kind, day)
+      expected.delete(day)
+      found = NO_ROWS
     }
+    for (const row of this.#statements[kind].read.iterate(first * DAY_MS, (last + 1) * DAY_MS)) {
+      const stored = this.#prove(kind, row)
+      if (before && stored.at < before.at) throw notAsWritten(kind, dayOf(stored.at))
+      if (before && dayOf(before.at) !== dayOf(stored.at)) proveDay(dayOf(before.at))
+      found = addDigest(found, String(row['digest']))
+      before = stored
+      if (stored.at >= since && stored.at < until) yield stored
+    }
+    if (before) proveDay(dayOf(before.at))
+    for (const [day] of expected) throw notAsWritten(kind, day)
   }
 
-  /** Within a transaction: takes away what is older, Unix ms, and says how many rows. */
-  drop(before: number): number {
-    let dropped = 0
+  /** Within a transaction: takes away what is older, Unix ms. */
+  drop(before: number): void {
     for (const kind of BOOKED_KINDS) {
-      for (const day of this.#daysOf(kind)) {
-        if (day * DAY_MS >= before) break
-        dropped += this.#dropOf(kind, day, before)
-      }
+      const { read, drop } = this.#statements[kind]
+      for (const row of read.iterate(0, before)) this.#count(this.#prove(kind, row), takeDigest)
+      drop.run(0, before)
     }
-    return dropped
-  }
-
-  #dropOf(kind: Kind, day: number, before: number): number {
-    const name = nameOfDay(kind, day)
-    const standing = this.#days.get(name) ?? NO_ROWS
-    let left = standing
-    const [begin, end] = [day * DAY_MS, Math.min(before, (day + 1) * DAY_MS)]
-    for (const row of this.#statements[kind].read.iterate(begin, end)) {
-      this.#prove(kind, row)
-      left = takeDigest(left, String(row['digest']))
-    }
-    this.#statements[kind].drop.run(begin, end)
-    this.#setDay(kind, day, left)
-    this.#sum = addSum(this.#sum, { rows: left.rows - standing.rows, sum: left.sum - standing.sum })
-    return standing.rows - left.rows
   }
 
   #put(row: BookedRow): void {
@@ -220,10 +209,10 @@ export class BookingTable {
     this.#putDay.run(kind, day, sum.rows, sumToText(sum))
   }
 
-  /** Oldest first. */
-  #daysOf(kind: Kind): readonly number[] {
-    const names = [...this.#days.keys()].filter((name) => name.startsWith(`${kind} `))
-    return names.map((name) => Number(name.slice(kind.length + 1))).sort((one, other) => one - other)
+  #daysOf(kind: Kind): readonly (readonly [number, RowsSum])[] {
+    return [...this.#days].flatMap(([name, sum]) =>
+      name.startsWith(`${kind} `) ? [[Number(name.slice(kind.length + 1)), sum] as const] : [],
+    )
   }
 }
 
@@ -257,10 +246,6 @@ function dayOf(at: number): number {
 
 function nameOfDay(kind: Kind, day: number): string {
   return `${kind} ${day}`
-}
-
-function addSum(one: RowsSum, other: RowsSum): RowsSum {
-  return { rows: one.rows + other.rows, sum: BigInt.asUintN(128, one.sum + other.sum) }
 }
 
 function isSame(one: RowsSum = NO_ROWS, other: RowsSum = NO_ROWS): boolean {

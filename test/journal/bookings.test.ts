@@ -123,6 +123,8 @@ describe('[DET2] what records have booked', () => {
     ['is of another day', "UPDATE fills SET at = 5 WHERE tradeId = 'b'"],
     ['is gone', "DELETE FROM fills WHERE tradeId = 'b'"],
     ['is as it was before', 'REPLACE INTO fills SELECT * FROM older'],
+    ['lies on a day that has no sum', 'UPDATE booked_days SET day = -9 WHERE day = 1'],
+    ['lies on a day whose sum is of another kind', "UPDATE booked_days SET kind = 'f' WHERE day = 1"],
   ])('is refused when it is read, and not before, where a row %s', (_, damage) => {
     reading((journal) => {
       book(journal, fillOf('a', 1), { ...fillOf('b', DAY_MS), owner: 'waiting' })

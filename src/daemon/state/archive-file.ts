@@ -25,7 +25,7 @@ export function writeArchive(
   const descriptor = create(file)
   const counts = { fill: 0, funding: 0 }
   try {
-    let lines: string[] = [COLUMNS.join(',')]
+    const lines: string[] = [COLUMNS.join(',')]
     for (const row of rows) {
       counts[row.kind] += 1
       if (lines.push(toLine(row)) >= CHUNK_LINES) writeLines(descriptor, { file, lines: lines.splice(0) })

@@ -35,18 +35,14 @@ export function buildBookings(record: JournalRecord, by: BookedBy): readonly Boo
 
 /** The orders of the exchange that a record names, or disowns. */
 function orderIdsIn(record: JournalRecord): readonly OrderId[] {
-  switch (record.kind) {
-    case 'outcome':
-      return record.items.flatMap(({ orderId }) => orderId ?? [])
-    case 'cancelAnswered':
-      return record.listed.flatMap(({ orderId }) => orderId ?? [])
-    case 'settle':
-      return record.orders.flatMap(({ orderId }) => orderId ?? [])
-    case 'foreign':
-      return record.orderIds
-    default:
-      return []
-  }
+  if (record.kind === 'foreign') return record.orderIds
+  return itemsIn(record).flatMap(({ orderId }) => orderId ?? [])
+}
+
+function itemsIn(record: JournalRecord): readonly { readonly orderId?: OrderId }[] {
+  if (record.kind === 'outcome') return record.items
+  if (record.kind === 'cancelAnswered') return record.listed
+  return record.kind === 'settle' ? record.orders : []
 }
 
 function ownerOf(
