@@ -80,7 +80,7 @@ function firstCheckpoint(): readonly BookRow[] {
 }
 
 /** What those records book: fills over some days, of which some get their owner later, and funding payments. */
-export function specimenBookings(at: number): readonly Booking[] {
+function specimenBookings(at: number): readonly Booking[] {
   const time = at * 5 * 3_600_000
   if (at % 4 === 2) return [fillOf(at, time)]
   if (at % 4 === 3) return [{ kind: 'owner', tradeId: `t${at - 1}`, ...OWNED }]

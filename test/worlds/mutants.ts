@@ -223,8 +223,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'book-changed-without-record',
     what: 'a waiting order is dropped from the book, and the journal does not know',
-    find: "  emit(core, { kind: 'record', record: entry, durable })",
-    replace: "  if (entry.kind !== 'expire') emit(core, { kind: 'record', record: entry, durable })",
+    find: "  emit(core, { kind: 'record', record: entry, durable, ",
+    replace: "  if (entry.kind !== 'expire') emit(core, { kind: 'record', record: entry, durable, ",
   },
   {
     name: 'wall-clock-in-the-core',
