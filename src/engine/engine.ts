@@ -37,6 +37,7 @@ import { isKilling, isTrading, release } from './state/trading-mode.ts'
 import { advanceFlatten } from './lifecycle/flatten.ts'
 import { holdScope } from './lifecycle/hold-scope.ts'
 import { answerCall, isCallHeldBack, makeAccountCalls } from './strategies/account-calls.ts'
+import { recordDueStates } from './strategies/strategy-memory.ts'
 import { expirePlaces, takeDecision, takeFailure } from './strategies/take-decision.ts'
 import { takeSnapshot } from './strategies/take-snapshot.ts'
 
@@ -252,6 +253,7 @@ function obey(core: Core, command: EngineCommand): void {
 
 function passTime(core: Core): void {
   expirePlaces(core)
+  recordDueStates(core)
   const { prunedAt } = core.run
   if (prunedAt > 0 && core.now - prunedAt < PRUNE_EVERY_MS) return
   notePruned(core.run, core.now)

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { type DatabaseSync, type StatementSync } from 'node:sqlite'
 import { type JournalRecord, type StrategyKey, type UsedKey } from '../domain/record.ts'
 import { addDigest, NO_ROWS, type RowsSum, sumToText, takeDigest } from './rows-sum.ts'
-import { MemoryKeys, nameOf } from './memory-keys.ts'
+import { MemoryKeys, nameOf } from './memory-tables.ts'
 
 /** A key is looked up by reading its bucket: with a million keys some sixty rows. */
 const BUCKETS = 16_384

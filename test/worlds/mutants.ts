@@ -124,6 +124,24 @@ export const MUTANTS: readonly Mutant[] = [
     replace: '  for (const fill of fills) {\n    const order',
   },
   {
+    name: 'state-not-with-wishes',
+    what: 'what a strategy wants is recorded without what it remembers',
+    find: 'const parts = { ...(isNewState ? { stateText } : {}), ...wants }',
+    replace: 'const parts = { ...wants }',
+  },
+  {
+    name: 'state-recorded-late',
+    what: 'what a strategy remembers waits for a minute to be recorded',
+    find: 'if (waitsSince > since) continue',
+    replace: 'if (waitsSince > since - 50_000) continue',
+  },
+  {
+    name: 'rungs-off-by-one',
+    what: 'a rung that a ladder keeps is taken for the one after it',
+    find: '(before[rung] ?? [])',
+    replace: '(before[rung + 1] ?? [])',
+  },
+  {
     name: 'displaced-forgotten',
     what: 'what a cancel-all removed for the sake of another order is not placed again',
     find: '  if (!wanted || lots < specOf(core, order.terms.symbol).lotsMin) return settled',
@@ -205,8 +223,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'book-changed-without-record',
     what: 'a waiting order is dropped from the book, and the journal does not know',
-    find: "  emit(core, { kind: 'record', record: entry, durable })",
-    replace: "  if (entry.kind !== 'expire') emit(core, { kind: 'record', record: entry, durable })",
+    find: "  emit(core, { kind: 'record', record: entry, durable, ",
+    replace: "  if (entry.kind !== 'expire') emit(core, { kind: 'record', record: entry, durable, ",
   },
   {
     name: 'wall-clock-in-the-core',
@@ -374,8 +392,9 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'waiting-fills-are-whole',
     what: 'what others closed of fills that wait for their order is given to its strategy all the same',
-    find: '    replay(book, symbol, { ...unsettled, moves })\n',
+    find: 'isNamed: (waiter) => waiters.has(waiter) })\n    replay(book, symbol)\n',
     replace:
+      'isNamed: (waiter) => waiters.has(waiter) })\n    book.unsettled.delete(symbol)\n' +
       '    const key = pairKey([...waiters].join(), symbol)\n' +
       '    book.holdings.delete(key)\n' +
       '    for (const fill of fills) {\n' +

@@ -36,6 +36,7 @@ import { unreachable } from '../../lib/unreachable.ts'
 import { applyFill, bindOrphans, disownOrphans } from './apply-fill.ts'
 import { type Book, pairKey, storeOrder, type WritableBook } from './book.ts'
 import { applyMove } from './allocation.ts'
+import { applyLadderChange } from './ladder-change.ts'
 import { applyGrids } from './convert-grids.ts'
 
 /**
@@ -96,6 +97,7 @@ export function applyRecord(target: Book, record: JournalRecord): void {
       return applyRepaired(book, record)
     case 'call':
     case 'denial':
+    case 'archived':
       return
     case 'callEnded':
       book.calls.delete(pairKey(record.strategyId, record.key))
@@ -111,9 +113,11 @@ export function applyRecord(target: Book, record: JournalRecord): void {
 function applyDecision(book: WritableBook, record: DecisionRecord): void {
   const { strategyId } = record
   if (record.stateText !== undefined) book.strategyStates.set(strategyId, record.stateText)
-  for (const { symbol, levels } of record.quotes ?? []) {
-    if (levels.length === 0) book.quotes.delete(pairKey(strategyId, symbol))
-    else book.quotes.set(pairKey(strategyId, symbol), levels)
+  for (const change of record.quotes ?? []) {
+    const pair = pairKey(strategyId, change.symbol)
+    const levels = applyLadderChange(book.quotes.get(pair) ?? [], change)
+    if (levels.length === 0) book.quotes.delete(pair)
+    else book.quotes.set(pair, levels)
   }
   for (const { symbol, lots } of record.targets ?? []) book.targets.set(pairKey(strategyId, symbol), lots)
   for (const place of record.places ?? []) book.places.set(pairKey(strategyId, place.key), place)

@@ -2,6 +2,7 @@ import { couldBe, fitsClass } from '../../execution/attribution.ts'
 import { type Fill, type FillsReading } from '../../domain/fill.ts'
 import { type OrderId, type StrategyId } from '../../domain/ids.ts'
 import { canRest, type Order } from '../../domain/order.ts'
+import { countUnsettled, UNSETTLED_MOVES_MAX } from '../book/allocation.ts'
 import { openOrdersOf } from '../book/book.ts'
 import { announce, type Core, record } from '../state/core.ts'
 import { namelessOrders, settleByEvidence } from './evidence.ts'
@@ -21,6 +22,7 @@ export function takeFills(core: Core, reading: FillsReading): void {
     ({ tradeId, filledAt, symbol }) =>
       filledAt >= core.book.tradesSinceAt && !core.book.trades.has(tradeId) && core.instruments.has(symbol),
   )
+  haltOnUnsettled(core, fills)
   if (fills.some(({ source }) => source === 'SYS')) distrustResting(core)
   for (const fill of fills) haltOnForeign(core, fill)
   if (fills.length > 0) record(core, { kind: 'fills', at: core.now, fills })
@@ -108,6 +110,16 @@ function haltOnForeign(core: Core, { symbol, orderId, source, tradeSide, side }:
     'foreignFills',
     `a fill that is not ours (${what}): the position was adopted; ${RELEASE_HINT}`,
   )
+}
+
+/** So much has happened while fills wait for their order that their lots become nobody's. */
+function haltOnUnsettled(core: Core, fills: readonly Fill[]): void {
+  for (const [symbol, of] of Map.groupBy(fills, (fill) => fill.symbol)) {
+    const kept = countUnsettled(core.book, symbol)
+    if (kept === 0 || kept + of.length <= UNSETTLED_MOVES_MAX) continue
+    const what = `${kept} fills and more while one waits for its order: what waits is nobody's now`
+    halt(core, symbol, 'contradiction', `${what}; ${RELEASE_HINT}`)
+  }
 }
 
 /** An order that cannot rest is over once the fills are known up to the end of its matching (A2, A4). */

@@ -62,7 +62,8 @@ export function releaseHalts(world: World): void {
   const look = (): void => {
     if (!faults.isOn) setMode(world, world.plan.positionMode)
     for (const [scope, { at }] of facts.halted) {
-      if (time.now - at < LOOKED_AT_MS) continue
+      // A process that stands still is told once it goes on.
+      if (time.now - at < LOOKED_AT_MS || process.isStill) continue
       if (!setMode(world, world.plan.positionMode)) continue
       process.dispatch({
         kind: 'commanded',

@@ -10,6 +10,7 @@ import {
 } from '../../../src/domain/intent.ts'
 import { canRest } from '../../../src/domain/order.ts'
 import { type World, type WorldWatcher, violate } from '../world/world.ts'
+import { StrategyMemory } from './strategy-memory.ts'
 
 type Decided = Extract<EngineEvent, { kind: 'decided' }>
 
@@ -17,19 +18,29 @@ type Decided = Extract<EngineEvent, { kind: 'decided' }>
 export function watchDecisions(world: World): WorldWatcher {
   let mode: string | undefined
   let isStopAsked = false
+  const memory = new StrategyMemory()
   return {
     onBirth: () => {
+      memory.clear()
       mode = undefined
       isStopAsked = false
     },
-    afterStep(event, effects) {
+    afterStep(event, effects, now) {
       const before = mode
       const { engine } = world.process
       mode = engine?.phase
       if (event.kind === 'commanded' && event.command.kind === 'stop') isStopAsked = true
+      const isStopping = mode === 'stopping' && before !== 'stopping'
+      if (engine && (isStopping || event.kind === 'timePassed')) {
+        const late = memory.findLate(engine.book, now, isStopping ? 0 : undefined)
+        if (late !== undefined) violate(world, 'WISH', `what ${late} remembers is not recorded in time`)
+      }
       if (isStopAsked || event.kind !== 'decided' || before !== 'running' || mode !== 'running' || !engine)
         return
-      const missed = missedOf(world, engine.book, event, effects) ?? droppedOf(event, effects)
+      const missed =
+        memory.hear(engine.book, { event, effects, now }) ??
+        missedOf(world, engine.book, event, effects) ??
+        droppedOf(event, effects)
       if (missed !== undefined) violate(world, 'WISH', `${event.strategyId} decided, and ${missed}`)
     },
   }
@@ -38,10 +49,9 @@ export function watchDecisions(world: World): WorldWatcher {
 function missedOf(
   world: World,
   book: Book,
-  { strategyId, intents, stateText }: Decided,
+  { strategyId, intents }: Decided,
   effects: readonly Effect[],
 ): string | undefined {
-  if (book.strategyStates.get(strategyId) !== stateText) return 'its state is another'
   const bound = world.settings.strategies.get(strategyId)?.symbols ?? []
   const own = intents.filter(({ symbol }) => bound.includes(symbol))
   for (const symbol of new Set(intents.map((intent) => intent.symbol))) {

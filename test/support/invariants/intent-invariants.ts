@@ -1,16 +1,22 @@
 import { lotsMax, ticksMax } from '../../../src/domain/instrument.ts'
+import { levelsNamedBy } from '../../../src/engine/book/ladder-change.ts'
 import { type Order } from '../../../src/domain/order.ts'
 import { type JournalRecord } from '../../../src/domain/record.ts'
 import { type World, type WorldWatcher, violate } from '../world/world.ts'
 
 /** What a strategy placed by name is placed within its time, and fills no more than was asked for (WISH). */
 export function watchPlaces(world: World): WorldWatcher {
+  /** By name: what was asked for first. The book may have forgotten that order when the last one has ended. */
+  const asked = new Map<string, number>()
+  const nameOf = ({ strategyId, symbol, key }: Order['terms']): string => `${strategyId}|${symbol}|${key}`
   return {
     onWrite(batch, now) {
       const { book } = world.process.engine ?? {}
       for (const clientOid of batch.clientOids) {
         const terms = book?.orders.get(clientOid)?.terms
-        if (terms?.purpose !== 'place' || now <= terms.deadlineAt) continue
+        if (terms?.purpose !== 'place') continue
+        if (terms.generation === 0) asked.set(nameOf(terms), terms.lots)
+        if (now <= terms.deadlineAt) continue
         violate(world, 'ORD7', `${clientOid} leaves ${now - terms.deadlineAt} ms after its time`)
       }
     },
@@ -18,14 +24,10 @@ export function watchPlaces(world: World): WorldWatcher {
       const places = [...(world.process.engine?.book.orders.values() ?? [])].filter(
         ({ terms }) => terms.purpose === 'place',
       )
-      const byKey: Map<string, Order[]> = Map.groupBy(
-        places,
-        ({ terms }) => `${terms.strategyId}|${terms.symbol}|${terms.key}`,
-      )
-      for (const [key, orders] of byKey) {
-        const asked = orders.find(({ terms }) => terms.generation === 0)?.terms.lots ?? 0
+      for (const [name, orders] of Map.groupBy(places, ({ terms }) => nameOf(terms))) {
+        const lots = asked.get(name) ?? 0
         const filled = orders.reduce((sum, { filledLots }) => sum + filledLots, 0)
-        if (filled > asked) violate(world, 'WISH', `${key} filled ${filled} lots of ${asked}`)
+        if (filled > lots) violate(world, 'WISH', `${name} filled ${filled} lots of ${lots}`)
       }
     },
   }
@@ -88,8 +90,8 @@ function wishesIn(record: JournalRecord): readonly Wish[] {
       prices: [ticks, takeProfitTicks, stopLossTicks],
     })),
     ...targets.map(({ symbol, lots }) => ({ symbol, lots, prices: [] })),
-    ...quotes.flatMap(({ symbol, levels }) =>
-      levels.map(({ ticks, lots }) => ({ symbol, lots, prices: [ticks] })),
+    ...quotes.flatMap((change) =>
+      levelsNamedBy(change).map(({ ticks, lots }) => ({ symbol: change.symbol, lots, prices: [ticks] })),
     ),
   ]
 }

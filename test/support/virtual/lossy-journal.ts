@@ -1,7 +1,6 @@
 import { type JournalRecord, type StrategyKey, type UsedKey } from '../../../src/domain/record.ts'
 import { type BookRow, type JournalContents, type RowChange } from '../../../src/journal/journal.ts'
-import { MemoryKeys } from '../../../src/journal/memory-keys.ts'
-import { MemoryRows } from '../../../src/journal/memory-rows.ts'
+import { MemoryKeys, MemoryRows } from '../../../src/journal/memory-tables.ts'
 
 interface Kept {
   readonly checkpoint: readonly BookRow[] | undefined

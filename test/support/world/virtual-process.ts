@@ -169,6 +169,11 @@ export class VirtualProcess {
     else this.dispatch({ kind: 'commanded', command: { kind: 'stop', policy } })
   }
 
+  /** Whether it stands still: what is told it waits. */
+  get isStill(): boolean {
+    return this.#run?.faults.isStill === true
+  }
+
   dispatch(event: EngineEvent): void {
     const run = this.#run
     if (!run || run.isOver) return
