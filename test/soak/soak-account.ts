@@ -7,13 +7,12 @@ import { type VirtualPolling } from '../../src/backtest/virtual-pollers.ts'
 import { VirtualTime } from '../../src/backtest/virtual-time.ts'
 import { type Instrument } from '../../src/domain/instrument.ts'
 import { type Book } from '../../src/engine/book/book.ts'
-import { rebuildBook } from '../../src/engine/book/book-json.ts'
 import { type StopPolicy } from '../../src/engine/event.ts'
 import { type EngineSettings } from '../../src/engine/settings.ts'
 import { type Journal } from '../../src/journal/journal.ts'
-import { openSqliteJournal } from '../../src/journal/sqlite-journal.ts'
 import { EventMeter } from './event-meter.ts'
 import { createInstruments } from './soak-instruments.ts'
+import { openSoakJournal, POSITION_MODE, restoreBook, SALT } from './soak-journal.ts'
 import { createLoad } from './soak-strategies.ts'
 import { SoakExchange } from './soak-exchange.ts'
 import { SoakMarket } from './soak-market.ts'
@@ -24,34 +23,11 @@ const LATENCY_MS = 1
 /** What the exchange gives on one page of fills. */
 const PAGE_FILLS = 100
 const STOP_MS_MAX = 600_000
-/** As `daemon/open-daemon.ts` has them. */
-const RECORDS_KEPT_MS = 7 * 86_400_000
-const KEYS_KEPT_MS = 366 * 86_400_000
-
-const IDENTITY = 'soak'
-const POSITION_MODE = 'one_way_mode'
-
 /** From this load on the account is looked at as often as a daemon looks. */
 const BUSY_ORDERS = 10
 const BUSY: VirtualPolling = { tickersMs: 200, fillsMs: 500, positionsMs: 2000, timeMs: 50 }
 /** A month has 52 million steps of 50 ms, in which nothing happens. */
 const CALM: VirtualPolling = { tickersMs: 2000, fillsMs: 5000, positionsMs: 20_000, timeMs: 500 }
-
-/** The journal of a soak, opened once more. */
-export function openSoakJournal(file: string, now: () => number): Journal {
-  return openSqliteJournal({
-    file,
-    identity: IDENTITY,
-    salt: 'soak',
-    keepSince: () => now() - RECORDS_KEPT_MS,
-    keepKeysSince: () => now() - KEYS_KEPT_MS,
-  })
-}
-
-/** What a restart does before it trades. */
-export function restoreBook(journal: Journal): Book {
-  return rebuildBook(journal.load(), POSITION_MODE)
-}
 
 /** The daemon's core, limiter and journal on disk, under a load, in virtual time. */
 export class SoakAccount {
@@ -147,7 +123,7 @@ function createSettings(
   const symbols = [...instruments.keys()]
   const limits = { positionMax: 100_000, orderSizeMax: 1000, openOrdersMax: 400 }
   return {
-    ...{ salt: 'soak', version: '0', environment: 'simulator', configHash: '0', productType: 'USDT-FUTURES' },
+    ...{ salt: SALT, version: '0', environment: 'simulator', configHash: '0', productType: 'USDT-FUTURES' },
     ...{ positionMode: POSITION_MODE, marginMode: 'crossed', instruments, isExclusive: true },
     strategies: new Map(
       strategyIds.map((id) => [
