@@ -280,6 +280,6 @@ function hasSomethingOld(
   const [filledAt = tradesBefore] = trades.values()
   const [calledAt = ordersBefore] = callKeys.values()
   if (filledAt < tradesBefore || calledAt < ordersBefore) return true
-  for (const order of orders.values()) if (isTerminal(order) && order.endedAt < ordersBefore) return true
+  for (const order of orders.values()) if (order.endedAt < ordersBefore && isTerminal(order)) return true
   return false
 }
