@@ -28,9 +28,10 @@ It fails (exit code 1) when
   - less than ${LOAD_SHARE_MIN * 100} % of the load was sent;
   - an event took more than ${EVENT_MS_MAX} ms: a step and all that was done for it, with the journal and its
     checkpoint, without strategies. The smaller of wall and CPU time of the thread (known to some 4 ms) counts;
-  - something grew: its fitted line rises over the second half of the run by more than a share of its mean there
-    (${MEASURES.map(({ name, shareMax }) => `${name} ${shareMax * 100} %`).join(', ')});
-    not judged where the second half is shorter than ${JUDGED_MS_MIN / 60_000} minutes;
+  - something grew: its fitted line rises over the second half of the run by more than a share of its mean there,
+    or, where that is more, than it goes up and down by itself:
+${MEASURES.map(({ name, unit, shareMax, riseMax }) => `      ${name}: ${shareMax * 100} %, ${riseMax} ${unit}`).join('\n')}
+       not judged where the second half is shorter than ${JUDGED_MS_MIN / 60_000} minutes;
   - a restart rebuilt another book, or the books differ from the exchange's at the end.
 
 Memory is what stays after a garbage collection. The exchange and its prices are part of the process; they

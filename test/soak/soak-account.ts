@@ -27,7 +27,7 @@ const STOP_MS_MAX = 600_000
 const BUSY_ORDERS = 10
 const BUSY: VirtualPolling = { tickersMs: 200, fillsMs: 500, positionsMs: 2000, timeMs: 50 }
 /** A month has 52 million steps of 50 ms, in which nothing happens. */
-const CALM: VirtualPolling = { tickersMs: 2000, fillsMs: 5000, positionsMs: 20_000, timeMs: 500 }
+const CALM: VirtualPolling = { tickersMs: 2000, fillsMs: 5000, positionsMs: 20_000, timeMs: 1000 }
 
 /** The daemon's core, limiter and journal on disk, under a load, in virtual time. */
 export class SoakAccount {

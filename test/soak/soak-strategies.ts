@@ -30,12 +30,13 @@ const BUNCH_MS = 500
 const BUNCHES_MAX = 4
 /** A name is dropped when its turn did not come in this time, ms. */
 const TTL_MS = 2500
-/** More is asked for than is due, since a cancel-all withdraws what waits, and some comes too late. */
-const SURPLUS = 1.15
+/** At the most that the limits let through, more is asked for by so much: some of it comes too late. */
+const SURPLUS = 0.15
+const LOAD_MAX = 250
 /** Two of so many take, however small a batch is. */
 const SLOTS_MIN = 10
 /** Beyond this, and what is placed in some tenths of a second, what rests on an instrument is withdrawn. */
-const RESTING_MIN = 20
+const RESTING_MIN = 30
 /** Between two withdrawals on one instrument, ms. */
 const CANCEL_EVERY_MS = 4000
 
@@ -51,7 +52,7 @@ export function createLoad(ordersPerSecond: number, timed: Timed): ReadonlyMap<S
   const strategies = {
     target: defineTarget(targetMs, timed),
     ladder: defineLadder(ladderMs, timed),
-    names: defineNames((ordersPerSecond - others) * SURPLUS, timed),
+    names: defineNames((ordersPerSecond - others) * (1 + (SURPLUS * ordersPerSecond) / LOAD_MAX), timed),
   }
   return new Map(
     Object.entries(strategies).map(([id, strategy]) => [toStrategyId(id), { strategy, params: {} }]),
