@@ -86,6 +86,11 @@ export class SoakAccount {
     return this.#account.engine.denied
   }
 
+  /** Unix ms, virtual; our clock and the exchange's. */
+  get now(): number {
+    return this.#time.now
+  }
+
   /** How long it has run, virtual ms. */
   get elapsedMs(): number {
     return this.#time.now - START_AT
