@@ -35,7 +35,7 @@ type OpenEvent = { -readonly [Name in keyof EventTime]: EventTime[Name] } & { be
  * Measures each event in an interpreter that runs in virtual time: synchronously, one after the other. It stands
  * in the interpreter's own places for tests: it is asked before each thing that is done, and hears of its end.
  *
- *     isStill ─► step ─► stepped ─► isStill ─► effect ─► afterEffect ─► isStill ─► … ─► isStill ─► checkpoint
+ *     isStill ─► step ─► stepped ─► isStill ─► effect ─► afterEffect ─► isStill ─► … ─► isStill ─► flush or checkpoint
  */
 export class EventMeter {
   readonly interruptions: Interruptions
@@ -84,12 +84,12 @@ export class EventMeter {
         timed(() => journal.commit(() => undefined))
         done()
       },
-      flush: () => timed(() => journal.flush()),
+      flush: () => this.#endEvent('journalMs', () => journal.flush()),
       usedKeys: (keys) => timed(() => journal.usedKeys(keys)),
       get recordsSinceCheckpoint() {
         return journal.recordsSinceCheckpoint
       },
-      saveCheckpoint: (changes) => this.#checkpoint(() => journal.saveCheckpoint(changes)),
+      saveCheckpoint: (changes) => this.#endEvent('checkpointMs', () => journal.saveCheckpoint(changes)),
     }
   }
 
@@ -126,13 +126,11 @@ export class EventMeter {
     this.#close()
   }
 
-  /** At the end of an event, where the next thing to be done was looked for. */
-  #checkpoint(work: () => void): void {
-    const cpuBeforeMs = this.#event.cpuMs
+  /** What is done at the end of an event, where the next thing to be done is looked for. */
+  #endEvent(part: 'journalMs' | 'checkpointMs', work: () => void): void {
     work()
-    this.#event.checkpointMs = performance.now() - this.#since
-    this.#event.cpuMs = Math.max(cpuBeforeMs, threadCpuMs() - this.#event.beganAtCpuMs)
-    this.#keepLongest()
+    this.#event[part] += performance.now() - this.#since
+    this.#measureCpu()
     // What follows in the same turn is another event's.
     this.#begin()
   }
@@ -143,7 +141,13 @@ export class EventMeter {
     event.strategyMs += this.#strategyMs
     this.#journalMs = 0
     this.#strategyMs = 0
-    const wallMs = event.stepMs + event.effectsMs + event.journalMs
+    this.#measureCpu()
+  }
+
+  #measureCpu(): void {
+    const event = this.#event
+    const { stepMs, effectsMs, journalMs, checkpointMs } = event
+    const wallMs = stepMs + effectsMs + journalMs + checkpointMs
     event.cpuMs = wallMs < LOOKED_AT_MS ? wallMs : threadCpuMs() - event.beganAtCpuMs - event.strategyMs
     this.#keepLongest()
   }
