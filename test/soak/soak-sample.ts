@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { setImmediate as turn } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { type Book } from '../../src/engine/book/book.ts'
@@ -33,10 +34,10 @@ export interface SoakSample {
   readonly collections: Readonly<Record<string, number>>
 }
 
-export function takeSample(account: SoakAccount): SoakSample {
+export async function takeSample(account: SoakAccount): Promise<SoakSample> {
   const longest = account.meter.takeLongest()
   const { user, system } = process.cpuUsage()
-  const { heapUsed, rss } = measureMemory()
+  const { heapUsed, rss } = await measureMemory()
   account.flush()
   const restart = restartAside(account.file)
   return {
@@ -65,12 +66,14 @@ export function sizesOf(book: Book): Readonly<Record<string, number>> {
   )
 }
 
-function measureMemory(): NodeJS.MemoryUsage {
+async function measureMemory(): Promise<NodeJS.MemoryUsage> {
   setFlagsFromString('--expose-gc')
   const collectGarbage = runInNewContext('gc') as () => void
-  // The second round frees what finalizers of the first one held.
-  collectGarbage()
-  collectGarbage()
+  // The second round frees what finalizers of the first one held; they have their turn in between.
+  for (let round = 0; round < 2; round++) {
+    collectGarbage()
+    await turn()
+  }
   return process.memoryUsage()
 }
 
