@@ -68,10 +68,11 @@ export function sizesOf(book: Book): Readonly<Record<string, number>> {
 
 async function measureMemory(): Promise<NodeJS.MemoryUsage> {
   setFlagsFromString('--expose-gc')
-  const collectGarbage = runInNewContext('gc') as () => void
+  const collectGarbage = runInNewContext('gc') as (options: object) => void
   // The second round frees what finalizers of the first one held; they have their turn in between.
   for (let round = 0; round < 2; round++) {
-    collectGarbage()
+    // Gives back what it has kept for later as well.
+    collectGarbage({ type: 'major', execution: 'sync', flavor: 'last-resort' })
     await turn()
   }
   return process.memoryUsage()

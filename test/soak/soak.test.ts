@@ -19,8 +19,8 @@ const TRADES_KEPT_MS = 60_000 + 2000 + 250
 /** Fills are read every 5 s at this load, and time passes every second. */
 const LATE_MS = 7000
 const OPEN_ORDERS_MAX = 1000
-/** A checkpoint comes at 2,000 changes, and no event of this load makes so many more. */
-const CHANGES_MAX = 2000 + 500
+/** A checkpoint comes at 1,000 changes, and no event of this load makes so many more. */
+const CHANGES_MAX = 1000 + 500
 
 describe('minutes under a load, on the journal on disk', () => {
   let account: SoakAccount
