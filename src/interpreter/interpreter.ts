@@ -16,10 +16,10 @@ const FLUSH_MS = 100
 
 /**
  * A checkpoint is written when so many entries of the book have changed: it costs what has changed, and takes
- * some 20 ms then (`npm run bench:journal`). Or when there were so many records, which may change no entry or one
+ * some 10 ms then (`npm run bench:journal`). Or when there were so many records, which may change no entry or one
  * again and again: a start reads no more than these, and what is older than the journal keeps can go.
  */
-const CHECKPOINT_CHANGES = 2000
+const CHECKPOINT_CHANGES = 1000
 const CHECKPOINT_RECORDS = 10_000
 
 /** Effects that may wait for a commit: seconds of the busiest trading. A journal further behind is as good as none. */

@@ -172,6 +172,8 @@ export function accountHoldingOf(book: Book, symbol: string): Holding {
 
 /** The restriction of a scope for one reason. */
 export function restrictionOf(book: Book, scope: Scope, code: ModeReason): Restriction | undefined {
+  // Asked for each wish at each step, and nearly always in vain.
+  if (book.restrictions.size === 0) return undefined
   return book.restrictions.get(pairKey(scope, code))
 }
 
