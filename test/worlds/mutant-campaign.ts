@@ -1,6 +1,6 @@
 import { Failure } from '../../src/lib/failure.ts'
 import { runWorld } from '../support/world/virtual-world.ts'
-import { planWorld } from '../support/world/world-plan.ts'
+import { planOfSeed } from '../support/months/months-plan.ts'
 import { runCampaign, seedAt } from './campaign.ts'
 import { keepWorld, type KeptWorld, loadKeptWorlds } from './kept-world.ts'
 import { type Mutant, mutate } from './mutant.ts'
@@ -116,7 +116,7 @@ async function findFailure(
     worlds += summary.worlds
     const [failure] = summary.failures
     if (!failure) break
-    const { violations } = runWorld(planWorld(failure.seed))
+    const { violations } = runWorld(planOfSeed(failure.seed))
     if (violations.length === 0) return { worlds, failure }
   }
   return { worlds, failure: undefined }

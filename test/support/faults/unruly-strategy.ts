@@ -56,11 +56,14 @@ export interface UnrulyOptions {
   /** Names its stream of faults. */
   readonly site: string
   readonly faults: VirtualFaults
+  /** Whether it wants nothing new just now. */
+  readonly isSilent: () => boolean
 }
 
 /** A strategy that now and then throws, returns nonsense or the absurd among its intents, or far too many of them (STR1). */
-export function createUnruly({ strategy, others, site, faults }: UnrulyOptions): Strategy {
+export function createUnruly({ strategy, others, site, faults, isSilent }: UnrulyOptions): Strategy {
   const decide: Strategy['decide'] = (snapshot, context) => {
+    if (isSilent()) return { intents: [], state: context.state }
     if (faults.strikes('strategyThrows', site)) throw new Error('a strategy threw')
     const decision = strategy.decide(snapshot, context) as { readonly intents: readonly unknown[] }
     const symbol = snapshot.instruments[0]?.symbol ?? ''

@@ -124,6 +124,8 @@ export class VirtualFaults {
   readonly struck: StruckFault[] = []
   /** False: nothing goes wrong any more. */
   isOn = true
+  /** True: nothing goes wrong just now. */
+  isQuiet = (): boolean => false
   /** Hears of every fault that strikes. */
   onStrike: (fault: StruckFault) => void = () => undefined
 
@@ -139,7 +141,7 @@ export class VirtualFaults {
     if (rate === 0) return false
     const name = `${fault}@${site}`
     const draw = n ?? this.#count(name)
-    if (!this.isOn) return false
+    if (!this.isOn || this.isQuiet()) return false
     const isStruck = this.#script ? this.#script.has(`${name}#${draw}`) : this.#draws.unit(name, draw) < rate
     if (!isStruck) return false
     const struck = { site, n: draw, fault }

@@ -58,7 +58,7 @@ function missedOf(
       return `no ladder of ${symbol}`
     const target = lastTarget(world, of)
     if (target && book.targets.get(pair) !== target.lots) return `no target of ${symbol}`
-    const place = lastingPlaces(of).find(({ key }) => !isPlaced(book, pairKey(strategyId, key), effects))
+    const place = lastingPlaces(of).find(({ key }) => !isPlaced(world, pairKey(strategyId, key), effects))
     if (place) return `${place.key} is not placed`
     const kept = keptOf(book, strategyId, of, effects)
     if (kept !== undefined) return `${kept} of ${symbol} is not withdrawn`
@@ -143,8 +143,10 @@ function isNamed(key: string): boolean {
 }
 
 /** It waits, it was placed, now or ever, or its time was over at once. */
-function isPlaced(book: Book, pair: string, effects: readonly Effect[]): boolean {
-  if (book.places.has(pair) || book.keys.has(pair)) return true
+function isPlaced({ process, facts }: World, pair: string, effects: readonly Effect[]): boolean {
+  if (facts.placed.has(pair)) return true
+  const { book } = process.engine ?? {}
+  if (book?.places.has(pair) || book?.keys.has(pair)) return true
   return effects.some(
     (effect) =>
       effect.kind === 'record' &&

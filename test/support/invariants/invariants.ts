@@ -3,6 +3,7 @@ import { watchFold, watchRepeats, watchTwin } from './engine-invariants.ts'
 import { watchResolutions, watchDisplacedBack } from './resolution-invariants.ts'
 import { watchForeign } from './foreign-invariants.ts'
 import { watchRests, watchUrgency, watchWindows } from './limit-invariants.ts'
+import { watchKeys } from './key-invariants.ts'
 import { watchKill } from './kill-invariants.ts'
 import { watchLateCancels, watchNumbers, watchPlaces } from './intent-invariants.ts'
 import {
@@ -46,6 +47,7 @@ import { type Invariant } from '../world/world.ts'
 export const INVARIANTS: readonly Invariant[] = [
   { id: 'ORD1', watch: watchDurableSends },
   { id: 'ORD2', watch: watchIdentity },
+  { id: 'ORD2', watch: watchKeys },
   { id: 'ORD3', watch: watchUnknown },
   { id: 'ORD3', watch: watchAnswers },
   { id: 'ORD4', watch: watchPatience },

@@ -105,7 +105,8 @@ export function watchStarting(world: World): WorldWatcher {
       if (event.kind !== 'timePassed') return
       const { engine } = world.process
       const isEasy = world.facts.isCalm || Object.keys(world.plan.faults).length === 0
-      if (!isEasy || engine?.phase !== 'starting' || hasUnknown(engine.book)) since = undefined
+      if (world.quiet.isOn || !isEasy || engine?.phase !== 'starting' || hasUnknown(engine.book))
+        since = undefined
       else since ??= world.time.now
       if (since !== undefined && world.time.now - since > STARTING_MS)
         violate(world, 'LIVE', `it is starting since ${since}`)

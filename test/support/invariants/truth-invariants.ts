@@ -2,6 +2,7 @@ import { toTradeId } from '../../../src/domain/ids.ts'
 import { rebuildBook } from '../../../src/engine/book/book-json.ts'
 import { type Book, holdingOf } from '../../../src/engine/book/book.ts'
 import { decimal, sumDecimals } from '../../../src/lib/decimal.ts'
+import { tradeIdText } from '../../../src/simulator/core/order.ts'
 import { compareFates, comparePositions } from './book-comparison.ts'
 import { hasUnseen, isAllocationKnown, unseenFills } from '../faults/foreign-fills.ts'
 import { type World, type WorldWatcher, violate } from '../world/world.ts'
@@ -33,10 +34,14 @@ export function watchTruth(world: World): WorldWatcher {
 }
 
 function checkFills(world: World, book: Book): void {
-  const fills = world.exchange.allFills()
-  for (const { tradeId } of fills) {
+  for (const tradeId of shownTrades(world)) {
     if (!book.trades.has(toTradeId(tradeId))) violate(world, 'ORD5', `fill ${tradeId} is lost`)
   }
+}
+
+/** Every fill that the exchange has ever shown, by tradeId: it shows those of the last three months. */
+function shownTrades({ exchange: { truth, unseen } }: World): readonly string[] {
+  return truth.fillsInOrder.map(({ sequence }) => tradeIdText(sequence)).filter((id) => !unseen.has(id))
 }
 
 /** The book that forgets nothing. */
@@ -46,7 +51,7 @@ function bookOfEverything({ process, plan }: World): Book {
 }
 
 function checkCounts(world: World, book: Book): void {
-  const fills = world.exchange.allFills()
+  const fills = shownTrades(world)
   const counted = [...book.money.values()].reduce((sum, money) => sum + money.fills, 0)
   if (counted !== fills.length) violate(world, 'ORD5', `${counted} fills counted of ${fills.length}`)
 }

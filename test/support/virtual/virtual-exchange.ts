@@ -43,9 +43,14 @@ export interface VirtualExchangeOptions {
   readonly leverage: number
   /** Largest step of the market, in ticks. */
   readonly moveTicks: number
+  /** How long a step of the market that begins at so many Unix ms takes, ms; default always the same. */
+  readonly marketStepMs?: (at: number) => number
   /** Instead of the random walks. */
   readonly market?: (instruments: readonly Instrument[]) => Market
 }
+
+/** The market moves so often, ms. */
+export const MARKET_STEP_MS = 100
 
 /** A mistake that is heard twice with no truth between is believed, so it happens no sooner again, ms. */
 const EMPTY_AGAIN_MS = 30_000
@@ -100,7 +105,7 @@ export class VirtualExchange implements SimulatedExchange {
         new VirtualMarket({
           seed: `${options.seed}/market`,
           startAt,
-          stepMs: 100,
+          stepMs: options.marketStepMs ?? (() => MARKET_STEP_MS),
           startTicks,
           moveTicks: options.moveTicks,
           jumpEvery: 200,

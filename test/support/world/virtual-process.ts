@@ -157,6 +157,11 @@ export class VirtualProcess {
     this.#run?.faults.stallAfter(effects, forMs)
   }
 
+  /** The process stands still from now on, on a machine that sleeps. */
+  sleep(forMs: number): void {
+    if (this.isAlive) this.#run?.faults.standStill(forMs)
+  }
+
   /** From now on the process lives until it is told to stop. */
   spare(): void {
     this.#run?.faults.spare()

@@ -1,0 +1,67 @@
+import { type StopPolicy } from '../../../src/engine/event.ts'
+import { unreachable } from '../../../src/lib/unreachable.ts'
+import { MARKET_STEP_MS } from '../virtual/virtual-exchange.ts'
+import { type World } from '../world/world.ts'
+import { type WorldPlan } from '../world/world-plan.ts'
+
+type Jump = WorldPlan['jumps'][number]
+
+/** What a stop may take before the quiet begins, ms. */
+const STOP_MS = 15_000
+const STOP_POLICIES: readonly StopPolicy[] = ['leave', 'cancel', 'flatten']
+
+/** Bursts of trouble, and between them hours and days of quiet. */
+export function passMonths(world: World): void {
+  for (const [index, jump] of world.plan.jumps.entries()) {
+    pass(world, jump.burstMs)
+    if (isOver(world)) return
+    passQuiet(world, jump, index)
+  }
+}
+
+function passQuiet(world: World, { quietMs, looks, way }: Jump, index: number): void {
+  const { time, quiet, facts } = world
+  prepare(world, { quietMs, way }, index)
+  play(world)
+  quiet.begin({ forMs: Math.max(quietMs, facts.restUntil - time.now), looks, way })
+  pass(world, MARKET_STEP_MS)
+  while (quiet.isOn && !isOver(world)) {
+    pass(world, quiet.stretchStep(MARKET_STEP_MS, time.now))
+    play(world)
+  }
+}
+
+/** What happens at a step of the market is seen when it happens: the exchange forgets what ended 20 minutes ago. */
+function play({ exchange }: World): void {
+  exchange.core.carryOut(exchange.now, () => undefined)
+}
+
+function prepare(world: World, { quietMs, way }: Pick<Jump, 'quietMs' | 'way'>, index: number): void {
+  const { time, process, facts, faults } = world
+  switch (way) {
+    case 'trading':
+    case 'idle':
+      return
+    case 'asleep':
+      return process.sleep(quietMs)
+    case 'down':
+      facts.restUntil = time.now + quietMs
+      return process.kill()
+    case 'stopped':
+      if (!process.isAlive || facts.isStopping) return
+      facts.restUntil = time.now + STOP_MS + quietMs
+      facts.isStopping = true
+      process.stop(STOP_POLICIES[faults.delayMs('months/stop', 0, STOP_POLICIES.length, index)] ?? 'leave')
+      return time.runUntil(time.now + STOP_MS, () => !process.isAlive || isOver(world))
+    default:
+      return unreachable(way)
+  }
+}
+
+function pass(world: World, forMs: number): void {
+  world.time.runUntil(world.time.now + forMs, () => isOver(world))
+}
+
+function isOver({ violations }: World): boolean {
+  return violations.length > 0
+}
