@@ -18,17 +18,29 @@ export function watchPlaces(world: World): WorldWatcher {
       const places = [...(world.process.engine?.book.orders.values() ?? [])].filter(
         ({ terms }) => terms.purpose === 'place',
       )
-      const byKey: Map<string, Order[]> = Map.groupBy(
-        places,
-        ({ terms }) => `${terms.strategyId}|${terms.symbol}|${terms.key}`,
-      )
+      const byKey: Map<string, Order[]> = Map.groupBy(places, ({ terms }) => nameOf(terms))
       for (const [key, orders] of byKey) {
-        const asked = orders.find(({ terms }) => terms.generation === 0)?.terms.lots ?? 0
+        // The book has forgotten an order that ended long ago, and holds what was placed again for it.
+        const asked = askedOf(world, key)
         const filled = orders.reduce((sum, { filledLots }) => sum + filledLots, 0)
         if (filled > asked) violate(world, 'WISH', `${key} filled ${filled} lots of ${asked}`)
       }
     },
   }
+}
+
+function nameOf({ strategyId, symbol, key }: Order['terms']): string {
+  return `${strategyId}|${symbol}|${key}`
+}
+
+/** How many lots were sent first under a name. */
+function askedOf({ facts }: World, name: string): number {
+  for (const record of facts.records) {
+    if (record.kind !== 'send') continue
+    const first = record.orders.find((terms) => terms.generation === 0 && nameOf(terms) === name)
+    if (first) return first.lots
+  }
+  return 0
 }
 
 /**
