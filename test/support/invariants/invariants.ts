@@ -3,6 +3,7 @@ import { watchFold, watchRepeats, watchTwin } from './engine-invariants.ts'
 import { watchResolutions, watchDisplacedBack } from './resolution-invariants.ts'
 import { watchForeign } from './foreign-invariants.ts'
 import { watchRests, watchUrgency, watchWindows } from './limit-invariants.ts'
+import { watchFunding } from './funding-invariants.ts'
 import { watchKeys } from './key-invariants.ts'
 import { watchKill } from './kill-invariants.ts'
 import { watchLateCancels, watchNumbers, watchPlaces } from './intent-invariants.ts'
@@ -96,4 +97,5 @@ export const INVARIANTS: readonly Invariant[] = [
   { id: 'DET2', watch: watchFold },
   { id: 'DET2', watch: watchPrefixes },
   { id: 'MONEY', watch: watchMoney },
+  { id: 'MONEY', watch: watchFunding },
 ]

@@ -8,6 +8,8 @@ type Jump = WorldPlan['jumps'][number]
 
 /** What a stop may take before the quiet begins, ms. */
 const STOP_MS = 15_000
+/** 00, 08 and 16 UTC. */
+const FUNDING_MS = 8 * 3_600_000
 const STOP_POLICIES: readonly StopPolicy[] = ['leave', 'cancel', 'flatten']
 
 /** Bursts of trouble, and between them hours and days of quiet. */
@@ -26,9 +28,16 @@ function passQuiet(world: World, { quietMs, looks, way }: Jump, index: number): 
   quiet.begin({ forMs: Math.max(quietMs, facts.restUntil - time.now), looks, way })
   pass(world, MARKET_STEP_MS)
   while (quiet.isOn && !isOver(world)) {
-    pass(world, quiet.stretchStep(MARKET_STEP_MS, time.now))
+    pass(world, nextStepMs(world))
     play(world)
   }
+}
+
+/** Until the market moves, or what is held pays funding: each payment is seen by itself. */
+function nextStepMs({ quiet, time, exchange }: World): number {
+  const [isHolding] = exchange.truth.positions
+  const stepMs = quiet.stretchStep(MARKET_STEP_MS, time.now)
+  return isHolding ? Math.min(stepMs, FUNDING_MS - (time.now % FUNDING_MS)) : stepMs
 }
 
 /** What happens at a step of the market is seen when it happens: the exchange forgets what ended 20 minutes ago. */

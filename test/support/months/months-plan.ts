@@ -20,7 +20,7 @@ const QUIET_MS: readonly (readonly [from: number, to: number])[] = [
 ]
 const JUMPS = [4, 12] as const
 const BURST_MS = [1500, 4000] as const
-const LOOKS = [4, 20] as const
+const LOOKS = [3, 10] as const
 
 /** An ordinary world, or one of months, by its seed: `months-7` is the seventh of these. */
 export function planOfSeed(seed: string): WorldPlan {

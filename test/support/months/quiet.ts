@@ -11,6 +11,8 @@ export interface Stillness {
   readonly way: QuietWay
 }
 
+/** So long a look lasts: all that goes on ordinarily goes on for that long. */
+const LOOK_MS = 1500
 /** The market moves so often between two looks. */
 const MOVES_A_LOOK = 2
 
@@ -50,7 +52,9 @@ export class Quiet {
   /** How long to wait for what comes every so many ms. */
   stretch(ms: number): number {
     if (!this.isOn) return ms
-    return Math.max(1, Math.min(Math.max(ms, this.#lookMs), this.#untilAt - this.#time.now))
+    const intoMs = (this.#time.now - this.#beganAt) % this.#lookMs
+    const waitMs = intoMs + ms < LOOK_MS ? ms : this.#lookMs - intoMs
+    return Math.max(1, Math.min(Math.max(ms, waitMs), this.#untilAt - this.#time.now))
   }
 
   /** The same of the market's steps, which are played later than they happen: `at` is Unix ms. */

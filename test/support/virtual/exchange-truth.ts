@@ -22,6 +22,10 @@ export interface TruePosition {
   readonly symbol: string
   readonly holdSide: 'long' | 'short'
   readonly lots: number
+  /** Unix ms. */
+  readonly openedAt: number
+  /** What its counter says; undefined until the first funding. */
+  readonly funding?: { toString(): string } | undefined
 }
 
 export interface TrueFill {
@@ -64,6 +68,9 @@ export class ExchangeTruth implements CoreStore {
   onChange: () => void = () => undefined
   /** Called for every order that is new or has changed. */
   onOrder: (order: TrueOrder, before: TrueOrder | undefined) => void = () => undefined
+
+  /** Called for every position that is new, has changed, or is gone. */
+  onPosition: (id: string, position: TruePosition | undefined) => void = () => undefined
 
   load(): undefined {
     return undefined
@@ -112,6 +119,7 @@ export class ExchangeTruth implements CoreStore {
     }
     if (table === 'positions') {
       const position = copyOf<TruePosition>(row)
+      this.onPosition(id, position)
       if (position) this.#positions.set(id, position)
       else this.#positions.delete(id)
       return true
