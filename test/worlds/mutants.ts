@@ -227,6 +227,20 @@ export const MUTANTS: readonly Mutant[] = [
     replace: 'const known = core.book.places.has(pair)',
   },
   {
+    name: 'used-keys-not-believed',
+    what: 'what the journal knows of a key that the book has forgotten is not looked at',
+    find: 'return usedKeys.some((used) => used.purpose === purpose && used.key === key)',
+    replace: 'return usedKeys.some((used) => used.purpose === purpose && used.key === `${key}|`)',
+    lastsMonths: true,
+  },
+  {
+    name: 'used-keys-lost-in-a-checkpoint',
+    what: 'a checkpoint takes the keys for stored that its records have used, and stores none',
+    find: 'for (const used of this.#recent.values()) this.#save(used, before)',
+    replace: 'for (const used of this.#recent.values()) if (used.at < before) this.#save(used, before)',
+    lastsMonths: true,
+  },
+  {
     name: 'changed-entries-not-written',
     what: 'a checkpoint holds what is new, and not what has changed',
     find: 'this.#changes.notePut(key)\n    return super.set(key, value)',

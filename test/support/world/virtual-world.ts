@@ -150,6 +150,7 @@ export function runWorld(plan: WorldPlan, extra: readonly Invariant['watch'][] =
     isKilled: () => world.facts.killedAt !== undefined,
     isDiskFull: () => faults.isOn && time.now < world.facts.diskFullUntil,
     watchers,
+    hasStoredKeys: plan.jumps.length > 0,
   })
   const world: World = {
     plan,
@@ -182,6 +183,7 @@ export function runWorld(plan: WorldPlan, extra: readonly Invariant['watch'][] =
     // A daemon that throws ends; one that throws again whenever it starts never trades again.
     world.violations.push({ id: 'THROWN', at: time.now, detail: String((error as Error).stack) })
   }
+  process.journal.close()
   return {
     seed: plan.seed,
     violations: world.violations,
