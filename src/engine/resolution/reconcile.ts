@@ -90,12 +90,15 @@ function toCounters(rows: readonly PositionRow[]): PendingReading['counters'] {
   return { long: counterOf('long'), short: counterOf('short') }
 }
 
-/** Keeps the new fills of each instrument for as long as a reading may need them. */
-export function noteRecentFills(core: Core, fills: readonly Fill[]): void {
+/**
+ * Keeps the new fills of each instrument for as long as a reading may need them.
+ * @param heardAt Unix ms, exchange clock: they were made by then, whatever their dates say.
+ */
+export function noteRecentFills(core: Core, fills: readonly Fill[], heardAt: number): void {
   for (const [symbol, news] of Map.groupBy(fills, (fill) => fill.symbol)) {
     const added = news.map(({ side, tradeSide, lots, filledAt }) => ({
       change: { side, tradeSide, lots },
-      filledAt,
+      filledAt: Math.min(filledAt, heardAt),
     }))
     const position = own(instrumentOf(core, symbol).position)
     position.recentFills = [...position.recentFills, ...added]

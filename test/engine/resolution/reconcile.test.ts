@@ -287,6 +287,25 @@ describe('funding is counted once', () => {
   })
 })
 
+describe('a fill that is dated months ahead', () => {
+  test('moves no reading of fills into the future, and is no difference to the position', () => {
+    const bench = new EngineBench().start()
+    bench.quote(BID)
+    bench.accept(bench.grantBatch())
+    const ahead = bench.fill({ lots: 10, filledAt: bench.now + 100 * 86_400_000 })
+    const account = { fills: [ahead], holding: { longLots: 10, shortLots: 0 } }
+
+    for (let times = 0; times < 3; times++) poll(bench, account)
+    const knownAt = bench.now
+    bench.now += 600_000
+    bench.step({ kind: 'pollDue', what: 'fills' })
+
+    expect(bench.take('readFills').at(-1)?.sinceAt).toBeLessThan(knownAt)
+    expect(bench.recordsOf('adopt')).toEqual([])
+    expect(bench.halts.size).toBe(0)
+  })
+})
+
 describe('what is forgotten', () => {
   test('never includes a trade that is still read again, because an order is unresolved', () => {
     const bench = new EngineBench().start()

@@ -1,5 +1,6 @@
 import { type Strategy } from '../../../src/strategy/define-strategy.ts'
 import { type PlaceIntent } from '../../../src/strategy/contract.ts'
+import { edgeIntent } from '../months/edge-intents.ts'
 import { type VirtualFaults } from './virtual-faults.ts'
 
 const FLOOD = 300
@@ -77,6 +78,7 @@ export function createUnruly({ strategy, others, site, faults, isSilent }: Unrul
       const prices = pricesOf(wild, snapshot.instruments[0]?.bidTicks ?? 0)
       more.push({ kind: 'place', symbol, key: `wild:${snapshot.takenAt}`, ...wild, ...prices })
     }
+    if (faults.strikes('strategyEdges', site)) more.push(edgeIntent(symbol, faults))
     const [other] = others
     if (other !== undefined && faults.strikes('strategyStray', site)) {
       more.push(STRAY[faults.severity(0, STRAY.length)]?.(other))

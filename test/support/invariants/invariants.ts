@@ -32,7 +32,7 @@ import { watchDebts, watchDeciding, watchStarting } from './live-invariants.ts'
 import { watchPrefixes } from './prefix-invariants.ts'
 import { watchRetreat } from './retreat-invariants.ts'
 import { watchClockGate, watchLooks } from './look-invariants.ts'
-import { watchShown } from './shown-invariants.ts'
+import { watchRows, watchShown } from './shown-invariants.ts'
 import { watchGhosts, watchLost } from './standing-invariants.ts'
 import { watchStart } from './start-invariants.ts'
 import { watchCancelScopes, watchWire, watchWishes } from './wire-invariants.ts'
@@ -74,6 +74,7 @@ export const INVARIANTS: readonly Invariant[] = [
   { id: 'CANCEL', watch: watchCancelScopes },
   { id: 'MKT2', watch: watchShown },
   { id: 'MKT3', watch: watchBlindness },
+  { id: 'MKT4', watch: watchRows },
   { id: 'WISH', watch: watchWishes },
   { id: 'WISH', watch: watchDecisions },
   { id: 'WISH', watch: watchLooks },

@@ -71,5 +71,10 @@ const MONTHS_RATES: { readonly [Fault in FaultKind]?: readonly number[] } = {
   ...RATES,
   asleep: [0, 0, 0, 0.002],
   longDown: [0, 0, 0.2],
+  clockSetFar: [0.005, 0.02],
+  strategyEdges: [0.01, 0.1],
+  tickerBroken: [0.005, 0.05],
+  fillBroken: [0.005, 0.05],
+  fillAhead: [0.05, 0.2],
   checkpoint: [0.003, 0.02, 0.05],
 }

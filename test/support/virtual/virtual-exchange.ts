@@ -24,6 +24,8 @@ import { blurCancel, blurItems, splitItems } from '../faults/item-faults.ts'
 import { cancelAround, Suspensions } from '../faults/suspensions.ts'
 import { spoilTicker } from '../faults/ticker-faults.ts'
 import { ExchangeTruth, isOpenThere } from './exchange-truth.ts'
+import { BrokenTickers } from '../months/broken-tickers.ts'
+import { BrokenFills } from '../months/broken-fills.ts'
 import { pageWithout, showHands } from '../faults/hand-fills.ts'
 import { VirtualMarket } from './virtual-market.ts'
 import { type VirtualFaults } from '../faults/virtual-faults.ts'
@@ -60,9 +62,11 @@ export class VirtualExchange implements SimulatedExchange {
   readonly core: ExchangeCore
   readonly truth: ExchangeTruth
   readonly suspensions: Suspensions
+  readonly brokenFills: BrokenFills
   readonly instruments: readonly Instrument[]
   /** By tradeId: fills that no read shows. */
   readonly unseen = new Set<string>()
+  readonly brokenTickers = new BrokenTickers()
   /** Hears which orders a cancel-all, known by its body, has taken. */
   onCancelled: (body: string, clientOids: readonly string[]) => void = () => undefined
   readonly #options: VirtualExchangeOptions
@@ -72,6 +76,7 @@ export class VirtualExchange implements SimulatedExchange {
 
   constructor(options: VirtualExchangeOptions) {
     this.#options = options
+    this.brokenFills = new BrokenFills(options.faults)
     const { startAt } = options
     this.truth = new ExchangeTruth()
     this.suspensions = new Suspensions(() =>
@@ -165,7 +170,7 @@ export class VirtualExchange implements SimulatedExchange {
 
   fillsPage(query: FillsQuery): ReturnType<SimulatedExchange['fillsPage']> {
     const reply = pageWithout(this.unseen, query, (asked) => this.#direct.fillsPage(asked))
-    return showHands(reply, this.truth)
+    return this.brokenFills.break(showHands(reply, this.truth))
   }
 
   position(symbol: string): Reply<WirePosition[] | null> {
@@ -181,7 +186,10 @@ export class VirtualExchange implements SimulatedExchange {
   readTickers(table: TickerTable): void {
     table.clear()
     const { faults } = this.#options
-    for (const ticker of this.#direct.tickers()) {
+    const rows = this.#direct.tickers()
+    const broken = rows.find(({ symbol }) => faults.strikes('tickerBroken', symbol))
+    if (broken) return this.brokenTickers.read(table, rows, { broken: broken.symbol, faults })
+    for (const ticker of rows) {
       if (faults.strikes('tickerMissing', ticker.symbol)) continue
       addTicker(table, ticker, this.suspensions.stateOf(ticker.symbol))
       spoilTicker(table, ticker.symbol, faults)

@@ -56,6 +56,8 @@ const QUARTER_MS = [14 * 60_000, 22 * 60_000] as const
 /** How long a process stands still, how far a clock is set, how long a disk is full, ms. */
 const STALL_MS = [50, 8000] as const
 const STEP_MS_MAX = 600_000
+/** And by days or months. */
+const FAR_MS_MAX = 60 * 86_400_000
 /** One step of the clock in two is that much smaller: what took place just now is then a moment ahead, or long ago. */
 const STEP_SCALE = 200
 const DISK_FULL_MS = [100, 4000] as const
@@ -279,6 +281,7 @@ function trouble(world: World, faults: VirtualFaults): void {
     }
     if (strikes('asleep')) fallAsleep(world, 0)
     if (strikes('clockStep')) process.machineClock.step(faults.severity(-STEP_MS_MAX, STEP_MS_MAX))
+    if (strikes('clockSetFar')) process.machineClock.step(faults.severity(-FAR_MS_MAX, FAR_MS_MAX))
     if (strikes('killed')) facts.killedAt ??= time.now
     if (strikes('diskFull')) facts.diskFullUntil = time.now + faults.severity(...DISK_FULL_MS)
     for (const kind of ['restrictedByHand', 'flattenedByHand'] as const)

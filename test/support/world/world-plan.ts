@@ -197,6 +197,12 @@ export const RATES: Rates = {
   deathAtHalt: [0.3, 0.8],
   deathAtDoubt: [0.3, 0.8],
   restrictedAtSend: [0.02, 0.1],
+  // Of worlds that last for months.
+  clockSetFar: [0],
+  strategyEdges: [0],
+  tickerBroken: [0],
+  fillBroken: [0],
+  fillAhead: [0],
   longDown: [0, 0.2, 0.6],
   deathInRecovery: [0.3, 0.6],
   slowSync: [0.005, 0.02],
