@@ -1,5 +1,5 @@
-import { tradeIdText } from '../../../src/simulator/core/order.ts'
-import { isForeign, type TrueFill } from '../virtual/exchange-truth.ts'
+import { sequenceOfId, tradeIdText } from '../../../src/simulator/core/order.ts'
+import { isByApi, isForeign, type TrueFill } from '../virtual/exchange-truth.ts'
 import { type World } from '../world/world.ts'
 
 /** Made by others, and shown by every read of the fills; oldest first. */
@@ -15,6 +15,12 @@ export function foreignFills({ exchange: { truth, unseen } }: World, symbol: str
 export function unseenFills({ exchange: { truth, unseen } }: World): readonly TrueFill[] {
   if (unseen.size === 0) return []
   return truth.fillsInOrder.filter(({ sequence }) => unseen.has(tradeIdText(sequence)))
+}
+
+/** Whether another program has made the order. */
+export function isOfApi({ exchange: { truth } }: World, orderId: string): boolean {
+  const order = truth.orders.get(String(sequenceOfId('11', orderId)))
+  return order !== undefined && isByApi(order)
 }
 
 export function hasUnseen(world: World, symbol: string): boolean {

@@ -4,7 +4,8 @@ import { type Book, holdingOf } from '../../../src/engine/book/book.ts'
 import { decimal, sumDecimals } from '../../../src/lib/decimal.ts'
 import { tradeIdText } from '../../../src/simulator/core/order.ts'
 import { compareFates, comparePositions } from './book-comparison.ts'
-import { hasUnseen, isAllocationKnown, unseenFills } from '../faults/foreign-fills.ts'
+import { OTHER_SYMBOL } from '../months/api-trader.ts'
+import { hasUnseen, isOfApi, isAllocationKnown, unseenFills } from '../faults/foreign-fills.ts'
 import { type World, type WorldWatcher, violate } from '../world/world.ts'
 
 /** In the end the book is the exchange's own: each order's fate, each fill once, the position, nothing doubled. */
@@ -13,7 +14,7 @@ export function watchTruth(world: World): WorldWatcher {
     onRecord(record) {
       if (record.kind === 'adopt' && !hasUnseen(world, record.symbol))
         violate(world, 'ORD5', `adopted ${JSON.stringify(record)}`)
-      if (record.kind === 'foreign')
+      if (record.kind === 'foreign' && !record.orderIds.every((orderId) => isOfApi(world, orderId)))
         violate(world, 'ORD5', `called our own fills foreign ${JSON.stringify(record)}`)
     },
     atEnd() {
@@ -40,8 +41,11 @@ function checkFills(world: World, book: Book): void {
 }
 
 /** Every fill that the exchange has ever shown, by tradeId: it shows those of the last three months. */
-function shownTrades({ exchange: { truth, unseen } }: World): readonly string[] {
-  return truth.fillsInOrder.map(({ sequence }) => tradeIdText(sequence)).filter((id) => !unseen.has(id))
+function shownTrades({ exchange: { truth, unseen }, plan }: World): readonly string[] {
+  return truth.fillsInOrder
+    .filter(({ symbol }) => plan.symbols.includes(symbol))
+    .map(({ sequence }) => tradeIdText(sequence))
+    .filter((id) => !unseen.has(id))
 }
 
 /** The book that forgets nothing. */
@@ -88,7 +92,8 @@ export function watchMoney(world: World): WorldWatcher {
       const coin = world.exchange.ledger().coins[0]
       if (!book || !coin) return
       const money = [...book.money.values()]
-      const unseen = unseenFills(world)
+      const others = world.exchange.truth.fillsInOrder.filter((fill) => fill.symbol === OTHER_SYMBOL)
+      const unseen = [...unseenFills(world), ...others]
       const profit = sumDecimals([
         ...money.map((entry) => entry.profit),
         ...unseen.map((fill) => decimal(fill.profit)),

@@ -1,5 +1,6 @@
 import { type StopPolicy } from '../../../src/engine/event.ts'
 import { unreachable } from '../../../src/lib/unreachable.ts'
+import { cancelOwn, tradeByApi } from './api-trader.ts'
 import { MARKET_STEP_MS } from '../virtual/virtual-exchange.ts'
 import { type World } from '../world/world.ts'
 import { type WorldPlan } from '../world/world-plan.ts'
@@ -30,7 +31,9 @@ function passQuiet(world: World, { quietMs, looks, way }: Jump, index: number): 
   while (quiet.isOn && !isOver(world)) {
     pass(world, nextStepMs(world))
     play(world)
+    if (quiet.isBetweenLooks) tradeByApi(world)
   }
+  cancelOwn(world)
 }
 
 /** Until the market moves, or what is held pays funding: each payment is seen by itself. */
@@ -41,7 +44,8 @@ function nextStepMs({ quiet, time, exchange }: World): number {
 }
 
 /** What happens at a step of the market is seen when it happens: the exchange forgets what ended 20 minutes ago. */
-function play({ exchange }: World): void {
+function play({ exchange, process }: World): void {
+  process.settleJournal()
   exchange.core.carryOut(exchange.now, () => undefined)
 }
 

@@ -41,6 +41,7 @@ function planMonths(seed: string): WorldPlan {
     hasTwin: part('hasTwin').integer(100) === 0,
     hasPrefixes: part('hasPrefixes').integer(60) === 0,
     jumps: drawJumps(part),
+    apiTrader: pick(part('apiTrader'), [0, 0, 1, 3]),
     strategies: plan.strategies.map((strategy) =>
       strategy.kind === 'placer'
         ? { ...strategy, oldKeys: 2 + part(`oldKeys/${strategy.id}`).integer(5) }

@@ -12,7 +12,9 @@ export interface Stillness {
 }
 
 /** So long a look lasts: all that goes on ordinarily goes on for that long. */
-const LOOK_MS = 1500
+const LOOK_MS = 2000
+/** So long after its begin everything of a look has come to its end, and so long before the next nothing begins. */
+const [IDLE_AFTER_MS, IDLE_BEFORE_MS] = [10_000, 5000]
 /** The market moves so often between two looks. */
 const MOVES_A_LOOK = 2
 
@@ -47,6 +49,12 @@ export class Quiet {
   /** Whether strategies want nothing just now. */
   get isSilent(): boolean {
     return this.#way === 'idle' && this.isOn
+  }
+
+  /** Nothing of the daemon's is on its way, and nothing will be soon. */
+  get isBetweenLooks(): boolean {
+    const intoMs = (this.#time.now - this.#beganAt) % this.#lookMs
+    return this.isOn && intoMs > IDLE_AFTER_MS && this.#lookMs - intoMs > IDLE_BEFORE_MS
   }
 
   /** How long to wait for what comes every so many ms. */

@@ -154,11 +154,18 @@ interface StoredAccount {
 
 /** How orders are named that are not ours: by hand, or by the exchange where nobody names them. */
 export const HAND_NAME = 'hand-'
-const FOREIGN_NAME = /^(hand-|SIM-)/
+/** And by another program that uses the account's keys. */
+export const API_NAME = 'bot-'
+const FOREIGN_NAME = /^(hand-|bot-|SIM-)/
 
 /** Made by a person's hand or by the system, on our account. */
 export function isForeign({ source, clientOid }: TrueOrder): boolean {
   return source === 'SYS' || FOREIGN_NAME.test(clientOid)
+}
+
+/** Made by another program: its fills look like ours. */
+export function isByApi({ clientOid }: Pick<TrueOrder, 'clientOid'>): boolean {
+  return clientOid.startsWith(API_NAME)
 }
 
 /** Whether it can still be filled. */

@@ -68,6 +68,11 @@ export class VirtualDisk implements JournalPort {
   /** What nothing waits for is lost when the process dies. */
   flush(): void {}
 
+  /** Long after it was appended everything is on the disk. */
+  settle(): void {
+    if (!this.#isPoisoned && !this.#options.isFull()) this.journal.flush()
+  }
+
   get recordsSinceCheckpoint(): number {
     return this.journal.recordsSinceCheckpoint
   }

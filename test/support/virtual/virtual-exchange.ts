@@ -37,6 +37,8 @@ export interface VirtualExchangeOptions {
   /** Unix ms: when the market begins. */
   readonly startAt: number
   readonly symbols: readonly string[]
+  /** What is listed besides. */
+  readonly others?: readonly string[]
   readonly positionMode: 'one_way_mode' | 'hedge_mode'
   readonly settings: Partial<CoreSettings>
   /** How far a signed timestamp may stand from the exchange's clock, ms: what expires a request (A1). */
@@ -56,6 +58,7 @@ export const MARKET_STEP_MS = 100
 
 /** A mistake that is heard twice with no truth between is believed, so it happens no sooner again, ms. */
 const EMPTY_AGAIN_MS = 30_000
+const EMPTY_AGAIN_READINGS = 8
 
 /** The simulated exchange in a bad mood: it loses, refuses and blurs what it is asked. */
 export class VirtualExchange implements SimulatedExchange {
@@ -71,8 +74,8 @@ export class VirtualExchange implements SimulatedExchange {
   onCancelled: (body: string, clientOids: readonly string[]) => void = () => undefined
   readonly #options: VirtualExchangeOptions
   readonly #direct: DirectExchange
-  /** Unix ms: by instrument, when a reading was last empty by mistake. */
-  readonly #emptyAt = new Map<string, number>()
+  /** By instrument, when a reading was last empty by mistake (Unix ms), and how many readings came after it. */
+  readonly #emptyAt = new Map<string, { readonly at: number; readonly readings: number }>()
 
   constructor(options: VirtualExchangeOptions) {
     this.#options = options
@@ -83,15 +86,17 @@ export class VirtualExchange implements SimulatedExchange {
       options.faults.isOn ? options.time.now : Number.POSITIVE_INFINITY,
     )
     const listed = buildInstruments(startAt + 90 * 86_400_000)
-    this.instruments = options.symbols.flatMap((symbol) => {
+    const symbols = [...options.symbols, ...(options.others ?? [])]
+    const all = symbols.flatMap((symbol) => {
       const alike = listed.find((one) => one.symbol === symbol) ?? listed.find(isModel)
       return alike ? [{ ...alike, symbol }] : []
     })
+    this.instruments = all.filter(({ symbol }) => options.symbols.includes(symbol))
     const startTicks = new Map(
-      this.instruments.map((one) => [one.symbol, Math.round(Number(one.startPrice) / one.tickFloat)]),
+      all.map((one) => [one.symbol, Math.round(Number(one.startPrice) / one.tickFloat)]),
     )
     this.core = createExchangeCore({
-      instruments: this.instruments,
+      instruments: all,
       accounts: [
         {
           uid: UID,
@@ -174,9 +179,11 @@ export class VirtualExchange implements SimulatedExchange {
   }
 
   position(symbol: string): Reply<WirePosition[] | null> {
-    const isBelieved = this.now - (this.#emptyAt.get(symbol) ?? 0) < EMPTY_AGAIN_MS
+    const { at, readings } = this.#emptyAt.get(symbol) ?? { at: 0, readings: EMPTY_AGAIN_READINGS }
+    const isBelieved = this.now - at < EMPTY_AGAIN_MS || readings < EMPTY_AGAIN_READINGS
+    this.#emptyAt.set(symbol, { at, readings: readings + 1 })
     if (!isBelieved && this.#options.faults.strikes('positionEmpty', symbol)) {
-      this.#emptyAt.set(symbol, this.now)
+      this.#emptyAt.set(symbol, { at: this.now, readings: 0 })
       return { ok: true, data: [] }
     }
     if (this.#options.faults.strikes('positionSilent', symbol)) return { ok: true, data: null }
@@ -186,7 +193,8 @@ export class VirtualExchange implements SimulatedExchange {
   readTickers(table: TickerTable): void {
     table.clear()
     const { faults } = this.#options
-    const rows = this.#direct.tickers()
+    const { symbols } = this.#options
+    const rows = this.#direct.tickers().filter(({ symbol }) => symbols.includes(symbol))
     const broken = rows.find(({ symbol }) => faults.strikes('tickerBroken', symbol))
     if (broken) return this.brokenTickers.read(table, rows, { broken: broken.symbol, faults })
     for (const ticker of rows) {

@@ -158,6 +158,7 @@ function simplify({ plan }: Failing, attempt: (plan: WorldPlan) => boolean): voi
     { onRestart: 'cancel' },
     { stop: 'cancel' },
     { moveTicks: 1 },
+    { apiTrader: 0 },
     { faults: {} },
     { positionMode: 'one_way_mode' },
   ]

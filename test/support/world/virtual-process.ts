@@ -166,6 +166,11 @@ export class VirtualProcess {
     if (this.isAlive) this.#run?.faults.standStill(forMs)
   }
 
+  /** What was appended long ago is on the disk. */
+  settleJournal(): void {
+    if (this.isAlive) this.#disk.settle()
+  }
+
   /** From now on the process lives until it is told to stop. */
   spare(): void {
     this.#run?.faults.spare()

@@ -16,6 +16,7 @@ import { WorldTrace } from './world-trace.ts'
 import { AccountAllocation } from '../invariants/account-allocation.ts'
 import { meddle, releaseHalts } from '../faults/foreign-hands.ts'
 import { type FaultKind, type StruckFault, VirtualFaults } from '../faults/virtual-faults.ts'
+import { OTHER_SYMBOL } from '../months/api-trader.ts'
 import { passMonths } from '../months/jumps.ts'
 import { Quiet } from '../months/quiet.ts'
 import { MARKET_STEP_MS, VirtualExchange } from '../virtual/virtual-exchange.ts'
@@ -96,6 +97,7 @@ export function runWorld(plan: WorldPlan, extra: readonly Invariant['watch'][] =
     seed: plan.seed,
     startAt: START_AT,
     symbols: plan.symbols,
+    others: plan.apiTrader > 0 ? [OTHER_SYMBOL] : [],
     positionMode: plan.positionMode,
     settings: plan.core,
     toleranceMs: TOLERANCE_MS,
@@ -211,6 +213,7 @@ function createFacts(): World['facts'] {
     answered: new Set(),
     booked: new Set(),
     placed: new Set(),
+    disowned: new Set(),
     records: [],
     isStopping: false,
     isLastStop: false,
@@ -436,6 +439,7 @@ function noteFacts(world: World): ProcessWatcher {
   const held = new Map<string, { scope: string; mode: TradingMode; reason: string }>()
   const noteKept = (record: JournalRecord): void => {
     if (record.kind === 'fills') for (const { tradeId } of record.fills) facts.booked.add(tradeId)
+    if (record.kind === 'foreign') for (const orderId of record.orderIds) facts.disowned.add(orderId)
     for (const { strategyId, key } of keysUsedBy(record)) facts.placed.add(pairKey(strategyId, key))
   }
   return {
@@ -443,6 +447,7 @@ function noteFacts(world: World): ProcessWatcher {
     onBirth: () => {
       facts.booked.clear()
       facts.placed.clear()
+      facts.disowned.clear()
       for (const record of world.process.journal.loadAll()) noteKept(record)
     },
     onRecord: (record) => {

@@ -58,6 +58,8 @@ export const worldPlanSchema = z.strictObject({
       }),
     )
     .default([]),
+  /** In one quiet moment of so many another program trades the account by its keys; 0: never. */
+  apiTrader: z.int().nonnegative().default(0),
   /** Whether it runs on for a while when everything has come right after the faults. */
   isPatient: z.boolean().default(true),
   /** Largest step of the market, in ticks. */
@@ -115,6 +117,7 @@ export function planWorld(seed: string): WorldPlan {
     stop: pick(part('stop'), ['cancel', 'leave', 'flatten'] as const),
     faultyMs: pick(part('faultyMs'), FAULTY_MS),
     jumps: [],
+    apiTrader: 0,
     isPatient: part('isPatient').integer(8) === 0,
     moveTicks: 1 + part('moveTicks').integer(8),
     hasTwin: part('hasTwin').integer(100) === 0,

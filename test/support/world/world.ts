@@ -46,6 +46,8 @@ export interface World {
     readonly booked: Set<string>
     /** By strategy and key, what the process's journal has placed by name, whatever its book has forgotten. */
     readonly placed: Set<string>
+    /** OrderIds whose fills the process's journal calls those of another program. */
+    readonly disowned: Set<string>
     /** Everything that was ever recorded, lost or not. */
     readonly records: JournalRecord[]
     isCalm: boolean
