@@ -93,14 +93,14 @@ export function watchMoney(world: World): WorldWatcher {
       if (!book || !coin) return
       const money = [...book.money.values()]
       const others = world.exchange.truth.fillsInOrder.filter((fill) => fill.symbol === OTHER_SYMBOL)
-      const unseen = [...unseenFills(world), ...others]
+      const unseen = new Set([...unseenFills(world), ...others])
       const profit = sumDecimals([
         ...money.map((entry) => entry.profit),
-        ...unseen.map((fill) => decimal(fill.profit)),
+        ...[...unseen].map((fill) => decimal(fill.profit)),
       ])
       const fees = sumDecimals([
         ...money.map((entry) => entry.fees),
-        ...unseen.map(({ fee }) => decimal(fee)),
+        ...[...unseen].map(({ fee }) => decimal(fee)),
       ])
       if (!profit.eq(decimal(coin.realisedProfit)))
         violate(world, 'MONEY', `profit ${profit.toString()} of ${coin.realisedProfit}`)

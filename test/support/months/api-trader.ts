@@ -69,5 +69,11 @@ export function cancelOwn({ exchange }: World): void {
 function isQuiet({ process, plan }: World, symbol: string): boolean {
   if (!plan.symbols.includes(symbol)) return true
   const { book } = process.engine ?? {}
-  return book !== undefined && (book.open.get(symbol)?.size ?? 0) === 0 && !book.cancels.has(symbol)
+  // Of a process that has died the last records may be lost: its orders have no names again.
+  return (
+    process.isAlive &&
+    book !== undefined &&
+    (book.open.get(symbol)?.size ?? 0) === 0 &&
+    !book.cancels.has(symbol)
+  )
 }

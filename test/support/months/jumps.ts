@@ -11,6 +11,8 @@ type Jump = WorldPlan['jumps'][number]
 const STOP_MS = 15_000
 /** 00, 08 and 16 UTC. */
 const FUNDING_MS = 8 * 3_600_000
+/** An order is matched within so long. */
+const MATCHED_MS = 200
 const STOP_POLICIES: readonly StopPolicy[] = ['leave', 'cancel', 'flatten']
 
 /** Bursts of trouble, and between them hours and days of quiet. */
@@ -31,7 +33,10 @@ function passQuiet(world: World, { quietMs, looks, way }: Jump, index: number): 
   while (quiet.isOn && !isOver(world)) {
     pass(world, nextStepMs(world))
     play(world)
-    if (quiet.isBetweenLooks) tradeByApi(world)
+    if (!quiet.isBetweenLooks) continue
+    tradeByApi(world)
+    pass(world, MATCHED_MS)
+    play(world)
   }
   cancelOwn(world)
 }

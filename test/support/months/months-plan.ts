@@ -20,7 +20,7 @@ const QUIET_MS: readonly (readonly [from: number, to: number])[] = [
 ]
 const JUMPS = [4, 12] as const
 const BURST_MS = [1500, 4000] as const
-const LOOKS = [3, 10] as const
+const LOOKS = [2, 7] as const
 
 /** An ordinary world, or one of months, by its seed: `months-7` is the seventh of these. */
 export function planOfSeed(seed: string): WorldPlan {
@@ -41,7 +41,7 @@ function planMonths(seed: string): WorldPlan {
     hasTwin: part('hasTwin').integer(100) === 0,
     hasPrefixes: part('hasPrefixes').integer(60) === 0,
     jumps: drawJumps(part),
-    apiTrader: pick(part('apiTrader'), [0, 0, 1, 3]),
+    apiTrader: pick(part('apiTrader'), [0, 0, 4, 12]),
     strategies: plan.strategies.map((strategy) =>
       strategy.kind === 'placer'
         ? { ...strategy, oldKeys: 2 + part(`oldKeys/${strategy.id}`).integer(5) }
