@@ -274,9 +274,9 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'orders-forgotten-too-early',
-    what: 'an order is forgotten as soon as it has ended',
-    find: 'const ORDERS_KEPT_MS = 300_000',
-    replace: 'const ORDERS_KEPT_MS = 0',
+    what: 'an order is forgotten while it may rest or be filled',
+    find: 'if (open || order.endedAt >= record.ordersBefore) continue',
+    replace: 'if (order.endedAt >= record.ordersBefore) continue',
     lastsMonths: true,
   },
   {
@@ -331,8 +331,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'unreadable-fill-left-behind',
     what: 'fills are read on from behind one that could not be read',
-    find: 'const throughAt = isReadingAgain(core) ? reading.sinceAt : heardAt',
-    replace: 'const throughAt = heardAt',
+    find: 'row.startsWith(FILL) && !isHalted',
+    replace: 'row.startsWith(FILL) && row === FILL',
     lastsMonths: true,
   },
   {

@@ -281,7 +281,7 @@ describe('funding is counted once', () => {
     bench.now -= 200
     bench.read({ holding: { longLots: 10, shortLots: 0 }, fundingFee: '-0.5' })
     bench.now += 200
-    for (let times = 0; times < 2; times++) poll(bench, { fills: [opened, closed] })
+    for (let round = 0; round < 2; round++) poll(bench, { fills: [opened, closed] })
 
     expect(bench.book.funding.get(SYMBOL)?.toString()).toBe('-0.5')
   })

@@ -18,7 +18,9 @@ const AWAY_TICKS_MAX = 12
  * has no name, nobody can tell whose a fill is: there it waits.
  */
 export function tradeByApi(world: World): void {
-  const { plan, faults, exchange } = world
+  const { plan, faults, exchange, facts } = world
+  // Before the account is looked at for the first time it is how it was.
+  if (facts.records.length === 0) return
   if (plan.apiTrader === 0 || faults.delayMs('months/api', 0, plan.apiTrader) > 0) return
   cancelOwn(world)
   const random = createRandom(`${plan.seed}/api/${exchange.now}`)

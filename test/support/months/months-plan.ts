@@ -18,6 +18,8 @@ const QUIET_MS: readonly (readonly [from: number, to: number])[] = [
   [5 * DAY_MS, 12 * DAY_MS],
   [20 * DAY_MS, 40 * DAY_MS],
 ]
+/** No longer than the exchange shows fills, should nobody read them: what is older has to be explained by a person. */
+const ALL_MS_MAX = 88 * DAY_MS
 const JUMPS = [4, 12] as const
 const BURST_MS = [1500, 4000] as const
 const LOOKS = [2, 7] as const
@@ -52,11 +54,16 @@ function planMonths(seed: string): WorldPlan {
 
 function drawJumps(part: (name: string) => Random): WorldPlan['jumps'] {
   const count = between(part('jumps'), JUMPS)
+  let leftMs = ALL_MS_MAX
   return Array.from({ length: count }, (_, index) => {
     const random = part(`jump/${index}`)
+    const burstMs = between(random, BURST_MS)
+    const drawnMs = between(random, pick(random, QUIET_MS))
+    const quietMs = drawnMs > leftMs ? HOUR_MS : drawnMs
+    leftMs -= quietMs
     return {
-      burstMs: between(random, BURST_MS),
-      quietMs: between(random, pick(random, QUIET_MS)),
+      burstMs,
+      quietMs,
       looks: between(random, LOOKS),
       way: pick(random, QUIET_WAYS),
     }
@@ -75,7 +82,7 @@ const MONTHS_RATES: { readonly [Fault in FaultKind]?: readonly number[] } = {
   clockSetFar: [0.005, 0.02],
   strategyEdges: [0.01, 0.1],
   tickerBroken: [0.005, 0.05],
-  fillBroken: [0.005, 0.05],
+  fillBroken: [0.02, 0.2],
   fillAhead: [0.05, 0.2],
   checkpoint: [0.003, 0.02, 0.05],
 }

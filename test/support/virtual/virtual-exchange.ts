@@ -11,7 +11,6 @@ import { type VirtualTime } from '../../../src/backtest/virtual-time.ts'
 import { type TickerTable } from '../../../src/domain/ticker-table.ts'
 import { batchPlaceOrder, type BatchPlaceItem } from '../../../src/protocol/futures/batch-place-order.ts'
 import { cancelAllOrders, type CancelAllRequest } from '../../../src/protocol/futures/cancel-all-orders.ts'
-import { type WireFill } from '../../../src/protocol/futures/order-fills.ts'
 import { type WirePosition } from '../../../src/protocol/futures/single-position.ts'
 import { type BatchResult } from '../../../src/protocol/values.ts'
 import { createExchangeCore, type ExchangeCore } from '../../../src/simulator/core/exchange-core.ts'
@@ -201,21 +200,6 @@ export class VirtualExchange implements SimulatedExchange {
       if (faults.strikes('tickerMissing', ticker.symbol)) continue
       addTicker(table, ticker, this.suspensions.stateOf(ticker.symbol))
       spoilTicker(table, ticker.symbol, faults)
-    }
-  }
-
-  /** Every fill of the account, oldest first. */
-  allFills(): WireFill[] {
-    const fills: WireFill[] = []
-    for (let idLessThan: string | undefined; ;) {
-      const reply = this.fillsPage({
-        startTime: String(this.#options.startAt),
-        limit: '100',
-        ...(idLessThan === undefined ? {} : { idLessThan }),
-      })
-      if (!reply.ok || reply.data.fillList.length === 0) return fills.reverse()
-      fills.push(...reply.data.fillList)
-      idLessThan = reply.data.endId ?? ''
     }
   }
 
