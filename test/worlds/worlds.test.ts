@@ -81,7 +81,7 @@ describe('[DET1] a seed is a world', () => {
     expect(hashes[1]).toBe(hashes[0])
   })
 
-  test.each(['3', '6', '9', 'months-6'])(
+  test.each(['3', '6', '9', 'months-3'])(
     'seed %s runs by the script of what struck to the same trace',
     (seed) => {
       const plan = planOfSeed(seed)

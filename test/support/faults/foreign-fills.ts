@@ -32,9 +32,8 @@ export function hasUnseen(world: World, symbol: string): boolean {
  * net position may have turned. Then nobody can say whose the rest is.
  */
 export function isAllocationKnown(world: World, symbol: string): boolean {
-  // Fills are taken in the order of their dates.
-  const isMisdated = world.exchange.brokenFills.isMisdated(symbol)
-  if (isMisdated && foreignFills(world, symbol).length > 0) return false
+  // Fills are taken in the order of their dates, and when they can be read.
+  if (world.exchange.brokenFills.isOutOfOrder(symbol) && foreignFills(world, symbol).length > 0) return false
   if (!hasUnseen(world, symbol)) return true
   return world.plan.positionMode === 'hedge_mode' && foreignFills(world, symbol).length === 0
 }

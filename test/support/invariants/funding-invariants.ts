@@ -73,7 +73,8 @@ function compareLife(
   { symbol, holdSide, counters, heard }: PositionLife,
   counted?: Counted,
 ): void {
-  if (hasUnseen(world, symbol)) return
+  // That it was gone in between shows in no other way.
+  if (hasUnseen(world, symbol) || world.exchange.brokenFills.isOutOfOrder(symbol)) return
   const newest = counters.length - 1
   const { sum = ZERO, index = -1 } = counted ?? {}
   const what = `funding of a ${holdSide} position of ${symbol}`

@@ -33,6 +33,8 @@ export class BrokenFills {
   /** By tradeId, as it is shown; undefined as it is. */
   readonly #ahead = new Map<string, WireFill | undefined>()
 
+  /** Instruments of which a row could not be read once. */
+  readonly #late = new Set<string>()
   /** By tradeId, those that could not be read once. */
   readonly #broken = new Set<string>()
 
@@ -52,13 +54,14 @@ export class BrokenFills {
       if (row && !this.#broken.has(row.tradeId))
         fillList[drawn % length] = { ...row, ...WAYS[Math.floor(drawn / length)]?.(row) }
       if (row) this.#broken.add(row.tradeId)
+      if (row) this.#late.add(row.symbol)
     }
     return { ok: true, data: { ...reply.data, fillList } }
   }
 
-  /** Whether a fill of the instrument is dated ahead. */
-  isMisdated(symbol: string): boolean {
-    return [...this.#ahead.values()].some((row) => row?.symbol === symbol)
+  /** Whether a fill of the instrument is dated ahead, or was read behind later ones: they are taken in another order. */
+  isOutOfOrder(symbol: string): boolean {
+    return this.#late.has(symbol) || [...this.#ahead.values()].some((row) => row?.symbol === symbol)
   }
 
   #dateAhead(row: WireFill): WireFill {

@@ -35,7 +35,7 @@ function planMonths(seed: string): WorldPlan {
   const part = (name: string): Random => createRandom(`${seed}/months/${name}`)
   return {
     ...plan,
-    faults: drawFaults({ part, plan, rates: MONTHS_RATES }),
+    faults: drawMonthsFaults(part, plan),
     faultyMs: pick(part('faultyMs'), [3000, 5000]),
     isPatient: part('isPatient').integer(30) === 0,
     // A daemon that looks again and again corrects it; these look every few hours.
@@ -50,6 +50,14 @@ function planMonths(seed: string): WorldPlan {
         : strategy,
     ),
   }
+}
+
+function drawMonthsFaults(part: (name: string) => Random, plan: WorldPlan): WorldPlan['faults'] {
+  const rates = drawFaults({ part, plan, rates: MONTHS_RATES })
+  // A row that cannot be read halts its instrument where it is seen twice, also where one reading is heard twice.
+  if (rates.fillBroken === undefined) return rates
+  const { readingTwice: _, ...others } = rates
+  return others
 }
 
 function drawJumps(part: (name: string) => Random): WorldPlan['jumps'] {
