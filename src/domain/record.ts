@@ -161,6 +161,8 @@ export interface OutcomeRecord extends Dated {
 export interface FillsRecord extends Dated {
   readonly kind: 'fills'
   readonly fills: readonly Fill[]
+  /** Unix ms, exchange clock: a fill that is dated later has happened by then. Absent: none is. */
+  readonly throughAt?: number
 }
 
 /** A cancel-all is about to leave. Durable before its first byte: what rested may not rest any more. */

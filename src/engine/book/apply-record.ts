@@ -64,7 +64,7 @@ export function applyRecord(target: Book, record: JournalRecord): void {
       for (const item of record.items) applyOutcome(book, item, record.at)
       return
     case 'fills':
-      for (const fill of record.fills) applyFill(book, fill)
+      for (const fill of record.fills) applyFill(book, fill, record.throughAt)
       return
     case 'cancelAnswered':
       for (const { clientOid, orderId } of record.listed) {

@@ -4,6 +4,7 @@ import { type OrderId, type StrategyId } from '../../domain/ids.ts'
 import { canRest, type Order } from '../../domain/order.ts'
 import { countUnsettled, UNSETTLED_MOVES_MAX } from '../book/allocation.ts'
 import { openOrdersOf } from '../book/book.ts'
+import { exchangeNow } from '../state/clock-state.ts'
 import { announce, type Core, record } from '../state/core.ts'
 import { namelessOrders, settleByEvidence } from './evidence.ts'
 import { announceEnd, distrustResting, noteFillsForResolution } from './resolution.ts'
@@ -12,7 +13,7 @@ import { holdQuote } from '../state/decision-state.ts'
 import { noteFillsRead, noteOrphan, takeSettledOrphans } from '../state/readings.ts'
 import { showFills } from '../strategies/take-snapshot.ts'
 import { comparePosition, noteRecentFills } from './reconcile.ts'
-import { isInTheDark, takeUnreadableFills } from './unreadable.ts'
+import { isInTheDark, isReadingAgain, takeUnreadableFills } from './unreadable.ts'
 
 /** Fills were read: each new one enters the book once, and orders that they prove to be over are settled. */
 export function takeFills(core: Core, reading: FillsReading): void {
@@ -23,9 +24,14 @@ export function takeFills(core: Core, reading: FillsReading): void {
       filledAt >= core.book.tradesSinceAt && !core.book.trades.has(tradeId) && core.instruments.has(symbol),
   )
   haltOnUnsettled(core, fills)
+  // Either clock may be behind; what is dated later than both say has a wrong date.
+  const heardAt = Math.max(reading.exchangeTime, exchangeNow(core))
+  // Nothing is left unread for that, or while a row is read once more.
+  const throughAt = isReadingAgain(core) ? reading.sinceAt : heardAt
+  const bound = fills.some(({ filledAt }) => filledAt > throughAt) ? { throughAt } : {}
   if (fills.some(({ source }) => source === 'SYS')) distrustResting(core)
   for (const fill of fills) haltOnForeign(core, fill)
-  if (fills.length > 0) record(core, { kind: 'fills', at: core.now, fills })
+  if (fills.length > 0) record(core, { kind: 'fills', at: core.now, fills, ...bound })
   const owners = new Set<StrategyId>()
   for (const fill of fills) {
     const owner = logFill(core, fill)
@@ -33,8 +39,8 @@ export function takeFills(core: Core, reading: FillsReading): void {
     // Whoever traded the instrument may hold less than a moment ago.
     else if (fill.source !== 'API') for (const id of tradersOf(core, fill.symbol)) owners.add(id)
   }
-  noteRecentFills(core, fills)
-  const readableAt = noteFillsRead(core, reading)
+  noteRecentFills(core, fills, heardAt)
+  const readableAt = noteFillsRead(core, reading, isReadingAgain(core))
   settleTakers(core, readableAt)
   noteOrphans(core)
   for (const instrument of core.instruments.values()) {

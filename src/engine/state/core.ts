@@ -2,7 +2,7 @@ import { type DenialCode } from '../../domain/denial.ts'
 import { type FeedId, type FeedReading } from '../../domain/feed.ts'
 import { type ClientOid, type OrderId, type StrategyId } from '../../domain/ids.ts'
 import { type OrderTerms } from '../../domain/order.ts'
-import { type Holding, type HoldingChange } from '../../domain/position.ts'
+import { type Holding, type HoldingChange, type HoldSide } from '../../domain/position.ts'
 import { type LogEvent } from '../../domain/log-events.ts'
 import { type TickerTable } from '../../domain/ticker-table.ts'
 import { type GrantedEndpoint } from '../event.ts'
@@ -171,6 +171,8 @@ export interface RecentFill {
 
 export interface PendingReading {
   readonly holding: Holding
+  /** What the funding counter of each side says; empty where there is none. */
+  readonly counters: Readonly<Record<HoldSide, string>>
   /** The answer said nothing at all, which may mean flat. */
   readonly isSilent: boolean
   readonly requestedAt: number

@@ -85,14 +85,17 @@ test('a funding payment is booked when the counter moves, and not when it begins
   const bench = new EngineBench().start()
   bench.quote({ side: 'buy', ticks: 99_990, lots: 10 })
   bench.accept(bench.grantBatch())
-  read(bench, bench.fill({ lots: 10 }))
-  const holding = { longLots: 10, shortLots: 0 }
-  for (const fundingFee of ['-0.5', '-0.7']) {
-    bench.step({ kind: 'pollDue', what: 'positions' })
-    bench.read({ holding, fundingFee })
+  const opened = bench.fill({ lots: 10 })
+  read(bench, opened)
+  for (const fundingFee of ['', '-0.5', '-0.7', undefined]) {
+    bench.now += 1000
+    const held = fundingFee === undefined ? {} : { holding: { longLots: 10, shortLots: 0 }, fundingFee }
+    for (const what of ['fills', 'positions', 'fills'] as const) {
+      bench.step({ kind: 'pollDue', what })
+      bench.read({ fills: [opened], ...held })
+      bench.now += 1000
+    }
   }
-  bench.step({ kind: 'pollDue', what: 'positions' })
-  bench.read()
 
   const booked = bookingsOf(bench).filter(([kind]) => kind === 'funding')
   expect(booked.flatMap(([, bookings]) => bookings)).toMatchObject([

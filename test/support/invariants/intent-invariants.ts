@@ -6,17 +6,12 @@ import { type World, type WorldWatcher, violate } from '../world/world.ts'
 
 /** What a strategy placed by name is placed within its time, and fills no more than was asked for (WISH). */
 export function watchPlaces(world: World): WorldWatcher {
-  /** By name: what was asked for first. The book may have forgotten that order when the last one has ended. */
-  const asked = new Map<string, number>()
-  const nameOf = ({ strategyId, symbol, key }: Order['terms']): string => `${strategyId}|${symbol}|${key}`
   return {
     onWrite(batch, now) {
       const { book } = world.process.engine ?? {}
       for (const clientOid of batch.clientOids) {
         const terms = book?.orders.get(clientOid)?.terms
-        if (terms?.purpose !== 'place') continue
-        if (terms.generation === 0) asked.set(nameOf(terms), terms.lots)
-        if (now <= terms.deadlineAt) continue
+        if (terms?.purpose !== 'place' || now <= terms.deadlineAt) continue
         violate(world, 'ORD7', `${clientOid} leaves ${now - terms.deadlineAt} ms after its time`)
       }
     },
@@ -24,13 +19,29 @@ export function watchPlaces(world: World): WorldWatcher {
       const places = [...(world.process.engine?.book.orders.values() ?? [])].filter(
         ({ terms }) => terms.purpose === 'place',
       )
-      for (const [name, orders] of Map.groupBy(places, ({ terms }) => nameOf(terms))) {
-        const lots = asked.get(name) ?? 0
+      const byKey: Map<string, Order[]> = Map.groupBy(places, ({ terms }) => nameOf(terms))
+      for (const [key, orders] of byKey) {
+        // The book has forgotten an order that ended long ago, and holds what was placed again for it.
+        const asked = askedOf(world, key)
         const filled = orders.reduce((sum, { filledLots }) => sum + filledLots, 0)
-        if (filled > lots) violate(world, 'WISH', `${name} filled ${filled} lots of ${lots}`)
+        if (filled > asked) violate(world, 'WISH', `${key} filled ${filled} lots of ${asked}`)
       }
     },
   }
+}
+
+function nameOf({ strategyId, symbol, key }: Order['terms']): string {
+  return `${strategyId}|${symbol}|${key}`
+}
+
+/** How many lots were sent first under a name. */
+function askedOf({ facts }: World, name: string): number {
+  for (const record of facts.records) {
+    if (record.kind !== 'send') continue
+    const first = record.orders.find((terms) => terms.generation === 0 && nameOf(terms) === name)
+    if (first) return first.lots
+  }
+  return 0
 }
 
 /**
