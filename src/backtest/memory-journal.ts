@@ -1,7 +1,6 @@
 import { type JournalRecord, type StrategyKey, type UsedKey } from '../domain/record.ts'
 import { type Journal, type JournalContents, type RowChange } from '../journal/journal.ts'
-import { MemoryKeys } from '../journal/memory-keys.ts'
-import { MemoryRows } from '../journal/memory-rows.ts'
+import { MemoryKeys, MemoryRows } from '../journal/memory-tables.ts'
 
 /** A journal that ends with its process: for backtests. Records are copied as the disk would. */
 export class MemoryJournal implements Journal {

@@ -5,7 +5,7 @@ import { type SimulatedExchange } from './direct-exchange.ts'
 import { onlyOnce } from './virtual-readings.ts'
 import { type VirtualWire } from './virtual-wire.ts'
 
-/** How often is looked, ms. */
+/** How often is looked, ms: asked before each wait. */
 export interface VirtualPolling {
   readonly tickersMs: number
   readonly fillsMs: number
@@ -68,24 +68,23 @@ export class VirtualPollers {
   }
 
   #begin(): void {
-    const { polling, dispatch } = this.#options
     this.#hasBegun = true
-    dispatch({ kind: 'started' })
-    this.#every(polling.timeMs, { kind: 'timePassed' })
-    this.#every(polling.fillsMs, { kind: 'pollDue', what: 'fills' })
-    this.#every(polling.positionsMs, { kind: 'pollDue', what: 'positions' })
+    this.#options.dispatch({ kind: 'started' })
+    this.#every('timeMs', { kind: 'timePassed' })
+    this.#every('fillsMs', { kind: 'pollDue', what: 'fills' })
+    this.#every('positionsMs', { kind: 'pollDue', what: 'positions' })
   }
 
   /** What falls due while the process stands still is not made up for. */
-  #every(intervalMs: number, event: EngineEvent): void {
-    const { wire, isOver, onTime, dispatch } = this.#options
-    wire.time.after(intervalMs, () => {
+  #every(interval: keyof VirtualPolling, event: EngineEvent): void {
+    const { wire, polling, isOver, onTime, dispatch } = this.#options
+    wire.time.after(polling[interval], () => {
       if (isOver()) return
       if (!wire.gate.isStill) {
         if (event.kind === 'timePassed') onTime()
         dispatch(event)
       }
-      this.#every(intervalMs, event)
+      this.#every(interval, event)
     })
   }
 }

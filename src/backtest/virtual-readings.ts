@@ -1,5 +1,6 @@
 import { type Answer } from '../domain/answer.ts'
-import { type Fill, type FillsReading } from '../domain/fill.ts'
+import { type Fill, type FillsReading, type UnreadableFill } from '../domain/fill.ts'
+import { type Instrument } from '../domain/instrument.ts'
 import { type PositionReading } from '../domain/position.ts'
 import { type EngineSettings } from '../engine/settings.ts'
 import { toPositionRows } from '../exchange/readers/position-reader.ts'
@@ -82,8 +83,8 @@ export class VirtualReadings {
           return this.#readPage({ ...pages, exchangeTime, idLessThan: last.tradeId }, onAnswer)
         }
         const { requestedAt, rows } = pages
-        const fills = [...rows.values()].map((row) => this.#toFill(row)).sort(byTime)
-        onAnswer({ ...answer, data: { fills, sinceAt, requestedAt, exchangeTime } })
+        const reading = this.#toReading([...rows.values()])
+        onAnswer({ ...answer, data: { ...reading, sinceAt, requestedAt, exchangeTime } })
       },
     )
   }
@@ -107,15 +108,26 @@ export class VirtualReadings {
     return this.#options.wire.trusted.clock.now()
   }
 
+  /** A row that cannot be read costs its instrument alone; those of instruments that are not traded here are left out. */
+  #toReading(rows: readonly WireFill[]): Pick<FillsReading, 'fills' | 'unreadable'> {
+    const fills: Fill[] = []
+    const unreadable: UnreadableFill[] = []
+    for (const row of rows) {
+      const instrument = this.#options.settings.instruments.get(row.symbol)
+      const fill = instrument && this.#toFill(instrument, row)
+      if (typeof fill === 'string')
+        unreadable.push({ tradeId: row.tradeId, symbol: row.symbol, problem: fill })
+      else if (fill) fills.push(fill)
+    }
+    return { fills: fills.sort(byTime), ...(unreadable.length > 0 ? { unreadable } : {}) }
+  }
+
   /** The exchange gives the same row again and again. */
-  #toFill(row: WireFill): Fill {
+  #toFill(instrument: Instrument, row: WireFill): Fill | string {
     const known = this.#fills.get(row)
     if (known) return known
-    const { instruments, positionMode } = this.#options.settings
-    const instrument = instruments.get(row.symbol)
-    const fill = instrument && toFill(instrument, positionMode, row)
-    if (fill === undefined || typeof fill === 'string') throw new Error(`an unreadable fill: ${fill}`)
-    this.#fills.set(row, fill)
+    const fill = toFill(instrument, this.#options.settings.positionMode, row)
+    if (typeof fill !== 'string') this.#fills.set(row, fill)
     return fill
   }
 }

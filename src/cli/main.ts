@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
 import { ConfigError, formatProblems } from '../config/yaml/problem.ts'
 import { Failure } from '../lib/failure.ts'
+import { addArchiveCommand } from './archive.ts'
 import { addCallCommand } from './call/call.ts'
 import { addCheckCommand } from './check.ts'
 import { addExplainCommand } from './explain/explain.ts'
@@ -40,6 +41,7 @@ export async function main(argv: readonly string[]): Promise<number> {
   addReleaseCommand(program, setExit)
   addCheckCommand(program, setExit)
   addRepairCommand(program, setExit)
+  addArchiveCommand(program, setExit)
   addSimulateCommand(program, setExit)
   addCallCommand(program, setExit)
   addReplayCommand(program, { version, setExit })

@@ -24,6 +24,7 @@ export interface UnsettledAllocation {
   /** Before the first of those fills. */
   readonly account: Holding
   readonly holdings: readonly (readonly [key: string, Holding])[]
-  /** That fill and everything since, oldest first. */
-  readonly moves: readonly Move[]
+  /** That fill and everything since: the moves of the symbol with numbers from the one to before the other. */
+  readonly first: number
+  readonly next: number
 }

@@ -23,6 +23,7 @@ export const DENIAL_CODES = {
   CLOSE_EXCEEDS_POSITION: 'there is less to close than that',
   KEY_MISSING: 'a place intent needs a key',
   KEY_REUSED: 'an order with this key exists already',
+  PLACES_TOO_MANY: 'too many place intents of the strategy wait to be sent already',
   INTENT_EXPIRED: 'it was not sent within its ttlMs',
   INTENT_MALFORMED: 'the strategy returned something that is not an intent',
   INTENTS_TOO_MANY: 'the strategy returned more intents than are looked at',

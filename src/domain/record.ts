@@ -34,6 +34,7 @@ export type JournalRecord =
   | DenialRecord
   | PruneRecord
   | RepairedRecord
+  | ArchivedRecord
 
 interface Dated {
   /** Unix ms, our clock. */
@@ -61,14 +62,17 @@ export interface BootRecord extends Dated {
   readonly grids?: Readonly<Record<string, InstrumentGrids>>
 }
 
-/** What a strategy's decision changed. Nothing is written when nothing changed. */
+/**
+ * What a strategy's decision changed: what it wants now, and what it remembers. Where it wants nothing new, what it
+ * remembers is written now and then.
+ */
 export interface DecisionRecord extends Dated {
   readonly kind: 'decision'
   readonly strategyId: StrategyId
-  /** The strategy's new state as JSON text; absent when it is as it was. */
+  /** What the strategy remembers, as JSON text; absent when it is as it was. */
   readonly stateText?: string
-  /** Ladders that changed, by symbol; an empty ladder withdraws. */
-  readonly quotes?: readonly { readonly symbol: string; readonly levels: readonly QuoteLevel[] }[]
+  /** Ladders that changed. */
+  readonly quotes?: readonly LadderChange[]
   readonly targets?: readonly { readonly symbol: string; readonly lots: number }[]
   /** Accepted `place` intents, waiting to be sent. */
   readonly places?: readonly OrderIntent[]
@@ -83,6 +87,14 @@ export interface DecisionRecord extends Dated {
     readonly markets: Readonly<Record<string, MarketSight>>
   }
 }
+
+/**
+ * A ladder that changed: whole, or by what it keeps of the one before. `rungs` are in the order of the new ladder: a
+ * level that is new, or the place, from 0, that a level had before. An empty ladder withdraws.
+ */
+export type LadderChange =
+  | { readonly symbol: string; readonly levels: readonly QuoteLevel[] }
+  | { readonly symbol: string; readonly rungs: readonly (QuoteLevel | number)[] }
 
 /** Wishes that did not become orders, for whoever asks why. Changes nothing in the book. */
 export interface DenialRecord extends Dated {
@@ -149,6 +161,8 @@ export interface OutcomeRecord extends Dated {
 export interface FillsRecord extends Dated {
   readonly kind: 'fills'
   readonly fills: readonly Fill[]
+  /** Unix ms, exchange clock: a fill that is dated later has happened by then. Absent: none is. */
+  readonly throughAt?: number
 }
 
 /** A cancel-all is about to leave. Durable before its first byte: what rested may not rest any more. */
@@ -275,6 +289,16 @@ export interface RepairedRecord extends Dated {
   readonly strategies: readonly string[]
   readonly symbols: readonly string[]
   readonly reason: string
+}
+
+/** Fills and funding payments of before were written to a file, and taken out of the journal. */
+export interface ArchivedRecord extends Dated {
+  readonly kind: 'archived'
+  /** Unix ms: those that are older. */
+  readonly before: number
+  readonly fills: number
+  readonly fundings: number
+  readonly file: string
 }
 
 /** A key of a strategy: it names one order for ever, or one call on the account. */

@@ -4,6 +4,7 @@ import { type LogEvent } from '../domain/log-events.ts'
 import { type JournalRecord } from '../domain/record.ts'
 import { type Snapshot } from '../domain/snapshot.ts'
 import { type Recorded } from '../domain/proofs.ts'
+import { type Booking } from '../journal/booking.ts'
 import { type GrantedEndpoint } from './event.ts'
 
 /** A batch whose record stands in the journal before it. */
@@ -43,7 +44,13 @@ export type Effect =
   | { readonly kind: 'askGrant'; readonly endpoint: GrantedEndpoint; readonly priority: Priority }
   /** The grant just given is not needed any more. */
   | { readonly kind: 'returnGrant'; readonly endpoint: GrantedEndpoint }
-  | { readonly kind: 'record'; readonly record: JournalRecord; readonly durable: boolean }
+  | {
+      readonly kind: 'record'
+      readonly record: JournalRecord
+      readonly durable: boolean
+      /** What it adds to the tables of fills and funding payments. Absent: nothing. */
+      readonly bookings?: readonly Booking[]
+    }
   | { readonly kind: 'sendBatch'; readonly batch: Recorded<OutgoingBatch> }
   | { readonly kind: 'sendCall'; readonly call: Recorded<OutgoingCall> }
   | {

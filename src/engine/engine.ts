@@ -37,11 +37,15 @@ import { isKilling, isTrading, release } from './state/trading-mode.ts'
 import { advanceFlatten } from './lifecycle/flatten.ts'
 import { holdScope } from './lifecycle/hold-scope.ts'
 import { answerCall, isCallHeldBack, makeAccountCalls } from './strategies/account-calls.ts'
+import { recordDueStates } from './strategies/strategy-memory.ts'
 import { expirePlaces, takeDecision, takeFailure } from './strategies/take-decision.ts'
 import { takeSnapshot } from './strategies/take-snapshot.ts'
 
 /** How often what is over is forgotten: what a checkpoint has to take away then is little. */
 const PRUNE_EVERY_MS = 5000
+/** And so often where there are so many orders, that in five seconds it would be much: 1,250 at 250 a second. */
+const PRUNE_MANY_EVERY_MS = 1000
+const MANY_ORDERS = 5000
 /** How far the fills are known is written down this often, if there is nothing to forget. */
 const FILLS_NOTED_EVERY_MS = 3_600_000
 /** Orders are kept so long after they ended: a fill of theirs becomes readable within seconds. */
@@ -252,8 +256,10 @@ function obey(core: Core, command: EngineCommand): void {
 
 function passTime(core: Core): void {
   expirePlaces(core)
+  recordDueStates(core)
   const { prunedAt } = core.run
-  if (prunedAt > 0 && core.now - prunedAt < PRUNE_EVERY_MS) return
+  const everyMs = core.book.orders.size > MANY_ORDERS ? PRUNE_MANY_EVERY_MS : PRUNE_EVERY_MS
+  if (prunedAt > 0 && core.now - prunedAt < everyMs) return
   notePruned(core.run, core.now)
   if (prunedAt === 0) return
   const ordersBefore = core.now - ORDERS_KEPT_MS
@@ -280,6 +286,6 @@ function hasSomethingOld(
   const [filledAt = tradesBefore] = trades.values()
   const [calledAt = ordersBefore] = callKeys.values()
   if (filledAt < tradesBefore || calledAt < ordersBefore) return true
-  for (const order of orders.values()) if (isTerminal(order) && order.endedAt < ordersBefore) return true
+  for (const order of orders.values()) if (order.endedAt < ordersBefore && isTerminal(order)) return true
   return false
 }

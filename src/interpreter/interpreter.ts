@@ -16,10 +16,10 @@ const FLUSH_MS = 100
 
 /**
  * A checkpoint is written when so many entries of the book have changed: it costs what has changed, and takes
- * some 20 ms then (`npm run bench:journal`). Or when there were so many records, which may change no entry or one
+ * some 10 ms then (`npm run bench:journal`). Or when there were so many records, which may change no entry or one
  * again and again: a start reads no more than these, and what is older than the journal keeps can go.
  */
-const CHECKPOINT_CHANGES = 2000
+const CHECKPOINT_CHANGES = 1000
 const CHECKPOINT_RECORDS = 10_000
 
 /** Effects that may wait for a commit: seconds of the busiest trading. A journal further behind is as good as none. */
@@ -27,6 +27,12 @@ const WAITING_MAX = 10_000
 
 /** What does not wait for a commit. A batch's grant does: one that waits has it in hand. */
 const GOES_AHEAD: ReadonlySet<Effect['kind']> = new Set(['record', 'decide', 'readFills', 'readPosition'])
+
+/**
+ * Events that may wait for the one that is being handled: they come of its effects, some of each strategy and call.
+ * More would be a loop, or a process that stands still.
+ */
+const EVENTS_MAX = 10_000
 
 /** An effect behind a durable record, and which commit it waits for. */
 interface WaitingEffect {
@@ -84,8 +90,13 @@ export class Interpreter {
   /** Handles an event now, or right after the one that is being handled. */
   dispatch(event: EngineEvent): void {
     if (this.#isOver) return
-    this.#queue.push(event)
+    this.#enqueue(event)
     this.resume()
+  }
+
+  #enqueue(event: EngineEvent): void {
+    if (this.#queue.push(event) <= EVENTS_MAX) return
+    this.#fail(new Error(`events come faster than they are handled: ${EVENTS_MAX} wait`))
   }
 
   /** Goes on with what was begun. */
@@ -217,9 +228,9 @@ export class Interpreter {
     }
   }
 
-  #record({ record, durable }: Extract<Effect, { kind: 'record' }>): void {
+  #record({ record, durable, bookings }: Extract<Effect, { kind: 'record' }>): void {
     const { journal, listener } = this.#ports
-    journal.append(record)
+    journal.append(record, bookings)
     if (durable) this.#commit()
     if (!this.#isOver) listener.recorded?.(record, durable)
   }
@@ -243,9 +254,9 @@ export class Interpreter {
       const { intents, stateText, denials } = result
       const { sequence } = snapshot
       listener.decided?.(intents)
-      this.#queue.push({ kind: 'decided', strategyId, sequence, intents, stateText, denials })
+      this.#enqueue({ kind: 'decided', strategyId, sequence, intents, stateText, denials })
     } else {
-      this.#queue.push({ kind: 'decisionFailed', strategyId, reason: result.message })
+      this.#enqueue({ kind: 'decisionFailed', strategyId, reason: result.message })
     }
     if (!result.isSlow) return
     const fields = { strategy: strategyId, tookMs: result.tookMs }

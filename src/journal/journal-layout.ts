@@ -4,7 +4,7 @@ import { layoutUnknown } from './journal-failures.ts'
 import { nextLink } from './record-chain.ts'
 
 /** The tables below. A file of another layout is refused rather than guessed at. */
-const LAYOUT = 4
+const LAYOUT = 5
 
 const TABLES = `
   CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
@@ -13,6 +13,7 @@ const TABLES = `
     at INTEGER NOT NULL,
     kind TEXT NOT NULL,
     body TEXT NOT NULL,
+    booked TEXT,
     link TEXT NOT NULL
   ) STRICT;
   CREATE TABLE book (
@@ -30,6 +31,22 @@ const TABLES = `
     PRIMARY KEY (bucket, name)
   ) STRICT, WITHOUT ROWID;
   CREATE TABLE key_buckets (bucket INTEGER PRIMARY KEY, keys INTEGER NOT NULL, sum TEXT NOT NULL) STRICT;
+  CREATE TABLE fills (
+    tradeId TEXT PRIMARY KEY, at INTEGER NOT NULL, orderId TEXT NOT NULL, clientOid TEXT NOT NULL,
+    strategyId TEXT NOT NULL, owner TEXT NOT NULL, symbol TEXT NOT NULL, side TEXT NOT NULL,
+    tradeSide TEXT NOT NULL, price TEXT NOT NULL, size TEXT NOT NULL, profit TEXT NOT NULL, fee TEXT NOT NULL,
+    coin TEXT NOT NULL, scope TEXT NOT NULL, source TEXT NOT NULL, digest TEXT NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX fills_by_time ON fills (at);
+  CREATE TABLE funding (
+    id TEXT PRIMARY KEY, at INTEGER NOT NULL, symbol TEXT NOT NULL, side TEXT NOT NULL, amount TEXT NOT NULL,
+    coin TEXT NOT NULL, digest TEXT NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX funding_by_time ON funding (at);
+  CREATE TABLE booked_days (
+    kind TEXT NOT NULL, day INTEGER NOT NULL, rows INTEGER NOT NULL, sum TEXT NOT NULL,
+    PRIMARY KEY (kind, day)
+  ) STRICT, WITHOUT ROWID;
   CREATE TABLE checkpoints (
     sequence INTEGER PRIMARY KEY,
     link TEXT NOT NULL,
@@ -37,6 +54,7 @@ const TABLES = `
     sum TEXT NOT NULL,
     keys INTEGER NOT NULL,
     key_sum TEXT NOT NULL,
+    booked TEXT NOT NULL,
     seal TEXT NOT NULL
   ) STRICT;
 `

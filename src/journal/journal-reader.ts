@@ -96,7 +96,7 @@ function buildPageQuery(query: RecordQuery): { readonly sql: string; readonly va
   if (kinds !== undefined) restrict(`kind IN (${kinds.map(() => '?').join(', ')})`, ...kinds)
   if (containing !== undefined) restrict('instr(body, ?) > 0', containing)
   const sql = `
-    SELECT sequence, at, kind, body, link,
+    SELECT sequence, at, kind, body, booked, link,
       (SELECT link FROM records AS earlier WHERE earlier.sequence = records.sequence - 1) AS previous
     FROM records WHERE ${conditions.join(' AND ')}
     ORDER BY sequence ${newestFirst ? 'DESC' : 'ASC'} LIMIT ${PAGE_ROWS}`

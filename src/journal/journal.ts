@@ -1,4 +1,5 @@
-import { type JournalRecord, type StrategyKey, type UsedKey } from '../domain/record.ts'
+import { type ArchivedRecord, type JournalRecord, type StrategyKey, type UsedKey } from '../domain/record.ts'
+import { type BookedRow, type Booking, type BookingSpan } from './booking.ts'
 
 /** One entry of the book, as text: the collection that it stands in, its key there, and its value as JSON. */
 export interface BookRow {
@@ -29,8 +30,11 @@ export interface Journal {
   readonly salt: string
   /** What was there when it was opened. */
   load(): JournalContents
-  /** @throws Failure JOURNAL_POISONED once a write has failed: what is on the disk is then unknown. */
-  append(record: JournalRecord): void
+  /**
+   * With what the record books: that becomes durable with it.
+   * @throws Failure JOURNAL_POISONED once a write has failed: what is on the disk is then unknown.
+   */
+  append(record: JournalRecord, bookings?: readonly Booking[]): void
   /**
    * Makes everything durable that was appended, and calls `done` when it would survive a power cut: before this
    * returns, or later. With an argument it is what went wrong, and the run is over. May throw instead.
@@ -52,4 +56,18 @@ export interface Journal {
   saveCheckpoint(changes: Iterable<RowChange>): void
   /** What was appended is made durable. One that takes its time holds what it writes to until then. */
   close(): void
+}
+
+/** A journal that keeps what records have booked, beyond the records. */
+export interface BookingStore {
+  /**
+   * Of one kind, the oldest first. Only what was read to its end is proved.
+   * @throws Failure JOURNAL_CORRUPT where it is not what was written
+   */
+  bookings(kind: BookedRow['kind'], span?: BookingSpan): Iterable<BookedRow>
+  /**
+   * Takes away what was archived, with the record that says so, durably.
+   * @throws Failure JOURNAL_POISONED
+   */
+  dropBookings(record: ArchivedRecord): void
 }

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { type DatabaseSync, type StatementSync } from 'node:sqlite'
 import { type JournalRecord, type StrategyKey, type UsedKey } from '../domain/record.ts'
 import { addDigest, NO_ROWS, type RowsSum, sumToText, takeDigest } from './rows-sum.ts'
-import { MemoryKeys, nameOf } from './memory-keys.ts'
+import { MemoryKeys, nameOf } from './memory-tables.ts'
 
 /** A key is looked up by reading its bucket: with a million keys some sixty rows. */
 const BUCKETS = 16_384
@@ -69,7 +69,7 @@ export class KeyTable {
   readonly #first: string
   readonly #buckets: Map<number, RowsSum>
   readonly #recent = new MemoryKeys()
-  readonly #statements: Readonly<Record<'read' | 'insert' | 'delete' | 'put', StatementSync>>
+  readonly #statements: Readonly<Record<'read' | 'one' | 'old' | 'insert' | 'delete' | 'put', StatementSync>>
   #sum: RowsSum
 
   /** @param found What {@link readBuckets} has read. */
@@ -79,6 +79,8 @@ export class KeyTable {
     this.#sum = found.sum
     this.#statements = {
       read: database.prepare('SELECT bucket, name, at, digest FROM used_keys WHERE bucket = ?'),
+      one: database.prepare('SELECT at FROM used_keys WHERE bucket = ? AND name = ?'),
+      old: database.prepare('SELECT name, at FROM used_keys WHERE bucket = ? AND at < ?'),
       insert: database.prepare('INSERT INTO used_keys (bucket, name, at, digest) VALUES (?, ?, ?, ?)'),
       delete: database.prepare('DELETE FROM used_keys WHERE bucket = ? AND name = ?'),
       put: database.prepare('REPLACE INTO key_buckets (bucket, keys, sum) VALUES (?, ?, ?)'),
@@ -117,12 +119,14 @@ export class KeyTable {
     this.#recent.clear()
   }
 
+  /** The bucket is not read: what is wrong with it stays wrong, and is found when a key is looked up in it. */
   #save(used: UsedKey, before: number): void {
     const name = nameOf(used)
     const bucket = bucketOf(this.#first, name)
-    const found = this.#read(bucket)
-    for (const stored of found) if (stored.at < before) this.#remove(stored)
-    if (!found.some((stored) => stored.name === name && stored.at >= before))
+    for (const old of this.#statements.old.all(bucket, before)) {
+      this.#remove({ bucket, name: String(old['name']), at: Number(old['at']) })
+    }
+    if (this.#statements.one.get(bucket, name) === undefined)
       this.#insert({ bucket, name, at: Math.round(used.at) })
   }
 

@@ -7,6 +7,8 @@ import { type Failure } from '../lib/failure.ts'
 import { createRepairMark, readMark } from './durable-mark.ts'
 import { isDamage, translateJournalError } from './journal-failures.ts'
 import { type JournalNature, openReading, readNature } from './journal-layout.ts'
+import { type BookedRow } from './booking.ts'
+import { BOOKED_KINDS, salvageBookings } from './booking-table.ts'
 import { salvageKeys } from './key-table.ts'
 import { markFileOf, openSqliteJournal, type Verified, verifyJournal } from './sqlite-journal.ts'
 import { readVerified } from './verify-journal.ts'
@@ -74,7 +76,7 @@ export function repairJournal(options: RepairOptions): RepairReport | undefined 
 
 function findRefusal(options: RepairOptions): Failure | undefined {
   try {
-    verifyJournal(options, { allKeys: true })
+    verifyJournal(options, { allRows: true })
     return undefined
   } catch (error) {
     return translateJournalError(error, options.file)
@@ -138,6 +140,24 @@ function readKeys(database: DatabaseSync, { first }: JournalNature): readonly Us
   }
 }
 
+/** As many as are readable: read while they are written anew, since they may be many. */
+function* readBookings(file: string, { first }: JournalNature): Generator<BookedRow> {
+  const database = openReading(file)
+  try {
+    for (const kind of BOOKED_KINDS) yield* skipDamage(salvageBookings(database, first, kind))
+  } finally {
+    database.close()
+  }
+}
+
+function* skipDamage(rows: Iterable<BookedRow>): Generator<BookedRow> {
+  try {
+    yield* rows
+  } catch (error) {
+    if (!isDamage(error)) throw error
+  }
+}
+
 function buildAnew(
   { file, identity, buildRecord }: RepairOptions,
   found: Salvaged | undefined,
@@ -149,7 +169,8 @@ function buildAnew(
   rmSync(markFileOf(made), { force: true })
   const { usedKeys = [] } = found ?? {}
   const salt = found?.nature.salt
-  const journal = openSqliteJournal({ file: made, identity, salt, usedKeys, keepSince: () => 0 })
+  const bookings = found ? readBookings(file, found.nature) : []
+  const journal = openSqliteJournal({ file: made, identity, salt, usedKeys, bookings, keepSince: () => 0 })
   try {
     journal.saveCheckpoint(checkpoint?.rows.map(({ row }) => row) ?? [])
     for (const { body } of records) journal.append(JSON.parse(body) as JournalRecord)

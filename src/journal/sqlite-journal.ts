@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { type DatabaseSync, type StatementSync } from 'node:sqlite'
-import { type JournalRecord, type StrategyKey, type UsedKey } from '../domain/record.ts'
+import { type ArchivedRecord, type JournalRecord, type StrategyKey, type UsedKey } from '../domain/record.ts'
 import { createMark, DurableMark, type Mark, type MarkReading, readMark } from './durable-mark.ts'
 import * as failures from './journal-failures.ts'
 import {
@@ -13,7 +13,9 @@ import {
   readNature,
 } from './journal-layout.ts'
 import { BookTable } from './book-table.ts'
-import { type Journal, type JournalContents, type RowChange } from './journal.ts'
+import { type BookedRow, type Booking, type BookingSpan } from './booking.ts'
+import { areBookingsWhole, BookingTable, totalToText } from './booking-table.ts'
+import { type BookingStore, type Journal, type JournalContents, type RowChange } from './journal.ts'
 import { KeyTable, NO_KEYS, salvageKeys } from './key-table.ts'
 import { sumToText } from './rows-sum.ts'
 import { nextLink } from './record-chain.ts'
@@ -37,6 +39,8 @@ export interface SqliteJournalOptions {
   readonly salt?: string | undefined
   /** The keys that were used before a journal that is made anew. */
   readonly usedKeys?: readonly UsedKey[]
+  /** What was booked before it: written at its first checkpoint. */
+  readonly bookings?: Iterable<Booking>
 }
 
 /** The mark of a journal file, see {@link DurableMark}. */
@@ -53,7 +57,7 @@ export function markFileOf(file: string): string {
  * @throws Failure JOURNAL_FOREIGN, JOURNAL_LAYOUT_UNKNOWN, JOURNAL_CORRUPT, JOURNAL_TAIL_LOST,
  * JOURNAL_MARK_DAMAGED, JOURNAL_REPAIR_UNFINISHED, JOURNAL_HELD, JOURNAL_UNREADABLE
  */
-export function openSqliteJournal(options: SqliteJournalOptions): Journal {
+export function openSqliteJournal(options: SqliteJournalOptions): Journal & BookingStore {
   const { file } = options
   try {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
@@ -78,12 +82,12 @@ export interface Verified {
 }
 
 /**
- * What stands in the file, proved to be what was written; undefined when there is no journal yet. Used keys are
- * proved when they are looked up, and here only with `allKeys`.
+ * What stands in the file, proved to be what was written; undefined when there is no journal yet. Used keys, fills
+ * and funding payments are proved when they are read, and here only with `allRows`.
  */
 export function verifyJournal(
   { file, identity }: Pick<SqliteJournalOptions, 'file' | 'identity'>,
-  { allKeys = false } = {},
+  { allRows = false } = {},
 ): Verified | undefined {
   const mark = readMark(markFileOf(file))
   if (mark.kind === 'repairing') throw failures.repairUnfinished(file, mark.aside)
@@ -96,16 +100,19 @@ export function verifyJournal(
     const prefix = readVerified(database, nature)
     if (prefix.flaw) throw failures.corrupt(file, prefix.flaw)
     confirmEnd(file, prefix, mark)
-    if (allKeys && !salvageKeys(database, nature.first).isWhole) {
-      throw failures.corrupt(file, {
-        sequence: undefined,
-        found: 'the used keys are not as they were written',
-      })
-    }
+    if (prefix.daysFlaw) throw failures.corrupt(file, prefix.daysFlaw)
+    if (allRows) confirmRows(file, database, nature)
     return { nature, prefix }
   } finally {
     database.close()
   }
+}
+
+function confirmRows(file: string, database: DatabaseSync, { first }: JournalNature): void {
+  const wrong = salvageKeys(database, first).isWhole ? undefined : 'the used keys'
+  const found = wrong ?? (areBookingsWhole(database, first) ? undefined : 'the fills and funding payments')
+  if (found === undefined) return
+  throw failures.corrupt(file, { sequence: undefined, found: `${found} are not as they were written` })
 }
 
 function isEmpty(file: string): boolean {
@@ -142,13 +149,19 @@ function createJournal({ file, identity, salt }: SqliteJournalOptions): Verified
   }
 }
 
-type JournalParts = Pick<SqliteJournalOptions, 'keepSince' | 'keepKeysSince' | 'usedKeys'> & {
+type Given = 'file' | 'keepSince' | 'keepKeysSince' | 'usedKeys' | 'bookings'
+type JournalParts = Pick<SqliteJournalOptions, Given> & {
   readonly database: DatabaseSync
   readonly nature: JournalNature
   readonly mark: DurableMark
 }
 
-class SqliteJournal implements Journal {
+interface WaitingRecord {
+  readonly record: JournalRecord
+  readonly bookings: readonly Booking[]
+}
+
+class SqliteJournal implements Journal, BookingStore {
   readonly salt: string
   readonly #parts: JournalParts
   readonly #insert: StatementSync
@@ -156,8 +169,11 @@ class SqliteJournal implements Journal {
   #found: JournalContents | undefined
   readonly #book: BookTable
   readonly #keys: KeyTable
+  readonly #bookings: BookingTable
+  /** Of a journal that is made anew, until they are written. */
+  #carried: Iterable<Booking>
   #checkpointed: number
-  #waiting: JournalRecord[] = []
+  #waiting: WaitingRecord[] = []
   #last: Mark
   #poisonedBy: unknown
 
@@ -169,10 +185,12 @@ class SqliteJournal implements Journal {
     this.#checkpointed = prefix.start.sequence
     this.#book = new BookTable(parts.database, parts.nature.first, prefix.checkpoint)
     this.#keys = new KeyTable(parts.database, parts.nature.first, prefix.checkpoint?.keys ?? NO_KEYS)
+    this.#bookings = new BookingTable(parts.database, parts.nature.first, prefix.days)
+    this.#carried = parts.bookings ?? []
     this.#keys.put(parts.usedKeys ?? [])
     for (const record of this.#found.records) this.#keys.add(record)
     this.#insert = parts.database.prepare(
-      'INSERT INTO records (sequence, at, kind, body, link) VALUES (?, ?, ?, ?, ?)',
+      'INSERT INTO records (sequence, at, kind, body, booked, link) VALUES (?, ?, ?, ?, ?, ?)',
     )
   }
 
@@ -183,9 +201,9 @@ class SqliteJournal implements Journal {
     return found
   }
 
-  append(record: JournalRecord): void {
+  append(record: JournalRecord, bookings: readonly Booking[] = []): void {
     this.#assertSound()
-    this.#waiting.push(record)
+    this.#waiting.push({ record, bookings })
     this.#keys.add(record)
     if (this.#waiting.length >= WAITING_MAX) this.flush()
   }
@@ -198,7 +216,10 @@ class SqliteJournal implements Journal {
   flush(): void {
     if (this.#waiting.length === 0) return
     this.#write(() => {
-      for (const record of this.#waiting) this.#insertRecord(record)
+      for (const { record, bookings } of this.#waiting) {
+        this.#bookings.apply(bookings)
+        this.#insertRecord(record, bookings.length > 0)
+      }
     })
     this.#waiting = []
   }
@@ -223,18 +244,39 @@ class SqliteJournal implements Journal {
       mark.sync()
       this.#book.apply(changes)
       this.#keys.save(keepKeysSince?.() ?? 0)
+      this.#bookings.apply(this.#carried)
+      this.#carried = []
       const { sequence, link } = this.#last
       const [{ sum: book }, { sum: keys }] = [this.#book, this.#keys]
-      const seal = sealOf(this.#last, book, keys)
+      const booked = totalToText(this.#bookings.sum)
+      const seal = sealOf(this.#last, { book, keys, booked })
       database.prepare('DELETE FROM checkpoints').run()
       database
         .prepare(
-          'INSERT INTO checkpoints (sequence, link, rows, sum, keys, key_sum, seal) VALUES (?, ?, ?, ?, ?, ?, ?)',
+          `INSERT INTO checkpoints (sequence, link, rows, sum, keys, key_sum, booked, seal)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
         )
-        .run(sequence, link, book.rows, sumToText(book), keys.rows, sumToText(keys), seal)
+        .run(sequence, link, book.rows, sumToText(book), keys.rows, sumToText(keys), booked, seal)
       dropOldRecords(database, keepSince())
     })
     this.#checkpointed = this.#last.sequence
+  }
+
+  *bookings(kind: BookedRow['kind'], span?: BookingSpan): Generator<BookedRow> {
+    this.flush()
+    try {
+      yield* this.#bookings.read(kind, span)
+    } catch (error) {
+      throw failures.translateJournalError(error, this.#parts.file)
+    }
+  }
+
+  dropBookings(record: ArchivedRecord): void {
+    this.flush()
+    this.#write(() => {
+      this.#bookings.drop(record.before)
+      this.#insertRecord(record, true)
+    })
   }
 
   close(): void {
@@ -247,11 +289,13 @@ class SqliteJournal implements Journal {
     }
   }
 
-  #insertRecord(record: JournalRecord): void {
+  /** One that has booked something says what all booked rows come to. */
+  #insertRecord(record: JournalRecord, hasBooked: boolean): void {
     const sequence = this.#last.sequence + 1
     const parts = [sequence, Math.round(record.at), record.kind, JSON.stringify(record)] as const
-    const link = nextLink(this.#last.link, ...parts)
-    this.#insert.run(...parts, link)
+    const booked = hasBooked ? totalToText(this.#bookings.sum) : undefined
+    const link = nextLink(this.#last.link, ...parts, booked ?? '')
+    this.#insert.run(...parts, booked ?? null, link)
     this.#last = { sequence, link }
   }
 

@@ -4,17 +4,25 @@ import { type Mark } from './durable-mark.ts'
 import { type Flaw, isDamage } from './journal-failures.ts'
 import { type JournalNature } from './journal-layout.ts'
 import { type FoundRows, readRows } from './book-table.ts'
+import { type FoundDays, readDays, totalToText } from './booking-table.ts'
 import { type FoundKeys, readBuckets } from './key-table.ts'
-import { type RowsSum, sumToText } from './rows-sum.ts'
+import { NO_ROWS, type RowsSum, sumToText } from './rows-sum.ts'
 import { nextLink } from './record-chain.ts'
+
+const NO_DAYS: FoundDays = { days: new Map(), sum: NO_ROWS }
+const NOTHING_BOOKED = totalToText(NO_ROWS)
 
 export interface StoredText extends Mark {
   readonly body: string
+  /** What the booked rows come to after it, where it has booked some. */
+  readonly booked: string | undefined
 }
 
 /** The book after the record of that sequence. */
 export interface StoredCheckpoint extends Mark, FoundRows {
   readonly keys: FoundKeys
+  /** What the booked rows came to. */
+  readonly booked: string
 }
 
 /** The part of a journal that is proved to be what was written: the longest one from its start. */
@@ -24,10 +32,14 @@ export interface VerifiedPrefix {
   readonly start: Mark
   /** All records after the checkpoint. */
   readonly records: readonly StoredText[]
+  /** What stands on each day in the tables of fills and funding payments. */
+  readonly days: FoundDays
   /** Its end. */
   readonly last: Mark
   /** Why it ends there, when that is not because nothing more was written. */
   readonly flaw: Flaw | undefined
+  /** Where the days are not those of its end. */
+  readonly daysFlaw: Flaw | undefined
 }
 
 /**
@@ -40,13 +52,22 @@ export function readVerified(database: DatabaseSync, { first }: JournalNature): 
   const start: Mark = checkpoint ?? { sequence: 0, link: first }
   const records: StoredText[] = []
   const flaw = attempt(() => followLinks(database, start, records))
+  const days = attempt(() => readDays(database))
+  const { booked = checkpoint?.booked ?? NOTHING_BOOKED } = records.findLast((record) => record.booked) ?? {}
   return {
     checkpoint,
     start,
     records,
+    days: days.value ?? NO_DAYS,
     last: records.at(-1) ?? start,
     flaw: found.flaw ?? flaw.flaw ?? flaw.value,
+    daysFlaw: days.flaw ?? objectToDays(days.value, booked),
   }
+}
+
+function objectToDays({ sum } = NO_DAYS, booked: string): Flaw | undefined {
+  if (totalToText(sum) === booked) return undefined
+  return { sequence: undefined, found: 'the fills and funding payments are not as many as were written' }
 }
 
 function attempt<Value>(work: () => Value): { readonly value?: Value; readonly flaw?: Flaw } {
@@ -60,7 +81,9 @@ function attempt<Value>(work: () => Value): { readonly value?: Value; readonly f
 
 /** @throws RangeError when it is not as it was written */
 function readCheckpoint(database: DatabaseSync, first: string): StoredCheckpoint | undefined {
-  const row = database.prepare('SELECT sequence, link, rows, sum, keys, key_sum, seal FROM checkpoints').get()
+  const row = database
+    .prepare('SELECT sequence, link, rows, sum, keys, key_sum, booked, seal FROM checkpoints')
+    .get()
   const found = readRows(database, first)
   const keys = readBuckets(database)
   if (row === undefined) {
@@ -68,22 +91,32 @@ function readCheckpoint(database: DatabaseSync, first: string): StoredCheckpoint
     throw new RangeError('the checkpoint of the rows of the book is missing')
   }
   const [sequence, link] = [Number(row['sequence']), String(row['link'])]
-  const isSealed = sealOf({ sequence, link }, found.sum, keys.sum) === row['seal']
+  const booked = String(row['booked'])
+  const isSealed = sealOf({ sequence, link }, { book: found.sum, keys: keys.sum, booked }) === row['seal']
   const isBook = row['rows'] === found.sum.rows && row['sum'] === sumToText(found.sum)
   const isKeys = row['keys'] === keys.sum.rows && row['key_sum'] === sumToText(keys.sum)
-  if (isSealed && isBook && isKeys) return { sequence, link, ...found, keys }
+  if (isSealed && isBook && isKeys) return { sequence, link, ...found, keys, booked }
   throw new RangeError(`the checkpoint at ${sequence} is not as it was written`)
 }
 
-/** Binds the rows of the book, and the used keys, to their place among the records. */
-export function sealOf({ sequence, link }: Mark, book: RowsSum, keys: RowsSum): string {
-  return nextLink(link, sequence, book.rows, sumToText(book), keys.rows, sumToText(keys))
+/** What a checkpoint seals beside its place. */
+export interface Sealed {
+  readonly book: RowsSum
+  readonly keys: RowsSum
+  readonly booked: string
+}
+
+/** Binds the rows of the book, the used keys and the booked rows to their place among the records. */
+export function sealOf({ sequence, link }: Mark, { book, keys, booked }: Sealed): string {
+  return nextLink(link, sequence, book.rows, sumToText(book), keys.rows, sumToText(keys), booked)
 }
 
 /** Puts each record that fits behind the one before it; the first that does not is the flaw. */
 function followLinks(database: DatabaseSync, start: Mark, into: StoredText[]): Flaw | undefined {
   const rows = database
-    .prepare('SELECT sequence, at, kind, body, link FROM records WHERE sequence > ? ORDER BY sequence')
+    .prepare(
+      'SELECT sequence, at, kind, body, booked, link FROM records WHERE sequence > ? ORDER BY sequence',
+    )
     .iterate(start.sequence)
   for (const row of rows) {
     const last = into.at(-1) ?? start
@@ -97,11 +130,12 @@ function followLinks(database: DatabaseSync, start: Mark, into: StoredText[]): F
 
 type Row = Readonly<Record<string, SQLOutputValue>>
 
-export function toStoredText({ sequence, body, link }: Row): StoredText {
-  return { sequence: Number(sequence), body: String(body), link: String(link) }
+export function toStoredText({ sequence, body, booked, link }: Row): StoredText {
+  const total = typeof booked === 'string' ? booked : undefined
+  return { sequence: Number(sequence), body: String(body), booked: total, link: String(link) }
 }
 
 /** Whether a row of the records is as it was written, behind the record with the link `previous`. */
-export function isLinked(previous: string, { sequence, at, kind, body, link }: Row): boolean {
-  return nextLink(previous, sequence, at, kind, body) === link
+export function isLinked(previous: string, { sequence, at, kind, body, booked, link }: Row): boolean {
+  return nextLink(previous, sequence, at, kind, body, booked ?? '') === link
 }

@@ -4,7 +4,8 @@
  *
  * A strategy is a pure function. It sees one moment (a snapshot of its instruments: market data as floats,
  * its own holdings and orders in whole ticks and lots), its params from the YAML file, and the state it
- * returned last time. It answers with intents and the next state.
+ * returned last time. It answers with intents and the next state. After a crash of the process that state may be up
+ * to ten seconds old; what it wanted is not ({@link Decision}).
  */
 export { z } from 'zod'
 /** A schema for a size or an amount: a decimal above zero as text, digits kept. Takes a description. */

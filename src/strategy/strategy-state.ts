@@ -3,7 +3,7 @@ import { type Strategy } from './define-strategy.ts'
 import { runAsStrategy } from './strategy-context.ts'
 import { describeThrown, strategyFailure } from './strategy-failure.ts'
 
-/** Largest state, in characters of JSON: it is written to the journal with every decision that changes it. */
+/** Largest state, in characters of JSON: it is written to the journal every ten seconds, and with every new wish. */
 const STATE_LENGTH_MAX = 262_144
 
 /** Deepest nesting of a state: far beyond need, and the end of a walk that would never end (a cycle). */

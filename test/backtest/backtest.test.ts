@@ -3,7 +3,11 @@ import { isDeepStrictEqual } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { Backtest, type BacktestOptions } from '../../src/backtest/backtest.ts'
 import { type VirtualTime } from '../../src/backtest/virtual-time.ts'
+import { MemoryJournal } from '../../src/backtest/memory-journal.ts'
+import { type JournalRecord } from '../../src/domain/record.ts'
 import { type JournalPort } from '../../src/interpreter/ports.ts'
+import { type BookedFill, type Booking } from '../../src/journal/booking.ts'
+import { decimal, sumDecimals } from '../../src/lib/decimal.ts'
 import { type ExchangeCore } from '../../src/simulator/core/exchange-core.ts'
 import { differencesOf, openPaperAccount, POLLING, START_AT } from './paper-account.ts'
 
@@ -56,6 +60,18 @@ function watchSlowJournal() {
   return { createJournal, watch, early, count: () => sent }
 }
 
+/** A journal in memory that says what is booked. */
+function watchBookings(onBooking: (booking: Booking) => void): JournalPort {
+  const journal = new MemoryJournal('salt')
+  const append = journal.append.bind(journal)
+  return Object.assign(journal, {
+    append: (record: JournalRecord, bookings: readonly Booking[] = []) => {
+      append(record)
+      bookings.forEach(onBooking)
+    },
+  })
+}
+
 describe('grid and trend on a seeded market', { timeout: 60_000 }, () => {
   test("[ORD5] after a virtual hour the exchange's ledger is the book's to the last digit", async () => {
     const { backtest } = await openBacktest('1')
@@ -79,6 +95,39 @@ describe('grid and trend on a seeded market', { timeout: 60_000 }, () => {
 
     expect(digests[1]).toBe(digests[0])
     expect(digests[2]).not.toBe(digests[0])
+  })
+
+  test('[ORD5] each fill is booked once: by strategy they come to the money of the book', async () => {
+    const booked = new Map<string, BookedFill>()
+    const { backtest } = await openBacktest('1', {
+      createJournal: () =>
+        watchBookings((booking) => {
+          if (booking.kind === 'fill') booked.set(booking.tradeId, booking)
+          const fill = booking.kind === 'owner' ? booked.get(booking.tradeId) : undefined
+          if (fill) booked.set(fill.tradeId, { ...fill, ...booking, kind: 'fill' })
+        }),
+    })
+
+    backtest.run(HOUR_MS / 4)
+    backtest.stop('flatten')
+
+    expect(booked.size).toBeGreaterThan(10)
+    expect(booked.size).toBe(backtest.ledger.counts.fills)
+    const wallet = [...backtest.book.money].filter(([, { fills }]) => fills > 0)
+    expect(Map.groupBy(booked.values(), ({ strategyId, symbol }) => `${strategyId}|${symbol}`).size).toBe(
+      wallet.length,
+    )
+    for (const [pair, money] of wallet) {
+      const own = [...booked.values()].filter(({ strategyId, symbol }) => `${strategyId}|${symbol}` === pair)
+      const sum = (of: 'profit' | 'fee'): string =>
+        sumDecimals(own.map((fill) => decimal(fill[of]))).toString()
+      expect([pair, own.length, sum('profit'), sum('fee')]).toEqual([
+        pair,
+        money.fills,
+        money.profit.toString(),
+        money.fees.toString(),
+      ])
+    }
   })
 
   test('[ORD1] on a journal whose commits take time no batch leaves before its own', async () => {

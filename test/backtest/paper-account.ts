@@ -24,14 +24,14 @@ export interface PaperAccount {
 }
 
 /** The shipped strategies, grid and trend on both instruments, and an exchange whose market has this seed. */
-export async function openPaperAccount(seed: string): Promise<PaperAccount> {
+export async function openPaperAccount(seed: string, { speed = 1 } = {}): Promise<PaperAccount> {
   const cwd = join(import.meta.dirname, '../..')
   const { config, documents } = loadConfig({ file: 'config/paper.yaml', cwd })
   const loaded = await loadStrategies(config, documents, toInstruments(config))
   const listed = buildInstruments(START_AT + 90 * 86_400_000)
   const instruments = listed.filter(({ symbol }) => SYMBOLS.includes(symbol))
   const { positionMode } = config.account
-  const market = { seed, startAt: START_AT, instruments: instruments.map(toMarketInstrument) }
+  const market = { seed, speed, startAt: START_AT, instruments: instruments.map(toMarketInstrument) }
   const core = createExchangeCore({
     instruments,
     accounts: [

@@ -1,10 +1,12 @@
 import { type JournalRecord } from '../../src/domain/record.ts'
 import { bookToJson } from '../../src/engine/book/book-json.ts'
 import { rebuildBook } from '../../src/engine/book/book-json.ts'
+import { type Book, pairKey } from '../../src/engine/book/book.ts'
 import { type RunSummary } from '../../src/daemon/reporting/summary.ts'
+import { type BookedFill } from '../../src/journal/booking.ts'
 import { JournalReader } from '../../src/journal/journal-reader.ts'
 import { openSqliteJournal } from '../../src/journal/sqlite-journal.ts'
-import { decimal } from '../../src/lib/decimal.ts'
+import { decimal, sumDecimals } from '../../src/lib/decimal.ts'
 import {
   compareFates,
   compareFills,
@@ -43,6 +45,7 @@ export function compareBooks(books: BooksToCompare): Differences {
     keepSince: () => 0,
   })
   const book = rebuildBook(journal.load(), mode)
+  const booked = [...journal.bookings('fill')].filter((row) => row.kind === 'fill')
   journal.close()
   const records = readAllRecords(journalFile)
   const folded = rebuildBook({ checkpoint: undefined, records }, mode)
@@ -51,6 +54,7 @@ export function compareBooks(books: BooksToCompare): Differences {
     ...compareSends(records, truth.orders.values()),
     ...compareFates(book, truth.orders.values(), rememberedSince),
     ...compareFills(records, truth),
+    ...compareBooked(booked, { truth, book }),
     ...comparePositions(book, truth, Object.keys(INSTRUMENTS)),
     ...compareMoney(book, money),
     ...compareSummary(summary, truth, money),
@@ -67,6 +71,26 @@ function readAllRecords(file: string): readonly JournalRecord[] {
   const records = Array.from(reader.records(), ({ record }) => record)
   reader.close()
   return records
+}
+
+/** The table of fills has each once, and comes to the money of the book, strategy by strategy. */
+function compareBooked(
+  booked: readonly BookedFill[],
+  { truth, book }: { readonly truth: ExchangeTruth; readonly book: Book },
+): Differences {
+  const byOwner = Map.groupBy(booked, ({ strategyId, symbol }) => pairKey(strategyId, symbol))
+  const sums = [...book.money].flatMap(([pair, { profit, fees, fills }]) => {
+    const own = byOwner.get(pair) ?? []
+    const sumOf = (of: 'profit' | 'fee') => sumDecimals(own.map((fill) => decimal(fill[of])))
+    const agrees = own.length === fills && sumOf('profit').eq(profit) && sumOf('fee').eq(fees)
+    return agrees ? [] : [`the table of fills has other money of ${pair} than the book`]
+  })
+  return [
+    ...(booked.length === truth.fills.size
+      ? []
+      : [`${booked.length} fills in the table of ${truth.fills.size}`]),
+    ...sums,
+  ]
 }
 
 function compareSummary(

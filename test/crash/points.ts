@@ -70,6 +70,7 @@ export const POINTS: readonly CrashPoint[] = [
     ...durable('send'),
     ...call('batch-place-order'),
     ...around('journal.record.outcome'),
+    ...around('journal.booking'),
     ...around('journal.record.fills'),
   ]),
   ...points('trading', 3, [

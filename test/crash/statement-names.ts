@@ -13,6 +13,7 @@ const NAMES: readonly (readonly [RegExp, string])[] = [
   [/INTO checkpoints/i, 'checkpoint'],
   [/DELETE FROM checkpoints/i, 'checkpoint.drop'],
   [/DELETE FROM records/i, 'prune'],
+  [/INTO (fills|funding) /i, 'booking'],
   [/FROM records WHERE sequence >/i, 'read'],
   [/busy_timeout = 0; BEGIN/i, 'take'],
   [/INTO holder/i, 'name'],

@@ -12,7 +12,7 @@ import { createEngine, type Engine } from '../../src/engine/engine.ts'
 import { type EngineEvent } from '../../src/engine/event.ts'
 import { rebuildBook } from '../../src/engine/book/book-json.ts'
 import { withUsedKeys } from '../../src/interpreter/used-keys.ts'
-import { MemoryKeys } from '../../src/journal/memory-keys.ts'
+import { MemoryKeys } from '../../src/journal/memory-tables.ts'
 import { type EngineSettings } from '../../src/engine/settings.ts'
 import { type BatchResult } from '../../src/protocol/values.ts'
 import { madeInstrument, MOMENT_AT } from '../support/market-moment.ts'
@@ -157,12 +157,21 @@ export class EngineBench {
   }
 
   decideAs(strategyId: StrategyId, ...intents: Intent[]): void {
+    this.#hear(strategyId, intents, '{}')
+  }
+
+  /** Decides, and remembers that from now on. */
+  remember(stateText: string, ...intents: Intent[]): void {
+    this.#hear(STRATEGY, intents, stateText)
+  }
+
+  #hear(strategyId: StrategyId, intents: readonly Intent[], stateText: string): void {
     this.step({
       kind: 'decided',
       strategyId,
       sequence: this.#sequence,
       intents,
-      stateText: '{}',
+      stateText,
       denials: [],
     })
   }

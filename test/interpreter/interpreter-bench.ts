@@ -53,13 +53,15 @@ export class InterpreterBench {
   heldBack: string | undefined
   readonly book: Book
   readonly ports: Ports
+  readonly engine: Engine
   readonly interpreter: Interpreter
 
   /** With a real journal, and the book that was read from it. */
   constructor({ journal, book }: { readonly journal?: JournalPort; readonly book?: Book } = {}) {
     this.book = book ?? createBook('one_way_mode')
     this.ports = { ...this.#createPorts(), ...(journal && { journal }) }
-    this.interpreter = new Interpreter(this.#createEngine(), this.ports)
+    this.engine = this.#createEngine()
+    this.interpreter = new Interpreter(this.engine, this.ports)
   }
 
   /** The core hears an event and wants these effects. */

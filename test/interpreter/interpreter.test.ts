@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { Interpreter } from '../../src/interpreter/interpreter.ts'
 import { Retreat } from '../../src/interpreter/retreat.ts'
 import { madeInstrument, MOMENT_AT } from '../support/market-moment.ts'
 import {
@@ -130,6 +131,23 @@ describe('[ORD1] behind a record whose commit takes time', () => {
 
     expect(bench.broken).toEqual([new Error('the journal does not keep up: 10000 effects wait for it')])
   })
+})
+
+test('events that come faster than they are handled end the run', () => {
+  const bench = new InterpreterBench()
+  const interruptions = {
+    isStill: true,
+    beforeEffect: () => undefined,
+    afterEffect: () => undefined,
+    isHeardAgain: () => false,
+  }
+  const interpreter = new Interpreter(bench.engine, { ...bench.ports, interruptions })
+
+  for (let count = 0; count < 10_000; count++) interpreter.dispatch({ kind: 'timePassed' })
+  expect(bench.broken).toEqual([])
+  for (let count = 0; count < 2; count++) interpreter.dispatch({ kind: 'timePassed' })
+
+  expect(bench.broken).toEqual([new Error('events come faster than they are handled: 10000 wait')])
 })
 
 describe('[ORD5] a cancel-all that goes ahead of its record', () => {

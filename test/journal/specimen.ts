@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type JournalRecord } from '../../src/domain/record.ts'
-import { type BookRow, type Journal, type RowChange } from '../../src/journal/journal.ts'
+import { type BookedFill, type BookedRow, type Booking } from '../../src/journal/booking.ts'
+import { type BookingStore, type BookRow, type Journal, type RowChange } from '../../src/journal/journal.ts'
 import { openSqliteJournal } from '../../src/journal/sqlite-journal.ts'
 
 /** The files of one journal as bytes; `wal` is empty where there is none. */
@@ -78,13 +79,49 @@ function firstCheckpoint(): readonly BookRow[] {
   return [...rows, ...gone]
 }
 
-export function openSpecimen(file: string): Journal {
+/** What those records book: fills over some days, of which some get their owner later, and funding payments. */
+function specimenBookings(at: number): readonly Booking[] {
+  const time = at * 5 * 3_600_000
+  if (at % 4 === 2) return [fillOf(at, time)]
+  if (at % 4 === 3) return [{ kind: 'owner', tradeId: `t${at - 1}`, ...OWNED }]
+  if (at % 5 > 0) return []
+  return [
+    { kind: 'funding', id: `f${at}`, at: time, symbol: 'A', side: 'long', amount: `-0.${at}`, coin: 'U' },
+  ]
+}
+
+const OWNED = { clientOid: 'c-0', strategyId: 's', owner: 'strategy' } as const
+
+function fillOf(at: number, time: number): BookedFill {
+  const words = { clientOid: '', strategyId: '', symbol: 'A', side: 'buy', tradeSide: 'open', coin: 'U' }
+  const amounts = { price: `${at}.5`, size: '1', profit: '0', fee: '0.01' }
+  const rest = { orderId: `o${at}`, owner: 'waiting', scope: 'maker', source: 'API' } as const
+  return { kind: 'fill', tradeId: `t${at}`, at: time, ...words, ...amounts, ...rest }
+}
+
+/** The rows that the bookings of those records come to, in the order in which they are read. */
+export function bookedBy(records: readonly JournalRecord[]): readonly BookedRow[] {
+  const bookings = records.flatMap(({ at }) => specimenBookings(at))
+  const rows = bookings.filter((booking) => booking.kind !== 'owner')
+  const owners = new Map(bookings.flatMap((one) => (one.kind === 'owner' ? [[one.tradeId, OWNED]] : [])))
+  const fills = rows.filter((row) => row.kind === 'fill')
+  return [
+    ...fills.map((fill) => ({ ...fill, ...owners.get(fill.tradeId) })),
+    ...rows.filter((row) => row.kind === 'funding'),
+  ]
+}
+
+export function readBooked(journal: BookingStore): readonly BookedRow[] {
+  return [...journal.bookings('fill'), ...journal.bookings('funding')]
+}
+
+export function openSpecimen(file: string): Journal & BookingStore {
   // Half of what stands before the checkpoint is dropped at it.
   return openSqliteJournal({ file, identity: 'live 1', keepSince: () => BEFORE_CHECKPOINT / 2 })
 }
 
 export function appendDurable(journal: Journal, record: JournalRecord): void {
-  journal.append(record)
+  journal.append(record, specimenBookings(record.at))
   journal.commit((failure) => assert.equal(failure, undefined))
 }
 

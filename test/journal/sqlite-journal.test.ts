@@ -151,7 +151,7 @@ describe('[ORD1] the journal', () => {
     ],
     [
       'a record stands twice',
-      'INSERT INTO records SELECT 4, at, kind, body, link FROM records WHERE at = 3',
+      'INSERT INTO records SELECT 4, at, kind, body, booked, link FROM records WHERE at = 3',
       /sequence +4/,
     ],
     [

@@ -1,13 +1,16 @@
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { type JournalRecord, keysUsedBy } from '../../src/domain/record.ts'
+import { type BookedRow } from '../../src/journal/booking.ts'
 import { type Journal, type JournalContents } from '../../src/journal/journal.ts'
 import { Failure } from '../../src/lib/failure.ts'
 import { type Damage } from './damages.ts'
 import {
   appendDurable,
+  bookedBy,
   checkpointBook,
   openSpecimen,
+  readBooked,
   type Specimen,
   specimenRecord,
   writeJournalFiles,
@@ -34,12 +37,15 @@ export function torture(specimen: Specimen, damage: Damage, folder: string): Ver
   writeJournalFiles(file, { ...after, [damage.file]: damage.apply(after[damage.file]) })
   const opened = openAndAppend(file)
   if (opened.kind !== 'opened') return opened
-  const { found, added, salt, keys } = opened
+  const { found, added, salt, keys, booked } = opened
   if (salt !== specimen.salt) return { kind: 'wrong', why: 'it has another salt' }
   const prefix = toHistory(specimen, found)
   const wrong = judge(specimen, prefix)
   if (wrong !== undefined) return { kind: 'wrong', why: wrong }
   if (!isDeepStrictEqual(keys, keysOf(prefix ?? []))) return { kind: 'wrong', why: 'it has other used keys' }
+  if (typeof booked === 'object' && !isDeepStrictEqual(booked, bookedBy(prefix ?? []))) {
+    return { kind: 'wrong', why: 'it has other fills or funding payments' }
+  }
   if (added !== undefined) {
     const again = openAndAppend(file)
     if (again.kind === 'wrong') return again
@@ -48,6 +54,7 @@ export function torture(specimen: Specimen, damage: Damage, folder: string): Ver
       return { kind: 'wrong', why: 'what was appended after it is not there the next time' }
     }
   }
+  if (typeof booked === 'string') return { kind: 'refused', code: `${booked}, when fills were read` }
   const records = prefix?.length ?? 0
   return records === specimen.history.length ? { kind: 'whole' } : { kind: 'prefix', records }
 }
@@ -58,6 +65,8 @@ interface Opened {
   readonly found: JournalContents
   /** Those of the specimen's keys that it says were used. */
   readonly keys: readonly string[]
+  /** Its fills and funding payments, or the code with which they were refused. */
+  readonly booked: readonly BookedRow[] | string
   /** What could be appended after it. */
   readonly added: JournalRecord | undefined
 }
@@ -73,6 +82,7 @@ function openAndAppend(file: string): Opened | Exclude<Verdict, { kind: 'whole' 
         salt,
         found,
         keys: findKeys(journal),
+        booked: tryRead(() => readBooked(journal)),
         added: tryAppend(() => appendDurable(journal, specimenRecord(1000))),
       }
     } finally {
@@ -89,6 +99,15 @@ function findKeys(journal: Journal): readonly string[] {
   const asked = Array.from({ length: KEYS_MAX }, (_, index) => `order ${index}`)
   const found = journal.usedKeys(asked.map((key) => ({ purpose: 'place', strategyId: 's', key })))
   return found.map(({ key }) => key)
+}
+
+function tryRead(read: () => readonly BookedRow[]): readonly BookedRow[] | string {
+  try {
+    return read()
+  } catch (error) {
+    if (error instanceof Failure) return error.code
+    throw error
+  }
 }
 
 function keysOf(records: readonly JournalRecord[]): readonly string[] {

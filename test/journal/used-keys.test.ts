@@ -134,6 +134,17 @@ describe('[ORD2] a store of used keys that is damaged', () => {
     expect(find('a', 'x').length).toBeLessThan(2)
   })
 
+  test('is not mended by a key that is added to the same place', () => {
+    damageBy("DELETE FROM used_keys WHERE name LIKE '%a'")
+    const journal = open()
+    appendDurable(journal, send(1, 'a'))
+    journal.saveCheckpoint(BOOK)
+    journal.close()
+
+    expect(() => find('a')).toThrow(/JOURNAL_POISONED[^]*intentd repair/)
+    expect(find('b', 'c')).toEqual(['b', 'c'])
+  })
+
   test.each([
     ['a sum', "UPDATE key_buckets SET sum = 'ab'"],
     ['a number of keys', 'UPDATE key_buckets SET keys = keys + 1'],

@@ -65,5 +65,6 @@ class SeedQueue {
 
 /** The seed of the n-th world of a campaign. */
 export function seedAt(first: string, n: number): string {
-  return /^\d{1,15}$/.test(first) ? String(Number(first) + n) : `${first}-${n}`
+  const [, kind = '', number] = /^(months-)?(\d{1,15})$/.exec(first) ?? []
+  return number === undefined ? `${first}-${n}` : `${kind}${Number(number) + n}`
 }

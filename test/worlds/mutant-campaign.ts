@@ -1,6 +1,6 @@
 import { Failure } from '../../src/lib/failure.ts'
 import { runWorld } from '../support/world/virtual-world.ts'
-import { planWorld } from '../support/world/world-plan.ts'
+import { MONTHS, planOfSeed } from '../support/months/months-plan.ts'
 import { runCampaign, seedAt } from './campaign.ts'
 import { keepWorld, type KeptWorld, loadKeptWorlds } from './kept-world.ts'
 import { type Mutant, mutate } from './mutant.ts'
@@ -102,8 +102,9 @@ async function meetFate(
 /** The first fresh world that fails with the mutant and holds without it. */
 async function findFailure(
   mutant: Mutant,
-  { worldsMax, firstSeed, signal }: MutantCampaignOptions,
+  { worldsMax, firstSeed: ordinarySeed, signal }: MutantCampaignOptions,
 ): Promise<{ readonly worlds: number; readonly failure: WorldFailure | undefined }> {
+  const firstSeed = mutant.lastsMonths ? `${MONTHS}${ordinarySeed}` : ordinarySeed
   let worlds = 0
   while (worlds < worldsMax && !signal?.aborted) {
     const summary = await runCampaign({
@@ -116,7 +117,7 @@ async function findFailure(
     worlds += summary.worlds
     const [failure] = summary.failures
     if (!failure) break
-    const { violations } = runWorld(planWorld(failure.seed))
+    const { violations } = runWorld(planOfSeed(failure.seed))
     if (violations.length === 0) return { worlds, failure }
   }
   return { worlds, failure: undefined }

@@ -15,6 +15,8 @@ export interface Mutant {
   /** Stands in the product's code exactly once. */
   readonly find: string
   readonly replace: string
+  /** Whether worlds that last for months must notice, and no other can. */
+  readonly lastsMonths?: true
 }
 
 /** Where a mutant is planted, and the whole file with the error in it. */

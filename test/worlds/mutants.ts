@@ -124,6 +124,24 @@ export const MUTANTS: readonly Mutant[] = [
     replace: '  for (const fill of fills) {\n    const order',
   },
   {
+    name: 'state-not-with-wishes',
+    what: 'what a strategy wants is recorded without what it remembers',
+    find: 'const parts = { ...(isNewState ? { stateText } : {}), ...wants }',
+    replace: 'const parts = { ...wants }',
+  },
+  {
+    name: 'state-recorded-late',
+    what: 'what a strategy remembers waits for a minute to be recorded',
+    find: 'if (waitsSince > since) continue',
+    replace: 'if (waitsSince > since - 50_000) continue',
+  },
+  {
+    name: 'rungs-off-by-one',
+    what: 'a rung that a ladder keeps is taken for the one after it',
+    find: '(before[rung] ?? [])',
+    replace: '(before[rung + 1] ?? [])',
+  },
+  {
     name: 'displaced-forgotten',
     what: 'what a cancel-all removed for the sake of another order is not placed again',
     find: '  if (!wanted || lots < specOf(core, order.terms.symbol).lotsMin) return settled',
@@ -205,8 +223,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'book-changed-without-record',
     what: 'a waiting order is dropped from the book, and the journal does not know',
-    find: "  emit(core, { kind: 'record', record: entry, durable })",
-    replace: "  if (entry.kind !== 'expire') emit(core, { kind: 'record', record: entry, durable })",
+    find: "  emit(core, { kind: 'record', record: entry, durable, ",
+    replace: "  if (entry.kind !== 'expire') emit(core, { kind: 'record', record: entry, durable, ",
   },
   {
     name: 'wall-clock-in-the-core',
@@ -225,6 +243,123 @@ export const MUTANTS: readonly Mutant[] = [
     what: 'a key that was used is taken again',
     find: 'const known = core.book.keys.has(pair) || core.book.places.has(pair)',
     replace: 'const known = core.book.places.has(pair)',
+  },
+  {
+    name: 'used-keys-not-believed',
+    what: 'what the journal knows of a key that the book has forgotten is not looked at',
+    find: 'return usedKeys.some((used) => used.purpose === purpose && used.key === key)',
+    replace: 'return usedKeys.some((used) => used.purpose === purpose && used.key === `${key}|`)',
+    lastsMonths: true,
+  },
+  {
+    name: 'used-keys-lost-in-a-checkpoint',
+    what: 'a checkpoint takes the keys for stored that its records have used, and stores none',
+    find: 'for (const used of this.#recent.values()) this.#save(used, before)',
+    replace: 'for (const used of this.#recent.values()) if (used.at < before) this.#save(used, before)',
+    lastsMonths: true,
+  },
+  {
+    name: 'funding-with-the-wrong-sign',
+    what: 'what a position was charged counts as received',
+    find: "decimal(counter).minus(decimal(before || '0')).toString()",
+    replace: "decimal(before || '0').minus(decimal(counter)).toString()",
+    lastsMonths: true,
+  },
+  {
+    name: 'funding-counted-again-after-a-restart',
+    what: 'a process that begins takes the whole counter of a position for news',
+    find: '  haltQuarantined(core)\n',
+    replace: '  ;(core.book.fundingCounters as Map<string, unknown>).clear()\n  haltQuarantined(core)\n',
+    lastsMonths: true,
+  },
+  {
+    name: 'funding-of-a-position-that-is-gone',
+    what: 'the counter of an older reading counts for the position that stands now',
+    find: "if (counter !== '' && wentThrough.some((held) => lotsOf(held, holdSide) === 0)) continue",
+    replace: 'void wentThrough',
+    lastsMonths: true,
+  },
+  {
+    name: 'funding-of-any-reading',
+    what: 'an answer that lists nothing, once, ends the counter of a position that stands',
+    find: '  const objection = objectionTo(core, reading)\n',
+    replace:
+      '  const objection = objectionTo(core, reading)\n' +
+      "  if (reading.rows.length === 0) for (const side of ['long', 'short'] as const)\n" +
+      '    if (core.book.fundingCounters.has(`${reading.symbol}|${side}`))\n' +
+      "      record(core, { kind: 'funding', at: core.now, symbol: reading.symbol, holdSide: side, counter: '', change: '0' })\n",
+    lastsMonths: true,
+  },
+  {
+    name: 'orders-forgotten-too-early',
+    what: 'an order is forgotten while it may rest or be filled',
+    find: 'if (book.open.get(order.terms.symbol)?.has(clientOid) ?? false) continue',
+    replace: '',
+    lastsMonths: true,
+  },
+  {
+    name: 'trades-forgotten-too-early',
+    what: 'trades are forgotten while fills are read from before them',
+    find: 'if (filledAt < book.tradesSinceAt) book.trades.delete(tradeId)',
+    replace: 'if (filledAt < book.tradesSinceAt + 120_000) book.trades.delete(tradeId)',
+    lastsMonths: true,
+  },
+  {
+    name: 'trades-forgotten-beyond-what-is-read',
+    what: 'trades are called forgotten that no reading has shown yet',
+    find: 'return Math.max(0, fillsSince(core) - TRADES_MARGIN_MS)',
+    replace: 'return Math.max(0, fillsSince(core) + TRADES_MARGIN_MS)',
+    lastsMonths: true,
+  },
+  {
+    name: 'keys-forgotten-too-early',
+    what: 'the key of an order is forgotten while the order stands',
+    find: 'if (!book.orders.has(entry.clientOid) && !book.places.has(key)) book.keys.delete(key)',
+    replace: 'book.keys.delete(key)',
+    lastsMonths: true,
+  },
+  {
+    name: 'checkpoint-without-a-collection',
+    what: 'a checkpoint leaves out one collection of the book',
+    find: 'for (const name of COLLECTIONS) {\n    const changed',
+    replace: 'for (const name of COLLECTIONS.slice(0, -1)) {\n    const changed',
+    lastsMonths: true,
+  },
+  {
+    name: 'one-row-stops-the-market',
+    what: 'one unreadable ticker makes the whole answer unreadable',
+    find: 'unreadable.set(row.symbol, problem)',
+    replace: 'throw new Malformed(problem)',
+    lastsMonths: true,
+  },
+  {
+    name: 'dates-of-the-future-believed',
+    what: 'a fill that is dated ahead moves the readings of fills beyond now',
+    find: 'Math.min(fill.filledAt, throughAt))',
+    replace: 'throughAt > 0 ? fill.filledAt : 0)',
+    lastsMonths: true,
+  },
+  {
+    name: 'fills-of-the-future-not-happened',
+    what: 'what a fill that is dated ahead has done to a position counts as yet to come',
+    find: 'filledAt: Math.min(filledAt, heardAt),',
+    replace: 'filledAt: heardAt > 0 ? filledAt : 0,',
+    lastsMonths: true,
+  },
+  {
+    name: 'unreadable-fill-left-behind',
+    what: 'fills are read on from behind one that could not be read',
+    find: 'row.startsWith(FILL) && !isHalted',
+    replace: 'row.startsWith(FILL) && row === FILL',
+    lastsMonths: true,
+  },
+  {
+    name: 'others-through-the-api-unheard',
+    what: 'fills of an order that is none of ours wait for their order for ever',
+    find: 'if (owners.length > 0 || core.now - since < acceptanceWindowMs + fillVisibilityMs) continue',
+    replace:
+      'if (owners.length > 0 || core.now - since < 1e15 * (acceptanceWindowMs + fillVisibilityMs)) continue',
+    lastsMonths: true,
   },
   {
     name: 'changed-entries-not-written',
@@ -361,9 +496,9 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'distrust-after-its-reason',
     what: 'that the exchange closed something is recorded before what rests is distrusted for it',
-    find: "  if (fills.some(({ source }) => source === 'SYS')) distrustResting(core)\n  for (const fill of fills) haltOnForeign(core, fill)\n  if (fills.length > 0) record(core, { kind: 'fills', at: core.now, fills })\n",
+    find: "  if (fills.some(({ source }) => source === 'SYS')) distrustResting(core)\n  for (const fill of fills) haltOnForeign(core, fill)\n  if (fills.length > 0) record(core, { kind: 'fills', at: core.now, fills, ...bound })\n",
     replace:
-      "  for (const fill of fills) haltOnForeign(core, fill)\n  if (fills.length > 0) record(core, { kind: 'fills', at: core.now, fills })\n  if (fills.some(({ source }) => source === 'SYS')) distrustResting(core)\n",
+      "  for (const fill of fills) haltOnForeign(core, fill)\n  if (fills.length > 0) record(core, { kind: 'fills', at: core.now, fills, ...bound })\n  if (fills.some(({ source }) => source === 'SYS')) distrustResting(core)\n",
   },
   {
     name: 'others-close-what-they-open',
@@ -374,8 +509,9 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'waiting-fills-are-whole',
     what: 'what others closed of fills that wait for their order is given to its strategy all the same',
-    find: '    replay(book, symbol, { ...unsettled, moves })\n',
+    find: 'isNamed: (waiter) => waiters.has(waiter) })\n    replay(book, symbol)\n',
     replace:
+      'isNamed: (waiter) => waiters.has(waiter) })\n    book.unsettled.delete(symbol)\n' +
       '    const key = pairKey([...waiters].join(), symbol)\n' +
       '    book.holdings.delete(key)\n' +
       '    for (const fill of fills) {\n' +
@@ -386,9 +522,9 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'halt-after-its-reason',
     what: 'a fill that is not ours is recorded before the halt that it causes',
-    find: "  for (const fill of fills) haltOnForeign(core, fill)\n  if (fills.length > 0) record(core, { kind: 'fills', at: core.now, fills })\n",
+    find: "  for (const fill of fills) haltOnForeign(core, fill)\n  if (fills.length > 0) record(core, { kind: 'fills', at: core.now, fills, ...bound })\n",
     replace:
-      "  if (fills.length > 0) record(core, { kind: 'fills', at: core.now, fills })\n  for (const fill of fills) haltOnForeign(core, fill)\n",
+      "  if (fills.length > 0) record(core, { kind: 'fills', at: core.now, fills, ...bound })\n  for (const fill of fills) haltOnForeign(core, fill)\n",
   },
   {
     name: 'halt-of-everything-unheard',

@@ -4,7 +4,8 @@ import { parseArgs } from 'node:util'
 import { Failure } from '../../src/lib/failure.ts'
 import { createRandom } from '../../src/lib/random.ts'
 import { drawTimeline } from '../support/world/timeline.ts'
-import { planWorld, type WorldPlan } from '../support/world/world-plan.ts'
+import { MONTHS, planOfSeed } from '../support/months/months-plan.ts'
+import { type WorldPlan } from '../support/world/world-plan.ts'
 import { type Elapsed, renderFailure, renderProgress, renderSummary } from './campaign-report.ts'
 import { runCampaign } from './campaign.ts'
 import { keepWorld, loadKeptWorld } from './kept-world.ts'
@@ -16,6 +17,7 @@ const USAGE = `npm run fuzz -- [options]
 
   --worlds N     how many worlds; 200 unless told, 400 at most for each mutant
   --seed S       the first world's seed; a random one, printed, unless told
+  --months       worlds that last for months, with seeds of their own: months-1, months-2, …
   --workers K    on K threads; 1 unless told
   --trace        with --seed or --script: one world, its timeline of client against exchange
   --script FILE  a world that was kept, instead of a seed
@@ -29,6 +31,7 @@ const { values, positionals } = parseArgs({
   options: {
     worlds: { type: 'string' },
     seed: { type: 'string' },
+    months: { type: 'boolean', default: false },
     workers: { type: 'string', default: '1' },
     trace: { type: 'boolean', default: false },
     script: { type: 'string' },
@@ -57,13 +60,14 @@ try {
 async function main(): Promise<number> {
   const workers = parseCount('--workers', values.workers, 4 * availableParallelism())
   // The clock is as random as a first seed has to be: it is printed, and everything follows from it.
-  const seed = values.seed ?? String(createRandom(String(process.hrtime.bigint())).integer(2 ** 32))
+  const drawn = values.seed ?? String(createRandom(String(process.hrtime.bigint())).integer(2 ** 32))
+  const seed = values.months && !drawn.startsWith(MONTHS) ? `${MONTHS}${drawn}` : drawn
   if (values.help) {
     say(USAGE)
     return 0
   }
   if (values.script !== undefined) return traceOne(loadKeptWorld(values.script).plan)
-  if (values.trace) return traceOne(planWorld(seed))
+  if (values.trace) return traceOne(planOfSeed(seed))
   if (values.mutants) {
     const worldsMax = parseCount('--worlds', values.worlds ?? '400', 1_000_000)
     const { signal } = stopped

@@ -11,7 +11,7 @@ const { mutant } = workerData as WorkerSetup
 const planted = mutant && plantMutant(mutant)
 // Only now: what is loaded from here on has the mutant in it.
 const { runWorld } = await import('../support/world/virtual-world.ts')
-const { planWorld } = await import('../support/world/world-plan.ts')
+const { planOfSeed } = await import('../support/months/months-plan.ts')
 const { shrinkWorld } = await import('../support/world/shrink-world.ts')
 const { drawTimeline } = await import('../support/world/timeline.ts')
 const { addWorld, createSummary } = await import('./campaign-summary.ts')
@@ -28,7 +28,7 @@ function perform(task: WorkerTask): WorkerResult {
       return { kind: 'replayed', failure: violations[0] && { seed, violation: violations[0] } }
     }
     case 'shrink': {
-      const shrunk = shrinkWorld({ plan: planWorld(task.seed) })
+      const shrunk = shrinkWorld({ plan: planOfSeed(task.seed) })
       return { kind: 'shrunk', shrunk, timeline: shrunk ? drawTimeline(shrunk.plan).lines : [] }
     }
     default:
@@ -39,7 +39,7 @@ function perform(task: WorkerTask): WorkerResult {
 function runSeeds(seeds: readonly string[]): CampaignSummary {
   const summary = createSummary()
   for (const seed of seeds) {
-    addWorld(summary, runWorld(planWorld(seed)))
+    addWorld(summary, runWorld(planOfSeed(seed)))
     if (summary.failures.length > 0) break
   }
   return summary

@@ -1,22 +1,27 @@
 import { describe, expect, test } from 'vitest'
 import { runWorld } from '../support/world/virtual-world.ts'
+import { MONTHS, planOfSeed } from '../support/months/months-plan.ts'
 import { planWorld, worldPlanSchema } from '../support/world/world-plan.ts'
 import { runCampaign, seedAt } from './campaign.ts'
 import { type CampaignSummary } from './campaign-summary.ts'
 
 /** Always the same worlds, so that a commit is what makes them fail; WORLDS_SEED=$RANDOM npm test runs others. */
 const FIRST_SEED = process.env['WORLDS_SEED'] ?? '1'
-const WORLDS = 500
+const KINDS = [
+  { first: FIRST_SEED, worlds: 500, tally: 'worlds-1-to-500.json' },
+  { first: `${MONTHS}${FIRST_SEED}`, worlds: 40, tally: 'months-1-to-40.json' },
+] as const
 /** As many as vitest itself runs files at once. */
 const WORKERS = 2
 /** Ten times what it takes: not a promise about speed, but an end. */
 const PATIENCE_MS = 600_000
 
 describe('[ORD1..8] [RSK1..3] [MKT1] [DET1] [DET2] in a hostile world nothing is doubled and nothing lost', () => {
-  test(`in ${WORLDS} worlds from seed ${FIRST_SEED} on`, { timeout: PATIENCE_MS }, async () => {
+  test.each(KINDS)('in $worlds worlds from seed $first on', { timeout: PATIENCE_MS }, async (kind) => {
+    const { first, worlds, tally } = kind
     const summary = await runCampaign({
-      worlds: WORLDS,
-      firstSeed: FIRST_SEED,
+      worlds,
+      firstSeed: first,
       workers: WORKERS,
       failuresMax: Number.POSITIVE_INFINITY,
     })
@@ -26,11 +31,10 @@ describe('[ORD1..8] [RSK1..3] [MKT1] [DET1] [DET2] in a hostile world nothing is
       violation: `${violation.id} ${violation.detail}`,
     }))
     expect(failures).toEqual([])
-    expect(summary.worlds).toBe(WORLDS)
+    expect(summary.worlds).toBe(worlds)
     // What they came to is kept: a commit that moves and renames leaves it as it is, one that changes what the
     // daemon does writes it anew (`npx vitest run test/worlds/worlds.test.ts -u`) and says so.
-    if (FIRST_SEED === '1')
-      await expect(renderSummaryFile(summary)).toMatchFileSnapshot('worlds-1-to-500.json')
+    if (FIRST_SEED === '1') await expect(renderSummaryFile(summary)).toMatchFileSnapshot(tally)
   })
 })
 
@@ -42,6 +46,7 @@ function renderSummaryFile({ worlds, events, processes, orders, fills, faults }:
 describe('a campaign', () => {
   test('counts its seeds up, or numbers them', () => {
     expect([seedAt('41', 0), seedAt('41', 1)]).toEqual(['41', '42'])
+    expect([seedAt('months-9', 0), seedAt('months-9', 1)]).toEqual(['months-9', 'months-10'])
     expect([seedAt('night', 0), seedAt('night', 1)]).toEqual(['night-0', 'night-1'])
   })
 
@@ -70,25 +75,28 @@ describe('a campaign', () => {
 })
 
 describe('[DET1] a seed is a world', () => {
-  test.each(['7', '20', '46'])('seed %s runs twice to the same trace', (seed) => {
-    const hashes = [runWorld(planWorld(seed)).traceHash, runWorld(planWorld(seed)).traceHash]
+  test.each(['7', '20', '46', 'months-3'])('seed %s runs twice to the same trace', (seed) => {
+    const hashes = [runWorld(planOfSeed(seed)).traceHash, runWorld(planOfSeed(seed)).traceHash]
 
     expect(hashes[1]).toBe(hashes[0])
   })
 
-  test.each(['3', '6', '9'])('seed %s runs by the script of what struck to the same trace', (seed) => {
-    const plan = planWorld(seed)
-    const byRates = runWorld(plan)
+  test.each(['3', '6', '9', 'months-3'])(
+    'seed %s runs by the script of what struck to the same trace',
+    (seed) => {
+      const plan = planOfSeed(seed)
+      const byRates = runWorld(plan)
 
-    const byScript = runWorld({ ...plan, script: [...byRates.script] })
+      const byScript = runWorld({ ...plan, script: [...byRates.script] })
 
-    expect(byRates.script.length).toBeGreaterThan(10)
-    expect(byScript.traceHash).toBe(byRates.traceHash)
-    expect(byScript.script).toEqual(byRates.script)
-  })
+      expect(byRates.script.length).toBeGreaterThan(10)
+      expect(byScript.traceHash).toBe(byRates.traceHash)
+      expect(byScript.script).toEqual(byRates.script)
+    },
+  )
 
-  test('a plan is plain JSON', () => {
-    const plan = planWorld('5')
+  test.each(['5', 'months-5'])('the plan of seed %s is plain JSON', (seed) => {
+    const plan = planOfSeed(seed)
 
     expect(worldPlanSchema.parse(JSON.parse(JSON.stringify(plan)))).toEqual(plan)
   })

@@ -1,6 +1,7 @@
 import { ACCOUNT, strategyScope } from '../../domain/trading-mode.ts'
 import { type ClientOid, type OrderId } from '../../domain/ids.ts'
 import { type PositionMode } from '../../domain/instrument.ts'
+import { levelsNamedBy } from '../../engine/book/ladder-change.ts'
 import { type Order, type OrderTerms } from '../../domain/order.ts'
 import { tradesAs } from '../../domain/order-action.ts'
 import { type DecisionRecord, type ItemOutcome, type JournalRecord } from '../../domain/record.ts'
@@ -103,7 +104,8 @@ function asksFor(record: DecisionRecord, terms: OrderTerms): boolean {
   if (purpose !== 'quote') return record.targets?.some((target) => target.symbol === symbol) ?? false
   const side = tradesAs(terms.action)
   const ladder = record.quotes?.find((quote) => quote.symbol === symbol)
-  return ladder?.levels.some((level) => level.side === side && level.ticks === terms.ticks) ?? false
+  if (ladder === undefined) return false
+  return levelsNamedBy(ladder).some((level) => level.side === side && level.ticks === terms.ticks)
 }
 
 /** What happened around it meanwhile: restarts, trading modes, and the cancel-alls of its instrument. */
@@ -181,6 +183,7 @@ function describeRecord(
     case 'repaired':
       return describeAround(record)
     case 'adopt':
+    case 'archived':
     case 'call':
     case 'callEnded':
     case 'denial':

@@ -73,6 +73,7 @@ function describeRecord(instruments: Instruments, record: JournalRecord, symbol:
     case 'released':
     case 'repaired':
       return describeAround(record)
+    case 'archived':
     case 'cancelAnswered':
     case 'call':
     case 'callEnded':

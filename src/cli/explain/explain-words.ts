@@ -3,6 +3,7 @@ import { type ClientOid } from '../../domain/ids.ts'
 import { type Fill } from '../../domain/fill.ts'
 import { type Instrument } from '../../domain/instrument.ts'
 import { type OrderIntent } from '../../domain/intent.ts'
+import { countLevels } from '../../engine/book/ladder-change.ts'
 import { type MarketSight } from '../../domain/seen-market.ts'
 import { type OrderTerms } from '../../domain/order.ts'
 import { type Holding } from '../../domain/position.ts'
@@ -71,7 +72,8 @@ export function wordsOfDecision(instruments: Instruments, record: DecisionRecord
   const parts: string[] = []
   for (const quote of record.quotes ?? []) {
     if (quote.symbol !== symbol) continue
-    parts.push(quote.levels.length === 0 ? 'no ladder any more' : `a ladder of ${quote.levels.length} levels`)
+    const levels = countLevels(quote)
+    parts.push(levels === 0 ? 'no ladder any more' : `a ladder of ${levels} levels`)
   }
   for (const target of record.targets ?? []) {
     if (target.symbol === symbol) parts.push(`a position of ${sizeOf(instruments, symbol, target.lots)}`)

@@ -21,6 +21,7 @@ type Ending = keyof typeof EXITS
 
 /** Every code that a {@link Failure} can have, by what ends the process; a code that stands nowhere is a defect. */
 const ENDINGS: Readonly<Partial<Record<Ending, readonly string[]>>> = {
+  usage: ['ARCHIVE_EXISTS'],
   // What was written, and what it names: another start finds the same.
   configuration: [
     ...Object.keys(STRATEGY_FAILURES),
@@ -34,11 +35,17 @@ const ENDINGS: Readonly<Partial<Record<Ending, readonly string[]>>> = {
   ],
   // Somebody else has it, or the disk does not give it just now.
   temporary: [
-    ...['LIVE_PRICES_UNREACHABLE'],
-    ...['ACCOUNT_HELD', 'JOURNAL_HELD', 'JOURNAL_UNREADABLE', 'STATE_HELD', 'STATE_UNWRITABLE'],
+    ...[
+      'ACCOUNT_HELD',
+      'ARCHIVE_UNWRITABLE',
+      'JOURNAL_HELD',
+      'JOURNAL_UNREADABLE',
+      'LIVE_PRICES_UNREACHABLE',
+    ],
+    ...['STATE_HELD', 'STATE_UNWRITABLE'],
     ...['SIMULATOR_LISTEN_FAILED', 'SIMULATOR_STORE_UNUSABLE'],
   ],
-  inputMissing: ['EXPLAIN_NO_JOURNAL', 'RECORDING_MISSING', 'RECORDING_UNREADABLE'],
+  inputMissing: ['ARCHIVE_NO_JOURNAL', 'EXPLAIN_NO_JOURNAL', 'RECORDING_MISSING', 'RECORDING_UNREADABLE'],
   inputWrong: [
     ...['RECORDING_CANDLE_IMPOSSIBLE', 'RECORDING_DAMAGED', 'RECORDING_EMPTY', 'RECORDING_FORMAT_UNKNOWN'],
     ...['RECORDING_GZIP_DAMAGED', 'RECORDING_GZIP_TRUNCATED', 'RECORDING_HEADER_UNKNOWN'],

@@ -72,6 +72,7 @@ export class RunStatistics {
       case 'prune':
         for (const clientOid of this.#open) if (!book.orders.has(clientOid)) this.#open.delete(clientOid)
         return
+      case 'archived':
       case 'boot':
       case 'decision':
       case 'adopt':

@@ -1,6 +1,7 @@
 import { type StrategyId } from '../../domain/ids.ts'
 import { type Intent } from '../../domain/intent.ts'
 import { type Core } from '../../engine/state/core.ts'
+import { newestStates } from '../../engine/strategies/strategy-memory.ts'
 import { type Effect } from '../../engine/effect.ts'
 import { type EngineEvent } from '../../engine/event.ts'
 import { type Clock } from '../../lib/clock.ts'
@@ -51,7 +52,7 @@ export class ChangedStrategy implements ReplayWatcher {
 
   onBegin(core: Core): void {
     const { strategy, clock } = this.#options
-    this.#runner = createRunners([strategy], core.book.strategyStates, clock).get(this.#id)
+    this.#runner = createRunners([strategy], newestStates(core), clock).get(this.#id)
     this.#said = undefined
   }
 

@@ -12,13 +12,19 @@ import { accountHoldingOf, type Book, holdingOf, pairKey, splitPair, type Writab
  * the order of their names: together they never claim more than there is. What others open belongs to no strategy.
  *
  * A fill whose order is not known yet is held under its orderId, which sorts behind the strategies, and all that
- * happens to the symbol from then on is kept. Once its order is known, the allocation is worked out again from there.
+ * happens to the symbol from then on is kept. Once its order is known, the allocation is worked out again from there,
+ * and what stands before the first fill that still waits is kept no longer.
  */
+
+/**
+ * So much is kept of a symbol: fills wait for a minute at most, or for an operator who looks at a quarantined order.
+ * What still waits then is nobody's from then on, as if others had traded it.
+ */
+export const UNSETTLED_MOVES_MAX = 10_000
 
 /** Changes the account's position and the owner's part of it. */
 export function applyMove(book: WritableBook, symbol: string, move: Move): void {
-  const unsettled = book.unsettled.get(symbol) ?? beginUnsettled(book, symbol, move)
-  if (unsettled) book.unsettled.set(symbol, { ...unsettled, moves: [...unsettled.moves, move] })
+  keepUnsettled(book, symbol, move)
   moveAllocation(book, symbol, move)
 }
 
@@ -33,36 +39,95 @@ export function settleOwner(
   fills: readonly Fill[],
   owner: StrategyId | typeof NOBODY,
 ): void {
+  const waiters = new Set(fills.map(({ orderId }) => waiterOf(orderId)))
   for (const symbol of new Set(fills.map((fill) => fill.symbol))) {
-    const unsettled = book.unsettled.get(symbol)
-    if (!unsettled) continue
-    const waiters = new Set(fills.map(({ orderId }) => waiterOf(orderId)))
-    const moves = unsettled.moves.map((move) =>
-      move.kind === 'fill' && waiters.has(move.owner) ? { ...move, owner } : move,
-    )
-    replay(book, symbol, { ...unsettled, moves })
-    if (moves.some(isWaiting)) book.unsettled.set(symbol, { ...unsettled, moves })
-    else book.unsettled.delete(symbol)
+    settleMoves(book, symbol, { owner, isNamed: (waiter) => waiters.has(waiter) })
+    replay(book, symbol)
   }
 }
 
+/** How many moves are kept of a symbol. */
+export function countUnsettled({ unsettled }: Book, symbol: string): number {
+  const { first = 0, next = 0 } = unsettled.get(symbol) ?? {}
+  return next - first
+}
+
+function keepUnsettled(book: WritableBook, symbol: string, move: Move): void {
+  if (countUnsettled(book, symbol) >= UNSETTLED_MOVES_MAX) {
+    settleMoves(book, symbol, { owner: NOBODY, isNamed: () => true })
+    replay(book, symbol)
+  }
+  const unsettled = book.unsettled.get(symbol) ?? beginUnsettled(book, symbol, move)
+  if (!unsettled) return
+  book.unsettledMoves.set(moveKey(symbol, unsettled.next), move)
+  book.unsettled.set(symbol, { ...unsettled, next: unsettled.next + 1 })
+}
+
 function beginUnsettled(book: Book, symbol: string, move: Move): UnsettledAllocation | undefined {
-  if (!isWaiting(move)) return undefined
+  return isWaiting(move) ? { ...standingOf(book, symbol), first: 0, next: 0 } : undefined
+}
+
+/** What the account and everybody holds of a symbol. */
+function standingOf(book: Book, symbol: string): Pick<UnsettledAllocation, 'account' | 'holdings'> {
   const holdings = [...book.holdings].filter(([key]) => splitPair(key)[1] === symbol)
-  return { account: accountHoldingOf(book, symbol), holdings, moves: [] }
+  return { account: accountHoldingOf(book, symbol), holdings }
 }
 
 function isWaiting(move: Move): boolean {
   return move.kind === 'fill' && move.owner.startsWith('~')
 }
 
-function replay(book: WritableBook, symbol: string, { account, holdings, moves }: UnsettledAllocation): void {
+function moveKey(symbol: string, number: number): string {
+  return pairKey(symbol, String(number))
+}
+
+interface KeptMove {
+  readonly number: number
+  readonly key: string
+  readonly move: Move
+}
+
+/** Oldest first. */
+function keptMovesOf({ unsettled, unsettledMoves }: Book, symbol: string): readonly KeptMove[] {
+  const { first = 0, next = 0 } = unsettled.get(symbol) ?? {}
+  return Array.from({ length: next - first }, (_, index) => first + index).flatMap((number) => {
+    const key = moveKey(symbol, number)
+    const move = unsettledMoves.get(key)
+    return move ? [{ number, key, move }] : []
+  })
+}
+
+interface Settlement {
+  readonly owner: string
+  readonly isNamed: (waiter: string) => boolean
+}
+
+function settleMoves(book: WritableBook, symbol: string, { owner, isNamed }: Settlement): void {
+  for (const { key, move } of keptMovesOf(book, symbol)) {
+    if (move.kind === 'fill' && isWaiting(move) && isNamed(move.owner)) {
+      book.unsettledMoves.set(key, { ...move, owner })
+    }
+  }
+}
+
+/** Works the allocation out anew from what is kept, which begins with the first fill that waits afterwards. */
+function replay(book: WritableBook, symbol: string): void {
+  const unsettled = book.unsettled.get(symbol)
+  if (!unsettled) return
+  const moves = keptMovesOf(book, symbol)
   for (const key of [...book.holdings.keys()]) {
     if (splitPair(key)[1] === symbol) book.holdings.delete(key)
   }
-  for (const [key, holding] of holdings) book.holdings.set(key, holding)
-  book.account.set(symbol, account)
-  for (const move of moves) moveAllocation(book, symbol, move)
+  for (const [key, holding] of unsettled.holdings) book.holdings.set(key, holding)
+  book.account.set(symbol, unsettled.account)
+  book.unsettled.delete(symbol)
+  for (const { number, key, move } of moves) {
+    if (isWaiting(move) && !book.unsettled.has(symbol)) {
+      book.unsettled.set(symbol, { ...standingOf(book, symbol), first: number, next: unsettled.next })
+    }
+    if (!book.unsettled.has(symbol)) book.unsettledMoves.delete(key)
+    moveAllocation(book, symbol, move)
+  }
 }
 
 function moveAllocation(book: WritableBook, symbol: string, move: Move): void {

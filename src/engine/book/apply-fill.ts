@@ -10,11 +10,12 @@ import { applyMove, settleOwner, waiterOf } from './allocation.ts'
 /**
  * A fill enters the book once, by its tradeId: it moves the account, and then the order that its orderId
  * names. A fill that nothing names yet waits as an orphan; one that the exchange made itself is foreign.
+ * @param throughAt Unix ms, exchange clock, when the fills were read: what is dated later moves the book no further.
  */
-export function applyFill(book: WritableBook, fill: Fill): void {
+export function applyFill(book: WritableBook, fill: Fill, throughAt = Number.POSITIVE_INFINITY): void {
   if (book.trades.has(fill.tradeId)) return
   book.trades.set(fill.tradeId, fill.filledAt)
-  book.fillsThroughAt = Math.max(book.fillsThroughAt, fill.filledAt)
+  book.fillsThroughAt = Math.max(book.fillsThroughAt, Math.min(fill.filledAt, throughAt))
   const clientOid = book.byOrderId.get(fill.orderId)
   const order = clientOid === undefined ? undefined : book.orders.get(clientOid)
   if (order) {

@@ -36,6 +36,7 @@ import { unreachable } from '../../lib/unreachable.ts'
 import { applyFill, bindOrphans, disownOrphans } from './apply-fill.ts'
 import { type Book, pairKey, storeOrder, type WritableBook } from './book.ts'
 import { applyMove } from './allocation.ts'
+import { applyLadderChange } from './ladder-change.ts'
 import { applyGrids } from './convert-grids.ts'
 
 /**
@@ -63,7 +64,7 @@ export function applyRecord(target: Book, record: JournalRecord): void {
       for (const item of record.items) applyOutcome(book, item, record.at)
       return
     case 'fills':
-      for (const fill of record.fills) applyFill(book, fill)
+      for (const fill of record.fills) applyFill(book, fill, record.throughAt)
       return
     case 'cancelAnswered':
       for (const { clientOid, orderId } of record.listed) {
@@ -96,6 +97,7 @@ export function applyRecord(target: Book, record: JournalRecord): void {
       return applyRepaired(book, record)
     case 'call':
     case 'denial':
+    case 'archived':
       return
     case 'callEnded':
       book.calls.delete(pairKey(record.strategyId, record.key))
@@ -111,9 +113,11 @@ export function applyRecord(target: Book, record: JournalRecord): void {
 function applyDecision(book: WritableBook, record: DecisionRecord): void {
   const { strategyId } = record
   if (record.stateText !== undefined) book.strategyStates.set(strategyId, record.stateText)
-  for (const { symbol, levels } of record.quotes ?? []) {
-    if (levels.length === 0) book.quotes.delete(pairKey(strategyId, symbol))
-    else book.quotes.set(pairKey(strategyId, symbol), levels)
+  for (const change of record.quotes ?? []) {
+    const pair = pairKey(strategyId, change.symbol)
+    const levels = applyLadderChange(book.quotes.get(pair) ?? [], change)
+    if (levels.length === 0) book.quotes.delete(pair)
+    else book.quotes.set(pair, levels)
   }
   for (const { symbol, lots } of record.targets ?? []) book.targets.set(pairKey(strategyId, symbol), lots)
   for (const place of record.places ?? []) book.places.set(pairKey(strategyId, place.key), place)
@@ -226,8 +230,9 @@ function applyFunding(book: WritableBook, record: FundingRecord): void {
 
 function applyPrune(book: WritableBook, record: PruneRecord): void {
   for (const [clientOid, order] of book.orders) {
-    const open = book.open.get(order.terms.symbol)?.has(clientOid) ?? false
-    if (open || order.endedAt >= record.ordersBefore) continue
+    // What is quickly seen comes first: of all these, few go.
+    if (order.endedAt >= record.ordersBefore) continue
+    if (book.open.get(order.terms.symbol)?.has(clientOid) ?? false) continue
     book.orders.delete(clientOid)
     if (order.orderId !== undefined) book.byOrderId.delete(order.orderId)
   }
@@ -235,8 +240,8 @@ function applyPrune(book: WritableBook, record: PruneRecord): void {
     if (at < record.keysBefore && !book.calls.has(key)) book.callKeys.delete(key)
   }
   for (const [key, entry] of book.keys) {
-    const isOver = !book.orders.has(entry.clientOid) && !book.places.has(key)
-    if (entry.at < record.keysBefore && isOver) book.keys.delete(key)
+    if (entry.at >= record.keysBefore) continue
+    if (!book.orders.has(entry.clientOid) && !book.places.has(key)) book.keys.delete(key)
   }
   book.fillsThroughAt = Math.max(book.fillsThroughAt, record.fillsThroughAt)
   book.tradesSinceAt = Math.max(book.tradesSinceAt, record.tradesBefore)

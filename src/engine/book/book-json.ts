@@ -26,6 +26,7 @@ const COLLECTIONS = [
   'trades',
   'holdings',
   'unsettled',
+  'unsettledMoves',
   'account',
   'fundingCounters',
   'strategyStates',

@@ -6,7 +6,7 @@ import { type OrderIntent, type OrderPurpose, type QuoteLevel } from '../../doma
 import { isTerminal, type Order } from '../../domain/order.ts'
 import { FLAT, type Holding } from '../../domain/position.ts'
 import { type InstrumentGrids } from '../../domain/record.ts'
-import { type UnsettledAllocation } from '../../domain/allocation.ts'
+import { type Move, type UnsettledAllocation } from '../../domain/allocation.ts'
 import {
   ACCOUNT,
   type ModeReason,
@@ -76,6 +76,8 @@ export interface Book {
   readonly holdings: ReadonlyMap<string, Holding>
   /** By symbol, while a fill of it waits for its order: from where the allocation is worked out again then. */
   readonly unsettled: ReadonlyMap<string, UnsettledAllocation>
+  /** By symbol and number: what has moved it since then. Each is an entry of its own, so that one more costs one. */
+  readonly unsettledMoves: ReadonlyMap<string, Move>
   /** By symbol: what the exchange says the account holds, by its fills and adoptions. */
   readonly account: ReadonlyMap<string, Holding>
   /** By strategy and symbol; under the strategy `` what no order of ours explains. */
@@ -127,6 +129,7 @@ export function createBook(positionMode: PositionMode): Book {
     tradesSinceAt: 0,
     holdings: new TrackedMap(),
     unsettled: new TrackedMap(),
+    unsettledMoves: new TrackedMap(),
     account: new TrackedMap(),
     money: new TrackedMap(),
     fundingCounters: new TrackedMap(),
@@ -169,6 +172,8 @@ export function accountHoldingOf(book: Book, symbol: string): Holding {
 
 /** The restriction of a scope for one reason. */
 export function restrictionOf(book: Book, scope: Scope, code: ModeReason): Restriction | undefined {
+  // Asked for each wish at each step, and nearly always in vain.
+  if (book.restrictions.size === 0) return undefined
   return book.restrictions.get(pairKey(scope, code))
 }
 

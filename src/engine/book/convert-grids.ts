@@ -88,6 +88,11 @@ function planConversion(book: Book, symbol: string, { was, is }: GridChange): Co
     const converted = counts.unsettled(unsettled)
     changes.push((target) => target.unsettled.set(symbol, converted))
   }
+  for (const [pair, move] of book.unsettledMoves) {
+    if (splitPair(pair)[0] !== symbol) continue
+    const converted = counts.move(move)
+    changes.push((target) => target.unsettledMoves.set(pair, converted))
+  }
   for (const [pair, levels] of book.quotes) {
     if (!isOf(pair)) continue
     const converted = levels.map((level) => counts.priced(level))
@@ -172,15 +177,15 @@ class Counts {
     return { longLots: this.lots(longLots), shortLots: this.lots(shortLots) }
   }
 
-  unsettled({ account, holdings, moves }: UnsettledAllocation): UnsettledAllocation {
+  unsettled({ account, holdings, ...numbers }: UnsettledAllocation): UnsettledAllocation {
     return {
+      ...numbers,
       account: this.holding(account),
       holdings: holdings.map(([pair, holding]) => [pair, this.holding(holding)] as const),
-      moves: moves.map((move) => this.#move(move)),
     }
   }
 
-  #move(move: Move): Move {
+  move(move: Move): Move {
     if (move.kind === 'fill') return { ...move, change: this.priced(move.change) }
     return {
       ...move,

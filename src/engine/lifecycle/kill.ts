@@ -20,8 +20,8 @@ import { expirePlaces } from '../strategies/take-decision.ts'
  * operator releases it, over any number of restarts (RSK2).
  *
  *     cutting ──► draining ──► clearing ──► waiting ──► confirming ──► proving ──► clean
- *                                  ▲                         │                       │
- *                                  └─────────────────────────┴────found something────┘
+ *                                  ▲                         │             │         │
+ *                                  └─────────────────────────┴──found something──────┘
  *
  * `cutting` cancels everything at once, whatever is on the wire · `draining` until every call of ours is
  * answered or given up · `clearing` until nothing of ours rests or is unknown · `waiting` until no creating
@@ -152,7 +152,7 @@ function nextPhase(core: Core, kill: KillState): KillPhase {
       if (isBusy(core)) return 'confirming'
       return core.calls.cancelsThatFound > kill.foundBefore || hasOpenOrders(core) ? 'clearing' : 'proving'
     case 'proving':
-      return prove(core, kill)
+      return isBusy(core) || hasOpenOrders(core) ? 'clearing' : prove(core, kill)
     case 'clean':
       // What turns up later is cancelled and proved anew: it has been called clean too early.
       return hasOpenOrders(core) ? 'clearing' : 'clean'

@@ -6,6 +6,7 @@ import { announce, type Core, emit, type InstrumentState } from '../state/core.t
 import { isAnythingOpen } from '../state/open-calls.ts'
 import { askForFills, askForPosition } from '../state/readings.ts'
 import { beginStopping, enterPhase, noteFlatBeforeStop, type StopState } from '../state/run-state.ts'
+import { recordAllStates } from '../strategies/strategy-memory.ts'
 import { expirePlaces } from '../strategies/take-decision.ts'
 import { describePositions, holdsAnything } from './flatten.ts'
 
@@ -61,6 +62,7 @@ export function stopWhenFlat(core: Core): void {
 /** `startedAt`: Unix ms, our clock, when it was asked for; its patience counts from there. */
 export function startStop(core: Core, policy: StopPolicy, startedAt = core.now): void {
   if (core.run.phase === 'stopping' || core.run.phase === 'stopped') return
+  recordAllStates(core)
   beginStopping(core.run, {
     policy,
     startedAt,

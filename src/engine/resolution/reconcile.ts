@@ -8,20 +8,19 @@ import {
   type PositionReading,
   type PositionRow,
 } from '../../domain/position.ts'
-import { decimal } from '../../lib/decimal.ts'
-import { accountHoldingOf, pairKey } from '../book/book.ts'
+import { accountHoldingOf } from '../book/book.ts'
 import { exchangeNow } from '../state/clock-state.ts'
 import {
   announce,
   type Core,
   instrumentOf,
   record,
-  specOf,
   type InstrumentState,
   type PendingReading,
 } from '../state/core.ts'
 import { askForPosition } from '../state/readings.ts'
 import { own } from '../../lib/own.ts'
+import { noteFunding } from './note-funding.ts'
 import { notePositionForResolution } from './resolution.ts'
 import { halt, RELEASE_HINT } from '../state/trading-mode.ts'
 import { isInTheDark, notePositionReadable } from './unreadable.ts'
@@ -48,10 +47,10 @@ export function takePosition(core: Core, reading: PositionReading): void {
     return announce(core, 'warn', 'read.failed', { what: `position ${reading.symbol}`, reason: objection })
   }
   checkPositionMode(core, reading)
-  noteFunding(core, reading)
   // A waiting reading is kept: if each new one replaced it, and fills were read less often, none would be compared.
   own(instrument.position).pending ??= {
     holding: toHolding(reading.rows),
+    counters: toCounters(reading.rows),
     isSilent: reading.isSilent,
     requestedAt: reading.requestedAt,
     exchangeTime: reading.exchangeTime,
@@ -85,12 +84,21 @@ function toHolding(rows: readonly PositionRow[]): Holding {
   return rows.length === 0 ? FLAT : { longLots: lotsOf('long'), shortLots: lotsOf('short') }
 }
 
-/** Keeps the new fills of each instrument for as long as a reading may need them. */
-export function noteRecentFills(core: Core, fills: readonly Fill[]): void {
+function toCounters(rows: readonly PositionRow[]): PendingReading['counters'] {
+  const counterOf = (side: 'long' | 'short'): string =>
+    rows.find(({ holdSide }) => holdSide === side)?.fundingFee ?? ''
+  return { long: counterOf('long'), short: counterOf('short') }
+}
+
+/**
+ * Keeps the new fills of each instrument for as long as a reading may need them.
+ * @param heardAt Unix ms, exchange clock: they were made by then, whatever their dates say.
+ */
+export function noteRecentFills(core: Core, fills: readonly Fill[], heardAt: number): void {
   for (const [symbol, news] of Map.groupBy(fills, (fill) => fill.symbol)) {
     const added = news.map(({ side, tradeSide, lots, filledAt }) => ({
       change: { side, tradeSide, lots },
-      filledAt,
+      filledAt: Math.min(filledAt, heardAt),
     }))
     const position = own(instrumentOf(core, symbol).position)
     position.recentFills = [...position.recentFills, ...added]
@@ -110,7 +118,7 @@ export function comparePosition(core: Core, instrument: InstrumentState): void {
   if (agrees(core, instrument, reading)) {
     position.mismatch = undefined
     position.agreedAt = reading.requestedAt
-    return
+    return noteFunding(core, instrument, reading, holdingsSince(core, instrument, reading.exchangeTime))
   }
   // An empty answer came before fills that show a position: it proves nothing.
   if (reading.isSilent) return
@@ -147,6 +155,17 @@ function agrees(core: Core, instrument: InstrumentState, { holding, exchangeTime
     known = undo(core, known, change)
   }
   return same(known, holding)
+}
+
+/** Everything that the account held from a moment of the exchange's clock until now, as far as the fills say; newest first. */
+function holdingsSince(core: Core, instrument: InstrumentState, exchangeTime: number): readonly Holding[] {
+  const holdings = [accountHoldingOf(core.book, instrument.symbol)]
+  for (const { change, filledAt } of instrument.position.recentFills.toReversed()) {
+    const [held] = holdings.slice(-1)
+    if (held === undefined || filledAt <= exchangeTime - POSITION_SKEW_MS) break
+    holdings.push(undo(core, held, change))
+  }
+  return holdings
 }
 
 /** What the account held at a moment of the exchange's clock, as far as the fills say. */
@@ -220,33 +239,6 @@ function checkPositionMode(core: Core, reading: PositionReading): void {
         'contradiction',
         `the account is in ${row.positionMode}, the config says ${core.settings.positionMode}`,
       )
-    }
-  }
-}
-
-/** Funding shows only in the counter of a position that stands. */
-function noteFunding(core: Core, reading: PositionReading): void {
-  for (const holdSide of ['long', 'short'] as const) {
-    const row = reading.rows.find((candidate) => candidate.holdSide === holdSide)
-    const counter = row?.fundingFee ?? ''
-    const before = core.book.fundingCounters.get(pairKey(reading.symbol, holdSide)) ?? ''
-    if (counter === before) continue
-    const change = decimal(counter || '0').minus(decimal(counter === '' ? '0' : before || '0'))
-    record(core, {
-      kind: 'funding',
-      at: core.now,
-      symbol: reading.symbol,
-      holdSide,
-      counter,
-      change: change.toString(),
-    })
-    if (counter !== '') {
-      announce(core, 'info', 'funding.paid', {
-        symbol: specOf(core, reading.symbol).symbol,
-        holdSide,
-        change: change.toString(),
-        at: exchangeNow(core),
-      })
     }
   }
 }

@@ -2,7 +2,9 @@ import { couldBe, fitsClass } from '../../execution/attribution.ts'
 import { type Fill, type FillsReading } from '../../domain/fill.ts'
 import { type OrderId, type StrategyId } from '../../domain/ids.ts'
 import { canRest, type Order } from '../../domain/order.ts'
+import { countUnsettled, UNSETTLED_MOVES_MAX } from '../book/allocation.ts'
 import { openOrdersOf } from '../book/book.ts'
+import { exchangeNow } from '../state/clock-state.ts'
 import { announce, type Core, record } from '../state/core.ts'
 import { namelessOrders, settleByEvidence } from './evidence.ts'
 import { announceEnd, distrustResting, noteFillsForResolution } from './resolution.ts'
@@ -11,7 +13,7 @@ import { holdQuote } from '../state/decision-state.ts'
 import { noteFillsRead, noteOrphan, takeSettledOrphans } from '../state/readings.ts'
 import { showFills } from '../strategies/take-snapshot.ts'
 import { comparePosition, noteRecentFills } from './reconcile.ts'
-import { isInTheDark, takeUnreadableFills } from './unreadable.ts'
+import { isInTheDark, isReadingAgain, takeUnreadableFills } from './unreadable.ts'
 
 /** Fills were read: each new one enters the book once, and orders that they prove to be over are settled. */
 export function takeFills(core: Core, reading: FillsReading): void {
@@ -21,9 +23,15 @@ export function takeFills(core: Core, reading: FillsReading): void {
     ({ tradeId, filledAt, symbol }) =>
       filledAt >= core.book.tradesSinceAt && !core.book.trades.has(tradeId) && core.instruments.has(symbol),
   )
+  haltOnUnsettled(core, fills)
+  // Either clock may be behind; what is dated later than both say has a wrong date.
+  const heardAt = Math.max(reading.exchangeTime, exchangeNow(core))
+  // Nothing is left unread for that, or while a row is read once more.
+  const throughAt = isReadingAgain(core) ? reading.sinceAt : heardAt
+  const bound = fills.some(({ filledAt }) => filledAt > throughAt) ? { throughAt } : {}
   if (fills.some(({ source }) => source === 'SYS')) distrustResting(core)
   for (const fill of fills) haltOnForeign(core, fill)
-  if (fills.length > 0) record(core, { kind: 'fills', at: core.now, fills })
+  if (fills.length > 0) record(core, { kind: 'fills', at: core.now, fills, ...bound })
   const owners = new Set<StrategyId>()
   for (const fill of fills) {
     const owner = logFill(core, fill)
@@ -31,8 +39,8 @@ export function takeFills(core: Core, reading: FillsReading): void {
     // Whoever traded the instrument may hold less than a moment ago.
     else if (fill.source !== 'API') for (const id of tradersOf(core, fill.symbol)) owners.add(id)
   }
-  noteRecentFills(core, fills)
-  const readableAt = noteFillsRead(core, reading)
+  noteRecentFills(core, fills, heardAt)
+  const readableAt = noteFillsRead(core, reading, isReadingAgain(core))
   settleTakers(core, readableAt)
   noteOrphans(core)
   for (const instrument of core.instruments.values()) {
@@ -108,6 +116,16 @@ function haltOnForeign(core: Core, { symbol, orderId, source, tradeSide, side }:
     'foreignFills',
     `a fill that is not ours (${what}): the position was adopted; ${RELEASE_HINT}`,
   )
+}
+
+/** So much has happened while fills wait for their order that their lots become nobody's. */
+function haltOnUnsettled(core: Core, fills: readonly Fill[]): void {
+  for (const [symbol, of] of Map.groupBy(fills, (fill) => fill.symbol)) {
+    const kept = countUnsettled(core.book, symbol)
+    if (kept === 0 || kept + of.length <= UNSETTLED_MOVES_MAX) continue
+    const what = `${kept} fills and more while one waits for its order: what waits is nobody's now`
+    halt(core, symbol, 'contradiction', `${what}; ${RELEASE_HINT}`)
+  }
 }
 
 /** An order that cannot rest is over once the fills are known up to the end of its matching (A2, A4). */

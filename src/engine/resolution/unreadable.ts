@@ -4,17 +4,19 @@ import { announce, type Core } from '../state/core.ts'
 import { noteReadable, noteUnreadable } from '../state/readings.ts'
 import { halt, RELEASE_HINT } from '../state/trading-mode.ts'
 
+const FILL = 'fill '
+
 /**
  * Rows of fills and positions that cannot be read (MKT4). One may have been spoilt on its way, so the same must be
  * seen twice. Then its instrument is halted, and until an operator has released it nothing that is read proves
  * anything of it: no order of it ends, and its position is not compared. Others go on.
  */
 export function takeUnreadableFills(core: Core, { unreadable = [] }: FillsReading): void {
-  const rows = new Set(unreadable.map(({ tradeId }) => `fill ${tradeId}`))
+  const rows = new Set(unreadable.map(({ tradeId }) => `${FILL}${tradeId}`))
   for (const known of core.readings.unreadable.keys()) {
-    if (known.startsWith('fill ') && !rows.has(known)) noteReadable(core, known)
+    if (known.startsWith(FILL) && !rows.has(known)) noteReadable(core, known)
   }
-  for (const { tradeId, symbol, problem } of unreadable) take(core, `fill ${tradeId}`, symbol, problem)
+  for (const { tradeId, symbol, problem } of unreadable) take(core, `${FILL}${tradeId}`, symbol, problem)
 }
 
 export function takeUnreadablePosition(
@@ -26,6 +28,11 @@ export function takeUnreadablePosition(
 
 export function notePositionReadable(core: Core, symbol: string): void {
   noteReadable(core, positionOf(symbol))
+}
+
+/** Whether a row of fills could not be read once: until it is read again, fills are read from where they were. */
+export function isReadingAgain({ readings }: Core): boolean {
+  return [...readings.unreadable].some(([row, { isHalted }]) => row.startsWith(FILL) && !isHalted)
 }
 
 /** Whether what is read of the account proves nothing of the instrument. */

@@ -2,7 +2,7 @@ import { type DenialCode } from '../../domain/denial.ts'
 import { type FeedId, type FeedReading } from '../../domain/feed.ts'
 import { type ClientOid, type OrderId, type StrategyId } from '../../domain/ids.ts'
 import { type OrderTerms } from '../../domain/order.ts'
-import { type Holding, type HoldingChange } from '../../domain/position.ts'
+import { type Holding, type HoldingChange, type HoldSide } from '../../domain/position.ts'
 import { type LogEvent } from '../../domain/log-events.ts'
 import { type TickerTable } from '../../domain/ticker-table.ts'
 import { type GrantedEndpoint } from '../event.ts'
@@ -13,6 +13,7 @@ import { Failure } from '../../lib/failure.ts'
 import { own } from '../../lib/own.ts'
 import { applyRecord } from '../book/apply-record.ts'
 import { type Book } from '../book/book.ts'
+import { buildBookings, waitingFillsOf } from '../book/bookings.ts'
 import { type Announcement, type Effect } from '../effect.ts'
 import { type EngineSettings } from '../settings.ts'
 import { type RunState } from './run-state.ts'
@@ -170,6 +171,8 @@ export interface RecentFill {
 
 export interface PendingReading {
   readonly holding: Holding
+  /** What the funding counter of each side says; empty where there is none. */
+  readonly counters: Readonly<Record<HoldSide, string>>
   /** The answer said nothing at all, which may mean flat. */
   readonly isSilent: boolean
   readonly requestedAt: number
@@ -239,8 +242,17 @@ export interface DecisionState {
   readonly failuresInRow: ReadonlyMap<StrategyId, number>
   /** Standing wishes of a strategy are placed once it has decided on this snapshot or a later one. */
   readonly wishesFrom: number
+  /** By strategy: what it remembers, where the book has something else. */
+  readonly unrecordedStates: ReadonlyMap<StrategyId, UnrecordedState>
   /** By strategy, symbol and purpose: the last refusal by the exchange, and how many came one after the other. */
   readonly refusals: ReadonlyMap<string, Refusal>
+}
+
+export interface UnrecordedState {
+  /** As JSON text. */
+  readonly text: string
+  /** Unix ms, our clock, since when the book has another. */
+  readonly waitsSince: number
 }
 
 export interface Refusal {
@@ -283,8 +295,10 @@ export function emit(core: Core, effect: Effect): void {
  * that follows in this step is sent before the record would survive the process.
  */
 export function record(core: Core, entry: JournalRecord, durable = false): void {
+  const waiting = waitingFillsOf(core.book, entry)
   applyRecord(core.book, entry)
-  emit(core, { kind: 'record', record: entry, durable })
+  const bookings = buildBookings(entry, { book: core.book, instruments: core.settings.instruments, waiting })
+  emit(core, { kind: 'record', record: entry, durable, ...(bookings.length > 0 && { bookings }) })
 }
 
 /** Writes down what is about to leave. The one function that makes a `Recorded`: nothing else can be sent (ORD1). */

@@ -22,6 +22,14 @@ export function noteFailure({ decisions }: Core, strategyId: StrategyId): number
   return inRow
 }
 
+/** What the strategy remembers and the book does not say; undefined where it does. */
+export function noteState({ decisions, now }: Core, strategyId: StrategyId, text: string | undefined): void {
+  const { unrecordedStates } = own(decisions)
+  const { waitsSince = now } = unrecordedStates.get(strategyId) ?? {}
+  if (text === undefined) unrecordedStates.delete(strategyId)
+  else unrecordedStates.set(strategyId, { text, waitsSince })
+}
+
 /** A rung of the ladder was filled or refused: the strategy has to look before one is placed anew. */
 export function holdQuote({ decisions, market }: Core, strategyId: string, symbol: string): void {
   own(decisions).quoteHolds.set(pairKey(strategyId, symbol), market.snapshots + 1)

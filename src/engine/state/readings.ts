@@ -47,12 +47,20 @@ export function accountAgeMs({ readings, instruments, settings, now }: Core, sym
   return now - Math.min(readings.fillsReadAt, agreedAt) - settings.execution.fillVisibilityMs
 }
 
-/** Every fill is known that was readable when it was asked for. Returns that moment: Unix ms, our clock. */
-export function noteFillsRead(core: Core, { requestedAt, exchangeTime }: FillsReading): number {
+/**
+ * Every fill is known that was readable when it was asked for. Returns that moment: Unix ms, our clock.
+ * @param isReadAgain A row could not be read: the next reading begins where this one began.
+ */
+export function noteFillsRead(
+  core: Core,
+  { requestedAt, exchangeTime }: FillsReading,
+  isReadAgain: boolean,
+): number {
   const { fillVisibilityMs } = core.settings.execution
   const state = own(core.readings)
   const readableAt = requestedAt - fillVisibilityMs
   state.fillsReadAt = Math.max(state.fillsReadAt, readableAt)
+  if (isReadAgain) return readableAt
   // Both clocks have to agree on it: either may be wrong once.
   const askedAt = Math.min(exchangeTime, exchangeNow(core) - (core.now - requestedAt))
   state.fillsReadThroughAt = Math.max(state.fillsReadThroughAt, askedAt - fillVisibilityMs)

@@ -14,12 +14,13 @@ import { canRest } from '../../domain/order.ts'
 import { type DecisionRecord, type UsedKey } from '../../domain/record.ts'
 import { unreachable } from '../../lib/unreachable.ts'
 import { holdingOf, killOf, openOrdersOf, pairKey, splitPair } from '../book/book.ts'
+import { buildLadderChange } from '../book/ladder-change.ts'
 import { netLots } from '../../domain/position.ts'
 import { takeAccountCall, withdrawCalls } from './account-calls.ts'
 import { objectToNumbers, objectToPrices, objectToSize } from '../../risk/bounds.ts'
 import { announce, type Core, record, specOf } from '../state/core.ts'
 import { strategyScope } from '../../domain/trading-mode.ts'
-import { noteDecision, noteFailure } from '../state/decision-state.ts'
+import { noteDecision, noteFailure, noteState } from '../state/decision-state.ts'
 import { halt, hasFailed, isFlattening, isTrading } from '../state/trading-mode.ts'
 import { noteDenials } from '../state/denials.ts'
 import { freshUntil, sightOf } from '../state/market-state.ts'
@@ -27,6 +28,9 @@ import { type StrategySettings } from '../settings.ts'
 
 /** How many failures in a row halt a strategy. */
 const FAILURES_MAX = 10
+
+/** How many `place` intents of a strategy wait to be sent, at most: minutes of what the exchange takes. */
+export const PLACES_MAX = 1000
 
 /** A strategy's answer to one snapshot. */
 export interface Decision {
@@ -44,14 +48,17 @@ interface Changes {
   readonly places: OrderIntent[]
   readonly calls: AccountCall[]
   readonly withdrawn: ClientOid[]
+  /** Whether a `place` intent that waited was dropped. */
+  hasDropped: boolean
   readonly denials: Denial[]
   /** Used before, and not in the book any more. */
   readonly usedKeys: readonly UsedKey[]
 }
 
 /**
- * Takes a decision into the book: its state and what changed among its wishes, in one record, so that after
- * a crash the strategy either decided and its orders are wanted, or it did not and decides again.
+ * Takes a decision into the book: what changed among its wishes and the state that it came from, in one record, so
+ * that after a crash the strategy either decided and its orders are wanted, or it did not and decides again. Where
+ * it wants nothing new its state waits to be recorded (`strategy-memory.ts`).
  */
 export function takeDecision(core: Core, decision: Decision): void {
   const strategy = core.settings.strategies.get(decision.strategyId)
@@ -67,7 +74,8 @@ export function takeDecision(core: Core, decision: Decision): void {
 }
 
 function noChanges({ denials = [], usedKeys = [] }: Partial<Decision> = {}): Changes {
-  return { quotes: [], targets: [], places: [], calls: [], withdrawn: [], denials: [...denials], usedKeys }
+  const none = { quotes: [], targets: [], places: [], calls: [], withdrawn: [], hasDropped: false }
+  return { ...none, denials: [...denials], usedKeys }
 }
 
 function wasUsed({ usedKeys }: Changes, purpose: UsedKey['purpose'], key: string): boolean {
@@ -157,6 +165,11 @@ function takePlace(core: Core, strategy: StrategySettings, intent: PlaceIntent, 
     changes.denials.push({ code: 'KEY_REUSED', detail: key, strategyId: strategy.id, symbol, key })
     return
   }
+  if (countPlaces(core, strategy.id) + changes.places.length >= PLACES_MAX) {
+    const detail = `${key}: ${PLACES_MAX} wait`
+    changes.denials.push({ code: 'PLACES_TOO_MANY', detail, strategyId: strategy.id, symbol, key })
+    return
+  }
   const freshAt = freshUntil(core, symbol)
   changes.places.push({
     strategyId: strategy.id,
@@ -173,6 +186,12 @@ function takePlace(core: Core, strategy: StrategySettings, intent: PlaceIntent, 
   })
 }
 
+function countPlaces({ book: { places } }: Core, strategyId: StrategyId): number {
+  // As a rule those of all strategies together are so few that counting them is enough.
+  if (places.size < PLACES_MAX / 4) return places.size
+  return [...places.values()].filter((place) => place.strategyId === strategyId).length
+}
+
 /** Withdraws the ladder and everything of the strategy that rests; a target stands. */
 function takeCancelAll(core: Core, strategy: StrategySettings, symbol: string, changes: Changes): void {
   changeQuote(core, strategy, { symbol, levels: [] }, changes)
@@ -184,8 +203,10 @@ function takeCancelAll(core: Core, strategy: StrategySettings, symbol: string, c
     if (rests && isNew) changes.withdrawn.push(clientOid)
   }
   for (const place of core.book.places.values()) {
-    if (place.strategyId === strategy.id && place.symbol === symbol)
+    if (place.strategyId === strategy.id && place.symbol === symbol) {
       dropPlace(core, place, 'withdrawn by its strategy')
+      changes.hasDropped = true
+    }
   }
 }
 
@@ -201,15 +222,22 @@ function deny(
 
 function recordChanges(core: Core, decision: Decision, changes: Changes): void {
   const { strategyId, stateText } = decision
-  const changed = core.book.strategyStates.get(strategyId) !== stateText
-  const parts = {
-    ...(changed ? { stateText } : {}),
-    ...(changes.quotes.length > 0 ? { quotes: changes.quotes } : {}),
+  const { book } = core
+  const ladders = changes.quotes.map(({ symbol, levels }) =>
+    buildLadderChange(symbol, book.quotes.get(pairKey(strategyId, symbol)) ?? [], levels),
+  )
+  const wants = {
+    ...(ladders.length > 0 ? { quotes: ladders } : {}),
     ...(changes.targets.length > 0 ? { targets: changes.targets } : {}),
     ...(changes.places.length > 0 ? { places: changes.places } : {}),
     ...(changes.calls.length > 0 ? { calls: changes.calls } : {}),
     ...(changes.withdrawn.length > 0 ? { withdrawn: changes.withdrawn } : {}),
   }
+  const wantsSomething = Object.keys(wants).length > 0 || changes.hasDropped
+  const isNewState = book.strategyStates.get(strategyId) !== stateText
+  noteState(core, strategyId, isNewState && !wantsSomething ? stateText : undefined)
+  if (!wantsSomething) return
+  const parts = { ...(isNewState ? { stateText } : {}), ...wants }
   if (Object.keys(parts).length === 0) return
   const symbols = new Set(
     [...changes.quotes, ...changes.targets, ...changes.places].map(({ symbol }) => symbol),

@@ -38,6 +38,8 @@ export class ArrivalBounds {
     const most = requestTime + ROUNDING_MS - sentAt
     const driftMs = DRIFT * (receivedAt - this.#learnedAt)
     this.#learnedAt = receivedAt
+    // After such a pause this answer alone says more than all that came before it.
+    if (driftMs > most - least) this.#answers = 0
     this.#least = Math.max(least, this.#least - driftMs)
     this.#most = Math.min(most, this.#most + driftMs)
     this.#answers++

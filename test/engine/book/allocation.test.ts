@@ -4,8 +4,8 @@ import { toOrderId } from '../../../src/domain/ids.ts'
 import { type PositionMode } from '../../../src/domain/instrument.ts'
 import { NOBODY } from '../../../src/domain/allocation.ts'
 import { type Book, createBook } from '../../../src/engine/book/book.ts'
-import { bookFromJson, bookToJson } from '../../../src/engine/book/book-json.ts'
-import { applyMove, settleOwner, waiterOf } from '../../../src/engine/book/allocation.ts'
+import { bookFromJson, bookToJson, takeBookChanges } from '../../../src/engine/book/book-json.ts'
+import { applyMove, settleOwner, UNSETTLED_MOVES_MAX, waiterOf } from '../../../src/engine/book/allocation.ts'
 import { own } from '../../../src/lib/own.ts'
 import { SeededDraws } from '../../support/faults/seeded-draws.ts'
 
@@ -92,3 +92,63 @@ describe.each(['one_way_mode', 'hedge_mode'] as const)(
     })
   },
 )
+
+describe('of a symbol with a fill that waits for its order', () => {
+  const buy = { side: 'buy', tradeSide: 'open', lots: 1 } as const
+  const close = { side: 'sell', tradeSide: 'close', lots: 1 } as const
+
+  function waiting(book: Book, id: string, change: Parameters<typeof applyMove>[2] & { kind: 'fill' }): void {
+    applyMove(own(book), SYMBOL, { ...change, owner: waiterOf(toOrderId(id)) })
+  }
+
+  test('one more move costs one entry, however many there are', () => {
+    const book = createBook('one_way_mode')
+    waiting(book, '1', { kind: 'fill', owner: '', change: buy })
+    const sizes = [10, 1000].map((moves) => {
+      while (book.unsettledMoves.size < moves) {
+        applyMove(own(book), SYMBOL, { kind: 'fill', owner: 'a', change: buy })
+      }
+      takeBookChanges(book)
+      applyMove(own(book), SYMBOL, { kind: 'fill', owner: 'a', change: buy })
+      const changes = takeBookChanges(book)
+      expect(changes.filter(({ name }) => name === 'unsettledMoves')).toHaveLength(1)
+      return changes.map(({ value = '' }) => value.replaceAll(/\d+/g, '0')).join('').length
+    })
+
+    expect(sizes[1]).toBe(sizes[0])
+  })
+
+  test('what stands before the first fill that still waits is kept no longer', () => {
+    const book = createBook('one_way_mode')
+    waiting(book, '1', { kind: 'fill', owner: '', change: buy })
+    for (let count = 0; count < 5; count++)
+      applyMove(own(book), SYMBOL, { kind: 'fill', owner: 'a', change: buy })
+    waiting(book, '2', { kind: 'fill', owner: '', change: buy })
+
+    settleOwner(own(book), [{ orderId: toOrderId('1'), symbol: SYMBOL } as Fill], 'b' as never)
+
+    expect([...book.unsettledMoves.keys()]).toEqual([`${SYMBOL}|6`])
+    expect(book.unsettled.get(SYMBOL)).toMatchObject({ account: { longLots: 6 }, first: 6, next: 7 })
+  })
+
+  test("so many moves are kept, then what waits is nobody's, and nobody claims more than there is", () => {
+    const book = createBook('one_way_mode')
+    for (let count = 0; count < 10; count++)
+      applyMove(own(book), SYMBOL, { kind: 'fill', owner: 'a', change: buy })
+    for (let count = 0; count < 3; count++) waiting(book, '1', { kind: 'fill', owner: '', change: close })
+    while (book.unsettledMoves.size < UNSETTLED_MOVES_MAX) {
+      const change = book.unsettledMoves.size % 2 === 1 ? buy : close
+      applyMove(own(book), SYMBOL, { kind: 'fill', owner: 'b', change })
+    }
+
+    waiting(book, '2', { kind: 'fill', owner: '', change: buy })
+
+    expect([...book.unsettledMoves.keys()]).toEqual([`${SYMBOL}|0`])
+    const { longLots } = book.account.get(SYMBOL) ?? { longLots: 0 }
+    const claimed = [...book.holdings.values()].reduce((sum, holding) => sum + holding.longLots, 0)
+    expect([book.holdings.get(`a|${SYMBOL}`)?.longLots, claimed]).toEqual([7, longLots])
+
+    settleOwner(own(book), [{ orderId: toOrderId('1'), symbol: SYMBOL } as Fill], 'a' as never)
+    expect(book.holdings.get(`a|${SYMBOL}`)?.longLots).toBe(7)
+  })
+})

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { type Fill } from '../../../src/domain/fill.ts'
+import { toOrderId } from '../../../src/domain/ids.ts'
 import { type PositionMode } from '../../../src/domain/instrument.ts'
+import { UNSETTLED_MOVES_MAX } from '../../../src/engine/book/allocation.ts'
 import { EngineBench, SYMBOL } from '../engine-bench.ts'
 
 const MODES: readonly PositionMode[] = ['one_way_mode', 'hedge_mode']
@@ -213,4 +215,19 @@ describe('[ORD5] a position that shrank without a fill', () => {
     expect(bench.recordsOf('adopt')).toHaveLength(1)
     expect(lotsOf(bench)).toEqual([6, 6])
   })
+})
+
+test('[RSK2] as many fills as are kept while one waits for its order halt the instrument', () => {
+  const bench = new EngineBench().start()
+  const waiting = bench.fill({ orderId: toOrderId('777') })
+  const more = Array.from({ length: UNSETTLED_MOVES_MAX }, (_, index) =>
+    bench.fill({ orderId: toOrderId(`8${index}`), lots: 1, side: index % 2 === 0 ? 'sell' : 'buy' }),
+  )
+
+  read(bench, [waiting, ...more.slice(1)])
+  expect(bench.halts.get(SYMBOL)).toBeUndefined()
+  read(bench, more.slice(0, 1))
+
+  expect(bench.halts.get(SYMBOL)).toContain("what waits is nobody's now")
+  expect(bench.book.unsettledMoves.size).toBe(1)
 })

@@ -204,8 +204,11 @@ describe('funding', () => {
   function read(bench: EngineBench, fundingFee: string | undefined, fills: readonly Fill[]): void {
     const holding = { longLots: fundingFee === undefined ? 0 : 10, shortLots: 0 }
     bench.now += 1000
-    for (const what of ['fills', 'positions'] as const) bench.step({ kind: 'pollDue', what })
-    bench.read({ fills, holding, ...(fundingFee === undefined ? {} : { fundingFee }) })
+    for (const what of ['fills', 'positions', 'fills'] as const) {
+      bench.step({ kind: 'pollDue', what })
+      bench.read({ fills, holding, ...(fundingFee === undefined ? {} : { fundingFee }) })
+      bench.now += 1000
+    }
   }
 
   test('adds up what each position was charged or given, with its sign, over positions, restarts and checkpoints', () => {
@@ -231,6 +234,75 @@ describe('funding', () => {
     expect(bench.book.funding.get(SYMBOL)?.toString()).toBe('-0.6')
     expect(bookFromJson(bookToJson(bench.book)).funding.get(SYMBOL)?.toString()).toBe('-0.6')
     expect(bench.restart().book.funding.get(SYMBOL)?.toString()).toBe('-0.6')
+  })
+})
+
+describe('funding is counted once', () => {
+  /** Ten lots are held, and their counter stands at -0.5. */
+  function hold(bench: EngineBench): Fill {
+    bench.quote(BID)
+    bench.accept(bench.grantBatch())
+    const opened = bench.fill({ lots: 10 })
+    poll(bench, { fills: [opened] })
+    for (let times = 0; times < 2; times++)
+      poll(bench, { fills: [opened], holding: { longLots: 10, shortLots: 0 }, fundingFee: '-0.5' })
+    expect(bench.book.funding.get(SYMBOL)?.toString()).toBe('-0.5')
+    return opened
+  }
+
+  test('where an answer lists nothing, once, of a position that stands', () => {
+    const bench = new EngineBench().start()
+    const opened = hold(bench)
+
+    poll(bench, { fills: [opened] })
+    for (let times = 0; times < 2; times++)
+      poll(bench, { fills: [opened], holding: { longLots: 10, shortLots: 0 }, fundingFee: '-0.5' })
+
+    expect(bench.book.funding.get(SYMBOL)?.toString()).toBe('-0.5')
+  })
+
+  test('where an answer of before the close comes after its fill', () => {
+    const bench = new EngineBench().start()
+    const opened = hold(bench)
+    const closed = bench.fill({
+      side: 'sell',
+      tradeSide: 'close',
+      lots: 10,
+      source: 'SYS',
+      orderId: '9001' as never,
+      filledAt: bench.now + 1,
+    })
+    bench.step({ kind: 'pollDue', what: 'positions' })
+    bench.now += 200
+    bench.step({ kind: 'pollDue', what: 'fills' })
+    bench.take('readFills')
+    const times = { sinceAt: 0, requestedAt: bench.now, exchangeTime: bench.now }
+    bench.step({ kind: 'fillsRead', reading: { fills: [opened, closed], ...times } })
+    bench.now -= 200
+    bench.read({ holding: { longLots: 10, shortLots: 0 }, fundingFee: '-0.5' })
+    bench.now += 200
+    for (let round = 0; round < 2; round++) poll(bench, { fills: [opened, closed] })
+
+    expect(bench.book.funding.get(SYMBOL)?.toString()).toBe('-0.5')
+  })
+})
+
+describe('a fill that is dated months ahead', () => {
+  test('moves no reading of fills into the future, and is no difference to the position', () => {
+    const bench = new EngineBench().start()
+    bench.quote(BID)
+    bench.accept(bench.grantBatch())
+    const ahead = bench.fill({ lots: 10, filledAt: bench.now + 100 * 86_400_000 })
+    const account = { fills: [ahead], holding: { longLots: 10, shortLots: 0 } }
+
+    for (let times = 0; times < 3; times++) poll(bench, account)
+    const knownAt = bench.now
+    bench.now += 600_000
+    bench.step({ kind: 'pollDue', what: 'fills' })
+
+    expect(bench.take('readFills').at(-1)?.sinceAt).toBeLessThan(knownAt)
+    expect(bench.recordsOf('adopt')).toEqual([])
+    expect(bench.halts.size).toBe(0)
   })
 })
 

@@ -46,6 +46,22 @@ describe('[MKT4] a fill that cannot be read', () => {
     expect([...bench.engine.denied.keys()]).toEqual(['TRADING_HALTED'])
   })
 
+  test('is read again, whatever was filled and read after it, and over a restart', () => {
+    const bench = manyInstruments()
+    const sinceAt = bench.now - 1000
+    const times = { requestedAt: bench.now, exchangeTime: bench.now }
+    place(bench, LIT, 'a')
+    bench.accept(bench.grantBatch())
+    const later = bench.fill({ symbol: LIT, lots: 10, filledAt: bench.now + 60_000 })
+
+    bench.step({ kind: 'fillsRead', reading: { fills: [later], unreadable: [ROW], sinceAt, ...times } })
+    bench.now += 600_000
+    poll(bench)
+
+    expect(bench.take('readFills').at(-1)?.sinceAt).toBeLessThanOrEqual(sinceAt)
+    expect(bench.restart().book.fillsThroughAt).toBeLessThanOrEqual(sinceAt)
+  })
+
   test('that was spoilt on its way once halts nothing', () => {
     const bench = manyInstruments()
 

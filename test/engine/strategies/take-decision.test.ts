@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type Intent } from '../../../src/domain/intent.ts'
 import { strategyScope } from '../../../src/domain/trading-mode.ts'
+import { PLACES_MAX } from '../../../src/engine/strategies/take-decision.ts'
 import { EngineBench, refused, STRATEGY, SYMBOL } from '../engine-bench.ts'
 
 const BID = { side: 'buy', ticks: 99_990, lots: 10 } as const
@@ -30,6 +31,27 @@ describe('of several intents for one instrument', () => {
     bench.decide({ kind: 'target', symbol: SYMBOL, lots: 3 }, { kind: 'target', symbol: SYMBOL, lots: 4 })
 
     expect(bench.recordsOf('decision').at(-1)?.targets).toEqual([{ symbol: SYMBOL, lots: 4 }])
+  })
+})
+
+describe('of place intents that wait', () => {
+  test('a strategy has so many at most, whatever others have; one that expired makes room', () => {
+    const bench = new EngineBench().start()
+    const placeSome = (first: number, count: number): void => {
+      const keys = Array.from({ length: count }, (_, index) => `key ${first + index}`)
+      bench.decide(...keys.map((key): Intent => ({ ...PLACE, key, ttlMs: 1000 })))
+    }
+    for (let first = 0; first < PLACES_MAX - 1; first += 333) placeSome(first, 333)
+    placeSome(PLACES_MAX - 1, 3)
+
+    expect(bench.book.places.size).toBe(PLACES_MAX)
+    expect(bench.engine.denied.get('PLACES_TOO_MANY')).toBe(2)
+    const denied = bench.recordsOf('denial').filter(({ code }) => code === 'PLACES_TOO_MANY')
+    expect(denied.map(({ key }) => key)).toEqual([`key ${PLACES_MAX}`, `key ${PLACES_MAX + 1}`])
+
+    bench.pass(1100)
+    placeSome(2 * PLACES_MAX, 1)
+    expect([bench.book.places.size, bench.engine.denied.get('PLACES_TOO_MANY')]).toEqual([1, 2])
   })
 })
 

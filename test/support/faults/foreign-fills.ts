@@ -1,5 +1,5 @@
-import { tradeIdText } from '../../../src/simulator/core/order.ts'
-import { isForeign, type TrueFill } from '../virtual/exchange-truth.ts'
+import { sequenceOfId, tradeIdText } from '../../../src/simulator/core/order.ts'
+import { isByApi, isForeign, type TrueFill } from '../virtual/exchange-truth.ts'
 import { type World } from '../world/world.ts'
 
 /** Made by others, and shown by every read of the fills; oldest first. */
@@ -17,6 +17,12 @@ export function unseenFills({ exchange: { truth, unseen } }: World): readonly Tr
   return truth.fillsInOrder.filter(({ sequence }) => unseen.has(tradeIdText(sequence)))
 }
 
+/** Whether another program has made the order. */
+export function isOfApi({ exchange: { truth } }: World, orderId: string): boolean {
+  const order = truth.orders.get(String(sequenceOfId('11', orderId)))
+  return order !== undefined && isByApi(order)
+}
+
 export function hasUnseen(world: World, symbol: string): boolean {
   return unseenFills(world).some((fill) => fill.symbol === symbol)
 }
@@ -26,6 +32,8 @@ export function hasUnseen(world: World, symbol: string): boolean {
  * net position may have turned. Then nobody can say whose the rest is.
  */
 export function isAllocationKnown(world: World, symbol: string): boolean {
+  // Fills are taken in the order of their dates, and when they can be read.
+  if (world.exchange.brokenFills.isOutOfOrder(symbol) && foreignFills(world, symbol).length > 0) return false
   if (!hasUnseen(world, symbol)) return true
   return world.plan.positionMode === 'hedge_mode' && foreignFills(world, symbol).length === 0
 }

@@ -38,7 +38,7 @@ const DEEDS: { readonly [Fault in FaultKind]?: Deed } = {
 
 /** What others do to our account, once it has been looked at for the first time: before that it is how it was. */
 export function meddle(world: World): void {
-  const { time, faults, facts, plan } = world
+  const { time, faults, facts, plan, quiet } = world
   const deeds = (Object.keys(DEEDS) as FaultKind[]).filter((fault) => (plan.faults[fault] ?? 0) > 0)
   const scripted = new Set(plan.script?.map(({ fault }) => fault))
   for (const fault of scripted) if (DEEDS[fault] && !deeds.includes(fault)) deeds.push(fault)
@@ -46,6 +46,7 @@ export function meddle(world: World): void {
   const beganAt = time.now
   const look = (): void => {
     if (!faults.isOn) return
+    if (quiet.isOn) return time.after(quiet.stretch(GRID_MS), look)
     const n = Math.floor((time.now - beganAt) / GRID_MS)
     for (const fault of deeds) {
       if (facts.records.length === 0 || !faults.strikes(fault, 'account', n)) continue
@@ -58,18 +59,19 @@ export function meddle(world: World): void {
 
 /** The operator, who looks at what is halted for a while, puts the account back as it was, and releases. */
 export function releaseHalts(world: World): void {
-  const { time, process, facts, faults } = world
+  const { time, process, facts, faults, quiet } = world
   const look = (): void => {
     if (!faults.isOn) setMode(world, world.plan.positionMode)
     for (const [scope, { at }] of facts.halted) {
-      if (time.now - at < LOOKED_AT_MS) continue
+      // A process that stands still is told once it goes on.
+      if (time.now - at < LOOKED_AT_MS || process.isStill) continue
       if (!setMode(world, world.plan.positionMode)) continue
       process.dispatch({
         kind: 'commanded',
         command: { kind: 'release', scope, reason: 'looked at', by: 'world' },
       })
     }
-    if (faults.isOn || facts.halted.size > 0) time.after(GRID_MS, look)
+    if (faults.isOn || facts.halted.size > 0) time.after(quiet.stretch(GRID_MS), look)
   }
   time.after(GRID_MS, look)
 }

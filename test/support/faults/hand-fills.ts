@@ -2,7 +2,7 @@ import { type FillsQuery } from '../../../src/backtest/direct-exchange.ts'
 import { type WireFill } from '../../../src/protocol/futures/order-fills.ts'
 import { sequenceOfId } from '../../../src/simulator/core/order.ts'
 import { type Reply } from '../../../src/simulator/core/reply.ts'
-import { type ExchangeTruth, isForeign } from '../virtual/exchange-truth.ts'
+import { type ExchangeTruth, isByApi, isForeign } from '../virtual/exchange-truth.ts'
 
 interface FillsPage {
   readonly fillList: WireFill[]
@@ -35,7 +35,7 @@ export function showHands(reply: Reply<FillsPage>, truth: ExchangeTruth): Reply<
   const fillList = reply.data.fillList.map((row) => {
     const sequence = sequenceOfId('11', row.orderId) ?? 0
     const order = truth.orders.get(String(sequence))
-    if (row.enterPointSource !== 'API' || !order || !isForeign(order)) return row
+    if (row.enterPointSource !== 'API' || !order || !isForeign(order) || isByApi(order)) return row
     return { ...row, enterPointSource: ENTRY_POINTS[sequence % ENTRY_POINTS.length] ?? 'WEB' }
   })
   return { ok: true, data: { ...reply.data, fillList } }

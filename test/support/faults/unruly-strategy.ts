@@ -1,5 +1,6 @@
 import { type Strategy } from '../../../src/strategy/define-strategy.ts'
 import { type PlaceIntent } from '../../../src/strategy/contract.ts'
+import { edgeIntent } from '../months/edge-intents.ts'
 import { type VirtualFaults } from './virtual-faults.ts'
 
 const FLOOD = 300
@@ -56,11 +57,14 @@ export interface UnrulyOptions {
   /** Names its stream of faults. */
   readonly site: string
   readonly faults: VirtualFaults
+  /** Whether it wants nothing new just now. */
+  readonly isSilent: () => boolean
 }
 
 /** A strategy that now and then throws, returns nonsense or the absurd among its intents, or far too many of them (STR1). */
-export function createUnruly({ strategy, others, site, faults }: UnrulyOptions): Strategy {
+export function createUnruly({ strategy, others, site, faults, isSilent }: UnrulyOptions): Strategy {
   const decide: Strategy['decide'] = (snapshot, context) => {
+    if (isSilent()) return { intents: [], state: context.state }
     if (faults.strikes('strategyThrows', site)) throw new Error('a strategy threw')
     const decision = strategy.decide(snapshot, context) as { readonly intents: readonly unknown[] }
     const symbol = snapshot.instruments[0]?.symbol ?? ''
@@ -74,6 +78,7 @@ export function createUnruly({ strategy, others, site, faults }: UnrulyOptions):
       const prices = pricesOf(wild, snapshot.instruments[0]?.bidTicks ?? 0)
       more.push({ kind: 'place', symbol, key: `wild:${snapshot.takenAt}`, ...wild, ...prices })
     }
+    if (faults.strikes('strategyEdges', site)) more.push(edgeIntent(symbol, faults))
     const [other] = others
     if (other !== undefined && faults.strikes('strategyStray', site)) {
       more.push(STRAY[faults.severity(0, STRAY.length)]?.(other))

@@ -87,6 +87,12 @@ export const FAULTS = {
   deathAtSend: 'the process dies right before or after a call leaves',
   deathAtHalt: 'the process dies around the halt of an instrument',
   deathAtDoubt: 'the process dies around the record that calls in question what rests',
+  clockSetFar: 'somebody sets the clock of our machine by days or months',
+  strategyEdges:
+    'a strategy returns what lies at the edge of a type: -0, 2 ** 53, the longest key, 200 levels',
+  tickerBroken: 'the row of an instrument in an answer of tickers is not as the document describes',
+  fillBroken: 'a row in an answer of fills is off the grid, or dated days ahead',
+  fillAhead: 'a fill is dated minutes, days or months ahead, as often as it is read',
   longDown: 'it takes a quarter of an hour or more before the process is started again',
   deathInRecovery: 'the process dies at one of its first effects',
 } as const satisfies Record<string, string>
@@ -124,6 +130,8 @@ export class VirtualFaults {
   readonly struck: StruckFault[] = []
   /** False: nothing goes wrong any more. */
   isOn = true
+  /** True: nothing goes wrong just now. */
+  isQuiet = (): boolean => false
   /** Hears of every fault that strikes. */
   onStrike: (fault: StruckFault) => void = () => undefined
 
@@ -139,7 +147,7 @@ export class VirtualFaults {
     if (rate === 0) return false
     const name = `${fault}@${site}`
     const draw = n ?? this.#count(name)
-    if (!this.isOn) return false
+    if (!this.isOn || this.isQuiet()) return false
     const isStruck = this.#script ? this.#script.has(`${name}#${draw}`) : this.#draws.unit(name, draw) < rate
     if (!isStruck) return false
     const struck = { site, n: draw, fault }

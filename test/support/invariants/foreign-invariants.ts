@@ -4,10 +4,10 @@ import { type Book, NO_MONEY, pairKey, isHalted as isHaltedInBook } from '../../
 import { type EngineEvent } from '../../../src/engine/event.ts'
 import { type Effect } from '../../../src/engine/effect.ts'
 import { decimal, sumDecimals } from '../../../src/lib/decimal.ts'
-import { tradeIdText } from '../../../src/simulator/core/order.ts'
+import { orderIdText, tradeIdText } from '../../../src/simulator/core/order.ts'
 import { type Take } from './account-allocation.ts'
 import { isForeign, type TrueFill } from '../virtual/exchange-truth.ts'
-import { foreignFills, hasUnseen } from '../faults/foreign-fills.ts'
+import { foreignFills, hasUnseen, isOfApi } from '../faults/foreign-fills.ts'
 import { isKnownTrade, type World, type WorldWatcher, violate } from '../world/world.ts'
 
 interface Step {
@@ -73,7 +73,9 @@ function judgeHalt(world: World, halt: Halt, { event, effects }: Step): void {
   const isDue =
     isStrange && world.plan.foreignFills === 'halt' && halt.reason.startsWith('a fill that is not ours')
   const isAdopted = halt.reason.startsWith('the position is not what') && hasUnseen(world, halt.scope)
-  if (!isDue && !isAdopted) violate(world, 'ORD5', `halted without need: ${halt.reason}`)
+  const [, orderId = ''] = /^fills of order (\d+), which is not ours/.exec(halt.reason) ?? []
+  if (!isDue && !isAdopted && !isOfApi(world, orderId))
+    violate(world, 'ORD5', `halted without need: ${halt.reason}`)
 }
 
 /** The key refused for everything, the position mode or a restriction for the instrument. */
@@ -103,9 +105,11 @@ function judgeAnswer(world: World, { event, effects }: Step): void {
 /** Fills of others that the book has, that should have halted the instrument, and have not. */
 export function unanswered(world: World, symbol: string): readonly TrueFill[] {
   if (world.plan.foreignFills !== 'halt' || !world.process.engine) return []
-  return foreignFills(world, symbol).filter(({ sequence }) => {
+  return foreignFills(world, symbol).filter(({ sequence, orderSequence }) => {
     const tradeId = tradeIdText(sequence)
-    return isKnownTrade(world, tradeId) && !world.facts.answered.has(tradeId)
+    // Those of another program are found out later, and answered by their own halt.
+    const isLater = isOfApi(world, orderIdText(orderSequence))
+    return isKnownTrade(world, tradeId) && !isLater && !world.facts.answered.has(tradeId)
   })
 }
 
@@ -140,7 +144,10 @@ export function createExcuses(
   const over = new Set<Take>()
   const isOver = (take: Take): boolean => {
     const { exchange, time } = world
-    const isKnown = isKnownTrade(world, tradeIdText(take.fill.sequence))
+    const orderId = orderIdText(take.fill.orderSequence)
+    const isKnown = isOfApi(world, orderId)
+      ? world.facts.disowned.has(orderId)
+      : isKnownTrade(world, tradeIdText(take.fill.sequence))
     if (isKnown && !knownAt.has(take)) knownAt.set(take, time.now)
     const until = (knownAt.get(take) ?? Number.POSITIVE_INFINITY) + ARRIVING_MS
     if (time.now < until) return false

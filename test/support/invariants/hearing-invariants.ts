@@ -1,7 +1,7 @@
 import { pairKey, type Book } from '../../../src/engine/book/book.ts'
 import { type Effect } from '../../../src/engine/effect.ts'
 import { type EngineEvent } from '../../../src/engine/event.ts'
-import { lotsMax } from '../../../src/domain/instrument.ts'
+import { lotsMax, ticksMax } from '../../../src/domain/instrument.ts'
 import {
   type Intent,
   type PlaceIntent,
@@ -10,6 +10,7 @@ import {
 } from '../../../src/domain/intent.ts'
 import { canRest } from '../../../src/domain/order.ts'
 import { type World, type WorldWatcher, violate } from '../world/world.ts'
+import { StrategyMemory } from './strategy-memory.ts'
 
 type Decided = Extract<EngineEvent, { kind: 'decided' }>
 
@@ -17,19 +18,29 @@ type Decided = Extract<EngineEvent, { kind: 'decided' }>
 export function watchDecisions(world: World): WorldWatcher {
   let mode: string | undefined
   let isStopAsked = false
+  const memory = new StrategyMemory()
   return {
     onBirth: () => {
+      memory.clear()
       mode = undefined
       isStopAsked = false
     },
-    afterStep(event, effects) {
+    afterStep(event, effects, now) {
       const before = mode
       const { engine } = world.process
       mode = engine?.phase
       if (event.kind === 'commanded' && event.command.kind === 'stop') isStopAsked = true
+      const isStopping = mode === 'stopping' && before !== 'stopping'
+      if (engine && (isStopping || event.kind === 'timePassed')) {
+        const late = memory.findLate(engine.book, now, isStopping ? 0 : undefined)
+        if (late !== undefined) violate(world, 'WISH', `what ${late} remembers is not recorded in time`)
+      }
       if (isStopAsked || event.kind !== 'decided' || before !== 'running' || mode !== 'running' || !engine)
         return
-      const missed = missedOf(world, engine.book, event, effects) ?? droppedOf(event, effects)
+      const missed =
+        memory.hear(engine.book, { event, effects, now }) ??
+        missedOf(world, engine.book, event, effects) ??
+        droppedOf(event, effects)
       if (missed !== undefined) violate(world, 'WISH', `${event.strategyId} decided, and ${missed}`)
     },
   }
@@ -38,10 +49,9 @@ export function watchDecisions(world: World): WorldWatcher {
 function missedOf(
   world: World,
   book: Book,
-  { strategyId, intents, stateText }: Decided,
+  { strategyId, intents }: Decided,
   effects: readonly Effect[],
 ): string | undefined {
-  if (book.strategyStates.get(strategyId) !== stateText) return 'its state is another'
   const bound = world.settings.strategies.get(strategyId)?.symbols ?? []
   const own = intents.filter(({ symbol }) => bound.includes(symbol))
   for (const symbol of new Set(intents.map((intent) => intent.symbol))) {
@@ -53,12 +63,14 @@ function missedOf(
       continue
     }
     const of = own.filter((intent) => intent.symbol === symbol)
-    const levels = lastLevels(of)
+    const levels = lastLevels(world, of)
     if (levels !== undefined && levels !== textOf(book.quotes.get(pair) ?? []))
       return `no ladder of ${symbol}`
     const target = lastTarget(world, of)
     if (target && book.targets.get(pair) !== target.lots) return `no target of ${symbol}`
-    const place = lastingPlaces(of).find(({ key }) => !isPlaced(book, pairKey(strategyId, key), effects))
+    const place = lastingPlaces(world, of).find(
+      ({ key }) => !isPlaced(world, pairKey(strategyId, key), effects),
+    )
     if (place) return `${place.key} is not placed`
     const kept = keptOf(book, strategyId, of, effects)
     if (kept !== undefined) return `${kept} of ${symbol} is not withdrawn`
@@ -113,9 +125,11 @@ function lastTarget({ settings }: World, intents: readonly Intent[]): TargetInte
 }
 
 /** The ladder that the last of several leaves, as text; one with two rungs in one place says nothing. */
-function lastLevels(intents: readonly Intent[]): string | undefined {
+function lastLevels(world: World, intents: readonly Intent[]): string | undefined {
   const last = intents.findLast(
-    (intent) => intent.kind === 'cancelAll' || (intent.kind === 'quote' && hasOwnRungs(intent)),
+    (intent) =>
+      intent.kind === 'cancelAll' ||
+      (intent.kind === 'quote' && hasOwnRungs(intent) && isCountable(world, intent.symbol, intent.levels)),
   )
   if (last?.kind === 'quote') return textOf(last.levels)
   return last && '[]'
@@ -130,12 +144,30 @@ function textOf(levels: QuoteIntent['levels']): string {
 }
 
 /** Those that no later cancel-all of the same decision has taken back. */
-function lastingPlaces(intents: readonly Intent[]): readonly PlaceIntent[] {
+function lastingPlaces(world: World, intents: readonly Intent[]): readonly PlaceIntent[] {
   const cancelled = intents.findLastIndex(({ kind }) => kind === 'cancelAll')
   return intents
     .slice(cancelled + 1)
     .filter((intent) => intent.kind === 'place')
     .filter(({ key }) => isNamed(key))
+    .filter(({ symbol, lots, ticks, takeProfitTicks, stopLossTicks, ttlMs = 0 }) => {
+      const prices = [ticks, takeProfitTicks, stopLossTicks].map((price) => ({ lots, ticks: price }))
+      return ttlMs <= TTL_MS_MAX && isCountable(world, symbol, prices)
+    })
+}
+
+/** Longer than this nothing waits: seven days. */
+const TTL_MS_MAX = 7 * 86_400_000
+
+/** Whether the instrument can count them all: what it cannot is refused. */
+function isCountable(
+  { settings }: World,
+  symbol: string,
+  sizes: readonly { readonly lots: number; readonly ticks?: number | undefined }[],
+): boolean {
+  const instrument = settings.instruments.get(symbol)
+  if (!instrument) return false
+  return sizes.every(({ lots, ticks = 1 }) => lots <= lotsMax(instrument) && ticks <= ticksMax(instrument))
 }
 
 function isNamed(key: string): boolean {
@@ -143,8 +175,10 @@ function isNamed(key: string): boolean {
 }
 
 /** It waits, it was placed, now or ever, or its time was over at once. */
-function isPlaced(book: Book, pair: string, effects: readonly Effect[]): boolean {
-  if (book.places.has(pair) || book.keys.has(pair)) return true
+function isPlaced({ process, facts }: World, pair: string, effects: readonly Effect[]): boolean {
+  if (facts.placed.has(pair)) return true
+  const { book } = process.engine ?? {}
+  if (book?.places.has(pair) || book?.keys.has(pair)) return true
   return effects.some(
     (effect) =>
       effect.kind === 'record' &&

@@ -1,4 +1,5 @@
 import { lotsMax, ticksMax } from '../../../src/domain/instrument.ts'
+import { levelsNamedBy } from '../../../src/engine/book/ladder-change.ts'
 import { type Order } from '../../../src/domain/order.ts'
 import { type JournalRecord } from '../../../src/domain/record.ts'
 import { type World, type WorldWatcher, violate } from '../world/world.ts'
@@ -18,17 +19,29 @@ export function watchPlaces(world: World): WorldWatcher {
       const places = [...(world.process.engine?.book.orders.values() ?? [])].filter(
         ({ terms }) => terms.purpose === 'place',
       )
-      const byKey: Map<string, Order[]> = Map.groupBy(
-        places,
-        ({ terms }) => `${terms.strategyId}|${terms.symbol}|${terms.key}`,
-      )
+      const byKey: Map<string, Order[]> = Map.groupBy(places, ({ terms }) => nameOf(terms))
       for (const [key, orders] of byKey) {
-        const asked = orders.find(({ terms }) => terms.generation === 0)?.terms.lots ?? 0
+        // The book has forgotten an order that ended long ago, and holds what was placed again for it.
+        const asked = askedOf(world, key)
         const filled = orders.reduce((sum, { filledLots }) => sum + filledLots, 0)
         if (filled > asked) violate(world, 'WISH', `${key} filled ${filled} lots of ${asked}`)
       }
     },
   }
+}
+
+function nameOf({ strategyId, symbol, key }: Order['terms']): string {
+  return `${strategyId}|${symbol}|${key}`
+}
+
+/** How many lots were sent first under a name. */
+function askedOf({ facts }: World, name: string): number {
+  for (const record of facts.records) {
+    if (record.kind !== 'send') continue
+    const first = record.orders.find((terms) => terms.generation === 0 && nameOf(terms) === name)
+    if (first) return first.lots
+  }
+  return 0
 }
 
 /**
@@ -88,8 +101,8 @@ function wishesIn(record: JournalRecord): readonly Wish[] {
       prices: [ticks, takeProfitTicks, stopLossTicks],
     })),
     ...targets.map(({ symbol, lots }) => ({ symbol, lots, prices: [] })),
-    ...quotes.flatMap(({ symbol, levels }) =>
-      levels.map(({ ticks, lots }) => ({ symbol, lots, prices: [ticks] })),
+    ...quotes.flatMap((change) =>
+      levelsNamedBy(change).map(({ ticks, lots }) => ({ symbol: change.symbol, lots, prices: [ticks] })),
     ),
   ]
 }

@@ -3,6 +3,8 @@ import { watchFold, watchRepeats, watchTwin } from './engine-invariants.ts'
 import { watchResolutions, watchDisplacedBack } from './resolution-invariants.ts'
 import { watchForeign } from './foreign-invariants.ts'
 import { watchRests, watchUrgency, watchWindows } from './limit-invariants.ts'
+import { watchFunding } from './funding-invariants.ts'
+import { watchKeys } from './key-invariants.ts'
 import { watchKill } from './kill-invariants.ts'
 import { watchLateCancels, watchNumbers, watchPlaces } from './intent-invariants.ts'
 import {
@@ -30,7 +32,7 @@ import { watchDebts, watchDeciding, watchStarting } from './live-invariants.ts'
 import { watchPrefixes } from './prefix-invariants.ts'
 import { watchRetreat } from './retreat-invariants.ts'
 import { watchClockGate, watchLooks } from './look-invariants.ts'
-import { watchShown } from './shown-invariants.ts'
+import { watchRows, watchShown } from './shown-invariants.ts'
 import { watchGhosts, watchLost } from './standing-invariants.ts'
 import { watchStart } from './start-invariants.ts'
 import { watchCancelScopes, watchWire, watchWishes } from './wire-invariants.ts'
@@ -46,6 +48,7 @@ import { type Invariant } from '../world/world.ts'
 export const INVARIANTS: readonly Invariant[] = [
   { id: 'ORD1', watch: watchDurableSends },
   { id: 'ORD2', watch: watchIdentity },
+  { id: 'ORD2', watch: watchKeys },
   { id: 'ORD3', watch: watchUnknown },
   { id: 'ORD3', watch: watchAnswers },
   { id: 'ORD4', watch: watchPatience },
@@ -71,6 +74,7 @@ export const INVARIANTS: readonly Invariant[] = [
   { id: 'CANCEL', watch: watchCancelScopes },
   { id: 'MKT2', watch: watchShown },
   { id: 'MKT3', watch: watchBlindness },
+  { id: 'MKT4', watch: watchRows },
   { id: 'WISH', watch: watchWishes },
   { id: 'WISH', watch: watchDecisions },
   { id: 'WISH', watch: watchLooks },
@@ -94,4 +98,5 @@ export const INVARIANTS: readonly Invariant[] = [
   { id: 'DET2', watch: watchFold },
   { id: 'DET2', watch: watchPrefixes },
   { id: 'MONEY', watch: watchMoney },
+  { id: 'MONEY', watch: watchFunding },
 ]

@@ -25,7 +25,9 @@ export function watchKill(world: World): WorldWatcher {
   const lookForOrders = (): void => {
     if (!isClean) return
     for (const order of exchange.truth.open) {
-      const { clientOid, createdAt } = order
+      const { clientOid, createdAt, symbol } = order
+      // Of an instrument that is not traded here.
+      if (!world.plan.symbols.includes(symbol)) continue
       // What others place meanwhile is theirs, and not under our switch.
       if (isForeign(order) && createdAt >= (facts.killedAt ?? 0)) continue
       violate(world, 'RSK3', `${clientOid} rests after a clean kill`)

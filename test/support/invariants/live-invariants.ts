@@ -92,20 +92,26 @@ export function denialsOf(denied: ReadonlyMap<DenialCode, number>): number {
  * page, a cancel-all a second, and readings again.
  */
 const STARTING_MS = 15_000
+const STOOD_STILL_MS = 20_000
 
 /** Where nothing goes wrong, or not any more, a start ends: a daemon that only starts is idle (LIVE). */
 export function watchStarting(world: World): WorldWatcher {
   if (mayRest(world)) return {}
   let since: number | undefined
+  let lookedAt = 0
   return {
     onBirth: () => {
       since = undefined
     },
     afterStep(event) {
       if (event.kind !== 'timePassed') return
+      // A process that stands still goes on when it moves again.
+      if (world.time.now - lookedAt > STOOD_STILL_MS) since = undefined
+      lookedAt = world.time.now
       const { engine } = world.process
       const isEasy = world.facts.isCalm || Object.keys(world.plan.faults).length === 0
-      if (!isEasy || engine?.phase !== 'starting' || hasUnknown(engine.book)) since = undefined
+      if (world.quiet.isOn || !isEasy || engine?.phase !== 'starting' || hasUnknown(engine.book))
+        since = undefined
       else since ??= world.time.now
       if (since !== undefined && world.time.now - since > STARTING_MS)
         violate(world, 'LIVE', `it is starting since ${since}`)

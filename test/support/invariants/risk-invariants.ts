@@ -6,7 +6,7 @@ import { openLots, type Order } from '../../../src/domain/order.ts'
 import { isClosing, tradesAs } from '../../../src/domain/order-action.ts'
 import { type Book, holdingOf } from '../../../src/engine/book/book.ts'
 import { type OutgoingBatch } from '../../../src/engine/effect.ts'
-import { type StopPolicy } from '../../../src/engine/event.ts'
+import { AskedStop } from './asked-stop.ts'
 import { believedGross } from './believed-gross.ts'
 import { isForeign, type TrueFill } from '../virtual/exchange-truth.ts'
 import { foreignFills, isAllocationKnown } from '../faults/foreign-fills.ts'
@@ -244,16 +244,16 @@ const NOTHING_TO_CANCEL = '22001'
 export function watchStopConfirmed(world: World): WorldWatcher {
   const bodies = new Map<number, string | undefined>()
   const unconfirmed = new Set<string>()
-  let policy: StopPolicy | undefined
+  const stop = new AskedStop(world)
   return {
     onBirth() {
-      policy = undefined
+      stop.forget()
       bodies.clear()
       unconfirmed.clear()
     },
     afterStep(event, effects) {
-      // The first one that is heard is the one that is carried out.
-      if (event.kind === 'commanded' && event.command.kind === 'stop') policy ??= event.command.policy
+      stop.note(event)
+      const { policy } = stop
       if (policy === undefined || policy === 'leave') return
       for (const effect of effects) {
         if (effect.kind === 'sendCancelAll')

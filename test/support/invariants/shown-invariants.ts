@@ -62,3 +62,15 @@ function wrongOf(
 function isSame(one: Holding, other: Holding): boolean {
   return one.longLots === other.longLots && one.shortLots === other.shortLots
 }
+
+/** One bad row in an answer of tickers costs its instrument alone: the prices of the others are heard (MKT4). */
+export function watchRows(world: World): WorldWatcher {
+  if (!world.plan.faults.tickerBroken) return {}
+  return {
+    afterStep(event) {
+      if (event.kind !== 'snapshotTaken') return
+      const missing = world.exchange.brokenTickers.missingFrom(event.tickers)
+      if (missing.length > 0) violate(world, 'MKT4', `one bad row cost ${missing.join(', ')}`)
+    },
+  }
+}

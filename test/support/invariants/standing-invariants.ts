@@ -1,5 +1,3 @@
-import { toTradeId } from '../../../src/domain/ids.ts'
-import { type Book } from '../../../src/engine/book/book.ts'
 import { tradeIdText } from '../../../src/simulator/core/order.ts'
 import { type TrueOrder } from '../virtual/exchange-truth.ts'
 import { type Effect } from '../../../src/engine/effect.ts'
@@ -7,7 +5,7 @@ import { canRest, type Order } from '../../../src/domain/order.ts'
 import { tradesAs } from '../../../src/domain/order-action.ts'
 import { floatOnGrid } from '../../../src/lib/grid.ts'
 import { KnownPrices } from './known-prices.ts'
-import { type World, type WorldWatcher, violate } from '../world/world.ts'
+import { isKnownTrade, type World, type WorldWatcher, violate } from '../world/world.ts'
 
 /** The looks are this many steps of time apart: half a second. */
 const LOOK_EVERY = 5
@@ -65,6 +63,7 @@ export function watchGhosts(world: World): WorldWatcher {
     afterStep(event, effects) {
       resolving.note(effects)
       const { engine } = world.process
+      if (world.quiet.isOn) return since.clear()
       if (event.kind !== 'timePassed' || ++looks % LOOK_EVERY !== 0 || engine?.isTrading !== true) return
       for (const [symbol, orders] of engine.book.open) {
         // An instrument whose batch is out is resolved once that is answered.
@@ -73,7 +72,7 @@ export function watchGhosts(world: World): WorldWatcher {
           // What cannot rest is over when the fills say so, and a limiter that was refused reads them late.
           if (!canRest(terms)) continue
           const there = world.exchange.truth.orderOf(clientOid)
-          const isTaken = there?.cancelReason === 'user' || (there && isLiquidated(world, engine.book, there))
+          const isTaken = there?.cancelReason === 'user' || (there && isLiquidated(world, there))
           const isGhost = state === 'live' && isTaken && isFree
           if (!isGhost) since.delete(clientOid)
           else if (!since.has(clientOid)) since.set(clientOid, world.time.now)
@@ -86,14 +85,10 @@ export function watchGhosts(world: World): WorldWatcher {
 }
 
 /** Cancelled by a liquidation whose fills are known. */
-function isLiquidated(
-  { exchange: { truth } }: World,
-  { trades }: Book,
-  { cancelReason }: TrueOrder,
-): boolean {
+function isLiquidated(world: World, { cancelReason }: TrueOrder): boolean {
   if (cancelReason !== 'liquidation') return false
-  const fills = truth.fillsInOrder.filter(({ source }) => source === 'SYS')
-  return fills.every(({ sequence }) => trades.has(toTradeId(tradeIdText(sequence))))
+  const fills = world.exchange.truth.fillsInOrder.filter(({ source }) => source === 'SYS')
+  return fills.every(({ sequence }) => isKnownTrade(world, tradeIdText(sequence)))
 }
 
 /** How long the exchange may have lost an order that the market stands beyond, and nobody asks after it. */

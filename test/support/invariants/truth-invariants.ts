@@ -2,8 +2,10 @@ import { toTradeId } from '../../../src/domain/ids.ts'
 import { rebuildBook } from '../../../src/engine/book/book-json.ts'
 import { type Book, holdingOf } from '../../../src/engine/book/book.ts'
 import { decimal, sumDecimals } from '../../../src/lib/decimal.ts'
+import { tradeIdText } from '../../../src/simulator/core/order.ts'
 import { compareFates, comparePositions } from './book-comparison.ts'
-import { hasUnseen, isAllocationKnown, unseenFills } from '../faults/foreign-fills.ts'
+import { OTHER_SYMBOL } from '../months/api-trader.ts'
+import { hasUnseen, isOfApi, isAllocationKnown, unseenFills } from '../faults/foreign-fills.ts'
 import { type World, type WorldWatcher, violate } from '../world/world.ts'
 
 /** In the end the book is the exchange's own: each order's fate, each fill once, the position, nothing doubled. */
@@ -12,7 +14,7 @@ export function watchTruth(world: World): WorldWatcher {
     onRecord(record) {
       if (record.kind === 'adopt' && !hasUnseen(world, record.symbol))
         violate(world, 'ORD5', `adopted ${JSON.stringify(record)}`)
-      if (record.kind === 'foreign')
+      if (record.kind === 'foreign' && !record.orderIds.every((orderId) => isOfApi(world, orderId)))
         violate(world, 'ORD5', `called our own fills foreign ${JSON.stringify(record)}`)
     },
     atEnd() {
@@ -33,10 +35,17 @@ export function watchTruth(world: World): WorldWatcher {
 }
 
 function checkFills(world: World, book: Book): void {
-  const fills = world.exchange.allFills()
-  for (const { tradeId } of fills) {
+  for (const tradeId of shownTrades(world)) {
     if (!book.trades.has(toTradeId(tradeId))) violate(world, 'ORD5', `fill ${tradeId} is lost`)
   }
+}
+
+/** Every fill that the exchange has ever shown, by tradeId: it shows those of the last three months. */
+function shownTrades({ exchange: { truth, unseen }, plan }: World): readonly string[] {
+  return truth.fillsInOrder
+    .filter(({ symbol }) => plan.symbols.includes(symbol))
+    .map(({ sequence }) => tradeIdText(sequence))
+    .filter((id) => !unseen.has(id))
 }
 
 /** The book that forgets nothing. */
@@ -46,7 +55,7 @@ function bookOfEverything({ process, plan }: World): Book {
 }
 
 function checkCounts(world: World, book: Book): void {
-  const fills = world.exchange.allFills()
+  const fills = shownTrades(world)
   const counted = [...book.money.values()].reduce((sum, money) => sum + money.fills, 0)
   if (counted !== fills.length) violate(world, 'ORD5', `${counted} fills counted of ${fills.length}`)
 }
@@ -83,14 +92,15 @@ export function watchMoney(world: World): WorldWatcher {
       const coin = world.exchange.ledger().coins[0]
       if (!book || !coin) return
       const money = [...book.money.values()]
-      const unseen = unseenFills(world)
+      const others = world.exchange.truth.fillsInOrder.filter((fill) => fill.symbol === OTHER_SYMBOL)
+      const unseen = new Set([...unseenFills(world), ...others])
       const profit = sumDecimals([
         ...money.map((entry) => entry.profit),
-        ...unseen.map((fill) => decimal(fill.profit)),
+        ...[...unseen].map((fill) => decimal(fill.profit)),
       ])
       const fees = sumDecimals([
         ...money.map((entry) => entry.fees),
-        ...unseen.map(({ fee }) => decimal(fee)),
+        ...[...unseen].map(({ fee }) => decimal(fee)),
       ])
       if (!profit.eq(decimal(coin.realisedProfit)))
         violate(world, 'MONEY', `profit ${profit.toString()} of ${coin.realisedProfit}`)

@@ -2,9 +2,9 @@ import { type Order } from '../../../src/domain/order.ts'
 import { tradesAs } from '../../../src/domain/order-action.ts'
 import { killOf, type Book, holdingOf, pairKey } from '../../../src/engine/book/book.ts'
 import { decimal, decimalOfInteger, ZERO } from '../../../src/lib/decimal.ts'
-import { type StopPolicy } from '../../../src/engine/event.ts'
 import { type CancelAllRequest } from '../../../src/protocol/futures/cancel-all-orders.ts'
 import { type BatchPlaceItem } from '../../../src/protocol/futures/batch-place-order.ts'
+import { AskedStop } from './asked-stop.ts'
 import { ResolvingInstruments } from './standing-invariants.ts'
 import { bodyOf, type World, type WorldWatcher, violate } from '../world/world.ts'
 
@@ -51,19 +51,20 @@ export function watchWire(world: World): WorldWatcher {
  * daemon's alone and no stop leaves what rests, or where a kill takes away everything.
  */
 export function watchCancelScopes(world: World): WorldWatcher {
-  let policy: StopPolicy | undefined
+  const stop = new AskedStop(world)
   const resolving = new ResolvingInstruments()
   return {
     onBirth: () => {
-      policy = undefined
+      stop.forget()
       resolving.clear()
     },
     afterStep(event, effects) {
       // What a resolution that goes on has still to ask, it asks; and what may be gone is asked after.
-      if (policy === undefined) resolving.note(effects)
+      if (stop.policy === undefined) resolving.note(effects)
       resolving.noteDistrust(effects)
       resolving.noteCancelAlls(effects, world.plan.symbols)
-      if (event.kind === 'commanded' && event.command.kind === 'stop') policy ??= event.command.policy
+      stop.note(event)
+      const { policy } = stop
       const { book } = world.process.engine ?? {}
       for (const effect of effects) {
         if (effect.kind !== 'sendCancelAll') continue

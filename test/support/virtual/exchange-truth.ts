@@ -22,6 +22,10 @@ export interface TruePosition {
   readonly symbol: string
   readonly holdSide: 'long' | 'short'
   readonly lots: number
+  /** Unix ms. */
+  readonly openedAt: number
+  /** What its counter says; undefined until the first funding. */
+  readonly funding?: { toString(): string } | undefined
 }
 
 export interface TrueFill {
@@ -64,6 +68,9 @@ export class ExchangeTruth implements CoreStore {
   onChange: () => void = () => undefined
   /** Called for every order that is new or has changed. */
   onOrder: (order: TrueOrder, before: TrueOrder | undefined) => void = () => undefined
+
+  /** Called for every position that is new, has changed, or is gone. */
+  onPosition: (id: string, position: TruePosition | undefined) => void = () => undefined
 
   load(): undefined {
     return undefined
@@ -112,6 +119,7 @@ export class ExchangeTruth implements CoreStore {
     }
     if (table === 'positions') {
       const position = copyOf<TruePosition>(row)
+      this.onPosition(id, position)
       if (position) this.#positions.set(id, position)
       else this.#positions.delete(id)
       return true
@@ -146,11 +154,18 @@ interface StoredAccount {
 
 /** How orders are named that are not ours: by hand, or by the exchange where nobody names them. */
 export const HAND_NAME = 'hand-'
-const FOREIGN_NAME = /^(hand-|SIM-)/
+/** And by another program that uses the account's keys. */
+export const API_NAME = 'bot-'
+const FOREIGN_NAME = /^(hand-|bot-|SIM-)/
 
 /** Made by a person's hand or by the system, on our account. */
 export function isForeign({ source, clientOid }: TrueOrder): boolean {
   return source === 'SYS' || FOREIGN_NAME.test(clientOid)
+}
+
+/** Made by another program: its fills look like ours. */
+export function isByApi({ clientOid }: Pick<TrueOrder, 'clientOid'>): boolean {
+  return clientOid.startsWith(API_NAME)
 }
 
 /** Whether it can still be filled. */

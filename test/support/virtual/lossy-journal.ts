@@ -1,7 +1,7 @@
 import { type JournalRecord, type StrategyKey, type UsedKey } from '../../../src/domain/record.ts'
 import { type BookRow, type JournalContents, type RowChange } from '../../../src/journal/journal.ts'
-import { MemoryKeys } from '../../../src/journal/memory-keys.ts'
-import { MemoryRows } from '../../../src/journal/memory-rows.ts'
+import { MemoryKeys, MemoryRows } from '../../../src/journal/memory-tables.ts'
+import { type StoredKeys } from '../months/stored-keys.ts'
 
 interface Kept {
   readonly checkpoint: readonly BookRow[] | undefined
@@ -18,6 +18,12 @@ export class LossyJournal {
   #durable = 0
   /** What all records have used; undefined once some were lost. */
   #keys: MemoryKeys | undefined
+  /** Instead: as the daemon's journal stores them. */
+  readonly #stored: StoredKeys | undefined
+
+  constructor(stored?: StoredKeys) {
+    this.#stored = stored
+  }
 
   load(): JournalContents {
     return read({ checkpoint: this.#checkpoint?.list(), records: this.#records })
@@ -47,12 +53,13 @@ export class LossyJournal {
   append(record: JournalRecord): void {
     this.#records.push(JSON.stringify(record))
     this.#keys?.add(record)
+    this.#stored?.add(record)
   }
 
   /** The record that was appended last could not be written. */
   takeBack(): void {
     this.#records.pop()
-    this.#keys = undefined
+    this.#forgetKeys()
   }
 
   flush(): void {
@@ -64,10 +71,12 @@ export class LossyJournal {
     const undurable = this.#records.length - this.#durable
     this.#records.length = this.#durable + (isHalfKept ? Math.ceil(undurable / 2) : 0)
     this.#durable = this.#records.length
-    this.#keys = undefined
+    this.#forgetKeys()
   }
 
   usedKeys(keys: readonly StrategyKey[]): readonly UsedKey[] {
+    const stored = this.#stored
+    if (stored) return keys.flatMap((key) => stored.find(key) ?? [])
     const known = this.#keys ?? new MemoryKeys()
     if (known !== this.#keys) for (const record of this.loadAll()) known.add(record)
     this.#keys = known
@@ -82,9 +91,20 @@ export class LossyJournal {
     this.#older = { checkpoint: this.#checkpoint?.list(), records: [...this.#records] }
     this.#checkpoint ??= new MemoryRows()
     this.#checkpoint.apply(changes)
+    this.#stored?.save()
     this.#contained.push(...this.#records)
     this.#records.length = 0
     this.#durable = 0
+  }
+
+  /** Nothing is asked of it any more. */
+  close(): void {
+    this.#stored?.close()
+  }
+
+  #forgetKeys(): void {
+    this.#keys = undefined
+    this.#stored?.reopen(this.load().records)
   }
 }
 

@@ -3,6 +3,7 @@ import { type Book } from '../../../src/engine/book/book.ts'
 import { takeBookChanges } from '../../../src/engine/book/book-json.ts'
 import { type JournalContents, type RowChange } from '../../../src/journal/journal.ts'
 import { type JournalPort } from '../../../src/interpreter/ports.ts'
+import { type StoredKeys } from '../months/stored-keys.ts'
 import { LossyJournal } from './lossy-journal.ts'
 import { ProcessDied } from '../faults/process-faults.ts'
 import { type VirtualFaults } from '../faults/virtual-faults.ts'
@@ -13,6 +14,8 @@ export interface VirtualDiskOptions {
   readonly isFull: () => boolean
   /** A durable record reached the disk, though its write failed. */
   readonly onWritten: (record: JournalRecord) => void
+  /** Where the used keys are stored as the daemon stores them. */
+  readonly keys?: StoredKeys | undefined
 }
 
 /** Thrown by a journal that cannot be written any more: its process retreats in order. */
@@ -22,7 +25,7 @@ export class JournalPoisoned extends Error {
 
 /** The journal on a disk that is slow, full, and keeps more or less of what was not durable at a death. */
 export class VirtualDisk implements JournalPort {
-  readonly journal = new LossyJournal()
+  readonly journal: LossyJournal
   readonly #options: VirtualDiskOptions
   #last: JournalRecord | undefined
   #isPoisoned = false
@@ -34,6 +37,7 @@ export class VirtualDisk implements JournalPort {
 
   constructor(options: VirtualDiskOptions) {
     this.#options = options
+    this.journal = new LossyJournal(options.keys)
   }
 
   /** What a process finds when it begins. */
@@ -63,6 +67,11 @@ export class VirtualDisk implements JournalPort {
 
   /** What nothing waits for is lost when the process dies. */
   flush(): void {}
+
+  /** Long after it was appended everything is on the disk. */
+  settle(): void {
+    if (!this.#isPoisoned && !this.#options.isFull()) this.journal.flush()
+  }
 
   get recordsSinceCheckpoint(): number {
     return this.journal.recordsSinceCheckpoint

@@ -11,7 +11,6 @@ import { type VirtualTime } from '../../../src/backtest/virtual-time.ts'
 import { type TickerTable } from '../../../src/domain/ticker-table.ts'
 import { batchPlaceOrder, type BatchPlaceItem } from '../../../src/protocol/futures/batch-place-order.ts'
 import { cancelAllOrders, type CancelAllRequest } from '../../../src/protocol/futures/cancel-all-orders.ts'
-import { type WireFill } from '../../../src/protocol/futures/order-fills.ts'
 import { type WirePosition } from '../../../src/protocol/futures/single-position.ts'
 import { type BatchResult } from '../../../src/protocol/values.ts'
 import { createExchangeCore, type ExchangeCore } from '../../../src/simulator/core/exchange-core.ts'
@@ -24,6 +23,8 @@ import { blurCancel, blurItems, splitItems } from '../faults/item-faults.ts'
 import { cancelAround, Suspensions } from '../faults/suspensions.ts'
 import { spoilTicker } from '../faults/ticker-faults.ts'
 import { ExchangeTruth, isOpenThere } from './exchange-truth.ts'
+import { BrokenTickers } from '../months/broken-tickers.ts'
+import { BrokenFills } from '../months/broken-fills.ts'
 import { pageWithout, showHands } from '../faults/hand-fills.ts'
 import { VirtualMarket } from './virtual-market.ts'
 import { type VirtualFaults } from '../faults/virtual-faults.ts'
@@ -35,6 +36,8 @@ export interface VirtualExchangeOptions {
   /** Unix ms: when the market begins. */
   readonly startAt: number
   readonly symbols: readonly string[]
+  /** What is listed besides. */
+  readonly others?: readonly string[]
   readonly positionMode: 'one_way_mode' | 'hedge_mode'
   readonly settings: Partial<CoreSettings>
   /** How far a signed timestamp may stand from the exchange's clock, ms: what expires a request (A1). */
@@ -43,45 +46,56 @@ export interface VirtualExchangeOptions {
   readonly leverage: number
   /** Largest step of the market, in ticks. */
   readonly moveTicks: number
+  /** How long a step of the market that begins at so many Unix ms takes, ms; default always the same. */
+  readonly marketStepMs?: (at: number) => number
   /** Instead of the random walks. */
   readonly market?: (instruments: readonly Instrument[]) => Market
 }
 
+/** The market moves so often, ms. */
+export const MARKET_STEP_MS = 100
+
 /** A mistake that is heard twice with no truth between is believed, so it happens no sooner again, ms. */
 const EMPTY_AGAIN_MS = 30_000
+const EMPTY_AGAIN_READINGS = 8
 
 /** The simulated exchange in a bad mood: it loses, refuses and blurs what it is asked. */
 export class VirtualExchange implements SimulatedExchange {
   readonly core: ExchangeCore
   readonly truth: ExchangeTruth
   readonly suspensions: Suspensions
+  readonly brokenFills: BrokenFills
   readonly instruments: readonly Instrument[]
   /** By tradeId: fills that no read shows. */
   readonly unseen = new Set<string>()
+  readonly brokenTickers = new BrokenTickers()
   /** Hears which orders a cancel-all, known by its body, has taken. */
   onCancelled: (body: string, clientOids: readonly string[]) => void = () => undefined
   readonly #options: VirtualExchangeOptions
   readonly #direct: DirectExchange
-  /** Unix ms: by instrument, when a reading was last empty by mistake. */
-  readonly #emptyAt = new Map<string, number>()
+  /** By instrument, when a reading was last empty by mistake (Unix ms), and how many readings came after it. */
+  readonly #emptyAt = new Map<string, { readonly at: number; readonly readings: number }>()
 
   constructor(options: VirtualExchangeOptions) {
     this.#options = options
+    this.brokenFills = new BrokenFills(options.faults)
     const { startAt } = options
     this.truth = new ExchangeTruth()
     this.suspensions = new Suspensions(() =>
       options.faults.isOn ? options.time.now : Number.POSITIVE_INFINITY,
     )
     const listed = buildInstruments(startAt + 90 * 86_400_000)
-    this.instruments = options.symbols.flatMap((symbol) => {
+    const symbols = [...options.symbols, ...(options.others ?? [])]
+    const all = symbols.flatMap((symbol) => {
       const alike = listed.find((one) => one.symbol === symbol) ?? listed.find(isModel)
       return alike ? [{ ...alike, symbol }] : []
     })
+    this.instruments = all.filter(({ symbol }) => options.symbols.includes(symbol))
     const startTicks = new Map(
-      this.instruments.map((one) => [one.symbol, Math.round(Number(one.startPrice) / one.tickFloat)]),
+      all.map((one) => [one.symbol, Math.round(Number(one.startPrice) / one.tickFloat)]),
     )
     this.core = createExchangeCore({
-      instruments: this.instruments,
+      instruments: all,
       accounts: [
         {
           uid: UID,
@@ -100,7 +114,7 @@ export class VirtualExchange implements SimulatedExchange {
         new VirtualMarket({
           seed: `${options.seed}/market`,
           startAt,
-          stepMs: 100,
+          stepMs: options.marketStepMs ?? (() => MARKET_STEP_MS),
           startTicks,
           moveTicks: options.moveTicks,
           jumpEvery: 200,
@@ -164,13 +178,15 @@ export class VirtualExchange implements SimulatedExchange {
 
   fillsPage(query: FillsQuery): ReturnType<SimulatedExchange['fillsPage']> {
     const reply = pageWithout(this.unseen, query, (asked) => this.#direct.fillsPage(asked))
-    return showHands(reply, this.truth)
+    return this.brokenFills.break(showHands(reply, this.truth))
   }
 
   position(symbol: string): Reply<WirePosition[] | null> {
-    const isBelieved = this.now - (this.#emptyAt.get(symbol) ?? 0) < EMPTY_AGAIN_MS
+    const { at, readings } = this.#emptyAt.get(symbol) ?? { at: 0, readings: EMPTY_AGAIN_READINGS }
+    const isBelieved = this.now - at < EMPTY_AGAIN_MS || readings < EMPTY_AGAIN_READINGS
+    this.#emptyAt.set(symbol, { at, readings: readings + 1 })
     if (!isBelieved && this.#options.faults.strikes('positionEmpty', symbol)) {
-      this.#emptyAt.set(symbol, this.now)
+      this.#emptyAt.set(symbol, { at: this.now, readings: 0 })
       return { ok: true, data: [] }
     }
     if (this.#options.faults.strikes('positionSilent', symbol)) return { ok: true, data: null }
@@ -180,25 +196,14 @@ export class VirtualExchange implements SimulatedExchange {
   readTickers(table: TickerTable): void {
     table.clear()
     const { faults } = this.#options
-    for (const ticker of this.#direct.tickers()) {
+    const { symbols } = this.#options
+    const rows = this.#direct.tickers().filter(({ symbol }) => symbols.includes(symbol))
+    const broken = rows.find(({ symbol }) => faults.strikes('tickerBroken', symbol))
+    if (broken) return this.brokenTickers.read(table, rows, { broken: broken.symbol, faults })
+    for (const ticker of rows) {
       if (faults.strikes('tickerMissing', ticker.symbol)) continue
       addTicker(table, ticker, this.suspensions.stateOf(ticker.symbol))
       spoilTicker(table, ticker.symbol, faults)
-    }
-  }
-
-  /** Every fill of the account, oldest first. */
-  allFills(): WireFill[] {
-    const fills: WireFill[] = []
-    for (let idLessThan: string | undefined; ;) {
-      const reply = this.fillsPage({
-        startTime: String(this.#options.startAt),
-        limit: '100',
-        ...(idLessThan === undefined ? {} : { idLessThan }),
-      })
-      if (!reply.ok || reply.data.fillList.length === 0) return fills.reverse()
-      fills.push(...reply.data.fillList)
-      idLessThan = reply.data.endId ?? ''
     }
   }
 

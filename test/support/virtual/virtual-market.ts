@@ -10,7 +10,8 @@ import { type MarketState } from '../../../src/simulator/market/market-state.ts'
 export interface VirtualMarketOptions {
   readonly seed: string
   readonly startAt: number
-  readonly stepMs: number
+  /** How long until the step after the one at so many Unix ms. */
+  readonly stepMs: (at: number) => number
   /** Where each symbol starts, in ticks. */
   readonly startTicks: ReadonlyMap<string, number>
   /** Largest move of one step, in ticks. */
@@ -48,7 +49,7 @@ export class VirtualMarket implements Market {
   }
 
   advance(now: number, visit: (step: MarketStep) => void): boolean {
-    for (; this.#nextAt <= now; this.#nextAt += this.#options.stepMs) {
+    for (; this.#nextAt <= now; this.#nextAt += this.#options.stepMs(this.#nextAt)) {
       for (const [symbol, walk] of this.#walks) {
         this.#move(walk)
         visit({ at: this.#nextAt, symbol, quote: walk.quote })

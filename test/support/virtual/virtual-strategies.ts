@@ -29,6 +29,8 @@ export interface ScriptedStrategyOptions {
   readonly decisions?: readonly number[] | undefined
   /** It says something on every so manieth decision alone; absent: on each. */
   readonly every?: number | undefined
+  /** One order by name in so many has a name of long ago; absent: none. */
+  readonly oldKeys?: number | undefined
 }
 
 /**
@@ -41,6 +43,7 @@ export function createScriptedStrategy({
   size,
   decisions,
   every = 1,
+  oldKeys,
 }: ScriptedStrategyOptions): Strategy {
   const script = SCRIPTS[kind](size)
   const speaksOn = decisions && new Set(decisions)
@@ -53,7 +56,14 @@ export function createScriptedStrategy({
       const speaks = decision % every === 0 && (speaksOn?.has(decision) ?? true)
       const views = speaks ? snapshot.instruments.filter((view) => view.hasPrices) : []
       const intents = views.flatMap((view) =>
-        script(view, createRandom(`${seed()}/${view.symbol}/${decision}`), decision),
+        script(view, createRandom(`${seed()}/${view.symbol}/${decision}`), decision).map((intent) =>
+          oldKeys === undefined
+            ? intent
+            : withOldKey(intent, createRandom(`${seed()}/${view.symbol}/${decision}/key`), {
+                decision,
+                oldKeys,
+              }),
+        ),
       )
       return { intents, state: { decisions: decision + 1 } }
     },
@@ -101,6 +111,16 @@ function placerOf(lotsMax: number): Script {
     const key = `p:${view.symbol}:${isAgain ? decision - 1 - random.integer(Math.min(3, decision)) : decision}`
     return [view.place({ key, ...randomOrder(view, random, lotsMax) })]
   }
+}
+
+/** What is placed under the name of any decision before: the daemon has forgotten the order, and not the name. */
+function withOldKey(
+  intent: Intent,
+  random: Random,
+  { decision, oldKeys }: { readonly decision: number; readonly oldKeys: number },
+): Intent {
+  if (intent.kind !== 'place' || decision === 0 || random.integer(oldKeys) > 0) return intent
+  return { ...intent, key: `p:${intent.symbol}:${random.integer(decision)}` }
 }
 
 function randomOrder(

@@ -29,7 +29,9 @@ export function passCalm(world: World): void {
 }
 
 /** There is a process, it trades, nothing late is on its way to it or from it, and nothing of others' rests. */
-function isTrading({ process, network, exchange, time }: World): boolean {
+function isTrading({ plan, process, network, exchange, time }: World): boolean {
+  // Whose the fills of another program are shows after a while.
+  if (plan.apiTrader > 0 && process.engine && process.engine.book.orphans.size > 0) return false
   if (!process.isAlive || process.engine?.isTrading !== true || time.now < network.lateUntil) return false
   return ![...exchange.truth.open].some(isForeign)
 }

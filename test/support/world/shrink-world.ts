@@ -75,6 +75,7 @@ export function shrinkWorld({
 const PASSES: readonly Pass[] = [
   // A shorter world makes every further run a quicker one.
   shorten,
+  dropJumps,
   dropFaults,
   dropStrategies,
   dropDecisions,
@@ -83,6 +84,10 @@ const PASSES: readonly Pass[] = [
   simplify,
   dropFaults,
 ]
+
+function dropJumps({ plan }: Failing, attempt: (plan: WorldPlan) => boolean): void {
+  minimise(plan.jumps, (jumps) => attempt({ ...plan, jumps: [...jumps] }))
+}
 
 function dropFaults({ plan }: Failing, attempt: (plan: WorldPlan) => boolean): void {
   minimise(plan.script ?? [], (script) => attempt({ ...plan, script: [...script] }))
@@ -137,9 +142,10 @@ function hasten({ plan }: Failing, attempt: (plan: WorldPlan) => boolean): void 
  * that is kept still is in trouble when what it is about happens a little later.
  */
 function shorten({ plan, violation }: Failing, attempt: (plan: WorldPlan) => boolean): void {
-  const untilMs = Math.ceil((violation.at - START_AT + SPARE_MS) / 1000) * 1000
+  const jumpsMs = plan.jumps.reduce((sum, { burstMs, quietMs }) => sum + burstMs + quietMs, 0)
+  const untilMs = Math.ceil((violation.at - START_AT - jumpsMs + SPARE_MS) / 1000) * 1000
   let { faultyMs } = plan
-  if (untilMs < faultyMs && attempt({ ...plan, faultyMs: untilMs })) faultyMs = untilMs
+  if (untilMs > 0 && untilMs < faultyMs && attempt({ ...plan, faultyMs: untilMs })) faultyMs = untilMs
   while (faultyMs >= 2 * SPARE_MS && attempt({ ...plan, faultyMs: faultyMs / 2 })) faultyMs /= 2
 }
 
@@ -152,6 +158,7 @@ function simplify({ plan }: Failing, attempt: (plan: WorldPlan) => boolean): voi
     { onRestart: 'cancel' },
     { stop: 'cancel' },
     { moveTicks: 1 },
+    { apiTrader: 0 },
     { faults: {} },
     { positionMode: 'one_way_mode' },
   ]

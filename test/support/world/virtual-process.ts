@@ -14,6 +14,7 @@ import { Retreat } from '../../../src/interpreter/retreat.ts'
 import { type JournalContents } from '../../../src/journal/journal.ts'
 import { type Strategy } from '../../../src/strategy/define-strategy.ts'
 import { MachineClock } from '../faults/machine-clock.ts'
+import { StoredKeys } from '../months/stored-keys.ts'
 import { ProcessDied, ProcessFaults } from '../faults/process-faults.ts'
 import { type VirtualFaults } from '../faults/virtual-faults.ts'
 import { type ProcessWatcher } from './process-watcher.ts'
@@ -50,6 +51,8 @@ export interface VirtualProcessOptions {
   /** Whether the kill file is there. */
   readonly isKilled: () => boolean
   readonly watchers: readonly ProcessWatcher[]
+  /** Whether the journal keeps used keys as the daemon's does, and not in memory. */
+  readonly hasStoredKeys?: boolean
 }
 
 /** Everything that dies with the process. */
@@ -79,14 +82,15 @@ export class VirtualProcess {
   constructor(options: VirtualProcessOptions) {
     const { faults, isDiskFull, time, skewMs, driftPpm, watchers } = options
     this.#options = options
+    this.machineClock = new MachineClock(time, { aheadMs: skewMs, driftPpm })
     this.#disk = new VirtualDisk({
       faults,
+      keys: options.hasStoredKeys ? new StoredKeys(() => this.machineClock.now()) : undefined,
       isFull: isDiskFull,
       onWritten: (record) => {
         for (const watcher of watchers) watcher.onRecord?.(record, true)
       },
     })
-    this.machineClock = new MachineClock(time, { aheadMs: skewMs, driftPpm })
   }
 
   get journal(): LossyJournal {
@@ -157,6 +161,16 @@ export class VirtualProcess {
     this.#run?.faults.stallAfter(effects, forMs)
   }
 
+  /** The process stands still from now on, on a machine that sleeps. */
+  sleep(forMs: number): void {
+    if (this.isAlive) this.#run?.faults.standStill(forMs)
+  }
+
+  /** What was appended long ago is on the disk. */
+  settleJournal(): void {
+    if (this.isAlive) this.#disk.settle()
+  }
+
   /** From now on the process lives until it is told to stop. */
   spare(): void {
     this.#run?.faults.spare()
@@ -167,6 +181,11 @@ export class VirtualProcess {
     const run = this.#run
     if (run && !run.isOver && !run.account.hasBegun) this.#endUnbegun(run)
     else this.dispatch({ kind: 'commanded', command: { kind: 'stop', policy } })
+  }
+
+  /** Whether it stands still: what is told it waits. */
+  get isStill(): boolean {
+    return this.#run?.faults.isStill === true
   }
 
   dispatch(event: EngineEvent): void {

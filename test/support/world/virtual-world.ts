@@ -1,5 +1,5 @@
 import { ACCOUNT, strategyScope, type TradingMode } from '../../../src/domain/trading-mode.ts'
-import { type JournalRecord } from '../../../src/domain/record.ts'
+import { type JournalRecord, keysUsedBy } from '../../../src/domain/record.ts'
 import { type StrategyId, toStrategyId } from '../../../src/domain/ids.ts'
 import { type Instrument } from '../../../src/domain/instrument.ts'
 import { pairKey } from '../../../src/engine/book/book.ts'
@@ -16,7 +16,10 @@ import { WorldTrace } from './world-trace.ts'
 import { AccountAllocation } from '../invariants/account-allocation.ts'
 import { meddle, releaseHalts } from '../faults/foreign-hands.ts'
 import { type FaultKind, type StruckFault, VirtualFaults } from '../faults/virtual-faults.ts'
-import { VirtualExchange } from '../virtual/virtual-exchange.ts'
+import { OTHER_SYMBOL } from '../months/api-trader.ts'
+import { passMonths } from '../months/jumps.ts'
+import { Quiet } from '../months/quiet.ts'
+import { MARKET_STEP_MS, VirtualExchange } from '../virtual/virtual-exchange.ts'
 import { VirtualNetwork } from '../virtual/virtual-network.ts'
 import { type ProcessWatcher } from './process-watcher.ts'
 import { VirtualProcess } from './virtual-process.ts'
@@ -27,6 +30,8 @@ import { VirtualTime } from '../../../src/backtest/virtual-time.ts'
 /** Monday 2 June 2025, 06:00 UTC: two hours before the next funding. */
 export const START_AT = Date.UTC(2025, 5, 2, 6)
 const TICKERS_MS = 250
+const FILLS_MS = 500
+const POSITIONS_MS = 1000
 /** Half as often as the daemon hears that time passes: its waits are ten times as long as those of a world. */
 const TIME_MS = 100
 /** How long an operator looks at a market that is clean before the kill switch is released. */
@@ -52,6 +57,8 @@ const QUARTER_MS = [14 * 60_000, 22 * 60_000] as const
 /** How long a process stands still, how far a clock is set, how long a disk is full, ms. */
 const STALL_MS = [50, 8000] as const
 const STEP_MS_MAX = 600_000
+/** And by days or months. */
+const FAR_MS_MAX = 60 * 86_400_000
 /** One step of the clock in two is that much smaller: what took place just now is then a moment ahead, or long ago. */
 const STEP_SCALE = 200
 const DISK_FULL_MS = [100, 4000] as const
@@ -82,18 +89,22 @@ export interface WorldReport {
 export function runWorld(plan: WorldPlan, extra: readonly Invariant['watch'][] = []): WorldReport {
   const time = new VirtualTime(START_AT)
   const faults = new VirtualFaults({ seed: plan.seed, rates: plan.faults, script: plan.script })
+  const quiet = new Quiet(time)
+  faults.isQuiet = () => quiet.isOn
   const exchange = new VirtualExchange({
     time,
     faults,
     seed: plan.seed,
     startAt: START_AT,
     symbols: plan.symbols,
+    others: plan.apiTrader > 0 ? [OTHER_SYMBOL] : [],
     positionMode: plan.positionMode,
     settings: plan.core,
     toleranceMs: TOLERANCE_MS,
     balance: '1000000',
     leverage: 20,
     moveTicks: plan.moveTicks,
+    marketStepMs: (at) => quiet.stretchStep(MARKET_STEP_MS, at),
   })
   const network = new VirtualNetwork({
     time,
@@ -118,10 +129,24 @@ export function runWorld(plan: WorldPlan, extra: readonly Invariant['watch'][] =
           others: plan.symbols.filter((symbol) => !one.symbols.includes(symbol)),
           site: one.id,
           faults,
+          isSilent: () => quiet.isSilent,
         }),
       ]),
     ),
-    polling: { tickersMs: TICKERS_MS, fillsMs: 500, positionsMs: 1000, timeMs: TIME_MS },
+    polling: {
+      get tickersMs() {
+        return quiet.stretch(TICKERS_MS)
+      },
+      get fillsMs() {
+        return quiet.stretch(FILLS_MS)
+      },
+      get positionsMs() {
+        return quiet.stretch(POSITIONS_MS)
+      },
+      get timeMs() {
+        return quiet.stretch(TIME_MS)
+      },
+    },
     pageFills: plan.pageFills,
     skewMs: plan.skewMs,
     driftPpm: plan.driftPpm,
@@ -129,6 +154,7 @@ export function runWorld(plan: WorldPlan, extra: readonly Invariant['watch'][] =
     isKilled: () => world.facts.killedAt !== undefined,
     isDiskFull: () => faults.isOn && time.now < world.facts.diskFullUntil,
     watchers,
+    hasStoredKeys: plan.jumps.length > 0,
   })
   const world: World = {
     plan,
@@ -138,6 +164,7 @@ export function runWorld(plan: WorldPlan, extra: readonly Invariant['watch'][] =
     exchange,
     network,
     faults,
+    quiet,
     violations: [],
     allocation: new AccountAllocation({
       truth: exchange.truth,
@@ -160,6 +187,7 @@ export function runWorld(plan: WorldPlan, extra: readonly Invariant['watch'][] =
     // A daemon that throws ends; one that throws again whenever it starts never trades again.
     world.violations.push({ id: 'THROWN', at: time.now, detail: String((error as Error).stack) })
   }
+  process.journal.close()
   return {
     seed: plan.seed,
     violations: world.violations,
@@ -184,11 +212,14 @@ function createFacts(): World['facts'] {
     halted: new Map(),
     answered: new Set(),
     booked: new Set(),
+    placed: new Set(),
+    disowned: new Set(),
     records: [],
     isStopping: false,
     isLastStop: false,
     diskFullUntil: 0,
     downUntil: 0,
+    restUntil: 0,
     stoppedClean: undefined,
     killedAt: undefined,
     isCalm: false,
@@ -199,7 +230,8 @@ function createFacts(): World['facts'] {
 function runPhases(world: World, faults: VirtualFaults): void {
   const { time, process, plan, facts } = world
   process.start()
-  time.runUntil(START_AT + plan.faultyMs, () => world.violations.length > 0)
+  passMonths(world)
+  time.runUntil(time.now + plan.faultyMs, () => world.violations.length > 0)
   faults.isOn = false
   waitForProcess(world)
   // A stop or a kill of the time of trouble comes to its end first, and another process begins.
@@ -239,10 +271,12 @@ function stop({ time, process, facts, violations }: World, policy: StopPolicy): 
 
 /** At every moment of a grid something may happen to the process and its machine, aimed at one of its next effects. */
 function trouble(world: World, faults: VirtualFaults): void {
-  const { time, process, facts } = world
+  const { time, process, facts, quiet } = world
+  const terminatedUntil = TERMINATED_UNTIL_MS + sumOf(world.plan.jumps)
   const strikes = (fault: FaultKind): boolean => faults.strikes(fault, 'process', gridMoment(time))
   const look = (): void => {
     if (!faults.isOn) return
+    if (quiet.isOn) return time.after(quiet.stretch(DEATH_GRID_MS), look)
     if (strikes('death')) process.dieAfter(faults.severity(0, AIMED_EFFECTS_MAX))
     if (strikes('stall')) {
       const forMs = faults.severity(...STALL_MS)
@@ -250,6 +284,7 @@ function trouble(world: World, faults: VirtualFaults): void {
     }
     if (strikes('asleep')) fallAsleep(world, 0)
     if (strikes('clockStep')) process.machineClock.step(faults.severity(-STEP_MS_MAX, STEP_MS_MAX))
+    if (strikes('clockSetFar')) process.machineClock.step(faults.severity(-FAR_MS_MAX, FAR_MS_MAX))
     if (strikes('killed')) facts.killedAt ??= time.now
     if (strikes('diskFull')) facts.diskFullUntil = time.now + faults.severity(...DISK_FULL_MS)
     for (const kind of ['restrictedByHand', 'flattenedByHand'] as const)
@@ -258,13 +293,18 @@ function trouble(world: World, faults: VirtualFaults): void {
       measureSpace(process, true)
       time.after(faults.severity(...DISK_FULL_MS), () => measureSpace(process, false))
     }
-    if (time.now < START_AT + TERMINATED_UNTIL_MS && strikes('terminated')) {
+    if (time.now < START_AT + terminatedUntil && strikes('terminated')) {
       facts.isStopping = true
       process.stop(STOP_POLICIES[faults.severity(0, STOP_POLICIES.length)] ?? 'leave')
     }
     time.after(DEATH_GRID_MS, look)
   }
   time.after(DEATH_GRID_MS, look)
+}
+
+/** How long the bursts and the quiet between them last, ms. */
+function sumOf(jumps: WorldPlan['jumps']): number {
+  return jumps.reduce((sum, { burstMs, quietMs }) => sum + burstMs + quietMs, 0)
 }
 
 /** The operator restricts or flattens something; {@link releaseHalts} ends it after a look. */
@@ -307,7 +347,8 @@ function restarter(world: World, faults: VirtualFaults): ProcessWatcher {
       process.machineClock.step(stepMs % 2 === 0 ? stepMs : Math.trunc(stepMs / STEP_SCALE))
     }
     const isLong = faults.strikes('longDown', 'process', n)
-    facts.downUntil = time.now + (isLong ? faults.severity(...QUARTER_MS) : delayMs)
+    const soonest = time.now + (isLong ? faults.severity(...QUARTER_MS) : delayMs)
+    facts.downUntil = Math.max(soonest, facts.restUntil)
     time.after(facts.downUntil - time.now, () => process.start())
   }
   return {
@@ -383,12 +424,12 @@ function gridMoment(time: VirtualTime): number {
 /** One that is fickle decides in each process otherwise than it would have in the one before. */
 function createStrategy(
   { seed, isFickle }: WorldPlan,
-  { id, kind, size, decisions, every }: StrategyPlan,
+  { id, kind, size, decisions, every, oldKeys }: StrategyPlan,
   processes: () => number,
 ): Strategy {
   const seedNow = (): string =>
     isFickle && processes() > 1 ? `${seed}/${id}/${processes()}` : `${seed}/${id}`
-  return createScriptedStrategy({ kind, size, decisions, every, seed: seedNow })
+  return createScriptedStrategy({ kind, size, decisions, every, oldKeys, seed: seedNow })
 }
 
 /** Keeps what later looks need. */
@@ -396,18 +437,22 @@ function noteFacts(world: World): ProcessWatcher {
   const { facts, time } = world
   /** By scope and reason; what counts of a scope is the strictest. */
   const held = new Map<string, { scope: string; mode: TradingMode; reason: string }>()
-  const noteTrades = (record: JournalRecord): void => {
+  const noteKept = (record: JournalRecord): void => {
     if (record.kind === 'fills') for (const { tradeId } of record.fills) facts.booked.add(tradeId)
+    if (record.kind === 'foreign') for (const orderId of record.orderIds) facts.disowned.add(orderId)
+    for (const { strategyId, key } of keysUsedBy(record)) facts.placed.add(pairKey(strategyId, key))
   }
   return {
     // What was not durable is heard of again.
     onBirth: () => {
       facts.booked.clear()
-      for (const record of world.process.journal.loadAll()) noteTrades(record)
+      facts.placed.clear()
+      facts.disowned.clear()
+      for (const record of world.process.journal.loadAll()) noteKept(record)
     },
     onRecord: (record) => {
       facts.records.push(record)
-      noteTrades(record)
+      noteKept(record)
       if (record.kind === 'restricted' && record.code !== 'kill') {
         const { scope, mode, reason } = record
         held.set(pairKey(scope, record.code), { scope, mode, reason })

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { type CoreSettings } from '../../../src/simulator/core/settings.ts'
 import { type Random, createRandom } from '../../../src/lib/random.ts'
 import { FAULTS, type FaultKind, type FaultRates } from '../faults/virtual-faults.ts'
+import { QUIET_WAYS } from '../months/quiet.ts'
 import { STRATEGY_KINDS } from '../virtual/virtual-strategies.ts'
 
 const FAULT_KINDS = Object.keys(FAULTS) as FaultKind[]
@@ -19,6 +20,8 @@ const strategyPlan = z.strictObject({
   decisions: z.array(z.int().nonnegative()).optional(),
   /** It says something on every so manieth decision alone: what it wants stands for longer. Absent: on each. */
   every: z.int().positive().optional(),
+  /** One order by name in so many has a name of long ago. Absent: none. */
+  oldKeys: z.int().positive().optional(),
 })
 
 /**
@@ -44,6 +47,19 @@ export const worldPlanSchema = z.strictObject({
   stop: z.enum(['cancel', 'leave', 'flatten']),
   /** How long faults last, virtual ms. */
   faultyMs: z.number(),
+  /** Before that: bursts of trouble, each with a quiet time after it, in which so often is looked at the exchange. */
+  jumps: z
+    .array(
+      z.strictObject({
+        burstMs: z.int().nonnegative(),
+        quietMs: z.int().positive(),
+        looks: z.int().positive(),
+        way: z.enum(QUIET_WAYS),
+      }),
+    )
+    .default([]),
+  /** In one quiet moment of so many another program trades the account by its keys; 0: never. */
+  apiTrader: z.int().nonnegative().default(0),
   /** Whether it runs on for a while when everything has come right after the faults. */
   isPatient: z.boolean().default(true),
   /** Largest step of the market, in ticks. */
@@ -93,13 +109,15 @@ export function planWorld(seed: string): WorldPlan {
       fillVisibilityLagMs: pick(part('fillVisibilityLagMs'), [0, 0, 150, 380]),
       matchingLagMs: pick(part('matchingLagMs'), [0, 0, 100]),
     },
-    faults: planFaults(part, idempotency),
+    faults: drawFaults({ part, plan: { core: { idempotency } }, rates: RATES }),
     skewMs: isSkewed ? part('skewMs').integer(20_000) - 10_000 : 0,
     driftPpm: pick(part('driftPpm'), [0, 0, 50, -200, 500]),
     pageFills: pick(part('pageFills'), [2, 5, 100]),
     onRestart: pick(part('onRestart'), ['cancel', 'adopt'] as const),
     stop: pick(part('stop'), ['cancel', 'leave', 'flatten'] as const),
     faultyMs: pick(part('faultyMs'), FAULTY_MS),
+    jumps: [],
+    apiTrader: 0,
     isPatient: part('isPatient').integer(8) === 0,
     moveTicks: 1 + part('moveTicks').integer(8),
     hasTwin: part('hasTwin').integer(100) === 0,
@@ -144,24 +162,33 @@ function planStrategies(part: (name: string) => Random, symbols: readonly string
   })
 }
 
+export interface FaultsDrawn {
+  readonly part: (name: string) => Random
+  readonly plan: Pick<WorldPlan, 'core'>
+  /** Of each kind some rates, mild or strong; a kind that is not named has the usual ones. */
+  readonly rates: Rates
+}
+
 /** Each kind of fault is there in every fourth world, mild or strong. */
-function planFaults(part: (name: string) => Random, idempotency: CoreSettings['idempotency']): FaultRates {
+export function drawFaults({ part, plan, rates: choices }: FaultsDrawn): FaultRates {
   const isCalm = part('isCalm').integer(10) === 0
   const rates: { [Fault in FaultKind]?: number } = {}
   for (const fault of FAULT_KINDS) {
     const random = part(`faults/${fault}`)
-    const rate = pick(random, RATES[fault] ?? [0.01, 0.03, 0.1])
-    if (random.integer(4) === 0 && !isCalm) rates[fault] = rate
+    const rate = pick(random, choices[fault] ?? [0.01, 0.03, 0.1])
+    if (random.integer(4) === 0 && !isCalm && rate > 0) rates[fault] = rate
   }
   // A copy that arrives when the first order has left the book is a second order there, whoever made it.
-  if (idempotency === 'pendingOnly') delete rates.requestTwice
+  if (plan.core.idempotency === 'pendingOnly') delete rates.requestTwice
   // What came of a doubled grant waits for one of its own, and not as what reduces risk: behind a storm, for long.
   if (rates.grantTwice !== undefined) delete rates.cancelStorm
   return rates
 }
 
+type Rates = { readonly [Fault in FaultKind]?: readonly number[] }
+
 /** Kinds that are drawn elsewhere than at a call, or mean little when they are rare: a death at every moment of a grid, one in recovery at every birth. */
-const RATES: { readonly [Fault in FaultKind]?: readonly number[] } = {
+export const RATES: Rates = {
   killed: [0.002, 0.01],
   killedAtSend: [0.01, 0.05],
   requestLast: [0.03, 0.1, 0.3],
@@ -173,6 +200,12 @@ const RATES: { readonly [Fault in FaultKind]?: readonly number[] } = {
   deathAtHalt: [0.3, 0.8],
   deathAtDoubt: [0.3, 0.8],
   restrictedAtSend: [0.02, 0.1],
+  // Of worlds that last for months.
+  clockSetFar: [0],
+  strategyEdges: [0],
+  tickerBroken: [0],
+  fillBroken: [0],
+  fillAhead: [0],
   longDown: [0, 0.2, 0.6],
   deathInRecovery: [0.3, 0.6],
   slowSync: [0.005, 0.02],
@@ -220,7 +253,7 @@ const RATES: { readonly [Fault in FaultKind]?: readonly number[] } = {
   flattenedByHand: [0.01, 0.05],
 }
 
-function pick<Value>(random: Random, values: readonly Value[]): Value {
+export function pick<Value>(random: Random, values: readonly Value[]): Value {
   const value = values[random.integer(values.length)]
   if (value === undefined) throw new RangeError('nothing to pick from')
   return value

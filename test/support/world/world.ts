@@ -7,6 +7,7 @@ import { type BatchPlaceRequest } from '../../../src/protocol/futures/batch-plac
 import { type AccountAllocation } from '../invariants/account-allocation.ts'
 import { type VirtualExchange } from '../virtual/virtual-exchange.ts'
 import { type VirtualFaults } from '../faults/virtual-faults.ts'
+import { type Quiet } from '../months/quiet.ts'
 import { type VirtualNetwork } from '../virtual/virtual-network.ts'
 import { type ProcessWatcher } from './process-watcher.ts'
 import { type VirtualProcess } from './virtual-process.ts'
@@ -29,6 +30,8 @@ export interface World {
   readonly exchange: VirtualExchange
   readonly network: VirtualNetwork
   readonly faults: VirtualFaults
+  /** Hours and days of a world that lasts for months. */
+  readonly quiet: Quiet
   readonly violations: Violation[]
   /** Whose what the account holds is. */
   readonly allocation: AccountAllocation
@@ -41,6 +44,10 @@ export interface World {
     readonly answered: Set<string>
     /** The trades of the process's journal, those that its book has forgotten too, by tradeId. */
     readonly booked: Set<string>
+    /** By strategy and key, what the process's journal has placed by name, whatever its book has forgotten. */
+    readonly placed: Set<string>
+    /** OrderIds whose fills the process's journal calls those of another program. */
+    readonly disowned: Set<string>
     /** Everything that was ever recorded, lost or not. */
     readonly records: JournalRecord[]
     isCalm: boolean
@@ -51,6 +58,8 @@ export interface World {
     diskFullUntil: number
     /** Unix ms, exchange clock, when the process is started again that ended last. */
     downUntil: number
+    /** Unix ms, exchange clock: before that no process is started again. */
+    restUntil: number
     /** Unix ms, exchange clock, since when the kill file is there; undefined when it is not. */
     killedAt: number | undefined
     /** How the stop ended; undefined while it goes on. */

@@ -1,0 +1,56 @@
+import { resolve } from 'node:path'
+import { type Command, InvalidArgumentError } from 'commander'
+import { loadConfig } from '../config/load-config.ts'
+import { archiveState } from '../daemon/state/archive-state.ts'
+import { stateDirectoryOf } from '../daemon/state/state-place.ts'
+import { systemClock } from '../lib/clock.ts'
+import {
+  addConfigOptions,
+  collect,
+  type ConfigOptions,
+  parseSpeed,
+  toConfigRequest,
+} from './process/options.ts'
+
+interface ArchiveCommandOptions extends ConfigOptions {
+  readonly before: number
+  readonly to?: string
+  readonly market: readonly string[]
+  readonly speed?: number
+}
+
+/** `intentd archive`: fills and funding payments of long ago go from the journal into a file. */
+export function addArchiveCommand(program: Command, setExit: (code: number) => void): void {
+  addConfigOptions(program.command('archive'))
+    .description(
+      'move fills and funding payments of before a date from the journal into a file; the daemon must not run',
+    )
+    .requiredOption('--before <date>', 'such as 2025-06-02, its beginning in UTC, or an instant', parseBefore)
+    .option('--to <file>', 'a CSV file that is not there yet (default: in the state directory)')
+    .option('--market <file>', 'as it was given to run', collect, [])
+    .option('--speed <n>', 'as it was given to run', parseSpeed)
+    .action((options: ArchiveCommandOptions) => setExit(archive(options)))
+}
+
+/** Unix ms. */
+function parseBefore(text: string): number {
+  const at = Date.parse(text)
+  const isDate = /^\d{4}-\d{2}-\d{2}($|T.*(Z|[+-]\d{2}:?\d{2})$)/.test(text) && !Number.isNaN(at)
+  if (!isDate) throw new InvalidArgumentError('write a date such as 2025-06-02, or 2025-06-02T06:00Z.')
+  if (at > systemClock.now()) throw new InvalidArgumentError('it lies in the future.')
+  return at
+}
+
+function archive({ before, to, market, speed, ...options }: ArchiveCommandOptions): number {
+  const { config } = loadConfig(toConfigRequest(options))
+  const directory = stateDirectoryOf(config, { files: market, speed })
+  const file = to === undefined ? undefined : resolve(to)
+  const report = archiveState({ config, directory, before, file, at: systemClock.now() })
+  const until = new Date(before).toISOString()
+  process.stdout.write(
+    report === undefined
+      ? `${directory}: nothing is from before ${until}\n`
+      : `${report.file}: ${report.fills} fills and ${report.fundings} funding payments from before ${until}\n`,
+  )
+  return 0
+}

@@ -1,0 +1,98 @@
+import { type Fill } from '../../domain/fill.ts'
+import { type OrderId } from '../../domain/ids.ts'
+import { type Instrument } from '../../domain/instrument.ts'
+import { type FundingRecord, type JournalRecord } from '../../domain/record.ts'
+import { type BookedFill, type BookedFunding, type BookedOwner, type Booking } from '../../journal/booking.ts'
+import { decimal, ZERO } from '../../lib/decimal.ts'
+import { showOnGrid } from '../../lib/grid.ts'
+import { type Book } from './book.ts'
+
+interface BookedBy {
+  /** After the record. */
+  readonly book: Book
+  readonly instruments: ReadonlyMap<string, Instrument>
+  /** What {@link waitingFillsOf} found before it. */
+  readonly waiting: readonly Fill[]
+}
+
+/** Before a record is applied: the fills that wait for an order which it may name. */
+export function waitingFillsOf({ orphans }: Book, record: JournalRecord): readonly Fill[] {
+  if (orphans.size === 0) return []
+  return [...new Set(orderIdsIn(record))].flatMap((orderId) => orphans.get(orderId) ?? [])
+}
+
+/** What a record books: its fills and funding payments, and the owners of fills that waited for it. */
+export function buildBookings(record: JournalRecord, by: BookedBy): readonly Booking[] {
+  const { book, instruments, waiting } = by
+  const owners = waiting
+    .filter(({ orderId }) => !book.orphans.has(orderId))
+    .map((fill): BookedOwner => ({ kind: 'owner', tradeId: fill.tradeId, ...ownerOf(book, fill) }))
+  if (record.kind === 'fills')
+    return record.fills.flatMap((fill) => toBookedFill(fill, { book, instruments }))
+  if (record.kind === 'funding') return toBookedFunding(record, instruments)
+  return owners
+}
+
+/** The orders of the exchange that a record names, or disowns. */
+function orderIdsIn(record: JournalRecord): readonly OrderId[] {
+  if (record.kind === 'foreign') return record.orderIds
+  return itemsIn(record).flatMap(({ orderId }) => orderId ?? [])
+}
+
+function itemsIn(record: JournalRecord): readonly { readonly orderId?: OrderId }[] {
+  if (record.kind === 'outcome') return record.items
+  if (record.kind === 'cancelAnswered') return record.listed
+  return record.kind === 'settle' ? record.orders : []
+}
+
+function ownerOf(
+  { byOrderId, orders, orphans }: Book,
+  { orderId }: Fill,
+): Pick<BookedFill, 'owner' | 'clientOid' | 'strategyId'> {
+  const clientOid = byOrderId.get(orderId)
+  const order = clientOid === undefined ? undefined : orders.get(clientOid)
+  if (order) {
+    const { terms } = order
+    return { owner: 'strategy', clientOid: terms.clientOid, strategyId: terms.strategyId }
+  }
+  return { owner: orphans.has(orderId) ? 'waiting' : 'nobody', clientOid: '', strategyId: '' }
+}
+
+function toBookedFill(
+  fill: Fill,
+  { book, instruments }: Pick<BookedBy, 'book' | 'instruments'>,
+): readonly BookedFill[] {
+  const { tradeId, orderId, symbol, side, tradeSide, profit, fee, scope, source } = fill
+  const instrument = instruments.get(symbol)
+  if (!instrument) return []
+  return [
+    {
+      kind: 'fill',
+      tradeId,
+      at: Math.round(fill.filledAt),
+      orderId,
+      ...ownerOf(book, fill),
+      symbol,
+      side,
+      tradeSide,
+      price: showOnGrid(instrument.tick, fill.ticks),
+      size: showOnGrid(instrument.lot, fill.lots),
+      profit,
+      fee,
+      coin: instrument.marginCoin,
+      scope,
+      source,
+    },
+  ]
+}
+
+function toBookedFunding(
+  { at, symbol, holdSide, counter, change }: FundingRecord,
+  instruments: ReadonlyMap<string, Instrument>,
+): readonly BookedFunding[] {
+  // The counter begins anew with each position: that is no payment.
+  if (decimal(change).eq(ZERO)) return []
+  const coin = instruments.get(symbol)?.marginCoin ?? ''
+  const id = `${symbol} ${holdSide} ${Math.round(at)} ${counter}`
+  return [{ kind: 'funding', id, at: Math.round(at), symbol, side: holdSide, amount: change, coin }]
+}

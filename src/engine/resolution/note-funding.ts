@@ -1,0 +1,39 @@
+import { decimal } from '../../lib/decimal.ts'
+import { type Holding, type HoldSide } from '../../domain/position.ts'
+import { pairKey } from '../book/book.ts'
+import { exchangeNow } from '../state/clock-state.ts'
+import { announce, type Core, record, type InstrumentState, type PendingReading } from '../state/core.ts'
+
+const HOLD_SIDES = ['long', 'short'] as const
+
+/**
+ * Funding shows only in the counter of a position that stands, and the next position counts from nothing again: so a
+ * counter is believed of a reading that agrees with the book, and of a position that stood then and stands still.
+ * @param wentThrough What the account held from the moment of the reading until now, as far as the fills say.
+ */
+export function noteFunding(
+  core: Core,
+  { symbol }: InstrumentState,
+  { holding, counters }: PendingReading,
+  wentThrough: readonly Holding[],
+): void {
+  for (const holdSide of HOLD_SIDES) {
+    const counter = lotsOf(holding, holdSide) > 0 ? counters[holdSide] : ''
+    const before = core.book.fundingCounters.get(pairKey(symbol, holdSide)) ?? ''
+    if (counter === before) continue
+    if (counter !== '' && wentThrough.some((held) => lotsOf(held, holdSide) === 0)) continue
+    const change =
+      counter === ''
+        ? '0'
+        : decimal(counter)
+            .minus(decimal(before || '0'))
+            .toString()
+    record(core, { kind: 'funding', at: core.now, symbol, holdSide, counter, change })
+    if (counter === '') continue
+    announce(core, 'info', 'funding.paid', { symbol, holdSide, change, at: exchangeNow(core) })
+  }
+}
+
+function lotsOf({ longLots, shortLots }: Holding, holdSide: HoldSide): number {
+  return holdSide === 'long' ? longLots : shortLots
+}

@@ -1,0 +1,258 @@
+import { hash } from 'node:crypto'
+import { type DatabaseSync, type SQLOutputValue, type StatementSync } from 'node:sqlite'
+import {
+  type BookedFill,
+  type BookedFunding,
+  type BookedRow,
+  type Booking,
+  type BookingSpan,
+} from './booking.ts'
+import { addDigest, NO_ROWS, type RowsSum, sumToText, takeDigest } from './rows-sum.ts'
+
+const DAY_MS = 86_400_000
+
+type Kind = BookedRow['kind']
+
+/** The columns of each table: the key, the time, and all others in the order in which the digest has them. */
+const TABLES = {
+  fill: {
+    name: 'fills',
+    columns: [
+      ...['tradeId', 'at', 'orderId', 'clientOid', 'strategyId', 'owner', 'symbol', 'side', 'tradeSide'],
+      ...['price', 'size', 'profit', 'fee', 'coin', 'scope', 'source'],
+    ] as readonly (keyof BookedFill)[],
+  },
+  funding: {
+    name: 'funding',
+    columns: ['id', 'at', 'symbol', 'side', 'amount', 'coin'] as readonly (keyof BookedFunding)[],
+  },
+} as const
+
+export const BOOKED_KINDS = ['fill', 'funding'] as const
+
+/** What stands on each day, and together. */
+export interface FoundDays {
+  /** By kind and day. */
+  readonly days: ReadonlyMap<string, RowsSum>
+  readonly sum: RowsSum
+}
+
+/** Reads what each day should hold, not the rows. */
+export function readDays(database: DatabaseSync): FoundDays {
+  const days = new Map<string, RowsSum>()
+  let [rows, sum] = [0, 0n]
+  for (const row of database.prepare('SELECT kind, day, rows, sum FROM booked_days').iterate()) {
+    const day = { rows: Number(row['rows']), sum: BigInt(`0x${String(row['sum'])}`) }
+    days.set(`${String(row['kind'])} ${Number(row['day'])}`, day)
+    rows += day.rows
+    sum += day.sum
+  }
+  return { days, sum: { rows, sum: BigInt.asUintN(128, sum) } }
+}
+
+/** What the rows of all days come to, as text: a record that books something carries it, and so does the seal. */
+export function totalToText(sum: RowsSum): string {
+  return `${sum.rows} ${sumToText(sum)}`
+}
+
+/** Every row of a kind that is as it was written, whatever was damaged beside it. */
+export function* salvageBookings(database: DatabaseSync, first: string, kind: Kind): Generator<BookedRow> {
+  for (const row of database.prepare(`SELECT * FROM ${TABLES[kind].name}`).iterate()) {
+    const stored = toRow(kind, row)
+    if (digestOf(first, stored) === row['digest']) yield stored
+  }
+}
+
+/** Whether every row is as it was written. */
+export function areBookingsWhole(database: DatabaseSync, first: string): boolean {
+  const { days } = readDays(database)
+  const found = new Map<string, RowsSum>()
+  for (const kind of BOOKED_KINDS) {
+    for (const row of salvageBookings(database, first, kind)) {
+      const day = nameOfDay(kind, dayOf(row.at))
+      found.set(day, addDigest(found.get(day) ?? NO_ROWS, digestOf(first, row)))
+    }
+  }
+  return [...new Set([...days.keys(), ...found.keys()])].every((day) => isSame(days.get(day), found.get(day)))
+}
+
+/**
+ * Fills and funding payments, until they are archived: one row each. Written in the transaction of the record that
+ * books them; that record carries what all rows come to, so that none can be lost without notice. The rows of a day
+ * have a number and a sum of their own: to write one costs the same however many there are, and a day is proved when
+ * it is read.
+ */
+export class BookingTable {
+  readonly #database: DatabaseSync
+  readonly #first: string
+  readonly #days: Map<string, RowsSum>
+  readonly #putDay: StatementSync
+  readonly #dropDay: StatementSync
+  readonly #statements: Readonly<
+    Record<Kind, Readonly<Record<'find' | 'put' | 'read' | 'drop', StatementSync>>>
+  >
+  #sum: RowsSum
+
+  /** @param found What {@link readDays} has read. */
+  constructor(database: DatabaseSync, first: string, found: FoundDays) {
+    this.#database = database
+    this.#first = first
+    this.#days = new Map(found.days)
+    this.#sum = found.sum
+    this.#putDay = database.prepare('REPLACE INTO booked_days (kind, day, rows, sum) VALUES (?, ?, ?, ?)')
+    this.#dropDay = database.prepare('DELETE FROM booked_days WHERE kind = ? AND day = ?')
+    this.#statements = { fill: this.#prepare('fill'), funding: this.#prepare('funding') }
+  }
+
+  #prepare(kind: Kind): Readonly<Record<'find' | 'put' | 'read' | 'drop', StatementSync>> {
+    const { name, columns } = TABLES[kind]
+    const [key] = columns
+    const all = [...columns, 'digest']
+    const span = 'at >= ? AND at < ?'
+    return {
+      find: this.#database.prepare(`SELECT * FROM ${name} WHERE ${key} = ?`),
+      put: this.#database.prepare(
+        `REPLACE INTO ${name} (${all.join(', ')}) VALUES (${all.map(() => '?').join(', ')})`,
+      ),
+      read: this.#database.prepare(`SELECT * FROM ${name} WHERE ${span} ORDER BY at, ${key}`),
+      drop: this.#database.prepare(`DELETE FROM ${name} WHERE ${span}`),
+    }
+  }
+
+  /** Of all rows. */
+  get sum(): RowsSum {
+    return this.#sum
+  }
+
+  /** Within the transaction of their record. @throws RangeError where a row that changes is not as it was written */
+  apply(bookings: Iterable<Booking>): void {
+    for (const booking of bookings) {
+      if (booking.kind !== 'owner') {
+        this.#put(booking)
+        continue
+      }
+      const { kind: _, ...owner } = booking
+      const stored = this.#find('fill', booking.tradeId)
+      // It may have been archived meanwhile.
+      if (stored?.kind === 'fill') this.#put({ ...stored, ...owner })
+    }
+  }
+
+  /**
+   * Of one kind, the oldest first. A day is proved at its end: only what was read to the end of the span is certain.
+   * @throws RangeError for a day that is not as it was written
+   */
+  *read(kind: Kind, { since = 0, until = Number.MAX_SAFE_INTEGER }: BookingSpan = {}): Generator<BookedRow> {
+    const [first, last] = [dayOf(since), dayOf(until - 1)]
+    const expected = new Map(this.#daysOf(kind).filter(([day]) => day >= first && day <= last))
+    let [found, before]: [RowsSum, BookedRow | undefined] = [NO_ROWS, undefined]
+    const proveDay = (day: number): void => {
+      if (!isSame(found, expected.get(day))) throw notAsWritten(kind, day)
+      expected.delete(day)
+      found = NO_ROWS
+    }
+    for (const row of this.#statements[kind].read.iterate(first * DAY_MS, (last + 1) * DAY_MS)) {
+      const stored = this.#prove(kind, row)
+      if (before && stored.at < before.at) throw notAsWritten(kind, dayOf(stored.at))
+      if (before && dayOf(before.at) !== dayOf(stored.at)) proveDay(dayOf(before.at))
+      found = addDigest(found, String(row['digest']))
+      before = stored
+      if (stored.at >= since && stored.at < until) yield stored
+    }
+    if (before) proveDay(dayOf(before.at))
+    for (const [day] of expected) throw notAsWritten(kind, day)
+  }
+
+  /** Within a transaction: takes away what is older, Unix ms. */
+  drop(before: number): void {
+    for (const kind of BOOKED_KINDS) {
+      const { read, drop } = this.#statements[kind]
+      for (const row of read.iterate(0, before)) this.#count(this.#prove(kind, row), takeDigest)
+      drop.run(0, before)
+    }
+  }
+
+  #put(row: BookedRow): void {
+    const { put } = this.#statements[row.kind]
+    const found = this.#find(row.kind, keyOf(row))
+    if (found) this.#count(found, takeDigest)
+    put.run(...valuesOf(row), digestOf(this.#first, row))
+    this.#count(row, addDigest)
+  }
+
+  #find(kind: Kind, key: string): BookedRow | undefined {
+    const row = this.#statements[kind].find.get(key)
+    return row && this.#prove(kind, row)
+  }
+
+  #prove(kind: Kind, row: Row): BookedRow {
+    const stored = toRow(kind, row)
+    if (digestOf(this.#first, stored) === row['digest']) return stored
+    throw notAsWritten(kind, dayOf(stored.at))
+  }
+
+  #count(row: BookedRow, change: (sum: RowsSum, digest: string) => RowsSum): void {
+    const day = dayOf(row.at)
+    const digest = digestOf(this.#first, row)
+    this.#setDay(row.kind, day, change(this.#days.get(nameOfDay(row.kind, day)) ?? NO_ROWS, digest))
+    this.#sum = change(this.#sum, digest)
+  }
+
+  #setDay(kind: Kind, day: number, sum: RowsSum): void {
+    const name = nameOfDay(kind, day)
+    if (sum.rows === 0) {
+      this.#days.delete(name)
+      this.#dropDay.run(kind, day)
+      return
+    }
+    this.#days.set(name, sum)
+    this.#putDay.run(kind, day, sum.rows, sumToText(sum))
+  }
+
+  #daysOf(kind: Kind): readonly (readonly [number, RowsSum])[] {
+    return [...this.#days].flatMap(([name, sum]) =>
+      name.startsWith(`${kind} `) ? [[Number(name.slice(kind.length + 1)), sum] as const] : [],
+    )
+  }
+}
+
+type Row = Readonly<Record<string, SQLOutputValue>>
+
+function toRow(kind: Kind, row: Row): BookedRow {
+  const columns: readonly string[] = TABLES[kind].columns
+  const values = columns.map((column) => [
+    column,
+    column === 'at' ? Number(row[column]) : String(row[column]),
+  ])
+  return { kind, ...Object.fromEntries(values) } as BookedRow
+}
+
+function valuesOf(row: BookedRow): (string | number)[] {
+  if (row.kind === 'fill') return TABLES.fill.columns.map((column) => row[column])
+  return TABLES.funding.columns.map((column) => row[column])
+}
+
+function keyOf(row: BookedRow): string {
+  return row.kind === 'fill' ? row.tradeId : row.id
+}
+
+function digestOf(first: string, row: BookedRow): string {
+  return hash('sha256', `${first} ${row.kind} ${JSON.stringify(valuesOf(row))}`, 'hex').slice(0, 32)
+}
+
+function dayOf(at: number): number {
+  return Math.floor(at / DAY_MS)
+}
+
+function nameOfDay(kind: Kind, day: number): string {
+  return `${kind} ${day}`
+}
+
+function isSame(one: RowsSum = NO_ROWS, other: RowsSum = NO_ROWS): boolean {
+  return one.rows === other.rows && one.sum === other.sum
+}
+
+function notAsWritten(kind: Kind, day: number): RangeError {
+  const date = new Date(day * DAY_MS).toISOString().slice(0, 10)
+  return new RangeError(`a ${kind} of ${date} is not as it was written`)
+}

@@ -1,0 +1,178 @@
+import {
+  type Interruptions,
+  type JournalPort,
+  type RunListener,
+  type Step,
+} from '../../src/interpreter/ports.ts'
+
+/** What one event took: its step and everything that was done for it, in ms. */
+export interface EventTime {
+  readonly kind: string
+  /** The step, and the carrying out of its effects. */
+  readonly stepMs: number
+  readonly effectsMs: number
+  /** Within the journal: building rows and digests, SQLite, the disk. */
+  readonly journalMs: number
+  /** Of the journal, its checkpoint, and the collecting of what has changed for it. */
+  readonly checkpointMs: number
+  /** Within strategies. */
+  readonly strategyMs: number
+  /** CPU time of the thread from the beginning of the event to its end, all of it. */
+  readonly cpuMs: number
+}
+
+/** What an event costs beside its strategies: never more than the CPU time, whatever else the machine does. */
+export function ownMsOf({ stepMs, effectsMs, journalMs, checkpointMs, cpuMs }: EventTime): number {
+  return Math.min(stepMs + effectsMs + journalMs + checkpointMs, cpuMs)
+}
+
+/** CPU time is looked at only where the wall says that it may matter. */
+const LOOKED_AT_MS = 5
+
+type OpenEvent = { -readonly [Name in keyof EventTime]: EventTime[Name] } & { beganAtCpuMs: number }
+
+/**
+ * Measures each event in an interpreter that runs in virtual time: synchronously, one after the other. It stands
+ * in the interpreter's own places for tests: it is asked before each thing that is done, and hears of its end.
+ *
+ *     isStill ─► step ─► stepped ─► isStill ─► effect ─► afterEffect ─► isStill ─► … ─► isStill ─► flush or checkpoint
+ */
+export class EventMeter {
+  readonly interruptions: Interruptions
+  readonly listener: RunListener
+  readonly #longest = new Map<string, EventTime>()
+  #event: OpenEvent = open('none', 0)
+  /** Wall, ms: since when something of ours is done, without what the journal and strategies took of it. */
+  #since = 0
+  #cpuAtMs = 0
+  /** What the step that is measured has taken in the journal and in strategies. */
+  #apartMs = 0
+  #journalMs = 0
+  #strategyMs = 0
+  events = 0
+
+  constructor() {
+    const begin = (): boolean => {
+      this.#begin()
+      return false
+    }
+    this.interruptions = {
+      get isStill() {
+        return begin()
+      },
+      beforeEffect: () => undefined,
+      afterEffect: () => this.#endEffect(),
+      isHeardAgain: () => false,
+    }
+    this.listener = { stepped: (step) => this.#endStep(step) }
+  }
+
+  /** The longest of each kind since this was last called. */
+  takeLongest(): readonly EventTime[] {
+    const taken = [...this.#longest.values()].toSorted((left, right) => ownMsOf(right) - ownMsOf(left))
+    this.#longest.clear()
+    return taken
+  }
+
+  /** A port whose time is measured apart. */
+  watch(journal: JournalPort): JournalPort {
+    const timed = <Result>(work: () => Result): Result => this.#apart('#journal', work)
+    return {
+      append: (record) => timed(() => journal.append(record)),
+      // Done when it returns: what waits for it is no part of it.
+      commit: (done) => {
+        timed(() => journal.commit(() => undefined))
+        done()
+      },
+      flush: () => this.#endEvent('journalMs', () => journal.flush()),
+      usedKeys: (keys) => timed(() => journal.usedKeys(keys)),
+      get recordsSinceCheckpoint() {
+        return journal.recordsSinceCheckpoint
+      },
+      saveCheckpoint: (changes) => this.#endEvent('checkpointMs', () => journal.saveCheckpoint(changes)),
+    }
+  }
+
+  timeStrategy = <Result>(work: () => Result): Result => this.#apart('#strategy', work)
+
+  #apart<Result>(what: '#journal' | '#strategy', work: () => Result): Result {
+    const startedAt = performance.now()
+    try {
+      return work()
+    } finally {
+      const tookMs = performance.now() - startedAt
+      this.#apartMs += tookMs
+      if (what === '#journal') this.#journalMs += tookMs
+      else this.#strategyMs += tookMs
+    }
+  }
+
+  #begin(): void {
+    this.#cpuAtMs = threadCpuMs()
+    this.#since = performance.now()
+    this.#apartMs = 0
+  }
+
+  #endStep({ event }: Step): void {
+    const tookMs = performance.now() - this.#since - this.#apartMs
+    this.#event = open(event.kind, this.#cpuAtMs)
+    this.events += 1
+    this.#event.stepMs = tookMs
+    this.#close()
+  }
+
+  #endEffect(): void {
+    this.#event.effectsMs += performance.now() - this.#since - this.#apartMs
+    this.#close()
+  }
+
+  /** What is done at the end of an event, where the next thing to be done is looked for. */
+  #endEvent(part: 'journalMs' | 'checkpointMs', work: () => void): void {
+    work()
+    this.#event[part] += performance.now() - this.#since
+    this.#measureCpu()
+    // What follows in the same turn is another event's.
+    this.#begin()
+  }
+
+  #close(): void {
+    const event = this.#event
+    event.journalMs += this.#journalMs
+    event.strategyMs += this.#strategyMs
+    this.#journalMs = 0
+    this.#strategyMs = 0
+    this.#measureCpu()
+  }
+
+  #measureCpu(): void {
+    const event = this.#event
+    const { stepMs, effectsMs, journalMs, checkpointMs } = event
+    const wallMs = stepMs + effectsMs + journalMs + checkpointMs
+    event.cpuMs = wallMs < LOOKED_AT_MS ? wallMs : threadCpuMs() - event.beganAtCpuMs - event.strategyMs
+    this.#keepLongest()
+  }
+
+  #keepLongest(): void {
+    const event = this.#event
+    const longest = this.#longest.get(event.kind)
+    if (longest === undefined || ownMsOf(event) > ownMsOf(longest)) this.#longest.set(event.kind, event)
+  }
+}
+
+function open(kind: string, beganAtCpuMs: number): OpenEvent {
+  return {
+    kind,
+    stepMs: 0,
+    effectsMs: 0,
+    journalMs: 0,
+    checkpointMs: 0,
+    strategyMs: 0,
+    cpuMs: 0,
+    beganAtCpuMs,
+  }
+}
+
+function threadCpuMs(): number {
+  const { user, system } = process.threadCpuUsage()
+  return (user + system) / 1000
+}

@@ -1,0 +1,137 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { ownMsOf } from './event-meter.ts'
+import { compareLedger } from './compare-ledger.ts'
+import { SoakAccount } from './soak-account.ts'
+import {
+  EVENT_MS_MAX,
+  fitGrowth,
+  JUDGED_MS_MIN,
+  LOAD_SHARE_MIN,
+  MEASURES,
+  renderCollections,
+  renderEvents,
+  renderGrowth,
+  renderHeading,
+  renderSample,
+} from './soak-report.ts'
+import { type SoakSample, takeSample } from './soak-sample.ts'
+
+const USAGE = `npm run soak -- --load N --for DURATION
+
+The core, interpreter, limiter and the journal on disk, with N orders a second, in virtual time.
+
+  --load N       orders a second: 1 to 250; 250 unless told
+  --for D        how long, in virtual time: 90s, 10m, 1h, 30d; 1h unless told
+  --samples K    lines of the table; 20 unless told
+
+It fails (exit code 1) when
+  - less than ${LOAD_SHARE_MIN * 100} % of the load was sent;
+  - an event took more than ${EVENT_MS_MAX} ms: a step and all that was done for it, with the journal and its
+    checkpoint, without strategies. The smaller of wall and CPU time of the thread (known to some 4 ms) counts;
+  - something grew: its fitted line rises over the second half of the run by more than a share of its mean there,
+    or, where that is more, than it goes up and down by itself:
+${MEASURES.map(({ name, unit, shareMax, riseMax }) => `      ${name}: ${shareMax * 100} %, ${riseMax} ${unit}`).join('\n')}
+       not judged where the second half is shorter than ${JUDGED_MS_MIN / 60_000} minutes;
+  - a restart rebuilt another book, or the books differ from the exchange's at the end.
+
+Memory is what stays after a garbage collection. The exchange and its prices are part of the process; they
+remember three minutes. A restart is timed in a process of its own. The file grows by design: records for seven
+days, used keys for a year; so it is judged by its bytes a record or key. The journal lies in TMPDIR; on a disk
+most of the time is waiting for it, which is not counted.
+`
+
+const UNITS_MS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+const LOAD_MAX = 250
+/** Node has things to do between turns of its loop, such as giving memory back: so often, in virtual ms. */
+const TURN_MS = 1000
+
+interface SoakOptions {
+  readonly load: number
+  readonly forMs: number
+  readonly samples: number
+}
+
+const { values } = parseArgs({
+  options: {
+    load: { type: 'string', default: '250' },
+    for: { type: 'string', default: '1h' },
+    samples: { type: 'string', default: '20' },
+    help: { type: 'boolean', default: false },
+  },
+})
+
+if (values.help) console.log(USAGE)
+else process.exitCode = (await runSoak(readOptions())) ? 0 : 1
+
+function readOptions(): SoakOptions {
+  const [load, samples] = [Number(values.load), Number(values.samples)]
+  const [, count = '', unit = ''] = /^(\d+)([smhd])$/.exec(values.for) ?? []
+  const forMs = Number(count) * (UNITS_MS[unit] ?? Number.NaN)
+  const isSound =
+    load >= 1 && load <= LOAD_MAX && forMs >= 10_000 && Number.isInteger(samples) && samples >= 4
+  if (!isSound) throw new Error(`these options make no sense; the usage is\n\n${USAGE}`)
+  return { load, forMs, samples }
+}
+
+/** Whether it passed. */
+async function runSoak(options: SoakOptions): Promise<boolean> {
+  const account = new SoakAccount(options.load)
+  try {
+    const samples = await takeSamples(account, options)
+    const problems = [...judge(samples, options), ...finish(account)]
+    console.log(problems.length === 0 ? '\npassed' : `\nFAILED\n${problems.join('\n')}`)
+    return problems.length === 0
+  } finally {
+    account.close()
+  }
+}
+
+async function takeSamples(
+  account: SoakAccount,
+  { load, forMs, samples: count }: SoakOptions,
+): Promise<readonly SoakSample[]> {
+  console.log(`${load} orders a second for ${values.for} of virtual time\n\n${renderHeading()}`)
+  const samples: SoakSample[] = []
+  for (let number = 1; number <= count; number++) {
+    const endAtMs = (forMs * number) / count
+    while (account.elapsedMs < endAtMs) {
+      account.run(Math.min(TURN_MS, endAtMs - account.elapsedMs))
+      await turn()
+    }
+    const sample = await takeSample(account)
+    console.log(renderSample(sample))
+    samples.push(sample)
+  }
+  return samples
+}
+
+/** Says what the samples come to, and returns what is wrong with it. */
+function judge(samples: readonly SoakSample[], { load, forMs }: SoakOptions): readonly string[] {
+  const last = samples.at(-1)
+  if (!last) return ['there are no samples']
+  console.log(`\n${renderCollections(last)}\n\nthe longest event of each kind\n${renderEvents(samples)}\n`)
+  const sent = (last.orders * 1000) / forMs
+  const growth = forMs / 2 < JUDGED_MS_MIN ? [] : fitGrowth(samples)
+  console.log(`${sent.toFixed(1)} orders a second were sent, ${load} asked for`)
+  for (const measured of growth) console.log(renderGrowth(measured))
+  const longest = samples.flatMap((sample) => sample.longest).filter((event) => ownMsOf(event) > EVENT_MS_MAX)
+  return [
+    ...(sent >= load * LOAD_SHARE_MIN ? [] : ['the load was not reached']),
+    ...longest.map((event) => `an event ${event.kind} took ${ownMsOf(event).toFixed(1)} ms`),
+    ...growth.filter(({ isFlat }) => !isFlat).map(({ measure }) => `not flat: ${measure.name}`),
+    ...(samples.every(({ isRestored }) => isRestored) ? [] : ['a restart rebuilt another book']),
+  ]
+}
+
+/** Ends the run flat, and returns what the books say differently. */
+function finish(account: SoakAccount): readonly string[] {
+  const isClean = account.stop('flatten')
+  const { orders, rejected, cancelled, cancelAlls, fills } = account.exchange.counts
+  const denied = [...account.denied].map(([code, count]) => `${count} ${code}`)
+  console.log(
+    `at the exchange: ${orders} orders (${rejected} rejected), ${fills} fills, ${cancelled} cancelled by ` +
+      `${cancelAlls} cancel-alls; denied here: ${denied.join(', ') || 'none'}`,
+  )
+  return [...(isClean ? [] : ['the run did not end clean']), ...compareLedger(account)]
+}

@@ -1,0 +1,164 @@
+import { type EventTime, ownMsOf } from './event-meter.ts'
+import { type SoakSample } from './soak-sample.ts'
+
+/** No event takes longer, ms of CPU. */
+export const EVENT_MS_MAX = 50
+/** So much of the load must have been sent: of 250 a second the limiter costs 2 %, and some batches are not full. */
+export const LOAD_SHARE_MIN = 0.92
+/** Ended orders stand in the book for five minutes: a half that is shorter says nothing of growth. */
+export const JUDGED_MS_MIN = 600_000
+
+const HOUR_MS = 3_600_000
+
+/** What must not grow: its fitted line rises over the second half by no more than this share of its mean there. */
+interface Measure {
+  readonly name: string
+  readonly unit: string
+  readonly read: (sample: SoakSample) => number
+  readonly shareMax: number
+  /** Nor by no more than this, where the share is less: how far it goes up and down by itself. */
+  readonly riseMax: number
+}
+
+export const MEASURES: readonly Measure[] = [
+  { name: 'heap', unit: 'MB', read: ({ heapBytes }) => heapBytes / 1e6, shareMax: 0.05, riseMax: 2 },
+  { name: 'resident memory', unit: 'MB', read: ({ rssBytes }) => rssBytes / 1e6, shareMax: 0.1, riseMax: 64 },
+  {
+    name: 'journal, a record or key',
+    unit: 'bytes',
+    read: ({ journalBytes, records, keys }) => journalBytes / (records + keys),
+    shareMax: 0.1,
+    riseMax: 0,
+  },
+  { name: 'restart', unit: 'ms', read: ({ restartMs }) => restartMs, shareMax: 0.15, riseMax: 100 },
+  { name: 'longest event', unit: 'ms', read: longestMsOf, shareMax: 0.25, riseMax: 10 },
+]
+
+/** How a measure has changed over the second half of a soak. */
+export interface Growth {
+  readonly measure: Measure
+  readonly mean: number
+  /** A virtual hour. */
+  readonly perHour: number
+  /** Over the second half, and how much of it is let through. */
+  readonly rise: number
+  readonly riseMax: number
+  readonly isFlat: boolean
+}
+
+export function fitGrowth(samples: readonly SoakSample[]): readonly Growth[] {
+  const half = samples.slice(Math.floor(samples.length / 2))
+  const hours = half.map(({ atMs }) => atMs / HOUR_MS)
+  return MEASURES.map((measure) => {
+    const values = half.map(measure.read)
+    const mean = meanOf(values)
+    const perHour = slopeOf(hours, values)
+    const rise = perHour * ((hours.at(-1) ?? 0) - (hours[0] ?? 0))
+    const riseMax = Math.max(measure.shareMax * mean, measure.riseMax)
+    return { measure, mean, perHour, rise, riseMax, isFlat: rise <= riseMax }
+  })
+}
+
+/** Least squares. */
+function slopeOf(xs: readonly number[], ys: readonly number[]): number {
+  const [x, y] = [meanOf(xs), meanOf(ys)]
+  const [above, below] = xs.reduce(
+    ([product, square], at, index) => [product + (at - x) * ((ys[index] ?? y) - y), square + (at - x) ** 2],
+    [0, 0],
+  )
+  return below === 0 ? 0 : above / below
+}
+
+function meanOf(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length
+}
+
+function longestMsOf({ longest: [first] }: SoakSample): number {
+  return first === undefined ? 0 : ownMsOf(first)
+}
+
+/** Columns of the table: a heading and what stands below it. */
+const COLUMNS: readonly (readonly [heading: string, read: (sample: SoakSample) => string])[] = [
+  ['at', ({ atMs }) => toDuration(atMs)],
+  ['cpu s', ({ cpuMs }) => (cpuMs / 1000).toFixed(0)],
+  ['orders', ({ orders }) => String(orders)],
+  ['heap MB', ({ heapBytes }) => (heapBytes / 1e6).toFixed(1)],
+  ['rss MB', ({ rssBytes }) => (rssBytes / 1e6).toFixed(0)],
+  ['file MB', ({ journalBytes }) => (journalBytes / 1e6).toFixed(1)],
+  ['records', ({ records }) => String(records)],
+  ['used keys', ({ keys }) => String(keys)],
+  ['restart ms', ({ restartMs }) => restartMs.toFixed(0)],
+  ['event ms', (sample) => longestMsOf(sample).toFixed(1)],
+  ['of kind', ({ longest: [first] }) => first?.kind ?? ''],
+  ...(['orders', 'open', 'trades', 'keys', 'places', 'withdrawn'] as const).map(
+    (name) => [`book: ${name}`, ({ collections }: SoakSample) => String(collections[name])] as const,
+  ),
+]
+
+const WIDTH_MIN = 9
+
+function widthOf(heading: string): number {
+  return Math.max(WIDTH_MIN, heading.length) + 2
+}
+
+export function renderHeading(): string {
+  return COLUMNS.map(([heading]) => heading.padStart(widthOf(heading))).join('')
+}
+
+export function renderSample(sample: SoakSample): string {
+  return COLUMNS.map(([heading, read]) => read(sample).slice(0, 14).padStart(widthOf(heading))).join('')
+}
+
+/** The other collections of the book, those that are not empty. */
+export function renderCollections({ collections }: SoakSample): string {
+  const entries = Object.entries(collections).filter(([, size]) => size > 0)
+  return `the book: ${entries.map(([name, size]) => `${name} ${size}`).join(', ')}`
+}
+
+export function renderGrowth({
+  measure: { name, unit },
+  mean,
+  perHour,
+  rise,
+  riseMax,
+  isFlat,
+}: Growth): string {
+  return [
+    name.padEnd(26),
+    `${mean.toFixed(1)} ${unit}`.padStart(14),
+    `${perHour >= 0 ? '+' : ''}${perHour.toPrecision(3)} ${unit} an hour`.padStart(26),
+    `  ${rise.toFixed(1)} in the second half, at most ${riseMax.toFixed(1)}: ${isFlat ? 'flat' : 'NOT FLAT'}`,
+  ].join('')
+}
+
+/** What each kind of event took at most, in ms. */
+export function renderEvents(samples: readonly SoakSample[]): string {
+  const all = samples.flatMap(({ longest }) => longest)
+  const kinds = Map.groupBy(all, ({ kind }) => kind)
+  const rows = [...kinds.values()].flatMap(
+    (events) => events.toSorted((left, right) => ownMsOf(right) - ownMsOf(left))[0] ?? [],
+  )
+  return rows
+    .toSorted((left, right) => ownMsOf(right) - ownMsOf(left))
+    .map(renderEvent)
+    .join('\n')
+}
+
+function renderEvent(event: EventTime): string {
+  const { kind, stepMs, effectsMs, journalMs, checkpointMs, strategyMs } = event
+  const parts = {
+    step: stepMs,
+    effects: effectsMs,
+    journal: journalMs,
+    checkpoint: checkpointMs,
+    strategies: strategyMs,
+  }
+  const texts = Object.entries(parts).map(([name, ms]) => `${name} ${ms.toFixed(1)}`)
+  return `${kind.padEnd(18)}${ownMsOf(event).toFixed(1).padStart(8)} ms of CPU; by the wall: ${texts.join(', ')}`
+}
+
+function toDuration(ms: number): string {
+  const hours = ms / HOUR_MS
+  if (hours >= 48) return `${(hours / 24).toFixed(2)} d`
+  return hours >= 1 ? `${hours.toFixed(2)} h` : `${(ms / 60_000).toFixed(2)} min`
+}

@@ -1,0 +1,40 @@
+import { pairKey } from '../../../src/engine/book/book.ts'
+import { type ExchangeTruth, isForeign } from '../virtual/exchange-truth.ts'
+import { type World, type WorldWatcher, violate } from '../world/world.ts'
+
+/** The exchange's memory of a clientOid, ms: what comes later under it is a second order. */
+const REMEMBERED_MS = 20 * 60_000
+
+/**
+ * A key names one order for ever, whatever the book has forgotten of it: it is used once, and the exchange never makes
+ * two orders of a clientOid because it has forgotten the first.
+ */
+export function watchKeys(world: World): WorldWatcher {
+  /** By strategy and key, how many generations of its order were recorded to leave. */
+  const used = new Map<string, number>()
+  return {
+    onRecord(record) {
+      if (record.kind !== 'send') return
+      for (const { purpose, strategyId, key, generation } of record.orders) {
+        if (purpose !== 'place') continue
+        const name = pairKey(strategyId, key)
+        const generations = used.get(name) ?? 0
+        if (generation < generations) violate(world, 'ORD2', `${name} names a second order`)
+        used.set(name, generation + 1)
+      }
+    },
+    atEnd() {
+      for (const clientOid of forgottenAndMade(world.exchange.truth))
+        violate(world, 'ORD2', `${clientOid} was made again when the exchange had forgotten it`)
+    },
+  }
+}
+
+function forgottenAndMade({ orders }: ExchangeTruth): readonly string[] {
+  const ours = [...orders.values()].filter((order) => !isForeign(order))
+  const byName = Map.groupBy(ours, ({ clientOid }) => clientOid)
+  return [...byName].flatMap(([clientOid, copies]) => {
+    const times = copies.map(({ createdAt }) => createdAt)
+    return Math.max(...times) - Math.min(...times) >= REMEMBERED_MS ? [clientOid] : []
+  })
+}

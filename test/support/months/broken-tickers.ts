@@ -1,0 +1,55 @@
+import { type TickerTable } from '../../../src/domain/ticker-table.ts'
+import { readTickersJson } from '../../../src/exchange/readers/ticker-reader.ts'
+import { type VirtualFaults } from '../faults/virtual-faults.ts'
+
+interface WireRow {
+  readonly symbol: string
+  readonly bidPr?: string | null | undefined
+}
+
+/** What stands in the place of a row that the document describes. */
+const WAYS: readonly ((row: WireRow) => readonly unknown[])[] = [
+  (row) => [{ ...row, lastPr: '0' }],
+  (row) => [{ ...row, lastPr: '-1' }],
+  (row) => [{ ...row, lastPr: '' }],
+  (row) => [{ ...row, lastPr: '1e400' }],
+  (row) => [{ ...row, lastPr: '0x10' }],
+  (row) => [{ ...row, lastPr: 7 }],
+  (row) => [{ ...row, lastPr: '1e308' }],
+  (row) => [{ ...row, bidPr: '1e307', askPr: '1e308' }],
+  (row) => [{ ...row, bidPr: '0', askPr: '0' }],
+  (row) => [{ ...row, deliveryStatus: 'delivery_unheard_of' }],
+  (row) => [{ ...row, deliveryStatus: 7 }],
+  (row) => [{ ...row, ts: '-5' }],
+  (row) => [{ ...row, ts: '1e15' }],
+  (row) => [{ symbol: row.symbol }],
+  (row) => [{ ...row, symbol: '' }],
+  (row) => [row, row],
+  () => [null],
+  () => [7, [], 'row'],
+  () => [],
+]
+
+/** An answer with one bad row, read by the daemon's own reader. */
+export class BrokenTickers {
+  /** By table, what it must say of the other instruments: their bid. */
+  readonly #expected = new WeakMap<TickerTable, ReadonlyMap<string, number>>()
+
+  read(
+    table: TickerTable,
+    rows: readonly WireRow[],
+    { broken, faults }: { readonly broken: string; readonly faults: VirtualFaults },
+  ): void {
+    const way = WAYS[faults.severity(0, WAYS.length)]
+    const data = rows.flatMap((row) => (row.symbol === broken ? (way?.(row) ?? []) : [row]))
+    readTickersJson(Buffer.from(JSON.stringify({ code: '00000', data })), table)
+    const others = rows.filter(({ symbol }) => symbol !== broken)
+    this.#expected.set(table, new Map(others.map(({ symbol, bidPr }) => [symbol, Number(bidPr)])))
+  }
+
+  /** Instruments whose prices are not in the table, though their rows were good. */
+  missingFrom(table: TickerTable): readonly string[] {
+    const expected = this.#expected.get(table) ?? new Map<string, number>()
+    return [...expected].flatMap(([symbol, bid]) => (table.read(symbol, 'bidPr') === bid ? [] : [symbol]))
+  }
+}

@@ -1,0 +1,85 @@
+import { type StopPolicy } from '../../../src/engine/event.ts'
+import { unreachable } from '../../../src/lib/unreachable.ts'
+import { cancelOwn, tradeByApi } from './api-trader.ts'
+import { MARKET_STEP_MS } from '../virtual/virtual-exchange.ts'
+import { type World } from '../world/world.ts'
+import { type WorldPlan } from '../world/world-plan.ts'
+
+type Jump = WorldPlan['jumps'][number]
+
+/** What a stop may take before the quiet begins, ms. */
+const STOP_MS = 15_000
+/** 00, 08 and 16 UTC. */
+const FUNDING_MS = 8 * 3_600_000
+/** An order is matched within so long. */
+const MATCHED_MS = 200
+const STOP_POLICIES: readonly StopPolicy[] = ['leave', 'cancel', 'flatten']
+
+/** Bursts of trouble, and between them hours and days of quiet. */
+export function passMonths(world: World): void {
+  for (const [index, jump] of world.plan.jumps.entries()) {
+    pass(world, jump.burstMs)
+    if (isOver(world)) return
+    passQuiet(world, jump, index)
+  }
+}
+
+function passQuiet(world: World, { quietMs, looks, way }: Jump, index: number): void {
+  const { time, quiet, facts } = world
+  prepare(world, { quietMs, way }, index)
+  play(world)
+  quiet.begin({ forMs: Math.max(quietMs, facts.restUntil - time.now), looks, way })
+  pass(world, MARKET_STEP_MS)
+  while (quiet.isOn && !isOver(world)) {
+    pass(world, nextStepMs(world))
+    play(world)
+    if (!quiet.isBetweenLooks) continue
+    tradeByApi(world)
+    pass(world, MATCHED_MS)
+    play(world)
+  }
+  cancelOwn(world)
+}
+
+/** Until the market moves, or what is held pays funding: each payment is seen by itself. */
+function nextStepMs({ quiet, time, exchange }: World): number {
+  const [isHolding] = exchange.truth.positions
+  const stepMs = quiet.stretchStep(MARKET_STEP_MS, time.now)
+  return isHolding ? Math.min(stepMs, FUNDING_MS - (time.now % FUNDING_MS)) : stepMs
+}
+
+/** What happens at a step of the market is seen when it happens: the exchange forgets what ended 20 minutes ago. */
+function play({ exchange, process }: World): void {
+  process.settleJournal()
+  exchange.core.carryOut(exchange.now, () => undefined)
+}
+
+function prepare(world: World, { quietMs, way }: Pick<Jump, 'quietMs' | 'way'>, index: number): void {
+  const { time, process, facts, faults } = world
+  switch (way) {
+    case 'trading':
+    case 'idle':
+      return
+    case 'asleep':
+      return process.sleep(quietMs)
+    case 'down':
+      facts.restUntil = time.now + quietMs
+      return process.kill()
+    case 'stopped':
+      if (!process.isAlive || facts.isStopping) return
+      facts.restUntil = time.now + STOP_MS + quietMs
+      facts.isStopping = true
+      process.stop(STOP_POLICIES[faults.delayMs('months/stop', 0, STOP_POLICIES.length, index)] ?? 'leave')
+      return time.runUntil(time.now + STOP_MS, () => !process.isAlive || isOver(world))
+    default:
+      return unreachable(way)
+  }
+}
+
+function pass(world: World, forMs: number): void {
+  world.time.runUntil(world.time.now + forMs, () => isOver(world))
+}
+
+function isOver({ violations }: World): boolean {
+  return violations.length > 0
+}

@@ -1,0 +1,45 @@
+import { DatabaseSync } from 'node:sqlite'
+import { type JournalRecord, type StrategyKey, type UsedKey } from '../../../src/domain/record.ts'
+import { makeTables } from '../../../src/journal/journal-layout.ts'
+import { KeyTable, NO_KEYS, readBuckets } from '../../../src/journal/key-table.ts'
+
+/** As long as the daemon keeps them. */
+const KEPT_MS = 365 * 86_400_000
+
+/** The journal's own table of used keys, in memory: what a checkpoint has stored stays, the rest follows from records. */
+export class StoredKeys {
+  readonly #database = new DatabaseSync(':memory:')
+  readonly #first: string
+  readonly #now: () => number
+  #table: KeyTable
+
+  /** @param now Unix ms, our clock. */
+  constructor(now: () => number) {
+    this.#now = now
+    this.#first = makeTables(this.#database, 'world', 'salt').first
+    this.#table = new KeyTable(this.#database, this.#first, NO_KEYS)
+  }
+
+  add(record: JournalRecord): void {
+    this.#table.add(record)
+  }
+
+  find(key: StrategyKey): UsedKey | undefined {
+    return this.#table.find(key)
+  }
+
+  /** With a checkpoint. */
+  save(): void {
+    this.#table.save(this.#now() - KEPT_MS)
+  }
+
+  /** As at a start: what is stored, and the records behind the checkpoint. */
+  reopen(records: readonly JournalRecord[]): void {
+    this.#table = new KeyTable(this.#database, this.#first, readBuckets(this.#database))
+    for (const record of records) this.#table.add(record)
+  }
+
+  close(): void {
+    this.#database.close()
+  }
+}
