@@ -79,6 +79,7 @@ function playStep(state: CoreState, step: MarketStep, speed: number): void {
     liquidateAtMark(state, symbol)
   }
   triggerPlanOrders(state, symbol)
+  for (const hear of symbol.followers) hear()
 }
 
 function applyQuote(
