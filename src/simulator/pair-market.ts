@@ -37,6 +37,8 @@ export class PairMarket<Order extends BookOrder> implements OrderBook<Order> {
   readonly #scales: PairScales
   readonly #tick: Decimal
   readonly #lot: Decimal
+  /** The tick as a float, for prechecks only. */
+  readonly tickFloat: number
   /** There may be a quote that was not looked at. */
   #isBehind = true
 
@@ -49,6 +51,7 @@ export class PairMarket<Order extends BookOrder> implements OrderBook<Order> {
     this.#source = ports.market(options.symbol)
     this.#tick = decimal(tick.step)
     this.#lot = decimal(lot.step)
+    this.tickFloat = Number(tick.step)
     this.#scales = {
       price: scaleTo(tick, this.#source?.tickSize ?? tick.step),
       size: scaleTo(lot, this.#source?.lotSize ?? lot.step),
@@ -77,14 +80,14 @@ export class PairMarket<Order extends BookOrder> implements OrderBook<Order> {
   refresh(): void {
     const { shown } = this.#source ?? {}
     if (!this.#isBehind || shown === undefined || shown.at === 0) return
-    this.show(shown, shown.at)
+    this.show(toPairQuote(shown, this.#scales), shown.at)
     this.#isBehind = false
   }
 
-  /** Takes in a quote of the futures. @param at Unix ms of the exchange's clock. */
+  /** Takes in a quote on the pair's grids. @param at Unix ms of the exchange's clock. */
   show(quote: Quote, at: number): void {
     const { model, speed } = this.#ports.matching
-    showQuote(this.market, toPairQuote(quote, this.#scales), { at, speed, model })
+    showQuote(this.market, quote, { at, speed, model })
   }
 
   /** Forgets what was displayed and taken. */

@@ -1,4 +1,5 @@
 import { decimal } from '../../lib/decimal.ts'
+import { insertOrder, sideOf } from '../matching/order-book.ts'
 import {
   isOpen,
   type LiquidationRecord,
@@ -7,13 +8,7 @@ import {
   type OrderRecord,
   type SwapRecord,
 } from './margin-order.ts'
-import {
-  balanceKey,
-  type Debtor,
-  type Liquidation,
-  type MarginState,
-  type SymbolMarket,
-} from './margin-state.ts'
+import { balanceKey, type Debtor, type MarginState } from './margin-state.ts'
 
 /*
  * What is stored of each entity, under which id: one function an entity, called wherever it changes, and
@@ -23,15 +18,10 @@ import {
 const CLOCK = 'margin/clock'
 const ORDERS = 'margin/order/'
 const RECORDS = 'margin/record/'
-const MARKETS = 'margin/market/'
 const DEBTORS = 'margin/debtor/'
-const LIQUIDATIONS = 'margin/liquidation/'
 
-/** Once at the end of a call that stored anything. */
 export function putClock(state: MarginState): void {
-  if (!state.isTouched) return
-  state.ports.store.put(CLOCK, JSON.stringify(state.clock))
-  state.isTouched = false
+  put(state, CLOCK, { accruedAt: state.clock.accruedAt })
 }
 
 export function putOrder(state: MarginState, order: MarginOrder): void {
@@ -50,31 +40,28 @@ export function dropRecord(state: MarginState, place: RecordPlace, record: Liqui
   drop(state, recordId(place, record))
 }
 
-/** What was taken of the displayed price; the price itself comes from the market. */
-export function putMarket(state: MarginState, { rules, shown, takenAt, taken }: SymbolMarket): void {
-  put(state, MARKETS + rules.symbol, { texts: shown?.texts, takenAt, taken })
-}
-
 export function putDebtor(state: MarginState, debtor: Debtor): void {
   const id = DEBTORS + balanceKey(debtor)
   if (debtor.since.size === 0) drop(state, id)
   else put(state, id, { ...debtor, since: Object.fromEntries(debtor.since) })
 }
 
-export function putLiquidation(state: MarginState, liquidation: Liquidation): void {
-  put(state, LIQUIDATIONS + balanceKey(liquidation), liquidation)
-}
-
-export function dropLiquidation(state: MarginState, liquidation: Liquidation): void {
-  drop(state, LIQUIDATIONS + balanceKey(liquidation))
-}
-
-/** Puts the stored rows into a fresh state. Rows of accounts and symbols that are gone are left aside. */
-export function restoreMargin(state: MarginState): void {
+/**
+ * Puts the stored rows into a fresh state. Rows of accounts and symbols that are gone are left aside.
+ * @returns false when there are none: nothing was ever stored.
+ */
+export function restoreMargin(state: MarginState): boolean {
   const { store } = state.ports
-  for (const { json } of store.rows(CLOCK)) Object.assign(state.clock, JSON.parse(json))
+  const clock = store.rows(CLOCK)
+  for (const { json } of clock) Object.assign(state.clock, JSON.parse(json))
   const orders = store.rows(ORDERS).map(({ json }) => reviveOrder(json))
-  for (const order of orders.filter(isOpen)) state.accounts.get(order.uid)?.open.set(order.id, order)
+  for (const order of orders.filter(isOpen)) {
+    const market = state.symbols.get(order.symbol)
+    const account = state.accounts.get(order.uid)
+    if (market === undefined || account === undefined) continue
+    account.open.set(order.id, order)
+    insertOrder(sideOf(market.book, order), order)
+  }
   const ended = orders.filter((order) => !isOpen(order)).sort((a, b) => a.ending - b.ending)
   for (const order of ended) {
     const account = state.accounts.get(order.uid)
@@ -86,20 +73,12 @@ export function restoreMargin(state: MarginState): void {
     const [uid = '', mode] = id.slice(RECORDS.length).split('/')
     state.accounts.get(uid)?.records[mode as MarginMode].push(reviveRecord(json))
   }
-  for (const { id, json } of store.rows(MARKETS)) {
-    restoreMarket(state.symbols.get(id.slice(MARKETS.length)), json)
-  }
   for (const { json } of store.rows(DEBTORS)) {
     const row = JSON.parse(json) as Omit<Debtor, 'since'> & { since: Record<string, number> }
     if (!state.accounts.has(row.uid)) continue
     state.debtors.set(balanceKey(row), { ...row, since: new Map(Object.entries(row.since)) })
   }
-  for (const { json } of store.rows(LIQUIDATIONS)) {
-    const row = JSON.parse(json) as Omit<Liquidation, 'traded'> & { traded: string }
-    if (state.accounts.has(row.uid)) {
-      state.liquidations.set(balanceKey(row), { ...row, traded: decimal(row.traded) })
-    }
-  }
+  return clock.length > 0
 }
 
 interface RecordPlace {
@@ -113,12 +92,10 @@ function recordId({ uid, mode }: RecordPlace, { id }: LiquidationRecord): string
 
 function put(state: MarginState, id: string, row: unknown): void {
   state.ports.store.put(id, JSON.stringify(row))
-  state.isTouched = true
 }
 
 function drop(state: MarginState, id: string): void {
   state.ports.store.drop(id)
-  state.isTouched = true
 }
 
 /** JSON has no decimals: they come back as strings. */
@@ -156,14 +133,3 @@ function reviveRecord(json: string): LiquidationRecord {
   }
 }
 
-function restoreMarket(market: SymbolMarket | undefined, json: string): void {
-  const { texts, takenAt, taken } = JSON.parse(json) as {
-    texts?: { bid: string; ask: string; last: string }
-    takenAt: number
-    taken: { buy: string; sell: string }
-  }
-  if (market === undefined) return
-  market.shown = texts && { bid: decimal(texts.bid), ask: decimal(texts.ask), texts }
-  market.takenAt = takenAt
-  market.taken = { buy: decimal(taken.buy), sell: decimal(taken.sell) }
-}

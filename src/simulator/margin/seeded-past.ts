@@ -1,13 +1,13 @@
 import { decimal, ZERO, type Decimal } from '../../lib/decimal.ts'
 import { createRandom, type Random } from '../../lib/random.ts'
 import { negated } from './amounts.ts'
-import { showPrice } from './displayed-market.ts'
-import { judgeDebtors, proceedLiquidations } from './liquidation.ts'
-import { accrueInterest } from './loans.ts'
+import { judgeDebtors } from './liquidation.ts'
 import { balanceOf, type MarginMode, type BalanceRef } from './margin-order.ts'
+import { putClock } from './margin-rows.ts'
 import { coinIn, marketOf, type MarginState, type SymbolMarket } from './margin-state.ts'
+import { passTime, startClock } from './pass-time.ts'
 import { placeOrder } from './place-order.ts'
-import { seedPresent } from './seeded-present.ts'
+import { seedPresent, showMade } from './seeded-present.ts'
 
 /*
  * What lies before the first start. It is not written down but lived through: each account borrows, trades
@@ -29,8 +29,7 @@ export function seedPast(state: MarginState): void {
   const prices = new Map([...state.symbols].map(([symbol, market]) => [symbol, anchorOf(state, market)]))
   const { startAt, accounts } = state.ports
   const { pastLiquidations, pastAccountsMax } = state.settings
-  state.clock.isSeeded = true
-  state.isTouched = true
+  startClock(state, pastLiquidations > 0 ? startAt - PAST_MS : startAt)
   if (pastLiquidations > 0) {
     const each = accounts.map((_, index) =>
       index < pastAccountsMax ? pastLiquidations : Math.min(SHORT_PAST, pastLiquidations),
@@ -42,8 +41,9 @@ export function seedPast(state: MarginState): void {
     }
     for (const { uid } of accounts) seedPresent(state, uid, prices)
   }
-  for (const market of state.symbols.values()) market.shown = undefined
+  for (const { book } of state.symbols.values()) book.clear()
   state.clock.now = startAt
+  putClock(state)
 }
 
 interface Episode {
@@ -100,9 +100,8 @@ function live(state: MarginState, episode: Living): void {
   const [least, most] = MOVES[mode][kind]
   const move = least + (most - least) * random.next()
   const entry = isLong ? price / (1 - move) : price / (1 + move)
-  state.clock.now = at
-  accrueInterest(state)
-  show(state, market, entry)
+  passTime(state, at)
+  showMade(state, market, entry)
   const collateral = 5000 + random.integer(45_000)
   bringCollateral(state, { ref, episode, cents: collateral })
   const borrowed = Math.floor((collateral * BORROWED_PERCENT[mode]) / 100)
@@ -114,29 +113,23 @@ function live(state: MarginState, episode: Living): void {
     { uid, mode, source: 'API' },
     { symbol, side: isLong ? 'buy' : 'sell', orderType: 'market', loanType: 'autoLoan', ...size },
   )
-  state.clock.now = at + 60_000 + random.integer(5 * 60_000)
-  accrueInterest(state)
+  passTime(state, at + 60_000 + random.integer(5 * 60_000))
   fall(state, market, episode)
   leave(state, ref)
 }
 
-/** Moves the price until the balance is taken over, and waits until that is settled. */
+/** Moves the price until the balance is taken over. */
 function fall(state: MarginState, market: SymbolMarket, { price, isLong }: Living): void {
   let shown = price
-  for (let look = 0; look < LOOKS_MAX && isOwing(state); look++) {
-    show(state, market, shown)
-    judgeDebtors(state)
-    proceedLiquidations(state)
-    if (state.liquidations.size === 0) shown *= isLong ? 0.98 : 1.02
-    state.clock.now += state.settings.displayRefreshMs
+  for (let look = 0; look < LOOKS_MAX && state.debtors.size > 0; look++) {
+    showMade(state, market, shown)
+    judgeDebtors(state, market)
+    shown *= isLong ? 0.98 : 1.02
+    state.clock.now += 1000
   }
 }
 
-function isOwing({ debtors, liquidations }: MarginState): boolean {
-  return debtors.size + liquidations.size > 0
-}
-
-/** A position is a fraction of what one price shows, and the first price is nearly always enough. */
+/** The first price is nearly always enough. */
 const LOOKS_MAX = 40
 
 function bringCollateral(
@@ -150,27 +143,18 @@ function bringCollateral(
     return
   }
   const price = anchorOf(state, other)
-  show(state, other, price)
+  showMade(state, other, price)
   const size = decimal(sizeText(other, amount / 100 / price))
   state.ports.wallet.book(coinIn(ref, other.rules.baseCoin), 'opening', size)
 }
 
 /** Whatever the liquidation left goes out again. */
 function leave(state: MarginState, ref: BalanceRef): void {
-  if (isOwing(state)) return
+  if (state.debtors.size > 0) return
   for (const [coin, { available }] of state.ports.wallet.coins(ref.uid, ref.balance)) {
     if (available.gt(ZERO)) state.ports.wallet.book(coinIn(ref, coin), 'opening', negated(available))
   }
 }
-
-function show(state: MarginState, market: SymbolMarket, price: number): void {
-  const bid = decimal(price.toFixed(2))
-  const ask = bid.plus(SPREAD)
-  const texts = { bid: bid.toString(), ask: ask.toString(), last: bid.toString() }
-  showPrice(state, market, texts)
-}
-
-const SPREAD = decimal('0.1')
 
 /** Where the symbol's past ends: what is displayed at the start, or what it is known for. */
 function anchorOf(state: MarginState, { rules }: SymbolMarket): number {

@@ -31,6 +31,8 @@ export class Wallet {
   /** By uid, balance and coin; see {@link rowId}. */
   readonly #accounts = new Map<string, CoinAccount & { readonly ref: CoinRef }>()
   readonly #counterparties = new Map<string, Counterparties>()
+  /** Changes whenever any money moves. */
+  revision = 0
 
   constructor(store: ServiceStore) {
     this.#store = store
@@ -144,6 +146,7 @@ export class Wallet {
   }
 
   #move(ref: CoinRef, deltas: Partial<CoinMoney>): void {
+    this.revision++
     const id = rowId(ref)
     const account = this.#accounts.get(id) ?? { ref, money: NO_MONEY, flows: {} }
     account.money = plusDeltas(ref, account.money, deltas)
