@@ -93,6 +93,7 @@ export class PairMarket<Order extends BookOrder> implements OrderBook<Order> {
   /** Forgets what was displayed and taken. */
   clear(): void {
     Object.assign(this.market, createDisplayedMarket())
+    this.#ports.store.drop(this.#options.row)
     this.#isBehind = true
   }
 

@@ -67,7 +67,7 @@ function figuresOf(state: MarginState, debtor: Debtor): RiskFigures {
   const markets = marketsOf(state, debtor)
   const floats = (coin: string) => {
     const money = moneyOf(state, debtor, coin)
-    return { held: Number(money.available.plus(money.frozen)), owed: Number(debtOf(money)) }
+    return { held: floatOf(money.available.plus(money.frozen)), owed: floatOf(debtOf(money)) }
   }
   const made = {
     ...floats(markets[0]?.rules.quoteCoin ?? ''),
@@ -75,6 +75,10 @@ function figuresOf(state: MarginState, debtor: Debtor): RiskFigures {
   }
   figures.byDebtor.set(debtor, made)
   return made
+}
+
+function floatOf(value: Decimal): number {
+  return Number(value.toString())
 }
 
 export function mustLiquidate(state: MarginState, risk: BalanceRisk): boolean {

@@ -132,4 +132,3 @@ function reviveRecord(json: string): LiquidationRecord {
     filledQuote: decimal(row.filledQuote),
   }
 }
-

@@ -57,7 +57,11 @@ export interface RiskFigures {
   readonly held: number
   readonly owed: number
   /** Of the base coins. */
-  readonly coins: readonly { readonly book: SymbolMarket['book']; readonly held: number; readonly owed: number }[]
+  readonly coins: readonly {
+    readonly book: SymbolMarket['book']
+    readonly held: number
+    readonly owed: number
+  }[]
 }
 
 export function createMarginState(ports: ServicePorts, settings: MarginSettings): MarginState {
@@ -119,7 +123,9 @@ export function openOrdersOf(state: MarginState, ref: BalanceRef): MarginOrder[]
 }
 
 /** Bid and ask in quote coin; undefined while nothing is displayed. */
-export function pricesShown({ book }: SymbolMarket): { readonly bid: Decimal; readonly ask: Decimal } | undefined {
+export function pricesShown({
+  book,
+}: SymbolMarket): { readonly bid: Decimal; readonly ask: Decimal } | undefined {
   const { at, bidTicks, askTicks } = book.market
   return at === 0 ? undefined : { bid: book.price(bidTicks), ask: book.price(askTicks) }
 }

@@ -179,14 +179,20 @@ function priceRefusal(market: SpotMarket, terms: SpotTerms): Refusal | undefined
   if (terms.orderType === 'market') return undefined
   if (!terms.price.gt(ZERO)) return spotRefusals.parameter('price')
   const reference = terms.trigger?.price ?? lastPrice(market)
-  const limit = reference.times(terms.direction === 'buy' ? symbol.buyPriceRatioMax : symbol.sellPriceRatioMin)
-  if (terms.direction === 'buy' && terms.price.gt(limit)) return spotRefusals.priceAboveLimit(limit.toString())
-  if (terms.direction === 'sell' && terms.price.lt(limit)) return spotRefusals.priceBelowLimit(limit.toString())
+  const limit = reference.times(
+    terms.direction === 'buy' ? symbol.buyPriceRatioMax : symbol.sellPriceRatioMin,
+  )
+  if (terms.direction === 'buy' && terms.price.gt(limit))
+    return spotRefusals.priceAboveLimit(limit.toString())
+  if (terms.direction === 'sell' && terms.price.lt(limit))
+    return spotRefusals.priceBelowLimit(limit.toString())
   const { direction, price } = terms
   const reaches = reachesMarket(book.market, { direction, priceTicks: book.ticks(price) })
   const takesAtOnce = terms.trigger === undefined && reaches
   if (terms.force !== 'post_only' || !takesAtOnce) return undefined
-  return terms.direction === 'buy' ? spotRefusals.postOnlyBuyWouldTake() : spotRefusals.postOnlySellWouldTake()
+  return terms.direction === 'buy'
+    ? spotRefusals.postOnlyBuyWouldTake()
+    : spotRefusals.postOnlySellWouldTake()
 }
 
 function accountRefusal(state: SpotState, market: SpotMarket, terms: SpotTerms): Refusal | undefined {

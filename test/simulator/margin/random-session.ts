@@ -34,8 +34,8 @@ export class RandomSession {
   }
 
   #restart(): void {
-    const { now, store } = this.bench
-    this.bench = new MarginBench({ ...this.#options, store: store.copy(), prices: this.#prices })
+    const { now, store, market } = this.bench
+    this.bench = new MarginBench({ ...this.#options, store: store.copy(), market })
     this.bench.now = now
   }
 

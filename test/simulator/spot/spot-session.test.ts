@@ -91,7 +91,7 @@ function playSession(bench: ServiceBench, { seed, restarts }: Session) {
     const ports = bench.open(String(seed))
     return {
       ports,
-      spot: new SpotService(ports, { displayedNotional: '3000' }),
+      spot: new SpotService(ports),
       convert: new ConvertService(ports),
     }
   }
@@ -100,19 +100,19 @@ function playSession(bench: ServiceBench, { seed, restarts }: Session) {
   for (let step = 0; step < 600; step++) {
     if (restarts && step % 20 === 0) services = open()
     now += 1 + random.integer(60_000)
-    movePrices(bench, random)
-    services.spot.advance(now)
+    movePrices(bench, now, random)
     act(services, now, random)
   }
   return { ...services, now }
 }
 
-function movePrices({ prices }: ServiceBench, random: Random): void {
-  for (const [symbol, price] of prices) {
+/** A thousand USDT a level, far apart, so that many an order is filled in part. */
+function movePrices({ market }: ServiceBench, now: number, random: Random): void {
+  for (const symbol of ['BTCUSDT', 'ETHUSDT']) {
     if (random.next() < 0.3) continue
-    const last = Number(price.last) * (1 + random.normal() * 0.003)
-    const [bid, ask] = [last * 0.9999, last * 1.0001]
-    prices.set(symbol, { bid: bid.toFixed(2), ask: ask.toFixed(2), last: last.toFixed(2) })
+    const last = Number(market.price(symbol)?.last) * (1 + random.normal() * 0.003)
+    const quote = { bid: last * 0.9999, ask: last * 1.0001, last, size: 1000 / last, level: last * 0.001 }
+    market.show(symbol, quote, now)
   }
 }
 
