@@ -45,7 +45,7 @@ const FLOAT_SLACK = 1e-9
 
 /** By floats, at every quote: nearly always the exact sums need not be made. */
 export function isNearLiquidation(state: MarginState, debtor: Debtor): boolean {
-  const { held, owed, coins } = figuresOf(state, debtor)
+  const { held, owed, least, coins } = figuresOf(state, debtor)
   let assets = held
   let debts = owed
   for (const coin of coins) {
@@ -53,9 +53,7 @@ export function isNearLiquidation(state: MarginState, debtor: Debtor): boolean {
     assets += coin.held * market.bidTicks * tickFloat
     debts += coin.owed * market.askTicks * tickFloat
   }
-  const maintenance = debts * Number(maintenanceText(state, debtor))
-  const least = (assets - debts) * Number(state.settings.liquidationRatio)
-  return maintenance >= least - (assets + debts) * FLOAT_SLACK
+  return debts * least >= assets - debts - (assets + debts) * FLOAT_SLACK
 }
 
 function figuresOf(state: MarginState, debtor: Debtor): RiskFigures {
@@ -71,6 +69,7 @@ function figuresOf(state: MarginState, debtor: Debtor): RiskFigures {
   }
   const made = {
     ...floats(markets[0]?.rules.quoteCoin ?? ''),
+    least: Number(maintenanceText(state, debtor)) / Number(state.settings.liquidationRatio),
     coins: markets.map(({ rules, book }) => ({ book, ...floats(rules.baseCoin) })),
   }
   figures.byDebtor.set(debtor, made)

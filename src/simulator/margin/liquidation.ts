@@ -3,7 +3,7 @@ import { negated, roundUp, smaller } from './amounts.ts'
 import { swapForDebt, convertDust } from './coin-swap.ts'
 import { placeForcedOrder } from './forced-orders.ts'
 import { payBack } from './loans.ts'
-import { type BalanceRef, type MarginOrder } from './margin-order.ts'
+import { balanceOf, type BalanceRef, type MarginOrder } from './margin-order.ts'
 import {
   coinIn,
   debtOf,
@@ -28,8 +28,9 @@ const STEPS_MAX = 64
 
 /** Looks at the balances that a quote of the symbol concerns. */
 export function judgeDebtors(state: MarginState, { rules }: SymbolMarket): void {
+  const isolated = balanceOf('isolated', rules.symbol)
   for (const debtor of state.debtors.values()) {
-    if (debtor.balance !== 'crossed' && debtor.balance !== `isolated:${rules.symbol}`) continue
+    if (debtor.balance !== 'crossed' && debtor.balance !== isolated) continue
     if (!isNearLiquidation(state, debtor)) continue
     const risk = assessBalance(state, debtor)
     if (risk !== undefined && mustLiquidate(state, risk)) liquidate(state, debtor)

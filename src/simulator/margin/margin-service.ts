@@ -2,6 +2,7 @@ import { type WireRequestOf } from '../../protocol/endpoints.ts'
 import { type AccountRef } from '../core/account.ts'
 import { type Reply } from '../core/reply.ts'
 import { type AccountService, type ServicePorts } from '../account-service.ts'
+import { matchResting } from '../matching/match-orders.ts'
 import { borrow, depositCollateral, repay, type LoanResult } from './borrow-repay.ts'
 import {
   cancelBatch,
@@ -18,7 +19,7 @@ import { type LoanRequest, type PlaceMarginOrderRequest } from './margin-request
 import { restoreMargin } from './margin-rows.ts'
 import { defaultMarginSettings, type MarginSettings } from './margin-settings.ts'
 import { createMarginState, type MarginState, type SymbolMarket } from './margin-state.ts'
-import { matchSymbol } from './margin-venue.ts'
+import { MarginVenue } from './margin-venue.ts'
 import { openOrdersPage, type OpenOrdersPage } from './open-orders-page.ts'
 import { passTime } from './pass-time.ts'
 import { placeOrder, type OrderReference } from './place-order.ts'
@@ -34,9 +35,7 @@ export class MarginService implements AccountService {
   constructor(ports: ServicePorts, settings: Partial<MarginSettings> = {}) {
     this.#state = createMarginState(ports, { ...defaultMarginSettings, ...settings })
     if (!restoreMargin(this.#state)) seedPast(this.#state)
-    for (const market of this.#state.symbols.values()) {
-      market.book.follow((at) => hearQuote(this.#state, market, at))
-    }
+    for (const market of this.#state.symbols.values()) followSymbol(this.#state, market)
   }
 
   advance(now: number): void {
@@ -129,13 +128,17 @@ export class MarginService implements AccountService {
   }
 }
 
-/** Who has neither orders nor debts is not concerned: the quote is looked at when somebody asks. */
-function hearQuote(state: MarginState, market: SymbolMarket, at: number): void {
-  if (!market.book.hasOrders && state.debtors.size === 0) return
-  passTime(state, at)
-  market.book.refresh()
-  matchSymbol(state, market)
-  judgeDebtors(state, market)
+/** Without orders and debts nobody is concerned: a quote is looked at when somebody asks. */
+function followSymbol(state: MarginState, market: SymbolMarket): void {
+  const { book } = market
+  const venue = new MarginVenue(state, market)
+  book.follow((at) => {
+    if (!book.hasOrders && state.debtors.size === 0) return
+    passTime(state, at)
+    book.refresh()
+    matchResting(venue, book)
+    judgeDebtors(state, market)
+  })
 }
 
 function refreshAll({ symbols }: MarginState): void {

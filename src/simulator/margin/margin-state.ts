@@ -56,6 +56,8 @@ export interface RiskFigures {
   /** Of the quote coin. */
   readonly held: number
   readonly owed: number
+  /** What the equity must be above, as a share of the debts. */
+  readonly least: number
   /** Of the base coins. */
   readonly coins: readonly {
     readonly book: SymbolMarket['book']

@@ -1,7 +1,7 @@
 import { ZERO } from '../../lib/decimal.ts'
 import { type EndReason, type Trade } from '../matching/book-order.ts'
 import { type FillModel } from '../matching/fill-model.ts'
-import { enterMarket, matchResting } from '../matching/match-orders.ts'
+import { enterMarket } from '../matching/match-orders.ts'
 import { type Venue } from '../matching/venue.ts'
 import { smaller } from './amounts.ts'
 import { balanceRefOf, isOpen, type MarginOrder, type MarginStatus } from './margin-order.ts'
@@ -11,7 +11,7 @@ import { endOrder, spentCoin } from './order-lifecycle.ts'
 import { settleFill } from './settle-fill.ts'
 
 /** The orders of one symbol, isolated and crossed, for the matching engine. */
-class MarginVenue implements Venue<MarginOrder> {
+export class MarginVenue implements Venue<MarginOrder> {
   readonly model: FillModel
   readonly levelsMax: number
   readonly #state: MarginState
@@ -75,9 +75,4 @@ class MarginVenue implements Venue<MarginOrder> {
 export function enterMarginMarket(state: MarginState, order: MarginOrder): void {
   const market = marketOf(state, order.symbol)
   enterMarket(new MarginVenue(state, market), market.book, order)
-}
-
-/** Matches the symbol's orders with the quote that is displayed now. */
-export function matchSymbol(state: MarginState, market: SymbolMarket): void {
-  matchResting(new MarginVenue(state, market), market.book)
 }
