@@ -22,13 +22,6 @@ export interface AccountService {
   ledger(uid: string): unknown
 }
 
-/** The displayed market of a symbol, as decimal strings in quote coin. */
-export interface DisplayedPrice {
-  readonly bid: string
-  readonly ask: string
-  readonly last: string
-}
-
 /** The futures market of a symbol, for a service that trades at its prices. */
 export interface FollowedMarket {
   /** The contract's grid. */
@@ -51,8 +44,6 @@ export interface MatchingRules {
 
 /** What every service is created with. A service's own settings and facts come as a second argument. */
 export interface ServicePorts {
-  /** From the futures market of the same symbol, displayed from a service's creation on; else undefined. */
-  readonly prices: (symbol: string) => DisplayedPrice | undefined
   /** Undefined where there are no futures of that name. */
   readonly market: (symbol: string) => FollowedMarket | undefined
   readonly matching: MatchingRules

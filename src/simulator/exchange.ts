@@ -7,7 +7,7 @@ import { type CoreState } from './core/core-state.ts'
 import { type ExchangeCore } from './core/exchange-core.ts'
 import { type LedgerStatement } from './core/ledger-statement.ts'
 import { type AccountService, type ServicePorts } from './account-service.ts'
-import { displayedPrice, followedMarket } from './displayed-price.ts'
+import { followedMarket } from './followed-market.ts'
 import { buildHandlers, type AccountServices } from './exchange-handlers.ts'
 import { GatewayService } from './gateway/gateway-service.ts'
 import { MarginService } from './margin/margin-service.ts'
@@ -144,7 +144,6 @@ function openServices(
   if (first === undefined) store.put(FIRST_START, String(startAt))
   const wallet = new Wallet(store)
   const ports: ServicePorts = {
-    prices: (symbol) => displayedPrice(state, symbol),
     market: (symbol) => followedMarket(state, symbol),
     matching: { model: state.fillModel, levelsMax: state.settings.marketLevelsMax, speed: core.speed },
     accounts: core.accounts(),

@@ -1,5 +1,5 @@
 import { decimal, ZERO, type Decimal } from '../../lib/decimal.ts'
-import { roundNearest } from './amounts.ts'
+import { roundNearest } from '../wallet/rounding.ts'
 import { modeOf, type BalanceRef } from './margin-order.ts'
 import {
   debtOf,

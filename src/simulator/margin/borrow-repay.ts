@@ -1,6 +1,6 @@
 import { decimal, ZERO, type Decimal } from '../../lib/decimal.ts'
 import { accept, refuse, type Refusal, type Reply } from '../core/reply.ts'
-import { hasPlaces, COIN_PLACES } from './amounts.ts'
+import { hasPlaces, COIN_PLACES } from '../wallet/rounding.ts'
 import { borrowRefusal } from './borrow-limit.ts'
 import { lend, payBack } from './loans.ts'
 import { balanceOf, type BalanceRef } from './margin-order.ts'

@@ -1,5 +1,5 @@
 import { ZERO, type Decimal } from '../../lib/decimal.ts'
-import { negated, roundDown, roundUp, smaller } from './amounts.ts'
+import { negated, roundDown, roundUp, smaller } from '../wallet/rounding.ts'
 import { type BalanceRef } from './margin-order.ts'
 import { coinIn, debtOf, marketsOf, moneyOf, pricesShown, type MarginState } from './margin-state.ts'
 import { pricesOf } from './balance-risk.ts'

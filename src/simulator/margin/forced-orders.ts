@@ -1,5 +1,5 @@
 import { decimal, ZERO, type Decimal } from '../../lib/decimal.ts'
-import { larger, roundDown, roundUp, smaller } from './amounts.ts'
+import { larger, roundDown, roundUp, smaller } from '../wallet/rounding.ts'
 import { modeOf, type MarginOrder, type Purpose, type BalanceRef } from './margin-order.ts'
 import {
   debtOf,

@@ -1,5 +1,5 @@
 import { decimal, ZERO, type Decimal } from '../../lib/decimal.ts'
-import { negated, roundUp, smaller } from './amounts.ts'
+import { negated, roundUp, smaller } from '../wallet/rounding.ts'
 import { swapForDebt, convertDust } from './coin-swap.ts'
 import { placeForcedOrder } from './forced-orders.ts'
 import { payBack } from './loans.ts'

@@ -1,5 +1,5 @@
 import { ZERO, type Decimal } from '../../lib/decimal.ts'
-import { roundUp, smaller } from './amounts.ts'
+import { roundUp, smaller } from '../wallet/rounding.ts'
 import { type BalanceRef } from './margin-order.ts'
 import { BORROWABLE_COINS } from './margin-symbols.ts'
 import { putDebtor } from './margin-rows.ts'

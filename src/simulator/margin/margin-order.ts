@@ -65,6 +65,11 @@ export function isOpen({ status }: MarginOrder): boolean {
   return status === 'live' || status === 'partial_fill'
 }
 
+/** The system's own. */
+export function isForced({ purpose }: MarginOrder): boolean {
+  return purpose !== 'trade'
+}
+
 export function borrows(loanType: LoanType): boolean {
   return loanType === 'autoLoan' || loanType === 'autoLoanAndRepay'
 }

@@ -1,13 +1,6 @@
-import { decimal } from '../../lib/decimal.ts'
 import { insertOrder, sideOf } from '../matching/order-book.ts'
-import {
-  isOpen,
-  type LiquidationRecord,
-  type MarginMode,
-  type MarginOrder,
-  type OrderRecord,
-  type SwapRecord,
-} from './margin-order.ts'
+import { readRow } from '../read-row.ts'
+import { isOpen, type LiquidationRecord, type MarginMode, type MarginOrder } from './margin-order.ts'
 import { balanceKey, type Debtor, type MarginState } from './margin-state.ts'
 
 /*
@@ -54,7 +47,7 @@ export function restoreMargin(state: MarginState): boolean {
   const { store } = state.ports
   const clock = store.rows(CLOCK)
   for (const { json } of clock) Object.assign(state.clock, JSON.parse(json))
-  const orders = store.rows(ORDERS).map(({ json }) => reviveOrder(json))
+  const orders = store.rows(ORDERS).map(({ json }) => readRow<MarginOrder>(json, ORDER_DECIMALS))
   for (const order of orders.filter(isOpen)) {
     const market = state.symbols.get(order.symbol)
     const account = state.accounts.get(order.uid)
@@ -71,7 +64,7 @@ export function restoreMargin(state: MarginState): boolean {
   }
   for (const { id, json } of store.rows(RECORDS)) {
     const [uid = '', mode] = id.slice(RECORDS.length).split('/')
-    state.accounts.get(uid)?.records[mode as MarginMode].push(reviveRecord(json))
+    state.accounts.get(uid)?.records[mode as MarginMode].push(readRow(json, RECORD_DECIMALS))
   }
   for (const { json } of store.rows(DEBTORS)) {
     const row = JSON.parse(json) as Omit<Debtor, 'since'> & { since: Record<string, number> }
@@ -98,37 +91,5 @@ function drop(state: MarginState, id: string): void {
   state.ports.store.drop(id)
 }
 
-/** JSON has no decimals: they come back as strings. */
-type Texts<Entity, Field extends keyof Entity> = Omit<Entity, Field> & Record<Field, string>
-
-function reviveOrder(json: string): MarginOrder {
-  const row = JSON.parse(json) as Texts<
-    MarginOrder,
-    'price' | 'base' | 'quote' | 'filledBase' | 'filledQuote' | 'frozen' | 'loan'
-  >
-  const optional = (text: string | undefined) => (text === undefined ? undefined : decimal(text))
-  return {
-    ...row,
-    price: optional(row.price),
-    base: optional(row.base),
-    quote: optional(row.quote),
-    filledBase: decimal(row.filledBase),
-    filledQuote: decimal(row.filledQuote),
-    frozen: decimal(row.frozen),
-    loan: decimal(row.loan),
-  }
-}
-
-function reviveRecord(json: string): LiquidationRecord {
-  const row = JSON.parse(json) as
-    | Texts<OrderRecord, 'price' | 'size' | 'filledBase' | 'filledQuote'>
-    | Texts<SwapRecord, 'fromSize' | 'toSize'>
-  if (row.type === 'swap') return { ...row, fromSize: decimal(row.fromSize), toSize: decimal(row.toSize) }
-  return {
-    ...row,
-    price: decimal(row.price),
-    size: decimal(row.size),
-    filledBase: decimal(row.filledBase),
-    filledQuote: decimal(row.filledQuote),
-  }
-}
+const ORDER_DECIMALS = ['price', 'base', 'quote', 'filledBase', 'filledQuote', 'frozen', 'loan']
+const RECORD_DECIMALS = ['price', 'size', 'filledBase', 'filledQuote', 'fromSize', 'toSize']

@@ -19,7 +19,7 @@ import { type LoanRequest, type PlaceMarginOrderRequest } from './margin-request
 import { restoreMargin } from './margin-rows.ts'
 import { defaultMarginSettings, type MarginSettings } from './margin-settings.ts'
 import { createMarginState, type MarginState, type SymbolMarket } from './margin-state.ts'
-import { MarginVenue } from './margin-venue.ts'
+import { createVenue } from './margin-venue.ts'
 import { openOrdersPage, type OpenOrdersPage } from './open-orders-page.ts'
 import { passTime } from './pass-time.ts'
 import { placeOrder, type OrderReference } from './place-order.ts'
@@ -131,7 +131,7 @@ export class MarginService implements AccountService {
 /** Without orders and debts nobody is concerned: a quote is looked at when somebody asks. */
 function followSymbol(state: MarginState, market: SymbolMarket): void {
   const { book } = market
-  const venue = new MarginVenue(state, market)
+  const venue = createVenue(state, market)
   book.follow((at) => {
     if (!book.hasOrders && state.debtors.size === 0) return
     passTime(state, at)

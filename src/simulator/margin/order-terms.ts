@@ -1,6 +1,6 @@
 import { decimal, ZERO, type Decimal } from '../../lib/decimal.ts'
 import { type Refusal } from '../core/reply.ts'
-import { hasPlaces } from './amounts.ts'
+import { hasPlaces } from '../wallet/rounding.ts'
 import { marginRefusals } from './margin-refusals.ts'
 import { type PlaceMarginOrderRequest } from './margin-requests.ts'
 import { pricesShown, type SymbolMarket } from './margin-state.ts'
@@ -23,7 +23,7 @@ export function readTerms(market: SymbolMarket, request: PlaceMarginOrderRequest
   const price = request.orderType === 'limit' ? readPositive(request.price, 'price') : undefined
   if (price !== undefined && 'code' in price) return price
   if (price !== undefined && !hasPlaces(price, rules.pricePlaces)) {
-    return marginRefusals.priceStep(rules.tick.toString())
+    return marginRefusals.priceStep(market.book.price(1).toString())
   }
   if (request.orderType === 'market' && request.price !== undefined)
     return marginRefusals.parameterPresent('price')

@@ -1,6 +1,6 @@
 import { ZERO } from '../../lib/decimal.ts'
 import { accept, refuse, type Refusal, type Reply } from '../core/reply.ts'
-import { larger, roundUp } from './amounts.ts'
+import { larger, roundUp } from '../wallet/rounding.ts'
 import { borrowRefusal } from './borrow-limit.ts'
 import { lend } from './loans.ts'
 import { borrows, balanceOf, type MarginMode, type OrderSource, type BalanceRef } from './margin-order.ts'

@@ -1,12 +1,13 @@
 import { decimal, ZERO, type Decimal } from '../../lib/decimal.ts'
 import { createRandom, type Random } from '../../lib/random.ts'
-import { negated } from './amounts.ts'
+import { negated } from '../wallet/rounding.ts'
 import { judgeDebtors } from './liquidation.ts'
 import { balanceOf, type MarginMode, type BalanceRef } from './margin-order.ts'
 import { putClock } from './margin-rows.ts'
 import { coinIn, marketOf, type MarginState, type SymbolMarket } from './margin-state.ts'
 import { passTime, startClock } from './pass-time.ts'
 import { placeOrder } from './place-order.ts'
+import { lastPrice } from '../wallet/start-prices.ts'
 import { seedPresent, showMade } from './seeded-present.ts'
 
 /*
@@ -26,7 +27,7 @@ const SHORT_PAST = 5
 /** Writes the past, and what is open at the start; the clock then stands at `startAt`. */
 export function seedPast(state: MarginState): void {
   const random = createRandom(state.ports.seed).fork('margin past')
-  const prices = new Map([...state.symbols].map(([symbol, market]) => [symbol, anchorOf(state, market)]))
+  const prices = new Map([...state.symbols.keys()].map((symbol) => [symbol, anchorOf(state, symbol)]))
   const { startAt, accounts } = state.ports
   const { pastLiquidations, pastAccountsMax } = state.settings
   startClock(state, pastLiquidations > 0 ? startAt - PAST_MS : startAt)
@@ -39,7 +40,7 @@ export function seedPast(state: MarginState): void {
       const at = startAt - PAST_MS + Math.floor(((PAST_MS - QUIET_MS) * index) / total)
       live(state, { ...episode, at, random, price: walk(random, prices, episode.symbol, state) })
     }
-    for (const { uid } of accounts) seedPresent(state, uid, prices)
+    for (const { uid } of accounts) seedPresent(state, uid)
   }
   for (const { book } of state.symbols.values()) book.clear()
   state.clock.now = startAt
@@ -142,7 +143,7 @@ function bringCollateral(
     state.ports.wallet.book(coinIn(ref, quoteCoin), 'opening', cents(amount))
     return
   }
-  const price = anchorOf(state, other)
+  const price = anchorOf(state, other.rules.symbol)
   showMade(state, other, price)
   const size = decimal(sizeText(other, amount / 100 / price))
   state.ports.wallet.book(coinIn(ref, other.rules.baseCoin), 'opening', size)
@@ -156,14 +157,14 @@ function leave(state: MarginState, ref: BalanceRef): void {
   }
 }
 
-/** Where the symbol's past ends: what is displayed at the start, or what it is known for. */
-function anchorOf(state: MarginState, { rules }: SymbolMarket): number {
-  return Number(state.ports.prices(rules.symbol)?.last ?? rules.nominalPrice)
+/** Where the symbol's past ends: at the price of the start. */
+function anchorOf({ ports }: MarginState, symbol: string): number {
+  return Number(lastPrice(ports, symbol))
 }
 
 /** A step of a walk that stays near the price of the start: half a percent, and drawn back. */
 function walk(random: Random, prices: Map<string, number>, symbol: string, state: MarginState): number {
-  const anchor = anchorOf(state, marketOf(state, symbol))
+  const anchor = anchorOf(state, symbol)
   const last = prices.get(symbol) ?? anchor
   const next = (last + (anchor - last) * 0.02) * (1 + 0.005 * random.normal())
   prices.set(symbol, next)

@@ -1,11 +1,12 @@
 import { decimal } from '../../lib/decimal.ts'
 import { EMPTY_QUOTE } from '../market/market.ts'
-import { roundDown } from './amounts.ts'
+import { roundDown } from '../wallet/rounding.ts'
 import { balanceOf, type LoanType, type MarginMode, type OrderSource } from './margin-order.ts'
 import { accountOf, coinIn, marketOf, type MarginState, type SymbolMarket } from './margin-state.ts'
 import { endOrder } from './order-lifecycle.ts'
 import { passTime } from './pass-time.ts'
 import { placeOrder } from './place-order.ts'
+import { lastPrice } from '../wallet/start-prices.ts'
 import { settleFill } from './settle-fill.ts'
 
 /*
@@ -43,13 +44,11 @@ const RESTING: readonly RestingRow[] = [
   { percent: 30, side: 'sell', value: 120, force: 'post_only', loanType: 'normal', source: 'API' },
 ]
 
-export function seedPresent(state: MarginState, uid: string, prices: ReadonlyMap<string, number>): void {
+export function seedPresent(state: MarginState, uid: string): void {
   const openedAt = state.ports.startAt - 12 * HOUR_MS
   passTime(state, openedAt)
   for (const { mode, symbol, collateral, bought } of BALANCES) {
-    const price = prices.get(symbol)
-    if (price === undefined || !state.symbols.has(symbol)) continue
-    const bid = Number(state.ports.prices(symbol)?.bid ?? price)
+    const bid = Number(lastPrice(state.ports, symbol))
     const market = marketOf(state, symbol)
     showMade(state, market, bid)
     const ref = { uid, balance: balanceOf(mode, symbol) }

@@ -1,5 +1,5 @@
 import { ZERO, type Decimal } from '../../lib/decimal.ts'
-import { larger, negated, roundUp } from './amounts.ts'
+import { larger, negated, roundUp } from '../wallet/rounding.ts'
 import { payBack } from './loans.ts'
 import { balanceRefOf, repays, type MarginOrder } from './margin-order.ts'
 import { putOrder } from './margin-rows.ts'

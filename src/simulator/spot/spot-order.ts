@@ -1,5 +1,6 @@
-import { decimal, ZERO, type Decimal } from '../../lib/decimal.ts'
+import { ZERO, type Decimal } from '../../lib/decimal.ts'
 import { type BookOrder } from '../matching/book-order.ts'
+import { readRow } from '../read-row.ts'
 
 /**
  * By the history's words:
@@ -78,32 +79,11 @@ export function remainingOf(order: SpotOrder): Decimal {
   return order.size.minus(isMarketBuy(order) ? order.quoteVolume : order.baseVolume)
 }
 
-type Text<Row, Columns extends keyof Row> = Omit<Row, Columns> & Readonly<Record<Columns, string>>
-type StoredOrder = Text<
-  Omit<SpotOrder, 'fees' | 'trigger'>,
-  'price' | 'size' | 'baseVolume' | 'quoteVolume' | 'frozen' | 'quoteSize'
-> & {
-  readonly fees: Readonly<Record<keyof SpotFeeSums, string>>
-  readonly trigger?: { readonly price: string; readonly isAbove: boolean }
-}
+const DECIMALS = [
+  ...['price', 'size', 'baseVolume', 'quoteVolume', 'frozen', 'quoteSize'],
+  ...['total', 'deducted', 'remainder'],
+]
 
-/** Revives what JSON made of the service's own row. */
 export function parseSpotOrder(json: string): SpotOrder {
-  const row = JSON.parse(json) as StoredOrder
-  return {
-    ...row,
-    cancelReason: row.cancelReason ?? undefined,
-    price: decimal(row.price),
-    size: decimal(row.size),
-    baseVolume: decimal(row.baseVolume),
-    quoteVolume: decimal(row.quoteVolume),
-    frozen: decimal(row.frozen),
-    quoteSize: decimal(row.quoteSize),
-    fees: {
-      total: decimal(row.fees.total),
-      deducted: decimal(row.fees.deducted),
-      remainder: decimal(row.fees.remainder),
-    },
-    trigger: row.trigger && { price: decimal(row.trigger.price), isAbove: row.trigger.isAbove },
-  }
+  return readRow(json, DECIMALS)
 }

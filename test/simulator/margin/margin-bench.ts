@@ -1,6 +1,5 @@
 import { type AccountSetup } from '../../../src/simulator/core/account.ts'
 import { type Reply } from '../../../src/simulator/core/reply.ts'
-import { type DisplayedPrice } from '../../../src/simulator/account-service.ts'
 import { fillModel } from '../../../src/simulator/matching/fill-model.ts'
 import { type ServiceRow, type ServiceStore } from '../../../src/simulator/service-store.ts'
 import { MarginService } from '../../../src/simulator/margin/margin-service.ts'
@@ -74,7 +73,6 @@ export class MarginBench {
     }
     this.service = new MarginService(
       {
-        prices: (symbol) => this.market.price(symbol),
         market: (symbol) => this.market.followed(symbol),
         matching: { model: fillModel('optimistic'), levelsMax, speed: 1 },
         accounts: accounts ?? [setupOf(ALICE.uid), setupOf(BOB.uid)],
@@ -165,7 +163,7 @@ export class MarginBench {
   }
 }
 
-export const QUOTES: Readonly<Record<string, DisplayedPrice>> = {
+export const QUOTES: Readonly<Record<string, QuoteText>> = {
   BTCUSDT: { bid: '60000', ask: '60001', last: '60000' },
   ETHUSDT: { bid: '2500', ask: '2500.1', last: '2500' },
 }

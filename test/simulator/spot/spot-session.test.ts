@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { createRandom, type Random } from '../../../src/lib/random.ts'
 import { ConvertService } from '../../../src/simulator/convert/convert-service.ts'
 import { SpotService } from '../../../src/simulator/spot/spot-service.ts'
+import { lastPrice } from '../../../src/simulator/wallet/start-prices.ts'
 import { createServiceBench, ONE, STARTED_AT, TWO, type ServiceBench } from '../wallet/service-bench.ts'
 
 describe('over a random session', () => {
@@ -122,10 +123,11 @@ interface AccountServices {
   readonly convert: ConvertService
 }
 
-function act({ ports, spot, convert }: AccountServices, now: number, random: Random): void {
+function act(services: AccountServices, now: number, random: Random): void {
+  const { spot, convert } = services
   const account = random.next() < 0.6 ? ONE : TWO
   const kind = random.next()
-  if (kind < 0.7) return placeAtRandom({ ports, spot, convert }, account, { now, random })
+  if (kind < 0.7) return placeAtRandom(services, account, { now, random })
   if (kind < 0.8) {
     const reply = spot.spotHistoryOrders(account, { limit: '5' }, now)
     const row = reply.ok && Array.isArray(reply.data) ? reply.data[random.integer(5)] : undefined
@@ -147,7 +149,7 @@ function placeAtRandom(
   { now, random }: { readonly now: number; readonly random: Random },
 ): void {
   const symbol = random.next() < 0.5 ? 'BTCUSDT' : 'ETHUSDT'
-  const last = Number(ports.prices(symbol)?.last)
+  const last = Number(lastPrice(ports, symbol))
   const side = random.next() < 0.5 ? 'buy' : 'sell'
   const orderType = random.next() < 0.7 ? 'limit' : 'market'
   const near = (last * (1 + random.normal() * 0.005)).toFixed(2)

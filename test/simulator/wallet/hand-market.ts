@@ -1,5 +1,5 @@
 import { createGrid, formatOnGrid, nearestStep } from '../../../src/lib/grid.ts'
-import { type DisplayedPrice, type FollowedMarket } from '../../../src/simulator/account-service.ts'
+import { type FollowedMarket } from '../../../src/simulator/account-service.ts'
 import {
   createDisplayedMarket,
   type DisplayedMarket,
@@ -47,7 +47,7 @@ export class HandMarket {
     for (const hear of this.#followersOf(symbol)) hear()
   }
 
-  price(symbol: string): DisplayedPrice | undefined {
+  price(symbol: string) {
     const { at, bidTicks, askTicks, lastTicks } = this.#shownOf(symbol)
     if (at === 0) return undefined
     const [bid, ask, last] = [bidTicks, askTicks, lastTicks].map((ticks) => formatOnGrid(TICK, ticks))

@@ -42,7 +42,6 @@ export function createServiceBench(model: FillModelName = 'optimistic'): Service
     open: (seed = 'bench') => {
       market.forgetFollowers()
       return {
-        prices: (symbol) => market.price(symbol),
         market: (symbol) => market.followed(symbol),
         matching: { model: fillModel(model), levelsMax: 20, speed: 1 },
         accounts: [ONE, TWO].map((ref) => ({ ...setup, ...ref, key: `key-${ref.uid}` })),
