@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createRandom, type Random } from '../../src/lib/random.ts'
 import { type ServiceSettings } from '../../src/simulator/exchange.ts'
+import { createMemoryStore } from './core/memory-store.ts'
 import { ANNA, BERT, ExchangeBench } from './exchange-bench.ts'
 import { listOf } from './margin/margin-bench.ts'
 import { START_AT } from './wire/signed-request.ts'
@@ -17,14 +18,18 @@ const SERVICES: ServiceSettings = {
 
 describe('however time is cut into calls', () => {
   test.each(['1', '2'])('spot and margin end the same, seed %s', async (seed) => {
-    const whole = await play(seed, () => [])
+    const whole = await play(seed)
     const cuts = createRandom(`cuts ${seed}`)
-    const cut = await play(seed, (from, to) => drawTimes(cuts, from, to))
+    const cut = await play(seed, { cutsOf: (from, to) => drawTimes(cuts, from, to) })
 
     expect(cut).toEqual(whole)
     // What a session must have met, or it proves nothing.
     const { met } = whole
     expect(MEETS.filter((event) => !met.has(event))).toEqual([])
+  })
+
+  test('an exchange that is killed again and again ends like one that is not', async () => {
+    expect(await play('3', { isKilled: true })).toEqual(await play('3'))
   })
 
   test('a spot sell is filled by a peak that was over when somebody asked', async () => {
@@ -44,15 +49,25 @@ describe('however time is cut into calls', () => {
   })
 })
 
-async function play(seed: string, cutsOf: (from: number, to: number) => readonly number[]) {
-  const bench = await ExchangeBench.open({ seed, services: SERVICES })
+interface Playing {
+  readonly cutsOf?: (from: number, to: number) => readonly number[]
+  /** Killed and started again after every tenth request. */
+  readonly isKilled?: boolean
+}
+
+async function play(seed: string, { cutsOf = () => [], isKilled = false }: Playing = {}) {
+  const options = { seed, services: SERVICES, ...(isKilled && { store: createMemoryStore() }) }
+  let bench = await ExchangeBench.open(options)
   const random = createRandom(seed)
   const endAt = bench.now + LASTS_MS
+  let requests = 0
   while (bench.now < endAt) {
     const next = bench.now + 1000 + random.integer(120_000)
     for (const at of cutsOf(bench.now, next)) bench.wait(at - bench.now)
     bench.now = next
     act(bench, random)
+    const isDue = isKilled && ++requests % 10 === 0
+    if (isDue) bench = await ExchangeBench.open({ ...options, now: bench.now })
   }
   while (!bench.exchange.advance(bench.now));
   return statement(bench)
