@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { createRandom, type Random } from '../../src/lib/random.ts'
 import { type ServiceSettings } from '../../src/simulator/exchange.ts'
 import { createMemoryStore } from './core/memory-store.ts'
-import { ANNA, BERT, ExchangeBench } from './exchange-bench.ts'
+import { ANNA, BERT, ExchangeBench, TARA } from './exchange-bench.ts'
 import { listOf } from './margin/margin-bench.ts'
 import { START_AT } from './wire/signed-request.ts'
 
@@ -26,6 +26,12 @@ describe('however time is cut into calls', () => {
     // What a session must have met, or it proves nothing.
     const { met } = whole
     expect(MEETS.filter((event) => !met.has(event))).toEqual([])
+  })
+
+  test('a copied trader closes the day at midnight with what was earned until then', async () => {
+    const [one, other] = await Promise.all([[], [MIDNIGHT_AT + 2000]].map(tradeOverMidnight))
+
+    expect(one).toEqual(other)
   })
 
   test('an exchange that is killed again and again ends like one that is not', async () => {
@@ -73,6 +79,20 @@ async function play(seed: string, { cutsOf = () => [], isKilled = false }: Playi
   return statement(bench)
 }
 
+/** Days of copy trading begin at midnight of UTC+8. */
+const MIDNIGHT_AT = Date.UTC(2023, 10, 15, 16)
+
+async function tradeOverMidnight(times: readonly number[]) {
+  const bench = await ExchangeBench.open({ services: SERVICES })
+  bench.wait(MIDNIGHT_AT - 1000 - bench.now)
+  tradeFutures(bench, 'buy')
+  tradeFutures(bench, 'sell')
+  for (const at of [...times, MIDNIGHT_AT + HOUR_MS]) bench.wait(at - bench.now)
+  const { counts } = bench.exchange.ledger(TARA.uid)
+  expect(counts.fills).toBeGreaterThan(0)
+  return bench.data(TARA, 'copyOrderTotalDetail')
+}
+
 function drawTimes(random: Random, from: number, to: number): number[] {
   const times = Array.from({ length: random.integer(4) }, () => from + random.integer(to - from))
   return times.toSorted((one, other) => one - other)
@@ -99,6 +119,16 @@ function act(bench: ExchangeBench, random: Random): void {
   } else {
     openLong(bench, random, { account, symbol })
   }
+}
+
+/** Of the trader that others copy. */
+function tradeFutures(bench: ExchangeBench, side: 'buy' | 'sell'): void {
+  const names = { symbol: 'BTCUSDT', productType: 'USDT-FUTURES', marginCoin: 'USDT', marginMode: 'crossed' }
+  const order = { side, orderType: 'limit', force: 'gtc', size: '0.05' }
+  const [ticker] = bench.data(TARA, 'spotTickers', { query: 'symbol=BTCUSDT' })
+  const away = side === 'buy' ? 0.9995 : 1.0005
+  const price = (Number(ticker?.lastPr) * away).toFixed(1)
+  bench.call(TARA, 'placeOrder', { body: { ...names, ...order, price } })
 }
 
 /** With nearly as much borrowed as the mode lends. */

@@ -15,7 +15,7 @@ type CancelItem = NonNullable<BatchCancelRequest['orderIdList']>[number]
  *
  * The document has `symbol` required and `orderIdList` optional, and says nothing of a request without it.
  * Then the symbol is all that is named, so all that rests there goes, as with cancel-all of futures: the
- * account's own isolated orders of the symbol.  An empty list is not a missing
+ * account's own isolated orders of the symbol. An empty list is not a missing
  * one: it names nothing, and cancels nothing.
  *
  * An item's failure carries `clientOid` and `errorMsg` alone: the order's where there is one, else what was asked.
