@@ -39,14 +39,10 @@ export function putDebtor(state: MarginState, debtor: Debtor): void {
   else put(state, id, { ...debtor, since: Object.fromEntries(debtor.since) })
 }
 
-/**
- * Puts the stored rows into a fresh state. Rows of accounts and symbols that are gone are left aside.
- * @returns false when there are none: nothing was ever stored.
- */
-export function restoreMargin(state: MarginState): boolean {
+/** Puts the stored rows into a fresh state. Rows of accounts and symbols that are gone are left aside. */
+export function restoreMargin(state: MarginState): void {
   const { store } = state.ports
-  const clock = store.rows(CLOCK)
-  for (const { json } of clock) Object.assign(state.clock, JSON.parse(json))
+  for (const { json } of store.rows(CLOCK)) Object.assign(state.clock, JSON.parse(json))
   const orders = store.rows(ORDERS).map(({ json }) => readRow<MarginOrder>(json, ORDER_DECIMALS))
   for (const order of orders.filter(isOpen)) {
     const market = state.symbols.get(order.symbol)
@@ -71,7 +67,6 @@ export function restoreMargin(state: MarginState): boolean {
     if (!state.accounts.has(row.uid)) continue
     state.debtors.set(balanceKey(row), { ...row, since: new Map(Object.entries(row.since)) })
   }
-  return clock.length > 0
 }
 
 interface RecordPlace {

@@ -27,19 +27,21 @@ import { seedPast } from './seeded-past.ts'
 
 /**
  * The exchange's margin trading, isolated and crossed. It hears every quote: orders are matched, and balances
- * liquidated, at each. Amounts are exact; all money is in the wallet. The first start writes the seeded past.
+ * liquidated, at each. Amounts are exact; all money is in the wallet. The seeded past is written as soon as a price
+ * is displayed.
  */
 export class MarginService implements AccountService {
   readonly #state: MarginState
 
   constructor(ports: ServicePorts, settings: Partial<MarginSettings> = {}) {
     this.#state = createMarginState(ports, { ...defaultMarginSettings, ...settings })
-    if (!restoreMargin(this.#state)) seedPast(this.#state)
+    restoreMargin(this.#state)
+    this.#comeTo(ports.startAt)
     for (const market of this.#state.symbols.values()) followSymbol(this.#state, market)
   }
 
   advance(now: number): void {
-    passTime(this.#state, now)
+    this.#comeTo(now)
   }
 
   ledger(uid: string): MarginLedger {
@@ -122,9 +124,15 @@ export class MarginService implements AccountService {
   }
 
   #serve<Result>(now: number, answer: (state: MarginState) => Result): Result {
-    passTime(this.#state, now)
+    this.#comeTo(now)
     refreshAll(this.#state)
     return answer(this.#state)
+  }
+
+  #comeTo(now: number): void {
+    const state = this.#state
+    if (state.clock.accruedAt === 0 && hasPrice(state)) seedPast(state)
+    if (state.clock.accruedAt > 0) passTime(state, now)
   }
 }
 
@@ -139,6 +147,10 @@ function followSymbol(state: MarginState, market: SymbolMarket): void {
     matchResting(venue, book)
     judgeDebtors(state, market)
   })
+}
+
+function hasPrice({ symbols, ports }: MarginState): boolean {
+  return [...symbols.keys()].some((symbol) => (ports.market(symbol)?.shown.at ?? 0) > 0)
 }
 
 function refreshAll({ symbols }: MarginState): void {

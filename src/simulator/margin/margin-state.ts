@@ -24,7 +24,7 @@ export interface MarginState {
 /** Unix ms of the exchange's clock; 0 is never yet. */
 export interface MarginClock {
   now: number
-  /** The full hour up to which interest has accrued. */
+  /** The full hour up to which interest has accrued; 0 until the seeded past is written. */
   accruedAt: number
 }
 
