@@ -1,4 +1,6 @@
 import { type AccountSetup } from './core/account.ts'
+import { type DisplayedMarket } from './matching/displayed-market.ts'
+import { type FillModel } from './matching/fill-model.ts'
 import { type ServiceStore } from './service-store.ts'
 import { type OrderSequence } from './wallet/order-sequence.ts'
 import { type Wallet } from './wallet/wallet.ts'
@@ -14,23 +16,37 @@ import { type Wallet } from './wallet/wallet.ts'
  * earlier one than before counts as the latest seen.
  */
 export interface AccountService {
-  /** Plays what falls due up to `now`: matching, triggers, interest, liquidation. Cheap when nothing is due. */
-  advance(now: number): void
+  /** Plays what falls due by the clock alone, up to `now`; what the market brings is heard. Cheap when nothing is due. */
+  advance?(now: number): void
   /** What the account has at this service, for the operator; a row of exact decimals in strings a coin. */
   ledger(uid: string): unknown
 }
 
-/** The displayed market of a symbol, as decimal strings in quote coin. */
-export interface DisplayedPrice {
-  readonly bid: string
-  readonly ask: string
-  readonly last: string
+/** The futures market of a symbol, for a service that trades at its prices. */
+export interface FollowedMarket {
+  /** The contract's grid. */
+  readonly tickSize: string
+  readonly lotSize: string
+  /** What it displays, at any moment; its `at` is 0 before the first quote. */
+  readonly shown: Readonly<DisplayedMarket>
+  /** Calls at every later quote, in the order of time, when futures have matched at it: it stands in `shown`. */
+  follow(hear: () => void): void
+}
+
+/** How orders of every service are matched. */
+export interface MatchingRules {
+  readonly model: FillModel
+  /** Levels of a quote that an order finds. */
+  readonly levelsMax: number
+  /** Ms of the market's time in one of the exchange's clock. */
+  readonly speed: number
 }
 
 /** What every service is created with. A service's own settings and facts come as a second argument. */
 export interface ServicePorts {
-  /** From the futures market of the same symbol, displayed from a service's creation on; else undefined. */
-  readonly prices: (symbol: string) => DisplayedPrice | undefined
+  /** Undefined where there are no futures of that name. */
+  readonly market: (symbol: string) => FollowedMarket | undefined
+  readonly matching: MatchingRules
   readonly accounts: readonly AccountSetup[]
   readonly seed: string | number
   /** Unix ms of the exchange's clock at its very first start: a seeded past ends here. */

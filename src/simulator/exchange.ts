@@ -7,7 +7,7 @@ import { type CoreState } from './core/core-state.ts'
 import { type ExchangeCore } from './core/exchange-core.ts'
 import { type LedgerStatement } from './core/ledger-statement.ts'
 import { type AccountService, type ServicePorts } from './account-service.ts'
-import { displayedPrice } from './displayed-price.ts'
+import { followedMarket } from './followed-market.ts'
 import { buildHandlers, type AccountServices } from './exchange-handlers.ts'
 import { GatewayService } from './gateway/gateway-service.ts'
 import { MarginService } from './margin/margin-service.ts'
@@ -71,7 +71,7 @@ export class Exchange implements ServedExchange {
     this.#wallet = wallet
     this.services = services
     this.#played = new Map<string, AccountService>(
-      Object.entries(services).filter((entry): entry is [string, AccountService] => 'advance' in entry[1]),
+      Object.entries(services).filter((entry): entry is [string, AccountService] => 'ledger' in entry[1]),
     )
     this.handlers = buildHandlers(core, services, (at, handle) => this.#serve(at, handle))
     this.#byGatewayKey = new Map(
@@ -128,7 +128,7 @@ export class Exchange implements ServedExchange {
   /** Every service is played up to the moment of the request, so that what one of them did is there for all. */
   #serve<Result>(now: number, handle: (state: CoreState) => Result): Result {
     return this.core.carryOut(now, (state) => {
-      for (const service of this.#played.values()) service.advance(this.core.now)
+      for (const service of this.#played.values()) service.advance?.(this.core.now)
       return handle(state)
     })
   }
@@ -144,7 +144,8 @@ function openServices(
   if (first === undefined) store.put(FIRST_START, String(startAt))
   const wallet = new Wallet(store)
   const ports: ServicePorts = {
-    prices: (symbol) => displayedPrice(state, symbol),
+    market: (symbol) => followedMarket(state, symbol),
+    matching: { model: state.fillModel, levelsMax: state.settings.marketLevelsMax, speed: core.speed },
     accounts: core.accounts(),
     seed,
     startAt: Number(first?.json ?? startAt),

@@ -120,7 +120,7 @@ const marginSchema = z
     liquidationFeeRate: signedDecimal('Of what forced orders traded.').default('0.01'),
     loanTermMs: presetNumber(
       { min: 1000, max: 31_536_000_000, preset: 7_776_000_000 },
-      'A crossed loan older than this is repaid by the system, in ms.',
+      'A crossed loan older than this is repaid by the system at the next full hour, in ms.',
     ),
     liquidationSide: z.enum(['hyphen', 'underscore']).default('hyphen').meta({
       description: 'liquidation-sell as in the sample of the document, or liquidation_sell as in its table.',

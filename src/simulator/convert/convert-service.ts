@@ -58,10 +58,6 @@ export class ConvertService implements AccountService {
     }
   }
 
-  advance(now: number): void {
-    this.#now = Math.max(this.#now, now)
-  }
-
   ledger(uid: string): { readonly conversions: number } {
     return { conversions: this.#recordsOf(uid).length }
   }
@@ -72,7 +68,7 @@ export class ConvertService implements AccountService {
     query: WireRequestOf<'convertRecords'>,
     now: number,
   ): Reply<WireResponseOf<'convertRecords'>> {
-    this.advance(now)
+    this.#now = Math.max(this.#now, now)
     const span = Number(query.endTime || this.#now) - Number(query.startTime || query.endTime || this.#now)
     if (query.startTime && span < 0) return refuse(spotRefusals.spanReversed())
     if (query.startTime && query.endTime && span > HISTORY_MS) {
@@ -93,7 +89,7 @@ export class ConvertService implements AccountService {
     { fromCoin, amount }: ConvertRequest,
     now: number,
   ): Reply<{ orderId: string }> {
-    this.advance(now)
+    this.#now = Math.max(this.#now, now)
     this.#recordsOf(uid)
     if (!SOURCES.some((coin) => coin === fromCoin))
       return refuse(spotRefusals.conversionUnsupported(fromCoin))

@@ -57,6 +57,9 @@ export class CopyService implements AccountService {
     for (const account of ports.accounts) {
       if (account.role === 'copyTrader') this.#traders.set(account.uid, this.#openTrader(account))
     }
+    // A day closes at the first quote after it, whoever asks and when: with what was earned until then.
+    const market = this.#traders.size === 0 ? undefined : ports.market(CLOCK_SYMBOL)
+    market?.follow(() => this.advance(market.shown.at))
   }
 
   advance(now: number): void {
@@ -138,6 +141,8 @@ export class CopyService implements AccountService {
 }
 
 const ROWS = 'copy/trader/'
+/** Any market that never rests would do. */
+const CLOCK_SYMBOL = 'BTCUSDT'
 const DAY_MS = 86_400_000
 /** Document, config-setting-symbols: productType. */
 const COPIED_TYPES: ReadonlySet<string> = new Set(['USDT-FUTURES', 'COIN-FUTURES', 'USDC-FUTURES'])

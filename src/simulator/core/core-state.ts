@@ -104,6 +104,8 @@ export interface SymbolState extends OrderBook<Order> {
   readonly positions: Position[]
   /** Pending trigger orders of all accounts. */
   readonly planOrders: PlanOrder[]
+  /** Account services that trade at its quotes: called after each. Bounded by the services. */
+  readonly followers: (() => void)[]
 }
 
 export function createAccountCounts(): AccountCounts {
@@ -153,6 +155,7 @@ export function createSymbolState(instrument: Instrument, statistics: DayStatist
     sells: createBookSide(false),
     positions: [],
     planOrders: [],
+    followers: [],
   }
 }
 

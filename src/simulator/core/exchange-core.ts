@@ -71,6 +71,8 @@ export interface ExchangeCore {
    * endpoint), and stores what it changed as one operation.
    */
   carryOut<Result>(now: number, handle: (state: CoreState) => Result): Result
+  /** Ms of the market's time in one of the exchange's clock. */
+  readonly speed: number
   /** Where the services beside futures keep their rows: in the core's own store. */
   readonly serviceStore: ServiceStore
 

@@ -71,6 +71,10 @@ export class ServedCore {
     return this.#state.clock.now
   }
 
+  get speed(): number {
+    return this.#market.speed
+  }
+
   get isPaused(): boolean {
     return this.#state.clock.pausedAt > 0
   }

@@ -79,6 +79,7 @@ function playStep(state: CoreState, step: MarketStep): void {
     liquidateAtMark(state, symbol)
   }
   triggerPlanOrders(state, symbol)
+  for (const hear of symbol.followers) hear()
 }
 
 function applyQuote(state: CoreState, symbol: SymbolState, { at, quote, reference }: MarketStep): void {

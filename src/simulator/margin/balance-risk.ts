@@ -1,7 +1,16 @@
 import { decimal, ZERO, type Decimal } from '../../lib/decimal.ts'
-import { roundNearest } from './amounts.ts'
+import { roundNearest } from '../wallet/rounding.ts'
 import { modeOf, type BalanceRef } from './margin-order.ts'
-import { debtOf, marketsOf, type MarginState, type SymbolMarket } from './margin-state.ts'
+import {
+  debtOf,
+  marketsOf,
+  moneyOf,
+  pricesShown,
+  type Debtor,
+  type MarginState,
+  type RiskFigures,
+  type SymbolMarket,
+} from './margin-state.ts'
 
 /** What a balance is worth, in quote coin: assets at the bid, debts at the ask. */
 export interface BalanceRisk {
@@ -28,12 +37,52 @@ export function assessBalance(state: MarginState, ref: BalanceRef): BalanceRisk 
     debts = debts.plus(owed.times(prices.ask))
   }
   const equity = assets.minus(debts)
-  return { assets, debts, equity, maintenance: debts.times(maintenanceRate(state, ref)) }
+  return { assets, debts, equity, maintenance: debts.times(decimal(maintenanceText(state, ref))) }
+}
+
+/** As floats are off by: whatever comes that near is computed exactly. */
+const FLOAT_SLACK = 1e-9
+
+/** By floats, at every quote: nearly always the exact sums need not be made. */
+export function isNearLiquidation(state: MarginState, debtor: Debtor): boolean {
+  const { held, owed, least, coins } = figuresOf(state, debtor)
+  let assets = held
+  let debts = owed
+  for (const coin of coins) {
+    const { market, tickFloat } = coin.book
+    assets += coin.held * market.bidTicks * tickFloat
+    debts += coin.owed * market.askTicks * tickFloat
+  }
+  return debts * least >= assets - debts - (assets + debts) * FLOAT_SLACK
+}
+
+function figuresOf(state: MarginState, debtor: Debtor): RiskFigures {
+  const { figures, ports } = state
+  if (figures.revision !== ports.wallet.revision) figures.byDebtor.clear()
+  figures.revision = ports.wallet.revision
+  const known = figures.byDebtor.get(debtor)
+  if (known !== undefined) return known
+  const markets = marketsOf(state, debtor)
+  const floats = (coin: string) => {
+    const money = moneyOf(state, debtor, coin)
+    return { held: floatOf(money.available.plus(money.frozen)), owed: floatOf(debtOf(money)) }
+  }
+  const made = {
+    ...floats(markets[0]?.rules.quoteCoin ?? ''),
+    least: Number(maintenanceText(state, debtor)) / Number(state.settings.liquidationRatio),
+    coins: markets.map(({ rules, book }) => ({ book, ...floats(rules.baseCoin) })),
+  }
+  figures.byDebtor.set(debtor, made)
+  return made
+}
+
+function floatOf(value: Decimal): number {
+  return Number(value.toString())
 }
 
 export function mustLiquidate(state: MarginState, risk: BalanceRisk): boolean {
   if (risk.debts.eq(ZERO)) return false
-  // Multiplied out: this is asked at every price, and a division is dear.
+  // Multiplied out: a division is dear, and rounds.
   return risk.maintenance.gte(risk.equity.times(decimal(state.settings.liquidationRatio)))
 }
 
@@ -49,12 +98,13 @@ export function pricesOf(
   coin: string,
 ): { readonly bid: Decimal; readonly ask: Decimal } | undefined {
   if (markets.some(({ rules }) => rules.quoteCoin === coin)) return { bid: ONE, ask: ONE }
-  return markets.find(({ rules }) => rules.baseCoin === coin)?.shown
+  const market = markets.find(({ rules }) => rules.baseCoin === coin)
+  return market && pricesShown(market)
 }
 
 const ONE = decimal('1')
 
-function maintenanceRate({ settings }: MarginState, { balance }: BalanceRef): Decimal {
+function maintenanceText({ settings }: MarginState, { balance }: BalanceRef): string {
   const { isolatedMaintenanceRate, crossedMaintenanceRate } = settings
-  return decimal(modeOf(balance) === 'isolated' ? isolatedMaintenanceRate : crossedMaintenanceRate)
+  return modeOf(balance) === 'isolated' ? isolatedMaintenanceRate : crossedMaintenanceRate
 }

@@ -1,12 +1,12 @@
 import { decimal, ZERO, type Decimal } from '../../lib/decimal.ts'
 import { accept, refuse, type Refusal, type Reply } from '../core/reply.ts'
-import { hasPlaces, COIN_PLACES } from './amounts.ts'
+import { hasPlaces, COIN_PLACES } from '../wallet/rounding.ts'
 import { borrowRefusal } from './borrow-limit.ts'
 import { lend, payBack } from './loans.ts'
 import { balanceOf, type BalanceRef } from './margin-order.ts'
 import { marginRefusals } from './margin-refusals.ts'
 import { type LoanRequest } from './margin-requests.ts'
-import { coinIn, moneyOf, balanceKey, type MarginState } from './margin-state.ts'
+import { coinIn, moneyOf, type MarginState } from './margin-state.ts'
 import { BORROWABLE_COINS } from './margin-symbols.ts'
 
 /** What a loan request did: the amount lent or paid, as a decimal string. */
@@ -19,7 +19,6 @@ export function borrow(state: MarginState, uid: string, request: LoanRequest): R
   const asked = readLoan(state, uid, request)
   if ('code' in asked) return refuse(asked)
   const { ref, coin, amount } = asked
-  if (state.liquidations.has(balanceKey(ref))) return refuse(marginRefusals.inLiquidation())
   const refusal = borrowRefusal(state, ref, { coin, amount })
   if (refusal !== undefined) return refuse(refusal)
   lend(state, ref, { coin, amount })
@@ -41,7 +40,6 @@ export function depositCollateral(state: MarginState, uid: string, request: Loan
   if ('code' in asked) return refuse(asked)
   const { ref, coin, amount } = asked
   state.ports.wallet.book(coinIn(ref, coin), 'deposit', amount)
-  state.isTouched = true
   return accept({ coin, amount: amount.toString() })
 }
 

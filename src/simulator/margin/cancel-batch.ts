@@ -15,7 +15,7 @@ type CancelItem = NonNullable<BatchCancelRequest['orderIdList']>[number]
  *
  * The document has `symbol` required and `orderIdList` optional, and says nothing of a request without it.
  * Then the symbol is all that is named, so all that rests there goes, as with cancel-all of futures: the
- * account's own isolated orders of the symbol. Orders of the system's stay. An empty list is not a missing
+ * account's own isolated orders of the symbol. An empty list is not a missing
  * one: it names nothing, and cancels nothing.
  *
  * An item's failure carries `clientOid` and `errorMsg` alone: the order's where there is one, else what was asked.
@@ -72,7 +72,7 @@ export function cancelOne(
 function cancelAllOf(state: MarginState, uid: string, symbol: string): BatchCancelResult {
   const successList: { orderId: string; clientOid: string }[] = []
   for (const order of [...accountOf(state, uid).open.values()]) {
-    if (order.mode !== 'isolated' || order.symbol !== symbol || order.purpose !== 'trade') continue
+    if (order.mode !== 'isolated' || order.symbol !== symbol) continue
     endOrder(state, order, 'cancelled')
     successList.push({ orderId: order.id, clientOid: order.clientOid })
   }
@@ -110,5 +110,5 @@ function findOrder(state: MarginState, { uid, mode, symbol, item }: Wanted): Mar
 function cancelRefusal(order: MarginOrder | undefined): Refusal | undefined {
   if (order === undefined) return marginRefusals.orderUnknown()
   if (!isOpen(order)) return marginRefusals.orderEnded()
-  return order.purpose === 'trade' ? undefined : marginRefusals.orderForced()
+  return undefined
 }

@@ -1,7 +1,7 @@
 import { ZERO, type Decimal } from '../../lib/decimal.ts'
-import { negated, roundDown, roundUp, smaller } from './amounts.ts'
+import { negated, roundDown, roundUp, smaller } from '../wallet/rounding.ts'
 import { type BalanceRef } from './margin-order.ts'
-import { coinIn, debtOf, marketsOf, moneyOf, type MarginState } from './margin-state.ts'
+import { coinIn, debtOf, marketsOf, moneyOf, pricesShown, type MarginState } from './margin-state.ts'
 import { pricesOf } from './balance-risk.ts'
 import { recordSwap } from './records.ts'
 
@@ -28,7 +28,9 @@ export function swapForDebt(state: MarginState, ref: BalanceRef, coin: string): 
 
 /** Swaps what is left of a base coin, and is too little to be sold, into the quote coin. */
 export function convertDust(state: MarginState, ref: BalanceRef): void {
-  for (const { rules, shown } of marketsOf(state, ref)) {
+  for (const market of marketsOf(state, ref)) {
+    const { rules } = market
+    const shown = pricesShown(market)
     const { available } = moneyOf(state, ref, rules.baseCoin)
     if (shown === undefined || available.eq(ZERO)) continue
     const isDust = available.lt(rules.baseMin) || available.times(shown.bid).lt(rules.notionalMin)

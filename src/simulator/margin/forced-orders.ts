@@ -1,17 +1,16 @@
 import { decimal, ZERO, type Decimal } from '../../lib/decimal.ts'
-import { larger, roundDown, roundUp, smaller } from './amounts.ts'
+import { larger, roundDown, roundUp, smaller } from '../wallet/rounding.ts'
 import { modeOf, type MarginOrder, type Purpose, type BalanceRef } from './margin-order.ts'
 import {
   debtOf,
   marketsOf,
   moneyOf,
-  openOrdersOf,
+  pricesShown,
   type MarginState,
   type SymbolMarket,
 } from './margin-state.ts'
-import { enterMarket } from './match-orders.ts'
-import { createOrder, endOrder } from './order-lifecycle.ts'
-import { canTradeOn } from './settle-fill.ts'
+import { enterMarginMarket } from './margin-venue.ts'
+import { createOrder } from './order-lifecycle.ts'
 
 export type ForcedPurpose = Exclude<Purpose, 'trade'>
 
@@ -19,19 +18,20 @@ export type ForcedPurpose = Exclude<Purpose, 'trade'>
  * Sends a market order of the system's that turns what the balance has into the coin it owes: base coin sold
  * for a debt in quote coin, base coin bought for a debt in it. It repays as it fills.
  *
- * @returns false when no pair of the balance can do that with what is available
+ * @returns the order, which has ended; undefined when no pair of the balance can do that with what is available
  */
 export function placeForcedOrder(
   state: MarginState,
   ref: BalanceRef,
   { coin, purpose }: { readonly coin: string; readonly purpose: ForcedPurpose },
-): boolean {
+): MarginOrder | undefined {
   const owed = debtOf(moneyOf(state, ref, coin))
   for (const market of marketsOf(state, ref)) {
     const { quoteCoin, baseCoin } = market.rules
     if (coin !== quoteCoin && coin !== baseCoin) continue
     const direction = coin === baseCoin ? 'buy' : 'sell'
-    const price = direction === 'buy' ? market.shown?.ask : market.shown?.bid
+    const shown = pricesShown(market)
+    const price = direction === 'buy' ? shown?.ask : shown?.bid
     if (price === undefined) continue
     const base = forcedSize(state, ref, { market, direction, owed, price, purpose })
     if (base === undefined) continue
@@ -40,21 +40,10 @@ export function placeForcedOrder(
       ...{ direction, orderType: 'market', force: 'gtc', loanType: 'autoRepay', source: 'SYS', purpose },
       ...{ price, base, quote: undefined, frozen: ZERO, loan: ZERO },
     })
-    enterMarket(state, order)
-    return true
+    enterMarginMarket(state, order)
+    return order
   }
-  return false
-}
-
-/** The system's orders of the balance that are still in the market; those that cannot go on are ended. */
-export function openForcedOrders(state: MarginState, ref: BalanceRef, purpose: ForcedPurpose): MarginOrder[] {
-  const open: MarginOrder[] = []
-  for (const order of openOrdersOf(state, ref)) {
-    if (order.purpose !== purpose) continue
-    if (canTradeOn(state, order)) open.push(order)
-    else endOrder(state, order, order.filledBase.gt(ZERO) ? 'filled' : 'cancelled')
-  }
-  return open
+  return undefined
 }
 
 interface Sizing {

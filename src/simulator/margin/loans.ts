@@ -1,11 +1,9 @@
-import { decimal, ZERO, type Decimal } from '../../lib/decimal.ts'
-import { roundUp, smaller } from './amounts.ts'
+import { ZERO, type Decimal } from '../../lib/decimal.ts'
+import { roundUp, smaller } from '../wallet/rounding.ts'
 import { type BalanceRef } from './margin-order.ts'
 import { BORROWABLE_COINS } from './margin-symbols.ts'
 import { putDebtor } from './margin-rows.ts'
 import { coinIn, moneyOf, balanceKey, type MarginState } from './margin-state.ts'
-
-const HOUR_MS = 3_600_000
 
 /** Lends to the balance; what may be lent is borrow-limit.ts's to say. */
 export function lend(state: MarginState, ref: BalanceRef, { coin, amount }: CoinAmount): void {
@@ -33,29 +31,15 @@ export function returnLoan(state: MarginState, ref: BalanceRef, { coin, amount }
   settle(state, ref, { coin, principal, interest: ZERO })
 }
 
-/**
- * Charges interest at every full hour on what is borrowed then: principal x rate, rounded up to eight
- * places, never on interest. Several hours at once cost what they would have cost one by one.
- *
- * @returns whether anybody was charged
- */
-export function accrueInterest(state: MarginState): boolean {
-  const hour = Math.floor(state.clock.now / HOUR_MS) * HOUR_MS
-  const hours = Math.round((hour - state.clock.accruedAt) / HOUR_MS)
-  if (hours <= 0) return false
-  const isFirst = state.clock.accruedAt === 0
-  state.clock.accruedAt = hour
-  if (isFirst || state.debtors.size === 0) return false
+/** Charges an hour's interest on what is borrowed: principal x rate, rounded up to eight places, never on interest. */
+export function chargeInterest(state: MarginState): void {
   for (const debtor of state.debtors.values()) {
     for (const coin of debtor.since.keys()) {
       const rate = BORROWABLE_COINS.get(coin)?.hourlyInterestRate ?? ZERO
       const hourly = roundUp(moneyOf(state, debtor, coin).borrowed.times(rate))
-      if (hourly.eq(ZERO)) continue
-      state.ports.wallet.accrueInterest(coinIn(debtor, coin), hourly.times(decimal(String(hours))))
-      state.isTouched = true
+      if (hourly.gt(ZERO)) state.ports.wallet.accrueInterest(coinIn(debtor, coin), hourly)
     }
   }
-  return state.isTouched
 }
 
 export interface CoinAmount {

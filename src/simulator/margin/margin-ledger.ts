@@ -21,7 +21,6 @@ export interface MarginBalance {
   readonly debts: string | undefined
   /** Maintenance over equity: the balance is taken over at 1. Undefined without a price, or when the equity is gone. */
   readonly riskRatio: string | undefined
-  readonly isInLiquidation: boolean
 }
 
 export function marginLedger(state: MarginState, uid: string): MarginLedger {
@@ -55,6 +54,5 @@ function toBalance(
     equity: risk?.equity.toString(),
     debts: risk?.debts.toString(),
     riskRatio: risk && riskRatio(risk)?.toString(),
-    isInLiquidation: state.liquidations.has(`${uid}/${balance}`),
   }
 }

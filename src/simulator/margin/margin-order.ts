@@ -1,4 +1,5 @@
 import { type Decimal } from '../../lib/decimal.ts'
+import { type BookOrder } from '../matching/book-order.ts'
 import { type BalanceName } from '../wallet/coin-money.ts'
 
 export type MarginMode = 'isolated' | 'crossed'
@@ -20,16 +21,12 @@ export interface BalanceRef {
   readonly balance: BalanceName
 }
 
-export interface MarginOrder {
+export interface MarginOrder extends BookOrder {
   /** 18 digits; later ids are larger. */
   readonly id: string
-  readonly uid: string
   readonly mode: MarginMode
   readonly symbol: string
   readonly clientOid: string
-  readonly direction: 'buy' | 'sell'
-  readonly orderType: 'limit' | 'market'
-  readonly force: 'gtc' | 'post_only' | 'fok' | 'ioc'
   readonly loanType: LoanType
   readonly source: OrderSource
   readonly purpose: Purpose
@@ -44,8 +41,6 @@ export interface MarginOrder {
   frozen: Decimal
   /** What it borrowed when it came in. Own money is spent first: what it does not use goes back. */
   readonly loan: Decimal
-  /** It has reached the displayed price ever since it came in: it takes at the market's price, not at its own. */
-  isTaking: boolean
   status: MarginStatus
   /** Unix ms. */
   readonly createdAt: number
@@ -68,6 +63,11 @@ export function modeOf(balance: BalanceName): MarginMode {
 
 export function isOpen({ status }: MarginOrder): boolean {
   return status === 'live' || status === 'partial_fill'
+}
+
+/** The system's own. */
+export function isForced({ purpose }: MarginOrder): boolean {
+  return purpose !== 'trade'
 }
 
 export function borrows(loanType: LoanType): boolean {

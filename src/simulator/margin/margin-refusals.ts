@@ -16,7 +16,6 @@ export const marginRefusals = {
 
   orderUnknown: () => refusal('43001', 'The order does not exist'),
   orderEnded: () => refusal('50062', 'The order status is cancelled or fullFill'),
-  orderForced: () => refusal('45056', 'The current order type cannot be cancelled'),
 
   duplicateClientOid: () => refusal('50060', 'Duplicated clientOid'),
   noPrice: () => refusal('50029', 'The trading pair has no order price'),
@@ -30,7 +29,6 @@ export const marginRefusals = {
   notionalBelowMinimum: (least: string) => refusal('45110', `less than the minimum amount ${least} USDT`),
   ordersFull: () => refusal('50048', 'The maximum number of orders is exceeded'),
   balanceShort: () => refusal('50020', 'Insufficient balance'),
-  inLiquidation: () => refusal('50066', 'Position closing, please try again later'),
 
   coinUnknown: () => refusal('50032', 'The currency does not exist'),
   coinMismatch: () => refusal('50039', 'The currency and the trading pair do not match'),

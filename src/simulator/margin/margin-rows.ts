@@ -1,19 +1,7 @@
-import { decimal } from '../../lib/decimal.ts'
-import {
-  isOpen,
-  type LiquidationRecord,
-  type MarginMode,
-  type MarginOrder,
-  type OrderRecord,
-  type SwapRecord,
-} from './margin-order.ts'
-import {
-  balanceKey,
-  type Debtor,
-  type Liquidation,
-  type MarginState,
-  type SymbolMarket,
-} from './margin-state.ts'
+import { insertOrder, sideOf } from '../matching/order-book.ts'
+import { readRow } from '../read-row.ts'
+import { isOpen, type LiquidationRecord, type MarginMode, type MarginOrder } from './margin-order.ts'
+import { balanceKey, type Debtor, type MarginState } from './margin-state.ts'
 
 /*
  * What is stored of each entity, under which id: one function an entity, called wherever it changes, and
@@ -23,15 +11,10 @@ import {
 const CLOCK = 'margin/clock'
 const ORDERS = 'margin/order/'
 const RECORDS = 'margin/record/'
-const MARKETS = 'margin/market/'
 const DEBTORS = 'margin/debtor/'
-const LIQUIDATIONS = 'margin/liquidation/'
 
-/** Once at the end of a call that stored anything. */
 export function putClock(state: MarginState): void {
-  if (!state.isTouched) return
-  state.ports.store.put(CLOCK, JSON.stringify(state.clock))
-  state.isTouched = false
+  put(state, CLOCK, { accruedAt: state.clock.accruedAt })
 }
 
 export function putOrder(state: MarginState, order: MarginOrder): void {
@@ -50,31 +33,24 @@ export function dropRecord(state: MarginState, place: RecordPlace, record: Liqui
   drop(state, recordId(place, record))
 }
 
-/** What was taken of the displayed price; the price itself comes from the market. */
-export function putMarket(state: MarginState, { rules, shown, takenAt, taken }: SymbolMarket): void {
-  put(state, MARKETS + rules.symbol, { texts: shown?.texts, takenAt, taken })
-}
-
 export function putDebtor(state: MarginState, debtor: Debtor): void {
   const id = DEBTORS + balanceKey(debtor)
   if (debtor.since.size === 0) drop(state, id)
   else put(state, id, { ...debtor, since: Object.fromEntries(debtor.since) })
 }
 
-export function putLiquidation(state: MarginState, liquidation: Liquidation): void {
-  put(state, LIQUIDATIONS + balanceKey(liquidation), liquidation)
-}
-
-export function dropLiquidation(state: MarginState, liquidation: Liquidation): void {
-  drop(state, LIQUIDATIONS + balanceKey(liquidation))
-}
-
 /** Puts the stored rows into a fresh state. Rows of accounts and symbols that are gone are left aside. */
 export function restoreMargin(state: MarginState): void {
   const { store } = state.ports
   for (const { json } of store.rows(CLOCK)) Object.assign(state.clock, JSON.parse(json))
-  const orders = store.rows(ORDERS).map(({ json }) => reviveOrder(json))
-  for (const order of orders.filter(isOpen)) state.accounts.get(order.uid)?.open.set(order.id, order)
+  const orders = store.rows(ORDERS).map(({ json }) => readRow<MarginOrder>(json, ORDER_DECIMALS))
+  for (const order of orders.filter(isOpen)) {
+    const market = state.symbols.get(order.symbol)
+    const account = state.accounts.get(order.uid)
+    if (market === undefined || account === undefined) continue
+    account.open.set(order.id, order)
+    insertOrder(sideOf(market.book, order), order)
+  }
   const ended = orders.filter((order) => !isOpen(order)).sort((a, b) => a.ending - b.ending)
   for (const order of ended) {
     const account = state.accounts.get(order.uid)
@@ -84,21 +60,12 @@ export function restoreMargin(state: MarginState): void {
   }
   for (const { id, json } of store.rows(RECORDS)) {
     const [uid = '', mode] = id.slice(RECORDS.length).split('/')
-    state.accounts.get(uid)?.records[mode as MarginMode].push(reviveRecord(json))
-  }
-  for (const { id, json } of store.rows(MARKETS)) {
-    restoreMarket(state.symbols.get(id.slice(MARKETS.length)), json)
+    state.accounts.get(uid)?.records[mode as MarginMode].push(readRow(json, RECORD_DECIMALS))
   }
   for (const { json } of store.rows(DEBTORS)) {
     const row = JSON.parse(json) as Omit<Debtor, 'since'> & { since: Record<string, number> }
     if (!state.accounts.has(row.uid)) continue
     state.debtors.set(balanceKey(row), { ...row, since: new Map(Object.entries(row.since)) })
-  }
-  for (const { json } of store.rows(LIQUIDATIONS)) {
-    const row = JSON.parse(json) as Omit<Liquidation, 'traded'> & { traded: string }
-    if (state.accounts.has(row.uid)) {
-      state.liquidations.set(balanceKey(row), { ...row, traded: decimal(row.traded) })
-    }
   }
 }
 
@@ -113,57 +80,11 @@ function recordId({ uid, mode }: RecordPlace, { id }: LiquidationRecord): string
 
 function put(state: MarginState, id: string, row: unknown): void {
   state.ports.store.put(id, JSON.stringify(row))
-  state.isTouched = true
 }
 
 function drop(state: MarginState, id: string): void {
   state.ports.store.drop(id)
-  state.isTouched = true
 }
 
-/** JSON has no decimals: they come back as strings. */
-type Texts<Entity, Field extends keyof Entity> = Omit<Entity, Field> & Record<Field, string>
-
-function reviveOrder(json: string): MarginOrder {
-  const row = JSON.parse(json) as Texts<
-    MarginOrder,
-    'price' | 'base' | 'quote' | 'filledBase' | 'filledQuote' | 'frozen' | 'loan'
-  >
-  const optional = (text: string | undefined) => (text === undefined ? undefined : decimal(text))
-  return {
-    ...row,
-    price: optional(row.price),
-    base: optional(row.base),
-    quote: optional(row.quote),
-    filledBase: decimal(row.filledBase),
-    filledQuote: decimal(row.filledQuote),
-    frozen: decimal(row.frozen),
-    loan: decimal(row.loan),
-  }
-}
-
-function reviveRecord(json: string): LiquidationRecord {
-  const row = JSON.parse(json) as
-    | Texts<OrderRecord, 'price' | 'size' | 'filledBase' | 'filledQuote'>
-    | Texts<SwapRecord, 'fromSize' | 'toSize'>
-  if (row.type === 'swap') return { ...row, fromSize: decimal(row.fromSize), toSize: decimal(row.toSize) }
-  return {
-    ...row,
-    price: decimal(row.price),
-    size: decimal(row.size),
-    filledBase: decimal(row.filledBase),
-    filledQuote: decimal(row.filledQuote),
-  }
-}
-
-function restoreMarket(market: SymbolMarket | undefined, json: string): void {
-  const { texts, takenAt, taken } = JSON.parse(json) as {
-    texts?: { bid: string; ask: string; last: string }
-    takenAt: number
-    taken: { buy: string; sell: string }
-  }
-  if (market === undefined) return
-  market.shown = texts && { bid: decimal(texts.bid), ask: decimal(texts.ask), texts }
-  market.takenAt = takenAt
-  market.taken = { buy: decimal(taken.buy), sell: decimal(taken.sell) }
-}
+const ORDER_DECIMALS = ['price', 'base', 'quote', 'filledBase', 'filledQuote', 'frozen', 'loan']
+const RECORD_DECIMALS = ['price', 'size', 'filledBase', 'filledQuote', 'fromSize', 'toSize']

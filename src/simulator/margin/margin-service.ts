@@ -2,6 +2,7 @@ import { type WireRequestOf } from '../../protocol/endpoints.ts'
 import { type AccountRef } from '../core/account.ts'
 import { type Reply } from '../core/reply.ts'
 import { type AccountService, type ServicePorts } from '../account-service.ts'
+import { matchResting } from '../matching/match-orders.ts'
 import { borrow, depositCollateral, repay, type LoanResult } from './borrow-repay.ts'
 import {
   cancelBatch,
@@ -10,27 +11,24 @@ import {
   type BatchCancelRequest,
   type BatchCancelResult,
 } from './cancel-batch.ts'
-import { refreshPrices } from './displayed-market.ts'
-import { judgeDebtors, proceedLiquidations } from './liquidation.ts'
+import { judgeDebtors } from './liquidation.ts'
 import { liquidationPage, type LiquidationPage, type LiquidationQuery } from './liquidation-page.ts'
-import { accrueInterest } from './loans.ts'
 import { marginLedger, type MarginLedger } from './margin-ledger.ts'
 import { type MarginMode } from './margin-order.ts'
 import { type LoanRequest, type PlaceMarginOrderRequest } from './margin-requests.ts'
-import { putClock, restoreMargin } from './margin-rows.ts'
+import { restoreMargin } from './margin-rows.ts'
 import { defaultMarginSettings, type MarginSettings } from './margin-settings.ts'
-import { createMarginState, type MarginState } from './margin-state.ts'
-import { matchOpenOrders } from './match-orders.ts'
+import { createMarginState, type MarginState, type SymbolMarket } from './margin-state.ts'
+import { createVenue } from './margin-venue.ts'
 import { openOrdersPage, type OpenOrdersPage } from './open-orders-page.ts'
+import { passTime } from './pass-time.ts'
 import { placeOrder, type OrderReference } from './place-order.ts'
 import { seedPast } from './seeded-past.ts'
-import { repayOverdueLoans } from './system-repay.ts'
 
 /**
- * The exchange's margin trading, isolated and crossed. Each call first plays what fell due up to its time:
- * interest, matching at the displayed prices, liquidation. Amounts are exact; all money is in the wallet.
- *
- * The seeded past is written by the first call that sees a price.
+ * The exchange's margin trading, isolated and crossed. It hears every quote: orders are matched, and balances
+ * liquidated, at each. Amounts are exact; all money is in the wallet. The seeded past is written as soon as a price
+ * is displayed.
  */
 export class MarginService implements AccountService {
   readonly #state: MarginState
@@ -38,14 +36,16 @@ export class MarginService implements AccountService {
   constructor(ports: ServicePorts, settings: Partial<MarginSettings> = {}) {
     this.#state = createMarginState(ports, { ...defaultMarginSettings, ...settings })
     restoreMargin(this.#state)
+    this.#comeTo(ports.startAt)
+    for (const market of this.#state.symbols.values()) followSymbol(this.#state, market)
   }
 
   advance(now: number): void {
-    this.#play(now)
-    putClock(this.#state)
+    this.#comeTo(now)
   }
 
   ledger(uid: string): MarginLedger {
+    refreshAll(this.#state)
     return marginLedger(this.#state, uid)
   }
 
@@ -124,25 +124,35 @@ export class MarginService implements AccountService {
   }
 
   #serve<Result>(now: number, answer: (state: MarginState) => Result): Result {
-    this.#play(now)
-    const result = answer(this.#state)
-    putClock(this.#state)
-    return result
+    this.#comeTo(now)
+    refreshAll(this.#state)
+    return answer(this.#state)
   }
 
-  #play(now: number): void {
+  #comeTo(now: number): void {
     const state = this.#state
-    if (!state.clock.isSeeded) {
-      if (![...state.symbols.keys()].some((symbol) => state.ports.prices(symbol) !== undefined)) return
-      seedPast(state)
-    }
-    state.clock.now = Math.max(state.clock.now, now)
-    const hasAccrued = accrueInterest(state)
-    const changed = refreshPrices(state)
-    if (changed.size === 0 && !hasAccrued) return
-    matchOpenOrders(state, changed)
-    repayOverdueLoans(state)
-    judgeDebtors(state)
-    proceedLiquidations(state)
+    if (state.clock.accruedAt === 0 && hasPrice(state)) seedPast(state)
+    if (state.clock.accruedAt > 0) passTime(state, now)
   }
+}
+
+/** Without orders and debts nobody is concerned: a quote is looked at when somebody asks. */
+function followSymbol(state: MarginState, market: SymbolMarket): void {
+  const { book } = market
+  const venue = createVenue(state, market)
+  book.follow((at) => {
+    if (!book.hasOrders && state.debtors.size === 0) return
+    passTime(state, at)
+    book.refresh()
+    matchResting(venue, book)
+    judgeDebtors(state, market)
+  })
+}
+
+function hasPrice({ symbols, ports }: MarginState): boolean {
+  return [...symbols.keys()].some((symbol) => (ports.market(symbol)?.shown.at ?? 0) > 0)
+}
+
+function refreshAll({ symbols }: MarginState): void {
+  for (const { book } of symbols.values()) book.refresh()
 }

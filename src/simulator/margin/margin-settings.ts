@@ -12,13 +12,8 @@ export interface MarginSettings {
   readonly crossedMaintenanceRate: string
   /** Of what forced orders traded, out of what is left when the debts are paid; it goes to the insurance fund. */
   readonly liquidationFeeRate: string
-  /** A crossed loan older than this is repaid by the system. */
+  /** A crossed loan older than this is repaid by the system, at the next full hour. */
   readonly loanTermMs: number
-  /** Shown at each side of a displayed price, in quote coin, until it moves or `displayRefreshMs` have passed. */
-  readonly displayedNotional: string
-  readonly displayRefreshMs: number
-  /** Levels, a tick apart and each as deep, that a market order of an account walks before its rest is cancelled. */
-  readonly marketLevelsMax: number
   /** How a liquidation record writes its side: the document's table has `liquidation_sell`, its sample `liquidation-sell`. */
   readonly liquidationSide: 'hyphen' | 'underscore'
   /** Open orders an account may have in each mode. */
@@ -41,10 +36,6 @@ export const defaultMarginSettings: MarginSettings = {
   crossedMaintenanceRate: '0.1',
   liquidationFeeRate: '0.01',
   loanTermMs: 90 * 86_400_000,
-  // The median of a seeded futures market; see market.ts.
-  displayedNotional: '50000',
-  displayRefreshMs: 1000,
-  marketLevelsMax: 20,
   liquidationSide: 'hyphen',
   openOrdersMax: 200,
   cancelItemsMax: 50,

@@ -1,5 +1,6 @@
-import { type Decimal, ZERO } from '../../lib/decimal.ts'
-import { type ServicePorts, type DisplayedPrice } from '../account-service.ts'
+import { type Decimal } from '../../lib/decimal.ts'
+import { type ServicePorts } from '../account-service.ts'
+import { PairMarket } from '../pair-market.ts'
 import { type CoinMoney, type CoinRef } from '../wallet/coin-money.ts'
 import { type LiquidationRecord, type MarginMode, type MarginOrder, type BalanceRef } from './margin-order.ts'
 import { type MarginSettings } from './margin-settings.ts'
@@ -16,29 +17,21 @@ export interface MarginState {
   readonly accounts: ReadonlyMap<string, MarginAccount>
   /** Balances that owe something, by {@link balanceKey}. Bounded by accounts x balances. */
   readonly debtors: Map<string, Debtor>
-  /** Balances that the platform has taken over, by the same key. */
-  readonly liquidations: Map<string, Liquidation>
-  /** Something was stored in this call: the clock is stored with it. */
-  isTouched: boolean
+  /** What the debtors have and owe, as of the wallet's revision; see balance-risk.ts. */
+  readonly figures: { revision: number; readonly byDebtor: Map<Debtor, RiskFigures> }
 }
 
 /** Unix ms of the exchange's clock; 0 is never yet. */
 export interface MarginClock {
   now: number
-  /** The full hour up to which interest has accrued. */
+  /** The full hour up to which interest has accrued; 0 until the seeded past is written. */
   accruedAt: number
-  /** The seeded past is written. */
-  isSeeded: boolean
 }
 
-/** The displayed market of a symbol, and what orders have taken of it. */
+/** The market of a symbol, with the resting orders of both modes and all accounts. */
 export interface SymbolMarket {
   readonly rules: MarginSymbol
-  shown: { readonly bid: Decimal; readonly ask: Decimal; readonly texts: DisplayedPrice } | undefined
-  /** When an order first took of this price; Unix ms, 0 while none has. */
-  takenAt: number
-  /** Base coin that orders took of the ask and of the bid. */
-  taken: { readonly buy: Decimal; readonly sell: Decimal }
+  readonly book: PairMarket<MarginOrder>
 }
 
 export interface MarginAccount {
@@ -58,23 +51,30 @@ export interface Debtor extends BalanceRef {
   readonly since: Map<string, number>
 }
 
-/** A liquidation that is not over: forced orders wait for the market, then the rest is settled. */
-export interface Liquidation extends BalanceRef {
-  readonly startedAt: number
-  /** Quote coin that forced orders have traded: what the fee is taken of. */
-  traded: Decimal
+/** What a balance has and owes, as floats. */
+export interface RiskFigures {
+  /** Of the quote coin. */
+  readonly held: number
+  readonly owed: number
+  /** What the equity must be above, as a share of the debts. */
+  readonly least: number
+  /** Of the base coins. */
+  readonly coins: readonly {
+    readonly book: SymbolMarket['book']
+    readonly held: number
+    readonly owed: number
+  }[]
 }
 
 export function createMarginState(ports: ServicePorts, settings: MarginSettings): MarginState {
   return {
     settings,
     ports,
-    clock: { now: ports.startAt, accruedAt: 0, isSeeded: false },
-    symbols: new Map(MARGIN_SYMBOLS.map((rules) => [rules.symbol, createMarket(rules)])),
+    clock: { now: ports.startAt, accruedAt: 0 },
+    symbols: new Map(MARGIN_SYMBOLS.map((rules) => [rules.symbol, createMarket(ports, rules)])),
     accounts: new Map(ports.accounts.map(({ uid }) => [uid, createAccount(uid)])),
     debtors: new Map(),
-    liquidations: new Map(),
-    isTouched: false,
+    figures: { revision: -1, byDebtor: new Map() },
   }
 }
 
@@ -124,8 +124,18 @@ export function openOrdersOf(state: MarginState, ref: BalanceRef): MarginOrder[]
   )
 }
 
-function createMarket(rules: MarginSymbol): SymbolMarket {
-  return { rules, shown: undefined, takenAt: 0, taken: { buy: ZERO, sell: ZERO } }
+/** Bid and ask in quote coin; undefined while nothing is displayed. */
+export function pricesShown({
+  book,
+}: SymbolMarket): { readonly bid: Decimal; readonly ask: Decimal } | undefined {
+  const { at, bidTicks, askTicks } = book.market
+  return at === 0 ? undefined : { bid: book.price(bidTicks), ask: book.price(askTicks) }
+}
+
+function createMarket(ports: ServicePorts, rules: MarginSymbol): SymbolMarket {
+  const { symbol, pricePlaces: priceDecimals, quantityPlaces: sizeDecimals } = rules
+  const options = { symbol, priceDecimals, sizeDecimals, row: `margin/market/${symbol}` }
+  return { rules, book: new PairMarket(ports, options) }
 }
 
 function createAccount(uid: string): MarginAccount {

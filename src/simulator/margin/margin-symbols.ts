@@ -7,10 +7,8 @@ export interface MarginSymbol {
   readonly quoteCoin: string
   /** Decimals of a price; one unit of the last one is the tick. */
   readonly pricePlaces: number
-  readonly tick: Decimal
   /** Decimals of a quantity of the base coin; one unit of the last one is the lot. */
   readonly quantityPlaces: number
-  readonly lot: Decimal
   /** The smallest order: base coin, and its value in quote coin. */
   readonly baseMin: Decimal
   readonly notionalMin: Decimal
@@ -18,8 +16,6 @@ export interface MarginSymbol {
   readonly feeRate: Decimal
   readonly isolatedLeverageMax: Decimal
   readonly crossedLeverageMax: Decimal
-  /** Where the seeded past lies while no price is displayed: quote coin. */
-  readonly nominalPrice: string
 }
 
 export interface BorrowableCoin {
@@ -32,14 +28,8 @@ export interface BorrowableCoin {
 
 /** The first row is the vendor's listing of the pair; the second its documentation sample. */
 export const MARGIN_SYMBOLS: readonly MarginSymbol[] = [
-  buildSymbol(
-    { symbol: 'BTCUSDT', baseCoin: 'BTC', pricePlaces: 2, quantityPlaces: 6, notionalMin: '1' },
-    '65000',
-  ),
-  buildSymbol(
-    { symbol: 'ETHUSDT', baseCoin: 'ETH', pricePlaces: 4, quantityPlaces: 4, notionalMin: '5' },
-    '2600',
-  ),
+  buildSymbol({ symbol: 'BTCUSDT', baseCoin: 'BTC', pricePlaces: 2, quantityPlaces: 6, notionalMin: '1' }),
+  buildSymbol({ symbol: 'ETHUSDT', baseCoin: 'ETH', pricePlaces: 4, quantityPlaces: 4, notionalMin: '5' }),
 ]
 
 /** The document gives neither rates nor caps: these are the simulator's own, a year of 4 % to 9 %. */
@@ -56,22 +46,14 @@ export const BORROWABLE_COINS: ReadonlyMap<string, BorrowableCoin> = new Map(
 
 function buildSymbol(
   row: Pick<MarginSymbol, 'symbol' | 'baseCoin' | 'pricePlaces' | 'quantityPlaces'> & { notionalMin: string },
-  nominalPrice: string,
 ): MarginSymbol {
   return {
     ...row,
     quoteCoin: 'USDT',
-    tick: unitOf(row.pricePlaces),
-    lot: unitOf(row.quantityPlaces),
     baseMin: decimal('0.0001'),
     notionalMin: decimal(row.notionalMin),
     feeRate: decimal('0.001'),
     isolatedLeverageMax: decimal('10'),
     crossedLeverageMax: decimal('3'),
-    nominalPrice,
   }
-}
-
-function unitOf(places: number): Decimal {
-  return places === 0 ? decimal('1') : decimal(`0.${'0'.repeat(places - 1)}1`)
 }

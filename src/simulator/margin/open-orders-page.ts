@@ -1,7 +1,7 @@
 import { type WireRequestOf, type WireResponseOf } from '../../protocol/endpoints.ts'
 import { accept, refuse, type Reply } from '../core/reply.ts'
 import { isIdBefore } from '../wallet/order-sequence.ts'
-import { roundNearest } from './amounts.ts'
+import { roundNearest } from '../wallet/rounding.ts'
 import { type MarginMode, type MarginOrder } from './margin-order.ts'
 import { marginRefusals } from './margin-refusals.ts'
 import { accountOf, type MarginState } from './margin-state.ts'

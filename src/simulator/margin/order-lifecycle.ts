@@ -1,4 +1,6 @@
 import { ZERO } from '../../lib/decimal.ts'
+import { QUEUE_UNKNOWN } from '../matching/book-order.ts'
+import { removeOrder, sideOf } from '../matching/order-book.ts'
 import { serviceIdText } from '../wallet/order-sequence.ts'
 import { returnLoan } from './loans.ts'
 import { balanceRefOf, type MarginOrder, type MarginStatus } from './margin-order.ts'
@@ -13,23 +15,29 @@ export type NewOrder = Omit<
   | 'filledBase'
   | 'filledQuote'
   | 'status'
-  | 'isTaking'
+  | 'sequence'
+  | 'stpMode'
+  | 'priceTicks'
+  | 'takingAt'
+  | 'queueLots'
   | 'createdAt'
   | 'updatedAt'
   | 'ending'
 > & { readonly clientOid: string | undefined }
 
 export function createOrder(state: MarginState, terms: NewOrder): MarginOrder {
-  const id = serviceIdText(state.ports.sequence.next())
+  const sequence = state.ports.sequence.next()
+  const id = serviceIdText(sequence)
+  const { book } = marketOf(state, terms.symbol)
   const order: MarginOrder = {
     ...terms,
-    id,
+    ...{ id, sequence, stpMode: 'none', takingAt: 0, queueLots: QUEUE_UNKNOWN },
+    priceTicks: terms.orderType === 'limit' ? book.ticks(terms.price ?? ZERO) : 0,
     // The sample answers an order without a clientOid with its orderId under both names.
     clientOid: terms.clientOid ?? id,
     filledBase: ZERO,
     filledQuote: ZERO,
     status: 'live',
-    isTaking: true,
     createdAt: state.clock.now,
     updatedAt: state.clock.now,
     ending: 0,
@@ -64,6 +72,7 @@ export function endOrder(
   order.updatedAt = state.clock.now
   order.ending = ++account.endings
   account.open.delete(order.id)
+  removeOrder(sideOf(marketOf(state, order.symbol).book, order), order)
   account.ended.set(order.id, order)
   putOrder(state, order)
   if (order.purpose === 'liquidation') recordForcedOrder(state, order)

@@ -1,9 +1,9 @@
 import { decimal, ZERO, type Decimal } from '../../lib/decimal.ts'
 import { type Refusal } from '../core/reply.ts'
-import { hasPlaces } from './amounts.ts'
+import { hasPlaces } from '../wallet/rounding.ts'
 import { marginRefusals } from './margin-refusals.ts'
 import { type PlaceMarginOrderRequest } from './margin-requests.ts'
-import { type SymbolMarket } from './margin-state.ts'
+import { pricesShown, type SymbolMarket } from './margin-state.ts'
 
 /** What of an order is measured: prices in quote coin, sizes as asked for. */
 export interface OrderTerms {
@@ -16,13 +16,14 @@ export interface OrderTerms {
 
 /** The order's numbers, or why the symbol does not take them. */
 export function readTerms(market: SymbolMarket, request: PlaceMarginOrderRequest): OrderTerms | Refusal {
-  const { rules, shown } = market
+  const { rules } = market
+  const shown = pricesShown(market)
   if (shown === undefined) return marginRefusals.noPrice()
   const isQuoteSized = request.orderType === 'market' && request.side === 'buy'
   const price = request.orderType === 'limit' ? readPositive(request.price, 'price') : undefined
   if (price !== undefined && 'code' in price) return price
   if (price !== undefined && !hasPlaces(price, rules.pricePlaces)) {
-    return marginRefusals.priceStep(rules.tick.toString())
+    return marginRefusals.priceStep(market.book.price(1).toString())
   }
   if (request.orderType === 'market' && request.price !== undefined)
     return marginRefusals.parameterPresent('price')

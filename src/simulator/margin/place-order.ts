@@ -1,20 +1,13 @@
 import { ZERO } from '../../lib/decimal.ts'
 import { accept, refuse, type Refusal, type Reply } from '../core/reply.ts'
-import { larger, roundUp } from './amounts.ts'
+import { larger, roundUp } from '../wallet/rounding.ts'
 import { borrowRefusal } from './borrow-limit.ts'
 import { lend } from './loans.ts'
 import { borrows, balanceOf, type MarginMode, type OrderSource, type BalanceRef } from './margin-order.ts'
 import { marginRefusals } from './margin-refusals.ts'
 import { type PlaceMarginOrderRequest } from './margin-requests.ts'
-import {
-  accountOf,
-  coinIn,
-  moneyOf,
-  balanceKey,
-  type MarginAccount,
-  type MarginState,
-} from './margin-state.ts'
-import { enterMarket } from './match-orders.ts'
+import { accountOf, coinIn, moneyOf, type MarginAccount, type MarginState } from './margin-state.ts'
+import { enterMarginMarket } from './margin-venue.ts'
 import { createOrder } from './order-lifecycle.ts'
 import { readTerms } from './order-terms.ts'
 
@@ -43,7 +36,7 @@ export function placeOrder(
   if (market === undefined) return refuse(marginRefusals.symbolUnknown(request.symbol))
   const account = accountOf(state, uid)
   const ref: BalanceRef = { uid, balance: balanceOf(mode, request.symbol) }
-  const refusal = accountRefusal(state, account, { ref, mode, request })
+  const refusal = accountRefusal(state, account, { mode, request })
   if (refusal !== undefined) return refuse(refusal)
   const terms = readTerms(market, request)
   if ('code' in terms) return refuse(terms)
@@ -63,16 +56,15 @@ export function placeOrder(
     ...{ price, base, quote, frozen: cost, loan: missing, purpose: 'trade' },
     force: orderType === 'market' ? 'gtc' : force,
   })
-  enterMarket(state, order)
+  enterMarginMarket(state, order)
   return accept({ orderId: order.id, clientOid: order.clientOid })
 }
 
 function accountRefusal(
   state: MarginState,
   account: MarginAccount,
-  { ref, mode, request }: { ref: BalanceRef; mode: MarginMode; request: PlaceMarginOrderRequest },
+  { mode, request }: { mode: MarginMode; request: PlaceMarginOrderRequest },
 ): Refusal | undefined {
-  if (state.liquidations.has(balanceKey(ref))) return marginRefusals.inLiquidation()
   const open = [...account.open.values()].filter((order) => order.mode === mode)
   if (open.length >= state.settings.openOrdersMax) return marginRefusals.ordersFull()
   const { clientOid } = request

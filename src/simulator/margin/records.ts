@@ -7,18 +7,13 @@ import {
   type MarginOrder,
   type BalanceRef,
 } from './margin-order.ts'
-import { dropRecord, putLiquidation, putRecord } from './margin-rows.ts'
-import { accountOf, balanceKey, type MarginState } from './margin-state.ts'
+import { dropRecord, putRecord } from './margin-rows.ts'
+import { accountOf, type MarginState } from './margin-state.ts'
 
 /** A forced order that has ended; one that traded nothing leaves no record. */
 export function recordForcedOrder(state: MarginState, order: MarginOrder): void {
   const { id, symbol, direction, price, base, filledBase, filledQuote, createdAt, updatedAt } = order
   if (price === undefined || base === undefined || filledBase.eq('0')) return
-  const liquidation = state.liquidations.get(balanceKey(balanceRefOf(order)))
-  if (liquidation !== undefined) {
-    liquidation.traded = liquidation.traded.plus(filledQuote)
-    putLiquidation(state, liquidation)
-  }
   const times = { createdAt, updatedAt }
   keep(state, balanceRefOf(order), {
     ...{ type: 'place_order', id, symbol, direction, price, size: base, filledBase, filledQuote },

@@ -1,13 +1,14 @@
 import { decimal, ZERO, type Decimal } from '../../lib/decimal.ts'
 import { createRandom, type Random } from '../../lib/random.ts'
-import { negated } from './amounts.ts'
-import { showPrice } from './displayed-market.ts'
-import { judgeDebtors, proceedLiquidations } from './liquidation.ts'
-import { accrueInterest } from './loans.ts'
+import { negated } from '../wallet/rounding.ts'
+import { judgeDebtors } from './liquidation.ts'
 import { balanceOf, type MarginMode, type BalanceRef } from './margin-order.ts'
+import { putClock } from './margin-rows.ts'
 import { coinIn, marketOf, type MarginState, type SymbolMarket } from './margin-state.ts'
+import { passTime, startClock } from './pass-time.ts'
 import { placeOrder } from './place-order.ts'
-import { seedPresent } from './seeded-present.ts'
+import { lastPrice } from '../wallet/start-prices.ts'
+import { seedPresent, showMade } from './seeded-present.ts'
 
 /*
  * What lies before the first start. It is not written down but lived through: each account borrows, trades
@@ -26,11 +27,10 @@ const SHORT_PAST = 5
 /** Writes the past, and what is open at the start; the clock then stands at `startAt`. */
 export function seedPast(state: MarginState): void {
   const random = createRandom(state.ports.seed).fork('margin past')
-  const prices = new Map([...state.symbols].map(([symbol, market]) => [symbol, anchorOf(state, market)]))
+  const prices = new Map([...state.symbols.keys()].map((symbol) => [symbol, anchorOf(state, symbol)]))
   const { startAt, accounts } = state.ports
   const { pastLiquidations, pastAccountsMax } = state.settings
-  state.clock.isSeeded = true
-  state.isTouched = true
+  startClock(state, pastLiquidations > 0 ? startAt - PAST_MS : startAt)
   if (pastLiquidations > 0) {
     const each = accounts.map((_, index) =>
       index < pastAccountsMax ? pastLiquidations : Math.min(SHORT_PAST, pastLiquidations),
@@ -40,10 +40,11 @@ export function seedPast(state: MarginState): void {
       const at = startAt - PAST_MS + Math.floor(((PAST_MS - QUIET_MS) * index) / total)
       live(state, { ...episode, at, random, price: walk(random, prices, episode.symbol, state) })
     }
-    for (const { uid } of accounts) seedPresent(state, uid, prices)
+    for (const { uid } of accounts) seedPresent(state, uid)
   }
-  for (const market of state.symbols.values()) market.shown = undefined
+  for (const { book } of state.symbols.values()) book.clear()
   state.clock.now = startAt
+  putClock(state)
 }
 
 interface Episode {
@@ -100,9 +101,8 @@ function live(state: MarginState, episode: Living): void {
   const [least, most] = MOVES[mode][kind]
   const move = least + (most - least) * random.next()
   const entry = isLong ? price / (1 - move) : price / (1 + move)
-  state.clock.now = at
-  accrueInterest(state)
-  show(state, market, entry)
+  passTime(state, at)
+  showMade(state, market, entry)
   const collateral = 5000 + random.integer(45_000)
   bringCollateral(state, { ref, episode, cents: collateral })
   const borrowed = Math.floor((collateral * BORROWED_PERCENT[mode]) / 100)
@@ -114,29 +114,23 @@ function live(state: MarginState, episode: Living): void {
     { uid, mode, source: 'API' },
     { symbol, side: isLong ? 'buy' : 'sell', orderType: 'market', loanType: 'autoLoan', ...size },
   )
-  state.clock.now = at + 60_000 + random.integer(5 * 60_000)
-  accrueInterest(state)
+  passTime(state, at + 60_000 + random.integer(5 * 60_000))
   fall(state, market, episode)
   leave(state, ref)
 }
 
-/** Moves the price until the balance is taken over, and waits until that is settled. */
+/** Moves the price until the balance is taken over. */
 function fall(state: MarginState, market: SymbolMarket, { price, isLong }: Living): void {
   let shown = price
-  for (let look = 0; look < LOOKS_MAX && isOwing(state); look++) {
-    show(state, market, shown)
-    judgeDebtors(state)
-    proceedLiquidations(state)
-    if (state.liquidations.size === 0) shown *= isLong ? 0.98 : 1.02
-    state.clock.now += state.settings.displayRefreshMs
+  for (let look = 0; look < LOOKS_MAX && state.debtors.size > 0; look++) {
+    showMade(state, market, shown)
+    judgeDebtors(state, market)
+    shown *= isLong ? 0.98 : 1.02
+    state.clock.now += 1000
   }
 }
 
-function isOwing({ debtors, liquidations }: MarginState): boolean {
-  return debtors.size + liquidations.size > 0
-}
-
-/** A position is a fraction of what one price shows, and the first price is nearly always enough. */
+/** The first price is nearly always enough. */
 const LOOKS_MAX = 40
 
 function bringCollateral(
@@ -149,37 +143,28 @@ function bringCollateral(
     state.ports.wallet.book(coinIn(ref, quoteCoin), 'opening', cents(amount))
     return
   }
-  const price = anchorOf(state, other)
-  show(state, other, price)
+  const price = anchorOf(state, other.rules.symbol)
+  showMade(state, other, price)
   const size = decimal(sizeText(other, amount / 100 / price))
   state.ports.wallet.book(coinIn(ref, other.rules.baseCoin), 'opening', size)
 }
 
 /** Whatever the liquidation left goes out again. */
 function leave(state: MarginState, ref: BalanceRef): void {
-  if (isOwing(state)) return
+  if (state.debtors.size > 0) return
   for (const [coin, { available }] of state.ports.wallet.coins(ref.uid, ref.balance)) {
     if (available.gt(ZERO)) state.ports.wallet.book(coinIn(ref, coin), 'opening', negated(available))
   }
 }
 
-function show(state: MarginState, market: SymbolMarket, price: number): void {
-  const bid = decimal(price.toFixed(2))
-  const ask = bid.plus(SPREAD)
-  const texts = { bid: bid.toString(), ask: ask.toString(), last: bid.toString() }
-  showPrice(state, market, texts)
-}
-
-const SPREAD = decimal('0.1')
-
-/** Where the symbol's past ends: what is displayed at the start, or what it is known for. */
-function anchorOf(state: MarginState, { rules }: SymbolMarket): number {
-  return Number(state.ports.prices(rules.symbol)?.last ?? rules.nominalPrice)
+/** Where the symbol's past ends: at the price of the start. */
+function anchorOf({ ports }: MarginState, symbol: string): number {
+  return Number(lastPrice(ports, symbol))
 }
 
 /** A step of a walk that stays near the price of the start: half a percent, and drawn back. */
 function walk(random: Random, prices: Map<string, number>, symbol: string, state: MarginState): number {
-  const anchor = anchorOf(state, marketOf(state, symbol))
+  const anchor = anchorOf(state, symbol)
   const last = prices.get(symbol) ?? anchor
   const next = (last + (anchor - last) * 0.02) * (1 + 0.005 * random.normal())
   prices.set(symbol, next)

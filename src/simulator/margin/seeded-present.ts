@@ -1,10 +1,12 @@
 import { decimal } from '../../lib/decimal.ts'
-import { showPrice } from './displayed-market.ts'
-import { accrueInterest } from './loans.ts'
+import { EMPTY_QUOTE } from '../market/market.ts'
+import { roundDown } from '../wallet/rounding.ts'
 import { balanceOf, type LoanType, type MarginMode, type OrderSource } from './margin-order.ts'
-import { accountOf, coinIn, marketOf, type MarginState } from './margin-state.ts'
+import { accountOf, coinIn, marketOf, type MarginState, type SymbolMarket } from './margin-state.ts'
 import { endOrder } from './order-lifecycle.ts'
+import { passTime } from './pass-time.ts'
 import { placeOrder } from './place-order.ts'
+import { lastPrice } from '../wallet/start-prices.ts'
 import { settleFill } from './settle-fill.ts'
 
 /*
@@ -42,25 +44,20 @@ const RESTING: readonly RestingRow[] = [
   { percent: 30, side: 'sell', value: 120, force: 'post_only', loanType: 'normal', source: 'API' },
 ]
 
-export function seedPresent(state: MarginState, uid: string, prices: ReadonlyMap<string, number>): void {
+export function seedPresent(state: MarginState, uid: string): void {
   const openedAt = state.ports.startAt - 12 * HOUR_MS
-  state.clock.now = Math.max(state.clock.now, openedAt)
-  accrueInterest(state)
+  passTime(state, openedAt)
   for (const { mode, symbol, collateral, bought } of BALANCES) {
-    const price = prices.get(symbol)
-    if (price === undefined || !state.symbols.has(symbol)) continue
-    const now = state.ports.prices(symbol)
-    const bid = Number(now?.bid ?? price).toFixed(2)
-    const ask = now?.ask ?? bid
+    const bid = Number(lastPrice(state.ports, symbol))
     const market = marketOf(state, symbol)
-    showPrice(state, market, { bid, ask, last: bid })
+    showMade(state, market, bid)
     const ref = { uid, balance: balanceOf(mode, symbol) }
     state.ports.wallet.book(coinIn(ref, market.rules.quoteCoin), 'opening', decimal(collateral))
     const placing = { uid, mode, source: 'API' } as const
     const order = { symbol, side: 'buy', orderType: 'market', loanType: 'autoLoan' } as const
     placeOrder(state, placing, { ...order, quoteSize: bought, clientOid: `${mode}-${symbol}-filled` })
-    for (const row of RESTING) rest(state, { uid, mode, symbol, price: Number(bid), row })
-    for (const row of STATES) leave(state, { uid, mode, symbol, price: Number(bid), row })
+    for (const row of RESTING) rest(state, { uid, mode, symbol, price: bid, row })
+    for (const row of STATES) leave(state, { uid, mode, symbol, price: bid, row })
   }
 }
 
@@ -120,6 +117,18 @@ function leave(
   const order = placed.ok ? accountOf(state, uid).open.get(placed.data.orderId) : undefined
   if (order?.price === undefined || order.base === undefined) return
   if (status === 'cancelled') endOrder(state, order, 'cancelled')
-  if (status === 'partial_fill')
-    settleFill(state, order, { base: order.base.times('0.4'), price: order.price })
+  if (status !== 'partial_fill') return
+  const base = roundDown(order.base.times('0.4'), marketOf(state, symbol).rules.quantityPlaces)
+  settleFill(state, order, { base, price: order.price })
 }
+
+/** Displays a price of the past: as deep as anybody wants. */
+export function showMade({ clock }: MarginState, { book }: SymbolMarket, price: number): void {
+  const bid = decimal(price.toFixed(2))
+  const [bidTicks, askTicks] = [book.ticks(bid), book.ticks(bid.plus(SPREAD))]
+  const plenty = { bidLots: PLENTY_LOTS, askLots: PLENTY_LOTS, candleLots: PLENTY_LOTS }
+  book.show({ ...EMPTY_QUOTE, bidTicks, askTicks, lastTicks: bidTicks, ...plenty }, clock.now)
+}
+
+const SPREAD = decimal('0.1')
+const PLENTY_LOTS = 1e12

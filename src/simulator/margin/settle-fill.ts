@@ -1,30 +1,24 @@
 import { ZERO, type Decimal } from '../../lib/decimal.ts'
-import { larger, negated, roundDown, roundUp, smaller } from './amounts.ts'
+import { larger, negated, roundUp } from '../wallet/rounding.ts'
 import { payBack } from './loans.ts'
 import { balanceRefOf, repays, type MarginOrder } from './margin-order.ts'
 import { putOrder } from './margin-rows.ts'
-import { coinIn, marketOf, moneyOf, type MarginState } from './margin-state.ts'
+import { coinIn, marketOf, type MarginState } from './margin-state.ts'
 import { endOrder, spentCoin } from './order-lifecycle.ts'
 
 /** A trade with the market. */
-export interface Trade {
-  /** At most so much of the base coin. */
+export interface Execution {
+  /** Whole lots of the base coin: no more than the order wants and can pay. */
   readonly base: Decimal
   /** Quote coin. */
   readonly price: Decimal
 }
 
 /**
- * Fills as much of the order as it wants and can pay, in whole lots, and books it: the trade, the fee out
- * of what was received, and what an order that repays owes of it. The order ends when nothing is left to
- * fill, or, bought by its quote size, less than a lot.
- *
- * @returns the base coin that was traded
+ * Books a trade of the order, the fee out of what was received, and what an order that repays owes of it. The order
+ * ends when all of its size is filled.
  */
-export function settleFill(state: MarginState, order: MarginOrder, { base: offered, price }: Trade): Decimal {
-  const { rules } = marketOf(state, order.symbol)
-  const base = roundDown(smaller(offered, wantedBase(state, order, price)), rules.quantityPlaces)
-  if (base.lte(ZERO)) return ZERO
+export function settleFill(state: MarginState, order: MarginOrder, { base, price }: Execution): void {
   const quote = base.times(price)
   const [spent, received] = order.direction === 'buy' ? [quote, base] : [base, quote]
   bookTrade(state, order, { spent, received })
@@ -33,28 +27,8 @@ export function settleFill(state: MarginState, order: MarginOrder, { base: offer
   order.updatedAt = state.clock.now
   order.status = 'partial_fill'
   freeSurplus(state, order)
-  if (isDone(state, order, price)) endOrder(state, order, 'filled')
+  if (order.base !== undefined && order.filledBase.gte(order.base)) endOrder(state, order, 'filled')
   else putOrder(state, order)
-  return base
-}
-
-/** Whether the balance can still pay for a lot of the order: a forced order has nothing set aside. */
-export function canTradeOn(state: MarginState, order: MarginOrder): boolean {
-  const { rules, shown } = marketOf(state, order.symbol)
-  if (shown === undefined) return true
-  const price = order.direction === 'buy' ? shown.ask : shown.bid
-  return wantedBase(state, order, price).gte(rules.lot)
-}
-
-/** What is still to be filled, in base coin; a market buy's by what its quote size buys at the price. */
-function wantedBase(state: MarginState, order: MarginOrder, price: Decimal): Decimal {
-  const wanted =
-    order.base === undefined
-      ? (order.quote ?? ZERO).minus(order.filledQuote).div(price)
-      : order.base.minus(order.filledBase)
-  if (order.purpose === 'trade') return wanted
-  const { available } = moneyOf(state, balanceRefOf(order), spentCoin(state, order))
-  return smaller(wanted, order.direction === 'buy' ? available.div(price) : available)
 }
 
 function bookTrade(
@@ -89,10 +63,4 @@ function freeSurplus(state: MarginState, order: MarginOrder): void {
   if (surplus.eq(ZERO) || needed.eq(ZERO)) return
   state.ports.wallet.unfreeze(coinIn(balanceRefOf(order), spentCoin(state, order)), surplus)
   order.frozen = order.frozen.minus(surplus)
-}
-
-function isDone(state: MarginState, order: MarginOrder, price: Decimal): boolean {
-  if (order.base !== undefined) return order.filledBase.gte(order.base)
-  const { lot } = marketOf(state, order.symbol).rules
-  return (order.quote ?? ZERO).minus(order.filledQuote).lt(lot.times(price))
 }

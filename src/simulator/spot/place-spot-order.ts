@@ -3,15 +3,16 @@ import { decimal, ZERO, type Decimal } from '../../lib/decimal.ts'
 import { spotPlaceOrder as placeOrderRow } from '../../protocol/undocumented/spot-rows.ts'
 import { positiveDecimal, stpMode } from '../../protocol/values.ts'
 import { accept, refuse, type Refusal, type Reply } from '../core/reply.ts'
+import { QUEUE_UNKNOWN } from '../matching/book-order.ts'
+import { reachesMarket } from '../matching/displayed-market.ts'
 import { serviceIdText } from '../wallet/order-sequence.ts'
 import { decimalsOf } from '../wallet/rounding.ts'
-import { enterMarket, isTriggered, reachesMarket } from './spot-matching.ts'
 import { isMarketBuy, isOpen, NO_FEES, type SpotOrder, type SpotTerms } from './spot-order.ts'
 import { spotRefusals } from './spot-refusals.ts'
+import { enterSpotMarket, isTriggered } from './spot-venue.ts'
 import {
   forgetOrder,
   keepOrder,
-  observePrice,
   paidCoin,
   putOrder,
   spotAccountOf,
@@ -49,13 +50,12 @@ export function placeSpotOrder(
   if (!read.success) return refuse(spotRefusals.parameter(String(read.error.issues[0]?.path[0] ?? '')))
   const market = state.markets.get(request.symbol)
   if (market === undefined) return refuse(spotRefusals.symbolUnknown(request.symbol))
-  observePrice(state, market)
+  market.book.refresh()
   const terms = readTerms(state, uid, { market, request: read.data })
   if ('code' in terms) return refuse(terms)
   const { now } = state.clock
-  const reference = decimal(market.level.last)
-  const order = openOrder(state, terms, { at: now, hasOldFees: false, reference })
-  if (isTriggered(order, market.level)) enterMarket(state, order, now)
+  const order = openOrder(state, terms, { at: now, hasOldFees: false, reference: lastPrice(market) })
+  if (isTriggered(order, market)) enterSpotMarket(state, order)
   return accept({ orderId: order.orderId, clientOid: order.clientOid })
 }
 
@@ -74,11 +74,17 @@ export function openOrder(
   { at, hasOldFees, reference }: OpeningFacts,
 ): SpotOrder {
   const market = spotMarketOf(state, terms.symbol)
-  const orderId = serviceIdText(state.ports.sequence.next())
+  const sequence = state.ports.sequence.next()
+  const orderId = serviceIdText(sequence)
   const frozen = frozenFor(terms)
   const order: SpotOrder = {
     ...terms,
+    sequence,
     orderId,
+    priceTicks: market.book.ticks(terms.price),
+    triggerTicks: market.book.ticks(terms.trigger?.price ?? ZERO),
+    takingAt: 0,
+    queueLots: QUEUE_UNKNOWN,
     clientOid: terms.clientOid ?? `SIM-${orderId}`,
     isClientOidOwn: terms.clientOid !== undefined,
     status: 'init',
@@ -87,7 +93,6 @@ export function openOrder(
     quoteVolume: ZERO,
     fees: NO_FEES,
     frozen,
-    isResting: false,
     hasOldFees,
     quoteSize: isMarketBuy(terms) ? terms.size : terms.size.times(reference),
     createdAt: at,
@@ -101,8 +106,8 @@ export function openOrder(
 }
 
 /** Quote coin for a buy, base coin for a sell: the fee comes out of what is obtained. */
-function frozenFor(terms: Pick<SpotTerms, 'side' | 'orderType' | 'price' | 'size'>): Decimal {
-  return terms.side === 'sell' || isMarketBuy(terms) ? terms.size : terms.price.times(terms.size)
+function frozenFor(terms: Pick<SpotTerms, 'direction' | 'orderType' | 'price' | 'size'>): Decimal {
+  return terms.direction === 'sell' || isMarketBuy(terms) ? terms.size : terms.price.times(terms.size)
 }
 
 interface Asked {
@@ -111,11 +116,11 @@ interface Asked {
 }
 
 function readTerms(state: SpotState, uid: string, { market, request }: Asked): SpotTerms | Refusal {
-  const { level, symbol } = market
+  const { book, symbol } = market
   // Document, status: `gray` (grey scale), `offline` (maintenance), `halt` (trading suspended).
   if (symbol.row.status === 'gray') return spotRefusals.symbolClosed()
   if (symbol.row.status !== 'online') return spotRefusals.suspended()
-  if (level.last === '') return spotRefusals.suspended()
+  if (book.market.at === 0) return spotRefusals.suspended()
   const { side, orderType, clientOid, force = 'gtc', stpMode: stp = 'none' } = request
   const isLimit = orderType === 'limit'
   if (isLimit && request.price === undefined) return spotRefusals.parameterEmpty('price')
@@ -126,19 +131,19 @@ function readTerms(state: SpotState, uid: string, { market, request }: Asked): S
     uid,
     symbol: request.symbol,
     clientOid,
-    side,
+    direction: side,
     orderType,
     force,
     stpMode: stp,
     price: decimal((isLimit && request.price) || '0'),
     size: decimal(request.size),
-    trigger: isWaiting ? { price: triggerPrice, isAbove: triggerPrice.gte(level.last) } : undefined,
+    trigger: isWaiting ? { price: triggerPrice, isAbove: triggerPrice.gte(lastPrice(market)) } : undefined,
     entry: 'API',
     source: isLimit ? 'normal' : 'market',
     deductsFee: state.settings.deductsFees,
   }
   return (
-    numberRefusal(market, request) ??
+    numberRefusal(market, terms, request) ??
     sizeRefusal(market, terms) ??
     priceRefusal(market, terms) ??
     accountRefusal(state, market, terms) ??
@@ -146,8 +151,8 @@ function readTerms(state: SpotState, uid: string, { market, request }: Asked): S
   )
 }
 
-function numberRefusal({ symbol }: SpotMarket, request: PlaceRequest): Refusal | undefined {
-  const sizeDecimals = isMarketBuy(request) ? symbol.quoteDecimals : symbol.baseDecimals
+function numberRefusal({ symbol }: SpotMarket, terms: SpotTerms, request: PlaceRequest): Refusal | undefined {
+  const sizeDecimals = isMarketBuy(terms) ? symbol.quoteDecimals : symbol.baseDecimals
   const checks = [
     { name: 'size', value: request.size, scale: sizeDecimals },
     { name: 'price', value: request.price ?? '0', scale: symbol.priceDecimals },
@@ -157,10 +162,10 @@ function numberRefusal({ symbol }: SpotMarket, request: PlaceRequest): Refusal |
   return wrong && spotRefusals.scale(wrong.name, wrong.value, wrong.scale)
 }
 
-function sizeRefusal({ symbol, level }: SpotMarket, terms: SpotTerms): Refusal | undefined {
-  const { minTradeAmount, maxTradeAmount, minTradeUSDT } = symbol.row
+function sizeRefusal(market: SpotMarket, terms: SpotTerms): Refusal | undefined {
+  const { minTradeAmount, maxTradeAmount, minTradeUSDT } = market.symbol.row
   if (!terms.size.gt(ZERO)) return spotRefusals.sizeBelowMinimum()
-  const price = terms.price.gt(ZERO) ? terms.price : decimal(level.last)
+  const price = terms.price.gt(ZERO) ? terms.price : lastPrice(market)
   const notional = isMarketBuy(terms) ? terms.size : terms.size.times(price)
   if (notional.lt(minTradeUSDT)) return spotRefusals.notionalBelowMinimum(minTradeUSDT)
   const base = isMarketBuy(terms) ? terms.size.div(price) : terms.size
@@ -169,27 +174,43 @@ function sizeRefusal({ symbol, level }: SpotMarket, terms: SpotTerms): Refusal |
 }
 
 /** A buy may stand only so far above the last price (or its trigger), a sell only so far below. */
-function priceRefusal({ symbol, level }: SpotMarket, terms: SpotTerms): Refusal | undefined {
+function priceRefusal(market: SpotMarket, terms: SpotTerms): Refusal | undefined {
+  const { symbol, book } = market
   if (terms.orderType === 'market') return undefined
   if (!terms.price.gt(ZERO)) return spotRefusals.parameter('price')
-  const reference = terms.trigger?.price ?? decimal(level.last)
-  const limit = reference.times(terms.side === 'buy' ? symbol.buyPriceRatioMax : symbol.sellPriceRatioMin)
-  if (terms.side === 'buy' && terms.price.gt(limit)) return spotRefusals.priceAboveLimit(limit.toString())
-  if (terms.side === 'sell' && terms.price.lt(limit)) return spotRefusals.priceBelowLimit(limit.toString())
-  const takesAtOnce = terms.trigger === undefined && reachesMarket(level, terms)
+  const reference = terms.trigger?.price ?? lastPrice(market)
+  const limit = reference.times(
+    terms.direction === 'buy' ? symbol.buyPriceRatioMax : symbol.sellPriceRatioMin,
+  )
+  if (terms.direction === 'buy' && terms.price.gt(limit))
+    return spotRefusals.priceAboveLimit(limit.toString())
+  if (terms.direction === 'sell' && terms.price.lt(limit))
+    return spotRefusals.priceBelowLimit(limit.toString())
+  const { direction, price } = terms
+  const reaches = reachesMarket(book.market, { direction, priceTicks: book.ticks(price) })
+  const takesAtOnce = terms.trigger === undefined && reaches
   if (terms.force !== 'post_only' || !takesAtOnce) return undefined
-  return terms.side === 'buy' ? spotRefusals.postOnlyBuyWouldTake() : spotRefusals.postOnlySellWouldTake()
+  return terms.direction === 'buy'
+    ? spotRefusals.postOnlyBuyWouldTake()
+    : spotRefusals.postOnlySellWouldTake()
 }
 
 function accountRefusal(state: SpotState, market: SpotMarket, terms: SpotTerms): Refusal | undefined {
   const account = spotAccountOf(state, terms.uid)
   const { clientOid } = terms
   if (clientOid !== undefined && account.byClientOid.has(clientOid)) return spotRefusals.duplicateClientOid()
-  const open = [...market.open].filter(({ uid }) => uid === terms.uid).length
+  const { buys, sells } = market.book
+  const open = [...buys.orders, ...sells.orders, ...market.waiting].filter(
+    ({ uid }) => uid === terms.uid,
+  ).length
   const { openOrdersMax } = market.symbol
   if (open >= openOrdersMax) return spotRefusals.ordersFull(openOrdersMax)
   const { available } = state.ports.wallet.coin(spotBalance(terms.uid, paidCoin(market, terms)))
   return available.lt(frozenFor(terms)) ? spotRefusals.balance() : undefined
+}
+
+function lastPrice({ book }: SpotMarket): Decimal {
+  return book.price(book.market.lastTicks)
 }
 
 /** Beyond `ordersMax` the oldest orders that are done are forgotten. */

@@ -1,4 +1,5 @@
 import { decimal, ZERO, type Decimal } from '../../lib/decimal.ts'
+import { removeOrder, sideOf } from '../matching/order-book.ts'
 import { type CoinRef } from '../wallet/coin-money.ts'
 import { platformCoinPrice } from '../wallet/platform-coin.ts'
 import { roundUp } from '../wallet/rounding.ts'
@@ -28,7 +29,7 @@ const PLATFORM_DECIMALS = 8
 export function fillOrder(state: SpotState, order: SpotOrder, fill: SpotFill): void {
   const market = spotMarketOf(state, order.symbol)
   const quote = fill.base.times(fill.price)
-  const [paid, obtained] = order.side === 'buy' ? [quote, fill.base] : [fill.base, quote]
+  const [paid, obtained] = order.direction === 'buy' ? [quote, fill.base] : [fill.base, quote]
   const { wallet } = state.ports
   wallet.book(spotBalance(order.uid, paidCoin(market, order)), 'trade', paid.times('-1'), 'frozen')
   wallet.book(spotBalance(order.uid, obtainedCoin(market, order)), 'trade', obtained)
@@ -39,7 +40,7 @@ export function fillOrder(state: SpotState, order: SpotOrder, fill: SpotFill): v
   order.status = 'partially_fill'
   order.updatedAt = fill.at
   if (!remainingOf(order).gt(ZERO)) return endOrder(state, order, 'full_fill', fill.at)
-  if (order.orderType === 'limit' && order.side === 'buy') {
+  if (order.orderType === 'limit' && order.direction === 'buy') {
     release(state, order, order.frozen.minus(remainingOf(order).times(order.price)))
   }
   putOrder(state, order)
@@ -59,7 +60,9 @@ function endOrder(state: SpotState, order: SpotOrder, status: 'full_fill' | 'can
   release(state, order, order.frozen)
   order.status = status
   order.updatedAt = at
-  spotMarketOf(state, order.symbol).open.delete(order)
+  const { book, waiting } = spotMarketOf(state, order.symbol)
+  waiting.delete(order)
+  removeOrder(sideOf(book, order), order)
   putOrder(state, order)
 }
 
@@ -82,7 +85,7 @@ function chargeFee(
   const market = spotMarketOf(state, order.symbol)
   const { takerFeeRate, makerFeeRate } = market.symbol
   const total = obtained.times(scope === 'taker' ? takerFeeRate : makerFeeRate)
-  const inQuote = order.side === 'buy' ? total.times(price) : total
+  const inQuote = order.direction === 'buy' ? total.times(price) : total
   const deduction = order.deductsFee ? deductFee(state, order, { inQuote, total, at }) : undefined
   const { deducted, remainder } = deduction ?? { deducted: ZERO, remainder: total }
   bookFee(state, spotBalance(order.uid, obtainedCoin(market, order)), remainder)

@@ -90,7 +90,7 @@ function shared(order: SpotOrder): Omit<WireOrder, 'size' | 'status' | 'feeDetai
     clientOid: order.clientOid,
     price: order.orderType === 'market' ? '0' : amountText(order.price),
     orderType: order.orderType,
-    side: order.side,
+    side: order.direction,
     priceAvg: baseVolume.gt(ZERO) ? amountText(quoteVolume.div(baseVolume)) : '',
     baseVolume: amountText(baseVolume),
     quoteVolume: amountText(quoteVolume),

@@ -1,4 +1,6 @@
-import { decimal, ZERO, type Decimal } from '../../lib/decimal.ts'
+import { ZERO, type Decimal } from '../../lib/decimal.ts'
+import { type BookOrder } from '../matching/book-order.ts'
+import { readRow } from '../read-row.ts'
 
 /**
  * By the history's words:
@@ -8,22 +10,14 @@ import { decimal, ZERO, type Decimal } from '../../lib/decimal.ts'
  */
 export type SpotStatus = 'init' | 'new' | 'partially_fill' | 'full_fill' | 'cancelled'
 export type SpotCancelReason = 'normal_cancel' | 'stp_cancel'
-export type SpotSide = 'buy' | 'sell'
-export type SpotForce = 'gtc' | 'ioc' | 'fok' | 'post_only'
-export type SpotStpMode = 'none' | 'cancel_taker' | 'cancel_maker' | 'cancel_both'
 export type SpotEntry = 'WEB' | 'API' | 'SYS' | 'ANDROID' | 'IOS'
 export type SpotOrderSource = 'normal' | 'market' | 'spot_follower_buy' | 'spot_follower_sell'
 
 /** What is asked for, after validation. */
-export interface SpotTerms {
-  readonly uid: string
+export interface SpotTerms extends Pick<BookOrder, 'uid' | 'direction' | 'orderType' | 'force' | 'stpMode'> {
   readonly symbol: string
   /** Undefined: the exchange makes one. */
   readonly clientOid: string | undefined
-  readonly side: SpotSide
-  readonly orderType: 'limit' | 'market'
-  readonly force: SpotForce
-  readonly stpMode: SpotStpMode
   /** Zero for a market order. */
   readonly price: Decimal
   /** Base coin; quote coin for a market buy. */
@@ -49,10 +43,12 @@ export interface SpotFeeSums {
   readonly remainder: Decimal
 }
 
-export interface SpotOrder extends Omit<SpotTerms, 'clientOid'> {
+export interface SpotOrder extends Omit<SpotTerms, 'clientOid'>, BookOrder {
   readonly orderId: string
   readonly clientOid: string
   readonly isClientOidOwn: boolean
+  /** 0 without a trigger. */
+  readonly triggerTicks: number
   status: SpotStatus
   cancelReason: SpotCancelReason | undefined
   baseVolume: Decimal
@@ -60,8 +56,6 @@ export interface SpotOrder extends Omit<SpotTerms, 'clientOid'> {
   fees: SpotFeeSums
   /** Still set aside: quote coin of a buy, base coin of a sell. */
   frozen: Decimal
-  /** It stood in the book while the displayed price did not reach it: a maker from then on. */
-  isResting: boolean
   /** Of earlier data: its fees stand under a coin's name only. */
   readonly hasOldFees: boolean
   /** Quote coin: what the history gives as the size of a market order. */
@@ -76,8 +70,8 @@ export function isOpen({ status }: Pick<SpotOrder, 'status'>): boolean {
   return status !== 'full_fill' && status !== 'cancelled'
 }
 
-export function isMarketBuy({ orderType, side }: Pick<SpotOrder, 'orderType' | 'side'>): boolean {
-  return orderType === 'market' && side === 'buy'
+export function isMarketBuy({ orderType, direction }: Pick<SpotOrder, 'orderType' | 'direction'>): boolean {
+  return orderType === 'market' && direction === 'buy'
 }
 
 /** Unfilled: base coin, quote coin for a market buy. */
@@ -85,32 +79,11 @@ export function remainingOf(order: SpotOrder): Decimal {
   return order.size.minus(isMarketBuy(order) ? order.quoteVolume : order.baseVolume)
 }
 
-type Text<Row, Columns extends keyof Row> = Omit<Row, Columns> & Readonly<Record<Columns, string>>
-type StoredOrder = Text<
-  Omit<SpotOrder, 'fees' | 'trigger'>,
-  'price' | 'size' | 'baseVolume' | 'quoteVolume' | 'frozen' | 'quoteSize'
-> & {
-  readonly fees: Readonly<Record<keyof SpotFeeSums, string>>
-  readonly trigger?: { readonly price: string; readonly isAbove: boolean }
-}
+const DECIMALS = [
+  ...['price', 'size', 'baseVolume', 'quoteVolume', 'frozen', 'quoteSize'],
+  ...['total', 'deducted', 'remainder'],
+]
 
-/** Revives what JSON made of the service's own row. */
 export function parseSpotOrder(json: string): SpotOrder {
-  const row = JSON.parse(json) as StoredOrder
-  return {
-    ...row,
-    cancelReason: row.cancelReason ?? undefined,
-    price: decimal(row.price),
-    size: decimal(row.size),
-    baseVolume: decimal(row.baseVolume),
-    quoteVolume: decimal(row.quoteVolume),
-    frozen: decimal(row.frozen),
-    quoteSize: decimal(row.quoteSize),
-    fees: {
-      total: decimal(row.fees.total),
-      deducted: decimal(row.fees.deducted),
-      remainder: decimal(row.fees.remainder),
-    },
-    trigger: row.trigger && { price: decimal(row.trigger.price), isAbove: row.trigger.isAbove },
-  }
+  return readRow(json, DECIMALS)
 }

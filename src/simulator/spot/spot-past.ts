@@ -7,7 +7,7 @@ import { writePastWithdrawals } from './past-withdrawals.ts'
 import { openOrder } from './place-spot-order.ts'
 import { cancelOrder, endMarketBuy, fillOrder } from './spot-fill.ts'
 import { isMarketBuy, isOpen, remainingOf, type SpotOrder, type SpotTerms } from './spot-order.ts'
-import { paidCoin, putOrder, spotBalance, type SpotMarket, type SpotState } from './spot-state.ts'
+import { enterBook, paidCoin, putOrder, spotBalance, type SpotMarket, type SpotState } from './spot-state.ts'
 import { type Withdrawals } from './withdrawals.ts'
 
 /** A little less than the history reaches, so that the whole past is still to be read for two days. */
@@ -76,9 +76,10 @@ function writeOrder(state: SpotState, uid: string, past: PastOrder): void {
 
 /** One that waits for its trigger, the others for the market; one of them is filled in part. */
 function leaveStanding(state: SpotState, order: SpotOrder, past: PastOrder): void {
+  const { market } = past
   if (order.trigger !== undefined) return
   order.status = 'new'
-  order.isResting = true
+  enterBook(market, order)
   putOrder(state, order)
   if (past.index % STANDING === PARTIAL) fillPart(state, order, { ...past, fraction: 0.4 })
 }
@@ -119,7 +120,7 @@ function drawTerms(state: SpotState, uid: string, past: PastOrder): SpotTerms {
     uid,
     symbol: market.symbol.row.symbol,
     clientOid: isStanding || random.next() < 0.5 ? `past-${index}` : undefined,
-    side,
+    direction: side,
     orderType: isLimit ? 'limit' : 'market',
     force: 'gtc',
     stpMode: 'none',
@@ -140,7 +141,7 @@ const ENTRIES = ['API', 'API', 'WEB', 'ANDROID', 'IOS'] as const
 function drawSide(state: SpotState, uid: string, { market, random, reference }: PastOrder): 'buy' | 'sell' {
   const { wallet } = state.ports
   const side = random.next() < 0.5 ? 'buy' : 'sell'
-  const held = wallet.coin(spotBalance(uid, paidCoin(market, { side }))).available
+  const held = wallet.coin(spotBalance(uid, paidCoin(market, { direction: side }))).available
   const worth = side === 'buy' ? held : held.times(reference)
   return worth.gt(NOTIONAL_ENOUGH) ? side : side === 'buy' ? 'sell' : 'buy'
 }

@@ -6,7 +6,6 @@ import { bookOpening } from '../wallet/opening.ts'
 import { type AccountContact, AddressBook, type BookAddress, contactOf } from './address-book.ts'
 import { placeSpotOrder, type SpotOrderReference, type SpotPlaceOrderRequest } from './place-spot-order.ts'
 import { cancelOrder } from './spot-fill.ts'
-import { matchMarket } from './spot-matching.ts'
 import { isOpen } from './spot-order.ts'
 import { writeSpotPast } from './spot-past.ts'
 import {
@@ -21,6 +20,7 @@ import { spotRefusals } from './spot-refusals.ts'
 import { defaultSpotSettings, type SpotSettings } from './spot-settings.ts'
 import { openSpotState, spotAccountOf, type SpotState } from './spot-state.ts'
 import { type SpotSymbolRow } from './spot-symbol.ts'
+import { followPair } from './spot-venue.ts'
 import { Withdrawals, type WithdrawalRecord } from './withdrawals.ts'
 
 /** What an account has at the spot service. */
@@ -59,12 +59,7 @@ export class SpotService implements AccountService {
     for (const uid of fresh) bookOpening(ports.wallet, uid, opening)
     for (const uid of fresh) writeSpotPast(this.#state, uid, this.#withdrawals)
     for (const uid of fresh) ports.store.put(OPENED_ROWS + uid, 'true')
-  }
-
-  advance(now: number): void {
-    const { clock, markets } = this.#state
-    clock.now = Math.max(clock.now, now)
-    for (const market of markets.values()) matchMarket(this.#state, market, clock.now)
+    for (const market of this.#state.markets.values()) followPair(this.#state, market)
   }
 
   ledger(uid: string): SpotLedger {
@@ -88,7 +83,7 @@ export class SpotService implements AccountService {
     request: WireRequestOf<'spotHistoryOrders'>,
     now: number,
   ): Reply<WireResponseOf<'spotHistoryOrders'>> {
-    this.advance(now)
+    this.#comeTo(now)
     return spotHistory(this.#state, uid, request)
   }
 
@@ -97,12 +92,12 @@ export class SpotService implements AccountService {
     request: WireRequestOf<'spotOrderInfo'>,
     now: number,
   ): Reply<WireResponseOf<'spotOrderInfo'>> {
-    this.advance(now)
+    this.#comeTo(now)
     return spotOrderInfo(this.#state, uid, request)
   }
 
   spotSymbols(request: WireRequestOf<'spotSymbols'>, now: number): Reply<SpotSymbolRow[]> {
-    this.advance(now)
+    this.#comeTo(now)
     return spotSymbolRows(this.#state, request)
   }
 
@@ -111,7 +106,7 @@ export class SpotService implements AccountService {
     request: WireRequestOf<'spotWithdrawal'>,
     now: number,
   ): Reply<WireResponseOf<'spotWithdrawal'>> {
-    this.advance(now)
+    this.#comeTo(now)
     spotAccountOf(this.#state, uid)
     return this.#withdrawals.withdraw(uid, request, this.#state.clock.now)
   }
@@ -122,13 +117,13 @@ export class SpotService implements AccountService {
     request: SpotPlaceOrderRequest,
     now: number,
   ): Reply<SpotOrderReference> {
-    this.advance(now)
+    this.#comeTo(now)
     return placeSpotOrder(this.#state, uid, request)
   }
 
   /** The undocumented cancel-order; a clientOid names what the client or the exchange set. */
   spotCancelOrder({ uid }: AccountRef, request: SpotCancelRequest, now: number): Reply<SpotOrderReference> {
-    this.advance(now)
+    this.#comeTo(now)
     const { orders } = spotAccountOf(this.#state, uid)
     const { orderId, clientOid, symbol } = request
     if (orderId === undefined && clientOid === undefined) return refuse(spotRefusals.idMissing())
@@ -145,7 +140,7 @@ export class SpotService implements AccountService {
 
   /** The undocumented unfilled-orders. */
   spotUnfilledOrders({ uid }: AccountRef, query: UnfilledQuery, now: number) {
-    this.advance(now)
+    this.#comeTo(now)
     return spotUnfilled(this.#state, uid, query)
   }
 
@@ -155,7 +150,7 @@ export class SpotService implements AccountService {
     query: { readonly coin?: string | undefined; readonly assetType?: string | undefined },
     now: number,
   ) {
-    this.advance(now)
+    this.#comeTo(now)
     return spotAssetRows(this.#state, uid, query)
   }
 
@@ -178,5 +173,9 @@ export class SpotService implements AccountService {
   /** Oldest first. */
   withdrawals(uid: string): readonly WithdrawalRecord[] {
     return this.#withdrawals.records(uid)
+  }
+  #comeTo(now: number): void {
+    const { clock } = this.#state
+    clock.now = Math.max(clock.now, now)
   }
 }

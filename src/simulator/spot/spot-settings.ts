@@ -13,12 +13,6 @@ export interface SpotSettings {
   readonly deductsFees: boolean
   /** What of a fee remains when it is paid in the platform's own coin: 0.8 is a discount of 20 %. */
   readonly deductionRatio: string
-  /** Quote coin that a displayed price holds for all orders together, until it changes. */
-  readonly displayedNotional: string
-  /** Each further level that a market order walks is so much worse: 0.0001 is one basis point. */
-  readonly levelStepRatio: string
-  /** Levels that a market order walks before its rest is cancelled. */
-  readonly marketLevelsMax: number
   /** Orders of the seeded past an account. */
   readonly pastOrders: number
   /** Orders kept an account: the oldest that are done go first. */
@@ -36,9 +30,6 @@ export const defaultSpotSettings: SpotSettings = {
   platformOpening: '400',
   deductsFees: false,
   deductionRatio: '0.8',
-  displayedNotional: '50000',
-  levelStepRatio: '0.0001',
-  marketLevelsMax: 20,
   pastOrders: 130,
   ordersMax: 20_000,
   withdrawalsMax: 10_000,

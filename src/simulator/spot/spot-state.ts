@@ -1,6 +1,7 @@
-import { decimal, ZERO, type Decimal } from '../../lib/decimal.ts'
 import { Failure } from '../../lib/failure.ts'
-import { type ServicePorts, type DisplayedPrice } from '../account-service.ts'
+import { type ServicePorts } from '../account-service.ts'
+import { insertOrder, sideOf } from '../matching/order-book.ts'
+import { PairMarket } from '../pair-market.ts'
 import { type CoinRef } from '../wallet/coin-money.ts'
 import { isOpen, parseSpotOrder, type SpotOrder } from './spot-order.ts'
 import { type SpotSettings } from './spot-settings.ts'
@@ -26,29 +27,24 @@ export interface SpotAccount {
 
 export interface SpotMarket {
   readonly symbol: SpotSymbol
-  /** Open orders of all accounts, oldest first. At most `orderQuantity` an account. */
-  readonly open: Set<SpotOrder>
-  level: SpotLevel
+  /** With the resting orders of all accounts; they and those that wait are at most `orderQuantity` an account. */
+  readonly book: PairMarket<SpotOrder>
+  /** Orders of all accounts that are not in the market yet, oldest first. */
+  readonly waiting: Set<SpotOrder>
 }
 
-/** The displayed price that orders took from, and what they took of it, in quote coin. */
-export interface SpotLevel {
-  readonly bid: string
-  readonly ask: string
-  readonly last: string
-  readonly takenAsk: Decimal
-  readonly takenBid: Decimal
-}
-
-const NO_LEVEL: SpotLevel = { bid: '', ask: '', last: '', takenAsk: ZERO, takenBid: ZERO }
 const ORDER_ROWS = 'spot/order/'
-const LEVEL_ROWS = 'spot/level/'
+const MARKET_ROWS = 'spot/market/'
 
 /** The state as it was stored; empty at the very first start. */
 export function openSpotState(ports: ServicePorts, settings: SpotSettings): SpotState {
   const markets = new Map<string, SpotMarket>()
   for (const row of settings.symbols) {
-    markets.set(row.symbol, { symbol: readSpotSymbol(row), open: new Set(), level: NO_LEVEL })
+    const symbol = readSpotSymbol(row)
+    const { priceDecimals, baseDecimals: sizeDecimals } = symbol
+    const names = { symbol: row.symbol, row: MARKET_ROWS + row.symbol }
+    const book = new PairMarket<SpotOrder>(ports, { ...names, priceDecimals, sizeDecimals })
+    markets.set(row.symbol, { symbol, book, waiting: new Set() })
   }
   const accounts = new Map<string, SpotAccount>()
   for (const { uid } of ports.accounts) {
@@ -56,10 +52,6 @@ export function openSpotState(ports: ServicePorts, settings: SpotSettings): Spot
   }
   const state: SpotState = { ports, settings, markets, accounts, clock: { now: ports.startAt } }
   for (const { json } of ports.store.rows(ORDER_ROWS)) keepOrder(state, parseSpotOrder(json))
-  for (const { id, json } of ports.store.rows(LEVEL_ROWS)) {
-    const market = markets.get(id.slice(LEVEL_ROWS.length))
-    if (market !== undefined) market.level = parseLevel(json)
-  }
   return state
 }
 
@@ -92,13 +84,13 @@ export function spotBalance(uid: string, coin: string): CoinRef {
 }
 
 /** The coin that an order pays with. */
-export function paidCoin(market: SpotMarket, { side }: Pick<SpotOrder, 'side'>): string {
-  return side === 'buy' ? market.symbol.row.quoteCoin : market.symbol.row.baseCoin
+export function paidCoin(market: SpotMarket, { direction }: Pick<SpotOrder, 'direction'>): string {
+  return direction === 'buy' ? market.symbol.row.quoteCoin : market.symbol.row.baseCoin
 }
 
 /** The coin obtained from the trade: fees are in it. */
-export function obtainedCoin(market: SpotMarket, { side }: Pick<SpotOrder, 'side'>): string {
-  return side === 'buy' ? market.symbol.row.baseCoin : market.symbol.row.quoteCoin
+export function obtainedCoin(market: SpotMarket, { direction }: Pick<SpotOrder, 'direction'>): string {
+  return direction === 'buy' ? market.symbol.row.baseCoin : market.symbol.row.quoteCoin
 }
 
 /** Takes an order into the service's maps; an order of an account that is gone stays in the store only. */
@@ -107,7 +99,16 @@ export function keepOrder(state: SpotState, order: SpotOrder): void {
   if (account === undefined) return
   account.orders.set(order.orderId, order)
   if (order.isClientOidOwn) account.byClientOid.set(order.clientOid, order)
-  if (isOpen(order)) state.markets.get(order.symbol)?.open.add(order)
+  const market = state.markets.get(order.symbol)
+  if (market === undefined || !isOpen(order)) return
+  if (order.status === 'init') market.waiting.add(order)
+  else enterBook(market, order)
+}
+
+/** An order that has been let into the market, and rests in it. */
+export function enterBook({ book, waiting }: SpotMarket, order: SpotOrder): void {
+  waiting.delete(order)
+  insertOrder(sideOf(book, order), order)
 }
 
 export function forgetOrder(state: SpotState, account: SpotAccount, order: SpotOrder): void {
@@ -118,27 +119,4 @@ export function forgetOrder(state: SpotState, account: SpotAccount, order: SpotO
 
 export function putOrder(state: SpotState, order: SpotOrder): void {
   state.ports.store.put(ORDER_ROWS + order.orderId, JSON.stringify(order))
-}
-
-/** Looks at the displayed price; what was taken counts until it changes. @returns whether it changed. */
-export function observePrice(state: SpotState, market: SpotMarket): boolean {
-  const price = state.ports.prices(market.symbol.row.symbol)
-  const { level } = market
-  if (price === undefined || isSamePrice(price, level)) return false
-  market.level = { bid: price.bid, ask: price.ask, last: price.last, takenAsk: ZERO, takenBid: ZERO }
-  if (level.takenAsk.gt(ZERO) || level.takenBid.gt(ZERO)) putLevel(state, market)
-  return true
-}
-
-export function putLevel(state: SpotState, market: SpotMarket): void {
-  state.ports.store.put(LEVEL_ROWS + market.symbol.row.symbol, JSON.stringify(market.level))
-}
-
-function isSamePrice(price: DisplayedPrice, level: SpotLevel): boolean {
-  return price.bid === level.bid && price.ask === level.ask && price.last === level.last
-}
-
-function parseLevel(json: string): SpotLevel {
-  const row = JSON.parse(json) as Readonly<Record<keyof SpotLevel, string>>
-  return { ...row, takenAsk: decimal(row.takenAsk), takenBid: decimal(row.takenBid) }
 }

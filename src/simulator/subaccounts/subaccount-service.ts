@@ -39,9 +39,6 @@ export class SubaccountService implements AccountService {
     }
   }
 
-  /** Nothing ever falls due. */
-  advance(): void {}
-
   /**
    * Document: POST /api/v2/user/create-virtual-subaccount. An alias that exists (in whatever letters), or that
    * is beyond the limit, is put in the failure list, and the others are created.

@@ -1,4 +1,5 @@
-import { decimal, sumDecimals, ZERO, type Decimal } from '../../lib/decimal.ts'
+import { sumDecimals, ZERO, type Decimal } from '../../lib/decimal.ts'
+import { readRow } from '../read-row.ts'
 
 /** Where an account keeps its coins: `isolated:BTCUSDT` is the isolated margin account of that symbol. */
 export type BalanceName = 'spot' | 'crossed' | `isolated:${string}`
@@ -78,36 +79,16 @@ export function isExplained({ money, flows }: CoinAccount): boolean {
   return sumDecimals(Object.values(flows)).eq(equityOf(money))
 }
 
-type TextColumns<Columns extends string> = Readonly<Record<Columns, string>>
+const COUNTERPARTIES = ['outside', 'market', 'fees', 'interest', 'insurance', 'platform']
+const COIN_DECIMALS = [
+  ...['available', 'frozen', 'borrowed', 'interest'],
+  ...[...Object.keys(COUNTERPARTY_OF), 'transfer'],
+]
 
-/** Revives what JSON made of the wallet's own row. */
 export function parseCoinAccount(json: string): CoinAccount {
-  const row = JSON.parse(json) as {
-    readonly money: TextColumns<MoneyColumn>
-    readonly flows: Partial<TextColumns<WalletBooking>>
-  }
-  const { available, frozen, borrowed, interest } = row.money
-  const flows: Flows = {}
-  for (const [booking, amount] of Object.entries(row.flows)) flows[booking as WalletBooking] = decimal(amount)
-  return {
-    money: {
-      available: decimal(available),
-      frozen: decimal(frozen),
-      borrowed: decimal(borrowed),
-      interest: decimal(interest),
-    },
-    flows,
-  }
+  return readRow(json, COIN_DECIMALS)
 }
 
 export function parseCounterparties(json: string): Counterparties {
-  const row = JSON.parse(json) as TextColumns<WalletCounterparty>
-  return {
-    outside: decimal(row.outside),
-    market: decimal(row.market),
-    fees: decimal(row.fees),
-    interest: decimal(row.interest),
-    insurance: decimal(row.insurance),
-    platform: decimal(row.platform),
-  }
+  return readRow(json, COUNTERPARTIES)
 }

@@ -1,17 +1,43 @@
 import { decimal, type Decimal } from '../../lib/decimal.ts'
 
-/** big.js's modes: 0 toward zero, 3 away from it. */
+/** Coins are kept to eight decimals. Error table, 50063: "Token precision must less than or equal to eight". */
+export const COIN_PLACES = 8
+
+/** big.js's modes: 0 toward zero, 1 half up, 3 away from zero. */
 const DOWN = 0
+const HALF_UP = 1
 const UP = 3
 
-/** At most so many decimals, toward zero. */
-export function roundDown(value: Decimal, decimals: number): Decimal {
+/** What the platform gives or counts for an account: never more than there is. */
+export function roundDown(value: Decimal, decimals = COIN_PLACES): Decimal {
   return value.round(decimals, DOWN)
 }
 
-/** At most so many decimals, away from zero. */
-export function roundUp(value: Decimal, decimals: number): Decimal {
+/** What the platform takes: fees, interest, the size of a loan that must be enough. */
+export function roundUp(value: Decimal, decimals = COIN_PLACES): Decimal {
   return value.round(decimals, UP)
+}
+
+/** For averages, which nobody is paid by. */
+export function roundNearest(value: Decimal, decimals = COIN_PLACES): Decimal {
+  return value.round(decimals, HALF_UP)
+}
+
+export function smaller(a: Decimal, b: Decimal): Decimal {
+  return a.lt(b) ? a : b
+}
+
+export function larger(a: Decimal, b: Decimal): Decimal {
+  return a.gt(b) ? a : b
+}
+
+export function negated(value: Decimal): Decimal {
+  return value.times('-1')
+}
+
+/** True when the decimal has no more decimals than that. */
+export function hasPlaces(value: Decimal, places: number): boolean {
+  return value.round(places, DOWN).eq(value)
 }
 
 /** Decimals written in a plain decimal text: 2 for `0.10`. */

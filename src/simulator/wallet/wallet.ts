@@ -31,6 +31,7 @@ export class Wallet {
   /** By uid, balance and coin; see {@link rowId}. */
   readonly #accounts = new Map<string, CoinAccount & { readonly ref: CoinRef }>()
   readonly #counterparties = new Map<string, Counterparties>()
+  #revision = 0
 
   constructor(store: ServiceStore) {
     this.#store = store
@@ -39,6 +40,11 @@ export class Wallet {
     }
     for (const { id, json } of store.rows(COUNTERPARTY_ROWS))
       this.#counterparties.set(id.slice(COUNTERPARTY_ROWS.length), parseCounterparties(json))
+  }
+
+  /** Another one whenever any money has moved. */
+  get revision(): number {
+    return this.#revision
   }
 
   /** What is there now; a coin never touched is a row of zeros. Later bookings do not change the answer. */
@@ -144,6 +150,7 @@ export class Wallet {
   }
 
   #move(ref: CoinRef, deltas: Partial<CoinMoney>): void {
+    this.#revision++
     const id = rowId(ref)
     const account = this.#accounts.get(id) ?? { ref, money: NO_MONEY, flows: {} }
     account.money = plusDeltas(ref, account.money, deltas)

@@ -174,6 +174,18 @@ describe('the seeded past', () => {
     expect(rows(4)).not.toEqual(rows(3))
   })
 
+  test('is written when the first price is displayed, and ends at it', () => {
+    const late = new MarginBench({ prices: {}, pastLiquidations: 2 })
+    expect(late.service.ledger(ALICE.uid).liquidations).toEqual({ isolated: 0, crossed: 0 })
+
+    late.show('BTCUSDT', '110000', '110001')
+    late.wait(0)
+
+    const [order] = late.open('isolated')
+    expect(late.service.ledger(ALICE.uid).liquidations.isolated).toBeGreaterThan(0)
+    expect(Number(order?.price)).toBeGreaterThan(90_000)
+  })
+
   test('is short for accounts beyond the first', () => {
     const later = new MarginBench({ pastLiquidations: 20, pastAccountsMax: 1 })
 

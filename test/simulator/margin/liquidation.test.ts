@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { ALICE, dataOf, DAY_MS, HOUR_MS, MarginBench, refusalOf } from './margin-bench.ts'
+import { ALICE, dataOf, DAY_MS, HOUR_MS, MarginBench } from './margin-bench.ts'
 
 const long = { orderType: 'market', loanType: 'autoLoan' } as const
 const short = { side: 'sell', orderType: 'market', loanType: 'autoLoan' } as const
@@ -11,7 +11,7 @@ describe('an isolated balance', () => {
     bench.place('isolated', { ...long, quoteSize: '9000' })
 
     bench.show('BTCUSDT', '56100', '56101')
-    expect(bench.service.ledger(ALICE.uid).balances[0]).toMatchObject({ isInLiquidation: false })
+    expect(bench.records('isolated', 'place_order')).toEqual([])
     expect(Number(bench.service.ledger(ALICE.uid).balances[0]?.riskRatio)).toBeGreaterThan(0.98)
     bench.show('BTCUSDT', '56050', '56051')
 
@@ -90,31 +90,24 @@ describe('an isolated balance', () => {
     expect(bench.order(other).status).toBe('live')
   })
 
-  test('that is large is sold as fast as the depth allows, visibly, and nobody can interfere', () => {
+  test('that is large is sold at once, level by level, and its owner trades on', () => {
     const bench = new MarginBench()
     bench.deposit('isolated', 'USDT', '20000')
     bench.place('isolated', { ...long, quoteSize: '180000' })
 
     bench.show('BTCUSDT', '56000', '56001')
 
-    const [forced] = bench.open('isolated')
-    expect(forced).toMatchObject({
-      ...{ side: 'sell', status: 'partial_fill', enterPointSource: 'SYS', orderType: 'market' },
-      ...{ price: '56000', size: '0.892857', loanType: 'autoRepay' },
+    // 0.89 are displayed, and 2.997 sold: four levels, a hundredth apart.
+    const [forced, ...others] = bench.records('isolated', 'place_order')
+    expect(others).toEqual([])
+    expect(forced).toMatchObject({ price: '56000', fillSize: forced?.size ?? '', cTime: String(bench.now) })
+    expect(Number(forced?.size)).toBeGreaterThan(2.99)
+    expect(Number(forced?.priceAvg)).toBeCloseTo(55_999.987, 2)
+    expect(bench.order(forced?.orderId ?? '')).toMatchObject({
+      ...{ side: 'sell', status: 'filled', enterPointSource: 'SYS', orderType: 'market' },
+      ...{ price: '56000', loanType: 'autoRepay' },
     })
-    expect(refusalOf(bench.tryPlace('isolated', { price: '50000', baseSize: '0.001' }))).toBe(
-      '50066 Position closing, please try again later',
-    )
-    const orderId = forced?.orderId ?? ''
-    const cancel = { symbol: 'BTCUSDT', orderIdList: [{ orderId }] }
-    expect(dataOf(bench.service.isolatedBatchCancelOrders(ALICE, cancel, bench.now))).toEqual({
-      successList: [],
-      failureList: [{ clientOid: orderId, errorMsg: 'The current order type cannot be cancelled' }],
-    })
-    for (let second = 0; second < 10; second++) bench.wait(1000)
     expect(bench.open('isolated')).toEqual([])
-    expect(bench.records('isolated', 'place_order')).toHaveLength(1)
-    expect(Number(bench.records('isolated', 'place_order')[0]?.uTime)).toBeGreaterThan(Number(forced?.cTime))
     expect(bench.tryPlace('isolated', { price: '50000', baseSize: '0.0001' }).ok).toBe(true)
     expect(bench.defects()).toEqual([])
   })
@@ -129,12 +122,11 @@ describe('a crossed balance', () => {
     bench.show('ETHUSDT', '1300', '1300.1')
     bench.show('BTCUSDT', '35000', '35001')
 
-    expect(bench.open('crossed').concat(bench.open('crossed', 'ETHUSDT'))[0]).toMatchObject({
-      ...{ side: 'liquidation-sell', enterPointSource: 'SYS', status: 'partial_fill' },
-    })
-    for (let second = 0; second < 30; second++) bench.wait(1000)
     const records = bench.records('crossed', 'place_order')
     expect(records.length).toBeGreaterThan(0)
+    expect(bench.order(records[0]?.orderId ?? '')).toMatchObject({
+      ...{ side: 'liquidation-sell', enterPointSource: 'SYS', status: 'filled' },
+    })
     expect(records.every(({ amount, priceAvg }) => amount !== '' && priceAvg !== '')).toBe(true)
     expect(bench.coin('crossed', 'USDT')).toMatchObject({ borrowed: '0', interest: '0' })
     expect(bench.defects()).toEqual([])
@@ -187,11 +179,10 @@ describe('a crossed balance', () => {
     else bench.place('crossed', { side: 'sell', orderType: 'market', baseSize: amount })
 
     bench.wait(30 * DAY_MS - HOUR_MS)
-    expect(bench.open('crossed')).toEqual([])
+    expect(bench.order(bench.lastEnded())).toMatchObject({ enterPointSource: 'API' })
     bench.wait(HOUR_MS)
 
-    expect(bench.open('crossed')[0]).toMatchObject({ side, status: 'partial_fill', enterPointSource: 'SYS' })
-    for (let second = 0; second < 10; second++) bench.wait(1000)
+    expect(bench.order(bench.lastEnded())).toMatchObject({ side, status: 'filled', enterPointSource: 'SYS' })
     expect(bench.coin('crossed', coin)).toMatchObject({ borrowed: '0', interest: '0' })
     expect(bench.records('crossed', 'place_order')).toEqual([])
     expect(bench.defects()).toEqual([])

@@ -1,6 +1,6 @@
 import { type AccountSetup } from '../../../src/simulator/core/account.ts'
 import { type Reply } from '../../../src/simulator/core/reply.ts'
-import { type DisplayedPrice } from '../../../src/simulator/account-service.ts'
+import { fillModel } from '../../../src/simulator/matching/fill-model.ts'
 import { type ServiceRow, type ServiceStore } from '../../../src/simulator/service-store.ts'
 import { MarginService } from '../../../src/simulator/margin/margin-service.ts'
 import { type PlaceMarginOrderRequest } from '../../../src/simulator/margin/margin-requests.ts'
@@ -8,6 +8,7 @@ import { type MarginSettings } from '../../../src/simulator/margin/margin-settin
 import { type MarginMode } from '../../../src/simulator/margin/margin-order.ts'
 import { createOrderSequence } from '../../../src/simulator/wallet/order-sequence.ts'
 import { Wallet } from '../../../src/simulator/wallet/wallet.ts'
+import { HandMarket, type QuoteText } from '../wallet/hand-market.ts'
 
 export const HOUR_MS = 3_600_000
 export const DAY_MS = 24 * HOUR_MS
@@ -46,8 +47,11 @@ export class MemoryServiceStore implements ServiceStore {
 
 export interface BenchOptions extends Partial<MarginSettings> {
   readonly store?: MemoryServiceStore
+  /** Goes on after a kill; default one that shows `prices`. */
+  readonly market?: HandMarket
+  readonly levelsMax?: number
   readonly seed?: number
-  readonly prices?: Readonly<Record<string, DisplayedPrice>>
+  readonly prices?: Readonly<Record<string, QuoteText>>
   readonly accounts?: readonly AccountSetup[]
 }
 
@@ -57,15 +61,20 @@ export class MarginBench {
   readonly wallet: Wallet
   readonly service: MarginService
   now = START_AT
-  readonly #prices = new Map<string, DisplayedPrice>()
+  readonly market: HandMarket
 
-  constructor({ store, seed = 1, prices, accounts, ...settings }: BenchOptions = {}) {
+  constructor({ store, market, levelsMax = 20, seed = 1, prices, accounts, ...settings }: BenchOptions = {}) {
     this.store = store ?? new MemoryServiceStore()
     this.wallet = new Wallet(this.store)
-    for (const [symbol, price] of Object.entries(prices ?? QUOTES)) this.#prices.set(symbol, price)
+    this.market = market ?? new HandMarket()
+    this.market.forgetFollowers()
+    for (const [symbol, price] of market === undefined ? Object.entries(prices ?? QUOTES) : []) {
+      this.market.show(symbol, price, START_AT)
+    }
     this.service = new MarginService(
       {
-        prices: (symbol) => this.#prices.get(symbol),
+        market: (symbol) => this.market.followed(symbol),
+        matching: { model: fillModel('optimistic'), levelsMax, speed: 1 },
         accounts: accounts ?? [setupOf(ALICE.uid), setupOf(BOB.uid)],
         seed,
         startAt: START_AT,
@@ -78,10 +87,10 @@ export class MarginBench {
     this.service.advance(this.now)
   }
 
-  /** Shows bid and ask, a second later, and plays. */
-  show(symbol: string, bid: string, ask: string): void {
-    this.#prices.set(symbol, { bid, ask, last: bid })
-    this.wait(1000)
+  /** Shows bid and ask, a second later; nothing is traded unless the test says so. */
+  show(symbol: string, bid: string, ask: string, more: Partial<QuoteText> = {}): void {
+    this.now += 1000
+    this.market.show(symbol, { bid, ask, traded: 0, ...more }, this.now)
   }
 
   wait(ms: number): void {
@@ -133,6 +142,11 @@ export class MarginBench {
     return found
   }
 
+  /** Id of Alice's order that ended last. */
+  lastEnded(): string {
+    return this.service.ledger(ALICE.uid).endedOrders.at(-1)?.orderId ?? ''
+  }
+
   /** Alice's liquidation records of a type, oldest first. */
   records(mode: MarginMode, type: 'place_order' | 'swap') {
     const query = { type, limit: '500' }
@@ -149,7 +163,7 @@ export class MarginBench {
   }
 }
 
-export const QUOTES: Readonly<Record<string, DisplayedPrice>> = {
+export const QUOTES: Readonly<Record<string, QuoteText>> = {
   BTCUSDT: { bid: '60000', ask: '60001', last: '60000' },
   ETHUSDT: { bid: '2500', ask: '2500.1', last: '2500' },
 }

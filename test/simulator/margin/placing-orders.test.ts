@@ -46,26 +46,27 @@ describe.each(['isolated', 'crossed'] as const)('an %s order', (mode) => {
     expect(bench.coin(mode, 'USDT')).toMatchObject({ available: '3999.9', frozen: '0' })
   })
 
-  test('whose price is touched gets what is displayed, a second later the next of it', () => {
+  test('whose price is touched gets what is displayed, at the next quote the next of it', () => {
     const bench = new MarginBench()
     bench.deposit(mode, 'USDT', '100000')
     const id = bench.place(mode, { price: '50000', baseSize: '1.5' })
 
     bench.show('BTCUSDT', '49999', '50000')
     expect(bench.open(mode)[0]).toMatchObject({ status: 'partial_fill', size: '1', amount: '50000' })
-    bench.wait(1000)
+    bench.show('BTCUSDT', '49999', '50000')
 
     expect(bench.order(id)).toMatchObject({ status: 'filled', size: '1.5', amount: '75000' })
     expect(bench.coin(mode, 'USDT')).toMatchObject({ available: '25000', frozen: '0' })
   })
 
   test('goes on taking at the market price, not at its own, until a price does not reach it', () => {
-    const bench = new MarginBench({ prices: { BTCUSDT: { bid: '49999', ask: '50000', last: '50000' } } })
+    const level = 20_000
+    const bench = new MarginBench({ prices: { BTCUSDT: { bid: '49999', ask: '50000', level } } })
     bench.deposit(mode, 'USDT', '200000')
     const id = bench.place(mode, { price: '55000', baseSize: '3' })
     expect(bench.order(id)).toMatchObject({ size: '1', amount: '50000' })
 
-    bench.show('BTCUSDT', '39999', '40000')
+    bench.show('BTCUSDT', '39999', '40000', { level })
     expect(bench.order(id)).toMatchObject({ size: '2.25', amount: '100000' })
     bench.show('BTCUSDT', '55999', '56000')
     bench.show('BTCUSDT', '54000', '54001')
@@ -97,7 +98,7 @@ describe.each(['isolated', 'crossed'] as const)('an %s order', (mode) => {
 
   test('by market walks a tick a level, and its rest is cancelled after the last', () => {
     const bench = new MarginBench({
-      marketLevelsMax: 2,
+      levelsMax: 2,
       prices: { BTCUSDT: { bid: '50000', ask: '50000.01', last: '50000' } },
     })
     bench.deposit(mode, 'BTC', '10')

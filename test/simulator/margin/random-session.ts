@@ -1,5 +1,5 @@
 import { createRandom, type Random } from '../../../src/lib/random.ts'
-import { type DisplayedPrice } from '../../../src/simulator/account-service.ts'
+import { type QuoteText } from '../wallet/hand-market.ts'
 import { ALICE, HOUR_MS, listOf, MarginBench, QUOTES, type BenchOptions } from './margin-bench.ts'
 
 const MODES = ['isolated', 'crossed'] as const
@@ -16,7 +16,7 @@ export class RandomSession {
   bench: MarginBench
   readonly #random: Random
   readonly #options: BenchOptions
-  readonly #prices: Record<string, DisplayedPrice> = { ...QUOTES }
+  readonly #prices: Record<string, QuoteText> = { ...QUOTES }
 
   constructor(seed: number, options: BenchOptions = {}) {
     this.#options = options
@@ -34,8 +34,8 @@ export class RandomSession {
   }
 
   #restart(): void {
-    const { now, store } = this.bench
-    this.bench = new MarginBench({ ...this.#options, store: store.copy(), prices: this.#prices })
+    const { now, store, market } = this.bench
+    this.bench = new MarginBench({ ...this.#options, store: store.copy(), market })
     this.bench.now = now
   }
 

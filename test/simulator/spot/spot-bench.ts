@@ -1,7 +1,7 @@
-import { type DisplayedPrice } from '../../../src/simulator/account-service.ts'
 import { SpotService } from '../../../src/simulator/spot/spot-service.ts'
 import { type SpotSettings } from '../../../src/simulator/spot/spot-settings.ts'
 import { type Wallet } from '../../../src/simulator/wallet/wallet.ts'
+import { type QuoteText } from '../wallet/hand-market.ts'
 import { createServiceBench, dataOf, ONE, STARTED_AT } from '../wallet/service-bench.ts'
 
 /** A spot service without a past, of which the test moves price and time. */
@@ -9,7 +9,8 @@ export interface SpotBench {
   service: SpotService
   wallet: Wallet
   now: number
-  setPrice(price: Partial<DisplayedPrice>, symbol?: string): void
+  /** The next quote, a second later: what is not said is as before. */
+  setPrice(quote: Partial<QuoteText>, symbol?: string): void
   place(request: object): string
   /** Code of the refusal, or `placed`. */
   tryPlace(request: object): string
@@ -29,10 +30,9 @@ export function openSpotBench(settings: Partial<SpotSettings> = {}): SpotBench {
     service: new SpotService(ports, complete),
     wallet: ports.wallet,
     now: STARTED_AT,
-    setPrice(price, symbol = 'BTCUSDT') {
-      const old = base.prices.get(symbol) ?? { bid: '1', ask: '2', last: '1' }
-      base.prices.set(symbol, { ...old, ...price })
-      bench.service.advance((bench.now += 1000))
+    setPrice(quote, symbol = 'BTCUSDT') {
+      const old = base.market.price(symbol) ?? { bid: '1', ask: '2' }
+      base.market.show(symbol, { ...old, ...quote }, (bench.now += 1000))
     },
     place: (request) =>
       dataOf(bench.service.spotPlaceOrder(ONE, { ...LIMIT, ...request }, (bench.now += 1000))).orderId,

@@ -31,7 +31,8 @@ describe('a limit order', () => {
   })
 
   test('takes no more than is displayed, and goes on taking while it reaches', () => {
-    const bench = openSpotBench({ displayedNotional: '1000' })
+    const bench = openSpotBench()
+    bench.setPrice({ size: 0.015384, level: 1000 })
     const orderId = bench.place({ price: '65500', size: '0.03' })
     expect(bench.order(orderId)).toMatchObject({ status: 'partially_fill', baseVolume: '0.0153840000000000' })
 
@@ -42,10 +43,10 @@ describe('a limit order', () => {
   })
 
   test('that only touches the market gets what is left at that price', () => {
-    const bench = openSpotBench({ displayedNotional: '320' })
+    const bench = openSpotBench()
     const orderId = bench.place({ price: '64000', size: '0.01' })
 
-    bench.setPrice({ bid: '63999', ask: '64000' })
+    bench.setPrice({ bid: '63999', ask: '64000', size: 0.005 })
 
     expect(bench.order(orderId)).toMatchObject({ status: 'partially_fill', baseVolume: '0.0050000000000000' })
   })
@@ -73,7 +74,8 @@ describe('a limit order', () => {
   })
 
   test('fok takes all of it or nothing', () => {
-    const bench = openSpotBench({ displayedNotional: '1000' })
+    const bench = openSpotBench()
+    bench.setPrice({ size: 0.015384, level: 1000 })
 
     const orderId = bench.place({ price: '65500', size: '0.03', force: 'fok' })
 
@@ -122,15 +124,15 @@ describe('a market order', () => {
   })
 
   test('walks worse levels, and is cancelled where they end', () => {
-    const bench = openSpotBench({ displayedNotional: '100', marketLevelsMax: 3 })
+    const bench = openSpotBench()
+    bench.setPrice({ size: 0.001538, level: 6.5 })
 
-    const orderId = bench.place({ orderType: 'market', size: '1000', price: undefined })
+    const orderId = bench.place({ orderType: 'market', size: '5000', price: undefined })
 
     const order = bench.order(orderId)
     expect(order).toMatchObject({ status: 'cancelled' })
-    expect(Number(order['quoteVolume'])).toBeGreaterThan(290)
-    expect(Number(order['quoteVolume'])).toBeLessThanOrEqual(300)
-    expect(Number(order['priceAvg'])).toBeGreaterThan(65000.1)
+    // Twenty levels: 65000.1, 65006.6, … 65123.6.
+    expect(order).toMatchObject({ baseVolume: '0.0307600000000000', priceAvg: '65061.8500000000000000' })
     expect(bench.money('USDT').frozen).toBe('0')
   })
 })
@@ -170,6 +172,7 @@ describe('self-trade prevention', () => {
   ])('$stpMode leaves the resting order $resting and the incoming one $incoming', (row) => {
     const bench = openSpotBench()
     const resting = bench.place({ side: 'sell', price: '65200', size: '0.01' })
+    bench.setPrice({ bid: '65100', ask: '65300' })
 
     const incoming = bench.place({ price: '65300', size: '0.01', stpMode: row.stpMode })
 
@@ -178,6 +181,18 @@ describe('self-trade prevention', () => {
       if (bench.status(orderId) !== 'cancelled') continue
       expect(bench.order(orderId)).toMatchObject({ cancelReason: 'stp_cancel' })
     }
+  })
+
+  test('cancel_taker takes what the market has at better prices than its own order, and no more', () => {
+    const bench = openSpotBench()
+    bench.setPrice({ size: 0.004, level: 1000 })
+    bench.place({ side: 'sell', price: '65200', size: '0.01' })
+
+    const incoming = bench.place({ price: '66100', size: '0.01', stpMode: 'cancel_taker' })
+
+    expect(bench.order(incoming)).toMatchObject({
+      ...{ status: 'cancelled', cancelReason: 'stp_cancel', baseVolume: '0.0040000000000000' },
+    })
   })
 })
 

@@ -77,11 +77,11 @@ describe('the history of spot orders', () => {
 
 describe('the detail of a spot order', () => {
   test('is found by the client’s own clientOid while nothing is filled, and by orderId always', () => {
-    const bench = openSpotBench({ displayedNotional: '320' })
+    const bench = openSpotBench()
     const orderId = bench.place({ clientOid: 'own-1' })
     expect(detail(bench, { clientOid: 'own-1' })).toMatchObject([{ orderId, status: 'live' }])
 
-    bench.setPrice({ bid: '63999', ask: '64000' })
+    bench.setPrice({ bid: '63999', ask: '64000', size: 0.005 })
 
     expect(detail(bench, { clientOid: 'own-1' })).toEqual([])
     expect(detail(bench, { orderId })).toMatchObject([{ status: 'partially_filled' }])

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { createRandom, type Random } from '../../../src/lib/random.ts'
 import { ConvertService } from '../../../src/simulator/convert/convert-service.ts'
 import { SpotService } from '../../../src/simulator/spot/spot-service.ts'
+import { lastPrice } from '../../../src/simulator/wallet/start-prices.ts'
 import { createServiceBench, ONE, STARTED_AT, TWO, type ServiceBench } from '../wallet/service-bench.ts'
 
 describe('over a random session', () => {
@@ -91,7 +92,7 @@ function playSession(bench: ServiceBench, { seed, restarts }: Session) {
     const ports = bench.open(String(seed))
     return {
       ports,
-      spot: new SpotService(ports, { displayedNotional: '3000' }),
+      spot: new SpotService(ports),
       convert: new ConvertService(ports),
     }
   }
@@ -100,19 +101,19 @@ function playSession(bench: ServiceBench, { seed, restarts }: Session) {
   for (let step = 0; step < 600; step++) {
     if (restarts && step % 20 === 0) services = open()
     now += 1 + random.integer(60_000)
-    movePrices(bench, random)
-    services.spot.advance(now)
+    movePrices(bench, now, random)
     act(services, now, random)
   }
   return { ...services, now }
 }
 
-function movePrices({ prices }: ServiceBench, random: Random): void {
-  for (const [symbol, price] of prices) {
+/** A thousand USDT a level, far apart, so that many an order is filled in part. */
+function movePrices({ market }: ServiceBench, now: number, random: Random): void {
+  for (const symbol of ['BTCUSDT', 'ETHUSDT']) {
     if (random.next() < 0.3) continue
-    const last = Number(price.last) * (1 + random.normal() * 0.003)
-    const [bid, ask] = [last * 0.9999, last * 1.0001]
-    prices.set(symbol, { bid: bid.toFixed(2), ask: ask.toFixed(2), last: last.toFixed(2) })
+    const last = Number(market.price(symbol)?.last) * (1 + random.normal() * 0.003)
+    const quote = { bid: last * 0.9999, ask: last * 1.0001, last, size: 1000 / last, level: last * 0.001 }
+    market.show(symbol, quote, now)
   }
 }
 
@@ -122,10 +123,11 @@ interface AccountServices {
   readonly convert: ConvertService
 }
 
-function act({ ports, spot, convert }: AccountServices, now: number, random: Random): void {
+function act(services: AccountServices, now: number, random: Random): void {
+  const { spot, convert } = services
   const account = random.next() < 0.6 ? ONE : TWO
   const kind = random.next()
-  if (kind < 0.7) return placeAtRandom({ ports, spot, convert }, account, { now, random })
+  if (kind < 0.7) return placeAtRandom(services, account, { now, random })
   if (kind < 0.8) {
     const reply = spot.spotHistoryOrders(account, { limit: '5' }, now)
     const row = reply.ok && Array.isArray(reply.data) ? reply.data[random.integer(5)] : undefined
@@ -147,7 +149,7 @@ function placeAtRandom(
   { now, random }: { readonly now: number; readonly random: Random },
 ): void {
   const symbol = random.next() < 0.5 ? 'BTCUSDT' : 'ETHUSDT'
-  const last = Number(ports.prices(symbol)?.last)
+  const last = Number(lastPrice(ports, symbol))
   const side = random.next() < 0.5 ? 'buy' : 'sell'
   const orderType = random.next() < 0.7 ? 'limit' : 'market'
   const near = (last * (1 + random.normal() * 0.005)).toFixed(2)

@@ -48,9 +48,9 @@ const LARGE_FOLDERS: Readonly<Record<string, readonly [max: number, why: string]
   'src/domain': [20, 'one noun a file, and no noun belongs to another'],
   'src/lib': [19, 'tools that have nothing to do with each other'],
   'src/simulator/core': [49, 'the simulator has an issue of its own'],
-  'src/simulator/margin': [30, 'the simulator has an issue of its own'],
+  'src/simulator/margin': [28, 'the simulator has an issue of its own'],
   'src/simulator/wire': [22, 'the simulator has an issue of its own'],
-  'src/simulator/spot': [18, 'the simulator has an issue of its own'],
+  'src/simulator/spot': [17, 'the simulator has an issue of its own'],
 }
 
 /** Where the program begins; every other file of src/ must be reached from here. */

@@ -1,0 +1,120 @@
+import { type BookOrder } from '../../src/simulator/matching/book-order.ts'
+import { describe, expect, test } from 'vitest'
+import { type ServicePorts } from '../../src/simulator/account-service.ts'
+import {
+  countTaken,
+  createDisplayedMarket,
+  takeDepth,
+} from '../../src/simulator/matching/displayed-market.ts'
+import { fillModel } from '../../src/simulator/matching/fill-model.ts'
+import { PairMarket } from '../../src/simulator/pair-market.ts'
+import { createServiceBench } from './wallet/service-bench.ts'
+
+const QUOTE = {
+  ...{ bidTicks: 650_003, askTicks: 650_004, bidLots: 12, askLots: 7, lastTicks: 650_005, tradedLots: 3 },
+  ...{ levelTicks: 2, candle: 5, candleLots: 1000.5 },
+}
+
+/** A contract with a tick of 0.1 and a lot of 0.001, and ports to it on a store that outlives them. */
+function openContract() {
+  const shown = createDisplayedMarket()
+  const followers: (() => void)[] = []
+  const bench = createServiceBench()
+  const show = (quote: Partial<typeof QUOTE>, at: number) => {
+    Object.assign(shown, { ...QUOTE, ...quote, previousAt: shown.at, at })
+    for (const hear of followers) hear()
+  }
+  const ports: ServicePorts = {
+    ...bench.open(),
+    market: () => ({ tickSize: '0.1', lotSize: '0.001', shown, follow: (hear) => void followers.push(hear) }),
+    matching: { model: fillModel('default'), levelsMax: 20, speed: 1 },
+  }
+  const openPair = (priceDecimals = 2, sizeDecimals = 6) =>
+    new PairMarket(ports, { symbol: 'BTCUSDT', priceDecimals, sizeDecimals, row: 'test/market/BTCUSDT' })
+  return { show, openPair }
+}
+
+describe('a pair displays the futures of its name', () => {
+  test('on finer grids to the last digit', () => {
+    const { show, openPair } = openContract()
+    show({}, 1000)
+
+    expect(openPair().market).toMatchObject({
+      ...{ bidTicks: 6_500_030, askTicks: 6_500_040, lastTicks: 6_500_050, levelTicks: 20, at: 1000 },
+      ...{ bidLots: 12_000, askLots: 7000, tradedLots: 3000, candleLots: 1_000_500, candle: 5 },
+    })
+  })
+
+  test('on coarser grids with the bid rounded down, the ask up, the last to the nearest', () => {
+    const { show, openPair } = openContract()
+    show({}, 1000)
+
+    expect(openPair(0, 2).market).toMatchObject({
+      ...{ bidTicks: 65_000, askTicks: 65_001, lastTicks: 65_001, levelTicks: 1 },
+      ...{ bidLots: 1, askLots: 1, tradedLots: 0, candleLots: 100.05 },
+    })
+  })
+
+  test('with the ask above the bid, also where both round to one price', () => {
+    const { show, openPair } = openContract()
+    show({ bidTicks: 9, askTicks: 10 }, 1000)
+
+    expect(openPair(0).market).toMatchObject({ bidTicks: 1, askTicks: 2 })
+  })
+
+  test('at every quote that it takes in, and skips none that it was told of', () => {
+    const { show, openPair } = openContract()
+    show({}, 1000)
+    const pair = openPair()
+    const heard: number[] = []
+    pair.follow((at) => heard.push(at))
+
+    show({ bidTicks: 650_000 }, 2000)
+    expect(pair.market.bidTicks).toBe(6_500_030)
+    pair.refresh()
+    pair.refresh()
+
+    expect(pair.market).toMatchObject({ bidTicks: 6_500_000, at: 2000, previousAt: 1000 })
+    expect(heard).toEqual([2000])
+  })
+})
+
+describe('what orders took of a pair', () => {
+  function take(openPair: () => PairMarket<BookOrder>): PairMarket<BookOrder> {
+    const pair = openPair()
+    takeDepth(pair.market, 'buy', 4000)
+    countTaken(pair.market, 4000)
+    pair.put()
+    return pair
+  }
+
+  test('is put back after a restart at the same quote', () => {
+    const { show, openPair } = openContract()
+    show({}, 1000)
+    const { market } = take(openPair)
+
+    expect(openPair().market).toEqual({ ...market, previousAt: expect.any(Number) as number })
+    expect(market).toMatchObject({ takenAskLots: 4000, takenCandleLots: 4000, takenQuoteLots: 4000 })
+  })
+
+  test('has come back by half after a restart ten seconds later', () => {
+    const { show, openPair } = openContract()
+    show({}, 1000)
+    take(openPair)
+    show({}, 11_000)
+
+    const { market } = openPair()
+
+    expect(market.takenAskLots).toBeCloseTo(2000, 6)
+    expect(market).toMatchObject({ takenCandleLots: 4000, takenQuoteLots: 0 })
+  })
+
+  test('counts for its candle alone', () => {
+    const { show, openPair } = openContract()
+    show({}, 1000)
+    take(openPair)
+    show({ candle: 6 }, 61_000)
+
+    expect(openPair().market.takenCandleLots).toBe(0)
+  })
+})
