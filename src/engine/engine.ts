@@ -2,6 +2,7 @@ import { type Denial } from '../domain/denial.ts'
 import { isTerminal } from '../domain/order.ts'
 import { unreachable } from '../lib/unreachable.ts'
 import { type Book } from './book/book.ts'
+import { hasEndedBefore } from './book/ended-orders.ts'
 import { answerCancel } from './cancels/cancel-answer.ts'
 import { sendCancel } from './cancels/cancel-all.ts'
 import { type Effect, type OutgoingBatch } from './effect.ts'
@@ -280,12 +281,10 @@ function passTime(core: Core): void {
 
 /** Whether something can be forgotten. Trades and calls are in the order of their coming: the first tells. */
 function hasSomethingOld(
-  { orders, trades, callKeys }: Book,
+  { ended, trades, callKeys }: Book,
   { ordersBefore, tradesBefore }: { ordersBefore: number; tradesBefore: number },
 ): boolean {
   const [filledAt = tradesBefore] = trades.values()
   const [calledAt = ordersBefore] = callKeys.values()
-  if (filledAt < tradesBefore || calledAt < ordersBefore) return true
-  for (const order of orders.values()) if (order.endedAt < ordersBefore && isTerminal(order)) return true
-  return false
+  return filledAt < tradesBefore || calledAt < ordersBefore || hasEndedBefore(ended, ordersBefore)
 }

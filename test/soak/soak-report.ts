@@ -59,14 +59,17 @@ export function fitGrowth(samples: readonly SoakSample[]): readonly Growth[] {
   })
 }
 
-/** Least squares. */
+/** The median of the slopes between all pairs (Theil and Sen): one sample that met a busy machine does not tilt it. */
 function slopeOf(xs: readonly number[], ys: readonly number[]): number {
-  const [x, y] = [meanOf(xs), meanOf(ys)]
-  const [above, below] = xs.reduce(
-    ([product, square], at, index) => [product + (at - x) * ((ys[index] ?? y) - y), square + (at - x) ** 2],
-    [0, 0],
+  const slopes = xs.flatMap((x, index) =>
+    xs.slice(index + 1).flatMap((other, offset) => {
+      const rise = (ys[index + 1 + offset] ?? 0) - (ys[index] ?? 0)
+      return other === x ? [] : [rise / (other - x)]
+    }),
   )
-  return below === 0 ? 0 : above / below
+  const sorted = slopes.toSorted((one, other) => one - other)
+  const [low, high] = [sorted[(sorted.length - 1) >> 1], sorted[sorted.length >> 1]]
+  return low === undefined || high === undefined ? 0 : (low + high) / 2
 }
 
 function meanOf(values: readonly number[]): number {

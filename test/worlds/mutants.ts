@@ -292,9 +292,9 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'orders-forgotten-too-early',
-    what: 'an order is forgotten while it may rest or be filled',
-    find: 'if (book.open.get(order.terms.symbol)?.has(clientOid) ?? false) continue',
-    replace: '',
+    what: 'an order is forgotten as soon as it has ended',
+    find: 'takeEndedBefore(book.ended, record.ordersBefore)',
+    replace: 'takeEndedBefore(book.ended, record.at)',
     lastsMonths: true,
   },
   {
@@ -313,9 +313,10 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'keys-forgotten-too-early',
-    what: 'the key of an order is forgotten while the order stands',
-    find: 'if (!book.orders.has(entry.clientOid) && !book.places.has(key)) book.keys.delete(key)',
-    replace: 'book.keys.delete(key)',
+    what: 'the key of an order is forgotten when the order is sent again under it',
+    find: 'book.keys.set(key, { clientOid: terms.clientOid, generation: terms.generation, at: record.at })',
+    replace:
+      'if (terms.generation === 0) book.keys.set(key, { clientOid: terms.clientOid, generation: 0, at: record.at })',
     lastsMonths: true,
   },
   {

@@ -34,6 +34,7 @@ import { decimal, ZERO } from '../../lib/decimal.ts'
 import { own } from '../../lib/own.ts'
 import { unreachable } from '../../lib/unreachable.ts'
 import { applyFill, bindOrphans, disownOrphans } from './apply-fill.ts'
+import { takeEndedBefore } from './ended-orders.ts'
 import { type Book, pairKey, storeOrder, type WritableBook } from './book.ts'
 import { applyMove } from './allocation.ts'
 import { applyLadderChange } from './ladder-change.ts'
@@ -196,7 +197,17 @@ function applyExpire(book: WritableBook, record: ExpireRecord): void {
       state === 'expired' ? markExpired(order, record.reason) : markUnknown(order, record.reason),
     )
   }
-  for (const { strategyId, key } of record.places) book.places.delete(pairKey(strategyId, key))
+  for (const { strategyId, key } of record.places) {
+    const pair = pairKey(strategyId, key)
+    book.places.delete(pair)
+    forgetKey(book, pair)
+  }
+}
+
+/** A key is held for as long as the book holds its last order, or waits to place it again. */
+function forgetKey(book: WritableBook, pair: string): void {
+  const entry = book.keys.get(pair)
+  if (entry && !book.orders.has(entry.clientOid) && !book.places.has(pair)) book.keys.delete(pair)
 }
 
 function applyAdopt(book: WritableBook, { symbol, holding, was }: AdoptRecord): void {
@@ -229,19 +240,15 @@ function applyFunding(book: WritableBook, record: FundingRecord): void {
 }
 
 function applyPrune(book: WritableBook, record: PruneRecord): void {
-  for (const [clientOid, order] of book.orders) {
-    // What is quickly seen comes first: of all these, few go.
-    if (order.endedAt >= record.ordersBefore) continue
-    if (book.open.get(order.terms.symbol)?.has(clientOid) ?? false) continue
+  for (const { clientOid, endedAt } of takeEndedBefore(book.ended, record.ordersBefore)) {
+    const order = book.orders.get(clientOid)
+    if (order?.endedAt !== endedAt) continue
     book.orders.delete(clientOid)
     if (order.orderId !== undefined) book.byOrderId.delete(order.orderId)
+    if (order.terms.purpose === 'place') forgetKey(book, pairKey(order.terms.strategyId, order.terms.key))
   }
   for (const [key, at] of book.callKeys) {
     if (at < record.keysBefore && !book.calls.has(key)) book.callKeys.delete(key)
-  }
-  for (const [key, entry] of book.keys) {
-    if (entry.at >= record.keysBefore) continue
-    if (!book.orders.has(entry.clientOid) && !book.places.has(key)) book.keys.delete(key)
   }
   book.fillsThroughAt = Math.max(book.fillsThroughAt, record.fillsThroughAt)
   book.tradesSinceAt = Math.max(book.tradesSinceAt, record.tradesBefore)

@@ -3,6 +3,7 @@ import { own } from '../../lib/own.ts'
 import { type PositionMode } from '../../domain/instrument.ts'
 import { type BookRow, type JournalContents, type RowChange } from '../../journal/journal.ts'
 import { applyRecord } from './apply-record.ts'
+import { addEnded } from './ended-orders.ts'
 import { type Book, createBook, indexOrder, type Money, type WritableBook } from './book.ts'
 import { type Order } from '../../domain/order.ts'
 import { TrackedMap, TrackedSet } from './tracked-map.ts'
@@ -46,7 +47,7 @@ type Collection = (typeof COLLECTIONS)[number]
 
 /** What is one number or word each is together a row, whole in every checkpoint. */
 const SCALARS_ROW = 'scalars'
-const SCALARS: Readonly<Record<Exclude<keyof Book, Collection | 'open' | 'byOrderId'>, true>> = {
+const SCALARS: Readonly<Record<Exclude<keyof Book, Collection | 'open' | 'byOrderId' | 'ended'>, true>> = {
   positionMode: true,
   epoch: true,
   recordedAt: true,
@@ -127,7 +128,13 @@ function restoreEntry(book: WritableBook, name: Collection, key: string, stored:
   if (entries instanceof TrackedSet) return entries.restore(key)
   const value = fromRowValue(name, stored)
   entries.restore(key, value)
-  if (name === 'orders') indexOrder(book, value as Order)
+  if (name === 'orders') restoreIndexes(book, value as Order)
+}
+
+function restoreIndexes(book: WritableBook, order: Order): void {
+  indexOrder(book, order)
+  const { endedAt, terms } = order
+  if (endedAt !== 0) addEnded(book.ended, { clientOid: terms.clientOid, endedAt })
 }
 
 function fromRowValue(name: Collection, stored: unknown): unknown {

@@ -17,6 +17,7 @@ import {
 } from '../../domain/trading-mode.ts'
 import { type Decimal, ZERO } from '../../lib/decimal.ts'
 import { own, type Own } from '../../lib/own.ts'
+import { addEnded, type EndedOrder } from './ended-orders.ts'
 import { TrackedMap, TrackedSet } from './tracked-map.ts'
 
 /** What fills have brought and cost, in the margin coin. */
@@ -62,6 +63,8 @@ export interface Book {
   /** The orders that are not terminal, by symbol. */
   readonly open: ReadonlyMap<string, ReadonlyMap<ClientOid, Order>>
   readonly byOrderId: ReadonlyMap<OrderId, ClientOid>
+  /** The orders that are terminal, by when they ended. */
+  readonly ended: readonly EndedOrder[]
   /** By strategy and key. */
   readonly keys: ReadonlyMap<string, KeyEntry>
   /** By strategy and symbol: names the next order of a ladder or a target. Each is used once, for ever. */
@@ -107,7 +110,7 @@ export interface Book {
 
 /**
  * The book while a record is applied to it, or while it is read from a checkpoint: nowhere else. Its collections
- * remember what changed, for the next checkpoint; `open` and `byOrderId` follow from the orders.
+ * remember what changed, for the next checkpoint; `open`, `byOrderId` and `ended` follow from the orders.
  */
 export type WritableBook = Own<Book>
 
@@ -122,6 +125,7 @@ export function createBook(positionMode: PositionMode): Book {
     orders: new TrackedMap(),
     open: new Map(),
     byOrderId: new Map(),
+    ended: [],
     keys: new TrackedMap(),
     ordinals: new TrackedMap(),
     orphans: new TrackedMap(),
@@ -212,9 +216,12 @@ export function openOrdersOf(book: Book, symbol: string): Iterable<Order> {
 
 /** Puts an order in its place after any change. */
 export function storeOrder(book: WritableBook, changed: Order): void {
-  const hasJustEnded = isTerminal(changed) && changed.endedAt === 0
-  const order = hasJustEnded ? { ...changed, endedAt: book.recordedAt } : changed
+  // One that stands again has not ended.
+  const endedAt = isTerminal(changed) ? changed.endedAt || book.recordedAt : 0
+  const order = endedAt === changed.endedAt ? changed : { ...changed, endedAt }
   book.orders.set(order.terms.clientOid, order)
+  if (endedAt !== changed.endedAt && endedAt !== 0)
+    addEnded(book.ended, { clientOid: order.terms.clientOid, endedAt })
   indexOrder(book, order)
 }
 

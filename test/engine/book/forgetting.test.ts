@@ -1,7 +1,16 @@
 import { describe, expect, test } from 'vitest'
 import { type Order } from '../../../src/domain/order.ts'
 import { type JournalRecord } from '../../../src/domain/record.ts'
+import { type ClientOid } from '../../../src/domain/ids.ts'
+import { applyRecord } from '../../../src/engine/book/apply-record.ts'
+import { bookFromJson, bookToJson } from '../../../src/engine/book/book-json.ts'
 import { createBook, storeOrder } from '../../../src/engine/book/book.ts'
+import {
+  addEnded,
+  type EndedOrder,
+  hasEndedBefore,
+  takeEndedBefore,
+} from '../../../src/engine/book/ended-orders.ts'
 import { createEngine } from '../../../src/engine/engine.ts'
 import { deriveClientOid } from '../../../src/execution/client-oid.ts'
 import { own } from '../../../src/lib/own.ts'
@@ -21,15 +30,18 @@ function endedOrder(number: number, endedAt: number): Order {
       ...{ action: 'openLong', lots: 1, ticks: 1, force: 'gtc', deadlineAt: endedAt },
     },
     ...{ state: 'done', orderId: undefined, filledLots: 0, attempts: 1, reason: '' },
-    ...{ firstSentAt: endedAt, lastSentAt: endedAt, unansweredAt: 0, acceptedAt: endedAt, endedAt },
+    ...{ firstSentAt: endedAt, lastSentAt: endedAt, unansweredAt: 0, acceptedAt: endedAt, endedAt: 0 },
   }
 }
 
 /** How many orders were forgotten with each prune, of so many that ended one each ms. */
 function forget(orders: number): readonly number[] {
   const book = createBook('one_way_mode')
-  for (let number = 0; number < orders; number++)
-    storeOrder(own(book), endedOrder(number, MOMENT_AT + number))
+  const writable = own(book)
+  for (let number = 0; number < orders; number++) {
+    writable.recordedAt = MOMENT_AT + number
+    storeOrder(writable, endedOrder(number, MOMENT_AT + number))
+  }
   const engine = createEngine(new EngineBench().settings, book)
   const parts: number[] = []
   const begin = MOMENT_AT + KEPT_MS
@@ -58,5 +70,37 @@ describe('[BND2] orders that ended long ago are forgotten', () => {
 
     expect(parts.length).toBeGreaterThan(15)
     expect(Math.max(...parts.slice(0, 15))).toBe(1000)
+  })
+})
+
+describe('[DET2] an order that ended and stands again', () => {
+  test('is forgotten when it has ended once more, also of a book that was read back', () => {
+    const live = own(createBook('one_way_mode'))
+    const done = endedOrder(1, MOMENT_AT)
+    for (const [at, state] of [
+      [1000, 'done'],
+      [2000, 'unknown'],
+      [500_000, 'done'],
+    ] as const) {
+      live.recordedAt = at
+      storeOrder(live, { ...done, endedAt: live.orders.get(done.terms.clientOid)?.endedAt ?? 0, state })
+      const read = own(bookFromJson(bookToJson(live)))
+      const prune = { ordersBefore: 400_000, tradesBefore: 0, fillsThroughAt: 0, keysBefore: 400_000 }
+      applyRecord(read, { kind: 'prune', at: 600_000, ...prune })
+      expect(read.orders.size).toBe(at === 1000 ? 0 : 1)
+      if (at === 2000) applyRecord(live, { kind: 'prune', at: 600_000, ...prune })
+      expect(live.orders.size).toBe(1)
+    }
+  })
+
+  test('and one that ended before others, by a clock that was set back, goes before them', () => {
+    const ended: EndedOrder[] = []
+    for (const endedAt of [10, 30, 20, 40, 5])
+      addEnded(ended, { clientOid: `${endedAt}` as ClientOid, endedAt })
+
+    expect(hasEndedBefore(ended, 5)).toBe(false)
+    expect(hasEndedBefore(ended, 6)).toBe(true)
+    expect(takeEndedBefore(ended, 25).map(({ endedAt }) => endedAt)).toEqual([5, 10, 20])
+    expect(ended.map(({ endedAt }) => endedAt)).toEqual([30, 40])
   })
 })
