@@ -6,7 +6,10 @@ import { Projects } from './project.ts'
 const projects = new Projects()
 afterAll(() => projects.close())
 
-const FAST = ['--set', 'simulator.speed=1200', '--summary', 'json']
+// On its way to a market that is so quick, a post-only order may be crossed and cancelled: nobody is told.
+const FAST = [
+  ...['--set', 'simulator.speed=1200', '--set', 'simulator.entryLatencyMs=0', '--summary', 'json'],
+]
 
 /** What a run found when it began. */
 function foundBy(run: IntentdProcess): Readonly<Record<string, unknown>> {

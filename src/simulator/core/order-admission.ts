@@ -78,13 +78,9 @@ function sizeRefusal(
 
 /** Only where matching follows at once; behind a lag the order is accepted first and cancelled on arrival. */
 function postOnlyRefusal(state: CoreState, symbol: SymbolState, terms: OrderTerms): Refusal | undefined {
-  const { postOnlyCross, matchingLagMs, entryLatency } = state.settings
+  const { postOnlyCross, matchingLagMs } = state.settings
   if (terms.force !== 'post_only' || terms.orderType !== 'limit') return undefined
-  if (
-    postOnlyCross === 'cancel' ||
-    matchingLagMs + entryLatency.medianMs > 0 ||
-    !reachesMarket(symbol.market, terms)
-  )
+  if (postOnlyCross === 'cancel' || matchingLagMs > 0 || !reachesMarket(symbol.market, terms))
     return undefined
   return terms.direction === 'buy' ? refusals.postOnlyBuyWouldTake() : refusals.postOnlySellWouldTake()
 }
