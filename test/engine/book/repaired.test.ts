@@ -71,6 +71,30 @@ describe('after a repair of the journal', () => {
     expect(bench.book.holdings.get(`${STRATEGY}|${SYMBOL}`)).toEqual({ longLots: 10, shortLots: 0 })
   })
 
+  test('[ORD2] a waiting order by name may have been sent, so it does not leave again after the release', () => {
+    const bench = new EngineBench().start()
+    bench.decide(IOC)
+    const { clientOids } = bench.grantBatch()
+    bench.records.splice(bench.records.findIndex(({ kind }) => kind === 'send'))
+    expect(bench.recordsOf('decision').flatMap(({ places = [] }) => places)).toHaveLength(1)
+    repair(bench)
+
+    const fills = [bench.fill({ orderId: '77' as never, lots: 10, scope: 'taker', ticks: 100_001 })]
+    const account = { fills, holding: { longLots: 10, shortLots: 0 } }
+    bench.restart().start(account)
+    bench.pass(12_000, account)
+    bench.answerCancel(bench.grantCancel().cancelId, EMPTY)
+    bench.pass(13_000, account)
+    for (const scope of ['*', SYMBOL])
+      bench.step({ kind: 'commanded', command: { kind: 'release', scope, reason: 'compared', by: 'me' } })
+    bench.pass(1000, account)
+    bench.step({ kind: 'granted', endpoint: 'batchPlaceOrder' })
+
+    expect(bench.take('sendBatch').flatMap(({ batch }) => batch.clientOids)).not.toContain(clientOids[0])
+    bench.decide(IOC)
+    expect([bench.book.places.size, bench.take('sendBatch')]).toEqual([0, []])
+  })
+
   test.each([
     ['an order that is known', (records: EngineBench['records']) => records],
     ['nothing', () => []],
