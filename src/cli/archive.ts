@@ -35,7 +35,10 @@ export function addArchiveCommand(program: Command, setExit: (code: number) => v
 /** Unix ms. */
 function parseBefore(text: string): number {
   const at = Date.parse(text)
-  const isDate = /^\d{4}-\d{2}-\d{2}($|T.*(Z|[+-]\d{2}:?\d{2})$)/.test(text) && !Number.isNaN(at)
+  const [, day = ''] = /^(\d{4}-\d{2}-\d{2})($|T.*(Z|[+-]\d{2}:?\d{2})$)/.exec(text) ?? []
+  // The 31st of February is no day, though a parser may take it for one of March.
+  const isDay = !Number.isNaN(Date.parse(day)) && new Date(day).toISOString().startsWith(day)
+  const isDate = isDay && !Number.isNaN(at)
   if (!isDate) throw new InvalidArgumentError('write a date such as 2025-06-02, or 2025-06-02T06:00Z.')
   if (at > systemClock.now()) throw new InvalidArgumentError('it lies in the future.')
   return at

@@ -4,8 +4,8 @@ import { type JournalRecord, type StrategyKey, type UsedKey } from '../domain/re
 import { addDigest, NO_ROWS, type RowsSum, sumToText, takeDigest } from './rows-sum.ts'
 import { MemoryKeys, nameOf } from './memory-tables.ts'
 
-/** A key is looked up by reading its bucket: with a million keys some sixty rows. */
-const BUCKETS = 16_384
+/** A key is looked up by reading its bucket: with a million keys some fifteen rows. */
+const BUCKETS = 65_536
 
 /** The buckets of a journal, and what they are together. */
 export interface FoundKeys {

@@ -216,9 +216,9 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'fills-cursor-too-far',
     what: 'fills are read from half a second after the newest known one',
-    find: 'Math.min(knownThrough(core), exchangeNow(core)) - fillVisibilityMs - KNOWN_MARGIN_MS',
+    find: 'Math.min(readThrough(core), exchangeNow(core)) - fillVisibilityMs - KNOWN_MARGIN_MS',
     replace:
-      'Math.min(knownThrough(core), exchangeNow(core)) + 500 + 0 * (fillVisibilityMs + KNOWN_MARGIN_MS)',
+      'Math.min(readThrough(core), exchangeNow(core)) + 500 + 0 * (fillVisibilityMs + KNOWN_MARGIN_MS)',
   },
   {
     name: 'book-changed-without-record',
@@ -307,8 +307,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'trades-forgotten-beyond-what-is-read',
     what: 'trades are called forgotten that no reading has shown yet',
-    find: 'return Math.max(0, fillsSince(core) - TRADES_MARGIN_MS)',
-    replace: 'return Math.max(0, fillsSince(core) + TRADES_MARGIN_MS)',
+    find: 'return Math.max(0, Math.min(fillsSince(core), notAhead) - TRADES_MARGIN_MS)',
+    replace: 'return Math.max(0, Math.min(fillsSince(core), notAhead) + TRADES_MARGIN_MS)',
     lastsMonths: true,
   },
   {

@@ -35,7 +35,7 @@ import { own } from '../../lib/own.ts'
 import { unreachable } from '../../lib/unreachable.ts'
 import { applyFill, bindOrphans, disownOrphans } from './apply-fill.ts'
 import { takeEndedBefore } from './ended-orders.ts'
-import { type Book, pairKey, storeOrder, type WritableBook } from './book.ts'
+import { type Book, pairKey, storeOrder, type WritableBook, storePlace, removePlace } from './book.ts'
 import { applyMove } from './allocation.ts'
 import { applyLadderChange } from './ladder-change.ts'
 import { applyGrids } from './convert-grids.ts'
@@ -121,7 +121,7 @@ function applyDecision(book: WritableBook, record: DecisionRecord): void {
     else book.quotes.set(pair, levels)
   }
   for (const { symbol, lots } of record.targets ?? []) book.targets.set(pairKey(strategyId, symbol), lots)
-  for (const place of record.places ?? []) book.places.set(pairKey(strategyId, place.key), place)
+  for (const place of record.places ?? []) storePlace(book, place)
   for (const call of record.calls ?? []) {
     book.calls.set(pairKey(strategyId, call.key), call)
     book.callKeys.set(pairKey(strategyId, call.key), record.at)
@@ -136,7 +136,7 @@ function applySend(book: WritableBook, record: SendRecord): void {
     storeOrder(book, createSentOrder(terms, record.requestAt))
     if (terms.purpose === 'place') {
       book.keys.set(key, { clientOid: terms.clientOid, generation: terms.generation, at: record.at })
-      book.places.delete(key)
+      removePlace(book, key)
     } else {
       const wish = pairKey(terms.strategyId, terms.symbol)
       book.ordinals.set(wish, Math.max(book.ordinals.get(wish) ?? 0, ordinalOf(terms.key) + 1))
@@ -188,7 +188,7 @@ function applySettled(book: WritableBook, settled: SettledOrder): void {
     }
   })
   const { replacement } = settled
-  if (replacement) book.places.set(pairKey(replacement.strategyId, replacement.key), replacement)
+  if (replacement) storePlace(book, replacement)
 }
 
 function applyExpire(book: WritableBook, record: ExpireRecord): void {
@@ -199,7 +199,7 @@ function applyExpire(book: WritableBook, record: ExpireRecord): void {
   }
   for (const { strategyId, key } of record.places) {
     const pair = pairKey(strategyId, key)
-    book.places.delete(pair)
+    removePlace(book, pair)
     forgetKey(book, pair)
   }
 }
@@ -281,6 +281,8 @@ function applyRepaired(book: WritableBook, record: RepairedRecord): void {
   book.restrictions.set(pairKey(ACCOUNT, 'repaired'), restriction)
   for (const order of openOrders(book)) storeOrder(book, markLost(order, reason, at))
   for (const symbol of symbols) book.cancels.set(symbol, at)
+  // What waited to be placed may have been sent, in what was lost.
+  for (const pair of [...book.places.keys()]) removePlace(book, pair)
   const wishes = strategies.flatMap((id) => symbols.map((symbol) => pairKey(id, symbol)))
   for (const wish of new Set([...book.ordinals.keys(), ...wishes])) {
     book.ordinals.set(wish, (book.ordinals.get(wish) ?? 0) + ORDINALS_SKIPPED)

@@ -1,10 +1,11 @@
+import { type OrderIntent } from '../../domain/intent.ts'
 import { decimal } from '../../lib/decimal.ts'
 import { own } from '../../lib/own.ts'
 import { type PositionMode } from '../../domain/instrument.ts'
 import { type BookRow, type JournalContents, type RowChange } from '../../journal/journal.ts'
 import { applyRecord } from './apply-record.ts'
 import { addEnded } from './ended-orders.ts'
-import { type Book, createBook, indexOrder, type Money, type WritableBook } from './book.ts'
+import { type Book, createBook, indexOrder, indexPlace, type Money, type WritableBook } from './book.ts'
 import { type Order } from '../../domain/order.ts'
 import { TrackedMap, TrackedSet } from './tracked-map.ts'
 
@@ -47,7 +48,9 @@ type Collection = (typeof COLLECTIONS)[number]
 
 /** What is one number or word each is together a row, whole in every checkpoint. */
 const SCALARS_ROW = 'scalars'
-const SCALARS: Readonly<Record<Exclude<keyof Book, Collection | 'open' | 'byOrderId' | 'ended'>, true>> = {
+const SCALARS: Readonly<
+  Record<Exclude<keyof Book, Collection | 'open' | 'byOrderId' | 'ended' | 'placesBySymbol'>, true>
+> = {
   positionMode: true,
   epoch: true,
   recordedAt: true,
@@ -129,6 +132,7 @@ function restoreEntry(book: WritableBook, name: Collection, key: string, stored:
   const value = fromRowValue(name, stored)
   entries.restore(key, value)
   if (name === 'orders') restoreIndexes(book, value as Order)
+  if (name === 'places') indexPlace(book, value as OrderIntent)
 }
 
 function restoreIndexes(book: WritableBook, order: Order): void {

@@ -95,6 +95,8 @@ export interface Book {
   readonly targets: ReadonlyMap<string, number>
   /** Waiting `place` intents by strategy and key. */
   readonly places: ReadonlyMap<string, OrderIntent>
+  /** The same by strategy and symbol. */
+  readonly placesBySymbol: ReadonlyMap<string, ReadonlyMap<string, OrderIntent>>
   /** Calls on the account that are not answered yet, and the keys of those and of others just asked for, with the time. */
   readonly calls: ReadonlyMap<string, AccountCall>
   readonly callKeys: ReadonlyMap<string, number>
@@ -110,7 +112,8 @@ export interface Book {
 
 /**
  * The book while a record is applied to it, or while it is read from a checkpoint: nowhere else. Its collections
- * remember what changed, for the next checkpoint; `open`, `byOrderId` and `ended` follow from the orders.
+ * remember what changed, for the next checkpoint; `open`, `byOrderId` and `ended` follow from the orders,
+ * `placesBySymbol` from the places.
  */
 export type WritableBook = Own<Book>
 
@@ -142,6 +145,7 @@ export function createBook(positionMode: PositionMode): Book {
     quotes: new TrackedMap(),
     targets: new TrackedMap(),
     places: new TrackedMap(),
+    placesBySymbol: new Map(),
     calls: new TrackedMap(),
     callKeys: new TrackedMap(),
     withdrawn: new TrackedSet(),
@@ -212,6 +216,33 @@ export function isHalted(book: Book, symbol: string): boolean {
 /** The orders of a symbol that are not terminal. */
 export function openOrdersOf(book: Book, symbol: string): Iterable<Order> {
   return book.open.get(symbol)?.values() ?? []
+}
+
+/** The waiting `place` intents of a strategy on an instrument, in the order in which they were decided on. */
+export function placesOf(book: Book, strategyId: string, symbol: string): Iterable<OrderIntent> {
+  return book.placesBySymbol.get(pairKey(strategyId, symbol))?.values() ?? []
+}
+
+export function storePlace(book: WritableBook, place: OrderIntent): void {
+  book.places.set(pairKey(place.strategyId, place.key), place)
+  indexPlace(book, place)
+}
+
+/** What follows from the waiting places. */
+export function indexPlace(book: WritableBook, place: OrderIntent): void {
+  const pair = pairKey(place.strategyId, place.symbol)
+  const places = own(book.placesBySymbol.get(pair) ?? new Map<string, OrderIntent>())
+  book.placesBySymbol.set(pair, places)
+  places.set(place.key, place)
+}
+
+/** @param pair The strategy and the key. */
+export function removePlace(book: WritableBook, pair: string): void {
+  const place = book.places.get(pair)
+  if (place === undefined) return
+  book.places.delete(pair)
+  const places = book.placesBySymbol.get(pairKey(place.strategyId, place.symbol))
+  if (places) own(places).delete(place.key)
 }
 
 /** Puts an order in its place after any change. */

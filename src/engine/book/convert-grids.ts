@@ -10,7 +10,7 @@ import { type Order } from '../../domain/order.ts'
 import { type Holding } from '../../domain/position.ts'
 import { type InstrumentGrids } from '../../domain/record.ts'
 import { createGrid, type Grid, stepsMax } from '../../lib/grid.ts'
-import { splitPair, storeOrder, type WritableBook, type Book } from './book.ts'
+import { splitPair, storeOrder, type WritableBook, type Book, storePlace } from './book.ts'
 
 /** An instrument whose book cannot be counted in its new grids, and one number that does not convert. */
 export interface GridConflict {
@@ -103,10 +103,10 @@ function planConversion(book: Book, symbol: string, { was, is }: GridChange): Co
     const converted = counts.lots(target)
     changes.push((into) => into.targets.set(pair, converted))
   }
-  for (const [pair, place] of book.places) {
+  for (const place of book.places.values()) {
     if (place.symbol !== symbol) continue
     const converted = counts.exits(counts.priced(place))
-    changes.push((target) => target.places.set(pair, converted))
+    changes.push((target) => storePlace(target, converted))
   }
   return { inexact, changes }
 }

@@ -9,7 +9,7 @@ import { announce, type Core, record, type InstrumentState } from '../state/core
 import { noteLateCancel, noteUnansweredCancel } from '../state/instrument-state.ts'
 import { askForFills, askForPosition } from '../state/readings.ts'
 import { noteStartStage, enterPhase, noteStarted } from '../state/run-state.ts'
-import { dropUncountable } from '../strategies/take-decision.ts'
+import { dropPlaces, dropUncountable } from '../strategies/take-decision.ts'
 import { beginKill } from './kill.ts'
 
 /**
@@ -29,12 +29,16 @@ import { beginKill } from './kill.ts'
 /** The readings of a start are asked for again when they do not come, or prove nothing yet. */
 const READ_AGAIN_MS = 500
 
+/** Our clock was set back while nothing ran: the times until which orders may wait say nothing any more. */
+const SET_BACK_MS = 1000
+
 /**
  * A run begins, on the rebuilt book and with the exchange's clock measured: the boot is recorded before
  * anything else, what was on the wire when the last run ended is unknown, and the account is read.
  */
 export function startRun(core: Core): void {
   const { settings, book } = core
+  const wasSetBack = core.now < book.recordedAt - SET_BACK_MS
   noteStarted(core.run, core.now)
   record(
     core,
@@ -59,6 +63,7 @@ export function startRun(core: Core): void {
   )
   markInFlightUnknown(core)
   dropUncountable(core)
+  if (wasSetBack) dropWaiting(core)
   haltQuarantined(core)
   if (killOf(book) !== undefined) beginKill(core)
   for (const instrument of core.instruments.values()) {
@@ -84,6 +89,19 @@ function markInFlightUnknown(core: Core): void {
       message: 'it was on the wire when the daemon ended',
     })),
   })
+}
+
+/** Nobody knows how long they have waited: what is still wanted is decided anew. */
+function dropWaiting(core: Core): void {
+  const reason = 'our clock was set back since it was decided'
+  dropPlaces(core, reason)
+  const queued = openOrders(core).filter(({ state }) => state === 'queued')
+  if (queued.length === 0) return
+  const orders = queued.map(({ terms: { clientOid }, attempts }) => ({
+    clientOid,
+    state: attempts === 0 ? ('expired' as const) : ('unknown' as const),
+  }))
+  record(core, { kind: 'expire', at: core.now, orders, places: [], reason })
 }
 
 function openOrders(core: Core): readonly Order[] {

@@ -7,7 +7,15 @@ import { type OrderIntent } from '../../domain/intent.ts'
 import { canRest, type Order } from '../../domain/order.ts'
 import { type Holding } from '../../domain/position.ts'
 import { stepBelow } from '../../lib/grid.ts'
-import { accountHoldingOf, holdingOf, killOf, openOrdersOf, pairKey, wishKey } from '../book/book.ts'
+import {
+  accountHoldingOf,
+  holdingOf,
+  killOf,
+  openOrdersOf,
+  pairKey,
+  wishKey,
+  placesOf,
+} from '../book/book.ts'
 import { exchangeNow } from '../state/clock-state.ts'
 import { type Core, specOf } from '../state/core.ts'
 import { isBackingOff, isQuoteHeld, isUndecided } from '../state/decision-state.ts'
@@ -161,9 +169,8 @@ function planPlaces(core: Core, symbol: string, { id, orders }: StrategyOrders, 
     else if (order.state === 'queued') queueAgain(core, order, plan)
   }
   if (!isTrading(core) || isFlattening(core, symbol, id)) return
-  for (const place of core.book.places.values()) {
-    if (place.strategyId !== id || place.symbol !== symbol || hasOpenOrder(core, place)) continue
-    plan.candidates.push({ intent: place })
+  for (const place of placesOf(core.book, id, symbol)) {
+    if (!hasOpenOrder(core, place)) plan.candidates.push({ intent: place })
   }
 }
 

@@ -70,9 +70,14 @@ export function startResolution(core: Core, instrument: InstrumentState, cause: 
 }
 
 /** Unix ms, exchange clock: orders of a lost part of the journal may still be accepted until then. */
-function lostOrdersUntil({ book, settings, clock }: Core): number {
+function lostOrdersUntil({ book, settings, clock, run }: Core): number {
   if (book.recordsLostAt === 0) return 0
-  return book.recordsLostAt + (clock.offsetMs ?? 0) + settings.execution.acceptanceWindowMs
+  // They left before this run began, whatever the clock said when the journal was repaired.
+  return (
+    Math.min(book.recordsLostAt, run.startedAt) +
+    (clock.offsetMs ?? 0) +
+    settings.execution.acceptanceWindowMs
+  )
 }
 
 /** Where orders are unknown, or another's cancel-all came by, there may be nothing that could rest. */

@@ -267,6 +267,8 @@ export interface DenialState {
   readonly counts: ReadonlyMap<DenialCode, number>
   /** By instrument, and there by strategy, code and key: what was logged, the longest ago first. */
   readonly logged: ReadonlyMap<string, ReadonlyMap<string, LoggedDenial>>
+  /** By instrument, strategy and code: the keys that are named in this minute, which began then (Unix ms, our clock). */
+  readonly named: ReadonlyMap<string, { readonly since: number; readonly keys: ReadonlySet<string> }>
 }
 
 export interface LoggedDenial {

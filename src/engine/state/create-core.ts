@@ -32,7 +32,7 @@ export function createCore(settings: EngineSettings, book: Book): Core {
       unrecordedStates: new Map(),
       refusals: new Map(),
     },
-    denials: { counts: new Map(), logged: new Map() },
+    denials: { counts: new Map(), logged: new Map(), named: new Map() },
     run: {
       phase: 'starting',
       startedAt: 0,

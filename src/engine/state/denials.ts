@@ -6,6 +6,8 @@ import { announce, type Core, record, type LoggedDenial } from './core.ts'
 const DENIAL_LOGGED_EVERY_MS = 60_000
 /** A strategy may name a new key in every snapshot: kinds that were logged longest ago are forgotten. */
 const KINDS_MAX = 1000
+/** A thousand orders may wait by name: of those that one code denies a strategy, so many are named in a minute. */
+const KEYS_NAMED_MAX = 20
 
 /** The kinds of denials on an instrument. */
 export function denialKindsOf({ denials }: Core, symbol: string): readonly string[] {
@@ -20,7 +22,7 @@ export function denialKindsOf({ denials }: Core, symbol: string): readonly strin
  */
 export function noteDenials(core: Core, symbol: string, denied: readonly Denial[]): void {
   const { snapshots } = core.market
-  for (const [kind, group] of groupByKind(denied)) {
+  for (const [kind, group] of groupByKind(core, symbol, denied)) {
     const kinds = kindsOf(core, symbol)
     const logged = kinds.get(kind)
     const [first] = group
@@ -32,7 +34,10 @@ export function noteDenials(core: Core, symbol: string, denied: readonly Denial[
       continue
     }
     keepLatest(kinds, kind, { loggedAt: core.now, snapshot: snapshots, unlogged: 0 })
-    log(core, first, { orders: group.length, unlogged: logged?.unlogged ?? 0 })
+    log(core, kind.endsWith('|') ? withoutKey(first) : first, {
+      orders: group.length,
+      unlogged: logged?.unlogged ?? 0,
+    })
   }
 }
 
@@ -68,7 +73,33 @@ function log(core: Core, denial: Denial, { orders, unlogged }: { orders: number;
   })
 }
 
-/** What a strategy placed by name is a kind of its own: somebody may ask for it by that name. */
-function groupByKind(denied: readonly Denial[]): ReadonlyMap<string, Denial[]> {
-  return Map.groupBy(denied, ({ strategyId, code, key }) => `${strategyId}|${code}|${key ?? ''}`)
+/**
+ * What a strategy placed by name is a kind of its own: somebody may ask for it by that name. Where there are too many
+ * of them, those that are not named are one kind together.
+ */
+function groupByKind(core: Core, symbol: string, denied: readonly Denial[]): ReadonlyMap<string, Denial[]> {
+  return Map.groupBy(denied, (denial) => {
+    const { strategyId, code, key } = denial
+    return `${strategyId}|${code}|${key !== undefined && isNamed(core, symbol, { ...denial, key }) ? key : ''}`
+  })
+}
+
+function isNamed(
+  core: Core,
+  symbol: string,
+  { strategyId, code, key }: Pick<Denial, 'strategyId' | 'code'> & { readonly key: string },
+): boolean {
+  const { named } = core.denials
+  const what = `${symbol}|${strategyId}|${code}`
+  const known = named.get(what)
+  const isOver = known === undefined || core.now - known.since >= DENIAL_LOGGED_EVERY_MS
+  const keys = isOver ? new Set<string>() : known.keys
+  if (keys.has(key) || keys.size >= KEYS_NAMED_MAX) return keys.has(key)
+  const since = isOver ? core.now : known.since
+  own(core.denials.named).set(what, { since, keys: new Set([...keys, key]) })
+  return true
+}
+
+function withoutKey({ strategyId, symbol, code, detail }: Denial): Denial {
+  return { strategyId, symbol, code, detail }
 }

@@ -8,6 +8,8 @@ import { type Core, emit, type UnreadableNote } from './core.ts'
 const KNOWN_MARGIN_MS = 2000
 /** And behind the moment up to which they were read: what is known of the exchange's clock may be off by so much. */
 const READ_MARGIN_MS = 60_000
+/** So far apart our clock and the exchange's may be before ours is not looked at for what can be forgotten. */
+const CLOCKS_APART_MS_MAX = 7 * 86_400_000
 /** Trades are remembered so much longer than fills are read again, ms. */
 const TRADES_MARGIN_MS = 60_000
 
@@ -25,7 +27,20 @@ export function askForPosition(core: Core, symbol: string): void {
  */
 function fillsSince(core: Core): number {
   const { fillVisibilityMs } = core.settings.execution
-  return Math.max(0, Math.min(knownThrough(core), exchangeNow(core)) - fillVisibilityMs - KNOWN_MARGIN_MS)
+  return Math.max(0, Math.min(readThrough(core), exchangeNow(core)) - fillVisibilityMs - KNOWN_MARGIN_MS)
+}
+
+/**
+ * Nothing is known of what is still to come: where the exchange's clock was ahead for a while, what was noted then is
+ * not believed, and our own clock says when the last read was. In a run that has not read yet, all is read again that
+ * is remembered.
+ */
+function readThrough(core: Core): number {
+  const known = knownThrough(core)
+  if (known <= exchangeNow(core) + READ_MARGIN_MS) return known
+  const { fillsReadAt } = core.readings
+  const lastReadAt = fillsReadAt > 0 ? fillsReadAt + (core.clock.offsetMs ?? 0) - READ_MARGIN_MS : 0
+  return Math.max(core.book.tradesSinceAt + TRADES_MARGIN_MS, lastReadAt)
 }
 
 /** Unix ms, exchange clock: fills of before are known, if they were visible. It moves with what was read, and with each fill. */
@@ -35,7 +50,10 @@ export function knownThrough({ book, readings }: Core): number {
 
 /** Unix ms, exchange clock: trades of before are read no more, and need not be remembered. */
 export function tradesNeededSince(core: Core): number {
-  return Math.max(0, fillsSince(core) - TRADES_MARGIN_MS)
+  // What was forgotten is never read again. An exchange's clock that is a day ahead for a while must not forget
+  // what is still to come: by our clock as well, unless that has been far behind for long.
+  const notAhead = Math.max(core.now, exchangeNow(core) - CLOCKS_APART_MS_MAX)
+  return Math.max(0, Math.min(fillsSince(core), notAhead) - TRADES_MARGIN_MS)
 }
 
 /**

@@ -282,6 +282,11 @@ function dropPlace(
   if (core.instruments.has(symbol)) noteDenials(core, symbol, [denial])
 }
 
+/** Drops every waiting `place` intent. */
+export function dropPlaces(core: Core, reason: string): void {
+  for (const place of core.book.places.values()) dropPlace(core, place, reason)
+}
+
 /**
  * Drops wishes that the journal holds and their instrument cannot count: earlier versions took them. A ladder is
  * withdrawn, and a target becomes what is held.

@@ -58,6 +58,24 @@ describe('a book under other ticks and lots', () => {
     expect(bookToJson(bookFromJson(bookToJson(book)))).toEqual(bookToJson(book))
   })
 
+  test('[ORD5] is converted with the moves that are kept for a fill that waits for its order', () => {
+    const before = trading()
+    const orphan = before.fill({ orderId: '77' as never, lots: 10 })
+    const change = { was: { longLots: 30, shortLots: 0 }, holding: { longLots: 12, shortLots: 0 } }
+    before.records.push(
+      { kind: 'fills', at: before.now, fills: [orphan] },
+      { kind: 'adopt', at: before.now, symbol: SYMBOL, ...change },
+    )
+
+    const bench = startWith(before, '0.1', '0.0001')
+    bench.records.push({ kind: 'foreign', at: bench.now, symbol: SYMBOL, orderIds: [orphan.orderId] })
+    const { book } = bench.restart()
+
+    // Of the 180 lots that were closed, the 100 of nobody went first.
+    expect(book.holdings.get(`${STRATEGY}|${SYMBOL}`)).toEqual({ longLots: 120, shortLots: 0 })
+    expect(book.account.get(SYMBOL)).toEqual({ longLots: 120, shortLots: 0 })
+  })
+
   test.each([
     ['0.1', '0.003', '20 times 0.001'],
     ['0.1', '0.1', '20 times 0.001'],

@@ -15,7 +15,7 @@ import { createEngine } from '../../../src/engine/engine.ts'
 import { deriveClientOid } from '../../../src/execution/client-oid.ts'
 import { own } from '../../../src/lib/own.ts'
 import { MOMENT_AT } from '../../support/market-moment.ts'
-import { EngineBench, STRATEGY, SYMBOL } from '../engine-bench.ts'
+import { EngineBench, STRATEGY, SYMBOL, TIMED_OUT } from '../engine-bench.ts'
 
 const STEP_MS = 100
 /** Orders are kept so long after they ended. */
@@ -70,6 +70,30 @@ describe('[BND2] orders that ended long ago are forgotten', () => {
 
     expect(parts.length).toBeGreaterThan(15)
     expect(Math.max(...parts.slice(0, 15))).toBe(1000)
+  })
+})
+
+describe('[ORD2] the key of an order that is forgotten', () => {
+  test('is held while its next order waits, which leaves under a name of its own', () => {
+    const bench = new EngineBench().start()
+    const terms = { lots: 10, ticks: 100_010, force: 'ioc', ttlMs: 3_600_000 } as const
+    bench.decide({ kind: 'place', symbol: SYMBOL, key: 'a', action: 'openLong', ...terms })
+    const batch = bench.grantBatch()
+    bench.answer(batch.batchId, TIMED_OUT)
+    const by = { reason: 'a test', by: 'a test' }
+    const restrict = { kind: 'restrict', scope: SYMBOL, mode: 'halted', ...by } as const
+    bench.step({ kind: 'commanded', command: restrict })
+    bench.pass(13_000)
+    expect(bench.states()).toEqual(['absent'])
+
+    bench.now += KEPT_MS
+    bench.pass(10_000)
+    expect([bench.states(), bench.book.places.size]).toEqual([[], 1])
+    bench.step({ kind: 'commanded', command: { kind: 'release', scope: SYMBOL, ...by } })
+    bench.pass(1000)
+
+    const [clientOid] = bench.grantBatch().clientOids
+    expect(clientOid).toBe(batch.clientOids[0]?.replace(/-0$/, '-1'))
   })
 })
 

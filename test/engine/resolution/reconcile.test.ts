@@ -133,6 +133,30 @@ describe('[ORD5] a restart', () => {
     expect(bench.take('askGrant')).toMatchObject(asked)
   })
 
+  test.each([
+    ['was an hour ahead', -3_600_000],
+    ['was an hour behind', 3_600_000],
+  ])('[ORD4] whose clock %s proves the end of an order that cannot rest from its own begin on', (_, ms) => {
+    const bench = new EngineBench().start()
+    bench.decide({ kind: 'place', symbol: SYMBOL, key: 'a', action: 'openLong', lots: 5 })
+    bench.accept(bench.grantBatch())
+    bench.now += ms
+    bench.restart()
+    bench.step({ kind: 'clockSynchronised', offsetMs: 0 })
+    bench.step({ kind: 'started' })
+    const { fillVisibilityMs, matchingLagMs } = bench.settings.execution
+    const provedAt = bench.now + matchingLagMs + fillVisibilityMs
+
+    const states = [provedAt, provedAt + 1].flatMap((requestedAt) => {
+      bench.now = requestedAt
+      const reading = { fills: [], sinceAt: 0, requestedAt, exchangeTime: requestedAt }
+      bench.step({ kind: 'fillsRead', reading })
+      return bench.states()
+    })
+
+    expect(states).toEqual(['live', 'done'])
+  })
+
   test('[ORD2] drops a key that was used before', () => {
     const place = { kind: 'place', symbol: SYMBOL, key: 'a', action: 'openLong', lots: 5 } as const
     const bench = new EngineBench().start()
@@ -284,6 +308,24 @@ describe('funding is counted once', () => {
     for (let round = 0; round < 2; round++) poll(bench, { fills: [opened, closed] })
 
     expect(bench.book.funding.get(SYMBOL)?.toString()).toBe('-0.5')
+  })
+})
+
+describe.each(['long', 'short'] as const)('the funding counter of a %s', (holdSide) => {
+  test('ends with its position, also where no reading saw that it was closed', () => {
+    const bench = new EngineBench({}, 'hedge_mode').start()
+    const tenLots = { side: holdSide === 'long' ? 'buy' : 'sell', lots: 10, source: 'SYS' } as const
+    const holding = { longLots: 0, shortLots: 0, [`${holdSide}Lots`]: 10 }
+    const fills = [bench.fill({ ...tenLots, orderId: '9001' as never })]
+    poll(bench, { fills, holding })
+    for (let times = 0; times < 2; times++) poll(bench, { fills, holding, fundingFee: '-0.5' })
+    expect(bench.book.funding.get(SYMBOL)?.toString()).toBe('-0.5')
+
+    fills.push(bench.fill({ ...tenLots, tradeSide: 'close', orderId: '9002' as never }))
+    fills.push(bench.fill({ ...tenLots, orderId: '9003' as never }))
+    for (let times = 0; times < 3; times++) poll(bench, { fills, holding, fundingFee: '-0.3' })
+
+    expect(bench.book.funding.get(SYMBOL)?.toString()).toBe('-0.8')
   })
 })
 

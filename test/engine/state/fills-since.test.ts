@@ -88,14 +88,39 @@ describe('where the read of fills begins', () => {
     expect(bench.book.account.get(SYMBOL)).toEqual({ longLots: 7, shortLots: 0 })
   })
 
-  test('is not moved by one clock alone', () => {
+  test("[ORD5] goes back with the exchange's clock, and brings back no trade that was forgotten", () => {
+    const bench = new EngineBench().start()
+    bench.quote(BID)
+    bench.accept(bench.grantBatch())
+    const fills = [bench.fill({ lots: 10 })]
+    poll(bench, fills, 10)
+    live(bench, 4 * MINUTE_MS, MINUTE_MS, fills)
+    expect([bench.book.trades.size, bench.states()]).toEqual([0, ['filled']])
+    const forgottenBefore = bench.book.tradesSinceAt
+
+    bench.step({ kind: 'clockSynchronised', offsetMs: -HOUR_MS })
+    bench.now += 2 * MINUTE_MS
+    bench.step({ kind: 'timePassed' })
+    expect(bench.recordsOf('prune').at(-1)?.tradesBefore).toBeLessThan(forgottenBefore)
+    poll(bench, fills, 10)
+
+    expect(bench.book.account.get(SYMBOL)).toEqual({ longLots: 10, shortLots: 0 })
+  })
+
+  test.each([
+    ['an answer says', DAY_MS, 0],
+    ['was measured', 0, DAY_MS],
+  ])("is not moved by what %s of the exchange's clock alone", (_, exchangeAheadMs, offsetMs) => {
     const bench = new EngineBench().start()
     live(bench, 10 * MINUTE_MS, MINUTE_MS)
     bench.step({ kind: 'pollDue', what: 'fills' })
     const [asked] = bench.take('readFills')
     const reading = { fills: [], sinceAt: asked?.sinceAt ?? 0, requestedAt: bench.now }
-    bench.step({ kind: 'fillsRead', reading: { ...reading, exchangeTime: bench.now + DAY_MS } })
+    bench.step({ kind: 'clockSynchronised', offsetMs })
+    bench.step({ kind: 'fillsRead', reading: { ...reading, exchangeTime: bench.now + exchangeAheadMs } })
+    bench.step({ kind: 'clockSynchronised', offsetMs: 0 })
 
-    expect(poll(bench)).toBeGreaterThan(0)
+    // As much margin is left as the clocks may be off by.
+    expect(poll(bench)).toBeGreaterThan(MINUTE_MS)
   })
 })

@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest'
+import { type Intent } from '../../../src/domain/intent.ts'
+import { EngineBench, SYMBOL } from '../engine-bench.ts'
+
+/** More than the account may have open, under long keys, to wait for hours. */
+function waiting(count: number, from = 0): Intent[] {
+  return Array.from({ length: count }, (_, index) => ({
+    ...{ kind: 'place', symbol: SYMBOL, key: `wait ${from + index}`, action: 'openLong', lots: 200 },
+    ...{ ticks: 99_000, ttlMs: 3_600_000 },
+  })) as Intent[]
+}
+
+test('a thousand orders that wait by name, and are denied at each look, name twenty of them a minute', () => {
+  const bench = new EngineBench().start()
+  bench.decide(...waiting(500))
+  bench.decide(...waiting(500, 500))
+
+  for (let look = 0; look < 50; look++) {
+    bench.now += 1000
+    bench.price()
+    bench.step({ kind: 'timePassed' })
+  }
+
+  const denials = bench.records.filter(({ kind }) => kind === 'denial')
+  const named = denials.filter((record) => record.kind === 'denial' && record.key !== undefined)
+  expect(named).toHaveLength(20)
+  expect(denials.length - named.length).toBe(1)
+  const [together] = denials.filter((record) => record.kind === 'denial' && record.key === undefined)
+  expect(together).toMatchObject({ code: 'ORDER_SIZE_LIMIT' })
+})
