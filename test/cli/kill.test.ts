@@ -109,15 +109,18 @@ describe.concurrent('[RSK2] [RSK3] intentd kill', () => {
     const opened = await run.untilEvent('daemon.opened')
     await run.untilEvent('daemon.running')
 
-    writeFileSync(join(String(opened['state']), 'KILL'), '')
-    await run.untilEvent('kill.clean')
-    const release = project.start(['release', '--reason', 'drill over'])
-    const { code } = await release.ended
+    const file = join(String(opened['state']), 'KILL')
+    writeFileSync(file, '')
+    await run.untilEvent('trading.killed')
+    const hasty = project.start(['release', '--reason', 'drill over', '--wait', '1s'])
+    const { code } = await hasty.ended
+    const isReleased = !existsSync(file)
+    const isSaid = hasty.stderr.join('\n').includes('released: the kill switch')
     await run.untilEvent('kill.released')
     await run.stop()
 
-    expect(code).toBe(0)
-    expect(existsSync(join(String(opened['state']), 'KILL'))).toBe(false)
+    expect([code, isSaid && !isReleased]).toEqual([isSaid ? 0 : 75, false])
+    expect(existsSync(file)).toBe(false)
   })
 
   test('that was never ordered is not released: the operator is told', async () => {

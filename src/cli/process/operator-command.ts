@@ -55,25 +55,46 @@ export async function commandDaemon(order: Order, options: CommandOptions): Prom
   const file = leaveOrder(directory, () =>
     postCommand(directory, { ...order, reason: options.reason, by: operatorName() }),
   )
-  const isOfKill = order.scope === undefined
-  const isObeyed = () => !existsSync(file) && !(isOfKill && existsSync(killFileOf(directory)))
-  const obeyed = await lookFor(() => isObeyed() || undefined, options.wait)
+  const { isObeyed, answer } = await waitFor({ file, order, directory, withinMs: options.wait })
   if (existsSync(file)) {
     explainSilence(directory)
     print(`no daemon has read it yet; the next one that starts here will, unless you remove ${file}`)
     return EXIT_WAITING
   }
-  const answer = takeAnswer(file)
-  if (answer === undefined && !(isOfKill && obeyed)) return printNoAnswer(file)
-  if (answer && !isOfKill) return printAnswer(order, answer)
-  if (answer?.killStood === false) {
+  const isOfKill = order.scope === undefined
+  if (answer === undefined && !(isOfKill && isObeyed)) return printNoAnswer(file)
+  return answer && !isOfKill ? printAnswer(order, answer) : printOfKill(isObeyed, answer)
+}
+
+interface Posted {
+  readonly file: string
+  readonly order: Order
+  readonly directory: string
+  readonly withinMs: number
+}
+
+/** A release of the kill switch is obeyed when every file is gone that kills: the daemon's answer names them. */
+async function waitFor({ file, order, directory, withinMs }: Posted) {
+  const found: { answer?: CommandAnswer | undefined } = {}
+  const isObeyed = (): boolean => {
+    if (existsSync(file)) return false
+    found.answer ??= takeAnswer(file)
+    const { killFiles = [killFileOf(directory)] } = found.answer ?? {}
+    return order.scope !== undefined || !killFiles.some((killFile) => existsSync(killFile))
+  }
+  const obeyed = await lookFor(() => isObeyed() || undefined, withinMs)
+  return { isObeyed: obeyed === true, answer: found.answer }
+}
+
+function printOfKill(isObeyed: boolean, answer: CommandAnswer | undefined): number {
+  if (answer?.killFiles.length === 0) {
     print('not done: no kill stands; name the scope that is to be released')
     printHeld(answer)
     return EXIT_NOT_DONE
   }
   const proof = 'the daemon has read it, and releases the switch once it is proved that nothing rests'
-  print(obeyed ? 'released: the kill switch' : proof)
-  return obeyed ? 0 : EXIT_WAITING
+  print(isObeyed ? 'released: the kill switch' : proof)
+  return isObeyed ? 0 : EXIT_WAITING
 }
 
 /** A release may name a scope that is not configured any more. */

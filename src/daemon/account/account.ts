@@ -193,11 +193,19 @@ export class Account implements MarketListener {
     if (this.#state !== 'begun') return undefined
     const { restrictions } = this.#engine.book
     const before = [...restrictions]
-    const killStood = killOf(this.#engine.book) !== undefined || this.#operator.killSwitch.isThrown()
+    const { killSwitch } = this.#operator
+    const isKilled = killOf(this.#engine.book) !== undefined
+    const isThrown = killSwitch.isThrown()
+    // A kill that was just seen comes before its release.
+    if (command.kind === 'releaseKill' && isThrown && !isKilled) return undefined
     this.#dispatch({ kind: 'commanded', command })
     if (this.#fatal !== undefined) return undefined
     const lifted = before.filter(([key]) => !restrictions.has(key)).map(([, restriction]) => restriction)
-    return { held: [...restrictions.values()], lifted, killStood }
+    return {
+      held: [...restrictions.values()],
+      lifted,
+      killFiles: isKilled || isThrown ? killSwitch.files : [],
+    }
   }
 
   /** Ends in good order; {@link ended} says when that is done. */
