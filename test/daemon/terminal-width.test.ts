@@ -44,6 +44,7 @@ const USUAL: Readonly<Record<string, unknown>> = {
   ...{ reason: REASON, hint: 'look at the exchange: cancel by hand what rests there', ends: ENDS },
   ...{ by: 'anna@office', scope: 'BTCUSDT', scopes: ['*', 'BTCUSDT', 'ETHUSDT'], restricted: ['BTCUSDT'] },
   ...{ mode: 'halted', ordered: 'reducing', movedMs: 300_000, offsetMs: -12, was: 'the machine slept' },
+  stillHeld: { BTCUSDT: 'long 0.012' },
   ...{ times: 12, failedTimes: 12, what: 'position BTCUSDT', restMs: 1000, tookMs: 81, removed: 2 },
   ...{
     file: `${HERE}/.intentd/paper/operator/1767361810027-release.json`,

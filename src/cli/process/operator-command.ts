@@ -134,6 +134,9 @@ function printAnswer(order: Order, answer: CommandAnswer): number {
   else if (!isDone && own) print(`not done: a restriction never loosens; release ${scope} first`)
   else if (!isDone) print(`not done: the daemon runs with another configuration, without ${scope}`)
   for (const restriction of lifted) print(`lifted: ${wordsOf(restriction)}`)
+  for (const [holder, size] of Object.entries(answer.stillHeld)) {
+    print(`the flatten was not done, and nothing closes it any more: ${holder} ${size}`)
+  }
   printHeld(answer)
   return isDone ? 0 : EXIT_NOT_DONE
 }

@@ -2,6 +2,7 @@ import { type DaemonConfig } from '../../config/load-config.ts'
 import { type Book, killOf } from '../../engine/book/book.ts'
 import { createEngine, type Engine } from '../../engine/engine.ts'
 import { type EngineCommand, type EngineEvent, type StopPolicy } from '../../engine/event.ts'
+import { describeDropped } from '../../engine/lifecycle/flatten.ts'
 import { type EngineSettings } from '../../engine/settings.ts'
 import { type ExchangeAccess } from '../../exchange/client/exchange-access.ts'
 import { type TrustedClock } from '../../exchange/clock/trusted-clock.ts'
@@ -204,6 +205,7 @@ export class Account implements MarketListener {
     return {
       held: [...restrictions.values()],
       lifted,
+      stillHeld: describeDropped({ book: this.#engine.book, settings: this.#options.settings }, lifted),
       killFiles: isKilled || isThrown ? killSwitch.files : [],
     }
   }

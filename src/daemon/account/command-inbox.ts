@@ -46,6 +46,8 @@ export interface CommandAnswer {
   readonly lifted: readonly Restriction[]
   /** The files that kill here, gone when the kill is released; none where no kill stood when the command was read. */
   readonly killFiles: readonly string[]
+  /** What is still held where a flatten was ended before it was done, by strategy and instrument. */
+  readonly stillHeld: Readonly<Record<string, string>>
 }
 
 function inboxOf(directory: string): string {
