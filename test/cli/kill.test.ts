@@ -15,9 +15,11 @@ describe.concurrent('[RSK2] [RSK3] intentd kill', () => {
     const run = project.run(FAST)
     await run.untilEvent('order.fill', 2)
 
-    const kill = project.start(['kill', '--reason', 'drill'])
+    const kill = project.start(['kill', '-c', 'config/paper.yaml', '--reason', 'drill'])
     expect(await kill.ended).toEqual({ code: 0, signal: null })
-    expect(kill.stderr.join('\n')).toMatch(/seen by the daemon \(pid \d+\)[^]*clean: nothing rests/)
+    expect(kill.stderr.join('\n')).toMatch(
+      /seen by the daemon \(pid \d+\)[^]*clean: nothing rests.*`intentd release -c config\/paper.yaml --reason/,
+    )
     const killedAt = run.log.findIndex(({ event }) => event === 'trading.killed')
     expect(run.log.slice(killedAt).filter(({ event }) => event === 'order.sent')).toEqual([])
     await run.stop()

@@ -14,7 +14,14 @@ import { killFileOf } from '../../daemon/account/kill-switch.ts'
 import { listScopes, type Restriction, type Scope } from '../../domain/trading-mode.ts'
 import { didYouMeanEnd } from '../../lib/did-you-mean.ts'
 import { explainSilence, leaveOrder, lookFor, operatorName, print } from './operator.ts'
-import { addConfigOptions, type ConfigOptions, parseDuration, toConfigRequest } from './options.ts'
+import {
+  addConfigOptions,
+  type ConfigOptions,
+  parseDuration,
+  repeatOptions,
+  toConfigRequest,
+  toShellWord,
+} from './options.ts'
 
 const READ_WITHIN_MS = 10_000
 /** The daemon has read it, and it changed nothing. The others are those of sysexits.h: usage, temporary failure. */
@@ -63,7 +70,9 @@ export async function commandDaemon(order: Order, options: CommandOptions): Prom
   }
   const isOfKill = order.scope === undefined
   if (answer === undefined && !(isOfKill && isObeyed)) return printNoAnswer(file)
-  return answer && !isOfKill ? printAnswer(order, answer) : printOfKill(isObeyed, answer)
+  return answer && !isOfKill
+    ? printAnswer(order, answer, repeatOptions(options))
+    : printOfKill(isObeyed, answer)
 }
 
 interface Posted {
@@ -122,7 +131,7 @@ function printNoAnswer(file: string): number {
   return EXIT_WAITING
 }
 
-function printAnswer(order: Order, answer: CommandAnswer): number {
+function printAnswer(order: Order, answer: CommandAnswer, repeated: string): number {
   const { kind, scope } = order
   const { held, lifted } = answer
   const code = kind === 'flatten' ? 'flatten' : 'operator'
@@ -131,7 +140,10 @@ function printAnswer(order: Order, answer: CommandAnswer): number {
   const isDone = kind === 'release' ? lifted.length > 0 : own?.mode === mode
   if (isDone && kind === 'flatten') print('obeyed; its log says flatten.done when nothing is left to close')
   else if (!isDone && kind === 'release') print(`not done: nothing that a release ends holds ${scope}`)
-  else if (!isDone && own) print(`not done: a restriction never loosens; release ${scope} first`)
+  else if (!isDone && own)
+    print(
+      `not done: a restriction never loosens; \`intentd release ${toShellWord(scope ?? '')}${repeated} --reason ...\` first`,
+    )
   else if (!isDone) print(`not done: the daemon runs with another configuration, without ${scope}`)
   for (const restriction of lifted) print(`lifted: ${wordsOf(restriction)}`)
   for (const [holder, size] of Object.entries(answer.stillHeld)) {
