@@ -1,5 +1,4 @@
 import { type Denial } from '../domain/denial.ts'
-import { isTerminal } from '../domain/order.ts'
 import { unreachable } from '../lib/unreachable.ts'
 import { type Book } from './book/book.ts'
 import { hasEndedBefore } from './book/ended-orders.ts'
