@@ -7,7 +7,13 @@ import { systemClock } from '../lib/clock.ts'
 import { formatData } from './call/call-print.ts'
 import { callForAnswer, processFrame, type Shown } from './call/call.ts'
 import { explainSilence, leaveOrder, lookFor, operatorName, print } from './process/operator.ts'
-import { addConfigOptions, type ConfigOptions, parseDuration, toConfigRequest } from './process/options.ts'
+import {
+  addConfigOptions,
+  type ConfigOptions,
+  parseDuration,
+  repeatOptions,
+  toConfigRequest,
+} from './process/options.ts'
 
 /** A daemon that runs looks at the file twenty times a second; this is long enough for one that is busy. */
 const SEEN_WITHIN_MS = 5000
@@ -50,7 +56,8 @@ async function kill({ reason, wait, ...options }: KillOptions): Promise<number> 
     print('not proved in this time: the daemon goes on; its log and the exchange say how far it is')
     return EXIT_NOT_PROVED
   }
-  print('clean: nothing rests, twice confirmed; `intentd release --reason ...` lets it trade again')
+  const release = `intentd release${repeatOptions(options)} --reason ...`
+  print(`clean: nothing rests, twice confirmed; \`${release}\` lets it trade again`)
   return 0
 }
 

@@ -9,7 +9,9 @@ import {
   collect,
   type ConfigOptions,
   parseSpeed,
+  repeatOptions,
   toConfigRequest,
+  toShellWord,
 } from './process/options.ts'
 
 interface RepairCommandOptions extends ConfigOptions {
@@ -29,24 +31,44 @@ export function addRepairCommand(program: Command, setExit: (code: number) => vo
     .action((options: RepairCommandOptions) => setExit(repair(options)))
 }
 
-function repair({ market, speed, ...options }: RepairCommandOptions): number {
+function repair(given: RepairCommandOptions): number {
+  const { market, speed, ...options } = given
   const { config } = loadConfig(toConfigRequest(options))
   const directory = stateDirectoryOf(config, { files: market, speed })
   const report = repairState(config, directory, systemClock.now())
-  process.stdout.write(report === undefined ? `${directory}: the journal is sound\n` : describe(report))
+  process.stdout.write(
+    report === undefined ? `${directory}: the journal is sound\n` : describe(report, given),
+  )
   return 0
 }
 
-function describe({ refusal, aside, records, hasCheckpoint, hasSalt }: RepairReport): string {
+function describe(
+  { refusal, aside, records, lostMin, hasCheckpoint, hasSalt }: RepairReport,
+  options: RepairCommandOptions,
+): string {
+  const named = repeatOptions(options)
   const kept = `${hasCheckpoint ? 'the checkpoint and ' : ''}${records} records`
   const lines = [
     refusal.message,
     '',
     `kept:     ${kept}`,
+    `lost:     ${describeLost(lostMin)}`,
     `aside:    ${aside} (as it was found)`,
     ...(hasSalt ? [] : ['names:    the salt is lost too: an order that is decided again has another name']),
-    'next:     `intentd run` asks the exchange about every order, cancels what rests, and opens nothing',
-    "release:  compare positions and fills with the exchange, then `intentd release '*' --reason …`",
+    `next:     \`intentd run${named}${repeatMarket(options)}\` asks the exchange about every order, cancels what rests, and opens nothing`,
+    `release:  compare positions and fills with the exchange, then \`intentd release '*'${named} --reason ...\``,
+    '          an instrument that run halts for foreign fills wants a release of its own, by its symbol',
   ]
   return `${lines.join('\n')}\n`
+}
+
+function describeLost(recordsMin: number | undefined): string {
+  if (recordsMin === undefined) return 'it is not known how many records'
+  return recordsMin === 0 ? 'no record that is known of' : `at least ${recordsMin} records`
+}
+
+/** They name the state that was repaired. */
+function repeatMarket({ market, speed }: RepairCommandOptions): string {
+  const files = market.map((file) => ` --market ${toShellWord(file)}`)
+  return `${files.join('')}${speed === undefined ? '' : ` --speed ${speed}`}`
 }

@@ -152,12 +152,14 @@ async function live(
 }
 
 function report(summary: RunSummary, form: RunOptions['summary'], logger: DaemonLogger): void {
-  const { clean, cycles, batches, ordersSent, orders, rateLimited, unknowns, account, exchange } = summary
+  const { clean, cycles, batches, ordersSent, orders, rateLimited, unknowns, account } = summary
+  const { exchange, restrictions } = summary
   if (form === 'json') process.stdout.write(`${JSON.stringify(summary)}\n`)
   else if (form === 'text' || logger.isTerminal) process.stdout.write(`\n${formatSummary(summary)}\n`)
   if (form === undefined && logger.isTerminal) return
   logger.log('info', 'run.summary', {
     ...{ clean, cycles, batches, ordersSent, orders, rateLimited, unknowns, ...account },
+    ...(restrictions.length > 0 ? { restrictions } : {}),
     ...(exchange ? { exchangeAgrees: exchange.agrees, differences: exchange.differences } : {}),
   })
 }

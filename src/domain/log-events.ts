@@ -57,7 +57,9 @@ export const LOG_EVENTS = {
   'fill.unowned':
     'After a release, fills that fit no order of ours were given to nobody; compare the position once more.',
   'flatten.done':
-    'Nothing is held any more in a scope that is flattened; release the scope when it may trade again.',
+    'The strategies hold nothing any more in a scope that is flattened; close by hand what the account still holds, and release the scope when it may trade again.',
+  'flatten.dropped':
+    'A scope was released before its flatten was done; flatten it again where it is to be closed after all.',
   'funding.paid': 'The funding counter of a position moved.',
   'instrument.resolved': 'What was in question on an instrument is proved, and it may trade again.',
   'instrument.resolving':

@@ -33,8 +33,8 @@ import { noteFeed } from './state/market-state.ts'
 import { noteGranted } from './state/open-calls.ts'
 import { askForFills, askForPosition, knownThrough, tradesNeededSince } from './state/readings.ts'
 import { notePruned, noteSpaceLow, type RunPhase } from './state/run-state.ts'
-import { isKilling, isTrading, release } from './state/trading-mode.ts'
-import { advanceFlatten } from './lifecycle/flatten.ts'
+import { isKilling, isTrading } from './state/trading-mode.ts'
+import { advanceFlatten, releaseScope } from './lifecycle/flatten.ts'
 import { holdScope } from './lifecycle/hold-scope.ts'
 import { answerCall, isCallHeldBack, makeAccountCalls } from './strategies/account-calls.ts'
 import { recordDueStates } from './strategies/strategy-memory.ts'
@@ -244,7 +244,7 @@ function obey(core: Core, command: EngineCommand): void {
     case 'flatten':
       return holdScope(core, command)
     case 'release':
-      return release(core, command)
+      return releaseScope(core, command)
     case 'kill':
       return startKill(core, command)
     case 'releaseKill':

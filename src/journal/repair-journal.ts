@@ -29,6 +29,8 @@ export interface RepairReport {
   readonly aside: string
   /** The records that were read and carried over, beside those in the checkpoint. */
   readonly records: number
+  /** How many were lost at least; undefined where nothing says how many there were. */
+  readonly lostMin: number | undefined
   readonly hasCheckpoint: boolean
   /** Whether orders are named as before: without, an order that is decided again has another name. */
   readonly hasSalt: boolean
@@ -66,12 +68,20 @@ export function repairJournal(options: RepairOptions): RepairReport | undefined 
       refusal,
       aside,
       records: found?.prefix.records.length ?? 0,
+      lostMin: countLost(aside, found),
       hasCheckpoint: found?.prefix.checkpoint !== undefined,
       hasSalt: found !== undefined,
     }
   } catch (error) {
     throw translateJournalError(error, options.file)
   }
+}
+
+/** By the mark as it was found, which never says more than was durable. */
+function countLost(aside: string, found: Salvaged | undefined): number | undefined {
+  const written = readMark(markFileOf(aside))
+  if (written.kind !== 'read') return undefined
+  return Math.max(0, written.mark.sequence - (found?.prefix.last.sequence ?? 0))
 }
 
 function findRefusal(options: RepairOptions): Failure | undefined {

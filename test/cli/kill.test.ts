@@ -15,9 +15,11 @@ describe.concurrent('[RSK2] [RSK3] intentd kill', () => {
     const run = project.run(FAST)
     await run.untilEvent('order.fill', 2)
 
-    const kill = project.start(['kill', '--reason', 'drill'])
+    const kill = project.start(['kill', '-c', 'config/paper.yaml', '--reason', 'drill'])
     expect(await kill.ended).toEqual({ code: 0, signal: null })
-    expect(kill.stderr.join('\n')).toMatch(/seen by the daemon \(pid \d+\)[^]*clean: nothing rests/)
+    expect(kill.stderr.join('\n')).toMatch(
+      /seen by the daemon \(pid \d+\)[^]*clean: nothing rests.*`intentd release -c config\/paper.yaml --reason/,
+    )
     const killedAt = run.log.findIndex(({ event }) => event === 'trading.killed')
     expect(run.log.slice(killedAt).filter(({ event }) => event === 'order.sent')).toEqual([])
     await run.stop()
@@ -109,15 +111,18 @@ describe.concurrent('[RSK2] [RSK3] intentd kill', () => {
     const opened = await run.untilEvent('daemon.opened')
     await run.untilEvent('daemon.running')
 
-    writeFileSync(join(String(opened['state']), 'KILL'), '')
-    await run.untilEvent('kill.clean')
-    const release = project.start(['release', '--reason', 'drill over'])
-    const { code } = await release.ended
+    const file = join(String(opened['state']), 'KILL')
+    writeFileSync(file, '')
+    await run.untilEvent('trading.killed')
+    const hasty = project.start(['release', '--reason', 'drill over', '--wait', '1s'])
+    const { code } = await hasty.ended
+    const isReleased = !existsSync(file)
+    const isSaid = hasty.stderr.join('\n').includes('released: the kill switch')
     await run.untilEvent('kill.released')
     await run.stop()
 
-    expect(code).toBe(0)
-    expect(existsSync(join(String(opened['state']), 'KILL'))).toBe(false)
+    expect([code, isSaid && !isReleased]).toEqual([isSaid ? 0 : 75, false])
+    expect(existsSync(file)).toBe(false)
   })
 
   test('that was never ordered is not released: the operator is told', async () => {

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'vitest'
-import { adviseAgain } from '../../src/cli/process/options.ts'
+import { adviseAgain, repeatOptions } from '../../src/cli/process/options.ts'
 import { Projects } from '../daemon/project.ts'
 
 const projects = new Projects()
@@ -33,6 +33,15 @@ test.concurrent('broken YAML: exit 78, the place, and nothing started', async ()
   expect(code).toBe(78)
   expect(run.stderr[0]).toMatch(/^config\/paper\.yaml:\d+:\d+/)
   expect(run.stderr.at(-1)).toMatch(/nothing was started\. Check again with: intentd check$/)
+})
+
+test('a command to be pasted addresses the configuration that was named', () => {
+  const set = ['a.b=1', "name=it's here"]
+
+  expect(repeatOptions({ set: [] })).toBe('')
+  expect(repeatOptions({ config: 'a.yaml', set })).toBe(
+    String.raw` -c a.yaml --set a.b=1 --set 'name=it'\''s here'`,
+  )
 })
 
 test.each([

@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs'
-import { afterAll, describe, expect, test } from 'vitest'
+import { join } from 'node:path'
+import { afterAll, describe, expect, test, vi } from 'vitest'
 import { type IntentdProcess, type LogLine } from '../daemon/intentd-process.ts'
 import { type Project, Projects } from '../daemon/project.ts'
 
@@ -63,6 +64,30 @@ describe.concurrent('[RSK2] an order of the operator at the command line', () =>
     await run.until('an order after the release', () => sentAfter(run, 'trading.released').length > 0)
     await run.stop()
     expect(run.summary).toMatchObject({ clean: true, exchange: { agrees: true } })
+  })
+
+  test('a release before a flatten is done says what nothing closes any more', async () => {
+    const project = projects.open()
+    const run = project.run(FAST)
+    await run.untilEvent('order.fill')
+    // Both are read in one round, so that nothing is closed between them.
+    run.kill('SIGSTOP')
+    await order(project, 'flatten', '*', '--wait', '0ms')
+    const releasing = order(project, 'release', '*', '--wait', '60s')
+    const inbox = join(project.directory, '.intentd/paper/operator')
+    const commands = () => readdirSync(inbox).filter((name) => name.endsWith('.json'))
+    await vi.waitFor(() => expect(commands()).toHaveLength(2), 60_000)
+    run.kill('SIGCONT')
+    const { code, printed } = await releasing
+    await run.stop()
+
+    const [dropped] = run.events('flatten.dropped')
+    const said = Object.entries(dropped?.['stillHeld'] ?? {}).map(
+      ([holder, size]) => `closes it any more: ${holder} ${size}`,
+    )
+    expect(code).toBe(0)
+    expect(said.length).toBeGreaterThan(0)
+    for (const line of said) expect(printed).toContain(line)
   })
 
   test('restricts until a release, never loosens, and says what is held', async () => {

@@ -62,6 +62,31 @@ test('a path is whole, and written from where the reader is', () => {
   expect(print({ ...opened, state: long })).toBe(`13:50:10.027 daemon.opened\n             state ${long}`)
 })
 
+test('a sentence is set off from what follows it', () => {
+  const halted = {
+    ...{ level: 'error', time: AT, event: 'trading.halted', scope: 'BTCUSDT', code: 'foreignFills' },
+    ...{ reason: 'look, then release the instrument', by: 'intentd', ends: 'an operator has looked' },
+  }
+
+  expect(print(halted, 200)).toBe(
+    '13:50:10.027 ERROR trading.halted BTCUSDT code foreignFills reason look, then release the instrument; ' +
+      'by intentd until an operator has looked',
+  )
+})
+
+test('what trading is held by is said in words, with the time on the wall', () => {
+  const restriction = { mode: 'halted', code: 'operator', by: 'anna' }
+  const restrictions = [
+    { ...restriction, scope: 'BTCUSDT', reason: 'odd prices', at: new Date(2026, 0, 2, 8, 5).getTime() },
+    { ...restriction, scope: '*', reason: 'a drill', at: new Date(2025, 11, 31, 20, 8).getTime() },
+  ]
+
+  expect(print({ level: 'info', time: AT, event: 'recovery.started', epoch: 2, restrictions }, 200)).toBe(
+    '13:50:10.027 recovery.started epoch 2 restrictions BTCUSDT halted (odd prices; since 08:05), ' +
+      '* halted (a drill; since 2025-12-31 20:08)',
+  )
+})
+
 test('a start does not say what it has not found', () => {
   const started = {
     ...{ level: 'info', time: AT, event: 'recovery.started' },

@@ -36,7 +36,8 @@ const USUAL: Readonly<Record<string, unknown>> = {
   ...{ holdSide: 'long', change: '-0.0123', at: 1_767_361_810_027, lost: 3, step: 12_345, steps: 12_345 },
   ...{ version: '0.1.0', environment: 'simulator', exchange: 'http://127.0.0.1:38291', embedded: true },
   ...{ strategies: ['grid-btc', 'grid-eth', 'trend-btc', 'trend-eth'], onRestart: 'adopt', epoch: 12 },
-  ...{ openOrders: 32, unknownOrders: 0, waitingOrders: 0, strategyStates: 4, restrictions: [] },
+  ...{ openOrders: 32, unknownOrders: 0, waitingOrders: 0, strategyStates: 4 },
+  restrictions: [{ scope: 'BTCUSDT', mode: 'halted', reason: REASON, at: 1_767_361_810_027 }],
   ...{ positions: { BTCUSDT: '0.012', ETHUSDT: '-0.2' }, policy: 'leave', why: 'SIGINT', clean: true },
   ...{ cycles: 140, batches: 20, ordersSent: 50, rateLimited: 0, unknowns: 0, exchangeAgrees: true },
   ...{ fills: 20, fees: '1.16347004', realisedProfit: '0.451666666667', unrealisedProfit: '-0.0748' },
@@ -44,6 +45,7 @@ const USUAL: Readonly<Record<string, unknown>> = {
   ...{ reason: REASON, hint: 'look at the exchange: cancel by hand what rests there', ends: ENDS },
   ...{ by: 'anna@office', scope: 'BTCUSDT', scopes: ['*', 'BTCUSDT', 'ETHUSDT'], restricted: ['BTCUSDT'] },
   ...{ mode: 'halted', ordered: 'reducing', movedMs: 300_000, offsetMs: -12, was: 'the machine slept' },
+  stillHeld: { BTCUSDT: 'long 0.012' },
   ...{ times: 12, failedTimes: 12, what: 'position BTCUSDT', restMs: 1000, tookMs: 81, removed: 2 },
   ...{
     file: `${HERE}/.intentd/paper/operator/1767361810027-release.json`,

@@ -75,6 +75,7 @@ describe('a repair', () => {
 
     expect(report).toMatchObject({
       records: 1,
+      lostMin: 2,
       hasCheckpoint: true,
       hasSalt: true,
       aside: `${file}.damaged-now`,
@@ -89,7 +90,7 @@ describe('a repair', () => {
   test('takes a lost tail for lost, however sound the rest is', () => {
     damageBy('DELETE FROM records WHERE at = 5')
 
-    repair()
+    expect(repair()).toMatchObject({ lostMin: 1 })
 
     expect(contents().records).toEqual([
       halt(3),
@@ -103,7 +104,7 @@ describe('a repair', () => {
 
     const report = repair()
 
-    expect(report).toMatchObject({ records: 0, hasCheckpoint: false, hasSalt: false })
+    expect(report).toMatchObject({ records: 0, lostMin: 5, hasCheckpoint: false, hasSalt: false })
     const journal = open()
     expect(journal.load()).toMatchObject({ checkpoint: undefined, records: [{ kind: 'repaired' }] })
     expect(journal.salt).not.toBe(salt)

@@ -14,7 +14,14 @@ import { killFileOf } from '../../daemon/account/kill-switch.ts'
 import { listScopes, type Restriction, type Scope } from '../../domain/trading-mode.ts'
 import { didYouMeanEnd } from '../../lib/did-you-mean.ts'
 import { explainSilence, leaveOrder, lookFor, operatorName, print } from './operator.ts'
-import { addConfigOptions, type ConfigOptions, parseDuration, toConfigRequest } from './options.ts'
+import {
+  addConfigOptions,
+  type ConfigOptions,
+  parseDuration,
+  repeatOptions,
+  toConfigRequest,
+  toShellWord,
+} from './options.ts'
 
 const READ_WITHIN_MS = 10_000
 /** The daemon has read it, and it changed nothing. The others are those of sysexits.h: usage, temporary failure. */
@@ -55,25 +62,48 @@ export async function commandDaemon(order: Order, options: CommandOptions): Prom
   const file = leaveOrder(directory, () =>
     postCommand(directory, { ...order, reason: options.reason, by: operatorName() }),
   )
-  const isOfKill = order.scope === undefined
-  const isObeyed = () => !existsSync(file) && !(isOfKill && existsSync(killFileOf(directory)))
-  const obeyed = await lookFor(() => isObeyed() || undefined, options.wait)
+  const { isObeyed, answer } = await waitFor({ file, order, directory, withinMs: options.wait })
   if (existsSync(file)) {
     explainSilence(directory)
     print(`no daemon has read it yet; the next one that starts here will, unless you remove ${file}`)
     return EXIT_WAITING
   }
-  const answer = takeAnswer(file)
-  if (answer === undefined && !(isOfKill && obeyed)) return printNoAnswer(file)
-  if (answer && !isOfKill) return printAnswer(order, answer)
-  if (answer?.killStood === false) {
+  const isOfKill = order.scope === undefined
+  if (answer === undefined && !(isOfKill && isObeyed)) return printNoAnswer(file)
+  return answer && !isOfKill
+    ? printAnswer(order, answer, repeatOptions(options))
+    : printOfKill(isObeyed, answer)
+}
+
+interface Posted {
+  readonly file: string
+  readonly order: Order
+  readonly directory: string
+  readonly withinMs: number
+}
+
+/** A release of the kill switch is obeyed when every file is gone that kills: the daemon's answer names them. */
+async function waitFor({ file, order, directory, withinMs }: Posted) {
+  const found: { answer?: CommandAnswer | undefined } = {}
+  const isObeyed = (): boolean => {
+    if (existsSync(file)) return false
+    found.answer ??= takeAnswer(file)
+    const { killFiles = [killFileOf(directory)] } = found.answer ?? {}
+    return order.scope !== undefined || !killFiles.some((killFile) => existsSync(killFile))
+  }
+  const obeyed = await lookFor(() => isObeyed() || undefined, withinMs)
+  return { isObeyed: obeyed === true, answer: found.answer }
+}
+
+function printOfKill(isObeyed: boolean, answer: CommandAnswer | undefined): number {
+  if (answer?.killFiles.length === 0) {
     print('not done: no kill stands; name the scope that is to be released')
     printHeld(answer)
     return EXIT_NOT_DONE
   }
   const proof = 'the daemon has read it, and releases the switch once it is proved that nothing rests'
-  print(obeyed ? 'released: the kill switch' : proof)
-  return obeyed ? 0 : EXIT_WAITING
+  print(isObeyed ? 'released: the kill switch' : proof)
+  return isObeyed ? 0 : EXIT_WAITING
 }
 
 /** A release may name a scope that is not configured any more. */
@@ -101,7 +131,7 @@ function printNoAnswer(file: string): number {
   return EXIT_WAITING
 }
 
-function printAnswer(order: Order, answer: CommandAnswer): number {
+function printAnswer(order: Order, answer: CommandAnswer, repeated: string): number {
   const { kind, scope } = order
   const { held, lifted } = answer
   const code = kind === 'flatten' ? 'flatten' : 'operator'
@@ -110,9 +140,15 @@ function printAnswer(order: Order, answer: CommandAnswer): number {
   const isDone = kind === 'release' ? lifted.length > 0 : own?.mode === mode
   if (isDone && kind === 'flatten') print('obeyed; its log says flatten.done when nothing is left to close')
   else if (!isDone && kind === 'release') print(`not done: nothing that a release ends holds ${scope}`)
-  else if (!isDone && own) print(`not done: a restriction never loosens; release ${scope} first`)
+  else if (!isDone && own)
+    print(
+      `not done: a restriction never loosens; \`intentd release ${toShellWord(scope ?? '')}${repeated} --reason ...\` first`,
+    )
   else if (!isDone) print(`not done: the daemon runs with another configuration, without ${scope}`)
   for (const restriction of lifted) print(`lifted: ${wordsOf(restriction)}`)
+  for (const [holder, size] of Object.entries(answer.stillHeld)) {
+    print(`the flatten was not done, and nothing closes it any more: ${holder} ${size}`)
+  }
   printHeld(answer)
   return isDone ? 0 : EXIT_NOT_DONE
 }

@@ -78,6 +78,17 @@ export function adviseAgain(words: readonly string[]): string {
     : `Check again with: intentd check${rest}`
 }
 
+/** The options as they were given, for a command that is to be pasted: it addresses the same configuration. */
+export function repeatOptions({ config, set }: ConfigOptions): string {
+  const words = [...(config === undefined ? [] : ['-c', config]), ...set.flatMap((one) => ['--set', one])]
+  return words.map((word) => ` ${toShellWord(word)}`).join('')
+}
+
+/** As a shell reads it back. */
+export function toShellWord(word: string): string {
+  return /^[\w./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`
+}
+
 function namedFile(words: readonly string[]): string | undefined {
   const at = words.findLastIndex((word) => /^(-c|--config)/.test(word))
   const [, inOne] = /^(?:--config=|-c=?)(.+)$/.exec(words[at] ?? '') ?? []

@@ -2,6 +2,7 @@ import { type DaemonConfig } from '../../config/load-config.ts'
 import { type Book, killOf } from '../../engine/book/book.ts'
 import { createEngine, type Engine } from '../../engine/engine.ts'
 import { type EngineCommand, type EngineEvent, type StopPolicy } from '../../engine/event.ts'
+import { describeDropped } from '../../engine/lifecycle/flatten.ts'
 import { type EngineSettings } from '../../engine/settings.ts'
 import { type ExchangeAccess } from '../../exchange/client/exchange-access.ts'
 import { type TrustedClock } from '../../exchange/clock/trusted-clock.ts'
@@ -193,11 +194,20 @@ export class Account implements MarketListener {
     if (this.#state !== 'begun') return undefined
     const { restrictions } = this.#engine.book
     const before = [...restrictions]
-    const killStood = killOf(this.#engine.book) !== undefined || this.#operator.killSwitch.isThrown()
+    const { killSwitch } = this.#operator
+    const isKilled = killOf(this.#engine.book) !== undefined
+    const isThrown = killSwitch.isThrown()
+    // A kill that was just seen comes before its release.
+    if (command.kind === 'releaseKill' && isThrown && !isKilled) return undefined
     this.#dispatch({ kind: 'commanded', command })
     if (this.#fatal !== undefined) return undefined
     const lifted = before.filter(([key]) => !restrictions.has(key)).map(([, restriction]) => restriction)
-    return { held: [...restrictions.values()], lifted, killStood }
+    return {
+      held: [...restrictions.values()],
+      lifted,
+      stillHeld: describeDropped({ book: this.#engine.book, settings: this.#options.settings }, lifted),
+      killFiles: isKilled || isThrown ? killSwitch.files : [],
+    }
   }
 
   /** Ends in good order; {@link ended} says when that is done. */

@@ -44,8 +44,10 @@ export type ControlCommand = z.infer<typeof commandSchema>
 export interface CommandAnswer {
   readonly held: readonly Restriction[]
   readonly lifted: readonly Restriction[]
-  /** Whether a kill stood when the command was read. */
-  readonly killStood: boolean
+  /** The files that kill here, gone when the kill is released; none where no kill stood when the command was read. */
+  readonly killFiles: readonly string[]
+  /** What is still held where a flatten was ended before it was done, by strategy and instrument. */
+  readonly stillHeld: Readonly<Record<string, string>>
 }
 
 function inboxOf(directory: string): string {

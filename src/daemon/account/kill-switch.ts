@@ -92,6 +92,11 @@ export class KillSwitch {
     this.#files = [...new Set([directory, stateDirectory])].map(killFileOf)
   }
 
+  /** Where the switch may be thrown. A release takes all of them away. */
+  get files(): readonly string[] {
+    return this.#files
+  }
+
   /** Looks at the disk. What cannot be looked at forbids, as what is there does. */
   isThrown(): boolean {
     const seen = this.#look()

@@ -1,12 +1,15 @@
 import { type DurationSummary } from '../../lib/percentiles.ts'
+import { ACCOUNT } from '../../domain/trading-mode.ts'
 import { wrapWords } from './wrap-words.ts'
-import { type RunSummary, type SimulatedPrices } from './summary.ts'
+import { type RunSummary, type SimulatedPrices, type StandingRestriction } from './summary.ts'
 import { type UnattendedPosition } from './unattended.ts'
 
 type Row = readonly [name: string, value: string]
 
 /** Of a usual terminal. */
 const COLUMNS = 80
+
+const NOT_READ = 'not read in this run'
 
 const SECOND_MS = 1000
 const MINUTE_MS = 60_000
@@ -40,10 +43,14 @@ function moneyRows(summary: RunSummary): Row[] {
   const positions = Object.entries(summary.positions).map(([side, size]) => `${side} ${size}`)
   return [
     ['fees', summary.fees],
-    ['profit', `${summary.realisedProfit} realised, ${summary.unrealisedProfit} unrealised`],
+    ['profit', `${summary.realisedProfit} realised, ${describeUnrealised(summary)}`],
     ['positions', positions.length === 0 ? 'none' : positions.join(', ')],
     ...summary.unattended.map(toUnattendedRow),
   ]
+}
+
+function describeUnrealised({ unrealisedProfit }: RunSummary): string {
+  return unrealisedProfit === undefined ? `unrealised ${NOT_READ}` : `${unrealisedProfit} unrealised`
 }
 
 function toUnattendedRow({ strategy, symbol, side, size, why }: UnattendedPosition): Row {
@@ -60,15 +67,25 @@ function paceRows({ limiter, wakeUpLateness, decisionLatency, rateLimited, unkno
   ]
 }
 
-function verdictRows({ clean, exchange }: RunSummary): Row[] {
+function toRestrictionRow({ scope, mode, code, reason, ends }: StandingRestriction): Row {
+  return [
+    mode.toUpperCase(),
+    `${scope === ACCOUNT ? 'the account' : scope} (${code}): ${reason}; until ${ends}`,
+  ]
+}
+
+function verdictRows({ clean, exchange, restrictions, unrealisedProfit }: RunSummary): Row[] {
   const ending: Row = [
     'ended',
     clean ? 'in good order' : 'with something in flight: the next start clears it up',
   ]
-  if (!exchange) return [ending]
-  const verdict = exchange.agrees ? 'yes' : `NO: ${exchange.differences.join('; ')}`
+  const held = restrictions.map(toRestrictionRow)
+  if (!exchange) return [ending, ...held]
+  const unread = unrealisedProfit === undefined ? `, unrealised profit ${NOT_READ}` : ''
+  const verdict = exchange.agrees ? `yes${unread}` : `NO: ${exchange.differences.join('; ')}${unread}`
   return [
     ending,
+    ...held,
     ...(exchange.prices ? [['prices', describePrices(exchange.prices)] as const] : []),
     ['balance', exchange.balance],
     ['books agree with the exchange', verdict],

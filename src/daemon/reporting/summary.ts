@@ -1,3 +1,4 @@
+import { MODE_REASONS, type Restriction } from '../../domain/trading-mode.ts'
 import { type Holding, type PositionReading } from '../../domain/position.ts'
 import { type DurationSummary } from '../../lib/percentiles.ts'
 import { type Book, type Money, pairKey, splitPair } from '../../engine/book/book.ts'
@@ -32,8 +33,8 @@ export interface RunSummary {
   /** Of this run's fills: paid, and realised. */
   readonly fees: string
   readonly realisedProfit: string
-  /** As they stand at the end. */
-  readonly unrealisedProfit: string
+  /** As it stands at the end; absent where a position that is held was not read in this run. */
+  readonly unrealisedProfit?: string
   readonly positions: Readonly<Record<string, string>>
   readonly rateLimited: number
   readonly unknowns: number
@@ -41,6 +42,8 @@ export interface RunSummary {
   readonly account: AccountSummary
   /** What is held and nobody here trades any more. */
   readonly unattended: readonly UnattendedPosition[]
+  /** What trading is held by, now and after the next start. */
+  readonly restrictions: readonly StandingRestriction[]
   readonly strategies: Readonly<Record<string, AccountSummary>>
   readonly limiter: readonly EndpointStatistics[]
   readonly wakeUpLateness: DurationSummary
@@ -49,11 +52,16 @@ export interface RunSummary {
   readonly exchange?: ExchangeSummary
 }
 
+export interface StandingRestriction extends Restriction {
+  /** When, in words. */
+  readonly ends: string
+}
+
 export interface AccountSummary {
   readonly fills: number
   readonly fees: string
   readonly realisedProfit: string
-  /** By the exchange's last reading; unknown for a strategy alone. */
+  /** By the exchange's last readings of this run; unknown for a strategy alone, and where one that is held was not read. */
   readonly unrealisedProfit?: string
   readonly funding?: string
   /** Base coin, by symbol and side. */
@@ -124,12 +132,16 @@ export function buildSummary(input: SummaryInput): RunSummary {
     fills: statistics.fills,
     fees: statistics.fees.toString(),
     realisedProfit: statistics.profit.toString(),
-    unrealisedProfit: account.unrealisedProfit ?? '0',
+    ...(account.unrealisedProfit === undefined ? {} : { unrealisedProfit: account.unrealisedProfit }),
     positions: account.positions,
     rateLimited: limiter.reduce((sum, endpoint) => sum + endpoint.rateLimited, 0),
     unknowns: statistics.outcomes.get('unknown') ?? 0,
     account,
     unattended: listUnattended({ ...input, strategies: input.configured }),
+    restrictions: [...book.restrictions.values()].map((one) => ({
+      ...one,
+      ends: MODE_REASONS[one.code].ends,
+    })),
     strategies: summariseStrategies(input),
     limiter: limiter.filter((endpoint) => endpoint.granted > 0),
     wakeUpLateness: polls.lateness,
@@ -142,9 +154,14 @@ function summariseAccount({ grids, book, positions }: SummaryInput): AccountSumm
   const unrealised = [...positions.values()].flatMap((reading) =>
     reading.rows.map((row) => row.unrealisedProfit),
   )
+  const isRead = [...book.account].every(
+    ([symbol, { longLots, shortLots }]) => (longLots === 0 && shortLots === 0) || positions.has(symbol),
+  )
   return {
     ...sumMoney([...book.money.values()]),
-    unrealisedProfit: sumDecimals(unrealised.map((text) => decimal(text || '0'))).toString(),
+    ...(isRead
+      ? { unrealisedProfit: sumDecimals(unrealised.map((text) => decimal(text || '0'))).toString() }
+      : {}),
     funding: sumDecimals(book.funding.values()).toString(),
     positions: describeHoldings(grids, [...book.account]),
   }
@@ -188,10 +205,11 @@ function describeHoldings(
   return described
 }
 
-/** Our books beside the exchange's: the same to the last digit, or a sentence for each difference. */
+/** Our books beside the exchange's: the same to the last digit, or a sentence for each difference. What was not read is not compared. */
 function compare(ours: AccountSummary, theirs: ExchangeLedger): ExchangeSummary {
   const differences: string[] = []
   for (const name of ['fees', 'realisedProfit', 'funding', 'unrealisedProfit'] as const) {
+    if (name === 'unrealisedProfit' && ours[name] === undefined) continue
     const [our, their] = [ours[name] ?? '0', theirs[name] ?? '0']
     const tolerance = name === 'unrealisedProfit' ? UNREALISED_TOLERANCE : ZERO
     if (decimal(our).minus(decimal(their)).abs().gt(tolerance))

@@ -1,4 +1,5 @@
 import { sep } from 'node:path'
+import { type Restriction } from '../../domain/trading-mode.ts'
 
 /**
  * One fact for people, in one line where it fits: the time, the level where it is not the ordinary one, the event, and its fields,
@@ -30,8 +31,12 @@ const WORDS: Readonly<Record<string, string>> = {
   unknownOrders: 'unknown',
   waitingOrders: 'waiting',
   strategyStates: 'states',
+  ends: 'until',
   sinceLastLogged: 'more',
 }
+
+/** Sentences: what follows one is set off from it. */
+const SENTENCES: ReadonlySet<string> = new Set(['detail', 'hint', 'message', 'reason'])
 
 /** Of these a screen shows as much as fits: there are many of them, and a log that is piped has them whole. */
 const ROUTINE = /^(?:batch|call|cancel|cancelAll|funding|instrument|order|quote|read|simulator|stop|target)\./
@@ -112,15 +117,15 @@ function rankFields(
       .filter(([key, value]) => !FRAME.has(key) && value !== undefined)
       .map(([key, value], index) => ({
         key,
-        value: toWords(value, directory),
+        value: key === 'restrictions' ? toHeld(value, logged['time']) : toWords(value, directory),
         rank: rankOf(key, index, event),
       }))
       .filter(({ key, value }) => !((key === 'profit' || COUNTING.test(event)) && /^(?:0|none)$/.test(value)))
       .toSorted((one, other) => one.rank - other.rank)
       // The state of an order or a strategy; a path or a flag has its name.
-      .map(({ key, value, rank }) => ({
+      .map(({ key, value, rank }, index, { length }) => ({
         name: isBareState(event, key) ? '' : (WORDS[key] ?? key),
-        value,
+        value: SENTENCES.has(key) && value !== '' && index < length - 1 ? `${value};` : value,
         rank,
       }))
   )
@@ -198,6 +203,24 @@ function toWords(value: unknown, directory: string): string {
   if (typeof value !== 'object' || value === null) return fromHere(String(value), directory)
   const entries = Object.entries(value)
   return entries.length === 0 ? 'none' : entries.map(([key, one]) => `${key} ${inner(one)}`).join(', ')
+}
+
+/** `BTCUSDT halted (odd prices; since 20:08)`, with the day where it is another one. */
+function toHeld(restrictions: unknown, loggedAt: unknown): string {
+  const held = restrictions as readonly Restriction[]
+  const today = new Date(String(loggedAt)).toDateString()
+  const words = held.map(({ scope, mode, reason, at }) => {
+    const since = new Date(at)
+    const day = since.toDateString() === today ? '' : `${toDay(since)} `
+    return `${scope} ${mode} (${reason}; since ${day}${since.toTimeString().slice(0, 5)})`
+  })
+  return words.join(', ') || 'none'
+}
+
+/** `2026-01-02`, on the clock of the wall. */
+function toDay(at: Date): string {
+  const parts = [at.getFullYear(), at.getMonth() + 1, at.getDate()]
+  return parts.map((part) => String(part).padStart(2, '0')).join('-')
 }
 
 function fromHere(text: string, directory: string): string {

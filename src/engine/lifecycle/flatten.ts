@@ -1,10 +1,11 @@
 import { type StrategyId } from '../../domain/ids.ts'
-import { formatOnGrid } from '../../lib/grid.ts'
-import { ACCOUNT, type Scope, strategyScope } from '../../domain/trading-mode.ts'
-import { splitPair } from '../book/book.ts'
+import { type Holding } from '../../domain/position.ts'
+import { ACCOUNT, type Restriction, type Scope, strategyScope } from '../../domain/trading-mode.ts'
+import { createGrid, formatOnGrid } from '../../lib/grid.ts'
+import { type Book, restrictionOf, splitPair } from '../book/book.ts'
 import { announce, type Core } from '../state/core.ts'
 import { noteFlattened } from '../state/run-state.ts'
-import { restrict } from '../state/trading-mode.ts'
+import { release, type ReleaseOrder, restrict } from '../state/trading-mode.ts'
 import { expirePlaces } from '../strategies/take-decision.ts'
 
 /**
@@ -22,31 +23,85 @@ export function advanceFlatten(core: Core): void {
   for (const { scope, code } of core.book.restrictions.values()) {
     if (code !== 'flatten') continue
     const isFlat = !holdsAnything(core, scope)
-    if (noteFlattened(core.run, scope, isFlat) && isFlat) announce(core, 'warn', 'flatten.done', { scope })
+    if (noteFlattened(core.run, scope, isFlat) && isFlat) announceDone(core, scope)
   }
+}
+
+/** With what the account holds of its instruments beside the strategies: no flatten closes that. */
+function announceDone(core: Core, scope: Scope): void {
+  const positions = Object.entries(describePositions(core))
+  const stillHeld = positions.filter(([symbol]) => scope === ACCOUNT || scope === symbol)
+  announce(core, 'warn', 'flatten.done', {
+    scope,
+    ...(stillHeld.length > 0 ? { stillHeld: Object.fromEntries(stillHeld) } : {}),
+  })
+}
+
+/** A release of a scope also ends its flatten, done or not: what it leaves open is said. */
+export function releaseScope(core: Core, order: ReleaseOrder): void {
+  const { scope, by } = order
+  const isFlattened = restrictionOf(core.book, scope, 'flatten') !== undefined
+  release(core, order)
+  if (!isFlattened) return
+  const stillHeld = describeHeld(core, scope)
+  if (Object.keys(stillHeld).length > 0) announce(core, 'warn', 'flatten.dropped', { scope, by, stillHeld })
+}
+
+/** What strategies still hold where a flatten was lifted, by strategy and instrument. */
+export function describeDropped(
+  core: Pick<Core, 'book' | 'settings'>,
+  lifted: readonly Restriction[],
+): Record<string, string> {
+  const flattens = lifted.filter(({ code }) => code === 'flatten')
+  return Object.assign({}, ...flattens.map(({ scope }) => describeHeld(core, scope))) as Record<
+    string,
+    string
+  >
 }
 
 /** Whether a strategy holds something in the scope. Lots too small to be an order are left. */
 export function holdsAnything(core: Core, scope: Scope = ACCOUNT): boolean {
-  return [...core.book.holdings].some(([key, { longLots, shortLots }]) => {
+  return [...core.book.holdings].some((entry) => isToClose(core, entry, scope))
+}
+
+function isToClose(
+  { settings }: Pick<Core, 'settings'>,
+  [key, { longLots, shortLots }]: readonly [string, Holding],
+  scope: Scope,
+): boolean {
+  const [strategyId, symbol] = splitPair(key)
+  const isConcerned = scope === ACCOUNT || scope === symbol || scope === strategyScope(strategyId)
+  const lotsMin = settings.instruments.get(symbol)?.lotsMin ?? 1
+  const isBound = settings.strategies.get(strategyId as StrategyId)?.symbols.includes(symbol) ?? false
+  return isConcerned && isBound && Math.max(longLots, shortLots) >= lotsMin
+}
+
+/** What strategies hold in the scope and no other flatten closes: `trend-btc BTCUSDT` is `long 0.02`. */
+function describeHeld(core: Pick<Core, 'book' | 'settings'>, scope: Scope): Record<string, string> {
+  const { book } = core
+  const described = [...book.holdings].flatMap(([key, holding]) => {
     const [strategyId, symbol] = splitPair(key)
-    const isConcerned = scope === ACCOUNT || scope === symbol || scope === strategyScope(strategyId)
-    const lotsMin = core.settings.instruments.get(symbol)?.lotsMin ?? 1
-    const isBound = core.settings.strategies.get(strategyId as StrategyId)?.symbols.includes(symbol) ?? false
-    return isConcerned && isBound && Math.max(longLots, shortLots) >= lotsMin
+    const scopes = [ACCOUNT, symbol, strategyScope(strategyId)]
+    const isClosed = scopes.some((one) => restrictionOf(book, one, 'flatten') !== undefined)
+    if (isClosed || !isToClose(core, [key, holding], scope)) return []
+    return [[`${strategyId} ${symbol}`, describeSides(book, symbol, holding)] as const]
   })
+  return Object.fromEntries(described)
 }
 
 /** What the account holds, by symbol: `long 0.02`, or both sides. For people. */
-export function describePositions({ book, settings }: Core): Record<string, string> {
-  const held = [...book.account].flatMap(([symbol, { longLots, shortLots }]) => {
-    const lot = settings.instruments.get(symbol)?.lot
-    const sizeOf = (lots: number): string => (lot ? formatOnGrid(lot, lots) : `${lots} lots`)
-    const sides = [
-      ...(longLots > 0 ? [`long ${sizeOf(longLots)}`] : []),
-      ...(shortLots > 0 ? [`short ${sizeOf(shortLots)}`] : []),
-    ]
-    return sides.length > 0 ? [[symbol, sides.join(', ')]] : []
-  })
-  return Object.fromEntries(held) as Record<string, string>
+export function describePositions({ book }: Pick<Core, 'book'>): Record<string, string> {
+  const held = [...book.account].filter(([, { longLots, shortLots }]) => longLots > 0 || shortLots > 0)
+  return Object.fromEntries(held.map(([symbol, holding]) => [symbol, describeSides(book, symbol, holding)]))
+}
+
+/** In lots only where no configuration ever said how large one is. */
+function describeSides(book: Book, symbol: string, { longLots, shortLots }: Holding): string {
+  const step = book.grids.get(symbol)?.lot
+  const lot = step === undefined ? undefined : createGrid(step)
+  const sizeOf = (lots: number): string => (lot ? formatOnGrid(lot, lots) : `${lots} lots`)
+  return [
+    ...(longLots > 0 ? [`long ${sizeOf(longLots)}`] : []),
+    ...(shortLots > 0 ? [`short ${sizeOf(shortLots)}`] : []),
+  ].join(', ')
 }

@@ -59,7 +59,7 @@ export function release(core: Core, { scope, reason, by }: ReleaseOrder): void {
   noteFlattened(core.run, scope, false)
 }
 
-interface ReleaseOrder {
+export interface ReleaseOrder {
   readonly scope: Scope
   readonly reason: string
   readonly by: string

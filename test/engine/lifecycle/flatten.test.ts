@@ -73,6 +73,32 @@ describe('[RSK2] a flatten', () => {
     expect(bench.halts).toEqual(new Map([[SYMBOL, 'enough']]))
   })
 
+  test('names what no strategy here holds, in the size that its instrument had', () => {
+    const { records, settings } = holding()
+    const instruments = new Map([...settings.instruments.values()].map((one) => ['OTHER', one] as const))
+    const bench = new EngineBench({ instruments, strategies: new Map() })
+    bench.records.push(...records)
+    bench.restart().start()
+    flatten(bench, '*')
+
+    expect(bench.take('announce')).toContainEqual({
+      ...{ kind: 'announce', level: 'warn', event: 'flatten.done' },
+      fields: { scope: '*', stillHeld: { [SYMBOL]: 'long 0.01' } },
+    })
+  })
+
+  test.each([
+    ['before it is done says what it leaves open', ['*'], { [`${STRATEGY} ${SYMBOL}`]: 'long 0.01' }],
+    ['says nothing where another flatten closes it', ['*', SYMBOL], undefined],
+  ])('released %s', (_, scopes, stillHeld) => {
+    const bench = holding()
+    for (const scope of scopes) flatten(bench, scope)
+    bench.step({ kind: 'commanded', command: { kind: 'release', scope: '*', ...BY_ANNA } })
+
+    const dropped = bench.take('announce').find(({ event }) => event === 'flatten.dropped')
+    expect(dropped?.fields['stillHeld']).toEqual(stillHeld)
+  })
+
   test('says so again when it is ordered again', () => {
     const bench = new EngineBench().start()
     for (let time = 0; time < 2; time++) {
