@@ -19,11 +19,15 @@ export interface ProcessLock {
 
 export type LockAttempt =
   | { readonly kind: 'held'; readonly lock: ProcessLock }
-  /** `by` is undefined while the other one has not written who it is. */
+  /** `by` is undefined where the other one has not written who it is within two seconds. */
   | { readonly kind: 'refused'; readonly by: LockHolder | undefined }
 
 /** Two that start at once write their names one after the other: neither waits longer than this. */
 const WRITING_MS_MAX = 2000
+
+const LOOK_AGAIN_MS = 50
+/** Nobody wakes it: a wait for it is a pause. */
+const NOBODY = new Int32Array(new SharedArrayBuffer(4))
 
 /** SQLITE_BUSY, without the extension in its higher bits. */
 const BUSY = 5
@@ -40,7 +44,7 @@ export function takeProcessLock(file: string, holder: LockHolder): LockAttempt {
   const database = new DatabaseSync(file, { timeout: WRITING_MS_MAX })
   try {
     if (hold(database, holder)) return { kind: 'held', lock: { release: () => database.close() } }
-    const by = readHolder(database)
+    const by = awaitHolder(database)
     database.close()
     return { kind: 'refused', by }
   } catch (error) {
@@ -65,6 +69,16 @@ export function readLockHolder(file: string): LockHolder | undefined {
   } catch {
     return undefined // It cannot be opened: somebody else's, perhaps.
   }
+}
+
+/** Of two that start at once the one that has the lock says who it is a moment later. */
+function awaitHolder(database: DatabaseSync): LockHolder | undefined {
+  for (let waitedMs = 0; waitedMs < WRITING_MS_MAX; waitedMs += LOOK_AGAIN_MS) {
+    const holder = readHolder(database)
+    if (holder !== undefined) return holder
+    Atomics.wait(NOBODY, 0, 0, LOOK_AGAIN_MS)
+  }
+  return readHolder(database)
 }
 
 function hold(database: DatabaseSync, holder: LockHolder): boolean {
