@@ -6,7 +6,8 @@ export default defineConfig({
     // Node's own loader, as in production: what Node refuses to strip fails here too.
     experimental: { viteModuleRunner: false },
     pool: 'forks',
-    maxWorkers: 2,
+    // One more than the usual two cores: daemons that are started wait a good deal.
+    maxWorkers: 3,
     // Files share a process and its modules, which are read once: each puts back what it changes there.
     isolate: false,
     // No test depends on how fast the machine is: these only end one that hangs.

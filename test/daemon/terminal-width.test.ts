@@ -57,7 +57,7 @@ const USUAL: Readonly<Record<string, unknown>> = {
 const OF_EVENT: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   'daemon.opened': { state: `${HERE}/.intentd/paper/one-way-seed-1-x60-7041992a` },
   'simulator.listening': { state: 'exchange.sqlite' },
-  'simulator.opened': { prices: 'seed 1', fills: 'default', isDemonstration: true },
+  'simulator.opened': { run: 'demonstration', prices: 'seed 1', fills: 'default' },
   'prices.back': { url: 'https://api.example.com', afterMs: 65_000 },
   'prices.missing': { url: 'https://api.example.com' },
   'order.displacedLate': { orders: ['quote:BTCUSDT:17'] },

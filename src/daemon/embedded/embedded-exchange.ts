@@ -68,10 +68,9 @@ export async function startEmbeddedExchange(options: EmbeddedExchangeOptions): P
     await simulator.stop()
     throw error
   })
-  const isDemonstration = prices.speed !== 1
   options.log('info', 'simulator.opened', {
+    run: prices.speed === 1 ? 'paper' : 'demonstration',
     ...{ prices: prices.source, speed: prices.speed, fills: prices.fillModel },
-    ...(isDemonstration && { isDemonstration }),
   })
   return {
     baseUrl: simulator.baseUrl,
