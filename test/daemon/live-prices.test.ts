@@ -1,5 +1,12 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { type AddressInfo } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, expect, test } from 'vitest'
+import { LivePrices } from '../../src/daemon/embedded/live-prices.ts'
+import { systemClock } from '../../src/lib/clock.ts'
+import { systemTimers } from '../../src/lib/timers.ts'
+import { type LiveTicker } from '../../src/simulator/market/live/live-market.ts'
 import { type LogLine } from './intentd-process.ts'
 import { Projects } from './project.ts'
 import { findExchange } from './remote-exchange.ts'
@@ -76,4 +83,42 @@ test.each([
 
   expect(code).toBe(78)
   expect([...check.stdout, ...check.stderr].join('\n')).toMatch(problem)
+})
+
+test('[MKT4] a row that cannot be read, or is old there too, costs its instrument alone', async () => {
+  const now = Date.now()
+  const row = (symbol: string, more: object) => ({
+    ...{ symbol, lastPr: '100', askPr: '100.1', bidPr: '100', bidSz: '1', askSz: '2', high24h: '100' },
+    ...{ low24h: '100', ts: String(now), change24h: '0', baseVolume: '1', quoteVolume: '1', usdtVolume: '1' },
+    ...{ openUtc: '100', changeUtc24h: '0', indexPrice: '100', fundingRate: '0.0001', holdingAmount: '1' },
+    ...{ deliveryStartTime: null, deliveryTime: null, deliveryStatus: '', open24h: '100', ...more },
+  })
+  const data = [
+    row('GOODUSDT', {}),
+    row('NEWUSDT', { lastPr: '', bidPr: '', askPr: '' }),
+    row('ODDUSDT', { lastPr: 'soon' }),
+    row('OLDUSDT', { ts: String(now - 60_000) }),
+  ]
+  const server = createServer((_, response) => {
+    response.setHeader('content-type', 'application/json')
+    response.end(JSON.stringify({ code: '00000', msg: 'success', requestTime: now, data }))
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const prices = new LivePrices({
+    ...{ baseUrl: `http://127.0.0.1:${port}`, pollMs: 60_000, productType: 'USDT-FUTURES' },
+    ...{ clock: systemClock, timers: systemTimers, log: () => {} },
+  })
+  const heard: LiveTicker[] = []
+  prices.follow((tickers) => heard.push(...tickers))
+
+  await prices.open()
+  await prices.close()
+  server.close()
+
+  const shown = heard.filter(({ last }) => last > 0).map(({ symbol }) => symbol)
+  expect(shown).toEqual(['GOODUSDT'])
+  expect(heard.find(({ symbol }) => symbol === 'GOODUSDT')).toMatchObject({
+    ...{ bid: 100, ask: 100.1, bidSize: 1, askSize: 2, last: 100, fundingRate: 0.0001 },
+  })
 })

@@ -1,11 +1,11 @@
 import { type Answer } from '../../domain/answer.ts'
 import { type LogEvent } from '../../domain/log-events.ts'
+import { type TickerColumn, TickerTable } from '../../domain/ticker-table.ts'
 import { ClockOffset } from '../../exchange/clock/clock-offset.ts'
 import { ExchangeClient } from '../../exchange/exchange-client.ts'
 import { type Clock } from '../../lib/clock.ts'
 import { Failure } from '../../lib/failure.ts'
 import { type Timers } from '../../lib/timers.ts'
-import { type ResponseOf } from '../../protocol/endpoints.ts'
 import { type ProductType } from '../../protocol/values.ts'
 import type { LiveSource, LiveTicker } from '../../simulator/market/live/live-market.ts'
 import { type LogLevel } from '../reporting/logger.ts'
@@ -19,8 +19,6 @@ export interface LivePricesOptions {
   readonly timers: Timers
   readonly log: (level: LogLevel, event: LogEvent, fields: Readonly<Record<string, unknown>>) => void
 }
-
-type WireTicker = ResponseOf<'tickers'>[number]
 
 const REQUEST_MS_MAX = 5000
 const ANSWER_BYTES_MAX = 8 * 1024 * 1024
@@ -39,6 +37,7 @@ export class LivePrices implements LiveSource {
   readonly name: string
   readonly #options: LivePricesOptions
   readonly #client: ExchangeClient
+  readonly #table = new TickerTable()
   #hear: Parameters<LiveSource['follow']>[0] = () => {}
   #cancel: () => void = () => {}
   #isClosed = false
@@ -101,21 +100,23 @@ export class LivePrices implements LiveSource {
     this.#readLater()
   }
 
-  #read(): Promise<Answer<WireTicker[]>> {
-    return this.#client.call('tickers', { productType: this.#options.productType })
+  #read(): Promise<Answer<TickerTable>> {
+    return this.#client.readTickers(this.#table, this.#options.productType)
   }
 
   #show(
-    rows: readonly WireTicker[],
+    table: TickerTable,
     { receivedAt, requestTime }: { readonly receivedAt: number; readonly requestTime?: number },
   ): void {
     if (this.#missingSince !== undefined) {
       this.#options.log('info', 'prices.back', { url: this.name, afterMs: receivedAt - this.#missingSince })
       this.#missingSince = undefined
     }
-    const isFresh = ({ ts }: WireTicker) =>
-      requestTime === undefined || requestTime - Number(ts) <= ROW_AGE_MS_MAX
-    this.#hear(rows.filter(isFresh).map(toLiveTicker), receivedAt)
+    const now = requestTime ?? receivedAt
+    const tickers = table.symbols.map((symbol) => toLiveTicker(table, symbol))
+    const isFresh = ({ symbol }: LiveTicker) =>
+      now - (table.columns.ts[table.rowOf(symbol)] as number) <= ROW_AGE_MS_MAX
+    this.#hear(tickers.filter(isFresh), receivedAt)
   }
 
   #sayMissing(reason: string): void {
@@ -129,18 +130,19 @@ function problemOf(answer: Exclude<Answer<unknown>, { readonly kind: 'accepted' 
   return `${answer.code} ${answer.message}`
 }
 
-/** What the exchange leaves empty is no number here. */
-function toLiveTicker(row: WireTicker): LiveTicker {
-  const numberOf = (text: string | null | undefined): number =>
-    text === null || text === undefined || text === '' ? Number.NaN : Number(text)
+/** A row that cannot be read has no numbers: it shows no market, and the others do (MKT4). */
+function toLiveTicker(table: TickerTable, symbol: string): LiveTicker {
+  const row = table.rowOf(symbol)
+  const valueOf = (column: TickerColumn): number => table.columns[column][row] ?? Number.NaN
   return {
-    symbol: row.symbol,
-    bid: numberOf(row.bidPr),
-    ask: numberOf(row.askPr),
-    bidSize: numberOf(row.bidSz),
-    askSize: numberOf(row.askSz),
-    last: numberOf(row.lastPr),
-    mark: numberOf(row.markPrice),
-    fundingRate: numberOf(row.fundingRate),
+    symbol,
+    bid: valueOf('bidPr'),
+    ask: valueOf('askPr'),
+    bidSize: valueOf('bidSz'),
+    askSize: valueOf('askSz'),
+    last: valueOf('lastPr'),
+    // Not in the document: it is made of the prices here.
+    mark: undefined,
+    fundingRate: valueOf('fundingRate'),
   }
 }

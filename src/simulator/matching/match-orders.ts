@@ -62,14 +62,17 @@ export function matchResting<Order extends BookOrder>(venue: Venue<Order>, book:
   const hasTraded = market.tradedLots > 0
   const lowest = hasTraded ? Math.min(market.lastTicks, market.askTicks) : market.askTicks
   const highest = hasTraded ? Math.max(market.lastTicks, market.bidTicks) : market.bidTicks
+  // Where there are queues, an order looks at the one before it when its price becomes the best one.
+  const hasQueues = venue.model.touch === 'queue'
+  const buysFrom = hasQueues ? Math.min(lowest, market.bidTicks) : lowest
+  const sellsFrom = hasQueues ? Math.max(highest, market.askTicks) : highest
   const bestBuy = buys.orders[0]
-  if (bestBuy !== undefined && bestBuy.priceTicks >= Math.min(lowest, market.bidTicks)) {
-    for (const order of reached(buys.orders, Math.min(lowest, market.bidTicks))) meetQuote(venue, book, order)
+  if (bestBuy !== undefined && bestBuy.priceTicks >= buysFrom) {
+    for (const order of reached(buys.orders, buysFrom)) meetQuote(venue, book, order)
   }
   const bestSell = sells.orders[0]
-  if (bestSell !== undefined && bestSell.priceTicks <= Math.max(highest, market.askTicks)) {
-    for (const order of reached(sells.orders, Math.max(highest, market.askTicks)))
-      meetQuote(venue, book, order)
+  if (bestSell !== undefined && bestSell.priceTicks <= sellsFrom) {
+    for (const order of reached(sells.orders, sellsFrom)) meetQuote(venue, book, order)
   }
 }
 
