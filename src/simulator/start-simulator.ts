@@ -6,8 +6,8 @@ import { type AccountSetup, type GatewayClient } from './core/account.ts'
 import { createExchangeCore, type ExchangeCore } from './core/exchange-core.ts'
 import { buildInstruments, type Instrument, nextQuarterlyDelivery } from './core/instruments.ts'
 import { type CoreSettings } from './core/settings.ts'
-import { openSqliteStore } from './core/sqlite-store.ts'
-import { type CoreStore } from './core/store.ts'
+import { openSqliteStore } from './store/sqlite-store.ts'
+import { type RowStore } from './store/row-store.ts'
 import { type ServiceSettings, Exchange, type ExchangeStatement } from './exchange.ts'
 import { drawLatency, type LatencySettings, NO_LATENCY } from './latency.ts'
 import { type MarketChoice, prepareMarket } from './prepare-market.ts'
@@ -41,7 +41,7 @@ export interface SimulatorOptions {
    */
   readonly storeFile?: string
   /** The same in the hands of the caller, who closes it after the stop. */
-  readonly store?: CoreStore
+  readonly store?: RowStore
   readonly core?: Partial<CoreSettings>
   /** The settings of the services beside futures. */
   readonly services?: ServiceSettings

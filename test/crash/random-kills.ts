@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { systemClock } from '../../src/lib/clock.ts'
 import { createRandom } from '../../src/lib/random.ts'
-import { openSqliteStore } from '../../src/simulator/core/sqlite-store.ts'
+import { openSqliteStore } from '../../src/simulator/store/sqlite-store.ts'
 import { IntentdProcess } from '../daemon/intentd-process.ts'
 import { Project } from '../daemon/project.ts'
 import { type Differences } from '../support/invariants/book-comparison.ts'

@@ -1,7 +1,7 @@
 import { type AccountSetup } from '../../src/simulator/core/account.ts'
 import { createExchangeCore } from '../../src/simulator/core/exchange-core.ts'
 import { buildInstruments, nextQuarterlyDelivery } from '../../src/simulator/core/instruments.ts'
-import { type CoreStore } from '../../src/simulator/core/store.ts'
+import { type RowStore } from '../../src/simulator/store/row-store.ts'
 import { type ServiceSettings, Exchange } from '../../src/simulator/exchange.ts'
 import { prepareMarket } from '../../src/simulator/prepare-market.ts'
 import { createWire, type Wire } from '../../src/simulator/wire/handle.ts'
@@ -43,7 +43,7 @@ export const ACCOUNTS = [ANNA, BERT, TARA] as const
 const SHORT_PAST = { pastLiquidations: 2 }
 
 export interface ExchangeBenchOptions {
-  readonly store?: CoreStore
+  readonly store?: RowStore
   readonly services?: ServiceSettings
   readonly wire?: Partial<WireSettings>
   readonly seed?: string

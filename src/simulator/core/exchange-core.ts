@@ -6,7 +6,7 @@ import { type RequestOf, type ResponseOf } from '../../protocol/endpoints.ts'
 import { type ServiceStore } from '../service-store.ts'
 import { assertAccounts, type AccountRef, type AccountSetup } from './account.ts'
 import { type BookSum } from './book-sums.ts'
-import { ChangeSet } from './change-set.ts'
+import { ChangeSet } from '../store/stored-rows.ts'
 import { applyCheckpoint, assertSameMarket, type SymbolCheckpoint } from './checkpoint.ts'
 import { createCoreState, createSymbolState, type AccountCounts, type CoreState } from './core-state.ts'
 import { bookFor } from './execute-fill.ts'
@@ -17,7 +17,7 @@ import { type Reply } from './reply.ts'
 import { parseRows, restoreState, storedCheckpoint, storedTaken } from './restore.ts'
 import { ServedCore } from './served-core.ts'
 import { defaultCoreSettings, type CoreSettings } from './settings.ts'
-import { type CoreStore } from './store.ts'
+import { type RowStore } from '../store/row-store.ts'
 import { StoredServices } from './stored-services.ts'
 import { findNextSettlement, replayQuotes } from './timeline.ts'
 
@@ -107,7 +107,7 @@ export interface ExchangeCoreOptions {
   readonly market: (stored: MarketState | undefined) => Market
   readonly settings?: Partial<CoreSettings>
   /** Without one the core lives in memory alone and costs nothing for it. */
-  readonly store?: CoreStore
+  readonly store?: RowStore
   /** For the statistics that the market has none of: premium, open interest, long/short ratio. */
   readonly seed: string | number
 }

@@ -16,7 +16,7 @@ import { insertOrder } from '../matching/order-book.ts'
 import { isOpen, type Order } from './order.ts'
 import { type PlanOrder } from './plan-order.ts'
 import { positionKey, type Position } from './position.ts'
-import { type StoredRow, type StoredTable } from './store.ts'
+import { type StoredRow, type StoredTable } from '../store/row-store.ts'
 import { type StoredSymbol } from './timeline.ts'
 
 /** Rows are written in this form; another one is not read. */

@@ -29,14 +29,14 @@ import { putClock } from './record-changes.ts'
 import { refusals } from './refusals.ts'
 import { accept, refuse, type Reply } from './reply.ts'
 import { STORE_VERSION } from './restore.ts'
-import { type CoreStore } from './store.ts'
+import { type RowStore } from '../store/row-store.ts'
 import { TickerBoard } from './ticker-board.ts'
 import { playUntil } from './timeline.ts'
 
 export interface ServedCoreParts {
   readonly state: CoreState
   readonly market: Market
-  readonly store: CoreStore | undefined
+  readonly store: RowStore | undefined
   /** Nothing of this exchange was ever stored. */
   readonly isFresh: boolean
   readonly serviceStore: ServiceStore
@@ -49,7 +49,7 @@ export interface ServedCoreParts {
 export class ServedCore {
   readonly #state: CoreState
   readonly #market: Market
-  readonly #store: CoreStore | undefined
+  readonly #store: RowStore | undefined
   readonly #tickers = new TickerBoard()
   readonly #byKey: ReadonlyMap<string, Account>
   readonly serviceStore: ServiceStore

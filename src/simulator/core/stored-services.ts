@@ -1,6 +1,6 @@
 import { type ServiceRow, type ServiceStore } from '../service-store.ts'
-import { type ChangeSet } from './change-set.ts'
-import { type StoredRow } from './store.ts'
+import { type ChangeSet } from '../store/stored-rows.ts'
+import { type StoredRow } from '../store/row-store.ts'
 
 /**
  * The services' rows in the core's store: they are written with the operation that changed them, in one

@@ -1,7 +1,7 @@
-import { type CoreStore, type StoredRow } from '../../../src/simulator/core/store.ts'
+import { type RowStore, type StoredRow } from '../../../src/simulator/store/row-store.ts'
 
 /** Keeps what was saved as long as the object lives. */
-export function createMemoryStore(): CoreStore {
+export function createMemoryStore(): RowStore {
   const rows = new Map<string, StoredRow>()
   return {
     load: () => (rows.size === 0 ? undefined : [...rows.values()]),

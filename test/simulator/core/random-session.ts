@@ -9,7 +9,7 @@ import {
   type Instrument,
 } from '../../../src/simulator/core/instruments.ts'
 import { type CoreSettings } from '../../../src/simulator/core/settings.ts'
-import { type CoreStore } from '../../../src/simulator/core/store.ts'
+import { type RowStore } from '../../../src/simulator/store/row-store.ts'
 import {
   createSeededMarket,
   restoreSeededMarket,
@@ -22,7 +22,7 @@ const DELIVERY_AT = SESSION_START_AT + 3 * 3_600_000
 export interface SessionOptions {
   readonly seed: number
   readonly settings?: Partial<CoreSettings>
-  readonly store?: CoreStore
+  readonly store?: RowStore
   /** How much faster than real the market moves. */
   readonly speed?: number
 }

@@ -5,8 +5,8 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { createRandom } from '../../../src/lib/random.ts'
 import { type ExchangeCore } from '../../../src/simulator/core/exchange-core.ts'
 import { type CoreSettings } from '../../../src/simulator/core/settings.ts'
-import { openSqliteStore } from '../../../src/simulator/core/sqlite-store.ts'
-import { type CoreStore } from '../../../src/simulator/core/store.ts'
+import { openSqliteStore } from '../../../src/simulator/store/sqlite-store.ts'
+import { type RowStore } from '../../../src/simulator/store/row-store.ts'
 import { createMemoryStore } from './memory-store.ts'
 import { buildSession, openSession, sessionAccounts, SESSION_START_AT } from './random-session.ts'
 
@@ -44,7 +44,7 @@ function playInterrupted(options: {
   readonly seed: number
   readonly length: number
   readonly settings: Partial<CoreSettings>
-  readonly store: CoreStore
+  readonly store: RowStore
   readonly isKilled: (index: number) => boolean
 }): unknown[] {
   const { seed, settings, store } = options

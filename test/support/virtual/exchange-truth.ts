@@ -1,4 +1,4 @@
-import { type CoreStore, type StoredRow } from '../../../src/simulator/core/store.ts'
+import { type RowStore, type StoredRow } from '../../../src/simulator/store/row-store.ts'
 
 /** An order as the exchange itself knows it. */
 export interface TrueOrder {
@@ -51,7 +51,7 @@ export interface TrueMoney {
  * Looks over the exchange's shoulder: as its store it hears of every order and position the moment it
  * changes, and keeps what the exchange itself forgets.
  */
-export class ExchangeTruth implements CoreStore {
+export class ExchangeTruth implements RowStore {
   /** By sequence, every one that ever was. */
   readonly orders = new Map<string, TrueOrder>()
   /** By sequence, every one that ever was. */

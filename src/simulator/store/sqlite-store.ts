@@ -2,10 +2,10 @@ import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { Failure, messageOf } from '../../lib/failure.ts'
-import { STORED_TABLES, type CoreStore, type StoredRow, type StoredTable } from './store.ts'
+import { STORED_TABLES, type RowStore, type StoredRow, type StoredTable } from './row-store.ts'
 
 /** A store with something to close. */
-export interface SqliteStore extends CoreStore {
+export interface SqliteStore extends RowStore {
   close(): void
 }
 

@@ -25,7 +25,7 @@ export interface StoredRow {
 }
 
 /** Where the core's state survives its process. Synchronous: what `save` was given is there after a restart. */
-export interface CoreStore {
+export interface RowStore {
   /** Every row that is there, or undefined when nothing was ever saved. */
   load(): readonly StoredRow[] | undefined
   /** All rows or none: the changes of one operation. */

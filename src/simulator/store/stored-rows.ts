@@ -1,4 +1,4 @@
-import { type StoredRow, type StoredTable } from './store.ts'
+import { type StoredRow, type StoredTable } from './row-store.ts'
 
 /**
  * Which rows an operation changed. They are written out once, when the operation is over; without a store
