@@ -1,7 +1,7 @@
 import { type AccountSetup } from './core/account.ts'
 import { type DisplayedMarket } from './matching/displayed-market.ts'
 import { type FillModel } from './matching/fill-model.ts'
-import { type ServiceStore } from './service-store.ts'
+import { type StoredRows } from './store/stored-rows.ts'
 import { type OrderSequence } from './wallet/order-sequence.ts'
 import { type Wallet } from './wallet/wallet.ts'
 
@@ -51,7 +51,7 @@ export interface ServicePorts {
   readonly seed: string | number
   /** Unix ms of the exchange's clock at its very first start: a seeded past ends here. */
   readonly startAt: number
-  readonly store: ServiceStore
+  readonly rows: StoredRows
   readonly wallet: Wallet
   readonly sequence: OrderSequence
 }

@@ -21,6 +21,8 @@ import {
 } from './subaccounts/subaccount-service.ts'
 import { defaultPlatformCoin, type PlatformCoin } from './wallet/platform-coin.ts'
 import { createOrderSequence } from './wallet/order-sequence.ts'
+import { writeDemoPast } from './demo/write-past.ts'
+import { singleRow } from './store/stored-rows.ts'
 import { type WalletCoin } from './wallet/wallet-statement.ts'
 import { Wallet } from './wallet/wallet.ts'
 import { type Handlers, type ServedExchange } from './wire/handlers.ts'
@@ -41,6 +43,8 @@ export interface ExchangeOptions {
   /** Unix ms of the exchange's clock. */
   readonly startAt: number
   readonly settings?: ServiceSettings
+  /** Every account gets a past at the services beside futures, once something is displayed. Default false. */
+  readonly demoPast?: boolean
 }
 
 /** Everything that an account owns and owes at the exchange. Amounts are exact decimals in strings. */
@@ -56,19 +60,21 @@ export class Exchange implements ServedExchange {
   readonly core: ExchangeCore
   readonly handlers: Handlers
   readonly services: AccountServices
-  readonly #wallet: Wallet
+  readonly #ports: ServicePorts
+  readonly #opened: Opened
   /** In the order in which they are played. */
   readonly #played: ReadonlyMap<string, AccountService>
   readonly #byGatewayKey: ReadonlyMap<string, string>
 
   /** Opens the services, afresh or from the rows that the core's store holds for them. */
-  constructor({ core, seed, startAt, settings = {} }: ExchangeOptions) {
+  constructor({ core, seed, startAt, settings = {}, demoPast = false }: ExchangeOptions) {
     this.core = core
     const now = Math.max(core.now, startAt)
-    const { wallet, services } = core.carryOut(now, (state) =>
-      openServices(core, state, { seed, startAt, settings }),
+    const { ports, opened, services } = core.carryOut(now, (state) =>
+      openServices(core, state, { seed, startAt, settings, demoPast }),
     )
-    this.#wallet = wallet
+    this.#ports = ports
+    this.#opened = opened
     this.services = services
     this.#played = new Map<string, AccountService>(
       Object.entries(services).filter((entry): entry is [string, AccountService] => 'ledger' in entry[1]),
@@ -103,7 +109,7 @@ export class Exchange implements ServedExchange {
   ledger(uid: string): ExchangeStatement {
     return {
       ...this.core.ledger(uid),
-      balances: this.#wallet.statement(uid).coins,
+      balances: this.#ports.wallet.statement(uid).coins,
       services: Object.fromEntries([...this.#played].map(([name, service]) => [name, service.ledger(uid)])),
     }
   }
@@ -115,11 +121,11 @@ export class Exchange implements ServedExchange {
         .books()
         .filter(({ sum }) => sum !== '0')
         .map(({ marginCoin, sum }) => `futures ${marginCoin}: all books together are ${sum}`),
-      ...this.#wallet
+      ...this.#ports.wallet
         .sums()
         .filter(({ sum }) => sum !== '0')
         .map(({ coin, sum }) => `balances ${coin}: all books together are ${sum}`),
-      ...this.#wallet
+      ...this.#ports.wallet
         .unexplained()
         .map(({ uid, balance, coin }) => `${uid} ${balance} ${coin}: the bookings do not explain the equity`),
     ]
@@ -128,30 +134,39 @@ export class Exchange implements ServedExchange {
   /** Every service is played up to the moment of the request, so that what one of them did is there for all. */
   #serve<Result>(now: number, handle: (state: CoreState) => Result): Result {
     return this.core.carryOut(now, (state) => {
+      if (this.#opened.isPastDue) this.#writePast()
       for (const service of this.#played.values()) service.advance?.(this.core.now)
       return handle(state)
     })
+  }
+
+  /** Where the pairs stand must be known first. */
+  #writePast(): void {
+    const { markets } = this.services.spot.state
+    if (![...markets.keys()].some((symbol) => (this.#ports.market(symbol)?.shown.at ?? 0) > 0)) return
+    writeDemoPast(this.#ports, this.services)
+    this.#opened.isPastDue = false
+    this.#ports.rows.put(OPENED, this.#opened)
   }
 }
 
 function openServices(
   core: ExchangeCore,
   state: CoreState,
-  { seed, startAt, settings }: Required<Omit<ExchangeOptions, 'core'>>,
-): { readonly wallet: Wallet; readonly services: AccountServices } {
-  const store = core.serviceStore
-  const [first] = store.rows(FIRST_START)
-  if (first === undefined) store.put(FIRST_START, String(startAt))
-  const wallet = new Wallet(store)
+  { seed, startAt, settings, demoPast }: Required<Omit<ExchangeOptions, 'core'>>,
+): { readonly ports: ServicePorts; readonly opened: Opened; readonly services: AccountServices } {
+  const { rows } = core
+  const opened = rows.readOne(OPENED, OPENED.id()) ?? { startAt, isPastDue: demoPast }
+  rows.put(OPENED, opened)
   const ports: ServicePorts = {
     market: (symbol) => followedMarket(state, symbol),
     matching: { model: state.fillModel, levelsMax: state.settings.marketLevelsMax, speed: core.speed },
     accounts: core.accounts(),
     seed,
-    startAt: Number(first?.json ?? startAt),
-    store,
-    wallet,
-    sequence: createOrderSequence(store),
+    startAt: opened.startAt,
+    rows,
+    wallet: new Wallet(rows),
+    sequence: createOrderSequence(rows),
   }
   const { platformCoin = defaultPlatformCoin } = settings
   const services = {
@@ -166,7 +181,15 @@ function openServices(
     subaccounts: new SubaccountService(ports, { ...defaultSubaccountSettings, ...settings.subaccounts }),
     gateway: new GatewayService(),
   }
-  return { wallet, services }
+  return { ports, opened, services }
 }
 
-const FIRST_START = 'exchange/startAt'
+/** The very first start. */
+interface Opened {
+  /** Unix ms. */
+  readonly startAt: number
+  /** The accounts are still to be given a past. */
+  isPastDue: boolean
+}
+
+const OPENED = singleRow<Opened>('opened')

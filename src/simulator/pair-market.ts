@@ -9,9 +9,11 @@ import {
   levelTicksAt,
   showQuote,
   takenOf,
+  type DisplayedMarket,
   type Taken,
 } from './matching/displayed-market.ts'
 import { createBookSide, type OrderBook } from './matching/order-book.ts'
+import { type Codec } from './store/stored-rows.ts'
 import { roundDown } from './wallet/rounding.ts'
 
 export interface PairOptions {
@@ -33,12 +35,12 @@ export class PairMarket<Order extends BookOrder> implements OrderBook<Order> {
   readonly sells = createBookSide<Order>(false)
   readonly #ports: ServicePorts
   readonly #source: FollowedMarket | undefined
-  readonly #options: PairOptions
   readonly #scales: PairScales
   readonly #tick: Decimal
   readonly #lot: Decimal
   /** The tick as a float, for prechecks only. */
   readonly tickFloat: number
+  readonly #row: PairRow
   /** There may be a quote that was not looked at. */
   #isBehind = true
 
@@ -47,7 +49,7 @@ export class PairMarket<Order extends BookOrder> implements OrderBook<Order> {
     const tick = createGrid(unitText(options.priceDecimals))
     const lot = createGrid(unitText(options.sizeDecimals))
     this.#ports = ports
-    this.#options = options
+    this.#row = { id: options.row, market: this.market }
     this.#source = ports.market(options.symbol)
     this.#tick = decimal(tick.step)
     this.#lot = decimal(lot.step)
@@ -56,8 +58,7 @@ export class PairMarket<Order extends BookOrder> implements OrderBook<Order> {
       price: scaleTo(tick, this.#source?.tickSize ?? tick.step),
       size: scaleTo(lot, this.#source?.lotSize ?? lot.step),
     }
-    const stored = ports.store.rows(options.row).find(({ id }) => id === options.row)
-    const taken = stored && (JSON.parse(stored.json) as Taken)
+    const taken = ports.rows.readOne(PAIR_MARKETS, options.row)
     Object.assign(this.market, taken)
     this.refresh()
     if (taken?.at === this.market.at) Object.assign(this.market, taken)
@@ -93,13 +94,13 @@ export class PairMarket<Order extends BookOrder> implements OrderBook<Order> {
   /** Forgets what was displayed and taken. */
   clear(): void {
     Object.assign(this.market, createDisplayedMarket())
-    this.#ports.store.drop(this.#options.row)
+    this.#ports.rows.drop(PAIR_MARKETS, this.#row)
     this.#isBehind = true
   }
 
   /** Stores what orders took. */
   put(): void {
-    this.#ports.store.put(this.#options.row, JSON.stringify(takenOf(this.market)))
+    this.#ports.rows.put(PAIR_MARKETS, this.#row)
   }
 
   price(ticks: number): Decimal {
@@ -124,6 +125,18 @@ export class PairMarket<Order extends BookOrder> implements OrderBook<Order> {
   nextAsk(): number {
     return levelTicksAt(this.market, 'buy', firstLevel(this.market, 'buy'))
   }
+}
+
+interface PairRow {
+  readonly id: string
+  readonly market: DisplayedMarket
+}
+
+/** What orders took of each pair. */
+const PAIR_MARKETS: Codec<PairRow, Taken> = {
+  table: 'pair_markets',
+  id: ({ id }) => id,
+  write: ({ market }) => takenOf(market),
 }
 
 /** So many of the pair's steps is one of the contract's: `times / by`, both whole. */

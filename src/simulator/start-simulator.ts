@@ -45,6 +45,8 @@ export interface SimulatorOptions {
   readonly core?: Partial<CoreSettings>
   /** The settings of the services beside futures. */
   readonly services?: ServiceSettings
+  /** Every account gets a past at the services beside futures, at the first start. Default false. */
+  readonly demoPast?: boolean
   readonly wire?: Partial<WireSettings>
   readonly faults?: FaultSettings
   /** Default 127.0.0.1: whoever reaches it may try keys. */
@@ -159,7 +161,11 @@ async function openExchange(options: SimulatorOptions, clock: Clock): Promise<Op
       ...(store && { store }),
     })
     if (core.now > 0) skipDowntime(core, startAt)
-    const exchange = new Exchange({ core, seed, startAt, settings: options.services ?? {} })
+    const exchange = new Exchange({
+      ...{ core, seed, startAt },
+      settings: options.services ?? {},
+      demoPast: options.demoPast ?? false,
+    })
     return { exchange, endsAt: () => market?.endsOn(core.now), close: () => opened?.close() }
   } catch (error) {
     opened?.close()

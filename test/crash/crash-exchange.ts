@@ -30,8 +30,6 @@ export class CrashExchange {
       instruments: listInstruments({ ...ACCOUNT, instruments: INSTRUMENTS }, systemClock.now()),
       accounts: [{ uid: '1', label: 'crash', positionMode: mode, balances: { USDT: BALANCE }, leverage: 10 }],
       store: truth,
-      // Nobody trades on margin here.
-      services: { margin: { pastLiquidations: 0 } },
       core: { idempotency: reading, fillVisibilityLagMs: FILL_LAG_MS },
       wire: { timestampToleranceMs: TOLERANCE_MS },
       faults: scenario.faults,

@@ -32,7 +32,7 @@ export function startExchange(
   { port }: RemoteExchange,
   more: readonly string[] = [],
 ): IntentdProcess {
-  return project.start(['simulate', '--port', port, '--set', 'services.margin.pastLiquidations=0', ...more])
+  return project.start(['simulate', '--port', port, '--no-demo-past', ...more])
 }
 
 /** What `intentd simulate --print-accounts` would print of the account, in the order of the file. */

@@ -12,8 +12,7 @@ const ACCOUNTS = [ANNA, BERT] as const
 
 /** Narrow, so that a small move liquidates; crossed loans are repaid after an hour. */
 const SERVICES: ServiceSettings = {
-  spot: { pastOrders: 10 },
-  margin: { pastLiquidations: 0, isolatedMaintenanceRate: '0.124', loanTermMs: HOUR_MS },
+  margin: { isolatedMaintenanceRate: '0.124', loanTermMs: HOUR_MS },
 }
 
 describe('however time is cut into calls', () => {

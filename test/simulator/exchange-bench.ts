@@ -39,12 +39,10 @@ export const TARA = openAccount('1003', { role: 'copyTrader', boundToIps: ['127.
 
 export const ACCOUNTS = [ANNA, BERT, TARA] as const
 
-/** Living through the whole past of the margin accounts is what a start takes longest for. */
-const SHORT_PAST = { pastLiquidations: 2 }
-
 export interface ExchangeBenchOptions {
   readonly store?: RowStore
   readonly services?: ServiceSettings
+  readonly demoPast?: boolean
   readonly wire?: Partial<WireSettings>
   readonly seed?: string
   /** Between two moves of the market, ms. Default 1000: a day is played in a second. */
@@ -72,8 +70,7 @@ export class ExchangeBench {
   }
 
   static async open(options: ExchangeBenchOptions = {}): Promise<ExchangeBench> {
-    const { seed = 'bench', now = START_AT, stepMs = 1000, store, services } = options
-    const settings = { ...services, margin: { ...SHORT_PAST, ...services?.margin } }
+    const { seed = 'bench', now = START_AT, stepMs = 1000, store, services = {}, demoPast = false } = options
     const instruments = buildInstruments(nextQuarterlyDelivery(START_AT))
     const openMarket = await prepareMarket(
       { kind: 'seeded', stepMs },
@@ -86,7 +83,7 @@ export class ExchangeBench {
       seed,
       ...(store && { store }),
     })
-    const exchange = new Exchange({ core, seed, startAt: now, settings })
+    const exchange = new Exchange({ core, seed, startAt: now, settings: services, demoPast })
     return new ExchangeBench(exchange, options)
   }
 

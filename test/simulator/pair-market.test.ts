@@ -24,13 +24,18 @@ function openContract() {
     Object.assign(shown, { ...QUOTE, ...quote, previousAt: shown.at, at })
     for (const hear of followers) hear()
   }
-  const ports: ServicePorts = {
+  const openPorts = (): ServicePorts => ({
     ...bench.open(),
     market: () => ({ tickSize: '0.1', lotSize: '0.001', shown, follow: (hear) => void followers.push(hear) }),
     matching: { model: fillModel('default'), levelsMax: 20, speed: 1 },
-  }
+  })
   const openPair = (priceDecimals = 2, sizeDecimals = 6) =>
-    new PairMarket(ports, { symbol: 'BTCUSDT', priceDecimals, sizeDecimals, row: 'test/market/BTCUSDT' })
+    new PairMarket(openPorts(), {
+      symbol: 'BTCUSDT',
+      priceDecimals,
+      sizeDecimals,
+      row: 'test/market/BTCUSDT',
+    })
   return { show, openPair }
 }
 

@@ -2,11 +2,8 @@ import { expect, test } from 'vitest'
 import { decimal, sumDecimals } from '../../src/lib/decimal.ts'
 import { servedNames } from '../../src/simulator/wire/served-rows.ts'
 import { ACCOUNTS, ExchangeBench } from './exchange-bench.ts'
-import { defaultMarginSettings } from '../../src/simulator/margin/margin-settings.ts'
 import { makeRandomCalls } from './random-calls.ts'
 import { createMemoryStore } from './core/memory-store.ts'
-
-const WHOLE_PAST = { margin: defaultMarginSettings }
 
 /** Every statement by itself: what an account has is what was booked. */
 function unexplained(bench: ExchangeBench): string[] {
@@ -30,7 +27,7 @@ function unexplained(bench: ExchangeBench): string[] {
 test('ten thousand valid calls of several accounts: each answer fits its row, and all books add up', async () => {
   const succeeded = new Set<string>()
   for (const seed of [11, 12]) {
-    const bench = await ExchangeBench.open({ seed: String(seed), services: WHOLE_PAST })
+    const bench = await ExchangeBench.open({ seed: String(seed), demoPast: true })
 
     const { outcomes, unreadable } = makeRandomCalls(bench, seed, 5000)
 
@@ -46,13 +43,13 @@ test('ten thousand valid calls of several accounts: each answer fits its row, an
 
 test('killed at any moment and loaded from its store, the exchange has what it had', async () => {
   const store = createMemoryStore()
-  let bench = await ExchangeBench.open({ store, services: WHOLE_PAST })
+  let bench = await ExchangeBench.open({ store, demoPast: true })
 
   for (let seed = 1; seed <= 6; seed++) {
     makeRandomCalls(bench, seed, 120)
     bench.wait(0)
     const before = ACCOUNTS.map(({ uid }) => bench.exchange.ledger(uid))
-    bench = await ExchangeBench.open({ store, now: bench.now, services: WHOLE_PAST })
+    bench = await ExchangeBench.open({ store, now: bench.now, demoPast: true })
     const after = ACCOUNTS.map(({ uid }) => bench.exchange.ledger(uid))
 
     expect(

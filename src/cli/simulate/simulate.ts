@@ -30,6 +30,7 @@ interface SimulateOptions extends ConfigOptions {
   readonly for?: number
   readonly state?: string
   readonly printAccounts?: true
+  readonly demoPast: boolean
   readonly logLevel: string
 }
 
@@ -41,6 +42,7 @@ export function addSimulateCommand(program: Command, setExit: (code: number) => 
     .option('--market <file>', 'play recorded prices, FILE or SYMBOL=FILE; may be given again', collect, [])
     .option('--speed <n>', 'play the market n times as fast as it was', parseSpeed)
     .option('--for <duration>', 'end after 30s, 5m, 2h …', parseDuration)
+    .option('--no-demo-past', 'open the accounts with nothing behind them')
     .option('--state <file>', 'keep orders, positions and balances in this file over a restart')
     .option(
       '--print-accounts',
@@ -116,12 +118,13 @@ async function start(
 }
 
 /** The settings of the simulator as a server: those of the one inside the daemon, and its own. */
-function toServerOptions(config: SimulatorFile, { market, speed }: SimulateOptions) {
+function toServerOptions(config: SimulatorFile, { market, speed, demoPast }: SimulateOptions) {
   const { limits, services } = config
   const { unknownParameters, ...readings } = config.readings
   const shared = toSimulatorOptions(config, { files: market, speed })
   return {
     ...shared,
+    demoPast: demoPast && config.demoPast,
     core: { ...shared.core, ...readings },
     services,
     wire: {

@@ -147,12 +147,23 @@ const simulatorShape = {
   faults: faultsSchema.prefault({}),
 }
 
+const demoPast = (preset: boolean) =>
+  z
+    .boolean()
+    .default(preset)
+    .meta({
+      description:
+        'Whether every account is given a past at its first start: spot orders, withdrawals, conversions, liquidations ' +
+        'and margin orders in every state, and the month of a copy trader.',
+    })
+
 /** The main file's `simulator:` section: the exchange that lives inside the daemon. */
 export const embeddedSimulatorSchema = z
   .strictObject({
     ...simulatorShape,
     startingBalance: positiveDecimal('Margin coin in the account at the start.'),
     leverage: presetNumber({ min: 1, max: 125, preset: 10 }, 'Leverage of every instrument.'),
+    demoPast: demoPast(false),
   })
   .meta({
     description: 'The exchange simulator inside the daemon; only with environment simulator and no baseUrl.',
@@ -183,6 +194,7 @@ export const simulatorFileSchema = z
     limits: serverLimitsSchema.prefault({}),
     readings: readingsSchema.prefault({}),
     services: servicesSchema.prefault({}),
+    demoPast: demoPast(true),
     instruments: instrumentsSchema,
     accounts: z.array(simulatedAccountSchema).min(1).max(100).meta({ description: 'Who may trade here.' }),
   })

@@ -108,7 +108,6 @@ const spotSchema = z
       .default(false)
       .meta({ description: "Whether fees are paid in the platform's own coin while there is any." }),
     deductionRatio: positiveDecimal('What of a fee remains then: 0.8 is a discount of 20 %.').default('0.8'),
-    pastOrders: count(5000, 130, 'Orders of the seeded past of an account.'),
   })
   .meta({ description: 'The spot service.' })
 
@@ -126,7 +125,6 @@ const marginSchema = z
       description: 'liquidation-sell as in the sample of the document, or liquidation_sell as in its table.',
     }),
     openOrdersMax: count(10_000, 200, 'Open orders an account may have in each mode.'),
-    pastLiquidations: count(1000, 190, 'Liquidations of the seeded past of an account and mode.'),
   })
   .meta({ description: 'The margin service.' })
 
@@ -134,7 +132,6 @@ const convertSchema = z
   .strictObject({
     feeRate: signedDecimal('A share of what is received: 0.02 is 2 %.').default('0.02'),
     worthMin: positiveDecimal('What a conversion must be worth, in USDT.').default('0.01'),
-    pastConversions: count(1000, 30, 'Conversions of the seeded past of an account.'),
   })
   .meta({ description: 'The conversion service.' })
 

@@ -31,9 +31,6 @@ export interface EmbeddedExchangeOptions {
   readonly log: LivePricesOptions['log']
 }
 
-/** Of its margin account: a few to be read. The long past of `intentd simulate` holds a start up for half a second. */
-const PAST_LIQUIDATIONS = 5
-
 /** The simulator that lives inside the daemon: an exchange like any other, over signed HTTP on loopback. */
 export interface EmbeddedExchange extends ExchangeAccess {
   /** Unix ms when the recording ends; undefined when it does not. */
@@ -56,7 +53,6 @@ export async function startEmbeddedExchange(options: EmbeddedExchangeOptions): P
     ...toSimulatorOptions(settings, options.market, live),
     instruments: listInstruments({ ...config.account, instruments: config.instruments }, clock.now()),
     accounts: [toAccount(config, settings)],
-    services: { margin: { pastLiquidations: PAST_LIQUIDATIONS } },
     storeFile: join(options.directory, 'exchange.sqlite'),
     clock,
     timers,

@@ -29,11 +29,12 @@ export function toSimulatorOptions(
   settings: SimulatorSettings,
   override: MarketOverride,
   live?: LiveSource,
-): Pick<SimulatorOptions, 'market' | 'seed' | 'core' | 'wire' | 'faults' | 'answerLatency'> {
+): Pick<SimulatorOptions, 'market' | 'seed' | 'demoPast' | 'core' | 'wire' | 'faults' | 'answerLatency'> {
   const deviation = settings.latencySpread
   return {
     market: live === undefined ? chooseMarket(settings, override) : { kind: 'live', source: live },
     seed: settings.seed,
+    demoPast: settings.demoPast,
     core: {
       makerFeeRate: settings.makerFeeRate,
       takerFeeRate: settings.takerFeeRate,

@@ -1,16 +1,15 @@
 import { decimal, type Decimal } from '../../lib/decimal.ts'
 import { Failure } from '../../lib/failure.ts'
-import { createRandom } from '../../lib/random.ts'
 import { CONVERT_PAGE_MAX } from '../../protocol/convert/convert-records.ts'
 import { type WireRequestOf, type WireResponseOf } from '../../protocol/endpoints.ts'
 import { type AccountRef } from '../core/account.ts'
 import { accept, refuse, type Reply } from '../core/reply.ts'
 import { type AccountService, type ServicePorts } from '../account-service.ts'
 import { spotRefusals } from '../spot/spot-refusals.ts'
+import { type Codec } from '../store/stored-rows.ts'
 import { type CoinRef } from '../wallet/coin-money.ts'
 import { HISTORY_DAYS, HISTORY_MS, historyPage } from '../wallet/history-page.ts'
 import { serviceIdText } from '../wallet/order-sequence.ts'
-import { pastPrices, pastTimes } from '../wallet/past-prices.ts'
 import { platformCoinPrice } from '../wallet/platform-coin.ts'
 import { decimalsOf, roundDown, roundUp } from '../wallet/rounding.ts'
 import { lastPrice } from '../wallet/start-prices.ts'
@@ -28,11 +27,9 @@ const LIMIT_BY_DEFAULT = 20
 
 /** Amounts and prices have eight decimals, as in the vendor's sample. */
 const DECIMALS = 8
-const SOURCES = ['BTC', 'ETH', 'USDT'] as const
-const PAST_DAYS = 88
+export const CONVERTED_COINS = ['BTC', 'ETH', 'USDT'] as const
 
-const RECORD_ROWS = 'convert/record/'
-const OPENED_ROWS = 'convert/opened/'
+const CONVERSIONS: Codec<ConvertRecord> = { table: 'conversions', id: ({ orderId }) => orderId }
 
 /** Conversions of small spot balances into the platform's own coin. Created after the spot service. */
 export class ConvertService implements AccountService {
@@ -47,15 +44,7 @@ export class ConvertService implements AccountService {
     this.#settings = { ...defaultConvertSettings, ...settings }
     this.#now = ports.startAt
     for (const { uid } of ports.accounts) this.#records.set(uid, [])
-    for (const { json } of ports.store.rows(RECORD_ROWS)) {
-      const record = JSON.parse(json) as ConvertRecord
-      this.#records.get(record.uid)?.push(record)
-    }
-    for (const uid of this.#records.keys()) {
-      if (ports.store.rows(OPENED_ROWS + uid).some(({ id }) => id === OPENED_ROWS + uid)) continue
-      this.#writePast(uid)
-      ports.store.put(OPENED_ROWS + uid, 'true')
-    }
+    for (const record of ports.rows.read(CONVERSIONS)) this.#records.get(record.uid)?.push(record)
   }
 
   ledger(uid: string): { readonly conversions: number } {
@@ -91,7 +80,7 @@ export class ConvertService implements AccountService {
   ): Reply<{ orderId: string }> {
     this.#now = Math.max(this.#now, now)
     this.#recordsOf(uid)
-    if (!SOURCES.some((coin) => coin === fromCoin))
+    if (!CONVERTED_COINS.some((coin) => coin === fromCoin))
       return refuse(spotRefusals.conversionUnsupported(fromCoin))
     if (decimalsOf(amount) > DECIMALS) return refuse(spotRefusals.scale('amount', amount, DECIMALS))
     const price = decimal(fromCoin === 'USDT' ? '1' : lastPrice(this.#ports, `${fromCoin}USDT`))
@@ -99,11 +88,11 @@ export class ConvertService implements AccountService {
     if (from.times(price).lt(this.#settings.worthMin)) return refuse(spotRefusals.conversionTooSmall())
     const { available } = this.#ports.wallet.coin(balance(uid, fromCoin))
     if (available.lt(from)) return refuse(spotRefusals.balance())
-    return accept(this.#book(uid, { fromCoin, from, price, at: this.#now }))
+    return accept(this.book(uid, { fromCoin, from, price, at: this.#now }))
   }
 
-  /** Both sides against the platform, the fee out of what was received. */
-  #book(uid: string, { fromCoin, from, price, at }: Conversion): { orderId: string } {
+  /** Books both sides against the platform, the fee out of what was received. */
+  book(uid: string, { fromCoin, from, price, at }: Conversion): { orderId: string } {
     const { platformCoin, feeRate } = this.#settings
     const toPrice = decimal(platformCoinPrice(platformCoin, this.#ports.seed, at))
     const to = roundDown(from.times(price).div(toPrice), DECIMALS)
@@ -131,32 +120,9 @@ export class ConvertService implements AccountService {
   #keep(record: ConvertRecord): void {
     const records = this.#recordsOf(record.uid)
     records.push(record)
-    this.#ports.store.put(RECORD_ROWS + record.orderId, JSON.stringify(record))
+    this.#ports.rows.put(CONVERSIONS, record)
     const oldest = records.length > this.#settings.recordsMax ? records.shift() : undefined
-    if (oldest !== undefined) this.#ports.store.drop(RECORD_ROWS + oldest.orderId)
-  }
-
-  /** Leftovers worth a few USDT, converted now and then before the exchange was started. */
-  #writePast(uid: string): void {
-    const { seed, startAt: endAt } = this.#ports
-    const stem = `${seed}/convert-past/${uid}`
-    const count = this.#settings.pastConversions
-    const times = pastTimes(`${stem}/times`, { count, days: PAST_DAYS, endAt })
-    const random = createRandom(stem)
-    const prices = SOURCES.map((coin) => {
-      if (coin === 'USDT') return times.map(() => 1)
-      const last = Number(lastPrice(this.#ports, `${coin}USDT`))
-      return pastPrices(times, { seed: `${seed}/convert-past/${coin}`, last, endAt })
-    })
-    for (const [index, at] of times.entries()) {
-      const source = random.integer(SOURCES.length)
-      const fromCoin = SOURCES[source] ?? 'USDT'
-      const price = decimal((prices[source]?.[index] ?? 1).toFixed(DECIMALS))
-      const worth = decimal((1 + random.next() * 9).toFixed(DECIMALS))
-      const from = roundUp(worth.div(price), DECIMALS)
-      if (this.#ports.wallet.coin(balance(uid, fromCoin)).available.lt(from)) continue
-      this.#book(uid, { fromCoin, from, price, at })
-    }
+    if (oldest !== undefined) this.#ports.rows.drop(CONVERSIONS, oldest)
   }
 
   #recordsOf(uid: string): ConvertRecord[] {

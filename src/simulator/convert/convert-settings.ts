@@ -7,8 +7,6 @@ export interface ConvertSettings {
   readonly feeRate: string
   /** What a conversion must be worth, in USDT. */
   readonly worthMin: string
-  /** Conversions of the seeded past an account. */
-  readonly pastConversions: number
   /** Records kept an account; the oldest go first. */
   readonly recordsMax: number
 }
@@ -17,6 +15,5 @@ export const defaultConvertSettings: ConvertSettings = {
   platformCoin: defaultPlatformCoin,
   feeRate: '0.02',
   worthMin: '0.01',
-  pastConversions: 30,
   recordsMax: 10_000,
 }

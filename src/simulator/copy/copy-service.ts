@@ -1,12 +1,12 @@
 import { decimal, ZERO, type Decimal } from '../../lib/decimal.ts'
 import { createRandom, type Random } from '../../lib/random.ts'
 import { type WireRequestOf, type WireResponseOf } from '../../protocol/endpoints.ts'
-import { type AccountRef, type AccountSetup } from '../core/account.ts'
+import { type AccountRef } from '../core/account.ts'
 import { type Instrument } from '../core/instruments.ts'
 import { accept, refuse, type Reply } from '../core/reply.ts'
 import { type AccountService, type ServicePorts } from '../account-service.ts'
 import { copyRefusals } from './copy-refusals.ts'
-import { formatTrader, parseTrader } from './stored-trader.ts'
+import { TRADERS } from './stored-trader.ts'
 import { changeSettings } from './symbol-settings.ts'
 import { toSummary } from './trader-summary.ts'
 import { closeDays, createTrader, dayStart, type SymbolSetting, type Trader } from './trader.ts'
@@ -35,7 +35,7 @@ export interface CopyStatement {
 }
 
 /**
- * Copy trading, from the trader's side: accounts of role `copyTrader` have followers, a past, and symbols that
+ * Copy trading, from the trader's side: accounts of role `copyTrader` have followers, and symbols that
  * may be copied. Followers trade nowhere: they are a number. The trader's own futures account goes on
  * writing its days and its results.
  */
@@ -45,7 +45,7 @@ export class CopyService implements AccountService {
   readonly #instruments: ReadonlyMap<string, Instrument>
   readonly #random: Random
   /** By uid; bounded by the accounts. */
-  readonly #traders = new Map<string, Trader>()
+  readonly traders = new Map<string, Trader>()
   /** Unix ms of the next midnight: until then nothing falls due. */
   #nextDayAt = 0
 
@@ -54,21 +54,24 @@ export class CopyService implements AccountService {
     this.#facts = facts
     this.#instruments = new Map(facts.instruments.map((instrument) => [instrument.symbol, instrument]))
     this.#random = createRandom(ports.seed).fork('copy')
-    for (const account of ports.accounts) {
-      if (account.role === 'copyTrader') this.#traders.set(account.uid, this.#openTrader(account))
+    for (const { uid, role, balances } of ports.accounts) {
+      if (role !== 'copyTrader') continue
+      const opening = balances['USDT'] === undefined ? ZERO : decimal(balances['USDT'])
+      this.traders.set(uid, createTrader(uid, ports.startAt, opening))
     }
+    ports.rows.restore(TRADERS, this.traders)
     // A day closes at the first quote after it, whoever asks and when: with what was earned until then.
-    const market = this.#traders.size === 0 ? undefined : ports.market(CLOCK_SYMBOL)
+    const market = this.traders.size === 0 ? undefined : ports.market(CLOCK_SYMBOL)
     market?.follow(() => this.advance(market.shown.at))
   }
 
   advance(now: number): void {
     if (now < this.#nextDayAt) return
-    for (const [uid, trader] of this.#traders) {
+    for (const [uid, trader] of this.traders) {
       if (dayStart(now) <= trader.today) continue
       const { profit } = this.#takeResults(uid, trader)
       closeDays(trader, { now, profit, random: this.#random.fork(uid) })
-      this.#put(uid, trader)
+      this.put(trader)
     }
     this.#nextDayAt = dayStart(now) + DAY_MS
   }
@@ -79,7 +82,7 @@ export class CopyService implements AccountService {
     now: number,
   ): Reply<WireResponseOf<'copyOrderTotalDetail'>> {
     this.advance(now)
-    const trader = this.#traders.get(uid)
+    const trader = this.traders.get(uid)
     if (trader === undefined) return refuse(copyRefusals.notTrader())
     return accept(toSummary(trader, this.#takeResults(uid, trader)))
   }
@@ -89,40 +92,28 @@ export class CopyService implements AccountService {
     { settingList }: WireRequestOf<'copyConfigSettingSymbols'>,
     now: number,
   ): Reply<WireResponseOf<'copyConfigSettingSymbols'>> {
-    const trader = this.#traders.get(uid)
+    const trader = this.traders.get(uid)
     if (trader === undefined) return refuse(copyRefusals.notTrader())
     const changed = changeSettings(trader.settings, settingList, { instruments: this.#instruments, now })
     if (!changed.ok) return refuse(changed.refusal)
     trader.settings.clear()
     for (const [symbol, setting] of changed.settings) trader.settings.set(symbol, setting)
-    this.#put(uid, trader)
+    this.put(trader)
     // The document's sample answers with this very word.
     return accept('success')
   }
 
   ledger(uid: string): CopyStatement | undefined {
-    const trader = this.#traders.get(uid)
+    const trader = this.traders.get(uid)
     return trader && { followers: trader.followersNow, settings: [...trader.settings.values()] }
   }
 
-  /** As it was stored, or with a seeded past and its first symbol open. */
-  #openTrader({ uid, balances }: AccountSetup): Trader {
-    const [stored] = this.#ports.store.rows(ROWS + uid)
-    if (stored !== undefined && stored.id === ROWS + uid) return parseTrader(stored.json)
-    const opening = balances['USDT'] === undefined ? ZERO : decimal(balances['USDT'])
-    const trader = createTrader(this.#random.fork(uid), this.#ports.startAt, opening)
+  /** The setting of the first symbol that may be copied, without ratios. */
+  firstSetting(): SymbolSetting | undefined {
     const [first] = this.#facts.instruments
-    if (first !== undefined && COPIED_TYPES.has(first.productType)) {
-      const { symbol, productType } = first
-      trader.settings.set(symbol, {
-        symbol,
-        productType,
-        stopSurplusRatio: undefined,
-        stopLossRatio: undefined,
-      })
-    }
-    this.#put(uid, trader)
-    return trader
+    if (first === undefined || !COPIED_TYPES.has(first.productType)) return undefined
+    const { symbol, productType } = first
+    return { symbol, productType, stopSurplusRatio: undefined, stopLossRatio: undefined }
   }
 
   #takeResults(uid: string, trader: Trader): FuturesResults {
@@ -131,16 +122,16 @@ export class CopyService implements AccountService {
     trader.gains += results.gains
     trader.losses += results.losses
     trader.tradeTaken = results.lastTrade
-    this.#put(uid, trader)
+    this.put(trader)
     return results
   }
 
-  #put(uid: string, trader: Trader): void {
-    this.#ports.store.put(ROWS + uid, formatTrader(trader))
+  /** Keeps the trader as it is now. */
+  put(trader: Trader): void {
+    this.#ports.rows.put(TRADERS, trader)
   }
 }
 
-const ROWS = 'copy/trader/'
 /** Any market that never rests would do. */
 const CLOCK_SYMBOL = 'BTCUSDT'
 const DAY_MS = 86_400_000

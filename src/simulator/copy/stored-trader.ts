@@ -1,32 +1,17 @@
-import { decimal } from '../../lib/decimal.ts'
-import { type SymbolSetting, type Trader, type TraderDay } from './trader.ts'
+import { type PlacedCodec } from '../store/stored-rows.ts'
+import { type SymbolSetting, type Trader } from './trader.ts'
 
-type Texts<Entity, Field extends keyof Entity> = Omit<Entity, Field> & Readonly<Record<Field, string>>
+type TraderRow = Omit<Trader, 'settings'> & { readonly settings: readonly SymbolSetting[] }
 
-type StoredTrader = Texts<Omit<Trader, 'days' | 'settings'>, 'totalProfit' | 'capital' | 'profitTaken'> & {
-  readonly days: readonly Texts<TraderDay, 'equity' | 'profit'>[]
-  readonly settings: readonly SymbolSetting[]
-}
-
-export function formatTrader(trader: Trader): string {
-  return JSON.stringify({ ...trader, settings: [...trader.settings.values()] })
-}
-
-/** Revives what {@link formatTrader} made of it. */
-export function parseTrader(json: string): Trader {
-  const row = JSON.parse(json) as StoredTrader
-  return {
-    ...row,
-    totalProfit: decimal(row.totalProfit),
-    capital: decimal(row.capital),
-    profitTaken: decimal(row.profitTaken),
-    days: row.days.map((day) => ({ ...day, equity: decimal(day.equity), profit: decimal(day.profit) })),
-    settings: new Map(
-      row.settings.map((setting) => [
-        setting.symbol,
-        // JSON leaves undefined out.
-        { ...setting, stopSurplusRatio: setting.stopSurplusRatio, stopLossRatio: setting.stopLossRatio },
-      ]),
-    ),
-  }
+export const TRADERS: PlacedCodec<Map<string, Trader>, Trader, TraderRow> = {
+  table: 'traders',
+  id: ({ uid }) => uid,
+  decimals: ['totalProfit', 'capital', 'profitTaken', 'equity', 'profit'],
+  write: (trader) => ({ ...trader, settings: [...trader.settings.values()] }),
+  // An account may have ceased to be a trader.
+  place(traders, row) {
+    if (!traders.has(row.uid)) return
+    const settings = new Map(row.settings.map((setting) => [setting.symbol, setting]))
+    traders.set(row.uid, { ...row, settings })
+  },
 }

@@ -1,4 +1,4 @@
-import { decimal, decimalOfInteger, sumDecimals, ZERO, type Decimal } from '../../lib/decimal.ts'
+import { ZERO, type Decimal } from '../../lib/decimal.ts'
 import { type Random } from '../../lib/random.ts'
 import { type ProductType } from '../../protocol/values.ts'
 
@@ -21,12 +21,13 @@ export interface TraderDay {
 
 /** What the service keeps of a trader. Bounded: the last {@link DAYS_KEPT} days, one setting a listed symbol. */
 export interface Trader {
+  readonly uid: string
   /** Where the day that is not over began, Unix ms. */
   today: number
   readonly days: TraderDay[]
   /** Profit before today since the trader began, and what it began with: USDT. */
   totalProfit: Decimal
-  readonly capital: Decimal
+  capital: Decimal
   gains: number
   losses: number
   followersEver: number
@@ -39,52 +40,30 @@ export interface Trader {
   readonly settings: Map<string, SymbolSetting>
 }
 
-const DAY_MS = 86_400_000
+export const DAY_MS = 86_400_000
 /** The platform's days begin at midnight of UTC+8, as the document's sample of a trader shows. */
 const DAY_OFFSET_MS = 8 * 3_600_000
 /** Document: lists of the last week and the last month. */
-const DAYS_KEPT = 30
-/** A trader's past: a few orders a day, and days that seldom move the account by more than a few percent. */
-const ORDERS_A_DAY_MAX = 8
-const DAY_SPREAD = 0.02
-const DAY_SPREAD_MAX = 0.05
-const FOLLOWERS_MAX = 300
+export const DAYS_KEPT = 30
 /** Followers that may come, and go, in a day. */
 const FOLLOWERS_A_DAY_MAX = 3
-const MONEY_DECIMALS = 2
 
 export function dayStart(at: number): number {
   return Math.floor((at + DAY_OFFSET_MS) / DAY_MS) * DAY_MS - DAY_OFFSET_MS
 }
 
-/**
- * A trader with a month behind it that ends in the account's opening balance: the past days' profits are
- * shares of it, and what is left is the capital that it began with.
- * @param opening USDT; a trader without any has a past without profit.
- */
-export function createTrader(random: Random, startAt: number, opening: Decimal): Trader {
-  const today = dayStart(startAt)
-  const profits = Array.from({ length: DAYS_KEPT }, () => drawProfit(random, opening))
-  const totalProfit = sumDecimals(profits)
-  const capital = opening.minus(totalProfit)
-  const days: TraderDay[] = []
-  let equity = capital
-  for (const [index, profit] of profits.entries()) {
-    days.push({ startAt: today - (DAYS_KEPT - index) * DAY_MS, equity, profit })
-    equity = equity.plus(profit)
-  }
-  const orders = DAYS_KEPT * (1 + random.integer(ORDERS_A_DAY_MAX))
-  const gains = Math.round(orders * (0.4 + random.next() * 0.3))
-  const followersEver = 1 + random.integer(FOLLOWERS_MAX)
+/** A trader with nothing behind it. @param opening USDT. */
+export function createTrader(uid: string, startAt: number, opening: Decimal): Trader {
   return {
-    today,
-    days,
-    totalProfit,
-    capital,
-    gains,
-    losses: orders - gains,
-    followersEver,
-    followersNow: random.integer(followersEver + 1),
+    uid,
+    today: dayStart(startAt),
+    days: [],
+    totalProfit: ZERO,
+    capital: opening,
+    gains: 0,
+    losses: 0,
+    followersEver: 0,
+    followersNow: 0,
     profitTaken: ZERO,
     tradeTaken: 0,
     settings: new Map(),
@@ -111,11 +90,4 @@ export function closeDays(
     trader.today += DAY_MS
   }
   days.splice(0, Math.max(0, days.length - DAYS_KEPT))
-}
-
-function drawProfit(random: Random, opening: Decimal): Decimal {
-  const share = Math.max(-DAY_SPREAD_MAX, Math.min(DAY_SPREAD_MAX, random.normal() * DAY_SPREAD))
-  // A month of the worst days would cost more than there is: the share is of the opening balance, and small.
-  const perMille = decimalOfInteger(Math.round((share * 1000) / 2))
-  return opening.times(perMille).div(decimal('1000')).round(MONEY_DECIMALS)
 }

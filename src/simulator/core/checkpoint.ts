@@ -1,4 +1,7 @@
+import { Failure } from '../../lib/failure.ts'
+import { BUCKETS } from '../market/day-statistics.ts'
 import {
+  type Bucket,
   dayStatisticsSchema,
   parseMarketState,
   type DayStatisticsState,
@@ -6,52 +9,78 @@ import {
 } from '../market/market-state.ts'
 import { type Market } from '../market/market.ts'
 import { type DisplayedMarket } from '../matching/displayed-market.ts'
-import { Failure } from '../../lib/failure.ts'
-import { type CoreState, type SymbolState } from './core-state.ts'
+import { damagedRow, singleRow, type Codec, type StoredRows } from '../store/stored-rows.ts'
+import { type CoreState } from './core-state.ts'
 
-/**
- * The market and its statistics at one moment. Too large to be stored with every operation: it is stored
- * now and then, and what lies between it and the last operation is played again without the orders.
+/*
+ * The market and its statistics at one moment. Too large to be stored with every operation: they are stored now and
+ * then, of the statistics what has changed since, and what lies between that and the last operation is played again
+ * without the orders.
  */
+
+/** As it is read back. */
 export interface Checkpoint {
   readonly market: MarketState
-  readonly symbols: readonly SymbolCheckpoint[]
+  readonly symbols: ReadonlyMap<string, SymbolCheckpoint>
 }
 
 export interface SymbolCheckpoint {
-  readonly symbol: string
   readonly market: Readonly<DisplayedMarket>
   readonly statistics: DayStatisticsState
 }
 
-export function takeCheckpoint(state: CoreState, market: Market): Checkpoint {
-  return { market: market.state(), symbols: [...state.symbols.values()].map(symbolCheckpoint) }
+interface MarketRow {
+  readonly market: MarketState
+  /** Those that were listed: rows of others are of an earlier listing. */
+  readonly symbols: readonly string[]
 }
 
-function symbolCheckpoint({ instrument, market, statistics }: SymbolState): SymbolCheckpoint {
-  return { symbol: instrument.symbol, market: { ...market }, statistics: statistics.state() }
+const MARKET: Codec<MarketRow> & { readonly id: () => string } = singleRow('market')
+
+interface SymbolRow extends Omit<SymbolCheckpoint, 'statistics'> {
+  readonly symbol: string
+  readonly statistics: Omit<DayStatisticsState, 'buckets'>
 }
 
-/** Reads a stored checkpoint. @throws Failure MARKET_STATE_DAMAGED, SIMULATOR_STORE_DAMAGED */
-export function parseCheckpoint(row: unknown): Checkpoint {
-  const { market, symbols } = row as Checkpoint
-  return { market: parseMarketState(market), symbols: symbols.map(parseSymbol) }
+const SYMBOL_MARKETS: Codec<SymbolRow> = { table: 'symbol_markets', id: ({ symbol }) => symbol }
+
+interface MinuteRow extends Bucket {
+  readonly symbol: string
 }
 
-function parseSymbol(entry: SymbolCheckpoint): SymbolCheckpoint {
-  const statistics = dayStatisticsSchema.safeParse(entry.statistics)
-  if (statistics.success) return { ...entry, statistics: statistics.data }
-  throw new Failure({
-    code: 'SIMULATOR_STORE_DAMAGED',
-    sentence: 'the stored statistics of an instrument cannot be read',
-    facts: { symbol: entry.symbol },
-    hint: 'remove the stored state to start afresh',
-    cause: statistics.error,
-  })
+/** A row a place in the ring of the day. Those of one minute stand together: few pages change at once. */
+const MINUTES: Codec<MinuteRow> = {
+  table: 'minutes',
+  id: ({ minute, symbol }) => `${String(minute % BUCKETS).padStart(4, '0')}/${symbol}`,
+}
+
+export function putCheckpoint({ rows, symbols }: CoreState, market: Market): void {
+  if (!rows.isKept) return
+  rows.put(MARKET, { market: market.state(), symbols: [...symbols.keys()] })
+  for (const [symbol, { market: displayed, statistics }] of symbols) {
+    rows.put(SYMBOL_MARKETS, { symbol, market: displayed, statistics: statistics.state() })
+    for (const bucket of statistics.takeChanged()) rows.put(MINUTES, { symbol, ...bucket })
+  }
+}
+
+/** Undefined when nothing was ever stored. @throws Failure MARKET_STATE_DAMAGED, SIMULATOR_STORE_DAMAGED */
+export function readCheckpoint(rows: StoredRows): Checkpoint | undefined {
+  if (rows.isFresh) return undefined
+  const stored = rows.readOne(MARKET, MARKET.id())
+  if (stored === undefined) throw damagedRow({ table: MARKET.table, id: MARKET.id() })
+  const buckets = Map.groupBy(rows.read(MINUTES), ({ symbol }) => symbol)
+  const symbols = new Map<string, SymbolCheckpoint>()
+  for (const { symbol, market, statistics } of rows.read(SYMBOL_MARKETS)) {
+    if (!stored.symbols.includes(symbol)) continue
+    const read = dayStatisticsSchema.safeParse({ ...statistics, buckets: buckets.get(symbol) ?? [] })
+    if (!read.success) throw damagedRow({ table: SYMBOL_MARKETS.table, id: symbol, cause: read.error })
+    symbols.set(symbol, { market, statistics: read.data })
+  }
+  return { market: parseMarketState(stored.market), symbols }
 }
 
 export function applyCheckpoint(state: CoreState, checkpoint: Checkpoint): void {
-  for (const { symbol, market } of checkpoint.symbols) {
+  for (const [symbol, { market }] of checkpoint.symbols) {
     const target = state.symbols.get(symbol)
     if (target !== undefined) Object.assign(target.market, market)
   }

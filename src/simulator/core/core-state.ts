@@ -2,7 +2,7 @@ import { type DayStatistics } from '../market/day-statistics.ts'
 import { decimal, type Decimal } from '../../lib/decimal.ts'
 import { Failure } from '../../lib/failure.ts'
 import { type AccountChoices, type AccountSetup } from './account.ts'
-import { type ChangeSet } from '../store/stored-rows.ts'
+import { type StoredRows } from '../store/stored-rows.ts'
 import { type Fill } from './fill.ts'
 import { type Instrument } from './instruments.ts'
 import { createCoinBalance, createCounterparties, type CoinBalance, type Counterparties } from './ledger.ts'
@@ -37,7 +37,8 @@ export interface CoreState {
   readonly clock: CoreClock
   /** Unix ms of the next delivery settlement; derived, see timeline.ts. */
   readonly nextSettlement: { at: number }
-  readonly changes: ChangeSet
+  /** What is kept of it. */
+  readonly rows: StoredRows
 }
 
 /** Times are Unix ms of the exchange's clock; 0 is "never yet". */
@@ -163,7 +164,7 @@ export interface CoreStateParts {
   readonly settings: CoreSettings
   readonly symbols: readonly SymbolState[]
   readonly accounts: readonly AccountSetup[]
-  readonly changes: ChangeSet
+  readonly rows: StoredRows
   readonly seed: string | number
   readonly speed: number
 }
@@ -172,7 +173,7 @@ export function createCoreState({
   settings,
   symbols,
   accounts,
-  changes,
+  rows,
   seed,
   speed,
 }: CoreStateParts): CoreState {
@@ -193,7 +194,7 @@ export function createCoreState({
     arrivals: [],
     nextSettlement: { at: Number.POSITIVE_INFINITY },
     clock: { now: 0, nextFundingAt: 0, orderSequence: 0, tradeSequence: 0, pausedAt: 0, pausedMs: 0 },
-    changes,
+    rows,
   }
 }
 

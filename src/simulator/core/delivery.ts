@@ -1,7 +1,7 @@
 import { accountOf, type CoreState, type SymbolState } from './core-state.ts'
 import { type Instrument } from './instruments.ts'
 import { cancelOrder } from './order-lifecycle.ts'
-import { putAccount, putPlanOrder, putSymbol } from './record-changes.ts'
+import { ACCOUNTS, PLAN_ORDERS, SYMBOLS } from './stored-entities.ts'
 import { refusals } from './refusals.ts'
 import { type Refusal } from './reply.ts'
 import { settlePosition } from './system-close.ts'
@@ -78,9 +78,9 @@ export function settleDelivery(state: CoreState, symbol: SymbolState): void {
   for (const plan of planOrders.splice(0)) {
     plan.status = 'cancelled'
     plan.updatedAt = state.clock.now
-    putPlanOrder(state, plan)
-    putAccount(state, accountOf(state, plan.uid))
+    state.rows.put(PLAN_ORDERS, plan)
+    state.rows.put(ACCOUNTS, accountOf(state, plan.uid))
   }
   symbol.isSettled = true
-  putSymbol(state, symbol)
+  state.rows.put(SYMBOLS, symbol)
 }

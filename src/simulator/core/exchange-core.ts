@@ -3,22 +3,20 @@ import { type MarketState } from '../market/market-state.ts'
 import { type Market } from '../market/market.ts'
 import { decimal } from '../../lib/decimal.ts'
 import { type RequestOf, type ResponseOf } from '../../protocol/endpoints.ts'
-import { type ServiceStore } from '../service-store.ts'
 import { assertAccounts, type AccountRef, type AccountSetup } from './account.ts'
 import { type BookSum } from './book-sums.ts'
-import { ChangeSet } from '../store/stored-rows.ts'
-import { applyCheckpoint, assertSameMarket, type SymbolCheckpoint } from './checkpoint.ts'
+import { applyCheckpoint, assertSameMarket, readCheckpoint, type SymbolCheckpoint } from './checkpoint.ts'
 import { createCoreState, createSymbolState, type AccountCounts, type CoreState } from './core-state.ts'
 import { bookFor } from './execute-fill.ts'
 import { toMarketInstrument, type Instrument } from './instruments.ts'
 import { type LedgerStatement } from './ledger-statement.ts'
 import { type PlacePlanOrderRequest, type PlanOrderReference } from './plan-orders.ts'
 import { type Reply } from './reply.ts'
-import { parseRows, restoreState, storedCheckpoint, storedTaken } from './restore.ts'
 import { ServedCore } from './served-core.ts'
 import { defaultCoreSettings, type CoreSettings } from './settings.ts'
 import { type RowStore } from '../store/row-store.ts'
-import { StoredServices } from './stored-services.ts'
+import { StoredRows } from '../store/stored-rows.ts'
+import { restoreState, SYMBOLS } from './stored-entities.ts'
 import { findNextSettlement, replayQuotes } from './timeline.ts'
 
 /**
@@ -73,8 +71,8 @@ export interface ExchangeCore {
   carryOut<Result>(now: number, handle: (state: CoreState) => Result): Result
   /** Ms of the market's time in one of the exchange's clock. */
   readonly speed: number
-  /** Where the services beside futures keep their rows: in the core's own store. */
-  readonly serviceStore: ServiceStore
+  /** Where every part of the exchange keeps its rows. */
+  readonly rows: StoredRows
 
   accounts(): readonly AccountSetup[]
   instruments(): readonly Instrument[]
@@ -119,39 +117,31 @@ export interface ExchangeCoreOptions {
  */
 export function createExchangeCore(options: ExchangeCoreOptions): ExchangeCore {
   assertAccounts(options.accounts)
-  const rows = options.store?.load()
-  const tables = rows && parseRows(rows)
-  const checkpoint = tables && storedCheckpoint(tables)
+  const rows = new StoredRows(options.store)
+  const checkpoint = readCheckpoint(rows)
   const market = options.market(checkpoint?.market)
   if (checkpoint !== undefined) assertSameMarket(market, checkpoint)
-  const bySymbol = new Map(checkpoint?.symbols.map((entry) => [entry.symbol, entry]))
   const state = createCoreState({
     settings: { ...defaultCoreSettings, ...options.settings },
     symbols: options.instruments.map((instrument) =>
       createSymbolState(
         instrument,
-        openStatistics(options, market, { instrument, stored: bySymbol.get(instrument.symbol) }),
+        openStatistics(options, market, { instrument, stored: checkpoint?.symbols.get(instrument.symbol) }),
       ),
     ),
     accounts: options.accounts,
-    changes: new ChangeSet(options.store !== undefined),
+    rows,
     seed: options.seed,
     speed: market.speed,
   })
-  if (tables !== undefined && checkpoint !== undefined) {
-    restoreState(state, tables)
+  if (checkpoint !== undefined) {
+    restoreState(state, rows)
     applyCheckpoint(state, checkpoint)
-    replayQuotes(state, market, storedTaken(tables))
+    replayQuotes(state, market, new Map(rows.read(SYMBOLS).map((row) => [row.symbol, row])))
   }
   findNextSettlement(state)
   openAccounts(state)
-  return new ServedCore({
-    state,
-    market,
-    store: options.store,
-    isFresh: tables === undefined,
-    serviceStore: new StoredServices(state.changes, rows),
-  })
+  return new ServedCore({ state, market })
 }
 
 function openStatistics(

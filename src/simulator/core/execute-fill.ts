@@ -26,7 +26,7 @@ import {
   updateFloats,
   type Position,
 } from './position.ts'
-import { dropFill, putAccount, putFill, putPosition, putCounterparties } from './record-changes.ts'
+import { ACCOUNTS, COUNTERPARTIES, FILLS, POSITIONS } from './stored-entities.ts'
 
 /** One meeting of an order with the market. */
 export interface Execution {
@@ -67,9 +67,10 @@ export function bookFor(
   entry: { readonly coin: string; readonly booking: Booking; readonly amount: Decimal },
 ): void {
   if (entry.amount.eq(ZERO)) return
-  book(entry.booking, entry.amount, counterpartiesOf(state, entry.coin), coinOf(account, entry.coin))
-  putAccount(state, account)
-  putCounterparties(state, entry.coin)
+  const counterparties = counterpartiesOf(state, entry.coin)
+  book(entry.booking, entry.amount, counterparties, coinOf(account, entry.coin))
+  state.rows.put(ACCOUNTS, account)
+  state.rows.put(COUNTERPARTIES, { coin: entry.coin, counterparties })
 }
 
 /**
@@ -112,7 +113,7 @@ function closePart(state: CoreState, account: Account, symbol: SymbolState, part
   bookFor(state, account, { coin, booking: 'profit', amount: profit })
   bookFor(state, account, { coin, booking: 'fee', amount: fee.times('-1') })
   recordFill(state, account, { part, tradeSide: 'close', fee, profit })
-  putPosition(state, position)
+  state.rows.put(POSITIONS, position)
   if (position.lots > 0) return
   account.positions.delete(positionKey(position.symbol, position.slot))
   symbol.positions.splice(symbol.positions.indexOf(position), 1)
@@ -140,7 +141,7 @@ function openPart(state: CoreState, account: Account, symbol: SymbolState, part:
   position.takeProfit = order.takeProfit ?? position.takeProfit
   position.stopLoss = order.stopLoss ?? position.stopLoss
   position.updatedAt = state.clock.now
-  putPosition(state, position)
+  state.rows.put(POSITIONS, position)
   recordFill(state, account, { part, tradeSide: 'open', fee, profit: ZERO })
   coverDebt(state, account, coin)
 }
@@ -194,8 +195,8 @@ function recordFill(state: CoreState, account: Account, { part, tradeSide, fee, 
   }
   account.fills.push(fill)
   account.counts.fills++
-  putFill(state, fill)
-  putAccount(state, account)
+  state.rows.put(FILLS, fill)
+  state.rows.put(ACCOUNTS, account)
   dropOldFills(state, account)
 }
 
@@ -212,5 +213,5 @@ function dropOldFills(state: CoreState, account: Account): void {
   if (account.fills.length <= fillsMax * 1.1) return
   const dropped = account.fills.slice(0, account.fills.length - fillsMax)
   account.fills = account.fills.slice(-fillsMax)
-  for (const fill of dropped) dropFill(state, fill)
+  for (const fill of dropped) state.rows.drop(FILLS, fill)
 }

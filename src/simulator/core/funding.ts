@@ -2,7 +2,7 @@ import { decimal, ZERO } from '../../lib/decimal.ts'
 import { accountOf, type CoreState, type SymbolState } from './core-state.ts'
 import { bookFor, coverDebt } from './execute-fill.ts'
 import { marginValue, updateFloats, type Position } from './position.ts'
-import { putPosition } from './record-changes.ts'
+import { POSITIONS } from './stored-entities.ts'
 
 /** Every 8 hours of the exchange's clock: 00, 08 and 16 UTC. */
 const FUNDING_EVERY_MS = 8 * 3_600_000
@@ -44,6 +44,6 @@ function payFunding(state: CoreState, symbol: SymbolState, position: Position, r
     updateFloats(position)
   }
   position.updatedAt = state.clock.now
-  putPosition(state, position)
+  state.rows.put(POSITIONS, position)
   coverDebt(state, account, coin)
 }

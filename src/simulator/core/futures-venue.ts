@@ -6,7 +6,7 @@ import { symbolOf, type CoreState, type SymbolState } from './core-state.ts'
 import { executeFill } from './execute-fill.ts'
 import { cancelOrder } from './order-lifecycle.ts'
 import { isOpen, remainingLots, type Order } from './order.ts'
-import { putOrder, putSymbol } from './record-changes.ts'
+import { ORDERS, SYMBOLS } from './stored-entities.ts'
 
 /** The orders of one futures instrument, for the matching engine. */
 class FuturesVenue implements Venue<Order> {
@@ -43,11 +43,11 @@ class FuturesVenue implements Venue<Order> {
   }
 
   putOrder(order: Order): void {
-    putOrder(this.#state, order)
+    this.#state.rows.put(ORDERS, order)
   }
 
   putMarket(): void {
-    putSymbol(this.#state, this.#symbol)
+    this.#state.rows.put(SYMBOLS, this.#symbol)
   }
 }
 
@@ -62,7 +62,7 @@ function venueOf(state: CoreState, symbol: SymbolState): Venue<Order> {
 export function enterMatching(state: CoreState, order: Order): void {
   const symbol = symbolOf(state, order.symbol)
   order.status = 'live'
-  putOrder(state, order)
+  state.rows.put(ORDERS, order)
   enterMarket(venueOf(state, symbol), symbol, order)
 }
 

@@ -1,6 +1,6 @@
 import { type Account, type CoreState, type IdempotencyEntry } from './core-state.ts'
 import { orderIdText } from './order.ts'
-import { dropIdempotency, dropOrder, dropPlanOrder, putIdempotency } from './record-changes.ts'
+import { IDEMPOTENCY, ORDERS, PLAN_ORDERS } from './stored-entities.ts'
 
 /** What an earlier order with the same clientOid means for a new one, under the configured reading. */
 export type EarlierOrder =
@@ -28,7 +28,7 @@ export function findEarlierOrder(state: CoreState, account: Account, clientOid: 
 export function rememberOrder(state: CoreState, account: Account, entry: IdempotencyEntry): void {
   account.idempotency.delete(entry.clientOid)
   account.idempotency.set(entry.clientOid, entry)
-  putIdempotency(state, account, entry)
+  state.rows.put(IDEMPOTENCY, { uid: account.setup.uid, ...entry })
   for (const oldest of account.idempotency.values()) {
     if (account.idempotency.size <= state.settings.idempotencyEntriesMax) break
     forget(state, account, oldest)
@@ -45,12 +45,12 @@ export function pruneWindow(state: CoreState, account: Account): void {
   for (const order of account.closedOrders.values()) {
     if (order.updatedAt > endedAt && account.closedOrders.size <= state.settings.idempotencyEntriesMax) break
     account.closedOrders.delete(order.sequence)
-    dropOrder(state, order)
+    state.rows.drop(ORDERS, order)
   }
   for (const plan of account.planOrders.values()) {
     if (plan.status === 'pending' || plan.updatedAt > endedAt) continue
     account.planOrders.delete(plan.sequence)
-    dropPlanOrder(state, plan)
+    state.rows.drop(PLAN_ORDERS, plan)
   }
 }
 
@@ -63,5 +63,5 @@ function isOpenClientOid(account: Account, clientOid: string): boolean {
 
 function forget(state: CoreState, account: Account, entry: IdempotencyEntry): void {
   account.idempotency.delete(entry.clientOid)
-  dropIdempotency(state, account, entry)
+  state.rows.drop(IDEMPOTENCY, { uid: account.setup.uid, ...entry })
 }

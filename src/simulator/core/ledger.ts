@@ -1,4 +1,4 @@
-import { decimal, ZERO, type Decimal } from '../../lib/decimal.ts'
+import { ZERO, type Decimal } from '../../lib/decimal.ts'
 
 /**
  * An account's money in one margin coin.
@@ -97,29 +97,4 @@ export function sumOfBooks(counterparties: Counterparties, accounts: Iterable<Co
     .plus(counterparties.insurance)
   for (const account of accounts) sum = sum.plus(account.balance)
   return sum
-}
-
-type TextColumns<Columns extends string> = Readonly<Record<Columns, string>>
-
-export function reviveCoinBalance(row: TextColumns<Exclude<keyof CoinBalance, 'balanceFloat'>>): CoinBalance {
-  return {
-    opening: decimal(row.opening),
-    deposits: decimal(row.deposits),
-    realisedProfit: decimal(row.realisedProfit),
-    fees: decimal(row.fees),
-    funding: decimal(row.funding),
-    insurance: decimal(row.insurance),
-    balance: decimal(row.balance),
-    balanceFloat: Number(row.balance),
-  }
-}
-
-export function reviveCounterparties(row: TextColumns<Counterparty>): Counterparties {
-  return {
-    outside: decimal(row.outside),
-    market: decimal(row.market),
-    fees: decimal(row.fees),
-    funding: decimal(row.funding),
-    insurance: decimal(row.insurance),
-  }
 }

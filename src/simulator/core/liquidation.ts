@@ -4,7 +4,7 @@ import { bookFor, coverDebt } from './execute-fill.ts'
 import { crossedStanding, maintenanceOf, positionsOfCoin } from './margin.ts'
 import { cancelOrder, closingOrders } from './order-lifecycle.ts'
 import { maintenanceTier, positionKey, unrealised, type Position } from './position.ts'
-import { putAccount, putPosition } from './record-changes.ts'
+import { ACCOUNTS, POSITIONS } from './stored-entities.ts'
 import { closePosition } from './system-close.ts'
 
 /*
@@ -82,7 +82,7 @@ function isCrossedStanding(state: CoreState, account: Account, coin: string): bo
 
 function countLiquidation(state: CoreState, account: Account): void {
   account.counts.liquidations++
-  putAccount(state, account)
+  state.rows.put(ACCOUNTS, account)
 }
 
 /** A long and a short of one instrument need margin twice and win nothing: as much of both goes. */
@@ -109,7 +109,7 @@ function closeInSteps(
       lots: above > 0 ? above : before,
       tradeSide: `${kind}_close_${position.holdSide}`,
     })
-    putPosition(state, position)
+    state.rows.put(POSITIONS, position)
     if (position.lots === before) return
   }
 }

@@ -6,7 +6,7 @@ import { changeExit, type ExitChange, type PlanExits } from './plan-exits.ts'
 import { type PlanOrder } from './plan-order.ts'
 import { CALLBACK_PERCENT_MAX, type PlanOrderReference } from './plan-orders.ts'
 import { watchedTicks } from './position-exits.ts'
-import { putPlanOrder } from './record-changes.ts'
+import { PLAN_ORDERS } from './stored-entities.ts'
 import { refusals } from './refusals.ts'
 import { accept, refuse, type Reply } from './reply.ts'
 
@@ -35,7 +35,7 @@ export function modifyPlan(
     plan.extremeTicks = 0
   }
   plan.updatedAt = state.clock.now
-  putPlanOrder(state, plan)
+  state.rows.put(PLAN_ORDERS, plan)
   return accept({ orderId: orderIdText(plan.sequence), clientOid: plan.clientOid })
 }
 

@@ -4,7 +4,7 @@ import { accountOf, symbolOf, type Account, type CoreState } from './core-state.
 import { QUEUE_UNKNOWN } from '../matching/book-order.ts'
 import { removeOrder, sideOf } from '../matching/order-book.ts'
 import { isOpen, orderIdText, type CancelReason, type Order, type OrderTerms } from './order.ts'
-import { putAccount, putOrder } from './record-changes.ts'
+import { ACCOUNTS, ORDERS } from './stored-entities.ts'
 
 /** Makes an order of accepted terms; it is pending until {@link Order.dueAt}. */
 export function createOrder(state: CoreState, terms: OrderTerms): Order {
@@ -26,8 +26,8 @@ export function createOrder(state: CoreState, terms: OrderTerms): Order {
   }
   account.openOrders.set(sequence, order)
   account.counts.ordersAccepted++
-  putOrder(state, order)
-  putAccount(state, account)
+  state.rows.put(ORDERS, order)
+  state.rows.put(ACCOUNTS, account)
   return order
 }
 
@@ -49,7 +49,7 @@ export function fillOrder(state: CoreState, order: Order, lots: number): void {
   order.updatedAt = state.clock.now
   order.status = 'partially_filled'
   if (order.filledLots >= order.lots) endOrder(state, order, 'filled')
-  else putOrder(state, order)
+  else state.rows.put(ORDERS, order)
 }
 
 /**
@@ -87,8 +87,8 @@ function endOrder(state: CoreState, order: Order, status: 'filled' | 'cancelled'
   account.closedOrders.set(order.sequence, order)
   if (status === 'filled') account.counts.ordersFilled++
   else account.counts.ordersCancelled++
-  putOrder(state, order)
-  putAccount(state, account)
+  state.rows.put(ORDERS, order)
+  state.rows.put(ACCOUNTS, account)
 }
 
 function removeArrival(state: CoreState, order: Order): void {

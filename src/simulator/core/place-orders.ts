@@ -7,7 +7,7 @@ import { admitOrder } from './order-admission.ts'
 import { createOrder } from './order-lifecycle.ts'
 import { fitsPositionMode, readOrder } from './order-validation.ts'
 import { orderIdText, type MarginMode, type Order, type OrderTerms } from './order.ts'
-import { putAccount } from './record-changes.ts'
+import { ACCOUNTS } from './stored-entities.ts'
 import { refusals } from './refusals.ts'
 import { accept, refuse, type Refusal, type Reply } from './reply.ts'
 
@@ -43,7 +43,7 @@ export function placeBatch(
       errorCode: code,
     })
     account.counts.ordersRefused++
-    putAccount(state, account)
+    state.rows.put(ACCOUNTS, account)
   }
   return accept(result)
 }

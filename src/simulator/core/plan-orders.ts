@@ -15,7 +15,7 @@ import { listedSymbol, placeAdmitted } from './place-orders.ts'
 import { readExits, type WireExits } from './plan-exits.ts'
 import { type PlanOrder } from './plan-order.ts'
 import { watchedTicks } from './position-exits.ts'
-import { putPlanOrder } from './record-changes.ts'
+import { PLAN_ORDERS } from './stored-entities.ts'
 import { refusals } from './refusals.ts'
 import { accept, refuse, type Reply } from './reply.ts'
 
@@ -84,7 +84,7 @@ export function placePlanOrder(
   }
   account.planOrders.set(sequence, plan)
   symbol.planOrders.push(plan)
-  putPlanOrder(state, plan)
+  state.rows.put(PLAN_ORDERS, plan)
   return accept({ orderId: orderIdText(sequence), clientOid: plan.clientOid })
 }
 
@@ -136,7 +136,7 @@ function isTriggered(state: CoreState, symbol: SymbolState, plan: PlanOrder): bo
   const isBetter = plan.extremeTicks === 0 || (isSell ? price > plan.extremeTicks : price < plan.extremeTicks)
   if (isBetter) {
     plan.extremeTicks = price
-    putPlanOrder(state, plan)
+    state.rows.put(PLAN_ORDERS, plan)
   }
   const reach = (plan.extremeTicks * Number(plan.callbackPercent)) / 100
   return isSell ? price <= plan.extremeTicks - reach : price >= plan.extremeTicks + reach
@@ -178,5 +178,5 @@ export function endPlanOrder(
   if (index >= 0) planOrders.splice(index, 1)
   plan.status = status
   plan.updatedAt = state.clock.now
-  putPlanOrder(state, plan)
+  state.rows.put(PLAN_ORDERS, plan)
 }

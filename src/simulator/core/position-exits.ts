@@ -2,7 +2,7 @@ import { accountOf, type CoreState, type SymbolState } from './core-state.ts'
 import { cancelOrder, closingOrders } from './order-lifecycle.ts'
 import { type PositionTrigger } from './order.ts'
 import { type Position } from './position.ts'
-import { putPosition } from './record-changes.ts'
+import { POSITIONS } from './stored-entities.ts'
 import { closePosition, restClosingOrder } from './system-close.ts'
 
 /*
@@ -36,7 +36,7 @@ function fireExit(state: CoreState, position: Position, trigger: PositionTrigger
   position.takeProfit = undefined
   position.stopLoss = undefined
   position.updatedAt = state.clock.now
-  putPosition(state, position)
+  state.rows.put(POSITIONS, position)
   for (const order of closingOrders(accountOf(state, position.uid), position)) {
     cancelOrder(state, order, 'position_gone')
   }

@@ -1,11 +1,10 @@
 import { type Market } from '../market/market.ts'
 import { decimal, ZERO } from '../../lib/decimal.ts'
 import { type RequestOf, type ResponseOf } from '../../protocol/endpoints.ts'
-import { type ServiceStore } from '../service-store.ts'
 import { type AccountRef, type AccountSetup } from './account.ts'
 import { bookSums, type BookSum } from './book-sums.ts'
 import { cancelAll } from './cancel-orders.ts'
-import { takeCheckpoint } from './checkpoint.ts'
+import { putCheckpoint } from './checkpoint.ts'
 import {
   accountOf,
   addCounts,
@@ -25,21 +24,16 @@ import { modifyPlan } from './modify-plan-order.ts'
 import { listedSymbol, placeBatch } from './place-orders.ts'
 import { placePlanOrder, type PlacePlanOrderRequest } from './plan-orders.ts'
 import { positionRows } from './position-view.ts'
-import { putClock } from './record-changes.ts'
+import { type StoredRows } from '../store/stored-rows.ts'
+import { CLOCK } from './stored-entities.ts'
 import { refusals } from './refusals.ts'
 import { accept, refuse, type Reply } from './reply.ts'
-import { STORE_VERSION } from './restore.ts'
-import { type RowStore } from '../store/row-store.ts'
 import { TickerBoard } from './ticker-board.ts'
 import { playUntil } from './timeline.ts'
 
 export interface ServedCoreParts {
   readonly state: CoreState
   readonly market: Market
-  readonly store: RowStore | undefined
-  /** Nothing of this exchange was ever stored. */
-  readonly isFresh: boolean
-  readonly serviceStore: ServiceStore
 }
 
 /**
@@ -49,21 +43,17 @@ export interface ServedCoreParts {
 export class ServedCore {
   readonly #state: CoreState
   readonly #market: Market
-  readonly #store: RowStore | undefined
   readonly #tickers = new TickerBoard()
   readonly #byKey: ReadonlyMap<string, Account>
-  readonly serviceStore: ServiceStore
   /** When the market was last stored, on the exchange's clock. */
   #checkpointAt: number
 
-  constructor({ state, market, store, isFresh, serviceStore }: ServedCoreParts) {
+  constructor({ state, market }: ServedCoreParts) {
     this.#state = state
     this.#market = market
-    this.#store = store
     this.#byKey = new Map([...state.accounts.values()].map((account) => [account.setup.key, account]))
-    this.serviceStore = serviceStore
     this.#checkpointAt = state.clock.now
-    if (isFresh) this.#checkpoint()
+    if (state.rows.isFresh) this.#checkpoint()
     this.#save()
   }
 
@@ -73,6 +63,10 @@ export class ServedCore {
 
   get speed(): number {
     return this.#market.speed
+  }
+
+  get rows(): StoredRows {
+    return this.#state.rows
   }
 
   get isPaused(): boolean {
@@ -215,18 +209,15 @@ export class ServedCore {
 
   #checkpoint(): void {
     this.#checkpointAt = this.now
-    if (this.#store === undefined) return
-    const checkpoint = takeCheckpoint(this.#state, this.#market)
-    this.#state.changes.put('meta', 'version', () => STORE_VERSION)
-    this.#state.changes.put('meta', 'market', () => checkpoint)
+    putCheckpoint(this.#state, this.#market)
   }
 
   #save(): void {
-    const { changes, settings } = this.#state
-    if (this.#store === undefined) return
+    const { rows, clock, settings } = this.#state
+    if (!rows.isKept) return
     if (this.now - this.#checkpointAt >= settings.marketStateEveryMs) this.#checkpoint()
-    if (changes.isEmpty) return
-    putClock(this.#state)
-    this.#store.save(changes.drain())
+    if (!rows.hasChanges) return
+    rows.put(CLOCK, clock)
+    rows.save()
   }
 }

@@ -3,10 +3,11 @@ import { type CoreState, type SymbolState } from './core-state.ts'
 import { isTrading, settleDelivery, settlementAt } from './delivery.ts'
 import { nextFundingAfter, settleFunding } from './funding.ts'
 import { liquidateAtMark } from './liquidation.ts'
-import { showQuote, type Taken } from '../matching/displayed-market.ts'
+import { showQuote } from '../matching/displayed-market.ts'
 import { enterMatching, matchSymbol } from './futures-venue.ts'
 import { triggerPlanOrders } from './plan-orders.ts'
 import { fireExits } from './position-exits.ts'
+import { type SymbolRow } from './stored-entities.ts'
 
 /**
  * Plays everything that is due up to `now`, in time order: arrivals, funding and settlements first, then
@@ -27,21 +28,11 @@ export function playUntil(state: CoreState, market: Market, now: number): boolea
   return true
 }
 
-/** A market as it was stored: what orders had taken of it at one of its quotes. */
-export interface StoredSymbol {
-  readonly isSettled: boolean
-  readonly taken: Taken
-}
-
 /**
  * Takes in the quotes of a stretch that was played before: after a start from a stored state.
  * @param stored By symbol: put back at the quote at which it was stored.
  */
-export function replayQuotes(
-  state: CoreState,
-  market: Market,
-  stored: ReadonlyMap<string, StoredSymbol>,
-): void {
+export function replayQuotes(state: CoreState, market: Market, stored: ReadonlyMap<string, SymbolRow>): void {
   const { clock } = state
   for (const symbol of state.symbols.values()) putBack(symbol, stored)
   const takeIn = (step: MarketStep) => {
@@ -55,7 +46,7 @@ export function replayQuotes(
   refreshMarks(state)
 }
 
-function putBack(symbol: SymbolState, stored: ReadonlyMap<string, StoredSymbol>): void {
+function putBack(symbol: SymbolState, stored: ReadonlyMap<string, SymbolRow>): void {
   const row = stored.get(symbol.instrument.symbol)
   if (row === undefined) return
   symbol.isSettled = row.isSettled

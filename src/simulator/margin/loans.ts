@@ -2,7 +2,7 @@ import { ZERO, type Decimal } from '../../lib/decimal.ts'
 import { roundUp, smaller } from '../wallet/rounding.ts'
 import { type BalanceRef } from './margin-order.ts'
 import { BORROWABLE_COINS } from './margin-symbols.ts'
-import { putDebtor } from './margin-rows.ts'
+import { DEBTORS } from './margin-rows.ts'
 import { coinIn, moneyOf, balanceKey, type MarginState } from './margin-state.ts'
 
 /** Lends to the balance; what may be lent is borrow-limit.ts's to say. */
@@ -12,7 +12,7 @@ export function lend(state: MarginState, ref: BalanceRef, { coin, amount }: Coin
   const debtor = state.debtors.get(balanceKey(ref)) ?? { ...ref, since: new Map<string, number>() }
   if (!debtor.since.has(coin)) debtor.since.set(coin, state.clock.now)
   state.debtors.set(balanceKey(ref), debtor)
-  putDebtor(state, debtor)
+  state.ports.rows.put(DEBTORS, debtor)
 }
 
 /** Pays up to `amount` of what is owed out of available: interest first. @returns what was paid */
@@ -60,7 +60,7 @@ function settle(
   if (debtor !== undefined && borrowed.eq(ZERO) && owed.eq(ZERO)) {
     debtor.since.delete(coin)
     if (debtor.since.size === 0) state.debtors.delete(balanceKey(ref))
-    putDebtor(state, debtor)
+    state.ports.rows.put(DEBTORS, debtor)
   }
   return paid
 }

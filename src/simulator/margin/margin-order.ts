@@ -82,6 +82,8 @@ export function repays(loanType: LoanType): boolean {
 export type LiquidationRecord = OrderRecord | SwapRecord
 
 interface RecordBase {
+  readonly uid: string
+  readonly mode: MarginMode
   /** The order's id; a swap has one of its own. */
   readonly id: string
   readonly createdAt: number

@@ -23,21 +23,18 @@ import { createVenue } from './margin-venue.ts'
 import { openOrdersPage, type OpenOrdersPage } from './open-orders-page.ts'
 import { passTime } from './pass-time.ts'
 import { placeOrder, type OrderReference } from './place-order.ts'
-import { seedPast } from './seeded-past.ts'
 
 /**
  * The exchange's margin trading, isolated and crossed. It hears every quote: orders are matched, and balances
- * liquidated, at each. Amounts are exact; all money is in the wallet. The seeded past is written as soon as a price
- * is displayed.
+ * liquidated, at each. Amounts are exact; all money is in the wallet.
  */
 export class MarginService implements AccountService {
-  readonly #state: MarginState
+  readonly state: MarginState
 
   constructor(ports: ServicePorts, settings: Partial<MarginSettings> = {}) {
-    this.#state = createMarginState(ports, { ...defaultMarginSettings, ...settings })
-    restoreMargin(this.#state)
-    this.#comeTo(ports.startAt)
-    for (const market of this.#state.symbols.values()) followSymbol(this.#state, market)
+    this.state = createMarginState(ports, { ...defaultMarginSettings, ...settings })
+    restoreMargin(this.state)
+    for (const market of this.state.symbols.values()) followSymbol(this.state, market)
   }
 
   advance(now: number): void {
@@ -45,8 +42,8 @@ export class MarginService implements AccountService {
   }
 
   ledger(uid: string): MarginLedger {
-    refreshAll(this.#state)
-    return marginLedger(this.#state, uid)
+    refreshAll(this.state)
+    return marginLedger(this.state, uid)
   }
 
   isolatedOpenOrders(
@@ -125,14 +122,12 @@ export class MarginService implements AccountService {
 
   #serve<Result>(now: number, answer: (state: MarginState) => Result): Result {
     this.#comeTo(now)
-    refreshAll(this.#state)
-    return answer(this.#state)
+    refreshAll(this.state)
+    return answer(this.state)
   }
 
   #comeTo(now: number): void {
-    const state = this.#state
-    if (state.clock.accruedAt === 0 && hasPrice(state)) seedPast(state)
-    if (state.clock.accruedAt > 0) passTime(state, now)
+    passTime(this.state, now)
   }
 }
 
@@ -147,10 +142,6 @@ function followSymbol(state: MarginState, market: SymbolMarket): void {
     matchResting(venue, book)
     judgeDebtors(state, market)
   })
-}
-
-function hasPrice({ symbols, ports }: MarginState): boolean {
-  return [...symbols.keys()].some((symbol) => (ports.market(symbol)?.shown.at ?? 0) > 0)
 }
 
 function refreshAll({ symbols }: MarginState): void {

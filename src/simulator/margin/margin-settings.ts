@@ -24,10 +24,6 @@ export interface MarginSettings {
   readonly endedOrdersMax: number
   /** Liquidation records kept an account and mode; the oldest go first. */
   readonly recordsMax: number
-  /** Liquidations of the seeded past an account and mode; 0 is a service without a past. */
-  readonly pastLiquidations: number
-  /** Accounts with a past of that length; further ones have a handful, so that a start stays quick. */
-  readonly pastAccountsMax: number
 }
 
 export const defaultMarginSettings: MarginSettings = {
@@ -41,6 +37,4 @@ export const defaultMarginSettings: MarginSettings = {
   cancelItemsMax: 50,
   endedOrdersMax: 1000,
   recordsMax: 2000,
-  pastLiquidations: 190,
-  pastAccountsMax: 4,
 }

@@ -24,7 +24,7 @@ export interface MarginState {
 /** Unix ms of the exchange's clock; 0 is never yet. */
 export interface MarginClock {
   now: number
-  /** The full hour up to which interest has accrued; 0 until the seeded past is written. */
+  /** The full hour up to which interest has accrued. */
   accruedAt: number
 }
 
@@ -66,11 +66,13 @@ export interface RiskFigures {
   }[]
 }
 
+const HOUR_MS = 3_600_000
+
 export function createMarginState(ports: ServicePorts, settings: MarginSettings): MarginState {
   return {
     settings,
     ports,
-    clock: { now: ports.startAt, accruedAt: 0 },
+    clock: { now: ports.startAt, accruedAt: ports.startAt - (ports.startAt % HOUR_MS) },
     symbols: new Map(MARGIN_SYMBOLS.map((rules) => [rules.symbol, createMarket(ports, rules)])),
     accounts: new Map(ports.accounts.map(({ uid }) => [uid, createAccount(uid)])),
     debtors: new Map(),
@@ -134,7 +136,7 @@ export function pricesShown({
 
 function createMarket(ports: ServicePorts, rules: MarginSymbol): SymbolMarket {
   const { symbol, pricePlaces: priceDecimals, quantityPlaces: sizeDecimals } = rules
-  const options = { symbol, priceDecimals, sizeDecimals, row: `margin/market/${symbol}` }
+  const options = { symbol, priceDecimals, sizeDecimals, row: `margin/${symbol}` }
   return { rules, book: new PairMarket(ports, options) }
 }
 

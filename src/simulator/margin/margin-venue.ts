@@ -3,7 +3,7 @@ import { enterMarket } from '../matching/match-orders.ts'
 import { type Venue } from '../matching/venue.ts'
 import { smaller } from '../wallet/rounding.ts'
 import { balanceRefOf, isForced, isOpen, type MarginOrder } from './margin-order.ts'
-import { putOrder } from './margin-rows.ts'
+import { MARGIN_ORDERS } from './margin-rows.ts'
 import { marketOf, moneyOf, type MarginState, type SymbolMarket } from './margin-state.ts'
 import { endOrder, spentCoin } from './order-lifecycle.ts'
 import { settleFill } from './settle-fill.ts'
@@ -39,7 +39,7 @@ export function createVenue(state: MarginState, { book }: SymbolMarket): Venue<M
       if (reason === 'post_only') endOrder(state, order, 'reject')
       else endOrder(state, order, isDone(order) ? 'filled' : 'cancelled')
     },
-    putOrder: (order) => putOrder(state, order),
+    putOrder: (order) => state.ports.rows.put(MARGIN_ORDERS, order),
     putMarket: () => book.put(),
   }
 }

@@ -4,7 +4,7 @@ import { removeOrder, sideOf } from '../matching/order-book.ts'
 import { serviceIdText } from '../wallet/order-sequence.ts'
 import { returnLoan } from './loans.ts'
 import { balanceRefOf, type MarginOrder, type MarginStatus } from './margin-order.ts'
-import { dropOrder, putOrder } from './margin-rows.ts'
+import { MARGIN_ORDERS } from './margin-rows.ts'
 import { accountOf, coinIn, marketOf, type MarginState } from './margin-state.ts'
 import { recordForcedOrder } from './records.ts'
 
@@ -43,7 +43,7 @@ export function createOrder(state: MarginState, terms: NewOrder): MarginOrder {
     ending: 0,
   }
   accountOf(state, order.uid).open.set(id, order)
-  putOrder(state, order)
+  state.ports.rows.put(MARGIN_ORDERS, order)
   return order
 }
 
@@ -74,11 +74,11 @@ export function endOrder(
   account.open.delete(order.id)
   removeOrder(sideOf(marketOf(state, order.symbol).book, order), order)
   account.ended.set(order.id, order)
-  putOrder(state, order)
+  state.ports.rows.put(MARGIN_ORDERS, order)
   if (order.purpose === 'liquidation') recordForcedOrder(state, order)
   for (const [id, oldest] of account.ended) {
     if (account.ended.size <= state.settings.endedOrdersMax) return
     account.ended.delete(id)
-    dropOrder(state, oldest)
+    state.ports.rows.drop(MARGIN_ORDERS, oldest)
   }
 }

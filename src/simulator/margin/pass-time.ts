@@ -1,7 +1,7 @@
 import { ZERO } from '../../lib/decimal.ts'
 import { placeForcedOrder } from './forced-orders.ts'
 import { chargeInterest, payBack } from './loans.ts'
-import { putClock } from './margin-rows.ts'
+import { ACCRUAL } from './margin-rows.ts'
 import { debtOf, moneyOf, type MarginState } from './margin-state.ts'
 
 const HOUR_MS = 3_600_000
@@ -19,7 +19,7 @@ export function passTime(state: MarginState, now: number): void {
       chargeInterest(state)
       repayOverdueLoans(state)
     }
-    putClock(state)
+    state.ports.rows.put(ACCRUAL, { accruedAt: clock.accruedAt })
   }
   clock.now = Math.max(clock.now, now)
 }

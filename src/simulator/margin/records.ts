@@ -1,23 +1,17 @@
 import { type Decimal } from '../../lib/decimal.ts'
 import { serviceIdText } from '../wallet/order-sequence.ts'
-import {
-  modeOf,
-  balanceRefOf,
-  type LiquidationRecord,
-  type MarginOrder,
-  type BalanceRef,
-} from './margin-order.ts'
-import { dropRecord, putRecord } from './margin-rows.ts'
+import { modeOf, type LiquidationRecord, type MarginOrder, type BalanceRef } from './margin-order.ts'
+import { LIQUIDATION_RECORDS } from './margin-rows.ts'
 import { accountOf, type MarginState } from './margin-state.ts'
 
 /** A forced order that has ended; one that traded nothing leaves no record. */
 export function recordForcedOrder(state: MarginState, order: MarginOrder): void {
-  const { id, symbol, direction, price, base, filledBase, filledQuote, createdAt, updatedAt } = order
+  const { uid, mode, id, symbol, direction, price, base, filledBase, filledQuote } = order
   if (price === undefined || base === undefined || filledBase.eq('0')) return
-  const times = { createdAt, updatedAt }
-  keep(state, balanceRefOf(order), {
-    ...{ type: 'place_order', id, symbol, direction, price, size: base, filledBase, filledQuote },
-    ...times,
+  const { createdAt, updatedAt } = order
+  keep(state, {
+    ...{ type: 'place_order', uid, mode, id, symbol, direction, price, size: base, filledBase, filledQuote },
+    ...{ createdAt, updatedAt },
   })
 }
 
@@ -31,16 +25,16 @@ export interface Swap {
 export function recordSwap(state: MarginState, ref: BalanceRef, swap: Swap): void {
   const { now } = state.clock
   const id = serviceIdText(state.ports.sequence.next())
-  keep(state, ref, { type: 'swap', id, ...swap, createdAt: now, updatedAt: now })
+  const owner = { uid: ref.uid, mode: modeOf(ref.balance) }
+  keep(state, { type: 'swap', ...owner, id, ...swap, createdAt: now, updatedAt: now })
 }
 
-function keep(state: MarginState, ref: BalanceRef, record: LiquidationRecord): void {
-  const place = { uid: ref.uid, mode: modeOf(ref.balance) }
-  const records = accountOf(state, ref.uid).records[place.mode]
+function keep(state: MarginState, record: LiquidationRecord): void {
+  const records = accountOf(state, record.uid).records[record.mode]
   records.push(record)
-  putRecord(state, place, record)
+  state.ports.rows.put(LIQUIDATION_RECORDS, record)
   while (records.length > state.settings.recordsMax) {
     const oldest = records.shift()
-    if (oldest !== undefined) dropRecord(state, place, oldest)
+    if (oldest !== undefined) state.ports.rows.drop(LIQUIDATION_RECORDS, oldest)
   }
 }

@@ -2,7 +2,7 @@ import { ZERO, type Decimal } from '../../lib/decimal.ts'
 import { larger, negated, roundUp } from '../wallet/rounding.ts'
 import { payBack } from './loans.ts'
 import { balanceRefOf, repays, type MarginOrder } from './margin-order.ts'
-import { putOrder } from './margin-rows.ts'
+import { MARGIN_ORDERS } from './margin-rows.ts'
 import { coinIn, marketOf, type MarginState } from './margin-state.ts'
 import { endOrder, spentCoin } from './order-lifecycle.ts'
 
@@ -28,7 +28,7 @@ export function settleFill(state: MarginState, order: MarginOrder, { base, price
   order.status = 'partial_fill'
   freeSurplus(state, order)
   if (order.base !== undefined && order.filledBase.gte(order.base)) endOrder(state, order, 'filled')
-  else putOrder(state, order)
+  else state.ports.rows.put(MARGIN_ORDERS, order)
 }
 
 function bookTrade(

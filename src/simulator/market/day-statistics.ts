@@ -6,7 +6,7 @@
 import { createGrid, floatOnGrid } from '../../lib/grid.ts'
 import { FairPrice, type FairPriceFigures } from './fair-price.ts'
 import type { MarketInstrument, MarketReference, MinuteBar, Quote } from './market.ts'
-import type { DayStatisticsState } from './market-state.ts'
+import type { Bucket, DayStatisticsState } from './market-state.ts'
 
 /** The document's Futures ticker, in numbers. Prices in ticks, sizes in lots, changes as shares of 1. */
 export interface TickerFigures extends FairPriceFigures {
@@ -33,7 +33,7 @@ export interface DayStatisticsOptions {
   readonly isRecorded?: boolean
   /** The market's `pastDay`; may be empty. */
   readonly past: readonly MinuteBar[]
-  /** What `state()` gave, read with `dayStatisticsSchema`; the past is left aside then. */
+  /** What `state()` and `takeChanged()` gave, read with `dayStatisticsSchema`; the past is left aside then. */
   readonly state?: DayStatisticsState
 }
 
@@ -45,7 +45,8 @@ interface DaySums {
 }
 
 const MINUTE_MS = 60_000
-const BUCKETS = 1440
+/** Minutes kept of each instrument, and stored under their place among them. */
+export const BUCKETS = 1440
 const FIELDS = 5
 const [OPEN, HIGH, LOW, LOTS, QUOTE_VOLUME] = [0, 1, 2, 3, 4] as const
 
@@ -59,6 +60,8 @@ export class DayStatistics {
   #minute = -1
   #oldest = -1
   #lastTicks = 0
+  /** The current bucket when {@link takeChanged} was called last: earlier ones have not changed since. */
+  #takenMinute = -1
   /** Over the complete buckets; undefined until somebody asks. The current one is added when read. */
   #closed: DaySums | undefined
 
@@ -118,24 +121,34 @@ export class DayStatistics {
     return this.#fair.markTicks()
   }
 
-  state(): DayStatisticsState {
-    const buckets: number[] = []
-    for (let minute = this.#oldest; minute >= 0 && minute <= this.#minute; minute++) {
-      const base = this.#slot(minute)
-      buckets.push(...this.#ring.subarray(base, base + FIELDS))
-    }
-    return { minute: this.#minute, buckets, lastTicks: this.#lastTicks, fair: this.#fair.state() }
+  /** All but the buckets. */
+  state(): Omit<DayStatisticsState, 'buckets'> {
+    return { minute: this.#minute, lastTicks: this.#lastTicks, fair: this.#fair.state() }
+  }
+
+  /** The buckets that were opened or changed since the call before; at first all of them. */
+  takeChanged(): Bucket[] {
+    const changed = this.buckets(this.#takenMinute)
+    this.#takenMinute = this.#minute
+    return changed
+  }
+
+  /** Oldest first, up to the current one. @param from Minutes since 1970; left out, all that are kept. */
+  buckets(from = 0): Bucket[] {
+    if (this.#minute < 0) return []
+    const first = Math.max(this.#oldest, from)
+    return Array.from({ length: this.#minute - first + 1 }, (_, index) => {
+      const base = this.#slot(first + index)
+      return { minute: first + index, figures: [...this.#ring.subarray(base, base + FIELDS)] }
+    })
   }
 
   #restore({ minute, buckets, lastTicks }: DayStatisticsState): void {
-    const count = Math.min(BUCKETS, Math.floor(buckets.length / FIELDS))
     this.#lastTicks = lastTicks
     this.#minute = minute
-    this.#oldest = minute - count + 1
-    for (let index = 0; index < count; index++) {
-      const from = buckets.length - (count - index) * FIELDS
-      this.#ring.set(buckets.slice(from, from + FIELDS), this.#slot(this.#oldest + index))
-    }
+    this.#takenMinute = minute
+    this.#oldest = minute - buckets.length + 1
+    for (const bucket of buckets) this.#ring.set(bucket.figures, this.#slot(bucket.minute))
   }
 
   #addPast(past: readonly MinuteBar[]): void {

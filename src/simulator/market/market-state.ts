@@ -104,17 +104,31 @@ const fairPriceSchema = z.strictObject({
   holdingLevel: z.number(),
 })
 
-/** What an instrument's statistics leave behind: 70 kB when they know a whole day. */
-export const dayStatisticsSchema = z.strictObject({
-  /** The current bucket, in minutes since 1970; -1 before the first step. */
+const bucketSchema = z.object({
+  /** Minutes since 1970. */
   minute: z.int(),
-  /** Buckets oldest first, flat: open, high, low, lots, quote volume. */
-  buckets: z.array(z.number()).max(7200),
-  lastTicks: z.int(),
-  fair: fairPriceSchema,
+  /** Open, high, low, lots, quote volume. */
+  figures: z.array(z.number()).length(5).readonly(),
 })
 
+/** What an instrument's statistics leave behind: 100 kB when they know a whole day, of which a minute changes little. */
+export const dayStatisticsSchema = z
+  .strictObject({
+    /** The current bucket; -1 before the first step. */
+    minute: z.int(),
+    /** Every minute up to the current one, in any order. */
+    buckets: z.array(bucketSchema).max(1440).readonly(),
+    lastTicks: z.int(),
+    fair: fairPriceSchema,
+  })
+  .refine(
+    ({ minute, buckets }) =>
+      buckets.every((bucket) => bucket.minute <= minute && bucket.minute > minute - buckets.length),
+    'the minutes have gaps',
+  )
+
 export type FairPriceState = z.infer<typeof fairPriceSchema>
+export type Bucket = z.infer<typeof bucketSchema>
 export type DayStatisticsState = z.infer<typeof dayStatisticsSchema>
 export type FactorState = z.infer<typeof factorSchema>
 export type PathState = z.infer<typeof pathSchema>

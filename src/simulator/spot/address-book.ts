@@ -1,5 +1,6 @@
 import { createRandom, type Random } from '../../lib/random.ts'
 import { type ServicePorts } from '../account-service.ts'
+import { type PlacedCodec } from '../store/stored-rows.ts'
 import { COINS, isSameName } from './coins.ts'
 
 /** Where an account may withdraw to on chain. Set up on the web client; here by the operator. */
@@ -20,21 +21,28 @@ export interface AccountContact {
   readonly areaCode: string
 }
 
-const ADDRESS_ROWS = 'spot/address/'
+interface AddressRow {
+  readonly uid: string
+  readonly addresses: readonly BookAddress[]
+}
+
+const ADDRESSES: PlacedCodec<Map<string, readonly BookAddress[]>, AddressRow> = {
+  table: 'addresses',
+  id: ({ uid }) => uid,
+  place: (all, { uid, addresses }) => all.set(uid, addresses),
+}
 
 /** The address books of all accounts. Each begins with one address a coin and chain, which follows from the account's UID. */
 export class AddressBook {
   readonly #ports: ServicePorts
   readonly #addressesMax: number
   /** By uid; at most `addressesMax` each. */
-  readonly #added = new Map<string, BookAddress[]>()
+  readonly #added = new Map<string, readonly BookAddress[]>()
 
   constructor(ports: ServicePorts, addressesMax: number) {
     this.#ports = ports
     this.#addressesMax = addressesMax
-    for (const { id, json } of ports.store.rows(ADDRESS_ROWS)) {
-      this.#added.set(id.slice(ADDRESS_ROWS.length), JSON.parse(json) as BookAddress[])
-    }
+    ports.rows.restore(ADDRESSES, this.#added)
   }
 
   addresses(uid: string): readonly BookAddress[] {
@@ -59,7 +67,7 @@ export class AddressBook {
     }
     const added = [...(this.#added.get(uid) ?? []), address]
     this.#added.set(uid, added)
-    this.#ports.store.put(ADDRESS_ROWS + uid, JSON.stringify(added))
+    this.#ports.rows.put(ADDRESSES, { uid, addresses: added })
   }
 }
 

@@ -14,7 +14,7 @@ import {
   forgetOrder,
   keepOrder,
   paidCoin,
-  putOrder,
+  SPOT_ORDERS,
   spotAccountOf,
   spotMarketOf,
   spotBalance,
@@ -100,7 +100,7 @@ export function openOrder(
   }
   state.ports.wallet.freeze(spotBalance(terms.uid, paidCoin(market, terms)), frozen)
   keepOrder(state, order)
-  putOrder(state, order)
+  state.ports.rows.put(SPOT_ORDERS, order)
   forgetOldest(state, order.uid)
   return order
 }

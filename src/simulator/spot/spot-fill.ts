@@ -10,7 +10,14 @@ import {
   type SpotFeeSums,
   type SpotOrder,
 } from './spot-order.ts'
-import { obtainedCoin, paidCoin, putOrder, spotMarketOf, spotBalance, type SpotState } from './spot-state.ts'
+import {
+  obtainedCoin,
+  paidCoin,
+  SPOT_ORDERS,
+  spotMarketOf,
+  spotBalance,
+  type SpotState,
+} from './spot-state.ts'
 
 /** One meeting of an order with the market. */
 export interface SpotFill {
@@ -43,7 +50,7 @@ export function fillOrder(state: SpotState, order: SpotOrder, fill: SpotFill): v
   if (order.orderType === 'limit' && order.direction === 'buy') {
     release(state, order, order.frozen.minus(remainingOf(order).times(order.price)))
   }
-  putOrder(state, order)
+  state.ports.rows.put(SPOT_ORDERS, order)
 }
 
 export function cancelOrder(state: SpotState, order: SpotOrder, reason: SpotCancelReason, at: number): void {
@@ -63,7 +70,7 @@ function endOrder(state: SpotState, order: SpotOrder, status: 'full_fill' | 'can
   const { book, waiting } = spotMarketOf(state, order.symbol)
   waiting.delete(order)
   removeOrder(sideOf(book, order), order)
-  putOrder(state, order)
+  state.ports.rows.put(SPOT_ORDERS, order)
 }
 
 function release(state: SpotState, order: SpotOrder, amount: Decimal): void {

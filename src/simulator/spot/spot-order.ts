@@ -1,6 +1,5 @@
 import { ZERO, type Decimal } from '../../lib/decimal.ts'
 import { type BookOrder } from '../matching/book-order.ts'
-import { readRow } from '../read-row.ts'
 
 /**
  * By the history's words:
@@ -77,13 +76,4 @@ export function isMarketBuy({ orderType, direction }: Pick<SpotOrder, 'orderType
 /** Unfilled: base coin, quote coin for a market buy. */
 export function remainingOf(order: SpotOrder): Decimal {
   return order.size.minus(isMarketBuy(order) ? order.quoteVolume : order.baseVolume)
-}
-
-const DECIMALS = [
-  ...['price', 'size', 'baseVolume', 'quoteVolume', 'frozen', 'quoteSize'],
-  ...['total', 'deducted', 'remainder'],
-]
-
-export function parseSpotOrder(json: string): SpotOrder {
-  return readRow(json, DECIMALS)
 }

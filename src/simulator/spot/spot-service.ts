@@ -7,7 +7,6 @@ import { type AccountContact, AddressBook, type BookAddress, contactOf } from '.
 import { placeSpotOrder, type SpotOrderReference, type SpotPlaceOrderRequest } from './place-spot-order.ts'
 import { cancelOrder } from './spot-fill.ts'
 import { isOpen } from './spot-order.ts'
-import { writeSpotPast } from './spot-past.ts'
 import {
   spotAssetRows,
   spotHistory,
@@ -39,32 +38,26 @@ export interface SpotCancelRequest {
   readonly clientOid?: string | undefined
 }
 
-const OPENED_ROWS = 'spot/opened/'
-
 /**
  * The spot side of the simulated exchange: pairs, orders and their history, and withdrawals. It books each
  * account's opening, so it is created before other services that spend from the spot balance.
  */
 export class SpotService implements AccountService {
-  readonly #state: SpotState
-  readonly #withdrawals: Withdrawals
+  readonly state: SpotState
+  readonly sent: Withdrawals
 
   constructor(ports: ServicePorts, settings: Partial<SpotSettings> = {}) {
     const complete = { ...defaultSpotSettings, ...settings }
-    this.#state = openSpotState(ports, complete)
-    this.#withdrawals = new Withdrawals(this.#state, new AddressBook(ports, complete.addressesMax))
-    const opened = new Set(ports.store.rows(OPENED_ROWS).map(({ id }) => id.slice(OPENED_ROWS.length)))
-    const fresh = [...this.#state.accounts.keys()].filter((uid) => !opened.has(uid))
+    this.state = openSpotState(ports, complete)
+    this.sent = new Withdrawals(this.state, new AddressBook(ports, complete.addressesMax))
     const opening = { ...complete.opening, [complete.platformCoin.name]: complete.platformOpening }
-    for (const uid of fresh) bookOpening(ports.wallet, uid, opening)
-    for (const uid of fresh) writeSpotPast(this.#state, uid, this.#withdrawals)
-    for (const uid of fresh) ports.store.put(OPENED_ROWS + uid, 'true')
-    for (const market of this.#state.markets.values()) followPair(this.#state, market)
+    for (const { uid } of ports.accounts) bookOpening(ports.wallet, uid, opening)
+    for (const market of this.state.markets.values()) followPair(this.state, market)
   }
 
   ledger(uid: string): SpotLedger {
-    const { orders } = spotAccountOf(this.#state, uid)
-    const coins = this.#state.ports.wallet.coins(uid, 'spot')
+    const { orders } = spotAccountOf(this.state, uid)
+    const coins = this.state.ports.wallet.coins(uid, 'spot')
     return {
       uid,
       coins: [...coins].map(([coin, { available, frozen }]) => ({
@@ -74,7 +67,7 @@ export class SpotService implements AccountService {
       })),
       ordersOpen: [...orders.values()].filter(isOpen).length,
       ordersKept: orders.size,
-      withdrawals: this.#withdrawals.records(uid).length,
+      withdrawals: this.sent.records(uid).length,
     }
   }
 
@@ -84,7 +77,7 @@ export class SpotService implements AccountService {
     now: number,
   ): Reply<WireResponseOf<'spotHistoryOrders'>> {
     this.#comeTo(now)
-    return spotHistory(this.#state, uid, request)
+    return spotHistory(this.state, uid, request)
   }
 
   spotOrderInfo(
@@ -93,12 +86,12 @@ export class SpotService implements AccountService {
     now: number,
   ): Reply<WireResponseOf<'spotOrderInfo'>> {
     this.#comeTo(now)
-    return spotOrderInfo(this.#state, uid, request)
+    return spotOrderInfo(this.state, uid, request)
   }
 
   spotSymbols(request: WireRequestOf<'spotSymbols'>, now: number): Reply<SpotSymbolRow[]> {
     this.#comeTo(now)
-    return spotSymbolRows(this.#state, request)
+    return spotSymbolRows(this.state, request)
   }
 
   spotWithdrawal(
@@ -107,8 +100,8 @@ export class SpotService implements AccountService {
     now: number,
   ): Reply<WireResponseOf<'spotWithdrawal'>> {
     this.#comeTo(now)
-    spotAccountOf(this.#state, uid)
-    return this.#withdrawals.withdraw(uid, request, this.#state.clock.now)
+    spotAccountOf(this.state, uid)
+    return this.sent.withdraw(uid, request, this.state.clock.now)
   }
 
   /** The undocumented place-order. */
@@ -118,13 +111,13 @@ export class SpotService implements AccountService {
     now: number,
   ): Reply<SpotOrderReference> {
     this.#comeTo(now)
-    return placeSpotOrder(this.#state, uid, request)
+    return placeSpotOrder(this.state, uid, request)
   }
 
   /** The undocumented cancel-order; a clientOid names what the client or the exchange set. */
   spotCancelOrder({ uid }: AccountRef, request: SpotCancelRequest, now: number): Reply<SpotOrderReference> {
     this.#comeTo(now)
-    const { orders } = spotAccountOf(this.#state, uid)
+    const { orders } = spotAccountOf(this.state, uid)
     const { orderId, clientOid, symbol } = request
     if (orderId === undefined && clientOid === undefined) return refuse(spotRefusals.idMissing())
     const order =
@@ -134,14 +127,14 @@ export class SpotService implements AccountService {
     if (order === undefined || order.symbol !== symbol || !isOpen(order)) {
       return refuse(spotRefusals.orderUnknown())
     }
-    cancelOrder(this.#state, order, 'normal_cancel', this.#state.clock.now)
+    cancelOrder(this.state, order, 'normal_cancel', this.state.clock.now)
     return accept({ orderId: order.orderId, clientOid: order.clientOid })
   }
 
   /** The undocumented unfilled-orders. */
   spotUnfilledOrders({ uid }: AccountRef, query: UnfilledQuery, now: number) {
     this.#comeTo(now)
-    return spotUnfilled(this.#state, uid, query)
+    return spotUnfilled(this.state, uid, query)
   }
 
   /** The undocumented assets. */
@@ -151,12 +144,12 @@ export class SpotService implements AccountService {
     now: number,
   ) {
     this.#comeTo(now)
-    return spotAssetRows(this.#state, uid, query)
+    return spotAssetRows(this.state, uid, query)
   }
 
   /** The account's address book, for the operator; the document's is set up on the web client. */
   addresses(uid: string): readonly BookAddress[] {
-    return this.#withdrawals.book.addresses(uid)
+    return this.sent.book.addresses(uid)
   }
 
   /** How other accounts name the account in internal transfers. */
@@ -166,16 +159,16 @@ export class SpotService implements AccountService {
 
   /** @throws RangeError when the book is full. */
   addAddress(uid: string, address: BookAddress): void {
-    spotAccountOf(this.#state, uid)
-    this.#withdrawals.book.add(uid, address)
+    spotAccountOf(this.state, uid)
+    this.sent.book.add(uid, address)
   }
 
   /** Oldest first. */
   withdrawals(uid: string): readonly WithdrawalRecord[] {
-    return this.#withdrawals.records(uid)
+    return this.sent.records(uid)
   }
   #comeTo(now: number): void {
-    const { clock } = this.#state
+    const { clock } = this.state
     clock.now = Math.max(clock.now, now)
   }
 }

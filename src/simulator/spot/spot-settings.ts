@@ -13,8 +13,6 @@ export interface SpotSettings {
   readonly deductsFees: boolean
   /** What of a fee remains when it is paid in the platform's own coin: 0.8 is a discount of 20 %. */
   readonly deductionRatio: string
-  /** Orders of the seeded past an account. */
-  readonly pastOrders: number
   /** Orders kept an account: the oldest that are done go first. */
   readonly ordersMax: number
   /** Withdrawals kept an account, and their clientOids with them. */
@@ -30,7 +28,6 @@ export const defaultSpotSettings: SpotSettings = {
   platformOpening: '400',
   deductsFees: false,
   deductionRatio: '0.8',
-  pastOrders: 130,
   ordersMax: 20_000,
   withdrawalsMax: 10_000,
   addressesMax: 100,

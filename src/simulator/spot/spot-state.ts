@@ -3,7 +3,8 @@ import { type ServicePorts } from '../account-service.ts'
 import { insertOrder, sideOf } from '../matching/order-book.ts'
 import { PairMarket } from '../pair-market.ts'
 import { type CoinRef } from '../wallet/coin-money.ts'
-import { isOpen, parseSpotOrder, type SpotOrder } from './spot-order.ts'
+import { type PlacedCodec } from '../store/stored-rows.ts'
+import { isOpen, type SpotOrder } from './spot-order.ts'
 import { type SpotSettings } from './spot-settings.ts'
 import { readSpotSymbol, type SpotSymbol } from './spot-symbol.ts'
 
@@ -33,8 +34,15 @@ export interface SpotMarket {
   readonly waiting: Set<SpotOrder>
 }
 
-const ORDER_ROWS = 'spot/order/'
-const MARKET_ROWS = 'spot/market/'
+export const SPOT_ORDERS: PlacedCodec<SpotState, SpotOrder> = {
+  table: 'spot_orders',
+  id: ({ orderId }) => orderId,
+  decimals: [
+    ...['price', 'size', 'baseVolume', 'quoteVolume', 'frozen', 'quoteSize'],
+    ...['total', 'deducted', 'remainder'],
+  ],
+  place: keepOrder,
+}
 
 /** The state as it was stored; empty at the very first start. */
 export function openSpotState(ports: ServicePorts, settings: SpotSettings): SpotState {
@@ -42,7 +50,7 @@ export function openSpotState(ports: ServicePorts, settings: SpotSettings): Spot
   for (const row of settings.symbols) {
     const symbol = readSpotSymbol(row)
     const { priceDecimals, baseDecimals: sizeDecimals } = symbol
-    const names = { symbol: row.symbol, row: MARKET_ROWS + row.symbol }
+    const names = { symbol: row.symbol, row: `spot/${row.symbol}` }
     const book = new PairMarket<SpotOrder>(ports, { ...names, priceDecimals, sizeDecimals })
     markets.set(row.symbol, { symbol, book, waiting: new Set() })
   }
@@ -51,7 +59,7 @@ export function openSpotState(ports: ServicePorts, settings: SpotSettings): Spot
     accounts.set(uid, { uid, orders: new Map(), byClientOid: new Map() })
   }
   const state: SpotState = { ports, settings, markets, accounts, clock: { now: ports.startAt } }
-  for (const { json } of ports.store.rows(ORDER_ROWS)) keepOrder(state, parseSpotOrder(json))
+  ports.rows.restore(SPOT_ORDERS, state)
   return state
 }
 
@@ -114,9 +122,5 @@ export function enterBook({ book, waiting }: SpotMarket, order: SpotOrder): void
 export function forgetOrder(state: SpotState, account: SpotAccount, order: SpotOrder): void {
   account.orders.delete(order.orderId)
   if (account.byClientOid.get(order.clientOid) === order) account.byClientOid.delete(order.clientOid)
-  state.ports.store.drop(ORDER_ROWS + order.orderId)
-}
-
-export function putOrder(state: SpotState, order: SpotOrder): void {
-  state.ports.store.put(ORDER_ROWS + order.orderId, JSON.stringify(order))
+  state.ports.rows.drop(SPOT_ORDERS, order)
 }

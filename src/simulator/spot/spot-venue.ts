@@ -2,7 +2,7 @@ import { enterMarket, matchResting } from '../matching/match-orders.ts'
 import { type Venue } from '../matching/venue.ts'
 import { cancelOrder, endMarketBuy, fillOrder } from './spot-fill.ts'
 import { isMarketBuy, isOpen, remainingOf, type SpotOrder } from './spot-order.ts'
-import { putOrder, spotMarketOf, type SpotMarket, type SpotState } from './spot-state.ts'
+import { SPOT_ORDERS, spotMarketOf, type SpotMarket, type SpotState } from './spot-state.ts'
 
 /** The orders of one pair, for the matching engine. */
 function createVenue(state: SpotState, { book }: SpotMarket): Venue<SpotOrder> {
@@ -28,7 +28,7 @@ function createVenue(state: SpotState, { book }: SpotMarket): Venue<SpotOrder> {
       if (isDone) endMarketBuy(state, order, now)
       else cancelOrder(state, order, reason === 'self_trade' ? 'stp_cancel' : 'normal_cancel', now)
     },
-    putOrder: (order) => putOrder(state, order),
+    putOrder: (order) => state.ports.rows.put(SPOT_ORDERS, order),
     putMarket: () => book.put(),
   }
 }
@@ -38,7 +38,7 @@ export function enterSpotMarket(state: SpotState, order: SpotOrder): void {
   const market = spotMarketOf(state, order.symbol)
   market.waiting.delete(order)
   order.status = 'new'
-  putOrder(state, order)
+  state.ports.rows.put(SPOT_ORDERS, order)
   enterMarket(createVenue(state, market), market.book, order)
 }
 

@@ -2,6 +2,7 @@ import { decimal, type Decimal } from '../../lib/decimal.ts'
 import { type WireRequestOf } from '../../protocol/endpoints.ts'
 import { accept, refuse, type Refusal, type Reply } from '../core/reply.ts'
 import { serviceIdText } from '../wallet/order-sequence.ts'
+import { type Codec } from '../store/stored-rows.ts'
 import { decimalsOf } from '../wallet/rounding.ts'
 import { contactOf, type AddressBook } from './address-book.ts'
 import { COINS, isSameName, TRANSFER_SCALE, type Coin, type CoinChain } from './coins.ts'
@@ -28,7 +29,7 @@ export interface WithdrawalRecord {
   readonly createdAt: number
 }
 
-const WITHDRAWAL_ROWS = 'spot/withdrawal/'
+const WITHDRAWALS: Codec<WithdrawalRecord> = { table: 'withdrawals', id: ({ orderId }) => orderId }
 
 /** Withdrawals by account, oldest first; at most `withdrawalsMax` each. */
 export class Withdrawals {
@@ -39,10 +40,7 @@ export class Withdrawals {
   constructor(state: SpotState, book: AddressBook) {
     this.#state = state
     this.book = book
-    for (const { json } of state.ports.store.rows(WITHDRAWAL_ROWS)) {
-      const record = JSON.parse(json) as WithdrawalRecord
-      this.#recordsOf(record.uid).push(record)
-    }
+    for (const record of state.ports.rows.read(WITHDRAWALS)) this.#recordsOf(record.uid).push(record)
   }
 
   records(uid: string): readonly WithdrawalRecord[] {
@@ -121,12 +119,12 @@ export class Withdrawals {
   }
 
   #keep(record: WithdrawalRecord): void {
-    const { store } = this.#state.ports
+    const { rows } = this.#state.ports
     const records = this.#recordsOf(record.uid)
     records.push(record)
-    store.put(WITHDRAWAL_ROWS + record.orderId, JSON.stringify(record))
+    rows.put(WITHDRAWALS, record)
     const oldest = records.length > this.#state.settings.withdrawalsMax ? records.shift() : undefined
-    if (oldest !== undefined) store.drop(WITHDRAWAL_ROWS + oldest.orderId)
+    if (oldest !== undefined) rows.drop(WITHDRAWALS, oldest)
   }
 
   #recordsOf(uid: string): WithdrawalRecord[] {

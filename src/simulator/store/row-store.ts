@@ -1,22 +1,8 @@
-/** The kinds of rows that are stored. `services` holds the rows of every service, in forms that are the services' own. */
-export const STORED_TABLES = [
-  'meta',
-  'counterparties',
-  'accounts',
-  'symbols',
-  'orders',
-  'plan_orders',
-  'positions',
-  'fills',
-  'idempotency',
-  'services',
-] as const
-
-export type StoredTable = (typeof STORED_TABLES)[number]
-
 /** One row as it is now, or its end. */
 export interface StoredRow {
-  readonly table: StoredTable
+  /** The kind of row: a word of small letters and underscores. */
+  readonly table: string
+  /** Unique in its table. */
   readonly id: string
   /** JSON, of the moment when it is read: at once. Undefined when the row is gone. */
   readonly json: string | undefined
@@ -24,7 +10,7 @@ export interface StoredRow {
   readonly entity?: unknown
 }
 
-/** Where the core's state survives its process. Synchronous: what `save` was given is there after a restart. */
+/** Where the exchange's state survives its process. Synchronous: what `save` was given is there after a restart. */
 export interface RowStore {
   /** Every row that is there, or undefined when nothing was ever saved. */
   load(): readonly StoredRow[] | undefined

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { Failure, messageOf } from '../../lib/failure.ts'
-import { STORED_TABLES, type RowStore, type StoredRow, type StoredTable } from './row-store.ts'
+import { type RowStore, type StoredRow } from './row-store.ts'
 
 /** A store with something to close. */
 export interface SqliteStore extends RowStore {
@@ -19,16 +19,10 @@ export interface SqliteStore extends RowStore {
  */
 export function openSqliteStore(path: string): SqliteStore {
   const database = openDatabase(path)
-  const statements = new Map<StoredTable, TableStatements>()
-  for (const table of STORED_TABLES) {
-    statements.set(table, {
-      put: database.prepare(`INSERT OR REPLACE INTO ${table} (id, json) VALUES (?, ?)`),
-      drop: database.prepare(`DELETE FROM ${table} WHERE id = ?`),
-    })
-  }
+  const tables = new Map<string, TableStatements>()
   return {
     load: () => loadRows(database),
-    save: (changes) => saveRows(database, statements, changes),
+    save: (changes) => saveRows(database, tables, changes),
     close: () => database.close(),
   }
 }
@@ -43,9 +37,6 @@ function openDatabase(path: string): DatabaseSync {
   try {
     database = new DatabaseSync(path)
     database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF')
-    for (const table of STORED_TABLES) {
-      database.exec(`CREATE TABLE IF NOT EXISTS ${table} (id TEXT PRIMARY KEY, json TEXT NOT NULL) STRICT`)
-    }
     // Takes the lock now, so that a second simulator fails at its start.
     database.exec('BEGIN IMMEDIATE; COMMIT')
     return database
@@ -65,25 +56,38 @@ function openDatabase(path: string): DatabaseSync {
 
 function loadRows(database: DatabaseSync): readonly StoredRow[] | undefined {
   const rows: StoredRow[] = []
-  for (const table of STORED_TABLES) {
-    for (const row of database.prepare(`SELECT id, json FROM ${table}`).iterate()) {
-      rows.push({ table, id: String(row['id']), json: String(row['json']) })
+  const tables = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all()
+  for (const { name: table } of tables) {
+    for (const row of database.prepare(`SELECT id, json FROM ${String(table)}`).iterate()) {
+      rows.push({ table: String(table), id: String(row['id']), json: String(row['json']) })
     }
   }
   return rows.length === 0 ? undefined : rows
 }
 
+/** A table is made when its first row comes. Without row ids, rows whose ids are alike stand together. */
+function openTable(database: DatabaseSync, table: string): TableStatements {
+  database.exec(
+    `CREATE TABLE IF NOT EXISTS ${table} (id TEXT PRIMARY KEY, json TEXT NOT NULL) STRICT, WITHOUT ROWID`,
+  )
+  return {
+    put: database.prepare(`INSERT OR REPLACE INTO ${table} (id, json) VALUES (?, ?)`),
+    drop: database.prepare(`DELETE FROM ${table} WHERE id = ?`),
+  }
+}
+
 function saveRows(
   database: DatabaseSync,
-  statements: ReadonlyMap<StoredTable, TableStatements>,
+  tables: Map<string, TableStatements>,
   changes: readonly StoredRow[],
 ): void {
   database.exec('BEGIN IMMEDIATE')
   try {
     for (const { table, id, json } of changes) {
-      const statement = statements.get(table)
-      if (json === undefined) statement?.drop.run(id)
-      else statement?.put.run(id, json)
+      const statements = tables.get(table) ?? openTable(database, table)
+      tables.set(table, statements)
+      if (json === undefined) statements.drop.run(id)
+      else statements.put.run(id, json)
     }
     database.exec('COMMIT')
   } catch (error) {

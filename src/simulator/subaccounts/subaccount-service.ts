@@ -2,6 +2,7 @@ import { type WireRequestOf, type WireResponseOf } from '../../protocol/endpoint
 import { type AccountRef, type AccountSetup } from '../core/account.ts'
 import { accept, refuse, type Refusal, type Reply } from '../core/reply.ts'
 import { type AccountService, type ServicePorts } from '../account-service.ts'
+import { type PlacedCodec } from '../store/stored-rows.ts'
 
 export interface SubaccountSettings {
   /** Sub-accounts that one account may have. The document names a limit and not its size. */
@@ -33,10 +34,7 @@ export class SubaccountService implements AccountService {
     this.#ports = ports
     this.#settings = settings
     this.#accounts = new Map(ports.accounts.map((account) => [account.uid, account]))
-    for (const { json } of ports.store.rows(ROWS)) {
-      const subaccount = JSON.parse(json) as Subaccount
-      this.#byAlias.set(subaccount.alias.toLowerCase(), subaccount)
-    }
+    ports.rows.restore(SUBACCOUNTS, this.#byAlias)
   }
 
   /**
@@ -75,12 +73,16 @@ export class SubaccountService implements AccountService {
       return undefined
     const subaccount = { uid: subaccountUid(this.#ports.sequence.next()), parentUid, alias, createdAt: now }
     this.#byAlias.set(key, subaccount)
-    this.#ports.store.put(ROWS + key, JSON.stringify(subaccount))
+    this.#ports.rows.put(SUBACCOUNTS, subaccount)
     return subaccount
   }
 }
 
-const ROWS = 'subaccounts/'
+const SUBACCOUNTS: PlacedCodec<Map<string, Subaccount>, Subaccount> = {
+  table: 'subaccounts',
+  id: ({ alias }) => alias.toLowerCase(),
+  place: (byAlias, row) => byAlias.set(row.alias.toLowerCase(), row),
+}
 
 /** The key must be bound to an address. Code and message as in the real exchange's table. */
 const KEY_NOT_BOUND: Refusal = { code: '22010', message: 'Please bind ip whitelist address' }

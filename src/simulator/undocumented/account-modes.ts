@@ -2,7 +2,7 @@ import { applyChoices } from '../core/account-choices.ts'
 import { accountOf, type Account, type CoreState } from '../core/core-state.ts'
 import { type Instrument } from '../core/instruments.ts'
 import { listedSymbol } from '../core/place-orders.ts'
-import { putAccount } from '../core/record-changes.ts'
+import { ACCOUNTS } from '../core/stored-entities.ts'
 import { refusals } from '../core/refusals.ts'
 import { accept, refuse, type Refusal } from '../core/reply.ts'
 import { leverageFields } from './futures-account.ts'
@@ -35,7 +35,7 @@ export function setFuturesLeverage(
   if (isOrdered(account, instrument.symbol)) return refuse(undocumentedRefusals.leverageOrdered())
   const leverageBySymbol = { ...account.choices.leverageBySymbol, [instrument.symbol]: leverage }
   applyChoices(account, { leverageBySymbol })
-  putAccount(state, account)
+  state.rows.put(ACCOUNTS, account)
   return accept(toSymbolAnswer(account, instrument))
 }
 
@@ -56,7 +56,7 @@ export function setFuturesMarginMode(
     [instrument.symbol]: request.marginMode,
   }
   applyChoices(account, { marginModeBySymbol })
-  putAccount(state, account)
+  state.rows.put(ACCOUNTS, account)
   return accept(toSymbolAnswer(account, instrument))
 }
 
@@ -71,7 +71,7 @@ export function setFuturesPositionMode(
   if (account.positions.size > 0 || account.openOrders.size > 0 || hasPlans)
     return refuse(undocumentedRefusals.positionModeFixed())
   applyChoices(account, { positionMode: posMode })
-  putAccount(state, account)
+  state.rows.put(ACCOUNTS, account)
   return accept({ posMode })
 }
 

@@ -3,6 +3,7 @@ import { priceText, sizeText, type Instrument } from '../core/instruments.ts'
 import { listedSymbol } from '../core/place-orders.ts'
 import { refusals } from '../core/refusals.ts'
 import { accept, refuse } from '../core/reply.ts'
+import { type DayStatistics } from '../market/day-statistics.ts'
 
 export interface CandleQuery {
   readonly symbol: string
@@ -32,8 +33,6 @@ const MINUTES: Readonly<Record<string, number>> = {
 const MINUTE_MS = 60_000
 const CANDLES_DEFAULT = 100
 const CANDLES_MAX = 1000
-/** Of a stored minute: open, high, low, lots, volume in quote coin. */
-const FIELDS = 5
 const VOLUME_DECIMALS = 4
 
 interface Bar {
@@ -60,7 +59,7 @@ export function futuresCandles(state: CoreState, query: CandleQuery) {
   const startAt = Number(query.startTime ?? 0)
   const endAt = Number(query.endTime ?? Number.POSITIVE_INFINITY)
   const limit = Math.min(CANDLES_MAX, Number(query.limit ?? CANDLES_DEFAULT))
-  const bars = mergeBars(minuteBars(statistics.state()), minutes * MINUTE_MS).filter(
+  const bars = mergeBars(minuteBars(statistics), minutes * MINUTE_MS).filter(
     (bar) => bar.startAt >= startAt && bar.startAt <= endAt,
   )
   return accept(bars.slice(-limit).map((bar) => toCandle(instrument, bar)))
@@ -81,32 +80,25 @@ function toCandle(
   ]
 }
 
-interface StoredMinutes {
-  readonly minute: number
-  readonly buckets: readonly number[]
-  readonly lastTicks: number
-}
-
 /** A minute closes where the next one opens. */
-function minuteBars({ minute, buckets, lastTicks }: StoredMinutes): Bar[] {
-  const count = Math.floor(buckets.length / FIELDS)
-  return Array.from({ length: count }, (_, index) => {
-    const [open = 0, high = 0, low = 0, lots = 0, quoteVolume = 0] = buckets.slice(
-      index * FIELDS,
-      (index + 1) * FIELDS,
-    )
-    const close = buckets[(index + 1) * FIELDS] ?? lastTicks
-    const startAt = (minute - count + 1 + index) * MINUTE_MS
-    return {
-      startAt,
-      open,
-      high: Math.max(high, close),
-      low: Math.min(low, close),
-      close,
-      lots,
-      quoteVolume,
-    }
-  })
+function minuteBars(statistics: DayStatistics): Bar[] {
+  const { lastTicks } = statistics.state()
+  const buckets = statistics.buckets()
+  return buckets.map(
+    ({ minute, figures: [open = 0, high = 0, low = 0, lots = 0, quoteVolume = 0] }, index) => {
+      const close = buckets[index + 1]?.figures[0] ?? lastTicks
+      const startAt = minute * MINUTE_MS
+      return {
+        startAt,
+        open,
+        high: Math.max(high, close),
+        low: Math.min(low, close),
+        close,
+        lots,
+        quoteVolume,
+      }
+    },
+  )
 }
 
 function mergeBars(bars: readonly Bar[], spanMs: number): Bar[] {

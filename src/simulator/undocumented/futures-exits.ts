@@ -2,7 +2,7 @@ import { symbolOf, type Account, type CoreState } from '../core/core-state.ts'
 import { priceText, sizeText } from '../core/instruments.ts'
 import { type PositionTrigger } from '../core/order.ts'
 import { type Position } from '../core/position.ts'
-import { putPosition } from '../core/record-changes.ts'
+import { POSITIONS } from '../core/stored-entities.ts'
 
 /** A take-profit or stop-loss of a position, as the real exchange lists it among the trigger orders. */
 export interface PositionExit {
@@ -44,7 +44,7 @@ export function exitFields(state: CoreState, position: Position) {
 export function removeExit(state: CoreState, { position, planType }: PositionExit): void {
   position[planType === 'pos_profit' ? 'takeProfit' : 'stopLoss'] = undefined
   position.updatedAt = state.clock.now
-  putPosition(state, position)
+  state.rows.put(POSITIONS, position)
 }
 
 /** An exit in the list of trigger orders: it closes the whole position. */

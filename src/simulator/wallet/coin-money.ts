@@ -1,5 +1,5 @@
 import { sumDecimals, ZERO, type Decimal } from '../../lib/decimal.ts'
-import { readRow } from '../read-row.ts'
+import { type PlacedCodec } from '../store/stored-rows.ts'
 
 /** Where an account keeps its coins: `isolated:BTCUSDT` is the isolated margin account of that symbol. */
 export type BalanceName = 'spot' | 'crossed' | `isolated:${string}`
@@ -60,6 +60,7 @@ export type Counterparties = Record<WalletCounterparty, Decimal>
 
 /** What the wallet keeps of a coin in a balance. */
 export interface CoinAccount {
+  readonly ref: CoinRef
   money: CoinMoney
   readonly flows: Flows
 }
@@ -79,16 +80,28 @@ export function isExplained({ money, flows }: CoinAccount): boolean {
   return sumDecimals(Object.values(flows)).eq(equityOf(money))
 }
 
-const COUNTERPARTIES = ['outside', 'market', 'fees', 'interest', 'insurance', 'platform']
-const COIN_DECIMALS = [
-  ...['available', 'frozen', 'borrowed', 'interest'],
-  ...[...Object.keys(COUNTERPARTY_OF), 'transfer'],
-]
-
-export function parseCoinAccount(json: string): CoinAccount {
-  return readRow(json, COIN_DECIMALS)
+export function coinKey({ uid, balance, coin }: CoinRef): string {
+  return `${uid}/${balance}/${coin}`
 }
 
-export function parseCounterparties(json: string): Counterparties {
-  return readRow(json, COUNTERPARTIES)
+export const COIN_ACCOUNTS: PlacedCodec<Map<string, CoinAccount>, CoinAccount> = {
+  table: 'coins',
+  id: ({ ref }) => coinKey(ref),
+  decimals: [
+    ...['available', 'frozen', 'borrowed', 'interest'],
+    ...[...Object.keys(COUNTERPARTY_OF), 'transfer'],
+  ],
+  place: (accounts, row) => accounts.set(coinKey(row.ref), row),
+}
+
+interface CoinCounterparties {
+  readonly coin: string
+  readonly counterparties: Counterparties
+}
+
+export const COIN_COUNTERPARTIES: PlacedCodec<Map<string, Counterparties>, CoinCounterparties> = {
+  table: 'coin_counterparties',
+  id: ({ coin }) => coin,
+  decimals: ['outside', 'market', 'fees', 'interest', 'insurance', 'platform'],
+  place: (all, { coin, counterparties }) => all.set(coin, counterparties),
 }

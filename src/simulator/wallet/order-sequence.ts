@@ -1,4 +1,4 @@
-import { type ServiceStore } from '../service-store.ts'
+import { singleRow, type StoredRows } from '../store/stored-rows.ts'
 
 /** One counter of ids for all services, so that no two records of them share an id. */
 export interface OrderSequence {
@@ -6,15 +6,15 @@ export interface OrderSequence {
   next(): number
 }
 
-const ROW = 'sequence/last'
+const SEQUENCE = singleRow<{ last: number }>('service_sequence')
 
-export function createOrderSequence(store: ServiceStore): OrderSequence {
-  let last = Number(store.rows(ROW)[0]?.json ?? '0')
+export function createOrderSequence(rows: StoredRows): OrderSequence {
+  const sequence = rows.readOne(SEQUENCE, SEQUENCE.id()) ?? { last: 0 }
   return {
     next() {
-      last++
-      store.put(ROW, String(last))
-      return last
+      sequence.last++
+      rows.put(SEQUENCE, sequence)
+      return sequence.last
     },
   }
 }

@@ -1,4 +1,4 @@
-import { equityOf, type CoinAccount, type CoinRef, type WalletBooking } from './coin-money.ts'
+import { equityOf, type CoinAccount, type WalletBooking } from './coin-money.ts'
 
 /** What an account holds beside futures, and how it came to it. Amounts are exact decimals in strings. */
 export interface WalletStatement {
@@ -25,13 +25,11 @@ export interface WalletSum {
   readonly sum: string
 }
 
-export function toWalletStatement(
-  accounts: readonly (CoinAccount & { readonly ref: CoinRef })[],
-): WalletStatement {
+export function toWalletStatement(accounts: readonly CoinAccount[]): WalletStatement {
   return { coins: accounts.map(toCoin) }
 }
 
-function toCoin({ ref, money, flows }: CoinAccount & { readonly ref: CoinRef }): WalletCoin {
+function toCoin({ ref, money, flows }: CoinAccount): WalletCoin {
   const bookings: Partial<Record<WalletBooking, string>> = {}
   for (const [booking, amount] of Object.entries(flows))
     bookings[booking as WalletBooking] = amount.toString()

@@ -1,13 +1,14 @@
 import { ZERO, type Decimal } from '../../lib/decimal.ts'
 import { Failure } from '../../lib/failure.ts'
-import { type ServiceStore } from '../service-store.ts'
+import { type StoredRows } from '../store/stored-rows.ts'
 import {
+  COIN_ACCOUNTS,
+  COIN_COUNTERPARTIES,
+  coinKey,
   createCounterparties,
   equityOf,
   isExplained,
   NO_MONEY,
-  parseCoinAccount,
-  parseCounterparties,
   COUNTERPARTY_OF,
   type CoinAccount,
   type CoinMoney,
@@ -27,19 +28,16 @@ import { toWalletStatement, type WalletSum, type WalletStatement } from './walle
  * Bounded by accounts x balances x coins: who names them checks them.
  */
 export class Wallet {
-  readonly #store: ServiceStore
-  /** By uid, balance and coin; see {@link rowId}. */
-  readonly #accounts = new Map<string, CoinAccount & { readonly ref: CoinRef }>()
+  readonly #rows: StoredRows
+  /** By uid, balance and coin. */
+  readonly #accounts = new Map<string, CoinAccount>()
   readonly #counterparties = new Map<string, Counterparties>()
   #revision = 0
 
-  constructor(store: ServiceStore) {
-    this.#store = store
-    for (const { id, json } of store.rows(COIN_ROWS)) {
-      this.#accounts.set(id, { ref: parseRowId(id), ...parseCoinAccount(json) })
-    }
-    for (const { id, json } of store.rows(COUNTERPARTY_ROWS))
-      this.#counterparties.set(id.slice(COUNTERPARTY_ROWS.length), parseCounterparties(json))
+  constructor(rows: StoredRows) {
+    this.#rows = rows
+    rows.restore(COIN_ACCOUNTS, this.#accounts)
+    rows.restore(COIN_COUNTERPARTIES, this.#counterparties)
   }
 
   /** Another one whenever any money has moved. */
@@ -49,7 +47,12 @@ export class Wallet {
 
   /** What is there now; a coin never touched is a row of zeros. Later bookings do not change the answer. */
   coin(ref: CoinRef): CoinMoney {
-    return this.#accounts.get(rowId(ref))?.money ?? NO_MONEY
+    return this.#accounts.get(coinKey(ref))?.money ?? NO_MONEY
+  }
+
+  /** Whether the coin was ever touched. */
+  has(ref: CoinRef): boolean {
+    return this.#accounts.has(coinKey(ref))
   }
 
   /** Every coin of the balance that was ever touched, by its name, in the alphabet's order. */
@@ -142,7 +145,7 @@ export class Wallet {
   }
 
   /** In the same order however often it was restarted. */
-  #of(uid: string): (CoinAccount & { readonly ref: CoinRef })[] {
+  #of(uid: string): CoinAccount[] {
     return [...this.#accounts]
       .filter(([, { ref }]) => ref.uid === uid)
       .sort(([one], [other]) => (one < other ? -1 : 1))
@@ -151,20 +154,19 @@ export class Wallet {
 
   #move(ref: CoinRef, deltas: Partial<CoinMoney>): void {
     this.#revision++
-    const id = rowId(ref)
+    const id = coinKey(ref)
     const account = this.#accounts.get(id) ?? { ref, money: NO_MONEY, flows: {} }
     account.money = plusDeltas(ref, account.money, deltas)
     this.#accounts.set(id, account)
-    this.#putCoin(id, account)
+    this.#rows.put(COIN_ACCOUNTS, account)
     if (!this.#counterparties.has(ref.coin)) this.#charge(ref.coin, 'outside', ZERO)
   }
 
   #flow(ref: CoinRef, booking: WalletBooking, amount: Decimal): void {
-    const id = rowId(ref)
-    const account = this.#accounts.get(id)
+    const account = this.#accounts.get(coinKey(ref))
     if (account === undefined) return
     account.flows[booking] = (account.flows[booking] ?? ZERO).plus(amount)
-    this.#putCoin(id, account)
+    this.#rows.put(COIN_ACCOUNTS, account)
   }
 
   /** The counterparty gives what the account receives. */
@@ -172,24 +174,8 @@ export class Wallet {
     const counterparties = this.#counterparties.get(coin) ?? createCounterparties()
     counterparties[counterparty] = counterparties[counterparty].minus(amount)
     this.#counterparties.set(coin, counterparties)
-    this.#store.put(COUNTERPARTY_ROWS + coin, JSON.stringify(counterparties))
+    this.#rows.put(COIN_COUNTERPARTIES, { coin, counterparties })
   }
-
-  #putCoin(id: string, { money, flows }: CoinAccount): void {
-    this.#store.put(id, JSON.stringify({ money, flows }))
-  }
-}
-
-const COIN_ROWS = 'wallet/coin/'
-const COUNTERPARTY_ROWS = 'wallet/counterparties/'
-
-function rowId({ uid, balance, coin }: CoinRef): string {
-  return `${COIN_ROWS}${uid}/${balance}/${coin}`
-}
-
-function parseRowId(id: string): CoinRef {
-  const [uid = '', balance = '', coin = ''] = id.slice(COIN_ROWS.length).split('/')
-  return { uid, balance: balance as BalanceName, coin }
 }
 
 const COLUMNS = ['available', 'frozen', 'borrowed', 'interest'] as const satisfies readonly MoneyColumn[]

@@ -3,15 +3,19 @@ import { decimal } from '../../../src/lib/decimal.ts'
 import { endpoints } from '../../../src/protocol/endpoints.ts'
 import { ConvertService } from '../../../src/simulator/convert/convert-service.ts'
 import { type ConvertSettings } from '../../../src/simulator/convert/convert-settings.ts'
+import { writeConversions } from '../../../src/simulator/demo/conversions.ts'
 import { SpotService } from '../../../src/simulator/spot/spot-service.ts'
 import { createServiceBench, dataOf, ONE, STARTED_AT, type ServiceBench } from '../wallet/service-bench.ts'
 
 const DAY_MS = 86_400_000
 
+/** With thirty conversions in the past, unless they are there already. */
 function openService(settings: Partial<ConvertSettings> = {}, bench: ServiceBench = createServiceBench()) {
   const ports = bench.open()
-  new SpotService(ports, { pastOrders: 0 })
-  return { bench, ports, service: new ConvertService(ports, settings) }
+  new SpotService(ports)
+  const service = new ConvertService(ports, settings)
+  if (service.ledger(ONE.uid).conversions === 0) writeConversions(ports, service, ONE.uid)
+  return { bench, ports, service }
 }
 
 describe('the conversion history', () => {
@@ -77,7 +81,7 @@ describe('the conversion history', () => {
 
 describe('a conversion', () => {
   test('moves both coins and takes its fee out of the target', () => {
-    const { service, ports } = openService({ pastConversions: 0 })
+    const { service, ports } = openService()
     const own = { uid: ONE.uid, balance: 'spot', coin: 'HOUSE' } as const
     const before = ports.wallet.coin(own).available
 

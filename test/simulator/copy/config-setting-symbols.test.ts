@@ -10,7 +10,7 @@ interface Change {
 }
 
 async function openBench() {
-  const bench = await ExchangeBench.open()
+  const bench = await ExchangeBench.open({ demoPast: true })
   const change = (...changes: readonly Change[]) => {
     bench.wait(1000)
     const settingList = changes.map((item) => ({

@@ -6,7 +6,7 @@ const DAY_MS = 86_400_000
 const MARKET = { symbol: 'BTCUSDT', productType: 'USDT-FUTURES', marginCoin: 'USDT', marginMode: 'crossed' }
 
 async function openSummary() {
-  const bench = await ExchangeBench.open()
+  const bench = await ExchangeBench.open({ demoPast: true })
   const read = () => bench.data(TARA, 'copyOrderTotalDetail')
   const place = (side: 'buy' | 'sell', size = '0.02') =>
     bench.data(TARA, 'batchPlaceOrder', {
@@ -96,15 +96,4 @@ test('is refused to an account that is no trader', async () => {
       data: null,
     })
   }
-})
-
-test('a trader without the coin that it is counted in has a past without profit', async () => {
-  const { createTrader } = await import('../../../src/simulator/copy/trader.ts')
-  const { createRandom } = await import('../../../src/lib/random.ts')
-  const { decimal } = await import('../../../src/lib/decimal.ts')
-
-  const trader = createTrader(createRandom(1), 1_700_000_000_000, decimal('0'))
-
-  expect(trader.totalProfit.toString()).toBe('0')
-  expect(trader.gains + trader.losses).toBeGreaterThan(0)
 })

@@ -25,6 +25,8 @@ export interface SessionOptions {
   readonly store?: RowStore
   /** How much faster than real the market moves. */
   readonly speed?: number
+  /** Between two moves of the market, ms. Default 1000. */
+  readonly stepMs?: number
 }
 
 export const sessionAccounts: readonly AccountSetup[] = [
@@ -38,11 +40,12 @@ const sessionInstruments = buildInstruments(DELIVERY_AT).filter(({ symbol }) =>
   ['BTCUSDT', 'ETHUSDT', 'BTCUSD', 'BTCUSD_250602'].includes(symbol),
 )
 
-export function openSession({ seed, settings = {}, store, speed = 60 }: SessionOptions): ExchangeCore {
+export function openSession(session: SessionOptions): ExchangeCore {
+  const { seed, settings = {}, store, speed = 60, stepMs = 1000 } = session
   const options = {
     seed,
     startAt: SESSION_START_AT,
-    stepMs: 1000,
+    stepMs,
     speed,
     instruments: sessionInstruments.map(toMarketInstrument),
   }

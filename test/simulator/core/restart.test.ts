@@ -124,6 +124,58 @@ describe('a core that is killed and loaded from its store answers like one that 
   })
 })
 
+describe('the statistics of a day', () => {
+  const MINUTE_MS = 60_000
+  const tickersOf = (core: ExchangeCore, now: number) =>
+    (['USDT-FUTURES', 'COIN-FUTURES'] as const).map((productType) => core.tickers({ productType }, now))
+
+  test('come back to the last figure, over minutes, midnight and a whole day', () => {
+    const store = createMemoryStore()
+    const random = createRandom('minutes')
+    const session = { seed: 61, stepMs: 10_000 }
+    const twin = openSession(session)
+    let core = openSession({ ...session, store })
+    let now = SESSION_START_AT
+
+    while (now < SESSION_START_AT + 26 * 60 * MINUTE_MS) {
+      now += random.integer(20 * MINUTE_MS)
+      core.advance(now)
+      core = openSession({ ...session, store })
+
+      expect(tickersOf(core, now)).toEqual(tickersOf(twin, now))
+    }
+    // And a stretch of more than a day, which turns every minute over.
+    now += 30 * 60 * MINUTE_MS
+    core.advance(now)
+    core = openSession({ ...session, store })
+    expect(tickersOf(core, now)).toEqual(tickersOf(twin, now))
+  }, 60_000)
+
+  test('are stored a minute at a time: one that is over and one that has begun', () => {
+    const saved: string[] = []
+    const store = createMemoryStore()
+    const core = openSession({
+      seed: 62,
+      store: {
+        load: () => store.load(),
+        save(changes) {
+          saved.push(...changes.map(({ table }) => table))
+          store.save(changes)
+        },
+      },
+    })
+    const minutes = () => saved.splice(0).filter((table) => table === 'minutes')
+
+    expect(minutes()).toHaveLength(4 * 1440)
+    core.advance(SESSION_START_AT)
+    minutes()
+    for (let minute = 1; minute <= 3; minute++) {
+      core.advance(SESSION_START_AT + minute * MINUTE_MS)
+      expect(minutes()).toHaveLength(4 * 2)
+    }
+  })
+})
+
 test('a file that another simulator has open is refused', () => {
   const folder = mkdtempSync(join(tmpdir(), 'core-store-'))
   folders.push(folder)
@@ -184,7 +236,7 @@ describe('a store that does not fit is refused with what to do', () => {
     const store = createMemoryStore()
     openSession({ seed: 5, store })
     const row = store.load()?.find(({ table }) => table === 'accounts')
-    store.save([{ table: 'accounts', id: '99', json: row?.json }])
+    store.save([{ table: 'accounts', id: '99', json: row?.json?.replace('"uid":"1"', '"uid":"99"') }])
 
     expect(() => openSession({ seed: 5, store })).toThrow(/SIMULATOR_ACCOUNT_MISSING/)
   })

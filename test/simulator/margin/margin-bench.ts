@@ -1,13 +1,16 @@
 import { type AccountSetup } from '../../../src/simulator/core/account.ts'
 import { type Reply } from '../../../src/simulator/core/reply.ts'
 import { fillModel } from '../../../src/simulator/matching/fill-model.ts'
-import { type ServiceRow, type ServiceStore } from '../../../src/simulator/service-store.ts'
+import { writeMarginPast } from '../../../src/simulator/demo/margin-past.ts'
 import { MarginService } from '../../../src/simulator/margin/margin-service.ts'
 import { type PlaceMarginOrderRequest } from '../../../src/simulator/margin/margin-requests.ts'
 import { type MarginSettings } from '../../../src/simulator/margin/margin-settings.ts'
 import { type MarginMode } from '../../../src/simulator/margin/margin-order.ts'
+import { type RowStore, type StoredRow } from '../../../src/simulator/store/row-store.ts'
+import { StoredRows } from '../../../src/simulator/store/stored-rows.ts'
 import { createOrderSequence } from '../../../src/simulator/wallet/order-sequence.ts'
 import { Wallet } from '../../../src/simulator/wallet/wallet.ts'
+import { createMemoryStore } from '../core/memory-store.ts'
 import { HandMarket, type QuoteText } from '../wallet/hand-market.ts'
 
 export const HOUR_MS = 3_600_000
@@ -18,54 +21,40 @@ export const START_AT = 1_750_000_000_000 - (1_750_000_000_000 % HOUR_MS)
 export const ALICE = { uid: '1001' }
 export const BOB = { uid: '1002' }
 
-/** Rows as the exchange keeps them, in a map that outlives the service. */
-export class MemoryServiceStore implements ServiceStore {
-  readonly #rows = new Map<string, string>()
-
-  rows(prefix: string): readonly ServiceRow[] {
-    return [...this.#rows]
-      .filter(([id]) => id.startsWith(prefix))
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([id, json]) => ({ id, json }))
-  }
-
-  put(id: string, json: string): void {
-    this.#rows.set(id, json)
-  }
-
-  drop(id: string): void {
-    this.#rows.delete(id)
-  }
-
-  /** The same rows in a store of their own. */
-  copy(): MemoryServiceStore {
-    const copy = new MemoryServiceStore()
-    for (const { id, json } of this.rows('')) copy.put(id, json)
-    return copy
-  }
-}
-
 export interface BenchOptions extends Partial<MarginSettings> {
-  readonly store?: MemoryServiceStore
+  readonly store?: RowStore
   /** Goes on after a kill; default one that shows `prices`. */
   readonly market?: HandMarket
   readonly levelsMax?: number
+  /** Liquidations, loans and orders before the start. */
+  readonly demoPast?: boolean
   readonly seed?: number
   readonly prices?: Readonly<Record<string, QuoteText>>
   readonly accounts?: readonly AccountSetup[]
 }
 
-/** A margin service at prices that the test sets. Without a past, unless `pastLiquidations` asks for one. */
+/** A margin service at prices that the test sets. */
 export class MarginBench {
-  readonly store: MemoryServiceStore
+  readonly #store: RowStore
+  readonly #rows: StoredRows
   readonly wallet: Wallet
   readonly service: MarginService
   now = START_AT
   readonly market: HandMarket
 
-  constructor({ store, market, levelsMax = 20, seed = 1, prices, accounts, ...settings }: BenchOptions = {}) {
-    this.store = store ?? new MemoryServiceStore()
-    this.wallet = new Wallet(this.store)
+  constructor({
+    store,
+    market,
+    levelsMax = 20,
+    seed = 1,
+    prices,
+    accounts,
+    demoPast = false,
+    ...settings
+  }: BenchOptions = {}) {
+    this.#store = store ?? createMemoryStore()
+    this.#rows = new StoredRows(this.#store)
+    this.wallet = new Wallet(this.#rows)
     this.market = market ?? new HandMarket()
     this.market.forgetFollowers()
     for (const [symbol, price] of market === undefined ? Object.entries(prices ?? QUOTES) : []) {
@@ -78,13 +67,22 @@ export class MarginBench {
         accounts: accounts ?? [setupOf(ALICE.uid), setupOf(BOB.uid)],
         seed,
         startAt: START_AT,
-        store: this.store,
+        rows: this.#rows,
         wallet: this.wallet,
-        sequence: createOrderSequence(this.store),
+        sequence: createOrderSequence(this.#rows),
       },
-      { pastLiquidations: 0, ...settings },
+      settings,
     )
+    if (demoPast) writeMarginPast(this.service.state)
     this.service.advance(this.now)
+  }
+
+  /** Everything that is stored now, by table and id. */
+  stored(): readonly StoredRow[] {
+    this.#rows.save()
+    return (this.#store.load() ?? []).toSorted((a, b) =>
+      `${a.table} ${a.id}` < `${b.table} ${b.id}` ? -1 : 1,
+    )
   }
 
   /** Shows bid and ask, a second later; nothing is traded unless the test says so. */

@@ -163,7 +163,7 @@ describe('crossed open orders', () => {
 test.each(['isolated', 'crossed'] as const)(
   'a fresh account has %s orders in every state of the document: those that ended are answered by their id',
   (mode) => {
-    const bench = new MarginBench({ pastLiquidations: 2 })
+    const bench = new MarginBench({ demoPast: true })
     const ask = (query: { symbol: string; clientOid?: string; orderId?: string }) =>
       listOf(
         dataOf(

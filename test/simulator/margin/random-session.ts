@@ -1,4 +1,5 @@
 import { createRandom, type Random } from '../../../src/lib/random.ts'
+import { createMemoryStore } from '../core/memory-store.ts'
 import { type QuoteText } from '../wallet/hand-market.ts'
 import { ALICE, HOUR_MS, listOf, MarginBench, QUOTES, type BenchOptions } from './margin-bench.ts'
 
@@ -34,8 +35,9 @@ export class RandomSession {
   }
 
   #restart(): void {
-    const { now, store, market } = this.bench
-    this.bench = new MarginBench({ ...this.#options, store: store.copy(), market })
+    const { now, market } = this.bench
+    const store = createMemoryStore(this.bench.stored())
+    this.bench = new MarginBench({ ...this.#options, store, market })
     this.bench.now = now
   }
 

@@ -113,7 +113,7 @@ describe('the statistics of 24 hours', () => {
       statistics.apply(at, quoteAt(9000 + random.integer(99), 2))
     const now = NOON + 1.5 * DAY_MS
 
-    const state = JSON.parse(JSON.stringify(statistics.state()))
+    const state = JSON.parse(JSON.stringify({ ...statistics.state(), buckets: statistics.buckets() }))
     const restored = new DayStatistics({ instrument: BTC, seed: 1, speed: 1, past: [], state })
 
     expect(restored.read(now)).toEqual(statistics.read(now))

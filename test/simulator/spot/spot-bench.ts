@@ -24,10 +24,9 @@ const LIMIT = { symbol: 'BTCUSDT', side: 'buy', orderType: 'limit', price: '6400
 
 export function openSpotBench(settings: Partial<SpotSettings> = {}): SpotBench {
   const base = createServiceBench()
-  const complete = { pastOrders: 0, ...settings }
   const ports = base.open()
   const bench: SpotBench = {
-    service: new SpotService(ports, complete),
+    service: new SpotService(ports, settings),
     wallet: ports.wallet,
     now: STARTED_AT,
     setPrice(quote, symbol = 'BTCUSDT') {
@@ -55,7 +54,7 @@ export function openSpotBench(settings: Partial<SpotSettings> = {}): SpotBench {
     restart() {
       const again = base.open()
       bench.wallet = again.wallet
-      bench.service = new SpotService(again, complete)
+      bench.service = new SpotService(again, settings)
     },
   }
   return bench

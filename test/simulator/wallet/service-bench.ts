@@ -1,11 +1,10 @@
 import { type AccountSetup } from '../../../src/simulator/core/account.ts'
-import { type ServiceStore } from '../../../src/simulator/service-store.ts'
 import { type ServicePorts } from '../../../src/simulator/account-service.ts'
 import { fillModel, type FillModelName } from '../../../src/simulator/matching/fill-model.ts'
 import { createOrderSequence } from '../../../src/simulator/wallet/order-sequence.ts'
 import { Wallet } from '../../../src/simulator/wallet/wallet.ts'
+import { createRestarts } from '../core/memory-store.ts'
 import { HandMarket } from './hand-market.ts'
-import { createMemoryServiceStore } from './memory-service-store.ts'
 
 /** 2026-03-02T12:00:00Z. */
 export const STARTED_AT = 1_772_452_800_000
@@ -24,7 +23,6 @@ const setup: Omit<AccountSetup, 'uid' | 'key'> = {
 
 /** What services are created with, on a store and a market that outlive them. */
 export interface ServiceBench {
-  readonly store: ServiceStore
   readonly market: HandMarket
   /** A fresh set of ports on the same store: what a restart hands to the services. */
   open(seed?: string): ServicePorts
@@ -32,24 +30,24 @@ export interface ServiceBench {
 
 /** @param model `optimistic` takes all that is displayed, and shows it again at the next quote. */
 export function createServiceBench(model: FillModelName = 'optimistic'): ServiceBench {
-  const store = createMemoryServiceStore()
+  const restart = createRestarts()
   const market = new HandMarket()
   market.show('BTCUSDT', { bid: '64999.9', ask: '65000.1', last: '65000' }, STARTED_AT)
   market.show('ETHUSDT', { bid: '2599.99', ask: '2600.01', last: '2600' }, STARTED_AT)
   return {
-    store,
     market,
     open: (seed = 'bench') => {
       market.forgetFollowers()
+      const rows = restart()
       return {
         market: (symbol) => market.followed(symbol),
         matching: { model: fillModel(model), levelsMax: 20, speed: 1 },
         accounts: [ONE, TWO].map((ref) => ({ ...setup, ...ref, key: `key-${ref.uid}` })),
         seed,
         startAt: STARTED_AT,
-        store,
-        wallet: new Wallet(store),
-        sequence: createOrderSequence(store),
+        rows,
+        wallet: new Wallet(rows),
+        sequence: createOrderSequence(rows),
       }
     },
   }

@@ -8,14 +8,15 @@ import {
 } from '../../../src/simulator/wallet/order-sequence.ts'
 import { type CoinRef } from '../../../src/simulator/wallet/coin-money.ts'
 import { Wallet } from '../../../src/simulator/wallet/wallet.ts'
-import { createMemoryServiceStore } from './memory-service-store.ts'
+import { StoredRows } from '../../../src/simulator/store/stored-rows.ts'
+import { createRestarts } from '../core/memory-store.ts'
 
 const spot: CoinRef = { uid: '1', balance: 'spot', coin: 'USDT' }
 const isolated: CoinRef = { uid: '1', balance: 'isolated:BTCUSDT', coin: 'USDT' }
 
 describe('the wallet', () => {
   test('books each amount on both sides', () => {
-    const wallet = new Wallet(createMemoryServiceStore())
+    const wallet = new Wallet(new StoredRows())
 
     wallet.book(spot, 'opening', decimal('100'))
     wallet.book(spot, 'fee', decimal('-0.000000001'))
@@ -26,7 +27,7 @@ describe('the wallet', () => {
   })
 
   test('keeps the equity of who borrows, and takes interest from it', () => {
-    const wallet = new Wallet(createMemoryServiceStore())
+    const wallet = new Wallet(new StoredRows())
     wallet.book(spot, 'opening', decimal('100'))
     wallet.transfer(spot, isolated, decimal('40'))
 
@@ -41,7 +42,7 @@ describe('the wallet', () => {
   })
 
   test('refuses to take any column below zero, and changes nothing then', () => {
-    const wallet = new Wallet(createMemoryServiceStore())
+    const wallet = new Wallet(new StoredRows())
     wallet.book(spot, 'opening', decimal('1'))
 
     expect(() => wallet.freeze(spot, decimal('1.01'))).toThrow('SIMULATOR_WALLET_SHORT')
@@ -52,7 +53,7 @@ describe('the wallet', () => {
   })
 
   test('gives an older answer no new numbers', () => {
-    const wallet = new Wallet(createMemoryServiceStore())
+    const wallet = new Wallet(new StoredRows())
     const before = wallet.coin(spot)
 
     wallet.book(spot, 'deposit', decimal('5'))
@@ -62,31 +63,31 @@ describe('the wallet', () => {
   })
 
   test.each([1, 2, 3])('conserves money over a random session, also across restarts, seed %i', (seed) => {
-    const store = createMemoryServiceStore()
+    const restart = createRestarts()
     const random = createRandom(seed)
-    let wallet = new Wallet(store)
+    let wallet = new Wallet(restart())
     const refs = ['1', '2'].flatMap((uid) =>
       (['spot', 'crossed', 'isolated:ETHUSDT'] as const).map((balance) => ({ uid, balance, coin: 'USDT' })),
     )
     for (const ref of refs) wallet.book(ref, 'opening', decimal('1000.123456789'))
 
     for (let step = 0; step < 500; step++) {
-      if (step % 100 === 0) wallet = new Wallet(store)
+      if (step % 100 === 0) wallet = new Wallet(restart())
       actAtRandom(wallet, refs, random)
     }
 
     expect(wallet.sums()).toEqual([{ coin: 'USDT', sum: '0' }])
     expect(wallet.unexplained()).toEqual([])
-    expect(new Wallet(store).statement('1')).toEqual(wallet.statement('1'))
+    expect(new Wallet(restart()).statement('1')).toEqual(wallet.statement('1'))
   })
 })
 
 describe('order ids', () => {
   test('go on after a restart', () => {
-    const store = createMemoryServiceStore()
-    const first = createOrderSequence(store).next()
+    const restart = createRestarts()
+    const first = createOrderSequence(restart()).next()
 
-    expect(createOrderSequence(store).next()).toBe(first + 1)
+    expect(createOrderSequence(restart()).next()).toBe(first + 1)
   })
 
   test('compare as numbers, whatever their length', () => {

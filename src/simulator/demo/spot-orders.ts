@@ -1,0 +1,147 @@
+import { decimal, ZERO, type Decimal } from '../../lib/decimal.ts'
+import { openOrder } from '../spot/place-spot-order.ts'
+import { cancelOrder, endMarketBuy, fillOrder } from '../spot/spot-fill.ts'
+import { isMarketBuy, isOpen, remainingOf, type SpotOrder, type SpotTerms } from '../spot/spot-order.ts'
+import {
+  enterBook,
+  paidCoin,
+  SPOT_ORDERS,
+  spotBalance,
+  type SpotMarket,
+  type SpotState,
+} from '../spot/spot-state.ts'
+import { decimalOfFloat, roundDown } from '../wallet/rounding.ts'
+import { pastMoments } from './past-moments.ts'
+
+/** More than a page of the history has by default. */
+const ORDERS = 130
+/** A little less than the history reaches, so that the whole past is still to be read for two days. */
+const DAYS = 88
+/** Orders before this carry their fees under a coin's name. */
+const OLD_FEES_MS = 45 * 86_400_000
+
+interface Kind {
+  readonly orderType: 'limit' | 'market'
+  /** How much of it is filled: a share of its size. */
+  readonly filled: '0' | '0.4' | '1'
+  /** How it ends if it is not filled; left out, it is still open. */
+  readonly cancelled?: 'normal_cancel' | 'stp_cancel'
+  readonly hasTrigger?: boolean
+  readonly isFollowing?: boolean
+}
+
+/** They come in turn, as buys and as sells of every pair: every outcome of the document. */
+const KINDS: readonly Kind[] = [
+  { orderType: 'limit', filled: '1' },
+  { orderType: 'market', filled: '1' },
+  { orderType: 'limit', filled: '0', cancelled: 'normal_cancel' },
+  { orderType: 'limit', filled: '1', hasTrigger: true },
+  { orderType: 'limit', filled: '0.4', cancelled: 'normal_cancel' },
+  { orderType: 'market', filled: '1', isFollowing: true },
+  { orderType: 'limit', filled: '0', cancelled: 'stp_cancel' },
+]
+
+/** The last ones are open when the exchange opens. */
+const OPEN_KINDS: readonly Kind[] = [
+  { orderType: 'limit', filled: '0' },
+  { orderType: 'limit', filled: '0', hasTrigger: true },
+  { orderType: 'limit', filled: '0.4' },
+  { orderType: 'limit', filled: '0' },
+  { orderType: 'limit', filled: '0' },
+]
+
+const ENTRIES = ['API', 'WEB', 'ANDROID', 'IOS', 'SYS'] as const
+
+/** Orders of every kind and outcome. Each coin is booked as if it happened: balances, fees and histories agree. */
+export function writeSpotOrders(state: SpotState, uid: string): void {
+  const { seed, startAt } = state.ports
+  const markets = [...state.markets.values()].filter(({ book }) => book.market.at > 0)
+  const moments = pastMoments({ seed: `${seed}/spot/${uid}`, count: ORDERS, days: DAYS, endAt: startAt })
+  for (const [index, { at, priceRatio }] of moments.entries()) {
+    const market = markets[Math.floor(index / 2) % markets.length]
+    const kind = OPEN_KINDS[index - ORDERS + OPEN_KINDS.length] ?? KINDS[index % KINDS.length]
+    if (market === undefined || kind === undefined) continue
+    const past = {
+      uid,
+      market,
+      kind,
+      index,
+      at,
+      reference: priceAt(market, isStanding(kind) ? 1 : priceRatio),
+    }
+    const terms = termsOf(state, past)
+    if (isPaid(state, market, terms)) writeOrder(state, past, terms)
+  }
+}
+
+interface PastOrder {
+  readonly uid: string
+  readonly market: SpotMarket
+  readonly kind: Kind
+  readonly index: number
+  /** Unix ms. */
+  readonly at: number
+  readonly reference: Decimal
+}
+
+function isStanding({ filled, cancelled }: Kind): boolean {
+  return filled !== '1' && cancelled === undefined
+}
+
+function priceAt({ book, symbol }: SpotMarket, ratio: number): Decimal {
+  const last = Number(book.price(book.market.lastTicks).toString())
+  return decimalOfFloat(last * ratio, symbol.priceDecimals)
+}
+
+function writeOrder(state: SpotState, { market, kind, at, reference }: PastOrder, terms: SpotTerms): void {
+  const hasOldFees = at < state.ports.startAt - OLD_FEES_MS
+  const order = openOrder(state, terms, { at, hasOldFees, reference })
+  if (isStanding(kind) && terms.trigger !== undefined) return
+  order.status = 'new'
+  if (isStanding(kind)) enterBook(market, order)
+  fillShare(state, order, { market, kind, at, reference })
+  if (kind.cancelled !== undefined) cancelOrder(state, order, kind.cancelled, at + 60_000)
+  else if (kind.filled === '1' && isOpen(order)) endMarketBuy(state, order, order.updatedAt)
+  state.ports.rows.put(SPOT_ORDERS, order)
+}
+
+function fillShare(
+  state: SpotState,
+  order: SpotOrder,
+  { market, kind, at, reference }: Pick<PastOrder, 'market' | 'kind' | 'at' | 'reference'>,
+): void {
+  const isMarket = order.orderType === 'market'
+  const price = isMarket ? reference : order.price
+  const whole = isMarketBuy(order) ? remainingOf(order).div(price) : remainingOf(order)
+  const base = roundDown(whole.times(kind.filled), market.symbol.baseDecimals)
+  if (base.gt(ZERO))
+    fillOrder(state, order, { base, price, scope: isMarket ? 'taker' : 'maker', at: at + 500 })
+}
+
+/** A limit order stands a little, one that is still open far, on the side of the market that waits. */
+function termsOf(state: SpotState, { uid, market, kind, index, reference }: PastOrder): SpotTerms {
+  const { orderType, isFollowing, hasTrigger } = kind
+  const { priceDecimals, baseDecimals, row } = market.symbol
+  const direction = index % 2 === 0 ? 'buy' : 'sell'
+  const awayRatio = (isStanding(kind) ? 0.03 : 0.002) * (direction === 'buy' ? -1 : 1)
+  const away = decimalOfFloat(Number(reference.toString()) * (1 + awayRatio), priceDecimals)
+  const notional = decimal(String(100 + 20 * (index % 9)))
+  const isBuyOfQuote = orderType === 'market' && direction === 'buy'
+  return {
+    ...{ uid, symbol: row.symbol, direction, orderType, force: 'gtc', stpMode: 'none' },
+    clientOid: isStanding(kind) || index % 3 === 0 ? `past-${index}` : undefined,
+    price: orderType === 'limit' ? away : ZERO,
+    size: isBuyOfQuote ? notional : roundDown(notional.div(reference), baseDecimals),
+    trigger: hasTrigger === true ? { price: away, isAbove: direction === 'sell' } : undefined,
+    entry: ENTRIES[index % ENTRIES.length] ?? 'API',
+    source: isFollowing === true ? `spot_follower_${direction}` : orderType === 'limit' ? 'normal' : 'market',
+    deductsFee: index % 6 === 0,
+  }
+}
+
+/** An account that was opened with little has less of a past. */
+function isPaid({ ports }: SpotState, market: SpotMarket, terms: SpotTerms): boolean {
+  const { available } = ports.wallet.coin(spotBalance(terms.uid, paidCoin(market, terms)))
+  const isQuoteOfLimit = terms.direction === 'buy' && terms.orderType === 'limit'
+  return available.gte(isQuoteOfLimit ? terms.size.times(terms.price) : terms.size)
+}

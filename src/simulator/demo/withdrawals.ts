@@ -1,0 +1,30 @@
+import { contactOf } from '../spot/address-book.ts'
+import { COINS } from '../spot/coins.ts'
+import { type SpotService } from '../spot/spot-service.ts'
+import { pastMoments } from './past-moments.ts'
+
+const WITHDRAWALS = 8
+const DAYS = 88
+
+/** Withdrawals of every coin on each of its chains, and transfers to another account where there is one. */
+export function writeWithdrawals({ state, sent: withdrawals }: SpotService, uid: string): void {
+  const { seed, startAt } = state.ports
+  const routes = COINS.flatMap(({ coin, chains }) => chains.map((row) => ({ coin, ...row })))
+  const other = [...state.accounts.keys()].find((one) => one !== uid)
+  const moments = pastMoments({ seed: `${seed}/out/${uid}`, count: WITHDRAWALS, days: DAYS, endAt: startAt })
+  for (const [index, { at }] of moments.entries()) {
+    const clientOid = index % 2 === 0 ? { clientOid: `past-withdrawal-${index}` } : {}
+    const route = routes[index % (routes.length + 1)]
+    if (route === undefined) {
+      if (other === undefined) continue
+      const receiver = { innerToType: 'email', address: contactOf(other).email } as const
+      const transfer = { ...receiver, transferType: 'internal_transfer', coin: 'USDT', size: '15' } as const
+      withdrawals.withdraw(uid, { ...transfer, ...clientOid }, at)
+      continue
+    }
+    const { coin, chain, minWithdrawAmount: size } = route
+    const listed = withdrawals.book.addresses(uid).find((row) => row.coin === coin && row.chain === chain)
+    const address = listed?.address ?? ''
+    withdrawals.withdraw(uid, { transferType: 'on_chain', coin, chain, size, address, ...clientOid }, at)
+  }
+}
