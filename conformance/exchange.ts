@@ -104,6 +104,7 @@ export class ConformedExchange {
       accounts: ACCOUNTS,
       clock,
       services: { platformCoin: PLATFORM_COIN },
+      demoPast: true,
       ...options,
       wire: { ...defaultWireSettings, platformCoin: PLATFORM_COIN.name.toLowerCase(), ...options.wire },
     })
