@@ -145,7 +145,7 @@ function openServices(
   const wallet = new Wallet(store)
   const ports: ServicePorts = {
     market: (symbol) => followedMarket(state, symbol),
-    matching: { model: state.fillModel, levelsMax: state.settings.marketLevelsMax, speed: core.speed },
+    matching: state.matching,
     accounts: core.accounts(),
     seed,
     startAt: Number(first?.json ?? startAt),
