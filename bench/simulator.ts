@@ -37,7 +37,10 @@ const account = {
 } as const
 
 const [bitcoin] = buildInstruments(START_AT + 365 * DAY_MS) as [Instrument]
-const eight = Array.from({ length: 8 }, (_, index) => ({ ...bitcoin, symbol: `COIN${'ABCDEFGH'[index]}USDT` }))
+const eight = Array.from({ length: 8 }, (_, index) => ({
+  ...bitcoin,
+  symbol: `COIN${'ABCDEFGH'[index]}USDT`,
+}))
 const one = eight.slice(0, 1)
 const recordings = eight.map(({ symbol }) => record(symbol))
 
@@ -54,7 +57,10 @@ const works: readonly Work[] = [
   { name: 'futures, one position, twenty resting orders', play: () => playCore(one, 'orders') },
   { name: 'market alone, 8 instruments', play: () => playMarket(eight) },
   { name: 'futures, 8 instruments, no orders', play: () => playCore(eight, 'nothing') },
-  { name: 'futures, 8 instruments, a position and twenty orders each', play: () => playCore(eight, 'orders') },
+  {
+    name: 'futures, 8 instruments, a position and twenty orders each',
+    play: () => playCore(eight, 'orders'),
+  },
   { name: 'whole exchange, no orders', play: () => playExchange('nothing') },
   { name: 'whole exchange, one position, twenty resting orders', play: () => playExchange('orders') },
   { name: 'futures, four requests a candle', play: playRequests },
@@ -75,21 +81,25 @@ if ('csv'.includes(values.only)) parseRate()
 function printTable(): void {
   const alone = rates.get('market alone') ?? []
   console.log(`${days} days of one-minute candles, ${rounds} rounds; steps a second of CPU time`)
-  console.log(`${'work'.padEnd(58)} ${'median'.padStart(10)}  × market alone (min, median, max of the rounds)`)
+  console.log(
+    `${'work'.padEnd(58)} ${'median'.padStart(10)}  × market alone (min, median, max of the rounds)`,
+  )
   for (const [name, found] of rates) {
     const ratios = found.map((rate, round) => rate / (alone[round] ?? Number.NaN)).toSorted((a, b) => a - b)
     const [least, middle, most] = [ratios[0], median(ratios), ratios.at(-1)]
     const texts = [least, middle, most].map((ratio) => (ratio ?? Number.NaN).toFixed(2))
-    console.log(`${name.padEnd(58)} ${Math.round(median(found)).toLocaleString('en').padStart(10)}  ${texts.join('  ')}`)
+    console.log(
+      `${name.padEnd(58)} ${Math.round(median(found)).toLocaleString('en').padStart(10)}  ${texts.join('  ')}`,
+    )
   }
 }
 
 function parseRate(): void {
-  const text = csv('TEXT', 400_000)
+  const bytes = Buffer.from(csv('TEXT', 400_000))
   const found: number[] = []
   for (let round = 0; round < rounds; round++) {
     const before = performance.now()
-    parseRecording({ text, source: 'BTCUSDT.csv' })
+    parseRecording({ bytes, source: 'BTCUSDT.csv' })
     found.push((400_000 / (performance.now() - before)) * 1000)
   }
   console.log(`CSV of candles: ${Math.round(median(found)).toLocaleString('en')} rows a second`)
@@ -109,14 +119,14 @@ function csv(seed: string, rows: number): string {
     price = Math.max(1000, price * (1 + 0.0004 * random.normal()))
     const high = Math.max(open, price) * (1 + 0.0002 * random.next())
     const low = Math.min(open, price) * (1 - 0.0002 * random.next())
-    const prices = [open, high, low, price].map((one) => one.toFixed(1))
+    const prices = [open, high, low, price].map((each) => each.toFixed(1))
     lines.push([START_AT + row * MINUTE_MS, ...prices, (20 * random.next()).toFixed(3)].join(','))
   }
   return lines.join('\n')
 }
 
 function record(symbol: string): Recording {
-  return parseRecording({ text: csv(symbol, days * 1440), source: `${symbol}.csv`, symbol })
+  return parseRecording({ bytes: Buffer.from(csv(symbol, days * 1440)), source: `${symbol}.csv`, symbol })
 }
 
 function openMarket(instruments: readonly Instrument[]) {
@@ -146,7 +156,12 @@ function playMarket(instruments: readonly Instrument[]) {
 }
 
 function openCore(instruments: readonly Instrument[]) {
-  return createExchangeCore({ instruments, accounts: [account], market: () => openMarket(instruments), seed: 1 })
+  return createExchangeCore({
+    instruments,
+    accounts: [account],
+    market: () => openMarket(instruments),
+    seed: 1,
+  })
 }
 
 type Core = ReturnType<typeof openCore>
@@ -160,7 +175,12 @@ function placeOrders(core: Core, instruments: readonly Instrument[]): void {
       return { side: 'buy', orderType: 'limit', size: '0.001', price: String(20_000 - index * 100) } as const
     })
     const asks = Array.from({ length: 10 }, (_, index) => {
-      return { side: 'sell', orderType: 'limit', size: '0.001', price: String(200_000 + index * 100) } as const
+      return {
+        side: 'sell',
+        orderType: 'limit',
+        size: '0.001',
+        price: String(200_000 + index * 100),
+      } as const
     })
     const taken = { side: 'buy', orderType: 'market', size: '0.01' } as const
     const reply = core.batchPlaceOrder(account, { ...common, orderList: [taken, ...bids, ...asks] }, core.now)

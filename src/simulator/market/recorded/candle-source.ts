@@ -5,12 +5,7 @@ import { EMPTY_QUOTE, levelTicksFor, type MarketInstrument, type Quote } from '.
 import { type CandleMemory, NO_MEMORY, QuoteGrid, rememberCandle } from '../quote-grid.ts'
 import { DEFAULT_DAILY_TURNOVER } from '../seeded/seeded-path.ts'
 import { type CandlePathKind, CandlePaths, NO_PATH, type PathMemory } from './candle-path.ts'
-import {
-  type CandleScale,
-  createQuoteColumns,
-  fillCandleQuotes,
-  type QuoteColumns,
-} from './candle-quotes.ts'
+import { type CandleScale, createQuoteColumns, fillCandleQuotes, type QuoteColumns } from './candle-quotes.ts'
 import type { CandleRows } from './recording.ts'
 
 const MINUTE_MS = 60_000

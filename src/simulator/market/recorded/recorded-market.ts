@@ -125,7 +125,8 @@ class RecordedReplay implements RecordedMarket {
       const path = this.#nextPath()
       const at = path ? this.#dueAt(path) : Number.POSITIVE_INFINITY
       const until = Math.min(at, now)
-      if (budget <= 0 || (this.#fallback.nextAt <= until && !this.#fallback.advance(until, count))) return false
+      if (budget <= 0 || (this.#fallback.nextAt <= until && !this.#fallback.advance(until, count)))
+        return false
       if (!path || at > now) return true
       if (budget <= 0) return false
       path.advance(this.#repeat)
