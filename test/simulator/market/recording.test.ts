@@ -106,7 +106,7 @@ describe('reading the text of a recording', () => {
       const end = ['', '', '', 'e2', 'E-3', '.'][random.integer(6)] as string
       return `${random.integer(8) === 0 ? ' +' : ''}${digits.slice(0, dot)}.${digits.slice(dot)}1${end === '.' ? '' : end}`
     })
-    const rows = texts.map((text, row) => `${1748538300000 + row},1,1,1,1,${text}`)
+    const rows = texts.map((text, index) => `${1748538300000 + index},1,1,1,1,${text}`)
 
     const { rows: read } = parse(`ts_ms,open,high,low,close,volume\r\n${rows.join('\r\n')}`)
 
