@@ -14,6 +14,8 @@ export interface Random {
   integer(maxExclusive: number): number
   /** Normal with mean 0 and standard deviation 1. */
   normal(): number
+  /** One of the values, each as likely as the others. */
+  pick(values: Float64Array): number
   /** A stream of its own: depends on this stream's seed and the name, not on how much was drawn. */
   fork(name: string): Random
   /** All there is to know, as JSON; {@link restoreRandom} goes on from it. */
@@ -62,7 +64,7 @@ class Xoshiro implements Random {
 
   next(): number {
     const high = this.#word() >>> 5
-    return (high * 0x4000000 + (this.#word() >>> 6)) / 0x20000000000000
+    return (high * 0x4000000 + (this.#word() >>> 6)) * 2 ** -53
   }
 
   integer(maxExclusive: number): number {
@@ -89,6 +91,10 @@ class Xoshiro implements Random {
       const high = exponential(-0.5 * (inner * inner - x * x))
       if (high + this.next() * (low - high) < 1) return x
     }
+  }
+
+  pick(values: Float64Array): number {
+    return values[Math.floor(((this.#word() >>> 0) * values.length) / WORD)] as number
   }
 
   fork(name: string): Random {
@@ -150,27 +156,86 @@ const POWERS_OF_TWO = Array.from({ length: 129 }, (_, index) => {
   return power
 })
 
+/** Both functions look up the greater part of their result, and add a short series for the rest. */
+const PARTS = 128
+const PART = LN2 / PARTS
+const ROOTS_OF_TWO = Float64Array.from({ length: PARTS }, (_, part) => {
+  let sum = 1
+  for (let term = 20; term > 0; term--) sum = 1 + (part * PART * sum) / term
+  return sum
+})
+
 /** e^x for |x| <= 44, to a relative error below 1e-14; the same bits everywhere. Beyond 44 x is clamped. */
 export function exponential(x: number): number {
-  const clamped = Math.max(-44, Math.min(44, x))
-  const power = Math.round(clamped / LN2)
-  const rest = clamped - power * LN2
-  let sum = 1
-  for (let term = 13; term > 0; term--) sum = 1 + (rest * sum) / term
-  return sum * (POWERS_OF_TWO[power + 64] as number)
+  const clamped = x > 44 ? 44 : x < -44 ? -44 : x
+  const parts = Math.round(clamped / PART)
+  const rest = clamped - parts * PART
+  const series = 1 + rest * (1 + rest * (1 / 2 + rest * (1 / 6 + rest * (1 / 24))))
+  const part = parts & (PARTS - 1)
+  const power = POWERS_OF_TWO[(parts - part) / PARTS + 64] as number
+  return series * (ROOTS_OF_TWO[part] as number) * power
 }
 
-/** The natural logarithm of a number in 2^-64..2^64, error below 1e-14; the same bits everywhere. */
-export function logarithm(x: number): number {
-  let mantissa = x
-  let power = 0
-  for (; mantissa > 1.4142135623730951 && power < 64; power++) mantissa /= 2
-  for (; mantissa < 0.7071067811865476 && power > -64; power--) mantissa *= 2
-  const z = (mantissa - 1) / (mantissa + 1)
+const LOGARITHMS = Float64Array.from({ length: PARTS }, (_, part) => {
+  const z = part / (2 * PARTS + part)
   let sum = 0
-  for (let term = 21; term > 0; term -= 2) sum = sum * z * z + 1 / term
-  return 2 * z * sum + power * LN2
+  for (let term = 31; term > 0; term -= 2) sum = sum * z * z + 1 / term
+  return 2 * z * sum
+})
+const INVERSES = Float64Array.from({ length: PARTS }, (_, part) => PARTS / (PARTS + part))
+/** A float and its two words, the one with the exponent second: every machine that Node runs on is little-endian. */
+const FLOAT = new Float64Array(1)
+const WORDS = new Uint32Array(FLOAT.buffer)
+
+/** The natural logarithm of a number in 2^-64..2^64, error below 1e-14; the same bits everywhere. 0 at 1. */
+export function logarithm(x: number): number {
+  FLOAT[0] = x
+  const high = WORDS[1] as number
+  WORDS[1] = (high & 0xfffff) | 0x3ff00000
+  const part = (high >>> 13) & (PARTS - 1)
+  const from = 1 + part / PARTS
+  const rest = (FLOAT[0] - from) * (INVERSES[part] as number)
+  const high4 = 1 / 4 - rest * (1 / 5 - rest * (1 / 6 - rest / 7))
+  const series = rest * (1 - rest * (1 / 2 - rest * (1 / 3 - rest * high4)))
+  return ((high >>> 20) - 1023) * LN2 + (LOGARITHMS[part] as number) + series
 }
+
+/**
+ * Below which a normal number lies with this probability, to a relative error of 1e-9: Acklam's rational approximations.
+ * @param share Above 0, below 1.
+ */
+export function normalQuantile(share: number): number {
+  if (share > 0.5) return -normalQuantile(1 - share)
+  if (share < 0.02425) {
+    const q = Math.sqrt(-2 * logarithm(share))
+    return polynomial(TAIL, q) / (q * polynomial(TAIL_BELOW, q) + 1)
+  }
+  const q = share - 0.5
+  return (q * polynomial(CENTRE, q * q)) / (q * q * polynomial(CENTRE_BELOW, q * q) + 1)
+}
+
+/** So many equally likely values of a distribution: what is drawn by {@link Random.pick} where speed matters. */
+export function likelyValues(count: number, quantile: (share: number) => number): Float64Array {
+  return Float64Array.from({ length: count }, (_, index) => quantile((index + 0.5) / count))
+}
+
+/** Highest power first. */
+function polynomial(coefficients: readonly number[], x: number): number {
+  return coefficients.reduce((sum, coefficient) => sum * x + coefficient, 0)
+}
+
+const CENTRE = [
+  -39.69683028665376, 220.9460984245205, -275.9285104469687, 138.357751867269, -30.66479806614716,
+  2.506628277459239,
+]
+const CENTRE_BELOW = [
+  -54.47609879822406, 161.5858368580409, -155.6989798598866, 66.80131188771972, -13.28068155288572,
+]
+const TAIL = [
+  -0.007784894002430293, -0.3223964580411365, -2.400758277161838, -2.549732539343734, 4.374664141464968,
+  2.938163982698783,
+]
+const TAIL_BELOW = [0.007784695709041462, 0.3224671290700398, 2.445134137142996, 3.754408661907416]
 
 /** Where the ziggurat's base ends and its tail begins, and the area of every layer: Doornik's table for 128. */
 const BASE = 3.442619855899

@@ -1,6 +1,6 @@
 import { type AccountSetup } from './core/account.ts'
 import { type DisplayedMarket } from './matching/displayed-market.ts'
-import { type FillModel } from './matching/fill-model.ts'
+import { type MatchingRules } from './matching/fill-model.ts'
 import { type StoredRows } from './store/stored-rows.ts'
 import { type OrderSequence } from './wallet/order-sequence.ts'
 import { type Wallet } from './wallet/wallet.ts'
@@ -31,15 +31,6 @@ export interface FollowedMarket {
   readonly shown: Readonly<DisplayedMarket>
   /** Calls at every later quote, in the order of time, when futures have matched at it: it stands in `shown`. */
   follow(hear: () => void): void
-}
-
-/** How orders of every service are matched. */
-export interface MatchingRules {
-  readonly model: FillModel
-  /** Levels of a quote that an order finds. */
-  readonly levelsMax: number
-  /** Ms of the market's time in one of the exchange's clock. */
-  readonly speed: number
 }
 
 /** What every service is created with. A service's own settings and facts come as a second argument. */

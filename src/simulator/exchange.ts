@@ -160,7 +160,7 @@ function openServices(
   rows.put(OPENED, opened)
   const ports: ServicePorts = {
     market: (symbol) => followedMarket(state, symbol),
-    matching: { model: state.fillModel, levelsMax: state.settings.marketLevelsMax, speed: core.speed },
+    matching: state.matching,
     accounts: core.accounts(),
     seed,
     startAt: opened.startAt,

@@ -87,8 +87,7 @@ export class PairMarket<Order extends BookOrder> implements OrderBook<Order> {
 
   /** Takes in a quote on the pair's grids. @param at Unix ms of the exchange's clock. */
   show(quote: Quote, at: number): void {
-    const { model, speed } = this.#ports.matching
-    showQuote(this.market, quote, { at, speed, model })
+    showQuote(this.market, quote, at, this.#ports.matching)
   }
 
   /** Forgets what was displayed and taken. */

@@ -7,7 +7,7 @@ import { type Fill } from './fill.ts'
 import { type Instrument } from './instruments.ts'
 import { createCoinBalance, createCounterparties, type CoinBalance, type Counterparties } from './ledger.ts'
 import { createDisplayedMarket } from '../matching/displayed-market.ts'
-import { fillModel, type FillModel } from '../matching/fill-model.ts'
+import { fillModel, type MatchingRules } from '../matching/fill-model.ts'
 import { createBookSide, type OrderBook } from '../matching/order-book.ts'
 import { type Venue } from '../matching/venue.ts'
 import { type Order, type PositionSlot } from './order.ts'
@@ -18,13 +18,10 @@ import { type CoreSettings } from './settings.ts'
 /** Everything the core knows. One writer, no I/O: each function of this module takes it as its first argument. */
 export interface CoreState {
   readonly settings: CoreSettings
-  /** Milliseconds of the market in one of the exchange's clock; above 1 it is a demonstration, which pays no funding. */
-  readonly speed: number
+  /** A speed above 1 is a demonstration, which pays no funding. */
+  readonly matching: MatchingRules
   /** Of what is drawn beside the market. */
   readonly seed: string | number
-  readonly fillModel: FillModel
-  /** By symbol: what the matching engine needs of this exchange; see futures-venue.ts. */
-  readonly venues: Map<string, Venue<Order>>
   readonly rates: { readonly maker: Decimal; readonly taker: Decimal; readonly takerFloat: number }
   /** Bounded by the setup. */
   readonly accounts: ReadonlyMap<string, Account>
@@ -98,6 +95,8 @@ export interface SymbolState extends OrderBook<Order> {
   /** Quotes taken in since the start; only grows. */
   quoteCount: number
   markTicks: number
+  /** Mark prices at which no position of it needs to be looked at; see liquidation.ts. */
+  readonly safe: { fromTicks: number; toTicks: number }
   readonly statistics: DayStatistics
   /** A delivery contract after its settlement. */
   isSettled: boolean
@@ -105,6 +104,8 @@ export interface SymbolState extends OrderBook<Order> {
   readonly positions: Position[]
   /** Pending trigger orders of all accounts. */
   readonly planOrders: PlanOrder[]
+  /** What the matching engine needs of its orders, from the first one on; see futures-venue.ts. */
+  venue: Venue<Order> | undefined
   /** Account services that trade at its quotes: called after each. Bounded by the services. */
   readonly followers: (() => void)[]
 }
@@ -151,11 +152,13 @@ export function createSymbolState(instrument: Instrument, statistics: DayStatist
     market: createDisplayedMarket(),
     quoteCount: 0,
     markTicks: 0,
+    safe: { fromTicks: Number.POSITIVE_INFINITY, toTicks: 0 },
     isSettled: false,
     buys: createBookSide(true),
     sells: createBookSide(false),
     positions: [],
     planOrders: [],
+    venue: undefined,
     followers: [],
   }
 }
@@ -180,9 +183,7 @@ export function createCoreState({
   return {
     settings,
     seed,
-    speed,
-    fillModel: fillModel(settings.fillModel),
-    venues: new Map(),
+    matching: { model: fillModel(settings.fillModel), levelsMax: settings.marketLevelsMax, speed },
     rates: {
       maker: decimal(settings.makerFeeRate),
       taker: decimal(settings.takerFeeRate),
@@ -241,6 +242,16 @@ export function coinOf(account: Account, coin: string): CoinBalance {
   const created = createCoinBalance()
   account.coins.set(coin, created)
   return created
+}
+
+/** Something changed of a position of it: the next mark price is looked at, whatever it is. */
+export function forgetBand({ safe }: SymbolState): void {
+  safe.fromTicks = Number.POSITIVE_INFINITY
+}
+
+/** The same, of every position of an account. */
+export function forgetBands(state: CoreState, account: Account): void {
+  for (const { symbol } of account.positions.values()) forgetBand(symbolOf(state, symbol))
 }
 
 export function positionOf(account: Account, symbol: string, slot: PositionSlot): Position | undefined {

@@ -2,6 +2,8 @@ import { ZERO, type Decimal } from '../../lib/decimal.ts'
 import {
   accountOf,
   coinOf,
+  forgetBand,
+  forgetBands,
   leverageOf,
   positionOf,
   counterpartiesOf,
@@ -53,6 +55,8 @@ export function executeFill(
   const closing = Math.min(wanted, closableLots(account, order))
   const mayOpen = order.action !== 'close' && !order.reduceOnly
   const opening = mayOpen ? wanted - closing : 0
+  forgetBand(symbol)
+  forgetBands(state, account)
   if (closing > 0) closePart(state, account, symbol, { order, ...execution, lots: closing })
   if (opening > 0) openPart(state, account, symbol, { order, ...execution, lots: opening })
   if (closing + opening > 0) fillOrder(state, order, closing + opening)
@@ -67,6 +71,7 @@ export function bookFor(
   entry: { readonly coin: string; readonly booking: Booking; readonly amount: Decimal },
 ): void {
   if (entry.amount.eq(ZERO)) return
+  forgetBands(state, account)
   const counterparties = counterpartiesOf(state, entry.coin)
   book(entry.booking, entry.amount, counterparties, coinOf(account, entry.coin))
   state.rows.put(ACCOUNTS, account)

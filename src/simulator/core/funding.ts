@@ -21,7 +21,7 @@ export function nextFundingAfter(now: number): number {
  */
 export function settleFunding(state: CoreState): void {
   // Eight hours of the exchange's clock are days of a quicker market.
-  if (state.speed !== 1) return
+  if (state.matching.speed !== 1) return
   for (const symbol of state.symbols.values()) {
     if (symbol.positions.length === 0 || symbol.instrument.delivery !== undefined) continue
     const figures = symbol.statistics.read(state.clock.now)

@@ -16,8 +16,8 @@ class FuturesVenue implements Venue<Order> {
   readonly #symbol: SymbolState
 
   constructor(state: CoreState, symbol: SymbolState) {
-    this.model = state.fillModel
-    this.levelsMax = state.settings.marketLevelsMax
+    this.model = state.matching.model
+    this.levelsMax = state.matching.levelsMax
     this.#state = state
     this.#symbol = symbol
   }
@@ -52,10 +52,7 @@ class FuturesVenue implements Venue<Order> {
 }
 
 function venueOf(state: CoreState, symbol: SymbolState): Venue<Order> {
-  const name = symbol.instrument.symbol
-  const venue = state.venues.get(name) ?? new FuturesVenue(state, symbol)
-  state.venues.set(name, venue)
-  return venue
+  return (symbol.venue ??= new FuturesVenue(state, symbol))
 }
 
 /** Lets an accepted order into matching. */

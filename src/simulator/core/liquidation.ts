@@ -1,5 +1,13 @@
 import { ZERO } from '../../lib/decimal.ts'
-import { accountOf, coinOf, symbolOf, type Account, type CoreState, type SymbolState } from './core-state.ts'
+import {
+  accountOf,
+  coinOf,
+  forgetBand,
+  symbolOf,
+  type Account,
+  type CoreState,
+  type SymbolState,
+} from './core-state.ts'
 import { bookFor, coverDebt } from './execute-fill.ts'
 import { crossedStanding, maintenanceOf, positionsOfCoin } from './margin.ts'
 import { cancelOrder, closingOrders } from './order-lifecycle.ts'
@@ -22,12 +30,24 @@ import { closePosition } from './system-close.ts'
 /** Floats are this far from the exact figures at most (relative); within it the exact check decides. */
 const FLOAT_SLACK = 1e-6
 
-/** Checks the positions of one instrument at a new mark price: floats first, decimals when it is close. */
+/**
+ * Checks the positions of one instrument at a new mark price: nothing while it is in the band that the last check
+ * found safe, floats where it left it, decimals when it is close.
+ */
 export function liquidateAtMark(state: CoreState, symbol: SymbolState): void {
-  if (symbol.positions.length === 0) return
+  const { markTicks, safe } = symbol
+  if (markTicks >= safe.fromTicks && markTicks <= safe.toTicks) return
+  safe.fromTicks = 0
+  safe.toTicks = Number.POSITIVE_INFINITY
   for (const position of symbol.positions.slice()) {
-    if (position.lots === 0 || !isNearLiquidation(state, symbol, position)) continue
+    if (position.lots === 0) continue
     const account = accountOf(state, position.uid)
+    const standing = floatStanding(state, account, symbol, position)
+    if (!isNear(standing)) {
+      narrowBands(state, account, position, standing)
+      continue
+    }
+    forgetBand(symbol)
     if (position.marginMode === 'isolated') liquidateIsolated(state, account, symbol, position)
     else liquidateCrossed(state, account, symbol.instrument.marginCoin)
   }
@@ -139,31 +159,73 @@ function closeForced(
   if (lacking.lt(ZERO)) bookFor(state, account, { coin, booking: 'insurance', amount: lacking.times('-1') })
 }
 
-function isNearLiquidation(state: CoreState, symbol: SymbolState, position: Position): boolean {
-  if (position.marginMode === 'isolated') {
-    const { profit, need } = floatsOf(state, symbol, position)
-    return isNear(position.marginFloat + profit, need)
-  }
-  const account = accountOf(state, position.uid)
-  const coin = symbol.instrument.marginCoin
-  let equity = coinOf(account, coin).balanceFloat
-  let need = 0
-  for (const other of account.positions.values()) {
-    const otherSymbol = symbolOf(state, other.symbol)
-    if (otherSymbol.instrument.marginCoin !== coin) continue
-    if (other.marginMode === 'isolated') {
-      equity -= other.marginFloat
-      continue
-    }
-    const floats = floatsOf(state, otherSymbol, other)
-    equity += floats.profit
-    need += floats.need
-  }
-  return isNear(equity, need)
+/** What stands behind some positions, and what they need, in the margin coin. */
+interface FloatStanding {
+  equity: number
+  need: number
+  /** How many positions share it. */
+  positions: number
 }
 
-function isNear(equity: number, need: number): boolean {
+/** Of an isolated position, or of all crossed ones of its account and coin. */
+function floatStanding(
+  state: CoreState,
+  account: Account,
+  symbol: SymbolState,
+  position: Position,
+): FloatStanding {
+  if (position.marginMode === 'isolated') {
+    const { profit, need } = floatsOf(state, symbol, position)
+    return { equity: position.marginFloat + profit, need, positions: 1 }
+  }
+  const coin = symbol.instrument.marginCoin
+  const standing = { equity: coinOf(account, coin).balanceFloat, need: 0, positions: 0 }
+  for (const other of positionsOfCoin(state, account, coin)) {
+    if (other.marginMode === 'isolated') {
+      standing.equity -= other.marginFloat
+      continue
+    }
+    const floats = floatsOf(state, symbolOf(state, other.symbol), other)
+    standing.equity += floats.profit
+    standing.need += floats.need
+    standing.positions++
+  }
+  return standing
+}
+
+function isNear({ equity, need }: FloatStanding): boolean {
   return equity - need <= FLOAT_SLACK * (Math.abs(equity) + need)
+}
+
+/** Keeps the mark prices of all positions that share a standing where together they lose half of what is left at most. */
+function narrowBands(state: CoreState, account: Account, position: Position, standing: FloatStanding): void {
+  const share = (standing.equity - standing.need) / 2 / standing.positions
+  if (position.marginMode === 'isolated') return narrowBand(state, position, share)
+  const { marginCoin } = symbolOf(state, position.symbol).instrument
+  for (const other of positionsOfCoin(state, account, marginCoin)) {
+    if (other.marginMode === 'crossed') narrowBand(state, other, share)
+  }
+}
+
+/** An inverse position's loss grows as the price falls: within this share of it by no more than is reckoned with. */
+const INVERSE_REACH = 0.2
+
+/** @param loss What the position may lose, its growing maintenance margin included, in the margin coin. */
+function narrowBand(state: CoreState, position: Position, loss: number): void {
+  const { instrument, markTicks, safe } = symbolOf(state, position.symbol)
+  const { tickFloat, lotFloat, isInverse } = instrument
+  const size = position.lots * lotFloat
+  const { notionalMax, rateFloat } = maintenanceTier(instrument, markTicks * tickFloat * size)
+  const rate = rateFloat + state.rates.takerFloat
+  const lowest = isInverse ? markTicks * (1 - INVERSE_REACH) : 0
+  const lossPerTick = isInverse
+    ? position.costFloat / (lowest * lowest * tickFloat)
+    : size * (1 + rate) * tickFloat
+  const reach = loss / lossPerTick
+  // A larger value may be of a tier with a higher rate.
+  const tierEnd = notionalMax / (size * tickFloat)
+  safe.fromTicks = Math.max(safe.fromTicks, lowest, markTicks - reach)
+  safe.toTicks = Math.min(safe.toTicks, markTicks + reach, tierEnd)
 }
 
 /** Unrealised profit, and maintenance with closing fee, in the margin coin. */

@@ -13,12 +13,25 @@ import { closePosition, restClosingOrder } from './system-close.ts'
 
 /** Fires what a new quote reaches, at most one exit a position. */
 export function fireExits(state: CoreState, symbol: SymbolState): void {
-  for (const position of symbol.positions.slice()) {
-    if (position.takeProfit === undefined && position.stopLoss === undefined) continue
-    const isLong = position.holdSide === 'long'
-    if (isReached(symbol, position.stopLoss, !isLong)) fireExit(state, position, position.stopLoss)
-    else if (isReached(symbol, position.takeProfit, isLong)) fireExit(state, position, position.takeProfit)
+  // Firing takes positions out of the list.
+  let positions: readonly Position[] = symbol.positions
+  for (let index = 0; index < positions.length; index++) {
+    const position = positions[index] as Position
+    const reached = reachedExit(symbol, position)
+    if (reached === undefined) continue
+    if (positions === symbol.positions) positions = positions.slice()
+    fireExit(state, position, reached)
   }
+}
+
+function reachedExit(
+  symbol: SymbolState,
+  { takeProfit, stopLoss, holdSide }: Position,
+): PositionTrigger | undefined {
+  if (takeProfit === undefined && stopLoss === undefined) return undefined
+  const isLong = holdSide === 'long'
+  if (isReached(symbol, stopLoss, !isLong)) return stopLoss
+  return isReached(symbol, takeProfit, isLong) ? takeProfit : undefined
 }
 
 /** What a trigger of this type watches: the latest trade, or the mark price. */
@@ -32,7 +45,7 @@ function isReached(symbol: SymbolState, trigger: PositionTrigger | undefined, is
   return isRising ? price >= trigger.triggerTicks : price <= trigger.triggerTicks
 }
 
-function fireExit(state: CoreState, position: Position, trigger: PositionTrigger | undefined): void {
+function fireExit(state: CoreState, position: Position, { executeTicks }: PositionTrigger): void {
   position.takeProfit = undefined
   position.stopLoss = undefined
   position.updatedAt = state.clock.now
@@ -40,6 +53,6 @@ function fireExit(state: CoreState, position: Position, trigger: PositionTrigger
   for (const order of closingOrders(accountOf(state, position.uid), position)) {
     cancelOrder(state, order, 'position_gone')
   }
-  if (trigger?.executeTicks === undefined) closePosition(state, position)
-  else restClosingOrder(state, position, trigger.executeTicks)
+  if (executeTicks === undefined) closePosition(state, position)
+  else restClosingOrder(state, position, executeTicks)
 }

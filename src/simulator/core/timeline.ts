@@ -75,7 +75,7 @@ function playStep(state: CoreState, step: MarketStep): void {
 
 function applyQuote(state: CoreState, symbol: SymbolState, { at, quote, reference }: MarketStep): void {
   const shownAt = at + state.clock.pausedMs
-  showQuote(symbol.market, quote, { at: shownAt, speed: state.speed, model: state.fillModel })
+  showQuote(symbol.market, quote, shownAt, state.matching)
   symbol.quoteCount++
   symbol.statistics.apply(shownAt, quote, reference)
 }

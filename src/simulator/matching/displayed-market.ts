@@ -1,7 +1,7 @@
 import { exponential } from '../../lib/random.ts'
 import { type Quote } from '../market/market.ts'
 import { type Direction } from './book-order.ts'
-import { type FillModel } from './fill-model.ts'
+import { type FillModel, type MatchingRules } from './fill-model.ts'
 
 type MutableQuote = { -readonly [Field in keyof Quote]: Quote[Field] }
 
@@ -42,11 +42,12 @@ export function takenOf(market: DisplayedMarket): Taken {
   return { at, candle, takenAskLots, takenBidLots, takenTradedLots, takenCandleLots, takenQuoteLots }
 }
 
-/** Takes in the next quote. @param at Unix ms of the exchange's clock, of which `speed` ms of the market are one. */
+/** Takes in the next quote. @param at Unix ms of the exchange's clock. */
 export function showQuote(
   market: DisplayedMarket,
   quote: Quote,
-  { at, speed, model }: { readonly at: number; readonly speed: number; readonly model: FillModel },
+  at: number,
+  { model, speed }: MatchingRules,
 ): void {
   if (market.takenAskLots > 0 || market.takenBidLots > 0) recover(market, model, (at - market.at) * speed)
   if (quote.candle !== market.candle) market.takenCandleLots = 0

@@ -22,6 +22,15 @@ export interface FillModel {
   readonly recoveryMs: number
 }
 
+/** How the orders of futures, spot and margin are matched. */
+export interface MatchingRules {
+  readonly model: FillModel
+  /** Levels of a quote that an order finds. */
+  readonly levelsMax: number
+  /** Ms of the market's time in one of the exchange's clock. */
+  readonly speed: number
+}
+
 const MODELS: Readonly<Record<FillModelName, FillModel>> = {
   pessimistic: {
     name: 'pessimistic',

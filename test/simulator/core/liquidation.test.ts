@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { createRandom } from '../../../src/lib/random.ts'
 import { Bench, limit, market, openAccount } from './bench.ts'
 
 /** While it follows a jump the mark price swings beyond the quotes, by 0.3 % at most. */
@@ -153,3 +154,58 @@ describe('a long and a short of one instrument, crossed', () => {
     expect(bench.positions('2')).toEqual([])
   })
 })
+
+describe('positions of several accounts and instruments', () => {
+  test.each([1, 2, 3])('are closed at the very quote at which they no longer stand, seed %i', (seed) => {
+    const random = createRandom(seed)
+    const accounts = ['1', '2', '3'].map((uid) =>
+      openAccount(uid, 'hedge_mode', { balances: { USDT: '3000', BTC: '0.05' }, leverage: 50 }),
+    )
+    const bench = new Bench({ fillModel: 'optimistic' }, accounts)
+    const prices = new Map([
+      ['BTCUSDT', 60_000],
+      ['ETHUSDT', 60_000],
+      ['BTCUSD', 60_000],
+    ])
+    const symbols = [...prices.keys()]
+    let [looked, standing] = [0, 0]
+    for (let step = 0; step < 2500; step++) {
+      const symbol = symbols[random.integer(symbols.length)] as string
+      bench.wait(random.integer(5) * 1000)
+      const jump = random.integer(40) === 0 ? 5 : 1
+      const bid = Math.round((prices.get(symbol) ?? 0) * (1 + 0.002 * jump * random.normal()))
+      prices.set(symbol, bid)
+      bench.quote({ bid, ask: bid + 0.1 }, symbol)
+      const isNewMinute = Math.floor(bench.now / 60_000) !== Math.floor((bench.now - 100) / 60_000)
+      if (random.integer(3) === 0) openSomething(bench, { symbol, random })
+      if (random.integer(25) === 0)
+        bench.core.deposit(String(1 + random.integer(3)), { coin: 'USDT', amount: '2000' }, bench.now)
+      // In a new minute the premium moves marks of other instruments, which are looked at with their next quote.
+      if (isNewMinute) continue
+      for (const { uid } of accounts) {
+        for (const { marginRatio } of bench.positions(uid, symbol)) {
+          looked++
+          if (Number(marginRatio) < 1) standing++
+        }
+      }
+    }
+
+    expect(bench.core.counters().liquidations).toBeGreaterThan(10)
+    expect(looked).toBeGreaterThan(3000)
+    expect(standing).toBe(looked)
+  })
+})
+
+function openSomething(
+  bench: Bench,
+  { symbol, random }: { symbol: string; random: ReturnType<typeof createRandom> },
+): void {
+  const uid = String(1 + random.integer(3))
+  const side = random.integer(2) === 0 ? 'buy' : 'sell'
+  const tradeSide = random.integer(4) === 0 ? 'close' : 'open'
+  const marginMode = uid === '3' ? 'isolated' : 'crossed'
+  bench.tryPlace(uid, [market(side, (0.05 * (1 + random.integer(20))).toFixed(2), { tradeSide })], {
+    symbol,
+    marginMode,
+  })
+}

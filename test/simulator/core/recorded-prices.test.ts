@@ -31,7 +31,7 @@ function hours(count: number, extra?: { readonly names: string; readonly row: (h
 }
 
 function openCore(text: string, speed = 1): ExchangeCore {
-  const recordings = [parseRecording({ text, source: 'hours.csv', symbol: ETH.symbol })]
+  const recordings = [parseRecording({ bytes: Buffer.from(text), source: 'hours.csv', symbol: ETH.symbol })]
   return createExchangeCore({
     instruments: INSTRUMENTS,
     accounts: [openAccount('1', 'one_way_mode', { balances: { USDT: '100000' }, leverage: 2 })],

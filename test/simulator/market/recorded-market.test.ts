@@ -34,7 +34,8 @@ function candleText({ seed, count, firstAt = FIRST_AT }: { seed: string; count: 
   return lines.join('\n')
 }
 
-const recording = (text: string, symbol: string) => parseRecording({ text, source: 'test.csv', symbol })
+const recording = (text: string, symbol: string) =>
+  parseRecording({ bytes: Buffer.from(text), source: 'test.csv', symbol })
 const CANDLES = recording(candleText({ seed: 'candles', count: 500 }), 'BTCUSDT')
 
 const optionsAt = (speed: number, recordings = [CANDLES]): RecordedMarketOptions => ({

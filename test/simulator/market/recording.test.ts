@@ -3,13 +3,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createRandom } from '../../../src/lib/random.ts'
 import { loadRecording } from '../../../src/simulator/market/recorded/load-recording.ts'
 import { parseRecording } from '../../../src/simulator/market/recorded/recording.ts'
 
 const CANDLES =
   'ts_ms,open,high,low,close,volume\n1748538300000,10,12,9,11,5.5\n1748538360000,11,11,11,11,0\n'
 const QUOTES = 'ts_ms,bid,ask,bidSz,askSz,last\n1723161254180,9.9,10,1,2,10\n'
-const parse = (text: string) => parseRecording({ text, source: 'BTCUSDT-x.csv' })
+const parse = (text: string) => parseRecording({ bytes: Buffer.from(text), source: 'BTCUSDT-x.csv' })
 
 let folder = ''
 beforeAll(async () => {
@@ -96,6 +97,21 @@ describe('reading the text of a recording', () => {
       expect(() => parse(text)).toThrow(message)
     })
   }
+
+  it('reads every number as the runtime does, whatever its digits', () => {
+    const random = createRandom('numbers')
+    const texts = Array.from({ length: 2000 }, () => {
+      const digits = Array.from({ length: 1 + random.integer(20) }, () => random.integer(10)).join('')
+      const dot = 1 + random.integer(digits.length)
+      const end = ['', '', '', 'e2', 'E-3', '.'][random.integer(6)] as string
+      return `${random.integer(8) === 0 ? ' +' : ''}${digits.slice(0, dot)}.${digits.slice(dot)}1${end === '.' ? '' : end}`
+    })
+    const rows = texts.map((text, index) => `${1748538300000 + index},1,1,1,1,${text}`)
+
+    const { rows: read } = parse(`ts_ms,open,high,low,close,volume\r\n${rows.join('\r\n')}`)
+
+    expect(read.kind === 'candles' && [...read.volume]).toEqual(texts.map(Number))
+  })
 
   it('accepts two quotes of one millisecond', () => {
     expect(parse(`${QUOTES}1723161254180,9.9,10,1,2,10\n`).rows.at).toHaveLength(2)

@@ -17,7 +17,7 @@
  * opposite, and who follows the last move, or fades it, earns nothing. In a candle that is a tick wide every move
  * is the opposite of the one before: what no three walks can balance, the next candles make up.
  */
-import { exponential, type Random } from '../../../lib/random.ts'
+import { exponential, likelyValues, normalQuantile, type Random } from '../../../lib/random.ts'
 
 /** How the points between the four prices of a candle are found. */
 export const CANDLE_PATHS = ['random', 'highFirst', 'lowFirst'] as const
@@ -42,6 +42,13 @@ const WALKS_MAX = 32
 const OWED_MAX = 20
 /** The mean range of a price that moves at random, in standard deviations of its move from open to close. */
 const MEAN_RANGE = 1.6
+
+/** Normal numbers: computed for each move they took half of a market's time. */
+const NORMALS = likelyValues(1024, normalQuantile)
+/** What a bridge may still sway by at its next move, by the moves that are left: the root of (left - 1) / left. */
+const SWAY = Float64Array.from({ length: CANDLE_POINTS_MAX + 1 }, (_, left) =>
+  left === 0 ? 0 : Math.sqrt((left - 1) / left),
+)
 
 /** What the candles before have left. */
 export interface PathMemory {
@@ -108,9 +115,12 @@ export class CandlePaths {
       fillStraight(first.path, candle, this.#kind === 'highFirst')
       return { path: first.path, signs, gain }
     }
-    for (const [count, walk] of this.#walks.entries()) {
-      fillRandom(walk.path, candle, random)
-      judge(walk, { lastSign, signs, gain })
+    const terms = walkTerms(candle, first.path.length)
+    const before = { lastSign, signs, gain }
+    for (let count = 0; count < this.#walks.length; count++) {
+      const walk = this.#walks[count] as Walk
+      fillRandom(walk.path, terms, random)
+      judge(walk, before)
       const chosen = chooseWith(walk, this.#walks, { count, random })
       if (chosen) return { path: chosen.path, signs: 0, gain: 0 }
     }
@@ -179,21 +189,42 @@ function cross(one: Walk, other: Walk): number {
   return one.signs * other.gain - one.gain * other.signs
 }
 
-function fillRandom(path: Float64Array, candle: TickCandle, random: Random): void {
-  const { open, high, low, close } = candle
+/** What all walks of one candle have in common. */
+interface WalkTerms {
+  readonly candle: TickCandle
+  readonly chanceOfHighFirst: number
+  /** Of one move, in ticks. */
+  readonly deviation: number
+}
+
+function walkTerms(candle: TickCandle, points: number): WalkTerms {
+  const deviation = (candle.high - candle.low) / MEAN_RANGE / Math.sqrt(points - 1)
+  return { candle, chanceOfHighFirst: chanceOfHighFirst(candle), deviation }
+}
+
+function fillRandom(path: Float64Array, terms: WalkTerms, random: Random): void {
+  const { open, high, low, close } = terms.candle
   const last = path.length - 1
-  const isHighFirst = random.next() < chanceOfHighFirst(candle)
+  const isHighFirst = random.next() < terms.chanceOfHighFirst
   const first = isHighFirst ? high : low
   const second = isHighFirst ? low : high
-  const [turn, secondTurn] = drawTurns(
-    { last, opensAtFirst: open === first, closesAtSecond: close === second },
-    random,
-  )
-  const deviation = (high - low) / MEAN_RANGE / Math.sqrt(last)
-  const bounds = { low, high, deviation }
-  fillWalk(path, { from: 0, to: turn, start: open, end: first, ...bounds }, random)
-  fillWalk(path, { from: turn, to: secondTurn, start: first, end: second, ...bounds }, random)
-  fillWalk(path, { from: secondTurn, to: last, start: second, end: close, ...bounds }, random)
+  const from = open === first ? 0 : 1
+  const to = close === second ? last : last - 1
+  // At which points the extremes are met. One that the candle opens or closes at is met there every other time.
+  let turn: number
+  let secondTurn: number
+  do {
+    turn = from === 0 && random.next() < 0.5 ? 0 : from + Math.floor(random.next() * (to - from + 1))
+    secondTurn =
+      to === last && random.next() < 0.5 ? last : from + Math.floor(random.next() * (to - from + 1))
+  } while (turn >= secondTurn)
+  path[0] = open
+  path[turn] = first
+  path[secondTurn] = second
+  path[last] = close
+  fillWalk(path, { from: 0, to: turn }, terms, random)
+  fillWalk(path, { from: turn, to: secondTurn }, terms, random)
+  fillWalk(path, { from: secondTurn, to: last }, terms, random)
 }
 
 /** Of a price that moves at random: a path is the likelier the shorter its way is over both extremes. */
@@ -204,20 +235,6 @@ function chanceOfHighFirst({ open, high, low, close }: TickCandle): number {
   return highFirst / (highFirst + chance(open - low + range + high - close))
 }
 
-/** At which points the extremes are met. One that the candle opens or closes at is met there every other time. */
-function drawTurns(
-  { last, opensAtFirst, closesAtSecond }: { last: number; opensAtFirst: boolean; closesAtSecond: boolean },
-  random: Random,
-): readonly [number, number] {
-  const from = opensAtFirst ? 0 : 1
-  const to = closesAtSecond ? last : last - 1
-  for (;;) {
-    const first = opensAtFirst && random.next() < 0.5 ? 0 : from + random.integer(to - from + 1)
-    const second = closesAtSecond && random.next() < 0.5 ? last : from + random.integer(to - from + 1)
-    if (first < second) return [first, second]
-  }
-}
-
 interface Leg {
   readonly from: number
   readonly to: number
@@ -225,29 +242,22 @@ interface Leg {
   readonly end: number
 }
 
-interface Bounds {
-  readonly low: number
-  readonly high: number
-  /** Of one move, in ticks. */
-  readonly deviation: number
-}
-
-/** A Brownian bridge, thrown back where it would leave the range of the candle. */
+/** A Brownian bridge between two points that are there, thrown back where it would leave the range of the candle. */
 function fillWalk(
   path: Float64Array,
-  { from, to, start, end, low, high, deviation }: Leg & Bounds,
+  { from, to }: { readonly from: number; readonly to: number },
+  { candle: { high, low }, deviation }: WalkTerms,
   random: Random,
 ): void {
-  let price = start
-  path[from] = start
+  const end = path[to] as number
+  let price = path[from] as number
   for (let point = from + 1; point < to; point++) {
     const left = to - point + 1
-    price += (end - price) / left + deviation * Math.sqrt((left - 1) / left) * random.normal()
+    price += (end - price) / left + deviation * (SWAY[left] as number) * random.pick(NORMALS)
     if (price > high) price = Math.max(low, 2 * high - price)
     if (price < low) price = Math.min(high, 2 * low - price)
     path[point] = Math.round(price)
   }
-  path[to] = end
 }
 
 /** The points are shared out to the three lines by their lengths, at least one each. */

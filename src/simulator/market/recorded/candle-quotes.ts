@@ -7,8 +7,7 @@
  *   sizes    3 % of what the last candles traded (the median), spread like those of real quotes
  *   spread   a tick, and more the wilder and the thinner the last candles were
  */
-import { exponential, logarithm, type Random } from '../../../lib/random.ts'
-import { type Quote } from '../market.ts'
+import { exponential, likelyValues, logarithm, normalQuantile, type Random } from '../../../lib/random.ts'
 import { type CandleMemory } from '../quote-grid.ts'
 
 /** Displayed at each side: this share of the volume of a candle before, and the spread of its logarithm. */
@@ -34,7 +33,7 @@ export interface CandleScale {
   readonly intervalMs: number
 }
 
-/** Quotes of the points of one candle, by column; see {@link Quote}. */
+/** Quotes of the points of one candle, by column; see Quote in market.ts. */
 export interface QuoteColumns {
   readonly bidTicks: Float64Array
   readonly askTicks: Float64Array
@@ -43,15 +42,6 @@ export interface QuoteColumns {
   readonly lastTicks: Float64Array
   readonly tradedLots: Float64Array
 }
-
-export const QUOTE_FIELDS = [
-  'bidTicks',
-  'askTicks',
-  'bidLots',
-  'askLots',
-  'lastTicks',
-  'tradedLots',
-] as const satisfies readonly (keyof QuoteColumns & keyof Quote)[]
 
 export function createQuoteColumns(points: number): QuoteColumns {
   const column = () => new Float64Array(points)
@@ -73,30 +63,34 @@ export interface CandleParts {
   readonly scale: CandleScale
 }
 
+/**
+ * What is drawn for each point is one of so many equally likely values, looked up: a size as a multiple of the median,
+ * and a share of random size. To compute them afresh took more time than all else of a market.
+ */
+const DRAWS = 1024
+const SIZES = likelyValues(DRAWS, (share) => exponential(DISPLAYED_DEVIATION * normalQuantile(share)))
+const SHARES = likelyValues(DRAWS, (share) => -logarithm(1 - share))
+
 /** Fills the columns with the quotes of a candle. */
 export function fillCandleQuotes(columns: QuoteColumns, candle: CandleParts, random: Random): void {
   const { path, memory, scale } = candle
-  const usualLots = memory.candles === 0 ? scale.lots : memory.lots
+  const { bidTicks, askTicks, bidLots, askLots, lastTicks } = columns
+  const medianLots = (memory.candles === 0 ? scale.lots : memory.lots) * DISPLAYED_SHARE
   const spread = meanSpread(candle)
   let before = candle.before
   for (let point = 0; point < path.length; point++) {
     const last = path[point] as number
-    const isBuy = last === before ? random.next() < 0.5 : last > before
-    const wide = 1 + Math.floor(-spread * logarithm(1 - random.next()))
+    const isBuy = last === before ? random.integer(2) === 0 : last > before
+    const wide = 1 + Math.floor(spread * random.pick(SHARES))
     const bid = Math.max(1, isBuy ? last - wide : last)
-    columns.lastTicks[point] = last
-    columns.bidTicks[point] = bid
-    columns.askTicks[point] = Math.max(bid + 1, isBuy ? last : last + wide)
-    columns.bidLots[point] = drawDisplayed(usualLots, random)
-    columns.askLots[point] = drawDisplayed(usualLots, random)
+    lastTicks[point] = last
+    bidTicks[point] = bid
+    askTicks[point] = Math.max(bid + 1, isBuy ? last : last + wide)
+    bidLots[point] = Math.max(1, Math.round(medianLots * random.pick(SIZES)))
+    askLots[point] = Math.max(1, Math.round(medianLots * random.pick(SIZES)))
     before = last
   }
   shareOut(columns.tradedLots, candle.lots, random)
-}
-
-function drawDisplayed(usualLots: number, random: Random): number {
-  const median = usualLots * DISPLAYED_SHARE
-  return Math.max(1, Math.round(median * exponential(DISPLAYED_DEVIATION * random.normal())))
 }
 
 /** Beyond the first tick, in ticks. */
@@ -113,7 +107,7 @@ function meanSpread({ path, memory, scale }: CandleParts): number {
 function shareOut(shares: Float64Array, lots: number, random: Random): void {
   let sum = 0
   for (let point = 0; point < shares.length; point++) {
-    sum -= logarithm(1 - random.next())
+    sum += random.pick(SHARES)
     shares[point] = sum
   }
   let before = 0

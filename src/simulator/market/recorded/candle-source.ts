@@ -5,13 +5,7 @@ import { EMPTY_QUOTE, levelTicksFor, type MarketInstrument, type Quote } from '.
 import { type CandleMemory, NO_MEMORY, QuoteGrid, rememberCandle } from '../quote-grid.ts'
 import { DEFAULT_DAILY_TURNOVER } from '../seeded/seeded-path.ts'
 import { type CandlePathKind, CandlePaths, NO_PATH, type PathMemory } from './candle-path.ts'
-import {
-  type CandleScale,
-  createQuoteColumns,
-  fillCandleQuotes,
-  QUOTE_FIELDS,
-  type QuoteColumns,
-} from './candle-quotes.ts'
+import { type CandleScale, createQuoteColumns, fillCandleQuotes, type QuoteColumns } from './candle-quotes.ts'
 import type { CandleRows } from './recording.ts'
 
 const MINUTE_MS = 60_000
@@ -77,9 +71,16 @@ export class CandleSource {
 
   /** @param candle Its number, laps counted. @returns the same object each time. */
   show(point: number, candle: number): Quote {
-    for (const field of QUOTE_FIELDS) this.#quote[field] = this.#columns[field][point] as number
-    this.#quote.candle = candle
-    return this.#quote
+    const quote = this.#quote
+    const columns = this.#columns
+    quote.bidTicks = columns.bidTicks[point] as number
+    quote.askTicks = columns.askTicks[point] as number
+    quote.bidLots = columns.bidLots[point] as number
+    quote.askLots = columns.askLots[point] as number
+    quote.lastTicks = columns.lastTicks[point] as number
+    quote.tradedLots = columns.tradedLots[point] as number
+    quote.candle = candle
+    return quote
   }
 
   end(row: number): void {

@@ -6,7 +6,7 @@ import { gunzip } from 'node:zlib'
 import { Failure, messageOf } from '../../../lib/failure.ts'
 import { parseRecording, type Recording } from './recording.ts'
 
-/** Unpacked; about six years of one-minute candles. The whole text is held in memory while it is read. */
+/** Unpacked; about six years of one-minute candles. All of it is held in memory while it is read. */
 const RECORDING_BYTES_MAX = 256 * 1024 * 1024
 
 /**
@@ -29,7 +29,7 @@ export async function loadRecording(spec: string): Promise<Recording> {
   })
   const unpacked = await unpack(bytes, path)
   const source = basename(path)
-  return parseRecording({ text: unpacked.toString('utf8'), source, ...(symbol && { symbol }) })
+  return parseRecording({ bytes: unpacked, source, ...(symbol && { symbol }) })
 }
 
 async function unpack(bytes: Buffer, path: string): Promise<Buffer> {

@@ -65,8 +65,7 @@ export function restoreRecordedMarket(
   const fallback = restoreSeededMarket(seeded, { state: fallbackState })
   const market = new RecordedReplay(options, { fallback, state })
   if (resumeAt === undefined) return market
-  const seededNextAt = fallbackState.startAt + fallbackState.stepsDone * (seeded.stepMs ?? 100)
-  const nextAt = Math.min(market.nextAt(), seeded.instruments.length > 0 ? seededNextAt : Infinity)
+  const nextAt = Math.min(market.nextAt(), fallback.nextAt)
   const pausedMs = Number.isFinite(nextAt) ? Math.max(0, resumeAt - nextAt) : 0
   const shifted = { ...fallbackState, startAt: fallbackState.startAt + pausedMs }
   return new RecordedReplay(options, {
@@ -117,17 +116,22 @@ class RecordedReplay implements RecordedMarket {
       visit(step)
     }
     for (const path of this.#paths) {
-      if (!path.isOpened && path.open(path.startAt > this.#originAt))
-        count({ at: this.#startAt, ...path.shown() })
+      if (!path.isOpened && path.open(path.startAt > this.#originAt)) {
+        path.step.at = this.#startAt
+        count(path.step)
+      }
     }
     for (;;) {
       const path = this.#nextPath()
       const at = path ? this.#dueAt(path) : Number.POSITIVE_INFINITY
-      if (budget <= 0 || !this.#fallback.advance(Math.min(at, now), count)) return false
+      const until = Math.min(at, now)
+      if (budget <= 0 || (this.#fallback.nextAt <= until && !this.#fallback.advance(until, count)))
+        return false
       if (!path || at > now) return true
       if (budget <= 0) return false
-      path.step(this.#repeat)
-      count({ at, ...path.shown() })
+      path.advance(this.#repeat)
+      path.step.at = at
+      count(path.step)
     }
   }
 
@@ -170,7 +174,7 @@ class RecordedReplay implements RecordedMarket {
     let next: RecordedPath | undefined
     let nextMs = Number.POSITIVE_INFINITY
     for (const path of this.#paths) {
-      const ms = path.lap * this.#lapMs + path.nextAt()
+      const ms = path.lap * this.#lapMs + path.nextAt
       if (ms >= nextMs) continue
       next = path
       nextMs = ms
@@ -179,7 +183,7 @@ class RecordedReplay implements RecordedMarket {
   }
 
   #dueAt(path: RecordedPath): number {
-    const elapsedMs = path.lap * this.#lapMs + path.nextAt() - this.#originAt
+    const elapsedMs = path.lap * this.#lapMs + path.nextAt - this.#originAt
     return this.#startAt + Math.floor(elapsedMs / this.speed)
   }
 }

@@ -40,8 +40,10 @@ export class RecordedPath {
   readonly #intervalMs: number
   /** Of each row. */
   readonly #points: number
-  #quote: Quote
-  #reference: MarketReference = { markTicks: undefined, fundingRate: undefined }
+  /** The point that was shown last, to be handed over: the same object each time. */
+  readonly step: { -readonly [Field in keyof MarketStep]: MarketStep[Field] }
+  /** Recording time of the next point; Infinity when there is none. */
+  nextAt = Number.POSITIVE_INFINITY
   #lap: number
   #row: number
   #point: number
@@ -63,8 +65,9 @@ export class RecordedPath {
     this.#row = state?.row ?? 0
     this.#point = state?.point ?? 0
     this.#opened = state?.opened ?? false
-    this.#quote = state?.quote ?? EMPTY_QUOTE
+    this.step = { at: 0, symbol: this.symbol, quote: state?.quote ?? EMPTY_QUOTE }
     this.#beginRow()
+    this.#findNext()
   }
 
   get lap(): number {
@@ -76,18 +79,7 @@ export class RecordedPath {
   }
 
   get quote(): Quote {
-    return this.#quote
-  }
-
-  /** The point that was shown last; valid until the next. */
-  shown(): Omit<MarketStep, 'at'> {
-    return { symbol: this.symbol, quote: this.#quote, reference: this.#reference }
-  }
-
-  /** Recording time of the next point; Infinity when there is none. */
-  nextAt(): number {
-    if (this.#row >= this.#rows.at.length) return Number.POSITIVE_INFINITY
-    return (this.#rows.at[this.#row] as number) + (this.#point * this.#intervalMs) / this.#points
+    return this.step.quote
   }
 
   /**
@@ -98,15 +90,19 @@ export class RecordedPath {
     this.#opened = true
     if (!isLate) return false
     this.#show()
-    this.#quote = { ...this.#quote, tradedLots: 0 }
+    this.step.quote = { ...this.step.quote, tradedLots: 0 }
     return true
   }
 
   /** Shows the next point and moves on. @param isRepeated Whether the recording starts again at its end. */
-  step(isRepeated: boolean): void {
+  advance(isRepeated: boolean): void {
     this.#show()
     this.#point++
-    if (this.#point < this.#points) return
+    if (this.#point >= this.#points) this.#endRow(isRepeated)
+    this.#findNext()
+  }
+
+  #endRow(isRepeated: boolean): void {
     this.#point = 0
     if (this.#source instanceof CandleSource) this.#source.end(this.#row)
     this.#row++
@@ -117,6 +113,12 @@ export class RecordedPath {
     this.#beginRow()
   }
 
+  #findNext(): void {
+    const rowAt = this.#rows.at[this.#row]
+    const nextAt = rowAt === undefined ? undefined : rowAt + (this.#point * this.#intervalMs) / this.#points
+    this.nextAt = nextAt ?? Number.POSITIVE_INFINITY
+  }
+
   state(): CursorState {
     return {
       source: this.#source.state(),
@@ -124,7 +126,7 @@ export class RecordedPath {
       row: this.#row,
       point: this.#point,
       opened: this.#opened,
-      ...(this.#opened && { quote: { ...this.#quote } }),
+      ...(this.#opened && { quote: { ...this.step.quote } }),
     }
   }
 
@@ -135,11 +137,10 @@ export class RecordedPath {
 
   #show(): void {
     const candle = this.#lap * this.#rows.at.length + this.#row
-    this.#quote =
-      this.#source instanceof CandleSource
-        ? this.#source.show(this.#point, candle)
-        : this.#source.show(this.#row)
-    if (this.#rows.mark || this.#rows.fundingRate) this.#reference = this.#readReference()
+    const source = this.#source
+    this.step.quote =
+      source instanceof CandleSource ? source.show(this.#point, candle) : source.show(this.#row)
+    if (this.#rows.mark || this.#rows.fundingRate) this.step.reference = this.#readReference()
   }
 
   /** What a candle says of its end is known from then on. */

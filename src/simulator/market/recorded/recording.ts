@@ -1,6 +1,7 @@
 /** A recording of real prices: CSV with a header, of candles or of quotes. */
 import { createHash } from 'node:crypto'
 import { Failure } from '../../../lib/failure.ts'
+import { readCsvColumns } from './csv-columns.ts'
 
 /** What a recording may know beside prices. */
 export interface ReferenceRows {
@@ -44,6 +45,8 @@ export interface Recording {
   readonly rows: CandleRows | QuoteRows
 }
 
+const LINE_FEED = 10
+
 const CANDLE_HEADER = ['ts_ms', 'open', 'high', 'low', 'close', 'volume']
 const QUOTE_HEADER = ['ts_ms', 'bid', 'ask', 'bidsz', 'asksz', 'last']
 /** Columns that may be there: {@link ReferenceRows}, and of quotes what was traded since the row before. */
@@ -53,15 +56,15 @@ const HEADERS_HINT =
   'the first line must be ts_ms,open,high,low,close,volume or ts_ms,bid,ask,bidSz,askSz,last[,volume]; both may have mark and fundingRate'
 
 /**
- * Reads a recording from its text.
+ * Reads a recording from its bytes, UTF-8.
  *
  * @param source The file's name, for messages and, without `symbol`, for the symbol.
  * @throws Failure RECORDING_SYMBOL_MISSING, RECORDING_EMPTY, RECORDING_HEADER_UNKNOWN, RECORDING_ROW_LENGTH,
  *   RECORDING_NOT_NUMERIC, RECORDING_TIME_UNIT, RECORDING_TIME_ORDER, RECORDING_PRICE_NOT_POSITIVE,
  *   RECORDING_CANDLE_IMPOSSIBLE, RECORDING_QUOTE_CROSSED, each naming file:line.
  */
-export function parseRecording(input: { text: string; source: string; symbol?: string }): Recording {
-  const { text, source } = input
+export function parseRecording(input: { bytes: Buffer; source: string; symbol?: string }): Recording {
+  const { bytes, source } = input
   const symbol = input.symbol ?? /^[A-Z]+/.exec(source)?.[0]
   if (symbol === undefined) {
     throw recordingFailure('RECORDING_SYMBOL_MISSING', {
@@ -70,52 +73,26 @@ export function parseRecording(input: { text: string; source: string; symbol?: s
       hint: `name the symbol: BTCUSDT=${source}`,
     })
   }
-  const sha256 = createHash('sha256').update(text).digest('hex')
-  const lines = text.replace(/^\uFEFF/, '').split('\n')
-  const header = (lines[0] ?? '').split(',').map((name) => name.trim().toLowerCase())
-  if (text.trim() === '') throw emptyRecording(source)
+  const sha256 = createHash('sha256').update(bytes).digest('hex')
+  const headerEnd = bytes.includes(LINE_FEED) ? bytes.indexOf(LINE_FEED) : bytes.length
+  const line = bytes.toString('utf8', 0, headerEnd).replace(/^\uFEFF/, '')
+  const header = line.split(',').map((name) => name.trim().toLowerCase())
+  if (line.trim() === '') throw emptyRecording(source)
   const isCandles = CANDLE_HEADER.every((name) => header.includes(name))
   if (!isCandles && !QUOTE_HEADER.every((name) => header.includes(name))) {
     throw recordingFailure('RECORDING_HEADER_UNKNOWN', {
       sentence: 'the header is neither that of candles nor that of quotes',
       where: `${source}:1`,
-      found: (lines[0] ?? '').trim().slice(0, 80),
+      found: line.trim().slice(0, 80),
       hint: HEADERS_HINT,
     })
   }
   const extras = (isCandles ? CANDLE_EXTRAS : QUOTE_EXTRAS).filter((name) => header.includes(name))
   const names = [...(isCandles ? CANDLE_HEADER : QUOTE_HEADER), ...extras]
-  const columns = readColumns({ lines, header, names, source })
+  const columns = readCsvColumns(bytes, { header, names, source, from: headerEnd + 1 })
+  if (columns.get('ts_ms')?.length === 0) throw emptyRecording(source)
   const rows = isCandles ? toCandles(columns, source) : toQuotes(columns, source)
   return { symbol, source, sha256, rows }
-}
-
-const PLAIN_NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/
-
-function readColumns(input: { lines: string[]; header: string[]; names: string[]; source: string }) {
-  const { lines, header, names, source } = input
-  let end = lines.length
-  while (end > 1 && (lines[end - 1] as string).trim() === '') end--
-  if (end === 1) throw emptyRecording(source)
-  const columns = names.map(() => new Float64Array(end - 1))
-  const places = names.map((name) => header.indexOf(name))
-  for (let line = 1; line < end; line++) {
-    const fields = (lines[line] as string).split(',')
-    if (fields.length !== header.length) {
-      throw recordingFailure('RECORDING_ROW_LENGTH', {
-        sentence: 'the row has not as many fields as the header',
-        where: `${source}:${line + 1}`,
-        found: `${fields.length} fields instead of ${header.length}`,
-        hint: 'a last row cut short tells of a copy cut short: remove it or copy the file again',
-      })
-    }
-    for (const [index, place] of places.entries()) {
-      const field = (fields[place] as string).trim()
-      if (!PLAIN_NUMBER.test(field)) throw notNumeric({ name: names[index] as string, field, source, line })
-      ;(columns[index] as Float64Array)[line - 1] = Number(field)
-    }
-  }
-  return new Map(names.map((name, index) => [name, columns[index] as Float64Array]))
 }
 
 type Columns = ReadonlyMap<string, Float64Array>
@@ -202,15 +179,6 @@ function assertPositive(price: number, { source, row }: { source: string; row: n
     where: `${source}:${row + 2}`,
     found: String(price),
     hint: 'remove the row: an exchange writes it when nothing was there',
-  })
-}
-
-function notNumeric(input: { name: string; field: string; source: string; line: number }): Failure {
-  return recordingFailure('RECORDING_NOT_NUMERIC', {
-    sentence: `${input.name} is not a number`,
-    where: `${input.source}:${input.line + 1}`,
-    found: `"${input.field.slice(0, 40)}"`,
-    hint: 'numbers are written plainly, with a dot: 61837.63',
   })
 }
 

@@ -48,6 +48,8 @@ export interface SeededMarketOptions {
 }
 
 export interface SeededMarket extends Market {
+  /** When its next step is due, on the exchange's clock; Infinity without instruments. */
+  readonly nextAt: number
   state(): SeededMarketState
 }
 
@@ -112,8 +114,8 @@ class SeededGenerator implements SeededMarket {
 
   advance(now: number, visit: (step: MarketStep) => void): boolean {
     let budget = STEPS_PER_ADVANCE_MAX
-    while (this.#paths.length > 0) {
-      const at = this.#startAt + this.#stepsDone * this.#stepMs
+    for (;;) {
+      const at = this.nextAt
       if (at > now) break
       budget -= this.#paths.length
       if (budget < 0 && budget + this.#paths.length < STEPS_PER_ADVANCE_MAX) return false
@@ -124,6 +126,11 @@ class SeededGenerator implements SeededMarket {
       }
     }
     return true
+  }
+
+  get nextAt(): number {
+    if (this.#paths.length === 0) return Number.POSITIVE_INFINITY
+    return this.#startAt + this.#stepsDone * this.#stepMs
   }
 
   quote(symbol: string) {

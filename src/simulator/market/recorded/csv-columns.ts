@@ -1,0 +1,122 @@
+/**
+ * Columns of numbers out of the bytes of a CSV file. A number in plain digits is read where it stands; whatever else
+ * there is (an exponent, a sign, spaces, more digits than a float holds) is read as text.
+ */
+import { Failure } from '../../../lib/failure.ts'
+
+const [LINE_FEED, CARRIAGE_RETURN, COMMA, DOT, ZERO, NINE] = [10, 13, 44, 46, 48, 57] as const
+
+const PLAIN_NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/
+
+/** So many digits are a whole number that a float holds, and a power of ten with so many decimals is one too. */
+const DIGITS_MAX = 15
+const POWERS_OF_TEN = Float64Array.from({ length: DIGITS_MAX + 1 }, (_, power) => 10 ** power)
+
+export interface CsvColumns {
+  /** Names of all fields of a line, in the order of the file. */
+  readonly header: readonly string[]
+  /** Of the columns that are read. */
+  readonly names: readonly string[]
+  /** Where the first line after the header begins. */
+  readonly from: number
+  /** The file's name, for failures. */
+  readonly source: string
+}
+
+/**
+ * Reads the named columns; empty lines at the end are left aside.
+ * @returns none without rows. @throws Failure RECORDING_ROW_LENGTH, RECORDING_NOT_NUMERIC, naming file:line.
+ */
+export function readCsvColumns(bytes: Buffer, options: CsvColumns): ReadonlyMap<string, Float64Array> {
+  const { header, names, from, source } = options
+  const end = endOfRows(bytes, from)
+  const columns = names.map(() => new Float64Array(countLines(bytes, from, end)))
+  const columnOf = header.map((name) => columns[names.indexOf(name)])
+  let at = from
+  for (let row = 0; at < end; row++) {
+    let field = 0
+    for (let isInLine = true; isInLine; field++) {
+      const fieldEnd = endOfField(bytes, at, end)
+      const column = columnOf[field]
+      if (column !== undefined) {
+        const number = plainNumber(bytes, at, fieldEnd)
+        column[row] =
+          number >= 0 ? number : otherNumber(bytes.toString('utf8', at, fieldEnd), { options, field, row })
+      }
+      isInLine = bytes[fieldEnd] === COMMA
+      at = fieldEnd + 1
+    }
+    if (field !== header.length) throw wrongLength(field, { header, row, source })
+  }
+  return new Map(names.map((name, index) => [name, columns[index] as Float64Array]))
+}
+
+/** The number of a line of the file, counted from 1, the header's. */
+function lineOf(row: number): number {
+  return row + 2
+}
+
+function endOfRows(bytes: Buffer, from: number): number {
+  let end = bytes.length
+  while (end > from && (bytes[end - 1] as number) <= 32) end--
+  return end
+}
+
+function countLines(bytes: Buffer, from: number, end: number): number {
+  if (end === from) return 0
+  let lines = 1
+  for (let at = bytes.indexOf(LINE_FEED, from); at >= 0 && at < end; at = bytes.indexOf(LINE_FEED, at + 1))
+    lines++
+  return lines
+}
+
+function endOfField(bytes: Buffer, from: number, end: number): number {
+  let at = from
+  while (at < end && bytes[at] !== COMMA && bytes[at] !== LINE_FEED) at++
+  return at
+}
+
+/** @returns -1 for what is not a plain number. */
+function plainNumber(bytes: Buffer, from: number, fieldEnd: number): number {
+  const end = bytes[fieldEnd - 1] === CARRIAGE_RETURN ? fieldEnd - 1 : fieldEnd
+  let whole = 0
+  let dotAt = end
+  for (let at = from; at < end; at++) {
+    const byte = bytes[at] as number
+    if (byte >= ZERO && byte <= NINE) whole = whole * 10 + byte - ZERO
+    else if (byte === DOT && dotAt === end && at > from) dotAt = at
+    else return -1
+  }
+  if (end === from || end - from > DIGITS_MAX) return -1
+  return dotAt === end ? whole : whole / (POWERS_OF_TEN[end - dotAt - 1] as number)
+}
+
+function otherNumber(
+  text: string,
+  { options, field, row }: { readonly options: CsvColumns; readonly field: number; readonly row: number },
+): number {
+  const trimmed = text.trim()
+  if (PLAIN_NUMBER.test(trimmed)) return Number(trimmed)
+  throw new Failure({
+    code: 'RECORDING_NOT_NUMERIC',
+    sentence: `${options.header[field] ?? ''} is not a number`,
+    facts: { where: `${options.source}:${lineOf(row)}`, found: `"${trimmed.slice(0, 40)}"` },
+    hint: 'numbers are written plainly, with a dot: 61837.63',
+  })
+}
+
+function wrongLength(
+  fields: number,
+  {
+    header,
+    row,
+    source,
+  }: { readonly header: readonly string[]; readonly row: number; readonly source: string },
+): Failure {
+  return new Failure({
+    code: 'RECORDING_ROW_LENGTH',
+    sentence: 'the row has not as many fields as the header',
+    facts: { where: `${source}:${lineOf(row)}`, found: `${fields} fields instead of ${header.length}` },
+    hint: 'a last row cut short tells of a copy cut short: remove it or copy the file again',
+  })
+}
