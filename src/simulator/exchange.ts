@@ -1,29 +1,42 @@
-import { ConvertService } from './convert/convert-service.ts'
+import { openConvert, convertHandlers, convertLedger, type ConvertState } from './convert/convert.ts'
 import { type ConvertSettings } from './convert/convert-settings.ts'
-import { CopyService } from './copy/copy-service.ts'
+import { copyHandlers, copyLedger, openCopy, playCopy, type CopyState } from './copy/copy.ts'
 import { futuresResults } from './copy/futures-results.ts'
-import { type AccountSetup } from './core/account.ts'
+import { type AccountRef, type AccountSetup } from './core/account.ts'
 import { type CoreState } from './core/core-state.ts'
 import { type ExchangeCore } from './core/exchange-core.ts'
+import { futuresHandlers } from './core/futures-handlers.ts'
 import { type LedgerStatement } from './core/ledger-statement.ts'
-import { type AccountService, type ServicePorts } from './account-service.ts'
+import { type Reply } from './core/reply.ts'
+import { toTicker } from './core/ticker-view.ts'
 import { followedMarket } from './followed-market.ts'
-import { buildHandlers, type AccountServices } from './exchange-handlers.ts'
-import { GatewayService } from './gateway/gateway-service.ts'
-import { MarginService } from './margin/margin-service.ts'
+import { gatewayHandlers } from './gateway/gateway.ts'
+import { bindHandlers } from './handlers.ts'
+import { depositCollateral } from './margin/borrow-repay.ts'
+import { marginLedger } from './margin/margin-ledger.ts'
+import { marginHandlers, openMargin, playMargin } from './margin/margin.ts'
+import { type LoanRequest } from './margin/margin-requests.ts'
 import { type MarginSettings } from './margin/margin-settings.ts'
-import { SpotService } from './spot/spot-service.ts'
+import { type MarginState } from './margin/margin-state.ts'
+import { type ServicePorts } from './service-ports.ts'
+import { addressesOf, contactOf } from './spot/address-book.ts'
+import { openSpot, spotHandlers, spotLedger } from './spot/spot.ts'
 import { type SpotSettings } from './spot/spot-settings.ts'
+import { type SpotState } from './spot/spot-state.ts'
 import {
-  defaultSubaccountSettings,
-  SubaccountService,
+  openSubaccounts,
+  subaccountHandlers,
+  subaccountsOf,
   type SubaccountSettings,
-} from './subaccounts/subaccount-service.ts'
+  type SubaccountState,
+} from './subaccounts/subaccounts.ts'
+import { answersOf, undocumentedParts } from './undocumented/undocumented.ts'
 import { defaultPlatformCoin, type PlatformCoin } from './wallet/platform-coin.ts'
 import { createOrderSequence } from './wallet/order-sequence.ts'
 import { type WalletCoin } from './wallet/wallet-statement.ts'
 import { Wallet } from './wallet/wallet.ts'
-import { type Handlers, type ServedExchange } from './wire/handlers.ts'
+import { type ServedExchange } from './wire/served-exchange.ts'
+import { type ServedName, type ServedRequestOf, type ServedResponseOf } from './wire/served-rows.ts'
 
 /** The settings of the services beside futures; each service says what its own are. */
 export interface ServiceSettings {
@@ -51,33 +64,50 @@ export interface ExchangeStatement extends LedgerStatement {
   readonly services: Readonly<Record<string, unknown>>
 }
 
+/** The states of what is there beside futures, on one ledger. */
+interface Services {
+  readonly wallet: Wallet
+  readonly spot: SpotState
+  readonly margin: MarginState
+  readonly convert: ConvertState
+  readonly copy: CopyState
+  readonly subaccounts: SubaccountState
+}
+
+/** What answers each row of the tables: one that nothing answers does not compile. */
+type Answers = {
+  readonly [Name in ServedName]: (
+    account: AccountRef,
+    request: ServedRequestOf<Name>,
+  ) => Reply<ServedResponseOf<Name>>
+}
+
 /** The whole exchange: the futures core and the services beside it, over one clock and one store. */
 export class Exchange implements ServedExchange {
   readonly core: ExchangeCore
-  readonly handlers: Handlers
-  readonly services: AccountServices
-  readonly #wallet: Wallet
-  /** In the order in which they are played. */
-  readonly #played: ReadonlyMap<string, AccountService>
+  readonly services: Services
+  readonly #answers: Answers
   readonly #byGatewayKey: ReadonlyMap<string, string>
 
   /** Opens the services, afresh or from the rows that the core's store holds for them. */
   constructor({ core, seed, startAt, settings = {} }: ExchangeOptions) {
     this.core = core
     const now = Math.max(core.now, startAt)
-    const { wallet, services } = core.carryOut(now, (state) =>
-      openServices(core, state, { seed, startAt, settings }),
-    )
-    this.#wallet = wallet
-    this.services = services
-    this.#played = new Map<string, AccountService>(
-      Object.entries(services).filter((entry): entry is [string, AccountService] => 'ledger' in entry[1]),
-    )
-    this.handlers = buildHandlers(core, services, (at, handle) => this.#serve(at, handle))
+    const opened = core.carryOut(now, (state) => {
+      const services = openServices(core, state, { seed, startAt, settings })
+      return { services, answers: buildAnswers(state, services) }
+    })
+    this.services = opened.services
+    this.#answers = opened.answers
+    const { margin, copy } = opened.services
+    core.playAlso((at) => {
+      playMargin(margin, at)
+      playCopy(copy, at)
+    })
     this.#byGatewayKey = new Map(
       core.accounts().flatMap(({ key, gateway }) => (gateway === undefined ? [] : [[gateway.key, key]])),
     )
-    this.#serve(now, () => {})
+    this.advance(now)
   }
 
   /**
@@ -85,9 +115,17 @@ export class Exchange implements ServedExchange {
    * @returns false after a tenth of a second of work with more to do: call again with the same `now`.
    */
   advance(now: number): boolean {
-    if (!this.core.advance(now)) return false
-    this.#serve(now, () => {})
-    return true
+    return this.core.advance(now)
+  }
+
+  /** Answers any endpoint. @param account {@link NOBODY} where it is public. */
+  answer<Name extends ServedName>(
+    name: Name,
+    account: AccountRef,
+    request: ServedRequestOf<Name>,
+    now: number,
+  ): Reply<ServedResponseOf<Name>> {
+    return this.core.carryOut(now, () => this.#answers[name](account, request), account)
   }
 
   accountByKey(apiKey: string): AccountSetup | undefined {
@@ -99,12 +137,29 @@ export class Exchange implements ServedExchange {
     return key === undefined ? undefined : this.core.accountByKey(key)
   }
 
+  /** How others name the account in transfers, and where it may withdraw to: for its operator. */
+  contact(uid: string) {
+    return { ...contactOf(uid), withdrawalAddresses: addressesOf(this.services.spot, uid) }
+  }
+
+  /** Adds play money to a margin balance. */
+  depositMargin(account: AccountRef, request: LoanRequest, now: number): void {
+    this.core.carryOut(now, () => depositCollateral(this.services.margin, account, request))
+  }
+
   /** As of the latest moment that was played. @throws Failure SIMULATOR_ACCOUNT_UNKNOWN */
   ledger(uid: string): ExchangeStatement {
+    const { wallet, spot, margin, convert, copy, subaccounts } = this.services
     return {
       ...this.core.ledger(uid),
-      balances: this.#wallet.statement(uid).coins,
-      services: Object.fromEntries([...this.#played].map(([name, service]) => [name, service.ledger(uid)])),
+      balances: wallet.statement(uid).coins,
+      services: {
+        spot: spotLedger(spot, uid),
+        margin: marginLedger(margin, uid),
+        convert: convertLedger(convert, uid),
+        copy: copyLedger(copy, uid),
+        subaccounts: subaccountsOf(subaccounts, uid),
+      },
     }
   }
 
@@ -115,22 +170,30 @@ export class Exchange implements ServedExchange {
         .books()
         .filter(({ sum }) => sum !== '0')
         .map(({ marginCoin, sum }) => `futures ${marginCoin}: all books together are ${sum}`),
-      ...this.#wallet
+      ...this.services.wallet
         .sums()
         .filter(({ sum }) => sum !== '0')
         .map(({ coin, sum }) => `balances ${coin}: all books together are ${sum}`),
-      ...this.#wallet
+      ...this.services.wallet
         .unexplained()
         .map(({ uid, balance, coin }) => `${uid} ${balance} ${coin}: the bookings do not explain the equity`),
     ]
   }
+}
 
-  /** Every service is played up to the moment of the request, so that what one of them did is there for all. */
-  #serve<Result>(now: number, handle: (state: CoreState) => Result): Result {
-    return this.core.carryOut(now, (state) => {
-      for (const service of this.#played.values()) service.advance?.(this.core.now)
-      return handle(state)
-    })
+/** Every table with the state of its part. */
+function buildAnswers(futures: CoreState, { spot, margin, convert, copy, subaccounts }: Services): Answers {
+  return {
+    ...bindHandlers(futures, futuresHandlers),
+    ...bindHandlers(spot, spotHandlers),
+    ...bindHandlers(margin, marginHandlers),
+    ...bindHandlers(convert, convertHandlers),
+    ...bindHandlers(copy, copyHandlers),
+    ...bindHandlers(subaccounts, subaccountHandlers),
+    ...bindHandlers(futures.clock, gatewayHandlers),
+    ...bindHandlers(futures, answersOf(undocumentedParts.futures)),
+    ...bindHandlers(spot, answersOf(undocumentedParts.spot)),
+    ...bindHandlers(margin, answersOf(undocumentedParts.margin)),
   }
 }
 
@@ -138,14 +201,19 @@ function openServices(
   core: ExchangeCore,
   state: CoreState,
   { seed, startAt, settings }: Required<Omit<ExchangeOptions, 'core'>>,
-): { readonly wallet: Wallet; readonly services: AccountServices } {
+): Services {
   const store = core.serviceStore
   const [first] = store.rows(FIRST_START)
   if (first === undefined) store.put(FIRST_START, String(startAt))
   const wallet = new Wallet(store)
   const ports: ServicePorts = {
+    clock: state.clock,
     market: (symbol) => followedMarket(state, symbol),
-    matching: { model: state.fillModel, levelsMax: state.settings.marketLevelsMax, speed: core.speed },
+    ticker: (symbol) => {
+      const found = state.symbols.get(symbol)
+      return found === undefined || found.market.at === 0 ? undefined : toTicker(state, found)
+    },
+    matching: { model: state.fillModel, levelsMax: state.settings.marketLevelsMax, speed: state.speed },
     accounts: core.accounts(),
     seed,
     startAt: Number(first?.json ?? startAt),
@@ -154,19 +222,18 @@ function openServices(
     sequence: createOrderSequence(store),
   }
   const { platformCoin = defaultPlatformCoin } = settings
-  const services = {
+  return {
+    wallet,
     // First: it books what every account has in its spot balance.
-    spot: new SpotService(ports, { ...settings.spot, platformCoin }),
-    margin: new MarginService(ports, settings.margin),
-    convert: new ConvertService(ports, { ...settings.convert, platformCoin }),
-    copy: new CopyService(ports, {
+    spot: openSpot(ports, { ...settings.spot, platformCoin }),
+    margin: openMargin(ports, settings.margin),
+    convert: openConvert(ports, { ...settings.convert, platformCoin }),
+    copy: openCopy(ports, {
       instruments: core.instruments(),
       results: (uid, afterTrade) => futuresResults(state, uid, afterTrade),
     }),
-    subaccounts: new SubaccountService(ports, { ...defaultSubaccountSettings, ...settings.subaccounts }),
-    gateway: new GatewayService(),
+    subaccounts: openSubaccounts(ports, settings.subaccounts),
   }
-  return { wallet, services }
 }
 
 const FIRST_START = 'exchange/startAt'

@@ -1,4 +1,5 @@
 import { type Decimal } from '../../lib/decimal.ts'
+import { countFirst } from '../history-page.ts'
 import { serviceIdText } from '../wallet/order-sequence.ts'
 import {
   modeOf,
@@ -37,7 +38,12 @@ export function recordSwap(state: MarginState, ref: BalanceRef, swap: Swap): voi
 function keep(state: MarginState, ref: BalanceRef, record: LiquidationRecord): void {
   const place = { uid: ref.uid, mode: modeOf(ref.balance) }
   const records = accountOf(state, ref.uid).records[place.mode]
-  records.push(record)
+  // By their ids, which are older than their ends: pages are cut by them.
+  records.splice(
+    countFirst(records, ({ id }) => id < record.id),
+    0,
+    record,
+  )
   putRecord(state, place, record)
   while (records.length > state.settings.recordsMax) {
     const oldest = records.shift()

@@ -1,15 +1,6 @@
 import { createRandom, type Random } from '../../lib/random.ts'
-import { type ServicePorts } from '../account-service.ts'
 import { COINS, isSameName } from './coins.ts'
-
-/** Where an account may withdraw to on chain. Set up on the web client; here by the operator. */
-export interface BookAddress {
-  readonly coin: string
-  readonly chain: string
-  readonly address: string
-  /** Of coins that need one; empty otherwise. */
-  readonly tag: string
-}
+import { spotAccountOf, type BookAddress, type SpotState } from './spot-state.ts'
 
 /** How other accounts name an account in internal transfers. */
 export interface AccountContact {
@@ -22,45 +13,38 @@ export interface AccountContact {
 
 const ADDRESS_ROWS = 'spot/address/'
 
-/** The address books of all accounts. Each begins with one address a coin and chain, which follows from the account's UID. */
-export class AddressBook {
-  readonly #ports: ServicePorts
-  readonly #addressesMax: number
-  /** By uid; at most `addressesMax` each. */
-  readonly #added = new Map<string, BookAddress[]>()
-
-  constructor(ports: ServicePorts, addressesMax: number) {
-    this.#ports = ports
-    this.#addressesMax = addressesMax
-    for (const { id, json } of ports.store.rows(ADDRESS_ROWS)) {
-      this.#added.set(id.slice(ADDRESS_ROWS.length), JSON.parse(json) as BookAddress[])
-    }
+export function restoreAddresses({ ports, accounts }: SpotState): void {
+  for (const { id, json } of ports.store.rows(ADDRESS_ROWS)) {
+    const account = accounts.get(id.slice(ADDRESS_ROWS.length))
+    account?.addresses.push(...(JSON.parse(json) as BookAddress[]))
   }
+}
 
-  addresses(uid: string): readonly BookAddress[] {
-    return [...firstAddresses(uid), ...(this.#added.get(uid) ?? [])]
-  }
+/** The account's address book. It begins with one address a coin and chain, which follows from the account's UID. */
+export function addressesOf(state: SpotState, uid: string): readonly BookAddress[] {
+  return [...firstAddresses(uid), ...spotAccountOf(state, uid).addresses]
+}
 
-  has(uid: string, sought: BookAddress): boolean {
-    return this.addresses(uid).some(
-      ({ coin, chain, address, tag }) =>
-        address === sought.address &&
-        tag === sought.tag &&
-        isSameName(coin, sought.coin) &&
-        isSameName(chain, sought.chain),
-    )
-  }
+export function hasAddress(state: SpotState, uid: string, sought: BookAddress): boolean {
+  return addressesOf(state, uid).some(
+    ({ coin, chain, address, tag }) =>
+      address === sought.address &&
+      tag === sought.tag &&
+      isSameName(coin, sought.coin) &&
+      isSameName(chain, sought.chain),
+  )
+}
 
-  /** @throws RangeError when the book is full. */
-  add(uid: string, address: BookAddress): void {
-    if (this.has(uid, address)) return
-    if (this.addresses(uid).length >= this.#addressesMax) {
-      throw new RangeError(`an address book holds at most ${this.#addressesMax} addresses`)
-    }
-    const added = [...(this.#added.get(uid) ?? []), address]
-    this.#added.set(uid, added)
-    this.#ports.store.put(ADDRESS_ROWS + uid, JSON.stringify(added))
+/** @throws RangeError when the book is full. */
+export function addAddress(state: SpotState, uid: string, address: BookAddress): void {
+  const { ports, settings } = state
+  if (hasAddress(state, uid, address)) return
+  if (addressesOf(state, uid).length >= settings.addressesMax) {
+    throw new RangeError(`an address book holds at most ${settings.addressesMax} addresses`)
   }
+  const { addresses } = spotAccountOf(state, uid)
+  addresses.push(address)
+  ports.store.put(ADDRESS_ROWS + uid, JSON.stringify(addresses))
 }
 
 /** How the accounts of the exchange can be reached: derived from their UIDs, the same at every start. */

@@ -1,8 +1,8 @@
 import { createRandom } from '../../lib/random.ts'
 import { pastTimes } from '../wallet/past-prices.ts'
-import { contactOf } from './address-book.ts'
+import { addressesOf, contactOf } from './address-book.ts'
 import { type SpotState } from './spot-state.ts'
-import { type Withdrawals } from './withdrawals.ts'
+import { withdraw } from './withdrawals.ts'
 
 const COUNT = 8
 const PAST_DAYS = 88
@@ -16,7 +16,7 @@ const ON_CHAIN = [
 ] as const
 
 /** A few withdrawals on chain, and transfers to the other accounts where there are any. */
-export function writePastWithdrawals(state: SpotState, uid: string, withdrawals: Withdrawals): void {
+export function writePastWithdrawals(state: SpotState, uid: string): void {
   const { seed, startAt: endAt } = state.ports
   const random = createRandom(`${seed}/withdrawals/${uid}`)
   const times = pastTimes(`${seed}/withdrawals/${uid}/times`, { count: COUNT, days: PAST_DAYS, endAt })
@@ -33,14 +33,15 @@ export function writePastWithdrawals(state: SpotState, uid: string, withdrawals:
         address,
         ...clientOid,
       } as const
-      withdrawals.withdraw(uid, { ...request, coin: 'USDT', size: '15' }, at)
+      withdraw(state, { uid }, { ...request, coin: 'USDT', size: '15' }, at)
     } else if (row !== undefined) {
-      const address = withdrawals.book
-        .addresses(uid)
-        .find(({ chain, coin }) => chain === row.chain && coin === row.coin)
+      const address = addressesOf(state, uid).find(
+        ({ chain, coin }) => chain === row.chain && coin === row.coin,
+      )
       if (address === undefined) continue
-      withdrawals.withdraw(
-        uid,
+      withdraw(
+        state,
+        { uid },
         { ...row, transferType: 'on_chain', address: address.address, ...clientOid },
         at,
       )

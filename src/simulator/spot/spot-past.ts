@@ -8,7 +8,6 @@ import { openOrder } from './place-spot-order.ts'
 import { cancelOrder, endMarketBuy, fillOrder } from './spot-fill.ts'
 import { isMarketBuy, isOpen, remainingOf, type SpotOrder, type SpotTerms } from './spot-order.ts'
 import { enterBook, paidCoin, putOrder, spotBalance, type SpotMarket, type SpotState } from './spot-state.ts'
-import { type Withdrawals } from './withdrawals.ts'
 
 /** A little less than the history reaches, so that the whole past is still to be read for two days. */
 const PAST_DAYS = 88
@@ -21,7 +20,7 @@ const DAY_MS = 86_400_000
  * withdrawals. Every coin is booked as if it happened, so balances, fees and histories agree to the last
  * digit. The same seed writes the same past.
  */
-export function writeSpotPast(state: SpotState, uid: string, withdrawals: Withdrawals): void {
+export function writeSpotPast(state: SpotState, uid: string): void {
   const { seed, startAt: endAt } = state.ports
   const { pastOrders: count } = state.settings
   const stem = `${seed}/spot-past/${uid}`
@@ -45,7 +44,7 @@ export function writeSpotPast(state: SpotState, uid: string, withdrawals: Withdr
     const reference = decimalOfFloat(price, market.symbol.priceDecimals)
     writeOrder(state, uid, { market, at, reference, random, isStanding, index })
   }
-  writePastWithdrawals(state, uid, withdrawals)
+  writePastWithdrawals(state, uid)
 }
 
 const STANDING = 5

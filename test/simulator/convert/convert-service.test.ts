@@ -1,17 +1,17 @@
 import { describe, expect, test } from 'vitest'
 import { decimal } from '../../../src/lib/decimal.ts'
-import { endpoints } from '../../../src/protocol/endpoints.ts'
-import { ConvertService } from '../../../src/simulator/convert/convert-service.ts'
+import { endpoints, type WireRequestOf } from '../../../src/protocol/endpoints.ts'
 import { type ConvertSettings } from '../../../src/simulator/convert/convert-settings.ts'
-import { SpotService } from '../../../src/simulator/spot/spot-service.ts'
+import { openSpot } from '../../../src/simulator/spot/spot.ts'
 import { createServiceBench, dataOf, ONE, STARTED_AT, type ServiceBench } from '../wallet/service-bench.ts'
+import { openConvertPart, type ConvertPart } from './convert-bench.ts'
 
 const DAY_MS = 86_400_000
 
 function openService(settings: Partial<ConvertSettings> = {}, bench: ServiceBench = createServiceBench()) {
   const ports = bench.open()
-  new SpotService(ports, { pastOrders: 0 })
-  return { bench, ports, service: new ConvertService(ports, settings) }
+  openSpot(ports, { pastOrders: 0 })
+  return { bench, ports, service: openConvertPart(bench, ports, settings) }
 }
 
 describe('the conversion history', () => {
@@ -57,9 +57,15 @@ describe('the conversion history', () => {
       endTime: String(STARTED_AT),
     })
 
-    expect(service.convertRecords(ONE, span(90), STARTED_AT)).toMatchObject({ ok: true })
-    expect(service.convertRecords(ONE, span(90, 1), STARTED_AT)).toMatchObject({ ok: false, code: '00001' })
-    expect(service.convertRecords(ONE, span(-1), STARTED_AT)).toMatchObject({ ok: false, code: '20001' })
+    expect(service.answer('convertRecords', ONE, span(90), STARTED_AT)).toMatchObject({ ok: true })
+    expect(service.answer('convertRecords', ONE, span(90, 1), STARTED_AT)).toMatchObject({
+      ok: false,
+      code: '00001',
+    })
+    expect(service.answer('convertRecords', ONE, span(-1), STARTED_AT)).toMatchObject({
+      ok: false,
+      code: '20001',
+    })
   })
 
   test('names the platform’s own coin as the settings do', () => {
@@ -81,7 +87,7 @@ describe('a conversion', () => {
     const own = { uid: ONE.uid, balance: 'spot', coin: 'HOUSE' } as const
     const before = ports.wallet.coin(own).available
 
-    dataOf(service.convert(ONE, { fromCoin: 'ETH', amount: '0.01' }, STARTED_AT + 5))
+    dataOf(service.answer('convert', ONE, { fromCoin: 'ETH', amount: '0.01' }, STARTED_AT + 5))
 
     const row = readRows(service, {}, STARTED_AT + 5)[0]
     expect(row).toMatchObject({ fromAmount: '0.01000000', fromCoinPrice: '2600.00000000' })
@@ -99,12 +105,12 @@ describe('a conversion', () => {
   ])('is refused with %s for %s', (code, _title, request) => {
     const { service } = openService()
 
-    expect(service.convert(ONE, request, STARTED_AT)).toMatchObject({ ok: false, code })
+    expect(service.answer('convert', ONE, request, STARTED_AT)).toMatchObject({ ok: false, code })
   })
 
   test('survives a restart, and the past is not written twice', () => {
     const { service, bench } = openService()
-    dataOf(service.convert(ONE, { fromCoin: 'USDT', amount: '3' }, STARTED_AT))
+    dataOf(service.answer('convert', ONE, { fromCoin: 'USDT', amount: '3' }, STARTED_AT))
 
     const again = openService({}, bench)
 
@@ -112,12 +118,8 @@ describe('a conversion', () => {
   })
 })
 
-function readRows(
-  service: ConvertService,
-  query: Parameters<ConvertService['convertRecords']>[1],
-  now = STARTED_AT,
-) {
-  const data = dataOf(service.convertRecords(ONE, query, now))
+function readRows(service: ConvertPart, query: WireRequestOf<'convertRecords'>, now = STARTED_AT) {
+  const data = dataOf(service.answer('convertRecords', ONE, query, now))
   if (!Array.isArray(data)) throw new Error('expected a list of records')
   return data
 }

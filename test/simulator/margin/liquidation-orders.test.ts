@@ -1,3 +1,4 @@
+import { marginLedger } from '../../../src/simulator/margin/margin-ledger.ts'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { endpoints } from '../../../src/protocol/endpoints.ts'
 import { type LiquidationQuery } from '../../../src/simulator/margin/liquidation-page.ts'
@@ -13,8 +14,8 @@ const OLDER = { startTime: String(START_AT - 150 * DAY_MS), endTime: String(STAR
 function page(mode: 'isolated' | 'crossed', query: LiquidationQuery) {
   const reply =
     mode === 'isolated'
-      ? bench.service.isolatedLiquidationOrders(ALICE, query, bench.now)
-      : bench.service.crossedLiquidationOrders(ALICE, query, bench.now)
+      ? bench.service.answer('isolatedLiquidationOrders', ALICE, query, bench.now)
+      : bench.service.answer('crossedLiquidationOrders', ALICE, query, bench.now)
   const data = dataOf(reply)
   return { ...data, data, rows: listOf(data.resultList) }
 }
@@ -122,8 +123,8 @@ describe.each(['isolated', 'crossed'] as const)('%s liquidation orders', (mode) 
   test.each(refused)('are refused for %j', (query, refusal) => {
     const reply =
       mode === 'isolated'
-        ? bench.service.isolatedLiquidationOrders(ALICE, query, bench.now)
-        : bench.service.crossedLiquidationOrders(ALICE, query, bench.now)
+        ? bench.service.answer('isolatedLiquidationOrders', ALICE, query, bench.now)
+        : bench.service.answer('crossedLiquidationOrders', ALICE, query, bench.now)
 
     expect(refusalOf(reply)).toBe(refusal)
   })
@@ -159,7 +160,7 @@ describe('the seeded past', () => {
   })
 
   test('lies before the start, and later ids are later', () => {
-    const { openOrders, endedOrders } = bench.service.ledger(ALICE.uid)
+    const { openOrders, endedOrders } = marginLedger(bench.service.state, ALICE.uid)
     const orders = [...openOrders, ...endedOrders].toSorted((a, b) => (a.orderId < b.orderId ? -1 : 1))
     const times = orders.map(({ cTime }) => Number(cTime))
 
@@ -176,28 +177,28 @@ describe('the seeded past', () => {
 
   test('is written when the first price is displayed, and ends at it', () => {
     const late = new MarginBench({ prices: {}, pastLiquidations: 2 })
-    expect(late.service.ledger(ALICE.uid).liquidations).toEqual({ isolated: 0, crossed: 0 })
+    expect(marginLedger(late.service.state, ALICE.uid).liquidations).toEqual({ isolated: 0, crossed: 0 })
 
     late.show('BTCUSDT', '110000', '110001')
     late.wait(0)
 
     const [order] = late.open('isolated')
-    expect(late.service.ledger(ALICE.uid).liquidations.isolated).toBeGreaterThan(0)
+    expect(marginLedger(late.service.state, ALICE.uid).liquidations.isolated).toBeGreaterThan(0)
     expect(Number(order?.price)).toBeGreaterThan(90_000)
   })
 
   test('is short for accounts beyond the first', () => {
     const later = new MarginBench({ pastLiquidations: 20, pastAccountsMax: 1 })
 
-    expect(later.service.ledger('1001').liquidations.isolated).toBeGreaterThan(20)
-    expect(later.service.ledger('1002').liquidations.isolated).toBeLessThan(20)
-    expect(later.service.ledger('1002').liquidations.isolated).toBeGreaterThan(0)
+    expect(marginLedger(later.service.state, '1001').liquidations.isolated).toBeGreaterThan(20)
+    expect(marginLedger(later.service.state, '1002').liquidations.isolated).toBeLessThan(20)
+    expect(marginLedger(later.service.state, '1002').liquidations.isolated).toBeGreaterThan(0)
   })
 })
 
 test('records beyond the maximum are forgotten, oldest first', () => {
   const small = new MarginBench({ pastLiquidations: 20, recordsMax: 10 })
 
-  expect(small.service.ledger(ALICE.uid).liquidations).toEqual({ isolated: 10, crossed: 10 })
+  expect(marginLedger(small.service.state, ALICE.uid).liquidations).toEqual({ isolated: 10, crossed: 10 })
   expect(small.store.rows('margin/record/1001/isolated/')).toHaveLength(10)
 })

@@ -1,6 +1,8 @@
+import { spotAccountOf } from '../../../src/simulator/spot/spot-state.ts'
+import { spotLedger } from '../../../src/simulator/spot/spot.ts'
+import { NOBODY } from '../../../src/simulator/handlers.ts'
 import { describe, expect, test } from 'vitest'
 import { endpoints } from '../../../src/protocol/endpoints.ts'
-import { SpotService } from '../../../src/simulator/spot/spot-service.ts'
 import {
   createServiceBench,
   dataOf,
@@ -9,10 +11,11 @@ import {
   TWO,
   type ServiceBench,
 } from '../wallet/service-bench.ts'
+import { openSpotPart, type SpotPart } from './spot-bench.ts'
 
 function openService(bench: ServiceBench = createServiceBench(), seed?: string) {
   const ports = bench.open(seed)
-  return { ports, service: new SpotService(ports) }
+  return { ports, service: openSpotPart(bench, ports) }
 }
 
 describe('the seeded past', () => {
@@ -56,8 +59,8 @@ describe('the seeded past', () => {
 
     expect(ports.wallet.sums().every(({ sum }) => sum === '0')).toBe(true)
     expect(ports.wallet.unexplained()).toEqual([])
-    expect(service.withdrawals(ONE.uid).length).toBe(8)
-    expect(service.ledger(ONE.uid)).toMatchObject({ ordersOpen: 5, ordersKept: 130 })
+    expect(spotAccountOf(service.state, ONE.uid).withdrawals.length).toBe(8)
+    expect(spotLedger(service.state, ONE.uid)).toMatchObject({ ordersOpen: 5, ordersKept: 130 })
   })
 
   test('is written once, when the store is fresh', () => {
@@ -68,30 +71,30 @@ describe('the seeded past', () => {
     const again = openService(bench)
 
     expect(readAll(again.service, ONE, 'normal')).toEqual(before)
-    expect(again.service.ledger(ONE.uid)).toEqual(service.ledger(ONE.uid))
+    expect(spotLedger(again.service.state, ONE.uid)).toEqual(spotLedger(service.state, ONE.uid))
     expect(again.ports.wallet.statement(ONE.uid)).toEqual(ports.wallet.statement(ONE.uid))
   })
 
   test('satisfies the wire schemas of every answer', () => {
     const { service } = openService()
-    const history = dataOf(service.spotHistoryOrders(ONE, {}, STARTED_AT))
-    const symbols = dataOf(service.spotSymbols({}, STARTED_AT))
+    const history = dataOf(service.answer('spotHistoryOrders', ONE, {}, STARTED_AT))
+    const symbols = dataOf(service.answer('spotSymbols', NOBODY, {}, STARTED_AT))
 
     expect(endpoints.spotHistoryOrders.response.parse(history)).toHaveLength(100)
     expect(endpoints.spotSymbols.response.parse(symbols)).toHaveLength(5)
     for (const { orderId } of readAll(service, ONE, 'tpsl')) {
-      const detail = dataOf(service.spotOrderInfo(ONE, { orderId }, STARTED_AT))
+      const detail = dataOf(service.answer('spotOrderInfo', ONE, { orderId }, STARTED_AT))
       expect(endpoints.spotOrderInfo.response.parse(detail)[0]?.orderId).toBe(orderId)
     }
   })
 })
 
-function readAll(service: SpotService, account: typeof ONE, tpslType: 'normal' | 'tpsl') {
+function readAll(service: SpotPart, account: typeof ONE, tpslType: 'normal' | 'tpsl') {
   const rows = []
   let idLessThan: string | undefined
   for (;;) {
     const request = { tpslType, limit: '40', ...(idLessThan !== undefined && { idLessThan }) }
-    const page = listOf(dataOf(service.spotHistoryOrders(account, request, STARTED_AT)))
+    const page = listOf(dataOf(service.answer('spotHistoryOrders', account, request, STARTED_AT)))
     rows.push(...page)
     if (page.length < 40) return rows
     idLessThan = page.at(-1)?.orderId

@@ -1,0 +1,139 @@
+import { z } from 'zod'
+import {
+  batchResult,
+  clientOid,
+  decimalText,
+  exchangeId,
+  force,
+  marginCoin,
+  marginMode,
+  orderReference,
+  orderType,
+  positiveDecimal,
+  productType,
+  side,
+  stpMode,
+  symbol,
+  tradeSide,
+} from '../../protocol/values.ts'
+import { closeFuturesPositions } from './futures/close-positions.ts'
+import {
+  cancelFuturesOrder,
+  cancelFuturesOrders,
+  futuresOrderDetail,
+  futuresOrdersHistory,
+  futuresOrdersPending,
+} from './futures/futures-orders.ts'
+import { placeFuturesOrder } from './futures/place-one.ts'
+import {
+  byEitherId,
+  changeColumns,
+  placeColumns,
+  readColumns,
+  texts,
+  undocumented,
+} from './undocumented-row.ts'
+
+const preset = z.union([decimalText, z.literal('')]).optional()
+
+const pageRequest = z.looseObject({
+  productType,
+  symbol: symbol.optional(),
+  idLessThan: exchangeId.optional(),
+  startTime: z.string().optional(),
+  endTime: z.string().optional(),
+  limit: z.string().optional(),
+  ...byEitherId,
+})
+
+/** `state` is the detail's name of the status and `status` the list's: live, partially_filled, filled, canceled. */
+const order = z.object({
+  ...{ symbol: z.string(), orderId: z.string(), ...texts('clientOid state status cancelReason cTime uTime') },
+  ...texts(
+    'size price side force orderType posSide tradeSide posMode marginCoin marginMode leverage reduceOnly',
+  ),
+  // Filled in base and quote coin; the price is empty when nothing was.
+  ...texts('baseVolume quoteVolume priceAvg fee totalProfits enterPointSource orderSource'),
+  ...texts('presetStopSurplusPrice presetStopLossPrice'),
+})
+
+const orderPage = z.object({ entrustedList: z.array(order).nullish(), ...texts('endId') })
+
+/** Futures orders outside the document, one at a time and by name. */
+export const orderRows = {
+  placeOrder: undocumented({
+    ...placeColumns,
+    path: '/api/v2/mix/order/place-order',
+    request: z.looseObject({
+      symbol,
+      productType,
+      marginCoin,
+      marginMode,
+      size: positiveDecimal,
+      price: positiveDecimal.optional(),
+      side,
+      tradeSide: tradeSide.optional(),
+      orderType,
+      force: force.optional(),
+      clientOid: clientOid.optional(),
+      reduceOnly: z.enum(['YES', 'NO']).optional(),
+      presetStopSurplusPrice: preset,
+      presetStopLossPrice: preset,
+      stpMode: stpMode.optional(),
+    }),
+    response: orderReference,
+    answer: placeFuturesOrder,
+  }),
+  cancelOrder: undocumented({
+    ...changeColumns,
+    path: '/api/v2/mix/order/cancel-order',
+    request: z.looseObject({ symbol, productType, marginCoin: marginCoin.optional(), ...byEitherId }),
+    response: orderReference,
+    answer: cancelFuturesOrder,
+  }),
+  batchCancelOrders: undocumented({
+    ...changeColumns,
+    path: '/api/v2/mix/order/batch-cancel-orders',
+    request: z.looseObject({
+      productType,
+      symbol: symbol.optional(),
+      marginCoin: marginCoin.optional(),
+      orderIdList: z.array(z.looseObject(byEitherId)).optional(),
+    }),
+    response: batchResult,
+    answer: cancelFuturesOrders,
+  }),
+  orderDetail: undocumented({
+    ...readColumns,
+    path: '/api/v2/mix/order/detail',
+    request: z.looseObject({ symbol, productType, ...byEitherId }),
+    response: order,
+    answer: futuresOrderDetail,
+  }),
+  ordersPending: undocumented({
+    ...readColumns,
+    path: '/api/v2/mix/order/orders-pending',
+    request: pageRequest,
+    response: orderPage,
+    answer: futuresOrdersPending,
+  }),
+  ordersHistory: undocumented({
+    ...readColumns,
+    path: '/api/v2/mix/order/orders-history',
+    request: pageRequest,
+    response: orderPage,
+    answer: futuresOrdersHistory,
+  }),
+  closePositions: undocumented({
+    ...placeColumns,
+    path: '/api/v2/mix/order/close-positions',
+    limit: { calls: 1, perMs: 1000, scope: 'uid' },
+    request: z.looseObject({
+      productType,
+      symbol: symbol.optional(),
+      holdSide: z.string().optional().describe('Hedge mode: long or short, both when left out'),
+    }),
+    response: batchResult,
+    answer: closeFuturesPositions,
+  }),
+}
