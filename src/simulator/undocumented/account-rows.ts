@@ -1,26 +1,18 @@
 import { z } from 'zod'
+import { textOrNull } from '../../protocol/answer-values.ts'
 import { position } from '../../protocol/futures/single-position.ts'
 import { productType, symbol } from '../../protocol/values.ts'
 import { setFuturesLeverage, setFuturesMarginMode, setFuturesPositionMode } from './futures/account-modes.ts'
 import { futuresAccount, futuresAccounts, futuresAllPositions } from './futures/futures-account.ts'
-import { changeColumns, readColumns, texts, undocumented } from './undocumented-row.ts'
+import { changeColumns, readColumns, textRow, undocumented } from './undocumented-row.ts'
 
 const settingsLimit = { calls: 5, perMs: 1000, scope: 'uid' } as const
 /** Samples of these endpoints also write it in lower case. */
 const anyMarginCoin = z.string().regex(/^[A-Za-z0-9]{2,20}$/, 'a margin coin such as USDT')
 const namedSymbol = { symbol, productType, marginCoin: anyMarginCoin }
 
-const balance = {
-  marginCoin: z.string(),
-  ...texts('locked available crossedMaxAvailable isolatedMaxAvailable maxTransferOut crossedRiskRate coupon'),
-  ...texts(
-    'accountEquity usdtEquity btcEquity unrealizedPL crossedUnrealizedPL isolatedUnrealizedPL assetMode',
-  ),
-}
-
-const symbolSettings = z.object(
-  texts('symbol marginCoin longLeverage shortLeverage crossMarginLeverage marginMode'),
-)
+const text = textOrNull
+const exits = { takeProfit: text, stopLoss: text, takeProfitId: text, stopLossId: text }
 
 /** Reads and settings of the futures account outside the document. */
 export const accountRows = {
@@ -28,10 +20,7 @@ export const accountRows = {
     ...readColumns,
     path: '/api/v2/mix/account/account',
     request: z.looseObject(namedSymbol),
-    response: z.object({
-      ...balance,
-      ...texts('crossedMarginLeverage isolatedLongLever isolatedShortLever marginMode posMode'),
-    }),
+    response: textRow('marginCoin'),
     answer: futuresAccount,
   }),
   accounts: undocumented({
@@ -39,12 +28,7 @@ export const accountRows = {
     path: '/api/v2/mix/account/accounts',
     request: z.looseObject({ productType }),
     response: z.array(
-      z.object({
-        ...balance,
-        // Spelled so.
-        ...texts('unionTotalMagin unionAvailable unionMm isolatedMargin crossedMargin'),
-        assetList: z.array(z.object({ coin: z.string(), ...texts('balance available') })).nullish(),
-      }),
+      z.looseObject({ marginCoin: z.string(), assetList: z.array(textRow('coin')).nullish() }),
     ),
     answer: futuresAccounts,
   }),
@@ -53,7 +37,7 @@ export const accountRows = {
     path: '/api/v2/mix/position/all-position',
     limit: settingsLimit,
     request: z.looseObject({ productType, marginCoin: anyMarginCoin.optional() }),
-    response: z.array(position.extend(texts('takeProfit stopLoss takeProfitId stopLossId'))),
+    response: z.array(position.extend(exits)),
     answer: futuresAllPositions,
   }),
   setLeverage: undocumented({
@@ -67,7 +51,7 @@ export const accountRows = {
       shortLeverage: z.string().optional(),
       holdSide: z.enum(['long', 'short']).optional(),
     }),
-    response: symbolSettings,
+    response: textRow('symbol'),
     answer: setFuturesLeverage,
   }),
   setMarginMode: undocumented({
@@ -75,7 +59,7 @@ export const accountRows = {
     limit: settingsLimit,
     path: '/api/v2/mix/account/set-margin-mode',
     request: z.looseObject({ ...namedSymbol, marginMode: z.enum(['isolated', 'crossed']) }),
-    response: symbolSettings,
+    response: textRow('symbol'),
     answer: setFuturesMarginMode,
   }),
   setPositionMode: undocumented({
@@ -83,7 +67,7 @@ export const accountRows = {
     limit: settingsLimit,
     path: '/api/v2/mix/account/set-position-mode',
     request: z.looseObject({ productType, posMode: z.enum(['one_way_mode', 'hedge_mode']) }),
-    response: z.object(texts('posMode')),
+    response: textRow('posMode'),
     answer: setFuturesPositionMode,
   }),
 }

@@ -7,7 +7,7 @@ import { toTicker } from '../core/ticker-view.ts'
 import { futuresCandles } from './futures/futures-candles.ts'
 import { coinInformation, futuresContracts, marginCurrencyRows } from './listings.ts'
 import { quotedSymbol } from './futures/listed-symbols.ts'
-import { publicColumns, texts, undocumented } from './undocumented-row.ts'
+import { publicColumns, textRow, undocumented } from './undocumented-row.ts'
 
 const candleRequest = z.looseObject({
   symbol,
@@ -36,19 +36,7 @@ export const marketRows = {
     path: '/api/v2/mix/market/contracts',
     request: z.looseObject({ productType, symbol: symbol.optional() }),
     response: z.array(
-      z.object({
-        ...{ symbol: z.string(), baseCoin: z.string(), quoteCoin: z.string() },
-        supportMarginCoins: z.array(z.string()).nullish(),
-        ...texts('priceEndStep pricePlace volumePlace sizeMultiplier minTradeNum minTradeUSDT'),
-        ...texts(
-          'buyLimitPriceRatio sellLimitPriceRatio feeRateUpRatio makerFeeRate takerFeeRate openCostUpRatio',
-        ),
-        ...texts(
-          'maxMarketOrderQty maxOrderQty maxSymbolOrderNum maxProductOrderNum maxPositionNum posLimit',
-        ),
-        ...texts('symbolType symbolStatus offTime limitOpenTime deliveryTime deliveryStartTime launchTime'),
-        ...texts('maintainTime fundInterval minLever maxLever'),
-      }),
+      z.looseObject({ symbol: z.string(), supportMarginCoins: z.array(z.string()).nullish() }),
     ),
     answer: futuresContracts,
   }),
@@ -82,7 +70,7 @@ export const marketRows = {
     ...publicColumns,
     path: '/api/v2/mix/market/symbol-price',
     request: z.looseObject({ symbol, productType }),
-    response: z.array(z.object({ symbol: z.string(), ...texts('price indexPrice markPrice ts') })),
+    response: z.array(textRow('symbol')),
     answer: (state: CoreState, _, request) => {
       const quoted = quotedSymbol(state, request)
       if (!quoted.ok) return refuse(quoted.refusal)
@@ -96,20 +84,7 @@ export const marketRows = {
     path: '/api/v2/spot/public/coins',
     limit: { calls: 3, perMs: 1000, scope: 'ip' },
     request: z.looseObject({ coin: z.string().optional() }),
-    response: z.array(
-      z.object({
-        ...{ coin: z.string(), ...texts('coinId transfer') },
-        chains: z
-          .array(
-            z.object({
-              ...{ chain: z.string(), ...texts('browserUrl contractAddress congestion') },
-              ...texts('needTag withdrawable rechargeable depositConfirm withdrawConfirm minDepositAmount'),
-              ...texts('withdrawFee extraWithdrawFee minWithdrawAmount withdrawStep withdrawMinScale'),
-            }),
-          )
-          .nullish(),
-      }),
-    ),
+    response: z.array(z.looseObject({ coin: z.string(), chains: z.array(textRow('chain')).nullish() })),
     answer: (_state: CoreState, _account, { coin }) => accept(coinInformation(coin)),
   }),
   marginCurrencies: undocumented({
@@ -117,18 +92,7 @@ export const marketRows = {
     path: '/api/v2/margin/currencies',
     limit: { calls: 10, perMs: 1000, scope: 'ip' },
     request: z.looseObject({}),
-    response: z.array(
-      z.object({
-        ...{ symbol: z.string(), baseCoin: z.string(), quoteCoin: z.string() },
-        ...texts('maxCrossedLeverage maxIsolatedLeverage warningRiskRatio liquidationRiskRatio status'),
-        ...texts('minTradeAmount maxTradeAmount minTradeUSDT userMinBorrow takerFeeRate makerFeeRate'),
-        ...texts('pricePrecision quantityPrecision'),
-        isBorrowable: z.boolean().nullish(),
-        isIsolatedBaseBorrowable: z.boolean().nullish(),
-        isIsolatedQuoteBorrowable: z.boolean().nullish(),
-        isCrossBorrowable: z.boolean().nullish(),
-      }),
-    ),
+    response: z.array(z.looseObject({ symbol: z.string(), isBorrowable: z.boolean().nullish() })),
     answer: (_state: CoreState) => accept(marginCurrencyRows()),
   }),
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { textOrNull } from '../../protocol/answer-values.ts'
 import {
   batchResult,
   clientOid,
@@ -30,7 +31,7 @@ import {
   changeColumns,
   placeColumns,
   readColumns,
-  texts,
+  textRow,
   undocumented,
 } from './undocumented-row.ts'
 
@@ -46,18 +47,10 @@ const pageRequest = z.looseObject({
   ...byEitherId,
 })
 
-/** `state` is the detail's name of the status and `status` the list's: live, partially_filled, filled, canceled. */
-const order = z.object({
-  ...{ symbol: z.string(), orderId: z.string(), ...texts('clientOid state status cancelReason cTime uTime') },
-  ...texts(
-    'size price side force orderType posSide tradeSide posMode marginCoin marginMode leverage reduceOnly',
-  ),
-  // Filled in base and quote coin; the price is empty when nothing was.
-  ...texts('baseVolume quoteVolume priceAvg fee totalProfits enterPointSource orderSource'),
-  ...texts('presetStopSurplusPrice presetStopLossPrice'),
+const orderPage = z.object({
+  entrustedList: z.array(textRow('orderId', 'symbol')).nullish(),
+  endId: textOrNull,
 })
-
-const orderPage = z.object({ entrustedList: z.array(order).nullish(), ...texts('endId') })
 
 /** Futures orders outside the document, one at a time and by name. */
 export const orderRows = {
@@ -107,7 +100,7 @@ export const orderRows = {
     ...readColumns,
     path: '/api/v2/mix/order/detail',
     request: z.looseObject({ symbol, productType, ...byEitherId }),
-    response: order,
+    response: textRow('orderId', 'symbol'),
     answer: futuresOrderDetail,
   }),
   ordersPending: undocumented({

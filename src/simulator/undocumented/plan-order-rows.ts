@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { textOrNull } from '../../protocol/answer-values.ts'
 import {
   batchResult,
   clientOid,
@@ -18,7 +19,7 @@ import {
 } from '../../protocol/values.ts'
 import { cancelFuturesPlans, futuresPlansPending } from './futures/futures-plan-orders.ts'
 import { placeFuturesPlan } from './futures/place-one.ts'
-import { changeColumns, placeColumns, readColumns, texts, undocumented } from './undocumented-row.ts'
+import { changeColumns, placeColumns, readColumns, textRow, undocumented } from './undocumented-row.ts'
 
 const empty = z.literal('')
 const price = z.union([decimalText, empty]).optional()
@@ -27,14 +28,6 @@ const byEitherId = {
   orderId: z.union([exchangeId, empty]).optional(),
   clientOid: z.union([foreignClientOid, empty]).optional(),
 }
-
-const planOrder = z.object({
-  ...{ symbol: z.string(), orderId: z.string(), ...texts('clientOid planType planStatus cTime uTime') },
-  ...texts('size price executePrice side posSide tradeSide posMode orderType marginCoin marginMode'),
-  ...texts('callbackRatio triggerPrice triggerType enterPointSource orderSource'),
-  ...texts('stopSurplusExecutePrice stopSurplusTriggerPrice stopSurplusTriggerType'),
-  ...texts('stopLossExecutePrice stopLossTriggerPrice stopLossTriggerType'),
-})
 
 /** Trigger orders outside the document, which can only change one that is there. */
 export const planOrderRows = {
@@ -80,7 +73,7 @@ export const planOrderRows = {
       limit: z.string().optional(),
       ...byEitherId,
     }),
-    response: z.object({ entrustedList: z.array(planOrder).nullish(), ...texts('endId') }),
+    response: z.object({ entrustedList: z.array(textRow('orderId', 'symbol')).nullish(), endId: textOrNull }),
     answer: futuresPlansPending,
   }),
   cancelPlanOrder: undocumented({

@@ -12,7 +12,7 @@ import {
   placeColumns,
   publicColumns,
   readColumns,
-  texts,
+  textRow,
   undocumented,
 } from './undocumented-row.ts'
 
@@ -36,13 +36,7 @@ export const spotRows = {
     ...publicColumns,
     path: '/api/v2/spot/market/tickers',
     request: z.looseObject({ symbol: z.union([symbol, z.literal('')]).optional() }),
-    response: z.array(
-      z.object({
-        // `open` is 24 hours ago.
-        ...{ symbol: z.string(), ...texts('open high24h low24h openUtc lastPr bidPr askPr bidSz askSz ts') },
-        ...texts('baseVolume quoteVolume usdtVolume change24h changeUtc24h'),
-      }),
-    ),
+    response: z.array(textRow('symbol')),
     answer: spotTickers,
   }),
   spotAssets: undocumented({
@@ -52,9 +46,7 @@ export const spotRows = {
       coin: z.string().optional(),
       assetType: z.enum(['hold_only', 'all']).optional().describe('Default: coins that are held'),
     }),
-    response: z.array(
-      z.object({ coin: z.string(), ...texts('available frozen locked limitAvailable uTime') }),
-    ),
+    response: z.array(textRow('coin')),
     answer: spotAssetRows,
   }),
   spotUnfilledOrders: undocumented({
@@ -70,20 +62,7 @@ export const spotRows = {
       orderId: exchangeId.optional(),
       tpslType: z.enum(['normal', 'tpsl']).optional(),
     }),
-    response: z.array(
-      z.object({
-        ...{
-          symbol: z.string(),
-          orderId: z.string(),
-          ...texts('userId clientOid side orderType size status'),
-        },
-        // The order's price is `priceAvg`, and `basePrice` what was paid so far.
-        ...texts(
-          'priceAvg basePrice baseVolume quoteVolume enterPointSource orderSource triggerPrice tpslType',
-        ),
-        ...texts('cTime uTime'),
-      }),
-    ),
+    response: z.array(textRow('orderId', 'symbol')),
     answer: spotUnfilled,
   }),
 }

@@ -1,4 +1,4 @@
-import { type z } from 'zod'
+import { z } from 'zod'
 import { textOrNull } from '../../protocol/answer-values.ts'
 import { type Endpoint } from '../../protocol/endpoint.ts'
 import { exchangeId, foreignClientOid } from '../../protocol/values.ts'
@@ -48,11 +48,8 @@ export interface OrderName {
   readonly clientOid?: string | undefined
 }
 
-/** The words of a text, apart by spaces. */
-type Words<Text extends string> = Text extends `${infer First} ${infer Rest}` ? First | Words<Rest> : Text
-
-/** Fields of an answer that are texts, or null where the exchange leaves them out, by their names. */
-export function texts<const Names extends string>(names: Names) {
-  const fields = names.split(' ').map((name) => [name, textOrNull])
-  return Object.fromEntries(fields) as Record<Words<Names>, typeof textOrNull>
+/** A row of an answer: these of its fields are there, and all others are texts, or null where there is nothing. */
+export function textRow<const Names extends readonly string[]>(...names: Names) {
+  const shape = Object.fromEntries(names.map((name) => [name, z.string()]))
+  return z.object(shape as Record<Names[number], z.ZodString>).catchall(textOrNull)
 }
