@@ -5,14 +5,7 @@ import { accept, refuse, type Reply } from '../core/reply.ts'
 import { historyPage, historySpan, type HistoryQuery } from '../history-page.ts'
 import { ZERO } from '../../lib/decimal.ts'
 import { type SpotOrder } from './spot-order.ts'
-import {
-  toHistoryOrder,
-  toOrderDetail,
-  toUnfilledOrder,
-  type WireHistoryOrder,
-  type WireOrder,
-  type WireUnfilledOrder,
-} from './spot-order-view.ts'
+import { toHistoryOrder, toOrderDetail, toUnfilledOrder } from './spot-order-view.ts'
 import { spotRefusals } from './spot-refusals.ts'
 import { type SpotSymbolRow } from './spot-symbol.ts'
 import { openOrdersIn, orderNamed, spotAccountOf, type SpotState } from './spot-state.ts'
@@ -22,7 +15,7 @@ export function spotHistory(
   state: SpotState,
   { uid }: AccountRef,
   query: WireRequestOf<'spotHistoryOrders'>,
-): Reply<WireHistoryOrder[]> {
+) {
   const { symbol, startTime, endTime } = query
   if (symbol && !state.markets.has(symbol)) return refuse(spotRefusals.symbolUnknown(symbol))
   if (startTime && endTime && Number(startTime) > Number(endTime)) return refuse(spotRefusals.spanReversed())
@@ -38,7 +31,7 @@ export function spotOrderInfo(
   state: SpotState,
   { uid }: AccountRef,
   { orderId, clientOid }: WireRequestOf<'spotOrderInfo'>,
-): Reply<WireOrder[]> {
+) {
   if (orderId === undefined && clientOid === undefined) return refuse(spotRefusals.idMissing())
   const account = spotAccountOf(state, uid)
   const order =
@@ -51,11 +44,7 @@ function unfilled(order: SpotOrder | undefined): SpotOrder | undefined {
 }
 
 /** The undocumented unfilled-orders: open orders, newest first. */
-export function spotUnfilled(
-  state: SpotState,
-  { uid }: AccountRef,
-  query: SpotPageQuery,
-): Reply<WireUnfilledOrder[]> {
+export function spotUnfilled(state: SpotState, { uid }: AccountRef, query: SpotPageQuery) {
   const { symbol } = query
   if (symbol && !state.markets.has(symbol)) return refuse(spotRefusals.symbolUnknown(symbol))
   const open = [...state.markets.values()]

@@ -1,21 +1,13 @@
 import { z } from 'zod'
 import { textOrNull } from '../../protocol/answer-values.ts'
+import { batchPlaceOrder } from '../../protocol/futures/batch-place-order.ts'
 import {
   batchResult,
-  clientOid,
-  decimalText,
   exchangeId,
-  force,
   marginCoin,
-  marginMode,
   orderReference,
-  orderType,
-  positiveDecimal,
   productType,
-  side,
-  stpMode,
   symbol,
-  tradeSide,
 } from '../../protocol/values.ts'
 import { closeFuturesPositions } from './futures/close-positions.ts'
 import {
@@ -35,7 +27,8 @@ import {
   undocumented,
 } from './undocumented-row.ts'
 
-const preset = z.union([decimalText, z.literal('')]).optional()
+/** What an order of a batch says, and what the batch does. */
+const { orderList, ...instrument } = batchPlaceOrder.request.shape
 
 const pageRequest = z.looseObject({
   productType,
@@ -57,23 +50,7 @@ export const orderRows = {
   placeOrder: undocumented({
     ...placeColumns,
     path: '/api/v2/mix/order/place-order',
-    request: z.looseObject({
-      symbol,
-      productType,
-      marginCoin,
-      marginMode,
-      size: positiveDecimal,
-      price: positiveDecimal.optional(),
-      side,
-      tradeSide: tradeSide.optional(),
-      orderType,
-      force: force.optional(),
-      clientOid: clientOid.optional(),
-      reduceOnly: z.enum(['YES', 'NO']).optional(),
-      presetStopSurplusPrice: preset,
-      presetStopLossPrice: preset,
-      stpMode: stpMode.optional(),
-    }),
+    request: z.looseObject({ ...instrument, ...orderList.element.shape }),
     response: orderReference,
     answer: placeFuturesOrder,
   }),
