@@ -186,7 +186,8 @@ function placeOrders(core: Core, instruments: readonly Instrument[]): void {
       } as const
     })
     const taken = { side: 'buy', orderType: 'market', size: '0.01' } as const
-    const reply = core.batchPlaceOrder(account, { ...common, orderList: [taken, ...bids, ...asks] }, core.now)
+    const request = { ...common, orderList: [taken, ...bids, ...asks] }
+    const reply = core.answer('batchPlaceOrder', account, request, core.now)
     if (!reply.ok || reply.data.failureList.length > 0) throw new Error(JSON.stringify(reply))
   }
 }
@@ -221,13 +222,13 @@ function playRequests() {
     for (let minute = 1; minute < days * 1440; minute++) {
       const now = START_AT + minute * MINUTE_MS
       while (!core.advance(now));
-      core.tickers({ productType }, now)
-      core.singlePosition(account, { symbol, productType, marginCoin: 'USDT' }, now)
-      core.orderFills(account, { productType, limit: '100' }, now)
+      core.answer('tickers', account, { productType }, now)
+      core.answer('singlePosition', account, { symbol, productType, marginCoin: 'USDT' }, now)
+      core.answer('orderFills', account, { productType, limit: '100' }, now)
       const side = minute % 2 === 0 ? 'sell' : 'buy'
       const orderList = [{ side, orderType: 'market', size: '0.01' } as const]
       const request = { symbol, productType, marginMode: 'crossed', marginCoin: 'USDT', orderList } as const
-      core.batchPlaceOrder(account, request, now)
+      core.answer('batchPlaceOrder', account, request, now)
     }
   })
 }

@@ -323,9 +323,9 @@ function spotRules(sdk: Sdk, exchange: ConformedExchange) {
 
 function addressOf(exchange: ConformedExchange): string {
   const { uid } = exchange.account('oneWay')
-  const entry = exchange.simulator.exchange.services.spot
-    .addresses(uid)
-    .find(({ chain }) => chain === 'TRC20')
+  const entry = exchange.simulator.exchange
+    .contact(uid)
+    .withdrawalAddresses.find(({ chain }) => chain === 'TRC20')
   return entry?.address ?? ''
 }
 

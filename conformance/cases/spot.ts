@@ -198,9 +198,9 @@ async function tryWithdrawals(report: Report, { exchange, ccxt, sdk }: Context):
 
   await report.try('SDK withdraws on chain, to the address book', async () => {
     const { uid } = exchange.account('oneWay')
-    const entry = exchange.simulator.exchange.services.spot
-      .addresses(uid)
-      .find(({ chain }) => chain === 'TRC20')
+    const entry = exchange.simulator.exchange
+      .contact(uid)
+      .withdrawalAddresses.find(({ chain }) => chain === 'TRC20')
     assert.ok(entry)
     const { data } = await sdk.spotWithdraw({
       ...{ coin: entry.coin, chain: 'trc20', address: entry.address },

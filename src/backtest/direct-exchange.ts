@@ -5,6 +5,7 @@ import { cancelAllOrders } from '../protocol/futures/cancel-all-orders.ts'
 import { type WirePosition } from '../protocol/futures/single-position.ts'
 import { type BatchResult } from '../protocol/values.ts'
 import { type ExchangeCore } from '../simulator/core/exchange-core.ts'
+import { NOBODY } from '../simulator/handlers.ts'
 import { type Reply } from '../simulator/core/reply.ts'
 
 /** The one account. */
@@ -52,21 +53,21 @@ export class DirectExchange implements SimulatedExchange {
 
   placeBatch({ body }: PlacedBatch): Reply<BatchResult> {
     const request = batchPlaceOrder.request.parse(JSON.parse(body))
-    return this.#core.batchPlaceOrder({ uid: UID }, request, this.#now())
+    return this.#core.answer('batchPlaceOrder', { uid: UID }, request, this.#now())
   }
 
   cancelAll(body: string): Reply<BatchResult> {
     const request = cancelAllOrders.request.parse(JSON.parse(body))
-    return this.#core.cancelAllOrders({ uid: UID }, request, this.#now())
+    return this.#core.answer('cancelAllOrders', { uid: UID }, request, this.#now())
   }
 
   fillsPage(query: FillsQuery): Reply<FillsPage> {
-    return this.#core.orderFills({ uid: UID }, { productType: PRODUCT_TYPE, ...query }, this.#now())
+    return this.#core.answer('orderFills', { uid: UID }, { productType: PRODUCT_TYPE, ...query }, this.#now())
   }
 
   position(symbol: string): Reply<WirePosition[] | null> {
     const request = { productType: PRODUCT_TYPE, symbol, marginCoin: MARGIN_COIN } as const
-    return this.#core.singlePosition({ uid: UID }, request, this.#now())
+    return this.#core.answer('singlePosition', { uid: UID }, request, this.#now())
   }
 
   readTickers(table: TickerTable): void {
@@ -75,7 +76,7 @@ export class DirectExchange implements SimulatedExchange {
   }
 
   tickers(): readonly WireTicker[] {
-    const reply = this.#core.tickers({ productType: PRODUCT_TYPE }, this.#now())
+    const reply = this.#core.answer('tickers', NOBODY, { productType: PRODUCT_TYPE }, this.#now())
     return reply.ok ? reply.data : []
   }
 }

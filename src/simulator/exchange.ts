@@ -1,31 +1,44 @@
-import { ConvertService } from './convert/convert-service.ts'
+import { openConvert, convertHandlers, convertLedger, type ConvertState } from './convert/convert.ts'
 import { type ConvertSettings } from './convert/convert-settings.ts'
-import { CopyService } from './copy/copy-service.ts'
+import { copyHandlers, copyLedger, openCopy, playCopy, type CopyState } from './copy/copy.ts'
 import { futuresResults } from './copy/futures-results.ts'
-import { type AccountSetup } from './core/account.ts'
+import { type AccountRef, type AccountSetup } from './core/account.ts'
 import { type CoreState } from './core/core-state.ts'
 import { type ExchangeCore } from './core/exchange-core.ts'
+import { futuresHandlers } from './core/futures-handlers.ts'
 import { type LedgerStatement } from './core/ledger-statement.ts'
-import { type AccountService, type ServicePorts } from './account-service.ts'
+import { type Reply } from './core/reply.ts'
+import { toTicker } from './core/ticker-view.ts'
 import { followedMarket } from './followed-market.ts'
-import { buildHandlers, type AccountServices } from './exchange-handlers.ts'
-import { GatewayService } from './gateway/gateway-service.ts'
-import { MarginService } from './margin/margin-service.ts'
+import { gatewayHandlers } from './gateway/gateway.ts'
+import { bindHandlers } from './handlers.ts'
+import { depositCollateral } from './margin/borrow-repay.ts'
+import { marginLedger } from './margin/margin-ledger.ts'
+import { marginHandlers, openMargin, playMargin } from './margin/margin.ts'
+import { type LoanRequest } from './margin/margin-requests.ts'
 import { type MarginSettings } from './margin/margin-settings.ts'
-import { SpotService } from './spot/spot-service.ts'
+import { type MarginState } from './margin/margin-state.ts'
+import { type ServicePorts } from './service-ports.ts'
+import { addressesOf, contactOf } from './spot/address-book.ts'
+import { openSpot, spotHandlers, spotLedger } from './spot/spot.ts'
 import { type SpotSettings } from './spot/spot-settings.ts'
+import { type SpotState } from './spot/spot-state.ts'
 import {
-  defaultSubaccountSettings,
-  SubaccountService,
+  openSubaccounts,
+  subaccountHandlers,
+  subaccountsOf,
   type SubaccountSettings,
-} from './subaccounts/subaccount-service.ts'
+  type SubaccountState,
+} from './subaccounts/subaccounts.ts'
+import { answersOf, undocumentedParts } from './undocumented/undocumented.ts'
 import { defaultPlatformCoin, type PlatformCoin } from './wallet/platform-coin.ts'
 import { createOrderSequence } from './wallet/order-sequence.ts'
-import { writeDemoPast } from './demo/write-past.ts'
+import { writeDemoPast, type DemoServices } from './demo/write-past.ts'
 import { singleRow } from './store/stored-rows.ts'
 import { type WalletCoin } from './wallet/wallet-statement.ts'
 import { Wallet } from './wallet/wallet.ts'
-import { type Handlers, type ServedExchange } from './wire/handlers.ts'
+import { type ServedExchange } from './wire/served-exchange.ts'
+import { type ServedName, type ServedRequestOf, type ServedResponseOf } from './wire/served-rows.ts'
 
 /** The settings of the services beside futures; each service says what its own are. */
 export interface ServiceSettings {
@@ -55,35 +68,48 @@ export interface ExchangeStatement extends LedgerStatement {
   readonly services: Readonly<Record<string, unknown>>
 }
 
+/** The states of what is there beside futures, on one ledger. */
+interface Services extends DemoServices {
+  readonly ports: ServicePorts
+  readonly opened: Opened
+  readonly wallet: Wallet
+  readonly spot: SpotState
+  readonly margin: MarginState
+  readonly convert: ConvertState
+  readonly copy: CopyState
+  readonly subaccounts: SubaccountState
+}
+
+/** What answers each row of the tables: one that nothing answers does not compile. */
+type Answers = {
+  readonly [Name in ServedName]: (
+    account: AccountRef,
+    request: ServedRequestOf<Name>,
+  ) => Reply<ServedResponseOf<Name>>
+}
+
 /** The whole exchange: the futures core and the services beside it, over one clock and one store. */
 export class Exchange implements ServedExchange {
   readonly core: ExchangeCore
-  readonly handlers: Handlers
-  readonly services: AccountServices
-  readonly #ports: ServicePorts
-  readonly #opened: Opened
-  /** In the order in which they are played. */
-  readonly #played: ReadonlyMap<string, AccountService>
+  readonly services: Services
+  readonly #answers: Answers
   readonly #byGatewayKey: ReadonlyMap<string, string>
 
   /** Opens the services, afresh or from the rows that the core's store holds for them. */
   constructor({ core, seed, startAt, settings = {}, demoPast = false }: ExchangeOptions) {
     this.core = core
     const now = Math.max(core.now, startAt)
-    const { ports, opened, services } = core.carryOut(now, (state) =>
-      openServices(core, state, { seed, startAt, settings, demoPast }),
-    )
-    this.#ports = ports
-    this.#opened = opened
-    this.services = services
-    this.#played = new Map<string, AccountService>(
-      Object.entries(services).filter((entry): entry is [string, AccountService] => 'ledger' in entry[1]),
-    )
-    this.handlers = buildHandlers(core, services, (at, handle) => this.#serve(at, handle))
+    const opened = core.carryOut(now, (state) => {
+      const services = openServices(core, state, { seed, startAt, settings, demoPast })
+      return { services, answers: buildAnswers(state, services) }
+    })
+    this.services = opened.services
+    this.#answers = opened.answers
+    core.playAlso((at) => playServices(opened.services, at))
     this.#byGatewayKey = new Map(
       core.accounts().flatMap(({ key, gateway }) => (gateway === undefined ? [] : [[gateway.key, key]])),
     )
-    this.#serve(now, () => {})
+    this.advance(now)
   }
 
   /**
@@ -91,9 +117,17 @@ export class Exchange implements ServedExchange {
    * @returns false after a tenth of a second of work with more to do: call again with the same `now`.
    */
   advance(now: number): boolean {
-    if (!this.core.advance(now)) return false
-    this.#serve(now, () => {})
-    return true
+    return this.core.advance(now)
+  }
+
+  /** Answers any endpoint. @param account {@link NOBODY} where it is public. */
+  answer<Name extends ServedName>(
+    name: Name,
+    account: AccountRef,
+    request: ServedRequestOf<Name>,
+    now: number,
+  ): Reply<ServedResponseOf<Name>> {
+    return this.core.carryOut(now, () => this.#answers[name](account, request), account)
   }
 
   accountByKey(apiKey: string): AccountSetup | undefined {
@@ -105,12 +139,29 @@ export class Exchange implements ServedExchange {
     return key === undefined ? undefined : this.core.accountByKey(key)
   }
 
+  /** How others name the account in transfers, and where it may withdraw to: for its operator. */
+  contact(uid: string) {
+    return { ...contactOf(uid), withdrawalAddresses: addressesOf(this.services.spot, uid) }
+  }
+
+  /** Adds play money to a margin balance. */
+  depositMargin(account: AccountRef, request: LoanRequest, now: number): void {
+    this.core.carryOut(now, () => depositCollateral(this.services.margin, account, request))
+  }
+
   /** As of the latest moment that was played. @throws Failure SIMULATOR_ACCOUNT_UNKNOWN */
   ledger(uid: string): ExchangeStatement {
+    const { wallet, spot, margin, convert, copy, subaccounts } = this.services
     return {
       ...this.core.ledger(uid),
-      balances: this.#ports.wallet.statement(uid).coins,
-      services: Object.fromEntries([...this.#played].map(([name, service]) => [name, service.ledger(uid)])),
+      balances: wallet.statement(uid).coins,
+      services: {
+        spot: spotLedger(spot, uid),
+        margin: marginLedger(margin, uid),
+        convert: convertLedger(convert, uid),
+        copy: copyLedger(copy, uid),
+        subaccounts: subaccountsOf(subaccounts, uid),
+      },
     }
   }
 
@@ -121,67 +172,86 @@ export class Exchange implements ServedExchange {
         .books()
         .filter(({ sum }) => sum !== '0')
         .map(({ marginCoin, sum }) => `futures ${marginCoin}: all books together are ${sum}`),
-      ...this.#ports.wallet
+      ...this.services.wallet
         .sums()
         .filter(({ sum }) => sum !== '0')
         .map(({ coin, sum }) => `balances ${coin}: all books together are ${sum}`),
-      ...this.#ports.wallet
+      ...this.services.wallet
         .unexplained()
         .map(({ uid, balance, coin }) => `${uid} ${balance} ${coin}: the bookings do not explain the equity`),
     ]
   }
+}
 
-  /** Every service is played up to the moment of the request, so that what one of them did is there for all. */
-  #serve<Result>(now: number, handle: (state: CoreState) => Result): Result {
-    return this.core.carryOut(now, (state) => {
-      if (this.#opened.isPastDue) this.#writePast()
-      for (const service of this.#played.values()) service.advance?.(this.core.now)
-      return handle(state)
-    })
+/** Every table with the state of its part. */
+function buildAnswers(futures: CoreState, { spot, margin, convert, copy, subaccounts }: Services): Answers {
+  return {
+    ...bindHandlers(futures, futuresHandlers),
+    ...bindHandlers(spot, spotHandlers),
+    ...bindHandlers(margin, marginHandlers),
+    ...bindHandlers(convert, convertHandlers),
+    ...bindHandlers(copy, copyHandlers),
+    ...bindHandlers(subaccounts, subaccountHandlers),
+    ...bindHandlers(futures.clock, gatewayHandlers),
+    ...bindHandlers(futures, answersOf(undocumentedParts.futures)),
+    ...bindHandlers(spot, answersOf(undocumentedParts.spot)),
+    ...bindHandlers(margin, answersOf(undocumentedParts.margin)),
   }
+}
 
-  /** Where the pairs stand must be known first. */
-  #writePast(): void {
-    const { markets } = this.services.spot.state
-    if (![...markets.keys()].some((symbol) => (this.#ports.market(symbol)?.shown.at ?? 0) > 0)) return
-    writeDemoPast(this.#ports, this.services)
-    this.#opened.isPastDue = false
-    this.#ports.rows.put(OPENED, this.#opened)
-  }
+/** What falls due at the services by the clock alone. */
+function playServices(services: Services, now: number): void {
+  if (services.opened.isPastDue) writePast(services)
+  playMargin(services.margin, now)
+  playCopy(services.copy, now)
+}
+
+/** Where the pairs stand must be known first. */
+function writePast(services: Services): void {
+  const { ports, opened, spot } = services
+  if (![...spot.markets.keys()].some((symbol) => (ports.market(symbol)?.shown.at ?? 0) > 0)) return
+  writeDemoPast(ports, services)
+  opened.isPastDue = false
+  ports.rows.put(OPENED, opened)
 }
 
 function openServices(
   core: ExchangeCore,
   state: CoreState,
   { seed, startAt, settings, demoPast }: Required<Omit<ExchangeOptions, 'core'>>,
-): { readonly ports: ServicePorts; readonly opened: Opened; readonly services: AccountServices } {
-  const { rows } = core
+): Services {
+  const { rows } = state
   const opened = rows.readOne(OPENED, OPENED.id()) ?? { startAt, isPastDue: demoPast }
   rows.put(OPENED, opened)
+  const wallet = new Wallet(rows)
   const ports: ServicePorts = {
+    clock: state.clock,
     market: (symbol) => followedMarket(state, symbol),
+    ticker: (symbol) => {
+      const found = state.symbols.get(symbol)
+      return found === undefined || found.market.at === 0 ? undefined : toTicker(state, found)
+    },
     matching: state.matching,
     accounts: core.accounts(),
     seed,
     startAt: opened.startAt,
     rows,
-    wallet: new Wallet(rows),
+    wallet,
     sequence: createOrderSequence(rows),
   }
   const { platformCoin = defaultPlatformCoin } = settings
-  const services = {
+  return {
+    ...{ ports, opened, wallet },
     // First: it books what every account has in its spot balance.
-    spot: new SpotService(ports, { ...settings.spot, platformCoin }),
-    margin: new MarginService(ports, settings.margin),
-    convert: new ConvertService(ports, { ...settings.convert, platformCoin }),
-    copy: new CopyService(ports, {
+    spot: openSpot(ports, { ...settings.spot, platformCoin }),
+    margin: openMargin(ports, settings.margin),
+    convert: openConvert(ports, { ...settings.convert, platformCoin }),
+    copy: openCopy(ports, {
       instruments: core.instruments(),
       results: (uid, afterTrade) => futuresResults(state, uid, afterTrade),
     }),
-    subaccounts: new SubaccountService(ports, { ...defaultSubaccountSettings, ...settings.subaccounts }),
-    gateway: new GatewayService(),
+    subaccounts: openSubaccounts(ports, settings.subaccounts),
   }
-  return { ports, opened, services }
 }
 
 /** The very first start. */

@@ -1,4 +1,4 @@
-import { type FollowedMarket } from './account-service.ts'
+import { type FollowedMarket } from './service-ports.ts'
 import { type CoreState } from './core/core-state.ts'
 
 /** The futures market of a symbol, to be followed by an account service. */

@@ -1,6 +1,6 @@
 import { decimal, decimalOfInteger, type Decimal } from '../lib/decimal.ts'
 import { createGrid, type Grid } from '../lib/grid.ts'
-import { type FollowedMarket, type ServicePorts } from './account-service.ts'
+import { type FollowedMarket, type ServicePorts } from './service-ports.ts'
 import { type Quote } from './market/market.ts'
 import { type BookOrder } from './matching/book-order.ts'
 import {

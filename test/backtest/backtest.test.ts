@@ -49,12 +49,13 @@ function watchSlowJournal() {
   })
   /** Without latency a batch is there when it leaves. */
   const watch = (core: ExchangeCore): void => {
-    const batchPlaceOrder = core.batchPlaceOrder.bind(core)
-    core.batchPlaceOrder = (caller, request, at) => {
+    const answer = core.answer.bind(core)
+    core.answer = (name, caller, request, at) => {
+      if (name !== 'batchPlaceOrder') return answer(name, caller, request, at)
       sent += 1
       const place = appended.findIndex((body) => body !== '' && isDeepStrictEqual(JSON.parse(body), request))
       if (place < 0 || place >= durable) early.push(JSON.stringify(request))
-      return batchPlaceOrder(caller, request, at)
+      return answer(name, caller, request, at)
     }
   }
   return { createJournal, watch, early, count: () => sent }

@@ -5,7 +5,7 @@ import { defaultConvertSettings } from '../../src/simulator/convert/convert-sett
 import { defaultCoreSettings } from '../../src/simulator/core/settings.ts'
 import { defaultMarginSettings } from '../../src/simulator/margin/margin-settings.ts'
 import { defaultSpotSettings } from '../../src/simulator/spot/spot-settings.ts'
-import { defaultSubaccountSettings } from '../../src/simulator/subaccounts/subaccount-service.ts'
+import { defaultSubaccountSettings } from '../../src/simulator/subaccounts/subaccounts.ts'
 import { defaultPlatformCoin } from '../../src/simulator/wallet/platform-coin.ts'
 import { defaultWireSettings } from '../../src/simulator/wire/settings.ts'
 import { replaceOnce, SIMULATOR, Workspace } from './workspace.ts'

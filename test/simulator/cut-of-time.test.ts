@@ -1,3 +1,4 @@
+import { marginLedger } from '../../src/simulator/margin/margin-ledger.ts'
 import { describe, expect, test } from 'vitest'
 import { createRandom, type Random } from '../../src/lib/random.ts'
 import { type ServiceSettings } from '../../src/simulator/exchange.ts'
@@ -140,7 +141,7 @@ function openLong(
   const mode = pick(random, ['isolated', 'crossed'] as const)
   const quoteSize = String(amount * (mode === 'isolated' ? 8.9 : 2.9))
   const loan = { mode, symbol, coin: 'USDT', amount: String(amount) }
-  bench.exchange.services.margin.depositMargin(account, loan, bench.now)
+  bench.exchange.depositMargin(account, loan, bench.now)
   const body = { symbol, side: 'buy', orderType: 'market', quoteSize, loanType: 'autoLoan' }
   bench.call(account, `${mode}PlaceOrder`, { body })
 }
@@ -158,7 +159,7 @@ function statement(bench: ExchangeBench) {
     ),
   )
   const ledgers = ACCOUNTS.map(({ uid }) => bench.exchange.ledger(uid))
-  const margin = ACCOUNTS.map(({ uid }) => bench.exchange.services.margin.ledger(uid))
+  const margin = ACCOUNTS.map(({ uid }) => marginLedger(bench.exchange.services.margin, uid))
   const forced = margin
     .flatMap(({ endedOrders }) => endedOrders)
     .filter(({ enterPointSource, cTime }) => enterPointSource === 'SYS' && Number(cTime) > START_AT)

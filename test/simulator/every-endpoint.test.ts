@@ -1,3 +1,4 @@
+import { addressesOf } from '../../src/simulator/spot/address-book.ts'
 import { Agent, getGlobalDispatcher, setGlobalDispatcher } from 'undici'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { systemClock } from '../../src/lib/clock.ts'
@@ -30,10 +31,9 @@ beforeAll(async () => {
     accounts: [ANNA, BERT, TARA],
     services: { platformCoin: { name: 'OWN', price: '2' } },
   })
-  const { margin } = simulator.exchange.services
   const now = systemClock.now()
   for (const mode of ['isolated', 'crossed'] as const) {
-    margin.depositMargin(TARA, { mode, symbol: 'BTCUSDT', coin: 'USDT', amount: '5000' }, now)
+    simulator.exchange.depositMargin(TARA, { mode, symbol: 'BTCUSDT', coin: 'USDT', amount: '5000' }, now)
   }
 })
 
@@ -72,7 +72,7 @@ test.each(parts)('$name is answered over HTTP as its row says', async (request) 
 function livePartsOf(name: ServedName): Partial<RequestParts> {
   if (name === 'crossedOpenOrders') return { query: `startTime=${systemClock.now() - 60_000}&symbol=BTCUSDT` }
   if (name !== 'spotWithdrawal') return {}
-  const [address] = simulator.exchange.services.spot.addresses(TARA.uid)
+  const [address] = addressesOf(simulator.exchange.services.spot, TARA.uid)
   return { body: { transferType: 'on_chain', size: '20', ...address } }
 }
 
@@ -103,7 +103,7 @@ test('a key that is bound to addresses is refused from any other', async () => {
   const wire = createWire({
     clock: systemClock,
     exchange: {
-      handlers: exchange.handlers,
+      answer: (name, account, request, now) => exchange.answer(name, account, request, now),
       accountByKey: (key) => (key === TARA.key ? stranger : undefined),
       accountByGatewayKey: () => undefined,
     },

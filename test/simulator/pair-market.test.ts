@@ -1,6 +1,6 @@
 import { type BookOrder } from '../../src/simulator/matching/book-order.ts'
 import { describe, expect, test } from 'vitest'
-import { type ServicePorts } from '../../src/simulator/account-service.ts'
+import { type ServicePorts } from '../../src/simulator/service-ports.ts'
 import {
   countTaken,
   createDisplayedMarket,

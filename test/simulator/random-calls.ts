@@ -1,3 +1,5 @@
+import { addressesOf } from '../../src/simulator/spot/address-book.ts'
+import { NOBODY } from '../../src/simulator/handlers.ts'
 import { createRandom, type Random } from '../../src/lib/random.ts'
 import { type AccountSetup } from '../../src/simulator/core/account.ts'
 import { servedNames, servedRow, type ServedName } from '../../src/simulator/wire/served-rows.ts'
@@ -130,7 +132,7 @@ class RandomCaller implements RandomCalls {
   }
 
   #withdrawal({ uid }: AccountSetup) {
-    const [address] = this.#bench.exchange.services.spot.addresses(uid).filter(({ chain }) => chain)
+    const [address] = addressesOf(this.#bench.exchange.services.spot, uid).filter(({ chain }) => chain)
     return address && { size: '20', transferType: 'on_chain', ...address }
   }
 
@@ -154,7 +156,12 @@ class RandomCaller implements RandomCalls {
   #order(symbol: string) {
     const side = this.#pick(['buy', 'sell'])
     if (this.#random.integer(2) === 0) return { side, orderType: 'market' }
-    const tickers = this.#bench.exchange.core.tickers({ productType: 'USDT-FUTURES' }, this.#bench.now)
+    const tickers = this.#bench.exchange.core.answer(
+      'tickers',
+      NOBODY,
+      { productType: 'USDT-FUTURES' },
+      this.#bench.now,
+    )
     const last = tickers.ok ? tickers.data.find((row) => row.symbol === symbol)?.lastPr : undefined
     const price = (Number(last ?? 1) * (0.996 + this.#random.next() * 0.008)).toFixed(1)
     return { side, orderType: 'limit', force: this.#pick(['gtc', 'ioc', 'post_only']), price }

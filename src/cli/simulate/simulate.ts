@@ -73,7 +73,7 @@ async function simulate(options: SimulateOptions): Promise<void> {
   if (options.for !== undefined)
     forget.push(atInstant(systemClock.now() + options.for, () => stopAsked.resolve('--for has passed')))
   if (options.printAccounts) {
-    const printed = simulator.accounts.map((account) => toPrinted(account, simulator.exchange.services.spot))
+    const printed = simulator.accounts.map((account) => toPrinted(account, simulator.exchange))
     process.stdout.write(`${JSON.stringify(printed)}\n`)
   }
   logger.log('info', 'simulator.listening', {
@@ -141,13 +141,9 @@ function toServerOptions(config: SimulatorFile, { market, speed, demoPast }: Sim
 }
 
 /** Withdrawals on chain go to a listed address only, and other accounts are named by UID, e-mail or mobile. */
-function toPrinted(
-  account: RunningSimulator['accounts'][number],
-  spot: RunningSimulator['exchange']['services']['spot'],
-) {
+function toPrinted(account: RunningSimulator['accounts'][number], exchange: RunningSimulator['exchange']) {
   const { label, key, secret, passphrase, positionMode, role, uid, gateway } = account
-  const reached = { ...spot.contact(uid), withdrawalAddresses: spot.addresses(uid) }
-  const printed = { label, key, secret, passphrase, positionMode, role, ...reached }
+  const printed = { label, key, secret, passphrase, positionMode, role, ...exchange.contact(uid) }
   return gateway === undefined
     ? printed
     : { ...printed, gateway: { key: gateway.key, secret: gateway.secret } }

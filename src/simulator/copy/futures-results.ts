@@ -1,7 +1,7 @@
 import { sumDecimals, ZERO } from '../../lib/decimal.ts'
 import { accountOf, coinOf, symbolOf, type CoreState } from '../core/core-state.ts'
 import { unrealised } from '../core/position.ts'
-import { type FuturesResults } from './copy-service.ts'
+import { type FuturesResults } from './copy.ts'
 
 /** The coin that the copy service counts in. */
 const COIN = 'USDT'

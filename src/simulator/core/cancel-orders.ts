@@ -1,6 +1,7 @@
 import { type ResponseOf } from '../../protocol/endpoints.ts'
 import { type CancelAllRequest } from '../../protocol/futures/cancel-all-orders.ts'
-import { symbolOf, type Account, type CoreState } from './core-state.ts'
+import { type AccountRef } from './account.ts'
+import { accountOf, symbolOf, type CoreState } from './core-state.ts'
 import { cancelRefusal } from './delivery.ts'
 import { cancelOrder } from './order-lifecycle.ts'
 import { orderIdText } from './order.ts'
@@ -14,13 +15,17 @@ type BatchResult = ResponseOf<'batchPlaceOrder'>
  * Cancels every normal order of a product type, or of one symbol of it; trigger orders and position exits
  * stay. Document: POST /api/v2/mix/order/cancel-all-orders. Orders still on their way to matching go too.
  */
-export function cancelAll(state: CoreState, account: Account, request: CancelAllRequest): Reply<BatchResult> {
+export function cancelAll(
+  state: CoreState,
+  { uid }: AccountRef,
+  request: CancelAllRequest,
+): Reply<BatchResult> {
   const named = request.symbol === undefined ? undefined : state.symbols.get(request.symbol)
   if (request.symbol !== undefined && named?.instrument.productType !== request.productType) {
     return refuse(refusals.symbolUnknown(request.symbol))
   }
   const result: BatchResult = { successList: [], failureList: [] }
-  for (const order of [...account.openOrders.values()]) {
+  for (const order of [...accountOf(state, uid).openOrders.values()]) {
     const symbol = symbolOf(state, order.symbol)
     const { productType, marginCoin } = symbol.instrument
     if (productType !== request.productType || (named !== undefined && symbol !== named)) continue

@@ -1,98 +1,197 @@
 import { DayStatistics } from '../market/day-statistics.ts'
 import { type MarketState } from '../market/market-state.ts'
 import { type Market } from '../market/market.ts'
-import { decimal } from '../../lib/decimal.ts'
-import { type RequestOf, type ResponseOf } from '../../protocol/endpoints.ts'
-import { assertAccounts, type AccountRef, type AccountSetup } from './account.ts'
-import { type BookSum } from './book-sums.ts'
-import { applyCheckpoint, assertSameMarket, readCheckpoint, type SymbolCheckpoint } from './checkpoint.ts'
-import { createCoreState, createSymbolState, type AccountCounts, type CoreState } from './core-state.ts'
-import { bookFor } from './execute-fill.ts'
-import { toMarketInstrument, type Instrument } from './instruments.ts'
-import { type LedgerStatement } from './ledger-statement.ts'
-import { type PlacePlanOrderRequest, type PlanOrderReference } from './plan-orders.ts'
-import { type Reply } from './reply.ts'
-import { ServedCore } from './served-core.ts'
-import { defaultCoreSettings, type CoreSettings } from './settings.ts'
+import { decimal, ZERO } from '../../lib/decimal.ts'
+import { bindHandlers, type Bound, type ReplyOf, type RequestTo } from '../handlers.ts'
 import { type RowStore } from '../store/row-store.ts'
 import { StoredRows } from '../store/stored-rows.ts'
-import { restoreState, SYMBOLS } from './stored-entities.ts'
-import { findNextSettlement, replayQuotes } from './timeline.ts'
+import { assertAccounts, type AccountRef, type AccountSetup } from './account.ts'
+import { bookSums, type BookSum } from './book-sums.ts'
+import {
+  applyCheckpoint,
+  assertSameMarket,
+  putCheckpoint,
+  readCheckpoint,
+  type SymbolCheckpoint,
+} from './checkpoint.ts'
+import {
+  accountOf,
+  addCounts,
+  createAccountCounts,
+  createCoreState,
+  createSymbolState,
+  type Account,
+  type AccountCounts,
+  type CoreState,
+} from './core-state.ts'
+import { bookFor } from './execute-fill.ts'
+import { futuresHandlers } from './futures-handlers.ts'
+import { pruneWindow } from './idempotency.ts'
+import { toMarketInstrument, type Instrument } from './instruments.ts'
+import { type LedgerStatement } from './ledger-statement.ts'
+import { ledgerStatement } from './ledger-view.ts'
+import { defaultCoreSettings, type CoreSettings } from './settings.ts'
+import { CLOCK, restoreState, SYMBOLS } from './stored-entities.ts'
+import { findNextSettlement, playUntil, replayQuotes } from './timeline.ts'
+
+type FuturesHandlers = typeof futuresHandlers
+type FuturesName = keyof FuturesHandlers
 
 /**
  * The futures side of the simulated exchange: synchronous, deterministic, without I/O, clock or randomness.
  *
- * Requests are parsed wire requests; answers are wire-shaped (strings). `now` is Unix ms of the exchange's
- * clock and never goes back: an earlier one counts as the latest seen. Every request first plays the market
- * up to `now`. Orders trade against the displayed market only: accounts never trade with one another.
+ * `now` is Unix ms of the exchange's clock and never goes back: an earlier one counts as the latest seen. Orders
+ * trade against the displayed market only: accounts never trade with one another.
  */
-export interface ExchangeCore {
+export class ExchangeCore {
+  readonly #state: CoreState
+  readonly #market: Market
+  readonly #answers: Bound<FuturesHandlers>
+  readonly #byKey: ReadonlyMap<string, Account>
+  /** What else is played up to the moment of a request, after the market. */
+  readonly #played: ((now: number) => void)[] = []
+  /** When the market was last stored, on the exchange's clock. */
+  #checkpointAt: number
+
+  constructor(state: CoreState, market: Market) {
+    this.#state = state
+    this.#market = market
+    this.#answers = bindHandlers(state, futuresHandlers)
+    this.#byKey = new Map([...state.accounts.values()].map((account) => [account.setup.key, account]))
+    this.#checkpointAt = state.clock.now
+    if (state.rows.isFresh) this.#checkpoint()
+    this.#save()
+  }
+
+  /** Unix ms: the latest `now` that was played. */
+  get now(): number {
+    return this.#state.clock.now
+  }
+
+  get isPaused(): boolean {
+    return this.#state.clock.pausedAt > 0
+  }
+
   /**
    * Plays the market up to `now`: matching, triggers, funding, liquidation, delivery.
    * @returns false after a tenth of a second of work with more to do: call again with the same `now`.
    */
-  advance(now: number): boolean
+  advance(now: number): boolean {
+    // A stretch that is not over is not stored: after a kill it is played again, whole.
+    if (!playUntil(this.#state, this.#market, now)) return false
+    for (const play of this.#played) play(this.now)
+    this.#save()
+    return true
+  }
 
-  batchPlaceOrder(
-    account: AccountRef,
-    request: RequestOf<'batchPlaceOrder'>,
-    now: number,
-  ): Reply<ResponseOf<'batchPlaceOrder'>>
-  cancelAllOrders(
-    account: AccountRef,
-    request: RequestOf<'cancelAllOrders'>,
-    now: number,
-  ): Reply<ResponseOf<'cancelAllOrders'>>
-  modifyPlanOrder(
-    account: AccountRef,
-    request: RequestOf<'modifyPlanOrder'>,
-    now: number,
-  ): Reply<ResponseOf<'modifyPlanOrder'>>
-  orderFills(
-    account: AccountRef,
-    request: RequestOf<'orderFills'>,
-    now: number,
-  ): Reply<ResponseOf<'orderFills'>>
-  singlePosition(
-    account: AccountRef,
-    request: RequestOf<'singlePosition'>,
-    now: number,
-  ): Reply<ResponseOf<'singlePosition'>>
-  tickers(request: RequestOf<'tickers'>, now: number): Reply<ResponseOf<'tickers'>>
-  longShortRatio(request: RequestOf<'longShortRatio'>, now: number): Reply<ResponseOf<'longShortRatio'>>
+  /** Has more played in each step, after the market: what falls due by the clock at a service. */
+  playAlso(play: (now: number) => void): void {
+    this.#played.push(play)
+  }
 
-  /** Makes a trigger order: the document only modifies them, so something must make them first. */
-  placePlanOrder(account: AccountRef, request: PlacePlanOrderRequest, now: number): Reply<PlanOrderReference>
+  /** Answers one of the document's futures endpoints, which are all that there is without the services. */
+  answer<Name extends FuturesName>(
+    name: Name,
+    account: AccountRef,
+    request: RequestTo<FuturesHandlers[Name]>,
+    now: number,
+  ): ReplyOf<FuturesHandlers[Name]> {
+    return this.carryOut(now, () => this.#answers[name](account, request), account)
+  }
 
   /**
-   * Plays up to `now`, does something else that belongs to the exchange (a service's request, one of an undocumented
-   * endpoint), and stores what it changed as one operation.
+   * The one way in: plays all up to `now`, does something, forgets what the window of the account that asked for it has
+   * left behind, and stores what changed as one operation.
    */
-  carryOut<Result>(now: number, handle: (state: CoreState) => Result): Result
-  /** Ms of the market's time in one of the exchange's clock. */
-  readonly speed: number
-  /** Where every part of the exchange keeps its rows. */
-  readonly rows: StoredRows
+  carryOut<Result>(now: number, handle: (state: CoreState) => Result, asking?: AccountRef): Result {
+    this.#playAll(now)
+    const result = handle(this.#state)
+    const account = asking && this.#state.accounts.get(asking.uid)
+    if (account !== undefined) pruneWindow(this.#state, account)
+    this.#save()
+    return result
+  }
 
-  accounts(): readonly AccountSetup[]
-  instruments(): readonly Instrument[]
-  accountByKey(apiKey: string): AccountSetup | undefined
+  accounts(): readonly AccountSetup[] {
+    return [...this.#state.accounts.values()].map(({ setup }) => setup)
+  }
+
+  instruments(): readonly Instrument[] {
+    return [...this.#state.symbols.values()].map(({ instrument }) => instrument)
+  }
+
+  accountByKey(apiKey: string): AccountSetup | undefined {
+    return this.#byKey.get(apiKey)?.setup
+  }
+
   /** Adds play money. @param amount A positive decimal. */
-  deposit(uid: string, deposit: { readonly coin: string; readonly amount: string }, now: number): void
+  deposit(
+    uid: string,
+    { coin, amount }: { readonly coin: string; readonly amount: string },
+    now: number,
+  ): void {
+    const money = decimal(amount)
+    if (money.lte(ZERO)) throw new RangeError(`a deposit must be positive, got ${amount}`)
+    this.carryOut(now, (state) =>
+      bookFor(state, accountOf(state, uid), { coin, booking: 'deposit', amount: money }),
+    )
+  }
+
   /** As of the latest `now`. @throws Failure SIMULATOR_ACCOUNT_UNKNOWN */
-  ledger(uid: string): LedgerStatement
+  ledger(uid: string): LedgerStatement {
+    return ledgerStatement(this.#state, accountOf(this.#state, uid))
+  }
+
   /** The books of the whole exchange by margin coin: `sum` is always zero. */
-  books(): readonly BookSum[]
+  books(): readonly BookSum[] {
+    return bookSums(this.#state)
+  }
 
   /** What happened so far, over all accounts. */
-  counters(): AccountCounts
+  counters(): AccountCounts {
+    const sums = createAccountCounts()
+    for (const { counts } of this.#state.accounts.values()) addCounts(sums, counts)
+    return sums
+  }
+
   /** Stops the market: quotes stay as they are, requests are still served, funding goes on. */
-  pause(now: number): void
+  pause(now: number): void {
+    this.#playAll(now)
+    const { clock } = this.#state
+    if (clock.pausedAt === 0) clock.pausedAt = clock.now
+    this.#checkpoint()
+    this.#save()
+  }
+
   /** The market goes on from where it stopped. */
-  resume(now: number): void
-  readonly isPaused: boolean
-  /** Unix ms: the latest `now` that was played. */
-  readonly now: number
+  resume(now: number): void {
+    this.#playAll(now)
+    const { clock } = this.#state
+    if (clock.pausedAt === 0) return
+    clock.pausedMs += clock.now - clock.pausedAt
+    clock.pausedAt = 0
+    this.#checkpoint()
+    this.#save()
+  }
+
+  #playAll(now: number): void {
+    while (!playUntil(this.#state, this.#market, now));
+    for (const play of this.#played) play(this.now)
+  }
+
+  #checkpoint(): void {
+    this.#checkpointAt = this.now
+    putCheckpoint(this.#state, this.#market)
+  }
+
+  #save(): void {
+    const { rows, clock, settings } = this.#state
+    if (!rows.isKept) return
+    if (this.now - this.#checkpointAt >= settings.marketStateEveryMs) this.#checkpoint()
+    if (!rows.hasChanges) return
+    rows.put(CLOCK, clock)
+    rows.save()
+  }
 }
 
 export interface ExchangeCoreOptions {
@@ -141,7 +240,7 @@ export function createExchangeCore(options: ExchangeCoreOptions): ExchangeCore {
   }
   findNextSettlement(state)
   openAccounts(state)
-  return new ServedCore({ state, market })
+  return new ExchangeCore(state, market)
 }
 
 function openStatistics(

@@ -1,7 +1,9 @@
 import { type RequestOf, type ResponseOf } from '../../protocol/endpoints.ts'
 import { FILLS_PAGE_MAX, type WireFill } from '../../protocol/futures/order-fills.ts'
 import { threeMonthsSpan } from '../../protocol/time-span.ts'
-import { symbolOf, type Account, type CoreState } from './core-state.ts'
+import { type AccountRef } from './account.ts'
+import { accountOf, symbolOf, type Account, type CoreState } from './core-state.ts'
+import { historyPage } from '../history-page.ts'
 import { type Fill } from './fill.ts'
 import { priceText, sizeText } from './instruments.ts'
 import { orderIdText, sequenceOfId, tradeIdText } from './order.ts'
@@ -18,18 +20,27 @@ type FillsQuery = RequestOf<'orderFills'>
  */
 export function fillsPage(
   state: CoreState,
-  account: Account,
+  { uid }: AccountRef,
   query: FillsQuery,
 ): Reply<ResponseOf<'orderFills'>> {
+  const account = accountOf(state, uid)
   const refusal = queryRefusal(state, query)
   if (refusal !== undefined) return refuse(refusal)
-  const matches = fillFilter(state, query)
-  const limit = Number(query.limit ?? FILLS_PAGE_MAX)
-  const page: Fill[] = []
-  for (let index = account.fills.length - 1; index >= 0 && page.length < limit; index--) {
-    const fill = account.fills[index]
-    if (fill !== undefined && matches(fill)) page.push(fill)
-  }
+  const { now } = state.clock
+  const { startAt, endAt } = threeMonthsSpan(query, now)
+  const order = query.orderId === undefined ? undefined : (sequenceOfId('11', query.orderId) ?? -1)
+  const page = historyPage(account.fills, {
+    idOf: ({ sequence }) => tradeIdText(sequence),
+    timeOf: ({ at }) => at,
+    startAt,
+    endAt: Math.min(endAt, now - state.settings.fillVisibilityLagMs),
+    idLessThan: query.idLessThan,
+    limit: Number(query.limit ?? FILLS_PAGE_MAX),
+    accepts: (fill) =>
+      (order === undefined || fill.orderSequence === order) &&
+      (query.symbol === undefined || fill.symbol === query.symbol) &&
+      state.symbols.get(fill.symbol)?.instrument.productType === query.productType,
+  })
   const last = page.at(-1)
   return accept({
     fillList: page.map((fill) => toWireFill(state, account, fill)),
@@ -44,29 +55,6 @@ function queryRefusal(state: CoreState, query: FillsQuery): Refusal | undefined 
   }
   const isReversed = startTime !== undefined && endTime !== undefined && Number(startTime) > Number(endTime)
   return isReversed ? refusals.startAfterEnd() : undefined
-}
-
-function fillFilter(state: CoreState, query: FillsQuery): (fill: Fill) => boolean {
-  const { now } = state.clock
-  const visibleUntil = now - state.settings.fillVisibilityLagMs
-  const { startAt, endAt } = threeMonthsSpan(query, now)
-  const before = query.idLessThan === undefined ? Number.POSITIVE_INFINITY : tradeBefore(query.idLessThan)
-  const order = query.orderId === undefined ? undefined : (sequenceOfId('11', query.orderId) ?? -1)
-  return (fill) =>
-    fill.at <= visibleUntil &&
-    fill.sequence < before &&
-    fill.at >= startAt &&
-    fill.at <= endAt &&
-    (order === undefined || fill.orderSequence === order) &&
-    (query.symbol === undefined || fill.symbol === query.symbol) &&
-    state.symbols.get(fill.symbol)?.instrument.productType === query.productType
-}
-
-/** An id that is none of ours compares as the number it is: trade ids are 18 digits and begin with 12. */
-function tradeBefore(text: string): number {
-  const own = sequenceOfId('12', text)
-  if (own !== undefined) return own
-  return BigInt(text) > BigInt(tradeIdText(0)) ? Number.POSITIVE_INFINITY : 0
 }
 
 /** A fill stays as it is, and is read again and again: how it was written last. */

@@ -1,5 +1,6 @@
 import { type WireRequestOf } from '../../protocol/endpoints.ts'
-import { symbolOf, type Account, type CoreState, type SymbolState } from './core-state.ts'
+import { type AccountRef } from './account.ts'
+import { accountOf, symbolOf, type Account, type CoreState, type SymbolState } from './core-state.ts'
 import { checked, readPrice, readSize, refused, type Checked } from './order-validation.ts'
 import { orderIdText, sequenceOfId } from './order.ts'
 import { changeExit, type ExitChange, type PlanExits } from './plan-exits.ts'
@@ -15,10 +16,10 @@ type Modification = WireRequestOf<'modifyPlanOrder'>
 /** Changes a pending trigger order, whole or not at all. Document: POST /api/v2/mix/order/modify-plan-order. */
 export function modifyPlan(
   state: CoreState,
-  account: Account,
+  { uid }: AccountRef,
   request: Modification,
 ): Reply<PlanOrderReference> {
-  const plan = findPlan(account, request)
+  const plan = findPlan(accountOf(state, uid), request)
   if (plan === undefined) return refuse(refusals.planOrderUnknown())
   const symbol = symbolOf(state, plan.symbol)
   const isOther = request.symbol !== undefined && request.symbol !== plan.symbol

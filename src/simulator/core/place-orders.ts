@@ -1,6 +1,7 @@
 import { type ResponseOf } from '../../protocol/endpoints.ts'
 import { type BatchPlaceItem, type BatchPlaceRequest } from '../../protocol/futures/batch-place-order.ts'
-import { type Account, type CoreState, type SymbolState } from './core-state.ts'
+import { type AccountRef } from './account.ts'
+import { accountOf, type Account, type CoreState, type SymbolState } from './core-state.ts'
 import { findEarlierOrder, rememberOrder } from './idempotency.ts'
 import { enterMatching } from './futures-venue.ts'
 import { admitOrder } from './order-admission.ts'
@@ -20,9 +21,10 @@ type BatchResult = ResponseOf<'batchPlaceOrder'>
  */
 export function placeBatch(
   state: CoreState,
-  account: Account,
+  { uid }: AccountRef,
   request: BatchPlaceRequest,
 ): Reply<BatchResult> {
+  const account = accountOf(state, uid)
   const symbol = listedSymbol(state, request)
   const refusal = requestRefusal(account, symbol, request)
   if (symbol === undefined || refusal !== undefined) {

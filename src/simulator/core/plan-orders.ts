@@ -1,4 +1,5 @@
-import { accountOf, symbolOf, type Account, type CoreState, type SymbolState } from './core-state.ts'
+import { type AccountRef } from './account.ts'
+import { accountOf, symbolOf, type CoreState, type SymbolState } from './core-state.ts'
 import { admitOrder } from './order-admission.ts'
 import {
   checked,
@@ -51,9 +52,10 @@ export const CALLBACK_PERCENT_MAX = 10
 /** Places a trigger order. Nothing is checked against balance or position until it triggers. */
 export function placePlanOrder(
   state: CoreState,
-  account: Account,
+  { uid }: AccountRef,
   request: PlacePlanOrderRequest,
 ): Reply<PlanOrderReference> {
+  const account = accountOf(state, uid)
   const symbol = listedSymbol(state, request)
   if (symbol === undefined) return refuse(refusals.symbolUnknown(request.symbol))
   if (request.marginCoin !== symbol.instrument.marginCoin) return refuse(refusals.parameter('marginCoin'))
@@ -70,7 +72,7 @@ export function placePlanOrder(
     ...readAction(account, request),
     sequence,
     clientOid: request.clientOid ?? `SIM-${orderIdText(sequence)}`,
-    uid: account.setup.uid,
+    uid,
     symbol: request.symbol,
     planType: request.planType,
     reduceOnly: account.setup.positionMode === 'one_way_mode' && request.reduceOnly === 'YES',

@@ -1,14 +1,31 @@
 import { quotient, ZERO, type Decimal } from '../../lib/decimal.ts'
+import { type RequestOf } from '../../protocol/endpoints.ts'
 import { type WirePosition } from '../../protocol/futures/single-position.ts'
-import { symbolOf, type Account, type CoreState } from './core-state.ts'
+import { type AccountRef } from './account.ts'
+import { accountOf, symbolOf, type Account, type CoreState } from './core-state.ts'
 import { priceText, sizeText } from './instruments.ts'
 import { DISPLAY_DECIMALS, heldMargin, liquidationPrice, maintenanceRateOf, marginRatio } from './margin.ts'
 import { closingOrders } from './order-lifecycle.ts'
+import { listedSymbol } from './place-orders.ts'
 import { remainingLots } from './order.ts'
 import { baseSize, unrealised, type Position } from './position.ts'
+import { refusals } from './refusals.ts'
+import { accept, refuse, type Reply } from './reply.ts'
 
 const HALF_EVEN = 2
 const SHOWN = { decimals: DISPLAY_DECIMALS }
+
+/** Document: GET /api/v2/mix/position/single-position. */
+export function singlePosition(
+  state: CoreState,
+  { uid }: AccountRef,
+  request: RequestOf<'singlePosition'>,
+): Reply<WirePosition[]> {
+  const symbol = listedSymbol(state, request)
+  if (symbol === undefined) return refuse(refusals.symbolUnknown(request.symbol))
+  if (request.marginCoin !== symbol.instrument.marginCoin) return refuse(refusals.parameter('marginCoin'))
+  return accept(positionRows(state, accountOf(state, uid), request.symbol))
+}
 
 /** The position rows of one symbol: none when flat, one in one-way mode, up to two (long first) in hedge mode. */
 export function positionRows(state: CoreState, account: Account, symbol: string): WirePosition[] {

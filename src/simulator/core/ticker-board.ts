@@ -1,27 +1,38 @@
+import { type RequestOf } from '../../protocol/endpoints.ts'
 import { type WireTicker } from '../../protocol/futures/tickers.ts'
 import { type CoreState } from './core-state.ts'
 import { deliveryStatus, type DeliveryStatus } from './delivery.ts'
+import { accept, type Reply } from './reply.ts'
 import { tickerRows } from './ticker-view.ts'
 
 /** Statistics are kept in minute buckets: between two of them only a quote changes a ticker. */
 const MINUTE_MS = 60_000
 
-/**
- * The tickers of each product type, made once for each moment that they differ in. While nothing of a product
- * type moves the same array is returned, so that the wire writes it as JSON once, however often it is asked.
- */
-export class TickerBoard {
-  /** Bounded by the product types. */
-  readonly #boards = new Map<string, { readonly moves: number; readonly rows: WireTicker[] }>()
+interface TickerBoard {
+  readonly moves: number
+  readonly rows: WireTicker[]
+}
 
-  rows(state: CoreState, productType: string): WireTicker[] {
-    const moves = movesOf(state, productType)
-    const board = this.#boards.get(productType)
-    if (board?.moves === moves) return board.rows
-    const rows = tickerRows(state, productType)
-    this.#boards.set(productType, { moves, rows })
-    return rows
-  }
+/** By product type. */
+const boards = new WeakMap<CoreState, Map<string, TickerBoard>>()
+
+/**
+ * The tickers of a product type, made once for each moment that they differ in. While nothing of it moves the same
+ * array is returned, so that the wire writes it as JSON once, however often it is asked.
+ */
+export function tickers(
+  state: CoreState,
+  _: unknown,
+  { productType }: RequestOf<'tickers'>,
+): Reply<WireTicker[]> {
+  const known = boards.get(state) ?? new Map<string, TickerBoard>()
+  boards.set(state, known)
+  const moves = movesOf(state, productType)
+  const board = known.get(productType)
+  if (board?.moves === moves) return accept(board.rows)
+  const rows = tickerRows(state, productType)
+  known.set(productType, { moves, rows })
+  return accept(rows)
 }
 
 /** A sum of what only grows (quotes, minutes, the stages of a delivery): it stays while each of them does. */

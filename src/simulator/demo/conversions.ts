@@ -1,6 +1,5 @@
 import { decimal } from '../../lib/decimal.ts'
-import { CONVERTED_COINS, type ConvertService } from '../convert/convert-service.ts'
-import { type ServicePorts } from '../account-service.ts'
+import { bookConversion, CONVERTED_COINS, type ConvertState } from '../convert/convert.ts'
 import { roundUp } from '../wallet/rounding.ts'
 import { lastPrice } from '../wallet/start-prices.ts'
 import { pastMoments } from './past-moments.ts'
@@ -11,15 +10,15 @@ const DAYS = 88
 const DECIMALS = 8
 
 /** Leftovers worth a few USDT, converted now and then. */
-export function writeConversions(ports: ServicePorts, convert: ConvertService, uid: string): void {
-  const { seed, startAt: endAt, wallet } = ports
+export function writeConversions(state: ConvertState, uid: string): void {
+  const { seed, startAt: endAt, wallet } = state.ports
   const moments = pastMoments({ seed: `${seed}/convert/${uid}`, count: CONVERSIONS, days: DAYS, endAt })
   for (const [index, { at, priceRatio }] of moments.entries()) {
     const fromCoin = CONVERTED_COINS[index % CONVERTED_COINS.length] ?? 'USDT'
-    const last = fromCoin === 'USDT' ? 1 : Number(lastPrice(ports, `${fromCoin}USDT`)) * priceRatio
+    const last = fromCoin === 'USDT' ? 1 : Number(lastPrice(state.ports, `${fromCoin}USDT`)) * priceRatio
     const price = decimal(last.toFixed(DECIMALS))
     const from = roundUp(decimal(String(1 + (index % 9))).div(price), DECIMALS)
     const { available } = wallet.coin({ uid, balance: 'spot', coin: fromCoin })
-    if (available.gte(from)) convert.book(uid, { fromCoin, from, price, at })
+    if (available.gte(from)) bookConversion(state, uid, { fromCoin, from, price, at })
   }
 }

@@ -1,13 +1,14 @@
-import { contactOf } from '../spot/address-book.ts'
+import { addressesOf, contactOf } from '../spot/address-book.ts'
 import { COINS } from '../spot/coins.ts'
-import { type SpotService } from '../spot/spot-service.ts'
+import { type SpotState } from '../spot/spot-state.ts'
+import { withdraw } from '../spot/withdrawals.ts'
 import { pastMoments } from './past-moments.ts'
 
 const WITHDRAWALS = 8
 const DAYS = 88
 
 /** Withdrawals of every coin on each of its chains, and transfers to another account where there is one. */
-export function writeWithdrawals({ state, sent: withdrawals }: SpotService, uid: string): void {
+export function writeWithdrawals(state: SpotState, uid: string): void {
   const { seed, startAt } = state.ports
   const routes = COINS.flatMap(({ coin, chains }) => chains.map((row) => ({ coin, ...row })))
   const other = [...state.accounts.keys()].find((one) => one !== uid)
@@ -19,12 +20,12 @@ export function writeWithdrawals({ state, sent: withdrawals }: SpotService, uid:
       if (other === undefined) continue
       const receiver = { innerToType: 'email', address: contactOf(other).email } as const
       const transfer = { ...receiver, transferType: 'internal_transfer', coin: 'USDT', size: '15' } as const
-      withdrawals.withdraw(uid, { ...transfer, ...clientOid }, at)
+      withdraw(state, { uid }, { ...transfer, ...clientOid }, at)
       continue
     }
     const { coin, chain, minWithdrawAmount: size } = route
-    const listed = withdrawals.book.addresses(uid).find((row) => row.coin === coin && row.chain === chain)
+    const listed = addressesOf(state, uid).find((row) => row.coin === coin && row.chain === chain)
     const address = listed?.address ?? ''
-    withdrawals.withdraw(uid, { transferType: 'on_chain', coin, chain, size, address, ...clientOid }, at)
+    withdraw(state, { uid }, { transferType: 'on_chain', coin, chain, size, address, ...clientOid }, at)
   }
 }

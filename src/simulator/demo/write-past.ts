@@ -1,9 +1,10 @@
 import { createRandom } from '../../lib/random.ts'
-import { type ServicePorts } from '../account-service.ts'
-import { type ConvertService } from '../convert/convert-service.ts'
-import { type CopyService } from '../copy/copy-service.ts'
-import { type MarginService } from '../margin/margin-service.ts'
-import { type SpotService } from '../spot/spot-service.ts'
+import { type ConvertState } from '../convert/convert.ts'
+import { firstSetting, type CopyState } from '../copy/copy.ts'
+import { TRADERS } from '../copy/stored-trader.ts'
+import { type MarginState } from '../margin/margin-state.ts'
+import { type ServicePorts } from '../service-ports.ts'
+import { type SpotState } from '../spot/spot-state.ts'
 import { writeConversions } from './conversions.ts'
 import { writeMarginPast } from './margin-past.ts'
 import { writeSpotOrders } from './spot-orders.ts'
@@ -12,10 +13,10 @@ import { writeWithdrawals } from './withdrawals.ts'
 
 /** The services that have a past to show. */
 export interface DemoServices {
-  readonly spot: SpotService
-  readonly margin: MarginService
-  readonly convert: ConvertService
-  readonly copy: CopyService
+  readonly spot: SpotState
+  readonly margin: MarginState
+  readonly convert: ConvertState
+  readonly copy: CopyState
 }
 
 /**
@@ -25,16 +26,16 @@ export interface DemoServices {
  * The same seed and the same prices write the same past.
  */
 export function writeDemoPast(ports: ServicePorts, { spot, margin, convert, copy }: DemoServices): void {
-  for (const { book } of spot.state.markets.values()) book.refresh()
+  for (const { book } of spot.markets.values()) book.refresh()
   for (const { uid } of ports.accounts) {
-    writeSpotOrders(spot.state, uid)
+    writeSpotOrders(spot, uid)
     writeWithdrawals(spot, uid)
-    writeConversions(ports, convert, uid)
+    writeConversions(convert, uid)
   }
-  writeMarginPast(margin.state)
+  writeMarginPast(margin)
   const random = createRandom(ports.seed).fork('copy')
   for (const trader of copy.traders.values()) {
-    writeTraderPast(trader, copy.firstSetting(), random.fork(trader.uid))
-    copy.put(trader)
+    writeTraderPast(trader, firstSetting(copy), random.fork(trader.uid))
+    ports.rows.put(TRADERS, trader)
   }
 }

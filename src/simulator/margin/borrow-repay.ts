@@ -1,4 +1,5 @@
 import { decimal, ZERO, type Decimal } from '../../lib/decimal.ts'
+import { type AccountRef } from '../core/account.ts'
 import { accept, refuse, type Refusal, type Reply } from '../core/reply.ts'
 import { hasPlaces, COIN_PLACES } from '../wallet/rounding.ts'
 import { borrowRefusal } from './borrow-limit.ts'
@@ -6,7 +7,7 @@ import { lend, payBack } from './loans.ts'
 import { balanceOf, type BalanceRef } from './margin-order.ts'
 import { marginRefusals } from './margin-refusals.ts'
 import { type LoanRequest } from './margin-requests.ts'
-import { coinIn, moneyOf, type MarginState } from './margin-state.ts'
+import { coinIn, moneyOf, refreshBooks, type MarginState } from './margin-state.ts'
 import { BORROWABLE_COINS } from './margin-symbols.ts'
 
 /** What a loan request did: the amount lent or paid, as a decimal string. */
@@ -15,7 +16,9 @@ export interface LoanResult {
   readonly amount: string
 }
 
-export function borrow(state: MarginState, uid: string, request: LoanRequest): Reply<LoanResult> {
+/** A loan without an order. */
+export function borrow(state: MarginState, { uid }: AccountRef, request: LoanRequest): Reply<LoanResult> {
+  refreshBooks(state)
   const asked = readLoan(state, uid, request)
   if ('code' in asked) return refuse(asked)
   const { ref, coin, amount } = asked
@@ -26,7 +29,7 @@ export function borrow(state: MarginState, uid: string, request: LoanRequest): R
 }
 
 /** Pays interest first; more than is owed pays what is owed. */
-export function repay(state: MarginState, uid: string, request: LoanRequest): Reply<LoanResult> {
+export function repay(state: MarginState, { uid }: AccountRef, request: LoanRequest): Reply<LoanResult> {
   const asked = readLoan(state, uid, request)
   if ('code' in asked) return refuse(asked)
   const { ref, coin, amount } = asked
@@ -35,7 +38,11 @@ export function repay(state: MarginState, uid: string, request: LoanRequest): Re
 }
 
 /** Brings collateral from outside, for the operator and for tests. */
-export function depositCollateral(state: MarginState, uid: string, request: LoanRequest): Reply<LoanResult> {
+export function depositCollateral(
+  state: MarginState,
+  { uid }: AccountRef,
+  request: LoanRequest,
+): Reply<LoanResult> {
   const asked = readLoan(state, uid, request)
   if ('code' in asked) return refuse(asked)
   const { ref, coin, amount } = asked

@@ -1,4 +1,5 @@
 import { type WireRequestOf, type WireResponseOf } from '../../protocol/endpoints.ts'
+import { type AccountRef } from '../core/account.ts'
 import { accept, refuse, type Refusal, type Reply } from '../core/reply.ts'
 import { isOpen, type MarginMode, type MarginOrder } from './margin-order.ts'
 import { marginRefusals } from './margin-refusals.ts'
@@ -6,8 +7,8 @@ import { accountOf, type MarginState } from './margin-state.ts'
 import { endOrder } from './order-lifecycle.ts'
 import { type OrderReference } from './place-order.ts'
 
-export type BatchCancelRequest = WireRequestOf<'isolatedBatchCancelOrders'>
-export type BatchCancelResult = WireResponseOf<'isolatedBatchCancelOrders'>
+type BatchCancelRequest = WireRequestOf<'isolatedBatchCancelOrders'>
+type BatchCancelResult = WireResponseOf<'isolatedBatchCancelOrders'>
 type CancelItem = NonNullable<BatchCancelRequest['orderIdList']>[number]
 
 /**
@@ -22,7 +23,7 @@ type CancelItem = NonNullable<BatchCancelRequest['orderIdList']>[number]
  */
 export function cancelBatch(
   state: MarginState,
-  uid: string,
+  { uid }: AccountRef,
   { symbol, orderIdList }: BatchCancelRequest,
 ): Reply<BatchCancelResult> {
   if (!state.symbols.has(symbol)) return refuse(marginRefusals.symbolUnknown(symbol))
@@ -46,8 +47,7 @@ export function cancelBatch(
 }
 
 /** What names one order; where both ids are given it must answer to both. */
-export interface CancelMarginOrderRequest {
-  readonly mode: MarginMode
+interface CancelRequest {
   readonly symbol: string
   readonly orderId?: string | undefined
   readonly clientOid?: string | undefined
@@ -56,8 +56,8 @@ export interface CancelMarginOrderRequest {
 /** Outside the document: cancels one order, isolated or crossed. */
 export function cancelOne(
   state: MarginState,
-  uid: string,
-  { mode, symbol, orderId, clientOid }: CancelMarginOrderRequest,
+  { uid, mode }: { readonly uid: string; readonly mode: MarginMode },
+  { symbol, orderId, clientOid }: CancelRequest,
 ): Reply<OrderReference> {
   if (!state.symbols.has(symbol)) return refuse(marginRefusals.symbolUnknown(symbol))
   if (orderId === undefined && clientOid === undefined) return refuse(marginRefusals.idMissing())

@@ -1,6 +1,6 @@
 import { type WireRequestOf, type WireResponseOf } from '../../protocol/endpoints.ts'
 import { accept, refuse, type Refusal, type Reply } from '../core/reply.ts'
-import { isIdBefore } from '../wallet/order-sequence.ts'
+import { historyPage } from '../history-page.ts'
 import { type LiquidationRecord, type MarginMode, type OrderRecord } from './margin-order.ts'
 import { marginRefusals } from './margin-refusals.ts'
 import { type MarginSettings } from './margin-settings.ts'
@@ -32,14 +32,16 @@ export function liquidationPage(
 ): Reply<LiquidationPage> {
   const refusal = queryRefusal(state, query)
   if (refusal !== undefined) return refuse(refusal)
-  const matches = recordFilter(query, state.clock.now)
-  const limit = Number(query.limit ?? LIQUIDATION_PAGE.byDefault)
-  const records = accountOf(state, uid).records[mode]
-  const page: LiquidationRecord[] = []
-  for (let index = records.length - 1; index >= 0 && page.length < limit; index--) {
-    const record = records[index]
-    if (record !== undefined && matches(record)) page.push(record)
-  }
+  const endAt = Number(query.endTime ?? state.clock.now)
+  const page = historyPage(accountOf(state, uid).records[mode], {
+    idOf: ({ id }) => id,
+    timeOf: ({ createdAt }) => createdAt,
+    startAt: Number(query.startTime ?? endAt - SPAN_MS_MAX),
+    endAt,
+    idLessThan: query.idLessThan,
+    limit: Number(query.limit ?? LIQUIDATION_PAGE.byDefault),
+    accepts: (record) => isAskedFor(record, query),
+  })
   return accept({
     resultList: page.map((record) => toWireRecord(record, mode, state.settings)),
     idLessThan: page.at(-1)?.id ?? '',
@@ -63,18 +65,12 @@ function queryRefusal(state: MarginState, query: LiquidationQuery): Refusal | un
     : undefined
 }
 
-function recordFilter(query: LiquidationQuery, now: number): (record: LiquidationRecord) => boolean {
-  const { type = 'place_order', symbol, fromCoin, toCoin, idLessThan } = query
-  const startAt = Number(query.startTime ?? Number(query.endTime ?? now) - SPAN_MS_MAX)
-  const endAt = Number(query.endTime ?? now)
-  return (record) =>
-    record.type === type &&
-    record.createdAt >= startAt &&
-    record.createdAt <= endAt &&
-    (idLessThan === undefined || isIdBefore(record.id, idLessThan)) &&
-    (record.type === 'place_order'
-      ? symbol === undefined || record.symbol === symbol
-      : isCoin(record.fromCoin, fromCoin) && isCoin(record.toCoin, toCoin))
+function isAskedFor(record: LiquidationRecord, query: LiquidationQuery): boolean {
+  const { type = 'place_order', symbol, fromCoin, toCoin } = query
+  if (record.type !== type) return false
+  return record.type === 'place_order'
+    ? symbol === undefined || record.symbol === symbol
+    : isCoin(record.fromCoin, fromCoin) && isCoin(record.toCoin, toCoin)
 }
 
 function isCoin(coin: string, asked: string | undefined): boolean {

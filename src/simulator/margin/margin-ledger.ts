@@ -1,6 +1,6 @@
 import { type WalletCoin } from '../wallet/wallet-statement.ts'
 import { type LiquidationRecord } from './margin-order.ts'
-import { accountOf, type MarginState } from './margin-state.ts'
+import { accountOf, refreshBooks, type MarginState } from './margin-state.ts'
 import { toWireOrder, type WireMarginOrder } from './open-orders-page.ts'
 import { assessBalance, riskRatio } from './balance-risk.ts'
 
@@ -24,6 +24,7 @@ export interface MarginBalance {
 }
 
 export function marginLedger(state: MarginState, uid: string): MarginLedger {
+  refreshBooks(state)
   const account = accountOf(state, uid)
   const { coins } = state.ports.wallet.statement(uid)
   const balances = [...new Set(coins.map(({ balance }) => balance))]

@@ -1,5 +1,5 @@
 import { type Decimal } from '../../lib/decimal.ts'
-import { type ServicePorts } from '../account-service.ts'
+import { type ServicePorts } from '../service-ports.ts'
 import { PairMarket } from '../pair-market.ts'
 import { type CoinMoney, type CoinRef } from '../wallet/coin-money.ts'
 import { type LiquidationRecord, type MarginMode, type MarginOrder, type BalanceRef } from './margin-order.ts'
@@ -132,6 +132,11 @@ export function pricesShown({
 }: SymbolMarket): { readonly bid: Decimal; readonly ask: Decimal } | undefined {
   const { at, bidTicks, askTicks } = book.market
   return at === 0 ? undefined : { bid: book.price(bidTicks), ask: book.price(askTicks) }
+}
+
+/** Takes in what is displayed now: a quote that concerned nobody was not looked at. */
+export function refreshBooks({ symbols }: MarginState): void {
+  for (const { book } of symbols.values()) book.refresh()
 }
 
 function createMarket(ports: ServicePorts, rules: MarginSymbol): SymbolMarket {

@@ -1,6 +1,6 @@
 import { type WireRequestOf, type WireResponseOf } from '../../protocol/endpoints.ts'
 import { accept, refuse, type Reply } from '../core/reply.ts'
-import { isIdBefore } from '../wallet/order-sequence.ts'
+import { historyPage } from '../history-page.ts'
 import { roundNearest } from '../wallet/rounding.ts'
 import { type MarginMode, type MarginOrder } from './margin-order.ts'
 import { marginRefusals } from './margin-refusals.ts'
@@ -36,30 +36,26 @@ export function openOrdersPage(
   const endAt = Number(query.endTime ?? Number.POSITIVE_INFINITY)
   if (startAt > endAt) return refuse(marginRefusals.startAfterEnd())
   const { open, ended } = accountOf(state, uid)
+  const isMeant = (order: MarginOrder) =>
+    order.mode === mode &&
+    order.symbol === query.symbol &&
+    (query.orderId === undefined || order.id === query.orderId) &&
+    (query.clientOid === undefined || order.clientOid === query.clientOid)
   const isNamed = query.orderId !== undefined || query.clientOid !== undefined
-  const page = [...(isNamed ? ended.values() : []), ...open.values()]
-    .filter(
-      (order) =>
-        order.mode === mode &&
-        order.symbol === query.symbol &&
-        (query.orderId === undefined || order.id === query.orderId) &&
-        (query.clientOid === undefined || order.clientOid === query.clientOid) &&
-        (cursorOf(query) === undefined || isIdBefore(order.id, cursorOf(query) ?? '')) &&
-        order.createdAt >= startAt &&
-        order.createdAt <= endAt,
-    )
-    .reverse()
-    .slice(0, Math.min(limit, OPEN_ORDERS_PAGE.max))
+  // A name is one order's: where ended ones count too, there is no order among them.
+  const page = historyPage([...(isNamed ? ended.values() : []), ...open.values()].filter(isMeant), {
+    idOf: ({ id }) => id,
+    timeOf: ({ createdAt }) => createdAt,
+    ...{ startAt, endAt },
+    // Crossed orders alone have a cursor.
+    idLessThan: 'idLessThan' in query ? query.idLessThan : undefined,
+    limit: Math.min(limit, OPEN_ORDERS_PAGE.max),
+  })
   return accept({
     orderList: page.map(toWireOrder),
     maxId: page[0]?.id ?? '',
     minId: page.at(-1)?.id ?? '',
   })
-}
-
-/** Crossed orders alone have a cursor. */
-function cursorOf(query: OpenOrdersQuery): string | undefined {
-  return 'idLessThan' in query ? query.idLessThan : undefined
 }
 
 /** Document: Margin order. `size` and `amount` are what was filled; `baseSize` and `quoteSize` what was ordered. */

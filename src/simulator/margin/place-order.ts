@@ -6,7 +6,14 @@ import { lend } from './loans.ts'
 import { borrows, balanceOf, type MarginMode, type OrderSource, type BalanceRef } from './margin-order.ts'
 import { marginRefusals } from './margin-refusals.ts'
 import { type PlaceMarginOrderRequest } from './margin-requests.ts'
-import { accountOf, coinIn, moneyOf, type MarginAccount, type MarginState } from './margin-state.ts'
+import {
+  accountOf,
+  coinIn,
+  moneyOf,
+  refreshBooks,
+  type MarginAccount,
+  type MarginState,
+} from './margin-state.ts'
 import { enterMarginMarket } from './margin-venue.ts'
 import { createOrder } from './order-lifecycle.ts'
 import { readTerms } from './order-terms.ts'
@@ -17,10 +24,20 @@ export interface OrderReference {
   readonly clientOid: string
 }
 
-export interface Placing {
+interface Placing {
   readonly uid: string
   readonly mode: MarginMode
   readonly source: OrderSource
+}
+
+/** What the endpoints ask for: at the prices of now, by the interface. */
+export function placeNow(
+  state: MarginState,
+  { uid, mode }: Omit<Placing, 'source'>,
+  request: PlaceMarginOrderRequest,
+): Reply<OrderReference> {
+  refreshBooks(state)
+  return placeOrder(state, { uid, mode, source: 'API' }, request)
 }
 
 /**

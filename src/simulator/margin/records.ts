@@ -1,4 +1,5 @@
 import { type Decimal } from '../../lib/decimal.ts'
+import { countFirst } from '../history-page.ts'
 import { serviceIdText } from '../wallet/order-sequence.ts'
 import { modeOf, type LiquidationRecord, type MarginOrder, type BalanceRef } from './margin-order.ts'
 import { LIQUIDATION_RECORDS } from './margin-rows.ts'
@@ -31,7 +32,12 @@ export function recordSwap(state: MarginState, ref: BalanceRef, swap: Swap): voi
 
 function keep(state: MarginState, record: LiquidationRecord): void {
   const records = accountOf(state, record.uid).records[record.mode]
-  records.push(record)
+  // By their ids, which are older than their ends: pages are cut by them.
+  records.splice(
+    countFirst(records, ({ id }) => id < record.id),
+    0,
+    record,
+  )
   state.ports.rows.put(LIQUIDATION_RECORDS, record)
   while (records.length > state.settings.recordsMax) {
     const oldest = records.shift()

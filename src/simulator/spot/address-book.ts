@@ -1,16 +1,7 @@
 import { createRandom, type Random } from '../../lib/random.ts'
-import { type ServicePorts } from '../account-service.ts'
-import { type PlacedCodec } from '../store/stored-rows.ts'
+import { type Codec } from '../store/stored-rows.ts'
 import { COINS, isSameName } from './coins.ts'
-
-/** Where an account may withdraw to on chain. Set up on the web client; here by the operator. */
-export interface BookAddress {
-  readonly coin: string
-  readonly chain: string
-  readonly address: string
-  /** Of coins that need one; empty otherwise. */
-  readonly tag: string
-}
+import { spotAccountOf, type BookAddress, type SpotAccount, type SpotState } from './spot-state.ts'
 
 /** How other accounts name an account in internal transfers. */
 export interface AccountContact {
@@ -21,54 +12,41 @@ export interface AccountContact {
   readonly areaCode: string
 }
 
-interface AddressRow {
-  readonly uid: string
-  readonly addresses: readonly BookAddress[]
-}
-
-const ADDRESSES: PlacedCodec<Map<string, readonly BookAddress[]>, AddressRow> = {
+const ADDRESSES: Codec<SpotAccount, Pick<SpotAccount, 'uid' | 'addresses'>> = {
   table: 'addresses',
   id: ({ uid }) => uid,
-  place: (all, { uid, addresses }) => all.set(uid, addresses),
+  write: ({ uid, addresses }) => ({ uid, addresses }),
 }
 
-/** The address books of all accounts. Each begins with one address a coin and chain, which follows from the account's UID. */
-export class AddressBook {
-  readonly #ports: ServicePorts
-  readonly #addressesMax: number
-  /** By uid; at most `addressesMax` each. */
-  readonly #added = new Map<string, readonly BookAddress[]>()
+export function restoreAddresses({ ports, accounts }: SpotState): void {
+  for (const { uid, addresses } of ports.rows.read(ADDRESSES)) accounts.get(uid)?.addresses.push(...addresses)
+}
 
-  constructor(ports: ServicePorts, addressesMax: number) {
-    this.#ports = ports
-    this.#addressesMax = addressesMax
-    ports.rows.restore(ADDRESSES, this.#added)
-  }
+/** The account's address book. It begins with one address a coin and chain, which follows from the account's UID. */
+export function addressesOf(state: SpotState, uid: string): readonly BookAddress[] {
+  return [...firstAddresses(uid), ...spotAccountOf(state, uid).addresses]
+}
 
-  addresses(uid: string): readonly BookAddress[] {
-    return [...firstAddresses(uid), ...(this.#added.get(uid) ?? [])]
-  }
+export function hasAddress(state: SpotState, uid: string, sought: BookAddress): boolean {
+  return addressesOf(state, uid).some(
+    ({ coin, chain, address, tag }) =>
+      address === sought.address &&
+      tag === sought.tag &&
+      isSameName(coin, sought.coin) &&
+      isSameName(chain, sought.chain),
+  )
+}
 
-  has(uid: string, sought: BookAddress): boolean {
-    return this.addresses(uid).some(
-      ({ coin, chain, address, tag }) =>
-        address === sought.address &&
-        tag === sought.tag &&
-        isSameName(coin, sought.coin) &&
-        isSameName(chain, sought.chain),
-    )
+/** @throws RangeError when the book is full. */
+export function addAddress(state: SpotState, uid: string, address: BookAddress): void {
+  const { ports, settings } = state
+  if (hasAddress(state, uid, address)) return
+  if (addressesOf(state, uid).length >= settings.addressesMax) {
+    throw new RangeError(`an address book holds at most ${settings.addressesMax} addresses`)
   }
-
-  /** @throws RangeError when the book is full. */
-  add(uid: string, address: BookAddress): void {
-    if (this.has(uid, address)) return
-    if (this.addresses(uid).length >= this.#addressesMax) {
-      throw new RangeError(`an address book holds at most ${this.#addressesMax} addresses`)
-    }
-    const added = [...(this.#added.get(uid) ?? []), address]
-    this.#added.set(uid, added)
-    this.#ports.rows.put(ADDRESSES, { uid, addresses: added })
-  }
+  const account = spotAccountOf(state, uid)
+  account.addresses.push(address)
+  ports.rows.put(ADDRESSES, account)
 }
 
 /** How the accounts of the exchange can be reached: derived from their UIDs, the same at every start. */

@@ -1,7 +1,15 @@
 import { z } from 'zod'
 import { decimal, ZERO, type Decimal } from '../../lib/decimal.ts'
-import { spotPlaceOrder as placeOrderRow } from '../../protocol/undocumented/spot-rows.ts'
-import { positiveDecimal, stpMode } from '../../protocol/values.ts'
+import {
+  clientOid as clientOidText,
+  force as forceText,
+  orderType as orderTypeText,
+  positiveDecimal,
+  side as sideText,
+  stpMode,
+  symbol as symbolText,
+} from '../../protocol/values.ts'
+import { type AccountRef } from '../core/account.ts'
 import { accept, refuse, type Refusal, type Reply } from '../core/reply.ts'
 import { QUEUE_UNKNOWN } from '../matching/book-order.ts'
 import { reachesMarket } from '../matching/displayed-market.ts'
@@ -13,6 +21,7 @@ import { enterSpotMarket, isTriggered } from './spot-venue.ts'
 import {
   forgetOrder,
   keepOrder,
+  openOrdersIn,
   paidCoin,
   SPOT_ORDERS,
   spotAccountOf,
@@ -22,8 +31,19 @@ import {
   type SpotState,
 } from './spot-state.ts'
 
-/** Beside the undocumented endpoint's own fields; the document has neither endpoint nor fields. */
-const placeRequest = placeOrderRow.request.extend({
+/** The document has no such endpoint. */
+export const placeRequest = z.looseObject({
+  symbol: symbolText,
+  side: sideText,
+  orderType: orderTypeText,
+  force: forceText.optional(),
+  price: positiveDecimal.optional(),
+  size: positiveDecimal.describe('Base coin; of a market buy the quote coin'),
+  clientOid: clientOidText.optional(),
+})
+
+/** What it takes besides. */
+const fullRequest = placeRequest.extend({
   /** Default `normal`. A tpsl order waits for its triggerPrice. */
   tpslType: z.enum(['normal', 'tpsl']).optional(),
   triggerPrice: positiveDecimal.optional(),
@@ -31,10 +51,10 @@ const placeRequest = placeOrderRow.request.extend({
   stpMode: stpMode.optional(),
 })
 
-type PlaceRequest = z.output<typeof placeRequest>
+type PlaceRequest = z.output<typeof fullRequest>
 
 /** Sizes are in base coin, those of market buys in quote coin. */
-export type SpotPlaceOrderRequest = z.input<typeof placeOrderRow.request>
+export type SpotPlaceOrderRequest = z.input<typeof placeRequest>
 
 export interface SpotOrderReference {
   readonly orderId: string
@@ -43,17 +63,17 @@ export interface SpotOrderReference {
 
 export function placeSpotOrder(
   state: SpotState,
-  uid: string,
+  { uid }: AccountRef,
   request: SpotPlaceOrderRequest,
 ): Reply<SpotOrderReference> {
-  const read = placeRequest.safeParse(request)
+  const read = fullRequest.safeParse(request)
   if (!read.success) return refuse(spotRefusals.parameter(String(read.error.issues[0]?.path[0] ?? '')))
   const market = state.markets.get(request.symbol)
   if (market === undefined) return refuse(spotRefusals.symbolUnknown(request.symbol))
   market.book.refresh()
   const terms = readTerms(state, uid, { market, request: read.data })
   if ('code' in terms) return refuse(terms)
-  const { now } = state.clock
+  const { now } = state.ports.clock
   const order = openOrder(state, terms, { at: now, hasOldFees: false, reference: lastPrice(market) })
   if (isTriggered(order, market)) enterSpotMarket(state, order)
   return accept({ orderId: order.orderId, clientOid: order.clientOid })
@@ -199,10 +219,7 @@ function accountRefusal(state: SpotState, market: SpotMarket, terms: SpotTerms):
   const account = spotAccountOf(state, terms.uid)
   const { clientOid } = terms
   if (clientOid !== undefined && account.byClientOid.has(clientOid)) return spotRefusals.duplicateClientOid()
-  const { buys, sells } = market.book
-  const open = [...buys.orders, ...sells.orders, ...market.waiting].filter(
-    ({ uid }) => uid === terms.uid,
-  ).length
+  const open = openOrdersIn(market, terms.uid).length
   const { openOrdersMax } = market.symbol
   if (open >= openOrdersMax) return spotRefusals.ordersFull(openOrdersMax)
   const { available } = state.ports.wallet.coin(spotBalance(terms.uid, paidCoin(market, terms)))
@@ -216,10 +233,7 @@ function lastPrice({ book }: SpotMarket): Decimal {
 /** Beyond `ordersMax` the oldest orders that are done are forgotten. */
 function forgetOldest(state: SpotState, uid: string): void {
   const account = spotAccountOf(state, uid)
-  if (account.orders.size <= state.settings.ordersMax) return
-  for (const order of account.orders.values()) {
-    if (isOpen(order)) continue
-    forgetOrder(state, account, order)
-    return
-  }
+  if (account.orders.length <= state.settings.ordersMax) return
+  const oldest = account.orders.find((order) => !isOpen(order))
+  if (oldest !== undefined) forgetOrder(state, account, oldest)
 }

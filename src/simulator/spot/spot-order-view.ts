@@ -3,35 +3,8 @@ import { feeDetailText } from './spot-fee-detail.ts'
 import { isMarketBuy, type SpotOrder, type SpotStatus } from './spot-order.ts'
 import { obtainedCoin, spotMarketOf, type SpotState } from './spot-state.ts'
 
-/** What both endpoints write of an order. Document: Spot order. */
-export interface WireOrder {
-  readonly userId: string
-  readonly symbol: string
-  readonly orderId: string
-  readonly clientOid: string
-  readonly price: string
-  readonly size: string
-  readonly orderType: string
-  readonly side: string
-  readonly status: string
-  readonly priceAvg: string
-  readonly baseVolume: string
-  readonly quoteVolume: string
-  readonly enterPointSource: string
-  readonly feeDetail: string
-  readonly orderSource: string
-  readonly cTime: string
-  readonly uTime: string
-  readonly cancelReason: string
-}
-
-export interface WireHistoryOrder extends WireOrder {
-  readonly tpslType: 'normal' | 'tpsl'
-  readonly triggerPrice: string | null
-}
-
 /** As the history writes it: statuses in its own words, the size of every market order in quote coin. */
-export function toHistoryOrder(state: SpotState, order: SpotOrder): WireHistoryOrder {
+export function toHistoryOrder(state: SpotState, order: SpotOrder) {
   const isMarketSell = order.orderType === 'market' && !isMarketBuy(order)
   const sold = order.quoteVolume.gt(ZERO) ? order.quoteVolume : order.quoteSize
   return {
@@ -39,13 +12,12 @@ export function toHistoryOrder(state: SpotState, order: SpotOrder): WireHistoryO
     size: amountText(isMarketSell ? sold : order.size),
     status: order.status,
     feeDetail: feeText(state, order, order.hasOldFees ? ['coin'] : ['newFees']),
-    tpslType: order.trigger === undefined ? 'normal' : 'tpsl',
-    triggerPrice: order.trigger === undefined ? null : amountText(order.trigger.price),
+    ...triggerFields(order),
   }
 }
 
 /** As the detail endpoint writes it: a market sell's size in base coin, both kinds of fees of recent orders. */
-export function toOrderDetail(state: SpotState, order: SpotOrder): WireOrder {
+export function toOrderDetail(state: SpotState, order: SpotOrder) {
   return {
     ...shared(order),
     size: amountText(order.size),
@@ -54,13 +26,8 @@ export function toOrderDetail(state: SpotState, order: SpotOrder): WireOrder {
   }
 }
 
-/** An order as the undocumented unfilled-orders writes it. */
-export type WireUnfilledOrder = Omit<WireHistoryOrder, 'price' | 'feeDetail' | 'cancelReason'> & {
-  readonly basePrice: string
-}
-
-/** There `priceAvg` is the order's price, and `basePrice` what was paid so far. */
-export function toUnfilledOrder(order: SpotOrder): WireUnfilledOrder {
+/** As the undocumented unfilled-orders writes it: there `priceAvg` is the order's price, and `basePrice` what was paid so far. */
+export function toUnfilledOrder(order: SpotOrder) {
   const { price, priceAvg, cancelReason: _none, ...rest } = shared(order)
   return {
     ...rest,
@@ -68,8 +35,7 @@ export function toUnfilledOrder(order: SpotOrder): WireUnfilledOrder {
     basePrice: priceAvg || '0',
     size: amountText(order.size),
     status: DETAIL_STATUS[order.status],
-    tpslType: order.trigger === undefined ? 'normal' : 'tpsl',
-    triggerPrice: order.trigger === undefined ? null : amountText(order.trigger.price),
+    ...triggerFields(order),
   }
 }
 
@@ -81,7 +47,15 @@ const DETAIL_STATUS: Readonly<Record<SpotStatus, string>> = {
   cancelled: 'cancelled',
 }
 
-function shared(order: SpotOrder): Omit<WireOrder, 'size' | 'status' | 'feeDetail'> {
+function triggerFields({ trigger }: SpotOrder) {
+  return {
+    tpslType: trigger === undefined ? 'normal' : 'tpsl',
+    triggerPrice: trigger === undefined ? null : amountText(trigger.price),
+  }
+}
+
+/** What every endpoint writes of an order. Document: Spot order. */
+function shared(order: SpotOrder) {
   const { baseVolume, quoteVolume } = order
   return {
     userId: order.uid,

@@ -1,38 +1,25 @@
 import { type WireRequestOf } from '../../protocol/endpoints.ts'
 import { SPOT_HISTORY_PAGE_MAX } from '../../protocol/spot/spot-history-orders.ts'
+import { type AccountRef } from '../core/account.ts'
 import { accept, refuse, type Reply } from '../core/reply.ts'
-import { historyPage, type HistoryQuery } from '../wallet/history-page.ts'
+import { historyPage, historySpan, type HistoryQuery } from '../history-page.ts'
 import { ZERO } from '../../lib/decimal.ts'
-import { isOpen, type SpotOrder } from './spot-order.ts'
-import {
-  toHistoryOrder,
-  toOrderDetail,
-  toUnfilledOrder,
-  type WireHistoryOrder,
-  type WireOrder,
-  type WireUnfilledOrder,
-} from './spot-order-view.ts'
+import { type SpotOrder } from './spot-order.ts'
+import { toHistoryOrder, toOrderDetail, toUnfilledOrder } from './spot-order-view.ts'
 import { spotRefusals } from './spot-refusals.ts'
 import { type SpotSymbolRow } from './spot-symbol.ts'
-import { spotAccountOf, type SpotState } from './spot-state.ts'
+import { openOrdersIn, orderNamed, spotAccountOf, type SpotState } from './spot-state.ts'
 
 /** Document: GET /api/v2/spot/trade/history-orders. Open orders stand in it too. */
 export function spotHistory(
   state: SpotState,
-  uid: string,
+  { uid }: AccountRef,
   query: WireRequestOf<'spotHistoryOrders'>,
-): Reply<WireHistoryOrder[]> {
-  const { symbol, tpslType = 'normal', startTime, endTime } = query
+) {
+  const { symbol, startTime, endTime } = query
   if (symbol && !state.markets.has(symbol)) return refuse(spotRefusals.symbolUnknown(symbol))
   if (startTime && endTime && Number(startTime) > Number(endTime)) return refuse(spotRefusals.spanReversed())
-  const page = historyPage([...spotAccountOf(state, uid).orders.values()], {
-    query,
-    limitByDefault: SPOT_HISTORY_PAGE_MAX,
-    limitMax: SPOT_HISTORY_PAGE_MAX,
-    now: state.clock.now,
-    accepts: (order) =>
-      (!symbol || order.symbol === symbol) && (order.trigger === undefined) === (tpslType === 'normal'),
-  })
+  const page = orderPage(state, spotAccountOf(state, uid).orders, query)
   return accept(page.map((order) => toHistoryOrder(state, order)))
 }
 
@@ -42,13 +29,13 @@ export function spotHistory(
  */
 export function spotOrderInfo(
   state: SpotState,
-  uid: string,
+  { uid }: AccountRef,
   { orderId, clientOid }: WireRequestOf<'spotOrderInfo'>,
-): Reply<WireOrder[]> {
+) {
   if (orderId === undefined && clientOid === undefined) return refuse(spotRefusals.idMissing())
   const account = spotAccountOf(state, uid)
   const order =
-    orderId === undefined ? unfilled(account.byClientOid.get(clientOid ?? '')) : account.orders.get(orderId)
+    orderId === undefined ? unfilled(account.byClientOid.get(clientOid ?? '')) : orderNamed(account, orderId)
   return accept(order === undefined ? [] : [toOrderDetail(state, order)])
 }
 
@@ -56,37 +43,45 @@ function unfilled(order: SpotOrder | undefined): SpotOrder | undefined {
   return order?.baseVolume.gt(ZERO) === true ? undefined : order
 }
 
-/** What the undocumented unfilled-orders is asked. */
-export type UnfilledQuery = HistoryQuery & {
+/** The undocumented unfilled-orders: open orders, newest first. */
+export function spotUnfilled(state: SpotState, { uid }: AccountRef, query: SpotPageQuery) {
+  const { symbol } = query
+  if (symbol && !state.markets.has(symbol)) return refuse(spotRefusals.symbolUnknown(symbol))
+  const open = [...state.markets.values()]
+    .flatMap((market) => openOrdersIn(market, uid))
+    .sort((a, b) => a.sequence - b.sequence)
+  return accept(orderPage(state, open, query).map(toUnfilledOrder))
+}
+
+type SpotPageQuery = HistoryQuery & {
+  readonly orderId?: string | undefined
   readonly symbol?: string | undefined
   readonly tpslType?: 'normal' | 'tpsl' | undefined
 }
 
-/** The undocumented unfilled-orders: open orders, newest first. */
-export function spotUnfilled(
+/** A limit beyond the maximum is cut to it. @param orders Oldest first. */
+function orderPage(
   state: SpotState,
-  uid: string,
-  query: UnfilledQuery,
-): Reply<WireUnfilledOrder[]> {
-  const { symbol, tpslType = 'normal' } = query
-  if (symbol && !state.markets.has(symbol)) return refuse(spotRefusals.symbolUnknown(symbol))
-  const page = historyPage([...spotAccountOf(state, uid).orders.values()], {
-    query,
-    limitByDefault: SPOT_HISTORY_PAGE_MAX,
-    limitMax: SPOT_HISTORY_PAGE_MAX,
-    now: state.clock.now,
+  orders: readonly SpotOrder[],
+  { orderId, symbol, tpslType = 'normal', ...query }: SpotPageQuery,
+): SpotOrder[] {
+  return historyPage(orders, {
+    ...historySpan(query, state.ports.clock.now),
+    idOf: (order) => order.orderId,
+    timeOf: ({ createdAt }) => createdAt,
+    idLessThan: query.idLessThan,
+    limit: Math.min(Number(query.limit ?? SPOT_HISTORY_PAGE_MAX), SPOT_HISTORY_PAGE_MAX),
     accepts: (order) =>
-      isOpen(order) &&
+      (orderId === undefined || order.orderId === orderId) &&
       (!symbol || order.symbol === symbol) &&
       (order.trigger === undefined) === (tpslType === 'normal'),
   })
-  return accept(page.map(toUnfilledOrder))
 }
 
 /** The undocumented assets: what the spot balance holds; every coin that it ever held with `all`. */
 export function spotAssetRows(
   state: SpotState,
-  uid: string,
+  { uid }: AccountRef,
   { coin: asked, assetType }: { readonly coin?: string | undefined; readonly assetType?: string | undefined },
 ) {
   const rows = [...state.ports.wallet.coins(uid, 'spot')]
@@ -98,7 +93,7 @@ export function spotAssetRows(
       frozen: frozen.toString(),
       locked: '0',
       limitAvailable: '0',
-      uTime: String(state.clock.now),
+      uTime: String(state.ports.clock.now),
     }))
   return accept(rows)
 }
@@ -106,6 +101,7 @@ export function spotAssetRows(
 /** Document: GET /api/v2/spot/public/symbols: "when blank, all symbols are returned". */
 export function spotSymbolRows(
   state: SpotState,
+  _: unknown,
   { symbol }: WireRequestOf<'spotSymbols'>,
 ): Reply<SpotSymbolRow[]> {
   if (!symbol) return accept(state.settings.symbols.map((row) => ({ ...row })))

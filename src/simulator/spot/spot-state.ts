@@ -1,9 +1,11 @@
 import { Failure } from '../../lib/failure.ts'
-import { type ServicePorts } from '../account-service.ts'
+import { type ServicePorts } from '../service-ports.ts'
+import { countFirst } from '../history-page.ts'
 import { insertOrder, sideOf } from '../matching/order-book.ts'
 import { PairMarket } from '../pair-market.ts'
 import { type CoinRef } from '../wallet/coin-money.ts'
 import { type PlacedCodec } from '../store/stored-rows.ts'
+import { isIdBefore } from '../wallet/order-sequence.ts'
 import { isOpen, type SpotOrder } from './spot-order.ts'
 import { type SpotSettings } from './spot-settings.ts'
 import { readSpotSymbol, type SpotSymbol } from './spot-symbol.ts'
@@ -15,15 +17,45 @@ export interface SpotState {
   /** By symbol, in the order of the list. */
   readonly markets: ReadonlyMap<string, SpotMarket>
   readonly accounts: ReadonlyMap<string, SpotAccount>
-  readonly clock: { now: number }
 }
 
 export interface SpotAccount {
   readonly uid: string
-  /** By orderId, oldest first. At most `ordersMax`, and the open ones. */
-  readonly orders: Map<string, SpotOrder>
+  /** Oldest first, which is by orderId. At most `ordersMax`, and the open ones. */
+  readonly orders: SpotOrder[]
   /** By the clientOid that the client set; of the orders above. */
   readonly byClientOid: Map<string, SpotOrder>
+  /** Oldest first; at most `withdrawalsMax`. */
+  readonly withdrawals: WithdrawalRecord[]
+  /** What the operator has added to the address book; it holds at most `addressesMax`. */
+  readonly addresses: BookAddress[]
+}
+
+/** A withdrawal that was made; nothing of it is pending. */
+export interface WithdrawalRecord {
+  readonly orderId: string
+  readonly uid: string
+  /** Empty where the client sent none. */
+  readonly clientOid: string
+  readonly coin: string
+  readonly transferType: 'on_chain' | 'internal_transfer'
+  /** The chain address, or the UID of the receiving account. */
+  readonly to: string
+  readonly chain: string
+  /** What left the account, the fee included. */
+  readonly size: string
+  readonly fee: string
+  readonly remark: string
+  readonly createdAt: number
+}
+
+/** Where an account may withdraw to on chain. Set up on the web client; here by the operator. */
+export interface BookAddress {
+  readonly coin: string
+  readonly chain: string
+  readonly address: string
+  /** Of coins that need one; empty otherwise. */
+  readonly tag: string
 }
 
 export interface SpotMarket {
@@ -56,9 +88,12 @@ export function openSpotState(ports: ServicePorts, settings: SpotSettings): Spot
   }
   const accounts = new Map<string, SpotAccount>()
   for (const { uid } of ports.accounts) {
-    accounts.set(uid, { uid, orders: new Map(), byClientOid: new Map() })
+    accounts.set(uid, {
+      ...{ uid, orders: [], byClientOid: new Map() },
+      ...{ withdrawals: [], addresses: [] },
+    })
   }
-  const state: SpotState = { ports, settings, markets, accounts, clock: { now: ports.startAt } }
+  const state: SpotState = { ports, settings, markets, accounts }
   ports.rows.restore(SPOT_ORDERS, state)
   return state
 }
@@ -101,16 +136,26 @@ export function obtainedCoin(market: SpotMarket, { direction }: Pick<SpotOrder, 
   return direction === 'buy' ? market.symbol.row.baseCoin : market.symbol.row.quoteCoin
 }
 
-/** Takes an order into the service's maps; an order of an account that is gone stays in the store only. */
+export function orderNamed({ orders }: SpotAccount, orderId: string): SpotOrder | undefined {
+  const order = orders[countFirst(orders, (other) => isIdBefore(other.orderId, orderId))]
+  return order?.orderId === orderId ? order : undefined
+}
+
+/** Takes an order into the service's lists; an order of an account that is gone stays in the store only. */
 export function keepOrder(state: SpotState, order: SpotOrder): void {
   const account = state.accounts.get(order.uid)
   if (account === undefined) return
-  account.orders.set(order.orderId, order)
+  account.orders.push(order)
   if (order.isClientOidOwn) account.byClientOid.set(order.clientOid, order)
   const market = state.markets.get(order.symbol)
   if (market === undefined || !isOpen(order)) return
   if (order.status === 'init') market.waiting.add(order)
   else enterBook(market, order)
+}
+
+/** The account's orders in the market, and those that wait for it. */
+export function openOrdersIn({ book, waiting }: SpotMarket, uid: string): SpotOrder[] {
+  return [...book.buys.orders, ...book.sells.orders, ...waiting].filter((order) => order.uid === uid)
 }
 
 /** An order that has been let into the market, and rests in it. */
@@ -120,7 +165,7 @@ export function enterBook({ book, waiting }: SpotMarket, order: SpotOrder): void
 }
 
 export function forgetOrder(state: SpotState, account: SpotAccount, order: SpotOrder): void {
-  account.orders.delete(order.orderId)
+  account.orders.splice(account.orders.indexOf(order), 1)
   if (account.byClientOid.get(order.clientOid) === order) account.byClientOid.delete(order.clientOid)
   state.ports.rows.drop(SPOT_ORDERS, order)
 }

@@ -16,12 +16,12 @@ function createVenue(state: SpotState, { book }: SpotMarket): Venue<SpotOrder> {
     wantedLots,
     isForced: () => false,
     fill: (order, { lots, ticks, scope }) => {
-      const at = state.clock.now
+      const at = state.ports.clock.now
       fillOrder(state, order, { base: book.size(lots), price: book.price(ticks), scope, at })
       return lots
     },
     end: (order, reason) => {
-      const { now } = state.clock
+      const { now } = state.ports.clock
       // What a price leaves of a market buy may be too little for one more lot: then it is done.
       const isDone =
         reason === 'no_liquidity' && isMarketBuy(order) && wantedLots(order, book.nextAsk()) === 0
@@ -52,10 +52,9 @@ export function isTriggered({ trigger, triggerTicks }: SpotOrder, { book }: Spot
 export function followPair(state: SpotState, market: SpotMarket): void {
   const { book, waiting } = market
   const venue = createVenue(state, market)
-  book.follow((at) => {
+  book.follow(() => {
     if (!book.hasOrders && waiting.size === 0) return
     book.refresh()
-    state.clock.now = at
     matchResting(venue, book)
     for (const order of waiting) if (isTriggered(order, market)) enterSpotMarket(state, order)
   })

@@ -1,5 +1,5 @@
 import { createGrid, formatOnGrid } from '../../lib/grid.ts'
-import { type ServicePorts } from '../account-service.ts'
+import { type ServicePorts } from '../service-ports.ts'
 
 /** What a seeded past ends at when the market displays nothing yet: where the seeded market starts. */
 const START_PRICES: Readonly<Record<string, string>> = { BTCUSDT: '65000', ETHUSDT: '2600' }

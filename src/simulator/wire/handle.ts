@@ -2,15 +2,16 @@ import { type Clock } from '../../lib/clock.ts'
 import { messageOf } from '../../lib/failure.ts'
 import { type AccountSetup } from '../core/account.ts'
 import { type Reply } from '../core/reply.ts'
+import { NOBODY } from '../handlers.ts'
 import { authenticate } from './authenticate.ts'
 import { batchOf, withRefusedItems } from './batches.ts'
 import { checkParameters, type CheckedParameters } from './check-parameters.ts'
 import { authenticateGateway } from './authenticate-gateway.ts'
-import { NOBODY, type Caller, type ServedExchange } from './handlers.ts'
-import { type Parameters, readParameters } from './parameters.ts'
+import { readParameters } from './parameters.ts'
 import { RateLimits } from './rate-limits.ts'
 import { checkReceiveWindow } from './receive-window.ts'
 import { gatewayRefusals, type Refusal, refusals } from './refusal.ts'
+import { type ServedExchange } from './served-exchange.ts'
 import {
   createEndpointFinder,
   servedNames,
@@ -160,12 +161,8 @@ class ExchangeWire implements Wire {
     { parameters, refusedItems }: CheckedParameters,
     taken: TakenRequest,
   ): Outcome {
-    // The schema has just passed the parameters, which is what the handler's own type says of them.
-    const serve = this.#exchange.handlers[endpoint.name] as (
-      request: Parameters,
-      caller: Caller,
-    ) => Reply<unknown>
-    const reply = serve(parameters, { account: taken.account ?? NOBODY, now: taken.now })
+    const { account = NOBODY, now } = taken
+    const reply = this.#exchange.answer(endpoint.name, account, parameters as never, now)
     return withRefusedItems(reply, batchOf(endpoint.name), refusedItems)
   }
 

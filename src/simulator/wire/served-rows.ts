@@ -2,11 +2,11 @@ import { type z } from 'zod'
 import { type Endpoint } from '../../protocol/endpoint.ts'
 import { formatPath } from '../../protocol/endpoint-path.ts'
 import { endpoints } from '../../protocol/endpoints.ts'
-import { undocumented } from '../../protocol/undocumented.ts'
+import { undocumentedRows } from '../undocumented/undocumented.ts'
 import { type WireRequest } from './wire-request.ts'
 
 /** Every address of the exchange: the document's table, then what lies outside it. */
-export const servedRows = { ...endpoints, ...undocumented } as const
+export const servedRows = { ...endpoints, ...undocumentedRows }
 
 export type ServedName = keyof typeof servedRows
 export type ServedRequestOf<Name extends ServedName> = z.input<(typeof servedRows)[Name]['request']>
@@ -16,8 +16,8 @@ export type ServedResponseOf<Name extends ServedName> = z.input<(typeof servedRo
 export const servedNames = Object.keys(servedRows) as readonly ServedName[]
 
 /** The row with its columns but without its exact schemas. */
-export function servedRow(name: ServedName): Endpoint {
-  return servedRows[name]
+export function servedRow(name: ServedName): NamedEndpoint {
+  return { ...servedRows[name], name }
 }
 
 /** A row under its name, which is what its handler is found by. */
@@ -32,7 +32,7 @@ export function createEndpointFinder(platformCoin: string): EndpointFinder {
   for (const name of servedNames) {
     const row = servedRow(name)
     const path = formatPath(row.path, { platform_coin: platformCoin.toLowerCase() })
-    byAddress.set(`${row.method} ${path}`, { ...row, path, name })
+    byAddress.set(`${row.method} ${path}`, { ...row, path })
   }
   return ({ method, path }) => byAddress.get(`${method} ${path}`)
 }

@@ -1,3 +1,4 @@
+import { copyLedger } from '../../../src/simulator/copy/copy.ts'
 import { describe, expect, test } from 'vitest'
 import { ANNA, ExchangeBench, TARA } from '../exchange-bench.ts'
 
@@ -21,11 +22,10 @@ async function openBench() {
     return bench.call(TARA, 'copyConfigSettingSymbols', { body: { settingList } })
   }
   const settings = () =>
-    bench.exchange.services.copy
-      .ledger(TARA.uid)
-      ?.settings.map(({ symbol, stopSurplusRatio, stopLossRatio }) =>
+    copyLedger(bench.exchange.services.copy, TARA.uid)?.settings.map(
+      ({ symbol, stopSurplusRatio, stopLossRatio }) =>
         [symbol, stopSurplusRatio ?? '-', stopLossRatio ?? '-'].join(' '),
-      )
+    )
   const pairs = () => bench.data(TARA, 'copyOrderTotalDetail').tradingPairsAvailableList
   return { bench, change, settings, pairs }
 }

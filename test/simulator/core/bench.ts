@@ -6,7 +6,7 @@ import { type AccountSetup } from '../../../src/simulator/core/account.ts'
 import { createExchangeCore, type ExchangeCore } from '../../../src/simulator/core/exchange-core.ts'
 import { buildInstruments, type Instrument } from '../../../src/simulator/core/instruments.ts'
 import { type LedgerCoin } from '../../../src/simulator/core/ledger-statement.ts'
-import { type PlacePlanOrderRequest } from '../../../src/simulator/core/plan-orders.ts'
+import { placePlanOrder, type PlacePlanOrderRequest } from '../../../src/simulator/core/plan-orders.ts'
 import { type Reply } from '../../../src/simulator/core/reply.ts'
 import { type CoreSettings } from '../../../src/simulator/core/settings.ts'
 import { ScriptedMarket } from './scripted-market.ts'
@@ -106,7 +106,8 @@ export class Bench {
   ): Reply<BatchResult> {
     const { productType, marginCoin } = instrumentOf(symbol)
     const orderList = items.map(completeItem)
-    return this.core.batchPlaceOrder(
+    return this.core.answer(
+      'batchPlaceOrder',
       { uid },
       { symbol, productType, marginCoin, marginMode, orderList },
       this.#now,
@@ -117,23 +118,28 @@ export class Bench {
     uid: string,
     plan: Partial<PlacePlanOrderRequest>,
   ): Reply<{ orderId: string; clientOid: string }> {
-    return this.core.placePlanOrder({ uid }, { ...PLAN, ...plan }, this.#now)
+    return this.core.carryOut(this.#now, (state) => placePlanOrder(state, { uid }, { ...PLAN, ...plan }))
   }
 
   cancelAll(uid: string, symbol = 'BTCUSDT'): Reply<BatchResult> {
     const { productType, marginCoin } = instrumentOf(symbol)
-    return this.core.cancelAllOrders({ uid }, { symbol, productType, marginCoin }, this.#now)
+    return this.core.answer('cancelAllOrders', { uid }, { symbol, productType, marginCoin }, this.#now)
   }
 
   /** Oldest first. */
   fills(uid: string, symbol = 'BTCUSDT'): WireFill[] {
     const { productType } = instrumentOf(symbol)
-    return dataOf(this.core.orderFills({ uid }, { productType, symbol }, this.#now)).fillList.reverse()
+    return dataOf(
+      this.core.answer('orderFills', { uid }, { productType, symbol }, this.#now),
+    ).fillList.reverse()
   }
 
   positions(uid: string, symbol = 'BTCUSDT'): WirePosition[] {
     const { productType, marginCoin } = instrumentOf(symbol)
-    return dataOf(this.core.singlePosition({ uid }, { productType, symbol, marginCoin }, this.#now)) ?? []
+    return (
+      dataOf(this.core.answer('singlePosition', { uid }, { productType, symbol, marginCoin }, this.#now)) ??
+      []
+    )
   }
 
   coin(uid: string, marginCoin = 'USDT'): LedgerCoin {

@@ -90,7 +90,8 @@ function allFills(core: ExchangeCore, uid: string): WireFill[] {
     const fills: WireFill[] = []
     let idLessThan: string | undefined
     for (;;) {
-      const page = core.orderFills(
+      const page = core.answer(
+        'orderFills',
         { uid },
         { productType, ...(idLessThan !== undefined && { idLessThan }) },
         core.now,

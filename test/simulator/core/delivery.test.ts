@@ -1,3 +1,4 @@
+import { NOBODY } from '../../../src/simulator/handlers.ts'
 import { describe, expect, test } from 'vitest'
 import { Bench, DELIVERED, DELIVERY_AT, failures, limit, market } from './bench.ts'
 
@@ -15,7 +16,7 @@ function openBench() {
 }
 
 function status(bench: Bench): string | null | undefined {
-  const reply = bench.core.tickers({ productType: 'COIN-FUTURES' }, bench.now)
+  const reply = bench.core.answer('tickers', NOBODY, { productType: 'COIN-FUTURES' }, bench.now)
   return reply.ok ? reply.data.find(({ symbol }) => symbol === DELIVERED)?.deliveryStatus : undefined
 }
 

@@ -1,3 +1,4 @@
+import { NOBODY } from '../../../src/simulator/handlers.ts'
 import { describe, expect, test } from 'vitest'
 import { createRandom } from '../../../src/lib/random.ts'
 import { createExchangeCore, type ExchangeCore } from '../../../src/simulator/core/exchange-core.ts'
@@ -34,8 +35,9 @@ describe('same seed, same operations: same answers', () => {
 
 function touch(core: ExchangeCore, now: number): void {
   core.advance(now)
-  core.tickers({ productType: 'USDT-FUTURES' }, now)
-  core.singlePosition(
+  core.answer('tickers', NOBODY, { productType: 'USDT-FUTURES' }, now)
+  core.answer(
+    'singlePosition',
     { uid: '1' },
     { productType: 'USDT-FUTURES', symbol: 'BTCUSDT', marginCoin: 'USDT' },
     now,
@@ -71,9 +73,10 @@ test('a hundred resting orders and a position: more than 50,000 steps a second',
     const orderList = Array.from({ length: 50 }, (_, index) =>
       resting(side, first + (side === 'buy' ? -1 : 1) * index),
     )
-    core.batchPlaceOrder({ uid: '1' }, { ...frame, orderList }, START_AT)
+    core.answer('batchPlaceOrder', { uid: '1' }, { ...frame, orderList }, START_AT)
   }
-  core.batchPlaceOrder(
+  core.answer(
+    'batchPlaceOrder',
     { uid: '1' },
     { ...frame, orderList: [{ side: 'buy', size: '1', orderType: 'market' }] },
     START_AT,

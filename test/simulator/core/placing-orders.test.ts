@@ -57,12 +57,25 @@ describe('the whole request is refused', () => {
       orderList: [{ ...market('buy', '0.1'), orderType: 'market' as const }],
     }
 
-    expect(core.batchPlaceOrder({ uid: '1' }, request, now)).toMatchObject({ ok: false, code: '40034' })
+    expect(core.answer('batchPlaceOrder', { uid: '1' }, request, now)).toMatchObject({
+      ok: false,
+      code: '40034',
+    })
     expect(
-      core.batchPlaceOrder({ uid: '1' }, { ...request, symbol: 'BTCUSDT', productType: 'COIN-FUTURES' }, now),
+      core.answer(
+        'batchPlaceOrder',
+        { uid: '1' },
+        { ...request, symbol: 'BTCUSDT', productType: 'COIN-FUTURES' },
+        now,
+      ),
     ).toMatchObject({ ok: false, code: '40034', message: 'Parameter BTCUSDT does not exist' })
     expect(
-      core.batchPlaceOrder({ uid: '1' }, { ...request, symbol: 'BTCUSDT', marginCoin: 'USDC' }, now),
+      core.answer(
+        'batchPlaceOrder',
+        { uid: '1' },
+        { ...request, symbol: 'BTCUSDT', marginCoin: 'USDC' },
+        now,
+      ),
     ).toMatchObject({ ok: false, code: '40020' })
   })
 
@@ -255,7 +268,7 @@ describe('cancel-all', () => {
 
     expect(bench.cancelAll('1', 'BTCUSDT')).toMatchObject({ data: { successList: [{ clientOid: 'btc' }] } })
     expect(bench.openOrders('1')).toEqual(['eth', 'coin'])
-    bench.core.cancelAllOrders({ uid: '1' }, { productType: 'USDT-FUTURES' }, bench.now)
+    bench.core.answer('cancelAllOrders', { uid: '1' }, { productType: 'USDT-FUTURES' }, bench.now)
     expect(bench.openOrders('1')).toEqual(['coin'])
   })
 

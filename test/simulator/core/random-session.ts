@@ -1,3 +1,5 @@
+import { NOBODY } from '../../../src/simulator/handlers.ts'
+import { placePlanOrder, type PlacePlanOrderRequest } from '../../../src/simulator/core/plan-orders.ts'
 import { createRandom, type Random } from '../../../src/lib/random.ts'
 import { type RequestOf } from '../../../src/protocol/endpoints.ts'
 import { type BatchPlaceItem } from '../../../src/protocol/futures/batch-place-order.ts'
@@ -87,20 +89,29 @@ function runStep(core: ExchangeCore, random: Random, { at, index }: { at: number
   const { symbol, productType, marginCoin } = instrument
   const dice = random.integer(100)
   if (dice < 60)
-    return core.batchPlaceOrder({ uid }, randomBatch(core, random, { uid, instrument, at, index }), at)
+    return core.answer(
+      'batchPlaceOrder',
+      { uid },
+      randomBatch(core, random, { uid, instrument, at, index }),
+      at,
+    )
   if (dice < 66) {
-    return core.cancelAllOrders(
+    return core.answer(
+      'cancelAllOrders',
       { uid },
       { productType, marginCoin, ...(random.integer(2) === 0 && { symbol }) },
       at,
     )
   }
-  if (dice < 70)
-    return core.placePlanOrder({ uid }, randomPlan(core, random, { uid, instrument, at, index }), at)
-  if (dice < 80) return core.orderFills({ uid }, { productType, limit: '5' }, at)
-  if (dice < 90) return core.singlePosition({ uid }, { productType, symbol, marginCoin }, at)
-  if (dice < 95) return core.tickers({ productType }, at)
+  if (dice < 70) return placePlan(core, uid, randomPlan(core, random, { uid, instrument, at, index }), at)
+  if (dice < 80) return core.answer('orderFills', { uid }, { productType, limit: '5' }, at)
+  if (dice < 90) return core.answer('singlePosition', { uid }, { productType, symbol, marginCoin }, at)
+  if (dice < 95) return core.answer('tickers', NOBODY, { productType }, at)
   return core.advance(at)
+}
+
+function placePlan(core: ExchangeCore, uid: string, plan: PlacePlanOrderRequest, at: number): unknown {
+  return core.carryOut(at, (state) => placePlanOrder(state, { uid }, plan), { uid })
 }
 
 interface StepContext {
@@ -185,7 +196,7 @@ function randomPlan(core: ExchangeCore, random: Random, context: StepContext) {
 }
 
 function lastPrice(core: ExchangeCore, { instrument, at }: StepContext): number {
-  const reply = core.tickers({ productType: instrument.productType }, at)
+  const reply = core.answer('tickers', NOBODY, { productType: instrument.productType }, at)
   const row = reply.ok ? reply.data.find(({ symbol }) => symbol === instrument.symbol) : undefined
   return Number(row?.lastPr ?? instrument.startPrice)
 }

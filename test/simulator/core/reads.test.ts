@@ -1,3 +1,4 @@
+import { NOBODY } from '../../../src/simulator/handlers.ts'
 import { describe, expect, test } from 'vitest'
 import { ticker } from '../../../src/protocol/futures/tickers.ts'
 import { Bench, DELIVERED, DELIVERY_AT, dataOf, limit, market, START_AT } from './bench.ts'
@@ -10,7 +11,9 @@ describe('fills', () => {
       bench.wait(1000)
     }
     const page = (query: object) =>
-      dataOf(bench.core.orderFills({ uid: '1' }, { productType: 'USDT-FUTURES', ...query }, bench.now))
+      dataOf(
+        bench.core.answer('orderFills', { uid: '1' }, { productType: 'USDT-FUTURES', ...query }, bench.now),
+      )
     return { bench, page }
   }
 
@@ -47,7 +50,9 @@ describe('fills', () => {
     const times = page({ symbol: 'BTCUSDT' }).fillList.map(({ cTime }) => cTime)
     expect(page({ symbol: 'BTCUSDT', startTime: times[3], endTime: times[1] }).fillList).toHaveLength(3)
     expect(page({ endTime: String(START_AT) }).fillList).toHaveLength(0)
-    expect(bench.core.orderFills({ uid: '1' }, { productType: 'COIN-FUTURES' }, bench.now)).toMatchObject({
+    expect(
+      bench.core.answer('orderFills', { uid: '1' }, { productType: 'COIN-FUTURES' }, bench.now),
+    ).toMatchObject({
       data: { fillList: [] },
     })
   })
@@ -70,7 +75,7 @@ describe('fills', () => {
     expect(count({ endTime: String(threeMonthsAfter) })).toBe(7)
     expect(count({ endTime: String(threeMonthsAfter + 1) })).toBe(6)
     const at = (now: number) =>
-      dataOf(bench.core.orderFills({ uid: '1' }, { productType: 'USDT-FUTURES' }, now)).fillList
+      dataOf(bench.core.answer('orderFills', { uid: '1' }, { productType: 'USDT-FUTURES' }, now)).fillList
     expect(at(threeMonthsAfter)).toHaveLength(7)
     expect(at(threeMonthsAfter + 1)).toHaveLength(6)
   })
@@ -78,7 +83,7 @@ describe('fills', () => {
   test('with an unknown symbol, or from the end to the start, are refused', () => {
     const { bench } = traded()
     const ask = (query: object) =>
-      bench.core.orderFills({ uid: '1' }, { productType: 'USDT-FUTURES', ...query }, bench.now)
+      bench.core.answer('orderFills', { uid: '1' }, { productType: 'USDT-FUTURES', ...query }, bench.now)
 
     expect(ask({ symbol: 'NOPEUSDT' })).toMatchObject({ ok: false, code: '40034' })
     expect(ask({ symbol: 'BTCUSD' })).toMatchObject({ ok: false, code: '40034' })
@@ -114,7 +119,7 @@ describe('tickers', () => {
   test('have every field of the document and the mark price, as strings', () => {
     const bench = new Bench()
 
-    const rows = dataOf(bench.core.tickers({ productType: 'COIN-FUTURES' }, bench.now))
+    const rows = dataOf(bench.core.answer('tickers', NOBODY, { productType: 'COIN-FUTURES' }, bench.now))
 
     expect(rows.map(({ symbol }) => symbol)).toEqual(['BTCUSD', DELIVERED])
     for (const row of rows) {
@@ -134,7 +139,7 @@ describe('tickers', () => {
   test('are the same array while nothing of their product type moves', () => {
     const bench = new Bench()
     const read = (productType: 'USDT-FUTURES' | 'COIN-FUTURES') =>
-      dataOf(bench.core.tickers({ productType }, bench.now))
+      dataOf(bench.core.answer('tickers', NOBODY, { productType }, bench.now))
     const usdt = read('USDT-FUTURES')
     const coin = read('COIN-FUTURES')
 
@@ -148,7 +153,8 @@ describe('tickers', () => {
 
   test('are made anew with each minute and each stage of a delivery', () => {
     const bench = new Bench()
-    const read = () => dataOf(bench.core.tickers({ productType: 'COIN-FUTURES' }, bench.now))
+    const read = () =>
+      dataOf(bench.core.answer('tickers', NOBODY, { productType: 'COIN-FUTURES' }, bench.now))
     const stageOf = () => read().find(({ symbol }) => symbol === DELIVERED)?.deliveryStatus
     const before = read()
 
@@ -168,7 +174,7 @@ describe('tickers', () => {
 describe('the long/short ratio', () => {
   test('is a series that time does not rewrite', () => {
     const bench = new Bench()
-    const read = () => dataOf(bench.core.longShortRatio({ symbol: 'BTCUSDT' }, bench.now))
+    const read = () => dataOf(bench.core.answer('longShortRatio', NOBODY, { symbol: 'BTCUSDT' }, bench.now))
 
     const before = read()
     bench.wait(3 * 3_600_000)
@@ -180,9 +186,18 @@ describe('the long/short ratio', () => {
       before.every(({ longShortRatio }) => Number(longShortRatio) > 0.2 && Number(longShortRatio) < 3),
     ).toBe(true)
     expect(
-      dataOf(bench.core.longShortRatio({ symbol: 'BTCUSDT', period: '30d', coin: 'USDT' }, bench.now)),
+      dataOf(
+        bench.core.answer(
+          'longShortRatio',
+          NOBODY,
+          { symbol: 'BTCUSDT', period: '30d', coin: 'USDT' },
+          bench.now,
+        ),
+      ),
     ).toHaveLength(30)
-    expect(bench.core.longShortRatio({ symbol: 'BTCUSDT', coin: 'ETH' }, bench.now)).toMatchObject({
+    expect(
+      bench.core.answer('longShortRatio', NOBODY, { symbol: 'BTCUSDT', coin: 'ETH' }, bench.now),
+    ).toMatchObject({
       ok: false,
       code: '40020',
     })

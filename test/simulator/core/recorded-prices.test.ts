@@ -1,3 +1,4 @@
+import { NOBODY } from '../../../src/simulator/handlers.ts'
 import { describe, expect, test } from 'vitest'
 import { createRandom } from '../../../src/lib/random.ts'
 import { createExchangeCore, type ExchangeCore } from '../../../src/simulator/core/exchange-core.ts'
@@ -54,7 +55,12 @@ function advance(core: ExchangeCore, now: number): void {
 function order(core: ExchangeCore, side: 'buy' | 'sell', now: number): void {
   const item = { side, size: '3', orderType: 'market' as const }
   dataOf(
-    core.batchPlaceOrder({ uid: '1' }, { ...ETH, marginMode: 'crossed' as const, orderList: [item] }, now),
+    core.answer(
+      'batchPlaceOrder',
+      { uid: '1' },
+      { ...ETH, marginMode: 'crossed' as const, orderList: [item] },
+      now,
+    ),
   )
 }
 
@@ -70,7 +76,7 @@ function funding(core: ExchangeCore): number {
 /** Of the fills of the last moments: quote coin. */
 function tradedValue(core: ExchangeCore, now: number): number {
   const request = { productType: ETH.productType, startTime: String(now - HOUR_MS) }
-  const { fillList } = dataOf(core.orderFills({ uid: '1' }, request, now))
+  const { fillList } = dataOf(core.answer('orderFills', { uid: '1' }, request, now))
   return fillList.reduce((sum, { price, baseVolume }) => sum + Number(price) * Number(baseVolume), 0)
 }
 
@@ -85,7 +91,7 @@ describe('a position held for a year of recorded prices', () => {
       advance(core, at - 1)
       const before = funding(core)
       advance(core, at)
-      const { markPrice } = dataOf(core.singlePosition({ uid: '1' }, ETH, at))?.[0] ?? {}
+      const { markPrice } = dataOf(core.answer('singlePosition', { uid: '1' }, ETH, at))?.[0] ?? {}
       interest += 3 * Number(markPrice) * 0.0001
       // The mark that was paid at is that of the moment before the quote of that instant.
       expect(before - funding(core)).toBeGreaterThan(0.0001 * 3 * 0.98 * Number(markPrice))
@@ -112,7 +118,8 @@ describe('what a recording says beside prices', () => {
     advance(core, START_AT)
     order(core, 'buy', START_AT)
 
-    const tickers = (now: number) => dataOf(core.tickers({ productType: 'USDT-FUTURES' }, now))[0]
+    const tickers = (now: number) =>
+      dataOf(core.answer('tickers', NOBODY, { productType: 'USDT-FUTURES' }, now))[0]
     expect(tickers(START_AT + 2.5 * HOUR_MS)).toMatchObject({ markPrice: '3001', fundingRate: '0.0003' })
     advance(core, START_AT + 8 * HOUR_MS)
     expect(funding(core)).toBeCloseTo(-3 * 3006 * 0.0003, 8)
@@ -123,7 +130,9 @@ describe('what a recording says beside prices', () => {
   test('is made up where it says nothing: no premium, and the interest', () => {
     const core = openCore(hours(40))
 
-    const ticker = dataOf(core.tickers({ productType: 'USDT-FUTURES' }, START_AT + 30 * HOUR_MS))[0]
+    const ticker = dataOf(
+      core.answer('tickers', NOBODY, { productType: 'USDT-FUTURES' }, START_AT + 30 * HOUR_MS),
+    )[0]
 
     expect(Number(ticker?.fundingRate)).toBeCloseTo(0.0001, 5)
     expect(Math.abs(Number(ticker?.indexPrice) / Number(ticker?.lastPr) - 1)).toBeLessThan(0.02)

@@ -1,3 +1,4 @@
+import { NOBODY } from '../../../src/simulator/handlers.ts'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -27,9 +28,11 @@ function everything(
     ledgers: sessionAccounts.map(({ uid }) => core.ledger(uid)),
     books: core.books(),
     tickers: (['USDT-FUTURES', 'COIN-FUTURES'] as const).map((productType) =>
-      core.tickers({ productType }, now),
+      core.answer('tickers', NOBODY, { productType }, now),
     ),
-    fills: sessionAccounts.map(({ uid }) => core.orderFills({ uid }, { productType: 'USDT-FUTURES' }, now)),
+    fills: sessionAccounts.map(({ uid }) =>
+      core.answer('orderFills', { uid }, { productType: 'USDT-FUTURES' }, now),
+    ),
   }
 }
 
@@ -127,7 +130,9 @@ describe('a core that is killed and loaded from its store answers like one that 
 describe('the statistics of a day', () => {
   const MINUTE_MS = 60_000
   const tickersOf = (core: ExchangeCore, now: number) =>
-    (['USDT-FUTURES', 'COIN-FUTURES'] as const).map((productType) => core.tickers({ productType }, now))
+    (['USDT-FUTURES', 'COIN-FUTURES'] as const).map((productType) =>
+      core.answer('tickers', NOBODY, { productType }, now),
+    )
 
   test('come back to the last figure, over minutes, midnight and a whole day', () => {
     const store = createMemoryStore()
@@ -192,7 +197,7 @@ test('a paused core stays paused over a restart, and its market goes on from whe
   const before = openSession({ seed: 5, store })
   before.advance(SESSION_START_AT + 600_000)
   before.pause(SESSION_START_AT + 600_500)
-  const quote = before.tickers({ productType: 'USDT-FUTURES' }, before.now)
+  const quote = before.answer('tickers', NOBODY, { productType: 'USDT-FUTURES' }, before.now)
 
   const after = openSession({ seed: 5, store })
   const resumedAt = SESSION_START_AT + 86_400_000
@@ -201,11 +206,13 @@ test('a paused core stays paused over a restart, and its market goes on from whe
   expect(after.isPaused).toBe(false)
   const lastPrices = (reply: typeof quote) =>
     reply.ok ? reply.data.map(({ lastPr, ts }) => [lastPr, ts]) : []
-  expect(lastPrices(after.tickers({ productType: 'USDT-FUTURES' }, resumedAt))).toEqual(lastPrices(quote))
-  after.advance(resumedAt + 10_000)
-  expect(lastPrices(after.tickers({ productType: 'USDT-FUTURES' }, resumedAt + 10_000))).not.toEqual(
+  expect(lastPrices(after.answer('tickers', NOBODY, { productType: 'USDT-FUTURES' }, resumedAt))).toEqual(
     lastPrices(quote),
   )
+  after.advance(resumedAt + 10_000)
+  expect(
+    lastPrices(after.answer('tickers', NOBODY, { productType: 'USDT-FUTURES' }, resumedAt + 10_000)),
+  ).not.toEqual(lastPrices(quote))
 })
 
 describe('a store that does not fit is refused with what to do', () => {

@@ -134,7 +134,12 @@ describe('modify-plan-order', () => {
     const bench = new Bench()
     const { orderId, clientOid } = dataOf(bench.placePlan('1', { clientOid: 'plan', ...plan }))
     const modify = (change: Change): Reply<unknown> =>
-      bench.core.modifyPlanOrder({ uid: '1' }, { orderId, productType: 'USDT-FUTURES', ...change }, bench.now)
+      bench.core.answer(
+        'modifyPlanOrder',
+        { uid: '1' },
+        { orderId, productType: 'USDT-FUTURES', ...change },
+        bench.now,
+      )
     return { bench, orderId, clientOid, modify }
   }
 
@@ -145,7 +150,7 @@ describe('modify-plan-order', () => {
     expect(modify({ newSize: '0.02' })).toEqual({ ok: true, data: { orderId, clientOid: 'plan' } })
     expect(modify({ clientOid: 'other', newSize: '0.02' })).toMatchObject({ data: { clientOid: 'plan' } })
     const byClientOid = { clientOid: 'other', productType: 'USDT-FUTURES' as const }
-    expect(bench.core.modifyPlanOrder({ uid: '1' }, byClientOid, bench.now)).toMatchObject({
+    expect(bench.core.answer('modifyPlanOrder', { uid: '1' }, byClientOid, bench.now)).toMatchObject({
       data: { orderId: other.orderId },
     })
   })
@@ -156,7 +161,7 @@ describe('modify-plan-order', () => {
     expect(modify({ orderId: '119999999999999999' })).toMatchObject({ code: '43025' })
     expect(modify({ productType: 'COIN-FUTURES' })).toMatchObject({ code: '43025' })
     expect(
-      bench.core.modifyPlanOrder({ uid: '2' }, { orderId, productType: 'USDT-FUTURES' }, bench.now),
+      bench.core.answer('modifyPlanOrder', { uid: '2' }, { orderId, productType: 'USDT-FUTURES' }, bench.now),
     ).toMatchObject({ code: '43025' })
     bench.quote({ bid: 61_000, ask: 61_000.1 })
     expect(modify({ newSize: '0.02' })).toMatchObject({ code: '43026' })

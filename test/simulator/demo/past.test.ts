@@ -2,6 +2,9 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { decimal, ZERO } from '../../../src/lib/decimal.ts'
 import { writeTraderPast } from '../../../src/simulator/demo/trader-past.ts'
 import { createRandom } from '../../../src/lib/random.ts'
+import { convertLedger } from '../../../src/simulator/convert/convert.ts'
+import { marginLedger } from '../../../src/simulator/margin/margin-ledger.ts'
+import { spotLedger } from '../../../src/simulator/spot/spot.ts'
 import { createTrader } from '../../../src/simulator/copy/trader.ts'
 import { createMemoryStore } from '../core/memory-store.ts'
 import { ACCOUNTS, ANNA, BERT, ExchangeBench, TARA } from '../exchange-bench.ts'
@@ -58,10 +61,10 @@ describe('the past of an account', () => {
     const month = bench.data(TARA, 'copyOrderTotalDetail')
 
     for (const { uid } of ACCOUNTS) {
-      expect(spot.ledger(uid)).toMatchObject({ ordersOpen: 5, ordersKept: 130, withdrawals: 8 })
-      expect(convert.ledger(uid)).toEqual({ conversions: 30 })
-      expect(margin.ledger(uid).openOrders).toHaveLength(28)
-      expect(margin.ledger(uid).liquidations.isolated).toBeGreaterThan(4)
+      expect(spotLedger(spot, uid)).toMatchObject({ ordersOpen: 5, ordersKept: 130, withdrawals: 8 })
+      expect(convertLedger(convert, uid)).toEqual({ conversions: 30 })
+      expect(marginLedger(margin, uid).openOrders).toHaveLength(28)
+      expect(marginLedger(margin, uid).liquidations.isolated).toBeGreaterThan(4)
     }
     expect(listOf(month.lastMonthRoiList)).toHaveLength(30)
     expect(Number(month.tradingOrderNum)).toBeGreaterThan(0)

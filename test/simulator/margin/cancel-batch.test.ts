@@ -14,7 +14,7 @@ function openTwo() {
     ...{ symbol: 'ETHUSDT', price: '2000', baseSize: '0.1', clientOid: 'ether' },
   })
   const cancel = (orderIdList: { orderId?: string; clientOid?: string; clientId?: string }[]) =>
-    bench.service.isolatedBatchCancelOrders(ALICE, { symbol: 'BTCUSDT', orderIdList }, bench.now)
+    bench.service.answer('isolatedBatchCancelOrders', ALICE, { symbol: 'BTCUSDT', orderIdList }, bench.now)
   return { bench, first, second, crossed, ether, cancel }
 }
 
@@ -70,14 +70,18 @@ describe('cancelling isolated orders in batch', () => {
   test('without a list cancels every isolated order of the symbol, and no other', () => {
     const { bench, first, second, crossed, ether } = openTwo()
 
-    const result = dataOf(bench.service.isolatedBatchCancelOrders(ALICE, { symbol: 'BTCUSDT' }, bench.now))
+    const result = dataOf(
+      bench.service.answer('isolatedBatchCancelOrders', ALICE, { symbol: 'BTCUSDT' }, bench.now),
+    )
 
     expect(result.successList).toEqual([
       { orderId: first, clientOid: 'first' },
       { orderId: second, clientOid: 'second' },
     ])
     expect([crossed, ether].map((id) => bench.order(id).status)).toEqual(['live', 'live'])
-    expect(dataOf(bench.service.isolatedBatchCancelOrders(ALICE, { symbol: 'BTCUSDT' }, bench.now))).toEqual({
+    expect(
+      dataOf(bench.service.answer('isolatedBatchCancelOrders', ALICE, { symbol: 'BTCUSDT' }, bench.now)),
+    ).toEqual({
       ...{ successList: [], failureList: [] },
     })
   })
@@ -89,7 +93,7 @@ describe('cancelling isolated orders in batch', () => {
     bench.place('isolated', order)
     expect(bench.coin('isolated', 'USDT')).toMatchObject({ frozen: '1000', borrowed: '500' })
 
-    bench.service.isolatedBatchCancelOrders(ALICE, { symbol: 'BTCUSDT' }, bench.now)
+    bench.service.answer('isolatedBatchCancelOrders', ALICE, { symbol: 'BTCUSDT' }, bench.now)
 
     expect(bench.coin('isolated', 'USDT')).toMatchObject({ available: '500', frozen: '0', borrowed: '0' })
     expect(bench.defects()).toEqual([])
@@ -99,7 +103,9 @@ describe('cancelling isolated orders in batch', () => {
     const { bench, first } = openTwo()
     const request = { symbol: 'BTCUSDT', orderIdList: [{ orderId: first }] }
 
-    expect(dataOf(bench.service.isolatedBatchCancelOrders(BOB, request, bench.now)).successList).toEqual([])
+    expect(
+      dataOf(bench.service.answer('isolatedBatchCancelOrders', BOB, request, bench.now)).successList,
+    ).toEqual([])
     expect(bench.order(first).status).toBe('live')
   })
 
@@ -107,7 +113,8 @@ describe('cancelling isolated orders in batch', () => {
     const { bench, first } = openTwo()
     const cancel = (orderIdList: readonly object[]) =>
       dataOf(
-        bench.service.isolatedBatchCancelOrders(
+        bench.service.answer(
+          'isolatedBatchCancelOrders',
           ALICE,
           { symbol: 'BTCUSDT', orderIdList: [...orderIdList] },
           bench.now,
@@ -132,7 +139,9 @@ describe('cancelling isolated orders in batch', () => {
   ])('is refused with %s', (_, request, refusal) => {
     const { bench, first } = openTwo()
 
-    expect(refusalOf(bench.service.isolatedBatchCancelOrders(ALICE, request, bench.now))).toBe(refusal)
+    expect(refusalOf(bench.service.answer('isolatedBatchCancelOrders', ALICE, request, bench.now))).toBe(
+      refusal,
+    )
     expect(bench.order(first).status).toBe('live')
   })
 })

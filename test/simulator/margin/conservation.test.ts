@@ -1,3 +1,4 @@
+import { marginLedger } from '../../../src/simulator/margin/margin-ledger.ts'
 import { describe, expect, test } from 'vitest'
 import { decimal, ZERO } from '../../../src/lib/decimal.ts'
 import { ALICE, HOUR_MS, type MarginBench } from './margin-bench.ts'
@@ -24,7 +25,9 @@ describe('over a random session of margin trading', () => {
       whole.run(600)
       killed.run(600, { restartEvery: 7 })
 
-      expect(killed.bench.service.ledger(ALICE.uid)).toEqual(whole.bench.service.ledger(ALICE.uid))
+      expect(marginLedger(killed.bench.service.state, ALICE.uid)).toEqual(
+        marginLedger(whole.bench.service.state, ALICE.uid),
+      )
       expect(killed.bench.stored()).toEqual(whole.bench.stored())
     },
   )
@@ -33,7 +36,7 @@ describe('over a random session of margin trading', () => {
 /** What is frozen of a coin is what its open orders have set aside. */
 function expectFrozenExplained(bench: MarginBench): void {
   const frozen = new Map<string, string>()
-  for (const { balance, coins } of bench.service.ledger(ALICE.uid).balances) {
+  for (const { balance, coins } of marginLedger(bench.service.state, ALICE.uid).balances) {
     for (const { coin, frozen: amount } of coins) frozen.set(`${balance} ${coin}`, amount)
   }
   const wanted = new Map<string, ReturnType<typeof decimal>>()
@@ -55,7 +58,7 @@ function expectFrozenExplained(bench: MarginBench): void {
 
 /** The session did what it is for: fills, loans, interest, liquidations. */
 function expectMoved(bench: MarginBench): void {
-  const { endedOrders, liquidations } = bench.service.ledger(ALICE.uid)
+  const { endedOrders, liquidations } = marginLedger(bench.service.state, ALICE.uid)
   const statuses = new Set(endedOrders.map(({ status }) => status))
   expect([...statuses].toSorted((a, b) => (String(a) < String(b) ? -1 : 1))).toEqual([
     'cancelled',

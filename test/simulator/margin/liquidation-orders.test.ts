@@ -1,3 +1,4 @@
+import { marginLedger } from '../../../src/simulator/margin/margin-ledger.ts'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { endpoints } from '../../../src/protocol/endpoints.ts'
 import { type LiquidationQuery } from '../../../src/simulator/margin/liquidation-page.ts'
@@ -13,8 +14,8 @@ const OLDER = { startTime: String(START_AT - 150 * DAY_MS), endTime: String(STAR
 function page(mode: 'isolated' | 'crossed', query: LiquidationQuery) {
   const reply =
     mode === 'isolated'
-      ? bench.service.isolatedLiquidationOrders(ALICE, query, bench.now)
-      : bench.service.crossedLiquidationOrders(ALICE, query, bench.now)
+      ? bench.service.answer('isolatedLiquidationOrders', ALICE, query, bench.now)
+      : bench.service.answer('crossedLiquidationOrders', ALICE, query, bench.now)
   const data = dataOf(reply)
   return { ...data, data, rows: listOf(data.resultList) }
 }
@@ -125,8 +126,8 @@ describe.each(['isolated', 'crossed'] as const)('%s liquidation orders', (mode) 
   test.each(refused)('are refused for %j', (query, refusal) => {
     const reply =
       mode === 'isolated'
-        ? bench.service.isolatedLiquidationOrders(ALICE, query, bench.now)
-        : bench.service.crossedLiquidationOrders(ALICE, query, bench.now)
+        ? bench.service.answer('isolatedLiquidationOrders', ALICE, query, bench.now)
+        : bench.service.answer('crossedLiquidationOrders', ALICE, query, bench.now)
 
     expect(refusalOf(reply)).toBe(refusal)
   })
@@ -153,7 +154,7 @@ describe('the seeded past', () => {
   })
 
   test('is short for accounts beyond the first', () => {
-    const { isolated } = bench.service.ledger('1002').liquidations
+    const { isolated } = marginLedger(bench.service.state, '1002').liquidations
 
     expect(isolated).toBeGreaterThan(0)
     expect(isolated).toBeLessThan(20)
@@ -169,7 +170,7 @@ describe('the seeded past', () => {
   })
 
   test('lies before the start, and later ids are later', () => {
-    const { openOrders, endedOrders } = bench.service.ledger(ALICE.uid)
+    const { openOrders, endedOrders } = marginLedger(bench.service.state, ALICE.uid)
     const orders = [...openOrders, ...endedOrders].toSorted((a, b) => (a.orderId < b.orderId ? -1 : 1))
     const times = orders.map(({ cTime }) => Number(cTime))
 
@@ -188,7 +189,7 @@ describe('the seeded past', () => {
 test('records beyond the maximum are forgotten, oldest first', () => {
   const small = new MarginBench({ demoPast: true, recordsMax: 10 })
 
-  expect(small.service.ledger(ALICE.uid).liquidations).toEqual({ isolated: 10, crossed: 10 })
+  expect(marginLedger(small.service.state, ALICE.uid).liquidations).toEqual({ isolated: 10, crossed: 10 })
   const records = small
     .stored()
     .filter(({ table }) => table === 'margin_records')

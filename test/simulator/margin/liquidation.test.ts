@@ -1,3 +1,4 @@
+import { marginLedger } from '../../../src/simulator/margin/margin-ledger.ts'
 import { describe, expect, test } from 'vitest'
 import { ALICE, dataOf, DAY_MS, HOUR_MS, MarginBench } from './margin-bench.ts'
 
@@ -12,7 +13,7 @@ describe('an isolated balance', () => {
 
     bench.show('BTCUSDT', '56100', '56101')
     expect(bench.records('isolated', 'place_order')).toEqual([])
-    expect(Number(bench.service.ledger(ALICE.uid).balances[0]?.riskRatio)).toBeGreaterThan(0.98)
+    expect(Number(marginLedger(bench.service.state, ALICE.uid).balances[0]?.riskRatio)).toBeGreaterThan(0.98)
     bench.show('BTCUSDT', '56050', '56051')
 
     expect(bench.records('isolated', 'place_order')).toHaveLength(1)
@@ -136,7 +137,7 @@ describe('a crossed balance', () => {
     const bench = new MarginBench()
     bench.deposit('crossed', 'BTC', '0.1')
     const loan = { mode: 'crossed', coin: 'ETH', amount: '4' } as const
-    dataOf(bench.service.borrowMargin(ALICE, loan, bench.now))
+    dataOf(bench.borrow(loan))
     bench.place('crossed', { ...short, symbol: 'ETHUSDT', baseSize: '4', loanType: 'normal' })
 
     bench.show('ETHUSDT', '3800', '3800.1')
@@ -174,7 +175,7 @@ describe('a crossed balance', () => {
   ] as const)('whose loan has run out %s', (_, coin, amount, side) => {
     const bench = new MarginBench({ loanTermMs: 30 * DAY_MS })
     bench.deposit('crossed', coin === 'USDT' ? 'BTC' : 'USDT', coin === 'USDT' ? '5' : '300000')
-    dataOf(bench.service.borrowMargin(ALICE, { mode: 'crossed', coin, amount }, bench.now))
+    dataOf(bench.borrow({ mode: 'crossed', coin, amount }))
     if (coin === 'USDT') bench.place('crossed', { orderType: 'market', quoteSize: amount })
     else bench.place('crossed', { side: 'sell', orderType: 'market', baseSize: amount })
 

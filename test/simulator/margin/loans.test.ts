@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { ALICE, dataOf, HOUR_MS, MarginBench, refusalOf } from './margin-bench.ts'
+import { dataOf, HOUR_MS, MarginBench, refusalOf } from './margin-bench.ts'
 
 describe.each(['isolated', 'crossed'] as const)('%s loans', (mode) => {
   const loan = (coin: string, amount: string) => ({ mode, symbol: 'BTCUSDT', coin, amount })
@@ -42,7 +42,7 @@ describe.each(['isolated', 'crossed'] as const)('%s loans', (mode) => {
   test('an autoRepay order pays interest, then principal, out of what it gets', () => {
     const bench = new MarginBench()
     bench.deposit(mode, 'BTC', '1')
-    dataOf(bench.service.borrowMargin(ALICE, loan('USDT', '10000'), bench.now))
+    dataOf(bench.borrow(loan('USDT', '10000')))
     bench.place(mode, { orderType: 'market', quoteSize: '10000' })
     bench.wait(2 * HOUR_MS)
     expect(bench.coin(mode, 'USDT')).toMatchObject({ borrowed: '10000', interest: '0.2' })
@@ -71,7 +71,7 @@ describe.each(['isolated', 'crossed'] as const)('%s loans', (mode) => {
   test('interest falls due at every full hour, on the principal alone', () => {
     const bench = new MarginBench()
     bench.deposit(mode, 'USDT', '5000')
-    dataOf(bench.service.borrowMargin(ALICE, loan('USDT', '1234.5'), bench.now))
+    dataOf(bench.borrow(loan('USDT', '1234.5')))
 
     bench.wait(HOUR_MS - 1)
     expect(bench.coin(mode, 'USDT').interest).toBe('0')
@@ -86,7 +86,7 @@ describe.each(['isolated', 'crossed'] as const)('%s loans', (mode) => {
     const quick = new MarginBench()
     for (const bench of [slow, quick]) {
       bench.deposit(mode, 'BTC', '1')
-      dataOf(bench.service.borrowMargin(ALICE, loan('BTC', '0.1234567'), bench.now))
+      dataOf(bench.borrow(loan('BTC', '0.1234567')))
     }
 
     for (let hour = 0; hour < 50; hour++) slow.wait(HOUR_MS)
@@ -100,12 +100,12 @@ describe.each(['isolated', 'crossed'] as const)('%s loans', (mode) => {
   test('repaying pays interest first, and never more than is owed', () => {
     const bench = new MarginBench()
     bench.deposit(mode, 'USDT', '5000')
-    dataOf(bench.service.borrowMargin(ALICE, loan('USDT', '1000'), bench.now))
+    dataOf(bench.borrow(loan('USDT', '1000')))
     bench.wait(HOUR_MS)
 
-    expect(dataOf(bench.service.repayMargin(ALICE, loan('USDT', '0.005'), bench.now)).amount).toBe('0.005')
+    expect(dataOf(bench.repay(loan('USDT', '0.005'))).amount).toBe('0.005')
     expect(bench.coin(mode, 'USDT')).toMatchObject({ borrowed: '1000', interest: '0.005' })
-    expect(dataOf(bench.service.repayMargin(ALICE, loan('USDT', '3000'), bench.now)).amount).toBe('1000.005')
+    expect(dataOf(bench.repay(loan('USDT', '3000'))).amount).toBe('1000.005')
     expect(bench.coin(mode, 'USDT')).toMatchObject({ available: '4999.99', borrowed: '0', interest: '0' })
     expect(bench.defects()).toEqual([])
   })
@@ -123,7 +123,7 @@ describe.each(['isolated', 'crossed'] as const)('%s loans', (mode) => {
     const bench = new MarginBench()
     bench.deposit(mode, 'BTC', '1000')
 
-    expect(refusalOf(bench.service.borrowMargin(ALICE, request, bench.now))).toBe(refusal)
+    expect(refusalOf(bench.borrow(request))).toBe(refusal)
   })
 })
 
@@ -132,7 +132,5 @@ test('an isolated balance borrows the coins of its pair alone', () => {
   bench.deposit('isolated', 'USDT', '1000')
   const request = { mode: 'isolated', symbol: 'BTCUSDT', coin: 'ETH', amount: '0.1' } as const
 
-  expect(refusalOf(bench.service.borrowMargin(ALICE, request, bench.now))).toBe(
-    '50039 The currency and the trading pair do not match',
-  )
+  expect(refusalOf(bench.borrow(request))).toBe('50039 The currency and the trading pair do not match')
 })

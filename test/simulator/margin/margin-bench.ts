@@ -2,16 +2,24 @@ import { type AccountSetup } from '../../../src/simulator/core/account.ts'
 import { type Reply } from '../../../src/simulator/core/reply.ts'
 import { fillModel } from '../../../src/simulator/matching/fill-model.ts'
 import { writeMarginPast } from '../../../src/simulator/demo/margin-past.ts'
-import { MarginService } from '../../../src/simulator/margin/margin-service.ts'
-import { type PlaceMarginOrderRequest } from '../../../src/simulator/margin/margin-requests.ts'
+import { borrow, depositCollateral, repay } from '../../../src/simulator/margin/borrow-repay.ts'
+import { marginLedger } from '../../../src/simulator/margin/margin-ledger.ts'
+import { marginHandlers, openMargin, playMargin } from '../../../src/simulator/margin/margin.ts'
+import {
+  type LoanRequest,
+  type PlaceMarginOrderRequest,
+} from '../../../src/simulator/margin/margin-requests.ts'
 import { type MarginSettings } from '../../../src/simulator/margin/margin-settings.ts'
 import { type MarginMode } from '../../../src/simulator/margin/margin-order.ts'
+import { type MarginState } from '../../../src/simulator/margin/margin-state.ts'
+import { placeNow } from '../../../src/simulator/margin/place-order.ts'
 import { type RowStore, type StoredRow } from '../../../src/simulator/store/row-store.ts'
 import { StoredRows } from '../../../src/simulator/store/stored-rows.ts'
 import { createOrderSequence } from '../../../src/simulator/wallet/order-sequence.ts'
 import { Wallet } from '../../../src/simulator/wallet/wallet.ts'
 import { createMemoryStore } from '../core/memory-store.ts'
 import { HandMarket, type QuoteText } from '../wallet/hand-market.ts'
+import { Part } from '../wallet/service-bench.ts'
 
 export const HOUR_MS = 3_600_000
 export const DAY_MS = 24 * HOUR_MS
@@ -38,7 +46,7 @@ export class MarginBench {
   readonly #store: RowStore
   readonly #rows: StoredRows
   readonly wallet: Wallet
-  readonly service: MarginService
+  readonly service: Part<MarginState, typeof marginHandlers>
   now = START_AT
   readonly market: HandMarket
 
@@ -60,8 +68,10 @@ export class MarginBench {
     for (const [symbol, price] of market === undefined ? Object.entries(prices ?? QUOTES) : []) {
       this.market.show(symbol, price, START_AT)
     }
-    this.service = new MarginService(
+    const state = openMargin(
       {
+        clock: this.market.clock,
+        ticker: () => undefined,
         market: (symbol) => this.market.followed(symbol),
         matching: { model: fillModel('optimistic'), levelsMax, speed: 1 },
         accounts: accounts ?? [setupOf(ALICE.uid), setupOf(BOB.uid)],
@@ -73,13 +83,19 @@ export class MarginBench {
       },
       settings,
     )
-    if (demoPast) writeMarginPast(this.service.state)
-    this.service.advance(this.now)
+    if (demoPast) writeMarginPast(state)
+    this.service = new Part(this.market, state, marginHandlers, playMargin)
+    playMargin(state, this.now)
+  }
+
+  /** Stores what has changed, as the exchange does after every operation. */
+  save(): void {
+    this.#rows.save()
   }
 
   /** Everything that is stored now, by table and id. */
   stored(): readonly StoredRow[] {
-    this.#rows.save()
+    this.save()
     return (this.#store.load() ?? []).toSorted((a, b) =>
       `${a.table} ${a.id}` < `${b.table} ${b.id}` ? -1 : 1,
     )
@@ -93,12 +109,12 @@ export class MarginBench {
 
   wait(ms: number): void {
     this.now += ms
-    this.service.advance(this.now)
+    playMargin(this.service.state, this.now)
   }
 
   deposit(mode: MarginMode, coin: string, amount: string, symbol = 'BTCUSDT'): void {
     const request = { mode, coin, amount, ...(mode === 'isolated' ? { symbol } : {}) }
-    dataOf(this.service.depositMargin(ALICE, request, this.now))
+    dataOf(this.service.at(this.now, (state) => depositCollateral(state, ALICE, request)))
   }
 
   /** @returns the orderId. */
@@ -107,8 +123,16 @@ export class MarginBench {
   }
 
   tryPlace(mode: MarginMode, order: Partial<PlaceMarginOrderRequest>) {
-    const request = { mode, symbol: 'BTCUSDT', side: 'buy', orderType: 'limit', ...order } as const
-    return this.service.placeMarginOrder(ALICE, request, this.now)
+    const request = { symbol: 'BTCUSDT', side: 'buy', orderType: 'limit', ...order } as const
+    return this.service.at(this.now, (state) => placeNow(state, { ...ALICE, mode }, request))
+  }
+
+  borrow(request: LoanRequest) {
+    return this.service.at(this.now, (state) => borrow(state, ALICE, request))
+  }
+
+  repay(request: LoanRequest) {
+    return this.service.at(this.now, (state) => repay(state, ALICE, request))
   }
 
   /** Alice's coin as texts: available, frozen, borrowed, interest. */
@@ -127,14 +151,14 @@ export class MarginBench {
   open(mode: MarginMode, symbol = 'BTCUSDT') {
     const page =
       mode === 'isolated'
-        ? this.service.isolatedOpenOrders(ALICE, { symbol }, this.now)
-        : this.service.crossedOpenOrders(ALICE, { symbol, startTime: '1000000000000' }, this.now)
+        ? this.service.answer('isolatedOpenOrders', ALICE, { symbol }, this.now)
+        : this.service.answer('crossedOpenOrders', ALICE, { symbol, startTime: '1000000000000' }, this.now)
     return listOf(dataOf(page).orderList)
   }
 
   /** How Alice's order stands, open or ended. */
   order(orderId: string) {
-    const { openOrders, endedOrders } = this.service.ledger(ALICE.uid)
+    const { openOrders, endedOrders } = marginLedger(this.service.state, ALICE.uid)
     const found = [...openOrders, ...endedOrders].find((order) => order.orderId === orderId)
     if (found === undefined) throw new Error(`no order ${orderId}`)
     return found
@@ -142,7 +166,7 @@ export class MarginBench {
 
   /** Id of Alice's order that ended last. */
   lastEnded(): string {
-    return this.service.ledger(ALICE.uid).endedOrders.at(-1)?.orderId ?? ''
+    return marginLedger(this.service.state, ALICE.uid).endedOrders.at(-1)?.orderId ?? ''
   }
 
   /** Alice's liquidation records of a type, oldest first. */
@@ -150,8 +174,8 @@ export class MarginBench {
     const query = { type, limit: '500' }
     const page =
       mode === 'isolated'
-        ? this.service.isolatedLiquidationOrders(ALICE, query, this.now)
-        : this.service.crossedLiquidationOrders(ALICE, query, this.now)
+        ? this.service.answer('isolatedLiquidationOrders', ALICE, query, this.now)
+        : this.service.answer('crossedLiquidationOrders', ALICE, query, this.now)
     return listOf(dataOf(page).resultList).toReversed()
   }
 

@@ -19,7 +19,7 @@ describe('isolated open orders', () => {
   test('are written as the sample writes them: filled zeros, ordered sizes', () => {
     const { bench, ids } = openThree('isolated')
 
-    const page = dataOf(bench.service.isolatedOpenOrders(ALICE, { symbol: 'BTCUSDT' }, bench.now))
+    const page = dataOf(bench.service.answer('isolatedOpenOrders', ALICE, { symbol: 'BTCUSDT' }, bench.now))
 
     expect(page).toMatchObject({ maxId: ids[2], minId: ids[0] })
     expect(listOf(page.orderList)[0]).toEqual({
@@ -58,7 +58,7 @@ describe('isolated open orders', () => {
     const { bench, ids } = openThree('isolated')
     const query = { symbol: 'BTCUSDT', ...queryOf(ids) }
 
-    const page = dataOf(bench.service.isolatedOpenOrders(ALICE, query, bench.now))
+    const page = dataOf(bench.service.answer('isolatedOpenOrders', ALICE, query, bench.now))
 
     expect(listOf(page.orderList).map(({ orderId }) => orderId)).toEqual(found.map((index) => ids[index]))
   })
@@ -68,7 +68,7 @@ describe('isolated open orders', () => {
     const second = String(bench.now - 1000)
     const query = { symbol: 'BTCUSDT', startTime: second, endTime: second }
 
-    const page = dataOf(bench.service.isolatedOpenOrders(ALICE, query, bench.now))
+    const page = dataOf(bench.service.answer('isolatedOpenOrders', ALICE, query, bench.now))
 
     expect(page).toMatchObject({ maxId: ids[1], minId: ids[1] })
   })
@@ -76,9 +76,11 @@ describe('isolated open orders', () => {
   test('are empty, with empty ids, for an account that has none', () => {
     const { bench } = openThree('isolated')
 
-    expect(dataOf(bench.service.isolatedOpenOrders(BOB, { symbol: 'BTCUSDT' }, bench.now))).toEqual({
-      ...{ orderList: [], maxId: '', minId: '' },
-    })
+    expect(dataOf(bench.service.answer('isolatedOpenOrders', BOB, { symbol: 'BTCUSDT' }, bench.now))).toEqual(
+      {
+        ...{ orderList: [], maxId: '', minId: '' },
+      },
+    )
   })
 
   test('leave out what has ended', () => {
@@ -102,7 +104,7 @@ describe('isolated open orders', () => {
   ])('are refused for %j', (query, refusal) => {
     const { bench } = openThree('isolated')
 
-    expect(refusalOf(bench.service.isolatedOpenOrders(ALICE, query, bench.now))).toBe(refusal)
+    expect(refusalOf(bench.service.answer('isolatedOpenOrders', ALICE, query, bench.now))).toBe(refusal)
   })
 
   test('are 100 a page unless more are asked for', () => {
@@ -111,7 +113,12 @@ describe('isolated open orders', () => {
     for (let index = 0; index < 120; index++) bench.place('isolated', { price: '50000', baseSize: '0.001' })
 
     expect(bench.open('isolated')).toHaveLength(100)
-    const all = bench.service.isolatedOpenOrders(ALICE, { symbol: 'BTCUSDT', limit: '500' }, bench.now)
+    const all = bench.service.answer(
+      'isolatedOpenOrders',
+      ALICE,
+      { symbol: 'BTCUSDT', limit: '500' },
+      bench.now,
+    )
     expect(listOf(dataOf(all).orderList)).toHaveLength(120)
   })
 })
@@ -121,7 +128,7 @@ describe('crossed open orders', () => {
     const { bench } = openThree('crossed')
     const query = { symbol: 'BTCUSDT' } as { symbol: string; startTime: string }
 
-    expect(refusalOf(bench.service.crossedOpenOrders(ALICE, query, bench.now))).toBe(
+    expect(refusalOf(bench.service.answer('crossedOpenOrders', ALICE, query, bench.now))).toBe(
       '40019 Parameter startTime cannot be empty',
     )
   })
@@ -136,9 +143,11 @@ describe('crossed open orders', () => {
     const { bench, ids } = openThree('crossed')
     const query = { symbol: 'BTCUSDT', startTime: LONG_AGO, limit: '2' }
 
-    const first = dataOf(bench.service.crossedOpenOrders(ALICE, query, bench.now))
+    const first = dataOf(bench.service.answer('crossedOpenOrders', ALICE, query, bench.now))
     const idLessThan = first.minId ?? ''
-    const second = dataOf(bench.service.crossedOpenOrders(ALICE, { ...query, idLessThan }, bench.now))
+    const second = dataOf(
+      bench.service.answer('crossedOpenOrders', ALICE, { ...query, idLessThan }, bench.now),
+    )
 
     expect(first).toMatchObject({ maxId: ids[2], minId: ids[1] })
     expect(second).toMatchObject({ maxId: ids[0], minId: ids[0] })
@@ -149,7 +158,9 @@ describe('crossed open orders', () => {
     const { bench } = openThree('crossed')
     const query = { symbol: 'BTCUSDT', startTime: LONG_AGO, limit: '9999' }
 
-    expect(listOf(dataOf(bench.service.crossedOpenOrders(ALICE, query, bench.now)).orderList)).toHaveLength(3)
+    expect(
+      listOf(dataOf(bench.service.answer('crossedOpenOrders', ALICE, query, bench.now)).orderList),
+    ).toHaveLength(3)
   })
 
   test('are none of the isolated ones', () => {
@@ -168,8 +179,8 @@ test.each(['isolated', 'crossed'] as const)(
       listOf(
         dataOf(
           mode === 'isolated'
-            ? bench.service.isolatedOpenOrders(ALICE, query, bench.now)
-            : bench.service.crossedOpenOrders(ALICE, { ...query, startTime: LONG_AGO }, bench.now),
+            ? bench.service.answer('isolatedOpenOrders', ALICE, query, bench.now)
+            : bench.service.answer('crossedOpenOrders', ALICE, { ...query, startTime: LONG_AGO }, bench.now),
         ).orderList,
       )
 

@@ -30,6 +30,7 @@ export class RandomSession {
   run(steps: number, { restartEvery }: { restartEvery?: number } = {}): void {
     for (let step = 1; step <= steps; step++) {
       this.#step()
+      this.bench.save()
       if (restartEvery !== undefined && step % restartEvery === 0) this.#restart()
     }
   }
@@ -84,8 +85,8 @@ export class RandomSession {
     const coin = this.#pick(COINS)
     const amount = (this.#random.next() * (coin === 'USDT' ? 10_000 : 0.3)).toFixed(8)
     const request = { mode: this.#pick(MODES), symbol: this.#pick(SYMBOLS), coin, amount }
-    if (this.#random.integer(2) === 0) this.bench.service.borrowMargin(ALICE, request, this.bench.now)
-    else this.bench.service.repayMargin(ALICE, request, this.bench.now)
+    if (this.#random.integer(2) === 0) this.bench.borrow(request)
+    else this.bench.repay(request)
   }
 
   #cancel(): void {
@@ -94,7 +95,7 @@ export class RandomSession {
     const chosen = open[this.#random.integer(open.length + 1)]
     const orderIdList = chosen === undefined ? undefined : [{ orderId: chosen.orderId }]
     const request = { symbol, ...(orderIdList === undefined ? {} : { orderIdList }) }
-    this.bench.service.isolatedBatchCancelOrders(ALICE, request, this.bench.now)
+    this.bench.service.answer('isolatedBatchCancelOrders', ALICE, request, this.bench.now)
   }
 
   #deposit(): void {

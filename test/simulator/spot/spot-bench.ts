@@ -1,12 +1,28 @@
-import { SpotService } from '../../../src/simulator/spot/spot-service.ts'
+import { placeSpotOrder } from '../../../src/simulator/spot/place-spot-order.ts'
+import { cancelSpotOrder, openSpot, spotHandlers } from '../../../src/simulator/spot/spot.ts'
 import { type SpotSettings } from '../../../src/simulator/spot/spot-settings.ts'
 import { type Wallet } from '../../../src/simulator/wallet/wallet.ts'
 import { type QuoteText } from '../wallet/hand-market.ts'
-import { createServiceBench, dataOf, ONE, STARTED_AT } from '../wallet/service-bench.ts'
+import {
+  createServiceBench,
+  dataOf,
+  ONE,
+  Part,
+  type ServiceBench,
+  STARTED_AT,
+} from '../wallet/service-bench.ts'
+
+const HANDLERS = { ...spotHandlers, spotPlaceOrder: placeSpotOrder, spotCancelOrder: cancelSpotOrder }
+
+export function openSpotPart(base: ServiceBench, ports = base.open(), settings: Partial<SpotSettings> = {}) {
+  return new Part(base.market, openSpot(ports, settings), HANDLERS)
+}
+
+export type SpotPart = ReturnType<typeof openSpotPart>
 
 /** A spot service without a past, of which the test moves price and time. */
 export interface SpotBench {
-  service: SpotService
+  service: SpotPart
   wallet: Wallet
   now: number
   /** The next quote, a second later: what is not said is as before. */
@@ -26,7 +42,7 @@ export function openSpotBench(settings: Partial<SpotSettings> = {}): SpotBench {
   const base = createServiceBench()
   const ports = base.open()
   const bench: SpotBench = {
-    service: new SpotService(ports, settings),
+    service: openSpotPart(base, ports, settings),
     wallet: ports.wallet,
     now: STARTED_AT,
     setPrice(quote, symbol = 'BTCUSDT') {
@@ -34,15 +50,16 @@ export function openSpotBench(settings: Partial<SpotSettings> = {}): SpotBench {
       base.market.show(symbol, { ...old, ...quote }, (bench.now += 1000))
     },
     place: (request) =>
-      dataOf(bench.service.spotPlaceOrder(ONE, { ...LIMIT, ...request }, (bench.now += 1000))).orderId,
+      dataOf(bench.service.answer('spotPlaceOrder', ONE, { ...LIMIT, ...request }, (bench.now += 1000)))
+        .orderId,
     tryPlace(request) {
-      const reply = bench.service.spotPlaceOrder(ONE, { ...LIMIT, ...request }, (bench.now += 1000))
+      const reply = bench.service.answer('spotPlaceOrder', ONE, { ...LIMIT, ...request }, (bench.now += 1000))
       return reply.ok ? 'placed' : reply.code
     },
     status: (orderId) => String(bench.order(orderId)['status']),
     order(orderId) {
       for (const tpslType of ['normal', 'tpsl'] as const) {
-        const rows = dataOf(bench.service.spotHistoryOrders(ONE, { orderId, tpslType }, bench.now))
+        const rows = dataOf(bench.service.answer('spotHistoryOrders', ONE, { orderId, tpslType }, bench.now))
         if (Array.isArray(rows) && rows[0] !== undefined) return { ...rows[0] }
       }
       return {}
@@ -54,7 +71,7 @@ export function openSpotBench(settings: Partial<SpotSettings> = {}): SpotBench {
     restart() {
       const again = base.open()
       bench.wallet = again.wallet
-      bench.service = new SpotService(again, settings)
+      bench.service = openSpotPart(base, again, settings)
     },
   }
   return bench

@@ -61,7 +61,7 @@ describe('the fee of a spot order', () => {
 })
 
 function detailFees(bench: SpotBench, orderId: string): string | null | undefined {
-  const reply = bench.service.spotOrderInfo(ONE, { orderId }, bench.now)
+  const reply = bench.service.answer('spotOrderInfo', ONE, { orderId }, bench.now)
   return reply.ok && Array.isArray(reply.data) ? reply.data[0]?.feeDetail : undefined
 }
 

@@ -87,11 +87,14 @@ describe('a limit order', () => {
     const orderId = bench.place({ clientOid: 'mine-1' })
     const request = { symbol: 'BTCUSDT', clientOid: 'mine-1' }
 
-    expect(bench.service.spotCancelOrder(ONE, request, bench.now)).toMatchObject({
+    expect(bench.service.answer('spotCancelOrder', ONE, request, bench.now)).toMatchObject({
       ok: true,
       data: { orderId },
     })
-    expect(bench.service.spotCancelOrder(ONE, request, bench.now)).toMatchObject({ ok: false, code: '43001' })
+    expect(bench.service.answer('spotCancelOrder', ONE, request, bench.now)).toMatchObject({
+      ok: false,
+      code: '43001',
+    })
     expect(bench.money('USDT').frozen).toBe('0')
   })
 })
@@ -119,7 +122,7 @@ describe('a market order', () => {
     const orderId = bench.place({ side: 'sell', orderType: 'market', size: '0.01', price: undefined })
 
     expect(bench.order(orderId)).toMatchObject({ size: '649.9990000000000000' })
-    const detail = bench.service.spotOrderInfo(ONE, { orderId }, bench.now)
+    const detail = bench.service.answer('spotOrderInfo', ONE, { orderId }, bench.now)
     expect(detail).toMatchObject({ ok: true, data: [{ size: '0.0100000000000000', status: 'filled' }] })
   })
 
@@ -157,8 +160,11 @@ describe('a take-profit or stop-loss order', () => {
     const bench = openSpotBench()
     bench.place({ tpslType: 'tpsl', triggerPrice: '66000', price: '66100' })
 
-    expect(bench.service.spotHistoryOrders(ONE, {}, bench.now)).toMatchObject({ ok: true, data: [] })
-    const own = bench.service.spotHistoryOrders(ONE, { tpslType: 'tpsl' }, bench.now)
+    expect(bench.service.answer('spotHistoryOrders', ONE, {}, bench.now)).toMatchObject({
+      ok: true,
+      data: [],
+    })
+    const own = bench.service.answer('spotHistoryOrders', ONE, { tpslType: 'tpsl' }, bench.now)
     expect(own).toMatchObject({ ok: true, data: [{ status: 'init' }] })
   })
 })

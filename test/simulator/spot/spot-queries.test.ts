@@ -1,8 +1,10 @@
+import { type WireRequestOf } from '../../../src/protocol/endpoints.ts'
+import { NOBODY } from '../../../src/simulator/handlers.ts'
 import { describe, expect, test } from 'vitest'
 import { ONE, STARTED_AT, TWO } from '../wallet/service-bench.ts'
 import { openSpotBench, type SpotBench } from './spot-bench.ts'
 
-type Query = Parameters<SpotBench['service']['spotHistoryOrders']>[1]
+type Query = WireRequestOf<'spotHistoryOrders'>
 
 const DAY_MS = 86_400_000
 
@@ -55,15 +57,21 @@ describe('the history of spot orders', () => {
     const bench = openSpotBench()
     bench.place({})
 
-    expect(bench.service.spotHistoryOrders(TWO, {}, bench.now)).toMatchObject({ ok: true, data: [] })
+    expect(bench.service.answer('spotHistoryOrders', TWO, {}, bench.now)).toMatchObject({
+      ok: true,
+      data: [],
+    })
   })
 
   test('refuses a span that ends before it begins, and a pair that is not listed', () => {
     const { service } = openSpotBench()
     const span = { startTime: String(STARTED_AT), endTime: String(STARTED_AT - 1) }
 
-    expect(service.spotHistoryOrders(ONE, span, STARTED_AT)).toMatchObject({ ok: false, code: '20001' })
-    const unlisted = service.spotHistoryOrders(ONE, { symbol: 'DOGEUSDT' }, STARTED_AT)
+    expect(service.answer('spotHistoryOrders', ONE, span, STARTED_AT)).toMatchObject({
+      ok: false,
+      code: '20001',
+    })
+    const unlisted = service.answer('spotHistoryOrders', ONE, { symbol: 'DOGEUSDT' }, STARTED_AT)
     expect(unlisted).toMatchObject({ ok: false, code: '40034' })
   })
 
@@ -101,12 +109,15 @@ describe('the detail of a spot order', () => {
     bench.place({ clientOid: 'own-2' })
 
     expect(detail(bench, { orderId: first, clientOid: 'own-2' })).toMatchObject([{ clientOid: 'own-1' }])
-    expect(bench.service.spotOrderInfo(ONE, {}, bench.now)).toMatchObject({ ok: false, code: '40924' })
+    expect(bench.service.answer('spotOrderInfo', ONE, {}, bench.now)).toMatchObject({
+      ok: false,
+      code: '40924',
+    })
   })
 
   test('has no fields of the history’s own', () => {
     const bench = openSpotBench()
-    const [row] = detail(bench, { orderId: bench.place({}) }) as Record<string, unknown>[]
+    const [row] = detail(bench, { orderId: bench.place({}) })
 
     expect(Object.keys(row ?? {})).not.toContain('tpslType')
     expect(Object.keys(row ?? {})).not.toContain('triggerPrice')
@@ -117,12 +128,14 @@ describe('the spot symbols', () => {
   test('are all listed when no symbol or a blank one is asked for, else the one', () => {
     const { service } = openSpotBench()
 
-    expect(service.spotSymbols({}, STARTED_AT)).toEqual(service.spotSymbols({ symbol: '' }, STARTED_AT))
-    expect(service.spotSymbols({ symbol: 'BTCUSDT' }, STARTED_AT)).toMatchObject({
+    expect(service.answer('spotSymbols', NOBODY, {}, STARTED_AT)).toEqual(
+      service.answer('spotSymbols', NOBODY, { symbol: '' }, STARTED_AT),
+    )
+    expect(service.answer('spotSymbols', NOBODY, { symbol: 'BTCUSDT' }, STARTED_AT)).toMatchObject({
       ok: true,
       data: [{ symbol: 'BTCUSDT', pricePrecision: '2', quantityPrecision: '6', orderQuantity: '200' }],
     })
-    expect(service.spotSymbols({ symbol: 'DOGEUSDT' }, STARTED_AT)).toMatchObject({
+    expect(service.answer('spotSymbols', NOBODY, { symbol: 'DOGEUSDT' }, STARTED_AT)).toMatchObject({
       ok: false,
       code: '40034',
     })
@@ -131,12 +144,12 @@ describe('the spot symbols', () => {
   // Document, status: offline (maintenance), gray (grey scale), online (normal), halt (trading suspended).
   test('are there in every status of the document, and only those online take orders', () => {
     const { service, now } = openSpotBench()
-    const listed = service.spotSymbols({}, STARTED_AT)
+    const listed = service.answer('spotSymbols', NOBODY, {}, STARTED_AT)
     const rows = listed.ok ? listed.data : []
     const order = { side: 'buy', orderType: 'market', size: '100' } as const
 
     const codes = rows.map(({ symbol, status }) => {
-      const reply = service.spotPlaceOrder(ONE, { ...order, symbol }, now)
+      const reply = service.answer('spotPlaceOrder', ONE, { ...order, symbol }, now)
       return `${status} ${reply.ok ? 'accepted' : reply.code}`
     })
 
@@ -144,19 +157,19 @@ describe('the spot symbols', () => {
       ...['online accepted', 'online accepted', 'gray 43120', 'halt 45043', 'offline 45043'],
     ])
     for (const { symbol } of rows) {
-      expect(service.spotHistoryOrders(ONE, { symbol }, now)).toMatchObject({ ok: true })
+      expect(service.answer('spotHistoryOrders', ONE, { symbol }, now)).toMatchObject({ ok: true })
     }
   })
 })
 
 function ids({ service, now }: SpotBench, query: Query): string[] {
-  const reply = service.spotHistoryOrders(ONE, query, now)
+  const reply = service.answer('spotHistoryOrders', ONE, query, now)
   if (!reply.ok || !Array.isArray(reply.data)) throw new Error('expected a list of orders')
   return reply.data.map(({ orderId }) => orderId)
 }
 
 function detail({ service, now }: SpotBench, query: { orderId?: string; clientOid?: string }) {
-  const reply = service.spotOrderInfo(ONE, query, now)
+  const reply = service.answer('spotOrderInfo', ONE, query, now)
   if (!reply.ok) throw new Error(reply.message)
   return reply.data
 }

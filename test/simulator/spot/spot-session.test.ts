@@ -1,9 +1,10 @@
+import { spotLedger } from '../../../src/simulator/spot/spot.ts'
 import { describe, expect, test } from 'vitest'
 import { createRandom, type Random } from '../../../src/lib/random.ts'
-import { ConvertService } from '../../../src/simulator/convert/convert-service.ts'
-import { SpotService } from '../../../src/simulator/spot/spot-service.ts'
 import { lastPrice } from '../../../src/simulator/wallet/start-prices.ts'
+import { openConvertPart, type ConvertPart } from '../convert/convert-bench.ts'
 import { createServiceBench, ONE, STARTED_AT, TWO, type ServiceBench } from '../wallet/service-bench.ts'
+import { openSpotPart, type SpotPart } from './spot-bench.ts'
 
 describe('over a random session', () => {
   test.each([1, 2, 3, 4])('money is conserved to the last digit, seed %i', (seed) => {
@@ -25,15 +26,17 @@ describe('over a random session', () => {
       expect(restarted.ports.wallet.statement(account.uid)).toEqual(
         steady.ports.wallet.statement(account.uid),
       )
-      expect(restarted.spot.ledger(account.uid)).toEqual(steady.spot.ledger(account.uid))
+      expect(spotLedger(restarted.spot.state, account.uid)).toEqual(
+        spotLedger(steady.spot.state, account.uid),
+      )
       for (const tpslType of ['normal', 'tpsl'] as const) {
         const [one, other] = [restarted, steady].map(({ spot, now }) =>
-          spot.spotHistoryOrders(account, { tpslType }, now),
+          spot.answer('spotHistoryOrders', account, { tpslType }, now),
         )
         expect(one).toEqual(other)
       }
-      expect(restarted.convert.convertRecords(account, { limit: '100' }, restarted.now)).toEqual(
-        steady.convert.convertRecords(account, { limit: '100' }, steady.now),
+      expect(restarted.convert.answer('convertRecords', account, { limit: '100' }, restarted.now)).toEqual(
+        steady.convert.answer('convertRecords', account, { limit: '100' }, steady.now),
       )
     }
   })
@@ -41,17 +44,17 @@ describe('over a random session', () => {
   test('what open orders set aside is what is frozen', () => {
     const { ports, spot, now } = playSession(createServiceBench(), { seed: 9, restarts: false })
     const open = (['normal', 'tpsl'] as const).flatMap((tpslType) => {
-      const reply = spot.spotHistoryOrders(ONE, { tpslType }, now)
+      const reply = spot.answer('spotHistoryOrders', ONE, { tpslType }, now)
       return reply.ok && Array.isArray(reply.data) ? reply.data : []
     })
 
     for (const { orderId, status, symbol } of open) {
       if (status === 'full_fill' || status === 'cancelled') continue
-      spot.spotCancelOrder(ONE, { symbol, orderId }, now)
+      spot.answer('spotCancelOrder', ONE, { symbol, orderId }, now)
     }
 
-    const frozen = spot.ledger(ONE.uid).coins.filter((coin) => coin.frozen !== '0')
-    expect(spot.ledger(ONE.uid).ordersOpen).toBe(0)
+    const frozen = spotLedger(spot.state, ONE.uid).coins.filter((coin) => coin.frozen !== '0')
+    expect(spotLedger(spot.state, ONE.uid).ordersOpen).toBe(0)
     expect(frozen).toEqual([])
     expect(ports.wallet.unexplained()).toEqual([])
   })
@@ -72,10 +75,15 @@ function outcomeOf({ status, cancelReason, baseVolume }: Outcome): string {
 }
 
 /** The orders of both accounts since the start. */
-function newOrders(spot: SpotService, now: number) {
+function newOrders(spot: SpotPart, now: number) {
   return [ONE, TWO].flatMap((account) =>
     (['normal', 'tpsl'] as const).flatMap((tpslType) => {
-      const reply = spot.spotHistoryOrders(account, { tpslType, startTime: String(STARTED_AT) }, now)
+      const reply = spot.answer(
+        'spotHistoryOrders',
+        account,
+        { tpslType, startTime: String(STARTED_AT) },
+        now,
+      )
       return reply.ok && Array.isArray(reply.data) ? reply.data : []
     }),
   )
@@ -92,8 +100,8 @@ function playSession(bench: ServiceBench, { seed, restarts }: Session) {
     const ports = bench.open(String(seed))
     return {
       ports,
-      spot: new SpotService(ports),
-      convert: new ConvertService(ports),
+      spot: openSpotPart(bench, ports),
+      convert: openConvertPart(bench, ports),
     }
   }
   let services = open()
@@ -119,8 +127,8 @@ function movePrices({ market }: ServiceBench, now: number, random: Random): void
 
 interface AccountServices {
   readonly ports: ReturnType<ServiceBench['open']>
-  readonly spot: SpotService
-  readonly convert: ConvertService
+  readonly spot: SpotPart
+  readonly convert: ConvertPart
 }
 
 function act(services: AccountServices, now: number, random: Random): void {
@@ -129,18 +137,23 @@ function act(services: AccountServices, now: number, random: Random): void {
   const kind = random.next()
   if (kind < 0.7) return placeAtRandom(services, account, { now, random })
   if (kind < 0.8) {
-    const reply = spot.spotHistoryOrders(account, { limit: '5' }, now)
+    const reply = spot.answer('spotHistoryOrders', account, { limit: '5' }, now)
     const row = reply.ok && Array.isArray(reply.data) ? reply.data[random.integer(5)] : undefined
-    if (row) spot.spotCancelOrder(account, { symbol: row.symbol, orderId: row.orderId }, now)
+    if (row) spot.answer('spotCancelOrder', account, { symbol: row.symbol, orderId: row.orderId }, now)
     return
   }
   if (kind < 0.9) {
     const address = account === ONE ? TWO.uid : ONE.uid
     const size = (random.next() * 30).toFixed(8)
-    spot.spotWithdrawal(account, { coin: 'USDT', transferType: 'internal_transfer', address, size }, now)
+    spot.answer(
+      'spotWithdrawal',
+      account,
+      { coin: 'USDT', transferType: 'internal_transfer', address, size },
+      now,
+    )
     return
   }
-  convert.convert(account, { fromCoin: 'ETH', amount: (random.next() * 0.01).toFixed(8) }, now)
+  convert.answer('convert', account, { fromCoin: 'ETH', amount: (random.next() * 0.01).toFixed(8) }, now)
 }
 
 function placeAtRandom(
@@ -162,5 +175,5 @@ function placeAtRandom(
   const tpsl = random.next() < 0.2 ? { tpslType: 'tpsl', triggerPrice: near } : {}
   const price = orderType === 'limit' ? { price: near } : {}
   const request = { symbol, side, orderType, size, force, stpMode, ...price, ...tpsl } as const
-  spot.spotPlaceOrder(account, { ...request, force: force ?? 'gtc' }, now)
+  spot.answer('spotPlaceOrder', account, { ...request, force: force ?? 'gtc' }, now)
 }

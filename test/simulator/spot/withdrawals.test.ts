@@ -1,35 +1,50 @@
+import { addAddress } from '../../../src/simulator/spot/address-book.ts'
+import { addressesOf } from '../../../src/simulator/spot/address-book.ts'
+import { spotAccountOf } from '../../../src/simulator/spot/spot-state.ts'
 import { describe, expect, test } from 'vitest'
 import { decimal } from '../../../src/lib/decimal.ts'
-import { endpoints } from '../../../src/protocol/endpoints.ts'
+import { endpoints, type WireRequestOf } from '../../../src/protocol/endpoints.ts'
 import { contactOf } from '../../../src/simulator/spot/address-book.ts'
 import { ONE, TWO } from '../wallet/service-bench.ts'
 import { openSpotBench, type SpotBench } from './spot-bench.ts'
 
-type Request = Parameters<SpotBench['service']['spotWithdrawal']>[1]
+type Request = WireRequestOf<'spotWithdrawal'>
 
 describe('a withdrawal on chain', () => {
   test('takes the size, of which the fee stays with the exchange', () => {
     const bench = openSpotBench()
     const before = balance(bench, ONE.uid)
 
-    const reply = bench.service.spotWithdrawal(ONE, { ...onChain(bench), clientOid: 'w-1' }, bench.now)
+    const reply = bench.service.answer(
+      'spotWithdrawal',
+      ONE,
+      { ...onChain(bench), clientOid: 'w-1' },
+      bench.now,
+    )
 
     expect(reply).toMatchObject({ ok: true, data: { clientOid: 'w-1' } })
     expect(before.minus(balance(bench, ONE.uid)).toString()).toBe('100')
     expect(bench.wallet.sums().every(({ sum }) => sum === '0')).toBe(true)
-    expect(bench.service.withdrawals(ONE.uid).at(-1)).toMatchObject({ size: '100', fee: '1', chain: 'TRC20' })
+    expect(spotAccountOf(bench.service.state, ONE.uid).withdrawals.at(-1)).toMatchObject({
+      size: '100',
+      fee: '1',
+      chain: 'TRC20',
+    })
     expect(endpoints.spotWithdrawal.response.parse(reply.ok && reply.data)).toBeDefined()
   })
 
   test('goes to an address that the operator added, also after a restart', () => {
     const bench = openSpotBench()
     const address = { coin: 'BTC', chain: 'BTC', address: '1Elsewhere', tag: '' }
-    bench.service.addAddress(ONE.uid, address)
+    addAddress(bench.service.state, ONE.uid, address)
     bench.restart()
 
     const request = { ...address, chain: 'btc', transferType: 'on_chain', size: '0.01' } as const
-    expect(bench.service.spotWithdrawal(ONE, request, bench.now)).toMatchObject({ ok: true })
-    expect(bench.service.spotWithdrawal(TWO, request, bench.now)).toMatchObject({ ok: false, code: '11000' })
+    expect(bench.service.answer('spotWithdrawal', ONE, request, bench.now)).toMatchObject({ ok: true })
+    expect(bench.service.answer('spotWithdrawal', TWO, request, bench.now)).toMatchObject({
+      ok: false,
+      code: '11000',
+    })
   })
 
   test.each([
@@ -47,7 +62,7 @@ describe('a withdrawal on chain', () => {
     const bench = openSpotBench()
     const before = balance(bench, ONE.uid)
 
-    const reply = bench.service.spotWithdrawal(ONE, { ...onChain(bench), ...change }, bench.now)
+    const reply = bench.service.answer('spotWithdrawal', ONE, { ...onChain(bench), ...change }, bench.now)
 
     expect(reply).toMatchObject({ ok: false, code })
     expect(balance(bench, ONE.uid)).toEqual(before)
@@ -56,11 +71,14 @@ describe('a withdrawal on chain', () => {
   test('with a clientOid that was used is refused, also after a restart', () => {
     const bench = openSpotBench()
     const request = { ...onChain(bench), clientOid: 'w-1' }
-    bench.service.spotWithdrawal(ONE, request, bench.now)
+    bench.service.answer('spotWithdrawal', ONE, request, bench.now)
     const after = balance(bench, ONE.uid)
     bench.restart()
 
-    expect(bench.service.spotWithdrawal(ONE, request, bench.now)).toMatchObject({ ok: false, code: '43118' })
+    expect(bench.service.answer('spotWithdrawal', ONE, request, bench.now)).toMatchObject({
+      ok: false,
+      code: '43118',
+    })
     expect(balance(bench, ONE.uid)).toEqual(after)
   })
 
@@ -68,7 +86,7 @@ describe('a withdrawal on chain', () => {
     const bench = openSpotBench()
     bench.place({ price: '64000', size: '0.7' })
 
-    const reply = bench.service.spotWithdrawal(ONE, { ...onChain(bench), size: '6000' }, bench.now)
+    const reply = bench.service.answer('spotWithdrawal', ONE, { ...onChain(bench), size: '6000' }, bench.now)
 
     expect(reply).toMatchObject({ ok: false, code: '43012' })
   })
@@ -86,7 +104,7 @@ describe('an internal transfer', () => {
     const before = [balance(bench, ONE.uid), balance(bench, TWO.uid)]
 
     const request = { coin: 'USDT', size: '12.5', transferType: 'internal_transfer', ...to } as const
-    expect(bench.service.spotWithdrawal(ONE, request, bench.now)).toMatchObject({ ok: true })
+    expect(bench.service.answer('spotWithdrawal', ONE, request, bench.now)).toMatchObject({ ok: true })
 
     const after = [balance(bench, ONE.uid), balance(bench, TWO.uid)]
     expect(after.map((now, index) => now.minus(before[index] ?? '0').toString())).toEqual(['-12.5', '12.5'])
@@ -111,21 +129,21 @@ describe('an internal transfer', () => {
       ...change,
     }
 
-    expect(bench.service.spotWithdrawal(ONE, request, bench.now)).toMatchObject({ ok: false, code })
+    expect(bench.service.answer('spotWithdrawal', ONE, request, bench.now)).toMatchObject({ ok: false, code })
   })
 })
 
 test('an address book has a maximum', () => {
   const bench = openSpotBench({ addressesMax: 5 })
   const address = { coin: 'BTC', chain: 'BTC', tag: '' }
-  bench.service.addAddress(ONE.uid, { ...address, address: 'a' })
+  addAddress(bench.service.state, ONE.uid, { ...address, address: 'a' })
 
-  expect(() => bench.service.addAddress(ONE.uid, { ...address, address: 'b' })).toThrow(RangeError)
-  expect(bench.service.addresses(ONE.uid)).toHaveLength(5)
+  expect(() => addAddress(bench.service.state, ONE.uid, { ...address, address: 'b' })).toThrow(RangeError)
+  expect(addressesOf(bench.service.state, ONE.uid)).toHaveLength(5)
 })
 
 function onChain({ service }: SpotBench): Request {
-  const address = service.addresses(ONE.uid).find(({ chain }) => chain === 'TRC20')?.address ?? ''
+  const address = addressesOf(service.state, ONE.uid).find(({ chain }) => chain === 'TRC20')?.address ?? ''
   return { coin: 'USDT', transferType: 'on_chain', chain: 'trc20', address, size: '100' }
 }
 

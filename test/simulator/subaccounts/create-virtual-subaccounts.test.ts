@@ -1,3 +1,4 @@
+import { subaccountsOf } from '../../../src/simulator/subaccounts/subaccounts.ts'
 import { expect, test } from 'vitest'
 import { ANNA, BERT, ExchangeBench, TARA } from '../exchange-bench.ts'
 import { START_AT } from '../wire/signed-request.ts'
@@ -61,7 +62,7 @@ test('of one alias twice in a list the second is put in the failure list', async
       failureList: [{ subaAccountName: 'aaaaaaaa' }],
     },
   })
-  expect(bench.exchange.services.subaccounts.ledger(ANNA.uid)).toHaveLength(2)
+  expect(subaccountsOf(bench.exchange.services.subaccounts, ANNA.uid)).toHaveLength(2)
 })
 
 test('what is beyond the limit of the account is put in the failure list', async () => {
@@ -72,7 +73,7 @@ test('what is beyond the limit of the account is put in the failure list', async
 
   expect(first.data).toMatchObject({ failureList: [{ subaAccountName: 'cccccccc' }] })
   expect(ofAnother.data).toMatchObject({ failureList: [] })
-  expect(bench.exchange.services.subaccounts.ledger(ANNA.uid).map(({ alias }) => alias)).toEqual([
+  expect(subaccountsOf(bench.exchange.services.subaccounts, ANNA.uid).map(({ alias }) => alias)).toEqual([
     'aaaaaaaa',
     'bbbbbbbb',
   ])
@@ -83,7 +84,7 @@ test('no two sub-accounts have one UID', async () => {
   create(ANNA, 'aaaaaaaa', 'bbbbbbbb')
   create(TARA, 'cccccccc')
 
-  const uids = [ANNA, TARA].flatMap(({ uid }) => bench.exchange.services.subaccounts.ledger(uid))
+  const uids = [ANNA, TARA].flatMap(({ uid }) => subaccountsOf(bench.exchange.services.subaccounts, uid))
 
   expect(new Set(uids.map(({ uid }) => uid)).size).toBe(3)
 })
@@ -105,7 +106,7 @@ test('what is no alias stands in the failure list, and the others are created', 
   const { data } = create(ANNA, ...wrong, 'aaaaaaaa')
 
   expect(data).toMatchObject({ failureList: wrong.map((alias) => ({ subaAccountName: alias })) })
-  expect(bench.exchange.services.subaccounts.ledger(ANNA.uid)).toMatchObject([{ alias: 'aaaaaaaa' }])
+  expect(subaccountsOf(bench.exchange.services.subaccounts, ANNA.uid)).toMatchObject([{ alias: 'aaaaaaaa' }])
 })
 
 test('an empty list of aliases is refused', async () => {

@@ -51,7 +51,7 @@ describe.each(['isolated', 'crossed'] as const)('%s margin', (mode) => {
   test('an order is cancelled by either id, once, and by its owner in its own mode', async () => {
     const { bench, price } = await openQuoted()
     const deposit = { symbol: 'BTCUSDT', coin: 'USDT', amount: '5000' }
-    bench.exchange.services.margin.depositMargin(ANNA, { mode, ...deposit }, bench.now)
+    bench.exchange.depositMargin(ANNA, { mode, ...deposit }, bench.now)
     const order = { symbol: 'BTCUSDT', side: 'buy', orderType: 'limit', price, baseSize: '0.01' }
     const place = (clientOid: string) =>
       bench.data(ANNA, `${mode}PlaceOrder`, { body: { ...order, loanType: 'normal', clientOid } }).orderId

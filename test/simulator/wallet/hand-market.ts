@@ -1,5 +1,5 @@
 import { createGrid, formatOnGrid, nearestStep } from '../../../src/lib/grid.ts'
-import { type FollowedMarket } from '../../../src/simulator/account-service.ts'
+import { type FollowedMarket } from '../../../src/simulator/service-ports.ts'
 import {
   createDisplayedMarket,
   type DisplayedMarket,
@@ -28,10 +28,13 @@ const PLENTY_LOTS = 1e12
 
 /** The futures markets that account services follow, moved by the test alone. */
 export class HandMarket {
+  /** Of the exchange: it stands at the latest quote or request. */
+  readonly clock = { now: 0 }
   readonly #shown = new Map<string, DisplayedMarket>()
   readonly #followers = new Map<string, (() => void)[]>()
 
   show(symbol: string, text: QuoteText, at: number): void {
+    this.clock.now = Math.max(this.clock.now, at)
     const shown = this.#shownOf(symbol)
     const ticks = (price: string | number) => nearestStep(TICK, Number(price))
     const lots = (size: number) => nearestStep(LOT, size)

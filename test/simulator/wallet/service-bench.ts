@@ -1,5 +1,12 @@
-import { type AccountSetup } from '../../../src/simulator/core/account.ts'
-import { type ServicePorts } from '../../../src/simulator/account-service.ts'
+import { type AccountRef, type AccountSetup } from '../../../src/simulator/core/account.ts'
+import { type ServicePorts } from '../../../src/simulator/service-ports.ts'
+import {
+  bindHandlers,
+  type Bound,
+  type HandlerTable,
+  type ReplyOf,
+  type RequestTo,
+} from '../../../src/simulator/handlers.ts'
 import { fillModel, type FillModelName } from '../../../src/simulator/matching/fill-model.ts'
 import { createOrderSequence } from '../../../src/simulator/wallet/order-sequence.ts'
 import { Wallet } from '../../../src/simulator/wallet/wallet.ts'
@@ -40,6 +47,8 @@ export function createServiceBench(model: FillModelName = 'optimistic'): Service
       market.forgetFollowers()
       const rows = restart()
       return {
+        clock: market.clock,
+        ticker: () => undefined,
         market: (symbol) => market.followed(symbol),
         matching: { model: fillModel(model), levelsMax: 20, speed: 1 },
         accounts: [ONE, TWO].map((ref) => ({ ...setup, ...ref, key: `key-${ref.uid}` })),
@@ -50,6 +59,43 @@ export function createServiceBench(model: FillModelName = 'optimistic'): Service
         sequence: createOrderSequence(rows),
       }
     },
+  }
+}
+
+/** A part of the exchange, asked as its endpoints are. */
+export class Part<State, Handlers extends HandlerTable<State>> {
+  readonly state: State
+  readonly #clock: { now: number }
+  readonly #answers: Bound<Handlers>
+  readonly #play: (state: State, now: number) => void
+
+  /** @param play What falls due by the clock. */
+  constructor(
+    market: HandMarket,
+    state: State,
+    handlers: Handlers,
+    play: (state: State, now: number) => void = () => undefined,
+  ) {
+    this.#play = play
+    this.state = state
+    this.#clock = market.clock
+    this.#answers = bindHandlers(state, handlers)
+  }
+
+  answer<Name extends keyof Handlers>(
+    name: Name,
+    account: AccountRef,
+    request: RequestTo<Handlers[Name]>,
+    now: number,
+  ): ReplyOf<Handlers[Name]> {
+    return this.at(now, () => this.#answers[name](account, request))
+  }
+
+  /** Does something of the operator's at a moment. */
+  at<Result>(now: number, handle: (state: State) => Result): Result {
+    this.#clock.now = Math.max(this.#clock.now, now)
+    this.#play(this.state, this.#clock.now)
+    return handle(this.state)
   }
 }
 

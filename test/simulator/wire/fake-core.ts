@@ -1,8 +1,7 @@
-import { type AccountSetup } from '../../../src/simulator/core/account.ts'
+import { type AccountRef, type AccountSetup } from '../../../src/simulator/core/account.ts'
 import { accept, type Reply } from '../../../src/simulator/core/reply.ts'
-import { type Caller, type Handlers, type ServedExchange } from '../../../src/simulator/wire/handlers.ts'
+import { type ServedExchange } from '../../../src/simulator/wire/served-exchange.ts'
 import {
-  servedNames,
   type ServedName,
   type ServedRequestOf,
   type ServedResponseOf,
@@ -34,7 +33,6 @@ export class FakeCore implements ServedExchange {
   readonly calls: { readonly name: string; readonly uid: string | undefined; readonly request: unknown }[] =
     []
   readonly advances: number[] = []
-  readonly handlers: Handlers
   refusal: { readonly code: string; readonly message: string } | undefined
   defect: Error | undefined
   tickerRows: ServedResponseOf<'tickers'> = [TICKER]
@@ -42,12 +40,6 @@ export class FakeCore implements ServedExchange {
 
   constructor(accounts: readonly AccountSetup[] = [ALICE, CAROL]) {
     this.#accounts = accounts
-    this.handlers = Object.fromEntries(
-      servedNames.map((name) => [
-        name,
-        (request: unknown, caller: Caller) => this.#reply(name, request, caller),
-      ]),
-    ) as unknown as Handlers
   }
 
   advance(now: number): void {
@@ -62,7 +54,7 @@ export class FakeCore implements ServedExchange {
     return this.#accounts.find(({ gateway }) => gateway?.key === apiKey)
   }
 
-  #reply(name: ServedName, request: unknown, { account: { uid } }: Caller): Reply<unknown> {
+  answer(name: ServedName, { uid }: AccountRef, request: unknown): Reply<unknown> {
     if (this.defect !== undefined) throw this.defect
     this.calls.push({ name, uid: uid === '' ? undefined : uid, request })
     if (this.refusal !== undefined) return { ok: false, ...this.refusal }
@@ -109,9 +101,9 @@ const DATA: { readonly [Name in ServedName]?: ServedResponseOf<Name> } = {
   gatewayTest: { uid: '1001' },
   serverTime: { serverTime: '1700000000000' },
   account: { marginCoin: 'USDT' },
-  setLeverage: {},
-  setMarginMode: {},
-  setPositionMode: {},
+  setLeverage: { symbol: 'BTCUSDT' },
+  setMarginMode: { symbol: 'BTCUSDT' },
+  setPositionMode: { posMode: 'hedge_mode' },
   placeOrder: REFERENCE,
   cancelOrder: REFERENCE,
   batchCancelOrders: LISTS,

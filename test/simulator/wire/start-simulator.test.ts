@@ -16,6 +16,7 @@ import {
   type SimulatorOptions,
   startSimulator,
 } from '../../../src/simulator/start-simulator.ts'
+import { NOBODY } from '../../../src/simulator/handlers.ts'
 import { type ServerEvent } from '../../../src/simulator/wire/server-event.ts'
 import { sendRequest } from './server-bench.ts'
 import { signedRequest } from './signed-request.ts'
@@ -69,7 +70,7 @@ async function call<Name extends EndpointName>(
 }
 
 function tickerOf(simulator: RunningSimulator, now: number) {
-  const reply = simulator.core.tickers({ productType: 'USDT-FUTURES' }, now)
+  const reply = simulator.core.answer('tickers', NOBODY, { productType: 'USDT-FUTURES' }, now)
   const ticker = reply.ok ? reply.data.find(({ symbol }) => symbol === 'BTCUSDT') : undefined
   if (ticker === undefined) throw new Error('BTCUSDT has no ticker')
   return ticker
@@ -139,7 +140,8 @@ test('a day at the exchange: quotes, a batch of 50, fills, position, cancel-all,
 test('a trigger order made inside the exchange is modified over the wire', async () => {
   const simulator = await start()
   const { bidPr } = await quoteOf(simulator)
-  const made = simulator.core.placePlanOrder(
+  const made = simulator.exchange.answer(
+    'placePlanOrder',
     ALICE,
     {
       ...FUTURES,

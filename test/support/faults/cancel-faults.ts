@@ -32,7 +32,7 @@ export function cancelInPart({ core, uid, request, time, faults }: FaultyCancel)
       if (lingers) endLater({ core, time, order, delayMs: faults.severity(...LINGERS_MS) })
       return lingers
     })
-    if (skipped.length + lingering.length === 0) return cancelAll(state, accountOf(state, uid), request)
+    if (skipped.length + lingering.length === 0) return cancelAll(state, { uid }, request)
     return accept(cancelOthers(state, { met, skipped, lingering }))
   })
 }

@@ -3,7 +3,7 @@ import { orderIdText, tradeIdText } from '../../../src/simulator/core/order.ts'
 import { accountOf, type CoreState, symbolOf } from '../../../src/simulator/core/core-state.ts'
 import { priceText, sizeText } from '../../../src/simulator/core/instruments.ts'
 import { cancelOrder } from '../../../src/simulator/core/order-lifecycle.ts'
-import { setFuturesPositionMode } from '../../../src/simulator/undocumented/account-modes.ts'
+import { setFuturesPositionMode } from '../../../src/simulator/undocumented/futures/account-modes.ts'
 import { type Position } from '../../../src/simulator/core/position.ts'
 import { closePosition } from '../../../src/simulator/core/system-close.ts'
 import { HAND_NAME } from '../virtual/exchange-truth.ts'
@@ -80,7 +80,7 @@ export function releaseHalts(world: World): void {
 function setMode({ exchange }: World, posMode: WorldPlan['positionMode']): boolean {
   return exchange.core.carryOut(exchange.now, (state) => {
     if (accountOf(state, UID).setup.positionMode === posMode) return true
-    return setFuturesPositionMode(state, UID, { posMode }).ok
+    return setFuturesPositionMode(state, { uid: UID }, { posMode }).ok
   })
 }
 
@@ -160,7 +160,8 @@ function placeByHand({ exchange, plan, time }: World, random: Random, orderType:
     const ticks = buys ? market.bidTicks - away : market.askTicks + away
     return { size: sizeText(instrument, lots), price: priceText(instrument, ticks) }
   })
-  const reply = exchange.core.batchPlaceOrder(
+  const reply = exchange.core.answer(
+    'batchPlaceOrder',
     { uid: UID },
     {
       symbol,

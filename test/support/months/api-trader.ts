@@ -40,7 +40,8 @@ export function tradeByApi(world: World): void {
     const ticks = buys ? bidTicks - away : askTicks + away
     return { size: sizeText(instrument, 1 + random.integer(LOTS_MAX)), price: priceText(instrument, ticks) }
   })
-  exchange.core.batchPlaceOrder(
+  exchange.core.answer(
+    'batchPlaceOrder',
     { uid: UID },
     {
       symbol,

@@ -150,7 +150,7 @@ export class VirtualExchange implements SimulatedExchange {
     const reply: Reply<BatchResult> =
       orderList.length === 0
         ? { ok: true, data: { successList: [], failureList: [] } }
-        : this.core.batchPlaceOrder({ uid: UID }, { ...request, orderList }, this.now)
+        : this.core.answer('batchPlaceOrder', { uid: UID }, { ...request, orderList }, this.now)
     if (!reply.ok) return reply
     const { successList, failureList } = reply.data
     return {
@@ -229,7 +229,7 @@ export class VirtualExchange implements SimulatedExchange {
       suspensions: this.suspensions,
       symbols: named,
       open: this.ledger().openOrders.filter(({ symbol }) => named.includes(symbol)),
-      cancel: (symbol) => this.core.cancelAllOrders({ uid: UID }, { ...request, symbol }, this.now),
+      cancel: (symbol) => this.core.answer('cancelAllOrders', { uid: UID }, { ...request, symbol }, this.now),
     })
   }
 

@@ -1,0 +1,142 @@
+import { decimal, ZERO, type Decimal } from '../../lib/decimal.ts'
+import { createRandom, type Random } from '../../lib/random.ts'
+import { type WireRequestOf, type WireResponseOf } from '../../protocol/endpoints.ts'
+import { type AccountRef } from '../core/account.ts'
+import { type Instrument } from '../core/instruments.ts'
+import { accept, refuse, type Reply } from '../core/reply.ts'
+import { type Handlers } from '../handlers.ts'
+import { type ServicePorts } from '../service-ports.ts'
+import { copyRefusals } from './copy-refusals.ts'
+import { TRADERS } from './stored-trader.ts'
+import { changeSettings } from './symbol-settings.ts'
+import { toSummary } from './trader-summary.ts'
+import { closeDays, createTrader, dayStart, type SymbolSetting, type Trader } from './trader.ts'
+
+/** What the service must know of a trader's futures account. USDT. */
+export interface FuturesResults {
+  /** Net profit since the account was opened: realised, less fees, with funding. */
+  readonly profit: Decimal
+  /** Balance and unrealised profit. */
+  readonly equity: Decimal
+  /** Closing trades after the named one, by their outcome. */
+  readonly gains: number
+  readonly losses: number
+  readonly lastTrade: number
+}
+
+export interface CopyFacts {
+  readonly instruments: readonly Instrument[]
+  readonly results: (uid: string, afterTrade: number) => FuturesResults
+}
+
+/** What a trader's account shows at this service. */
+export interface CopyStatement {
+  readonly followers: number
+  readonly settings: readonly SymbolSetting[]
+}
+
+/**
+ * Copy trading, from the trader's side: accounts of role `copyTrader` have followers, and symbols that
+ * may be copied. Followers trade nowhere: they are a number. The trader's own futures account goes on
+ * writing its days and its results.
+ */
+export interface CopyState {
+  readonly ports: ServicePorts
+  readonly results: CopyFacts['results']
+  readonly instruments: ReadonlyMap<string, Instrument>
+  readonly random: Random
+  /** By uid; bounded by the accounts. */
+  readonly traders: Map<string, Trader>
+  /** Unix ms of the next midnight: until then nothing falls due. */
+  nextDayAt: number
+}
+
+export function openCopy(ports: ServicePorts, { instruments, results }: CopyFacts): CopyState {
+  const state: CopyState = {
+    ports,
+    results,
+    instruments: new Map(instruments.map((instrument) => [instrument.symbol, instrument])),
+    random: createRandom(ports.seed).fork('copy'),
+    traders: new Map(),
+    nextDayAt: 0,
+  }
+  for (const { uid, role, balances } of ports.accounts) {
+    if (role !== 'copyTrader') continue
+    const opening = balances['USDT'] === undefined ? ZERO : decimal(balances['USDT'])
+    state.traders.set(uid, createTrader(uid, ports.startAt, opening))
+  }
+  ports.rows.restore(TRADERS, state.traders)
+  // A day closes at the first quote after it, whoever asks and when: with what was earned until then.
+  const market = state.traders.size === 0 ? undefined : ports.market(CLOCK_SYMBOL)
+  market?.follow(() => playCopy(state, market.shown.at))
+  return state
+}
+
+/** Closes the days that are over. */
+export function playCopy(state: CopyState, now: number): void {
+  if (now < state.nextDayAt) return
+  for (const [uid, trader] of state.traders) {
+    if (dayStart(now) <= trader.today) continue
+    const { profit } = takeResults(state, uid, trader)
+    closeDays(trader, { now, profit, random: state.random.fork(uid) })
+    state.ports.rows.put(TRADERS, trader)
+  }
+  state.nextDayAt = dayStart(now) + DAY_MS
+}
+
+export const copyHandlers = { copyOrderTotalDetail, copyConfigSettingSymbols } satisfies Handlers<CopyState>
+
+function copyOrderTotalDetail(
+  state: CopyState,
+  { uid }: AccountRef,
+): Reply<WireResponseOf<'copyOrderTotalDetail'>> {
+  const trader = state.traders.get(uid)
+  if (trader === undefined) return refuse(copyRefusals.notTrader())
+  return accept(toSummary(trader, takeResults(state, uid, trader)))
+}
+
+function copyConfigSettingSymbols(
+  state: CopyState,
+  { uid }: AccountRef,
+  { settingList }: WireRequestOf<'copyConfigSettingSymbols'>,
+): Reply<WireResponseOf<'copyConfigSettingSymbols'>> {
+  const { instruments, ports } = state
+  const trader = state.traders.get(uid)
+  if (trader === undefined) return refuse(copyRefusals.notTrader())
+  const changed = changeSettings(trader.settings, settingList, { instruments, now: ports.clock.now })
+  if (!changed.ok) return refuse(changed.refusal)
+  trader.settings.clear()
+  for (const [symbol, setting] of changed.settings) trader.settings.set(symbol, setting)
+  state.ports.rows.put(TRADERS, trader)
+  // The document's sample answers with this very word.
+  return accept('success')
+}
+
+export function copyLedger({ traders }: CopyState, uid: string): CopyStatement | undefined {
+  const trader = traders.get(uid)
+  return trader && { followers: trader.followersNow, settings: [...trader.settings.values()] }
+}
+
+/** The setting of the first symbol that may be copied, without ratios. */
+export function firstSetting({ instruments }: CopyState): SymbolSetting | undefined {
+  const [first] = instruments.values()
+  if (first === undefined || !COPIED_TYPES.has(first.productType)) return undefined
+  const { symbol, productType } = first
+  return { symbol, productType, stopSurplusRatio: undefined, stopLossRatio: undefined }
+}
+
+function takeResults(state: CopyState, uid: string, trader: Trader): FuturesResults {
+  const results = state.results(uid, trader.tradeTaken)
+  if (results.lastTrade === trader.tradeTaken) return results
+  trader.gains += results.gains
+  trader.losses += results.losses
+  trader.tradeTaken = results.lastTrade
+  state.ports.rows.put(TRADERS, trader)
+  return results
+}
+
+/** Any market that never rests would do. */
+const CLOCK_SYMBOL = 'BTCUSDT'
+const DAY_MS = 86_400_000
+/** Document, config-setting-symbols: productType. */
+const COPIED_TYPES: ReadonlySet<string> = new Set(['USDT-FUTURES', 'COIN-FUTURES', 'USDC-FUTURES'])

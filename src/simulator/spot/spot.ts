@@ -1,0 +1,89 @@
+import { type AccountRef } from '../core/account.ts'
+import { accept, refuse, type Reply } from '../core/reply.ts'
+import { type Handlers } from '../handlers.ts'
+import { type ServicePorts } from '../service-ports.ts'
+import { bookOpening } from '../wallet/opening.ts'
+import { restoreAddresses } from './address-book.ts'
+import { type SpotOrderReference } from './place-spot-order.ts'
+import { cancelOrder } from './spot-fill.ts'
+import { isOpen } from './spot-order.ts'
+import { spotHistory, spotOrderInfo, spotSymbolRows } from './spot-queries.ts'
+import { spotRefusals } from './spot-refusals.ts'
+import { defaultSpotSettings, type SpotSettings } from './spot-settings.ts'
+import { openSpotState, orderNamed, spotAccountOf, type SpotState } from './spot-state.ts'
+import { followPair } from './spot-venue.ts'
+import { restoreWithdrawals, withdraw } from './withdrawals.ts'
+
+/**
+ * Opens the spot side of the exchange: pairs, orders and their history, and withdrawals. It books each account's
+ * opening, so it is opened before others that spend from the spot balance.
+ */
+export function openSpot(ports: ServicePorts, settings: Partial<SpotSettings> = {}): SpotState {
+  const complete = { ...defaultSpotSettings, ...settings }
+  const state = openSpotState(ports, complete)
+  restoreWithdrawals(state)
+  restoreAddresses(state)
+  const opening = { ...complete.opening, [complete.platformCoin.name]: complete.platformOpening }
+  for (const { uid } of ports.accounts) bookOpening(ports.wallet, uid, opening)
+  for (const market of state.markets.values()) followPair(state, market)
+  return state
+}
+
+/** What answers the document's spot endpoints. */
+export const spotHandlers = {
+  spotHistoryOrders: spotHistory,
+  spotOrderInfo,
+  spotSymbols: spotSymbolRows,
+  spotWithdrawal: withdraw,
+} satisfies Handlers<SpotState>
+
+/** What an account has at the spot service. */
+export interface SpotLedger {
+  readonly uid: string
+  /** Coins of the spot balance, exact decimals in strings. */
+  readonly coins: readonly { readonly coin: string; readonly available: string; readonly frozen: string }[]
+  readonly ordersOpen: number
+  readonly ordersKept: number
+  readonly withdrawals: number
+}
+
+export function spotLedger(state: SpotState, uid: string): SpotLedger {
+  const { orders, withdrawals } = spotAccountOf(state, uid)
+  const coins = state.ports.wallet.coins(uid, 'spot')
+  return {
+    uid,
+    coins: [...coins].map(([coin, { available, frozen }]) => ({
+      coin,
+      available: available.toString(),
+      frozen: frozen.toString(),
+    })),
+    ordersOpen: orders.filter(isOpen).length,
+    ordersKept: orders.length,
+    withdrawals: withdrawals.length,
+  }
+}
+
+export interface SpotCancelRequest {
+  readonly symbol: string
+  readonly orderId?: string | undefined
+  readonly clientOid?: string | undefined
+}
+
+/** The undocumented cancel-order; a clientOid names what the client or the exchange set. */
+export function cancelSpotOrder(
+  state: SpotState,
+  { uid }: AccountRef,
+  { orderId, clientOid, symbol }: SpotCancelRequest,
+): Reply<SpotOrderReference> {
+  const account = spotAccountOf(state, uid)
+  if (orderId === undefined && clientOid === undefined) return refuse(spotRefusals.idMissing())
+  const order =
+    orderId === undefined
+      ? account.orders.findLast((other) => other.clientOid === clientOid)
+      : orderNamed(account, orderId)
+  if (order === undefined || order.symbol !== symbol || !isOpen(order)) {
+    return refuse(spotRefusals.orderUnknown())
+  }
+  cancelOrder(state, order, 'normal_cancel', state.ports.clock.now)
+  return accept({ orderId: order.orderId, clientOid: order.clientOid })
+}

@@ -1,0 +1,112 @@
+import { type WireRequestOf, type WireResponseOf } from '../../protocol/endpoints.ts'
+import { type AccountRef } from '../core/account.ts'
+import { accept, refuse, type Refusal, type Reply } from '../core/reply.ts'
+import { type Handlers } from '../handlers.ts'
+import { type ServicePorts } from '../service-ports.ts'
+import { type PlacedCodec } from '../store/stored-rows.ts'
+
+export interface SubaccountSettings {
+  /** Sub-accounts that one account may have. The document names a limit and not its size. */
+  readonly subaccountsMax: number
+}
+
+export const defaultSubaccountSettings: SubaccountSettings = { subaccountsMax: 20 }
+
+/** A virtual sub-account, as the service keeps it. */
+export interface Subaccount {
+  /** Digits, unique over all accounts. */
+  readonly uid: string
+  /** Whose it is. */
+  readonly parentUid: string
+  readonly alias: string
+  /** Unix ms. */
+  readonly createdAt: number
+}
+
+/** Virtual sub-accounts. They can be created, and that is all that the document lets one do with them. */
+export interface SubaccountState {
+  readonly ports: ServicePorts
+  readonly settings: SubaccountSettings
+  /** By alias in lower case, over all accounts. Bounded by `subaccountsMax` an account. */
+  readonly byAlias: Map<string, Subaccount>
+}
+
+export function openSubaccounts(
+  ports: ServicePorts,
+  settings: Partial<SubaccountSettings> = {},
+): SubaccountState {
+  const byAlias = new Map<string, Subaccount>()
+  ports.rows.restore(SUBACCOUNTS, byAlias)
+  return { ports, settings: { ...defaultSubaccountSettings, ...settings }, byAlias }
+}
+
+/** The account's sub-accounts, oldest first. */
+export function subaccountsOf({ byAlias }: SubaccountState, uid: string): readonly Subaccount[] {
+  return [...byAlias.values()]
+    .filter(({ parentUid }) => parentUid === uid)
+    .sort((a, b) => (a.uid < b.uid ? -1 : 1))
+}
+
+export const subaccountHandlers = { createVirtualSubaccounts } satisfies Handlers<SubaccountState>
+
+/**
+ * Document: POST /api/v2/user/create-virtual-subaccount. An alias that exists (in whatever letters), or that
+ * is beyond the limit, is put in the failure list, and the others are created.
+ */
+function createVirtualSubaccounts(
+  state: SubaccountState,
+  { uid }: AccountRef,
+  { subAccountList }: WireRequestOf<'createVirtualSubaccounts'>,
+): Reply<WireResponseOf<'createVirtualSubaccounts'>> {
+  const account = state.ports.accounts.find((other) => other.uid === uid)
+  if (!account?.boundToIps?.length) return refuse(KEY_NOT_BOUND)
+  const created: Subaccount[] = []
+  const failed: string[] = []
+  for (const alias of subAccountList) {
+    const subaccount = create(state, uid, alias)
+    if (subaccount === undefined) failed.push(alias)
+    else created.push(subaccount)
+  }
+  return accept({
+    successList: created.map(toWireSubaccount),
+    failureList: failed.map((alias) => ({ subaAccountName: alias })),
+  })
+}
+
+function create(state: SubaccountState, parentUid: string, alias: string): Subaccount | undefined {
+  const { ports, settings, byAlias } = state
+  const key = alias.toLowerCase()
+  if (byAlias.has(key) || subaccountsOf(state, parentUid).length >= settings.subaccountsMax) return undefined
+  const uid = subaccountUid(ports.sequence.next())
+  const subaccount = { uid, parentUid, alias, createdAt: ports.clock.now }
+  byAlias.set(key, subaccount)
+  ports.rows.put(SUBACCOUNTS, subaccount)
+  return subaccount
+}
+
+const SUBACCOUNTS: PlacedCodec<Map<string, Subaccount>, Subaccount> = {
+  table: 'subaccounts',
+  id: ({ alias }) => alias.toLowerCase(),
+  place: (byAlias, row) => byAlias.set(row.alias.toLowerCase(), row),
+}
+
+/** The key must be bound to an address. Code and message as in the real exchange's table. */
+const KEY_NOT_BOUND: Refusal = { code: '22010', message: 'Please bind ip whitelist address' }
+
+/** Ten digits, as the real exchange's are; accounts of the simulator have fewer. */
+function subaccountUid(sequence: number): string {
+  return `7${String(sequence).padStart(9, '0')}`
+}
+
+/** Document: Virtual sub-account. `suba…` is how it is spelled there; a new one is `normal`. */
+function toWireSubaccount({ uid, alias, createdAt }: Subaccount) {
+  return {
+    subaAccountUid: uid,
+    subaAccountName: alias,
+    status: 'normal',
+    permList: ['contract_trade', 'spot_trade'],
+    label: '',
+    cTime: String(createdAt),
+    uTime: String(createdAt),
+  }
+}

@@ -1,0 +1,92 @@
+import { z } from 'zod'
+import { textOrNull } from '../../protocol/answer-values.ts'
+import {
+  batchResult,
+  clientOid,
+  decimalText,
+  exchangeId,
+  foreignClientOid,
+  marginCoin,
+  marginMode,
+  orderReference,
+  orderType,
+  positiveDecimal,
+  productType,
+  side,
+  symbol,
+  tradeSide,
+  triggerType,
+} from '../../protocol/values.ts'
+import { cancelFuturesPlans, futuresPlansPending } from './futures/futures-plan-orders.ts'
+import { placeFuturesPlan } from './futures/place-one.ts'
+import { changeColumns, placeColumns, readColumns, textRow, undocumented } from './undocumented-row.ts'
+
+const empty = z.literal('')
+const price = z.union([decimalText, empty]).optional()
+const type = z.union([triggerType, empty]).optional()
+const byEitherId = {
+  orderId: z.union([exchangeId, empty]).optional(),
+  clientOid: z.union([foreignClientOid, empty]).optional(),
+}
+
+/** Trigger orders outside the document, which can only change one that is there. */
+export const planOrderRows = {
+  placePlanOrder: undocumented({
+    ...placeColumns,
+    path: '/api/v2/mix/order/place-plan-order',
+    request: z.looseObject({
+      planType: z.enum(['normal_plan', 'track_plan']),
+      symbol,
+      productType,
+      marginMode,
+      marginCoin,
+      size: positiveDecimal,
+      price,
+      callbackRatio: price.describe('Percent, of a trailing order'),
+      triggerPrice: positiveDecimal,
+      triggerType,
+      side,
+      tradeSide: tradeSide.optional(),
+      orderType,
+      clientOid: clientOid.optional(),
+      reduceOnly: z.enum(['YES', 'NO']).optional(),
+      presetStopSurplusPrice: price,
+      stopSurplusTriggerPrice: price,
+      stopSurplusExecutePrice: price,
+      stopSurplusTriggerType: type,
+      presetStopLossPrice: price,
+      stopLossTriggerPrice: price,
+      stopLossExecutePrice: price,
+      stopLossTriggerType: type,
+    }),
+    response: orderReference,
+    answer: placeFuturesPlan,
+  }),
+  ordersPlanPending: undocumented({
+    ...readColumns,
+    path: '/api/v2/mix/order/orders-plan-pending',
+    request: z.looseObject({
+      planType: z.string().min(1).describe('normal_plan, track_plan or profit_loss'),
+      productType,
+      symbol: symbol.optional(),
+      idLessThan: exchangeId.optional(),
+      limit: z.string().optional(),
+      ...byEitherId,
+    }),
+    response: z.object({ entrustedList: z.array(textRow('orderId', 'symbol')).nullish(), endId: textOrNull }),
+    answer: futuresPlansPending,
+  }),
+  cancelPlanOrder: undocumented({
+    ...changeColumns,
+    path: '/api/v2/mix/order/cancel-plan-order',
+    request: z.looseObject({
+      productType,
+      symbol: symbol.optional(),
+      marginCoin: marginCoin.optional(),
+      planType: z.string().optional(),
+      orderIdList: z.array(z.looseObject(byEitherId)).optional(),
+    }),
+    response: batchResult,
+    answer: cancelFuturesPlans,
+  }),
+}

@@ -1,0 +1,13 @@
+import { type AccountRef, type AccountSetup } from '../core/account.ts'
+import { type Reply } from '../core/reply.ts'
+import { type ServedName } from './served-rows.ts'
+
+/** What the wire asks of the exchange behind it. */
+export interface ServedExchange {
+  /** @param request What the row's schema has passed. @param now Unix ms of the exchange's clock. */
+  answer(name: ServedName, account: AccountRef, request: never, now: number): Reply<unknown>
+  /** Whose API key it is. */
+  accountByKey(apiKey: string): AccountSetup | undefined
+  /** Whose key of the signed gateway it is. */
+  accountByGatewayKey(apiKey: string): AccountSetup | undefined
+}
