@@ -9,7 +9,7 @@ import { type Book } from '../../src/engine/book/book.ts'
 import { type EngineSettings } from '../../src/engine/settings.ts'
 import { createExchangeCore, type ExchangeCore } from '../../src/simulator/core/exchange-core.ts'
 import { buildInstruments, toMarketInstrument } from '../../src/simulator/core/instruments.ts'
-import { type LedgerStatement } from '../../src/simulator/core/ledger-statement.ts'
+import { type LedgerStatement } from '../../src/simulator/core/ledger-view.ts'
 import { createSeededMarket } from '../../src/simulator/market/seeded/seeded-market.ts'
 import { compareMoney } from '../support/invariants/book-comparison.ts'
 

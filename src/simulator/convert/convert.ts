@@ -60,7 +60,7 @@ function convertRecords(
 ): Reply<WireResponseOf<'convertRecords'>> {
   const { now } = state.ports.clock
   const span = Number(query.endTime || now) - Number(query.startTime || query.endTime || now)
-  if (query.startTime && span < 0) return refuse(spotRefusals.spanReversed())
+  if (query.startTime && span < 0) return refuse(spotRefusals.startAfterEnd())
   if (query.startTime && query.endTime && span > HISTORY_MS) {
     return refuse(spotRefusals.spanTooLong(HISTORY_DAYS))
   }

@@ -5,11 +5,11 @@ import { checked, readPrice, readSize, refused, type Checked } from './order-val
 import { orderIdText, sequenceOfId } from './order.ts'
 import { changeExit, type ExitChange, type PlanExits } from './plan-exits.ts'
 import { type PlanOrder } from './plan-order.ts'
-import { CALLBACK_PERCENT_MAX, type PlanOrderReference } from './plan-orders.ts'
+import { CALLBACK_PERCENT_MAX } from './plan-orders.ts'
 import { watchedTicks } from './position-exits.ts'
 import { PLAN_ORDERS } from './stored-entities.ts'
 import { refusals } from './refusals.ts'
-import { accept, refuse, type Reply } from './reply.ts'
+import { accept, refuse, type OrderReference, type Reply } from './reply.ts'
 
 type Modification = WireRequestOf<'modifyPlanOrder'>
 
@@ -18,7 +18,7 @@ export function modifyPlan(
   state: CoreState,
   { uid }: AccountRef,
   request: Modification,
-): Reply<PlanOrderReference> {
+): Reply<OrderReference> {
   const plan = findPlan(accountOf(state, uid), request)
   if (plan === undefined) return refuse(refusals.planOrderUnknown())
   const symbol = symbolOf(state, plan.symbol)

@@ -35,7 +35,7 @@ export function readSize(symbol: SymbolState, text: string): Checked<number> {
   const decimals = text.split('.')[1]?.length ?? 0
   return refused(
     decimals > sizeGrid.decimals
-      ? refusals.sizeScale(text, sizeGrid.decimals)
+      ? refusals.scale('size', text, sizeGrid.decimals)
       : refusals.sizeStep(sizeGrid.step),
   )
 }

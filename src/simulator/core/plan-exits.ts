@@ -1,17 +1,8 @@
 import { type SymbolState } from './core-state.ts'
 import { checked, readPrice, refused, type Checked } from './order-validation.ts'
 import { type PositionTrigger } from './order.ts'
+import { type PlacePlanOrderRequest } from './place-plan-request.ts'
 import { refusals } from './refusals.ts'
-
-/** The take-profit and stop-loss fields of placing a trigger order. Wire strings; empty is none. */
-export interface WireExits {
-  readonly stopSurplusTriggerPrice?: string | undefined
-  readonly stopSurplusExecutePrice?: string | undefined
-  readonly stopSurplusTriggerType?: 'fill_price' | 'mark_price' | undefined
-  readonly stopLossTriggerPrice?: string | undefined
-  readonly stopLossExecutePrice?: string | undefined
-  readonly stopLossTriggerType?: 'fill_price' | 'mark_price' | undefined
-}
 
 /** One exit's part of a modification. Undefined and empty keep, `0` removes, anything else sets or adds. */
 export interface ExitChange {
@@ -31,13 +22,17 @@ export interface PlanExits {
   readonly stopLoss: PositionTrigger | undefined
 }
 
-export function readExits(symbol: SymbolState, wire: WireExits, isTrailing: boolean): Checked<PlanExits> {
+export function readExits(
+  symbol: SymbolState,
+  wire: PlacePlanOrderRequest,
+  isTrailing: boolean,
+): Checked<PlanExits> {
   const takeProfit = changeExit(symbol, undefined, {
     isTrailing,
     change: {
       triggerPrice: wire.stopSurplusTriggerPrice,
       executePrice: wire.stopSurplusExecutePrice,
-      triggerType: wire.stopSurplusTriggerType ?? defaultType(wire.stopSurplusTriggerPrice, isTrailing),
+      triggerType: wire.stopSurplusTriggerType || defaultType(wire.stopSurplusTriggerPrice, isTrailing),
       names: {
         triggerPrice: 'stopSurplusTriggerPrice',
         executePrice: 'stopSurplusExecutePrice',
@@ -51,7 +46,7 @@ export function readExits(symbol: SymbolState, wire: WireExits, isTrailing: bool
     change: {
       triggerPrice: wire.stopLossTriggerPrice,
       executePrice: wire.stopLossExecutePrice,
-      triggerType: wire.stopLossTriggerType ?? defaultType(wire.stopLossTriggerPrice, isTrailing),
+      triggerType: wire.stopLossTriggerType || defaultType(wire.stopLossTriggerPrice, isTrailing),
       names: {
         triggerPrice: 'stopLossTriggerPrice',
         executePrice: 'stopLossExecutePrice',

@@ -10,41 +10,15 @@ import {
   refused,
   type Checked,
 } from './order-validation.ts'
-import { type Direction } from '../matching/book-order.ts'
-import { orderIdText, type MarginMode } from './order.ts'
+import { orderIdText } from './order.ts'
 import { listedSymbol, placeAdmitted } from './place-orders.ts'
-import { readExits, type WireExits } from './plan-exits.ts'
+import { readExits } from './plan-exits.ts'
 import { type PlanOrder } from './plan-order.ts'
+import { type PlacePlanOrderRequest } from './place-plan-request.ts'
 import { watchedTicks } from './position-exits.ts'
 import { PLAN_ORDERS } from './stored-entities.ts'
 import { refusals } from './refusals.ts'
-import { accept, refuse, type Reply } from './reply.ts'
-
-/** A trigger order as the undocumented endpoint place-plan-order takes it. Document: none; wire strings. */
-export interface PlacePlanOrderRequest extends WireExits {
-  readonly planType: 'normal_plan' | 'track_plan'
-  readonly symbol: string
-  readonly productType: string
-  readonly marginMode: MarginMode
-  readonly marginCoin: string
-  readonly size: string
-  /** Execution price; a limit order has one. */
-  readonly price?: string | undefined
-  /** Percent, trailing orders only; at most 10. */
-  readonly callbackRatio?: string | undefined
-  readonly triggerPrice: string
-  readonly triggerType: 'fill_price' | 'mark_price'
-  readonly side: Direction
-  readonly tradeSide?: 'open' | 'close' | undefined
-  readonly orderType: 'limit' | 'market'
-  readonly clientOid?: string | undefined
-  readonly reduceOnly?: 'YES' | 'NO' | undefined
-}
-
-export interface PlanOrderReference {
-  readonly orderId: string
-  readonly clientOid: string
-}
+import { accept, refuse, type OrderReference, type Reply } from './reply.ts'
 
 /** Document: "newCallbackRatio must not be greater than 10". */
 export const CALLBACK_PERCENT_MAX = 10
@@ -54,7 +28,7 @@ export function placePlanOrder(
   state: CoreState,
   { uid }: AccountRef,
   request: PlacePlanOrderRequest,
-): Reply<PlanOrderReference> {
+): Reply<OrderReference> {
   const account = accountOf(state, uid)
   const symbol = listedSymbol(state, request)
   if (symbol === undefined) return refuse(refusals.symbolUnknown(request.symbol))

@@ -1,37 +1,20 @@
-import { type Refusal } from './reply.ts'
+import { commonRefusals, refusal } from '../common-refusals.ts'
 
 /**
  * Every refusal of the core, with code and message as the real exchange's error table has them. Where the
  * table knows several codes for one fact, the one seen in answers of the order endpoints is taken.
  */
 export const refusals = {
-  symbolUnknown: (symbol: string) => refusal('40034', `Parameter ${symbol} does not exist`),
-  parameter: (name: string) => refusal('40020', `Parameter ${name} error`),
-  parameterEmpty: (name: string) => refusal('40019', `Parameter ${name} cannot be empty`),
-  parameterPresent: (name: string) => refusal('40017', `Parameter verification failed ${name}`),
-  startAfterEnd: () => refusal('20001', 'startTime should be less than endTime'),
+  ...commonRefusals,
   positionModeMismatch: () =>
     refusal('40774', 'The order type for unilateral position must also be the unilateral position type.'),
   marginModeFixed: () =>
     refusal('45117', 'Currently holding positions or orders, the margin mode cannot be adjusted'),
   duplicateClientOid: () => refusal('40786', 'Duplicate clientOid'),
-
-  sizeScale: (value: string, scale: number) =>
-    refusal(
-      '40808',
-      `Parameter verification exception size checkBDScale error value=${value} checkScale=${scale}`,
-    ),
   sizeStep: (step: string) =>
     refusal('22038', `Please enter the quantity as an integral multiple of ${step}`),
-  sizeBelowMinimum: () => refusal('45111', 'less than the minimum order quantity'),
-  sizeAboveMaximum: () => refusal('45112', 'more than the maximum order quantity'),
-  notionalBelowMinimum: (minimum: string) => refusal('45110', `less than the minimum amount ${minimum} USDT`),
-
-  priceStep: (step: string) => refusal('45115', `The price you enter should be a multiple of ${step}`),
   priceAboveLimit: (limit: string) => refusal('43039', `Maximum price limit exceeded ${limit}`),
   priceBelowLimit: (limit: string) => refusal('43040', `Minimum price limit exceeded ${limit}`),
-  postOnlyBuyWouldTake: () => refusal('40815', 'The order price is higher than the highest bid price'),
-  postOnlySellWouldTake: () => refusal('40816', 'The order price is lower than the lowest selling price'),
   longTakeProfit: () =>
     refusal('40830', 'The take profit price of the long position should be greater than the current price'),
   shortTakeProfit: () =>
@@ -68,10 +51,5 @@ export const refusals = {
   openingNearDelivery: () => refusal('22039', 'Limit open position when delivery is approaching.'),
   openingInDelivery: () => refusal('22040', 'Limit open order when delivery is approaching.'),
   closingInDelivery: () => refusal('22041', 'Limit close order when delivery is approaching.'),
-  suspended: () => refusal('45043', 'Due to settlement or maintenance reasons, the trade is suspended'),
   delisted: () => refusal('40309', 'The contract has been removed'),
 } as const
-
-function refusal(code: string, message: string): Refusal {
-  return { code, message }
-}

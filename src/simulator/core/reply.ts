@@ -9,6 +9,12 @@ export interface Refusal {
   readonly message: string
 }
 
+/** What an order that was taken is known by. */
+export interface OrderReference {
+  readonly orderId: string
+  readonly clientOid: string
+}
+
 export function accept<Data>(data: Data): Reply<Data> {
   return { ok: true, data }
 }

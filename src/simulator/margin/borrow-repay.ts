@@ -69,6 +69,6 @@ function readLoan(state: MarginState, uid: string, request: LoanRequest): AskedL
   }
   const value = PLAIN_DECIMAL.test(amount) ? decimal(amount) : ZERO
   if (value.eq(ZERO)) return marginRefusals.repayTooSmall()
-  if (!hasPlaces(value, COIN_PLACES)) return marginRefusals.sizeScale('amount', amount, COIN_PLACES)
+  if (!hasPlaces(value, COIN_PLACES)) return marginRefusals.scale('amount', amount, COIN_PLACES)
   return { ref: { uid, balance: balanceOf(mode, symbol) }, coin, amount: value }
 }

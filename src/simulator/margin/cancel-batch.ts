@@ -1,11 +1,10 @@
 import { type WireRequestOf, type WireResponseOf } from '../../protocol/endpoints.ts'
 import { type AccountRef } from '../core/account.ts'
-import { accept, refuse, type Refusal, type Reply } from '../core/reply.ts'
+import { accept, refuse, type OrderReference, type Refusal, type Reply } from '../core/reply.ts'
 import { isOpen, type MarginMode, type MarginOrder } from './margin-order.ts'
 import { marginRefusals } from './margin-refusals.ts'
 import { accountOf, type MarginState } from './margin-state.ts'
 import { endOrder } from './order-lifecycle.ts'
-import { type OrderReference } from './place-order.ts'
 
 type BatchCancelRequest = WireRequestOf<'isolatedBatchCancelOrders'>
 type BatchCancelResult = WireResponseOf<'isolatedBatchCancelOrders'>
@@ -30,7 +29,7 @@ export function cancelBatch(
   if (orderIdList === undefined) return accept(cancelAllOf(state, uid, symbol))
   const { cancelItemsMax } = state.settings
   if (orderIdList.length > cancelItemsMax) return refuse(marginRefusals.cancelTooMany(cancelItemsMax))
-  const successList: { orderId: string; clientOid: string }[] = []
+  const successList: OrderReference[] = []
   const failureList: { clientOid: string; errorMsg: string }[] = []
   for (const item of orderIdList) {
     const order = isNamed(item) ? findOrder(state, { uid, mode: 'isolated', symbol, item }) : undefined
@@ -70,7 +69,7 @@ export function cancelOne(
 }
 
 function cancelAllOf(state: MarginState, uid: string, symbol: string): BatchCancelResult {
-  const successList: { orderId: string; clientOid: string }[] = []
+  const successList: OrderReference[] = []
   for (const order of [...accountOf(state, uid).open.values()]) {
     if (order.mode !== 'isolated' || order.symbol !== symbol) continue
     endOrder(state, order, 'cancelled')

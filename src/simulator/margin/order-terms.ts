@@ -33,7 +33,7 @@ export function readTerms(market: SymbolMarket, request: PlaceMarginOrderRequest
   const size = readPositive(request[name], name)
   if ('code' in size) return size
   const scale = isQuoteSized ? QUOTE_PLACES : rules.quantityPlaces
-  if (!hasPlaces(size, scale)) return marginRefusals.sizeScale(name, size.toString(), scale)
+  if (!hasPlaces(size, scale)) return marginRefusals.scale(name, size.toString(), scale)
   if (!isQuoteSized && size.lt(rules.baseMin)) return marginRefusals.sizeBelowMinimum()
   const notional = isQuoteSized ? size : size.times(price ?? shown.bid)
   if (notional.lt(rules.notionalMin)) return marginRefusals.notionalBelowMinimum(rules.notionalMin.toString())

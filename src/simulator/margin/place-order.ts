@@ -1,5 +1,5 @@
 import { ZERO } from '../../lib/decimal.ts'
-import { accept, refuse, type Refusal, type Reply } from '../core/reply.ts'
+import { accept, refuse, type OrderReference, type Refusal, type Reply } from '../core/reply.ts'
 import { larger, roundUp } from '../wallet/rounding.ts'
 import { borrowRefusal } from './borrow-limit.ts'
 import { lend } from './loans.ts'
@@ -17,12 +17,6 @@ import {
 import { enterMarginMarket } from './margin-venue.ts'
 import { createOrder } from './order-lifecycle.ts'
 import { readTerms } from './order-terms.ts'
-
-/** What an accepted order is known by. */
-export interface OrderReference {
-  readonly orderId: string
-  readonly clientOid: string
-}
 
 interface Placing {
   readonly uid: string

@@ -10,7 +10,7 @@ import {
   symbol as symbolText,
 } from '../../protocol/values.ts'
 import { type AccountRef } from '../core/account.ts'
-import { accept, refuse, type Refusal, type Reply } from '../core/reply.ts'
+import { accept, refuse, type OrderReference, type Refusal, type Reply } from '../core/reply.ts'
 import { QUEUE_UNKNOWN } from '../matching/book-order.ts'
 import { reachesMarket } from '../matching/displayed-market.ts'
 import { serviceIdText } from '../wallet/order-sequence.ts'
@@ -56,16 +56,11 @@ type PlaceRequest = z.output<typeof fullRequest>
 /** Sizes are in base coin, those of market buys in quote coin. */
 export type SpotPlaceOrderRequest = z.input<typeof placeRequest>
 
-export interface SpotOrderReference {
-  readonly orderId: string
-  readonly clientOid: string
-}
-
 export function placeSpotOrder(
   state: SpotState,
   { uid }: AccountRef,
   request: SpotPlaceOrderRequest,
-): Reply<SpotOrderReference> {
+): Reply<OrderReference> {
   const read = fullRequest.safeParse(request)
   if (!read.success) return refuse(spotRefusals.parameter(String(read.error.issues[0]?.path[0] ?? '')))
   const market = state.markets.get(request.symbol)

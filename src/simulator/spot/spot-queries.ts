@@ -18,7 +18,7 @@ export function spotHistory(
 ) {
   const { symbol, startTime, endTime } = query
   if (symbol && !state.markets.has(symbol)) return refuse(spotRefusals.symbolUnknown(symbol))
-  if (startTime && endTime && Number(startTime) > Number(endTime)) return refuse(spotRefusals.spanReversed())
+  if (startTime && endTime && Number(startTime) > Number(endTime)) return refuse(spotRefusals.startAfterEnd())
   const page = orderPage(state, spotAccountOf(state, uid).orders, query)
   return accept(page.map((order) => toHistoryOrder(state, order)))
 }

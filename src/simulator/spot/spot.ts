@@ -1,10 +1,9 @@
 import { type AccountRef } from '../core/account.ts'
-import { accept, refuse, type Reply } from '../core/reply.ts'
+import { accept, refuse, type OrderReference, type Reply } from '../core/reply.ts'
 import { type Handlers } from '../handlers.ts'
 import { type ServicePorts } from '../service-ports.ts'
 import { bookOpening } from '../wallet/opening.ts'
 import { restoreAddresses } from './address-book.ts'
-import { type SpotOrderReference } from './place-spot-order.ts'
 import { cancelOrder } from './spot-fill.ts'
 import { isOpen } from './spot-order.ts'
 import { spotHistory, spotOrderInfo, spotSymbolRows } from './spot-queries.ts'
@@ -74,7 +73,7 @@ export function cancelSpotOrder(
   state: SpotState,
   { uid }: AccountRef,
   { orderId, clientOid, symbol }: SpotCancelRequest,
-): Reply<SpotOrderReference> {
+): Reply<OrderReference> {
   const account = spotAccountOf(state, uid)
   if (orderId === undefined && clientOid === undefined) return refuse(spotRefusals.idMissing())
   const order =

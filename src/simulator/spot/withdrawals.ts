@@ -1,7 +1,7 @@
 import { decimal, type Decimal } from '../../lib/decimal.ts'
 import { type WireRequestOf } from '../../protocol/endpoints.ts'
 import { type AccountRef } from '../core/account.ts'
-import { accept, refuse, type Refusal, type Reply } from '../core/reply.ts'
+import { accept, refuse, type OrderReference, type Refusal, type Reply } from '../core/reply.ts'
 import { type CoinRef } from '../wallet/coin-money.ts'
 import { serviceIdText } from '../wallet/order-sequence.ts'
 import { type Codec } from '../store/stored-rows.ts'
@@ -25,7 +25,7 @@ export function withdraw(
   { uid }: AccountRef,
   request: Withdrawal,
   at = state.ports.clock.now,
-): Reply<{ orderId: string; clientOid: string }> {
+): Reply<OrderReference> {
   const { wallet, sequence } = state.ports
   const { withdrawals } = spotAccountOf(state, uid)
   const coin = coinNamed(state, request.coin)

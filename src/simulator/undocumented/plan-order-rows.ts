@@ -2,28 +2,19 @@ import { z } from 'zod'
 import { textOrNull } from '../../protocol/answer-values.ts'
 import {
   batchResult,
-  clientOid,
-  decimalText,
   exchangeId,
   foreignClientOid,
   marginCoin,
-  marginMode,
   orderReference,
-  orderType,
-  positiveDecimal,
   productType,
-  side,
   symbol,
-  tradeSide,
-  triggerType,
 } from '../../protocol/values.ts'
+import { placePlanRequest } from '../core/place-plan-request.ts'
+import { placePlanOrder } from '../core/plan-orders.ts'
 import { cancelFuturesPlans, futuresPlansPending } from './futures/futures-plan-orders.ts'
-import { placeFuturesPlan } from './futures/place-one.ts'
 import { changeColumns, placeColumns, readColumns, textRow, undocumented } from './undocumented-row.ts'
 
 const empty = z.literal('')
-const price = z.union([decimalText, empty]).optional()
-const type = z.union([triggerType, empty]).optional()
 const byEitherId = {
   orderId: z.union([exchangeId, empty]).optional(),
   clientOid: z.union([foreignClientOid, empty]).optional(),
@@ -34,33 +25,9 @@ export const planOrderRows = {
   placePlanOrder: undocumented({
     ...placeColumns,
     path: '/api/v2/mix/order/place-plan-order',
-    request: z.looseObject({
-      planType: z.enum(['normal_plan', 'track_plan']),
-      symbol,
-      productType,
-      marginMode,
-      marginCoin,
-      size: positiveDecimal,
-      price,
-      callbackRatio: price.describe('Percent, of a trailing order'),
-      triggerPrice: positiveDecimal,
-      triggerType,
-      side,
-      tradeSide: tradeSide.optional(),
-      orderType,
-      clientOid: clientOid.optional(),
-      reduceOnly: z.enum(['YES', 'NO']).optional(),
-      presetStopSurplusPrice: price,
-      stopSurplusTriggerPrice: price,
-      stopSurplusExecutePrice: price,
-      stopSurplusTriggerType: type,
-      presetStopLossPrice: price,
-      stopLossTriggerPrice: price,
-      stopLossExecutePrice: price,
-      stopLossTriggerType: type,
-    }),
+    request: placePlanRequest,
     response: orderReference,
-    answer: placeFuturesPlan,
+    answer: placePlanOrder,
   }),
   ordersPlanPending: undocumented({
     ...readColumns,

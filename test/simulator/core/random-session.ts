@@ -1,5 +1,6 @@
 import { NOBODY } from '../../../src/simulator/handlers.ts'
-import { placePlanOrder, type PlacePlanOrderRequest } from '../../../src/simulator/core/plan-orders.ts'
+import { placePlanOrder } from '../../../src/simulator/core/plan-orders.ts'
+import { type PlacePlanOrderRequest } from '../../../src/simulator/core/place-plan-request.ts'
 import { createRandom, type Random } from '../../../src/lib/random.ts'
 import { type RequestOf } from '../../../src/protocol/endpoints.ts'
 import { type BatchPlaceItem } from '../../../src/protocol/futures/batch-place-order.ts'

@@ -7,7 +7,7 @@ import { cancelRefusal } from '../../core/delivery.ts'
 import { cancelOrder } from '../../core/order-lifecycle.ts'
 import { isOpen, orderIdText, sequenceOfId, type Order } from '../../core/order.ts'
 import { refusals } from '../../core/refusals.ts'
-import { accept, refuse, type Reply } from '../../core/reply.ts'
+import { accept, refuse, type OrderReference, type Reply } from '../../core/reply.ts'
 import { historyPage } from '../../history-page.ts'
 import { toOrderRow } from './futures-order-row.ts'
 import { isOfAsked } from './listed-symbols.ts'
@@ -97,9 +97,9 @@ export function cancelFuturesOrder(
   state: CoreState,
   { uid }: AccountRef,
   request: NamedOrderRequest,
-): Reply<{ readonly orderId: string; readonly clientOid: string }> {
+): Reply<OrderReference> {
   const order = findOrder(state, accountOf(state, uid), request)
-  if (order === undefined) return refuse(undocumentedRefusals.orderToCancelUnknown())
+  if (order === undefined) return refuse(refusals.orderUnknown())
   if (!isOpen(order)) return refuse(refusals.noOrderToCancel())
   const refusal = cancelRefusal(symbolOf(state, order.symbol), state.clock.now)
   if (refusal !== undefined) return refuse(refusal)

@@ -2,11 +2,6 @@ import { type WireRequestOf, type WireResponseOf } from '../../../protocol/endpo
 import { type AccountRef } from '../../core/account.ts'
 import { type CoreState } from '../../core/core-state.ts'
 import { placeBatch } from '../../core/place-orders.ts'
-import {
-  placePlanOrder,
-  type PlacePlanOrderRequest,
-  type PlanOrderReference,
-} from '../../core/plan-orders.ts'
 import { accept, refuse, type Reply } from '../../core/reply.ts'
 
 type Batch = WireRequestOf<'batchPlaceOrder'>
@@ -39,22 +34,4 @@ function toItem(request: PlaceRequest): BatchItem {
   const item = { size, price, side, tradeSide, orderType, clientOid, reduceOnly, stpMode }
   const presets = { presetStopSurplusPrice, presetStopLossPrice }
   return { ...item, ...presets, ...(orderType === 'limit' && { force }) }
-}
-
-type Texts = Pick<PlacePlanOrderRequest, 'stopSurplusTriggerType' | 'stopLossTriggerType'>
-type WirePlanRequest = Omit<PlacePlanOrderRequest, keyof Texts> & {
-  readonly [Name in keyof Texts]: Texts[Name] | ''
-}
-
-/** An empty text is none given. */
-export function placeFuturesPlan(
-  state: CoreState,
-  account: AccountRef,
-  request: WirePlanRequest,
-): Reply<PlanOrderReference> {
-  return placePlanOrder(state, account, {
-    ...request,
-    stopSurplusTriggerType: request.stopSurplusTriggerType || undefined,
-    stopLossTriggerType: request.stopLossTriggerType || undefined,
-  })
 }
