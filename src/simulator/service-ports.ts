@@ -31,7 +31,7 @@ export interface ServicePorts {
   readonly matching: MatchingRules
   readonly accounts: readonly AccountSetup[]
   readonly seed: string | number
-  /** Unix ms of the exchange's clock at its very first start: a seeded past ends here. */
+  /** Unix ms of the exchange's clock at its very first start: a made-up past ends here. */
   readonly startAt: number
   readonly rows: StoredRows
   readonly wallet: Wallet

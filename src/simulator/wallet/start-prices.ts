@@ -1,7 +1,7 @@
 import { createGrid, formatOnGrid } from '../../lib/grid.ts'
 import { type ServicePorts } from '../service-ports.ts'
 
-/** What a seeded past ends at when the market displays nothing yet: where the seeded market starts. */
+/** What a coin costs while nothing is displayed: where the seeded market starts. */
 const START_PRICES: Readonly<Record<string, string>> = { BTCUSDT: '65000', ETHUSDT: '2600' }
 
 /** The last price of a pair, in USDT. */

@@ -133,7 +133,7 @@ describe.each(['isolated', 'crossed'] as const)('%s liquidation orders', (mode) 
   })
 })
 
-describe('the seeded past', () => {
+describe('the made-up past', () => {
   test('adds up to the last digit', () => {
     expect(bench.defects()).toEqual([])
   })
