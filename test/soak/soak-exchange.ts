@@ -18,7 +18,8 @@ import { type SoakMarket } from './soak-market.ts'
 
 export interface SoakExchangeOptions {
   readonly instruments: ReadonlyMap<string, Instrument>
-  readonly market: SoakMarket
+  /** The best bid of each instrument in ticks at an instant (Unix ms); the best ask is one tick above. */
+  readonly market: Pick<SoakMarket, 'bidTicksAt'>
   /** Unix ms, exchange clock. */
   readonly now: () => number
 }
@@ -55,7 +56,7 @@ const WOULD_TAKE = { errorCode: '40815', errorMsg: 'post only, and it would take
  */
 export class SoakExchange implements SimulatedExchange {
   readonly #instruments: ReadonlyMap<string, Instrument>
-  readonly #market: SoakMarket
+  readonly #market: SoakExchangeOptions['market']
   readonly #now: () => number
   readonly #resting: ReadonlyMap<string, Map<string, RestingOrder>>
   readonly #fills = new SoakFills()
