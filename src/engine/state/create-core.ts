@@ -44,6 +44,8 @@ export function createCore(settings: EngineSettings, book: Book): Core {
       spaceLowSince: undefined,
       flatBeforeStop: undefined,
     },
+    changes: { changed: new Set(symbols), unsettled: new Map(), moment: 0 },
+    totals: new Map(),
   }
 }
 

@@ -63,7 +63,7 @@ interface Changes {
 export function takeDecision(core: Core, decision: Decision): void {
   const strategy = core.settings.strategies.get(decision.strategyId)
   if (!strategy || !isTrading(core)) return
-  noteDecision(core, decision.strategyId, decision.sequence)
+  noteDecision(core, strategy, decision.sequence)
   const changes = noChanges(decision)
   for (const intent of decision.intents) takeIntent(core, strategy, intent, changes)
   recordChanges(core, decision, changes)

@@ -2,11 +2,13 @@ import { type FeedReading } from '../../domain/feed.ts'
 import { type StrategyId } from '../../domain/ids.ts'
 import { type InstrumentMoment, type Snapshot } from '../../domain/snapshot.ts'
 import { type TickerTable } from '../../domain/ticker-table.ts'
-import { accountHoldingOf, holdingOf, openOrdersOf } from '../book/book.ts'
+import { accountHoldingOf, holdingOf } from '../book/book.ts'
+import { noteChanged } from '../state/changes.ts'
 import { exchangeNow } from '../state/clock-state.ts'
 import { type Core, emit, instrumentOf, specOf } from '../state/core.ts'
-import { crossedOrders, freshUntil, nextSnapshot, noteTickers } from '../state/market-state.ts'
+import { crossedOrders, freshUntil, isBeyondOrder, nextSnapshot, noteTickers } from '../state/market-state.ts'
 import { askForFills } from '../state/readings.ts'
+import { ordersOf } from '../state/totals.ts'
 import { type StrategySettings } from '../settings.ts'
 import { hasFailed, isTrading } from '../state/trading-mode.ts'
 
@@ -17,7 +19,7 @@ import { hasFailed, isTrading } from '../state/trading-mode.ts'
 export function takeSnapshot(core: Core, tickers: TickerTable): void {
   if (!noteTickers(core, tickers)) return
   askToDecide(core, core.settings.strategies.values())
-  if (isTrading(core) && hasCrossedOrder(core)) askForFills(core)
+  if (isTrading(core) && noteCrossing(core)) askForFills(core)
 }
 
 /** Their own fills are as good a reason to decide again as new prices: the same prices, another position. */
@@ -39,8 +41,14 @@ function askToDecide(core: Core, strategies: Iterable<StrategySettings>): void {
 }
 
 /** The market has reached one of our resting orders: there is a fill to read, sooner than the grid would. */
-function hasCrossedOrder(core: Core): boolean {
-  return [...core.instruments.keys()].some((symbol) => crossedOrders(core, symbol).length > 0)
+function noteCrossing(core: Core): boolean {
+  let hasCrossed = false
+  for (const symbol of core.instruments.keys()) {
+    if (!isBeyondOrder(core, symbol)) continue
+    noteChanged(core.changes, symbol)
+    hasCrossed ||= crossedOrders(core, symbol).length > 0
+  }
+  return hasCrossed
 }
 
 function buildSnapshot(core: Core, tickers: TickerTable, strategy: StrategySettings): Snapshot {
@@ -56,7 +64,7 @@ function buildSnapshot(core: Core, tickers: TickerTable, strategy: StrategySetti
       holding: holdingOf(core.book, strategy.id, symbol),
       accountHolding: accountHoldingOf(core.book, symbol),
       positionReadAt: instrumentOf(core, symbol).position.agreedAt,
-      orders: [...openOrdersOf(core.book, symbol)].filter((order) => order.terms.strategyId === strategy.id),
+      orders: ordersOf(core, strategy.id, symbol),
     })),
   }
 }
