@@ -25,9 +25,6 @@ export interface ChangeState {
   readonly moment: number
 }
 
-/** All instruments of the account, as a record may concern them. */
-type Concerned = Iterable<string>
-
 /** Something may have changed that all instruments depend on: the time, prices, clocks, readings, the account's exposure. */
 export function beginMoment(changes: ChangeState): void {
   own(changes).moment += 1
@@ -62,7 +59,7 @@ export function noteSettled(changes: ChangeState, symbol: string): void {
 }
 
 /** The instruments that a record concerns, named before it is applied; undefined for all of them. */
-export function concernedBy(book: Book, record: JournalRecord): Concerned | undefined {
+export function concernedBy(book: Book, record: JournalRecord): Iterable<string> | undefined {
   switch (record.kind) {
     case 'boot':
     case 'restricted':
@@ -105,22 +102,6 @@ export function concernedBy(book: Book, record: JournalRecord): Concerned | unde
 }
 
 const NONE: readonly string[] = []
-
-/** Whether a record changes what the account could come to hold, which orders of all instruments are judged by. */
-export function changesExposure({ kind }: JournalRecord): boolean {
-  return EXPOSURE_RECORDS.has(kind)
-}
-
-const EXPOSURE_RECORDS: ReadonlySet<JournalRecord['kind']> = new Set([
-  'adopt',
-  'cancelAnswered',
-  'expire',
-  'fills',
-  'foreign',
-  'outcome',
-  'send',
-  'settle',
-])
 
 type ClientOid = Order['terms']['clientOid']
 

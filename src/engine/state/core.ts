@@ -16,7 +16,7 @@ import { type Book } from '../book/book.ts'
 import { buildBookings, waitingFillsOf } from '../book/bookings.ts'
 import { type Announcement, type Effect } from '../effect.ts'
 import { type EngineSettings } from '../settings.ts'
-import { beginMoment, type ChangeState, changesExposure, concernedBy, noteChanged } from './changes.ts'
+import { beginMoment, type ChangeState, concernedBy, noteChanged } from './changes.ts'
 import { type RunState } from './run-state.ts'
 import { forgetTotals, type KeptTotals } from './totals.ts'
 
@@ -247,17 +247,17 @@ export interface DecisionState {
   readonly failuresInRow: ReadonlyMap<StrategyId, number>
   /** Standing wishes of a strategy are placed once it has decided on this snapshot or a later one. */
   readonly wishesFrom: number
-  /** By strategy: what it remembers, where the book has something else. */
-  readonly unrecordedStates: ReadonlyMap<StrategyId, UnrecordedState>
+  /** By strategy: what it remembers since it has decided in this run, the longest waiting first. */
+  readonly states: ReadonlyMap<StrategyId, RememberedState>
   /** By strategy, symbol and purpose: the last refusal by the exchange, and how many came one after the other. */
   readonly refusals: ReadonlyMap<string, Refusal>
 }
 
-export interface UnrecordedState {
-  /** As JSON text. */
-  readonly text: string
-  /** Unix ms, our clock, since when the book has another. */
-  readonly waitsSince: number
+export interface RememberedState {
+  /** Plain data that nobody changes. */
+  readonly state: unknown
+  /** Unix ms, our clock, since when the book may have another; undefined where it has this one. */
+  readonly waitsSince: number | undefined
 }
 
 export interface Refusal {
@@ -319,7 +319,8 @@ function noteConcerned({ book, changes, totals, instruments }: Core, entry: Jour
     noteChanged(changes, symbol)
     forgetTotals(totals, symbol)
   }
-  if (changesExposure(entry)) beginMoment(changes)
+  // What one instrument may come to hold decides what the others may.
+  if (entry.kind !== 'decision' && entry.kind !== 'denial') beginMoment(changes)
 }
 
 /** Writes down what is about to leave. The one function that makes a `Recorded`: nothing else can be sent (ORD1). */

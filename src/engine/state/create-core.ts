@@ -29,7 +29,7 @@ export function createCore(settings: EngineSettings, book: Book): Core {
       failuresInRow: new Map(),
       quoteHolds: new Map(),
       wishesFrom: 1,
-      unrecordedStates: new Map(),
+      states: new Map(),
       refusals: new Map(),
     },
     denials: { counts: new Map(), logged: new Map(), named: new Map() },

@@ -1,6 +1,7 @@
 import { type StrategyId } from '../../domain/ids.ts'
 import { type OrderTerms } from '../../domain/order.ts'
 import { own } from '../../lib/own.ts'
+import { isSameData } from '../../lib/same-data.ts'
 import { wishKey } from '../book/book.ts'
 import { type StrategySettings } from '../settings.ts'
 import { noteChanged } from './changes.ts'
@@ -24,12 +25,10 @@ export function noteDecision(
   state.failuresInRow.delete(id)
   const holds = decisions.quoteHolds.get(id)
   if (holds === undefined) return
-  for (const [symbol, needed] of holds) {
-    if (snapshot < needed) continue
-    noteChanged(changes, symbol)
-    own(holds).delete(symbol)
-  }
-  if (holds.size === 0) state.quoteHolds.delete(id)
+  const left = [...holds].filter(([, needed]) => snapshot < needed)
+  if (left.length === 0) state.quoteHolds.delete(id)
+  else state.quoteHolds.set(id, new Map(left))
+  for (const symbol of holds.keys()) noteChanged(changes, symbol)
 }
 
 /** How many decisions of the strategy have failed one after the other by now. */
@@ -40,20 +39,28 @@ export function noteFailure({ decisions }: Core, strategyId: StrategyId): number
   return inRow
 }
 
-/** What the strategy remembers and the book does not say; undefined where it does. */
-export function noteState({ decisions, now }: Core, strategyId: StrategyId, text: string | undefined): void {
-  const { unrecordedStates } = own(decisions)
-  const { waitsSince = now } = unrecordedStates.get(strategyId) ?? {}
-  if (text === undefined) unrecordedStates.delete(strategyId)
-  else unrecordedStates.set(strategyId, { text, waitsSince })
+/** What the strategy remembers from now on. */
+export function noteState({ decisions, now }: Core, strategyId: StrategyId, state: unknown): void {
+  const known = decisions.states.get(strategyId)
+  if (known && isSameData(known.state, state)) return
+  const { states } = own(decisions)
+  // In the order in which they begin to wait.
+  if (known?.waitsSince === undefined) states.delete(strategyId)
+  states.set(strategyId, { state, waitsSince: known?.waitsSince ?? now })
+}
+
+/** The book says what the strategy remembers. */
+export function noteStateRecorded({ decisions }: Core, strategyId: StrategyId): void {
+  const { states } = own(decisions)
+  const { state } = states.get(strategyId) ?? {}
+  states.set(strategyId, { state, waitsSince: undefined })
 }
 
 /** A rung of the ladder was filled or refused: the strategy has to look before one is placed anew. */
 export function holdQuote({ decisions, market }: Core, strategyId: string, symbol: string): void {
   const { quoteHolds } = own(decisions)
-  const holds = own(quoteHolds.get(strategyId) ?? new Map<string, number>())
-  quoteHolds.set(strategyId, holds)
-  holds.set(symbol, market.snapshots + 1)
+  const holds = quoteHolds.get(strategyId) ?? []
+  quoteHolds.set(strategyId, new Map([...holds, [symbol, market.snapshots + 1]]))
 }
 
 /** What was wanted before is not placed by itself: each strategy looks first, and its failures are counted anew. */
