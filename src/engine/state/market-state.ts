@@ -47,28 +47,37 @@ function isHeardAgain({ market: { tickers } }: Core, { requestTime, readAt }: Ti
 /** The market of an instrument as risk and the planner look at it; everything NaN where there is no row. */
 export function marketOf(core: Core, symbol: string): RiskMarket {
   const { tickers } = core.market
-  if (!tickers || tickers.rowOf(symbol) < 0) {
-    return {
-      bid: Number.NaN,
-      ask: Number.NaN,
-      last: Number.NaN,
-      ageMs: Number.POSITIVE_INFINITY,
-      deliveryState: undefined,
-    }
-  }
-  const rowAgeMs = exchangeNow(core) - tickers.read(symbol, 'ts')
+  const row = tickers?.rowOf(symbol) ?? -1
+  if (!tickers || row < 0) return NO_MARKET
+  const { bidPr, askPr, lastPr, deliveryStatus } = tickers.columns
   return {
-    bid: tickers.read(symbol, 'bidPr'),
-    ask: tickers.read(symbol, 'askPr'),
-    last: tickers.read(symbol, 'lastPr'),
-    ageMs: Math.max(core.now - tickers.readAt, Number.isNaN(rowAgeMs) ? Number.POSITIVE_INFINITY : rowAgeMs),
-    deliveryState: DELIVERY_STATES[tickers.read(symbol, 'deliveryStatus')],
+    bid: bidPr[row] ?? Number.NaN,
+    ask: askPr[row] ?? Number.NaN,
+    last: lastPr[row] ?? Number.NaN,
+    ageMs: ageOf(core, tickers, row),
+    deliveryState: DELIVERY_STATES[deliveryStatus[row] ?? Number.NaN],
   }
+}
+
+const NO_MARKET: RiskMarket = {
+  bid: Number.NaN,
+  ask: Number.NaN,
+  last: Number.NaN,
+  ageMs: Number.POSITIVE_INFINITY,
+  deliveryState: undefined,
+}
+
+/** Of the older of the answer and the row in it, ms. */
+function ageOf(core: Core, { columns, readAt }: TickerTable, row: number): number {
+  const rowAgeMs = exchangeNow(core) - (columns.ts[row] ?? Number.NaN)
+  return Math.max(core.now - readAt, Number.isNaN(rowAgeMs) ? Number.POSITIVE_INFINITY : rowAgeMs)
 }
 
 /** Until when what is decided on the present prices may be sent: Unix ms, our clock (MKT1). */
 export function freshUntil(core: Core, symbol: string): number {
-  const { ageMs } = marketOf(core, symbol)
+  const { tickers } = core.market
+  const row = tickers?.rowOf(symbol) ?? -1
+  const ageMs = tickers && row >= 0 ? ageOf(core, tickers, row) : Number.POSITIVE_INFINITY
   return Number.isFinite(ageMs) ? core.now + core.settings.limits.dataAgeMaxMs - ageMs : 0
 }
 

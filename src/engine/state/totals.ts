@@ -1,9 +1,11 @@
 import { type StrategyId } from '../../domain/ids.ts'
+import { type Instrument } from '../../domain/instrument.ts'
 import { canRest, type Order } from '../../domain/order.ts'
 import { tradesAs } from '../../domain/order-action.ts'
+import { type InstrumentMoment } from '../../domain/snapshot.ts'
 import { own } from '../../lib/own.ts'
 import { buildExposure, type Exposure } from '../../risk/exposure.ts'
-import { accountHoldingOf, type Book, openOrdersOf } from '../book/book.ts'
+import { accountHoldingOf, type Book, holdingOf, openOrdersOf } from '../book/book.ts'
 
 /** What follows from the open orders of an instrument and what the account holds of it. */
 export interface InstrumentTotals {
@@ -16,6 +18,8 @@ export interface InstrumentTotals {
   readonly sellTicks: number
   /** Whether an order that cannot rest was accepted, and has not ended yet. */
   readonly hasTaker: boolean
+  /** What each strategy was shown of it last. */
+  readonly shown: ReadonlyMap<StrategyId, InstrumentMoment>
 }
 
 /** By symbol, from when it is first asked for until a record concerns the instrument. Changed by `totals.ts`. */
@@ -41,6 +45,31 @@ export function ordersOf(owner: TotalsOwner, id: StrategyId, symbol: string): re
 
 const NO_ORDERS: readonly Order[] = []
 
+/**
+ * What a strategy is shown of an instrument.
+ * @param positionReadAt Unix ms, our clock: when the exchange last confirmed what the account holds
+ */
+export function momentOf(
+  owner: TotalsOwner,
+  id: StrategyId,
+  instrument: Instrument,
+  positionReadAt: number,
+): InstrumentMoment {
+  const { symbol } = instrument
+  const { shown, orders } = totalsOf(owner, symbol)
+  const known = shown.get(id)
+  if (known?.positionReadAt === positionReadAt) return known
+  const moment = {
+    instrument,
+    holding: holdingOf(owner.book, id, symbol),
+    accountHolding: accountHoldingOf(owner.book, symbol),
+    positionReadAt,
+    orders: orders.get(id) ?? NO_ORDERS,
+  }
+  own(shown).set(id, moment)
+  return moment
+}
+
 /** Something of the instrument has changed. */
 export function forgetTotals(totals: KeptTotals, symbol: string): void {
   own(totals).delete(symbol)
@@ -64,5 +93,6 @@ export function countTotals(book: Book, symbol: string): InstrumentTotals {
     buyTicks,
     sellTicks,
     hasTaker,
+    shown: new Map(),
   }
 }

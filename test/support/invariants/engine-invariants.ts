@@ -9,6 +9,7 @@ import { countTotals } from '../../../src/engine/state/totals.ts'
 import { isSameData } from '../../../src/lib/same-data.ts'
 import { type EngineEvent } from '../../../src/engine/event.ts'
 import { keepEvent, parseEvent, writeEffect, writeEvent } from '../../../src/engine/replay/event-text.ts'
+import { accountHoldingOf, holdingOf } from '../../../src/engine/book/book.ts'
 import { rebuildBook } from '../../../src/engine/book/book-json.ts'
 import { type World, type WorldWatcher, violate } from '../world/world.ts'
 
@@ -83,9 +84,15 @@ function isSame(one: Effect, other: Effect | undefined): boolean {
 }
 
 function recount(world: World, { book, totals }: Core): void {
-  for (const [symbol, { orders, ...kept }] of totals) {
-    const { orders: countedOrders, ...counted } = countTotals(book, symbol)
-    if (isSameData(kept, counted) && isSameData([...orders], [...countedOrders])) continue
+  for (const [symbol, { orders, shown, ...kept }] of totals) {
+    const { orders: countedOrders, shown: _, ...counted } = countTotals(book, symbol)
+    const isShown = [...shown].every(
+      ([id, moment]) =>
+        isSameData(moment.holding, holdingOf(book, id, symbol)) &&
+        isSameData(moment.accountHolding, accountHoldingOf(book, symbol)) &&
+        isSameData(moment.orders, countedOrders.get(id) ?? []),
+    )
+    if (isShown && isSameData(kept, counted) && isSameData([...orders], [...countedOrders])) continue
     violate(world, 'BND2', `kept of ${symbol}: ${JSON.stringify(kept)}, counted: ${JSON.stringify(counted)}`)
   }
 }
