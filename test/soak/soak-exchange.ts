@@ -63,6 +63,8 @@ export class SoakExchange implements SimulatedExchange {
   readonly ledger = new SoakLedger()
   readonly counts = { orders: 0, rejected: 0, cancelled: 0, cancelAlls: 0, fills: 0 }
   #orders = 0
+  /** Unix ms, exchange clock. */
+  #matchedAt = 0
 
   constructor({ instruments, market, now }: SoakExchangeOptions) {
     this.#instruments = instruments
@@ -183,8 +185,11 @@ export class SoakExchange implements SimulatedExchange {
     return taken
   }
 
-  /** What the market has reached is filled: some in two parts, the second when the exchange is next asked. */
+  /** What the market has reached is filled: some in two parts, the second when the exchange is asked later. */
   #matchResting(): void {
+    const now = this.#now()
+    if (now === this.#matchedAt) return
+    this.#matchedAt = now
     for (const [symbol, orders] of this.#resting) {
       if (orders.size === 0) continue
       const touches = { buy: this.#touchOf(symbol, 'buy'), sell: this.#touchOf(symbol, 'sell') }
