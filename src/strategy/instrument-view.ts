@@ -17,7 +17,7 @@ import {
   type TickerColumn,
   TickerTable,
 } from '../domain/ticker-table.ts'
-import { deepFreeze } from '../lib/deep-freeze.ts'
+import { deepFreeze } from '../lib/plain-data.ts'
 import { floatOnGrid, nearestStep, parseOnGrid, stepAbove, stepBelow } from '../lib/grid.ts'
 import { type InstrumentRules } from './instrument-rules.ts'
 import { type OpenOrder, toOpenOrder } from './open-order.ts'

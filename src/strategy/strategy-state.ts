@@ -1,8 +1,7 @@
 /** What a strategy remembers: plain data, live as long as the process, and JSON text in the journal. */
-import { deepFreeze } from '../lib/deep-freeze.ts'
 import { type Strategy } from './define-strategy.ts'
 import { runAsStrategy } from './strategy-context.ts'
-import { isSameData } from '../lib/same-data.ts'
+import { deepFreeze, isSameData } from '../lib/plain-data.ts'
 import { describeThrown, strategyFailure, type StrategyFailure } from './strategy-failure.ts'
 
 /** Largest state, in characters of JSON: it is written to the journal every ten seconds, and with every new wish. */

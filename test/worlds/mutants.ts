@@ -741,8 +741,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'own-position-is-the-accounts',
     what: 'a strategy is shown what the whole account holds as its own',
-    find: 'holding: holdingOf(core.book, strategy.id, symbol),',
-    replace: 'holding: accountHoldingOf(core.book, symbol),',
+    find: 'holding: holdingOf(owner.book, id, symbol),',
+    replace: 'holding: accountHoldingOf(owner.book, symbol),',
   },
   {
     name: 'orders-of-others-shown',

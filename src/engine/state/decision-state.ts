@@ -1,7 +1,7 @@
 import { type StrategyId } from '../../domain/ids.ts'
 import { type OrderTerms } from '../../domain/order.ts'
 import { own } from '../../lib/own.ts'
-import { isSameData } from '../../lib/same-data.ts'
+import { isSameData } from '../../lib/plain-data.ts'
 import { wishKey } from '../book/book.ts'
 import { type StrategySettings } from '../settings.ts'
 import { noteChanged } from './changes.ts'

@@ -19,8 +19,10 @@ export interface InstrumentTotals {
   /** Whether an order that cannot rest was accepted, and has not ended yet. */
   readonly hasTaker: boolean
   /** What each strategy was shown of it last. */
-  readonly shown: ReadonlyMap<StrategyId, InstrumentMoment>
+  readonly shown: ShownMoments
 }
+
+type ShownMoments = ReadonlyMap<StrategyId, InstrumentMoment>
 
 /** By symbol, from when it is first asked for until a record concerns the instrument. Changed by `totals.ts`. */
 export type KeptTotals = ReadonlyMap<string, InstrumentTotals>

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isSameData } from '../../src/lib/same-data.ts'
+import { isSameData } from '../../src/lib/plain-data.ts'
 
 const made = () => ({ levels: [1, { side: 'buy' }], name: 'a', none: null })
 
