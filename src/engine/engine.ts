@@ -28,6 +28,7 @@ import { takePosition } from './resolution/reconcile.ts'
 import { type EngineSettings } from './settings.ts'
 import { noteClockSynchronised, noteClockUnsynchronised } from './state/clock-state.ts'
 import { announce, beginStep, type Core, instrumentOf, record } from './state/core.ts'
+import { beginMoment, isAnyToLookAt, isToLookAt, noteChanged, noteLooking } from './state/changes.ts'
 import { createCore } from './state/create-core.ts'
 import { noteFeed } from './state/market-state.ts'
 import { noteGranted } from './state/open-calls.ts'
@@ -82,11 +83,13 @@ export function resumeEngine(core: Core): Engine {
   return {
     step(event, now) {
       excuseSleep(core, now)
+      // Decisions of one instant change nothing but what they record.
+      if (event.kind !== 'decided' || now !== core.now) beginMoment(core.changes)
       beginStep(core, now)
       const touched = touchedBy(core, event)
       handle(core, event)
       showSettledOrphans(core)
-      for (const symbol of touched) advanceInstrument(core, symbol)
+      lookAtInstruments(core, touched)
       // A resolution that has just ended may have named the order of fills that were waiting.
       showSettledOrphans(core)
       makeAccountCalls(core)
@@ -220,8 +223,23 @@ function symbolsOf(call: { readonly symbol: string } | undefined): readonly stri
   return call === undefined ? [] : [call.symbol]
 }
 
+/** At those for which there is a reason (BND2). While the account does not trade there always is one. */
+function lookAtInstruments(core: Core, touched: Iterable<string>): void {
+  const { changes } = core
+  if (!isTrading(core)) {
+    for (const symbol of touched) {
+      advanceInstrument(core, symbol)
+      noteChanged(changes, symbol)
+    }
+    return
+  }
+  if (!isAnyToLookAt(changes)) return
+  for (const symbol of touched) if (isToLookAt(changes, symbol)) advanceInstrument(core, symbol)
+}
+
 function advanceInstrument(core: Core, symbol: string): void {
   const instrument = instrumentOf(core, symbol)
+  noteLooking(core.changes, symbol)
   advanceResolution(core, instrument)
   scheduleInstrument(core, instrument)
 }

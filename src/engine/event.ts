@@ -31,8 +31,8 @@ export type EngineEvent =
       /** The snapshot that was decided on. */
       readonly sequence: number
       readonly intents: readonly Intent[]
-      /** What the strategy remembers from now on, as JSON text. */
-      readonly stateText: string
+      /** What the strategy remembers from now on: plain data that nobody changes. */
+      readonly state: unknown
       /** Intents that were no intents. */
       readonly denials: readonly Denial[]
       /** Keys of its intents that were used before, as far as the book does not hold them; absent for none. */

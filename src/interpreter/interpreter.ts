@@ -251,10 +251,10 @@ export class Interpreter {
     const result = strategies.get(strategyId)?.decide(snapshot)
     if (!result) return
     if (result.kind === 'decided') {
-      const { intents, stateText, denials } = result
+      const { intents, state, denials } = result
       const { sequence } = snapshot
       listener.decided?.(intents)
-      this.#enqueue({ kind: 'decided', strategyId, sequence, intents, stateText, denials })
+      this.#enqueue({ kind: 'decided', strategyId, sequence, intents, state, denials })
     } else {
       this.#enqueue({ kind: 'decisionFailed', strategyId, reason: result.message })
     }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 
 /** What the lines of a segment mean; another number, another meaning. */
-export const FORMAT = 4
+export const FORMAT = 5
 
 /**
  * The first line of a segment. The second is the core as it was before the first step. Then a line a step: when

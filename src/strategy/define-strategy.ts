@@ -8,7 +8,7 @@ export interface Decision<State> {
   /** At most 500, of which a quote has at most 200 levels. */
   readonly intents: readonly Intent[]
   /**
-   * Plain JSON, handed to the next `decide`. Stored with every decision that wants something new, every ten seconds
+   * Plain JSON, handed to the next `decide`, which cannot change it: return another. Stored with every decision that wants something new, every ten seconds
    * otherwise, and at a stop: after a crash `decide` may be given one of up to ten seconds before, from which nothing
    * else was wanted since. Count nothing in it that the snapshot says.
    */

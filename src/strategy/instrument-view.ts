@@ -17,6 +17,7 @@ import {
   type TickerColumn,
   TickerTable,
 } from '../domain/ticker-table.ts'
+import { deepFreeze } from '../lib/plain-data.ts'
 import { floatOnGrid, nearestStep, parseOnGrid, stepAbove, stepBelow } from '../lib/grid.ts'
 import { type InstrumentRules } from './instrument-rules.ts'
 import { type OpenOrder, toOpenOrder } from './open-order.ts'
@@ -52,9 +53,9 @@ export class InstrumentView implements InstrumentRules {
   pointAt(snapshot: Snapshot, moment: InstrumentMoment | undefined): void {
     this.#tickers = snapshot.tickers
     this.#row = moment === undefined ? -1 : snapshot.tickers.rowOf(this.symbol)
+    if (moment === undefined || moment !== this.#moment) this.#orders = undefined
     this.#moment = moment ?? NOTHING_YET
     this.#exchangeTime = snapshot.exchangeTime
-    this.#orders = undefined
   }
 
   /** Best bid and ask, in quote coin, and what rests there, in base coin. */
@@ -156,9 +157,9 @@ export class InstrumentView implements InstrumentRules {
   get positionReadAt(): number {
     return this.#moment.positionReadAt
   }
-  /** The strategy's own orders that may still be filled; a copy, made when it is first asked for. */
+  /** The strategy's own orders that may still be filled; a frozen copy, made when it is first asked for. */
   get orders(): readonly OpenOrder[] {
-    return (this.#orders ??= this.#moment.orders.map(toOpenOrder))
+    return (this.#orders ??= deepFreeze(this.#moment.orders.map(toOpenOrder)))
   }
 
   ticksBelow(price: number): number {

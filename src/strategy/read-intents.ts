@@ -36,12 +36,18 @@ export interface IntentsReading {
 
 type Fields = Readonly<Record<string, unknown>>
 
-export function readIntents(strategyId: string, values: readonly unknown[]): IntentsReading {
+/** @param before what was read of the answer before: an intent that says the same once more is given back as it is. */
+export function readIntents(
+  strategyId: string,
+  values: readonly unknown[],
+  before: readonly Intent[] = [],
+): IntentsReading {
   const intents: Intent[] = []
   const denials: IntentDenial[] = []
   for (const [index, value] of values.slice(0, INTENTS_MAX).entries()) {
     try {
-      intents.push(readIntent(value))
+      const known = before[index]
+      intents.push(known && repeats(value, known) ? known : readIntent(value))
     } catch (error) {
       denials.push({ index, strategyId, symbol: symbolOf(value), ...toReason(error) })
     }
@@ -67,6 +73,22 @@ class IntentFault extends Error {
 function toReason(error: unknown): { code: DenialCode; detail: string } {
   if (error instanceof IntentFault) return { code: error.code, detail: error.message }
   return { code: 'INTENT_MALFORMED', detail: 'reading it threw' }
+}
+
+/** Most decisions repeat a ladder or a target. Each property is read once, and what is kept is what was read before. */
+function repeats(value: unknown, known: Intent): boolean {
+  if ((known.kind !== 'quote' && known.kind !== 'target') || !isRecord(value)) return false
+  if (value['kind'] !== known.kind || value['symbol'] !== known.symbol) return false
+  if (known.kind === 'target') return value['lots'] === known.lots
+  const { levels } = value
+  return (
+    Array.isArray(levels) &&
+    levels.length === known.levels.length &&
+    known.levels.every(({ side, ticks, lots }, place) => {
+      const level: unknown = levels[place]
+      return isRecord(level) && level['side'] === side && level['ticks'] === ticks && level['lots'] === lots
+    })
+  )
 }
 
 const READERS: { readonly [Kind in Intent['kind']]: (fields: Fields, symbol: string) => Intent } = {

@@ -30,10 +30,10 @@ export class SnapshotView {
    */
   pointAt(snapshot: Snapshot): void {
     this.#snapshot = snapshot
-    for (const [index, view] of this.instruments.entries()) {
+    for (let index = 0; index < this.instruments.length; index++) {
+      const view = this.instruments[index]
       const guess = snapshot.instruments[index]
-      const isIt = (moment: InstrumentMoment) => moment.instrument.symbol === view.symbol
-      view.pointAt(snapshot, guess && isIt(guess) ? guess : snapshot.instruments.find(isIt))
+      if (view) view.pointAt(snapshot, isOf(view, guess) ? guess : findMoment(snapshot, view))
     }
   }
 
@@ -72,4 +72,12 @@ export class SnapshotView {
   get fillsReadAt(): number {
     return this.#snapshot?.fillsReadAt ?? 0
   }
+}
+
+function findMoment({ instruments }: Snapshot, view: InstrumentView): InstrumentMoment | undefined {
+  return instruments.find((moment) => isOf(view, moment))
+}
+
+function isOf({ symbol }: InstrumentView, moment: InstrumentMoment | undefined): boolean {
+  return moment?.instrument.symbol === symbol
 }

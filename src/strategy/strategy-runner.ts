@@ -2,7 +2,7 @@ import { type Instrument } from '../domain/instrument.ts'
 import { type Intent } from '../domain/intent.ts'
 import { type Snapshot } from '../domain/snapshot.ts'
 import { type Clock } from '../lib/clock.ts'
-import { deepFreeze } from '../lib/deep-freeze.ts'
+import { deepFreeze } from '../lib/plain-data.ts'
 import { type Strategy } from './define-strategy.ts'
 import { type IntentDenial, readIntents } from './read-intents.ts'
 import { runAsStrategy } from './strategy-context.ts'
@@ -14,19 +14,20 @@ import {
   type StrategyFailure,
   type StrategyFailureCode,
 } from './strategy-failure.ts'
-import { firstState, writeState } from './strategy-state.ts'
+import { firstState, readState, writeState } from './strategy-state.ts'
 
 /** From here a decision is reported as slow, in ms: it holds up every other strategy of the process. */
 const SLOW_MS = 50
 
-/** A decision that came to pass. All of it is plain JSON, and the strategy holds no reference to it. */
+/** A decision that came to pass. All of it is plain data of our own, which the strategy cannot change. */
 export interface Decided {
   readonly kind: 'decided'
+  /** An intent that says what it said in the decision before is the same object. */
   readonly intents: readonly Intent[]
   /** The intents that make no sense; the others stand. */
   readonly denials: readonly IntentDenial[]
-  /** What the strategy remembers from now on, as JSON text. */
-  readonly stateText: string
+  /** What the strategy remembers from now on: frozen, and the same object where nothing of it has changed. */
+  readonly state: unknown
   readonly tookMs: number
   readonly isSlow: boolean
 }
@@ -66,7 +67,8 @@ export class StrategyRunner {
   readonly #params: unknown
   readonly #view: SnapshotView
   readonly #clock: Clock
-  #stateText: string
+  #state: unknown
+  #intents: readonly Intent[] = []
   #stray: StrategyFailure | undefined
 
   constructor(options: StrategyRunnerOptions) {
@@ -76,12 +78,12 @@ export class StrategyRunner {
     this.#params = deepFreeze(options.params)
     this.#view = new SnapshotView(options.instruments)
     this.#clock = options.clock
-    this.#stateText = firstState(options)
+    this.#state = firstState(options)
   }
 
   /** What the strategy remembers, as JSON text. */
   get stateText(): string {
-    return this.#stateText
+    return writeState(this.#state)
   }
 
   /** Its code failed where nobody waited for it: it is not asked any more, and each decision fails from now on. */
@@ -96,25 +98,25 @@ export class StrategyRunner {
   decide(snapshot: Snapshot): DecisionResult {
     const startedAt = this.#clock.monotonic()
     try {
-      const { intents, denials, stateText } = this.#ask(snapshot)
-      this.#stateText = stateText
-      return { kind: 'decided', intents, denials, stateText, ...this.#timeSince(startedAt) }
+      const { intents, denials, state } = this.#ask(snapshot)
+      this.#state = state
+      this.#intents = intents
+      return { kind: 'decided', intents, denials, state, ...this.#timeSince(startedAt) }
     } catch (error) {
       return this.#fail(error, startedAt)
     }
   }
 
-  #ask(snapshot: Snapshot): Pick<Decided, 'intents' | 'denials' | 'stateText'> {
+  #ask(snapshot: Snapshot): Pick<Decided, 'intents' | 'denials' | 'state'> {
     if (this.#stray !== undefined) throw this.#stray
     this.#view.pointAt(snapshot)
-    // A fresh copy each time: whatever the strategy kept of the last one leads nowhere.
-    const state: unknown = JSON.parse(this.#stateText)
     const answer = runAsStrategy(this.strategyId, () =>
-      this.#strategy.decide(this.#view, { params: this.#params, state }),
+      this.#strategy.decide(this.#view, { params: this.#params, state: this.#state }),
     )
-    const { intents, state: nextState } = readDecision(answer)
-    const stateText = writeState(nextState)
-    return { ...readIntents(this.strategyId, intents), stateText }
+    const decision = readDecision(answer)
+    const state = readState(decision.state, this.#state)
+    const { intents, denials } = readIntents(this.strategyId, decision.intents, this.#intents)
+    return { intents, denials, state }
   }
 
   #fail(error: unknown, startedAt: number): DecisionFailed {

@@ -1,7 +1,8 @@
-/** What a strategy remembers: plain JSON, kept as text, so that neither side holds a reference into the other. */
+/** What a strategy remembers: plain data, live as long as the process, and JSON text in the journal. */
 import { type Strategy } from './define-strategy.ts'
 import { runAsStrategy } from './strategy-context.ts'
-import { describeThrown, strategyFailure } from './strategy-failure.ts'
+import { deepFreeze, isSameData } from '../lib/plain-data.ts'
+import { describeThrown, strategyFailure, type StrategyFailure } from './strategy-failure.ts'
 
 /** Largest state, in characters of JSON: it is written to the journal every ten seconds, and with every new wish. */
 const STATE_LENGTH_MAX = 262_144
@@ -20,11 +21,10 @@ export interface FirstStateOptions {
  *
  * @throws Failure when neither can be had.
  */
-export function firstState({ strategy, params, stateText }: FirstStateOptions): string {
-  if (stateText === undefined) return writeState(initialState(strategy, params))
+export function firstState({ strategy, params, stateText }: FirstStateOptions): unknown {
+  if (stateText === undefined) return readState(initialState(strategy, params))
   try {
-    JSON.parse(stateText)
-    return stateText
+    return deepFreeze(JSON.parse(stateText) as unknown)
   } catch (cause) {
     throw strategyFailure('STRATEGY_STATE_UNREADABLE', { facts: { strategy: strategy.name }, cause })
   }
@@ -41,21 +41,85 @@ function initialState(strategy: Strategy, params: unknown): unknown {
   }
 }
 
-/** The state as JSON text. @throws Failure that names the path of what JSON cannot say. */
+/**
+ * What a strategy returned, as data of our own that nobody can change, so that neither side holds a reference into
+ * the other.
+ *
+ * @param known the state before, as this function gave it back: it is given back again where nothing has changed.
+ * @throws Failure that names the path of what JSON cannot say.
+ */
+export function readState(state: unknown, known?: unknown): unknown {
+  if (isSameData(known, state)) return known
+  const count = { parts: 0 }
+  const copy = copyData(state, count)
+  if (copy === NO_DATA) throw notSerialisable(findUnserialisable(state) ?? 'state: another at each look')
+  if (count.parts > PARTS_SMALL)
+    checkLength(count.parts > STATE_LENGTH_MAX ? count.parts : writeState(copy).length)
+  return copy
+}
+
+/** The state as JSON text. */
 export function writeState(state: unknown): string {
-  const found = findUnserialisable(state)
-  if (found !== undefined) {
-    throw strategyFailure('STRATEGY_STATE_NOT_SERIALISABLE', {
-      facts: { found },
-      hint: 'keep numbers, texts, booleans, null, lists and plain objects of these',
-    })
-  }
-  const text = JSON.stringify(state)
-  if (text.length <= STATE_LENGTH_MAX) return text
+  return JSON.stringify(state)
+}
+
+function checkLength(characters: number): void {
+  if (characters <= STATE_LENGTH_MAX) return
   throw strategyFailure('STRATEGY_STATE_TOO_LARGE', {
-    facts: { characters: text.length, limit: STATE_LENGTH_MAX },
+    facts: { characters, limit: STATE_LENGTH_MAX },
     hint: 'remember sums and averages, not the history',
   })
+}
+
+function notSerialisable(found: string): StrategyFailure {
+  return strategyFailure('STRATEGY_STATE_NOT_SERIALISABLE', {
+    facts: { found },
+    hint: 'keep numbers, texts, booleans, null, lists and plain objects of these',
+  })
+}
+
+/** A state of so few characters, keys and values together, is short as text too: none is longer than 25 of these. */
+const PARTS_SMALL = STATE_LENGTH_MAX / 25
+
+/** Instead of a copy: something in there is no data. */
+const NO_DATA = Symbol('no data')
+
+/**
+ * A copy, frozen. Each property is read once: whatever a strategy has put there, what is kept is data.
+ * @param count adds up at least one a value and the characters of texts and keys, and ends a copy that is too large.
+ */
+function copyData(value: unknown, count: { parts: number }, depth = 0): unknown {
+  count.parts += typeof value === 'string' ? value.length + 1 : 1
+  if (value === null || typeof value === 'string' || typeof value === 'boolean') return value
+  if (typeof value === 'number') return Number.isFinite(value) ? value : NO_DATA
+  if (typeof value !== 'object' || depth >= DEPTH_MAX) return NO_DATA
+  if (Array.isArray(value)) return copyList(value, count, depth)
+  if (!isPlain(value)) return NO_DATA
+  const copy: Record<string, unknown> = { ...value }
+  for (const key of Object.keys(copy)) {
+    if (count.parts > STATE_LENGTH_MAX) break
+    const part = copy[key] === undefined ? undefined : copyData(copy[key], count, depth + 1)
+    if (part === NO_DATA) return NO_DATA
+    count.parts += key.length
+    copy[key] = part
+    if (part === undefined) delete copy[key]
+  }
+  return Object.freeze(copy)
+}
+
+function copyList(list: readonly unknown[], count: { parts: number }, depth: number): unknown {
+  const copy: unknown[] = []
+  for (let index = 0; index < list.length && count.parts <= STATE_LENGTH_MAX; index++) {
+    const part = copyData(list[index], count, depth + 1)
+    if (part === NO_DATA) return NO_DATA
+    copy.push(part)
+  }
+  return Object.freeze(copy)
+}
+
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return (prototype === Object.prototype || prototype === null) && !('toJSON' in value)
 }
 
 /**

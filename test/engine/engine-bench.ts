@@ -157,21 +157,21 @@ export class EngineBench {
   }
 
   decideAs(strategyId: StrategyId, ...intents: Intent[]): void {
-    this.#hear(strategyId, intents, '{}')
+    this.#hear(strategyId, intents, {})
   }
 
   /** Decides, and remembers that from now on. */
-  remember(stateText: string, ...intents: Intent[]): void {
-    this.#hear(STRATEGY, intents, stateText)
+  remember(state: unknown, ...intents: Intent[]): void {
+    this.#hear(STRATEGY, intents, state)
   }
 
-  #hear(strategyId: StrategyId, intents: readonly Intent[], stateText: string): void {
+  #hear(strategyId: StrategyId, intents: readonly Intent[], state: unknown): void {
     this.step({
       kind: 'decided',
       strategyId,
       sequence: this.#sequence,
       intents,
-      stateText,
+      state,
       denials: [],
     })
   }

@@ -22,7 +22,7 @@ function journalOf(...known: readonly string[]) {
 }
 
 function decided(...intents: readonly Intent[]): EngineEvent {
-  return { kind: 'decided', strategyId: STRATEGY, sequence: 1, intents, stateText: '{}', denials: [] }
+  return { kind: 'decided', strategyId: STRATEGY, sequence: 1, intents, state: {}, denials: [] }
 }
 
 test('[ORD2] a decision carries what the journal knows of keys that the book does not hold', () => {

@@ -18,7 +18,8 @@ import { type SoakMarket } from './soak-market.ts'
 
 export interface SoakExchangeOptions {
   readonly instruments: ReadonlyMap<string, Instrument>
-  readonly market: SoakMarket
+  /** The best bid of each instrument in ticks at an instant (Unix ms); the best ask is one tick above. */
+  readonly market: Pick<SoakMarket, 'bidTicksAt'>
   /** Unix ms, exchange clock. */
   readonly now: () => number
 }
@@ -55,13 +56,15 @@ const WOULD_TAKE = { errorCode: '40815', errorMsg: 'post only, and it would take
  */
 export class SoakExchange implements SimulatedExchange {
   readonly #instruments: ReadonlyMap<string, Instrument>
-  readonly #market: SoakMarket
+  readonly #market: SoakExchangeOptions['market']
   readonly #now: () => number
   readonly #resting: ReadonlyMap<string, Map<string, RestingOrder>>
   readonly #fills = new SoakFills()
   readonly ledger = new SoakLedger()
   readonly counts = { orders: 0, rejected: 0, cancelled: 0, cancelAlls: 0, fills: 0 }
   #orders = 0
+  /** Unix ms, exchange clock. */
+  #matchedAt = 0
 
   constructor({ instruments, market, now }: SoakExchangeOptions) {
     this.#instruments = instruments
@@ -182,8 +185,11 @@ export class SoakExchange implements SimulatedExchange {
     return taken
   }
 
-  /** What the market has reached is filled: some in two parts, the second when the exchange is next asked. */
+  /** What the market has reached is filled: some in two parts, the second when the exchange is asked later. */
   #matchResting(): void {
+    const now = this.#now()
+    if (now === this.#matchedAt) return
+    this.#matchedAt = now
     for (const [symbol, orders] of this.#resting) {
       if (orders.size === 0) continue
       const touches = { buy: this.#touchOf(symbol, 'buy'), sell: this.#touchOf(symbol, 'sell') }

@@ -2,7 +2,11 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { defineStrategy, type Strategy } from '../../src/strategy/define-strategy.ts'
 import { type SnapshotView } from '../../src/strategy/snapshot-view.ts'
-import { createStrategyRunner, type StrategyRunnerOptions } from '../../src/strategy/strategy-runner.ts'
+import {
+  createStrategyRunner,
+  type Decided,
+  type StrategyRunnerOptions,
+} from '../../src/strategy/strategy-runner.ts'
 import { ManualTime } from '../support/manual-time.ts'
 import { madeInstrument, madeSnapshot, MOMENT_AT } from '../support/market-moment.ts'
 
@@ -43,11 +47,29 @@ describe('running a strategy', () => {
       kind: 'decided',
       intents: [{ kind: 'target', symbol: 'BTCUSDT', lots: 5 }],
       denials: [],
-      stateText: '{"seen":1}',
+      state: { seen: 1 },
       tookMs: 0,
       isSlow: false,
     })
-    expect(runner.decide(SNAPSHOT)).toMatchObject({ stateText: '{"seen":1}' })
+    expect(runner.decide(SNAPSHOT)).toMatchObject({ state: { seen: 1 } })
+  })
+
+  it('gives back the same objects where it says the same', () => {
+    const runner = runnerOf(({ sequence }) => ({
+      intents: [
+        { kind: 'quote', symbol: 'BTCUSDT', levels: [{ side: 'buy', ticks: 5, lots: 1 }] },
+        { kind: 'target', symbol: 'BTCUSDT', lots: sequence === 3 ? 2 : 1 },
+      ],
+      state: { bids: [5], seen: sequence === 3 },
+    }))
+    const decideAt = (sequence: number) => runner.decide({ ...SNAPSHOT, sequence }) as Decided
+    const [first, second, third] = [decideAt(1), decideAt(2), decideAt(3)]
+
+    expect([second.intents[0], second.intents[1]]).toEqual([first.intents[0], first.intents[1]])
+    expect(second.intents.map((intent, index) => intent === first.intents[index])).toEqual([true, true])
+    expect(second.state).toBe(first.state)
+    expect(third).toMatchObject({ intents: [{ kind: 'quote' }, { lots: 2 }], state: { seen: true } })
+    expect(third.intents[0]).toBe(first.intents[0])
   })
 
   it('goes on from the state that was stored', () => {
@@ -107,7 +129,7 @@ describe('a strategy that misbehaves', () => {
       'message',
       expect.stringMatching(/TypeError: no such level \(.*runner\.test\.ts/),
     )
-    expect(decideAt(3)).toMatchObject({ kind: 'decided', stateText: '{"1":true,"3":true}' })
+    expect(decideAt(3)).toMatchObject({ kind: 'decided', state: { 1: true, 3: true } })
   })
 
   it.each([
@@ -202,7 +224,37 @@ describe('a strategy that misbehaves', () => {
     const second = runner.decide(SNAPSHOT)
 
     expect(first).toMatchObject({ intents: [{ levels: [{ side: 'buy', ticks: 5, lots: 1 }] }] })
-    expect(second).toHaveProperty('stateText', expect.stringContaining('"seen":2'))
+    expect(second).toMatchObject({ state: { seen: 2 } })
+  })
+
+  it('[STR1] cannot write into the state that it is handed, which stays what it was', () => {
+    const runner = runnerOf((snapshot, { state }) => {
+      const own = state as { seen?: number[] }
+      if (snapshot.sequence === 2) own.seen?.push(2)
+      return { intents: [], state: { seen: own.seen ?? [1] } }
+    })
+    const decideAt = (sequence: number) => runner.decide({ ...SNAPSHOT, sequence })
+    decideAt(1)
+
+    expect(decideAt(2)).toMatchObject({ kind: 'failed', code: 'STRATEGY_THREW' })
+    expect(decideAt(3)).toMatchObject({ kind: 'decided', state: { seen: [1] } })
+  })
+
+  it('[STR1] may remember what is another at each look: what was read once is kept', () => {
+    let reads = 0
+    const state = {
+      get seen() {
+        return (reads += 1)
+      },
+    }
+    const runner = runnerOf(() => ({ intents: [], state }))
+
+    const result = runner.decide(SNAPSHOT)
+
+    expect(result).toMatchObject({ kind: 'decided', state: { seen: reads } })
+    expect(Object.getOwnPropertyDescriptor((result as { state: object }).state, 'seen')).toHaveProperty(
+      'value',
+    )
   })
 
   it('[STR1] cannot write into its params', () => {

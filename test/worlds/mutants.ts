@@ -126,14 +126,14 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'state-not-with-wishes',
     what: 'what a strategy wants is recorded without what it remembers',
-    find: 'const parts = { ...(isNewState ? { stateText } : {}), ...wants }',
+    find: 'const parts = { ...(stateText === undefined ? {} : { stateText }), ...wants }',
     replace: 'const parts = { ...wants }',
   },
   {
     name: 'state-recorded-late',
     what: 'what a strategy remembers waits for a minute to be recorded',
-    find: 'if (waitsSince > since) continue',
-    replace: 'if (waitsSince > since - 50_000) continue',
+    find: 'if (waitsSince === undefined || waitsSince > since) continue',
+    replace: 'if (waitsSince === undefined || waitsSince > since - 50_000) continue',
   },
   {
     name: 'rungs-off-by-one',
@@ -692,8 +692,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'ladder-refilled-without-a-look',
     what: 'a rung that was filled is placed again before its strategy has seen the fill',
-    find: 'if (!isQuoteHeld(core, id, symbol) && ',
-    replace: 'if (',
+    find: 'isQuoteHeld(core, id, symbol) || ',
+    replace: '',
   },
   {
     name: 'old-wishes-placed-at-a-start',
@@ -741,14 +741,14 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'own-position-is-the-accounts',
     what: 'a strategy is shown what the whole account holds as its own',
-    find: 'holding: holdingOf(core.book, strategy.id, symbol),',
-    replace: 'holding: accountHoldingOf(core.book, symbol),',
+    find: 'holding: holdingOf(owner.book, id, symbol),',
+    replace: 'holding: accountHoldingOf(owner.book, symbol),',
   },
   {
     name: 'orders-of-others-shown',
     what: 'a strategy is shown the orders of the others as its own',
-    find: '.filter((order) => order.terms.strategyId === strategy.id)',
-    replace: '',
+    find: 'return totalsOf(owner, symbol).orders.get(id) ?? NO_ORDERS',
+    replace: 'return [...totalsOf(owner, symbol).orders.values()].flat()',
   },
   {
     name: 'stop-takes-what-it-should-leave',
@@ -787,5 +787,59 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'if (accountAgeMs <= account.accountAgeMaxMs || reducesRisk(intent, context)) return undefined',
     replace:
       'if (accountAgeMs <= 1e9 * account.accountAgeMaxMs || reducesRisk(intent, context)) return undefined',
+  },
+  {
+    name: 'quotes-mark-nothing',
+    what: 'an instrument is not looked at when a ladder on it has changed',
+    find: '        ...symbolsOf(record.quotes),\n',
+    replace: '',
+  },
+  {
+    name: 'fills-mark-nothing',
+    what: 'an instrument is not looked at when fills have changed what is held, and its totals stay what they were',
+    find: "    case 'fills':\n      return symbolsOf(record.fills)",
+    replace: "    case 'fills':\n      return NONE",
+  },
+  {
+    name: 'lifted-waits-mark-nothing',
+    what: 'an instrument is not looked at when a strategy has decided on whose look its ladder waits',
+    find: '  for (const symbol of holds.keys()) noteChanged(changes, symbol)\n',
+    replace: '',
+  },
+  {
+    name: 'waits-are-settled',
+    what: 'an instrument on which something waits to be placed is called settled',
+    find: '    !plan.isWaiting &&\n',
+    replace: '',
+  },
+  {
+    name: 'candidates-are-settled',
+    what: 'an instrument on which something is denied is called settled, and not looked at when time or prices change',
+    find: '    plan.candidates.length === 0 &&\n    !plan.isWaiting',
+    replace: '    !plan.isWaiting',
+  },
+  {
+    name: 'crossings-mark-nothing',
+    what: 'an instrument is not looked at when the market has reached one of its orders',
+    find: '    noteChanged(core.changes, symbol)\n    hasCrossed ||=',
+    replace: '    hasCrossed ||=',
+  },
+  {
+    name: 'moments-never-begin',
+    what: 'an instrument that is not settled is not looked at again as time passes',
+    find: "      if (event.kind !== 'decided' || now !== core.now) beginMoment(core.changes)\n",
+    replace: '',
+  },
+  {
+    name: 'totals-kept-too-long',
+    what: 'what an instrument has in open orders is counted once and for all',
+    find: '    forgetTotals(totals, symbol)\n',
+    replace: '',
+  },
+  {
+    name: 'outcomes-mark-nothing',
+    what: 'an instrument is not looked at, and its totals stay what they were, when its batch is answered',
+    find: '      return [...symbolsOfOrders(book, record.items.map(nameOf)), ...symbolsOfOrphans(book)]',
+    replace: '      return NONE',
   },
 ]

@@ -6,12 +6,13 @@ import { type OrderIntent } from '../../domain/intent.ts'
 import { isClosing } from '../../domain/order-action.ts'
 import { approve, approveAgain } from '../../risk/approve.ts'
 import { reducesRisk } from '../../risk/checks.ts'
-import { buildExposure, notionalAt, worstLots } from '../../risk/exposure.ts'
+import { buildExposure, type Exposure, notionalAt, worstLots } from '../../risk/exposure.ts'
 import { type RiskContext } from '../../risk/risk-context.ts'
-import { accountHoldingOf, holdingOf, openOrdersOf } from '../book/book.ts'
+import { holdingOf } from '../book/book.ts'
 import { type Core, specOf } from '../state/core.ts'
 import { marketOf } from '../state/market-state.ts'
 import { accountAgeMs } from '../state/readings.ts'
+import { ordersOf, totalsOf } from '../state/totals.ts'
 import { tradingStateOf } from '../state/trading-mode.ts'
 
 /** What risk made of an instrument's candidates. */
@@ -66,9 +67,9 @@ function openRiskContexts(core: Core, symbol: string): (id: StrategyId) => RiskC
   const spec = specOf(core, symbol)
   const market = marketOf(core, symbol)
   const ageMs = accountAgeMs(core, symbol)
-  const open = [...openOrdersOf(book, symbol)]
-  const accountExposure = buildExposure(mode, accountHoldingOf(book, symbol), open)
-  const others = otherInstruments(core, symbol)
+  const accountExposure: Exposure = { ...totalsOf(core, symbol).exposure }
+  let counted: OtherInstruments | undefined
+  const others = (): OtherInstruments => (counted ??= countOthers(core, symbol))
   const contexts = new Map<StrategyId, RiskContext>()
   return (id) => {
     const known = contexts.get(id)
@@ -84,30 +85,32 @@ function openRiskContexts(core: Core, symbol: string): (id: StrategyId) => RiskC
       account: settings.limits,
       strategy: limits,
       holding,
-      ownExposure: buildExposure(
-        mode,
-        holding,
-        open.filter((order) => order.terms.strategyId === id),
-      ),
+      ownExposure: buildExposure(mode, holding, ordersOf(core, id, symbol)),
       accountExposure,
-      otherNotional: others.notional,
-      otherOpenOrders: others.openOrders,
+      // Looked at by the last checks alone.
+      get otherNotional() {
+        return others().notional
+      },
+      get otherOpenOrders() {
+        return others().openOrders
+      },
     }
     contexts.set(id, context)
     return context
   }
 }
 
-function otherInstruments(core: Core, symbol: string): { notional: number; openOrders: number } {
+interface OtherInstruments {
+  readonly notional: number
+  readonly openOrders: number
+}
+
+function countOthers(core: Core, symbol: string): OtherInstruments {
   let notional = 0
   let openOrders = 0
   for (const [other, instrument] of core.settings.instruments) {
     if (other === symbol) continue
-    const exposure = buildExposure(
-      core.settings.positionMode,
-      accountHoldingOf(core.book, other),
-      openOrdersOf(core.book, other),
-    )
+    const { exposure } = totalsOf(core, other)
     openOrders += exposure.openOrders
     const lots = worstLots(exposure)
     if (lots > 0) notional += notionalAt(instrument, lots, priceOf(core, other))

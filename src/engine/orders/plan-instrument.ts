@@ -20,6 +20,7 @@ import { exchangeNow } from '../state/clock-state.ts'
 import { type Core, specOf } from '../state/core.ts'
 import { isBackingOff, isQuoteHeld, isUndecided } from '../state/decision-state.ts'
 import { freshUntil, marketOf } from '../state/market-state.ts'
+import { ordersOf, totalsOf } from '../state/totals.ts'
 import { isFlattening, isKilling, isTrading } from '../state/trading-mode.ts'
 
 /** What should happen on an instrument: orders to place, waiting ones to drop, and resting ones to cancel. */
@@ -29,9 +30,12 @@ export interface InstrumentPlan {
   readonly unwanted: readonly Order[]
   /** Waiting orders that nobody wants sent any more. */
   readonly stale: readonly Order[]
+  /** Whether something is wanted that is no candidate yet: its strategy has to look first, or prices are missing. */
+  readonly isWaiting: boolean
 }
 
 interface Gathered {
+  isWaiting: boolean
   readonly candidates: Candidate[]
   readonly unwanted: Order[]
   readonly stale: Order[]
@@ -39,19 +43,15 @@ interface Gathered {
 
 /** Compares what each strategy wants with what is open: what is missing, and what is too much. */
 export function planInstrument(core: Core, symbol: string): InstrumentPlan {
-  const plan: Gathered = { candidates: [], unwanted: [], stale: [] }
-  const byStrategy: Map<string, Order[]> = Map.groupBy(
-    openOrdersOf(core.book, symbol),
-    (order) => order.terms.strategyId,
-  )
-  for (const strategy of core.settings.strategies.values()) {
-    if (strategy.symbols.includes(symbol)) {
-      planStrategy(core, symbol, { id: strategy.id, orders: byStrategy.get(strategy.id) ?? [] }, plan)
-    }
-    byStrategy.delete(strategy.id)
+  const plan: Gathered = { candidates: [], unwanted: [], stale: [], isWaiting: false }
+  const { strategies } = core.settings
+  for (const { id, symbols } of strategies.values()) {
+    if (symbols.includes(symbol)) planStrategy(core, symbol, { id, orders: ordersOf(core, id, symbol) }, plan)
   }
   // What strategies left behind that the config does not name any more.
-  for (const orders of byStrategy.values()) for (const order of orders) dismiss(order, plan)
+  for (const [id, orders] of totalsOf(core, symbol).orders) {
+    if (!strategies.has(id)) for (const order of orders) dismiss(order, plan)
+  }
   return withoutLateCopies(core, symbol, plan)
 }
 
@@ -64,8 +64,8 @@ function withoutLateCopies(core: Core, symbol: string, plan: Gathered): Instrume
   if (late.length === 0) return plan
   const names = new Set(late.map((order) => order.terms.clientOid))
   return {
+    ...plan,
     candidates: plan.candidates.filter(({ again }) => again === undefined || !names.has(again)),
-    unwanted: plan.unwanted,
     stale: [...new Set([...plan.stale, ...late])],
   }
 }
@@ -99,8 +99,11 @@ function planQuotes(core: Core, symbol: string, { id, orders }: StrategyOrders, 
     ordinal: core.book.ordinals.get(pairKey(id, symbol)) ?? 0,
     deadlineAt: freshUntil(core, symbol),
   })
-  if (!isQuoteHeld(core, id, symbol) && !isBackingOff(core, wishKey(id, symbol, 'quote')))
-    plan.candidates.push(...missing)
+  if (missing.length > 0) {
+    const isHeld = isQuoteHeld(core, id, symbol) || isBackingOff(core, wishKey(id, symbol, 'quote'))
+    if (isHeld) plan.isWaiting = true
+    else plan.candidates.push(...missing)
+  }
   for (const order of extra) dismiss(order, plan)
 }
 
@@ -115,7 +118,10 @@ function planTargets(core: Core, symbol: string, { id, orders }: StrategyOrders,
   const isFlat = isFlattening(core, symbol, id)
   const purpose = isFlat ? 'flatten' : 'target'
   const isWaiting = isBackingOff(core, wishKey(id, symbol, purpose))
-  if (!(bid > 0 && ask > 0) || isWaiting || (!isFlat && isUndecided(core, id))) return
+  if (!(bid > 0 && ask > 0) || isWaiting || (!isFlat && isUndecided(core, id))) {
+    plan.isWaiting = true
+    return
+  }
   // An order in quarantine waits for an operator. It must not keep what is held from being closed: no more than the
   // account holds, since the strategy's part is in question.
   const isInQuestion = isFlat && own.some(({ state }) => state === 'quarantined')

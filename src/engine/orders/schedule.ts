@@ -16,17 +16,24 @@ import {
   wantBatch,
   wantNoBatch,
 } from '../state/instrument-state.ts'
-import { crossedOrders } from '../state/market-state.ts'
+import { noteSettled } from '../state/changes.ts'
+import { crossedOrders, isBeyondOrder } from '../state/market-state.ts'
 import { askForCancel, askForGrant, openBatch } from '../state/open-calls.ts'
 import { isFlattening, isKilling, isTrading } from '../state/trading-mode.ts'
 import { approveOrders, type ApprovedOrders } from './approve-orders.ts'
-import { planInstrument } from './plan-instrument.ts'
+import { type InstrumentPlan, planInstrument } from './plan-instrument.ts'
 import { nameOrder, recordBatch } from './record-batch.ts'
 
-/** Looks at an idle instrument and starts whatever comes next: a resolution, or asking for a batch. */
+/**
+ * Looks at an idle instrument and starts whatever comes next: a resolution, or asking for a batch. Afterwards it is
+ * settled, if nothing comes next before something of it changes.
+ */
 export function scheduleInstrument(core: Core, instrument: InstrumentState): void {
   if (instrument.phase !== 'idle') wantNoBatch(instrument)
   watchDisplaced(core, instrument)
+  if (instrument.phase === 'placing' && instrument.displaced.length === 0) {
+    noteSettled(core.changes, instrument.symbol)
+  }
   if (instrument.phase !== 'idle' || core.run.phase === 'stopped') return
   if (hasOrder(core, instrument.symbol, 'unknown')) return startResolution(core, instrument, 'unknown')
   if (hasReleasedQuarantine(core, instrument.symbol)) return startResolution(core, instrument, 'released')
@@ -49,6 +56,18 @@ export function scheduleInstrument(core: Core, instrument: InstrumentState): voi
   noteDenials(core, instrument.symbol, approved.denials)
   askForCancelWhenDue(core, instrument)
   askForBatch(core, instrument, approved)
+  if (isRunning && isSettled(core, instrument, plan)) noteSettled(core.changes, instrument.symbol)
+}
+
+/** Whether what is wanted stands, and nothing else does. */
+function isSettled(core: Core, { symbol, displaced }: InstrumentState, plan: InstrumentPlan): boolean {
+  return (
+    plan.candidates.length === 0 &&
+    !plan.isWaiting &&
+    plan.unwanted.length === 0 &&
+    displaced.length === 0 &&
+    !isBeyondOrder(core, symbol)
+  )
 }
 
 function askForBatch(core: Core, instrument: InstrumentState, { items, reduces }: ApprovedOrders): void {

@@ -3,7 +3,7 @@ import { parseValue, writeValue } from '../../lib/value-text.ts'
 import { type Core } from '../state/core.ts'
 
 /** Everything that the core knows, with the rows of its own instruments for the table of the whole market. */
-type CoreImage = Omit<Core, 'market' | 'effects'> & {
+type CoreImage = Omit<Core, 'market' | 'effects' | 'totals'> & {
   readonly market: Omit<Core['market'], 'tickers'> & { readonly tickers: TickerRows | undefined }
 }
 
@@ -12,7 +12,7 @@ type CoreImage = Omit<Core, 'market' | 'effects'> & {
  * it goes on exactly as the core that it was taken from, and the same core gives the same text.
  */
 export function writeCore(core: Core): string {
-  const { effects: _done, market, ...rest } = core
+  const { effects: _done, totals: _follows, market, ...rest } = core
   const tickers = market.tickers && toTickerRows(market.tickers, core.settings.instruments.keys())
   const image: CoreImage = { ...rest, market: { ...market, tickers } }
   return writeValue(image)
@@ -22,5 +22,5 @@ export function writeCore(core: Core): string {
 export function parseCore(text: string): Core {
   const image = parseValue(text) as CoreImage
   const tickers = image.market.tickers && toTickerTable(image.market.tickers)
-  return { ...image, market: { ...image.market, tickers }, effects: [] }
+  return { ...image, market: { ...image.market, tickers }, effects: [], totals: new Map() }
 }

@@ -1,7 +1,7 @@
 import { type Order } from '../../domain/order.ts'
 import { type InstrumentMoment, type Snapshot } from '../../domain/snapshot.ts'
 import { type TickerRows, toTickerRows, toTickerTable } from '../../domain/ticker-rows.ts'
-import { deepFreeze } from '../../lib/deep-freeze.ts'
+import { deepFreeze } from '../../lib/plain-data.ts'
 import { parseValue, writeValue } from '../../lib/value-text.ts'
 import { type Effect } from '../effect.ts'
 import { type EngineEvent } from '../event.ts'

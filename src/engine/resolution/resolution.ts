@@ -1,6 +1,7 @@
 import { canRest, type Order } from '../../domain/order.ts'
 import { own } from '../../lib/own.ts'
 import { openOrdersOf } from '../book/book.ts'
+import { noteChanged } from '../state/changes.ts'
 import { clockUnsynchronised, exchangeNow } from '../state/clock-state.ts'
 import {
   announce,
@@ -60,6 +61,7 @@ export function startResolution(core: Core, instrument: InstrumentState, cause: 
     positionRead: false,
     askedAt: 0,
   })
+  noteChanged(core.changes, symbol)
   announce(core, ROUTINE_CAUSES.has(cause) ? 'debug' : 'warn', 'instrument.resolving', {
     symbol,
     cause,

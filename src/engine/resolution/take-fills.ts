@@ -11,6 +11,7 @@ import { announceEnd, distrustResting, noteFillsForResolution } from './resoluti
 import { halt, RELEASE_HINT } from '../state/trading-mode.ts'
 import { holdQuote } from '../state/decision-state.ts'
 import { noteFillsRead, noteOrphan, takeSettledOrphans } from '../state/readings.ts'
+import { totalsOf } from '../state/totals.ts'
 import { showFills } from '../strategies/take-snapshot.ts'
 import { comparePosition, noteRecentFills } from './reconcile.ts'
 import { isInTheDark, isReadingAgain, takeUnreadableFills } from './unreadable.ts'
@@ -23,7 +24,7 @@ export function takeFills(core: Core, reading: FillsReading): void {
     ({ tradeId, filledAt, symbol }) =>
       filledAt >= core.book.tradesSinceAt && !core.book.trades.has(tradeId) && core.instruments.has(symbol),
   )
-  haltOnUnsettled(core, fills)
+  if (fills.length > 0) haltOnUnsettled(core, fills)
   // Either clock may be behind; what is dated later than both say has a wrong date.
   const heardAt = Math.max(reading.exchangeTime, exchangeNow(core))
   // Nothing is left unread for that, or while a row is read once more.
@@ -39,7 +40,7 @@ export function takeFills(core: Core, reading: FillsReading): void {
     // Whoever traded the instrument may hold less than a moment ago.
     else if (fill.source !== 'API') for (const id of tradersOf(core, fill.symbol)) owners.add(id)
   }
-  noteRecentFills(core, fills, heardAt)
+  if (fills.length > 0) noteRecentFills(core, fills, heardAt)
   const readableAt = noteFillsRead(core, reading, isReadingAgain(core))
   settleTakers(core, readableAt)
   noteOrphans(core)
@@ -131,7 +132,7 @@ function haltOnUnsettled(core: Core, fills: readonly Fill[]): void {
 /** An order that cannot rest is over once the fills are known up to the end of its matching (A2, A4). */
 function settleTakers(core: Core, readableAt: number): void {
   for (const symbol of core.instruments.keys()) {
-    if (isInTheDark(core, symbol)) continue
+    if (!totalsOf(core, symbol).hasTaker || isInTheDark(core, symbol)) continue
     const over: Order[] = []
     for (const order of openOrdersOf(core.book, symbol)) {
       const endedAt = acceptedBy(core, order) + core.settings.execution.matchingLagMs
@@ -194,6 +195,7 @@ function nameByFills(core: Core, { terms }: Order, orderId: OrderId): void {
  * event.
  */
 export function showSettledOrphans(core: Core): void {
+  if (core.readings.orphansSince.size === 0) return
   const owners = new Set<StrategyId>()
   for (const orderId of takeSettledOrphans(core)) {
     const clientOid = core.book.byOrderId.get(orderId)
@@ -204,5 +206,5 @@ export function showSettledOrphans(core: Core): void {
     owners.add(strategyId)
     announce(core, 'info', 'order.fillAttributed', { clientOid, symbol, orderId, filled: order.filledLots })
   }
-  if (owners.size > 0) showFills(core, owners)
+  showFills(core, owners)
 }

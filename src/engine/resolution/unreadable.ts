@@ -5,13 +5,15 @@ import { noteReadable, noteUnreadable } from '../state/readings.ts'
 import { halt, RELEASE_HINT } from '../state/trading-mode.ts'
 
 const FILL = 'fill '
+const NONE: NonNullable<FillsReading['unreadable']> = []
 
 /**
  * Rows of fills and positions that cannot be read (MKT4). One may have been spoilt on its way, so the same must be
  * seen twice. Then its instrument is halted, and until an operator has released it nothing that is read proves
  * anything of it: no order of it ends, and its position is not compared. Others go on.
  */
-export function takeUnreadableFills(core: Core, { unreadable = [] }: FillsReading): void {
+export function takeUnreadableFills(core: Core, { unreadable = NONE }: FillsReading): void {
+  if (unreadable.length === 0 && core.readings.unreadable.size === 0) return
   const rows = new Set(unreadable.map(({ tradeId }) => `${FILL}${tradeId}`))
   for (const known of core.readings.unreadable.keys()) {
     if (known.startsWith(FILL) && !rows.has(known)) noteReadable(core, known)
@@ -32,12 +34,14 @@ export function notePositionReadable(core: Core, symbol: string): void {
 
 /** Whether a row of fills could not be read once: until it is read again, fills are read from where they were. */
 export function isReadingAgain({ readings }: Core): boolean {
+  if (readings.unreadable.size === 0) return false
   return [...readings.unreadable].some(([row, { isHalted }]) => row.startsWith(FILL) && !isHalted)
 }
 
 /** Whether what is read of the account proves nothing of the instrument. */
 export function isInTheDark({ book, readings }: Core, symbol: string): boolean {
   if (isHeldUnreadable(book, symbol)) return true
+  if (readings.unreadable.size === 0) return false
   return [...readings.unreadable.values()].some((note) => note.symbol === symbol && !note.isHalted)
 }
 

@@ -16,7 +16,9 @@ import { type Book } from '../book/book.ts'
 import { buildBookings, waitingFillsOf } from '../book/bookings.ts'
 import { type Announcement, type Effect } from '../effect.ts'
 import { type EngineSettings } from '../settings.ts'
+import { beginMoment, type ChangeState, concernedBy, noteChanged } from './changes.ts'
 import { type RunState } from './run-state.ts'
+import { forgetTotals, type KeptTotals } from './totals.ts'
 
 /**
  * Everything that the engine knows. The book is durable: the fold of the journal's records. Everything else may be
@@ -37,6 +39,9 @@ export interface Core {
   readonly decisions: DecisionState
   readonly denials: DenialState
   readonly run: RunState
+  readonly changes: ChangeState
+  /** Follows from the book: no image of the core holds it. */
+  readonly totals: KeptTotals
 }
 
 /** What is known of the exchange's clock. Changed by `clock-state.ts`. */
@@ -236,23 +241,23 @@ export interface UnreadableNote {
 export interface DecisionState {
   /** By strategy: the snapshot that it decided on last. */
   readonly decidedOn: ReadonlyMap<StrategyId, number>
-  /** By strategy and symbol: a ladder that was filled or refused waits for a decision on this snapshot. */
-  readonly quoteHolds: ReadonlyMap<string, number>
+  /** By strategy, and there by symbol: a ladder that was filled or refused waits for a decision on this snapshot. */
+  readonly quoteHolds: ReadonlyMap<string, ReadonlyMap<string, number>>
   /** By strategy: decisions that failed one after the other. */
   readonly failuresInRow: ReadonlyMap<StrategyId, number>
   /** Standing wishes of a strategy are placed once it has decided on this snapshot or a later one. */
   readonly wishesFrom: number
-  /** By strategy: what it remembers, where the book has something else. */
-  readonly unrecordedStates: ReadonlyMap<StrategyId, UnrecordedState>
+  /** By strategy: what it remembers since it has decided in this run, the longest waiting first. */
+  readonly states: ReadonlyMap<StrategyId, RememberedState>
   /** By strategy, symbol and purpose: the last refusal by the exchange, and how many came one after the other. */
   readonly refusals: ReadonlyMap<string, Refusal>
 }
 
-export interface UnrecordedState {
-  /** As JSON text. */
-  readonly text: string
-  /** Unix ms, our clock, since when the book has another. */
-  readonly waitsSince: number
+export interface RememberedState {
+  /** Plain data that nobody changes. */
+  readonly state: unknown
+  /** Unix ms, our clock, since when the book may have another; undefined where it has this one. */
+  readonly waitsSince: number | undefined
 }
 
 export interface Refusal {
@@ -280,16 +285,21 @@ export interface LoggedDenial {
   readonly unlogged: number
 }
 
-/** An event comes in at a moment of our clock: nothing is wanted yet. */
+/** An event comes in at an instant of our clock: nothing is wanted yet. */
 export function beginStep(core: Core, now: number): void {
   const state = own(core)
   state.now = now
-  state.effects = []
+  state.effects = NO_EFFECTS
 }
+
+/** Most steps want nothing done. */
+const NO_EFFECTS: Effect[] = []
+Object.freeze(NO_EFFECTS)
 
 /** Wants something done, after everything that this step has wanted so far. */
 export function emit(core: Core, effect: Effect): void {
-  own(core.effects).push(effect)
+  if (core.effects === NO_EFFECTS) own(core).effects = [effect]
+  else own(core.effects).push(effect)
 }
 
 /**
@@ -298,9 +308,19 @@ export function emit(core: Core, effect: Effect): void {
  */
 export function record(core: Core, entry: JournalRecord, durable = false): void {
   const waiting = waitingFillsOf(core.book, entry)
+  noteConcerned(core, entry)
   applyRecord(core.book, entry)
   const bookings = buildBookings(entry, { book: core.book, instruments: core.settings.instruments, waiting })
   emit(core, { kind: 'record', record: entry, durable, ...(bookings.length > 0 && { bookings }) })
+}
+
+function noteConcerned({ book, changes, totals, instruments }: Core, entry: JournalRecord): void {
+  for (const symbol of concernedBy(book, entry) ?? instruments.keys()) {
+    noteChanged(changes, symbol)
+    forgetTotals(totals, symbol)
+  }
+  // What one instrument may come to hold decides what the others may.
+  if (entry.kind !== 'decision' && entry.kind !== 'denial') beginMoment(changes)
 }
 
 /** Writes down what is about to leave. The one function that makes a `Recorded`: nothing else can be sent (ORD1). */

@@ -29,7 +29,7 @@ export function createCore(settings: EngineSettings, book: Book): Core {
       failuresInRow: new Map(),
       quoteHolds: new Map(),
       wishesFrom: 1,
-      unrecordedStates: new Map(),
+      states: new Map(),
       refusals: new Map(),
     },
     denials: { counts: new Map(), logged: new Map(), named: new Map() },
@@ -44,6 +44,8 @@ export function createCore(settings: EngineSettings, book: Book): Core {
       spaceLowSince: undefined,
       flatBeforeStop: undefined,
     },
+    changes: { changed: new Set(symbols), unsettled: new Map(), moment: 0 },
+    totals: new Map(),
   }
 }
 

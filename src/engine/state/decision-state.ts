@@ -1,17 +1,34 @@
 import { type StrategyId } from '../../domain/ids.ts'
 import { type OrderTerms } from '../../domain/order.ts'
 import { own } from '../../lib/own.ts'
-import { pairKey, wishKey } from '../book/book.ts'
+import { isSameData } from '../../lib/plain-data.ts'
+import { wishKey } from '../book/book.ts'
+import { type StrategySettings } from '../settings.ts'
+import { noteChanged } from './changes.ts'
 import { type Core } from './core.ts'
 
 /** How long a strategy's wishes on an instrument wait after the second refusal in a row, and at most. */
 const BACK_OFF_MS = 250
 const BACK_OFF_MS_MAX = 60_000
 
-export function noteDecision({ decisions }: Core, strategyId: StrategyId, snapshot: number): void {
+/** The strategy has looked: what waited for that may be placed. */
+export function noteDecision(
+  { decisions, changes }: Core,
+  { id, symbols }: Pick<StrategySettings, 'id' | 'symbols'>,
+  snapshot: number,
+): void {
   const state = own(decisions)
-  state.decidedOn.set(strategyId, snapshot)
-  state.failuresInRow.delete(strategyId)
+  if ((decisions.decidedOn.get(id) ?? 0) < decisions.wishesFrom) {
+    for (const symbol of symbols) noteChanged(changes, symbol)
+  }
+  state.decidedOn.set(id, snapshot)
+  state.failuresInRow.delete(id)
+  const holds = decisions.quoteHolds.get(id)
+  if (holds === undefined) return
+  const left = [...holds].filter(([, needed]) => snapshot < needed)
+  if (left.length === 0) state.quoteHolds.delete(id)
+  else state.quoteHolds.set(id, new Map(left))
+  for (const symbol of holds.keys()) noteChanged(changes, symbol)
 }
 
 /** How many decisions of the strategy have failed one after the other by now. */
@@ -22,17 +39,28 @@ export function noteFailure({ decisions }: Core, strategyId: StrategyId): number
   return inRow
 }
 
-/** What the strategy remembers and the book does not say; undefined where it does. */
-export function noteState({ decisions, now }: Core, strategyId: StrategyId, text: string | undefined): void {
-  const { unrecordedStates } = own(decisions)
-  const { waitsSince = now } = unrecordedStates.get(strategyId) ?? {}
-  if (text === undefined) unrecordedStates.delete(strategyId)
-  else unrecordedStates.set(strategyId, { text, waitsSince })
+/** What the strategy remembers from now on. */
+export function noteState({ decisions, now }: Core, strategyId: StrategyId, state: unknown): void {
+  const known = decisions.states.get(strategyId)
+  if (known && isSameData(known.state, state)) return
+  const { states } = own(decisions)
+  // In the order in which they begin to wait.
+  if (known?.waitsSince === undefined) states.delete(strategyId)
+  states.set(strategyId, { state, waitsSince: known?.waitsSince ?? now })
+}
+
+/** The book says what the strategy remembers. */
+export function noteStateRecorded({ decisions }: Core, strategyId: StrategyId): void {
+  const { states } = own(decisions)
+  const { state } = states.get(strategyId) ?? {}
+  states.set(strategyId, { state, waitsSince: undefined })
 }
 
 /** A rung of the ladder was filled or refused: the strategy has to look before one is placed anew. */
 export function holdQuote({ decisions, market }: Core, strategyId: string, symbol: string): void {
-  own(decisions).quoteHolds.set(pairKey(strategyId, symbol), market.snapshots + 1)
+  const { quoteHolds } = own(decisions)
+  const holds = quoteHolds.get(strategyId) ?? []
+  quoteHolds.set(strategyId, new Map([...holds, [symbol, market.snapshots + 1]]))
 }
 
 /** What was wanted before is not placed by itself: each strategy looks first, and its failures are counted anew. */
@@ -50,7 +78,7 @@ export function isUndecided({ decisions, run }: Core, id: StrategyId): boolean {
 /** Whether a ladder waits for its strategy to look again. */
 export function isQuoteHeld(core: Core, id: StrategyId, symbol: string): boolean {
   const { decidedOn, quoteHolds } = core.decisions
-  const needed = quoteHolds.get(pairKey(id, symbol))
+  const needed = quoteHolds.get(id)?.get(symbol)
   return isUndecided(core, id) || (needed !== undefined && (decidedOn.get(id) ?? 0) < needed)
 }
 

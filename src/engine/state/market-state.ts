@@ -7,7 +7,9 @@ import { own } from '../../lib/own.ts'
 import { type RiskMarket } from '../../risk/risk-context.ts'
 import { openOrdersOf } from '../book/book.ts'
 import { exchangeNow } from './clock-state.ts'
+import { beginMoment } from './changes.ts'
 import { type Core, specOf } from './core.ts'
+import { totalsOf } from './totals.ts'
 
 /** By as much our idea of the exchange's clock may be wrong. */
 const CLOCK_ERROR_MS = 1000
@@ -19,8 +21,9 @@ export function noteTickers(core: Core, tickers: TickerTable): boolean {
   return true
 }
 
-export function nextSnapshot({ market }: Core): void {
+export function nextSnapshot({ market, changes }: Core): void {
   own(market).snapshots += 1
+  beginMoment(changes)
 }
 
 export function noteFeed({ market }: Core, feed: FeedId, reading: FeedReading): void {
@@ -44,28 +47,37 @@ function isHeardAgain({ market: { tickers } }: Core, { requestTime, readAt }: Ti
 /** The market of an instrument as risk and the planner look at it; everything NaN where there is no row. */
 export function marketOf(core: Core, symbol: string): RiskMarket {
   const { tickers } = core.market
-  if (!tickers || tickers.rowOf(symbol) < 0) {
-    return {
-      bid: Number.NaN,
-      ask: Number.NaN,
-      last: Number.NaN,
-      ageMs: Number.POSITIVE_INFINITY,
-      deliveryState: undefined,
-    }
-  }
-  const rowAgeMs = exchangeNow(core) - tickers.read(symbol, 'ts')
+  const row = tickers?.rowOf(symbol) ?? -1
+  if (!tickers || row < 0) return NO_MARKET
+  const { bidPr, askPr, lastPr, deliveryStatus } = tickers.columns
   return {
-    bid: tickers.read(symbol, 'bidPr'),
-    ask: tickers.read(symbol, 'askPr'),
-    last: tickers.read(symbol, 'lastPr'),
-    ageMs: Math.max(core.now - tickers.readAt, Number.isNaN(rowAgeMs) ? Number.POSITIVE_INFINITY : rowAgeMs),
-    deliveryState: DELIVERY_STATES[tickers.read(symbol, 'deliveryStatus')],
+    bid: bidPr[row] ?? Number.NaN,
+    ask: askPr[row] ?? Number.NaN,
+    last: lastPr[row] ?? Number.NaN,
+    ageMs: ageOf(core, tickers, row),
+    deliveryState: DELIVERY_STATES[deliveryStatus[row] ?? Number.NaN],
   }
+}
+
+const NO_MARKET: RiskMarket = {
+  bid: Number.NaN,
+  ask: Number.NaN,
+  last: Number.NaN,
+  ageMs: Number.POSITIVE_INFINITY,
+  deliveryState: undefined,
+}
+
+/** Of the older of the answer and the row in it, ms. */
+function ageOf(core: Core, { columns, readAt }: TickerTable, row: number): number {
+  const rowAgeMs = exchangeNow(core) - (columns.ts[row] ?? Number.NaN)
+  return Math.max(core.now - readAt, Number.isNaN(rowAgeMs) ? Number.POSITIVE_INFINITY : rowAgeMs)
 }
 
 /** Until when what is decided on the present prices may be sent: Unix ms, our clock (MKT1). */
 export function freshUntil(core: Core, symbol: string): number {
-  const { ageMs } = marketOf(core, symbol)
+  const { tickers } = core.market
+  const row = tickers?.rowOf(symbol) ?? -1
+  const ageMs = tickers && row >= 0 ? ageOf(core, tickers, row) : Number.POSITIVE_INFINITY
   return Number.isFinite(ageMs) ? core.now + core.settings.limits.dataAgeMaxMs - ageMs : 0
 }
 
@@ -76,10 +88,23 @@ export function sightOf(core: Core, symbol: string): MarketSight {
   return { bid: orZero(bid), ask: orZero(ask), ageMs: orZero(ageMs) }
 }
 
+/** Whether the last prices, however old, stand beyond an order that rests. */
+export function isBeyondOrder(core: Core, symbol: string): boolean {
+  const { tickers } = core.market
+  const row = tickers?.rowOf(symbol) ?? -1
+  if (!tickers || row < 0) return false
+  const { bidPr, askPr } = tickers.columns
+  const [bid = Number.NaN, ask = Number.NaN] = [bidPr[row], askPr[row]]
+  const { buyTicks, sellTicks } = totalsOf(core, symbol)
+  const { units, scale } = specOf(core, symbol).tick
+  return bid > 0 && ask > 0 && ((buyTicks * units) / scale > ask || (sellTicks * units) / scale < bid)
+}
+
 /** Resting orders that the market stands beyond: they must have been filled, whether or not we know it yet. */
 export function crossedOrders(core: Core, symbol: string): readonly Order[] {
+  if (!isBeyondOrder(core, symbol)) return NO_ORDERS
   const { bid, ask, ageMs } = marketOf(core, symbol)
-  if (!(bid > 0 && ask > 0) || ageMs > core.settings.limits.dataAgeMaxMs) return []
+  if (ageMs > core.settings.limits.dataAgeMaxMs) return NO_ORDERS
   const { tick } = specOf(core, symbol)
   return [...openOrdersOf(core.book, symbol)].filter(({ state, terms }) => {
     if (state !== 'live' || terms.ticks === undefined || !canRest(terms)) return false
@@ -87,3 +112,5 @@ export function crossedOrders(core: Core, symbol: string): readonly Order[] {
     return tradesAs(terms.action) === 'buy' ? price > ask : price < bid
   })
 }
+
+const NO_ORDERS: readonly Order[] = []

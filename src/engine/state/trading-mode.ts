@@ -113,6 +113,7 @@ export function isKilling({ run, book }: Core): boolean {
 export function isFlattening({ run, book }: Core, symbol: string, strategyId: StrategyId | string): boolean {
   if (run.phase === 'stopping') return false
   if (run.flatBeforeStop !== undefined) return true
+  if (book.restrictions.size === 0) return false
   return [ACCOUNT, symbol, strategyScope(strategyId)].some(
     (scope) => restrictionOf(book, scope, 'flatten') !== undefined,
   )
@@ -120,5 +121,6 @@ export function isFlattening({ run, book }: Core, symbol: string, strategyId: St
 
 /** Whether the strategy failed too often, and is not asked before somebody has looked. */
 export function hasFailed({ book }: Core, strategyId: StrategyId): boolean {
+  if (book.restrictions.size === 0) return false
   return restrictionOf(book, strategyScope(strategyId), 'strategyFailed') !== undefined
 }

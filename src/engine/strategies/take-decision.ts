@@ -20,11 +20,12 @@ import { takeAccountCall, withdrawCalls } from './account-calls.ts'
 import { objectToNumbers, objectToPrices, objectToSize } from '../../risk/bounds.ts'
 import { announce, type Core, record, specOf } from '../state/core.ts'
 import { strategyScope } from '../../domain/trading-mode.ts'
-import { noteDecision, noteFailure, noteState } from '../state/decision-state.ts'
+import { noteDecision, noteFailure, noteState, noteStateRecorded } from '../state/decision-state.ts'
 import { halt, hasFailed, isFlattening, isTrading } from '../state/trading-mode.ts'
 import { noteDenials } from '../state/denials.ts'
 import { freshUntil, sightOf } from '../state/market-state.ts'
 import { type StrategySettings } from '../settings.ts'
+import { newestStateOf } from './strategy-memory.ts'
 
 /** How many failures in a row halt a strategy. */
 const FAILURES_MAX = 10
@@ -37,7 +38,7 @@ export interface Decision {
   readonly strategyId: StrategyId
   readonly sequence: number
   readonly intents: readonly Intent[]
-  readonly stateText: string
+  readonly state: unknown
   readonly denials: readonly Denial[]
   readonly usedKeys?: readonly UsedKey[]
 }
@@ -63,7 +64,9 @@ interface Changes {
 export function takeDecision(core: Core, decision: Decision): void {
   const strategy = core.settings.strategies.get(decision.strategyId)
   if (!strategy || !isTrading(core)) return
-  noteDecision(core, decision.strategyId, decision.sequence)
+  noteDecision(core, strategy, decision.sequence)
+  noteState(core, strategy.id, decision.state)
+  if (repeatsItself(core, strategy, decision)) return
   const changes = noChanges(decision)
   for (const intent of decision.intents) takeIntent(core, strategy, intent, changes)
   recordChanges(core, decision, changes)
@@ -71,6 +74,23 @@ export function takeDecision(core: Core, decision: Decision): void {
     const symbol = core.instruments.has(denial.symbol) ? denial.symbol : strategy.symbols[0]
     if (symbol !== undefined) noteDenials(core, symbol, [denial])
   }
+}
+
+/** Most decisions say once more what stands already. */
+function repeatsItself(
+  core: Core,
+  { id, symbols }: StrategySettings,
+  { intents, denials }: Decision,
+): boolean {
+  return (
+    denials.length === 0 &&
+    intents.every((intent) => symbols.includes(intent.symbol) && stands(core.book, id, intent))
+  )
+}
+
+function stands({ quotes, targets }: Core['book'], id: StrategyId, intent: Intent): boolean {
+  if (intent.kind === 'target') return targets.get(pairKey(id, intent.symbol)) === intent.lots
+  return intent.kind === 'quote' && sameLevels(quotes.get(pairKey(id, intent.symbol)) ?? [], intent.levels)
 }
 
 function noChanges({ denials = [], usedKeys = [] }: Partial<Decision> = {}): Changes {
@@ -221,7 +241,7 @@ function deny(
 }
 
 function recordChanges(core: Core, decision: Decision, changes: Changes): void {
-  const { strategyId, stateText } = decision
+  const { strategyId } = decision
   const { book } = core
   const ladders = changes.quotes.map(({ symbol, levels }) =>
     buildLadderChange(symbol, book.quotes.get(pairKey(strategyId, symbol)) ?? [], levels),
@@ -234,10 +254,10 @@ function recordChanges(core: Core, decision: Decision, changes: Changes): void {
     ...(changes.withdrawn.length > 0 ? { withdrawn: changes.withdrawn } : {}),
   }
   const wantsSomething = Object.keys(wants).length > 0 || changes.hasDropped
-  const isNewState = book.strategyStates.get(strategyId) !== stateText
-  noteState(core, strategyId, isNewState && !wantsSomething ? stateText : undefined)
   if (!wantsSomething) return
-  const parts = { ...(isNewState ? { stateText } : {}), ...wants }
+  const stateText = newestStateOf(core, strategyId)
+  noteStateRecorded(core, strategyId)
+  const parts = { ...(stateText === undefined ? {} : { stateText }), ...wants }
   if (Object.keys(parts).length === 0) return
   const symbols = new Set(
     [...changes.quotes, ...changes.targets, ...changes.places].map(({ symbol }) => symbol),

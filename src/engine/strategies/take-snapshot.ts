@@ -1,12 +1,13 @@
 import { type FeedReading } from '../../domain/feed.ts'
 import { type StrategyId } from '../../domain/ids.ts'
-import { type InstrumentMoment, type Snapshot } from '../../domain/snapshot.ts'
+import { type Snapshot } from '../../domain/snapshot.ts'
 import { type TickerTable } from '../../domain/ticker-table.ts'
-import { accountHoldingOf, holdingOf, openOrdersOf } from '../book/book.ts'
+import { noteChanged } from '../state/changes.ts'
 import { exchangeNow } from '../state/clock-state.ts'
 import { type Core, emit, instrumentOf, specOf } from '../state/core.ts'
-import { crossedOrders, freshUntil, nextSnapshot, noteTickers } from '../state/market-state.ts'
+import { crossedOrders, freshUntil, isBeyondOrder, nextSnapshot, noteTickers } from '../state/market-state.ts'
 import { askForFills } from '../state/readings.ts'
+import { momentOf } from '../state/totals.ts'
 import { type StrategySettings } from '../settings.ts'
 import { hasFailed, isTrading } from '../state/trading-mode.ts'
 
@@ -17,11 +18,12 @@ import { hasFailed, isTrading } from '../state/trading-mode.ts'
 export function takeSnapshot(core: Core, tickers: TickerTable): void {
   if (!noteTickers(core, tickers)) return
   askToDecide(core, core.settings.strategies.values())
-  if (isTrading(core) && hasCrossedOrder(core)) askForFills(core)
+  if (isTrading(core) && noteCrossing(core)) askForFills(core)
 }
 
 /** Their own fills are as good a reason to decide again as new prices: the same prices, another position. */
 export function showFills(core: Core, strategyIds: ReadonlySet<StrategyId>): void {
+  if (strategyIds.size === 0) return
   const strategies = [...core.settings.strategies.values()].filter(({ id }) => strategyIds.has(id))
   if (strategies.length > 0) askToDecide(core, strategies)
 }
@@ -39,8 +41,14 @@ function askToDecide(core: Core, strategies: Iterable<StrategySettings>): void {
 }
 
 /** The market has reached one of our resting orders: there is a fill to read, sooner than the grid would. */
-function hasCrossedOrder(core: Core): boolean {
-  return [...core.instruments.keys()].some((symbol) => crossedOrders(core, symbol).length > 0)
+function noteCrossing(core: Core): boolean {
+  let hasCrossed = false
+  for (const symbol of core.instruments.keys()) {
+    if (!isBeyondOrder(core, symbol)) continue
+    noteChanged(core.changes, symbol)
+    hasCrossed ||= crossedOrders(core, symbol).length > 0
+  }
+  return hasCrossed
 }
 
 function buildSnapshot(core: Core, tickers: TickerTable, strategy: StrategySettings): Snapshot {
@@ -51,17 +59,14 @@ function buildSnapshot(core: Core, tickers: TickerTable, strategy: StrategySetti
     tickers,
     fillsReadAt: core.readings.fillsReadAt,
     feeds: feedsOf(core, strategy),
-    instruments: strategy.symbols.map((symbol): InstrumentMoment => ({
-      instrument: specOf(core, symbol),
-      holding: holdingOf(core.book, strategy.id, symbol),
-      accountHolding: accountHoldingOf(core.book, symbol),
-      positionReadAt: instrumentOf(core, symbol).position.agreedAt,
-      orders: [...openOrdersOf(core.book, symbol)].filter((order) => order.terms.strategyId === strategy.id),
-    })),
+    instruments: strategy.symbols.map((symbol) =>
+      momentOf(core, strategy.id, specOf(core, symbol), instrumentOf(core, symbol).position.agreedAt),
+    ),
   }
 }
 
 function feedsOf(core: Core, { feeds }: StrategySettings): Snapshot['feeds'] {
+  if (feeds.size === 0) return NO_FEEDS
   const readings = new Map<string, FeedReading>()
   for (const [name, feed] of feeds) {
     const reading = core.market.feeds.get(feed)
@@ -69,3 +74,5 @@ function feedsOf(core: Core, { feeds }: StrategySettings): Snapshot['feeds'] {
   }
   return readings
 }
+
+const NO_FEEDS: Snapshot['feeds'] = new Map()

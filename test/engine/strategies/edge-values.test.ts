@@ -195,7 +195,7 @@ describe.each(GRIDS)('[STR1] on ticks of $tick and lots of $lot', (grid) => {
           strategyId: STRATEGY,
           sequence: index,
           intents,
-          stateText: '{}',
+          state: {},
           denials,
         })
         for (let turn = 0; turn < 3; turn++) live(bench, log, grid.price)

@@ -14,23 +14,23 @@ function recorded(bench: EngineBench): string | undefined {
 describe('[DET2] what a strategy remembers is recorded', () => {
   test('with what it wants, at once', () => {
     const bench = new EngineBench().start()
-    bench.remember('1')
-    bench.remember('2', PLACE)
+    bench.remember(1)
+    bench.remember(2, PLACE)
 
     expect(bench.recordsOf('decision')).toMatchObject([{ stateText: '2', places: [{ key: 'a' }] }])
   })
 
   test('with the cancel-all that drops what waited, at once', () => {
     const bench = new EngineBench().start()
-    bench.remember('1', PLACE)
-    bench.remember('2', CANCEL)
+    bench.remember(1, PLACE)
+    bench.remember(2, CANCEL)
 
     expect([bench.book.places.size, recorded(bench)]).toEqual([0, '2'])
   })
 
   test('otherwise when it has differed for ten seconds, and once for all that it was meanwhile', () => {
     const bench = new EngineBench().start()
-    bench.remember('1')
+    bench.remember(1)
     for (let waited = 50; waited < STATE_UNRECORDED_MS_MAX; waited += 50) {
       bench.pass(50)
       bench.remember(`after ${waited}`)
@@ -39,14 +39,14 @@ describe('[DET2] what a strategy remembers is recorded', () => {
 
     bench.pass(50)
 
-    expect(bench.recordsOf('decision').map(({ stateText }) => stateText)).toEqual(['after 9950'])
+    expect(bench.recordsOf('decision').map(({ stateText }) => stateText)).toEqual(['"after 9950"'])
   })
 
   test('not at all where it is what it was', () => {
     const bench = new EngineBench().start()
-    bench.remember('1', PLACE)
-    bench.remember('2')
-    bench.remember('1')
+    bench.remember(1, PLACE)
+    bench.remember(2)
+    bench.remember(1)
     bench.pass(STATE_UNRECORDED_MS_MAX)
 
     expect(bench.recordsOf('decision')).toHaveLength(1)
@@ -54,7 +54,7 @@ describe('[DET2] what a strategy remembers is recorded', () => {
 
   test('before a stop in good order goes on', () => {
     const bench = new EngineBench().start()
-    bench.remember('1')
+    bench.remember(1)
     bench.step({ kind: 'commanded', command: { kind: 'stop', policy: 'leave' } })
 
     expect(recorded(bench)).toBe('1')
@@ -62,8 +62,8 @@ describe('[DET2] what a strategy remembers is recorded', () => {
 
   test('in the image of a core, with what is not recorded yet', () => {
     const bench = new EngineBench().start()
-    bench.remember('1', PLACE)
-    bench.remember('2')
+    bench.remember(1, PLACE)
+    bench.remember(2)
 
     const core = parseCore(bench.engine.write())
 

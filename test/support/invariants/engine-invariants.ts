@@ -2,8 +2,14 @@ import { bookToJson } from '../../../src/engine/book/book-json.ts'
 import { parseCore } from '../../../src/engine/replay/core-image.ts'
 import { type Effect } from '../../../src/engine/effect.ts'
 import { createEngine, resumeEngine } from '../../../src/engine/engine.ts'
+import { noteChanged } from '../../../src/engine/state/changes.ts'
+import { type Core } from '../../../src/engine/state/core.ts'
+import { createCore } from '../../../src/engine/state/create-core.ts'
+import { countTotals } from '../../../src/engine/state/totals.ts'
+import { isSameData } from '../../../src/lib/plain-data.ts'
 import { type EngineEvent } from '../../../src/engine/event.ts'
 import { keepEvent, parseEvent, writeEffect, writeEvent } from '../../../src/engine/replay/event-text.ts'
+import { accountHoldingOf, holdingOf } from '../../../src/engine/book/book.ts'
 import { rebuildBook } from '../../../src/engine/book/book-json.ts'
 import { type World, type WorldWatcher, violate } from '../world/world.ts'
 
@@ -36,6 +42,58 @@ export function watchTwin(world: World): WorldWatcher {
       if (core !== process.engine?.write()) violate(world, 'DET1', `another core after ${event.kind}`)
       twin = resumeEngine(parseCore(core))
     },
+  }
+}
+
+/**
+ * A core that looks at every instrument whenever it may says the same: nothing was overlooked. And what is kept of an
+ * instrument is what a recount says.
+ */
+export function watchOverlooked(world: World): WorldWatcher {
+  if (!world.plan.hasOverseer) return {}
+  const { process, settings } = world
+  const birth = () => createCore(process.settings, rebuildBook(process.found, settings.positionMode))
+  let core = birth()
+  return {
+    onBirth: () => {
+      core = birth()
+    },
+    afterStep(event, effects, now) {
+      for (const symbol of core.instruments.keys()) noteChanged(core.changes, symbol)
+      const said = resumeEngine(core).step(event, now)
+      const differs =
+        said.length !== effects.length || effects.some((one, place) => !isSame(one, said[place]))
+      if (differs) {
+        const texts = [effects, said].map((one) => one.map(writeEffect).join('\n'))
+        violate(
+          world,
+          'BND2',
+          `who looks at everything answers ${event.kind} with ${texts[1]}, not ${texts[0]}`,
+        )
+      }
+      if (effects.some(({ kind }) => kind === 'record')) recount(world, core)
+    },
+  }
+}
+
+function isSame(one: Effect, other: Effect | undefined): boolean {
+  // What is shown is compared by others.
+  if (one.kind === 'decide')
+    return other?.kind === 'decide' && one.snapshot.sequence === other.snapshot.sequence
+  return isSameData(one, other)
+}
+
+function recount(world: World, { book, totals }: Core): void {
+  for (const [symbol, { orders, shown, ...kept }] of totals) {
+    const { orders: countedOrders, shown: _, ...counted } = countTotals(book, symbol)
+    const isShown = [...shown].every(
+      ([id, moment]) =>
+        isSameData(moment.holding, holdingOf(book, id, symbol)) &&
+        isSameData(moment.accountHolding, accountHoldingOf(book, symbol)) &&
+        isSameData(moment.orders, countedOrders.get(id) ?? []),
+    )
+    if (isShown && isSameData(kept, counted) && isSameData([...orders], [...countedOrders])) continue
+    violate(world, 'BND2', `kept of ${symbol}: ${JSON.stringify(kept)}, counted: ${JSON.stringify(counted)}`)
   }
 }
 

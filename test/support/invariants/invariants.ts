@@ -1,5 +1,5 @@
 import { watchLadders, watchRiskChecks } from './risk-check-invariants.ts'
-import { watchFold, watchRepeats, watchTwin } from './engine-invariants.ts'
+import { watchFold, watchOverlooked, watchRepeats, watchTwin } from './engine-invariants.ts'
 import { watchResolutions, watchDisplacedBack } from './resolution-invariants.ts'
 import { watchForeign } from './foreign-invariants.ts'
 import { watchRests, watchUrgency, watchWindows } from './limit-invariants.ts'
@@ -96,6 +96,7 @@ export const INVARIANTS: readonly Invariant[] = [
   { id: 'REPEAT', watch: watchRepeats },
   { id: 'DET1', watch: watchTwin },
   { id: 'DET2', watch: watchFold },
+  { id: 'BND2', watch: watchOverlooked },
   { id: 'DET2', watch: watchPrefixes },
   { id: 'MONEY', watch: watchMoney },
   { id: 'MONEY', watch: watchFunding },

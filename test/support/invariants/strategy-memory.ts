@@ -24,7 +24,8 @@ export class StrategyMemory {
 
   /** A decision that counts. Says what is wrong. */
   hear(book: Book, { event, effects, now }: HeardDecision): string | undefined {
-    const { strategyId, stateText: text } = event
+    const { strategyId } = event
+    const text = JSON.stringify(event.state)
     if (book.strategyStates.get(strategyId) === text) {
       this.#waiting.delete(strategyId)
       return undefined

@@ -154,6 +154,7 @@ function simplify({ plan }: Failing, attempt: (plan: WorldPlan) => boolean): voi
   const plain: readonly Partial<WorldPlan>[] = [
     { skewMs: 0 },
     { hasTwin: false },
+    { hasOverseer: false },
     { pageFills: 100 },
     { onRestart: 'cancel' },
     { stop: 'cancel' },
@@ -196,7 +197,7 @@ function watchDecisions(spoken: SpokenDecision[]): WorldWatcher {
   return {
     afterStep(event) {
       if (event.kind !== 'decided' || event.intents.length === 0) return
-      const { decisions } = JSON.parse(event.stateText) as { readonly decisions: number }
+      const { decisions } = event.state as { readonly decisions: number }
       spoken.push({ strategyId: event.strategyId, decision: decisions - 1 })
     },
   }

@@ -66,6 +66,8 @@ export const worldPlanSchema = z.strictObject({
   moveTicks: z.number(),
   /** Whether a second core runs along and must say the same (DET1). */
   hasTwin: z.boolean(),
+  /** Whether a core that looks at every instrument runs along and must say the same (BND2). */
+  hasOverseer: z.boolean().default(true),
   /** Whether every prefix of the journal is looked at (DET2). */
   hasPrefixes: z.boolean().default(false),
   /** Whether strategies decide otherwise in each process than they did in the one before. */
@@ -121,6 +123,7 @@ export function planWorld(seed: string): WorldPlan {
     isPatient: part('isPatient').integer(8) === 0,
     moveTicks: 1 + part('moveTicks').integer(8),
     hasTwin: part('hasTwin').integer(100) === 0,
+    hasOverseer: part('hasOverseer').integer(4) === 0,
     hasPrefixes: part('hasPrefixes').integer(20) === 0,
     isFickle: part('isFickle').integer(4) === 0,
     isExclusive: part('isExclusive').integer(2) === 0,

@@ -1,0 +1,127 @@
+import { type Order } from '../../domain/order.ts'
+import { type ExpireRecord, type JournalRecord } from '../../domain/record.ts'
+import { own } from '../../lib/own.ts'
+import { unreachable } from '../../lib/unreachable.ts'
+import { type Book, pairKey } from '../book/book.ts'
+
+/**
+ * Which instruments there is a reason to look at (BND2). One that was looked at is looked at again
+ *
+ * - when something of it has changed: a record that concerns it, a resolution that has begun, a decision that ends
+ *   a wait, a price beyond one of its orders;
+ * - at each moment, while something of it is not settled: an order that is missing, unwanted, waiting or displaced, or
+ *   a resolution. Time, prices and what happens elsewhere decide there. Nothing changes within a moment but by
+ *   decisions, whose records name their instruments;
+ * - always, while the account does not trade: it starts, stops or is killed.
+ *
+ * Changed by `changes.ts`.
+ */
+export interface ChangeState {
+  /** The instruments of which something has changed since they were looked at. */
+  readonly changed: ReadonlySet<string>
+  /** Those that are not settled, and the moment in which they were looked at. */
+  readonly unsettled: ReadonlyMap<string, number>
+  /** Counts the moments. */
+  readonly moment: number
+}
+
+/** Something may have changed that all instruments depend on: the time, prices, clocks, readings, the account's exposure. */
+export function beginMoment(changes: ChangeState): void {
+  own(changes).moment += 1
+}
+
+export function noteChanged(changes: ChangeState, symbol: string): void {
+  own(changes.changed).add(symbol)
+}
+
+/** Whether there is a reason to look at an instrument now. */
+export function isToLookAt({ changed, unsettled, moment }: ChangeState, symbol: string): boolean {
+  if (changed.has(symbol)) return true
+  const lookedAt = unsettled.get(symbol)
+  return lookedAt !== undefined && lookedAt !== moment
+}
+
+/** Whether there may be a reason to look at any. */
+export function isAnyToLookAt({ changed, unsettled }: ChangeState): boolean {
+  return changed.size > 0 || unsettled.size > 0
+}
+
+/** Before an instrument is looked at: what changes from here on is a reason to look once more. */
+export function noteLooking(changes: ChangeState, symbol: string): void {
+  const { changed, unsettled } = own(changes)
+  changed.delete(symbol)
+  unsettled.set(symbol, changes.moment)
+}
+
+/** Nothing of it depends on time, prices, or what happens elsewhere. */
+export function noteSettled(changes: ChangeState, symbol: string): void {
+  own(changes.unsettled).delete(symbol)
+}
+
+/** The instruments that a record concerns, named before it is applied; undefined for all of them. */
+export function concernedBy(book: Book, record: JournalRecord): Iterable<string> | undefined {
+  switch (record.kind) {
+    case 'boot':
+    case 'restricted':
+    case 'released':
+    case 'repaired':
+      return undefined
+    case 'decision':
+      return [
+        ...symbolsOf(record.quotes),
+        ...symbolsOf(record.targets),
+        ...symbolsOf(record.places),
+        ...symbolsOfOrders(book, record.withdrawn),
+      ]
+    case 'send':
+    case 'adopt':
+      return [record.symbol]
+    case 'settle':
+    case 'foreign':
+      return [record.symbol, ...symbolsOfOrphans(book)]
+    case 'outcome':
+      return [...symbolsOfOrders(book, record.items.map(nameOf)), ...symbolsOfOrphans(book)]
+    case 'cancelAnswered':
+      return [...symbolsOfOrders(book, record.listed.map(nameOf)), ...symbolsOfOrphans(book)]
+    case 'fills':
+      return symbolsOf(record.fills)
+    case 'cancel':
+      return record.symbols
+    case 'expire':
+      return [...symbolsOfOrders(book, record.orders.map(nameOf)), ...symbolsOfPlaces(book, record)]
+    case 'archived':
+    case 'call':
+    case 'callEnded':
+    case 'denial':
+    case 'funding':
+    case 'prune':
+      return NONE
+    default:
+      return unreachable(record)
+  }
+}
+
+const NONE: readonly string[] = []
+
+type ClientOid = Order['terms']['clientOid']
+
+function nameOf({ clientOid }: { readonly clientOid: ClientOid }): ClientOid {
+  return clientOid
+}
+
+function symbolsOf(parts: readonly { readonly symbol: string }[] = []): readonly string[] {
+  return parts.map(({ symbol }) => symbol)
+}
+
+function symbolsOfOrders({ orders }: Book, clientOids: readonly ClientOid[] = []): readonly string[] {
+  return clientOids.flatMap((clientOid) => orders.get(clientOid)?.terms.symbol ?? [])
+}
+
+/** An orderId that becomes known may explain fills that wait for it. */
+function symbolsOfOrphans({ orphans }: Book): readonly string[] {
+  return [...orphans.values()].flatMap(symbolsOf)
+}
+
+function symbolsOfPlaces({ places }: Book, record: ExpireRecord): readonly string[] {
+  return record.places.flatMap(({ strategyId, key }) => places.get(pairKey(strategyId, key))?.symbol ?? [])
+}

@@ -1,0 +1,100 @@
+import { type StrategyId } from '../../domain/ids.ts'
+import { type Instrument } from '../../domain/instrument.ts'
+import { canRest, type Order } from '../../domain/order.ts'
+import { tradesAs } from '../../domain/order-action.ts'
+import { type InstrumentMoment } from '../../domain/snapshot.ts'
+import { own } from '../../lib/own.ts'
+import { buildExposure, type Exposure } from '../../risk/exposure.ts'
+import { accountHoldingOf, type Book, holdingOf, openOrdersOf } from '../book/book.ts'
+
+/** What follows from the open orders of an instrument and what the account holds of it. */
+export interface InstrumentTotals {
+  /** Of the whole account. To be copied by whoever adds to it. */
+  readonly exposure: Readonly<Exposure>
+  /** By strategy; who has none is absent. */
+  readonly orders: ReadonlyMap<StrategyId, readonly Order[]>
+  /** The dearest buy and the cheapest sell that rest, in ticks; infinitely low, and high, where there is none. */
+  readonly buyTicks: number
+  readonly sellTicks: number
+  /** Whether an order that cannot rest was accepted, and has not ended yet. */
+  readonly hasTaker: boolean
+  /** What each strategy was shown of it last. */
+  readonly shown: ShownMoments
+}
+
+type ShownMoments = ReadonlyMap<StrategyId, InstrumentMoment>
+
+/** By symbol, from when it is first asked for until a record concerns the instrument. Changed by `totals.ts`. */
+export type KeptTotals = ReadonlyMap<string, InstrumentTotals>
+
+interface TotalsOwner {
+  readonly book: Book
+  readonly totals: KeptTotals
+}
+
+export function totalsOf({ book, totals }: TotalsOwner, symbol: string): InstrumentTotals {
+  const known = totals.get(symbol)
+  if (known) return known
+  const counted = countTotals(book, symbol)
+  own(totals).set(symbol, counted)
+  return counted
+}
+
+/** The open orders of a strategy on an instrument. */
+export function ordersOf(owner: TotalsOwner, id: StrategyId, symbol: string): readonly Order[] {
+  return totalsOf(owner, symbol).orders.get(id) ?? NO_ORDERS
+}
+
+const NO_ORDERS: readonly Order[] = []
+
+/**
+ * What a strategy is shown of an instrument.
+ * @param positionReadAt Unix ms, our clock: when the exchange last confirmed what the account holds
+ */
+export function momentOf(
+  owner: TotalsOwner,
+  id: StrategyId,
+  instrument: Instrument,
+  positionReadAt: number,
+): InstrumentMoment {
+  const { symbol } = instrument
+  const { shown, orders } = totalsOf(owner, symbol)
+  const known = shown.get(id)
+  if (known?.positionReadAt === positionReadAt) return known
+  const moment = {
+    instrument,
+    holding: holdingOf(owner.book, id, symbol),
+    accountHolding: accountHoldingOf(owner.book, symbol),
+    positionReadAt,
+    orders: orders.get(id) ?? NO_ORDERS,
+  }
+  own(shown).set(id, moment)
+  return moment
+}
+
+/** Something of the instrument has changed. */
+export function forgetTotals(totals: KeptTotals, symbol: string): void {
+  own(totals).delete(symbol)
+}
+
+/** Counts anew what {@link totalsOf} keeps. */
+export function countTotals(book: Book, symbol: string): InstrumentTotals {
+  const open = [...openOrdersOf(book, symbol)]
+  let buyTicks = Number.NEGATIVE_INFINITY
+  let sellTicks = Number.POSITIVE_INFINITY
+  let hasTaker = false
+  for (const { state, terms } of open) {
+    if (state !== 'live') continue
+    if (terms.ticks === undefined || !canRest(terms)) hasTaker = true
+    else if (tradesAs(terms.action) === 'buy') buyTicks = Math.max(buyTicks, terms.ticks)
+    else sellTicks = Math.min(sellTicks, terms.ticks)
+  }
+  return {
+    exposure: buildExposure(book.positionMode, accountHoldingOf(book, symbol), open),
+    orders: Map.groupBy(open, ({ terms }) => terms.strategyId),
+    buyTicks,
+    sellTicks,
+    hasTaker,
+    shown: new Map(),
+  }
+}
