@@ -45,6 +45,8 @@ export class CandleSource {
   readonly #scale: CandleScale
   /** Quotes of the current candle, what is traded in it, and how far its levels lie apart. */
   readonly #columns: QuoteColumns
+  #lots = 0
+  #levelTicks = 1
   readonly #quote: { -readonly [Field in keyof Quote]: number } = { ...EMPTY_QUOTE }
   /** What the candles before the current one have shown. */
   #memory: CandleMemory
@@ -71,14 +73,17 @@ export class CandleSource {
     const path = this.#paths.draw(this.#candle(row), this.#random)
     const [memory, scale, lots] = [this.#memory, this.#scale, this.#volume(row)]
     fillCandleQuotes(this.#columns, { path, before, lots, memory, scale }, this.#random)
-    this.#quote.candleLots = lots
-    this.#quote.levelTicks = levelTicksFor(memory.rangeTicks / Math.sqrt(scale.intervalMs / MINUTE_MS))
+    // Not in the quote yet: a candle is drawn before the last quote of the one before it is handed over.
+    this.#lots = lots
+    this.#levelTicks = levelTicksFor(memory.rangeTicks / Math.sqrt(scale.intervalMs / MINUTE_MS))
   }
 
   /** @param candle Its number, laps counted. @returns the same object each time. */
   show(point: number, candle: number): Quote {
     for (const field of QUOTE_FIELDS) this.#quote[field] = this.#columns[field][point] as number
     this.#quote.candle = candle
+    this.#quote.candleLots = this.#lots
+    this.#quote.levelTicks = this.#levelTicks
     return this.#quote
   }
 
