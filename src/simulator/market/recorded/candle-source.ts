@@ -2,7 +2,7 @@
 import { createGrid, floatOnGrid } from '../../../lib/grid.ts'
 import { createRandom, restoreRandom, type Random, type RandomState } from '../../../lib/random.ts'
 import { EMPTY_QUOTE, levelTicksFor, type MarketInstrument, type Quote } from '../market.ts'
-import { type CandleMemory, NO_MEMORY, QuoteGrid, rememberCandle } from '../quote-grid.ts'
+import { type CandleMemory, NO_MEMORY, QuoteGrid, RECORDED_LOTS_MAX, rememberCandle } from '../quote-grid.ts'
 import { DEFAULT_DAILY_TURNOVER } from '../seeded/seeded-path.ts'
 import { type CandlePathKind, CandlePaths, NO_PATH, type PathMemory } from './candle-path.ts'
 import {
@@ -103,7 +103,7 @@ export class CandleSource {
 
   /** In lots. */
   #volume(row: number): number {
-    return Math.round((this.#rows.volume[row] as number) / this.#lot)
+    return Math.min(RECORDED_LOTS_MAX, Math.round((this.#rows.volume[row] as number) / this.#lot))
   }
 }
 
