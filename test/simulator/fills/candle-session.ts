@@ -1,4 +1,4 @@
-import { createRandom, type Random } from '../../../src/lib/random.ts'
+import { type Random } from '../../../src/lib/random.ts'
 import { createExchangeCore, type ExchangeCore } from '../../../src/simulator/core/exchange-core.ts'
 import { buildInstruments, nextQuarterlyDelivery } from '../../../src/simulator/core/instruments.ts'
 import { type FillModelName } from '../../../src/simulator/matching/fill-model.ts'
@@ -154,7 +154,7 @@ function fillsOf(core: ExchangeCore, now: number, orderId: string): Omit<TestFil
     at: Number(cTime),
     ticks: Math.round(Number(price) * 100),
     lots: Math.round(Number(baseVolume) * 100),
-    scope: tradeScope,
-    fee: feeDetail[0]?.totalFee ?? '',
+    scope: tradeScope ?? '',
+    fee: feeDetail?.[0]?.totalFee ?? '',
   }))
 }

@@ -96,9 +96,9 @@ function couldHappen({ index, at, ticks, scope }: TestFill): boolean {
 function mustFill({ from, to, side, ticks, lots }: TestOrder, share: number): boolean {
   if (ticks === undefined) return false
   return CANDLES.slice(from + 1, to + 1).some(({ open, low, high, lots: traded }) => {
-    const isPassed = side === 'buy' ? low < ticks && open > ticks : high > ticks && open < ticks
+    const isCrossed = side === 'buy' ? low < ticks && open > ticks : high > ticks && open < ticks
     // A quarter of the share at one quote, in the most careful model.
-    return isPassed && Math.floor((traded * share) / 4) >= lots
+    return isCrossed && Math.floor((traded * share) / 4) >= lots
   })
 }
 
