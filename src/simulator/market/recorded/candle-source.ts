@@ -4,7 +4,7 @@ import { createRandom, restoreRandom, type Random, type RandomState } from '../.
 import { EMPTY_QUOTE, levelTicksFor, type MarketInstrument, type Quote } from '../market.ts'
 import { type CandleMemory, NO_MEMORY, QuoteGrid, RECORDED_LOTS_MAX, rememberCandle } from '../quote-grid.ts'
 import { DEFAULT_DAILY_TURNOVER } from '../seeded/seeded-path.ts'
-import { type CandlePathKind, CandlePaths, NO_PATH, type PathMemory } from './candle-path.ts'
+import { type CandlePath, type CandlePathKind, CandlePaths, NO_PATH, type PathMemory } from './candle-path.ts'
 import {
   type CandleScale,
   createQuoteColumns,
@@ -47,6 +47,7 @@ export class CandleSource {
   readonly #columns: QuoteColumns
   #lots = 0
   #levelTicks = 1
+  #path: CandlePath | undefined
   readonly #quote: { -readonly [Field in keyof Quote]: number } = { ...EMPTY_QUOTE }
   /** What the candles before the current one have shown. */
   #memory: CandleMemory
@@ -70,12 +71,18 @@ export class CandleSource {
   begin(row: number): void {
     this.#drawnFrom = { random: this.#random.state(), path: this.#paths.memory }
     const { lastTicks: before } = this.#paths.memory
-    const path = this.#paths.draw(this.#candle(row), this.#random)
+    this.#path = this.#paths.draw(this.#candle(row), this.#random)
+    const path = this.#path.prices
     const [memory, scale, lots] = [this.#memory, this.#scale, this.#volume(row)]
     fillCandleQuotes(this.#columns, { path, before, lots, memory, scale }, this.#random)
     // Not in the quote yet: a candle is drawn before the last quote of the one before it is handed over.
     this.#lots = lots
     this.#levelTicks = levelTicksFor(memory.rangeTicks / Math.sqrt(scale.intervalMs / MINUTE_MS))
+  }
+
+  /** When a point of the current candle is there, as a share of the candle. */
+  timeOf(point: number): number {
+    return this.#path?.times[point] ?? 0
   }
 
   /** @param candle Its number, laps counted. @returns the same object each time. */

@@ -87,7 +87,9 @@ export class RecordedPath {
   /** Recording time of the next point; Infinity when there is none. */
   nextAt(): number {
     if (this.#row >= this.#rows.at.length) return Number.POSITIVE_INFINITY
-    return (this.#rows.at[this.#row] as number) + (this.#point * this.#intervalMs) / this.#points
+    const startAt = this.#rows.at[this.#row] as number
+    if (!(this.#source instanceof CandleSource)) return startAt
+    return startAt + this.#source.timeOf(this.#point) * this.#intervalMs
   }
 
   /**
