@@ -70,11 +70,11 @@ export class CandleSource {
 
   begin(row: number): void {
     this.#drawnFrom = { random: this.#random.state(), path: this.#paths.memory }
-    const { lastTicks: before } = this.#paths.memory
+    const { lastTicks: before, lastSign: signBefore } = this.#paths.memory
     this.#path = this.#paths.draw(this.#candle(row), this.#random)
     const path = this.#path.prices
     const [memory, scale, lots] = [this.#memory, this.#scale, this.#volume(row)]
-    fillCandleQuotes(this.#columns, { path, before, lots, memory, scale }, this.#random)
+    fillCandleQuotes(this.#columns, { path, before, signBefore, lots, memory, scale }, this.#random)
     // Not in the quote yet: a candle is drawn before the last quote of the one before it is handed over.
     this.#lots = lots
     this.#levelTicks = levelTicksFor(memory.rangeTicks / Math.sqrt(scale.intervalMs / MINUTE_MS))
