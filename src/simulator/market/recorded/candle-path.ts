@@ -53,7 +53,7 @@ const OWED_MAX = 20
 /** Candles that the usual range is the mean of. */
 const USUAL_CANDLES = 50
 /** How fast the mix follows what the distance from the open brought, in usual ranges. */
-const MIX_PACE = 0.03
+const MIX_PACE = 0.01
 
 /** What the candles before have left. */
 export interface PathMemory {
@@ -77,7 +77,7 @@ export const NO_PATH: PathMemory = {
   signs: 0,
   gain: 0,
   usualRange: 0,
-  coarse: 0.5,
+  coarse: 0.3,
 }
 
 interface Wanted {
