@@ -54,6 +54,8 @@ const candleSourceSchema = z.strictObject({
     lastSign: z.int().min(-1).max(1),
     signs: z.number(),
     gain: z.number(),
+    usualRange: z.number(),
+    coarse: z.number(),
   }),
   memory: memorySchema,
 })

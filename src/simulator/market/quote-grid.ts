@@ -15,6 +15,12 @@ const QUOTE_TRADE_SHARE = 0.1
 /** How many candles are remembered, each a little less than the one after it. */
 const CANDLES_REMEMBERED = 20
 
+/**
+ * A recording that says more of one candle or quote is not believed. So much every 100 ms is still a day's volume
+ * that can be counted: whole lots below 2^53.
+ */
+export const RECORDED_LOTS_MAX = 1e10
+
 /** A float that was written on the grid may lie this far below it. */
 const GRID_NOISE = 1e-6
 
@@ -117,7 +123,7 @@ export class QuoteGrid {
   }
 
   #lots(size: number): number {
-    return Math.floor(size / this.#lot + GRID_NOISE)
+    return Math.min(RECORDED_LOTS_MAX, Math.floor(size / this.#lot + GRID_NOISE))
   }
 
   #tradedIn({ volume }: ForeignQuote, before: Quote, lastTicks: number): number {

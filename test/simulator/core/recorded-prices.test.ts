@@ -139,6 +139,18 @@ describe('what a recording says beside prices', () => {
   })
 })
 
+describe('a volume beyond counting', () => {
+  test('is cut, and a day of it is still shown as a number', () => {
+    const core = openCore(hours(30).replaceAll(',9000', ',1000000000000'))
+
+    const ticker = dataOf(
+      core.answer('tickers', { uid: '1' }, { productType: 'USDT-FUTURES' }, START_AT + 29 * HOUR_MS),
+    )[0]
+
+    expect(Number(ticker?.baseVolume) / (24 * 1e8)).toBeCloseTo(1, 0)
+  })
+})
+
 describe('a demonstration', () => {
   test('at another speed than the clock’s pays no funding', () => {
     const core = openCore(hours(100), 3)

@@ -18,7 +18,7 @@ function draw(
   [open, high, low, close]: readonly [number, number, number, number],
   { points = POINTS, seed = 'path' }: { points?: number; seed?: string } = {},
 ): number[] {
-  return [...paths(kind, points).draw({ open, high, low, close }, createRandom(seed))]
+  return [...paths(kind, points).draw({ open, high, low, close }, createRandom(seed)).prices]
 }
 
 /** Candles of a price that moves at random, by many small steps each. */
@@ -55,7 +55,7 @@ function movesOf(candles: readonly TickCandle[], seed: string): { move: number; 
   const random = createRandom(seed)
   let [price, before] = [candles[0]?.open ?? 0, 0]
   return candles.flatMap((candle) =>
-    [...all.draw(candle, random)].flatMap((next, point) => {
+    [...all.draw(candle, random).prices].flatMap((next, point) => {
       const pair = { move: next - price, before }
       price = next
       if (pair.move === 0) return []
@@ -86,7 +86,7 @@ describe('a random path', () => {
     ]
 
     for (const candle of candles) {
-      const path = [...all.draw(candle, random)]
+      const path = [...all.draw(candle, random).prices]
       expect([path[0], Math.max(...path), Math.min(...path), path.at(-1)]).toEqual([
         candle.open,
         candle.high,
@@ -116,12 +116,11 @@ describe('a random path', () => {
   })
 
   it('meets the nearer extreme first more often, and neither always', () => {
-    const random = createRandom('order')
-    const all = paths('random')
+    const candle = [100, 115, 60, 75] as const
 
-    const highFirst = Array.from({ length: 500 }, () => {
-      const path = [...all.draw({ open: 100, high: 130, low: 60, close: 90 }, random)]
-      return path.indexOf(130) < path.indexOf(60)
+    const highFirst = Array.from({ length: 500 }, (_, seed) => {
+      const path = draw('random', candle, { seed: String(seed) })
+      return path.indexOf(115) < path.indexOf(60)
     }).filter(Boolean).length
 
     expect(highFirst).toBeGreaterThan(300)
@@ -151,6 +150,73 @@ describe('a random path', () => {
       expect(Math.abs(outcome(gains))).toBeLessThan(2)
     })
   }
+})
+
+/** The price at even times of each candle, as somebody sees it who looks often. */
+function looksAt(candles: readonly TickCandle[], seed: string): number[][] {
+  const all = paths('random')
+  const random = createRandom(seed)
+  return candles.map((candle) => {
+    const { prices, times } = all.draw(candle, random)
+    return Array.from({ length: POINTS }, (_, look) => {
+      const at = (look + 0.5) / POINTS
+      return prices[times.findLastIndex((time) => time <= at)] ?? 0
+    })
+  })
+}
+
+const RULES: Readonly<Record<string, (path: readonly number[], look: number) => number>> = {
+  'the last move': (path, look) => (path[look] ?? 0) - (path[look - 1] ?? 0),
+  'the last four moves': (path, look) => (path[look] ?? 0) - (path[look - 4] ?? 0),
+  'the last eight moves': (path, look) => (path[look] ?? 0) - (path[look - 8] ?? 0),
+  'the way from the open': (path, look) => (path[look] ?? 0) - (path[0] ?? 0),
+  'a new extreme': (path, look) => {
+    const seen = path.slice(0, look + 1)
+    if (path[look] === Math.max(...seen)) return 1
+    return path[look] === Math.min(...seen) ? -1 : 0
+  },
+}
+
+describe('who looks at a random path', () => {
+  const walks = randomWalkCandles(createRandom('looks'), { count: 6000, deviation: 8 })
+  const seen = looksAt(walks, 'looks')
+  const moves = seen.flatMap((path) =>
+    path.slice(1).map((price, look) => Math.abs(price - (path[look] ?? 0))),
+  )
+
+  it.each(Object.keys(RULES))('earns nothing by following or fading %s', (name) => {
+    const rule = RULES[name] as (typeof RULES)[string]
+    const gains = { next: [] as number[], close: [] as number[] }
+    for (const path of seen) {
+      for (let look = 8; look < POINTS - 1; look++) {
+        const side = Math.sign(rule(path, look))
+        if (side === 0) continue
+        gains.next.push(side * ((path[look + 1] ?? 0) - (path[look] ?? 0)))
+        gains.close.push(side * ((path[POINTS - 1] ?? 0) - (path[look] ?? 0)))
+      }
+    }
+
+    // Of the mean move: a path of straight lines gives who follows more than half of it.
+    expect(Math.abs(meanOf(gains.next)) / meanOf(moves)).toBeLessThan(0.05)
+    expect(Math.abs(meanOf(gains.close)) / meanOf(moves)).toBeLessThan(0.2)
+  })
+
+  it('does not see an extreme that lies between two points: it is over in an instant', () => {
+    const all = paths('random')
+    const random = createRandom('instants')
+    let hidden = 0
+    for (const candle of walks) {
+      const { prices, times } = all.draw(candle, random)
+      if (all.memory.coarse > 0.5) continue
+      for (let point = 1; point < POINTS - 1; point++) {
+        if (times[point] !== times[point + 1]) continue
+        hidden++
+        expect([candle.high, candle.low]).toContain(prices[point])
+      }
+    }
+
+    expect(hidden).toBeGreaterThan(walks.length)
+  })
 })
 
 describe('a straight path', () => {

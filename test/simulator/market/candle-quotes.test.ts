@@ -13,7 +13,11 @@ const SCALE = { lots: 14_000, lotNotional: 0.0001, intervalMs: 60_000 }
 
 function quotesOf(lots: number, memory: CandleMemory = NO_MEMORY): QuoteColumns {
   const columns = createQuoteColumns(PATH.length)
-  fillCandleQuotes(columns, { path: PATH, before: 1_000_000, lots, memory, scale: SCALE }, createRandom(1))
+  fillCandleQuotes(
+    columns,
+    { path: PATH, before: 1_000_000, signBefore: 0, lots, memory, scale: SCALE },
+    createRandom(1),
+  )
   return columns
 }
 
@@ -35,6 +39,19 @@ describe('the quotes of a candle', () => {
 
     for (const field of ['bidTicks', 'askTicks', 'bidLots', 'askLots', 'lastTicks'] as const) {
       expect(quiet[field]).toEqual(busy[field])
+    }
+  })
+
+  it('stand still while the price bounces between bid and ask, or does not move', () => {
+    const columns = createQuoteColumns(8)
+    const path = Float64Array.of(500, 500, 501, 501, 501, 500, 500, 501)
+    const candle = { path, before: 501, signBefore: 1, lots: 9, memory: NO_MEMORY, scale: SCALE }
+
+    for (let seed = 0; seed < 20; seed++) {
+      fillCandleQuotes(columns, candle, createRandom(seed))
+
+      expect([...columns.bidTicks]).toEqual(Array(8).fill(500))
+      expect([...columns.askTicks]).toEqual(Array(8).fill(501))
     }
   })
 

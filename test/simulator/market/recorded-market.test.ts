@@ -93,6 +93,20 @@ describe('a recorded market of candles', () => {
     })
   }
 
+  it('says of every point what is traded in its own candle, the last point too', () => {
+    const { rows } = CANDLES
+    if (rows.kind !== 'candles') throw new Error('expected candles')
+    const wrong: number[] = []
+
+    createRecordedMarket(optionsAt(1)).advance(START_AT + 500 * 60_000, ({ symbol, quote }) => {
+      if (symbol !== 'BTCUSDT') return
+      const { candle, candleLots } = quote
+      if (candleLots !== Math.round((rows.volume[candle] as number) * 1000)) wrong.push(candle)
+    })
+
+    expect(wrong).toEqual([])
+  })
+
   it('puts bid and ask at the last price, mostly one tick apart', () => {
     const market = createRecordedMarket(optionsAt(600))
 

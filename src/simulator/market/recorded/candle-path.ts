@@ -2,22 +2,24 @@
  * How a candle becomes a path. A candle says its open, high, low and close and nothing of what happened between
  * them, so whatever a strategy could learn from the points between would be an invention of ours.
  *
- *   random     a walk from the open to one extreme, the other one and the close, that never leaves the range.
- *              When the turns come is drawn, and which extreme comes first by how likely each order is for a
- *              price that moves at random
+ *   random     a price that moves at random and has such a candle (path-shapes.ts)
  *   highFirst  straight lines from the open to the high, the low, and the close
  *   lowFirst   straight lines from the open to the low, the high, and the close
  *
  * The last two are the extreme orders: what a strategy earns on either bounds what the unknown path may have
  * brought, and shows how much of a result the candles do not know.
  *
- * A walk that must meet four prices is not free of memory: its next move has more often the sign of the last one,
- * or less often, than chance would have it. So several walks are drawn, and three are taken among which one is
- * chosen with such odds that, on the mean of the three, the next move has neither the sign of the last one nor the
- * opposite, and who follows the last move, or fades it, earns nothing. In a candle that is a tick wide every move
- * is the opposite of the one before: what no three walks can balance, the next candles make up.
+ * Nobody earns on a random path because three things are seen to:
+ * - An extreme that everybody could look at would pay who bets on the way back. So it is there for an instant, at
+ *   the time of the point after it: resting orders and triggers meet it, nobody sees it.
+ * - Prices that move in few large steps (thin markets) have other candles than such as move in many small ones. The
+ *   mix of the two kinds of shapes follows the candles: it is such that the distance from a candle's open says
+ *   nothing of the rest of the way.
+ * - Of several paths the one is taken with which, over all candles, the next move has neither the sign of the last
+ *   one nor the opposite, and following or fading it brings nothing.
  */
-import { exponential, likelyValues, normalQuantile, type Random } from '../../../lib/random.ts'
+import type { Random } from '../../../lib/random.ts'
+import { type Shape, Shapes } from './path-shapes.ts'
 
 /** How the points between the four prices of a candle are found. */
 export const CANDLE_PATHS = ['random', 'highFirst', 'lowFirst'] as const
@@ -31,24 +33,27 @@ export interface TickCandle {
   close: number
 }
 
+/** The points of a candle. */
+export interface CandlePath {
+  /** In ticks: the open first, the close last. */
+  readonly prices: Float64Array
+  /** When each is there, as a share of the candle: 0 the first. Two of them may be at one instant. */
+  readonly times: Float64Array
+}
+
 /** Points of one candle, enough to walk its levels in small steps. */
 export const CANDLE_POINTS_MAX = 16
 /** Open, both extremes, close. */
 export const CANDLE_POINTS_MIN = 4
 
-/** As many walks are drawn at most; where no three of them will do, the nearest is taken. */
-const WALKS_MAX = 32
-/** More than so much is not made up, in moves and in ranges of the candle. */
+/** So many paths are laid into a candle; one is taken. */
+const DRAWN = 4
+/** More than so much is not made up, in moves and in usual ranges. */
 const OWED_MAX = 20
-/** The mean range of a price that moves at random, in standard deviations of its move from open to close. */
-const MEAN_RANGE = 1.6
-
-/** Normal numbers: computed for each move they took half of a market's time. */
-const NORMALS = likelyValues(1024, normalQuantile)
-/** What a bridge may still sway by at its next move, by the moves that are left: the root of (left - 1) / left. */
-const SWAY = Float64Array.from({ length: CANDLE_POINTS_MAX + 1 }, (_, left) =>
-  left === 0 ? 0 : Math.sqrt((left - 1) / left),
-)
+/** Candles that the usual range is the mean of. */
+const USUAL_CANDLES = 50
+/** How fast the mix follows what the distance from the open brought, in usual ranges. */
+const MIX_PACE = 0.01
 
 /** What the candles before have left. */
 export interface PathMemory {
@@ -56,37 +61,51 @@ export interface PathMemory {
   readonly lastTicks: number
   /** -1, 0 or 1: of the last move. */
   readonly lastSign: number
-  /** Not balanced yet: see {@link Walk}. */
+  /** Moves with the sign of the one before, less those with the opposite sign. */
   readonly signs: number
+  /** What following each move brought, in usual ranges. */
   readonly gain: number
+  /** The mean range of the last candles, in ticks. */
+  readonly usualRange: number
+  /** The share of candles that are laid out by coarse shapes. */
+  readonly coarse: number
 }
 
-export const NO_PATH: PathMemory = { lastTicks: 0, lastSign: 0, signs: 0, gain: 0 }
+export const NO_PATH: PathMemory = {
+  lastTicks: 0,
+  lastSign: 0,
+  signs: 0,
+  gain: 0,
+  usualRange: 0,
+  coarse: 0.3,
+}
 
-/** One walk, and what a follower of the last move would have met in it, with what is owed from before. */
-interface Walk {
-  readonly path: Float64Array
-  /** Moves with the sign of the one before, less those with the opposite sign. */
+interface Wanted {
+  readonly shapes: Shapes
+  /** The candle's range, in usual ranges. */
+  readonly reach: number
+}
+
+interface Drawn extends CandlePath {
+  lastSign: number
   signs: number
-  /** What following each move brought, in ticks. */
   gain: number
 }
 
 /** Draws the paths of an instrument's candles, one after the other. */
 export class CandlePaths {
   readonly #kind: CandlePathKind
-  readonly #walks: readonly Walk[]
+  readonly #drawn: readonly Drawn[]
   #memory: PathMemory
 
   /** @param points Of each candle, {@link CANDLE_POINTS_MIN} at least. */
   constructor({ kind, points, memory }: { kind: CandlePathKind; points: number; memory: PathMemory }) {
     this.#kind = kind
     this.#memory = memory
-    const count = kind === 'random' ? WALKS_MAX : 1
-    this.#walks = Array.from({ length: count }, () => ({
-      path: new Float64Array(points),
-      signs: 0,
-      gain: 0,
+    this.#drawn = Array.from({ length: DRAWN }, () => ({
+      prices: new Float64Array(points),
+      times: new Float64Array(points),
+      ...{ lastSign: 0, signs: 0, gain: 0 },
     }))
   }
 
@@ -94,145 +113,170 @@ export class CandlePaths {
     return this.#memory
   }
 
-  /** @returns the prices of the candle's points, the open first, the close last; valid until the next call. */
-  draw(candle: TickCandle, random: Random): Float64Array {
-    const lastSign = signAtOpen(this.#memory, candle)
-    const { path, signs, gain } = this.#choose(candle, { lastSign, random })
-    this.#memory = {
-      lastTicks: candle.close,
-      lastSign: lastSignOf(path, lastSign),
-      signs: clamp(signs, OWED_MAX),
-      gain: clamp(gain, OWED_MAX * (candle.high - candle.low)),
+  /** @returns the candle's points; valid until the next call. */
+  draw(candle: TickCandle, random: Random): CandlePath {
+    if (this.#kind !== 'random' || candle.high === candle.low) {
+      const [path] = this.#drawn as [Drawn]
+      fillStraight(path, candle, this.#kind === 'highFirst')
+      this.#judge(path, candle)
+      this.#memory = { ...this.#memory, lastTicks: candle.close, lastSign: path.lastSign }
+      return path
     }
+    const path = this.#drawRandom(candle, random)
+    this.#remember(candle, path)
     return path
   }
 
-  /** @returns the path, and what it leaves to be made up. */
-  #choose(candle: TickCandle, { lastSign, random }: { lastSign: number; random: Random }): Walk {
-    const [first] = this.#walks as [Walk]
-    const { signs, gain } = this.#memory
-    if (this.#kind !== 'random' || candle.high === candle.low) {
-      fillStraight(first.path, candle, this.#kind === 'highFirst')
-      return { path: first.path, signs, gain }
+  #drawRandom(candle: TickCandle, random: Random): Drawn {
+    const { coarse, usualRange } = this.#memory
+    const isCoarse = random.next() < coarse
+    const points = this.#drawn[0]?.prices.length ?? 0
+    // The extremes of a smooth shape are points beside its own.
+    const shapes = isCoarse ? shapesOf('coarse', points) : shapesOf('smooth', points - 2)
+    const reach = usualRange === 0 ? 1 : (candle.high - candle.low) / usualRange
+    let [best] = this.#drawn as [Drawn]
+    let least = Number.POSITIVE_INFINITY
+    for (const drawn of this.#drawn) {
+      layShape(drawn, candle, { shapes, reach }, random)
+      this.#judge(drawn, candle)
+      const owed = Math.abs(drawn.signs) + Math.abs(drawn.gain) * GAIN_WEIGHT
+      if (owed < least) [best, least] = [drawn, owed]
     }
-    const terms = walkTerms(candle, first.path.length)
-    const before = { lastSign, signs, gain }
-    for (let count = 0; count < this.#walks.length; count++) {
-      const walk = this.#walks[count] as Walk
-      fillRandom(walk.path, terms, random)
-      judge(walk, before)
-      const chosen = chooseWith(walk, this.#walks, { count, random })
-      if (chosen) return { path: chosen.path, signs: 0, gain: 0 }
+    return best
+  }
+
+  /** What would be owed after this path. */
+  #judge(path: Drawn, { open, high, low }: TickCandle): void {
+    const { lastTicks, lastSign, signs, gain, usualRange } = this.#memory
+    // The move from one candle to the next is the candles' own; it is only what is followed next.
+    let sign = lastTicks === 0 || lastTicks === open ? lastSign : Math.sign(open - lastTicks)
+    let [sameSigns, followed] = [0, 0]
+    for (let point = 1; point < path.prices.length; point++) {
+      const move = (path.prices[point] as number) - (path.prices[point - 1] as number)
+      if (move === 0) continue
+      sameSigns += sign * Math.sign(move)
+      followed += sign * move
+      sign = Math.sign(move)
     }
-    return this.#walks.reduce((least, walk) => (Math.abs(walk.signs) < Math.abs(least.signs) ? walk : least))
+    path.lastSign = sign
+    path.signs = clamp(signs + sameSigns, OWED_MAX)
+    path.gain = clamp(gain + followed / (usualRange || high - low || 1), OWED_MAX)
+  }
+
+  #remember({ open, high, low, close }: TickCandle, { prices, times, lastSign, signs, gain }: Drawn): void {
+    const usualRange = this.#memory.usualRange || high - low
+    let brought = 0
+    for (let point = 1; point + 1 < prices.length; point++) {
+      const price = prices[point] as number
+      const share = (times[point + 1] as number) - (times[point] as number)
+      brought += share * Math.sign(price - open) * (close - price)
+    }
+    const coarse = this.#memory.coarse + (MIX_PACE * brought) / usualRange
+    this.#memory = {
+      ...{ lastTicks: close, lastSign, signs, gain },
+      usualRange: usualRange + (high - low - usualRange) / USUAL_CANDLES,
+      coarse: Math.max(0, Math.min(1, coarse)),
+    }
   }
 }
+
+/** What following brings is owed in ranges, a few tenths each candle; signs are counted. */
+const GAIN_WEIGHT = 4
 
 function clamp(value: number, reach: number): number {
   return Math.max(-reach, Math.min(reach, value))
 }
 
-function lastSignOf(path: Float64Array, before: number): number {
-  for (let point = path.length - 1; point > 0; point--) {
-    const move = (path[point] as number) - (path[point - 1] as number)
-    if (move !== 0) return Math.sign(move)
+const SHAPES = new Map<string, Shapes>()
+
+/** Drawn when they are first needed. */
+function shapesOf(kind: 'smooth' | 'coarse', points: number): Shapes {
+  const name = `${kind} ${points}`
+  const shapes = SHAPES.get(name) ?? new Shapes(kind, points)
+  SHAPES.set(name, shapes)
+  return shapes
+}
+
+/** Lays a shape into a candle: as it is or turned round, up with down, or the end with the start. */
+function layShape(path: Drawn, candle: TickCandle, wanted: Wanted, random: Random): void {
+  const { high, low } = candle
+  const range = high - low
+  const isFlipped = random.next() < 0.5
+  const isReversed = random.next() < 0.5
+  const shareOf = (price: number) => (isFlipped ? high - price : price - low) / range
+  const [open, close] = [shareOf(candle.open), shareOf(candle.close)]
+  const ends = isReversed ? { open: close, close: open } : { open, close }
+  const drawn = wanted.shapes.draw({ ...ends, reach: wanted.reach }, random)
+  const shape = isReversed ? reversed(drawn) : drawn
+  const moves = shape.prices.length - 1
+  const [first, last] = [shape.prices[0] as number, shape.prices[moves] as number]
+  const early = random.next() < 0.5 ? 1 : 0
+  let next = 0
+  const put = (level: number, point: number) => {
+    const price = low + range * (isFlipped ? 1 - level : level)
+    path.prices[next] = Math.max(low, Math.min(high, Math.round(price)))
+    path.times[next++] = point / (moves + 1)
   }
-  return before
-}
-
-/** The move from one candle to the next is the candles' own; it is only what is followed next. */
-function signAtOpen({ lastTicks, lastSign }: PathMemory, { open }: TickCandle): number {
-  return lastTicks === 0 || lastTicks === open ? lastSign : Math.sign(open - lastTicks)
-}
-
-function judge(walk: Walk, { lastSign, signs, gain }: Omit<PathMemory, 'lastTicks'>): void {
-  let sign = lastSign
-  walk.signs = signs
-  walk.gain = gain
-  for (let point = 1; point < walk.path.length; point++) {
-    const move = (walk.path[point] as number) - (walk.path[point - 1] as number)
-    if (move === 0) continue
-    walk.signs += sign * Math.sign(move)
-    walk.gain += sign * move
-    sign = Math.sign(move)
+  for (let point = 0; point <= moves; point++) {
+    for (const extreme of extremesIn(shape, point, early)) put(extreme, point)
+    const level = shape.prices[point] as number
+    const along = point / moves
+    const isExtreme = level === 0 || level === 1
+    put(isExtreme ? level : level + (open - first) * (1 - along) + (close - last) * along, point)
   }
+  path.prices[0] = candle.open
+  path.prices[path.prices.length - 1] = candle.close
+  meetExtremes(path.prices, candle)
 }
 
-/**
- * Looks for two earlier walks with which the new one has a mean of nothing, and chooses one of the three with
- * the odds of that mean.
- *
- * @param count How many of the walks were drawn before this one.
- */
-function chooseWith(
-  walk: Walk,
-  walks: readonly Walk[],
-  { count, random }: { count: number; random: Random },
-): Walk | undefined {
-  if (walk.signs === 0 && walk.gain === 0) return walk
-  for (let first = 0; first < count; first++) {
-    for (let second = first + 1; second < count; second++) {
-      const [one, other] = [walks[first] as Walk, walks[second] as Walk]
-      const odds = [cross(other, walk), cross(walk, one), cross(one, other)] as const
-      const sum = odds[0] + odds[1] + odds[2]
-      if (sum === 0 || odds.some((part) => part / sum < 0)) continue
-      const drawn = random.next() * sum
-      // All three have the sign of their sum.
-      if (Math.abs(drawn) < Math.abs(odds[0])) return one
-      return Math.abs(drawn) < Math.abs(odds[0] + odds[1]) ? other : walk
-    }
+function reversed({ prices, highMove, lowMove, isHighFirst, reach }: Shape): Shape {
+  const moveOf = (move: number) => (move === 0 ? 0 : prices.length - move)
+  const moves = { highMove: moveOf(highMove), lowMove: moveOf(lowMove), isHighFirst: !isHighFirst }
+  return { prices: prices.toReversed(), ...moves, reach }
+}
+
+/** What is met in the move to a point. @param early So many moves before its time, which changes what follows what. */
+function extremesIn(
+  { highMove, lowMove, isHighFirst }: Shape,
+  point: number,
+  early: number,
+): readonly number[] {
+  const isMet = (move: number) => move > 0 && Math.max(1, move - early) === point
+  if (!isMet(highMove)) return isMet(lowMove) ? [0] : []
+  if (!isMet(lowMove)) return [1]
+  const isFirst = highMove === lowMove ? isHighFirst : highMove < lowMove
+  return isFirst ? [1, 0] : [0, 1]
+}
+
+/** A coarse shape of other proportions may have missed an extreme: then the point nearest to it is there. */
+function meetExtremes(prices: Float64Array, { high, low }: { high: number; low: number }): void {
+  let [top, bottom] = [1, 1]
+  for (let point = 1; point < prices.length - 1; point++) {
+    if ((prices[point] as number) > (prices[top] as number)) top = point
+    if ((prices[point] as number) <= (prices[bottom] as number)) bottom = point
   }
-  return undefined
+  if (!prices.includes(high)) prices[top] = high
+  if (!prices.includes(low)) prices[bottom === top ? top + 1 : bottom] = low
 }
 
-function cross(one: Walk, other: Walk): number {
-  return one.signs * other.gain - one.gain * other.signs
-}
-
-/** What all walks of one candle have in common. */
-interface WalkTerms {
-  readonly candle: TickCandle
-  readonly chanceOfHighFirst: number
-  /** Of one move, in ticks. */
-  readonly deviation: number
-}
-
-function walkTerms(candle: TickCandle, points: number): WalkTerms {
-  const deviation = (candle.high - candle.low) / MEAN_RANGE / Math.sqrt(points - 1)
-  return { candle, chanceOfHighFirst: chanceOfHighFirst(candle), deviation }
-}
-
-function fillRandom(path: Float64Array, terms: WalkTerms, random: Random): void {
-  const { open, high, low, close } = terms.candle
-  const last = path.length - 1
-  const isHighFirst = random.next() < terms.chanceOfHighFirst
+/** The points are shared out to the three lines by their lengths, at least one each. */
+function fillStraight(
+  { prices, times }: CandlePath,
+  { open, high, low, close }: TickCandle,
+  isHighFirst: boolean,
+): void {
   const first = isHighFirst ? high : low
   const second = isHighFirst ? low : high
-  const from = open === first ? 0 : 1
-  const to = close === second ? last : last - 1
-  // At which points the extremes are met. One that the candle opens or closes at is met there every other time.
-  let turn: number
-  let secondTurn: number
-  do {
-    turn = from === 0 && random.next() < 0.5 ? 0 : from + Math.floor(random.next() * (to - from + 1))
-    secondTurn =
-      to === last && random.next() < 0.5 ? last : from + Math.floor(random.next() * (to - from + 1))
-  } while (turn >= secondTurn)
-  path[0] = open
-  path[turn] = first
-  path[secondTurn] = second
-  path[last] = close
-  fillWalk(path, { from: 0, to: turn }, terms, random)
-  fillWalk(path, { from: turn, to: secondTurn }, terms, random)
-  fillWalk(path, { from: secondTurn, to: last }, terms, random)
-}
-
-/** Of a price that moves at random: a path is the likelier the shorter its way is over both extremes. */
-function chanceOfHighFirst({ open, high, low, close }: TickCandle): number {
-  const range = high - low
-  const chance = (way: number): number => exponential(-0.5 * ((way * MEAN_RANGE) / range) ** 2)
-  const highFirst = chance(high - open + range + close - low)
-  return highFirst / (highFirst + chance(open - low + range + high - close))
+  const last = prices.length - 1
+  const lengths = [Math.abs(first - open), high - low, Math.abs(close - second)] as const
+  const whole = lengths[0] + lengths[1] + lengths[2]
+  const share = (length: number) => (whole === 0 ? 0 : Math.floor(((last - 3) * length) / whole))
+  const turn = 1 + share(lengths[0])
+  const secondTurn = last - 1 - share(lengths[2])
+  fillLine(prices, { from: 0, to: turn, start: open, end: first })
+  fillLine(prices, { from: turn, to: secondTurn, start: first, end: second })
+  fillLine(prices, { from: secondTurn, to: last, start: second, end: close })
+  for (let point = 0; point <= last; point++) times[point] = point / prices.length
 }
 
 interface Leg {
@@ -242,45 +286,8 @@ interface Leg {
   readonly end: number
 }
 
-/** A Brownian bridge between two points that are there, thrown back where it would leave the range of the candle. */
-function fillWalk(
-  path: Float64Array,
-  { from, to }: { readonly from: number; readonly to: number },
-  { candle: { high, low }, deviation }: WalkTerms,
-  random: Random,
-): void {
-  const end = path[to] as number
-  let price = path[from] as number
-  for (let point = from + 1; point < to; point++) {
-    const left = to - point + 1
-    price += (end - price) / left + deviation * (SWAY[left] as number) * random.pick(NORMALS)
-    if (price > high) price = Math.max(low, 2 * high - price)
-    if (price < low) price = Math.min(high, 2 * low - price)
-    path[point] = Math.round(price)
-  }
-}
-
-/** The points are shared out to the three lines by their lengths, at least one each. */
-function fillStraight(
-  path: Float64Array,
-  { open, high, low, close }: TickCandle,
-  isHighFirst: boolean,
-): void {
-  const first = isHighFirst ? high : low
-  const second = isHighFirst ? low : high
-  const last = path.length - 1
-  const lengths = [Math.abs(first - open), high - low, Math.abs(close - second)] as const
-  const whole = lengths[0] + lengths[1] + lengths[2]
-  const share = (length: number) => (whole === 0 ? 0 : Math.floor(((last - 3) * length) / whole))
-  const turn = 1 + share(lengths[0])
-  const secondTurn = last - 1 - share(lengths[2])
-  fillLine(path, { from: 0, to: turn, start: open, end: first })
-  fillLine(path, { from: turn, to: secondTurn, start: first, end: second })
-  fillLine(path, { from: secondTurn, to: last, start: second, end: close })
-}
-
-function fillLine(path: Float64Array, { from, to, start, end }: Leg): void {
+function fillLine(prices: Float64Array, { from, to, start, end }: Leg): void {
   for (let point = from; point <= to; point++) {
-    path[point] = Math.round(start + ((end - start) * (point - from)) / (to - from))
+    prices[point] = Math.round(start + ((end - start) * (point - from)) / (to - from))
   }
 }

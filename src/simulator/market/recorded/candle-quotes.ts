@@ -2,7 +2,7 @@
  * The quotes of a candle's points. Nothing of a candle is shown before it has happened: what is displayed beside its
  * prices, and how wide the market is, follow from the candles before it.
  *
- *   last     a rising point was traded at the ask, a falling one at the bid
+ *   last     a rising point was traded at the ask, a falling one at the bid, one that stands still where the last was
  *   traded   the candle's volume, shared out at random, to the last lot
  *   sizes    3 % of what the last candles traded (the median), spread like those of real quotes
  *   spread   a tick, and more the wilder and the thinner the last candles were
@@ -57,6 +57,8 @@ export interface CandleParts {
   readonly path: Float64Array
   /** The last price before the candle, in ticks; 0 when there was none. */
   readonly before: number
+  /** 1 when the last move before the candle was up, -1 when it was down; 0 when there was none. */
+  readonly signBefore: number
   /** Traded in the candle. */
   readonly lots: number
   readonly memory: CandleMemory
@@ -78,9 +80,11 @@ export function fillCandleQuotes(columns: QuoteColumns, candle: CandleParts, ran
   const medianLots = (memory.candles === 0 ? scale.lots : memory.lots) * DISPLAYED_SHARE
   const spread = meanSpread(candle)
   let before = candle.before
+  let sign = candle.signBefore || (random.next() < 0.5 ? 1 : -1)
   for (let point = 0; point < path.length; point++) {
     const last = path[point] as number
-    const isBuy = last === before ? random.integer(2) === 0 : last > before
+    if (last !== before) sign = last > before ? 1 : -1
+    const isBuy = sign > 0
     const wide = 1 + Math.floor(spread * random.pick(SHARES))
     const bid = Math.max(1, isBuy ? last - wide : last)
     lastTicks[point] = last

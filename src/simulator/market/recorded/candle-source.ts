@@ -2,9 +2,9 @@
 import { createGrid, floatOnGrid } from '../../../lib/grid.ts'
 import { createRandom, restoreRandom, type Random, type RandomState } from '../../../lib/random.ts'
 import { EMPTY_QUOTE, levelTicksFor, type MarketInstrument, type Quote } from '../market.ts'
-import { type CandleMemory, NO_MEMORY, QuoteGrid, rememberCandle } from '../quote-grid.ts'
+import { type CandleMemory, NO_MEMORY, QuoteGrid, RECORDED_LOTS_MAX, rememberCandle } from '../quote-grid.ts'
 import { DEFAULT_DAILY_TURNOVER } from '../seeded/seeded-path.ts'
-import { type CandlePathKind, CandlePaths, NO_PATH, type PathMemory } from './candle-path.ts'
+import { type CandlePath, type CandlePathKind, CandlePaths, NO_PATH, type PathMemory } from './candle-path.ts'
 import { type CandleScale, createQuoteColumns, fillCandleQuotes, type QuoteColumns } from './candle-quotes.ts'
 import type { CandleRows } from './recording.ts'
 
@@ -39,6 +39,9 @@ export class CandleSource {
   readonly #scale: CandleScale
   /** Quotes of the current candle, what is traded in it, and how far its levels lie apart. */
   readonly #columns: QuoteColumns
+  #lots = 0
+  #levelTicks = 1
+  #path: CandlePath | undefined
   readonly #quote: { -readonly [Field in keyof Quote]: number } = { ...EMPTY_QUOTE }
   /** What the candles before the current one have shown. */
   #memory: CandleMemory
@@ -61,12 +64,19 @@ export class CandleSource {
 
   begin(row: number): void {
     this.#drawnFrom = { random: this.#random.state(), path: this.#paths.memory }
-    const { lastTicks: before } = this.#paths.memory
-    const path = this.#paths.draw(this.#candle(row), this.#random)
+    const { lastTicks: before, lastSign: signBefore } = this.#paths.memory
+    this.#path = this.#paths.draw(this.#candle(row), this.#random)
+    const path = this.#path.prices
     const [memory, scale, lots] = [this.#memory, this.#scale, this.#volume(row)]
-    fillCandleQuotes(this.#columns, { path, before, lots, memory, scale }, this.#random)
-    this.#quote.candleLots = lots
-    this.#quote.levelTicks = levelTicksFor(memory.rangeTicks / Math.sqrt(scale.intervalMs / MINUTE_MS))
+    fillCandleQuotes(this.#columns, { path, before, signBefore, lots, memory, scale }, this.#random)
+    // Not in the quote yet: a candle is drawn before the last quote of the one before it is handed over.
+    this.#lots = lots
+    this.#levelTicks = levelTicksFor(memory.rangeTicks / Math.sqrt(scale.intervalMs / MINUTE_MS))
+  }
+
+  /** When a point of the current candle is there, as a share of the candle. */
+  timeOf(point: number): number {
+    return this.#path?.times[point] ?? 0
   }
 
   /** @param candle Its number, laps counted. @returns the same object each time. */
@@ -80,6 +90,8 @@ export class CandleSource {
     quote.lastTicks = columns.lastTicks[point] as number
     quote.tradedLots = columns.tradedLots[point] as number
     quote.candle = candle
+    quote.candleLots = this.#lots
+    quote.levelTicks = this.#levelTicks
     return quote
   }
 
@@ -99,7 +111,7 @@ export class CandleSource {
 
   /** In lots. */
   #volume(row: number): number {
-    return Math.round((this.#rows.volume[row] as number) / this.#lot)
+    return Math.min(RECORDED_LOTS_MAX, Math.round((this.#rows.volume[row] as number) / this.#lot))
   }
 }
 

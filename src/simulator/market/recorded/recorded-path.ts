@@ -114,9 +114,10 @@ export class RecordedPath {
   }
 
   #findNext(): void {
-    const rowAt = this.#rows.at[this.#row]
-    const nextAt = rowAt === undefined ? undefined : rowAt + (this.#point * this.#intervalMs) / this.#points
-    this.nextAt = nextAt ?? Number.POSITIVE_INFINITY
+    const rowAt = this.#rows.at[this.#row] ?? Number.POSITIVE_INFINITY
+    const source = this.#source
+    this.nextAt =
+      source instanceof CandleSource ? rowAt + source.timeOf(this.#point) * this.#intervalMs : rowAt
   }
 
   state(): CursorState {

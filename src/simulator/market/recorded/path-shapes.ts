@@ -1,0 +1,109 @@
+/**
+ * Shapes of a price that moves at random, to be laid into candles of the same proportions. They are drawn once, the
+ * same ones always.
+ *
+ *   smooth  many small moves: the extremes are met between the points
+ *   coarse  few moves, some much larger than others: the extremes are points
+ */
+import { createRandom, exponential, logarithm, type Random } from '../../../lib/random.ts'
+
+export interface Shape {
+  /** At even times, the open first, the close last; 0 is the low of all and 1 the high. */
+  readonly prices: readonly number[]
+  /** In which move each extreme was met, the first being 1; 0 where it is one of the prices. */
+  readonly highMove: number
+  readonly lowMove: number
+  /** Of two in one move. */
+  readonly isHighFirst: boolean
+  /** Its range, that of the mean shape being 1: in a wide one the moves were more often one way. */
+  readonly reach: number
+}
+
+/** Enough for several in each cell; drawn in a tenth of a second. */
+const SHAPES = 3000
+/** Shapes are found by their open and close, so many steps between low and high, and the two themselves. */
+const STEPS = 12
+const CELLS = STEPS + 2
+/** Of the moves of coarse shapes: the spread of the logarithm of their size. */
+const COARSE_SPREAD = 1.2
+
+export class Shapes {
+  readonly #cells: readonly (readonly Shape[])[]
+
+  constructor(kind: 'smooth' | 'coarse', points: number) {
+    const random = createRandom(`${kind} shapes`)
+    const cells: Shape[][] = Array.from({ length: CELLS * CELLS }, () => [])
+    let ranges = 0
+    for (let count = 1; count <= SHAPES; count++) {
+      const { prices, high, low, ...moves } =
+        kind === 'smooth' ? smooth(points, random) : coarse(points, random)
+      ranges += high - low
+      const scaled = prices.map((price) => (price - low) / (high - low))
+      const shape = { ...moves, prices: scaled, reach: ((high - low) * count) / ranges }
+      cells[cellOf(scaled[0] as number, scaled[points - 1] as number)]?.push(shape)
+    }
+    this.#cells = cells.map((cell, index) => (cell.length > 0 ? cell : nearestTo(cells, index)))
+  }
+
+  /** Of some shapes whose open and close lie where those of a candle lie, the one with the nearest reach. */
+  draw({ open, close, reach }: { open: number; close: number; reach: number }, random: Random): Shape {
+    const cell = this.#cells[cellOf(open, close)] as readonly Shape[]
+    let nearest = cell[random.integer(cell.length)] as Shape
+    for (let other = 1; other < 3; other++) {
+      const shape = cell[random.integer(cell.length)] as Shape
+      if (Math.abs(shape.reach - reach) < Math.abs(nearest.reach - reach)) nearest = shape
+    }
+    return nearest
+  }
+}
+
+interface Walk extends Omit<Shape, 'reach'> {
+  readonly high: number
+  readonly low: number
+}
+
+/** Between two points lies a Brownian bridge; how far it goes up and down is known exactly. */
+function smooth(points: number, random: Random): Walk {
+  const prices = [0]
+  let [high, low, highMove, lowMove] = [0, 0, 0, 0]
+  for (let move = 1; move < points; move++) {
+    const before = prices[move - 1] as number
+    const after = before + random.normal()
+    const reach = () => Math.sqrt((after - before) ** 2 - 2 * logarithm(1 - random.next()))
+    const top = (before + after + reach()) / 2
+    const bottom = (before + after - reach()) / 2
+    if (top > high) [high, highMove] = [top, move]
+    if (bottom < low) [low, lowMove] = [bottom, move]
+    prices.push(after)
+  }
+  const isHighFirst = highMove === lowMove ? random.next() < 0.5 : highMove < lowMove
+  return { prices, high, low, highMove, lowMove, isHighFirst }
+}
+
+function coarse(points: number, random: Random): Walk {
+  const prices = [0]
+  for (let move = 1; move < points; move++) {
+    const size = random.normal() * exponential(COARSE_SPREAD * random.normal())
+    prices.push((prices[move - 1] as number) + size)
+  }
+  const [high, low] = [Math.max(...prices), Math.min(...prices)]
+  return { prices, high, low, highMove: 0, lowMove: 0, isHighFirst: false }
+}
+
+function cellOf(open: number, close: number): number {
+  return indexOf(open) * CELLS + indexOf(close)
+}
+
+function indexOf(share: number): number {
+  if (share <= 0) return 0
+  return share >= 1 ? CELLS - 1 : 1 + Math.floor(share * STEPS)
+}
+
+function nearestTo(cells: readonly Shape[][], index: number): Shape[] {
+  const distance = (other: number) =>
+    Math.abs(Math.floor(other / CELLS) - Math.floor(index / CELLS)) +
+    Math.abs((other % CELLS) - (index % CELLS))
+  const filled = [...cells.keys()].filter((other) => cells[other]?.length !== 0)
+  const nearest = filled.reduce((best, other) => (distance(other) < distance(best) ? other : best))
+  return cells[nearest] as Shape[]
+}
