@@ -131,7 +131,7 @@ export function openCandles(
   })
 }
 
-export function candleText(candles: readonly Candle[]): string {
+function candleText(candles: readonly Candle[]): string {
   const rows = candles.map(({ at, open, high, low, close, lots }) =>
     [at, ...[open, high, low, close, lots].map((value) => value / 100)].join(','),
   )
