@@ -8,7 +8,7 @@ import { createExchangeCore } from '../src/simulator/core/exchange-core.ts'
 import { buildInstruments, type Instrument, toMarketInstrument } from '../src/simulator/core/instruments.ts'
 import { Exchange } from '../src/simulator/exchange.ts'
 import { createRecordedMarket } from '../src/simulator/market/recorded/recorded-market.ts'
-import { parseRecording, type Recording } from '../src/simulator/market/recorded/recording.ts'
+import { parseRecording, type Recording } from '../src/prices/recording.ts'
 
 const { values } = parseArgs({
   options: {

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
-import { Failure, messageOf } from '../../../lib/failure.ts'
+import { Failure, messageOf } from '../lib/failure.ts'
 import { parseRecording, type Recording } from './recording.ts'
 
 /** Unpacked; about six years of one-minute candles. All of it is held in memory while it is read. */

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createRandom } from '../../../src/lib/random.ts'
-import { loadRecording } from '../../../src/simulator/market/recorded/load-recording.ts'
-import { parseRecording } from '../../../src/simulator/market/recorded/recording.ts'
+import { createRandom } from '../../src/lib/random.ts'
+import { loadRecording } from '../../src/prices/load-recording.ts'
+import { parseRecording } from '../../src/prices/recording.ts'
 
 const CANDLES =
   'ts_ms,open,high,low,close,volume\n1748538300000,10,12,9,11,5.5\n1748538360000,11,11,11,11,0\n'
@@ -106,7 +106,7 @@ describe('reading the text of a recording', () => {
       const end = ['', '', '', 'e2', 'E-3', '.'][random.integer(6)] as string
       return `${random.integer(8) === 0 ? ' +' : ''}${digits.slice(0, dot)}.${digits.slice(dot)}1${end === '.' ? '' : end}`
     })
-    const rows = texts.map((text, row) => `${1748538300000 + row},1,1,1,1,${text}`)
+    const rows = texts.map((text, index) => `${1748538300000 + index},1,1,1,1,${text}`)
 
     const { rows: read } = parse(`ts_ms,open,high,low,close,volume\r\n${rows.join('\r\n')}`)
 

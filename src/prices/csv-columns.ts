@@ -2,7 +2,7 @@
  * Columns of numbers out of the bytes of a CSV file. A number in plain digits is read where it stands; whatever else
  * there is (an exponent, a sign, spaces, more digits than a float holds) is read as text.
  */
-import { Failure } from '../../../lib/failure.ts'
+import { Failure } from '../lib/failure.ts'
 
 const [LINE_FEED, CARRIAGE_RETURN, COMMA, DOT, ZERO, NINE] = [10, 13, 44, 46, 48, 57] as const
 

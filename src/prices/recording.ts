@@ -1,6 +1,6 @@
 /** A recording of real prices: CSV with a header, of candles or of quotes. */
 import { createHash } from 'node:crypto'
-import { Failure } from '../../../lib/failure.ts'
+import { Failure } from '../lib/failure.ts'
 import { readCsvColumns } from './csv-columns.ts'
 
 /** What a recording may know beside prices. */
