@@ -18,7 +18,7 @@ const HEADERS_HINT =
   'the first line must be ts_ms,open,high,low,close,volume or ts_ms,bid,ask,bidSz,askSz,last[,volume]; both may have mark and fundingRate; `intentd import` reads other shapes'
 
 /** The column of a CSV that a field stands in, in small letters. */
-export function csvNameOf(field: Field): string {
+function csvNameOf(field: Field): string {
   return CSV_NAMES[field] ?? field
 }
 
