@@ -27,6 +27,7 @@ const headerSchema = z.object({
   symbol: z.string().min(1),
   market: z.enum(['spot', 'futures']).optional(),
   kind: z.enum(['candles', 'quotes']),
+  intervalMs: z.int().positive().optional(),
   rows: z.int().min(1).max(ROWS_MAX),
   sources: z.array(z.string()),
   columns: z.array(
@@ -50,18 +51,19 @@ export function isPriceFile(bytes: Uint8Array): boolean {
 }
 
 /** What a price file is made of. `sources`: the names of the files that the rows come from. */
-export type PriceFileContent = Pick<Recording, 'symbol' | 'market' | 'rows'> & {
+export type PriceFileContent = Pick<Recording, 'symbol' | 'market' | 'intervalMs' | 'rows'> & {
   readonly sources: readonly string[]
 }
 
 /** @throws Failure RECORDING_TOO_LARGE. The rows are those that {@link assertRows} lets pass. */
-export function buildPriceFile({ symbol, market, rows, sources }: PriceFileContent): Buffer {
+export function buildPriceFile({ symbol, market, intervalMs, rows, sources }: PriceFileContent): Buffer {
   if (rows.at.length > ROWS_MAX) throw tooManyRows(rows.at.length, symbol)
   const columns = toColumns(rows).map(({ field, numbers }) => ({ name: field, ...encodeColumn(numbers) }))
   const header: Header = {
     symbol,
     ...(market && { market }),
     kind: rows.kind,
+    ...(intervalMs !== undefined && { intervalMs }),
     rows: rows.at.length,
     sources: [...sources],
     columns: columns.map(({ name, encoded }) => ({ name, ...encoded })),
@@ -96,8 +98,9 @@ export function parsePriceFile(input: { bytes: Buffer; source: string; symbol?: 
   const rows = toRows(header.kind, columns)
   assertRows(rows, (row) => `${source}, row ${row + 1}`)
   const sha256 = bytes.toString('hex', bytes.length - SUM_BYTES)
-  const { market } = header
-  return { symbol: input.symbol ?? header.symbol, ...(market && { market }), source, sha256, rows }
+  const { market, intervalMs } = header
+  const known = { ...(market && { market }), ...(intervalMs !== undefined && { intervalMs }) }
+  return { symbol: input.symbol ?? header.symbol, ...known, source, sha256, rows }
 }
 
 /** The header and the sum are looked at, the columns not yet. */

@@ -37,6 +37,8 @@ export interface Recording {
   readonly symbol: string
   /** Where it is known. */
   readonly market?: 'spot' | 'futures'
+  /** How far apart candles stand where none is missing, ms; where it is known. */
+  readonly intervalMs?: number
   /** The file's name without its folder, for messages. */
   readonly source: string
   /**

@@ -1,6 +1,6 @@
 import { type Command } from 'commander'
 import { findUnit } from '../../prices/column-codec.ts'
-import { commonestStep, findGaps } from '../../prices/import/gaps.ts'
+import { findInterval, findGaps } from '../../prices/import/gaps.ts'
 import { nameInterval } from '../../prices/import/times.ts'
 import { loadRecording } from '../../prices/load-recording.ts'
 import type { Recording } from '../../prices/recording.ts'
@@ -31,7 +31,8 @@ export function addDataCommand(program: Command, setExit: (code: number) => void
 
 function describe(recording: Recording) {
   const { rows } = recording
-  const intervalMs = rows.kind === 'candles' ? (commonestStep(rows.at) ?? MINUTE_MS) : undefined
+  const intervalMs =
+    rows.kind === 'candles' ? (recording.intervalMs ?? findInterval(rows.at) ?? MINUTE_MS) : undefined
   return {
     recording,
     intervalMs,

@@ -33,15 +33,21 @@ export function findGaps(at: Float64Array, intervalMs?: number): Gaps {
   }
 }
 
-/** Enough to see how far apart candles stand. */
-const ROWS_LOOKED_AT = 10_000
+/** A step that fewer rows have is a row that stands astray. */
+const SHARE_MIN = 0.01
 
-/** The commonest step between two rows that follow each other, in either direction, ms; undefined for a single time. */
-export function commonestStep(at: Float64Array): number | undefined {
+/**
+ * How far apart candles stand, ms: the shortest step that is no exception, because of an instrument that is seldom
+ * traded many candles are missing. @param at Unix ms, in any order. @returns undefined for a single time.
+ */
+export function findInterval(at: Float64Array): number | undefined {
+  const isOrdered = at.every((time, row) => row === 0 || (at[row - 1] as number) <= time)
+  const sorted = isOrdered ? at : at.toSorted()
   const counts = new Map<number, number>()
-  for (let row = 1; row < Math.min(at.length, ROWS_LOOKED_AT); row++) {
-    const step = Math.abs((at[row] as number) - (at[row - 1] as number))
+  for (let row = 1; row < sorted.length; row++) {
+    const step = (sorted[row] as number) - (sorted[row - 1] as number)
     if (step > 0) counts.set(step, (counts.get(step) ?? 0) + 1)
   }
-  return [...counts].toSorted(([one, often], [other, seldom]) => seldom - often || one - other)[0]?.[0]
+  const common = [...counts].filter(([, count]) => count >= SHARE_MIN * at.length).map(([step]) => step)
+  return common.length === 0 ? undefined : Math.min(...common)
 }

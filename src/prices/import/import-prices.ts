@@ -8,7 +8,7 @@ import { buildPriceFile } from '../price-file.ts'
 import type { Recording } from '../recording.ts'
 import { unpackGzip } from '../unpack-gzip.ts'
 import { type CleanRows, cleanTables } from './clean-tables.ts'
-import { commonestStep } from './gaps.ts'
+import { findInterval } from './gaps.ts'
 import type { PriceTable } from './price-table.ts'
 import { readTable } from './read-table.ts'
 import { symbolInName } from './symbol-in-name.ts'
@@ -83,7 +83,7 @@ export function isClean({ findings, gaps }: Pick<CleanRows, 'findings' | 'gaps'>
 }
 
 function write(
-  { symbol, name, sources, rows }: Omit<Imported, 'written'>,
+  { symbol, name, sources, rows, intervalMs }: Omit<Imported, 'written'>,
   { directory, market, isReplacing }: Pick<ImportOptions, 'directory' | 'market' | 'isReplacing'>,
 ) {
   const parts = [symbol, ...(market ? [market] : []), name]
@@ -96,7 +96,8 @@ function write(
       hint: 'name it among the files to add to it; --replace writes it anew',
     })
   }
-  const bytes = buildPriceFile({ symbol, rows, sources, ...(market && { market }) })
+  const known = intervalMs === undefined ? {} : { intervalMs }
+  const bytes = buildPriceFile({ symbol, rows, sources, ...known, ...(market && { market }) })
   try {
     mkdirSync(directory, { recursive: true })
     writeDurably(file, bytes)
@@ -136,7 +137,7 @@ async function loadTables(path: string): Promise<readonly PriceTable[]> {
   return files.map(readTable)
 }
 
-/** Quotes together, and candles of one interval; a single candle has that of its file's name, or of the others. */
+/** Quotes together, and candles of one interval; a single candle has that of the others. */
 function groupByInterval(
   tables: readonly PriceTable[],
 ): ReadonlyMap<number | undefined, readonly PriceTable[]> {
@@ -150,8 +151,12 @@ function groupByInterval(
   return groups
 }
 
-function stepOf({ trades, source, columns }: PriceTable): number | undefined {
-  return trades ? MINUTE_MS : (commonestStep(columns.get('at') as Float64Array) ?? intervalInName(source))
+/** What the file says, then what its name says: of an instrument that is seldom traded the rows may not show it. */
+function stepOf({ intervalMs, source, columns }: PriceTable): number | undefined {
+  if (intervalMs !== undefined) return intervalMs
+  const [named, found] = [intervalInName(source), findInterval(columns.get('at') as Float64Array)]
+  const isNamed = named !== undefined && (found ?? named) % named === 0
+  return isNamed ? named : found
 }
 
 function symbolUnknown(file: string): Failure {

@@ -13,6 +13,8 @@ export interface PriceTable {
   readonly source: string
   /** Whole Unix ms in `at`; columns of one length. */
   readonly columns: ReadonlyMap<Field, Float64Array>
+  /** Of candles, where the file says it: ms. */
+  readonly intervalMs?: number
   /** What candles were made of. */
   readonly trades?: { readonly count: number; readonly zeroPrices: Finding; readonly disorder: Finding }
   readonly whereOf: (row: number) => string

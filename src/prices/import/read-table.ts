@@ -25,9 +25,10 @@ export function readTable({ name, bytes }: PackedFile): PriceTable {
 }
 
 function readPriceFile({ name, bytes }: PackedFile): PriceTable {
-  const { rows } = parsePriceFile({ bytes, source: name })
+  const { rows, intervalMs } = parsePriceFile({ bytes, source: name })
   const columns = new Map(toColumns(rows).map(({ field, numbers }) => [field, numbers]))
-  return { kind: rows.kind, source: name, columns, whereOf: (row) => `${name}, row ${row + 1}` }
+  const known = intervalMs === undefined ? {} : { intervalMs }
+  return { kind: rows.kind, source: name, columns, ...known, whereOf: (row) => `${name}, row ${row + 1}` }
 }
 
 /** @param begin Of the contents. */

@@ -29,6 +29,7 @@ export function toCandles(
   return {
     kind: 'candles',
     source,
+    intervalMs: MINUTE_MS,
     columns: foldTrades(trades, order, begins),
     trades: { count: at.length, zeroPrices, disorder },
     whereOf: (candle) => whereOf(begins[candle] as number),
