@@ -11,6 +11,7 @@ import { addKillCommand } from './kill.ts'
 import { EXITS, exitOf } from './process/exit-codes.ts'
 import { addDataCommand } from './prices/data.ts'
 import { addImportCommand } from './prices/import.ts'
+import { addRecordCommand } from './prices/record.ts'
 import { addReleaseCommand } from './release.ts'
 import { addRepairCommand } from './repair.ts'
 import { addReplayCommand } from './replay/replay.ts'
@@ -47,6 +48,7 @@ export async function main(argv: readonly string[]): Promise<number> {
   addSimulateCommand(program, setExit)
   addImportCommand(program, setExit)
   addDataCommand(program, setExit)
+  addRecordCommand(program, setExit)
   addCallCommand(program, setExit)
   addReplayCommand(program, { version, setExit })
   try {

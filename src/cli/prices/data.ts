@@ -16,13 +16,14 @@ export function addDataCommand(program: Command, setExit: (code: number) => void
     .argument('<file...>', 'price files, or CSV as `run --market` takes it')
     .description('say what is in files of prices: symbol, interval, from, to, rows, gaps, checksum')
     .option('--json', 'as JSON')
-    .action(async (files: readonly string[], { json = false }: { json?: true | false }) => {
+    .action(async (files: readonly string[], { json = false }: { json?: boolean }) => {
       const all: object[] = []
-      if (!json) process.stdout.write(`${describeHeader()}\n`)
       for (const file of files) {
         const facts = describe(await loadRecording(file))
-        if (json) all.push(toJson(file, facts))
-        else process.stdout.write(`${toText(facts)}\n`)
+        all.push(toJson(file, facts))
+        if (json) continue
+        if (all.length === 1) process.stdout.write(`${describeHeader()}\n`)
+        process.stdout.write(`${toText(facts)}\n`)
       }
       if (json) process.stdout.write(`${JSON.stringify(all, undefined, 2)}\n`)
       setExit(0)
@@ -38,8 +39,18 @@ function describe(recording: Recording) {
     intervalMs,
     name: intervalMs === undefined ? 'quotes' : nameInterval(intervalMs),
     gaps: findGaps(rows.at, intervalMs),
-    tick: findUnit(rows.kind === 'candles' ? rows.close : rows.last),
+    tick: findTick(rows),
   }
+}
+
+/** The coarsest grid that all prices lie on. */
+function findTick(rows: Recording['rows']): string | undefined {
+  const { kind, at } = rows
+  const columns =
+    kind === 'candles' ? [rows.open, rows.high, rows.low, rows.close] : [rows.bid, rows.ask, rows.last]
+  const prices = new Float64Array(columns.length * at.length)
+  for (const [index, column] of columns.entries()) prices.set(column, index * at.length)
+  return findUnit(prices)
 }
 
 type Facts = ReturnType<typeof describe>

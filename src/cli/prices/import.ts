@@ -8,9 +8,9 @@ interface ImportCommandOptions {
   readonly out: string
   readonly symbol?: string
   readonly market?: NonNullable<Recording['market']>
-  readonly strict?: true
-  readonly replace?: true
-  readonly json?: true
+  readonly strict?: boolean
+  readonly replace?: boolean
+  readonly json?: boolean
 }
 
 /** `intentd import`: prices as exchanges and other programs write them become price files. */
@@ -30,7 +30,7 @@ export function addImportCommand(program: Command, setExit: (code: number) => vo
     )
 }
 
-export function parseSymbol(text: string): string {
+function parseSymbol(text: string): string {
   if (/^[A-Z0-9]{2,40}$/.test(text)) return text
   throw new InvalidArgumentError('write a symbol such as BTCUSDT.')
 }
