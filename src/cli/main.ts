@@ -9,6 +9,9 @@ import { addExplainCommand } from './explain/explain.ts'
 import { addFlattenCommand } from './flatten.ts'
 import { addKillCommand } from './kill.ts'
 import { EXITS, exitOf } from './process/exit-codes.ts'
+import { addDataCommand } from './prices/data.ts'
+import { addImportCommand } from './prices/import.ts'
+import { addRecordCommand } from './prices/record.ts'
 import { addReleaseCommand } from './release.ts'
 import { addRepairCommand } from './repair.ts'
 import { addReplayCommand } from './replay/replay.ts'
@@ -43,6 +46,9 @@ export async function main(argv: readonly string[]): Promise<number> {
   addRepairCommand(program, setExit)
   addArchiveCommand(program, setExit)
   addSimulateCommand(program, setExit)
+  addImportCommand(program, setExit)
+  addDataCommand(program, setExit)
+  addRecordCommand(program, setExit)
   addCallCommand(program, setExit)
   addReplayCommand(program, { version, setExit })
   try {

@@ -5,11 +5,13 @@ import { dirname } from 'node:path'
  * Writes a file for its owner alone, so that it survives a power cut. Under another name until it is whole: a
  * process that ends in the middle leaves no file, not half of one.
  */
-export function writeDurably(file: string, text: string): void {
+export function writeDurably(file: string, contents: string | Uint8Array): void {
   const unfinished = `${file}.new`
+  const bytes = typeof contents === 'string' ? Buffer.from(contents) : contents
   const descriptor = openSync(unfinished, 'w', 0o600)
   try {
-    writeSync(descriptor, text)
+    // A disk that is nearly full may take a part.
+    for (let at = 0; at < bytes.length;) at += writeSync(descriptor, bytes.subarray(at))
     fsyncSync(descriptor)
   } finally {
     closeSync(descriptor)

@@ -1,6 +1,6 @@
 import { type Instrument, toMarketInstrument } from './core/instruments.ts'
 import { type CandlePathKind } from './market/recorded/candle-path.ts'
-import { loadRecording } from './market/recorded/load-recording.ts'
+import { loadRecording } from '../prices/load-recording.ts'
 import { type LiveSource, openLiveMarket } from './market/live/live-market.ts'
 import { type Market } from './market/market.ts'
 import { type MarketState } from './market/market-state.ts'

@@ -21,7 +21,7 @@ type Ending = keyof typeof EXITS
 
 /** Every code that a {@link Failure} can have, by what ends the process; a code that stands nowhere is a defect. */
 const ENDINGS: Readonly<Partial<Record<Ending, readonly string[]>>> = {
-  usage: ['ARCHIVE_EXISTS'],
+  usage: ['ARCHIVE_EXISTS', 'IMPORT_EXISTS', 'IMPORT_SYMBOLS_DIFFER', 'IMPORT_SYMBOL_UNKNOWN'],
   // What was written, and what it names: another start finds the same.
   configuration: [
     ...Object.keys(STRATEGY_FAILURES),
@@ -42,7 +42,7 @@ const ENDINGS: Readonly<Partial<Record<Ending, readonly string[]>>> = {
       'JOURNAL_UNREADABLE',
       'LIVE_PRICES_UNREACHABLE',
     ],
-    ...['STATE_HELD', 'STATE_UNWRITABLE'],
+    ...['IMPORT_UNWRITABLE', 'STATE_HELD', 'STATE_UNWRITABLE'],
     ...['SIMULATOR_LISTEN_FAILED', 'SIMULATOR_STORE_UNUSABLE'],
   ],
   inputMissing: ['ARCHIVE_NO_JOURNAL', 'EXPLAIN_NO_JOURNAL', 'RECORDING_MISSING', 'RECORDING_UNREADABLE'],
@@ -56,7 +56,9 @@ const ENDINGS: Readonly<Partial<Record<Ending, readonly string[]>>> = {
       'RECORDING_PRICE_NOT_POSITIVE',
     ],
     ...['RECORDING_QUOTE_CROSSED', 'RECORDING_ROW_LENGTH', 'RECORDING_TIME_ORDER', 'RECORDING_TIME_UNIT'],
-    'RECORDING_TOO_LARGE',
+    ...['IMPORT_JSON_UNREADABLE', 'IMPORT_SHAPE_UNKNOWN'],
+    ...['RECORDING_ZIP_DAMAGED', 'RECORDING_ZIP_UNSUPPORTED'],
+    ...['PRICES_DAMAGED', 'PRICES_TRUNCATED', 'PRICES_VERSION_UNKNOWN', 'RECORDING_TOO_LARGE'],
   ],
   broken: [
     ...['ENGINE_INSTRUMENT_UNKNOWN', 'JOURNAL_CORRUPT', 'JOURNAL_LAYOUT_UNKNOWN', 'JOURNAL_MARK_DAMAGED'],

@@ -5,7 +5,7 @@ import { createExchangeCore, type ExchangeCore } from '../../../src/simulator/co
 import { buildInstruments, nextQuarterlyDelivery } from '../../../src/simulator/core/instruments.ts'
 import { type Reply } from '../../../src/simulator/core/reply.ts'
 import { createRecordedMarket } from '../../../src/simulator/market/recorded/recorded-market.ts'
-import { parseRecording } from '../../../src/simulator/market/recorded/recording.ts'
+import { parseRecording } from '../../../src/prices/parse-recording.ts'
 import { openAccount } from './bench.ts'
 
 const START_AT = Date.UTC(2025, 5, 1)

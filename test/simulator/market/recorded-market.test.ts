@@ -11,7 +11,7 @@ import {
   type RecordedMarketOptions,
   restoreRecordedMarket,
 } from '../../../src/simulator/market/recorded/recorded-market.ts'
-import { parseRecording } from '../../../src/simulator/market/recorded/recording.ts'
+import { parseRecording } from '../../../src/prices/parse-recording.ts'
 
 const START_AT = Date.UTC(2025, 5, 1, 12)
 const FIRST_AT = Date.UTC(2024, 0, 1)

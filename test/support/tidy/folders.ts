@@ -31,7 +31,7 @@ const FOLDER_ORDER: Readonly<Record<string, readonly (string | readonly string[]
     'engine.ts',
   ],
   daemon: ['reporting', 'market-data', 'embedded', 'state', 'recording', 'strategies', 'account'],
-  cli: ['process', 'call', 'explain', 'simulate', 'run.ts', 'replay'],
+  cli: ['process', 'prices', 'call', 'explain', 'simulate', 'run.ts', 'replay'],
   exchange: ['limiter', 'clock', 'client', 'readers', 'exchange-client.ts'],
   config: ['secret-key.ts', 'yaml', 'schema'],
 }

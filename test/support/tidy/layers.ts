@@ -18,6 +18,7 @@ const LAYERS: Readonly<Record<string, number>> = {
   journal: 3,
   recording: 3,
   control: 3,
+  prices: 2,
   protocol: 2,
   config: 2,
   domain: 1,
@@ -28,7 +29,8 @@ const LAYERS: Readonly<Record<string, number>> = {
 const ONLY: Readonly<Record<string, readonly string[]>> = {
   protocol: ['lib'],
   config: ['lib', 'domain'],
-  simulator: ['lib', 'protocol'], // It is the other company.
+  prices: ['lib'],
+  simulator: ['lib', 'protocol', 'prices'], // It is the other company.
   recording: ['lib'], // It keeps lines of text, whatever they say.
 }
 

@@ -6,7 +6,7 @@ import { type CandleMemory, NO_MEMORY, QuoteGrid, RECORDED_LOTS_MAX, rememberCan
 import { DEFAULT_DAILY_TURNOVER } from '../seeded/seeded-path.ts'
 import { type CandlePath, type CandlePathKind, CandlePaths, NO_PATH, type PathMemory } from './candle-path.ts'
 import { type CandleScale, createQuoteColumns, fillCandleQuotes, type QuoteColumns } from './candle-quotes.ts'
-import type { CandleRows } from './recording.ts'
+import type { CandleRows } from '../../../prices/recording.ts'
 
 const MINUTE_MS = 60_000
 const DAY_MS = 86_400_000

@@ -1,7 +1,7 @@
 /** Quotes as they stand in a recording. */
 import { EMPTY_QUOTE, type MarketInstrument, type Quote } from '../market.ts'
 import { QuoteGrid, type QuoteGridState } from '../quote-grid.ts'
-import type { QuoteRows } from './recording.ts'
+import type { QuoteRows } from '../../../prices/recording.ts'
 
 export interface QuoteSourceState extends QuoteGridState {
   readonly kind: 'quotes'

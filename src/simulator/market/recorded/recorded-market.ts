@@ -13,7 +13,7 @@ import { type Market, type MarketInstrument, type MarketStep, STEPS_PER_ADVANCE_
 import type { CandlePathKind } from './candle-path.ts'
 import { assertStateBelongs, type RecordedMarketState } from '../market-state.ts'
 import { RecordedPath } from './recorded-path.ts'
-import type { Recording } from './recording.ts'
+import type { Recording } from '../../../prices/recording.ts'
 import {
   createSeededMarket,
   invalidOption,

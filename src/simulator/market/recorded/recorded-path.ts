@@ -11,7 +11,7 @@ import {
 } from '../market.ts'
 import type { RecordedMarketState } from '../market-state.ts'
 import { QuoteSource } from './quote-source.ts'
-import type { Recording } from './recording.ts'
+import type { Recording } from '../../../prices/recording.ts'
 
 /** A file of one row tells no interval. */
 const SINGLE_CANDLE_MS = 60_000

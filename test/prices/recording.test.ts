@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createRandom } from '../../../src/lib/random.ts'
-import { loadRecording } from '../../../src/simulator/market/recorded/load-recording.ts'
-import { parseRecording } from '../../../src/simulator/market/recorded/recording.ts'
+import { createRandom } from '../../src/lib/random.ts'
+import { loadRecording } from '../../src/prices/load-recording.ts'
+import { parseRecording } from '../../src/prices/parse-recording.ts'
 
 const CANDLES =
   'ts_ms,open,high,low,close,volume\n1748538300000,10,12,9,11,5.5\n1748538360000,11,11,11,11,0\n'

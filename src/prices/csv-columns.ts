@@ -2,7 +2,7 @@
  * Columns of numbers out of the bytes of a CSV file. A number in plain digits is read where it stands; whatever else
  * there is (an exponent, a sign, spaces, more digits than a float holds) is read as text.
  */
-import { Failure } from '../../../lib/failure.ts'
+import { Failure } from '../lib/failure.ts'
 
 const [LINE_FEED, CARRIAGE_RETURN, COMMA, DOT, ZERO, NINE] = [10, 13, 44, 46, 48, 57] as const
 
@@ -17,10 +17,14 @@ export interface CsvColumns {
   readonly header: readonly string[]
   /** Of the columns that are read. */
   readonly names: readonly string[]
-  /** Where the first line after the header begins. */
+  /** Where the first line of numbers begins. */
   readonly from: number
+  /** Which line of the file that is, counted from 1. Default 2: the first is the header. */
+  readonly firstLine?: number
   /** The file's name, for failures. */
   readonly source: string
+  /** What a text of a column means that is no number, such as a date; undefined where it means nothing. */
+  readonly readText?: (text: string, name: string) => number | undefined
 }
 
 /**
@@ -28,7 +32,7 @@ export interface CsvColumns {
  * @returns none without rows. @throws Failure RECORDING_ROW_LENGTH, RECORDING_NOT_NUMERIC, naming file:line.
  */
 export function readCsvColumns(bytes: Buffer, options: CsvColumns): ReadonlyMap<string, Float64Array> {
-  const { header, names, from, source } = options
+  const { header, names, from } = options
   const end = endOfRows(bytes, from)
   const columns = names.map(() => new Float64Array(countLines(bytes, from, end)))
   const columnOf = header.map((name) => columns[names.indexOf(name)])
@@ -46,14 +50,13 @@ export function readCsvColumns(bytes: Buffer, options: CsvColumns): ReadonlyMap<
       isInLine = bytes[fieldEnd] === COMMA
       at = fieldEnd + 1
     }
-    if (field !== header.length) throw wrongLength(field, { header, row, source })
+    if (field !== header.length) throw wrongLength(field, options, row)
   }
   return new Map(names.map((name, index) => [name, columns[index] as Float64Array]))
 }
 
-/** The number of a line of the file, counted from 1, the header's. */
-function lineOf(row: number): number {
-  return row + 2
+function lineOf(row: number, { source, firstLine = 2 }: CsvColumns): string {
+  return `${source}:${row + firstLine}`
 }
 
 function endOfRows(bytes: Buffer, from: number): number {
@@ -97,26 +100,22 @@ function otherNumber(
 ): number {
   const trimmed = text.trim()
   if (PLAIN_NUMBER.test(trimmed)) return Number(trimmed)
+  const name = options.header[field] ?? ''
+  const meant = options.readText?.(trimmed, name)
+  if (meant !== undefined) return meant
   throw new Failure({
     code: 'RECORDING_NOT_NUMERIC',
-    sentence: `${options.header[field] ?? ''} is not a number`,
-    facts: { where: `${options.source}:${lineOf(row)}`, found: `"${trimmed.slice(0, 40)}"` },
+    sentence: `${name} is not a number`,
+    facts: { where: lineOf(row, options), found: `"${trimmed.slice(0, 40)}"` },
     hint: 'numbers are written plainly, with a dot: 61837.63',
   })
 }
 
-function wrongLength(
-  fields: number,
-  {
-    header,
-    row,
-    source,
-  }: { readonly header: readonly string[]; readonly row: number; readonly source: string },
-): Failure {
+function wrongLength(fields: number, options: CsvColumns, row: number): Failure {
   return new Failure({
     code: 'RECORDING_ROW_LENGTH',
     sentence: 'the row has not as many fields as the header',
-    facts: { where: `${source}:${lineOf(row)}`, found: `${fields} fields instead of ${header.length}` },
+    facts: { where: lineOf(row, options), found: `${fields} fields instead of ${options.header.length}` },
     hint: 'a last row cut short tells of a copy cut short: remove it or copy the file again',
   })
 }

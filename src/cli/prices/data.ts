@@ -1,0 +1,77 @@
+import { type Command } from 'commander'
+import { findUnit } from '../../prices/column-codec.ts'
+import { findInterval, findGaps } from '../../prices/import/gaps.ts'
+import { nameInterval } from '../../prices/import/times.ts'
+import { loadRecording } from '../../prices/load-recording.ts'
+import type { Recording } from '../../prices/recording.ts'
+import { describeFacts, describeGaps, describeHeader, describeLine } from './price-report.ts'
+
+/** A file of one candle. */
+const MINUTE_MS = 60_000
+
+/** `intentd data`: what is in files of prices that can be played. */
+export function addDataCommand(program: Command, setExit: (code: number) => void): void {
+  program
+    .command('data')
+    .argument('<file...>', 'price files, or CSV as `run --market` takes it')
+    .description('say what is in files of prices: symbol, interval, from, to, rows, gaps, checksum')
+    .option('--json', 'as JSON')
+    .action(async (files: readonly string[], { json = false }: { json?: boolean }) => {
+      const all: object[] = []
+      for (const file of files) {
+        const facts = describe(await loadRecording(file))
+        all.push(toJson(file, facts))
+        if (json) continue
+        if (all.length === 1) process.stdout.write(`${describeHeader()}\n`)
+        process.stdout.write(`${toText(facts)}\n`)
+      }
+      if (json) process.stdout.write(`${JSON.stringify(all, undefined, 2)}\n`)
+      setExit(0)
+    })
+}
+
+function describe(recording: Recording) {
+  const { rows } = recording
+  const intervalMs =
+    rows.kind === 'candles' ? (recording.intervalMs ?? findInterval(rows.at) ?? MINUTE_MS) : undefined
+  return {
+    recording,
+    intervalMs,
+    name: intervalMs === undefined ? 'quotes' : nameInterval(intervalMs),
+    gaps: findGaps(rows.at, intervalMs),
+    tick: findTick(rows),
+  }
+}
+
+/** The coarsest grid that all prices lie on. */
+function findTick(rows: Recording['rows']): string | undefined {
+  const { kind, at } = rows
+  const columns =
+    kind === 'candles' ? [rows.open, rows.high, rows.low, rows.close] : [rows.bid, rows.ask, rows.last]
+  const prices = new Float64Array(columns.length * at.length)
+  for (const [index, column] of columns.entries()) prices.set(column, index * at.length)
+  return findUnit(prices)
+}
+
+type Facts = ReturnType<typeof describe>
+
+function toText({ recording, name, gaps, tick }: Facts): string {
+  const { symbol, market, source, sha256, rows } = recording
+  return [
+    describeLine({ symbol, name, at: rows.at, gaps }),
+    describeFacts([
+      ['file', source],
+      ...(market === undefined ? [] : [['market', market]]),
+      ...(tick === undefined ? [] : [['tick', `${tick}, as far as its prices show`]]),
+      ...describeGaps(gaps),
+      ['sha256', sha256],
+    ]),
+  ].join('\n')
+}
+
+function toJson(file: string, { recording, intervalMs, gaps, tick }: Facts): object {
+  const { symbol, market, sha256, rows } = recording
+  const { kind, at } = rows
+  const [from, to] = [at[0], at[at.length - 1]]
+  return { file, symbol, market, kind, intervalMs, rows: at.length, from, to, gaps, tick, sha256 }
+}

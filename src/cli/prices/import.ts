@@ -1,0 +1,68 @@
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import { type Imported, importPrices, isClean } from '../../prices/import/import-prices.ts'
+import type { Recording } from '../../prices/recording.ts'
+import { EXITS } from '../process/exit-codes.ts'
+import { describeHeader, describeImport, describeLine } from './price-report.ts'
+
+interface ImportCommandOptions {
+  readonly out: string
+  readonly symbol?: string
+  readonly market?: NonNullable<Recording['market']>
+  readonly strict?: boolean
+  readonly replace?: boolean
+  readonly json?: boolean
+}
+
+/** `intentd import`: prices as exchanges and other programs write them become price files. */
+export function addImportCommand(program: Command, setExit: (code: number) => void): void {
+  program
+    .command('import')
+    .argument('<file...>', 'CSV or JSON, plain, gzipped or zipped; docs/data.md lists the shapes')
+    .description('make price files of candles, quotes and trades that are on this disk')
+    .requiredOption('--out <directory>', 'where the price files go, one for each symbol and interval')
+    .option('--symbol <symbol>', 'of all files (default: the name of each says it)', parseSymbol)
+    .addOption(new Option('--market <market>', 'noted in the file and its name').choices(['spot', 'futures']))
+    .option('--strict', 'write nothing that has gaps, or that rows are sorted or dropped in (exit code 65)')
+    .option('--replace', 'write a price file that is there already anew')
+    .option('--json', 'as JSON')
+    .action(async (files: readonly string[], options: ImportCommandOptions) =>
+      setExit(await runImport(files, options)),
+    )
+}
+
+function parseSymbol(text: string): string {
+  if (/^[A-Z0-9]{2,40}$/.test(text)) return text
+  throw new InvalidArgumentError('write a symbol such as BTCUSDT.')
+}
+
+async function runImport(files: readonly string[], options: ImportCommandOptions): Promise<number> {
+  const { out, symbol, market, strict = false, replace = false, json = false } = options
+  const request = {
+    ...{ files, directory: out, isStrict: strict, isReplacing: replace },
+    ...(symbol !== undefined && { symbol }),
+    ...(market !== undefined && { market }),
+  }
+  return printImports(importPrices(request), { json, isStrict: strict })
+}
+
+/** Prints each as it is done. Returns the exit code. */
+export async function printImports(
+  imports: AsyncIterable<Imported> | Iterable<Imported>,
+  { json, isStrict }: { readonly json: boolean; readonly isStrict: boolean },
+): Promise<number> {
+  const all: object[] = []
+  let exitCode = 0
+  for await (const one of imports) {
+    if (isStrict && !isClean(one)) exitCode = EXITS.inputWrong
+    const { rows, ...facts } = one
+    const { at } = rows
+    if (json) all.push({ kind: rows.kind, ...facts, rows: at.length, from: at[0], to: at[at.length - 1] })
+    else {
+      if (all.length === 0) process.stdout.write(`${describeHeader()}\n`)
+      all.push(facts)
+      process.stdout.write(`${describeLine({ ...one, at })}\n${describeImport(one)}\n`)
+    }
+  }
+  if (json) process.stdout.write(`${JSON.stringify(all, undefined, 2)}\n`)
+  return exitCode
+}

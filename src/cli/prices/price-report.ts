@@ -1,0 +1,96 @@
+/** What is said of files of prices: a line of a table each, and below it what was found. */
+import { nameInterval } from '../../prices/import/times.ts'
+import type { Findings } from '../../prices/import/clean-tables.ts'
+import type { Gaps } from '../../prices/import/gaps.ts'
+import type { Imported } from '../../prices/import/import-prices.ts'
+import { wrapForScreen } from '../../daemon/reporting/wrap-words.ts'
+
+const COLUMNS = 80
+
+export interface PriceLine {
+  readonly symbol: string
+  /** `1m`, or `quotes`. */
+  readonly name: string
+  readonly at: Float64Array
+  readonly gaps: Gaps
+}
+
+export function describeHeader(): string {
+  return lineOf(['symbol', 'kind', 'rows', 'from', 'to', 'gaps'])
+}
+
+export function describeLine({ symbol, name, at, gaps }: PriceLine): string {
+  const [from, to] = [at[0] as number, at[at.length - 1] as number]
+  return lineOf([
+    symbol,
+    name,
+    at.length.toLocaleString('en'),
+    toMinute(from),
+    toMinute(to),
+    String(gaps.count),
+  ])
+}
+
+function lineOf([
+  symbol = '',
+  name = '',
+  rows = '',
+  from = '',
+  to = '',
+  gaps = '',
+]: readonly string[]): string {
+  return `${symbol.padEnd(14)} ${name.padEnd(6)} ${rows.padStart(11)}  ${from.padEnd(16)}  ${to.padEnd(16)}  ${gaps.padStart(6)}`
+}
+
+const DONE: readonly [name: keyof Findings, title: string, done: string][] = [
+  ['disorder', 'disorder', 'out of order, sorted'],
+  ['duplicates', 'duplicates', 'there already, the first kept'],
+  ['conflicts', 'conflicts', 'of these with other values'],
+  ['zeroPrices', 'zero prices', 'dropped'],
+  ['impossible', 'impossible', 'dropped'],
+  ['offInterval', 'off interval', 'between two candles, dropped'],
+]
+
+/** What is below its line: nothing but where it was written when all was well. */
+export function describeImport({ findings, gaps, leftAside, trades, sources, written }: Imported): string {
+  const lines = [
+    ...(trades > 0 ? [['trades', `${trades.toLocaleString('en')}, made into candles`]] : []),
+    ...describeGaps(gaps),
+    ...DONE.flatMap(([name, title, done]) => {
+      const { count, first } = findings[name]
+      return count === 0 ? [] : [[title, `${count.toLocaleString('en')} ${done}; first ${first ?? ''}`]]
+    }),
+    ...(leftAside.length > 0 ? [['left aside', `${leftAside.join(', ')}: not in all files`]] : []),
+    written
+      ? ['written', `${written.file}, ${written.bytes.toLocaleString('en')} bytes, of ${countFiles(sources)}`]
+      : ['refused', 'nothing is written: --strict'],
+  ]
+  return describeFacts(lines)
+}
+
+function countFiles(sources: readonly string[]): string {
+  return sources.length === 1 ? '1 file' : `${sources.length} files`
+}
+
+export function describeGaps({ count, missing, longestMs, longestFrom }: Gaps): readonly string[][] {
+  if (longestFrom === undefined) return []
+  const rows = missing === undefined ? '' : `${missing.toLocaleString('en')} candles missing; `
+  return [['gaps', `${count}: ${rows}the longest ${nameSpan(longestMs)} from ${toMinute(longestFrom)}`]]
+}
+
+/** Lines under the line of a file, as wide as a screen. */
+export function describeFacts(facts: readonly (readonly string[])[]): string {
+  return facts
+    .map(([name = '', text = '']) => wrapForScreen(`  ${name.padEnd(12)} ${text}`, COLUMNS))
+    .join('\n')
+}
+
+/** To the minute where it is longer. */
+function nameSpan(ms: number): string {
+  return nameInterval(ms > 60_000 ? Math.round(ms / 60_000) * 60_000 : ms)
+}
+
+/** In UTC. */
+function toMinute(at: number): string {
+  return new Date(at).toISOString().slice(0, 16).replace('T', ' ')
+}

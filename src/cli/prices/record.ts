@@ -1,0 +1,52 @@
+import { resolve } from 'node:path'
+import { type Command, Option } from 'commander'
+import { readRecordedQuotes, type RecordedQuotes } from '../../daemon/recording/recorded-quotes.ts'
+import { type Imported, writePrices } from '../../prices/import/import-prices.ts'
+import { findSegments } from '../../recording/recordings.ts'
+import { EXITS } from '../process/exit-codes.ts'
+import { printImports } from './import.ts'
+
+interface RecordCommandOptions {
+  readonly out: string
+  readonly market: 'spot' | 'futures'
+  readonly replace?: boolean
+  readonly json?: boolean
+}
+
+/** `intentd record`: the prices in the recording of a daemon become price files. */
+export function addRecordCommand(program: Command, setExit: (code: number) => void): void {
+  program
+    .command('record')
+    .argument('<recording...>', '.rec files, or directories of them; the daemon may be running')
+    .description('make price files of the quotes that a daemon saw: of its recording (record: true)')
+    .requiredOption('--out <directory>', 'where the price files go, one for each instrument')
+    .addOption(
+      new Option('--market <market>', 'noted in the file and its name')
+        .choices(['spot', 'futures'])
+        .default('futures'),
+    )
+    .option('--replace', 'write a price file that is there already anew')
+    .option('--json', 'as JSON')
+    .action(async (recordings: readonly string[], options: RecordCommandOptions) => {
+      setExit(await record(recordings, options))
+    })
+}
+
+async function record(
+  recordings: readonly string[],
+  { out, market, replace = false, json = false }: RecordCommandOptions,
+): Promise<number> {
+  const read = readRecordedQuotes(recordings.flatMap((path) => findSegments(resolve(path))))
+  const options = { directory: out, market, isStrict: false, isReplacing: replace }
+  const exitCode = await printImports(writeAll(read, options), { json, isStrict: false })
+  for (const { message } of read.damages) process.stderr.write(`${message}\n`)
+  return read.damages.length > 0 ? EXITS.inputWrong : exitCode
+}
+
+function* writeAll(
+  { tables }: RecordedQuotes,
+  options: Parameters<typeof writePrices>[1]['options'],
+): Generator<Imported> {
+  for (const [symbol, quotes] of tables)
+    yield* writePrices(new Map([[undefined, quotes]]), { symbol, options })
+}

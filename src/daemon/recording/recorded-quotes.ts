@@ -1,0 +1,116 @@
+import { basename } from 'node:path'
+import { parseEvent } from '../../engine/replay/event-text.ts'
+import type { TickerColumn, TickerTable } from '../../domain/ticker-table.ts'
+import { Failure } from '../../lib/failure.ts'
+import type { PriceTable } from '../../prices/import/price-table.ts'
+import type { Field } from '../../prices/recording.ts'
+import { type SegmentFile } from '../../recording/recordings.ts'
+import { openSegment, type OpenedSegment, type SegmentEnding } from '../../recording/segment-reader.ts'
+
+/** Where each field of a quote stands in a ticker. Its time is the exchange's. */
+const COLUMNS = {
+  at: 'ts',
+  bid: 'bidPr',
+  ask: 'askPr',
+  bidSize: 'bidSz',
+  askSize: 'askSz',
+  last: 'lastPr',
+} as const satisfies Partial<Record<Field, TickerColumn>>
+
+const FIELDS = ['at', 'bid', 'ask', 'bidSize', 'askSize', 'last', 'fundingRate'] as const
+
+export interface RecordedQuotes {
+  /** By symbol, a table a file; the instruments that the daemon traded. */
+  readonly tables: ReadonlyMap<string, readonly PriceTable[]>
+  /** Where a file is not read to its end because it was changed. */
+  readonly damages: readonly Failure[]
+}
+
+/**
+ * The quotes that a daemon saw, out of its recording: each ticker once, at the time that it carries.
+ * A file that a killed process had only begun holds none.
+ * @throws Failure RECORDING_… where not even the beginning of a file can be read; RECORDING_EMPTY where no quote is in
+ *   any of them
+ */
+export function readRecordedQuotes(segments: readonly SegmentFile[]): RecordedQuotes {
+  const tables = new Map<string, PriceTable[]>()
+  const damages: Failure[] = []
+  for (const { file } of segments) {
+    const { rows, ending } = readSegment(file)
+    if (ending.kind === 'damaged') damages.push(ending.failure)
+    for (const [symbol, quotes] of rows)
+      tables.set(symbol, [...(tables.get(symbol) ?? []), toTable(quotes, basename(file))])
+  }
+  if (tables.size === 0) throw damages[0] ?? noQuotes(segments)
+  return { tables, damages }
+}
+
+function noQuotes(segments: readonly SegmentFile[]): Failure {
+  return new Failure({
+    code: 'RECORDING_EMPTY',
+    sentence: 'the daemon saw no prices while it recorded',
+    facts: { file: segments[0]?.file ?? '' },
+  })
+}
+
+/** Rows of {@link FIELDS}, one behind the other. */
+type Quotes = number[]
+
+function readSegment(file: string): { rows: ReadonlyMap<string, Quotes>; ending: SegmentEnding } {
+  const rows = new Map<string, Quotes>()
+  const steps = openSteps(file)
+  for (let step = steps.next(); ; step = steps.next()) {
+    if (step.done === true) return { rows, ending: step.value }
+    // Most steps are others, and reading them takes longer than this.
+    if (!step.value.event.includes('"snapshotTaken"')) continue
+    const event = parseEvent(step.value.event)
+    if (event.kind === 'snapshotTaken') keepTickers(rows, event.tickers)
+  }
+}
+
+function openSteps(file: string): ReturnType<OpenedSegment['steps']> {
+  try {
+    return openSegment(file).steps()
+  } catch (error) {
+    if (error instanceof Failure && error.code === 'RECORDING_EMPTY') return endAtOnce()
+    throw error
+  }
+}
+
+// eslint-disable-next-line require-yield
+function* endAtOnce(): ReturnType<OpenedSegment['steps']> {
+  return { kind: 'cut', atByte: 0 }
+}
+
+function keepTickers(rows: Map<string, Quotes>, tickers: TickerTable): void {
+  for (const symbol of tickers.symbols) {
+    const quotes = rows.get(symbol) ?? []
+    if (quotes.length === 0) rows.set(symbol, quotes)
+    const read = FIELDS.map((field) => readField(tickers, symbol, field))
+    const before = quotes.length - FIELDS.length
+    // A poll that found nothing new; and a row that could not be read (MKT4) is no quote.
+    const isNew = read.some((number, place) => !Object.is(number, quotes[before + place]))
+    if (isNew && read.slice(0, -1).every((number) => !Number.isNaN(number))) quotes.push(...read)
+  }
+}
+
+function readField(tickers: TickerTable, symbol: string, field: (typeof FIELDS)[number]): number {
+  if (field === 'fundingRate') return tickers.read(symbol, 'fundingRate')
+  const number = tickers.read(symbol, COLUMNS[field])
+  return field === 'at' && Number.isNaN(number) ? tickers.requestTime : number
+}
+
+/** A column of rates that are not all there is left out. */
+function toTable(quotes: Quotes, source: string): PriceTable {
+  const columns = new Map(
+    FIELDS.map((field, place) => [
+      field,
+      Float64Array.from(
+        { length: quotes.length / FIELDS.length },
+        (_, row) => quotes[row * FIELDS.length + place] as number,
+      ),
+    ]),
+  )
+  if (columns.get('fundingRate')?.some(Number.isNaN) === true) columns.delete('fundingRate')
+  return { kind: 'quotes', source, columns, whereOf: (row) => `${source}, quote ${row + 1}` }
+}

@@ -1,0 +1,90 @@
+/** What rows of prices must be, wherever they come from: in order of time, and possible. */
+import { Failure } from '../lib/failure.ts'
+import type { CandleRows, QuoteRows } from './recording.ts'
+
+/** Where a row stands, for people: `BTCUSDT.csv:17`. */
+export type WhereOf = (row: number) => string
+
+/** @throws Failure RECORDING_TIME_UNIT, RECORDING_TIME_ORDER, RECORDING_PRICE_NOT_POSITIVE,
+ *   RECORDING_CANDLE_IMPOSSIBLE, RECORDING_QUOTE_CROSSED, each naming where. */
+export function assertRows(rows: CandleRows | QuoteRows, whereOf: WhereOf): void {
+  rows.mark?.forEach((price, row) => assertPositive(price, row, whereOf))
+  assertTimes(rows, whereOf)
+  if (rows.kind === 'candles') assertCandles(rows, whereOf)
+  else assertQuotes(rows, whereOf)
+}
+
+function assertCandles({ open, high, low, close, volume }: CandleRows, whereOf: WhereOf): void {
+  for (let row = 0; row < open.length; row++) {
+    const o = open[row] as number
+    const h = high[row] as number
+    const l = low[row] as number
+    const c = close[row] as number
+    assertPositive(l, row, whereOf)
+    if (h >= o && h >= c && l <= o && l <= c && (volume[row] as number) >= 0) continue
+    throw rowFailure('RECORDING_CANDLE_IMPOSSIBLE', {
+      sentence: 'the candle is impossible: high below, or low above one of its prices, or a negative volume',
+      where: whereOf(row),
+      found: `open ${o}  high ${h}  low ${l}  close ${c}  volume ${volume[row]}`,
+      hint: 'check the order of the columns, then remove or repair the row',
+    })
+  }
+}
+
+function assertQuotes({ bid, ask, bidSize, askSize, last, volume }: QuoteRows, whereOf: WhereOf): void {
+  for (let row = 0; row < bid.length; row++) {
+    const b = bid[row] as number
+    const a = ask[row] as number
+    assertPositive(Math.min(b, last[row] as number), row, whereOf)
+    const isSized = (bidSize[row] as number) >= 0 && (askSize[row] as number) >= 0
+    if (b <= a && isSized && (volume === undefined || (volume[row] as number) >= 0)) continue
+    throw rowFailure('RECORDING_QUOTE_CROSSED', {
+      sentence: 'the quote is impossible: the bid is above the ask, or a size or the volume is negative',
+      where: whereOf(row),
+      found: `bid ${b}  ask ${a}  sizes ${bidSize[row]} ${askSize[row]}`,
+      hint: 'check the order of the columns, then remove or repair the row',
+    })
+  }
+}
+
+/** Candles have a time each; of quotes there may be several at one. */
+function assertTimes({ kind, at }: CandleRows | QuoteRows, whereOf: WhereOf): void {
+  const first = at[0] as number
+  // 1e11 ms is March 1973, 1e14 ms is the year 5138.
+  if (first < 1e11 || first > 1e14) {
+    throw rowFailure('RECORDING_TIME_UNIT', {
+      sentence: 'the time is not in Unix milliseconds',
+      where: whereOf(0),
+      found: String(first),
+      hint: 'ts_ms has 13 digits today: multiply seconds by 1000, divide microseconds by 1000; `intentd import` does',
+    })
+  }
+  for (let row = 1; row < at.length; row++) {
+    const step = (at[row] as number) - (at[row - 1] as number)
+    if (step > 0 || (step === 0 && kind === 'quotes')) continue
+    throw rowFailure('RECORDING_TIME_ORDER', {
+      sentence:
+        step === 0 ? 'the time is that of the row before' : 'the time is before that of the row before',
+      where: whereOf(row),
+      found: `${at[row]} after ${at[row - 1]}`,
+      hint: '`intentd import` sorts the rows by time and removes doubles',
+    })
+  }
+}
+
+function assertPositive(price: number, row: number, whereOf: WhereOf): void {
+  if (price > 0) return
+  throw rowFailure('RECORDING_PRICE_NOT_POSITIVE', {
+    sentence: 'a price is zero or negative',
+    where: whereOf(row),
+    found: String(price),
+    hint: 'remove the row: an exchange writes it when nothing was there; `intentd import` does',
+  })
+}
+
+function rowFailure(
+  code: string,
+  { sentence, where, found, hint }: Readonly<Record<'sentence' | 'where' | 'found' | 'hint', string>>,
+): Failure {
+  return new Failure({ code, sentence, facts: { where, found }, hint })
+}

@@ -1,0 +1,216 @@
+/**
+ * Several files of one instrument become rows that can be played: in order of time, each time once, every row
+ * possible. What is wrong is dropped or sorted, counted, and its first place named.
+ */
+import { Failure } from '../../lib/failure.ts'
+import { ROWS_MAX } from '../price-file.ts'
+import { type CandleRows, type Field, FIELDS, type QuoteRows, toRows } from '../recording.ts'
+import { findGaps, type Gaps } from './gaps.ts'
+import { type Finding, findDisorder, findRows, type PriceTable } from './price-table.ts'
+
+export interface Findings {
+  /** Rows before the row before them: sorted. */
+  readonly disorder: Finding
+  /** Candles of a time that there was already, quotes equal to the one before: the first is kept. */
+  readonly duplicates: Finding
+  /** Those among them that differ from the one that is kept. */
+  readonly conflicts: Finding
+  /** A price that is zero or negative: dropped. */
+  readonly zeroPrices: Finding
+  /** A high below another price, a crossed quote, a size below zero: dropped. */
+  readonly impossible: Finding
+  /** A time between two candles: dropped. */
+  readonly offInterval: Finding
+}
+
+export interface CleanRows {
+  readonly rows: CandleRows | QuoteRows
+  /** Of candles. */
+  readonly intervalMs?: number
+  readonly findings: Findings
+  readonly gaps: Gaps
+  /** Columns that not all files have: left aside. */
+  readonly leftAside: readonly Field[]
+}
+
+const PRICES: readonly Field[] = ['open', 'high', 'low', 'close', 'bid', 'ask', 'last', 'mark']
+const SIZES: readonly Field[] = ['volume', 'bidSize', 'askSize']
+/** Months differ in length, so their candles stand on no grid of times. */
+const MONTH_MS_MIN = 28 * 86_400_000
+
+type Columns = ReadonlyMap<Field, Float64Array>
+
+/**
+ * @param tables Of one kind, and one interval. @param intervalMs Of candles.
+ * @throws Failure RECORDING_TOO_LARGE; RECORDING_EMPTY when no row is left
+ */
+export function cleanTables(tables: readonly PriceTable[], intervalMs?: number): CleanRows {
+  const sorted = tables.toSorted((one, other) => beginOf(one) - beginOf(other))
+  const { columns, leftAside } = joinColumns(sorted)
+  const whereOf = whereIn(sorted)
+  const at = columns.get('at') as Float64Array
+  const isImpossible = findImpossible(columns)
+  const hasPrices = (row: number) => PRICES.every((field) => !((columns.get(field)?.[row] ?? 1) <= 0))
+  const zeroPrices = findRows(at.length, (row) => !hasPrices(row), whereOf)
+  const impossible = findRows(at.length, (row) => hasPrices(row) && isImpossible(row), whereOf)
+  const possible = sortByTime(
+    Uint32Array.from(at, (_, row) => row).filter((row) => hasPrices(row) && !isImpossible(row)),
+    at,
+  )
+  const offset = offsetOf(at, possible, intervalMs)
+  const isOff = (row: number) => offset !== undefined && (at[row] as number) % (intervalMs ?? 1) !== offset
+  const onTime = possible.filter((row) => !isOff(row))
+  const isDouble = findDoubles(columns, onTime)
+  const order = onTime.filter((_, place) => !isDouble(place))
+  if (order.length === 0) throw nothingLeft(tables)
+  const rows = toRows(
+    intervalMs === undefined ? 'quotes' : 'candles',
+    new Map(
+      [...columns].map(([field, numbers]) => [
+        field,
+        Float64Array.from(order, (row) => numbers[row] as number),
+      ]),
+    ),
+  )
+  const inOrder = (places: Uint32Array) => (place: number) => whereOf(places[place] as number)
+  return {
+    rows,
+    ...(intervalMs !== undefined && { intervalMs }),
+    findings: {
+      disorder: addFindings(sorted.map((table) => disorderOf(table))),
+      duplicates: findRows(onTime.length, isDouble, inOrder(onTime)),
+      conflicts: findRows(
+        onTime.length,
+        (place) => isDouble(place) && !isEqual(columns, onTime[place] as number, onTime[place - 1] as number),
+        inOrder(onTime),
+      ),
+      zeroPrices: addFindings([
+        ...sorted.map(({ trades }) => trades?.zeroPrices ?? { count: 0 }),
+        zeroPrices,
+      ]),
+      impossible,
+      offInterval: findRows(possible.length, (place) => isOff(possible[place] as number), inOrder(possible)),
+    },
+    gaps: findGaps(rows.at, intervalMs),
+    leftAside,
+  }
+}
+
+/** Unix ms of the first row, or of the last where a file runs backwards. */
+function beginOf({ columns }: PriceTable): number {
+  const at = columns.get('at') as Float64Array
+  return Math.min(at[0] as number, at[at.length - 1] as number)
+}
+
+function disorderOf({ trades, columns, whereOf }: PriceTable): Finding {
+  return trades?.disorder ?? findDisorder(columns.get('at') as Float64Array, whereOf)
+}
+
+function addFindings(findings: readonly Finding[]): Finding {
+  const count = findings.reduce((sum, finding) => sum + finding.count, 0)
+  const first = findings.find((finding) => finding.first !== undefined)?.first
+  return { count, ...(first !== undefined && { first }) }
+}
+
+function joinColumns(tables: readonly PriceTable[]): { columns: Columns; leftAside: readonly Field[] } {
+  const rows = tables.reduce((sum, { columns }) => sum + (columns.get('at') as Float64Array).length, 0)
+  if (rows > ROWS_MAX) throw tooManyRows(rows)
+  const { required, optional } = FIELDS[tables[0]?.kind ?? 'candles']
+  const found = optional.filter((field) => tables.some(({ columns }) => columns.has(field)))
+  const common = found.filter((field) => tables.every(({ columns }) => columns.has(field)))
+  const join = (field: Field) => {
+    const joined = new Float64Array(rows)
+    let at = 0
+    for (const { columns } of tables) {
+      const numbers = columns.get(field) as Float64Array
+      joined.set(numbers, at)
+      at += numbers.length
+    }
+    return joined
+  }
+  return {
+    columns: new Map([...required, ...common].map((field) => [field, join(field)])),
+    leftAside: found.filter((field) => !common.includes(field)),
+  }
+}
+
+/** Where a row of the joined columns stands in its own file. */
+function whereIn(tables: readonly PriceTable[]): (row: number) => string {
+  return (row) => {
+    let rest = row
+    for (const { columns, whereOf } of tables) {
+      const { length } = columns.get('at') as Float64Array
+      if (rest < length) return whereOf(rest)
+      rest -= length
+    }
+    return ''
+  }
+}
+
+/** What no market shows, and what is no number. */
+function findImpossible(columns: Columns): (row: number) => boolean {
+  const valueOf = (field: Field, row: number) => columns.get(field)?.[row] ?? 0
+  const isBroken = (row: number) =>
+    [...columns.values()].some((numbers) => !Number.isFinite(numbers[row])) ||
+    SIZES.some((field) => valueOf(field, row) < 0)
+  if (columns.has('bid')) return (row) => valueOf('bid', row) > valueOf('ask', row) || isBroken(row)
+  return (row) => {
+    const [open, close] = [valueOf('open', row), valueOf('close', row)]
+    const isInside =
+      valueOf('high', row) >= Math.max(open, close) && valueOf('low', row) <= Math.min(open, close)
+    return !isInside || isBroken(row)
+  }
+}
+
+/** Stable: of equals the first stays the first. */
+function sortByTime(rows: Uint32Array, at: Float64Array): Uint32Array {
+  const timeOf = (row: number) => at[row] as number
+  const isOrdered = rows.every(
+    (row, place) => place === 0 || timeOf(rows[place - 1] as number) <= timeOf(row),
+  )
+  return isOrdered ? rows : rows.sort((one, other) => timeOf(one) - timeOf(other) || one - other)
+}
+
+/** What the times of most candles are beside whole intervals; undefined where there is no such grid. */
+function offsetOf(at: Float64Array, rows: Uint32Array, intervalMs?: number): number | undefined {
+  if (intervalMs === undefined || intervalMs >= MONTH_MS_MIN) return undefined
+  const counts = new Map<number, number>()
+  for (const row of rows) {
+    const offset = (at[row] as number) % intervalMs
+    counts.set(offset, (counts.get(offset) ?? 0) + 1)
+  }
+  return [...counts].toSorted(([, one], [, other]) => other - one)[0]?.[0]
+}
+
+/** Whether the row at a place of the sorted rows is one that was there already. */
+function findDoubles(columns: Columns, rows: Uint32Array): (place: number) => boolean {
+  const at = columns.get('at') as Float64Array
+  const isCandles = columns.has('open')
+  return (place) => {
+    if (place === 0) return false
+    const [row, before] = [rows[place] as number, rows[place - 1] as number]
+    return at[row] === at[before] && (isCandles || isEqual(columns, row, before))
+  }
+}
+
+function isEqual(columns: Columns, row: number, other: number): boolean {
+  return [...columns.values()].every((numbers) => numbers[row] === numbers[other])
+}
+
+function nothingLeft(tables: readonly PriceTable[]): Failure {
+  return new Failure({
+    code: 'RECORDING_EMPTY',
+    sentence: 'no row is left that can be played',
+    facts: { file: tables[0]?.source ?? '' },
+    hint: 'check the order of the columns',
+  })
+}
+
+function tooManyRows(rows: number): Failure {
+  return new Failure({
+    code: 'RECORDING_TOO_LARGE',
+    sentence: 'these are more rows than are read',
+    facts: { rows, 'maximum rows': ROWS_MAX },
+    hint: 'import fewer files at once, into a folder for each span of time',
+  })
+}

@@ -1,0 +1,53 @@
+/** Where rows of prices are missing, and how long candles are. */
+
+export interface Gaps {
+  readonly count: number
+  /** Candles that are not there; of quotes nobody knows. */
+  readonly missing?: number
+  /** From the row before to the row after, ms; with the time of the row before, Unix ms. */
+  readonly longestMs: number
+  readonly longestFrom?: number
+}
+
+/** Quotes that come more seldom than that have a gap. */
+const QUOTES_APART_MS_MAX = 60_000
+
+/** @param at Unix ms, ascending. @param intervalMs Of candles; without it they are quotes. */
+export function findGaps(at: Float64Array, intervalMs?: number): Gaps {
+  let [count, missing, longestMs, longestFrom] = [0, 0, 0, 0]
+  for (let row = 1; row < at.length; row++) {
+    const before = at[row - 1] as number
+    const apartMs = (at[row] as number) - before
+    if (apartMs <= (intervalMs ?? QUOTES_APART_MS_MAX)) continue
+    count++
+    if (intervalMs !== undefined) missing += Math.round(apartMs / intervalMs) - 1
+    if (apartMs <= longestMs) continue
+    longestMs = apartMs
+    longestFrom = before
+  }
+  return {
+    count,
+    ...(intervalMs !== undefined && { missing }),
+    longestMs,
+    ...(count > 0 && { longestFrom }),
+  }
+}
+
+/** A step that fewer rows have is a row that stands astray. */
+const SHARE_MIN = 0.01
+
+/**
+ * How far apart candles stand, ms: the shortest step that is no exception, because of an instrument that is seldom
+ * traded many candles are missing. @param at Unix ms, in any order. @returns undefined for a single time.
+ */
+export function findInterval(at: Float64Array): number | undefined {
+  const isOrdered = at.every((time, row) => row === 0 || (at[row - 1] as number) <= time)
+  const sorted = isOrdered ? at : at.toSorted()
+  const counts = new Map<number, number>()
+  for (let row = 1; row < sorted.length; row++) {
+    const step = (sorted[row] as number) - (sorted[row - 1] as number)
+    if (step > 0) counts.set(step, (counts.get(step) ?? 0) + 1)
+  }
+  const common = [...counts].filter(([, count]) => count >= SHARE_MIN * at.length).map(([step]) => step)
+  return common.length === 0 ? undefined : Math.min(...common)
+}

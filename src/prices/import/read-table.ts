@@ -1,0 +1,108 @@
+/** Rows of prices out of the contents of a file, whoever wrote it. */
+import { Failure, messageOf } from '../../lib/failure.ts'
+import { readCsvColumns } from '../csv-columns.ts'
+import { isPriceFile, parsePriceFile } from '../price-file.ts'
+import { type Field, FIELDS, toColumns } from '../recording.ts'
+import { type CsvShape, findShape } from './csv-shape.ts'
+import type { PriceTable } from './price-table.ts'
+import { parseDate, toUnixMs } from './times.ts'
+import { toCandles, type Trades } from './trade-candles.ts'
+import type { PackedFile } from './zip-entries.ts'
+
+const LINE_FEED = 10
+const SHAPES_HINT =
+  'docs/data.md lists what is read; a CSV may have the header ts_ms,open,high,low,close,volume'
+
+/**
+ * @throws Failure IMPORT_SHAPE_UNKNOWN, IMPORT_JSON_UNREADABLE, RECORDING_EMPTY, RECORDING_ROW_LENGTH,
+ *   RECORDING_NOT_NUMERIC, RECORDING_TIME_UNIT, and those of {@link parsePriceFile}
+ */
+export function readTable({ name, bytes }: PackedFile): PriceTable {
+  if (isPriceFile(bytes)) return readPriceFile({ name, bytes })
+  const text = bytes.toString('utf8', 0, 4096).replace(/^\uFEFF/, '')
+  if (text.trim() === '') throw empty(name)
+  return text.trimStart().startsWith('[') ? readJson({ name, bytes }) : readCsv({ name, bytes }, text)
+}
+
+function readPriceFile({ name, bytes }: PackedFile): PriceTable {
+  const { rows, intervalMs } = parsePriceFile({ bytes, source: name })
+  const columns = new Map(toColumns(rows).map(({ field, numbers }) => [field, numbers]))
+  const known = intervalMs === undefined ? {} : { intervalMs }
+  return { kind: rows.kind, source: name, columns, ...known, whereOf: (row) => `${name}, row ${row + 1}` }
+}
+
+/** @param begin Of the contents. */
+function readCsv({ name, bytes }: PackedFile, begin: string): PriceTable {
+  const line = begin.split('\n', 1)[0] ?? ''
+  const shape = findShape(line)
+  if (!shape) throw unknownShape(name, line.trim().slice(0, 60))
+  const firstLine = shape.hasHeader ? 2 : 1
+  const from = shape.hasHeader ? bytes.indexOf(LINE_FEED) + 1 || bytes.length : 0
+  const columns = readCsvColumns(bytes, {
+    ...{ header: shape.columns, names: shape.fields, from, firstLine, source: name },
+    readText: (text, column) => (column === 'at' ? parseDate(text.replaceAll('"', '')) : undefined),
+  }) as ReadonlyMap<CsvShape['fields'][number], Float64Array>
+  return toTable(shape.kind, columns, { source: name, whereOf: (row) => `${name}:${row + firstLine}` })
+}
+
+function toTable(
+  kind: CsvShape['kind'],
+  columns: ReadonlyMap<CsvShape['fields'][number], Float64Array>,
+  file: Pick<PriceTable, 'source' | 'whereOf'>,
+): PriceTable {
+  const at = columns.get('at')
+  if (!at || at.length === 0) throw empty(file.source)
+  toUnixMs(at, file.whereOf)
+  if (kind === 'trades') return toCandles(Object.fromEntries(columns) as unknown as Trades, file)
+  return { kind, columns: columns as ReadonlyMap<Field, Float64Array>, ...file }
+}
+
+/** freqtrade's: a list of candles, `[time, open, high, low, close, volume]` each. */
+function readJson({ name, bytes }: PackedFile): PriceTable {
+  const whereOf = (row: number) => `${name}, row ${row + 1}`
+  // Its files of funding rates have the same shape, with rates in place of prices.
+  if (name.includes('funding_rate')) throw unknownShape(name, 'a file of funding rates')
+  const list = parseList(name, bytes)
+  const fields = FIELDS.candles.required
+  const columns = new Map(fields.map((field) => [field, new Float64Array(list.length)]))
+  for (const [row, candle] of list.entries()) {
+    const isCandle = Array.isArray(candle) && candle.length === fields.length
+    if (!isCandle || !candle.every((number) => typeof number === 'number'))
+      throw unknownShape(whereOf(row), JSON.stringify(candle).slice(0, 60))
+    for (const [place, field] of fields.entries())
+      (columns.get(field) as Float64Array)[row] = candle[place] as number
+  }
+  return toTable('candles', columns, { source: name, whereOf })
+}
+
+function parseList(name: string, bytes: Buffer): readonly unknown[] {
+  try {
+    return JSON.parse(bytes.toString('utf8').replace(/^\uFEFF/, '')) as readonly unknown[]
+  } catch (cause) {
+    throw new Failure({
+      code: 'IMPORT_JSON_UNREADABLE',
+      sentence: 'the file begins as JSON and is none',
+      facts: { file: name, problem: messageOf(cause).slice(0, 80) },
+      hint: 'copy or download it again: it may end in the middle',
+      cause,
+    })
+  }
+}
+
+function unknownShape(where: string, found: string): Failure {
+  return new Failure({
+    code: 'IMPORT_SHAPE_UNKNOWN',
+    sentence: 'the file has no shape of prices that is known',
+    facts: { where, found },
+    hint: SHAPES_HINT,
+  })
+}
+
+function empty(file: string): Failure {
+  return new Failure({
+    code: 'RECORDING_EMPTY',
+    sentence: 'the file has no rows',
+    facts: { where: file },
+    hint: SHAPES_HINT,
+  })
+}

@@ -1,0 +1,38 @@
+/** Reads a recording from a file: CSV or a price file, plain or gzipped; its first bytes say which. */
+import { readFile } from 'node:fs/promises'
+import { basename } from 'node:path'
+import { Failure, messageOf } from '../lib/failure.ts'
+import { isPriceFile, parsePriceFile } from './price-file.ts'
+import { parseRecording } from './parse-recording.ts'
+import { type Recording } from './recording.ts'
+import { unpackGzip } from './unpack-gzip.ts'
+
+/** Unpacked; about six years of one-minute candles. All of it is held in memory while it is read. */
+const RECORDING_BYTES_MAX = 256 * 1024 * 1024
+
+/**
+ * Reads a recording from a file. Columns of a CSV may stand in any order, and further ones are left aside.
+ *
+ * @param spec A path, of a CSV one whose file name begins with the symbol (`BTCUSDT-2025.csv.gz`), or `SYMBOL=path`.
+ * @throws Failure RECORDING_UNREADABLE, RECORDING_NOT_GZIP, RECORDING_GZIP_TRUNCATED, RECORDING_GZIP_DAMAGED,
+ *   RECORDING_TOO_LARGE, and those of {@link parseRecording} and {@link parsePriceFile}.
+ */
+export async function loadRecording(spec: string): Promise<Recording> {
+  const [, symbol, path = spec] = /^([A-Z0-9]+)=(.+)$/s.exec(spec) ?? []
+  const unpacked = await unpackGzip(await readPrices(path), { path, bytesMax: RECORDING_BYTES_MAX })
+  const parse = isPriceFile(unpacked) ? parsePriceFile : parseRecording
+  return parse({ bytes: unpacked, source: basename(path), ...(symbol && { symbol }) })
+}
+
+/** @throws Failure RECORDING_UNREADABLE */
+export function readPrices(path: string): Promise<Buffer> {
+  return readFile(path).catch((cause: unknown) => {
+    throw new Failure({
+      code: 'RECORDING_UNREADABLE',
+      sentence: 'the recording cannot be opened',
+      facts: { file: path, problem: messageOf(cause) },
+      hint: 'check the path; a recording is a file, or SYMBOL=FILE',
+      cause,
+    })
+  })
+}
