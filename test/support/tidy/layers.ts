@@ -17,6 +17,7 @@ const LAYERS: Readonly<Record<string, number>> = {
   simulator: 3,
   journal: 3,
   recording: 3,
+  report: 3,
   control: 3,
   protocol: 2,
   config: 2,
@@ -29,6 +30,7 @@ const ONLY: Readonly<Record<string, readonly string[]>> = {
   protocol: ['lib'],
   config: ['lib', 'domain'],
   simulator: ['lib', 'protocol'], // It is the other company.
+  report: ['lib', 'domain'], // It shows what it is given.
   recording: ['lib'], // It keeps lines of text, whatever they say.
 }
 
