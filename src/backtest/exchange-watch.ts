@@ -39,6 +39,8 @@ export class ExchangeWatch {
   readonly #touches = new Map<string, { bidTicks: number; askTicks: number }>()
   /** Positions that were looked at, closed ones until their funding is known, and their funding then. */
   readonly #positions = new Map<Position, Decimal>()
+  /** A liquidation came since the account was valued last: nothing of it can be seen afterwards. */
+  #isLiquidated = false
   #fillsSeen = 0
   #fundingSeen: Decimal = ZERO
 
@@ -106,7 +108,10 @@ export class ExchangeWatch {
     let first = fills.length
     while (first > 0 && (fills[first - 1] as Fill).sequence > this.#fillsSeen) first--
     this.#fillsSeen = this.#state.clock.tradeSequence
-    for (const fill of fills.slice(first)) this.#listener.onFill(this.#toRunFill(fill))
+    for (const fill of fills.slice(first).map((one) => this.#toRunFill(one))) {
+      if (fill.isLiquidation) this.#isLiquidated = true
+      this.#listener.onFill(fill)
+    }
     for (const position of this.#account.positions.values()) {
       if (!this.#positions.has(position)) this.#positions.set(position, ZERO)
     }
@@ -129,6 +134,7 @@ export class ExchangeWatch {
       slot: order?.slot ?? 'net',
       scope: fill.tradeScope,
       isSystem: fill.source === 'SYS',
+      isLiquidation: LIQUIDATION.test(fill.tradeSide),
     }
   }
 
@@ -166,7 +172,8 @@ export class ExchangeWatch {
     figures.unrealised = 0
     figures.gross = 0
     figures.net = 0
-    figures.marginUse = 0
+    figures.marginUse = this.#isLiquidated ? 1 : 0
+    this.#isLiquidated = false
     let [maintenance, setAside] = [0, 0]
     for (const position of this.#account.positions.values()) {
       const symbol = this.#state.symbols.get(position.symbol)
@@ -198,6 +205,9 @@ export class ExchangeWatch {
     return { value, gain: quoteGain * perQuote, need: value * rate }
   }
 }
+
+/** How the exchange calls the fills of a liquidation: see docs/simulator.md. */
+const LIQUIDATION = /^(?:offset|reduce|burst)_close_/
 
 function shareOf(need: number, behind: number): number {
   return behind > 0 ? Math.min(1, need / behind) : 1

@@ -45,6 +45,7 @@ export interface RunFill {
   readonly lots: number
   readonly scope: 'maker' | 'taker'
   readonly isSystem: boolean
+  readonly isLiquidation: boolean
   /** Margin coin; positive is paid. */
   readonly fee: Decimal
   /** Margin coin: what the exchange says it realised, before the fee. */
