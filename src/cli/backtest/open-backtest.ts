@@ -61,7 +61,9 @@ const SEEDED_FROM_AT = Date.UTC(2025, 0, 1)
 const SEEDED_STEP_MS_MAX = 5000
 /** How often the core hears that time has passed, ms: of a daemon, and at most of a run that looks at prices seldom. */
 const TIME_MS_MIN = 100
-const TIME_MS_MAX = 5000
+const TIME_MS_MAX = 15_000
+/** Of the age at which what is known of the account is too old: read before. */
+const ACCOUNT_AGE_SHARE = 0.9
 /** Fills that the exchange keeps: some minutes of them are read again. */
 const FILLS_KEPT = 1000
 
@@ -228,7 +230,7 @@ function playSeed(
 function pollingOf({ polling, backtest, risk }: DaemonConfig): VirtualPolling {
   const { pollMs } = backtest
   if (pollMs === undefined) return { ...polling, timeMs: TIME_MS_MIN }
-  const accountMs = Math.min(pollMs, Math.floor(risk.accountAgeMaxMs / 2))
+  const accountMs = Math.min(pollMs, Math.floor(risk.accountAgeMaxMs * ACCOUNT_AGE_SHARE))
   return {
     tickersMs: pollMs,
     fillsMs: Math.max(polling.fillsMs, accountMs),
