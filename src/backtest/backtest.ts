@@ -2,13 +2,19 @@ import { type StrategyId } from '../domain/ids.ts'
 import { type Book, createBook } from '../engine/book/book.ts'
 import { type StopPolicy } from '../engine/event.ts'
 import { type EngineSettings } from '../engine/settings.ts'
+import { type EndpointStatistics } from '../exchange/limiter/limiter-statistics.ts'
 import { type JournalPort, type RunListener } from '../interpreter/ports.ts'
 import { type ExchangeCore } from '../simulator/core/exchange-core.ts'
 import { type LedgerStatement } from '../simulator/core/ledger-view.ts'
-import { DirectExchange, UID } from './direct-exchange.ts'
+import { DirectExchange, type DirectExchangeOptions, UID } from './direct-exchange.ts'
 import { MemoryJournal } from './memory-journal.ts'
 import { DirectNetwork } from './network.ts'
-import { type Surroundings, VirtualAccount, type VirtualStrategy } from './virtual-account.ts'
+import {
+  type Surroundings,
+  VirtualAccount,
+  type VirtualLimits,
+  type VirtualStrategy,
+} from './virtual-account.ts'
 import { type VirtualPolling } from './virtual-pollers.ts'
 import { VirtualTime } from './virtual-time.ts'
 
@@ -22,6 +28,8 @@ export interface BacktestOptions {
   readonly polling: VirtualPolling
   /** Of one way between us and the exchange, ms. */
   readonly latencyMs: number
+  readonly exchange?: DirectExchangeOptions
+  readonly limits?: VirtualLimits
   readonly listener?: RunListener
   /** Default: in memory, durable at once. */
   readonly createJournal?: (time: VirtualTime) => JournalPort
@@ -56,14 +64,14 @@ export class Backtest {
   #isStarted = false
 
   constructor(options: BacktestOptions) {
-    const { startAt, core, settings, latencyMs, strategies, polling } = options
+    const { startAt, core, settings, latencyMs, strategies, polling, limits } = options
     const time = new VirtualTime(startAt)
     this.#time = time
     this.#options = options
     this.#account = new VirtualAccount({
-      ...{ time, settings, strategies, polling },
+      ...{ time, settings, strategies, polling, limits },
       clock: time.clock,
-      exchange: new DirectExchange(core, () => time.now),
+      exchange: new DirectExchange(core, () => time.now, options.exchange),
       network: new DirectNetwork(time, latencyMs),
       book: createBook(settings.positionMode),
       journal: options.createJournal?.(time) ?? new MemoryJournal(settings.salt),
@@ -71,6 +79,15 @@ export class Backtest {
       hasPreviousRun: false,
       surroundings: this.#surround(options.listener ?? {}),
     })
+  }
+
+  /** Unix ms, exchange clock. */
+  get now(): number {
+    return this.#time.now
+  }
+
+  get limiter(): readonly EndpointStatistics[] {
+    return this.#account.limiter
   }
 
   get book(): Book {

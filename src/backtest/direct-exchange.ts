@@ -3,14 +3,13 @@ import { type ResponseOf } from '../protocol/endpoints.ts'
 import { batchPlaceOrder } from '../protocol/futures/batch-place-order.ts'
 import { cancelAllOrders } from '../protocol/futures/cancel-all-orders.ts'
 import { type WirePosition } from '../protocol/futures/single-position.ts'
-import { type BatchResult } from '../protocol/values.ts'
+import { type BatchResult, type ProductType } from '../protocol/values.ts'
 import { type ExchangeCore } from '../simulator/core/exchange-core.ts'
 import { NOBODY } from '../simulator/handlers.ts'
 import { type Reply } from '../simulator/core/reply.ts'
 
 /** The one account. */
 export const UID = '1'
-const PRODUCT_TYPE = 'USDT-FUTURES'
 export const MARGIN_COIN = 'USDT'
 
 export interface PlacedBatch {
@@ -40,44 +39,79 @@ export interface SimulatedExchange {
   readTickers(table: TickerTable): void
 }
 
+/** What of the simulated market is shown, and how new it counts as; see played-prices.ts. */
+export interface TickerView {
+  isListed(symbol: string, at: number): boolean
+  /** Unix ms when a price that came at `shownAt` was current last. */
+  currentAt(symbol: string, shownAt: number, now: number): number
+}
+
+export interface DirectExchangeOptions {
+  readonly productType?: ProductType
+  readonly marginCoin?: string
+  /** Default: everything, as it stands. */
+  readonly view?: TickerView
+  /** The market was played, and nobody has heard of it yet. */
+  readonly onPlayed?: () => void
+}
+
 /** The simulator's core, called directly. */
 export class DirectExchange implements SimulatedExchange {
   readonly #core: ExchangeCore
   readonly #now: () => number
+  readonly #options: DirectExchangeOptions
+  readonly #productType: ProductType
 
   /** @param now Unix ms, exchange clock. */
-  constructor(core: ExchangeCore, now: () => number) {
+  constructor(core: ExchangeCore, now: () => number, options: DirectExchangeOptions = {}) {
     this.#core = core
     this.#now = now
+    this.#options = options
+    this.#productType = options.productType ?? 'USDT-FUTURES'
   }
 
   placeBatch({ body }: PlacedBatch): Reply<BatchResult> {
     const request = batchPlaceOrder.request.parse(JSON.parse(body))
-    return this.#core.answer('batchPlaceOrder', { uid: UID }, request, this.#now())
+    return this.#played(this.#core.answer('batchPlaceOrder', { uid: UID }, request, this.#now()))
   }
 
   cancelAll(body: string): Reply<BatchResult> {
     const request = cancelAllOrders.request.parse(JSON.parse(body))
-    return this.#core.answer('cancelAllOrders', { uid: UID }, request, this.#now())
+    return this.#played(this.#core.answer('cancelAllOrders', { uid: UID }, request, this.#now()))
   }
 
   fillsPage(query: FillsQuery): Reply<FillsPage> {
-    return this.#core.answer('orderFills', { uid: UID }, { productType: PRODUCT_TYPE, ...query }, this.#now())
+    const request = { productType: this.#productType, ...query }
+    return this.#played(this.#core.answer('orderFills', { uid: UID }, request, this.#now()))
   }
 
   position(symbol: string): Reply<WirePosition[] | null> {
-    const request = { productType: PRODUCT_TYPE, symbol, marginCoin: MARGIN_COIN } as const
-    return this.#core.answer('singlePosition', { uid: UID }, request, this.#now())
+    const { marginCoin = MARGIN_COIN } = this.#options
+    const request = { productType: this.#productType, symbol, marginCoin }
+    return this.#played(this.#core.answer('singlePosition', { uid: UID }, request, this.#now()))
   }
 
   readTickers(table: TickerTable): void {
+    const { view } = this.#options
+    const now = this.#now()
     table.clear()
-    for (const ticker of this.tickers()) addTicker(table, ticker)
+    for (const ticker of this.tickers()) {
+      if (view?.isListed(ticker.symbol, now) === false) continue
+      addTicker(table, ticker)
+      if (view)
+        table.columns.ts[table.rowOf(ticker.symbol)] = view.currentAt(ticker.symbol, Number(ticker.ts), now)
+    }
   }
 
   tickers(): readonly WireTicker[] {
-    const reply = this.#core.answer('tickers', NOBODY, { productType: PRODUCT_TYPE }, this.#now())
+    const request = { productType: this.#productType }
+    const reply = this.#played(this.#core.answer('tickers', NOBODY, request, this.#now()))
     return reply.ok ? reply.data : []
+  }
+
+  #played<Data>(reply: Reply<Data>): Reply<Data> {
+    this.#options.onPlayed?.()
+    return reply
   }
 }
 

@@ -1,4 +1,5 @@
 import { type JournalRecord, type StrategyKey, type UsedKey } from '../domain/record.ts'
+import { type JournalPort } from '../interpreter/ports.ts'
 import { type Journal, type JournalContents, type RowChange } from '../journal/journal.ts'
 import { MemoryKeys, MemoryRows } from '../journal/memory-tables.ts'
 
@@ -46,4 +47,26 @@ export class MemoryJournal implements Journal {
   }
 
   close(): void {}
+}
+
+/** A journal that nobody reads again: only used keys are kept, since they name one order for ever. */
+export class PassingJournal implements JournalPort {
+  readonly recordsSinceCheckpoint = 0
+  readonly #keys = new MemoryKeys()
+
+  append(record: JournalRecord): void {
+    this.#keys.add(record)
+  }
+
+  commit(done: () => void): void {
+    done()
+  }
+
+  flush(): void {}
+
+  usedKeys(keys: readonly StrategyKey[]): readonly UsedKey[] {
+    return keys.flatMap((key) => this.#keys.find(key) ?? [])
+  }
+
+  saveCheckpoint(): void {}
 }

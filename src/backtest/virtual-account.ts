@@ -5,7 +5,8 @@ import { type EngineEvent } from '../engine/event.ts'
 import { type EngineSettings } from '../engine/settings.ts'
 import { TrustedClock } from '../exchange/clock/trusted-clock.ts'
 import { type GrantSource } from '../exchange/limiter/grant.ts'
-import { Limiter } from '../exchange/limiter/limiter.ts'
+import { type EndpointStatistics } from '../exchange/limiter/limiter-statistics.ts'
+import { Limiter, type LimiterOptions } from '../exchange/limiter/limiter.ts'
 import { Interpreter } from '../interpreter/interpreter.ts'
 import {
   type AnnouncementsPort,
@@ -43,6 +44,9 @@ export interface Surroundings {
   readonly note: RetreatNotePort
 }
 
+/** How much of the documented limits is used. */
+export type VirtualLimits = Pick<LimiterOptions, 'tier' | 'use'>
+
 export interface VirtualAccountOptions {
   readonly time: VirtualTime
   /** The machine's. */
@@ -58,6 +62,8 @@ export interface VirtualAccountOptions {
   readonly pageFills: number
   /** Whether a run before this one may have called the exchange just now. */
   readonly hasPreviousRun: boolean
+  /** Default: all of those of an ordinary account. */
+  readonly limits?: VirtualLimits | undefined
   readonly surroundings: Surroundings
 }
 
@@ -68,6 +74,7 @@ export class VirtualAccount {
   readonly ports: Ports
   readonly #options: VirtualAccountOptions
   readonly #wire: VirtualWire
+  readonly #limiter: Limiter
   #hasBegun = false
   #isClosed = false
   #isEnded = false
@@ -76,11 +83,16 @@ export class VirtualAccount {
     const { settings, book, time, network, clock, surroundings } = options
     this.#options = options
     const trusted = new TrustedClock(clock)
-    const limiter = this.#createLimiter(trusted.clock)
-    this.#wire = { time, trusted, limiter, network, gate: surroundings.gate }
+    this.#limiter = this.#createLimiter(trusted.clock)
+    this.#wire = { time, trusted, limiter: this.#untilEnd(), network, gate: surroundings.gate }
     this.engine = createEngine(settings, book)
     this.ports = this.#createPorts()
     this.interpreter = new Interpreter(this.engine, this.ports)
+  }
+
+  /** What the limiter has done so far, by endpoint. */
+  get limiter(): readonly EndpointStatistics[] {
+    return this.#limiter.statistics()
   }
 
   /** Whether the core has begun: before that there is nothing to bring to an end. */
@@ -125,17 +137,21 @@ export class VirtualAccount {
     this.dispatch({ kind: 'commanded', command: { kind: 'kill', reason: 'the kill file', by: 'operator' } })
   }
 
-  #createLimiter(clock: Clock): GrantSource {
-    const { time, hasPreviousRun } = this.#options
-    const limiter = new Limiter({
+  #createLimiter(clock: Clock): Limiter {
+    const { time, hasPreviousRun, limits } = this.#options
+    return new Limiter({
+      ...limits,
       clock,
       timers: time.timers,
       createPool: (pool) => new DirectPool(pool),
       previousRunEndedAt: hasPreviousRun ? clock.monotonic() : undefined,
     })
+  }
+
+  #untilEnd(): GrantSource {
     return {
       request: (endpoint, priority, onGranted) =>
-        limiter.request(endpoint, priority, (grant) => {
+        this.#limiter.request(endpoint, priority, (grant) => {
           if (!this.#isEnded) onGranted(grant)
         }),
     }

@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander'
 import { ConfigError, formatProblems } from '../config/yaml/problem.ts'
 import { Failure } from '../lib/failure.ts'
 import { addArchiveCommand } from './archive.ts'
+import { addBacktestCommand } from './backtest/backtest.ts'
 import { addCallCommand } from './call/call.ts'
 import { addCheckCommand } from './check.ts'
 import { addExplainCommand } from './explain/explain.ts'
@@ -37,6 +38,7 @@ export async function main(argv: readonly string[]): Promise<number> {
     exitCode = code
   }
   addRunCommand(program, { version, setExit })
+  addBacktestCommand(program, { version, setExit })
   addExplainCommand(program, setExit)
   addKillCommand(program, setExit)
   addRestrictCommand(program, setExit)

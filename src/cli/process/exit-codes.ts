@@ -21,10 +21,17 @@ type Ending = keyof typeof EXITS
 
 /** Every code that a {@link Failure} can have, by what ends the process; a code that stands nowhere is a defect. */
 const ENDINGS: Readonly<Partial<Record<Ending, readonly string[]>>> = {
-  usage: ['ARCHIVE_EXISTS', 'IMPORT_EXISTS', 'IMPORT_SYMBOLS_DIFFER', 'IMPORT_SYMBOL_UNKNOWN'],
+  usage: [
+    'ARCHIVE_EXISTS',
+    'BACKTEST_RANGE_EMPTY',
+    'IMPORT_EXISTS',
+    'IMPORT_SYMBOLS_DIFFER',
+    'IMPORT_SYMBOL_UNKNOWN',
+  ],
   // What was written, and what it names: another start finds the same.
   configuration: [
     ...Object.keys(STRATEGY_FAILURES),
+    'BACKTEST_PRICES_MISSING',
     ...['CREDENTIALS_REFUSED', 'CREDENTIALS_UNUSABLE', 'STATE_GRIDS_CHANGED', 'STATE_OF_OTHER_KEYS'],
     ...['DAEMON_EXCHANGE_MISSING', 'EXCHANGE_URL_UNUSABLE', 'JOURNAL_FOREIGN'],
     ...['MARKET_OPTION_INVALID', 'MARKET_STATE_FOREIGN', 'MARKET_SYMBOL_UNKNOWN'],

@@ -166,6 +166,21 @@ const executionSchema = z
   })
   .meta({ description: 'How orders are batched, sent and cleared up.' })
 
+const backtestSchema = z
+  .strictObject({
+    // A slower poller would find its measurement of the exchange's clock too old.
+    pollMs: wholeNumber(
+      { min: 50, max: 60_000 },
+      'Time between two reads of all tickers in a backtest, in ms; fills and positions are read no more often. ' +
+        'Absent: as `polling` says, which takes hours for a month.',
+    ).optional(),
+    latencyMs: presetNumber(
+      { min: 0, max: 10_000, preset: 20 },
+      'One way between the daemon and the exchange in a backtest, in ms.',
+    ),
+  })
+  .meta({ description: 'What `intentd backtest` does otherwise than a live run.' })
+
 export const recordSectionSchema = z.strictObject({
   enabled: z.boolean().default(true).meta({ description: 'Whether anything is recorded.' }),
   // Some hours of a busy day, and short enough to copy.
@@ -252,6 +267,7 @@ export const daemonFileSchema = z
       .prefault({})
       .meta({ description: 'Logs go to standard output.' }),
     simulator: embeddedSimulatorSchema.optional(),
+    backtest: backtestSchema.prefault({}),
     strategies: z
       .array(z.string().min(1).max(400))
       .min(1)

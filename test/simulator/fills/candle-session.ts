@@ -4,7 +4,7 @@ import { buildInstruments, nextQuarterlyDelivery } from '../../../src/simulator/
 import { type FillModelName } from '../../../src/simulator/matching/fill-model.ts'
 import { type CandlePathKind } from '../../../src/simulator/market/recorded/candle-path.ts'
 import { createRecordedMarket } from '../../../src/simulator/market/recorded/recorded-market.ts'
-import { parseRecording } from '../../../src/simulator/market/recorded/recording.ts'
+import { parseRecording } from '../../../src/prices/parse-recording.ts'
 import { dataOf, openAccount } from '../core/bench.ts'
 
 export const START_AT = Date.UTC(2025, 5, 1)

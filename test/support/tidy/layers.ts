@@ -17,6 +17,7 @@ const LAYERS: Readonly<Record<string, number>> = {
   simulator: 3,
   journal: 3,
   recording: 3,
+  report: 3,
   control: 3,
   prices: 2,
   protocol: 2,
@@ -31,6 +32,7 @@ const ONLY: Readonly<Record<string, readonly string[]>> = {
   config: ['lib', 'domain'],
   prices: ['lib'],
   simulator: ['lib', 'protocol', 'prices'], // It is the other company.
+  report: ['lib', 'domain'], // It shows what it is given.
   recording: ['lib'], // It keeps lines of text, whatever they say.
 }
 

@@ -1,0 +1,139 @@
+import { type ProductType } from '../domain/instrument.ts'
+import { type EndpointStatistics } from '../exchange/limiter/limiter-statistics.ts'
+import { decimal, sumDecimals } from '../lib/decimal.ts'
+import { buildRunReport } from '../report/build-report.ts'
+import { RunCollector } from '../report/run-collector.ts'
+import { type PriceCoverage } from '../report/run-facts.ts'
+import { type LimiterUse, type RunMoney, type RunReport } from '../report/run-report.ts'
+import { type ExchangeCore } from '../simulator/core/exchange-core.ts'
+import { Backtest, type BacktestOptions } from './backtest.ts'
+import { UID } from './direct-exchange.ts'
+import { ExchangeWatch } from './exchange-watch.ts'
+import { PassingJournal } from './memory-journal.ts'
+import { OrderLog } from './order-log.ts'
+import { viewOf } from './played-prices.ts'
+
+export interface BacktestRunOptions {
+  readonly backtest: Omit<BacktestOptions, 'listener' | 'createJournal' | 'exchange'>
+  readonly model: string
+  readonly coverage: readonly PriceCoverage[]
+  readonly productType: ProductType
+  readonly coin: string
+  /** Unix ms. */
+  readonly toAt: number
+  /** Where its CSV files go. */
+  readonly directory: string
+}
+
+/** One backtest that is watched and reported: a fill model, from the first price to the last. */
+export class BacktestRun {
+  readonly #options: BacktestRunOptions
+  readonly #core: ExchangeCore
+  readonly #backtest: Backtest
+  readonly #watch: ExchangeWatch
+  readonly #orders: OrderLog
+  readonly #collector: RunCollector
+
+  constructor(options: BacktestRunOptions) {
+    const { backtest, coin, toAt, directory, coverage, productType } = options
+    const { core, settings, startAt } = backtest
+    this.#options = options
+    this.#core = core
+    const collector = new RunCollector({
+      ...{ directory, coin, fromAt: startAt, toAt, instruments: settings.instruments },
+      opening: Number(coinOf(core, coin).opening),
+      resting: (symbol) => this.#watch.resting(symbol),
+    })
+    this.#collector = collector
+    this.#orders = new OrderLog({
+      book: () => this.#backtest.book,
+      onEnded: (order) => collector.order(order),
+      onDenied: (strategyId, symbol, count) => collector.denied(strategyId, symbol, count),
+    })
+    this.#watch = new ExchangeWatch(core, coin, {
+      onPrice: (at, price) => collector.price(at, price),
+      onFill: (fill) => collector.fill(fill, this.#orders.fill(fill)),
+      onFunding: (payment) => collector.funding(payment),
+      onFigures: (at, figures) => collector.figures(at, figures),
+    })
+    this.#backtest = new Backtest({
+      ...backtest,
+      exchange: {
+        ...{ productType, marginCoin: coin, view: viewOf(coverage) },
+        onPlayed: () => this.#watch.look(),
+      },
+      createJournal: () => new PassingJournal(),
+      listener: { recorded: (record) => this.#orders.observe(record) },
+    })
+  }
+
+  /** Unix ms: how far it has come. */
+  get now(): number {
+    return this.#backtest.now
+  }
+
+  /** Plays on to an instant, at most to the end. @returns whether there is more. @throws whatever broke the run. */
+  playTo(at: number): boolean {
+    const { toAt } = this.#options
+    this.#backtest.run(Math.min(at, toAt) - this.now)
+    return this.now < toAt
+  }
+
+  /** What it came to, as far as it was played. */
+  finish(): RunReport {
+    const { model, toAt, coin } = this.#options
+    while (!this.#core.advance(this.now));
+    this.#watch.look()
+    this.#collector.figures(this.now, this.#watch.figures())
+    this.#orders.close()
+    const { positions, counts } = this.#core.ledger(UID)
+    return buildRunReport(this.#collector, {
+      ...{ model, toAt: this.now, isCut: this.now < toAt, liquidations: counts.liquidations },
+      money: this.#readMoney(),
+      marks: this.#watch.marks(),
+      denials: this.#orders.denials,
+      rejections: this.#orders.rejections,
+      limiter: this.#backtest.limiter.filter(({ granted }) => granted > 0).map(toLimiterUse),
+      restrictions: [...this.#backtest.book.restrictions.values()].map(
+        ({ scope, mode, code, reason, at }) =>
+          `${scope} ${mode} (${code}) since ${new Date(at).toISOString()}: ${reason}`,
+      ),
+      openPositions: positions.map(
+        ({ symbol, holdSide, size, openPriceAvg, unrealised }) =>
+          `${symbol} ${holdSide} ${size} at ${shorten(openPriceAvg)}, unrealised ${shorten(unrealised)} ${coin}`,
+      ),
+    })
+  }
+
+  #readMoney(): RunMoney {
+    const { opening, realisedProfit, fees, funding, insurance, balance } = coinOf(
+      this.#core,
+      this.#options.coin,
+    )
+    const { positions } = this.#core.ledger(UID)
+    const unrealised = sumDecimals(positions.map((position) => decimal(position.unrealised)))
+    return {
+      ...{ opening, realised: realisedProfit, unrealised: unrealised.toString(), fees, funding, insurance },
+      final: decimal(balance).plus(unrealised).toString(),
+    }
+  }
+}
+
+function coinOf(core: ExchangeCore, coin: string) {
+  const found = core.ledger(UID).coins.find(({ marginCoin }) => marginCoin === coin)
+  if (found === undefined) throw new Error(`the account has no ${coin}`)
+  return found
+}
+
+function toLimiterUse(endpoint: EndpointStatistics): LimiterUse {
+  const { calls, perMs, made, usedShare, windowMax, waitedMsP50, waitedMsP99, rateLimited } = endpoint
+  return {
+    ...{ endpoint: endpoint.endpoint, made, usedShare, windowMax, waitedMsP50, waitedMsP99, rateLimited },
+    limit: `${calls} in ${perMs} ms`,
+  }
+}
+
+/** Two decimals, for people. */
+function shorten(text: string): string {
+  return decimal(text).round(2).toString()
+}

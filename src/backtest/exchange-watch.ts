@@ -1,0 +1,214 @@
+import { ZERO, type Decimal } from '../lib/decimal.ts'
+import {
+  type AccountFigures,
+  type RestingPrices,
+  type RunFill,
+  type RunFunding,
+  type ShownPrice,
+} from '../report/run-facts.ts'
+import { accountOf, type Account, type CoreState, type SymbolState } from '../simulator/core/core-state.ts'
+import { type ExchangeCore } from '../simulator/core/exchange-core.ts'
+import { type Fill } from '../simulator/core/fill.ts'
+import { orderIdText, tradeIdText, type Order } from '../simulator/core/order.ts'
+import { maintenanceTier, type Position } from '../simulator/core/position.ts'
+import { UID } from './direct-exchange.ts'
+
+/** Hears, in the order of time, what the exchange knows of the account. */
+export interface WatchListener {
+  /** Before the account's figures of the same moment. */
+  onPrice(at: number, price: ShownPrice): void
+  onFill(fill: RunFill): void
+  onFunding(payment: RunFunding): void
+  /** After each quote. @param at Unix ms. */
+  onFigures(at: number, figures: Readonly<AccountFigures>): void
+}
+
+/**
+ * Looks over the exchange's shoulder after each quote, when orders were matched at it: fills, funding and the worth of
+ * the account, each exactly once, and none of it sooner than it happened. What it sees nobody trades on.
+ */
+export class ExchangeWatch {
+  readonly #state: CoreState
+  readonly #account: Account
+  readonly #listener: WatchListener
+  readonly #coin: string
+  readonly #figures: AccountFigures = {
+    ...{ balance: 0, unrealised: 0, equity: 0, gross: 0, net: 0, marginUse: 0 },
+  }
+  /** What was displayed before the quote of now: an order that came between the two met it. */
+  readonly #touches = new Map<string, { bidTicks: number; askTicks: number }>()
+  /** Positions that were looked at, closed ones until their funding is known, and their funding then. */
+  readonly #positions = new Map<Position, Decimal>()
+  /** A liquidation came since the account was valued last: nothing of it can be seen afterwards. */
+  #isLiquidated = false
+  #fillsSeen = 0
+  #fundingSeen: Decimal = ZERO
+
+  constructor(core: ExchangeCore, coin: string, listener: WatchListener) {
+    this.#listener = listener
+    this.#coin = coin
+    this.#state = core.carryOut(core.now, (state) => state)
+    this.#account = accountOf(this.#state, UID)
+    for (const symbol of this.#state.symbols.values()) symbol.followers.push(() => this.#onQuote(symbol))
+  }
+
+  /** To be called whenever the market was played: an order may have been filled between two quotes. */
+  look(): void {
+    if (this.#state.clock.tradeSequence > this.#fillsSeen) this.#takeFills()
+    const { funding = ZERO } = this.#account.coins.get(this.#coin) ?? {}
+    if (funding !== this.#fundingSeen) this.#takeFunding(funding)
+  }
+
+  /** The account now, at mark prices. */
+  figures(): Readonly<AccountFigures> {
+    this.#value()
+    return this.#figures
+  }
+
+  /** Mark prices of now, in quote coin. */
+  marks(): ReadonlyMap<string, number> {
+    const symbols = [...this.#state.symbols.values()].filter(({ markTicks }) => markTicks > 0)
+    return new Map(
+      symbols.map(({ instrument, markTicks }) => [instrument.symbol, markTicks * instrument.tickFloat]),
+    )
+  }
+
+  /** The nearest of our orders on each side. */
+  resting(symbol: string): RestingPrices {
+    const instrument = this.#state.symbols.get(symbol)?.instrument
+    let [buy, sell] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY]
+    for (const order of this.#account.openOrders.values()) {
+      if (order.symbol !== symbol || order.priceTicks === 0) continue
+      if (order.direction === 'buy') buy = Math.max(buy, order.priceTicks)
+      else sell = Math.min(sell, order.priceTicks)
+    }
+    const price = (ticks: number): number =>
+      Number.isFinite(ticks) ? ticks * (instrument?.tickFloat ?? 1) : Number.NaN
+    return { buy: price(buy), sell: price(sell) }
+  }
+
+  #onQuote(symbol: SymbolState): void {
+    const { instrument, market } = symbol
+    const { now } = this.#state.clock
+    this.#listener.onPrice(now, { symbol: instrument.symbol, last: market.lastTicks * instrument.tickFloat })
+    this.look()
+    const touch = this.#touches.get(instrument.symbol)
+    if (touch) {
+      touch.bidTicks = market.bidTicks
+      touch.askTicks = market.askTicks
+    } else {
+      this.#touches.set(instrument.symbol, { bidTicks: market.bidTicks, askTicks: market.askTicks })
+    }
+    this.#value()
+    this.#listener.onFigures(now, this.#figures)
+  }
+
+  #takeFills(): void {
+    const { fills } = this.#account
+    let first = fills.length
+    while (first > 0 && (fills[first - 1] as Fill).sequence > this.#fillsSeen) first--
+    this.#fillsSeen = this.#state.clock.tradeSequence
+    for (const fill of fills.slice(first).map((one) => this.#toRunFill(one))) {
+      if (fill.isLiquidation) this.#isLiquidated = true
+      this.#listener.onFill(fill)
+    }
+    for (const position of this.#account.positions.values()) {
+      if (!this.#positions.has(position)) this.#positions.set(position, ZERO)
+    }
+    for (const position of this.#positions.keys()) if (position.lots === 0) this.#forget(position)
+  }
+
+  #toRunFill(fill: Fill): RunFill {
+    const order = this.#orderOf(fill)
+    const market = this.#state.symbols.get(fill.symbol)?.market
+    const shown = { bidTicks: market?.bidTicks ?? 0, askTicks: market?.askTicks ?? 0 }
+    // A resting order meets the quote that fills it; one that takes met what stood there when it came.
+    const before = fill.tradeScope === 'taker' && fill.source === 'API' && this.#isBeforeQuote(fill)
+    const touch = (before && this.#touches.get(fill.symbol)) || shown
+    const { symbol, priceTicks: ticks, lots, direction, fee, profit, at } = fill
+    return {
+      ...{ symbol, ticks, lots, direction, fee, profit, at, ...touch },
+      tradeId: tradeIdText(fill.sequence),
+      orderId: orderIdText(fill.orderSequence),
+      clientOid: fill.source === 'API' ? (order?.clientOid ?? '') : '',
+      slot: order?.slot ?? 'net',
+      scope: fill.tradeScope,
+      isSystem: fill.source === 'SYS',
+      isLiquidation: LIQUIDATION.test(fill.tradeSide),
+    }
+  }
+
+  /** Whether the quote that stands now had not come yet: what is due at one instant arrives before its quote. */
+  #isBeforeQuote({ symbol, at }: Fill): boolean {
+    return at <= (this.#state.symbols.get(symbol)?.market.at ?? 0)
+  }
+
+  #orderOf({ orderSequence }: Fill): Order | undefined {
+    return this.#account.openOrders.get(orderSequence) ?? this.#account.closedOrders.get(orderSequence)
+  }
+
+  #takeFunding(funding: Decimal): void {
+    this.#fundingSeen = funding
+    for (const position of [...this.#positions.keys()]) this.#payFunding(position)
+  }
+
+  #payFunding(position: Position): void {
+    const known = this.#positions.get(position) ?? ZERO
+    const { symbol, slot, funding = ZERO } = position
+    if (funding === known) return
+    this.#positions.set(position, funding)
+    this.#listener.onFunding({ symbol, slot, amount: funding.minus(known), at: position.updatedAt })
+  }
+
+  #forget(position: Position): void {
+    this.#payFunding(position)
+    this.#positions.delete(position)
+  }
+
+  #value(): void {
+    const figures = this.#figures
+    const balance = this.#account.coins.get(this.#coin)?.balanceFloat ?? 0
+    figures.balance = balance
+    figures.unrealised = 0
+    figures.gross = 0
+    figures.net = 0
+    figures.marginUse = this.#isLiquidated ? 1 : 0
+    this.#isLiquidated = false
+    let [maintenance, setAside] = [0, 0]
+    for (const position of this.#account.positions.values()) {
+      const symbol = this.#state.symbols.get(position.symbol)
+      if (symbol === undefined) continue
+      const { value, gain, need } = this.#worthOf(position, symbol)
+      figures.unrealised += gain
+      figures.gross += value
+      figures.net += position.holdSide === 'long' ? value : -value
+      if (position.marginMode === 'crossed') maintenance += need
+      else {
+        setAside += position.marginFloat + gain
+        figures.marginUse = Math.max(figures.marginUse, shareOf(need, position.marginFloat + gain))
+      }
+    }
+    figures.equity = balance + figures.unrealised
+    if (maintenance > 0)
+      figures.marginUse = Math.max(figures.marginUse, shareOf(maintenance, figures.equity - setAside))
+  }
+
+  /** In the margin coin: what it is worth, what it has gained, and what must stand behind it. */
+  #worthOf(position: Position, { instrument, markTicks }: SymbolState) {
+    const mark = markTicks * instrument.tickFloat
+    const quoteValue = mark * position.lots * instrument.lotFloat
+    const quoteGain =
+      position.holdSide === 'long' ? quoteValue - position.costFloat : position.costFloat - quoteValue
+    const perQuote = instrument.isInverse ? 1 / mark : 1
+    const value = quoteValue * perQuote
+    const rate = maintenanceTier(instrument, quoteValue).rateFloat + this.#state.rates.takerFloat
+    return { value, gain: quoteGain * perQuote, need: value * rate }
+  }
+}
+
+/** How the exchange calls the fills of a liquidation: see docs/simulator.md. */
+const LIQUIDATION = /^(?:offset|reduce|burst)_close_/
+
+function shareOf(need: number, behind: number): number {
+  return behind > 0 ? Math.min(1, need / behind) : 1
+}

@@ -1,0 +1,116 @@
+import { Failure } from '../lib/failure.ts'
+import { type PriceCoverage, type PriceGap } from '../report/run-facts.ts'
+import { type Recording } from '../prices/recording.ts'
+import { type TickerView } from './direct-exchange.ts'
+
+/** From when to when is played: Unix ms, the end excluded. */
+export interface PlayedRange {
+  readonly fromAt?: number | undefined
+  readonly toAt?: number | undefined
+}
+
+/** A row is missing when the next one comes later than so many steps. */
+const GAP_STEPS = 1.5
+/** Quotes come when they change: only a silence of so long, ms, is a gap. */
+const QUOTE_GAP_MS_MIN = 60_000
+const GAPS_SHOWN = 5
+
+/** The rows of a range. @throws Failure BACKTEST_RANGE_EMPTY */
+export function cutRecordings(
+  recordings: readonly Recording[],
+  { fromAt = Number.NEGATIVE_INFINITY, toAt = Number.POSITIVE_INFINITY }: PlayedRange,
+): readonly Recording[] {
+  const cut = recordings.flatMap((recording) => {
+    const { at } = recording.rows
+    const [begin, end] = [indexFrom(at, fromAt), indexFrom(at, toAt)]
+    return begin < end ? [{ ...recording, rows: cutRows(recording.rows, begin, end) }] : []
+  })
+  if (cut.length > 0) return cut
+  throw new Failure({
+    code: 'BACKTEST_RANGE_EMPTY',
+    sentence: 'no recording has prices in the range',
+    facts: Object.fromEntries(
+      recordings.map(({ source, rows: { at } }) => [source, `${toTime(at[0])} to ${toTime(at.at(-1))}`]),
+    ),
+    hint: '--from and --to are dates such as 2025-06-01 or 2025-06-01T12:00, UTC',
+  })
+}
+
+/** What a recording says, and what it leaves out. */
+export function describeRecording({ symbol, source, sha256, rows }: Recording): PriceCoverage {
+  const { at, kind } = rows
+  const stepMs = medianStep(at)
+  return {
+    ...{ symbol, source, sha256, kind, stepMs },
+    fromAt: at[0] ?? 0,
+    toAt: (at.at(-1) ?? 0) + stepMs,
+    rows: at.length,
+    hasMark: rows.mark !== undefined,
+    hasFunding: rows.fundingRate !== undefined,
+    gaps: findGaps(at, stepMs, kind === 'quotes' ? QUOTE_GAP_MS_MIN : stepMs * GAP_STEPS),
+  }
+}
+
+/**
+ * What a trader could have seen of these prices: nothing of an instrument before its recording begins or after it has
+ * ended, and a price as new for as long as the recording knows no other.
+ */
+export function viewOf(coverage: readonly PriceCoverage[]): TickerView {
+  const bySymbol = new Map(coverage.map((one) => [one.symbol, one]))
+  return {
+    isListed: (symbol, at) => {
+      const known = bySymbol.get(symbol)
+      return known !== undefined && at >= known.fromAt && at < known.toAt
+    },
+    currentAt: (symbol, shownAt, now) => Math.min(now, shownAt + (bySymbol.get(symbol)?.stepMs ?? 0)),
+  }
+}
+
+function cutRows(rows: Recording['rows'], begin: number, end: number): Recording['rows'] {
+  const columns = Object.entries(rows).map(([name, column]: [string, Float64Array | string]) => [
+    name,
+    typeof column === 'string' ? column : column.subarray(begin, end),
+  ])
+  return Object.fromEntries(columns) as Recording['rows']
+}
+
+/** The first row at or after an instant. */
+function indexFrom(at: Float64Array, instant: number): number {
+  let [low, high] = [0, at.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((at[middle] as number) < instant) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+function medianStep(at: Float64Array): number {
+  const steps = Float64Array.from({ length: Math.max(0, at.length - 1) }, (_, row) => stepAt(at, row)).sort()
+  return steps[steps.length >> 1] ?? 60_000
+}
+
+function stepAt(at: Float64Array, row: number): number {
+  return (at[row + 1] as number) - (at[row] as number)
+}
+
+function findGaps(at: Float64Array, stepMs: number, longerThanMs: number): PriceCoverage['gaps'] {
+  const gaps: PriceGap[] = []
+  for (let row = 0; row + 1 < at.length; row++) {
+    if (stepAt(at, row) > longerThanMs)
+      gaps.push({ fromAt: (at[row] as number) + stepMs, toAt: at[row + 1] as number })
+  }
+  const lengthOf = ({ fromAt, toAt }: PriceGap): number => toAt - fromAt
+  return {
+    count: gaps.length,
+    totalMs: gaps.reduce((sum, gap) => sum + lengthOf(gap), 0),
+    longest: gaps
+      .toSorted((one, other) => lengthOf(other) - lengthOf(one))
+      .slice(0, GAPS_SHOWN)
+      .toSorted((one, other) => one.fromAt - other.fromAt),
+  }
+}
+
+function toTime(at: number | undefined): string {
+  return new Date(at ?? 0).toISOString()
+}

@@ -1,0 +1,289 @@
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { UID } from '../../backtest/direct-exchange.ts'
+import { type BacktestRunOptions } from '../../backtest/backtest-run.ts'
+import { cutRecordings, describeRecording, type PlayedRange } from '../../backtest/played-prices.ts'
+import { type VirtualPolling } from '../../backtest/virtual-pollers.ts'
+import { type DaemonConfig, type LoadedConfig } from '../../config/load-config.ts'
+import {
+  embeddedSimulatorSchema,
+  type EmbeddedSimulatorSettings,
+} from '../../config/schema/simulator-schema.ts'
+import { toEngineSettings, toInstruments } from '../../daemon/account/engine-settings.ts'
+import { toSimulatorOptions } from '../../daemon/embedded/simulated-exchange.ts'
+import { listInstruments } from '../../daemon/market-data/listed-instruments.ts'
+import { type LoadedStrategy, loadStrategies } from '../../daemon/strategies/strategies.ts'
+import { Failure } from '../../lib/failure.ts'
+import { DAY_MS } from '../../report/collect/time-buckets.ts'
+import { type PriceCoverage } from '../../report/run-facts.ts'
+import { createExchangeCore } from '../../simulator/core/exchange-core.ts'
+import { type Instrument, toMarketInstrument } from '../../simulator/core/instruments.ts'
+import { type Market } from '../../simulator/market/market.ts'
+import { loadRecording } from '../../prices/load-recording.ts'
+import { createRecordedMarket } from '../../simulator/market/recorded/recorded-market.ts'
+import { type Recording } from '../../prices/recording.ts'
+import { createSeededMarket } from '../../simulator/market/seeded/seeded-market.ts'
+import { type FillModelName } from '../../simulator/matching/fill-model.ts'
+
+/** What the command line says, over the configuration. */
+export interface BacktestRequest extends PlayedRange {
+  /** Recordings, or none for the seeded market. */
+  readonly files: readonly string[]
+  readonly days: number
+  readonly seed: number | undefined
+  /** Margin coin at the start. */
+  readonly balance: string | undefined
+  readonly version: string
+}
+
+/** A backtest whose files were read and found good: a run can be opened for any fill model. */
+export interface PreparedBacktest {
+  readonly config: DaemonConfig
+  readonly seed: number
+  readonly fillModel: FillModelName
+  readonly coverage: readonly PriceCoverage[]
+  readonly fromAt: number
+  readonly toAt: number
+  readonly polling: VirtualPolling
+  readonly simulator: EmbeddedSimulatorSettings
+  /** By strategy: SHA-256 of its file, hex. */
+  readonly codeHashes: Readonly<Record<string, string>>
+  readonly remarks: readonly string[]
+  /** @param directory Where the run's CSV files go. */
+  open(model: FillModelName, directory: string): BacktestRunOptions
+}
+
+/** Where a seeded market begins when nobody says: a Wednesday. */
+const SEEDED_FROM_AT = Date.UTC(2025, 0, 1)
+/** A seeded market moves this often at least, ms; oftener where it is looked at oftener. */
+const SEEDED_STEP_MS_MAX = 5000
+/** How often the core hears that time has passed, ms: of a daemon, and at most of a run that looks at prices seldom. */
+const TIME_MS_MIN = 100
+const TIME_MS_MAX = 15_000
+/** Of the age at which what is known of the account is too old: read before. */
+const ACCOUNT_AGE_SHARE = 0.9
+/** Fills that the exchange keeps: some minutes of them are read again. */
+const FILLS_KEPT = 1000
+
+/** @throws ConfigError for strategies that do not load; Failure for prices that cannot be played. */
+export async function prepareBacktest(
+  loaded: LoadedConfig,
+  request: BacktestRequest,
+): Promise<PreparedBacktest> {
+  const simulator = simulatorOf(loaded.config, request)
+  const recordings = await loadRecordings(request)
+  const config = narrow(loaded.config, recordings)
+  const strategies = await loadStrategies(config, loaded.documents, toInstruments(config))
+  const polling = pollingOf(config)
+  const prices =
+    recordings.length > 0
+      ? playRecordings(config, recordings)
+      : playSeed(config, { ...request, simulator, polling })
+  const { coverage } = prices
+  const fromAt = Math.min(...coverage.map((one) => one.fromAt))
+  const toAt = Math.max(...coverage.map((one) => one.toAt))
+  const settings = toEngineSettings(config, {
+    // The name of every order comes of it: the same in each run.
+    salt: 'backtest',
+    version: request.version,
+    embedded: true,
+    feeds: new Map(strategies.map(({ id, feedNames }) => [id, feedNames])),
+  })
+  const { account, exchange, backtest } = config
+  const { core } = toSimulatorOptions(simulator, { files: [], speed: 1 })
+  return {
+    ...{
+      config,
+      simulator,
+      coverage,
+      fromAt,
+      toAt,
+      polling,
+      seed: simulator.seed,
+      fillModel: simulator.fillModel,
+    },
+    codeHashes: Object.fromEntries(strategies.map(({ id, moduleFile }) => [id, hashFile(moduleFile)])),
+    remarks: remarksOn(strategies, coverage),
+    open: (fillModel, directory) => ({
+      ...{
+        model: fillModel,
+        coverage,
+        toAt,
+        directory,
+        coin: account.marginCoin,
+        productType: account.productType,
+      },
+      backtest: {
+        ...{ startAt: fromAt, settings, polling, latencyMs: backtest.latencyMs },
+        limits: { tier: account.tier, use: exchange.limitsUse },
+        strategies: new Map(strategies.map(({ id, strategy, params }) => [id, { strategy, params }])),
+        core: createExchangeCore({
+          instruments: prices.instruments,
+          accounts: [accountOf(config, simulator)],
+          market: () => prices.open({ seed: simulator.seed, startAt: fromAt, simulator }),
+          settings: { ...core, fillModel, fillsMax: FILLS_KEPT },
+          seed: simulator.seed,
+        }),
+      },
+    }),
+  }
+}
+
+function accountOf({ account }: DaemonConfig, { startingBalance, leverage }: EmbeddedSimulatorSettings) {
+  return {
+    ...{ uid: UID, label: 'backtest', key: 'key', secret: 'secret', passphrase: 'passphrase', leverage },
+    ...{ positionMode: account.positionMode, role: account.tier },
+    balances: { [account.marginCoin]: startingBalance },
+  }
+}
+
+function simulatorOf(
+  { simulator }: DaemonConfig,
+  { seed, balance }: BacktestRequest,
+): EmbeddedSimulatorSettings {
+  const given = simulator ?? embeddedSimulatorSchema.parse({ seed: 1, startingBalance: '10000', market: {} })
+  return { ...given, seed: seed ?? given.seed, startingBalance: balance ?? given.startingBalance }
+}
+
+async function loadRecordings(request: BacktestRequest): Promise<readonly Recording[]> {
+  if (request.files.length === 0) return []
+  return cutRecordings(await Promise.all(request.files.map(loadRecording)), request)
+}
+
+/** Only what is traded or recorded is simulated. @throws Failure BACKTEST_PRICES_MISSING */
+function narrow(config: DaemonConfig, recordings: readonly Recording[]): DaemonConfig {
+  const traded = new Map(
+    config.strategies.flatMap(({ id, enabled, instruments }) =>
+      enabled ? instruments.map((symbol) => [symbol, id] as const) : [],
+    ),
+  )
+  const recorded = new Set(recordings.map(({ symbol }) => symbol))
+  const missing = recorded.size === 0 ? [] : [...traded].filter(([symbol]) => !recorded.has(symbol))
+  if (missing.length > 0) {
+    throw new Failure({
+      code: 'BACKTEST_PRICES_MISSING',
+      sentence: 'a strategy trades an instrument whose prices are not given',
+      facts: Object.fromEntries(missing.map(([symbol, id]) => [symbol, `traded by ${id}`])),
+      hint: 'add a --market for it, or leave the strategy out: enabled: false in its file',
+    })
+  }
+  const instruments = Object.entries(config.instruments).filter(
+    ([symbol]) => traded.has(symbol) || recorded.has(symbol),
+  )
+  return { ...config, instruments: Object.fromEntries(instruments) }
+}
+
+interface Prices {
+  readonly coverage: readonly PriceCoverage[]
+  readonly instruments: readonly Instrument[]
+  readonly open: (start: { seed: number; startAt: number; simulator: EmbeddedSimulatorSettings }) => Market
+}
+
+function listed(config: DaemonConfig, now: number): readonly Instrument[] {
+  const rows = listInstruments({ ...config.account, instruments: config.instruments }, now)
+  return rows.filter(({ symbol }) => config.instruments[symbol] !== undefined)
+}
+
+function playRecordings(config: DaemonConfig, recordings: readonly Recording[]): Prices {
+  const coverage = recordings.map(describeRecording)
+  const instruments = listed(config, coverage[0]?.fromAt ?? 0)
+  return {
+    ...{ coverage, instruments },
+    open: ({ seed, startAt, simulator: { market } }) =>
+      createRecordedMarket({
+        ...{ recordings, speed: 1, startAt, instruments: instruments.map(toMarketInstrument) },
+        ...{ fallback: { seed }, candlePath: market.candlePath },
+      }),
+  }
+}
+
+interface SeededPrices extends BacktestRequest {
+  readonly simulator: EmbeddedSimulatorSettings
+  readonly polling: VirtualPolling
+}
+
+function playSeed(
+  config: DaemonConfig,
+  { fromAt = SEEDED_FROM_AT, toAt, days, simulator, polling }: SeededPrices,
+): Prices {
+  const stepMs = Math.max(simulator.stepMs, Math.min(SEEDED_STEP_MS_MAX, polling.tickersMs))
+  const instruments = listed(config, fromAt)
+  const { startPrices, yearlyVolatility } = simulator.market
+  const rows = instruments.map((instrument) => {
+    const row = toMarketInstrument(instrument)
+    return { ...row, startPrice: startPrices[row.symbol] ?? row.startPrice, yearlyVolatility }
+  })
+  return {
+    instruments,
+    coverage: rows.map(({ symbol }) => ({
+      ...{ symbol, source: `seed ${simulator.seed}`, sha256: '', kind: 'seeded', stepMs },
+      ...{ fromAt, toAt: toAt ?? fromAt + days * DAY_MS, rows: 0, hasMark: true, hasFunding: true },
+      gaps: { count: 0, totalMs: 0, longest: [] },
+    })),
+    open: ({ seed, startAt }) => createSeededMarket({ seed, startAt, stepMs, instruments: rows }),
+  }
+}
+
+/** As live, or as the section `backtest` says; nothing is read oftener than prices are. */
+function pollingOf({ polling, backtest, risk }: DaemonConfig): VirtualPolling {
+  const { pollMs } = backtest
+  if (pollMs === undefined) return { ...polling, timeMs: TIME_MS_MIN }
+  const accountMs = Math.min(pollMs, Math.floor(risk.accountAgeMaxMs * ACCOUNT_AGE_SHARE))
+  return {
+    tickersMs: pollMs,
+    fillsMs: Math.max(polling.fillsMs, accountMs),
+    positionsMs: Math.max(polling.positionsMs, accountMs),
+    timeMs: Math.max(TIME_MS_MIN, Math.min(TIME_MS_MAX, pollMs)),
+  }
+}
+
+function remarksOn(
+  strategies: readonly LoadedStrategy[],
+  coverage: readonly PriceCoverage[],
+): readonly string[] {
+  const [from, to] = [
+    Math.min(...coverage.map((one) => one.fromAt)),
+    Math.max(...coverage.map((one) => one.toAt)),
+  ]
+  const time = (at: number): string => new Date(at).toISOString().slice(0, 16).replace('T', ' ')
+  return [
+    ...strategies.flatMap(({ id, feedNames }) =>
+      [...feedNames.keys()].map(
+        (name) => `${id}: its feed "${name}" is not played; snapshot.feed gives undefined.`,
+      ),
+    ),
+    ...coverage.flatMap(({ symbol, fromAt, toAt, gaps }) => [
+      ...(fromAt > from ? [`${symbol} begins later, at ${time(fromAt)}: before that it is not listed.`] : []),
+      ...(toAt < to
+        ? [
+            `${symbol} ends earlier, at ${time(toAt)}: from then on it is not listed, and what is held of it stays at its last price.`,
+          ]
+        : []),
+      ...(gaps.count > 0
+        ? [
+            `${symbol} has ${gaps.count} gaps, ${Math.round(gaps.totalMs / 60_000)} minutes in all: the price stands still in them and ` +
+              'grows old, so that nothing is decided on it. The longest: ' +
+              `${gaps.longest.map((gap) => `${time(gap.fromAt)} to ${time(gap.toAt)}`).join('; ')}.`,
+          ]
+        : []),
+    ]),
+  ]
+}
+
+function hashFile(file: string): string {
+  return createHash('sha256').update(readFileSync(file)).digest('hex')
+}
+
+/** Of every file of the program's source, in the order of their paths. */
+export function hashProgram(): string {
+  const root = fileURLToPath(new URL('../../', import.meta.url))
+  const files = readdirSync(root, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .toSorted()
+  const hash = createHash('sha256')
+  for (const name of files)
+    hash.update(`${name.replaceAll('\\', '/')}\n`).update(readFileSync(join(root, name)))
+  return hash.digest('hex')
+}

@@ -1,0 +1,168 @@
+import { type Instrument } from '../../domain/instrument.ts'
+import { type Decimal, decimal, decimalOfInteger, ZERO } from '../../lib/decimal.ts'
+import { floatOnGrid } from '../../lib/grid.ts'
+import { isInverse, type PositionSlot, type RunFill } from '../run-facts.ts'
+
+/** One strategy's position on an instrument, from flat to flat. Money in the margin coin, instants Unix ms. */
+export interface RoundTrip {
+  readonly strategyId: string
+  readonly instrument: Instrument
+  readonly slot: PositionSlot
+  readonly entry: 'buy' | 'sell'
+  readonly openedAt: number
+  /** Undefined while it is open. */
+  readonly closedAt: number | undefined
+  readonly peakLots: number
+  readonly fills: number
+  /** Quote coin: of what opened it, and of what closed it. */
+  readonly openPrice: number
+  readonly closePrice: number
+  /** Before fees; of a linear contract exact as soon as it is closed. */
+  readonly profit: Decimal
+  readonly fees: Decimal
+}
+
+interface OpenPosition {
+  readonly entry: 'buy' | 'sell'
+  readonly openedAt: number
+  lots: number
+  peakLots: number
+  fills: number
+  /** Ticks times lots, of what is held and of everything that opened and closed it: whole numbers, but for the first. */
+  cost: number
+  opened: { lots: number; tickLots: number }
+  closed: { lots: number; tickLots: number }
+  /** As a float: what an inverse contract has. */
+  profit: number
+  fees: Decimal
+}
+
+/** Of a coin-margined profit, which is a quotient. */
+const MONEY_DECIMALS = 12
+
+/** The position that one strategy's own fills have made, by average cost. */
+export class PositionBook {
+  readonly #key: Pick<RoundTrip, 'strategyId' | 'instrument' | 'slot'>
+  readonly #onClosed: (trip: RoundTrip) => void
+  readonly #tickLotValue: Decimal
+  #open: OpenPosition | undefined
+  /** Of everything that was closed so far, before fees, in the margin coin. */
+  realised = 0
+
+  constructor(
+    key: Pick<RoundTrip, 'strategyId' | 'instrument' | 'slot'>,
+    onClosed: (trip: RoundTrip) => void,
+  ) {
+    this.#key = key
+    this.#onClosed = onClosed
+    this.#tickLotValue = decimal(key.instrument.tick.step).times(decimal(key.instrument.lot.step))
+  }
+
+  /** Long less short. */
+  get lots(): number {
+    return this.#open === undefined ? 0 : this.#open.lots * (this.#open.entry === 'buy' ? 1 : -1)
+  }
+
+  take({
+    direction,
+    ticks,
+    lots,
+    fee,
+    at,
+  }: Pick<RunFill, 'direction' | 'ticks' | 'lots' | 'fee' | 'at'>): void {
+    const closing = this.#open && this.#open.entry !== direction ? Math.min(lots, this.#open.lots) : 0
+    const opening = lots - closing
+    const closingFee = opening === 0 ? fee : shareOf(fee, closing, lots)
+    if (closing > 0) this.#close({ ticks, lots: closing, fee: closingFee, at })
+    if (opening > 0)
+      this.#add({ direction, ticks, lots: opening, fee: fee.minus(closing > 0 ? closingFee : ZERO), at })
+  }
+
+  /** What is held would bring so much at a price (quote coin), in the margin coin, before fees. */
+  unrealised(price: number): number {
+    const open = this.#open
+    if (open === undefined || open.lots === 0) return 0
+    const { instrument } = this.#key
+    const value = price * floatOnGrid(instrument.lot, open.lots)
+    const gain = (value - open.cost * Number(this.#tickLotValue.toString())) * (open.entry === 'buy' ? 1 : -1)
+    return isInverse(instrument) ? gain / price : gain
+  }
+
+  /** The position that is open, as far as it goes. */
+  current(): RoundTrip | undefined {
+    return this.#open && this.#toTrip(this.#open, undefined)
+  }
+
+  #add({
+    direction,
+    ticks,
+    lots,
+    fee,
+    at,
+  }: Pick<RunFill, 'direction' | 'ticks' | 'lots' | 'fee' | 'at'>): void {
+    const open = (this.#open ??= createPosition(direction, at))
+    open.lots += lots
+    open.peakLots = Math.max(open.peakLots, open.lots)
+    open.fills += 1
+    open.cost += ticks * lots
+    open.opened.lots += lots
+    open.opened.tickLots += ticks * lots
+    open.fees = open.fees.plus(fee)
+  }
+
+  #close({ ticks, lots, fee, at }: Pick<RunFill, 'ticks' | 'lots' | 'fee' | 'at'>): void {
+    const open = this.#open
+    if (open === undefined) return
+    const cost = lots === open.lots ? open.cost : (open.cost * lots) / open.lots
+    const gain = (ticks * lots - cost) * (open.entry === 'buy' ? 1 : -1)
+    const price = floatOnGrid(this.#key.instrument.tick, ticks)
+    const profit = gain * Number(this.#tickLotValue.toString())
+    const realised = isInverse(this.#key.instrument) ? profit / price : profit
+    this.realised += realised
+    open.profit += realised
+    open.cost -= cost
+    open.lots -= lots
+    open.fills += 1
+    open.closed.lots += lots
+    open.closed.tickLots += ticks * lots
+    open.fees = open.fees.plus(fee)
+    if (open.lots > 0) return
+    this.#open = undefined
+    this.#onClosed(this.#toTrip(open, at))
+  }
+
+  #toTrip(open: OpenPosition, closedAt: number | undefined): RoundTrip {
+    const { tick } = this.#key.instrument
+    const mean = ({ lots, tickLots }: OpenPosition['opened']): number =>
+      lots === 0 ? Number.NaN : floatOnGrid(tick, tickLots / lots)
+    return {
+      ...this.#key,
+      ...{ entry: open.entry, openedAt: open.openedAt, closedAt },
+      ...{ peakLots: open.peakLots, fills: open.fills, fees: open.fees },
+      openPrice: mean(open.opened),
+      closePrice: mean(open.closed),
+      profit: this.#profitOf(open),
+    }
+  }
+
+  /** What was closed less what it had cost: of what is flat the sum of all that was bought and sold. */
+  #profitOf({ entry, opened, closed, cost, profit }: OpenPosition): Decimal {
+    if (isInverse(this.#key.instrument)) return decimal(profit.toFixed(MONEY_DECIMALS))
+    const tickLots = closed.tickLots - (opened.tickLots - cost)
+    const signed = entry === 'buy' ? tickLots : -tickLots
+    if (Number.isSafeInteger(signed)) return decimalOfInteger(signed).times(this.#tickLotValue)
+    return decimal(signed.toFixed(MONEY_DECIMALS)).times(this.#tickLotValue)
+  }
+}
+
+function createPosition(entry: 'buy' | 'sell', openedAt: number): OpenPosition {
+  const sums = { lots: 0, tickLots: 0 }
+  return {
+    ...{ entry, openedAt, lots: 0, peakLots: 0, fills: 0, cost: 0, profit: 0, fees: ZERO },
+    ...{ opened: { ...sums }, closed: { ...sums } },
+  }
+}
+
+function shareOf(fee: Decimal, lots: number, of: number): Decimal {
+  return fee.times(decimalOfInteger(lots)).div(decimalOfInteger(of))
+}

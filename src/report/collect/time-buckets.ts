@@ -1,0 +1,39 @@
+const SECOND_MS = 1000
+const MINUTE_MS = 60 * SECOND_MS
+const HOUR_MS = 60 * MINUTE_MS
+export const DAY_MS = 24 * HOUR_MS
+
+const STEPS_MS = [
+  ...[1, 5, 15, 30].map((count) => count * SECOND_MS),
+  ...[1, 5, 15, 30].map((count) => count * MINUTE_MS),
+  ...[1, 2, 4, 8].map((count) => count * HOUR_MS),
+  ...[1, 2, 4, 8, 16].map((count) => count * DAY_MS),
+]
+
+/** A line on a screen has no more points than this; the lists of a report are never longer. */
+const BUCKETS_MAX = 1500
+
+/** A span cut into equal stretches, so that what is kept of it does not grow with its length. Unix ms. */
+export interface TimeBuckets {
+  /** A whole multiple of the step. */
+  readonly startAt: number
+  readonly stepMs: number
+  readonly count: number
+}
+
+export function cutIntoBuckets(fromAt: number, toAt: number): TimeBuckets {
+  const stepMs =
+    STEPS_MS.find((step) => (toAt - fromAt) / step <= BUCKETS_MAX) ?? Math.ceil((toAt - fromAt) / BUCKETS_MAX)
+  const startAt = Math.floor(fromAt / stepMs) * stepMs
+  return { startAt, stepMs, count: Math.max(1, Math.ceil((toAt - startAt) / stepMs)) }
+}
+
+/** The bucket of an instant; what lies outside belongs to the first or the last. */
+export function bucketOf({ startAt, stepMs, count }: TimeBuckets, at: number): number {
+  return Math.max(0, Math.min(count - 1, Math.floor((at - startAt) / stepMs)))
+}
+
+/** A value a bucket, of which none is known yet. */
+export function emptyColumn({ count }: TimeBuckets): number[] {
+  return Array.from({ length: count }, () => Number.NaN)
+}

@@ -1,0 +1,184 @@
+import { escapeHtml } from './html.ts'
+
+/** One line, area, band or row of dots, a value a bucket; NaN and null where there is none. */
+export interface ChartSeries {
+  readonly name: string
+  /** A custom property of the page's style, such as `--blue`. */
+  readonly colour: string
+  readonly kind: 'line' | 'area' | 'band' | 'dots'
+  readonly values: readonly (number | null)[]
+  /** The other edge of a band. */
+  readonly upper?: readonly (number | null)[]
+  /** Where the page's script finds the values: a path into the report. Absent: not read out. */
+  readonly path?: string
+}
+
+export interface ChartOptions {
+  readonly title: string
+  /** Unix ms of the first bucket, and from one to the next. */
+  readonly startAt: number
+  readonly stepMs: number
+  readonly count: number
+  readonly series: readonly ChartSeries[]
+  readonly heightPx: number
+  readonly unit: 'money' | 'price' | 'share' | 'number'
+  /** Charts of one group show the same moment under the pointer. */
+  readonly group: string
+}
+
+const WIDTH = 1000
+const HEIGHT = 100
+/** Of the height, above and below. */
+const MARGIN = 0.05
+const Y_TICKS = 4
+const X_TICKS = 7
+const HOUR_MS = 3_600_000
+const X_STEPS_MS = [
+  ...[60_000, 300_000, 900_000, 1_800_000],
+  ...[1, 2, 4, 6, 12, 24, 48, 96, 168, 336, 730, 1460, 2920, 8760].map((hours) => hours * HOUR_MS),
+]
+
+interface Scale {
+  readonly low: number
+  readonly high: number
+}
+
+/**
+ * A chart as SVG that is stretched to the width of the page; labels stand beside it as text, so that they keep their
+ * size. It needs no script; with one, the pointer reads values out.
+ */
+export function renderChart(options: ChartOptions): string {
+  const { title, series, heightPx, unit, group, startAt, stepMs, count } = options
+  const scale = scaleOf(series)
+  const ticks = ticksOf(scale)
+  const shapes = series.map((one) => drawSeries(one, scale, count)).join('')
+  const lines = ticks
+    .map((tick) => `<line x1="0" x2="${WIDTH}" y1="${y(tick, scale)}" y2="${y(tick, scale)}"/>`)
+    .join('')
+  const labels = ticks
+    .map(
+      (tick) =>
+        `<span class="y" style="top:${y(tick, scale)}%">${escapeHtml(showTick(tick, { unit, ticks }))}</span>`,
+    )
+    .join('')
+  const legend = series
+    .map(({ name, colour, path = '', kind }) => {
+      const read = path === '' ? '' : ` data-path="${escapeHtml(path)}"`
+      return `<span class="key"${read}><i class="${kind}" style="--c:var(${colour})"></i>${escapeHtml(name)}<b></b></span>`
+    })
+    .join('')
+  return `<figure class="chart" data-group="${group}" data-start="${startAt}" data-step="${stepMs}" data-count="${count}" data-unit="${unit}">
+<figcaption><strong>${escapeHtml(title)}</strong><time></time>${legend}</figcaption>
+<div class="frame"><div class="plot" style="height:${heightPx}px"><svg viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${escapeHtml(title)}"><g class="grid">${lines}</g>${shapes}</svg><div class="cursor"></div></div>${labels}</div>
+<div class="xs">${timeLabels(options)}</div></figure>`
+}
+
+function isNumber(value: number | null | undefined): value is number {
+  return value !== null && value !== undefined && Number.isFinite(value)
+}
+
+function scaleOf(series: readonly ChartSeries[]): Scale {
+  let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
+  for (const { values, upper = [], kind } of series) {
+    for (const value of [...values, ...upper]) {
+      if (!isNumber(value)) continue
+      low = Math.min(low, value)
+      high = Math.max(high, value)
+    }
+    if (kind === 'area') [low, high] = [Math.min(low, 0), Math.max(high, 0)]
+  }
+  if (low > high) return { low: 0, high: 1 }
+  if (low === high) return { low: low - Math.abs(low || 1) * 0.01, high: high + Math.abs(high || 1) * 0.01 }
+  return { low, high }
+}
+
+/** From the top, in the units of the drawing, which are per cent of its height. */
+function y(value: number, { low, high }: Scale): number {
+  const share = (value - low) / (high - low)
+  return Number((HEIGHT * (1 - MARGIN - share * (1 - 2 * MARGIN))).toFixed(2))
+}
+
+function x(bucket: number, count: number): number {
+  return Number((((bucket + 0.5) / count) * WIDTH).toFixed(1))
+}
+
+function drawSeries({ kind, colour, values, upper }: ChartSeries, scale: Scale, count: number): string {
+  const style = `style="--c:var(${colour})"`
+  switch (kind) {
+    case 'line':
+      return `<path class="line" ${style} d="${linePath(values, scale, count)}"/>`
+    case 'dots':
+      return `<path class="dots" ${style} d="${values.map((value, bucket) => (isNumber(value) ? `M${x(bucket, count)} ${y(value, scale)}h0` : '')).join('')}"/>`
+    case 'area':
+      return `<path class="area" ${style} d="${bandPath(
+        values,
+        values.map(() => 0),
+        { scale, count },
+      )}"/><path class="line" ${style} d="${linePath(values, scale, count)}"/>`
+    case 'band':
+      return `<path class="band" ${style} d="${bandPath(values, upper ?? values, { scale, count })}"/>`
+  }
+}
+
+function linePath(values: readonly (number | null)[], scale: Scale, count: number): string {
+  let isDrawing = false
+  return values
+    .map((value, bucket) => {
+      if (!isNumber(value)) {
+        isDrawing = false
+        return ''
+      }
+      const command = isDrawing ? 'L' : 'M'
+      isDrawing = true
+      return `${command}${x(bucket, count)} ${y(value, scale)}`
+    })
+    .join('')
+}
+
+function bandPath(
+  lower: readonly (number | null)[],
+  upper: readonly (number | null)[],
+  { scale, count }: { readonly scale: Scale; readonly count: number },
+): string {
+  const known = lower.flatMap((value, bucket) => (isNumber(value) && isNumber(upper[bucket]) ? [bucket] : []))
+  if (known.length === 0) return ''
+  const point = (values: readonly (number | null)[]) => (bucket: number) =>
+    `${x(bucket, count)} ${y(values[bucket] as number, scale)}`
+  return `M${known.map(point(lower)).join('L')}L${known.toReversed().map(point(upper)).join('L')}Z`
+}
+
+function ticksOf({ low, high }: Scale): readonly number[] {
+  const raw = (high - low) / Y_TICKS
+  const power = 10 ** Math.floor(Math.log10(raw))
+  const step = ([1, 2, 2.5, 5, 10].find((factor) => factor * power >= raw) ?? 10) * power
+  const first = Math.ceil(low / step)
+  return Array.from({ length: Math.floor(high / step) - first + 1 }, (_, index) => (first + index) * step)
+}
+
+function showTick(
+  value: number,
+  { unit, ticks }: { readonly unit: ChartOptions['unit']; readonly ticks: readonly number[] },
+): string {
+  const step = Math.abs((ticks[1] ?? value) - (ticks[0] ?? 0)) * (unit === 'share' ? 100 : 1) || 1
+  const decimals = Math.max(0, Math.min(6, Math.ceil(-Math.log10(step) + 0.4)))
+  if (unit === 'share') return `${(value * 100).toFixed(decimals)} %`
+  return value.toFixed(decimals).replace(/\B(?=(?:\d{3})+(?!\d))/, ',')
+}
+
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
+
+function timeLabels({ startAt, stepMs, count }: ChartOptions): string {
+  const spanMs = stepMs * count
+  const step = X_STEPS_MS.find((candidate) => spanMs / candidate <= X_TICKS) ?? spanMs
+  const labels: string[] = []
+  for (let at = Math.ceil(startAt / step) * step; at < startAt + spanMs; at += step) {
+    const date = new Date(at)
+    const day = `${date.getUTCDate()} ${MONTHS[date.getUTCMonth()]}`
+    const text =
+      step >= 24 * HOUR_MS
+        ? day
+        : `${at % (24 * HOUR_MS) === 0 ? `${day} ` : ''}${date.toISOString().slice(11, 16)}`
+    labels.push(`<span style="left:${(((at - startAt) / spanMs) * 100).toFixed(2)}%">${text}</span>`)
+  }
+  return labels.join('')
+}

@@ -1,0 +1,45 @@
+/** Text as it may stand between tags and in attributes. */
+export function escapeHtml(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;')
+}
+
+/** JSON as it may stand in a script element. */
+export function toScriptJson(value: unknown, replacer?: (key: string, value: unknown) => unknown): string {
+  return JSON.stringify(value, replacer).replaceAll('<', String.raw`\u003c`)
+}
+
+/** A cell: text as it is; a number's text stands right. */
+export type Cell = string | { readonly text: string; readonly tone?: 'good' | 'bad' | 'none' }
+
+/** A table in a frame that scrolls by itself where the page is narrow. Columns of text stand left. */
+export function renderTable(
+  columns: readonly string[],
+  rows: readonly (readonly Cell[])[],
+  textColumns: readonly number[] = [0],
+): string {
+  const align = (index: number): string => (textColumns.includes(index) ? ' class="text"' : '')
+  const head = columns.map((column, index) => `<th${align(index)}>${escapeHtml(column)}</th>`).join('')
+  const body = rows.map(
+    (cells) => `<tr>${cells.map((cell, index) => renderCell(cell, align(index))).join('')}</tr>`,
+  )
+  return `<div class="scroll"><table><thead><tr>${head}</tr></thead><tbody>${body.join('\n')}</tbody></table></div>`
+}
+
+function renderCell(cell: Cell, align: string): string {
+  if (typeof cell === 'string') return `<td${align}>${escapeHtml(cell)}</td>`
+  return `<td class="${cell.tone ?? 'none'}">${escapeHtml(cell.text)}</td>`
+}
+
+/** Green above zero, red below. */
+export function toned(value: number, text: string): Cell {
+  return { text, tone: value > 0 ? 'good' : value < 0 ? 'bad' : 'none' }
+}
+
+export function renderSection(title: string, content: string, note = ''): string {
+  const says = note === '' ? '' : `<p class="note">${escapeHtml(note)}</p>`
+  return `<section><h2>${escapeHtml(title)}</h2>${says}${content}</section>`
+}

@@ -1,0 +1,189 @@
+import { showDuration, showNumber, showRatio, showShare, showTime, withSign } from '../text/figures.ts'
+import { type Cause, type PartReport, type RunReport } from '../run-report.ts'
+import { type Cell, escapeHtml, renderSection, renderTable, toned } from './html.ts'
+import { renderRolling } from './run-charts.ts'
+
+export function renderRunTables(run: RunReport, index: number, coin: string): string {
+  return [
+    renderSection('Where the money came from', renderMoney(run, coin)),
+    renderSection('Strategies and instruments', renderParts(run)),
+    renderSection('Ratios', `<div class="formula">${renderRatios(run)}</div>`),
+    renderSection(
+      'Returns by month, day and hour',
+      renderCalendar(run) + renderRolling(run, index),
+      'Equity marked to market, days and hours UTC.',
+    ),
+    renderSection('Worst drawdowns', renderDrawdowns(run)),
+    renderSection('Fills, limits and refusals', renderTrade(run)),
+  ].join('')
+}
+
+function money(text: string): Cell {
+  return toned(Number(text), withSign(Number(text)))
+}
+
+function renderMoney(
+  { money: sums, openPositions, liquidations, restrictions }: RunReport,
+  coin: string,
+): string {
+  const rows: (readonly Cell[])[] = [
+    ['opening balance', { text: showNumber(Number(sums.opening)) }],
+    ['realised profit', money(sums.realised)],
+    ['unrealised profit, at the mark price', money(sums.unrealised)],
+    ['fees', money(String(-Number(sums.fees)))],
+    ['funding', money(sums.funding)],
+    ...(Number(sums.insurance) === 0 ? [] : [['paid by the insurance fund', money(sums.insurance)]]),
+    ['final equity', { text: showNumber(Number(sums.final)) }],
+  ]
+  const facts = [
+    ...(liquidations > 0 ? [`${liquidations} liquidations`] : []),
+    ...openPositions.map((position) => `held at the end: ${position}`),
+    ...restrictions.map((restriction) => `held back at the end: ${restriction}`),
+  ]
+  const list = facts.length === 0 ? '' : `<h3>At the end</h3>${renderList(facts)}`
+  return `${renderTable(['', coin], rows)}${list}`
+}
+
+export function renderList(facts: readonly string[]): string {
+  return `<ul>${facts.map((fact) => `<li>${escapeHtml(fact)}</li>`).join('')}</ul>`
+}
+
+const PART_COLUMNS = [
+  'orders',
+  'fills',
+  'maker',
+  'traded',
+  'realised',
+  'unrealised',
+  'fees',
+  'funding',
+  'profit',
+  'denied',
+  'rejected',
+]
+
+function renderParts({ strategies, instruments }: RunReport): string {
+  return (
+    renderTable(['strategy', ...PART_COLUMNS], strategies.map(toPartRow)) +
+    renderTable(['instrument', ...PART_COLUMNS], instruments.map(toPartRow))
+  )
+}
+
+function toPartRow(part: PartReport): readonly Cell[] {
+  return [
+    part.name,
+    ...[String(part.orders), String(part.fills), showShareOf(part.makerShare), showNumber(part.traded, 0)],
+    ...[toned(part.realised, withSign(part.realised)), toned(part.unrealised, withSign(part.unrealised))],
+    ...[
+      showNumber(part.fees),
+      toned(part.funding, withSign(part.funding)),
+      toned(part.profit, withSign(part.profit)),
+    ],
+    ...[String(part.denied), String(part.rejected)],
+  ]
+}
+
+function showShareOf(share: number): string {
+  return `${(share * 100).toFixed(0)} %`
+}
+
+function renderRatios({ ratios }: RunReport): string {
+  const rows = ratios.map((ratio) => [
+    ratio.name,
+    { text: showRatio(ratio) },
+    ratio.note === undefined ? ratio.formula : `${ratio.formula} (${ratio.note})`,
+  ])
+  return renderTable(['', 'value', 'formula'], rows).replaceAll(
+    /<td>(?=[^<]*<\/td><\/tr>)/g,
+    '<td class="text">',
+  )
+}
+
+const WEEKDAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat']
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
+
+function renderCalendar({ monthlyReturns, profitByHour, profitByWeekday }: RunReport): string {
+  const weekdays = [...profitByWeekday.slice(1), profitByWeekday[0] ?? 0]
+  const hours = profitByHour.map((_, hour) => String(hour))
+  return `${renderMonths(monthlyReturns)}<div class="pair"><div><h3>Profit by day of the week</h3>${renderBars(weekdays, [...WEEKDAYS.slice(1), 'Sun'])}</div>
+<div><h3>Profit by hour</h3>${renderBars(profitByHour, hours)}</div></div>`
+}
+
+function renderMonths(months: RunReport['monthlyReturns']): string {
+  const strongest = Math.max(0.0001, ...months.map(({ value }) => Math.abs(value)))
+  const years = [...new Set(months.map(({ month }) => month.slice(0, 4)))]
+  const cell = (year: string, index: number): string => {
+    const found = months.find(({ month }) => month === `${year}-${String(index + 1).padStart(2, '0')}`)
+    if (found === undefined) return '<td></td>'
+    const tint = found.value >= 0 ? '--heat-good' : '--heat-bad'
+    const strength = (0.12 + (0.5 * Math.abs(found.value)) / strongest).toFixed(2)
+    return `<td style="--tint:var(${tint});--strength:${strength}">${showShare(found.value)}</td>`
+  }
+  const rows = years.map(
+    (year) => `<tr><td class="text">${year}</td>${MONTHS.map((_, index) => cell(year, index)).join('')}</tr>`,
+  )
+  const head = `<th></th>${MONTHS.map((month) => `<th style="text-align:center">${month}</th>`).join('')}`
+  return `<div class="scroll heat"><table><thead><tr>${head}</tr></thead><tbody>${rows.join('')}</tbody></table></div>`
+}
+
+function renderBars(values: readonly number[], names: readonly string[]): string {
+  const [low, high] = [Math.min(0, ...values), Math.max(0, ...values)]
+  const span = high - low || 1
+  const zero = (high / span) * 100
+  const bars = values.map((value, index) => {
+    const size = (Math.abs(value) / span) * 100
+    const top = value >= 0 ? zero - size : zero
+    const says = `${names[index] ?? ''}: ${withSign(value)}`
+    return `<div title="${escapeHtml(says)}"><i${value < 0 ? ' class="down"' : ''} style="top:${top.toFixed(2)}%;height:${size.toFixed(2)}%"></i></div>`
+  })
+  return `<div class="bars">${bars.join('')}</div><div class="bar-names">${names.map((name) => `<span>${name}</span>`).join('')}</div>`
+}
+
+function renderDrawdowns({ drawdowns, toAt }: RunReport): string {
+  if (drawdowns.length === 0) return '<p>None: the equity never fell below an earlier value.</p>'
+  const rows = drawdowns.map(({ depth, amount, peakAt, troughAt, recoveredAt }) => [
+    showTime(peakAt),
+    toned(-1, showShare(-depth)),
+    { text: showNumber(amount) },
+    { text: showTime(troughAt) },
+    { text: recoveredAt === undefined ? 'not over' : showTime(recoveredAt) },
+    { text: showDuration((recoveredAt ?? toAt) - peakAt) },
+  ])
+  return renderTable(['peak (UTC)', 'depth', 'amount', 'lowest', 'peak reached again', 'length'], rows)
+}
+
+function renderTrade(run: RunReport): string {
+  const { fills, limiter, orders } = run
+  const quality: (readonly Cell[])[] = [
+    ['fills', { text: String(fills.count) }, ''],
+    ['maker share, by value', { text: showShareOf(fills.makerShare) }, ''],
+    [
+      'slippage',
+      { text: `${showNumber(fills.slippageBps)} bps` },
+      `${withSign(fills.slippageCost)}: fills that took, against the best price that stood when the order came`,
+    ],
+    [
+      'lateness',
+      { text: `${showNumber(fills.latenessBps)} bps` },
+      `${withSign(fills.latenessCost)}: the same fills, how far the middle had moved against them since the order was made`,
+    ],
+  ]
+  const limits = limiter.map((use) => [
+    use.endpoint,
+    ...[String(use.made), use.limit, showShareOf(use.usedShare), String(use.windowMax)],
+    ...[showNumber(use.waitedMsP50, 0), showNumber(use.waitedMsP99, 0), String(use.rateLimited)],
+  ])
+  const quantity = Object.entries(orders).map(([status, count]) => [status.toLowerCase(), String(count)])
+  return [
+    `<h3>Fill quality</h3>${renderTable(['', 'value', 'cost'], quality, [0, 2])}`,
+    `<div class="pair"><div><h3>Orders by how they ended</h3>${renderTable(['', 'orders'], quantity)}</div>`,
+    `<div><h3>Denied by us</h3>${renderCauses(run.denials)}<h3>Rejected by the exchange</h3>${renderCauses(run.rejections)}</div></div>`,
+    `<h3>Rate limits</h3>${renderTable(['call', 'made', 'limit', 'used', 'most in a window', 'waited ms, median', '99 of 100', 'answers 429'], limits)}`,
+  ].join('')
+}
+
+function renderCauses(causes: readonly Cause[]): string {
+  if (causes.length === 0) return '<p class="note">None.</p>'
+  const rows = causes.map(({ code, meaning, count }) => [`${code}: ${meaning}`, String(count)])
+  return renderTable(['', 'orders'], rows)
+}

@@ -1,0 +1,56 @@
+import { type Ratio } from '../metrics.ts'
+
+/** How figures are written for people: the same in the terminal and in the page. */
+export function showShare(value: number, decimals = 2): string {
+  return Number.isFinite(value) ? `${withSign(value * 100, decimals)} %` : 'n/a'
+}
+
+/** A figure with its sign where it is below zero, thousands apart. */
+export function showNumber(value: number, decimals = 2): string {
+  if (!Number.isFinite(value)) return 'n/a'
+  const [whole = '', fraction] = Math.abs(value).toFixed(decimals).split('.')
+  const grouped = whole.replaceAll(/\B(?=(?:\d{3})+$)/g, ',')
+  const isZero = Number(value.toFixed(decimals)) === 0
+  return `${value < 0 && !isZero ? '-' : ''}${grouped}${fraction === undefined ? '' : `.${fraction}`}`
+}
+
+/** With a plus, for what is gained or lost. */
+export function withSign(value: number, decimals = 2): string {
+  const text = showNumber(value, decimals)
+  return value > 0 && Number(value.toFixed(decimals)) !== 0 ? `+${text}` : text
+}
+
+export function showRatio({ value, unit }: Ratio): string {
+  if (value === null) return 'n/a'
+  switch (unit) {
+    case 'share':
+      return `${showNumber(value * 100)} %`
+    case 'days':
+      return `${showNumber(value, 1)} days`
+    case 'money':
+    case 'number':
+      return showNumber(value, Number.isInteger(value) ? 0 : 2)
+  }
+}
+
+/** `2025-06-01 12:00`, UTC. */
+export function showTime(at: number): string {
+  return new Date(at).toISOString().slice(0, 16).replace('T', ' ')
+}
+
+const UNITS: readonly (readonly [ms: number, name: string])[] = [
+  [86_400_000, 'd'],
+  [3_600_000, 'h'],
+  [60_000, 'min'],
+  [1000, 's'],
+]
+
+/** `21 d 6 h`: the two largest units. */
+export function showDuration(ms: number): string {
+  const first = UNITS.findIndex(([unit]) => ms >= unit)
+  if (first < 0) return `${Math.round(ms)} ms`
+  const [unit, name] = UNITS[first] ?? [1, 'ms']
+  const [nextUnit, nextName] = UNITS[first + 1] ?? [1, 'ms']
+  const rest = Math.floor((ms % unit) / nextUnit)
+  return `${Math.floor(ms / unit)} ${name}${rest > 0 && first < UNITS.length - 1 ? ` ${rest} ${nextName}` : ''}`
+}

@@ -1,0 +1,105 @@
+import { type BacktestReport, type PartReport, type RunReport } from '../run-report.ts'
+import { showNumber, showRatio, showShare, showTime, withSign } from './figures.ts'
+
+const BARS = '▁▂▃▄▅▆▇█'
+const SPARK_WIDTH = 60
+const NAME_WIDTH = 22
+/** Of a figure, beside others. */
+const FIGURE_WIDTH = 18
+
+/** Ratios that are worth a line of a terminal. */
+const SHOWN_RATIOS: ReadonlySet<string> = new Set([
+  ...['yearly growth', 'Sharpe', 'Sortino', 'Calmar', 'deepest drawdown', 'time under water'],
+  ...[
+    'positions closed',
+    'winners',
+    'profit factor',
+    'turnover a day',
+    'mean exposure',
+    'nearest liquidation',
+  ],
+])
+
+/** What came of a backtest, in lines of at most 80 columns: a column each fill model. */
+export function describeReport(report: BacktestReport): readonly string[] {
+  const { runs, coin, name } = report
+  const [first] = runs
+  if (first === undefined) return []
+  const row = (title: string, show: (run: RunReport) => string): string =>
+    `  ${title.padEnd(NAME_WIDTH)}${runs.map((run) => show(run).padStart(FIGURE_WIDTH)).join('')}`
+  return [
+    '',
+    `  ${name}: ${showTime(first.fromAt)} to ${showTime(first.toAt)} UTC, ${coin}${first.isCut ? ', ended early' : ''}`,
+    '',
+    row('fill model', ({ model }) => model),
+    row('final equity', ({ money }) => showNumber(Number(money.final))),
+    row('total return', ({ money }) => showShare(Number(money.final) / Number(money.opening) - 1)),
+    row('buy and hold', ({ buyAndHold }) => showShare(buyAndHold.value)),
+    row('realised', ({ money }) => withSign(Number(money.realised))),
+    row('unrealised', ({ money }) => withSign(Number(money.unrealised))),
+    row('fees', ({ money }) => withSign(-Number(money.fees))),
+    row('funding', ({ money }) => withSign(Number(money.funding))),
+    ...first.ratios.flatMap(({ name: ratio }, index) => {
+      const shown = (run: RunReport): string => {
+        const found = run.ratios[index]
+        return found ? showRatio(found) : ''
+      }
+      return SHOWN_RATIOS.has(ratio) ? [row(ratio, shown)] : []
+    }),
+    row('fills, maker share', ({ fills }) => `${fills.count}, ${Math.round(fills.makerShare * 100)} %`),
+    row('denied, rejected', ({ denials, rejections }) => `${sumOf(denials)}, ${sumOf(rejections)}`),
+    '',
+    ...runs.map(({ model, series }) => `  ${model.padEnd(12)} ${sparkline(series.close)}`),
+    ...runs.flatMap((run) => describeStrategies(run, runs.length > 1)),
+    ...(report.remarks.length > 0
+      ? ['', ...report.remarks.flatMap((remark) => wrap(`note: ${remark}`))]
+      : []),
+    '',
+  ]
+}
+
+/** The values as bars of eighths, the lowest to the highest. */
+export function sparkline(values: readonly number[], width = SPARK_WIDTH): string {
+  const known = values.filter((value) => Number.isFinite(value))
+  if (known.length === 0) return ''
+  const [low, high] = [Math.min(...known), Math.max(...known)]
+  const length = Math.min(width, known.length)
+  return Array.from({ length }, (_, index) => {
+    const value = known[Math.floor(((index + 1) * known.length) / length) - 1] ?? low
+    const level = high === low ? 0 : Math.round(((value - low) / (high - low)) * (BARS.length - 1))
+    return BARS[level]
+  }).join('')
+}
+
+function describeStrategies({ model, strategies }: RunReport, isNamed: boolean): readonly string[] {
+  const header = ['orders', 'fills', 'fees', 'funding', 'profit'].map((title) => title.padStart(10)).join('')
+  return [
+    '',
+    `  ${(isNamed ? `strategies, ${model}` : 'strategies').padEnd(26)}${header}`,
+    ...strategies.map((part) => `  ${part.name.slice(0, 25).padEnd(26)}${columnsOf(part)}`),
+  ]
+}
+
+function columnsOf({ orders, fills, fees, funding, profit }: PartReport): string {
+  const cells = [String(orders), String(fills), showNumber(fees), withSign(funding), withSign(profit)]
+  return cells.map((cell) => cell.padStart(10)).join('')
+}
+
+function sumOf(causes: readonly { readonly count: number }[]): number {
+  return causes.reduce((sum, { count }) => sum + count, 0)
+}
+
+const COLUMNS = 78
+
+function wrap(text: string): readonly string[] {
+  const lines: string[] = []
+  let line = ' '
+  for (const word of text.split(' ')) {
+    if (line.length + 1 + word.length > COLUMNS) {
+      lines.push(line)
+      line = '   '
+    }
+    line += ` ${word}`
+  }
+  return [...lines, line]
+}

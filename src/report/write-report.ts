@@ -1,0 +1,54 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { CsvFile } from './collect/csv-file.ts'
+import { renderPage } from './page/page.ts'
+import { DIGITS, roundNumbers } from './round-numbers.ts'
+import { type BacktestReport, type RunReport } from './run-report.ts'
+
+/** What makes a run again: versions, hashes, options. Written as it is. */
+export type RunRecipe = Readonly<Record<string, unknown>>
+
+export const REPORT_FILE = 'report.json'
+
+/**
+ * Writes report.html, report.json and run.json, and a folder of CSV files for each fill model (the directory itself
+ * where there is one model only). @returns the path of the page.
+ */
+export function writeReport(directory: string, report: BacktestReport, recipe: RunRecipe): string {
+  mkdirSync(directory, { recursive: true })
+  for (const run of report.runs) writeColumns(directoryOf(directory, run.model, report.runs.length), run)
+  writeFileSync(join(directory, REPORT_FILE), `${JSON.stringify(report, roundNumbers)}\n`)
+  writeFileSync(join(directory, 'run.json'), `${JSON.stringify(recipe, undefined, 2)}\n`)
+  const page = join(directory, 'report.html')
+  writeFileSync(page, renderPage(report, recipe))
+  return page
+}
+
+/** Where the CSV files of a fill model go. */
+export function directoryOf(directory: string, model: string, models: number): string {
+  return models === 1 ? directory : join(directory, model)
+}
+
+function writeColumns(directory: string, { series, dailyReturns }: RunReport): void {
+  const equity = new CsvFile(join(directory, 'equity.csv'), [
+    'time',
+    'equity',
+    'low',
+    'high',
+    'drawdown',
+    'exposure',
+  ])
+  const { close, low, high, drawdown, gross } = series
+  for (const [bucket, value] of close.entries()) {
+    if (Number.isNaN(value)) continue
+    const cells = [value, low[bucket], high[bucket], drawdown[bucket], gross[bucket]]
+    const time = new Date(series.startAt + bucket * series.stepMs).toISOString()
+    equity.add([time, ...cells.map((cell) => Number((cell ?? 0).toPrecision(DIGITS)))])
+  }
+  equity.close()
+  const returns = new CsvFile(join(directory, 'returns.csv'), ['date', 'return'])
+  for (const { startAt, value } of dailyReturns) {
+    returns.add([new Date(startAt).toISOString().slice(0, 10), Number(value.toPrecision(DIGITS))])
+  }
+  returns.close()
+}

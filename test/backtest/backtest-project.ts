@@ -1,0 +1,134 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { BacktestRun } from '../../src/backtest/backtest-run.ts'
+import { type BacktestRequest, prepareBacktest } from '../../src/cli/backtest/open-backtest.ts'
+import { loadConfig } from '../../src/config/load-config.ts'
+import { type BacktestReport } from '../../src/report/run-report.ts'
+import { writeReport } from '../../src/report/write-report.ts'
+
+const MAIN = `name: scripted
+environment: simulator
+account: { productType: USDT-FUTURES, marginCoin: USDT, marginMode: crossed, positionMode: one_way_mode }
+instruments:
+  BTCUSDT: { tickSize: "0.1", lotSize: "0.001", minSize: "0.001", minNotional: "5" }
+  ETHUSDT: { tickSize: "0.01", lotSize: "0.01", minSize: "0.01", minNotional: "5" }
+risk:
+  dataAgeMaxMs: 2000
+  priceCollarRatio: 0.05
+  openOrdersMax: 100
+  orderNotionalMax: "1000000"
+  grossNotionalMax: "2000000"
+state: { directory: state }
+backtest: { pollMs: 5000 }
+simulator: { seed: 1, startingBalance: "10000", leverage: 20, market: { startPrices: { BTCUSDT: "100000", ETHUSDT: "2500" } } }
+strategies: [scripted.yaml]
+`
+
+/** An order of the script: placed at an instant (Unix ms) at a price, or at the market. */
+export interface ScriptedOrder {
+  readonly at: number
+  readonly action: string
+  readonly lots: number
+  readonly ticks?: number
+}
+
+/** A project in a temporary directory with one strategy, that places what a script says. */
+export class BacktestProject {
+  readonly directory = mkdtempSync(join(tmpdir(), 'backtest-'))
+
+  constructor(symbols: readonly string[], orders: readonly ScriptedOrder[]) {
+    this.write('main.yaml', MAIN)
+    this.write(
+      'scripted.yaml',
+      `id: scripted
+module: scripted.ts
+instruments: [${symbols.join(', ')}]
+risk: { positionMax: "100", orderSizeMax: "100", openOrdersMax: 50 }
+`,
+    )
+    this.write(
+      'scripted.ts',
+      `import { defineStrategy, z } from 'intentd/strategy'
+const orders = ${JSON.stringify(orders)}
+export default defineStrategy({
+  name: 'scripted',
+  params: z.strictObject({}).prefault({}),
+  initialState: () => ({ next: 0 }),
+  decide(snapshot, { state }) {
+    const order = orders[state.next]
+    const [market] = snapshot.instruments
+    if (!order || !market || snapshot.exchangeTime < order.at) return { intents: [], state }
+    const { action, lots, ticks } = order
+    const limit = ticks === undefined ? {} : { ticks, force: 'post_only' }
+    const place = market.place({ key: 'order ' + state.next, action, lots, ...limit })
+    return { intents: [place], state: { next: state.next + 1 } }
+  },
+})
+`,
+    )
+  }
+
+  write(name: string, text: string): string {
+    const file = join(this.directory, name)
+    writeFileSync(file, text)
+    return file
+  }
+
+  /** Runs it to the end and writes its report. */
+  run(files: readonly string[], out: string, change: Partial<BacktestRequest> = {}): Promise<BacktestReport> {
+    return runBacktest(
+      { file: 'main.yaml', cwd: this.directory },
+      { files, out: join(this.directory, out), ...change },
+    )
+  }
+
+  /** Of a CSV file: a row each, without the header. */
+  rows(out: string, name: string): readonly Readonly<Record<string, string>>[] {
+    const [header = '', ...lines] = readFileSync(join(this.directory, out, name), 'utf8')
+      .trim()
+      .split('\n')
+    const columns = header.split(',')
+    return lines.map((line) => {
+      const cells = line.split(',')
+      return Object.fromEntries(columns.map((column, index) => [column, cells[index] ?? '']))
+    })
+  }
+
+  remove(): void {
+    rmSync(this.directory, { recursive: true })
+  }
+}
+
+export async function runBacktest(
+  config: { readonly file: string; readonly cwd: string; readonly overrides?: readonly string[] },
+  { out, ...change }: Partial<BacktestRequest> & { readonly files: readonly string[]; readonly out: string },
+): Promise<BacktestReport> {
+  const request = { days: 1, seed: undefined, balance: undefined, version: 'test', ...change }
+  const prepared = await prepareBacktest(loadConfig(config), request)
+  mkdirSync(out, { recursive: true })
+  const run = new BacktestRun(prepared.open(prepared.fillModel, out))
+  while (run.playTo(run.now + 3_600_000));
+  const { coverage, remarks } = prepared
+  const report = {
+    format: 1,
+    name: 'test',
+    coin: 'USDT',
+    coverage,
+    assumptions: [],
+    remarks,
+    runs: [run.finish()],
+  } as const
+  writeReport(out, report, { version: 'test' })
+  return report
+}
+
+/** Every file below a directory, by name. */
+export function readAll(directory: string): Readonly<Record<string, string>> {
+  const names = readdirSync(directory, { recursive: true, encoding: 'utf8' }).toSorted()
+  return Object.fromEntries(
+    names
+      .filter((name) => name.includes('.'))
+      .map((name) => [name, readFileSync(join(directory, name), 'utf8')]),
+  )
+}

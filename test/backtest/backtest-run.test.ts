@@ -1,0 +1,247 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, describe, expect, test } from 'vitest'
+import { type RunReport } from '../../src/report/run-report.ts'
+import { BacktestProject, readAll, runBacktest, type ScriptedOrder } from './backtest-project.ts'
+
+const START_AT = Date.UTC(2025, 5, 2, 7)
+const MINUTE_MS = 60_000
+const STEP_MS = 10_000
+
+const projects: BacktestProject[] = []
+afterEach(() => {
+  for (const project of projects.splice(0)) project.remove()
+})
+
+function createProject(symbols: readonly string[], orders: readonly ScriptedOrder[]): BacktestProject {
+  const project = new BacktestProject(symbols, orders)
+  projects.push(project)
+  return project
+}
+
+/** Quotes every ten seconds; what is said from a minute on holds until the next. Prices in tenths of a quote coin. */
+function writeQuotes(
+  minutes: number,
+  script: Readonly<Record<number, { bid: number; mark: number }>>,
+): string {
+  const lines = ['ts_ms,bid,ask,bidSz,askSz,last,volume,mark,fundingRate']
+  let now = { bid: 0, mark: 0 }
+  for (let at = 0; at < minutes * MINUTE_MS; at += STEP_MS) {
+    now = script[at / MINUTE_MS] ?? now
+    const tenths = (price: number): string => (price / 10).toFixed(1)
+    const [bid, ask, mark] = [now.bid, now.bid + 1, now.mark].map(tenths)
+    lines.push([START_AT + at, bid, ask, 100, 100, bid, 1000, mark, 0.0002].join(','))
+  }
+  return `${lines.join('\n')}\n`
+}
+
+const at = (minute: number): number => START_AT + minute * MINUTE_MS
+
+function ratioOf({ ratios }: RunReport, name: string): number | null | undefined {
+  return ratios.find((ratio) => ratio.name === name)?.value
+}
+
+describe('a scripted strategy on scripted prices', () => {
+  const SCRIPT = {
+    0: { bid: 1_000_000, mark: 1_000_000 },
+    50: { bid: 1_004_999, mark: 1_005_000 },
+    90: { bid: 1_010_100, mark: 1_010_100 },
+    110: { bid: 1_008_999, mark: 1_009_000 },
+  }
+  const ORDERS: readonly ScriptedOrder[] = [
+    { at: at(10), action: 'openLong', lots: 500 },
+    { at: at(70), action: 'closeLong', lots: 500, ticks: 1_010_000 },
+    { at: at(100), action: 'openShort', lots: 200 },
+  ]
+
+  test('every fill, fee and funding payment, and the final equity, are what arithmetic says', async () => {
+    const project = createProject(['BTCUSDT'], ORDERS)
+    const file = project.write('BTCUSDT.csv', writeQuotes(120, SCRIPT))
+
+    const { runs } = await project.run([file], 'out')
+
+    // 0.5 bought at the ask of 100000.1; funding at 08:00 on 0.5 at the mark of 100500; sold at the limit of 101000 when
+    // the bid went through it; 0.2 sold at the bid of 101010 and held at a mark of 100900.
+    const taken = ['0.0006', 'TAKER'] as const
+    const made = ['0.0002', 'MAKER'] as const
+    const expected = [
+      ['BUY', '100000.1', '0.5', taken, '30.00003', '0'],
+      ['SELL', '101000', '0.5', made, '10.1', '499.95'],
+      ['SELL', '101010', '0.2', taken, '12.1212', '0'],
+    ] as const
+    const fills = project.rows('out', 'fills.csv')
+    expect(
+      fills.map((fill) => [fill['order_side'], fill['last_px'], fill['last_qty'], fill['liquidity_side']]),
+    ).toEqual(expected.map(([side, price, size, [, scope]]) => [side, price, size, scope]))
+    expect(fills.map((fill) => [fill['commission'], fill['realized_pnl']])).toEqual(
+      expected.map(([, , , , fee, profit]) => [fee, profit]),
+    )
+    for (const [, price, size, [rate], fee] of expected) {
+      expect(Number(price) * Number(size) * Number(rate)).toBeCloseTo(Number(fee), 9)
+    }
+    const [run] = runs
+    // 10000 + 499.95 + 22 - 52.22123 - 10.05
+    expect(run?.money).toEqual({
+      ...{ opening: '10000', realised: '499.95', unrealised: '22', fees: '52.22123' },
+      ...{ funding: '-10.05', insurance: '0', final: '10459.67877' },
+    })
+    expect(run?.strategies).toMatchObject([
+      { name: 'scripted', fills: 3, orders: 3, funding: -10.05, denied: 0 },
+    ])
+    expect(run?.strategies[0]?.profit).toBeCloseTo(459.67877, 8)
+    expect(run?.instruments[0]?.profit).toBeCloseTo(459.67877, 8)
+    expect(run?.series.close.at(-1)).toBeCloseTo(10_459.67877, 8)
+    expect(run?.openPositions).toEqual(['BTCUSDT short 0.2 at 101010, unrealised 22 USDT'])
+  })
+
+  test('its ratios are those of the same numbers worked out otherwise', async () => {
+    const project = createProject(['BTCUSDT'], ORDERS)
+    const file = project.write('BTCUSDT.csv', writeQuotes(120, SCRIPT))
+
+    const run = (await project.run([file], 'out')).runs[0] as RunReport
+
+    expect(ratioOf(run, 'total return')).toBeCloseTo(0.045967877, 9)
+    expect(ratioOf(run, 'positions closed')).toBe(1)
+    expect(ratioOf(run, 'expectancy')).toBeCloseTo(499.95 - 30.00003 - 10.1, 8)
+    expect(ratioOf(run, 'yearly growth')).toBeNull()
+    // After the first fill: 30.00003 of fees, and 0.5 bought 0.1 above the mark.
+    expect(run.drawdowns.at(-1)?.amount).toBeGreaterThan(10)
+    expect(Math.max(...run.drawdowns.map(({ amount }) => amount))).toBeCloseTo(30.05003, 6)
+    expect(run.buyAndHold.value).toBeCloseTo(100_899.9 / 100_000 - 1, 9)
+    const [first] = project.rows('out', 'positions.csv')
+    expect(first).toMatchObject({
+      entry: 'BUY',
+      peak_qty: '0.5',
+      avg_px_open: '100000.1',
+      avg_px_close: '101000',
+    })
+    expect(first).toMatchObject({ realized_pnl: '459.84997', commissions: '40.10003', fills: '2' })
+    expect(project.rows('out', 'orders.csv').map((order) => [order['status'], order['filled_qty']])).toEqual([
+      ['FILLED', '0.5'],
+      ['FILLED', '0.5'],
+      ['FILLED', '0.2'],
+    ])
+  })
+
+  test('a position that cannot stand is liquidated, and the books still add up', async () => {
+    const project = createProject(['BTCUSDT'], [{ at: at(10), action: 'openLong', lots: 1500 }])
+    const crash = { 0: { bid: 1_000_000, mark: 1_000_000 }, 40: { bid: 935_000, mark: 935_000 } }
+    const file = project.write('BTCUSDT.csv', writeQuotes(55, crash))
+
+    const run = (await project.run([file], 'out')).runs[0] as RunReport
+
+    const { opening, realised, unrealised, fees, funding, insurance, final } = run.money
+    const sum = [opening, realised, unrealised, `-${fees}`, funding, insurance]
+      .map(Number)
+      .reduce((a, b) => a + b)
+    expect(sum).toBeCloseTo(Number(final), 8)
+    expect(run.liquidations).toBeGreaterThan(0)
+    expect(ratioOf(run, 'nearest liquidation')).toBe(1)
+    expect(run.strategies.map(({ name }) => name)).toEqual(['scripted'])
+    expect(run.strategies[0]?.profit).toBeCloseTo(Number(final) - Number(opening) - Number(insurance), 6)
+  })
+})
+
+describe('prices that are not whole', () => {
+  const candles = (from: number, minutes: readonly number[]): string =>
+    [
+      'ts_ms,open,high,low,close,volume',
+      ...minutes.map((minute) => `${from + minute * MINUTE_MS},100,101,99,100,50`),
+    ].join('\n')
+
+  test('a gap, a late start and an early end are said, and nothing is decided where there is no price', async () => {
+    const project = createProject(
+      ['BTCUSDT', 'ETHUSDT'],
+      [
+        { at: at(22), action: 'openLong', lots: 100 },
+        { at: at(35), action: 'openLong', lots: 200 },
+      ],
+    )
+    const whole = Array.from({ length: 60 }, (_, minute) => minute)
+    const btc = project.write('BTCUSDT.csv', candles(START_AT, [...whole.slice(0, 20), ...whole.slice(30)]))
+    const eth = project.write('ETHUSDT.csv', candles(START_AT, whole.slice(10, 50)))
+
+    const { coverage, remarks, runs } = await project.run([btc, eth], 'out')
+
+    expect(coverage.map(({ gaps }) => [gaps.count, gaps.totalMs])).toEqual([
+      [1, 10 * MINUTE_MS],
+      [0, 0],
+    ])
+    expect(remarks.join('\n')).toMatch(/ETHUSDT begins later, at 2025-06-02 07:10/)
+    expect(remarks.join('\n')).toMatch(/ETHUSDT ends earlier, at 2025-06-02 07:50/)
+    expect(remarks.join('\n')).toMatch(/BTCUSDT has 1 gaps, 10 minutes/)
+    const [order] = project.rows('out', 'orders.csv')
+    expect(order?.['quantity']).toBe('0.2')
+    expect(runs[0]?.denials.map(({ code }) => code)).toEqual(['DATA_STALE', 'INTENT_EXPIRED'])
+    expect(runs[0]?.toAt).toBe(at(60))
+  })
+
+  test('--from and --to cut, and a range without prices is refused', async () => {
+    const project = createProject(['BTCUSDT'], [])
+    const file = project.write('BTCUSDT.csv', candles(START_AT, [0, 1, 2, 3, 4, 5]))
+
+    const { runs } = await project.run([file], 'out', { fromAt: at(1), toAt: at(4) })
+
+    expect([runs[0]?.fromAt, runs[0]?.toAt]).toEqual([at(1), at(4)])
+    await expect(project.run([file], 'none', { fromAt: at(100) })).rejects.toMatchObject({
+      code: 'BACKTEST_RANGE_EMPTY',
+    })
+  })
+
+  test('a strategy without prices of its instrument is refused', async () => {
+    const project = createProject(['BTCUSDT', 'ETHUSDT'], [])
+    const file = project.write('BTCUSDT.csv', candles(START_AT, [0, 1, 2]))
+
+    await expect(project.run([file], 'out')).rejects.toMatchObject({ code: 'BACKTEST_PRICES_MISSING' })
+  })
+})
+
+describe('the shipped strategies on a seeded market', () => {
+  const cwd = join(import.meta.dirname, '../..')
+  const overrides = ['backtest.pollMs=15000']
+  const folder = mkdtempSync(join(tmpdir(), 'backtest-seeded-'))
+
+  test('[DET1] the same options give the same files to the byte; another seed gives others', async () => {
+    const play = async (out: string, seed: number) => {
+      const directory = join(folder, out)
+      await runBacktest(
+        { file: 'config/paper.yaml', cwd, overrides },
+        { files: [], out: directory, seed, days: 0.1 },
+      )
+      return readAll(directory)
+    }
+    try {
+      const [first, again, other] = [await play('a', 1), await play('b', 1), await play('c', 2)]
+
+      expect(Object.keys(first)).toEqual([
+        ...['equity.csv', 'fills.csv', 'orders.csv', 'positions.csv'],
+        ...['report.html', 'report.json', 'returns.csv', 'run.json'],
+      ])
+      expect(again).toEqual(first)
+      expect(other['fills.csv']).not.toBe(first['fills.csv'])
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
+  })
+
+  test('what the strategies made comes to what the account made', async () => {
+    const out = mkdtempSync(join(tmpdir(), 'backtest-sum-'))
+    try {
+      const { runs } = await runBacktest(
+        { file: 'config/paper.yaml', cwd, overrides },
+        { files: [], out, days: 0.1 },
+      )
+
+      const run = runs[0] as RunReport
+      const made = Number(run.money.final) - Number(run.money.opening)
+      const sum = (parts: RunReport['strategies']): number =>
+        parts.reduce((total, { profit }) => total + profit, 0)
+      expect(run.fills.count).toBeGreaterThan(20)
+      expect(sum(run.strategies)).toBeCloseTo(made, 6)
+      expect(sum(run.instruments)).toBeCloseTo(made, 6)
+    } finally {
+      rmSync(out, { recursive: true })
+    }
+  })
+})
