@@ -4,8 +4,12 @@
 
 import { parseArgs } from 'node:util'
 import { createRandom } from '../src/lib/random.ts'
-import { createExchangeCore } from '../src/simulator/core/exchange-core.ts'
-import { buildInstruments, type Instrument, toMarketInstrument } from '../src/simulator/core/instruments.ts'
+import { createExchangeCore } from '../src/simulator/futures/exchange-core.ts'
+import {
+  buildInstruments,
+  type Instrument,
+  toMarketInstrument,
+} from '../src/simulator/futures/instruments/instruments.ts'
 import { Exchange } from '../src/simulator/exchange.ts'
 import { createRecordedMarket } from '../src/simulator/market/recorded/recorded-market.ts'
 import { buildPriceFile, parsePriceFile } from '../src/prices/price-file.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type Clock, systemClock } from '../src/lib/clock.ts'
-import { type AccountSetup } from '../src/simulator/core/account.ts'
+import { type AccountSetup } from '../src/simulator/shared/account.ts'
 import {
   type AccountRequest,
   type RunningSimulator,

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
-import { buildInstruments, nextQuarterlyDelivery } from '../../src/simulator/core/instruments.ts'
+import {
+  buildInstruments,
+  nextQuarterlyDelivery,
+} from '../../src/simulator/futures/instruments/instruments.ts'
 import { type Ccxt, type Sdk } from '../clients.ts'
 import { type ConformedExchange } from '../exchange.ts'
 import { assertAllowed, assertFields, at, listAt, numberAt, textAt } from '../read.ts'

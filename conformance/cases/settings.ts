@@ -3,7 +3,7 @@ import { ConformedExchange } from '../exchange.ts'
 import { at, listAt, textAt } from '../read.ts'
 import { type Report } from '../report.ts'
 import { restingPrice } from './futures-orders.ts'
-import { defaultRateLimitSettings } from '../../src/simulator/wire/rate-limits.ts'
+import { defaultRateLimitSettings } from '../../src/simulator/wire/checks/rate-limits.ts'
 
 const MINUTE_MS = 60_000
 const PLACE = { symbol: 'BTCUSDT', productType: 'USDT-FUTURES', marginCoin: 'USDT', marginMode: 'crossed' }

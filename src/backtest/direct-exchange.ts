@@ -4,9 +4,9 @@ import { batchPlaceOrder } from '../protocol/futures/batch-place-order.ts'
 import { cancelAllOrders } from '../protocol/futures/cancel-all-orders.ts'
 import { type WirePosition } from '../protocol/futures/single-position.ts'
 import { type BatchResult, type ProductType } from '../protocol/values.ts'
-import { type ExchangeCore } from '../simulator/core/exchange-core.ts'
-import { NOBODY } from '../simulator/handlers.ts'
-import { type Reply } from '../simulator/core/reply.ts'
+import { type ExchangeCore } from '../simulator/futures/exchange-core.ts'
+import { NOBODY } from '../simulator/shared/handlers.ts'
+import { type Reply } from '../simulator/shared/reply.ts'
 
 /** The one account. */
 export const UID = '1'

@@ -6,11 +6,11 @@ import {
   type RunFunding,
   type ShownPrice,
 } from '../report/run-facts.ts'
-import { accountOf, type Account, type CoreState, type SymbolState } from '../simulator/core/core-state.ts'
-import { type ExchangeCore } from '../simulator/core/exchange-core.ts'
-import { type Fill } from '../simulator/core/fill.ts'
-import { orderIdText, tradeIdText, type Order } from '../simulator/core/order.ts'
-import { maintenanceTier, type Position } from '../simulator/core/position.ts'
+import { accountOf, type Account, type CoreState, type SymbolState } from '../simulator/futures/core-state.ts'
+import { type ExchangeCore } from '../simulator/futures/exchange-core.ts'
+import { type Fill } from '../simulator/futures/positions/fill.ts'
+import { orderIdText, tradeIdText, type Order } from '../simulator/futures/orders/order.ts'
+import { maintenanceTier, type Position } from '../simulator/futures/positions/position.ts'
 import { UID } from './direct-exchange.ts'
 
 /** Hears, in the order of time, what the exchange knows of the account. */

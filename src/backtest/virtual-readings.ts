@@ -9,7 +9,7 @@ import { type OnAnswer } from '../interpreter/ports.ts'
 import { SUCCESS_CODE } from '../protocol/envelope.ts'
 import { type EndpointName } from '../protocol/endpoints.ts'
 import { type WireFill } from '../protocol/futures/order-fills.ts'
-import { type Reply } from '../simulator/core/reply.ts'
+import { type Reply } from '../simulator/shared/reply.ts'
 import { type SimulatedExchange } from './direct-exchange.ts'
 import { carry, type VirtualWire } from './virtual-wire.ts'
 

@@ -2,7 +2,7 @@ import { type Answer } from '../domain/answer.ts'
 import { type TrustedClock } from '../exchange/clock/trusted-clock.ts'
 import { type Grant, type GrantSource } from '../exchange/limiter/grant.ts'
 import { type EndpointName } from '../protocol/endpoints.ts'
-import { type Reply } from '../simulator/core/reply.ts'
+import { type Reply } from '../simulator/shared/reply.ts'
 import { type Network } from './network.ts'
 import { type VirtualTime } from './virtual-time.ts'
 

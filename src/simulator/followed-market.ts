@@ -1,5 +1,5 @@
-import { type FollowedMarket } from './service-ports.ts'
-import { type CoreState } from './core/core-state.ts'
+import { type FollowedMarket } from './services/service-ports.ts'
+import { type CoreState } from './futures/core-state.ts'
 
 /** The futures market of a symbol, to be followed by an account service. */
 export function followedMarket(state: CoreState, symbol: string): FollowedMarket | undefined {

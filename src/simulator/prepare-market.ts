@@ -1,4 +1,4 @@
-import { type Instrument, toMarketInstrument } from './core/instruments.ts'
+import { type Instrument, toMarketInstrument } from './futures/instruments/instruments.ts'
 import { type CandlePathKind } from './market/recorded/candle-path.ts'
 import { loadRecording } from '../prices/load-recording.ts'
 import { type LiveSource, openLiveMarket } from './market/live/live-market.ts'

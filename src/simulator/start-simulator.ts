@@ -2,14 +2,18 @@ import { createRandom } from '../lib/random.ts'
 import { type Clock, systemClock } from '../lib/clock.ts'
 import { randomHex } from '../lib/entropy.ts'
 import { systemTimers, type Timers } from '../lib/timers.ts'
-import { type AccountSetup, type GatewayClient } from './core/account.ts'
-import { createExchangeCore, type ExchangeCore } from './core/exchange-core.ts'
-import { buildInstruments, type Instrument, nextQuarterlyDelivery } from './core/instruments.ts'
-import { type CoreSettings } from './core/settings.ts'
+import { type AccountSetup, type GatewayClient } from './shared/account.ts'
+import { createExchangeCore, type ExchangeCore } from './futures/exchange-core.ts'
+import {
+  buildInstruments,
+  type Instrument,
+  nextQuarterlyDelivery,
+} from './futures/instruments/instruments.ts'
+import { type CoreSettings } from './futures/settings.ts'
 import { openSqliteStore } from './store/sqlite-store.ts'
 import { type RowStore } from './store/row-store.ts'
 import { type ServiceSettings, Exchange, type ExchangeStatement } from './exchange.ts'
-import { drawLatency, type LatencySettings, NO_LATENCY } from './latency.ts'
+import { drawLatency, type LatencySettings, NO_LATENCY } from './shared/latency.ts'
 import { type MarketChoice, prepareMarket } from './prepare-market.ts'
 import { type FaultKind, FaultPlan, type FaultSettings, noFaults } from './wire/faults.ts'
 import { createWire, type Wire } from './wire/handle.ts'

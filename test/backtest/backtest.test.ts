@@ -8,7 +8,7 @@ import { type JournalRecord } from '../../src/domain/record.ts'
 import { type JournalPort } from '../../src/interpreter/ports.ts'
 import { type BookedFill, type Booking } from '../../src/journal/booking.ts'
 import { decimal, sumDecimals } from '../../src/lib/decimal.ts'
-import { type ExchangeCore } from '../../src/simulator/core/exchange-core.ts'
+import { type ExchangeCore } from '../../src/simulator/futures/exchange-core.ts'
 import { differencesOf, openPaperAccount, POLLING, START_AT } from './paper-account.ts'
 
 const HOUR_MS = 3_600_000

@@ -12,7 +12,7 @@ import { buildSchemaFiles } from '../../src/config/write-schemas.ts'
 import { embeddedSimulatorSchema } from '../../src/config/schema/simulator-schema.ts'
 import { readingsSchema } from '../../src/config/schema/simulator-services-schema.ts'
 import { toEngineSettings } from '../../src/daemon/account/engine-settings.ts'
-import { defaultCoreSettings } from '../../src/simulator/core/settings.ts'
+import { defaultCoreSettings } from '../../src/simulator/futures/settings.ts'
 import { loadStrategy } from '../../src/strategy/load-strategy.ts'
 
 const project = fileURLToPath(new URL('../../', import.meta.url))

@@ -1,6 +1,9 @@
-import { type AccountSetup } from '../../src/simulator/core/account.ts'
-import { createExchangeCore } from '../../src/simulator/core/exchange-core.ts'
-import { buildInstruments, nextQuarterlyDelivery } from '../../src/simulator/core/instruments.ts'
+import { type AccountSetup } from '../../src/simulator/shared/account.ts'
+import { createExchangeCore } from '../../src/simulator/futures/exchange-core.ts'
+import {
+  buildInstruments,
+  nextQuarterlyDelivery,
+} from '../../src/simulator/futures/instruments/instruments.ts'
 import { type RowStore } from '../../src/simulator/store/row-store.ts'
 import { type ServiceSettings, Exchange } from '../../src/simulator/exchange.ts'
 import { prepareMarket } from '../../src/simulator/prepare-market.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createRandom } from '../../src/lib/random.ts'
-import { historyPage } from '../../src/simulator/history-page.ts'
-import { serviceIdText } from '../../src/simulator/wallet/order-sequence.ts'
+import { historyPage } from '../../src/simulator/shared/history-page.ts'
+import { serviceIdText } from '../../src/simulator/shared/order-sequence.ts'
 
 interface Row {
   readonly id: string

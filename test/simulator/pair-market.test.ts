@@ -1,13 +1,13 @@
 import { type BookOrder } from '../../src/simulator/matching/book-order.ts'
 import { describe, expect, test } from 'vitest'
-import { type ServicePorts } from '../../src/simulator/service-ports.ts'
+import { type ServicePorts } from '../../src/simulator/services/service-ports.ts'
 import {
   countTaken,
   createDisplayedMarket,
   takeDepth,
 } from '../../src/simulator/matching/displayed-market.ts'
 import { fillModel } from '../../src/simulator/matching/fill-model.ts'
-import { PairMarket } from '../../src/simulator/pair-market.ts'
+import { PairMarket } from '../../src/simulator/services/pair-market.ts'
 import { createServiceBench } from './wallet/service-bench.ts'
 
 const QUOTE = {

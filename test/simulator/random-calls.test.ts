@@ -3,7 +3,7 @@ import { decimal, sumDecimals } from '../../src/lib/decimal.ts'
 import { servedNames } from '../../src/simulator/wire/served-rows.ts'
 import { ACCOUNTS, ExchangeBench } from './exchange-bench.ts'
 import { makeRandomCalls } from './random-calls.ts'
-import { createMemoryStore } from './core/memory-store.ts'
+import { createMemoryStore } from './futures/memory-store.ts'
 
 /** Every statement by itself: what an account has is what was booked. */
 function unexplained(bench: ExchangeBench): string[] {

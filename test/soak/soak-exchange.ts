@@ -11,7 +11,7 @@ import { type BatchPlaceItem, type BatchPlaceRequest } from '../../src/protocol/
 import { type CancelAllRequest } from '../../src/protocol/futures/cancel-all-orders.ts'
 import { type WirePosition } from '../../src/protocol/futures/single-position.ts'
 import { type BatchResult } from '../../src/protocol/values.ts'
-import { accept, type Reply } from '../../src/simulator/core/reply.ts'
+import { accept, type Reply } from '../../src/simulator/shared/reply.ts'
 import { SoakFills } from './soak-fills.ts'
 import { SoakLedger } from './soak-ledger.ts'
 import { type SoakMarket } from './soak-market.ts'

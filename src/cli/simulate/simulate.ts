@@ -19,7 +19,7 @@ import {
 } from '../process/options.ts'
 import { buildAccounts } from './simulated-accounts.ts'
 import { onStopSignals } from '../process/signals.ts'
-import { defaultRateLimitSettings } from '../../simulator/wire/rate-limits.ts'
+import { defaultRateLimitSettings } from '../../simulator/wire/checks/rate-limits.ts'
 
 const SHIPPED_CONFIG = 'config/simulator.yaml'
 

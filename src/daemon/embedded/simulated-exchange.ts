@@ -10,7 +10,7 @@ import type {
 } from '../../simulator/start-simulator.ts'
 import type { LiveSource } from '../../simulator/market/live/live-market.ts'
 import { defaultPlatformCoin } from '../../simulator/wallet/platform-coin.ts'
-import { defaultRateLimitSettings } from '../../simulator/wire/rate-limits.ts'
+import { defaultRateLimitSettings } from '../../simulator/wire/checks/rate-limits.ts'
 import type { ServerEvent } from '../../simulator/wire/server-event.ts'
 import { type LogLevel } from '../reporting/logger.ts'
 

@@ -1,7 +1,11 @@
 import { type InstrumentSettings } from '../../config/schema/exchange-schema.ts'
 import { decimal } from '../../lib/decimal.ts'
 import { createGrid, stepBelow } from '../../lib/grid.ts'
-import { buildInstruments, type Instrument, nextQuarterlyDelivery } from '../../simulator/core/instruments.ts'
+import {
+  buildInstruments,
+  type Instrument,
+  nextQuarterlyDelivery,
+} from '../../simulator/futures/instruments/instruments.ts'
 
 /** What an operator says about the contracts that a simulated exchange shall list. */
 export interface ListedContracts {

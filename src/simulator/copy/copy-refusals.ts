@@ -1,4 +1,4 @@
-import { refusal } from '../common-refusals.ts'
+import { refusal } from '../shared/common-refusals.ts'
 
 /** Every refusal of the copy service, with code and message as the real exchange's error table has them. */
 export const copyRefusals = {

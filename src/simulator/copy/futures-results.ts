@@ -1,6 +1,6 @@
 import { sumDecimals, ZERO } from '../../lib/decimal.ts'
-import { accountOf, coinOf, symbolOf, type CoreState } from '../core/core-state.ts'
-import { unrealised } from '../core/position.ts'
+import { accountOf, coinOf, symbolOf, type CoreState } from '../futures/core-state.ts'
+import { unrealised } from '../futures/positions/position.ts'
 import { type FuturesResults } from './copy.ts'
 
 /** The coin that the copy service counts in. */

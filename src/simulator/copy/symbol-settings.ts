@@ -1,7 +1,7 @@
 import { type WireRequestOf } from '../../protocol/endpoints.ts'
-import { deliveryStatus } from '../core/delivery.ts'
-import { type Instrument } from '../core/instruments.ts'
-import { type Refusal } from '../core/reply.ts'
+import { deliveryStatus } from '../futures/instruments/delivery.ts'
+import { type Instrument } from '../futures/instruments/instruments.ts'
+import { type Refusal } from '../shared/reply.ts'
 import { copyRefusals } from './copy-refusals.ts'
 import { type SymbolSetting } from './trader.ts'
 

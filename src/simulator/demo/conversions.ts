@@ -1,7 +1,7 @@
 import { decimal } from '../../lib/decimal.ts'
 import { bookConversion, CONVERTED_COINS, type ConvertState } from '../convert/convert.ts'
 import { roundUp } from '../wallet/rounding.ts'
-import { lastPrice } from '../wallet/start-prices.ts'
+import { lastPrice } from '../services/start-prices.ts'
 import { pastMoments } from './past-moments.ts'
 
 /** More than a page of the history has by default. */

@@ -1,11 +1,11 @@
 import { decimal, ZERO, type Decimal } from '../../lib/decimal.ts'
 import { type Random } from '../../lib/random.ts'
 import { EMPTY_QUOTE } from '../market/market.ts'
-import { judgeDebtors } from '../margin/liquidation.ts'
-import { balanceOf, type MarginMode } from '../margin/margin-order.ts'
+import { judgeDebtors } from '../margin/debts/liquidation.ts'
+import { balanceOf, type MarginMode } from '../margin/orders/margin-order.ts'
 import { coinIn, marketOf, type MarginState, type SymbolMarket } from '../margin/margin-state.ts'
-import { passTime, startClock } from '../margin/pass-time.ts'
-import { placeOrder } from '../margin/place-order.ts'
+import { passTime, startClock } from '../margin/debts/pass-time.ts'
+import { placeOrder } from '../margin/orders/place-order.ts'
 import { negated } from '../wallet/rounding.ts'
 
 /** More than a page of the records has by default, and some of it out of a query's 90 days. */

@@ -1,8 +1,8 @@
 import { type WalletCoin } from '../wallet/wallet-statement.ts'
-import { type LiquidationRecord } from './margin-order.ts'
+import { type LiquidationRecord } from './orders/margin-order.ts'
 import { accountOf, refreshBooks, type MarginState } from './margin-state.ts'
-import { toWireOrder, type WireMarginOrder } from './open-orders-page.ts'
-import { assessBalance, riskRatio } from './balance-risk.ts'
+import { toWireOrder, type WireMarginOrder } from './orders/open-orders-page.ts'
+import { assessBalance, riskRatio } from './debts/balance-risk.ts'
 
 /** What an account has on margin. Amounts are exact decimals in strings. */
 export interface MarginLedger {

@@ -1,4 +1,4 @@
-import { commonRefusals, refusal } from '../common-refusals.ts'
+import { commonRefusals, refusal } from '../shared/common-refusals.ts'
 
 /** Every refusal of the margin service, with code and message as the exchange's error table has them. */
 export const marginRefusals = {

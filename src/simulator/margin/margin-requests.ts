@@ -1,4 +1,4 @@
-import { type LoanType, type MarginMode } from './margin-order.ts'
+import { type LoanType, type MarginMode } from './orders/margin-order.ts'
 
 /**
  * Placing, borrowing and repaying are outside the document; they are asked for in the words of the exchange's

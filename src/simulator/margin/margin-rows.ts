@@ -1,6 +1,6 @@
 import { insertOrder, sideOf } from '../matching/order-book.ts'
 import { singleRow, type Codec, type PlacedCodec } from '../store/stored-rows.ts'
-import { isOpen, type LiquidationRecord, type MarginOrder } from './margin-order.ts'
+import { isOpen, type LiquidationRecord, type MarginOrder } from './orders/margin-order.ts'
 import { balanceKey, type Debtor, type MarginState } from './margin-state.ts'
 
 /*

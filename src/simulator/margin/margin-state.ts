@@ -1,8 +1,13 @@
 import { type Decimal } from '../../lib/decimal.ts'
-import { type ServicePorts } from '../service-ports.ts'
-import { PairMarket } from '../pair-market.ts'
+import { type ServicePorts } from '../services/service-ports.ts'
+import { PairMarket } from '../services/pair-market.ts'
 import { type CoinMoney, type CoinRef } from '../wallet/coin-money.ts'
-import { type LiquidationRecord, type MarginMode, type MarginOrder, type BalanceRef } from './margin-order.ts'
+import {
+  type LiquidationRecord,
+  type MarginMode,
+  type MarginOrder,
+  type BalanceRef,
+} from './orders/margin-order.ts'
 import { type MarginSettings } from './margin-settings.ts'
 import { MARGIN_SYMBOLS, type MarginSymbol } from './margin-symbols.ts'
 

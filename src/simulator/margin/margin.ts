@@ -1,15 +1,15 @@
-import { type Handlers } from '../handlers.ts'
+import { type Handlers } from '../shared/handlers.ts'
 import { matchResting } from '../matching/match-orders.ts'
-import { type ServicePorts } from '../service-ports.ts'
-import { cancelBatch } from './cancel-batch.ts'
-import { judgeDebtors } from './liquidation.ts'
-import { liquidationPage } from './liquidation-page.ts'
+import { type ServicePorts } from '../services/service-ports.ts'
+import { cancelBatch } from './orders/cancel-batch.ts'
+import { judgeDebtors } from './debts/liquidation.ts'
+import { liquidationPage } from './debts/liquidation-page.ts'
 import { restoreMargin } from './margin-rows.ts'
 import { defaultMarginSettings, type MarginSettings } from './margin-settings.ts'
 import { createMarginState, type MarginState, type SymbolMarket } from './margin-state.ts'
-import { createVenue } from './margin-venue.ts'
-import { openOrdersPage } from './open-orders-page.ts'
-import { passTime } from './pass-time.ts'
+import { createVenue } from './orders/margin-venue.ts'
+import { openOrdersPage } from './orders/open-orders-page.ts'
+import { passTime } from './debts/pass-time.ts'
 
 /**
  * Opens the exchange's margin trading, isolated and crossed. It hears every quote: orders are matched, and balances

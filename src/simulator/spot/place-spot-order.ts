@@ -9,11 +9,11 @@ import {
   stpMode,
   symbol as symbolText,
 } from '../../protocol/values.ts'
-import { type AccountRef } from '../core/account.ts'
-import { accept, refuse, type OrderReference, type Refusal, type Reply } from '../core/reply.ts'
+import { type AccountRef } from '../shared/account.ts'
+import { accept, refuse, type OrderReference, type Refusal, type Reply } from '../shared/reply.ts'
 import { QUEUE_UNKNOWN } from '../matching/book-order.ts'
 import { reachesMarket } from '../matching/displayed-market.ts'
-import { serviceIdText } from '../wallet/order-sequence.ts'
+import { serviceIdText } from '../shared/order-sequence.ts'
 import { decimalsOf } from '../wallet/rounding.ts'
 import { isMarketBuy, isOpen, NO_FEES, type SpotOrder, type SpotTerms } from './spot-order.ts'
 import { spotRefusals } from './spot-refusals.ts'

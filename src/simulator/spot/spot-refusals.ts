@@ -1,4 +1,4 @@
-import { commonRefusals, refusal } from '../common-refusals.ts'
+import { commonRefusals, refusal } from '../shared/common-refusals.ts'
 
 /**
  * Every refusal of the spot and conversion services, with code and message as the real exchange's error table

@@ -1,8 +1,8 @@
 import { type WireRequestOf, type WireResponseOf } from '../../protocol/endpoints.ts'
-import { type AccountRef } from '../core/account.ts'
-import { accept, refuse, type Refusal, type Reply } from '../core/reply.ts'
-import { type Handlers } from '../handlers.ts'
-import { type ServicePorts } from '../service-ports.ts'
+import { type AccountRef } from '../shared/account.ts'
+import { accept, refuse, type Refusal, type Reply } from '../shared/reply.ts'
+import { type Handlers } from '../shared/handlers.ts'
+import { type ServicePorts } from '../services/service-ports.ts'
 import { type PlacedCodec } from '../store/stored-rows.ts'
 
 export interface SubaccountSettings {

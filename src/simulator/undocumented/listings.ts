@@ -1,7 +1,7 @@
-import { type CoreState, type SymbolState } from '../core/core-state.ts'
-import { deliveryStatus } from '../core/delivery.ts'
-import { sizeText } from '../core/instruments.ts'
-import { accept } from '../core/reply.ts'
+import { type CoreState, type SymbolState } from '../futures/core-state.ts'
+import { deliveryStatus } from '../futures/instruments/delivery.ts'
+import { sizeText } from '../futures/instruments/instruments.ts'
+import { accept } from '../shared/reply.ts'
 import { MARGIN_SYMBOLS, type MarginSymbol } from '../margin/margin-symbols.ts'
 import { COINS, type Coin } from '../spot/coins.ts'
 

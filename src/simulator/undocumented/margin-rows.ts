@@ -8,9 +8,9 @@ import {
   side,
   symbol,
 } from '../../protocol/values.ts'
-import { cancelOne } from '../margin/cancel-batch.ts'
+import { cancelOne } from '../margin/orders/cancel-batch.ts'
 import { type MarginState } from '../margin/margin-state.ts'
-import { placeNow } from '../margin/place-order.ts'
+import { placeNow } from '../margin/orders/place-order.ts'
 import { byEitherId, changeColumns, placeColumns, undocumented } from './undocumented-row.ts'
 
 const placing = {

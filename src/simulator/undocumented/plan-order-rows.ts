@@ -9,8 +9,8 @@ import {
   productType,
   symbol,
 } from '../../protocol/values.ts'
-import { placePlanRequest } from '../core/place-plan-request.ts'
-import { placePlanOrder } from '../core/plan-orders.ts'
+import { placePlanRequest } from '../futures/plans/place-plan-request.ts'
+import { placePlanOrder } from '../futures/plans/plan-orders.ts'
 import { cancelFuturesPlans, futuresPlansPending } from './futures/futures-plan-orders.ts'
 import { changeColumns, placeColumns, readColumns, textRow, undocumented } from './undocumented-row.ts'
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type WireRequestOf } from '../../protocol/endpoints.ts'
 import { exchangeId, orderReference, symbol } from '../../protocol/values.ts'
-import { accept } from '../core/reply.ts'
+import { accept } from '../shared/reply.ts'
 import { placeRequest, placeSpotOrder } from '../spot/place-spot-order.ts'
 import { spotAssetRows, spotSymbolRows, spotUnfilled } from '../spot/spot-queries.ts'
 import { type SpotState } from '../spot/spot-state.ts'

@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { textOrNull } from '../../protocol/answer-values.ts'
 import { type Endpoint } from '../../protocol/endpoint.ts'
 import { exchangeId, foreignClientOid } from '../../protocol/values.ts'
-import { type AccountRef } from '../core/account.ts'
-import { type Reply } from '../core/reply.ts'
+import { type AccountRef } from '../shared/account.ts'
+import { type Reply } from '../shared/reply.ts'
 
 /**
  * A row of an endpoint outside the document, which public clients call before anything else, with what answers it. The

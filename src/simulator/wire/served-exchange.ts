@@ -1,5 +1,5 @@
-import { type AccountRef, type AccountSetup } from '../core/account.ts'
-import { type Reply } from '../core/reply.ts'
+import { type AccountRef, type AccountSetup } from '../shared/account.ts'
+import { type Reply } from '../shared/reply.ts'
 import { type ServedName } from './served-rows.ts'
 
 /** What the wire asks of the exchange behind it. */

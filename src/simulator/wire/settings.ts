@@ -1,6 +1,6 @@
 import { SCHEME_B_TOLERANCE_MS } from '../../protocol/signing.ts'
 import { defaultPlatformCoin } from '../wallet/platform-coin.ts'
-import { defaultRateLimitSettings, type RateLimitSettings } from './rate-limits.ts'
+import { defaultRateLimitSettings, type RateLimitSettings } from './checks/rate-limits.ts'
 import { type ServedName } from './served-rows.ts'
 
 /** The settings of the wire: what the document leaves open, or where its readers disagree. */

@@ -1,11 +1,14 @@
 import { type Random } from '../../../src/lib/random.ts'
-import { createExchangeCore, type ExchangeCore } from '../../../src/simulator/core/exchange-core.ts'
-import { buildInstruments, nextQuarterlyDelivery } from '../../../src/simulator/core/instruments.ts'
+import { createExchangeCore, type ExchangeCore } from '../../../src/simulator/futures/exchange-core.ts'
+import {
+  buildInstruments,
+  nextQuarterlyDelivery,
+} from '../../../src/simulator/futures/instruments/instruments.ts'
 import { type FillModelName } from '../../../src/simulator/matching/fill-model.ts'
 import { type CandlePathKind } from '../../../src/simulator/market/recorded/candle-path.ts'
 import { createRecordedMarket } from '../../../src/simulator/market/recorded/recorded-market.ts'
 import { parseRecording } from '../../../src/prices/parse-recording.ts'
-import { dataOf, openAccount } from '../core/bench.ts'
+import { dataOf, openAccount } from '../futures/bench.ts'
 
 export const START_AT = Date.UTC(2025, 5, 1)
 export const MINUTE_MS = 60_000

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { createRandom } from '../../../src/lib/random.ts'
-import { dataOf } from '../core/bench.ts'
+import { dataOf } from '../futures/bench.ts'
 import { openCandles, START_AT } from './candle-session.ts'
 
 /** Two candles to a funding time. */

@@ -1,7 +1,7 @@
 import { marginLedger } from '../../../src/simulator/margin/margin-ledger.ts'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { endpoints } from '../../../src/protocol/endpoints.ts'
-import { type LiquidationQuery } from '../../../src/simulator/margin/liquidation-page.ts'
+import { type LiquidationQuery } from '../../../src/simulator/margin/debts/liquidation-page.ts'
 import { ALICE, dataOf, DAY_MS, listOf, MarginBench, refusalOf, START_AT } from './margin-bench.ts'
 
 let bench: MarginBench

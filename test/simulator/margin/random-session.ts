@@ -1,5 +1,5 @@
 import { createRandom, type Random } from '../../../src/lib/random.ts'
-import { createMemoryStore } from '../core/memory-store.ts'
+import { createMemoryStore } from '../futures/memory-store.ts'
 import { type QuoteText } from '../wallet/hand-market.ts'
 import { ALICE, HOUR_MS, listOf, MarginBench, QUOTES, type BenchOptions } from './margin-bench.ts'
 

@@ -1,5 +1,5 @@
 import { type WireRequestOf } from '../../../src/protocol/endpoints.ts'
-import { NOBODY } from '../../../src/simulator/handlers.ts'
+import { NOBODY } from '../../../src/simulator/shared/handlers.ts'
 import { describe, expect, test } from 'vitest'
 import { ONE, STARTED_AT, TWO } from '../wallet/service-bench.ts'
 import { openSpotBench, type SpotBench } from './spot-bench.ts'

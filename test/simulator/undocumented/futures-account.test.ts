@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { ANNA, BERT, ExchangeBench } from '../exchange-bench.ts'
-import { createMemoryStore } from '../core/memory-store.ts'
+import { createMemoryStore } from '../futures/memory-store.ts'
 
 const MARKET = { symbol: 'BTCUSDT', productType: 'USDT-FUTURES', marginCoin: 'USDT' }
 const BUY = {

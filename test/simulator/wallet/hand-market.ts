@@ -1,5 +1,5 @@
 import { createGrid, formatOnGrid, nearestStep } from '../../../src/lib/grid.ts'
-import { type FollowedMarket } from '../../../src/simulator/service-ports.ts'
+import { type FollowedMarket } from '../../../src/simulator/services/service-ports.ts'
 import {
   createDisplayedMarket,
   type DisplayedMarket,

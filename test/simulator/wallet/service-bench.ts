@@ -1,16 +1,16 @@
-import { type AccountRef, type AccountSetup } from '../../../src/simulator/core/account.ts'
-import { type ServicePorts } from '../../../src/simulator/service-ports.ts'
+import { type AccountRef, type AccountSetup } from '../../../src/simulator/shared/account.ts'
+import { type ServicePorts } from '../../../src/simulator/services/service-ports.ts'
 import {
   bindHandlers,
   type Bound,
   type HandlerTable,
   type ReplyOf,
   type RequestTo,
-} from '../../../src/simulator/handlers.ts'
+} from '../../../src/simulator/shared/handlers.ts'
 import { fillModel, type FillModelName } from '../../../src/simulator/matching/fill-model.ts'
-import { createOrderSequence } from '../../../src/simulator/wallet/order-sequence.ts'
+import { createOrderSequence } from '../../../src/simulator/shared/order-sequence.ts'
 import { Wallet } from '../../../src/simulator/wallet/wallet.ts'
-import { createRestarts } from '../core/memory-store.ts'
+import { createRestarts } from '../futures/memory-store.ts'
 import { HandMarket } from './hand-market.ts'
 
 /** 2026-03-02T12:00:00Z. */

@@ -5,11 +5,11 @@ import {
   createOrderSequence,
   serviceIdText,
   isIdBefore,
-} from '../../../src/simulator/wallet/order-sequence.ts'
+} from '../../../src/simulator/shared/order-sequence.ts'
 import { type CoinRef } from '../../../src/simulator/wallet/coin-money.ts'
 import { Wallet } from '../../../src/simulator/wallet/wallet.ts'
 import { StoredRows } from '../../../src/simulator/store/stored-rows.ts'
-import { createRestarts } from '../core/memory-store.ts'
+import { createRestarts } from '../futures/memory-store.ts'
 
 const spot: CoinRef = { uid: '1', balance: 'spot', coin: 'USDT' }
 const isolated: CoinRef = { uid: '1', balance: 'isolated:BTCUSDT', coin: 'USDT' }

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { authenticate } from '../../../src/simulator/wire/authenticate.ts'
+import { authenticate } from '../../../src/simulator/wire/checks/authenticate.ts'
 import { type WireRequest } from '../../../src/simulator/wire/wire-request.ts'
 import { ALICE } from './fake-core.ts'
 import { BATCH_BODY, BATCH_PATH, FILLS_PATH, signedRequest, START_AT } from './signed-request.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { describeEndpoint } from '../../../src/protocol/describe-endpoint.ts'
-import { batches } from '../../../src/simulator/wire/batches.ts'
+import { batches } from '../../../src/simulator/wire/checks/batches.ts'
 import { servedNames, servedRow } from '../../../src/simulator/wire/served-rows.ts'
 import { ALICE } from './fake-core.ts'
 import { BATCH_BODY, GOOD_REQUEST_OF, signedRequest } from './signed-request.ts'

@@ -1,5 +1,5 @@
-import { type AccountRef, type AccountSetup } from '../../../src/simulator/core/account.ts'
-import { accept, type Reply } from '../../../src/simulator/core/reply.ts'
+import { type AccountRef, type AccountSetup } from '../../../src/simulator/shared/account.ts'
+import { accept, type Reply } from '../../../src/simulator/shared/reply.ts'
 import { type ServedExchange } from '../../../src/simulator/wire/served-exchange.ts'
 import {
   type ServedName,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { type Counting, createCallCounter } from '../../../src/simulator/wire/call-counter.ts'
-import { defaultRateLimitSettings, RateLimits } from '../../../src/simulator/wire/rate-limits.ts'
+import { type Counting, createCallCounter } from '../../../src/simulator/wire/checks/call-counter.ts'
+import { defaultRateLimitSettings, RateLimits } from '../../../src/simulator/wire/checks/rate-limits.ts'
 import { servedRow } from '../../../src/simulator/wire/served-rows.ts'
 import { defaultWireSettings } from '../../../src/simulator/wire/settings.ts'
 import { ALICE, CAROL } from './fake-core.ts'

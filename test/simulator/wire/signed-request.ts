@@ -1,6 +1,6 @@
 import { formatPath } from '../../../src/protocol/endpoint-path.ts'
 import { signSchemeA, signSchemeB } from '../../../src/protocol/signing.ts'
-import { type AccountSetup } from '../../../src/simulator/core/account.ts'
+import { type AccountSetup } from '../../../src/simulator/shared/account.ts'
 import { servedNames, servedRow, type ServedName } from '../../../src/simulator/wire/served-rows.ts'
 import { defaultWireSettings } from '../../../src/simulator/wire/settings.ts'
 import { type WireRequest } from '../../../src/simulator/wire/wire-request.ts'

@@ -16,7 +16,7 @@ import {
   type SimulatorOptions,
   startSimulator,
 } from '../../../src/simulator/start-simulator.ts'
-import { NOBODY } from '../../../src/simulator/handlers.ts'
+import { NOBODY } from '../../../src/simulator/shared/handlers.ts'
 import { type ServerEvent } from '../../../src/simulator/wire/server-event.ts'
 import { sendRequest } from './server-bench.ts'
 import { signedRequest } from './signed-request.ts'

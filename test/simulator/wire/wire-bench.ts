@@ -1,4 +1,4 @@
-import { type AccountSetup } from '../../../src/simulator/core/account.ts'
+import { type AccountSetup } from '../../../src/simulator/shared/account.ts'
 import { createWire, type Wire } from '../../../src/simulator/wire/handle.ts'
 import { defaultWireSettings, type WireSettings } from '../../../src/simulator/wire/settings.ts'
 import { type WireEvent } from '../../../src/simulator/wire/wire-event.ts'

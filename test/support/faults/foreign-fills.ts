@@ -1,4 +1,4 @@
-import { sequenceOfId, tradeIdText } from '../../../src/simulator/core/order.ts'
+import { sequenceOfId, tradeIdText } from '../../../src/simulator/futures/orders/order.ts'
 import { isByApi, isForeign, type TrueFill } from '../virtual/exchange-truth.ts'
 import { type World } from '../world/world.ts'
 

@@ -1,7 +1,7 @@
 import { type Answer } from '../../../src/domain/answer.ts'
 import { readAnswer } from '../../../src/exchange/client/answer-reader.ts'
 import { endpointNamed, type EndpointName } from '../../../src/protocol/endpoints.ts'
-import { type Reply } from '../../../src/simulator/core/reply.ts'
+import { type Reply } from '../../../src/simulator/shared/reply.ts'
 
 /** An answer that reached us, but not as it was sent. */
 export interface GarbledAnswer<Data> {

@@ -1,7 +1,7 @@
 import { type FillsQuery } from '../../../src/backtest/direct-exchange.ts'
 import { type WireFill } from '../../../src/protocol/futures/order-fills.ts'
-import { sequenceOfId } from '../../../src/simulator/core/order.ts'
-import { type Reply } from '../../../src/simulator/core/reply.ts'
+import { sequenceOfId } from '../../../src/simulator/futures/orders/order.ts'
+import { type Reply } from '../../../src/simulator/shared/reply.ts'
 import { type ExchangeTruth, isByApi, isForeign } from '../virtual/exchange-truth.ts'
 
 interface FillsPage {

@@ -1,7 +1,7 @@
 import { type DeliveryState } from '../../../src/domain/ticker-table.ts'
 import { type BatchPlaceItem } from '../../../src/protocol/futures/batch-place-order.ts'
 import { type BatchResult } from '../../../src/protocol/values.ts'
-import { type Reply } from '../../../src/simulator/core/reply.ts'
+import { type Reply } from '../../../src/simulator/shared/reply.ts'
 
 type Failure = BatchResult['failureList'][number]
 

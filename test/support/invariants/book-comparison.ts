@@ -4,7 +4,7 @@ import { isTerminal } from '../../../src/domain/order.ts'
 import { type JournalRecord } from '../../../src/domain/record.ts'
 import { accountHoldingOf, type Book } from '../../../src/engine/book/book.ts'
 import { decimal, sumDecimals } from '../../../src/lib/decimal.ts'
-import { orderIdText, tradeIdText } from '../../../src/simulator/core/order.ts'
+import { orderIdText, tradeIdText } from '../../../src/simulator/futures/orders/order.ts'
 import {
   type ExchangeTruth,
   isForeign,

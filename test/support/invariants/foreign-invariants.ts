@@ -4,7 +4,7 @@ import { type Book, NO_MONEY, pairKey, isHalted as isHaltedInBook } from '../../
 import { type EngineEvent } from '../../../src/engine/event.ts'
 import { type Effect } from '../../../src/engine/effect.ts'
 import { decimal, sumDecimals } from '../../../src/lib/decimal.ts'
-import { orderIdText, tradeIdText } from '../../../src/simulator/core/order.ts'
+import { orderIdText, tradeIdText } from '../../../src/simulator/futures/orders/order.ts'
 import { type Take } from './account-allocation.ts'
 import { isForeign, type TrueFill } from '../virtual/exchange-truth.ts'
 import { foreignFills, hasUnseen, isOfApi } from '../faults/foreign-fills.ts'

@@ -1,4 +1,4 @@
-import { tradeIdText } from '../../../src/simulator/core/order.ts'
+import { tradeIdText } from '../../../src/simulator/futures/orders/order.ts'
 import { type TrueOrder } from '../virtual/exchange-truth.ts'
 import { type Effect } from '../../../src/engine/effect.ts'
 import { canRest, type Order } from '../../../src/domain/order.ts'

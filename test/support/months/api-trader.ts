@@ -1,8 +1,8 @@
 import { UID } from '../../../src/backtest/direct-exchange.ts'
 import { createRandom } from '../../../src/lib/random.ts'
-import { priceText, sizeText } from '../../../src/simulator/core/instruments.ts'
-import { accountOf, symbolOf } from '../../../src/simulator/core/core-state.ts'
-import { cancelOrder } from '../../../src/simulator/core/order-lifecycle.ts'
+import { priceText, sizeText } from '../../../src/simulator/futures/instruments/instruments.ts'
+import { accountOf, symbolOf } from '../../../src/simulator/futures/core-state.ts'
+import { cancelOrder } from '../../../src/simulator/futures/orders/order-lifecycle.ts'
 import { API_NAME } from '../virtual/exchange-truth.ts'
 import { type World } from '../world/world.ts'
 

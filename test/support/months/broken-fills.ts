@@ -1,5 +1,5 @@
 import { type WireFill } from '../../../src/protocol/futures/order-fills.ts'
-import { type Reply } from '../../../src/simulator/core/reply.ts'
+import { type Reply } from '../../../src/simulator/shared/reply.ts'
 import { type VirtualFaults } from '../faults/virtual-faults.ts'
 
 interface FillsPage {

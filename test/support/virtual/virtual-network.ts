@@ -2,7 +2,7 @@ import { type Network, toAnswer, type VirtualCall } from '../../../src/backtest/
 import { type VirtualTime } from '../../../src/backtest/virtual-time.ts'
 import { type Answer } from '../../../src/domain/answer.ts'
 import { type BatchResult } from '../../../src/protocol/values.ts'
-import { type Reply } from '../../../src/simulator/core/reply.ts'
+import { type Reply } from '../../../src/simulator/shared/reply.ts'
 import { readGarbled, readPage } from '../faults/garbled-answer.ts'
 import { type FaultKind, type VirtualFaults } from '../faults/virtual-faults.ts'
 

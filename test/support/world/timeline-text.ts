@@ -9,7 +9,7 @@ import {
 } from '../../../src/protocol/futures/batch-place-order.ts'
 import { type CancelAllRequest } from '../../../src/protocol/futures/cancel-all-orders.ts'
 import { type BatchResult } from '../../../src/protocol/values.ts'
-import { type Reply } from '../../../src/simulator/core/reply.ts'
+import { type Reply } from '../../../src/simulator/shared/reply.ts'
 import { type TrueOrder } from '../virtual/exchange-truth.ts'
 
 /** Of a ladder so many orders are shown one by one. */

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type CoreSettings } from '../../../src/simulator/core/settings.ts'
+import { type CoreSettings } from '../../../src/simulator/futures/settings.ts'
 import { type Random, createRandom } from '../../../src/lib/random.ts'
 import { FAULTS, type FaultKind, type FaultRates } from '../faults/virtual-faults.ts'
 import { QUIET_WAYS } from '../months/quiet.ts'

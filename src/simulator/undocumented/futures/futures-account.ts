@@ -1,18 +1,18 @@
 import { ZERO, type Decimal } from '../../../lib/decimal.ts'
 import { type WirePosition } from '../../../protocol/futures/single-position.ts'
-import { type AccountRef } from '../../core/account.ts'
-import { accountOf, leverageOf, symbolOf, type Account, type CoreState } from '../../core/core-state.ts'
-import { type Instrument } from '../../core/instruments.ts'
+import { type AccountRef } from '../../shared/account.ts'
+import { accountOf, leverageOf, symbolOf, type Account, type CoreState } from '../../futures/core-state.ts'
+import { type Instrument } from '../../futures/instruments/instruments.ts'
 import {
   availableMargin,
   crossedStanding,
   heldMargin,
   positionsOfCoin,
   unsetBalance,
-} from '../../core/margin.ts'
-import { positionRows } from '../../core/position-view.ts'
-import { unrealised, type Position } from '../../core/position.ts'
-import { accept, refuse } from '../../core/reply.ts'
+} from '../../futures/positions/margin.ts'
+import { positionRows } from '../../futures/positions/position-view.ts'
+import { unrealised, type Position } from '../../futures/positions/position.ts'
+import { accept, refuse } from '../../shared/reply.ts'
 import { exitFields } from './futures-exits.ts'
 import { namedSymbol } from './listed-symbols.ts'
 

@@ -1,8 +1,8 @@
-import { type CoreState } from '../../core/core-state.ts'
-import { priceText, sizeText, type Instrument } from '../../core/instruments.ts'
-import { listedSymbol } from '../../core/place-orders.ts'
-import { refusals } from '../../core/refusals.ts'
-import { accept, refuse } from '../../core/reply.ts'
+import { type CoreState } from '../../futures/core-state.ts'
+import { priceText, sizeText, type Instrument } from '../../futures/instruments/instruments.ts'
+import { listedSymbol } from '../../futures/orders/place-orders.ts'
+import { refusals } from '../../futures/refusals.ts'
+import { accept, refuse } from '../../shared/reply.ts'
 import { type DayStatistics } from '../../market/day-statistics.ts'
 
 interface CandleQuery {

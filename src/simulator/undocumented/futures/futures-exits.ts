@@ -1,8 +1,8 @@
-import { symbolOf, type Account, type CoreState } from '../../core/core-state.ts'
-import { priceText, sizeText, type Instrument } from '../../core/instruments.ts'
-import { type PositionTrigger } from '../../core/order.ts'
-import { type Position } from '../../core/position.ts'
-import { POSITIONS } from '../../core/stored-entities.ts'
+import { symbolOf, type Account, type CoreState } from '../../futures/core-state.ts'
+import { priceText, sizeText, type Instrument } from '../../futures/instruments/instruments.ts'
+import { type PositionTrigger } from '../../futures/orders/order.ts'
+import { type Position } from '../../futures/positions/position.ts'
+import { POSITIONS } from '../../futures/stored-entities.ts'
 import { isOfAsked } from './listed-symbols.ts'
 
 /** A take-profit or stop-loss of a position, as the real exchange lists it among the trigger orders. */

@@ -1,9 +1,9 @@
 import { ZERO, type Decimal } from '../../../lib/decimal.ts'
-import { leverageOf, symbolOf, type Account, type CoreState } from '../../core/core-state.ts'
-import { type Fill } from '../../core/fill.ts'
-import { priceText, sizeText, type Instrument } from '../../core/instruments.ts'
-import { orderIdText, wireSide, type Order, type PositionTrigger } from '../../core/order.ts'
-import { baseSize, quoteValue } from '../../core/position.ts'
+import { leverageOf, symbolOf, type Account, type CoreState } from '../../futures/core-state.ts'
+import { type Fill } from '../../futures/positions/fill.ts'
+import { priceText, sizeText, type Instrument } from '../../futures/instruments/instruments.ts'
+import { orderIdText, wireSide, type Order, type PositionTrigger } from '../../futures/orders/order.ts'
+import { baseSize, quoteValue } from '../../futures/positions/position.ts'
 
 const PRICE_DECIMALS = 10
 

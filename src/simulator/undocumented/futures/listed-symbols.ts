@@ -1,7 +1,7 @@
-import { symbolOf, type CoreState, type SymbolState } from '../../core/core-state.ts'
-import { checked, refused, type Checked } from '../../core/order-validation.ts'
-import { listedSymbol } from '../../core/place-orders.ts'
-import { refusals } from '../../core/refusals.ts'
+import { symbolOf, type CoreState, type SymbolState } from '../../futures/core-state.ts'
+import { checked, refused, type Checked } from '../../futures/orders/order-validation.ts'
+import { listedSymbol } from '../../futures/orders/place-orders.ts'
+import { refusals } from '../../futures/refusals.ts'
 
 interface SymbolRequest {
   readonly symbol: string

@@ -1,8 +1,8 @@
 import { type WireRequestOf, type WireResponseOf } from '../../../protocol/endpoints.ts'
-import { type AccountRef } from '../../core/account.ts'
-import { type CoreState } from '../../core/core-state.ts'
-import { placeBatch } from '../../core/place-orders.ts'
-import { accept, refuse, type Reply } from '../../core/reply.ts'
+import { type AccountRef } from '../../shared/account.ts'
+import { type CoreState } from '../../futures/core-state.ts'
+import { placeBatch } from '../../futures/orders/place-orders.ts'
+import { accept, refuse, type Reply } from '../../shared/reply.ts'
 
 type Batch = WireRequestOf<'batchPlaceOrder'>
 type BatchItem = Batch['orderList'][number]

@@ -1,4 +1,4 @@
-import { refusal } from '../../common-refusals.ts'
+import { refusal } from '../../shared/common-refusals.ts'
 
 /** Refusals that only the undocumented endpoints have, with code and message of the real exchange's table. */
 export const undocumentedRefusals = {

@@ -1,0 +1,270 @@
+import { type DayStatistics } from '../market/day-statistics.ts'
+import { decimal, type Decimal } from '../../lib/decimal.ts'
+import { Failure } from '../../lib/failure.ts'
+import { type AccountChoices, type AccountSetup } from '../shared/account.ts'
+import { type StoredRows } from '../store/stored-rows.ts'
+import { type Fill } from './positions/fill.ts'
+import { type Instrument } from './instruments/instruments.ts'
+import {
+  createCoinBalance,
+  createCounterparties,
+  type CoinBalance,
+  type Counterparties,
+} from './accounts/ledger.ts'
+import { createDisplayedMarket } from '../matching/displayed-market.ts'
+import { fillModel, type MatchingRules } from '../matching/fill-model.ts'
+import { createBookSide, type OrderBook } from '../matching/order-book.ts'
+import { type Venue } from '../matching/venue.ts'
+import { type Order, type PositionSlot } from './orders/order.ts'
+import { type PlanOrder } from './plans/plan-order.ts'
+import { positionKey, type Position } from './positions/position.ts'
+import { type CoreSettings } from './settings.ts'
+
+/** Everything the core knows. One writer, no I/O: each function of this module takes it as its first argument. */
+export interface CoreState {
+  readonly settings: CoreSettings
+  /** A speed above 1 is a demonstration, which pays no funding. */
+  readonly matching: MatchingRules
+  /** Of what is drawn beside the market. */
+  readonly seed: string | number
+  readonly rates: { readonly maker: Decimal; readonly taker: Decimal; readonly takerFloat: number }
+  /** Bounded by the setup. */
+  readonly accounts: ReadonlyMap<string, Account>
+  /** By symbol; bounded by the list of instruments. */
+  readonly symbols: ReadonlyMap<string, SymbolState>
+  /** By margin coin. */
+  readonly counterparties: ReadonlyMap<string, Counterparties>
+  /** Accepted orders on their way to matching, soonest first. Bounded by the open orders of all accounts. */
+  readonly arrivals: Order[]
+  readonly clock: CoreClock
+  /** Unix ms of the next delivery settlement; derived, see timeline.ts. */
+  readonly nextSettlement: { at: number }
+  /** What is kept of it. */
+  readonly rows: StoredRows
+}
+
+/** Times are Unix ms of the exchange's clock; 0 is "never yet". */
+export interface CoreClock {
+  now: number
+  nextFundingAt: number
+  orderSequence: number
+  tradeSequence: number
+  /** When the market was paused, 0 while it runs. */
+  pausedAt: number
+  /** How long it was paused before that, in all: the market's clock is that much behind. */
+  pausedMs: number
+}
+
+/** What is remembered of a clientOid. */
+export interface IdempotencyEntry {
+  readonly clientOid: string
+  readonly orderSequence: number
+  /** Unix ms; the window counts from here. */
+  readonly at: number
+  /** The first answer had no orderId (reduce-only in excess): a replay has none either. */
+  readonly isWithoutId: boolean
+}
+
+export interface Account {
+  /** As its operator opened it, with what its owner chose since; see account-choices.ts. */
+  setup: AccountSetup
+  choices: AccountChoices
+  readonly coins: Map<string, CoinBalance>
+  /** Pending and resting orders by sequence, oldest first. At most `productOrdersMax` a product type. */
+  readonly openOrders: Map<number, Order>
+  /** Filled and cancelled orders within the idempotency window, oldest first. */
+  readonly closedOrders: Map<number, Order>
+  /** By symbol and slot. At most two a symbol. */
+  readonly positions: Map<string, Position>
+  /** Pending and, within the idempotency window, done. At most `planOrdersMax` pending ones. */
+  readonly planOrders: Map<number, PlanOrder>
+  /** By clientOid, oldest first. At most `idempotencyEntriesMax`. */
+  readonly idempotency: Map<string, IdempotencyEntry>
+  /** Oldest first. At most `fillsMax`, a tenth more for a moment. */
+  fills: Fill[]
+  readonly counts: AccountCounts
+}
+
+export interface AccountCounts {
+  ordersAccepted: number
+  ordersRefused: number
+  ordersFilled: number
+  ordersCancelled: number
+  fills: number
+  liquidations: number
+}
+
+/** One instrument's market and what of the accounts hangs on it. */
+export interface SymbolState extends OrderBook<Order> {
+  readonly instrument: Instrument
+  /** Quotes taken in since the start; only grows. */
+  quoteCount: number
+  markTicks: number
+  /** Mark prices at which no position of it needs to be looked at; see liquidation.ts. */
+  readonly safe: { fromTicks: number; toTicks: number }
+  readonly statistics: DayStatistics
+  /** A delivery contract after its settlement. */
+  isSettled: boolean
+  /** Open positions of all accounts, in the order they were opened. */
+  readonly positions: Position[]
+  /** Pending trigger orders of all accounts. */
+  readonly planOrders: PlanOrder[]
+  /** What the matching engine needs of its orders, from the first one on; see futures-venue.ts. */
+  venue: Venue<Order> | undefined
+  /** Account services that trade at its quotes: called after each. Bounded by the services. */
+  readonly followers: (() => void)[]
+}
+
+export function createAccountCounts(): AccountCounts {
+  return {
+    ordersAccepted: 0,
+    ordersRefused: 0,
+    ordersFilled: 0,
+    ordersCancelled: 0,
+    fills: 0,
+    liquidations: 0,
+  }
+}
+
+export function addCounts(sums: AccountCounts, counts: Readonly<AccountCounts>): void {
+  sums.ordersAccepted += counts.ordersAccepted
+  sums.ordersRefused += counts.ordersRefused
+  sums.ordersFilled += counts.ordersFilled
+  sums.ordersCancelled += counts.ordersCancelled
+  sums.fills += counts.fills
+  sums.liquidations += counts.liquidations
+}
+
+function createAccount(setup: AccountSetup): Account {
+  return {
+    setup,
+    choices: {},
+    coins: new Map(),
+    openOrders: new Map(),
+    closedOrders: new Map(),
+    positions: new Map(),
+    planOrders: new Map(),
+    idempotency: new Map(),
+    fills: [],
+    counts: createAccountCounts(),
+  }
+}
+
+export function createSymbolState(instrument: Instrument, statistics: DayStatistics): SymbolState {
+  return {
+    instrument,
+    statistics,
+    market: createDisplayedMarket(),
+    quoteCount: 0,
+    markTicks: 0,
+    safe: { fromTicks: Number.POSITIVE_INFINITY, toTicks: 0 },
+    isSettled: false,
+    buys: createBookSide(true),
+    sells: createBookSide(false),
+    positions: [],
+    planOrders: [],
+    venue: undefined,
+    followers: [],
+  }
+}
+
+export interface CoreStateParts {
+  readonly settings: CoreSettings
+  readonly symbols: readonly SymbolState[]
+  readonly accounts: readonly AccountSetup[]
+  readonly rows: StoredRows
+  readonly seed: string | number
+  readonly speed: number
+}
+
+export function createCoreState({
+  settings,
+  symbols,
+  accounts,
+  rows,
+  seed,
+  speed,
+}: CoreStateParts): CoreState {
+  return {
+    settings,
+    seed,
+    matching: { model: fillModel(settings.fillModel), levelsMax: settings.marketLevelsMax, speed },
+    rates: {
+      maker: decimal(settings.makerFeeRate),
+      taker: decimal(settings.takerFeeRate),
+      takerFloat: Number(settings.takerFeeRate),
+    },
+    accounts: new Map(accounts.map((setup) => [setup.uid, createAccount(setup)])),
+    symbols: new Map(symbols.map((symbol) => [symbol.instrument.symbol, symbol])),
+    counterparties: new Map(symbols.map(({ instrument }) => [instrument.marginCoin, createCounterparties()])),
+    arrivals: [],
+    nextSettlement: { at: Number.POSITIVE_INFINITY },
+    clock: { now: 0, nextFundingAt: 0, orderSequence: 0, tradeSequence: 0, pausedAt: 0, pausedMs: 0 },
+    rows,
+  }
+}
+
+/** @throws Failure SIMULATOR_ACCOUNT_UNKNOWN */
+export function accountOf(state: CoreState, uid: string): Account {
+  const account = state.accounts.get(uid)
+  if (account !== undefined) return account
+  throw new Failure({
+    code: 'SIMULATOR_ACCOUNT_UNKNOWN',
+    sentence: 'the simulated exchange has no such account',
+    facts: { uid, accounts: [...state.accounts.keys()].join(', ') },
+    hint: 'name the account in the simulator configuration',
+  })
+}
+
+/** @throws Failure SIMULATOR_SYMBOL_UNKNOWN: only for symbols that were checked before. */
+export function symbolOf(state: CoreState, symbol: string): SymbolState {
+  const found = state.symbols.get(symbol)
+  if (found !== undefined) return found
+  throw new Failure({
+    code: 'SIMULATOR_SYMBOL_UNKNOWN',
+    sentence: 'the simulated exchange lists no such instrument',
+    facts: { symbol },
+    hint: 'take a symbol of src/simulator/futures/instruments/instruments.ts',
+  })
+}
+
+/** The counterparties of a margin coin; every instrument's coin has them. */
+export function counterpartiesOf(state: CoreState, coin: string): Counterparties {
+  const counterparties = state.counterparties.get(coin)
+  if (counterparties !== undefined) return counterparties
+  throw new Failure({
+    code: 'SIMULATOR_COIN_UNKNOWN',
+    sentence: 'no instrument of the simulated exchange has this margin coin',
+    facts: { coin, coins: [...state.counterparties.keys()].join(', ') },
+    hint: 'correct the balances of the account',
+  })
+}
+
+/** The account's money in a coin; a coin never touched is a row of zeros. */
+export function coinOf(account: Account, coin: string): CoinBalance {
+  const existing = account.coins.get(coin)
+  if (existing !== undefined) return existing
+  const created = createCoinBalance()
+  account.coins.set(coin, created)
+  return created
+}
+
+/** Something changed of a position of it: the next mark price is looked at, whatever it is. */
+export function forgetBand({ safe }: SymbolState): void {
+  safe.fromTicks = Number.POSITIVE_INFINITY
+}
+
+/** The same, of every position of an account. */
+export function forgetBands(state: CoreState, account: Account): void {
+  for (const { symbol } of account.positions.values()) forgetBand(symbolOf(state, symbol))
+}
+
+export function positionOf(account: Account, symbol: string, slot: PositionSlot): Position | undefined {
+  return account.positions.get(positionKey(symbol, slot))
+}
+
+/** The leverage of the account on an instrument, capped by the instrument. */
+export function leverageOf(account: Account, instrument: Instrument): number {
+  const { leverageBySymbol, leverage = 20 } = account.setup
+  return Math.max(1, Math.min(leverageBySymbol?.[instrument.symbol] ?? leverage, instrument.leverageMax))
+}

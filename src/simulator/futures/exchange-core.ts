@@ -1,0 +1,268 @@
+import { DayStatistics } from '../market/day-statistics.ts'
+import { type MarketState } from '../market/market-state.ts'
+import { type Market } from '../market/market.ts'
+import { decimal, ZERO } from '../../lib/decimal.ts'
+import { bindHandlers, type Bound, type ReplyOf, type RequestTo } from '../shared/handlers.ts'
+import { type RowStore } from '../store/row-store.ts'
+import { StoredRows } from '../store/stored-rows.ts'
+import { assertAccounts, type AccountRef, type AccountSetup } from '../shared/account.ts'
+import { bookSums, type BookSum } from './accounts/book-sums.ts'
+import {
+  applyCheckpoint,
+  assertSameMarket,
+  putCheckpoint,
+  readCheckpoint,
+  type SymbolCheckpoint,
+} from './checkpoint.ts'
+import {
+  accountOf,
+  addCounts,
+  createAccountCounts,
+  createCoreState,
+  createSymbolState,
+  type Account,
+  type AccountCounts,
+  type CoreState,
+} from './core-state.ts'
+import { bookFor } from './positions/execute-fill.ts'
+import { futuresHandlers } from './futures-handlers.ts'
+import { pruneWindow } from './orders/idempotency.ts'
+import { toMarketInstrument, type Instrument } from './instruments/instruments.ts'
+import { ledgerStatement, type LedgerStatement } from './accounts/ledger-view.ts'
+import { defaultCoreSettings, type CoreSettings } from './settings.ts'
+import { CLOCK, restoreState, SYMBOLS } from './stored-entities.ts'
+import { findNextSettlement, playUntil, replayQuotes } from './timeline.ts'
+
+type FuturesHandlers = typeof futuresHandlers
+type FuturesName = keyof FuturesHandlers
+
+/**
+ * The futures side of the simulated exchange: synchronous, deterministic, without I/O, clock or randomness.
+ *
+ * `now` is Unix ms of the exchange's clock and never goes back: an earlier one counts as the latest seen. Orders
+ * trade against the displayed market only: accounts never trade with one another.
+ */
+export class ExchangeCore {
+  readonly #state: CoreState
+  readonly #market: Market
+  readonly #answers: Bound<FuturesHandlers>
+  readonly #byKey: ReadonlyMap<string, Account>
+  /** What else is played up to the moment of a request, after the market. */
+  readonly #played: ((now: number) => void)[] = []
+  /** When the market was last stored, on the exchange's clock. */
+  #checkpointAt: number
+
+  constructor(state: CoreState, market: Market) {
+    this.#state = state
+    this.#market = market
+    this.#answers = bindHandlers(state, futuresHandlers)
+    this.#byKey = new Map([...state.accounts.values()].map((account) => [account.setup.key, account]))
+    this.#checkpointAt = state.clock.now
+    if (state.rows.isFresh) this.#checkpoint()
+    this.#save()
+  }
+
+  /** Unix ms: the latest `now` that was played. */
+  get now(): number {
+    return this.#state.clock.now
+  }
+
+  get isPaused(): boolean {
+    return this.#state.clock.pausedAt > 0
+  }
+
+  /**
+   * Plays the market up to `now`: matching, triggers, funding, liquidation, delivery.
+   * @returns false after a tenth of a second of work with more to do: call again with the same `now`.
+   */
+  advance(now: number): boolean {
+    // A stretch that is not over is not stored: after a kill it is played again, whole.
+    if (!playUntil(this.#state, this.#market, now)) return false
+    for (const play of this.#played) play(this.now)
+    this.#save()
+    return true
+  }
+
+  /** Has more played in each step, after the market: what falls due by the clock at a service. */
+  playAlso(play: (now: number) => void): void {
+    this.#played.push(play)
+  }
+
+  /** Answers one of the document's futures endpoints, which are all that there is without the services. */
+  answer<Name extends FuturesName>(
+    name: Name,
+    account: AccountRef,
+    request: RequestTo<FuturesHandlers[Name]>,
+    now: number,
+  ): ReplyOf<FuturesHandlers[Name]> {
+    return this.carryOut(now, () => this.#answers[name](account, request), account)
+  }
+
+  /**
+   * The one way in: plays all up to `now`, does something, forgets what the window of the account that asked for it has
+   * left behind, and stores what changed as one operation.
+   */
+  carryOut<Result>(now: number, handle: (state: CoreState) => Result, asking?: AccountRef): Result {
+    this.#playAll(now)
+    const result = handle(this.#state)
+    const account = asking && this.#state.accounts.get(asking.uid)
+    if (account !== undefined) pruneWindow(this.#state, account)
+    this.#save()
+    return result
+  }
+
+  accounts(): readonly AccountSetup[] {
+    return [...this.#state.accounts.values()].map(({ setup }) => setup)
+  }
+
+  instruments(): readonly Instrument[] {
+    return [...this.#state.symbols.values()].map(({ instrument }) => instrument)
+  }
+
+  accountByKey(apiKey: string): AccountSetup | undefined {
+    return this.#byKey.get(apiKey)?.setup
+  }
+
+  /** Adds play money. @param amount A positive decimal. */
+  deposit(
+    uid: string,
+    { coin, amount }: { readonly coin: string; readonly amount: string },
+    now: number,
+  ): void {
+    const money = decimal(amount)
+    if (money.lte(ZERO)) throw new RangeError(`a deposit must be positive, got ${amount}`)
+    this.carryOut(now, (state) =>
+      bookFor(state, accountOf(state, uid), { coin, booking: 'deposit', amount: money }),
+    )
+  }
+
+  /** As of the latest `now`. @throws Failure SIMULATOR_ACCOUNT_UNKNOWN */
+  ledger(uid: string): LedgerStatement {
+    return ledgerStatement(this.#state, accountOf(this.#state, uid))
+  }
+
+  /** The books of the whole exchange by margin coin: `sum` is always zero. */
+  books(): readonly BookSum[] {
+    return bookSums(this.#state)
+  }
+
+  /** What happened so far, over all accounts. */
+  counters(): AccountCounts {
+    const sums = createAccountCounts()
+    for (const { counts } of this.#state.accounts.values()) addCounts(sums, counts)
+    return sums
+  }
+
+  /** Stops the market: quotes stay as they are, requests are still served, funding goes on. */
+  pause(now: number): void {
+    this.#playAll(now)
+    const { clock } = this.#state
+    if (clock.pausedAt === 0) clock.pausedAt = clock.now
+    this.#checkpoint()
+    this.#save()
+  }
+
+  /** The market goes on from where it stopped. */
+  resume(now: number): void {
+    this.#playAll(now)
+    const { clock } = this.#state
+    if (clock.pausedAt === 0) return
+    clock.pausedMs += clock.now - clock.pausedAt
+    clock.pausedAt = 0
+    this.#checkpoint()
+    this.#save()
+  }
+
+  #playAll(now: number): void {
+    while (!playUntil(this.#state, this.#market, now));
+    for (const play of this.#played) play(this.now)
+  }
+
+  #checkpoint(): void {
+    this.#checkpointAt = this.now
+    putCheckpoint(this.#state, this.#market)
+  }
+
+  #save(): void {
+    const { rows, clock, settings } = this.#state
+    if (!rows.isKept) return
+    if (this.now - this.#checkpointAt >= settings.marketStateEveryMs) this.#checkpoint()
+    if (!rows.hasChanges) return
+    rows.put(CLOCK, clock)
+    rows.save()
+  }
+}
+
+export interface ExchangeCoreOptions {
+  readonly instruments: readonly Instrument[]
+  readonly accounts: readonly AccountSetup[]
+  /**
+   * Opens the market of these instruments: afresh, or from the stored state that the core hands over. A
+   * market whose identity is not the stored one is refused.
+   */
+  readonly market: (stored: MarketState | undefined) => Market
+  readonly settings?: Partial<CoreSettings>
+  /** Without one the core lives in memory alone and costs nothing for it. */
+  readonly store?: RowStore
+  /** For the statistics that the market has none of: premium, open interest, long/short ratio. */
+  readonly seed: string | number
+}
+
+/**
+ * Starts the exchange, afresh or from its store.
+ * @throws Failure SIMULATOR_ACCOUNT_INVALID, SIMULATOR_MARKET_CHANGED, SIMULATOR_ACCOUNT_MISSING,
+ *   SIMULATOR_SYMBOL_MISSING, SIMULATOR_POSITION_MODE_CHANGED, SIMULATOR_STORE_DAMAGED, SIMULATOR_STORE_VERSION, SIMULATOR_COIN_UNKNOWN
+ */
+export function createExchangeCore(options: ExchangeCoreOptions): ExchangeCore {
+  assertAccounts(options.accounts)
+  const rows = new StoredRows(options.store)
+  const checkpoint = readCheckpoint(rows)
+  const market = options.market(checkpoint?.market)
+  if (checkpoint !== undefined) assertSameMarket(market, checkpoint)
+  const state = createCoreState({
+    settings: { ...defaultCoreSettings, ...options.settings },
+    symbols: options.instruments.map((instrument) =>
+      createSymbolState(
+        instrument,
+        openStatistics(options, market, { instrument, stored: checkpoint?.symbols.get(instrument.symbol) }),
+      ),
+    ),
+    accounts: options.accounts,
+    rows,
+    seed: options.seed,
+    speed: market.speed,
+  })
+  if (checkpoint !== undefined) {
+    restoreState(state, rows)
+    applyCheckpoint(state, checkpoint)
+    replayQuotes(state, market, new Map(rows.read(SYMBOLS).map((row) => [row.symbol, row])))
+  }
+  findNextSettlement(state)
+  openAccounts(state)
+  return new ExchangeCore(state, market)
+}
+
+function openStatistics(
+  { seed }: ExchangeCoreOptions,
+  market: Market,
+  { instrument, stored }: { readonly instrument: Instrument; readonly stored: SymbolCheckpoint | undefined },
+): DayStatistics {
+  return new DayStatistics({
+    instrument: toMarketInstrument(instrument),
+    seed,
+    speed: market.speed,
+    isRecorded: market.isRecorded(instrument.symbol),
+    past: stored === undefined ? market.pastDay(instrument.symbol) : [],
+    ...(stored && { state: stored.statistics }),
+  })
+}
+
+/** Books the opening balance of every coin that the account has never had. */
+function openAccounts(state: CoreState): void {
+  for (const account of state.accounts.values()) {
+    for (const [coin, amount] of Object.entries(account.setup.balances)) {
+      if (account.coins.has(coin)) continue
+      bookFor(state, account, { coin, booking: 'opening', amount: decimal(amount) })
+    }
+  }
+}

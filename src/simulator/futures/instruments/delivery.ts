@@ -1,0 +1,86 @@
+import { accountOf, type CoreState, type SymbolState } from '../core-state.ts'
+import { type Instrument } from './instruments.ts'
+import { cancelOrder } from '../orders/order-lifecycle.ts'
+import { ACCOUNTS, PLAN_ORDERS, SYMBOLS } from '../stored-entities.ts'
+import { refusals } from '../refusals.ts'
+import { type Refusal } from '../../shared/reply.ts'
+import { settlePosition } from '../positions/system-close.ts'
+
+/** Document, deliveryStatus: "delivery_before: 10 minutes before delivery, opening positions prohibited". */
+const BEFORE_DELIVERY_MS = 10 * 60_000
+
+export type DeliveryStatus =
+  | 'delivery_config_period'
+  | 'delivery_normal'
+  | 'delivery_before'
+  | 'delivery_period'
+
+/**
+ * delivery_config_period (listed, not open) -> delivery_normal -> delivery_before (10 minutes)
+ * -> delivery_period (`deliverySettlementMs`) -> settled: positions closed, the contract removed.
+ */
+export function deliveryStatus(instrument: Instrument, now: number): DeliveryStatus {
+  const { delivery } = instrument
+  if (delivery === undefined) return 'delivery_normal'
+  if (now < delivery.listedAt) return 'delivery_config_period'
+  if (now < delivery.deliveryAt - BEFORE_DELIVERY_MS) return 'delivery_normal'
+  return now < delivery.deliveryAt ? 'delivery_before' : 'delivery_period'
+}
+
+/** Why an order may not be placed in the contract's present state; undefined when it may. */
+export function deliveryRefusal(symbol: SymbolState, now: number, isOpening: boolean): Refusal | undefined {
+  if (symbol.isSettled) return refusals.delisted()
+  switch (deliveryStatus(symbol.instrument, now)) {
+    case 'delivery_config_period':
+      return refusals.openingSoon()
+    case 'delivery_normal':
+      return undefined
+    case 'delivery_before':
+      return isOpening ? refusals.openingNearDelivery() : undefined
+    case 'delivery_period':
+      return isOpening ? refusals.openingInDelivery() : refusals.closingInDelivery()
+  }
+}
+
+/** Why orders may not be cancelled; undefined when they may. */
+export function cancelRefusal(symbol: SymbolState, now: number): Refusal | undefined {
+  return deliveryStatus(symbol.instrument, now) === 'delivery_period' && !symbol.isSettled
+    ? refusals.suspended()
+    : undefined
+}
+
+/** Trading stands still between the delivery time and the settlement, and afterwards. */
+export function isTrading(symbol: SymbolState, now: number): boolean {
+  const { delivery } = symbol.instrument
+  return delivery === undefined || (now >= delivery.listedAt && now < delivery.deliveryAt)
+}
+
+/** Unix ms of the settlement; infinite for a perpetual contract, or one that is settled. */
+export function settlementAt(state: CoreState, symbol: SymbolState): number {
+  const { delivery } = symbol.instrument
+  if (delivery === undefined || symbol.isSettled) return Number.POSITIVE_INFINITY
+  return delivery.deliveryAt + state.settings.deliverySettlementMs
+}
+
+/**
+ * Settles a contract: open orders are cancelled, positions close at the index price (the mark price without
+ * one) with delivery_close_long/short and the taker fee, and the contract leaves the list.
+ */
+export function settleDelivery(state: CoreState, symbol: SymbolState): void {
+  const { buys, sells, positions, planOrders, instrument } = symbol
+  const ticks = symbol.statistics.read(state.clock.now)?.indexTicks ?? symbol.markTicks
+  const arriving = state.arrivals.filter((order) => order.symbol === instrument.symbol)
+  for (const order of [...buys.orders, ...sells.orders, ...arriving]) cancelOrder(state, order, 'delivery')
+  for (const position of positions.slice()) {
+    const tradeSide = position.holdSide === 'long' ? 'delivery_close_long' : 'delivery_close_short'
+    settlePosition(state, position, { ticks: ticks > 0 ? ticks : symbol.market.lastTicks, tradeSide })
+  }
+  for (const plan of planOrders.splice(0)) {
+    plan.status = 'cancelled'
+    plan.updatedAt = state.clock.now
+    state.rows.put(PLAN_ORDERS, plan)
+    state.rows.put(ACCOUNTS, accountOf(state, plan.uid))
+  }
+  symbol.isSettled = true
+  state.rows.put(SYMBOLS, symbol)
+}

@@ -1,0 +1,192 @@
+import { type MarketInstrument } from '../../market/market.ts'
+import { decimal, type Decimal } from '../../../lib/decimal.ts'
+import { createGrid, formatOnGrid, type Grid } from '../../../lib/grid.ts'
+import { type ProductType } from '../../../protocol/values.ts'
+
+/** A maintenance tier: positions worth up to `notionalMax` (quote coin) need `rate` of their value. */
+export interface MaintenanceTier {
+  readonly notionalMax: number
+  readonly rate: string
+  readonly rateFloat: number
+}
+
+/** A contract as the simulated exchange lists it. Prices count in ticks, sizes in lots. */
+export interface Instrument {
+  readonly symbol: string
+  readonly productType: ProductType
+  readonly baseCoin: string
+  readonly quoteCoin: string
+  /** The one coin that margin, profit and fees are in: the quote coin, or the base coin when inverse. */
+  readonly marginCoin: string
+  /** Profit and fees are computed in the quote coin and turned into the margin coin at the fill price. */
+  readonly isInverse: boolean
+  readonly priceGrid: Grid
+  readonly sizeGrid: Grid
+  readonly lotsMin: number
+  readonly limitLotsMax: number
+  readonly marketLotsMax: number
+  /** Quote coin. */
+  readonly notionalMin: string
+  /** How far a buy may stand above, a sell below the mark price: 0.01 is 1 %. */
+  readonly priceLimitRatio: number
+  readonly symbolOrdersMax: number
+  readonly productOrdersMax: number
+  readonly leverageMax: number
+  readonly maintenanceTiers: readonly MaintenanceTier[]
+  /** Unix ms; perpetual contracts have none. */
+  readonly delivery: { readonly listedAt: number; readonly deliveryAt: number } | undefined
+  /** Where a seeded market starts, and how much it trades in a day: quote coin. */
+  readonly startPrice: string
+  readonly dailyTurnover: number
+  /** Quote coin of one tick of price on one lot: exact. */
+  readonly tickLotValue: Decimal
+  /** The same as floats, for prechecks only. */
+  readonly tickFloat: number
+  readonly lotFloat: number
+}
+
+/** The columns in which contracts differ; the others are the same for all. */
+interface InstrumentRow {
+  readonly symbol: string
+  readonly productType: ProductType
+  readonly baseCoin: string
+  readonly quoteCoin: string
+  readonly tickSize: string
+  readonly lotSize: string
+  readonly leverageMax: number
+  readonly limitLotsMax: number
+  readonly marketLotsMax: number
+  readonly startPrice: string
+  readonly dailyTurnover: number
+  readonly maintenanceTiers: readonly MaintenanceTier[]
+  readonly delivery?: { readonly listedAt: number; readonly deliveryAt: number }
+}
+
+/** A position of more than the last tier's value needs that tier's rate. */
+function maintenanceTiers(
+  rows: readonly (readonly [notionalMax: number, rate: string])[],
+): MaintenanceTier[] {
+  return rows.map(([notionalMax, rate]) => ({ notionalMax, rate, rateFloat: Number(rate) }))
+}
+
+/** BTC: 1200 a limit order, 220 a market order (the vendor's contract sample); ETH in proportion. */
+const BTC = {
+  tickSize: '0.1',
+  lotSize: '0.001',
+  leverageMax: 125,
+  limitLotsMax: 1_200_000,
+  marketLotsMax: 220_000,
+  startPrice: '65000',
+  dailyTurnover: 2e9,
+  // The first tier's rate is the one real answers show; the steps above it are the simulator's own.
+  maintenanceTiers: maintenanceTiers([
+    [1_000_000, '0.004'],
+    [5_000_000, '0.005'],
+    [20_000_000, '0.01'],
+    [Number.POSITIVE_INFINITY, '0.025'],
+  ]),
+}
+const ETH = {
+  ...BTC,
+  tickSize: '0.01',
+  lotSize: '0.01',
+  leverageMax: 100,
+  startPrice: '2600',
+  dailyTurnover: 1e9,
+  // Half of BTC's sizes, since half as much is traded.
+  maintenanceTiers: maintenanceTiers([
+    [500_000, '0.005'],
+    [2_500_000, '0.0075'],
+    [10_000_000, '0.0125'],
+    [Number.POSITIVE_INFINITY, '0.03'],
+  ]),
+}
+
+const PERPETUALS: readonly InstrumentRow[] = [
+  { symbol: 'BTCUSDT', productType: 'USDT-FUTURES', baseCoin: 'BTC', quoteCoin: 'USDT', ...BTC },
+  { symbol: 'ETHUSDT', productType: 'USDT-FUTURES', baseCoin: 'ETH', quoteCoin: 'USDT', ...ETH },
+  { symbol: 'BTCUSD', productType: 'COIN-FUTURES', baseCoin: 'BTC', quoteCoin: 'USD', ...BTC },
+  { symbol: 'BTCPERP', productType: 'USDC-FUTURES', baseCoin: 'BTC', quoteCoin: 'USDC', ...BTC },
+  { symbol: 'SBTCSUSDT', productType: 'SUSDT-FUTURES', baseCoin: 'SBTC', quoteCoin: 'SUSDT', ...BTC },
+  { symbol: 'SBTCSUSD', productType: 'SCOIN-FUTURES', baseCoin: 'SBTC', quoteCoin: 'SUSD', ...BTC },
+  { symbol: 'SBTCSPERP', productType: 'SUSDC-FUTURES', baseCoin: 'SBTC', quoteCoin: 'SUSDC', ...BTC },
+]
+
+/**
+ * Every contract that the simulated exchange lists: the perpetuals, and one that is delivered.
+ * Rows are facts of the real contract lists; the inverse ones take the base coin as their only margin coin.
+ *
+ * @param deliveryAt Unix ms of the delivery contract's delivery, for example {@link nextQuarterlyDelivery}.
+ */
+export function buildInstruments(deliveryAt: number): readonly Instrument[] {
+  return [...PERPETUALS, deliveryRow(deliveryAt)].map(buildInstrument)
+}
+
+/** The next last Friday of March, June, September or December, 08:00 UTC, that is after `now`. */
+export function nextQuarterlyDelivery(now: number): number {
+  const start = new Date(now)
+  const firstQuarter = Math.floor(start.getUTCMonth() / 3)
+  for (let quarter = firstQuarter; quarter <= firstQuarter + 2; quarter++) {
+    const lastDay = new Date(Date.UTC(start.getUTCFullYear(), quarter * 3 + 3, 0, 8))
+    const deliveryAt = lastDay.getTime() - ((lastDay.getUTCDay() + 2) % 7) * DAY_MS
+    if (deliveryAt > now) return deliveryAt
+  }
+  throw new RangeError(`no delivery date after ${start.toISOString()}`)
+}
+
+export function priceText(instrument: Instrument, ticks: number): string {
+  return formatOnGrid(instrument.priceGrid, ticks)
+}
+
+export function sizeText(instrument: Instrument, lots: number): string {
+  return formatOnGrid(instrument.sizeGrid, lots)
+}
+
+/** What a market needs to know to make or read a path for the instrument. */
+export function toMarketInstrument(instrument: Instrument): MarketInstrument {
+  const { symbol, startPrice, dailyTurnover } = instrument
+  return {
+    symbol,
+    startPrice,
+    dailyTurnover,
+    tickSize: instrument.priceGrid.step,
+    lotSize: instrument.sizeGrid.step,
+  }
+}
+
+const DAY_MS = 86_400_000
+/** A contract is listed two quarters before its delivery. */
+const LISTED_BEFORE_MS = 182 * DAY_MS
+
+function deliveryRow(deliveryAt: number): InstrumentRow {
+  const date = new Date(deliveryAt).toISOString()
+  return {
+    symbol: `BTCUSD_${date.slice(2, 4)}${date.slice(5, 7)}${date.slice(8, 10)}`,
+    productType: 'COIN-FUTURES',
+    baseCoin: 'BTC',
+    quoteCoin: 'USD',
+    delivery: { listedAt: deliveryAt - LISTED_BEFORE_MS, deliveryAt },
+    ...BTC,
+  }
+}
+
+function buildInstrument(row: InstrumentRow): Instrument {
+  const isInverse = row.productType === 'COIN-FUTURES' || row.productType === 'SCOIN-FUTURES'
+  const { tickSize, lotSize, ...columns } = row
+  return {
+    ...columns,
+    isInverse,
+    marginCoin: isInverse ? row.baseCoin : row.quoteCoin,
+    priceGrid: createGrid(tickSize),
+    sizeGrid: createGrid(lotSize),
+    lotsMin: 1,
+    notionalMin: '5',
+    priceLimitRatio: 0.01,
+    symbolOrdersMax: 200,
+    productOrdersMax: 400,
+    delivery: row.delivery,
+    tickLotValue: decimal(tickSize).times(decimal(lotSize)),
+    tickFloat: Number(tickSize),
+    lotFloat: Number(lotSize),
+  }
+}

@@ -1,0 +1,54 @@
+import { type RequestOf } from '../../../protocol/endpoints.ts'
+import { type WireTicker } from '../../../protocol/futures/tickers.ts'
+import { type CoreState } from '../core-state.ts'
+import { deliveryStatus, type DeliveryStatus } from './delivery.ts'
+import { accept, type Reply } from '../../shared/reply.ts'
+import { tickerRows } from './ticker-view.ts'
+
+/** Statistics are kept in minute buckets: between two of them only a quote changes a ticker. */
+const MINUTE_MS = 60_000
+
+interface TickerBoard {
+  readonly moves: number
+  readonly rows: WireTicker[]
+}
+
+/** By product type. */
+const boards = new WeakMap<CoreState, Map<string, TickerBoard>>()
+
+/**
+ * The tickers of a product type, made once for each moment that they differ in. While nothing of it moves the same
+ * array is returned, so that the wire writes it as JSON once, however often it is asked.
+ */
+export function tickers(
+  state: CoreState,
+  _: unknown,
+  { productType }: RequestOf<'tickers'>,
+): Reply<WireTicker[]> {
+  const known = boards.get(state) ?? new Map<string, TickerBoard>()
+  boards.set(state, known)
+  const moves = movesOf(state, productType)
+  const board = known.get(productType)
+  if (board?.moves === moves) return accept(board.rows)
+  const rows = tickerRows(state, productType)
+  known.set(productType, { moves, rows })
+  return accept(rows)
+}
+
+/** A sum of what only grows (quotes, minutes, the stages of a delivery): it stays while each of them does. */
+function movesOf(state: CoreState, productType: string): number {
+  const { now } = state.clock
+  let moves = Math.floor(now / MINUTE_MS)
+  for (const { instrument, quoteCount, isSettled } of state.symbols.values()) {
+    if (instrument.productType !== productType) continue
+    moves += quoteCount + DELIVERY_STAGE[deliveryStatus(instrument, now)] + (isSettled ? 1 : 0)
+  }
+  return moves
+}
+
+const DELIVERY_STAGE: Readonly<Record<DeliveryStatus, number>> = {
+  delivery_config_period: 0,
+  delivery_normal: 1,
+  delivery_before: 2,
+  delivery_period: 3,
+}

@@ -1,0 +1,67 @@
+import { type Account, type CoreState, type IdempotencyEntry } from '../core-state.ts'
+import { orderIdText } from './order.ts'
+import { IDEMPOTENCY, ORDERS, PLAN_ORDERS } from '../stored-entities.ts'
+
+/** What an earlier order with the same clientOid means for a new one, under the configured reading. */
+export type EarlierOrder =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'duplicate' }
+  | { readonly kind: 'replay'; readonly orderId: string }
+
+/**
+ * Document: "clientOid: Unique; idempotency window 20 minutes". Nobody has proved what a duplicate gets, so
+ * there are three readings; see CoreSettings.idempotency. A refused order leaves no entry. After the window
+ * the clientOid is forgotten, even when its order is still open: a late retry makes a second order.
+ */
+export function findEarlierOrder(state: CoreState, account: Account, clientOid: string): EarlierOrder {
+  const { idempotency, idempotencyWindowMs } = state.settings
+  if (idempotency === 'pendingOnly') {
+    return isOpenClientOid(account, clientOid) ? { kind: 'duplicate' } : { kind: 'none' }
+  }
+  const entry = account.idempotency.get(clientOid)
+  if (entry === undefined) return { kind: 'none' }
+  if (state.clock.now - entry.at >= idempotencyWindowMs) return { kind: 'none' }
+  if (idempotency === 'duplicateError') return { kind: 'duplicate' }
+  return { kind: 'replay', orderId: entry.isWithoutId ? '' : orderIdText(entry.orderSequence) }
+}
+
+export function rememberOrder(state: CoreState, account: Account, entry: IdempotencyEntry): void {
+  account.idempotency.delete(entry.clientOid)
+  account.idempotency.set(entry.clientOid, entry)
+  state.rows.put(IDEMPOTENCY, { uid: account.setup.uid, ...entry })
+  for (const oldest of account.idempotency.values()) {
+    if (account.idempotency.size <= state.settings.idempotencyEntriesMax) break
+    forget(state, account, oldest)
+  }
+}
+
+/** Forgets entries and done orders that the window has left behind. Entries stand oldest first. */
+export function pruneWindow(state: CoreState, account: Account): void {
+  const endedAt = state.clock.now - state.settings.idempotencyWindowMs
+  for (const entry of account.idempotency.values()) {
+    if (entry.at > endedAt) break
+    forget(state, account, entry)
+  }
+  for (const order of account.closedOrders.values()) {
+    if (order.updatedAt > endedAt && account.closedOrders.size <= state.settings.idempotencyEntriesMax) break
+    account.closedOrders.delete(order.sequence)
+    state.rows.drop(ORDERS, order)
+  }
+  for (const plan of account.planOrders.values()) {
+    if (plan.status === 'pending' || plan.updatedAt > endedAt) continue
+    account.planOrders.delete(plan.sequence)
+    state.rows.drop(PLAN_ORDERS, plan)
+  }
+}
+
+function isOpenClientOid(account: Account, clientOid: string): boolean {
+  for (const order of account.openOrders.values()) {
+    if (order.clientOid === clientOid) return true
+  }
+  return false
+}
+
+function forget(state: CoreState, account: Account, entry: IdempotencyEntry): void {
+  account.idempotency.delete(entry.clientOid)
+  state.rows.drop(IDEMPOTENCY, { uid: account.setup.uid, ...entry })
+}

@@ -1,0 +1,183 @@
+import { ZERO } from '../../../lib/decimal.ts'
+import { coinOf, positionOf, type Account, type CoreState, type SymbolState } from '../core-state.ts'
+import { deliveryRefusal } from '../instruments/delivery.ts'
+import { priceText } from '../instruments/instruments.ts'
+import { availableMargin, costOfOpening, openingLots } from '../positions/margin.ts'
+import { levelTicksAt, reachesMarket } from '../../matching/displayed-market.ts'
+import { cancelOrder, closingOrders } from './order-lifecycle.ts'
+import { checked, refused, type Checked } from './order-validation.ts'
+import { remainingLots, type OrderTerms } from './order.ts'
+import { quoteValue } from '../positions/position.ts'
+import { refusals } from '../refusals.ts'
+import { type Refusal } from '../../shared/reply.ts'
+
+/** The terms as they are admitted: a close may have been cut to what can be closed. */
+export interface Admission {
+  readonly terms: OrderTerms
+  /** A reduce-only order in excess of its position: the answer carries no orderId. */
+  readonly isWithoutId: boolean
+}
+
+/**
+ * Decides whether an order may be placed now: contract state, price and size limits, the position that it
+ * closes, the number of open orders, and margin, in this order. May cancel older orders of the account where
+ * the settings say so; never does when it refuses.
+ */
+export function admitOrder(
+  state: CoreState,
+  account: Account,
+  symbol: SymbolState,
+  terms: OrderTerms,
+): Checked<Admission> {
+  const opening = openingLots(account, terms)
+  const refusal =
+    deliveryRefusal(symbol, state.clock.now, opening > 0) ??
+    (symbol.market.at === 0 ? refusals.suspended() : undefined) ??
+    priceRefusal(symbol, terms) ??
+    sizeRefusal(symbol, terms, opening) ??
+    postOnlyRefusal(state, symbol, terms) ??
+    countRefusal(state, account, symbol, terms) ??
+    marginRefusal(state, account, symbol, { terms, opening })
+  if (refusal !== undefined) return refused(refusal)
+  if (terms.action === 'close') return admitHedgeClose(state, account, terms)
+  if (terms.reduceOnly) return admitReduceOnly(state, account, terms)
+  return checked({ terms, isWithoutId: false })
+}
+
+/** The highest price of a sell, as a multiple of the mark price: no price may leave what integers hold. */
+const SELL_PRICE_MAX = 10
+
+/** A buy at most `priceLimitRatio` above the mark price, a sell at most that far below it. */
+function priceRefusal(
+  symbol: SymbolState,
+  { orderType, direction, priceTicks }: OrderTerms,
+): Refusal | undefined {
+  const { instrument, markTicks } = symbol
+  if (orderType === 'market' || markTicks === 0) return undefined
+  if (direction === 'buy') {
+    const highest = Math.floor(markTicks * (1 + instrument.priceLimitRatio))
+    return priceTicks > highest ? refusals.priceAboveLimit(priceText(instrument, highest)) : undefined
+  }
+  const dearest = markTicks * SELL_PRICE_MAX
+  if (priceTicks > dearest) return refusals.priceAboveLimit(priceText(instrument, dearest))
+  const lowest = Math.ceil(markTicks * (1 - instrument.priceLimitRatio))
+  return priceTicks < lowest ? refusals.priceBelowLimit(priceText(instrument, lowest)) : undefined
+}
+
+function sizeRefusal(
+  symbol: SymbolState,
+  { orderType, lots, priceTicks }: OrderTerms,
+  opening: number,
+): Refusal | undefined {
+  const { limitLotsMax, marketLotsMax, notionalMin } = symbol.instrument
+  if (lots > (orderType === 'limit' ? limitLotsMax : marketLotsMax)) return refusals.sizeAboveMaximum()
+  if (opening === 0) return undefined
+  const value = quoteValue(symbol.instrument, priceTicks > 0 ? priceTicks : symbol.market.lastTicks, lots)
+  return value.lt(notionalMin) ? refusals.notionalBelowMinimum(notionalMin) : undefined
+}
+
+/** Only where matching follows at once; behind a lag the order is accepted first and cancelled on arrival. */
+function postOnlyRefusal(state: CoreState, symbol: SymbolState, terms: OrderTerms): Refusal | undefined {
+  const { postOnlyCross, matchingLagMs } = state.settings
+  if (terms.force !== 'post_only' || terms.orderType !== 'limit') return undefined
+  if (postOnlyCross === 'cancel' || matchingLagMs > 0 || !reachesMarket(symbol.market, terms))
+    return undefined
+  return terms.direction === 'buy' ? refusals.postOnlyBuyWouldTake() : refusals.postOnlySellWouldTake()
+}
+
+function countRefusal(
+  state: CoreState,
+  account: Account,
+  symbol: SymbolState,
+  terms: OrderTerms,
+): Refusal | undefined {
+  const { symbolOrdersMax, productOrdersMax, productType } = symbol.instrument
+  if (terms.orderType === 'market' || account.openOrders.size < Math.min(symbolOrdersMax, productOrdersMax)) {
+    return undefined
+  }
+  let ofSymbol = 0
+  let ofProduct = 0
+  for (const order of account.openOrders.values()) {
+    if (order.symbol === terms.symbol) ofSymbol++
+    if (state.symbols.get(order.symbol)?.instrument.productType === productType) ofProduct++
+  }
+  if (ofSymbol >= symbolOrdersMax) return refusals.symbolOrdersFull(symbolOrdersMax)
+  return ofProduct >= productOrdersMax ? refusals.productOrdersFull() : undefined
+}
+
+interface MarginCheck {
+  readonly terms: OrderTerms
+  /** Lots that would open. */
+  readonly opening: number
+}
+
+function marginRefusal(
+  state: CoreState,
+  account: Account,
+  symbol: SymbolState,
+  { terms, opening }: MarginCheck,
+): Refusal | undefined {
+  if (opening === 0) return undefined
+  const { marginCoin } = symbol.instrument
+  if (coinOf(account, marginCoin).balance.lte(ZERO)) return refusals.balanceEmpty()
+  const available = availableMargin(state, account, marginCoin)
+  if (available.lte(ZERO)) return refusals.balanceTiedUp()
+  const ticks = terms.orderType === 'limit' ? terms.priceTicks : dearestTicks(state, symbol, terms)
+  const cost = costOfOpening(state, account, symbol, { ticks, lots: opening })
+  return cost.gt(available) ? refusals.balanceExceeded() : undefined
+}
+
+/** The worst price that a market order of an account can get. */
+function dearestTicks(state: CoreState, symbol: SymbolState, { direction }: OrderTerms): number {
+  return levelTicksAt(symbol.market, direction, direction === 'buy' ? state.settings.marketLevelsMax : 0)
+}
+
+/** See CoreSettings.hedgeCloseExcess. */
+function admitHedgeClose(state: CoreState, account: Account, terms: OrderTerms): Checked<Admission> {
+  const position = positionOf(account, terms.symbol, terms.slot)
+  if (position === undefined) return refused(refusals.noPosition())
+  const resting = closingOrders(account, terms)
+  let available = position.lots
+  for (const order of resting) available -= remainingLots(order)
+  if (terms.lots <= available) return checked({ terms, isWithoutId: false })
+  switch (state.settings.hedgeCloseExcess) {
+    case 'reject':
+      return refused(refusals.positionUnavailable())
+    case 'closeRemainder':
+      if (available <= 0) return refused(refusals.positionUnavailable())
+      return checked({ terms: { ...terms, lots: available }, isWithoutId: false })
+    case 'cancelResting': {
+      const lots = Math.min(terms.lots, position.lots)
+      makeRoom(state, resting, { held: position.lots - available, limit: position.lots - lots })
+      return checked({ terms: { ...terms, lots }, isWithoutId: false })
+    }
+  }
+}
+
+/** See CoreSettings.reduceOnlyExcess. An order larger than the position is cut to it. */
+function admitReduceOnly(state: CoreState, account: Account, terms: OrderTerms): Checked<Admission> {
+  const position = positionOf(account, terms.symbol, terms.slot)
+  const reduces = position !== undefined && (position.holdSide === 'long') === (terms.direction === 'sell')
+  if (!reduces) return refused(refusals.noPosition())
+  const resting = closingOrders(account, terms).filter(({ direction }) => direction === terms.direction)
+  const held = resting.reduce((sum, order) => sum + remainingLots(order), 0)
+  if (held + terms.lots <= position.lots) return checked({ terms, isWithoutId: false })
+  if (state.settings.reduceOnlyExcess === 'reject') return refused(refusals.reduceOnlyExceeded())
+  const lots = Math.min(terms.lots, position.lots)
+  makeRoom(state, resting, { held, limit: position.lots - lots })
+  return checked({ terms: { ...terms, lots }, isWithoutId: true })
+}
+
+/** Cancels the oldest orders until the others hold no more than the limit. */
+function makeRoom(
+  state: CoreState,
+  orders: readonly Parameters<typeof remainingLots>[0][],
+  { held, limit }: { readonly held: number; readonly limit: number },
+): void {
+  let left = held
+  for (const order of orders) {
+    if (left <= limit) return
+    left -= remainingLots(order)
+    cancelOrder(state, order, 'reduce_only')
+  }
+}

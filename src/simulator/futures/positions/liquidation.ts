@@ -1,0 +1,246 @@
+import { ZERO } from '../../../lib/decimal.ts'
+import {
+  accountOf,
+  coinOf,
+  forgetBand,
+  symbolOf,
+  type Account,
+  type CoreState,
+  type SymbolState,
+} from '../core-state.ts'
+import { bookFor, coverDebt } from './execute-fill.ts'
+import { crossedStanding, maintenanceOf, positionsOfCoin } from './margin.ts'
+import { cancelOrder, closingOrders } from '../orders/order-lifecycle.ts'
+import { maintenanceTier, positionKey, unrealised, type Position } from './position.ts'
+import { ACCOUNTS, POSITIONS } from '../stored-entities.ts'
+import { closePosition } from './system-close.ts'
+
+/*
+ * Liquidation. When what stands behind a position (isolated), or behind all crossed positions of a margin coin
+ * together, no longer exceeds their maintenance margin plus the fee of closing, at the mark price, the system closes
+ * as much as it must, by orders that walk the market like any other:
+ *
+ *   offset  crossed long and short of one instrument: as much of both as is on either side
+ *   reduce  a position of a higher tier: down to the tier below, which needs a smaller share of its value
+ *   burst   one of the lowest tier: the whole
+ *
+ * Fills carry SYS and those words, and pay the taker fee. What the loss leaves below zero the insurance fund pays.
+ */
+
+/** Floats are this far from the exact figures at most (relative); within it the exact check decides. */
+const FLOAT_SLACK = 1e-6
+
+/**
+ * Checks the positions of one instrument at a new mark price: nothing while it is in the band that the last check
+ * found safe, floats where it left it, decimals when it is close.
+ */
+export function liquidateAtMark(state: CoreState, symbol: SymbolState): void {
+  const { markTicks, safe } = symbol
+  if (markTicks >= safe.fromTicks && markTicks <= safe.toTicks) return
+  safe.fromTicks = 0
+  safe.toTicks = Number.POSITIVE_INFINITY
+  for (const position of symbol.positions.slice()) {
+    if (position.lots === 0) continue
+    const account = accountOf(state, position.uid)
+    const standing = floatStanding(state, account, symbol, position)
+    if (!isNear(standing)) {
+      narrowBands(state, account, position, standing)
+      continue
+    }
+    forgetBand(symbol)
+    if (position.marginMode === 'isolated') liquidateIsolated(state, account, symbol, position)
+    else liquidateCrossed(state, account, symbol.instrument.marginCoin)
+  }
+}
+
+function liquidateIsolated(
+  state: CoreState,
+  account: Account,
+  symbol: SymbolState,
+  position: Position,
+): void {
+  if (isIsolatedStanding(state, symbol, position)) return
+  for (const order of closingOrders(account, position)) cancelOrder(state, order, 'liquidation')
+  countLiquidation(state, account)
+  closeInSteps(state, symbol, position, () => isIsolatedStanding(state, symbol, position))
+}
+
+function isIsolatedStanding(state: CoreState, { instrument, markTicks }: SymbolState, position: Position) {
+  const equity = position.margin.plus(unrealised(instrument, position, markTicks))
+  return equity.gt(maintenanceOf(state, position))
+}
+
+/** Closes crossed positions, the largest loss first, until the rest stands again. */
+function liquidateCrossed(state: CoreState, account: Account, coin: string): void {
+  const isStanding = () => isCrossedStanding(state, account, coin)
+  if (isStanding()) return
+  for (const order of [...account.openOrders.values()]) {
+    const isOfCoin = symbolOf(state, order.symbol).instrument.marginCoin === coin
+    if (isOfCoin && order.marginMode === 'crossed') cancelOrder(state, order, 'liquidation')
+  }
+  const crossed = positionsOfCoin(state, account, coin).filter(({ marginMode }) => marginMode === 'crossed')
+  for (const position of crossed) offset(state, account, position)
+  const losses = crossed
+    .filter(({ lots }) => lots > 0)
+    .map((position) => {
+      const { instrument, markTicks } = symbolOf(state, position.symbol)
+      return { position, profit: unrealised(instrument, position, markTicks) }
+    })
+    .sort((a, b) => a.profit.cmp(b.profit))
+  for (const { position } of losses) {
+    if (isStanding()) break
+    countLiquidation(state, account)
+    closeInSteps(state, symbolOf(state, position.symbol), position, isStanding)
+  }
+  coverDebt(state, account, coin)
+}
+
+function isCrossedStanding(state: CoreState, account: Account, coin: string): boolean {
+  const { equity, maintenance } = crossedStanding(state, account, coin)
+  return maintenance.lte(ZERO) || equity.gt(maintenance)
+}
+
+function countLiquidation(state: CoreState, account: Account): void {
+  account.counts.liquidations++
+  state.rows.put(ACCOUNTS, account)
+}
+
+/** A long and a short of one instrument need margin twice and win nothing: as much of both goes. */
+function offset(state: CoreState, account: Account, position: Position): void {
+  const short = account.positions.get(positionKey(position.symbol, 'short'))
+  if (position.slot !== 'long' || short?.marginMode !== 'crossed') return
+  const lots = Math.min(position.lots, short.lots)
+  closePosition(state, position, { lots, tradeSide: 'offset_close_long' })
+  closePosition(state, short, { lots, tradeSide: 'offset_close_short' })
+}
+
+/** Closes a position part by part, until it stands. One that could not close (no quote) stays. */
+function closeInSteps(
+  state: CoreState,
+  symbol: SymbolState,
+  position: Position,
+  isStanding: () => boolean,
+): void {
+  while (position.lots > 0 && !isStanding()) {
+    const before = position.lots
+    const above = lotsAboveTier(symbol, position)
+    const kind = above > 0 ? 'reduce' : 'burst'
+    closeForced(state, symbol, position, {
+      lots: above > 0 ? above : before,
+      tradeSide: `${kind}_close_${position.holdSide}`,
+    })
+    state.rows.put(POSITIONS, position)
+    if (position.lots === before) return
+  }
+}
+
+/** How much must go for the position to fall into the tier below; 0 in the lowest one. */
+function lotsAboveTier({ instrument, markTicks }: SymbolState, { lots }: Position): number {
+  const { maintenanceTiers, tickFloat, lotFloat } = instrument
+  const lotValue = markTicks * tickFloat * lotFloat
+  const below = maintenanceTiers.findLast(({ notionalMax }) => notionalMax < lots * lotValue)
+  return below === undefined ? 0 : lots - Math.floor(below.notionalMax / lotValue)
+}
+
+/** An isolated position loses no more than the margin of the part that closes; the insurance fund pays the rest. */
+function closeForced(
+  state: CoreState,
+  { instrument }: SymbolState,
+  position: Position,
+  closing: { readonly lots: number; readonly tradeSide: string },
+): void {
+  if (position.marginMode === 'crossed') return closePosition(state, position, closing)
+  const account = accountOf(state, position.uid)
+  const coin = instrument.marginCoin
+  const { margin } = position
+  const before = coinOf(account, coin).balance
+  closePosition(state, position, closing)
+  const lacking = coinOf(account, coin).balance.minus(before).plus(margin.minus(position.margin))
+  if (lacking.lt(ZERO)) bookFor(state, account, { coin, booking: 'insurance', amount: lacking.times('-1') })
+}
+
+/** What stands behind some positions, and what they need, in the margin coin. */
+interface FloatStanding {
+  equity: number
+  need: number
+  /** How many positions share it. */
+  positions: number
+}
+
+/** Of an isolated position, or of all crossed ones of its account and coin. */
+function floatStanding(
+  state: CoreState,
+  account: Account,
+  symbol: SymbolState,
+  position: Position,
+): FloatStanding {
+  if (position.marginMode === 'isolated') {
+    const { profit, need } = floatsOf(state, symbol, position)
+    return { equity: position.marginFloat + profit, need, positions: 1 }
+  }
+  const coin = symbol.instrument.marginCoin
+  const standing = { equity: coinOf(account, coin).balanceFloat, need: 0, positions: 0 }
+  for (const other of positionsOfCoin(state, account, coin)) {
+    if (other.marginMode === 'isolated') {
+      standing.equity -= other.marginFloat
+      continue
+    }
+    const floats = floatsOf(state, symbolOf(state, other.symbol), other)
+    standing.equity += floats.profit
+    standing.need += floats.need
+    standing.positions++
+  }
+  return standing
+}
+
+function isNear({ equity, need }: FloatStanding): boolean {
+  return equity - need <= FLOAT_SLACK * (Math.abs(equity) + need)
+}
+
+/** Keeps the mark prices of all positions that share a standing where together they lose half of what is left at most. */
+function narrowBands(state: CoreState, account: Account, position: Position, standing: FloatStanding): void {
+  const share = (standing.equity - standing.need) / 2 / standing.positions
+  if (position.marginMode === 'isolated') return narrowBand(state, position, share)
+  const { marginCoin } = symbolOf(state, position.symbol).instrument
+  for (const other of positionsOfCoin(state, account, marginCoin)) {
+    if (other.marginMode === 'crossed') narrowBand(state, other, share)
+  }
+}
+
+/** An inverse position's loss grows as the price falls: within this share of it by no more than is reckoned with. */
+const INVERSE_REACH = 0.2
+
+/** @param loss What the position may lose, its growing maintenance margin included, in the margin coin. */
+function narrowBand(state: CoreState, position: Position, loss: number): void {
+  const { instrument, markTicks, safe } = symbolOf(state, position.symbol)
+  const { tickFloat, lotFloat, isInverse } = instrument
+  const size = position.lots * lotFloat
+  const { notionalMax, rateFloat } = maintenanceTier(instrument, markTicks * tickFloat * size)
+  const rate = rateFloat + state.rates.takerFloat
+  const lowest = isInverse ? markTicks * (1 - INVERSE_REACH) : 0
+  const lossPerTick = isInverse
+    ? position.costFloat / (lowest * lowest * tickFloat)
+    : size * (1 + rate) * tickFloat
+  const reach = loss / lossPerTick
+  // A larger value may be of a tier with a higher rate.
+  const tierEnd = notionalMax / (size * tickFloat)
+  safe.fromTicks = Math.max(safe.fromTicks, lowest, markTicks - reach)
+  safe.toTicks = Math.min(safe.toTicks, markTicks + reach, tierEnd)
+}
+
+/** Unrealised profit, and maintenance with closing fee, in the margin coin. */
+function floatsOf(
+  state: CoreState,
+  symbol: SymbolState,
+  position: Position,
+): { profit: number; need: number } {
+  const { instrument, markTicks } = symbol
+  const price = markTicks * instrument.tickFloat
+  const size = position.lots * instrument.lotFloat
+  const value = price * size
+  const gain = position.holdSide === 'long' ? value - position.costFloat : position.costFloat - value
+  const rate = maintenanceTier(instrument, value).rateFloat + state.rates.takerFloat
+  return instrument.isInverse
+    ? { profit: gain / price, need: size * rate }
+    : { profit: gain, need: value * rate }
+}

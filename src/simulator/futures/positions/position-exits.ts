@@ -1,0 +1,58 @@
+import { accountOf, type CoreState, type SymbolState } from '../core-state.ts'
+import { cancelOrder, closingOrders } from '../orders/order-lifecycle.ts'
+import { type PositionTrigger } from '../orders/order.ts'
+import { type Position } from './position.ts'
+import { POSITIONS } from '../stored-entities.ts'
+import { closePosition, restClosingOrder } from './system-close.ts'
+
+/*
+ * Take-profits and stop-losses of positions. They close the whole position: by market order, or by a limit
+ * order where an execution price was given. The order is the system's (enterPointSource SYS): no request of
+ * the account made it. Resting closes give way to it.
+ */
+
+/** Fires what a new quote reaches, at most one exit a position. */
+export function fireExits(state: CoreState, symbol: SymbolState): void {
+  // Firing takes positions out of the list.
+  let positions: readonly Position[] = symbol.positions
+  for (let index = 0; index < positions.length; index++) {
+    const position = positions[index] as Position
+    const reached = reachedExit(symbol, position)
+    if (reached === undefined) continue
+    if (positions === symbol.positions) positions = positions.slice()
+    fireExit(state, position, reached)
+  }
+}
+
+function reachedExit(
+  symbol: SymbolState,
+  { takeProfit, stopLoss, holdSide }: Position,
+): PositionTrigger | undefined {
+  if (takeProfit === undefined && stopLoss === undefined) return undefined
+  const isLong = holdSide === 'long'
+  if (isReached(symbol, stopLoss, !isLong)) return stopLoss
+  return isReached(symbol, takeProfit, isLong) ? takeProfit : undefined
+}
+
+/** What a trigger of this type watches: the latest trade, or the mark price. */
+export function watchedTicks(symbol: SymbolState, triggerType: 'fill_price' | 'mark_price'): number {
+  return triggerType === 'mark_price' ? symbol.markTicks : symbol.market.lastTicks
+}
+
+function isReached(symbol: SymbolState, trigger: PositionTrigger | undefined, isRising: boolean): boolean {
+  if (trigger === undefined) return false
+  const price = watchedTicks(symbol, trigger.triggerType)
+  return isRising ? price >= trigger.triggerTicks : price <= trigger.triggerTicks
+}
+
+function fireExit(state: CoreState, position: Position, { executeTicks }: PositionTrigger): void {
+  position.takeProfit = undefined
+  position.stopLoss = undefined
+  position.updatedAt = state.clock.now
+  state.rows.put(POSITIONS, position)
+  for (const order of closingOrders(accountOf(state, position.uid), position)) {
+    cancelOrder(state, order, 'position_gone')
+  }
+  if (executeTicks === undefined) closePosition(state, position)
+  else restClosingOrder(state, position, executeTicks)
+}

@@ -1,0 +1,157 @@
+import { decimal, decimalOfInteger, quotient, ZERO, type Decimal } from '../../../lib/decimal.ts'
+import { type Instrument, type MaintenanceTier } from '../instruments/instruments.ts'
+import { type MarginMode, type PositionSlot, type PositionTrigger } from '../orders/order.ts'
+
+/** A position. It exists while `lots` is above zero. */
+export interface Position {
+  /** The sequence of the trade that opened it: the order in which positions are visited. */
+  readonly sequence: number
+  readonly uid: string
+  readonly symbol: string
+  readonly slot: PositionSlot
+  readonly holdSide: 'long' | 'short'
+  readonly marginMode: MarginMode
+  readonly leverage: number
+  lots: number
+  /** Quote coin: the sum of price times size of what is held, exactly. */
+  cost: Decimal
+  /** Margin coin, set aside for an isolated position; zero for a crossed one, which stands on the balance. */
+  margin: Decimal
+  /** Cost and margin as floats, for prechecks only; see {@link updateFloats}. */
+  costFloat: number
+  marginFloat: number
+  /** Margin coin, over the life of the position. Fees are positive when paid. */
+  realised: Decimal
+  fees: Decimal
+  /** Undefined until the first funding; negative when paid. */
+  funding: Decimal | undefined
+  takeProfit: PositionTrigger | undefined
+  stopLoss: PositionTrigger | undefined
+  readonly openedAt: number
+  updatedAt: number
+}
+
+/**
+ * Where an amount cannot be kept exactly (a closed part's share of the cost, a quotient of the inverse
+ * contracts) it is cut to this many decimals, half to even, and the rest of the position keeps the difference.
+ */
+const MONEY_DECIMALS = 12
+const HALF_EVEN = 2
+
+function roundMoney(amount: Decimal): Decimal {
+  return amount.round(MONEY_DECIMALS, HALF_EVEN)
+}
+
+/** Price times size in the quote coin, exactly. */
+export function quoteValue(instrument: Instrument, ticks: number, lots: number): Decimal {
+  return decimalOfInteger(ticks * lots).times(instrument.tickLotValue)
+}
+
+export function baseSize(instrument: Instrument, lots: number): Decimal {
+  return decimal(instrument.sizeGrid.step).times(decimalOfInteger(lots))
+}
+
+function priceDecimal(instrument: Instrument, ticks: number): Decimal {
+  return decimal(instrument.priceGrid.step).times(decimalOfInteger(ticks))
+}
+
+/** What a size at a price is worth in the margin coin, exactly: quote value, or base size when inverse. */
+export function marginValue(instrument: Instrument, ticks: number, lots: number): Decimal {
+  return instrument.isInverse ? baseSize(instrument, lots) : quoteValue(instrument, ticks, lots)
+}
+
+/** An amount of quote coin in the margin coin at a price: itself, or cut to {@link MONEY_DECIMALS}. */
+function toMarginCoin(instrument: Instrument, amount: Decimal, ticks: number): Decimal {
+  if (!instrument.isInverse) return amount
+  return roundMoney(amount.div(priceDecimal(instrument, ticks)))
+}
+
+/** The cost of a part of the position, as it leaves when the part closes. The last part takes all of it. */
+export function costShare(position: Position, lots: number): Decimal {
+  if (lots === position.lots) return position.cost
+  return roundMoney(position.cost.times(decimalOfInteger(lots)).div(decimalOfInteger(position.lots)))
+}
+
+/** The isolated margin that is freed when a part closes. */
+export function marginShare(position: Position, lots: number): Decimal {
+  if (lots === position.lots) return position.margin
+  return roundMoney(position.margin.times(decimalOfInteger(lots)).div(decimalOfInteger(position.lots)))
+}
+
+/** Profit (negative: loss) of closing lots at a price, in the margin coin. */
+export function profitOf(
+  instrument: Instrument,
+  position: Position,
+  close: { readonly lots: number; readonly ticks: number; readonly cost: Decimal },
+): Decimal {
+  const value = quoteValue(instrument, close.ticks, close.lots)
+  const gain = position.holdSide === 'long' ? value.minus(close.cost) : close.cost.minus(value)
+  return toMarginCoin(instrument, gain, close.ticks)
+}
+
+/** Profit (negative: loss) if all of it closed at the price, in the margin coin, before fees. */
+export function unrealised(instrument: Instrument, position: Position, ticks: number): Decimal {
+  return profitOf(instrument, position, { lots: position.lots, ticks, cost: position.cost })
+}
+
+/** Average entry price in the quote coin; divided, so not exact. */
+export function averageEntry(instrument: Instrument, position: Position): Decimal {
+  return position.cost.div(baseSize(instrument, position.lots))
+}
+
+/** What a position must set aside when it opens: its value divided by the leverage, rounded up. */
+export function initialMargin(value: Decimal, leverage: number): Decimal {
+  return quotient(value, decimalOfInteger(leverage), { decimals: MONEY_DECIMALS, rounding: 'up' })
+}
+
+/** The maintenance tier that a value (quote coin) falls in. */
+export function maintenanceTier({ maintenanceTiers }: Instrument, value: number): MaintenanceTier {
+  return maintenanceTiers.find(({ notionalMax }) => value <= notionalMax) ?? WHOLE_VALUE
+}
+
+const WHOLE_VALUE: MaintenanceTier = { notionalMax: Number.POSITIVE_INFINITY, rate: '1', rateFloat: 1 }
+
+/** One position a slot of a symbol in an account. */
+export function positionKey(symbol: string, slot: PositionSlot): string {
+  return `${symbol}/${slot}`
+}
+
+/** To be called wherever cost or margin change. */
+export function updateFloats(position: Position): void {
+  position.costFloat = toFloat(position.cost)
+  position.marginFloat = toFloat(position.margin)
+}
+
+/** A decimal as a float: prechecks only. The decimal type itself refuses to become a number. */
+function toFloat(value: Decimal): number {
+  return Number(value.toString())
+}
+
+export interface PositionStart {
+  readonly sequence: number
+  readonly uid: string
+  readonly symbol: string
+  readonly slot: PositionSlot
+  readonly holdSide: 'long' | 'short'
+  readonly marginMode: MarginMode
+  readonly leverage: number
+  readonly at: number
+}
+
+export function createPosition({ at, ...start }: PositionStart): Position {
+  return {
+    ...start,
+    lots: 0,
+    cost: ZERO,
+    margin: ZERO,
+    costFloat: 0,
+    marginFloat: 0,
+    realised: ZERO,
+    fees: ZERO,
+    funding: undefined,
+    takeProfit: undefined,
+    stopLoss: undefined,
+    openedAt: at,
+    updatedAt: at,
+  }
+}

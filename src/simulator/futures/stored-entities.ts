@@ -1,0 +1,194 @@
+import { Failure } from '../../lib/failure.ts'
+import { takenOf, type Taken } from '../matching/displayed-market.ts'
+import { insertOrder, sideOf } from '../matching/order-book.ts'
+import { singleRow, type Codec, type PlacedCodec, type StoredRows } from '../store/stored-rows.ts'
+import { type AccountChoices } from '../shared/account.ts'
+import { applyChoices } from './accounts/account-choices.ts'
+import {
+  counterpartiesOf,
+  type Account,
+  type AccountCounts,
+  type CoreClock,
+  type CoreState,
+  type IdempotencyEntry,
+  type SymbolState,
+} from './core-state.ts'
+import { type Fill } from './positions/fill.ts'
+import { type CoinBalance, type Counterparties } from './accounts/ledger.ts'
+import { isOpen, type Order } from './orders/order.ts'
+import { type PlanOrder } from './plans/plan-order.ts'
+import { positionKey, type Position } from './positions/position.ts'
+
+/*
+ * How each entity of futures is stored, and where it belongs when it comes back. Whoever changes one says so:
+ * `state.rows.put(ORDERS, order)`. The market is in checkpoint.ts.
+ */
+
+/** Clock, sequences and the next funding: part of every operation that changed anything. */
+export const CLOCK: Codec<CoreClock> & { readonly id: () => string } = singleRow('clock')
+
+interface CoinCounterparties {
+  readonly coin: string
+  readonly counterparties: Counterparties
+}
+
+export const COUNTERPARTIES: PlacedCodec<CoreState, CoinCounterparties> = {
+  table: 'counterparties',
+  id: ({ coin }) => coin,
+  decimals: ['outside', 'market', 'fees', 'funding', 'insurance'],
+  place: (state, { coin, counterparties }) => Object.assign(counterpartiesOf(state, coin), counterparties),
+}
+
+interface AccountRow {
+  readonly uid: string
+  readonly coins: Readonly<Record<string, CoinBalance>>
+  readonly counts: AccountCounts
+  readonly choices: AccountChoices
+}
+
+export const ACCOUNTS: PlacedCodec<CoreState, Account, AccountRow> = {
+  table: 'accounts',
+  id: ({ setup }) => setup.uid,
+  write: ({ setup, coins, counts, choices }) => ({
+    uid: setup.uid,
+    coins: Object.fromEntries(coins),
+    counts,
+    choices,
+  }),
+  decimals: ['opening', 'deposits', 'realisedProfit', 'fees', 'funding', 'insurance', 'balance'],
+  place(state, { uid, coins, counts, choices }) {
+    const account = namedAccount(state, uid)
+    for (const [coin, balance] of Object.entries(coins)) account.coins.set(coin, balance)
+    Object.assign(account.counts, counts)
+    applyChoices(account, choices)
+  },
+}
+
+/** What orders had taken of a market at one of its quotes; the quote itself comes back from the market. */
+export interface SymbolRow {
+  readonly symbol: string
+  readonly isSettled: boolean
+  readonly taken: Taken
+}
+
+export const SYMBOLS: Codec<SymbolState, SymbolRow> = {
+  table: 'symbols',
+  id: ({ instrument }) => instrument.symbol,
+  write: ({ instrument, isSettled, market }) => ({
+    symbol: instrument.symbol,
+    isSettled,
+    taken: takenOf(market),
+  }),
+}
+
+export const ORDERS: PlacedCodec<CoreState, Order> = {
+  table: 'orders',
+  id: ({ sequence }) => String(sequence),
+  // Open orders stand in the order they came, done ones in the order they ended.
+  order: (order) => (isOpen(order) ? order.sequence : order.updatedAt),
+  place(state, order) {
+    const account = namedAccount(state, order.uid)
+    if (!isOpen(order)) {
+      account.closedOrders.set(order.sequence, order)
+      return
+    }
+    const symbol = listed(state, order)
+    assertSlot(account, order)
+    account.openOrders.set(order.sequence, order)
+    if (order.status === 'pending') state.arrivals.push(order)
+    else insertOrder(sideOf(symbol, order), order)
+  },
+}
+
+export const PLAN_ORDERS: PlacedCodec<CoreState, PlanOrder> = {
+  table: 'plan_orders',
+  id: ({ sequence }) => String(sequence),
+  order: ({ sequence }) => sequence,
+  place(state, plan) {
+    namedAccount(state, plan.uid).planOrders.set(plan.sequence, plan)
+    if (plan.status === 'pending') listed(state, plan).planOrders.push(plan)
+  },
+}
+
+export const POSITIONS: PlacedCodec<CoreState, Position> = {
+  table: 'positions',
+  id: ({ uid, symbol, slot }) => `${uid}/${positionKey(symbol, slot)}`,
+  isGone: ({ lots }) => lots === 0,
+  decimals: ['cost', 'margin', 'realised', 'fees', 'funding'],
+  order: ({ sequence }) => sequence,
+  place(state, position) {
+    const account = namedAccount(state, position.uid)
+    assertSlot(account, position)
+    account.positions.set(positionKey(position.symbol, position.slot), position)
+    listed(state, position).positions.push(position)
+  },
+}
+
+export const FILLS: PlacedCodec<CoreState, Fill> = {
+  table: 'fills',
+  id: ({ sequence }) => String(sequence),
+  decimals: ['fee', 'profit'],
+  order: ({ sequence }) => sequence,
+  // Fills of instruments that left the list are forgotten; their money is in the ledger.
+  place(state, fill) {
+    if (state.symbols.has(fill.symbol)) namedAccount(state, fill.uid).fills.push(fill)
+  },
+}
+
+type AccountIdempotency = IdempotencyEntry & { readonly uid: string }
+
+export const IDEMPOTENCY: PlacedCodec<CoreState, AccountIdempotency> = {
+  table: 'idempotency',
+  id: ({ uid, clientOid }) => `${uid}/${clientOid}`,
+  order: ({ orderSequence }) => orderSequence,
+  place: (state, entry) => namedAccount(state, entry.uid).idempotency.set(entry.clientOid, entry),
+}
+
+/**
+ * Puts the stored rows into a fresh state, all but the market; see replayQuotes.
+ * @throws Failure SIMULATOR_ACCOUNT_MISSING, SIMULATOR_SYMBOL_MISSING, SIMULATOR_POSITION_MODE_CHANGED
+ */
+export function restoreState(state: CoreState, rows: StoredRows): void {
+  Object.assign(state.clock, rows.readOne(CLOCK, CLOCK.id()))
+  rows.restore(COUNTERPARTIES, state)
+  rows.restore(ACCOUNTS, state)
+  rows.restore(ORDERS, state)
+  rows.restore(PLAN_ORDERS, state)
+  rows.restore(POSITIONS, state)
+  rows.restore(FILLS, state)
+  rows.restore(IDEMPOTENCY, state)
+  state.arrivals.sort((a, b) => a.dueAt - b.dueAt || a.sequence - b.sequence)
+}
+
+function namedAccount(state: CoreState, uid: string): Account {
+  const account = state.accounts.get(uid)
+  if (account !== undefined) return account
+  throw new Failure({
+    code: 'SIMULATOR_ACCOUNT_MISSING',
+    sentence: 'a stored account of the simulator is no longer configured',
+    facts: { uid, configured: [...state.accounts.keys()].join(', ') },
+    hint: 'configure the account again, or remove the stored state to start afresh',
+  })
+}
+
+/** The symbol of an open order or a position: without it they could neither be priced nor closed. */
+function listed(state: CoreState, entity: { readonly symbol: string; readonly uid: string }): SymbolState {
+  const symbol = state.symbols.get(entity.symbol)
+  if (symbol !== undefined) return symbol
+  throw new Failure({
+    code: 'SIMULATOR_SYMBOL_MISSING',
+    sentence: 'a stored position or open order is in an instrument that is no longer listed',
+    facts: { symbol: entity.symbol, account: entity.uid },
+    hint: 'list the instrument again (the same delivery date), or remove the stored state to start afresh',
+  })
+}
+
+function assertSlot({ setup }: Account, entity: Pick<Order, 'slot' | 'symbol'>): void {
+  if ((entity.slot === 'net') === (setup.positionMode === 'one_way_mode')) return
+  throw new Failure({
+    code: 'SIMULATOR_POSITION_MODE_CHANGED',
+    sentence: 'the position mode of an account was changed while it holds positions or open orders',
+    facts: { account: setup.uid, symbol: entity.symbol, configured: setup.positionMode },
+    hint: 'set positionMode as it was, or remove the stored state to start afresh',
+  })
+}

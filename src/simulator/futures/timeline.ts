@@ -1,0 +1,127 @@
+import { type Market, type MarketStep } from '../market/market.ts'
+import { type CoreState, type SymbolState } from './core-state.ts'
+import { isTrading, settleDelivery, settlementAt } from './instruments/delivery.ts'
+import { nextFundingAfter, settleFunding } from './positions/funding.ts'
+import { liquidateAtMark } from './positions/liquidation.ts'
+import { showQuote } from '../matching/displayed-market.ts'
+import { enterMatching, matchSymbol } from './orders/futures-venue.ts'
+import { triggerPlanOrders } from './plans/plan-orders.ts'
+import { fireExits } from './positions/position-exits.ts'
+import { type SymbolRow } from './stored-entities.ts'
+
+/**
+ * Plays everything that is due up to `now`, in time order: arrivals, funding and settlements first, then
+ * the quotes of that instant. How the time is cut into calls changes nothing.
+ *
+ * @returns false when the market stopped at its limit for one call: call again with the same `now`.
+ */
+export function playUntil(state: CoreState, market: Market, now: number): boolean {
+  const { clock } = state
+  if (now < clock.now) return true
+  if (clock.pausedAt === 0) {
+    const isDone = market.advance(now - clock.pausedMs, (step) => playStep(state, step))
+    if (!isDone) return false
+  }
+  playTimers(state, now)
+  clock.now = now
+  refreshMarks(state)
+  return true
+}
+
+/**
+ * Takes in the quotes of a stretch that was played before: after a start from a stored state.
+ * @param stored By symbol: put back at the quote at which it was stored.
+ */
+export function replayQuotes(state: CoreState, market: Market, stored: ReadonlyMap<string, SymbolRow>): void {
+  const { clock } = state
+  for (const symbol of state.symbols.values()) putBack(symbol, stored)
+  const takeIn = (step: MarketStep) => {
+    const symbol = state.symbols.get(step.symbol)
+    if (symbol === undefined) return
+    applyQuote(state, symbol, step)
+    putBack(symbol, stored)
+  }
+  const until = (clock.pausedAt === 0 ? clock.now : clock.pausedAt) - clock.pausedMs
+  while (!market.advance(until, takeIn));
+  refreshMarks(state)
+}
+
+function putBack(symbol: SymbolState, stored: ReadonlyMap<string, SymbolRow>): void {
+  const row = stored.get(symbol.instrument.symbol)
+  if (row === undefined) return
+  symbol.isSettled = row.isSettled
+  if (row.taken.at === symbol.market.at) Object.assign(symbol.market, row.taken)
+}
+
+function playStep(state: CoreState, step: MarketStep): void {
+  const { clock } = state
+  const at = step.at + clock.pausedMs
+  if (clock.nextFundingAt === 0) clock.nextFundingAt = nextFundingAfter(at)
+  playTimers(state, at)
+  clock.now = at
+  const symbol = state.symbols.get(step.symbol)
+  if (symbol === undefined) return
+  applyQuote(state, symbol, step)
+  if (!isTrading(symbol, at)) return
+  if (symbol.positions.length > 0 || symbol.planOrders.length > 0) refreshMark(symbol, at)
+  matchSymbol(state, symbol)
+  if (symbol.positions.length > 0) {
+    fireExits(state, symbol)
+    liquidateAtMark(state, symbol)
+  }
+  triggerPlanOrders(state, symbol)
+  for (const hear of symbol.followers) hear()
+}
+
+function applyQuote(state: CoreState, symbol: SymbolState, { at, quote, reference }: MarketStep): void {
+  const shownAt = at + state.clock.pausedMs
+  showQuote(symbol.market, quote, shownAt, state.matching)
+  symbol.quoteCount++
+  symbol.statistics.apply(shownAt, quote, reference)
+}
+
+/** What is due by the exchange's clock alone, up to and including `until`. */
+function playTimers(state: CoreState, until: number): void {
+  const { clock, arrivals } = state
+  for (;;) {
+    const arrivalAt = arrivals[0]?.dueAt ?? Number.POSITIVE_INFINITY
+    const fundingAt = clock.nextFundingAt === 0 ? Number.POSITIVE_INFINITY : clock.nextFundingAt
+    const dueAt = Math.min(arrivalAt, fundingAt, state.nextSettlement.at)
+    if (dueAt > until) return
+    clock.now = Math.max(clock.now, dueAt)
+    if (dueAt === arrivalAt) {
+      const order = arrivals.shift()
+      if (order !== undefined) enterMatching(state, order)
+    } else if (dueAt === fundingAt) {
+      refreshMarks(state)
+      settleFunding(state)
+      clock.nextFundingAt = nextFundingAfter(dueAt)
+    } else {
+      settleDue(state, dueAt)
+    }
+  }
+}
+
+function settleDue(state: CoreState, dueAt: number): void {
+  for (const symbol of state.symbols.values()) {
+    if (settlementAt(state, symbol) <= dueAt) settleDelivery(state, symbol)
+  }
+  findNextSettlement(state)
+}
+
+/** Looks up the next settlement; the hot path compares with it. */
+export function findNextSettlement(state: CoreState): void {
+  let next = Number.POSITIVE_INFINITY
+  for (const symbol of state.symbols.values()) next = Math.min(next, settlementAt(state, symbol))
+  state.nextSettlement.at = next
+}
+
+function refreshMarks(state: CoreState): void {
+  for (const symbol of state.symbols.values()) refreshMark(symbol, state.clock.now)
+}
+
+/** The mark price moves with the quotes and, through the premium, once a minute. */
+function refreshMark(symbol: SymbolState, now: number): void {
+  if (symbol.market.at === 0) return
+  symbol.markTicks = symbol.statistics.markTicks(now) ?? symbol.market.lastTicks
+}

@@ -1,0 +1,110 @@
+import { decimal, ZERO, type Decimal } from '../../../lib/decimal.ts'
+import { roundNearest } from '../../wallet/rounding.ts'
+import { modeOf, type BalanceRef } from '../orders/margin-order.ts'
+import {
+  debtOf,
+  marketsOf,
+  moneyOf,
+  pricesShown,
+  type Debtor,
+  type MarginState,
+  type RiskFigures,
+  type SymbolMarket,
+} from '../margin-state.ts'
+
+/** What a balance is worth, in quote coin: assets at the bid, debts at the ask. */
+export interface BalanceRisk {
+  readonly assets: Decimal
+  readonly debts: Decimal
+  /** Assets less debts. */
+  readonly equity: Decimal
+  /** What the equity must not fall to. */
+  readonly maintenance: Decimal
+}
+
+/** Undefined while a coin of the balance has no price: nobody is judged without one. */
+export function assessBalance(state: MarginState, ref: BalanceRef): BalanceRisk | undefined {
+  const markets = marketsOf(state, ref)
+  let assets = ZERO
+  let debts = ZERO
+  for (const [coin, money] of state.ports.wallet.coins(ref.uid, ref.balance)) {
+    const held = money.available.plus(money.frozen)
+    const owed = debtOf(money)
+    if (held.eq(ZERO) && owed.eq(ZERO)) continue
+    const prices = pricesOf(markets, coin)
+    if (prices === undefined) return undefined
+    assets = assets.plus(held.times(prices.bid))
+    debts = debts.plus(owed.times(prices.ask))
+  }
+  const equity = assets.minus(debts)
+  return { assets, debts, equity, maintenance: debts.times(decimal(maintenanceText(state, ref))) }
+}
+
+/** As floats are off by: whatever comes that near is computed exactly. */
+const FLOAT_SLACK = 1e-9
+
+/** By floats, at every quote: nearly always the exact sums need not be made. */
+export function isNearLiquidation(state: MarginState, debtor: Debtor): boolean {
+  const { held, owed, least, coins } = figuresOf(state, debtor)
+  let assets = held
+  let debts = owed
+  for (const coin of coins) {
+    const { market, tickFloat } = coin.book
+    assets += coin.held * market.bidTicks * tickFloat
+    debts += coin.owed * market.askTicks * tickFloat
+  }
+  return debts * least >= assets - debts - (assets + debts) * FLOAT_SLACK
+}
+
+function figuresOf(state: MarginState, debtor: Debtor): RiskFigures {
+  const { figures, ports } = state
+  if (figures.revision !== ports.wallet.revision) figures.byDebtor.clear()
+  figures.revision = ports.wallet.revision
+  const known = figures.byDebtor.get(debtor)
+  if (known !== undefined) return known
+  const markets = marketsOf(state, debtor)
+  const floats = (coin: string) => {
+    const money = moneyOf(state, debtor, coin)
+    return { held: floatOf(money.available.plus(money.frozen)), owed: floatOf(debtOf(money)) }
+  }
+  const made = {
+    ...floats(markets[0]?.rules.quoteCoin ?? ''),
+    least: Number(maintenanceText(state, debtor)) / Number(state.settings.liquidationRatio),
+    coins: markets.map(({ rules, book }) => ({ book, ...floats(rules.baseCoin) })),
+  }
+  figures.byDebtor.set(debtor, made)
+  return made
+}
+
+function floatOf(value: Decimal): number {
+  return Number(value.toString())
+}
+
+export function mustLiquidate(state: MarginState, risk: BalanceRisk): boolean {
+  if (risk.debts.eq(ZERO)) return false
+  // Multiplied out: a division is dear, and rounds.
+  return risk.maintenance.gte(risk.equity.times(decimal(state.settings.liquidationRatio)))
+}
+
+/** Maintenance / equity; undefined when nothing is left of the equity: the worst there is. */
+export function riskRatio({ debts, equity, maintenance }: BalanceRisk): Decimal | undefined {
+  if (debts.eq(ZERO)) return ZERO
+  return equity.lte(ZERO) ? undefined : roundNearest(maintenance.div(equity))
+}
+
+/** What one of a coin is worth in the quote coin; undefined while it has no price. */
+export function pricesOf(
+  markets: readonly SymbolMarket[],
+  coin: string,
+): { readonly bid: Decimal; readonly ask: Decimal } | undefined {
+  if (markets.some(({ rules }) => rules.quoteCoin === coin)) return { bid: ONE, ask: ONE }
+  const market = markets.find(({ rules }) => rules.baseCoin === coin)
+  return market && pricesShown(market)
+}
+
+const ONE = decimal('1')
+
+function maintenanceText({ settings }: MarginState, { balance }: BalanceRef): string {
+  const { isolatedMaintenanceRate, crossedMaintenanceRate } = settings
+  return modeOf(balance) === 'isolated' ? isolatedMaintenanceRate : crossedMaintenanceRate
+}

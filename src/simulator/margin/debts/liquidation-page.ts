@@ -1,0 +1,124 @@
+import { type WireRequestOf, type WireResponseOf } from '../../../protocol/endpoints.ts'
+import { accept, refuse, type Refusal, type Reply } from '../../shared/reply.ts'
+import { historyPage } from '../../shared/history-page.ts'
+import { type LiquidationRecord, type MarginMode, type OrderRecord } from '../orders/margin-order.ts'
+import { marginRefusals } from '../margin-refusals.ts'
+import { type MarginSettings } from '../margin-settings.ts'
+import { accountOf, type MarginState } from '../margin-state.ts'
+import { averagePrice } from '../orders/open-orders-page.ts'
+
+export type LiquidationQuery = WireRequestOf<'isolatedLiquidationOrders'>
+export type LiquidationPage = WireResponseOf<'isolatedLiquidationOrders'>
+export type WireLiquidationRecord = NonNullable<
+  Extract<LiquidationPage['resultList'], readonly unknown[]>
+>[number]
+
+/** Document: "limit (optional, default 100, max 500)". */
+const LIQUIDATION_PAGE = { byDefault: 100, max: 500 } as const
+
+/** Document: "startTime, endTime (optional, Unix ms; maximum interval 90 days)". */
+const SPAN_DAYS_MAX = 90
+const SPAN_MS_MAX = SPAN_DAYS_MAX * 86_400_000
+
+/**
+ * One page of the account's liquidation records, newest first. A missing end is now, a missing start 90
+ * days before the end: an older span needs both. The cursor is the id of the page's oldest record, and empty when
+ * the page is. Document: GET /api/v2/margin/isolated/liquidation-order and the crossed one.
+ */
+export function liquidationPage(
+  state: MarginState,
+  { uid, mode }: { readonly uid: string; readonly mode: MarginMode },
+  query: LiquidationQuery,
+): Reply<LiquidationPage> {
+  const refusal = queryRefusal(state, query)
+  if (refusal !== undefined) return refuse(refusal)
+  const endAt = Number(query.endTime ?? state.clock.now)
+  const page = historyPage(accountOf(state, uid).records[mode], {
+    idOf: ({ id }) => id,
+    timeOf: ({ createdAt }) => createdAt,
+    startAt: Number(query.startTime ?? endAt - SPAN_MS_MAX),
+    endAt,
+    idLessThan: query.idLessThan,
+    limit: Number(query.limit ?? LIQUIDATION_PAGE.byDefault),
+    accepts: (record) => isAskedFor(record, query),
+  })
+  return accept({
+    resultList: page.map((record) => toWireRecord(record, mode, state.settings)),
+    idLessThan: page.at(-1)?.id ?? '',
+  })
+}
+
+function queryRefusal(state: MarginState, query: LiquidationQuery): Refusal | undefined {
+  const { type = 'place_order', symbol, fromCoin, toCoin, startTime, endTime } = query
+  if (type === 'swap' && symbol !== undefined) return marginRefusals.parameterPresent('symbol')
+  if (type === 'place_order' && fromCoin !== undefined) return marginRefusals.parameterPresent('fromCoin')
+  if (type === 'place_order' && toCoin !== undefined) return marginRefusals.parameterPresent('toCoin')
+  if (symbol !== undefined && !state.symbols.has(symbol)) return marginRefusals.symbolUnknown(symbol)
+  const limit = Number(query.limit ?? LIQUIDATION_PAGE.byDefault)
+  if (!(limit >= 1 && limit <= LIQUIDATION_PAGE.max)) {
+    return marginRefusals.outOfRange('limit', `1 and ${LIQUIDATION_PAGE.max}`)
+  }
+  if (startTime === undefined) return undefined
+  if (endTime !== undefined && Number(startTime) > Number(endTime)) return marginRefusals.startAfterEnd()
+  return Number(endTime ?? state.clock.now) - Number(startTime) > SPAN_MS_MAX
+    ? marginRefusals.spanTooLong(SPAN_DAYS_MAX)
+    : undefined
+}
+
+function isAskedFor(record: LiquidationRecord, query: LiquidationQuery): boolean {
+  const { type = 'place_order', symbol, fromCoin, toCoin } = query
+  if (record.type !== type) return false
+  return record.type === 'place_order'
+    ? symbol === undefined || record.symbol === symbol
+    : isCoin(record.fromCoin, fromCoin) && isCoin(record.toCoin, toCoin)
+}
+
+function isCoin(coin: string, asked: string | undefined): boolean {
+  return asked === undefined || asked.toUpperCase() === coin
+}
+
+const NO_ORDER = {
+  symbol: '',
+  orderType: '',
+  side: '',
+  priceAvg: '',
+  price: '',
+  fillSize: '',
+  size: '',
+  amount: '',
+} as const
+
+const NO_SWAP = { fromCoin: '', toCoin: '', fromSize: '', toSize: '' } as const
+
+/** Document: Margin liquidation record. "Fields that do not apply to the requested type are returned as empty strings." */
+function toWireRecord(
+  record: LiquidationRecord,
+  mode: MarginMode,
+  settings: MarginSettings,
+): WireLiquidationRecord {
+  const times = { cTime: String(record.createdAt), uTime: String(record.updatedAt) }
+  if (record.type === 'place_order') {
+    return { ...orderFields(record, mode, settings), orderId: record.id, ...NO_SWAP, ...times }
+  }
+  const { fromCoin, toCoin, fromSize, toSize } = record
+  const swap = { fromCoin, toCoin, fromSize: fromSize.toString(), toSize: toSize.toString() }
+  return { ...NO_ORDER, orderId: record.id, ...swap, ...times }
+}
+
+function orderFields(
+  { symbol, direction, price, size, filledBase, filledQuote }: OrderRecord,
+  mode: MarginMode,
+  { liquidationSide }: MarginSettings,
+): Record<keyof typeof NO_ORDER, string> {
+  return {
+    symbol,
+    orderType: 'market',
+    side: `liquidation${liquidationSide === 'hyphen' ? '-' : '_'}${direction}`,
+    priceAvg: averagePrice({ filledBase, filledQuote }),
+    price: price.toString(),
+    fillSize: filledBase.toString(),
+    size: size.toString(),
+    // Document: "isolated: order amount in USDT; cross: filled amount".
+    amount: (mode === 'isolated' ? price.times(size) : filledQuote).toString(),
+  }
+}

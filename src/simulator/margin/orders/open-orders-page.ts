@@ -1,0 +1,105 @@
+import { type WireRequestOf, type WireResponseOf } from '../../../protocol/endpoints.ts'
+import { accept, refuse, type Reply } from '../../shared/reply.ts'
+import { historyPage } from '../../shared/history-page.ts'
+import { roundNearest } from '../../wallet/rounding.ts'
+import { type MarginMode, type MarginOrder } from './margin-order.ts'
+import { marginRefusals } from '../margin-refusals.ts'
+import { accountOf, type MarginState } from '../margin-state.ts'
+
+export type OpenOrdersQuery = WireRequestOf<'crossedOpenOrders'> | WireRequestOf<'isolatedOpenOrders'>
+export type OpenOrdersPage = WireResponseOf<'crossedOpenOrders'>
+export type WireMarginOrder = NonNullable<Extract<OpenOrdersPage['orderList'], readonly unknown[]>>[number]
+
+/** Document: "limit: optional, default 100, max 500". Crossed orders have no documented maximum: a larger limit counts as this. */
+const OPEN_ORDERS_PAGE = { byDefault: 100, max: 500 } as const
+
+/**
+ * One page of the symbol's open orders, newest first: those in the market, whole or in part. One that is asked
+ * for by its id is answered in whatever state it is, also when it has ended: the document has five states of a
+ * current order, and no other endpoint for them. Times are compared with the order's creation. Document: GET /api/v2/margin/isolated/open-orders and GET
+ * /api/v2/margin/crossed/open-orders. `maxId` and `minId` are empty when the page is.
+ */
+export function openOrdersPage(
+  state: MarginState,
+  { uid, mode }: { readonly uid: string; readonly mode: MarginMode },
+  query: OpenOrdersQuery,
+): Reply<OpenOrdersPage> {
+  if (!state.symbols.has(query.symbol)) return refuse(marginRefusals.symbolUnknown(query.symbol))
+  if (mode === 'crossed' && query.startTime === undefined) {
+    return refuse(marginRefusals.parameterEmpty('startTime'))
+  }
+  const limit = Number(query.limit ?? OPEN_ORDERS_PAGE.byDefault)
+  if (!(limit >= 1) || (mode === 'isolated' && limit > OPEN_ORDERS_PAGE.max)) {
+    return refuse(marginRefusals.outOfRange('limit', `1 and ${OPEN_ORDERS_PAGE.max}`))
+  }
+  const startAt = Number(query.startTime ?? 0)
+  const endAt = Number(query.endTime ?? Number.POSITIVE_INFINITY)
+  if (startAt > endAt) return refuse(marginRefusals.startAfterEnd())
+  const { open, ended } = accountOf(state, uid)
+  const isMeant = (order: MarginOrder) =>
+    order.mode === mode &&
+    order.symbol === query.symbol &&
+    (query.orderId === undefined || order.id === query.orderId) &&
+    (query.clientOid === undefined || order.clientOid === query.clientOid)
+  const isNamed = query.orderId !== undefined || query.clientOid !== undefined
+  // A name is one order's: where ended ones count too, there is no order among them.
+  const page = historyPage([...(isNamed ? ended.values() : []), ...open.values()].filter(isMeant), {
+    idOf: ({ id }) => id,
+    timeOf: ({ createdAt }) => createdAt,
+    ...{ startAt, endAt },
+    // Crossed orders alone have a cursor.
+    idLessThan: 'idLessThan' in query ? query.idLessThan : undefined,
+    limit: Math.min(limit, OPEN_ORDERS_PAGE.max),
+  })
+  return accept({
+    orderList: page.map(toWireOrder),
+    maxId: page[0]?.id ?? '',
+    minId: page.at(-1)?.id ?? '',
+  })
+}
+
+/** Document: Margin order. `size` and `amount` are what was filled; `baseSize` and `quoteSize` what was ordered. */
+export function toWireOrder(order: MarginOrder): WireMarginOrder {
+  const { price, base, quote, filledBase, filledQuote } = order
+  const ordered = quote ?? (price !== undefined && base !== undefined ? price.times(base) : undefined)
+  return {
+    symbol: order.symbol,
+    orderType: order.orderType,
+    enterPointSource: order.source,
+    orderId: order.id,
+    clientOid: order.clientOid,
+    loanType: order.loanType,
+    price: textOf(price),
+    side: wireSide(order),
+    status: order.status,
+    baseSize: textOf(base),
+    quoteSize: textOf(ordered),
+    // Document: the fill price; "the cross endpoint describes it as the order price", and its sample shows it so.
+    priceAvg: order.mode === 'crossed' && price !== undefined ? textOf(price) : averagePrice(order),
+    size: filledBase.toString(),
+    amount: filledQuote.toString(),
+    force: order.force,
+    cTime: String(order.createdAt),
+    uTime: String(order.updatedAt),
+  }
+}
+
+/** Zero before the first fill, as in the sample. */
+export function averagePrice({
+  filledBase,
+  filledQuote,
+}: Pick<MarginOrder, 'filledBase' | 'filledQuote'>): string {
+  return filledBase.eq('0') ? '0' : roundNearest(filledQuote.div(filledBase)).toString()
+}
+
+/** Document: an isolated order's side is `sell` or `buy`, whoever placed it; a crossed one's says what the system did. */
+function wireSide({ mode, purpose, direction }: MarginOrder): string {
+  if (mode === 'isolated' || purpose === 'trade') return direction
+  if (purpose === 'liquidation') return `liquidation-${direction}`
+  // Document: "`systemRepay-selll` (spelled so)".
+  return direction === 'buy' ? 'systemRepay-buy' : 'systemRepay-selll'
+}
+
+function textOf(value: { toString(): string } | undefined): string {
+  return value?.toString() ?? '0'
+}

@@ -1,0 +1,177 @@
+import { decimal, decimalOfInteger, type Decimal } from '../../lib/decimal.ts'
+import { createGrid, type Grid } from '../../lib/grid.ts'
+import { type FollowedMarket, type ServicePorts } from './service-ports.ts'
+import { type Quote } from '../market/market.ts'
+import { type BookOrder } from '../matching/book-order.ts'
+import {
+  createDisplayedMarket,
+  firstLevel,
+  levelTicksAt,
+  showQuote,
+  takenOf,
+  type DisplayedMarket,
+  type Taken,
+} from '../matching/displayed-market.ts'
+import { createBookSide, type OrderBook } from '../matching/order-book.ts'
+import { type Codec } from '../store/stored-rows.ts'
+import { roundDown } from '../wallet/rounding.ts'
+
+export interface PairOptions {
+  readonly symbol: string
+  /** Decimals of a price and of a size: one unit of the last one is the tick, and the lot. */
+  readonly priceDecimals: number
+  readonly sizeDecimals: number
+  /** Id of the row that keeps what orders took. */
+  readonly row: string
+}
+
+/**
+ * The market of a pair: the quotes of the futures of the same name, put on the pair's own grids. What orders take
+ * of it is the pair's own, and nothing of it is missing at the futures.
+ */
+export class PairMarket<Order extends BookOrder> implements OrderBook<Order> {
+  readonly market = createDisplayedMarket()
+  readonly buys = createBookSide<Order>(true)
+  readonly sells = createBookSide<Order>(false)
+  readonly #ports: ServicePorts
+  readonly #source: FollowedMarket | undefined
+  readonly #scales: PairScales
+  readonly #tick: Decimal
+  readonly #lot: Decimal
+  /** The tick as a float, for prechecks only. */
+  readonly tickFloat: number
+  readonly #row: PairRow
+  /** There may be a quote that was not looked at. */
+  #isBehind = true
+
+  /** Opens it with what the store knows that orders took. */
+  constructor(ports: ServicePorts, options: PairOptions) {
+    const tick = createGrid(unitText(options.priceDecimals))
+    const lot = createGrid(unitText(options.sizeDecimals))
+    this.#ports = ports
+    this.#row = { id: options.row, market: this.market }
+    this.#source = ports.market(options.symbol)
+    this.#tick = decimal(tick.step)
+    this.#lot = decimal(lot.step)
+    this.tickFloat = Number(tick.step)
+    this.#scales = {
+      price: scaleTo(tick, this.#source?.tickSize ?? tick.step),
+      size: scaleTo(lot, this.#source?.lotSize ?? lot.step),
+    }
+    const taken = ports.rows.readOne(PAIR_MARKETS, options.row)
+    Object.assign(this.market, taken)
+    this.refresh()
+    if (taken?.at === this.market.at) Object.assign(this.market, taken)
+  }
+
+  get hasOrders(): boolean {
+    return this.buys.orders.length > 0 || this.sells.orders.length > 0
+  }
+
+  /** Calls at every quote; who needs it takes it in with {@link refresh}. */
+  follow(hear: (at: number) => void): void {
+    const { shown } = this.#source ?? {}
+    this.#source?.follow(() => {
+      this.#isBehind = true
+      hear(shown?.at ?? 0)
+    })
+  }
+
+  /** Takes in what is displayed now. */
+  refresh(): void {
+    const { shown } = this.#source ?? {}
+    if (!this.#isBehind || shown === undefined || shown.at === 0) return
+    this.show(toPairQuote(shown, this.#scales), shown.at)
+    this.#isBehind = false
+  }
+
+  /** Takes in a quote on the pair's grids. @param at Unix ms of the exchange's clock. */
+  show(quote: Quote, at: number): void {
+    showQuote(this.market, quote, at, this.#ports.matching)
+  }
+
+  /** Forgets what was displayed and taken. */
+  clear(): void {
+    Object.assign(this.market, createDisplayedMarket())
+    this.#ports.rows.drop(PAIR_MARKETS, this.#row)
+    this.#isBehind = true
+  }
+
+  /** Stores what orders took. */
+  put(): void {
+    this.#ports.rows.put(PAIR_MARKETS, this.#row)
+  }
+
+  price(ticks: number): Decimal {
+    return decimalOfInteger(ticks).times(this.#tick)
+  }
+
+  /** @param price On the grid. */
+  ticks(price: Decimal): number {
+    return Number(price.div(this.#tick).toString())
+  }
+
+  size(lots: number): Decimal {
+    return decimalOfInteger(lots).times(this.#lot)
+  }
+
+  /** Whole lots in a size. */
+  lots(size: Decimal): number {
+    return Number(roundDown(size.div(this.#lot), 0).toString())
+  }
+
+  /** Where the next lot is bought: the first level that orders have not taken whole. */
+  nextAsk(): number {
+    return levelTicksAt(this.market, 'buy', firstLevel(this.market, 'buy'))
+  }
+}
+
+interface PairRow {
+  readonly id: string
+  readonly market: DisplayedMarket
+}
+
+/** What orders took of each pair. */
+const PAIR_MARKETS: Codec<PairRow, Taken> = {
+  table: 'pair_markets',
+  id: ({ id }) => id,
+  write: ({ market }) => takenOf(market),
+}
+
+/** So many of the pair's steps is one of the contract's: `times / by`, both whole. */
+interface Scale {
+  readonly times: number
+  readonly by: number
+}
+
+interface PairScales {
+  readonly price: Scale
+  readonly size: Scale
+}
+
+function scaleTo(grid: Grid, step: string): Scale {
+  const source = createGrid(step)
+  return { times: source.units * grid.scale, by: source.scale * grid.units }
+}
+
+/** On the pair's grids: the bid rounded down and the ask up, so that nobody trades at a better price than is there. */
+function toPairQuote(quote: Quote, { price, size }: PairScales): Quote {
+  const priceOf = (ticks: number): number => (ticks * price.times) / price.by
+  const sizeOf = (lots: number): number => (lots * size.times) / size.by
+  const bidTicks = Math.max(1, Math.floor(priceOf(quote.bidTicks)))
+  return {
+    bidTicks,
+    askTicks: Math.max(bidTicks + 1, Math.ceil(priceOf(quote.askTicks))),
+    bidLots: Math.max(1, Math.floor(sizeOf(quote.bidLots))),
+    askLots: Math.max(1, Math.floor(sizeOf(quote.askLots))),
+    lastTicks: Math.max(1, Math.round(priceOf(quote.lastTicks))),
+    tradedLots: Math.floor(sizeOf(quote.tradedLots)),
+    levelTicks: Math.max(1, Math.round(priceOf(quote.levelTicks))),
+    candle: quote.candle,
+    candleLots: sizeOf(quote.candleLots),
+  }
+}
+
+function unitText(decimals: number): string {
+  return decimals === 0 ? '1' : `0.${'0'.repeat(decimals - 1)}1`
+}

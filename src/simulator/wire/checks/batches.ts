@@ -1,0 +1,76 @@
+import { type Reply } from '../../shared/reply.ts'
+import { type Parameters } from './parameters.ts'
+import { type ServedName } from '../served-rows.ts'
+
+/** A request for several things of a kind: what is wrong with one of them leaves the others alone. */
+export interface Batch {
+  /** The parameter that holds the items. */
+  readonly list: string
+  /** The row of `failureList` for an item that was not understood. */
+  readonly toFailure: (item: unknown, refusal: ItemRefusal) => Readonly<Record<string, string>>
+}
+
+export interface ItemRefusal {
+  readonly code: string
+  readonly message: string
+}
+
+/** An item that its row's schema does not take. */
+export interface RefusedItem {
+  readonly item: unknown
+  readonly refusal: ItemRefusal
+}
+
+/**
+ * Every request that has a list and is answered with a failureList. Document, Errors, 3: "Partial failure of
+ * batch operations is reported inside data.failureList; the envelope itself may still be a success."
+ */
+export const batches = {
+  batchPlaceOrder: { list: 'orderList', toFailure: futuresFailure },
+  batchCancelOrders: { list: 'orderIdList', toFailure: futuresFailure },
+  cancelPlanOrder: { list: 'orderIdList', toFailure: futuresFailure },
+  isolatedBatchCancelOrders: { list: 'orderIdList', toFailure: marginFailure },
+  createVirtualSubaccounts: {
+    list: 'subAccountList',
+    toFailure: (item) => ({ subaAccountName: textOf(item) }),
+  },
+} as const satisfies { readonly [Name in ServedName]?: Batch }
+
+export function batchOf(name: ServedName): Batch | undefined {
+  return (batches as Partial<Record<ServedName, Batch>>)[name]
+}
+
+/** The exchange's answer to the items that were understood, with the others in its failureList, first. */
+export function withRefusedItems(
+  reply: Reply<unknown>,
+  batch: Batch | undefined,
+  refusedItems: readonly RefusedItem[],
+): Reply<unknown> {
+  if (!reply.ok || batch === undefined || refusedItems.length === 0) return reply
+  const data = reply.data as { readonly failureList?: readonly unknown[] }
+  const failures = refusedItems.map(({ item, refusal }) => batch.toFailure(item, refusal))
+  return { ok: true, data: { ...data, failureList: [...failures, ...(data.failureList ?? [])] } }
+}
+
+/** Document: failureList item, futures endpoints. */
+function futuresFailure(item: unknown, { code, message }: ItemRefusal) {
+  return { ...idsOf(item), errorMsg: message, errorCode: code }
+}
+
+/** Document: failureList item, isolated margin batch cancel. */
+function marginFailure(item: unknown, { message }: ItemRefusal) {
+  return { clientOid: idsOf(item).clientOid, errorMsg: message }
+}
+
+/** As they were sent: by them the client knows its item again. */
+function idsOf(item: unknown): { orderId: string; clientOid: string } {
+  const { orderId, clientOid, clientId } = (
+    typeof item === 'object' && item !== null ? item : {}
+  ) as Parameters
+  return { orderId: textOf(orderId), clientOid: textOf(clientOid ?? clientId) }
+}
+
+function textOf(value: unknown): string {
+  if (typeof value === 'string') return value
+  return typeof value === 'number' ? String(value) : ''
+}

@@ -1,0 +1,95 @@
+import { type RateLimit } from '../../../protocol/endpoint.ts'
+import { type Admission, type CallCounter, type Counting, createCallCounter } from './call-counter.ts'
+
+export interface RateLimitSettings {
+  readonly counting: Counting
+  /**
+   * Whether a refused call is counted too. Nobody has proved it; counting is the stricter reading, and the
+   * default. Under `sliding` and `bucket` a caller who keeps hammering above the limit is then never served
+   * again until it pauses; with `false` it goes on getting the documented rate.
+   */
+  readonly refusedCallsCount: boolean
+  /**
+   * Calls of all endpoints together from one address, in a window that opens with the first call. Once it
+   * trips, everything from that address is refused for `recoveryMs`; calls made meanwhile do not prolong it.
+   */
+  readonly overall: { readonly calls: number; readonly perMs: number; readonly recoveryMs: number }
+}
+
+/** The exchange's FAQ: 6000 a minute and address; "once triggered recovery takes 5 minutes". */
+export const defaultRateLimitSettings: RateLimitSettings = {
+  counting: 'sliding',
+  refusedCallsCount: true,
+  overall: { calls: 6000, perMs: 60_000, recoveryMs: 300_000 },
+}
+
+/** Whose call of what is counted. `who` is a UID or an address, as the limit's scope says. */
+export interface CountedCall {
+  readonly endpoint: string
+  readonly limit: RateLimit
+  readonly who: string
+  /** Copy-trading traders have lower limits where the document says so. */
+  readonly isCopyTrader: boolean
+}
+
+/** Callers remembered at a time, so that memory is bounded; the one unseen for longest is forgotten first. */
+const CALLERS_MAX = 10_000
+
+/** Every documented limit, counted exactly: each endpoint on its own, per UID or per address. */
+export class RateLimits {
+  readonly #settings: RateLimitSettings
+  readonly #counters = new Map<string, CallCounter>()
+  readonly #overall = new Map<string, OverallWindow>()
+
+  constructor(settings: RateLimitSettings) {
+    this.#settings = settings
+  }
+
+  /** Counts one call of one endpoint. */
+  take(call: CountedCall, now: number): Admission {
+    const { endpoint, limit, who, isCopyTrader } = call
+    const key = `${endpoint} ${who}`
+    const counter = this.#counters.get(key) ?? this.#createCounter(limit, isCopyTrader)
+    remember(this.#counters, key, counter)
+    return counter.take(now)
+  }
+
+  /** Counts one call against the limit of its address over all endpoints. */
+  takeOverall(address: string, now: number): boolean {
+    const { calls, perMs, recoveryMs } = this.#settings.overall
+    const window = this.#overall.get(address) ?? { openedAt: now, count: 0, refusedUntil: now }
+    remember(this.#overall, address, window)
+    if (now < window.refusedUntil) return false
+    if (now - window.openedAt >= perMs) {
+      window.openedAt = now
+      window.count = 0
+    }
+    window.count++
+    if (window.count <= calls) return true
+    window.refusedUntil = now + recoveryMs
+    window.openedAt = Number.NEGATIVE_INFINITY
+    window.count = 0
+    return false
+  }
+
+  #createCounter(limit: RateLimit, isCopyTrader: boolean): CallCounter {
+    const { counting, refusedCallsCount } = this.#settings
+    const calls = isCopyTrader ? (limit.copyTraderCalls ?? limit.calls) : limit.calls
+    return createCallCounter({ counting, calls, perMs: limit.perMs, refusedCallsCount })
+  }
+}
+
+interface OverallWindow {
+  openedAt: number
+  count: number
+  refusedUntil: number
+}
+
+/** Puts the entry last in the map's order, and drops the first when there are too many. */
+function remember<Value>(map: Map<string, Value>, key: string, value: Value): void {
+  map.delete(key)
+  map.set(key, value)
+  if (map.size <= CALLERS_MAX) return
+  const [oldest] = map.keys()
+  if (oldest !== undefined) map.delete(oldest)
+}

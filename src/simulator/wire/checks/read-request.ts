@@ -1,0 +1,52 @@
+import { type IncomingMessage } from 'node:http'
+import { type WireRequest } from '../wire-request.ts'
+
+/**
+ * Takes a request off its socket, raw: nothing decoded. A body longer than `bodyBytesMax` is cut one byte
+ * beyond it, enough for the wire to refuse it.
+ *
+ * @returns undefined when the client left before the request was whole.
+ */
+export async function readRequest(
+  incoming: IncomingMessage,
+  bodyBytesMax: number,
+): Promise<WireRequest | undefined> {
+  const body = hasBody(incoming) ? await readBody(incoming, bodyBytesMax + 1) : ''
+  if (body === undefined) return undefined
+  const target = incoming.url ?? '/'
+  const queryAt = target.indexOf('?')
+  return {
+    method: incoming.method ?? 'GET',
+    path: queryAt < 0 ? target : target.slice(0, queryAt),
+    query: queryAt < 0 ? '' : target.slice(queryAt + 1),
+    // Only Set-Cookie is ever a list, and no request has a use for it.
+    headers: incoming.headers as Record<string, string | undefined>,
+    body,
+    remoteAddress: addressOf(incoming),
+  }
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
+}
+
+function readBody(incoming: IncomingMessage, bytesMax: number): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = []
+    let bytes = 0
+    const finish = () => resolve(Buffer.concat(chunks).subarray(0, bytesMax).toString('utf8'))
+    incoming.on('data', (chunk: Buffer) => {
+      if (bytes < bytesMax) chunks.push(chunk)
+      bytes += chunk.length
+      if (bytes >= bytesMax) finish()
+    })
+    incoming.once('end', finish)
+    incoming.once('error', () => resolve(undefined))
+    incoming.once('close', () => resolve(undefined))
+  })
+}
+
+/** An IPv4 client of a socket that listens on IPv6 too is the same client. */
+function addressOf({ socket }: IncomingMessage): string {
+  return (socket.remoteAddress ?? '').replace(/^::ffff:/, '')
+}

@@ -1,0 +1,93 @@
+import { NOBODY } from '../../../src/simulator/shared/handlers.ts'
+import { describe, expect, test } from 'vitest'
+import { createRandom } from '../../../src/lib/random.ts'
+import { createExchangeCore, type ExchangeCore } from '../../../src/simulator/futures/exchange-core.ts'
+import {
+  buildInstruments,
+  toMarketInstrument,
+} from '../../../src/simulator/futures/instruments/instruments.ts'
+import { createSeededMarket } from '../../../src/simulator/market/seeded/seeded-market.ts'
+import { openAccount, START_AT } from './bench.ts'
+import { buildSession, openSession } from './random-session.ts'
+
+describe('same seed, same operations: same answers', () => {
+  test.each([51, 52])('twice, seed %i', (seed) => {
+    const play = () => {
+      const core = openSession({ seed })
+      return buildSession(seed, 600).map(({ run }) => run(core))
+    }
+
+    expect(play()).toEqual(play())
+  })
+
+  test.each([53, 54])('however the time between them is cut into calls, seed %i', (seed) => {
+    const settings = { matchingLagMs: 2300 }
+    const whole = openSession({ seed, settings })
+    const cut = openSession({ seed, settings })
+    const random = createRandom(`cut/${seed}`)
+    let now = 0
+
+    for (const { at, run } of buildSession(seed, 600)) {
+      const from = now === 0 ? at : now
+      for (let piece = from; piece < at; piece += 1 + random.integer(4000)) touch(cut, piece)
+      expect(run(cut)).toEqual(run(whole))
+      now = at
+    }
+  })
+})
+
+function touch(core: ExchangeCore, now: number): void {
+  core.advance(now)
+  core.answer('tickers', NOBODY, { productType: 'USDT-FUTURES' }, now)
+  core.answer(
+    'singlePosition',
+    { uid: '1' },
+    { productType: 'USDT-FUTURES', symbol: 'BTCUSDT', marginCoin: 'USDT' },
+    now,
+  )
+}
+
+test('a hundred resting orders and a position: more than 50,000 steps a second', () => {
+  const instruments = buildInstruments(START_AT).filter(({ symbol }) => symbol === 'BTCUSDT')
+  const market = { seed: 1, startAt: START_AT, instruments: instruments.map(toMarketInstrument) }
+  const core = createExchangeCore({
+    instruments,
+    accounts: [openAccount('1', 'one_way_mode', { balances: { USDT: '10000000' } })],
+    market: () => createSeededMarket(market),
+    seed: 1,
+  })
+  const frame = {
+    symbol: 'BTCUSDT',
+    productType: 'USDT-FUTURES',
+    marginCoin: 'USDT',
+    marginMode: 'crossed',
+  } as const
+  const resting = (side: 'buy' | 'sell', price: number) => ({
+    side,
+    size: '0.01',
+    price: String(price),
+    orderType: 'limit' as const,
+    force: 'gtc' as const,
+  })
+  for (const [side, first] of [
+    ['buy', 64_500],
+    ['sell', 65_500],
+  ] as const) {
+    const orderList = Array.from({ length: 50 }, (_, index) =>
+      resting(side, first + (side === 'buy' ? -1 : 1) * index),
+    )
+    core.answer('batchPlaceOrder', { uid: '1' }, { ...frame, orderList }, START_AT)
+  }
+  core.answer(
+    'batchPlaceOrder',
+    { uid: '1' },
+    { ...frame, orderList: [{ side: 'buy', size: '1', orderType: 'market' }] },
+    START_AT,
+  )
+  const STEPS = 50_000
+  const startedAt = performance.now()
+
+  for (let step = 1; step <= STEPS; step++) core.advance(START_AT + step * 100)
+
+  expect(performance.now() - startedAt).toBeLessThan(1000)
+})
