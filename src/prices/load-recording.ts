@@ -5,10 +5,7 @@ import { Failure, messageOf } from '../lib/failure.ts'
 import { isPriceFile, parsePriceFile } from './price-file.ts'
 import { parseRecording } from './parse-recording.ts'
 import { type Recording } from './recording.ts'
-import { unpackGzip } from './unpack-gzip.ts'
-
-/** Unpacked; about six years of one-minute candles. All of it is held in memory while it is read. */
-const RECORDING_BYTES_MAX = 256 * 1024 * 1024
+import { RECORDING_BYTES_MAX, unpackGzip } from './unpack-gzip.ts'
 
 /**
  * Reads a recording from a file. Columns of a CSV may stand in any order, and further ones are left aside.

@@ -12,6 +12,7 @@ import { z } from 'zod'
 import { Failure, messageOf } from '../lib/failure.ts'
 import { assertRows } from './check-rows.ts'
 import { columnBytes, decodeColumn, encodeColumn } from './column-codec.ts'
+import { RECORDING_BYTES_MAX, tooLarge } from './unpack-gzip.ts'
 import { type Field, FIELDS, type Recording, toColumns, toRows } from './recording.ts'
 
 const VERSION = 1
@@ -21,7 +22,7 @@ const HEADER_AT = 16
 const SUM_BYTES = 32
 
 /** Thirty-eight years of one-minute candles; as floats in memory a gigabyte and a half. */
-export const ROWS_MAX = 20_000_000
+const ROWS_MAX = 20_000_000
 
 const headerSchema = z.object({
   symbol: z.string().min(1),
@@ -57,7 +58,7 @@ export type PriceFileContent = Pick<Recording, 'symbol' | 'market' | 'intervalMs
 
 /** @throws Failure RECORDING_TOO_LARGE. The rows are those that {@link assertRows} lets pass. */
 export function buildPriceFile({ symbol, market, intervalMs, rows, sources }: PriceFileContent): Buffer {
-  if (rows.at.length > ROWS_MAX) throw tooManyRows(rows.at.length, symbol)
+  assertRowCount(rows.at.length)
   const columns = toColumns(rows).map(({ field, numbers }) => ({ name: field, ...encodeColumn(numbers) }))
   const header: Header = {
     symbol,
@@ -78,6 +79,7 @@ export function buildPriceFile({ symbol, market, intervalMs, rows, sources }: Pr
   for (const { encoded, bytes } of columns)
     parts.push(Buffer.from(bytes), Buffer.alloc(columnBytes(encoded.type, rows.at.length) - bytes.length))
   const body = Buffer.concat(parts)
+  if (body.length + SUM_BYTES > RECORDING_BYTES_MAX) throw tooLarge(symbol, RECORDING_BYTES_MAX)
   return Buffer.concat([body, createHash('sha256').update(body).digest()])
 }
 
@@ -159,11 +161,13 @@ function damaged(file: string, found: string): Failure {
   })
 }
 
-function tooManyRows(rows: number, symbol: string): Failure {
-  return new Failure({
+/** @throws Failure RECORDING_TOO_LARGE */
+export function assertRowCount(rows: number): void {
+  if (rows <= ROWS_MAX) return
+  throw new Failure({
     code: 'RECORDING_TOO_LARGE',
     sentence: 'these are more rows than are read',
-    facts: { symbol, rows, 'maximum rows': ROWS_MAX },
+    facts: { rows, 'maximum rows': ROWS_MAX },
     hint: 'import fewer files at once, into a folder for each span of time',
   })
 }

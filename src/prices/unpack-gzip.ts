@@ -4,6 +4,12 @@ import { gunzip } from 'node:zlib'
 import { Failure, messageOf } from '../lib/failure.ts'
 
 /**
+ * Of a recording, unpacked: about six years of one-minute candles as CSV. All of it is held in memory while it is
+ * read.
+ */
+export const RECORDING_BYTES_MAX = 256 * 1024 * 1024
+
+/**
  * @returns bytes that are not gzipped as they are.
  * @throws Failure RECORDING_NOT_GZIP, RECORDING_GZIP_TRUNCATED, RECORDING_GZIP_DAMAGED, RECORDING_TOO_LARGE
  */

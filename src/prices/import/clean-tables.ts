@@ -3,7 +3,7 @@
  * possible. What is wrong is dropped or sorted, counted, and its first place named.
  */
 import { Failure } from '../../lib/failure.ts'
-import { ROWS_MAX } from '../price-file.ts'
+import { assertRowCount } from '../price-file.ts'
 import { type CandleRows, type Field, FIELDS, type QuoteRows, toRows } from '../recording.ts'
 import { findGaps, type Gaps } from './gaps.ts'
 import { type Finding, findDisorder, findRows, type PriceTable } from './price-table.ts'
@@ -114,7 +114,7 @@ function addFindings(findings: readonly Finding[]): Finding {
 
 function joinColumns(tables: readonly PriceTable[]): { columns: Columns; leftAside: readonly Field[] } {
   const rows = tables.reduce((sum, { columns }) => sum + (columns.get('at') as Float64Array).length, 0)
-  if (rows > ROWS_MAX) throw tooManyRows(rows)
+  assertRowCount(rows)
   const { required, optional } = FIELDS[tables[0]?.kind ?? 'candles']
   const found = optional.filter((field) => tables.some(({ columns }) => columns.has(field)))
   const common = found.filter((field) => tables.every(({ columns }) => columns.has(field)))
@@ -203,14 +203,5 @@ function nothingLeft(tables: readonly PriceTable[]): Failure {
     sentence: 'no row is left that can be played',
     facts: { file: tables[0]?.source ?? '' },
     hint: 'check the order of the columns',
-  })
-}
-
-function tooManyRows(rows: number): Failure {
-  return new Failure({
-    code: 'RECORDING_TOO_LARGE',
-    sentence: 'these are more rows than are read',
-    facts: { rows, 'maximum rows': ROWS_MAX },
-    hint: 'import fewer files at once, into a folder for each span of time',
   })
 }
