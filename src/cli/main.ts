@@ -4,6 +4,7 @@ import { ConfigError, formatProblems } from '../config/yaml/problem.ts'
 import { Failure } from '../lib/failure.ts'
 import { addArchiveCommand } from './archive.ts'
 import { addBacktestCommand } from './backtest/backtest.ts'
+import { addCompareCommand } from './backtest/compare.ts'
 import { addCallCommand } from './call/call.ts'
 import { addCheckCommand } from './check.ts'
 import { addExplainCommand } from './explain/explain.ts'
@@ -39,6 +40,7 @@ export async function main(argv: readonly string[]): Promise<number> {
   }
   addRunCommand(program, { version, setExit })
   addBacktestCommand(program, { version, setExit })
+  addCompareCommand(program, setExit)
   addExplainCommand(program, setExit)
   addKillCommand(program, setExit)
   addRestrictCommand(program, setExit)

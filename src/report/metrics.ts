@@ -39,7 +39,7 @@ export interface MetricsInput {
 const DAYS_A_YEAR = 365
 /** A shorter run says nothing of a year: 18 good days once made a yearly growth of 28 digits. */
 const ANNUALISED_FROM_DAYS = 90
-export const ROLLING_DAYS = 30
+const ROLLING_DAYS = 30
 
 const UNDER_90 = `not annualised: the run is shorter than ${ANNUALISED_FROM_DAYS} days`
 
@@ -51,7 +51,7 @@ export function toDayReturns(days: readonly DayClose[], opening: number): readon
   })
 }
 
-export function mean(values: readonly number[]): number {
+function mean(values: readonly number[]): number {
   return values.length === 0 ? Number.NaN : values.reduce((sum, value) => sum + value, 0) / values.length
 }
 

@@ -2,13 +2,12 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { CsvFile } from './collect/csv-file.ts'
 import { renderPage } from './page/page.ts'
+import { REPORT_FILE } from './read-report.ts'
 import { DIGITS, roundNumbers } from './round-numbers.ts'
 import { type BacktestReport, type RunReport } from './run-report.ts'
 
 /** What makes a run again: versions, hashes, options. Written as it is. */
 export type RunRecipe = Readonly<Record<string, unknown>>
-
-export const REPORT_FILE = 'report.json'
 
 /**
  * Writes report.html, report.json and run.json, and a folder of CSV files for each fill model (the directory itself

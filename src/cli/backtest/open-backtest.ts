@@ -63,7 +63,7 @@ const SEEDED_STEP_MS_MAX = 5000
 const TIME_MS_MIN = 100
 const TIME_MS_MAX = 15_000
 /** Of the age at which what is known of the account is too old: read before. */
-const ACCOUNT_AGE_SHARE = 0.9
+const ACCOUNT_AGE_SHARE = 0.5
 /** Fills that the exchange keeps: some minutes of them are read again. */
 const FILLS_KEPT = 1000
 

@@ -7,6 +7,9 @@ const NAME_WIDTH = 22
 /** Of a figure, beside others. */
 const FIGURE_WIDTH = 18
 
+/** Columns of figures that a terminal of 80 has room for. */
+const RUNS_ABREAST = 3
+
 /** Ratios that are worth a line of a terminal. */
 const SHOWN_RATIOS: ReadonlySet<string> = new Set([
   ...['yearly growth', 'Sharpe', 'Sortino', 'Calmar', 'deepest drawdown', 'time under water'],
@@ -25,29 +28,11 @@ export function describeReport(report: BacktestReport): readonly string[] {
   const { runs, coin, name } = report
   const [first] = runs
   if (first === undefined) return []
-  const row = (title: string, show: (run: RunReport) => string): string =>
-    `  ${title.padEnd(NAME_WIDTH)}${runs.map((run) => show(run).padStart(FIGURE_WIDTH)).join('')}`
   return [
     '',
     `  ${name}: ${showTime(first.fromAt)} to ${showTime(first.toAt)} UTC, ${coin}${first.isCut ? ', ended early' : ''}`,
     '',
-    row('fill model', ({ model }) => model),
-    row('final equity', ({ money }) => showNumber(Number(money.final))),
-    row('total return', ({ money }) => showShare(Number(money.final) / Number(money.opening) - 1)),
-    row('buy and hold', ({ buyAndHold }) => showShare(buyAndHold.value)),
-    row('realised', ({ money }) => withSign(Number(money.realised))),
-    row('unrealised', ({ money }) => withSign(Number(money.unrealised))),
-    row('fees', ({ money }) => withSign(-Number(money.fees))),
-    row('funding', ({ money }) => withSign(Number(money.funding))),
-    ...first.ratios.flatMap(({ name: ratio }, index) => {
-      const shown = (run: RunReport): string => {
-        const found = run.ratios[index]
-        return found ? showRatio(found) : ''
-      }
-      return SHOWN_RATIOS.has(ratio) ? [row(ratio, shown)] : []
-    }),
-    row('fills, maker share', ({ fills }) => `${fills.count}, ${Math.round(fills.makerShare * 100)} %`),
-    row('denied, rejected', ({ denials, rejections }) => `${sumOf(denials)}, ${sumOf(rejections)}`),
+    ...describeFigures(runs),
     '',
     ...runs.map(({ model, series }) => `  ${model.padEnd(12)} ${sparkline(series.close)}`),
     ...runs.flatMap((run) => describeStrategies(run, runs.length > 1)),
@@ -58,9 +43,52 @@ export function describeReport(report: BacktestReport): readonly string[] {
   ]
 }
 
+/** Runs of several backtests, a column each. */
+export function describeComparison(
+  named: readonly { readonly name: string; readonly run: RunReport }[],
+): readonly string[] {
+  const groups = Array.from({ length: Math.ceil(named.length / RUNS_ABREAST) }, (_, index) =>
+    named.slice(index * RUNS_ABREAST, (index + 1) * RUNS_ABREAST),
+  )
+  return [
+    ...groups.flatMap((group) => [
+      '',
+      `  ${''.padEnd(NAME_WIDTH)}${group.map(({ name }) => name.slice(-FIGURE_WIDTH + 1).padStart(FIGURE_WIDTH)).join('')}`,
+      ...describeFigures(group.map(({ run }) => run)),
+    ]),
+    '',
+    ...named.map(({ name, run }) => `  ${name.slice(-16).padEnd(17)} ${sparkline(run.series.close, 56)}`),
+    '',
+  ]
+}
+
+function describeFigures(runs: readonly RunReport[]): readonly string[] {
+  const row = (title: string, show: (run: RunReport) => string): string =>
+    `  ${title.padEnd(NAME_WIDTH)}${runs.map((run) => show(run).padStart(FIGURE_WIDTH)).join('')}`
+  return [
+    row('fill model', ({ model }) => model),
+    row('final equity', ({ money }) => showNumber(Number(money.final))),
+    row('total return', ({ money }) => showShare(Number(money.final) / Number(money.opening) - 1)),
+    row('buy and hold', ({ buyAndHold }) => showShare(buyAndHold.value)),
+    row('realised', ({ money }) => withSign(Number(money.realised))),
+    row('unrealised', ({ money }) => withSign(Number(money.unrealised))),
+    row('fees', ({ money }) => withSign(-Number(money.fees))),
+    row('funding', ({ money }) => withSign(Number(money.funding))),
+    ...(runs[0]?.ratios ?? []).flatMap(({ name: ratio }, index) => {
+      const shown = (run: RunReport): string => {
+        const found = run.ratios[index]
+        return found ? showRatio(found) : ''
+      }
+      return SHOWN_RATIOS.has(ratio) ? [row(ratio, shown)] : []
+    }),
+    row('fills, maker share', ({ fills }) => `${fills.count}, ${Math.round(fills.makerShare * 100)} %`),
+    row('denied, rejected', ({ denials, rejections }) => `${sumOf(denials)}, ${sumOf(rejections)}`),
+  ]
+}
+
 /** The values as bars of eighths, the lowest to the highest. */
-export function sparkline(values: readonly number[], width = SPARK_WIDTH): string {
-  const known = values.filter((value) => Number.isFinite(value))
+function sparkline(values: readonly (number | null)[], width = SPARK_WIDTH): string {
+  const known = values.flatMap((value) => (value !== null && Number.isFinite(value) ? [value] : []))
   if (known.length === 0) return ''
   const [low, high] = [Math.min(...known), Math.max(...known)]
   const length = Math.min(width, known.length)

@@ -1,0 +1,35 @@
+import { writeFileSync } from 'node:fs'
+import { basename, resolve } from 'node:path'
+import { type Command } from 'commander'
+import { type NamedRun, renderComparisonPage } from '../../report/page/comparison-page.ts'
+import { readReport } from '../../report/read-report.ts'
+import { describeComparison } from '../../report/text/terminal-report.ts'
+
+interface CompareOptions {
+  readonly out: string
+}
+
+/** `intentd compare`: two runs side by side. */
+export function addCompareCommand(program: Command, setExit: (code: number) => void): void {
+  program
+    .command('compare')
+    .argument('<run>', 'the directory of a backtest')
+    .argument('<other>', 'another one')
+    .description('set two backtests side by side')
+    .option('--out <file>', 'the page', 'comparison.html')
+    .action((run: string, other: string, { out }: CompareOptions) => {
+      const isSamePlace = basename(resolve(run)) === basename(resolve(other))
+      const named = [run, other].flatMap((directory) =>
+        readRuns(directory, isSamePlace ? directory : basename(resolve(directory))),
+      )
+      writeFileSync(out, renderComparisonPage(named))
+      process.stdout.write([...describeComparison(named), `  ${resolve(out)}`, ''].join('\n'))
+      setExit(0)
+    })
+}
+
+/** Each fill model of a backtest is a run of its own. */
+function readRuns(directory: string, place: string): readonly NamedRun[] {
+  const { runs, coin } = readReport(directory)
+  return runs.map((run) => ({ name: runs.length === 1 ? place : `${place} ${run.model}`, run, coin }))
+}

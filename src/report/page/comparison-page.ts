@@ -1,0 +1,49 @@
+import { type RunReport } from '../run-report.ts'
+import { showNumber, showTime, withSign } from '../text/figures.ts'
+import { type Cell, escapeHtml, renderSection, renderTable, toned } from './html.ts'
+import { renderComparison, toDocument } from './page.ts'
+import { renderEquities } from './run-charts.ts'
+
+/** A run, and what it is called beside another. */
+export interface NamedRun {
+  readonly name: string
+  readonly run: RunReport
+  readonly coin: string
+}
+
+/** Two runs or more side by side, as one file. Their equities share a chart only where their time is the same. */
+export function renderComparisonPage(named: readonly NamedRun[]): string {
+  const runs = named.map(({ run }) => run)
+  const names = named.map(({ name }) => name)
+  const coin = named[0]?.coin ?? ''
+  const isSameTime = runs.every(
+    ({ series }) => series.startAt === runs[0]?.series.startAt && series.stepMs === runs[0]?.series.stepMs,
+  )
+  const chart = isSameTime
+    ? renderEquities(runs, names, coin)
+    : runs.map((run, index) => renderEquities([run], [names[index] ?? ''], coin)).join('')
+  const spans = named.map(
+    ({ name, run }) =>
+      `<li>${escapeHtml(name)}: ${showTime(run.fromAt)} to ${showTime(run.toAt)} UTC, fill model ${run.model}</li>`,
+  )
+  const body = [
+    `<h1>${names.map(escapeHtml).join(' and ')}</h1><ul class="sub">${spans.join('')}</ul>`,
+    renderSection('Side by side', chart + renderComparison(runs, names)),
+    renderSection('By strategy', renderStrategies(runs, names)),
+  ].join('\n')
+  return toDocument(names.join(' and '), body, { runs: runs.map(({ series }) => ({ series })) })
+}
+
+function renderStrategies(runs: readonly RunReport[], names: readonly string[]): string {
+  const ids = [...new Set(runs.flatMap(({ strategies }) => strategies.map(({ name }) => name)))].toSorted()
+  const rows = ids.map((id): readonly Cell[] => [
+    id,
+    ...runs.flatMap(({ strategies }) => {
+      const part = strategies.find(({ name }) => name === id)
+      if (part === undefined) return ['', '', '']
+      return [String(part.fills), showNumber(part.fees), toned(part.profit, withSign(part.profit))]
+    }),
+  ])
+  const columns = names.flatMap((name) => [`${name}: fills`, 'fees', 'profit'])
+  return renderTable(['', ...columns], rows)
+}

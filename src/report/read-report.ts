@@ -1,0 +1,32 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Failure, messageOf } from '../lib/failure.ts'
+import { type BacktestReport } from './run-report.ts'
+
+export const REPORT_FILE = 'report.json'
+
+/** The report of a run's directory. @throws Failure REPORT_UNREADABLE */
+export function readReport(directory: string): BacktestReport {
+  const file = join(directory, REPORT_FILE)
+  try {
+    const report: unknown = JSON.parse(readFileSync(file, 'utf8'))
+    if (isReport(report)) return report
+  } catch (cause) {
+    throw unreadable(file, messageOf(cause))
+  }
+  throw unreadable(file, 'it is no report of this version')
+}
+
+function isReport(value: unknown): value is BacktestReport {
+  if (typeof value !== 'object' || value === null) return false
+  return 'format' in value && value.format === 1 && 'runs' in value && Array.isArray(value.runs)
+}
+
+function unreadable(file: string, problem: string): Failure {
+  return new Failure({
+    code: 'REPORT_UNREADABLE',
+    sentence: 'the report of a backtest cannot be read',
+    facts: { file, problem },
+    hint: 'name the directory that a backtest has written',
+  })
+}
