@@ -226,7 +226,7 @@ function playSeed(
   }
 }
 
-/** As live, or as the section `backtest` says; nothing is read oftener than prices are. */
+/** As live, or as the section `backtest` says: then fills and positions as often as prices, unless they would grow too old. */
 function pollingOf({ polling, backtest, risk }: DaemonConfig): VirtualPolling {
   const { pollMs } = backtest
   if (pollMs === undefined) return { ...polling, timeMs: TIME_MS_MIN }

@@ -171,7 +171,7 @@ const backtestSchema = z
     // A slower poller would find its measurement of the exchange's clock too old.
     pollMs: wholeNumber(
       { min: 50, max: 60_000 },
-      'Time between two reads of all tickers in a backtest, in ms; fills and positions are read no more often. ' +
+      'Time between two reads of all tickers in a backtest, in ms; fills and positions are read as often, and twice in risk.accountAgeMaxMs. ' +
         'Absent: as `polling` says, which takes hours for a month.',
     ).optional(),
     latencyMs: presetNumber(

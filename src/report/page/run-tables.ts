@@ -93,10 +93,7 @@ function renderRatios({ ratios }: RunReport): string {
     { text: showRatio(ratio) },
     ratio.note === undefined ? ratio.formula : `${ratio.formula} (${ratio.note})`,
   ])
-  return renderTable(['', 'value', 'formula'], rows).replaceAll(
-    /<td>(?=[^<]*<\/td><\/tr>)/g,
-    '<td class="text">',
-  )
+  return renderTable(['', 'value', 'formula'], rows, [0, 2])
 }
 
 const WEEKDAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat']
