@@ -26,12 +26,19 @@ export function cutRecordings(
     return begin < end ? [{ ...recording, rows: cutRows(recording.rows, begin, end) }] : []
   })
   if (cut.length > 0) return cut
-  throw new Failure({
-    code: 'BACKTEST_RANGE_EMPTY',
-    sentence: 'no recording has prices in the range',
-    facts: Object.fromEntries(
+  throw emptyRange(
+    Object.fromEntries(
       recordings.map(({ source, rows: { at } }) => [source, `${toTime(at[0])} to ${toTime(at.at(-1))}`]),
     ),
+  )
+}
+
+/** @param facts What is there instead. */
+export function emptyRange(facts: Readonly<Record<string, string>>): Failure {
+  return new Failure({
+    code: 'BACKTEST_RANGE_EMPTY',
+    sentence: 'there are no prices in the range',
+    facts,
     hint: '--from and --to are dates such as 2025-06-01 or 2025-06-01T12:00, UTC',
   })
 }

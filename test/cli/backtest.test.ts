@@ -85,6 +85,9 @@ describe('intentd backtest', () => {
 
   test.each([
     [64, ['--from', 'yesterday'], /write a date/],
+    [64, ['--from', '2025-02-30'], /write a date/],
+    [64, ['--days', '0'], /from 1 to 3650/],
+    [64, ['--from', '2025-03-02', '--to', '2025-03-01'], /BACKTEST_RANGE_EMPTY/],
     [66, ['--market', 'BTCUSDT=none.csv'], /RECORDING_UNREADABLE/],
     [78, ['--set', 'backtest.pollMs=fast'], /backtest\.pollMs/],
   ])('exits with %i for %j', async (code, options, says) => {

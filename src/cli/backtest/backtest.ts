@@ -28,6 +28,8 @@ interface BacktestOptions extends Pick<ConfigOptions, 'set'> {
 }
 
 const DAYS_DEFAULT = 30
+/** Ten years. */
+const DAYS_MAX = 3650
 /** Virtual time between two looks at the terminal. */
 const CHUNK_MS = 300_000
 /** Others of this process (Ctrl-C) get their turn this often. */
@@ -45,7 +47,7 @@ export function addBacktestCommand(program: Command, { version, setExit }: RunFr
       collect,
       [],
     )
-    .option('--days <n>', `length of a seeded market (${DAYS_DEFAULT})`, parseCount, DAYS_DEFAULT)
+    .option('--days <n>', `length of a seeded market (${DAYS_DEFAULT})`, parseDays, DAYS_DEFAULT)
     .option('--from <date>', 'begin there: 2025-06-01 or 2025-06-01T12:00, UTC', parseDate)
     .option('--to <date>', 'end there', parseDate)
     .option('--out <directory>', 'where the report goes (default: a directory under backtests/)')
@@ -176,10 +178,17 @@ function describeRecipe(
   }
 }
 
+function parseDays(text: string): number {
+  const days = parseCount(text)
+  if (days >= 1 && days <= DAYS_MAX) return days
+  throw new InvalidArgumentError(`write a whole number from 1 to ${DAYS_MAX}.`)
+}
+
 function parseDate(text: string): number {
   const isDate = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?Z?)?$/.test(text)
   const at = isDate ? Date.parse(text.includes('T') && !text.endsWith('Z') ? `${text}Z` : text) : Number.NaN
-  if (Number.isNaN(at))
+  // A 30th of February would be a day of March, and nothing was traded before 1970.
+  if (!(at > 0) || !new Date(at).toISOString().startsWith(text.slice(0, 10)))
     throw new InvalidArgumentError('write a date such as 2025-06-01 or 2025-06-01T12:00 (UTC).')
   return at
 }

@@ -4,7 +4,12 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { UID } from '../../backtest/direct-exchange.ts'
 import { type BacktestRunOptions } from '../../backtest/backtest-run.ts'
-import { cutRecordings, describeRecording, type PlayedRange } from '../../backtest/played-prices.ts'
+import {
+  cutRecordings,
+  describeRecording,
+  emptyRange,
+  type PlayedRange,
+} from '../../backtest/played-prices.ts'
 import { type VirtualPolling } from '../../backtest/virtual-pollers.ts'
 import { type DaemonConfig, type LoadedConfig } from '../../config/load-config.ts'
 import {
@@ -208,6 +213,9 @@ function playSeed(
   config: DaemonConfig,
   { fromAt = SEEDED_FROM_AT, toAt, days, simulator, polling }: SeededPrices,
 ): Prices {
+  const endAt = toAt ?? fromAt + days * DAY_MS
+  if (endAt <= fromAt)
+    throw emptyRange({ from: new Date(fromAt).toISOString(), to: new Date(endAt).toISOString() })
   const stepMs = Math.max(simulator.stepMs, Math.min(SEEDED_STEP_MS_MAX, polling.tickersMs))
   const instruments = listed(config, fromAt)
   const { startPrices, yearlyVolatility } = simulator.market
@@ -219,7 +227,7 @@ function playSeed(
     instruments,
     coverage: rows.map(({ symbol }) => ({
       ...{ symbol, source: `seed ${simulator.seed}`, sha256: '', kind: 'seeded', stepMs },
-      ...{ fromAt, toAt: toAt ?? fromAt + days * DAY_MS, rows: 0, hasMark: true, hasFunding: true },
+      ...{ fromAt, toAt: endAt, rows: 0, hasMark: true, hasFunding: true },
       gaps: { count: 0, totalMs: 0, longest: [] },
     })),
     open: ({ seed, startAt }) => createSeededMarket({ seed, startAt, stepMs, instruments: rows }),

@@ -36,11 +36,20 @@ export function describeReport(report: BacktestReport): readonly string[] {
     '',
     ...runs.map(({ model, series }) => `  ${model.padEnd(12)} ${sparkline(series.close)}`),
     ...runs.flatMap((run) => describeStrategies(run, runs.length > 1)),
-    ...(report.remarks.length > 0
-      ? ['', ...report.remarks.flatMap((remark) => wrap(`note: ${remark}`))]
-      : []),
+    ...describeNotes(report),
     '',
   ]
+}
+
+/** What a reader of the figures must know: what was halted on the way, and what was liquidated, first. */
+function describeNotes({ runs, remarks }: BacktestReport): readonly string[] {
+  const notes = runs.flatMap(({ model, restrictions, liquidations }) => {
+    const which = runs.length > 1 ? `${model}: ` : ''
+    const liquidated = liquidations === 0 ? [] : [`${liquidations} liquidations`]
+    return [...restrictions, ...liquidated].map((note) => which + note)
+  })
+  const lines = [...notes, ...remarks].flatMap((note) => wrap(`note: ${note}`))
+  return lines.length === 0 ? [] : ['', ...lines]
 }
 
 /** Runs of several backtests, a column each. */
@@ -74,6 +83,9 @@ function describeFigures(runs: readonly RunReport[]): readonly string[] {
     row('unrealised', ({ money }) => withSign(Number(money.unrealised))),
     row('fees', ({ money }) => withSign(-Number(money.fees))),
     row('funding', ({ money }) => withSign(Number(money.funding))),
+    ...(runs.some(({ money }) => Number(money.insurance) !== 0)
+      ? [row('insurance fund', ({ money }) => withSign(Number(money.insurance)))]
+      : []),
     ...(runs[0]?.ratios ?? []).flatMap(({ name: ratio }, index) => {
       const shown = (run: RunReport): string => {
         const found = run.ratios[index]
