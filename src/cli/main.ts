@@ -7,6 +7,14 @@ import { addBacktestCommand } from './backtest/backtest.ts'
 import { addCompareCommand } from './backtest/compare.ts'
 import { addCallCommand } from './call/call.ts'
 import { addCheckCommand } from './check.ts'
+import { addEventsCommand } from './control/events.ts'
+import { addFillsCommand } from './control/fills.ts'
+import { addLogLevelCommand } from './control/log-level.ts'
+import { addModeCommands } from './control/mode.ts'
+import { addOrdersCommand } from './control/orders.ts'
+import { addPositionsCommand } from './control/positions.ts'
+import { addProfitCommand } from './control/profit.ts'
+import { addStatusCommand } from './control/status.ts'
 import { addExplainCommand } from './explain/explain.ts'
 import { addFlattenCommand } from './flatten.ts'
 import { addKillCommand } from './kill.ts'
@@ -41,11 +49,19 @@ export async function main(argv: readonly string[]): Promise<number> {
   addRunCommand(program, { version, setExit })
   addBacktestCommand(program, { version, setExit })
   addCompareCommand(program, setExit)
+  addStatusCommand(program, setExit)
+  addPositionsCommand(program, setExit)
+  addOrdersCommand(program, setExit)
+  addFillsCommand(program)
+  addProfitCommand(program)
+  addEventsCommand(program, setExit)
   addExplainCommand(program, setExit)
   addKillCommand(program, setExit)
   addRestrictCommand(program, setExit)
+  addModeCommands(program, setExit)
   addFlattenCommand(program, setExit)
   addReleaseCommand(program, setExit)
+  addLogLevelCommand(program, setExit)
   addCheckCommand(program, setExit)
   addRepairCommand(program, setExit)
   addArchiveCommand(program, setExit)

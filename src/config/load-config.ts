@@ -148,6 +148,9 @@ function assemble({ mainFile, main, value, strategies }: Parts): LoadedConfig {
     ...value,
     file: mainFile,
     state: { ...value.state, directory: resolve(directory, value.state.directory) },
+    ...(value.control.tokenFile !== undefined && {
+      control: { ...value.control, tokenFile: resolve(directory, value.control.tokenFile) },
+    }),
     strategies: configs,
     ...(value.simulator && {
       simulator: { ...value.simulator, market: resolveMarket(value.simulator.market, directory) },

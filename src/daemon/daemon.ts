@@ -1,6 +1,7 @@
 import { type StopPolicy } from '../engine/event.ts'
 import { type Account } from './account/account.ts'
 import { type EmbeddedExchange } from './embedded/embedded-exchange.ts'
+import { type OpenedControl } from './control/open-control.ts'
 import { type MarketData } from './market-data/market-data.ts'
 import { type RunSummary } from './reporting/summary.ts'
 
@@ -9,6 +10,8 @@ export interface DaemonOptions {
   readonly accounts: readonly Account[]
   /** Where the exchange runs inside this process. */
   readonly embedded: Pick<EmbeddedExchange, 'resume' | 'stop'> | undefined
+  /** By which others look at it and command it; absent where nobody does. */
+  readonly control?: OpenedControl
 }
 
 /** How a run ended. `fatal`: what broke an account, its journal that could not be written or the program. */
@@ -26,13 +29,15 @@ export class Daemon {
   readonly accounts: readonly Account[]
   readonly #market: MarketData
   readonly #embedded: DaemonOptions['embedded']
+  readonly #control: OpenedControl | undefined
   /** Every account is at rest, and the market is not read any more. */
   readonly #quiet: Promise<void>
 
-  constructor({ market, accounts, embedded }: DaemonOptions) {
+  constructor({ market, accounts, embedded, control }: DaemonOptions) {
     this.accounts = accounts
     this.#market = market
     this.#embedded = embedded
+    this.#control = control
     this.#quiet = Promise.all(accounts.map((account) => this.#untilAtRest(account))).then(() => market.stop())
   }
 
@@ -43,6 +48,7 @@ export class Daemon {
   async start(): Promise<boolean> {
     try {
       for (const account of this.accounts) account.listen()
+      await this.#control?.start()
       if (!(await this.#market.synchronise())) return false
       this.#embedded?.resume()
       await Promise.all(this.accounts.map((account) => account.admit()))
@@ -81,6 +87,7 @@ export class Daemon {
     // The ledger is read while the exchange still has it, and after whatever could still break.
     const summaries = this.accounts.map((account, index) => account.summary(ends[index]))
     await this.#embedded?.stop()
+    await this.#control?.stop()
     return { summaries, fatal: this.#fatal }
   }
 

@@ -5,7 +5,7 @@ import { rebuildBook } from '../engine/book/book-json.ts'
 import { findGridConflict } from '../engine/book/convert-grids.ts'
 import { type EngineSettings } from '../engine/settings.ts'
 import { TrustedClock } from '../exchange/clock/trusted-clock.ts'
-import { type Journal } from '../journal/journal.ts'
+import { type BookingStore, type Journal } from '../journal/journal.ts'
 import { openSqliteJournal } from '../journal/sqlite-journal.ts'
 import { type Clock } from '../lib/clock.ts'
 import { Failure } from '../lib/failure.ts'
@@ -13,6 +13,7 @@ import { type Timers } from '../lib/timers.ts'
 import { Account } from './account/account.ts'
 import { holdAccount } from './account/account-lock.ts'
 import { createCalls } from './account/exchange-calls.ts'
+import { openControl } from './control/open-control.ts'
 import { Daemon } from './daemon.ts'
 import { type EmbeddedExchange, startEmbeddedExchange } from './embedded/embedded-exchange.ts'
 import { toEngineSettings, toInstruments } from './account/engine-settings.ts'
@@ -81,7 +82,7 @@ export async function openDaemon(given: OpenDaemonOptions): Promise<OpenedDaemon
 /** What a daemon stands on. */
 interface Ground {
   readonly directory: string
-  readonly journal: Journal
+  readonly journal: Journal & BookingStore
   readonly embedded: EmbeddedExchange | undefined
   /** Lets others take the state and the account over. */
   readonly release: () => void
@@ -125,7 +126,7 @@ function logUnlocked(logger: DaemonLogger): (reason: string) => void {
   return (reason) => logger.log('warn', 'account.notHeld', { reason })
 }
 
-function openJournal({ loaded: { config }, clock }: Opening, directory: string): Journal {
+function openJournal({ loaded: { config }, clock }: Opening, directory: string): Journal & BookingStore {
   return openSqliteJournal({
     ...journalPlaceOf(config, directory),
     keepSince: () => clock.now() - RECORDS_KEPT_MS,
@@ -166,7 +167,12 @@ async function assemble(options: Opening, ground: Prepared): Promise<OpenedDaemo
       onQuiesced: () => embedded?.pause(),
       onClosed: ground.release,
     })
-    return { daemon: new Daemon({ market, accounts: [account], embedded }), endsAt: () => embedded?.endsAt }
+    const accounts = [account]
+    const control = openControl({
+      ...{ config, directory, accounts, market, logger, clock: trusted.clock, version: options.version },
+      ...{ name: config.name, environment: config.environment, exchange: access.baseUrl },
+    })
+    return { daemon: new Daemon({ market, accounts, embedded, control }), endsAt: () => embedded?.endsAt }
   } catch (error) {
     await ground.close()
     throw error

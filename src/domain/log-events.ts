@@ -35,6 +35,16 @@ export const LOG_EVENTS = {
   'clock.synchronised': "The exchange's clock is known again, and orders may leave.",
   'clock.unsynchronised':
     "The exchange's clock is not known for certain and no order leaves; nothing to do unless it does not end.",
+  'control.commanded':
+    'Somebody commanded the daemon by its control interface; nothing to do, it says what came of it.',
+  'control.failed':
+    'The control interface failed to answer; trading goes on, so report the defect with the reason.',
+  'control.listening':
+    'Where a running daemon is looked at and commanded: the socket, and the port if one is named.',
+  'control.notListening':
+    'The socket or the port of the control interface cannot be listened at, and the daemon goes on without; free the port or name another in control.port.',
+  'control.refused':
+    'Somebody without the token, or a web page, asked the control port; find out who when it was not you.',
   'daemon.broken':
     'The journal could not be written, or the program is broken, and the run ends with exit code 70; read the reason, mend the disk or report the defect, and let it start again.',
   'daemon.killed':

@@ -1,4 +1,5 @@
 import { type Denial } from '../domain/denial.ts'
+import { type Restriction } from '../domain/trading-mode.ts'
 import { unreachable } from '../lib/unreachable.ts'
 import { type Book } from './book/book.ts'
 import { hasEndedBefore } from './book/ended-orders.ts'
@@ -34,7 +35,7 @@ import { noteFeed } from './state/market-state.ts'
 import { noteGranted } from './state/open-calls.ts'
 import { askForFills, askForPosition, knownThrough, tradesNeededSince } from './state/readings.ts'
 import { notePruned, noteSpaceLow, type RunPhase } from './state/run-state.ts'
-import { isKilling, isTrading } from './state/trading-mode.ts'
+import { allRestrictions, isKilling, isTrading } from './state/trading-mode.ts'
 import { advanceFlatten, releaseScope } from './lifecycle/flatten.ts'
 import { holdScope } from './lifecycle/hold-scope.ts'
 import { answerCall, isCallHeldBack, makeAccountCalls } from './strategies/account-calls.ts'
@@ -61,6 +62,11 @@ export interface Engine {
   readonly phase: RunPhase
   /** Whether strategies are asked: it runs, no stop was asked for, and no kill stands. Not whether orders may leave. */
   readonly isTrading: boolean
+  /** Everything that holds a scope in a stricter mode, what is only true just now included. */
+  readonly restrictions: readonly Restriction[]
+  /** Unix ms, our clock: up to when fills were read, and when the exchange last confirmed what is held; 0 never. */
+  readonly fillsReadAt: number
+  positionReadAt(symbol: string): number
   /** Whether a batch may not leave after all: looked at right before its first byte. */
   isHeldBack(batch: Pick<OutgoingBatch, 'clientOids'>): boolean
   /** The same of a call on the account. */
@@ -107,6 +113,13 @@ export function resumeEngine(core: Core): Engine {
     get isTrading() {
       return isTrading(core)
     },
+    get restrictions() {
+      return allRestrictions(core)
+    },
+    get fillsReadAt() {
+      return core.readings.fillsReadAt
+    },
+    positionReadAt: (symbol) => core.instruments.get(symbol)?.position.agreedAt ?? 0,
     isHeldBack: (batch) => isHeldBack(core, batch),
     isCallHeldBack: (callId) => isCallHeldBack(core, callId),
     denied: core.denials.counts,

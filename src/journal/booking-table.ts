@@ -63,6 +63,25 @@ export function* salvageBookings(database: DatabaseSync, first: string, kind: Ki
   }
 }
 
+/**
+ * Rows of a kind in a span, the oldest first; read beside the daemon that writes them. Each row is proved, not that
+ * none is missing.
+ * @throws RangeError for a row that is not as it was written
+ */
+export function* readBookings(
+  database: DatabaseSync,
+  first: string,
+  { kind, since = 0, until = Number.MAX_SAFE_INTEGER }: BookingSpan & { readonly kind: Kind },
+): Generator<BookedRow> {
+  const { name, columns } = TABLES[kind]
+  const query = `SELECT * FROM ${name} WHERE at >= ? AND at < ? ORDER BY at, ${columns[0]}`
+  for (const row of database.prepare(query).iterate(since, until)) {
+    const stored = toRow(kind, row)
+    if (digestOf(first, stored) !== row['digest']) throw notAsWritten(kind, dayOf(stored.at))
+    yield stored
+  }
+}
+
 /** Whether every row is as it was written. */
 export function areBookingsWhole(database: DatabaseSync, first: string): boolean {
   const { days } = readDays(database)

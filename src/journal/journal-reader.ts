@@ -1,5 +1,7 @@
 import { type DatabaseSync } from 'node:sqlite'
 import { type JournalRecord } from '../domain/record.ts'
+import { type BookedRow, type BookingSpan } from './booking.ts'
+import { readBookings } from './booking-table.ts'
 import { corrupt, translateJournalError } from './journal-failures.ts'
 import { openReading, readNature } from './journal-layout.ts'
 import { isLinked, toStoredText } from './verify-journal.ts'
@@ -67,6 +69,18 @@ export class JournalReader {
         yield { sequence, record: JSON.parse(body) as JournalRecord }
       }
       if (rows.length < PAGE_ROWS) return
+    }
+  }
+
+  /**
+   * What records have booked and nobody has archived, the oldest first.
+   * @throws Failure JOURNAL_CORRUPT
+   */
+  *bookings(kind: BookedRow['kind'], span: BookingSpan = {}): Generator<BookedRow> {
+    try {
+      yield* readBookings(this.#database, this.#first, { kind, ...span })
+    } catch (error) {
+      throw translateJournalError(error, this.#file)
     }
   }
 

@@ -65,6 +65,8 @@ async function openTwo(simulator: RunningSimulator) {
     isTerminal: false,
     log: (_: string, event: string, fields = {}) => lines.push({ trader, event, fields }),
     hide: () => undefined,
+    listen: () => undefined,
+    setLevel: () => undefined,
   })
   const common = { isEmbedded: false, trusted, timers: systemTimers }
   const calls = createCalls({ ...common, config, access: simulator, logger: loggerOf('market') })

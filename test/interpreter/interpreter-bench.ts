@@ -84,6 +84,9 @@ export class InterpreterBench {
       isTrading: true,
       isHeldBack: (batch) => 'body' in batch && batch.body === this.heldBack,
       isCallHeldBack: () => this.heldBack === 'calls',
+      restrictions: [],
+      fillsReadAt: 0,
+      positionReadAt: () => 0,
       denied: new Map(),
       write: () => '',
     }

@@ -1,18 +1,16 @@
-import { readdirSync, statSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError } from 'commander'
 import { loadConfig } from '../../config/load-config.ts'
 import { toInstruments } from '../../daemon/account/engine-settings.ts'
 import { JournalReader } from '../../journal/journal-reader.ts'
 import { systemClock } from '../../lib/clock.ts'
-import { Failure } from '../../lib/failure.ts'
 import { explainKey } from './explain-key.ts'
 import { explainOrder, type ExplainFrame } from './explain-order.ts'
 import { explainSymbol } from './explain-symbol.ts'
+import { newestJournal } from '../process/newest-journal.ts'
 import { clockTime, type Story } from './explain-words.ts'
 import { addConfigOptions, type ConfigOptions, parseDuration, toConfigRequest } from '../process/options.ts'
 
-const JOURNAL = 'journal.sqlite'
 /** What an instrument's story goes back without `--since`. */
 const SINCE_MS = 600_000
 /** The journal has nothing of it. */
@@ -77,38 +75,6 @@ function nothingOf(subject: string, file: string): string {
     `nothing of ${subject} in ${file}\n` +
     'it keeps a week; a key stands as its strategy spelt it, a clientOid whole, a symbol as in the configuration\n'
   )
-}
-
-/**
- * The journal that was written last below the state directory: the simulator's worlds have one each.
- * @throws Failure EXPLAIN_NO_JOURNAL
- */
-function newestJournal(directory: string): string {
-  const files = [
-    join(directory, JOURNAL),
-    ...foldersIn(directory).map((folder) => join(directory, folder, JOURNAL)),
-  ]
-  const dated = files.flatMap((file) => {
-    const stats = statSync(file, { throwIfNoEntry: false })
-    const log = statSync(`${file}-wal`, { throwIfNoEntry: false })
-    return stats === undefined ? [] : [{ file, at: Math.max(stats.mtimeMs, log?.mtimeMs ?? 0) }]
-  })
-  const [newest] = dated.toSorted((left, right) => right.at - left.at)
-  if (newest !== undefined) return newest.file
-  throw new Failure({
-    code: 'EXPLAIN_NO_JOURNAL',
-    sentence: 'there is no journal yet',
-    facts: { directory },
-    hint: 'start the daemon with this configuration first, or name a file with --journal',
-  })
-}
-
-function foldersIn(directory: string): readonly string[] {
-  try {
-    return readdirSync(directory)
-  } catch {
-    return [] // Nothing was ever started here: there is no journal, and that is the answer.
-  }
 }
 
 function formatStory({ title, moments, verdict }: Story): string {

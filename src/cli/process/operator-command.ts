@@ -38,7 +38,11 @@ export interface CommandOptions extends ConfigOptions {
 type Order<Whole = ControlCommand> = Whole extends unknown ? Omit<Whole, 'reason' | 'by'> : never
 
 /** A verb that leaves a command for the daemon; `scope` is its argument. */
-export function addOperatorCommand(program: Command, verb: string, scope: '<scope>' | '[scope]'): Command {
+export function addOperatorCommand(
+  program: Command,
+  verb: string,
+  scope: '<scope>' | '[scope]' | '<strategy>',
+): Command {
   return addConfigOptions(program.command(verb))
     .argument(scope, 'an instrument, strategy:ID, or * for the account')
     .requiredOption('--reason <text>', 'why, for the journal', parseReason)

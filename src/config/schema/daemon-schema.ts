@@ -181,6 +181,33 @@ const backtestSchema = z
   })
   .meta({ description: 'What `intentd backtest` does otherwise than a live run.' })
 
+/** How a running daemon is looked at and commanded: always by a socket in its state directory, and by a port if one is named. */
+const controlSchema = z
+  .strictObject({
+    port: wholeNumber(
+      { min: 0, max: 65_535 },
+      'Port of the control interface on this machine; 0 takes one that is free. Absent: only the socket.',
+    ).optional(),
+    host: z.enum(['127.0.0.1', '::1']).default('127.0.0.1').meta({
+      description: 'Loopback address of the port. Other machines reach it by an SSH tunnel.',
+    }),
+    tokenFile: z
+      .string()
+      .min(1)
+      .max(400)
+      .optional()
+      .meta({
+        description:
+          'Holds the token that every request to the port shows, readable by its owner alone; relative to this file. ' +
+          'Made where there is none. Absent: control.token in state.directory.',
+      }),
+    readOnly: z
+      .boolean()
+      .default(false)
+      .meta({ description: 'Whether commands are refused there, by socket and port.' }),
+  })
+  .meta({ description: 'The control interface of a running daemon.' })
+
 export const recordSectionSchema = z.strictObject({
   enabled: z.boolean().default(true).meta({ description: 'Whether anything is recorded.' }),
   // Some hours of a busy day, and short enough to copy.
@@ -250,6 +277,7 @@ export const daemonFileSchema = z
       })
       .meta({ description: 'What survives a restart.' }),
     record: recordSchema,
+    control: controlSchema.prefault({}),
     onStop: z.enum(['leave', 'cancel', 'flatten']).default('leave').meta({
       description: 'At an orderly stop: leave orders, cancel them, or cancel them and close positions.',
     }),

@@ -7,6 +7,7 @@ import { type Timers } from '../../lib/timers.ts'
 import { type FlightRecorder } from '../recording/flight-recorder.ts'
 import { type EventLog } from '../reporting/event-log.ts'
 import { type DaemonLogger } from '../reporting/logger.ts'
+import { type RecentActivity } from '../reporting/recent-activity.ts'
 import { type RunStatistics } from '../reporting/run-statistics.ts'
 import { type ClientExchange } from './client-exchange.ts'
 import { type KillSwitch } from './kill-switch.ts'
@@ -26,6 +27,7 @@ export interface AccountParts extends Pick<AnnouncementsPort, 'quiesced' | 'stop
   readonly killSwitch: KillSwitch
   readonly eventLog: EventLog
   readonly statistics: RunStatistics
+  readonly recent: RecentActivity
   readonly recorder: FlightRecorder | undefined
 }
 
@@ -58,6 +60,7 @@ export function createPorts(parts: AccountParts): Ports {
       },
       recorded: (record) => {
         statistics.observe(record, book)
+        parts.recent.observe(record, book)
         eventLog.observe(record)
       },
       decided: (intents) => statistics.countIntents(intents),

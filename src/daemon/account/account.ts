@@ -9,8 +9,7 @@ import { type TrustedClock } from '../../exchange/clock/trusted-clock.ts'
 import { Interpreter } from '../../interpreter/interpreter.ts'
 import { type Ports } from '../../interpreter/ports.ts'
 import { Retreat } from '../../interpreter/retreat.ts'
-import { type Journal } from '../../journal/journal.ts'
-import { Failure, messageOf } from '../../lib/failure.ts'
+import { type BookingStore, type Journal } from '../../journal/journal.ts'
 import { type Timers } from '../../lib/timers.ts'
 import { PollGrids } from '../../market/poll-grids.ts'
 import { feedsOf } from '../market-data/feed-plan.ts'
@@ -20,6 +19,7 @@ import { createRecorder } from '../recording/create-recorder.ts'
 import { type FlightRecorder } from '../recording/flight-recorder.ts'
 import { EventLog, type InstrumentGrids } from '../reporting/event-log.ts'
 import { type DaemonLogger } from '../reporting/logger.ts'
+import { RecentActivity } from '../reporting/recent-activity.ts'
 import { RunStatistics } from '../reporting/run-statistics.ts'
 import { buildSummary, type ExchangeLedger, type RunSummary } from '../reporting/summary.ts'
 import { listUnattended } from '../reporting/unattended.ts'
@@ -28,11 +28,13 @@ import { keepGrids } from '../state/known-grids.ts'
 import { createRunners, type LoadedStrategy } from '../strategies/strategies.ts'
 import { assertOwnState, keysRefused, refusesKeys } from './account-keys.ts'
 import { createPorts } from './account-ports.ts'
+import { isPoisoned, logFatal } from './breakdown.ts'
 import { type CommandAnswer } from './command-inbox.ts'
 import { ClientExchange } from './client-exchange.ts'
 import { closeJournal } from './close-journal.ts'
 import { type ExchangeCalls } from './exchange-calls.ts'
 import { listenToOperator, type Operator } from './operator.ts'
+import { type ShownAccount } from './shown-account.ts'
 
 /** How often commands from the operator are looked for, in ms. */
 const OPERATOR_STEP_MS = 250
@@ -41,7 +43,7 @@ export interface AccountOptions {
   readonly config: DaemonConfig
   readonly settings: EngineSettings
   readonly strategies: readonly LoadedStrategy[]
-  readonly journal: Journal
+  readonly journal: Journal & Pick<BookingStore, 'bookings'>
   /** Rebuilt from the journal. */
   readonly book: Book
   /** Of this state: where the journal is. */
@@ -49,7 +51,7 @@ export interface AccountOptions {
   readonly access: ExchangeAccess
   /** Of this account alone; closed with it. */
   readonly calls: ExchangeCalls
-  readonly market: Pick<MarketData, 'listen' | 'polls'>
+  readonly market: Pick<MarketData, 'listen' | 'polls' | 'tickers'>
   readonly logger: DaemonLogger
   /** Our clock, which never jumps, and the exchange's. */
   readonly trusted: TrustedClock
@@ -85,6 +87,7 @@ export class Account implements MarketListener {
   readonly #recorder: FlightRecorder | undefined
   readonly #startedAt: number
   readonly #grids: ReadonlyMap<string, InstrumentGrids>
+  readonly #recent: RecentActivity
   readonly #rest = Promise.withResolvers<boolean>()
   /** The tickers that are being dealt with: when they were read, monotonic ms. */
   #tickersReadAt: number | undefined
@@ -100,6 +103,7 @@ export class Account implements MarketListener {
     this.#engine = createEngine(settings, book)
     this.#statistics.adopt(book)
     this.#grids = keepGrids(options.directory, settings.instruments)
+    this.#recent = this.#createRecent()
     this.#eventLog = new EventLog({ logger, grids: this.#grids, clock, timers })
     this.#operator = listenToOperator(options, (command) => this.command(command))
     this.#space = this.#createDiskSpace()
@@ -114,6 +118,7 @@ export class Account implements MarketListener {
       killSwitch: this.#operator.killSwitch,
       eventLog: this.#eventLog,
       statistics: this.#statistics,
+      recent: this.#recent,
       recorder: this.#recorder,
       quiesced: () => options.onQuiesced?.(),
       stopped: (clean) => this.#comeToRest(clean),
@@ -234,7 +239,7 @@ export class Account implements MarketListener {
     this.#fatal ??= error
     try {
       this.#eventLog.flush()
-      this.#logFatal(error)
+      logFatal(this.#options.logger, error)
     } finally {
       if (isPoisoned(error)) this.#space.giveBallast()
       this.#comeToRest(false)
@@ -261,6 +266,21 @@ export class Account implements MarketListener {
     this.#options.onClosed()
     await this.#recorder?.close()
     return isClean && this.#fatal === undefined
+  }
+
+  /** What of it is shown; never changed through this. */
+  get shown(): ShownAccount {
+    const { config, settings, book, trusted, market, calls } = this.#options
+    return {
+      ...{ config, settings, book, trusted, grids: this.#grids, engine: this.#engine },
+      state: this.#state,
+      fatal: this.#fatal,
+      tickers: market.tickers,
+      positions: this.#exchange.positions,
+      limiter: calls.limiter.statistics(),
+      statistics: this.#statistics,
+      recent: this.#recent,
+    }
   }
 
   /** The run so far, or as it ended. */
@@ -309,6 +329,15 @@ export class Account implements MarketListener {
     for (const position of unattended) logger.log('warn', 'position.unattended', { ...position })
   }
 
+  #createRecent(): RecentActivity {
+    const { config, journal, trusted } = this.#options
+    return new RecentActivity({
+      timeZone: config.calendar.timezone,
+      now: () => trusted.clock.now(),
+      booked: (since) => journal.bookings('fill', { since }),
+    })
+  }
+
   #createDiskSpace(): DiskSpace {
     const { config, directory, timers, logger } = this.#options
     return new DiskSpace({
@@ -349,31 +378,8 @@ export class Account implements MarketListener {
     })
   }
 
-  /** Refused keys are the operator's to mend, and nothing has broken. */
-  #logFatal(error: unknown): void {
-    const { logger } = this.#options
-    if (isOfKeys(error)) return logger.log('fatal', 'account.refused', { reason: messageOf(error) })
-    logger.log('fatal', 'daemon.broken', { reason: messageOf(error), ...placeOf(error) })
-  }
-
   #comeToRest(clean: boolean): void {
     this.#state = 'atRest'
     this.#rest.resolve(clean)
   }
-}
-
-/** It was not let in, before anything was done. */
-function isOfKeys(error: unknown): boolean {
-  return error instanceof Failure && ['CREDENTIALS_REFUSED', 'STATE_OF_OTHER_KEYS'].includes(error.code)
-}
-
-/** The journal could not be written. */
-function isPoisoned(error: unknown): boolean {
-  return error instanceof Failure && error.code === 'JOURNAL_POISONED'
-}
-
-/** Where a defect showed; a failure explains itself. */
-function placeOf(error: unknown): { readonly stack?: string } {
-  if (error instanceof Failure || !(error instanceof Error) || error.stack === undefined) return {}
-  return { stack: error.stack }
 }

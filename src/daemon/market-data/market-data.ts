@@ -118,6 +118,11 @@ export class MarketData {
     return this.#tickers.stats
   }
 
+  /** The newest tickers; undefined before the first. */
+  get tickers(): TickerTable | undefined {
+    return this.#buffers.current
+  }
+
   /** Reads all tickers once into the spare table; everybody hears of the clock first, then of the prices. */
   async readTickers(): Promise<boolean> {
     const { client, config, trusted } = this.#options

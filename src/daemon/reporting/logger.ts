@@ -27,7 +27,21 @@ export interface DaemonLogger {
    * (SEC1).
    */
   hide(secret: Secret): void
+  /** Hears every fact of a level that people read, whatever level is written; hidden texts are removed. */
+  listen(hear: (fact: LoggedFact) => void): void
+  /** The least level that is written from now on. */
+  setLevel(level: LogLevel): void
 }
+
+/** A line of the log. */
+export interface LoggedFact {
+  readonly level: LogLevel
+  readonly event: LogEvent
+  readonly fields: Readonly<Record<string, unknown>>
+}
+
+/** Nobody listens for less. */
+const UNHEARD: ReadonlySet<LogLevel> = new Set(['trace', 'debug'])
 
 export function createLogger({ level, name, descriptor, terminal }: LoggerOptions): DaemonLogger {
   const hidden = new HiddenTexts()
@@ -43,11 +57,21 @@ export function createLogger({ level, name, descriptor, terminal }: LoggerOption
     },
     terminal ? openTerminal(descriptor, terminal) : destination({ dest: descriptor, sync: true }),
   )
+  const listeners: ((fact: LoggedFact) => void)[] = []
+  const clean = (fields: Readonly<Record<string, unknown>>): LoggedFact['fields'] =>
+    JSON.parse(hidden.remove(JSON.stringify(fields))) as LoggedFact['fields']
   return {
     isTerminal: terminal !== undefined,
-    log(given, event, fields) {
+    log(given, event, fields = {}) {
       pinoLogger[given]({ event, ...fields })
+      if (listeners.length === 0 || UNHEARD.has(given)) return
+      const fact = { level: given, event, fields: clean(fields) }
+      for (const hear of listeners) hear(fact)
     },
     hide: (secret) => hidden.add(secret),
+    listen: (hear) => listeners.push(hear),
+    setLevel(least) {
+      pinoLogger.level = least
+    },
   }
 }

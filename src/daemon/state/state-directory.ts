@@ -55,6 +55,12 @@ export function listHolders(directory: string): readonly LockHolder[] {
   return places.flatMap((place) => readLockHolder(join(place, LOCK_FILE)) ?? [])
 }
 
+/** Those directories themselves. */
+export function listHeldDirectories(directory: string): readonly string[] {
+  const places = [directory, ...foldersIn(directory)]
+  return places.filter((place) => readLockHolder(join(place, LOCK_FILE)) !== undefined)
+}
+
 function foldersIn(directory: string): readonly string[] {
   try {
     const entries = readdirSync(directory, { withFileTypes: true })

@@ -73,6 +73,11 @@ export function tradingStateOf(core: Core, symbol: string, strategyId?: Strategy
   return toTradingState([...restrictionsOn(core.book, symbol, strategyId), ...volatileRestrictions(core)])
 }
 
+/** Everything that holds any scope: what is recorded, and what is only true just now. */
+export function allRestrictions(core: Core): readonly Restriction[] {
+  return [...core.book.restrictions.values(), ...volatileRestrictions(core)]
+}
+
 /** What holds the account as long as it is true. */
 function volatileRestrictions(core: Core): readonly Restriction[] {
   const { clock, run } = core

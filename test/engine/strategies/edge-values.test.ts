@@ -172,6 +172,8 @@ function createLog(bench: EngineBench): EventLog {
     logger: {
       isTerminal: false,
       hide: () => undefined,
+      listen: () => undefined,
+      setLevel: () => undefined,
       log: (_, event, fields) => void lines.push(JSON.stringify({ event, ...fields })),
     },
     grids: bench.settings.instruments,

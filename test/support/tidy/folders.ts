@@ -30,9 +30,9 @@ const FOLDER_ORDER: Readonly<Record<string, readonly (string | readonly string[]
     'replay',
     'engine.ts',
   ],
-  daemon: ['reporting', 'market-data', 'embedded', 'state', 'recording', 'strategies', 'account'],
+  daemon: ['reporting', 'market-data', 'embedded', 'state', 'recording', 'strategies', 'account', 'control'],
   report: ['run-facts.ts', 'round-numbers.ts', 'collect', 'metrics.ts', 'run-report.ts', 'text', 'page'],
-  cli: ['process', 'prices', 'call', 'explain', 'simulate', 'run.ts', 'replay', 'backtest'],
+  cli: ['process', 'prices', 'call', 'explain', 'control', 'simulate', 'run.ts', 'replay', 'backtest'],
   simulator: [
     ['market', 'store'],
     ['matching', 'shared', 'wallet', 'watched-market.ts'],
@@ -56,7 +56,7 @@ const FOLDER_FILES_MAX = 15
 /** Folders that may hold more, how many, and why. */
 const LARGE_FOLDERS: Readonly<Record<string, readonly [max: number, why: string]>> = {
   'src/domain': [20, 'one noun a file, and no noun belongs to another'],
-  'src/lib': [19, 'tools that have nothing to do with each other'],
+  'src/lib': [20, 'tools that have nothing to do with each other'],
 }
 
 /** Where the program begins; every other file of src/ must be reached from here. */

@@ -1,0 +1,62 @@
+import { type Command } from 'commander'
+import { loadConfig } from '../../config/load-config.ts'
+import { type EventView } from '../../control/views.ts'
+import { onStopSignals } from '../process/signals.ts'
+import { print } from '../process/operator.ts'
+import { addConfigOptions, parseCount, toConfigRequest } from '../process/options.ts'
+import { EXIT_SILENT, findSocket, type ShowOptions, withClient } from './find-daemon.ts'
+
+interface EventsOptions extends ShowOptions {
+  readonly follow?: boolean
+  readonly after?: number
+}
+
+/** `intentd events`: what the daemon logs, as it happens. */
+export function addEventsCommand(program: Command, setExit: (code: number) => void): void {
+  addConfigOptions(program.command('events'))
+    .description('the last events of a running daemon, and with --follow every further one')
+    .option('--follow', 'go on as they happen, until Ctrl-C')
+    .option('--after <id>', 'only those behind this id', parseCount)
+    .option('--json', 'one JSON object a line')
+    .action(async (options: EventsOptions) => setExit(await showEvents(options)))
+}
+
+async function showEvents(options: EventsOptions): Promise<number> {
+  const { config } = loadConfig(toConfigRequest(options))
+  const socket = findSocket(config)
+  if (socket === undefined) {
+    print('no daemon runs with this configuration; `intentd explain` reads the journal')
+    return EXIT_SILENT
+  }
+  const stopped = new AbortController()
+  const forget = onStopSignals(() => stopped.abort())
+  try {
+    return await withClient(socket, async (client) => {
+      for await (const line of client.follow(`/v1/events?after=${options.after ?? 0}`, stopped.signal)) {
+        if (line.startsWith('data: ')) printEvent(line.slice('data: '.length), options)
+        // Everything of before has been said.
+        if (line.startsWith(': ') && !options.follow) break
+      }
+      return 0
+    })
+  } catch (error) {
+    if (stopped.signal.aborted) return 0
+    print(`the daemon does not answer any more: ${error instanceof Error ? error.message : String(error)}`)
+    return EXIT_SILENT
+  } finally {
+    forget()
+  }
+}
+
+function printEvent(data: string, { json }: EventsOptions): void {
+  const event = JSON.parse(data) as EventView | number
+  if (typeof event === 'number') return print(`${event} events are not remembered any more`)
+  if (json) return void process.stdout.write(`${data}\n`)
+  const { at, level, event: name, fields } = event
+  const words = Object.entries(fields).map(
+    ([field, value]) => `${field} ${typeof value === 'string' ? value : JSON.stringify(value)}`,
+  )
+  process.stdout.write(
+    `${new Date(at).toISOString().slice(11, 23)} ${level === 'info' ? '' : `${level} `}${name}  ${words.join(', ')}\n`,
+  )
+}

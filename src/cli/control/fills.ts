@@ -1,0 +1,79 @@
+import { type Command } from 'commander'
+import { type BookedFill } from '../../journal/booking.ts'
+import { addConfigOptions, parseCount } from '../process/options.ts'
+import { parseInstant, type SpanOptions, toCell, withRows } from './journal-rows.ts'
+import { formatTable, money } from './table.ts'
+
+const SHOWN = 20
+
+interface FillsOptions extends SpanOptions {
+  readonly strategy?: string
+  readonly symbol?: string
+  readonly limit?: number
+  readonly json?: boolean
+  readonly csv?: boolean
+}
+
+/** `intentd fills`: what was traded, from the journal. */
+export function addFillsCommand(program: Command): void {
+  addConfigOptions(program.command('fills'))
+    .description('what was traded, from the journal; the daemon may be running')
+    .option('--since <when>', 'from 10m, 2h, 7d ago on, or from an instant', parseInstant)
+    .option('--until <when>', 'to before then', parseInstant)
+    .option('--strategy <id>', 'only of this strategy')
+    .option('--symbol <symbol>', 'only of this instrument')
+    .option('--limit <n>', `only the last ones (default: ${SHOWN}; with --json and --csv all)`, parseCount)
+    .option('--json', 'as JSON')
+    .option('--csv', 'as CSV')
+    .action((options: FillsOptions) => {
+      withRows(options, ({ fills, file }) => {
+        const found = lastOf(fills, options)
+        process.stdout.write(formatFills(found, options))
+        process.stderr.write(`from ${file}\n`)
+      })
+    })
+}
+
+function lastOf(
+  fills: Iterable<BookedFill>,
+  { strategy, symbol, limit, json, csv }: FillsOptions,
+): readonly BookedFill[] {
+  const most = limit ?? (json || csv ? Number.POSITIVE_INFINITY : SHOWN)
+  const found: BookedFill[] = []
+  for (const fill of fills) {
+    if (fill.strategyId !== (strategy ?? fill.strategyId) || fill.symbol !== (symbol ?? fill.symbol)) continue
+    found.push(fill)
+    if (found.length > 2 * most + 1000) found.splice(0, found.length - most)
+  }
+  return most < found.length ? found.slice(found.length - most) : found
+}
+
+const CSV = [
+  ...(['tradeId', 'at', 'orderId', 'clientOid', 'strategyId', 'symbol', 'side', 'tradeSide'] as const),
+  ...(['price', 'size', 'profit', 'fee', 'coin', 'scope', 'source'] as const),
+]
+
+function formatFills(fills: readonly BookedFill[], { json, csv }: FillsOptions): string {
+  if (json) return `${JSON.stringify(fills, undefined, 2)}\n`
+  if (csv) {
+    const rows = fills.map((fill) =>
+      CSV.map((name) => toCell(name === 'at' ? new Date(fill.at).toISOString() : fill[name])).join(','),
+    )
+    return [CSV.join(','), ...rows].map((line) => `${line}\n`).join('')
+  }
+  if (fills.length === 0) return 'no fill\n'
+  return formatTable(
+    [
+      { title: 'UTC', of: ({ at }) => new Date(at).toISOString().slice(5, 19).replace('T', ' ') },
+      { title: 'strategy', of: ({ strategyId }) => strategyId || '(nobody)', isElastic: true },
+      { title: 'instrument', of: ({ symbol }) => symbol },
+      { title: 'side', of: ({ side }) => side },
+      { title: 'size', of: ({ size }) => size, isNumber: true },
+      { title: 'price', of: ({ price }) => price, isNumber: true },
+      { title: 'profit', of: ({ profit }) => money(profit), isNumber: true },
+      { title: 'fee', of: ({ fee }) => money(fee), isNumber: true },
+      { title: '', of: ({ scope }) => scope },
+    ],
+    fills,
+  )
+}

@@ -1,0 +1,82 @@
+import { dirname, join } from 'node:path'
+import { type DaemonConfig, loadConfig } from '../../config/load-config.ts'
+import { ControlClient, type ControlReply } from '../../control/control-client.ts'
+import { type ShownAccount } from '../../daemon/account/shown-account.ts'
+import { CONTROL_SOCKET } from '../../daemon/control/open-control.ts'
+import { readStoredAccount } from '../../daemon/control/stored-account.ts'
+import { listHeldDirectories } from '../../daemon/state/state-directory.ts'
+import { systemClock } from '../../lib/clock.ts'
+import { newestJournal } from '../process/newest-journal.ts'
+import { explainSilence, print } from '../process/operator.ts'
+import { type ConfigOptions, toConfigRequest } from '../process/options.ts'
+
+/** sysexits.h: nobody answers now, or somebody who does not say what was asked for. */
+export const EXIT_SILENT = 75
+const EXIT_REFUSED = 1
+
+export interface ShowOptions extends ConfigOptions {
+  readonly json?: boolean
+}
+
+/** What was found, and where. */
+export type Found<View> =
+  | { readonly kind: 'found'; readonly view: View; readonly isLive: boolean }
+  | { readonly kind: 'nothing'; readonly exitCode: number }
+
+/**
+ * Asks the daemon that runs with this configuration; where none runs, reads its journal and says so.
+ * @param stored Makes the same of what the journal has.
+ */
+export async function readDaemon<View>(
+  options: ShowOptions,
+  path: string,
+  stored: (account: ShownAccount) => View,
+): Promise<Found<View>> {
+  const { config } = loadConfig(toConfigRequest(options))
+  const socket = findSocket(config)
+  if (socket === undefined) return readStored(config, stored)
+  const reply = await withClient(socket, (client) => client.read(path))
+  if (reply.kind === 'answered' && reply.status === 200)
+    return { kind: 'found', view: reply.body as View, isLive: true }
+  return { kind: 'nothing', exitCode: explainReply(config, reply) }
+}
+
+/** Of the daemon that holds a state of this configuration; undefined where none does. */
+export function findSocket({ state: { directory } }: DaemonConfig): string | undefined {
+  const [held] = listHeldDirectories(directory)
+  return held === undefined ? undefined : join(held, CONTROL_SOCKET)
+}
+
+export async function withClient<Result>(
+  socket: string,
+  use: (client: ControlClient) => Promise<Result>,
+): Promise<Result> {
+  const client = new ControlClient(socket)
+  try {
+    return await use(client)
+  } finally {
+    await client.close()
+  }
+}
+
+/** Says why there is no answer. Returns the exit code. */
+export function explainReply({ state: { directory } }: DaemonConfig, reply: ControlReply): number {
+  if (reply.kind === 'answered') {
+    const { error = JSON.stringify(reply.body) } = reply.body as { error?: string }
+    print(`refused (${reply.status}): ${error}`)
+    return EXIT_REFUSED
+  }
+  print(`no answer: ${reply.reason}`)
+  explainSilence(directory)
+  print(
+    '  `intentd kill` works without it; `intentd fills`, `profit` and `explain` read the journal beside it',
+  )
+  return EXIT_SILENT
+}
+
+function readStored<View>(config: DaemonConfig, stored: (account: ShownAccount) => View): Found<View> {
+  const file = newestJournal(config.state.directory)
+  const account = readStoredAccount(config, file, systemClock)
+  print(`no daemon runs: this is what the journal of the last run says (${dirname(file)})`)
+  return { kind: 'found', view: stored(account), isLive: false }
+}

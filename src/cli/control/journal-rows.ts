@@ -1,0 +1,59 @@
+import { InvalidArgumentError } from 'commander'
+import { loadConfig, type DaemonConfig } from '../../config/load-config.ts'
+import { type BookedFill, type BookedFunding } from '../../journal/booking.ts'
+import { JournalReader } from '../../journal/journal-reader.ts'
+import { systemClock } from '../../lib/clock.ts'
+import { newestJournal } from '../process/newest-journal.ts'
+import { type ConfigOptions, parseDuration, toConfigRequest } from '../process/options.ts'
+
+export interface SpanOptions extends ConfigOptions {
+  readonly since?: number
+  readonly until?: number
+}
+
+/** Unix ms, from a duration that reaches back from now, or an instant. */
+export function parseInstant(text: string): number {
+  const at = Date.parse(text)
+  if (/^\d{4}-/.test(text) && !Number.isNaN(at)) return at
+  if (/^\d+(\.\d+)?[a-z]+$/.test(text)) return systemClock.now() - parseDuration(text)
+  throw new InvalidArgumentError(
+    'write how far back, such as 10m or 2h, or an instant such as 2025-06-02T06:00Z.',
+  )
+}
+
+export interface OpenedRows {
+  readonly config: DaemonConfig
+  readonly file: string
+  readonly fills: Iterable<BookedFill>
+  readonly funding: Iterable<BookedFunding>
+}
+
+/**
+ * Fills and funding payments from the journal, which may be written meanwhile: to read a year of them in the daemon
+ * would hold up its trading.
+ */
+export function withRows<Result>(options: SpanOptions, use: (rows: OpenedRows) => Result): Result {
+  const { config } = loadConfig(toConfigRequest(options))
+  const file = newestJournal(config.state.directory)
+  const reader = new JournalReader(file)
+  const span = {
+    ...(options.since === undefined ? {} : { since: options.since }),
+    ...(options.until === undefined ? {} : { until: options.until }),
+  }
+  try {
+    return use({
+      config,
+      file,
+      fills: reader.bookings('fill', span) as Iterable<BookedFill>,
+      funding: reader.bookings('funding', span) as Iterable<BookedFunding>,
+    })
+  } finally {
+    reader.close()
+  }
+}
+
+/** A cell of a CSV file. */
+export function toCell(value: string | number): string {
+  const text = String(value)
+  return /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}

@@ -1,0 +1,32 @@
+import { Argument, type Command } from 'commander'
+import { loadConfig } from '../../config/load-config.ts'
+import { type ControlAnswer, type ControlRequest } from '../../control/commands.ts'
+import { randomHex } from '../../lib/entropy.ts'
+import { operatorName, print } from '../process/operator.ts'
+import { addConfigOptions, type ConfigOptions, toConfigRequest } from '../process/options.ts'
+import { EXIT_SILENT, explainReply, findSocket, withClient } from './find-daemon.ts'
+
+/** `intentd log-level`: how much a running daemon writes. */
+export function addLogLevelCommand(program: Command, setExit: (code: number) => void): void {
+  addConfigOptions(program.command('log-level'))
+    .description('change how much a running daemon logs, until its next start')
+    .addArgument(new Argument('<level>').choices(['trace', 'debug', 'info', 'warn', 'error']))
+    .action(async (level: 'info', options: ConfigOptions) => setExit(await setLogLevel(level, options)))
+}
+
+async function setLogLevel(level: 'info', options: ConfigOptions): Promise<number> {
+  const { config } = loadConfig(toConfigRequest(options))
+  const socket = findSocket(config)
+  if (socket === undefined) {
+    print('no daemon runs with this configuration; log.level is what the next one begins with')
+    return EXIT_SILENT
+  }
+  const request: ControlRequest = {
+    ...{ requestId: randomHex(12), by: operatorName(), reason: 'ordered at the command line' },
+    order: { kind: 'logLevel', level },
+  }
+  const reply = await withClient(socket, (client) => client.command(request))
+  if (reply.kind !== 'answered' || reply.status !== 200) return explainReply(config, reply)
+  print((reply.body as ControlAnswer).text)
+  return 0
+}

@@ -1,0 +1,30 @@
+import { Argument, type Command } from 'commander'
+import { addOperatorCommand, commandDaemon, type CommandOptions } from '../process/operator-command.ts'
+
+/** `intentd pause`, `resume`, `mode`: the same orders as `restrict` and `release`, in the words of every day. */
+export function addModeCommands(program: Command, setExit: (code: number) => void): void {
+  const scopeOf = (name: string): string => (/^(\*$|strategy:)/.test(name) ? name : `strategy:${name}`)
+  addOperatorCommand(program, 'pause', '<strategy>')
+    .description(
+      'hold a strategy: nothing of it leaves until `resume`; what rests goes on resting (see `flatten`)',
+    )
+    .action(async (strategy: string, options: CommandOptions) =>
+      setExit(await commandDaemon({ kind: 'restrict', scope: scopeOf(strategy), mode: 'halted' }, options)),
+    )
+  addOperatorCommand(program, 'resume', '<strategy>')
+    .description('end whatever holds a strategy')
+    .action(async (strategy: string, options: CommandOptions) =>
+      setExit(await commandDaemon({ kind: 'release', scope: scopeOf(strategy) }, options)),
+    )
+  addOperatorCommand(program, 'mode', '<scope>')
+    .description('what may leave: everything (a release), orders that reduce, or none')
+    .addArgument(new Argument('<mode>', 'the trading mode').choices(['active', 'reducing', 'halted']))
+    .action(async (scope: string, mode: 'active' | 'reducing' | 'halted', options: CommandOptions) =>
+      setExit(
+        await commandDaemon(
+          mode === 'active' ? { kind: 'release', scope } : { kind: 'restrict', scope, mode },
+          options,
+        ),
+      ),
+    )
+}

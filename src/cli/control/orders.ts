@@ -1,0 +1,56 @@
+import { type Command } from 'commander'
+import { type OrderView } from '../../control/views.ts'
+import { viewOrders } from '../../daemon/control/account-view.ts'
+import { tradesAs } from '../../domain/order-action.ts'
+import { addConfigOptions } from '../process/options.ts'
+import { readDaemon, type ShowOptions } from './find-daemon.ts'
+import { formatTable } from './table.ts'
+
+interface OrdersOptions extends ShowOptions {
+  readonly strategy?: string
+  readonly symbol?: string
+}
+
+/** `intentd orders`: what rests, waits, or is unknown. */
+export function addOrdersCommand(program: Command, setExit: (code: number) => void): void {
+  addConfigOptions(program.command('orders'))
+    .description('orders that are not over, unknown ones too; `explain CLIENTOID` tells the history of one')
+    .option('--strategy <id>', 'only of this strategy')
+    .option('--symbol <symbol>', 'only of this instrument')
+    .option('--json', 'as JSON')
+    .action(async (options: OrdersOptions) => {
+      const found = await readDaemon(options, '/v1/orders', viewOrders)
+      if (found.kind === 'nothing') return setExit(found.exitCode)
+      const { strategy, symbol } = options
+      const orders = found.view.filter(
+        (order) =>
+          order.strategy === (strategy ?? order.strategy) && order.symbol === (symbol ?? order.symbol),
+      )
+      process.stdout.write(options.json ? `${JSON.stringify(orders, undefined, 2)}\n` : formatOrders(orders))
+    })
+}
+
+function formatOrders(orders: readonly OrderView[]): string {
+  if (orders.length === 0) return 'no order is open\n'
+  return formatTable(
+    [
+      { title: 'strategy', of: ({ strategy }) => strategy, isElastic: true },
+      { title: 'symbol', of: ({ symbol }) => symbol },
+      { title: 'side', of: ({ action }) => tradesAs(action) },
+      { title: 'price', of: ({ price }) => price ?? 'market', isNumber: true },
+      {
+        title: 'size',
+        of: ({ size, filled }) => (Number(filled) === 0 ? size : `${filled}/${size}`),
+        isNumber: true,
+      },
+      { title: 'state', of: ({ state }) => state },
+      { title: 'clientOid', of: ({ clientOid }) => clientOid },
+    ],
+    orders.toSorted(byPrice),
+  )
+}
+
+/** As a book is read: by instrument, the dearest first. */
+function byPrice(one: OrderView, other: OrderView): number {
+  return one.symbol.localeCompare(other.symbol) || Number(other.price ?? 0) - Number(one.price ?? 0)
+}

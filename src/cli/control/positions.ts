@@ -1,0 +1,50 @@
+import { type Command } from 'commander'
+import { type PositionView } from '../../control/views.ts'
+import { viewPositions } from '../../daemon/control/account-view.ts'
+import { addConfigOptions } from '../process/options.ts'
+import { readDaemon, type ShowOptions } from './find-daemon.ts'
+import { age, formatTable, money } from './table.ts'
+
+/** `intentd positions`: what is held, and by whom. */
+export function addPositionsCommand(program: Command, setExit: (code: number) => void): void {
+  addConfigOptions(program.command('positions'))
+    .description(
+      'what the account holds, with entry, mark and unrealised profit, and which strategy holds it',
+    )
+    .option('--json', 'as JSON')
+    .action(async (options: ShowOptions) => {
+      const found = await readDaemon(options, '/v1/positions', viewPositions)
+      if (found.kind === 'nothing') return setExit(found.exitCode)
+      process.stdout.write(
+        options.json ? `${JSON.stringify(found.view, undefined, 2)}\n` : formatPositions(found.view),
+      )
+    })
+}
+
+export function formatPositions(positions: readonly PositionView[]): string {
+  if (positions.length === 0) return 'no position\n'
+  return formatTable(
+    [
+      { title: 'position', of: ({ symbol, side }) => `${symbol} ${side}` },
+      { title: 'size', of: ({ size }) => size, isNumber: true },
+      { title: 'entry', of: ({ entryPrice }) => price(entryPrice), isNumber: true },
+      { title: 'mark', of: ({ markPrice }) => price(markPrice), isNumber: true },
+      { title: 'unrealised', of: ({ unrealisedProfit }) => money(unrealisedProfit), isNumber: true },
+      { title: 'read', of: ({ readAgeMs }) => age(readAgeMs), isNumber: true },
+      {
+        title: 'held by',
+        of: ({ strategies }) =>
+          Object.entries(strategies)
+            .map(([name, size]) => `${name} ${size}`)
+            .join(', '),
+        isElastic: true,
+      },
+    ],
+    positions,
+  )
+}
+
+/** Seven digits that count. */
+function price(value: number | null): string {
+  return value === null ? '-' : String(Number(value.toPrecision(7)))
+}

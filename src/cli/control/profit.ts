@@ -1,0 +1,142 @@
+import { type Command, Option } from 'commander'
+import { type Decimal, decimal, ZERO } from '../../lib/decimal.ts'
+import { startOfDay } from '../../lib/start-of-day.ts'
+import { addConfigOptions } from '../process/options.ts'
+import { type OpenedRows, parseInstant, type SpanOptions, toCell, withRows } from './journal-rows.ts'
+import { formatTable, money } from './table.ts'
+
+type By = 'day' | 'strategy' | 'instrument' | 'coin'
+
+interface ProfitOptions extends SpanOptions {
+  readonly by: By
+  readonly json?: boolean
+  readonly csv?: boolean
+}
+
+interface ProfitRow {
+  readonly name: string
+  readonly coin: string
+  readonly fills: number
+  readonly realised: string
+  readonly fees: string
+  /** Empty where it belongs to no row: funding is an instrument's, not a strategy's. */
+  readonly funding: string
+  readonly net: string
+}
+
+/** `intentd profit`: what trading has made, from the fills and funding payments of the journal. */
+export function addProfitCommand(program: Command): void {
+  addConfigOptions(program.command('profit'))
+    .description(
+      'what trading has made: realised profit, fees and funding, from the journal; the daemon may be running',
+    )
+    .addOption(
+      new Option('--by <what>', 'a row for each')
+        .choices(['day', 'strategy', 'instrument', 'coin'])
+        .default('day'),
+    )
+    .option('--since <when>', 'from 7d ago on, or from an instant', parseInstant)
+    .option('--until <when>', 'to before then', parseInstant)
+    .option('--json', 'as JSON')
+    .option('--csv', 'as CSV')
+    .action((options: ProfitOptions) => {
+      withRows(options, (rows) => {
+        process.stdout.write(formatProfit(sumBy(rows, options.by), options))
+        process.stderr.write(`from ${rows.file}; unrealised profit is in \`intentd status\`\n`)
+      })
+    })
+}
+
+interface Sum {
+  fills: number
+  realised: Decimal
+  fees: Decimal
+  funding: Decimal
+}
+
+function sumBy({ config, fills, funding }: OpenedRows, by: By): readonly ProfitRow[] {
+  const sums = new Map<string, Sum>()
+  const sumOf = (name: string, coin: string): Sum => {
+    const key = JSON.stringify([name, coin])
+    const known = sums.get(key) ?? { fills: 0, realised: ZERO, fees: ZERO, funding: ZERO }
+    sums.set(key, known)
+    return known
+  }
+  const nameOf = (row: { at: number; symbol: string; coin: string; strategyId?: string }): string => {
+    if (by === 'strategy') return row.strategyId || '(nobody)'
+    if (by === 'day') return dayOf(row.at, config.calendar.timezone)
+    return by === 'instrument' ? row.symbol : row.coin
+  }
+  for (const fill of fills) {
+    const sum = sumOf(nameOf(fill), fill.coin)
+    sum.fills += 1
+    sum.realised = sum.realised.plus(decimal(fill.profit))
+    sum.fees = sum.fees.plus(decimal(fill.fee))
+  }
+  for (const payment of funding) {
+    const name = by === 'strategy' ? '(account)' : nameOf(payment)
+    const sum = sumOf(name, payment.coin)
+    sum.funding = sum.funding.plus(decimal(payment.amount))
+  }
+  return [...sums]
+    .map(([key, sum]): ProfitRow => {
+      const [name = '', coin = ''] = JSON.parse(key) as string[]
+      return {
+        ...{ name, coin, fills: sum.fills, realised: sum.realised.toString(), fees: sum.fees.toString() },
+        funding: by === 'strategy' && name !== '(account)' ? '' : sum.funding.toString(),
+        net: sum.realised.minus(sum.fees).plus(sum.funding).toString(),
+      }
+    })
+    .toSorted((one, other) => one.name.localeCompare(other.name) || one.coin.localeCompare(other.coin))
+}
+
+/** `2025-06-02`, as the wall in the time zone says. */
+function dayOf(at: number, timeZone: string): string {
+  const begin = startOfDay(at, timeZone)
+  // Noon of that day has the same date everywhere that has its midnight then.
+  return new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short' }).format(begin)
+}
+
+const CSV = ['name', 'coin', 'fills', 'realised', 'fees', 'funding', 'net'] as const
+
+function formatProfit(rows: readonly ProfitRow[], { by, json, csv }: ProfitOptions): string {
+  if (json) return `${JSON.stringify(rows, undefined, 2)}\n`
+  if (csv) {
+    const lines = rows.map((row) => CSV.map((name) => toCell(row[name])).join(','))
+    return [CSV.join(',').replace('name', by), ...lines].map((line) => `${line}\n`).join('')
+  }
+  if (rows.length === 0) return 'nothing was traded\n'
+  return formatTable(
+    [
+      { title: by, of: ({ name }) => name, isElastic: true },
+      { title: 'fills', of: ({ fills }) => String(fills), isNumber: true },
+      { title: 'realised', of: ({ realised }) => money(realised), isNumber: true },
+      { title: 'fees', of: ({ fees }) => money(fees), isNumber: true },
+      { title: 'funding', of: ({ funding }) => money(funding === '' ? null : funding), isNumber: true },
+      { title: 'net', of: ({ net }) => money(net), isNumber: true },
+      { title: '', of: ({ coin }) => coin },
+    ],
+    [...rows, ...totalOf(rows)],
+  )
+}
+
+/** Where all is in one coin, and there is something to add. */
+function totalOf(rows: readonly ProfitRow[]): readonly ProfitRow[] {
+  const coins = new Set(rows.map(({ coin }) => coin))
+  if (coins.size !== 1 || rows.length < 2) return []
+  const sum = (of: (row: ProfitRow) => string): string =>
+    rows.reduce((total, row) => total.plus(decimal(of(row) || '0')), ZERO).toString()
+  return [
+    {
+      ...{
+        name: 'all',
+        coin: [...coins][0] ?? '',
+        fills: rows.reduce((total, { fills }) => total + fills, 0),
+      },
+      realised: sum(({ realised }) => realised),
+      fees: sum(({ fees }) => fees),
+      funding: sum(({ funding }) => funding),
+      net: sum(({ net }) => net),
+    },
+  ]
+}

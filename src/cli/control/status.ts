@@ -1,0 +1,168 @@
+import { type Command } from 'commander'
+import { type AccountView, type ProfitView, type StatusView } from '../../control/views.ts'
+import { type ShownAccount } from '../../daemon/account/shown-account.ts'
+import { viewAccount } from '../../daemon/control/account-view.ts'
+import { wrapWords } from '../../daemon/reporting/wrap-words.ts'
+import { systemClock } from '../../lib/clock.ts'
+import { systemTimers } from '../../lib/timers.ts'
+import { addConfigOptions, parseDuration } from '../process/options.ts'
+import { EXIT_SILENT, type Found, readDaemon, type ShowOptions } from './find-daemon.ts'
+import { formatPositions } from './positions.ts'
+import { age, COLUMNS, formatTable, money } from './table.ts'
+
+const WATCH_MS = 1000
+const CLEAR_SCREEN = '\u001B[2J\u001B[H'
+const LABEL = 12
+
+interface StatusOptions extends ShowOptions {
+  readonly watch?: number | true
+}
+
+/** `intentd status`: one screen. */
+export function addStatusCommand(program: Command, setExit: (code: number) => void): void {
+  addConfigOptions(program.command('status'))
+    .description('whether it trades, why not, what it holds and what it has made')
+    .option('--watch [every]', 'again and again, each second or as often as said', parseDuration)
+    .option('--json', 'as JSON')
+    .action(async (options: StatusOptions) => setExit(await showStatus(options)))
+}
+
+async function showStatus(options: StatusOptions): Promise<number> {
+  if (options.watch === undefined) return showOnce(options)
+  const everyMs = options.watch === true ? WATCH_MS : options.watch
+  for (;;) {
+    const found = await readStatus(options)
+    if (found.kind === 'nothing') return found.exitCode
+    process.stdout.write(`${process.stdout.isTTY ? CLEAR_SCREEN : ''}${toText(found, options)}`)
+    if (!found.isLive) return EXIT_SILENT
+    await new Promise<void>((resolve) => systemTimers.after(everyMs, resolve))
+  }
+}
+
+async function showOnce(options: StatusOptions): Promise<number> {
+  const found = await readStatus(options)
+  if (found.kind === 'nothing') return found.exitCode
+  process.stdout.write(toText(found, options))
+  return 0
+}
+
+function readStatus(options: StatusOptions): Promise<Found<StatusView>> {
+  return readDaemon(options, '/v1/status', (account) => toStored(account))
+}
+
+function toStored(account: ShownAccount): StatusView {
+  const { name, environment } = account.config
+  const now = systemClock.now()
+  return {
+    ...{ name, environment, version: '', exchange: '', pid: 0, startedAt: 0, now },
+    accounts: [viewAccount(account)],
+  }
+}
+
+function toText(
+  { view, isLive }: Extract<Found<StatusView>, { kind: 'found' }>,
+  { json }: StatusOptions,
+): string {
+  return json ? `${JSON.stringify(view, undefined, 2)}\n` : formatStatus(view, isLive)
+}
+
+function formatStatus(status: StatusView, isLive: boolean): string {
+  const { name, version, environment, exchange, pid, startedAt, now } = status
+  const head = isLive
+    ? line(name, `${environment}, ${exchange}, version ${version}, pid ${pid}, up ${age(now - startedAt)}`)
+    : line(name, `${environment}; no daemon runs`)
+  return head + status.accounts.map((account) => formatAccount(account, isLive)).join('\n')
+}
+
+function formatAccount(account: AccountView, isLive: boolean): string {
+  const { phase, mode, hindrances, restrictions, positions, profit } = account
+  const orders = Object.entries(account.openOrders).map(([state, count]) => `${count} ${state}`)
+  return [
+    isLive
+      ? line(
+          'mode',
+          hindrances.length + restrictions.length === 0
+            ? `${mode}, ${phase}: nothing is in the way`
+            : `${mode}, ${phase}`,
+        )
+      : '',
+    ...(isLive ? hindrances.map((hindrance) => line('', `! ${hindrance}`)) : []),
+    ...restrictions.map(({ scope, mode: held, code, by, at, ends, command }) =>
+      line(
+        '',
+        `${scope} ${held} (${code}) since ${toTime(at)} by ${by}; ends when ${ends}${command ? `: ${command}` : ''}`,
+      ),
+    ),
+    isLive ? line('ages', describeAges(account)) : '',
+    line('orders', orders.length === 0 ? 'none open' : `${orders.join(', ')}${describeUnknown(account)}`),
+    line('today', describeProfit(profit.today)),
+    line('in all', describeProfit(profit.total)),
+    '\n',
+    formatPositions(positions),
+    '\n',
+    formatStrategies(account),
+    isLive ? `\n${formatLimiter(account)}` : '',
+  ].join('')
+}
+
+function line(label: string, text: string): string {
+  const lines = wrapWords(text, COLUMNS - LABEL)
+  return `${label.padEnd(LABEL)}${lines.join(`\n${' '.repeat(LABEL)}`)}\n`
+}
+
+function toTime(at: number): string {
+  return `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')} UTC`
+}
+
+function describeAges({ ages, clock }: AccountView): string {
+  const oldest = (each: Readonly<Record<string, number | null>>): number | null => {
+    const known = Object.values(each)
+    return known.includes(null) ? null : Math.max(...known.map(Number))
+  }
+  const sign = clock.offsetMs >= 0 ? '+' : ''
+  return (
+    `prices ${age(oldest(ages.tickersMs))}, fills ${age(ages.fillsMs)}, positions ${age(oldest(ages.positionsMs))}; ` +
+    `exchange's clock ${sign}${clock.offsetMs} ms${clock.isSynchronised ? '' : ', NOT SYNCHRONISED'}`
+  )
+}
+
+function describeUnknown({ unknownSince }: AccountView): string {
+  return unknownSince === null ? '' : `; the oldest unknown one was sent at ${toTime(unknownSince)}`
+}
+
+function describeProfit({ net, realised, fees, funding, unrealised, fills }: ProfitView): string {
+  const parts = [`${money(realised)} realised`, `${money(fees)} fees`]
+  if (funding !== null) parts.push(`${money(funding)} funding`)
+  if (unrealised !== null) parts.push(`${money(unrealised)} unrealised`)
+  return `${money(net)} net: ${parts.join(', ')}; ${fills} fills`
+}
+
+function formatStrategies({ strategies, profit }: AccountView): string {
+  return formatTable(
+    [
+      { title: 'strategy', of: ({ id }) => id },
+      { title: 'mode', of: ({ mode }) => mode },
+      { title: 'orders', of: ({ openOrders }) => String(openOrders), isNumber: true },
+      { title: 'fills', of: ({ id }) => String(profit.strategies[id]?.fills ?? 0), isNumber: true },
+      { title: 'realised', of: ({ id }) => money(profit.strategies[id]?.realised ?? null), isNumber: true },
+      { title: 'fees', of: ({ id }) => money(profit.strategies[id]?.fees ?? null), isNumber: true },
+      { title: 'instruments', of: ({ symbols }) => symbols.join(' '), isElastic: true },
+    ],
+    strategies,
+  )
+}
+
+function formatLimiter({ limiter }: AccountView): string {
+  if (limiter.length === 0) return 'no call was made yet\n'
+  return formatTable(
+    [
+      { title: 'endpoint', of: ({ endpoint }) => endpoint, isElastic: true },
+      { title: 'limit', of: ({ limit }) => limit, isNumber: true },
+      { title: 'calls', of: ({ made }) => String(made), isNumber: true },
+      { title: 'used', of: ({ usedShare }) => `${(usedShare * 100).toFixed(1)} %`, isNumber: true },
+      { title: 'wait p99', of: ({ waitedMsP99 }) => `${waitedMsP99.toFixed(1)} ms`, isNumber: true },
+      { title: '429', of: ({ rateLimited }) => String(rateLimited), isNumber: true },
+    ],
+    limiter,
+  )
+}

@@ -1,0 +1,37 @@
+import { readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { Failure } from '../../lib/failure.ts'
+
+const JOURNAL = 'journal.sqlite'
+
+/**
+ * The journal that was written last below the state directory: the simulator's worlds have one each.
+ * @throws Failure EXPLAIN_NO_JOURNAL
+ */
+export function newestJournal(directory: string): string {
+  const files = [
+    join(directory, JOURNAL),
+    ...foldersIn(directory).map((folder) => join(directory, folder, JOURNAL)),
+  ]
+  const dated = files.flatMap((file) => {
+    const stats = statSync(file, { throwIfNoEntry: false })
+    const log = statSync(`${file}-wal`, { throwIfNoEntry: false })
+    return stats === undefined ? [] : [{ file, at: Math.max(stats.mtimeMs, log?.mtimeMs ?? 0) }]
+  })
+  const [newest] = dated.toSorted((left, right) => right.at - left.at)
+  if (newest !== undefined) return newest.file
+  throw new Failure({
+    code: 'EXPLAIN_NO_JOURNAL',
+    sentence: 'there is no journal yet',
+    facts: { directory },
+    hint: 'start the daemon with this configuration first, or name another with --config',
+  })
+}
+
+function foldersIn(directory: string): readonly string[] {
+  try {
+    return readdirSync(directory)
+  } catch {
+    return [] // Nothing was ever started here: there is no journal, and that is the answer.
+  }
+}

@@ -1,0 +1,51 @@
+import { z } from 'zod'
+import { restrictionSchema } from './views.ts'
+
+const REASON_MAX = 500
+const SCOPE_MAX = 100
+const REQUEST_ID = /^[\w:.-]{8,100}$/
+
+const scope = z
+  .string()
+  .min(1)
+  .max(SCOPE_MAX)
+  .meta({ description: '*: the account; SYMBOL: an instrument; strategy:ID: a strategy' })
+
+/** What an operator may ask of a running daemon. */
+const controlOrderSchema = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('restrict'), scope, mode: z.enum(['reducing', 'halted']) }),
+  z.strictObject({ kind: z.literal('flatten'), scope }),
+  z.strictObject({ kind: z.literal('release'), scope }),
+  z.strictObject({ kind: z.literal('kill') }),
+  z.strictObject({ kind: z.literal('releaseKill') }),
+  z.strictObject({
+    kind: z.literal('logLevel'),
+    level: z.enum(['trace', 'debug', 'info', 'warn', 'error']),
+  }),
+])
+
+export const controlRequestSchema = z.strictObject({
+  requestId: z.string().regex(REQUEST_ID).meta({
+    description:
+      'Names this command: sent again it is not obeyed again, and gets the answer of the first time.',
+  }),
+  reason: z.string().min(1).max(REASON_MAX).meta({ description: 'why, for the journal' }),
+  by: z.string().min(1).max(100).meta({ description: 'who, for the journal' }),
+  order: controlOrderSchema,
+})
+
+export const controlAnswerSchema = z.strictObject({
+  requestId: z.string(),
+  /** Whether it is done, or was done before; a flatten and a kill go on until `status` shows their end. */
+  isObeyed: z.boolean(),
+  /** What happened, in a sentence. */
+  text: z.string(),
+  held: z.array(restrictionSchema),
+  lifted: z.array(restrictionSchema),
+  stillHeld: z.record(z.string(), z.string()).meta({
+    description: 'what is still held where a flatten was ended before it was done',
+  }),
+})
+
+export type ControlRequest = z.infer<typeof controlRequestSchema>
+export type ControlAnswer = z.infer<typeof controlAnswerSchema>

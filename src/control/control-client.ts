@@ -1,0 +1,63 @@
+import { Agent, type Dispatcher, request } from 'undici'
+import { shortPath } from './control-server.ts'
+
+const ANSWER_MS_MAX = 4000
+
+/** What a daemon answered, or that it did not. */
+export type ControlReply =
+  | { readonly kind: 'answered'; readonly status: number; readonly body: unknown }
+  | { readonly kind: 'silent'; readonly reason: string }
+
+/** Speaks to a running daemon through its Unix socket. */
+export class ControlClient {
+  readonly #agent: Agent
+
+  constructor(socket: string) {
+    this.#agent = new Agent({
+      connect: { socketPath: shortPath(socket) },
+      headersTimeout: ANSWER_MS_MAX,
+      bodyTimeout: ANSWER_MS_MAX,
+    })
+  }
+
+  read(path: string): Promise<ControlReply> {
+    return this.#ask({ path, method: 'GET' })
+  }
+
+  command(body: unknown): Promise<ControlReply> {
+    const headers = { 'content-type': 'application/json' }
+    return this.#ask({ path: '/v1/commands', method: 'POST', headers, body: JSON.stringify(body) })
+  }
+
+  /** Lines of server-sent events, until the daemon ends or `signal` says so. */
+  async *follow(path: string, signal: AbortSignal): AsyncGenerator<string> {
+    const { body } = await request(`http://localhost${path}`, {
+      dispatcher: this.#agent,
+      signal,
+      headersTimeout: ANSWER_MS_MAX,
+      bodyTimeout: 0,
+    })
+    let rest = ''
+    for await (const chunk of body.setEncoding('utf8') as AsyncIterable<string>) {
+      const lines = (rest + chunk).split('\n')
+      rest = lines.pop() ?? ''
+      yield* lines
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#agent.destroy()
+  }
+
+  async #ask(
+    options: Pick<Dispatcher.RequestOptions, 'path' | 'method' | 'headers' | 'body'>,
+  ): Promise<ControlReply> {
+    const { path, ...rest } = options
+    try {
+      const answer = await request(`http://localhost${path}`, { ...rest, dispatcher: this.#agent })
+      return { kind: 'answered', status: answer.statusCode, body: await answer.body.json() }
+    } catch (error) {
+      return { kind: 'silent', reason: error instanceof Error ? error.message : String(error) }
+    }
+  }
+}

@@ -1,0 +1,112 @@
+import { chmodSync, rmSync } from 'node:fs'
+import { type Server } from 'node:http'
+import { relative } from 'node:path'
+import { createAdaptorServer } from '@hono/node-server'
+import { messageOf } from '../lib/failure.ts'
+import { type Secret } from '../lib/secret.ts'
+import { buildControlApp, type ControlAppOptions } from './control-app.ts'
+import { type Entrance } from './guard.ts'
+
+const HEADERS_MS_MAX = 5000
+const REQUEST_MS_MAX = 10_000
+const KEEP_ALIVE_MS = 5000
+const HEADER_BYTES_MAX = 16_384
+const CONNECTIONS_MAX = 64
+/** What a path of a Unix socket may have on every system, in bytes. */
+const SOCKET_PATH_MAX = 103
+
+export interface ControlServerOptions extends Omit<ControlAppOptions, 'entrance'> {
+  /** The Unix socket; only its owner gets in. */
+  readonly socket: string
+  /** Loopback TCP beside it; undefined: none. 0 takes any port that is free. */
+  readonly port: { readonly host: string; readonly number: number; readonly token: Secret } | undefined
+  /** It cannot be listened at an address, and why: the daemon goes on without. */
+  readonly onUnreachable: (address: string, reason: string) => void
+}
+
+/** The control interface of one daemon. What happens to it never stops trading. */
+export class ControlServer {
+  readonly #options: ControlServerOptions
+  readonly #servers: Server[] = []
+  /** `http://127.0.0.1:8790`, while the port is listened at. */
+  #baseUrl: string | undefined
+
+  constructor(options: ControlServerOptions) {
+    this.#options = options
+  }
+
+  get baseUrl(): string | undefined {
+    return this.#baseUrl
+  }
+
+  async start(): Promise<void> {
+    const { socket, port } = this.#options
+    await this.#listenAtSocket(socket)
+    if (port !== undefined) await this.#listenAtPort(port)
+  }
+
+  /** Cuts whoever still follows. */
+  async stop(): Promise<void> {
+    const servers = this.#servers.splice(0)
+    for (const server of servers) server.closeAllConnections()
+    await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))))
+    if (servers.length > 0) rmSync(this.#options.socket, { force: true })
+  }
+
+  async #listenAtSocket(socket: string): Promise<void> {
+    try {
+      // The directory is held: one that lies there is of a run that is over.
+      rmSync(socket, { force: true })
+      const path = shortPath(socket)
+      await this.#listen({ via: 'socket', hosts: [], token: undefined }, (server, then) =>
+        server.listen(path, then),
+      )
+      chmodSync(socket, 0o600)
+    } catch (error) {
+      this.#options.onUnreachable(socket, messageOf(error))
+    }
+  }
+
+  async #listenAtPort({ host, number, token }: NonNullable<ControlServerOptions['port']>): Promise<void> {
+    try {
+      const hosts: string[] = []
+      const entrance: Entrance = { via: 'port', hosts, token }
+      const server = await this.#listen(entrance, (one, then) => one.listen({ host, port: number }, then))
+      const address = server.address()
+      const port = typeof address === 'object' && address !== null ? address.port : number
+      hosts.push(`127.0.0.1:${port}`, `localhost:${port}`, `[::1]:${port}`)
+      this.#baseUrl = `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+    } catch (error) {
+      this.#options.onUnreachable(`${host}:${number}`, messageOf(error))
+    }
+  }
+
+  async #listen(entrance: Entrance, listen: (server: Server, then: () => void) => void): Promise<Server> {
+    const server = createAdaptorServer({
+      fetch: buildControlApp({ ...this.#options, entrance }).fetch,
+      // The daemon lives in this process too: its Request and Response stay the runtime's own.
+      overrideGlobalObjects: false,
+      serverOptions: {
+        keepAliveTimeout: KEEP_ALIVE_MS,
+        headersTimeout: HEADERS_MS_MAX,
+        requestTimeout: REQUEST_MS_MAX,
+        connectionsCheckingInterval: 1000,
+        maxHeaderSize: HEADER_BYTES_MAX,
+      },
+    }) as Server
+    server.maxConnections = CONNECTIONS_MAX
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject)
+      listen(server, resolve)
+    })
+    // Nobody stops trading because a socket of the control interface broke.
+    server.on('error', (error) => this.#options.onBroken(messageOf(error)))
+    this.#servers.push(server)
+    return server
+  }
+}
+
+/** From here, where the whole path is too long for a socket. */
+export function shortPath(socket: string): string {
+  return Buffer.byteLength(socket) <= SOCKET_PATH_MAX ? socket : relative(process.cwd(), socket)
+}

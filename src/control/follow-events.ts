@@ -1,0 +1,52 @@
+import { type Context } from 'hono'
+import { streamSSE } from 'hono/streaming'
+import { type EventHistory } from './event-history.ts'
+import { type EventView } from './views.ts'
+
+/** Sent together, at most; and so often, at most: a screen shows no more. */
+const EVENTS_TOGETHER = 200
+const EVERY_MS = 250
+/** Something is sent at least so often, so that both ends notice when the other is gone. */
+const KEEP_ALIVE_MS = 15_000
+
+/**
+ * Server-sent events from behind an id. Each follower reads the history at its own pace: a slow one misses events,
+ * which it is told by an event `missed`, and holds nobody up.
+ */
+export function followEvents(context: Context, history: EventHistory): Response {
+  const asked = context.req.header('last-event-id') ?? context.req.query('after')
+  let id = asked === undefined ? history.lastId : Number(asked)
+  if (!Number.isSafeInteger(id) || id < 0)
+    return context.json({ error: 'the id of an event is a whole number' }, 400)
+  return streamSSE(context, async (stream) => {
+    let isUpToDate = false
+    while (!stream.aborted && !stream.closed) {
+      const { events, missed } = history.after(id, EVENTS_TOGETHER)
+      if (missed > 0) await stream.writeSSE({ event: 'missed', data: String(missed) })
+      const text = events.map(toText).join('')
+      id = events.at(-1)?.id ?? id
+      if (text !== '') await stream.write(text)
+      else if (!isUpToDate || !(await isNext(history))) await stream.write(': up to date\n\n')
+      isUpToDate = text === ''
+      if (!isUpToDate) await stream.sleep(EVERY_MS)
+    }
+  })
+}
+
+function toText(event: EventView): string {
+  return `id: ${event.id}\nevent: log\ndata: ${JSON.stringify(event)}\n\n`
+}
+
+/** Whether there was another event within the time. */
+function isNext(history: EventHistory): Promise<boolean> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => {
+      forget()
+      resolve(false)
+    }, KEEP_ALIVE_MS)
+    const forget = history.onNext(() => {
+      clearTimeout(timer)
+      resolve(true)
+    })
+  })
+}

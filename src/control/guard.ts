@@ -1,0 +1,83 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
+import { type Context, type MiddlewareHandler } from 'hono'
+import { type Secret } from '../lib/secret.ts'
+
+/** How somebody reached the daemon: the file system let them in, or they need the token. */
+export interface Entrance {
+  readonly via: 'socket' | 'port'
+  /** Of the port: what a Host header may say. */
+  readonly hosts: readonly string[]
+  readonly token: Secret | undefined
+}
+
+/** Shown without a token: whether it lives, and nothing of what it does. */
+const OPEN_PATHS: ReadonlySet<string> = new Set(['/livez', '/readyz'])
+
+const HEADERS: Readonly<Record<string, string>> = {
+  'Cache-Control': 'no-store',
+  'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  'Referrer-Policy': 'no-referrer',
+  'X-Content-Type-Options': 'nosniff',
+  'X-Frame-Options': 'DENY',
+}
+
+export interface GuardOptions {
+  readonly entrance: Entrance
+  /** Somebody was turned away, and why. */
+  readonly onRefused: (why: string) => void
+}
+
+/**
+ * Who may speak to the daemon. Loopback alone is no defence: any web page can send requests there, and by a name
+ * that resolves to it (DNS rebinding) even read the answers. So a Host that is not ours and an Origin at all are
+ * refused, there is no CORS, a command has to be JSON, and everything but the two health paths needs the token.
+ */
+export function guard({ entrance, onRefused }: GuardOptions): MiddlewareHandler {
+  return async (context, next) => {
+    for (const [name, value] of Object.entries(HEADERS)) context.header(name, value)
+    const refusal = refuse(context, entrance)
+    if (refusal === undefined) return next()
+    onRefused(refusal.why)
+    if (refusal.status === 401) context.header('WWW-Authenticate', 'Bearer')
+    return context.json({ error: refusal.why }, refusal.status)
+  }
+}
+
+interface Refusal {
+  readonly status: 400 | 401 | 403 | 415 | 421
+  readonly why: string
+}
+
+function refuse({ req }: Context, entrance: Entrance): Refusal | undefined {
+  if (entrance.via === 'port') {
+    const host = req.header('host')?.toLowerCase()
+    if (host === undefined || !entrance.hosts.includes(host))
+      return { status: 421, why: 'the Host is none of this daemon' }
+    const origin = req.header('origin')
+    if (origin !== undefined && !entrance.hosts.some((own) => origin === `http://${own}`))
+      return { status: 403, why: 'another Origin' }
+    const site = req.header('sec-fetch-site')
+    if (site !== undefined && site !== 'same-origin' && site !== 'none')
+      return { status: 403, why: 'sent by another site' }
+    if (!OPEN_PATHS.has(req.path) && !hasToken(req.header('authorization'), entrance.token))
+      return { status: 401, why: 'no token, or another one' }
+  }
+  if (req.method === 'POST' && !isJson(req.header('content-type')))
+    return { status: 415, why: 'the Content-Type is not application/json' }
+  return undefined
+}
+
+function isJson(contentType: string | undefined): boolean {
+  return contentType?.split(';', 1)[0]?.trim().toLowerCase() === 'application/json'
+}
+
+/** Digests have one length, and are compared in constant time. */
+function hasToken(authorization: string | undefined, token: Secret | undefined): boolean {
+  if (token === undefined || authorization === undefined) return false
+  return timingSafeEqual(digest(authorization), digest(`Bearer ${token.reveal()}`))
+}
+
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest()
+}

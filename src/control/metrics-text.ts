@@ -1,0 +1,99 @@
+/** One number for Prometheus. */
+export interface Sample {
+  readonly labels?: Readonly<Record<string, string>>
+  readonly value: number
+}
+
+export interface MetricDefinition {
+  readonly type: 'gauge' | 'counter'
+  readonly help: string
+}
+
+/** Every metric that there is: docs/metrics.md is made of it. Never a clientOid as a label: each would be a series. */
+export const METRICS = {
+  intentd_build_info: { type: 'gauge', help: 'Always 1; labels: version, environment.' },
+  intentd_ready: { type: 'gauge', help: '1 while /readyz says ok, else 0.' },
+  intentd_trading_mode: {
+    type: 'gauge',
+    help: '1 for the mode that holds now, 0 for the others; labels: scope (* or strategy:ID), mode.',
+  },
+  intentd_restrictions: { type: 'gauge', help: 'Restrictions that are held; label: code.' },
+  intentd_snapshot_age_seconds: { type: 'gauge', help: 'Age of the last price; label: instrument.' },
+  intentd_position_age_seconds: {
+    type: 'gauge',
+    help: 'Age of the last confirmed position; label: instrument.',
+  },
+  intentd_fills_age_seconds: { type: 'gauge', help: 'Age of the last reading of fills.' },
+  intentd_clock_offset_seconds: { type: 'gauge', help: "The exchange's clock less ours." },
+  intentd_clock_synchronised: { type: 'gauge', help: '1 while both clocks agree.' },
+  intentd_open_orders: { type: 'gauge', help: 'Orders that are not over; label: state.' },
+  intentd_unknown_orders: { type: 'gauge', help: 'Orders whose fate is not known.' },
+  intentd_unknown_order_age_seconds: { type: 'gauge', help: 'Age of the oldest of them; 0 for none.' },
+  intentd_position_size: { type: 'gauge', help: 'Held, in base coin, short negative; label: instrument.' },
+  intentd_profit_realised: {
+    type: 'gauge',
+    help: 'Of all runs in the journal, margin coin; label: strategy.',
+  },
+  intentd_profit_unrealised: {
+    type: 'gauge',
+    help: 'At the last readings, margin coin; absent where unknown.',
+  },
+  intentd_fees_paid: { type: 'gauge', help: 'Of all runs in the journal, margin coin; label: strategy.' },
+  intentd_funding_received: { type: 'gauge', help: 'Of all runs in the journal, margin coin.' },
+  intentd_profit_today: { type: 'gauge', help: 'Realised less fees since midnight in calendar.timezone.' },
+  intentd_snapshots_total: { type: 'counter', help: 'Snapshots that strategies were shown.' },
+  intentd_decisions_total: { type: 'counter', help: 'Decisions of strategies.' },
+  intentd_batches_total: { type: 'counter', help: 'Batches of orders sent.' },
+  intentd_orders_sent_total: { type: 'counter', help: 'Orders sent.' },
+  intentd_orders_ended_total: { type: 'counter', help: 'Orders that ended in this run; label: state.' },
+  intentd_cancel_alls_total: { type: 'counter', help: 'Cancel-alls sent.' },
+  intentd_fills_total: { type: 'counter', help: 'Fills read in this run.' },
+  intentd_denials_total: { type: 'counter', help: 'Wishes that risk denied; label: code.' },
+  intentd_requests_total: { type: 'counter', help: 'Calls made; label: endpoint.' },
+  intentd_rate_limited_total: { type: 'counter', help: 'Answers 429; label: endpoint.' },
+  intentd_limit_used_ratio: {
+    type: 'gauge',
+    help: 'Share of the allowed calls that were made; label: endpoint.',
+  },
+  intentd_limit_waited_seconds: {
+    type: 'gauge',
+    help: 'Wait for a grant, 99th percentile; label: endpoint.',
+  },
+  intentd_decision_latency_seconds: {
+    type: 'gauge',
+    help: 'From the last byte of the prices to the write of a batch; label: quantile.',
+  },
+  intentd_poll_lateness_seconds: { type: 'gauge', help: 'How late price polls begin; label: quantile.' },
+  intentd_event_loop_delay_seconds: {
+    type: 'gauge',
+    help: 'How long the event loop was held up; label: quantile.',
+  },
+  process_resident_memory_bytes: { type: 'gauge', help: 'Memory of the process.' },
+  process_cpu_seconds_total: { type: 'counter', help: 'CPU time of the process.' },
+  process_start_time_seconds: { type: 'gauge', help: 'Unix time of the start.' },
+} as const satisfies Record<string, MetricDefinition>
+
+export type MetricName = keyof typeof METRICS
+
+/** In the text format of Prometheus 0.0.4. */
+export function renderMetrics(samples: ReadonlyMap<MetricName, readonly Sample[]>): string {
+  return Object.entries(METRICS)
+    .map(([name, { type, help }]) => {
+      const rows = (samples.get(name as MetricName) ?? []).filter(({ value }) => Number.isFinite(value))
+      const lines = rows.map(({ labels, value }) => `${name}${renderLabels(labels)} ${value}\n`)
+      return lines.length === 0 ? '' : `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines.join('')}`
+    })
+    .join('')
+}
+
+function renderLabels(labels: Sample['labels'] = {}): string {
+  const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escapeLabel(value)}"`)
+  return pairs.length === 0 ? '' : `{${pairs.join(',')}}`
+}
+
+function escapeLabel(value: string): string {
+  return value
+    .replaceAll('\\', '\\\\')
+    .replaceAll('"', String.raw`\"`)
+    .replaceAll('\n', String.raw`\n`)
+}

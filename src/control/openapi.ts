@@ -1,0 +1,116 @@
+import { z } from 'zod'
+import { controlAnswerSchema, controlRequestSchema } from './commands.ts'
+import { READ_ROUTES } from './routes.ts'
+import { eventSchema } from './views.ts'
+
+interface Operation {
+  readonly method: 'get' | 'post'
+  readonly path: string
+  readonly summary: string
+  readonly query?: z.ZodType
+  readonly body?: z.ZodType
+  readonly type: string
+  readonly response: z.ZodType
+}
+
+/** What is not a plain read. */
+const OTHER: readonly Operation[] = [
+  {
+    method: 'post',
+    path: '/v1/commands',
+    summary: 'Commands the daemon: restrict, flatten, release, kill, releaseKill, logLevel.',
+    body: controlRequestSchema,
+    type: 'application/json',
+    response: controlAnswerSchema,
+  },
+  {
+    method: 'get',
+    path: '/v1/events',
+    summary:
+      'Follows the log as server-sent events; `after` or the header Last-Event-ID resumes behind an id.',
+    query: z.object({ after: z.coerce.number().int().optional() }),
+    type: 'text/event-stream',
+    response: eventSchema,
+  },
+  {
+    method: 'get',
+    path: '/metrics',
+    summary: 'For Prometheus; docs/metrics.md lists them.',
+    type: 'text/plain',
+    response: z.string(),
+  },
+  {
+    method: 'get',
+    path: '/livez',
+    summary: 'Whether the process answers. Needs no token.',
+    type: 'text/plain',
+    response: z.string(),
+  },
+  {
+    method: 'get',
+    path: '/readyz',
+    summary:
+      'Whether it does what it is for: 200 or 503. Needs no token; which check failed is shown with `?verbose` and the token.',
+    type: 'text/plain',
+    response: z.string(),
+  },
+]
+
+/** The description of the whole interface, made of the schemas that read and write it. */
+export function buildOpenApi(version: string): unknown {
+  const reads = READ_ROUTES.map((row): Operation => ({ ...row, method: 'get', type: 'application/json' }))
+  const paths: Record<string, Record<string, unknown>> = {}
+  for (const operation of [...reads, ...OTHER]) {
+    ;(paths[operation.path] ??= {})[operation.method] = describe(operation)
+  }
+  return {
+    openapi: '3.1.0',
+    info: { title: 'intentd control', version, description: 'See docs/control.md.' },
+    components: { securitySchemes: { token: { type: 'http', scheme: 'bearer' } } },
+    security: [{ token: [] }],
+    paths,
+  }
+}
+
+function describe({ summary, query, body, type, response }: Operation): unknown {
+  return {
+    summary,
+    ...(query ? { parameters: toParameters(query) } : {}),
+    ...(body
+      ? { requestBody: { required: true, content: { 'application/json': { schema: toSchema(body) } } } }
+      : {}),
+    responses: {
+      200: { description: 'done', content: { [type]: { schema: toSchema(response) } } },
+      401: { description: 'no token, or another one' },
+    },
+  }
+}
+
+function toParameters(query: z.ZodType): readonly unknown[] {
+  const { properties = {} } = toSchema(query) as { properties?: Readonly<Record<string, unknown>> }
+  return Object.entries(properties).map(([name, schema]) => ({ name, in: 'query', schema }))
+}
+
+function toSchema(schema: z.ZodType): unknown {
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' })
+  return rest
+}
+
+/** The same for people. */
+export function renderDocs(version: string): string {
+  const { paths } = buildOpenApi(version) as { paths: Record<string, Record<string, { summary: string }>> }
+  const rows = Object.entries(paths).flatMap(([path, operations]) =>
+    Object.entries(operations).map(
+      ([method, { summary }]) =>
+        `<tr><td><code>${method.toUpperCase()}</code></td><td><code>${path}</code></td><td>${escapeHtml(summary)}</td></tr>`,
+    ),
+  )
+  return `<!doctype html><html lang="en"><meta charset="utf-8"><title>intentd control</title>
+<h1>intentd ${escapeHtml(version)}: control</h1>
+<p>Bearer token on every path but /livez and /readyz. Schemas: <code>/openapi.json</code>. See docs/control.md.</p>
+<table>${rows.join('\n')}</table></html>`
+}
+
+function escapeHtml(text: string): string {
+  return text.replace(/[&<>"]/g, (sign) => `&#${sign.codePointAt(0)};`)
+}

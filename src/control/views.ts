@@ -1,0 +1,147 @@
+// What a running daemon shows of itself. Sizes are base coin, prices quote coin, money the margin coin, all exact
+// decimals as text; instants are Unix ms of our clock.
+
+import { z } from 'zod'
+import { TRADING_MODES } from '../domain/trading-mode.ts'
+
+const instant = z.int().meta({ description: 'Unix ms' })
+const amount = z.string().meta({ description: 'an exact decimal' })
+const ageMs = z.number().nullable().meta({ description: 'ms; null: never' })
+
+export const restrictionSchema = z.strictObject({
+  scope: z.string().meta({ description: '*: the account; SYMBOL: an instrument; strategy:ID: a strategy' }),
+  mode: z.enum(TRADING_MODES),
+  code: z.string(),
+  reason: z.string(),
+  by: z.string(),
+  at: instant,
+  ends: z.string().meta({ description: 'what ends it, in words' }),
+  command: z.string().nullable().meta({ description: 'the command that ends it; null: it ends by itself' }),
+})
+
+export const positionSchema = z.strictObject({
+  symbol: z.string(),
+  side: z.enum(['long', 'short']),
+  size: amount,
+  entryPrice: z.number().nullable(),
+  markPrice: z.number().nullable(),
+  unrealisedProfit: amount.nullable(),
+  liquidationPrice: z.number().nullable(),
+  readAgeMs: ageMs,
+  strategies: z.record(z.string(), amount).meta({ description: 'what each strategy holds of it' }),
+})
+
+export const orderSchema = z.strictObject({
+  clientOid: z.string(),
+  orderId: z.string().nullable(),
+  strategy: z.string(),
+  symbol: z.string(),
+  action: z.enum(['openLong', 'closeLong', 'openShort', 'closeShort']),
+  state: z.string(),
+  price: amount.nullable().meta({ description: 'null: a market order' }),
+  size: amount,
+  filled: amount,
+  force: z.string(),
+  purpose: z.string(),
+  key: z.string(),
+  reason: z.string(),
+})
+
+export const fillSchema = z.strictObject({
+  tradeId: z.string(),
+  at: instant.meta({ description: 'Unix ms, exchange clock' }),
+  symbol: z.string(),
+  strategy: z.string().meta({ description: 'empty: of no order of ours' }),
+  side: z.string(),
+  price: amount,
+  size: amount,
+  profit: amount,
+  fee: amount,
+  coin: z.string(),
+  isMaker: z.boolean().nullable(),
+  clientOid: z.string(),
+})
+
+export const profitSchema = z.strictObject({
+  fills: z.int(),
+  realised: amount,
+  fees: amount.meta({ description: 'paid; negative when received' }),
+  funding: amount.nullable().meta({ description: 'positive when received; null: not known for this row' }),
+  unrealised: amount.nullable().meta({ description: 'null: not known' }),
+  net: amount.meta({ description: 'realised + unrealised + funding - fees, as far as they are known' }),
+})
+
+export const limiterSchema = z.strictObject({
+  endpoint: z.string(),
+  limit: z.string(),
+  made: z.int(),
+  usedShare: z.number(),
+  waitedMsP99: z.number(),
+  rateLimited: z.int(),
+})
+
+const agesSchema = z.strictObject({
+  tickersMs: z.record(z.string(), ageMs).meta({ description: 'by instrument' }),
+  positionsMs: z.record(z.string(), ageMs).meta({ description: 'by instrument' }),
+  fillsMs: ageMs,
+})
+
+export const accountSchema = z.strictObject({
+  name: z.string(),
+  phase: z.enum(['new', 'starting', 'running', 'stopping', 'stopped']),
+  mode: z.enum(TRADING_MODES),
+  isTrading: z.boolean().meta({ description: 'whether strategies are asked' }),
+  hindrances: z.array(z.string()).meta({
+    description: 'why nothing is traded, or not everything, beside restrictions; in words',
+  }),
+  restrictions: z.array(restrictionSchema),
+  ages: agesSchema,
+  clock: z.strictObject({ isSynchronised: z.boolean(), offsetMs: z.number() }),
+  positions: z.array(positionSchema),
+  openOrders: z.record(z.string(), z.int()).meta({ description: 'by state' }),
+  /** Unix ms: since when the oldest order is unknown. */
+  unknownSince: instant.nullable(),
+  profit: z.strictObject({
+    today: profitSchema.meta({ description: 'since the day rolled, by fills' }),
+    total: profitSchema,
+    strategies: z.record(z.string(), profitSchema),
+    instruments: z.record(z.string(), profitSchema),
+  }),
+  limiter: z.array(limiterSchema),
+  strategies: z.array(
+    z.strictObject({
+      id: z.string(),
+      mode: z.enum(TRADING_MODES),
+      symbols: z.array(z.string()),
+      openOrders: z.int(),
+    }),
+  ),
+})
+
+export const statusSchema = z.strictObject({
+  name: z.string(),
+  version: z.string(),
+  environment: z.string(),
+  exchange: z.string(),
+  pid: z.int(),
+  startedAt: instant,
+  now: instant,
+  accounts: z.array(accountSchema),
+})
+
+export const eventSchema = z.strictObject({
+  id: z.int(),
+  at: instant,
+  level: z.string(),
+  event: z.string().meta({ description: 'docs/log-events.md lists them' }),
+  fields: z.record(z.string(), z.unknown()),
+})
+
+export type RestrictionView = z.infer<typeof restrictionSchema>
+export type PositionView = z.infer<typeof positionSchema>
+export type OrderView = z.infer<typeof orderSchema>
+export type FillView = z.infer<typeof fillSchema>
+export type ProfitView = z.infer<typeof profitSchema>
+export type AccountView = z.infer<typeof accountSchema>
+export type StatusView = z.infer<typeof statusSchema>
+export type EventView = z.infer<typeof eventSchema>

@@ -1,0 +1,30 @@
+import { type DaemonConfig } from '../../config/load-config.ts'
+import { type PositionReading } from '../../domain/position.ts'
+import { type TickerTable } from '../../domain/ticker-table.ts'
+import { type Book } from '../../engine/book/book.ts'
+import { type Engine } from '../../engine/engine.ts'
+import { type EngineSettings } from '../../engine/settings.ts'
+import { type TrustedClock } from '../../exchange/clock/trusted-clock.ts'
+import { type EndpointStatistics } from '../../exchange/limiter/limiter-statistics.ts'
+import { type InstrumentGrids } from '../reporting/event-log.ts'
+import { type RecentActivity } from '../reporting/recent-activity.ts'
+import { type RunStatistics } from '../reporting/run-statistics.ts'
+
+/** What of an account is shown to people and programs; nothing is changed through it. */
+export interface ShownAccount {
+  readonly config: DaemonConfig
+  readonly settings: EngineSettings
+  readonly book: Book
+  readonly engine: Engine
+  readonly trusted: TrustedClock
+  readonly grids: ReadonlyMap<string, InstrumentGrids>
+  readonly state: 'new' | 'begun' | 'atRest'
+  readonly fatal: unknown
+  /** The newest; undefined before the first. */
+  readonly tickers: TickerTable | undefined
+  /** The last reading of each symbol. */
+  readonly positions: ReadonlyMap<string, PositionReading>
+  readonly limiter: readonly EndpointStatistics[]
+  readonly statistics: RunStatistics
+  readonly recent: RecentActivity
+}

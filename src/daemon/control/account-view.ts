@@ -1,0 +1,135 @@
+import { type AccountView, type FillView, type OrderView, type PositionView } from '../../control/views.ts'
+import { type Order } from '../../domain/order.ts'
+import { type HoldSide } from '../../domain/position.ts'
+import { strategyScope, toTradingState } from '../../domain/trading-mode.ts'
+import { splitPair } from '../../engine/book/book.ts'
+import { showOnGrid } from '../../lib/grid.ts'
+import { type ShownAccount } from '../account/shown-account.ts'
+import { type RecentFill } from '../reporting/recent-activity.ts'
+import { agesOf, findHindrances } from './hindrances.ts'
+import { viewProfit } from './money-view.ts'
+import { viewRestriction } from './restriction-view.ts'
+
+/** Everything that is shown of an account at a glance. */
+export function viewAccount(account: ShownAccount): AccountView {
+  const { config, settings, engine, state, trusted } = account
+  // Of a run that is over only what is recorded holds.
+  const restrictions = state === 'atRest' ? [...account.book.restrictions.values()] : engine.restrictions
+  const orders = openOrders(account)
+  const unknown = orders.filter(({ state: standing }) => standing === 'unknown')
+  return {
+    name: config.name,
+    phase: state === 'new' ? 'new' : engine.phase,
+    mode: toTradingState(restrictions.filter(({ scope }) => scope === '*')).mode,
+    isTrading: engine.isTrading,
+    hindrances: [...findHindrances(account)],
+    restrictions: restrictions.map(viewRestriction),
+    ages: agesOf(account),
+    clock: { isSynchronised: trusted.isSynchronised, offsetMs: trusted.offset.offsetMs },
+    positions: [...viewPositions(account)],
+    openOrders: countStates(orders),
+    unknownSince:
+      unknown.length === 0 ? null : Math.round(Math.min(...unknown.map((order) => order.lastSentAt))),
+    profit: viewProfit(account),
+    limiter: account.limiter
+      .filter(({ granted }) => granted > 0)
+      .map(({ endpoint, calls, perMs, made, usedShare, waitedMsP99, rateLimited }) => ({
+        ...{ endpoint, made, usedShare, waitedMsP99, rateLimited },
+        limit: `${calls} in ${perMs} ms`,
+      })),
+    strategies: [...settings.strategies.values()].map(({ id, symbols }) => ({
+      id,
+      mode: toTradingState(restrictions.filter(({ scope }) => scope === '*' || scope === strategyScope(id)))
+        .mode,
+      symbols: [...symbols],
+      openOrders: orders.filter(({ terms }) => terms.strategyId === id).length,
+    })),
+  }
+}
+
+/** What the account holds by its fills, with what the exchange's last reading says of it. */
+export function viewPositions(account: ShownAccount): readonly PositionView[] {
+  const { book, grids, positions } = account
+  const { positionsMs } = agesOf(account)
+  return [...book.account].flatMap(([symbol, { longLots, shortLots }]) =>
+    (['long', 'short'] as const).flatMap((side): PositionView[] => {
+      const lots = side === 'long' ? longLots : shortLots
+      const lot = grids.get(symbol)?.lot
+      if (lots === 0) return []
+      const row = positions.get(symbol)?.rows.find(({ holdSide }) => holdSide === side)
+      return [
+        {
+          symbol,
+          side,
+          size: lot ? showOnGrid(lot, lots) : `${lots} lots`,
+          entryPrice: orNull(row?.openPriceAvg),
+          markPrice: orNull(row?.markPrice),
+          unrealisedProfit: row?.unrealisedProfit || null,
+          liquidationPrice: orNull(row?.liquidationPrice),
+          readAgeMs: positionsMs[symbol] ?? null,
+          strategies: holdersOf(account, symbol, side),
+        },
+      ]
+    }),
+  )
+}
+
+/** By strategy, signed: in one-way mode two of them may stand against each other. */
+function holdersOf({ book, grids }: ShownAccount, symbol: string, side: HoldSide): Record<string, string> {
+  const lot = grids.get(symbol)?.lot
+  const held: Record<string, string> = {}
+  for (const [pair, { longLots, shortLots }] of book.holdings) {
+    const [strategy, of] = splitPair(pair)
+    if (of !== symbol || !lot || strategy.startsWith('~')) continue
+    const hedged = side === 'long' ? longLots : shortLots
+    const lots = book.positionMode === 'hedge_mode' ? hedged : longLots - shortLots
+    if (lots !== 0) held[strategy === '' ? '(nobody)' : strategy] = showOnGrid(lot, lots)
+  }
+  return held
+}
+
+export function viewOrders(account: ShownAccount): readonly OrderView[] {
+  return openOrders(account).map((order) => viewOrder(account, order))
+}
+
+function viewOrder({ grids }: ShownAccount, { terms, orderId, state, filledLots, reason }: Order): OrderView {
+  const { clientOid, strategyId, symbol, action, ticks, lots, force, purpose, key } = terms
+  const grid = grids.get(symbol)
+  const size = (count: number): string => (grid ? showOnGrid(grid.lot, count) : `${count} lots`)
+  return {
+    ...{ clientOid, symbol, action, state, force, purpose, key, reason },
+    orderId: orderId ?? null,
+    strategy: strategyId,
+    price: ticks === undefined ? null : grid ? showOnGrid(grid.tick, ticks) : `${ticks} ticks`,
+    size: size(lots),
+    filled: size(filledLots),
+  }
+}
+
+export function viewFill(account: ShownAccount, { fill, strategyId, clientOid }: RecentFill): FillView {
+  const { tradeId, symbol, side, ticks, lots, profit, fee, scope, filledAt } = fill
+  const grid = account.grids.get(symbol)
+  return {
+    ...{ tradeId, symbol, side, profit, fee, clientOid },
+    at: Math.round(filledAt),
+    strategy: strategyId,
+    price: grid ? showOnGrid(grid.tick, ticks) : `${ticks} ticks`,
+    size: grid ? showOnGrid(grid.lot, lots) : `${lots} lots`,
+    coin: account.settings.instruments.get(symbol)?.marginCoin ?? '',
+    isMaker: scope === 'maker',
+  }
+}
+
+function openOrders({ book }: ShownAccount): readonly Order[] {
+  return [...book.open.values()].flatMap((orders) => [...orders.values()])
+}
+
+function countStates(orders: readonly Order[]): Record<string, number> {
+  const counts: Record<string, number> = {}
+  for (const { state } of orders) counts[state] = (counts[state] ?? 0) + 1
+  return counts
+}
+
+function orNull(value: number | undefined): number | null {
+  return value === undefined || !Number.isFinite(value) ? null : value
+}

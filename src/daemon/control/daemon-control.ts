@@ -1,0 +1,191 @@
+import { type ControlAnswer, type ControlRequest } from '../../control/commands.ts'
+import { type Controlled, type Readiness } from '../../control/controlled.ts'
+import { EventHistory } from '../../control/event-history.ts'
+import { type FillView, type OrderView, type PositionView, type StatusView } from '../../control/views.ts'
+import { listScopes, type Restriction } from '../../domain/trading-mode.ts'
+import { type EngineCommand } from '../../engine/event.ts'
+import { type Clock } from '../../lib/clock.ts'
+import { didYouMeanEnd } from '../../lib/did-you-mean.ts'
+import { unreachable } from '../../lib/unreachable.ts'
+import { type PollGridStats } from '../../market/poll-grid.ts'
+import { type Account } from '../account/account.ts'
+import { type CommandAnswer } from '../account/command-inbox.ts'
+import { type DaemonLogger } from '../reporting/logger.ts'
+import { viewAccount, viewFill, viewOrders, viewPositions } from './account-view.ts'
+import { checkReadiness } from './hindrances.ts'
+import { Metrics } from './metrics.ts'
+import { viewRestriction } from './restriction-view.ts'
+
+export interface DaemonControlOptions {
+  readonly name: string
+  readonly version: string
+  readonly environment: string
+  readonly exchange: string
+  readonly accounts: readonly Pick<Account, 'shown' | 'command'>[]
+  readonly market: { readonly polls: PollGridStats }
+  readonly clock: Clock
+  readonly logger: Pick<DaemonLogger, 'log' | 'listen' | 'setLevel'>
+}
+
+/** A running daemon as the control interface sees it. */
+export class DaemonControl implements Controlled {
+  readonly events: EventHistory
+  readonly #options: DaemonControlOptions
+  readonly #startedAt: number
+  readonly #metrics = new Metrics()
+
+  constructor(options: DaemonControlOptions) {
+    const { clock, logger } = options
+    this.#options = options
+    this.#startedAt = clock.now()
+    // Ids of a later run are larger: nobody has seen so many events in a run.
+    this.events = new EventHistory(this.#startedAt * 1000)
+    logger.listen(({ level, event, fields }) =>
+      this.events.add({ at: clock.now(), level, event, fields: { ...fields } }),
+    )
+  }
+
+  stop(): void {
+    this.#metrics.stop()
+  }
+
+  status(): StatusView {
+    const { name, version, environment, exchange, clock } = this.#options
+    return {
+      ...{ name, version, environment, exchange },
+      pid: process.pid,
+      startedAt: this.#startedAt,
+      now: clock.now(),
+      accounts: this.#shown.map(viewAccount),
+    }
+  }
+
+  positions(): readonly PositionView[] {
+    return this.#shown.flatMap(viewPositions)
+  }
+
+  orders(): readonly OrderView[] {
+    return this.#shown.flatMap(viewOrders)
+  }
+
+  fills(limit: number): readonly FillView[] {
+    return this.#shown
+      .flatMap((account) => account.recent.fills(limit).map((fill) => viewFill(account, fill)))
+      .toSorted((one, other) => other.at - one.at)
+      .slice(0, limit)
+  }
+
+  readiness(): Readiness {
+    return checkReadiness(this.#shown)
+  }
+
+  metrics(): string {
+    return this.#metrics.render({
+      status: this.status(),
+      accounts: this.#shown,
+      isReady: this.readiness().isReady,
+      polls: this.#options.market.polls,
+    })
+  }
+
+  command(request: ControlRequest, via: string): ControlAnswer {
+    const { logger } = this.#options
+    const { order, reason, requestId } = request
+    const by = `${request.by} (${via})`
+    const answer = this.#obey(request, by)
+    const { kind, ...details } = order
+    logger.log(answer.isObeyed ? 'info' : 'warn', 'control.commanded', {
+      ...{ order: kind, ...details, by, reason, requestId },
+      result: answer.text,
+    })
+    return answer
+  }
+
+  #obey({ order, reason, requestId }: ControlRequest, by: string): ControlAnswer {
+    const nothing = { requestId, held: [], lifted: [], stillHeld: {} }
+    if (order.kind === 'logLevel') {
+      this.#options.logger.setLevel(order.level)
+      return {
+        ...nothing,
+        isObeyed: true,
+        text: `the log is written from ${order.level} up, until the next start`,
+      }
+    }
+    const unknown =
+      'scope' in order && order.kind !== 'release' ? this.#objectToScope(order.scope) : undefined
+    if (unknown !== undefined) return { ...nothing, isObeyed: false, text: unknown }
+    const answers = this.#options.accounts.flatMap(
+      (account) => account.command({ ...order, reason, by } satisfies EngineCommand) ?? [],
+    )
+    if (answers.length === 0) {
+      const text = 'not now: the run has not begun, or is over; a command of the command line waits for it'
+      return { ...nothing, isObeyed: false, text }
+    }
+    return { ...nothing, ...judge(order, answers) }
+  }
+
+  #objectToScope(scope: string): string | undefined {
+    const scopes = this.#shown.flatMap(({ settings }) =>
+      listScopes(settings.instruments.keys(), settings.strategies.keys()),
+    )
+    if (scopes.includes(scope)) return undefined
+    return `not in this configuration: ${scope}${didYouMeanEnd(scope, scopes)}; scopes: ${[...new Set(scopes)].join(', ')}`
+  }
+
+  get #shown() {
+    return this.#options.accounts.map(({ shown }) => shown)
+  }
+}
+
+type AccountOrder = Exclude<ControlRequest['order'], { readonly kind: 'logLevel' }>
+
+function judge(
+  order: AccountOrder,
+  answers: readonly CommandAnswer[],
+): Pick<ControlAnswer, 'isObeyed' | 'text' | 'held' | 'lifted' | 'stillHeld'> {
+  const held = answers.flatMap((answer) => answer.held)
+  const lifted = answers.flatMap((answer) => answer.lifted)
+  return {
+    ...verdictOf(order, held, answers),
+    held: held.map(viewRestriction),
+    lifted: lifted.map(viewRestriction),
+    stillHeld: Object.assign({}, ...answers.map(({ stillHeld }) => stillHeld)) as Record<string, string>,
+  }
+}
+
+function verdictOf(
+  order: AccountOrder,
+  held: readonly Restriction[],
+  answers: readonly CommandAnswer[],
+): Pick<ControlAnswer, 'isObeyed' | 'text'> {
+  const holds = (scope: string, code: Restriction['code']) =>
+    held.find((one) => one.scope === scope && one.code === code)
+  switch (order.kind) {
+    case 'restrict': {
+      const own = holds(order.scope, 'operator')
+      if (own?.mode === order.mode) return { isObeyed: true, text: `${order.scope} is held ${order.mode}` }
+      return { isObeyed: false, text: `not done: a restriction never loosens; release ${order.scope} first` }
+    }
+    case 'flatten':
+      return holds(order.scope, 'flatten')
+        ? { isObeyed: true, text: `${order.scope} is being closed; flatten.done says when nothing is left` }
+        : { isObeyed: false, text: 'not done: the log says why' }
+    case 'release':
+      return answers.some(({ lifted }) => lifted.length > 0)
+        ? { isObeyed: true, text: `${order.scope} is released` }
+        : { isObeyed: false, text: `not done: nothing that a release ends holds ${order.scope}` }
+    case 'kill':
+      return holds('*', 'kill')
+        ? {
+            isObeyed: true,
+            text: 'killed: nothing that creates an order leaves; kill.clean says when nothing rests',
+          }
+        : { isObeyed: false, text: 'not done: the log says why' }
+    case 'releaseKill':
+      return answers.some(({ killFiles }) => killFiles.length > 0)
+        ? { isObeyed: true, text: 'the kill switch is released once it is proved that nothing rests' }
+        : { isObeyed: false, text: 'not done: no kill stands; name the scope that is to be released' }
+    default:
+      return unreachable(order)
+  }
+}

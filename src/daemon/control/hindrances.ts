@@ -1,0 +1,83 @@
+import { type Readiness } from '../../control/controlled.ts'
+import { type AccountView } from '../../control/views.ts'
+import { type ShownAccount } from '../account/shown-account.ts'
+
+type Ages = AccountView['ages']
+
+/** How old everything is that decisions rest on, ms. */
+export function agesOf({ settings, tickers, engine, trusted }: ShownAccount): Ages {
+  const now = trusted.clock.now()
+  const exchangeNow = trusted.offset.exchangeNow(now)
+  const since = (at: number): number | null => (at > 0 ? Math.max(0, Math.round(now - at)) : null)
+  const symbols = [...settings.instruments.keys()]
+  return {
+    tickersMs: Object.fromEntries(
+      symbols.map((symbol) => {
+        const at = tickers?.read(symbol, 'ts') ?? Number.NaN
+        if (!tickers || Number.isNaN(at)) return [symbol, null]
+        return [symbol, Math.max(0, Math.round(exchangeNow - at), Math.round(now - tickers.readAt))]
+      }),
+    ),
+    positionsMs: Object.fromEntries(symbols.map((symbol) => [symbol, since(engine.positionReadAt(symbol))])),
+    fillsMs: since(engine.fillsReadAt),
+  }
+}
+
+/**
+ * Why nothing is traded, or not everything, beside restrictions: each in words. With neither, what does not happen is
+ * not wanted.
+ */
+export function* findHindrances(account: ShownAccount): Generator<string> {
+  const { settings, engine, state, fatal } = account
+  const { dataAgeMaxMs, accountAgeMaxMs } = settings.limits
+  const ages = agesOf(account)
+  if (fatal !== undefined) yield 'it is broken, and ends'
+  else if (state === 'new') yield "it measures the exchange's clock, before anything else"
+  else if (engine.phase === 'starting')
+    yield 'it starts: it reads what the exchange holds, and proves what became of old orders'
+  else if (engine.phase !== 'running') yield `it is ${engine.phase}`
+  for (const [symbol, ageMs] of Object.entries(ages.tickersMs)) {
+    if (ageMs === null || ageMs > dataAgeMaxMs)
+      yield `${symbol}: the price is ${inWords(ageMs)}; ${inWords(dataAgeMaxMs)} is the most (risk.dataAgeMaxMs)`
+  }
+  for (const [symbol, ageMs] of Object.entries({ ...ages.positionsMs, fills: ages.fillsMs })) {
+    if (ageMs !== null && ageMs <= accountAgeMaxMs) continue
+    const what = symbol === 'fills' ? 'the last reading of fills' : `${symbol}: the reading of the position`
+    yield `${what} is ${inWords(ageMs)}; ${inWords(accountAgeMaxMs)} is the most (risk.accountAgeMaxMs)`
+  }
+}
+
+function inWords(ageMs: number | null): string {
+  return ageMs === null ? 'not there yet' : `${(ageMs / 1000).toFixed(1)} s old`
+}
+
+/** The checks behind `/readyz`. */
+export function checkReadiness(accounts: readonly ShownAccount[]): Readiness {
+  const checks: Record<string, { ok: boolean; found: string }> = {}
+  for (const account of accounts) {
+    const { config, engine, settings, trusted, state, fatal } = account
+    const ages = agesOf(account)
+    const { dataAgeMaxMs, accountAgeMaxMs } = settings.limits
+    const halted = engine.restrictions.find(({ scope, mode }) => scope === '*' && mode !== 'reducing')
+    const oldest = worstOf(Object.values(ages.tickersMs))
+    const oldestReading = worstOf([...Object.values(ages.positionsMs), ages.fillsMs])
+    const name = (check: string): string => (accounts.length === 1 ? check : `${config.name} ${check}`)
+    checks[name('running')] = { ok: state === 'begun' && engine.phase === 'running', found: engine.phase }
+    checks[name('journal')] = { ok: fatal === undefined, found: fatal === undefined ? 'written' : 'broken' }
+    checks[name('clock')] = {
+      ok: trusted.isSynchronised,
+      found: trusted.isSynchronised ? 'synchronised' : 'not synchronised',
+    }
+    checks[name('prices')] = { ok: oldest <= dataAgeMaxMs, found: `${oldest} ms old` }
+    checks[name('account')] = { ok: oldestReading <= accountAgeMaxMs, found: `${oldestReading} ms old` }
+    checks[name('mode')] = {
+      ok: halted === undefined,
+      found: halted === undefined ? 'trading' : `${halted.mode}: ${halted.code}`,
+    }
+  }
+  return { isReady: Object.values(checks).every(({ ok }) => ok), checks }
+}
+
+function worstOf(ages: readonly (number | null)[]): number {
+  return Math.max(0, ...ages.map((ageMs) => ageMs ?? Number.POSITIVE_INFINITY))
+}

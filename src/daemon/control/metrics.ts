@@ -1,0 +1,126 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { type MetricName, renderMetrics, type Sample } from '../../control/metrics-text.ts'
+import { type AccountView, type StatusView } from '../../control/views.ts'
+import { strategyScope, TRADING_MODES, type TradingMode } from '../../domain/trading-mode.ts'
+import { type PollGridStats } from '../../market/poll-grid.ts'
+import { type DurationSummary } from '../../lib/percentiles.ts'
+import { type ShownAccount } from '../account/shown-account.ts'
+
+const MS = 1000
+const NANOSECONDS = 1e9
+
+export interface MeasuredDaemon {
+  readonly status: StatusView
+  readonly accounts: readonly ShownAccount[]
+  readonly isReady: boolean
+  readonly polls: PollGridStats
+}
+
+/** What `/metrics` shows. One reading a second costs less than one of the tickers. */
+export class Metrics {
+  readonly #loop = monitorEventLoopDelay({ resolution: 20 })
+
+  constructor() {
+    this.#loop.enable()
+  }
+
+  stop(): void {
+    this.#loop.disable()
+  }
+
+  render({ status, accounts, isReady, polls }: MeasuredDaemon): string {
+    const samples = new Map<MetricName, Sample[]>()
+    const add = (name: MetricName, value: number, labels?: Sample['labels']): void => {
+      const rows = samples.get(name) ?? []
+      rows.push(labels ? { value, labels } : { value })
+      samples.set(name, rows)
+    }
+    add('intentd_build_info', 1, { version: status.version, environment: status.environment })
+    add('intentd_ready', Number(isReady))
+    for (const [index, account] of status.accounts.entries()) {
+      const own = accounts.length > 1 ? { account: account.name } : {}
+      const addOwn: Add = (name, value, labels) =>
+        add(name, value, labels === undefined && accounts.length === 1 ? undefined : { ...own, ...labels })
+      addAccount(account, status.now, addOwn)
+      const shown = accounts[index]
+      if (shown) addCounts(shown, addOwn)
+    }
+    addQuantiles('intentd_poll_lateness_seconds', polls.lateness, add)
+    for (const percent of [50, 99, 100]) {
+      const value = this.#loop.percentile(percent) / NANOSECONDS
+      add('intentd_event_loop_delay_seconds', value, { quantile: String(percent / 100) })
+    }
+    this.#loop.reset()
+    const { user, system } = process.cpuUsage()
+    add('process_resident_memory_bytes', process.memoryUsage.rss())
+    add('process_cpu_seconds_total', (user + system) / 1e6)
+    add('process_start_time_seconds', status.startedAt / MS)
+    return renderMetrics(samples)
+  }
+}
+
+type Add = (name: MetricName, value: number, labels?: Readonly<Record<string, string>>) => void
+
+function addAccount(account: AccountView, now: number, add: Add): void {
+  const { ages, clock, profit } = account
+  const seconds = (ms: number | null): number => (ms === null ? Number.NaN : ms / MS)
+  addMode('*', account.mode, add)
+  for (const { id, mode } of account.strategies) addMode(strategyScope(id), mode, add)
+  for (const [code, held] of Map.groupBy(account.restrictions, (one) => one.code))
+    add('intentd_restrictions', held.length, { code })
+  for (const [instrument, ms] of Object.entries(ages.tickersMs))
+    add('intentd_snapshot_age_seconds', seconds(ms), { instrument })
+  for (const [instrument, ms] of Object.entries(ages.positionsMs))
+    add('intentd_position_age_seconds', seconds(ms), { instrument })
+  add('intentd_fills_age_seconds', seconds(ages.fillsMs))
+  add('intentd_clock_offset_seconds', clock.offsetMs / MS)
+  add('intentd_clock_synchronised', Number(clock.isSynchronised))
+  for (const [state, count] of Object.entries(account.openOrders))
+    add('intentd_open_orders', count, { state })
+  add('intentd_unknown_orders', account.openOrders['unknown'] ?? 0)
+  add(
+    'intentd_unknown_order_age_seconds',
+    account.unknownSince === null ? 0 : (now - account.unknownSince) / MS,
+  )
+  const sizes = new Map<string, number>()
+  for (const { symbol, side, size } of account.positions)
+    sizes.set(symbol, (sizes.get(symbol) ?? 0) + (side === 'long' ? Number(size) : -Number(size)))
+  for (const instrument of Object.keys(ages.tickersMs))
+    add('intentd_position_size', sizes.get(instrument) ?? 0, { instrument })
+  for (const [strategy, made] of Object.entries(profit.strategies)) {
+    add('intentd_profit_realised', Number(made.realised), { strategy })
+    add('intentd_fees_paid', Number(made.fees), { strategy })
+  }
+  if (profit.total.unrealised !== null) add('intentd_profit_unrealised', Number(profit.total.unrealised))
+  add('intentd_funding_received', Number(profit.total.funding ?? 0))
+  add('intentd_profit_today', Number(profit.today.net))
+  for (const { endpoint, made, rateLimited, usedShare, waitedMsP99 } of account.limiter) {
+    add('intentd_requests_total', made, { endpoint })
+    add('intentd_rate_limited_total', rateLimited, { endpoint })
+    add('intentd_limit_used_ratio', usedShare, { endpoint })
+    add('intentd_limit_waited_seconds', waitedMsP99 / MS, { endpoint })
+  }
+}
+
+function addMode(scope: string, held: TradingMode, add: Add): void {
+  for (const mode of TRADING_MODES) add('intentd_trading_mode', Number(mode === held), { scope, mode })
+}
+
+function addCounts({ statistics, engine }: ShownAccount, add: Add): void {
+  add('intentd_snapshots_total', statistics.snapshots)
+  add('intentd_decisions_total', statistics.decisions)
+  add('intentd_batches_total', statistics.batches)
+  add('intentd_orders_sent_total', statistics.ordersSent)
+  add('intentd_cancel_alls_total', statistics.cancelAlls)
+  add('intentd_fills_total', statistics.fills)
+  for (const [state, count] of statistics.ended) add('intentd_orders_ended_total', count, { state })
+  for (const [code, count] of engine.denied) add('intentd_denials_total', count, { code })
+  addQuantiles('intentd_decision_latency_seconds', statistics.decisionLatency.summary(), add)
+}
+
+function addQuantiles(name: MetricName, { count, p50Ms, p99Ms, maxMs }: DurationSummary, add: Add): void {
+  if (count === 0) return
+  add(name, p50Ms / MS, { quantile: '0.5' })
+  add(name, p99Ms / MS, { quantile: '0.99' })
+  add(name, maxMs / MS, { quantile: '1' })
+}

@@ -1,0 +1,73 @@
+import { join } from 'node:path'
+import { type DaemonConfig } from '../../config/load-config.ts'
+import { ControlServer } from '../../control/control-server.ts'
+import { openToken } from '../../control/token-file.ts'
+import { type DaemonLogger } from '../reporting/logger.ts'
+import { DaemonControl, type DaemonControlOptions } from './daemon-control.ts'
+
+/** In the state directory: where a running daemon is spoken to. */
+export const CONTROL_SOCKET = 'control.sock'
+const TOKEN_FILE = 'control.token'
+/** Somebody who is turned away is logged so often at most, ms. */
+const REFUSED_LOGGED_EVERY_MS = 60_000
+
+export interface OpenControlOptions extends DaemonControlOptions {
+  readonly config: Pick<DaemonConfig, 'control' | 'state'>
+  /** Of this state, which is held. */
+  readonly directory: string
+  readonly logger: DaemonLogger
+}
+
+/** The control interface of a daemon, not listening yet. */
+export interface OpenedControl {
+  start(): Promise<void>
+  stop(): Promise<void>
+}
+
+/** @throws Failure CONTROL_TOKEN_EXPOSED, CONTROL_TOKEN_INVALID */
+export function openControl(options: OpenControlOptions): OpenedControl {
+  const { config, directory, logger, version } = options
+  const { port, host, readOnly } = config.control
+  const tokenFile = config.control.tokenFile ?? join(config.state.directory, TOKEN_FILE)
+  const token = port === undefined ? undefined : openToken(tokenFile)
+  if (token) logger.hide(token)
+  const control = new DaemonControl(options)
+  const socket = join(directory, CONTROL_SOCKET)
+  const server = new ControlServer({
+    ...{ daemon: control, version, readOnly, socket },
+    port: port === undefined || token === undefined ? undefined : { host, number: port, token },
+    onRefused: createRefusalLog(options),
+    onBroken: (reason) => logger.log('error', 'control.failed', { reason }),
+    onUnreachable: (address, reason) => logger.log('warn', 'control.notListening', { address, reason }),
+  })
+  return {
+    async start() {
+      await server.start()
+      const { baseUrl } = server
+      logger.log('info', 'control.listening', {
+        socket,
+        ...(baseUrl ? { url: baseUrl, token: tokenFile } : {}),
+      })
+    },
+    async stop() {
+      control.stop()
+      await server.stop()
+    },
+  }
+}
+
+/** The first, and then how many there were. */
+function createRefusalLog({
+  logger,
+  clock,
+}: Pick<OpenControlOptions, 'logger' | 'clock'>): (why: string) => void {
+  let [loggedAt, refused] = [Number.NEGATIVE_INFINITY, 0]
+  return (why) => {
+    refused += 1
+    const now = clock.monotonic()
+    if (now - loggedAt < REFUSED_LOGGED_EVERY_MS) return
+    logger.log('warn', 'control.refused', { why, sinceLastLogged: refused })
+    loggedAt = now
+    refused = 0
+  }
+}

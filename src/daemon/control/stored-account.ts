@@ -1,0 +1,53 @@
+import { dirname } from 'node:path'
+import { type DaemonConfig } from '../../config/load-config.ts'
+import { rebuildBook } from '../../engine/book/book-json.ts'
+import { createEngine } from '../../engine/engine.ts'
+import { TrustedClock } from '../../exchange/clock/trusted-clock.ts'
+import { openSqliteJournal } from '../../journal/sqlite-journal.ts'
+import { type Clock } from '../../lib/clock.ts'
+import { toEngineSettings } from '../account/engine-settings.ts'
+import { type ShownAccount } from '../account/shown-account.ts'
+import { RecentActivity } from '../reporting/recent-activity.ts'
+import { RunStatistics } from '../reporting/run-statistics.ts'
+import { keepGrids } from '../state/known-grids.ts'
+import { describeHolder, holdDirectory } from '../state/state-directory.ts'
+import { isEmbedded, journalPlaceOf } from '../state/state-place.ts'
+
+/**
+ * An account as its journal has it, where no daemon runs: what was known when the last one ended.
+ * @throws Failure STATE_HELD where one does, and as opening a journal does
+ */
+export function readStoredAccount(config: DaemonConfig, file: string, clock: Clock): ShownAccount {
+  const directory = dirname(file)
+  const lock = holdDirectory(directory, describeHolder(config.name, clock.now()))
+  try {
+    const journal = openSqliteJournal({ ...journalPlaceOf(config, directory), keepSince: () => 0 })
+    try {
+      const settings = toEngineSettings(config, {
+        ...{ salt: journal.salt, version: '', embedded: isEmbedded(config), feeds: new Map() },
+      })
+      const book = rebuildBook(journal.load(), settings.positionMode)
+      return {
+        ...{ config, settings, book },
+        engine: createEngine(settings, book),
+        trusted: new TrustedClock(clock),
+        grids: keepGrids(directory, settings.instruments),
+        state: 'atRest',
+        fatal: undefined,
+        tickers: undefined,
+        positions: new Map(),
+        limiter: [],
+        statistics: new RunStatistics(),
+        recent: new RecentActivity({
+          timeZone: config.calendar.timezone,
+          now: () => clock.now(),
+          booked: (since) => journal.bookings('fill', { since }),
+        }),
+      }
+    } finally {
+      journal.close()
+    }
+  } finally {
+    lock.release()
+  }
+}

@@ -1,0 +1,26 @@
+const SECOND_MS = 1000
+const MINUTE_MS = 60 * SECOND_MS
+const HOUR_MS = 60 * MINUTE_MS
+const DAY_MS = 24 * HOUR_MS
+
+const formats = new Map<string, Intl.DateTimeFormat>()
+
+/** When the day of an instant began in a time zone: Unix ms. Where midnight is left out, the first instant after it. */
+export function startOfDay(at: number, timeZone: string): number {
+  const begin = at - sinceMidnight(at, timeZone)
+  // The clocks were changed since: the wall shows another hour there.
+  const beyond = sinceMidnight(begin, timeZone)
+  if (beyond === 0) return begin
+  return beyond < DAY_MS / 2 ? begin - beyond : begin + (DAY_MS - beyond)
+}
+
+/** What the wall clock has gone since midnight, ms. */
+function sinceMidnight(at: number, timeZone: string): number {
+  let format = formats.get(timeZone)
+  if (format === undefined) {
+    format = new Intl.DateTimeFormat('en-GB', { timeZone, hourCycle: 'h23', timeStyle: 'medium' })
+    formats.set(timeZone, format)
+  }
+  const [hours = 0, minutes = 0, seconds = 0] = format.format(at).split(':').map(Number)
+  return hours * HOUR_MS + minutes * MINUTE_MS + seconds * SECOND_MS + (at % SECOND_MS)
+}
