@@ -7,7 +7,7 @@ import { AnsweredRequests } from './answered-requests.ts'
 import { type ControlAnswer, controlRequestSchema } from './commands.ts'
 import { type Controlled } from './controlled.ts'
 import { followEvents } from './follow-events.ts'
-import { type Entrance, guard } from './guard.ts'
+import { type Entrance, guard, isTrusted } from './guard.ts'
 import { buildOpenApi, renderDocs } from './openapi.ts'
 import { READ_ROUTES } from './routes.ts'
 
@@ -67,11 +67,10 @@ export function buildControlApp(options: ControlAppOptions): Hono {
 /** Without the token it says whether, and not why. */
 function answerReadiness(context: Context, daemon: Controlled, entrance: Entrance): Response {
   const { isReady, checks } = daemon.readiness()
-  const isTrusted = entrance.via === 'socket' || context.req.header('authorization') !== undefined
   const lines = Object.entries(checks).map(
     ([name, { ok, found }]) => `[${ok ? '+' : '-'}] ${name}: ${found}\n`,
   )
-  const verbose = context.req.query('verbose') !== undefined && isTrusted
+  const verbose = context.req.query('verbose') !== undefined && isTrusted(context, entrance)
   return context.text(
     `${verbose ? lines.join('') : ''}${isReady ? 'ok' : 'not ready'}\n`,
     isReady ? 200 : 503,

@@ -49,7 +49,13 @@ interface Refusal {
   readonly why: string
 }
 
-function refuse({ req }: Context, entrance: Entrance): Refusal | undefined {
+/** Whether the request may see everything. */
+export function isTrusted({ req }: Context, { via, token }: Entrance): boolean {
+  return via === 'socket' || hasToken(req.header('authorization'), token)
+}
+
+function refuse(context: Context, entrance: Entrance): Refusal | undefined {
+  const { req } = context
   if (entrance.via === 'port') {
     const host = req.header('host')?.toLowerCase()
     if (host === undefined || !entrance.hosts.includes(host))
@@ -60,7 +66,7 @@ function refuse({ req }: Context, entrance: Entrance): Refusal | undefined {
     const site = req.header('sec-fetch-site')
     if (site !== undefined && site !== 'same-origin' && site !== 'none')
       return { status: 403, why: 'sent by another site' }
-    if (!OPEN_PATHS.has(req.path) && !hasToken(req.header('authorization'), entrance.token))
+    if (!OPEN_PATHS.has(req.path) && !isTrusted(context, entrance))
       return { status: 401, why: 'no token, or another one' }
   }
   if (req.method === 'POST' && !isJson(req.header('content-type')))

@@ -17,6 +17,8 @@ export class Project {
   constructor() {
     for (const folder of ['config', 'strategies'])
       cpSync(join(ROOT, folder), join(this.directory, folder), { recursive: true })
+    // Many daemons run at once in tests.
+    this.edit('config/paper.yaml', 'port: 8790', 'port: 0')
   }
 
   run(args: readonly string[] = [], env: Readonly<Record<string, string>> = {}): IntentdProcess {

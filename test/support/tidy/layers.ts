@@ -33,6 +33,7 @@ const ONLY: Readonly<Record<string, readonly string[]>> = {
   prices: ['lib'],
   simulator: ['lib', 'protocol', 'prices'], // It is the other company.
   report: ['lib', 'domain'], // It shows what it is given.
+  control: ['lib', 'domain'], // It shows what it is given, and hands on what is ordered.
   recording: ['lib'], // It keeps lines of text, whatever they say.
 }
 

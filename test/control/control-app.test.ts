@@ -1,0 +1,277 @@
+import { type Hono } from 'hono'
+import { describe, expect, test } from 'vitest'
+import { type ControlAnswer, type ControlRequest } from '../../src/control/commands.ts'
+import { buildControlApp } from '../../src/control/control-app.ts'
+import { type Controlled } from '../../src/control/controlled.ts'
+import { EventHistory } from '../../src/control/event-history.ts'
+import { type Entrance } from '../../src/control/guard.ts'
+import { Secret } from '../../src/lib/secret.ts'
+
+const TOKEN = 'canary-of-a-token-that-no-answer-may-hold'
+const HOST = '127.0.0.1:8790'
+const AUTHORISED = { host: HOST, authorization: `Bearer ${TOKEN}` }
+const RESTRICT: ControlRequest = {
+  ...{ requestId: 'request-1', reason: 'odd prices', by: 'test' },
+  order: { kind: 'restrict', scope: 'BTCUSDT', mode: 'reducing' },
+}
+
+const PORT: Entrance = { via: 'port', hosts: [HOST, 'localhost:8790'], token: new Secret(TOKEN) }
+const SOCKET: Entrance = { via: 'socket', hosts: [], token: undefined }
+
+class Bench {
+  readonly refused: string[] = []
+  readonly broken: string[] = []
+  readonly commands: [ControlRequest, string][] = []
+  readonly events = new EventHistory(1000)
+  readonly app: Hono
+
+  constructor(entrance: Entrance, { readOnly = false, daemon = {} as Partial<Controlled> } = {}) {
+    const commands = this.commands
+    this.app = buildControlApp({
+      ...{ entrance, readOnly, version: '1.2.3' },
+      onRefused: (why) => this.refused.push(why),
+      onBroken: (reason) => this.broken.push(reason),
+      daemon: {
+        events: this.events,
+        status: () => ({
+          ...{ name: 'test', version: '1.2.3', environment: 'simulator', exchange: '', pid: 1 },
+          ...{ startedAt: 0, now: 0, accounts: [] },
+        }),
+        positions: () => [],
+        orders: () => [],
+        fills: (limit) => Array.from({ length: limit }, () => ({}) as never),
+        readiness: () => ({ isReady: false, checks: { clock: { ok: false, found: 'not synchronised' } } }),
+        metrics: () => 'intentd_build_info 1\n',
+        command: (request, via): ControlAnswer => {
+          commands.push([request, via])
+          const { requestId } = request
+          return {
+            requestId,
+            isObeyed: true,
+            text: `${commands.length}`,
+            held: [],
+            lifted: [],
+            stillHeld: {},
+          }
+        },
+        ...daemon,
+      },
+    })
+  }
+
+  get(path: string, headers: Readonly<Record<string, string>> = AUTHORISED) {
+    return this.app.request(`http://${HOST}${path}`, { headers })
+  }
+
+  post(body: unknown, headers: Readonly<Record<string, string>> = {}) {
+    return this.app.request(`http://${HOST}/v1/commands`, {
+      method: 'POST',
+      headers: { ...AUTHORISED, 'content-type': 'application/json', ...headers },
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+    })
+  }
+}
+
+describe('[SEC2] who may speak to a daemon by its port', () => {
+  const READS = ['/v1/status', '/v1/positions', '/v1/orders', '/v1/fills', '/v1/profit', '/v1/limiter']
+
+  test.each([...READS, '/v1/events', '/metrics', '/openapi.json', '/docs', '/nowhere'])(
+    '%s needs the token, and says nothing without it',
+    async (path) => {
+      const bench = new Bench(PORT)
+      const wrong = { host: HOST, authorization: `Bearer ${TOKEN.slice(0, -1)}x` }
+      for (const headers of [{ host: HOST }, wrong, { host: HOST, authorization: TOKEN }]) {
+        const answer = await bench.get(path, headers)
+        expect(answer.status).toBe(401)
+        expect(await answer.json()).toEqual({ error: 'no token, or another one' })
+      }
+      expect(bench.refused).toHaveLength(3)
+    },
+  )
+
+  test('a token in the address is none', async () => {
+    const answer = await new Bench(PORT).get(`/v1/status?token=${TOKEN}&access_token=${TOKEN}`, {
+      host: HOST,
+    })
+    expect(answer.status).toBe(401)
+  })
+
+  test.each(['evil.example:8790', '127.0.0.1', '127.0.0.1:80', 'localhost.evil.example:8790', ''])(
+    'a name that resolves to this machine (Host %j) is refused, token or not',
+    async (host) => {
+      const answer = await new Bench(PORT).get('/v1/status', { ...AUTHORISED, host })
+      expect(answer.status).toBe(421)
+    },
+  )
+
+  test.each([{ origin: 'https://evil.example' }, { origin: 'null' }, { 'sec-fetch-site': 'cross-site' }])(
+    'what a web page of another site sends (%j) is refused, token or not',
+    async (headers) => {
+      const bench = new Bench(PORT)
+      expect((await bench.get('/v1/status', { ...AUTHORISED, ...headers })).status).toBe(403)
+      expect((await bench.post(RESTRICT, headers)).status).toBe(403)
+      expect(bench.commands).toEqual([])
+    },
+  )
+
+  test('a page of its own may ask', async () => {
+    const answer = await new Bench(PORT).get('/v1/status', { ...AUTHORISED, origin: `http://${HOST}` })
+    expect(answer.status).toBe(200)
+  })
+
+  test('no answer lets another site read it', async () => {
+    const bench = new Bench(PORT)
+    const answers = [await bench.get('/v1/status'), await bench.get('/livez', { host: HOST })]
+    const preflight = await bench.app.request(`http://${HOST}/v1/commands`, {
+      method: 'OPTIONS',
+      headers: { host: HOST, origin: 'https://evil.example', 'access-control-request-method': 'POST' },
+    })
+    expect(preflight.status).toBe(403)
+    for (const { headers } of [...answers, preflight]) {
+      expect(headers.get('access-control-allow-origin')).toBeNull()
+      expect(headers.get('cache-control')).toBe('no-store')
+      expect(headers.get('x-content-type-options')).toBe('nosniff')
+    }
+  })
+
+  test('the health paths need no token and say only whether', async () => {
+    const bench = new Bench(PORT)
+    expect(await (await bench.get('/livez', { host: HOST })).text()).toBe('ok\n')
+    const ready = await bench.get('/readyz?verbose', { host: HOST })
+    expect([ready.status, await ready.text()]).toEqual([503, 'not ready\n'])
+    const wrong = await bench.get('/readyz?verbose', { host: HOST, authorization: 'Bearer wrong' })
+    expect(await wrong.text()).toBe('not ready\n')
+    expect(await (await bench.get('/readyz?verbose')).text()).toBe('[-] clock: not synchronised\nnot ready\n')
+  })
+})
+
+describe('commands', () => {
+  test('one that is sent again is obeyed once, and answered as the first time', async () => {
+    const bench = new Bench(SOCKET)
+    const answers = await Promise.all([bench.post(RESTRICT), bench.post(RESTRICT)])
+    const texts = await Promise.all(answers.map((answer) => answer.text()))
+    expect(bench.commands).toEqual([[RESTRICT, 'socket']])
+    expect(texts[0]).toBe(texts[1])
+  })
+
+  test('an id that was used for another command is refused', async () => {
+    const bench = new Bench(PORT)
+    await bench.post(RESTRICT)
+    const other = await bench.post({ ...RESTRICT, order: { kind: 'kill' } })
+    expect(other.status).toBe(409)
+    expect(bench.commands).toHaveLength(1)
+  })
+
+  test.each([
+    ['no JSON', '{', 400],
+    ['nothing', '', 400],
+    ['an unknown order', { ...RESTRICT, order: { kind: 'sell' } }, 400],
+    ['a key too many', { ...RESTRICT, extra: 1 }, 400],
+    ['no reason', { ...RESTRICT, reason: '' }, 400],
+    ['a scope without end', { ...RESTRICT, order: { kind: 'flatten', scope: 'x'.repeat(101) } }, 400],
+    ['a body that is too large', { ...RESTRICT, reason: 'x'.repeat(70_000) }, 413],
+  ])('%s is refused with its reason', async (_, body, status) => {
+    const bench = new Bench(PORT)
+    const answer = await bench.post(body)
+    expect(answer.status).toBe(status)
+    expect(((await answer.json()) as { error: string }).error).not.toBe('')
+    expect(bench.commands).toEqual([])
+  })
+
+  test.each(['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', ''])(
+    'a form of a web page (Content-Type %j) is none',
+    async (type) => {
+      const bench = new Bench(PORT)
+      expect((await bench.post(RESTRICT, { 'content-type': type })).status).toBe(415)
+      expect(bench.commands).toEqual([])
+    },
+  )
+
+  test('are not taken where the configuration says so', async () => {
+    const bench = new Bench(SOCKET, { readOnly: true })
+    expect((await bench.post(RESTRICT)).status).toBe(403)
+    expect(bench.commands).toEqual([])
+    expect((await bench.get('/v1/status')).status).toBe(200)
+  })
+})
+
+describe('reads', () => {
+  test('a question that makes no sense is refused', async () => {
+    const bench = new Bench(PORT)
+    for (const limit of ['0', '-1', '501', '1.5', 'all'])
+      expect((await bench.get(`/v1/fills?limit=${limit}`)).status).toBe(400)
+    expect((await (await bench.get('/v1/fills?limit=7')).json()) as unknown[]).toHaveLength(7)
+  })
+
+  test('[SEC1] a defect is logged, and its words do not leave', async () => {
+    const status = (): never => {
+      throw new Error(`the token is ${TOKEN}`)
+    }
+    const bench = new Bench(PORT, { daemon: { status } })
+    const answer = await bench.get('/v1/status')
+    expect([answer.status, await answer.text()]).toEqual([500, expect.not.stringContaining(TOKEN)])
+    expect(bench.broken).toHaveLength(1)
+  })
+
+  test('every path has its place in the description', async () => {
+    const bench = new Bench(PORT)
+    const { paths } = (await (await bench.get('/openapi.json')).json()) as { paths: Record<string, object> }
+    for (const path of Object.keys(paths).filter((name) => !['/v1/commands', '/v1/events'].includes(name)))
+      expect([path, (await bench.get(path)).status]).toEqual([path, path === '/readyz' ? 503 : 200])
+    expect(JSON.stringify(paths['/v1/commands'])).toContain('requestId')
+    expect(await (await bench.get('/docs')).text()).toContain('/v1/positions')
+  })
+})
+
+describe('events', () => {
+  const history = (count: number, beforeFirst = 1000): EventHistory => {
+    const events = new EventHistory(beforeFirst)
+    for (let index = 0; index < count; index++)
+      events.add({ at: index, level: 'info', event: 'order.sent', fields: { index } })
+    return events
+  }
+
+  test('go on behind an id, however long ago', () => {
+    const events = history(10)
+    expect(events.after(1007, 100)).toMatchObject({
+      events: [{ id: 1008 }, { id: 1009 }, { id: 1010 }],
+      missed: 0,
+    })
+    expect(events.after(1010, 100)).toEqual({ events: [], missed: 0 })
+    expect(events.after(1002, 2).events.map(({ id }) => id)).toEqual([1003, 1004])
+  })
+
+  test('of another run are no gap', () => {
+    for (const id of [0, 999, 5000])
+      expect(history(3).after(id, 9)).toMatchObject({ events: { length: 3 }, missed: 0 })
+  })
+
+  test('that are not remembered any more are counted', () => {
+    const events = history(10_000)
+    const { events: kept, missed } = events.after(1005, 100_000)
+    expect(kept.length).toBeGreaterThanOrEqual(2000)
+    expect(kept.length).toBeLessThan(4000)
+    expect(missed).toBe(10_000 - 5 - kept.length)
+    expect(kept.at(-1)?.id).toBe(11_000)
+  })
+
+  test('reach whoever follows, from behind the id that it saw last', async () => {
+    const bench = new Bench(PORT)
+    const add = (index: number) =>
+      bench.events.add({ at: 0, level: 'info', event: 'order.sent', fields: { index } })
+    for (const index of [1, 2, 3]) add(index)
+    const answer = await bench.get('/v1/events', { ...AUTHORISED, 'last-event-id': '1002' })
+    const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader()
+    const read = async (part: string): Promise<string> => {
+      let text = ''
+      while (!text.includes(part)) text += (await reader?.read())?.value ?? ''
+      return text
+    }
+    expect(await read('up to date')).toBe(
+      'id: 1003\nevent: log\ndata: {"id":1003,"at":0,"level":"info","event":"order.sent","fields":{"index":3}}\n\n: up to date\n\n',
+    )
+    add(4)
+    expect(await read('"index":4')).toContain('id: 1004\n')
+    await reader?.cancel()
+  })
+})

@@ -1,0 +1,161 @@
+import { readFileSync, statSync } from 'node:fs'
+import { connect } from 'node:net'
+import { afterAll, describe, expect, test } from 'vitest'
+import { type StatusView } from '../../src/control/views.ts'
+import { type IntentdProcess } from '../daemon/intentd-process.ts'
+import { type Project, Projects } from '../daemon/project.ts'
+
+const projects = new Projects()
+afterAll(() => projects.close())
+
+const FAST = ['--set', 'simulator.speed=600', '--summary', 'json']
+
+/** What a verb printed, and its exit code. */
+async function ask(project: Project, ...words: string[]) {
+  const verb = project.start(words)
+  const { code } = await verb.ended
+  return { code, out: verb.stdout.join('\n'), said: verb.stderr.join('\n') }
+}
+
+async function startTrading(project: Project, args: readonly string[] = []) {
+  const run = project.run([...FAST, ...args])
+  await run.untilEvent('order.fill', 2)
+  const { url, socket } = run.events('control.listening')[0] as unknown as { url: string; socket: string }
+  return { run, url, socket, token: readTokenOf(run) }
+}
+
+function readTokenOf(run: IntentdProcess): string {
+  return readFileSync(String(run.events('control.listening')[0]?.['token']), 'utf8').trim()
+}
+
+describe.concurrent('a running daemon', () => {
+  test('is looked at from another process, and from its journal when it is gone', async () => {
+    const project = projects.open()
+    const { run } = await startTrading(project)
+
+    const status = await ask(project, 'status', '--json')
+    const view = JSON.parse(status.out) as StatusView
+    expect(view).toMatchObject({ pid: run.pid, environment: 'simulator' })
+    expect(view.accounts[0]).toMatchObject({
+      phase: 'running',
+      mode: 'active',
+      isTrading: true,
+      restrictions: [],
+    })
+    for (const line of (await ask(project, 'status')).out.split('\n'))
+      expect(line.length).toBeLessThanOrEqual(80)
+
+    const orders = JSON.parse((await ask(project, 'orders', '--symbol', 'BTCUSDT', '--json')).out) as {
+      symbol: string
+    }[]
+    expect(new Set(orders.map(({ symbol }) => symbol))).toEqual(new Set(['BTCUSDT']))
+    await run.stop()
+    const fills = JSON.parse((await ask(project, 'fills', '--json')).out) as { fee: string; profit: string }[]
+    expect(fills).toHaveLength(run.summary.fills)
+
+    const gone = await ask(project, 'status', '--json')
+    expect(gone.said).toContain('no daemon runs')
+    const stored = JSON.parse(gone.out) as StatusView
+    // A fraction of the summary, each exact.
+    expect(stored.accounts[0]?.profit.total).toMatchObject({
+      fills: run.summary.account.fills,
+      realised: run.summary.account.realisedProfit,
+      fees: run.summary.account.fees,
+    })
+    const profit = JSON.parse((await ask(project, 'profit', '--by', 'coin', '--json')).out) as object[]
+    expect(profit).toMatchObject([
+      { name: 'USDT', realised: run.summary.account.realisedProfit, fees: run.summary.account.fees },
+    ])
+    const events = await ask(project, 'events')
+    expect([events.code, events.said]).toEqual([75, expect.stringContaining('no daemon runs')])
+  })
+
+  test('has a socket and a token that nobody else may read, and leaves no socket behind', async () => {
+    const project = projects.open()
+    const { run, url, socket, token } = await startTrading(project)
+    expect(statSync(socket).mode & 0o777).toBe(0o600)
+    expect(statSync(String(run.events('control.listening')[0]?.['token'])).mode & 0o777).toBe(0o600)
+    expect(token).toMatch(/^[0-9a-f]{64}$/)
+    expect((await fetch(`${url}/v1/status`)).status).toBe(401)
+    const authorised = await fetch(`${url}/v1/status`, { headers: { authorization: `Bearer ${token}` } })
+    expect(((await authorised.json()) as StatusView).pid).toBe(run.pid)
+    expect((await fetch(`${url}/livez`)).status).toBe(200)
+    await run.stop()
+    expect(statSync(socket, { throwIfNoEntry: false })).toBeUndefined()
+    // [SEC1] The token is in no line, whatever was asked.
+    expect([...run.stdout, ...run.stderr].filter((line) => line.includes(token))).toEqual([])
+  })
+
+  test('obeys a command once, says who gave it, and keeps it over a restart', async () => {
+    const project = projects.open()
+    const { run, url, token } = await startTrading(project)
+    const command = (requestId: string, order: object) =>
+      fetch(`${url}/v1/commands`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ requestId, reason: 'drill', by: 'somebody', order }),
+      }).then(async (answer) => (await answer.json()) as { isObeyed: boolean; text: string })
+    const pause = { kind: 'restrict', scope: 'strategy:grid-btc', mode: 'halted' }
+    await Promise.all([command('pause-00', pause), command('pause-00', pause), command('pause-01', pause)])
+    expect(run.events('trading.halted')).toMatchObject([
+      { scope: 'strategy:grid-btc', by: 'somebody (port)' },
+    ])
+    expect(await command('wrong-00', { kind: 'flatten', scope: 'BTCUSD' })).toMatchObject({
+      isObeyed: false,
+      text: expect.stringContaining('BTCUSDT') as string,
+    })
+    await run.stop()
+
+    const next = project.run(FAST)
+    await next.untilEvent('order.fill')
+    expect((await ask(project, 'status')).out).toMatch(
+      /! strategy:grid-btc halted since .* by\s+somebody \(port\)/,
+    )
+    expect((await ask(project, 'resume', 'grid-btc', '--reason', 'looked')).code).toBe(0)
+    await next.untilEvent('trading.released')
+    expect((await ask(project, 'pause', 'trend-btc', '--reason', 'odd')).code).toBe(0)
+    expect((await ask(project, 'mode', 'strategy:trend-btc', 'active', '--reason', 'looked')).code).toBe(0)
+    await next.stop()
+  })
+
+  test('that stands still is said to, with what works without it', async () => {
+    const project = projects.open()
+    const { run } = await startTrading(project)
+    run.kill('SIGSTOP')
+    const status = await ask(project, 'status')
+    expect(status.code).toBe(75)
+    expect(status.said).toContain(`pid ${run.pid}`)
+    expect(status.said).toContain('`intentd kill` works without it')
+    expect((await ask(project, 'fills')).code).toBe(0)
+    run.kill('SIGCONT')
+    await run.stop()
+  })
+
+  test('goes on trading where its port is taken, its socket followed by slow readers, and its token exposed to none', async () => {
+    const project = projects.open()
+    const first = await startTrading(project)
+    const port = new URL(first.url).port
+    // Three that never read an answer, and one that never ends its request.
+    const slow = Array.from({ length: 3 }, () => connect(first.socket))
+    for (const socket of slow) socket.write('GET /v1/events?after=0 HTTP/1.1\r\nHost: localhost\r\n\r\n')
+    const endless = connect(Number(port), '127.0.0.1')
+    endless.write('POST /v1/commands HTTP/1.1\r\nHost: x\r\n')
+
+    const other = projects.open()
+    const second = other.run([...FAST, '--set', `control.port=${port}`])
+    await second.untilEvent('order.fill')
+    expect(second.events('control.notListening')).toMatchObject([{ address: `127.0.0.1:${port}` }])
+    expect((await ask(other, 'status', '--set', `control.port=${port}`)).code).toBe(0)
+    await Promise.all([first.run.stop(), second.stop()])
+    for (const socket of [...slow, endless]) socket.destroy()
+    expect(first.run.summary.clean).toBe(true)
+  })
+
+  test('refuses to start with a token that others may read', async () => {
+    const project = projects.open()
+    project.write('.intentd/paper/control.token', `${'a'.repeat(64)}\n`)
+    const run = project.run(FAST)
+    expect((await run.ended).code).not.toBe(0)
+    expect(run.stderr.join('\n')).toMatch(/CONTROL_TOKEN_EXPOSED[^]*chmod 600/)
+  })
+})

@@ -1,0 +1,16 @@
+import { METRICS } from '../../src/control/metrics-text.ts'
+
+/** docs/metrics.md: everything that /metrics can show. */
+export function buildMetricDocs(): string {
+  const rows = Object.entries(METRICS).map(([name, { type, help }]) => `| \`${name}\` | ${type} | ${help} |`)
+  return `# Metrics
+
+\`GET /metrics\` of the [control interface](control.md) shows these to Prometheus, with the token. \`deploy/prometheus.yml\` is a scrape configuration, \`deploy/prometheus-alerts.yml\` holds alert rules, \`deploy/grafana-dashboard.json\` a dashboard.
+
+| name | type | |
+|---|---|---|
+${rows.join('\n')}
+
+A label \`account\` is there where a daemon has several accounts. Money is shown as a float: what has to be exact is in \`intentd profit --json\`.
+`
+}
