@@ -1,5 +1,6 @@
 import { type Context } from 'hono'
 import { streamSSE } from 'hono/streaming'
+import { systemTimers } from '../lib/timers.ts'
 import { type EventHistory } from './event-history.ts'
 import { type EventView } from './views.ts'
 
@@ -40,12 +41,12 @@ function toText(event: EventView): string {
 /** Whether there was another event within the time. */
 function isNext(history: EventHistory): Promise<boolean> {
   return new Promise((resolve) => {
-    const timer = setTimeout(() => {
+    const cancel = systemTimers.after(KEEP_ALIVE_MS, () => {
       forget()
       resolve(false)
-    }, KEEP_ALIVE_MS)
+    })
     const forget = history.onNext(() => {
-      clearTimeout(timer)
+      cancel()
       resolve(true)
     })
   })

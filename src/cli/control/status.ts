@@ -1,5 +1,10 @@
 import { type Command } from 'commander'
-import { type AccountView, type ProfitView, type StatusView } from '../../control/views.ts'
+import {
+  type AccountView,
+  type ProfitView,
+  type RestrictionView,
+  type StatusView,
+} from '../../control/views.ts'
 import { type ShownAccount } from '../../daemon/account/shown-account.ts'
 import { viewAccount } from '../../daemon/control/account-view.ts'
 import { wrapWords } from '../../daemon/reporting/wrap-words.ts'
@@ -87,12 +92,7 @@ function formatAccount(account: AccountView, isLive: boolean): string {
         )
       : '',
     ...(isLive ? hindrances.map((hindrance) => line('', `! ${hindrance}`)) : []),
-    ...restrictions.map(({ scope, mode: held, code, by, at, ends, command }) =>
-      line(
-        '',
-        `${scope} ${held} (${code}) since ${toTime(at)} by ${by}; ends when ${ends}${command ? `: ${command}` : ''}`,
-      ),
-    ),
+    ...restrictions.map((restriction) => line('', describeRestriction(restriction))),
     isLive ? line('ages', describeAges(account)) : '',
     line('orders', orders.length === 0 ? 'none open' : `${orders.join(', ')}${describeUnknown(account)}`),
     line('today', describeProfit(profit.today)),
@@ -103,6 +103,11 @@ function formatAccount(account: AccountView, isLive: boolean): string {
     formatStrategies(account),
     isLive ? `\n${formatLimiter(account)}` : '',
   ].join('')
+}
+
+function describeRestriction({ scope, mode, code, reason, by, at, ends, command }: RestrictionView): string {
+  const how = command === null ? '' : `: ${command}`
+  return `! ${scope} ${mode} since ${toTime(at)} by ${by} (${code}): ${reason}; ends when ${ends}${how}`
 }
 
 function line(label: string, text: string): string {
