@@ -3,6 +3,7 @@ import { type Account } from './account/account.ts'
 import { type EmbeddedExchange } from './embedded/embedded-exchange.ts'
 import { type OpenedControl } from './control/open-control.ts'
 import { type MarketData } from './market-data/market-data.ts'
+import { type Watchdog } from './watchdog/watchdog.ts'
 import { type RunSummary } from './reporting/summary.ts'
 
 export interface DaemonOptions {
@@ -12,6 +13,8 @@ export interface DaemonOptions {
   readonly embedded: Pick<EmbeddedExchange, 'resume' | 'stop'> | undefined
   /** By which others look at it and command it; absent where nobody does. */
   readonly control?: OpenedControl
+  /** Ends the process when it hangs. */
+  readonly watchdog?: Pick<Watchdog, 'start' | 'stop'>
 }
 
 /** How a run ended. `fatal`: what broke an account, its journal that could not be written or the program. */
@@ -30,14 +33,16 @@ export class Daemon {
   readonly #market: MarketData
   readonly #embedded: DaemonOptions['embedded']
   readonly #control: OpenedControl | undefined
+  readonly #watchdog: DaemonOptions['watchdog']
   /** Every account is at rest, and the market is not read any more. */
   readonly #quiet: Promise<void>
 
-  constructor({ market, accounts, embedded, control }: DaemonOptions) {
+  constructor({ market, accounts, embedded, control, watchdog }: DaemonOptions) {
     this.accounts = accounts
     this.#market = market
     this.#embedded = embedded
     this.#control = control
+    this.#watchdog = watchdog
     this.#quiet = Promise.all(accounts.map((account) => this.#untilAtRest(account))).then(() => market.stop())
   }
 
@@ -46,6 +51,7 @@ export class Daemon {
    * the daemon was stopped or broke before that.
    */
   async start(): Promise<boolean> {
+    this.#watchdog?.start()
     try {
       for (const account of this.accounts) account.listen()
       await this.#control?.start()
@@ -88,6 +94,7 @@ export class Daemon {
     const summaries = this.accounts.map((account, index) => account.summary(ends[index]))
     await this.#embedded?.stop()
     await this.#control?.stop()
+    await this.#watchdog?.stop()
     return { summaries, fatal: this.#fatal }
   }
 

@@ -27,6 +27,8 @@ import { setWorldAside } from './embedded/simulator-world.ts'
 import { describeHolder, holdDirectory } from './state/state-directory.ts'
 import { isEmbedded, journalPlaceOf, stateDirectoryOf } from './state/state-place.ts'
 import { type LoadedStrategy, loadStrategies } from './strategies/strategies.ts'
+import { hangNoteOf } from './watchdog/hang-note.ts'
+import { Watchdog } from './watchdog/watchdog.ts'
 
 /** Records of the journal are kept this long beyond the checkpoint that contains them. */
 const RECORDS_KEPT_MS = 7 * 86_400_000
@@ -160,8 +162,15 @@ async function assemble(options: Opening, ground: Prepared): Promise<OpenedDaemo
     const common = { config, isEmbedded: embedded !== undefined, logger, trusted, timers }
     const publicCalls = createCalls({ ...common, access: { baseUrl: access.baseUrl } })
     const market = new MarketData({ ...common, ...publicCalls, feeds: feedsOf(strategies, 'public') })
+    const ids = strategies.map(({ id }) => id)
+    const watchdog = new Watchdog({
+      ...{ names: ids, descriptor: logger.descriptor, logName: config.name, timers },
+      noteFile: hangNoteOf(directory),
+      hungAfterMs: config.supervision.hungAfterMs,
+    })
     const account = new Account({
       ...{ ...common, settings, strategies, journal, book, directory, access, market },
+      watchdog: (id) => watchdog.running(id === undefined ? 0 : ids.indexOf(id) + 1),
       calls: createCalls({ ...common, access, address: market.limiter }),
       ledger: embedded && (() => embedded.ledger()),
       onQuiesced: () => embedded?.pause(),
@@ -172,7 +181,10 @@ async function assemble(options: Opening, ground: Prepared): Promise<OpenedDaemo
       ...{ config, directory, accounts, market, logger, clock: trusted.clock, version: options.version },
       ...{ name: config.name, environment: config.environment, exchange: access.baseUrl },
     })
-    return { daemon: new Daemon({ market, accounts, embedded, control }), endsAt: () => embedded?.endsAt }
+    return {
+      daemon: new Daemon({ market, accounts, embedded, control, watchdog }),
+      endsAt: () => embedded?.endsAt,
+    }
   } catch (error) {
     await ground.close()
     throw error

@@ -117,6 +117,8 @@ export const LOG_EVENTS = {
   'orders.unconfirmed':
     'The exchange closed something by itself and may have cancelled without a word, so what rests is resolved; look at the margin of the account.',
   'poll.failed': 'A poll of the market or of a feed threw; report the defect.',
+  'loop.hung':
+    'The event loop stood still, and the process ends by SIGABRT (134 in a shell); the supervisor starts it again and it recovers. It names the strategy whose code ran.',
   'position.adopted':
     "The exchange's position is not what the fills explain, and was taken over; find out who traded, then release the instrument.",
   'position.unattended':
@@ -157,6 +159,8 @@ export const LOG_EVENTS = {
   'simulator.serverFailed': "The simulator's server broke; report the defect.",
   'simulator.stopped': 'The simulator stopped, with what it was asked and refused.',
   'stop.phase': 'A stop entered its next phase.',
+  'strategy.hung':
+    'Code of a strategy held the last run up until it was ended; the strategy is halted: mend it, restart, and release it.',
   'strategy.failed':
     'A strategy threw or answered nonsense; mend it, ten times in a row halt it until it is released.',
   'strategy.slow':

@@ -40,7 +40,7 @@ import { advanceFlatten, releaseScope } from './lifecycle/flatten.ts'
 import { holdScope } from './lifecycle/hold-scope.ts'
 import { answerCall, isCallHeldBack, makeAccountCalls } from './strategies/account-calls.ts'
 import { recordDueStates } from './strategies/strategy-memory.ts'
-import { expirePlaces, takeDecision, takeFailure } from './strategies/take-decision.ts'
+import { expirePlaces, haltStrategy, takeDecision, takeFailure } from './strategies/take-decision.ts'
 import { takeSnapshot } from './strategies/take-snapshot.ts'
 
 /** How often what is over is forgotten: what a checkpoint has to take away then is little. */
@@ -274,6 +274,8 @@ function obey(core: Core, command: EngineCommand): void {
     case 'restrict':
     case 'flatten':
       return holdScope(core, command)
+    case 'haltStrategy':
+      return haltStrategy(core, command)
     case 'release':
       return releaseScope(core, command)
     case 'kill':

@@ -71,6 +71,8 @@ export type EngineCommand =
   | { readonly kind: 'stop'; readonly policy: StopPolicy }
   /** Holds a scope in a trading mode until it is released. */
   | ({ readonly kind: 'restrict'; readonly scope: Scope; readonly mode: 'reducing' | 'halted' } & Ordered)
+  /** A strategy is not asked any more until it is released: it has failed where the core could not see it. */
+  | ({ readonly kind: 'haltStrategy'; readonly strategyId: StrategyId } & Ordered)
   /** Aims at zero, and holds the scope halted until it is released. */
   | ({ readonly kind: 'flatten'; readonly scope: Scope } & Ordered)
   /** Ends whatever holds the scope, but a kill. */

@@ -67,6 +67,7 @@ async function openTwo(simulator: RunningSimulator) {
     hide: () => undefined,
     listen: () => undefined,
     setLevel: () => undefined,
+    descriptor: 1 as const,
   })
   const common = { isEmbedded: false, trusted, timers: systemTimers }
   const calls = createCalls({ ...common, config, access: simulator, logger: loggerOf('market') })

@@ -53,6 +53,33 @@ describe('[STR1] a strategy', () => {
     expect(run.summary.exchange?.agrees).toBe(true)
   })
 
+  test.concurrent('that never comes back ends the process, and is halted by the next start', async () => {
+    const code = 'if (existsSync("stuck")) for (;;);'
+    const project = openWith(code, 'import { existsSync } from "node:fs"')
+    const args = [
+      '--set',
+      'simulator.speed=600',
+      '--set',
+      'supervision.hungAfterMs=3000',
+      '--summary',
+      'json',
+    ]
+    const run = project.run(args)
+    await run.untilEvent('order.accepted')
+    project.write('stuck', '')
+    expect(await run.ended).toEqual({ code: null, signal: 'SIGABRT' })
+    expect(run.events('loop.hung')).toMatchObject([{ level: 'fatal', strategy: 'trend-btc' }])
+
+    const next = project.run(args)
+    expect(await next.untilEvent('trading.halted')).toMatchObject({
+      scope: 'strategy:trend-btc',
+      by: 'intentd',
+    })
+    await next.untilEvent('order.sent')
+    expect(await next.stop()).toEqual({ code: 0, signal: null })
+    expect(next.summary.exchange?.agrees).toBe(true)
+  })
+
   test.concurrent.each([
     ['ends the process', 'process.exit(0)', /wanted to end the process/],
     ['leaves a rejected promise', 'void Promise.reject(new Error("left alone"))', /left alone/],

@@ -278,6 +278,16 @@ export const daemonFileSchema = z
       .meta({ description: 'What survives a restart.' }),
     record: recordSchema,
     control: controlSchema.prefault({}),
+    supervision: z
+      .strictObject({
+        hungAfterMs: presetNumber(
+          { min: 0, max: 600_000, preset: 10_000 },
+          'The event loop stands still for so long, in ms: the process ends by SIGABRT, and the strategy whose code ' +
+            'ran is halted at the next start. 0: never.',
+        ),
+      })
+      .prefault({})
+      .meta({ description: 'What a daemon that hangs does.' }),
     onStop: z.enum(['leave', 'cancel', 'flatten']).default('leave').meta({
       description: 'At an orderly stop: leave orders, cancel them, or cancel them and close positions.',
     }),

@@ -1,3 +1,5 @@
+import { type StrategyId } from '../../domain/ids.ts'
+import { type StrategyRunner } from '../../strategy/strategy-runner.ts'
 import { type Book } from '../../engine/book/book.ts'
 import { type TrustedClock } from '../../exchange/clock/trusted-clock.ts'
 import { type Limiter } from '../../exchange/limiter/limiter.ts'
@@ -29,6 +31,28 @@ export interface AccountParts extends Pick<AnnouncementsPort, 'quiesced' | 'stop
   readonly statistics: RunStatistics
   readonly recent: RecentActivity
   readonly recorder: FlightRecorder | undefined
+  /** Is told whose code runs; absent: nobody looks. */
+  readonly watchdog?: StrategyWatch | undefined
+}
+
+/** @param strategyId Whose code runs from now on; undefined: nobody's. */
+export type StrategyWatch = (strategyId: StrategyId | undefined) => void
+
+/** A strategy that never comes back is known by its name. */
+function watched({ runners, watchdog }: AccountParts): Ports['strategies'] {
+  if (watchdog === undefined) return runners
+  const decideOf = (
+    id: StrategyId,
+    runner: Pick<StrategyRunner, 'decide'>,
+  ): Pick<StrategyRunner, 'decide'> => ({
+    decide(snapshot) {
+      watchdog(id)
+      const result = runner.decide(snapshot)
+      watchdog(undefined)
+      return result
+    },
+  })
+  return new Map([...runners].map(([id, runner]) => [id, decideOf(id, runner)]))
 }
 
 /** The ports of one account in real time. */
@@ -44,7 +68,7 @@ export function createPorts(parts: AccountParts): Ports {
       isClockSynchronised: () => trusted.isSynchronised,
       isKilled: () => killSwitch.isThrown(),
     },
-    strategies: parts.runners,
+    strategies: watched(parts),
     announcements: {
       announce: (announcement) => eventLog.announce(announcement),
       killState: (state) => killSwitch.note(state),

@@ -25,9 +25,10 @@ import { buildSummary, type ExchangeLedger, type RunSummary } from '../reporting
 import { listUnattended } from '../reporting/unattended.ts'
 import { DiskSpace } from '../state/disk-space.ts'
 import { keepGrids } from '../state/known-grids.ts'
+import { haltWhoHung } from '../watchdog/hang-note.ts'
 import { createRunners, type LoadedStrategy } from '../strategies/strategies.ts'
 import { assertOwnState, keysRefused, refusesKeys } from './account-keys.ts'
-import { createPorts } from './account-ports.ts'
+import { createPorts, type StrategyWatch } from './account-ports.ts'
 import { isPoisoned, logFatal } from './breakdown.ts'
 import { type CommandAnswer } from './command-inbox.ts'
 import { ClientExchange } from './client-exchange.ts'
@@ -56,6 +57,8 @@ export interface AccountOptions {
   /** Our clock, which never jumps, and the exchange's. */
   readonly trusted: TrustedClock
   readonly timers: Timers
+  /** Hears whose code runs. */
+  readonly watchdog?: StrategyWatch | undefined
   /** Absent where the exchange does not show its books. */
   readonly ledger?: (() => ExchangeLedger) | undefined
   /** A stop has come so far that only the last readings are missing. */
@@ -164,6 +167,7 @@ export class Account implements MarketListener {
 
   /** The clock is synchronised: recovers, and trades. */
   begin(): void {
+    const { directory, logger, timers } = this.#options
     if (this.#state !== 'new') return
     this.#state = 'begun'
     this.#hasBegun = true
@@ -171,7 +175,11 @@ export class Account implements MarketListener {
     this.#dispatch({ kind: 'started' })
     this.#operator.killSwitch.isThrown()
     // What was ordered before the start holds before the first order; a kill that was just seen comes first.
-    this.#options.timers.after(0, () => this.#operator.inbox.empty())
+    timers.after(0, () => {
+      this.#operator.inbox.empty()
+      const halt = haltWhoHung(directory, logger)
+      if (halt) this.command(halt)
+    })
     this.#space.start()
     this.#polls.start()
     this.#feeds.start()

@@ -21,6 +21,8 @@ export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal'
 export interface DaemonLogger {
   /** Whether people read along as it happens. */
   readonly isTerminal: boolean
+  /** Where it goes: 1 is standard output, 2 standard error. */
+  readonly descriptor: 1 | 2
   log(level: LogLevel, event: LogEvent, fields?: Readonly<Record<string, unknown>>): void
   /**
    * Names a text that no line may hold, whatever it came in by: the last line of defence behind `Secret`
@@ -62,6 +64,7 @@ export function createLogger({ level, name, descriptor, terminal }: LoggerOption
     JSON.parse(hidden.remove(JSON.stringify(fields))) as LoggedFact['fields']
   return {
     isTerminal: terminal !== undefined,
+    descriptor,
     log(given, event, fields = {}) {
       pinoLogger[given]({ event, ...fields })
       if (listeners.length === 0 || UNHEARD.has(given)) return

@@ -21,7 +21,7 @@ import { objectToNumbers, objectToPrices, objectToSize } from '../../risk/bounds
 import { announce, type Core, record, specOf } from '../state/core.ts'
 import { strategyScope } from '../../domain/trading-mode.ts'
 import { noteDecision, noteFailure, noteState, noteStateRecorded } from '../state/decision-state.ts'
-import { halt, hasFailed, isFlattening, isTrading } from '../state/trading-mode.ts'
+import { halt, hasFailed, isFlattening, isTrading, restrict } from '../state/trading-mode.ts'
 import { noteDenials } from '../state/denials.ts'
 import { freshUntil, sightOf } from '../state/market-state.ts'
 import { type StrategySettings } from '../settings.ts'
@@ -350,6 +350,19 @@ export function takeFailure(core: Core, strategyId: StrategyId, reason: string):
   if (inRow < FAILURES_MAX || hasFailed(core, strategyId)) return
   halt(core, strategyScope(strategyId), 'strategyFailed', `${inRow} decisions failed in a row: ${reason}`)
   withdrawWishes(core, strategyId)
+}
+
+/** It failed where nobody could count: it is not asked any more before somebody has looked (STR1). */
+export function haltStrategy(core: Core, { strategyId, reason, by }: HaltOrder): void {
+  if (!core.settings.strategies.has(strategyId) || hasFailed(core, strategyId)) return
+  restrict(core, { scope: strategyScope(strategyId), mode: 'halted', code: 'strategyFailed', reason, by })
+  withdrawWishes(core, strategyId)
+}
+
+interface HaltOrder {
+  readonly strategyId: StrategyId
+  readonly reason: string
+  readonly by: string
 }
 
 /** What rests of the strategy is cancelled, its target is left. */

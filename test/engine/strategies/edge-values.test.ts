@@ -174,6 +174,7 @@ function createLog(bench: EngineBench): EventLog {
       hide: () => undefined,
       listen: () => undefined,
       setLevel: () => undefined,
+      descriptor: 1 as const,
       log: (_, event, fields) => void lines.push(JSON.stringify({ event, ...fields })),
     },
     grids: bench.settings.instruments,

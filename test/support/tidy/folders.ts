@@ -30,7 +30,17 @@ const FOLDER_ORDER: Readonly<Record<string, readonly (string | readonly string[]
     'replay',
     'engine.ts',
   ],
-  daemon: ['reporting', 'market-data', 'embedded', 'state', 'recording', 'strategies', 'account', 'control'],
+  daemon: [
+    'reporting',
+    'market-data',
+    'embedded',
+    'state',
+    'recording',
+    'strategies',
+    'watchdog',
+    'account',
+    'control',
+  ],
   report: ['run-facts.ts', 'round-numbers.ts', 'collect', 'metrics.ts', 'run-report.ts', 'text', 'page'],
   cli: ['process', 'prices', 'call', 'explain', 'control', 'simulate', 'run.ts', 'replay', 'backtest'],
   simulator: [
