@@ -18,6 +18,11 @@ const RESTRICT: ControlRequest = {
 const PORT: Entrance = { via: 'port', hosts: [HOST, 'localhost:8790'], token: new Secret(TOKEN) }
 const SOCKET: Entrance = { via: 'socket', hosts: [], token: undefined }
 
+interface BenchOptions {
+  readonly readOnly?: boolean
+  readonly daemon?: Partial<Controlled>
+}
+
 class Bench {
   readonly refused: string[] = []
   readonly broken: string[] = []
@@ -25,7 +30,7 @@ class Bench {
   readonly events = new EventHistory(1000)
   readonly app: Hono
 
-  constructor(entrance: Entrance, { readOnly = false, daemon = {} as Partial<Controlled> } = {}) {
+  constructor(entrance: Entrance, { readOnly = false, daemon = {} }: BenchOptions = {}) {
     const commands = this.commands
     this.app = buildControlApp({
       ...{ entrance, readOnly, version: '1.2.3' },

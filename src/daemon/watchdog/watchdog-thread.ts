@@ -3,40 +3,44 @@
 
 import { writeFileSync, writeSync } from 'node:fs'
 import { workerData } from 'node:worker_threads'
+import { systemClock } from '../../lib/clock.ts'
+import { systemTimers } from '../../lib/timers.ts'
+import { type DaemonLogger } from '../reporting/logger.ts'
 import { BEAT, RUNNING, type WatchdogData } from './watchdog-data.ts'
 
 const { shared, checkMs, checksMax, names, descriptor, logName, noteFile } = workerData as WatchdogData
 const view = new Int32Array(shared)
 
-let [lastBeat, silent] = [Atomics.load(view, BEAT), 0]
+/** As the daemon's own writes it. */
+const logger: Pick<DaemonLogger, 'log'> = {
+  log(level, event, fields) {
+    const time = new Date(systemClock.now()).toISOString()
+    writeSync(descriptor, `${JSON.stringify({ level, time, name: logName, event, ...fields })}\n`)
+  },
+}
 
-// Checks are counted, not time: a machine that slept, and a process that was stopped, wake both threads.
-setInterval(() => {
+let [lastBeat, silent] = [Atomics.load(view, BEAT), 0]
+check()
+
+/** Checks are counted, not time: a machine that slept, and a process that was stopped, wake both threads. */
+function check(): void {
   const beat = Atomics.load(view, BEAT)
   silent = beat === lastBeat ? silent + 1 : 0
   lastBeat = beat
   if (silent >= checksMax) endProcess()
-}, checkMs)
+  systemTimers.after(checkMs, check)
+}
 
 function endProcess(): void {
   const strategy = names[Atomics.load(view, RUNNING) - 1]
   const hungMs = silent * checkMs
-  const at = Date.now()
   try {
-    writeFileSync(noteFile, JSON.stringify({ at, hungMs, strategy }), { mode: 0o600 })
+    writeFileSync(noteFile, JSON.stringify({ at: systemClock.now(), hungMs, strategy }), { mode: 0o600 })
   } catch {
     // A full disk: the log says it.
   }
-  const line = {
-    level: 'fatal',
-    time: new Date(at).toISOString(),
-    name: logName,
-    event: 'loop.hung',
-    hungMs,
-    strategy,
-  }
   try {
-    writeSync(descriptor, `${JSON.stringify(line)}\n`)
+    logger.log('fatal', 'loop.hung', { hungMs, strategy })
   } catch {
     // Nobody reads the log any more.
   }

@@ -30,11 +30,11 @@ export class Watchdog {
     const { hungAfterMs, names, descriptor, logName, noteFile } = this.#options
     if (hungAfterMs === 0) return
     const workerData: WatchdogData = {
-      ...{ shared: this.#view.buffer as SharedArrayBuffer, names, descriptor, logName, noteFile },
+      ...{ shared: this.#view.buffer, names, descriptor, logName, noteFile },
       checkMs: Math.ceil(hungAfterMs / CHECKS),
       checksMax: CHECKS,
     }
-    this.#worker = new Worker(new URL('watchdog-thread.ts', import.meta.url), {
+    this.#worker = new Worker(new URL('./watchdog-thread.ts', import.meta.url), {
       workerData,
       // It must not know what the process knows.
       env: {},
