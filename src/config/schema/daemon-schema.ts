@@ -1,5 +1,6 @@
 /** The main file (config/paper.yaml): what the daemon trades, where, how fast and inside which limits. */
 import { z } from 'zod'
+import { alertsSchema } from './alerts-schema.ts'
 import { positiveDecimal } from './decimal-text.ts'
 import { accountShape, instrumentsSchema } from './exchange-schema.ts'
 import { embeddedSimulatorSchema } from './simulator-schema.ts'
@@ -266,6 +267,7 @@ export const daemonFileSchema = z
       })
       .prefault({})
       .meta({ description: 'Logs go to standard output.' }),
+    alerts: alertsSchema.optional(),
     simulator: embeddedSimulatorSchema.optional(),
     backtest: backtestSchema.prefault({}),
     strategies: z
