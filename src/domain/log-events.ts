@@ -7,6 +7,13 @@ export const LOG_EVENTS = {
     'The lock that keeps a second daemon off this account could not be made; give the service a home or XDG_STATE_HOME, and start no second daemon for the account.',
   'account.refused':
     'The exchange refuses the keys, or they are those of another account than the state; put right what the reason names. At the start the run ends with exit code 78; later reads are asked again once a minute.',
+  'alert.broken':
+    'The part that sends alerts is broken, which harms nothing else; report the defect, and watch the log meanwhile.',
+  'alert.dropped':
+    'Alerts were not delivered to a target: there were too many, it refused them, or it failed for too long; read the log instead, and look at the target.',
+  'alert.failing':
+    'A target does not take alerts, and is tried again; look at what it answers, `intentd alert --test` tries it at once.',
+  'alert.recovered': 'A target takes alerts again.',
   'batch.answered':
     'A batch was answered, or its answer is lost; nothing to do, the order events say what became of each order.',
   'batch.sent': 'A batch of orders of one instrument left.',
@@ -61,6 +68,10 @@ export const LOG_EVENTS = {
   'flatten.dropped':
     'A scope was released before its flatten was done; flatten it again where it is to be closed after all.',
   'funding.paid': 'The funding counter of a position moved.',
+  'heartbeat.failing':
+    'The monitor cannot be reached, and will raise its alarm; look at the connection and at its address.',
+  'heartbeat.resumed': 'The monitor is called again.',
+  'heartbeat.withheld': 'The monitor is not called, so that it raises its alarm; mend what the reason names.',
   'instrument.resolved': 'What was in question on an instrument is proved, and it may trade again.',
   'instrument.resolving':
     'An instrument is closed until it is proved what became of its orders; nothing to do, it halts by itself when that takes too long.',
