@@ -4,6 +4,7 @@ import { type LogEvent } from '../domain/log-events.ts'
 import { type Clock } from '../lib/clock.ts'
 import { messageOf } from '../lib/failure.ts'
 import { HiddenTexts, type Secret } from '../lib/secret.ts'
+import { SteadyClock } from '../lib/steady-clock.ts'
 import { type Timers } from '../lib/timers.ts'
 import { type Alert } from './alert.ts'
 import { Heartbeat } from './delivery/heartbeat.ts'
@@ -24,6 +25,7 @@ export interface AlertsOptions {
   readonly settings: AlertSettings
   readonly secrets: AlertSecrets
   readonly place: Place
+  /** The machine's own: quiet hours and digest go by it, and nothing that lasts. */
   readonly clock: Clock
   readonly timers: Timers
   /** For what alerts themselves have to say: no alert comes of it. */
@@ -59,6 +61,8 @@ export class Alerts {
   readonly #client: WebhookClient
   readonly #hidden = new HiddenTexts()
   readonly #localTime: (at: number) => LocalTime
+  /** A machine's clock that is set back must not hold alerts up. */
+  readonly #clock: SteadyClock
   #heartbeat: Heartbeat | undefined
   #watched: Watched | undefined
   #digestedOn: string | undefined
@@ -68,6 +72,7 @@ export class Alerts {
   constructor(options: AlertsOptions) {
     const { settings, secrets, place, clock, timers, logger, timeoutMs } = options
     this.#options = options
+    this.#clock = new SteadyClock(clock)
     this.#rules = new AlertRules(settings)
     this.#localTime = createLocalClock(settings.timezone)
     this.#client = new WebhookClient({ timers, ...(timeoutMs === undefined ? {} : { timeoutMs }) })
@@ -75,7 +80,7 @@ export class Alerts {
       this.hide(secret)
       logger.hide(secret)
     }
-    const common = { client: this.#client, place, hidden: this.#hidden, logger, now: () => clock.now() }
+    const common = { client: this.#client, place, hidden: this.#hidden, logger, now: () => this.#clock.now() }
     this.#senders = secrets.targets.map((target) => new TargetSender({ ...common, target }))
   }
 
@@ -96,7 +101,7 @@ export class Alerts {
   /** A line that is being logged. Throws nothing: an alert that cannot be made must not harm who logs. */
   hear(event: LogEvent, facts: Facts): void {
     try {
-      this.#add(this.#rules.hear(event, facts, this.#options.clock.now()))
+      this.#add(this.#rules.hear(event, facts, this.#clock.now()))
     } catch (error) {
       this.#break(error)
     }
@@ -153,9 +158,9 @@ export class Alerts {
 
   #advance(): void {
     try {
-      const now = this.#options.clock.now()
+      const now = this.#clock.now()
       this.#add(this.#rules.due(now))
-      this.#digest(now)
+      this.#digest()
       this.#heartbeat?.advance(now)
       const isQuiet = this.#isQuiet()
       for (const sender of this.#senders) sender.advance(isQuiet)
@@ -180,8 +185,10 @@ export class Alerts {
     if (settings.digestAt !== undefined && minute >= toMinute(settings.digestAt)) this.#digestedOn = day
   }
 
-  #digest(now: number): void {
-    const { digestAt } = this.#options.settings
+  #digest(): void {
+    const { settings, clock } = this.#options
+    const { digestAt } = settings
+    const now = clock.now()
     if (digestAt === undefined || this.#watched === undefined) return
     const { day, minute } = this.#localTime(now)
     if (minute < toMinute(digestAt) || this.#digestedOn === day) return

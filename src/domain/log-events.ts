@@ -44,6 +44,8 @@ export const LOG_EVENTS = {
     "The exchange's clock is not known for certain and no order leaves; nothing to do unless it does not end.",
   'daemon.broken':
     'The journal could not be written, or the program is broken, and the run ends with exit code 70; read the reason, mend the disk or report the defect, and let it start again.',
+  'daemon.heartbeat':
+    'It goes on: whether it trades, has nothing to trade, or does not trade and why; how old its data are, and what it did since the day rolled. Logged at every level, as often as `log.heartbeatMs` says.',
   'daemon.killed':
     'It runs under the kill switch: it cancels, proves that nothing rests, and creates nothing until a release.',
   'daemon.opened': 'State, journal and strategies are open, and the exchange is asked next.',
@@ -52,6 +54,9 @@ export const LOG_EVENTS = {
   'daemon.stopped':
     'The run came to rest; where it is not clean, look at the exchange for orders, or start again: the next run finds out.',
   'daemon.stopping': 'A stop began: no strategy is asked any more.',
+  'data.fresh': 'The prices of an instrument are fresh again.',
+  'data.stale':
+    'The prices of an instrument have been too old to trade on for ten seconds or more; look at the connection, and at what the exchange says of the instrument.',
   'day.rolled': "The exchange's day ended: what the account has made in this run so far.",
   'disk.enough': 'The disk of the journal has room again, and orders that open may leave; nothing to do.',
   'disk.low': 'The disk of the journal is nearly full and only orders that reduce may leave; make room.',

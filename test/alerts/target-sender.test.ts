@@ -127,7 +127,7 @@ test.each([301, 400, 401, 404, 410])(
 )
 
 test('[BND1] of a hundred thousand a hundred wait: the oldest of the least urgent are dropped, and that is said', async () => {
-  let answer = REFUSED
+  let answer: WebhookOutcome = REFUSED
   const { sender, logged, pass, titles } = createScene(() => answer)
   sender.add(alertOf('urgent', 'urgent'))
   for (let index = 0; index < 100_000; index++) sender.add(alertOf(`${index}`))

@@ -87,6 +87,7 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
     title: () => "no order leaves: the exchange's clock is not known",
   },
   'daemon.broken': { urgency: urgent, by: [], title: () => 'the daemon broke, and ends' },
+  'daemon.heartbeat': SILENT,
   'daemon.killed': {
     urgency: urgent,
     by: [],
@@ -110,6 +111,16 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
         : 'the daemon stopped, and not everything is settled',
   },
   'daemon.stopping': SILENT,
+  'data.fresh': {
+    urgency: info,
+    by: ['symbol'],
+    title: ({ symbol }) => `the prices of ${showFact(symbol)} are fresh again`,
+  },
+  'data.stale': {
+    urgency: urgent,
+    by: ['symbol'],
+    title: ({ symbol }) => `nothing is placed on ${showFact(symbol)}: its prices are stale`,
+  },
   'day.rolled': SILENT,
   'disk.enough': { urgency: info, by: [], title: () => 'the disk has room again' },
   'disk.low': {

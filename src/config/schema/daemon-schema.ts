@@ -264,6 +264,10 @@ export const daemonFileSchema = z
           .enum(['trace', 'debug', 'info', 'warn', 'error'])
           .default('info')
           .meta({ description: 'Least level that is logged.' }),
+        heartbeatMs: presetNumber(
+          { min: 0, max: 3_600_000, preset: 60_000 },
+          'Time between two lines `daemon.heartbeat`, which are logged at every level, in ms; 0: none.',
+        ),
       })
       .prefault({})
       .meta({ description: 'Logs go to standard output.' }),

@@ -6,6 +6,7 @@ import { type Journal } from '../../journal/journal.ts'
 import { type Timers } from '../../lib/timers.ts'
 import { type FlightRecorder } from '../recording/flight-recorder.ts'
 import { type EventLog } from '../reporting/event-log.ts'
+import { type Health } from '../reporting/health.ts'
 import { type DaemonLogger } from '../reporting/logger.ts'
 import { type RunStatistics } from '../reporting/run-statistics.ts'
 import { type ClientExchange } from './client-exchange.ts'
@@ -26,12 +27,13 @@ export interface AccountParts extends Pick<AnnouncementsPort, 'quiesced' | 'stop
   readonly killSwitch: KillSwitch
   readonly eventLog: EventLog
   readonly statistics: RunStatistics
+  readonly health: Health
   readonly recorder: FlightRecorder | undefined
 }
 
 /** The ports of one account in real time. */
 export function createPorts(parts: AccountParts): Ports {
-  const { book, trusted, killSwitch, eventLog, statistics, recorder } = parts
+  const { book, trusted, killSwitch, eventLog, statistics, health, recorder } = parts
   return {
     clock: trusted.clock,
     timers: parts.timers,
@@ -55,6 +57,7 @@ export function createPorts(parts: AccountParts): Ports {
       stepped: (step) => {
         recorder?.keep(step)
         eventLog.hear(step.event)
+        health.hear(step.event)
       },
       recorded: (record) => {
         statistics.observe(record, book)

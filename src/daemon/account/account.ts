@@ -19,6 +19,7 @@ import { type MarketData, type MarketListener } from '../market-data/market-data
 import { createRecorder } from '../recording/create-recorder.ts'
 import { type FlightRecorder } from '../recording/flight-recorder.ts'
 import { EventLog, type InstrumentGrids } from '../reporting/event-log.ts'
+import { Health } from '../reporting/health.ts'
 import { type DaemonLogger } from '../reporting/logger.ts'
 import { RunStatistics } from '../reporting/run-statistics.ts'
 import { buildSummary, type ExchangeLedger, type RunSummary } from '../reporting/summary.ts'
@@ -34,6 +35,8 @@ import { closeJournal } from './close-journal.ts'
 import { type ExchangeCalls } from './exchange-calls.ts'
 import { listenToOperator, type Operator } from './operator.ts'
 
+/** How often health is looked at, in ms. */
+const HEALTH_STEP_MS = 1000
 /** How often commands from the operator are looked for, in ms. */
 const OPERATOR_STEP_MS = 250
 
@@ -70,6 +73,7 @@ export interface AccountOptions {
  *                                      └──────────────────────────────────────────────────────────────────┴──┘
  */
 export class Account implements MarketListener {
+  readonly health: Health
   readonly #options: AccountOptions
   readonly #engine: Engine
   readonly #statistics = new RunStatistics()
@@ -105,6 +109,7 @@ export class Account implements MarketListener {
     this.#space = this.#createDiskSpace()
     this.#recorder = createRecorder({ ...options, clock }, this.#engine)
     this.#exchange = this.#createExchange()
+    this.health = this.#createHealth()
     this.#runners = createRunners(options.strategies, book.strategyStates, clock)
     this.#ports = createPorts({
       ...options,
@@ -114,6 +119,7 @@ export class Account implements MarketListener {
       killSwitch: this.#operator.killSwitch,
       eventLog: this.#eventLog,
       statistics: this.#statistics,
+      health: this.health,
       recorder: this.#recorder,
       quiesced: () => options.onQuiesced?.(),
       stopped: (clean) => this.#comeToRest(clean),
@@ -184,6 +190,7 @@ export class Account implements MarketListener {
 
   rollDay(): void {
     if (this.#state === 'begun') this.#options.logger.log('info', 'day.rolled', { ...this.summary().account })
+    this.health.rollDay()
   }
 
   /**
@@ -325,7 +332,19 @@ export class Account implements MarketListener {
     grids.add('fills', fillsMs, () => this.#dispatch({ kind: 'pollDue', what: 'fills' }))
     grids.add('positions', positionsMs, () => this.#dispatch({ kind: 'pollDue', what: 'positions' }))
     grids.add('operator', OPERATOR_STEP_MS, () => this.#operator.inbox.empty())
+    grids.add('health', HEALTH_STEP_MS, () => this.health.look())
     return grids
+  }
+
+  #createHealth(): Health {
+    const { config, trusted } = this.#options
+    return new Health({
+      ...this.#options,
+      ...{ engine: this.#engine, statistics: this.#statistics, positions: this.#exchange.positions },
+      summary: () => this.summary(),
+      clock: trusted.clock,
+      heartbeatMs: config.log.heartbeatMs,
+    })
   }
 
   #createExchange(): ClientExchange {

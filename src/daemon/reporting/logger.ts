@@ -43,10 +43,13 @@ export function createLogger({ level, name, descriptor, terminal }: LoggerOption
     },
     terminal ? openTerminal(descriptor, terminal) : destination({ dest: descriptor, sync: true }),
   )
+  // Whoever logs errors alone sees that the daemon goes on.
+  const always = pinoLogger.child({}, { level: 'trace' })
   return {
     isTerminal: terminal !== undefined,
     log(given, event, fields) {
-      pinoLogger[given]({ event, ...fields })
+      const sink = event === 'daemon.heartbeat' ? always : pinoLogger
+      sink[given]({ event, ...fields })
     },
     hide: (secret) => hidden.add(secret),
   }
