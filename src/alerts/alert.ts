@@ -1,9 +1,7 @@
 import { type LogEvent } from '../domain/log-events.ts'
 
 /** From what can wait to what wakes somebody. */
-export const URGENCIES = ['info', 'warning', 'urgent'] as const
-
-export type Urgency = (typeof URGENCIES)[number]
+export type Urgency = 'info' | 'warning' | 'urgent'
 
 /** What somebody should hear of. */
 export interface Alert {
@@ -25,5 +23,7 @@ export interface Alert {
 
 /** How urgent, as a number to compare. */
 export function rankOf({ urgency }: Pick<Alert, 'urgency'>): number {
-  return URGENCIES.indexOf(urgency)
+  return RANKS[urgency]
 }
+
+const RANKS = { info: 0, warning: 1, urgent: 2 } as const

@@ -8,20 +8,18 @@ export class Outbox {
   readonly #waiting: Alert[] = []
   #dropped = 0
 
-  /** Where there is no room, the oldest of the least urgent makes it. @returns whether one was dropped. */
-  add(alert: Alert): boolean {
+  /** Where there is no room, the oldest of the least urgent makes it. */
+  add(alert: Alert): void {
     this.#waiting.push(alert)
-    if (this.#waiting.length <= WAITING_MAX) return false
-    const least = Math.min(...this.#waiting.map(rankOf))
-    this.drop(this.#waiting.find((one) => rankOf(one) === least))
-    return true
+    if (this.#waiting.length <= WAITING_MAX) return
+    this.drop(this.#waiting.reduce((least, one) => (rankOf(one) < rankOf(least) ? one : least)))
   }
 
   /** The one to be sent next, of those that may be sent now. */
   next(isUrgentOnly: boolean): Alert | undefined {
     const ready = isUrgentOnly ? this.#waiting.filter(({ urgency }) => urgency === 'urgent') : this.#waiting
-    const most = Math.max(...ready.map(rankOf))
-    return ready.find((one) => rankOf(one) === most)
+    const [first] = ready
+    return first && ready.reduce((most, one) => (rankOf(one) > rankOf(most) ? one : most), first)
   }
 
   remove(alert: Alert): void {
@@ -30,8 +28,7 @@ export class Outbox {
   }
 
   /** It was not sent and never will be. */
-  drop(alert: Alert | undefined): void {
-    if (alert === undefined) return
+  drop(alert: Alert): void {
     this.remove(alert)
     this.#dropped += 1
   }
