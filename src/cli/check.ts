@@ -1,7 +1,14 @@
 import { type Command } from 'commander'
 import { readConfig } from '../config/load-config.ts'
+import { loadAlertSecrets } from '../config/alert-secrets.ts'
 import { loadCredentials } from '../config/secrets.ts'
-import { ConfigError, EXIT_CONFIG, formatProblems, sortProblems } from '../config/yaml/problem.ts'
+import {
+  ConfigError,
+  EXIT_CONFIG,
+  formatProblems,
+  type Problem,
+  sortProblems,
+} from '../config/yaml/problem.ts'
 import { toInstruments } from '../daemon/account/engine-settings.ts'
 import { readStrategies } from '../daemon/strategies/strategies.ts'
 import { addConfigOptions, adviseAgain, type ConfigOptions, toConfigRequest } from './process/options.ts'
@@ -22,12 +29,9 @@ async function check(options: ConfigOptions): Promise<number> {
     const { config, documents } = loaded
     const read = await readStrategies(config, documents, toInstruments(config))
     found.push(...read.problems)
-    try {
-      loadCredentials(config, request)
-    } catch (error) {
-      if (!(error instanceof ConfigError)) throw error
-      found.push(...error.problems)
-    }
+    found.push(...listProblems(() => loadCredentials(config, request)))
+    const { alerts } = config
+    if (alerts) found.push(...listProblems(() => loadAlertSecrets(alerts, request)))
   }
   if (found.length > 0) {
     process.stderr.write(`${formatProblems(sortProblems(found), adviseAgain(words))}\n`)
@@ -37,4 +41,14 @@ async function check(options: ConfigOptions): Promise<number> {
     `${request.file}: nothing wrong; ${loaded?.config.strategies.length ?? 0} strategies\n`,
   )
   return 0
+}
+
+function listProblems(read: () => unknown): readonly Problem[] {
+  try {
+    read()
+    return []
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems
+    throw error
+  }
 }

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
 import { ConfigError, formatProblems } from '../config/yaml/problem.ts'
 import { Failure } from '../lib/failure.ts'
+import { addAlertCommand } from './alert.ts'
 import { addArchiveCommand } from './archive.ts'
 import { addBacktestCommand } from './backtest/backtest.ts'
 import { addCompareCommand } from './backtest/compare.ts'
@@ -65,6 +66,7 @@ export async function main(argv: readonly string[]): Promise<number> {
   addCheckCommand(program, setExit)
   addRepairCommand(program, setExit)
   addArchiveCommand(program, setExit)
+  addAlertCommand(program, setExit)
   addSimulateCommand(program, setExit)
   addImportCommand(program, setExit)
   addDataCommand(program, setExit)

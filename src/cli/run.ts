@@ -1,15 +1,18 @@
 import { type Command, Option } from 'commander'
+import { type Alerts } from '../alerts/alerts.ts'
 import { type DaemonConfig, loadConfig } from '../config/load-config.ts'
 import { loadCredentials } from '../config/secrets.ts'
 import { type Daemon, type DaemonEnd } from '../daemon/daemon.ts'
+import { alertedLogger } from '../daemon/reporting/alerted-logger.ts'
 import { type DaemonLogger } from '../daemon/reporting/logger.ts'
-import { openDaemon, type OpenedDaemon } from '../daemon/open-daemon.ts'
+import { openDaemon, type OpenDaemonOptions, type OpenedDaemon } from '../daemon/open-daemon.ts'
 import { formatSummary } from '../daemon/reporting/summary-text.ts'
 import { type RunSummary } from '../daemon/reporting/summary.ts'
 import { systemClock } from '../lib/clock.ts'
 import { systemTimers } from '../lib/timers.ts'
 import { atInstant } from './process/alarm.ts'
 import { exitOf } from './process/exit-codes.ts'
+import { openAlerts } from './process/open-alerts.ts'
 import { openLogger } from './process/open-logger.ts'
 import {
   addConfigOptions,
@@ -56,18 +59,32 @@ async function run(options: RunOptions, version: string): Promise<number> {
   const loaded = loadConfig(request)
   const credentials = loadCredentials(loaded.config, request)
   const { level } = loaded.config.log
-  const logger = openLogger({ level, name: loaded.config.name, aside: options.summary !== undefined })
+  const plain = openLogger({ level, name: loaded.config.name, aside: options.summary !== undefined })
+  const alerts = openAlerts(loaded.config, request, plain)
+  const logger = alerts ? alertedLogger(plain, alerts) : plain
+  alerts?.start()
+  try {
+    return await trade(options, { version, loaded, credentials, logger, alerts })
+  } finally {
+    await alerts?.stop()
+  }
+}
+
+interface TradeFrame extends Pick<OpenDaemonOptions, 'version' | 'loaded' | 'credentials' | 'logger'> {
+  readonly alerts: Alerts | undefined
+}
+
+async function trade(options: RunOptions, frame: TradeFrame): Promise<number> {
+  const { loaded, logger } = frame
   const stops = listenForStops()
   const breakdowns = listenForBreakdowns()
   const opened = await openDaemon({
-    loaded,
-    credentials,
+    ...frame,
     market: { files: options.market, speed: options.speed },
-    version,
-    logger,
     clock: systemClock,
     timers: systemTimers,
   })
+  frame.alerts?.watch(opened.daemon)
   const end = await live(opened, { config: loaded.config, logger, forMs: options.for, stops, breakdowns })
   for (const summary of end.summaries) report(summary, options.summary, logger)
   if (end.fatal !== undefined) return exitOf(end.fatal)

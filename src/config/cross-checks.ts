@@ -2,6 +2,7 @@
  * Impossible combinations: settings that are each in order and cannot be meant together. The checks run on
  * what could be salvaged, and skip what is missing or wrong by itself.
  */
+import { isLoopback } from './loopback.ts'
 import { explainPattern, isTimeZone } from './schema/calendar-pattern.ts'
 import type { DaemonFile } from './schema/daemon-schema.ts'
 import { isAbove, isMultipleOf } from './schema/decimal-text.ts'
@@ -99,9 +100,6 @@ function checkOrigin(
   }
   return problems
 }
-
-const isLoopback = (host: string): boolean =>
-  host === 'localhost' || host === '[::1]' || /^127(\.\d+){3}$/.test(host)
 
 function checkSimulatorSection({ source, settings }: Daemon): Problem[] {
   const { environment, exchange, simulator, instruments } = settings

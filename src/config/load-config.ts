@@ -2,6 +2,7 @@
 import { realpathSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { checkFile, type CheckedFile, type FileRequest } from './yaml/checked-file.ts'
+import { checkAlerts } from './alert-checks.ts'
 import { checkDaemon, type Readable } from './cross-checks.ts'
 import { type DaemonFile, daemonFileSchema } from './schema/daemon-schema.ts'
 import { checkMarketFiles, resolveMarket } from './market-files.ts'
@@ -73,6 +74,7 @@ export function readConfig({ file, overrides = [], cwd }: ConfigRequest): Config
   const problems = [
     ...main.problems,
     ...checkDaemon(daemon),
+    ...checkAlerts(daemon),
     ...checkMarketFiles(market, daemon.settings.simulator?.market),
     ...strategies.flatMap((strategy) => strategy.problems),
     ...checkIds(readable),

@@ -9,6 +9,9 @@ const SECRET_KEYS = new Map([
   ['passphrase', 'INTENTD_API_PASSPHRASE'],
   ['apipassphrase', 'INTENTD_API_PASSPHRASE'],
   ['password', 'INTENTD_API_PASSPHRASE'],
+  ['bottoken', 'INTENTD_ALERT_...'],
+  ['webhook', 'INTENTD_ALERT_...'],
+  ['webhookurl', 'INTENTD_ALERT_...'],
 ])
 
 /** The environment variable that takes what this key seems to hold; undefined for an ordinary key. */

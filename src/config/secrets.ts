@@ -1,7 +1,8 @@
 /**
- * The exchange credentials, and the only reader of the process environment. They come from a variable
- * (INTENTD_API_KEY), from a file that a variable names (INTENTD_API_KEY_FILE), or from `.env` in the working
- * directory, where the process environment has the last word. Never from YAML, never from the command line.
+ * The exchange credentials, other secrets by the names of their variables, and the only reader of the process
+ * environment. They come from a variable (INTENTD_API_KEY), from a file that a variable names
+ * (INTENTD_API_KEY_FILE), or from `.env` in the working directory, where the process environment has the last word.
+ * Never from YAML, never from the command line.
  */
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -58,21 +59,35 @@ export const needsCredentials = ({
  */
 export function loadCredentials(
   config: Pick<DaemonConfig, 'environment' | 'exchange'>,
-  { cwd, variables = processVariables() }: SecretsRequest,
+  request: SecretsRequest,
 ): Credentials | undefined {
   if (!needsCredentials(config)) return undefined
+  const secrets = loadSecrets(Object.values(CREDENTIAL_VARIABLES), request)
+  const of = (name: keyof Credentials) => secrets.get(CREDENTIAL_VARIABLES[name]) ?? new Secret('')
+  return { apiKey: of('apiKey'), apiSecret: of('apiSecret'), passphrase: of('passphrase') }
+}
+
+/**
+ * Reads secrets by the names of their variables: one for each name.
+ * @throws ConfigError with everything that is missing or unsafe.
+ */
+export function loadSecrets(
+  names: readonly string[],
+  { cwd, variables = processVariables() }: SecretsRequest,
+): ReadonlyMap<string, Secret> {
   const problems: Problem[] = []
   if (variables['NODE_TLS_REJECT_UNAUTHORIZED'] === '0') {
-    const message = 'remove it: the exchange could be anybody when certificates are not checked'
+    const message = 'remove it: whoever is called could be anybody when certificates are not checked'
     problems.push(variableProblem('NODE_TLS_REJECT_UNAUTHORIZED', message))
   }
   const all = { ...readEnvFile(cwd, problems), ...dropEmpty(variables) }
-  const read = (name: string) => readSecret(name, { variables: all, cwd, problems })
-  const apiKey = read(CREDENTIAL_VARIABLES.apiKey)
-  const apiSecret = read(CREDENTIAL_VARIABLES.apiSecret)
-  const passphrase = read(CREDENTIAL_VARIABLES.passphrase)
-  if (problems.length > 0 || !apiKey || !apiSecret || !passphrase) throw new ConfigError(problems)
-  return { apiKey, apiSecret, passphrase }
+  const secrets = new Map<string, Secret>()
+  for (const name of names) {
+    const secret = readSecret(name, { variables: all, cwd, problems })
+    if (secret) secrets.set(name, secret)
+  }
+  if (problems.length > 0) throw new ConfigError(problems)
+  return secrets
 }
 
 interface Reading {
@@ -124,7 +139,7 @@ function readEnvFile(cwd: string, problems: Problem[]): Variables {
   }
   for (const [index, line] of read.text.split('\n').entries()) {
     // dotenv takes an unquoted # for a comment, and the secret would silently lose its end.
-    if (!/^\s*(?:export\s+)?INTENTD_API_\w+\s*=\s*[^\s'"`#][^\s#]*#/.test(line)) continue
+    if (!/^\s*(?:export\s+)?INTENTD_(?:API|ALERT)_\w+\s*=\s*[^\s'"`#][^\s#]*#/.test(line)) continue
     const message = 'a value with # in it needs quotes, or everything from the # on is lost'
     problems.push({ source: ENV_FILE, line: index + 1, column: 1, path: '', message })
   }
@@ -155,4 +170,8 @@ function readPrivateFile(file: string): { text: string } | { failure: string } {
 const dropEmpty = (variables: Variables): Variables =>
   Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== undefined && value !== ''))
 
-const variableProblem = (name: string, message: string): Problem => ({ source: name, path: '', message })
+export const variableProblem = (name: string, message: string): Problem => ({
+  source: name,
+  path: '',
+  message,
+})

@@ -83,6 +83,16 @@ export class Daemon {
     for (const account of this.accounts) account.fail(error)
   }
 
+  /** Why an account does not trade; undefined when all do, on fresh data and books that agree. */
+  obstacle(): string | undefined {
+    return this.accounts.map(({ health }) => health.obstacle()).find((reason) => reason !== undefined)
+  }
+
+  /** What each account has done since the last digest, a line each. */
+  digest(): readonly string[] {
+    return this.accounts.flatMap(({ health }) => health.digest())
+  }
+
   /** Resolves when everything has come to rest and is closed. */
   async ended(): Promise<DaemonEnd> {
     const [ends] = await Promise.all([

@@ -7,6 +7,13 @@ export const LOG_EVENTS = {
     'The lock that keeps a second daemon off this account could not be made; give the service a home or XDG_STATE_HOME, and start no second daemon for the account.',
   'account.refused':
     'The exchange refuses the keys, or they are those of another account than the state; put right what the reason names. At the start the run ends with exit code 78; later reads are asked again once a minute.',
+  'alert.broken':
+    'The part that sends alerts is broken, which harms nothing else; report the defect, and watch the log meanwhile.',
+  'alert.dropped':
+    'Alerts were not delivered to a target: there were too many, it refused them, or it failed for too long; read the log instead, and look at the target.',
+  'alert.failing':
+    'A target does not take alerts, and is tried again; look at what it answers, `intentd alert --test` tries it at once.',
+  'alert.recovered': 'A target takes alerts again.',
   'batch.answered':
     'A batch was answered, or its answer is lost; nothing to do, the order events say what became of each order.',
   'batch.sent': 'A batch of orders of one instrument left.',
@@ -47,6 +54,8 @@ export const LOG_EVENTS = {
     'Somebody without the token, or a web page, asked the control port; find out who when it was not you.',
   'daemon.broken':
     'The journal could not be written, or the program is broken, and the run ends with exit code 70; read the reason, mend the disk or report the defect, and let it start again.',
+  'daemon.heartbeat':
+    'It goes on: whether it trades, has nothing to trade, or does not trade and why; how old its data are, and what it did since the day rolled. Logged at every level, as often as `log.heartbeatMs` says.',
   'daemon.killed':
     'It runs under the kill switch: it cancels, proves that nothing rests, and creates nothing until a release.',
   'daemon.opened': 'State, journal and strategies are open, and the exchange is asked next.',
@@ -55,6 +64,9 @@ export const LOG_EVENTS = {
   'daemon.stopped':
     'The run came to rest; where it is not clean, look at the exchange for orders, or start again: the next run finds out.',
   'daemon.stopping': 'A stop began: no strategy is asked any more.',
+  'data.fresh': 'The prices of an instrument are fresh again.',
+  'data.stale':
+    'The prices of an instrument have been too old to trade on for ten seconds or more; look at the connection, and at what the exchange says of the instrument.',
   'day.rolled': "The exchange's day ended: what the account has made in this run so far.",
   'disk.enough': 'The disk of the journal has room again, and orders that open may leave; nothing to do.',
   'disk.low': 'The disk of the journal is nearly full and only orders that reduce may leave; make room.',
@@ -71,6 +83,10 @@ export const LOG_EVENTS = {
   'flatten.dropped':
     'A scope was released before its flatten was done; flatten it again where it is to be closed after all.',
   'funding.paid': 'The funding counter of a position moved.',
+  'heartbeat.failing':
+    'The monitor cannot be reached, and will raise its alarm; look at the connection and at its address.',
+  'heartbeat.resumed': 'The monitor is called again.',
+  'heartbeat.withheld': 'The monitor is not called, so that it raises its alarm; mend what the reason names.',
   'instrument.resolved': 'What was in question on an instrument is proved, and it may trade again.',
   'instrument.resolving':
     'An instrument is closed until it is proved what became of its orders; nothing to do, it halts by itself when that takes too long.',

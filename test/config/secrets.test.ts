@@ -131,7 +131,7 @@ test('[SEC1] a secret that .env would cut at a # is refused', () => {
 
 test('[SEC1] certificates must be checked', () => {
   expect(complaints({ ...all, NODE_TLS_REJECT_UNAUTHORIZED: '0' })).toEqual([
-    'NODE_TLS_REJECT_UNAUTHORIZED: remove it: the exchange could be anybody when certificates are not checked',
+    'NODE_TLS_REJECT_UNAUTHORIZED: remove it: whoever is called could be anybody when certificates are not checked',
   ])
 })
 

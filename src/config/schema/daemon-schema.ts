@@ -1,5 +1,6 @@
 /** The main file (config/paper.yaml): what the daemon trades, where, how fast and inside which limits. */
 import { z } from 'zod'
+import { alertsSchema } from './alerts-schema.ts'
 import { positiveDecimal } from './decimal-text.ts'
 import { accountShape, instrumentsSchema } from './exchange-schema.ts'
 import { embeddedSimulatorSchema } from './simulator-schema.ts'
@@ -301,9 +302,14 @@ export const daemonFileSchema = z
           .enum(['trace', 'debug', 'info', 'warn', 'error'])
           .default('info')
           .meta({ description: 'Least level that is logged.' }),
+        heartbeatMs: presetNumber(
+          { min: 0, max: 3_600_000, preset: 60_000 },
+          'Time between two lines `daemon.heartbeat`, which are logged at every level, in ms; 0: none.',
+        ),
       })
       .prefault({})
       .meta({ description: 'Logs go to standard output.' }),
+    alerts: alertsSchema.optional(),
     simulator: embeddedSimulatorSchema.optional(),
     backtest: backtestSchema.prefault({}),
     strategies: z

@@ -117,7 +117,7 @@ export class YamlSource {
   describe(path: SettingPath): string {
     const { node, isFound } = this.#find(path)
     if (!isFound) return 'nothing'
-    if (path.some((key) => secretVariableFor(String(key)) !== undefined)) return 'a value that is not shown'
+    if (path.some(mayHoldSecret)) return 'a value that is not shown'
     if (isMap(node)) return 'a mapping'
     if (isSeq(node)) return node.items.length === 0 ? 'an empty list' : `a list of ${node.items.length}`
     if (!isScalar(node) || node.value === null) return 'nothing'
@@ -250,6 +250,11 @@ interface Walk {
   readonly problems: Problem[]
   values: number
   isBounded: boolean
+}
+
+/** A secret belongs into the variable that is named under such a key, and may have been pasted in its place. */
+function mayHoldSecret(key: PropertyKey): boolean {
+  return secretVariableFor(String(key)) !== undefined || /^(?:v|\w+V)ariable$/.test(String(key))
 }
 
 /** A key as text, however it was written; `''` for a mapping or a list in the place of a key. */

@@ -8,6 +8,7 @@ import { type Journal } from '../../journal/journal.ts'
 import { type Timers } from '../../lib/timers.ts'
 import { type FlightRecorder } from '../recording/flight-recorder.ts'
 import { type EventLog } from '../reporting/event-log.ts'
+import { type Health } from '../reporting/health.ts'
 import { type DaemonLogger } from '../reporting/logger.ts'
 import { type RecentActivity } from '../reporting/recent-activity.ts'
 import { type RunStatistics } from '../reporting/run-statistics.ts'
@@ -30,6 +31,7 @@ export interface AccountParts extends Pick<AnnouncementsPort, 'quiesced' | 'stop
   readonly eventLog: EventLog
   readonly statistics: RunStatistics
   readonly recent: RecentActivity
+  readonly health: Health
   readonly recorder: FlightRecorder | undefined
   /** Is told whose code runs; absent: nobody looks. */
   readonly watchdog?: StrategyWatch | undefined
@@ -57,7 +59,7 @@ function watched({ runners, watchdog }: AccountParts): Ports['strategies'] {
 
 /** The ports of one account in real time. */
 export function createPorts(parts: AccountParts): Ports {
-  const { book, trusted, killSwitch, eventLog, statistics, recorder } = parts
+  const { book, trusted, killSwitch, eventLog, statistics, health, recorder } = parts
   return {
     clock: trusted.clock,
     timers: parts.timers,
@@ -81,6 +83,7 @@ export function createPorts(parts: AccountParts): Ports {
       stepped: (step) => {
         recorder?.keep(step)
         eventLog.hear(step.event)
+        health.hear(step.event)
       },
       recorded: (record) => {
         statistics.observe(record, book)

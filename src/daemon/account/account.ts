@@ -1,71 +1,40 @@
-import { type DaemonConfig } from '../../config/load-config.ts'
 import { type Book, killOf } from '../../engine/book/book.ts'
 import { createEngine, type Engine } from '../../engine/engine.ts'
 import { type EngineCommand, type EngineEvent, type StopPolicy } from '../../engine/event.ts'
 import { describeDropped } from '../../engine/lifecycle/flatten.ts'
-import { type EngineSettings } from '../../engine/settings.ts'
-import { type ExchangeAccess } from '../../exchange/client/exchange-access.ts'
-import { type TrustedClock } from '../../exchange/clock/trusted-clock.ts'
 import { Interpreter } from '../../interpreter/interpreter.ts'
 import { type Ports } from '../../interpreter/ports.ts'
 import { Retreat } from '../../interpreter/retreat.ts'
-import { type BookingStore, type Journal } from '../../journal/journal.ts'
-import { type Timers } from '../../lib/timers.ts'
 import { PollGrids } from '../../market/poll-grids.ts'
 import { feedsOf } from '../market-data/feed-plan.ts'
 import { Feeds } from '../market-data/feeds.ts'
-import { type MarketData, type MarketListener } from '../market-data/market-data.ts'
+import { type MarketListener } from '../market-data/market-data.ts'
 import { createRecorder } from '../recording/create-recorder.ts'
 import { type FlightRecorder } from '../recording/flight-recorder.ts'
 import { EventLog, type InstrumentGrids } from '../reporting/event-log.ts'
-import { type DaemonLogger } from '../reporting/logger.ts'
+import { Health } from '../reporting/health.ts'
 import { RecentActivity } from '../reporting/recent-activity.ts'
 import { RunStatistics } from '../reporting/run-statistics.ts'
-import { buildSummary, type ExchangeLedger, type RunSummary } from '../reporting/summary.ts'
+import { buildSummary, type RunSummary } from '../reporting/summary.ts'
 import { listUnattended } from '../reporting/unattended.ts'
 import { DiskSpace } from '../state/disk-space.ts'
 import { keepGrids } from '../state/known-grids.ts'
 import { haltWhoHung } from '../watchdog/hang-note.ts'
-import { createRunners, type LoadedStrategy } from '../strategies/strategies.ts'
+import { createRunners } from '../strategies/strategies.ts'
 import { assertOwnState, keysRefused, refusesKeys } from './account-keys.ts'
-import { createPorts, type StrategyWatch } from './account-ports.ts'
+import { createPorts } from './account-ports.ts'
+import { type AccountOptions } from './account-options.ts'
 import { isPoisoned, logFatal } from './breakdown.ts'
 import { type CommandAnswer } from './command-inbox.ts'
 import { ClientExchange } from './client-exchange.ts'
 import { closeJournal } from './close-journal.ts'
-import { type ExchangeCalls } from './exchange-calls.ts'
 import { listenToOperator, type Operator } from './operator.ts'
 import { type ShownAccount } from './shown-account.ts'
 
+/** How often health is looked at, in ms. */
+const HEALTH_STEP_MS = 1000
 /** How often commands from the operator are looked for, in ms. */
 const OPERATOR_STEP_MS = 250
-
-export interface AccountOptions {
-  readonly config: DaemonConfig
-  readonly settings: EngineSettings
-  readonly strategies: readonly LoadedStrategy[]
-  readonly journal: Journal & Pick<BookingStore, 'bookings'>
-  /** Rebuilt from the journal. */
-  readonly book: Book
-  /** Of this state: where the journal is. */
-  readonly directory: string
-  readonly access: ExchangeAccess
-  /** Of this account alone; closed with it. */
-  readonly calls: ExchangeCalls
-  readonly market: Pick<MarketData, 'listen' | 'polls' | 'tickers'>
-  readonly logger: DaemonLogger
-  /** Our clock, which never jumps, and the exchange's. */
-  readonly trusted: TrustedClock
-  readonly timers: Timers
-  /** Hears whose code runs. */
-  readonly watchdog?: StrategyWatch | undefined
-  /** Absent where the exchange does not show its books. */
-  readonly ledger?: (() => ExchangeLedger) | undefined
-  /** A stop has come so far that only the last readings are missing. */
-  readonly onQuiesced?: () => void
-  /** The journal is closed: another daemon may take the state over. */
-  readonly onClosed: () => void
-}
 
 /**
  * One account: its own engine, journal, keys, limits and mode, on market data that others may use too.
@@ -75,6 +44,7 @@ export interface AccountOptions {
  *                                      └──────────────────────────────────────────────────────────────────┴──┘
  */
 export class Account implements MarketListener {
+  readonly health: Health
   readonly #options: AccountOptions
   readonly #engine: Engine
   readonly #statistics = new RunStatistics()
@@ -112,6 +82,7 @@ export class Account implements MarketListener {
     this.#space = this.#createDiskSpace()
     this.#recorder = createRecorder({ ...options, clock }, this.#engine)
     this.#exchange = this.#createExchange()
+    this.health = this.#createHealth()
     this.#runners = createRunners(options.strategies, book.strategyStates, clock)
     this.#ports = createPorts({
       ...options,
@@ -122,6 +93,7 @@ export class Account implements MarketListener {
       eventLog: this.#eventLog,
       statistics: this.#statistics,
       recent: this.#recent,
+      health: this.health,
       recorder: this.#recorder,
       quiesced: () => options.onQuiesced?.(),
       stopped: (clean) => this.#comeToRest(clean),
@@ -197,6 +169,7 @@ export class Account implements MarketListener {
 
   rollDay(): void {
     if (this.#state === 'begun') this.#options.logger.log('info', 'day.rolled', { ...this.summary().account })
+    this.health.rollDay()
   }
 
   /**
@@ -362,7 +335,19 @@ export class Account implements MarketListener {
     grids.add('fills', fillsMs, () => this.#dispatch({ kind: 'pollDue', what: 'fills' }))
     grids.add('positions', positionsMs, () => this.#dispatch({ kind: 'pollDue', what: 'positions' }))
     grids.add('operator', OPERATOR_STEP_MS, () => this.#operator.inbox.empty())
+    grids.add('health', HEALTH_STEP_MS, () => this.health.look())
     return grids
+  }
+
+  #createHealth(): Health {
+    const { config, trusted } = this.#options
+    return new Health({
+      ...this.#options,
+      ...{ engine: this.#engine, statistics: this.#statistics, positions: this.#exchange.positions },
+      summary: () => this.summary(),
+      clock: trusted.clock,
+      heartbeatMs: config.log.heartbeatMs,
+    })
   }
 
   #createExchange(): ClientExchange {

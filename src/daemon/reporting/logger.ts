@@ -62,11 +62,14 @@ export function createLogger({ level, name, descriptor, terminal }: LoggerOption
   const listeners: ((fact: LoggedFact) => void)[] = []
   const clean = (fields: Readonly<Record<string, unknown>>): LoggedFact['fields'] =>
     JSON.parse(hidden.remove(JSON.stringify(fields))) as LoggedFact['fields']
+  // Whoever logs errors alone sees that the daemon goes on.
+  const always = pinoLogger.child({}, { level: 'trace' })
   return {
     isTerminal: terminal !== undefined,
     descriptor,
     log(given, event, fields = {}) {
-      pinoLogger[given]({ event, ...fields })
+      const sink = event === 'daemon.heartbeat' ? always : pinoLogger
+      sink[given]({ event, ...fields })
       if (listeners.length === 0 || UNHEARD.has(given)) return
       const fact = { level: given, event, fields: clean(fields) }
       for (const hear of listeners) hear(fact)

@@ -17,6 +17,8 @@ export class RunStatistics {
   ordersSent = 0
   ordersSentAgain = 0
   cancelAlls = 0
+  /** Restrictions of the trading mode that began. */
+  restrictions = 0
   fills = 0
   fees = ZERO
   profit = ZERO
@@ -83,7 +85,9 @@ export class RunStatistics {
       case 'denial':
       case 'released':
       case 'repaired':
+        return
       case 'restricted':
+        this.restrictions += 1
         return
       default:
         return unreachable(record)

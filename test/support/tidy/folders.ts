@@ -54,6 +54,7 @@ const FOLDER_ORDER: Readonly<Record<string, readonly (string | readonly string[]
     'start-simulator.ts',
   ],
   exchange: ['limiter', 'clock', 'client', 'readers', 'exchange-client.ts'],
+  alerts: ['alert.ts', 'rules', 'delivery'],
   config: ['secret-key.ts', 'yaml', 'schema'],
 }
 

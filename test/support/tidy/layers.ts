@@ -19,6 +19,7 @@ const LAYERS: Readonly<Record<string, number>> = {
   recording: 3,
   report: 3,
   control: 3,
+  alerts: 3,
   prices: 2,
   protocol: 2,
   config: 2,
@@ -34,6 +35,7 @@ const ONLY: Readonly<Record<string, readonly string[]>> = {
   simulator: ['lib', 'protocol', 'prices'], // It is the other company.
   report: ['lib', 'domain'], // It shows what it is given.
   control: ['lib', 'domain'], // It shows what it is given, and hands on what is ordered.
+  alerts: ['lib', 'config', 'domain'], // It hears log lines, and knows nobody who writes them.
   recording: ['lib'], // It keeps lines of text, whatever they say.
 }
 

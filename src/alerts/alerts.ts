@@ -1,0 +1,211 @@
+import { type AlertSecrets } from '../config/alert-secrets.ts'
+import { type AlertSettings } from '../config/schema/alerts-schema.ts'
+import { type LogEvent } from '../domain/log-events.ts'
+import { type Clock } from '../lib/clock.ts'
+import { messageOf } from '../lib/failure.ts'
+import { HiddenTexts, type Secret } from '../lib/secret.ts'
+import { SteadyClock } from '../lib/steady-clock.ts'
+import { type Timers } from '../lib/timers.ts'
+import { type Alert } from './alert.ts'
+import { Heartbeat } from './delivery/heartbeat.ts'
+import { createLocalClock, isBetween, type LocalTime, toMinute } from './delivery/local-time.ts'
+import { type Place, writeCall } from './delivery/message.ts'
+import { listSecretParts } from './delivery/secret-parts.ts'
+import {
+  type AlertLog,
+  type DeliveryResult,
+  describeOutcome,
+  TargetSender,
+} from './delivery/target-sender.ts'
+import { WebhookClient } from './delivery/webhook-client.ts'
+import { AlertRules } from './rules/alert-rules.ts'
+import { type Facts } from './rules/facts.ts'
+
+export interface AlertsOptions {
+  readonly settings: AlertSettings
+  readonly secrets: AlertSecrets
+  readonly place: Place
+  /** The machine's own: quiet hours and digest go by it, and nothing that lasts. */
+  readonly clock: Clock
+  readonly timers: Timers
+  /** For what alerts themselves have to say: no alert comes of it. */
+  readonly logger: AlertLog & { hide(secret: Secret): void }
+  /** Shorter in tests: for one call, ms. */
+  readonly timeoutMs?: number
+}
+
+/** What alerts ask of a daemon that trades. */
+export interface Watched {
+  /** The day so far, a line each. */
+  digest(): readonly string[]
+  /** Why no heartbeat may be sent; undefined when data are fresh, trading is possible and the books agree. */
+  obstacle(): string | undefined
+}
+
+/** How often it is looked what is due, ms. */
+const STEP_MS = 1000
+
+/** How long a stop waits for what is queued, ms. */
+const STOP_MS = 3000
+
+/**
+ * Hears every log line, and sends what somebody should know. Hearing takes microseconds and awaits nothing; what is
+ * sent, is sent beside.
+ *
+ *     new ──start()──► sending ──stop()──► stopped
+ */
+export class Alerts {
+  readonly #options: AlertsOptions
+  readonly #rules: AlertRules
+  readonly #senders: readonly TargetSender[]
+  readonly #client: WebhookClient
+  readonly #hidden = new HiddenTexts()
+  readonly #localTime: (at: number) => LocalTime
+  /** A machine's clock that is set back must not hold alerts up. */
+  readonly #clock: SteadyClock
+  #heartbeat: Heartbeat | undefined
+  #watched: Watched | undefined
+  #digestedOn: string | undefined
+  #cancel = (): void => undefined
+  #isBroken = false
+
+  constructor(options: AlertsOptions) {
+    const { settings, secrets, place, clock, timers, logger, timeoutMs } = options
+    this.#options = options
+    this.#clock = new SteadyClock(clock)
+    this.#rules = new AlertRules(settings)
+    this.#localTime = createLocalClock(settings.timezone)
+    this.#client = new WebhookClient({ timers, ...(timeoutMs === undefined ? {} : { timeoutMs }) })
+    for (const secret of listSecretParts(secrets)) {
+      this.hide(secret)
+      logger.hide(secret)
+    }
+    const common = { client: this.#client, place, hidden: this.#hidden, logger, now: () => this.#clock.now() }
+    this.#senders = secrets.targets.map((target) => new TargetSender({ ...common, target }))
+  }
+
+  /** A text that no message may hold. */
+  hide(secret: Secret): void {
+    this.#hidden.add(secret)
+  }
+
+  start(): void {
+    this.#skipDigest()
+    const step = (): void => {
+      this.#cancel = this.#options.timers.after(STEP_MS, step)
+      this.#advance()
+    }
+    this.#cancel = this.#options.timers.after(STEP_MS, step)
+  }
+
+  /** A line that is being logged. Throws nothing: an alert that cannot be made must not harm who logs. */
+  hear(event: LogEvent, facts: Facts): void {
+    try {
+      this.#add(this.#rules.hear(event, facts, this.#clock.now()))
+    } catch (error) {
+      this.#break(error)
+    }
+  }
+
+  /** From now on heartbeat and digest speak of this daemon. */
+  watch(watched: Watched): void {
+    const { settings, secrets, logger } = this.#options
+    this.#watched = watched
+    if (settings.heartbeat === undefined || secrets.heartbeatUrl === undefined) return
+    this.#heartbeat = new Heartbeat({
+      ...settings.heartbeat,
+      ...{ url: secrets.heartbeatUrl, client: this.#client, hidden: this.#hidden, logger },
+      obstacle: () => watched.obstacle(),
+    })
+  }
+
+  /** Sends one alert to each target at once, and says what each answered. */
+  async test(): Promise<readonly (DeliveryResult & { readonly name: string; readonly kind: string })[]> {
+    const { secrets, place, clock } = this.#options
+    const alert: Alert = {
+      ...{ event: 'alert.test', key: 'alert.test', urgency: 'info', repeats: 0, at: clock.now() },
+      title: 'a test: alerts of this configuration arrive here',
+      lines: [],
+      command: 'check',
+    }
+    return Promise.all(
+      secrets.targets.map(async (target) => {
+        const call = writeCall(target, alert, { place, hidden: this.#hidden, dropped: 0 })
+        const result = describeOutcome(await this.#client.call(call), this.#hidden)
+        return { name: target.name, kind: target.kind, ...result }
+      }),
+    )
+  }
+
+  /** What is queued gets a short time; then it is over. */
+  async stop(): Promise<void> {
+    this.#cancel()
+    this.#add(this.#rules.flush())
+    const { promise, resolve } = Promise.withResolvers<void>()
+    let isOver = false
+    const cancel = this.#options.timers.after(STOP_MS, resolve)
+    const isQuiet = this.#isQuiet()
+    const drained = Promise.all(this.#senders.map((sender) => sender.drain(isQuiet, () => isOver)))
+    await Promise.race([drained, promise])
+    isOver = true
+    cancel()
+    await this.#client.close()
+    for (const [index, alerts] of (await drained).entries()) {
+      const target = this.#options.secrets.targets[index]?.name
+      if (alerts > 0) this.#options.logger.log('warn', 'alert.dropped', { target, alerts })
+    }
+  }
+
+  #advance(): void {
+    try {
+      const now = this.#clock.now()
+      this.#add(this.#rules.due(now))
+      this.#digest()
+      this.#heartbeat?.advance(now)
+      const isQuiet = this.#isQuiet()
+      for (const sender of this.#senders) sender.advance(isQuiet)
+    } catch (error) {
+      this.#break(error)
+    }
+  }
+
+  #add(alerts: readonly Alert[]): void {
+    for (const alert of alerts) for (const sender of this.#senders) sender.add(alert)
+  }
+
+  #isQuiet(): boolean {
+    const { settings, clock } = this.#options
+    return settings.quiet !== undefined && isBetween(this.#localTime(clock.now()).minute, settings.quiet)
+  }
+
+  /** What was due before the start was the last run's. */
+  #skipDigest(): void {
+    const { settings, clock } = this.#options
+    const { day, minute } = this.#localTime(clock.now())
+    if (settings.digestAt !== undefined && minute >= toMinute(settings.digestAt)) this.#digestedOn = day
+  }
+
+  #digest(): void {
+    const { settings, clock } = this.#options
+    const { digestAt } = settings
+    const now = clock.now()
+    if (digestAt === undefined || this.#watched === undefined) return
+    const { day, minute } = this.#localTime(now)
+    if (minute < toMinute(digestAt) || this.#digestedOn === day) return
+    this.#digestedOn = day
+    this.#add([
+      {
+        ...{ event: 'alert.digest', key: 'alert.digest', urgency: 'info', repeats: 0, at: now },
+        title: 'the day so far',
+        lines: this.#watched.digest(),
+      },
+    ])
+  }
+
+  /** A defect of alerts is said once, and harms nobody else. */
+  #break(error: unknown): void {
+    if (this.#isBroken) return
+    this.#isBroken = true
+    this.#options.logger.log('error', 'alert.broken', { reason: messageOf(error) })
+  }
+}

@@ -1,0 +1,37 @@
+const MINUTES_PER_HOUR = 60
+
+/** A moment on the clock of a time zone. */
+export interface LocalTime {
+  /** `2026-11-23` */
+  readonly day: string
+  /** Since midnight. */
+  readonly minute: number
+}
+
+/** Reads the clock of an IANA time zone. */
+export function createLocalClock(timeZone: string): (at: number) => LocalTime {
+  // The Swedish form of a date is that of ISO 8601.
+  const format = new Intl.DateTimeFormat('sv-SE', {
+    ...{ timeZone, year: 'numeric', month: '2-digit', day: '2-digit' },
+    ...{ hour: '2-digit', minute: '2-digit', hourCycle: 'h23' },
+  })
+  return (at) => {
+    const [day = '', time = ''] = format.format(at).split(' ')
+    return { day, minute: toMinute(time) }
+  }
+}
+
+/** `07:30` in minutes since midnight. */
+export function toMinute(time: string): number {
+  const [hours = 0, minutes = 0] = time.split(':').map(Number)
+  return hours * MINUTES_PER_HOUR + minutes
+}
+
+/** Whether a minute lies between two times of day; over midnight where the second is the earlier one. */
+export function isBetween(
+  minute: number,
+  { from, to }: { readonly from: string; readonly to: string },
+): boolean {
+  const [start, end] = [toMinute(from), toMinute(to)]
+  return start < end ? minute >= start && minute < end : minute >= start || minute < end
+}

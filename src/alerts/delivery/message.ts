@@ -1,0 +1,109 @@
+import { type AlertTarget } from '../../config/alert-secrets.ts'
+import { type HiddenTexts } from '../../lib/secret.ts'
+import { unreachable } from '../../lib/unreachable.ts'
+import { type Alert } from '../alert.ts'
+import { showFact } from '../rules/facts.ts'
+import { type WebhookCall } from './webhook-client.ts'
+
+/** What every message says of the daemon. */
+export interface Place {
+  /** Of the configuration. */
+  readonly name: string
+  readonly environment: string
+  /** What every command needs to find this daemon: `-c FILE`. */
+  readonly options: string
+}
+
+/** Discord takes 2000 characters, Telegram 4096. */
+const TEXT_MAX = 1800
+
+const PRIORITIES = { info: '2', warning: '3', urgent: '5' } as const
+
+/** The call that brings an alert to a target. No text that is hidden stands in it but where it is the key. */
+export function writeCall(target: AlertTarget, alert: Alert, frame: MessageFrame): WebhookCall {
+  const { place, hidden, dropped } = frame
+  const clean = (text: string) => hidden.remove(text)
+  const title = clean(writeTitle(alert, place))
+  const body = clean(writeBody(alert, place, dropped))
+  const text = `${title}\n${body}`.slice(0, TEXT_MAX)
+  const send = (content: string, headers: Readonly<Record<string, string>>): WebhookCall => ({
+    url: target.url.reveal(),
+    method: 'POST',
+    headers: { ...headers, ...authorize(target) },
+    body: content,
+  })
+  const post = (content: object) => send(JSON.stringify(content), { 'content-type': 'application/json' })
+  switch (target.kind) {
+    case 'json':
+      return post(toObject({ alert, title, text: body, place, clean }))
+    case 'slack':
+      return post({ text: escapeSlack(text) })
+    case 'discord':
+      return post({ content: text, allowed_mentions: { parse: [] } })
+    case 'telegram':
+      return post({ chat_id: target.chat, text, link_preview_options: { is_disabled: true } })
+    case 'ntfy':
+      return send(body, ntfyHeaders(title, alert))
+    default:
+      return unreachable(target.kind)
+  }
+}
+
+export interface MessageFrame {
+  readonly place: Place
+  readonly hidden: HiddenTexts
+  /** Messages that were dropped before this one. */
+  readonly dropped: number
+}
+
+function writeTitle({ urgency, title, repeats }: Alert, { name, environment }: Place): string {
+  const mark = urgency === 'urgent' ? 'URGENT ' : ''
+  const again = repeats > 0 ? ` (${repeats} more)` : ''
+  return showFact(`${mark}${name} (${environment}): ${title}${again}`)
+}
+
+function writeBody({ lines, command, at }: Alert, { options }: Place, dropped: number): string {
+  const lost = dropped > 0 ? [`${dropped} messages before this one were dropped`] : []
+  const next = command === undefined ? [] : [`next: intentd ${command}${options}`]
+  // The command is never cut off.
+  const facts = lines.join('\n').slice(0, TEXT_MAX / 2)
+  return [...next, facts, `at: ${new Date(at).toISOString()}`, ...lost]
+    .filter((line) => line !== '')
+    .join('\n')
+}
+
+interface ObjectParts {
+  readonly alert: Alert
+  readonly title: string
+  readonly text: string
+  readonly place: Place
+  readonly clean: (text: string) => string
+}
+
+function toObject({ alert, title, text, place, clean }: ObjectParts): object {
+  const { event, urgency, at, repeats, command, lines } = alert
+  return {
+    ...{ name: place.name, environment: place.environment, event, urgency, title, text },
+    lines: lines.map(clean),
+    command: command === undefined ? null : clean(`intentd ${command}${place.options}`),
+    ...{ at: new Date(at).toISOString(), repeats },
+  }
+}
+
+function authorize({ token }: AlertTarget): Readonly<Record<string, string>> {
+  return token === undefined ? {} : { authorization: `Bearer ${token.reveal()}` }
+}
+
+/** Else `<!channel>` in what an exchange says would call everybody. */
+function escapeSlack(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+}
+
+/** A topic's own address takes text, with the rest in headers, which hold ASCII alone. */
+function ntfyHeaders(title: string, { urgency }: Alert): Readonly<Record<string, string>> {
+  return {
+    'content-type': 'text/plain; charset=utf-8',
+    title: title.replaceAll(/[^\x20-\x7e]/g, '?'),
+    priority: PRIORITIES[urgency],
+  }
+}

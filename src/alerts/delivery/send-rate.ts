@@ -1,0 +1,21 @@
+/** So many at once, and then one every so often: services answer 429 at 20 to 30 messages a minute. */
+const BURST = 5
+const EVERY_MS = 3000
+
+/** How often a target may be called. Times are Unix ms. */
+export class SendRate {
+  #calls = BURST
+  #filledAt = 0
+
+  /** Takes a call; false where it is too early. */
+  take(now: number): boolean {
+    const earned = Math.floor((now - this.#filledAt) / EVERY_MS)
+    if (earned > 0) {
+      this.#calls = Math.min(BURST, this.#calls + earned)
+      this.#filledAt = this.#calls === BURST ? now : this.#filledAt + earned * EVERY_MS
+    }
+    if (this.#calls === 0) return false
+    this.#calls -= 1
+    return true
+  }
+}

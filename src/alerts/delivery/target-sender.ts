@@ -1,0 +1,132 @@
+import { type AlertTarget } from '../../config/alert-secrets.ts'
+import { type LogEvent } from '../../domain/log-events.ts'
+import { type HiddenTexts } from '../../lib/secret.ts'
+import { type Alert, rankOf } from '../alert.ts'
+import { showFact } from '../rules/facts.ts'
+import { type Place, writeCall } from './message.ts'
+import { Outbox } from './outbox.ts'
+import { SendRate } from './send-rate.ts'
+import { type WebhookClient, type WebhookOutcome } from './webhook-client.ts'
+
+export interface AlertLog {
+  log(level: 'info' | 'warn' | 'error', event: LogEvent, fields: Readonly<Record<string, unknown>>): void
+}
+
+export interface SenderOptions {
+  readonly target: AlertTarget
+  readonly client: Pick<WebhookClient, 'call'>
+  readonly place: Place
+  readonly hidden: HiddenTexts
+  readonly logger: AlertLog
+  /** Unix ms. */
+  readonly now: () => number
+}
+
+/** 1 s, 2 s, 4 s … up to 5 min: an alert is tried for some 20 minutes. */
+const ATTEMPTS_MAX = 10
+const RETRY_MS = 1000
+const RETRY_MS_MAX = 300_000
+/** A service that wants to be left alone for longer is asked again all the same. */
+const RETRY_AFTER_MS_MAX = 900_000
+
+/** What a target said, for the log and for a person. */
+export interface DeliveryResult {
+  readonly isDelivered: boolean
+  readonly words: string
+}
+
+/**
+ * Brings alerts to one target: one at a time, no faster than its rate, again after a failure, and not for ever.
+ *
+ *     waiting ──send()──► sending ──2xx──► waiting
+ *                           ├──network, 408, 425, 429, 5xx──► waiting until the next attempt, or the alert is dropped
+ *                           └──any other status: the alert is dropped──► waiting
+ */
+export class TargetSender {
+  readonly #options: SenderOptions
+  readonly #outbox = new Outbox()
+  readonly #rate = new SendRate()
+  #sending: Promise<void> | undefined
+  #attempts = 0
+  /** Not before, Unix ms. */
+  #nextAt = 0
+  #isFailing = false
+
+  constructor(options: SenderOptions) {
+    this.#options = options
+  }
+
+  /** Takes an alert over, at once. */
+  add(alert: Alert): void {
+    const { target } = this.#options
+    if (rankOf(alert) < rankOf({ urgency: target.least })) return
+    this.#outbox.add(alert)
+  }
+
+  /** Sends the next one, where it is time. `isQuiet`: only what is urgent. */
+  advance(isQuiet: boolean): void {
+    const now = this.#options.now()
+    if (this.#sending !== undefined || now < this.#nextAt) return
+    const alert = this.#outbox.next(isQuiet)
+    if (alert === undefined || !this.#rate.take(now)) return
+    this.#sending = this.#send(alert).finally(() => {
+      this.#sending = undefined
+    })
+  }
+
+  /** Everything that waits, one after the other, until one is not taken or time is over. @returns how many are lost. */
+  async drain(isQuiet: boolean, isOver: () => boolean): Promise<number> {
+    await this.#sending
+    for (let alert = this.#outbox.next(isQuiet); alert && !isOver(); alert = this.#outbox.next(isQuiet)) {
+      await this.#send(alert)
+      if (this.#isFailing) break
+    }
+    return this.#outbox.size + this.#outbox.takeDropped()
+  }
+
+  async #send(alert: Alert): Promise<void> {
+    const { target, client, place, hidden, logger, now } = this.#options
+    const dropped = this.#outbox.takeDropped()
+    if (dropped > 0) logger.log('warn', 'alert.dropped', { target: target.name, alerts: dropped })
+    const outcome = await client.call(writeCall(target, alert, { place, hidden, dropped }))
+    const { isDelivered, words } = describeOutcome(outcome, hidden)
+    this.#attempts += 1
+    if (isDelivered) {
+      if (this.#isFailing) logger.log('info', 'alert.recovered', { target: target.name })
+      this.#isFailing = false
+    } else {
+      if (!this.#isFailing) logger.log('warn', 'alert.failing', { target: target.name, reason: words })
+      this.#isFailing = true
+    }
+    if (isDelivered) this.#outbox.remove(alert)
+    else if (!mayPass(outcome) || this.#attempts >= ATTEMPTS_MAX) this.#outbox.drop(alert)
+    else return this.#wait(now() + retryMs(outcome, this.#attempts))
+    this.#attempts = 0
+  }
+
+  #wait(until: number): void {
+    this.#nextAt = until
+  }
+}
+
+/** What became of a call, in words that hold no secret. */
+export function describeOutcome(outcome: WebhookOutcome, hidden: HiddenTexts): DeliveryResult {
+  if (outcome.kind === 'failed') return { isDelivered: false, words: outcome.reason }
+  const { status, text } = outcome
+  const said = showFact(hidden.remove(text))
+  const isDelivered = status >= 200 && status < 300
+  const redirects = status >= 300 && status < 400 ? ' (a redirect, which is not followed)' : ''
+  return { isDelivered, words: `answers ${status}${redirects}${said === '' ? '' : `: ${said}`}` }
+}
+
+/** Whether another attempt may help. */
+function mayPass(outcome: WebhookOutcome): boolean {
+  if (outcome.kind === 'failed') return true
+  return outcome.status >= 500 || [408, 425, 429].includes(outcome.status)
+}
+
+function retryMs(outcome: WebhookOutcome, attempts: number): number {
+  const own = Math.min(RETRY_MS_MAX, RETRY_MS * 2 ** (attempts - 1))
+  const asked = outcome.kind === 'answered' ? (outcome.retryAfterMs ?? 0) : 0
+  return Math.max(own, Math.min(asked, RETRY_AFTER_MS_MAX))
+}

@@ -1,0 +1,128 @@
+import { Agent, type Dispatcher, request } from 'undici'
+import { type Timers } from '../../lib/timers.ts'
+
+export interface WebhookCall {
+  readonly url: string
+  readonly method: 'GET' | 'POST'
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string | undefined
+}
+
+/** What became of a call. Neither text holds an address: they name what is known, and nothing that an error says. */
+export type WebhookOutcome =
+  | {
+      readonly kind: 'answered'
+      readonly status: number
+      /** The beginning of what it answered, as it stands. */
+      readonly text: string
+      /** How long it wants to be left alone, ms. */
+      readonly retryAfterMs: number | undefined
+    }
+  | { readonly kind: 'failed'; readonly reason: string }
+
+export interface WebhookClientOptions {
+  readonly timers: Timers
+  /** For one call with everything in it, ms. */
+  readonly timeoutMs?: number
+}
+
+const TIMEOUT_MS = 10_000
+/** The HTTP client's own timers are a backstop behind ours. */
+const BACKSTOP_MS = 30_000
+const CONNECT_MS = 5000
+/** Of an answer; more is not read. Services answer with less than a thousand characters. */
+const ANSWER_BYTES_MAX = 4096
+
+/** Calls webhooks: follows no redirect, repeats nothing, reads no more of an answer than its beginning. */
+export class WebhookClient {
+  readonly #timers: Timers
+  readonly #timeoutMs: number
+  readonly #agent = new Agent({
+    allowH2: false,
+    connect: { timeout: CONNECT_MS },
+    headersTimeout: BACKSTOP_MS,
+    bodyTimeout: BACKSTOP_MS,
+    keepAliveTimeout: 1000,
+    keepAliveMaxTimeout: 1000,
+  })
+
+  constructor({ timers, timeoutMs = TIMEOUT_MS }: WebhookClientOptions) {
+    this.#timers = timers
+    this.#timeoutMs = timeoutMs
+  }
+
+  /** Never throws. */
+  async call({ url, method, headers, body }: WebhookCall): Promise<WebhookOutcome> {
+    const ending = new AbortController()
+    const cancel = this.#timers.after(this.#timeoutMs, () => ending.abort())
+    try {
+      const answer = await request(url, {
+        ...{ dispatcher: this.#agent, signal: ending.signal, method, headers },
+        body: body ?? null,
+      })
+      const text = await readBeginning(answer.body)
+      const retryAfterMs = readRetryAfter(answer.headers['retry-after'], text)
+      return { kind: 'answered', status: answer.statusCode, text, retryAfterMs }
+    } catch (error) {
+      const waited = `did not answer within ${this.#timeoutMs} ms`
+      return { kind: 'failed', reason: ending.signal.aborted ? waited : describeError(error) }
+    } finally {
+      cancel()
+    }
+  }
+
+  /** Ends what is under way. */
+  async close(): Promise<void> {
+    await this.#agent.destroy()
+  }
+}
+
+/** The status is there already: what goes wrong with the rest changes nothing. */
+async function readBeginning(body: Dispatcher.ResponseData['body']): Promise<string> {
+  body.on('error', () => undefined)
+  const chunks: Buffer[] = []
+  let bytes = 0
+  try {
+    for await (const chunk of body as AsyncIterable<Buffer>) {
+      chunks.push(chunk)
+      bytes += chunk.length
+      if (bytes >= ANSWER_BYTES_MAX) break
+    }
+  } catch {
+    // Cut off: what came is what it answered.
+  }
+  return Buffer.concat(chunks).subarray(0, ANSWER_BYTES_MAX).toString('utf8')
+}
+
+/** Of the header, in seconds; of a body in JSON where Discord and Telegram say it. A date is not looked at. */
+function readRetryAfter(header: unknown, text: string): number | undefined {
+  const inBody = /"retry_after"\s*:\s*(\d{1,7}(?:\.\d{1,9})?)/.exec(text)?.[1]
+  const seconds = typeof header === 'string' && /^\d{1,7}$/.test(header) ? header : inBody
+  return seconds === undefined ? undefined : Math.ceil(Number(seconds) * 1000)
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'refuses the connection',
+  ECONNRESET: 'reset the connection',
+  ENOTFOUND: 'the name of the host is not known',
+  EAI_AGAIN: 'the name of the host cannot be looked up now',
+  ENETUNREACH: 'there is no way to the host',
+  EHOSTUNREACH: 'there is no way to the host',
+  UND_ERR_CONNECT_TIMEOUT: 'does not take the connection',
+  UND_ERR_SOCKET: 'closed the connection',
+}
+
+/** Messages of errors hold addresses: only the code is looked at. */
+function describeError(error: unknown): string {
+  const code = codeOf(error)
+  return (
+    REASONS[code] ?? (/^[A-Z][A-Z0-9_]{2,40}$/.test(code) ? `the call failed (${code})` : 'the call failed')
+  )
+}
+
+function codeOf(error: unknown): string {
+  if (!(error instanceof Error)) return ''
+  if (error instanceof AggregateError) return codeOf(error.errors[0])
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
+  return code === '' ? codeOf(error.cause) : code
+}

@@ -1,0 +1,148 @@
+import { LOG_EVENTS, type LogEvent } from '../../domain/log-events.ts'
+import { type Alert } from '../alert.ts'
+import { ALERT_TABLE, type AlertRule } from './alert-table.ts'
+import { BoundedMap } from './bounded-map.ts'
+import { type Facts, showFact } from './facts.ts'
+import { Repeats } from './repeats.ts'
+
+export interface RuleSettings {
+  /** Within this time the same alert is counted, ms. */
+  readonly repeatMs: number
+  /** What may end by itself is an alert after this time, ms. */
+  readonly lastingMs: number
+  /** What is counted is an alert from so many within `repeatMs` on. */
+  readonly repeatsMin: number
+}
+
+/** Troubles that are followed at a time. */
+const FOLLOWED_MAX = 500
+
+/** Most facts in a message. */
+const LINES_MAX = 12
+
+interface Lasting {
+  readonly alert: Alert
+  readonly dueAt: number
+  readonly isSent: boolean
+}
+
+interface Counted {
+  readonly times: number
+  readonly untilAt: number
+}
+
+/** The events that end others. */
+const ENDS: ReadonlyMap<LogEvent, LogEvent> = new Map(
+  Object.entries(ALERT_TABLE).flatMap(([event, rule]) =>
+    rule === 'silent' || rule.endedBy === undefined ? [] : [[rule.endedBy, event as LogEvent] as const],
+  ),
+)
+
+/**
+ * From log lines to alerts: at once, when it lasts, or when it happens again and again; the same within a time only
+ * once. Holds no more than a fixed number of each, and takes microseconds.
+ */
+export class AlertRules {
+  readonly #settings: RuleSettings
+  readonly #repeats: Repeats
+  readonly #lasting = new BoundedMap<Lasting>(FOLLOWED_MAX)
+  readonly #counted = new BoundedMap<Counted>(FOLLOWED_MAX)
+
+  constructor(settings: RuleSettings) {
+    this.#settings = settings
+    this.#repeats = new Repeats(settings.repeatMs)
+  }
+
+  /** @returns the alerts that are to be sent now: none or one. @param now Unix ms. */
+  hear(event: LogEvent, facts: Facts, now: number): readonly Alert[] {
+    const ended = ENDS.get(event)
+    if (ended !== undefined) return this.#end(ended, facts, now)
+    const rule = ALERT_TABLE[event]
+    if (rule === 'silent' || rule.when?.(facts) === false) return []
+    if (rule.counted && !this.#isOften(keyOf(event, rule, facts), now)) return []
+    const alert = buildAlert({ event, rule, facts, at: now })
+    return rule.endedBy === undefined ? this.#pass([alert], now) : this.#follow(alert, now)
+  }
+
+  /** Has time passed: what has lasted for too long, and what was counted. @param now Unix ms. */
+  due(now: number): readonly Alert[] {
+    const overdue = this.#lasting.list(({ dueAt, isSent }) => !isSent && dueAt <= now)
+    for (const [key, lasting] of overdue) this.#lasting.set(key, { ...lasting, isSent: true })
+    const alerts = overdue.map(([, { alert }]) => alert)
+    return [...this.#repeats.due(now), ...this.#pass(alerts, now)]
+  }
+
+  /** What was only counted so far: at the end. */
+  flush(): readonly Alert[] {
+    return this.#repeats.due(Number.POSITIVE_INFINITY)
+  }
+
+  #pass(alerts: readonly Alert[], now: number): readonly Alert[] {
+    return alerts.flatMap((alert) => this.#repeats.pass(alert, now) ?? [])
+  }
+
+  #follow(alert: Alert, now: number): readonly Alert[] {
+    const known = this.#lasting.get(alert.key)
+    if (known?.isSent === true) return this.#pass([alert], now)
+    if (!known) this.#lasting.set(alert.key, { alert, dueAt: now + this.#settings.lastingMs, isSent: false })
+    return []
+  }
+
+  /** Whoever heard that it lasts hears that it is over. */
+  #end(event: LogEvent, facts: Facts, now: number): readonly Alert[] {
+    const rule = ALERT_TABLE[event]
+    if (rule === 'silent') return []
+    const key = keyOf(event, rule, facts)
+    const known = this.#lasting.get(key)
+    this.#lasting.delete(key)
+    if (known?.isSent !== true) return []
+    const seconds = Math.round((now - known.alert.at) / 1000)
+    const over = {
+      ...known.alert,
+      key: `${key} over`,
+      urgency: 'info',
+      lines: [],
+      command: undefined,
+      at: now,
+    } as const
+    return this.#pass([{ ...over, title: `over after ${seconds} s: ${known.alert.title}` }], now)
+  }
+
+  #isOften(key: string, now: number): boolean {
+    const { repeatMs, repeatsMin } = this.#settings
+    const known = this.#counted.get(key)
+    const isCurrent = known !== undefined && known.untilAt > now
+    const counted = isCurrent ? { ...known, times: known.times + 1 } : { times: 1, untilAt: now + repeatMs }
+    this.#counted.set(key, counted)
+    return counted.times >= repeatsMin
+  }
+}
+
+function keyOf(event: LogEvent, { by }: AlertRule, facts: Facts): string {
+  return [event, ...by.map((name) => showFact(facts[name]))].join(' ')
+}
+
+interface Happening {
+  readonly event: LogEvent
+  readonly rule: AlertRule
+  readonly facts: Facts
+  readonly at: number
+}
+
+function buildAlert({ event, rule, facts, at }: Happening): Alert {
+  const lines = Object.entries(facts)
+    .map(([name, fact]) => [name, showFact(fact)] as const)
+    .filter(([name, text]) => text !== '' && name !== 'stack')
+    .slice(0, LINES_MAX)
+    .map(([name, text]) => `${name}: ${text}`)
+  return {
+    event,
+    key: keyOf(event, rule, facts),
+    urgency: typeof rule.urgency === 'function' ? rule.urgency(facts) : rule.urgency,
+    title: rule.title(facts),
+    lines: [...lines, LOG_EVENTS[event]],
+    command: rule.command?.(facts),
+    at,
+    repeats: 0,
+  }
+}

@@ -1,0 +1,359 @@
+import { type LogEvent } from '../../domain/log-events.ts'
+import { type Urgency } from '../alert.ts'
+import { type Facts, showFact, showScope, toArgument } from './facts.ts'
+
+/** How a log event becomes an alert. */
+export interface AlertRule {
+  readonly urgency: Urgency | ((facts: Facts) => Urgency)
+  /** What happened and where, in plain words. */
+  readonly title: (facts: Facts) => string
+  /** The fields that make two of them the same alert. */
+  readonly by: readonly string[]
+  /** What to type next, behind `intentd`. */
+  readonly command?: (facts: Facts) => string
+  /** Other lines of this event are nobody's business. */
+  readonly when?: (facts: Facts) => boolean
+  /** An alert only when it lasts: over with this event, of the same fields. */
+  readonly endedBy?: LogEvent
+  /** An alert only when it happens again and again. */
+  readonly counted?: true
+}
+
+const SILENT = 'silent'
+
+const urgent = 'urgent'
+const warning = 'warning'
+const info = 'info'
+
+const release = ({ scope }: Facts) => `release ${toArgument(scope)} --reason "..."`
+const releaseSymbol = ({ symbol }: Facts) => `release ${toArgument(symbol)} --reason "..."`
+const releaseKill = () => 'release --reason "..."'
+const explainSymbol = ({ symbol }: Facts) => `explain ${toArgument(symbol)}`
+const check = () => 'check'
+
+/**
+ * Which log event becomes which alert: the closed list. Every event has its line; `silent` is what another alert
+ * speaks of, what mends itself, and what is no trouble.
+ */
+export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> = {
+  'account.notHeld': {
+    urgency: warning,
+    by: [],
+    title: () => 'nothing keeps a second daemon off this account',
+  },
+  'account.refused': {
+    urgency: urgent,
+    by: [],
+    title: () => 'the exchange refuses the keys',
+    command: check,
+  },
+  'alert.broken': SILENT,
+  'alert.dropped': SILENT,
+  'alert.failing': SILENT,
+  'alert.recovered': SILENT,
+  'batch.answered': SILENT,
+  'batch.sent': SILENT,
+  'call.accepted': SILENT,
+  'call.expired': {
+    urgency: warning,
+    by: ['strategy', 'key'],
+    title: ({ strategy }) => `a call of strategy ${showFact(strategy)} on the account was given up`,
+  },
+  'call.rejected': {
+    urgency: warning,
+    by: ['strategy', 'reason'],
+    title: ({ strategy }) => `the exchange refused a call of strategy ${showFact(strategy)} on the account`,
+  },
+  'call.repeated': SILENT,
+  'call.sent': SILENT,
+  'cancel.planned': SILENT,
+  'cancelAll.answered': SILENT,
+  'cancelAll.failed': {
+    urgency: urgent,
+    by: ['code'],
+    counted: true,
+    title: ({ symbols }) => `cancel-alls of ${showFact(symbols)} fail again and again`,
+  },
+  'cancelAll.sent': SILENT,
+  'clock.jumped': { urgency: urgent, by: [], title: () => "the exchange's clock jumped against ours" },
+  'clock.moved': SILENT,
+  'clock.slept': { urgency: warning, by: [], title: () => 'this machine had slept' },
+  'clock.stepped': { urgency: warning, by: [], title: () => 'the clock of this machine was set' },
+  'clock.synchronised': SILENT,
+  'clock.unsynchronised': {
+    urgency: urgent,
+    by: [],
+    endedBy: 'clock.synchronised',
+    title: () => "no order leaves: the exchange's clock is not known",
+  },
+  'control.commanded': SILENT,
+  'control.failed': {
+    urgency: warning,
+    by: [],
+    title: ({ reason }) => `the control interface failed to answer: ${showFact(reason)}`,
+  },
+  'control.listening': SILENT,
+  'control.notListening': {
+    urgency: warning,
+    by: ['address'],
+    title: ({ address }) => `the control interface cannot be reached at ${showFact(address)}`,
+  },
+  'control.refused': {
+    urgency: warning,
+    by: ['why'],
+    title: ({ why }) => `somebody was turned away at the control port: ${showFact(why)}`,
+  },
+  'daemon.broken': { urgency: urgent, by: [], title: () => 'the daemon broke, and ends' },
+  'daemon.heartbeat': SILENT,
+  'daemon.killed': {
+    urgency: urgent,
+    by: [],
+    title: () => 'the daemon started under the kill switch',
+    command: releaseKill,
+  },
+  'daemon.opened': SILENT,
+  'daemon.running': {
+    urgency: info,
+    by: [],
+    title: ({ epoch, unknownOrders }) =>
+      `the daemon started (run ${showFact(epoch)}); unknown orders: ${showFact(unknownOrders)}`,
+  },
+  'daemon.stopRequested': SILENT,
+  'daemon.stopped': {
+    urgency: ({ clean }) => (clean === true ? info : urgent),
+    by: [],
+    title: ({ clean }) =>
+      clean === true
+        ? 'the daemon stopped in good order'
+        : 'the daemon stopped, and not everything is settled',
+  },
+  'daemon.stopping': SILENT,
+  'data.fresh': {
+    urgency: info,
+    by: ['symbol'],
+    title: ({ symbol }) => `the prices of ${showFact(symbol)} are fresh again`,
+  },
+  'data.stale': {
+    urgency: urgent,
+    by: ['symbol'],
+    title: ({ symbol }) => `nothing is placed on ${showFact(symbol)}: its prices are stale`,
+  },
+  'day.rolled': SILENT,
+  'disk.enough': { urgency: info, by: [], title: () => 'the disk has room again' },
+  'disk.low': {
+    urgency: urgent,
+    by: [],
+    title: () => 'the disk is nearly full: only orders that reduce may leave',
+  },
+  'disk.notMeasured': { urgency: warning, by: [], title: () => 'the room on the disk is not known' },
+  'fill.foreign': {
+    urgency: urgent,
+    by: ['symbol'],
+    title: ({ symbol }) => `${showFact(symbol)} was traded by somebody else, or liquidated`,
+    command: explainSymbol,
+  },
+  'fill.unexplained': SILENT,
+  'fill.unowned': {
+    urgency: warning,
+    by: ['symbol'],
+    title: ({ symbol }) => `fills of ${showFact(symbol)} belong to nobody`,
+    command: explainSymbol,
+  },
+  'flatten.done': {
+    urgency: info,
+    by: ['scope'],
+    title: ({ scope }) => `everything is closed in ${showScope(scope)}`,
+    command: release,
+  },
+  'flatten.dropped': {
+    urgency: warning,
+    by: ['scope'],
+    title: ({ scope }) => `${showScope(scope)} was released before everything was closed`,
+    command: ({ scope }) => `flatten ${toArgument(scope)} --reason "..."`,
+  },
+  'funding.paid': SILENT,
+  'heartbeat.failing': SILENT,
+  'heartbeat.resumed': SILENT,
+  'heartbeat.withheld': SILENT,
+  'instrument.resolved': SILENT,
+  'instrument.resolving': {
+    urgency: urgent,
+    by: ['symbol'],
+    endedBy: 'instrument.resolved',
+    title: ({ symbol }) => `what became of orders of ${showFact(symbol)} is not known for too long`,
+    command: explainSymbol,
+  },
+  'intent.denied': SILENT,
+  'journal.notClosed': { urgency: urgent, by: [], title: () => 'the journal could not be closed' },
+  'kill.clean': {
+    urgency: warning,
+    by: [],
+    title: () => 'the kill is done: it is proved that nothing rests',
+    command: releaseKill,
+  },
+  'kill.notThrown': SILENT,
+  'kill.notWrittenDown': { urgency: warning, by: [], title: () => 'a kill works, and is not written down' },
+  'kill.phase': SILENT,
+  'kill.releasePending': SILENT,
+  'kill.releaseDropped': SILENT,
+  'kill.released': { urgency: warning, by: [], title: () => 'the kill switch was released' },
+  'kill.unproved': { urgency: urgent, by: [], title: () => 'a kill is not proved: look at the exchange' },
+  'limits.coolingDown': {
+    urgency: warning,
+    by: [],
+    title: () => 'the exchange answers 429, and reads rest for a while',
+  },
+  'operator.unreadable': { urgency: warning, by: [], title: () => 'a command could not be read' },
+  'loop.hung': {
+    urgency: urgent,
+    by: ['strategy'],
+    title: () => 'the event loop stood still, and the process was ended',
+  },
+  'order.accepted': SILENT,
+  'order.displacedLate': {
+    urgency: warning,
+    by: ['symbol'],
+    title: ({ symbol }) => `wanted orders of ${showFact(symbol)} are missing after a cancel-all`,
+    command: explainSymbol,
+  },
+  'order.dropped': SILENT,
+  'order.ended': SILENT,
+  'order.exists': SILENT,
+  'order.fill': SILENT,
+  'order.fillAttributed': SILENT,
+  'order.found': SILENT,
+  'order.missing': SILENT,
+  'order.notSent': SILENT,
+  'order.queuedAgain': SILENT,
+  'order.rejected': {
+    urgency: warning,
+    by: ['code'],
+    counted: true,
+    title: ({ symbol, code }) =>
+      `the exchange rejects orders again and again, ${showFact(symbol)} last (${showFact(code)})`,
+    command: ({ clientOid }) => `explain ${toArgument(clientOid)}`,
+  },
+  'order.sent': SILENT,
+  'order.unknown': SILENT,
+  'orders.restored': SILENT,
+  'orders.unconfirmed': {
+    urgency: urgent,
+    by: [],
+    title: ({ symbols }) => `the exchange closed something by itself in ${showFact(symbols)}`,
+  },
+  'poll.failed': { urgency: warning, by: ['what'], title: ({ what }) => `a poll broke: ${showFact(what)}` },
+  'position.adopted': {
+    urgency: urgent,
+    by: ['symbol'],
+    title: ({ symbol }) => `the position in ${showFact(symbol)} was not what our fills explain`,
+    command: releaseSymbol,
+  },
+  'position.unattended': {
+    urgency: warning,
+    by: ['strategy', 'symbol', 'side'],
+    title: ({ strategy, symbol }) =>
+      `nobody trades what is held in ${showFact(symbol)}${strategy === undefined ? '' : ` by strategy ${showFact(strategy)}`}`,
+  },
+  'position.unexplained': SILENT,
+  'prices.back': SILENT,
+  'prices.missing': {
+    urgency: urgent,
+    by: [],
+    endedBy: 'prices.back',
+    title: () => 'the exchange whose prices are followed does not answer',
+  },
+  'quote.changed': SILENT,
+  'read.failed': {
+    urgency: urgent,
+    by: ['what'],
+    endedBy: 'read.resumed',
+    title: ({ what }) => `what is known grows stale: reads of ${showFact(what)} fail`,
+  },
+  'read.resumed': SILENT,
+  'recording.ended': { urgency: warning, by: [], title: () => 'the recording of the run ended early' },
+  'recording.lost': { urgency: warning, by: [], title: () => 'the recording of the run has a gap' },
+  'recording.resumed': SILENT,
+  'recording.started': SILENT,
+  'recording.startsAgain': SILENT,
+  'recovery.started': SILENT,
+  'retreat.cancelled': SILENT,
+  'retreat.ended': {
+    urgency: ({ end }) => (end === 'unproved' ? urgent : warning),
+    by: [],
+    title: ({ end }) => `the daemon broke; what rested: ${showFact(end)}`,
+  },
+  'retreat.failed': {
+    urgency: urgent,
+    by: ['symbol'],
+    title: ({ symbol }) => `the daemon broke, and ${showFact(symbol)} could not be cancelled`,
+  },
+  'retreat.notNoted': { urgency: urgent, by: [], title: () => 'the daemon broke, and left no note' },
+  'run.summary': {
+    urgency: urgent,
+    by: [],
+    when: ({ exchangeAgrees }) => exchangeAgrees === false,
+    title: () => "our books differ from the exchange's",
+  },
+  'simulator.faultInjected': SILENT,
+  'simulator.handlerFailed': { urgency: warning, by: [], title: () => 'the simulator broke' },
+  'simulator.listening': SILENT,
+  'simulator.marketFailed': {
+    urgency: urgent,
+    by: [],
+    title: () => 'the prices of the simulator stand still',
+  },
+  'simulator.opened': SILENT,
+  'simulator.requestRefused': SILENT,
+  'simulator.serverFailed': { urgency: warning, by: [], title: () => "the simulator's server broke" },
+  'simulator.stopped': SILENT,
+  'stop.phase': SILENT,
+  'strategy.hung': {
+    urgency: urgent,
+    by: ['strategy'],
+    title: ({ strategy }) => `strategy ${showFact(strategy)} held the last run up and is halted`,
+    command: ({ strategy }) => `release strategy:${toArgument(strategy)} --reason "..."`,
+  },
+  'strategy.failed': {
+    urgency: warning,
+    by: ['strategy'],
+    title: ({ strategy }) => `strategy ${showFact(strategy)} fails`,
+  },
+  'strategy.slow': {
+    urgency: warning,
+    by: ['strategy'],
+    counted: true,
+    title: ({ strategy }) => `strategy ${showFact(strategy)} holds everything up again and again`,
+  },
+  'target.changed': SILENT,
+  'ticker.unreadable': {
+    urgency: warning,
+    by: ['symbol'],
+    title: ({ symbol }) => `${showFact(symbol)} has no prices: its ticker cannot be read`,
+  },
+  'trading.halted': {
+    urgency: urgent,
+    by: ['scope', 'code'],
+    title: ({ scope, code }) => `trading is halted for ${showScope(scope)} (${showFact(code)})`,
+    command: release,
+  },
+  'trading.killed': {
+    urgency: urgent,
+    by: [],
+    title: () => 'the kill switch is thrown: nothing leaves but cancel-alls',
+    command: releaseKill,
+  },
+  'trading.notLoosened': SILENT,
+  'trading.notRestricted': SILENT,
+  'trading.reducing': {
+    urgency: urgent,
+    by: ['scope', 'code'],
+    title: ({ scope, code }) => `only orders that reduce leave for ${showScope(scope)} (${showFact(code)})`,
+    command: release,
+  },
+  'trading.released': {
+    urgency: info,
+    by: ['scope'],
+    title: ({ scope }) => `${showScope(scope)} was released`,
+  },
+  'trading.scopeUnknown': SILENT,
+}

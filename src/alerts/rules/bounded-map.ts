@@ -1,0 +1,35 @@
+/** A map that forgets its oldest entry when there are too many (BND1). */
+export class BoundedMap<Value> {
+  readonly #entries = new Map<string, Value>()
+  readonly #sizeMax: number
+
+  constructor(sizeMax: number) {
+    this.#sizeMax = sizeMax
+  }
+
+  get(key: string): Value | undefined {
+    return this.#entries.get(key)
+  }
+
+  /** @returns what had to be forgotten for it. */
+  set(key: string, value: Value): Value | undefined {
+    const [oldest] = this.#entries
+    const isFull = this.#entries.size >= this.#sizeMax && !this.#entries.has(key)
+    if (isFull && oldest) this.#entries.delete(oldest[0])
+    this.#entries.set(key, value)
+    return isFull ? oldest?.[1] : undefined
+  }
+
+  delete(key: string): void {
+    this.#entries.delete(key)
+  }
+
+  get size(): number {
+    return this.#entries.size
+  }
+
+  /** Those that this is true of, the oldest first. */
+  list(isWanted: (value: Value) => boolean): readonly (readonly [string, Value])[] {
+    return [...this.#entries].filter(([, value]) => isWanted(value))
+  }
+}

@@ -1,0 +1,53 @@
+/** The addresses and tokens that alerts go out by, from the environment. */
+import { Secret } from '../lib/secret.ts'
+import { isLoopback } from './loopback.ts'
+import type { AlertSettings, AlertTargetSettings } from './schema/alerts-schema.ts'
+import { loadSecrets, type SecretsRequest, variableProblem } from './secrets.ts'
+import { ConfigError } from './yaml/problem.ts'
+
+/** A target with what only the environment knows. The address is secret too: whoever has it can write there. */
+export interface AlertTarget extends Pick<AlertTargetSettings, 'name' | 'kind' | 'least' | 'chat'> {
+  readonly url: Secret
+  /** Sent as `Authorization: Bearer`. */
+  readonly token: Secret | undefined
+}
+
+export interface AlertSecrets {
+  readonly targets: readonly AlertTarget[]
+  readonly heartbeatUrl: Secret | undefined
+}
+
+const TELEGRAM_URL = 'https://api.telegram.org'
+
+/** @throws ConfigError with everything that is missing or unsafe. */
+export function loadAlertSecrets(settings: AlertSettings, request: SecretsRequest): AlertSecrets {
+  const { targets, heartbeat } = settings
+  const named = targets.flatMap(({ variable, tokenVariable }) => [variable, tokenVariable])
+  const names = new Set([...named, heartbeat?.variable].filter((name) => name !== undefined))
+  const secrets = loadSecrets([...names], request)
+  const read = (name: string) => secrets.get(name) ?? new Secret('')
+  const addressed = [...targets.filter(({ kind }) => kind !== 'telegram'), heartbeat]
+  const addresses = addressed.flatMap((place) => place?.variable ?? [])
+  const problems = addresses
+    .filter((name) => !isSafeAddress(read(name).reveal()))
+    .map((name) => variableProblem(name, 'expected an https address (http only on this machine)'))
+  if (problems.length > 0) throw new ConfigError(problems)
+  return {
+    targets: targets.map((target) => ({
+      ...target,
+      url: target.kind === 'telegram' ? telegramUrl(target, read(target.variable)) : read(target.variable),
+      token: target.tokenVariable === undefined ? undefined : read(target.tokenVariable),
+    })),
+    heartbeatUrl: heartbeat && read(heartbeat.variable),
+  }
+}
+
+/** @see https://core.telegram.org/bots/api#making-requests */
+function telegramUrl({ apiUrl = TELEGRAM_URL }: AlertTargetSettings, token: Secret): Secret {
+  return new Secret(`${apiUrl.replace(/\/$/, '')}/bot${token.reveal()}/sendMessage`)
+}
+
+function isSafeAddress(address: string): boolean {
+  const url = URL.parse(address)
+  return url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname))
+}

@@ -1,0 +1,106 @@
+/** Who hears of trouble, and when. Addresses and tokens stand in the environment; here stand the names of variables. */
+import { z } from 'zod'
+import { isTimeZone } from './calendar-pattern.ts'
+import { presetNumber } from './whole-number.ts'
+
+const secretVariable = (description: string) =>
+  z
+    .string()
+    .regex(/^INTENTD_ALERT_[A-Z0-9_]{1,60}$/)
+    .meta({ title: 'the name of a variable such as "INTENTD_ALERT_PHONE"', description })
+
+const timeOfDay = (description: string) =>
+  z
+    .string()
+    .regex(/^(?:[01]\d|2[0-3]):[0-5]\d$/)
+    .meta({ title: 'a time of day such as "07:30"', description })
+
+const targetSchema = z
+  .strictObject({
+    name: z
+      .string()
+      .regex(/^[a-z][a-z0-9-]{0,31}$/)
+      .meta({
+        title: 'a name such as "phone" (lower case letters, digits, -; at most 32)',
+        description: 'Names it in the log.',
+      }),
+    kind: z.enum(['json', 'slack', 'discord', 'telegram', 'ntfy']).meta({
+      description: 'What it understands. json: an object of documented fields, by POST.',
+    }),
+    variable: secretVariable(
+      "The environment variable that holds the webhook's address; for telegram the token of the bot.",
+    ),
+    tokenVariable: secretVariable(
+      'The environment variable that holds a token, sent as Authorization: Bearer (json and ntfy).',
+    ).optional(),
+    chat: z
+      .string()
+      .regex(/^(?:-?\d{1,20}|@\w{1,64})$/)
+      .optional()
+      .meta({
+        title: 'the id of a chat such as "-100123" or "@channel"',
+        description: 'Where the telegram bot writes to.',
+      }),
+    apiUrl: z
+      .url({ protocol: /^https?$/ })
+      .optional()
+      .meta({
+        title: 'an address such as "https://api.telegram.org"',
+        description: 'Another server of the telegram bot API; absent: the public one.',
+      }),
+    least: z.enum(['info', 'warning', 'urgent']).default('info').meta({
+      description: 'What is less urgent is not sent there.',
+    }),
+  })
+  .meta({ description: 'One place that alerts are sent to.' })
+
+const heartbeatSchema = z
+  .strictObject({
+    variable: secretVariable('The environment variable that holds the address that is called.'),
+    everyMs: presetNumber({ min: 1000, max: 3_600_000, preset: 60_000 }, 'Time between two calls, in ms.'),
+    method: z.enum(['GET', 'POST']).default('GET').meta({ description: 'How it is called.' }),
+  })
+  .meta({
+    description:
+      'A call to a monitor that raises the alarm when it stays away. Made only while data are fresh, trading is possible and the books agree.',
+  })
+
+export const alertsSchema = z
+  .strictObject({
+    targets: z.array(targetSchema).max(10).default([]).meta({ description: 'Where alerts are sent to.' }),
+    heartbeat: heartbeatSchema.optional(),
+    digestAt: timeOfDay('When the digest of the day is sent; absent: none is.').optional(),
+    quiet: z
+      .strictObject({
+        from: timeOfDay('From this time on.'),
+        to: timeOfDay('To this time, the next morning where it is the earlier one.'),
+      })
+      .optional()
+      .meta({ description: 'Only what is urgent is sent then; the rest waits until it is over.' }),
+    timezone: z
+      .string()
+      .min(1)
+      .max(64)
+      .refine(isTimeZone, { message: 'expected a time zone such as UTC or Europe/Berlin' })
+      .default('UTC')
+      .meta({
+        title: 'a time zone such as "UTC" or "Europe/Berlin"',
+        description: 'Time zone of digestAt and quiet.',
+      }),
+    repeatMs: presetNumber(
+      { min: 1000, max: 86_400_000, preset: 600_000 },
+      'The same alert again within this time is counted, and sent once with its count, in ms.',
+    ),
+    lastingMs: presetNumber(
+      { min: 1000, max: 3_600_000, preset: 60_000 },
+      'How long an unknown order, a failing read or an unsynchronised clock may last before that is an alert, in ms.',
+    ),
+    repeatsMin: presetNumber(
+      { min: 1, max: 1000, preset: 5 },
+      'So many rejections of one cause within repeatMs are an alert.',
+    ),
+  })
+  .meta({ description: 'Alerts, and the heartbeat to a monitor.' })
+
+export type AlertSettings = z.infer<typeof alertsSchema>
+export type AlertTargetSettings = AlertSettings['targets'][number]

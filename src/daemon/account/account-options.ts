@@ -1,0 +1,41 @@
+import { type DaemonConfig } from '../../config/load-config.ts'
+import { type Book } from '../../engine/book/book.ts'
+import { type EngineSettings } from '../../engine/settings.ts'
+import { type ExchangeAccess } from '../../exchange/client/exchange-access.ts'
+import { type TrustedClock } from '../../exchange/clock/trusted-clock.ts'
+import { type BookingStore, type Journal } from '../../journal/journal.ts'
+import { type Timers } from '../../lib/timers.ts'
+import { type MarketData } from '../market-data/market-data.ts'
+import { type DaemonLogger } from '../reporting/logger.ts'
+import { type ExchangeLedger } from '../reporting/summary.ts'
+import { type LoadedStrategy } from '../strategies/strategies.ts'
+import { type StrategyWatch } from './account-ports.ts'
+import { type ExchangeCalls } from './exchange-calls.ts'
+
+/** What an account is made of. */
+export interface AccountOptions {
+  readonly config: DaemonConfig
+  readonly settings: EngineSettings
+  readonly strategies: readonly LoadedStrategy[]
+  readonly journal: Journal & Pick<BookingStore, 'bookings'>
+  /** Rebuilt from the journal. */
+  readonly book: Book
+  /** Of this state: where the journal is. */
+  readonly directory: string
+  readonly access: ExchangeAccess
+  /** Of this account alone; closed with it. */
+  readonly calls: ExchangeCalls
+  readonly market: Pick<MarketData, 'listen' | 'polls' | 'tickers'>
+  readonly logger: DaemonLogger
+  /** Our clock, which never jumps, and the exchange's. */
+  readonly trusted: TrustedClock
+  readonly timers: Timers
+  /** Hears whose code runs. */
+  readonly watchdog?: StrategyWatch | undefined
+  /** Absent where the exchange does not show its books. */
+  readonly ledger?: (() => ExchangeLedger) | undefined
+  /** A stop has come so far that only the last readings are missing. */
+  readonly onQuiesced?: () => void
+  /** The journal is closed: another daemon may take the state over. */
+  readonly onClosed: () => void
+}

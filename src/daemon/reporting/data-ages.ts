@@ -1,0 +1,54 @@
+import { type EngineEvent } from '../../engine/event.ts'
+
+/** How old what is known is, as the core heard it. Ages in ms, infinite for what was never read. */
+export class DataAges {
+  readonly #symbols: readonly string[]
+  /** By symbol: when the answer was read (our clock), and the moment that the row in it speaks of (the exchange's). */
+  readonly #prices = new Map<string, { readonly readAt: number; readonly at: number }>()
+  readonly #positions = new Map<string, number>()
+  #fillsAt = Number.NEGATIVE_INFINITY
+  /** Exchange clock less ours, ms; undefined while it is not known. */
+  #offsetMs: number | undefined
+  #isSpaceLow = false
+
+  /** @param symbols Those whose prices are followed. */
+  constructor(symbols: readonly string[]) {
+    this.#symbols = symbols
+  }
+
+  get isClockSynchronised(): boolean {
+    return this.#offsetMs !== undefined
+  }
+
+  get isSpaceLow(): boolean {
+    return this.#isSpaceLow
+  }
+
+  hear(event: EngineEvent): void {
+    if (event.kind === 'snapshotTaken') this.#hearPrices(event.tickers)
+    else if (event.kind === 'fillsRead') this.#fillsAt = event.reading.requestedAt
+    else if (event.kind === 'positionRead')
+      this.#positions.set(event.reading.symbol, event.reading.requestedAt)
+    else if (event.kind === 'clockSynchronised') this.#offsetMs = event.offsetMs
+    else if (event.kind === 'clockUnsynchronised') this.#offsetMs = undefined
+    else if (event.kind === 'spaceMeasured') this.#isSpaceLow = event.isLow
+  }
+
+  /** Of the older of the answer and the row in it. @param now Unix ms, our clock, here and below. */
+  pricesMs(symbol: string, now: number): number {
+    const seen = this.#prices.get(symbol)
+    if (!seen || Number.isNaN(seen.at)) return Number.POSITIVE_INFINITY
+    return Math.max(now - seen.readAt, now + (this.#offsetMs ?? 0) - seen.at)
+  }
+
+  /** Of the fills, or of the position where that is older. */
+  accountMs(symbol: string, now: number): number {
+    return now - Math.min(this.#fillsAt, this.#positions.get(symbol) ?? Number.NEGATIVE_INFINITY)
+  }
+
+  #hearPrices(tickers: Extract<EngineEvent, { kind: 'snapshotTaken' }>['tickers']): void {
+    for (const symbol of this.#symbols) {
+      this.#prices.set(symbol, { readAt: tickers.readAt, at: tickers.read(symbol, 'ts') })
+    }
+  }
+}

@@ -1,0 +1,191 @@
+import { type PositionReading } from '../../domain/position.ts'
+import { ACCOUNT, type Restriction } from '../../domain/trading-mode.ts'
+import { accountHoldingOf, restrictionsOn } from '../../engine/book/book.ts'
+import { type Engine } from '../../engine/engine.ts'
+import { type EngineEvent } from '../../engine/event.ts'
+import { type EngineSettings } from '../../engine/settings.ts'
+import { type Clock } from '../../lib/clock.ts'
+import { DataAges } from './data-ages.ts'
+import { type DaemonLogger } from './logger.ts'
+import { type RunStatistics } from './run-statistics.ts'
+import { StatisticsSince } from './statistics-since.ts'
+import { type RunSummary } from './summary.ts'
+
+export interface HealthOptions {
+  readonly settings: Pick<EngineSettings, 'strategies' | 'limits'>
+  readonly engine: Pick<Engine, 'book' | 'phase'>
+  readonly statistics: RunStatistics
+  /** As last read, by symbol. */
+  readonly positions: ReadonlyMap<string, PositionReading>
+  readonly summary: () => Pick<RunSummary, 'account' | 'restrictions'>
+  readonly clock: Clock
+  readonly logger: Pick<DaemonLogger, 'log'>
+  /** Between two lines `daemon.heartbeat`, ms; 0 for none. */
+  readonly heartbeatMs: number
+}
+
+/** Prices may miss a few polls, and a fill may come before its position: what lasts this long is said, ms. */
+const PATIENCE_MS = 10_000
+
+/** Whether one account trades, and if not, why: for the heartbeat, the digest, and the log. */
+export class Health {
+  readonly #options: HealthOptions
+  readonly #ages: DataAges
+  readonly #symbols: readonly string[]
+  /** By symbol, since when, Unix ms; and which were said to be. */
+  readonly #staleSince = new Map<string, number>()
+  readonly #saidStale = new Set<string>()
+  readonly #differsSince = new Map<string, number>()
+  readonly #sinceDigest: StatisticsSince
+  readonly #sinceDay: StatisticsSince
+  readonly #sinceLine: StatisticsSince
+  #lineAt: number
+
+  constructor(options: HealthOptions) {
+    const { settings, statistics, clock } = options
+    this.#options = options
+    this.#symbols = [...new Set([...settings.strategies.values()].flatMap(({ symbols }) => symbols))]
+    this.#ages = new DataAges(this.#symbols)
+    this.#sinceDigest = new StatisticsSince(statistics)
+    this.#sinceDay = new StatisticsSince(statistics)
+    this.#sinceLine = new StatisticsSince(statistics)
+    this.#lineAt = clock.now()
+  }
+
+  hear(event: EngineEvent): void {
+    this.#ages.hear(event)
+  }
+
+  rollDay(): void {
+    this.#sinceDay.restart()
+  }
+
+  /** Looks at what has come of age; called about once a second. */
+  look(): void {
+    const { engine, clock } = this.#options
+    const now = clock.now()
+    for (const symbol of engine.phase === 'running' ? this.#symbols : []) {
+      keepSince(this.#differsSince, symbol, this.#differs(symbol) ? now : undefined)
+      this.#lookAtPrices(symbol, now)
+    }
+    this.#writeLine(now)
+  }
+
+  /** Why it does not trade, or must not be trusted to; undefined when data are fresh, trading is possible and the books agree. */
+  obstacle(): string | undefined {
+    const { engine, settings, clock } = this.#options
+    const now = clock.now()
+    if (engine.phase !== 'running') return `the run is ${engine.phase}`
+    if (!this.#ages.isClockSynchronised) return "the exchange's clock is not known"
+    if (this.#ages.isSpaceLow) return 'the disk is nearly full'
+    const { dataAgeMaxMs, accountAgeMaxMs } = settings.limits
+    const stale = this.#symbols.filter((symbol) => this.#ages.pricesMs(symbol, now) > dataAgeMaxMs)
+    if (stale.length > 0) return `the prices of ${stale.join(', ')} are stale`
+    const unread = this.#symbols.filter((symbol) => this.#ages.accountMs(symbol, now) > accountAgeMaxMs)
+    if (unread.length > 0) return `fills or the position of ${unread.join(', ')} were not read for too long`
+    const differing = this.#listDiffering(now)
+    if (differing.length > 0) return `the position in ${differing.join(', ')} is not what the fills explain`
+    return this.#heldBack()
+  }
+
+  /** What was done since the last digest, a line each. */
+  digest(): readonly string[] {
+    const { ordersSent, cancelAlls, fills, fees, realisedProfit, restrictions } = this.#sinceDigest.read()
+    this.#sinceDigest.restart()
+    const { account, restrictions: held } = this.#options.summary()
+    const positions = Object.entries(account.positions).map(([name, size]) => `${name} ${size}`)
+    const standing = held.map(describeRestriction)
+    const obstacle = this.obstacle()
+    return [
+      `orders sent: ${ordersSent}, cancel-alls: ${cancelAlls}, fills: ${fills}`,
+      `realised profit: ${realisedProfit}, fees: ${fees}`,
+      `of all runs: realised profit ${account.realisedProfit}, fees ${account.fees}, fills ${account.fills}`,
+      `held: ${positions.join(', ') || 'nothing'}`,
+      `restrictions that began: ${restrictions}; that stand: ${standing.join(', ') || 'none'}`,
+      obstacle === undefined ? 'trading' : `not trading: ${obstacle}`,
+    ]
+  }
+
+  #lookAtPrices(symbol: string, now: number): void {
+    const { settings, logger } = this.#options
+    const ageMs = this.#ages.pricesMs(symbol, now)
+    const isStale = ageMs > settings.limits.dataAgeMaxMs
+    keepSince(this.#staleSince, symbol, isStale ? now : undefined)
+    const isLong = isStale && now - (this.#staleSince.get(symbol) ?? now) >= PATIENCE_MS
+    if (isLong && !this.#saidStale.has(symbol)) {
+      this.#saidStale.add(symbol)
+      logger.log('warn', 'data.stale', { symbol, ageMs: shownAge(ageMs) })
+    } else if (!isStale && this.#saidStale.delete(symbol)) logger.log('info', 'data.fresh', { symbol })
+  }
+
+  /** The account as a whole, or each strategy on each of its instruments. */
+  #heldBack(): string | undefined {
+    const { engine, settings } = this.#options
+    const pairs = [...settings.strategies.values()].flatMap(({ id, symbols }) =>
+      symbols.map((symbol) => restrictionsOn(engine.book, symbol, id)),
+    )
+    const [first] = pairs
+    if (first === undefined) return 'no strategy is enabled'
+    if (pairs.some((restrictions) => restrictions.length === 0)) return undefined
+    const [{ scope, mode, code } = { scope: ACCOUNT, mode: 'halted', code: '' }] = first
+    return `trading is ${mode} for ${scope === ACCOUNT ? 'the account' : 'everything'} (${code})`
+  }
+
+  #listDiffering(now: number): readonly string[] {
+    return [...this.#differsSince].flatMap(([symbol, since]) => (now - since >= PATIENCE_MS ? symbol : []))
+  }
+
+  #differs(symbol: string): boolean {
+    const reading = this.#options.positions.get(symbol)
+    if (!reading || reading.isSilent) return false
+    const { longLots, shortLots } = accountHoldingOf(this.#options.engine.book, symbol)
+    const lotsOf = (side: 'long' | 'short') =>
+      reading.rows.reduce((sum, { holdSide, lots }) => sum + (holdSide === side ? lots : 0), 0)
+    return lotsOf('long') !== longLots || lotsOf('short') !== shortLots
+  }
+
+  /** The same line at a steady interval: whoever reads the log sees that it goes on, and whether it trades. */
+  #writeLine(now: number): void {
+    const { heartbeatMs, engine, summary, logger } = this.#options
+    if (heartbeatMs === 0 || now - this.#lineAt < heartbeatMs) return
+    this.#lineAt = now
+    const { book, phase } = engine
+    const { account, restrictions } = summary()
+    const orders = [...book.open.values()].flatMap((ofSymbol) => [...ofSymbol.values()])
+    const { ordersSent } = this.#sinceLine.read()
+    this.#sinceLine.restart()
+    const obstacle = this.obstacle()
+    const does = orders.length > 0 || ordersSent > 0 ? 'trading' : 'nothing to trade'
+    const { fills, fees, realisedProfit } = this.#sinceDay.read()
+    logger.log('info', 'daemon.heartbeat', {
+      ...{ phase, state: obstacle === undefined ? does : 'not trading', because: obstacle },
+      ...{
+        restrictions: restrictions.map(describeRestriction),
+      },
+      pricesAgeMs: this.#oldest((symbol) => this.#ages.pricesMs(symbol, now)),
+      accountAgeMs: this.#oldest((symbol) => this.#ages.accountMs(symbol, now)),
+      openOrders: orders.length,
+      unknownOrders: orders.filter(({ state }) => state === 'unknown').length,
+      positions: account.positions,
+      ...{ fills, fees, realisedProfit },
+    })
+  }
+
+  #oldest(ageOf: (symbol: string) => number): number | string {
+    return shownAge(Math.max(...this.#symbols.map(ageOf)))
+  }
+}
+
+function describeRestriction({ scope, mode, code }: Restriction): string {
+  return `${scope} ${mode} (${code})`
+}
+
+function shownAge(ageMs: number): number | string {
+  return Number.isFinite(ageMs) ? Math.round(ageMs) : 'never read'
+}
+
+/** Keeps the first of the times that follow each other; forgets it when there is none. */
+function keepSince(times: Map<string, number>, key: string, now: number | undefined): void {
+  if (now === undefined) times.delete(key)
+  else if (!times.has(key)) times.set(key, now)
+}

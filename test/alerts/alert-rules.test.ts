@@ -1,0 +1,111 @@
+import { expect, test } from 'vitest'
+import { type LogEvent } from '../../src/domain/log-events.ts'
+import { AlertRules } from '../../src/alerts/rules/alert-rules.ts'
+
+const MINUTE = 60_000
+const SETTINGS = { repeatMs: 10 * MINUTE, lastingMs: MINUTE, repeatsMin: 3 }
+
+/** What is heard at which minute, and the titles of what is to be sent. */
+function createListener(settings = SETTINGS) {
+  const rules = new AlertRules(settings)
+  return {
+    rules,
+    hear: (event: LogEvent, facts: object, minute: number) =>
+      rules.hear(event, { ...facts }, minute * MINUTE).map(({ title }) => title),
+    due: (minute: number) => rules.due(minute * MINUTE).map(({ title, repeats }) => `${title} +${repeats}`),
+  }
+}
+
+const HALT = {
+  scope: 'BTCUSDT',
+  code: 'contradiction',
+  reason: 'compare',
+  by: 'intentd',
+  ends: 'an operator',
+}
+
+test('an alert says where, what is known, what it means and what to type', () => {
+  const [alert] = new AlertRules(SETTINGS).hear('trading.halted', HALT, 5)
+
+  expect(alert).toMatchObject({
+    urgency: 'urgent',
+    title: 'trading is halted for BTCUSDT (contradiction)',
+    command: 'release BTCUSDT --reason "..."',
+    at: 5,
+    repeats: 0,
+  })
+  expect(alert?.lines).toContain('reason: compare')
+  expect(alert?.lines.at(-1)).toContain('do what `ends` says')
+})
+
+test('the same again is counted, and sent once with its count when its time is over', () => {
+  const { hear, due } = createListener()
+
+  expect(hear('trading.halted', HALT, 0)).toHaveLength(1)
+  expect(hear('trading.halted', HALT, 1)).toEqual([])
+  expect(hear('trading.halted', HALT, 9)).toEqual([])
+  expect(hear('trading.halted', { ...HALT, scope: 'ETHUSDT' }, 9)).toHaveLength(1)
+  expect(due(9)).toEqual([])
+  expect(due(10)).toEqual(['trading is halted for BTCUSDT (contradiction) +2'])
+  expect(due(20)).toEqual([])
+  expect(hear('trading.halted', HALT, 21)).toHaveLength(1)
+})
+
+test('what may end by itself is an alert only when it lasts, and its end is said to whoever heard of it', () => {
+  const { hear, due } = createListener()
+  const resolving = { symbol: 'BTCUSDT', cause: 'unknown', unknown: 1, waitMs: 5 }
+
+  expect(hear('instrument.resolving', resolving, 0)).toEqual([])
+  expect(hear('instrument.resolved', { symbol: 'BTCUSDT' }, 0.5)).toEqual([])
+  expect(due(5)).toEqual([])
+
+  expect(hear('instrument.resolving', resolving, 6)).toEqual([])
+  expect(hear('instrument.resolved', { symbol: 'ETHUSDT' }, 6.5)).toEqual([])
+  expect(due(7)).toEqual(['what became of orders of BTCUSDT is not known for too long +0'])
+  expect(due(8)).toEqual([])
+  expect(hear('instrument.resolved', { symbol: 'BTCUSDT' }, 9)).toEqual([
+    'over after 180 s: what became of orders of BTCUSDT is not known for too long',
+  ])
+})
+
+test('rejections are an alert when one cause repeats; of different causes each is counted alone', () => {
+  const { hear, due } = createListener()
+  const reject = (code: string, minute: number) => hear('order.rejected', { symbol: 'BTCUSDT', code }, minute)
+
+  expect([reject('1', 0), reject('2', 0), reject('1', 1), reject('2', 1)]).toEqual([[], [], [], []])
+  expect(reject('1', 2)).toEqual(['the exchange rejects orders again and again, BTCUSDT last (1)'])
+  expect(reject('1', 3)).toEqual([])
+  expect(due(12)).toEqual(['the exchange rejects orders again and again, BTCUSDT last (1) +1'])
+  expect(reject('2', 13)).toEqual([])
+})
+
+test('what is no trouble is silent', () => {
+  const { hear } = createListener()
+
+  expect(hear('order.sent', { symbol: 'BTCUSDT' }, 0)).toEqual([])
+  expect(hear('run.summary', { exchangeAgrees: true }, 0)).toEqual([])
+  expect(hear('run.summary', { exchangeAgrees: false }, 0)).toHaveLength(1)
+})
+
+test('what others say is on one line, without control characters, and cut', () => {
+  const reason = `first\nsecond\u001b[31m\u202e${'x'.repeat(5000)}`
+
+  const [alert] = new AlertRules(SETTINGS).hear('trading.halted', { ...HALT, reason }, 0)
+
+  const line = alert?.lines.find((text) => text.startsWith('reason')) ?? ''
+  expect(line).toMatch(/^reason: first second \[31m x+ …$/)
+  expect(line.length).toBeLessThan(320)
+})
+
+test('[BND1] a hundred thousand different troubles are held in bounded room', () => {
+  const { rules } = createListener()
+  let sent = 0
+  for (let index = 0; index < 100_000; index++) {
+    const facts = { scope: `C${index}`, code: `code ${index}`, what: `what ${index}`, symbol: `C${index}` }
+    for (const event of ['trading.halted', 'order.rejected', 'read.failed', 'instrument.resolving'] as const)
+      sent += rules.hear(event, facts, 0).length
+  }
+
+  expect(sent).toBe(100_000)
+  expect(rules.due(MINUTE)).toHaveLength(500)
+})

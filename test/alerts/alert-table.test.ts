@@ -1,0 +1,63 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { ALERT_TABLE, type AlertRule } from '../../src/alerts/rules/alert-table.ts'
+import { LOG_EVENTS, type LogEvent } from '../../src/domain/log-events.ts'
+import { listLoggingSources } from '../docs/event-docs.ts'
+import { readLogCalls } from '../docs/log-calls.ts'
+
+const rules = Object.entries(ALERT_TABLE).flatMap(([event, rule]) =>
+  rule === 'silent' ? [] : [[event as LogEvent, rule] as const],
+)
+const uses = readLogCalls(listLoggingSources())
+
+/** Every field that the log has for an event. */
+function fieldsOf(event: LogEvent): readonly string[] {
+  const own = uses.filter((call) => call.uses.some((use) => use.event === event))
+  return [...new Set(own.flatMap(({ fields }) => fields))]
+}
+
+test('the table has a line for every log event, in their order of letters, and for nothing else', () => {
+  expect(Object.keys(ALERT_TABLE).toSorted()).toEqual(Object.keys(LOG_EVENTS).toSorted())
+})
+
+test('what is logged as an error or fatal is an alert; only a defect of the alerts themselves is not', () => {
+  const errors = uses
+    .flatMap((call) => call.uses)
+    .filter(({ levels }) => levels.includes('error') || levels.includes('fatal'))
+    .map(({ event }) => event)
+
+  expect(errors.length).toBeGreaterThan(10)
+  expect([...new Set(errors)].filter((event) => ALERT_TABLE[event] === 'silent')).toEqual(['alert.broken'])
+})
+
+test.each(rules)('%s: what its alert speaks of are fields of its line', (event, rule) => {
+  const known = fieldsOf(event)
+  const asked = new Set<string>(rule.by)
+  const facts = new Proxy<Record<string, unknown>>(
+    {},
+    { get: (_target, name) => (asked.add(String(name)), 'x') },
+  )
+
+  const texts = [rule.title(facts), rule.command?.(facts), urgencyOf(rule, facts), rule.when?.(facts)]
+
+  expect(String(texts[0])).toMatch(/^[^.]{10,}[^.]$/)
+  expect([...asked].filter((name) => !known.includes(name))).toEqual([])
+})
+
+test.each(rules.filter(([, { endedBy }]) => endedBy))(
+  '%s ends by the same fields',
+  (_event, { endedBy, by }) => {
+    expect(by.filter((name) => endedBy && !fieldsOf(endedBy).includes(name))).toEqual([])
+  },
+)
+
+test('docs/alerts.md lists them all', () => {
+  const text = readFileSync(join(import.meta.dirname, '../../docs/alerts.md'), 'utf8')
+
+  expect(rules.map(([event]) => event).filter((event) => !text.includes(`\`${event}\``))).toEqual([])
+})
+
+function urgencyOf({ urgency }: AlertRule, facts: Readonly<Record<string, unknown>>): string {
+  return typeof urgency === 'function' ? urgency(facts) : urgency
+}

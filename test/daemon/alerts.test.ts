@@ -1,0 +1,105 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { jsonAnswer, rawAnswer, WireServer } from '../support/wire-server.ts'
+import { Projects } from './project.ts'
+
+const CANARY = 'canary-83b0c6d1'
+
+const projects = new Projects()
+const server = new WireServer()
+let baseUrl: string
+beforeAll(async () => {
+  baseUrl = await server.start()
+})
+afterAll(async () => {
+  await projects.close()
+  await server.stop()
+})
+
+const SECTION = `
+alerts:
+  targets:
+    - { name: ops, kind: json, variable: INTENTD_ALERT_OPS }
+    - { name: phone, kind: slack, variable: INTENTD_ALERT_PHONE }
+  heartbeat: { variable: INTENTD_ALERT_MONITOR, everyMs: 1000 }
+`
+
+function openProject() {
+  const project = projects.open()
+  project.write('config/paper.yaml', project.read('config/paper.yaml') + SECTION)
+  const variables = {
+    INTENTD_ALERT_OPS: `${baseUrl}/ops/${CANARY}`,
+    INTENTD_ALERT_PHONE: `${baseUrl}/phone/${CANARY}`,
+    INTENTD_ALERT_MONITOR: `${baseUrl}/ping/${CANARY}`,
+  }
+  return { project, variables }
+}
+
+/** What a target was sent, by its path. */
+function received(path: string): readonly { readonly event?: string; readonly title?: string }[] {
+  return server.requests
+    .filter(({ target }) => target.startsWith(`/${path}/`))
+    .map(({ body }) => JSON.parse(body === '' ? '{}' : body) as { event?: string; title?: string })
+}
+
+async function untilReceived(event: string): Promise<void> {
+  await expect.poll(() => received('ops').map((one) => one.event), { timeout: 60_000 }).toContain(event)
+}
+
+test('[SEC1] a run says that it started, what was halted and that it stopped; its monitor is called; no address is logged', async () => {
+  server.script = ({ target }, socket) => {
+    // One target refuses everything, and repeats what it was called by.
+    const answer = target.startsWith('/phone') ? rawAnswer({ status: 403, body: target }) : jsonAnswer({})
+    socket.write(answer)
+  }
+  const { project, variables } = openProject()
+  const levels = ['--set', 'log.level=error', '--set', 'log.heartbeatMs=1000']
+  const run = project.run(levels, variables)
+
+  await untilReceived('daemon.running')
+  await expect.poll(() => received('ping').length, { timeout: 60_000 }).toBeGreaterThan(1)
+  const restrict = project.start(['restrict', 'BTCUSDT', 'halted', '--reason', 'odd prices'])
+  expect(await restrict.ended).toMatchObject({ code: 0 })
+  await untilReceived('trading.halted')
+  const lines = () => run.events('daemon.heartbeat').filter(({ phase }) => phase === 'running')
+  await run.until('a heartbeat of the running daemon', () => lines().length > 0)
+  expect(await run.stop()).toMatchObject({ code: 0 })
+
+  expect(received('ops').map(({ event }) => event)).toContain('daemon.stopped')
+  expect(received('ops').find(({ event }) => event === 'trading.halted')).toMatchObject({
+    title: 'URGENT paper (simulator): trading is halted for BTCUSDT (operator)',
+    command: expect.stringMatching(/^intentd release BTCUSDT --reason "\.\.\." -c \/.*paper\.yaml$/),
+  })
+  expect(lines()[0]).toMatchObject({
+    level: 'info',
+    state: expect.stringMatching(/^(?:trading|nothing to trade)$/),
+  })
+  expect([...run.stdout, ...run.stderr].join('\n')).not.toContain(CANARY)
+})
+
+test('`alert --test` says what each target answered, without its address', async () => {
+  server.script = ({ target }, socket) => {
+    if (target.startsWith('/phone')) socket.write(rawAnswer({ status: 404, body: `no ${target}` }))
+    else socket.write(rawAnswer({ body: 'ok' }))
+  }
+  const { project, variables } = openProject()
+
+  const tried = project.start(['alert', '--test'], variables)
+  const end = await tried.ended
+
+  expect(end.code).toBe(75)
+  expect(tried.stdout).toEqual([
+    'ops (json): delivered, answers 200: ok',
+    'phone (slack): NOT delivered, answers 404: no [hidden]',
+  ])
+  expect(tried.stderr).toEqual([])
+})
+
+test('without an address `check` and `run` name the variable, and nothing starts', async () => {
+  const { project } = openProject()
+
+  for (const verb of ['check', 'run', 'alert --test']) {
+    const tried = project.start(verb.split(' '))
+    expect(await tried.ended).toMatchObject({ code: 78 })
+    expect(tried.stderr.join('\n')).toContain('INTENTD_ALERT_PHONE: missing')
+  }
+})

@@ -1,0 +1,216 @@
+import { expect, test } from 'vitest'
+import { Health } from '../../src/daemon/reporting/health.ts'
+import { RunStatistics } from '../../src/daemon/reporting/run-statistics.ts'
+import { type PositionReading } from '../../src/domain/position.ts'
+import { TickerTable } from '../../src/domain/ticker-table.ts'
+import { ACCOUNT, type Restriction, type Scope } from '../../src/domain/trading-mode.ts'
+import { createBook } from '../../src/engine/book/book.ts'
+import { type EngineEvent } from '../../src/engine/event.ts'
+import { own } from '../../src/lib/own.ts'
+import { ManualTime } from '../support/manual-time.ts'
+
+const START = Date.UTC(2026, 10, 23)
+
+/** An account with two strategies, of which everything is well until the test spoils it. */
+function openScene(heartbeatMs = 0) {
+  const time = new ManualTime(START)
+  const book = createBook('one_way_mode')
+  const engine = { book, phase: 'running' as 'starting' | 'running' | 'stopping' | 'stopped' }
+  const statistics = new RunStatistics()
+  const positions = new Map<string, PositionReading>()
+  const logged: { readonly event: string; readonly fields: Readonly<Record<string, unknown>> }[] = []
+  const strategy = (id: string, symbol: string) =>
+    [id as never, { id: id as never, symbols: [symbol], limits: new Map(), feeds: new Map() }] as const
+  const account = { fills: 7, fees: '0.5', realisedProfit: '12', positions: { 'BTCUSDT long': '0.01' } }
+  const health = new Health({
+    settings: {
+      strategies: new Map([strategy('grid', 'BTCUSDT'), strategy('trend', 'ETHUSDT')]),
+      limits: { dataAgeMaxMs: 2000, accountAgeMaxMs: 60_000 } as never,
+    },
+    ...{ engine, statistics, positions, clock: time, heartbeatMs },
+    summary: () => ({
+      account,
+      restrictions: [...book.restrictions.values()].map((one) => ({ ...one, ends: '' })),
+    }),
+    logger: { log: (_level, event, fields = {}) => void logged.push({ event, fields }) },
+  })
+  const hear = (event: EngineEvent): void => health.hear(event)
+  /** All is read, but for the prices of these. */
+  const read = (without: readonly string[] = []): void => {
+    const tickers = new TickerTable(8)
+    for (const symbol of ['BTCUSDT', 'ETHUSDT']) {
+      const age = without.includes(symbol) ? time.now() - START + 5000 : 0
+      tickers.columns.ts[tickers.claimRow(symbol)] = time.now() - age
+      positions.set(symbol, readingOf(symbol, time.now()))
+      hear({ kind: 'positionRead', reading: readingOf(symbol, time.now()) })
+    }
+    tickers.readAt = time.now()
+    hear({ kind: 'clockSynchronised', offsetMs: 0 })
+    hear({ kind: 'snapshotTaken', tickers })
+    hear({ kind: 'fillsRead', reading: { fills: [], sinceAt: 0, requestedAt: time.now(), exchangeTime: 0 } })
+  }
+  /** Seconds in which everything is read and looked at. */
+  const pass = async (seconds: number, without: readonly string[] = []): Promise<void> => {
+    for (let second = 0; second < seconds; second++) {
+      await time.pass(1000)
+      read(without)
+      health.look()
+    }
+  }
+  const restrict = (scope: Scope): void => {
+    const restriction: Restriction = {
+      ...{ scope, mode: 'halted', code: 'operator', reason: 'odd', by: 'anna', at: START },
+    }
+    own(book).restrictions.set(`${scope} operator`, restriction)
+  }
+  read()
+  return { health, time, engine, book, statistics, positions, logged, hear, read, pass, restrict }
+}
+
+function readingOf(symbol: string, requestedAt: number, longLots = 0): PositionReading {
+  const row = {
+    holdSide: 'long',
+    lots: longLots,
+    openPriceAvg: 1,
+    unrealisedProfit: '0',
+    fundingFee: '',
+  } as const
+  const rest = { markPrice: 1, liquidationPrice: 0, positionMode: undefined } as const
+  return {
+    ...{ symbol, isSilent: false, requestedAt, exchangeTime: requestedAt },
+    rows: longLots === 0 ? [] : [{ ...row, ...rest }],
+  }
+}
+
+test('with fresh data, nothing held back and books that agree there is no obstacle', async () => {
+  const { health, pass } = openScene()
+  await pass(20)
+
+  expect(health.obstacle()).toBeUndefined()
+})
+
+test('each obstacle is named', async () => {
+  const { health, engine, hear, read, pass, time } = openScene()
+  engine.phase = 'starting'
+  expect(health.obstacle()).toBe('the run is starting')
+  engine.phase = 'running'
+  hear({ kind: 'clockUnsynchronised', reason: 'moved' })
+  expect(health.obstacle()).toBe("the exchange's clock is not known")
+  read()
+  hear({ kind: 'spaceMeasured', isLow: true, freeBytes: 1 })
+  expect(health.obstacle()).toBe('the disk is nearly full')
+  hear({ kind: 'spaceMeasured', isLow: false, freeBytes: 1e9 })
+  await pass(1, ['ETHUSDT'])
+  expect(health.obstacle()).toBe('the prices of ETHUSDT are stale')
+  await time.pass(3000)
+  expect(health.obstacle()).toBe('the prices of BTCUSDT, ETHUSDT are stale')
+})
+
+test('fills and positions that were not read for too long are an obstacle', async () => {
+  const { health, hear, time } = openScene()
+  await time.pass(61_000)
+  const tickers = new TickerTable(8)
+  for (const symbol of ['BTCUSDT', 'ETHUSDT']) tickers.columns.ts[tickers.claimRow(symbol)] = time.now()
+  tickers.readAt = time.now()
+  hear({ kind: 'snapshotTaken', tickers })
+
+  expect(health.obstacle()).toBe('fills or the position of BTCUSDT, ETHUSDT were not read for too long')
+})
+
+test('trading is possible as long as one strategy may trade one of its instruments', () => {
+  const { health, book, restrict } = openScene()
+  restrict('BTCUSDT')
+  expect(health.obstacle()).toBeUndefined()
+  restrict('strategy:trend')
+  expect(health.obstacle()).toBe('trading is halted for everything (operator)')
+  own(book).restrictions.clear()
+  restrict(ACCOUNT)
+  expect(health.obstacle()).toBe('trading is halted for the account (operator)')
+})
+
+test('a position that differs from the fills is an obstacle when it lasts, and none when it is explained', async () => {
+  const { health, pass, positions, time, read } = openScene()
+  const passDiffering = async (seconds: number): Promise<void> => {
+    for (let second = 0; second < seconds; second++) {
+      await time.pass(1000)
+      read()
+      positions.set('BTCUSDT', readingOf('BTCUSDT', time.now(), 5))
+      health.look()
+    }
+  }
+
+  await passDiffering(9)
+  expect(health.obstacle()).toBeUndefined()
+  await passDiffering(3)
+  expect(health.obstacle()).toBe('the position in BTCUSDT is not what the fills explain')
+  await pass(1)
+  expect(health.obstacle()).toBeUndefined()
+})
+
+test('a ticker that stands still is logged once after ten seconds, and so is its end', async () => {
+  const { logged, pass } = openScene()
+  await pass(9, ['ETHUSDT'])
+  expect(logged).toEqual([])
+  await pass(30, ['ETHUSDT'])
+  expect(logged).toMatchObject([{ event: 'data.stale', fields: { symbol: 'ETHUSDT' } }])
+  await pass(3)
+  expect(logged.slice(1)).toEqual([{ event: 'data.fresh', fields: { symbol: 'ETHUSDT' } }])
+})
+
+test('the line of the heartbeat comes at its interval, and says whether it trades, has nothing to, or why it does not', async () => {
+  const { logged, statistics, pass, restrict } = openScene(10_000)
+  await pass(10)
+  statistics.ordersSent = 3
+  await pass(10)
+  restrict(ACCOUNT)
+  await pass(10)
+
+  expect(logged.map(({ fields }) => [fields['state'], fields['because']])).toEqual([
+    ['nothing to trade', undefined],
+    ['trading', undefined],
+    ['not trading', 'trading is halted for the account (operator)'],
+  ])
+  expect(logged[2]?.fields).toMatchObject({
+    ...{ phase: 'running', restrictions: ['* halted (operator)'], openOrders: 0, unknownOrders: 0 },
+    ...{ pricesAgeMs: 0, accountAgeMs: 0, positions: { 'BTCUSDT long': '0.01' } },
+  })
+})
+
+test('a digest begins where the last one ended', () => {
+  const { health, statistics } = openScene()
+  statistics.fills = 2
+  statistics.profit = statistics.profit.plus('1.5')
+  statistics.fees = statistics.fees.plus('0.1')
+  expect(health.digest()).toEqual([
+    'orders sent: 0, cancel-alls: 0, fills: 2',
+    'realised profit: 1.5, fees: 0.1',
+    'of all runs: realised profit 12, fees 0.5, fills 7',
+    'held: BTCUSDT long 0.01',
+    'restrictions that began: 0; that stand: none',
+    'trading',
+  ])
+  statistics.fills = 3
+  statistics.profit = statistics.profit.minus('0.5')
+
+  expect(health.digest().slice(0, 2)).toEqual([
+    'orders sent: 0, cancel-alls: 0, fills: 1',
+    'realised profit: -0.5, fees: 0',
+  ])
+})
+
+test('the line of the heartbeat counts from the roll of the day on', async () => {
+  const { health, statistics, logged, pass } = openScene(1000)
+  statistics.fills = 2
+  statistics.profit = statistics.profit.plus('1.5')
+  await pass(1)
+  health.rollDay()
+  statistics.fills = 3
+  await pass(1)
+
+  expect(logged.map(({ fields }) => [fields['fills'], fields['realisedProfit']])).toEqual([
+    ...[
+      [2, '1.5'],
+      [1, '0'],
+    ],
+  ])
+})
