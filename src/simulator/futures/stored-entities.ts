@@ -15,7 +15,8 @@ import {
 } from './core-state.ts'
 import { type Fill } from './positions/fill.ts'
 import { type CoinBalance, type Counterparties } from './accounts/ledger.ts'
-import { isOpen, type Order } from './orders/order.ts'
+import { isOpen } from '../matching/order-lifecycle.ts'
+import { type Order } from './orders/order.ts'
 import { type PlanOrder } from './plans/plan-order.ts'
 import { positionKey, type Position } from './positions/position.ts'
 

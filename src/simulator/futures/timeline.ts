@@ -64,7 +64,7 @@ function playStep(state: CoreState, step: MarketStep): void {
   applyQuote(state, symbol, step)
   if (!isTrading(symbol, at)) return
   if (symbol.positions.length > 0 || symbol.planOrders.length > 0) refreshMark(symbol, at)
-  matchSymbol(state, symbol)
+  matchSymbol(symbol)
   if (symbol.positions.length > 0) {
     fireExits(state, symbol)
     liquidateAtMark(state, symbol)
