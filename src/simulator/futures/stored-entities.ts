@@ -1,5 +1,5 @@
 import { Failure } from '../../lib/failure.ts'
-import { takenOf, type Taken } from '../matching/displayed-market.ts'
+import { type Taken } from '../matching/displayed-market.ts'
 import { insertOrder, sideOf } from '../matching/order-book.ts'
 import { singleRow, type Codec, type PlacedCodec, type StoredRows } from '../store/stored-rows.ts'
 import { type AccountChoices } from '../shared/account.ts'
@@ -78,7 +78,7 @@ export const SYMBOLS: Codec<SymbolState, SymbolRow> = {
   write: ({ instrument, isSettled, market }) => ({
     symbol: instrument.symbol,
     isSettled,
-    taken: takenOf(market),
+    taken: market.taken,
   }),
 }
 

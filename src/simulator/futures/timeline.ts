@@ -50,7 +50,7 @@ function putBack(symbol: SymbolState, stored: ReadonlyMap<string, SymbolRow>): v
   const row = stored.get(symbol.instrument.symbol)
   if (row === undefined) return
   symbol.isSettled = row.isSettled
-  if (row.taken.at === symbol.market.at) Object.assign(symbol.market, row.taken)
+  if (row.taken.at === symbol.market.at) Object.assign(symbol.market.taken, row.taken)
 }
 
 function playStep(state: CoreState, step: MarketStep): void {

@@ -143,7 +143,7 @@ function meetQuote<Order extends BookOrder>(venue: Venue<Order>, order: Order): 
     scope: 'maker',
   })
   if (met.by === 'quote') takeDepth(market, order.direction, traded)
-  if (met.by === 'trade') market.takenTradedLots += traded
+  if (met.by === 'trade') market.taken.tradedLots += traded
   countTaken(market, traded)
   venue.putMarket()
 }
@@ -178,7 +178,7 @@ function lotsTradedAt<Order extends BookOrder>(venue: Venue<Order>, order: Order
   const { market } = venue.book
   const { touch, touchShare } = venue.model
   const left = market.lastTicks === order.priceTicks ? market.tradedLots : 0
-  if (touch === 'front') return left - market.takenTradedLots
+  if (touch === 'front') return left - market.taken.tradedLots
   if (order.queueLots === QUEUE_UNKNOWN) {
     order.queueLots = queueBefore(venue.book, order)
     venue.putOrder(order)
@@ -189,7 +189,7 @@ function lotsTradedAt<Order extends BookOrder>(venue: Venue<Order>, order: Order
     order.queueLots = Math.max(0, before - left)
     venue.putOrder(order)
   }
-  return Math.floor((left - before) * touchShare) - market.takenTradedLots
+  return Math.floor((left - before) * touchShare) - market.taken.tradedLots
 }
 
 /** What is displayed at its price before it comes there: nothing where its price is better than the best one. */

@@ -83,8 +83,7 @@ export function openSpotState(ports: ServicePorts, settings: SpotSettings): Spot
   for (const row of settings.symbols) {
     const symbol = readSpotSymbol(row)
     const { priceDecimals, baseDecimals: sizeDecimals } = symbol
-    const names = { symbol: row.symbol, row: `spot/${row.symbol}` }
-    const book = new PairMarket<SpotOrder>(ports, { ...names, priceDecimals, sizeDecimals })
+    const book = new PairMarket<SpotOrder>(ports, { symbol: row.symbol, priceDecimals, sizeDecimals })
     markets.set(row.symbol, { symbol, book, waiting: new Set() })
   }
   const accounts = new Map<string, SpotAccount>()
