@@ -18,6 +18,7 @@ import { marginHandlers, openMargin, playMargin } from './margin/margin.ts'
 import { type LoanRequest } from './margin/margin-requests.ts'
 import { type MarginSettings } from './margin/margin-settings.ts'
 import { type MarginState } from './margin/margin-state.ts'
+import { PairsTaken } from './services/pairs-taken.ts'
 import { type ServicePorts } from './services/service-ports.ts'
 import { addressesOf, contactOf } from './spot/address-book.ts'
 import { openSpot, spotHandlers, spotLedger } from './spot/spot.ts'
@@ -237,6 +238,7 @@ function openServices(
     startAt: opened.startAt,
     rows,
     wallet,
+    taken: new PairsTaken(rows),
     sequence: createOrderSequence(rows),
   }
   const { platformCoin = defaultPlatformCoin } = settings

@@ -4,6 +4,7 @@ import { type ServicePorts } from '../../src/simulator/services/service-ports.ts
 import {
   countTaken,
   createDisplayedMarket,
+  depthUpTo,
   takeDepth,
 } from '../../src/simulator/matching/displayed-market.ts'
 import { fillModel } from '../../src/simulator/matching/fill-model.ts'
@@ -29,14 +30,9 @@ function openContract() {
     market: () => ({ tickSize: '0.1', lotSize: '0.001', shown, follow: (hear) => void followers.push(hear) }),
     matching: { model: fillModel('default'), levelsMax: 20, speed: 1 },
   })
-  const openPair = (priceDecimals = 2, sizeDecimals = 6) =>
-    new PairMarket(openPorts(), {
-      symbol: 'BTCUSDT',
-      priceDecimals,
-      sizeDecimals,
-      row: 'test/market/BTCUSDT',
-    })
-  return { show, openPair }
+  const openPair = (priceDecimals = 2, sizeDecimals = 6, ports = openPorts()) =>
+    new PairMarket(ports, { symbol: 'BTCUSDT', priceDecimals, sizeDecimals })
+  return { show, openPair, openPorts }
 }
 
 describe('a pair displays the futures of its name', () => {
@@ -99,7 +95,7 @@ describe('what orders took of a pair', () => {
     const { market } = take(openPair)
 
     expect(openPair().market).toEqual({ ...market, previousAt: expect.any(Number) as number })
-    expect(market).toMatchObject({ takenAskLots: 4000, takenCandleLots: 4000, takenQuoteLots: 4000 })
+    expect(market).toMatchObject({ taken: { askLots: 4000, candleLots: 4000, quoteLots: 4000 } })
   })
 
   test('has come back by half after a restart ten seconds later', () => {
@@ -110,8 +106,28 @@ describe('what orders took of a pair', () => {
 
     const { market } = openPair()
 
-    expect(market.takenAskLots).toBeCloseTo(2000, 6)
-    expect(market).toMatchObject({ takenCandleLots: 4000, takenQuoteLots: 0 })
+    expect(market.taken.askLots).toBeCloseTo(2000, 6)
+    expect(market).toMatchObject({ taken: { candleLots: 4000, quoteLots: 0 } })
+  })
+
+  test('is missing at the other market of the pair, whichever looks at a quote first', () => {
+    const { show, openPair, openPorts } = openContract()
+    show({}, 1000)
+    const ports = openPorts()
+    const [spot, margin] = [openPair(2, 6, ports), openPair(4, 6, ports)]
+    takeDepth(spot.market, 'buy', 4000)
+    countTaken(spot.market, 4000)
+    expect(margin.market.taken).toMatchObject({ askLots: 4000, candleLots: 4000, quoteLots: 4000 })
+
+    for (const pair of [spot, margin]) pair.follow(() => undefined)
+    show({}, 11_000)
+    margin.refresh()
+    countTaken(margin.market, 1000)
+    spot.refresh()
+
+    expect(spot.market.taken).toMatchObject({ candleLots: 5000, quoteLots: 1000 })
+    expect(spot.market.taken.askLots).toBeCloseTo(2000, 6)
+    expect(depthUpTo(spot.market, 'buy', 0)).toBe(depthUpTo(margin.market, 'buy', 0))
   })
 
   test('counts for its candle alone', () => {
@@ -120,6 +136,6 @@ describe('what orders took of a pair', () => {
     take(openPair)
     show({ candle: 6 }, 61_000)
 
-    expect(openPair().market.takenCandleLots).toBe(0)
+    expect(openPair().market.taken.candleLots).toBe(0)
   })
 })

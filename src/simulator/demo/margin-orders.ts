@@ -1,11 +1,10 @@
 import { decimal } from '../../lib/decimal.ts'
 import { balanceOf, type LoanType, type MarginMode, type OrderSource } from '../margin/orders/margin-order.ts'
 import { accountOf, coinIn, marketOf, type MarginState } from '../margin/margin-state.ts'
-import { endOrder } from '../margin/orders/order-lifecycle.ts'
+import { cancelMarginOrder, createVenue } from '../margin/orders/margin-venue.ts'
+import { fillOrder } from '../matching/order-lifecycle.ts'
 import { passTime } from '../margin/debts/pass-time.ts'
 import { placeOrder } from '../margin/orders/place-order.ts'
-import { settleFill } from '../margin/orders/settle-fill.ts'
-import { roundDown } from '../wallet/rounding.ts'
 import { showPrice } from './margin-liquidations.ts'
 
 const HOUR_MS = 3_600_000
@@ -80,9 +79,10 @@ function placeRow(
   const order = { symbol, orderType: 'limit', ...terms, ...clientOid, ...size } as const
   const placed = placeOrder(state, { uid, mode, source }, order)
   const found = placed.ok ? accountOf(state, uid).open.get(placed.data.orderId) : undefined
-  if (found?.price === undefined || found.base === undefined) return
-  if (status === 'cancelled') endOrder(state, found, 'cancelled')
+  if (found === undefined) return
+  if (status === 'cancelled') cancelMarginOrder(state, found, 'user')
   if (status !== 'partial_fill') return
-  const base = roundDown(found.base.times('0.4'), marketOf(state, symbol).rules.quantityPlaces)
-  settleFill(state, found, { base, price: found.price })
+  const market = marketOf(state, symbol)
+  const lots = market.book.lots(found.size.times('0.4'))
+  fillOrder(createVenue(state, market), found, { lots, ticks: found.priceTicks, scope: 'maker' })
 }

@@ -1,15 +1,12 @@
 import { decimal, ZERO, type Decimal } from '../../lib/decimal.ts'
 import { openOrder } from '../spot/place-spot-order.ts'
-import { cancelOrder, endMarketBuy, fillOrder } from '../spot/spot-fill.ts'
-import { isMarketBuy, isOpen, remainingOf, type SpotOrder, type SpotTerms } from '../spot/spot-order.ts'
-import {
-  enterBook,
-  paidCoin,
-  SPOT_ORDERS,
-  spotBalance,
-  type SpotMarket,
-  type SpotState,
-} from '../spot/spot-state.ts'
+import { cancelOrder, finishOrder, fillOrder, isOpen } from '../matching/order-lifecycle.ts'
+import { insertOrder, sideOf } from '../matching/order-book.ts'
+import { remainingOf } from '../services/pair-order.ts'
+import { costOf, paidCoin } from '../services/pair-venue.ts'
+import { type SpotOrder, type SpotTerms } from '../spot/spot-order.ts'
+import { spotBalance, type SpotMarket, type SpotState } from '../spot/spot-state.ts'
+import { createVenue } from '../spot/spot-venue.ts'
 import { decimalOfFloat, roundDown } from '../wallet/rounding.ts'
 import { pastMoments } from './past-moments.ts'
 
@@ -25,7 +22,7 @@ interface Kind {
   /** How much of it is filled: a share of its size. */
   readonly filled: '0' | '0.4' | '1'
   /** How it ends if it is not filled; left out, it is still open. */
-  readonly cancelled?: 'normal_cancel' | 'stp_cancel'
+  readonly cancelled?: 'user' | 'self_trade'
   readonly hasTrigger?: boolean
   readonly isFollowing?: boolean
 }
@@ -34,11 +31,11 @@ interface Kind {
 const KINDS: readonly Kind[] = [
   { orderType: 'limit', filled: '1' },
   { orderType: 'market', filled: '1' },
-  { orderType: 'limit', filled: '0', cancelled: 'normal_cancel' },
+  { orderType: 'limit', filled: '0', cancelled: 'user' },
   { orderType: 'limit', filled: '1', hasTrigger: true },
-  { orderType: 'limit', filled: '0.4', cancelled: 'normal_cancel' },
+  { orderType: 'limit', filled: '0.4', cancelled: 'user' },
   { orderType: 'market', filled: '1', isFollowing: true },
-  { orderType: 'limit', filled: '0', cancelled: 'stp_cancel' },
+  { orderType: 'limit', filled: '0', cancelled: 'self_trade' },
 ]
 
 /** The last ones are open when the exchange opens. */
@@ -97,12 +94,13 @@ function writeOrder(state: SpotState, { market, kind, at, reference }: PastOrder
   const hasOldFees = at < state.ports.startAt - OLD_FEES_MS
   const order = openOrder(state, terms, { at, hasOldFees, reference })
   if (isStanding(kind) && terms.trigger !== undefined) return
-  order.status = 'new'
-  if (isStanding(kind)) enterBook(market, order)
+  const venueAt = (now: number) => createVenue(state, market, { now })
+  venueAt(at).stopWaiting(order)
+  order.status = 'live'
+  if (isStanding(kind)) insertOrder(sideOf(market.book, order), order)
   fillShare(state, order, { market, kind, at, reference })
-  if (kind.cancelled !== undefined) cancelOrder(state, order, kind.cancelled, at + 60_000)
-  else if (kind.filled === '1' && isOpen(order)) endMarketBuy(state, order, order.updatedAt)
-  state.ports.rows.put(SPOT_ORDERS, order)
+  if (kind.cancelled !== undefined) cancelOrder(venueAt(at + 60_000), order, kind.cancelled)
+  else if (kind.filled === '1' && isOpen(order)) finishOrder(venueAt(order.updatedAt), order)
 }
 
 function fillShare(
@@ -112,10 +110,14 @@ function fillShare(
 ): void {
   const isMarket = order.orderType === 'market'
   const price = isMarket ? reference : order.price
-  const whole = isMarketBuy(order) ? remainingOf(order).div(price) : remainingOf(order)
+  const whole = order.isQuoteSized ? remainingOf(order).div(price) : remainingOf(order)
   const base = roundDown(whole.times(kind.filled), market.symbol.baseDecimals)
-  if (base.gt(ZERO))
-    fillOrder(state, order, { base, price, scope: isMarket ? 'taker' : 'maker', at: at + 500 })
+  if (!base.gt(ZERO)) return
+  fillOrder(createVenue(state, market, { now: at + 500 }), order, {
+    lots: market.book.lots(base),
+    ticks: market.book.ticks(price),
+    scope: isMarket ? 'taker' : 'maker',
+  })
 }
 
 /** A limit order stands a little, one that is still open far, on the side of the market that waits. */
@@ -131,6 +133,7 @@ function termsOf(state: SpotState, { uid, market, kind, index, reference }: Past
     ...{ uid, symbol: row.symbol, direction, orderType, force: 'gtc', stpMode: 'none' },
     clientOid: isStanding(kind) || index % 3 === 0 ? `past-${index}` : undefined,
     price: orderType === 'limit' ? away : ZERO,
+    isQuoteSized: isBuyOfQuote,
     size: isBuyOfQuote ? notional : roundDown(notional.div(reference), baseDecimals),
     trigger: hasTrigger === true ? { price: away, isAbove: direction === 'sell' } : undefined,
     entry: ENTRIES[index % ENTRIES.length] ?? 'API',
@@ -141,7 +144,6 @@ function termsOf(state: SpotState, { uid, market, kind, index, reference }: Past
 
 /** An account that was opened with little has less of a past. */
 function isPaid({ ports }: SpotState, market: SpotMarket, terms: SpotTerms): boolean {
-  const { available } = ports.wallet.coin(spotBalance(terms.uid, paidCoin(market, terms)))
-  const isQuoteOfLimit = terms.direction === 'buy' && terms.orderType === 'limit'
-  return available.gte(isQuoteOfLimit ? terms.size.times(terms.price) : terms.size)
+  const { available } = ports.wallet.coin(spotBalance(terms.uid, paidCoin(market.symbol.row, terms)))
+  return available.gte(costOf(terms))
 }

@@ -1,5 +1,6 @@
+import { type FeeRates } from '../wallet/fees.ts'
 import { type DayStatistics } from '../market/day-statistics.ts'
-import { decimal, type Decimal } from '../../lib/decimal.ts'
+import { decimal } from '../../lib/decimal.ts'
 import { Failure } from '../../lib/failure.ts'
 import { type AccountChoices, type AccountSetup } from '../shared/account.ts'
 import { type StoredRows } from '../store/stored-rows.ts'
@@ -27,7 +28,7 @@ export interface CoreState {
   readonly matching: MatchingRules
   /** Of what is drawn beside the market. */
   readonly seed: string | number
-  readonly rates: { readonly maker: Decimal; readonly taker: Decimal; readonly takerFloat: number }
+  readonly rates: FeeRates & { readonly takerFloat: number }
   /** Bounded by the setup. */
   readonly accounts: ReadonlyMap<string, Account>
   /** By symbol; bounded by the list of instruments. */
@@ -109,7 +110,7 @@ export interface SymbolState extends OrderBook<Order> {
   readonly positions: Position[]
   /** Pending trigger orders of all accounts. */
   readonly planOrders: PlanOrder[]
-  /** What the matching engine needs of its orders, from the first one on; see futures-venue.ts. */
+  /** What the matching engine needs of its orders; see futures-venue.ts. */
   venue: Venue<Order> | undefined
   /** Account services that trade at its quotes: called after each. Bounded by the services. */
   readonly followers: (() => void)[]
@@ -166,6 +167,12 @@ export function createSymbolState(instrument: Instrument, statistics: DayStatist
     venue: undefined,
     followers: [],
   }
+}
+
+/** @throws RangeError before the exchange is open. */
+export function venueOf({ venue, instrument }: SymbolState): Venue<Order> {
+  if (venue === undefined) throw new RangeError(`${instrument.symbol} is not open`)
+  return venue
 }
 
 export interface CoreStateParts {

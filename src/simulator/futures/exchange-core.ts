@@ -24,7 +24,8 @@ import {
   type AccountCounts,
   type CoreState,
 } from './core-state.ts'
-import { bookFor } from './positions/execute-fill.ts'
+import { bookFor } from './positions/settle-trade.ts'
+import { FuturesVenue } from './orders/futures-venue.ts'
 import { futuresHandlers } from './futures-handlers.ts'
 import { pruneWindow } from './orders/idempotency.ts'
 import { toMarketInstrument, type Instrument } from './instruments/instruments.ts'
@@ -232,6 +233,7 @@ export function createExchangeCore(options: ExchangeCoreOptions): ExchangeCore {
     seed: options.seed,
     speed: market.speed,
   })
+  for (const symbol of state.symbols.values()) symbol.venue = new FuturesVenue(state, symbol)
   if (checkpoint !== undefined) {
     restoreState(state, rows)
     applyCheckpoint(state, checkpoint)

@@ -1,5 +1,5 @@
 import { Failure } from '../../lib/failure.ts'
-import { takenOf, type Taken } from '../matching/displayed-market.ts'
+import { type Taken } from '../matching/displayed-market.ts'
 import { insertOrder, sideOf } from '../matching/order-book.ts'
 import { singleRow, type Codec, type PlacedCodec, type StoredRows } from '../store/stored-rows.ts'
 import { type AccountChoices } from '../shared/account.ts'
@@ -15,7 +15,8 @@ import {
 } from './core-state.ts'
 import { type Fill } from './positions/fill.ts'
 import { type CoinBalance, type Counterparties } from './accounts/ledger.ts'
-import { isOpen, type Order } from './orders/order.ts'
+import { isOpen } from '../matching/order-lifecycle.ts'
+import { type Order } from './orders/order.ts'
 import { type PlanOrder } from './plans/plan-order.ts'
 import { positionKey, type Position } from './positions/position.ts'
 
@@ -77,7 +78,7 @@ export const SYMBOLS: Codec<SymbolState, SymbolRow> = {
   write: ({ instrument, isSettled, market }) => ({
     symbol: instrument.symbol,
     isSettled,
-    taken: takenOf(market),
+    taken: market.taken,
   }),
 }
 

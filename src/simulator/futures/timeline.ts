@@ -50,7 +50,7 @@ function putBack(symbol: SymbolState, stored: ReadonlyMap<string, SymbolRow>): v
   const row = stored.get(symbol.instrument.symbol)
   if (row === undefined) return
   symbol.isSettled = row.isSettled
-  if (row.taken.at === symbol.market.at) Object.assign(symbol.market, row.taken)
+  if (row.taken.at === symbol.market.at) Object.assign(symbol.market.taken, row.taken)
 }
 
 function playStep(state: CoreState, step: MarketStep): void {
@@ -64,7 +64,7 @@ function playStep(state: CoreState, step: MarketStep): void {
   applyQuote(state, symbol, step)
   if (!isTrading(symbol, at)) return
   if (symbol.positions.length > 0 || symbol.planOrders.length > 0) refreshMark(symbol, at)
-  matchSymbol(state, symbol)
+  matchSymbol(symbol)
   if (symbol.positions.length > 0) {
     fireExits(state, symbol)
     liquidateAtMark(state, symbol)

@@ -1,6 +1,7 @@
 import { insertOrder, sideOf } from '../matching/order-book.ts'
 import { singleRow, type Codec, type PlacedCodec } from '../store/stored-rows.ts'
-import { isOpen, type LiquidationRecord, type MarginOrder } from './orders/margin-order.ts'
+import { isOpen } from '../matching/order-lifecycle.ts'
+import { type LiquidationRecord, type MarginOrder } from './orders/margin-order.ts'
 import { balanceKey, type Debtor, type MarginState } from './margin-state.ts'
 
 /*
@@ -15,7 +16,7 @@ export const ACCRUAL: Codec<{ accruedAt: number }> & { readonly id: () => string
 export const MARGIN_ORDERS: PlacedCodec<MarginState, MarginOrder> = {
   table: 'margin_orders',
   id: ({ id }) => id,
-  decimals: ['price', 'base', 'quote', 'filledBase', 'filledQuote', 'frozen', 'loan'],
+  decimals: ['price', 'size', 'filledBase', 'filledQuote', 'frozen', 'loan'],
   order: ({ ending }) => ending,
   place(state, order) {
     const market = state.symbols.get(order.symbol)

@@ -146,8 +146,7 @@ export function refreshBooks({ symbols }: MarginState): void {
 
 function createMarket(ports: ServicePorts, rules: MarginSymbol): SymbolMarket {
   const { symbol, pricePlaces: priceDecimals, quantityPlaces: sizeDecimals } = rules
-  const options = { symbol, priceDecimals, sizeDecimals, row: `margin/${symbol}` }
-  return { rules, book: new PairMarket(ports, options) }
+  return { rules, book: new PairMarket(ports, { symbol, priceDecimals, sizeDecimals }) }
 }
 
 function createAccount(uid: string): MarginAccount {

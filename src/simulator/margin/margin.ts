@@ -46,7 +46,7 @@ function followSymbol(state: MarginState, market: SymbolMarket): void {
     if (!book.hasOrders && state.debtors.size === 0) return
     passTime(state, at)
     book.refresh()
-    matchResting(venue, book)
+    matchResting(venue)
     judgeDebtors(state, market)
   })
 }

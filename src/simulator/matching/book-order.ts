@@ -6,6 +6,24 @@ export type StpMode = 'none' | 'cancel_taker' | 'cancel_maker' | 'cancel_both'
 /** Nothing of the price's level was seen yet since the order rests: see {@link BookOrder.queueLots}. */
 export const QUEUE_UNKNOWN = -1
 
+/**
+ * pending (accepted, not in the market yet) -> live -> partially_filled -> filled
+ *                                              any of the first three -> cancelled
+ */
+export type OrderStatus = 'pending' | 'live' | 'partially_filled' | 'filled' | 'cancelled'
+
+/** The first four are the market's. `user`: by its owner. `position_gone`: it could only close one. */
+export type CancelReason =
+  | 'force'
+  | 'post_only'
+  | 'self_trade'
+  | 'no_liquidity'
+  | 'user'
+  | 'position_gone'
+  | 'reduce_only'
+  | 'liquidation'
+  | 'delivery'
+
 /** What the matching engine knows of an order: of futures, spot and margin alike. */
 export interface BookOrder {
   readonly uid: string
@@ -24,10 +42,13 @@ export interface BookOrder {
   takingAt: number
   /** Displayed before it at its price, which must trade first; {@link QUEUE_UNKNOWN} until its price is a best one. */
   queueLots: number
+  status: OrderStatus
+  /** Null until it is cancelled: stored, so that a restart changes nothing. */
+  cancelReason: CancelReason | null
+  /** Unix ms, both. */
+  readonly createdAt: number
+  updatedAt: number
 }
-
-/** Why an order ends in the market without being filled. */
-export type EndReason = 'force' | 'post_only' | 'self_trade' | 'no_liquidity'
 
 /** A trade of an order with the market. */
 export interface Trade {

@@ -13,33 +13,34 @@ export interface DisplayedMarket extends MutableQuote {
   /** When this quote and the one before it came, Unix ms; 0 before the first. */
   at: number
   previousAt: number
-  /** Taken of the asks and of the bids, walked levels included; it comes back with time. */
-  takenAskLots: number
-  takenBidLots: number
-  /** Taken of the trades at `lastTicks`, of this quote alone. */
-  takenTradedLots: number
-  /** Taken in all ways: in this candle, and at this quote. */
-  takenCandleLots: number
-  takenQuoteLots: number
+  readonly taken: Taken
 }
 
-export function createDisplayedMarket(): DisplayedMarket {
+/** What orders have taken of a market as of one of its quotes. */
+export interface Taken {
+  /** Of the quote, Unix ms, and its candle. */
+  at: number
+  candle: number
+  /** Of the asks and of the bids, walked levels included; it comes back with time. */
+  askLots: number
+  bidLots: number
+  /** Of the trades at `lastTicks`, of this quote alone. */
+  tradedLots: number
+  /** In all ways: in this candle, and at this quote. */
+  candleLots: number
+  quoteLots: number
+}
+
+export function createTaken(): Taken {
+  return { at: 0, candle: 0, askLots: 0, bidLots: 0, tradedLots: 0, candleLots: 0, quoteLots: 0 }
+}
+
+/** @param taken Of a market that is displayed more than once: the same of all. */
+export function createDisplayedMarket(taken = createTaken()): DisplayedMarket {
   return {
     ...{ bidTicks: 0, askTicks: 0, bidLots: 0, askLots: 0, lastTicks: 0, tradedLots: 0 },
-    ...{ levelTicks: 1, candle: 0, candleLots: 0, at: 0, previousAt: 0 },
-    ...{ takenAskLots: 0, takenBidLots: 0, takenTradedLots: 0, takenCandleLots: 0, takenQuoteLots: 0 },
+    ...{ levelTicks: 1, candle: 0, candleLots: 0, at: 0, previousAt: 0, taken },
   }
-}
-
-/** What orders had taken at a quote, for the store. */
-export type Taken = Pick<
-  DisplayedMarket,
-  'at' | 'candle' | 'takenAskLots' | 'takenBidLots' | 'takenTradedLots' | 'takenCandleLots' | 'takenQuoteLots'
->
-
-export function takenOf(market: DisplayedMarket): Taken {
-  const { at, candle, takenAskLots, takenBidLots, takenTradedLots, takenCandleLots, takenQuoteLots } = market
-  return { at, candle, takenAskLots, takenBidLots, takenTradedLots, takenCandleLots, takenQuoteLots }
 }
 
 /** Takes in the next quote. @param at Unix ms of the exchange's clock. */
@@ -49,8 +50,15 @@ export function showQuote(
   at: number,
   { model, speed }: MatchingRules,
 ): void {
-  if (market.takenAskLots > 0 || market.takenBidLots > 0) recover(market, model, (at - market.at) * speed)
-  if (quote.candle !== market.candle) market.takenCandleLots = 0
+  const { taken } = market
+  if (taken.at !== at) {
+    if (taken.askLots > 0 || taken.bidLots > 0) recover(taken, model, (at - taken.at) * speed)
+    if (quote.candle !== taken.candle) taken.candleLots = 0
+    taken.tradedLots = 0
+    taken.quoteLots = 0
+    taken.candle = quote.candle
+    taken.at = at
+  }
   market.bidTicks = quote.bidTicks
   market.askTicks = quote.askTicks
   market.bidLots = quote.bidLots
@@ -62,25 +70,23 @@ export function showQuote(
   market.candleLots = quote.candleLots
   market.previousAt = market.at
   market.at = at
-  market.takenTradedLots = 0
-  market.takenQuoteLots = 0
 }
 
 const LN2 = 0.6931471805599453
 
-function recover(market: DisplayedMarket, { recoveryMs }: FillModel, elapsedMs: number): void {
+function recover(taken: Taken, { recoveryMs }: FillModel, elapsedMs: number): void {
   const keep = recoveryMs === 0 ? 0 : exponential((-LN2 * elapsedMs) / recoveryMs)
   const left = (lots: number): number => (lots * keep < 1 ? 0 : lots * keep)
-  market.takenAskLots = left(market.takenAskLots)
-  market.takenBidLots = left(market.takenBidLots)
+  taken.askLots = left(taken.askLots)
+  taken.bidLots = left(taken.bidLots)
 }
 
 /** What all orders together may still have of this candle, at this quote. */
 export function allowedLots(market: DisplayedMarket, model: FillModel): number {
   const ofCandle = market.candleLots * model.participation
   const left = Math.min(
-    ofCandle - market.takenCandleLots,
-    ofCandle * model.participationAtOnce - market.takenQuoteLots,
+    ofCandle - market.taken.candleLots,
+    ofCandle * model.participationAtOnce - market.taken.quoteLots,
   )
   return Math.max(0, Math.floor(left))
 }
@@ -94,27 +100,27 @@ export function levelTicksAt(market: DisplayedMarket, direction: Direction, leve
 /** What is left of the levels up to this one; each is as deep as the best one. */
 export function depthUpTo(market: DisplayedMarket, direction: Direction, level: number): number {
   const displayed = direction === 'buy' ? market.askLots : market.bidLots
-  const taken = direction === 'buy' ? market.takenAskLots : market.takenBidLots
+  const taken = direction === 'buy' ? market.taken.askLots : market.taken.bidLots
   return Math.max(0, Math.floor(displayed * (level + 1) - taken))
 }
 
 /** The first level that is not taken whole. */
 export function firstLevel(market: DisplayedMarket, direction: Direction): number {
   const displayed = direction === 'buy' ? market.askLots : market.bidLots
-  const taken = direction === 'buy' ? market.takenAskLots : market.takenBidLots
+  const taken = direction === 'buy' ? market.taken.askLots : market.taken.bidLots
   return Math.floor(taken / displayed)
 }
 
 /** Of the levels of the other side. */
 export function takeDepth(market: DisplayedMarket, direction: Direction, lots: number): void {
-  if (direction === 'buy') market.takenAskLots += lots
-  else market.takenBidLots += lots
+  if (direction === 'buy') market.taken.askLots += lots
+  else market.taken.bidLots += lots
 }
 
 /** Whatever an order got, in whichever way. */
 export function countTaken(market: DisplayedMarket, lots: number): void {
-  market.takenCandleLots += lots
-  market.takenQuoteLots += lots
+  market.taken.candleLots += lots
+  market.taken.quoteLots += lots
 }
 
 /** Whether a limit price takes from what is displayed. */

@@ -9,6 +9,7 @@ import {
   takeDepth,
 } from './displayed-market.ts'
 import { insertOrder, type OrderBook, sideOf } from './order-book.ts'
+import { cancelOrder, endMarketOrder, fillOrder, isOpen } from './order-lifecycle.ts'
 import { preventSelfTrade } from './self-trade.ts'
 import { type Venue } from './venue.ts'
 
@@ -29,36 +30,36 @@ import { type Venue } from './venue.ts'
 const FORCED_LEVELS_MAX = 10_000
 
 /** Lets an accepted order into the market. */
-export function enterMarket<Order extends BookOrder>(
-  venue: Venue<Order>,
-  book: OrderBook<Order>,
-  order: Order,
-): void {
+export function enterMarket<Order extends BookOrder>(venue: Venue<Order>, order: Order): void {
+  const { book } = venue
   const { market } = book
-  const cutTicks = preventSelfTrade(venue, book, order)
-  if (!venue.isOpen(order)) return
+  venue.stopWaiting(order)
+  order.status = 'live'
+  venue.putOrder(order)
+  const cutTicks = preventSelfTrade(venue, order)
+  if (!isOpen(order)) return
   if (order.orderType === 'market') {
-    takeLevels(venue, book, order, cutTicks)
-    if (venue.isOpen(order)) venue.end(order, 'no_liquidity')
+    takeLevels(venue, order, cutTicks)
+    if (isOpen(order)) endMarketOrder(venue, order)
     return
   }
   const reaches = reachesMarket(market, order)
-  if (reaches && order.force === 'post_only') return venue.end(order, 'post_only')
-  if (reaches && (order.force !== 'fok' || canFillWhole(venue, book, order))) {
-    takeLevels(venue, book, order, cutTicks)
+  if (reaches && order.force === 'post_only') return cancelOrder(venue, order, 'post_only')
+  if (reaches && (order.force !== 'fok' || canFillWhole(venue, order))) {
+    takeLevels(venue, order, cutTicks)
   }
-  if (!venue.isOpen(order)) return
-  if (order.force === 'ioc' || order.force === 'fok') return venue.end(order, 'force')
-  if (cutTicks !== undefined) return venue.end(order, 'self_trade')
+  if (!isOpen(order)) return
+  if (order.force === 'ioc' || order.force === 'fok') return cancelOrder(venue, order, 'force')
+  if (cutTicks !== undefined) return cancelOrder(venue, order, 'self_trade')
   order.takingAt = reaches ? market.at : 0
-  order.queueLots = reaches ? 0 : queueBefore(book, order)
+  order.queueLots = reaches ? 0 : queueBefore(venue.book, order)
   insertOrder(sideOf(book, order), order)
   venue.putOrder(order)
 }
 
 /** Matches the resting orders against a new quote. The comparison of the best prices is all that most quotes cost. */
-export function matchResting<Order extends BookOrder>(venue: Venue<Order>, book: OrderBook<Order>): void {
-  const { market, buys, sells } = book
+export function matchResting<Order extends BookOrder>(venue: Venue<Order>): void {
+  const { market, buys, sells } = venue.book
   const hasTraded = market.tradedLots > 0
   const lowest = hasTraded ? Math.min(market.lastTicks, market.askTicks) : market.askTicks
   const highest = hasTraded ? Math.max(market.lastTicks, market.bidTicks) : market.bidTicks
@@ -68,11 +69,11 @@ export function matchResting<Order extends BookOrder>(venue: Venue<Order>, book:
   const sellsFrom = hasQueues ? Math.max(highest, market.askTicks) : highest
   const bestBuy = buys.orders[0]
   if (bestBuy !== undefined && bestBuy.priceTicks >= buysFrom) {
-    for (const order of reached(buys.orders, buysFrom)) meetQuote(venue, book, order)
+    for (const order of reached(buys.orders, buysFrom)) meetQuote(venue, order)
   }
   const bestSell = sells.orders[0]
   if (bestSell !== undefined && bestSell.priceTicks <= sellsFrom) {
-    for (const order of reached(sells.orders, sellsFrom)) meetQuote(venue, book, order)
+    for (const order of reached(sells.orders, sellsFrom)) meetQuote(venue, order)
   }
 }
 
@@ -85,18 +86,13 @@ function reached<Order extends BookOrder>(orders: readonly Order[], ticks: numbe
 }
 
 /** Takes from the other side, level by level. @param cutTicks No level at or beyond this price; see self-trade.ts. */
-function takeLevels<Order extends BookOrder>(
-  venue: Venue<Order>,
-  book: OrderBook<Order>,
-  order: Order,
-  cutTicks?: number,
-): void {
-  const { market } = book
+function takeLevels<Order extends BookOrder>(venue: Venue<Order>, order: Order, cutTicks?: number): void {
+  const { market } = venue.book
   const { direction } = order
   if (market.at === 0 || (direction === 'buy' ? market.askLots : market.bidLots) <= 0) return
   const isForced = venue.isForced(order)
   const levels = isForced ? firstLevel(market, direction) + FORCED_LEVELS_MAX : venue.levelsMax
-  for (let level = firstLevel(market, direction); level < levels && venue.isOpen(order); level++) {
+  for (let level = firstLevel(market, direction); level < levels && isOpen(order); level++) {
     const ticks = levelTicksAt(market, direction, level)
     if (isBeyond(order, ticks, cutTicks)) return
     const allowed = isForced ? Number.POSITIVE_INFINITY : allowedLots(market, venue.model)
@@ -105,7 +101,7 @@ function takeLevels<Order extends BookOrder>(
     const isLast = isForced && (level === levels - 1 || ticks === 1)
     const lots = isLast ? wanted : Math.min(wanted, depthUpTo(market, direction, level))
     if (lots <= 0) continue
-    const traded = venue.fill(order, { lots, ticks, scope: 'taker' })
+    const traded = fillOrder(venue, order, { lots, ticks, scope: 'taker' })
     takeDepth(market, direction, traded)
     if (!isForced) countTaken(market, traded)
     venue.putMarket()
@@ -122,11 +118,8 @@ function isBeyond(
   return orderType === 'limit' && (isBuy ? ticks > priceTicks : ticks < priceTicks)
 }
 
-function canFillWhole<Order extends BookOrder>(
-  venue: Venue<Order>,
-  { market }: OrderBook<Order>,
-  order: Order,
-): boolean {
+function canFillWhole<Order extends BookOrder>(venue: Venue<Order>, order: Order): boolean {
+  const { market } = venue.book
   const { direction, priceTicks } = order
   const within = Math.abs(priceTicks - levelTicksAt(market, direction, 0)) / market.levelTicks
   const last = Math.min(venue.levelsMax - 1, Math.floor(within))
@@ -134,23 +127,23 @@ function canFillWhole<Order extends BookOrder>(
   return there >= venue.wantedLots(order, priceTicks)
 }
 
-function meetQuote<Order extends BookOrder>(venue: Venue<Order>, book: OrderBook<Order>, order: Order): void {
-  if (!venue.isOpen(order)) return
-  const { market } = book
+function meetQuote<Order extends BookOrder>(venue: Venue<Order>, order: Order): void {
+  if (!isOpen(order)) return
+  const { market } = venue.book
   if (reachesMarket(market, order) && order.takingAt !== 0 && order.takingAt === market.previousAt) {
     order.takingAt = market.at
     venue.putOrder(order)
-    return takeLevels(venue, book, order)
+    return takeLevels(venue, order)
   }
-  const met = lotsMet(venue, book, order)
+  const met = lotsMet(venue, order)
   if (met.lots <= 0) return
-  const traded = venue.fill(order, {
+  const traded = fillOrder(venue, order, {
     lots: Math.min(met.lots, venue.wantedLots(order, order.priceTicks)),
     ticks: order.priceTicks,
     scope: 'maker',
   })
   if (met.by === 'quote') takeDepth(market, order.direction, traded)
-  if (met.by === 'trade') market.takenTradedLots += traded
+  if (met.by === 'trade') market.taken.tradedLots += traded
   countTaken(market, traded)
   venue.putMarket()
 }
@@ -162,8 +155,8 @@ interface Met {
 }
 
 /** How much a resting order gets of a quote, at its own price. */
-function lotsMet<Order extends BookOrder>(venue: Venue<Order>, book: OrderBook<Order>, order: Order): Met {
-  const { market } = book
+function lotsMet<Order extends BookOrder>(venue: Venue<Order>, order: Order): Met {
+  const { market } = venue.book
   const { model } = venue
   const { direction, priceTicks } = order
   const isBuy = direction === 'buy'
@@ -177,21 +170,17 @@ function lotsMet<Order extends BookOrder>(venue: Venue<Order>, book: OrderBook<O
   if (reachesMarket(market, order)) {
     return { by: 'quote', lots: Math.min(allowed, depthUpTo(market, direction, 0)) }
   }
-  return { by: 'trade', lots: Math.min(allowed, lotsTradedAt(venue, book, order)) }
+  return { by: 'trade', lots: Math.min(allowed, lotsTradedAt(venue, order)) }
 }
 
 /** What it gets of trades at its price, once the queue before it has traded. */
-function lotsTradedAt<Order extends BookOrder>(
-  venue: Venue<Order>,
-  book: OrderBook<Order>,
-  order: Order,
-): number {
-  const { market } = book
+function lotsTradedAt<Order extends BookOrder>(venue: Venue<Order>, order: Order): number {
+  const { market } = venue.book
   const { touch, touchShare } = venue.model
   const left = market.lastTicks === order.priceTicks ? market.tradedLots : 0
-  if (touch === 'front') return left - market.takenTradedLots
+  if (touch === 'front') return left - market.taken.tradedLots
   if (order.queueLots === QUEUE_UNKNOWN) {
-    order.queueLots = queueBefore(book, order)
+    order.queueLots = queueBefore(venue.book, order)
     venue.putOrder(order)
   }
   if (left <= 0) return 0
@@ -200,7 +189,7 @@ function lotsTradedAt<Order extends BookOrder>(
     order.queueLots = Math.max(0, before - left)
     venue.putOrder(order)
   }
-  return Math.floor((left - before) * touchShare) - market.takenTradedLots
+  return Math.floor((left - before) * touchShare) - market.taken.tradedLots
 }
 
 /** What is displayed at its price before it comes there: nothing where its price is better than the best one. */

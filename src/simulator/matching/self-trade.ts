@@ -1,5 +1,5 @@
 import { type BookOrder } from './book-order.ts'
-import { type OrderBook } from './order-book.ts'
+import { cancelOrder } from './order-lifecycle.ts'
 import { type Venue } from './venue.ts'
 
 /**
@@ -14,10 +14,10 @@ import { type Venue } from './venue.ts'
  */
 export function preventSelfTrade<Order extends BookOrder>(
   venue: Venue<Order>,
-  { market, buys, sells }: OrderBook<Order>,
   order: Order,
 ): number | undefined {
   if (order.stpMode === 'none') return undefined
+  const { market, buys, sells } = venue.book
   const isBuy = order.direction === 'buy'
   const meets = (isBuy ? sells : buys).orders.filter(
     (other) => other.uid === order.uid && wouldMeet(order, other.priceTicks),
@@ -25,11 +25,11 @@ export function preventSelfTrade<Order extends BookOrder>(
   const nearest = meets[0]?.priceTicks
   if (nearest === undefined) return undefined
   if (order.stpMode !== 'cancel_taker') {
-    for (const other of meets) venue.end(other, 'self_trade')
+    for (const other of meets) cancelOrder(venue, other, 'self_trade')
   }
   if (order.stpMode === 'cancel_maker') return undefined
   const best = isBuy ? market.askTicks : market.bidTicks
-  if (market.at === 0 || (isBuy ? nearest <= best : nearest >= best)) venue.end(order, 'self_trade')
+  if (market.at === 0 || (isBuy ? nearest <= best : nearest >= best)) cancelOrder(venue, order, 'self_trade')
   return nearest
 }
 

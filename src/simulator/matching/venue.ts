@@ -1,20 +1,33 @@
-import { type BookOrder, type EndReason, type Trade } from './book-order.ts'
+import { type BookOrder, type Trade } from './book-order.ts'
 import { type FillModel } from './fill-model.ts'
+import { type OrderBook } from './order-book.ts'
 
-/** What futures, spot and margin give the matching engine: how their orders are paid, counted and stored. */
+/**
+ * What futures, spot and margin give the matching engine and the lifecycle of one market's orders: how they are paid,
+ * listed and stored.
+ */
 export interface Venue<Order extends BookOrder> {
   readonly model: FillModel
   /** Levels of a quote that an account's order finds, the best one included. */
   readonly levelsMax: number
-  isOpen(order: Order): boolean
+  readonly book: OrderBook<Order>
+  /** Unix ms. */
+  readonly now: number
   /** Whole lots that it still wants at a price. */
   wantedLots(order: Order, ticks: number): number
   /** The system's own: it must be filled, whatever is there. */
   isForced(order: Order): boolean
-  /** Books a trade, and ends the order when nothing remains. @returns the lots that were traded */
-  fill(order: Order, trade: Trade): number
-  /** Ends what is left of it. */
-  end(order: Order, reason: EndReason): void
+  /** Books a trade: money, positions, and what of the order is filled. @returns the lots that were traded */
+  settle(order: Order, trade: Trade): number
+  isFilled(order: Order): boolean
+  /** A market order that finds nothing more is done all the same: what is left of it buys no lot. */
+  isSpent(order: Order): boolean
+  /** It may only close, and there is nothing to close. */
+  isPointless(order: Order): boolean
+  /** Takes a pending order off what waits for the market. */
+  stopWaiting(order: Order): void
+  /** It has ended: what it had set aside is free again, and it leaves the list of open orders. */
+  close(order: Order): void
   /** Something of the order, or of what was taken of the market, has changed and is to be stored. */
   putOrder(order: Order): void
   putMarket(): void

@@ -8,12 +8,9 @@ import {
   firstLevel,
   levelTicksAt,
   showQuote,
-  takenOf,
   type DisplayedMarket,
-  type Taken,
 } from '../matching/displayed-market.ts'
 import { createBookSide, type OrderBook } from '../matching/order-book.ts'
-import { type Codec } from '../store/stored-rows.ts'
 import { roundDown } from '../wallet/rounding.ts'
 
 export interface PairOptions {
@@ -21,16 +18,14 @@ export interface PairOptions {
   /** Decimals of a price and of a size: one unit of the last one is the tick, and the lot. */
   readonly priceDecimals: number
   readonly sizeDecimals: number
-  /** Id of the row that keeps what orders took. */
-  readonly row: string
 }
 
 /**
  * The market of a pair: the quotes of the futures of the same name, put on the pair's own grids. What orders take
- * of it is the pair's own, and nothing of it is missing at the futures.
+ * of it is the pair's own (see pairs-taken.ts), and nothing of it is missing at the futures.
  */
 export class PairMarket<Order extends BookOrder> implements OrderBook<Order> {
-  readonly market = createDisplayedMarket()
+  readonly market: DisplayedMarket
   readonly buys = createBookSide<Order>(true)
   readonly sells = createBookSide<Order>(false)
   readonly #ports: ServicePorts
@@ -40,7 +35,7 @@ export class PairMarket<Order extends BookOrder> implements OrderBook<Order> {
   readonly #lot: Decimal
   /** The tick as a float, for prechecks only. */
   readonly tickFloat: number
-  readonly #row: PairRow
+  readonly #options: PairOptions
   /** There may be a quote that was not looked at. */
   #isBehind = true
 
@@ -49,7 +44,8 @@ export class PairMarket<Order extends BookOrder> implements OrderBook<Order> {
     const tick = createGrid(unitText(options.priceDecimals))
     const lot = createGrid(unitText(options.sizeDecimals))
     this.#ports = ports
-    this.#row = { id: options.row, market: this.market }
+    this.#options = options
+    this.market = createDisplayedMarket(ports.taken.of(options.symbol, options.sizeDecimals))
     this.#source = ports.market(options.symbol)
     this.#tick = decimal(tick.step)
     this.#lot = decimal(lot.step)
@@ -58,10 +54,7 @@ export class PairMarket<Order extends BookOrder> implements OrderBook<Order> {
       price: scaleTo(tick, this.#source?.tickSize ?? tick.step),
       size: scaleTo(lot, this.#source?.lotSize ?? lot.step),
     }
-    const taken = ports.rows.readOne(PAIR_MARKETS, options.row)
-    Object.assign(this.market, taken)
     this.refresh()
-    if (taken?.at === this.market.at) Object.assign(this.market, taken)
   }
 
   get hasOrders(): boolean {
@@ -90,16 +83,19 @@ export class PairMarket<Order extends BookOrder> implements OrderBook<Order> {
     showQuote(this.market, quote, at, this.#ports.matching)
   }
 
-  /** Forgets what was displayed and taken. */
+  /** Forgets what was displayed and taken before now. */
   clear(): void {
-    Object.assign(this.market, createDisplayedMarket())
-    this.#ports.rows.drop(PAIR_MARKETS, this.#row)
+    const { symbol, sizeDecimals } = this.#options
+    this.#ports.taken.clear(symbol, sizeDecimals)
+    Object.assign(this.market, createDisplayedMarket(this.market.taken))
     this.#isBehind = true
+    this.refresh()
   }
 
   /** Stores what orders took. */
   put(): void {
-    this.#ports.rows.put(PAIR_MARKETS, this.#row)
+    const { symbol, sizeDecimals } = this.#options
+    this.#ports.taken.put(symbol, sizeDecimals)
   }
 
   price(ticks: number): Decimal {
@@ -124,18 +120,6 @@ export class PairMarket<Order extends BookOrder> implements OrderBook<Order> {
   nextAsk(): number {
     return levelTicksAt(this.market, 'buy', firstLevel(this.market, 'buy'))
   }
-}
-
-interface PairRow {
-  readonly id: string
-  readonly market: DisplayedMarket
-}
-
-/** What orders took of each pair. */
-const PAIR_MARKETS: Codec<PairRow, Taken> = {
-  table: 'pair_markets',
-  id: ({ id }) => id,
-  write: ({ market }) => takenOf(market),
 }
 
 /** So many of the pair's steps is one of the contract's: `times / by`, both whole. */

@@ -2,6 +2,7 @@ import { type WireTicker } from '../../protocol/futures/tickers.ts'
 import { type AccountSetup } from '../shared/account.ts'
 import { type DisplayedMarket } from '../matching/displayed-market.ts'
 import { type MatchingRules } from '../matching/fill-model.ts'
+import { type PairsTaken } from './pairs-taken.ts'
 import { type StoredRows } from '../store/stored-rows.ts'
 import { type OrderSequence } from '../shared/order-sequence.ts'
 import { type Wallet } from '../wallet/wallet.ts'
@@ -35,5 +36,6 @@ export interface ServicePorts {
   readonly startAt: number
   readonly rows: StoredRows
   readonly wallet: Wallet
+  readonly taken: PairsTaken
   readonly sequence: OrderSequence
 }

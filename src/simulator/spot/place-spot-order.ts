@@ -11,18 +11,18 @@ import {
 } from '../../protocol/values.ts'
 import { type AccountRef } from '../shared/account.ts'
 import { accept, refuse, type OrderReference, type Refusal, type Reply } from '../shared/reply.ts'
-import { QUEUE_UNKNOWN } from '../matching/book-order.ts'
 import { reachesMarket } from '../matching/displayed-market.ts'
 import { serviceIdText } from '../shared/order-sequence.ts'
 import { decimalsOf } from '../wallet/rounding.ts'
-import { isMarketBuy, isOpen, NO_FEES, type SpotOrder, type SpotTerms } from './spot-order.ts'
+import { isOpen, pendingSince } from '../matching/order-lifecycle.ts'
+import { costOf, paidCoin } from '../services/pair-venue.ts'
+import { NO_FEES, type SpotOrder, type SpotTerms } from './spot-order.ts'
 import { spotRefusals } from './spot-refusals.ts'
 import { enterSpotMarket, isTriggered } from './spot-venue.ts'
 import {
   forgetOrder,
   keepOrder,
   openOrdersIn,
-  paidCoin,
   SPOT_ORDERS,
   spotAccountOf,
   spotMarketOf,
@@ -91,38 +91,28 @@ export function openOrder(
   const market = spotMarketOf(state, terms.symbol)
   const sequence = state.ports.sequence.next()
   const orderId = serviceIdText(sequence)
-  const frozen = frozenFor(terms)
+  const frozen = costOf(terms)
   const order: SpotOrder = {
     ...terms,
+    ...pendingSince(at),
     sequence,
     orderId,
     priceTicks: market.book.ticks(terms.price),
     triggerTicks: market.book.ticks(terms.trigger?.price ?? ZERO),
-    takingAt: 0,
-    queueLots: QUEUE_UNKNOWN,
     clientOid: terms.clientOid ?? `SIM-${orderId}`,
     isClientOidOwn: terms.clientOid !== undefined,
-    status: 'init',
-    cancelReason: undefined,
-    baseVolume: ZERO,
-    quoteVolume: ZERO,
+    filledBase: ZERO,
+    filledQuote: ZERO,
     fees: NO_FEES,
     frozen,
     hasOldFees,
-    quoteSize: isMarketBuy(terms) ? terms.size : terms.size.times(reference),
-    createdAt: at,
-    updatedAt: at,
+    quoteSize: terms.isQuoteSized ? terms.size : terms.size.times(reference),
   }
-  state.ports.wallet.freeze(spotBalance(terms.uid, paidCoin(market, terms)), frozen)
+  state.ports.wallet.freeze(spotBalance(terms.uid, paidCoin(market.symbol.row, terms)), frozen)
   keepOrder(state, order)
   state.ports.rows.put(SPOT_ORDERS, order)
   forgetOldest(state, order.uid)
   return order
-}
-
-/** Quote coin for a buy, base coin for a sell: the fee comes out of what is obtained. */
-function frozenFor(terms: Pick<SpotTerms, 'direction' | 'orderType' | 'price' | 'size'>): Decimal {
-  return terms.direction === 'sell' || isMarketBuy(terms) ? terms.size : terms.price.times(terms.size)
 }
 
 interface Asked {
@@ -152,6 +142,7 @@ function readTerms(state: SpotState, uid: string, { market, request }: Asked): S
     stpMode: stp,
     price: decimal((isLimit && request.price) || '0'),
     size: decimal(request.size),
+    isQuoteSized: !isLimit && side === 'buy',
     trigger: isWaiting ? { price: triggerPrice, isAbove: triggerPrice.gte(lastPrice(market)) } : undefined,
     entry: 'API',
     source: isLimit ? 'normal' : 'market',
@@ -167,7 +158,7 @@ function readTerms(state: SpotState, uid: string, { market, request }: Asked): S
 }
 
 function numberRefusal({ symbol }: SpotMarket, terms: SpotTerms, request: PlaceRequest): Refusal | undefined {
-  const sizeDecimals = isMarketBuy(terms) ? symbol.quoteDecimals : symbol.baseDecimals
+  const sizeDecimals = terms.isQuoteSized ? symbol.quoteDecimals : symbol.baseDecimals
   const checks = [
     { name: 'size', value: request.size, scale: sizeDecimals },
     { name: 'price', value: request.price ?? '0', scale: symbol.priceDecimals },
@@ -181,9 +172,9 @@ function sizeRefusal(market: SpotMarket, terms: SpotTerms): Refusal | undefined 
   const { minTradeAmount, maxTradeAmount, minTradeUSDT } = market.symbol.row
   if (!terms.size.gt(ZERO)) return spotRefusals.sizeBelowMinimum()
   const price = terms.price.gt(ZERO) ? terms.price : lastPrice(market)
-  const notional = isMarketBuy(terms) ? terms.size : terms.size.times(price)
+  const notional = terms.isQuoteSized ? terms.size : terms.size.times(price)
   if (notional.lt(minTradeUSDT)) return spotRefusals.notionalBelowMinimum(minTradeUSDT)
-  const base = isMarketBuy(terms) ? terms.size.div(price) : terms.size
+  const base = terms.isQuoteSized ? terms.size.div(price) : terms.size
   if (base.lt(minTradeAmount)) return spotRefusals.sizeBelowMinimum()
   return base.gt(maxTradeAmount) ? spotRefusals.sizeAboveMaximum() : undefined
 }
@@ -217,8 +208,8 @@ function accountRefusal(state: SpotState, market: SpotMarket, terms: SpotTerms):
   const open = openOrdersIn(market, terms.uid).length
   const { openOrdersMax } = market.symbol
   if (open >= openOrdersMax) return spotRefusals.ordersFull(openOrdersMax)
-  const { available } = state.ports.wallet.coin(spotBalance(terms.uid, paidCoin(market, terms)))
-  return available.lt(frozenFor(terms)) ? spotRefusals.balance() : undefined
+  const { available } = state.ports.wallet.coin(spotBalance(terms.uid, paidCoin(market.symbol.row, terms)))
+  return available.lt(costOf(terms)) ? spotRefusals.balance() : undefined
 }
 
 function lastPrice({ book }: SpotMarket): Decimal {

@@ -1,16 +1,18 @@
 import { ZERO, type Decimal } from '../../lib/decimal.ts'
 import { feeDetailText } from './spot-fee-detail.ts'
-import { isMarketBuy, type SpotOrder, type SpotStatus } from './spot-order.ts'
-import { obtainedCoin, spotMarketOf, type SpotState } from './spot-state.ts'
+import { type OrderStatus } from '../matching/book-order.ts'
+import { obtainedCoin } from '../services/pair-venue.ts'
+import { type SpotOrder } from './spot-order.ts'
+import { spotMarketOf, type SpotState } from './spot-state.ts'
 
 /** As the history writes it: statuses in its own words, the size of every market order in quote coin. */
 export function toHistoryOrder(state: SpotState, order: SpotOrder) {
-  const isMarketSell = order.orderType === 'market' && !isMarketBuy(order)
-  const sold = order.quoteVolume.gt(ZERO) ? order.quoteVolume : order.quoteSize
+  const isMarketSell = order.orderType === 'market' && !order.isQuoteSized
+  const sold = order.filledQuote.gt(ZERO) ? order.filledQuote : order.quoteSize
   return {
     ...shared(order),
     size: amountText(isMarketSell ? sold : order.size),
-    status: order.status,
+    status: HISTORY_STATUS[order.status],
     feeDetail: feeText(state, order, order.hasOldFees ? ['coin'] : ['newFees']),
     ...triggerFields(order),
   }
@@ -21,7 +23,7 @@ export function toOrderDetail(state: SpotState, order: SpotOrder) {
   return {
     ...shared(order),
     size: amountText(order.size),
-    status: DETAIL_STATUS[order.status],
+    status: detailStatus(order),
     feeDetail: feeText(state, order, order.hasOldFees ? ['coin'] : ['coin', 'newFees']),
   }
 }
@@ -34,17 +36,27 @@ export function toUnfilledOrder(order: SpotOrder) {
     priceAvg: price,
     basePrice: priceAvg || '0',
     size: amountText(order.size),
-    status: DETAIL_STATUS[order.status],
+    status: detailStatus(order),
     ...triggerFields(order),
   }
 }
 
-const DETAIL_STATUS: Readonly<Record<SpotStatus, string>> = {
-  init: 'live',
-  new: 'live',
-  partially_fill: 'partially_filled',
-  full_fill: 'filled',
+/** `init` waits for its trigger. */
+const HISTORY_STATUS = {
+  pending: 'init',
+  live: 'new',
+  partially_filled: 'partially_fill',
+  filled: 'full_fill',
   cancelled: 'cancelled',
+} as const satisfies Record<OrderStatus, string>
+
+function detailStatus({ status }: SpotOrder): string {
+  return status === 'pending' ? 'live' : status
+}
+
+function cancelText({ cancelReason }: SpotOrder): string {
+  if (cancelReason === null) return ''
+  return cancelReason === 'self_trade' ? 'stp_cancel' : 'normal_cancel'
 }
 
 function triggerFields({ trigger }: SpotOrder) {
@@ -56,7 +68,7 @@ function triggerFields({ trigger }: SpotOrder) {
 
 /** What every endpoint writes of an order. Document: Spot order. */
 function shared(order: SpotOrder) {
-  const { baseVolume, quoteVolume } = order
+  const { filledBase, filledQuote } = order
   return {
     userId: order.uid,
     symbol: order.symbol,
@@ -65,14 +77,14 @@ function shared(order: SpotOrder) {
     price: order.orderType === 'market' ? '0' : amountText(order.price),
     orderType: order.orderType,
     side: order.direction,
-    priceAvg: baseVolume.gt(ZERO) ? amountText(quoteVolume.div(baseVolume)) : '',
-    baseVolume: amountText(baseVolume),
-    quoteVolume: amountText(quoteVolume),
+    priceAvg: filledBase.gt(ZERO) ? amountText(filledQuote.div(filledBase)) : '',
+    baseVolume: amountText(filledBase),
+    quoteVolume: amountText(filledQuote),
     enterPointSource: order.entry,
     orderSource: order.source,
     cTime: String(order.createdAt),
     uTime: String(order.updatedAt),
-    cancelReason: order.cancelReason ?? '',
+    cancelReason: cancelText(order),
   }
 }
 
@@ -82,11 +94,11 @@ function amountText(amount: Decimal): string {
 }
 
 function feeText(state: SpotState, order: SpotOrder, keys: readonly ('newFees' | 'coin')[]): string {
-  if (!order.baseVolume.gt(ZERO)) return ''
+  if (!order.filledBase.gt(ZERO)) return ''
   const facts = {
     fees: order.fees,
     deductsFee: order.deductsFee,
-    obtainedCoin: obtainedCoin(spotMarketOf(state, order.symbol), order),
+    obtainedCoin: obtainedCoin(spotMarketOf(state, order.symbol).symbol.row, order),
     platformCoin: state.settings.platformCoin.name,
   }
   return feeDetailText(facts, keys)

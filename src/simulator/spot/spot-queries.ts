@@ -40,7 +40,7 @@ export function spotOrderInfo(
 }
 
 function unfilled(order: SpotOrder | undefined): SpotOrder | undefined {
-  return order?.baseVolume.gt(ZERO) === true ? undefined : order
+  return order?.filledBase.gt(ZERO) === true ? undefined : order
 }
 
 /** The undocumented unfilled-orders: open orders, newest first. */

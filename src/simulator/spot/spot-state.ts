@@ -6,7 +6,8 @@ import { PairMarket } from '../services/pair-market.ts'
 import { type CoinRef } from '../wallet/coin-money.ts'
 import { type PlacedCodec } from '../store/stored-rows.ts'
 import { isIdBefore } from '../shared/order-sequence.ts'
-import { isOpen, type SpotOrder } from './spot-order.ts'
+import { isOpen } from '../matching/order-lifecycle.ts'
+import { type SpotOrder } from './spot-order.ts'
 import { type SpotSettings } from './spot-settings.ts'
 import { readSpotSymbol, type SpotSymbol } from './spot-symbol.ts'
 
@@ -70,7 +71,7 @@ export const SPOT_ORDERS: PlacedCodec<SpotState, SpotOrder> = {
   table: 'spot_orders',
   id: ({ orderId }) => orderId,
   decimals: [
-    ...['price', 'size', 'baseVolume', 'quoteVolume', 'frozen', 'quoteSize'],
+    ...['price', 'size', 'filledBase', 'filledQuote', 'frozen', 'quoteSize'],
     ...['total', 'deducted', 'remainder'],
   ],
   place: keepOrder,
@@ -82,8 +83,7 @@ export function openSpotState(ports: ServicePorts, settings: SpotSettings): Spot
   for (const row of settings.symbols) {
     const symbol = readSpotSymbol(row)
     const { priceDecimals, baseDecimals: sizeDecimals } = symbol
-    const names = { symbol: row.symbol, row: `spot/${row.symbol}` }
-    const book = new PairMarket<SpotOrder>(ports, { ...names, priceDecimals, sizeDecimals })
+    const book = new PairMarket<SpotOrder>(ports, { symbol: row.symbol, priceDecimals, sizeDecimals })
     markets.set(row.symbol, { symbol, book, waiting: new Set() })
   }
   const accounts = new Map<string, SpotAccount>()
@@ -126,16 +126,6 @@ export function spotBalance(uid: string, coin: string): CoinRef {
   return { uid, balance: 'spot', coin }
 }
 
-/** The coin that an order pays with. */
-export function paidCoin(market: SpotMarket, { direction }: Pick<SpotOrder, 'direction'>): string {
-  return direction === 'buy' ? market.symbol.row.quoteCoin : market.symbol.row.baseCoin
-}
-
-/** The coin obtained from the trade: fees are in it. */
-export function obtainedCoin(market: SpotMarket, { direction }: Pick<SpotOrder, 'direction'>): string {
-  return direction === 'buy' ? market.symbol.row.baseCoin : market.symbol.row.quoteCoin
-}
-
 export function orderNamed({ orders }: SpotAccount, orderId: string): SpotOrder | undefined {
   const order = orders[countFirst(orders, (other) => isIdBefore(other.orderId, orderId))]
   return order?.orderId === orderId ? order : undefined
@@ -149,19 +139,13 @@ export function keepOrder(state: SpotState, order: SpotOrder): void {
   if (order.isClientOidOwn) account.byClientOid.set(order.clientOid, order)
   const market = state.markets.get(order.symbol)
   if (market === undefined || !isOpen(order)) return
-  if (order.status === 'init') market.waiting.add(order)
-  else enterBook(market, order)
+  if (order.status === 'pending') market.waiting.add(order)
+  else insertOrder(sideOf(market.book, order), order)
 }
 
 /** The account's orders in the market, and those that wait for it. */
 export function openOrdersIn({ book, waiting }: SpotMarket, uid: string): SpotOrder[] {
   return [...book.buys.orders, ...book.sells.orders, ...waiting].filter((order) => order.uid === uid)
-}
-
-/** An order that has been let into the market, and rests in it. */
-export function enterBook({ book, waiting }: SpotMarket, order: SpotOrder): void {
-  waiting.delete(order)
-  insertOrder(sideOf(book, order), order)
 }
 
 export function forgetOrder(state: SpotState, account: SpotAccount, order: SpotOrder): void {

@@ -1,4 +1,5 @@
 import { decimal, type Decimal } from '../../lib/decimal.ts'
+import { type FeeRates } from '../wallet/fees.ts'
 
 /** A trading pair as the wire writes it. Document: Spot symbol. */
 export interface SpotSymbolRow {
@@ -23,8 +24,7 @@ export interface SpotSymbolRow {
 /** The same in numbers: exact where money is computed. */
 export interface SpotSymbol {
   readonly row: SpotSymbolRow
-  readonly takerFeeRate: Decimal
-  readonly makerFeeRate: Decimal
+  readonly feeRates: FeeRates
   readonly priceDecimals: number
   readonly baseDecimals: number
   readonly quoteDecimals: number
@@ -63,8 +63,7 @@ export function readSpotSymbol(row: SpotSymbolRow): SpotSymbol {
   const one = decimal('1')
   return {
     row,
-    takerFeeRate: decimal(row.takerFeeRate),
-    makerFeeRate: decimal(row.makerFeeRate),
+    feeRates: { taker: decimal(row.takerFeeRate), maker: decimal(row.makerFeeRate) },
     priceDecimals: Number(row.pricePrecision),
     baseDecimals: Number(row.quantityPrecision),
     quoteDecimals: Number(row.quotePrecision),

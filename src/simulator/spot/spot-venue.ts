@@ -1,45 +1,30 @@
 import { enterMarket, matchResting } from '../matching/match-orders.ts'
 import { type Venue } from '../matching/venue.ts'
-import { cancelOrder, endMarketBuy, fillOrder } from './spot-fill.ts'
-import { isMarketBuy, isOpen, remainingOf, type SpotOrder } from './spot-order.ts'
+import { createPairVenue } from '../services/pair-venue.ts'
+import { chargeFee } from './spot-fees.ts'
+import { type SpotOrder } from './spot-order.ts'
 import { SPOT_ORDERS, spotMarketOf, type SpotMarket, type SpotState } from './spot-state.ts'
 
-/** The orders of one pair, for the matching engine. */
-function createVenue(state: SpotState, { book }: SpotMarket): Venue<SpotOrder> {
-  const wantedLots = (order: SpotOrder, ticks: number): number => {
-    const remaining = remainingOf(order)
-    return book.lots(isMarketBuy(order) ? remaining.div(book.price(ticks)) : remaining)
-  }
-  return {
-    ...state.ports.matching,
-    isOpen,
-    wantedLots,
+/** The orders of one pair, for the matching engine. @param clock The exchange's; another for a past. */
+export function createVenue(
+  state: SpotState,
+  { book, symbol, waiting }: SpotMarket,
+  clock: { readonly now: number } = state.ports.clock,
+): Venue<SpotOrder> {
+  const { baseCoin, quoteCoin } = symbol.row
+  return createPairVenue<SpotOrder>({
+    ...{ ports: state.ports, clock, book, baseCoin, quoteCoin, codec: SPOT_ORDERS },
+    balanceOf: () => 'spot',
     isForced: () => false,
-    fill: (order, { lots, ticks, scope }) => {
-      const at = state.ports.clock.now
-      fillOrder(state, order, { base: book.size(lots), price: book.price(ticks), scope, at })
-      return lots
-    },
-    end: (order, reason) => {
-      const { now } = state.ports.clock
-      // What a price leaves of a market buy may be too little for one more lot: then it is done.
-      const isDone =
-        reason === 'no_liquidity' && isMarketBuy(order) && wantedLots(order, book.nextAsk()) === 0
-      if (isDone) endMarketBuy(state, order, now)
-      else cancelOrder(state, order, reason === 'self_trade' ? 'stp_cancel' : 'normal_cancel', now)
-    },
-    putOrder: (order) => state.ports.rows.put(SPOT_ORDERS, order),
-    putMarket: () => book.put(),
-  }
+    receive: (order, receipt) => chargeFee(state, order, receipt, clock.now),
+    stopWaiting: (order) => waiting.delete(order),
+    close: () => undefined,
+  })
 }
 
 /** Lets an order into the market: at once, or when its trigger was reached. */
 export function enterSpotMarket(state: SpotState, order: SpotOrder): void {
-  const market = spotMarketOf(state, order.symbol)
-  market.waiting.delete(order)
-  order.status = 'new'
-  state.ports.rows.put(SPOT_ORDERS, order)
-  enterMarket(createVenue(state, market), market.book, order)
+  enterMarket(createVenue(state, spotMarketOf(state, order.symbol)), order)
 }
 
 export function isTriggered({ trigger, triggerTicks }: SpotOrder, { book }: SpotMarket): boolean {
@@ -55,7 +40,7 @@ export function followPair(state: SpotState, market: SpotMarket): void {
   book.follow(() => {
     if (!book.hasOrders && waiting.size === 0) return
     book.refresh()
-    matchResting(venue, book)
+    matchResting(venue)
     for (const order of waiting) if (isTriggered(order, market)) enterSpotMarket(state, order)
   })
 }

@@ -4,13 +4,12 @@ import { type Handlers } from '../shared/handlers.ts'
 import { type ServicePorts } from '../services/service-ports.ts'
 import { bookOpening } from '../wallet/opening.ts'
 import { restoreAddresses } from './address-book.ts'
-import { cancelOrder } from './spot-fill.ts'
-import { isOpen } from './spot-order.ts'
+import { cancelOrder, isOpen } from '../matching/order-lifecycle.ts'
 import { spotHistory, spotOrderInfo, spotSymbolRows } from './spot-queries.ts'
 import { spotRefusals } from './spot-refusals.ts'
 import { defaultSpotSettings, type SpotSettings } from './spot-settings.ts'
-import { openSpotState, orderNamed, spotAccountOf, type SpotState } from './spot-state.ts'
-import { followPair } from './spot-venue.ts'
+import { openSpotState, orderNamed, spotAccountOf, spotMarketOf, type SpotState } from './spot-state.ts'
+import { createVenue, followPair } from './spot-venue.ts'
 import { restoreWithdrawals, withdraw } from './withdrawals.ts'
 
 /**
@@ -83,6 +82,6 @@ export function cancelSpotOrder(
   if (order === undefined || order.symbol !== symbol || !isOpen(order)) {
     return refuse(spotRefusals.orderUnknown())
   }
-  cancelOrder(state, order, 'normal_cancel', state.ports.clock.now)
+  cancelOrder(createVenue(state, spotMarketOf(state, symbol)), order, 'user')
   return accept({ orderId: order.orderId, clientOid: order.clientOid })
 }

@@ -14,6 +14,7 @@ import { type MarginMode } from '../../../src/simulator/margin/orders/margin-ord
 import { type MarginState } from '../../../src/simulator/margin/margin-state.ts'
 import { placeNow } from '../../../src/simulator/margin/orders/place-order.ts'
 import { type RowStore, type StoredRow } from '../../../src/simulator/store/row-store.ts'
+import { PairsTaken } from '../../../src/simulator/services/pairs-taken.ts'
 import { StoredRows } from '../../../src/simulator/store/stored-rows.ts'
 import { createOrderSequence } from '../../../src/simulator/shared/order-sequence.ts'
 import { Wallet } from '../../../src/simulator/wallet/wallet.ts'
@@ -79,6 +80,7 @@ export class MarginBench {
         startAt: START_AT,
         rows: this.#rows,
         wallet: this.wallet,
+        taken: new PairsTaken(this.#rows),
         sequence: createOrderSequence(this.#rows),
       },
       settings,

@@ -1,4 +1,5 @@
 import { type AccountRef, type AccountSetup } from '../../../src/simulator/shared/account.ts'
+import { PairsTaken } from '../../../src/simulator/services/pairs-taken.ts'
 import { type ServicePorts } from '../../../src/simulator/services/service-ports.ts'
 import {
   bindHandlers,
@@ -56,6 +57,7 @@ export function createServiceBench(model: FillModelName = 'optimistic'): Service
         startAt: STARTED_AT,
         rows,
         wallet: new Wallet(rows),
+        taken: new PairsTaken(rows),
         sequence: createOrderSequence(rows),
       }
     },

@@ -1,29 +1,31 @@
-import { type EndReason, type Trade } from '../../matching/book-order.ts'
+import { type Trade } from '../../matching/book-order.ts'
 import { type FillModel } from '../../matching/fill-model.ts'
 import { enterMarket, matchResting } from '../../matching/match-orders.ts'
+import { type OrderBook } from '../../matching/order-book.ts'
 import { type Venue } from '../../matching/venue.ts'
-import { symbolOf, type CoreState, type SymbolState } from '../core-state.ts'
-import { executeFill } from '../positions/execute-fill.ts'
-import { cancelOrder } from './order-lifecycle.ts'
-import { isOpen, remainingLots, type Order } from './order.ts'
-import { ORDERS, SYMBOLS } from '../stored-entities.ts'
+import { accountOf, symbolOf, venueOf, type CoreState, type SymbolState } from '../core-state.ts'
+import { mayOpen, closableLots, settleTrade } from '../positions/settle-trade.ts'
+import { remainingLots, type Order } from './order.ts'
+import { ACCOUNTS, ORDERS, SYMBOLS } from '../stored-entities.ts'
 
 /** The orders of one futures instrument, for the matching engine. */
-class FuturesVenue implements Venue<Order> {
+export class FuturesVenue implements Venue<Order> {
   readonly model: FillModel
   readonly levelsMax: number
+  readonly book: OrderBook<Order>
   readonly #state: CoreState
   readonly #symbol: SymbolState
 
   constructor(state: CoreState, symbol: SymbolState) {
     this.model = state.matching.model
     this.levelsMax = state.matching.levelsMax
+    this.book = symbol
     this.#state = state
     this.#symbol = symbol
   }
 
-  isOpen(order: Order): boolean {
-    return isOpen(order)
+  get now(): number {
+    return this.#state.clock.now
   }
 
   wantedLots(order: Order): number {
@@ -34,12 +36,35 @@ class FuturesVenue implements Venue<Order> {
     return source === 'SYS' && orderType === 'market'
   }
 
-  fill(order: Order, trade: Trade): number {
-    return executeFill(this.#state, this.#symbol, order, trade)
+  settle(order: Order, trade: Trade): number {
+    return settleTrade(this.#state, this.#symbol, order, trade)
   }
 
-  end(order: Order, reason: EndReason): void {
-    cancelOrder(this.#state, order, reason)
+  isFilled(order: Order): boolean {
+    return order.filledLots >= order.lots
+  }
+
+  isSpent(): boolean {
+    return false
+  }
+
+  isPointless(order: Order): boolean {
+    return !mayOpen(order) && closableLots(accountOf(this.#state, order.uid), order) === 0
+  }
+
+  stopWaiting(order: Order): void {
+    const { arrivals } = this.#state
+    const index = arrivals.indexOf(order)
+    if (index >= 0) arrivals.splice(index, 1)
+  }
+
+  close(order: Order): void {
+    const account = accountOf(this.#state, order.uid)
+    account.openOrders.delete(order.sequence)
+    account.closedOrders.set(order.sequence, order)
+    if (order.status === 'filled') account.counts.ordersFilled++
+    else account.counts.ordersCancelled++
+    this.#state.rows.put(ACCOUNTS, account)
   }
 
   putOrder(order: Order): void {
@@ -51,20 +76,13 @@ class FuturesVenue implements Venue<Order> {
   }
 }
 
-function venueOf(state: CoreState, symbol: SymbolState): Venue<Order> {
-  return (symbol.venue ??= new FuturesVenue(state, symbol))
-}
-
 /** Lets an accepted order into matching. */
 export function enterMatching(state: CoreState, order: Order): void {
-  const symbol = symbolOf(state, order.symbol)
-  order.status = 'live'
-  state.rows.put(ORDERS, order)
-  enterMarket(venueOf(state, symbol), symbol, order)
+  enterMarket(venueOf(symbolOf(state, order.symbol)), order)
 }
 
 /** Matches the resting orders of an instrument against a new quote. */
-export function matchSymbol(state: CoreState, symbol: SymbolState): void {
+export function matchSymbol(symbol: SymbolState): void {
   if (symbol.buys.orders.length === 0 && symbol.sells.orders.length === 0) return
-  matchResting(venueOf(state, symbol), symbol)
+  matchResting(venueOf(symbol))
 }

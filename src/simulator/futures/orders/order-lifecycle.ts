@@ -1,9 +1,9 @@
 import { createRandom } from '../../../lib/random.ts'
 import { drawLatency } from '../../shared/latency.ts'
-import { accountOf, symbolOf, type Account, type CoreState } from '../core-state.ts'
-import { QUEUE_UNKNOWN } from '../../matching/book-order.ts'
-import { removeOrder, sideOf } from '../../matching/order-book.ts'
-import { isOpen, orderIdText, type CancelReason, type Order, type OrderTerms } from './order.ts'
+import { accountOf, symbolOf, venueOf, type Account, type CoreState } from '../core-state.ts'
+import { type CancelReason } from '../../matching/book-order.ts'
+import * as lifecycle from '../../matching/order-lifecycle.ts'
+import { orderIdText, type Order, type OrderTerms } from './order.ts'
 import { ACCOUNTS, ORDERS } from '../stored-entities.ts'
 
 /** Makes an order of accepted terms; it is pending until {@link Order.dueAt}. */
@@ -13,16 +13,11 @@ export function createOrder(state: CoreState, terms: OrderTerms): Order {
   const account = accountOf(state, terms.uid)
   const order: Order = {
     ...terms,
+    ...lifecycle.pendingSince(clock.now),
     sequence,
     clientOid: terms.clientOid ?? `SIM-${orderIdText(sequence)}`,
     filledLots: 0,
-    status: 'pending',
-    cancelReason: undefined,
     dueAt: clock.now + (terms.source === 'SYS' ? 0 : settings.matchingLagMs + entryLatency(state, terms)),
-    takingAt: 0,
-    queueLots: QUEUE_UNKNOWN,
-    createdAt: clock.now,
-    updatedAt: clock.now,
   }
   account.openOrders.set(sequence, order)
   account.counts.ordersAccepted++
@@ -38,18 +33,7 @@ function entryLatency({ settings, seed, clock }: CoreState, { uid }: OrderTerms)
 }
 
 export function cancelOrder(state: CoreState, order: Order, reason: CancelReason): void {
-  if (!isOpen(order)) return
-  order.cancelReason = reason
-  endOrder(state, order, 'cancelled')
-}
-
-/** Counts filled lots; the order ends when none remain. */
-export function fillOrder(state: CoreState, order: Order, lots: number): void {
-  order.filledLots += lots
-  order.updatedAt = state.clock.now
-  order.status = 'partially_filled'
-  if (order.filledLots >= order.lots) endOrder(state, order, 'filled')
-  else state.rows.put(ORDERS, order)
+  lifecycle.cancelOrder(venueOf(symbolOf(state, order.symbol)), order, reason)
 }
 
 /**
@@ -74,24 +58,4 @@ export function closingOrders(account: Account, of: Pick<Order, 'symbol' | 'slot
     if (order.action === 'close' || order.reduceOnly) found.push(order)
   }
   return found
-}
-
-function endOrder(state: CoreState, order: Order, status: 'filled' | 'cancelled'): void {
-  const account = accountOf(state, order.uid)
-  const symbol = symbolOf(state, order.symbol)
-  if (order.status === 'pending') removeArrival(state, order)
-  else removeOrder(sideOf(symbol, order), order)
-  order.status = status
-  order.updatedAt = state.clock.now
-  account.openOrders.delete(order.sequence)
-  account.closedOrders.set(order.sequence, order)
-  if (status === 'filled') account.counts.ordersFilled++
-  else account.counts.ordersCancelled++
-  state.rows.put(ORDERS, order)
-  state.rows.put(ACCOUNTS, account)
-}
-
-function removeArrival(state: CoreState, order: Order): void {
-  const index = state.arrivals.indexOf(order)
-  if (index >= 0) state.arrivals.splice(index, 1)
 }

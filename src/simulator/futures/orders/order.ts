@@ -1,22 +1,8 @@
-import {
-  type BookOrder,
-  type Direction,
-  type EndReason,
-  type Force,
-  type StpMode,
-} from '../../matching/book-order.ts'
+import { type BookOrder, type Direction, type Force, type StpMode } from '../../matching/book-order.ts'
 
 /** Which position an order works on: hedge mode has two a symbol, one-way mode one net position. */
 export type PositionSlot = 'long' | 'short' | 'net'
 export type MarginMode = 'isolated' | 'crossed'
-
-/**
- * pending (accepted, not yet in matching) -> live -> partially_filled -> filled
- *                                          any of the first three -> cancelled
- */
-export type OrderStatus = 'pending' | 'live' | 'partially_filled' | 'filled' | 'cancelled'
-
-export type CancelReason = EndReason | 'user' | 'position_gone' | 'reduce_only' | 'liquidation' | 'delivery'
 
 /** What is asked for, after validation. Sizes in lots, prices in ticks. */
 export interface OrderTerms {
@@ -55,12 +41,8 @@ export interface Order extends Omit<OrderTerms, 'clientOid' | 'lots'>, BookOrder
   /** Cut when a reduce-only order exceeds its position. */
   lots: number
   filledLots: number
-  status: OrderStatus
-  cancelReason: CancelReason | undefined
   /** When it enters matching. */
   readonly dueAt: number
-  readonly createdAt: number
-  updatedAt: number
 }
 
 /** 18 digits: longer than a float holds exactly, so that a client which parses ids as numbers is found out. */
@@ -80,10 +62,6 @@ export function sequenceOfId(prefix: '11' | '12', text: string): number | undefi
 
 export function remainingLots(order: Order): number {
   return order.lots - order.filledLots
-}
-
-export function isOpen(order: Order): boolean {
-  return order.status !== 'filled' && order.status !== 'cancelled'
 }
 
 function oppositeOf(direction: Direction): Direction {

@@ -1,6 +1,6 @@
 import { decimal, ZERO } from '../../../lib/decimal.ts'
 import { accountOf, type CoreState, type SymbolState } from '../core-state.ts'
-import { bookFor, coverDebt } from './execute-fill.ts'
+import { bookFor, coverDebt } from './settle-trade.ts'
 import { marginValue, updateFloats, type Position } from './position.ts'
 import { POSITIONS } from '../stored-entities.ts'
 

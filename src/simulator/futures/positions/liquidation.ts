@@ -8,7 +8,7 @@ import {
   type CoreState,
   type SymbolState,
 } from '../core-state.ts'
-import { bookFor, coverDebt } from './execute-fill.ts'
+import { bookFor, coverDebt } from './settle-trade.ts'
 import { crossedStanding, maintenanceOf, positionsOfCoin } from './margin.ts'
 import { cancelOrder, closingOrders } from '../orders/order-lifecycle.ts'
 import { maintenanceTier, positionKey, unrealised, type Position } from './position.ts'

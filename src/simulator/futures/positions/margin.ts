@@ -8,7 +8,8 @@ import {
   type CoreState,
   type SymbolState,
 } from '../core-state.ts'
-import { isOpen, remainingLots, type Order } from '../orders/order.ts'
+import { isOpen } from '../../matching/order-lifecycle.ts'
+import { remainingLots, type Order } from '../orders/order.ts'
 import {
   baseSize,
   initialMargin,

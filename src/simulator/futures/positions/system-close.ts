@@ -1,5 +1,5 @@
-import { symbolOf, type CoreState } from '../core-state.ts'
-import { executeFill } from './execute-fill.ts'
+import { symbolOf, venueOf, type CoreState } from '../core-state.ts'
+import { fillOrder } from '../../matching/order-lifecycle.ts'
 import { enterMatching } from '../orders/futures-venue.ts'
 import { createOrder } from '../orders/order-lifecycle.ts'
 import { type Order, type OrderTerms } from '../orders/order.ts'
@@ -24,8 +24,7 @@ export function settlePosition(
   settlement: { readonly ticks: number; readonly tradeSide: string },
 ): void {
   const order = createOrder(state, closingTerms(position, { systemTradeSide: settlement.tradeSide }))
-  order.status = 'live'
-  executeFill(state, symbolOf(state, position.symbol), order, {
+  fillOrder(venueOf(symbolOf(state, position.symbol)), order, {
     lots: position.lots,
     ticks: settlement.ticks,
     scope: 'taker',

@@ -1,5 +1,5 @@
 import { decimal, ZERO, type Decimal } from '../../../lib/decimal.ts'
-import { negated, roundUp, smaller } from '../../wallet/rounding.ts'
+import { negated } from '../../wallet/rounding.ts'
 import { swapForDebt, convertDust } from './coin-swap.ts'
 import { placeForcedOrder } from '../orders/forced-orders.ts'
 import { payBack } from './loans.ts'
@@ -13,7 +13,8 @@ import {
   type MarginState,
   type SymbolMarket,
 } from '../margin-state.ts'
-import { endOrder } from '../orders/order-lifecycle.ts'
+import { cancelMarginOrder } from '../orders/margin-venue.ts'
+import { liquidationFee } from '../../wallet/fees.ts'
 import { assessBalance, isNearLiquidation, mustLiquidate } from './balance-risk.ts'
 
 /*
@@ -38,7 +39,7 @@ export function judgeDebtors(state: MarginState, { rules }: SymbolMarket): void 
 }
 
 function liquidate(state: MarginState, ref: BalanceRef): void {
-  for (const order of openOrdersOf(state, ref)) endOrder(state, order, 'cancelled')
+  for (const order of openOrdersOf(state, ref)) cancelMarginOrder(state, order, 'liquidation')
   let traded = ZERO
   for (let step = 0; step < STEPS_MAX; step++) {
     payDebts(state, ref)
@@ -82,6 +83,6 @@ function settle(state: MarginState, ref: BalanceRef, traded: Decimal): void {
   const quoteCoin = marketsOf(state, ref)[0]?.rules.quoteCoin
   if (quoteCoin === undefined) return
   const { available } = moneyOf(state, ref, quoteCoin)
-  const fee = roundUp(traded.times(decimal(state.settings.liquidationFeeRate)))
-  state.ports.wallet.book(coinIn(ref, quoteCoin), 'insurance', negated(smaller(fee, available)))
+  const fee = liquidationFee(traded, decimal(state.settings.liquidationFeeRate), available)
+  state.ports.wallet.book(coinIn(ref, quoteCoin), 'insurance', negated(fee))
 }

@@ -7,11 +7,11 @@ import { accountOf, type MarginState } from '../margin-state.ts'
 
 /** A forced order that has ended; one that traded nothing leaves no record. */
 export function recordForcedOrder(state: MarginState, order: MarginOrder): void {
-  const { uid, mode, id, symbol, direction, price, base, filledBase, filledQuote } = order
-  if (price === undefined || base === undefined || filledBase.eq('0')) return
+  const { uid, mode, id, symbol, direction, price, size, filledBase, filledQuote } = order
+  if (filledBase.eq('0')) return
   const { createdAt, updatedAt } = order
   keep(state, {
-    ...{ type: 'place_order', uid, mode, id, symbol, direction, price, size: base, filledBase, filledQuote },
+    ...{ type: 'place_order', uid, mode, id, symbol, direction, price, size, filledBase, filledQuote },
     ...{ createdAt, updatedAt },
   })
 }

@@ -1,10 +1,11 @@
 import { type WireRequestOf, type WireResponseOf } from '../../../protocol/endpoints.ts'
 import { type AccountRef } from '../../shared/account.ts'
 import { accept, refuse, type OrderReference, type Refusal, type Reply } from '../../shared/reply.ts'
-import { isOpen, type MarginMode, type MarginOrder } from './margin-order.ts'
+import { isOpen } from '../../matching/order-lifecycle.ts'
+import { type MarginMode, type MarginOrder } from './margin-order.ts'
 import { marginRefusals } from '../margin-refusals.ts'
 import { accountOf, type MarginState } from '../margin-state.ts'
-import { endOrder } from './order-lifecycle.ts'
+import { cancelMarginOrder } from './margin-venue.ts'
 
 type BatchCancelRequest = WireRequestOf<'isolatedBatchCancelOrders'>
 type BatchCancelResult = WireResponseOf<'isolatedBatchCancelOrders'>
@@ -35,7 +36,7 @@ export function cancelBatch(
     const order = isNamed(item) ? findOrder(state, { uid, mode: 'isolated', symbol, item }) : undefined
     const refusal = isNamed(item) ? cancelRefusal(order) : marginRefusals.idMissing()
     if (order !== undefined && refusal === undefined) {
-      endOrder(state, order, 'cancelled')
+      cancelMarginOrder(state, order, 'user')
       successList.push({ orderId: order.id, clientOid: order.clientOid })
     } else {
       const clientOid = clientOidOf(item) ?? order?.clientOid ?? ''
@@ -64,7 +65,7 @@ export function cancelOne(
   if (order === undefined) return refuse(marginRefusals.orderUnknown())
   const refusal = cancelRefusal(order)
   if (refusal !== undefined) return refuse(refusal)
-  endOrder(state, order, 'cancelled')
+  cancelMarginOrder(state, order, 'user')
   return accept({ orderId: order.id, clientOid: order.clientOid })
 }
 
@@ -72,7 +73,7 @@ function cancelAllOf(state: MarginState, uid: string, symbol: string): BatchCanc
   const successList: OrderReference[] = []
   for (const order of [...accountOf(state, uid).open.values()]) {
     if (order.mode !== 'isolated' || order.symbol !== symbol) continue
-    endOrder(state, order, 'cancelled')
+    cancelMarginOrder(state, order, 'user')
     successList.push({ orderId: order.id, clientOid: order.clientOid })
   }
   return { successList, failureList: [] }

@@ -1,4 +1,4 @@
-import { decimal, ZERO, type Decimal } from '../../../lib/decimal.ts'
+import { ZERO, type Decimal } from '../../../lib/decimal.ts'
 import { larger, roundDown, roundUp, smaller } from '../../wallet/rounding.ts'
 import { modeOf, type MarginOrder, type Purpose, type BalanceRef } from './margin-order.ts'
 import {
@@ -9,8 +9,8 @@ import {
   type MarginState,
   type SymbolMarket,
 } from '../margin-state.ts'
-import { enterMarginMarket } from './margin-venue.ts'
-import { createOrder } from './order-lifecycle.ts'
+import { enterMarginOrder } from './margin-venue.ts'
+import { shareAfterFee } from '../../wallet/fees.ts'
 
 export type ForcedPurpose = Exclude<Purpose, 'trade'>
 
@@ -35,13 +35,11 @@ export function placeForcedOrder(
     if (price === undefined) continue
     const base = forcedSize(state, ref, { market, direction, owed, price, purpose })
     if (base === undefined) continue
-    const order = createOrder(state, {
+    return enterMarginOrder(state, {
       ...{ uid: ref.uid, mode: modeOf(ref.balance), symbol: market.rules.symbol, clientOid: undefined },
       ...{ direction, orderType: 'market', force: 'gtc', loanType: 'autoRepay', source: 'SYS', purpose },
-      ...{ price, base, quote: undefined, frozen: ZERO, loan: ZERO },
+      ...{ price, size: base, isQuoteSized: false, frozen: ZERO, loan: ZERO },
     })
-    enterMarginMarket(state, order)
-    return order
   }
   return undefined
 }
@@ -63,7 +61,7 @@ function forcedSize(
   ref: BalanceRef,
   { market: { rules }, direction, owed, price, purpose }: Sizing,
 ): Decimal | undefined {
-  const afterFee = ONE.minus(rules.feeRate)
+  const afterFee = shareAfterFee(rules.feeRate)
   const isSell = direction === 'sell'
   const { available } = moneyOf(state, ref, isSell ? rules.baseCoin : rules.quoteCoin)
   const most = roundDown(isSell ? available : available.div(price), rules.quantityPlaces)
@@ -74,5 +72,3 @@ function forcedSize(
   if (needed.lt(least)) return purpose === 'liquidation' ? undefined : least
   return smaller(needed, most)
 }
-
-const ONE = decimal('1')

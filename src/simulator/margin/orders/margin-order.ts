@@ -1,17 +1,10 @@
 import { type Decimal } from '../../../lib/decimal.ts'
-import { type BookOrder } from '../../matching/book-order.ts'
+import { type PairOrder } from '../../services/pair-order.ts'
 import { type BalanceName } from '../../wallet/coin-money.ts'
 
 export type MarginMode = 'isolated' | 'crossed'
 export type LoanType = 'normal' | 'autoLoan' | 'autoRepay' | 'autoLoanAndRepay'
 export type OrderSource = 'WEB' | 'IOS' | 'ANDROID' | 'API' | 'SYS'
-
-/**
- * live -> partial_fill -> filled
- * live, partial_fill -> cancelled   by its owner, its force, a liquidation, or for want of a market
- * reject                            post only that would take: it never was in the market
- */
-export type MarginStatus = 'live' | 'partial_fill' | 'filled' | 'cancelled' | 'reject'
 
 /** Why it is there: an account's own order, a forced one, or one that repays an overdue loan. */
 export type Purpose = 'trade' | 'liquidation' | 'systemRepay'
@@ -21,30 +14,17 @@ export interface BalanceRef {
   readonly balance: BalanceName
 }
 
-export interface MarginOrder extends BookOrder {
+/** A forced one has the displayed price it was placed at. */
+export interface MarginOrder extends PairOrder {
   /** 18 digits; later ids are larger. */
   readonly id: string
   readonly mode: MarginMode
-  readonly symbol: string
   readonly clientOid: string
   readonly loanType: LoanType
   readonly source: OrderSource
   readonly purpose: Purpose
-  /** Quote coin; of a forced order the displayed price it was placed at, undefined for other market orders. */
-  readonly price: Decimal | undefined
-  /** Ordered quantity; undefined for a market buy, which is ordered by its quote size. */
-  readonly base: Decimal | undefined
-  readonly quote: Decimal | undefined
-  filledBase: Decimal
-  filledQuote: Decimal
-  /** Still set aside in the balance: quote coin for a buy, base coin for a sell. Forced orders set nothing aside. */
-  frozen: Decimal
   /** What it borrowed when it came in. Own money is spent first: what it does not use goes back. */
   readonly loan: Decimal
-  status: MarginStatus
-  /** Unix ms. */
-  readonly createdAt: number
-  updatedAt: number
   /** Its place among the ended orders of the account; 0 while it is open. */
   ending: number
 }
@@ -59,10 +39,6 @@ export function balanceRefOf(order: Pick<MarginOrder, 'uid' | 'mode' | 'symbol'>
 
 export function modeOf(balance: BalanceName): MarginMode {
   return balance === 'crossed' ? 'crossed' : 'isolated'
-}
-
-export function isOpen({ status }: MarginOrder): boolean {
-  return status === 'live' || status === 'partial_fill'
 }
 
 /** The system's own. */

@@ -60,8 +60,7 @@ export function openOrdersPage(
 
 /** Document: Margin order. `size` and `amount` are what was filled; `baseSize` and `quoteSize` what was ordered. */
 export function toWireOrder(order: MarginOrder): WireMarginOrder {
-  const { price, base, quote, filledBase, filledQuote } = order
-  const ordered = quote ?? (price !== undefined && base !== undefined ? price.times(base) : undefined)
+  const { price, size, isQuoteSized, filledBase, filledQuote } = order
   return {
     symbol: order.symbol,
     orderType: order.orderType,
@@ -69,13 +68,13 @@ export function toWireOrder(order: MarginOrder): WireMarginOrder {
     orderId: order.id,
     clientOid: order.clientOid,
     loanType: order.loanType,
-    price: textOf(price),
+    price: price.toString(),
     side: wireSide(order),
-    status: order.status,
-    baseSize: textOf(base),
-    quoteSize: textOf(ordered),
+    status: statusOf(order),
+    baseSize: isQuoteSized ? '0' : size.toString(),
+    quoteSize: (isQuoteSized ? size : price.times(size)).toString(),
     // Document: the fill price; "the cross endpoint describes it as the order price", and its sample shows it so.
-    priceAvg: order.mode === 'crossed' && price !== undefined ? textOf(price) : averagePrice(order),
+    priceAvg: order.mode === 'crossed' && price.gt('0') ? price.toString() : averagePrice(order),
     size: filledBase.toString(),
     amount: filledQuote.toString(),
     force: order.force,
@@ -100,6 +99,8 @@ function wireSide({ mode, purpose, direction }: MarginOrder): string {
   return direction === 'buy' ? 'systemRepay-buy' : 'systemRepay-selll'
 }
 
-function textOf(value: { toString(): string } | undefined): string {
-  return value?.toString() ?? '0'
+/** `reject` is a post-only order that would have taken: it never was in the market. */
+function statusOf({ status, cancelReason }: MarginOrder) {
+  if (status === 'cancelled') return cancelReason === 'post_only' ? 'reject' : 'cancelled'
+  return status === 'partially_filled' ? 'partial_fill' : status
 }

@@ -1,4 +1,5 @@
 import { decimal, ZERO, type Decimal } from '../../../lib/decimal.ts'
+import { type PairOrder } from '../../services/pair-order.ts'
 import { type Refusal } from '../../shared/reply.ts'
 import { hasPlaces } from '../../wallet/rounding.ts'
 import { marginRefusals } from '../margin-refusals.ts'
@@ -6,10 +7,7 @@ import { type PlaceMarginOrderRequest } from '../margin-requests.ts'
 import { pricesShown, type SymbolMarket } from '../margin-state.ts'
 
 /** What of an order is measured: prices in quote coin, sizes as asked for. */
-export interface OrderTerms {
-  readonly price: Decimal | undefined
-  readonly base: Decimal | undefined
-  readonly quote: Decimal | undefined
+export interface OrderTerms extends Pick<PairOrder, 'price' | 'size' | 'isQuoteSized'> {
   /** What has to be set aside of the coin that it pays with. */
   readonly cost: Decimal
 }
@@ -37,8 +35,8 @@ export function readTerms(market: SymbolMarket, request: PlaceMarginOrderRequest
   if (!isQuoteSized && size.lt(rules.baseMin)) return marginRefusals.sizeBelowMinimum()
   const notional = isQuoteSized ? size : size.times(price ?? shown.bid)
   if (notional.lt(rules.notionalMin)) return marginRefusals.notionalBelowMinimum(rules.notionalMin.toString())
-  if (isQuoteSized) return { price, base: undefined, quote: size, cost: size }
-  return { price, base: size, quote: undefined, cost: request.side === 'buy' ? notional : size }
+  const cost = request.side === 'buy' ? notional : size
+  return { price: price ?? ZERO, size, isQuoteSized, cost }
 }
 
 /** A market buy's size in quote coin. */

@@ -14,8 +14,7 @@ import {
   type MarginAccount,
   type MarginState,
 } from '../margin-state.ts'
-import { enterMarginMarket } from './margin-venue.ts'
-import { createOrder } from './order-lifecycle.ts'
+import { enterMarginOrder } from './margin-venue.ts'
 import { readTerms } from './order-terms.ts'
 
 interface Placing {
@@ -51,7 +50,7 @@ export function placeOrder(
   if (refusal !== undefined) return refuse(refusal)
   const terms = readTerms(market, request)
   if ('code' in terms) return refuse(terms)
-  const { price, base, quote, cost } = terms
+  const { cost, ...measured } = terms
   const { loanType = 'normal', side, orderType, force = 'gtc', clientOid } = request
   const coin = side === 'buy' ? market.rules.quoteCoin : market.rules.baseCoin
   const missing = larger(ZERO, roundUp(cost.minus(moneyOf(state, ref, coin).available)))
@@ -62,12 +61,12 @@ export function placeOrder(
     lend(state, ref, { coin, amount: missing })
   }
   state.ports.wallet.freeze(coinIn(ref, coin), cost)
-  const order = createOrder(state, {
+  const order = enterMarginOrder(state, {
     ...{ uid, mode, symbol: request.symbol, clientOid, direction: side, orderType, loanType, source },
-    ...{ price, base, quote, frozen: cost, loan: missing, purpose: 'trade' },
+    ...measured,
+    ...{ frozen: cost, loan: missing, purpose: 'trade' },
     force: orderType === 'market' ? 'gtc' : force,
   })
-  enterMarginMarket(state, order)
   return accept({ orderId: order.id, clientOid: order.clientOid })
 }
 

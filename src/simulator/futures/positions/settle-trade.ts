@@ -12,9 +12,11 @@ import {
   type SymbolState,
 } from '../core-state.ts'
 import { type Fill } from './fill.ts'
+import { tradeFee } from '../../wallet/fees.ts'
 import { book, type Booking } from '../accounts/ledger.ts'
 import { positionsOfCoin, unsetBalance } from './margin.ts'
-import { cancelClosingOrders, cancelOrder, fillOrder } from '../orders/order-lifecycle.ts'
+import { type Trade } from '../../matching/book-order.ts'
+import { cancelClosingOrders } from '../orders/order-lifecycle.ts'
 import { remainingLots, wireSide, type Order } from '../orders/order.ts'
 import {
   costShare,
@@ -30,38 +32,28 @@ import {
 } from './position.ts'
 import { ACCOUNTS, COUNTERPARTIES, FILLS, POSITIONS } from '../stored-entities.ts'
 
-/** One meeting of an order with the market. */
-export interface Execution {
-  readonly lots: number
-  readonly ticks: number
-  readonly scope: 'taker' | 'maker'
-}
-
 /**
- * Executes up to `lots` of an order: positions, fees, profit, margin, the fill's record and the order.
- * An order that may only close is limited to its position, and cancelled when there is none. A one-way
- * order through zero closes first and opens the rest: two fills.
+ * Books up to `lots` of an order: positions, fees, profit, margin and the fill's record.
+ * An order that may only close is limited to its position. A one-way order through zero closes first and opens the
+ * rest: two fills.
  *
  * @returns the lots that were filled
  */
-export function executeFill(
-  state: CoreState,
-  symbol: SymbolState,
-  order: Order,
-  execution: Execution,
-): number {
+export function settleTrade(state: CoreState, symbol: SymbolState, order: Order, trade: Trade): number {
   const account = accountOf(state, order.uid)
-  const wanted = Math.min(execution.lots, remainingLots(order))
+  const wanted = Math.min(trade.lots, remainingLots(order))
   const closing = Math.min(wanted, closableLots(account, order))
-  const mayOpen = order.action !== 'close' && !order.reduceOnly
-  const opening = mayOpen ? wanted - closing : 0
+  const opening = mayOpen(order) ? wanted - closing : 0
   forgetBand(symbol)
   forgetBands(state, account)
-  if (closing > 0) closePart(state, account, symbol, { order, ...execution, lots: closing })
-  if (opening > 0) openPart(state, account, symbol, { order, ...execution, lots: opening })
-  if (closing + opening > 0) fillOrder(state, order, closing + opening)
-  if (!mayOpen && closableLots(account, order) === 0) cancelOrder(state, order, 'position_gone')
+  if (closing > 0) closePart(state, account, symbol, { order, ...trade, lots: closing })
+  if (opening > 0) openPart(state, account, symbol, { order, ...trade, lots: opening })
+  order.filledLots += closing + opening
   return closing + opening
+}
+
+export function mayOpen({ action, reduceOnly }: Order): boolean {
+  return action !== 'close' && !reduceOnly
 }
 
 /** Books an amount on both sides; `amount` as the account sees it, in the instrument's margin coin. */
@@ -88,11 +80,12 @@ export function coverDebt(state: CoreState, account: Account, coin: string): voi
   if (rest.lt(ZERO)) bookFor(state, account, { coin, booking: 'insurance', amount: rest.times('-1') })
 }
 
-interface Part extends Execution {
+interface Part extends Trade {
   readonly order: Order
 }
 
-function closableLots(account: Account, order: Order): number {
+/** Of the position that the order would close. */
+export function closableLots(account: Account, order: Order): number {
   if (order.action === 'open') return 0
   const position = positionOf(account, order.symbol, order.slot)
   if (position === undefined) return 0
@@ -167,10 +160,9 @@ function startPosition(state: CoreState, account: Account, symbol: SymbolState, 
   return position
 }
 
-/** The fee rate times the value in the margin coin: exact. */
-function feeOf(state: CoreState, symbol: SymbolState, part: Part): Decimal {
-  const value = marginValue(symbol.instrument, part.ticks, part.lots)
-  return value.times(part.scope === 'maker' ? state.rates.maker : state.rates.taker)
+/** In the margin coin. */
+function feeOf(state: CoreState, { instrument }: SymbolState, { ticks, lots, scope }: Part): Decimal {
+  return tradeFee(marginValue(instrument, ticks, lots), state.rates, scope)
 }
 
 interface FillParts {

@@ -1,0 +1,72 @@
+import { QUEUE_UNKNOWN, type BookOrder, type CancelReason, type Trade } from './book-order.ts'
+import { removeOrder, sideOf } from './order-book.ts'
+import { type Venue } from './venue.ts'
+
+/*
+ * From acceptance to the end: the one way in which orders of futures, spot and margin change their status. How they
+ * meet the market is in match-orders.ts.
+ */
+
+/** What every order begins with. @param at Unix ms. */
+export function pendingSince(at: number) {
+  return {
+    status: 'pending',
+    cancelReason: null,
+    takingAt: 0,
+    queueLots: QUEUE_UNKNOWN,
+    createdAt: at,
+    updatedAt: at,
+  } as const
+}
+
+export function isOpen({ status }: Pick<BookOrder, 'status'>): boolean {
+  return status !== 'filled' && status !== 'cancelled'
+}
+
+/** Books a trade of an order, which ends when nothing remains. @returns the lots that were traded */
+export function fillOrder<Order extends BookOrder>(venue: Venue<Order>, order: Order, trade: Trade): number {
+  const lots = venue.settle(order, trade)
+  if (lots > 0) {
+    order.status = 'partially_filled'
+    order.updatedAt = venue.now
+    if (venue.isFilled(order)) finishOrder(venue, order)
+    else venue.putOrder(order)
+  }
+  if (venue.isPointless(order)) cancelOrder(venue, order, 'position_gone')
+  return lots
+}
+
+/** Nothing more is there for a market order. */
+export function endMarketOrder<Order extends BookOrder>(venue: Venue<Order>, order: Order): void {
+  if (venue.isSpent(order)) finishOrder(venue, order)
+  else cancelOrder(venue, order, 'no_liquidity')
+}
+
+/** It is done, whatever is left of it. */
+export function finishOrder<Order extends BookOrder>(venue: Venue<Order>, order: Order): void {
+  endOrder(venue, order, 'filled')
+}
+
+/** Cancels what is left of an order; nothing, when it has ended before. */
+export function cancelOrder<Order extends BookOrder>(
+  venue: Venue<Order>,
+  order: Order,
+  reason: CancelReason,
+): void {
+  if (!isOpen(order)) return
+  order.cancelReason = reason
+  endOrder(venue, order, 'cancelled')
+}
+
+function endOrder<Order extends BookOrder>(
+  venue: Venue<Order>,
+  order: Order,
+  status: 'filled' | 'cancelled',
+): void {
+  if (order.status === 'pending') venue.stopWaiting(order)
+  else removeOrder(sideOf(venue.book, order), order)
+  order.status = status
+  order.updatedAt = venue.now
+  venue.close(order)
+  venue.putOrder(order)
+}

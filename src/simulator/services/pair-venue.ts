@@ -1,0 +1,127 @@
+import { ZERO, type Decimal } from '../../lib/decimal.ts'
+import { type Trade } from '../matching/book-order.ts'
+import { type Venue } from '../matching/venue.ts'
+import { type Codec } from '../store/stored-rows.ts'
+import { type BalanceName, type CoinRef } from '../wallet/coin-money.ts'
+import { negated, smaller } from '../wallet/rounding.ts'
+import { type PairMarket } from './pair-market.ts'
+import { remainingOf, type PairOrder } from './pair-order.ts'
+import { type ServicePorts } from './service-ports.ts'
+
+/** What an order obtained of a trade. */
+export interface Receipt {
+  readonly trade: Trade
+  readonly balance: CoinRef
+  /** Quote coin. */
+  readonly price: Decimal
+  readonly amount: Decimal
+}
+
+/** What spot and margin do each in their own way. */
+export interface PairRules<Order extends PairOrder> {
+  readonly ports: Pick<ServicePorts, 'matching' | 'wallet' | 'rows'>
+  readonly clock: { readonly now: number }
+  readonly book: PairMarket<Order>
+  readonly baseCoin: string
+  readonly quoteCoin: string
+  readonly codec: Codec<Order, unknown>
+  balanceOf(order: Order): BalanceName
+  /** The system's own: nothing is set aside for it, and it stops where the money ends. */
+  readonly isForced: (order: Order) => boolean
+  /** Charges the fee of what was obtained, and does what follows. */
+  receive(order: Order, receipt: Receipt): void
+  readonly stopWaiting: (order: Order) => void
+  /** @param unused What it had set aside: it is free again. */
+  close(order: Order, unused: Decimal): void
+}
+
+/** How the orders of a pair are paid: of spot and margin alike. */
+export function createPairVenue<Order extends PairOrder>(rules: PairRules<Order>): Venue<Order> {
+  const { ports, book, isForced } = rules
+  const { wallet, rows } = ports
+  const balanceIn = (order: Order, coin: string): CoinRef => {
+    return { uid: order.uid, balance: rules.balanceOf(order), coin }
+  }
+  const paidBalance = (order: Order): CoinRef => balanceIn(order, paidCoin(rules, order))
+  const wantedLots = (order: Order, ticks: number): number => {
+    const price = book.price(ticks)
+    const remaining = remainingOf(order)
+    const wanted = order.isQuoteSized ? remaining.div(price) : remaining
+    if (!isForced(order)) return book.lots(wanted)
+    const { available } = wallet.coin(paidBalance(order))
+    return book.lots(smaller(wanted, order.direction === 'buy' ? available.div(price) : available))
+  }
+  const release = (order: Order, amount: Decimal): void => {
+    if (!amount.gt(ZERO)) return
+    wallet.unfreeze(paidBalance(order), amount)
+    order.frozen = order.frozen.minus(amount)
+  }
+  const settle = (order: Order, trade: Trade): number => {
+    const [base, price] = [book.size(trade.lots), book.price(trade.ticks)]
+    const quote = base.times(price)
+    const [paid, amount] = order.direction === 'buy' ? [quote, base] : [base, quote]
+    const balance = balanceIn(order, obtainedCoin(rules, order))
+    wallet.book(paidBalance(order), 'trade', negated(paid), isForced(order) ? 'available' : 'frozen')
+    if (!isForced(order)) order.frozen = order.frozen.minus(paid)
+    wallet.book(balance, 'trade', amount)
+    order.filledBase = order.filledBase.plus(base)
+    order.filledQuote = order.filledQuote.plus(quote)
+    rules.receive(order, { trade, balance, price, amount })
+    const isRest = order.orderType === 'limit' && remainingOf(order).gt(ZERO)
+    // Filled below its own price, it needs less than it set aside.
+    if (isRest) release(order, order.frozen.minus(costOf({ ...order, size: remainingOf(order) })))
+    return trade.lots
+  }
+  return {
+    ...ports.matching,
+    book,
+    get now() {
+      return rules.clock.now
+    },
+    wantedLots,
+    isForced,
+    settle,
+    isFilled: (order) => !remainingOf(order).gt(ZERO),
+    isSpent: (order) => {
+      if (isForced(order)) return order.filledBase.gt(ZERO)
+      return order.isQuoteSized && wantedLots(order, book.nextAsk()) === 0
+    },
+    isPointless: () => false,
+    stopWaiting: rules.stopWaiting,
+    close: (order) => {
+      const unused = order.frozen
+      release(order, unused)
+      rules.close(order, unused)
+    },
+    putOrder: (order) => rows.put(rules.codec, order),
+    putMarket: () => book.put(),
+  }
+}
+
+type PairCoins = Pick<PairRules<PairOrder>, 'baseCoin' | 'quoteCoin'>
+
+/** The coin that an order pays with. */
+export function paidCoin(
+  { baseCoin, quoteCoin }: PairCoins,
+  { direction }: Pick<PairOrder, 'direction'>,
+): string {
+  return direction === 'buy' ? quoteCoin : baseCoin
+}
+
+/** The coin obtained from the trade: fees are in it. */
+export function obtainedCoin(
+  { baseCoin, quoteCoin }: PairCoins,
+  { direction }: Pick<PairOrder, 'direction'>,
+): string {
+  return direction === 'buy' ? baseCoin : quoteCoin
+}
+
+/** What an order sets aside of the coin that it pays with. */
+export function costOf({
+  direction,
+  isQuoteSized,
+  price,
+  size,
+}: Pick<PairOrder, 'direction' | 'isQuoteSized' | 'price' | 'size'>): Decimal {
+  return direction === 'sell' || isQuoteSized ? size : price.times(size)
+}
