@@ -14,6 +14,8 @@ const GAP_STEPS = 1.5
 /** Quotes come when they change: only a silence of so long, ms, is a gap. */
 const QUOTE_GAP_MS_MIN = 60_000
 const GAPS_SHOWN = 5
+/** Of a tick: what dividing floats leaves. */
+const TICK_ERROR_MAX = 1e-4
 
 /** The rows of a range. @throws Failure BACKTEST_RANGE_EMPTY */
 export function cutRecordings(
@@ -31,6 +33,31 @@ export function cutRecordings(
       recordings.map(({ source, rows: { at } }) => [source, `${toTime(at[0])} to ${toTime(at.at(-1))}`]),
     ),
   )
+}
+
+/** In words, where a recording lies that has no row in a range. */
+export function describePlace(
+  { rows: { at } }: Recording,
+  { fromAt = Number.NEGATIVE_INFINITY }: PlayedRange,
+): string {
+  const lastAt = at.at(-1)
+  return (lastAt ?? 0) < fromAt
+    ? `its prices end before, at ${toTime(lastAt)}`
+    : `its prices begin after, at ${toTime(at[0])}`
+}
+
+/** The share of the prices that lie between two ticks, 0 to 1. @param tick In quote coin. */
+export function shareOffTick({ rows }: Recording, tick: number): number {
+  const columns =
+    rows.kind === 'candles' ? [rows.open, rows.high, rows.low, rows.close] : [rows.bid, rows.ask, rows.last]
+  let count = 0
+  for (const column of columns) {
+    for (const price of column) {
+      const ticks = price / tick
+      if (Math.abs(ticks - Math.round(ticks)) > TICK_ERROR_MAX) count += 1
+    }
+  }
+  return count / Math.max(1, columns.length * rows.at.length)
 }
 
 /** @param facts What is there instead. */

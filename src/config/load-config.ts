@@ -5,7 +5,7 @@ import { checkFile, type CheckedFile, type FileRequest } from './yaml/checked-fi
 import { checkDaemon, type Readable } from './cross-checks.ts'
 import { type DaemonFile, daemonFileSchema } from './schema/daemon-schema.ts'
 import { checkMarketFiles, resolveMarket } from './market-files.ts'
-import { applyOverrides } from './overrides.ts'
+import { applyOverrides, applyParams, checkParams } from './overrides.ts'
 import { ConfigError, type Problem, sortProblems } from './yaml/problem.ts'
 import { isFile, shownPath } from './yaml/read-file.ts'
 import { checkIds, checkStrategy } from './strategy-checks.ts'
@@ -17,6 +17,8 @@ export interface ConfigRequest {
   readonly file: string
   /** `path=value` texts of `--set`, applied to the main file in this order. */
   readonly overrides?: readonly string[]
+  /** `strategy.param=value` texts of `--param`, applied to the files of the strategies. */
+  readonly params?: readonly string[]
   /** Directory that messages show files relative to. */
   readonly cwd: string
 }
@@ -58,7 +60,7 @@ export function loadConfig(request: ConfigRequest): LoadedConfig {
 }
 
 /** Reads the whole configuration and reports instead of throwing. */
-export function readConfig({ file, overrides = [], cwd }: ConfigRequest): ConfigReading {
+export function readConfig({ file, overrides = [], params = [], cwd }: ConfigRequest): ConfigReading {
   const mainFile = resolve(cwd, file)
   const main = checkFile(daemonFileSchema, {
     file: mainFile,
@@ -67,7 +69,7 @@ export function readConfig({ file, overrides = [], cwd }: ConfigRequest): Config
   })
   if (main.source === undefined) return { problems: sortProblems(main.problems) }
   const daemon: Readable<DaemonFile> = { source: main.source, settings: main.settings ?? {} }
-  const strategies = readStrategies(daemon, { mainFile, cwd })
+  const strategies = readStrategies(daemon, { mainFile, cwd, params })
   const readable = strategies.filter(isReadable)
   const market = { source: main.source, path: ['simulator', 'market'], directory: dirname(mainFile) }
   const problems = [
@@ -76,6 +78,10 @@ export function readConfig({ file, overrides = [], cwd }: ConfigRequest): Config
     ...checkMarketFiles(market, daemon.settings.simulator?.market),
     ...strategies.flatMap((strategy) => strategy.problems),
     ...checkIds(readable),
+    ...checkParams(
+      params,
+      readable.flatMap(({ settings }) => settings.id ?? []),
+    ),
     ...readable.flatMap((strategy) => checkStrategy(strategy, daemon.settings)),
   ]
   if (problems.length > 0 || main.value === undefined) return { problems: sortProblems(problems) }
@@ -91,7 +97,11 @@ const isReadable = (strategy: StrategyReading): strategy is StrategyReading & Re
 
 function readStrategies(
   daemon: Readable<DaemonFile>,
-  { mainFile, cwd }: { readonly mainFile: string; readonly cwd: string },
+  {
+    mainFile,
+    cwd,
+    params,
+  }: { readonly mainFile: string; readonly cwd: string; readonly params: readonly string[] },
 ): StrategyReading[] {
   const seen = new Set<string>()
   return (daemon.settings.strategies ?? []).flatMap((name, index) => {
@@ -102,7 +112,7 @@ function readStrategies(
     const identity = isFile(file) ? realpathSync(file) : file
     if (seen.has(identity)) return [{ file, problems: [blame('this file is already listed')] }]
     seen.add(identity)
-    return [readStrategy({ file, cwd, blame })]
+    return [readStrategy({ file, cwd, blame, change: (source) => applyParams(source, params) })]
   })
 }
 
