@@ -21,8 +21,10 @@ export interface BacktestRunOptions {
   readonly coin: string
   /** Unix ms. */
   readonly toAt: number
-  /** Where its CSV files go. */
-  readonly directory: string
+  /** Where its CSV files go; undefined for no files. */
+  readonly directory: string | undefined
+  /** See CollectorOptions. */
+  readonly bucketMs?: number
 }
 
 /** One backtest that is watched and reported: a fill model, from the first price to the last. */
@@ -40,6 +42,7 @@ export class BacktestRun {
     this.#options = options
     this.#core = core
     const collector = new RunCollector({
+      bucketMs: options.bucketMs,
       ...{ directory, coin, fromAt: startAt, toAt, instruments: settings.instruments },
       opening: Number(coinOf(core, coin).opening),
       resting: (symbol) => this.#watch.resting(symbol),

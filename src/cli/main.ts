@@ -21,6 +21,7 @@ import { addRestrictCommand } from './restrict.ts'
 import { adviseAgain } from './process/options.ts'
 import { addRunCommand } from './run.ts'
 import { addSimulateCommand } from './simulate/simulate.ts'
+import { addSweepCommand } from './sweep/sweep.ts'
 
 /**
  * The command line: one verb a file. Resolves with the exit code: 0 done, 64 not understood, and what
@@ -41,6 +42,7 @@ export async function main(argv: readonly string[]): Promise<number> {
   addRunCommand(program, { version, setExit })
   addBacktestCommand(program, { version, setExit })
   addCompareCommand(program, setExit)
+  addSweepCommand(program, { version, setExit })
   addExplainCommand(program, setExit)
   addKillCommand(program, setExit)
   addRestrictCommand(program, setExit)

@@ -58,8 +58,8 @@ export interface PreparedBacktest {
   /** By strategy: SHA-256 of its file, hex. */
   readonly codeHashes: Readonly<Record<string, string>>
   readonly remarks: readonly string[]
-  /** @param directory Where the run's CSV files go. */
-  open(model: FillModelName, directory: string): BacktestRunOptions
+  /** @param directory Where the run's CSV files go; undefined for no files. */
+  open(model: FillModelName, directory: string | undefined): BacktestRunOptions
 }
 
 /** Where a seeded market begins when nobody says: a Wednesday. */

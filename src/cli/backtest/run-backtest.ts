@@ -213,7 +213,7 @@ interface RecipeOptions extends Pick<PlayOptions, 'set' | 'param'> {
 }
 
 /** Everything that the result hangs on. The same recipe gives the same files to the byte. */
-function describeRecipe(
+export function describeRecipe(
   { config, coverage, codeHashes, fromAt, toAt, seed, simulator }: PreparedBacktest,
   { models, version, set, param }: RecipeOptions,
 ) {

@@ -26,6 +26,7 @@ const ENDINGS: Readonly<Partial<Record<Ending, readonly string[]>>> = {
   usage: [
     'ARCHIVE_EXISTS',
     ...['BACKTEST_MARKET_MIXED', 'BACKTEST_PRICES_OUTSIDE', 'BACKTEST_RANGE_EMPTY'],
+    ...['SWEEP_TRIAL_UNKNOWN', 'SWEEP_TOO_LARGE'],
     'IMPORT_EXISTS',
     'IMPORT_SYMBOLS_DIFFER',
     'IMPORT_SYMBOL_UNKNOWN',
@@ -54,7 +55,7 @@ const ENDINGS: Readonly<Partial<Record<Ending, readonly string[]>>> = {
     ...['IMPORT_UNWRITABLE', 'STATE_HELD', 'STATE_UNWRITABLE'],
     ...['SIMULATOR_LISTEN_FAILED', 'SIMULATOR_STORE_UNUSABLE'],
   ],
-  cannotCreate: ['REPORT_UNWRITABLE'],
+  cannotCreate: ['REPORT_UNWRITABLE', 'SWEEP_UNWRITABLE'],
   inputMissing: [
     ...['ARCHIVE_NO_JOURNAL', 'EXPLAIN_NO_JOURNAL', 'RECORDING_MISSING', 'RECORDING_UNREADABLE'],
     'REPORT_UNREADABLE',

@@ -9,6 +9,7 @@ const LAYERS: Readonly<Record<string, number>> = {
   backtest: 6,
   interpreter: 5,
   engine: 4,
+  sweep: 4,
   market: 3,
   strategy: 3,
   risk: 3,
@@ -33,6 +34,7 @@ const ONLY: Readonly<Record<string, readonly string[]>> = {
   prices: ['lib'],
   simulator: ['lib', 'protocol', 'prices'], // It is the other company.
   report: ['lib', 'domain'], // It shows what it is given.
+  sweep: ['lib', 'config', 'report'], // It knows what trials came to, not how they are run.
   recording: ['lib'], // It keeps lines of text, whatever they say.
 }
 
@@ -47,7 +49,7 @@ const TYPES_ONLY: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** Modules that open nothing, and what that means. */
-const PURE_MODULES = ['domain', 'protocol', 'engine', 'interpreter', 'execution', 'risk']
+const PURE_MODULES = ['domain', 'protocol', 'engine', 'interpreter', 'execution', 'risk', 'sweep']
 const IMPURE_PACKAGES =
   /^(?:node:(?:fs|http|https|http2|net|tls|dgram|timers|worker_threads|child_process|sqlite)(?:\/.*)?|undici|pino)$/
 const SYNCHRONOUS_MODULES = ['engine', 'interpreter', 'execution', 'risk']
