@@ -61,7 +61,7 @@ export function rankSets(plan: SweepPlan, find: FindOutcome): readonly RankedSet
   return playRounds(plan, find).sets
 }
 
-/** By combination, in each fold, the one that was best before it, and how it is tried. */
+/** In each fold the combination that was best before it, and how it is tried. */
 export function listFolds(plan: SweepPlan, alive: readonly RankedSet[]) {
   const { folds, objective, periodAt } = plan
   return folds.flatMap((fold) => {

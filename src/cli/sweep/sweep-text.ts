@@ -8,9 +8,9 @@ const ROWS = 10
 export function describeSweep(report: SweepReport): readonly string[] {
   const { name, method, trials, from, to, objective, folds, tries, deflated, overfitting, periodMs } = report
   const number = (value: number | null): string =>
-    (value === null ? 'n/a' : showNumber(value, 4)).padStart(10)
+    (value === null ? 'n/a' : showNumber(value, 4)).padStart(11)
   const share = (value: number | null | undefined): string => showShare(value ?? Number.NaN).padStart(11)
-  const header = ['score', 'in sample', 'out of s.'].map((title) => title.padStart(10)).join('')
+  const header = ['score', 'in sample', 'out of s.'].map((title) => title.padStart(11)).join('')
   const failed = trials.filter(({ failed: reason }) => reason !== '').length
   return [
     '',

@@ -1,8 +1,10 @@
+import { getCompileCacheDir } from 'node:module'
+import { dirname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { systemTimers } from '../../lib/timers.ts'
 import { showDuration } from '../../report/text/figures.ts'
 import { type TrialOutcome } from '../../sweep/trial.ts'
-import { type TrialOrder } from './trial-thread.ts'
+import { type TrialOrder } from './play-trial.ts'
 
 /** What one trial may have, MB: a year of one-minute candles of ten instruments takes a tenth of it. */
 const HEAP_MB_MAX = 4096
@@ -21,7 +23,7 @@ export function runTrial(
 ): Promise<TrialOutcome | undefined> {
   return new Promise((resolve) => {
     const thread = new Worker(THREAD, {
-      workerData: order,
+      workerData: { order, cacheDirectory: cacheDirectory() },
       execArgv: [],
       // Secrets of the process are none of a strategy's.
       env: {},
@@ -42,6 +44,12 @@ export function runTrial(
     thread.once('error', (error) => end({ failed: error instanceof Error ? error.message : String(error) }))
     thread.once('exit', () => end({ failed: 'the thread ended by itself' }))
   })
+}
+
+/** Where the compiled program is kept; undefined where it is not. */
+function cacheDirectory(): string | undefined {
+  const ofThisVersion = getCompileCacheDir()
+  return ofThisVersion === undefined ? undefined : dirname(ofThisVersion)
 }
 
 /** Works on so many at a time, in their order. */
