@@ -2,6 +2,7 @@ import { type ProductType } from '../domain/instrument.ts'
 import { type EndpointStatistics } from '../exchange/limiter/limiter-statistics.ts'
 import { decimal, sumDecimals } from '../lib/decimal.ts'
 import { buildRunReport } from '../report/build-report.ts'
+import { type Step } from '../interpreter/ports.ts'
 import { RunCollector } from '../report/run-collector.ts'
 import { type PriceCoverage } from '../report/run-facts.ts'
 import { type LimiterUse, type RunMoney, type RunReport } from '../report/run-report.ts'
@@ -25,6 +26,8 @@ export interface BacktestRunOptions {
   readonly directory: string | undefined
   /** See CollectorOptions. */
   readonly bucketMs?: number
+  /** Hears each step of the core, before its effects. */
+  readonly onStep?: (step: Step) => void
 }
 
 /** One backtest that is watched and reported: a fill model, from the first price to the last. */
@@ -66,7 +69,10 @@ export class BacktestRun {
         onPlayed: () => this.#watch.look(),
       },
       createJournal: () => new PassingJournal(),
-      listener: { recorded: (record) => this.#orders.observe(record) },
+      listener: {
+        recorded: (record) => this.#orders.observe(record),
+        ...(options.onStep && { stepped: options.onStep }),
+      },
     })
   }
 

@@ -70,10 +70,15 @@ export function emptyRange(facts: Readonly<Record<string, string>>): Failure {
   })
 }
 
-/** What a recording says, and what it leaves out. */
-export function describeRecording({ symbol, source, sha256, rows }: Recording): PriceCoverage {
+/**
+ * What a recording says, and what it leaves out. @param stepMs From row to row, of the whole recording: how long a price
+ * counts as new must not hang on where it was cut.
+ */
+export function describeRecording(
+  { symbol, source, sha256, rows }: Recording,
+  stepMs = medianStep(rows.at),
+): PriceCoverage {
   const { at, kind } = rows
-  const stepMs = medianStep(at)
   return {
     ...{ symbol, source, sha256, kind, stepMs },
     fromAt: at[0] ?? 0,
@@ -119,7 +124,8 @@ function indexFrom(at: Float64Array, instant: number): number {
   return low
 }
 
-function medianStep(at: Float64Array): number {
+/** From row to row, ms. */
+export function medianStep(at: Float64Array): number {
   const steps = Float64Array.from({ length: Math.max(0, at.length - 1) }, (_, row) => stepAt(at, row)).sort()
   return steps[steps.length >> 1] ?? 60_000
 }

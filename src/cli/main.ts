@@ -7,6 +7,7 @@ import { addBacktestCommand } from './backtest/backtest.ts'
 import { addCompareCommand } from './backtest/compare.ts'
 import { addCallCommand } from './call/call.ts'
 import { addCheckCommand } from './check.ts'
+import { addCheckBiasCommand } from './check-bias/check-bias.ts'
 import { addExplainCommand } from './explain/explain.ts'
 import { addFlattenCommand } from './flatten.ts'
 import { addKillCommand } from './kill.ts'
@@ -43,6 +44,7 @@ export async function main(argv: readonly string[]): Promise<number> {
   addBacktestCommand(program, { version, setExit })
   addCompareCommand(program, setExit)
   addSweepCommand(program, { version, setExit })
+  addCheckBiasCommand(program, { version, setExit })
   addExplainCommand(program, setExit)
   addKillCommand(program, setExit)
   addRestrictCommand(program, setExit)

@@ -10,12 +10,12 @@ export interface Scored {
 const LEAD_SHARE = 0.5
 
 /** The names of the parameters that were varied. */
-export function variedParams(sets: readonly ParamSet[]): readonly string[] {
+function variedParams(sets: readonly ParamSet[]): readonly string[] {
   return Object.keys(sets[0] ?? {}).filter((name) => new Set(sets.map((params) => params[name])).size > 1)
 }
 
 /** The values of a parameter, each once: numbers by size, others as they come. */
-export function valuesOf(sets: readonly ParamSet[], name: string): readonly string[] {
+function valuesOf(sets: readonly ParamSet[], name: string): readonly string[] {
   const texts = [...new Set(sets.map((params) => params[name] ?? ''))]
   const numbers = texts.map(toNumber)
   if (numbers.some(Number.isNaN)) return texts

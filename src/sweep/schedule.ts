@@ -106,7 +106,7 @@ function playRounds({ sets, rounds, fromAt, objective }: SweepPlan, find: FindOu
 }
 
 /** One that failed is worse than every other. */
-export function scoreOfOutcome(outcome: TrialOutcome | undefined, objective: Objective): number {
+function scoreOfOutcome(outcome: TrialOutcome | undefined, objective: Objective): number {
   if (outcome === undefined || 'failed' in outcome) return Number.NEGATIVE_INFINITY
   return scoreOf(outcome.returns, objective)
 }

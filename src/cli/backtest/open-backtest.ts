@@ -9,6 +9,7 @@ import {
   describePlace,
   describeRecording,
   emptyRange,
+  medianStep,
   type PlayedRange,
   shareOffTick,
 } from '../../backtest/played-prices.ts'
@@ -90,7 +91,7 @@ export async function prepareBacktest(
   const polling = pollingOf(config)
   const prices =
     recordings.length > 0
-      ? playRecordings(config, recordings)
+      ? playRecordings(config, recordings, whole)
       : playSeed(config, { ...request, simulator, polling })
   const { coverage } = prices
   const fromAt = Math.min(...coverage.map((one) => one.fromAt))
@@ -221,8 +222,18 @@ function listed(config: DaemonConfig, now: number): readonly Instrument[] {
   return rows.filter(({ symbol }) => config.instruments[symbol] !== undefined)
 }
 
-function playRecordings(config: DaemonConfig, recordings: readonly Recording[]): Prices {
-  const coverage = recordings.map(describeRecording)
+/** @param whole The same recordings before they were cut. */
+function playRecordings(
+  config: DaemonConfig,
+  recordings: readonly Recording[],
+  whole: readonly Recording[],
+): Prices {
+  const coverage = recordings.map((recording) => {
+    const uncut = whole.find(
+      ({ sha256, symbol }) => sha256 === recording.sha256 && symbol === recording.symbol,
+    )
+    return describeRecording(recording, medianStep((uncut ?? recording).rows.at))
+  })
   const instruments = listed(config, coverage[0]?.fromAt ?? 0)
   return {
     ...{ coverage, instruments },

@@ -32,7 +32,17 @@ const FOLDER_ORDER: Readonly<Record<string, readonly (string | readonly string[]
   ],
   daemon: ['reporting', 'market-data', 'embedded', 'state', 'recording', 'strategies', 'account'],
   report: ['run-facts.ts', 'round-numbers.ts', 'collect', 'metrics.ts', 'run-report.ts', 'text', 'page'],
-  cli: ['process', 'prices', 'call', 'explain', 'simulate', 'run.ts', 'replay', 'backtest', 'sweep'],
+  cli: [
+    'process',
+    'prices',
+    'call',
+    'explain',
+    'simulate',
+    'run.ts',
+    'replay',
+    'backtest',
+    ['sweep', 'check-bias'],
+  ],
   simulator: [
     ['market', 'store'],
     ['matching', 'shared', 'wallet', 'watched-market.ts'],
