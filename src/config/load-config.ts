@@ -145,6 +145,11 @@ interface Parts {
   readonly strategies: readonly StrategyReading[]
 }
 
+/** A dry run believes nothing that a run has done, and leaves nothing that a run would believe. */
+function stateOf({ state, dryRun }: DaemonFile, directory: string): string {
+  return resolve(directory, state.directory, dryRun ? 'dry-run' : '')
+}
+
 /** Only called when there is no problem left: every part has its value. */
 function assemble({ mainFile, main, value, strategies }: Parts): LoadedConfig {
   const directory = dirname(mainFile)
@@ -157,7 +162,7 @@ function assemble({ mainFile, main, value, strategies }: Parts): LoadedConfig {
   const config: DaemonConfig = {
     ...value,
     file: mainFile,
-    state: { ...value.state, directory: resolve(directory, value.state.directory) },
+    state: { ...value.state, directory: stateOf(value, directory) },
     strategies: configs,
     ...(value.simulator && {
       simulator: { ...value.simulator, market: resolveMarket(value.simulator.market, directory) },

@@ -67,9 +67,11 @@ function renderTiles({ trials, folds, deflated, overfitting, tries, periodMs }: 
   const compounded = folds.reduce((product, { figures }) => product * (1 + (figures?.return ?? 0)), 1) - 1
   const tiles: readonly (readonly [string, string, string])[] = [
     [
-      'best in sample',
+      'best trial',
       showShare(best?.figures?.return ?? Number.NaN),
-      best?.isIsolated ? 'an isolated peak: its neighbours are far worse' : 'total return of the best trial',
+      best?.isIsolated
+        ? 'an isolated peak: its neighbours are far worse'
+        : 'total return on the range that it was chosen on',
     ],
     [
       'out of sample',
@@ -192,7 +194,7 @@ function renderScatter(trials: readonly SweepRow[]): string {
   const ends = [x.low, 0, x.low + x.span]
     .map((value) => `<span style="left:${left(value)}%">${showNumber(value, 4)}</span>`)
     .join('')
-  return `<figure class="chart"><figcaption><strong>score out of sample over score in sample</strong></figcaption>
+  return `<figure style="margin:0"><figcaption><strong>score out of sample over score in sample</strong></figcaption>
 <div class="frame"><div class="plot" style="height:300px"><svg viewBox="0 0 100 100" preserveAspectRatio="none" role="img" aria-label="score out of sample over score in sample"><g class="grid">${zero}</g><path class="dots" style="--c:var(--blue)" d="${path}"/></svg></div>${labels}</div><div class="xs">${ends}</div></figure>`
 }
 
