@@ -159,11 +159,11 @@ async function runTrials(sweep: OpenSweep, log: TrialLog): Promise<boolean> {
   const forget = onStopSignals(() => stop.abort())
   const progress = new ProgressBar(process.stderr, systemClock)
   const find = finderOf(sweep, log)
-  const total = countTrials(plan)
+  const known = listTrials(sweep).filter((trial) => find(trial) !== undefined).length
+  const total = Math.max(1, countTrials(plan) - known)
   let done = 0
   try {
     for (let trials = nextTrials(plan, find); trials.length > 0; trials = nextTrials(plan, find)) {
-      const before = total - done
       await inParallel(trials, options.jobs, async (trial) => {
         if (stop.signal.aborted) return
         const order = { config, options: optionsOf(sweep, trial), version, periodMs }
@@ -173,7 +173,7 @@ async function runTrials(sweep: OpenSweep, log: TrialLog): Promise<boolean> {
         const [from, to] = [fromAt, toAt].map((at) => new Date(at).toISOString()) as [string, string]
         log.add({ ...nameTrial(recipe, trial), prices, params, from, to, outcome })
         done += 1
-        progress.show(done / Math.max(done, total), `trial ${done} of ${before + done}`)
+        progress.show(done / Math.max(done, total), `trial ${known + done} of ${known + total}`)
       })
       if (stop.signal.aborted) return false
     }

@@ -19,7 +19,8 @@ export function describeSweep(report: SweepReport): readonly string[] {
     `  ${'trial'.padEnd(13)}${header}${'return'.padStart(11)}${'drawdown'.padStart(11)}  parameters`,
     ...trials.slice(0, ROWS).map((row) => {
       const figures = `${number(row.score)}${number(row.inSample)}${number(row.outOfSample)}${share(row.figures?.return)}${share(row.figures?.drawdown)}`
-      const note = row.failed === '' ? '' : ` (${row.failed.split('\n', 1)[0]})`
+      const reach = row.isWhole ? '' : ' (a shorter stretch)'
+      const note = row.failed === '' ? reach : ` (${row.failed.split('\n', 1)[0]})`
       return `  ${row.id.padEnd(13)}${figures}  ${showParams(row.params)}${row.isIsolated ? ' (isolated peak)' : ''}${note}`
     }),
     ...(trials.length > ROWS ? [`  and ${trials.length - ROWS} more`] : []),
