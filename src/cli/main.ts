@@ -20,6 +20,7 @@ import { addRepairCommand } from './repair.ts'
 import { addReplayCommand } from './replay/replay.ts'
 import { addRestrictCommand } from './restrict.ts'
 import { adviseAgain } from './process/options.ts'
+import { addParityCommand } from './parity/parity.ts'
 import { addRunCommand } from './run.ts'
 import { addSimulateCommand } from './simulate/simulate.ts'
 import { addSweepCommand } from './sweep/sweep.ts'
@@ -45,6 +46,7 @@ export async function main(argv: readonly string[]): Promise<number> {
   addCompareCommand(program, setExit)
   addSweepCommand(program, { version, setExit })
   addCheckBiasCommand(program, { version, setExit })
+  addParityCommand(program, { version, setExit })
   addExplainCommand(program, setExit)
   addKillCommand(program, setExit)
   addRestrictCommand(program, setExit)

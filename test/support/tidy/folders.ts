@@ -41,7 +41,7 @@ const FOLDER_ORDER: Readonly<Record<string, readonly (string | readonly string[]
     'run.ts',
     'replay',
     'backtest',
-    ['sweep', 'check-bias'],
+    ['sweep', 'check-bias', 'parity'],
   ],
   simulator: [
     ['market', 'store'],
