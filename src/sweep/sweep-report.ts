@@ -84,6 +84,9 @@ export interface ReportInput {
   readonly remarks: readonly string[]
 }
 
+/** The best ones are looked at whether they stand alone: nobody would choose another. */
+const PEAKS_MAX = 20
+
 /** @returns The report of a sweep of which everything was run. Numbers have as many digits as report.json. */
 export function buildSweepReport({ plan, find, name, head, tries, remarks }: ReportInput): SweepReport {
   const sets = rankSets(plan, find)
@@ -92,7 +95,9 @@ export function buildSweepReport({ plan, find, name, head, tries, remarks }: Rep
     const score = scoreOfSet(set, plan)
     return score === null ? [] : [{ params: set.params, score }]
   })
-  const rows = sets.map((set) => toRow(set, { plan, scored, name }))
+  const best = scored.toSorted((one, other) => other.score - one.score).slice(0, PEAKS_MAX)
+  const peaks = new Set(best.filter((one) => isIsolated(one, scored)).map(({ params }) => params))
+  const rows = sets.map((set) => toRow(set, { plan, peaks, name }))
   const report: SweepReport = {
     ...{ format: 1, ...head, objective: plan.objective },
     ...{ from: toTime(plan.fromAt), to: toTime(plan.rounds.at(-1) ?? plan.fromAt) },
@@ -130,10 +135,9 @@ function scoreOfSet(set: RankedSet, { objective }: SweepPlan): number | null {
 
 function toRow(
   set: RankedSet,
-  { plan, scored, name }: Pick<ReportInput, 'plan' | 'name'> & { readonly scored: readonly Scored[] },
+  { plan, peaks, name }: Pick<ReportInput, 'plan' | 'name'> & { readonly peaks: ReadonlySet<ParamSet> },
 ): SweepRow {
   const { params, trial, outcome } = set
-  const own = scored.find((one) => one.params === params)
   const isDone = outcome !== undefined && !('failed' in outcome)
   const isWhole = trial.toAt === plan.rounds.at(-1)
   const mean = (part: keyof Fold): number | null =>
@@ -149,7 +153,7 @@ function toRow(
     figures: isDone ? outcome.figures : null,
     score: scoreOfSet(set, plan),
     ...{ inSample: mean('inSample'), outOfSample: mean('outOfSample') },
-    isIsolated: own !== undefined && isIsolated(own, scored),
+    isIsolated: peaks.has(params),
     failed: failureOf(set.outcome),
   }
 }
