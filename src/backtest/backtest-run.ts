@@ -2,6 +2,7 @@ import { type ProductType } from '../domain/instrument.ts'
 import { type EndpointStatistics } from '../exchange/limiter/limiter-statistics.ts'
 import { decimal, sumDecimals } from '../lib/decimal.ts'
 import { buildRunReport } from '../report/build-report.ts'
+import { type Step } from '../interpreter/ports.ts'
 import { RunCollector } from '../report/run-collector.ts'
 import { type PriceCoverage } from '../report/run-facts.ts'
 import { type LimiterUse, type RunMoney, type RunReport } from '../report/run-report.ts'
@@ -21,8 +22,12 @@ export interface BacktestRunOptions {
   readonly coin: string
   /** Unix ms. */
   readonly toAt: number
-  /** Where its CSV files go. */
-  readonly directory: string
+  /** Where its CSV files go; undefined for no files. */
+  readonly directory: string | undefined
+  /** See CollectorOptions. */
+  readonly bucketMs?: number
+  /** Hears each step of the core, before its effects. */
+  readonly onStep?: (step: Step) => void
 }
 
 /** One backtest that is watched and reported: a fill model, from the first price to the last. */
@@ -40,6 +45,7 @@ export class BacktestRun {
     this.#options = options
     this.#core = core
     const collector = new RunCollector({
+      bucketMs: options.bucketMs,
       ...{ directory, coin, fromAt: startAt, toAt, instruments: settings.instruments },
       opening: Number(coinOf(core, coin).opening),
       resting: (symbol) => this.#watch.resting(symbol),
@@ -63,7 +69,10 @@ export class BacktestRun {
         onPlayed: () => this.#watch.look(),
       },
       createJournal: () => new PassingJournal(),
-      listener: { recorded: (record) => this.#orders.observe(record) },
+      listener: {
+        recorded: (record) => this.#orders.observe(record),
+        ...(options.onStep && { stepped: options.onStep }),
+      },
     })
   }
 

@@ -14,6 +14,8 @@ const GAP_STEPS = 1.5
 /** Quotes come when they change: only a silence of so long, ms, is a gap. */
 const QUOTE_GAP_MS_MIN = 60_000
 const GAPS_SHOWN = 5
+/** Of a tick: what dividing floats leaves. */
+const TICK_ERROR_MAX = 1e-4
 
 /** The rows of a range. @throws Failure BACKTEST_RANGE_EMPTY */
 export function cutRecordings(
@@ -33,6 +35,31 @@ export function cutRecordings(
   )
 }
 
+/** In words, where a recording lies that has no row in a range. */
+export function describePlace(
+  { rows: { at } }: Recording,
+  { fromAt = Number.NEGATIVE_INFINITY }: PlayedRange,
+): string {
+  const lastAt = at.at(-1)
+  return (lastAt ?? 0) < fromAt
+    ? `its prices end before, at ${toTime(lastAt)}`
+    : `its prices begin after, at ${toTime(at[0])}`
+}
+
+/** The share of the prices that lie between two ticks, 0 to 1. @param tick In quote coin. */
+export function shareOffTick({ rows }: Recording, tick: number): number {
+  const columns =
+    rows.kind === 'candles' ? [rows.open, rows.high, rows.low, rows.close] : [rows.bid, rows.ask, rows.last]
+  let count = 0
+  for (const column of columns) {
+    for (const price of column) {
+      const ticks = price / tick
+      if (Math.abs(ticks - Math.round(ticks)) > TICK_ERROR_MAX) count += 1
+    }
+  }
+  return count / Math.max(1, columns.length * rows.at.length)
+}
+
 /** @param facts What is there instead. */
 export function emptyRange(facts: Readonly<Record<string, string>>): Failure {
   return new Failure({
@@ -43,10 +70,15 @@ export function emptyRange(facts: Readonly<Record<string, string>>): Failure {
   })
 }
 
-/** What a recording says, and what it leaves out. */
-export function describeRecording({ symbol, source, sha256, rows }: Recording): PriceCoverage {
+/**
+ * What a recording says, and what it leaves out. @param stepMs From row to row, of the whole recording: how long a price
+ * counts as new must not hang on where it was cut.
+ */
+export function describeRecording(
+  { symbol, source, sha256, rows }: Recording,
+  stepMs = medianStep(rows.at),
+): PriceCoverage {
   const { at, kind } = rows
-  const stepMs = medianStep(at)
   return {
     ...{ symbol, source, sha256, kind, stepMs },
     fromAt: at[0] ?? 0,
@@ -92,7 +124,8 @@ function indexFrom(at: Float64Array, instant: number): number {
   return low
 }
 
-function medianStep(at: Float64Array): number {
+/** From row to row, ms. */
+export function medianStep(at: Float64Array): number {
   const steps = Float64Array.from({ length: Math.max(0, at.length - 1) }, (_, row) => stepAt(at, row)).sort()
   return steps[steps.length >> 1] ?? 60_000
 }

@@ -16,6 +16,7 @@ import { addOrdersCommand } from './control/orders.ts'
 import { addPositionsCommand } from './control/positions.ts'
 import { addProfitCommand } from './control/profit.ts'
 import { addStatusCommand } from './control/status.ts'
+import { addCheckBiasCommand } from './check-bias/check-bias.ts'
 import { addExplainCommand } from './explain/explain.ts'
 import { addFlattenCommand } from './flatten.ts'
 import { addKillCommand } from './kill.ts'
@@ -28,8 +29,10 @@ import { addRepairCommand } from './repair.ts'
 import { addReplayCommand } from './replay/replay.ts'
 import { addRestrictCommand } from './restrict.ts'
 import { adviseAgain } from './process/options.ts'
+import { addParityCommand } from './parity/parity.ts'
 import { addRunCommand } from './run.ts'
 import { addSimulateCommand } from './simulate/simulate.ts'
+import { addSweepCommand } from './sweep/sweep.ts'
 
 /**
  * The command line: one verb a file. Resolves with the exit code: 0 done, 64 not understood, and what
@@ -56,6 +59,9 @@ export async function main(argv: readonly string[]): Promise<number> {
   addFillsCommand(program)
   addProfitCommand(program)
   addEventsCommand(program, setExit)
+  addSweepCommand(program, { version, setExit })
+  addCheckBiasCommand(program, { version, setExit })
+  addParityCommand(program, { version, setExit })
   addExplainCommand(program, setExit)
   addKillCommand(program, setExit)
   addRestrictCommand(program, setExit)

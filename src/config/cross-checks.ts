@@ -31,6 +31,7 @@ export const checkDaemon = (daemon: Daemon): Problem[] => [
   ...checkRisk(daemon),
   ...checkExecution(daemon),
   ...checkRecord(daemon),
+  ...checkDryRun(daemon),
 ]
 
 function checkEnvironment({ source, settings }: Daemon): Problem[] {
@@ -49,6 +50,19 @@ function checkEnvironment({ source, settings }: Daemon): Problem[] {
     )
   }
   return problems
+}
+
+/** What cannot be sent cannot be waited for: no cancel-all would ever be answered. */
+function checkDryRun({ source, settings: { dryRun, onRestart, onStop } }: Daemon): Problem[] {
+  if (dryRun !== true) return []
+  return [
+    ...(onRestart === 'cancel'
+      ? [source.problem(['onRestart'], 'a dry run cancels nothing: say onRestart: adopt')]
+      : []),
+    ...(onStop === 'cancel' || onStop === 'flatten'
+      ? [source.problem(['onStop'], 'a dry run cancels nothing: say onStop: leave')]
+      : []),
+  ]
 }
 
 function checkAddress({ source, settings: { environment, exchange } }: Daemon): Problem[] {

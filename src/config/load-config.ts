@@ -6,7 +6,7 @@ import { checkAlerts } from './alert-checks.ts'
 import { checkDaemon, type Readable } from './cross-checks.ts'
 import { type DaemonFile, daemonFileSchema } from './schema/daemon-schema.ts'
 import { checkMarketFiles, resolveMarket } from './market-files.ts'
-import { applyOverrides } from './overrides.ts'
+import { applyOverrides, applyParams, checkParams } from './overrides.ts'
 import { ConfigError, type Problem, sortProblems } from './yaml/problem.ts'
 import { isFile, shownPath } from './yaml/read-file.ts'
 import { checkIds, checkStrategy } from './strategy-checks.ts'
@@ -18,6 +18,8 @@ export interface ConfigRequest {
   readonly file: string
   /** `path=value` texts of `--set`, applied to the main file in this order. */
   readonly overrides?: readonly string[]
+  /** `strategy.param=value` texts of `--param`, applied to the files of the strategies. */
+  readonly params?: readonly string[]
   /** Directory that messages show files relative to. */
   readonly cwd: string
 }
@@ -59,7 +61,7 @@ export function loadConfig(request: ConfigRequest): LoadedConfig {
 }
 
 /** Reads the whole configuration and reports instead of throwing. */
-export function readConfig({ file, overrides = [], cwd }: ConfigRequest): ConfigReading {
+export function readConfig({ file, overrides = [], params = [], cwd }: ConfigRequest): ConfigReading {
   const mainFile = resolve(cwd, file)
   const main = checkFile(daemonFileSchema, {
     file: mainFile,
@@ -68,7 +70,7 @@ export function readConfig({ file, overrides = [], cwd }: ConfigRequest): Config
   })
   if (main.source === undefined) return { problems: sortProblems(main.problems) }
   const daemon: Readable<DaemonFile> = { source: main.source, settings: main.settings ?? {} }
-  const strategies = readStrategies(daemon, { mainFile, cwd })
+  const strategies = readStrategies(daemon, { mainFile, cwd, params })
   const readable = strategies.filter(isReadable)
   const market = { source: main.source, path: ['simulator', 'market'], directory: dirname(mainFile) }
   const problems = [
@@ -78,6 +80,10 @@ export function readConfig({ file, overrides = [], cwd }: ConfigRequest): Config
     ...checkMarketFiles(market, daemon.settings.simulator?.market),
     ...strategies.flatMap((strategy) => strategy.problems),
     ...checkIds(readable),
+    ...checkParams(
+      params,
+      readable.flatMap(({ settings }) => settings.id ?? []),
+    ),
     ...readable.flatMap((strategy) => checkStrategy(strategy, daemon.settings)),
   ]
   if (problems.length > 0 || main.value === undefined) return { problems: sortProblems(problems) }
@@ -93,7 +99,11 @@ const isReadable = (strategy: StrategyReading): strategy is StrategyReading & Re
 
 function readStrategies(
   daemon: Readable<DaemonFile>,
-  { mainFile, cwd }: { readonly mainFile: string; readonly cwd: string },
+  {
+    mainFile,
+    cwd,
+    params,
+  }: { readonly mainFile: string; readonly cwd: string; readonly params: readonly string[] },
 ): StrategyReading[] {
   const seen = new Set<string>()
   return (daemon.settings.strategies ?? []).flatMap((name, index) => {
@@ -104,7 +114,7 @@ function readStrategies(
     const identity = isFile(file) ? realpathSync(file) : file
     if (seen.has(identity)) return [{ file, problems: [blame('this file is already listed')] }]
     seen.add(identity)
-    return [readStrategy({ file, cwd, blame })]
+    return [readStrategy({ file, cwd, blame, change: (source) => applyParams(source, params) })]
   })
 }
 
@@ -137,6 +147,11 @@ interface Parts {
   readonly strategies: readonly StrategyReading[]
 }
 
+/** A dry run believes nothing that a run has done, and leaves nothing that a run would believe. */
+function stateOf({ state, dryRun }: DaemonFile, directory: string): string {
+  return resolve(directory, state.directory, dryRun ? 'dry-run' : '')
+}
+
 /** Only called when there is no problem left: every part has its value. */
 function assemble({ mainFile, main, value, strategies }: Parts): LoadedConfig {
   const directory = dirname(mainFile)
@@ -149,7 +164,7 @@ function assemble({ mainFile, main, value, strategies }: Parts): LoadedConfig {
   const config: DaemonConfig = {
     ...value,
     file: mainFile,
-    state: { ...value.state, directory: resolve(directory, value.state.directory) },
+    state: { ...value.state, directory: stateOf(value, directory) },
     ...(value.control.tokenFile !== undefined && {
       control: { ...value.control, tokenFile: resolve(directory, value.control.tokenFile) },
     }),

@@ -1,4 +1,5 @@
 /** `--set path=value`: a setting from the command line, held to the same rules as one in the file. */
+import { didYouMeanEnd } from '../lib/did-you-mean.ts'
 import type { Problem } from './yaml/problem.ts'
 import { formatPath } from './yaml/setting-path.ts'
 import { SET_OPTION, type YamlSource } from './yaml/yaml-source.ts'
@@ -23,4 +24,40 @@ function applyOverride(source: YamlSource, text: string): Problem | undefined {
   }
   const message = source.override(keys, text.slice(at + 1))
   return message === undefined ? undefined : { source: SET_OPTION, path: formatPath(keys), message }
+}
+
+/** Puts every `strategy.param=value` that is meant for this strategy into its file. @returns what cannot be read as one. */
+export function applyParams(source: YamlSource, params: readonly string[]): Problem[] {
+  const id = source.read(undefined, ['id'])
+  return params.flatMap((text) => {
+    const [strategy = '', ...keys] = pathOf(text)
+    if (strategy !== id || keys.length === 0) return []
+    return applyOverride(source, `params.${text.slice(strategy.length + 1)}`) ?? []
+  })
+}
+
+/** A parameter that no strategy was given. @param ids Of the strategies that there are. */
+export function checkParams(params: readonly string[], ids: readonly string[]): Problem[] {
+  return params.flatMap((text) => {
+    const [strategy = '', ...keys] = pathOf(text)
+    if (keys.length === 0)
+      return [
+        {
+          source: PARAM_OPTION,
+          path: '',
+          message: 'expected strategy.param=value such as grid-btc.levels=4',
+        },
+      ]
+    if (ids.includes(strategy)) return []
+    return [
+      { source: PARAM_OPTION, path: strategy, message: `no such strategy${didYouMeanEnd(strategy, ids)}` },
+    ]
+  })
+}
+
+const PARAM_OPTION = '--param'
+
+function pathOf(text: string): readonly string[] {
+  const at = text.indexOf('=')
+  return at < 0 ? [] : text.slice(0, at).trim().split('.')
 }

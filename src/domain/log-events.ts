@@ -72,6 +72,8 @@ export const LOG_EVENTS = {
   'disk.low': 'The disk of the journal is nearly full and only orders that reduce may leave; make room.',
   'disk.notMeasured':
     'The room on the disk could not be measured, or the ballast file could not be made; look at the state directory.',
+  'dryRun.withheld':
+    'A dry run would have sent this now, and did not: the events of the batch are as live, and the exchange never saw it.',
   'fill.foreign':
     'The account was traded by somebody else, or by the exchange itself; find out who, then release the instrument where it is halted.',
   'fill.unexplained':

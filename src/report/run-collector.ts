@@ -65,8 +65,10 @@ export interface TakerSums {
 }
 
 export interface CollectorOptions {
-  /** Where the CSV files go; made when it is not there. */
-  readonly directory: string
+  /** Where the CSV files go, made when it is not there; undefined for no files. */
+  readonly directory: string | undefined
+  /** How long a bucket of its series is, ms; undefined for what the length of the run makes it. */
+  readonly bucketMs?: number | undefined
   readonly coin: string
   readonly instruments: ReadonlyMap<string, Instrument>
   readonly fromAt: number
@@ -112,16 +114,16 @@ export class RunCollector {
 
   constructor(options: CollectorOptions) {
     const { directory, fromAt, toAt, opening, instruments, resting } = options
-    mkdirSync(directory, { recursive: true })
+    if (directory !== undefined) mkdirSync(directory, { recursive: true })
     this.options = options
     this.#now = fromAt
-    this.buckets = cutIntoBuckets(fromAt, toAt)
+    this.buckets = cutIntoBuckets(fromAt, toAt, options.bucketMs)
     this.equity = new EquitySeries(this.buckets, fromAt, opening)
     this.prices = new Map(
       [...instruments.keys()].map((symbol) => [symbol, new PriceSeries(this.buckets, () => resting(symbol))]),
     )
     const open = (name: string, columns: string): CsvFile =>
-      new CsvFile(join(directory, `${name}.csv`), columns.split(','))
+      new CsvFile(directory && join(directory, `${name}.csv`), columns.split(','))
     this.#files = {
       orders: open('orders', ORDER_COLUMNS),
       fills: open('fills', FILL_COLUMNS),

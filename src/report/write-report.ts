@@ -11,11 +11,15 @@ export type RunRecipe = Readonly<Record<string, unknown>>
 
 /**
  * Writes report.html, report.json and run.json, and a folder of CSV files for each fill model (the directory itself
- * where there is one model only). @returns the path of the page.
+ * where one model only was asked for). @returns the path of the page.
  */
-export function writeReport(directory: string, report: BacktestReport, recipe: RunRecipe): string {
+export function writeReport(
+  directory: string,
+  report: BacktestReport,
+  { recipe, models }: { readonly recipe: RunRecipe; readonly models: number },
+): string {
   mkdirSync(directory, { recursive: true })
-  for (const run of report.runs) writeColumns(directoryOf(directory, run.model, report.runs.length), run)
+  for (const run of report.runs) writeColumns(directoryOf(directory, run.model, models), run)
   writeFileSync(join(directory, REPORT_FILE), `${JSON.stringify(report, roundNumbers)}\n`)
   writeFileSync(join(directory, 'run.json'), `${JSON.stringify(recipe, undefined, 2)}\n`)
   const page = join(directory, 'report.html')

@@ -75,6 +75,10 @@ export default defineStrategy({
     return file
   }
 
+  edit(name: string, from: string, to: string): void {
+    this.write(name, readFileSync(join(this.directory, name), 'utf8').replace(from, to))
+  }
+
   /** Runs it to the end and writes its report. */
   run(files: readonly string[], out: string, change: Partial<BacktestRequest> = {}): Promise<BacktestReport> {
     return runBacktest(
@@ -113,13 +117,13 @@ export async function runBacktest(
   const report = {
     format: 1,
     name: 'test',
-    coin: 'USDT',
+    coin: prepared.config.account.marginCoin,
     coverage,
     assumptions: [],
     remarks,
     runs: [run.finish()],
-  } as const
-  writeReport(out, report, { version: 'test' })
+  } as const satisfies BacktestReport
+  writeReport(out, report, { recipe: { version: 'test' }, models: 1 })
   return report
 }
 

@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { type RunReport } from '../../src/report/run-report.ts'
+import { showNumber } from '../../src/report/text/figures.ts'
+import { describeReport } from '../../src/report/text/terminal-report.ts'
 import { BacktestProject, readAll, runBacktest, type ScriptedOrder } from './backtest-project.ts'
 
 const START_AT = Date.UTC(2025, 5, 2, 7)
@@ -143,6 +145,61 @@ describe('a scripted strategy on scripted prices', () => {
   })
 })
 
+describe('other accounts', () => {
+  const FLAT = { 0: { bid: 1_000_000, mark: 1_000_000 }, 30: { bid: 1_010_000, mark: 1_010_000 } }
+
+  test('in hedge mode long and short are two positions', async () => {
+    const project = createProject(
+      ['BTCUSDT'],
+      [
+        { at: at(10), action: 'openLong', lots: 500 },
+        { at: at(11), action: 'openShort', lots: 200 },
+        { at: at(40), action: 'closeLong', lots: 500 },
+      ],
+    )
+    project.edit('main.yaml', 'one_way_mode', 'hedge_mode')
+    const file = project.write('BTCUSDT.csv', writeQuotes(60, FLAT))
+
+    const run = (await project.run([file], 'out')).runs[0] as RunReport
+
+    // 0.5 from 100000.1 to 101000; 0.2 sold at 100000 and held at a mark of 101000; 0.06 % of each.
+    const fees = (0.5 * 100_000.1 + 0.2 * 100_000 + 0.5 * 101_000) * 0.0006
+    expect([run.money.realised, run.money.unrealised]).toEqual(['499.95', '-200'])
+    expect(Number(run.money.fees)).toBeCloseTo(fees, 8)
+    // Funding at 08:00: 2 bp of 0.2 at 101000, paid to shorts.
+    expect(run.money.funding).toBe('4.04')
+    expect(run.strategies[0]?.profit).toBeCloseTo(499.95 - 200 - fees + 4.04, 8)
+    expect(project.rows('out', 'positions.csv').map((row) => [row['entry'], row['peak_qty']])).toEqual([
+      ['BUY', '0.5'],
+      ['SELL', '0.2'],
+    ])
+  })
+
+  test('a coin-margined contract earns coins: size times (1 / entry - 1 / exit) of its quote value', async () => {
+    const project = createProject(
+      ['BTCUSD'],
+      [
+        { at: at(10), action: 'openLong', lots: 50 },
+        { at: at(40), action: 'closeLong', lots: 50 },
+      ],
+    )
+    project.edit('main.yaml', '  BTCUSDT: {', '  BTCUSD: {')
+    project.edit('main.yaml', '{ BTCUSDT: "100000"', '{ BTCUSD: "100000"')
+    project.edit('main.yaml', 'USDT-FUTURES, marginCoin: USDT', 'COIN-FUTURES, marginCoin: BTC')
+    project.edit('main.yaml', 'startingBalance: "10000"', 'startingBalance: "1"')
+    const file = project.write('BTCUSD.csv', writeQuotes(60, FLAT))
+
+    const report = await project.run([file], 'out')
+
+    const { money, strategies } = report.runs[0] as RunReport
+    expect(report.coin).toBe('BTC')
+    expect(Number(money.realised)).toBeCloseTo(0.05 * (101_000 / 101_000 - 100_000.1 / 101_000), 10)
+    expect(Number(money.fees)).toBeCloseTo(2 * 0.05 * 0.0006, 10)
+    expect(strategies[0]?.profit).toBeCloseTo(Number(money.final) - 1, 10)
+    expect(describeReport(report).join('\n')).toContain(showNumber(Number(money.final), 6))
+  })
+})
+
 describe('prices that are not whole', () => {
   const candles = (from: number, minutes: readonly number[]): string =>
     [
@@ -186,6 +243,17 @@ describe('prices that are not whole', () => {
     expect([runs[0]?.fromAt, runs[0]?.toAt]).toEqual([at(1), at(4)])
     await expect(project.run([file], 'none', { fromAt: at(100) })).rejects.toMatchObject({
       code: 'BACKTEST_RANGE_EMPTY',
+    })
+  })
+
+  test('prices of a traded instrument that lie wholly outside the range are said to be there', async () => {
+    const project = createProject(['BTCUSDT', 'ETHUSDT'], [])
+    const btc = project.write('BTCUSDT.csv', candles(START_AT, [0, 1, 2, 30, 31, 32]))
+    const eth = project.write('ETHUSDT.csv', candles(START_AT, [0, 1, 2]))
+
+    await expect(project.run([btc, eth], 'out', { fromAt: at(20) })).rejects.toMatchObject({
+      code: 'BACKTEST_PRICES_OUTSIDE',
+      facts: { ETHUSDT: 'traded by scripted; its prices end before, at 2025-06-02T07:02:00.000Z' },
     })
   })
 

@@ -1,10 +1,11 @@
+import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { main } from '../../src/cli/main.ts'
 import { systemTimers } from '../../src/lib/timers.ts'
 import { type BacktestReport } from '../../src/report/run-report.ts'
-import { BacktestProject } from '../backtest/backtest-project.ts'
+import { BacktestProject, readAll } from '../backtest/backtest-project.ts'
 
 const START_AT = Date.UTC(2025, 0, 1)
 
@@ -43,6 +44,11 @@ function readReport(out: string): BacktestReport {
   return JSON.parse(readFileSync(join(project.directory, out, 'report.json'), 'utf8')) as BacktestReport
 }
 
+function readRecipe(out: string): Readonly<Record<string, unknown>> {
+  const text = readFileSync(join(project.directory, out, 'run.json'), 'utf8')
+  return JSON.parse(text) as Readonly<Record<string, unknown>>
+}
+
 describe('intentd backtest', () => {
   test('runs the fill models side by side, prints at most 80 columns and writes a page that loads nothing', async () => {
     const exit = await backtest('all', '--days', '1', '--model', 'all', '--balance', '5000')
@@ -65,7 +71,9 @@ describe('intentd backtest', () => {
     expect(/NaN|undefined|Infinity/.exec(shown)?.[0]).toBeUndefined()
   })
 
-  test('a signal ends it, with a report of what was done', async () => {
+  test('a signal ends it, with a report of what was done beside a whole one', async () => {
+    await backtest('cut', '--days', '1')
+    const whole = readAll(join(project.directory, 'cut'))
     const before = process.listenerCount('SIGINT')
     const interrupt = (): void => {
       if (process.listenerCount('SIGINT') > before) process.emit('SIGINT', 'SIGINT')
@@ -73,22 +81,91 @@ describe('intentd backtest', () => {
     }
     interrupt()
 
-    const exit = await backtest('cut', '--days', '3000')
+    const exit = await backtest('cut', '--days', '3000', '--model', 'all')
 
-    const report = readReport('cut')
+    const report = readReport('cut-interrupted')
     expect(exit).toBe(0)
     expect(report.runs[0]?.isCut).toBe(true)
     expect(report.runs[0]?.toAt).toBeGreaterThan(START_AT)
     expect(report.remarks[0]).toContain('Ended early by SIGINT')
     expect(printed.out).toContain('ended early')
+    expect(readAll(join(project.directory, 'cut'))).toEqual(whole)
+    const { to, endedEarly } = readRecipe('cut-interrupted')
+    expect(to).toBe(new Date(report.runs[0]?.toAt ?? 0).toISOString())
+    expect(endedEarly).toMatchObject({ by: 'SIGINT', asked: '2033-03-20T00:00:00.000Z' })
+    expect(readdirSync(join(project.directory, 'cut-interrupted', 'pessimistic'))).toContain('fills.csv')
+    expect(readdirSync(project.directory).filter((name) => name.includes('unfinished'))).toEqual([])
+  })
+
+  test('a promise that a strategy leaves rejected ends it, with a report and the name of the strategy', async () => {
+    const code = readFileSync(join(project.directory, 'scripted.ts'), 'utf8')
+    project.write(
+      'scripted.ts',
+      code.replace('const order =', "void Promise.reject(new Error('left alone'))\n    const order ="),
+    )
+
+    // In a process of its own: the runner of the tests takes a rejected promise for a failure of theirs.
+    const ended = spawnSync(
+      process.execPath,
+      [
+        join(import.meta.dirname, '../../bin/intentd.mjs'),
+        ...['backtest', 'main.yaml', '--market', 'seeded', '--days', '1', '--out', 'stray'],
+      ],
+      { cwd: project.directory, encoding: 'utf8' },
+    )
+
+    expect(ended.status).toBe(78)
+    expect(ended.stderr).toMatch(/STRATEGY_STRAY[^]*strategy +scripted[^]*left alone/)
+    expect(readReport('stray-interrupted').remarks[0]).toContain('strategy scripted')
+    expect(existsSync(join(project.directory, 'stray'))).toBe(false)
+  })
+
+  test('--out that names a file, or a place that cannot be written, is refused before anything is played', async () => {
+    expect(await backtest('main.yaml', '--days', '1')).toBe(73)
+    expect(await backtest('main.yaml/report', '--days', '1')).toBe(73)
+    expect(printed.error).toMatch(/REPORT_UNWRITABLE/)
+    expect(printed.out).toBe('')
+  })
+
+  test('--param changes a parameter of a strategy, and is held to its schema', async () => {
+    expect(await backtest('none', '--days', '1', '--param', 'scripted.size=1')).toBe(78)
+    expect(printed.error).toMatch(/--param|params\.size/)
+    expect(await backtest('none', '--days', '1', '--param', 'scripter.size=1')).toBe(78)
+    expect(printed.error).toMatch(/no such strategy.*scripted/)
+  })
+
+  test('prices between two ticks are said, and the order of --market changes nothing', async () => {
+    const rows = (price: number): string =>
+      ['ts_ms,open,high,low,close,volume']
+        .concat(
+          Array.from(
+            { length: 60 },
+            (_, minute) => `${START_AT + minute * 60_000},${price},${price},${price},${price},50`,
+          ),
+        )
+        .join('\n')
+    const btc = project.write('BTCUSDT.csv', rows(100_000.05))
+    const eth = project.write('ETHUSDT.csv', rows(2500))
+    const play = (out: string, files: readonly string[]): Promise<number> =>
+      main([
+        ...['backtest', join(project.directory, 'main.yaml'), '--out', join(project.directory, out)],
+        ...files.flatMap((file) => ['--market', file]),
+      ])
+
+    expect([await play('one', [btc, eth]), await play('two', [eth, btc])]).toEqual([0, 0])
+
+    expect(readReport('one').remarks.join()).toMatch(/BTCUSDT: 100 % of its prices lie between two ticks/)
+    expect(printed.out).toMatch(/BTCUSDT: 100 %/)
+    expect(readAll(join(project.directory, 'two'))).toEqual(readAll(join(project.directory, 'one')))
   })
 
   test.each([
+    [64, ['--market', 'BTCUSDT=main.yaml'], /BACKTEST_MARKET_MIXED/],
     [64, ['--from', 'yesterday'], /write a date/],
     [64, ['--from', '2025-02-30'], /write a date/],
     [64, ['--days', '0'], /from 1 to 3650/],
     [64, ['--from', '2025-03-02', '--to', '2025-03-01'], /BACKTEST_RANGE_EMPTY/],
-    [66, ['--market', 'BTCUSDT=none.csv'], /RECORDING_UNREADABLE/],
+
     [78, ['--set', 'backtest.pollMs=fast'], /backtest\.pollMs/],
   ])('exits with %i for %j', async (code, options, says) => {
     expect(await backtest('wrong', ...options)).toBe(code)

@@ -4,7 +4,7 @@ import { type CallOptions } from '../../src/exchange/client/call-options.ts'
 import { ManualTime } from '../support/manual-time.ts'
 
 /** An exchange that accepts, whatever it is asked. */
-function openExchange(readings: readonly object[] = []) {
+function openExchange(readings: readonly object[] = [], change: Partial<ClientExchangeOptions> = {}) {
   const time = new ManualTime(0)
   let reads = 0
   const asked: { readonly request: unknown; readonly options: CallOptions }[] = []
@@ -29,6 +29,7 @@ function openExchange(readings: readonly object[] = []) {
     onKeysRefused: ({ code }) => heard.push(`keys refused ${code}`),
     onBatch: () => () => heard.push('first byte'),
     onBroken: (error) => heard.push(String(error)),
+    ...change,
   })
   return { exchange, asked, heard, time, reads: () => reads }
 }
@@ -98,4 +99,37 @@ test('keys that the exchange refuses are said once, and shown to it once a minut
   expect(heard).toEqual(['keys refused 40037'])
   expect(answers).toEqual(['refused', 'refused', 'refused', 'refused', 'accepted', 'accepted'])
   expect(reads()).toBe(4)
+})
+
+test('a dry run sends nothing that changes the account, and says what would have left', async () => {
+  const withheld: string[] = []
+  const onWithheld = (endpoint: string, body: string) => void withheld.push(`${endpoint} ${body}`)
+  const { exchange, asked, reads } = openExchange([], { onWithheld })
+  const released: string[] = []
+  const grant = {
+    endpoint: 'batchPlaceOrder',
+    release: () => released.push('batch'),
+    unused: () => undefined,
+  } as const
+  const answers: unknown[] = []
+  const hear = (answer: object): void => void answers.push(answer)
+
+  exchange.placeBatch('{"a":1}', { grant }, hear)
+  exchange.placeBatch('{"a":2}', { beforeWrite: () => 'stale' }, hear)
+  exchange.cancelAll('{"b":1}', {}, hear)
+  exchange.callAccount({ endpoint: 'modifyPlanOrder', body: '{"c":1}' }, {}, hear)
+  exchange.readFills(0, hear)
+  await exchange.idle()
+
+  expect(asked).toEqual([])
+  expect(reads()).toBe(1)
+  expect(withheld).toEqual(['batchPlaceOrder {"a":1}', 'cancelAllOrders {"b":1}', 'modifyPlanOrder {"c":1}'])
+  expect(released).toEqual(['batch'])
+  expect(answers).toMatchObject([
+    { kind: 'refused', class: 'definite', code: 'DRY_RUN' },
+    { kind: 'refused', class: 'notSent', message: 'stale' },
+    { kind: 'refused', class: 'definite' },
+    { kind: 'refused', class: 'definite' },
+    { kind: 'accepted' },
+  ])
 })

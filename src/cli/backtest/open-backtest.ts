@@ -6,9 +6,12 @@ import { UID } from '../../backtest/direct-exchange.ts'
 import { type BacktestRunOptions } from '../../backtest/backtest-run.ts'
 import {
   cutRecordings,
+  describePlace,
   describeRecording,
   emptyRange,
+  medianStep,
   type PlayedRange,
+  shareOffTick,
 } from '../../backtest/played-prices.ts'
 import { type VirtualPolling } from '../../backtest/virtual-pollers.ts'
 import { type DaemonConfig, type LoadedConfig } from '../../config/load-config.ts'
@@ -56,8 +59,8 @@ export interface PreparedBacktest {
   /** By strategy: SHA-256 of its file, hex. */
   readonly codeHashes: Readonly<Record<string, string>>
   readonly remarks: readonly string[]
-  /** @param directory Where the run's CSV files go. */
-  open(model: FillModelName, directory: string): BacktestRunOptions
+  /** @param directory Where the run's CSV files go; undefined for no files. */
+  open(model: FillModelName, directory: string | undefined): BacktestRunOptions
 }
 
 /** Where a seeded market begins when nobody says: a Wednesday. */
@@ -78,13 +81,17 @@ export async function prepareBacktest(
   request: BacktestRequest,
 ): Promise<PreparedBacktest> {
   const simulator = simulatorOf(loaded.config, request)
-  const recordings = await loadRecordings(request)
+  const whole = await loadRecordings(request)
+  const recordings = whole.length === 0 ? [] : cutRecordings(whole, request)
+  assertPriced(loaded.config, recordings, (symbol) =>
+    whole.filter((one) => one.symbol === symbol).map((one) => describePlace(one, request)),
+  )
   const config = narrow(loaded.config, recordings)
   const strategies = await loadStrategies(config, loaded.documents, toInstruments(config))
   const polling = pollingOf(config)
   const prices =
     recordings.length > 0
-      ? playRecordings(config, recordings)
+      ? playRecordings(config, recordings, whole)
       : playSeed(config, { ...request, simulator, polling })
   const { coverage } = prices
   const fromAt = Math.min(...coverage.map((one) => one.fromAt))
@@ -110,7 +117,7 @@ export async function prepareBacktest(
       fillModel: simulator.fillModel,
     },
     codeHashes: Object.fromEntries(strategies.map(({ id, moduleFile }) => [id, hashFile(moduleFile)])),
-    remarks: remarksOn(strategies, coverage),
+    remarks: [...remarksOn(strategies, coverage), ...remarksOnTicks(config, recordings)],
     open: (fillModel, directory) => ({
       ...{
         model: fillModel,
@@ -152,28 +159,52 @@ function simulatorOf(
   return { ...given, seed: seed ?? given.seed, startingBalance: balance ?? given.startingBalance }
 }
 
-async function loadRecordings(request: BacktestRequest): Promise<readonly Recording[]> {
-  if (request.files.length === 0) return []
-  return cutRecordings(await Promise.all(request.files.map(loadRecording)), request)
+/** In the order of their symbols, whatever the order of the options. */
+async function loadRecordings({ files }: BacktestRequest): Promise<readonly Recording[]> {
+  const recordings = await Promise.all(files.map(loadRecording))
+  return recordings.toSorted((one, other) => (one.symbol < other.symbol ? -1 : 1))
 }
 
-/** Only what is traded or recorded is simulated. @throws Failure BACKTEST_PRICES_MISSING */
-function narrow(config: DaemonConfig, recordings: readonly Recording[]): DaemonConfig {
-  const traded = new Map(
-    config.strategies.flatMap(({ id, enabled, instruments }) =>
+function tradedBy({ strategies }: DaemonConfig): ReadonlyMap<string, string> {
+  return new Map(
+    strategies.flatMap(({ id, enabled, instruments }) =>
       enabled ? instruments.map((symbol) => [symbol, id] as const) : [],
     ),
   )
+}
+
+/**
+ * @param outside Where the recordings of a symbol lie that have no row in the range.
+ * @throws Failure BACKTEST_PRICES_MISSING, BACKTEST_PRICES_OUTSIDE
+ */
+function assertPriced(
+  config: DaemonConfig,
+  recordings: readonly Recording[],
+  outside: (symbol: string) => readonly string[],
+): void {
   const recorded = new Set(recordings.map(({ symbol }) => symbol))
-  const missing = recorded.size === 0 ? [] : [...traded].filter(([symbol]) => !recorded.has(symbol))
-  if (missing.length > 0) {
-    throw new Failure({
-      code: 'BACKTEST_PRICES_MISSING',
-      sentence: 'a strategy trades an instrument whose prices are not given',
-      facts: Object.fromEntries(missing.map(([symbol, id]) => [symbol, `traded by ${id}`])),
-      hint: 'add a --market for it, or leave the strategy out: enabled: false in its file',
-    })
-  }
+  const unpriced =
+    recorded.size === 0 ? [] : [...tradedBy(config)].filter(([symbol]) => !recorded.has(symbol))
+  if (unpriced.length === 0) return
+  const isOutside = unpriced.every(([symbol]) => outside(symbol).length > 0)
+  throw new Failure({
+    code: isOutside ? 'BACKTEST_PRICES_OUTSIDE' : 'BACKTEST_PRICES_MISSING',
+    sentence: isOutside
+      ? 'a strategy trades an instrument that has no prices in the range'
+      : 'a strategy trades an instrument whose prices are not given',
+    facts: Object.fromEntries(
+      unpriced.map(([symbol, id]) => [symbol, [`traded by ${id}`, ...outside(symbol)].join('; ')]),
+    ),
+    hint: isOutside
+      ? 'choose another --from and --to, or leave the strategy out: enabled: false in its file'
+      : 'add a --market for it, or leave the strategy out: enabled: false in its file',
+  })
+}
+
+/** Only what is traded or recorded is simulated. */
+function narrow(config: DaemonConfig, recordings: readonly Recording[]): DaemonConfig {
+  const traded = tradedBy(config)
+  const recorded = new Set(recordings.map(({ symbol }) => symbol))
   const instruments = Object.entries(config.instruments).filter(
     ([symbol]) => traded.has(symbol) || recorded.has(symbol),
   )
@@ -191,8 +222,18 @@ function listed(config: DaemonConfig, now: number): readonly Instrument[] {
   return rows.filter(({ symbol }) => config.instruments[symbol] !== undefined)
 }
 
-function playRecordings(config: DaemonConfig, recordings: readonly Recording[]): Prices {
-  const coverage = recordings.map(describeRecording)
+/** @param whole The same recordings before they were cut. */
+function playRecordings(
+  config: DaemonConfig,
+  recordings: readonly Recording[],
+  whole: readonly Recording[],
+): Prices {
+  const coverage = recordings.map((recording) => {
+    const uncut = whole.find(
+      ({ sha256, symbol }) => sha256 === recording.sha256 && symbol === recording.symbol,
+    )
+    return describeRecording(recording, medianStep((uncut ?? recording).rows.at))
+  })
   const instruments = listed(config, coverage[0]?.fromAt ?? 0)
   return {
     ...{ coverage, instruments },
@@ -278,6 +319,19 @@ function remarksOn(
         : []),
     ]),
   ]
+}
+
+function remarksOnTicks({ instruments }: DaemonConfig, recordings: readonly Recording[]): readonly string[] {
+  return recordings.flatMap((recording) => {
+    const { symbol } = recording
+    const tick = instruments[symbol]?.tickSize
+    const share = tick === undefined ? 0 : shareOffTick(recording, Number(tick))
+    if (share === 0) return []
+    const part = share < 0.01 ? 'less than 1' : Math.round(share * 100)
+    return [
+      `${symbol}: ${part} % of its prices lie between two ticks of ${tick}: they are played rounded to it.`,
+    ]
+  })
 }
 
 function hashFile(file: string): string {

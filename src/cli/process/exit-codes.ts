@@ -13,6 +13,8 @@ export const EXITS = {
   /** A file that was named is not there, or cannot be read. */
   inputMissing: 66,
   broken: 70,
+  /** What was to be written cannot be made there. */
+  cannotCreate: 73,
   temporary: 75,
   configuration: EXIT_CONFIG,
 } as const
@@ -23,7 +25,8 @@ type Ending = keyof typeof EXITS
 const ENDINGS: Readonly<Partial<Record<Ending, readonly string[]>>> = {
   usage: [
     'ARCHIVE_EXISTS',
-    'BACKTEST_RANGE_EMPTY',
+    ...['BACKTEST_MARKET_MIXED', 'BACKTEST_PRICES_OUTSIDE', 'BACKTEST_RANGE_EMPTY'],
+    ...['SWEEP_TRIAL_UNKNOWN', 'SWEEP_TOO_LARGE'],
     'IMPORT_EXISTS',
     'IMPORT_SYMBOLS_DIFFER',
     'IMPORT_SYMBOL_UNKNOWN',
@@ -53,6 +56,7 @@ const ENDINGS: Readonly<Partial<Record<Ending, readonly string[]>>> = {
     ...['IMPORT_UNWRITABLE', 'STATE_HELD', 'STATE_UNWRITABLE'],
     ...['SIMULATOR_LISTEN_FAILED', 'SIMULATOR_STORE_UNUSABLE'],
   ],
+  cannotCreate: ['REPORT_UNWRITABLE', 'SWEEP_UNWRITABLE'],
   inputMissing: [
     ...['ARCHIVE_NO_JOURNAL', 'EXPLAIN_NO_JOURNAL', 'RECORDING_MISSING', 'RECORDING_UNREADABLE'],
     'REPORT_UNREADABLE',

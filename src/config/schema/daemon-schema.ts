@@ -289,6 +289,14 @@ export const daemonFileSchema = z
       })
       .prefault({})
       .meta({ description: 'What a daemon that hangs does.' }),
+    dryRun: z
+      .boolean()
+      .default(false)
+      .meta({
+        description:
+          'The account is read, and everything is decided, planned and logged, but nothing is sent. Its state is kept ' +
+          'apart, in the folder dry-run of state.directory. Wants onRestart: adopt and onStop: leave.',
+      }),
     onStop: z.enum(['leave', 'cancel', 'flatten']).default('leave').meta({
       description: 'At an orderly stop: leave orders, cancel them, or cancel them and close positions.',
     }),

@@ -367,6 +367,9 @@ export class Account implements MarketListener {
         const { message: reason } = keysRefused(answer)
         this.#options.logger.log('error', 'account.refused', { reason })
       },
+      onWithheld: this.#options.config.dryRun
+        ? (endpoint, body) => this.#options.logger.log('info', 'dryRun.withheld', { endpoint, body })
+        : undefined,
       onBroken: (error) => this.fail(error),
     })
   }

@@ -20,11 +20,19 @@ export interface ClientExchangeOptions {
   readonly settings: Pick<EngineSettings, 'productType' | 'positionMode' | 'instruments'>
   /** Hears of a batch that is to be sent, and gives back what is to hear of its first byte. */
   readonly onBatch: () => () => void
-  readonly clock: Pick<Clock, 'monotonic'>
+  readonly clock: Pick<Clock, 'now' | 'monotonic'>
   /** The exchange refuses the keys; said once until it takes them again. */
   readonly onKeysRefused: (answer: RefusedAnswer) => void
+  /** Of a dry run, where nothing that changes the account is sent: hears what would have left. Absent: it is sent. */
+  readonly onWithheld?: ((endpoint: EndpointName, body: string) => void) | undefined
   /** A call broke the program rather than the wire. */
   readonly onBroken: (error: unknown) => void
+}
+
+interface WithheldCall {
+  readonly endpoint: EndpointName
+  readonly body: string
+  readonly onWithheld: (endpoint: EndpointName, body: string) => void
 }
 
 /** The exchange over its client: promises become callbacks, and what is on the wire is known. */
@@ -112,7 +120,26 @@ export class ClientExchange implements ExchangePort {
     options: CallOptions,
     onAnswer: OnAnswer<ResponseOf<Name>>,
   ): void {
-    this.#await(this.#options.client.send({ endpoint, body, query: '' }, options), onAnswer)
+    const { client, onWithheld } = this.#options
+    const sent = onWithheld
+      ? Promise.resolve(this.#withhold({ endpoint, body, onWithheld }, options))
+      : client.send({ endpoint, body, query: '' }, options)
+    this.#await(sent, onAnswer)
+  }
+
+  /** As an exchange that refuses everything: the limits are used as if it had been asked, and a refused wish backs off. */
+  #withhold(
+    { endpoint, body, onWithheld }: WithheldCall,
+    { grant, beforeWrite }: CallOptions,
+  ): RefusedAnswer {
+    const objection = beforeWrite?.()
+    if (objection === undefined) onWithheld(endpoint, body)
+    grant?.release()
+    const receivedAt = this.#options.clock.now()
+    const refused = { kind: 'refused', topic: 'dryRun', status: undefined, receivedAt } as const
+    return objection === undefined
+      ? { ...refused, class: 'definite', code: 'DRY_RUN', message: 'a dry run sends nothing' }
+      : { ...refused, class: 'notSent', code: 'ABORTED', message: objection }
   }
 
   #await<Data>(call: Promise<Answer<Data>>, then: OnAnswer<Data>): void {

@@ -5,12 +5,13 @@ const WAITING_MAX = 65_536
 
 /** A CSV file that grows row by row and keeps nothing in memory. Fields are written as they are: none needs quotes. */
 export class CsvFile {
-  readonly #descriptor: number
+  readonly #descriptor: number | undefined
   #waiting: string
   rows = 0
 
-  constructor(path: string, columns: readonly string[]) {
-    this.#descriptor = openSync(path, 'w')
+  /** @param path Undefined: nothing is written. */
+  constructor(path: string | undefined, columns: readonly string[]) {
+    this.#descriptor = path === undefined ? undefined : openSync(path, 'w')
     this.#waiting = `${columns.join(',')}\n`
   }
 
@@ -22,11 +23,11 @@ export class CsvFile {
 
   close(): void {
     this.#flush()
-    closeSync(this.#descriptor)
+    if (this.#descriptor !== undefined) closeSync(this.#descriptor)
   }
 
   #flush(): void {
-    writeSync(this.#descriptor, this.#waiting)
+    if (this.#descriptor !== undefined) writeSync(this.#descriptor, this.#waiting)
     this.#waiting = ''
   }
 }

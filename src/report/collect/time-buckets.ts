@@ -21,9 +21,12 @@ export interface TimeBuckets {
   readonly count: number
 }
 
-export function cutIntoBuckets(fromAt: number, toAt: number): TimeBuckets {
+/** @param givenMs How long each is; default as short as there is room for. */
+export function cutIntoBuckets(fromAt: number, toAt: number, givenMs?: number): TimeBuckets {
   const stepMs =
-    STEPS_MS.find((step) => (toAt - fromAt) / step <= BUCKETS_MAX) ?? Math.ceil((toAt - fromAt) / BUCKETS_MAX)
+    givenMs ??
+    STEPS_MS.find((step) => (toAt - fromAt) / step <= BUCKETS_MAX) ??
+    Math.ceil((toAt - fromAt) / BUCKETS_MAX)
   const startAt = Math.floor(fromAt / stepMs) * stepMs
   return { startAt, stepMs, count: Math.max(1, Math.ceil((toAt - startAt) / stepMs)) }
 }

@@ -1,5 +1,5 @@
 import { type BacktestReport, type RunReport } from '../run-report.ts'
-import { showNumber, showRatio, showShare, showTime, withSign } from '../text/figures.ts'
+import { moneyDecimals, showNumber, showRatio, showShare, showTime, withSign } from '../text/figures.ts'
 import { roundNumbers } from '../round-numbers.ts'
 import { type Cell, escapeHtml, renderSection, renderTable, toned, toScriptJson } from './html.ts'
 import { PAGE_SCRIPT } from './page-script.ts'
@@ -68,8 +68,9 @@ function ratioText(run: RunReport, name: string): string {
 function renderTiles(run: RunReport, coin: string): string {
   const { money, buyAndHold, fills } = run
   const [opening, final] = [Number(money.opening), Number(money.final)]
+  const decimals = moneyDecimals(money)
   const tiles: readonly (readonly [string, Cell, string])[] = [
-    ['final equity', { text: showNumber(final) }, `${coin}, from ${showNumber(opening)}`],
+    ['final equity', { text: showNumber(final, decimals) }, `${coin}, from ${showNumber(opening, decimals)}`],
     [
       'total return',
       toned(final - opening, showShare(final / opening - 1)),
@@ -89,10 +90,10 @@ function renderTiles(run: RunReport, coin: string): string {
     ],
     [
       'fees',
-      { text: withSign(-Number(money.fees)) },
+      { text: withSign(-Number(money.fees), decimals) },
       `${fills.count} fills, ${(fills.makerShare * 100).toFixed(0)} % maker`,
     ],
-    ['funding', toned(Number(money.funding), withSign(Number(money.funding))), 'received, or paid'],
+    ['funding', toned(Number(money.funding), withSign(Number(money.funding), decimals)), 'received, or paid'],
     [
       'profit factor',
       { text: ratioText(run, 'profit factor') },
@@ -127,10 +128,10 @@ export function renderComparison(runs: readonly RunReport[], names: readonly str
   return renderTable(
     ['', ...names],
     [
-      row('final equity', ({ money }) => ({ text: showNumber(Number(money.final)) })),
+      row('final equity', ({ money }) => ({ text: showNumber(Number(money.final), moneyDecimals(money)) })),
       row('total return', (run) => toned(gain(run), showShare(gain(run)))),
-      row('fees', ({ money }) => ({ text: withSign(-Number(money.fees)) })),
-      row('funding', ({ money }) => ({ text: withSign(Number(money.funding)) })),
+      row('fees', ({ money }) => ({ text: withSign(-Number(money.fees), moneyDecimals(money)) })),
+      row('funding', ({ money }) => ({ text: withSign(Number(money.funding), moneyDecimals(money)) })),
       row('fills, maker share', ({ fills }) => ({
         text: `${fills.count}, ${(fills.makerShare * 100).toFixed(0)} %`,
       })),

@@ -1,4 +1,12 @@
-import { showDuration, showNumber, showRatio, showShare, showTime, withSign } from '../text/figures.ts'
+import {
+  moneyDecimals,
+  showDuration,
+  showNumber,
+  showRatio,
+  showShare,
+  showTime,
+  withSign,
+} from '../text/figures.ts'
 import { type Cause, type PartReport, type RunReport } from '../run-report.ts'
 import { type Cell, escapeHtml, renderSection, renderTable, toned } from './html.ts'
 import { renderRolling } from './run-charts.ts'
@@ -18,22 +26,25 @@ export function renderRunTables(run: RunReport, index: number, coin: string): st
   ].join('')
 }
 
-function money(text: string): Cell {
-  return toned(Number(text), withSign(Number(text)))
+function money(text: string, decimals: number): Cell {
+  return toned(Number(text), withSign(Number(text), decimals))
 }
 
 function renderMoney(
   { money: sums, openPositions, liquidations, restrictions }: RunReport,
   coin: string,
 ): string {
+  const decimals = moneyDecimals(sums)
   const rows: (readonly Cell[])[] = [
-    ['opening balance', { text: showNumber(Number(sums.opening)) }],
-    ['realised profit', money(sums.realised)],
-    ['unrealised profit, at the mark price', money(sums.unrealised)],
-    ['fees', money(String(-Number(sums.fees)))],
-    ['funding', money(sums.funding)],
-    ...(Number(sums.insurance) === 0 ? [] : [['paid by the insurance fund', money(sums.insurance)]]),
-    ['final equity', { text: showNumber(Number(sums.final)) }],
+    ['opening balance', { text: showNumber(Number(sums.opening), decimals) }],
+    ['realised profit', money(sums.realised, decimals)],
+    ['unrealised profit, at the mark price', money(sums.unrealised, decimals)],
+    ['fees', money(String(-Number(sums.fees)), decimals)],
+    ['funding', money(sums.funding, decimals)],
+    ...(Number(sums.insurance) === 0
+      ? []
+      : [['paid by the insurance fund', money(sums.insurance, decimals)]]),
+    ['final equity', { text: showNumber(Number(sums.final), decimals) }],
   ]
   const facts = [
     ...(liquidations > 0 ? [`${liquidations} liquidations`] : []),
@@ -62,22 +73,32 @@ const PART_COLUMNS = [
   'rejected',
 ]
 
-function renderParts({ strategies, instruments }: RunReport): string {
+function renderParts({ strategies, instruments, money: sums }: RunReport): string {
+  const decimals = moneyDecimals(sums)
+  const toRow = (part: PartReport): readonly Cell[] => toPartRow(part, decimals)
   return (
-    renderTable(['strategy', ...PART_COLUMNS], strategies.map(toPartRow)) +
-    renderTable(['instrument', ...PART_COLUMNS], instruments.map(toPartRow))
+    renderTable(['strategy', ...PART_COLUMNS], strategies.map(toRow)) +
+    renderTable(['instrument', ...PART_COLUMNS], instruments.map(toRow))
   )
 }
 
-function toPartRow(part: PartReport): readonly Cell[] {
+function toPartRow(part: PartReport, decimals: number): readonly Cell[] {
   return [
     part.name,
-    ...[String(part.orders), String(part.fills), showShareOf(part.makerShare), showNumber(part.traded, 0)],
-    ...[toned(part.realised, withSign(part.realised)), toned(part.unrealised, withSign(part.unrealised))],
     ...[
-      showNumber(part.fees),
-      toned(part.funding, withSign(part.funding)),
-      toned(part.profit, withSign(part.profit)),
+      String(part.orders),
+      String(part.fills),
+      showShareOf(part.makerShare),
+      showNumber(part.traded, decimals === 2 ? 0 : decimals),
+    ],
+    ...[
+      toned(part.realised, withSign(part.realised, decimals)),
+      toned(part.unrealised, withSign(part.unrealised, decimals)),
+    ],
+    ...[
+      showNumber(part.fees, decimals),
+      toned(part.funding, withSign(part.funding, decimals)),
+      toned(part.profit, withSign(part.profit, decimals)),
     ],
     ...[String(part.denied), String(part.rejected)],
   ]

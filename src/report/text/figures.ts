@@ -20,6 +20,11 @@ export function withSign(value: number, decimals = 2): string {
   return value > 0 && Number(value.toFixed(decimals)) !== 0 ? `+${text}` : text
 }
 
+/** Decimals of money in an account that began with so much: a coin that is worth thousands needs more of them. */
+export function moneyDecimals({ opening }: { readonly opening: string }): number {
+  return Number(opening) < 100 ? 6 : 2
+}
+
 export function showRatio({ value, unit }: Ratio): string {
   if (value === null) return 'n/a'
   switch (unit) {

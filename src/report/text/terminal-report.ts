@@ -1,5 +1,5 @@
 import { type BacktestReport, type PartReport, type RunReport } from '../run-report.ts'
-import { showNumber, showRatio, showShare, showTime, withSign } from './figures.ts'
+import { moneyDecimals, showNumber, showRatio, showShare, showTime, withSign } from './figures.ts'
 
 const BARS = '▁▂▃▄▅▆▇█'
 const SPARK_WIDTH = 60
@@ -76,15 +76,15 @@ function describeFigures(runs: readonly RunReport[]): readonly string[] {
     `  ${title.padEnd(NAME_WIDTH)}${runs.map((run) => show(run).padStart(FIGURE_WIDTH)).join('')}`
   return [
     row('fill model', ({ model }) => model),
-    row('final equity', ({ money }) => showNumber(Number(money.final))),
+    row('final equity', ({ money }) => showNumber(Number(money.final), moneyDecimals(money))),
     row('total return', ({ money }) => showShare(Number(money.final) / Number(money.opening) - 1)),
     row('buy and hold', ({ buyAndHold }) => showShare(buyAndHold.value)),
-    row('realised', ({ money }) => withSign(Number(money.realised))),
-    row('unrealised', ({ money }) => withSign(Number(money.unrealised))),
-    row('fees', ({ money }) => withSign(-Number(money.fees))),
-    row('funding', ({ money }) => withSign(Number(money.funding))),
+    row('realised', ({ money }) => withSign(Number(money.realised), moneyDecimals(money))),
+    row('unrealised', ({ money }) => withSign(Number(money.unrealised), moneyDecimals(money))),
+    row('fees', ({ money }) => withSign(-Number(money.fees), moneyDecimals(money))),
+    row('funding', ({ money }) => withSign(Number(money.funding), moneyDecimals(money))),
     ...(runs.some(({ money }) => Number(money.insurance) !== 0)
-      ? [row('insurance fund', ({ money }) => withSign(Number(money.insurance)))]
+      ? [row('insurance fund', ({ money }) => withSign(Number(money.insurance), moneyDecimals(money)))]
       : []),
     ...(runs[0]?.ratios ?? []).flatMap(({ name: ratio }, index) => {
       const shown = (run: RunReport): string => {
@@ -111,17 +111,25 @@ function sparkline(values: readonly (number | null)[], width = SPARK_WIDTH): str
   }).join('')
 }
 
-function describeStrategies({ model, strategies }: RunReport, isNamed: boolean): readonly string[] {
+function describeStrategies({ model, strategies, money }: RunReport, isNamed: boolean): readonly string[] {
   const header = ['orders', 'fills', 'fees', 'funding', 'profit'].map((title) => title.padStart(10)).join('')
   return [
     '',
     `  ${(isNamed ? `strategies, ${model}` : 'strategies').padEnd(26)}${header}`,
-    ...strategies.map((part) => `  ${part.name.slice(0, 25).padEnd(26)}${columnsOf(part)}`),
+    ...strategies.map(
+      (part) => `  ${part.name.slice(0, 25).padEnd(26)}${columnsOf(part, moneyDecimals(money))}`,
+    ),
   ]
 }
 
-function columnsOf({ orders, fills, fees, funding, profit }: PartReport): string {
-  const cells = [String(orders), String(fills), showNumber(fees), withSign(funding), withSign(profit)]
+function columnsOf({ orders, fills, fees, funding, profit }: PartReport, decimals: number): string {
+  const cells = [
+    String(orders),
+    String(fills),
+    showNumber(fees, decimals),
+    withSign(funding, decimals),
+    withSign(profit, decimals),
+  ]
   return cells.map((cell) => cell.padStart(10)).join('')
 }
 

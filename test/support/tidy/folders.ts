@@ -42,7 +42,18 @@ const FOLDER_ORDER: Readonly<Record<string, readonly (string | readonly string[]
     'control',
   ],
   report: ['run-facts.ts', 'round-numbers.ts', 'collect', 'metrics.ts', 'run-report.ts', 'text', 'page'],
-  cli: ['process', 'prices', 'call', 'explain', 'control', 'simulate', 'run.ts', 'replay', 'backtest'],
+  cli: [
+    'process',
+    'prices',
+    'call',
+    'explain',
+    'control',
+    'simulate',
+    'run.ts',
+    'replay',
+    'backtest',
+    ['sweep', 'check-bias', 'parity'],
+  ],
   simulator: [
     ['market', 'store'],
     ['matching', 'shared', 'wallet', 'watched-market.ts'],
@@ -72,7 +83,15 @@ const LARGE_FOLDERS: Readonly<Record<string, readonly [max: number, why: string]
 
 /** Where the program begins; every other file of src/ must be reached from here. */
 const ROOT = 'src/cli/main.ts'
-const ENTRIES = [ROOT, STRATEGY_CONTRACT, 'src/config/write-schemas.ts', 'bin/', 'strategies/']
+/** Beside it what runs in a thread of its own. */
+const ENTRIES = [
+  ROOT,
+  STRATEGY_CONTRACT,
+  'src/cli/sweep/trial-thread.ts',
+  'src/config/write-schemas.ts',
+  'bin/',
+  'strategies/',
+]
 
 export const FOLDER_RULES: readonly TreeRule[] = [
   (tree) => [...tree.values()].flatMap(checkFolderOrder),

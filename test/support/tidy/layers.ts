@@ -9,6 +9,7 @@ const LAYERS: Readonly<Record<string, number>> = {
   backtest: 6,
   interpreter: 5,
   engine: 4,
+  sweep: 4,
   market: 3,
   strategy: 3,
   risk: 3,
@@ -36,6 +37,7 @@ const ONLY: Readonly<Record<string, readonly string[]>> = {
   report: ['lib', 'domain'], // It shows what it is given.
   control: ['lib', 'domain'], // It shows what it is given, and hands on what is ordered.
   alerts: ['lib', 'config', 'domain'], // It hears log lines, and knows nobody who writes them.
+  sweep: ['lib', 'config', 'report'], // It knows what trials came to, not how they are run.
   recording: ['lib'], // It keeps lines of text, whatever they say.
 }
 
@@ -50,7 +52,7 @@ const TYPES_ONLY: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** Modules that open nothing, and what that means. */
-const PURE_MODULES = ['domain', 'protocol', 'engine', 'interpreter', 'execution', 'risk']
+const PURE_MODULES = ['domain', 'protocol', 'engine', 'interpreter', 'execution', 'risk', 'sweep']
 const IMPURE_PACKAGES =
   /^(?:node:(?:fs|http|https|http2|net|tls|dgram|timers|worker_threads|child_process|sqlite)(?:\/.*)?|undici|pino)$/
 const SYNCHRONOUS_MODULES = ['engine', 'interpreter', 'execution', 'risk']

@@ -46,7 +46,8 @@ const OLD_WORDS: readonly OldWord[] = [
     files: SOURCES,
   },
   { word: /^stakes?$/, instead: 'cancel cost' },
-  { word: /^(?:swept|sweeps?|sweeping)$/, instead: 'cancelled along' },
+  // A sweep is one of parameters (docs/sweep.md).
+  { word: /^(?:swept|sweeping)$/, instead: 'cancelled along' },
 ]
 
 /** Not read for now. An entry goes when its files have the new words. */

@@ -1,0 +1,243 @@
+import { resolve } from 'node:path'
+import { BacktestRun } from '../../backtest/backtest-run.ts'
+import { loadConfig, type LoadedConfig } from '../../config/load-config.ts'
+import { systemClock } from '../../lib/clock.ts'
+import { sha256Hex } from '../../lib/digest.ts'
+import { Failure } from '../../lib/failure.ts'
+import { systemTimers } from '../../lib/timers.ts'
+import { type BacktestReport, type RunReport } from '../../report/run-report.ts'
+import { describeReport } from '../../report/text/terminal-report.ts'
+import { directoryOf, writeReport } from '../../report/write-report.ts'
+import { FILL_MODELS, type FillModelName } from '../../simulator/matching/fill-model.ts'
+import { describeThrown, strategyFailure } from '../../strategy/strategy-failure.ts'
+import { type ConfigOptions, toConfigRequest } from '../process/options.ts'
+import { onBreakdown, onStopSignals } from '../process/signals.ts'
+import { listAssumptions } from './assumptions.ts'
+import { hashProgram, prepareBacktest, type PreparedBacktest } from './open-backtest.ts'
+import { ProgressBar } from './progress-bar.ts'
+import { ReportDirectory } from './report-directory.ts'
+
+/** What a backtest plays, as the command line says it. Instants are Unix ms. */
+export interface PlayOptions extends Pick<ConfigOptions, 'set'> {
+  /** `STRATEGY.param=value` texts. */
+  readonly param: readonly string[]
+  readonly market: readonly string[]
+  readonly days: number
+  readonly from?: number | undefined
+  readonly to?: number | undefined
+  readonly model?: FillModelName | 'all' | undefined
+  readonly seed?: number | undefined
+  readonly balance?: string | undefined
+}
+
+export interface BacktestOptions extends PlayOptions {
+  readonly out?: string | undefined
+}
+
+/** Virtual time between two looks at the terminal. */
+const CHUNK_MS = 300_000
+/** Others of this process (Ctrl-C) get their turn this often. */
+const TURN_MS = 100
+/** Stands for no file. */
+const SEEDED = 'seeded'
+
+/** The configuration, and what it is to be played on. @throws ConfigError, or Failure for prices that cannot be played. */
+export async function openBacktest(
+  config: string | undefined,
+  options: PlayOptions,
+  version: string,
+): Promise<{ readonly loaded: LoadedConfig; readonly prepared: PreparedBacktest }> {
+  const loaded = loadConfig({ ...toConfigRequest({ config, set: options.set }), params: options.param })
+  const prepared = await prepareBacktest(loaded, {
+    files: filesOf(options, Object.entries(loaded.config.simulator?.market.recordings ?? {})),
+    ...{ days: options.days, fromAt: options.from, toAt: options.to },
+    ...{ seed: options.seed, balance: options.balance, version },
+  })
+  return { loaded, prepared }
+}
+
+/** Plays it, writes the report and prints what it came to. @throws Failure for a strategy that broke it, behind its report. */
+export async function runBacktest(
+  config: string | undefined,
+  options: BacktestOptions,
+  version: string,
+): Promise<void> {
+  const { loaded, prepared } = await openBacktest(config, options, version)
+  const models = options.model === 'all' ? FILL_MODELS : [options.model ?? prepared.fillModel]
+  const recipe = describeRecipe(prepared, { models, version, set: options.set, param: options.param })
+  const name = `backtests/${loaded.config.name}-${sha256Hex([JSON.stringify(recipe)]).slice(0, 8)}`
+  const directory = new ReportDirectory(resolve(options.out ?? name))
+  try {
+    const { runs, ended } = await playModels(prepared, models, directory.unfinished)
+    const report: BacktestReport = {
+      ...{ format: 1, name: loaded.config.name, coin: loaded.config.account.marginCoin },
+      coverage: prepared.coverage,
+      assumptions: listAssumptions(prepared, models),
+      remarks: [...remarksOn(ended, models, runs), ...prepared.remarks],
+      runs,
+    }
+    writeReport(directory.unfinished, report, { recipe: endedAt(recipe, runs, ended), models: models.length })
+    const place = directory.install(ended === undefined)
+    process.stdout.write([...describeReport(report), `  ${resolve(place, 'report.html')}`, ''].join('\n'))
+    if (ended?.failure !== undefined) throw ended.failure
+  } finally {
+    directory.discard()
+  }
+}
+
+/** `seeded` alone stands for no file. */
+function filesOf(
+  { market }: PlayOptions,
+  configured: readonly (readonly [string, string])[],
+): readonly string[] {
+  if (!market.includes(SEEDED))
+    return market.length > 0 ? market : configured.map(([symbol, file]) => `${symbol}=${file}`)
+  if (market.length === 1) return []
+  throw new Failure({
+    code: 'BACKTEST_MARKET_MIXED',
+    sentence: 'a seeded market takes no prices from files',
+    facts: { market: market.join(', ') },
+    hint: `name files with --market, or ${SEEDED} alone`,
+  })
+}
+
+/** What ended the runs before the prices did. */
+interface EarlyEnd {
+  readonly why: string
+  /** Undefined for a signal. */
+  readonly failure?: Error
+}
+
+/** One model after the other; a signal ends it, or a strategy that fails where nobody waited for it, with what was done. */
+async function playModels(prepared: PreparedBacktest, models: readonly FillModelName[], directory: string) {
+  const progress = new ProgressBar(process.stderr, systemClock)
+  const runs: RunReport[] = []
+  const watch = watchForEnd()
+  try {
+    for (const [index, model] of models.entries()) {
+      if (watch.ended !== undefined) break
+      const run = new BacktestRun(prepared.open(model, directoryOf(directory, model, models.length)))
+      await playRun(run, watch, (at) => {
+        const share = (at - prepared.fromAt) / (prepared.toAt - prepared.fromAt)
+        progress.show((index + share) / models.length, `${model} ${toDay(at)}`)
+      })
+      runs.push(run.finish())
+    }
+  } finally {
+    watch.forget()
+    progress.clear()
+  }
+  return { runs, ended: watch.ended }
+}
+
+/** Until the prices end, or something else. @param onPlayed Unix ms, how far it has come. */
+export async function playRun(
+  run: BacktestRun,
+  watch: { readonly ended: EarlyEnd | undefined },
+  onPlayed: (at: number) => void,
+): Promise<void> {
+  let turnAt = systemClock.monotonic()
+  while (watch.ended === undefined && run.playTo(run.now + CHUNK_MS)) {
+    onPlayed(run.now)
+    if (systemClock.monotonic() - turnAt < TURN_MS) continue
+    await turn()
+    turnAt = systemClock.monotonic()
+  }
+  // A promise that was left rejected in the last moments is heard of too.
+  await turn()
+}
+
+function turn(): Promise<void> {
+  return new Promise<void>((done) => systemTimers.after(0, done))
+}
+
+/** Listens for what ends a run before its prices: a signal, or what nobody caught. */
+function watchForEnd() {
+  const watch: { ended: EarlyEnd | undefined; forget: () => void } = {
+    ended: undefined,
+    forget: () => undefined,
+  }
+  const forgetSignals = onStopSignals((why) => (watch.ended ??= { why }))
+  const forgetBreakdowns = onBreakdown((error, strategy) => (watch.ended ??= toEarlyEnd(error, strategy)))
+  watch.forget = () => {
+    forgetSignals()
+    forgetBreakdowns()
+  }
+  return watch
+}
+
+function toEarlyEnd(error: unknown, strategy: string | undefined): EarlyEnd {
+  if (strategy === undefined)
+    return {
+      why: 'an error of the program',
+      failure: error instanceof Error ? error : new Error(String(error)),
+    }
+  const failure = strategyFailure('STRATEGY_STRAY', {
+    facts: { strategy, thrown: describeThrown(error) },
+    hint: 'decide must be synchronous: no timers, no promises',
+    cause: error,
+  })
+  return {
+    why: `strategy ${strategy}, whose code failed outside of decide (${describeThrown(error)})`,
+    failure,
+  }
+}
+
+function remarksOn(
+  ended: EarlyEnd | undefined,
+  models: readonly FillModelName[],
+  runs: readonly RunReport[],
+): readonly string[] {
+  if (ended === undefined) return []
+  const left = models.slice(runs.length)
+  const missing = left.length === 0 ? '' : ` Not run: ${left.join(', ')}.`
+  return [`Ended early by ${ended.why}: this is what was done until then.${missing}`]
+}
+
+/** The recipe of what was played, where that is less than what was asked for. */
+function endedAt(
+  recipe: ReturnType<typeof describeRecipe>,
+  runs: readonly RunReport[],
+  ended: EarlyEnd | undefined,
+) {
+  if (ended === undefined) return recipe
+  const toTime = (at: number): string => new Date(at).toISOString()
+  const playedTo = Object.fromEntries(runs.map(({ model, toAt }) => [model, toTime(toAt)]))
+  const to = toTime(Math.max(...runs.map(({ toAt }) => toAt)))
+  return { ...recipe, to, endedEarly: { by: ended.why, asked: recipe.to, playedTo } }
+}
+
+interface RecipeOptions extends Pick<PlayOptions, 'set' | 'param'> {
+  readonly models: readonly string[]
+  readonly version: string
+}
+
+/** Everything that the result hangs on. The same recipe gives the same files to the byte. */
+export function describeRecipe(
+  { config, coverage, codeHashes, fromAt, toAt, seed, simulator }: PreparedBacktest,
+  { models, version, set, param }: RecipeOptions,
+) {
+  // Places differ from machine to machine.
+  const { file: _file, state: _state, strategies, ...settings } = config
+  const { market: _market, ...exchange } = simulator
+  const placed = strategies.map(({ file: _strategyFile, moduleFile: _module, ...strategy }) => strategy)
+  return {
+    format: 1,
+    version,
+    node: process.version,
+    ...{ from: new Date(fromAt).toISOString(), to: new Date(toAt).toISOString() },
+    ...{ models, seed, balance: simulator.startingBalance, set, param },
+    /** This run by itself. */
+    tries: 1,
+    sha256: {
+      config: sha256Hex([JSON.stringify({ ...settings, strategies: placed, simulator: exchange })]),
+      program: hashProgram(),
+      strategies: codeHashes,
+      prices: Object.fromEntries(coverage.map(({ symbol, sha256, source }) => [symbol, sha256 || source])),
+    },
+  }
+}
+
+function toDay(at: number): string {
+  return new Date(at).toISOString().slice(0, 10)
+}

@@ -1,0 +1,30 @@
+import { type Command, InvalidArgumentError } from 'commander'
+import { FILL_MODELS } from '../../simulator/matching/fill-model.ts'
+import { addPlayOptions } from '../backtest/backtest.ts'
+import { parseCount } from '../process/options.ts'
+import { type RunFrame } from '../run.ts'
+import { type BiasOptions, checkBias } from './run-check.ts'
+
+const CUTS_DEFAULT = 4
+const CUTS_MAX = 100
+/** The future was looked at. */
+const EXIT_BIASED = 1
+
+/** `intentd check-bias`: whether anything was decided on prices that were not there yet. */
+export function addCheckBiasCommand(program: Command, { version, setExit }: RunFrame): void {
+  addPlayOptions(program.command('check-bias'), FILL_MODELS)
+    .argument('[config]', 'the configuration, as for run (default: config/paper.yaml)')
+    .description('prove that no effect of a backtest changes when the future is cut off')
+    .option('--cuts <n>', `how often (${CUTS_DEFAULT})`, parseCuts, CUTS_DEFAULT)
+    .action(async (config: string | undefined, options: BiasOptions) => {
+      const { isBiased, lines } = await checkBias(config, options, version)
+      process.stdout.write(lines.map((line) => `${line}\n`).join(''))
+      setExit(isBiased ? EXIT_BIASED : 0)
+    })
+}
+
+function parseCuts(text: string): number {
+  const cuts = parseCount(text)
+  if (cuts >= 1 && cuts <= CUTS_MAX) return cuts
+  throw new InvalidArgumentError(`write a whole number from 1 to ${CUTS_MAX}.`)
+}

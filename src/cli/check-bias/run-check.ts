@@ -1,0 +1,151 @@
+import { realpathSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { BacktestRun } from '../../backtest/backtest-run.ts'
+import { type Agreement, compareDecisions, EffectLog, firstDifference } from './effect-log.ts'
+import { systemClock } from '../../lib/clock.ts'
+import { showTime } from '../../report/text/figures.ts'
+import { type PreparedBacktest } from '../backtest/open-backtest.ts'
+import { ProgressBar } from '../backtest/progress-bar.ts'
+import { openBacktest, type PlayOptions, playRun } from '../backtest/run-backtest.ts'
+import { watchReads } from './watch-reads.ts'
+
+export interface BiasOptions extends PlayOptions {
+  readonly cuts: number
+}
+
+export interface BiasCheck {
+  readonly isBiased: boolean
+  readonly lines: readonly string[]
+}
+
+/** Cuts and later starts stand on whole hours, so that prices are read at the same moments. */
+const GRID_MS = 3_600_000
+/** A later start leaves out this share of the range; the next as much is warm-up. */
+const LATER_SHARE = 0.25
+
+interface Played {
+  readonly prepared: PreparedBacktest
+  readonly log: EffectLog
+}
+
+/** Plays the whole, then as if the future were not there yet, then as if the past had begun later; in one process. */
+export async function checkBias(
+  config: string | undefined,
+  options: BiasOptions,
+  version: string,
+): Promise<BiasCheck> {
+  const reads = new Map<string, string>()
+  const forget = watchReads((strategy, file) => reads.set(`${strategy} ${file}`, file))
+  const progress = new ProgressBar(process.stderr, systemClock)
+  let done = 0
+  const play = async (range: Pick<PlayOptions, 'from' | 'to'>, label: string): Promise<Played> => {
+    const { prepared } = await openBacktest(config, { ...options, ...range }, version)
+    const log = new EffectLog()
+    const model = options.model === undefined || options.model === 'all' ? prepared.fillModel : options.model
+    const run = new BacktestRun({ ...prepared.open(model, undefined), onStep: (step) => log.stepped(step) })
+    await playRun(run, { ended: undefined }, (at) => {
+      const share = (at - prepared.fromAt) / (prepared.toAt - prepared.fromAt)
+      progress.show((done + share) / (options.cuts + 2), label)
+    })
+    done += 1
+    return { prepared, log }
+  }
+  try {
+    const whole = await play(options, 'the whole')
+    const future = await checkFuture(whole, options.cuts, (to) =>
+      play({ ...rangeOf(whole), to }, 'the future cut off'),
+    )
+    const past = await checkPast(whole, (from) => play({ ...rangeOf(whole), from }, 'a later start'))
+    const files = describeReads(reads, options.market)
+    return {
+      isBiased: future.isBiased || files.isBiased,
+      lines: [...future.lines, ...files.lines, '', ...past],
+    }
+  } finally {
+    forget()
+    progress.clear()
+  }
+}
+
+function rangeOf({ prepared: { fromAt, toAt } }: Played): { readonly from: number; readonly to: number } {
+  return { from: fromAt, to: toAt }
+}
+
+/** An hour of the range at a share of it. */
+function hourAt({ prepared: { fromAt, toAt } }: Played, share: number): number {
+  const grid = (toAt - fromAt) * share < GRID_MS ? GRID_MS / 60 : GRID_MS
+  return fromAt + Math.floor(((toAt - fromAt) * share) / grid) * grid
+}
+
+async function checkFuture(
+  whole: Played,
+  cuts: number,
+  play: (to: number) => Promise<Played>,
+): Promise<BiasCheck> {
+  const lines: string[] = []
+  let isBiased = false
+  for (let cut = 1; cut <= cuts; cut++) {
+    const to = hourAt(whole, cut / (cuts + 1))
+    if (to <= whole.prepared.fromAt) continue
+    const part = await play(to)
+    const difference = firstDifference(whole.log.steps, part.log.steps, Math.min(to, part.prepared.toAt))
+    isBiased ||= difference !== undefined
+    lines.push(
+      difference === undefined
+        ? `without what came after ${showTime(to)}: the same effects to the byte`
+        : `without what came after ${showTime(to)}: other effects, from ${new Date(difference.at).toISOString()} on, ${nameOf(difference.strategyId)}`,
+    )
+  }
+  lines.push(
+    isBiased
+      ? 'biased: what was done hangs on prices that were not there yet, or on an earlier run of the same process'
+      : 'no effect changed: nothing was decided on prices that were not there yet',
+  )
+  return { isBiased, lines }
+}
+
+function nameOf(strategyId: string): string {
+  return strategyId === '' ? 'first seen in what no strategy decided' : `of strategy ${strategyId}`
+}
+
+function describeReads(reads: ReadonlyMap<string, string>, market: readonly string[]): BiasCheck {
+  const prices = new Set(market.map((spec) => realPath(spec.replace(/^[A-Z0-9]+=/, ''))))
+  const seen = [...reads].map(([text, file]) => ({ text, isPrices: prices.has(realPath(file)) }))
+  return {
+    isBiased: seen.some(({ isPrices }) => isPrices),
+    lines: seen.map(({ text, isPrices }) =>
+      isPrices
+        ? `biased: a strategy reads the prices of the future from their file: ${text}`
+        : `note: a strategy reads a file, and nobody knows what of the future stands in it: ${text}`,
+    ),
+  }
+}
+
+function realPath(file: string): string {
+  try {
+    return realpathSync(resolve(file))
+  } catch {
+    return resolve(file)
+  }
+}
+
+async function checkPast(whole: Played, play: (from: number) => Promise<Played>): Promise<readonly string[]> {
+  const from = hourAt(whole, LATER_SHARE)
+  const warmAt = hourAt(whole, 2 * LATER_SHARE)
+  if (from <= whole.prepared.fromAt) return []
+  const later = await play(from)
+  const agreements = compareDecisions(whole.log.decisions, later.log.decisions, {
+    fromAt: warmAt,
+    gridMs: whole.prepared.polling.tickersMs,
+  })
+  return [
+    `begun at ${showTime(from)} instead, decisions from ${showTime(warmAt)} on:`,
+    ...[...agreements].map(([strategyId, agreement]) => `  ${strategyId}: ${describeAgreement(agreement)}`),
+  ]
+}
+
+function describeAgreement({ compared, same, firstAt, lastAt }: Agreement): string {
+  if (firstAt === undefined || lastAt === undefined)
+    return `all ${compared} the same: nothing hangs on where the history began`
+  return `${same} of ${compared} the same; the first other one at ${showTime(firstAt)}, the last at ${showTime(lastAt)}: its state or its orders hang on where the history began`
+}

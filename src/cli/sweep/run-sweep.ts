@@ -1,0 +1,255 @@
+import { join, resolve } from 'node:path'
+import { checkFile } from '../../config/yaml/checked-file.ts'
+import { ConfigError } from '../../config/yaml/problem.ts'
+import { systemClock } from '../../lib/clock.ts'
+import { sha256Hex } from '../../lib/digest.ts'
+import { writeDurably } from '../../lib/durable-file.ts'
+import { Failure } from '../../lib/failure.ts'
+import { cutIntoBuckets } from '../../report/collect/time-buckets.ts'
+import { cutFolds } from '../../sweep/folds.ts'
+import { explainValues, listParamSets } from '../../sweep/param-sets.ts'
+import { countTrials, cutRounds, nextTrials, type SweepPlan } from '../../sweep/schedule.ts'
+import { type SweepFile, sweepFileSchema } from '../../sweep/sweep-file.ts'
+import { renderSweepPage, showParams } from '../../sweep/sweep-page.ts'
+import { buildSweepReport, type SweepReport } from '../../sweep/sweep-report.ts'
+import { nameTrial, type Trial } from '../../sweep/trial.ts'
+import { type PreparedBacktest } from '../backtest/open-backtest.ts'
+import { ProgressBar } from '../backtest/progress-bar.ts'
+import { describeRecipe, openBacktest, type PlayOptions, runBacktest } from '../backtest/run-backtest.ts'
+import { toShellWord } from '../process/options.ts'
+import { onStopSignals } from '../process/signals.ts'
+import { describeSweep } from './sweep-text.ts'
+import { TrialLog } from './trial-log.ts'
+import { inParallel, runTrial } from './trial-pool.ts'
+
+export interface SweepOptions extends PlayOptions {
+  readonly params: string
+  readonly out?: string
+  readonly jobs: number
+  readonly trialLimit: number
+  readonly trial?: string
+}
+
+/** A sweep whose files were read and found good. */
+interface OpenSweep {
+  readonly config: string | undefined
+  readonly options: SweepOptions
+  readonly version: string
+  readonly file: SweepFile
+  readonly prepared: PreparedBacktest
+  readonly plan: SweepPlan
+  readonly periodMs: number
+  /** Of configuration, data, code, seed. */
+  readonly recipe: string
+  readonly prices: string
+  readonly directory: string
+  readonly remarks: readonly string[]
+}
+
+/** @returns whether it came to its end: a signal ends it early, and the same command goes on. */
+export async function runSweep(
+  config: string | undefined,
+  options: SweepOptions,
+  version: string,
+): Promise<boolean> {
+  const sweep = await openSweep(config, options, version)
+  if (options.trial !== undefined) return await runOne(sweep, options.trial)
+  const log = new TrialLog(sweep.directory)
+  const isDone = await runTrials(sweep, log)
+  if (!isDone) {
+    process.stderr.write('not done; the same command goes on where this one ended\n')
+    return false
+  }
+  const report = toReport(sweep, log)
+  const page = writeFiles(sweep.directory, report)
+  process.stdout.write([...describeSweep(report), '', `  ${page}`, ''].join('\n'))
+  return true
+}
+
+async function openSweep(
+  config: string | undefined,
+  options: SweepOptions,
+  version: string,
+): Promise<OpenSweep> {
+  const file = loadSweepFile(options.params)
+  const { loaded, prepared } = await openBacktest(config, options, version)
+  const ids = loaded.config.strategies.filter(({ enabled }) => enabled).map(({ id }) => id)
+  const strange = Object.keys(file.params).find((id) => !ids.includes(id))
+  if (strange !== undefined)
+    throw fileProblem(options.params, `params.${strange}`, `no such strategy; there are ${ids.join(', ')}`)
+  const { fromAt, toAt, coverage } = prepared
+  const model = options.model ?? prepared.fillModel
+  const {
+    from: _from,
+    to: _to,
+    ...recipe
+  } = describeRecipe(prepared, { models: [model], version, set: options.set, param: options.param })
+  const { startAt, stepMs, count } = cutIntoBuckets(fromAt, toAt)
+  const sets = listParamSets(file)
+  const rounds = file.method === 'halving' ? cutRounds(fromAt, toAt, sets.length) : [toAt]
+  const isSeeded = coverage.every(({ kind }) => kind === 'seeded')
+  const usedShare = rounds.length === 1 ? 0 : ((rounds.at(-2) ?? fromAt) - fromAt) / (toAt - fromAt)
+  const folds = isSeeded ? [] : cutFolds(count, file.folds, usedShare)
+  return {
+    ...{ config, options, version, file, prepared },
+    plan: {
+      ...{ sets, objective: file.objective, fromAt, rounds, folds },
+      periodAt: (period) => (period === count ? toAt : Math.max(fromAt, startAt + period * stepMs)),
+    },
+    periodMs: stepMs,
+    recipe: JSON.stringify(recipe),
+    prices: sha256Hex([JSON.stringify(recipe.sha256.prices)]).slice(0, 16),
+    directory: resolve(options.out ?? `sweeps/${loaded.config.name}`),
+    remarks: [
+      ...(isSeeded && file.folds > 0
+        ? ['A seeded market begins anew in each run: there is no walk-forward on it.']
+        : []),
+      ...(!isSeeded && folds.length < file.folds
+        ? ['The prices are too short for the walk-forward that was asked for.']
+        : []),
+      ...prepared.remarks,
+    ],
+  }
+}
+
+function loadSweepFile(file: string): SweepFile {
+  const cwd = process.cwd()
+  const { value, problems } = checkFile(sweepFileSchema, { file: resolve(cwd, file), cwd })
+  if (value === undefined || problems.length > 0) throw new ConfigError(problems)
+  const problem = explainValues(value)
+  if (problem !== undefined) throw fileProblem(file, 'params', problem)
+  return value
+}
+
+function fileProblem(source: string, path: string, message: string): ConfigError {
+  return new ConfigError([{ source, path, message }])
+}
+
+/** What `backtest` is asked for one trial. */
+function optionsOf(
+  { options, plan, prepared }: Pick<OpenSweep, 'options' | 'plan' | 'prepared'>,
+  trial: Trial,
+): PlayOptions {
+  const { market, days, model, seed, balance, set, param } = options
+  const params = Object.entries(trial.params).map(([name, text]) => `${name}=${text}`)
+  const isWhole = trial.fromAt === plan.fromAt && trial.toAt === prepared.toAt
+  const range = isWhole ? { from: options.from, to: options.to } : { from: trial.fromAt, to: trial.toAt }
+  return { market, days, model, seed, balance, set, param: [...param, ...params], ...range }
+}
+
+function commandOf(sweep: OpenSweep, trial: Trial): string {
+  const { market, days, model, seed, balance, set, param, from, to } = optionsOf(sweep, trial)
+  const many = (name: string, texts: readonly string[]) => texts.flatMap((text) => [name, text])
+  const one = (name: string, value: string | number | undefined) =>
+    value === undefined ? [] : [name, String(value)]
+  const time = (at: number | undefined) => (at === undefined ? undefined : new Date(at).toISOString())
+  const words = [
+    ...['intentd', 'backtest', ...(sweep.config === undefined ? [] : [sweep.config])],
+    ...many('--market', market),
+    ...(market.includes('seeded') ? one('--days', days) : []),
+    ...[one('--from', time(from)), one('--to', time(to)), one('--model', model)].flat(),
+    ...[one('--seed', seed), one('--balance', balance), many('--set', set), many('--param', param)].flat(),
+  ]
+  return words.map(toShellWord).join(' ')
+}
+
+async function runTrials(sweep: OpenSweep, log: TrialLog): Promise<boolean> {
+  const { plan, options, version, config, periodMs, recipe, prices } = sweep
+  const stop = new AbortController()
+  const forget = onStopSignals(() => stop.abort())
+  const progress = new ProgressBar(process.stderr, systemClock)
+  const find = finderOf(sweep, log)
+  const known = listTrials(sweep).filter((trial) => find(trial) !== undefined).length
+  const total = Math.max(1, countTrials(plan) - known)
+  let done = 0
+  try {
+    for (let trials = nextTrials(plan, find); trials.length > 0; trials = nextTrials(plan, find)) {
+      await inParallel(trials, options.jobs, async (trial) => {
+        if (stop.signal.aborted) return
+        const order = { config, options: optionsOf(sweep, trial), version, periodMs }
+        const outcome = await runTrial(order, options.trialLimit, stop.signal)
+        if (outcome === undefined) return
+        const { fromAt, toAt, params } = trial
+        const [from, to] = [fromAt, toAt].map((at) => new Date(at).toISOString()) as [string, string]
+        log.add({ ...nameTrial(recipe, trial), prices, params, from, to, outcome })
+        done += 1
+        progress.show(done / Math.max(done, total), `trial ${known + done} of ${known + total}`)
+      })
+      if (stop.signal.aborted) return false
+    }
+    return true
+  } finally {
+    forget()
+    progress.clear()
+  }
+}
+
+function finderOf({ recipe }: OpenSweep, log: TrialLog) {
+  return (trial: Trial) => log.find(nameTrial(recipe, trial).id)?.outcome
+}
+
+function toReport(sweep: OpenSweep, log: TrialLog): SweepReport {
+  const { plan, recipe, prepared, file, periodMs, prices, remarks } = sweep
+  return buildSweepReport({
+    plan,
+    find: finderOf(sweep, log),
+    name: (trial) => ({ id: nameTrial(recipe, trial).id, command: commandOf(sweep, trial) }),
+    head: {
+      ...{ name: prepared.config.name, coin: prepared.config.account.marginCoin },
+      ...{ method: file.method, periodMs },
+    },
+    tries: log.countTries(prices),
+    remarks,
+  })
+}
+
+/** sweep.json, trials.csv and the page, each written whole. @returns the page. */
+function writeFiles(directory: string, report: SweepReport): string {
+  writeDurably(join(directory, 'sweep.json'), `${JSON.stringify(report)}\n`)
+  const cells = report.trials.map(({ id, params, score, inSample, outOfSample, figures, failed, to }) => [
+    ...[id, to, showParams(params), score, inSample, outOfSample],
+    ...[figures?.final, figures?.return, figures?.drawdown, figures?.sharpe, figures?.fills, figures?.fees],
+    failed.replaceAll(/["\n]/g, ' '),
+  ])
+  const columns =
+    'trial,to,params,score,in_sample,out_of_sample,final,return,drawdown,sharpe,fills,fees,failed'
+  const lines = cells.map((row) =>
+    row
+      .map((cell) => (typeof cell === 'string' ? `"${cell.replaceAll('"', '""')}"` : (cell ?? '')))
+      .join(','),
+  )
+  writeDurably(join(directory, 'trials.csv'), `${[columns, ...lines].join('\n')}\n`)
+  const page = join(directory, 'sweep.html')
+  writeDurably(page, renderSweepPage(report))
+  return page
+}
+
+/** One trial as a backtest of its own, with its report. */
+async function runOne(sweep: OpenSweep, id: string): Promise<boolean> {
+  const { recipe, config, version, directory } = sweep
+  const trial = listTrials(sweep).find((one) => nameTrial(recipe, one).id === id)
+  if (trial === undefined) {
+    throw new Failure({
+      code: 'SWEEP_TRIAL_UNKNOWN',
+      sentence: 'no trial of this sweep has that name',
+      facts: { trial: id },
+      hint: 'name one of its table, with the options, the prices and the code that it was run with',
+    })
+  }
+  process.stderr.write(`${commandOf(sweep, trial)}\n`)
+  await runBacktest(config, { ...optionsOf(sweep, trial), out: join(directory, `trial-${id}`) }, version)
+  return true
+}
+
+/** Every trial that the sweep can have run. */
+function listTrials({ plan }: OpenSweep): readonly Trial[] {
+  const { sets, rounds, folds, fromAt, periodAt } = plan
+  return sets.flatMap((params) => [
+    ...rounds.map((toAt) => ({ params, fromAt, toAt })),
+    ...folds.map(({ outOfSample }) => ({
+      params,
+      fromAt: periodAt(outOfSample.from),
+      toAt: periodAt(outOfSample.to),
+    })),
+  ])
+}

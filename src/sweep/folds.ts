@@ -1,0 +1,34 @@
+/** A stretch of the periods of a run: the first, and the one after the last. */
+export interface PeriodRange {
+  readonly from: number
+  readonly to: number
+}
+
+/** One window of a walk-forward: chosen on what is before, tried on what follows. */
+export interface Fold {
+  readonly inSample: PeriodRange
+  readonly outOfSample: PeriodRange
+}
+
+/** Periods that a window has at least: fewer say nothing. */
+const PERIODS_MIN = 5
+
+/**
+ * Windows one after the other: each is tried on its own stretch, and chosen on everything before it.
+ *
+ *     |------ in sample ------| out of sample 1 | out of sample 2 | … | out of sample k |
+ *
+ * @param usedShare What the choice among the trials has seen of the range already, 0 to 1: it is in sample.
+ */
+export function cutFolds(periods: number, folds: number, usedShare: number): readonly Fold[] {
+  const head = Math.ceil(periods * Math.max(usedShare, 1 / (folds + 1)))
+  const edges = Array.from(
+    { length: folds + 1 },
+    (_, index) => head + Math.floor(((periods - head) * index) / folds),
+  )
+  if (folds === 0 || (periods - head) / folds < PERIODS_MIN || head < PERIODS_MIN) return []
+  return edges.slice(1).map((to, index) => {
+    const from = edges[index] ?? head
+    return { inSample: { from: 0, to: from }, outOfSample: { from, to } }
+  })
+}

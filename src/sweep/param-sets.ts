@@ -1,0 +1,99 @@
+import { createRandom } from '../lib/random.ts'
+import { type ParamValues, type SweepFile, TRIALS_MAX, VALUES_MAX } from './sweep-file.ts'
+
+/** One combination: by `strategy.param` the value, as `--param` takes it. In the order of the file. */
+export type ParamSet = Readonly<Record<string, string>>
+
+/** Digits beyond these are noise of the steps. */
+const DIGITS = 12
+/** Of values on a logarithmic scale. */
+const LOG_DIGITS = 6
+
+/** By `strategy.param` the texts of its values, in order and each once. @throws RangeError for too many. */
+export function listValues({ params }: Pick<SweepFile, 'params'>): ReadonlyMap<string, readonly string[]> {
+  return new Map(
+    Object.entries(params).flatMap(([strategy, ofStrategy]) =>
+      Object.entries(ofStrategy).map(([name, values]) => {
+        const texts = [...new Set(expand(values).map((value) => JSON.stringify(value)))]
+        if (texts.length > VALUES_MAX)
+          throw new RangeError(`${strategy}.${name} has more than ${VALUES_MAX} values`)
+        return [`${strategy}.${name}`, texts] as const
+      }),
+    ),
+  )
+}
+
+function expand(values: ParamValues): readonly (number | string | boolean)[] {
+  if (Array.isArray(values)) return values
+  const { from, to } = values
+  if ('step' in values) {
+    // One more than allowed is noticed by the caller; millions are never made.
+    const count = Math.min(VALUES_MAX, Math.floor((to - from) / values.step + 1e-9)) + 1
+    return Array.from({ length: Math.max(0, count) }, (_, index) => round(from + index * values.step, DIGITS))
+  }
+  const { points, scale, whole } = values
+  return Array.from({ length: points }, (_, index) => {
+    const share = index / (points - 1)
+    const value = scale === 'log' ? from * (to / from) ** share : from + (to - from) * share
+    return whole ? Math.round(value) : round(value, scale === 'log' ? LOG_DIGITS : DIGITS)
+  })
+}
+
+function round(value: number, digits: number): number {
+  return Number(value.toPrecision(digits))
+}
+
+/** What is wrong with the values, in words; undefined for nothing. */
+export function explainValues(file: SweepFile): string | undefined {
+  for (const [strategy, ofStrategy] of Object.entries(file.params)) {
+    for (const [name, values] of Object.entries(ofStrategy)) {
+      if (Array.isArray(values)) continue
+      if (!(values.from <= values.to)) return `${strategy}.${name}: from is above to`
+      if ('scale' in values && values.scale === 'log' && values.from <= 0)
+        return `${strategy}.${name}: a logarithmic scale begins above 0`
+    }
+  }
+  const counts = [...listValues(file).values()].map((values) => values.length)
+  if (counts.length === 0) return 'there is no parameter to try'
+  if (file.method === 'grid' && productOf(counts) > TRIALS_MAX)
+    return `a grid of ${productOf(counts)} combinations: at most ${TRIALS_MAX}; method random draws some of them`
+  return undefined
+}
+
+function productOf(counts: readonly number[]): number {
+  return counts.reduce((product, count) => product * count, 1)
+}
+
+/** What is tried: all combinations, or as many as are to be drawn of them, each once. */
+export function listParamSets(file: SweepFile): readonly ParamSet[] {
+  const values = listValues(file)
+  const total = productOf([...values.values()].map(({ length }) => length))
+  if (file.method === 'grid' || file.trials >= total)
+    return Array.from({ length: Math.min(total, TRIALS_MAX) }, (_, index) =>
+      combine(values, digitsOf(values, index)),
+    )
+  const random = createRandom(`sweep ${file.seed}`)
+  const drawn = new Map<string, ParamSet>()
+  while (drawn.size < file.trials) {
+    const digits = [...values.values()].map(({ length }) => random.integer(length))
+    drawn.set(digits.join(','), combine(values, digits))
+  }
+  return [...drawn.values()]
+}
+
+/** The combination of a number: the last parameter changes first. */
+function digitsOf(values: ReadonlyMap<string, readonly string[]>, index: number): readonly number[] {
+  let left = index
+  const digits = [...values.values()].toReversed().map(({ length }) => {
+    const digit = left % length
+    left = (left - digit) / length
+    return digit
+  })
+  return digits.toReversed()
+}
+
+function combine(values: ReadonlyMap<string, readonly string[]>, digits: readonly number[]): ParamSet {
+  return Object.fromEntries(
+    [...values].map(([name, texts], index) => [name, texts[digits[index] ?? 0] ?? '']),
+  )
+}

@@ -1,0 +1,55 @@
+import { sha256Hex } from '../lib/digest.ts'
+import { type ParamSet } from './param-sets.ts'
+import { sharpeOf } from './statistics.ts'
+import { type Objective } from './sweep-file.ts'
+
+/** A combination on a range of the prices. Unix ms, the end excluded. */
+export interface Trial {
+  readonly params: ParamSet
+  readonly fromAt: number
+  readonly toAt: number
+}
+
+/** What a backtest of it came to: figures of its report. Money in the margin coin, shares 0 to 1. */
+export interface TrialFigures {
+  readonly final: string
+  readonly return: number | null
+  readonly drawdown: number | null
+  readonly sharpe: number | null
+  readonly positions: number | null
+  readonly winners: number | null
+  readonly fills: number
+  readonly fees: string
+  readonly funding: string
+  readonly liquidations: number
+}
+
+export type TrialOutcome =
+  /** `returns`: of each period, on the equity at its beginning. */
+  | { readonly figures: TrialFigures; readonly returns: readonly number[] }
+  | { readonly failed: string; readonly isTimeOut?: boolean }
+
+/** A line of the log of a sweep. */
+export interface TrialRow {
+  readonly id: string
+  /** The combination with configuration and code, whatever the range: one try. */
+  readonly tried: string
+  /** The prices that it was tried on. */
+  readonly prices: string
+  readonly params: ParamSet
+  readonly from: string
+  readonly to: string
+  readonly outcome: TrialOutcome
+}
+
+/** Names a trial by all that its result hangs on. @param recipe Of the sweep: configuration, data, code, seed. */
+export function nameTrial(recipe: string, { params, fromAt, toAt }: Trial): { id: string; tried: string } {
+  const tried = sha256Hex([recipe, JSON.stringify(params)])
+  return { tried: tried.slice(0, 16), id: sha256Hex([tried, String(fromAt), String(toAt)]).slice(0, 12) }
+}
+
+/** How good the returns are, higher is better. */
+export function scoreOf(returns: readonly number[], objective: Objective): number {
+  if (objective === 'sharpe') return sharpeOf(returns)
+  return returns.reduce((equity, value) => equity * (1 + value), 1) - 1
+}

@@ -1,0 +1,126 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { join } from 'node:path'
+import { compareDecisions, firstDifference } from '../../src/cli/check-bias/effect-log.ts'
+import { main } from '../../src/cli/main.ts'
+import { BacktestProject } from '../backtest/backtest-project.ts'
+
+const START_AT = Date.UTC(2025, 0, 1)
+const MINUTE_MS = 60_000
+
+let project: BacktestProject
+let printed: string
+
+beforeEach(() => {
+  project = new BacktestProject(['BTCUSDT'], [])
+  project.edit('main.yaml', 'pollMs: 5000', 'pollMs: 60000')
+  const rows = Array.from({ length: 12 * 60 }, (_, minute) => {
+    const price = (100_000 + 300 * Math.sin(minute / 40)).toFixed(1)
+    return [START_AT + minute * MINUTE_MS, price, price, price, price, 50].join(',')
+  })
+  project.write('BTCUSDT.csv', `ts_ms,open,high,low,close,volume\n${rows.join('\n')}\n`)
+  printed = ''
+  vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
+    printed += String(text)
+    return true
+  })
+})
+afterEach(() => {
+  vi.restoreAllMocks()
+  project.remove()
+})
+
+/** A strategy whose target is what `wish` says, in lots; `head` stands above it. */
+function writeStrategy(head: string, wish: string): void {
+  project.write(
+    'scripted.ts',
+    `import { readFileSync } from 'node:fs'
+import { defineStrategy, z } from 'intentd/strategy'
+${head}
+export default defineStrategy({
+  name: 'scripted',
+  params: z.strictObject({}).prefault({}),
+  initialState: () => ({ count: 0 }),
+  decide(snapshot, { state }) {
+    const [market] = snapshot.instruments
+    if (!market) return { intents: [], state }
+    const now = Math.floor(snapshot.exchangeTime / 60_000)
+    ${wish}
+    return { intents: [market.target(lots)], state: { count: state.count + 1 } }
+  },
+})
+`,
+  )
+}
+
+function check(): Promise<number> {
+  const prices = join(project.directory, 'BTCUSDT.csv')
+  return main(['check-bias', join(project.directory, 'main.yaml'), '--market', prices, '--cuts', '3'])
+}
+
+describe('intentd check-bias', () => {
+  test('[STR2] a strategy that looks at its snapshot alone does the same without the future', async () => {
+    writeStrategy('', 'const lots = market.last > 100_000 ? 10 : 0')
+
+    expect(await check()).toBe(0)
+    expect(printed.match(/: the same effects to the byte/g)).toHaveLength(3)
+    expect(printed).toContain('no effect changed')
+    expect(printed).toMatch(/scripted: all \d{3} the same: nothing hangs on where the history began/)
+  })
+
+  test('what hangs on where the history began is said, and is no error', async () => {
+    writeStrategy('', 'const lots = state.count < 8 * 60 ? 0 : 10')
+
+    expect(await check()).toBe(0)
+    expect(printed).toMatch(/scripted: \d+ of \d+ the same; the first other one at 2025-01-01 08:0/)
+  })
+
+  test('a strategy that remembers an earlier run of the process is caught, with time and name', async () => {
+    writeStrategy(
+      'const seen = new Map()',
+      `seen.set(now, market.last)
+    const lots = (seen.get(now + 60) ?? market.last) > market.last ? 10 : 0`,
+    )
+
+    expect(await check()).toBe(1)
+    expect(printed).toMatch(/other effects, from 2025-01-01T00:0\d:\d\d\.\d+Z on, of strategy scripted/)
+    expect(printed).toContain('biased: what was done hangs on prices that were not there yet')
+  })
+
+  test('a strategy that reads the prices from their file is caught', async () => {
+    const file = join(project.directory, 'BTCUSDT.csv')
+    writeStrategy(
+      `const prices = readFileSync(${JSON.stringify(file)}, 'utf8').split('\\n').slice(1).map((line) => Number(line.split(',')[1]))`,
+      `const minute = now - ${START_AT / MINUTE_MS}
+    const lots = prices[minute + 60] > prices[minute] ? 10 : 0`,
+    )
+
+    expect(await check()).toBe(1)
+    expect(printed).toMatch(
+      /biased: a strategy reads the prices of the future from their file: .*BTCUSDT\.csv/,
+    )
+  })
+})
+
+describe('two runs held against each other', () => {
+  const step = (at: number, digest: number) => ({ at, digest, strategyId: 'a' })
+
+  test.each([
+    ['the same', [step(1, 1), step(2, 2)], [step(1, 1), step(2, 2), step(9, 9)], undefined],
+    ['another effect', [step(1, 1), step(2, 2)], [step(1, 1), step(2, 3)], 2],
+    ['one more', [step(1, 1), step(2, 2)], [step(1, 1), step(2, 2), step(3, 3)], 3],
+    ['one less', [step(1, 1), step(2, 2)], [step(1, 1)], 2],
+    ['one later', [step(1, 1), step(2, 2)], [step(1, 1), step(3, 2)], 2],
+  ])('%s', (_, one, other, at) => {
+    expect(firstDifference(one, other, 5)?.at).toBe(at)
+  })
+
+  test('decisions are matched by strategy and moment', () => {
+    const decision = (at: number, digest: number, strategyId = 'a') => ({ at, digest, strategyId })
+    const one = [decision(5, 1), decision(11, 1), decision(21, 2), decision(31, 3), decision(31, 9, 'b')]
+    const other = [decision(6, 7), decision(12, 1), decision(22, 5), decision(32, 3), decision(42, 4)]
+
+    expect([...compareDecisions(one, other, { fromAt: 10, gridMs: 10 })]).toEqual([
+      ['a', { compared: 3, same: 2, firstAt: 22, lastAt: 22 }],
+    ])
+  })
+})

@@ -1,0 +1,152 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type SweepReport } from '../../src/sweep/sweep-report.ts'
+import { BacktestProject } from '../backtest/backtest-project.ts'
+
+const PROGRAM = join(import.meta.dirname, '../../bin/intentd.mjs')
+const START_AT = Date.UTC(2025, 0, 1)
+const MINUTE_MS = 60_000
+
+/** Buys and sells by the clock; at 7 lots it throws, at 8 it never ends. */
+const STRATEGY = `import { defineStrategy, z } from 'intentd/strategy'
+export default defineStrategy({
+  name: 'timed',
+  params: z.strictObject({ everyMinutes: z.number().int(), lots: z.number().int() }),
+  initialState: () => ({ next: 0 }),
+  decide(snapshot, { params, state }) {
+    if (params.lots === 7) throw new Error('seven is too much')
+    if (params.lots === 8) for (;;);
+    const [market] = snapshot.instruments
+    const turn = Math.floor(snapshot.exchangeTime / (params.everyMinutes * 60_000))
+    if (!market || turn === state.next) return { intents: [], state }
+    return { intents: [market.target(turn % 2 === 0 ? params.lots : 0)], state: { next: turn } }
+  },
+})
+`
+
+let project: BacktestProject
+
+beforeAll(() => {
+  project = new BacktestProject(['BTCUSDT'], [])
+  project.write('scripted.ts', STRATEGY)
+  project.edit('scripted.yaml', 'instruments:', 'params: { everyMinutes: 60, lots: 1 }\ninstruments:')
+  project.edit('main.yaml', 'pollMs: 5000', 'pollMs: 60000')
+  const price = (minute: number): string => (100_000 + 300 * Math.sin(minute / 40)).toFixed(1)
+  const rows = Array.from({ length: 24 * 60 }, (_, minute) =>
+    [START_AT + minute * MINUTE_MS, price(minute), price(minute), price(minute), price(minute), 50].join(','),
+  )
+  project.write('BTCUSDT.csv', `ts_ms,open,high,low,close,volume\n${rows.join('\n')}\n`)
+  project.write('sweep.yaml', 'folds: 1\nparams:\n  scripted: { everyMinutes: [30, 60], lots: [5, 10] }\n')
+  project.write('bad.yaml', 'folds: 0\nparams:\n  scripted: { everyMinutes: [60], lots: [8, 5, 7, x] }\n')
+})
+afterAll(() => project.remove())
+
+const words = (out: string, file = 'sweep.yaml') => [
+  ...[
+    PROGRAM,
+    'sweep',
+    'main.yaml',
+    '--params',
+    file,
+    '--market',
+    'BTCUSDT.csv',
+    '--out',
+    out,
+    '--jobs',
+    '2',
+  ],
+]
+
+function run(args: readonly string[]) {
+  return spawnSync(process.execPath, args, { cwd: project.directory, encoding: 'utf8' })
+}
+
+function read(...path: readonly string[]): string {
+  return readFileSync(join(project.directory, ...path), 'utf8')
+}
+
+describe('intentd sweep', () => {
+  test('[DET1] one that was killed in the middle goes on, and ends with the same table to the byte', async () => {
+    const whole = run(words('whole'))
+    const killed = spawn(process.execPath, words('killed'), { cwd: project.directory, stdio: 'ignore' })
+    const log = join(project.directory, 'killed', 'trials.jsonl')
+    while (!existsSync(log) || readFileSync(log, 'utf8').split('\n').length < 3) await sleep(5)
+    killed.kill('SIGKILL')
+    await new Promise((ended) => killed.once('exit', ended))
+    const before = readFileSync(log, 'utf8')
+
+    const resumed = run(words('killed'))
+
+    expect([whole.status, whole.stderr]).toEqual([0, ''])
+    expect(existsSync(join(project.directory, 'killed', 'sweep.json'))).toBe(true)
+    expect(read('killed', 'trials.jsonl').startsWith(before.slice(0, before.lastIndexOf('\n') + 1))).toBe(
+      true,
+    )
+    for (const name of ['sweep.json', 'trials.csv', 'sweep.html'])
+      expect(read('killed', name)).toBe(read('whole', name))
+    expect(resumed.stdout.replaceAll('killed', 'whole')).toBe(whole.stdout)
+  })
+
+  test('each trial has the figures of the backtest that its command runs', () => {
+    const report = JSON.parse(read('whole', 'sweep.json')) as SweepReport
+    const [best] = report.trials
+    const [fold] = report.folds
+    expect(report.trials).toHaveLength(4)
+    expect(report.folds).toHaveLength(1)
+    for (const [index, row] of [best, fold].entries()) {
+      const [, ...command] = (row?.command ?? '').split(' ')
+      expect(run([PROGRAM, ...command, '--out', `alone-${index}`]).status).toBe(0)
+      const [alone] = (
+        JSON.parse(read(`alone-${index}`, 'report.json')) as {
+          runs: { money: object; fills: { count: number } }[]
+        }
+      ).runs
+      expect(alone?.money).toMatchObject({ final: row?.figures?.final, fees: row?.figures?.fees })
+      expect(alone?.fills.count).toBe(row?.figures?.fills)
+      expect(row?.figures?.fills).toBeGreaterThan(0)
+    }
+    const again = run([...words('whole'), '--trial', best?.id ?? ''])
+    expect(again.status).toBe(0)
+    expect(read('whole', `trial-${best?.id}`, 'report.json')).toBe(read('alone-0', 'report.json'))
+  })
+
+  test('every try on the same prices counts, over all runs of the directory', () => {
+    const tries = (out: string): number => (JSON.parse(read(out, 'sweep.json')) as SweepReport).tries
+    project.write('more.yaml', 'folds: 0\nparams:\n  scripted: { everyMinutes: [30, 45], lots: [5] }\n')
+    const first = tries('whole')
+
+    expect(run(words('whole', 'more.yaml')).status).toBe(0)
+
+    expect([first, tries('whole')]).toEqual([4, 5])
+  })
+
+  test('a trial that throws, never ends or is misconfigured is a row with its reason', () => {
+    const { status, stdout } = run([...words('bad', 'bad.yaml'), '--trial-limit', '15s'])
+
+    expect(status).toBe(0)
+    const { trials } = JSON.parse(read('bad', 'sweep.json')) as SweepReport
+    expect(trials.map(({ params, failed }) => [params['scripted.lots'], failed.split('\n', 1)[0]])).toEqual([
+      ['5', ''],
+      ['8', 'not done after 15 s (--trial-limit)'],
+      ['7', expect.stringMatching(/10 decisions failed in a row: STRATEGY_THREW/)],
+      ['"x"', expect.stringMatching(/params\.lots/)],
+    ])
+    expect(stdout).toContain('3 of 4 failed')
+  })
+
+  test.each([
+    [78, 'params: { other: { lots: [1] } }', /no such strategy; there are scripted/],
+    [78, 'params: { scripted: { lots: { from: 3, to: 1, step: 1 } } }', /from is above to/],
+    [78, 'method: annealing\nparams: {}', /method: expected "grid", "random" or "halving"/],
+  ])('exits with %i for %j', (code, text, says) => {
+    project.write('wrong.yaml', text)
+    const { status, stderr } = run(words('wrong', 'wrong.yaml'))
+
+    expect(status).toBe(code)
+    expect(stderr).toMatch(says)
+    expect(existsSync(join(project.directory, 'wrong'))).toBe(false)
+  })
+})
