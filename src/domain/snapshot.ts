@@ -1,3 +1,4 @@
+import { type CandleSeries } from './candles.ts'
 import { type FeedReading } from './feed.ts'
 import { type Instrument } from './instrument.ts'
 import { type Order } from './order.ts'
@@ -33,4 +34,6 @@ export interface Snapshot {
   readonly instruments: readonly InstrumentMoment[]
   /** By the names that the strategy file gives them; a feed that was never read is absent. */
   readonly feeds: ReadonlyMap<string, FeedReading>
+  /** Closed candles, by symbol and interval (`candleKey`). */
+  readonly candles: ReadonlyMap<string, CandleSeries>
 }

@@ -1,4 +1,5 @@
 import { type DaemonFile } from '../config/schema/daemon-schema.ts'
+import { type CandleRow } from '../domain/candles.ts'
 import { type FeedId } from '../domain/feed.ts'
 import { type StrategyId } from '../domain/ids.ts'
 import {
@@ -17,7 +18,16 @@ export interface StrategySettings {
   readonly limits: ReadonlyMap<string, StrategyLimits>
   /** What it asked to be shown beside the market: by its own name for it. */
   readonly feeds: ReadonlyMap<string, FeedId>
+  /** How many closed candles it needs of each of its instruments, by interval in ms. Absent: none. */
+  readonly candles?: ReadonlyMap<number, number>
+  /** When it is asked. Absent: at each snapshot. */
+  readonly decides?: readonly DecideOn[]
+  /** Candles of before, from files: by symbol and interval (`candleKey`), the oldest first. */
+  readonly history?: ReadonlyMap<string, readonly CandleRow[]>
 }
+
+/** At each snapshot, and at each own fill; when a needed candle closes; at each own fill. */
+export type DecideOn = 'snapshot' | 'candle' | 'fill'
 
 /** Everything the core is told once. Durations in ms. */
 export interface EngineSettings {

@@ -66,7 +66,16 @@ export function madeSnapshot(rows: readonly MomentRow[], times: MomentTimes = {}
       return { instrument, holding, accountHolding, positionReadAt, orders }
     },
   )
-  return { sequence, takenAt, exchangeTime, tickers, fillsReadAt, instruments, feeds: new Map() }
+  return {
+    sequence,
+    takenAt,
+    exchangeTime,
+    tickers,
+    fillsReadAt,
+    instruments,
+    feeds: new Map(),
+    candles: new Map(),
+  }
 }
 
 /** A holding from signed lots: positive long, negative short. */

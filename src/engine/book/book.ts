@@ -1,4 +1,5 @@
 import { type AccountCall } from '../../domain/account-call.ts'
+import { type CandleSeries } from '../../domain/candles.ts'
 import { type Fill } from '../../domain/fill.ts'
 import { type ClientOid, type OrderId, type StrategyId, type TradeId } from '../../domain/ids.ts'
 import { type PositionMode } from '../../domain/instrument.ts'
@@ -108,6 +109,8 @@ export interface Book {
   readonly recordsLostAt: number
   /** Cancel-alls whose effect is not settled yet, by symbol: Unix ms, exchange clock, when the last one left. */
   readonly cancels: ReadonlyMap<string, number>
+  /** Closed candles, by symbol and interval (`candleKey`). A series is changed in place. */
+  readonly candles: ReadonlyMap<string, CandleSeries>
 }
 
 /**
@@ -152,6 +155,7 @@ export function createBook(positionMode: PositionMode): Book {
     restrictions: new TrackedMap(),
     recordsLostAt: 0,
     cancels: new TrackedMap(),
+    candles: new TrackedMap(),
   }
 }
 

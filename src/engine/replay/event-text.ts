@@ -32,7 +32,7 @@ export function parseEvent(text: string): EngineEvent {
 
 /**
  * An effect as text: all of it, but that a snapshot names its instruments and says of the tickers when they were
- * read. Their values are those of the last `snapshotTaken` that the core has accepted.
+ * read. Their values are those of the last `snapshotTaken` that the core has accepted; candles follow from the records.
  */
 export function writeEffect(effect: Effect): string {
   if (effect.kind !== 'decide') return writeValue(effect)
@@ -40,7 +40,7 @@ export function writeEffect(effect: Effect): string {
   return `{"kind":"decide","strategyId":${writeValue(strategyId)},"snapshot":${writeSnapshot(snapshot)}}`
 }
 
-function writeSnapshot({ tickers, instruments, ...snapshot }: Snapshot): string {
+function writeSnapshot({ tickers, instruments, candles: _, ...snapshot }: Snapshot): string {
   const { readAt, requestTime } = tickers
   const moments = `[${instruments.map(writeMoment).join(',')}]`
   return `${writeValue({ ...snapshot, tickers: { readAt, requestTime } }).slice(0, -1)},"instruments":${moments}}`
