@@ -20,7 +20,7 @@ export interface CandleColumns {
 }
 
 /** In the order of a {@link CandleRow}. */
-export const CANDLE_COLUMNS = ['openAt', 'open', 'high', 'low', 'close', 'ticks'] as const
+const CANDLE_COLUMNS = ['openAt', 'open', 'high', 'low', 'close', 'ticks'] as const
 
 /** The last closed candles of one instrument and interval, without a gap: a ring over plain columns. */
 export interface CandleSeries {

@@ -10,12 +10,15 @@ import {
 } from '../domain/instrument.ts'
 import { type AccountLimits, type StrategyLimits } from '../risk/risk-context.ts'
 
-/** One strategy as the engine knows it: its name, what it may trade, and how much. */
-export interface StrategySettings {
+/** One strategy as the engine knows it: its name, what it may trade, how much, and what it is shown when. */
+export interface StrategySettings extends ShowSettings {
   readonly id: StrategyId
   readonly symbols: readonly string[]
   /** By symbol. */
   readonly limits: ReadonlyMap<string, StrategyLimits>
+}
+
+export interface ShowSettings {
   /** What it asked to be shown beside the market: by its own name for it. */
   readonly feeds: ReadonlyMap<string, FeedId>
   /** How many closed candles it needs of each of its instruments, by interval in ms. Absent: none. */

@@ -1,3 +1,4 @@
+import { candleKey, type CandleSeries, parseInterval } from '../domain/candles.ts'
 import { type Instrument } from '../domain/instrument.ts'
 import {
   type CancelAllIntent,
@@ -19,7 +20,11 @@ import {
 } from '../domain/ticker-table.ts'
 import { deepFreeze } from '../lib/plain-data.ts'
 import { floatOnGrid, nearestStep, parseOnGrid, stepAbove, stepBelow } from '../lib/grid.ts'
+import { CandleView } from './candle-view.ts'
+import { indicatorValue } from './indicators/indicator-values.ts'
+import { type IndicatorValues, type NoIndicators } from './indicators/specs.ts'
 import { type InstrumentRules } from './instrument-rules.ts'
+import { NO_NEEDS, type ResolvedNeeds } from './needs.ts'
 import { type OpenOrder, toOpenOrder } from './open-order.ts'
 import { strategyFailure } from './strategy-failure.ts'
 
@@ -29,7 +34,7 @@ import { strategyFailure } from './strategy-failure.ts'
  * only. Market data are floats, and NaN where the exchange said nothing; prices and sizes of orders are
  * whole ticks and lots.
  */
-export class InstrumentView implements InstrumentRules {
+export class InstrumentView<Indicators = NoIndicators> implements InstrumentRules {
   readonly symbol: string
   readonly tickSize: string
   readonly lotSize: string
@@ -41,12 +46,19 @@ export class InstrumentView implements InstrumentRules {
   #exchangeTime = 0
   #orders: readonly OpenOrder[] | undefined
 
-  constructor(instrument: Instrument) {
+  /** By the names of the declaration: undefined until there are as many closed candles as each needs. */
+  readonly indicators: IndicatorValues<Indicators>
+  readonly #candles: ReadonlyMap<number, CandleView>
+  #series: ReadonlyMap<string, CandleSeries> = NO_SERIES
+
+  constructor(instrument: Instrument, { candles, indicators }: ResolvedNeeds = NO_NEEDS) {
     this.#instrument = instrument
     this.symbol = instrument.symbol
     this.tickSize = instrument.tick.step
     this.lotSize = instrument.lot.step
     this.lotsMin = instrument.lotsMin
+    this.#candles = new Map([...candles.keys()].map((intervalMs) => [intervalMs, new CandleView()]))
+    this.indicators = this.#createIndicators(indicators)
   }
 
   /** For the runner: looks at another moment from now on, or at none. */
@@ -56,6 +68,9 @@ export class InstrumentView implements InstrumentRules {
     if (moment === undefined || moment !== this.#moment) this.#orders = undefined
     this.#moment = moment ?? NOTHING_YET
     this.#exchangeTime = snapshot.exchangeTime
+    this.#series = snapshot.candles
+    for (const [intervalMs, view] of this.#candles)
+      view.pointAt(snapshot.candles.get(candleKey(this.symbol, intervalMs)))
   }
 
   /** Best bid and ask, in quote coin, and what rests there, in base coin. */
@@ -162,6 +177,16 @@ export class InstrumentView implements InstrumentRules {
     return (this.#orders ??= deepFreeze(this.#moment.orders.map(toOpenOrder)))
   }
 
+  /** The closed candles of a declared interval. @throws Failure for another. */
+  candles(interval: string): CandleView {
+    const view = this.#candles.get(parseInterval(interval) ?? 0)
+    if (view) return view
+    throw strategyFailure('STRATEGY_NEEDS', {
+      facts: { found: `candles of ${interval} of ${this.symbol}, which are not declared` },
+      hint: `needs: { candles: { '${interval}': 200 } }`,
+    })
+  }
+
   ticksBelow(price: number): number {
     return stepBelow(this.#instrument.tick, price)
   }
@@ -216,6 +241,20 @@ export class InstrumentView implements InstrumentRules {
     return { kind: 'copySettings', symbol: this.symbol, ...change }
   }
 
+  /** A getter each: worked out when it is looked at, once for all strategies. */
+  #createIndicators(specs: ResolvedNeeds['indicators']): IndicatorValues<Indicators> {
+    const values = {}
+    for (const [name, spec] of Object.entries(specs)) {
+      const key = candleKey(this.symbol, parseInterval(spec.interval) ?? 0)
+      const get = (): unknown => {
+        const series = this.#series.get(key)
+        return series && indicatorValue(spec, series)
+      }
+      Object.defineProperty(values, name, { get, enumerable: true })
+    }
+    return Object.freeze(values) as IndicatorValues<Indicators>
+  }
+
   #read(column: TickerColumn): number {
     return this.#tickers.columns[column][this.#row] ?? Number.NaN
   }
@@ -223,4 +262,5 @@ export class InstrumentView implements InstrumentRules {
 
 /** What a view shows before it was pointed at anything: no prices, nothing held. */
 const NO_TICKERS = new TickerTable(1)
+const NO_SERIES: ReadonlyMap<string, CandleSeries> = new Map()
 const NOTHING_YET = { holding: FLAT, accountHolding: FLAT, positionReadAt: 0, orders: [] }

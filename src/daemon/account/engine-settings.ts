@@ -1,9 +1,8 @@
 import { type DaemonConfig, type StrategyConfig } from '../../config/load-config.ts'
 import { type Size } from '../../config/schema/decimal-text.ts'
-import { type FeedId } from '../../domain/feed.ts'
 import { type StrategyId, toStrategyId } from '../../domain/ids.ts'
 import { type Instrument } from '../../domain/instrument.ts'
-import { type EngineSettings, type StrategySettings } from '../../engine/settings.ts'
+import { type EngineSettings, type ShowSettings, type StrategySettings } from '../../engine/settings.ts'
 import { decimal } from '../../lib/decimal.ts'
 import { sha256 } from '../../lib/digest.ts'
 import { createGrid, type Grid, stepBelow } from '../../lib/grid.ts'
@@ -24,8 +23,8 @@ export interface RunSettings {
   readonly salt: string
   readonly version: string
   readonly embedded: boolean
-  /** By strategy: its own names for its feeds. */
-  readonly feeds: ReadonlyMap<StrategyId, ReadonlyMap<string, FeedId>>
+  /** What each strategy is shown, and when it decides. */
+  readonly shown: ReadonlyMap<StrategyId, ShowSettings>
 }
 
 /** What the operator said, in the core's words: sizes in lots, limits as numbers. */
@@ -87,7 +86,7 @@ export function toInstruments({ account, instruments }: DaemonConfig): ReadonlyM
 function toStrategy(
   strategy: StrategyConfig,
   instruments: ReadonlyMap<string, Instrument>,
-  { feeds }: RunSettings,
+  { shown }: RunSettings,
 ): [StrategyId, StrategySettings] {
   const id = toStrategyId(strategy.id)
   const limits = strategy.instruments.map((symbol) => {
@@ -95,7 +94,7 @@ function toStrategy(
     return [symbol, convertEach(strategy.risk, (limit) => toLots(lot, limit))] as const
   })
   const { instruments: symbols } = strategy
-  return [id, { id, symbols, limits: new Map(limits), feeds: feeds.get(id) ?? new Map() }]
+  return [id, { id, symbols, limits: new Map(limits), ...(shown.get(id) ?? { feeds: new Map() }) }]
 }
 
 /** A size in lots; another limit as it is. */

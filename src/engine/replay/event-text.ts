@@ -40,7 +40,7 @@ export function writeEffect(effect: Effect): string {
   return `{"kind":"decide","strategyId":${writeValue(strategyId)},"snapshot":${writeSnapshot(snapshot)}}`
 }
 
-function writeSnapshot({ tickers, instruments, candles: _, ...snapshot }: Snapshot): string {
+function writeSnapshot({ tickers, instruments, candles: _candles, ...snapshot }: Snapshot): string {
   const { readAt, requestTime } = tickers
   const moments = `[${instruments.map(writeMoment).join(',')}]`
   return `${writeValue({ ...snapshot, tickers: { readAt, requestTime } }).slice(0, -1)},"instruments":${moments}}`
