@@ -60,12 +60,14 @@ export function buildCandles(
   const stepMs = smallestStep(at)
   const from = Math.max(0, at.length - Math.ceil((CANDLES_MAX + 1) * (intervalMs / stepMs)))
   let candle: ReturnType<typeof openCandle> | undefined
+  let present: number | undefined
   for (let row = from; row < at.length; row++) {
     const time = at[row] ?? 0
     const openAt = openOf(time, intervalMs)
-    if (candle?.openAt !== openAt) {
-      candle = row > from || time === openAt ? openCandle(openAt, open[row] ?? 0, time) : undefined
+    if (present !== openAt) {
+      candle = present !== undefined || time === openAt ? openCandle(openAt, open[row] ?? 0, time) : undefined
       if (candle) candle.ticks = 0
+      present = openAt
     }
     if (!candle) continue
     for (const price of [high[row], low[row], close[row]]) addTick(candle, price ?? 0, time)
