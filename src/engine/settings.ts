@@ -8,6 +8,7 @@ import {
   type PositionMode,
   type ProductType,
 } from '../domain/instrument.ts'
+import { type Decimal } from '../lib/decimal.ts'
 import { type AccountLimits, type StrategyLimits } from '../risk/risk-context.ts'
 
 /** One strategy as the engine knows it: its name, what it may trade, how much, and what it is shown when. */
@@ -44,6 +45,10 @@ export interface EngineSettings {
   readonly marginMode: MarginMode
   readonly instruments: ReadonlyMap<string, Instrument>
   readonly strategies: ReadonlyMap<StrategyId, StrategySettings>
+  /** Margin coin that the account began with. Absent: nobody says. */
+  readonly capital?: Decimal
+  /** Minutes after midnight UTC at which funding is paid. Absent: nobody says. */
+  readonly fundingMinutes?: readonly number[]
   readonly limits: AccountLimits
   /** Whether every order of the product type is ours: then one call may cancel them all. */
   readonly isExclusive: boolean

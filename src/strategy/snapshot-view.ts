@@ -1,5 +1,6 @@
 import { type Instrument } from '../domain/instrument.ts'
 import { type InstrumentMoment, type Snapshot } from '../domain/snapshot.ts'
+import { type AccountView, buildAccount } from './views/account-view.ts'
 import { type NoIndicators } from './indicators/specs.ts'
 import { InstrumentView } from './instrument-view.ts'
 import { NO_NEEDS } from './needs.ts'
@@ -20,6 +21,7 @@ export class SnapshotView<Indicators = NoIndicators> {
   readonly instruments: readonly InstrumentView<Indicators>[]
   readonly #bySymbol: ReadonlyMap<string, InstrumentView<Indicators>>
   #snapshot: Snapshot | undefined
+  #account: AccountView | undefined
 
   constructor(instruments: readonly Instrument[], needs = NO_NEEDS) {
     this.instruments = Object.freeze(
@@ -34,6 +36,7 @@ export class SnapshotView<Indicators = NoIndicators> {
    */
   pointAt(snapshot: Snapshot): void {
     this.#snapshot = snapshot
+    this.#account = undefined
     for (let index = 0; index < this.instruments.length; index++) {
       const view = this.instruments[index]
       const guess = snapshot.instruments[index]
@@ -58,6 +61,11 @@ export class SnapshotView<Indicators = NoIndicators> {
   feed(name: string): FeedView | undefined {
     const reading = this.#snapshot?.feeds.get(name)
     return reading && { data: reading.data, ageMs: this.takenAt - reading.readAt }
+  }
+
+  /** The whole account, as far as the daemon knows it; worked out when it is asked for. */
+  get account(): AccountView {
+    return (this.#account ??= buildAccount(this.#snapshot?.account))
   }
 
   /** Counts the daemon's snapshots from 1. */

@@ -95,6 +95,7 @@ export async function prepareBacktest(
     version: request.version,
     embedded: true,
     shown: showSettingsOf(strategies),
+    capital: simulator.startingBalance,
   })
   const { account, exchange, backtest } = config
   const { core } = toSimulatorOptions(simulator, { files: [], speed: 1 })

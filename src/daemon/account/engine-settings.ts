@@ -23,6 +23,8 @@ export interface RunSettings {
   readonly salt: string
   readonly version: string
   readonly embedded: boolean
+  /** Margin coin at the beginning, where it is another than the configuration says. */
+  readonly capital?: string
   /** What each strategy is shown, and when it decides. */
   readonly shown: ReadonlyMap<StrategyId, ShowSettings>
 }
@@ -32,6 +34,7 @@ export function toEngineSettings(config: DaemonConfig, run: RunSettings): Engine
   const instruments = toInstruments(config)
   const { execution, account } = config
   const { foreignFills, ...limits } = config.risk
+  const capital = run.capital ?? account.capital ?? config.simulator?.startingBalance
   return {
     salt: run.salt,
     version: run.version,
@@ -48,6 +51,8 @@ export function toEngineSettings(config: DaemonConfig, run: RunSettings): Engine
         .filter((strategy) => strategy.enabled)
         .map((strategy) => toStrategy(strategy, instruments, run)),
     ),
+    ...(capital !== undefined && { capital: decimal(capital) }),
+    fundingMinutes: fundingMinutesOf(config.calendar),
     limits: convertEach(limits, Number),
     isExclusive: account.exclusive,
     execution: {
@@ -60,6 +65,19 @@ export function toEngineSettings(config: DaemonConfig, run: RunSettings): Engine
     foreignFills,
     onRestart: config.onRestart,
   }
+}
+
+/**
+ * The times of a pattern such as `5 0 0,8,16 * * *`, in minutes after midnight: its seconds are only the wait for the
+ * payment. Of any other pattern, or another time zone, nothing is known.
+ */
+function fundingMinutesOf({ funding, timezone }: DaemonConfig['calendar']): readonly number[] {
+  const [, minute = '', hours = ''] = /^\d+ (\d+) (\d+(?:,\d+)*) \* \* \*$/.exec(funding) ?? []
+  if (hours === '' || timezone !== 'UTC') return []
+  return hours
+    .split(',')
+    .map((hour) => Number(hour) * 60 + Number(minute))
+    .toSorted((one, other) => one - other)
 }
 
 /** The instruments of the config, by symbol. */

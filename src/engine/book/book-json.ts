@@ -7,7 +7,8 @@ import { type BookRow, type JournalContents, type RowChange } from '../../journa
 import { applyRecord } from './apply-record.ts'
 import { candlesFromJson, type CandlesJson, candlesToJson } from './candle-book.ts'
 import { addEnded } from './ended-orders.ts'
-import { type Book, createBook, indexOrder, indexPlace, type Money, type WritableBook } from './book.ts'
+import { type Book, createBook, indexOrder, indexPlace, type WritableBook } from './book.ts'
+import { type Money } from '../../domain/snapshot.ts'
 import { type Order } from '../../domain/order.ts'
 import { TrackedMap, TrackedSet } from './tracked-map.ts'
 
@@ -45,6 +46,7 @@ const COLLECTIONS = [
   'withdrawn',
   'money',
   'funding',
+  'ownTrades',
   'candles',
 ] as const
 type Collection = (typeof COLLECTIONS)[number]

@@ -2,6 +2,7 @@ import { type OpenCandle } from '../../domain/candles.ts'
 import { type DenialCode } from '../../domain/denial.ts'
 import { type FeedId, type FeedReading } from '../../domain/feed.ts'
 import { type ClientOid, type OrderId, type StrategyId } from '../../domain/ids.ts'
+import { type PositionMark } from '../../domain/own-trades.ts'
 import { type OrderTerms } from '../../domain/order.ts'
 import { type Holding, type HoldingChange, type HoldSide } from '../../domain/position.ts'
 import { type LogEvent } from '../../domain/log-events.ts'
@@ -63,6 +64,8 @@ export interface MarketState {
   readonly snapshots: number
   /** The last reading of each feed. */
   readonly feeds: ReadonlyMap<FeedId, FeedReading>
+  /** By symbol: what the last position said that was read in this run. */
+  readonly marks: ReadonlyMap<string, PositionMark>
 }
 
 /**

@@ -12,7 +12,7 @@ export function createCore(settings: EngineSettings, book: Book): Core {
     now: 0,
     effects: [],
     clock: { offsetMs: undefined, synchronisedAt: 0, unsynchronised: undefined },
-    market: { tickers: undefined, snapshots: 0, feeds: new Map() },
+    market: { tickers: undefined, snapshots: 0, feeds: new Map(), marks: new Map() },
     instruments: new Map(symbols.map((symbol) => [symbol, createInstrumentState(symbol)])),
     calls: {
       asked: new Set(),

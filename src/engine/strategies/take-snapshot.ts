@@ -1,6 +1,6 @@
 import { type FeedReading } from '../../domain/feed.ts'
 import { type StrategyId } from '../../domain/ids.ts'
-import { type Snapshot } from '../../domain/snapshot.ts'
+import { type AccountMoment, type Snapshot } from '../../domain/snapshot.ts'
 import { type TickerTable } from '../../domain/ticker-table.ts'
 import { isCandleDue, noteAsked, noteCandles } from '../state/candles.ts'
 import { noteChanged } from '../state/changes.ts'
@@ -73,11 +73,21 @@ function buildSnapshot(core: Core, tickers: TickerTable, strategy: StrategySetti
     fillsReadAt: core.readings.fillsReadAt,
     feeds: feedsOf(core, strategy),
     candles: core.book.candles,
+    account: accountOf(core),
     instruments: strategy.symbols.map((symbol) =>
       momentOf(core, strategy.id, specOf(core, symbol), instrumentOf(core, symbol).position.agreedAt),
     ),
   }
 }
+
+/** Nothing is copied: it is looked at before anything changes. */
+function accountOf({ book, market, settings }: Core): AccountMoment {
+  const { capital, fundingMinutes = NO_MINUTES } = settings
+  const { money, funding, account: holdings } = book
+  return { capital, money, funding, marks: market.marks, holdings, fundingMinutes }
+}
+
+const NO_MINUTES: readonly number[] = []
 
 function feedsOf(core: Core, { feeds }: StrategySettings): Snapshot['feeds'] {
   if (feeds.size === 0) return NO_FEEDS

@@ -1,4 +1,4 @@
-import { type CandleSeries, read } from '../domain/candles.ts'
+import { type CandleSeries, read } from '../../domain/candles.ts'
 
 /** A closed candle. Prices in quote coin. */
 export interface Candle {
