@@ -26,7 +26,7 @@ import { levelOf, type MarketOverride } from './embedded/simulated-exchange.ts'
 import { setWorldAside } from './embedded/simulator-world.ts'
 import { describeHolder, holdDirectory } from './state/state-directory.ts'
 import { isEmbedded, journalPlaceOf, stateDirectoryOf } from './state/state-place.ts'
-import { type LoadedStrategy, loadStrategies } from './strategies/strategies.ts'
+import { type LoadedStrategy, loadStrategies, showSettingsOf } from './strategies/strategies.ts'
 import { hangNoteOf } from './watchdog/hang-note.ts'
 import { Watchdog } from './watchdog/watchdog.ts'
 
@@ -216,7 +216,7 @@ function settingsOf({ loaded: { config }, version }: Opening, ground: Prepared):
     salt: journal.salt,
     version,
     embedded: embedded !== undefined,
-    feeds: new Map(strategies.map(({ id, feedNames }) => [id, feedNames])),
+    shown: showSettingsOf(strategies),
   })
   // What was cancelled without a record may not rest any more, whatever the book says.
   return hasRetreated(directory) ? { ...configured, onRestart: 'cancel', hasRetreated: true } : configured

@@ -12,6 +12,7 @@ export const STRATEGY_FAILURES = {
   STRATEGY_IMPORT_HANGS: 'the strategy file does not come to its end while it is loaded',
   STRATEGY_DEFAULT_MISSING: 'the strategy file has no default export',
   STRATEGY_NOT_DEFINED: 'the default export was not made by defineStrategy',
+  STRATEGY_NEEDS: 'what the strategy needs cannot be kept or worked out',
   STRATEGY_INITIAL_STATE: 'initialState of the strategy threw',
   STRATEGY_STATE_UNREADABLE: 'the stored state of the strategy is not JSON',
   STRATEGY_STATE_NOT_SERIALISABLE: 'the state of the strategy cannot be stored as JSON',

@@ -94,7 +94,7 @@ async function openTwo(simulator: RunningSimulator) {
     const account = new Account({
       ...{ ...common, config: own, strategies, journal, directory, access, market, logger },
       settings: toEngineSettings(own, {
-        ...{ salt: journal.salt, version: '0', embedded: false, feeds: new Map() },
+        ...{ salt: journal.salt, version: '0', embedded: false, shown: new Map() },
       }),
       book: rebuildBook(journal.load(), own.account.positionMode),
       calls: createCalls({ ...common, config: own, access, address: market.limiter, logger }),

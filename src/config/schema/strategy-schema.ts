@@ -57,6 +57,11 @@ export const strategyFileSchema = z
       .record(z.string().regex(/^[a-zA-Z][a-zA-Z0-9]{0,31}$/), feedSchema)
       .default({})
       .meta({ description: 'What it wants to be shown beside the market, by a name of its own.' }),
+    history: z.array(z.string().min(1).max(400)).max(100).default([]).meta({
+      title: 'a list of files',
+      description:
+        'Recordings of candles, FILE or SYMBOL=FILE, relative to this file: what its candles begin with at a start, where the daemon has not seen them itself.',
+    }),
     risk: strategyRiskSchema,
   })
   .meta({ title: 'the strategy settings', description: 'One strategy of intentd.' })

@@ -5,6 +5,7 @@ import { ConfigError, type Problem, sortProblems } from '../../config/yaml/probl
 import { type YamlSource } from '../../config/yaml/yaml-source.ts'
 import { type FeedId } from '../../domain/feed.ts'
 import { type StrategyId, toStrategyId } from '../../domain/ids.ts'
+import { type ShowSettings } from '../../engine/settings.ts'
 import { type Instrument, type PositionMode } from '../../domain/instrument.ts'
 import { type Clock } from '../../lib/clock.ts'
 import { messageOf } from '../../lib/failure.ts'
@@ -12,7 +13,9 @@ import { systemTimers } from '../../lib/timers.ts'
 import { type Strategy } from '../../strategy/define-strategy.ts'
 import { checkBinding, loadStrategy } from '../../strategy/load-strategy.ts'
 import { runAsStrategy } from '../../strategy/strategy-context.ts'
+import { type ResolvedNeeds, resolveNeeds } from '../../strategy/needs.ts'
 import { createStrategyRunner, type StrategyRunner } from '../../strategy/strategy-runner.ts'
+import { type CandleHistory, readHistory } from './history.ts'
 import { catchStrays } from './strays.ts'
 import { type Feed, overloadedEndpoints, planFeeds } from '../market-data/feed-plan.ts'
 
@@ -24,6 +27,10 @@ export interface LoadedStrategy {
   readonly strategy: Strategy
   readonly params: unknown
   readonly instruments: readonly Instrument[]
+  /** Candles and indicators with these params. */
+  readonly needs: ResolvedNeeds
+  /** Candles of before, from the files that it names; absent: none. */
+  readonly history?: CandleHistory
   /** What it asked to be shown beside the market, and its own names for it. */
   readonly feeds: readonly Feed[]
   readonly feedNames: ReadonlyMap<string, FeedId>
@@ -94,6 +101,10 @@ export async function readStrategy(
   const instruments = entry.instruments.flatMap((symbol) => known.get(symbol) ?? [])
   const objections = checkBinding({ strategy, params, instruments })
   if (objections.length > 0) return { problems: objections.map((text) => source.problem(['params'], text)) }
+  const needs = readNeeds(strategy, params)
+  if (typeof needs === 'string') return { problems: [source.problem(['params'], needs)] }
+  const history = await readHistory(entry, needs, source)
+  if ('problems' in history) return history
   const plan = planFeeds(entry, source, positionMode)
   if (plan.problems.length > 0) return { problems: plan.problems }
   return {
@@ -102,9 +113,34 @@ export async function readStrategy(
     strategy,
     params,
     instruments,
+    needs,
+    ...(history.candles.size > 0 && { history: history.candles }),
     feeds: plan.feeds,
     feedNames: plan.names,
   }
+}
+
+function readNeeds(strategy: Strategy, params: unknown): ResolvedNeeds | string {
+  try {
+    return resolveNeeds(strategy, params)
+  } catch (error) {
+    return messageOf(error)
+  }
+}
+
+/** What the core has to know of them: what they see beside the market, what is kept for them, when they decide. */
+export function showSettingsOf(strategies: readonly LoadedStrategy[]): ReadonlyMap<StrategyId, ShowSettings> {
+  return new Map(
+    strategies.map(({ id, feedNames, history, needs: { candles, decides } }) => [
+      id,
+      {
+        feeds: feedNames,
+        ...(candles.size > 0 && { candles }),
+        ...(decides && { decides }),
+        ...(history && { history }),
+      },
+    ]),
+  )
 }
 
 /** A runner each, going on from what the journal remembers. */
