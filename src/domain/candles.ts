@@ -55,8 +55,13 @@ export function candleKey(symbol: string, intervalMs: number): string {
 }
 
 export function createCandleSeries(intervalMs: number, capacity: number): CandleSeries {
-  const columns = Object.fromEntries(CANDLE_COLUMNS.map((name) => [name, new Float64Array(capacity)]))
+  const columns = Object.fromEntries(CANDLE_COLUMNS.map((name) => [name, sharedColumn(capacity)]))
   return { intervalMs, columns: columns as unknown as CandleColumns, first: 0, length: 0, filled: 0 }
+}
+
+/** In memory that the thread of a strategy may read too. */
+function sharedColumn(capacity: number): Float64Array {
+  return new Float64Array(new SharedArrayBuffer(capacity * Float64Array.BYTES_PER_ELEMENT))
 }
 
 export function capacityOf({ columns }: CandleSeries): number {

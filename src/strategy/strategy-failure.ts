@@ -22,6 +22,9 @@ export const STRATEGY_FAILURES = {
   STRATEGY_ENDS_PROCESS: 'the strategy wanted to end the process',
   STRATEGY_ASYNC: 'decide of the strategy returned a promise',
   STRATEGY_NO_DECISION: 'decide of the strategy did not return { intents, state }',
+  STRATEGY_HANGS: 'decide of the strategy did not come back in its time',
+  STRATEGY_THREAD: 'the strategy cannot be run in a thread of its own',
+  STRATEGY_IMPURE: 'the strategy imports a module of Node',
   INSTRUMENT_NOT_BOUND: 'the strategy file does not list the instrument',
   SIZE_OFF_GRID: 'the size is not a whole number of lots',
 } as const

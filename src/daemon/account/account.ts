@@ -26,7 +26,7 @@ import { listUnattended } from '../reporting/unattended.ts'
 import { DiskSpace } from '../state/disk-space.ts'
 import { keepGrids } from '../state/known-grids.ts'
 import { haltWhoHung } from '../watchdog/hang-note.ts'
-import { createRunners, type LoadedStrategy } from '../strategies/strategies.ts'
+import { closeRunners, type LoadedStrategy, type Runners } from '../strategies/strategies.ts'
 import { assertOwnState, keysRefused, refusesKeys } from './account-keys.ts'
 import { createPorts, type StrategyWatch } from './account-ports.ts'
 import { isPoisoned, logFatal } from './breakdown.ts'
@@ -44,6 +44,8 @@ export interface AccountOptions {
   readonly config: DaemonConfig
   readonly settings: EngineSettings
   readonly strategies: readonly LoadedStrategy[]
+  /** Of each of them; closed with the account. */
+  readonly runners: Runners
   readonly journal: Journal & Pick<BookingStore, 'bookings'>
   /** Rebuilt from the journal. */
   readonly book: Book
@@ -80,7 +82,6 @@ export class Account implements MarketListener {
   readonly #statistics = new RunStatistics()
   readonly #exchange: ClientExchange
   readonly #ports: Ports
-  readonly #runners: ReturnType<typeof createRunners>
   readonly #interpreter: Interpreter
   readonly #polls: PollGrids
   readonly #feeds: Feeds
@@ -112,10 +113,8 @@ export class Account implements MarketListener {
     this.#space = this.#createDiskSpace()
     this.#recorder = createRecorder({ ...options, clock }, this.#engine)
     this.#exchange = this.#createExchange()
-    this.#runners = createRunners(options.strategies, book.strategyStates, clock)
     this.#ports = createPorts({
       ...options,
-      runners: this.#runners,
       limiter: calls.limiter,
       exchange: this.#exchange,
       killSwitch: this.#operator.killSwitch,
@@ -237,7 +236,7 @@ export class Account implements MarketListener {
     const failed = this.#options.strategies.filter(
       ({ id, moduleFile, strategy }) => id === name || moduleFile === name || strategy.name === name,
     )
-    for (const { id } of failed) this.#runners.get(id)?.breakDown(error)
+    for (const { id } of failed) this.#options.runners.get(id)?.breakDown(error)
     return failed.length > 0
   }
 
@@ -266,6 +265,7 @@ export class Account implements MarketListener {
     this.#eventLog.flush()
     await client.close()
     await limiter.stop()
+    await closeRunners(this.#options.runners)
     closeJournal({
       ...this.#options,
       isWhole: this.#fatal === undefined,

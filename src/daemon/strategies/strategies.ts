@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { checkSection } from '../../config/yaml/checked-file.ts'
 import { type ConfigDocuments, type DaemonConfig, type StrategyConfig } from '../../config/load-config.ts'
 import { ConfigError, type Problem, sortProblems } from '../../config/yaml/problem.ts'
@@ -9,8 +10,10 @@ import { type ShowSettings } from '../../engine/settings.ts'
 import { type Instrument, type PositionMode } from '../../domain/instrument.ts'
 import { type Clock } from '../../lib/clock.ts'
 import { messageOf } from '../../lib/failure.ts'
-import { systemTimers } from '../../lib/timers.ts'
+import { systemTimers, type Timers } from '../../lib/timers.ts'
 import { type Strategy } from '../../strategy/define-strategy.ts'
+import { IsolatedRunner, openIsolatedRunner } from '../../strategy/isolation/isolated-runner.ts'
+import { type DaemonLogger } from '../reporting/logger.ts'
 import { checkBinding, loadStrategy } from '../../strategy/load-strategy.ts'
 import { runAsStrategy } from '../../strategy/strategy-context.ts'
 import { type ResolvedNeeds, resolveNeeds } from '../../strategy/needs.ts'
@@ -32,6 +35,8 @@ export interface LoadedStrategy {
   /** Candles of before, from the files that it names; absent: none. */
   readonly history?: CandleHistory
   /** What it asked to be shown beside the market, and its own names for it. */
+  /** Its limits, where it runs in a thread of its own. */
+  readonly thread?: StrategyConfig['thread']
   readonly feeds: readonly Feed[]
   readonly feedNames: ReadonlyMap<string, FeedId>
 }
@@ -115,6 +120,7 @@ export async function readStrategy(
     instruments,
     needs,
     ...(history.candles.size > 0 && { history: history.candles }),
+    ...(isIsolated(entry) && { thread: entry.thread }),
     feeds: plan.feeds,
     feedNames: plan.names,
   }
@@ -143,23 +149,64 @@ export function showSettingsOf(strategies: readonly LoadedStrategy[]): ReadonlyM
   )
 }
 
-/** A runner each, going on from what the journal remembers. */
-export function createRunners(
+/** What came with intentd was read by whoever wrote intentd. */
+const SHIPPED = fileURLToPath(new URL('../../../strategies/', import.meta.url))
+
+function isIsolated({ isolation, moduleFile }: StrategyConfig): boolean {
+  return isolation === undefined ? !resolve(moduleFile).startsWith(SHIPPED) : isolation === 'worker'
+}
+
+export interface RunnerSurroundings {
+  /** What strategies remember, as the journal has it. */
+  readonly states: ReadonlyMap<StrategyId, string>
+  readonly clock: Clock
+  readonly timers: Timers
+  readonly logger: Pick<DaemonLogger, 'log'>
+}
+
+/** What the daemon asks: in its own thread, or in one of theirs. */
+export type Runners = ReadonlyMap<StrategyId, StrategyRunner | IsolatedRunner>
+
+/** A runner each, going on from what the journal remembers. @throws Failure STRATEGY_THREAD */
+export async function openRunners(
   strategies: readonly LoadedStrategy[],
+  { states, clock, timers, logger }: RunnerSurroundings,
+): Promise<Runners> {
+  const opened: [StrategyId, StrategyRunner | IsolatedRunner][] = []
+  for (const loaded of strategies) {
+    const { id, thread } = loaded
+    if (thread === undefined) {
+      opened.push([id, createRunner(loaded, states, clock)])
+      continue
+    }
+    const { moduleFile, params, instruments, needs } = loaded
+    const runner = await openIsolatedRunner({
+      ...{ strategyId: id, moduleFile, params, instruments, needs, clock, timers },
+      ...{ ...thread, stateText: states.get(id) },
+      onThreadLost: (reason) => logger.log('error', 'strategy.threadLost', { strategy: id, reason }),
+    })
+    opened.push([id, runner])
+  }
+  return new Map(opened)
+}
+
+/** Ends the threads. */
+export async function closeRunners(runners: Runners): Promise<void> {
+  await Promise.all([...runners.values()].map((runner) => runner instanceof IsolatedRunner && runner.stop()))
+}
+
+/** A runner in this thread. */
+export function createRunner(
+  { id, strategy, params, instruments }: LoadedStrategy,
   states: ReadonlyMap<StrategyId, string>,
   clock: Clock,
-): ReadonlyMap<StrategyId, StrategyRunner> {
-  return new Map(
-    strategies.map(({ id, strategy, params, instruments }) => [
-      id,
-      createStrategyRunner({
-        strategyId: id,
-        strategy,
-        params,
-        instruments,
-        stateText: states.get(id),
-        clock,
-      }),
-    ]),
-  )
+): StrategyRunner {
+  return createStrategyRunner({
+    strategyId: id,
+    strategy,
+    params,
+    instruments,
+    stateText: states.get(id),
+    clock,
+  })
 }
