@@ -10,6 +10,7 @@ import {
 import { TICKER_COLUMNS, TickerTable } from '../../domain/ticker-table.ts'
 import { decimal } from '../../lib/decimal.ts'
 import {
+  type CrossingMoment,
   type CrossingMoney,
   EXCHANGE_TIME,
   FILLS_READ_AT,
@@ -52,9 +53,9 @@ export class ShownMoment {
 
   /** What is new. */
   take({ moments = [], account, feeds, series }: Question): void {
-    for (const [place, { symbol: _, money, ...moment }] of moments) {
+    for (const [place, moment] of moments) {
       const instrument = this.#instruments[place]
-      if (instrument) this.#moments[place] = { ...moment, instrument, money: money && toMoney(money) }
+      this.#moments[place] = instrument && moment && toMoment(moment, instrument)
     }
     if (account) {
       const { capital, money, funding, ...rest } = account
@@ -109,6 +110,10 @@ export class ShownMoment {
         tickers.columns[column][row] = this.#numbers[start + 1 + field] ?? Number.NaN
     }
   }
+}
+
+function toMoment({ symbol: _, money, ...moment }: CrossingMoment, instrument: Instrument): InstrumentMoment {
+  return { ...moment, instrument, money: money && toMoney(money) }
 }
 
 function toMoney({ profit, fees, fills }: CrossingMoney): Money {

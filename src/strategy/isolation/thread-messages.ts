@@ -63,7 +63,7 @@ export interface CrossingSeries {
 /** What is new since the last question; absent: as before. */
 export interface Question {
   /** By their place among the instruments of the strategy. */
-  readonly moments?: readonly (readonly [place: number, moment: CrossingMoment])[]
+  readonly moments?: readonly (readonly [place: number, moment: CrossingMoment | undefined])[]
   readonly account?: CrossingAccount
   readonly feeds?: ReadonlyMap<string, FeedReading>
   readonly series?: readonly CrossingSeries[]

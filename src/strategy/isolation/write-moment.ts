@@ -24,7 +24,7 @@ export class MomentWriter {
   readonly #symbols: readonly string[]
   /** Of the candles that it needs: by instrument and interval. */
   readonly #keys: readonly string[]
-  #moments: readonly (InstrumentMoment | undefined)[] = []
+  #moments: (InstrumentMoment | undefined)[] = []
   #feeds: ReadonlyMap<string, FeedReading> = new Map()
   #series: readonly (CandleSeries | undefined)[] = []
   #account = new AccountChanges()
@@ -94,18 +94,13 @@ export class MomentWriter {
   }
 
   /** A moment that says what it said before is the same object. */
-  #changedMoments({ instruments }: Snapshot): (readonly [number, CrossingMoment])[] {
-    const changed: (readonly [number, CrossingMoment])[] = []
-    for (const moment of instruments) {
-      const place = this.#symbols.indexOf(moment.instrument.symbol)
-      if (place < 0 || this.#moments[place] === moment) continue
-      const { instrument, money, ...rest } = moment
-      changed.push([place, { ...rest, symbol: instrument.symbol, money: money && toCrossingMoney(money) }])
-    }
-    if (changed.length > 0) {
-      this.#moments = this.#symbols.map((symbol) =>
-        instruments.find(({ instrument }) => instrument.symbol === symbol),
-      )
+  #changedMoments({ instruments }: Snapshot): (readonly [number, CrossingMoment | undefined])[] {
+    const changed: (readonly [number, CrossingMoment | undefined])[] = []
+    for (let place = 0; place < this.#symbols.length; place++) {
+      const moment = findMoment(instruments, place, this.#symbols[place])
+      if (this.#moments[place] === moment) continue
+      this.#moments[place] = moment
+      changed.push([place, moment && toCrossing(moment)])
     }
     return changed
   }
@@ -129,6 +124,21 @@ export class MomentWriter {
       return one ? [{ key, intervalMs: one.intervalMs, columns: one.columns }] : []
     })
   }
+}
+
+/** As a rule they stand in the order of the strategy file. */
+function findMoment(
+  instruments: Snapshot['instruments'],
+  place: number,
+  symbol: string | undefined,
+): InstrumentMoment | undefined {
+  const guess = instruments[place]
+  if (guess?.instrument.symbol === symbol) return guess
+  return instruments.find(({ instrument }) => instrument.symbol === symbol)
+}
+
+function toCrossing({ instrument, money, ...rest }: InstrumentMoment): CrossingMoment {
+  return { ...rest, symbol: instrument.symbol, money: money && toCrossingMoney(money) }
 }
 
 /** The account's parts are changed in place, entry by entry: one that has changed is another object. */
