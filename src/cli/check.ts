@@ -3,7 +3,7 @@ import { readConfig } from '../config/load-config.ts'
 import { loadCredentials } from '../config/secrets.ts'
 import { ConfigError, EXIT_CONFIG, formatProblems, sortProblems } from '../config/yaml/problem.ts'
 import { toInstruments } from '../daemon/account/engine-settings.ts'
-import { readStrategies } from '../daemon/strategies/strategies.ts'
+import { findThreadProblems, readStrategies } from '../daemon/strategies/strategies.ts'
 import { addConfigOptions, adviseAgain, type ConfigOptions, toConfigRequest } from './process/options.ts'
 
 /** `intentd check`: everything that a start would read and refuse, and nothing started. */
@@ -22,6 +22,7 @@ async function check(options: ConfigOptions): Promise<number> {
     const { config, documents } = loaded
     const read = await readStrategies(config, documents, toInstruments(config))
     found.push(...read.problems)
+    if (read.problems.length === 0) found.push(...(await findThreadProblems(read.strategies, documents)))
     try {
       loadCredentials(config, request)
     } catch (error) {

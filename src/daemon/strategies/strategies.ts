@@ -8,7 +8,7 @@ import { type FeedId } from '../../domain/feed.ts'
 import { type StrategyId, toStrategyId } from '../../domain/ids.ts'
 import { type ShowSettings } from '../../engine/settings.ts'
 import { type Instrument, type PositionMode } from '../../domain/instrument.ts'
-import { type Clock } from '../../lib/clock.ts'
+import { type Clock, systemClock } from '../../lib/clock.ts'
 import { messageOf } from '../../lib/failure.ts'
 import { systemTimers, type Timers } from '../../lib/timers.ts'
 import { type Strategy } from '../../strategy/define-strategy.ts'
@@ -188,6 +188,29 @@ export async function openRunners(
     opened.push([id, runner])
   }
   return new Map(opened)
+}
+
+/** Whether each that is to run in a thread of its own can: what a start would find. */
+export async function findThreadProblems(
+  strategies: readonly LoadedStrategy[],
+  documents: ConfigDocuments,
+): Promise<readonly Problem[]> {
+  const problems: Problem[] = []
+  const surroundings = {
+    states: new Map(),
+    clock: systemClock,
+    timers: systemTimers,
+    logger: { log: () => undefined },
+  }
+  for (const loaded of strategies) {
+    try {
+      await closeRunners(await openRunners([loaded], surroundings))
+    } catch (error) {
+      const source = documents.strategies.get(loaded.id)
+      if (source) problems.push(source.problem(['module'], messageOf(error)))
+    }
+  }
+  return problems
 }
 
 /** Ends the threads. */
