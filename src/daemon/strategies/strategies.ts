@@ -215,7 +215,8 @@ export async function findThreadProblems(
 
 /** Ends the threads. */
 export async function closeRunners(runners: Runners): Promise<void> {
-  await Promise.all([...runners.values()].map((runner) => runner instanceof IsolatedRunner && runner.stop()))
+  const isolated = [...runners.values()].filter((runner) => runner instanceof IsolatedRunner)
+  await Promise.all(isolated.map((runner) => runner.stop()))
 }
 
 /** A runner in this thread. */

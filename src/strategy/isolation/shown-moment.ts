@@ -112,7 +112,7 @@ export class ShownMoment {
   }
 }
 
-function toMoment({ symbol: _, money, ...moment }: CrossingMoment, instrument: Instrument): InstrumentMoment {
+function toMoment({ money, ...moment }: CrossingMoment, instrument: Instrument): InstrumentMoment {
   return { ...moment, instrument, money: money && toMoney(money) }
 }
 

@@ -43,8 +43,8 @@ export interface CrossingMoney {
   readonly fills: number
 }
 
+/** An instrument is known by its place. */
 export type CrossingMoment = Omit<InstrumentMoment, 'instrument' | 'money'> & {
-  readonly symbol: string
   readonly money: CrossingMoney | undefined
 }
 

@@ -137,8 +137,9 @@ function findMoment(
   return instruments.find(({ instrument }) => instrument.symbol === symbol)
 }
 
-function toCrossing({ instrument, money, ...rest }: InstrumentMoment): CrossingMoment {
-  return { ...rest, symbol: instrument.symbol, money: money && toCrossingMoney(money) }
+function toCrossing(moment: InstrumentMoment): CrossingMoment {
+  const { instrument: _known, money, ...rest } = moment
+  return { ...rest, money: money && toCrossingMoney(money) }
 }
 
 /** The account's parts are changed in place, entry by entry: one that has changed is another object. */
