@@ -10,7 +10,7 @@ import {
   sortProblems,
 } from '../config/yaml/problem.ts'
 import { toInstruments } from '../daemon/account/engine-settings.ts'
-import { readStrategies } from '../daemon/strategies/strategies.ts'
+import { findThreadProblems, readStrategies } from '../daemon/strategies/strategies.ts'
 import { addConfigOptions, adviseAgain, type ConfigOptions, toConfigRequest } from './process/options.ts'
 
 /** `intentd check`: everything that a start would read and refuse, and nothing started. */
@@ -29,6 +29,7 @@ async function check(options: ConfigOptions): Promise<number> {
     const { config, documents } = loaded
     const read = await readStrategies(config, documents, toInstruments(config))
     found.push(...read.problems)
+    if (read.problems.length === 0) found.push(...(await findThreadProblems(read.strategies, documents)))
     found.push(...listProblems(() => loadCredentials(config, request)))
     const { alerts } = config
     if (alerts) found.push(...listProblems(() => loadAlertSecrets(alerts, request)))

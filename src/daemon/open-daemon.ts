@@ -26,7 +26,7 @@ import { levelOf, type MarketOverride } from './embedded/simulated-exchange.ts'
 import { setWorldAside } from './embedded/simulator-world.ts'
 import { describeHolder, holdDirectory } from './state/state-directory.ts'
 import { isEmbedded, journalPlaceOf, stateDirectoryOf } from './state/state-place.ts'
-import { type LoadedStrategy, loadStrategies } from './strategies/strategies.ts'
+import { type LoadedStrategy, loadStrategies, openRunners, showSettingsOf } from './strategies/strategies.ts'
 import { hangNoteOf } from './watchdog/hang-note.ts'
 import { Watchdog } from './watchdog/watchdog.ts'
 
@@ -163,13 +163,15 @@ async function assemble(options: Opening, ground: Prepared): Promise<OpenedDaemo
     const publicCalls = createCalls({ ...common, access: { baseUrl: access.baseUrl } })
     const market = new MarketData({ ...common, ...publicCalls, feeds: feedsOf(strategies, 'public') })
     const ids = strategies.map(({ id }) => id)
+    const { strategyStates: states } = book
+    const runners = await openRunners(strategies, { states, clock: trusted.clock, timers, logger })
     const watchdog = new Watchdog({
       ...{ names: ids, descriptor: logger.descriptor, logName: config.name, timers },
       noteFile: hangNoteOf(directory),
       hungAfterMs: config.supervision.hungAfterMs,
     })
     const account = new Account({
-      ...{ ...common, settings, strategies, journal, book, directory, access, market },
+      ...{ ...common, settings, strategies, runners, journal, book, directory, access, market },
       watchdog: (id) => watchdog.running(id === undefined ? 0 : ids.indexOf(id) + 1),
       calls: createCalls({ ...common, access, address: market.limiter }),
       ledger: embedded && (() => embedded.ledger()),
@@ -216,7 +218,7 @@ function settingsOf({ loaded: { config }, version }: Opening, ground: Prepared):
     salt: journal.salt,
     version,
     embedded: embedded !== undefined,
-    feeds: new Map(strategies.map(({ id, feedNames }) => [id, feedNames])),
+    shown: showSettingsOf(strategies),
   })
   // What was cancelled without a record may not rest any more, whatever the book says.
   return hasRetreated(directory) ? { ...configured, onRestart: 'cancel', hasRetreated: true } : configured

@@ -177,6 +177,8 @@ export const LOG_EVENTS = {
   'simulator.serverFailed': "The simulator's server broke; report the defect.",
   'simulator.stopped': 'The simulator stopped, with what it was asked and refused.',
   'stop.phase': 'A stop entered its next phase.',
+  'strategy.threadLost':
+    'The thread of a strategy was ended or has ended by itself; the strategy is not asked for a while and begins anew from what it remembered: mend it when this repeats.',
   'strategy.hung':
     'Code of a strategy held the last run up until it was ended; the strategy is halted: mend it, restart, and release it.',
   'strategy.failed':

@@ -51,6 +51,8 @@ export interface PositionRow {
   readonly fundingFee: string
   readonly markPrice: number
   readonly liquidationPrice: number
+  /** What it binds of the balance, in the margin coin; NaN or absent where the exchange does not say. */
+  readonly margin?: number
   readonly positionMode: PositionMode | undefined
 }
 

@@ -1,5 +1,6 @@
 import { type ModeReason, type Restriction, type Scope } from './trading-mode.ts'
 import { type AccountCall } from './account-call.ts'
+import { type CandleRow } from './candles.ts'
 import { type Fill } from './fill.ts'
 import { type ClientOid, type OrderId, type StrategyId } from './ids.ts'
 import { type PositionMode } from './instrument.ts'
@@ -35,6 +36,7 @@ export type JournalRecord =
   | PruneRecord
   | RepairedRecord
   | ArchivedRecord
+  | CandlesRecord
 
 interface Dated {
   /** Unix ms, our clock. */
@@ -299,6 +301,19 @@ export interface ArchivedRecord extends Dated {
   readonly fills: number
   readonly fundings: number
   readonly file: string
+}
+
+/** Candles that have closed. */
+export interface CandlesRecord extends Dated {
+  readonly kind: 'candles'
+  readonly symbol: string
+  readonly intervalMs: number
+  /** How many are kept; 0 forgets the series. */
+  readonly capacity: number
+  /** The oldest first. What is missing between them is filled flat. */
+  readonly candles: readonly CandleRow[]
+  /** Whether they take the place of those that are kept. */
+  readonly isAnew?: boolean
 }
 
 /** A key of a strategy: it names one order for ever, or one call on the account. */

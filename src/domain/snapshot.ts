@@ -1,6 +1,9 @@
+import { type Decimal } from '../lib/decimal.ts'
+import { type CandleSeries } from './candles.ts'
 import { type FeedReading } from './feed.ts'
 import { type Instrument } from './instrument.ts'
 import { type Order } from './order.ts'
+import { type OwnTrades, type PositionMark } from './own-trades.ts'
 import { type Holding } from './position.ts'
 import { type TickerTable } from './ticker-table.ts'
 
@@ -14,6 +17,34 @@ export interface InstrumentMoment {
   readonly positionReadAt: number
   /** The strategy's orders that are not terminal. */
   readonly orders: readonly Order[]
+  /** What its own fills have bought, and made; absent before the first. */
+  readonly trades?: OwnTrades | undefined
+  readonly money?: Money | undefined
+}
+
+/** What fills have brought and cost, in the margin coin. */
+export interface Money {
+  /** Realised by closing, as the exchange states it in each fill. */
+  readonly profit: Decimal
+  /** Paid; negative when received. */
+  readonly fees: Decimal
+  readonly fills: number
+}
+
+/** What the whole account has, as far as the daemon knows: parts that its state is made of, never to be changed. */
+export interface AccountMoment {
+  /** Margin coin at the beginning, as configured; undefined where nobody says. */
+  readonly capital: Decimal | undefined
+  /** By strategy and symbol. */
+  readonly money: ReadonlyMap<string, Money>
+  /** Received, by symbol. */
+  readonly funding: ReadonlyMap<string, Decimal>
+  /** By symbol; absent where the position was not read in this run. */
+  readonly marks: ReadonlyMap<string, PositionMark>
+  /** What the account holds, by symbol. */
+  readonly holdings: ReadonlyMap<string, Holding>
+  /** Minutes after midnight UTC at which funding is paid. */
+  readonly fundingMinutes: readonly number[]
 }
 
 /**
@@ -33,4 +64,7 @@ export interface Snapshot {
   readonly instruments: readonly InstrumentMoment[]
   /** By the names that the strategy file gives them; a feed that was never read is absent. */
   readonly feeds: ReadonlyMap<string, FeedReading>
+  /** Closed candles, by symbol and interval (`candleKey`). */
+  readonly candles: ReadonlyMap<string, CandleSeries>
+  readonly account: AccountMoment
 }

@@ -1,4 +1,5 @@
 import { type DaemonFile } from '../config/schema/daemon-schema.ts'
+import { type CandleRow } from '../domain/candles.ts'
 import { type FeedId } from '../domain/feed.ts'
 import { type StrategyId } from '../domain/ids.ts'
 import {
@@ -7,17 +8,30 @@ import {
   type PositionMode,
   type ProductType,
 } from '../domain/instrument.ts'
+import { type Decimal } from '../lib/decimal.ts'
 import { type AccountLimits, type StrategyLimits } from '../risk/risk-context.ts'
 
-/** One strategy as the engine knows it: its name, what it may trade, and how much. */
-export interface StrategySettings {
+/** One strategy as the engine knows it: its name, what it may trade, how much, and what it is shown when. */
+export interface StrategySettings extends ShowSettings {
   readonly id: StrategyId
   readonly symbols: readonly string[]
   /** By symbol. */
   readonly limits: ReadonlyMap<string, StrategyLimits>
+}
+
+export interface ShowSettings {
   /** What it asked to be shown beside the market: by its own name for it. */
   readonly feeds: ReadonlyMap<string, FeedId>
+  /** How many closed candles it needs of each of its instruments, by interval in ms. Absent: none. */
+  readonly candles?: ReadonlyMap<number, number>
+  /** When it is asked. Absent: at each snapshot. */
+  readonly decides?: readonly DecideOn[]
+  /** Candles of before, from files: by symbol and interval (`candleKey`), the oldest first. */
+  readonly history?: ReadonlyMap<string, readonly CandleRow[]>
 }
+
+/** At each snapshot, and at each own fill; when a needed candle closes; at each own fill. */
+export type DecideOn = 'snapshot' | 'candle' | 'fill'
 
 /** Everything the core is told once. Durations in ms. */
 export interface EngineSettings {
@@ -31,6 +45,10 @@ export interface EngineSettings {
   readonly marginMode: MarginMode
   readonly instruments: ReadonlyMap<string, Instrument>
   readonly strategies: ReadonlyMap<StrategyId, StrategySettings>
+  /** Margin coin that the account began with. Absent: nobody says. */
+  readonly capital?: Decimal
+  /** Minutes after midnight UTC at which funding is paid. Absent: nobody says. */
+  readonly fundingMinutes?: readonly number[]
   readonly limits: AccountLimits
   /** Whether every order of the product type is ours: then one call may cancel them all. */
   readonly isExclusive: boolean

@@ -12,7 +12,14 @@ import { type Journal } from '../journal/journal.ts'
 import { type Clock } from '../lib/clock.ts'
 import { type Timers } from '../lib/timers.ts'
 import { type BatchResult } from '../protocol/values.ts'
-import { type StrategyRunner } from '../strategy/strategy-runner.ts'
+import { type Snapshot } from '../domain/snapshot.ts'
+import { type DecisionResult } from '../strategy/strategy-runner.ts'
+
+/** A strategy that can be asked. */
+export interface DecidingStrategy {
+  /** Undefined: it is paused, and was not asked. */
+  decide(snapshot: Snapshot): DecisionResult | undefined
+}
 
 /**
  * Everything that the interpreter needs of the world outside. A driver supplies it: the daemon in real time, a
@@ -26,7 +33,7 @@ export interface Ports {
   readonly grants: GrantSource
   readonly exchange: ExchangePort
   readonly safety: SafetyPort
-  readonly strategies: ReadonlyMap<StrategyId, Pick<StrategyRunner, 'decide'>>
+  readonly strategies: ReadonlyMap<StrategyId, DecidingStrategy>
   readonly announcements: AnnouncementsPort
   readonly note: RetreatNotePort
   readonly listener: RunListener

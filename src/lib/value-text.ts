@@ -5,7 +5,7 @@ import { decimal, isDecimal } from './decimal.ts'
  * keep their kind; undefined, NaN, the infinities and minus zero stay what they are. The same value gives the
  * same text, whatever wrote it, so texts can be compared in place of values.
  *
- *     {"$map":[[key,value],…]}   {"$set":[…]}   {"$decimal":"1.5"}   {"$":"NaN"}
+ *     {"$map":[[key,value],…]}   {"$set":[…]}   {"$decimal":"1.5"}   {"$floats":[…]}   {"$":"NaN"}
  *
  * A name that itself begins with `$` is written with one more.
  */
@@ -54,6 +54,7 @@ function writeObject(value: object): string {
   if (Array.isArray(value)) return writeList(value)
   if (value instanceof Map) return `{"$map":${writeValue([...value])}}`
   if (value instanceof Set) return `{"$set":${writeValue([...value])}}`
+  if (value instanceof Float64Array) return `{"$floats":${writeValue([...value])}}`
   if (isDecimal(value)) return `{"$decimal":"${value.toString()}"}`
   const prototype: unknown = Object.getPrototypeOf(value)
   if (prototype !== Object.prototype && prototype !== null) {
@@ -104,6 +105,7 @@ function readName(name: string): string {
 function reviveMark(mark: string, content: unknown): unknown {
   if (mark === '$' && typeof content === 'string' && ODD.has(content)) return ODD.get(content)
   if (mark === '$decimal' && typeof content === 'string') return decimal(content)
+  if (mark === '$floats' && Array.isArray(content)) return Float64Array.from(content.map(revive) as number[])
   if (mark === '$set' && Array.isArray(content)) return new Set(content.map(revive))
   if (mark === '$map' && Array.isArray(content)) {
     return new Map(content.map((pair: readonly unknown[]) => [revive(pair[0]), revive(pair[1])]))

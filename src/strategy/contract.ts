@@ -12,9 +12,28 @@ export { z } from 'zod'
 export { positiveDecimal } from '../config/schema/decimal-text.ts'
 export { defineStrategy } from './define-strategy.ts'
 export type { Decision, Strategy, StrategyDefinition } from './define-strategy.ts'
+export {
+  adx,
+  atr,
+  bollinger,
+  donchian,
+  ema,
+  macd,
+  roc,
+  rsi,
+  sma,
+  standardDeviation,
+  stochastic,
+  wma,
+  zScore,
+} from './indicators/specs.ts'
+export type { Bands, IndicatorSpec, Macd, Stochastic } from './indicators/specs.ts'
+export type { Candle, CandleView } from './views/candle-view.ts'
+export type { DecideOn, Needs } from './needs.ts'
 export type { InstrumentRules } from './instrument-rules.ts'
-export type { InstrumentView } from './instrument-view.ts'
-export type { OpenOrder } from './open-order.ts'
+export type { InstrumentView, OwnFillView } from './instrument-view.ts'
+export type { OpenOrder } from './views/open-order.ts'
+export type { AccountView } from './views/account-view.ts'
 export type { FeedView, SnapshotView } from './snapshot-view.ts'
 export type {
   CancelAllIntent,

@@ -1,6 +1,8 @@
 import { type z } from 'zod'
 import { type Intent } from '../domain/intent.ts'
+import { type IndicatorSpecs, type NoIndicators } from './indicators/specs.ts'
 import { type InstrumentRules } from './instrument-rules.ts'
+import { type DecideOn, type Needs } from './needs.ts'
 import { type SnapshotView } from './snapshot-view.ts'
 
 /** What `decide` answers: what the strategy wants now, and what it wants to remember. */
@@ -16,18 +18,29 @@ export interface Decision<State> {
 }
 
 /** A strategy as its author writes it. Pure: same snapshot, params and state, same answer. */
-export interface StrategyDefinition<Params extends z.ZodType, State> {
+export interface StrategyDefinition<
+  Params extends z.ZodType,
+  State,
+  Indicators extends IndicatorSpecs = NoIndicators,
+> {
   /** Names the code, for people; the `id` of the strategy file names what trades. */
   readonly name: string
   /** The shape of `params` in the strategy file. */
   readonly params: Params
+  /** Candles and indicators that the host keeps and works out. May depend on the params. */
+  readonly needs?: Needs<Indicators> | ((params: z.output<Params>) => Needs<Indicators>)
+  /**
+   * When it is asked; default `'snapshot'`. With `'candle'` when one of its needed candles closes, with `'fill'` at
+   * each fill of its own; always at the first snapshot of a run and after a release.
+   */
+  readonly decides?: DecideOn | readonly DecideOn[]
   /** What is remembered before the first decision. Plain JSON. */
   initialState(params: z.output<Params>): State
   /** What a schema cannot say, a sentence each; reported by `intentd check`. */
   check?(params: z.output<Params>, instruments: readonly InstrumentRules[]): readonly string[]
   /** Synchronous: no I/O, no clock (the snapshot has the time), no randomness. */
   decide(
-    snapshot: SnapshotView,
+    snapshot: SnapshotView<NoInfer<Indicators>>,
     context: { readonly params: z.output<Params>; readonly state: NoInfer<State> },
   ): Decision<NoInfer<State>>
 }
@@ -36,6 +49,8 @@ export interface StrategyDefinition<Params extends z.ZodType, State> {
 export interface Strategy {
   readonly name: string
   readonly params: z.ZodType
+  readonly needs?: Needs | ((params: unknown) => Needs)
+  readonly decides?: DecideOn | readonly DecideOn[]
   initialState(params: unknown): unknown
   check?(params: unknown, instruments: readonly InstrumentRules[]): unknown
   decide(snapshot: SnapshotView, context: { readonly params: unknown; readonly state: unknown }): unknown
@@ -49,11 +64,14 @@ const defined = new WeakSet<object>()
  *
  * @throws TypeError when a part is missing (a strategy may be plain JavaScript, which no compiler checks).
  */
-export function defineStrategy<Params extends z.ZodType, State>(
-  definition: StrategyDefinition<Params, State>,
-): Strategy {
-  assertComplete(definition)
-  const strategy: Strategy = Object.freeze({ ...definition })
+export function defineStrategy<
+  Params extends z.ZodType,
+  State,
+  Indicators extends IndicatorSpecs = NoIndicators,
+>(definition: StrategyDefinition<Params, State, Indicators>): Strategy {
+  // Its views have what it declares: the runner makes them from that.
+  const strategy = Object.freeze({ ...definition }) as unknown as Strategy
+  assertComplete(strategy)
   defined.add(strategy)
   return strategy
 }

@@ -1,3 +1,4 @@
+import { candleKey, type CandleSeries, openOf, parseInterval } from '../domain/candles.ts'
 import { type Instrument } from '../domain/instrument.ts'
 import {
   type CancelAllIntent,
@@ -10,7 +11,8 @@ import {
   type TargetIntent,
 } from '../domain/intent.ts'
 import { FLAT, netLots } from '../domain/position.ts'
-import { type InstrumentMoment, type Snapshot } from '../domain/snapshot.ts'
+import { type OwnFill, type PositionMark } from '../domain/own-trades.ts'
+import { type AccountMoment, type InstrumentMoment, type Snapshot } from '../domain/snapshot.ts'
 import {
   DELIVERY_STATES,
   type DeliveryState,
@@ -19,9 +21,23 @@ import {
 } from '../domain/ticker-table.ts'
 import { deepFreeze } from '../lib/plain-data.ts'
 import { floatOnGrid, nearestStep, parseOnGrid, stepAbove, stepBelow } from '../lib/grid.ts'
+import { CandleView } from './views/candle-view.ts'
+import { indicatorValue } from './indicators/indicator-values.ts'
+import { type IndicatorValues, type NoIndicators } from './indicators/specs.ts'
 import { type InstrumentRules } from './instrument-rules.ts'
-import { type OpenOrder, toOpenOrder } from './open-order.ts'
+import { NO_NEEDS, type ResolvedNeeds } from './needs.ts'
+import { type OpenOrder, toOpenOrder } from './views/open-order.ts'
 import { strategyFailure } from './strategy-failure.ts'
+
+const MINUTE_MS = 60_000
+const DAY_MS = 86_400_000
+
+/** A fill of an own order. Price in quote coin; fee (paid) and profit in the margin coin. */
+export interface OwnFillView extends Omit<OwnFill, 'fee' | 'profit'> {
+  readonly price: number
+  readonly fee: number
+  readonly profit: number
+}
 
 /**
  * One instrument at one moment, as a strategy sees it. Every getter reads straight from the columns of the
@@ -29,7 +45,7 @@ import { strategyFailure } from './strategy-failure.ts'
  * only. Market data are floats, and NaN where the exchange said nothing; prices and sizes of orders are
  * whole ticks and lots.
  */
-export class InstrumentView implements InstrumentRules {
+export class InstrumentView<Indicators = NoIndicators> implements InstrumentRules {
   readonly symbol: string
   readonly tickSize: string
   readonly lotSize: string
@@ -41,12 +57,20 @@ export class InstrumentView implements InstrumentRules {
   #exchangeTime = 0
   #orders: readonly OpenOrder[] | undefined
 
-  constructor(instrument: Instrument) {
+  /** By the names of the declaration: undefined until there are as many closed candles as each needs. */
+  readonly indicators: IndicatorValues<Indicators>
+  readonly #candles: ReadonlyMap<number, CandleView>
+  #series: ReadonlyMap<string, CandleSeries> = NO_SERIES
+  #account: AccountMoment | undefined
+
+  constructor(instrument: Instrument, { candles, indicators }: ResolvedNeeds = NO_NEEDS) {
     this.#instrument = instrument
     this.symbol = instrument.symbol
     this.tickSize = instrument.tick.step
     this.lotSize = instrument.lot.step
     this.lotsMin = instrument.lotsMin
+    this.#candles = new Map([...candles.keys()].map((intervalMs) => [intervalMs, new CandleView()]))
+    this.indicators = this.#createIndicators(indicators)
   }
 
   /** For the runner: looks at another moment from now on, or at none. */
@@ -56,6 +80,10 @@ export class InstrumentView implements InstrumentRules {
     if (moment === undefined || moment !== this.#moment) this.#orders = undefined
     this.#moment = moment ?? NOTHING_YET
     this.#exchangeTime = snapshot.exchangeTime
+    this.#series = snapshot.candles
+    this.#account = snapshot.account
+    for (const [intervalMs, view] of this.#candles)
+      view.pointAt(snapshot.candles.get(candleKey(this.symbol, intervalMs)))
   }
 
   /** Best bid and ask, in quote coin, and what rests there, in base coin. */
@@ -143,6 +171,58 @@ export class InstrumentView implements InstrumentRules {
   get shortLots(): number {
     return this.#moment.holding.shortLots
   }
+  /**
+   * The average price of what the strategy's own fills have built up and not closed, in quote coin; in hedge mode of
+   * the longer side. NaN while it holds nothing, or something that its own fills do not explain.
+   */
+  get entryPrice(): number {
+    const { holding, trades } = this.#moment
+    const side = holding.longLots >= holding.shortLots ? 'long' : 'short'
+    const lots = holding[`${side}Lots`]
+    if (lots === 0 || trades === undefined || trades.entry[`${side}Lots`] < lots) return Number.NaN
+    return trades.entry[`${side}Ticks`] * this.price(1)
+  }
+  /** What closing what it holds (long less short) at the mark price would bring, in quote coin, before fees. */
+  get unrealisedProfit(): number {
+    const { netLots: lots } = this
+    return lots === 0 ? 0 : (this.markPrice - this.entryPrice) * Math.sign(lots) * this.size(Math.abs(lots))
+  }
+  /** What its fills here have realised since the journal began, and on this UTC day: margin coin, before fees. */
+  get realisedProfit(): number {
+    return Number(this.#moment.money?.profit.toString() ?? 0)
+  }
+  get realisedToday(): number {
+    return this.#isToday ? Number(this.#moment.trades?.dayProfit) : 0
+  }
+  /** What they have cost in fees; negative when received. */
+  get fees(): number {
+    return Number(this.#moment.money?.fees.toString() ?? 0)
+  }
+  get feesToday(): number {
+    return this.#isToday ? Number(this.#moment.trades?.dayFees) : 0
+  }
+  /** Its last fills here, at most 50, the newest last; a copy each time. */
+  get fills(): readonly OwnFillView[] {
+    return (this.#moment.trades?.fills ?? []).map(({ fee, profit, ...fill }) => ({
+      ...{ ...fill, price: this.price(fill.ticks) },
+      ...{ fee: Number(fee), profit: Number(profit) },
+    }))
+  }
+  /** The exchange's mark price while the account holds a position, else the index price: the tickers have none. */
+  get markPrice(): number {
+    return this.markSource === 'position' ? (this.#mark?.markPrice ?? Number.NaN) : this.index
+  }
+  get markSource(): 'position' | 'index' {
+    return (this.#mark?.markPrice ?? 0) > 0 ? 'position' : 'index'
+  }
+  /** Unix ms, exchange clock: when funding is paid next by the configured calendar; undefined where it does not say. */
+  get nextFundingAt(): number | undefined {
+    const minutes = this.#account?.fundingMinutes ?? []
+    const day = openOf(this.#exchangeTime, DAY_MS)
+    const later = minutes.find((minute) => day + minute * MINUTE_MS > this.#exchangeTime)
+    if (later !== undefined) return day + later * MINUTE_MS
+    return minutes[0] === undefined ? undefined : day + DAY_MS + minutes[0] * MINUTE_MS
+  }
   /** What the whole account holds, in lots: long less short, and each side. */
   get accountNetLots(): number {
     return netLots(this.#moment.accountHolding)
@@ -160,6 +240,16 @@ export class InstrumentView implements InstrumentRules {
   /** The strategy's own orders that may still be filled; a frozen copy, made when it is first asked for. */
   get orders(): readonly OpenOrder[] {
     return (this.#orders ??= deepFreeze(this.#moment.orders.map(toOpenOrder)))
+  }
+
+  /** The closed candles of a declared interval. @throws Failure for another. */
+  candles(interval: string): CandleView {
+    const view = this.#candles.get(parseInterval(interval) ?? 0)
+    if (view) return view
+    throw strategyFailure('STRATEGY_NEEDS', {
+      facts: { found: `candles of ${interval} of ${this.symbol}, which are not declared` },
+      hint: `needs: { candles: { '${interval}': 200 } }`,
+    })
   }
 
   ticksBelow(price: number): number {
@@ -216,6 +306,28 @@ export class InstrumentView implements InstrumentRules {
     return { kind: 'copySettings', symbol: this.symbol, ...change }
   }
 
+  /** A getter each: worked out when it is looked at, once for all strategies. */
+  #createIndicators(specs: ResolvedNeeds['indicators']): IndicatorValues<Indicators> {
+    const values = {}
+    for (const [name, spec] of Object.entries(specs)) {
+      const key = candleKey(this.symbol, parseInterval(spec.interval) ?? 0)
+      const get = (): unknown => {
+        const series = this.#series.get(key)
+        return series && indicatorValue(spec, series)
+      }
+      Object.defineProperty(values, name, { get, enumerable: true })
+    }
+    return Object.freeze(values) as IndicatorValues<Indicators>
+  }
+
+  get #mark(): PositionMark | undefined {
+    return this.#account?.marks.get(this.symbol)
+  }
+
+  get #isToday(): boolean {
+    return this.#moment.trades?.dayAt === openOf(this.#exchangeTime, DAY_MS)
+  }
+
   #read(column: TickerColumn): number {
     return this.#tickers.columns[column][this.#row] ?? Number.NaN
   }
@@ -223,4 +335,5 @@ export class InstrumentView implements InstrumentRules {
 
 /** What a view shows before it was pointed at anything: no prices, nothing held. */
 const NO_TICKERS = new TickerTable(1)
+const NO_SERIES: ReadonlyMap<string, CandleSeries> = new Map()
 const NOTHING_YET = { holding: FLAT, accountHolding: FLAT, positionReadAt: 0, orders: [] }

@@ -1,6 +1,9 @@
 import { type Instrument } from '../domain/instrument.ts'
 import { type InstrumentMoment, type Snapshot } from '../domain/snapshot.ts'
+import { type AccountView, buildAccount } from './views/account-view.ts'
+import { type NoIndicators } from './indicators/specs.ts'
 import { InstrumentView } from './instrument-view.ts'
+import { NO_NEEDS } from './needs.ts'
 import { strategyFailure } from './strategy-failure.ts'
 
 /** A feed as a strategy sees it. */
@@ -13,14 +16,17 @@ export interface FeedView {
  * One moment, as a strategy sees it. Made once a strategy and pointed at each snapshot in turn, so it is
  * valid inside `decide` only.
  */
-export class SnapshotView {
+export class SnapshotView<Indicators = NoIndicators> {
   /** The instruments that the strategy file lists, in its order. */
-  readonly instruments: readonly InstrumentView[]
-  readonly #bySymbol: ReadonlyMap<string, InstrumentView>
+  readonly instruments: readonly InstrumentView<Indicators>[]
+  readonly #bySymbol: ReadonlyMap<string, InstrumentView<Indicators>>
   #snapshot: Snapshot | undefined
+  #account: AccountView | undefined
 
-  constructor(instruments: readonly Instrument[]) {
-    this.instruments = Object.freeze(instruments.map((instrument) => new InstrumentView(instrument)))
+  constructor(instruments: readonly Instrument[], needs = NO_NEEDS) {
+    this.instruments = Object.freeze(
+      instruments.map((instrument) => new InstrumentView<Indicators>(instrument, needs)),
+    )
     this.#bySymbol = new Map(this.instruments.map((view) => [view.symbol, view]))
   }
 
@@ -30,6 +36,7 @@ export class SnapshotView {
    */
   pointAt(snapshot: Snapshot): void {
     this.#snapshot = snapshot
+    this.#account = undefined
     for (let index = 0; index < this.instruments.length; index++) {
       const view = this.instruments[index]
       const guess = snapshot.instruments[index]
@@ -38,7 +45,7 @@ export class SnapshotView {
   }
 
   /** @throws Failure when the strategy file does not list the symbol. */
-  instrument(symbol: string): InstrumentView {
+  instrument(symbol: string): InstrumentView<Indicators> {
     const view = this.#bySymbol.get(symbol)
     if (view !== undefined) return view
     throw strategyFailure('INSTRUMENT_NOT_BOUND', {
@@ -54,6 +61,11 @@ export class SnapshotView {
   feed(name: string): FeedView | undefined {
     const reading = this.#snapshot?.feeds.get(name)
     return reading && { data: reading.data, ageMs: this.takenAt - reading.readAt }
+  }
+
+  /** The whole account, as far as the daemon knows it; worked out when it is asked for. */
+  get account(): AccountView {
+    return (this.#account ??= buildAccount(this.#snapshot?.account))
   }
 
   /** Counts the daemon's snapshots from 1. */
@@ -74,10 +86,13 @@ export class SnapshotView {
   }
 }
 
-function findMoment({ instruments }: Snapshot, view: InstrumentView): InstrumentMoment | undefined {
+function findMoment(
+  { instruments }: Snapshot,
+  view: Pick<InstrumentView, 'symbol'>,
+): InstrumentMoment | undefined {
   return instruments.find((moment) => isOf(view, moment))
 }
 
-function isOf({ symbol }: InstrumentView, moment: InstrumentMoment | undefined): boolean {
+function isOf({ symbol }: Pick<InstrumentView, 'symbol'>, moment: InstrumentMoment | undefined): boolean {
   return moment?.instrument.symbol === symbol
 }

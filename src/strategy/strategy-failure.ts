@@ -12,6 +12,7 @@ export const STRATEGY_FAILURES = {
   STRATEGY_IMPORT_HANGS: 'the strategy file does not come to its end while it is loaded',
   STRATEGY_DEFAULT_MISSING: 'the strategy file has no default export',
   STRATEGY_NOT_DEFINED: 'the default export was not made by defineStrategy',
+  STRATEGY_NEEDS: 'what the strategy needs cannot be kept or worked out',
   STRATEGY_INITIAL_STATE: 'initialState of the strategy threw',
   STRATEGY_STATE_UNREADABLE: 'the stored state of the strategy is not JSON',
   STRATEGY_STATE_NOT_SERIALISABLE: 'the state of the strategy cannot be stored as JSON',
@@ -21,6 +22,9 @@ export const STRATEGY_FAILURES = {
   STRATEGY_ENDS_PROCESS: 'the strategy wanted to end the process',
   STRATEGY_ASYNC: 'decide of the strategy returned a promise',
   STRATEGY_NO_DECISION: 'decide of the strategy did not return { intents, state }',
+  STRATEGY_HANGS: 'decide of the strategy did not come back in its time',
+  STRATEGY_THREAD: 'the strategy cannot be run in a thread of its own',
+  STRATEGY_IMPURE: 'the strategy imports a module of Node',
   INSTRUMENT_NOT_BOUND: 'the strategy file does not list the instrument',
   SIZE_OFF_GRID: 'the size is not a whole number of lots',
 } as const

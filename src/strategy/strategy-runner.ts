@@ -4,6 +4,7 @@ import { type Snapshot } from '../domain/snapshot.ts'
 import { type Clock } from '../lib/clock.ts'
 import { deepFreeze } from '../lib/plain-data.ts'
 import { type Strategy } from './define-strategy.ts'
+import { resolveNeeds } from './needs.ts'
 import { type IntentDenial, readIntents } from './read-intents.ts'
 import { runAsStrategy } from './strategy-context.ts'
 import { SnapshotView } from './snapshot-view.ts'
@@ -55,7 +56,7 @@ export interface StrategyRunnerOptions {
   readonly clock: Clock
 }
 
-/** @throws Failure when the first state cannot be had: initialState throws, or is not plain JSON. */
+/** @throws Failure when the first state cannot be had: initialState throws, or is not plain JSON; or what it needs. */
 export function createStrategyRunner(options: StrategyRunnerOptions): StrategyRunner {
   return new StrategyRunner(options)
 }
@@ -76,7 +77,7 @@ export class StrategyRunner {
     this.#strategy = options.strategy
     // Shared by all decisions: a strategy that wrote into them would no longer be a function of its input.
     this.#params = deepFreeze(options.params)
-    this.#view = new SnapshotView(options.instruments)
+    this.#view = new SnapshotView(options.instruments, resolveNeeds(options.strategy, options.params))
     this.#clock = options.clock
     this.#state = firstState(options)
   }

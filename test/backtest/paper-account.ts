@@ -46,7 +46,7 @@ export async function openPaperAccount(seed: string, { speed = 1 } = {}): Promis
   })
   return {
     core,
-    settings: toEngineSettings(config, { salt: 'salt', version: '0', embedded: true, feeds: new Map() }),
+    settings: toEngineSettings(config, { salt: 'salt', version: '0', embedded: true, shown: new Map() }),
     strategies: new Map(loaded.map(({ id, strategy, params }) => [id, { strategy, params }])),
   }
 }

@@ -169,7 +169,7 @@ test('pm2 waits until a stop of twenty instruments has given up by itself', () =
   }
 
   const { execution } = toEngineSettings(traded, {
-    ...{ salt: 'salt', version: '0', embedded: false, feeds: new Map() },
+    ...{ salt: 'salt', version: '0', embedded: false, shown: new Map() },
   })
 
   expect(apps[0]?.kill_timeout).toBeGreaterThan(execution.stopTimeoutMs)

@@ -12,7 +12,7 @@ import { readLedger } from '../../src/daemon/embedded/embedded-exchange.ts'
 import { listInstruments } from '../../src/daemon/market-data/listed-instruments.ts'
 import { MarketData } from '../../src/daemon/market-data/market-data.ts'
 import { journalPlaceOf } from '../../src/daemon/state/state-place.ts'
-import { loadStrategies } from '../../src/daemon/strategies/strategies.ts'
+import { loadStrategies, openRunners } from '../../src/daemon/strategies/strategies.ts'
 import { rebuildBook } from '../../src/engine/book/book-json.ts'
 import { TrustedClock } from '../../src/exchange/clock/trusted-clock.ts'
 import { JournalReader } from '../../src/journal/journal-reader.ts'
@@ -91,12 +91,16 @@ async function openTwo(simulator: RunningSimulator) {
     }
     const access = { baseUrl: simulator.baseUrl, credentials }
     const logger = loggerOf(name)
+    const book = rebuildBook(journal.load(), own.account.positionMode)
+    const runners = await openRunners(strategies, {
+      ...{ states: book.strategyStates, clock: trusted.clock, timers: systemTimers, logger },
+    })
     const account = new Account({
-      ...{ ...common, config: own, strategies, journal, directory, access, market, logger },
+      ...{ ...common, config: own, strategies, runners, journal, directory, access, market, logger },
       settings: toEngineSettings(own, {
-        ...{ salt: journal.salt, version: '0', embedded: false, feeds: new Map() },
+        ...{ salt: journal.salt, version: '0', embedded: false, shown: new Map() },
       }),
-      book: rebuildBook(journal.load(), own.account.positionMode),
+      book,
       calls: createCalls({ ...common, config: own, access, address: market.limiter, logger }),
       ledger: () => readLedger(simulator, uid),
       onClosed: () => undefined,

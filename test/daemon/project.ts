@@ -19,6 +19,9 @@ export class Project {
       cpSync(join(ROOT, folder), join(this.directory, folder), { recursive: true })
     // Many daemons run at once in tests.
     this.edit('config/paper.yaml', 'port: 8790', 'port: 0')
+    // These are copies of those that come with intentd, which run in the thread of the daemon.
+    for (const name of ['grid-btc', 'grid-eth', 'trend-btc', 'trend-eth'])
+      this.edit(`config/strategies/${name}.yaml`, '\nmodule:', '\nisolation: inline\nmodule:')
   }
 
   run(args: readonly string[] = [], env: Readonly<Record<string, string>> = {}): IntentdProcess {

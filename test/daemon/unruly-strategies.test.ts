@@ -53,6 +53,26 @@ describe('[STR1] a strategy', () => {
     expect(run.summary.exchange?.agrees).toBe(true)
   })
 
+  test.concurrent('that never comes back in its own thread costs the others one budget, and begins anew after a pause', async () => {
+    const project = openWith('if (market.sequence > 40) for (;;);', '')
+    project.edit(
+      'config/strategies/trend-btc.yaml',
+      'isolation: inline',
+      'isolation: worker\nthread: { budgetMs: 200 }',
+    )
+    project.edit('elsewhere/unruly.ts', 'decide()', 'decide(market)')
+    const run = project.run(['--set', 'simulator.speed=600', '--summary', 'json'])
+    expect(await run.untilEvent('strategy.threadLost')).toMatchObject({ strategy: 'trend-btc' })
+    const sentBefore = run.events('order.sent').length
+    await run.until('orders of others', () => run.events('order.sent').length > sentBefore)
+    // It begins anew, and is lost again.
+    await run.untilEvent('strategy.threadLost', 2)
+    expect(run.events('strategy.failed')).toMatchObject([{ strategy: 'trend-btc' }, {}])
+    expect(await run.stop()).toEqual({ code: 0, signal: null })
+    expect([run.events('daemon.broken'), run.events('loop.hung')]).toEqual([[], []])
+    expect(run.summary.exchange?.agrees).toBe(true)
+  })
+
   test.concurrent('that never comes back ends the process, and is halted by the next start', async () => {
     const code = 'if (existsSync("stuck")) for (;;);'
     const project = openWith(code, 'import { existsSync } from "node:fs"')

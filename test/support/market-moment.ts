@@ -3,7 +3,8 @@ import { toClientOid, toStrategyId } from '../../src/domain/ids.ts'
 import { type Order } from '../../src/domain/order.ts'
 import { type OrderAction } from '../../src/domain/order-action.ts'
 import { FLAT, type Holding } from '../../src/domain/position.ts'
-import { type Snapshot } from '../../src/domain/snapshot.ts'
+import { type OwnTrades } from '../../src/domain/own-trades.ts'
+import { type AccountMoment, type Money, type Snapshot } from '../../src/domain/snapshot.ts'
 import { type TickerColumn, TickerTable } from '../../src/domain/ticker-table.ts'
 import { decimal } from '../../src/lib/decimal.ts'
 import { createGrid } from '../../src/lib/grid.ts'
@@ -40,6 +41,8 @@ export interface MomentRow {
   readonly accountHolding?: Holding
   readonly positionReadAt?: number
   readonly orders?: readonly Order[]
+  readonly trades?: OwnTrades
+  readonly money?: Money
 }
 
 export interface MomentTimes {
@@ -47,6 +50,13 @@ export interface MomentTimes {
   readonly takenAt?: number
   readonly exchangeTime?: number
   readonly fillsReadAt?: number
+}
+
+/** Of an account of which nothing is known. */
+export const EMPTY_ACCOUNT: AccountMoment = {
+  capital: undefined,
+  ...{ money: new Map(), funding: new Map(), marks: new Map(), holdings: new Map() },
+  fundingMinutes: [0, 480, 960],
 }
 
 /** A snapshot over a small table of its own; a ticker's `ts` is the snapshot's exchange time unless a column says otherwise. */
@@ -62,11 +72,21 @@ export function madeSnapshot(rows: readonly MomentRow[], times: MomentTimes = {}
       for (const [column, value] of Object.entries(columns)) {
         tickers.columns[column as TickerColumn][index] = value ?? Number.NaN
       }
-      const { orders = [], positionReadAt = takenAt } = row
-      return { instrument, holding, accountHolding, positionReadAt, orders }
+      const { orders = [], positionReadAt = takenAt, trades, money } = row
+      return { instrument, holding, accountHolding, positionReadAt, orders, trades, money }
     },
   )
-  return { sequence, takenAt, exchangeTime, tickers, fillsReadAt, instruments, feeds: new Map() }
+  return {
+    sequence,
+    takenAt,
+    exchangeTime,
+    tickers,
+    fillsReadAt,
+    instruments,
+    feeds: new Map(),
+    candles: new Map(),
+    account: EMPTY_ACCOUNT,
+  }
 }
 
 /** A holding from signed lots: positive long, negative short. */

@@ -128,6 +128,7 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
         : 'the daemon stopped, and not everything is settled',
   },
   'daemon.stopping': SILENT,
+  'dryRun.withheld': SILENT,
   'data.fresh': {
     urgency: info,
     by: ['symbol'],
@@ -307,6 +308,12 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
   'simulator.serverFailed': { urgency: warning, by: [], title: () => "the simulator's server broke" },
   'simulator.stopped': SILENT,
   'stop.phase': SILENT,
+  'strategy.threadLost': {
+    urgency: warning,
+    by: ['strategy'],
+    title: ({ strategy, reason }) =>
+      `the thread of strategy ${showFact(strategy)} was lost: ${showFact(reason)}`,
+  },
   'strategy.hung': {
     urgency: urgent,
     by: ['strategy'],

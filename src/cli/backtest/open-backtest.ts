@@ -22,7 +22,7 @@ import {
 import { toEngineSettings, toInstruments } from '../../daemon/account/engine-settings.ts'
 import { toSimulatorOptions } from '../../daemon/embedded/simulated-exchange.ts'
 import { listInstruments } from '../../daemon/market-data/listed-instruments.ts'
-import { type LoadedStrategy, loadStrategies } from '../../daemon/strategies/strategies.ts'
+import { type LoadedStrategy, loadStrategies, showSettingsOf } from '../../daemon/strategies/strategies.ts'
 import { Failure } from '../../lib/failure.ts'
 import { DAY_MS } from '../../report/collect/time-buckets.ts'
 import { type PriceCoverage } from '../../report/run-facts.ts'
@@ -101,7 +101,8 @@ export async function prepareBacktest(
     salt: 'backtest',
     version: request.version,
     embedded: true,
-    feeds: new Map(strategies.map(({ id, feedNames }) => [id, feedNames])),
+    shown: showSettingsOf(strategies),
+    capital: simulator.startingBalance,
   })
   const { account, exchange, backtest } = config
   const { core } = toSimulatorOptions(simulator, { files: [], speed: 1 })

@@ -184,6 +184,7 @@ function describeRecord(
       return describeAround(record)
     case 'adopt':
     case 'archived':
+    case 'candles':
     case 'call':
     case 'callEnded':
     case 'denial':

@@ -74,6 +74,7 @@ function describeRecord(instruments: Instruments, record: JournalRecord, symbol:
     case 'repaired':
       return describeAround(record)
     case 'archived':
+    case 'candles':
     case 'cancelAnswered':
     case 'call':
     case 'callEnded':

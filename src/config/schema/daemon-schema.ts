@@ -254,6 +254,9 @@ export const daemonFileSchema = z
               'Whether nobody else, no person and no program, has orders of the product type in this account. Then ' +
               'one call may cancel the orders of all instruments at once; with false each is cancelled by name.',
           }),
+        capital: positiveDecimal(
+          'Margin coin in the account when the journal began: what equity is counted from. Absent: of a simulator its startingBalance, else unknown. After a deposit or a withdrawal change it by as much.',
+        ).optional(),
         tier: z.enum(['ordinary', 'copyTrader']).default('ordinary').meta({
           description: 'Which of the documented rate limits hold: others copy the trades of a copyTrader.',
         }),

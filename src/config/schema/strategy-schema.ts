@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { sizeDecimal } from './decimal-text.ts'
 import { symbolSchema } from './exchange-schema.ts'
-import { wholeNumber } from './whole-number.ts'
+import { presetNumber, wholeNumber } from './whole-number.ts'
 
 /**
  * Limits of one strategy, each a size in the base coin or a number; risk checks know them by these names. None has
@@ -57,6 +57,28 @@ export const strategyFileSchema = z
       .record(z.string().regex(/^[a-zA-Z][a-zA-Z0-9]{0,31}$/), feedSchema)
       .default({})
       .meta({ description: 'What it wants to be shown beside the market, by a name of its own.' }),
+    history: z.array(z.string().min(1).max(400)).max(100).default([]).meta({
+      title: 'a list of files',
+      description:
+        'Recordings of candles, FILE or SYMBOL=FILE, relative to this file: what its candles begin with at a start, where the daemon has not seen them itself.',
+    }),
+    isolation: z.enum(['worker', 'inline']).optional().meta({
+      description:
+        'worker: the strategy runs in a thread of its own, with limits on time and memory and without process, files and network. inline: in the thread of the daemon. Absent: inline for the strategies that come with intentd, worker for all others. A backtest runs every strategy inline.',
+    }),
+    thread: z
+      .strictObject({
+        budgetMs: presetNumber(
+          { min: 10, max: 60_000, preset: 500 },
+          'A decision that takes longer ends the thread, in ms; the others wait so long for it.',
+        ),
+        heapMb: presetNumber(
+          { min: 16, max: 4096, preset: 64 },
+          'Most memory for objects of the thread, in MB.',
+        ),
+      })
+      .prefault({})
+      .meta({ description: 'Limits of a strategy in a thread of its own.' }),
     risk: strategyRiskSchema,
   })
   .meta({ title: 'the strategy settings', description: 'One strategy of intentd.' })

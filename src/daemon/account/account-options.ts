@@ -8,7 +8,7 @@ import { type Timers } from '../../lib/timers.ts'
 import { type MarketData } from '../market-data/market-data.ts'
 import { type DaemonLogger } from '../reporting/logger.ts'
 import { type ExchangeLedger } from '../reporting/summary.ts'
-import { type LoadedStrategy } from '../strategies/strategies.ts'
+import { type LoadedStrategy, type Runners } from '../strategies/strategies.ts'
 import { type StrategyWatch } from './account-ports.ts'
 import { type ExchangeCalls } from './exchange-calls.ts'
 
@@ -17,6 +17,8 @@ export interface AccountOptions {
   readonly config: DaemonConfig
   readonly settings: EngineSettings
   readonly strategies: readonly LoadedStrategy[]
+  /** Of each of them; closed with the account. */
+  readonly runners: Runners
   readonly journal: Journal & Pick<BookingStore, 'bookings'>
   /** Rebuilt from the journal. */
   readonly book: Book

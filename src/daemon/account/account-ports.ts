@@ -1,9 +1,8 @@
 import { type StrategyId } from '../../domain/ids.ts'
-import { type StrategyRunner } from '../../strategy/strategy-runner.ts'
 import { type Book } from '../../engine/book/book.ts'
 import { type TrustedClock } from '../../exchange/clock/trusted-clock.ts'
 import { type Limiter } from '../../exchange/limiter/limiter.ts'
-import { type AnnouncementsPort, type Ports } from '../../interpreter/ports.ts'
+import { type AnnouncementsPort, type DecidingStrategy, type Ports } from '../../interpreter/ports.ts'
 import { type Journal } from '../../journal/journal.ts'
 import { type Timers } from '../../lib/timers.ts'
 import { type FlightRecorder } from '../recording/flight-recorder.ts'
@@ -43,10 +42,7 @@ export type StrategyWatch = (strategyId: StrategyId | undefined) => void
 /** A strategy that never comes back is known by its name. */
 function watched({ runners, watchdog }: AccountParts): Ports['strategies'] {
   if (watchdog === undefined) return runners
-  const decideOf = (
-    id: StrategyId,
-    runner: Pick<StrategyRunner, 'decide'>,
-  ): Pick<StrategyRunner, 'decide'> => ({
+  const decideOf = (id: StrategyId, runner: DecidingStrategy): DecidingStrategy => ({
     decide(snapshot) {
       watchdog(id)
       const result = runner.decide(snapshot)

@@ -20,7 +20,7 @@ import { listUnattended } from '../reporting/unattended.ts'
 import { DiskSpace } from '../state/disk-space.ts'
 import { keepGrids } from '../state/known-grids.ts'
 import { haltWhoHung } from '../watchdog/hang-note.ts'
-import { createRunners } from '../strategies/strategies.ts'
+import { closeRunners } from '../strategies/strategies.ts'
 import { assertOwnState, keysRefused, refusesKeys } from './account-keys.ts'
 import { createPorts } from './account-ports.ts'
 import { type AccountOptions } from './account-options.ts'
@@ -50,7 +50,6 @@ export class Account implements MarketListener {
   readonly #statistics = new RunStatistics()
   readonly #exchange: ClientExchange
   readonly #ports: Ports
-  readonly #runners: ReturnType<typeof createRunners>
   readonly #interpreter: Interpreter
   readonly #polls: PollGrids
   readonly #feeds: Feeds
@@ -83,10 +82,8 @@ export class Account implements MarketListener {
     this.#recorder = createRecorder({ ...options, clock }, this.#engine)
     this.#exchange = this.#createExchange()
     this.health = this.#createHealth()
-    this.#runners = createRunners(options.strategies, book.strategyStates, clock)
     this.#ports = createPorts({
       ...options,
-      runners: this.#runners,
       limiter: calls.limiter,
       exchange: this.#exchange,
       killSwitch: this.#operator.killSwitch,
@@ -210,7 +207,7 @@ export class Account implements MarketListener {
     const failed = this.#options.strategies.filter(
       ({ id, moduleFile, strategy }) => id === name || moduleFile === name || strategy.name === name,
     )
-    for (const { id } of failed) this.#runners.get(id)?.breakDown(error)
+    for (const { id } of failed) this.#options.runners.get(id)?.breakDown(error)
     return failed.length > 0
   }
 
@@ -239,6 +236,7 @@ export class Account implements MarketListener {
     this.#eventLog.flush()
     await client.close()
     await limiter.stop()
+    await closeRunners(this.#options.runners)
     closeJournal({
       ...this.#options,
       isWhole: this.#fatal === undefined,

@@ -1,9 +1,8 @@
 import { type DaemonConfig, type StrategyConfig } from '../../config/load-config.ts'
 import { type Size } from '../../config/schema/decimal-text.ts'
-import { type FeedId } from '../../domain/feed.ts'
 import { type StrategyId, toStrategyId } from '../../domain/ids.ts'
 import { type Instrument } from '../../domain/instrument.ts'
-import { type EngineSettings, type StrategySettings } from '../../engine/settings.ts'
+import { type EngineSettings, type ShowSettings, type StrategySettings } from '../../engine/settings.ts'
 import { decimal } from '../../lib/decimal.ts'
 import { sha256 } from '../../lib/digest.ts'
 import { createGrid, type Grid, stepBelow } from '../../lib/grid.ts'
@@ -24,8 +23,10 @@ export interface RunSettings {
   readonly salt: string
   readonly version: string
   readonly embedded: boolean
-  /** By strategy: its own names for its feeds. */
-  readonly feeds: ReadonlyMap<StrategyId, ReadonlyMap<string, FeedId>>
+  /** Margin coin at the beginning, where it is another than the configuration says. */
+  readonly capital?: string
+  /** What each strategy is shown, and when it decides. */
+  readonly shown: ReadonlyMap<StrategyId, ShowSettings>
 }
 
 /** What the operator said, in the core's words: sizes in lots, limits as numbers. */
@@ -33,6 +34,7 @@ export function toEngineSettings(config: DaemonConfig, run: RunSettings): Engine
   const instruments = toInstruments(config)
   const { execution, account } = config
   const { foreignFills, ...limits } = config.risk
+  const capital = run.capital ?? account.capital ?? config.simulator?.startingBalance
   return {
     salt: run.salt,
     version: run.version,
@@ -49,6 +51,8 @@ export function toEngineSettings(config: DaemonConfig, run: RunSettings): Engine
         .filter((strategy) => strategy.enabled)
         .map((strategy) => toStrategy(strategy, instruments, run)),
     ),
+    ...(capital !== undefined && { capital: decimal(capital) }),
+    fundingMinutes: fundingMinutesOf(config.calendar),
     limits: convertEach(limits, Number),
     isExclusive: account.exclusive,
     execution: {
@@ -61,6 +65,19 @@ export function toEngineSettings(config: DaemonConfig, run: RunSettings): Engine
     foreignFills,
     onRestart: config.onRestart,
   }
+}
+
+/**
+ * The times of a pattern such as `5 0 0,8,16 * * *`, in minutes after midnight: its seconds are only the wait for the
+ * payment. Of any other pattern, or another time zone, nothing is known.
+ */
+function fundingMinutesOf({ funding, timezone }: DaemonConfig['calendar']): readonly number[] {
+  const [, minute = '', hours = ''] = /^\d+ (\d+) (\d+(?:,\d+)*) \* \* \*$/.exec(funding) ?? []
+  if (hours === '' || timezone !== 'UTC') return []
+  return hours
+    .split(',')
+    .map((hour) => Number(hour) * 60 + Number(minute))
+    .toSorted((one, other) => one - other)
 }
 
 /** The instruments of the config, by symbol. */
@@ -87,7 +104,7 @@ export function toInstruments({ account, instruments }: DaemonConfig): ReadonlyM
 function toStrategy(
   strategy: StrategyConfig,
   instruments: ReadonlyMap<string, Instrument>,
-  { feeds }: RunSettings,
+  { shown }: RunSettings,
 ): [StrategyId, StrategySettings] {
   const id = toStrategyId(strategy.id)
   const limits = strategy.instruments.map((symbol) => {
@@ -95,7 +112,7 @@ function toStrategy(
     return [symbol, convertEach(strategy.risk, (limit) => toLots(lot, limit))] as const
   })
   const { instruments: symbols } = strategy
-  return [id, { id, symbols, limits: new Map(limits), feeds: feeds.get(id) ?? new Map() }]
+  return [id, { id, symbols, limits: new Map(limits), ...(shown.get(id) ?? { feeds: new Map() }) }]
 }
 
 /** A size in lots; another limit as it is. */

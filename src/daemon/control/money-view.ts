@@ -1,5 +1,6 @@
 import { type AccountView, type ProfitView } from '../../control/views.ts'
-import { type Money, splitPair } from '../../engine/book/book.ts'
+import { type Money } from '../../domain/snapshot.ts'
+import { splitPair } from '../../engine/book/book.ts'
 import { type Decimal, decimal, sumDecimals, ZERO } from '../../lib/decimal.ts'
 import { type ShownAccount } from '../account/shown-account.ts'
 

@@ -24,7 +24,13 @@ export function readStoredAccount(config: DaemonConfig, file: string, clock: Clo
     const journal = openSqliteJournal({ ...journalPlaceOf(config, directory), keepSince: () => 0 })
     try {
       const settings = toEngineSettings(config, {
-        ...{ salt: journal.salt, version: '', embedded: isEmbedded(config), feeds: new Map() },
+        ...{
+          salt: journal.salt,
+          version: '',
+          embedded: isEmbedded(config),
+          feeds: new Map(),
+          shown: new Map(),
+        },
       })
       const book = rebuildBook(journal.load(), settings.positionMode)
       return {

@@ -75,6 +75,7 @@ export class RunStatistics {
         for (const clientOid of this.#open) if (!book.orders.has(clientOid)) this.#open.delete(clientOid)
         return
       case 'archived':
+      case 'candles':
       case 'boot':
       case 'decision':
       case 'adopt':

@@ -8,7 +8,7 @@ import { type Clock } from '../../lib/clock.ts'
 import { writeValue } from '../../lib/value-text.ts'
 import { type StrategyRunner } from '../../strategy/strategy-runner.ts'
 import { type ReplayWatcher } from '../recording/replay.ts'
-import { createRunners, type LoadedStrategy } from './strategies.ts'
+import { createRunner, type LoadedStrategy } from './strategies.ts'
 
 /** What a strategy made of one instrument at one moment: its intents, or why it made none. */
 export type Wishes = readonly Intent[] | string
@@ -52,7 +52,7 @@ export class ChangedStrategy implements ReplayWatcher {
 
   onBegin(core: Core): void {
     const { strategy, clock } = this.#options
-    this.#runner = createRunners([strategy], newestStates(core), clock).get(this.#id)
+    this.#runner = createRunner(strategy, newestStates(core), clock)
     this.#said = undefined
   }
 

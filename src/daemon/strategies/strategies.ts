@@ -1,18 +1,24 @@
 import { resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { checkSection } from '../../config/yaml/checked-file.ts'
 import { type ConfigDocuments, type DaemonConfig, type StrategyConfig } from '../../config/load-config.ts'
 import { ConfigError, type Problem, sortProblems } from '../../config/yaml/problem.ts'
 import { type YamlSource } from '../../config/yaml/yaml-source.ts'
 import { type FeedId } from '../../domain/feed.ts'
 import { type StrategyId, toStrategyId } from '../../domain/ids.ts'
+import { type ShowSettings } from '../../engine/settings.ts'
 import { type Instrument, type PositionMode } from '../../domain/instrument.ts'
-import { type Clock } from '../../lib/clock.ts'
+import { type Clock, systemClock } from '../../lib/clock.ts'
 import { messageOf } from '../../lib/failure.ts'
-import { systemTimers } from '../../lib/timers.ts'
+import { systemTimers, type Timers } from '../../lib/timers.ts'
 import { type Strategy } from '../../strategy/define-strategy.ts'
+import { IsolatedRunner, openIsolatedRunner } from '../../strategy/isolation/isolated-runner.ts'
+import { type DaemonLogger } from '../reporting/logger.ts'
 import { checkBinding, loadStrategy } from '../../strategy/load-strategy.ts'
 import { runAsStrategy } from '../../strategy/strategy-context.ts'
+import { type ResolvedNeeds, resolveNeeds } from '../../strategy/needs.ts'
 import { createStrategyRunner, type StrategyRunner } from '../../strategy/strategy-runner.ts'
+import { type CandleHistory, readHistory } from './history.ts'
 import { catchStrays } from './strays.ts'
 import { type Feed, overloadedEndpoints, planFeeds } from '../market-data/feed-plan.ts'
 
@@ -24,7 +30,13 @@ export interface LoadedStrategy {
   readonly strategy: Strategy
   readonly params: unknown
   readonly instruments: readonly Instrument[]
+  /** Candles and indicators with these params. */
+  readonly needs: ResolvedNeeds
+  /** Candles of before, from the files that it names; absent: none. */
+  readonly history?: CandleHistory
   /** What it asked to be shown beside the market, and its own names for it. */
+  /** Its limits, where it runs in a thread of its own. */
+  readonly thread?: StrategyConfig['thread']
   readonly feeds: readonly Feed[]
   readonly feedNames: ReadonlyMap<string, FeedId>
 }
@@ -94,6 +106,10 @@ export async function readStrategy(
   const instruments = entry.instruments.flatMap((symbol) => known.get(symbol) ?? [])
   const objections = checkBinding({ strategy, params, instruments })
   if (objections.length > 0) return { problems: objections.map((text) => source.problem(['params'], text)) }
+  const needs = readNeeds(strategy, params)
+  if (typeof needs === 'string') return { problems: [source.problem(['params'], needs)] }
+  const history = await readHistory(entry, needs, source)
+  if ('problems' in history) return history
   const plan = planFeeds(entry, source, positionMode)
   if (plan.problems.length > 0) return { problems: plan.problems }
   return {
@@ -102,28 +118,119 @@ export async function readStrategy(
     strategy,
     params,
     instruments,
+    needs,
+    ...(history.candles.size > 0 && { history: history.candles }),
+    ...(isIsolated(entry) && { thread: entry.thread }),
     feeds: plan.feeds,
     feedNames: plan.names,
   }
 }
 
-/** A runner each, going on from what the journal remembers. */
-export function createRunners(
-  strategies: readonly LoadedStrategy[],
-  states: ReadonlyMap<StrategyId, string>,
-  clock: Clock,
-): ReadonlyMap<StrategyId, StrategyRunner> {
+function readNeeds(strategy: Strategy, params: unknown): ResolvedNeeds | string {
+  try {
+    return resolveNeeds(strategy, params)
+  } catch (error) {
+    return messageOf(error)
+  }
+}
+
+/** What the core has to know of them: what they see beside the market, what is kept for them, when they decide. */
+export function showSettingsOf(strategies: readonly LoadedStrategy[]): ReadonlyMap<StrategyId, ShowSettings> {
   return new Map(
-    strategies.map(({ id, strategy, params, instruments }) => [
+    strategies.map(({ id, feedNames, history, needs: { candles, decides } }) => [
       id,
-      createStrategyRunner({
-        strategyId: id,
-        strategy,
-        params,
-        instruments,
-        stateText: states.get(id),
-        clock,
-      }),
+      {
+        feeds: feedNames,
+        ...(candles.size > 0 && { candles }),
+        ...(decides && { decides }),
+        ...(history && { history }),
+      },
     ]),
   )
+}
+
+/** What came with intentd was read by whoever wrote intentd. */
+const SHIPPED = fileURLToPath(new URL('../../../strategies/', import.meta.url))
+
+function isIsolated({ isolation, moduleFile }: StrategyConfig): boolean {
+  return isolation === undefined ? !resolve(moduleFile).startsWith(SHIPPED) : isolation === 'worker'
+}
+
+export interface RunnerSurroundings {
+  /** What strategies remember, as the journal has it. */
+  readonly states: ReadonlyMap<StrategyId, string>
+  readonly clock: Clock
+  readonly timers: Timers
+  readonly logger: Pick<DaemonLogger, 'log'>
+}
+
+/** What the daemon asks: in its own thread, or in one of theirs. */
+export type Runners = ReadonlyMap<StrategyId, StrategyRunner | IsolatedRunner>
+
+/** A runner each, going on from what the journal remembers. @throws Failure STRATEGY_THREAD */
+export async function openRunners(
+  strategies: readonly LoadedStrategy[],
+  { states, clock, timers, logger }: RunnerSurroundings,
+): Promise<Runners> {
+  const opened: [StrategyId, StrategyRunner | IsolatedRunner][] = []
+  for (const loaded of strategies) {
+    const { id, thread } = loaded
+    if (thread === undefined) {
+      opened.push([id, createRunner(loaded, states, clock)])
+      continue
+    }
+    const { moduleFile, params, instruments, needs } = loaded
+    const runner = await openIsolatedRunner({
+      ...{ strategyId: id, moduleFile, params, instruments, needs, clock, timers },
+      ...{ ...thread, stateText: states.get(id) },
+      onThreadLost: (reason) => logger.log('error', 'strategy.threadLost', { strategy: id, reason }),
+    })
+    opened.push([id, runner])
+  }
+  return new Map(opened)
+}
+
+/** Whether each that is to run in a thread of its own can: what a start would find. */
+export async function findThreadProblems(
+  strategies: readonly LoadedStrategy[],
+  documents: ConfigDocuments,
+): Promise<readonly Problem[]> {
+  const problems: Problem[] = []
+  const surroundings = {
+    states: new Map(),
+    clock: systemClock,
+    timers: systemTimers,
+    logger: { log: () => undefined },
+  }
+  for (const loaded of strategies) {
+    try {
+      await closeRunners(await openRunners([loaded], surroundings))
+    } catch (error) {
+      const source = documents.strategies.get(loaded.id)
+      if (source) problems.push(source.problem(['module'], messageOf(error)))
+    }
+  }
+  return problems
+}
+
+/** Ends the threads. */
+export async function closeRunners(runners: Runners): Promise<void> {
+  const isolated = [...runners.values()].filter((runner) => runner instanceof IsolatedRunner)
+  await Promise.all(isolated.map((runner) => runner.stop()))
+}
+
+/** A runner in this thread. */
+export function createRunner(
+  { id, strategy, params, instruments }: LoadedStrategy,
+  states: ReadonlyMap<StrategyId, string>,
+  clock: Clock,
+): StrategyRunner {
+  return createStrategyRunner({
+    strategyId: id,
+    strategy,
+    params,
+    instruments,
+    stateText: states.get(id),
+    clock,
+  })
 }

@@ -5,6 +5,7 @@ import { type Order } from '../../domain/order.ts'
 import { NOBODY } from '../../domain/allocation.ts'
 import { decimal } from '../../lib/decimal.ts'
 import { accountHoldingOf, NO_MONEY, pairKey, storeOrder, type WritableBook } from './book.ts'
+import { countOwnFill } from './own-trades.ts'
 import { applyMove, settleOwner, waiterOf } from './allocation.ts'
 
 /**
@@ -40,9 +41,9 @@ export function bindOrphans(book: WritableBook, orderId: OrderId): void {
   const clientOid = book.byOrderId.get(orderId)
   if (!fills || clientOid === undefined) return
   book.orphans.delete(orderId)
-  for (const fill of fills) {
+  for (const [index, fill] of fills.entries()) {
     const order = book.orders.get(clientOid)
-    if (order) countFill(book, order, fill)
+    if (order) countFill(book, order, fill, index === 0)
   }
   settleOwner(book, fills, book.orders.get(clientOid)?.terms.strategyId ?? NOBODY)
 }
@@ -59,10 +60,11 @@ function moveBy(book: WritableBook, { symbol, side, tradeSide, lots }: Fill, own
   applyMove(book, symbol, { kind: 'fill', owner, change: { side, tradeSide, lots } })
 }
 
-function countFill(book: WritableBook, order: Order, fill: Fill): void {
+function countFill(book: WritableBook, order: Order, fill: Fill, isFirst = true): void {
   const { strategyId, symbol } = order.terms
   storeOrder(book, applyFillToOrder(order, fill.lots))
   addMoney(book, pairKey(strategyId, symbol), fill)
+  countOwnFill(book, strategyId, fill, isFirst)
 }
 
 function addMoney(book: WritableBook, key: string, fill: Fill): void {

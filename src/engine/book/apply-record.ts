@@ -37,6 +37,7 @@ import { applyFill, bindOrphans, disownOrphans } from './apply-fill.ts'
 import { takeEndedBefore } from './ended-orders.ts'
 import { type Book, pairKey, storeOrder, type WritableBook, storePlace, removePlace } from './book.ts'
 import { applyMove } from './allocation.ts'
+import { applyCandles } from './candle-book.ts'
 import { applyLadderChange } from './ladder-change.ts'
 import { applyGrids } from './convert-grids.ts'
 
@@ -100,6 +101,8 @@ export function applyRecord(target: Book, record: JournalRecord): void {
     case 'denial':
     case 'archived':
       return
+    case 'candles':
+      return applyCandles(book, record)
     case 'callEnded':
       book.calls.delete(pairKey(record.strategyId, record.key))
       return

@@ -1,11 +1,14 @@
+import { type CandleSeries } from '../../domain/candles.ts'
 import { type OrderIntent } from '../../domain/intent.ts'
 import { decimal } from '../../lib/decimal.ts'
 import { own } from '../../lib/own.ts'
 import { type PositionMode } from '../../domain/instrument.ts'
 import { type BookRow, type JournalContents, type RowChange } from '../../journal/journal.ts'
 import { applyRecord } from './apply-record.ts'
+import { candlesFromJson, type CandlesJson, candlesToJson } from './candle-book.ts'
 import { addEnded } from './ended-orders.ts'
-import { type Book, createBook, indexOrder, indexPlace, type Money, type WritableBook } from './book.ts'
+import { type Book, createBook, indexOrder, indexPlace, type WritableBook } from './book.ts'
+import { type Money } from '../../domain/snapshot.ts'
 import { type Order } from '../../domain/order.ts'
 import { TrackedMap, TrackedSet } from './tracked-map.ts'
 
@@ -43,6 +46,8 @@ const COLLECTIONS = [
   'withdrawn',
   'money',
   'funding',
+  'ownTrades',
+  'candles',
 ] as const
 type Collection = (typeof COLLECTIONS)[number]
 
@@ -105,6 +110,7 @@ function toRowValue(book: Book, name: Collection, key: string): unknown {
   if (name === 'withdrawn') return true
   const value = (book[name] as ReadonlyMap<string, unknown>).get(key)
   if (name === 'money') return moneyToJson(value as Money)
+  if (name === 'candles') return candlesToJson(value as CandleSeries)
   return name === 'funding' ? String(value) : value
 }
 
@@ -143,6 +149,7 @@ function restoreIndexes(book: WritableBook, order: Order): void {
 
 function fromRowValue(name: Collection, stored: unknown): unknown {
   if (name === 'money') return moneyFromJson(stored as MoneyJson)
+  if (name === 'candles') return candlesFromJson(stored as CandlesJson)
   if (name === 'funding') return decimal(stored as string)
   if (name !== 'orders') return stored
   // JSON leaves out an orderId that is not known yet; its place among the fields stays, so that texts agree.

@@ -1,10 +1,13 @@
 import { type AccountCall } from '../../domain/account-call.ts'
+import { type CandleSeries } from '../../domain/candles.ts'
 import { type Fill } from '../../domain/fill.ts'
 import { type ClientOid, type OrderId, type StrategyId, type TradeId } from '../../domain/ids.ts'
+import { type OwnTrades } from '../../domain/own-trades.ts'
 import { type PositionMode } from '../../domain/instrument.ts'
 import { type OrderIntent, type OrderPurpose, type QuoteLevel } from '../../domain/intent.ts'
 import { isTerminal, type Order } from '../../domain/order.ts'
 import { FLAT, type Holding } from '../../domain/position.ts'
+import { type Money } from '../../domain/snapshot.ts'
 import { type InstrumentGrids } from '../../domain/record.ts'
 import { type Move, type UnsettledAllocation } from '../../domain/allocation.ts'
 import {
@@ -19,15 +22,6 @@ import { type Decimal, ZERO } from '../../lib/decimal.ts'
 import { own, type Own } from '../../lib/own.ts'
 import { addEnded, type EndedOrder } from './ended-orders.ts'
 import { TrackedMap, TrackedSet } from './tracked-map.ts'
-
-/** What fills have brought and cost, in the margin coin. */
-export interface Money {
-  /** Realised by closing, as the exchange states it in each fill. */
-  readonly profit: Decimal
-  /** Paid; negative when received. */
-  readonly fees: Decimal
-  readonly fills: number
-}
 
 export const NO_MONEY: Money = { profit: ZERO, fees: ZERO, fills: 0 }
 
@@ -108,6 +102,10 @@ export interface Book {
   readonly recordsLostAt: number
   /** Cancel-alls whose effect is not settled yet, by symbol: Unix ms, exchange clock, when the last one left. */
   readonly cancels: ReadonlyMap<string, number>
+  /** By strategy and symbol: what it paid for what it holds, its last fills, and its day. */
+  readonly ownTrades: ReadonlyMap<string, OwnTrades>
+  /** Closed candles, by symbol and interval (`candleKey`). A series is changed in place. */
+  readonly candles: ReadonlyMap<string, CandleSeries>
 }
 
 /**
@@ -152,6 +150,8 @@ export function createBook(positionMode: PositionMode): Book {
     restrictions: new TrackedMap(),
     recordsLostAt: 0,
     cancels: new TrackedMap(),
+    ownTrades: new TrackedMap(),
+    candles: new TrackedMap(),
   }
 }
 

@@ -6,6 +6,7 @@ import { type Move, type UnsettledAllocation } from '../../domain/allocation.ts'
 import { type Fill } from '../../domain/fill.ts'
 import { type Instrument } from '../../domain/instrument.ts'
 import { type QuoteLevel } from '../../domain/intent.ts'
+import { type OwnTrades } from '../../domain/own-trades.ts'
 import { type Order } from '../../domain/order.ts'
 import { type Holding } from '../../domain/position.ts'
 import { type InstrumentGrids } from '../../domain/record.ts'
@@ -93,6 +94,11 @@ function planConversion(book: Book, symbol: string, { was, is }: GridChange): Co
     const converted = counts.move(move)
     changes.push((target) => target.unsettledMoves.set(pair, converted))
   }
+  for (const [pair, trades] of book.ownTrades) {
+    if (!isOf(pair)) continue
+    const converted = counts.trades(trades, Number(was.tick) / Number(is.tick))
+    changes.push((target) => target.ownTrades.set(pair, converted))
+  }
   for (const [pair, levels] of book.quotes) {
     if (!isOf(pair)) continue
     const converted = levels.map((level) => counts.priced(level))
@@ -175,6 +181,13 @@ class Counts {
 
   holding({ longLots, shortLots }: Holding): Holding {
     return { longLots: this.lots(longLots), shortLots: this.lots(shortLots) }
+  }
+
+  /** @param ticks New ticks in an old one: averages need not stand on the grid. */
+  trades({ entry, fills, ...day }: OwnTrades, ticks: number): OwnTrades {
+    const held = this.holding(entry)
+    const averages = { longTicks: entry.longTicks * ticks, shortTicks: entry.shortTicks * ticks }
+    return { ...day, entry: { ...held, ...averages }, fills: fills.map((fill) => this.priced(fill)) }
   }
 
   unsettled({ account, holdings, ...numbers }: UnsettledAllocation): UnsettledAllocation {

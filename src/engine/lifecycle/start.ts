@@ -4,6 +4,7 @@ import { isHaltedItself, killOf } from '../book/book.ts'
 import { isHeldUnreadable } from '../resolution/unreadable.ts'
 import { haltQuarantined } from '../resolution/quarantine.ts'
 import { cancelsAtStart, startResolution } from '../resolution/resolution.ts'
+import { dropUnneededCandles } from '../state/candles.ts'
 import { exchangeNow } from '../state/clock-state.ts'
 import { announce, type Core, record, type InstrumentState } from '../state/core.ts'
 import { noteLateCancel, noteUnansweredCancel } from '../state/instrument-state.ts'
@@ -63,6 +64,7 @@ export function startRun(core: Core): void {
   )
   markInFlightUnknown(core)
   dropUncountable(core)
+  dropUnneededCandles(core)
   if (wasSetBack) dropWaiting(core)
   haltQuarantined(core)
   if (killOf(book) !== undefined) beginKill(core)

@@ -32,7 +32,7 @@ export function parseEvent(text: string): EngineEvent {
 
 /**
  * An effect as text: all of it, but that a snapshot names its instruments and says of the tickers when they were
- * read. Their values are those of the last `snapshotTaken` that the core has accepted.
+ * read. Their values are those of the last `snapshotTaken` that the core has accepted; candles, own fills and money follow from the records.
  */
 export function writeEffect(effect: Effect): string {
   if (effect.kind !== 'decide') return writeValue(effect)
@@ -40,13 +40,25 @@ export function writeEffect(effect: Effect): string {
   return `{"kind":"decide","strategyId":${writeValue(strategyId)},"snapshot":${writeSnapshot(snapshot)}}`
 }
 
-function writeSnapshot({ tickers, instruments, ...snapshot }: Snapshot): string {
+function writeSnapshot({
+  tickers,
+  instruments,
+  candles: _candles,
+  account: _account,
+  ...snapshot
+}: Snapshot): string {
   const { readAt, requestTime } = tickers
   const moments = `[${instruments.map(writeMoment).join(',')}]`
   return `${writeValue({ ...snapshot, tickers: { readAt, requestTime } }).slice(0, -1)},"instruments":${moments}}`
 }
 
-function writeMoment({ instrument, orders, ...moment }: InstrumentMoment): string {
+function writeMoment({
+  instrument,
+  orders,
+  trades: _trades,
+  money: _money,
+  ...moment
+}: InstrumentMoment): string {
   const shown = writeValue({ symbol: instrument.symbol, ...moment })
   return `${shown.slice(0, -1)},"orders":[${orders.map(writeOrder).join(',')}]}`
 }

@@ -18,6 +18,7 @@ import {
   type InstrumentState,
   type PendingReading,
 } from '../state/core.ts'
+import { noteMark } from '../state/market-state.ts'
 import { askForPosition } from '../state/readings.ts'
 import { own } from '../../lib/own.ts'
 import { noteFunding } from './note-funding.ts'
@@ -47,6 +48,7 @@ export function takePosition(core: Core, reading: PositionReading): void {
     return announce(core, 'warn', 'read.failed', { what: `position ${reading.symbol}`, reason: objection })
   }
   checkPositionMode(core, reading)
+  noteMark(core, reading)
   // A waiting reading is kept: if each new one replaced it, and fills were read less often, none would be compared.
   own(instrument.position).pending ??= {
     holding: toHolding(reading.rows),

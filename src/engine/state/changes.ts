@@ -90,6 +90,7 @@ export function concernedBy(book: Book, record: JournalRecord): Iterable<string>
     case 'expire':
       return [...symbolsOfOrders(book, record.orders.map(nameOf)), ...symbolsOfPlaces(book, record)]
     case 'archived':
+    case 'candles':
     case 'call':
     case 'callEnded':
     case 'denial':

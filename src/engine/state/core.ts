@@ -1,6 +1,8 @@
+import { type OpenCandle } from '../../domain/candles.ts'
 import { type DenialCode } from '../../domain/denial.ts'
 import { type FeedId, type FeedReading } from '../../domain/feed.ts'
 import { type ClientOid, type OrderId, type StrategyId } from '../../domain/ids.ts'
+import { type PositionMark } from '../../domain/own-trades.ts'
 import { type OrderTerms } from '../../domain/order.ts'
 import { type Holding, type HoldingChange, type HoldSide } from '../../domain/position.ts'
 import { type LogEvent } from '../../domain/log-events.ts'
@@ -38,6 +40,7 @@ export interface Core {
   readonly readings: ReadingState
   readonly decisions: DecisionState
   readonly denials: DenialState
+  readonly candles: CandleState
   readonly run: RunState
   readonly changes: ChangeState
   /** Follows from the book: no image of the core holds it. */
@@ -61,6 +64,8 @@ export interface MarketState {
   readonly snapshots: number
   /** The last reading of each feed. */
   readonly feeds: ReadonlyMap<FeedId, FeedReading>
+  /** By symbol: what the last position said that was read in this run. */
+  readonly marks: ReadonlyMap<string, PositionMark>
 }
 
 /**
@@ -253,6 +258,25 @@ export interface DecisionState {
   readonly refusals: ReadonlyMap<string, Refusal>
 }
 
+/** Candles that have not closed, and who waits for one that has. Changed by `candles.ts`. */
+export interface CandleState {
+  /** What strategies need, by symbol and interval. */
+  readonly needed: ReadonlyMap<string, NeededCandles>
+  readonly open: ReadonlyMap<string, OpenCandle>
+  /** Where the first candle opens that was seen from its beginning; Unix ms, exchange clock. */
+  readonly wholeFrom: ReadonlyMap<string, number>
+  /** The strategies that decide on closed candles, have not been asked since one closed. */
+  readonly due: ReadonlySet<StrategyId>
+}
+
+export interface NeededCandles {
+  readonly symbol: string
+  readonly intervalMs: number
+  readonly capacity: number
+  /** The strategies that decide when one of these closes. */
+  readonly deciders: readonly StrategyId[]
+}
+
 export interface RememberedState {
   /** Plain data that nobody changes. */
   readonly state: unknown
@@ -320,8 +344,11 @@ function noteConcerned({ book, changes, totals, instruments }: Core, entry: Jour
     forgetTotals(totals, symbol)
   }
   // What one instrument may come to hold decides what the others may.
-  if (entry.kind !== 'decision' && entry.kind !== 'denial') beginMoment(changes)
+  if (!CHANGE_NO_LIMIT.has(entry.kind)) beginMoment(changes)
 }
+
+/** They change nothing that an instrument has in common with the others. */
+const CHANGE_NO_LIMIT: ReadonlySet<JournalRecord['kind']> = new Set(['decision', 'denial', 'candles'])
 
 /** Writes down what is about to leave. The one function that makes a `Recorded`: nothing else can be sent (ORD1). */
 export function recordBefore<Outgoing>(

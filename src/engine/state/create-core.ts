@@ -1,3 +1,4 @@
+import { toNeededCandles } from './candles.ts'
 import { type Book } from '../book/book.ts'
 import { type EngineSettings } from '../settings.ts'
 import { type Core, type InstrumentState } from './core.ts'
@@ -11,7 +12,7 @@ export function createCore(settings: EngineSettings, book: Book): Core {
     now: 0,
     effects: [],
     clock: { offsetMs: undefined, synchronisedAt: 0, unsynchronised: undefined },
-    market: { tickers: undefined, snapshots: 0, feeds: new Map() },
+    market: { tickers: undefined, snapshots: 0, feeds: new Map(), marks: new Map() },
     instruments: new Map(symbols.map((symbol) => [symbol, createInstrumentState(symbol)])),
     calls: {
       asked: new Set(),
@@ -33,6 +34,7 @@ export function createCore(settings: EngineSettings, book: Book): Core {
       refusals: new Map(),
     },
     denials: { counts: new Map(), logged: new Map(), named: new Map() },
+    candles: { needed: toNeededCandles(settings), open: new Map(), wholeFrom: new Map(), due: new Set() },
     run: {
       phase: 'starting',
       startedAt: 0,

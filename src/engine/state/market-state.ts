@@ -1,5 +1,6 @@
 import { type FeedId, type FeedReading } from '../../domain/feed.ts'
 import { canRest, type Order } from '../../domain/order.ts'
+import { type PositionReading } from '../../domain/position.ts'
 import { tradesAs } from '../../domain/order-action.ts'
 import { type MarketSight } from '../../domain/seen-market.ts'
 import { DELIVERY_STATES, type TickerTable } from '../../domain/ticker-table.ts'
@@ -28,6 +29,17 @@ export function nextSnapshot({ market, changes }: Core): void {
 
 export function noteFeed({ market }: Core, feed: FeedId, reading: FeedReading): void {
   own(market).feeds.set(feed, reading)
+}
+
+/** What the exchange says of a position, for strategies to look at. */
+export function noteMark({ market }: Core, { symbol, rows, requestedAt }: PositionReading): void {
+  let [unrealised, margin] = [0, 0]
+  for (const row of rows) {
+    unrealised += Number(row.unrealisedProfit)
+    margin += row.margin ?? Number.NaN
+  }
+  const markPrice = rows[0]?.markPrice ?? Number.NaN
+  own(market).marks.set(symbol, { markPrice, unrealised, margin, readAt: requestedAt })
 }
 
 /**

@@ -5,7 +5,7 @@ import { tradesAs } from '../../domain/order-action.ts'
 import { type InstrumentMoment } from '../../domain/snapshot.ts'
 import { own } from '../../lib/own.ts'
 import { buildExposure, type Exposure } from '../../risk/exposure.ts'
-import { accountHoldingOf, type Book, holdingOf, openOrdersOf } from '../book/book.ts'
+import { accountHoldingOf, type Book, holdingOf, openOrdersOf, pairKey } from '../book/book.ts'
 
 /** What follows from the open orders of an instrument and what the account holds of it. */
 export interface InstrumentTotals {
@@ -67,6 +67,8 @@ export function momentOf(
     accountHolding: accountHoldingOf(owner.book, symbol),
     positionReadAt,
     orders: orders.get(id) ?? NO_ORDERS,
+    trades: owner.book.ownTrades.get(pairKey(id, symbol)),
+    money: owner.book.money.get(pairKey(id, symbol)),
   }
   own(shown).set(id, moment)
   return moment

@@ -1,9 +1,11 @@
 import { type FeedReading } from '../../domain/feed.ts'
 import { type StrategyId } from '../../domain/ids.ts'
-import { type Snapshot } from '../../domain/snapshot.ts'
+import { type AccountMoment, type Snapshot } from '../../domain/snapshot.ts'
 import { type TickerTable } from '../../domain/ticker-table.ts'
+import { isCandleDue, noteAsked, noteCandles } from '../state/candles.ts'
 import { noteChanged } from '../state/changes.ts'
 import { exchangeNow } from '../state/clock-state.ts'
+import { isUndecided } from '../state/decision-state.ts'
 import { type Core, emit, instrumentOf, specOf } from '../state/core.ts'
 import { crossedOrders, freshUntil, isBeyondOrder, nextSnapshot, noteTickers } from '../state/market-state.ts'
 import { askForFills } from '../state/readings.ts'
@@ -17,7 +19,8 @@ import { hasFailed, isTrading } from '../state/trading-mode.ts'
  */
 export function takeSnapshot(core: Core, tickers: TickerTable): void {
   if (!noteTickers(core, tickers)) return
-  askToDecide(core, core.settings.strategies.values())
+  noteCandles(core, tickers)
+  askToDecide(core, 'snapshot', core.settings.strategies.values())
   if (isTrading(core) && noteCrossing(core)) askForFills(core)
 }
 
@@ -25,19 +28,29 @@ export function takeSnapshot(core: Core, tickers: TickerTable): void {
 export function showFills(core: Core, strategyIds: ReadonlySet<StrategyId>): void {
   if (strategyIds.size === 0) return
   const strategies = [...core.settings.strategies.values()].filter(({ id }) => strategyIds.has(id))
-  if (strategies.length > 0) askToDecide(core, strategies)
+  if (strategies.length > 0) askToDecide(core, 'fill', strategies)
 }
 
-function askToDecide(core: Core, strategies: Iterable<StrategySettings>): void {
+function askToDecide(core: Core, cause: 'snapshot' | 'fill', strategies: Iterable<StrategySettings>): void {
   const { tickers } = core.market
   nextSnapshot(core)
   if (!isTrading(core) || !tickers) return
   for (const strategy of strategies) {
-    if (hasFailed(core, strategy.id)) continue
+    if (hasFailed(core, strategy.id) || !isToAsk(core, cause, strategy)) continue
     if (!strategy.symbols.some((symbol) => core.now <= freshUntil(core, symbol))) continue
+    noteAsked(core, strategy.id)
     const snapshot = buildSnapshot(core, tickers, strategy)
     emit(core, { kind: 'decide', strategyId: strategy.id, snapshot })
   }
+}
+
+/**
+ * Whether it decides now: at what it has named, and at the first snapshot of a run, or after a release. A candle that
+ * closed while it could not be asked is waited for no longer than until it can.
+ */
+function isToAsk(core: Core, cause: 'snapshot' | 'fill', { id, decides }: StrategySettings): boolean {
+  if (decides === undefined || decides.includes('snapshot') || decides.includes(cause)) return true
+  return isCandleDue(core, id) || isUndecided(core, id)
 }
 
 /** The market has reached one of our resting orders: there is a fill to read, sooner than the grid would. */
@@ -59,11 +72,22 @@ function buildSnapshot(core: Core, tickers: TickerTable, strategy: StrategySetti
     tickers,
     fillsReadAt: core.readings.fillsReadAt,
     feeds: feedsOf(core, strategy),
+    candles: core.book.candles,
+    account: accountOf(core),
     instruments: strategy.symbols.map((symbol) =>
       momentOf(core, strategy.id, specOf(core, symbol), instrumentOf(core, symbol).position.agreedAt),
     ),
   }
 }
+
+/** Nothing is copied: it is looked at before anything changes. */
+function accountOf({ book, market, settings }: Core): AccountMoment {
+  const { capital, fundingMinutes = NO_MINUTES } = settings
+  const { money, funding, account: holdings } = book
+  return { capital, money, funding, marks: market.marks, holdings, fundingMinutes }
+}
+
+const NO_MINUTES: readonly number[] = []
 
 function feedsOf(core: Core, { feeds }: StrategySettings): Snapshot['feeds'] {
   if (feeds.size === 0) return NO_FEEDS

@@ -68,6 +68,7 @@ function toPositionRow(instrument: Instrument, position: WirePosition): Position
     fundingFee,
     markPrice: toNumber(position.markPrice),
     liquidationPrice: toNumber(position.liquidationPrice),
+    margin: toNumber(position.marginSize),
     positionMode: posMode === 'one_way_mode' || posMode === 'hedge_mode' ? posMode : undefined,
   }
 }

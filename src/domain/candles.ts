@@ -1,0 +1,153 @@
+/** A closed candle: Unix ms (exchange clock) at which it opens, prices in quote coin, and how many tickers it was made of. */
+export type CandleRow = readonly [
+  openAt: number,
+  open: number,
+  high: number,
+  low: number,
+  close: number,
+  ticks: number,
+]
+
+/** One column a field, as long as the series may become. */
+export interface CandleColumns {
+  readonly openAt: Float64Array
+  readonly open: Float64Array
+  readonly high: Float64Array
+  readonly low: Float64Array
+  readonly close: Float64Array
+  /** How many tickers were seen; 0 for a candle that nobody saw, which repeats the close before it. */
+  readonly ticks: Float64Array
+}
+
+/** In the order of a {@link CandleRow}. */
+const CANDLE_COLUMNS = ['openAt', 'open', 'high', 'low', 'close', 'ticks'] as const
+
+/** The last closed candles of one instrument and interval, without a gap: a ring over plain columns. */
+export interface CandleSeries {
+  readonly intervalMs: number
+  readonly columns: CandleColumns
+  /** Where the oldest stands in the columns, and how many there are. Changed by {@link appendCandle} alone, as is `filled`. */
+  first: number
+  length: number
+  /** How many of those that were added nobody saw, since the series was last empty. */
+  filled: number
+}
+
+/** Most candles of a series: three and a half days of minutes. */
+export const CANDLES_MAX = 5000
+const DAY_MS = 86_400_000
+const UNITS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: DAY_MS } as const
+
+/** `1m`, `15m`, `4h`, `1d`, `90s`, `1500ms`: in ms. Undefined for what does not divide a day, or is below a second. */
+export function parseInterval(interval: string): number | undefined {
+  const [, count = '', unit = ''] = /^([1-9]\d{0,8})(ms|s|m|h|d)$/.exec(interval) ?? []
+  const intervalMs = Number(count) * (UNITS[unit as keyof typeof UNITS] ?? 0)
+  return intervalMs >= 1000 && DAY_MS % intervalMs === 0 ? intervalMs : undefined
+}
+
+/** Where the interval of an instant begins: aligned to UTC. Unix ms. */
+export function openOf(at: number, intervalMs: number): number {
+  return Math.floor(at / intervalMs) * intervalMs
+}
+
+export function candleKey(symbol: string, intervalMs: number): string {
+  return `${symbol}|${intervalMs}`
+}
+
+export function createCandleSeries(intervalMs: number, capacity: number): CandleSeries {
+  const columns = Object.fromEntries(CANDLE_COLUMNS.map((name) => [name, sharedColumn(capacity)]))
+  return { intervalMs, columns: columns as unknown as CandleColumns, first: 0, length: 0, filled: 0 }
+}
+
+/** In memory that the thread of a strategy may read too. */
+function sharedColumn(capacity: number): Float64Array {
+  return new Float64Array(new SharedArrayBuffer(capacity * Float64Array.BYTES_PER_ELEMENT))
+}
+
+export function capacityOf({ columns }: CandleSeries): number {
+  return columns.openAt.length
+}
+
+/** Where the last candle opens, Unix ms; minus infinity while there is none. */
+export function newestOpenAt(series: CandleSeries): number {
+  return series.length === 0 ? Number.NEGATIVE_INFINITY : read(series, 'openAt', series.length - 1)
+}
+
+/** A field of a candle, 0 the oldest; NaN where there is none. */
+export function read(series: CandleSeries, column: keyof CandleColumns, index: number): number {
+  const { columns, first, length } = series
+  if (index < 0 || index >= length) return Number.NaN
+  return columns[column][(first + index) % columns[column].length] ?? Number.NaN
+}
+
+/** All of them, the oldest first. */
+export function toRows(series: CandleSeries): readonly CandleRow[] {
+  return Array.from({ length: series.length }, (_, index) =>
+    CANDLE_COLUMNS.map((column) => read(series, column, index)),
+  ) as unknown as readonly CandleRow[]
+}
+
+/**
+ * Adds a closed candle. Those missing before it are filled flat at the last close; a gap as long as the series empties
+ * it. One that is not later than the last is no news: what was known at a close is never changed.
+ */
+export function appendCandle(series: CandleSeries, row: CandleRow): void {
+  const [openAt, , , , , ticks] = row
+  const { intervalMs } = series
+  const newest = newestOpenAt(series)
+  if (openAt <= newest) return
+  if (series.length > 0 && (openAt - newest) / intervalMs > capacityOf(series)) {
+    Object.assign(series, { first: 0, length: 0, filled: 0 })
+    // Nobody saw it either.
+    if (ticks === 0) return
+  }
+  if (series.length > 0) {
+    const close = read(series, 'close', series.length - 1)
+    for (let missing = newest + intervalMs; missing < openAt; missing += intervalMs) {
+      push(series, [missing, close, close, close, close, 0])
+    }
+  }
+  push(series, row)
+}
+
+function push(series: CandleSeries, row: CandleRow): void {
+  const { columns, length, first } = series
+  const capacity = capacityOf(series)
+  const place = (first + length) % capacity
+  for (let field = 0; field < CANDLE_COLUMNS.length; field++) {
+    const column = CANDLE_COLUMNS[field]
+    if (column) columns[column][place] = row[field] ?? Number.NaN
+  }
+  if (length < capacity) series.length += 1
+  else series.first = (first + 1) % capacity
+  if (row[5] === 0) series.filled += 1
+}
+
+/** The candle of the present interval. Changed by {@link addTick} alone. */
+export interface OpenCandle {
+  readonly openAt: number
+  readonly open: number
+  high: number
+  low: number
+  close: number
+  ticks: number
+  /** Unix ms, exchange clock, of the last ticker in it. */
+  lastAt: number
+}
+
+/** Takes a ticker into the candle: changed in place, because it happens at each snapshot. */
+export function addTick(candle: OpenCandle, price: number, at: number): void {
+  if (price > candle.high) candle.high = price
+  if (price < candle.low) candle.low = price
+  candle.close = price
+  candle.ticks += 1
+  candle.lastAt = at
+}
+
+export function openCandle(openAt: number, price: number, at: number): OpenCandle {
+  return { openAt, open: price, high: price, low: price, close: price, ticks: 1, lastAt: at }
+}
+
+export function toRow({ openAt, open, high, low, close, ticks }: OpenCandle): CandleRow {
+  return [openAt, open, high, low, close, ticks]
+}

@@ -1,0 +1,46 @@
+/** One fill of a strategy's own order, in the order in which they became known. */
+export interface OwnFill {
+  /** Unix ms, exchange clock. */
+  readonly at: number
+  readonly side: 'buy' | 'sell'
+  readonly tradeSide: 'open' | 'close'
+  readonly ticks: number
+  readonly lots: number
+  /** Decimal strings in the margin coin; a positive fee was paid. */
+  readonly fee: string
+  readonly profit: string
+  readonly isMaker: boolean
+}
+
+/** What a strategy's own fills have built up on one instrument: average prices in ticks, of so many lots. */
+export interface Entry {
+  readonly longLots: number
+  readonly longTicks: number
+  readonly shortLots: number
+  readonly shortTicks: number
+}
+
+/** What a strategy has traded on one instrument. */
+export interface OwnTrades {
+  readonly entry: Entry
+  /** Unix ms, exchange clock: the UTC day of the last fill, and what its fills have realised and cost; decimal strings. */
+  readonly dayAt: number
+  readonly dayProfit: string
+  readonly dayFees: string
+  /** The last of them, the newest last. */
+  readonly fills: readonly OwnFill[]
+}
+
+/** Fills that are shown of each instrument. */
+export const OWN_FILLS_MAX = 50
+
+/** What the exchange said of a position when it was last read. Money in the margin coin. */
+export interface PositionMark {
+  /** NaN while nothing is held. */
+  readonly markPrice: number
+  readonly unrealised: number
+  /** NaN where the exchange does not say it. */
+  readonly margin: number
+  /** Unix ms, our clock, when it was asked for. */
+  readonly readAt: number
+}

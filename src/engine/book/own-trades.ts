@@ -1,0 +1,68 @@
+import { type Fill } from '../../domain/fill.ts'
+import { type PositionMode } from '../../domain/instrument.ts'
+import { type Entry, OWN_FILLS_MAX, type OwnTrades } from '../../domain/own-trades.ts'
+import { applyToHolding } from '../../domain/position.ts'
+import { decimal } from '../../lib/decimal.ts'
+import { holdingOf, pairKey, type WritableBook } from './book.ts'
+
+const DAY_MS = 86_400_000
+const NOTHING: OwnTrades = {
+  entry: { longLots: 0, longTicks: 0, shortLots: 0, shortTicks: 0 },
+  dayAt: 0,
+  dayProfit: '0',
+  dayFees: '0',
+  fills: [],
+}
+
+/**
+ * A fill of a strategy's own order: what it paid for what it holds, and what it has made today.
+ * @param isFirst Whether the holding is what it was before the fill: others have closed what it is short of the entry.
+ */
+export function countOwnFill(book: WritableBook, strategyId: string, fill: Fill, isFirst: boolean): void {
+  const pair = pairKey(strategyId, fill.symbol)
+  const known = book.ownTrades.get(pair) ?? NOTHING
+  const held = isFirst ? holdingOf(book, strategyId, fill.symbol) : known.entry
+  const entry = {
+    ...known.entry,
+    longLots: Math.min(known.entry.longLots, held.longLots),
+    shortLots: Math.min(known.entry.shortLots, held.shortLots),
+  }
+  const dayAt = Math.floor(fill.filledAt / DAY_MS) * DAY_MS
+  const isNewDay = dayAt > known.dayAt
+  // One of yesterday that became known today is none of today's.
+  const isToday = dayAt >= known.dayAt
+  const { filledAt: at, side, tradeSide, ticks, lots, fee, profit, scope } = fill
+  const added = { at, side, tradeSide, ticks, lots, fee, profit, isMaker: scope === 'maker' }
+  book.ownTrades.set(pair, {
+    entry: moveEntry(book.positionMode, entry, fill),
+    dayAt: Math.max(dayAt, known.dayAt),
+    dayProfit: sum(isNewDay ? '0' : known.dayProfit, isToday ? profit : '0'),
+    dayFees: sum(isNewDay ? '0' : known.dayFees, isToday ? fee : '0'),
+    fills: [...known.fills.slice(1 - OWN_FILLS_MAX), added],
+  })
+}
+
+/** What is closed leaves the average as it was; what is opened moves it. */
+function moveEntry(mode: PositionMode, entry: Entry, fill: Fill): Entry {
+  const { longLots, shortLots } = applyToHolding(mode, entry, fill)
+  return {
+    longLots: Math.max(0, longLots),
+    longTicks: average({ lots: entry.longLots, ticks: entry.longTicks }, longLots, fill.ticks),
+    shortLots: Math.max(0, shortLots),
+    shortTicks: average({ lots: entry.shortLots, ticks: entry.shortTicks }, shortLots, fill.ticks),
+  }
+}
+
+function average(
+  before: { readonly lots: number; readonly ticks: number },
+  lots: number,
+  ticks: number,
+): number {
+  if (lots <= 0) return 0
+  if (lots <= before.lots) return before.ticks
+  return (before.lots * before.ticks + (lots - before.lots) * ticks) / lots
+}
+
+function sum(one: string, other: string): string {
+  return decimal(one).plus(decimal(other)).toString()
+}

@@ -1,0 +1,157 @@
+import { createRequire } from 'node:module'
+import type * as Signals from 'trading-signals'
+import { type CandleSeries, newestOpenAt, read } from '../../domain/candles.ts'
+import { type IndicatorSpec } from './specs.ts'
+
+type Library = typeof Signals
+/** What the library does with one candle after the other. */
+interface Worker {
+  add(index: number): void
+  result(): unknown
+}
+
+let library: Library | undefined
+
+/** Some seven hundred files, which only strategies with indicators need: loaded when the first of them is. */
+export function loadIndicators(): Library {
+  return (library ??= createRequire(import.meta.url)('trading-signals') as Library)
+}
+
+interface Known {
+  readonly newestAt: number
+  readonly length: number
+  readonly values: Map<string, unknown>
+}
+
+/** Strategies that declare the same share one value. Worked out when it is first asked for after a close. */
+const known = new WeakMap<CandleSeries, Known>()
+
+/**
+ * The value of an indicator at the last closed candle: a function of the last `spec.candles` candles alone, so that it
+ * is the same to the last bit live, after a restart and in a backtest. Undefined while there are fewer, and where the formula has none.
+ */
+export function indicatorValue(spec: IndicatorSpec, series: CandleSeries): unknown {
+  if (series.length < spec.candles) return undefined
+  const newestAt = newestOpenAt(series)
+  let entry = known.get(series)
+  if (entry?.newestAt !== newestAt || entry.length !== series.length) {
+    entry = { newestAt, length: series.length, values: new Map() }
+    known.set(series, entry)
+  }
+  const key = `${spec.name} ${spec.settings.join(' ')} ${spec.candles}`
+  if (entry.values.has(key)) return entry.values.get(key)
+  const value = workOut(spec, series)
+  entry.values.set(key, value)
+  return value
+}
+
+function workOut(spec: IndicatorSpec, series: CandleSeries): unknown {
+  const worker = createWorker(spec, series)
+  for (let index = series.length - spec.candles; index < series.length; index++) worker.add(index)
+  const value = worker.result()
+  const parts: readonly unknown[] =
+    typeof value === 'object' && value !== null ? Object.values(value) : [value]
+  // Of prices that stand still some have no value: 0 divided by 0.
+  return parts.every(Number.isFinite) ? Object.freeze(value) : undefined
+}
+
+function createWorker({ name, settings }: IndicatorSpec, series: CandleSeries): Worker {
+  const { ATR, ADX, BollingerBands, DonchianChannels, EMA, MACD, ROC, RSI, SMA, StochasticOscillator, WMA } =
+    loadIndicators()
+  const [period = 1, second = 1, third = 1] = settings
+  switch (name) {
+    case 'ema':
+      return ofCloses(new EMA(period), series)
+    case 'sma':
+      return ofCloses(new SMA(period), series)
+    case 'wma':
+      return ofCloses(new WMA(period), series)
+    case 'rsi':
+      return ofCloses(new RSI(period), series)
+    case 'roc':
+      return ofCloses(new ROC(period), series)
+    case 'atr':
+      return ofCandles(new ATR(period), series)
+    case 'adx':
+      return ofCandles(new ADX(period), series)
+    case 'donchian':
+      return ofCandles(new DonchianChannels(period), series)
+    case 'bollinger':
+      return ofCloses(new BollingerBands(period, second), series)
+    case 'macd':
+      return ofCloses(new MACD(new EMA(period), new EMA(second), new EMA(third)), series)
+    case 'stochastic':
+      return stochasticOf(
+        new StochasticOscillator({ kPeriod: period, kSlowingPeriod: second, dPeriod: third }),
+        series,
+      )
+    case 'standardDeviation':
+      return ofWindow(series, ({ deviation }) => deviation)
+    case 'zScore':
+    default:
+      return ofWindow(series, ({ mean, deviation, last }) =>
+        deviation === 0 ? 0 : (last - mean) / deviation,
+      )
+  }
+}
+
+interface Adding<Input> {
+  add(input: Input): unknown
+  getResultOrThrow(): unknown
+}
+
+function ofCloses(indicator: Adding<number>, series: CandleSeries): Worker {
+  return {
+    add: (index) => indicator.add(read(series, 'close', index)),
+    result: () => indicator.getResultOrThrow(),
+  }
+}
+
+interface HighLowClose {
+  readonly high: number
+  readonly low: number
+  readonly close: number
+}
+
+function ofCandles(indicator: Adding<HighLowClose>, series: CandleSeries): Worker {
+  return {
+    add: (index) =>
+      indicator.add({
+        high: read(series, 'high', index),
+        low: read(series, 'low', index),
+        close: read(series, 'close', index),
+      }),
+    result: () => indicator.getResultOrThrow(),
+  }
+}
+
+function stochasticOf(
+  indicator: InstanceType<Library['StochasticOscillator']>,
+  series: CandleSeries,
+): Worker {
+  return {
+    ...ofCandles(indicator, series),
+    result() {
+      const { stochK, stochD } = indicator.getResultOrThrow()
+      return { k: stochK, d: stochD }
+    },
+  }
+}
+
+interface Spread {
+  readonly mean: number
+  readonly deviation: number
+  readonly last: number
+}
+
+function ofWindow(series: CandleSeries, toValue: (spread: Spread) => number): Worker {
+  const { getAverage, getStandardDeviation } = loadIndicators()
+  const closes: number[] = []
+  return {
+    add: (index) => closes.push(read(series, 'close', index)),
+    result() {
+      const mean = getAverage(closes)
+      return toValue({ mean, deviation: getStandardDeviation(closes, mean), last: closes.at(-1) ?? mean })
+    },
+  }
+}

@@ -1,0 +1,190 @@
+import { CANDLES_MAX, parseInterval } from '../../domain/candles.ts'
+
+/** What is worked out. */
+export type IndicatorName =
+  | 'ema'
+  | 'sma'
+  | 'wma'
+  | 'rsi'
+  | 'atr'
+  | 'adx'
+  | 'bollinger'
+  | 'macd'
+  | 'stochastic'
+  | 'donchian'
+  | 'zScore'
+  | 'roc'
+  | 'standardDeviation'
+
+/** An indicator as a strategy declares it: a function of the last `candles` closed candles, and of nothing else. */
+export interface IndicatorSpec<Value = unknown> {
+  readonly name: IndicatorName
+  /** Of its candles: `1m`, `4h`. */
+  readonly interval: string
+  /** Periods and factors, in the order of the function that made it. */
+  readonly settings: readonly number[]
+  /** How many closed candles make one value; before there are so many it is undefined. */
+  readonly candles: number
+  /** Never there: the type of its values. */
+  readonly valueType?: Value
+}
+
+/** By the strategy's own names. */
+export type IndicatorSpecs = Readonly<Record<string, IndicatorSpec>>
+
+/** Of a strategy that declares none. */
+export type NoIndicators = Readonly<Record<never, never>>
+
+/** `market.indicators`: undefined until there are enough closed candles. */
+export type IndicatorValues<Specs> = {
+  readonly [Name in keyof Specs]: Specs[Name] extends IndicatorSpec<infer Value> ? Value | undefined : never
+}
+
+export interface Bands {
+  readonly lower: number
+  readonly middle: number
+  readonly upper: number
+}
+
+export interface Macd {
+  readonly macd: number
+  readonly signal: number
+  readonly histogram: number
+}
+
+export interface Stochastic {
+  readonly k: number
+  readonly d: number
+}
+
+interface Period {
+  readonly interval: string
+  /** In candles. */
+  readonly period: number
+  /** From how many candles each value is worked out, instead of the number that docs/strategies.md states. */
+  readonly candles?: number
+}
+
+/*
+ * An average that never quite forgets is begun anew for each value, so many periods back that the beginning counts for
+ * less than a millionth: (1 - 2 / (n + 1)) ** (8 * n) and, for Wilder's, (1 - 1 / n) ** (16 * n) are below 2e-7.
+ */
+const EMA_PERIODS = 8
+const WILDER_PERIODS = 16
+
+/** Exponential moving average of closes; weight 2 / (period + 1). 8 × period candles. */
+export function ema({ interval, period, candles = EMA_PERIODS * period }: Period): IndicatorSpec<number> {
+  return spec({ name: 'ema', interval, settings: [period], candles }, period)
+}
+
+/** Simple moving average of closes. `period` candles. */
+export function sma({ interval, period }: Period): IndicatorSpec<number> {
+  return spec({ name: 'sma', interval, settings: [period], candles: period }, period)
+}
+
+/** Moving average of closes, weights 1 to `period`. `period` candles. */
+export function wma({ interval, period }: Period): IndicatorSpec<number> {
+  return spec({ name: 'wma', interval, settings: [period], candles: period }, period)
+}
+
+/** Wilder's relative strength index of closes, 0 to 100. 16 × period + 1 candles. */
+export function rsi({
+  interval,
+  period,
+  candles = WILDER_PERIODS * period + 1,
+}: Period): IndicatorSpec<number> {
+  return spec({ name: 'rsi', interval, settings: [period], candles }, period + 1)
+}
+
+/** Wilder's average true range, in quote coin. 16 × period candles. */
+export function atr({ interval, period, candles = WILDER_PERIODS * period }: Period): IndicatorSpec<number> {
+  return spec({ name: 'atr', interval, settings: [period], candles }, period + 1)
+}
+
+/** Wilder's average directional index, 0 to 100. Smoothed twice: 32 × period candles. */
+export function adx({
+  interval,
+  period,
+  candles = 2 * WILDER_PERIODS * period,
+}: Period): IndicatorSpec<number> {
+  return spec({ name: 'adx', interval, settings: [period], candles }, 2 * period)
+}
+
+/** Simple moving average of closes, and so many (population) standard deviations round it, 2 by default. `period` candles. */
+export function bollinger({
+  interval,
+  period,
+  deviations = 2,
+}: Period & { readonly deviations?: number }): IndicatorSpec<Bands> {
+  return spec({ name: 'bollinger', interval, settings: [period, deviations], candles: period }, period)
+}
+
+/** Difference of two exponential averages of closes, and the average of it. 8 × (slow + signal) candles. */
+export function macd({
+  interval,
+  fast = 12,
+  slow = 26,
+  signal = 9,
+  candles = EMA_PERIODS * (slow + signal),
+}: {
+  readonly interval: string
+  readonly fast?: number
+  readonly slow?: number
+  readonly signal?: number
+  readonly candles?: number
+}): IndicatorSpec<Macd> {
+  return spec({ name: 'macd', interval, settings: [fast, slow, signal], candles }, slow + signal)
+}
+
+/** Where the close stands between low and high of `period` candles, 0 to 100, smoothed twice by simple averages. */
+export function stochastic({
+  interval,
+  period,
+  slowing = 3,
+  signal = 3,
+}: {
+  readonly interval: string
+  readonly period: number
+  readonly slowing?: number
+  readonly signal?: number
+}): IndicatorSpec<Stochastic> {
+  const candles = period + slowing + signal - 2
+  return spec({ name: 'stochastic', interval, settings: [period, slowing, signal], candles }, candles)
+}
+
+/** Highest high and lowest low of `period` candles, and half way between. */
+export function donchian({ interval, period }: Period): IndicatorSpec<Bands> {
+  return spec({ name: 'donchian', interval, settings: [period], candles: period }, period)
+}
+
+/** How many (population) standard deviations the last close is above the mean of `period` closes; 0 where all are equal. */
+export function zScore({ interval, period }: Period): IndicatorSpec<number> {
+  return spec({ name: 'zScore', interval, settings: [period], candles: period }, period)
+}
+
+/** Change of the close over `period` candles, as a ratio: 0.01 is one per cent. period + 1 candles. */
+export function roc({ interval, period }: Period): IndicatorSpec<number> {
+  return spec({ name: 'roc', interval, settings: [period], candles: period + 1 }, period + 1)
+}
+
+/** Population standard deviation of `period` closes, in quote coin. */
+export function standardDeviation({ interval, period }: Period): IndicatorSpec<number> {
+  return spec({ name: 'standardDeviation', interval, settings: [period], candles: period }, period)
+}
+
+/** @throws RangeError for what cannot be worked out: a check of the configuration reports it. */
+function spec<Value>(made: IndicatorSpec<Value>, candlesMin: number): IndicatorSpec<Value> {
+  const { name, interval, settings, candles } = made
+  const periods = name === 'bollinger' ? settings.slice(0, 1) : settings
+  if (parseInterval(interval) === undefined)
+    throw new RangeError(`${name}: ${INTERVAL_RULE}, not "${interval}"`)
+  if (!periods.every((period) => Number.isSafeInteger(period) && period >= 1)) {
+    throw new RangeError(`${name}: a period is a whole number above 0, not ${settings.join(', ')}`)
+  }
+  if (!Number.isSafeInteger(candles) || candles < candlesMin || candles > CANDLES_MAX) {
+    throw new RangeError(`${name}: needs ${candlesMin} to ${CANDLES_MAX} candles, not ${candles}`)
+  }
+  return Object.freeze(made)
+}
+
+export const INTERVAL_RULE = 'an interval is a number and ms, s, m, h or d that divides a day, at least 1s'

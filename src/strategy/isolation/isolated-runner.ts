@@ -1,0 +1,224 @@
+import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads'
+import { type Instrument } from '../../domain/instrument.ts'
+import { type Intent } from '../../domain/intent.ts'
+import { type Snapshot } from '../../domain/snapshot.ts'
+import { messageOf } from '../../lib/failure.ts'
+import { type Timers } from '../../lib/timers.ts'
+import { type ResolvedNeeds } from '../needs.ts'
+import { readIntents } from '../read-intents.ts'
+import { strategyFailure, type StrategyFailureCode } from '../strategy-failure.ts'
+import { readState, writeState } from '../strategy-state.ts'
+import { type Decided, type DecisionResult, type StrategyRunnerOptions } from '../strategy-runner.ts'
+import {
+  type Answer,
+  ANSWERED,
+  ASKED,
+  CONTROL_LENGTH,
+  HEADER_LENGTH,
+  type Ready,
+  REPEATS,
+  ROW_LENGTH,
+  SERIES_LENGTH,
+  SERIES_MAX,
+  type ThreadData,
+} from './thread-messages.ts'
+import { MomentWriter } from './write-moment.ts'
+
+/** A file that waits for something that never comes would hold up every start. */
+const READY_MS_MAX = 60_000
+/** How long a strategy whose thread was ended waits for its next one: twice as long each time, at most a minute. */
+const PAUSE_MS = 1000
+const PAUSE_MS_MAX = 60_000
+/** From here a decision is reported as slow, in ms: it holds up every other strategy of the process. */
+const SLOW_MS = 50
+
+export interface IsolatedRunnerOptions extends Omit<StrategyRunnerOptions, 'strategy'> {
+  /** What the thread loads. */
+  readonly moduleFile: string
+  readonly needs: Pick<ResolvedNeeds, 'candles'>
+  /** A decision that takes longer ends the thread, ms. */
+  readonly budgetMs: number
+  readonly heapMb: number
+  readonly timers: Timers
+  /** Its thread has ended by itself, or does not come up again, and why. */
+  readonly onThreadLost: (reason: string) => void
+}
+
+/** @throws Failure STRATEGY_THREAD where the strategy cannot be loaded in a thread */
+export async function openIsolatedRunner(options: IsolatedRunnerOptions): Promise<IsolatedRunner> {
+  const runner = new IsolatedRunner(options)
+  const reason = await runner.start()
+  if (reason === undefined) return runner
+  await runner.stop()
+  throw strategyFailure('STRATEGY_THREAD', { facts: { strategy: options.strategyId, found: reason } })
+}
+
+/**
+ * A strategy in a thread of its own, asked as if it were here: the daemon waits for the answer, at most as long as the
+ * budget says. So decisions come in the same order as without a thread, in a live run and in a backtest; and one that
+ * never comes back costs the others one budget.
+ *
+ *     starting ──ready──► idle ──decide──► idle
+ *                           └── no answer in time, or the thread has ended ──► paused ──► starting
+ */
+export class IsolatedRunner {
+  readonly strategyId: string
+  readonly #options: IsolatedRunnerOptions
+  readonly #control = new Int32Array(new SharedArrayBuffer(CONTROL_LENGTH * Int32Array.BYTES_PER_ELEMENT))
+  readonly #numbers: SharedArrayBuffer
+  readonly #writer: MomentWriter
+  #worker: Worker | undefined
+  #port: MessagePort | undefined
+  #isReady = false
+  #isStopped = false
+  #lostInRow = 0
+  #stateText: string | undefined
+  #state: unknown
+  #intents: readonly Intent[] = []
+
+  constructor(options: IsolatedRunnerOptions) {
+    const { instruments, needs } = options
+    const numbers = HEADER_LENGTH + instruments.length * ROW_LENGTH + SERIES_MAX * SERIES_LENGTH
+    this.strategyId = options.strategyId
+    this.#options = options
+    this.#stateText = options.stateText
+    this.#numbers = new SharedArrayBuffer(numbers * Float64Array.BYTES_PER_ELEMENT)
+    const symbols = instruments.map(({ symbol }) => symbol)
+    this.#writer = new MomentWriter(this.#numbers, symbols, needs.candles.keys())
+  }
+
+  /** Resolves when it can be asked, or with the reason why it cannot. */
+  start(): Promise<string | undefined> {
+    const { timers } = this.#options
+    const { port1, port2 } = new MessageChannel()
+    const worker = new Worker(new URL('./strategy-thread.ts', import.meta.url), {
+      workerData: this.#threadData(port2),
+      transferList: [port2],
+      // Nothing of what the process knows.
+      ...{ env: {}, argv: [], execArgv: [], stdout: true, stderr: true },
+      resourceLimits: { maxOldGenerationSizeMb: this.#options.heapMb },
+    })
+    worker.stdout.resume()
+    worker.stderr.resume()
+    worker.unref()
+    this.#worker = worker
+    this.#port = port1
+    this.#writer.forget()
+    return new Promise((resolve) => {
+      const cancel = timers.after(READY_MS_MAX, () =>
+        resolve('it does not come to its end while it is loaded'),
+      )
+      const settle = (reason: string | undefined): void => {
+        cancel()
+        resolve(reason)
+      }
+      worker.once('message', (message: Ready) => {
+        this.#isReady = message.kind === 'ready'
+        settle(message.kind === 'ready' ? undefined : message.reason)
+      })
+      worker.on('error', (error) => {
+        settle(messageOf(error))
+        this.#lose(worker, messageOf(error))
+      })
+      worker.on('exit', () => {
+        settle('its thread has ended')
+        this.#lose(worker, 'its thread has ended')
+      })
+    })
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    await this.#worker?.terminate()
+  }
+
+  /** Its code failed where nobody waited for it; in a thread that cannot be. */
+  breakDown(error: unknown): void {
+    const worker = this.#worker
+    if (worker) this.#lose(worker, messageOf(error))
+  }
+
+  /** Undefined while its thread is paused or starts: then it is not asked. */
+  decide(snapshot: Snapshot): DecisionResult | undefined {
+    const worker = this.#worker
+    if (!worker || !this.#isReady) return undefined
+    const { clock, budgetMs } = this.#options
+    const startedAt = clock.monotonic()
+    const news = this.#writer.write(snapshot)
+    if (news) this.#port?.postMessage(news)
+    const asked = Atomics.add(this.#control, ASKED, 1) + 1
+    Atomics.notify(this.#control, ASKED)
+    const isAnswered = this.#await(asked, budgetMs)
+    const tookMs = clock.monotonic() - startedAt
+    const time = { tookMs, isSlow: tookMs > SLOW_MS }
+    if (isAnswered) return { ...this.#readAnswer(), ...time }
+    this.#lose(worker, `no answer within ${budgetMs} ms`)
+    return { ...failed('STRATEGY_HANGS', { budgetMs }), ...time }
+  }
+
+  #threadData(port: MessagePort): ThreadData {
+    const { moduleFile, strategyId, params, instruments } = this.#options
+    const crossing = instruments.map(({ notionalMin, ...rest }: Instrument) => ({
+      ...rest,
+      notionalMin: notionalMin.toString(),
+    }))
+    this.#control.fill(0)
+    return {
+      ...{ port, moduleFile, strategyId, params, instruments: crossing, numbers: this.#numbers },
+      control: this.#control.buffer,
+      stateText: this.#state === undefined ? this.#stateText : writeState(this.#state),
+    }
+  }
+
+  #await(asked: number, budgetMs: number): boolean {
+    const endAt = this.#options.clock.monotonic() + budgetMs
+    for (;;) {
+      const answered = Atomics.load(this.#control, ANSWERED)
+      if (answered === asked) return true
+      const leftMs = endAt - this.#options.clock.monotonic()
+      if (leftMs <= 0) return false
+      Atomics.wait(this.#control, ANSWERED, answered, leftMs)
+    }
+  }
+
+  #readAnswer(): Omit<Decided, 'tookMs' | 'isSlow'> | ReturnType<typeof failed> {
+    if (Atomics.load(this.#control, REPEATS) === 1) {
+      return { kind: 'decided', intents: this.#intents, denials: [], state: this.#state }
+    }
+    const message = this.#port && (receiveMessageOnPort(this.#port)?.message as Answer | undefined)
+    if (message === undefined) return failed('STRATEGY_NO_DECISION', { found: 'an answer without words' })
+    if (message.kind === 'failed') return message
+    try {
+      const { intents, denials } = readIntents(this.strategyId, message.intents, this.#intents)
+      this.#state = readState(message.state, this.#state)
+      this.#intents = intents
+      this.#lostInRow = 0
+      return { kind: 'decided', intents, denials: [...message.denials, ...denials], state: this.#state }
+    } catch (error) {
+      return failed('STRATEGY_NO_DECISION', { found: messageOf(error) })
+    }
+  }
+
+  /** It is not asked for a while, and then begins anew from what it remembered last. */
+  #lose(worker: Worker, reason: string): void {
+    if (worker !== this.#worker) return
+    const wasReady = this.#isReady
+    this.#worker = undefined
+    this.#isReady = false
+    void worker.terminate()
+    if (this.#isStopped || !wasReady) return
+    const { timers, onThreadLost } = this.#options
+    const pauseMs = Math.min(PAUSE_MS_MAX, PAUSE_MS * 2 ** this.#lostInRow++)
+    onThreadLost(reason)
+    timers.after(pauseMs, () => {
+      if (!this.#isStopped) void this.start().then((found) => found && onThreadLost(found))
+    })
+  }
+}
+
+function failed(
+  code: StrategyFailureCode,
+  facts: Readonly<Record<string, string | number>>,
+): { readonly kind: 'failed'; readonly code: StrategyFailureCode; readonly message: string } {
+  return { kind: 'failed', code, message: strategyFailure(code, { facts }).message }
+}

@@ -1,0 +1,121 @@
+import { type CandleSeries } from '../../domain/candles.ts'
+import { type FeedReading } from '../../domain/feed.ts'
+import { type Instrument } from '../../domain/instrument.ts'
+import {
+  type AccountMoment,
+  type InstrumentMoment,
+  type Money,
+  type Snapshot,
+} from '../../domain/snapshot.ts'
+import { TICKER_COLUMNS, TickerTable } from '../../domain/ticker-table.ts'
+import { decimal } from '../../lib/decimal.ts'
+import {
+  type CrossingMoment,
+  type CrossingMoney,
+  EXCHANGE_TIME,
+  FILLS_READ_AT,
+  HEADER_LENGTH,
+  type Question,
+  READ_AT,
+  REQUEST_TIME,
+  ROW_LENGTH,
+  SEQUENCE,
+  SERIES_LENGTH,
+  TAKEN_AT,
+  type ThreadData,
+} from './thread-messages.ts'
+
+const NOTHING: AccountMoment = {
+  capital: undefined,
+  money: new Map(),
+  funding: new Map(),
+  marks: new Map(),
+  holdings: new Map(),
+  fundingMinutes: [],
+}
+
+/** In the thread: the snapshot that the daemon has written, put together again. */
+export class ShownMoment {
+  readonly #numbers: Float64Array
+  readonly #instruments: readonly Instrument[]
+  readonly #moments: (InstrumentMoment | undefined)[]
+  readonly #tickers: TickerTable
+  readonly #candles = new Map<string, CandleSeries>()
+  #account = NOTHING
+  #feeds: ReadonlyMap<string, FeedReading> = new Map()
+
+  constructor({ numbers, instruments }: ThreadData) {
+    this.#numbers = new Float64Array(numbers)
+    this.#instruments = instruments.map((one) => ({ ...one, notionalMin: decimal(one.notionalMin) }))
+    this.#moments = this.#instruments.map(() => undefined)
+    this.#tickers = new TickerTable(instruments.length)
+  }
+
+  /** What is new. */
+  take({ moments = [], account, feeds, series }: Question): void {
+    for (const [place, moment] of moments) {
+      const instrument = this.#instruments[place]
+      this.#moments[place] = instrument && moment && toMoment(moment, instrument)
+    }
+    if (account) {
+      const { capital, money, funding, ...rest } = account
+      this.#account = {
+        ...rest,
+        capital: capital === undefined ? undefined : decimal(capital),
+        money: new Map([...money].map(([pair, one]) => [pair, toMoney(one)])),
+        funding: new Map([...funding].map(([symbol, text]) => [symbol, decimal(text)])),
+      }
+    }
+    if (feeds) this.#feeds = feeds
+    if (!series) return
+    this.#candles.clear()
+    for (const { key, intervalMs, columns } of series)
+      this.#candles.set(key, { intervalMs, columns, first: 0, length: 0, filled: 0 })
+  }
+
+  snapshot(): Snapshot {
+    const numbers = this.#numbers
+    const at = (place: number): number => numbers[place] ?? 0
+    this.#readTickers()
+    let place = HEADER_LENGTH + this.#instruments.length * ROW_LENGTH
+    for (const series of this.#candles.values()) {
+      series.first = at(place)
+      series.length = at(place + 1)
+      series.filled = at(place + 2)
+      place += SERIES_LENGTH
+    }
+    return {
+      sequence: at(SEQUENCE),
+      takenAt: at(TAKEN_AT),
+      exchangeTime: at(EXCHANGE_TIME),
+      fillsReadAt: at(FILLS_READ_AT),
+      tickers: this.#tickers,
+      instruments: this.#moments.filter((moment) => moment !== undefined),
+      feeds: this.#feeds,
+      candles: this.#candles,
+      account: this.#account,
+    }
+  }
+
+  #readTickers(): void {
+    const tickers = this.#tickers
+    tickers.clear()
+    tickers.readAt = this.#numbers[READ_AT] ?? 0
+    tickers.requestTime = this.#numbers[REQUEST_TIME] ?? 0
+    for (const [index, { symbol }] of this.#instruments.entries()) {
+      const start = HEADER_LENGTH + index * ROW_LENGTH
+      if (this.#numbers[start] !== 1) continue
+      const row = tickers.claimRow(symbol)
+      for (const [field, column] of TICKER_COLUMNS.entries())
+        tickers.columns[column][row] = this.#numbers[start + 1 + field] ?? Number.NaN
+    }
+  }
+}
+
+function toMoment({ money, ...moment }: CrossingMoment, instrument: Instrument): InstrumentMoment {
+  return { ...moment, instrument, money: money && toMoney(money) }
+}
+
+function toMoney({ profit, fees, fills }: CrossingMoney): Money {
+  return { profit: decimal(profit), fees: decimal(fees), fills }
+}

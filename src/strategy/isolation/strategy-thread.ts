@@ -1,0 +1,75 @@
+// The thread of one strategy: it waits for a question, decides, answers, and waits again. Nothing else ever happens in
+// it: while it waits its event loop does not turn, so timers and promises of the strategy never run.
+
+import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
+import { systemClock } from '../../lib/clock.ts'
+import { decimal } from '../../lib/decimal.ts'
+import { messageOf } from '../../lib/failure.ts'
+import { loadStrategy } from '../load-strategy.ts'
+import { createStrategyRunner, type StrategyRunner } from '../strategy-runner.ts'
+import { guardThread } from './guard-thread.ts'
+import { ShownMoment } from './shown-moment.ts'
+import {
+  type Answer,
+  ANSWERED,
+  ASKED,
+  type Question,
+  type Ready,
+  REPEATS,
+  type ThreadData,
+} from './thread-messages.ts'
+
+const data = workerData as ThreadData
+const control = new Int32Array(data.control)
+
+try {
+  const runner = await open()
+  report({ kind: 'ready' })
+  serve(runner)
+} catch (error) {
+  report({ kind: 'unready', reason: messageOf(error) })
+}
+
+async function open(): Promise<StrategyRunner> {
+  guardThread()
+  const { moduleFile, strategyId, params, stateText } = data
+  const strategy = await loadStrategy(moduleFile)
+  const instruments = data.instruments.map((one) => ({ ...one, notionalMin: decimal(one.notionalMin) }))
+  return createStrategyRunner({ strategyId, strategy, params, instruments, stateText, clock: systemClock })
+}
+
+function report(message: Ready): void {
+  parentPort?.postMessage(message)
+}
+
+function serve(runner: StrategyRunner): never {
+  const shown = new ShownMoment(data)
+  let before: Extract<Answer, { kind: 'decided' }> | undefined
+  for (let asked = 0; ;) {
+    Atomics.wait(control, ASKED, asked)
+    asked = Atomics.load(control, ASKED)
+    for (let news = receiveMessageOnPort(data.port); news; news = receiveMessageOnPort(data.port)) {
+      shown.take(news.message as Question)
+    }
+    const { tookMs: _, isSlow: _slow, ...answer } = runner.decide(shown.snapshot())
+    const isSame = answer.kind === 'decided' && before !== undefined && repeats(answer, before)
+    if (!isSame) data.port.postMessage(answer)
+    before = answer.kind === 'decided' ? answer : undefined
+    Atomics.store(control, REPEATS, Number(isSame))
+    Atomics.store(control, ANSWERED, asked)
+    Atomics.notify(control, ANSWERED)
+  }
+}
+
+/** An intent and a state that say what they said before are the same objects. */
+function repeats(
+  { intents, denials, state }: Extract<Answer, { kind: 'decided' }>,
+  before: Extract<Answer, { kind: 'decided' }>,
+): boolean {
+  return (
+    denials.length + before.denials.length === 0 &&
+    state === before.state &&
+    intents.length === before.intents.length &&
+    intents.every((intent, index) => intent === before.intents[index])
+  )
+}

@@ -1,0 +1,99 @@
+// What crosses between the daemon and the thread of a strategy. Prices and candles stand in shared memory; whatever
+// else a snapshot shows crosses as a message when it has changed.
+
+import { type MessagePort } from 'node:worker_threads'
+import { type CandleColumns } from '../../domain/candles.ts'
+import { type Denial } from '../../domain/denial.ts'
+import { type FeedReading } from '../../domain/feed.ts'
+import { type Instrument } from '../../domain/instrument.ts'
+import { type Intent } from '../../domain/intent.ts'
+import { type AccountMoment, type InstrumentMoment, type Money } from '../../domain/snapshot.ts'
+import { TICKER_COLUMNS } from '../../domain/ticker-table.ts'
+import { type StrategyFailureCode } from '../strategy-failure.ts'
+
+/** Places in the numbers by which the two threads wait for each other. */
+export const ASKED = 0
+export const ANSWERED = 1
+/** Whether the answer says what the last one said: then no message comes. */
+export const REPEATS = 2
+export const CONTROL_LENGTH = 4
+
+/** Places in the numbers of a moment; the rows of the tickers follow, and then three numbers a series of candles. */
+export const SEQUENCE = 0
+export const TAKEN_AT = 1
+export const EXCHANGE_TIME = 2
+export const FILLS_READ_AT = 3
+export const READ_AT = 4
+export const REQUEST_TIME = 5
+export const HEADER_LENGTH = 6
+/** Of an instrument: whether it has a row, and its columns. */
+export const ROW_LENGTH = 1 + TICKER_COLUMNS.length
+/** Of a series: where its oldest candle stands, how many there are, how many nobody saw. */
+export const SERIES_LENGTH = 3
+/** Series of one strategy: as many as `needs.ts` allows of each of a hundred instruments. */
+export const SERIES_MAX = 800
+
+/** An instrument without the decimal, whose class does not cross. */
+export type CrossingInstrument = Omit<Instrument, 'notionalMin'> & { readonly notionalMin: string }
+
+/** Money as text. */
+export interface CrossingMoney {
+  readonly profit: string
+  readonly fees: string
+  readonly fills: number
+}
+
+/** An instrument is known by its place. */
+export type CrossingMoment = Omit<InstrumentMoment, 'instrument' | 'money'> & {
+  readonly money: CrossingMoney | undefined
+}
+
+export type CrossingAccount = Omit<AccountMoment, 'capital' | 'money' | 'funding'> & {
+  readonly capital: string | undefined
+  readonly money: ReadonlyMap<string, CrossingMoney>
+  readonly funding: ReadonlyMap<string, string>
+}
+
+export interface CrossingSeries {
+  readonly key: string
+  readonly intervalMs: number
+  readonly columns: CandleColumns
+}
+
+/** What is new since the last question; absent: as before. */
+export interface Question {
+  /** By their place among the instruments of the strategy. */
+  readonly moments?: readonly (readonly [place: number, moment: CrossingMoment | undefined])[]
+  readonly account?: CrossingAccount
+  readonly feeds?: ReadonlyMap<string, FeedReading>
+  readonly series?: readonly CrossingSeries[]
+}
+
+export type Answer =
+  | {
+      readonly kind: 'decided'
+      readonly intents: readonly Intent[]
+      readonly denials: readonly (Denial & { readonly index: number })[]
+      readonly state: unknown
+    }
+  | { readonly kind: 'failed'; readonly code: StrategyFailureCode; readonly message: string }
+
+/** The first message of the thread: its strategy is loaded, or why it is not. */
+export type Ready = { readonly kind: 'ready' } | { readonly kind: 'unready'; readonly reason: string }
+
+/** What a thread is made with. */
+export interface ThreadData {
+  /** By which questions and answers cross. */
+  readonly port: MessagePort
+  readonly control: SharedArrayBuffer
+  readonly numbers: SharedArrayBuffer
+  readonly moduleFile: string
+  readonly strategyId: string
+  readonly params: unknown
+  readonly instruments: readonly CrossingInstrument[]
+  readonly stateText: string | undefined
+}
+
+export function toCrossingMoney({ profit, fees, fills }: Money): CrossingMoney {
+  return { profit: profit.toString(), fees: fees.toString(), fills }
+}

@@ -1,0 +1,173 @@
+import { candleKey, type CandleSeries } from '../../domain/candles.ts'
+import { type FeedReading } from '../../domain/feed.ts'
+import { type AccountMoment, type InstrumentMoment, type Snapshot } from '../../domain/snapshot.ts'
+import { TICKER_COLUMNS } from '../../domain/ticker-table.ts'
+import {
+  type CrossingAccount,
+  type CrossingMoment,
+  EXCHANGE_TIME,
+  FILLS_READ_AT,
+  HEADER_LENGTH,
+  type Question,
+  READ_AT,
+  REQUEST_TIME,
+  ROW_LENGTH,
+  SEQUENCE,
+  SERIES_LENGTH,
+  TAKEN_AT,
+  toCrossingMoney,
+} from './thread-messages.ts'
+
+/** In the daemon: writes a snapshot where its strategy's thread reads it, and says what of the rest is new. */
+export class MomentWriter {
+  readonly #numbers: Float64Array
+  readonly #symbols: readonly string[]
+  /** Of the candles that it needs: by instrument and interval. */
+  readonly #keys: readonly string[]
+  #moments: (InstrumentMoment | undefined)[] = []
+  #feeds: ReadonlyMap<string, FeedReading> = new Map()
+  #series: readonly (CandleSeries | undefined)[] = []
+  #account = new AccountChanges()
+
+  constructor(numbers: SharedArrayBuffer, symbols: readonly string[], intervals: Iterable<number>) {
+    this.#numbers = new Float64Array(numbers)
+    this.#symbols = symbols
+    this.#keys = [...intervals].flatMap((intervalMs) =>
+      symbols.map((symbol) => candleKey(symbol, intervalMs)),
+    )
+  }
+
+  /** A thread that has begun anew knows nothing. */
+  forget(): void {
+    this.#moments = []
+    this.#feeds = new Map()
+    this.#series = []
+    this.#account = new AccountChanges()
+  }
+
+  /** What the thread does not know yet; undefined where the numbers say everything. */
+  write(snapshot: Snapshot): Question | undefined {
+    this.#writeNumbers(snapshot)
+    const moments = this.#changedMoments(snapshot)
+    const account = this.#account.changed(snapshot.account)
+    const feeds = this.#changedFeeds(snapshot)
+    const series = this.#changedSeries(snapshot)
+    this.#writeSeries()
+    if (moments.length === 0 && !account && !feeds && !series) return undefined
+    return {
+      ...(moments.length > 0 && { moments }),
+      ...(account && { account }),
+      ...(feeds && { feeds }),
+      ...(series && { series }),
+    }
+  }
+
+  #writeNumbers({ sequence, takenAt, exchangeTime, fillsReadAt, tickers }: Snapshot): void {
+    const numbers = this.#numbers
+    numbers[SEQUENCE] = sequence
+    numbers[TAKEN_AT] = takenAt
+    numbers[EXCHANGE_TIME] = exchangeTime
+    numbers[FILLS_READ_AT] = fillsReadAt
+    numbers[READ_AT] = tickers.readAt
+    numbers[REQUEST_TIME] = tickers.requestTime
+    for (let index = 0; index < this.#symbols.length; index++) {
+      const start = HEADER_LENGTH + index * ROW_LENGTH
+      const row = tickers.rowOf(this.#symbols[index] ?? '')
+      numbers[start] = row < 0 ? 0 : 1
+      if (row < 0) continue
+      for (let field = 0; field < TICKER_COLUMNS.length; field++) {
+        const column = TICKER_COLUMNS[field]
+        numbers[start + 1 + field] = (column && tickers.columns[column][row]) ?? Number.NaN
+      }
+    }
+  }
+
+  #writeSeries(): void {
+    let place = HEADER_LENGTH + this.#symbols.length * ROW_LENGTH
+    for (const series of this.#series) {
+      if (!series) continue
+      this.#numbers[place] = series.first
+      this.#numbers[place + 1] = series.length
+      this.#numbers[place + 2] = series.filled
+      place += SERIES_LENGTH
+    }
+  }
+
+  /** A moment that says what it said before is the same object. */
+  #changedMoments({ instruments }: Snapshot): (readonly [number, CrossingMoment | undefined])[] {
+    const changed: (readonly [number, CrossingMoment | undefined])[] = []
+    for (let place = 0; place < this.#symbols.length; place++) {
+      const moment = findMoment(instruments, place, this.#symbols[place])
+      if (this.#moments[place] === moment) continue
+      this.#moments[place] = moment
+      changed.push([place, moment && toCrossing(moment)])
+    }
+    return changed
+  }
+
+  #changedFeeds({ feeds }: Snapshot): ReadonlyMap<string, FeedReading> | undefined {
+    const isSame =
+      feeds.size === this.#feeds.size && [...feeds].every(([name, one]) => this.#feeds.get(name) === one)
+    if (isSame) return undefined
+    this.#feeds = new Map(feeds)
+    return this.#feeds
+  }
+
+  /** Candles are read where they stand; which columns those are is said when they are others. */
+  #changedSeries({ candles }: Snapshot): Question['series'] {
+    const series = this.#keys.map((key) => candles.get(key))
+    if (series.every((one, index) => one === this.#series[index]) && this.#series.length > 0) return undefined
+    if (series.length === 0) return undefined
+    this.#series = series
+    return this.#keys.flatMap((key, index) => {
+      const one = series[index]
+      return one ? [{ key, intervalMs: one.intervalMs, columns: one.columns }] : []
+    })
+  }
+}
+
+/** As a rule they stand in the order of the strategy file. */
+function findMoment(
+  instruments: Snapshot['instruments'],
+  place: number,
+  symbol: string | undefined,
+): InstrumentMoment | undefined {
+  const guess = instruments[place]
+  if (guess?.instrument.symbol === symbol) return guess
+  return instruments.find(({ instrument }) => instrument.symbol === symbol)
+}
+
+function toCrossing(moment: InstrumentMoment): CrossingMoment {
+  const { instrument: _known, money, ...rest } = moment
+  return { ...rest, money: money && toCrossingMoney(money) }
+}
+
+/** The account's parts are changed in place, entry by entry: one that has changed is another object. */
+class AccountChanges {
+  readonly #known = new Map<unknown, ReadonlyMap<string, unknown>>()
+
+  changed(account: AccountMoment): CrossingAccount | undefined {
+    const { money, funding, marks, holdings } = account
+    const parts: readonly ReadonlyMap<string, unknown>[] = [money, funding, marks, holdings]
+    const isSame = parts.every((part, index) => isSameMap(this.#known.get(index), part))
+    if (isSame) return undefined
+    for (const [index, part] of parts.entries()) this.#known.set(index, new Map(part))
+    return {
+      capital: account.capital?.toString(),
+      money: new Map([...money].map(([pair, one]) => [pair, toCrossingMoney(one)])),
+      funding: new Map([...funding].map(([symbol, amount]) => [symbol, amount.toString()])),
+      marks: new Map(marks),
+      holdings: new Map(holdings),
+      fundingMinutes: account.fundingMinutes,
+    }
+  }
+}
+
+function isSameMap(
+  known: ReadonlyMap<string, unknown> | undefined,
+  part: ReadonlyMap<string, unknown>,
+): boolean {
+  if (known?.size !== part.size) return false
+  for (const [key, value] of part) if (known.get(key) !== value) return false
+  return true
+}

@@ -1,0 +1,87 @@
+import { CANDLES_MAX, parseInterval } from '../domain/candles.ts'
+import { messageOf } from '../lib/failure.ts'
+import { INTERVAL_RULE, type IndicatorSpecs } from './indicators/specs.ts'
+import { loadIndicators } from './indicators/indicator-values.ts'
+import { runAsStrategy } from './strategy-context.ts'
+import { strategyFailure, type StrategyFailure } from './strategy-failure.ts'
+
+/** What the host keeps for a strategy, of each of its instruments. */
+export interface Needs<Indicators extends IndicatorSpecs = IndicatorSpecs> {
+  /** How many closed candles, by interval: `{ '1m': 200 }`. At most 5000. */
+  readonly candles?: Readonly<Record<string, number>>
+  /** By names of its own: `{ fast: ema({ interval: '5m', period: 12 }) }`. Their candles are kept without being named. */
+  readonly indicators?: Indicators
+}
+
+/** When a strategy is asked: at each snapshot (and own fill), when a candle closes that it needs, at each own fill. */
+export type DecideOn = 'snapshot' | 'candle' | 'fill'
+
+/** What of a strategy says so. */
+interface Declaration {
+  readonly name: string
+  readonly needs?: Needs | ((params: unknown) => Needs)
+  readonly decides?: DecideOn | readonly DecideOn[]
+}
+
+/** What a strategy needs with its params, found good. */
+export interface ResolvedNeeds {
+  /** How many closed candles, by interval in ms. */
+  readonly candles: ReadonlyMap<number, number>
+  readonly indicators: IndicatorSpecs
+  /** Undefined: at each snapshot. */
+  readonly decides: readonly DecideOn[] | undefined
+}
+
+export const NO_NEEDS: ResolvedNeeds = { candles: new Map(), indicators: {}, decides: undefined }
+
+const DECIDE_ON: readonly DecideOn[] = ['snapshot', 'candle', 'fill']
+
+/** Intervals of one strategy: each is kept for each of its instruments. */
+const INTERVALS_MAX = 8
+
+/** @throws Failure STRATEGY_NEEDS for what cannot be kept or worked out. */
+export function resolveNeeds(strategy: Declaration, params: unknown): ResolvedNeeds {
+  const { needs, name } = strategy
+  const decides = readDecides(strategy.decides)
+  const declared = typeof needs === 'function' ? declare(name, () => needs(params)) : (needs ?? {})
+  const candles = new Map<number, number>()
+  const add = (interval: string, count: unknown): void => {
+    const intervalMs = parseInterval(interval)
+    if (intervalMs === undefined) throw wrongNeeds(`${INTERVAL_RULE}, not "${interval}"`)
+    if (typeof count !== 'number' || !Number.isSafeInteger(count) || count < 1 || count > CANDLES_MAX) {
+      throw wrongNeeds(`1 to ${CANDLES_MAX} candles of ${interval}, not ${String(count)}`)
+    }
+    candles.set(intervalMs, Math.max(candles.get(intervalMs) ?? 0, count))
+  }
+  for (const [interval, count] of Object.entries(declared.candles ?? {})) add(interval, count)
+  const indicators = declared.indicators ?? {}
+  for (const { interval, candles: count } of Object.values(indicators)) add(interval, count)
+  if (candles.size > INTERVALS_MAX) throw wrongNeeds(`${candles.size} intervals; at most ${INTERVALS_MAX}`)
+  if (decides?.includes('candle') === true && candles.size === 0) {
+    throw wrongNeeds("decides: 'candle' needs candles or indicators")
+  }
+  if (Object.keys(indicators).length > 0) loadIndicators()
+  return { candles, indicators, decides }
+}
+
+function readDecides(decides: Declaration['decides']): ResolvedNeeds['decides'] {
+  if (decides === undefined) return undefined
+  const list: readonly unknown[] = Array.isArray(decides) ? decides : [decides]
+  const known = DECIDE_ON.filter((one) => list.includes(one))
+  if (list.length > 0 && known.length === new Set(list).size) return known
+  throw wrongNeeds(
+    `decides is 'snapshot', 'candle', 'fill', or a list of these, not ${JSON.stringify(decides)}`,
+  )
+}
+
+function declare(name: string, needs: () => Needs): Needs {
+  try {
+    return runAsStrategy(name, needs)
+  } catch (error) {
+    throw wrongNeeds(messageOf(error))
+  }
+}
+
+function wrongNeeds(found: string): StrategyFailure {
+  return strategyFailure('STRATEGY_NEEDS', { facts: { found } })
+}

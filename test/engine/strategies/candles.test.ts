@@ -1,0 +1,222 @@
+import { expect, test } from 'vitest'
+import { candleKey, type CandleRow, toRows } from '../../../src/domain/candles.ts'
+import { TickerTable } from '../../../src/domain/ticker-table.ts'
+import { bookFromJson, bookToJson, rebuildBook } from '../../../src/engine/book/book-json.ts'
+import { type Effect } from '../../../src/engine/effect.ts'
+import { createEngine, resumeEngine } from '../../../src/engine/engine.ts'
+import { parseCore } from '../../../src/engine/replay/core-image.ts'
+import { type StrategySettings } from '../../../src/engine/settings.ts'
+import { MOMENT_AT } from '../../support/market-moment.ts'
+import { EngineBench, STRATEGY, SYMBOL } from '../engine-bench.ts'
+
+const MINUTE = 60_000
+const KEY = candleKey(SYMBOL, MINUTE)
+
+/** A core whose strategy needs five candles of a minute. Its clock stands a second before a minute. */
+function openBench(change: Partial<StrategySettings> = {}): EngineBench {
+  const { settings } = new EngineBench()
+  const needed = { candles: new Map([[MINUTE, 5]]), ...change }
+  const strategies = [...settings.strategies].map(
+    ([id, strategy]) => [id, { ...strategy, ...needed }] as const,
+  )
+  const bench = new EngineBench({ strategies: new Map(strategies) })
+  bench.now = MOMENT_AT - 30_000
+  bench.start()
+  bench.effects = []
+  return bench
+}
+
+function candlesOf(bench: EngineBench): readonly CandleRow[] {
+  const series = bench.book.candles.get(KEY)
+  return series ? toRows(series) : []
+}
+
+/** A price at so many seconds after midnight. */
+function priceAt(bench: EngineBench, seconds: number, price: number): void {
+  bench.now = MOMENT_AT + seconds * 1000
+  bench.step({ kind: 'timePassed' })
+  bench.price(price)
+}
+
+/** An answer of one instant with a price of another, in seconds after midnight. */
+function heard(
+  bench: EngineBench,
+  seconds: number,
+  { price, dated }: { readonly price: number; readonly dated: number },
+): void {
+  bench.now = MOMENT_AT + seconds * 1000
+  bench.step({ kind: 'clockSynchronised', offsetMs: 0 })
+  const tickers = new TickerTable(1)
+  tickers.claimRow(SYMBOL)
+  Object.assign(tickers, { readAt: bench.now, requestTime: bench.now })
+  tickers.columns.lastPr[0] = price
+  tickers.columns.ts[0] = MOMENT_AT + dated * 1000
+  bench.step({ kind: 'snapshotTaken', tickers })
+}
+
+/** How often the strategy was asked since this was last called. */
+const asked = (bench: EngineBench): number => bench.take('decide').length
+
+test('a candle is made of the last prices of its interval, and kept when a later one begins', () => {
+  const bench = openBench()
+  priceAt(bench, 1, 100)
+  priceAt(bench, 20, 103)
+  priceAt(bench, 40, 99)
+  priceAt(bench, 59, 101)
+  expect(candlesOf(bench)).toEqual([])
+
+  priceAt(bench, 60, 110)
+  expect(candlesOf(bench)).toEqual([[MOMENT_AT, 100, 103, 99, 101, 4]])
+})
+
+test('the first candle, which nobody saw from its beginning, is not kept', () => {
+  const bench = openBench()
+  priceAt(bench, 0, 100)
+
+  expect(candlesOf(bench)).toEqual([])
+})
+
+test('a candle closes without a later price, when the clock has passed its end by the age that is decided on', () => {
+  const bench = openBench()
+  priceAt(bench, 1, 100)
+  for (const [seconds, candles] of [
+    [60.9, 0],
+    [61, 1],
+    [121, 2],
+  ] as const) {
+    heard(bench, seconds, { price: 100, dated: 1 })
+    expect(candlesOf(bench)).toHaveLength(candles)
+  }
+  expect(candlesOf(bench)[1]).toEqual([MOMENT_AT + MINUTE, 100, 100, 100, 100, 0])
+  expect(bench.book.candles.get(KEY)?.filled).toBe(1)
+})
+
+test('intervals that nobody saw repeat the close before them, and are counted', () => {
+  const bench = openBench()
+  priceAt(bench, 1, 100)
+  priceAt(bench, 60, 105)
+  priceAt(bench, 60 * 4 + 5, 90)
+
+  expect(
+    candlesOf(bench).map(([openAt, , , , close, ticks]) => [(openAt - MOMENT_AT) / MINUTE, close, ticks]),
+  ).toEqual([
+    [0, 100, 1],
+    [1, 105, 1],
+    [2, 105, 0],
+    [3, 105, 0],
+  ])
+  expect(bench.book.candles.get(KEY)?.filled).toBe(2)
+})
+
+test('a gap longer than the series empties it', () => {
+  const bench = openBench()
+  priceAt(bench, 1, 100)
+  priceAt(bench, 60, 105)
+  priceAt(bench, 60 * 9, 90)
+  expect(candlesOf(bench)).toEqual([])
+
+  priceAt(bench, 60 * 10, 91)
+  expect(candlesOf(bench).map(([, , , , close]) => close)).toEqual([90])
+})
+
+test('[BND1] no more candles are kept than are needed', () => {
+  const bench = openBench()
+  for (let minute = 0; minute < 20; minute++) priceAt(bench, minute * 60 + 1, 100 + minute)
+
+  expect(candlesOf(bench).map(([, , , , close]) => close)).toEqual([114, 115, 116, 117, 118])
+})
+
+test('a price of before a close changes nothing of what has closed', () => {
+  const bench = openBench()
+  priceAt(bench, 1, 100)
+  priceAt(bench, 60, 105)
+  const before = candlesOf(bench)
+  heard(bench, 62, { price: 500, dated: 59 })
+
+  expect(candlesOf(bench)).toEqual(before)
+})
+
+test('[DET2] candles are the same after a restart, from records and from a checkpoint', () => {
+  const bench = openBench()
+  for (let minute = 0; minute < 9; minute++) priceAt(bench, minute * 60 + 1, 100 / 3 + minute / 7)
+  const kept = candlesOf(bench)
+
+  const read = bookFromJson(bookToJson(bench.book)).candles.get(KEY)
+  expect(read && toRows(read)).toEqual(kept)
+  bench.restart()
+  expect(candlesOf(bench)).toEqual(kept)
+})
+
+test('[DET1] a core that is resumed from its image goes on with the candle that is open', () => {
+  const bench = openBench()
+  priceAt(bench, 1, 100)
+  priceAt(bench, 60, 105)
+  priceAt(bench, 90, 107)
+  bench.engine = resumeEngine(parseCore(bench.engine.write()))
+  priceAt(bench, 120, 90)
+
+  expect(candlesOf(bench).at(-1)).toEqual([MOMENT_AT + MINUTE, 105, 107, 105, 107, 2])
+})
+
+test('candles that nobody needs any more are forgotten at the next start', () => {
+  const bench = openBench()
+  priceAt(bench, 1, 100)
+  priceAt(bench, 60, 105)
+  const others = new EngineBench()
+  others.now = bench.now
+  const records = { checkpoint: undefined, records: bench.records }
+  others.engine = createEngine(others.settings, rebuildBook(records, others.settings.positionMode))
+  expect(others.book.candles.size).toBe(1)
+  others.step({ kind: 'started' })
+
+  expect(others.book.candles.size).toBe(0)
+})
+
+test('files fill up what the book does not know, and never change what it does', () => {
+  const history: CandleRow[] = Array.from({ length: 8 }, (_, minute) => [
+    MOMENT_AT + (minute - 4) * MINUTE,
+    1,
+    2,
+    0.5,
+    minute,
+    60,
+  ])
+  const bench = openBench({ history: new Map([[KEY, history]]) })
+  // The present minute, and what lies in the future, are not taken.
+  expect(candlesOf(bench).map(([openAt, , , , close]) => [(openAt - MOMENT_AT) / MINUTE, close])).toEqual([
+    [-4, 0],
+    [-3, 1],
+    [-2, 2],
+  ])
+
+  priceAt(bench, 1, 100)
+  expect(candlesOf(bench).at(-1)?.slice(0, 2)).toEqual([MOMENT_AT - MINUTE, 10_000])
+})
+
+test('who decides on candles is asked at the first snapshot, and when one closes', () => {
+  const bench = openBench({ decides: ['candle'] })
+  bench.decide()
+  bench.effects = []
+  // The candle that was open at the start closes, and is not kept.
+  priceAt(bench, 1, 100)
+  priceAt(bench, 30, 101)
+  expect(asked(bench)).toBe(0)
+
+  priceAt(bench, 60, 102)
+  expect(asked(bench)).toBe(1)
+  priceAt(bench, 61, 103)
+  expect(asked(bench)).toBe(0)
+})
+
+test('who decides on snapshots is asked at each, as ever', () => {
+  const bench = openBench({ decides: ['snapshot', 'candle'] })
+  asked(bench)
+  for (const seconds of [1, 2, 60]) priceAt(bench, seconds, 100)
+
+  expect(
+    bench.effects.filter(
+      (effect): effect is Extract<Effect, { kind: 'decide' }> =>
+        effect.kind === 'decide' && effect.strategyId === STRATEGY,
+    ),
+  ).toHaveLength(3)
+})

@@ -1,0 +1,265 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
+import { appendCandle, candleKey, createCandleSeries } from '../../../src/domain/candles.ts'
+import { type Snapshot } from '../../../src/domain/snapshot.ts'
+import { decimal } from '../../../src/lib/decimal.ts'
+import { createRandom } from '../../../src/lib/random.ts'
+import { systemClock } from '../../../src/lib/clock.ts'
+import { systemTimers } from '../../../src/lib/timers.ts'
+import { type IsolatedRunner, openIsolatedRunner } from '../../../src/strategy/isolation/isolated-runner.ts'
+import { loadStrategy } from '../../../src/strategy/load-strategy.ts'
+import { resolveNeeds } from '../../../src/strategy/needs.ts'
+import { createStrategyRunner } from '../../../src/strategy/strategy-runner.ts'
+import { holdingOf, madeInstrument, madeOrder, madeSnapshot, MOMENT_AT } from '../../support/market-moment.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'intentd-isolation-'))
+const opened: IsolatedRunner[] = []
+afterAll(async () => {
+  await Promise.all(opened.map((runner) => runner.stop()))
+  rmSync(folder, { recursive: true })
+})
+
+const INSTRUMENTS = ['BTCUSDT', 'ETHUSDT'].map((symbol) => madeInstrument({ symbol }))
+/** Far above what an answer takes on a busy machine. */
+const PATIENT = 20_000
+
+let files = 0
+
+/** A strategy of this code, in a file of its own. */
+function write(decide: string, { outside = '', needs = '' } = {}): string {
+  const file = join(folder, `strategy-${++files}.ts`)
+  writeFileSync(
+    file,
+    `import { defineStrategy, z } from '#strategy'
+${outside}
+export default defineStrategy({
+  name: 'made-up',
+  params: z.looseObject({}),
+  ${needs}
+  initialState: () => ({ count: 0 }),
+  decide(market, { params, state }) { ${decide} },
+})
+`,
+  )
+  return file
+}
+
+const NOTHING = 'return { intents: [], state: { count: state.count + 1 } }'
+
+async function open(moduleFile: string, { budgetMs = PATIENT, heapMb = 64, params = {} } = {}) {
+  const lost: string[] = []
+  const strategy = await loadStrategy(moduleFile)
+  const options = { strategyId: 'made-up', params, instruments: INSTRUMENTS, clock: systemClock }
+  const isolated = await openIsolatedRunner({
+    ...{ ...options, moduleFile, budgetMs, heapMb, timers: systemTimers },
+    needs: resolveNeeds(strategy, params),
+    onThreadLost: (reason) => lost.push(reason),
+  })
+  opened.push(isolated)
+  return { isolated, inline: createStrategyRunner({ ...options, strategy }), lost }
+}
+
+/** Answers are those of an ordinary runner, but for the time. */
+function expectSame({ isolated, inline }: Awaited<ReturnType<typeof open>>, snapshot: Snapshot): void {
+  const { tookMs: _, isSlow: _slow, ...expected } = inline.decide(snapshot)
+  expect(isolated.decide(snapshot)).toEqual({
+    ...expected,
+    tookMs: expect.any(Number),
+    isSlow: expect.any(Boolean),
+  })
+}
+
+/** A market that moves, with orders and positions that change now and then. */
+function* makeSnapshots(count: number): Generator<Snapshot> {
+  const random = createRandom('isolation')
+  let [bid, held] = [1000, 0]
+  for (let sequence = 1; sequence <= count; sequence++) {
+    bid += (random.integer(21) - 10) / 10
+    if (random.integer(5) === 0) held = random.integer(21) - 10
+    const orders =
+      random.integer(3) === 0 ? [madeOrder({ action: 'openLong', ticks: 9000 + random.integer(100) })] : []
+    const snapshot = madeSnapshot(
+      [
+        { instrument: madeInstrument(), bid, ask: bid + 0.1, holding: holdingOf(held), orders },
+        ...(random.integer(4) === 0
+          ? []
+          : [{ instrument: madeInstrument({ symbol: 'ETHUSDT' }), bid, ask: bid + 1 }]),
+      ],
+      { sequence, takenAt: MOMENT_AT + sequence * 100 },
+    )
+    yield {
+      ...snapshot,
+      feeds: new Map(
+        random.integer(2) === 0 ? [] : [['ratio', { data: { ratio: sequence }, readAt: MOMENT_AT }]],
+      ),
+      account: {
+        ...snapshot.account,
+        capital: decimal('1000'),
+        money: new Map([
+          ['made-up|BTCUSDT', { profit: decimal('1.5'), fees: decimal('0.25'), fills: sequence }],
+        ]),
+        holdings: new Map([['BTCUSDT', holdingOf(held)]]),
+        marks: new Map([['BTCUSDT', { markPrice: bid, unrealised: held, margin: 5, readAt: MOMENT_AT }]]),
+      },
+    }
+  }
+}
+
+describe('a strategy in a thread of its own', () => {
+  test('sees and answers what it would without one', async () => {
+    const file = write(`
+      const seen = market.instruments.map((one) => [one.bid, one.ask, one.netLots, one.orders.length, one.ageMs, one.positionReadAt])
+      const { equity, unrealisedProfit, free } = market.account
+      const btc = market.instrument('BTCUSDT')
+      const intents = btc.hasPrices ? [btc.quote([{ side: 'buy', ticks: btc.bidTicks - 10, lots: 1 + (market.sequence % 2) }])] : []
+      return { intents, state: { seen: JSON.stringify(seen), equity: equity ?? null, free: free ?? null,
+        unrealised: unrealisedProfit ?? null, ratio: JSON.stringify(market.feed('ratio') ?? null), at: market.takenAt } }`)
+    const runners = await open(file)
+    for (const snapshot of makeSnapshots(300)) expectSame(runners, snapshot)
+  })
+
+  test('reads candles and indicators where the daemon keeps them', async () => {
+    const file = write(
+      `const btc = market.instrument('BTCUSDT'); const candles = btc.candles('1m')
+       return { intents: [], state: { last: candles.at(-1) ?? null, length: candles.length, fast: btc.indicators.fast ?? null } }`,
+      {
+        outside: "import { sma } from '#strategy'",
+        needs: "needs: { candles: { '1m': 5 }, indicators: { fast: sma({ interval: '1m', period: 3 }) } },",
+      },
+    )
+    const runners = await open(file)
+    const series = createCandleSeries(60_000, 5)
+    const candles = new Map([[candleKey('BTCUSDT', 60_000), series]])
+    for (let minute = 0; minute < 12; minute++) {
+      const close = 100 + minute * minute
+      appendCandle(series, [MOMENT_AT + minute * 60_000, close - 1, close + 2, close - 2, close, 7])
+      expectSame(runners, { ...madeSnapshot([{ bid: close, ask: close + 1 }]), candles })
+    }
+    // Another series: what the daemon does when it begins anew.
+    const fresh = new Map([[candleKey('BTCUSDT', 60_000), createCandleSeries(60_000, 5)]])
+    expectSame(runners, { ...madeSnapshot([{ bid: 1, ask: 2 }]), candles: fresh })
+  })
+
+  test('gives back the same objects where it says the same', async () => {
+    const { isolated } = await open(
+      write('return { intents: [market.instrument("BTCUSDT").target(3)], state: { count: 1 } }'),
+    )
+    const [first, second] = [isolated.decide(madeSnapshot([{}])), isolated.decide(madeSnapshot([{}]))]
+    if (first?.kind !== 'decided' || second?.kind !== 'decided') throw new Error('it decided nothing')
+    expect(second.intents[0]).toBe(first.intents[0])
+    expect(second.state).toBe(first.state)
+    expect(Object.isFrozen(first.state)).toBe(true)
+  })
+
+  test('[STR1] that never comes back costs one budget, is not asked for a while, and goes on from what it remembered', async () => {
+    const { isolated, lost } = await open(
+      write(`if (state.count === 2 && market.sequence === 3) for (;;); ${NOTHING}`),
+      { budgetMs: 1000 },
+    )
+    const ask = (sequence: number) => isolated.decide(madeSnapshot([{}], { sequence }))
+    expect([ask(1), ask(2)]).toMatchObject([{ state: { count: 1 } }, { state: { count: 2 } }])
+    expect(ask(3)).toMatchObject({ kind: 'failed', code: 'STRATEGY_HANGS' })
+    expect(ask(4)).toBeUndefined()
+    await expect.poll(() => ask(5), { timeout: 60_000, interval: 200 }).toMatchObject({ state: { count: 3 } })
+    expect(lost).toEqual(['no answer within 1000 ms'])
+  })
+
+  test.each([
+    ['throws', 'throw new Error("no")', 'STRATEGY_THREW'],
+    ['returns a promise', 'return Promise.resolve()', 'STRATEGY_ASYNC'],
+    ['returns nothing', 'return undefined', 'STRATEGY_NO_DECISION'],
+    ['wants the process', 'process.exit(1)', 'STRATEGY_THREW'],
+    [
+      'remembers too much',
+      'return { intents: [], state: { text: "x".repeat(1e6) } }',
+      'STRATEGY_STATE_TOO_LARGE',
+    ],
+    [
+      'remembers what is no number',
+      'return { intents: [], state: { at: NaN } }',
+      'STRATEGY_STATE_NOT_SERIALISABLE',
+    ],
+  ])('[STR1] that %s fails by itself, and is asked again', async (_, code, expected) => {
+    const { isolated, lost } = await open(write(`if (market.sequence === 1) { ${code} } ${NOTHING}`))
+    expect(isolated.decide(madeSnapshot([{}], { sequence: 1 }))).toMatchObject({
+      kind: 'failed',
+      code: expected,
+    })
+    expect(isolated.decide(madeSnapshot([{}], { sequence: 2 }))).toMatchObject({
+      kind: 'decided',
+      state: { count: 1 },
+    })
+    expect(lost).toEqual([])
+  })
+
+  test('[STR1] that eats all memory loses its thread, and no more', async () => {
+    const hog = 'const all = []; if (market.sequence === 1) for (;;) all.push(new Array(1e5).fill(state))'
+    const { isolated, lost } = await open(write(`${hog}; ${NOTHING}`), { heapMb: 16, budgetMs: 3000 })
+    expect(isolated.decide(madeSnapshot([{}], { sequence: 1 }))).toMatchObject({ kind: 'failed' })
+    await expect.poll(() => lost.length, { timeout: 60_000 }).toBeGreaterThan(0)
+  }, 120_000)
+
+  test('[STR1] that floods is read up to the limit', async () => {
+    const { isolated } = await open(
+      write(
+        'const one = market.instrument("BTCUSDT").target(1); return { intents: Array.from({ length: 1e5 }, () => one), state }',
+      ),
+    )
+    const result = isolated.decide(madeSnapshot([{}]))
+    expect(result).toMatchObject({
+      kind: 'decided',
+      intents: { length: 500 },
+      denials: [{ code: 'INTENTS_TOO_MANY' }],
+    })
+  })
+
+  test.each(['node:fs', 'fs', 'node:child_process', 'node:net', 'node:process'])(
+    '[SEC1] does not get %s',
+    async (name) => {
+      const file = write(NOTHING, { outside: `import * as taken from '${name}'; void taken` })
+      const opening = openIsolatedRunner({
+        ...{
+          strategyId: 'made-up',
+          params: {},
+          instruments: INSTRUMENTS,
+          clock: systemClock,
+          timers: systemTimers,
+        },
+        ...{
+          moduleFile: file,
+          budgetMs: PATIENT,
+          heapMb: 64,
+          needs: { candles: new Map() },
+          onThreadLost: () => undefined,
+        },
+      })
+      await expect(opening).rejects.toThrow(/STRATEGY_THREAD[^]*imports a module of Node/)
+    },
+  )
+
+  test('[SEC1] sees neither the process nor what it knows', async () => {
+    process.env['INTENTD_CANARY'] = 'canary'
+    const code =
+      'return { intents: [], state: { process: typeof process, variables: typeof globalThis.process } }'
+    const { isolated } = await open(write(code))
+    expect(isolated.decide(madeSnapshot([{}]))).toMatchObject({
+      state: { process: 'undefined', variables: 'undefined' },
+    })
+    delete process.env['INTENTD_CANARY']
+  })
+
+  test('timers and promises that it leaves never run', async () => {
+    const code = `Promise.resolve().then(() => (globalThis.ran = true)); setTimeout(() => (globalThis.ran = true), 0)
+      return { intents: [], state: { ran: globalThis.ran === true } }`
+    const { isolated } = await open(write(code))
+    const ran: unknown[] = []
+    for (let sequence = 1; sequence <= 5; sequence++) {
+      const result = isolated.decide(madeSnapshot([{}], { sequence }))
+      ran.push(result?.kind === 'decided' && result.state)
+      await new Promise<void>((resolve) => systemTimers.after(20, resolve))
+    }
+    expect(ran).toEqual(Array.from({ length: 5 }, () => ({ ran: false })))
+  })
+})
