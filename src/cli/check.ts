@@ -4,6 +4,7 @@ import { loadCredentials } from '../config/secrets.ts'
 import { ConfigError, EXIT_CONFIG, formatProblems, sortProblems } from '../config/yaml/problem.ts'
 import { toInstruments } from '../daemon/account/engine-settings.ts'
 import { readStrategies } from '../daemon/strategies/strategies.ts'
+import { checkPurity } from '../strategy/testing/check-purity.ts'
 import { addConfigOptions, adviseAgain, type ConfigOptions, toConfigRequest } from './process/options.ts'
 
 /** `intentd check`: everything that a start would read and refuse, and nothing started. */
@@ -22,6 +23,11 @@ async function check(options: ConfigOptions): Promise<number> {
     const { config, documents } = loaded
     const read = await readStrategies(config, documents, toInstruments(config))
     found.push(...read.problems)
+    for (const { id, strategy, params, instruments } of read.strategies) {
+      const source = documents.strategies.get(id)
+      const impure = checkPurity(strategy, params, instruments)
+      if (source) found.push(...impure.map((text) => source.problem(['module'], text)))
+    }
     try {
       loadCredentials(config, request)
     } catch (error) {

@@ -21,6 +21,8 @@ import { addRestrictCommand } from './restrict.ts'
 import { adviseAgain } from './process/options.ts'
 import { addRunCommand } from './run.ts'
 import { addSimulateCommand } from './simulate/simulate.ts'
+import { addNewStrategyCommand } from './strategies/new-strategy.ts'
+import { addTestCommand } from './strategies/test-strategies.ts'
 
 /**
  * The command line: one verb a file. Resolves with the exit code: 0 done, 64 not understood, and what
@@ -47,6 +49,8 @@ export async function main(argv: readonly string[]): Promise<number> {
   addFlattenCommand(program, setExit)
   addReleaseCommand(program, setExit)
   addCheckCommand(program, setExit)
+  addNewStrategyCommand(program)
+  addTestCommand(program, setExit)
   addRepairCommand(program, setExit)
   addArchiveCommand(program, setExit)
   addSimulateCommand(program, setExit)

@@ -149,6 +149,7 @@ export const LOG_EVENTS = {
   'stop.phase': 'A stop entered its next phase.',
   'strategy.failed':
     'A strategy threw or answered nonsense; mend it, ten times in a row halt it until it is released.',
+  'strategy.said': 'A strategy wrote a line for people, by `log.info`.',
   'strategy.slow':
     'A decision of a strategy took more than 50 ms and held up everything else; make it faster.',
   'target.changed': 'A strategy wants another position.',

@@ -3,6 +3,7 @@ import { type Intent } from '../domain/intent.ts'
 import { type IndicatorSpecs, type NoIndicators } from './indicators/specs.ts'
 import { type InstrumentRules } from './instrument-rules.ts'
 import { type DecideOn, type Needs } from './needs.ts'
+import { type StrategyLog } from './strategy-log.ts'
 import { type SnapshotView } from './snapshot-view.ts'
 
 /** What `decide` answers: what the strategy wants now, and what it wants to remember. */
@@ -41,7 +42,11 @@ export interface StrategyDefinition<
   /** Synchronous: no I/O, no clock (the snapshot has the time), no randomness. */
   decide(
     snapshot: SnapshotView<NoInfer<Indicators>>,
-    context: { readonly params: z.output<Params>; readonly state: NoInfer<State> },
+    context: {
+      readonly params: z.output<Params>
+      readonly state: NoInfer<State>
+      readonly log: StrategyLog
+    },
   ): Decision<NoInfer<State>>
 }
 
@@ -53,7 +58,10 @@ export interface Strategy {
   readonly decides?: DecideOn | readonly DecideOn[]
   initialState(params: unknown): unknown
   check?(params: unknown, instruments: readonly InstrumentRules[]): unknown
-  decide(snapshot: SnapshotView, context: { readonly params: unknown; readonly state: unknown }): unknown
+  decide(
+    snapshot: SnapshotView,
+    context: { readonly params: unknown; readonly state: unknown; readonly log: StrategyLog },
+  ): unknown
 }
 
 /** Whatever was made here and not by hand. */

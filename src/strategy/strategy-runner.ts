@@ -7,6 +7,7 @@ import { type Strategy } from './define-strategy.ts'
 import { resolveNeeds } from './needs.ts'
 import { type IntentDenial, readIntents } from './read-intents.ts'
 import { runAsStrategy } from './strategy-context.ts'
+import { BoundedLog, type Listen, SILENT_LOG } from './strategy-log.ts'
 import { SnapshotView } from './snapshot-view.ts'
 import {
   describeThrown,
@@ -54,6 +55,8 @@ export interface StrategyRunnerOptions {
   /** What the journal kept; absent for a strategy that never decided. */
   readonly stateText?: string | undefined
   readonly clock: Clock
+  /** Hears what the strategy says; absent: nobody does. */
+  readonly onSaid?: Listen | undefined
 }
 
 /** @throws Failure when the first state cannot be had: initialState throws, or is not plain JSON; or what it needs. */
@@ -68,6 +71,7 @@ export class StrategyRunner {
   readonly #params: unknown
   readonly #view: SnapshotView
   readonly #clock: Clock
+  readonly #log: BoundedLog | undefined
   #state: unknown
   #intents: readonly Intent[] = []
   #stray: StrategyFailure | undefined
@@ -79,6 +83,7 @@ export class StrategyRunner {
     this.#params = deepFreeze(options.params)
     this.#view = new SnapshotView(options.instruments, resolveNeeds(options.strategy, options.params))
     this.#clock = options.clock
+    this.#log = options.onSaid && new BoundedLog(options.onSaid)
     this.#state = firstState(options)
   }
 
@@ -111,8 +116,10 @@ export class StrategyRunner {
   #ask(snapshot: Snapshot): Pick<Decided, 'intents' | 'denials' | 'state'> {
     if (this.#stray !== undefined) throw this.#stray
     this.#view.pointAt(snapshot)
+    this.#log?.begin(snapshot.takenAt)
+    const log = this.#log ?? SILENT_LOG
     const answer = runAsStrategy(this.strategyId, () =>
-      this.#strategy.decide(this.#view, { params: this.#params, state: this.#state }),
+      this.#strategy.decide(this.#view, { params: this.#params, state: this.#state, log }),
     )
     const decision = readDecision(answer)
     const state = readState(decision.state, this.#state)

@@ -105,7 +105,7 @@ export class Account implements MarketListener {
     this.#space = this.#createDiskSpace()
     this.#recorder = createRecorder({ ...options, clock }, this.#engine)
     this.#exchange = this.#createExchange()
-    this.#runners = createRunners(options.strategies, book.strategyStates, clock)
+    this.#runners = createRunners(options.strategies, book.strategyStates, clock, logger)
     this.#ports = createPorts({
       ...options,
       runners: this.#runners,

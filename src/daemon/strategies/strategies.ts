@@ -16,6 +16,7 @@ import { runAsStrategy } from '../../strategy/strategy-context.ts'
 import { type ResolvedNeeds, resolveNeeds } from '../../strategy/needs.ts'
 import { createStrategyRunner, type StrategyRunner } from '../../strategy/strategy-runner.ts'
 import { type CandleHistory, readHistory } from './history.ts'
+import { type DaemonLogger } from '../reporting/logger.ts'
 import { catchStrays } from './strays.ts'
 import { type Feed, overloadedEndpoints, planFeeds } from '../market-data/feed-plan.ts'
 
@@ -148,6 +149,7 @@ export function createRunners(
   strategies: readonly LoadedStrategy[],
   states: ReadonlyMap<StrategyId, string>,
   clock: Clock,
+  logger?: DaemonLogger,
 ): ReadonlyMap<StrategyId, StrategyRunner> {
   return new Map(
     strategies.map(({ id, strategy, params, instruments }) => [
@@ -159,6 +161,7 @@ export function createRunners(
         instruments,
         stateText: states.get(id),
         clock,
+        onSaid: logger && ((line) => logger.log('info', 'strategy.said', { strategy: id, ...line })),
       }),
     ]),
   )
