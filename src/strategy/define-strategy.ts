@@ -35,6 +35,12 @@ export interface StrategyDefinition<
    * each fill of its own; always at the first snapshot of a run and after a release.
    */
   readonly decides?: DecideOn | readonly DecideOn[]
+  /** Counts the shapes of the state, from 1. One of another version is migrated, or the start is refused. */
+  readonly state?: {
+    readonly version: number
+    /** @param version of the old one: 1 for one of before versions were declared. */
+    migrate?(old: unknown, version: number): State
+  }
   /** What is remembered before the first decision. Plain JSON. */
   initialState(params: z.output<Params>): State
   /** What a schema cannot say, a sentence each; reported by `intentd check`. */
@@ -56,6 +62,10 @@ export interface Strategy {
   readonly params: z.ZodType
   readonly needs?: Needs | ((params: unknown) => Needs)
   readonly decides?: DecideOn | readonly DecideOn[]
+  readonly state?: {
+    readonly version: number
+    migrate?(old: unknown, version: number): unknown
+  }
   initialState(params: unknown): unknown
   check?(params: unknown, instruments: readonly InstrumentRules[]): unknown
   decide(

@@ -51,10 +51,10 @@ export class BoundedLog implements StrategyLog {
     }
     this.#lines += 1
     this.#linesOfMinute += 1
-    const shown = Object.entries(fields)
+    const shown: readonly [string, unknown][] = Object.entries(fields)
       .slice(0, FIELDS_MAX)
-      .map(([name, value]) => [name.slice(0, LENGTH_MAX), toShown(value)])
-    this.#listen({ message: String(message).slice(0, LENGTH_MAX), facts: Object.fromEntries(shown) })
+      .map(([name, value]): [string, unknown] => [name.slice(0, LENGTH_MAX), toShown(value)])
+    this.#listen({ message: String(message).slice(0, LENGTH_MAX), facts: Object.fromEntries<unknown>(shown) })
   }
 }
 

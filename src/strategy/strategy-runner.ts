@@ -16,7 +16,7 @@ import {
   type StrategyFailure,
   type StrategyFailureCode,
 } from './strategy-failure.ts'
-import { firstState, readState, writeState } from './strategy-state.ts'
+import { firstState, readState, toStored, writeState } from './strategy-state.ts'
 
 /** From here a decision is reported as slow, in ms: it holds up every other strategy of the process. */
 const SLOW_MS = 50
@@ -73,6 +73,8 @@ export class StrategyRunner {
   readonly #clock: Clock
   readonly #log: BoundedLog | undefined
   #state: unknown
+  /** The same as it is stored: with its version. */
+  #stored: unknown
   #intents: readonly Intent[] = []
   #stray: StrategyFailure | undefined
 
@@ -85,11 +87,12 @@ export class StrategyRunner {
     this.#clock = options.clock
     this.#log = options.onSaid && new BoundedLog(options.onSaid)
     this.#state = firstState(options)
+    this.#stored = toStored(options.strategy, this.#state)
   }
 
   /** What the strategy remembers, as JSON text. */
   get stateText(): string {
-    return writeState(this.#state)
+    return writeState(this.#stored)
   }
 
   /** Its code failed where nobody waited for it: it is not asked any more, and each decision fails from now on. */
@@ -105,9 +108,10 @@ export class StrategyRunner {
     const startedAt = this.#clock.monotonic()
     try {
       const { intents, denials, state } = this.#ask(snapshot)
+      if (state !== this.#state) this.#stored = toStored(this.#strategy, state)
       this.#state = state
       this.#intents = intents
-      return { kind: 'decided', intents, denials, state, ...this.#timeSince(startedAt) }
+      return { kind: 'decided', intents, denials, state: this.#stored, ...this.#timeSince(startedAt) }
     } catch (error) {
       return this.#fail(error, startedAt)
     }
