@@ -65,7 +65,9 @@ function runOnce(strategy: Strategy, params: unknown, { symbol, tick, lot }: Ins
 
 function readGlobals(): ReadonlyMap<string, unknown> {
   const globals = Object.entries(Object.getOwnPropertyDescriptors(globalThis))
-  return new Map(globals.map(([name, property]) => [name, (property.value as unknown) ?? property.get]))
+  return new Map(
+    globals.map(([name, property]) => [name, (property.value as unknown) ?? Reflect.get(property, 'get')]),
+  )
 }
 
 function findTouched(
