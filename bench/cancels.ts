@@ -56,7 +56,7 @@ function fixedGrid(params: Readonly<Record<string, unknown>>): Strategy {
     name: 'grid',
     params: z.strictObject({}),
     initialState: () => grid.initialState(params) as { ladders: Record<string, never> },
-    decide: (snapshot, { state }) => grid.decide(snapshot, { params, state }) as never,
+    decide: (snapshot, { state, log }) => grid.decide(snapshot, { params, state, log }) as never,
   })
 }
 

@@ -11,6 +11,7 @@ import {
 } from '../config/yaml/problem.ts'
 import { toInstruments } from '../daemon/account/engine-settings.ts'
 import { findThreadProblems, readStrategies } from '../daemon/strategies/strategies.ts'
+import { checkPurity } from '../strategy/testing/check-purity.ts'
 import { addConfigOptions, adviseAgain, type ConfigOptions, toConfigRequest } from './process/options.ts'
 
 /** `intentd check`: everything that a start would read and refuse, and nothing started. */
@@ -30,6 +31,11 @@ async function check(options: ConfigOptions): Promise<number> {
     const read = await readStrategies(config, documents, toInstruments(config))
     found.push(...read.problems)
     if (read.problems.length === 0) found.push(...(await findThreadProblems(read.strategies, documents)))
+    for (const { id, strategy, params, instruments } of read.strategies) {
+      const source = documents.strategies.get(id)
+      const impure = checkPurity(strategy, params, instruments)
+      if (source) found.push(...impure.map((text) => source.problem(['module'], text)))
+    }
     found.push(...listProblems(() => loadCredentials(config, request)))
     const { alerts } = config
     if (alerts) found.push(...listProblems(() => loadAlertSecrets(alerts, request)))

@@ -33,6 +33,8 @@ import { addParityCommand } from './parity/parity.ts'
 import { addRunCommand } from './run.ts'
 import { addSimulateCommand } from './simulate/simulate.ts'
 import { addSweepCommand } from './sweep/sweep.ts'
+import { addNewStrategyCommand } from './strategies/new-strategy.ts'
+import { addTestCommand } from './strategies/test-strategies.ts'
 
 /**
  * The command line: one verb a file. Resolves with the exit code: 0 done, 64 not understood, and what
@@ -70,6 +72,8 @@ export async function main(argv: readonly string[]): Promise<number> {
   addReleaseCommand(program, setExit)
   addLogLevelCommand(program, setExit)
   addCheckCommand(program, setExit)
+  addNewStrategyCommand(program)
+  addTestCommand(program, setExit)
   addRepairCommand(program, setExit)
   addArchiveCommand(program, setExit)
   addAlertCommand(program, setExit)

@@ -183,6 +183,7 @@ export const LOG_EVENTS = {
     'Code of a strategy held the last run up until it was ended; the strategy is halted: mend it, restart, and release it.',
   'strategy.failed':
     'A strategy threw or answered nonsense; mend it, ten times in a row halt it until it is released.',
+  'strategy.said': 'A strategy wrote a line for people, by `log.info`.',
   'strategy.slow':
     'A decision of a strategy took more than 50 ms and held up everything else; make it faster.',
   'target.changed': 'A strategy wants another position.',

@@ -3,6 +3,7 @@ import { type Intent } from '../domain/intent.ts'
 import { type IndicatorSpecs, type NoIndicators } from './indicators/specs.ts'
 import { type InstrumentRules } from './instrument-rules.ts'
 import { type DecideOn, type Needs } from './needs.ts'
+import { type StrategyLog } from './strategy-log.ts'
 import { type SnapshotView } from './snapshot-view.ts'
 
 /** What `decide` answers: what the strategy wants now, and what it wants to remember. */
@@ -34,6 +35,12 @@ export interface StrategyDefinition<
    * each fill of its own; always at the first snapshot of a run and after a release.
    */
   readonly decides?: DecideOn | readonly DecideOn[]
+  /** Counts the shapes of the state, from 1. One of another version is migrated, or the start is refused. */
+  readonly state?: {
+    readonly version: number
+    /** @param version of the old one: 1 for one of before versions were declared. */
+    migrate?(old: unknown, version: number): State
+  }
   /** What is remembered before the first decision. Plain JSON. */
   initialState(params: z.output<Params>): State
   /** What a schema cannot say, a sentence each; reported by `intentd check`. */
@@ -41,7 +48,11 @@ export interface StrategyDefinition<
   /** Synchronous: no I/O, no clock (the snapshot has the time), no randomness. */
   decide(
     snapshot: SnapshotView<NoInfer<Indicators>>,
-    context: { readonly params: z.output<Params>; readonly state: NoInfer<State> },
+    context: {
+      readonly params: z.output<Params>
+      readonly state: NoInfer<State>
+      readonly log: StrategyLog
+    },
   ): Decision<NoInfer<State>>
 }
 
@@ -51,9 +62,16 @@ export interface Strategy {
   readonly params: z.ZodType
   readonly needs?: Needs | ((params: unknown) => Needs)
   readonly decides?: DecideOn | readonly DecideOn[]
+  readonly state?: {
+    readonly version: number
+    migrate?(old: unknown, version: number): unknown
+  }
   initialState(params: unknown): unknown
   check?(params: unknown, instruments: readonly InstrumentRules[]): unknown
-  decide(snapshot: SnapshotView, context: { readonly params: unknown; readonly state: unknown }): unknown
+  decide(
+    snapshot: SnapshotView,
+    context: { readonly params: unknown; readonly state: unknown; readonly log: StrategyLog },
+  ): unknown
 }
 
 /** Whatever was made here and not by hand. */

@@ -1,5 +1,5 @@
 /**
- * Makes `#strategy` and `intentd/strategy` mean this program's own contract, wherever a strategy file lies:
+ * Makes `#strategy` and `intentd/strategy` mean this program's own contract, and `intentd/testing` its test kit, wherever a strategy file lies:
  * outside the project Node would find neither. One contract a process, so that what defineStrategy made is
  * known again.
  *
@@ -8,10 +8,10 @@
 import { registerHooks } from 'node:module'
 
 /** With the extension that this file has itself: .ts as it is written, .js when it was compiled. */
-const CONTRACT_URL = new URL(
-  `./contract${import.meta.url.slice(import.meta.url.lastIndexOf('.'))}`,
-  import.meta.url,
-).href
+const EXTENSION = import.meta.url.slice(import.meta.url.lastIndexOf('.'))
+const [CONTRACT_URL, TESTING_URL] = ['contract', 'testing/testing'].map(
+  (file) => new URL(`./${file}${EXTENSION}`, import.meta.url).href,
+) as [string, string]
 
 let isInstalled = false
 
@@ -21,14 +21,15 @@ export function installContractResolution(): void {
   isInstalled = true
   registerHooks({
     resolve(specifier, context, nextResolve) {
-      if (!isContract(specifier, context.parentURL)) return nextResolve(specifier, context)
-      return { url: CONTRACT_URL, shortCircuit: true }
+      const url = urlOf(specifier, context.parentURL)
+      return url === undefined ? nextResolve(specifier, context) : { url, shortCircuit: true }
     },
   })
 }
 
 /** A package has private names of its own, which begin with #: `#strategy` is ours outside of packages only. */
-function isContract(specifier: string, importer: string | undefined): boolean {
-  if (specifier === '#strategy') return importer?.includes('/node_modules/') !== true
-  return specifier === 'intentd/strategy'
+function urlOf(specifier: string, importer: string | undefined): string | undefined {
+  const isOurs = importer?.includes('/node_modules/') !== true
+  if (specifier === 'intentd/strategy' || (specifier === '#strategy' && isOurs)) return CONTRACT_URL
+  return specifier === 'intentd/testing' || (specifier === '#testing' && isOurs) ? TESTING_URL : undefined
 }

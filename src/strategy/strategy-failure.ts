@@ -15,6 +15,7 @@ export const STRATEGY_FAILURES = {
   STRATEGY_NEEDS: 'what the strategy needs cannot be kept or worked out',
   STRATEGY_INITIAL_STATE: 'initialState of the strategy threw',
   STRATEGY_STATE_UNREADABLE: 'the stored state of the strategy is not JSON',
+  STRATEGY_STATE_VERSION: 'the stored state of the strategy is of another version, and does not migrate',
   STRATEGY_STATE_NOT_SERIALISABLE: 'the state of the strategy cannot be stored as JSON',
   STRATEGY_STATE_TOO_LARGE: 'the state of the strategy is too large to be stored with every decision',
   STRATEGY_THREW: 'decide of the strategy threw',

@@ -7,6 +7,7 @@ import { type Strategy } from './define-strategy.ts'
 import { resolveNeeds } from './needs.ts'
 import { type IntentDenial, readIntents } from './read-intents.ts'
 import { runAsStrategy } from './strategy-context.ts'
+import { BoundedLog, type Listen, SILENT_LOG } from './strategy-log.ts'
 import { SnapshotView } from './snapshot-view.ts'
 import {
   describeThrown,
@@ -15,7 +16,7 @@ import {
   type StrategyFailure,
   type StrategyFailureCode,
 } from './strategy-failure.ts'
-import { firstState, readState, writeState } from './strategy-state.ts'
+import { firstState, readState, toStored, writeState } from './strategy-state.ts'
 
 /** From here a decision is reported as slow, in ms: it holds up every other strategy of the process. */
 const SLOW_MS = 50
@@ -54,6 +55,8 @@ export interface StrategyRunnerOptions {
   /** What the journal kept; absent for a strategy that never decided. */
   readonly stateText?: string | undefined
   readonly clock: Clock
+  /** Hears what the strategy says; absent: nobody does. */
+  readonly onSaid?: Listen | undefined
 }
 
 /** @throws Failure when the first state cannot be had: initialState throws, or is not plain JSON; or what it needs. */
@@ -68,7 +71,10 @@ export class StrategyRunner {
   readonly #params: unknown
   readonly #view: SnapshotView
   readonly #clock: Clock
+  readonly #log: BoundedLog | undefined
   #state: unknown
+  /** The same as it is stored: with its version. */
+  #stored: unknown
   #intents: readonly Intent[] = []
   #stray: StrategyFailure | undefined
 
@@ -79,12 +85,14 @@ export class StrategyRunner {
     this.#params = deepFreeze(options.params)
     this.#view = new SnapshotView(options.instruments, resolveNeeds(options.strategy, options.params))
     this.#clock = options.clock
+    this.#log = options.onSaid && new BoundedLog(options.onSaid)
     this.#state = firstState(options)
+    this.#stored = toStored(options.strategy, this.#state)
   }
 
   /** What the strategy remembers, as JSON text. */
   get stateText(): string {
-    return writeState(this.#state)
+    return writeState(this.#stored)
   }
 
   /** Its code failed where nobody waited for it: it is not asked any more, and each decision fails from now on. */
@@ -100,9 +108,10 @@ export class StrategyRunner {
     const startedAt = this.#clock.monotonic()
     try {
       const { intents, denials, state } = this.#ask(snapshot)
+      if (state !== this.#state) this.#stored = toStored(this.#strategy, state)
       this.#state = state
       this.#intents = intents
-      return { kind: 'decided', intents, denials, state, ...this.#timeSince(startedAt) }
+      return { kind: 'decided', intents, denials, state: this.#stored, ...this.#timeSince(startedAt) }
     } catch (error) {
       return this.#fail(error, startedAt)
     }
@@ -111,8 +120,10 @@ export class StrategyRunner {
   #ask(snapshot: Snapshot): Pick<Decided, 'intents' | 'denials' | 'state'> {
     if (this.#stray !== undefined) throw this.#stray
     this.#view.pointAt(snapshot)
+    this.#log?.begin(snapshot.takenAt)
+    const log = this.#log ?? SILENT_LOG
     const answer = runAsStrategy(this.strategyId, () =>
-      this.#strategy.decide(this.#view, { params: this.#params, state: this.#state }),
+      this.#strategy.decide(this.#view, { params: this.#params, state: this.#state, log }),
     )
     const decision = readDecision(answer)
     const state = readState(decision.state, this.#state)

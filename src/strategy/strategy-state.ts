@@ -2,7 +2,13 @@
 import { type Strategy } from './define-strategy.ts'
 import { runAsStrategy } from './strategy-context.ts'
 import { deepFreeze, isSameData } from '../lib/plain-data.ts'
-import { describeThrown, strategyFailure, type StrategyFailure } from './strategy-failure.ts'
+import { isRecord } from '../lib/is-record.ts'
+import {
+  describeThrown,
+  isStrategyFailure,
+  strategyFailure,
+  type StrategyFailure,
+} from './strategy-failure.ts'
 
 /** Largest state, in characters of JSON: it is written to the journal every ten seconds, and with every new wish. */
 const STATE_LENGTH_MAX = 262_144
@@ -24,9 +30,46 @@ export interface FirstStateOptions {
 export function firstState({ strategy, params, stateText }: FirstStateOptions): unknown {
   if (stateText === undefined) return readState(initialState(strategy, params))
   try {
-    return deepFreeze(JSON.parse(stateText) as unknown)
+    return toPresentVersion(strategy, deepFreeze(JSON.parse(stateText) as unknown))
   } catch (cause) {
+    if (isStrategyFailure(cause)) throw cause
     throw strategyFailure('STRATEGY_STATE_UNREADABLE', { facts: { strategy: strategy.name }, cause })
+  }
+}
+
+/** A state as it is stored where its strategy declares a version. */
+interface VersionedState {
+  readonly stateVersion: number
+  readonly state: unknown
+}
+
+/** What is stored of a state: the state itself, or with its version where there is one. */
+export function toStored({ state: declared }: Strategy, state: unknown): unknown {
+  return declared ? Object.freeze({ stateVersion: declared.version, state }) : state
+}
+
+function isVersioned(stored: unknown): stored is VersionedState {
+  return isRecord(stored) && Object.keys(stored).join() === 'stateVersion,state'
+}
+
+/** @throws Failure STRATEGY_STATE_VERSION for one that does not migrate. */
+function toPresentVersion(strategy: Strategy, stored: unknown): unknown {
+  const declared = strategy.state
+  const version = declared?.version ?? 1
+  const { stateVersion, state } = isVersioned(stored) ? stored : { stateVersion: 1, state: stored }
+  if (stateVersion === version) return state
+  const facts = { strategy: strategy.name, stored: stateVersion, declared: version }
+  if (declared?.migrate === undefined) {
+    const hint = 'write state: { version, migrate(old, version) { … } }, or give the strategy another id'
+    throw strategyFailure('STRATEGY_STATE_VERSION', { facts, hint })
+  }
+  try {
+    return readState(runAsStrategy(strategy.name, () => declared.migrate?.(state, stateVersion)))
+  } catch (cause) {
+    throw strategyFailure('STRATEGY_STATE_VERSION', {
+      facts: { ...facts, thrown: describeThrown(cause) },
+      cause,
+    })
   }
 }
 

@@ -120,8 +120,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'orphan-fills-counted-twice',
     what: 'fills that found their order are bound again whenever it changes',
-    find: '  book.orphans.delete(orderId)\n  for (const fill of fills) {\n    const order',
-    replace: '  for (const fill of fills) {\n    const order',
+    find: '  book.orphans.delete(orderId)\n  for (const [index, fill] of fills.entries()) {\n    const order',
+    replace: '  for (const [index, fill] of fills.entries()) {\n    const order',
   },
   {
     name: 'state-not-with-wishes',

@@ -308,6 +308,7 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
   'simulator.serverFailed': { urgency: warning, by: [], title: () => "the simulator's server broke" },
   'simulator.stopped': SILENT,
   'stop.phase': SILENT,
+  'strategy.said': SILENT,
   'strategy.threadLost': {
     urgency: warning,
     by: ['strategy'],

@@ -52,10 +52,7 @@ function placeAt(directory: string, name: string): string {
 }
 
 /** Candles of an interval out of shorter ones. One of which the file has only the end, or the beginning, is left out. */
-export function buildCandles(
-  { at, open, high, low, close }: CandleRows,
-  intervalMs: number,
-): readonly CandleRow[] {
+function buildCandles({ at, open, high, low, close }: CandleRows, intervalMs: number): readonly CandleRow[] {
   const built: CandleRow[] = []
   const stepMs = smallestStep(at)
   const from = Math.max(0, at.length - Math.ceil((CANDLES_MAX + 1) * (intervalMs / stepMs)))

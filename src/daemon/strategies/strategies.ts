@@ -176,7 +176,7 @@ export async function openRunners(
   for (const loaded of strategies) {
     const { id, thread } = loaded
     if (thread === undefined) {
-      opened.push([id, createRunner(loaded, states, clock)])
+      opened.push([id, createRunner(loaded, states, clock, logger)])
       continue
     }
     const { moduleFile, params, instruments, needs } = loaded
@@ -184,6 +184,7 @@ export async function openRunners(
       ...{ strategyId: id, moduleFile, params, instruments, needs, clock, timers },
       ...{ ...thread, stateText: states.get(id) },
       onThreadLost: (reason) => logger.log('error', 'strategy.threadLost', { strategy: id, reason }),
+      onSaid: (line) => logger.log('info', 'strategy.said', { strategy: id, ...line }),
     })
     opened.push([id, runner])
   }
@@ -224,6 +225,7 @@ export function createRunner(
   { id, strategy, params, instruments }: LoadedStrategy,
   states: ReadonlyMap<StrategyId, string>,
   clock: Clock,
+  logger?: Pick<DaemonLogger, 'log'>,
 ): StrategyRunner {
   return createStrategyRunner({
     strategyId: id,
@@ -232,5 +234,6 @@ export function createRunner(
     instruments,
     stateText: states.get(id),
     clock,
+    onSaid: logger && ((line) => logger.log('info', 'strategy.said', { strategy: id, ...line })),
   })
 }

@@ -54,7 +54,9 @@ export function dropUnneededCandles(core: Core): void {
  * more: what comes later than that is of no use to anybody.
  */
 export function noteCandles(core: Core, tickers: TickerTable): void {
-  if (core.candles.needed.size === 0) return
+  const { startedAt, phase } = core.run
+  // The boot is the first record of a run, and after a stop there is none.
+  if (core.candles.needed.size === 0 || startedAt === 0 || phase === 'stopped') return
   // Whichever of the two clocks is wrong: what it says must not close candles of the future.
   const now = Math.min(tickers.requestTime, exchangeNow(core) + TICKER_AHEAD_MS)
   for (const [key, needed] of core.candles.needed) {

@@ -187,7 +187,8 @@ export class IsolatedRunner {
     }
     const message = this.#port && (receiveMessageOnPort(this.#port)?.message as Answer | undefined)
     if (message === undefined) return failed('STRATEGY_NO_DECISION', { found: 'an answer without words' })
-    if (message.kind === 'failed') return message
+    for (const line of message.said ?? []) this.#options.onSaid?.(line)
+    if (message.kind === 'failed') return { kind: 'failed', code: message.code, message: message.message }
     try {
       const { intents, denials } = readIntents(this.strategyId, message.intents, this.#intents)
       this.#state = readState(message.state, this.#state)

@@ -6,6 +6,7 @@ import { systemClock } from '../../lib/clock.ts'
 import { decimal } from '../../lib/decimal.ts'
 import { messageOf } from '../../lib/failure.ts'
 import { loadStrategy } from '../load-strategy.ts'
+import { type SaidLine } from '../strategy-log.ts'
 import { createStrategyRunner, type StrategyRunner } from '../strategy-runner.ts'
 import { guardThread } from './guard-thread.ts'
 import { ShownMoment } from './shown-moment.ts'
@@ -21,6 +22,8 @@ import {
 
 const data = workerData as ThreadData
 const control = new Int32Array(data.control)
+/** During a decision. */
+const said: SaidLine[] = []
 
 try {
   const runner = await open()
@@ -35,7 +38,16 @@ async function open(): Promise<StrategyRunner> {
   const { moduleFile, strategyId, params, stateText } = data
   const strategy = await loadStrategy(moduleFile)
   const instruments = data.instruments.map((one) => ({ ...one, notionalMin: decimal(one.notionalMin) }))
-  return createStrategyRunner({ strategyId, strategy, params, instruments, stateText, clock: systemClock })
+  const onSaid = (line: SaidLine): number => said.push(line)
+  return createStrategyRunner({
+    strategyId,
+    strategy,
+    params,
+    instruments,
+    stateText,
+    clock: systemClock,
+    onSaid,
+  })
 }
 
 function report(message: Ready): void {
@@ -51,8 +63,11 @@ function serve(runner: StrategyRunner): never {
     for (let news = receiveMessageOnPort(data.port); news; news = receiveMessageOnPort(data.port)) {
       shown.take(news.message as Question)
     }
-    const { tookMs: _, isSlow: _slow, ...answer } = runner.decide(shown.snapshot())
-    const isSame = answer.kind === 'decided' && before !== undefined && repeats(answer, before)
+    const { tookMs: _, isSlow: _slow, ...decision } = runner.decide(shown.snapshot())
+    const lines = said.splice(0)
+    const answer: Answer = lines.length > 0 ? { ...decision, said: lines } : decision
+    const isSame =
+      lines.length === 0 && before !== undefined && answer.kind === 'decided' && repeats(answer, before)
     if (!isSame) data.port.postMessage(answer)
     before = answer.kind === 'decided' ? answer : undefined
     Atomics.store(control, REPEATS, Number(isSame))

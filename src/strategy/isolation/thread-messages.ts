@@ -9,6 +9,7 @@ import { type Instrument } from '../../domain/instrument.ts'
 import { type Intent } from '../../domain/intent.ts'
 import { type AccountMoment, type InstrumentMoment, type Money } from '../../domain/snapshot.ts'
 import { TICKER_COLUMNS } from '../../domain/ticker-table.ts'
+import { type SaidLine } from '../strategy-log.ts'
 import { type StrategyFailureCode } from '../strategy-failure.ts'
 
 /** Places in the numbers by which the two threads wait for each other. */
@@ -69,7 +70,8 @@ export interface Question {
   readonly series?: readonly CrossingSeries[]
 }
 
-export type Answer =
+/** With what the strategy has said; absent: nothing. */
+export type Answer = { readonly said?: readonly SaidLine[] } & (
   | {
       readonly kind: 'decided'
       readonly intents: readonly Intent[]
@@ -77,6 +79,7 @@ export type Answer =
       readonly state: unknown
     }
   | { readonly kind: 'failed'; readonly code: StrategyFailureCode; readonly message: string }
+)
 
 /** The first message of the thread: its strategy is loaded, or why it is not. */
 export type Ready = { readonly kind: 'ready' } | { readonly kind: 'unready'; readonly reason: string }

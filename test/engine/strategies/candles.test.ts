@@ -119,6 +119,24 @@ test('a gap longer than the series empties it', () => {
   expect(candlesOf(bench).map(([, , , , close]) => close)).toEqual([90])
 })
 
+test('before the boot is recorded no candle is', () => {
+  const bench = openBench()
+  for (const minute of [0, 1, 2]) priceAt(bench, minute * 60 + 1, 100)
+  bench.restart()
+  bench.step({ kind: 'clockSynchronised', offsetMs: 0 })
+  priceAt(bench, 241, 100)
+  expect(bench.take('record')).toEqual([])
+
+  bench.step({ kind: 'started' })
+  priceAt(bench, 242, 100)
+  expect(
+    bench
+      .take('record')
+      .map(({ record }) => record.kind)
+      .slice(0, 2),
+  ).toEqual(['boot', 'candles'])
+})
+
 test('[BND1] no more candles are kept than are needed', () => {
   const bench = openBench()
   for (let minute = 0; minute < 20; minute++) priceAt(bench, minute * 60 + 1, 100 + minute)

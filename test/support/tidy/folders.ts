@@ -49,6 +49,7 @@ const FOLDER_ORDER: Readonly<Record<string, readonly (string | readonly string[]
     'explain',
     'control',
     'simulate',
+    'strategies',
     'run.ts',
     'replay',
     'backtest',

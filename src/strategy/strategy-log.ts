@@ -1,0 +1,63 @@
+/** For people: what a strategy says changes nothing. Does nothing where nobody listens, as in a backtest. */
+export interface StrategyLog {
+  /** One line of the daemon's log, `strategy.said`. At most 10 a decision and 100 a minute; the others are counted. */
+  info(message: string, fields?: Readonly<Record<string, number | string | boolean | undefined>>): void
+}
+
+/** A line of a strategy. */
+export interface SaidLine {
+  readonly message: string
+  readonly facts: Readonly<Record<string, unknown>>
+}
+
+export type Listen = (line: SaidLine) => void
+
+/** Lines of one decision, and of a minute: what is more is not for people. */
+const LINES_MAX = 10
+const LINES_A_MINUTE_MAX = 100
+const MINUTE_MS = 60_000
+const LENGTH_MAX = 500
+const FIELDS_MAX = 20
+
+/** Where nobody listens. */
+export const SILENT_LOG: StrategyLog = { info: () => undefined }
+
+/** Bounds what a strategy says. */
+export class BoundedLog implements StrategyLog {
+  readonly #listen: Listen
+  #lines = 0
+  #minuteAt = 0
+  #linesOfMinute = 0
+  #dropped = 0
+
+  constructor(listen: Listen) {
+    this.#listen = listen
+  }
+
+  /** A decision begins. Unix ms, our clock. */
+  begin(now: number): void {
+    this.#lines = 0
+    if (Math.abs(now - this.#minuteAt) < MINUTE_MS) return
+    this.#minuteAt = now
+    this.#linesOfMinute = 0
+    if (this.#dropped > 0) this.#listen({ message: 'lines were left out', facts: { lines: this.#dropped } })
+    this.#dropped = 0
+  }
+
+  info: StrategyLog['info'] = (message, fields = {}) => {
+    if (this.#lines >= LINES_MAX || this.#linesOfMinute >= LINES_A_MINUTE_MAX) {
+      this.#dropped += 1
+      return
+    }
+    this.#lines += 1
+    this.#linesOfMinute += 1
+    const shown: readonly [string, unknown][] = Object.entries(fields)
+      .slice(0, FIELDS_MAX)
+      .map(([name, value]): [string, unknown] => [name.slice(0, LENGTH_MAX), toShown(value)])
+    this.#listen({ message: String(message).slice(0, LENGTH_MAX), facts: Object.fromEntries<unknown>(shown) })
+  }
+}
+
+function toShown(value: unknown): unknown {
+  return typeof value === 'number' || typeof value === 'boolean' ? value : String(value).slice(0, LENGTH_MAX)
+}

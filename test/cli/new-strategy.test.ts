@@ -1,0 +1,44 @@
+import { readdirSync } from 'node:fs'
+import { afterAll, expect, test } from 'vitest'
+import { IntentdProcess } from '../daemon/intentd-process.ts'
+import { Projects } from '../daemon/project.ts'
+
+const projects = new Projects()
+afterAll(() => projects.close())
+
+async function run(cwd: string, ...args: readonly string[]) {
+  const made = new IntentdProcess([...args], { cwd, waitMsMax: 120_000 })
+  const { code } = await made.ended
+  return { code, stdout: made.stdout.join('\n'), stderr: made.stderr.join('\n') }
+}
+
+test('a new strategy passes its test and the check, and trades in a backtest, from any folder', async () => {
+  const { directory } = projects.open()
+  const written = await run(directory, 'new-strategy', 'my-rsi', '--dir', 'mine')
+  expect(written).toMatchObject({ code: 0 })
+  expect(readdirSync(`${directory}/mine`).toSorted()).toEqual([
+    'my-rsi.paper.yaml',
+    'my-rsi.test.ts',
+    'my-rsi.ts',
+    'my-rsi.yaml',
+  ])
+
+  const tested = await run(directory, 'test', 'mine/my-rsi.test.ts')
+  expect(tested.stdout).toMatch(/pass 2/)
+  expect(tested.code).toBe(0)
+
+  const config = 'mine/my-rsi.paper.yaml'
+  expect(await run(directory, 'check', '--config', config)).toMatchObject({ code: 0, stderr: '' })
+
+  const played = await run(directory, 'backtest', config, '--market', 'seeded', '--days', '1', '--out', 'out')
+  expect(played).toMatchObject({ code: 0 })
+  expect(played.stdout).toMatch(/fills/)
+}, 240_000)
+
+test('what is there already is not written over', async () => {
+  const { directory } = projects.open()
+  await run(directory, 'new-strategy', 'twice')
+  const again = await run(directory, 'new-strategy', 'twice')
+  expect(again.code).not.toBe(0)
+  expect(again.stderr).toMatch(/NEW_STRATEGY_EXISTS.*twice\.ts/s)
+}, 120_000)

@@ -1,0 +1,108 @@
+import { mkdtempSync, rmSync, writeFileSync, readFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
+import { type Decision, defineStrategy, sma, type SnapshotView, z } from '../../../src/strategy/contract.ts'
+import { checkPurity } from '../../../src/strategy/testing/check-purity.ts'
+import { matchGolden, runSeries } from '../../../src/strategy/testing/testing.ts'
+import { madeInstrument } from '../../support/market-moment.ts'
+import grid from '../../../strategies/grid.ts'
+import trend from '../../../strategies/trend.ts'
+
+const directory = mkdtempSync(join(tmpdir(), 'intentd-golden-'))
+afterAll(() => rmSync(directory, { recursive: true, force: true }))
+
+const base = { params: z.strictObject({}), initialState: () => 0 }
+
+/** Holds one lot while the close is above its average, and counts its decisions. */
+const follower = defineStrategy({
+  ...base,
+  name: 'follower',
+  needs: { indicators: { average: sma({ interval: '2m', period: 2 }) } },
+  decides: 'candle',
+  decide(snapshot, { state }) {
+    const intents = snapshot.instruments.flatMap((market) => {
+      const { average } = market.indicators
+      return average === undefined ? [] : [market.target(market.last > average ? 1 : 0)]
+    })
+    return { intents, state: state + 1 }
+  },
+})
+
+test('a strategy is asked at the first price and at each closed candle, and sees what it holds', () => {
+  const decisions = runSeries({ strategy: follower, params: {}, prices: [10, 11, 12, 13, 20, 21, 1, 1] })
+
+  expect(
+    decisions.map(({ at, intents, netLots, state }) => [(at / 60_000) % 10, intents.length, netLots, state]),
+  ).toEqual([
+    [0, 0, 0, 1],
+    [2, 0, 0, 2],
+    [4, 1, 0, 3],
+    [6, 1, 1, 4],
+  ])
+  expect(decisions.at(-1)?.intents[0]).toMatchObject({ kind: 'target', lots: 0 })
+})
+
+test('a candle is four prices, and makes the candle that it was', () => {
+  const seen: unknown[] = []
+  const watcher = defineStrategy({
+    ...{ ...base, name: 'watcher', needs: { candles: { '1m': 3 } }, decides: 'candle' as const },
+    decide(snapshot, { state }) {
+      seen.push(snapshot.instruments[0]?.candles('1m').at(-1))
+      return { intents: [], state }
+    },
+  })
+  const candles = [
+    { open: 10, high: 14, low: 9, close: 12 },
+    { open: 12, high: 13, low: 8, close: 9 },
+  ]
+  runSeries({ strategy: watcher, params: {}, candles })
+
+  expect(seen).toEqual([
+    undefined,
+    { openAt: 1_704_067_200_000, open: 10, high: 14, low: 9, close: 12, ticks: 4 },
+  ])
+})
+
+test('a kept run is held against the next one', () => {
+  const file = join(directory, 'follower.golden')
+  const decisions = runSeries({ strategy: follower, params: {}, prices: [10, 11, 12, 13, 20, 21, 1, 1] })
+  matchGolden(file, decisions)
+  expect(() => matchGolden(file, decisions)).not.toThrow()
+
+  writeFileSync(file, readFileSync(file, 'utf8').replace('"lots":1', '"lots":2'))
+  expect(() => matchGolden(file, decisions)).toThrow(/line 1 of .*kept.*"lots":2.*found.*"lots":1/s)
+})
+
+describe('a strategy is a function of what it is shown', () => {
+  const check = (decide: (snapshot: SnapshotView) => Decision<number>) =>
+    checkPurity(defineStrategy({ ...base, name: 'checked', decide }), {}, [madeInstrument()])
+
+  test('those that ship are', () => {
+    const size = '0.01'
+    const gridParams = grid.params.parse({ spacingBps: 5, levels: 4, size, recentreAfterLevels: 4 })
+    expect(checkPurity(grid, gridParams, [madeInstrument()])).toEqual([])
+    const trendParams = trend.params.parse({ fastSeconds: 4, slowSeconds: 15, size, thresholdBps: 3 })
+    expect(checkPurity(trend, trendParams, [madeInstrument()])).toEqual([])
+    expect(checkPurity(follower, {}, [madeInstrument()])).toEqual([])
+  })
+
+  test('one that remembers outside of its state is found', () => {
+    let calls = 0
+    const found = check((snapshot) => {
+      calls += 1
+      return { intents: snapshot.instruments.map((market) => market.target(calls)), state: 0 }
+    })
+    expect(found).toHaveLength(1)
+    expect(found[0]).toMatch(/asked again on the same prices \(decision 1/)
+  })
+
+  test('one that leaves something in a global is found', () => {
+    const found = check(() => {
+      Reflect.set(globalThis, 'leftBehind', {})
+      return { intents: [], state: 0 }
+    })
+    Reflect.deleteProperty(globalThis, 'leftBehind')
+    expect(found).toEqual([expect.stringContaining('the global leftBehind')])
+  })
+})
