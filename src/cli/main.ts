@@ -20,6 +20,8 @@ import { addReplayCommand } from './replay/replay.ts'
 import { addRestrictCommand } from './restrict.ts'
 import { adviseAgain } from './process/options.ts'
 import { addRunCommand } from './run.ts'
+import { addInitCommand } from './setup/init.ts'
+import { addTestCommand } from './setup/test-strategies.ts'
 import { addSimulateCommand } from './simulate/simulate.ts'
 
 /**
@@ -38,6 +40,7 @@ export async function main(argv: readonly string[]): Promise<number> {
   const setExit = (code: number): void => {
     exitCode = code
   }
+  addInitCommand(program)
   addRunCommand(program, { version, setExit })
   addBacktestCommand(program, { version, setExit })
   addCompareCommand(program, setExit)
@@ -47,6 +50,7 @@ export async function main(argv: readonly string[]): Promise<number> {
   addFlattenCommand(program, setExit)
   addReleaseCommand(program, setExit)
   addCheckCommand(program, setExit)
+  addTestCommand(program, setExit)
   addRepairCommand(program, setExit)
   addArchiveCommand(program, setExit)
   addSimulateCommand(program, setExit)

@@ -151,6 +151,8 @@ export const LOG_EVENTS = {
     'A strategy threw or answered nonsense; mend it, ten times in a row halt it until it is released.',
   'strategy.slow':
     'A decision of a strategy took more than 50 ms and held up everything else; make it faster.',
+  'supervisor.notNotified':
+    'systemd could not be notified, and kills the daemon when its watchdog is not fed; install systemd-notify, or see what the reason names.',
   'target.changed': 'A strategy wants another position.',
   'ticker.unreadable':
     'The ticker of an instrument is not as the document describes, so it has no prices; look at what the exchange says of it, others go on.',

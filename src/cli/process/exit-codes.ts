@@ -27,6 +27,7 @@ const ENDINGS: Readonly<Partial<Record<Ending, readonly string[]>>> = {
     'IMPORT_EXISTS',
     'IMPORT_SYMBOLS_DIFFER',
     'IMPORT_SYMBOL_UNKNOWN',
+    'INIT_NOT_EMPTY',
   ],
   // What was written, and what it names: another start finds the same.
   configuration: [
@@ -49,7 +50,7 @@ const ENDINGS: Readonly<Partial<Record<Ending, readonly string[]>>> = {
       'JOURNAL_UNREADABLE',
       'LIVE_PRICES_UNREACHABLE',
     ],
-    ...['IMPORT_UNWRITABLE', 'STATE_HELD', 'STATE_UNWRITABLE'],
+    ...['IMPORT_UNWRITABLE', 'INIT_UNWRITABLE', 'STATE_HELD', 'STATE_UNWRITABLE'],
     ...['SIMULATOR_LISTEN_FAILED', 'SIMULATOR_STORE_UNUSABLE'],
   ],
   inputMissing: [
