@@ -108,7 +108,9 @@ function handOver(node) {
   forwardMessages(child)
   child.on('error', (error) => {
     process.stderr.write(`RUNTIME_BROKEN: the bundled Node could not be started\n  path   ${node}\n`)
-    process.stderr.write(`  cause  ${error.message}\n  hint   run \`npm ci\` in the checkout, or install the package again\n`)
+    process.stderr.write(
+      `  cause  ${error.message}\n  hint   run \`npm ci\` in the checkout, or install the package again\n`,
+    )
     void endProcess(EXIT_OS)
   })
   child.on('exit', (code, signal) => {

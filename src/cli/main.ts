@@ -7,6 +7,7 @@ import { addBacktestCommand } from './backtest/backtest.ts'
 import { addCompareCommand } from './backtest/compare.ts'
 import { addCallCommand } from './call/call.ts'
 import { addCheckCommand } from './check.ts'
+import { addDoctorCommand } from './doctor/doctor.ts'
 import { addExplainCommand } from './explain/explain.ts'
 import { addFlattenCommand } from './flatten.ts'
 import { addKillCommand } from './kill.ts'
@@ -50,6 +51,7 @@ export async function main(argv: readonly string[]): Promise<number> {
   addFlattenCommand(program, setExit)
   addReleaseCommand(program, setExit)
   addCheckCommand(program, setExit)
+  addDoctorCommand(program, setExit)
   addTestCommand(program, setExit)
   addRepairCommand(program, setExit)
   addArchiveCommand(program, setExit)

@@ -58,7 +58,12 @@ describe(`the package, installed globally from its tarball on Node ${MACHINE_NOD
   test('holds what a user needs, and neither sources nor tests', () => {
     const installed = join(prefix, 'lib', 'node_modules', 'intentd')
 
-    for (const path of ['dist/cli/main.js', 'dist/strategy/contract.d.ts', 'deploy/intentd.service', 'SECURITY.md'])
+    for (const path of [
+      'dist/cli/main.js',
+      'dist/strategy/contract.d.ts',
+      'deploy/intentd.service',
+      'SECURITY.md',
+    ])
       expect({ path, isThere: existsSync(join(installed, path)) }).toEqual({ path, isThere: true })
     for (const path of ['src', 'test', 'bench', 'conformance', '.env'])
       expect({ path, isThere: existsSync(join(installed, path)) }).toEqual({ path, isThere: false })

@@ -32,28 +32,37 @@ async function openSocket(): Promise<{ socket: DatagramSocket; path: string; pro
   return { socket, path, project }
 }
 
-describe.skipIf(lacks('systemd-analyze'))('the systemd unit (not checked where there is no systemd-analyze)', () => {
-  test('is without a fault, and its exposure is small', async () => {
-    const unit = join(await makeWorkingDirectory(projects.open()), 'intentd.service')
+describe.skipIf(lacks('systemd-analyze'))(
+  'the systemd unit (not checked where there is no systemd-analyze)',
+  () => {
+    test('is without a fault, and its exposure is small', async () => {
+      const unit = join(await makeWorkingDirectory(projects.open()), 'intentd.service')
 
-    const verified = spawnSync('systemd-analyze', ['verify', '--recursive-errors=no', unit], { encoding: 'utf8' })
-    const security = execFileSync('systemd-analyze', ['security', '--offline=yes', '--threshold=25', unit], {
-      encoding: 'utf8',
+      const verified = spawnSync('systemd-analyze', ['verify', '--recursive-errors=no', unit], {
+        encoding: 'utf8',
+      })
+      const security = execFileSync(
+        'systemd-analyze',
+        ['security', '--offline=yes', '--threshold=25', unit],
+        {
+          encoding: 'utf8',
+        },
+      )
+
+      expect({ status: verified.status, said: verified.stderr }).toEqual({ status: 0, said: '' })
+      expect(security).toMatch(/Overall exposure level for intentd\.service: [0-2]\.\d OK/)
     })
 
-    expect({ status: verified.status, said: verified.stderr }).toEqual({ status: 0, said: '' })
-    expect(security).toMatch(/Overall exposure level for intentd\.service: [0-2]\.\d OK/)
-  })
+    test('names what the document of stops says, and nothing that V8 does not survive', () => {
+      const unit = readFileSync('deploy/intentd.service', 'utf8')
 
-  test('names what the document of stops says, and nothing that V8 does not survive', () => {
-    const unit = readFileSync('deploy/intentd.service', 'utf8')
-
-    expect(unit).toMatch(/^Type=notify$/m)
-    expect(unit).toMatch(/^TimeoutStopSec=120$/m)
-    expect(unit).toMatch(/^RestartPreventExitStatus=64 65 66 78$/m)
-    expect(unit).not.toMatch(/^MemoryDenyWriteExecute/m)
-  })
-})
+      expect(unit).toMatch(/^Type=notify$/m)
+      expect(unit).toMatch(/^TimeoutStopSec=120$/m)
+      expect(unit).toMatch(/^RestartPreventExitStatus=64 65 66 78$/m)
+      expect(unit).not.toMatch(/^MemoryDenyWriteExecute/m)
+    })
+  },
+)
 
 describe.skipIf(lacks('systemd-notify', 'python3'))(
   'notifications (not checked where systemd-notify or python3 is missing)',

@@ -53,7 +53,10 @@ function buildUnit(directory: string): string {
   const quote = (path: string): string => JSON.stringify(escape(path))
   const command = `${quote(process.execPath)} ${quote(LAUNCHER)} run --config config/live.yaml`
   return readShipped('deploy/intentd.service')
-    .replace(/^# systemd unit\.[^]*?\n\n/, () => '# Written by `intentd init`. The keys are /etc/intentd/api-*, mode 0600.\n\n')
+    .replace(
+      /^# systemd unit\.[^]*?\n\n/,
+      () => '# Written by `intentd init`. The keys are /etc/intentd/api-*, mode 0600.\n\n',
+    )
     .replace(/^User=.*$/m, () => `User=${userInfo().username}`)
     .replace(/^WorkingDirectory=.*$/m, () => `WorkingDirectory=${escape(directory)}`)
     .replace(/^ReadWritePaths=.*$/m, () => `ReadWritePaths=${quote(directory)}`)

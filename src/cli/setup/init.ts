@@ -37,7 +37,9 @@ function init(name: string): void {
       cause: error,
     })
   }
-  print(`${directory} is ready. Next:\n  cd ${toShellWord(directory)}\n  intentd check\n  intentd test\n  intentd run`)
+  print(
+    `${directory} is ready. Next:\n  cd ${toShellWord(directory)}\n  intentd check\n  intentd test\n  intentd run`,
+  )
 }
 
 function assertEmpty(directory: string): void {

@@ -32,7 +32,18 @@ const FOLDER_ORDER: Readonly<Record<string, readonly (string | readonly string[]
   ],
   daemon: ['reporting', 'market-data', 'embedded', 'state', 'recording', 'strategies', 'account'],
   report: ['run-facts.ts', 'round-numbers.ts', 'collect', 'metrics.ts', 'run-report.ts', 'text', 'page'],
-  cli: ['process', 'setup', 'prices', 'call', 'explain', 'simulate', 'run.ts', 'replay', 'backtest'],
+  cli: [
+    'process',
+    'setup',
+    'doctor',
+    'prices',
+    'call',
+    'explain',
+    'simulate',
+    'run.ts',
+    'replay',
+    'backtest',
+  ],
   simulator: [
     ['market', 'store'],
     ['matching', 'shared', 'wallet', 'watched-market.ts'],
@@ -61,7 +72,14 @@ const LARGE_FOLDERS: Readonly<Record<string, readonly [max: number, why: string]
 
 /** Where the program begins; every other file of src/ must be reached from here. */
 const ROOT = 'src/cli/main.ts'
-const ENTRIES = [ROOT, STRATEGY_CONTRACT, 'src/config/write-schemas.ts', 'src/strategy/install-contract.ts', 'bin/', 'strategies/']
+const ENTRIES = [
+  ROOT,
+  STRATEGY_CONTRACT,
+  'src/config/write-schemas.ts',
+  'src/strategy/install-contract.ts',
+  'bin/',
+  'strategies/',
+]
 
 export const FOLDER_RULES: readonly TreeRule[] = [
   (tree) => [...tree.values()].flatMap(checkFolderOrder),
