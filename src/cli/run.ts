@@ -19,6 +19,7 @@ import {
   parseSpeed,
   toConfigRequest,
 } from './process/options.ts'
+import { assertSupported } from './process/platform.ts'
 import { onBreakdown, onStopSignals } from './process/signals.ts'
 import { createSupervisor } from './process/supervisor.ts'
 
@@ -55,6 +56,7 @@ export function addRunCommand(program: Command, { version, setExit }: RunFrame):
 async function run(options: RunOptions, version: string): Promise<number> {
   const request = toConfigRequest(options)
   const loaded = loadConfig(request)
+  assertSupported(loaded.config)
   const credentials = loadCredentials(loaded.config, request)
   const { level } = loaded.config.log
   const logger = openLogger({ level, name: loaded.config.name, aside: options.summary !== undefined })

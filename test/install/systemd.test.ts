@@ -1,7 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test, vi } from 'vitest'
 import { createSupervisor } from '../../src/cli/process/supervisor.ts'
 import { Project, Projects } from '../daemon/project.ts'
 import { ManualTime } from '../support/manual-time.ts'
@@ -63,6 +63,31 @@ describe.skipIf(lacks('systemd-analyze'))(
     })
   },
 )
+
+test('the file of a health check is written while the trading loop goes round, and then no more', async () => {
+  const file = join(projects.open().directory, 'heartbeat')
+  const time = new ManualTime(0)
+  let heartbeat = 1
+  const supervisor = createSupervisor({
+    variables: { INTENTD_HEARTBEAT_FILE: file },
+    timers: time,
+    heartbeat: () => heartbeat,
+    onTrouble: (reason) => expect.unreachable(reason),
+  })
+  const written = async () => vi.waitUntil(() => existsSync(file))
+
+  supervisor.ready()
+  await written()
+  rmSync(file)
+  await time.pass(60_000)
+  expect(existsSync(file)).toBe(false)
+  heartbeat = 2
+  await time.pass(5000)
+  await written()
+  supervisor.close()
+
+  expect(time.timersWaiting).toBe(0)
+})
 
 describe.skipIf(lacks('systemd-notify', 'python3'))(
   'notifications (not checked where systemd-notify or python3 is missing)',

@@ -7,6 +7,7 @@ import { ClockOffset } from '../../exchange/clock/clock-offset.ts'
 import { ExchangeClient } from '../../exchange/exchange-client.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { systemTimers } from '../../lib/timers.ts'
+import { type ProductType } from '../../protocol/values.ts'
 import { type Finding, finding, ok } from './finding.ts'
 
 /** Answers from which the offset is estimated: the one with the shortest way counts. */
@@ -38,7 +39,7 @@ export async function examineExchange(
   config: DaemonConfig,
   credentials: Credentials | undefined,
 ): Promise<readonly Finding[]> {
-  const { baseUrl } = config.exchange
+  const baseUrl = config.exchange.baseUrl ?? config.simulator?.market.live?.baseUrl
   if (baseUrl === undefined) {
     return [
       ok('exchange', 'the simulator inside the daemon: there is nothing to reach'),
@@ -59,7 +60,8 @@ export async function examineExchange(
     ...{ positionMode: config.account.positionMode, clock: systemClock, timers: systemTimers },
   })
   try {
-    const reached = await reach(client, config)
+    const reached = await reach(client, baseUrl, config.account.productType)
+    if (config.exchange.baseUrl === undefined) return [reached, judgeClock(offset)]
     if (reached.state !== 'ok') return [reached, ...UNSEEN]
     return [reached, judgeClock(offset), await examineKeys(client, config, credentials), ...UNSEEN]
   } finally {
@@ -67,15 +69,15 @@ export async function examineExchange(
   }
 }
 
-async function reach(client: ExchangeClient, { account, exchange }: DaemonConfig): Promise<Finding> {
+async function reach(client: ExchangeClient, baseUrl: string, productType: ProductType): Promise<Finding> {
   const table = new TickerTable()
   for (let count = 0; count < SAMPLES; count++) {
-    const answer = await client.readTickers(table, account.productType)
+    const answer = await client.readTickers(table, productType)
     if (answer.kind === 'accepted') continue
-    const found = `${exchange.baseUrl}: ${answer.code} ${answer.message}`
+    const found = `${baseUrl}: ${answer.code} ${answer.message}`
     return finding('fail', 'exchange', found, 'check exchange.baseUrl, the connection and the firewall')
   }
-  return ok('exchange', `${exchange.baseUrl} answers`)
+  return ok('exchange', `${baseUrl} answers`)
 }
 
 function judgeClock(offset: ClockOffset): Finding {
