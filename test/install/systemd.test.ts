@@ -3,7 +3,7 @@ import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test, vi } from 'vitest'
 import { createSupervisor } from '../../src/cli/process/supervisor.ts'
-import { Project, Projects } from '../daemon/project.ts'
+import { type Project, Projects } from '../daemon/project.ts'
 import { ManualTime } from '../support/manual-time.ts'
 import { DatagramSocket } from './datagram-socket.ts'
 
