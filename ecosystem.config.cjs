@@ -38,7 +38,7 @@ module.exports = {
       min_uptime: 10_000,
       max_restarts: 10,
 
-      // A daemon takes some 150 MB. One that grows beyond this is stopped in good order and started again.
+      // A daemon takes some 200 MB. One that grows beyond this is stopped in good order and started again.
       max_memory_restart: '1G',
 
       // pm2 writes the shell's environment into its dump file, readable by all. intentd reads .env itself.

@@ -1,5 +1,5 @@
 import { execFile, spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -102,6 +102,19 @@ describe(`the package, installed globally from its tarball on Node ${MACHINE_NOD
     expect(refused).toMatchObject({ code: 64, stderr: expect.stringContaining('INIT_NOT_EMPTY') as string })
     expect(readFileSync(join(empty, 'kept.txt'), 'utf8')).toBe('mine')
     expect(existsSync(join(empty, 'config'))).toBe(false)
+  })
+})
+
+const isOld = Number(MACHINE_NODE.slice(1).split('.')[0]) < 24
+
+test.skipIf(!isOld)('without its own Node, on one that is too old, it says so and ends with 71', async () => {
+  const modules = join(prefix, 'lib', 'node_modules', 'intentd', 'node_modules')
+  for (const name of readdirSync(modules).filter((one) => one.startsWith('node-') && one !== 'node-cron'))
+    rmSync(join(modules, name), { recursive: true })
+
+  expect(await intentd(empty, '--version')).toMatchObject({
+    code: 71,
+    stderr: expect.stringContaining('RUNTIME_MISSING') as string,
   })
 })
 

@@ -1,5 +1,5 @@
 /** What `intentd init` writes: files of the installation with the paths of this place, and a strategy to begin with. */
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -28,6 +28,7 @@ export function buildInitFiles(directory: string): InitFiles {
     ['ecosystem.config.cjs', buildEcosystem()],
     ['intentd.service', buildUnit(directory)],
     ['package.json', PACKAGE],
+    ['tsconfig.json', buildTypeScriptConfig()],
     ['.gitignore', IGNORED],
   ])
 }
@@ -61,6 +62,21 @@ function buildUnit(directory: string): string {
     .replace(/^WorkingDirectory=.*$/m, () => `WorkingDirectory=${escape(directory)}`)
     .replace(/^ReadWritePaths=.*$/m, () => `ReadWritePaths=${quote(directory)}`)
     .replace(/^ExecStart=.*$/m, () => `ExecStart=${command}`)
+}
+
+/** For editors: where `#strategy` is. A checkout has the source, a package its declarations. */
+function buildTypeScriptConfig(): string {
+  const places = ['src/strategy/contract.ts', 'dist/strategy/contract.d.ts'].map((path) =>
+    join(INSTALLATION, path),
+  )
+  const contract = places.filter((path) => existsSync(path)).slice(0, 1)
+  const compilerOptions = {
+    ...{ target: 'es2024', module: 'nodenext', strict: true, noEmit: true, skipLibCheck: true },
+    ...{ erasableSyntaxOnly: true, verbatimModuleSyntax: true, allowImportingTsExtensions: true },
+    paths: { '#strategy': contract, 'intentd/strategy': contract },
+  }
+  const files = { include: ['strategies'], exclude: ['strategies/**/*.test.ts'] }
+  return `${JSON.stringify({ compilerOptions, ...files }, undefined, 2)}\n`
 }
 
 const PACKAGE = `${JSON.stringify({ private: true, type: 'module', scripts: { test: 'intentd test' } }, undefined, 2)}\n`
