@@ -69,6 +69,19 @@ describe(`the package, installed globally from its tarball on Node ${MACHINE_NOD
       expect({ path, isThere: existsSync(join(installed, path)) }).toEqual({ path, isThere: false })
   })
 
+  test('names no file by the ending of its source, which the compiler does not change in a URL', () => {
+    const dist = join(prefix, 'lib', 'node_modules', 'intentd', 'dist')
+    const files = readdirSync(dist, { recursive: true, encoding: 'utf8' }).filter((name) =>
+      name.endsWith('.js'),
+    )
+    const named = files.filter((name) =>
+      /new URL\(\s*['"`][^'"`]*\.ts['"`]/.test(readFileSync(join(dist, name), 'utf8')),
+    )
+
+    expect(files).toContain(join('cli', 'main.js'))
+    expect(named).toEqual([])
+  })
+
   test('says its version and, where there is no configuration, how to make one', async () => {
     const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string }
 
