@@ -4,6 +4,10 @@
 
 const path = require('node:path')
 
+const program = path.join(__dirname, 'bin', 'intentd.mjs')
+// With the pinned Node here the launcher runs the program in its own process: one pid for pm2.
+const node = path.join(__dirname, 'node_modules', '.bin', 'node')
+
 // Never what `run` takes by itself, which is paper: where this file is missing nothing is started.
 const config = path.resolve(__dirname, process.env.INTENTD_CONFIG || path.join('config', 'live.yaml'))
 
@@ -12,10 +16,9 @@ module.exports = {
     {
       name: 'intentd',
       cwd: __dirname,
-      script: path.join(__dirname, 'bin', 'intentd.mjs'),
+      script: program,
       args: ['run', '--config', config],
-      // With the pinned Node here the launcher runs the program in its own process: one pid for pm2.
-      interpreter: path.join(__dirname, 'node_modules', '.bin', 'node'),
+      interpreter: node,
       exec_mode: 'fork',
       instances: 1,
 
@@ -34,6 +37,9 @@ module.exports = {
       stop_exit_codes: [64, 65, 66, 78],
       min_uptime: 10_000,
       max_restarts: 10,
+
+      // A daemon takes some 200 MB. One that grows beyond this is stopped in good order and started again.
+      max_memory_restart: '1G',
 
       // pm2 writes the shell's environment into its dump file, readable by all. intentd reads .env itself.
       filter_env: ['INTENTD_'],

@@ -50,7 +50,9 @@ async function runHere() {
   // Not Node's default, a folder in the shared temporary directory: compiled code is code, and only
   // whoever may write the installation may write it. A read-only installation goes without.
   nodeModule.enableCompileCache?.(join(root, 'node_modules', '.cache', 'compile'))
-  const { main } = await import('../src/cli/main.ts')
+  // A checkout runs its sources as they are; a package has them compiled, because Node strips no types below node_modules.
+  const isCheckout = existsSync(join(root, 'src', 'cli', 'main.ts'))
+  const { main } = await import(isCheckout ? '../src/cli/main.ts' : '../dist/cli/main.js')
   await endProcess(await main(process.argv.slice(2)))
 }
 
@@ -106,7 +108,9 @@ function handOver(node) {
   forwardMessages(child)
   child.on('error', (error) => {
     process.stderr.write(`RUNTIME_BROKEN: the bundled Node could not be started\n  path   ${node}\n`)
-    process.stderr.write(`  cause  ${error.message}\n  hint   run \`npm ci\` in the intentd folder\n`)
+    process.stderr.write(
+      `  cause  ${error.message}\n  hint   run \`npm ci\` in the checkout, or install the package again\n`,
+    )
     void endProcess(EXIT_OS)
   })
   child.on('exit', (code, signal) => {
@@ -134,8 +138,8 @@ function reportNoNode() {
       `RUNTIME_MISSING: intentd needs Node ${NODE_MAJOR_MIN} or newer, and its own copy is not installed`,
       `  this node     ${process.version}   platform  ${process.platform}-${process.arch}`,
       `  node package  ${wanted}`,
-      `  hint          run \`npm ci\` in the intentd folder (without --omit=optional), or start intentd`,
-      `                with a Node ${NODE_MAJOR_MIN} of your own: node bin/intentd.mjs`,
+      `  hint          run \`npm ci\` in the checkout or install the package again (without --omit=optional), or`,
+      `                start intentd with a Node ${NODE_MAJOR_MIN} of your own`,
       '',
     ].join('\n'),
   )

@@ -17,6 +17,7 @@ import { addPositionsCommand } from './control/positions.ts'
 import { addProfitCommand } from './control/profit.ts'
 import { addStatusCommand } from './control/status.ts'
 import { addCheckBiasCommand } from './check-bias/check-bias.ts'
+import { addDoctorCommand } from './doctor/doctor.ts'
 import { addExplainCommand } from './explain/explain.ts'
 import { addFlattenCommand } from './flatten.ts'
 import { addKillCommand } from './kill.ts'
@@ -31,10 +32,11 @@ import { addRestrictCommand } from './restrict.ts'
 import { adviseAgain } from './process/options.ts'
 import { addParityCommand } from './parity/parity.ts'
 import { addRunCommand } from './run.ts'
+import { addInitCommand } from './setup/init.ts'
+import { addTestCommand } from './setup/test-strategies.ts'
 import { addSimulateCommand } from './simulate/simulate.ts'
 import { addSweepCommand } from './sweep/sweep.ts'
 import { addNewStrategyCommand } from './strategies/new-strategy.ts'
-import { addTestCommand } from './strategies/test-strategies.ts'
 
 /**
  * The command line: one verb a file. Resolves with the exit code: 0 done, 64 not understood, and what
@@ -52,6 +54,7 @@ export async function main(argv: readonly string[]): Promise<number> {
   const setExit = (code: number): void => {
     exitCode = code
   }
+  addInitCommand(program)
   addRunCommand(program, { version, setExit })
   addBacktestCommand(program, { version, setExit })
   addCompareCommand(program, setExit)
@@ -73,6 +76,7 @@ export async function main(argv: readonly string[]): Promise<number> {
   addLogLevelCommand(program, setExit)
   addCheckCommand(program, setExit)
   addNewStrategyCommand(program)
+  addDoctorCommand(program, setExit)
   addTestCommand(program, setExit)
   addRepairCommand(program, setExit)
   addArchiveCommand(program, setExit)

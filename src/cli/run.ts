@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander'
 import { type Alerts } from '../alerts/alerts.ts'
 import { type DaemonConfig, loadConfig } from '../config/load-config.ts'
-import { loadCredentials } from '../config/secrets.ts'
+import { loadCredentials, processVariables } from '../config/secrets.ts'
 import { type Daemon, type DaemonEnd } from '../daemon/daemon.ts'
 import { alertedLogger } from '../daemon/reporting/alerted-logger.ts'
 import { type DaemonLogger } from '../daemon/reporting/logger.ts'
@@ -22,7 +22,9 @@ import {
   parseSpeed,
   toConfigRequest,
 } from './process/options.ts'
+import { assertSupported } from './process/platform.ts'
 import { onBreakdown, onStopSignals } from './process/signals.ts'
+import { createSupervisor } from './process/supervisor.ts'
 
 /** Something was still in flight when the stop had to end; recovery will find out. */
 const EXIT_UNCLEAN = 75
@@ -57,6 +59,7 @@ export function addRunCommand(program: Command, { version, setExit }: RunFrame):
 async function run(options: RunOptions, version: string): Promise<number> {
   const request = toConfigRequest(options)
   const loaded = loadConfig(request)
+  assertSupported(loaded.config)
   const credentials = loadCredentials(loaded.config, request)
   const { level } = loaded.config.log
   const plain = openLogger({ level, name: loaded.config.name, aside: options.summary !== undefined })
@@ -149,17 +152,23 @@ async function live(
   { daemon, endsAt }: OpenedDaemon,
   { config, logger, forMs, stops, breakdowns }: LiveFrame,
 ): Promise<DaemonEnd> {
+  const supervisor = createSupervisor({
+    variables: processVariables(),
+    timers: systemTimers,
+    heartbeat: () => daemon.heartbeat,
+    onTrouble: (reason) => logger.log('warn', 'supervisor.notNotified', { reason }),
+  })
   const stop = (why: string): void => {
     logger.log('info', 'daemon.stopRequested', { why, policy: config.onStop })
+    supervisor.stopping()
     daemon.stop(config.onStop)
   }
-  const forget = [stops.forget, breakdowns.forget]
+  const forget = [stops.forget, breakdowns.forget, () => supervisor.close()]
   breakdowns.listen(daemon)
   stops.listen(stop)
   if (forMs !== undefined) forget.push(atInstant(systemClock.now() + forMs, () => stop('--for has passed')))
   try {
-    // pm2 and anything else that waits for it hears that the daemon is up.
-    if (await daemon.start()) process.send?.('ready')
+    if (await daemon.start()) supervisor.ready()
     const endAt = endsAt()
     if (endAt !== undefined) forget.push(atInstant(endAt, () => stop('the recording has ended')))
     return await daemon.ended()

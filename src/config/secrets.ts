@@ -5,7 +5,7 @@
  * Never from YAML, never from the command line.
  */
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import { parse as parseEnvFile } from 'dotenv'
 import { didYouMean } from '../lib/did-you-mean.ts'
 import { Secret } from '../lib/secret.ts'
@@ -43,6 +43,8 @@ const SECRET_BYTES_MAX = 65_536
 
 /** Group and others: a secret is for its owner alone. */
 const MODE_OTHERS = 0o077
+/** What systemd hands over shows the mask of an access list in the place of the group, which may read nothing. */
+const MODE_OTHERS_CREDENTIAL = 0o007
 
 /** The process environment, for modules that need a variable which is no secret (NOTIFY_SOCKET, NO_COLOR). */
 export const processVariables = (): Variables => process.env
@@ -109,7 +111,7 @@ function readSecret(name: string, { variables, cwd, problems }: Reading): Secret
     problems.push(variableProblem(name, `${missing}${explainMisspelt(name, variables)}`))
     return undefined
   }
-  const read = file === undefined ? { text: direct ?? '' } : readPrivateFile(resolve(cwd, file))
+  const read = file === undefined ? { text: direct ?? '' } : readKeyFile(resolve(cwd, file), variables)
   if ('failure' in read) {
     problems.push(variableProblem(fileName, read.failure))
     return undefined
@@ -146,8 +148,14 @@ function readEnvFile(cwd: string, problems: Problem[]): Variables {
   return dropEmpty(parseEnvFile(read.text))
 }
 
+function readKeyFile(file: string, variables: Variables): ReturnType<typeof readPrivateFile> {
+  const handedOver = variables['CREDENTIALS_DIRECTORY']
+  const isHandedOver = handedOver !== undefined && dirname(file) === resolve(handedOver)
+  return readPrivateFile(file, isHandedOver ? MODE_OTHERS_CREDENTIAL : MODE_OTHERS)
+}
+
 /** Reads a small file that nobody but its owner may read. The checks are made on what was opened. */
-function readPrivateFile(file: string): { text: string } | { failure: string } {
+function readPrivateFile(file: string, modeOthers = MODE_OTHERS): { text: string } | { failure: string } {
   let handle: number | undefined
   try {
     // Without O_NONBLOCK a named pipe in the place of the file would hold up the start for ever.
@@ -156,7 +164,7 @@ function readPrivateFile(file: string): { text: string } | { failure: string } {
     if (!stats.isFile()) return { failure: 'not a file' }
     if (stats.size > SECRET_BYTES_MAX) return { failure: `larger than ${SECRET_BYTES_MAX} bytes` }
     // Windows has no such modes: there every file would look readable by all.
-    if (process.platform !== 'win32' && (stats.mode & MODE_OTHERS) !== 0) {
+    if (process.platform !== 'win32' && (stats.mode & modeOthers) !== 0) {
       return { failure: 'others may read this file: run chmod 600 on it' }
     }
     return { text: readFileSync(handle, 'utf8') }

@@ -108,6 +108,11 @@ export class Daemon {
     return { summaries, fatal: this.#fatal }
   }
 
+  /** Grows each time the accounts have dealt with the passing of time, twenty times a second. */
+  get heartbeat(): number {
+    return this.#market.timeSteps
+  }
+
   get #fatal(): unknown {
     return this.accounts.find(({ fatal }) => fatal !== undefined)?.fatal
   }

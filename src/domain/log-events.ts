@@ -186,6 +186,8 @@ export const LOG_EVENTS = {
   'strategy.said': 'A strategy wrote a line for people, by `log.info`.',
   'strategy.slow':
     'A decision of a strategy took more than 50 ms and held up everything else; make it faster.',
+  'supervisor.notNotified':
+    'systemd or the health check of a container could not be notified, and ends the daemon when that lasts; install systemd-notify, or see what the reason names.',
   'target.changed': 'A strategy wants another position.',
   'ticker.unreadable':
     'The ticker of an instrument is not as the document describes, so it has no prices; look at what the exchange says of it, others go on.',

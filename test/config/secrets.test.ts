@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { format, inspect } from 'node:util'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { ConfigError, formatProblem } from '../../src/config/yaml/problem.ts'
@@ -107,6 +108,22 @@ test.each([
   const found = complaints({ ...all, INTENTD_API_KEY: undefined, INTENTD_API_KEY_FILE: file })
 
   expect(found).toEqual([expected])
+})
+
+test('[SEC1] a credential that systemd hands over shows a mask where the group stands; others may not read it either', () => {
+  workspace.write('handed/api-key', CANARY, 0o440)
+  workspace.write('handed/open', CANARY, 0o444)
+  const handedOver = (file: string) => ({
+    ...all,
+    INTENTD_API_KEY: undefined,
+    INTENTD_API_KEY_FILE: file,
+    CREDENTIALS_DIRECTORY: join(workspace.directory, 'handed'),
+  })
+
+  expect(revealed(handedOver('handed/api-key'))).toEqual([CANARY, 'secret-1', 'phrase-1'])
+  expect(complaints(handedOver('handed/open'))).toEqual([
+    'INTENTD_API_KEY_FILE: others may read this file: run chmod 600 on it',
+  ])
 })
 
 test('[SEC1] a variable and a file for the same secret are one too many', () => {

@@ -1,7 +1,11 @@
+import { readFileSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { afterAll, expect, test } from 'vitest'
 import { type Project, Projects } from './project.ts'
 import { Pm2 } from './pm2.ts'
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 
 const projects = new Projects()
 const managers: Pm2[] = []
@@ -10,8 +14,8 @@ afterAll(async () => {
   await projects.close()
 })
 
-function openPm2(project: Project, config: string): Pm2 {
-  const pm2 = new Pm2({ INTENTD_CONFIG: join(project.directory, config) })
+function openPm2(project: Project, config: string, env: Readonly<Record<string, string>> = {}): Pm2 {
+  const pm2 = new Pm2({ INTENTD_CONFIG: join(project.directory, config), ...env })
   managers.push(pm2)
   return pm2
 }
@@ -51,4 +55,52 @@ test.concurrent('under pm2 a wrong configuration ends the process, and it is not
   expect(status).toMatchObject({ status: 'stopped', exitCode: 78, restarts: 0 })
   expect(pm2.endings()).toEqual(['exited with code [78] via signal [SIGINT]'])
   expect(pm2.logs()).toContain('onStop: expected')
+})
+
+test.concurrent('pm2 keeps no key in its dump, and goes on in a new file when its logs were rotated', async () => {
+  const project = projects.open()
+  const pm2 = openPm2(project, 'config/paper.yaml', { INTENTD_API_SECRET: 'canary-5b20' })
+  await pm2.start()
+
+  await pm2.run('save')
+  const log = pm2.fileOf('logs', 'intentd-out.log')
+  renameSync(log, `${log}.1`)
+  await pm2.run('reloadLogs')
+  await pm2.run('stop', 'intentd')
+
+  const dump = readFileSync(pm2.fileOf('dump.pm2'), 'utf8')
+  expect(dump).toContain('intentd.mjs')
+  expect(dump).not.toContain('canary-5b20')
+  expect(readFileSync(`${log}.1`, 'utf8')).toContain('"daemon.running"')
+  expect(readFileSync(log, 'utf8')).toContain('"run.summary"')
+})
+
+test.concurrent('a daemon that grows beyond the memory limit is stopped in good order and started again', async () => {
+  const project = projects.open()
+  const shipped = readFileSync(join(ROOT, 'ecosystem.config.cjs'), 'utf8')
+  const small = shipped
+    .replaceAll('__dirname', JSON.stringify(ROOT))
+    .replace("max_memory_restart: '1G'", "max_memory_restart: '20M'")
+  project.write('small.config.cjs', small)
+  // How often pm2 looks, ms: half a minute by itself.
+  const pm2 = openPm2(project, 'config/paper.yaml', { PM2_WORKER_INTERVAL: '2000' })
+
+  await pm2.start(join(project.directory, 'small.config.cjs'))
+  await pm2.until(({ restarts }) => restarts >= 1)
+  await pm2.run('stop', 'intentd')
+
+  expect(small).not.toBe(shipped)
+  expect(pm2.endings()[0]).toBe('exited with code [0] via signal [SIGINT]')
+})
+
+test.concurrent('[ORD5] killed again and again while it trades, the books agree in the end', async () => {
+  const pm2 = openPm2(projects.open(), 'config/paper.yaml')
+  await pm2.start()
+
+  for (let kills = 0; kills < 3; kills++) await pm2.killOnce()
+  await pm2.until(() => pm2.logs().split('"daemon.running"').length > 2)
+  await pm2.run('stop', 'intentd')
+
+  expect(pm2.endings().filter((ending) => ending.includes('SIGKILL'))).toHaveLength(3)
+  expect(pm2.logs()).toMatch(/"run\.summary","clean":true.*"exchangeAgrees":true/)
 })

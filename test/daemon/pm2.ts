@@ -39,8 +39,8 @@ export class Pm2 {
     return stdout
   }
 
-  async start(): Promise<void> {
-    await this.run('start', join(ROOT, 'ecosystem.config.cjs'))
+  async start(ecosystem = join(ROOT, 'ecosystem.config.cjs')): Promise<void> {
+    await this.run('start', ecosystem)
   }
 
   async status(): Promise<AppStatus> {
@@ -65,8 +65,20 @@ export class Pm2 {
   }
 
   logs(): string {
-    const read = (name: string) => readFileSync(join(this.#home, 'logs', name), 'utf8')
+    const read = (name: string) => readFileSync(this.fileOf('logs', name), 'utf8')
     return `${read('intentd-out.log')}${read('intentd-error.log')}`
+  }
+
+  /** A file in pm2's home. */
+  fileOf(...path: readonly string[]): string {
+    return join(this.#home, ...path)
+  }
+
+  /** Kills the daemon and waits until pm2 has it up again, as another process. */
+  async killOnce(): Promise<void> {
+    const { pid } = await this.until(({ status, pid: one }) => status === 'online' && one !== 0)
+    process.kill(pid, 'SIGKILL')
+    await this.until(({ status, pid: next }) => status === 'online' && next !== 0 && next !== pid)
   }
 
   async close(): Promise<void> {

@@ -338,6 +338,11 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
     by: ['symbol'],
     title: ({ symbol }) => `${showFact(symbol)} has no prices: its ticker cannot be read`,
   },
+  'supervisor.notNotified': {
+    urgency: warning,
+    by: [],
+    title: ({ reason }) => `the supervisor cannot be notified: ${showFact(reason)}`,
+  },
   'trading.halted': {
     urgency: urgent,
     by: ['scope', 'code'],

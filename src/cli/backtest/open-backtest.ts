@@ -339,11 +339,11 @@ function hashFile(file: string): string {
   return createHash('sha256').update(readFileSync(file)).digest('hex')
 }
 
-/** Of every file of the program's source, in the order of their paths. */
+/** Of every file of the program, as written or as compiled, in the order of their paths. */
 export function hashProgram(): string {
   const root = fileURLToPath(new URL('../../', import.meta.url))
   const files = readdirSync(root, { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts'))
+    .filter((name) => /\.[jt]s$/.test(name))
     .toSorted()
   const hash = createHash('sha256')
   for (const name of files)

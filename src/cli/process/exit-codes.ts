@@ -30,6 +30,7 @@ const ENDINGS: Readonly<Partial<Record<Ending, readonly string[]>>> = {
     'IMPORT_EXISTS',
     'IMPORT_SYMBOLS_DIFFER',
     'IMPORT_SYMBOL_UNKNOWN',
+    'INIT_NOT_EMPTY',
   ],
   // What was written, and what it names: another start finds the same.
   configuration: [
@@ -37,6 +38,7 @@ const ENDINGS: Readonly<Partial<Record<Ending, readonly string[]>>> = {
     'BACKTEST_PRICES_MISSING',
     ...['CREDENTIALS_REFUSED', 'CREDENTIALS_UNUSABLE', 'STATE_GRIDS_CHANGED', 'STATE_OF_OTHER_KEYS'],
     ...['DAEMON_EXCHANGE_MISSING', 'EXCHANGE_URL_UNUSABLE', 'JOURNAL_FOREIGN'],
+    'PLATFORM_UNSUPPORTED',
     ...['MARKET_OPTION_INVALID', 'MARKET_STATE_FOREIGN', 'MARKET_SYMBOL_UNKNOWN'],
     ...['RECORDING_SYMBOL_MISSING', 'RECORDING_SYMBOL_TWICE', 'RECORDING_SYMBOL_UNKNOWN'],
     ...['REPLAY_INSTRUMENT_UNSEEN', 'REPLAY_STRATEGY_UNKNOWN'],
@@ -53,7 +55,7 @@ const ENDINGS: Readonly<Partial<Record<Ending, readonly string[]>>> = {
       'JOURNAL_UNREADABLE',
       'LIVE_PRICES_UNREACHABLE',
     ],
-    ...['IMPORT_UNWRITABLE', 'STATE_HELD', 'STATE_UNWRITABLE'],
+    ...['IMPORT_UNWRITABLE', 'INIT_UNWRITABLE', 'STATE_HELD', 'STATE_UNWRITABLE'],
     ...['SIMULATOR_LISTEN_FAILED', 'SIMULATOR_STORE_UNUSABLE'],
   ],
   cannotCreate: ['REPORT_UNWRITABLE', 'SWEEP_UNWRITABLE'],

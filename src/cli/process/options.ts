@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Command, InvalidArgumentError } from 'commander'
 import { type ConfigRequest } from '../../config/load-config.ts'
+import { ConfigError } from '../../config/yaml/problem.ts'
 
 const UNITS_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
@@ -60,9 +61,16 @@ export function toConfigRequest({ config, set }: ConfigOptions, shipped = PAPER_
   return { file: config ?? shippedFile(shipped), overrides: set, cwd: process.cwd() }
 }
 
-/** Of the working directory, else of the installation. */
+/**
+ * Of the working directory, else of the checkout. What a package ships is there to be copied (`intentd init`): its
+ * state would lie in the installation, and its strategies below node_modules.
+ */
 function shippedFile(shipped: string): string {
   if (existsSync(resolve(shipped))) return shipped
+  if (import.meta.url.endsWith('.js')) {
+    const message = 'no such file here: `intentd init DIR` makes a working directory, -c names another file'
+    throw new ConfigError([{ source: shipped, path: '', message }])
+  }
   return fileURLToPath(new URL(`../../../${shipped}`, import.meta.url))
 }
 

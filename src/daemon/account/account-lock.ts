@@ -55,7 +55,7 @@ function attemptLock(
 }
 
 /** A place that outlives a boot and that nothing tidies up: a lock whose file is removed is no lock. */
-function accountLocks(): string {
+export function accountLocks(): string {
   const state = processVariables()['XDG_STATE_HOME'] ?? join(homedir(), '.local', 'state')
   return join(state, 'intentd', 'accounts')
 }

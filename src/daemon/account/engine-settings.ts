@@ -29,6 +29,12 @@ export interface RunSettings {
   readonly shown: ReadonlyMap<StrategyId, ShowSettings>
 }
 
+/** How long a stop takes at most, ms: a supervisor waits longer before it kills. */
+export function stopTimeoutOf({ instruments, execution }: DaemonConfig): number {
+  const perInstrument = Object.keys(instruments).length * STOP_TIMEOUT_PER_INSTRUMENT_MS
+  return STOP_TIMEOUT_MS + perInstrument + execution.acceptanceWindowMs
+}
+
 /** What the operator said, in the core's words: sizes in lots, limits as numbers. */
 export function toEngineSettings(config: DaemonConfig, run: RunSettings): EngineSettings {
   const instruments = toInstruments(config)
@@ -59,8 +65,7 @@ export function toEngineSettings(config: DaemonConfig, run: RunSettings): Engine
       ...execution,
       matchingLagMs: run.embedded ? MATCHING_LAG_EMBEDDED_MS : MATCHING_LAG_MS,
       crossedToleranceMs: CROSSED_TOLERANCE_MS + execution.fillVisibilityMs,
-      stopTimeoutMs:
-        STOP_TIMEOUT_MS + instruments.size * STOP_TIMEOUT_PER_INSTRUMENT_MS + execution.acceptanceWindowMs,
+      stopTimeoutMs: stopTimeoutOf(config),
     },
     foreignFills,
     onRestart: config.onRestart,

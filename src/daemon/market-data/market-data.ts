@@ -61,6 +61,7 @@ export class MarketData {
   readonly #calendar: Calendar
   /** When the unreadable ticker of an instrument was logged, monotonic ms. */
   readonly #unreadableLoggedAt = new Map<string, number>()
+  #timeSteps = 0
   #isStopped = false
   #wake = (): void => undefined
 
@@ -72,7 +73,7 @@ export class MarketData {
     this.#options = options
     this.#grids = new PollGrids({ clock, timers, onError })
     this.#tickers = this.#grids.add('tickers', config.polling.tickersMs, () => this.readTickers())
-    this.#grids.add('time', TIME_STEP_MS, () => this.#publish({ kind: 'timePassed' }))
+    this.#grids.add('time', TIME_STEP_MS, () => this.#passTime())
     const dispatch = (event: EngineEvent) => this.#publish(event)
     this.#feeds = new Feeds({ feeds, client, clock, timers, dispatch, onError })
     this.#calendar = this.#createCalendar()
@@ -113,6 +114,11 @@ export class MarketData {
     await this.limiter.stop()
   }
 
+  /** How often everybody has heard that time has passed. */
+  get timeSteps(): number {
+    return this.#timeSteps
+  }
+
   /** Of the ticker grid, which wakes the strategies. */
   get polls(): PollGridStats {
     return this.#tickers.stats
@@ -121,6 +127,11 @@ export class MarketData {
   /** The newest tickers; undefined before the first. */
   get tickers(): TickerTable | undefined {
     return this.#buffers.current
+  }
+
+  #passTime(): void {
+    this.#publish({ kind: 'timePassed' })
+    this.#timeSteps++
   }
 
   /** Reads all tickers once into the spare table; everybody hears of the clock first, then of the prices. */

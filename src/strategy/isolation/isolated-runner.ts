@@ -32,6 +32,9 @@ const PAUSE_MS_MAX = 60_000
 /** From here a decision is reported as slow, in ms: it holds up every other strategy of the process. */
 const SLOW_MS = 50
 
+/** That of this file itself: .ts as it is written, .js when it was compiled. */
+const EXTENSION = import.meta.url.slice(import.meta.url.lastIndexOf('.'))
+
 export interface IsolatedRunnerOptions extends Omit<StrategyRunnerOptions, 'strategy'> {
   /** What the thread loads. */
   readonly moduleFile: string
@@ -91,7 +94,7 @@ export class IsolatedRunner {
   start(): Promise<string | undefined> {
     const { timers } = this.#options
     const { port1, port2 } = new MessageChannel()
-    const worker = new Worker(new URL('./strategy-thread.ts', import.meta.url), {
+    const worker = new Worker(new URL(`./strategy-thread${EXTENSION}`, import.meta.url), {
       workerData: this.#threadData(port2),
       transferList: [port2],
       // Nothing of what the process knows.

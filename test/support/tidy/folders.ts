@@ -44,6 +44,8 @@ const FOLDER_ORDER: Readonly<Record<string, readonly (string | readonly string[]
   report: ['run-facts.ts', 'round-numbers.ts', 'collect', 'metrics.ts', 'run-report.ts', 'text', 'page'],
   cli: [
     'process',
+    'setup',
+    'doctor',
     'prices',
     'call',
     'explain',
@@ -89,7 +91,10 @@ const ENTRIES = [
   ROOT,
   STRATEGY_CONTRACT,
   'src/cli/sweep/trial-thread.ts',
+  'src/daemon/watchdog/watchdog-thread.ts',
+  'src/strategy/isolation/strategy-thread.ts',
   'src/config/write-schemas.ts',
+  'src/strategy/install-contract.ts',
   'bin/',
   'strategies/',
 ]

@@ -1,0 +1,94 @@
+import { type Command } from 'commander'
+import { type DaemonConfig, readConfig } from '../../config/load-config.ts'
+import { type Credentials, loadCredentials, needsCredentials } from '../../config/secrets.ts'
+import { ConfigError } from '../../config/yaml/problem.ts'
+import { stopTimeoutOf } from '../../daemon/account/engine-settings.ts'
+import { addConfigOptions, type ConfigOptions, toConfigRequest } from '../process/options.ts'
+import { examineExchange } from './examine-exchange.ts'
+import { examineDisk, examineFiles, examineLocks, examineRuntime } from './examine-machine.ts'
+import { examineSupervisors } from './examine-supervisor.ts'
+import { type Finding, finding, type FindingState, ok } from './finding.ts'
+
+/** Something failed; warnings and what was not checked leave it at 0. */
+const EXIT_FAILED = 1
+
+const SHOWN: Readonly<Record<FindingState, string>> = {
+  ok: 'ok',
+  warn: 'warn',
+  fail: 'FAIL',
+  notChecked: 'not checked',
+}
+
+interface DoctorOptions extends ConfigOptions {
+  readonly json?: boolean
+}
+
+/** `intentd doctor`: the machine, the keys, the files, the exchange and the supervisor. Changes nothing. */
+export function addDoctorCommand(program: Command, setExit: (code: number) => void): void {
+  addConfigOptions(program.command('doctor'))
+    .description('look at everything that a run depends on, and say what to do about it; changes nothing')
+    .option('--json', 'print the findings as JSON')
+    .action(async (options: DoctorOptions) => setExit(await doctor(options)))
+}
+
+async function doctor(options: DoctorOptions): Promise<number> {
+  const findings = await examine(options)
+  const hasFailed = findings.some(({ state }) => state === 'fail')
+  const text = options.json === true ? JSON.stringify({ hasFailed, findings }) : formatFindings(findings)
+  process.stdout.write(`${text}\n`)
+  return hasFailed ? EXIT_FAILED : 0
+}
+
+async function examine(options: DoctorOptions): Promise<readonly Finding[]> {
+  const request = toConfigRequest(options)
+  const runtime = examineRuntime(process.version, process.platform)
+  const { loaded, problems } = readConfig(request)
+  if (loaded === undefined) {
+    const found = `${problems.length} problems in ${request.file}; the rest cannot be looked at`
+    return [...runtime, finding('fail', 'configuration', found, 'intentd check names each with its line')]
+  }
+  const { config } = loaded
+  const keys = examineKeys(config, request.cwd)
+  return [
+    ...runtime,
+    ok('configuration', `${request.file} can be read; intentd check also loads the strategies`),
+    ...keys.findings,
+    ...examineFiles(config, request.cwd),
+    examineDisk(config),
+    ...examineLocks(config),
+    ...(await examineExchange(config, keys.credentials)),
+    ...examineSupervisors({ cwd: request.cwd, stopMs: stopTimeoutOf(config) }),
+  ]
+}
+
+interface Keys {
+  readonly findings: readonly Finding[]
+  readonly credentials: Credentials | undefined
+}
+
+/** Whether they are there and readable by their owner alone. They are never shown. */
+function examineKeys(config: DaemonConfig, cwd: string): Keys {
+  if (!needsCredentials(config)) {
+    return { findings: [ok('keys', 'the simulator inside the daemon needs none')], credentials: undefined }
+  }
+  try {
+    const credentials = loadCredentials(config, { cwd })
+    return { findings: [ok('keys', 'key, secret and passphrase are there')], credentials }
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    const findings = error.problems.map(({ source, message }) =>
+      finding('fail', 'keys', `${source}: ${message}`, 'see .env.example'),
+    )
+    return { findings, credentials: undefined }
+  }
+}
+
+function formatFindings(findings: readonly Finding[]): string {
+  const width = Math.max(...findings.map(({ what }) => what.length))
+  return findings
+    .flatMap(({ state, what, found, advice }) => [
+      `${SHOWN[state].padEnd(11)}  ${what.padEnd(width)}  ${found}`,
+      ...(advice === undefined ? [] : [`${' '.repeat(width + 15)}-> ${advice}`]),
+    ])
+    .join('\n')
+}

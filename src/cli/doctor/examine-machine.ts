@@ -1,0 +1,153 @@
+import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { type DaemonConfig } from '../../config/load-config.ts'
+import { accountLocks } from '../../daemon/account/account-lock.ts'
+import { killFileOf } from '../../daemon/account/kill-switch.ts'
+import { listHolders } from '../../daemon/state/state-directory.ts'
+import { messageOf } from '../../lib/failure.ts'
+import { type Finding, finding, ok } from './finding.ts'
+
+/** Group and others. */
+const MODE_OTHERS = 0o077
+const MODE_OTHERS_WRITE = 0o022
+
+/** How much more than the limit at which nothing is opened any more should be free. */
+const ROOM_FACTOR = 10
+
+const NODE_MAJOR = 24
+
+/** The Node that runs, and the system under it. */
+export function examineRuntime(version: string, platform: NodeJS.Platform): readonly Finding[] {
+  const node =
+    Number(version.slice(1).split('.')[0]) === NODE_MAJOR
+      ? ok('node', version)
+      : finding(
+          'warn',
+          'node',
+          version,
+          `tested is Node ${NODE_MAJOR}, which comes with the package: start intentd with an older one of yours, or with that`,
+        )
+  return [node, examineSystem(platform)]
+}
+
+function examineSystem(platform: NodeJS.Platform): Finding {
+  if (platform === 'linux') return ok('system', platform)
+  if (platform === 'darwin')
+    return finding(
+      'warn',
+      'system',
+      platform,
+      'for development: nothing here supervises it, and it is not tested there',
+    )
+  return finding(
+    'warn',
+    'system',
+    platform,
+    'not supported for trading: file modes and signals are not what the documents say',
+  )
+}
+
+/** `.env`, the configuration and the state directory: who may read and write them. */
+export function examineFiles(config: DaemonConfig, cwd: string): readonly Finding[] {
+  if (process.platform === 'win32') {
+    return [
+      finding(
+        'notChecked',
+        'files',
+        'this system has no file modes',
+        'let nobody else read .env and the state directory',
+      ),
+    ]
+  }
+  const files = [config.file, ...config.strategies.flatMap(({ file, moduleFile }) => [file, moduleFile])]
+  const open = files.filter((file) => (modeOf(file) ?? 0) & MODE_OTHERS_WRITE)
+  return [
+    examinePrivate('.env', resolve(cwd, '.env'), 'chmod 600'),
+    examinePrivate('state directory', config.state.directory, 'chmod 700'),
+    open.length === 0
+      ? ok('configuration', `${files.length} files that only their owner may change`)
+      : finding(
+          'warn',
+          'configuration',
+          `others may change ${open.join(', ')}`,
+          'chmod go-w on them: who changes a strategy trades with your money',
+        ),
+  ]
+}
+
+function examinePrivate(what: string, path: string, command: string): Finding {
+  const mode = modeOf(path)
+  if (mode === undefined) return ok(what, `${path} is not there`)
+  if ((mode & MODE_OTHERS) === 0) return ok(what, `${path} is for its owner alone`)
+  return finding(
+    'fail',
+    what,
+    `others may read ${path} (mode ${(mode & 0o777).toString(8)})`,
+    `${command} ${path}`,
+  )
+}
+
+function modeOf(path: string): number | undefined {
+  return statSync(path, { throwIfNoEntry: false })?.mode
+}
+
+/** Where the state lies or will lie: rights and room. */
+export function examineDisk({ state: { directory, freeBytesMin } }: DaemonConfig): Finding {
+  const place = nearestFolder(directory)
+  try {
+    accessSync(place, constants.W_OK)
+    const { bavail, bsize } = statfsSync(place)
+    const free = bavail * bsize
+    const found = `${Math.floor(free / 1_048_576)} MiB free for ${directory}`
+    if (free < freeBytesMin)
+      return finding('fail', 'disk', found, 'make room: nothing that adds risk is opened')
+    if (free < freeBytesMin * ROOM_FACTOR)
+      return finding('warn', 'disk', found, 'make room before it is full')
+    return ok('disk', found)
+  } catch (error) {
+    return finding('fail', 'disk', `${place}: ${messageOf(error)}`, 'let the user of the daemon write there')
+  }
+}
+
+function nearestFolder(directory: string): string {
+  return existsSync(directory) || dirname(directory) === directory
+    ? directory
+    : nearestFolder(dirname(directory))
+}
+
+/** The locks that keep a second daemon away. */
+export function examineLocks({ state: { directory } }: DaemonConfig): readonly Finding[] {
+  const holders = listHolders(directory)
+  const held = holders.map(({ pid, host, name }) => `${name}, pid ${pid} on ${host}`).join('; ')
+  const place = nearestFolder(accountLocks())
+  return [
+    ok('state lock', held === '' ? 'no daemon holds the state' : `held by ${held}`),
+    isWritable(place)
+      ? ok('account lock', `can be made in ${accountLocks()}`)
+      : finding(
+          'warn',
+          'account lock',
+          `${place} cannot be written`,
+          'set XDG_STATE_HOME to a folder of the user, or two daemons could trade one account',
+        ),
+    ...(existsSync(killFileOf(directory))
+      ? [
+          finding(
+            'warn',
+            'kill switch',
+            'a kill stands: nothing is traded',
+            'intentd release --reason TEXT ends it',
+          ),
+        ]
+      : []),
+  ]
+}
+
+function isWritable(folder: string): boolean {
+  try {
+    accessSync(folder, constants.W_OK)
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,24 @@
+/** `notChecked`: it could not be looked at from here; somebody has to. */
+export type FindingState = 'ok' | 'warn' | 'fail' | 'notChecked'
+
+/** One thing that was looked at. Never holds a secret. */
+export interface Finding {
+  readonly state: FindingState
+  readonly what: string
+  /** What was found, a sentence without its full stop. */
+  readonly found: string
+  /** What to do; absent where there is nothing to do. */
+  readonly advice?: string
+}
+
+export const ok = (what: string, found: string): Finding => ({ state: 'ok', what, found })
+
+/** The other states come with what to do. */
+export function finding(
+  state: Exclude<FindingState, 'ok'>,
+  what: string,
+  found: string,
+  advice: string,
+): Finding {
+  return { state, what, found, advice }
+}

@@ -1,0 +1,21 @@
+import { type DaemonConfig } from '../../config/load-config.ts'
+import { needsCredentials } from '../../config/secrets.ts'
+import { Failure } from '../../lib/failure.ts'
+
+/**
+ * On Windows a run on an exchange outside is refused: nobody can tell there whether others read the keys, and a stop
+ * that is asked of a process ends it at once. Paper trading and backtests work.
+ * @throws Failure PLATFORM_UNSUPPORTED
+ */
+export function assertSupported(
+  config: Pick<DaemonConfig, 'environment' | 'exchange'>,
+  platform: NodeJS.Platform = process.platform,
+): void {
+  if (platform !== 'win32' || !needsCredentials(config)) return
+  throw new Failure({
+    code: 'PLATFORM_UNSUPPORTED',
+    sentence: 'on Windows intentd trades on paper only',
+    facts: { environment: config.environment, platform },
+    hint: 'run it on Linux, or in the Linux subsystem of Windows',
+  })
+}

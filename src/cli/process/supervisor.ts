@@ -1,0 +1,86 @@
+/**
+ * What supervisors are notified of: pm2 by a message, systemd by sd_notify(3), a container's health check by the time
+ * of a file that INTENTD_HEARTBEAT_FILE names. Without any of them nothing happens.
+ */
+import { execFile } from 'node:child_process'
+import { writeFile } from 'node:fs/promises'
+import { type Variables } from '../../config/secrets.ts'
+import { messageOf } from '../../lib/failure.ts'
+import { type Timers } from '../../lib/timers.ts'
+
+/** How often the file is written. */
+const HEARTBEAT_FILE_MS = 5000
+
+/** `systemd-notify` answers within 20 ms; one that hangs must not pile up. */
+const NOTIFY_MS_MAX = 10_000
+
+export interface SupervisorOptions {
+  readonly variables: Variables
+  readonly timers: Timers
+  /** Grows while the trading loop goes round. */
+  readonly heartbeat: () => number
+  /** A notification that did not leave, and why. */
+  readonly onTrouble: (reason: string) => void
+}
+
+export interface Supervisor {
+  /** The daemon is up: from now on the watchdog is fed. */
+  ready(): void
+  stopping(): void
+  /** Nothing is fed any more. */
+  close(): void
+}
+
+/**
+ * The watchdog is fed three times in WatchdogSec, each time only when the heartbeat has grown: a loop that stands
+ * still is killed by systemd, though timers still fire.
+ */
+export function createSupervisor(options: SupervisorOptions): Supervisor {
+  const { variables, onTrouble } = options
+  const isSystemd = variables['NOTIFY_SOCKET'] !== undefined
+  const watchdogMs = Number(variables['WATCHDOG_USEC'] ?? 0) / 1000
+  const file = variables['INTENTD_HEARTBEAT_FILE']
+  const cancels: (() => void)[] = []
+  // Node has no datagram sockets of this family, so a child sends: the unit has NotifyAccess=all for it.
+  const notify = (...states: readonly string[]): void => {
+    if (!isSystemd) return
+    execFile('systemd-notify', states, { timeout: NOTIFY_MS_MAX, env: { ...variables } }, (error) => {
+      if (error) onTrouble(error.message)
+    })
+  }
+  return {
+    ready() {
+      process.send?.('ready')
+      notify('READY=1', 'STATUS=trading')
+      if (isSystemd && watchdogMs > 0) {
+        cancels.push(whileBeating(options, watchdogMs / 3, () => notify('WATCHDOG=1')))
+      }
+      if (file === undefined) return
+      const write = (): void =>
+        void writeFile(file, '').catch((error: unknown) => onTrouble(messageOf(error)))
+      cancels.push(whileBeating(options, HEARTBEAT_FILE_MS, write))
+    },
+    stopping: () => notify('STOPPING=1', 'STATUS=stopping'),
+    close: () => {
+      for (const cancel of cancels.splice(0)) cancel()
+    },
+  }
+}
+
+/** Acts at once and then that often, each time only when the heartbeat has grown. The answer ends it. */
+function whileBeating(
+  { timers, heartbeat }: SupervisorOptions,
+  everyMs: number,
+  act: () => void,
+): () => void {
+  let seen = -1
+  let cancel = (): void => undefined
+  const look = (): void => {
+    const beats = heartbeat()
+    if (beats !== seen) act()
+    seen = beats
+    cancel = timers.after(everyMs, look)
+  }
+  look()
+  return () => cancel()
+}

@@ -1,0 +1,138 @@
+/** What `intentd init` writes: files of the installation with the paths of this place, and a strategy to begin with. */
+import { existsSync, readFileSync } from 'node:fs'
+import { userInfo } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/** The checkout or the package. */
+const INSTALLATION = fileURLToPath(new URL('../../../', import.meta.url))
+const LAUNCHER = join(INSTALLATION, 'bin', 'intentd.mjs')
+
+const SCHEMAS = ['intentd', 'simulator', 'strategy'].map((name) => `config/schema/${name}.schema.json`)
+
+/** Files that are the same everywhere. */
+const COPIED = ['.env.example', 'config/simulator.yaml', ...SCHEMAS]
+
+/** Path in the working directory to text. */
+export type InitFiles = ReadonlyMap<string, string>
+
+/** @param directory absolute; the Node that runs now is the one that supervisors are told to run. */
+export function buildInitFiles(directory: string): InitFiles {
+  const configs = ['paper', 'live.example', 'paper-live.example'].map((name) => `config/${name}.yaml`)
+  return new Map([
+    ...COPIED.map((path): [string, string] => [path, readShipped(path)]),
+    ...configs.map((path): [string, string] => [path, withOwnStrategy(readShipped(path))]),
+    ['config/strategies/dip.yaml', DIP_CONFIG],
+    ['strategies/dip.ts', DIP_STRATEGY],
+    ['strategies/dip.test.ts', DIP_TEST],
+    ['ecosystem.config.cjs', buildEcosystem()],
+    ['intentd.service', buildUnit(directory)],
+    ['package.json', PACKAGE],
+    ['tsconfig.json', buildTypeScriptConfig()],
+    ['.gitignore', IGNORED],
+  ])
+}
+
+function readShipped(path: string): string {
+  return readFileSync(join(INSTALLATION, path), 'utf8')
+}
+
+/** The list of strategies is the last of a shipped configuration. */
+function withOwnStrategy(text: string): string {
+  return text.replace(/^strategies:\n(?:[ \t]*-.*\n?)+/m, 'strategies:\n  - strategies/dip.yaml\n')
+}
+
+function buildEcosystem(): string {
+  return readShipped('ecosystem.config.cjs')
+    .replace(/^const program = .*$/m, () => `const program = ${JSON.stringify(LAUNCHER)}`)
+    .replace(/^const node = .*$/m, () => `const node = ${JSON.stringify(process.execPath)}`)
+}
+
+/** As the user who runs this. A % begins a specifier in a unit. */
+function buildUnit(directory: string): string {
+  const escape = (path: string): string => path.replaceAll('%', '%%')
+  const quote = (path: string): string => JSON.stringify(escape(path))
+  const command = `${quote(process.execPath)} ${quote(LAUNCHER)} run --config config/live.yaml`
+  return readShipped('deploy/intentd.service')
+    .replace(
+      /^# systemd unit\.[^]*?\n\n/,
+      () => '# Written by `intentd init`. The keys are /etc/intentd/api-*, mode 0600.\n\n',
+    )
+    .replace(/^User=.*$/m, () => `User=${userInfo().username}`)
+    .replace(/^WorkingDirectory=.*$/m, () => `WorkingDirectory=${escape(directory)}`)
+    .replace(/^ReadWritePaths=.*$/m, () => `ReadWritePaths=${quote(directory)}`)
+    .replace(/^ExecStart=.*$/m, () => `ExecStart=${command}`)
+}
+
+/** For editors: where `#strategy` is. A checkout has the source, a package its declarations. */
+function buildTypeScriptConfig(): string {
+  const places = ['src/strategy/contract.ts', 'dist/strategy/contract.d.ts'].map((path) =>
+    join(INSTALLATION, path),
+  )
+  const contract = places.filter((path) => existsSync(path)).slice(0, 1)
+  const compilerOptions = {
+    ...{ target: 'es2024', module: 'nodenext', strict: true, noEmit: true, skipLibCheck: true },
+    ...{ erasableSyntaxOnly: true, verbatimModuleSyntax: true, allowImportingTsExtensions: true },
+    paths: { '#strategy': contract, 'intentd/strategy': contract },
+  }
+  const files = { include: ['strategies'], exclude: ['strategies/**/*.test.ts'] }
+  return `${JSON.stringify({ compilerOptions, ...files }, undefined, 2)}\n`
+}
+
+const PACKAGE = `${JSON.stringify({ private: true, type: 'module', scripts: { test: 'intentd test' } }, undefined, 2)}\n`
+
+const IGNORED = `.env
+.intentd/
+backtests/
+node_modules/
+*.log
+`
+
+const DIP_CONFIG = `# yaml-language-server: $schema=../schema/strategy.schema.json
+
+id: dip
+module: ../../strategies/dip.ts
+instruments: [BTCUSDT]
+params: { size: "0.01", below: -0.02 }
+risk: { positionMax: "0.01", orderSizeMax: "0.01", openOrdersMax: 2 }
+`
+
+const DIP_STRATEGY = `import { defineStrategy, positiveDecimal, z } from '#strategy'
+
+/** Long while the price is so far below that of a day ago, else flat. A place to begin, nothing to trade with. */
+export default defineStrategy({
+  name: 'dip',
+  params: z.strictObject({
+    size: positiveDecimal('Size of the position, in the base coin.'),
+    below: z.number().max(0).meta({ description: 'Change within 24 hours, as a ratio: -0.02 is two per cent.' }),
+  }),
+  initialState: () => ({}),
+  decide(snapshot, { params, state }) {
+    const intents = snapshot.instruments.map((market) =>
+      market.target(market.change24h < params.below ? market.lots(params.size) : 0),
+    )
+    return { intents, state }
+  },
+})
+`
+
+const DIP_TEST = `// intentd test
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import dip from './dip.ts'
+
+/** What the strategy looks at of a market, and no more. Lots are thousandths here. */
+function wantedAt(change24h: number): unknown {
+  const market = { change24h, lots: (size: string) => Number(size) * 1000, target: (lots: number) => ({ lots }) }
+  const snapshot = { instruments: [market] } as unknown as Parameters<typeof dip.decide>[0]
+  const params = dip.params.parse({ size: '0.01', below: -0.02 })
+  const context = { params, state: {} } as unknown as Parameters<typeof dip.decide>[1]
+  return dip.decide(snapshot, context).intents
+}
+
+test('it is long after a fall of more than two per cent, else flat', () => {
+  assert.deepEqual(wantedAt(-0.03), [{ lots: 10 }])
+  assert.deepEqual(wantedAt(-0.01), [{ lots: 0 }])
+})
+`

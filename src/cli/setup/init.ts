@@ -1,0 +1,54 @@
+import { chmodSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { type Command } from 'commander'
+import { Failure, messageOf } from '../../lib/failure.ts'
+import { print } from '../process/operator.ts'
+import { toShellWord } from '../process/options.ts'
+import { buildInitFiles } from './init-files.ts'
+
+/** `intentd init DIR`: a working directory in which `check`, `run` and `test` work at once. */
+export function addInitCommand(program: Command): void {
+  program
+    .command('init')
+    .description('make a working directory: configuration, a strategy and its test, files for supervisors')
+    .argument('<directory>', 'is made; must be empty where it is there')
+    .action((directory: string) => init(directory))
+}
+
+/** @throws Failure INIT_NOT_EMPTY, INIT_UNWRITABLE */
+function init(name: string): void {
+  const directory = resolve(name)
+  try {
+    mkdirSync(directory, { recursive: true, mode: 0o700 })
+    assertEmpty(directory)
+    for (const [path, text] of buildInitFiles(directory)) {
+      mkdirSync(dirname(join(directory, path)), { recursive: true })
+      writeFileSync(join(directory, path), text, { flag: 'wx' })
+    }
+    // It comes to hold `.env` and the state.
+    chmodSync(directory, 0o700)
+  } catch (error) {
+    if (error instanceof Failure) throw error
+    throw new Failure({
+      code: 'INIT_UNWRITABLE',
+      sentence: 'the working directory cannot be written',
+      facts: { directory, found: messageOf(error) },
+      hint: 'name another directory, or mend its rights',
+      cause: error,
+    })
+  }
+  print(
+    `${directory} is ready. Next:\n  cd ${toShellWord(directory)}\n  intentd check\n  intentd test\n  intentd run`,
+  )
+}
+
+function assertEmpty(directory: string): void {
+  const [found] = readdirSync(directory)
+  if (found === undefined) return
+  throw new Failure({
+    code: 'INIT_NOT_EMPTY',
+    sentence: 'the directory is not empty, and nothing was written',
+    facts: { directory, found },
+    hint: 'name a new directory',
+  })
+}

@@ -1,0 +1,23 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { type Command } from 'commander'
+
+/** With the extension that this file has itself: .ts as it is written, .js when it was compiled. */
+const EXTENSION = import.meta.url.slice(import.meta.url.lastIndexOf('.'))
+const HOOKS = new URL(`../../strategy/install-contract${EXTENSION}`, import.meta.url).href
+
+/** `intentd test`: Node's own test runner, on the Node that trades, where `#strategy` can be imported. */
+export function addTestCommand(program: Command, setExit: (code: number) => void): void {
+  program
+    .command('test')
+    .description('run tests of strategies with the test runner of Node')
+    .argument('[files...]', 'files or patterns', ['strategies/**/*.test.{ts,js}'])
+    .action(async (files: readonly string[]) => setExit(await runTests(files)))
+}
+
+/** Resolves with the exit code: 1 where a test failed. */
+async function runTests(files: readonly string[]): Promise<number> {
+  const child = spawn(process.execPath, ['--import', HOOKS, '--test', ...files], { stdio: 'inherit' })
+  const [code] = (await once(child, 'exit')) as [number | null]
+  return code ?? 1
+}

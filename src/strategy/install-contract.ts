@@ -1,0 +1,4 @@
+// For `node --import`: what it loads may import `#strategy`.
+import { installContractResolution } from './resolve-contract.ts'
+
+installContractResolution()
