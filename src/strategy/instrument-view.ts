@@ -40,6 +40,9 @@ export class InstrumentView implements InstrumentRules {
   #moment: Omit<InstrumentMoment, 'instrument'> = NOTHING_YET
   #exchangeTime = 0
   #orders: readonly OpenOrder[] | undefined
+  /** The size that was asked for last, and its lots: as a rule the same at each decision. */
+  #size: string | undefined
+  #lots = 0
 
   constructor(instrument: Instrument) {
     this.#instrument = instrument
@@ -172,8 +175,13 @@ export class InstrumentView implements InstrumentRules {
     return floatOnGrid(this.#instrument.tick, ticks)
   }
   lots(size: string): number {
+    if (size === this.#size) return this.#lots
     const lots = parseOnGrid(this.#instrument.lot, size)
-    if (lots !== undefined) return lots
+    if (lots !== undefined) {
+      this.#size = size
+      this.#lots = lots
+      return lots
+    }
     throw strategyFailure('SIZE_OFF_GRID', {
       facts: { instrument: this.symbol, size, lot: this.lotSize },
       hint: `write a multiple of ${this.lotSize} as a string`,

@@ -5,7 +5,7 @@ import { type Clock } from '../lib/clock.ts'
 import { deepFreeze } from '../lib/plain-data.ts'
 import { type Strategy } from './define-strategy.ts'
 import { type IntentDenial, readIntents } from './read-intents.ts'
-import { runAsStrategy } from './strategy-context.ts'
+import { createStrategyScope } from './strategy-context.ts'
 import { SnapshotView } from './snapshot-view.ts'
 import {
   describeThrown,
@@ -67,6 +67,7 @@ export class StrategyRunner {
   readonly #params: unknown
   readonly #view: SnapshotView
   readonly #clock: Clock
+  readonly #runAsStrategy: ReturnType<typeof createStrategyScope>
   #state: unknown
   #intents: readonly Intent[] = []
   #stray: StrategyFailure | undefined
@@ -78,6 +79,7 @@ export class StrategyRunner {
     this.#params = deepFreeze(options.params)
     this.#view = new SnapshotView(options.instruments)
     this.#clock = options.clock
+    this.#runAsStrategy = createStrategyScope(options.strategyId)
     this.#state = firstState(options)
   }
 
@@ -110,7 +112,7 @@ export class StrategyRunner {
   #ask(snapshot: Snapshot): Pick<Decided, 'intents' | 'denials' | 'state'> {
     if (this.#stray !== undefined) throw this.#stray
     this.#view.pointAt(snapshot)
-    const answer = runAsStrategy(this.strategyId, () =>
+    const answer = this.#runAsStrategy(() =>
       this.#strategy.decide(this.#view, { params: this.#params, state: this.#state }),
     )
     const decision = readDecision(answer)
