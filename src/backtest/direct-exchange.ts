@@ -1,12 +1,13 @@
 import { DELIVERY_STATES, TICKER_COLUMNS, type TickerTable } from '../domain/ticker-table.ts'
+import { type ReadPosition } from '../exchange/readers/position-reader.ts'
 import { type ResponseOf } from '../protocol/endpoints.ts'
 import { batchPlaceOrder } from '../protocol/futures/batch-place-order.ts'
 import { cancelAllOrders } from '../protocol/futures/cancel-all-orders.ts'
-import { type WirePosition } from '../protocol/futures/single-position.ts'
 import { type BatchResult, type ProductType } from '../protocol/values.ts'
+import { readHeldPositions, readTickerNumbers } from '../simulator/futures/direct-reads.ts'
 import { type ExchangeCore } from '../simulator/futures/exchange-core.ts'
 import { NOBODY } from '../simulator/shared/handlers.ts'
-import { type Reply } from '../simulator/shared/reply.ts'
+import { accept, type Reply } from '../simulator/shared/reply.ts'
 
 /** The one account. */
 export const UID = '1'
@@ -34,7 +35,7 @@ export interface SimulatedExchange {
   placeBatch(batch: PlacedBatch): Reply<BatchResult>
   cancelAll(body: string, signedAt: number): Reply<BatchResult>
   fillsPage(query: FillsQuery): Reply<FillsPage>
-  position(symbol: string): Reply<WirePosition[] | null>
+  position(symbol: string): Reply<readonly ReadPosition[] | null>
   /** Fills a table with the tickers of now. */
   readTickers(table: TickerTable): void
 }
@@ -85,21 +86,31 @@ export class DirectExchange implements SimulatedExchange {
     return this.#played(this.#core.answer('orderFills', { uid: UID }, request, this.#now()))
   }
 
-  position(symbol: string): Reply<WirePosition[] | null> {
-    const { marginCoin = MARGIN_COIN } = this.#options
-    const request = { productType: this.#productType, symbol, marginCoin }
-    return this.#played(this.#core.answer('singlePosition', { uid: UID }, request, this.#now()))
+  position(symbol: string): Reply<readonly ReadPosition[] | null> {
+    const account = { uid: UID }
+    const rows = this.#core.carryOut(
+      this.#now(),
+      (state) => readHeldPositions(state, account, symbol),
+      account,
+    )
+    return this.#played(accept(rows))
   }
 
   readTickers(table: TickerTable): void {
     const { view } = this.#options
     const now = this.#now()
     table.clear()
-    for (const ticker of this.tickers()) {
-      if (view?.isListed(ticker.symbol, now) === false) continue
-      addTicker(table, ticker)
-      if (view)
-        table.columns.ts[table.rowOf(ticker.symbol)] = view.currentAt(ticker.symbol, Number(ticker.ts), now)
+    const rows = this.#core.carryOut(now, (state) => readTickerNumbers(state, this.#productType))
+    this.#options.onPlayed?.()
+    for (const ticker of rows) {
+      const { symbol, ts } = ticker
+      if (view?.isListed(symbol, now) === false) continue
+      const row = table.claimRow(symbol)
+      for (const column of TICKER_COLUMNS) {
+        table.columns[column][row] =
+          column === 'deliveryStatus' ? indexOfState(ticker.deliveryStatus) : ticker[column]
+      }
+      if (view) table.columns.ts[row] = view.currentAt(symbol, ts, now)
     }
   }
 

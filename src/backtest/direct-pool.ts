@@ -2,12 +2,11 @@ import { type TokenPool, type TokenPoolOptions } from '../exchange/limiter/token
 
 /** A pool without the asynchronous machinery: a token that comes back is in stock at once. */
 export class DirectPool implements TokenPool {
-  readonly #onStock: () => void
+  readonly leadMs = 0
   #stock: number
 
-  constructor({ tokens, onStock }: TokenPoolOptions) {
+  constructor({ tokens }: Pick<TokenPoolOptions, 'tokens'>) {
     this.#stock = tokens
-    this.#onStock = onStock
   }
 
   get stock(): number {
@@ -21,7 +20,6 @@ export class DirectPool implements TokenPool {
 
   giveBack(): void {
     this.#stock++
-    this.#onStock()
   }
 
   putBack(): void {

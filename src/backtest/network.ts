@@ -20,6 +20,8 @@ export interface VirtualCall<Data> {
 
 /** What carries calls to the exchange and answers back. */
 export interface Network {
+  /** Whether each call arrives once, and its answer is heard once. */
+  readonly isFaithful: boolean
   /** How long a batch waits for its connection, ms. */
   connectMs(): number
   send<Data>(call: VirtualCall<Data>): void
@@ -27,6 +29,7 @@ export interface Network {
 
 /** A network on which nothing goes wrong: each way takes the same time. */
 export class DirectNetwork implements Network {
+  readonly isFaithful = true
   readonly #time: VirtualTime
   readonly #latencyMs: number
 

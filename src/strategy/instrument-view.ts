@@ -56,6 +56,9 @@ export class InstrumentView<Indicators = NoIndicators> implements InstrumentRule
   #moment: Omit<InstrumentMoment, 'instrument'> = NOTHING_YET
   #exchangeTime = 0
   #orders: readonly OpenOrder[] | undefined
+  /** The size that was asked for last, and its lots: as a rule the same at each decision. */
+  #size: string | undefined
+  #lots = 0
 
   /** By the names of the declaration: undefined until there are as many closed candles as each needs. */
   readonly indicators: IndicatorValues<Indicators>
@@ -262,8 +265,13 @@ export class InstrumentView<Indicators = NoIndicators> implements InstrumentRule
     return floatOnGrid(this.#instrument.tick, ticks)
   }
   lots(size: string): number {
+    if (size === this.#size) return this.#lots
     const lots = parseOnGrid(this.#instrument.lot, size)
-    if (lots !== undefined) return lots
+    if (lots !== undefined) {
+      this.#size = size
+      this.#lots = lots
+      return lots
+    }
     throw strategyFailure('SIZE_OFF_GRID', {
       facts: { instrument: this.symbol, size, lot: this.lotSize },
       hint: `write a multiple of ${this.lotSize} as a string`,

@@ -6,7 +6,7 @@ import { deepFreeze } from '../lib/plain-data.ts'
 import { type Strategy } from './define-strategy.ts'
 import { resolveNeeds } from './needs.ts'
 import { type IntentDenial, readIntents } from './read-intents.ts'
-import { runAsStrategy } from './strategy-context.ts'
+import { createStrategyScope } from './strategy-context.ts'
 import { BoundedLog, type Listen, SILENT_LOG } from './strategy-log.ts'
 import { SnapshotView } from './snapshot-view.ts'
 import {
@@ -72,6 +72,7 @@ export class StrategyRunner {
   readonly #view: SnapshotView
   readonly #clock: Clock
   readonly #log: BoundedLog | undefined
+  readonly #runAsStrategy: ReturnType<typeof createStrategyScope>
   #state: unknown
   /** The same as it is stored: with its version. */
   #stored: unknown
@@ -86,6 +87,7 @@ export class StrategyRunner {
     this.#view = new SnapshotView(options.instruments, resolveNeeds(options.strategy, options.params))
     this.#clock = options.clock
     this.#log = options.onSaid && new BoundedLog(options.onSaid)
+    this.#runAsStrategy = createStrategyScope(options.strategyId)
     this.#state = firstState(options)
     this.#stored = toStored(options.strategy, this.#state)
   }
@@ -122,7 +124,7 @@ export class StrategyRunner {
     this.#view.pointAt(snapshot)
     this.#log?.begin(snapshot.takenAt)
     const log = this.#log ?? SILENT_LOG
-    const answer = runAsStrategy(this.strategyId, () =>
+    const answer = this.#runAsStrategy(() =>
       this.#strategy.decide(this.#view, { params: this.#params, state: this.#state, log }),
     )
     const decision = readDecision(answer)

@@ -23,6 +23,23 @@ describe('grants', () => {
     }
   })
 
+  it('is not woken again and again by a call that has left the window of all endpoints', () => {
+    const { limiter, time } = createHandLimiter()
+    takeNow(limiter, 'tickers')?.release()
+    time.advance(61_000)
+    const inFlight = takeNow(limiter, 'cancelAllOrders', 0)
+    let grantedAt: number | undefined
+    limiter.request('cancelAllOrders', 0, () => (grantedAt = time.monotonic()))
+    time.advance(500)
+    expect(time.pending).toBeLessThan(3)
+
+    inFlight?.release()
+    time.advance(900)
+    expect(grantedAt).toBeUndefined()
+    time.advance(200)
+    expect(grantedAt).toBeDefined()
+  })
+
   it('[LIM1] a copy-trading trader has the lower limit, where the document has one', () => {
     const { limiter } = createHandLimiter({ tier: 'copyTrader' })
     expect(takeNow(limiter, 'batchPlaceOrder')).toBeDefined()

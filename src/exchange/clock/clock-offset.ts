@@ -51,6 +51,8 @@ export class ClockOffset {
   #samples: Bounds[] = []
   #next = 0
   #best: Bounds | undefined
+  /** Where it stands among the samples. */
+  #bestPlace = 0
   #suspect: Bounds | undefined
   /** Unix ms, our clock: samples sent before say nothing any more, because our own clock may have moved. */
   #unsynchronisedAt: number | undefined
@@ -123,9 +125,25 @@ export class ClockOffset {
   }
 
   #remember(bounds: Bounds): void {
-    this.#samples[this.#next] = bounds
-    this.#next = (this.#next + 1) % SAMPLES_MAX
-    this.#best = this.#samples.reduce((best, sample) => (width(sample) < width(best) ? sample : best))
+    const place = this.#next
+    this.#samples[place] = bounds
+    this.#next = (place + 1) % SAMPLES_MAX
+    if (place === this.#bestPlace || this.#samples.length === 1) return this.#findBest()
+    const wider = width(bounds) - width(this.#best ?? bounds)
+    if (wider < 0 || (wider === 0 && place < this.#bestPlace)) this.#take(bounds, place)
+  }
+
+  /** Of equals the one that stands first. */
+  #findBest(): void {
+    const widths = this.#samples.map(width)
+    const place = widths.indexOf(Math.min(...widths))
+    const best = this.#samples[place]
+    if (best !== undefined) this.#take(best, place)
+  }
+
+  #take(best: Bounds, place: number): void {
+    this.#best = best
+    this.#bestPlace = place
   }
 }
 

@@ -15,12 +15,6 @@ export interface CallWindowOptions {
 }
 
 /**
- * A token goes back to its pool this much before its moment: Bottleneck takes some 4 ms to hand it out again,
- * and longer where the machine is busy.
- */
-const POOL_LEAD_MS = 25
-
-/**
  * One limit: so many calls, each counted from its grant until it cannot matter to the next any more.
  *
  * Counted twice. The pool (Bottleneck) says how many tokens there are, in turns of its own timers; the exact
@@ -31,7 +25,12 @@ export class CallWindow {
   readonly #options: CallWindowOptions
   readonly #pool: TokenPool
   readonly #timers = new Set<() => void>()
+  /** When the calls that were made leave, monotonic ms, the first first. */
+  readonly #leaving: number[] = []
   #inside = 0
+  /** Somebody waits for the next call to leave, and the timer that tells of it is set for then, monotonic ms. */
+  #isAwaited = false
+  #wakesAt = Number.POSITIVE_INFINITY
   #isStopped = false
 
   constructor(options: CallWindowOptions) {
@@ -42,6 +41,7 @@ export class CallWindow {
 
   /** Calls that could be made now, were each of them granted. */
   get free(): number {
+    this.#letLeave()
     return this.#options.calls - this.#inside
   }
 
@@ -64,17 +64,52 @@ export class CallWindow {
 
   /** The call was made, and matters until `at`, monotonic ms. */
   leaveAt(at: number): void {
-    this.#when(at - POOL_LEAD_MS, () => this.#pool.giveBack())
-    this.#when(at, () => {
-      this.#inside--
-      this.#options.onFree()
-    })
+    if (this.#isStopped) return
+    const leaving = this.#leaving
+    let place = leaving.length
+    while (place > 0 && (leaving[place - 1] ?? at) > at) place--
+    leaving.splice(place, 0, at)
+    const { leadMs } = this.#pool
+    if (leadMs > 0) this.#when(at - leadMs, () => this.#pool.giveBack())
+    this.#wake()
+  }
+
+  /** Somebody waits: `onFree` is called once, when the next call leaves. Where nobody does, no timer is set. */
+  awaitFree(): void {
+    // One that has left already is no reason to wake: nothing would have changed.
+    this.#letLeave()
+    this.#isAwaited = true
+    this.#wake()
   }
 
   async stop(): Promise<void> {
     this.#isStopped = true
     for (const cancel of this.#timers) cancel()
     await this.#pool.stop()
+  }
+
+  #wake(): void {
+    const [at = Number.POSITIVE_INFINITY] = this.#leaving
+    if (!this.#isAwaited || at >= this.#wakesAt) return
+    this.#wakesAt = at
+    this.#when(at, () => {
+      // A call that leaves sooner has come between.
+      if (at !== this.#wakesAt) return
+      this.#isAwaited = false
+      this.#wakesAt = Number.POSITIVE_INFINITY
+      this.#options.onFree()
+    })
+  }
+
+  #letLeave(): void {
+    const leaving = this.#leaving
+    if (leaving.length === 0) return
+    const now = this.#options.clock.monotonic()
+    while ((leaving[0] ?? Number.POSITIVE_INFINITY) <= now) {
+      leaving.shift()
+      this.#inside--
+      if (this.#pool.leadMs === 0) this.#pool.giveBack()
+    }
   }
 
   /** A timer may fire early by as long as the turn took in which it was set: then it is set again. */

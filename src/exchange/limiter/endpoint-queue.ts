@@ -152,8 +152,10 @@ export class EndpointQueue {
     return Math.max(this.#othersRestUntil, keptUntil, coolsUntil)
   }
 
-  /** Where a rest holds up whoever is most urgent, its end serves them; anything else tells of itself. */
+  /** What holds up whoever is most urgent ends with a call that leaves, here or elsewhere, or with a rest. */
   #wakeFor(priority: Priority, now: number): void {
+    this.#window.awaitFree()
+    this.#options.shared.awaitRoom()
     const at = this.#restsUntil(priority)
     if (at <= now || at >= this.#wakesAt || this.#isStopped) return
     this.#cancelWake?.()

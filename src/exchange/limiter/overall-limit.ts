@@ -43,6 +43,11 @@ export class OverallLimit {
     return window.free > spent + (priority === 0 ? 0 : this.#kept)
   }
 
+  /** Somebody waits for room. */
+  awaitRoom(): void {
+    this.#options.window.awaitFree()
+  }
+
   take(): void {
     this.#options.window.take()
   }

@@ -4,9 +4,11 @@ import Bottleneck from 'bottleneck'
 export interface TokenPool {
   /** How many may be taken now. */
   readonly stock: number
+  /** A token is given back so many ms before its call leaves the exchange's window. */
+  readonly leadMs: number
   /** Takes one. @throws when there is none in stock. */
   take(): void
-  /** One whose call has left the exchange's window. */
+  /** One whose call leaves the exchange's window after {@link leadMs}. */
   giveBack(): void
   /** A token that paid for nothing: in stock again at once. */
   putBack(): void
@@ -18,9 +20,12 @@ export interface TokenPoolOptions {
   readonly tokens: number
   /** Brought into stock ahead of need. */
   readonly stockMin: number
-  /** Called when the stock has grown by other means than {@link TokenPool.putBack}. */
+  /** Called when the stock has grown later than by {@link TokenPool.giveBack} and {@link TokenPool.putBack}. */
   readonly onStock: () => void
 }
+
+/** Bottleneck takes some 4 ms to hand a token out again, and longer where the machine is busy. */
+const LEAD_MS = 25
 
 /**
  * The pool over Bottleneck, which counts the tokens (its reservoir, never refreshed by itself).
@@ -29,6 +34,7 @@ export interface TokenPoolOptions {
  * token into stock, ahead of need, and who gets the token is decided at the moment it is taken.
  */
 export class BottleneckPool implements TokenPool {
+  readonly leadMs = LEAD_MS
   readonly #limiter: Bottleneck
   readonly #options: TokenPoolOptions
   #stock = 0

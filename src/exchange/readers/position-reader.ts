@@ -34,9 +34,24 @@ export async function readPosition(call: PositionCall): Promise<Answer<PositionR
   return { ...times, kind: 'unknown', cause: 'unreadableRow', code: SUCCESS_CODE, message: rows, status: 200 }
 }
 
+/** What is read of a row. */
+export type ReadPosition = Pick<
+  WirePosition,
+  | 'symbol'
+  | 'holdSide'
+  | 'marginSize'
+  | 'total'
+  | 'openPriceAvg'
+  | 'posMode'
+  | 'unrealizedPL'
+  | 'liquidationPrice'
+  | 'markPrice'
+  | 'totalFee'
+>
+
 export function toPositionRows(
   instrument: Instrument,
-  positions: readonly WirePosition[],
+  positions: readonly ReadPosition[],
 ): readonly PositionRow[] | string {
   const rows: PositionRow[] = []
   for (const position of positions) {
@@ -50,7 +65,7 @@ export function toPositionRows(
   return rows
 }
 
-function toPositionRow(instrument: Instrument, position: WirePosition): PositionRow | string {
+function toPositionRow(instrument: Instrument, position: ReadPosition): PositionRow | string {
   const { holdSide, total, posMode } = position
   const lots = parseOnGrid(instrument.lot, total)
   if (lots === undefined || lots < 0 || lots > lotsMax(instrument)) {

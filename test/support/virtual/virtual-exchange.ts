@@ -11,7 +11,6 @@ import { type VirtualTime } from '../../../src/backtest/virtual-time.ts'
 import { type TickerTable } from '../../../src/domain/ticker-table.ts'
 import { batchPlaceOrder, type BatchPlaceItem } from '../../../src/protocol/futures/batch-place-order.ts'
 import { cancelAllOrders, type CancelAllRequest } from '../../../src/protocol/futures/cancel-all-orders.ts'
-import { type WirePosition } from '../../../src/protocol/futures/single-position.ts'
 import { type BatchResult } from '../../../src/protocol/values.ts'
 import { createExchangeCore, type ExchangeCore } from '../../../src/simulator/futures/exchange-core.ts'
 import { buildInstruments, type Instrument } from '../../../src/simulator/futures/instruments/instruments.ts'
@@ -181,7 +180,7 @@ export class VirtualExchange implements SimulatedExchange {
     return this.brokenFills.break(showHands(reply, this.truth))
   }
 
-  position(symbol: string): Reply<WirePosition[] | null> {
+  position(symbol: string): ReturnType<DirectExchange['position']> {
     const { at, readings } = this.#emptyAt.get(symbol) ?? { at: 0, readings: EMPTY_AGAIN_READINGS }
     const isBelieved = this.now - at < EMPTY_AGAIN_MS || readings < EMPTY_AGAIN_READINGS
     this.#emptyAt.set(symbol, { at, readings: readings + 1 })

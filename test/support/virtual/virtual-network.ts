@@ -35,6 +35,7 @@ const WRONG_MS = 180_000
 
 /** Between a client and the exchange: it delays, loses, repeats, and answers in the exchange's name. */
 export class VirtualNetwork implements Network {
+  readonly isFaithful = false
   readonly #options: VirtualNetworkOptions
   readonly #calls = new Map<string, number>()
   /** Unix ms, exchange clock: until then, by site, every call is one too many; and until then nothing passes. */

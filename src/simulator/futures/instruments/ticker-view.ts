@@ -3,18 +3,21 @@ import { type CoreState, type SymbolState } from '../core-state.ts'
 import { deliveryStatus } from './delivery.ts'
 import { priceText, sizeText } from './instruments.ts'
 
-const RATE_DECIMALS = 6
-const CHANGE_DECIMALS = 5
-const VOLUME_DECIMALS = 4
+export const RATE_DECIMALS = 6
+export const CHANGE_DECIMALS = 5
+export const VOLUME_DECIMALS = 4
 
 /** The tickers of a product type: instruments without a first quote, and settled ones, are left out. */
 export function tickerRows(state: CoreState, productType: string): WireTicker[] {
   const rows: WireTicker[] = []
   for (const symbol of state.symbols.values()) {
-    if (symbol.instrument.productType !== productType || symbol.market.at === 0 || symbol.isSettled) continue
-    rows.push(toTicker(state, symbol))
+    if (isShown(symbol, productType)) rows.push(toTicker(state, symbol))
   }
   return rows
+}
+
+export function isShown({ instrument, market, isSettled }: SymbolState, productType: string): boolean {
+  return instrument.productType === productType && market.at !== 0 && !isSettled
 }
 
 /** Document: Futures ticker. Delivery fields are null for a perpetual contract, deliveryStatus is not. */

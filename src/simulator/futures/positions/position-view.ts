@@ -36,36 +36,69 @@ export function positionRows(state: CoreState, account: Account, symbol: string)
   return rows.sort((a, b) => (a.holdSide < b.holdSide ? -1 : 1))
 }
 
+/** Of a row what says how much is held, at what price and with what profit: the rest of it costs twice as much. */
+export type HeldPosition = Pick<
+  WirePosition,
+  | 'symbol'
+  | 'holdSide'
+  | 'marginSize'
+  | 'total'
+  | 'openPriceAvg'
+  | 'posMode'
+  | 'unrealizedPL'
+  | 'liquidationPrice'
+  | 'markPrice'
+  | 'totalFee'
+>
+
+export function toHeldPosition(state: CoreState, account: Account, position: Position): HeldPosition {
+  const symbol = symbolOf(state, position.symbol)
+  const { instrument, markTicks } = symbol
+  return {
+    symbol: position.symbol,
+    holdSide: position.holdSide,
+    marginSize: display(heldMargin(symbol, position)),
+    total: sizeText(instrument, position.lots),
+    openPriceAvg: display(quotient(position.cost, baseSize(instrument, position.lots), SHOWN)),
+    posMode: account.setup.positionMode,
+    // Not rounded: the ledger statement gives the same number, and books kept from it must add up.
+    unrealizedPL: unrealised(instrument, position, markTicks).toString(),
+    liquidationPrice: display(liquidationPrice(state, account, position) ?? ZERO),
+    markPrice: priceText(instrument, markTicks),
+    totalFee: position.funding?.toString() ?? '',
+  }
+}
+
 /**
  * Document: Futures position. `available`, `locked` and `total` are in base coin: the document's field table
  * says quote currency, its sample and every client read base. `locked` is what resting closes hold.
  */
 function toWirePosition(state: CoreState, account: Account, position: Position): WirePosition {
   const symbol = symbolOf(state, position.symbol)
-  const { instrument, markTicks } = symbol
+  const { instrument } = symbol
+  const held = toHeldPosition(state, account, position)
   const locked = Math.min(position.lots, lockedLots(account, position))
   return {
     symbol: position.symbol,
     marginCoin: instrument.marginCoin,
     holdSide: position.holdSide,
     openDelegateSize: sizeText(instrument, openingDelegateLots(account, position)),
-    marginSize: display(heldMargin(symbol, position)),
+    marginSize: held.marginSize,
     available: sizeText(instrument, position.lots - locked),
     locked: sizeText(instrument, locked),
-    total: sizeText(instrument, position.lots),
+    total: held.total,
     leverage: String(position.leverage),
     achievedProfits: position.realised.toString(),
-    openPriceAvg: display(quotient(position.cost, baseSize(instrument, position.lots), SHOWN)),
+    openPriceAvg: held.openPriceAvg,
     marginMode: position.marginMode,
-    posMode: account.setup.positionMode,
-    // Not rounded: the ledger statement gives the same number, and books kept from it must add up.
-    unrealizedPL: unrealised(instrument, position, markTicks).toString(),
-    liquidationPrice: display(liquidationPrice(state, account, position) ?? ZERO),
+    posMode: held.posMode,
+    unrealizedPL: held.unrealizedPL,
+    liquidationPrice: held.liquidationPrice,
     keepMarginRate: maintenanceRateOf(symbol, position).toString(),
-    markPrice: priceText(instrument, markTicks),
+    markPrice: held.markPrice,
     marginRatio: display(marginRatio(state, account, position)),
     breakEvenPrice: display(breakEvenPrice(state, position)),
-    totalFee: position.funding?.toString() ?? '',
+    totalFee: held.totalFee,
     deductedFee: position.fees.toString(),
     assetMode: 'single',
     cTime: String(position.openedAt),

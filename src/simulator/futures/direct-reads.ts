@@ -1,0 +1,75 @@
+/**
+ * What a backtest reads again and again, without the texts of the wire: the numbers of the tickers, and of the
+ * positions what a client takes from them. Each value is what a client makes of the text.
+ */
+import { floatOnGrid } from '../../lib/grid.ts'
+import { type AccountRef } from '../shared/account.ts'
+import { accountOf, type CoreState, type SymbolState } from './core-state.ts'
+import { deliveryStatus } from './instruments/delivery.ts'
+import { CHANGE_DECIMALS, isShown, RATE_DECIMALS, VOLUME_DECIMALS } from './instruments/ticker-view.ts'
+import { type HeldPosition, toHeldPosition } from './positions/position-view.ts'
+
+/** A ticker as numbers, under the names of the wire; NaN for what a contract without delivery has not. */
+export type TickerNumbers = ReturnType<typeof toNumbers>
+
+/** Of the instruments that the endpoint would answer, in its order. */
+export function readTickerNumbers(state: CoreState, productType: string): readonly TickerNumbers[] {
+  const rows: TickerNumbers[] = []
+  for (const symbol of state.symbols.values()) {
+    if (isShown(symbol, productType)) rows.push(toNumbers(state, symbol))
+  }
+  return rows
+}
+
+/** What is held of an instrument: no row when flat, long first. */
+export function readHeldPositions(
+  state: CoreState,
+  { uid }: AccountRef,
+  symbol: string,
+): readonly HeldPosition[] {
+  const account = accountOf(state, uid)
+  const rows: HeldPosition[] = []
+  for (const position of account.positions.values()) {
+    if (position.symbol === symbol) rows.push(toHeldPosition(state, account, position))
+  }
+  return rows.sort((one, other) => (one.holdSide < other.holdSide ? -1 : 1))
+}
+
+function toNumbers(state: CoreState, { instrument, market, markTicks, statistics }: SymbolState) {
+  const { priceGrid, sizeGrid, delivery } = instrument
+  const { now } = state.clock
+  const figures = statistics.read(now)
+  const price = (ticks = 0) => floatOnGrid(priceGrid, ticks)
+  const size = (lots = 0) => floatOnGrid(sizeGrid, lots)
+  const quoteVolume = rounded(figures?.quoteVolume, VOLUME_DECIMALS)
+  return {
+    symbol: instrument.symbol,
+    lastPr: price(market.lastTicks),
+    askPr: price(market.askTicks),
+    bidPr: price(market.bidTicks),
+    bidSz: size(market.bidLots),
+    askSz: size(market.askLots),
+    high24h: price(figures?.high24hTicks),
+    low24h: price(figures?.low24hTicks),
+    ts: market.at,
+    change24h: rounded(figures?.change24h, CHANGE_DECIMALS),
+    baseVolume: size(figures?.baseLots),
+    quoteVolume,
+    usdtVolume: quoteVolume,
+    openUtc: price(figures?.openUtcTicks),
+    changeUtc24h: rounded(figures?.changeUtc24h, CHANGE_DECIMALS),
+    indexPrice: price(figures?.indexTicks),
+    markPrice: price(markTicks),
+    fundingRate: delivery === undefined ? rounded(figures?.fundingRate, RATE_DECIMALS) : 0,
+    holdingAmount: size(figures?.holdingLots),
+    open24h: price(figures?.open24hTicks),
+    deliveryStartTime: delivery?.listedAt ?? Number.NaN,
+    deliveryTime: delivery?.deliveryAt ?? Number.NaN,
+    deliveryStatus: deliveryStatus(instrument, now),
+  }
+}
+
+/** As the wire's text with so many decimals, which knows no -0. */
+function rounded(value = 0, decimals: number): number {
+  return Number(value.toFixed(decimals)) + 0
+}
