@@ -1,4 +1,4 @@
-import { type Book, killOf } from '../../engine/book/book.ts'
+import { killOf } from '../../engine/book/book.ts'
 import { createEngine, type Engine } from '../../engine/engine.ts'
 import { type EngineCommand, type EngineEvent, type StopPolicy } from '../../engine/event.ts'
 import { describeDropped } from '../../engine/lifecycle/flatten.ts'
