@@ -95,6 +95,7 @@ const ENTRIES = [
   'src/strategy/isolation/strategy-thread.ts',
   'src/config/write-schemas.ts',
   'src/strategy/install-contract.ts',
+  'src/strategy/testing/testing.ts',
   'bin/',
   'strategies/',
 ]
