@@ -27,6 +27,8 @@ import { addImportCommand } from './prices/import.ts'
 import { addRecordCommand } from './prices/record.ts'
 import { addReleaseCommand } from './release.ts'
 import { addRepairCommand } from './repair.ts'
+import { addPlanCommand } from './reload/plan.ts'
+import { addReloadCommand } from './reload/reload.ts'
 import { addReplayCommand } from './replay/replay.ts'
 import { addRestrictCommand } from './restrict.ts'
 import { adviseAgain } from './process/options.ts'
@@ -75,6 +77,8 @@ export async function main(argv: readonly string[]): Promise<number> {
   addReleaseCommand(program, setExit)
   addLogLevelCommand(program, setExit)
   addCheckCommand(program, setExit)
+  addPlanCommand(program, setExit)
+  addReloadCommand(program, setExit)
   addNewStrategyCommand(program)
   addDoctorCommand(program, setExit)
   addTestCommand(program, setExit)

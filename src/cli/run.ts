@@ -1,6 +1,12 @@
 import { type Command, Option } from 'commander'
 import { type Alerts } from '../alerts/alerts.ts'
-import { type DaemonConfig, loadConfig } from '../config/load-config.ts'
+import { compareConfigs } from '../config/config-changes.ts'
+import {
+  type ConfigRequest,
+  type DaemonConfig,
+  loadConfig,
+  type LoadedConfig,
+} from '../config/load-config.ts'
 import { loadCredentials, processVariables } from '../config/secrets.ts'
 import { type Daemon, type DaemonEnd } from '../daemon/daemon.ts'
 import { alertedLogger } from '../daemon/reporting/alerted-logger.ts'
@@ -8,10 +14,13 @@ import { type DaemonLogger } from '../daemon/reporting/logger.ts'
 import { openDaemon, type OpenDaemonOptions, type OpenedDaemon } from '../daemon/open-daemon.ts'
 import { formatSummary } from '../daemon/reporting/summary-text.ts'
 import { type RunSummary } from '../daemon/reporting/summary.ts'
+import { keepRunningConfig } from '../daemon/state/running-config.ts'
 import { systemClock } from '../lib/clock.ts'
+import { messageOf } from '../lib/failure.ts'
 import { systemTimers } from '../lib/timers.ts'
 import { atInstant } from './process/alarm.ts'
 import { exitOf } from './process/exit-codes.ts'
+import { checkFully } from './process/full-check.ts'
 import { openAlerts } from './process/open-alerts.ts'
 import { openLogger } from './process/open-logger.ts'
 import {
@@ -66,36 +75,106 @@ async function run(options: RunOptions, version: string): Promise<number> {
   const alerts = openAlerts(loaded.config, request, plain)
   const logger = alerts ? alertedLogger(plain, alerts) : plain
   alerts?.start()
+  const signals = { stops: listenForStops(), reloads: listenForReloads(), breakdowns: listenForBreakdowns() }
   try {
-    return await trade(options, { version, loaded, credentials, logger, alerts })
+    return await tradeOn(options, { version, loaded, credentials, logger, alerts, ...signals })
   } finally {
+    for (const { forget } of Object.values(signals)) forget()
     await alerts?.stop()
   }
 }
 
-interface TradeFrame extends Pick<OpenDaemonOptions, 'version' | 'loaded' | 'credentials' | 'logger'> {
-  readonly alerts: Alerts | undefined
+/** Until a run ends by itself; one that ends for a reload is followed by the next. */
+async function tradeOn(options: RunOptions, first: TradeFrame): Promise<number> {
+  const endAt = options.for === undefined ? undefined : systemClock.now() + options.for
+  for (let frame = first; ;) {
+    const { next, code } = await trade(options, { ...frame, endAt }).catch((error: unknown) =>
+      fallBack(error, first, frame),
+    )
+    if (next === undefined) return code
+    frame = { ...frame, loaded: next }
+  }
 }
 
-async function trade(options: RunOptions, frame: TradeFrame): Promise<number> {
-  const { loaded, logger } = frame
-  const stops = listenForStops()
-  const breakdowns = listenForBreakdowns()
+/** What runs with the old configuration goes on with it when the new one does not come up. */
+function fallBack(error: unknown, first: TradeFrame, frame: TradeFrame): Traded {
+  if (frame.loaded === first.loaded) throw error
+  frame.logger.log('error', 'reload.failed', { reason: messageOf(error) })
+  return { next: first.loaded, code: 0 }
+}
+
+/** How a run ended: with a configuration to go on with, or with an exit code. */
+interface Traded {
+  readonly next?: LoadedConfig
+  readonly code: number
+}
+
+interface TradeFrame extends Pick<OpenDaemonOptions, 'version' | 'loaded' | 'credentials' | 'logger'> {
+  readonly alerts: Alerts | undefined
+  readonly stops: Stops
+  readonly reloads: Reloads
+  readonly breakdowns: Breakdowns
+  /** Unix ms: `--for` has passed. */
+  readonly endAt?: number | undefined
+}
+
+async function trade(options: RunOptions, frame: TradeFrame): Promise<Traded> {
+  const { loaded, logger, reloads } = frame
   const opened = await openDaemon({
     ...frame,
     market: { files: options.market, speed: options.speed },
     clock: systemClock,
     timers: systemTimers,
+    onReload: () => reloads.ask(),
   })
+  keepRunningConfig(loaded.config)
   frame.alerts?.watch(opened.daemon)
-  const end = await live(opened, { config: loaded.config, logger, forMs: options.for, stops, breakdowns })
+  let next: LoadedConfig | undefined
+  reloads.listen(async () => {
+    next ??= await acceptReload(toConfigRequest(options), loaded.config, logger)
+    if (next) opened.daemon.stop('leave')
+  })
+  const end = await live(opened, { ...frame, config: loaded.config })
+  reloads.listen(undefined)
+  if (next !== undefined && end.fatal === undefined && !frame.stops.wasAsked()) return { next, code: 0 }
   for (const summary of end.summaries) report(summary, options.summary, logger)
-  if (end.fatal !== undefined) return exitOf(end.fatal)
-  return end.summaries.every(({ clean }) => clean) ? 0 : EXIT_UNCLEAN
+  if (end.fatal !== undefined) return { code: exitOf(end.fatal) }
+  return { code: end.summaries.every(({ clean }) => clean) ? 0 : EXIT_UNCLEAN }
+}
+
+/** The configuration as it is now, where it can be taken; what is wrong with it is logged, and nothing changes. */
+async function acceptReload(
+  request: ConfigRequest,
+  running: DaemonConfig,
+  logger: DaemonLogger,
+): Promise<LoadedConfig | undefined> {
+  const { problems, loaded } = await checkFully(request)
+  const {
+    refused = [],
+    started = [],
+    stopped = [],
+    settings = [],
+  } = loaded ? compareConfigs(running, loaded.config) : {}
+  if (!loaded || problems.length > 0 || refused.length > 0) {
+    const found = [
+      ...problems.map(({ message }) => message),
+      ...refused.map(({ path }) => `${path}: only a new process takes it`),
+    ]
+    logger.log('error', 'reload.refused', { problems: found })
+    return undefined
+  }
+  logger.log('info', 'reload.begun', {
+    started,
+    stopped,
+    settings: settings.map(({ path, was, is }) => `${path}: ${was} -> ${is}`),
+  })
+  return loaded
 }
 
 /** Signals are heard from the very start: one that comes while the daemon is being opened stops it right after. */
 interface Stops {
+  /** Whether one came. */
+  wasAsked(): boolean
   /** Calls `stop` at every signal from now on; at once, where one came before. */
   listen(stop: (why: string) => void): void
   readonly forget: () => void
@@ -109,11 +188,34 @@ function listenForStops(): Stops {
     listener?.(why)
   })
   return {
+    wasAsked: () => asked !== undefined,
     listen(stop) {
       listener = stop
       if (asked !== undefined) stop(asked)
     },
     forget,
+  }
+}
+
+/** The configuration is to be read again: by `intentd reload`, or by SIGHUP where that is not a terminal that closes. */
+interface Reloads {
+  ask(): void
+  /** Calls this each time from now on. */
+  listen(reload: (() => Promise<void>) | undefined): void
+  readonly forget: () => void
+}
+
+function listenForReloads(): Reloads {
+  let listener: (() => Promise<void>) | undefined
+  const ask = (): void => void listener?.()
+  const hasTerminal = [process.stdin, process.stdout, process.stderr].some(({ isTTY }) => isTTY)
+  if (!hasTerminal) process.on('SIGHUP', ask)
+  return {
+    ask,
+    listen(reload) {
+      listener = reload
+    },
+    forget: () => process.off('SIGHUP', ask),
   }
 }
 
@@ -139,18 +241,14 @@ function listenForBreakdowns(): Breakdowns {
   }
 }
 
-interface LiveFrame {
+type LiveFrame = Pick<TradeFrame, 'logger' | 'endAt' | 'stops' | 'breakdowns'> & {
   readonly config: DaemonConfig
-  readonly logger: DaemonLogger
-  readonly forMs: number | undefined
-  readonly stops: Stops
-  readonly breakdowns: Breakdowns
 }
 
 /** From the start to the end of a run, whatever ends it: a signal, `--for`, the recording, a breakdown. */
 async function live(
   { daemon, endsAt }: OpenedDaemon,
-  { config, logger, forMs, stops, breakdowns }: LiveFrame,
+  { config, logger, endAt, stops, breakdowns }: LiveFrame,
 ): Promise<DaemonEnd> {
   const supervisor = createSupervisor({
     variables: processVariables(),
@@ -163,14 +261,15 @@ async function live(
     supervisor.stopping()
     daemon.stop(config.onStop)
   }
-  const forget = [stops.forget, breakdowns.forget, () => supervisor.close()]
+  const forget = [() => supervisor.close()]
   breakdowns.listen(daemon)
   stops.listen(stop)
-  if (forMs !== undefined) forget.push(atInstant(systemClock.now() + forMs, () => stop('--for has passed')))
+  if (endAt !== undefined) forget.push(atInstant(endAt, () => stop('--for has passed')))
   try {
     if (await daemon.start()) supervisor.ready()
-    const endAt = endsAt()
-    if (endAt !== undefined) forget.push(atInstant(endAt, () => stop('the recording has ended')))
+    const recordedUntil = endsAt()
+    if (recordedUntil !== undefined)
+      forget.push(atInstant(recordedUntil, () => stop('the recording has ended')))
     return await daemon.ended()
   } finally {
     for (const cancel of forget) cancel()

@@ -18,6 +18,7 @@ const controlOrderSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('release'), scope }),
   z.strictObject({ kind: z.literal('kill') }),
   z.strictObject({ kind: z.literal('releaseKill') }),
+  z.strictObject({ kind: z.literal('reload') }),
   z.strictObject({
     kind: z.literal('logLevel'),
     level: z.enum(['trace', 'debug', 'info', 'warn', 'error']),

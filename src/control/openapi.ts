@@ -18,7 +18,7 @@ const OTHER: readonly Operation[] = [
   {
     method: 'post',
     path: '/v1/commands',
-    summary: 'Commands the daemon: restrict, flatten, release, kill, releaseKill, logLevel.',
+    summary: 'Commands the daemon: restrict, flatten, release, kill, releaseKill, reload, logLevel.',
     body: controlRequestSchema,
     type: 'application/json',
     response: controlAnswerSchema,

@@ -45,6 +45,8 @@ export interface OpenDaemonOptions {
   readonly logger: DaemonLogger
   readonly clock: Clock
   readonly timers: Timers
+  /** Somebody wants the configuration to be read again; absent: nobody can. */
+  readonly onReload?: () => void
 }
 
 /** From here on nobody reads the machine's clock, which may jump. */
@@ -181,6 +183,7 @@ async function assemble(options: Opening, ground: Prepared): Promise<OpenedDaemo
     const accounts = [account]
     const control = openControl({
       ...{ config, directory, accounts, market, logger, clock: trusted.clock, version: options.version },
+      onReload: options.onReload,
       ...{ name: config.name, environment: config.environment, exchange: access.baseUrl },
     })
     return {

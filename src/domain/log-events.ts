@@ -163,6 +163,11 @@ export const LOG_EVENTS = {
     'The journal or the program broke, and a cancel-all failed as well; look at the exchange and cancel by hand what rests there.',
   'retreat.notNoted':
     'No note could be left for the next run, so nothing is cancelled unless `onRestart` says cancel; look at the exchange.',
+  'reload.begun': 'A changed configuration is taken: the daemon comes to rest, and goes on with it.',
+  'reload.failed':
+    'The daemon could not be opened with the changed configuration and goes on with the one before; read the reason and mend it.',
+  'reload.refused':
+    'A changed configuration was not taken and nothing has changed; mend what the problems name, or restart where only a new process takes it.',
   'run.summary': 'How the run went: what `--summary` prints, in short.',
   'simulator.faultInjected': 'The simulator misbehaved on purpose.',
   'simulator.handlerFailed': 'The simulator broke on a request; report the defect.',

@@ -289,6 +289,19 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
     title: ({ symbol }) => `the daemon broke, and ${showFact(symbol)} could not be cancelled`,
   },
   'retreat.notNoted': { urgency: urgent, by: [], title: () => 'the daemon broke, and left no note' },
+  'reload.begun': SILENT,
+  'reload.failed': {
+    urgency: warning,
+    by: [],
+    title: ({ reason }) => `the changed configuration could not be taken: ${showFact(reason)}`,
+    command: check,
+  },
+  'reload.refused': {
+    urgency: warning,
+    by: [],
+    title: () => 'a changed configuration was refused',
+    command: check,
+  },
   'run.summary': {
     urgency: urgent,
     by: [],

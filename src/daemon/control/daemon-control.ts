@@ -24,6 +24,8 @@ export interface DaemonControlOptions {
   readonly accounts: readonly Pick<Account, 'shown' | 'command'>[]
   readonly market: { readonly polls: PollGridStats }
   readonly clock: Clock
+  /** The configuration is to be read again; absent: it cannot be. */
+  readonly onReload?: (() => void) | undefined
   readonly logger: Pick<DaemonLogger, 'log' | 'listen' | 'setLevel'>
 }
 
@@ -111,6 +113,12 @@ export class DaemonControl implements Controlled {
         text: `the log is written from ${order.level} up, until the next start`,
       }
     }
+    if (order.kind === 'reload') {
+      const { onReload } = this.#options
+      onReload?.()
+      const text = 'it reads the configuration again; the log says reload.begun or reload.refused'
+      return { ...nothing, isObeyed: onReload !== undefined, text }
+    }
     const unknown =
       'scope' in order && order.kind !== 'release' ? this.#objectToScope(order.scope) : undefined
     if (unknown !== undefined) return { ...nothing, isObeyed: false, text: unknown }
@@ -137,7 +145,7 @@ export class DaemonControl implements Controlled {
   }
 }
 
-type AccountOrder = Exclude<ControlRequest['order'], { readonly kind: 'logLevel' }>
+type AccountOrder = Exclude<ControlRequest['order'], { readonly kind: 'logLevel' | 'reload' }>
 
 function judge(
   order: AccountOrder,

@@ -50,6 +50,7 @@ const FOLDER_ORDER: Readonly<Record<string, readonly (string | readonly string[]
     'call',
     'explain',
     'control',
+    'reload',
     'simulate',
     'strategies',
     'run.ts',

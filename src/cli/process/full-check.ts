@@ -1,0 +1,42 @@
+import { loadAlertSecrets } from '../../config/alert-secrets.ts'
+import { type ConfigRequest, type LoadedConfig, readConfig } from '../../config/load-config.ts'
+import { loadCredentials } from '../../config/secrets.ts'
+import { ConfigError, type Problem, sortProblems } from '../../config/yaml/problem.ts'
+import { toInstruments } from '../../daemon/account/engine-settings.ts'
+import { findThreadProblems, readStrategies } from '../../daemon/strategies/strategies.ts'
+import { checkPurity } from '../../strategy/testing/check-purity.ts'
+
+/** A configuration with everything that it names, and every problem of it. */
+export interface FullCheck {
+  readonly problems: readonly Problem[]
+  readonly loaded?: LoadedConfig
+}
+
+/** Everything that a start would read and refuse. */
+export async function checkFully(request: ConfigRequest): Promise<FullCheck> {
+  const { problems, loaded } = readConfig(request)
+  if (!loaded) return { problems }
+  const { config, documents } = loaded
+  const read = await readStrategies(config, documents, toInstruments(config))
+  const found = [...problems, ...read.problems]
+  if (read.problems.length === 0) found.push(...(await findThreadProblems(read.strategies, documents)))
+  for (const { id, strategy, params, instruments } of read.strategies) {
+    const source = documents.strategies.get(id)
+    const impure = checkPurity(strategy, params, instruments)
+    if (source) found.push(...impure.map((text) => source.problem(['module'], text)))
+  }
+  found.push(...listProblems(() => loadCredentials(config, request)))
+  const { alerts } = config
+  if (alerts) found.push(...listProblems(() => loadAlertSecrets(alerts, request)))
+  return { problems: sortProblems(found), loaded }
+}
+
+function listProblems(read: () => unknown): readonly Problem[] {
+  try {
+    read()
+    return []
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems
+    throw error
+  }
+}

@@ -1,0 +1,50 @@
+import { type ConfigChanges, type SettingChange } from '../../config/config-changes.ts'
+import { type DaemonConfig } from '../../config/load-config.ts'
+import { type OrderView, type PositionView } from '../../control/views.ts'
+
+export interface Plan {
+  readonly changes: ConfigChanges
+  readonly orders: readonly OrderView[]
+  readonly positions: readonly PositionView[]
+  /** The configuration that is planned. */
+  readonly next: DaemonConfig
+}
+
+/** What would happen, a line each; empty where nothing would. */
+export function formatPlan({ changes, orders, positions, next }: Plan): string {
+  const { started, stopped, settings, refused } = changes
+  const instruments = new Set(Object.keys(next.instruments))
+  const isTraded = (strategy: string, symbol: string): boolean =>
+    next.strategies.some((one) => one.enabled && one.id === strategy && one.instruments.includes(symbol)) &&
+    instruments.has(symbol)
+  const cancelled = orders.filter(({ strategy, symbol }) => !isTraded(strategy, symbol))
+  const unattended = positions.flatMap(({ symbol, strategies }) =>
+    Object.entries(strategies).flatMap(([strategy, size]) =>
+      isTraded(strategy, symbol) ? [] : [`${symbol} ${size} of ${strategy}`],
+    ),
+  )
+  const lines = [
+    ...refused.map(
+      (change) => `! ${describe(change)}: only a new process takes this; stop the daemon and start it`,
+    ),
+    ...started.map((id) => `+ ${id} is started`),
+    ...stopped.map((id) => `- ${id} is stopped`),
+    ...settings.map((change) => `~ ${describe(change)}${change.limit ? ` (${change.limit})` : ''}`),
+    ...(cancelled.length > 0 ? [`  ${countBy(cancelled)} that nobody wants any more: cancelled`] : []),
+    ...unattended.map(
+      (what) => `! ${what} is held, and nobody will trade it: flatten it before, or look after it by hand`,
+    ),
+    ...settings.filter(({ path }) => path.endsWith('.module')).map(({ path }) => `! ${path}: other code`),
+  ]
+  return lines.map((line) => `${line}\n`).join('')
+}
+
+function describe({ path, was, is }: SettingChange): string {
+  if (was === undefined) return `${path} is set: ${is}`
+  return is === undefined ? `${path} is not set any more (was ${was})` : `${path}: ${was} -> ${is}`
+}
+
+function countBy(orders: readonly OrderView[]): string {
+  const groups = Map.groupBy(orders, ({ strategy, symbol }) => `${strategy} on ${symbol}`)
+  return [...groups].map(([name, of]) => `${of.length} open orders of ${name}`).join(', ')
+}

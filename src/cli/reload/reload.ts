@@ -1,0 +1,71 @@
+import { type Command } from 'commander'
+import { loadConfig } from '../../config/load-config.ts'
+import { type ControlRequest } from '../../control/commands.ts'
+import { type StatusView } from '../../control/views.ts'
+import { systemClock } from '../../lib/clock.ts'
+import { randomHex } from '../../lib/entropy.ts'
+import { systemTimers } from '../../lib/timers.ts'
+import { explainReply, findSocket, withClient } from '../control/find-daemon.ts'
+import { operatorName, print } from '../process/operator.ts'
+import { addConfigOptions, type ConfigOptions, parseDuration, toConfigRequest } from '../process/options.ts'
+import { planChange } from './plan.ts'
+
+const DONE_WITHIN_MS = 60_000
+const LOOK_MS = 250
+const EXIT_REFUSED = 1
+const EXIT_NOT_YET = 75
+
+interface ReloadOptions extends ConfigOptions {
+  readonly wait: number
+}
+
+/** `intentd reload`: a running daemon takes the configuration as it is now, whole or not at all. */
+export function addReloadCommand(program: Command, setExit: (code: number) => void): void {
+  addConfigOptions(program.command('reload'))
+    .description('let a running daemon take the configuration as it is now: whole, or not at all; see `plan`')
+    .option('--wait <duration>', 'how long to wait until it trades again', parseDuration, DONE_WITHIN_MS)
+    .action(async (options: ReloadOptions) => setExit(await reload(options)))
+}
+
+async function reload(options: ReloadOptions): Promise<number> {
+  const { config } = loadConfig(toConfigRequest(options))
+  const socket = findSocket(config)
+  if (socket === undefined) {
+    print('no daemon runs with this state: the next start takes the configuration as it is then')
+    return EXIT_NOT_YET
+  }
+  const planned = await planChange(options)
+  if (planned.kind === 'none') return planned.exitCode
+  if (planned.plan.changes.refused.length > 0) {
+    print('not done: the lines with ! want a new process')
+    return EXIT_REFUSED
+  }
+  const before = await startOf(options)
+  const request: ControlRequest = {
+    ...{ requestId: randomHex(12), by: operatorName(), reason: 'ordered at the command line' },
+    order: { kind: 'reload' },
+  }
+  const reply = await withClient(socket, (client) => client.command(request))
+  if (reply.kind !== 'answered' || reply.status !== 200) return explainReply(config, reply)
+  const endAt = systemClock.monotonic() + options.wait
+  while (systemClock.monotonic() < endAt) {
+    await new Promise<void>((resolve) => systemTimers.after(LOOK_MS, resolve))
+    const now = await startOf(options)
+    if (now !== undefined && now !== before) {
+      print('done: it runs with the new configuration')
+      return 0
+    }
+  }
+  print('not done in this time; its log says why (reload.refused, reload.failed)')
+  return EXIT_NOT_YET
+}
+
+/** When the daemon began to run with its configuration, once it trades; undefined while it does not answer. */
+async function startOf(options: ConfigOptions): Promise<number | undefined> {
+  const socket = findSocket(loadConfig(toConfigRequest(options)).config)
+  if (socket === undefined) return undefined
+  const reply = await withClient(socket, (client) => client.read('/v1/status'))
+  if (reply.kind !== 'answered' || reply.status !== 200) return undefined
+  const { startedAt, accounts } = reply.body as StatusView
+  return accounts.every(({ phase }) => phase === 'running') ? startedAt : undefined
+}

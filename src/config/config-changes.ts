@@ -1,0 +1,103 @@
+// What differs between the configuration that runs and another, in the operator's words.
+
+import { type DaemonConfig, type StrategyConfig } from './load-config.ts'
+
+/** A setting that is another one. */
+export interface SettingChange {
+  /** As `--set` would name it; a strategy's begins with its id. */
+  readonly path: string
+  /** As JSON; undefined: absent. */
+  readonly was: string | undefined
+  readonly is: string | undefined
+  /** Of a limit: whether less is allowed now, or more. */
+  readonly limit?: 'tighter' | 'looser'
+}
+
+/** What a reload would do. */
+export interface ConfigChanges {
+  /** Ids. */
+  readonly started: readonly string[]
+  readonly stopped: readonly string[]
+  /** Of those that go on. */
+  readonly settings: readonly SettingChange[]
+  /** Settings that only a new process takes: the state belongs to them. */
+  readonly refused: readonly SettingChange[]
+}
+
+/** Another state, another account, another exchange: what runs does not become that. */
+const FIXED = [
+  'name',
+  'environment',
+  'account',
+  'exchange.baseUrl',
+  'exchange.gatewayUrl',
+  'state.directory',
+  'simulator',
+  'dryRun',
+]
+
+/** Where the files lie says nothing of what they say. */
+const LEFT_OUT: ReadonlySet<string> = new Set(['file', 'moduleFile', 'strategies'])
+
+/** The larger of these the stricter; all other limits are stricter when they are smaller. */
+const LOOSE_WHEN_SMALLER: ReadonlySet<string> = new Set(['freeBytesMin'])
+
+export function compareConfigs(was: DaemonConfig, is: DaemonConfig): ConfigChanges {
+  const [before, after] = [enabledOf(was), enabledOf(is)]
+  const main = compareSettings(flatten(was), flatten(is))
+  const refused = main.filter(({ path }) =>
+    FIXED.some((fixed) => path === fixed || path.startsWith(`${fixed}.`)),
+  )
+  const own = [...after].flatMap(([id, strategy]) => {
+    const known = before.get(id)
+    return known ? compareSettings(flatten(known, `${id}.`), flatten(strategy, `${id}.`)) : []
+  })
+  return {
+    started: [...after.keys()].filter((id) => !before.has(id)),
+    stopped: [...before.keys()].filter((id) => !after.has(id)),
+    settings: [...main.filter((change) => !refused.includes(change)), ...own],
+    refused,
+  }
+}
+
+function enabledOf({ strategies }: DaemonConfig): ReadonlyMap<string, StrategyConfig> {
+  return new Map(strategies.filter(({ enabled }) => enabled).map((strategy) => [strategy.id, strategy]))
+}
+
+/** Path to JSON text; a list is one value. */
+function flatten(value: object, prefix = ''): Map<string, string> {
+  const found = new Map<string, string>()
+  for (const [name, part] of Object.entries(value) as [string, unknown][]) {
+    if (part === undefined || (LEFT_OUT.has(name) && prefix.split('.').length <= 2)) continue
+    if (typeof part === 'object' && part !== null && !Array.isArray(part)) {
+      for (const [path, text] of flatten(part, `${prefix}${name}.`)) found.set(path, text)
+    } else found.set(`${prefix}${name}`, JSON.stringify(part))
+  }
+  return found
+}
+
+function compareSettings(
+  was: ReadonlyMap<string, string>,
+  is: ReadonlyMap<string, string>,
+): readonly SettingChange[] {
+  return [...new Set([...was.keys(), ...is.keys()])]
+    .filter((path) => was.get(path) !== is.get(path))
+    .map((path) => {
+      const [before, after] = [was.get(path), is.get(path)]
+      const limit = judge(path, before, after)
+      return { path, was: before, is: after, ...(limit && { limit }) }
+    })
+}
+
+/** Only of numbers under `risk`, and of its like. */
+function judge(path: string, was: string | undefined, is: string | undefined): SettingChange['limit'] {
+  if (!/(?:^|\.)risk\./.test(path) && !path.endsWith('freeBytesMin')) return undefined
+  const [before, after] = [was, is].map((text) => Number(text?.replaceAll('"', '')))
+  if (before === undefined || after === undefined || Number.isNaN(before) || Number.isNaN(after)) {
+    // A limit that is absent is off.
+    if (was === undefined && is !== undefined) return 'tighter'
+    return is === undefined ? 'looser' : undefined
+  }
+  const isLooser = after > before !== LOOSE_WHEN_SMALLER.has(path.split('.').at(-1) ?? '')
+  return isLooser ? 'looser' : 'tighter'
+}

@@ -1,0 +1,88 @@
+import { afterAll, describe, expect, test } from 'vitest'
+import { type Project, Projects } from '../daemon/project.ts'
+
+const projects = new Projects()
+afterAll(() => projects.close())
+
+const FAST = ['--set', 'simulator.speed=600', '--summary', 'json']
+const SET = ['--set', 'simulator.speed=600']
+
+async function ask(project: Project, ...words: string[]) {
+  const verb = project.start([...words, ...SET, '--set', 'execution.acceptanceWindowMs=1000'])
+  const { code } = await verb.ended
+  return { code, out: verb.stdout.join('\n'), said: verb.stderr.join('\n') }
+}
+
+describe.concurrent('[CFG2] a configuration that has changed', () => {
+  test('is planned, and taken by a daemon that trades: strategies start and stop, limits change, no order is lost', async () => {
+    const project = projects.open()
+    const run = project.run(FAST)
+    await run.untilEvent('order.fill', 3)
+    expect(await ask(project, 'plan')).toMatchObject({ code: 1, out: 'nothing would change' })
+
+    project.edit('config/paper.yaml', '  - strategies/grid-eth.yaml\n', '')
+    project.edit('config/paper.yaml', 'openOrdersMax: 100', 'openOrdersMax: 60')
+    project.edit('config/strategies/grid-btc.yaml', 'levels: 8', 'levels: 4')
+    const plan = await ask(project, 'plan')
+    expect(plan.code).toBe(0)
+    expect(plan.out).toMatch(/^- grid-eth is stopped$/m)
+    expect(plan.out).toMatch(/^~ risk\.openOrdersMax: 100 -> 60 \(tighter\)$/m)
+    expect(plan.out).toMatch(/^~ grid-btc\.params\.levels: 8 -> 4$/m)
+    expect(plan.out).toMatch(/open orders of grid-eth on ETHUSDT that nobody wants any more: cancelled/)
+
+    const reload = await ask(project, 'reload')
+    expect([reload.code, reload.said]).toEqual([
+      0,
+      expect.stringContaining('done: it runs with the new configuration'),
+    ])
+    expect(run.events('daemon.running')).toHaveLength(2)
+    const from = run.log.findLastIndex(({ event }) => event === 'daemon.running')
+    await run.until('orders after it', () => run.log.slice(from).some(({ event }) => event === 'order.sent'))
+    expect(
+      run.log.slice(from).filter(({ event, strategy }) => event === 'order.sent' && strategy === 'grid-eth'),
+    ).toEqual([])
+    expect(await run.stop()).toEqual({ code: 0, signal: null })
+    expect(run.summary.exchange).toMatchObject({ agrees: true, differences: [] })
+  })
+
+  test('that is broken, or wants a new process, is refused and changes nothing, twice at once too', async () => {
+    const project = projects.open()
+    const run = project.run(FAST)
+    await run.untilEvent('order.fill')
+    project.edit('config/paper.yaml', 'positionMode: one_way_mode', 'positionMode: hedge_mode')
+    const plan = await ask(project, 'plan')
+    expect(plan.out).toMatch(
+      /^! account\.positionMode: "one_way_mode" -> "hedge_mode": only a new process takes this/m,
+    )
+    expect((await ask(project, 'reload')).code).toBe(1)
+    // By the signal, which asks nobody before.
+    run.kill('SIGHUP')
+    await run.untilEvent('reload.refused')
+    project.write('config/strategies/grid-btc.yaml', 'id: [')
+    run.kill('SIGHUP')
+    run.kill('SIGHUP')
+    await run.untilEvent('reload.refused', 2)
+    const from = run.log.length
+    await run.until('orders after it', () => run.log.slice(from).some(({ event }) => event === 'order.sent'))
+    expect(run.events('daemon.running')).toHaveLength(1)
+    expect((await run.stop()).code).toBe(0)
+  })
+
+  test('reloaded while it trades, again and again, loses no order', async () => {
+    const project = projects.open()
+    const run = project.run(FAST)
+    await run.untilEvent('order.fill')
+    for (const [from, to] of [
+      ['levels: 8', 'levels: 6'],
+      ['levels: 6', 'levels: 8'],
+      ['levels: 8', 'levels: 5'],
+    ] as const) {
+      project.edit('config/strategies/grid-btc.yaml', from, to)
+      const count = run.events('daemon.running').length
+      run.kill('SIGHUP')
+      await run.untilEvent('daemon.running', count + 1)
+    }
+    expect((await run.stop()).code).toBe(0)
+    expect(run.summary).toMatchObject({ clean: true, exchange: { agrees: true } })
+  })
+})
