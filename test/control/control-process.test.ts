@@ -109,7 +109,7 @@ describe.concurrent('a running daemon', () => {
     const next = project.run(FAST)
     await next.untilEvent('order.fill')
     expect((await ask(project, 'status')).out).toMatch(
-      /! strategy:grid-btc halted since .* by\s+somebody \(port\)/,
+      /! strategy:grid-btc\s+halted\s+since[^]*\sby\s+somebody\s+\(port\)/,
     )
     expect((await ask(project, 'resume', 'grid-btc', '--reason', 'looked')).code).toBe(0)
     await next.untilEvent('trading.released')

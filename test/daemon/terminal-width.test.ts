@@ -46,6 +46,13 @@ const USUAL: Readonly<Record<string, unknown>> = {
   ...{ by: 'anna@office', scope: 'BTCUSDT', scopes: ['*', 'BTCUSDT', 'ETHUSDT'], restricted: ['BTCUSDT'] },
   ...{ mode: 'halted', ordered: 'reducing', movedMs: 300_000, offsetMs: -12, was: 'the machine slept' },
   stillHeld: { BTCUSDT: 'long 0.012' },
+  ...{ target: 'phone', alerts: 12, because: 'nothing is in the way', body: '{"orderList":[…]}' },
+  ...{ requestId: 'f00ba4f00ba4', result: 'BTCUSDT is held reducing', address: '127.0.0.1:8790' },
+  ...{ pricesAgeMs: 120, accountAgeMs: 640, ageMs: 12_000, hungMs: 10_000 },
+  ...{ started: ['grid-eth'], stopped: ['trend-eth'], settings: ['risk.openOrdersMax: 100 -> 60'] },
+  problems: ['config/paper.yaml:12:3 no such key'],
+  socket: `${HERE}/.intentd/paper/control.sock`,
+  token: `${HERE}/.intentd/paper/control.token`,
   ...{ times: 12, failedTimes: 12, what: 'position BTCUSDT', restMs: 1000, tookMs: 81, removed: 2 },
   ...{
     file: `${HERE}/.intentd/paper/operator/1767361810027-release.json`,
@@ -68,6 +75,9 @@ const ROUTINE_LEVELS = ['debug', 'info']
 
 /** What tells so much takes more lines, as a warning or an error with its reason may. */
 const MORE_THAN_A_LINE = [
+  'control.commanded',
+  'control.listening',
+  'daemon.heartbeat',
   'daemon.killed',
   'daemon.opened',
   'daemon.running',
@@ -76,6 +86,7 @@ const MORE_THAN_A_LINE = [
   'intent.denied',
   'recording.started',
   'recovery.started',
+  'reload.begun',
   // Never on a terminal: there the summary is a table.
   'run.summary',
 ]

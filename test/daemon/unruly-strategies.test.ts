@@ -66,8 +66,8 @@ describe('[STR1] a strategy', () => {
     const sentBefore = run.events('order.sent').length
     await run.until('orders of others', () => run.events('order.sent').length > sentBefore)
     // It begins anew, and is lost again.
-    await run.untilEvent('strategy.threadLost', 2)
-    expect(run.events('strategy.failed')).toMatchObject([{ strategy: 'trend-btc' }, {}])
+    await run.untilEvent('strategy.failed', 2)
+    expect(run.events('strategy.threadLost').length).toBeGreaterThanOrEqual(2)
     expect(await run.stop()).toEqual({ code: 0, signal: null })
     expect([run.events('daemon.broken'), run.events('loop.hung')]).toEqual([[], []])
     expect(run.summary.exchange?.agrees).toBe(true)

@@ -9,6 +9,7 @@ import {
 } from '../../domain/snapshot.ts'
 import { TICKER_COLUMNS, TickerTable } from '../../domain/ticker-table.ts'
 import { decimal } from '../../lib/decimal.ts'
+import { deepFreeze } from '../../lib/plain-data.ts'
 import {
   type CrossingMoment,
   type CrossingMoney,
@@ -66,7 +67,7 @@ export class ShownMoment {
         funding: new Map([...funding].map(([symbol, text]) => [symbol, decimal(text)])),
       }
     }
-    if (feeds) this.#feeds = feeds
+    if (feeds) this.#feeds = new Map([...feeds].map(([name, reading]) => [name, deepFreeze(reading)]))
     if (!series) return
     this.#candles.clear()
     for (const { key, intervalMs, columns } of series)
