@@ -1,4 +1,5 @@
 import { type Command } from 'commander'
+import { type VerbFrame } from './process/verb-frame.ts'
 import { loadConfig } from '../config/load-config.ts'
 import { EXITS } from './process/exit-codes.ts'
 import { openAlerts } from './process/open-alerts.ts'
@@ -7,7 +8,7 @@ import { print } from './process/operator.ts'
 import { addConfigOptions, type ConfigOptions, toConfigRequest } from './process/options.ts'
 
 /** `intentd alert --test`: sends one alert to each target, and says what each answered. */
-export function addAlertCommand(program: Command, setExit: (code: number) => void): void {
+export function addAlertCommand(program: Command, { setExit }: VerbFrame): void {
   addConfigOptions(program.command('alert'))
     .description('try the targets of alerts')
     .requiredOption('--test', 'send one alert to each target, and say what each answered')

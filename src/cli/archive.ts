@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError } from 'commander'
+import { type VerbFrame } from './process/verb-frame.ts'
 import { loadConfig } from '../config/load-config.ts'
 import { archiveState } from '../daemon/state/archive-state.ts'
 import { stateDirectoryOf } from '../daemon/state/state-place.ts'
@@ -20,7 +21,7 @@ interface ArchiveCommandOptions extends ConfigOptions {
 }
 
 /** `intentd archive`: fills and funding payments of long ago go from the journal into a file. */
-export function addArchiveCommand(program: Command, setExit: (code: number) => void): void {
+export function addArchiveCommand(program: Command, { setExit }: VerbFrame): void {
   addConfigOptions(program.command('archive'))
     .description(
       'move fills and funding payments of before a date from the journal into a file; the daemon must not run',

@@ -1,8 +1,9 @@
 import { type Command } from 'commander'
+import { type VerbFrame } from './process/verb-frame.ts'
 import { addOperatorCommand, commandDaemon, type CommandOptions } from './process/operator-command.ts'
 
 /** `intentd flatten`: closes what the strategies hold in a scope, and holds it until a release. */
-export function addFlattenCommand(program: Command, setExit: (code: number) => void): void {
+export function addFlattenCommand(program: Command, { setExit }: VerbFrame): void {
   addOperatorCommand(program, 'flatten', '<scope>')
     .description('cancel what rests, close what strategies hold, and let nothing else leave until `release`')
     .action(async (scope: string, options: CommandOptions) =>

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { type Command } from 'commander'
+import { type VerbFrame } from './process/verb-frame.ts'
 import { type ConfigRequest, type DaemonConfig, loadConfig } from '../config/load-config.ts'
 import { killFileOf, readKillState, throwKillSwitch } from '../daemon/account/kill-switch.ts'
 import { type Answer } from '../domain/answer.ts'
@@ -28,7 +29,7 @@ interface KillOptions extends ConfigOptions {
 }
 
 /** `intentd kill`: nothing that creates an order leaves any more, and what rests is taken away. */
-export function addKillCommand(program: Command, setExit: (code: number) => void): void {
+export function addKillCommand(program: Command, { setExit }: VerbFrame): void {
   addConfigOptions(program.command('kill'))
     .description('stop all trading at once, cancel everything, and wait for the proof; ended by `release`')
     .option('--reason <text>', 'why, for the journal', 'ordered at the command line')

@@ -2,43 +2,63 @@ import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
 import { ConfigError, formatProblems } from '../config/yaml/problem.ts'
 import { Failure } from '../lib/failure.ts'
-import { addAlertCommand } from './alert.ts'
-import { addArchiveCommand } from './archive.ts'
-import { addBacktestCommand } from './backtest/backtest.ts'
-import { addCompareCommand } from './backtest/compare.ts'
-import { addCallCommand } from './call/call.ts'
-import { addCheckCommand } from './check.ts'
-import { addEventsCommand } from './control/events.ts'
-import { addFillsCommand } from './control/fills.ts'
-import { addLogLevelCommand } from './control/log-level.ts'
-import { addModeCommands } from './control/mode.ts'
-import { addOrdersCommand } from './control/orders.ts'
-import { addPositionsCommand } from './control/positions.ts'
-import { addProfitCommand } from './control/profit.ts'
-import { addStatusCommand } from './control/status.ts'
-import { addCheckBiasCommand } from './check-bias/check-bias.ts'
-import { addDoctorCommand } from './doctor/doctor.ts'
-import { addExplainCommand } from './explain/explain.ts'
-import { addFlattenCommand } from './flatten.ts'
-import { addKillCommand } from './kill.ts'
 import { EXITS, exitOf } from './process/exit-codes.ts'
-import { addDataCommand } from './prices/data.ts'
-import { addImportCommand } from './prices/import.ts'
-import { addRecordCommand } from './prices/record.ts'
-import { addReleaseCommand } from './release.ts'
-import { addRepairCommand } from './repair.ts'
-import { addPlanCommand } from './reload/plan.ts'
-import { addReloadCommand } from './reload/reload.ts'
-import { addReplayCommand } from './replay/replay.ts'
-import { addRestrictCommand } from './restrict.ts'
 import { adviseAgain } from './process/options.ts'
-import { addParityCommand } from './parity/parity.ts'
-import { addRunCommand } from './run.ts'
-import { addInitCommand } from './setup/init.ts'
-import { addTestCommand } from './setup/test-strategies.ts'
-import { addSimulateCommand } from './simulate/simulate.ts'
-import { addSweepCommand } from './sweep/sweep.ts'
-import { addNewStrategyCommand } from './strategies/new-strategy.ts'
+import { type AddVerb, type VerbFrame } from './process/verb-frame.ts'
+
+interface Verbs {
+  readonly names: readonly string[]
+  /** Reads the code of these verbs: no other verb's is read for them. */
+  readonly load: () => Promise<AddVerb>
+}
+
+/** In the order of the help. */
+const VERBS: readonly Verbs[] = [
+  { names: ['init'], load: async () => (await import('./setup/init.ts')).addInitCommand },
+  { names: ['run'], load: async () => (await import('./run.ts')).addRunCommand },
+  { names: ['backtest'], load: async () => (await import('./backtest/backtest.ts')).addBacktestCommand },
+  { names: ['compare'], load: async () => (await import('./backtest/compare.ts')).addCompareCommand },
+  { names: ['status'], load: async () => (await import('./control/status.ts')).addStatusCommand },
+  { names: ['positions'], load: async () => (await import('./control/positions.ts')).addPositionsCommand },
+  { names: ['orders'], load: async () => (await import('./control/orders.ts')).addOrdersCommand },
+  { names: ['fills'], load: async () => (await import('./control/fills.ts')).addFillsCommand },
+  { names: ['profit'], load: async () => (await import('./control/profit.ts')).addProfitCommand },
+  { names: ['events'], load: async () => (await import('./control/events.ts')).addEventsCommand },
+  { names: ['sweep'], load: async () => (await import('./sweep/sweep.ts')).addSweepCommand },
+  {
+    names: ['check-bias'],
+    load: async () => (await import('./check-bias/check-bias.ts')).addCheckBiasCommand,
+  },
+  { names: ['parity'], load: async () => (await import('./parity/parity.ts')).addParityCommand },
+  { names: ['explain'], load: async () => (await import('./explain/explain.ts')).addExplainCommand },
+  { names: ['kill'], load: async () => (await import('./kill.ts')).addKillCommand },
+  { names: ['restrict'], load: async () => (await import('./restrict.ts')).addRestrictCommand },
+  {
+    names: ['pause', 'resume', 'mode'],
+    load: async () => (await import('./control/mode.ts')).addModeCommands,
+  },
+  { names: ['flatten'], load: async () => (await import('./flatten.ts')).addFlattenCommand },
+  { names: ['release'], load: async () => (await import('./release.ts')).addReleaseCommand },
+  { names: ['log-level'], load: async () => (await import('./control/log-level.ts')).addLogLevelCommand },
+  { names: ['check'], load: async () => (await import('./check.ts')).addCheckCommand },
+  { names: ['plan'], load: async () => (await import('./reload/plan.ts')).addPlanCommand },
+  { names: ['reload'], load: async () => (await import('./reload/reload.ts')).addReloadCommand },
+  {
+    names: ['new-strategy'],
+    load: async () => (await import('./strategies/new-strategy.ts')).addNewStrategyCommand,
+  },
+  { names: ['doctor'], load: async () => (await import('./doctor/doctor.ts')).addDoctorCommand },
+  { names: ['test'], load: async () => (await import('./setup/test-strategies.ts')).addTestCommand },
+  { names: ['repair'], load: async () => (await import('./repair.ts')).addRepairCommand },
+  { names: ['archive'], load: async () => (await import('./archive.ts')).addArchiveCommand },
+  { names: ['alert'], load: async () => (await import('./alert.ts')).addAlertCommand },
+  { names: ['simulate'], load: async () => (await import('./simulate/simulate.ts')).addSimulateCommand },
+  { names: ['import'], load: async () => (await import('./prices/import.ts')).addImportCommand },
+  { names: ['data'], load: async () => (await import('./prices/data.ts')).addDataCommand },
+  { names: ['record'], load: async () => (await import('./prices/record.ts')).addRecordCommand },
+  { names: ['call'], load: async () => (await import('./call/call.ts')).addCallCommand },
+  { names: ['replay'], load: async () => (await import('./replay/replay.ts')).addReplayCommand },
+]
 
 /**
  * The command line: one verb a file. Resolves with the exit code: 0 done, 64 not understood, and what
@@ -53,50 +73,26 @@ export async function main(argv: readonly string[]): Promise<number> {
     .exitOverride()
     .showSuggestionAfterError()
     .showHelpAfterError('(--help lists what there is)')
-  const setExit = (code: number): void => {
-    exitCode = code
+  const frame: VerbFrame = {
+    version,
+    setExit(code) {
+      exitCode = code
+    },
   }
-  addInitCommand(program)
-  addRunCommand(program, { version, setExit })
-  addBacktestCommand(program, { version, setExit })
-  addCompareCommand(program, setExit)
-  addStatusCommand(program, setExit)
-  addPositionsCommand(program, setExit)
-  addOrdersCommand(program, setExit)
-  addFillsCommand(program)
-  addProfitCommand(program)
-  addEventsCommand(program, setExit)
-  addSweepCommand(program, { version, setExit })
-  addCheckBiasCommand(program, { version, setExit })
-  addParityCommand(program, { version, setExit })
-  addExplainCommand(program, setExit)
-  addKillCommand(program, setExit)
-  addRestrictCommand(program, setExit)
-  addModeCommands(program, setExit)
-  addFlattenCommand(program, setExit)
-  addReleaseCommand(program, setExit)
-  addLogLevelCommand(program, setExit)
-  addCheckCommand(program, setExit)
-  addPlanCommand(program, setExit)
-  addReloadCommand(program, setExit)
-  addNewStrategyCommand(program)
-  addDoctorCommand(program, setExit)
-  addTestCommand(program, setExit)
-  addRepairCommand(program, setExit)
-  addArchiveCommand(program, setExit)
-  addAlertCommand(program, setExit)
-  addSimulateCommand(program, setExit)
-  addImportCommand(program, setExit)
-  addDataCommand(program, setExit)
-  addRecordCommand(program, setExit)
-  addCallCommand(program, setExit)
-  addReplayCommand(program, { version, setExit })
+  for (const addVerb of await Promise.all(neededFor(argv).map(({ load }) => load()))) addVerb(program, frame)
   try {
     await program.parseAsync([...argv], { from: 'user' })
     return exitCode
   } catch (error) {
     return explain(error, argv)
   }
+}
+
+/** The one that is asked for; for the help, and for a word that is none, all of them. */
+function neededFor([word = '']: readonly string[]): readonly Verbs[] {
+  if (word === '--version' || word === '-V') return []
+  const asked = VERBS.filter(({ names }) => names.includes(word))
+  return asked.length > 0 ? asked : VERBS
 }
 
 function explain(error: unknown, argv: readonly string[]): number {

@@ -1,8 +1,9 @@
 import { type Command } from 'commander'
+import { type VerbFrame } from './process/verb-frame.ts'
 import { addOperatorCommand, commandDaemon, type CommandOptions } from './process/operator-command.ts'
 
 /** `intentd release`: ends a kill, or what holds an instrument, a strategy or the account, with a reason. */
-export function addReleaseCommand(program: Command, setExit: (code: number) => void): void {
+export function addReleaseCommand(program: Command, { setExit }: VerbFrame): void {
   addOperatorCommand(program, 'release', '[scope]')
     .description('let the daemon trade again where a scope is held, or without a scope after a kill')
     .action(async (scope: string | undefined, options: CommandOptions) =>

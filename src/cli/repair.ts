@@ -1,4 +1,5 @@
 import { type Command } from 'commander'
+import { type VerbFrame } from './process/verb-frame.ts'
 import { loadConfig } from '../config/load-config.ts'
 import { repairState } from '../daemon/state/repair-state.ts'
 import { stateDirectoryOf } from '../daemon/state/state-place.ts'
@@ -23,7 +24,7 @@ interface RepairCommandOptions extends ConfigOptions {
  * `intentd repair`: a journal that was refused becomes one that opens. A verb of its own, and no option of
  * `run`, so that it cannot stand in a unit file and repair by itself what a person should look at.
  */
-export function addRepairCommand(program: Command, setExit: (code: number) => void): void {
+export function addRepairCommand(program: Command, { setExit }: VerbFrame): void {
   addConfigOptions(program.command('repair'))
     .description('mend a damaged journal: what is lost counts as unknown, and everything is halted')
     .option('--market <file>', 'as it was given to run', collect, [])

@@ -1,8 +1,9 @@
 import { Argument, type Command } from 'commander'
+import { type VerbFrame } from './process/verb-frame.ts'
 import { addOperatorCommand, commandDaemon, type CommandOptions } from './process/operator-command.ts'
 
 /** `intentd restrict`: holds an instrument, a strategy or the account until a release. */
-export function addRestrictCommand(program: Command, setExit: (code: number) => void): void {
+export function addRestrictCommand(program: Command, { setExit }: VerbFrame): void {
   addOperatorCommand(program, 'restrict', '<scope>')
     .description('let only orders that reduce leave, or none, until `release`; never loosens')
     .addArgument(

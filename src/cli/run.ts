@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander'
+import { type VerbFrame } from './process/verb-frame.ts'
 import { type Alerts } from '../alerts/alerts.ts'
 import { compareConfigs } from '../config/config-changes.ts'
 import {
@@ -45,12 +46,7 @@ interface RunOptions extends ConfigOptions {
   readonly summary?: 'json' | 'text'
 }
 
-export interface RunFrame {
-  readonly version: string
-  readonly setExit: (code: number) => void
-}
-
-export function addRunCommand(program: Command, { version, setExit }: RunFrame): void {
+export function addRunCommand(program: Command, { version, setExit }: VerbFrame): void {
   addConfigOptions(program.command('run'))
     .description('trade: by default on paper, against the simulator inside the daemon')
     .option('--market <file>', 'play recorded prices, FILE or SYMBOL=FILE; may be given again', collect, [])

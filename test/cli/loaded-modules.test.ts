@@ -1,4 +1,5 @@
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, expect, test, vi } from 'vitest'
+import { main } from '../../src/cli/main.ts'
 import { Projects } from '../daemon/project.ts'
 import { IntentdProcess } from '../daemon/intentd-process.ts'
 
@@ -21,4 +22,23 @@ test('a daemon is loaded without the simulator: only one that needs it loads it'
   const loaded = (file: string) => run.stderr.some((url) => url.endsWith(`/src/${file}`))
   expect(loaded('daemon/open-daemon.ts')).toBe(true)
   expect(loaded('simulator/start-simulator.ts')).toBe(false)
+})
+
+test('each verb of the help is found under its name, and by the code that adds it', async () => {
+  const written: string[] = []
+  const write = vi.spyOn(process.stdout, 'write').mockImplementation((text) => written.push(String(text)) > 0)
+  try {
+    expect(await main(['--help'])).toBe(0)
+    const verbs = [...written.join('').matchAll(/^ {2}([a-z][a-z-]*) (?:\[|<)/gm)].map(
+      ([, verb = '']) => verb,
+    )
+    expect(verbs.length).toBeGreaterThan(30)
+    for (const verb of verbs) {
+      written.length = 0
+      expect([verb, await main([verb, '--help'])]).toEqual([verb, 0])
+      expect(written.join('')).toContain(`intentd ${verb} `)
+    }
+  } finally {
+    write.mockRestore()
+  }
 })

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
+import { type VerbFrame } from '../process/verb-frame.ts'
 import { FILL_MODELS } from '../../simulator/matching/fill-model.ts'
 import { collect, parseCount } from '../process/options.ts'
-import { type RunFrame } from '../run.ts'
 import { type BacktestOptions, runBacktest } from './run-backtest.ts'
 
 const DAYS_DEFAULT = 30
@@ -9,7 +9,7 @@ const DAYS_DEFAULT = 30
 const DAYS_MAX = 3650
 
 /** `intentd backtest`: the configured strategies on prices of the past, and a report. */
-export function addBacktestCommand(program: Command, { version, setExit }: RunFrame): void {
+export function addBacktestCommand(program: Command, { version, setExit }: VerbFrame): void {
   addPlayOptions(program.command('backtest'), [...FILL_MODELS, 'all'])
     .argument('[config]', 'the configuration, as for run (default: config/paper.yaml)')
     .description('trade prices of the past in virtual time, and write a report')

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
 import { type Command } from 'commander'
+import { type VerbFrame } from '../process/verb-frame.ts'
 import { type NamedRun, renderComparisonPage } from '../../report/page/comparison-page.ts'
 import { readReport } from '../../report/read-report.ts'
 import { describeComparison } from '../../report/text/terminal-report.ts'
@@ -10,7 +11,7 @@ interface CompareOptions {
 }
 
 /** `intentd compare`: two runs side by side. */
-export function addCompareCommand(program: Command, setExit: (code: number) => void): void {
+export function addCompareCommand(program: Command, { setExit }: VerbFrame): void {
   program
     .command('compare')
     .argument('<run>', 'the directory of a backtest')

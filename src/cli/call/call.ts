@@ -1,4 +1,5 @@
 import { type Command } from 'commander'
+import { type VerbFrame } from '../process/verb-frame.ts'
 import { type DaemonConfig, loadConfig } from '../../config/load-config.ts'
 import { type Answer, type RefusedAnswer, type UnknownAnswer } from '../../domain/answer.ts'
 import { ClockOffset } from '../../exchange/clock/clock-offset.ts'
@@ -31,7 +32,7 @@ export interface CallFrame {
 }
 
 /** `intentd call`: one endpoint of the exchange, from the command line. */
-export function addCallCommand(program: Command, setExit: (code: number) => void): void {
+export function addCallCommand(program: Command, { setExit }: VerbFrame): void {
   program
     .command('call')
     .description('call one endpoint of the exchange; `intentd call --help` lists them')

@@ -1,8 +1,8 @@
 import { type Command, InvalidArgumentError } from 'commander'
+import { type VerbFrame } from '../process/verb-frame.ts'
 import { FILL_MODELS } from '../../simulator/matching/fill-model.ts'
 import { addPlayOptions } from '../backtest/backtest.ts'
 import { parseCount } from '../process/options.ts'
-import { type RunFrame } from '../run.ts'
 import { type BiasOptions, checkBias } from './run-check.ts'
 
 const CUTS_DEFAULT = 4
@@ -11,7 +11,7 @@ const CUTS_MAX = 100
 const EXIT_BIASED = 1
 
 /** `intentd check-bias`: whether anything was decided on prices that were not there yet. */
-export function addCheckBiasCommand(program: Command, { version, setExit }: RunFrame): void {
+export function addCheckBiasCommand(program: Command, { version, setExit }: VerbFrame): void {
   addPlayOptions(program.command('check-bias'), FILL_MODELS)
     .argument('[config]', 'the configuration, as for run (default: config/paper.yaml)')
     .description('prove that no effect of a backtest changes when the future is cut off')

@@ -1,4 +1,5 @@
 import { type Command } from 'commander'
+import { type VerbFrame } from '../process/verb-frame.ts'
 import { loadConfig } from '../../config/load-config.ts'
 import { type EventView } from '../../control/views.ts'
 import { onStopSignals } from '../process/signals.ts'
@@ -12,7 +13,7 @@ interface EventsOptions extends ShowOptions {
 }
 
 /** `intentd events`: what the daemon logs, as it happens. */
-export function addEventsCommand(program: Command, setExit: (code: number) => void): void {
+export function addEventsCommand(program: Command, { setExit }: VerbFrame): void {
   addConfigOptions(program.command('events'))
     .description('the last events of a running daemon, and with --follow every further one')
     .option('--follow', 'go on as they happen, until Ctrl-C')

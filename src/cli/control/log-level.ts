@@ -1,4 +1,5 @@
 import { Argument, type Command } from 'commander'
+import { type VerbFrame } from '../process/verb-frame.ts'
 import { loadConfig } from '../../config/load-config.ts'
 import { type ControlAnswer, type ControlRequest } from '../../control/commands.ts'
 import { randomHex } from '../../lib/entropy.ts'
@@ -7,7 +8,7 @@ import { addConfigOptions, type ConfigOptions, toConfigRequest } from '../proces
 import { EXIT_SILENT, explainReply, findSocket, withClient } from './find-daemon.ts'
 
 /** `intentd log-level`: how much a running daemon writes. */
-export function addLogLevelCommand(program: Command, setExit: (code: number) => void): void {
+export function addLogLevelCommand(program: Command, { setExit }: VerbFrame): void {
   addConfigOptions(program.command('log-level'))
     .description('change how much a running daemon logs, until its next start')
     .addArgument(new Argument('<level>').choices(['trace', 'debug', 'info', 'warn', 'error']))

@@ -1,8 +1,9 @@
 import { Argument, type Command } from 'commander'
+import { type VerbFrame } from '../process/verb-frame.ts'
 import { addOperatorCommand, commandDaemon, type CommandOptions } from '../process/operator-command.ts'
 
 /** `intentd pause`, `resume`, `mode`: the same orders as `restrict` and `release`, in the words of every day. */
-export function addModeCommands(program: Command, setExit: (code: number) => void): void {
+export function addModeCommands(program: Command, { setExit }: VerbFrame): void {
   const scopeOf = (name: string): string => (/^(\*$|strategy:)/.test(name) ? name : `strategy:${name}`)
   addOperatorCommand(program, 'pause', '<strategy>')
     .description(

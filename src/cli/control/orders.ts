@@ -1,4 +1,5 @@
 import { type Command } from 'commander'
+import { type VerbFrame } from '../process/verb-frame.ts'
 import { type OrderView } from '../../control/views.ts'
 import { viewOrders } from '../../daemon/control/account-view.ts'
 import { tradesAs } from '../../domain/order-action.ts'
@@ -12,7 +13,7 @@ interface OrdersOptions extends ShowOptions {
 }
 
 /** `intentd orders`: what rests, waits, or is unknown. */
-export function addOrdersCommand(program: Command, setExit: (code: number) => void): void {
+export function addOrdersCommand(program: Command, { setExit }: VerbFrame): void {
   addConfigOptions(program.command('orders'))
     .description('orders that are not over, unknown ones too; `explain CLIENTOID` tells the history of one')
     .option('--strategy <id>', 'only of this strategy')

@@ -1,4 +1,5 @@
 import { type Command } from 'commander'
+import { type VerbFrame } from '../process/verb-frame.ts'
 import {
   type AccountView,
   type ProfitView,
@@ -24,7 +25,7 @@ interface StatusOptions extends ShowOptions {
 }
 
 /** `intentd status`: one screen. */
-export function addStatusCommand(program: Command, setExit: (code: number) => void): void {
+export function addStatusCommand(program: Command, { setExit }: VerbFrame): void {
   addConfigOptions(program.command('status'))
     .description('whether it trades, why not, what it holds and what it has made')
     .option('--watch [every]', 'again and again, each second or as often as said', parseDuration)

@@ -1,4 +1,5 @@
 import { type Command } from 'commander'
+import { type VerbFrame } from '../process/verb-frame.ts'
 import { type DaemonConfig, readConfig } from '../../config/load-config.ts'
 import { type Credentials, loadCredentials, needsCredentials } from '../../config/secrets.ts'
 import { ConfigError } from '../../config/yaml/problem.ts'
@@ -24,7 +25,7 @@ interface DoctorOptions extends ConfigOptions {
 }
 
 /** `intentd doctor`: the machine, the keys, the files, the exchange and the supervisor. Changes nothing. */
-export function addDoctorCommand(program: Command, setExit: (code: number) => void): void {
+export function addDoctorCommand(program: Command, { setExit }: VerbFrame): void {
   addConfigOptions(program.command('doctor'))
     .description('look at everything that a run depends on, and say what to do about it; changes nothing')
     .option('--json', 'print the findings as JSON')

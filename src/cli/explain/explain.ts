@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError } from 'commander'
+import { type VerbFrame } from '../process/verb-frame.ts'
 import { loadConfig } from '../../config/load-config.ts'
 import { toInstruments } from '../../daemon/account/engine-settings.ts'
 import { JournalReader } from '../../journal/journal-reader.ts'
@@ -23,7 +24,7 @@ interface ExplainOptions extends ConfigOptions {
 }
 
 /** `intentd explain`: an order's whole history from the journal, or why there was none. */
-export function addExplainCommand(program: Command, setExit: (code: number) => void): void {
+export function addExplainCommand(program: Command, { setExit }: VerbFrame): void {
   addConfigOptions(program.command('explain'))
     .description(
       "show an order's whole history from the journal, or why there was none; the daemon may be running",

@@ -1,4 +1,5 @@
 import { type Command } from 'commander'
+import { type VerbFrame } from '../process/verb-frame.ts'
 import { findUnit } from '../../prices/column-codec.ts'
 import { findInterval, findGaps } from '../../prices/import/gaps.ts'
 import { nameInterval } from '../../prices/import/times.ts'
@@ -10,7 +11,7 @@ import { describeFacts, describeGaps, describeHeader, describeLine } from './pri
 const MINUTE_MS = 60_000
 
 /** `intentd data`: what is in files of prices that can be played. */
-export function addDataCommand(program: Command, setExit: (code: number) => void): void {
+export function addDataCommand(program: Command, { setExit }: VerbFrame): void {
   program
     .command('data')
     .argument('<file...>', 'price files, or CSV as `run --market` takes it')

@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
+import { type VerbFrame } from '../process/verb-frame.ts'
 import { type Imported, importPrices, isClean } from '../../prices/import/import-prices.ts'
 import type { Recording } from '../../prices/recording.ts'
 import { EXITS } from '../process/exit-codes.ts'
@@ -14,7 +15,7 @@ interface ImportCommandOptions {
 }
 
 /** `intentd import`: prices as exchanges and other programs write them become price files. */
-export function addImportCommand(program: Command, setExit: (code: number) => void): void {
+export function addImportCommand(program: Command, { setExit }: VerbFrame): void {
   program
     .command('import')
     .argument('<file...>', 'CSV or JSON, plain, gzipped or zipped; docs/data.md lists the shapes')

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { type Command, Option } from 'commander'
+import { type VerbFrame } from '../process/verb-frame.ts'
 import { readRecordedQuotes, type RecordedQuotes } from '../../daemon/recording/recorded-quotes.ts'
 import { type Imported, writePrices } from '../../prices/import/import-prices.ts'
 import { findSegments } from '../../recording/recordings.ts'
@@ -14,7 +15,7 @@ interface RecordCommandOptions {
 }
 
 /** `intentd record`: the prices in the recording of a daemon become price files. */
-export function addRecordCommand(program: Command, setExit: (code: number) => void): void {
+export function addRecordCommand(program: Command, { setExit }: VerbFrame): void {
   program
     .command('record')
     .argument('<recording...>', '.rec files, or directories of them; the daemon may be running')

@@ -1,4 +1,5 @@
 import { type Command } from 'commander'
+import { type VerbFrame } from '../process/verb-frame.ts'
 import { compareConfigs } from '../../config/config-changes.ts'
 import { type DaemonConfig } from '../../config/load-config.ts'
 import { EXIT_CONFIG, formatProblems } from '../../config/yaml/problem.ts'
@@ -14,7 +15,7 @@ import { formatPlan, type Plan } from './plan-text.ts'
 const EXIT_NOTHING = 1
 
 /** `intentd plan`: what a changed configuration would do. */
-export function addPlanCommand(program: Command, setExit: (code: number) => void): void {
+export function addPlanCommand(program: Command, { setExit }: VerbFrame): void {
   addConfigOptions(program.command('plan'))
     .description('what `reload`, or a restart, would do with the configuration as it is now; nothing is done')
     .action(async (options: ConfigOptions) => {

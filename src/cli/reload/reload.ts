@@ -1,4 +1,5 @@
 import { type Command } from 'commander'
+import { type VerbFrame } from '../process/verb-frame.ts'
 import { loadConfig } from '../../config/load-config.ts'
 import { type ControlRequest } from '../../control/commands.ts'
 import { type StatusView } from '../../control/views.ts'
@@ -20,7 +21,7 @@ interface ReloadOptions extends ConfigOptions {
 }
 
 /** `intentd reload`: a running daemon takes the configuration as it is now, whole or not at all. */
-export function addReloadCommand(program: Command, setExit: (code: number) => void): void {
+export function addReloadCommand(program: Command, { setExit }: VerbFrame): void {
   addConfigOptions(program.command('reload'))
     .description('let a running daemon take the configuration as it is now: whole, or not at all; see `plan`')
     .option('--wait <duration>', 'how long to wait until it trades again', parseDuration, DONE_WITHIN_MS)

@@ -1,10 +1,10 @@
 import { resolve } from 'node:path'
 import { type Command } from 'commander'
+import { type VerbFrame } from '../process/verb-frame.ts'
 import { type Difference, replay, type Replay } from '../../daemon/recording/replay.ts'
 import { findSegments, type SegmentFile } from '../../recording/recordings.ts'
 import { parseCount } from '../process/options.ts'
 import { openComparison } from './replay-comparison.ts'
-import { type RunFrame } from '../run.ts'
 import { showDifference } from './text-difference.ts'
 
 /** The effects are not the recorded ones, or the recording is damaged. */
@@ -19,7 +19,7 @@ interface ReplayCommandOptions {
 }
 
 /** `intentd replay`: a recording made again, held against itself or against a changed strategy. */
-export function addReplayCommand(program: Command, { version, setExit }: RunFrame): void {
+export function addReplayCommand(program: Command, { version, setExit }: VerbFrame): void {
   program
     .command('replay')
     .argument('<recording>', 'a .rec file, or a directory of them')

@@ -1,13 +1,14 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { type Command } from 'commander'
+import { type VerbFrame } from '../process/verb-frame.ts'
 
 /** With the extension that this file has itself: .ts as it is written, .js when it was compiled. */
 const EXTENSION = import.meta.url.slice(import.meta.url.lastIndexOf('.'))
 const HOOKS = new URL(`../../strategy/install-contract${EXTENSION}`, import.meta.url).href
 
 /** `intentd test`: Node's own test runner, on the Node that trades, where `#strategy` can be imported. */
-export function addTestCommand(program: Command, setExit: (code: number) => void): void {
+export function addTestCommand(program: Command, { setExit }: VerbFrame): void {
   program
     .command('test')
     .description('run tests of strategies with the test runner of Node')

@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander'
+import { type VerbFrame } from '../process/verb-frame.ts'
 import { loadSimulatorConfig } from '../../config/load-simulator-config.ts'
 import { type SimulatorFile } from '../../config/schema/simulator-schema.ts'
 import { listInstruments } from '../../daemon/market-data/listed-instruments.ts'
@@ -35,7 +36,7 @@ interface SimulateOptions extends ConfigOptions {
 }
 
 /** `intentd simulate`: the exchange alone, for a daemon or any other client in another process. */
-export function addSimulateCommand(program: Command, setExit: (code: number) => void): void {
+export function addSimulateCommand(program: Command, { setExit }: VerbFrame): void {
   addConfigOptions(program.command('simulate'), SHIPPED_CONFIG)
     .description('run the simulated exchange alone')
     .option('--port <n>', 'listen there instead; 0 takes a free one', parsePort)

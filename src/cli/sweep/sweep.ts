@@ -1,10 +1,10 @@
 import { availableParallelism } from 'node:os'
 import { type Command, InvalidArgumentError } from 'commander'
+import { type VerbFrame } from '../process/verb-frame.ts'
 import { FILL_MODELS } from '../../simulator/matching/fill-model.ts'
 import { addPlayOptions } from '../backtest/backtest.ts'
 import { EXITS } from '../process/exit-codes.ts'
 import { parseCount, parseDuration } from '../process/options.ts'
-import { type RunFrame } from '../run.ts'
 import { runSweep, type SweepOptions } from './run-sweep.ts'
 
 /** Longer than any trial that is not stuck takes: a year of minutes takes some of them. */
@@ -12,7 +12,7 @@ const TRIAL_LIMIT_MS = 3_600_000
 const JOBS_MAX = 256
 
 /** `intentd sweep`: many combinations of parameters on the same prices. */
-export function addSweepCommand(program: Command, { version, setExit }: RunFrame): void {
+export function addSweepCommand(program: Command, { version, setExit }: VerbFrame): void {
   addPlayOptions(program.command('sweep'), FILL_MODELS)
     .argument('[config]', 'the configuration, as for run (default: config/paper.yaml)')
     .description('try many combinations of parameters, and say what the best of them is worth')
