@@ -33,7 +33,7 @@ test('each verb of the help is found under its name, and by the code that adds i
       ([, verb = '']) => verb,
     )
     expect(verbs.length).toBeGreaterThan(30)
-    for (const verb of verbs) {
+    for (const verb of verbs.filter((name) => name !== 'help')) {
       written.length = 0
       expect([verb, await main([verb, '--help'])]).toEqual([verb, 0])
       expect(written.join('')).toContain(`intentd ${verb} `)
