@@ -9,6 +9,9 @@ import {
   type LoadedConfig,
 } from '../config/load-config.ts'
 import { loadCredentials, processVariables } from '../config/secrets.ts'
+import { openToken } from '../control/token-file.ts'
+import { tokenFileOf } from '../daemon/control/open-control.ts'
+import { type Book, splitPair } from '../engine/book/book.ts'
 import { type Daemon, type DaemonEnd } from '../daemon/daemon.ts'
 import { alertedLogger } from '../daemon/reporting/alerted-logger.ts'
 import { type DaemonLogger } from '../daemon/reporting/logger.ts'
@@ -83,20 +86,25 @@ async function run(options: RunOptions, version: string): Promise<number> {
 /** Until a run ends by itself; one that ends for a reload is followed by the next. */
 async function tradeOn(options: RunOptions, first: TradeFrame): Promise<number> {
   const endAt = options.for === undefined ? undefined : systemClock.now() + options.for
-  for (let frame = first; ;) {
-    const { next, code } = await trade(options, { ...frame, endAt }).catch((error: unknown) =>
-      fallBack(error, first, frame),
-    )
+  let before: LoadedConfig | undefined
+  for (let { loaded } = first; ;) {
+    const frame = { ...first, loaded, endAt }
+    const opened = await open(options, frame).catch((error: unknown) => {
+      if (before === undefined) throw error
+      frame.logger.log('error', 'reload.failed', { reason: messageOf(error) })
+      return undefined
+    })
+    if (opened === undefined) {
+      // It goes on with the one before, and ends when that does not come up either.
+      loaded = before ?? loaded
+      before = undefined
+      continue
+    }
+    const { next, code } = await trade(opened, options, frame)
     if (next === undefined) return code
-    frame = { ...frame, loaded: next }
+    before = loaded
+    loaded = next
   }
-}
-
-/** What runs with the old configuration goes on with it when the new one does not come up. */
-function fallBack(error: unknown, first: TradeFrame, frame: TradeFrame): Traded {
-  if (frame.loaded === first.loaded) throw error
-  frame.logger.log('error', 'reload.failed', { reason: messageOf(error) })
-  return { next: first.loaded, code: 0 }
 }
 
 /** How a run ended: with a configuration to go on with, or with an exit code. */
@@ -114,57 +122,87 @@ interface TradeFrame extends Pick<OpenDaemonOptions, 'version' | 'loaded' | 'cre
   readonly endAt?: number | undefined
 }
 
-async function trade(options: RunOptions, frame: TradeFrame): Promise<Traded> {
-  const { loaded, logger, reloads } = frame
-  const opened = await openDaemon({
+function open(options: RunOptions, frame: TradeFrame): Promise<OpenedDaemon> {
+  return openDaemon({
     ...frame,
     market: { files: options.market, speed: options.speed },
     clock: systemClock,
     timers: systemTimers,
-    onReload: () => reloads.ask(),
+    onReload: () => frame.reloads.ask(),
   })
-  keepRunningConfig(loaded.config)
+}
+
+async function trade(opened: OpenedDaemon, options: RunOptions, frame: TradeFrame): Promise<Traded> {
+  const { loaded, logger, reloads, stops } = frame
+  const { config } = loaded
+  keepRunningConfig(config)
   frame.alerts?.watch(opened.daemon)
   let next: LoadedConfig | undefined
   reloads.listen(async () => {
-    next ??= await acceptReload(toConfigRequest(options), loaded.config, logger)
+    next ??= await acceptReload(toConfigRequest(options), { running: config, daemon: opened.daemon, logger })
     if (next) opened.daemon.stop('leave')
   })
-  const end = await live(opened, { ...frame, config: loaded.config })
+  const end = await live(opened, { ...frame, config })
   reloads.listen(undefined)
-  if (next !== undefined && end.fatal === undefined && !frame.stops.wasAsked()) return { next, code: 0 }
+  // A stop that wants more than a reload does is carried out by the next run, which hears of it at once.
+  const isEnd = stops.wasAsked() && config.onStop === 'leave'
+  if (next !== undefined && end.fatal === undefined && !isEnd) return { next, code: 0 }
   for (const summary of end.summaries) report(summary, options.summary, logger)
   if (end.fatal !== undefined) return { code: exitOf(end.fatal) }
   return { code: end.summaries.every(({ clean }) => clean) ? 0 : EXIT_UNCLEAN }
 }
 
+interface ReloadFrame {
+  readonly running: DaemonConfig
+  readonly daemon: Daemon
+  readonly logger: DaemonLogger
+}
+
 /** The configuration as it is now, where it can be taken; what is wrong with it is logged, and nothing changes. */
 async function acceptReload(
   request: ConfigRequest,
-  running: DaemonConfig,
-  logger: DaemonLogger,
+  { running, daemon, logger }: ReloadFrame,
 ): Promise<LoadedConfig | undefined> {
-  const { problems, loaded } = await checkFully(request)
-  const {
-    refused = [],
-    started = [],
-    stopped = [],
-    settings = [],
-  } = loaded ? compareConfigs(running, loaded.config) : {}
-  if (!loaded || problems.length > 0 || refused.length > 0) {
-    const found = [
-      ...problems.map(({ message }) => message),
-      ...refused.map(({ path }) => `${path}: only a new process takes it`),
-    ]
+  const states = new Map(daemon.accounts.flatMap(({ shown }) => [...shown.book.strategyStates]))
+  const { problems, loaded } = await checkFully(request, states)
+  const changes = loaded && compareConfigs(running, loaded.config)
+  const found = [
+    ...problems.map(({ message }) => message),
+    ...(changes?.refused ?? []).map(({ path }) => `${path}: only a new process takes it`),
+    ...(loaded ? listTokenProblems(loaded.config) : []),
+    ...daemon.accounts.flatMap(({ shown }) => listHalfFlattened(shown.book, changes?.stopped ?? [])),
+  ]
+  if (!loaded || !changes || found.length > 0) {
     logger.log('error', 'reload.refused', { problems: found })
     return undefined
   }
+  const { started, stopped, settings } = changes
   logger.log('info', 'reload.begun', {
-    started,
-    stopped,
+    ...{ started, stopped },
     settings: settings.map(({ path, was, is }) => `${path}: ${was} -> ${is}`),
   })
   return loaded
+}
+
+function listTokenProblems({ control, state }: DaemonConfig): readonly string[] {
+  try {
+    if (control.port !== undefined) openToken(control.tokenFile ?? tokenFileOf(state.directory))
+    return []
+  } catch (error) {
+    return [messageOf(error)]
+  }
+}
+
+/** What is being closed of a strategy that would stop would be closed by nobody. */
+function listHalfFlattened({ restrictions, holdings }: Book, stopped: readonly string[]): readonly string[] {
+  if (![...restrictions.values()].some(({ code }) => code === 'flatten')) return []
+  return [...holdings].flatMap(([pair, { longLots, shortLots }]) => {
+    const [id, symbol] = splitPair(pair)
+    const isHeld = stopped.includes(id) && (longLots !== 0 || shortLots !== 0)
+    return isHeld
+      ? [`${id} is to stop while what it holds of ${symbol} is being closed: wait for flatten.done`]
+      : []
+  })
 }
 
 /** Signals are heard from the very start: one that comes while the daemon is being opened stops it right after. */

@@ -1,7 +1,8 @@
-import { statSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { extname, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { type Instrument } from '../domain/instrument.ts'
+import { sha256Hex } from '../lib/digest.ts'
 import { messageOf } from '../lib/failure.ts'
 import { systemTimers, type Timers } from '../lib/timers.ts'
 import { isStrategy, type Strategy } from './define-strategy.ts'
@@ -21,8 +22,8 @@ const LOAD_MS_MAX = 60_000
 const EXTENSIONS: ReadonlySet<string> = new Set(['.ts', '.mts', '.js', '.mjs'])
 
 /**
- * Loads a strategy file from any folder; nothing is built. A file is read once a process: what has changed
- * since is seen after a restart.
+ * Loads a strategy file from any folder; nothing is built. A file that has changed since is read anew; what it imports
+ * is read once a process.
  *
  * @throws Failure with a `STRATEGY_…` code and, where there is one, the place in the file.
  */
@@ -66,6 +67,18 @@ export function checkBinding({ strategy, params, instruments }: BindingToCheck):
   }
 }
 
+/** What each file said when it was first read. */
+const firstRead = new Map<string, string>()
+
+/** Node reads an address once: a file that has changed since gets another. What it imports stays as it was. */
+function urlOf(path: string): string {
+  const { href } = pathToFileURL(path)
+  const digest = sha256Hex([readFileSync(path, 'utf8')]).slice(0, 16)
+  const first = firstRead.get(path) ?? digest
+  firstRead.set(path, first)
+  return digest === first ? href : `${href}?${digest}`
+}
+
 async function importFile(path: string, timers: Timers): Promise<{ readonly default?: unknown }> {
   installContractResolution()
   const hanging = Promise.withResolvers<never>()
@@ -74,7 +87,7 @@ async function importFile(path: string, timers: Timers): Promise<{ readonly defa
   )
   try {
     return await Promise.race([
-      runAsStrategy(path, () => import(pathToFileURL(path).href) as Promise<{ readonly default?: unknown }>),
+      runAsStrategy(path, () => import(urlOf(path)) as Promise<{ readonly default?: unknown }>),
       hanging.promise,
     ])
   } catch (error) {

@@ -24,6 +24,7 @@ export const STRATEGY_FAILURES = {
   STRATEGY_ASYNC: 'decide of the strategy returned a promise',
   STRATEGY_NO_DECISION: 'decide of the strategy did not return { intents, state }',
   STRATEGY_HANGS: 'decide of the strategy did not come back in its time',
+  STRATEGY_MEMORY: 'the strategy keeps more memory than thread.heapMb allows',
   STRATEGY_THREAD: 'the strategy cannot be run in a thread of its own',
   STRATEGY_IMPURE: 'the strategy imports a module of Node',
   INSTRUMENT_NOT_BOUND: 'the strategy file does not list the instrument',

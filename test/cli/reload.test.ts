@@ -85,4 +85,29 @@ describe.concurrent('[CFG2] a configuration that has changed', () => {
     expect((await run.stop()).code).toBe(0)
     expect(run.summary).toMatchObject({ clean: true, exchange: { agrees: true } })
   })
+
+  test('of a strategy that is other code is planned and taken, with the params that the new code wants', async () => {
+    const project = projects.open()
+    const code = (params: string, said: string) => `import { defineStrategy, z } from '#strategy'
+export default defineStrategy({
+  name: 'own', params: z.strictObject({ ${params} }), initialState: () => ({}),
+  decide(market, { params, state, log }) { log.info('${said}', params); return { intents: [], state } },
+})
+`
+    project.write('own/own.ts', code('size: z.int().default(1)', 'one'))
+    project.write(
+      'config/strategies/trend-btc.yaml',
+      'id: trend-btc\nmodule: ../../own/own.ts\ninstruments: [BTCUSDT]\nrisk: { positionMax: "1", orderSizeMax: "1", openOrdersMax: 4 }\n',
+    )
+    const run = project.run(FAST)
+    expect(await run.untilEvent('strategy.said')).toMatchObject({ message: 'one', facts: { size: 1 } })
+    project.write('own/own.ts', code('size: z.int().default(1), more: z.int().default(5)', 'two'))
+    expect((await ask(project, 'plan')).out).toBe('~ trend-btc: other code')
+    expect((await ask(project, 'reload')).code).toBe(0)
+    await run.until('the new code', () =>
+      run.events('strategy.said').some(({ message }) => message === 'two'),
+    )
+    expect(run.events('strategy.said').at(-1)).toMatchObject({ message: 'two', facts: { size: 1, more: 5 } })
+    expect((await run.stop()).code).toBe(0)
+  })
 })

@@ -66,6 +66,13 @@ export function explainReply({ state: { directory } }: DaemonConfig, reply: Cont
     print(`refused (${reply.status}): ${error}`)
     return EXIT_REFUSED
   }
+  if (/ENOENT|EINVAL|ENAMETOOLONG/.test(reply.reason)) {
+    print(
+      `its socket is gone, or its path is too long for one (${reply.reason}); it may trade all the same: its log says`,
+    )
+    print('  a restart makes the socket anew; a shorter state.directory, or control.port, helps for good')
+    return EXIT_SILENT
+  }
   print(`no answer: ${reply.reason}`)
   explainSilence(directory)
   print(

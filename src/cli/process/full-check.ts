@@ -2,8 +2,9 @@ import { loadAlertSecrets } from '../../config/alert-secrets.ts'
 import { type ConfigRequest, type LoadedConfig, readConfig } from '../../config/load-config.ts'
 import { loadCredentials } from '../../config/secrets.ts'
 import { ConfigError, type Problem, sortProblems } from '../../config/yaml/problem.ts'
+import { type StrategyId } from '../../domain/ids.ts'
 import { toInstruments } from '../../daemon/account/engine-settings.ts'
-import { findThreadProblems, readStrategies } from '../../daemon/strategies/strategies.ts'
+import { findStartProblems, readStrategies } from '../../daemon/strategies/strategies.ts'
 import { checkPurity } from '../../strategy/testing/check-purity.ts'
 
 /** A configuration with everything that it names, and every problem of it. */
@@ -12,14 +13,20 @@ export interface FullCheck {
   readonly loaded?: LoadedConfig
 }
 
-/** Everything that a start would read and refuse. */
-export async function checkFully(request: ConfigRequest): Promise<FullCheck> {
+/**
+ * Everything that a start would read and refuse.
+ * @param states What strategies remember, as the journal has it.
+ */
+export async function checkFully(
+  request: ConfigRequest,
+  states: ReadonlyMap<StrategyId, string> = new Map(),
+): Promise<FullCheck> {
   const { problems, loaded } = readConfig(request)
   if (!loaded) return { problems }
   const { config, documents } = loaded
   const read = await readStrategies(config, documents, toInstruments(config))
   const found = [...problems, ...read.problems]
-  if (read.problems.length === 0) found.push(...(await findThreadProblems(read.strategies, documents)))
+  if (read.problems.length === 0) found.push(...(await findStartProblems(read.strategies, documents, states)))
   for (const { id, strategy, params, instruments } of read.strategies) {
     const source = documents.strategies.get(id)
     const impure = checkPurity(strategy, params, instruments)

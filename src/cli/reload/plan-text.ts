@@ -29,17 +29,20 @@ export function formatPlan({ changes, orders, positions, next }: Plan): string {
     ),
     ...started.map((id) => `+ ${id} is started`),
     ...stopped.map((id) => `- ${id} is stopped`),
-    ...settings.map((change) => `~ ${describe(change)}${change.limit ? ` (${change.limit})` : ''}`),
+    ...settings
+      .filter(({ path, was, is }) => !path.startsWith('code.') || (was && is))
+      .map((change) => `~ ${describe(change)}${change.limit ? ` (${change.limit})` : ''}`),
     ...(cancelled.length > 0 ? [`  ${countBy(cancelled)} that nobody wants any more: cancelled`] : []),
     ...unattended.map(
       (what) => `! ${what} is held, and nobody will trade it: flatten it before, or look after it by hand`,
     ),
-    ...settings.filter(({ path }) => path.endsWith('.module')).map(({ path }) => `! ${path}: other code`),
   ]
   return lines.map((line) => `${line}\n`).join('')
 }
 
 function describe({ path, was, is }: SettingChange): string {
+  if (path.startsWith('code.') && was !== undefined && is !== undefined)
+    return `${path.slice('code.'.length)}: other code`
   if (was === undefined) return `${path} is set: ${is}`
   return is === undefined ? `${path} is not set any more (was ${was})` : `${path}: ${was} -> ${is}`
 }

@@ -4,7 +4,7 @@ import { compareConfigs } from '../../config/config-changes.ts'
 import { type DaemonConfig } from '../../config/load-config.ts'
 import { EXIT_CONFIG, formatProblems } from '../../config/yaml/problem.ts'
 import { viewOrders, viewPositions } from '../../daemon/control/account-view.ts'
-import { readRunningConfig } from '../../daemon/state/running-config.ts'
+import { readRunningConfig, withCode } from '../../daemon/state/running-config.ts'
 import { readDaemon } from '../control/find-daemon.ts'
 import { checkFully } from '../process/full-check.ts'
 import { print } from '../process/operator.ts'
@@ -45,7 +45,7 @@ export async function planChange(options: ConfigOptions): Promise<Planned> {
   }
   if (running.file !== config.file)
     print(`! what runs was started with ${running.file}, not with ${config.file}`)
-  const changes = compareConfigs(running, config)
+  const changes = compareConfigs(running, withCode(config))
   const orders = await readDaemon(options, '/v1/orders', viewOrders)
   const positions = await readDaemon(options, '/v1/positions', viewPositions)
   if (orders.kind === 'nothing') return { kind: 'none', exitCode: orders.exitCode }

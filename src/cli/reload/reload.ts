@@ -3,6 +3,7 @@ import { type VerbFrame } from '../process/verb-frame.ts'
 import { loadConfig } from '../../config/load-config.ts'
 import { type ControlRequest } from '../../control/commands.ts'
 import { type StatusView } from '../../control/views.ts'
+import { readRunningConfig } from '../../daemon/state/running-config.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { randomHex } from '../../lib/entropy.ts'
 import { systemTimers } from '../../lib/timers.ts'
@@ -42,6 +43,7 @@ async function reload(options: ReloadOptions): Promise<number> {
     return EXIT_REFUSED
   }
   const before = await startOf(options)
+  const runningBefore = JSON.stringify(readRunningConfig(config))
   const request: ControlRequest = {
     ...{ requestId: randomHex(12), by: operatorName(), reason: 'ordered at the command line' },
     order: { kind: 'reload' },
@@ -52,10 +54,13 @@ async function reload(options: ReloadOptions): Promise<number> {
   while (systemClock.monotonic() < endAt) {
     await new Promise<void>((resolve) => systemTimers.after(LOOK_MS, resolve))
     const now = await startOf(options)
-    if (now !== undefined && now !== before) {
-      print('done: it runs with the new configuration')
-      return 0
+    if (now === undefined || now === before) continue
+    if (JSON.stringify(readRunningConfig(config)) === runningBefore) {
+      print('not done: it goes on with the configuration before; its log says why (reload.failed)')
+      return EXIT_REFUSED
     }
+    print('done: it runs with the new configuration')
+    return 0
   }
   print('not done in this time; its log says why (reload.refused, reload.failed)')
   return EXIT_NOT_YET

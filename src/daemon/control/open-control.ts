@@ -18,6 +18,11 @@ export interface OpenControlOptions extends DaemonControlOptions {
   readonly logger: DaemonLogger
 }
 
+/** @param directory The environment's. */
+export function tokenFileOf(directory: string): string {
+  return join(directory, TOKEN_FILE)
+}
+
 /** The control interface of a daemon, not listening yet. */
 export interface OpenedControl {
   start(): Promise<void>
@@ -28,7 +33,7 @@ export interface OpenedControl {
 export function openControl(options: OpenControlOptions): OpenedControl {
   const { config, directory, logger, version } = options
   const { port, host, readOnly } = config.control
-  const tokenFile = config.control.tokenFile ?? join(config.state.directory, TOKEN_FILE)
+  const tokenFile = config.control.tokenFile ?? tokenFileOf(config.state.directory)
   const token = port === undefined ? undefined : openToken(tokenFile)
   if (token) logger.hide(token)
   const control = new DaemonControl(options)

@@ -191,14 +191,15 @@ export async function openRunners(
   return new Map(opened)
 }
 
-/** Whether each that is to run in a thread of its own can: what a start would find. */
-export async function findThreadProblems(
+/** Whether each can be started, in its thread where it has one, from what it remembers: what a start would find. */
+export async function findStartProblems(
   strategies: readonly LoadedStrategy[],
   documents: ConfigDocuments,
+  states: ReadonlyMap<StrategyId, string>,
 ): Promise<readonly Problem[]> {
   const problems: Problem[] = []
   const surroundings = {
-    states: new Map(),
+    states,
     clock: systemClock,
     timers: systemTimers,
     logger: { log: () => undefined },

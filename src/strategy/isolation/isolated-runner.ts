@@ -1,7 +1,9 @@
+import { readFileSync } from 'node:fs'
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads'
 import { type Instrument } from '../../domain/instrument.ts'
 import { type Intent } from '../../domain/intent.ts'
 import { type Snapshot } from '../../domain/snapshot.ts'
+import { sha256Hex } from '../../lib/digest.ts'
 import { messageOf } from '../../lib/failure.ts'
 import { type Timers } from '../../lib/timers.ts'
 import { type ResolvedNeeds } from '../needs.ts'
@@ -29,6 +31,8 @@ const READY_MS_MAX = 60_000
 /** How long a strategy whose thread was ended waits for its next one: twice as long each time, at most a minute. */
 const PAUSE_MS = 1000
 const PAUSE_MS_MAX = 60_000
+/** One that was lost so often without a decision between fails each time it would be asked. */
+const LOST_IN_ROW_MAX = 5
 /** From here a decision is reported as slow, in ms: it holds up every other strategy of the process. */
 const SLOW_MS = 50
 
@@ -76,6 +80,8 @@ export class IsolatedRunner {
   #isStopped = false
   #lostInRow = 0
   #stateText: string | undefined
+  /** Of its file when it was accepted. */
+  readonly #digest: string | undefined
   #state: unknown
   #intents: readonly Intent[] = []
 
@@ -85,6 +91,7 @@ export class IsolatedRunner {
     this.strategyId = options.strategyId
     this.#options = options
     this.#stateText = options.stateText
+    this.#digest = readDigest(options.moduleFile)
     this.#numbers = new SharedArrayBuffer(numbers * Float64Array.BYTES_PER_ELEMENT)
     const symbols = instruments.map(({ symbol }) => symbol)
     this.#writer = new MomentWriter(this.#numbers, symbols, needs.candles.keys())
@@ -144,9 +151,17 @@ export class IsolatedRunner {
   /** Undefined while its thread is paused or starts: then it is not asked. */
   decide(snapshot: Snapshot): DecisionResult | undefined {
     const worker = this.#worker
-    if (!worker || !this.#isReady) return undefined
     const { clock, budgetMs } = this.#options
     const startedAt = clock.monotonic()
+    if (!worker || !this.#isReady) {
+      // Failures halt it, and take away what rests of it.
+      if (this.#lostInRow < LOST_IN_ROW_MAX) return undefined
+      return {
+        ...failed('STRATEGY_THREAD', { lost: `${this.#lostInRow} times in a row` }),
+        tookMs: 0,
+        isSlow: false,
+      }
+    }
     const news = this.#writer.write(snapshot)
     if (news) this.#port?.postMessage(news)
     const asked = Atomics.add(this.#control, ASKED, 1) + 1
@@ -154,7 +169,12 @@ export class IsolatedRunner {
     const isAnswered = this.#await(asked, budgetMs)
     const tookMs = clock.monotonic() - startedAt
     const time = { tookMs, isSlow: tookMs > SLOW_MS }
-    if (isAnswered) return { ...this.#readAnswer(), ...time }
+    if (isAnswered) {
+      const answer = this.#readAnswer()
+      if (answer.kind === 'failed' && answer.code === 'STRATEGY_MEMORY')
+        this.#lose(worker, 'it keeps too much memory')
+      return { ...answer, ...time }
+    }
     this.#lose(worker, `no answer within ${budgetMs} ms`)
     return { ...failed('STRATEGY_HANGS', { budgetMs }), ...time }
   }
@@ -167,7 +187,15 @@ export class IsolatedRunner {
     }))
     this.#control.fill(0)
     return {
-      ...{ port, moduleFile, strategyId, params, instruments: crossing, numbers: this.#numbers },
+      ...{
+        port,
+        heapMb: this.#options.heapMb,
+        moduleFile,
+        strategyId,
+        params,
+        instruments: crossing,
+        numbers: this.#numbers,
+      },
       control: this.#control.buffer,
       stateText: this.#state === undefined ? this.#stateText : writeState(this.#state),
     }
@@ -186,6 +214,7 @@ export class IsolatedRunner {
 
   #readAnswer(): Omit<Decided, 'tookMs' | 'isSlow'> | ReturnType<typeof failed> {
     if (Atomics.load(this.#control, REPEATS) === 1) {
+      this.#lostInRow = 0
       return { kind: 'decided', intents: this.#intents, denials: [], state: this.#state }
     }
     const message = this.#port && (receiveMessageOnPort(this.#port)?.message as Answer | undefined)
@@ -210,13 +239,36 @@ export class IsolatedRunner {
     this.#worker = undefined
     this.#isReady = false
     void worker.terminate()
-    if (this.#isStopped || !wasReady) return
+    // One that never was ready is reported by whoever started it.
+    if (wasReady) this.#pause(reason)
+  }
+
+  #pause(reason: string): void {
+    if (this.#isStopped) return
     const { timers, onThreadLost } = this.#options
     const pauseMs = Math.min(PAUSE_MS_MAX, PAUSE_MS * 2 ** this.#lostInRow++)
     onThreadLost(reason)
-    timers.after(pauseMs, () => {
-      if (!this.#isStopped) void this.start().then((found) => found && onThreadLost(found))
-    })
+    timers.after(pauseMs, () => void this.#begin())
+  }
+
+  /** The code that was accepted, and no other: what is on the disk by now, nobody has checked. */
+  async #begin(): Promise<void> {
+    if (this.#isStopped) return
+    const isOther = readDigest(this.#options.moduleFile) !== this.#digest
+    const reason = isOther
+      ? 'its file has changed since it was accepted: reload, or restart'
+      : await this.start()
+    if (reason === undefined) return
+    this.#worker = undefined
+    this.#pause(reason)
+  }
+}
+
+function readDigest(file: string): string | undefined {
+  try {
+    return sha256Hex([readFileSync(file, 'utf8')])
+  } catch {
+    return undefined
   }
 }
 

@@ -22,6 +22,21 @@ import {
 
 const data = workerData as ThreadData
 const control = new Int32Array(data.control)
+/** To look costs some tens of microseconds. */
+const MEMORY_LOOKED_AT_EVERY = 16
+/** Before the guard takes the process away. */
+const { memoryUsage } = process
+const TOO_LARGE = {
+  kind: 'failed',
+  code: 'STRATEGY_MEMORY',
+  message: `STRATEGY_MEMORY: buffers of more than ${data.heapMb} MB`,
+} as const
+
+/** Buffers stand outside the heap, which has a limit of its own. */
+function isTooLarge(): boolean {
+  return memoryUsage().external > data.heapMb * 1_000_000
+}
+
 /** During a decision. */
 const said: SaidLine[] = []
 
@@ -63,7 +78,8 @@ function serve(runner: StrategyRunner): never {
     for (let news = receiveMessageOnPort(data.port); news; news = receiveMessageOnPort(data.port)) {
       shown.take(news.message as Question)
     }
-    const { tookMs: _, isSlow: _slow, ...decision } = runner.decide(shown.snapshot())
+    const { tookMs: _, isSlow: _slow, ...decided } = runner.decide(shown.snapshot())
+    const decision = asked % MEMORY_LOOKED_AT_EVERY === 0 && isTooLarge() ? TOO_LARGE : decided
     const lines = said.splice(0)
     const answer: Answer = lines.length > 0 ? { ...decision, said: lines } : decision
     const isSame =

@@ -90,6 +90,8 @@ export interface ThreadData {
   readonly port: MessagePort
   readonly control: SharedArrayBuffer
   readonly numbers: SharedArrayBuffer
+  /** Most that buffers outside the heap may take, too. */
+  readonly heapMb: number
   readonly moduleFile: string
   readonly strategyId: string
   readonly params: unknown

@@ -201,6 +201,28 @@ describe('a strategy in a thread of its own', () => {
     await expect.poll(() => lost.length, { timeout: 60_000 }).toBeGreaterThan(0)
   }, 120_000)
 
+  test('[STR1] that keeps buffers outside the heap loses its thread', async () => {
+    const { isolated, lost } = await open(
+      write(`kept.push(new Float64Array(1e6).fill(1)); ${NOTHING}`, {
+        outside: 'const kept: Float64Array[] = []',
+      }),
+      { heapMb: 64 },
+    )
+    for (let sequence = 1; sequence <= 40 && lost.length === 0; sequence++)
+      isolated.decide(madeSnapshot([{}], { sequence }))
+    expect(lost).toEqual(['it keeps too much memory'])
+  })
+
+  test('[STR1] whose file has changed since it was accepted is not begun anew, and fails until it is halted', async () => {
+    const file = write(`if (market.sequence > 1) for (;;); ${NOTHING}`)
+    const { isolated, lost } = await open(file, { budgetMs: 300 })
+    isolated.decide(madeSnapshot([{}], { sequence: 1 }))
+    writeFileSync(file, 'half of an edit')
+    expect(isolated.decide(madeSnapshot([{}], { sequence: 2 }))).toMatchObject({ code: 'STRATEGY_HANGS' })
+    await expect.poll(() => lost.length, { timeout: 60_000 }).toBeGreaterThanOrEqual(2)
+    expect(lost[1]).toContain('its file has changed since it was accepted')
+  })
+
   test('[STR1] that floods is read up to the limit', async () => {
     const { isolated } = await open(
       write(
