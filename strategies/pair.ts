@@ -40,6 +40,8 @@ const paramsSchema = z
   .refine(({ entry, exit }) => exit < entry, { path: ['exit'], error: 'exit must be below entry' })
 type Params = z.infer<typeof paramsSchema>
 
+/** A ratio that moves by less stands still: the rest is rounding. */
+const DEVIATION_MIN = 1e-9
 const OUT: Pair = { side: 0, lots: [0, 0], enteredAt: 0, givenUp: 0 }
 
 export default defineStrategy({
@@ -83,7 +85,9 @@ function readSpread({ instruments }: SnapshotView, { interval, period }: Params)
   const mean = ratios.reduce((sum, ratio) => sum + ratio, 0) / period
   const deviation = Math.sqrt(ratios.reduce((sum, ratio) => sum + (ratio - mean) ** 2, 0) / period)
   const zScore = ((ratios.at(-1) ?? Number.NaN) - mean) / deviation
-  return Number.isFinite(zScore) ? { zScore, candleAt, intervalMs: candleAt - beforeAt } : undefined
+  return deviation > DEVIATION_MIN && Number.isFinite(zScore)
+    ? { zScore, candleAt, intervalMs: candleAt - beforeAt }
+    : undefined
 }
 
 function updatePair(
