@@ -5,7 +5,8 @@ import pair from '../../strategies/pair.ts'
 import { madeInstrument, madeSnapshot, MOMENT_AT } from '../support/market-moment.ts'
 import { createExample, decide, madeCandles } from './decide-on.ts'
 
-const INSTRUMENTS = [madeInstrument(), madeInstrument({ symbol: 'ETHUSDT' })]
+const ETHUSDT = madeInstrument({ symbol: 'ETHUSDT' })
+const INSTRUMENTS = [madeInstrument(), ETHUSDT]
 const PARAMS = { interval: '1m', period: 10, entry: 2, exit: 0.5, holdCandlesMax: 5, notional: 100 }
 /** Closes of the first leg but the last: around 1000, while the second leg stands at 100. */
 const CLOSES = [999, 1001, 999, 1001, 999, 1001, 999, 1001, 1000]
@@ -24,7 +25,7 @@ function wantedAt(
   const snapshot = madeSnapshot(
     [
       { bid: 999.9, ask: 1000.1 },
-      { instrument: INSTRUMENTS[1], bid: ethBid, ask: 100.1 },
+      { instrument: ETHUSDT, bid: ethBid, ask: 100.1 },
     ],
     { exchangeTime: endAt },
   )

@@ -5,14 +5,15 @@ import rebalance from '../../strategies/rebalance.ts'
 import { holdingOf, madeInstrument, madeSnapshot } from '../support/market-moment.ts'
 import { createExample, decide } from './decide-on.ts'
 
-const INSTRUMENTS = [madeInstrument(), madeInstrument({ symbol: 'ETHUSDT' })]
+const ETHUSDT = madeInstrument({ symbol: 'ETHUSDT' })
+const INSTRUMENTS = [madeInstrument(), ETHUSDT]
 const PARAMS = { shares: { BTCUSDT: 0.5, ETHUSDT: -0.25 }, band: 0.05 }
 
 /** Of an account of 1000 at prices of 1000 and 100: what is wanted while so many lots are held. */
 function wantedWith(btcLots: number, ethLots: number, capital = '1000') {
   const snapshot = madeSnapshot([
     { bid: 999, ask: 1001, holding: holdingOf(btcLots) },
-    { instrument: INSTRUMENTS[1], bid: 99, ask: 101, holding: holdingOf(ethLots) },
+    { instrument: ETHUSDT, bid: 99, ask: 101, holding: holdingOf(ethLots) },
   ])
   const account = { ...snapshot.account, capital: capital === 'unknown' ? undefined : decimal(capital) }
   const runner = createExample(rebalance, PARAMS, { instruments: INSTRUMENTS })
