@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { runSeries } from '#testing'
 import breakout from '../../strategies/breakout.ts'
+import { holdingOf, madeOrder, madeSnapshot } from '../support/market-moment.ts'
+import { createExample, decide, madeCandles } from './decide-on.ts'
 
 const PARAMS = { interval: '1m', period: 10, atrPeriod: 2, size: '0.01', stopRanges: 2, profitRanges: 4 }
 
@@ -60,5 +62,18 @@ describe('the breakout', () => {
 
   it('enters once a candle', () => {
     expect(entriesAfter({ open: 1006, high: 1008, low: 1006, close: 1007 })).toHaveLength(1)
+  })
+
+  it('enters again only when nothing is held and no order is open', () => {
+    const swings = Array.from({ length: 40 }, (_, index) => 1000 + (index % 2))
+    const wantedWith = (row: Pick<Parameters<typeof madeSnapshot>[0][number], 'holding' | 'orders'>) => {
+      const snapshot = madeSnapshot([{ bid: 1010, ask: 1010.1, columns: { lastPr: 1010 }, ...row }])
+      const candles = new Map([madeCandles('BTCUSDT', swings)])
+      return decide(createExample(breakout, PARAMS), { ...snapshot, candles }).length
+    }
+
+    expect(wantedWith({})).toBe(1)
+    expect(wantedWith({ holding: holdingOf(-10) })).toBe(0)
+    expect(wantedWith({ orders: [madeOrder({ action: 'openLong', ticks: 10_101 })] })).toBe(0)
   })
 })

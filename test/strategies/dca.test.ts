@@ -78,6 +78,12 @@ describe('dollar-cost averaging', () => {
     expect(decide(runner, momentAt(1)).at(-1)).toMatchObject({ levels: [] })
   })
 
+  it('offers nothing of which it does not know what was paid', () => {
+    const adopted = madeSnapshot([{ bid: 999.9, ask: 1000, holding: holdingOf(30) }])
+
+    expect(decide(createExample(dca, PARAMS), adopted).at(-1)).toMatchObject({ levels: [] })
+  })
+
   it('objects to an amount that is never spent', () => {
     const params = { ...PARAMS, amountMax: '20' }
 
