@@ -11,9 +11,11 @@ import { formatProblem } from '../../src/config/yaml/problem.ts'
 import { buildSchemaFiles } from '../../src/config/write-schemas.ts'
 import { embeddedSimulatorSchema } from '../../src/config/schema/simulator-schema.ts'
 import { readingsSchema } from '../../src/config/schema/simulator-services-schema.ts'
-import { toEngineSettings } from '../../src/daemon/account/engine-settings.ts'
+import { toEngineSettings, toInstruments } from '../../src/daemon/account/engine-settings.ts'
+import { readStrategies } from '../../src/daemon/strategies/strategies.ts'
 import { defaultCoreSettings } from '../../src/simulator/futures/settings.ts'
 import { loadStrategy } from '../../src/strategy/load-strategy.ts'
+import { checkPurity } from '../../src/strategy/testing/check-purity.ts'
 
 const project = fileURLToPath(new URL('../../', import.meta.url))
 const config = join(project, 'config')
@@ -54,6 +56,42 @@ test('the shipped strategies take the params of their files', async () => {
   )
 
   expect(problems).toEqual(problems.map(() => []))
+})
+
+const examples = readdirSync(join(config, 'strategies', 'examples'))
+
+test.each(examples)(
+  'the example %s is found good in paper.yaml, and asked twice says the same',
+  async (name) => {
+    const overrides = [`strategies=["strategies/examples/${name}"]`]
+    const { problems, loaded } = readConfig({ file: join(config, 'paper.yaml'), overrides, cwd: project })
+    expect(problems.map(formatProblem)).toEqual([])
+    if (!loaded) throw new Error('unreachable: no problem, and nothing loaded')
+
+    const instruments = toInstruments(loaded.config)
+    const read = await readStrategies(loaded.config, loaded.documents, instruments)
+
+    expect(read.problems.map(formatProblem)).toEqual([])
+    expect(read.strategies).toHaveLength(1)
+    for (const one of read.strategies) {
+      expect(checkPurity(one.strategy, one.params, one.instruments)).toEqual([])
+    }
+  },
+)
+
+test('every strategy that is shipped has a settings file, a test, and a section in the library', () => {
+  const listNames = (folder: string, ending: string) =>
+    readdirSync(join(project, folder))
+      .filter((file) => file.endsWith(ending))
+      .map((file) => file.slice(0, -ending.length))
+  const library = readFileSync(join(project, 'docs', 'strategies-library.md'), 'utf8')
+  const names = listNames('strategies', '.ts')
+
+  expect(listNames('test/strategies', '.test.ts')).toEqual(names)
+  expect(names.filter((name) => !library.includes(`\n## ${name}\n`))).toEqual([])
+  expect(examples.map((file) => file.replace('.yaml', ''))).toEqual(
+    names.filter((name) => name !== 'grid' && name !== 'trend'),
+  )
 })
 
 test('the shipped simulator.yaml loads', () => {
@@ -99,7 +137,9 @@ test('every shipped strategy file is used by a shipped main file', () => {
     return loaded?.config.strategies.map((strategy) => strategy.file) ?? []
   })
 
-  const shipped = readdirSync(join(config, 'strategies')).map((file) => join(config, 'strategies', file))
+  const shipped = readdirSync(join(config, 'strategies'))
+    .filter((file) => file.endsWith('.yaml'))
+    .map((file) => join(config, 'strategies', file))
 
   expect(new Set(used)).toEqual(new Set(shipped))
 })
