@@ -825,12 +825,6 @@ export const MUTANTS: readonly Mutant[] = [
     replace: 'now !== undefined',
   },
   {
-    name: 'denied-looks-ignore-changes',
-    what: 'an instrument on which orders are denied is not looked at when something of it changes within a snapshot',
-    find: ' || changed.has(symbol)',
-    replace: '',
-  },
-  {
     name: 'crossings-mark-nothing',
     what: 'an instrument is not looked at when the market has reached one of its orders',
     find: '    noteChanged(core.changes, symbol)\n    hasCrossed ||=',

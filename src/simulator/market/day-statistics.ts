@@ -187,8 +187,8 @@ export class DayStatistics {
     let [high, low, lots, quoteVolume] = [0, Number.POSITIVE_INFINITY, 0, 0]
     let base = this.#slot(this.#oldest)
     for (let left = this.#minute - this.#oldest; left > 0; left--) {
-      high = Math.max(high, ring[base + HIGH] as number)
-      low = Math.min(low, ring[base + LOW] as number)
+      if ((ring[base + HIGH] as number) > high) high = ring[base + HIGH] as number
+      if ((ring[base + LOW] as number) < low) low = ring[base + LOW] as number
       lots += ring[base + LOTS] as number
       quoteVolume += ring[base + QUOTE_VOLUME] as number
       base += FIELDS
