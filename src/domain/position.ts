@@ -50,6 +50,7 @@ export interface PositionRow {
   /** Funding paid or received while the position stood; empty until the first. */
   readonly fundingFee: string
   readonly markPrice: number
+  /** NaN where the exchange does not say; of a backtest always. */
   readonly liquidationPrice: number
   /** What it binds of the balance, in the margin coin; NaN or absent where the exchange does not say. */
   readonly margin?: number

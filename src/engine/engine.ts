@@ -19,6 +19,7 @@ import {
 import { advanceStart, startRun } from './lifecycle/start.ts'
 import { advanceStop, askForStop, excuseStop, stopWhenFlat } from './lifecycle/stop.ts'
 import { answerBatch } from './orders/batch-answer.ts'
+import { isStillDenied } from './orders/denied-look.ts'
 import { isHeldBack } from './orders/last-check.ts'
 import { placeBatch, scheduleInstrument } from './orders/schedule.ts'
 import { writeCore } from './replay/core-image.ts'
@@ -247,7 +248,9 @@ function lookAtInstruments(core: Core, touched: Iterable<string>): void {
     return
   }
   if (!isAnyToLookAt(changes)) return
-  for (const symbol of touched) if (isToLookAt(changes, symbol)) advanceInstrument(core, symbol)
+  for (const symbol of touched) {
+    if (isToLookAt(changes, symbol) && !isStillDenied(core, symbol)) advanceInstrument(core, symbol)
+  }
 }
 
 function advanceInstrument(core: Core, symbol: string): void {

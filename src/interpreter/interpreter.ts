@@ -70,6 +70,8 @@ export class Interpreter {
   #committed = 0
   /** Whether the note of a retreat could be left; undefined while it was not needed. */
   #hasNote: boolean | undefined
+  /** Whether there were records since the book's changes were counted: nothing else changes it. */
+  #hasNewRecords = true
   #isBusy = false
   #isOver = false
   #flushedAt = 0
@@ -181,17 +183,20 @@ export class Interpreter {
     this.#event = undefined
     if (event?.kind !== 'timePassed') return
     const { journal, clock } = this.#ports
-    const { book } = this.#engine
-    if (
-      journal.recordsSinceCheckpoint >= CHECKPOINT_RECORDS ||
-      countBookChanges(book) >= CHECKPOINT_CHANGES
-    ) {
-      return journal.saveCheckpoint(takeBookChanges(book))
-    }
+    if (this.#isCheckpointDue()) return journal.saveCheckpoint(takeBookChanges(this.#engine.book))
     const now = clock.monotonic()
     if (now - this.#flushedAt < FLUSH_MS) return
     this.#flushedAt = now
     journal.flush()
+  }
+
+  #isCheckpointDue(): boolean {
+    if (!this.#hasNewRecords) return false
+    this.#hasNewRecords = false
+    return (
+      this.#ports.journal.recordsSinceCheckpoint >= CHECKPOINT_RECORDS ||
+      countBookChanges(this.#engine.book) >= CHECKPOINT_CHANGES
+    )
   }
 
   #perform(effect: Effect): void {
@@ -231,6 +236,7 @@ export class Interpreter {
   #record({ record, durable, bookings }: Extract<Effect, { kind: 'record' }>): void {
     const { journal, listener } = this.#ports
     journal.append(record, bookings)
+    this.#hasNewRecords = true
     if (durable) this.#commit()
     if (!this.#isOver) listener.recorded?.(record, durable)
   }

@@ -692,7 +692,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'ladder-refilled-without-a-look',
     what: 'a rung that was filled is placed again before its strategy has seen the fill',
-    find: 'isQuoteHeld(core, id, symbol) || ',
+    find: ' && !isQuoteHeld(core, id, symbol)',
     replace: '',
   },
   {
@@ -815,8 +815,14 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'candidates-are-settled',
     what: 'an instrument on which something is denied is called settled, and not looked at when time or prices change',
-    find: '    plan.candidates.length === 0 &&\n    !plan.isWaiting',
-    replace: '    !plan.isWaiting',
+    find: 'if (plan.candidates.length === 0) noteSettled',
+    replace: 'if (plan.candidates.length >= 0) noteSettled',
+  },
+  {
+    name: 'denied-looks-ignore-age',
+    what: 'an instrument on which orders are denied is not looked at when prices or readings grow too old within a snapshot',
+    find: 'then.isFresh === now.isFresh && then.isAccountFresh === now.isAccountFresh',
+    replace: 'now !== undefined',
   },
   {
     name: 'crossings-mark-nothing',

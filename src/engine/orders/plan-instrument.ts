@@ -30,7 +30,7 @@ export interface InstrumentPlan {
   readonly unwanted: readonly Order[]
   /** Waiting orders that nobody wants sent any more. */
   readonly stale: readonly Order[]
-  /** Whether something is wanted that is no candidate yet: its strategy has to look first, or prices are missing. */
+  /** Whether something is wanted that is no candidate yet: it backs off from refusals, or prices are missing. */
   readonly isWaiting: boolean
 }
 
@@ -99,9 +99,9 @@ function planQuotes(core: Core, symbol: string, { id, orders }: StrategyOrders, 
     ordinal: core.book.ordinals.get(pairKey(id, symbol)) ?? 0,
     deadlineAt: freshUntil(core, symbol),
   })
-  if (missing.length > 0) {
-    const isHeld = isQuoteHeld(core, id, symbol) || isBackingOff(core, wishKey(id, symbol, 'quote'))
-    if (isHeld) plan.isWaiting = true
+  // What its strategy has to look at first is planned anew when it has.
+  if (missing.length > 0 && !isQuoteHeld(core, id, symbol)) {
+    if (isBackingOff(core, wishKey(id, symbol, 'quote'))) plan.isWaiting = true
     else plan.candidates.push(...missing)
   }
   for (const order of extra) dismiss(order, plan)
@@ -118,7 +118,8 @@ function planTargets(core: Core, symbol: string, { id, orders }: StrategyOrders,
   const isFlat = isFlattening(core, symbol, id)
   const purpose = isFlat ? 'flatten' : 'target'
   const isWaiting = isBackingOff(core, wishKey(id, symbol, purpose))
-  if (!(bid > 0 && ask > 0) || isWaiting || (!isFlat && isUndecided(core, id))) {
+  if (!isFlat && isUndecided(core, id)) return
+  if (!(bid > 0 && ask > 0) || isWaiting) {
     plan.isWaiting = true
     return
   }

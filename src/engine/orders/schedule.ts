@@ -21,6 +21,7 @@ import { crossedOrders, isBeyondOrder } from '../state/market-state.ts'
 import { askForCancel, askForGrant, openBatch } from '../state/open-calls.ts'
 import { isFlattening, isKilling, isTrading } from '../state/trading-mode.ts'
 import { approveOrders, type ApprovedOrders } from './approve-orders.ts'
+import { keepDenied } from './denied-look.ts'
 import { type InstrumentPlan, planInstrument } from './plan-instrument.ts'
 import { nameOrder, recordBatch } from './record-batch.ts'
 
@@ -56,17 +57,19 @@ export function scheduleInstrument(core: Core, instrument: InstrumentState): voi
   noteDenials(core, instrument.symbol, approved.denials)
   askForCancelWhenDue(core, instrument)
   askForBatch(core, instrument, approved)
-  if (isRunning && isSettled(core, instrument, plan)) noteSettled(core.changes, instrument.symbol)
+  if (!isRunning || !isQuiet(core, instrument, plan)) return
+  if (plan.candidates.length === 0) noteSettled(core.changes, instrument.symbol)
+  else if (isAllDenied(plan, approved)) keepDenied(core, instrument.symbol, approved.denials)
 }
 
-/** Whether what is wanted stands, and nothing else does. */
-function isSettled(core: Core, { symbol, displaced }: InstrumentState, plan: InstrumentPlan): boolean {
+function isAllDenied({ candidates }: InstrumentPlan, { denials }: ApprovedOrders): boolean {
+  return denials.length === candidates.length && candidates.every(({ again }) => again === undefined)
+}
+
+/** Whether nothing stands that is not wanted, and nothing waits: then what is wanted stands, or is a candidate. */
+function isQuiet(core: Core, { symbol, displaced }: InstrumentState, plan: InstrumentPlan): boolean {
   return (
-    plan.candidates.length === 0 &&
-    !plan.isWaiting &&
-    plan.unwanted.length === 0 &&
-    displaced.length === 0 &&
-    !isBeyondOrder(core, symbol)
+    !plan.isWaiting && plan.unwanted.length === 0 && displaced.length === 0 && !isBeyondOrder(core, symbol)
   )
 }
 

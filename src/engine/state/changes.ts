@@ -11,7 +11,8 @@ import { type Book, pairKey } from '../book/book.ts'
  *   a wait, a price beyond one of its orders;
  * - at each moment, while something of it is not settled: an order that is missing, unwanted, waiting or displaced, or
  *   a resolution. Time, prices and what happens elsewhere decide there. Nothing changes within a moment but by
- *   decisions, whose records name their instruments;
+ *   decisions, whose records name their instruments. Where all that is missing was denied, and will be again on the
+ *   same prices, once a snapshot is enough (`orders/denied-look.ts`);
  * - always, while the account does not trade: it starts, stops or is killed.
  *
  * Changed by `changes.ts`.
@@ -21,8 +22,18 @@ export interface ChangeState {
   readonly changed: ReadonlySet<string>
   /** Those that are not settled, and the moment in which they were looked at. */
   readonly unsettled: ReadonlyMap<string, number>
+  /** Those of which all that is missing was denied, until they are looked at again. */
+  readonly denied: ReadonlyMap<string, DeniedLook>
   /** Counts the moments. */
   readonly moment: number
+}
+
+/** On what the orders of an instrument were denied. */
+export interface DeniedLook {
+  readonly snapshot: number
+  /** Whether prices, and readings of the account, were younger than their limits. */
+  readonly isFresh: boolean
+  readonly isAccountFresh: boolean
 }
 
 /** Something may have changed that all instruments depend on: the time, prices, clocks, readings, the account's exposure. */
@@ -48,9 +59,15 @@ export function isAnyToLookAt({ changed, unsettled }: ChangeState): boolean {
 
 /** Before an instrument is looked at: what changes from here on is a reason to look once more. */
 export function noteLooking(changes: ChangeState, symbol: string): void {
-  const { changed, unsettled } = own(changes)
+  const { changed, unsettled, denied } = own(changes)
   changed.delete(symbol)
+  denied.delete(symbol)
   unsettled.set(symbol, changes.moment)
+}
+
+/** Nothing but orders that are denied is missing, and nothing else is to be done. */
+export function noteDenied(changes: ChangeState, symbol: string, look: DeniedLook): void {
+  own(changes.denied).set(symbol, look)
 }
 
 /** Nothing of it depends on time, prices, or what happens elsewhere. */

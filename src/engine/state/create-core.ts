@@ -46,7 +46,7 @@ export function createCore(settings: EngineSettings, book: Book): Core {
       spaceLowSince: undefined,
       flatBeforeStop: undefined,
     },
-    changes: { changed: new Set(symbols), unsettled: new Map(), moment: 0 },
+    changes: { changed: new Set(symbols), unsettled: new Map(), denied: new Map(), moment: 0 },
     totals: new Map(),
   }
 }

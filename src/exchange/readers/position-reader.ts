@@ -44,10 +44,10 @@ export type ReadPosition = Pick<
   | 'openPriceAvg'
   | 'posMode'
   | 'unrealizedPL'
-  | 'liquidationPrice'
   | 'markPrice'
   | 'totalFee'
->
+> &
+  Partial<Pick<WirePosition, 'liquidationPrice'>>
 
 export function toPositionRows(
   instrument: Instrument,

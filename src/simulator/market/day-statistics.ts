@@ -183,15 +183,18 @@ export class DayStatistics {
 
   /** From the buckets, at most once a minute: a running sum of floats would drift over months. */
   #sumClosed(): DaySums {
-    const sum = { high: 0, low: Number.POSITIVE_INFINITY, lots: 0, quoteVolume: 0 }
-    for (let minute = this.#oldest; minute < this.#minute; minute++) {
-      const base = this.#slot(minute)
-      sum.high = Math.max(sum.high, this.#ring[base + HIGH] as number)
-      sum.low = Math.min(sum.low, this.#ring[base + LOW] as number)
-      sum.lots += this.#ring[base + LOTS] as number
-      sum.quoteVolume += this.#ring[base + QUOTE_VOLUME] as number
+    const ring = this.#ring
+    let [high, low, lots, quoteVolume] = [0, Number.POSITIVE_INFINITY, 0, 0]
+    let base = this.#slot(this.#oldest)
+    for (let left = this.#minute - this.#oldest; left > 0; left--) {
+      if ((ring[base + HIGH] as number) > high) high = ring[base + HIGH] as number
+      if ((ring[base + LOW] as number) < low) low = ring[base + LOW] as number
+      lots += ring[base + LOTS] as number
+      quoteVolume += ring[base + QUOTE_VOLUME] as number
+      base += FIELDS
+      if (base === ring.length) base = 0
     }
-    return sum
+    return { high, low, lots, quoteVolume }
   }
 
   #slot(minute: number): number {

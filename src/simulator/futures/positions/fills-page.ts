@@ -26,6 +26,7 @@ export function fillsPage(
   const account = accountOf(state, uid)
   const refusal = queryRefusal(state, query)
   if (refusal !== undefined) return refuse(refusal)
+  if (isNothingSince(account, query.startTime)) return accept({ fillList: [], endId: '' })
   const { now } = state.clock
   const { startAt, endAt } = threeMonthsSpan(query, now)
   const order = query.orderId === undefined ? undefined : (sequenceOfId('11', query.orderId) ?? -1)
@@ -46,6 +47,11 @@ export function fillsPage(
     fillList: page.map((fill) => toWireFill(state, account, fill)),
     endId: last === undefined ? '' : tradeIdText(last.sequence),
   })
+}
+
+/** Asked again and again by who waits for fills. */
+function isNothingSince({ fills }: Account, startTime: string | undefined): boolean {
+  return startTime !== undefined && (fills.at(-1)?.at ?? Number.NEGATIVE_INFINITY) < Number(startTime)
 }
 
 function queryRefusal(state: CoreState, query: FillsQuery): Refusal | undefined {

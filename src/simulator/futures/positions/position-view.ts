@@ -36,7 +36,7 @@ export function positionRows(state: CoreState, account: Account, symbol: string)
   return rows.sort((a, b) => (a.holdSide < b.holdSide ? -1 : 1))
 }
 
-/** Of a row what says how much is held, at what price and with what profit: the rest of it costs twice as much. */
+/** Of a row what says how much is held, at what price and with what profit: the rest of it costs ten times as much. */
 export type HeldPosition = Pick<
   WirePosition,
   | 'symbol'
@@ -46,27 +46,53 @@ export type HeldPosition = Pick<
   | 'openPriceAvg'
   | 'posMode'
   | 'unrealizedPL'
-  | 'liquidationPrice'
   | 'markPrice'
   | 'totalFee'
 >
 
 export function toHeldPosition(state: CoreState, account: Account, position: Position): HeldPosition {
-  const symbol = symbolOf(state, position.symbol)
-  const { instrument, markTicks } = symbol
+  const { instrument, markTicks } = symbolOf(state, position.symbol)
   return {
-    symbol: position.symbol,
-    holdSide: position.holdSide,
-    marginSize: display(heldMargin(symbol, position)),
-    total: sizeText(instrument, position.lots),
-    openPriceAvg: display(quotient(position.cost, baseSize(instrument, position.lots), SHOWN)),
+    ...toStandingPart(state, position),
     posMode: account.setup.positionMode,
     // Not rounded: the ledger statement gives the same number, and books kept from it must add up.
     unrealizedPL: unrealised(instrument, position, markTicks).toString(),
-    liquidationPrice: display(liquidationPrice(state, account, position) ?? ZERO),
     markPrice: priceText(instrument, markTicks),
-    totalFee: position.funding?.toString() ?? '',
   }
+}
+
+/** What of a row depends on no price, and the values that it was made of. */
+interface StandingPart {
+  readonly made: Pick<Position, 'lots' | 'cost' | 'margin' | 'funding'>
+  readonly row: Omit<HeldPosition, 'posMode' | 'unrealizedPL' | 'markPrice'>
+}
+
+/** A position is read again and again between two trades: how it was written last. */
+const written = new WeakMap<Position, StandingPart>()
+
+function toStandingPart(state: CoreState, position: Position): StandingPart['row'] {
+  const { lots, cost, margin, funding } = position
+  const { made, row: known } = written.get(position) ?? {}
+  if (
+    known &&
+    made?.lots === lots &&
+    made.cost === cost &&
+    made.margin === margin &&
+    made.funding === funding
+  )
+    return known
+  const symbol = symbolOf(state, position.symbol)
+  const { instrument } = symbol
+  const row = {
+    symbol: position.symbol,
+    holdSide: position.holdSide,
+    marginSize: display(heldMargin(symbol, position)),
+    total: sizeText(instrument, lots),
+    openPriceAvg: display(quotient(cost, baseSize(instrument, lots), SHOWN)),
+    totalFee: funding?.toString() ?? '',
+  }
+  written.set(position, { made: { lots, cost, margin, funding }, row })
+  return row
 }
 
 /**
@@ -93,7 +119,7 @@ function toWirePosition(state: CoreState, account: Account, position: Position):
     marginMode: position.marginMode,
     posMode: held.posMode,
     unrealizedPL: held.unrealizedPL,
-    liquidationPrice: held.liquidationPrice,
+    liquidationPrice: display(liquidationPrice(state, account, position) ?? ZERO),
     keepMarginRate: maintenanceRateOf(symbol, position).toString(),
     markPrice: held.markPrice,
     marginRatio: display(marginRatio(state, account, position)),

@@ -1,0 +1,55 @@
+import { type Denial, type DenialCode } from '../../domain/denial.ts'
+import { clockUnsynchronised } from '../state/clock-state.ts'
+import { noteDenied } from '../state/changes.ts'
+import { type Core } from '../state/core.ts'
+import { marketOf } from '../state/market-state.ts'
+import { accountAgeMs } from '../state/readings.ts'
+
+/**
+ * Denials that hang on the instrument itself, on one snapshot's prices, on what is recorded, and on the age of
+ * prices and readings: on nothing that happens elsewhere, and on no time of their own.
+ */
+const STAND: ReadonlySet<DenialCode> = new Set([
+  'TRADING_REDUCING',
+  'TRADING_HALTED',
+  'INSTRUMENT_STATE',
+  'DATA_MISSING',
+  'DATA_STALE',
+  'ACCOUNT_STALE',
+  'SIZE_BELOW_MINIMUM',
+  'NOTIONAL_BELOW_MINIMUM',
+  'ORDER_SIZE_LIMIT',
+  'ORDER_NOTIONAL_LIMIT',
+  'PRICE_COLLAR',
+  'POSITION_LIMIT',
+  'CLOSE_EXCEEDS_POSITION',
+])
+
+/** All that was missing on an instrument was denied: where it will be denied again, that is kept. */
+export function keepDenied(core: Core, symbol: string, denials: readonly Denial[]): void {
+  if (isHeldForNow(core) || !denials.every(({ code, key }) => STAND.has(code) && key === undefined)) return
+  noteDenied(core.changes, symbol, toLook(core, symbol))
+}
+
+/** Whether what was denied when an instrument was looked at would be denied again, of the same snapshot. */
+export function isStillDenied(core: Core, symbol: string): boolean {
+  const { denied, changed } = core.changes
+  const then = denied.get(symbol)
+  if (then?.snapshot !== core.market.snapshots || changed.has(symbol) || isHeldForNow(core)) return false
+  const now = toLook(core, symbol)
+  return then.isFresh === now.isFresh && then.isAccountFresh === now.isAccountFresh
+}
+
+function toLook(core: Core, symbol: string) {
+  const { dataAgeMaxMs, accountAgeMaxMs } = core.settings.limits
+  return {
+    snapshot: core.market.snapshots,
+    isFresh: marketOf(core, symbol).ageMs <= dataAgeMaxMs,
+    isAccountFresh: accountAgeMs(core, symbol) <= accountAgeMaxMs,
+  }
+}
+
+/** Whether all trading is held by what no record says. */
+function isHeldForNow(core: Core): boolean {
+  return core.run.spaceLowSince !== undefined || clockUnsynchronised(core) !== undefined
+}
