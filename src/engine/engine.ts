@@ -36,7 +36,8 @@ import { noteGranted } from './state/open-calls.ts'
 import { askForFills, askForPosition, knownThrough, tradesNeededSince } from './state/readings.ts'
 import { notePruned, noteSpaceLow, type RunPhase } from './state/run-state.ts'
 import { allRestrictions, isKilling, isTrading } from './state/trading-mode.ts'
-import { advanceFlatten, releaseScope } from './lifecycle/flatten.ts'
+import { advanceFlatten } from './lifecycle/flatten.ts'
+import { judgeLosses, releaseAfterCoolDown } from './lifecycle/judge-losses.ts'
 import { holdScope } from './lifecycle/hold-scope.ts'
 import { answerCall, isCallHeldBack, makeAccountCalls } from './strategies/account-calls.ts'
 import { recordDueStates } from './strategies/strategy-memory.ts'
@@ -94,6 +95,7 @@ export function resumeEngine(core: Core): Engine {
       beginStep(core, now)
       const touched = touchedBy(core, event)
       handle(core, event)
+      judgeLosses(core, event)
       showSettledOrphans(core)
       lookAtInstruments(core, touched)
       // A resolution that has just ended may have named the order of fills that were waiting.
@@ -277,7 +279,7 @@ function obey(core: Core, command: EngineCommand): void {
     case 'haltStrategy':
       return haltStrategy(core, command)
     case 'release':
-      return releaseScope(core, command)
+      return releaseAfterCoolDown(core, command)
     case 'kill':
       return startKill(core, command)
     case 'releaseKill':

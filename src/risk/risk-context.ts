@@ -7,10 +7,12 @@ import { type DeliveryState } from '../domain/ticker-table.ts'
 import { type Exposure } from './exposure.ts'
 
 /** The operator's limits for the account, each as its setting says; decimals as floats. */
-export type AccountLimits = Readonly<Record<Exclude<keyof DaemonFile['risk'], 'foreignFills'>, number>>
+export type AccountLimits = Readonly<
+  Record<Exclude<keyof DaemonFile['risk'], 'foreignFills' | 'losses' | 'instruments'>, number>
+>
 
 /** The operator's limits for one strategy on one instrument, each as its setting says; sizes in lots. */
-export type StrategyLimits = Readonly<Record<keyof StrategyFile['risk'], number>>
+export type StrategyLimits = Readonly<Record<Exclude<keyof StrategyFile['risk'], 'losses'>, number>>
 
 /** The market as risk looks at it. Floats, quote coin; NaN where there is none. */
 export interface RiskMarket {

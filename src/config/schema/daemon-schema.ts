@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { positiveDecimal } from './decimal-text.ts'
 import { accountShape, instrumentsSchema } from './exchange-schema.ts'
+import { accountLossesSchema, instrumentRisksSchema } from './loss-schema.ts'
 import { embeddedSimulatorSchema } from './simulator-schema.ts'
 import { presetNumber, wholeNumber } from './whole-number.ts'
 
@@ -134,6 +135,10 @@ const riskSchema = z
       description:
         "After fills that are not ours (liquidation, delivery, a person's trade) the position is adopted. halt: and nothing is opened on the instrument until it is released. adopt: trading goes on.",
     }),
+    losses: accountLossesSchema.prefault({}),
+    instruments: instrumentRisksSchema
+      .default({})
+      .meta({ description: 'Limits of single instruments, by symbol.' }),
   })
   .meta({ description: 'Limits of the whole account. No limit but accountAgeMaxMs has a default.' })
 

@@ -3,6 +3,7 @@ import { type Size } from '../../config/schema/decimal-text.ts'
 import { type StrategyId, toStrategyId } from '../../domain/ids.ts'
 import { type Instrument } from '../../domain/instrument.ts'
 import { type EngineSettings, type ShowSettings, type StrategySettings } from '../../engine/settings.ts'
+import { toLossSettings } from './loss-settings.ts'
 import { decimal } from '../../lib/decimal.ts'
 import { sha256 } from '../../lib/digest.ts'
 import { createGrid, type Grid, stepBelow } from '../../lib/grid.ts'
@@ -33,7 +34,8 @@ export interface RunSettings {
 export function toEngineSettings(config: DaemonConfig, run: RunSettings): EngineSettings {
   const instruments = toInstruments(config)
   const { execution, account } = config
-  const { foreignFills, ...limits } = config.risk
+  const { foreignFills, losses: _losses, instruments: _instruments, ...limits } = config.risk
+  const losses = toLossSettings(config)
   const capital = run.capital ?? account.capital ?? config.simulator?.startingBalance
   return {
     salt: run.salt,
@@ -54,6 +56,7 @@ export function toEngineSettings(config: DaemonConfig, run: RunSettings): Engine
     ...(capital !== undefined && { capital: decimal(capital) }),
     fundingMinutes: fundingMinutesOf(config.calendar),
     limits: convertEach(limits, Number),
+    ...(losses && { losses }),
     isExclusive: account.exclusive,
     execution: {
       ...execution,
@@ -109,7 +112,8 @@ function toStrategy(
   const id = toStrategyId(strategy.id)
   const limits = strategy.instruments.map((symbol) => {
     const lot = instruments.get(symbol)?.lot ?? createGrid('1')
-    return [symbol, convertEach(strategy.risk, (limit) => toLots(lot, limit))] as const
+    const { losses: _losses, ...risk } = strategy.risk
+    return [symbol, convertEach(risk, (limit) => toLots(lot, limit))] as const
   })
   const { instruments: symbols } = strategy
   return [id, { id, symbols, limits: new Map(limits), ...(shown.get(id) ?? { feeds: new Map() }) }]

@@ -74,6 +74,7 @@ export class RunStatistics {
         return
       case 'archived':
       case 'candles':
+      case 'watermark':
       case 'boot':
       case 'decision':
       case 'adopt':

@@ -9,6 +9,7 @@ import { type LogEvent } from '../../domain/log-events.ts'
 import { type TickerTable } from '../../domain/ticker-table.ts'
 import { type GrantedEndpoint } from '../event.ts'
 import { type Instrument } from '../../domain/instrument.ts'
+import { type UsedLoss } from '../../domain/loss-limits.ts'
 import { type Recorded } from '../../domain/proofs.ts'
 import { type JournalRecord } from '../../domain/record.ts'
 import { Failure } from '../../lib/failure.ts'
@@ -41,6 +42,7 @@ export interface Core {
   readonly decisions: DecisionState
   readonly denials: DenialState
   readonly candles: CandleState
+  readonly losses: LossState
   readonly run: RunState
   readonly changes: ChangeState
   /** Follows from the book: no image of the core holds it. */
@@ -269,6 +271,19 @@ export interface CandleState {
   readonly due: ReadonlySet<StrategyId>
 }
 
+/** What scopes have made, as far as it was judged in this run. Changed by `losses.ts`. */
+export interface LossState {
+  /** By symbol: what the account held when its position was last read. */
+  readonly readHoldings: ReadonlyMap<string, Holding>
+  /** By symbol: net profit when reading and book last agreed, margin coin. */
+  readonly netBySymbol: ReadonlyMap<string, number>
+  /** By scope: the highest net profit. The book has it up to a small rise. */
+  readonly peaks: ReadonlyMap<string, number>
+  readonly used: ReadonlyMap<string, UsedLoss>
+  /** The scopes whose drawdown is beyond its first step. */
+  readonly warned: ReadonlySet<string>
+}
+
 export interface NeededCandles {
   readonly symbol: string
   readonly intervalMs: number
@@ -348,7 +363,12 @@ function noteConcerned({ book, changes, totals, instruments }: Core, entry: Jour
 }
 
 /** They change nothing that an instrument has in common with the others. */
-const CHANGE_NO_LIMIT: ReadonlySet<JournalRecord['kind']> = new Set(['decision', 'denial', 'candles'])
+const CHANGE_NO_LIMIT: ReadonlySet<JournalRecord['kind']> = new Set([
+  'decision',
+  'denial',
+  'candles',
+  'watermark',
+])
 
 /** Writes down what is about to leave. The one function that makes a `Recorded`: nothing else can be sent (ORD1). */
 export function recordBefore<Outgoing>(

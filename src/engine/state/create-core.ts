@@ -35,6 +35,13 @@ export function createCore(settings: EngineSettings, book: Book): Core {
     },
     denials: { counts: new Map(), logged: new Map(), named: new Map() },
     candles: { needed: toNeededCandles(settings), open: new Map(), wholeFrom: new Map(), due: new Set() },
+    losses: {
+      readHoldings: new Map(),
+      netBySymbol: new Map(),
+      peaks: new Map(),
+      used: new Map(),
+      warned: new Set(),
+    },
     run: {
       phase: 'starting',
       startedAt: 0,
