@@ -3,6 +3,7 @@ import { readConfig } from '../config/load-config.ts'
 import { loadCredentials } from '../config/secrets.ts'
 import { ConfigError, EXIT_CONFIG, formatProblems, sortProblems } from '../config/yaml/problem.ts'
 import { toInstruments } from '../daemon/account/engine-settings.ts'
+import { listUnlimited } from '../daemon/account/loss-settings.ts'
 import { readStrategies } from '../daemon/strategies/strategies.ts'
 import { addConfigOptions, adviseAgain, type ConfigOptions, toConfigRequest } from './process/options.ts'
 
@@ -33,6 +34,8 @@ async function check(options: ConfigOptions): Promise<number> {
     process.stderr.write(`${formatProblems(sortProblems(found), adviseAgain(words))}\n`)
     return EXIT_CONFIG
   }
+  const off = loaded ? listUnlimited(loaded.config) : []
+  if (off.length > 0) process.stdout.write(`limits that are off: ${off.join(', ')}\n`)
   process.stdout.write(
     `${request.file}: nothing wrong; ${loaded?.config.strategies.length ?? 0} strategies\n`,
   )

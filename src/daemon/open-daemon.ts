@@ -16,6 +16,7 @@ import { createCalls } from './account/exchange-calls.ts'
 import { openControl } from './control/open-control.ts'
 import { Daemon } from './daemon.ts'
 import { type EmbeddedExchange, startEmbeddedExchange } from './embedded/embedded-exchange.ts'
+import { listUnlimited } from './account/loss-settings.ts'
 import { toEngineSettings, toInstruments } from './account/engine-settings.ts'
 import { type ExchangeAccess } from '../exchange/client/exchange-access.ts'
 import { feedsOf } from './market-data/feed-plan.ts'
@@ -159,6 +160,8 @@ async function assemble(options: Opening, ground: Prepared): Promise<OpenedDaemo
       strategies: strategies.map(({ id }) => id),
       state: directory,
     })
+    const off = listUnlimited(config)
+    if (off.length > 0) logger.log('info', 'limits.off', { off })
     const common = { config, isEmbedded: embedded !== undefined, logger, trusted, timers }
     const publicCalls = createCalls({ ...common, access: { baseUrl: access.baseUrl } })
     const market = new MarketData({ ...common, ...publicCalls, feeds: feedsOf(strategies, 'public') })

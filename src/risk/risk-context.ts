@@ -12,7 +12,9 @@ export type AccountLimits = Readonly<
 >
 
 /** The operator's limits for one strategy on one instrument, each as its setting says; sizes in lots. */
-export type StrategyLimits = Readonly<Record<Exclude<keyof StrategyFile['risk'], 'losses'>, number>>
+export type StrategyLimits = Readonly<Record<Exclude<keyof StrategyFile['risk'], 'losses' | 'pace'>, number>> & {
+  readonly ordersPerMinute?: number
+}
 
 /** The market as risk looks at it. Floats, quote coin; NaN where there is none. */
 export interface RiskMarket {
@@ -41,6 +43,12 @@ export interface RiskContext {
   readonly accountExposure: Exposure
   /** Worst case of all other instruments of the account, quote coin. */
   readonly otherNotional: number
+  /** Of the account, in the margin coin; undefined while it is not known. */
+  readonly equity: number | undefined
+  /** The dearest buy and the cheapest sell of ours that rest, in ticks; infinitely low, and high, where there is none. */
+  readonly resting: { readonly buyTicks: number; readonly sellTicks: number }
+  /** Orders of the last minute, with those approved since. */
+  readonly pace: { strategyOrders: number; readonly account: { orders: number } }
   /** Open orders of the account on other instruments. */
   readonly otherOpenOrders: number
 }

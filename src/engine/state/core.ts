@@ -9,7 +9,6 @@ import { type LogEvent } from '../../domain/log-events.ts'
 import { type TickerTable } from '../../domain/ticker-table.ts'
 import { type GrantedEndpoint } from '../event.ts'
 import { type Instrument } from '../../domain/instrument.ts'
-import { type UsedLoss } from '../../domain/loss-limits.ts'
 import { type Recorded } from '../../domain/proofs.ts'
 import { type JournalRecord } from '../../domain/record.ts'
 import { Failure } from '../../lib/failure.ts'
@@ -20,6 +19,7 @@ import { buildBookings, waitingFillsOf } from '../book/bookings.ts'
 import { type Announcement, type Effect } from '../effect.ts'
 import { type EngineSettings } from '../settings.ts'
 import { beginMoment, type ChangeState, concernedBy, noteChanged } from './changes.ts'
+import { type LossState } from './loss-state.ts'
 import { type RunState } from './run-state.ts'
 import { forgetTotals, type KeptTotals } from './totals.ts'
 
@@ -269,19 +269,6 @@ export interface CandleState {
   readonly wholeFrom: ReadonlyMap<string, number>
   /** The strategies that decide on closed candles, have not been asked since one closed. */
   readonly due: ReadonlySet<StrategyId>
-}
-
-/** What scopes have made, as far as it was judged in this run. Changed by `losses.ts`. */
-export interface LossState {
-  /** By symbol: what the account held when its position was last read. */
-  readonly readHoldings: ReadonlyMap<string, Holding>
-  /** By symbol: net profit when reading and book last agreed, margin coin. */
-  readonly netBySymbol: ReadonlyMap<string, number>
-  /** By scope: the highest net profit. The book has it up to a small rise. */
-  readonly peaks: ReadonlyMap<string, number>
-  readonly used: ReadonlyMap<string, UsedLoss>
-  /** The scopes whose drawdown is beyond its first step. */
-  readonly warned: ReadonlySet<string>
 }
 
 export interface NeededCandles {
