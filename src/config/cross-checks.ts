@@ -284,8 +284,17 @@ function checkLosses({ source, settings: { risk, account, simulator, instruments
   const unknown = Object.keys(risk?.instruments ?? {}).filter(
     (symbol) => !(instruments && symbol in instruments),
   )
+  const knowsNone = account !== undefined && !hasCapital
   return [
-    ...(hasDrawdown && account !== undefined && !hasCapital
+    ...(risk?.leverageMax !== undefined && knowsNone
+      ? [
+          source.problem(
+            ['risk', 'leverageMax'],
+            'is a multiple of the equity, which nobody knows: set account.capital',
+          ),
+        ]
+      : []),
+    ...(hasDrawdown && knowsNone
       ? [
           source.problemOfKey(
             ['risk', 'losses', 'drawdown'],

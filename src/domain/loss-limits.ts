@@ -1,3 +1,4 @@
+import { type Holding } from './position.ts'
 import { type Scope } from './trading-mode.ts'
 
 /** What may be lost in a scope; what is absent is not limited. Amounts in the margin coin, above zero. */
@@ -34,4 +35,17 @@ export interface UsedLoss {
   readonly drawdown: number
   /** As a share of the peak of the equity; of the account alone. */
   readonly drawdownShare?: number
+}
+
+/** What scopes have made, as far as it was judged in this run. Changed by `engine/state/losses.ts`. */
+export interface LossState {
+  /** By symbol: what the account held when its position was last read. */
+  readonly readHoldings: ReadonlyMap<string, Holding>
+  /** By symbol: net profit when reading and book last agreed, margin coin. */
+  readonly netBySymbol: ReadonlyMap<string, number>
+  /** By scope: the highest net profit. The book has it up to a small rise. */
+  readonly peaks: ReadonlyMap<string, number>
+  readonly used: ReadonlyMap<string, UsedLoss>
+  /** The scopes whose drawdown is beyond its first step. */
+  readonly warned: ReadonlySet<string>
 }

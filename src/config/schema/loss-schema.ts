@@ -53,6 +53,15 @@ export const instrumentRisksSchema = z.record(
   }),
 )
 
+export const paceSchema = z
+  .strictObject({
+    ordersPerMinute: wholeNumber(
+      { min: 1, max: 100_000 },
+      'Most orders that leave within a minute; what reduces risk is counted, and leaves all the same.',
+    ).optional(),
+  })
+  .meta({ description: 'Limits on how fast orders leave. What is absent is not limited.' })
+
 export const strategyLossesSchema = z
   .strictObject({
     daily,

@@ -34,7 +34,8 @@ export interface RunSettings {
 export function toEngineSettings(config: DaemonConfig, run: RunSettings): EngineSettings {
   const instruments = toInstruments(config)
   const { execution, account } = config
-  const { foreignFills, losses: _losses, instruments: _instruments, ...limits } = config.risk
+  const { foreignFills, losses: _losses, instruments: _instruments, pace, ...rest } = config.risk
+  const { leverageMax, selfTrade, ...limits } = rest
   const losses = toLossSettings(config)
   const capital = run.capital ?? account.capital ?? config.simulator?.startingBalance
   return {
@@ -55,7 +56,12 @@ export function toEngineSettings(config: DaemonConfig, run: RunSettings): Engine
     ),
     ...(capital !== undefined && { capital: decimal(capital) }),
     fundingMinutes: fundingMinutesOf(config.calendar),
-    limits: convertEach(limits, Number),
+    limits: {
+      ...convertEach(limits, Number),
+      ...(leverageMax !== undefined && { leverageMax }),
+      ...(selfTrade === 'deny' && { selfTrade }),
+      ...toPace(pace),
+    },
     ...(losses && { losses }),
     isExclusive: account.exclusive,
     execution: {
@@ -112,11 +118,15 @@ function toStrategy(
   const id = toStrategyId(strategy.id)
   const limits = strategy.instruments.map((symbol) => {
     const lot = instruments.get(symbol)?.lot ?? createGrid('1')
-    const { losses: _losses, ...risk } = strategy.risk
-    return [symbol, convertEach(risk, (limit) => toLots(lot, limit))] as const
+    const { losses: _losses, pace, ...risk } = strategy.risk
+    return [symbol, { ...convertEach(risk, (limit) => toLots(lot, limit)), ...toPace(pace) }] as const
   })
   const { instruments: symbols } = strategy
   return [id, { id, symbols, limits: new Map(limits), ...(shown.get(id) ?? { feeds: new Map() }) }]
+}
+
+function toPace({ ordersPerMinute }: StrategyConfig['risk']['pace']): { ordersPerMinute?: number } {
+  return ordersPerMinute === undefined ? {} : { ordersPerMinute }
 }
 
 /** A size in lots; another limit as it is. */

@@ -15,13 +15,19 @@ interface ConfiguredLosses {
 export function toLossSettings(config: DaemonConfig): LossSettings | undefined {
   const scopes = listScopes(config).map(([scope, losses]) => [scope, toLimits(losses)] as const)
   const limits = new Map(scopes.filter(([, limit]) => Object.keys(limit).length > 0))
-  if (limits.size === 0) return undefined
+  if (limits.size === 0 && config.risk.leverageMax === undefined) return undefined
   return { timeZone: config.calendar.timezone, coolDownMs: config.risk.losses.coolDownMs, limits }
 }
 
 /** The limits that are not set, each as its setting: `risk.losses.daily`. */
 export function listUnlimited(config: DaemonConfig): readonly string[] {
-  return listScopes(config).flatMap(([scope, losses]) => {
+  const { leverageMax, selfTrade, pace } = config.risk
+  const others = [
+    ...(leverageMax === undefined ? ['risk.leverageMax'] : []),
+    ...(selfTrade === 'allow' ? ['risk.selfTrade'] : []),
+    ...(pace.ordersPerMinute === undefined ? ['risk.pace.ordersPerMinute'] : []),
+  ]
+  const ofScopes = listScopes(config).flatMap(([scope, losses]) => {
     const path = scope === ACCOUNT ? 'risk.losses' : `${scope} risk.losses`
     const names = scope.startsWith(strategyScope(''))
       ? ['daily', 'drawdown', 'streak']
@@ -29,6 +35,7 @@ export function listUnlimited(config: DaemonConfig): readonly string[] {
     const limits: LossLimits = toLimits(losses)
     return names.filter((name) => !(name in limits)).map((name) => `${path}.${name}`)
   })
+  return [...others, ...ofScopes]
 }
 
 function listScopes({ risk, instruments, strategies }: DaemonConfig): readonly [Scope, ConfiguredLosses][] {

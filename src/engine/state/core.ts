@@ -9,6 +9,7 @@ import { type LogEvent } from '../../domain/log-events.ts'
 import { type TickerTable } from '../../domain/ticker-table.ts'
 import { type GrantedEndpoint } from '../event.ts'
 import { type Instrument } from '../../domain/instrument.ts'
+import { type LossState } from '../../domain/loss-limits.ts'
 import { type Recorded } from '../../domain/proofs.ts'
 import { type JournalRecord } from '../../domain/record.ts'
 import { Failure } from '../../lib/failure.ts'
@@ -19,7 +20,6 @@ import { buildBookings, waitingFillsOf } from '../book/bookings.ts'
 import { type Announcement, type Effect } from '../effect.ts'
 import { type EngineSettings } from '../settings.ts'
 import { beginMoment, type ChangeState, concernedBy, noteChanged } from './changes.ts'
-import { type LossState } from './loss-state.ts'
 import { type RunState } from './run-state.ts'
 import { forgetTotals, type KeptTotals } from './totals.ts'
 
@@ -224,6 +224,8 @@ export interface OpenCalls {
   readonly accountCallId: number
   /** By strategy and key: when a call that failed may be made again; Unix ms, our clock. */
   readonly accountCallsNotBefore: ReadonlyMap<string, number>
+  /** By strategy, where pace is limited: when orders have left within a minute; Unix ms, our clock. */
+  readonly sentAt: ReadonlyMap<StrategyId, readonly number[]>
 }
 
 /** How far the account has been read. Changed by `readings.ts`. */

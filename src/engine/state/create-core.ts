@@ -23,6 +23,7 @@ export function createCore(settings: EngineSettings, book: Book): Core {
       accountCalls: new Map(),
       accountCallId: 0,
       accountCallsNotBefore: new Map(),
+      sentAt: new Map(),
     },
     readings: { fillsReadAt: 0, fillsReadThroughAt: 0, orphansSince: new Map(), unreadable: new Map() },
     decisions: {

@@ -65,6 +65,13 @@ function netProfitOf(core: Core, scope: Scope): number | undefined {
   return Number.isNaN(net) ? undefined : net
 }
 
+/** Of the account, in the margin coin; undefined while it is not known. */
+export function equityOf(core: Core): number | undefined {
+  const net = netProfitOf(core, ACCOUNT)
+  const { capital } = core.settings
+  return net === undefined || capital === undefined ? undefined : Number(capital.toString()) + net
+}
+
 /** Those that are not configured any more, and once were traded. */
 function otherSymbols({ book, settings }: Core): ReadonlySet<string> {
   const symbols = [...book.funding.keys(), ...[...book.money.keys()].map((pair) => splitPair(pair)[1])]
