@@ -1,4 +1,5 @@
 import { type Denial } from '../domain/denial.ts'
+import { type UsedLoss } from '../domain/loss-limits.ts'
 import { type Restriction } from '../domain/trading-mode.ts'
 import { unreachable } from '../lib/unreachable.ts'
 import { type Book } from './book/book.ts'
@@ -72,6 +73,8 @@ export interface Engine {
   isHeldBack(batch: Pick<OutgoingBatch, 'clientOids'>): boolean
   /** The same of a call on the account. */
   isCallHeldBack(callId: number): boolean
+  /** By scope: what was lost, where that is limited and known. */
+  readonly losses: ReadonlyMap<string, UsedLoss>
   readonly denied: ReadonlyMap<Denial['code'], number>
   /** Everything that it knows, as text: between two steps only. */
   write(): string
@@ -124,6 +127,7 @@ export function resumeEngine(core: Core): Engine {
     positionReadAt: (symbol) => core.instruments.get(symbol)?.position.agreedAt ?? 0,
     isHeldBack: (batch) => isHeldBack(core, batch),
     isCallHeldBack: (callId) => isCallHeldBack(core, callId),
+    losses: core.losses.used,
     denied: core.denials.counts,
     write: () => writeCore(core),
   }
