@@ -2,6 +2,7 @@ import { type Command } from 'commander'
 import { type VerbFrame } from './process/verb-frame.ts'
 import { EXIT_CONFIG, formatProblems } from '../config/yaml/problem.ts'
 import { checkFully } from './process/full-check.ts'
+import { listUnlimited } from '../daemon/account/loss-settings.ts'
 import { addConfigOptions, adviseAgain, type ConfigOptions, toConfigRequest } from './process/options.ts'
 
 /** `intentd check`: everything that a start would read and refuse, and nothing started. */
@@ -19,6 +20,8 @@ async function check(options: ConfigOptions): Promise<number> {
     process.stderr.write(`${formatProblems(problems, adviseAgain(words))}\n`)
     return EXIT_CONFIG
   }
+  const off = loaded ? listUnlimited(loaded.config) : []
+  if (off.length > 0) process.stdout.write(`limits that are off: ${off.join(', ')}\n`)
   process.stdout.write(
     `${request.file}: nothing wrong; ${loaded?.config.strategies.length ?? 0} strategies\n`,
   )

@@ -29,6 +29,7 @@ export const checkDaemon = (daemon: Daemon): Problem[] => [
   ...checkInstruments(daemon.source, daemon.settings.instruments),
   ...checkCalendar(daemon),
   ...checkRisk(daemon),
+  ...checkLosses(daemon),
   ...checkExecution(daemon),
   ...checkRecord(daemon),
   ...checkDryRun(daemon),
@@ -286,6 +287,37 @@ function checkRisk({ source, settings: { risk, polling, instruments } }: Daemon)
     problems.push(source.problem(['risk', 'orderNotionalMax'], message))
   }
   return problems
+}
+
+/** A share of the equity needs an equity, and an instrument's limit an instrument. */
+function checkLosses({ source, settings: { risk, account, simulator, instruments } }: Daemon): Problem[] {
+  const hasDrawdown = Object.keys(risk?.losses?.drawdown ?? {}).length > 0
+  const hasCapital = account?.capital !== undefined || simulator?.startingBalance !== undefined
+  const unknown = Object.keys(risk?.instruments ?? {}).filter(
+    (symbol) => !(instruments && symbol in instruments),
+  )
+  const knowsNone = account !== undefined && !hasCapital
+  return [
+    ...(risk?.leverageMax !== undefined && knowsNone
+      ? [
+          source.problem(
+            ['risk', 'leverageMax'],
+            'is a multiple of the equity, which nobody knows: set account.capital',
+          ),
+        ]
+      : []),
+    ...(hasDrawdown && knowsNone
+      ? [
+          source.problemOfKey(
+            ['risk', 'losses', 'drawdown'],
+            'is a share of the equity, which nobody knows: set account.capital',
+          ),
+        ]
+      : []),
+    ...(instruments === undefined ? [] : unknown).map((symbol) =>
+      source.problemOfKey(['risk', 'instruments', symbol], `${symbol} is not listed under instruments`),
+    ),
+  ]
 }
 
 function checkExecution({ source, settings: { execution, risk } }: Daemon): Problem[] {

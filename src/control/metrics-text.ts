@@ -41,6 +41,12 @@ export const METRICS = {
   intentd_fees_paid: { type: 'gauge', help: 'Of all runs in the journal, margin coin; label: strategy.' },
   intentd_funding_received: { type: 'gauge', help: 'Of all runs in the journal, margin coin.' },
   intentd_profit_today: { type: 'gauge', help: 'Realised less fees since midnight in calendar.timezone.' },
+  intentd_equity: { type: 'gauge', help: 'Capital and everything that was made; absent where unknown.' },
+  intentd_loss_used: {
+    type: 'gauge',
+    help: "Used of a limit on losses, margin coin, a share for the account's drawdown; labels: scope, limit.",
+  },
+  intentd_loss_limit: { type: 'gauge', help: 'That limit, in the same unit; labels: scope, limit.' },
   intentd_snapshots_total: { type: 'counter', help: 'Snapshots that strategies were shown.' },
   intentd_decisions_total: { type: 'counter', help: 'Decisions of strategies.' },
   intentd_batches_total: { type: 'counter', help: 'Batches of orders sent.' },

@@ -80,6 +80,18 @@ export const limiterSchema = z.strictObject({
   rateLimited: z.int(),
 })
 
+const lossSchema = z.strictObject({
+  scope: z.string(),
+  limit: z
+    .string()
+    .meta({ description: 'daily, drawdown.warn, drawdown.reducing, drawdown.flatten or streak' }),
+  used: z.number().nullable().meta({ description: 'in the unit of max; null: not known' }),
+  max: z.number().meta({
+    description:
+      "margin coin; of the account's drawdown a share of the peak of its equity; of a streak trades",
+  }),
+})
+
 const agesSchema = z.strictObject({
   tickersMs: z.record(z.string(), ageMs).meta({ description: 'by instrument' }),
   positionsMs: z.record(z.string(), ageMs).meta({ description: 'by instrument' }),
@@ -107,6 +119,8 @@ export const accountSchema = z.strictObject({
     strategies: z.record(z.string(), profitSchema),
     instruments: z.record(z.string(), profitSchema),
   }),
+  equity: amount.nullable().meta({ description: 'capital and everything that was made; null: not known' }),
+  losses: z.array(lossSchema),
   limiter: z.array(limiterSchema),
   strategies: z.array(
     z.strictObject({

@@ -16,12 +16,13 @@ import { createCalls } from './account/exchange-calls.ts'
 import { openControl } from './control/open-control.ts'
 import { Daemon } from './daemon.ts'
 import { type EmbeddedExchange, startEmbeddedExchange } from './embedded/embedded-exchange.ts'
+import { listUnlimited } from './account/loss-settings.ts'
 import { toEngineSettings, toInstruments } from './account/engine-settings.ts'
 import { type ExchangeAccess } from '../exchange/client/exchange-access.ts'
 import { feedsOf } from './market-data/feed-plan.ts'
 import { MarketData } from './market-data/market-data.ts'
 import { type DaemonLogger } from './reporting/logger.ts'
-import { hasRetreated } from './account/retreat-note.ts'
+import { hasRetreated } from './state/retreat-note.ts'
 import { levelOf, type MarketOverride } from './embedded/simulated-exchange.ts'
 import { setWorldAside } from './embedded/simulator-world.ts'
 import { describeHolder, holdDirectory } from './state/state-directory.ts'
@@ -161,6 +162,8 @@ async function assemble(options: Opening, ground: Prepared): Promise<OpenedDaemo
       strategies: strategies.map(({ id }) => id),
       state: directory,
     })
+    const off = listUnlimited(config)
+    if (off.length > 0) logger.log('info', 'limits.off', { off })
     const common = { config, isEmbedded: embedded !== undefined, logger, trusted, timers }
     const publicCalls = createCalls({ ...common, access: { baseUrl: access.baseUrl } })
     const market = new MarketData({ ...common, ...publicCalls, feeds: feedsOf(strategies, 'public') })

@@ -109,6 +109,12 @@ export const LOG_EVENTS = {
     'A kill takes longer than it should; look at the exchange and cancel by hand what rests there.',
   'limits.coolingDown':
     'Two endpoints answered 429, and reads rest for a while; find out what else calls from this address when this repeats.',
+  'limits.coolDown':
+    'A release came before the cool-down of a drawdown was over and changed nothing; release it again when it is.',
+  'limits.off': 'Limits that the configuration does not set, and that hold nothing back.',
+  'limits.reached':
+    'A limit of losses was reached and holds the scope from now on; look at what was traded before the scope is released.',
+  'limits.warned': 'A scope has fallen from its peak by the first step of its drawdown limit; look at it.',
   'operator.unreadable':
     'A file in the command inbox is no command and was set aside; give the command again.',
   'order.accepted': 'The exchange accepted an order.',

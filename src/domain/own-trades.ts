@@ -27,6 +27,10 @@ export interface OwnTrades {
   readonly dayAt: number
   readonly dayProfit: string
   readonly dayFees: string
+  /** Realised less fees since nothing was held; a decimal string. Absent in books of earlier versions. */
+  readonly tradeNet?: string
+  /** Trades in a row, each from flat to flat, that lost. */
+  readonly lostInRow?: number
   /** The last of them, the newest last. */
   readonly fills: readonly OwnFill[]
 }

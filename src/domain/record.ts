@@ -7,6 +7,7 @@ import { type PositionMode } from './instrument.ts'
 import { type OrderIntent, type QuoteLevel } from './intent.ts'
 import { type Answer } from './answer.ts'
 import { type DenialCode } from './denial.ts'
+import { type Watermark } from './loss-limits.ts'
 import { type MarketSight } from './seen-market.ts'
 import { type OrderTerms } from './order.ts'
 import { type Holding, type HoldSide } from './position.ts'
@@ -37,6 +38,7 @@ export type JournalRecord =
   | RepairedRecord
   | ArchivedRecord
   | CandlesRecord
+  | WatermarkRecord
 
 interface Dated {
   /** Unix ms, our clock. */
@@ -314,6 +316,12 @@ export interface CandlesRecord extends Dated {
   readonly candles: readonly CandleRow[]
   /** Whether they take the place of those that are kept. */
   readonly isAnew?: boolean
+}
+
+/** From where losses are counted from now on. */
+export interface WatermarkRecord extends Dated {
+  readonly kind: 'watermark'
+  readonly watermarks: readonly Watermark[]
 }
 
 /** A key of a strategy: it names one order for ever, or one call on the account. */

@@ -40,6 +40,16 @@ export const MODE_REASONS = {
     mode: 'halted',
     ends: 'an operator has compared the account with the journal, and releases it',
   },
+  dailyLoss: { mode: 'reducing', ends: 'an operator releases it; losses count from then on' },
+  drawdown: {
+    mode: 'reducing',
+    ends: 'an operator releases it, risk.losses.coolDownMs after it at the earliest; the peak is taken anew',
+  },
+  drawdownFlatten: {
+    mode: 'halted',
+    ends: 'an operator releases it, risk.losses.coolDownMs after it at the earliest; the peak is taken anew',
+  },
+  losingStreak: { mode: 'halted', ends: 'an operator has looked at the strategy, and releases it' },
   diskLow: { mode: 'reducing', ends: 'the disk of the journal has room again' },
   clockUnsynchronised: {
     mode: 'halted',

@@ -1,4 +1,5 @@
 import { type Denial } from '../domain/denial.ts'
+import { type UsedLoss } from '../domain/loss-limits.ts'
 import { type Restriction } from '../domain/trading-mode.ts'
 import { unreachable } from '../lib/unreachable.ts'
 import { type Book } from './book/book.ts'
@@ -37,7 +38,8 @@ import { noteGranted } from './state/open-calls.ts'
 import { askForFills, askForPosition, knownThrough, tradesNeededSince } from './state/readings.ts'
 import { notePruned, noteSpaceLow, type RunPhase } from './state/run-state.ts'
 import { allRestrictions, isKilling, isTrading } from './state/trading-mode.ts'
-import { advanceFlatten, releaseScope } from './lifecycle/flatten.ts'
+import { advanceFlatten } from './lifecycle/flatten.ts'
+import { judgeLosses, releaseAfterCoolDown } from './lifecycle/judge-losses.ts'
 import { holdScope } from './lifecycle/hold-scope.ts'
 import { answerCall, isCallHeldBack, makeAccountCalls } from './strategies/account-calls.ts'
 import { recordDueStates } from './strategies/strategy-memory.ts'
@@ -72,6 +74,8 @@ export interface Engine {
   isHeldBack(batch: Pick<OutgoingBatch, 'clientOids'>): boolean
   /** The same of a call on the account. */
   isCallHeldBack(callId: number): boolean
+  /** By scope: what was lost, where that is limited and known. */
+  readonly losses: ReadonlyMap<string, UsedLoss>
   readonly denied: ReadonlyMap<Denial['code'], number>
   /** Everything that it knows, as text: between two steps only. */
   write(): string
@@ -95,6 +99,7 @@ export function resumeEngine(core: Core): Engine {
       beginStep(core, now)
       const touched = touchedBy(core, event)
       handle(core, event)
+      judgeLosses(core, event)
       showSettledOrphans(core)
       lookAtInstruments(core, touched)
       // A resolution that has just ended may have named the order of fills that were waiting.
@@ -123,6 +128,7 @@ export function resumeEngine(core: Core): Engine {
     positionReadAt: (symbol) => core.instruments.get(symbol)?.position.agreedAt ?? 0,
     isHeldBack: (batch) => isHeldBack(core, batch),
     isCallHeldBack: (callId) => isCallHeldBack(core, callId),
+    losses: core.losses.used,
     denied: core.denials.counts,
     write: () => writeCore(core),
   }
@@ -280,7 +286,7 @@ function obey(core: Core, command: EngineCommand): void {
     case 'haltStrategy':
       return haltStrategy(core, command)
     case 'release':
-      return releaseScope(core, command)
+      return releaseAfterCoolDown(core, command)
     case 'kill':
       return startKill(core, command)
     case 'releaseKill':

@@ -8,6 +8,8 @@ import {
   type PositionMode,
   type ProductType,
 } from '../domain/instrument.ts'
+import { type LossLimits } from '../domain/loss-limits.ts'
+import { type Scope } from '../domain/trading-mode.ts'
 import { type Decimal } from '../lib/decimal.ts'
 import { type AccountLimits, type StrategyLimits } from '../risk/risk-context.ts'
 
@@ -50,6 +52,8 @@ export interface EngineSettings {
   /** Minutes after midnight UTC at which funding is paid. Absent: nobody says. */
   readonly fundingMinutes?: readonly number[]
   readonly limits: AccountLimits
+  /** Absent: no loss is limited. */
+  readonly losses?: LossSettings
   /** Whether every order of the product type is ours: then one call may cancel them all. */
   readonly isExclusive: boolean
   readonly execution: ExecutionSettings
@@ -59,6 +63,15 @@ export interface EngineSettings {
   readonly onRestart: 'cancel' | 'adopt'
   /** A run before this one has cancelled without a record, and its last cancel-all may still arrive. */
   readonly hasRetreated?: boolean
+}
+
+export interface LossSettings {
+  /** In which days begin. */
+  readonly timeZone: string
+  /** So long after a drawdown was reached it is not released. */
+  readonly coolDownMs: number
+  /** Of the scopes that have a limit: `*`, symbols, strategies. */
+  readonly limits: ReadonlyMap<Scope, LossLimits>
 }
 
 /** The assumptions about the exchange that docs/orders.md names (A1 to A6), and the planner's patience. */

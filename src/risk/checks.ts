@@ -6,6 +6,7 @@ import { heldBackBy, type RestrictedMode, type Restriction } from '../domain/tra
 import { floatOnGrid, nearestStep } from '../lib/grid.ts'
 import { objectToPrices, objectToSize } from './bounds.ts'
 import { addToExposure, type Exposure, notionalAt, worstLots, worstOnSide } from './exposure.ts'
+import { objectToLeverage, objectToPace, objectToSelfTrade } from './pace-checks.ts'
 import { type RiskContext } from './risk-context.ts'
 
 /** Undefined when the check has nothing against the order. */
@@ -26,6 +27,7 @@ export const RISK_CHECKS: readonly RiskCheck[] = [
   checkPosition,
   checkGrossNotional,
   checkOpenOrders,
+  checkPace,
 ]
 
 function checkPrecision(intent: OrderIntent, { instrument }: RiskContext): Objection | undefined {
@@ -194,11 +196,19 @@ function checkGrossNotional(intent: OrderIntent, context: RiskContext): Objectio
   const lots = isNet ? Math.max(0, worstOnSide(grown, intent.action)) : worstLots(grown)
   if (lots === 0 || (!isNet && lots <= worstLots(accountExposure))) return undefined
   const worst = otherNotional + notionalAt(instrument, lots, market.ask)
-  if (worst <= account.grossNotionalMax) return undefined
+  if (worst <= account.grossNotionalMax) {
+    return reducesRisk(intent, context) ? undefined : objectToLeverage(worst, context)
+  }
   return {
     code: 'GROSS_NOTIONAL_LIMIT',
     detail: `could reach ${worst.toFixed(2)}, limit ${account.grossNotionalMax}`,
   }
+}
+
+/** What reduces risk is never held up. */
+function checkPace(intent: OrderIntent, context: RiskContext): Objection | undefined {
+  if (reducesRisk(intent, context)) return undefined
+  return objectToSelfTrade(intent, context) ?? objectToPace(context)
 }
 
 function checkOpenOrders(intent: OrderIntent, context: RiskContext): Objection | undefined {

@@ -7,10 +7,23 @@ import { type DeliveryState } from '../domain/ticker-table.ts'
 import { type Exposure } from './exposure.ts'
 
 /** The operator's limits for the account, each as its setting says; decimals as floats. */
-export type AccountLimits = Readonly<Record<Exclude<keyof DaemonFile['risk'], 'foreignFills'>, number>>
+export type AccountLimits = Readonly<Record<RequiredLimit, number>> & {
+  readonly leverageMax?: number
+  readonly selfTrade?: 'allow' | 'deny'
+  readonly ordersPerMinute?: number
+}
+
+type RequiredLimit = Exclude<
+  keyof DaemonFile['risk'],
+  'foreignFills' | 'losses' | 'instruments' | 'leverageMax' | 'selfTrade' | 'pace'
+>
 
 /** The operator's limits for one strategy on one instrument, each as its setting says; sizes in lots. */
-export type StrategyLimits = Readonly<Record<keyof StrategyFile['risk'], number>>
+export type StrategyLimits = Readonly<
+  Record<Exclude<keyof StrategyFile['risk'], 'losses' | 'pace'>, number>
+> & {
+  readonly ordersPerMinute?: number
+}
 
 /** The market as risk looks at it. Floats, quote coin; NaN where there is none. */
 export interface RiskMarket {
@@ -39,6 +52,12 @@ export interface RiskContext {
   readonly accountExposure: Exposure
   /** Worst case of all other instruments of the account, quote coin. */
   readonly otherNotional: number
+  /** Of the account, in the margin coin; undefined while it is not known. */
+  readonly equity: number | undefined
+  /** The dearest buy and the cheapest sell of ours that rest, in ticks; infinitely low, and high, where there is none. */
+  readonly resting: { readonly buyTicks: number; readonly sellTicks: number }
+  /** Orders that have left within a minute, with those that are approved beside this one. */
+  readonly pace: { readonly strategy: () => number; readonly account: () => number }
   /** Open orders of the account on other instruments. */
   readonly otherOpenOrders: number
 }

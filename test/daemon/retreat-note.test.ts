@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { forgetRetreat, hasRetreated, retreatNote } from '../../src/daemon/account/retreat-note.ts'
+import { forgetRetreat, hasRetreated, retreatNote } from '../../src/daemon/state/retreat-note.ts'
 
 test('[ORD5] the note of a retreat stands until a run ends in good order', () => {
   const directory = mkdtempSync(join(tmpdir(), 'retreat-'))

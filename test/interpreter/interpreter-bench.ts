@@ -82,6 +82,7 @@ export class InterpreterBench {
       book: this.book,
       phase: 'running',
       isTrading: true,
+      losses: new Map(),
       isHeldBack: (batch) => 'body' in batch && batch.body === this.heldBack,
       isCallHeldBack: () => this.heldBack === 'calls',
       restrictions: [],

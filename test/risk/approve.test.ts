@@ -67,6 +67,9 @@ function context(
     accountExposure: exposure(),
     otherNotional: 0,
     otherOpenOrders: 0,
+    equity: undefined,
+    resting: { buyTicks: Number.NEGATIVE_INFINITY, sellTicks: Number.POSITIVE_INFINITY },
+    pace: { strategy: () => 0, account: () => 0 },
     ...change,
   }
 }
@@ -348,3 +351,60 @@ describe('[RSK1] the risk checks', () => {
     expect(riskContext.ownExposure.addingLongLots).toBe(95)
   })
 })
+
+describe('[RSK1] leverage', () => {
+  const account = { ...context().account, leverageMax: 2 }
+
+  test('is what could be held over the equity', () => {
+    // Ten lots are worth 100.
+    expect(verdictOf(intent(), context({ account, equity: 50.1 }))).toBe('approved')
+    expect(verdictOf(intent(), context({ account, equity: 49.9 }))).toBe('LEVERAGE_LIMIT')
+    expect(verdictOf(intent(), context({ account, equity: 100, otherNotional: 101 }))).toBe('LEVERAGE_LIMIT')
+  })
+
+  test('lets nothing leave that adds risk while the equity is not known, and what reduces it always', () => {
+    expect(verdictOf(intent(), context({ account }))).toBe('LEVERAGE_LIMIT')
+    const holding = { longLots: 20, shortLots: 0 }
+    expect(verdictOf(intent({ action: 'closeLong' }), context({ account }, { holding }))).toBe('approved')
+  })
+})
+
+describe('[RSK1] an order that would trade with one of ours', () => {
+  const account = { ...context().account, selfTrade: 'deny' } as const
+  const resting = { buyTicks: 99_000, sellTicks: 100_010 }
+
+  test.each([
+    ['openLong', 100_010, 'SELF_TRADE'],
+    ['openLong', 100_009, 'approved'],
+    ['openShort', 99_000, 'SELF_TRADE'],
+    ['openShort', 99_001, 'approved'],
+  ] as const)('%s at %i ticks: %s', (action, ticks, verdict) => {
+    expect(verdictOf(intent({ action, ticks }), context({ account, resting }))).toBe(verdict)
+  })
+
+  test('leaves where nobody forbids it, where it is post only, and where it reduces', () => {
+    const order = { action: 'openLong', ticks: 100_010 } as const
+    expect(verdictOf(intent(order), context({ resting }))).toBe('approved')
+    expect(verdictOf(intent({ ...order, force: 'post_only' }), context({ account, resting }))).toBe(
+      'approved',
+    )
+    const holding = { longLots: 0, shortLots: 20 }
+    expect(verdictOf(intent(order), context({ account, resting }, { holding }))).toBe('approved')
+  })
+})
+
+test.each(['strategy', 'account'] as const)(
+  '[RSK1] the pace of the %s holds back what adds risk',
+  (whose) => {
+    const limits = context()[whose]
+    const slow = { [whose]: { ...limits, ordersPerMinute: 3 } }
+    const pace = (orders: number) => ({ strategy: () => 0, account: () => 0, [whose]: () => orders })
+
+    expect(verdictOf(intent(), context({ ...slow, pace: pace(2) }))).toBe('approved')
+    expect(verdictOf(intent(), context({ ...slow, pace: pace(3) }))).toBe('ORDER_PACE')
+    const holding = { longLots: 20, shortLots: 0 }
+    expect(verdictOf(intent({ action: 'closeLong' }), context({ ...slow, pace: pace(3) }, { holding }))).toBe(
+      'approved',
+    )
+  },
+)

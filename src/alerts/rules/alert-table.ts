@@ -199,6 +199,19 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
   'kill.releaseDropped': SILENT,
   'kill.released': { urgency: warning, by: [], title: () => 'the kill switch was released' },
   'kill.unproved': { urgency: urgent, by: [], title: () => 'a kill is not proved: look at the exchange' },
+  'limits.coolDown': SILENT,
+  'limits.off': SILENT,
+  'limits.reached': {
+    urgency: urgent,
+    by: ['scope', 'limit'],
+    title: ({ scope, limit }) => `a limit on losses was reached for ${showScope(scope)}: ${showFact(limit)}`,
+    command: release,
+  },
+  'limits.warned': {
+    urgency: warning,
+    by: ['scope'],
+    title: ({ scope }) => `losses of ${showScope(scope)} have come to the point of warning`,
+  },
   'limits.coolingDown': {
     urgency: warning,
     by: [],

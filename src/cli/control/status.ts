@@ -98,6 +98,8 @@ function formatAccount(account: AccountView, isLive: boolean): string {
     line('orders', orders.length === 0 ? 'none open' : `${orders.join(', ')}${describeUnknown(account)}`),
     line('today', describeProfit(profit.today)),
     line('in all', describeProfit(profit.total)),
+    account.equity === null ? '' : line('equity', money(account.equity)),
+    isLive && account.losses.length > 0 ? line('losses', describeLosses(account)) : '',
     '\n',
     formatPositions(positions),
     '\n',
@@ -141,6 +143,21 @@ function describeProfit({ net, realised, fees, funding, unrealised, fills }: Pro
   if (funding !== null) parts.push(`${money(funding)} funding`)
   if (unrealised !== null) parts.push(`${money(unrealised)} unrealised`)
   return `${money(net)} net: ${parts.join(', ')}; ${fills} fills`
+}
+
+/** `* daily 34.00 of 200, BTCUSDT daily 2.50 of 50` */
+function describeLosses({ losses }: AccountView): string {
+  return losses
+    .map(({ scope, limit, used, max }) => {
+      if (limit === 'streak') return `${scope} ${limit} ${used} of ${max}`
+      if (used === null) return `${scope} ${limit} not known yet`
+      const isShare = scope === '*' && limit !== 'daily'
+      const shown = isShare
+        ? `${(used * 100).toFixed(2)} % of ${max * 100} %`
+        : `${used.toFixed(2)} of ${max}`
+      return `${scope} ${limit} ${shown}`
+    })
+    .join(', ')
 }
 
 function formatStrategies({ strategies, profit }: AccountView): string {

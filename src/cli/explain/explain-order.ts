@@ -185,6 +185,7 @@ function describeRecord(
     case 'adopt':
     case 'archived':
     case 'candles':
+    case 'watermark':
     case 'call':
     case 'callEnded':
     case 'denial':

@@ -75,6 +75,7 @@ function describeRecord(instruments: Instruments, record: JournalRecord, symbol:
       return describeAround(record)
     case 'archived':
     case 'candles':
+    case 'watermark':
     case 'cancelAnswered':
     case 'call':
     case 'callEnded':

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { alertsSchema } from './alerts-schema.ts'
 import { positiveDecimal } from './decimal-text.ts'
 import { accountShape, instrumentsSchema } from './exchange-schema.ts'
+import { accountLossesSchema, instrumentRisksSchema, paceSchema } from './loss-schema.ts'
 import { embeddedSimulatorSchema } from './simulator-schema.ts'
 import { presetNumber, wholeNumber } from './whole-number.ts'
 
@@ -135,6 +136,18 @@ const riskSchema = z
       description:
         "After fills that are not ours (liquidation, delivery, a person's trade) the position is adopted. halt: and nothing is opened on the instrument until it is released. adopt: trading goes on.",
     }),
+    leverageMax: z.number().positive().max(1000).optional().meta({
+      description:
+        'Largest sum of all positions and working orders over the equity of the account; needs account.capital.',
+    }),
+    selfTrade: z.enum(['allow', 'deny']).default('allow').meta({
+      description: 'Whether an order may leave that would trade with a resting order of ours.',
+    }),
+    pace: paceSchema.prefault({}),
+    losses: accountLossesSchema.prefault({}),
+    instruments: instrumentRisksSchema
+      .default({})
+      .meta({ description: 'Limits of single instruments, by symbol.' }),
   })
   .meta({ description: 'Limits of the whole account. No limit but accountAgeMaxMs has a default.' })
 

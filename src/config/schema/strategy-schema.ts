@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { sizeDecimal } from './decimal-text.ts'
 import { symbolSchema } from './exchange-schema.ts'
+import { paceSchema, strategyLossesSchema } from './loss-schema.ts'
 import { presetNumber, wholeNumber } from './whole-number.ts'
 
 /**
@@ -15,6 +16,8 @@ const strategyRiskSchema = z
     ),
     orderSizeMax: sizeDecimal('Largest size of one order, in the base coin.'),
     openOrdersMax: wholeNumber({ min: 1, max: 400 }, 'Most orders working at once on each instrument.'),
+    pace: paceSchema.prefault({}),
+    losses: strategyLossesSchema.prefault({}),
   })
   .meta({ description: 'Limits of this strategy. None has a default.' })
 

@@ -13,7 +13,7 @@ import { type RecentActivity } from '../reporting/recent-activity.ts'
 import { type RunStatistics } from '../reporting/run-statistics.ts'
 import { type ClientExchange } from './client-exchange.ts'
 import { type KillSwitch } from './kill-switch.ts'
-import { retreatNote } from './retreat-note.ts'
+import { retreatNote } from '../state/retreat-note.ts'
 
 /** What an account is made of, as far as its interpreter needs it. */
 export interface AccountParts extends Pick<AnnouncementsPort, 'quiesced' | 'stopped' | 'broken'> {

@@ -3,7 +3,7 @@ import { takeBookChanges } from '../../engine/book/book-json.ts'
 import { type Journal } from '../../journal/journal.ts'
 import { messageOf } from '../../lib/failure.ts'
 import { type DaemonLogger } from '../reporting/logger.ts'
-import { forgetRetreat } from './retreat-note.ts'
+import { forgetRetreat } from '../state/retreat-note.ts'
 
 export interface JournalToClose {
   readonly journal: Journal

@@ -3,6 +3,7 @@ import { type Size } from '../../config/schema/decimal-text.ts'
 import { type StrategyId, toStrategyId } from '../../domain/ids.ts'
 import { type Instrument } from '../../domain/instrument.ts'
 import { type EngineSettings, type ShowSettings, type StrategySettings } from '../../engine/settings.ts'
+import { toLossSettings } from './loss-settings.ts'
 import { decimal } from '../../lib/decimal.ts'
 import { sha256 } from '../../lib/digest.ts'
 import { createGrid, type Grid, stepBelow } from '../../lib/grid.ts'
@@ -39,7 +40,9 @@ export function stopTimeoutOf({ instruments, execution }: DaemonConfig): number 
 export function toEngineSettings(config: DaemonConfig, run: RunSettings): EngineSettings {
   const instruments = toInstruments(config)
   const { execution, account } = config
-  const { foreignFills, ...limits } = config.risk
+  const { foreignFills, losses: _losses, instruments: _instruments, pace, ...rest } = config.risk
+  const { leverageMax, selfTrade, ...limits } = rest
+  const losses = toLossSettings(config)
   const capital = run.capital ?? account.capital ?? config.simulator?.startingBalance
   return {
     salt: run.salt,
@@ -59,7 +62,13 @@ export function toEngineSettings(config: DaemonConfig, run: RunSettings): Engine
     ),
     ...(capital !== undefined && { capital: decimal(capital) }),
     fundingMinutes: fundingMinutesOf(config.calendar),
-    limits: convertEach(limits, Number),
+    limits: {
+      ...convertEach(limits, Number),
+      ...(leverageMax !== undefined && { leverageMax }),
+      ...(selfTrade === 'deny' && { selfTrade }),
+      ...toPace(pace),
+    },
+    ...(losses && { losses }),
     isExclusive: account.exclusive,
     execution: {
       ...execution,
@@ -114,10 +123,15 @@ function toStrategy(
   const id = toStrategyId(strategy.id)
   const limits = strategy.instruments.map((symbol) => {
     const lot = instruments.get(symbol)?.lot ?? createGrid('1')
-    return [symbol, convertEach(strategy.risk, (limit) => toLots(lot, limit))] as const
+    const { losses: _losses, pace, ...risk } = strategy.risk
+    return [symbol, { ...convertEach(risk, (limit) => toLots(lot, limit)), ...toPace(pace) }] as const
   })
   const { instruments: symbols } = strategy
   return [id, { id, symbols, limits: new Map(limits), ...(shown.get(id) ?? { feeds: new Map() }) }]
+}
+
+function toPace({ ordersPerMinute }: StrategyConfig['risk']['pace']): { ordersPerMinute?: number } {
+  return ordersPerMinute === undefined ? {} : { ordersPerMinute }
 }
 
 /** A size in lots; another limit as it is. */

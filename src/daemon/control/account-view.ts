@@ -7,6 +7,7 @@ import { showOnGrid } from '../../lib/grid.ts'
 import { type ShownAccount } from '../account/shown-account.ts'
 import { type RecentFill } from '../reporting/recent-activity.ts'
 import { agesOf, findHindrances } from './hindrances.ts'
+import { viewEquity, viewLosses } from './losses-view.ts'
 import { viewProfit } from './money-view.ts'
 import { viewRestriction } from './restriction-view.ts'
 
@@ -15,6 +16,7 @@ export function viewAccount(account: ShownAccount): AccountView {
   const { config, settings, engine, state, trusted } = account
   // Of a run that is over only what is recorded holds.
   const restrictions = state === 'atRest' ? [...account.book.restrictions.values()] : engine.restrictions
+  const profit = viewProfit(account)
   const orders = openOrders(account)
   const unknown = orders.filter(({ state: standing }) => standing === 'unknown')
   return {
@@ -30,7 +32,9 @@ export function viewAccount(account: ShownAccount): AccountView {
     openOrders: countStates(orders),
     unknownSince:
       unknown.length === 0 ? null : Math.round(Math.min(...unknown.map((order) => order.lastSentAt))),
-    profit: viewProfit(account),
+    profit,
+    equity: viewEquity(account, profit),
+    losses: viewLosses(account),
     limiter: account.limiter
       .filter(({ granted }) => granted > 0)
       .map(({ endpoint, calls, perMs, made, usedShare, waitedMsP99, rateLimited }) => ({

@@ -94,6 +94,11 @@ function addAccount(account: AccountView, now: number, add: Add): void {
   if (profit.total.unrealised !== null) add('intentd_profit_unrealised', Number(profit.total.unrealised))
   add('intentd_funding_received', Number(profit.total.funding ?? 0))
   add('intentd_profit_today', Number(profit.today.net))
+  if (account.equity !== null) add('intentd_equity', Number(account.equity))
+  for (const { scope, limit, used, max } of account.losses) {
+    add('intentd_loss_limit', max, { scope, limit })
+    if (used !== null) add('intentd_loss_used', used, { scope, limit })
+  }
   for (const { endpoint, made, rateLimited, usedShare, waitedMsP99 } of account.limiter) {
     add('intentd_requests_total', made, { endpoint })
     add('intentd_rate_limited_total', rateLimited, { endpoint })

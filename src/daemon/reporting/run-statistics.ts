@@ -76,6 +76,7 @@ export class RunStatistics {
         return
       case 'archived':
       case 'candles':
+      case 'watermark':
       case 'boot':
       case 'decision':
       case 'adopt':

@@ -39,6 +39,7 @@ import { type Book, pairKey, storeOrder, type WritableBook, storePlace, removePl
 import { applyMove } from './allocation.ts'
 import { applyCandles } from './candle-book.ts'
 import { applyLadderChange } from './ladder-change.ts'
+import { forgetLosses } from './watermarks.ts'
 import { applyGrids } from './convert-grids.ts'
 
 /**
@@ -103,6 +104,9 @@ export function applyRecord(target: Book, record: JournalRecord): void {
       return
     case 'candles':
       return applyCandles(book, record)
+    case 'watermark':
+      for (const watermark of record.watermarks) book.watermarks.set(watermark.scope, watermark)
+      return
     case 'callEnded':
       book.calls.delete(pairKey(record.strategyId, record.key))
       return
@@ -230,10 +234,12 @@ function closedBetween(mode: PositionMode, was: Holding, now: Holding): readonly
   ]
 }
 
-function applyReleased({ restrictions }: WritableBook, { scope, code }: ReleasedRecord): void {
-  for (const [key, held] of restrictions) {
+function applyReleased(book: WritableBook, { scope, code }: ReleasedRecord): void {
+  for (const [key, held] of book.restrictions) {
     const isNamed = code === undefined ? held.code !== 'kill' : held.code === code
-    if (held.scope === scope && isNamed) restrictions.delete(key)
+    if (held.scope !== scope || !isNamed) continue
+    book.restrictions.delete(key)
+    forgetLosses(book, held)
   }
 }
 

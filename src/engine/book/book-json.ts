@@ -48,6 +48,7 @@ const COLLECTIONS = [
   'funding',
   'ownTrades',
   'candles',
+  'watermarks',
 ] as const
 type Collection = (typeof COLLECTIONS)[number]
 

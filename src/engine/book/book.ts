@@ -2,6 +2,7 @@ import { type AccountCall } from '../../domain/account-call.ts'
 import { type CandleSeries } from '../../domain/candles.ts'
 import { type Fill } from '../../domain/fill.ts'
 import { type ClientOid, type OrderId, type StrategyId, type TradeId } from '../../domain/ids.ts'
+import { type Watermark } from '../../domain/loss-limits.ts'
 import { type OwnTrades } from '../../domain/own-trades.ts'
 import { type PositionMode } from '../../domain/instrument.ts'
 import { type OrderIntent, type OrderPurpose, type QuoteLevel } from '../../domain/intent.ts'
@@ -106,6 +107,8 @@ export interface Book {
   readonly ownTrades: ReadonlyMap<string, OwnTrades>
   /** Closed candles, by symbol and interval (`candleKey`). A series is changed in place. */
   readonly candles: ReadonlyMap<string, CandleSeries>
+  /** By scope, where losses are limited. */
+  readonly watermarks: ReadonlyMap<Scope, Watermark>
 }
 
 /**
@@ -152,6 +155,7 @@ export function createBook(positionMode: PositionMode): Book {
     cancels: new TrackedMap(),
     ownTrades: new TrackedMap(),
     candles: new TrackedMap(),
+    watermarks: new TrackedMap(),
   }
 }
 

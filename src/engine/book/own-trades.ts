@@ -33,13 +33,27 @@ export function countOwnFill(book: WritableBook, strategyId: string, fill: Fill,
   const isToday = dayAt >= known.dayAt
   const { filledAt: at, side, tradeSide, ticks, lots, fee, profit, scope } = fill
   const added = { at, side, tradeSide, ticks, lots, fee, profit, isMaker: scope === 'maker' }
+  const moved = moveEntry(book.positionMode, entry, fill)
   book.ownTrades.set(pair, {
-    entry: moveEntry(book.positionMode, entry, fill),
+    entry: moved,
+    ...countTrade(known, moved, fill),
     dayAt: Math.max(dayAt, known.dayAt),
     dayProfit: sum(isNewDay ? '0' : known.dayProfit, isToday ? profit : '0'),
     dayFees: sum(isNewDay ? '0' : known.dayFees, isToday ? fee : '0'),
     fills: [...known.fills.slice(1 - OWN_FILLS_MAX), added],
   })
+}
+
+/** A trade ends when nothing is held any more, or the other side. */
+function countTrade(known: OwnTrades, moved: Entry, { profit, fee }: Fill) {
+  const tradeNet = sum(sum(known.tradeNet ?? '0', profit), fee.startsWith('-') ? fee.slice(1) : `-${fee}`)
+  const { lostInRow = 0, entry } = known
+  const isOver =
+    (moved.longLots === 0 && moved.shortLots === 0) ||
+    (entry.longLots > 0 && moved.longLots === 0 && moved.shortLots > entry.shortLots) ||
+    (entry.shortLots > 0 && moved.shortLots === 0 && moved.longLots > entry.longLots)
+  if (!isOver) return { tradeNet, lostInRow }
+  return { tradeNet: '0', lostInRow: Number(tradeNet) < 0 ? lostInRow + 1 : 0 }
 }
 
 /** What is closed leaves the average as it was; what is opened moves it. */

@@ -10,7 +10,9 @@ import { buildExposure, type Exposure, notionalAt, worstLots } from '../../risk/
 import { type RiskContext } from '../../risk/risk-context.ts'
 import { holdingOf } from '../book/book.ts'
 import { type Core, specOf } from '../state/core.ts'
+import { equityOf } from '../state/losses.ts'
 import { marketOf } from '../state/market-state.ts'
+import { countSent } from '../state/open-calls.ts'
 import { accountAgeMs } from '../state/readings.ts'
 import { ordersOf, totalsOf } from '../state/totals.ts'
 import { tradingStateOf } from '../state/trading-mode.ts'
@@ -30,7 +32,8 @@ export function approveOrders(core: Core, symbol: string, candidates: readonly C
   if (candidates.length === 0) return NOTHING
   const items: ApprovedItem[] = []
   const denials: Denial[] = []
-  const contextOf = openRiskContexts(core, symbol)
+  const approved: string[] = []
+  const contextOf = openRiskContexts(core, symbol, approved)
   let reduces = false
   for (const { intent, again } of [...candidates].sort(byUrgency)) {
     const context = contextOf(intent.strategyId as StrategyId)
@@ -42,6 +45,7 @@ export function approveOrders(core: Core, symbol: string, candidates: readonly C
       continue
     }
     reduces ||= isReducing
+    approved.push(intent.strategyId)
     items.push({ intent: verdict.intent, ...(again === undefined ? {} : { again }) })
   }
   return { items, denials, reduces }
@@ -60,8 +64,15 @@ function byUrgency(left: Candidate, right: Candidate): number {
   return Number(isClosing(right.intent.action)) - Number(isClosing(left.intent.action))
 }
 
-/** A risk context for each strategy; all share the account's exposure, so that what is approved adds up. */
-function openRiskContexts(core: Core, symbol: string): (id: StrategyId) => RiskContext | undefined {
+/**
+ * A risk context for each strategy; all share the account's exposure, so that what is approved adds up.
+ * @param approved Whose the orders are that were approved so far.
+ */
+function openRiskContexts(
+  core: Core,
+  symbol: string,
+  approved: readonly string[],
+): (id: StrategyId) => RiskContext | undefined {
   const { settings, book } = core
   const mode = settings.positionMode
   const spec = specOf(core, symbol)
@@ -87,7 +98,15 @@ function openRiskContexts(core: Core, symbol: string): (id: StrategyId) => RiskC
       holding,
       ownExposure: buildExposure(mode, holding, ordersOf(core, id, symbol)),
       accountExposure,
+      resting: totalsOf(core, symbol),
+      pace: {
+        strategy: () => approved.filter((one) => one === id).length + countSent(core, id),
+        account: () => approved.length + countSent(core),
+      },
       // Looked at by the last checks alone.
+      get equity() {
+        return equityOf(core)
+      },
       get otherNotional() {
         return others().notional
       },

@@ -10,6 +10,7 @@ import { type OutgoingBatch } from '../effect.ts'
 import { exchangeNow } from '../state/clock-state.ts'
 import { type Core, recordBefore, specOf, type InstrumentState } from '../state/core.ts'
 import { freshUntil, sightOf } from '../state/market-state.ts'
+import { notePace } from '../state/open-calls.ts'
 import { accountAgeMs } from '../state/readings.ts'
 
 /**
@@ -87,6 +88,7 @@ export function recordBatch(
       ...orders.map((order) => order.deadlineAt),
     ),
   }
+  notePace(core, terms)
   const waitedMs = core.now - (wantsBatchSince ?? core.now)
   return recordBefore(
     core,

@@ -108,6 +108,7 @@ export function concernedBy(book: Book, record: JournalRecord): Iterable<string>
       return [...symbolsOfOrders(book, record.orders.map(nameOf)), ...symbolsOfPlaces(book, record)]
     case 'archived':
     case 'candles':
+    case 'watermark':
     case 'call':
     case 'callEnded':
     case 'denial':

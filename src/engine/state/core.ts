@@ -9,6 +9,7 @@ import { type LogEvent } from '../../domain/log-events.ts'
 import { type TickerTable } from '../../domain/ticker-table.ts'
 import { type GrantedEndpoint } from '../event.ts'
 import { type Instrument } from '../../domain/instrument.ts'
+import { type LossState } from '../../domain/loss-limits.ts'
 import { type Recorded } from '../../domain/proofs.ts'
 import { type JournalRecord } from '../../domain/record.ts'
 import { Failure } from '../../lib/failure.ts'
@@ -41,6 +42,7 @@ export interface Core {
   readonly decisions: DecisionState
   readonly denials: DenialState
   readonly candles: CandleState
+  readonly losses: LossState
   readonly run: RunState
   readonly changes: ChangeState
   /** Follows from the book: no image of the core holds it. */
@@ -222,6 +224,8 @@ export interface OpenCalls {
   readonly accountCallId: number
   /** By strategy and key: when a call that failed may be made again; Unix ms, our clock. */
   readonly accountCallsNotBefore: ReadonlyMap<string, number>
+  /** By strategy, where pace is limited: when orders have left within a minute; Unix ms, our clock. */
+  readonly sentAt: ReadonlyMap<StrategyId, readonly number[]>
 }
 
 /** How far the account has been read. Changed by `readings.ts`. */
@@ -348,7 +352,12 @@ function noteConcerned({ book, changes, totals, instruments }: Core, entry: Jour
 }
 
 /** They change nothing that an instrument has in common with the others. */
-const CHANGE_NO_LIMIT: ReadonlySet<JournalRecord['kind']> = new Set(['decision', 'denial', 'candles'])
+const CHANGE_NO_LIMIT: ReadonlySet<JournalRecord['kind']> = new Set([
+  'decision',
+  'denial',
+  'candles',
+  'watermark',
+])
 
 /** Writes down what is about to leave. The one function that makes a `Recorded`: nothing else can be sent (ORD1). */
 export function recordBefore<Outgoing>(

@@ -23,6 +23,7 @@ export function createCore(settings: EngineSettings, book: Book): Core {
       accountCalls: new Map(),
       accountCallId: 0,
       accountCallsNotBefore: new Map(),
+      sentAt: new Map(),
     },
     readings: { fillsReadAt: 0, fillsReadThroughAt: 0, orphansSince: new Map(), unreadable: new Map() },
     decisions: {
@@ -35,6 +36,13 @@ export function createCore(settings: EngineSettings, book: Book): Core {
     },
     denials: { counts: new Map(), logged: new Map(), named: new Map() },
     candles: { needed: toNeededCandles(settings), open: new Map(), wholeFrom: new Map(), due: new Set() },
+    losses: {
+      readHoldings: new Map(),
+      netBySymbol: new Map(),
+      peaks: new Map(),
+      used: new Map(),
+      warned: new Set(),
+    },
     run: {
       phase: 'starting',
       startedAt: 0,

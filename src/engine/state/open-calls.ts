@@ -1,3 +1,4 @@
+import { type StrategyId } from '../../domain/ids.ts'
 import { own } from '../../lib/own.ts'
 import { type Priority } from '../effect.ts'
 import { type GrantedEndpoint } from '../event.ts'
@@ -97,4 +98,32 @@ export function forgetAccountCall({ calls }: Core, pair: string): void {
 /** A call that is neither answered nor given up. */
 export function isAnythingOpen({ calls }: Core): boolean {
   return calls.batches.size > 0 || calls.cancels.size > 0 || calls.accountCalls.size > 0
+}
+
+const MINUTE_MS = 60_000
+
+/** Orders leave. Counted where their pace is limited: what is older than a minute is forgotten (BND1). */
+export function notePace(core: Core, orders: readonly { readonly strategyId: StrategyId }[]): void {
+  if (!isLimited(core)) return
+  const { sentAt } = own(core.calls)
+  for (const { strategyId } of orders) {
+    sentAt.set(strategyId, [...lastMinute(core, strategyId), core.now])
+  }
+}
+
+function isLimited({ settings }: Core): boolean {
+  if (settings.limits.ordersPerMinute !== undefined) return true
+  return [...settings.strategies.values()].some(({ limits }) =>
+    [...limits.values()].some(({ ordersPerMinute }) => ordersPerMinute !== undefined),
+  )
+}
+
+/** How many have left within a minute, of one strategy or of all. */
+export function countSent(core: Core, strategyId?: StrategyId): number {
+  const ids = strategyId === undefined ? [...core.calls.sentAt.keys()] : [strategyId]
+  return ids.reduce((sum, id) => sum + lastMinute(core, id).length, 0)
+}
+
+function lastMinute({ calls, now }: Core, strategyId: StrategyId): readonly number[] {
+  return (calls.sentAt.get(strategyId) ?? []).filter((at) => at > now - MINUTE_MS)
 }

@@ -1,0 +1,76 @@
+/** Limits on losses: of the account, of an instrument, of a strategy. What is absent is not limited. */
+import { z } from 'zod'
+import { positiveDecimal } from './decimal-text.ts'
+import { symbolSchema } from './exchange-schema.ts'
+import { presetNumber, wholeNumber } from './whole-number.ts'
+
+const daily = positiveDecimal(
+  'Largest loss since the day began in calendar.timezone, in the margin coin; then only orders that reduce leave.',
+).optional()
+
+const WARN = 'a warning is logged'
+const REDUCING = 'only orders that reduce leave'
+const FLATTEN = 'everything is closed and nothing else leaves'
+
+const share = (what: string) =>
+  z
+    .number()
+    .positive()
+    .max(1)
+    .optional()
+    .meta({ description: `Fall from the peak of the equity, as a share of it, at which ${what}.` })
+
+const amount = (what: string) =>
+  positiveDecimal(`Fall from the peak of the net profit at which ${what}, in the margin coin.`).optional()
+
+const drawdown = z
+  .strictObject({ warn: amount(WARN), reducing: amount(REDUCING), flatten: amount(FLATTEN) })
+  .optional()
+  .meta({ description: 'Limits on the fall from the peak of the net profit.' })
+
+export const accountLossesSchema = z
+  .strictObject({
+    daily,
+    drawdown: z
+      .strictObject({ warn: share(WARN), reducing: share(REDUCING), flatten: share(FLATTEN) })
+      .optional()
+      .meta({ description: 'Limits on the fall from the peak of the equity; they need account.capital.' }),
+    coolDownMs: presetNumber(
+      { min: 0, max: 604_800_000, preset: 3_600_000 },
+      'So long after a drawdown was reached, by any scope, it cannot be released, in ms.',
+    ),
+  })
+  .meta({ description: 'Limits on what the account may lose. What is absent is not limited.' })
+
+/** By symbol: what the operator limits on one instrument alone. */
+export const instrumentRisksSchema = z.record(
+  symbolSchema,
+  z.strictObject({
+    losses: z
+      .strictObject({ daily, drawdown })
+      .optional()
+      .meta({ description: 'Limits on what the account may lose on it.' }),
+  }),
+)
+
+export const paceSchema = z
+  .strictObject({
+    ordersPerMinute: wholeNumber(
+      { min: 1, max: 100_000 },
+      'Most orders that leave within a minute; what reduces risk is counted, and leaves all the same.',
+    ).optional(),
+  })
+  .meta({ description: 'Limits on how fast orders leave. What is absent is not limited.' })
+
+export const strategyLossesSchema = z
+  .strictObject({
+    daily,
+    drawdown,
+    streak: wholeNumber(
+      { min: 1, max: 1000 },
+      'Trades in a row, each from flat to flat on one instrument, that lost: then the strategy is halted.',
+    ).optional(),
+  })
+  .meta({
+    description: 'Limits on what the strategy may lose by its own fills. What is absent is not limited.',
+  })

@@ -1,0 +1,22 @@
+import { type ModeReason, type Restriction } from '../../domain/trading-mode.ts'
+import { splitPair, type WritableBook } from './book.ts'
+
+/** A release that lifted a loss limit: its losses are counted from here on. */
+export function forgetLosses(book: WritableBook, { scope, code }: Restriction): void {
+  if (code === 'losingStreak') return forgetStreak(book, scope)
+  const part = PARTS[code]
+  const watermark = book.watermarks.get(scope)
+  if (part !== undefined && watermark) book.watermarks.set(scope, { ...watermark, [part]: null })
+}
+
+const PARTS: { readonly [code in ModeReason]?: 'dayNet' | 'peak' } = {
+  dailyLoss: 'dayNet',
+  drawdown: 'peak',
+  drawdownFlatten: 'peak',
+}
+
+function forgetStreak(book: WritableBook, scope: string): void {
+  for (const [pair, trades] of book.ownTrades) {
+    if (`strategy:${splitPair(pair)[0]}` === scope) book.ownTrades.set(pair, { ...trades, lostInRow: 0 })
+  }
+}

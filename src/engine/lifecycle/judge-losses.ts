@@ -1,0 +1,118 @@
+import {
+  DRAWDOWN_STEPS,
+  type DrawdownStep,
+  type LossLimits,
+  type UsedLoss,
+} from '../../domain/loss-limits.ts'
+import { ACCOUNT, type ModeReason, type Scope, strategyScope } from '../../domain/trading-mode.ts'
+import { restrictionOf, splitPair } from '../book/book.ts'
+import { type EngineEvent } from '../event.ts'
+import { type LossSettings } from '../settings.ts'
+import { announce, type Core } from '../state/core.ts'
+import { measureLoss, noteNet, noteReadHolding, noteWarned, writePeaks } from '../state/losses.ts'
+import { halt, type ReleaseOrder } from '../state/trading-mode.ts'
+import { releaseScope, startFlatten } from './flatten.ts'
+
+/** Who orders the flatten of a drawdown. */
+const BY = 'loss limits'
+
+/**
+ * Holds what scopes have lost against their limits, whenever a position or fills were read, of the scopes that those
+ * concern. Nothing is judged while a part of a net profit is not known.
+ */
+export function judgeLosses(core: Core, event: EngineEvent): void {
+  const { losses } = core.settings
+  if (!losses) return
+  if (event.kind === 'commanded' && event.command.kind === 'stop') return writePeaks(core)
+  const symbols = symbolsOf(event)
+  if (symbols.length === 0) return
+  if (event.kind === 'positionRead') noteReadHolding(core, event.reading)
+  for (const symbol of symbols) noteNet(core, symbol)
+  for (const [scope, limits] of losses.limits) {
+    if (isConcerned(core, scope, symbols)) judge(core, scope, { limits, timeZone: losses.timeZone })
+  }
+}
+
+function symbolsOf(event: EngineEvent): readonly string[] {
+  if (event.kind === 'positionRead') return [event.reading.symbol]
+  if (event.kind === 'fillsRead') return [...new Set(event.reading.fills.map(({ symbol }) => symbol))]
+  return []
+}
+
+function isConcerned({ settings }: Core, scope: Scope, symbols: readonly string[]): boolean {
+  if (scope === ACCOUNT || symbols.includes(scope)) return true
+  for (const strategy of settings.strategies.values()) {
+    if (strategyScope(strategy.id) !== scope) continue
+    return strategy.symbols.some((symbol) => symbols.includes(symbol))
+  }
+  return false
+}
+
+function judge(
+  core: Core,
+  scope: Scope,
+  { limits, timeZone }: { readonly limits: LossLimits; readonly timeZone: string },
+): void {
+  judgeStreak(core, scope, limits)
+  const used = measureLoss(core, scope, timeZone)
+  if (!used) return
+  const { daily } = limits
+  if (daily !== undefined && used.dayLoss >= daily) {
+    reach(core, scope, 'dailyLoss', `lost ${used.dayLoss.toFixed(2)} since the day began, limit ${daily}`)
+  }
+  judgeDrawdown(core, used, limits)
+}
+
+function judgeDrawdown(core: Core, used: UsedLoss, { drawdown }: LossLimits): void {
+  const { scope } = used
+  const share = scope === ACCOUNT ? used.drawdownShare : undefined
+  const fallen = scope === ACCOUNT ? (share ?? 0) : used.drawdown
+  const words = share === undefined ? used.drawdown.toFixed(2) : `${(share * 100).toFixed(2)} %`
+  const reached = DRAWDOWN_STEPS.filter((step) => fallen >= (drawdown?.[step] ?? Number.POSITIVE_INFINITY))
+  const reasonOf = (step: DrawdownStep): string => `${words} below the peak, limit ${drawdown?.[step]}`
+  const isWarned = reached.includes('warn')
+  if (noteWarned(core, scope, isWarned)) {
+    announce(core, 'warn', 'limits.warned', { scope, reason: reasonOf('warn') })
+  }
+  if (reached.includes('flatten')) flatten(core, scope, reasonOf('flatten'))
+  else if (reached.includes('reducing')) reach(core, scope, 'drawdown', reasonOf('reducing'))
+}
+
+function flatten(core: Core, scope: Scope, reason: string): void {
+  if (!reach(core, scope, 'drawdownFlatten', reason)) return
+  startFlatten(core, { scope, reason, by: BY })
+}
+
+/** Only a strategy's trades come in a row. */
+function judgeStreak(core: Core, scope: Scope, { streak }: LossLimits): void {
+  if (streak === undefined) return
+  for (const [pair, { lostInRow = 0 }] of core.book.ownTrades) {
+    const [strategyId, symbol] = splitPair(pair)
+    if (strategyScope(strategyId) !== scope || lostInRow < streak) continue
+    reach(core, scope, 'losingStreak', `${lostInRow} trades in a row lost on ${symbol}, limit ${streak}`)
+  }
+}
+
+/** Holds the scope, unless it is held for that already. */
+function reach(core: Core, scope: Scope, code: ModeReason, reason: string): boolean {
+  if (restrictionOf(core.book, scope, code)) return false
+  announce(core, 'error', 'limits.reached', { scope, code, reason })
+  halt(core, scope, code, reason)
+  return true
+}
+
+/** A scope that has fallen too far is not released before its cool-down is over. */
+export function releaseAfterCoolDown(core: Core, order: ReleaseOrder): void {
+  const leftMs = coolDownLeftMs(core, order.scope, core.settings.losses)
+  if (leftMs <= 0) return releaseScope(core, order)
+  announce(core, 'warn', 'limits.coolDown', {
+    ...{ scope: order.scope, by: order.by, leftMs },
+    until: new Date(core.now + leftMs).toISOString(),
+  })
+}
+
+function coolDownLeftMs({ book, now }: Core, scope: Scope, losses: LossSettings | undefined): number {
+  const held = (['drawdown', 'drawdownFlatten'] as const).map((code) => restrictionOf(book, scope, code))
+  const reachedAt = Math.max(...held.map((restriction) => restriction?.at ?? Number.NEGATIVE_INFINITY))
+  return reachedAt + (losses?.coolDownMs ?? 0) - now
+}

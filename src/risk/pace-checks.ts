@@ -1,0 +1,41 @@
+import { type Objection } from '../domain/denial.ts'
+import { type OrderIntent } from '../domain/intent.ts'
+import { tradesAs } from '../domain/order-action.ts'
+import { nearestStep } from '../lib/grid.ts'
+import { type RiskContext } from './risk-context.ts'
+
+/** An order that would trade with one of ours, of whichever strategy. One that is post only trades with none. */
+export function objectToSelfTrade(
+  { action, ticks, force }: OrderIntent,
+  { account, instrument, market, resting }: RiskContext,
+): Objection | undefined {
+  if (account.selfTrade !== 'deny' || force === 'post_only') return undefined
+  const isBuy = tradesAs(action) === 'buy'
+  const reach = ticks ?? nearestStep(instrument.tick, isBuy ? market.ask : market.bid)
+  const own = isBuy ? resting.sellTicks : resting.buyTicks
+  if (isBuy ? reach < own : reach > own) return undefined
+  return { code: 'SELF_TRADE', detail: `at ${reach} ticks, an order of ours rests at ${own}` }
+}
+
+/** How many orders have left within a minute, of the strategy and of the account. */
+export function objectToPace({ account, strategy, pace }: RiskContext): Objection | undefined {
+  const found = [
+    ['of the strategy', pace.strategy(), strategy.ordersPerMinute],
+    ['of the account', pace.account(), account.ordersPerMinute],
+  ] as const
+  for (const [whose, orders, max] of found) {
+    if (max !== undefined && orders >= max)
+      return { code: 'ORDER_PACE', detail: `${orders} ${whose}, limit ${max}` }
+  }
+  return undefined
+}
+
+/** @param worst What the account could hold, in the quote coin. */
+export function objectToLeverage(worst: number, { account, equity }: RiskContext): Objection | undefined {
+  const { leverageMax } = account
+  if (leverageMax === undefined) return undefined
+  if (equity === undefined) return { code: 'LEVERAGE_LIMIT', detail: 'the equity is not known yet' }
+  if (worst <= leverageMax * equity) return undefined
+  const detail = `could reach ${worst.toFixed(2)} on an equity of ${equity.toFixed(2)}, limit ${leverageMax}`
+  return { code: 'LEVERAGE_LIMIT', detail }
+}

@@ -1,0 +1,252 @@
+import { describe, expect, test } from 'vitest'
+import { toOrderId } from '../../../src/domain/ids.ts'
+import { type LossLimits } from '../../../src/domain/loss-limits.ts'
+import { type Scope, strategyScope } from '../../../src/domain/trading-mode.ts'
+import { bookFromJson, bookToJson } from '../../../src/engine/book/book-json.ts'
+import { decimal } from '../../../src/lib/decimal.ts'
+import { EngineBench, STRATEGY, SYMBOL } from '../engine-bench.ts'
+
+const HOUR = 3_600_000
+const LONG = { longLots: 10, shortLots: 0 }
+
+function limited(scope: Scope, limits: LossLimits): EngineBench {
+  const losses = { timeZone: 'UTC', coolDownMs: HOUR, limits: new Map([[scope, limits]]) }
+  return new EngineBench({ capital: decimal('1000'), losses }).start()
+}
+
+/** Ten lots are bought at 10,000, and the exchange says what they are worth. */
+function holding(scope: Scope, limits: LossLimits): EngineBench {
+  const bench = limited(scope, limits)
+  trade(bench, 10, 0)
+  worth(bench, 0)
+  return bench
+}
+
+/** The strategy wants another position, and has it at 10,000, with the profit that the exchange states. */
+function trade(bench: EngineBench, target: number, profit: number): void {
+  const held = bench.book.holdings.get(`${STRATEGY}|${SYMBOL}`)?.longLots ?? 0
+  const side = target > held ? 'buy' : 'sell'
+  bench.decide({ kind: 'target', symbol: SYMBOL, lots: target })
+  const batch = bench.grantBatch()
+  bench.accept(batch)
+  const order = { orderId: toOrderId(`${batch.batchId}001`), side, lots: Math.abs(target - held) } as const
+  const fill = bench.fill({ ...order, ticks: 100_000, profit: String(profit), fee: '0', scope: 'taker' })
+  bench.step({
+    kind: 'fillsRead',
+    reading: { fills: [fill], sinceAt: 0, requestedAt: bench.now, exchangeTime: bench.now },
+  })
+}
+
+/** The position is read: what it would bring to close it, and at which price. */
+function worth(bench: EngineBench, unrealised: number, markPrice = 10_000): void {
+  bench.now += 100
+  const { longLots } = bench.book.account.get(SYMBOL) ?? { longLots: 0 }
+  const row = {
+    ...({ holdSide: 'long', lots: longLots, openPriceAvg: 10_000, fundingFee: '' } as const),
+    ...({ markPrice, liquidationPrice: 0, positionMode: 'one_way_mode' } as const),
+    unrealisedProfit: String(unrealised),
+  }
+  const reading = { symbol: SYMBOL, rows: longLots > 0 ? [row] : [], isSilent: false }
+  bench.step({
+    kind: 'positionRead',
+    reading: { ...reading, requestedAt: bench.now, exchangeTime: bench.now },
+  })
+}
+
+const release = (bench: EngineBench, scope: Scope): void => {
+  bench.step({ kind: 'commanded', command: { kind: 'release', scope, reason: 'looked', by: 'anna' } })
+}
+
+const codes = (bench: EngineBench): string[] => [...bench.book.restrictions.values()].map(({ code }) => code)
+
+const events = (bench: EngineBench): string[] => bench.take('announce').map(({ event }) => event)
+
+describe('[RSK2] a daily loss', () => {
+  test.each([['*'], [SYMBOL]])('of %s lets only orders leave that reduce, from the limit on', (scope) => {
+    const bench = holding(scope, { daily: 50 })
+
+    worth(bench, -49.99)
+    expect(codes(bench)).toEqual([])
+
+    worth(bench, -50)
+    expect(bench.engine.restrictions).toMatchObject([{ scope, mode: 'reducing', code: 'dailyLoss' }])
+    expect(events(bench)).toContain('limits.reached')
+  })
+
+  test('counts what was realised as well, once', () => {
+    const bench = holding('*', { daily: 50 })
+    worth(bench, -30)
+
+    trade(bench, 0, -30)
+    worth(bench, 0)
+
+    expect(codes(bench)).toEqual([])
+  })
+
+  test('is not judged between a fill and the reading that knows of it', () => {
+    const bench = holding('*', { daily: 50 })
+    worth(bench, -30)
+
+    trade(bench, 4, -30)
+
+    expect(codes(bench)).toEqual([])
+  })
+
+  test('counts from a release on, and from the next day on', () => {
+    const bench = holding('*', { daily: 50 })
+    worth(bench, -60)
+    release(bench, '*')
+
+    worth(bench, -100)
+    expect(codes(bench)).toEqual([])
+    bench.now += 24 * HOUR
+    worth(bench, -105)
+    worth(bench, -154)
+    expect(codes(bench)).toEqual([])
+
+    worth(bench, -155)
+    expect(codes(bench)).toEqual(['dailyLoss'])
+  })
+
+  test('of a strategy is what its own entry has lost at the mark price', () => {
+    const bench = holding(strategyScope(STRATEGY), { daily: 1 })
+    // Ten lots of 0.001.
+    worth(bench, 0, 10_000 - 99)
+    expect(codes(bench)).toEqual([])
+
+    worth(bench, 0, 10_000 - 101)
+    expect(bench.engine.restrictions).toMatchObject([{ scope: 'strategy:s', code: 'dailyLoss' }])
+  })
+
+  test('is off where nothing is limited: nothing is written down', () => {
+    const bench = new EngineBench().start()
+    trade(bench, 10, 0)
+
+    worth(bench, -900)
+
+    expect(bench.recordsOf('watermark')).toEqual([])
+    expect(codes(bench)).toEqual([])
+  })
+})
+
+describe('[RSK2] a drawdown', () => {
+  const drawdown = { warn: 0.05, reducing: 0.1, flatten: 0.2 }
+
+  test('is a share of the peak of the equity: warned, reduced, closed and halted', () => {
+    const bench = holding('*', { drawdown })
+    worth(bench, 1000) // equity 2000
+    bench.take('announce')
+
+    worth(bench, 901)
+    expect(events(bench)).not.toContain('limits.warned')
+    worth(bench, 900)
+    expect(events(bench)).toContain('limits.warned')
+    worth(bench, 890)
+    expect(events(bench)).not.toContain('limits.warned')
+    worth(bench, 800)
+    expect(codes(bench)).toEqual(['drawdown'])
+    worth(bench, 600)
+
+    expect(codes(bench)).toEqual(['drawdown', 'drawdownFlatten', 'flatten'])
+    bench.pass(100, { holding: LONG })
+    const [clientOid] = bench.grantBatch().clientOids
+    expect(clientOid && bench.book.orders.get(clientOid)?.terms).toMatchObject({
+      action: 'closeLong',
+      lots: 10,
+    })
+  })
+
+  test('is released after the cool-down, and then counted from a new peak', () => {
+    const bench = holding('*', { drawdown })
+    worth(bench, -150)
+    bench.take('announce')
+
+    release(bench, '*')
+    expect(codes(bench)).toEqual(['drawdown'])
+    expect(bench.take('announce')).toMatchObject([{ event: 'limits.coolDown', fields: { leftMs: HOUR } }])
+
+    bench.now += HOUR
+    release(bench, '*')
+    expect(codes(bench)).toEqual([])
+    worth(bench, -160)
+    expect(codes(bench)).toEqual([])
+    worth(bench, -160 - 85)
+    expect(codes(bench)).toEqual(['drawdown'])
+  })
+
+  test('of an instrument is an amount below the peak of what it has made', () => {
+    const bench = holding(SYMBOL, { drawdown: { reducing: 30 } })
+    worth(bench, 200)
+
+    worth(bench, 171)
+    expect(codes(bench)).toEqual([])
+    worth(bench, 170)
+
+    expect(bench.engine.restrictions).toMatchObject([{ scope: SYMBOL, mode: 'reducing', code: 'drawdown' }])
+  })
+
+  test('[DET2] peak and day survive a restart, but for a rise that is too small to be written down', () => {
+    const bench = holding('*', { daily: 100, drawdown })
+    worth(bench, 100)
+    worth(bench, 100.5)
+    const { watermarks } = bench.book
+
+    bench.restart().start({ holding: LONG })
+
+    expect([...bench.book.watermarks]).toEqual([...watermarks])
+    expect(bench.book.watermarks.get('*')).toMatchObject({ dayNet: 0, peak: 100 })
+    expect([...bookFromJson(bookToJson(bench.book)).watermarks]).toEqual([...watermarks])
+    worth(bench, -10)
+    expect(codes(bench)).toEqual(['drawdown'])
+  })
+
+  test('a stop writes down what the peak has risen since', () => {
+    const bench = holding('*', { drawdown })
+    worth(bench, 0.5)
+
+    bench.step({ kind: 'commanded', command: { kind: 'stop', policy: 'leave' } })
+
+    expect(bench.book.watermarks.get('*')?.peak).toBe(0.5)
+  })
+
+  test('[BND1] what rises and falls all day is one entry of the book, and few records', () => {
+    const bench = holding('*', { drawdown: { warn: 0.5 } })
+    const before = bench.recordsOf('watermark').length
+
+    for (let round = 0; round < 500; round++) worth(bench, 20 * Math.sin(round / 10))
+
+    expect(bench.book.watermarks.size).toBe(1)
+    expect(bench.recordsOf('watermark').length - before).toBeLessThanOrEqual(20)
+  })
+})
+
+describe('[RSK2] a losing streak', () => {
+  function lose(bench: EngineBench, profit: number): void {
+    trade(bench, 10, 0)
+    worth(bench, 0)
+    trade(bench, 0, profit)
+    worth(bench, 0)
+  }
+
+  test('halts the strategy at so many trades in a row that lost', () => {
+    const bench = limited(strategyScope(STRATEGY), { streak: 2 })
+    for (const profit of [-1, 1, -1]) lose(bench, profit)
+    expect(codes(bench)).toEqual([])
+
+    lose(bench, -1)
+
+    expect(bench.engine.restrictions).toMatchObject([
+      { scope: 'strategy:s', mode: 'halted', code: 'losingStreak' },
+    ])
+  })
+
+  test('begins anew after a release', () => {
+    const bench = limited(strategyScope(STRATEGY), { streak: 1 })
+    lose(bench, -1)
+    release(bench, strategyScope(STRATEGY))
+
+    worth(bench, 0)
+
+    expect(codes(bench)).toEqual([])
+  })
+})
