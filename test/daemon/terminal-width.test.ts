@@ -51,6 +51,7 @@ const USUAL: Readonly<Record<string, unknown>> = {
   ...{ pricesAgeMs: 120, accountAgeMs: 640, ageMs: 12_000, hungMs: 10_000 },
   ...{ started: ['grid-eth'], stopped: ['trend-eth'], settings: ['risk.openOrdersMax: 100 -> 60'] },
   problems: ['config/paper.yaml:12:3 no such key'],
+  ...{ off: ['risk.losses.daily', 'risk.leverageMax'], leftMs: 600_000, until: '2026-01-02T13:50:10.027Z' },
   socket: `${HERE}/.intentd/paper/control.sock`,
   token: `${HERE}/.intentd/paper/control.token`,
   ...{ times: 12, failedTimes: 12, what: 'position BTCUSDT', restMs: 1000, tookMs: 81, removed: 2 },

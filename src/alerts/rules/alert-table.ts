@@ -203,8 +203,9 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
   'limits.off': SILENT,
   'limits.reached': {
     urgency: urgent,
-    by: ['scope', 'limit'],
-    title: ({ scope, limit }) => `a limit on losses was reached for ${showScope(scope)}: ${showFact(limit)}`,
+    by: ['scope', 'code'],
+    title: ({ scope, reason }) =>
+      `a limit on losses was reached for ${showScope(scope)}: ${showFact(reason)}`,
     command: release,
   },
   'limits.warned': {
