@@ -49,9 +49,16 @@ export function isIsolated(peak: Scored, all: readonly Scored[]): boolean {
   const nearest = others.slice(0, 2 * names.length)
   if (nearest.length === 0) return false
   const scores = all.map(({ score }) => score).toSorted((one, other) => one - other)
-  const median = scores[scores.length >> 1] ?? 0
+  const median = middleOf(scores)
   const best = Math.max(...nearest.map(({ score }) => score))
   return peak.score > median && best - median < LEAD_SHARE * (peak.score - median)
+}
+
+/** The mean of the two in the middle of an even number. */
+function middleOf(sorted: readonly number[]): number {
+  const half = sorted.length >> 1
+  const upper = sorted[half] ?? 0
+  return sorted.length % 2 === 1 ? upper : (upper + (sorted[half - 1] ?? upper)) / 2
 }
 
 /** A table of two parameters; each cell the mean of what was tried there. */

@@ -97,6 +97,8 @@ describe.concurrent('a running daemon', () => {
       }).then(async (answer) => (await answer.json()) as { isObeyed: boolean; text: string })
     const pause = { kind: 'restrict', scope: 'strategy:grid-btc', mode: 'halted' }
     await Promise.all([command('pause-00', pause), command('pause-00', pause), command('pause-01', pause)])
+    // The answer may be here before the line of the log is.
+    await run.untilEvent('trading.halted')
     expect(run.events('trading.halted')).toMatchObject([
       { scope: 'strategy:grid-btc', by: 'somebody (port)' },
     ])

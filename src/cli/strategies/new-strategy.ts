@@ -63,6 +63,10 @@ function paperConfig(name: string): string {
     .replace(/^# yaml-language-server.*\n#\n/, '')
     .replace(/^name: .*$/m, `name: ${name}`)
     .replace(/^( {2}directory: ).*$/m, `$1.intentd/${name}`)
+    .replace(
+      /^(?<key> {2}speed: ).*$/m,
+      '$<key>1 # real time; 60 is an hour in a minute, for a demonstration',
+    )
     .concat(`\nstrategies:\n  - ${name}.yaml\n`)
 }
 
