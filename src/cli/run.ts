@@ -85,10 +85,10 @@ async function run(options: RunOptions, version: string): Promise<number> {
 
 /** Until a run ends by itself; one that ends for a reload is followed by the next. */
 async function tradeOn(options: RunOptions, first: TradeFrame): Promise<number> {
-  const endAt = options.for === undefined ? undefined : systemClock.now() + options.for
+  let endAt: number | undefined
   let before: LoadedConfig | undefined
   for (let { loaded } = first; ;) {
-    const frame = { ...first, loaded, endAt }
+    const frame = { ...first, loaded }
     const opened = await open(options, frame).catch((error: unknown) => {
       if (before === undefined) throw error
       frame.logger.log('error', 'reload.failed', { reason: messageOf(error) })
@@ -100,7 +100,9 @@ async function tradeOn(options: RunOptions, first: TradeFrame): Promise<number> 
       before = undefined
       continue
     }
-    const { next, code } = await trade(opened, options, frame)
+    // From when it is open, however often it is reloaded.
+    if (options.for !== undefined) endAt ??= systemClock.now() + options.for
+    const { next, code } = await trade(opened, options, { ...frame, endAt })
     if (next === undefined) return code
     before = loaded
     loaded = next
