@@ -1,5 +1,6 @@
 import { loadAlertSecrets } from '../../config/alert-secrets.ts'
-import { type ConfigRequest, type LoadedConfig, readConfig } from '../../config/load-config.ts'
+import { readAccounts } from '../../config/load-accounts.ts'
+import { type ConfigRequest, type LoadedConfig } from '../../config/load-config.ts'
 import { loadCredentials } from '../../config/secrets.ts'
 import { ConfigError, type Problem, sortProblems } from '../../config/yaml/problem.ts'
 import { type StrategyId } from '../../domain/ids.ts'
@@ -11,21 +12,30 @@ import { checkPurity } from '../../strategy/testing/check-purity.ts'
 export interface FullCheck {
   readonly problems: readonly Problem[]
   readonly loaded?: LoadedConfig
+  /** Of further accounts. */
+  readonly others: readonly LoadedConfig[]
 }
 
-/**
- * Everything that a start would read and refuse.
- * @param states What strategies remember, as the journal has it.
- */
-export async function checkFully(
+/** What strategies remember, as the journal has it: of each account, the main file's first. */
+type StatesOfAccounts = readonly ReadonlyMap<StrategyId, string>[]
+
+/** Everything that a start would read and refuse. */
+export async function checkFully(request: ConfigRequest, states: StatesOfAccounts = []): Promise<FullCheck> {
+  const { problems, main, others } = readAccounts(request)
+  if (!main) return { problems, others }
+  const found = [...problems]
+  for (const [index, loaded] of [main, ...others].entries())
+    found.push(...(await checkAccount(loaded, request, states[index] ?? new Map())))
+  return { problems: sortProblems(found), loaded: main, others }
+}
+
+async function checkAccount(
+  { config, documents }: LoadedConfig,
   request: ConfigRequest,
-  states: ReadonlyMap<StrategyId, string> = new Map(),
-): Promise<FullCheck> {
-  const { problems, loaded } = readConfig(request)
-  if (!loaded) return { problems }
-  const { config, documents } = loaded
+  states: ReadonlyMap<StrategyId, string>,
+): Promise<readonly Problem[]> {
   const read = await readStrategies(config, documents, toInstruments(config))
-  const found = [...problems, ...read.problems]
+  const found = [...read.problems]
   if (read.problems.length === 0) found.push(...(await findStartProblems(read.strategies, documents, states)))
   for (const { id, strategy, params, instruments } of read.strategies) {
     const source = documents.strategies.get(id)
@@ -35,7 +45,7 @@ export async function checkFully(
   found.push(...listProblems(() => loadCredentials(config, request)))
   const { alerts } = config
   if (alerts) found.push(...listProblems(() => loadAlertSecrets(alerts, request)))
-  return { problems: sortProblems(found), loaded }
+  return found
 }
 
 function listProblems(read: () => unknown): readonly Problem[] {
