@@ -30,7 +30,7 @@ export interface SecretsRequest {
 }
 
 /** Where each of them is looked for; with `_FILE` behind it, the file that holds it. */
-export const CREDENTIAL_VARIABLES = {
+const CREDENTIAL_VARIABLES = {
   apiKey: 'INTENTD_API_KEY',
   apiSecret: 'INTENTD_API_SECRET',
   passphrase: 'INTENTD_API_PASSPHRASE',
