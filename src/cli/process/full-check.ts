@@ -4,6 +4,7 @@ import { type ConfigRequest, type LoadedConfig } from '../../config/load-config.
 import { loadCredentials } from '../../config/secrets.ts'
 import { ConfigError, type Problem, sortProblems } from '../../config/yaml/problem.ts'
 import { type StrategyId } from '../../domain/ids.ts'
+import { type CheckedAccount, listPaceWarnings } from '../../daemon/account/pace-warnings.ts'
 import { toInstruments } from '../../daemon/account/engine-settings.ts'
 import { findStartProblems, readStrategies } from '../../daemon/strategies/strategies.ts'
 import { checkPurity } from '../../strategy/testing/check-purity.ts'
@@ -14,6 +15,8 @@ export interface FullCheck {
   readonly loaded?: LoadedConfig
   /** Of further accounts. */
   readonly others: readonly LoadedConfig[]
+  /** What a start takes, and what comes late or is denied all the same. */
+  readonly warnings: readonly Problem[]
 }
 
 /** What strategies remember, as the journal has it: of each account, the main file's first. */
@@ -22,30 +25,40 @@ type StatesOfAccounts = readonly ReadonlyMap<StrategyId, string>[]
 /** Everything that a start would read and refuse. */
 export async function checkFully(request: ConfigRequest, states: StatesOfAccounts = []): Promise<FullCheck> {
   const { problems, main, others } = readAccounts(request)
-  if (!main) return { problems, others }
+  if (!main) return { problems, others, warnings: [] }
   const found = [...problems]
-  for (const [index, loaded] of [main, ...others].entries())
-    found.push(...(await checkAccount(loaded, request, states[index] ?? new Map())))
-  return { problems: sortProblems(found), loaded: main, others }
+  const checked: CheckedAccount[] = []
+  for (const [index, loaded] of [main, ...others].entries()) {
+    const { config, documents } = loaded
+    const { strategies, problems: own } = await readStrategies(config, documents, toInstruments(config))
+    checked.push({ loaded, strategies })
+    found.push(...own)
+    if (own.length === 0)
+      found.push(...(await findStartProblems(strategies, documents, states[index] ?? new Map())))
+    found.push(...listImpure({ loaded, strategies }), ...listMissingSecrets(loaded, request))
+  }
+  return {
+    problems: sortProblems(found),
+    loaded: main,
+    others,
+    warnings: sortProblems(listPaceWarnings(checked)),
+  }
 }
 
-async function checkAccount(
-  { config, documents }: LoadedConfig,
-  request: ConfigRequest,
-  states: ReadonlyMap<StrategyId, string>,
-): Promise<readonly Problem[]> {
-  const read = await readStrategies(config, documents, toInstruments(config))
-  const found = [...read.problems]
-  if (read.problems.length === 0) found.push(...(await findStartProblems(read.strategies, documents, states)))
-  for (const { id, strategy, params, instruments } of read.strategies) {
-    const source = documents.strategies.get(id)
+function listImpure({ loaded, strategies }: CheckedAccount): readonly Problem[] {
+  return strategies.flatMap(({ id, strategy, params, instruments }) => {
+    const source = loaded.documents.strategies.get(id)
     const impure = checkPurity(strategy, params, instruments)
-    if (source) found.push(...impure.map((text) => source.problem(['module'], text)))
-  }
-  found.push(...listProblems(() => loadCredentials(config, request)))
+    return source ? impure.map((text) => source.problem(['module'], text)) : []
+  })
+}
+
+function listMissingSecrets({ config }: LoadedConfig, request: ConfigRequest): readonly Problem[] {
   const { alerts } = config
-  if (alerts) found.push(...listProblems(() => loadAlertSecrets(alerts, request)))
-  return found
+  return [
+    ...listProblems(() => loadCredentials(config, request)),
+    ...(alerts ? listProblems(() => loadAlertSecrets(alerts, request)) : []),
+  ]
 }
 
 function listProblems(read: () => unknown): readonly Problem[] {
