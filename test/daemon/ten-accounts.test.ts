@@ -44,6 +44,10 @@ function writeFiles(baseUrl: string): LoadedConfig[] {
     .replace('execution:\n', 'execution:\n  acceptanceWindowMs: 1000\n')
     .replace('onStop: leave', 'onStop: cancel')
     .replace('port: 8790', 'readOnly: false')
+    // A slow machine is no reason to stand still.
+    .replace('tickersMs: 100', 'tickersMs: 250')
+    .replace('fillsMs: 200', 'fillsMs: 500')
+    .replace('dataAgeMaxMs: 2000', 'dataAgeMaxMs: 20000')
   for (const name of NAMES) {
     const own = paper
       .replace('name: paper', `name: ${name}`)
@@ -66,7 +70,7 @@ function startExchange(): Promise<RunningSimulator> {
   const { main } = loadAccounts({ file: 'config/paper.yaml', cwd: ROOT })
   const { account, instruments } = main.config
   return startSimulator({
-    market: { kind: 'seeded', prices: { BTCUSDT: '60000', ETHUSDT: '3000' }, stepMs: 100, speed: 600 },
+    market: { kind: 'seeded', prices: { BTCUSDT: '60000', ETHUSDT: '3000' }, stepMs: 100, speed: 120 },
     seed: 1,
     instruments: listInstruments({ ...account, instruments }, systemClock.now()),
     accounts: NAMES.map((label, index) => ({
@@ -76,7 +80,7 @@ function startExchange(): Promise<RunningSimulator> {
   })
 }
 
-test('[SEC1] ten accounts trade in one daemon: a wrong key, a lost journal and a loss limit concern one each', async () => {
+test('ten accounts trade in one daemon: a wrong key, a lost journal and a loss limit concern one each', async () => {
   const simulator = await startExchange()
   opened.push(() => simulator.stop())
   const lines: { event: string; fields: Readonly<Record<string, unknown>> }[] = []
@@ -163,7 +167,7 @@ test('[SEC1] ten accounts trade in one daemon: a wrong key, a lost journal and a
   expect(status).toMatchObject({ kind: 'answered', status: 200 })
   const shown = status.kind === 'answered' ? (status.body as StatusView).accounts : []
   expect(shown.map(({ name, isTrading }) => [name, isTrading])).toEqual([[WRONG, false]])
-  expect(shown[0]?.hindrances.join(' ')).toContain('refuses')
+  expect(shown[0]?.hindrances.join(' ')).toContain('CREDENTIALS_REFUSED')
   expect([exitOf(fatal), isBroken]).toEqual([78, false])
   expect(daemon.accounts.map((account) => account.summary().rateLimited)).toEqual(Array(9).fill(0))
   // Prices are read once for all of them.

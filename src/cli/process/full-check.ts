@@ -4,7 +4,7 @@ import { type ConfigRequest, type LoadedConfig } from '../../config/load-config.
 import { loadCredentials } from '../../config/secrets.ts'
 import { ConfigError, type Problem, sortProblems } from '../../config/yaml/problem.ts'
 import { type StrategyId } from '../../domain/ids.ts'
-import { type CheckedAccount, listPaceWarnings } from '../../daemon/account/pace-warnings.ts'
+import { type CheckedAccount, listPaceWarnings } from '../../daemon/strategies/pace-warnings.ts'
 import { toInstruments } from '../../daemon/account/engine-settings.ts'
 import { findStartProblems, readStrategies } from '../../daemon/strategies/strategies.ts'
 import { checkPurity } from '../../strategy/testing/check-purity.ts'

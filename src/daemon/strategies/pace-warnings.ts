@@ -4,7 +4,7 @@ import { type Problem } from '../../config/yaml/problem.ts'
 import { type EndpointName, endpointNamed } from '../../protocol/endpoints.ts'
 import { type RateLimit } from '../../protocol/endpoint.ts'
 import { feedsOf, overloadedEndpoints } from '../market-data/feed-plan.ts'
-import { type LoadedStrategy } from '../strategies/strategies.ts'
+import { type LoadedStrategy } from './strategies.ts'
 
 export interface CheckedAccount {
   readonly loaded: LoadedConfig
