@@ -77,7 +77,9 @@ describe.concurrent('[CFG2] a configuration that has changed', () => {
     await run.untilEvent('reload.begun')
     project.edit('config/strategies/grid-btc.yaml', 'levels: 6', 'levels: 4')
     run.kill('SIGHUP')
-    await run.untilEvent('daemon.running', 3)
+    await run.untilEvent('reload.begun', 2)
+    const from = run.log.findLastIndex(({ event }) => event === 'reload.begun')
+    await run.until('that it trades', () => run.log.slice(from).some(({ event }) => event === 'order.sent'))
     expect(run.events('reload.begun').map(({ settings }) => settings)).toEqual([
       ['grid-btc.params.levels: 8 -> 6'],
       ['grid-btc.params.levels: 6 -> 4'],
