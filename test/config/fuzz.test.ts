@@ -83,7 +83,10 @@ test.each(TARGETS)(
     const whole: Plain = parse(SHIPPED[shippedFile])
     let reported = 0
     for (const [index, path] of pathsOf(whole).entries()) {
-      for (const value of shareOf([...WRONG_VALUES.slice(index % 4), ...WRONG_VALUES.slice(0, index % 4)], 4)) {
+      for (const value of shareOf(
+        [...WRONG_VALUES.slice(index % 4), ...WRONG_VALUES.slice(0, index % 4)],
+        4,
+      )) {
         workspace.write(file, stringify(withValue(whole, path, value)))
 
         const problems = read()
