@@ -85,7 +85,8 @@ describe.concurrent('[CFG2] a configuration that has changed', () => {
       ['grid-btc.params.levels: 6 -> 4'],
     ])
     expect((await run.stop()).code).toBe(0)
-    expect(run.summary).toMatchObject({ clean: true, exchange: { agrees: true } })
+    expect(run.summary.exchange?.differences).toEqual([])
+    expect(run.summary.clean).toBe(true)
   })
 
   test('reloaded while it trades, again and again, loses no order', async () => {
