@@ -15,15 +15,16 @@ export function addCheckCommand(program: Command, { setExit }: VerbFrame): void 
 async function check(options: ConfigOptions): Promise<number> {
   const request = toConfigRequest(options)
   const words = options.config === undefined ? [] : ['check', '-c', options.config]
-  const { problems, loaded } = await checkFully(request)
+  const { problems, notes, loaded } = await checkFully(request)
   if (problems.length > 0) {
     process.stderr.write(`${formatProblems(problems, adviseAgain(words))}\n`)
     return EXIT_CONFIG
   }
   const off = loaded ? listUnlimited(loaded.config) : []
   if (off.length > 0) process.stdout.write(`limits that are off: ${off.join(', ')}\n`)
-  process.stdout.write(
-    `${request.file}: nothing wrong; ${loaded?.config.strategies.length ?? 0} strategies\n`,
-  )
+  for (const note of notes) process.stdout.write(`note: ${note}\n`)
+  const count = loaded?.config.strategies.length ?? 0
+  const strategies = count === 1 ? 'strategy' : 'strategies'
+  process.stdout.write(`${request.file}: nothing wrong; ${count} ${strategies}\n`)
   return 0
 }
