@@ -137,6 +137,23 @@ describe('intentd backtest', () => {
     expect(readdirSync(project.directory).filter((name) => name.startsWith('hung'))).toEqual([])
   })
 
+  test('a strategy that always throws is no success, and what is denied is said with a hint', async () => {
+    const code = readFileSync(join(project.directory, 'scripted.ts'), 'utf8')
+    project.write(
+      'scripted.ts',
+      code.replace('const order =', "throw new Error('no such thing')\n    const order ="),
+    )
+    expect(await backtest('thrown', '--days', '1')).toBe(78)
+    expect(printed.out).toContain('it stood still')
+    expect(printed.error).toMatch(/BACKTEST_STRATEGY_HALTED[^]*no such thing/)
+
+    project.write('scripted.ts', code.replace('action, lots, ...limit', 'action, lots: Number.NaN, ...limit'))
+    expect(await backtest('denied', '--days', '1')).toBe(0)
+    expect(printed.out.replaceAll(/\s+/g, ' ')).toMatch(
+      /scripted: \d+ denied, INTENT_MALFORMED \(.*\): often NaN/,
+    )
+  })
+
   test('--out that names a file, or a place that cannot be written, is refused before anything is played', async () => {
     expect(await backtest('main.yaml', '--days', '1')).toBe(73)
     expect(await backtest('main.yaml/report', '--days', '1')).toBe(73)
@@ -170,6 +187,10 @@ describe('intentd backtest', () => {
       ])
 
     expect([await play('one', [btc, eth]), await play('two', [eth, btc])]).toEqual([0, 0])
+    expect(
+      await main(['backtest', join(project.directory, 'main.yaml'), '--market', btc, '--days', '1']),
+    ).toBe(64)
+    expect(printed.error).toContain('BACKTEST_DAYS_UNUSED')
 
     expect(readReport('one').remarks.join()).toMatch(/BTCUSDT: 100 % of its prices lie between two ticks/)
     expect(printed.out).toMatch(/BTCUSDT: 100 %/)

@@ -7,7 +7,6 @@ import { playWatched } from './watched-backtest.ts'
 
 /** A decision, the files of prices, a report: none of them takes as long. */
 const HUNG_AFTER_MS = 60_000
-const DAYS_DEFAULT = 30
 /** Ten years. */
 const DAYS_MAX = 3650
 
@@ -39,7 +38,7 @@ export function addPlayOptions(command: Command, models: readonly string[]): Com
       collect,
       [],
     )
-    .option('--days <n>', `length of a seeded market (${DAYS_DEFAULT})`, parseDays, DAYS_DEFAULT)
+    .option('--days <n>', 'length of a seeded market (default: 30)', parseDays)
     .option('--from <date>', 'begin there: 2025-06-01 or 2025-06-01T12:00, UTC', parseDate)
     .option('--to <date>', 'end there', parseDate)
     .addOption(

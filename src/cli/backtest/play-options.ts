@@ -6,7 +6,8 @@ export interface PlayOptions extends Pick<ConfigOptions, 'set'> {
   /** `STRATEGY.param=value` texts. */
   readonly param: readonly string[]
   readonly market: readonly string[]
-  readonly days: number
+  /** Of a seeded market. */
+  readonly days?: number | undefined
   readonly from?: number | undefined
   readonly to?: number | undefined
   readonly model?: FillModelName | 'all' | undefined

@@ -20,6 +20,8 @@ import { type BacktestOptions, type PlayOptions } from './play-options.ts'
 import { ProgressBar } from './progress-bar.ts'
 import { ReportDirectory } from './report-directory.ts'
 
+/** Of a seeded market. */
+const DAYS_DEFAULT = 30
 /** Virtual time between two looks at the terminal. */
 const CHUNK_MS = 300_000
 /** Others of this process (Ctrl-C) get their turn this often. */
@@ -36,7 +38,7 @@ export async function openBacktest(
   const loaded = loadConfig({ ...toConfigRequest({ config, set: options.set }), params: options.param })
   const prepared = await prepareBacktest(loaded, {
     files: filesOf(options, Object.entries(loaded.config.simulator?.market.recordings ?? {})),
-    ...{ days: options.days, fromAt: options.from, toAt: options.to },
+    ...{ days: options.days ?? DAYS_DEFAULT, fromAt: options.from, toAt: options.to },
     ...{ seed: options.seed, balance: options.balance, version },
   })
   return { loaded, prepared }
@@ -79,6 +81,7 @@ export async function runBacktest(
     const lines = [...describeReport(report), `  ${resolve(place, 'report.html')}`, '']
     watcher.post({ kind: 'report', text: lines.join('\n') })
     if (ended?.failure !== undefined) throw ended.failure
+    assertNobodyFailed(runs)
   } finally {
     directory.discard()
   }
@@ -86,11 +89,19 @@ export async function runBacktest(
 
 /** `seeded` alone stands for no file. */
 function filesOf(
-  { market }: PlayOptions,
+  { market, days }: PlayOptions,
   configured: readonly (readonly [string, string])[],
 ): readonly string[] {
-  if (!market.includes(SEEDED))
-    return market.length > 0 ? market : configured.map(([symbol, file]) => `${symbol}=${file}`)
+  if (!market.includes(SEEDED)) {
+    const files = market.length > 0 ? market : configured.map(([symbol, file]) => `${symbol}=${file}`)
+    if (files.length === 0 || days === undefined) return files
+    throw new Failure({
+      code: 'BACKTEST_DAYS_UNUSED',
+      sentence: 'prices from files have a length of their own',
+      facts: { days, market: files.join(', ') },
+      hint: 'leave --days out; --from and --to cut the files',
+    })
+  }
   if (market.length === 1) return []
   throw new Failure({
     code: 'BACKTEST_MARKET_MIXED',
@@ -237,6 +248,20 @@ function endedAt(
   const playedTo = Object.fromEntries(runs.map(({ model, toAt }) => [model, toTime(toAt)]))
   const to = toTime(Math.max(...runs.map(({ toAt }) => toAt)))
   return { ...recipe, to, endedEarly: { by: ended.why, asked: recipe.to, playedTo } }
+}
+
+/** @throws Failure BACKTEST_STRATEGY_HALTED */
+function assertNobodyFailed(runs: readonly RunReport[]): void {
+  const halted = runs.flatMap(({ model, restrictions }) =>
+    restrictions.filter((text) => text.includes('(strategyFailed)')).map((text) => [model, text] as const),
+  )
+  if (halted.length === 0) return
+  throw new Failure({
+    code: 'BACKTEST_STRATEGY_HALTED',
+    sentence: 'a strategy was halted on the way: its decisions failed',
+    facts: Object.fromEntries(halted),
+    hint: 'the report holds what was done until then; intentd check shows what a strategy throws on made-up prices',
+  })
 }
 
 interface RecipeOptions extends Pick<PlayOptions, 'set' | 'param'> {
