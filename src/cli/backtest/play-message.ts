@@ -36,7 +36,8 @@ export function packError(error: unknown): ThrownThere {
   return { failure: { code, sentence, facts, ...(hint !== undefined && { hint }) } }
 }
 
-export function unpackError(packed: ThrownThere): unknown {
+export function unpackError(packed: ThrownThere): Error {
   if ('problems' in packed) return new ConfigError(packed.problems)
-  return 'failure' in packed ? new Failure(packed.failure) : packed.error
+  if ('failure' in packed) return new Failure(packed.failure)
+  return packed.error instanceof Error ? packed.error : new Error(String(packed.error))
 }

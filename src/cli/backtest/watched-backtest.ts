@@ -27,7 +27,7 @@ export async function playWatched({ hungAfterMs, ...task }: WatchedOptions): Pro
   const marks = new PlayMarks()
   const { isTTY } = process.stderr
   const thread = openProgramThread('./backtest-thread', import.meta.url, {
-    workerData: { task: { ...task, shared: marks.shared, isTTY } satisfies PlayTask },
+    task: { ...task, shared: marks.shared, isTTY } satisfies PlayTask,
   })
   const begun: { strategies: readonly string[]; unfinished?: string } = { strategies: [] }
   const forgetSignals = onStopSignals((signal) => {

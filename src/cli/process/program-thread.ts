@@ -10,7 +10,8 @@ import { Worker, type WorkerOptions } from 'node:worker_threads'
 export function openProgramThread(
   file: string,
   askedBy: string,
-  { workerData, ...options }: WorkerOptions & { readonly workerData: object },
+  workerData: object,
+  options: Pick<WorkerOptions, 'resourceLimits'> = {},
 ): Worker {
   const ofThisVersion = getCompileCacheDir()
   const cacheDirectory = ofThisVersion === undefined ? undefined : dirname(ofThisVersion)

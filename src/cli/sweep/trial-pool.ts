@@ -14,10 +14,12 @@ export function runTrial(
   stop: AbortSignal,
 ): Promise<TrialOutcome | undefined> {
   return new Promise((resolve) => {
-    const thread = openProgramThread('./trial-thread', import.meta.url, {
-      workerData: { order },
-      resourceLimits: { maxOldGenerationSizeMb: HEAP_MB_MAX },
-    })
+    const thread = openProgramThread(
+      './trial-thread',
+      import.meta.url,
+      { order },
+      { resourceLimits: { maxOldGenerationSizeMb: HEAP_MB_MAX } },
+    )
     const end = (outcome: TrialOutcome | undefined): void => {
       cancel()
       stop.removeEventListener('abort', abort)
