@@ -12,6 +12,8 @@ import { checkPurity } from '../../strategy/testing/check-purity.ts'
 /** A configuration with everything that it names, and every problem of it. */
 export interface FullCheck {
   readonly problems: readonly Problem[]
+  /** What strategies do on made-up prices that may be wrong. */
+  readonly notes: readonly string[]
   readonly loaded?: LoadedConfig
   /** Of further accounts. */
   readonly others: readonly LoadedConfig[]
@@ -25,9 +27,10 @@ type StatesOfAccounts = readonly ReadonlyMap<StrategyId, string>[]
 /** Everything that a start would read and refuse. */
 export async function checkFully(request: ConfigRequest, states: StatesOfAccounts = []): Promise<FullCheck> {
   const { problems, main, others } = readAccounts(request)
-  if (!main) return { problems, others, warnings: [] }
+  if (!main) return { problems, others, warnings: [], notes: [] }
   const found = [...problems]
   const checked: CheckedAccount[] = []
+  const notes: string[] = []
   for (const [index, loaded] of [main, ...others].entries()) {
     const { config, documents } = loaded
     const { strategies, problems: own } = await readStrategies(config, documents, toInstruments(config))
@@ -35,22 +38,29 @@ export async function checkFully(request: ConfigRequest, states: StatesOfAccount
     found.push(...own)
     if (own.length === 0)
       found.push(...(await findStartProblems(strategies, documents, states[index] ?? new Map())))
-    found.push(...listImpure({ loaded, strategies }), ...listMissingSecrets(loaded, request))
+    const impure = readPurity({ loaded, strategies })
+    found.push(...impure.problems, ...listMissingSecrets(loaded, request))
+    notes.push(...impure.notes)
   }
   return {
     problems: sortProblems(found),
+    notes,
     loaded: main,
     others,
     warnings: sortProblems(listPaceWarnings(checked)),
   }
 }
 
-function listImpure({ loaded, strategies }: CheckedAccount): readonly Problem[] {
-  return strategies.flatMap(({ id, strategy, params, instruments }) => {
+function readPurity({ loaded, strategies }: CheckedAccount): Pick<FullCheck, 'problems' | 'notes'> {
+  const problems: Problem[] = []
+  const notes: string[] = []
+  for (const { id, strategy, params, instruments } of strategies) {
+    const purity = checkPurity(strategy, params, instruments)
     const source = loaded.documents.strategies.get(id)
-    const impure = checkPurity(strategy, params, instruments)
-    return source ? impure.map((text) => source.problem(['module'], text)) : []
-  })
+    if (source) problems.push(...purity.problems.map((text) => source.problem(['module'], text)))
+    notes.push(...purity.notes.map((text) => `${id}: ${text}`))
+  }
+  return { problems, notes }
 }
 
 function listMissingSecrets({ config }: LoadedConfig, request: ConfigRequest): readonly Problem[] {
