@@ -848,4 +848,10 @@ export const MUTANTS: readonly Mutant[] = [
     find: '      return [...symbolsOfOrders(book, record.items.map(nameOf)), ...symbolsOfOrphans(book)]',
     replace: '      return NONE',
   },
+  {
+    name: 'orphans-cost-nothing',
+    what: 'what fills have realised and cost that nobody owns is not booked',
+    find: 'for (const fill of fills) addMoney(book, pairKey(NOBODY, fill.symbol), fill)',
+    replace: '',
+  },
 ]
