@@ -35,7 +35,7 @@ beforeAll(() => {
   project.edit('scripted.yaml', 'instruments:', 'params: { everyMinutes: 60, lots: 1 }\ninstruments:')
   project.edit('main.yaml', 'pollMs: 5000', 'pollMs: 60000')
   const price = (minute: number): string => (100_000 + 300 * Math.sin(minute / 40)).toFixed(1)
-  const rows = Array.from({ length: 24 * 60 }, (_, minute) =>
+  const rows = Array.from({ length: 6 * 60 }, (_, minute) =>
     [START_AT + minute * MINUTE_MS, price(minute), price(minute), price(minute), price(minute), 50].join(','),
   )
   project.write('BTCUSDT.csv', `ts_ms,open,high,low,close,volume\n${rows.join('\n')}\n`)
