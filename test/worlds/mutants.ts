@@ -849,9 +849,9 @@ export const MUTANTS: readonly Mutant[] = [
     replace: '      return NONE',
   },
   {
-    name: 'orphans-cost-nothing',
-    what: 'what fills have realised and cost that nobody owns is not booked',
-    find: 'for (const fill of fills) addMoney(book, pairKey(NOBODY, fill.symbol), fill)',
-    replace: '',
+    name: 'foreign-fills-cost-nothing',
+    what: 'what a liquidation or a trade by hand has realised and cost is not booked',
+    find: 'addMoney(book, pairKey(NOBODY, fill.symbol), fill)\n    moveBy(book, fill, NOBODY)',
+    replace: 'moveBy(book, fill, NOBODY)',
   },
 ]
