@@ -30,6 +30,7 @@ export class ControlServer {
   readonly #servers: Server[] = []
   /** `http://127.0.0.1:8790`, while the port is listened at. */
   #baseUrl: string | undefined
+  #isSocketOpen = false
 
   constructor(options: ControlServerOptions) {
     this.#options = options
@@ -37,6 +38,11 @@ export class ControlServer {
 
   get baseUrl(): string | undefined {
     return this.#baseUrl
+  }
+
+  /** The path of the socket, while it is listened at. */
+  get socket(): string | undefined {
+    return this.#isSocketOpen ? this.#options.socket : undefined
   }
 
   async start(): Promise<void> {
@@ -62,6 +68,7 @@ export class ControlServer {
         server.listen(path, then),
       )
       chmodSync(socket, 0o600)
+      this.#isSocketOpen = true
     } catch (error) {
       this.#options.onUnreachable(socket, messageOf(error))
     }

@@ -155,6 +155,8 @@ export const LOG_EVENTS = {
   'read.failed':
     'A read of tickers, fills, a position or a feed failed; look at the exchange when it does not end.',
   'read.resumed': 'A read that had failed succeeds again.',
+  'recount.differs':
+    'The book and a second count of its fills differ; seen twice in a row, the account is held reducing. Compare the account with the journal.',
   'recording.ended': 'The recording of the run ended early; look at the disk, trading goes on.',
   'recording.lost':
     'The disk does not keep up and steps are missing from the recording; look at the disk, trading goes on.',

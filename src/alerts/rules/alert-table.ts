@@ -219,6 +219,7 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
     by: [],
     title: () => 'the exchange answers 429, and reads rest for a while',
   },
+  'recount.differs': { urgency: warning, by: [], title: () => 'the book and a count of its fills differ' },
   'operator.unreadable': { urgency: warning, by: [], title: () => 'a command could not be read' },
   'loop.hung': {
     urgency: urgent,

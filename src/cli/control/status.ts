@@ -94,7 +94,7 @@ function formatAccount(account: AccountView, isLive: boolean): string {
           'mode',
           hindrances.length + restrictions.length === 0
             ? `${mode}, ${phase}: nothing is in the way`
-            : `${mode}, ${phase}`,
+            : `${describeMode(mode, restrictions)}, ${phase}`,
         )
       : '',
     ...(isLive ? hindrances.map((hindrance) => line('', `! ${hindrance}`)) : []),
@@ -111,6 +111,12 @@ function formatAccount(account: AccountView, isLive: boolean): string {
     formatStrategies(account),
     isLive ? `\n${formatLimiter(account)}` : '',
   ].join('')
+}
+
+/** The account may be active, and nothing trade all the same. */
+function describeMode(mode: AccountView['mode'], restrictions: readonly RestrictionView[]): string {
+  const scopes = [...new Set(restrictions.map(({ scope }) => scope))]
+  return mode === 'active' && scopes.length > 0 ? `active but for ${scopes.join(', ')}` : mode
 }
 
 function describeRestriction({ scope, mode, code, reason, by, at, ends, command }: RestrictionView): string {

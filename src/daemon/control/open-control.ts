@@ -49,8 +49,10 @@ export function openControl(options: OpenControlOptions): OpenedControl {
     async start() {
       await server.start()
       const { baseUrl } = server
+      // What cannot be listened at was said.
+      if (server.socket === undefined && baseUrl === undefined) return
       logger.log('info', 'control.listening', {
-        socket,
+        ...(server.socket ? { socket } : {}),
         ...(baseUrl ? { url: baseUrl, token: tokenFile } : {}),
       })
     },
