@@ -1,0 +1,20 @@
+import { type LogEvent } from '../../domain/log-events.ts'
+import { type Urgency } from '../alert.ts'
+import { type Facts } from './facts.ts'
+
+/** How a log event becomes an alert. */
+export interface AlertRule {
+  readonly urgency: Urgency | ((facts: Facts) => Urgency)
+  /** What happened and where, in plain words. */
+  readonly title: (facts: Facts) => string
+  /** The fields that make two of them the same alert. */
+  readonly by: readonly string[]
+  /** What to type next, behind `intentd`. */
+  readonly command?: (facts: Facts) => string
+  /** Other lines of this event are nobody's business. */
+  readonly when?: (facts: Facts) => boolean
+  /** An alert only when it lasts: over with this event, of the same fields. */
+  readonly endedBy?: LogEvent
+  /** An alert only when it happens again and again. */
+  readonly counted?: true
+}
