@@ -22,6 +22,8 @@ export const DENIAL_CODES = {
   LEVERAGE_LIMIT: 'the account could hold more than risk.leverageMax times its equity, or that is not known',
   SELF_TRADE: 'it would trade with a resting order of ours, which risk.selfTrade forbids',
   ORDER_PACE: 'as many orders have left within a minute as risk.pace.ordersPerMinute allows',
+  IDENTICAL_PACE:
+    'as many place intents of equal terms came within a minute as risk.pace.identicalPerMinute allows',
   OPEN_ORDERS_LIMIT: 'there are as many open orders as risk.openOrdersMax allows',
   CLOSE_EXCEEDS_POSITION: 'there is less to close than that',
   KEY_MISSING: 'a place intent needs a key',

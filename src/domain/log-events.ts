@@ -113,9 +113,10 @@ export const LOG_EVENTS = {
     'Two endpoints answered 429, and reads rest for a while; find out what else calls from this address when this repeats.',
   'limits.coolDown':
     'A release came before the cool-down of a drawdown was over and changed nothing; release it again when it is.',
+  'limits.ended': 'What was beyond its limit just now is within it again; nothing to do.',
   'limits.off': 'Limits that the configuration does not set, and that hold nothing back.',
   'limits.reached':
-    'A limit of losses was reached and holds the scope from now on; look at what was traded before the scope is released.',
+    'A limit was reached and holds the scope from now on; look at what was traded before the scope is released, where it does not end by itself.',
   'limits.warned': 'A scope has fallen from its peak by the first step of its drawdown limit; look at it.',
   'operator.unreadable':
     'A file in the command inbox is no command and was set aside; give the command again.',

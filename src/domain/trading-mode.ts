@@ -20,8 +20,8 @@ export type TradingMode = (typeof TRADING_MODES)[number]
 export type RestrictedMode = Exclude<TradingMode, 'active'>
 
 /**
- * Why a mode is held, and how that ends. All but the last two are recorded, and hold over restarts until an
- * operator releases them; those two are volatile: they follow what they are measured by. The flatten of a stop is
+ * Why a mode is held, and how that ends. All but the last four are recorded, and hold over restarts until an
+ * operator releases them; those four are volatile: they follow what they are measured by. The flatten of a stop is
  * volatile too.
  */
 export const MODE_REASONS = {
@@ -50,10 +50,13 @@ export const MODE_REASONS = {
     ends: 'an operator releases it, risk.losses.coolDownMs after it at the earliest; the peak is taken anew',
   },
   losingStreak: { mode: 'halted', ends: 'an operator has looked at the strategy, and releases it' },
+  rejections: { mode: 'halted', ends: 'an operator has looked why orders are rejected, and releases it' },
   recount: {
     mode: 'reducing',
     ends: 'an operator has compared the account with the journal, and releases it; it is counted anew from then on',
   },
+  rateLimited: { mode: 'reducing', ends: 'fewer answers 429 come within a minute' },
+  unknownOrders: { mode: 'reducing', ends: 'it is known what became of the orders' },
   diskLow: { mode: 'reducing', ends: 'the disk of the journal has room again' },
   clockUnsynchronised: {
     mode: 'halted',

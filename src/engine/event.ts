@@ -52,7 +52,13 @@ export type EngineEvent =
   | { readonly kind: 'positionRead'; readonly reading: PositionReading }
   /** A row of the position is not as the document describes. */
   | { readonly kind: 'positionUnreadable'; readonly symbol: string; readonly problem: string }
-  | { readonly kind: 'readFailed'; readonly what: string; readonly reason: string }
+  | {
+      readonly kind: 'readFailed'
+      readonly what: string
+      readonly reason: string
+      /** Of the answer, where there was one. */
+      readonly status?: number | undefined
+    }
   | { readonly kind: 'feedRead'; readonly feed: FeedId; readonly reading: FeedReading }
   /** The grid says that it is time to read again. */
   | { readonly kind: 'pollDue'; readonly what: 'fills' | 'positions' }

@@ -57,7 +57,8 @@ export class AccountReader {
     if (answer.kind === 'accepted') this.#options.dispatch(toEvent(answer.data))
     else if (answer.kind === 'unknown' && answer.cause === 'unreadableRow') {
       this.#options.dispatch({ kind: 'positionUnreadable', symbol, problem: answer.message })
-    } else this.#options.dispatch({ kind: 'readFailed', what, reason: reasonOf(answer) })
+    } else
+      this.#options.dispatch({ kind: 'readFailed', what, reason: reasonOf(answer), status: answer.status })
     this.#reading.delete(what)
     const next = this.#wanted.get(what)
     this.#wanted.delete(what)

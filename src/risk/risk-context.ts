@@ -10,12 +10,15 @@ import { type Exposure } from './exposure.ts'
 export type AccountLimits = Readonly<Record<RequiredLimit, number>> & {
   readonly leverageMax?: number
   readonly selfTrade?: 'allow' | 'deny'
+  readonly unknownOrdersMax?: number
   readonly ordersPerMinute?: number
+  readonly identicalPerMinute?: number
+  readonly rateLimitedPerMinute?: number
 }
 
 type RequiredLimit = Exclude<
   keyof DaemonFile['risk'],
-  'foreignFills' | 'losses' | 'instruments' | 'leverageMax' | 'selfTrade' | 'pace'
+  'foreignFills' | 'losses' | 'instruments' | 'leverageMax' | 'selfTrade' | 'unknownOrdersMax' | 'pace'
 >
 
 /** The operator's limits for one strategy on one instrument, each as its setting says; sizes in lots. */
@@ -23,6 +26,8 @@ export type StrategyLimits = Readonly<
   Record<Exclude<keyof StrategyFile['risk'], 'losses' | 'pace'>, number>
 > & {
   readonly ordersPerMinute?: number
+  readonly identicalPerMinute?: number
+  readonly rejectionsPerMinute?: number
 }
 
 /** The market as risk looks at it. Floats, quote coin; NaN where there is none. */

@@ -184,12 +184,16 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
   'kill.released': { urgency: warning, by: [], title: () => 'the kill switch was released' },
   'kill.unproved': { urgency: urgent, by: [], title: () => 'a kill is not proved: look at the exchange' },
   'limits.coolDown': SILENT,
+  'limits.ended': {
+    urgency: info,
+    by: ['scope', 'code'],
+    title: ({ scope, reason }) => `${showScope(scope)} is within its limit again: ${showFact(reason)}`,
+  },
   'limits.off': SILENT,
   'limits.reached': {
     urgency: urgent,
     by: ['scope', 'code'],
-    title: ({ scope, reason }) =>
-      `a limit on losses was reached for ${showScope(scope)}: ${showFact(reason)}`,
+    title: ({ scope, reason }) => `a limit was reached for ${showScope(scope)}: ${showFact(reason)}`,
     command: release,
   },
   'limits.warned': {

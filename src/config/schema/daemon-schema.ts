@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { alertsSchema } from './alerts-schema.ts'
 import { positiveDecimal } from './decimal-text.ts'
 import { accountShape, instrumentsSchema } from './exchange-schema.ts'
-import { accountLossesSchema, instrumentRisksSchema, paceSchema } from './loss-schema.ts'
+import { accountLossesSchema, accountPaceSchema, instrumentRisksSchema } from './loss-schema.ts'
 import { embeddedSimulatorSchema } from './simulator-schema.ts'
 import { presetNumber, wholeNumber } from './whole-number.ts'
 
@@ -143,7 +143,11 @@ const riskSchema = z
     selfTrade: z.enum(['allow', 'deny']).default('allow').meta({
       description: 'Whether an order may leave that would trade with a resting order of ours.',
     }),
-    pace: paceSchema.prefault({}),
+    unknownOrdersMax: wholeNumber(
+      { min: 0, max: 1000 },
+      'Most orders of which nobody knows what became of them: while there are more, only orders that reduce leave.',
+    ).optional(),
+    pace: accountPaceSchema.prefault({}),
     losses: accountLossesSchema.prefault({}),
     instruments: instrumentRisksSchema
       .default({})

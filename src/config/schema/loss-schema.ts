@@ -53,14 +53,39 @@ export const instrumentRisksSchema = z.record(
   }),
 )
 
-export const paceSchema = z
+const ordersPerMinute = wholeNumber(
+  { min: 1, max: 100_000 },
+  'Most orders that leave within a minute; what reduces risk is counted, and leaves all the same.',
+).optional()
+
+const identicalPerMinute = wholeNumber(
+  { min: 1, max: 1000 },
+  'Most place intents of equal terms under different keys within a minute; what reduces risk is counted, and leaves all the same.',
+).optional()
+
+const PACE = { description: 'Limits on how fast orders leave. What is absent is not limited.' }
+
+export const accountPaceSchema = z
   .strictObject({
-    ordersPerMinute: wholeNumber(
-      { min: 1, max: 100_000 },
-      'Most orders that leave within a minute; what reduces risk is counted, and leaves all the same.',
+    ordersPerMinute,
+    identicalPerMinute,
+    rateLimitedPerMinute: wholeNumber(
+      { min: 1, max: 1000 },
+      'As many answers 429 within a minute: while it is so, only orders that reduce leave.',
     ).optional(),
   })
-  .meta({ description: 'Limits on how fast orders leave. What is absent is not limited.' })
+  .meta(PACE)
+
+export const strategyPaceSchema = z
+  .strictObject({
+    ordersPerMinute,
+    identicalPerMinute,
+    rejectionsPerMinute: wholeNumber(
+      { min: 1, max: 1000 },
+      'As many orders rejected by the exchange with one code within a minute: then the strategy is halted.',
+    ).optional(),
+  })
+  .meta(PACE)
 
 export const strategyLossesSchema = z
   .strictObject({

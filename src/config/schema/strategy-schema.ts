@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { sizeDecimal } from './decimal-text.ts'
 import { symbolSchema } from './exchange-schema.ts'
-import { paceSchema, strategyLossesSchema } from './loss-schema.ts'
+import { strategyLossesSchema, strategyPaceSchema } from './loss-schema.ts'
 import { presetNumber, wholeNumber } from './whole-number.ts'
 
 /**
@@ -16,7 +16,7 @@ const strategyRiskSchema = z
     ),
     orderSizeMax: sizeDecimal('Largest size of one order, in the base coin.'),
     openOrdersMax: wholeNumber({ min: 1, max: 400 }, 'Most orders working at once on each instrument.'),
-    pace: paceSchema.prefault({}),
+    pace: strategyPaceSchema.prefault({}),
     losses: strategyLossesSchema.prefault({}),
   })
   .meta({ description: 'Limits of this strategy. None has a default.' })

@@ -41,7 +41,7 @@ export function toEngineSettings(config: DaemonConfig, run: RunSettings): Engine
   const instruments = toInstruments(config)
   const { execution, account } = config
   const { foreignFills, losses: _losses, instruments: _instruments, pace, ...rest } = config.risk
-  const { leverageMax, selfTrade, ...limits } = rest
+  const { leverageMax, selfTrade, unknownOrdersMax, ...limits } = rest
   const losses = toLossSettings(config)
   const capital = run.capital ?? account.capital ?? config.simulator?.startingBalance
   return {
@@ -66,7 +66,8 @@ export function toEngineSettings(config: DaemonConfig, run: RunSettings): Engine
       ...convertEach(limits, Number),
       ...(leverageMax !== undefined && { leverageMax }),
       ...(selfTrade === 'deny' && { selfTrade }),
-      ...toPace(pace),
+      ...(unknownOrdersMax !== undefined && { unknownOrdersMax }),
+      ...withoutAbsent(pace),
     },
     ...(losses && { losses }),
     isExclusive: account.exclusive,
@@ -124,14 +125,17 @@ function toStrategy(
   const limits = strategy.instruments.map((symbol) => {
     const lot = instruments.get(symbol)?.lot ?? createGrid('1')
     const { losses: _losses, pace, ...risk } = strategy.risk
-    return [symbol, { ...convertEach(risk, (limit) => toLots(lot, limit)), ...toPace(pace) }] as const
+    return [symbol, { ...convertEach(risk, (limit) => toLots(lot, limit)), ...withoutAbsent(pace) }] as const
   })
   const { instruments: symbols } = strategy
   return [id, { id, symbols, limits: new Map(limits), ...(shown.get(id) ?? { feeds: new Map() }) }]
 }
 
-function toPace({ ordersPerMinute }: StrategyConfig['risk']['pace']): { ordersPerMinute?: number } {
-  return ordersPerMinute === undefined ? {} : { ordersPerMinute }
+function withoutAbsent<Name extends string>(limits: {
+  readonly [name in Name]?: number | undefined
+}): { readonly [name in Name]?: number } {
+  const set = Object.entries(limits).filter(([, limit]) => limit !== undefined)
+  return Object.fromEntries(set) as { readonly [name in Name]?: number }
 }
 
 /** A size in lots; another limit as it is. */

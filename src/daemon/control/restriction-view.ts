@@ -2,7 +2,12 @@ import { type RestrictionView } from '../../control/views.ts'
 import { MODE_REASONS, type Restriction } from '../../domain/trading-mode.ts'
 
 /** Ends by itself: the daemon measures it. */
-const VOLATILE: ReadonlySet<Restriction['code']> = new Set(['clockUnsynchronised', 'diskLow'])
+const VOLATILE: ReadonlySet<Restriction['code']> = new Set([
+  'clockUnsynchronised',
+  'diskLow',
+  'rateLimited',
+  'unknownOrders',
+])
 
 export function viewRestriction(restriction: Restriction): RestrictionView {
   const { scope, mode, code, reason, by, at } = restriction

@@ -49,7 +49,12 @@ export class Feeds {
     const { client, dispatch } = this.#options
     const answer = await client.send(feed.request)
     if (answer.kind !== 'accepted') {
-      dispatch({ kind: 'readFailed', what: nameOf(feed), reason: reasonOf(answer) })
+      dispatch({
+        kind: 'readFailed',
+        what: nameOf(feed),
+        reason: reasonOf(answer),
+        status: answer.status,
+      })
       return
     }
     // Strategies share what was read: none of them may change it under the others.

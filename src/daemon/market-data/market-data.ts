@@ -141,7 +141,7 @@ export class MarketData {
     const answer = await client.readTickers(table, config.account.productType)
     if (answer.kind !== 'accepted') {
       const reason = `${answer.kind} ${answer.code}: ${answer.message}`
-      this.#publish({ kind: 'readFailed', what: 'tickers', reason })
+      this.#publish({ kind: 'readFailed', what: 'tickers', reason, status: answer.status })
       return false
     }
     const readAt = trusted.clock.monotonic()

@@ -5,6 +5,7 @@ import { ACCOUNT } from '../../domain/trading-mode.ts'
 import { errorCode } from '../../protocol/error-codes.ts'
 import { type BatchResult } from '../../protocol/values.ts'
 import { announce, type Core, instrumentOf, record } from '../state/core.ts'
+import { judgeRejection } from '../lifecycle/limit-pace.ts'
 import { noteRefusals } from '../state/decision-state.ts'
 import { halt } from '../state/trading-mode.ts'
 import { leavePlacing } from '../state/instrument-state.ts'
@@ -31,6 +32,7 @@ export function answerBatch(core: Core, batchId: number, answer: Answer<BatchRes
     core,
     items.flatMap((item) => toRefusal(core, item)),
   )
+  for (const item of items) judgeRejection(core, item)
   haltOnFatal(core, batch.symbol, answer, items)
   leavePlacing(instrumentOf(core, batch.symbol))
 }

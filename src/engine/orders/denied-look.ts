@@ -51,5 +51,6 @@ function toLook(core: Core, symbol: string) {
 
 /** Whether all trading is held by what no record says. */
 function isHeldForNow(core: Core): boolean {
-  return core.run.spaceLowSince !== undefined || clockUnsynchronised(core) !== undefined
+  const { spaceLowSince, beyondLimit } = core.run
+  return spaceLowSince !== undefined || beyondLimit.size > 0 || clockUnsynchronised(core) !== undefined
 }

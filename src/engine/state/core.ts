@@ -45,6 +45,8 @@ export interface Core {
   readonly candles: CandleState
   readonly losses: LossState
   readonly recount: RecountState
+  /** By what is limited within a minute: when it happened. Changed by `limit-pace.ts`. */
+  readonly lastMinute: ReadonlyMap<string, readonly number[]>
   readonly run: RunState
   readonly changes: ChangeState
   /** Follows from the book: no image of the core holds it. */

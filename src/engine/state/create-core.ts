@@ -45,6 +45,7 @@ export function createCore(settings: EngineSettings, book: Book): Core {
       warned: new Set(),
     },
     recount: createRecount(book),
+    lastMinute: new Map(),
     run: {
       phase: 'starting',
       startedAt: 0,
@@ -54,6 +55,7 @@ export function createCore(settings: EngineSettings, book: Book): Core {
       flattened: new Set(),
       prunedAt: 0,
       spaceLowSince: undefined,
+      beyondLimit: new Map(),
       flatBeforeStop: undefined,
     },
     changes: { changed: new Set(symbols), unsettled: new Map(), denied: new Map(), moment: 0 },

@@ -1,4 +1,4 @@
-import { type Scope } from '../../domain/trading-mode.ts'
+import { type ModeReason, type Scope } from '../../domain/trading-mode.ts'
 import { own } from '../../lib/own.ts'
 import { type StopPolicy } from '../event.ts'
 
@@ -23,7 +23,17 @@ export interface RunState {
   readonly prunedAt: number
   /** Unix ms, our clock, since when the journal's disk is nearly full. */
   readonly spaceLowSince: number | undefined
+  /** What the account is beyond just now, and holds it for as long. */
+  readonly beyondLimit: ReadonlyMap<PaceReason, BeyondLimit>
   readonly flatBeforeStop: FlatBeforeStop | undefined
+}
+
+export type PaceReason = Extract<ModeReason, 'rateLimited' | 'unknownOrders'>
+
+export interface BeyondLimit {
+  readonly reason: string
+  /** Unix ms, our clock. */
+  readonly since: number
 }
 
 export interface StartState {
@@ -128,6 +138,12 @@ export function notePruned(run: RunState, now: number): void {
 /** @param since Unix ms, our clock, when the journal's disk was nearly full; undefined when it has room. */
 export function noteSpaceLow(run: RunState, since: number | undefined): void {
   own(run).spaceLowSince = since
+}
+
+/** @param beyond undefined when it is within its limit again. */
+export function noteBeyond(run: RunState, code: PaceReason, beyond: BeyondLimit | undefined): void {
+  if (beyond) own(run.beyondLimit).set(code, beyond)
+  else own(run.beyondLimit).delete(code)
 }
 
 export function noteFlatBeforeStop(run: RunState, flatBeforeStop: FlatBeforeStop | undefined): void {

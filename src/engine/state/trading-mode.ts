@@ -89,6 +89,7 @@ function volatileRestrictions(core: Core): readonly Restriction[] {
   if (run.spaceLowSince !== undefined) {
     held.push(byDaemon('diskLow', 'the disk of the journal is nearly full', run.spaceLowSince))
   }
+  for (const [code, { reason, since }] of run.beyondLimit) held.push(byDaemon(code, reason, since))
   if (run.flatBeforeStop !== undefined) {
     held.push(
       byDaemon('flatten', 'the daemon stops, and closes everything first', run.flatBeforeStop.askedAt),

@@ -17,6 +17,7 @@ import { holdingOf, killOf, openOrdersOf, pairKey, splitPair } from '../book/boo
 import { buildLadderChange } from '../book/ladder-change.ts'
 import { netLots } from '../../domain/position.ts'
 import { takeAccountCall, withdrawCalls } from './account-calls.ts'
+import { objectToRepeat } from '../lifecycle/limit-pace.ts'
 import { objectToNumbers, objectToPrices, objectToSize } from '../../risk/bounds.ts'
 import { announce, type Core, record, specOf } from '../state/core.ts'
 import { strategyScope } from '../../domain/trading-mode.ts'
@@ -190,8 +191,7 @@ function takePlace(core: Core, strategy: StrategySettings, intent: PlaceIntent, 
     changes.denials.push({ code: 'PLACES_TOO_MANY', detail, strategyId: strategy.id, symbol, key })
     return
   }
-  const freshAt = freshUntil(core, symbol)
-  changes.places.push({
+  const place: OrderIntent = {
     strategyId: strategy.id,
     symbol,
     purpose: 'place',
@@ -202,8 +202,11 @@ function takePlace(core: Core, strategy: StrategySettings, intent: PlaceIntent, 
     force: intent.ticks === undefined ? 'ioc' : (intent.force ?? 'gtc'),
     takeProfitTicks: intent.takeProfitTicks,
     stopLossTicks: intent.stopLossTicks,
-    deadlineAt: intent.ttlMs === undefined ? freshAt : core.now + intent.ttlMs,
-  })
+    deadlineAt: intent.ttlMs === undefined ? freshUntil(core, symbol) : core.now + intent.ttlMs,
+  }
+  const objection = objectToRepeat(core, strategy, place)
+  if (objection) changes.denials.push({ ...objection, strategyId: strategy.id, symbol, key })
+  else changes.places.push(place)
 }
 
 function countPlaces({ book: { places } }: Core, strategyId: StrategyId): number {
