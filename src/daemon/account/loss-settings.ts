@@ -19,23 +19,56 @@ export function toLossSettings(config: DaemonConfig): LossSettings | undefined {
   return { timeZone: config.calendar.timezone, coolDownMs: config.risk.losses.coolDownMs, limits }
 }
 
-/** The limits that are not set, each as its setting: `risk.losses.daily`. */
+/** The limits that are not set, each with how many scopes lack it: `losses.daily (2 instruments, 4 strategies)`. */
 export function listUnlimited(config: DaemonConfig): readonly string[] {
-  const { leverageMax, selfTrade, pace } = config.risk
-  const others = [
-    ...(leverageMax === undefined ? ['risk.leverageMax'] : []),
-    ...(selfTrade === 'allow' ? ['risk.selfTrade'] : []),
-    ...(pace.ordersPerMinute === undefined ? ['risk.pace.ordersPerMinute'] : []),
-  ]
-  const ofScopes = listScopes(config).flatMap(([scope, losses]) => {
-    const path = scope === ACCOUNT ? 'risk.losses' : `${scope} risk.losses`
-    const names = scope.startsWith(strategyScope(''))
-      ? ['daily', 'drawdown', 'streak']
-      : ['daily', 'drawdown']
-    const limits: LossLimits = toLimits(losses)
-    return names.filter((name) => !(name in limits)).map((name) => `${path}.${name}`)
+  const { leverageMax, selfTrade, unknownOrdersMax, pace } = config.risk
+  const paces = config.strategies.filter(({ enabled }) => enabled).map(({ risk }) => risk.pace)
+  const losses = listScopes(config).map(([scope, limits]) => [kindOf(scope), toLimits(limits)] as const)
+  const lacking = (name: keyof LossLimits): readonly ScopeKind[] =>
+    losses.filter(([, limits]) => !(name in limits)).map(([kind]) => kind)
+  const lackingPace = (name: keyof (typeof paces)[number]): readonly ScopeKind[] =>
+    paces.filter((limits) => limits[name] === undefined).map(() => 'strategy')
+  const account = (isOff: boolean): readonly ScopeKind[] => (isOff ? ['account'] : [])
+  const kinds: Readonly<Record<string, readonly ScopeKind[]>> = {
+    leverageMax: account(leverageMax === undefined),
+    selfTrade: account(selfTrade === 'allow'),
+    unknownOrdersMax: account(unknownOrdersMax === undefined),
+    'pace.ordersPerMinute': [
+      ...account(pace.ordersPerMinute === undefined),
+      ...lackingPace('ordersPerMinute'),
+    ],
+    'pace.identicalPerMinute': [
+      ...account(pace.identicalPerMinute === undefined),
+      ...lackingPace('identicalPerMinute'),
+    ],
+    'pace.rateLimitedPerMinute': account(pace.rateLimitedPerMinute === undefined),
+    'pace.rejectionsPerMinute': lackingPace('rejectionsPerMinute'),
+    'losses.daily': lacking('daily'),
+    'losses.drawdown': lacking('drawdown'),
+    'losses.streak': lacking('streak').filter((kind) => kind === 'strategy'),
+  }
+  return Object.entries(kinds).flatMap(([name, scopes]) =>
+    scopes.length === 0 ? [] : [nameOff(name, scopes)],
+  )
+}
+
+type ScopeKind = 'account' | 'instrument' | 'strategy'
+
+function kindOf(scope: Scope): ScopeKind {
+  if (scope === ACCOUNT) return 'account'
+  return scope.startsWith(strategyScope('')) ? 'strategy' : 'instrument'
+}
+
+const PLURALS = { instrument: 'instruments', strategy: 'strategies' } as const
+
+/** Of the account alone the name says enough. */
+function nameOff(name: string, scopes: readonly ScopeKind[]): string {
+  const others = (['instrument', 'strategy'] as const).flatMap((kind) => {
+    const count = scopes.filter((scope) => scope === kind).length
+    return count === 0 ? [] : [`${count} ${count === 1 ? kind : PLURALS[kind]}`]
   })
-  return [...others, ...ofScopes]
+  if (others.length === 0) return name
+  return `${name} (${[...(scopes.includes('account') ? ['account'] : []), ...others].join(', ')})`
 }
 
 function listScopes({ risk, instruments, strategies }: DaemonConfig): readonly [Scope, ConfiguredLosses][] {

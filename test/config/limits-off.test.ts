@@ -1,0 +1,38 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { loadConfig } from '../../src/config/load-config.ts'
+import { listUnlimited } from '../../src/daemon/account/loss-settings.ts'
+import { Workspace } from './workspace.ts'
+
+let workspace: Workspace
+beforeEach(() => {
+  workspace = new Workspace()
+})
+afterEach(() => workspace.remove())
+
+test('each limit that is off is named once, with how many scopes lack it', () => {
+  workspace.fill()
+  const { config } = loadConfig({ file: 'config/main.yaml', cwd: workspace.directory })
+  const { risk, strategies } = config
+  const ownLimits = { pace: { rejectionsPerMinute: 5 }, losses: { daily: '10', streak: 3 } }
+  const limited = {
+    ...config,
+    risk: { ...risk, leverageMax: 2, pace: { ordersPerMinute: 9 }, losses: { ...risk.losses, daily: '50' } },
+    strategies: strategies.map((strategy, index) =>
+      index === 0 ? { ...strategy, risk: { ...strategy.risk, ...ownLimits } } : strategy,
+    ),
+  }
+  const instruments = Object.keys(config.instruments).length
+  const perInstrument = `${instruments} instrument${instruments === 1 ? '' : 's'}`
+
+  expect(listUnlimited(limited)).toEqual([
+    'selfTrade',
+    'unknownOrdersMax',
+    'pace.ordersPerMinute (2 strategies)',
+    'pace.identicalPerMinute (account, 2 strategies)',
+    'pace.rateLimitedPerMinute',
+    'pace.rejectionsPerMinute (1 strategy)',
+    `losses.daily (${perInstrument}, 1 strategy)`,
+    `losses.drawdown (account, ${perInstrument}, 2 strategies)`,
+    'losses.streak (1 strategy)',
+  ])
+})
