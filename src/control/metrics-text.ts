@@ -42,6 +42,8 @@ export const METRICS = {
   intentd_funding_received: { type: 'gauge', help: 'Of all runs in the journal, margin coin.' },
   intentd_profit_today: { type: 'gauge', help: 'Realised less fees since midnight in calendar.timezone.' },
   intentd_equity: { type: 'gauge', help: 'Capital and everything that was made; absent where unknown.' },
+  intentd_equity_peak: { type: 'gauge', help: 'The highest equity so far; absent where unknown.' },
+  intentd_drawdown: { type: 'gauge', help: 'Equity below its peak, margin coin; absent where unknown.' },
   intentd_loss_used: {
     type: 'gauge',
     help: "Used of a limit on losses, margin coin, a share for the account's drawdown; labels: scope, limit.",

@@ -120,6 +120,11 @@ export const accountSchema = z.strictObject({
     instruments: z.record(z.string(), profitSchema),
   }),
   equity: amount.nullable().meta({ description: 'capital and everything that was made; null: not known' }),
+  peak: amount.nullable().meta({
+    description:
+      'the highest equity: since the last release of a drawdown where that is limited, else since the start',
+  }),
+  drawdown: amount.nullable().meta({ description: 'equity below its peak' }),
   losses: z.array(lossSchema),
   limiter: z.array(limiterSchema),
   strategies: z.array(

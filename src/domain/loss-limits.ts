@@ -37,6 +37,16 @@ export interface UsedLoss {
   readonly drawdownShare?: number
 }
 
+/** What the account is worth, in the margin coin. */
+export interface Equity {
+  /** Capital and everything that was made. */
+  readonly equity: number
+  /** The highest so far: since the last release of a drawdown where that is limited, else since the run began. */
+  readonly peak: number
+  /** The equity below the peak; 0 at the peak. */
+  readonly drawdown: number
+}
+
 /** What scopes have made, as far as it was judged in this run. Changed by `engine/state/losses.ts`. */
 export interface LossState {
   /** By symbol: what the account held when its position was last read. */

@@ -1,5 +1,5 @@
 import { type Denial } from '../domain/denial.ts'
-import { type UsedLoss } from '../domain/loss-limits.ts'
+import { type Equity, type UsedLoss } from '../domain/loss-limits.ts'
 import { type Restriction } from '../domain/trading-mode.ts'
 import { unreachable } from '../lib/unreachable.ts'
 import { type Book } from './book/book.ts'
@@ -35,6 +35,7 @@ import { beginMoment, isAnyToLookAt, isToLookAt, noteChanged, noteLooking } from
 import { createCore } from './state/create-core.ts'
 import { noteFeed } from './state/market-state.ts'
 import { noteGranted } from './state/open-calls.ts'
+import { accountEquityOf } from './state/losses.ts'
 import { askForFills, askForPosition, knownThrough, tradesNeededSince } from './state/readings.ts'
 import { notePruned, noteSpaceLow, type RunPhase } from './state/run-state.ts'
 import { allRestrictions, isKilling, isTrading } from './state/trading-mode.ts'
@@ -78,6 +79,8 @@ export interface Engine {
   isCallHeldBack(callId: number): boolean
   /** By scope: what was lost, where that is limited and known. */
   readonly losses: ReadonlyMap<string, UsedLoss>
+  /** With peak and drawdown; undefined while a part is not known. */
+  readonly equity: Equity | undefined
   readonly denied: ReadonlyMap<Denial['code'], number>
   /** Everything that it knows, as text: between two steps only. */
   write(): string
@@ -133,6 +136,9 @@ export function resumeEngine(core: Core): Engine {
     isHeldBack: (batch) => isHeldBack(core, batch),
     isCallHeldBack: (callId) => isCallHeldBack(core, callId),
     losses: core.losses.used,
+    get equity() {
+      return accountEquityOf(core)
+    },
     denied: core.denials.counts,
     write: () => writeCore(core),
   }

@@ -83,6 +83,7 @@ export class InterpreterBench {
       phase: 'running',
       isTrading: true,
       losses: new Map(),
+      equity: undefined,
       isHeldBack: (batch) => 'body' in batch && batch.body === this.heldBack,
       isCallHeldBack: () => this.heldBack === 'calls',
       restrictions: [],

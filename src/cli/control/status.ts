@@ -103,7 +103,7 @@ function formatAccount(account: AccountView, isLive: boolean): string {
     line('orders', orders.length === 0 ? 'none open' : `${orders.join(', ')}${describeUnknown(account)}`),
     line('today', describeProfit(profit.today)),
     line('in all', describeProfit(profit.total)),
-    account.equity === null ? '' : line('equity', money(account.equity)),
+    account.equity === null ? '' : line('equity', describeEquity(account)),
     isLive && account.losses.length > 0 ? line('losses', describeLosses(account)) : '',
     '\n',
     formatPositions(positions),
@@ -111,6 +111,12 @@ function formatAccount(account: AccountView, isLive: boolean): string {
     formatStrategies(account),
     isLive ? `\n${formatLimiter(account)}` : '',
   ].join('')
+}
+
+function describeEquity({ equity, peak, drawdown }: AccountView): string {
+  const fallen =
+    peak === null || drawdown === null ? '' : `, ${money(drawdown)} below its peak of ${money(peak)}`
+  return `${money(equity ?? '0')}${fallen}`
 }
 
 /** The account may be active, and nothing trade all the same. */

@@ -273,6 +273,7 @@ export class Account implements MarketListener {
       book,
       statistics: this.#statistics,
       denied: this.#engine.denied,
+      equity: this.#engine.equity,
       clean,
       durationMs: trusted.clock.now() - this.#startedAt,
       polls: market.polls,

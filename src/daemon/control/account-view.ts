@@ -33,7 +33,7 @@ export function viewAccount(account: ShownAccount): AccountView {
     unknownSince:
       unknown.length === 0 ? null : Math.round(Math.min(...unknown.map((order) => order.lastSentAt))),
     profit,
-    equity: viewEquity(account, profit),
+    ...viewEquity(account, profit),
     losses: viewLosses(account),
     limiter: account.limiter
       .filter(({ granted }) => granted > 0)

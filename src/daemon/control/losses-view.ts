@@ -4,10 +4,28 @@ import { ACCOUNT } from '../../domain/trading-mode.ts'
 import { decimal } from '../../lib/decimal.ts'
 import { type ShownAccount } from '../account/shown-account.ts'
 
-/** Capital and everything that was made, as strategies are shown it; null while a part is not known. */
-export function viewEquity({ settings }: ShownAccount, { total }: AccountView['profit']): string | null {
-  if (settings.capital === undefined || total.unrealised === null) return null
-  return settings.capital.plus(decimal(total.net)).toString()
+/** Digits after the point: as many as the wire has. */
+const DIGITS = 8
+
+/**
+ * Capital and everything that was made, its peak and the fall from it, as limits look at them; null while a part is
+ * not known. Of a journal at rest the equity is known while nothing is held.
+ */
+export function viewEquity(
+  { settings, engine, state }: Pick<ShownAccount, 'settings' | 'engine' | 'state'>,
+  { total }: Pick<AccountView['profit'], 'total'>,
+): Pick<AccountView, 'equity' | 'peak' | 'drawdown'> {
+  const { capital } = settings
+  if (engine.equity) {
+    const { equity, peak, drawdown } = engine.equity
+    return { equity: toAmount(equity), peak: toAmount(peak), drawdown: toAmount(drawdown) }
+  }
+  const isKnown = state === 'atRest' && capital !== undefined && total.unrealised !== null
+  return { equity: isKnown ? capital.plus(decimal(total.net)).toString() : null, peak: null, drawdown: null }
+}
+
+function toAmount(amount: number): string {
+  return decimal(amount.toFixed(DIGITS)).toString()
 }
 
 /** Every limit on losses with how much of it is used; null while that is not known. */

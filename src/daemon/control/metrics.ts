@@ -95,6 +95,8 @@ function addAccount(account: AccountView, now: number, add: Add): void {
   add('intentd_funding_received', Number(profit.total.funding ?? 0))
   add('intentd_profit_today', Number(profit.today.net))
   if (account.equity !== null) add('intentd_equity', Number(account.equity))
+  if (account.peak !== null) add('intentd_equity_peak', Number(account.peak))
+  if (account.drawdown !== null) add('intentd_drawdown', Number(account.drawdown))
   for (const { scope, limit, used, max } of account.losses) {
     add('intentd_loss_limit', max, { scope, limit })
     if (used !== null) add('intentd_loss_used', used, { scope, limit })

@@ -1,3 +1,4 @@
+import { type Equity } from '../../domain/loss-limits.ts'
 import { type DurationSummary } from '../../lib/percentiles.ts'
 import { ACCOUNT } from '../../domain/trading-mode.ts'
 import { wrapWords } from './wrap-words.ts'
@@ -44,6 +45,7 @@ function moneyRows(summary: RunSummary): Row[] {
   return [
     ['fees', summary.fees],
     ['profit', `${summary.realisedProfit} realised, ${describeUnrealised(summary)}`],
+    ...(summary.equity ? [['equity', describeEquity(summary.equity)] as const] : []),
     ['positions', positions.length === 0 ? 'none' : positions.join(', ')],
     ...summary.unattended.map(toUnattendedRow),
   ]
@@ -55,6 +57,11 @@ function describeUnrealised({ unrealisedProfit }: RunSummary): string {
 
 function toUnattendedRow({ strategy, symbol, side, size, why }: UnattendedPosition): Row {
   return ['UNATTENDED', `${symbol} ${side} ${size}${strategy === undefined ? '' : ` of ${strategy}`}: ${why}`]
+}
+
+function describeEquity({ equity, peak, drawdown }: Equity): string {
+  const [now, highest, fallen] = [equity, peak, drawdown].map((amount) => amount.toFixed(2))
+  return `${now}, ${fallen} below its peak of ${highest}`
 }
 
 function paceRows({ limiter, wakeUpLateness, decisionLatency, rateLimited, unknowns }: RunSummary): Row[] {

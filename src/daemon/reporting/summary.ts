@@ -1,3 +1,4 @@
+import { type Equity } from '../../domain/loss-limits.ts'
 import { MODE_REASONS, type Restriction } from '../../domain/trading-mode.ts'
 import { type Holding, type PositionReading } from '../../domain/position.ts'
 import { type DurationSummary } from '../../lib/percentiles.ts'
@@ -36,6 +37,8 @@ export interface RunSummary {
   readonly realisedProfit: string
   /** As it stands at the end; absent where a position that is held was not read in this run. */
   readonly unrealisedProfit?: string
+  /** At the end, with its peak and the fall from it; absent where a part was not known. */
+  readonly equity?: Equity
   readonly positions: Readonly<Record<string, string>>
   readonly rateLimited: number
   readonly unknowns: number
@@ -99,6 +102,7 @@ export interface SummaryInput extends Pick<UnattendedInput, 'grids'> {
   readonly book: Book
   readonly statistics: RunStatistics
   readonly denied: ReadonlyMap<string, number>
+  readonly equity?: Equity | undefined
   readonly clean: boolean
   readonly durationMs: number
   readonly polls: PollGridStats
@@ -134,6 +138,7 @@ export function buildSummary(input: SummaryInput): RunSummary {
     fees: statistics.fees.toString(),
     realisedProfit: statistics.profit.toString(),
     ...(account.unrealisedProfit === undefined ? {} : { unrealisedProfit: account.unrealisedProfit }),
+    ...(input.equity && { equity: input.equity }),
     positions: account.positions,
     rateLimited: limiter.reduce((sum, endpoint) => sum + endpoint.rateLimited, 0),
     unknowns: statistics.outcomes.get('unknown') ?? 0,

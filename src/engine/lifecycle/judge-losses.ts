@@ -9,7 +9,7 @@ import { restrictionOf, splitPair } from '../book/book.ts'
 import { type EngineEvent } from '../event.ts'
 import { type LossSettings } from '../settings.ts'
 import { announce, type Core } from '../state/core.ts'
-import { measureLoss, noteNet, noteReadHolding, noteWarned, writePeaks } from '../state/losses.ts'
+import { measureLoss, noteNet, noteReadHolding, notePeak, noteWarned, writePeaks } from '../state/losses.ts'
 import { halt, type ReleaseOrder } from '../state/trading-mode.ts'
 import { releaseScope, startFlatten } from './flatten.ts'
 
@@ -21,15 +21,16 @@ const BY = 'loss limits'
  * concern. Nothing is judged while a part of a net profit is not known.
  */
 export function judgeLosses(core: Core, event: EngineEvent): void {
-  const { losses } = core.settings
-  if (!losses) return
-  if (event.kind === 'commanded' && event.command.kind === 'stop') return writePeaks(core)
+  const { losses, capital } = core.settings
+  if (!losses && capital === undefined) return
+  if (losses && event.kind === 'commanded' && event.command.kind === 'stop') return writePeaks(core)
   const symbols = symbolsOf(event)
   if (symbols.length === 0) return
   if (event.kind === 'positionRead') noteReadHolding(core, event.reading)
   for (const symbol of symbols) noteNet(core, symbol)
-  for (const [scope, limits] of losses.limits) {
-    if (isConcerned(core, scope, symbols)) judge(core, scope, { limits, timeZone: losses.timeZone })
+  if (!losses?.limits.has(ACCOUNT)) notePeak(core)
+  for (const [scope, limits] of losses?.limits ?? []) {
+    if (isConcerned(core, scope, symbols)) judge(core, scope, { limits, timeZone: losses?.timeZone ?? 'UTC' })
   }
 }
 

@@ -1,4 +1,4 @@
-import { type UsedLoss, type Watermark } from '../../domain/loss-limits.ts'
+import { type Equity, type UsedLoss, type Watermark } from '../../domain/loss-limits.ts'
 import { FLAT, type Holding, type PositionReading } from '../../domain/position.ts'
 import { ACCOUNT, type Scope, strategyScope } from '../../domain/trading-mode.ts'
 import { floatOnGrid } from '../../lib/grid.ts'
@@ -70,6 +70,23 @@ export function equityOf(core: Core): number | undefined {
   const net = netProfitOf(core, ACCOUNT)
   const { capital } = core.settings
   return net === undefined || capital === undefined ? undefined : Number(capital.toString()) + net
+}
+
+/** The same with its peak: the one source of what is shown and what is limited. */
+export function accountEquityOf(core: Core): Equity | undefined {
+  const equity = equityOf(core)
+  if (equity === undefined) return undefined
+  const { book, losses, settings } = core
+  const net = losses.peaks.get(ACCOUNT) ?? book.watermarks.get(ACCOUNT)?.peak ?? Number.NEGATIVE_INFINITY
+  const peak = Math.max(equity, Number(settings.capital?.toString()) + net)
+  return { equity, peak, drawdown: peak - equity }
+}
+
+/** Of an account whose losses are not limited: its peak is shown, and not written down. */
+export function notePeak(core: Core): void {
+  const net = netProfitOf(core, ACCOUNT)
+  if (net === undefined) return
+  own(core.losses.peaks).set(ACCOUNT, Math.max(net, core.losses.peaks.get(ACCOUNT) ?? net))
 }
 
 /** Those that are not configured any more, and once were traded. */

@@ -1,0 +1,86 @@
+import { expect, test } from 'vitest'
+import { viewEquity } from '../../../src/daemon/control/losses-view.ts'
+import { RunStatistics } from '../../../src/daemon/reporting/run-statistics.ts'
+import { formatSummary } from '../../../src/daemon/reporting/summary-text.ts'
+import { buildSummary } from '../../../src/daemon/reporting/summary.ts'
+import { toOrderId } from '../../../src/domain/ids.ts'
+import { type EngineSettings } from '../../../src/engine/settings.ts'
+import { decimal } from '../../../src/lib/decimal.ts'
+import { buildAccount } from '../../../src/strategy/views/account-view.ts'
+import { EngineBench, SYMBOL } from '../engine-bench.ts'
+
+const NOTHING_MEASURED = { count: 0, meanMs: 0, p50Ms: 0, p90Ms: 0, p99Ms: 0, maxMs: 0 }
+const CAPITAL = 1000
+const FEE = 0.25
+const LIMITED: EngineSettings['losses'] = {
+  ...{ timeZone: 'UTC', coolDownMs: 0 },
+  limits: new Map([['*', { drawdown: { reducing: 0.5 } }]]),
+}
+const NOTHING_MADE = {
+  ...{ fills: 0, realised: '0', fees: '0', funding: '0', unrealised: '0', net: '0' },
+}
+
+/** Ten lots long, for a fee. */
+function holding(losses: EngineSettings['losses']): EngineBench {
+  const bench = new EngineBench({ capital: decimal(String(CAPITAL)), ...(losses && { losses }) }).start()
+  bench.decide({ kind: 'target', symbol: SYMBOL, lots: 10 })
+  const batch = bench.grantBatch()
+  bench.accept(batch)
+  const orderId = toOrderId(`${batch.batchId}001`)
+  const fill = bench.fill({
+    orderId,
+    side: 'buy',
+    lots: 10,
+    ticks: 100_000,
+    scope: 'taker',
+    fee: String(FEE),
+  })
+  const reading = { fills: [fill], sinceAt: 0, requestedAt: bench.now, exchangeTime: bench.now }
+  bench.step({ kind: 'fillsRead', reading })
+  return bench
+}
+
+function worth(bench: EngineBench, unrealised: number): void {
+  bench.now += 100
+  const row = {
+    ...({ holdSide: 'long', lots: 10, openPriceAvg: 10_000, fundingFee: '' } as const),
+    ...({ markPrice: 10_000, liquidationPrice: 0, positionMode: 'one_way_mode' } as const),
+    unrealisedProfit: String(unrealised),
+  }
+  const at = { requestedAt: bench.now, exchangeTime: bench.now }
+  bench.step({ kind: 'positionRead', reading: { symbol: SYMBOL, rows: [row], isSilent: false, ...at } })
+}
+
+test.each([
+  ['limited', LIMITED],
+  ['not limited', undefined],
+])('equity, peak and drawdown are one number wherever they are shown: losses %s', (_, losses) => {
+  const bench = holding(losses)
+  worth(bench, 20)
+  worth(bench, -30.5)
+  const equity = CAPITAL - FEE - 30.5
+  const peak = CAPITAL - FEE + 20
+
+  expect(bench.engine.equity).toEqual({ equity, peak, drawdown: peak - equity })
+  bench.take('decide')
+  bench.price()
+  const [decide] = bench.take('decide')
+  expect(buildAccount(decide?.snapshot.account).equity).toBe(equity)
+  const { settings, engine, book } = bench
+  const view = viewEquity({ settings, engine, state: 'begun' }, { total: NOTHING_MADE })
+  expect(view).toEqual({ equity: '969.25', peak: '1019.75', drawdown: '50.5' })
+  const summary = buildSummary({
+    ...{ settings, book, configured: [], clean: true, durationMs: 0, limiter: [], exchange: undefined },
+    ...{ grids: settings.instruments, statistics: new RunStatistics(), denied: new Map() },
+    ...{ positions: new Map(), polls: { polls: 0, lateness: NOTHING_MEASURED }, equity: engine.equity },
+  })
+  expect(formatSummary(summary)).toMatch(/equity +969\.25, 50\.50 below its peak of 1019\.75/)
+  const used = engine.losses.get('*')
+  expect(used?.drawdown).toBe(losses && peak - equity)
+  expect(used?.drawdownShare).toBe(losses && (peak - equity) / peak)
+})
+
+test('equity is not known before every position was read, nor where nobody says what the account began with', () => {
+  expect(new EngineBench({ capital: decimal('1000') }).engine.equity).toBeUndefined()
+  expect(new EngineBench().start().engine.equity).toBeUndefined()
+})
