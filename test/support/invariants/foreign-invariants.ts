@@ -59,9 +59,12 @@ function isHalted({ facts }: World, symbol: string): boolean {
   return [facts.halted.get('*'), facts.halted.get(symbol)].some((held) => held?.mode === 'halted')
 }
 
+/** What a limit holds is judged by tests of the limits. */
+const OF_LIMITS = /, limit [\d.]+$/
+
 /** Whether this step has heard of anything that a person must look at. */
 function judgeHalt(world: World, halt: Halt, { event, effects }: Step): void {
-  if (isAnswerTo(halt, event)) return
+  if (isAnswerTo(halt, event) || (world.plan.isLimited && OF_LIMITS.test(halt.reason))) return
   const heard = new Set(
     effects.flatMap((effect) =>
       effect.kind === 'record' && effect.record.kind === 'fills'

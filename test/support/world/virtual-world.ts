@@ -8,6 +8,7 @@ import { type EngineCommand, type StopPolicy } from '../../../src/engine/event.t
 import { decimal } from '../../../src/lib/decimal.ts'
 import { type Instrument as ListedInstrument } from '../../../src/simulator/futures/instruments/instruments.ts'
 import { type Strategy } from '../../../src/strategy/define-strategy.ts'
+import { limitsOf } from './world-limits.ts'
 import { type StrategyPlan, type WorldPlan } from './world-plan.ts'
 import { passCalm } from './calm.ts'
 import { INVARIANTS } from '../invariants/invariants.ts'
@@ -474,6 +475,7 @@ function noteFacts(world: World): ProcessWatcher {
 
 function buildSettings(plan: WorldPlan, listed: readonly ListedInstrument[]): EngineSettings {
   const instruments = new Map(listed.map((one) => [one.symbol, toInstrument(one)]))
+  const limited = limitsOf(plan)
   const strategies = plan.strategies.map(({ id, symbols }): [StrategyId, StrategySettings] => [
     toStrategyId(id),
     {
@@ -481,7 +483,10 @@ function buildSettings(plan: WorldPlan, listed: readonly ListedInstrument[]): En
       symbols,
       feeds: new Map(),
       limits: new Map(
-        symbols.map((symbol) => [symbol, { positionMax: 12, orderSizeMax: 5, openOrdersMax: 20 }]),
+        symbols.map((symbol) => [
+          symbol,
+          { positionMax: 12, orderSizeMax: 5, openOrdersMax: 20, ...limited.strategy },
+        ]),
       ),
     },
   ])
@@ -502,7 +507,9 @@ function buildSettings(plan: WorldPlan, listed: readonly ListedInstrument[]): En
       openOrdersMax: plan.openOrdersMax,
       orderNotionalMax: plan.orderNotionalMax,
       grossNotionalMax: plan.grossNotionalMax,
+      ...limited.account,
     },
+    ...limited.losses,
     isExclusive: plan.isExclusive,
     execution: {
       batchOrdersMax: plan.batchOrdersMax,

@@ -84,6 +84,8 @@ export const worldPlanSchema = z.strictObject({
   grossNotionalMax: z.number().default(5_000_000),
   /** Orders that the account may have open in all. */
   openOrdersMax: z.int().default(60),
+  /** Whether losses, unknown orders, answers 429 and rejections are limited. */
+  isLimited: z.boolean().default(false),
 })
 
 export type WorldPlan = z.infer<typeof worldPlanSchema>
@@ -132,6 +134,7 @@ export function planWorld(seed: string): WorldPlan {
     orderNotionalMax: pick(part('orderNotionalMax'), [100_000, 100_000, 100_000, 150]),
     grossNotionalMax: pick(part('grossNotionalMax'), [5_000_000, 5_000_000, 600]),
     openOrdersMax: pick(part('openOrdersMax'), [60, 60, 60, 60, 7]),
+    isLimited: part('isLimited').integer(5) === 0,
   }
 }
 
