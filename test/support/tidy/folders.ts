@@ -39,6 +39,7 @@ const FOLDER_ORDER: Readonly<Record<string, readonly (string | readonly string[]
     'strategies',
     'watchdog',
     'account',
+    'explain',
     'control',
   ],
   report: ['run-facts.ts', 'round-numbers.ts', 'collect', 'metrics.ts', 'run-report.ts', 'text', 'page'],
