@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import { type DaemonConfig, type LoadedConfig } from '../config/load-config.ts'
 import { type Credentials } from '../config/secrets.ts'
 import { type Book } from '../engine/book/book.ts'
@@ -19,6 +20,7 @@ import { type EmbeddedExchange, startEmbeddedExchange } from './embedded/embedde
 import { listUnlimited } from './account/loss-settings.ts'
 import { toEngineSettings, toInstruments } from './account/engine-settings.ts'
 import { type ExchangeAccess } from '../exchange/client/exchange-access.ts'
+import { Readings } from './explain/readings.ts'
 import { feedsOf } from './market-data/feed-plan.ts'
 import { MarketData } from './market-data/market-data.ts'
 import { type DaemonLogger } from './reporting/logger.ts'
@@ -187,6 +189,10 @@ async function assemble(options: Opening, ground: Prepared): Promise<OpenedDaemo
     const control = openControl({
       ...{ config, directory, accounts, market, logger, clock: trusted.clock, version: options.version },
       onReload: options.onReload,
+      readings: new Readings({
+        ...{ config, timers, journal: journalPlaceOf(config, directory).file },
+        backtests: resolve('backtests'),
+      }),
       ...{ name: config.name, environment: config.environment, exchange: access.baseUrl },
     })
     return {

@@ -28,24 +28,40 @@ class Bench {
   readonly broken: string[] = []
   readonly commands: [ControlRequest, string][] = []
   readonly events = new EventHistory(1000)
+  now = 0
   readonly app: Hono
 
   constructor(entrance: Entrance, { readOnly = false, daemon = {} }: BenchOptions = {}) {
     const commands = this.commands
     this.app = buildControlApp({
-      ...{ entrance, readOnly, version: '1.2.3' },
+      ...{ entrance, readOnly, version: '1.2.3', monotonic: () => this.now },
+      address: () => undefined,
       onRefused: (why) => this.refused.push(why),
       onBroken: (reason) => this.broken.push(reason),
       daemon: {
         events: this.events,
         status: () => ({
-          ...{ name: 'test', version: '1.2.3', environment: 'simulator', exchange: '', pid: 1 },
+          ...{
+            name: 'test',
+            version: '1.2.3',
+            environment: 'simulator',
+            exchange: '',
+            pid: 1,
+            isReadOnly: readOnly,
+          },
           ...{ startedAt: 0, now: 0, accounts: [] },
         }),
         positions: () => [],
         orders: () => [],
         fills: (limit) => Array.from({ length: limit }, () => ({}) as never),
         readiness: () => ({ isReady: false, checks: { clock: { ok: false, found: 'not synchronised' } } }),
+        candles: () => undefined,
+        curves: () => ({ at: [], net: [], equity: [], strategies: {} }),
+        instrument: () => undefined,
+        denials: () => ({}),
+        explain: () => Promise.resolve([]),
+        journal: () => Promise.resolve([]),
+        backtests: () => Promise.resolve([]),
         metrics: () => 'intentd_build_info 1\n',
         command: (request, via): ControlAnswer => {
           commands.push([request, via])

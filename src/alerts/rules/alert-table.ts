@@ -87,6 +87,7 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
     title: () => "no order leaves: the exchange's clock is not known",
   },
   'control.commanded': SILENT,
+  'control.dashboard': SILENT,
   'control.failed': {
     urgency: warning,
     by: [],
