@@ -1,7 +1,7 @@
 // The frame of the page: who is let in, the one stream, which screen is shown.
 
 import { render } from 'preact'
-import { useEffect, useMemo, useState } from 'preact/hooks'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { enterByCode, keepToken, read, token } from './api.js'
 import { time } from './format.js'
 import { followDaemon } from './live.js'
@@ -117,7 +117,7 @@ function Dashboard({ onRefused }) {
     </main>
     <footer>
       intentd ${live?.head.version} · ${live?.head.name} at ${live?.head.exchange}, pid ${live?.head.pid},
-      since ${live?.head.startedAt && time(live.head.startedAt)} · Charts:
+      since ${live?.head.startedAt && time(live.head.startedAt)} · Charts:${' '}
       <a href="https://www.tradingview.com/" rel="noreferrer noopener" target="_blank"
         >TradingView Lightweight Charts™</a
       >, © 2025 TradingView, Inc.
@@ -126,6 +126,12 @@ function Dashboard({ onRefused }) {
 }
 
 function Head({ live, account, screen, order }) {
+  const nav = useRef(null)
+  useEffect(
+    () =>
+      nav.current.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' }),
+    [screen],
+  )
   return html`<header class="top">
     <div class="bar">
       <strong class="name">${live?.head.name ?? 'intentd'}</strong>
@@ -141,7 +147,7 @@ function Head({ live, account, screen, order }) {
           : html`<button class="grave" onClick=${() => order(ACTIONS.kill())}>Kill</button>`)
       }
     </div>
-    <nav aria-label="Screens">
+    <nav ref=${nav} aria-label="Screens">
       ${SCREENS.map(([name, label]) => html`<a href=${`#${name}`} aria-current=${name === screen ? 'page' : undefined}>${label}</a>`)}
     </nav>
   </header>`

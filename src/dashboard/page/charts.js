@@ -149,6 +149,9 @@ export function CurveChart({ at, values, label }) {
 const STATES_MARKED = { unknown: '? ', quarantined: '? ', queued: '… ', sent: '… ' }
 /** Lines of more orders than a person can tell apart cost much and show nothing. */
 const LINES_MAX = 60
+/** So many candles fill the width, at most and at least. */
+const CANDLES_SHOWN = 180
+const CANDLES_LEAST = 40
 
 /** @param orders resting ones, with `isDisplaced` where a cancel-all took one away. */
 export function CandleChart({ candles, orders, fills, digits, label }) {
@@ -163,10 +166,18 @@ export function CandleChart({ candles, orders, fills, digits, label }) {
         wickDownColor: down,
         priceFormat: { type: 'price', precision: digits, minMove: 10 ** -digits },
       })
-      return { series, markers: createSeriesMarkers(series, []), lines: new Map(), palette: colours() }
+      const markers = createSeriesMarkers(series, [])
+      return { chart, series, markers, lines: new Map(), palette: colours(), count: 0, first: 0 }
     },
-    ({ series, markers, lines, palette }) => {
+    (drawn) => {
+      const { chart, series, markers, lines, palette } = drawn
+      const { length } = candles
       series.setData(candles.map(({ at, ...prices }) => ({ time: chartTime(at), ...prices })))
+      if (drawn.first !== candles[0]?.at || length > drawn.count + 3) {
+        const range = { from: Math.max(0, length - CANDLES_SHOWN), to: Math.max(length + 2, CANDLES_LEAST) }
+        chart.timeScale().setVisibleLogicalRange(range)
+        Object.assign(drawn, { count: length, first: candles[0]?.at })
+      }
       drawLines(series, lines, orders, palette)
       const first = candles[0]?.at ?? 0
       const shown = fills.filter(({ at }) => at >= first).toReversed()
@@ -178,7 +189,7 @@ export function CandleChart({ candles, orders, fills, digits, label }) {
             position: isBuy ? 'belowBar' : 'aboveBar',
             shape: isBuy ? 'arrowUp' : 'arrowDown',
             color: isBuy ? palette.up : palette.down,
-            text: shown.length > 30 ? '' : size,
+            text: shown.length > 12 ? '' : size,
           }
         }),
       )

@@ -5,9 +5,12 @@ const MINUS = '\u2212'
 /** Groups of three digits; at most `digits` behind the point, at least `least`. */
 export function number(value, digits = 2, least = 0) {
   if (value === null || value === undefined || value === '' || Number.isNaN(Number(value))) return '–'
-  return Number(value)
-    .toLocaleString('en-US', { minimumFractionDigits: least, maximumFractionDigits: digits })
-    .replace('-', MINUS)
+  const text = Number(value).toLocaleString('en-US', {
+    minimumFractionDigits: least,
+    maximumFractionDigits: digits,
+  })
+  // What rounds to nothing has no sign.
+  return (/[1-9]/.test(text) ? text : text.replace('-', '')).replace('-', MINUS)
 }
 
 export function money(value, digits = 2) {

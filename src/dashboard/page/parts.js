@@ -207,13 +207,13 @@ export const ACTIONS = {
   pause: (scope) => ({
     title: `Pause ${scopeName(scope)}`,
     verb: 'Pause',
-    effect: `Orders of ${scopeName(scope)} that add risk are taken back and none leave, until it is released. What it holds stays open.`,
+    effect: `No order of ${scopeName(scope)} leaves any more until it is released. Orders that rest stay, and so does what it holds: flatten takes both away.`,
     order: { kind: 'restrict', scope, mode: 'halted' },
   }),
   reduce: (scope) => ({
     title: `Only reduce ${scopeName(scope)}`,
     verb: 'Only reduce',
-    effect: `From now on ${scopeName(scope)} may only make its positions smaller, until it is released.`,
+    effect: `From now on new orders of ${scopeName(scope)} may only make its positions smaller, until it is released. Orders that rest stay.`,
     order: { kind: 'restrict', scope, mode: 'reducing' },
   }),
   flatten: (scope) => ({

@@ -76,7 +76,13 @@ function Found({ found: { symbol, view, candles, orders, fills }, account }) {
               ${orders.length === 0 ? 'No order is wanted.' : 'What is wanted stands.'}
             </p>`
           : html`<ul class="reasons">
-              ${view.waits.map((text) => html`<li key=${text}><${Badge} tone="warn" sign="…">waits<//> ${text}</li>`)}
+              ${view.waits.map(
+                (text) =>
+                  html`<li key=${text}>
+                    <${Badge} tone="warn" sign="…">waits<//>
+                    <p>${text}</p>
+                  </li>`,
+              )}
             </ul>`
       }
     </section>

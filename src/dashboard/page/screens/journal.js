@@ -78,7 +78,7 @@ function Log({ events }) {
               >`,
           ],
           ['event', (row) => row.event],
-          ['', (row) => html`<span class="fields">${toLine(row.fields)}</span>`],
+          ['', (row) => html`<span class="fields">${toLine(row.fields)}</span>`, 'wrap'],
         ]}
     /><//>`
 }
@@ -116,7 +116,7 @@ function Records() {
           ['time', (row) => html`<time>${time(row.at)}</time>`],
           ['what', (row) => row.what],
           ['of', (row) => row.symbols.join(', ')],
-          ['', (row) => html`<span class="fields">${row.text}</span>`],
+          ['', (row) => html`<span class="fields">${row.text}</span>`, 'wrap'],
         ]}
       />
       ${value?.length >= query.limit && html`<p><button onClick=${() => setQuery({ ...query, before: value.at(-1).at })}>Older ones</button></p>`}

@@ -57,7 +57,7 @@ export function Orders({ live, subject }) {
           ['strategy', (row) => row.strategy],
           ['wanted by', (row) => `${row.purpose} ${row.key}`],
           ['force', (row) => row.force],
-          ['why', (row) => row.reason],
+          ['why', (row) => row.reason, 'wrap'],
         ]}
       />
     <//>`

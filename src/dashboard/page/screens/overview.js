@@ -47,13 +47,22 @@ function Verdict({ account, order }) {
       ${restrictions.map(
         (one) =>
           html`<li key=${one.scope + one.code}>
-            <${Mode} mode=${one.mode} /> <b>${scopeName(one.scope)}</b>: ${one.reason}
-            <small>by ${one.by}, since ${time(one.at)}; ends when ${one.ends}</small>
-            ${one.command && html`<code>${one.command}</code>`}
+            <${Mode} mode=${one.mode} />
+            <p>
+              <b>${scopeName(one.scope)}</b>: ${one.reason}${' '}
+              <small>by ${one.by}, since ${time(one.at)}; ends when ${one.ends}</small>${' '}
+              ${one.command && html`<code>${one.command}</code>`}
+            </p>
             ${one.command && order && html`<button onClick=${() => order(one.code === 'kill' ? ACTIONS.releaseKill() : ACTIONS.release(one.scope))}>Release</button>`}
           </li>`,
       )}
-      ${hindrances.slice(0, 6).map((text) => html`<li key=${text}><${Badge} tone="bad" sign="!">in the way<//> ${text}</li>`)}
+      ${hindrances.slice(0, 6).map(
+        (text) =>
+          html`<li key=${text}>
+            <${Badge} tone="bad" sign="!">in the way<//>
+            <p>${text}</p>
+          </li>`,
+      )}
       ${hindrances.length > 6 && html`<li>and ${hindrances.length - 6} more</li>`}
     </ul>
   </section>`
@@ -80,10 +89,10 @@ function Money({ account, curves }) {
         label="Today"
         unit=${account.coin}
         value=${html`<${Gain} value=${profit.today.net} text=${signed(profit.today.net)} />`}
-        note=${`${number(profit.today.fills, 0)} fills`}
+        note=${`${number(profit.today.fills, 0)} fills, realised`}
       />
-      ${weekly && html`<${Figure} label="7 days" unit=${account.coin} value=${html`<${Gain} value=${weekly.net} text=${signed(weekly.net)} />`} note=${`${number(weekly.fills, 0)} fills`} />`}
-      ${equity !== null && html`<${Figure} label="In all" unit=${account.coin} value=${html`<${Gain} value=${profit.total.net} text=${signed(profit.total.net)} />`} />`}
+      ${weekly && html`<${Figure} label="7 days" unit=${account.coin} value=${html`<${Gain} value=${weekly.net} text=${signed(weekly.net)} />`} note=${`${number(weekly.fills, 0)} fills, realised`} />`}
+      ${equity !== null && html`<${Figure} label="In all" unit=${account.coin} value=${html`<${Gain} value=${profit.total.net} text=${signed(profit.total.net)} />`} note="with unrealised" />`}
       <${Figure} label="Fees paid" unit=${account.coin} value=${money(profit.total.fees)} />
       <${Figure}
         label="Below its peak"
@@ -101,7 +110,7 @@ function Money({ account, curves }) {
             />
             <p class="soft legend">
               This run: ${equity === null ? 'profit' : 'equity'} above, distance from its peak below,
-              ${account.coin}
+              in${' '}${account.coin}
             </p>`
         : html`<p class="empty">The curve begins with the first readings of this run.</p>`
     }
@@ -133,13 +142,13 @@ function Positions({ account, order }) {
         ],
         ['side', (row) => `${row.side === 'long' ? '▲' : '▼'} ${row.side}`],
         ['size', (row) => exact(row.size), 'number'],
-        ['entry', (row) => number(row.entryPrice, 4), 'number'],
-        ['mark', (row) => number(row.markPrice, 4), 'number'],
         [
           `unrealised, ${coin}`,
           (row) => html`<${Gain} value=${row.unrealisedProfit} text=${signed(row.unrealisedProfit)} />`,
           'number',
         ],
+        ['entry', (row) => number(row.entryPrice, 4), 'number'],
+        ['mark', (row) => number(row.markPrice, 4), 'number'],
       ]}
     />
   <//>`
