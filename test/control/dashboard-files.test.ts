@@ -152,6 +152,24 @@ describe('the stream of a screen', () => {
     expect(text).not.toContain('order.sent')
   })
 
+  test('a tab that takes nothing is written nothing more: it misses events, and hears how many', async () => {
+    const bench = new Bench()
+    const stalled = await bench.get('/v1/live?after=0', AUTHORISED)
+    const add = (count: number) => {
+      for (let index = 0; index < count; index += 1)
+        bench.events.add({ at: 0, level: 'info', event: 'order.fill', fields: {} })
+    }
+    add(10)
+    await untilRead(bench, 2)
+    add(10_000)
+    const reader = stalled.body?.pipeThrough(new TextDecoderStream()).getReader()
+    let text = ''
+    while (!text.includes('event: missed')) text += (await reader?.read())?.value ?? ''
+    await reader?.cancel()
+
+    expect(Number(/event: missed\ndata: (\d+)/.exec(text)?.[1])).toBeGreaterThan(5000)
+  })
+
   test('works the state out once for all who follow', async () => {
     const bench = new Bench()
     await Promise.all(
@@ -160,6 +178,14 @@ describe('the stream of a screen', () => {
     expect(bench.statusReads).toBe(1)
   })
 })
+
+/** Other followers go on, whatever one of them does. */
+async function untilRead(bench: Bench, times: number): Promise<void> {
+  while (bench.statusReads < times) {
+    bench.now += 1000
+    await readOnce(await bench.get('/v1/live', { authorization: `Bearer ${TOKEN}` }))
+  }
+}
 
 /** The first piece; then the follower goes. */
 async function readOnce(answer: Response): Promise<string> {

@@ -50,7 +50,8 @@ async function show(screen: string): Promise<void> {
 async function findSerious(): Promise<readonly string[]> {
   await page.evaluate(AXE)
   return page.evaluate(async () => {
-    const { axe } = globalThis as unknown as { axe: { run(): Promise<{ violations: AxeFinding[]; passes: unknown[] }> }
+    const { axe } = globalThis as unknown as {
+      axe: { run(): Promise<{ violations: AxeFinding[]; passes: unknown[] }> }
     }
     const { violations, passes } = await axe.run()
     if (passes.length < 10) return ['nothing was looked at']
@@ -215,7 +216,7 @@ describe.skipIf(browserMissing !== undefined)(
         )
         expect(got.every((answer) => answer === 'refused' || answer === 'opaque 0')).toBe(true)
         expect(run.events('control.refused').length).toBeGreaterThan(0)
-      expect(run.events('control.commanded').filter(({ reason }) => reason === 'x')).toEqual([])
+        expect(run.events('control.commanded').filter(({ reason }) => reason === 'x')).toEqual([])
       } finally {
         await other.close()
         server.close()
