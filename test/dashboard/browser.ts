@@ -22,7 +22,7 @@ const ARGUMENTS = [
 
 export interface OpenedBrowser {
   readonly context: BrowserContext
-  close(): Promise<void>
+  readonly close: () => Promise<void>
 }
 
 /** A browser that knows nothing of an earlier one. */

@@ -25,24 +25,19 @@ export function searchJournal(frame: ExplainFrame, query: JournalQuery): readonl
     const symbols = symbolsOf(record)
     for (const symbol of symbols.length === 0 ? [''] : symbols) {
       for (const [what, words] of describeRecord(frame.instruments, record, symbol))
-        rows.push({ sequence, at: record.at, what, text: words.slice(0, TEXT_MAX), symbols })
+        rows.push({ sequence, at: record.at, what, text: words.slice(0, TEXT_MAX), symbols: [...symbols] })
     }
   }
   return rows.slice(0, limit)
 }
 
-function symbolsOf(record: JournalRecord): string[] {
-  switch (record.kind) {
-    case 'decision': {
-      const changes = [...(record.quotes ?? []), ...(record.targets ?? []), ...(record.places ?? [])]
-      return [...new Set(changes.map(({ symbol }) => symbol))]
-    }
-    case 'fills':
-      return [...new Set(record.fills.map(({ symbol }) => symbol))]
-    case 'cancel':
-      return record.symbols.slice(0, 1)
-    default:
-      if ('symbol' in record) return [record.symbol]
-      return 'scope' in record ? [record.scope] : []
+function symbolsOf(record: JournalRecord): readonly string[] {
+  if (record.kind === 'decision') {
+    const changes = [...(record.quotes ?? []), ...(record.targets ?? []), ...(record.places ?? [])]
+    return [...new Set(changes.map(({ symbol }) => symbol))]
   }
+  if (record.kind === 'fills') return [...new Set(record.fills.map(({ symbol }) => symbol))]
+  if (record.kind === 'cancel') return record.symbols.slice(0, 1)
+  if ('symbol' in record) return [record.symbol]
+  return 'scope' in record ? [record.scope] : []
 }

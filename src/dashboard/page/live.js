@@ -11,7 +11,7 @@ const SILENT_MS = 6000
 /** Follows the daemon until `stop`; `onChange` gets the whole state after each piece. */
 export function followDaemon({ onChange, onRefused }) {
   const state = { head: {}, accounts: {}, events: [], link: 'connecting', missed: 0, restarts: [] }
-  let [lastId, isStopped, failures, wasRestarted] = [undefined, false, 0, false]
+  let [lastId, isStopped, failures] = [undefined, false, 0]
   let abort = new AbortController()
 
   const publish = () => onChange({ ...state })
@@ -29,7 +29,6 @@ export function followDaemon({ onChange, onRefused }) {
       const own = new Set(Object.keys(parts).flatMap((name) => name.split('/')[1] ?? []))
       for (const name of Object.keys(accounts)) if (!own.has(name)) delete accounts[name]
       state.restarts = [...state.restarts, { at: head.startedAt, after: before }].slice(-20)
-      wasRestarted = true
     }
     Object.assign(state, { head, accounts, link: 'live' })
   }
@@ -85,17 +84,15 @@ export function followDaemon({ onChange, onRefused }) {
       }
       if (isStopped) return
       state.link = 'lost'
-      state.lostAt ??= Date.now()
       publish()
       await new Promise((resolve) => setTimeout(resolve, RETRY_MS[Math.min(failures, RETRY_MS.length - 1)]))
       failures += 1
     }
   }
 
-  run()
+  void run()
   return () => {
     isStopped = true
     abort.abort()
-    return wasRestarted
   }
 }

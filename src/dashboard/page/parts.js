@@ -108,7 +108,7 @@ export function usePolled(load, inputs, everyMs) {
       }
       if (!isOver && everyMs > 0) timer = setTimeout(ask, everyMs)
     }
-    ask()
+    void ask()
     return () => {
       isOver = true
       clearTimeout(timer)

@@ -12,7 +12,9 @@ export function Orders({ live, subject }) {
   const found = useMemo(() => (orders ?? []).filter((order) => matches(order, filter)), [orders, filter])
   const open = (clientOid) => (location.hash = `#orders/${encodeURIComponent(clientOid)}`)
   const choice = (name, label, valueOf) => {
-    const values = [...new Set((orders ?? []).map(valueOf))].toSorted()
+    const values = [...new Set((orders ?? []).map(valueOf))].toSorted((one, other) =>
+      one.localeCompare(other),
+    )
     return html`<label
       >${label}
       <select

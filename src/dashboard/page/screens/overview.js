@@ -162,10 +162,7 @@ function Health({ account }) {
   }
   const unknown = openOrders.unknown ?? 0
   const open = Object.values(openOrders).reduce((sum, count) => sum + count, 0)
-  const most = limiter.reduce(
-    (most, one) => (one.usedShare > (most?.usedShare ?? -1) ? one : most),
-    undefined,
-  )
+  const most = limiter.reduce((top, one) => (one.usedShare > (top?.usedShare ?? -1) ? one : top), undefined)
   const row = (name, isWell, value) =>
     html`<tr>
       <th scope="row">${name}</th>
