@@ -15,7 +15,7 @@ test.concurrent('a check of a strategy with a timer ends by itself', async () =>
   const run = withTimer().start(['check'])
 
   expect(await run.ended).toEqual({ code: 0, signal: null })
-  expect(run.stdout).toEqual(['config/paper.yaml: nothing wrong; 4 strategies'])
+  expect(run.stdout.at(-1)).toBe('config/paper.yaml: nothing wrong; 4 strategies')
 })
 
 test.concurrent('a run of a strategy with a timer ends by itself, and everything is flushed', async () => {

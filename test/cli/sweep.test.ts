@@ -35,7 +35,7 @@ beforeAll(() => {
   project.edit('scripted.yaml', 'instruments:', 'params: { everyMinutes: 60, lots: 1 }\ninstruments:')
   project.edit('main.yaml', 'pollMs: 5000', 'pollMs: 60000')
   const price = (minute: number): string => (100_000 + 300 * Math.sin(minute / 40)).toFixed(1)
-  const rows = Array.from({ length: 24 * 60 }, (_, minute) =>
+  const rows = Array.from({ length: 6 * 60 }, (_, minute) =>
     [START_AT + minute * MINUTE_MS, price(minute), price(minute), price(minute), price(minute), 50].join(','),
   )
   project.write('BTCUSDT.csv', `ts_ms,open,high,low,close,volume\n${rows.join('\n')}\n`)
@@ -124,13 +124,13 @@ describe('intentd sweep', () => {
   })
 
   test('a trial that throws, never ends or is misconfigured is a row with its reason', () => {
-    const { status, stdout } = run([...words('bad', 'bad.yaml'), '--trial-limit', '15s'])
+    const { status, stdout } = run([...words('bad', 'bad.yaml'), '--trial-limit', '6s'])
 
     expect(status).toBe(0)
     const { trials } = JSON.parse(read('bad', 'sweep.json')) as SweepReport
     expect(trials.map(({ params, failed }) => [params['scripted.lots'], failed.split('\n', 1)[0]])).toEqual([
       ['5', ''],
-      ['8', 'not done after 15 s (--trial-limit)'],
+      ['8', 'not done after 6 s (--trial-limit)'],
       ['7', expect.stringMatching(/10 decisions failed in a row: STRATEGY_THREW/)],
       ['"x"', expect.stringMatching(/params\.lots/)],
     ])

@@ -1,24 +1,26 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import { killLeftOver } from '../daemon/intentd-process.ts'
+import { shareOf } from '../support/share.ts'
 import { type CrashCase, listCases, nameCase, runCase } from './crash-case.ts'
 import { type Phase, POINTS } from './points.ts'
 
 afterAll(() => killLeftOver())
 
 /** Where a wrong order of things costs money; `npm run crash` has all of them. */
-const SAMPLE: readonly (readonly [Phase, string])[] = [
-  ['trading', 'file.rename.journal.sqlite.mark.new.before'],
+const WHOLE: readonly (readonly [Phase, string])[] = [
   ['trading', 'journal.commit.send.before'],
+  ['trading', 'file.rename.journal.sqlite.mark.new.before'],
   ['trading', 'journal.commit.send.after'],
-  ['trading', 'wire.batch-place-order.sent'],
   ['trading', 'wire.batch-place-order.answered'],
-  ['trading', 'wire.cancel-all-orders.sent'],
+  ['trading', 'wire.batch-place-order.sent'],
   ['stopping', 'journal.commit.prune.before'],
+  ['trading', 'wire.cancel-all-orders.sent'],
   ['flattening', 'journal.commit.send.after'],
-  ['releasing', 'file.rm.KILL.after'],
   ['recovering', 'journal.commit.boot.after'],
   ['recovering', 'wire.cancel-all-orders.answered'],
+  ['releasing', 'file.rm.KILL.after'],
 ]
+const SAMPLE = shareOf(WHOLE, 2)
 
 const cases = listCases(1)
 

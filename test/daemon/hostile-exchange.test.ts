@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { afterAll, describe, expect, test } from 'vitest'
 import { CrashScene } from '../crash/crash-scene.ts'
 import { SCENARIOS } from '../crash/scenario.ts'
+import { shareOf } from '../support/share.ts'
 import { HostileProxy, MISANSWERS } from '../support/hostile-proxy.ts'
 import { killLeftOver } from './intentd-process.ts'
 
@@ -22,7 +23,7 @@ function memoryPeakOf(pid: number): number {
 }
 
 describe('[ORD3] [ORD4] [ORD5] whatever comes instead of an answer, no order is doubled and none lost', () => {
-  const kinds = Object.entries(MISANSWERS).map(
+  const kinds = shareOf(Object.entries(MISANSWERS), 2).map(
     ([kind, misanswer], index) => [kind, misanswer, index % 2 === 0 ? 'hedge_mode' : 'one_way_mode'] as const,
   )
 

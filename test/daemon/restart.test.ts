@@ -1,5 +1,6 @@
 import { afterAll, expect, test } from 'vitest'
 import { createRandom } from '../../src/lib/random.ts'
+import { shareOf } from '../support/share.ts'
 import { type IntentdProcess } from './intentd-process.ts'
 import { Projects } from './project.ts'
 
@@ -45,7 +46,7 @@ function sizesOf(positions: unknown): Record<string, number> {
   return sizes
 }
 
-test.concurrent.each(['one', 'two'])(
+test.concurrent.each(shareOf(['one', 'two'], 2))(
   '[ORD5] killed at random moments, world %s: no order doubled, none lost, the books agree',
   async (world) => {
     const project = projects.open()

@@ -2,12 +2,16 @@ import { describe, expect, test } from 'vitest'
 import { runWorld } from '../support/world/virtual-world.ts'
 import { loadKeptWorlds } from '../worlds/kept-world.ts'
 import { failsWith } from '../worlds/mutant-campaign.ts'
+import { shareOf } from '../support/share.ts'
 import { MUTANTS } from '../worlds/mutants.ts'
 
 const KEPT = [...loadKeptWorlds()].map(([name, world]) => ({ name, ...world }))
 
 /** Those that are kept for a planted error: each takes a thread of its own, 0.6 s. */
-const KEPT_FOR_MUTANTS = KEPT.filter(({ mutant }) => mutant !== undefined)
+const KEPT_FOR_MUTANTS = shareOf(
+  KEPT.filter(({ mutant }) => mutant !== undefined),
+  3,
+)
 
 describe('a world that failed once holds', () => {
   test.each(KEPT)('[$invariant] $name: $what', ({ plan }) => {

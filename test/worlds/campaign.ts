@@ -9,6 +9,8 @@ export interface CampaignOptions {
   /** How many threads share the work. */
   readonly workers: number
   readonly mutant?: Mutant
+  /** Worlds that a thread is given at once: often enough for a progress line, rarely enough to cost nothing. */
+  readonly worldsATask?: number
   /** A campaign ends after so many worlds that failed. */
   readonly failuresMax?: number
   readonly onProgress?: (summary: CampaignSummary) => void
@@ -16,14 +18,11 @@ export interface CampaignOptions {
   readonly signal?: AbortSignal
 }
 
-/** Worlds that a thread is given at once: often enough for a progress line, rarely enough to cost nothing. */
-const WORLDS_A_TASK = 20
-
 /** Runs worlds from a seed on, on several threads, and adds up what they came to. */
 export async function runCampaign(options: CampaignOptions): Promise<CampaignSummary> {
-  const { worlds, workers, failuresMax = 1 } = options
+  const { worlds, workers, failuresMax = 1, worldsATask = 20 } = options
   const summary = createSummary()
-  const queue = new SeedQueue(options.firstSeed, worlds)
+  const queue = new SeedQueue(options.firstSeed, worlds, worldsATask)
   const isOver = (): boolean => summary.failures.length >= failuresMax || (options.signal?.aborted ?? false)
   const work = async (): Promise<void> => {
     const thread = new WorldThread({ mutant: options.mutant })
@@ -40,7 +39,7 @@ export async function runCampaign(options: CampaignOptions): Promise<CampaignSum
       await thread.stop()
     }
   }
-  await Promise.all(Array.from({ length: Math.min(workers, Math.ceil(worlds / WORLDS_A_TASK)) }, work))
+  await Promise.all(Array.from({ length: Math.min(workers, Math.ceil(worlds / worldsATask)) }, work))
   return summary
 }
 
@@ -48,15 +47,17 @@ export async function runCampaign(options: CampaignOptions): Promise<CampaignSum
 class SeedQueue {
   readonly #first: string
   readonly #worlds: number
+  readonly #worldsATask: number
   #next = 0
 
-  constructor(first: string, worlds: number) {
+  constructor(first: string, worlds: number, worldsATask: number) {
+    this.#worldsATask = worldsATask
     this.#first = first
     this.#worlds = worlds
   }
 
   take(): readonly string[] {
-    const count = Math.min(WORLDS_A_TASK, this.#worlds - this.#next)
+    const count = Math.min(this.#worldsATask, this.#worlds - this.#next)
     const seeds = Array.from({ length: count }, (_, index) => seedAt(this.#first, this.#next + index))
     this.#next += count
     return seeds
