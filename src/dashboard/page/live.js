@@ -7,12 +7,14 @@ const EVENTS_KEPT = 500
 const RETRY_MS = [250, 500, 1000, 2000, 4000]
 /** Something comes four times a second while a daemon lives. */
 const SILENT_MS = 6000
+const HIDDEN_MS = 10_000
 
 /** Follows the daemon until `stop`; `onChange` gets the whole state after each piece. */
 export function followDaemon({ onChange, onRefused }) {
   const state = { head: {}, accounts: {}, events: [], link: 'connecting', missed: 0, restarts: [] }
   let [lastId, isStopped, failures] = [undefined, false, 0]
   let abort = new AbortController()
+  let wake = () => undefined
 
   const publish = () => onChange({ ...state })
 
@@ -74,8 +76,22 @@ export function followDaemon({ onChange, onRefused }) {
     }
   }
 
+  // A browser has six connections to one address, for all its tabs: one that nobody sees gives its own back.
+  let hiding
+  function lookAway() {
+    clearTimeout(hiding)
+    if (document.hidden) hiding = setTimeout(() => abort.abort(), HIDDEN_MS)
+    else wake()
+  }
+  document.addEventListener('visibilitychange', lookAway)
+
+  async function untilSeen() {
+    while (document.hidden && !isStopped) await new Promise((resolve) => (wake = resolve))
+  }
+
   async function run() {
     while (!isStopped) {
+      await untilSeen()
       try {
         await readStream()
       } catch (error) {
@@ -83,6 +99,7 @@ export function followDaemon({ onChange, onRefused }) {
         if (error instanceof Refused && error.status === 401) return onRefused()
       }
       if (isStopped) return
+      if (document.hidden) continue
       state.link = 'lost'
       publish()
       await new Promise((resolve) => setTimeout(resolve, RETRY_MS[Math.min(failures, RETRY_MS.length - 1)]))
@@ -93,6 +110,9 @@ export function followDaemon({ onChange, onRefused }) {
   void run()
   return () => {
     isStopped = true
+    document.removeEventListener('visibilitychange', lookAway)
+    clearTimeout(hiding)
+    wake()
     abort.abort()
   }
 }
