@@ -173,7 +173,7 @@ function Link({ live }) {
     restart &&
     closed < restart.at &&
     html`<div class="notice warn" role="status">
-      <b>↻ The daemon was restarted</b> at ${time(restart.at)}.
+      <b>↻ The daemon was restarted</b> at ${time(restart.at)}.${' '}
       ${found ? html` ${describeFields(recovered?.fields)} ${describeFields(found.fields)}.` : ' It reads what the exchange holds.'}
       <button class="link" onClick=${() => setClosed(restart.at)}>Understood</button>
     </div>`

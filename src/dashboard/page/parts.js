@@ -189,7 +189,7 @@ export const ACTIONS = {
     verb: 'Kill',
     isGrave: true,
     effect:
-      'Cancels every order of the account and lets no order that adds risk leave, over restarts too. Positions stay open. Only a release ends it.',
+      'Cancels every order of the account, and no order leaves any more, over restarts too. Positions stay open. Only a release ends it.',
     order: { kind: 'kill' },
   }),
   releaseKill: () => ({

@@ -73,14 +73,14 @@ function Strategy({ strategy, account, order, curve, denials }) {
     </div>
     <${Sparkline} values=${curve} label=${`Profit of ${id} in this run`} />
     <p>
-      <span class="soft">Holds</span> ${held.join(', ') || 'nothing'}
+      <span class="soft">Holds</span> ${held.join(', ') || 'nothing'}${' '}
       <span class="soft"
         >of
         ${symbols.slice(0, 8).join(', ')}${symbols.length > 8 ? ` and ${symbols.length - 8} more` : ''}</span
       >
     </p>
     <p>
-      <span class="soft">Denied in this run</span>
+      <span class="soft">Denied in this run</span>${' '}
       ${causes.length === 0 ? 'nothing' : causes.map(([code, count]) => html`<span class="tag" key=${code}>${code} ${number(count, 0)}</span> `)}
     </p>
     <${Decisions} id=${id} />
