@@ -77,7 +77,6 @@ const ROUTINE_LEVELS = ['debug', 'info']
 /** What tells so much takes more lines, as a warning or an error with its reason may. */
 const MORE_THAN_A_LINE = [
   'control.commanded',
-  'control.dashboard',
   'control.listening',
   'daemon.heartbeat',
   'daemon.killed',

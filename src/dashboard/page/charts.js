@@ -138,7 +138,9 @@ export function CurveChart({ at, values, label }) {
     ({ chart, curve, under }) => {
       const points = toPoints(at, values)
       curve.setData(points)
-      under.setData(toPoints(at, drawdownsOf(values)))
+      const drawdowns = drawdownsOf(values)
+      // A curve that has only risen has nothing below its peak to show.
+      under.setData(drawdowns.some((one) => one < 0) ? toPoints(at, drawdowns) : [])
       if (points.length > 0) chart.timeScale().fitContent()
     },
     [at, values],
@@ -152,6 +154,7 @@ const LINES_MAX = 60
 /** So many candles fill the width, at most and at least. */
 const CANDLES_SHOWN = 180
 const CANDLES_LEAST = 40
+const NEAREST = 3
 
 /** @param orders resting ones, with `isDisplaced` where a cancel-all took one away. */
 export function CandleChart({ candles, orders, fills, digits, label }) {
@@ -167,11 +170,14 @@ export function CandleChart({ candles, orders, fills, digits, label }) {
         priceFormat: { type: 'price', precision: digits, minMove: 10 ** -digits },
       })
       const markers = createSeriesMarkers(series, [])
-      return { chart, series, markers, lines: new Map(), palette: colours(), count: 0, first: 0 }
+      const near = { prices: [] }
+      series.applyOptions({ autoscaleInfoProvider: (original) => widen(original(), near.prices) })
+      return { chart, series, markers, near, lines: new Map(), palette: colours(), count: 0, first: 0 }
     },
     (drawn) => {
       const { chart, series, markers, lines, palette } = drawn
       const { length } = candles
+      drawn.near.prices = nearestPrices(orders, candles.at(-1)?.close)
       series.setData(candles.map(({ at, ...prices }) => ({ time: chartTime(at), ...prices })))
       if (drawn.first !== candles[0]?.at || length > drawn.count + 3) {
         const range = { from: Math.max(0, length - CANDLES_SHOWN), to: Math.max(length + 2, CANDLES_LEAST) }
@@ -197,6 +203,24 @@ export function CandleChart({ candles, orders, fills, digits, label }) {
     [candles, orders, fills],
   )
   return html`<div class="chart tall" ref=${place} role="img" aria-label=${label}></div>`
+}
+
+/** The next orders on either side of the price: the chart has room for them, and not for a whole ladder. */
+function nearestPrices(orders, last) {
+  if (last === undefined) return []
+  const prices = orders.flatMap(({ price }) => (price === null ? [] : [Number(price)]))
+  const above = prices.filter((price) => price >= last).toSorted((one, other) => one - other)
+  const below = prices.filter((price) => price < last).toSorted((one, other) => other - one)
+  return [...above.slice(0, NEAREST), ...below.slice(0, NEAREST)]
+}
+
+function widen(info, prices) {
+  if (!info?.priceRange || prices.length === 0) return info
+  const { minValue, maxValue } = info.priceRange
+  return {
+    ...info,
+    priceRange: { minValue: Math.min(minValue, ...prices), maxValue: Math.max(maxValue, ...prices) },
+  }
 }
 
 function drawLines(series, lines, orders, { up, down, text }) {
