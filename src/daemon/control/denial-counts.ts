@@ -3,6 +3,7 @@ import { type LoggedFact } from '../reporting/logger.ts'
 
 /** A denial is logged once a minute while it goes on. */
 const RECENT_MS = 70_000
+const SYMBOLS_MAX = 1000
 
 /** What was denied in this run, from the log: by strategy and code, and the last words on each instrument. */
 export class DenialCounts {
@@ -17,10 +18,16 @@ export class DenialCounts {
     this.#counts.set(String(strategy), codes)
     const count = Number(orders) + Number(sinceLastLogged)
     codes.set(String(code), (codes.get(String(code)) ?? 0) + count)
+    // The newest at the end; a strategy may name instruments that there are not.
+    this.#last.delete(String(symbol))
     this.#last.set(String(symbol), {
       at,
       text: `${String(strategy)}: denied, ${String(code)}: ${String(detail)}`,
     })
+    for (const oldest of this.#last.keys()) {
+      if (this.#last.size <= SYMBOLS_MAX) break
+      this.#last.delete(oldest)
+    }
   }
 
   view(): DenialsView {
