@@ -101,6 +101,7 @@ export class BacktestRun {
       money: this.#readMoney(),
       marks: this.#watch.marks(),
       denials: this.#orders.denials,
+      denialsByStrategy: this.#orders.denialsByStrategy,
       rejections: this.#orders.rejections,
       limiter: this.#backtest.limiter.filter(({ granted }) => granted > 0).map(toLimiterUse),
       restrictions: [...this.#backtest.book.restrictions.values()].map(

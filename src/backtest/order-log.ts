@@ -38,6 +38,7 @@ const STATUS: Readonly<Record<OrderState, string>> = {
 /** The orders that are open, from the records of the run: who wanted them, what they were made for, how they ended. */
 export class OrderLog {
   readonly denials = new Map<DenialCode, number>()
+  readonly denialsByStrategy = new Map<string, Map<DenialCode, number>>()
   /** By the exchange's code, with its words. */
   readonly rejections = new Map<string, { readonly message: string; count: number }>()
   readonly #options: OrderLogOptions
@@ -65,9 +66,8 @@ export class OrderLog {
         if (clientOid !== undefined) this.#look(clientOid)
       }
     } else if (record.kind === 'denial') {
-      const count = record.orders + record.unlogged
-      this.denials.set(record.code, (this.denials.get(record.code) ?? 0) + count)
-      this.#options.onDenied(record.strategyId, record.symbol, count)
+      this.#deny(record.strategyId, record.code, record.orders + record.unlogged)
+      this.#options.onDenied(record.strategyId, record.symbol, record.orders + record.unlogged)
     }
   }
 
@@ -96,6 +96,12 @@ export class OrderLog {
     for (const terms of orders) {
       this.#open.set(terms.clientOid, { terms, sentAt: at, middle, filledLots: 0, filledTickLots: 0 })
     }
+  }
+
+  #deny(strategyId: string, code: DenialCode, count: number): void {
+    const ofStrategy = this.denialsByStrategy.get(strategyId) ?? new Map<DenialCode, number>()
+    this.denialsByStrategy.set(strategyId, ofStrategy)
+    for (const counts of [this.denials, ofStrategy]) counts.set(code, (counts.get(code) ?? 0) + count)
   }
 
   #reject(code: string, message: string): void {

@@ -32,6 +32,7 @@ export class ControlServer {
   readonly #codes: SessionCodes
   /** `http://127.0.0.1:8790`, while the port is listened at. */
   #baseUrl: string | undefined
+  #isSocketOpen = false
 
   constructor(options: ControlServerOptions) {
     this.#options = options
@@ -45,6 +46,11 @@ export class ControlServer {
 
   get baseUrl(): string | undefined {
     return this.#baseUrl
+  }
+
+  /** The path of the socket, while it is listened at. */
+  get socket(): string | undefined {
+    return this.#isSocketOpen ? this.#options.socket : undefined
   }
 
   async start(): Promise<void> {
@@ -70,6 +76,7 @@ export class ControlServer {
         server.listen(path, then),
       )
       chmodSync(socket, 0o600)
+      this.#isSocketOpen = true
     } catch (error) {
       this.#options.onUnreachable(socket, messageOf(error))
     }

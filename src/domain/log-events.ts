@@ -5,8 +5,10 @@
 export const LOG_EVENTS = {
   'account.notHeld':
     'The lock that keeps a second daemon off this account could not be made; give the service a home or XDG_STATE_HOME, and start no second daemon for the account.',
+  'account.off':
+    'An account among several could not be opened and does not trade, the others do; put right what the reason names, and restart.',
   'account.refused':
-    'The exchange refuses the keys, or they are those of another account than the state; put right what the reason names. At the start the run ends with exit code 78; later reads are asked again once a minute.',
+    'The exchange refuses the keys, or they are those of another account than the state; put right what the reason names. At the start the account is off, and the run ends with exit code 78, at once where no other account trades; later reads are asked again once a minute.',
   'alert.broken':
     'The part that sends alerts is broken, which harms nothing else; report the defect, and watch the log meanwhile.',
   'alert.dropped':
@@ -155,6 +157,8 @@ export const LOG_EVENTS = {
   'read.failed':
     'A read of tickers, fills, a position or a feed failed; look at the exchange when it does not end.',
   'read.resumed': 'A read that had failed succeeds again.',
+  'recount.differs':
+    'The book and a second count of its fills differ; seen twice in a row, the account is held reducing. Compare the account with the journal.',
   'recording.ended': 'The recording of the run ended early; look at the disk, trading goes on.',
   'recording.lost':
     'The disk does not keep up and steps are missing from the recording; look at the disk, trading goes on.',

@@ -50,6 +50,10 @@ export const MODE_REASONS = {
     ends: 'an operator releases it, risk.losses.coolDownMs after it at the earliest; the peak is taken anew',
   },
   losingStreak: { mode: 'halted', ends: 'an operator has looked at the strategy, and releases it' },
+  recount: {
+    mode: 'reducing',
+    ends: 'an operator has compared the account with the journal, and releases it; it is counted anew from then on',
+  },
   diskLow: { mode: 'reducing', ends: 'the disk of the journal has room again' },
   clockUnsynchronised: {
     mode: 'halted',

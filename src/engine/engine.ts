@@ -40,6 +40,7 @@ import { notePruned, noteSpaceLow, type RunPhase } from './state/run-state.ts'
 import { allRestrictions, isKilling, isTrading } from './state/trading-mode.ts'
 import { advanceFlatten } from './lifecycle/flatten.ts'
 import { judgeLosses, releaseAfterCoolDown } from './lifecycle/judge-losses.ts'
+import { judgeRecount } from './lifecycle/judge-recount.ts'
 import { holdScope } from './lifecycle/hold-scope.ts'
 import { answerCall, isCallHeldBack, makeAccountCalls } from './strategies/account-calls.ts'
 import { recordDueStates } from './strategies/strategy-memory.ts'
@@ -102,6 +103,7 @@ export function resumeEngine(core: Core): Engine {
       const touched = touchedBy(core, event)
       handle(core, event)
       judgeLosses(core, event)
+      judgeRecount(core, event)
       showSettledOrphans(core)
       lookAtInstruments(core, touched)
       // A resolution that has just ended may have named the order of fills that were waiting.

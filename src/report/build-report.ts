@@ -7,6 +7,7 @@ import {
   type LimiterUse,
   type PartReport,
   type RunMoney,
+  type Cause,
   type RunReport,
 } from './run-report.ts'
 
@@ -22,6 +23,7 @@ export interface RunEnd {
   readonly marks: ReadonlyMap<string, number>
   readonly liquidations: number
   readonly denials: ReadonlyMap<DenialCode, number>
+  readonly denialsByStrategy: ReadonlyMap<string, ReadonlyMap<DenialCode, number>>
   readonly rejections: ReadonlyMap<string, { readonly message: string; readonly count: number }>
   readonly limiter: readonly LimiterUse[]
   readonly restrictions: readonly string[]
@@ -56,9 +58,12 @@ export function buildRunReport(collector: RunCollector, end: RunEnd): RunReport 
     instruments: toParts(collector.instruments, (symbol) => collector.unrealisedOf({ symbol })),
     fills: judgeFills(collector),
     orders: Object.fromEntries([...collector.orders].toSorted(byName)),
-    denials: [...end.denials]
-      .toSorted(byName)
-      .map(([code, count]) => ({ code, meaning: DENIAL_CODES[code], count })),
+    denials: toCauses(end.denials),
+    denialsByStrategy: Object.fromEntries(
+      [...end.denialsByStrategy]
+        .toSorted(byName)
+        .map(([strategyId, counts]) => [strategyId, toCauses(counts)]),
+    ),
     rejections: [...end.rejections]
       .toSorted(byName)
       .map(([code, { message, count }]) => ({ code, meaning: message, count })),
@@ -68,6 +73,10 @@ export function buildRunReport(collector: RunCollector, end: RunEnd): RunReport 
   }
   collector.close()
   return report
+}
+
+function toCauses(counts: ReadonlyMap<DenialCode, number>): readonly Cause[] {
+  return [...counts].toSorted(byName).map(([code, count]) => ({ code, meaning: DENIAL_CODES[code], count }))
 }
 
 function byName([left]: readonly [string, unknown], [right]: readonly [string, unknown]): number {

@@ -40,6 +40,7 @@ export interface RunReport {
   /** Orders by how they ended, or stand. */
   readonly orders: Readonly<Record<string, number>>
   readonly denials: readonly Cause[]
+  readonly denialsByStrategy: Readonly<Record<string, readonly Cause[]>>
   readonly rejections: readonly Cause[]
   readonly limiter: readonly LimiterUse[]
   readonly restrictions: readonly string[]

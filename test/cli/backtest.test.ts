@@ -1,13 +1,17 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { enableCompileCache } from 'node:module'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { main } from '../../src/cli/main.ts'
 import { systemTimers } from '../../src/lib/timers.ts'
 import { type BacktestReport } from '../../src/report/run-report.ts'
 import { BacktestProject, readAll } from '../backtest/backtest-project.ts'
 
 const START_AT = Date.UTC(2025, 0, 1)
+
+// Each backtest loads the program in a thread of its own.
+enableCompileCache()
 
 let project: BacktestProject
 let printed: { out: string; error: string }
@@ -74,9 +78,11 @@ describe('intentd backtest', () => {
   test('a signal ends it, with a report of what was done beside a whole one', async () => {
     await backtest('cut', '--days', '1')
     const whole = readAll(join(project.directory, 'cut'))
-    const before = process.listenerCount('SIGINT')
+    Object.assign(process.stderr, { isTTY: true })
+    onTestFinished(() => void Reflect.deleteProperty(process.stderr, 'isTTY'))
     const interrupt = (): void => {
-      if (process.listenerCount('SIGINT') > before) process.emit('SIGINT', 'SIGINT')
+      // How far it is.
+      if (printed.error.includes(' % ')) process.emit('SIGINT', 'SIGINT')
       else systemTimers.after(20, interrupt)
     }
     interrupt()
@@ -120,6 +126,34 @@ describe('intentd backtest', () => {
     expect(existsSync(join(project.directory, 'stray'))).toBe(false)
   })
 
+  test('a strategy that never comes back ends it, by its name and the time in the prices', async () => {
+    const code = readFileSync(join(project.directory, 'scripted.ts'), 'utf8')
+    const endless = `if (snapshot.exchangeTime >= ${START_AT + 7_200_000}) for (;;);\n    const order =`
+    project.write('scripted.ts', code.replace('const order =', endless))
+
+    expect(await backtest('hung', '--days', '1', '--hung-after', '2s')).toBe(78)
+
+    expect(printed.error).toMatch(/STRATEGY_HANGS[^]*strategy +scripted\n +at +2025-01-01T02:00:0/)
+    expect(readdirSync(project.directory).filter((name) => name.startsWith('hung'))).toEqual([])
+  })
+
+  test('a strategy that always throws is no success, and what is denied is said with a hint', async () => {
+    const code = readFileSync(join(project.directory, 'scripted.ts'), 'utf8')
+    project.write(
+      'scripted.ts',
+      code.replace('const order =', "throw new Error('no such thing')\n    const order ="),
+    )
+    expect(await backtest('thrown', '--days', '1')).toBe(78)
+    expect(printed.out).toContain('it stood still')
+    expect(printed.error).toMatch(/BACKTEST_STRATEGY_HALTED[^]*no such thing/)
+
+    project.write('scripted.ts', code.replace('action, lots, ...limit', 'action, lots: Number.NaN, ...limit'))
+    expect(await backtest('denied', '--days', '1')).toBe(0)
+    expect(printed.out.replaceAll(/\s+/g, ' ')).toMatch(
+      /scripted: \d+ denied, INTENT_MALFORMED \(.*\): often NaN/,
+    )
+  })
+
   test('--out that names a file, or a place that cannot be written, is refused before anything is played', async () => {
     expect(await backtest('main.yaml', '--days', '1')).toBe(73)
     expect(await backtest('main.yaml/report', '--days', '1')).toBe(73)
@@ -153,6 +187,10 @@ describe('intentd backtest', () => {
       ])
 
     expect([await play('one', [btc, eth]), await play('two', [eth, btc])]).toEqual([0, 0])
+    expect(
+      await main(['backtest', join(project.directory, 'main.yaml'), '--market', btc, '--days', '1']),
+    ).toBe(64)
+    expect(printed.error).toContain('BACKTEST_DAYS_UNUSED')
 
     expect(readReport('one').remarks.join()).toMatch(/BTCUSDT: 100 % of its prices lie between two ticks/)
     expect(printed.out).toMatch(/BTCUSDT: 100 %/)

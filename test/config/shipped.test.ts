@@ -74,7 +74,7 @@ test.each(examples)(
     expect(read.problems.map(formatProblem)).toEqual([])
     expect(read.strategies).toHaveLength(1)
     for (const one of read.strategies) {
-      expect(checkPurity(one.strategy, one.params, one.instruments)).toEqual([])
+      expect(checkPurity(one.strategy, one.params, one.instruments)).toEqual({ problems: [], notes: [] })
     }
   },
 )

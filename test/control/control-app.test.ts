@@ -144,6 +144,34 @@ describe('[SEC2] who may speak to a daemon by its port', () => {
     },
   )
 
+  const ORDERS: readonly ControlRequest['order'][] = [
+    { kind: 'restrict', scope: '*', mode: 'halted' },
+    { kind: 'flatten', scope: '*' },
+    { kind: 'release', scope: '*' },
+    { kind: 'kill' },
+    { kind: 'releaseKill' },
+    { kind: 'reload' },
+    { kind: 'logLevel', level: 'error' },
+  ]
+
+  test.each(ORDERS)('the command $kind is obeyed for nobody else', async (order) => {
+    const bench = new Bench(PORT)
+    const refusals = [
+      [{ host: 'evil.example:8790' }, 421],
+      [{ origin: 'https://evil.example' }, 403],
+      [{ 'sec-fetch-site': 'cross-site' }, 403],
+      [{ 'sec-fetch-site': 'same-site' }, 403],
+      [{ authorization: '' }, 401],
+      [{ 'content-type': 'text/plain' }, 415],
+    ] as const
+    for (const [headers, status] of refusals) {
+      expect((await bench.post({ ...RESTRICT, order }, headers)).status).toBe(status)
+    }
+    expect(bench.commands).toEqual([])
+    expect((await bench.post({ ...RESTRICT, order })).status).toBe(200)
+    expect(bench.commands).toHaveLength(1)
+  })
+
   test('a page of its own may ask', async () => {
     const answer = await new Bench(PORT).get('/v1/status', { ...AUTHORISED, origin: `http://${HOST}` })
     expect(answer.status).toBe(200)

@@ -848,4 +848,10 @@ export const MUTANTS: readonly Mutant[] = [
     find: '      return [...symbolsOfOrders(book, record.items.map(nameOf)), ...symbolsOfOrphans(book)]',
     replace: '      return NONE',
   },
+  {
+    name: 'foreign-fills-cost-nothing',
+    what: 'what a liquidation or a trade by hand has realised and cost is not booked',
+    find: 'addMoney(book, pairKey(NOBODY, fill.symbol), fill)\n    moveBy(book, fill, NOBODY)',
+    replace: 'moveBy(book, fill, NOBODY)',
+  },
 ]

@@ -41,6 +41,7 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
     by: [],
     title: () => 'nothing keeps a second daemon off this account',
   },
+  'account.off': { urgency: urgent, by: [], title: () => 'an account does not trade', command: check },
   'account.refused': {
     urgency: urgent,
     by: [],
@@ -219,6 +220,7 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
     by: [],
     title: () => 'the exchange answers 429, and reads rest for a while',
   },
+  'recount.differs': { urgency: warning, by: [], title: () => 'the book and a count of its fills differ' },
   'operator.unreadable': { urgency: warning, by: [], title: () => 'a command could not be read' },
   'loop.hung': {
     urgency: urgent,

@@ -1,10 +1,12 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { type VerbFrame } from '../process/verb-frame.ts'
 import { FILL_MODELS } from '../../simulator/matching/fill-model.ts'
-import { collect, parseCount } from '../process/options.ts'
-import { type BacktestOptions, runBacktest } from './run-backtest.ts'
+import { collect, parseCount, parseDuration } from '../process/options.ts'
+import { type BacktestOptions } from './play-options.ts'
+import { playWatched } from './watched-backtest.ts'
 
-const DAYS_DEFAULT = 30
+/** A decision, the files of prices, a report: none of them takes as long. */
+const HUNG_AFTER_MS = 60_000
 /** Ten years. */
 const DAYS_MAX = 3650
 
@@ -14,8 +16,15 @@ export function addBacktestCommand(program: Command, { version, setExit }: VerbF
     .argument('[config]', 'the configuration, as for run (default: config/paper.yaml)')
     .description('trade prices of the past in virtual time, and write a report')
     .option('--out <directory>', 'where the report goes (default: a directory under backtests/)')
-    .action(async (config: string | undefined, options: BacktestOptions) => {
-      await runBacktest(config, options, version)
+    .option(
+      '--hung-after <duration>',
+      'real time without progress that ends it (60s)',
+      parseDuration,
+      HUNG_AFTER_MS,
+    )
+    .action(async (config: string | undefined, options: BacktestOptions & { readonly hungAfter: number }) => {
+      const { hungAfter: hungAfterMs, ...played } = options
+      await playWatched({ config, options: played, version, hungAfterMs })
       setExit(0)
     })
 }
@@ -29,7 +38,7 @@ export function addPlayOptions(command: Command, models: readonly string[]): Com
       collect,
       [],
     )
-    .option('--days <n>', `length of a seeded market (${DAYS_DEFAULT})`, parseDays, DAYS_DEFAULT)
+    .option('--days <n>', 'length of a seeded market (default: 30)', parseDays)
     .option('--from <date>', 'begin there: 2025-06-01 or 2025-06-01T12:00, UTC', parseDate)
     .option('--to <date>', 'end there', parseDate)
     .addOption(

@@ -57,6 +57,8 @@ export interface PreparedBacktest {
   readonly polling: VirtualPolling
   readonly simulator: EmbeddedSimulatorSettings
   /** By strategy: SHA-256 of its file, hex. */
+  /** Of those that trade. */
+  readonly strategyIds: readonly string[]
   readonly codeHashes: Readonly<Record<string, string>>
   readonly remarks: readonly string[]
   /** @param directory Where the run's CSV files go; undefined for no files. */
@@ -117,6 +119,7 @@ export async function prepareBacktest(
       seed: simulator.seed,
       fillModel: simulator.fillModel,
     },
+    strategyIds: strategies.map(({ id }) => id),
     codeHashes: Object.fromEntries(strategies.map(({ id, moduleFile }) => [id, hashFile(moduleFile)])),
     remarks: [...remarksOn(strategies, coverage), ...remarksOnTicks(config, recordings)],
     open: (fillModel, directory) => ({

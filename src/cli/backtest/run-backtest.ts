@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { BacktestRun } from '../../backtest/backtest-run.ts'
+import { BacktestRun, type BacktestRunOptions } from '../../backtest/backtest-run.ts'
 import { loadConfig, type LoadedConfig } from '../../config/load-config.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { sha256Hex } from '../../lib/digest.ts'
@@ -10,30 +10,18 @@ import { describeReport } from '../../report/text/terminal-report.ts'
 import { directoryOf, writeReport } from '../../report/write-report.ts'
 import { FILL_MODELS, type FillModelName } from '../../simulator/matching/fill-model.ts'
 import { describeThrown, strategyFailure } from '../../strategy/strategy-failure.ts'
-import { type ConfigOptions, toConfigRequest } from '../process/options.ts'
-import { onBreakdown, onStopSignals } from '../process/signals.ts'
+import { toConfigRequest } from '../process/options.ts'
+import { onBreakdown } from '../process/signals.ts'
 import { listAssumptions } from './assumptions.ts'
 import { hashProgram, prepareBacktest, type PreparedBacktest } from './open-backtest.ts'
+import { type PlayMarks } from './play-marks.ts'
+import { type PlayMessage } from './play-message.ts'
+import { type BacktestOptions, type PlayOptions } from './play-options.ts'
 import { ProgressBar } from './progress-bar.ts'
 import { ReportDirectory } from './report-directory.ts'
 
-/** What a backtest plays, as the command line says it. Instants are Unix ms. */
-export interface PlayOptions extends Pick<ConfigOptions, 'set'> {
-  /** `STRATEGY.param=value` texts. */
-  readonly param: readonly string[]
-  readonly market: readonly string[]
-  readonly days: number
-  readonly from?: number | undefined
-  readonly to?: number | undefined
-  readonly model?: FillModelName | 'all' | undefined
-  readonly seed?: number | undefined
-  readonly balance?: string | undefined
-}
-
-export interface BacktestOptions extends PlayOptions {
-  readonly out?: string | undefined
-}
-
+/** Of a seeded market. */
+const DAYS_DEFAULT = 30
 /** Virtual time between two looks at the terminal. */
 const CHUNK_MS = 300_000
 /** Others of this process (Ctrl-C) get their turn this often. */
@@ -50,25 +38,37 @@ export async function openBacktest(
   const loaded = loadConfig({ ...toConfigRequest({ config, set: options.set }), params: options.param })
   const prepared = await prepareBacktest(loaded, {
     files: filesOf(options, Object.entries(loaded.config.simulator?.market.recordings ?? {})),
-    ...{ days: options.days, fromAt: options.from, toAt: options.to },
+    ...{ days: options.days ?? DAYS_DEFAULT, fromAt: options.from, toAt: options.to },
     ...{ seed: options.seed, balance: options.balance, version },
   })
   return { loaded, prepared }
 }
 
-/** Plays it, writes the report and prints what it came to. @throws Failure for a strategy that broke it, behind its report. */
+/** Who watches a backtest that is played. */
+export interface PlayWatcher {
+  readonly marks: PlayMarks
+  readonly isTTY: boolean
+  post(message: PlayMessage): void
+}
+
+/** Plays it, writes the report and posts what it came to. @throws Failure for a strategy that broke it, behind its report. */
 export async function runBacktest(
   config: string | undefined,
   options: BacktestOptions,
   version: string,
+  watcher: PlayWatcher,
 ): Promise<void> {
   const { loaded, prepared } = await openBacktest(config, options, version)
   const models = options.model === 'all' ? FILL_MODELS : [options.model ?? prepared.fillModel]
   const recipe = describeRecipe(prepared, { models, version, set: options.set, param: options.param })
   const name = `backtests/${loaded.config.name}-${sha256Hex([JSON.stringify(recipe)]).slice(0, 8)}`
   const directory = new ReportDirectory(resolve(options.out ?? name))
+  const strategies = prepared.strategyIds
+  watcher.post({ kind: 'begun', strategies, unfinished: directory.unfinished })
   try {
-    const { runs, ended } = await playModels(prepared, models, directory.unfinished)
+    const { runs, ended } = await playModels({
+      ...{ prepared, models, watcher, directory: directory.unfinished },
+    })
     const report: BacktestReport = {
       ...{ format: 1, name: loaded.config.name, coin: loaded.config.account.marginCoin },
       coverage: prepared.coverage,
@@ -78,8 +78,10 @@ export async function runBacktest(
     }
     writeReport(directory.unfinished, report, { recipe: endedAt(recipe, runs, ended), models: models.length })
     const place = directory.install(ended === undefined)
-    process.stdout.write([...describeReport(report), `  ${resolve(place, 'report.html')}`, ''].join('\n'))
+    const lines = [...describeReport(report), `  ${resolve(place, 'report.html')}`, '']
+    watcher.post({ kind: 'report', text: lines.join('\n') })
     if (ended?.failure !== undefined) throw ended.failure
+    assertNobodyFailed(runs)
   } finally {
     directory.discard()
   }
@@ -87,11 +89,19 @@ export async function runBacktest(
 
 /** `seeded` alone stands for no file. */
 function filesOf(
-  { market }: PlayOptions,
+  { market, days }: PlayOptions,
   configured: readonly (readonly [string, string])[],
 ): readonly string[] {
-  if (!market.includes(SEEDED))
-    return market.length > 0 ? market : configured.map(([symbol, file]) => `${symbol}=${file}`)
+  if (!market.includes(SEEDED)) {
+    const files = market.length > 0 ? market : configured.map(([symbol, file]) => `${symbol}=${file}`)
+    if (files.length === 0 || days === undefined) return files
+    throw new Failure({
+      code: 'BACKTEST_DAYS_UNUSED',
+      sentence: 'prices from files have a length of their own',
+      facts: { days, market: files.join(', ') },
+      hint: 'leave --days out; --from and --to cut the files',
+    })
+  }
   if (market.length === 1) return []
   throw new Failure({
     code: 'BACKTEST_MARKET_MIXED',
@@ -108,20 +118,35 @@ interface EarlyEnd {
   readonly failure?: Error
 }
 
+interface PlayedModels {
+  readonly prepared: PreparedBacktest
+  readonly models: readonly FillModelName[]
+  /** Of the files that are written while it is played. */
+  readonly directory: string
+  readonly watcher: PlayWatcher
+}
+
 /** One model after the other; a signal ends it, or a strategy that fails where nobody waited for it, with what was done. */
-async function playModels(prepared: PreparedBacktest, models: readonly FillModelName[], directory: string) {
-  const progress = new ProgressBar(process.stderr, systemClock)
+async function playModels({ prepared, models, directory, watcher }: PlayedModels) {
+  const { marks, isTTY } = watcher
+  const progress = new ProgressBar(
+    { isTTY, write: (text) => watcher.post({ kind: 'progress', text }) },
+    systemClock,
+  )
   const runs: RunReport[] = []
-  const watch = watchForEnd()
+  const watch = watchForEnd(marks)
   try {
     for (const [index, model] of models.entries()) {
       if (watch.ended !== undefined) break
-      const run = new BacktestRun(prepared.open(model, directoryOf(directory, model, models.length)))
+      const opened = prepared.open(model, directoryOf(directory, model, models.length))
+      const run = new BacktestRun({ ...opened, backtest: markDecisions(opened.backtest, marks) })
       await playRun(run, watch, (at) => {
+        marks.beat(at)
         const share = (at - prepared.fromAt) / (prepared.toAt - prepared.fromAt)
         progress.show((index + share) / models.length, `${model} ${toDay(at)}`)
       })
       runs.push(run.finish())
+      marks.beat()
     }
   } finally {
     watch.forget()
@@ -151,19 +176,37 @@ function turn(): Promise<void> {
   return new Promise<void>((done) => systemTimers.after(0, done))
 }
 
-/** Listens for what ends a run before its prices: a signal, or what nobody caught. */
-function watchForEnd() {
-  const watch: { ended: EarlyEnd | undefined; forget: () => void } = {
-    ended: undefined,
-    forget: () => undefined,
+/** Whose decision it is, and when, is known to who watches while it is made. */
+function markDecisions(
+  backtest: BacktestRunOptions['backtest'],
+  marks: PlayMarks,
+): BacktestRunOptions['backtest'] {
+  const marked = [...backtest.strategies].map(([id, { strategy, params }], index) => {
+    const decide: typeof strategy.decide = (snapshot, context) => {
+      marks.beat(snapshot.exchangeTime)
+      marks.decides(index + 1)
+      try {
+        return strategy.decide(snapshot, context)
+      } finally {
+        marks.decides(0)
+      }
+    }
+    return [id, { strategy: { ...strategy, decide }, params }] as const
+  })
+  return { ...backtest, strategies: new Map(marked) }
+}
+
+/** What ends a run before its prices: a signal, or what nobody caught. */
+function watchForEnd(marks: PlayMarks) {
+  let broken: EarlyEnd | undefined
+  const forget = onBreakdown((error, strategy) => (broken ??= toEarlyEnd(error, strategy)))
+  return {
+    forget,
+    get ended(): EarlyEnd | undefined {
+      if (broken === undefined && marks.stoppedBy !== undefined) broken = { why: marks.stoppedBy }
+      return broken
+    },
   }
-  const forgetSignals = onStopSignals((why) => (watch.ended ??= { why }))
-  const forgetBreakdowns = onBreakdown((error, strategy) => (watch.ended ??= toEarlyEnd(error, strategy)))
-  watch.forget = () => {
-    forgetSignals()
-    forgetBreakdowns()
-  }
-  return watch
 }
 
 function toEarlyEnd(error: unknown, strategy: string | undefined): EarlyEnd {
@@ -205,6 +248,20 @@ function endedAt(
   const playedTo = Object.fromEntries(runs.map(({ model, toAt }) => [model, toTime(toAt)]))
   const to = toTime(Math.max(...runs.map(({ toAt }) => toAt)))
   return { ...recipe, to, endedEarly: { by: ended.why, asked: recipe.to, playedTo } }
+}
+
+/** @throws Failure BACKTEST_STRATEGY_HALTED */
+function assertNobodyFailed(runs: readonly RunReport[]): void {
+  const halted = runs.flatMap(({ model, restrictions }) =>
+    restrictions.filter((text) => text.includes('(strategyFailed)')).map((text) => [model, text] as const),
+  )
+  if (halted.length === 0) return
+  throw new Failure({
+    code: 'BACKTEST_STRATEGY_HALTED',
+    sentence: 'a strategy was halted on the way: its decisions failed',
+    facts: Object.fromEntries(halted),
+    hint: 'the report holds what was done until then; intentd check shows what a strategy throws on made-up prices',
+  })
 }
 
 interface RecipeOptions extends Pick<PlayOptions, 'set' | 'param'> {

@@ -6,7 +6,8 @@ import { systemClock } from '../../lib/clock.ts'
 import { showTime } from '../../report/text/figures.ts'
 import { type PreparedBacktest } from '../backtest/open-backtest.ts'
 import { ProgressBar } from '../backtest/progress-bar.ts'
-import { openBacktest, type PlayOptions, playRun } from '../backtest/run-backtest.ts'
+import { type PlayOptions } from '../backtest/play-options.ts'
+import { openBacktest, playRun } from '../backtest/run-backtest.ts'
 import { watchReads } from './watch-reads.ts'
 
 export interface BiasOptions extends PlayOptions {

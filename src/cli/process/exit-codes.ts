@@ -25,7 +25,7 @@ type Ending = keyof typeof EXITS
 const ENDINGS: Readonly<Partial<Record<Ending, readonly string[]>>> = {
   usage: [
     'ARCHIVE_EXISTS',
-    ...['BACKTEST_MARKET_MIXED', 'BACKTEST_PRICES_OUTSIDE', 'BACKTEST_RANGE_EMPTY'],
+    ...['BACKTEST_DAYS_UNUSED', 'BACKTEST_MARKET_MIXED', 'BACKTEST_PRICES_OUTSIDE', 'BACKTEST_RANGE_EMPTY'],
     ...['SWEEP_TRIAL_UNKNOWN', 'SWEEP_TOO_LARGE'],
     'IMPORT_EXISTS',
     'NEW_STRATEGY_EXISTS',
@@ -37,7 +37,7 @@ const ENDINGS: Readonly<Partial<Record<Ending, readonly string[]>>> = {
   // What was written, and what it names: another start finds the same.
   configuration: [
     ...Object.keys(STRATEGY_FAILURES),
-    'BACKTEST_PRICES_MISSING',
+    ...['BACKTEST_HUNG', 'BACKTEST_PRICES_MISSING', 'BACKTEST_STRATEGY_HALTED'],
     ...['CREDENTIALS_REFUSED', 'CREDENTIALS_UNUSABLE', 'STATE_GRIDS_CHANGED', 'STATE_OF_OTHER_KEYS'],
     ...['DAEMON_EXCHANGE_MISSING', 'EXCHANGE_URL_UNUSABLE', 'JOURNAL_FOREIGN'],
     'PLATFORM_UNSUPPORTED',
@@ -57,6 +57,7 @@ const ENDINGS: Readonly<Partial<Record<Ending, readonly string[]>>> = {
       'JOURNAL_UNREADABLE',
       'LIVE_PRICES_UNREACHABLE',
     ],
+    'BACKTEST_STOPPED',
     ...['IMPORT_UNWRITABLE', 'INIT_UNWRITABLE', 'STATE_HELD', 'STATE_UNWRITABLE'],
     ...['SIMULATOR_LISTEN_FAILED', 'SIMULATOR_STORE_UNUSABLE'],
   ],

@@ -2,7 +2,8 @@ import { BacktestRun } from '../../backtest/backtest-run.ts'
 import { messageOf } from '../../lib/failure.ts'
 import { type RunReport } from '../../report/run-report.ts'
 import { type TrialFigures, type TrialOutcome } from '../../sweep/trial.ts'
-import { openBacktest, type PlayOptions, playRun } from '../backtest/run-backtest.ts'
+import { type PlayOptions } from '../backtest/play-options.ts'
+import { openBacktest, playRun } from '../backtest/run-backtest.ts'
 import { onBreakdown } from '../process/signals.ts'
 
 export interface TrialOrder {

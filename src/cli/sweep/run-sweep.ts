@@ -15,7 +15,9 @@ import { buildSweepReport, type SweepReport } from '../../sweep/sweep-report.ts'
 import { nameTrial, type Trial } from '../../sweep/trial.ts'
 import { type PreparedBacktest } from '../backtest/open-backtest.ts'
 import { ProgressBar } from '../backtest/progress-bar.ts'
-import { describeRecipe, openBacktest, type PlayOptions, runBacktest } from '../backtest/run-backtest.ts'
+import { type PlayOptions } from '../backtest/play-options.ts'
+import { describeRecipe, openBacktest } from '../backtest/run-backtest.ts'
+import { playWatched } from '../backtest/watched-backtest.ts'
 import { toShellWord } from '../process/options.ts'
 import { onStopSignals } from '../process/signals.ts'
 import { describeSweep } from './sweep-text.ts'
@@ -226,7 +228,7 @@ function writeFiles(directory: string, report: SweepReport): string {
 
 /** One trial as a backtest of its own, with its report. */
 async function runOne(sweep: OpenSweep, id: string): Promise<boolean> {
-  const { recipe, config, version, directory } = sweep
+  const { recipe, config, version, directory, options } = sweep
   const trial = listTrials(sweep).find((one) => nameTrial(recipe, one).id === id)
   if (trial === undefined) {
     throw new Failure({
@@ -237,7 +239,8 @@ async function runOne(sweep: OpenSweep, id: string): Promise<boolean> {
     })
   }
   process.stderr.write(`${commandOf(sweep, trial)}\n`)
-  await runBacktest(config, { ...optionsOf(sweep, trial), out: join(directory, `trial-${id}`) }, version)
+  const backtest = { ...optionsOf(sweep, trial), out: join(directory, `trial-${id}`) }
+  await playWatched({ config, options: backtest, version, hungAfterMs: options.trialLimit })
   return true
 }
 

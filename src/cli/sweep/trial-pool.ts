@@ -1,19 +1,11 @@
-import { getCompileCacheDir } from 'node:module'
-import { dirname } from 'node:path'
-import { Worker } from 'node:worker_threads'
 import { systemTimers } from '../../lib/timers.ts'
 import { showDuration } from '../../report/text/figures.ts'
 import { type TrialOutcome } from '../../sweep/trial.ts'
+import { openProgramThread } from '../process/program-thread.ts'
 import { type TrialOrder } from './play-trial.ts'
 
 /** What one trial may have, MB: a year of one-minute candles of ten instruments takes a tenth of it. */
 const HEAP_MB_MAX = 4096
-
-/** An absolute one, in the language that this file is in: `.ts` here, `.js` where it was built. */
-const THREAD = new URL(
-  `./trial-thread${import.meta.url.slice(import.meta.url.lastIndexOf('.'))}`,
-  import.meta.url,
-)
 
 /** Runs a trial in a thread; never throws. @param limitMs Real time of the whole trial. @param stop Ends it, and all. */
 export function runTrial(
@@ -22,13 +14,12 @@ export function runTrial(
   stop: AbortSignal,
 ): Promise<TrialOutcome | undefined> {
   return new Promise((resolve) => {
-    const thread = new Worker(THREAD, {
-      workerData: { order, cacheDirectory: cacheDirectory() },
-      execArgv: [],
-      // Secrets of the process are none of a strategy's.
-      env: {},
-      resourceLimits: { maxOldGenerationSizeMb: HEAP_MB_MAX },
-    })
+    const thread = openProgramThread(
+      './trial-thread',
+      import.meta.url,
+      { order },
+      { resourceLimits: { maxOldGenerationSizeMb: HEAP_MB_MAX } },
+    )
     const end = (outcome: TrialOutcome | undefined): void => {
       cancel()
       stop.removeEventListener('abort', abort)
@@ -44,12 +35,6 @@ export function runTrial(
     thread.once('error', (error) => end({ failed: error instanceof Error ? error.message : String(error) }))
     thread.once('exit', () => end({ failed: 'the thread ended by itself' }))
   })
-}
-
-/** Where the compiled program is kept; undefined where it is not. */
-function cacheDirectory(): string | undefined {
-  const ofThisVersion = getCompileCacheDir()
-  return ofThisVersion === undefined ? undefined : dirname(ofThisVersion)
 }
 
 /** Works on so many at a time, in their order. */

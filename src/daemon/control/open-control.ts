@@ -50,8 +50,10 @@ export function openControl(options: OpenControlOptions): OpenedControl {
     async start() {
       await server.start()
       const { baseUrl } = server
+      // What cannot be listened at was said.
+      if (server.socket === undefined && baseUrl === undefined) return
       logger.log('info', 'control.listening', {
-        socket,
+        ...(server.socket ? { socket } : {}),
         ...(baseUrl ? { url: baseUrl, token: tokenFile } : {}),
       })
       // For whoever sits at it: a log that is kept holds no code.

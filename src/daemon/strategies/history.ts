@@ -12,7 +12,7 @@ import {
   toRow,
 } from '../../domain/candles.ts'
 import { type ShowSettings } from '../../engine/settings.ts'
-import { messageOf } from '../../lib/failure.ts'
+import { Failure, messageOf } from '../../lib/failure.ts'
 import { loadRecording } from '../../prices/load-recording.ts'
 import { type CandleRows } from '../../prices/recording.ts'
 import { type ResolvedNeeds } from '../../strategy/needs.ts'
@@ -39,7 +39,9 @@ export async function readHistory(
         candles.set(candleKey(symbol, intervalMs), buildCandles(rows, intervalMs))
       }
     } catch (error) {
-      problems.push(source.problem(['history', index], messageOf(error)))
+      // A failure says its cause itself.
+      const text = error instanceof Failure ? error.message : messageOf(error)
+      problems.push(source.problem(['history', index], text))
     }
   }
   return problems.length > 0 ? { problems } : { candles }

@@ -17,6 +17,7 @@ import { own } from '../../lib/own.ts'
 import { applyRecord } from '../book/apply-record.ts'
 import { type Book } from '../book/book.ts'
 import { buildBookings, waitingFillsOf } from '../book/bookings.ts'
+import { recountRecord, type RecountState } from '../book/recount.ts'
 import { type Announcement, type Effect } from '../effect.ts'
 import { type EngineSettings } from '../settings.ts'
 import { beginMoment, type ChangeState, concernedBy, noteChanged } from './changes.ts'
@@ -43,6 +44,7 @@ export interface Core {
   readonly denials: DenialState
   readonly candles: CandleState
   readonly losses: LossState
+  readonly recount: RecountState
   readonly run: RunState
   readonly changes: ChangeState
   /** Follows from the book: no image of the core holds it. */
@@ -338,6 +340,7 @@ export function record(core: Core, entry: JournalRecord, durable = false): void 
   const waiting = waitingFillsOf(core.book, entry)
   noteConcerned(core, entry)
   applyRecord(core.book, entry)
+  recountRecord(core.recount, entry, core.book)
   const bookings = buildBookings(entry, { book: core.book, instruments: core.settings.instruments, waiting })
   emit(core, { kind: 'record', record: entry, durable, ...(bookings.length > 0 && { bookings }) })
 }

@@ -1,5 +1,6 @@
 import { toNeededCandles } from './candles.ts'
 import { type Book } from '../book/book.ts'
+import { createRecount } from '../book/recount.ts'
 import { type EngineSettings } from '../settings.ts'
 import { type Core, type InstrumentState } from './core.ts'
 
@@ -43,6 +44,7 @@ export function createCore(settings: EngineSettings, book: Book): Core {
       used: new Map(),
       warned: new Set(),
     },
+    recount: createRecount(book),
     run: {
       phase: 'starting',
       startedAt: 0,

@@ -1,4 +1,5 @@
 import { type BacktestReport, type PartReport, type RunReport } from '../run-report.ts'
+import { describeDenials } from './denial-hints.ts'
 import { moneyDecimals, showNumber, showRatio, showShare, showTime, withSign } from './figures.ts'
 
 const BARS = '▁▂▃▄▅▆▇█'
@@ -43,10 +44,11 @@ export function describeReport(report: BacktestReport): readonly string[] {
 
 /** What a reader of the figures must know: what was halted on the way, and what was liquidated, first. */
 function describeNotes({ runs, remarks }: BacktestReport): readonly string[] {
-  const notes = runs.flatMap(({ model, restrictions, liquidations }) => {
+  const notes = runs.flatMap(({ model, restrictions, liquidations, denialsByStrategy }) => {
     const which = runs.length > 1 ? `${model}: ` : ''
+    const denied = Object.entries(denialsByStrategy).flatMap(([id, denials]) => describeDenials(id, denials))
     const liquidated = liquidations === 0 ? [] : [`${liquidations} liquidations`]
-    return [...restrictions, ...liquidated].map((note) => which + note)
+    return [...restrictions, ...liquidated, ...denied].map((note) => which + note)
   })
   const lines = [...notes, ...remarks].flatMap((note) => wrap(`note: ${note}`))
   return lines.length === 0 ? [] : ['', ...lines]
@@ -103,10 +105,11 @@ function sparkline(values: readonly (number | null)[], width = SPARK_WIDTH): str
   const known = values.flatMap((value) => (value !== null && Number.isFinite(value) ? [value] : []))
   if (known.length === 0) return ''
   const [low, high] = [Math.min(...known), Math.max(...known)]
+  if (high === low) return 'it stood still'
   const length = Math.min(width, known.length)
   return Array.from({ length }, (_, index) => {
     const value = known[Math.floor(((index + 1) * known.length) / length) - 1] ?? low
-    const level = high === low ? 0 : Math.round(((value - low) / (high - low)) * (BARS.length - 1))
+    const level = Math.round(((value - low) / (high - low)) * (BARS.length - 1))
     return BARS[level]
   }).join('')
 }

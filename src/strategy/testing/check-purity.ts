@@ -1,66 +1,122 @@
+import { runInNewContext } from 'node:vm'
 import { type Instrument } from '../../domain/instrument.ts'
 import { messageOf } from '../../lib/failure.ts'
 import { createRandom } from '../../lib/random.ts'
 import { type Strategy } from '../define-strategy.ts'
 import { resolveNeeds } from '../needs.ts'
-import { runSeries } from './run-series.ts'
+import { runAsStrategy } from '../strategy-context.ts'
+import { runSeries, type SeriesDecision } from './run-series.ts'
 
 const MINUTE_MS = 60_000
 /** Prices that are decided on at least, and at most: the longest series, and what comes after it. */
 const PRICES_MIN = 300
 const PRICES_MAX = 5200
+/** Real time of a check, ms. */
+const LIMIT_MS = 10_000
 /** Where prices begin, in ticks, and how far one goes from the one before. */
 const PRICE_TICKS = 200_000
 const MOVE_TICKS = 400
 
+/** What a strategy does along made-up prices. */
+export interface PurityCheck {
+  /** What it does that no function does, a sentence each. */
+  readonly problems: readonly string[]
+  /** What it throws, and which of its intents make no sense: made-up prices are not the market. */
+  readonly notes: readonly string[]
+}
+
+interface Trial {
+  readonly decisions: readonly string[]
+  readonly notes: readonly string[]
+}
+
+export interface PurityOptions {
+  /** Real time of the whole check, ms. */
+  readonly limitMs?: number
+}
+
 /**
  * Whether a strategy is a function of what it is shown: asked twice along the same made-up prices it must say the same,
- * and leave the globals as they were. A sentence for each thing that it does otherwise.
+ * and leave the globals as they were. One that does not come back within the limit is ended.
  */
 export function checkPurity(
   strategy: Strategy,
   params: unknown,
   instruments: readonly Instrument[],
-): readonly string[] {
-  const [instrument] = instruments
-  if (instrument === undefined) return []
+  { limitMs = LIMIT_MS }: PurityOptions = {},
+): PurityCheck {
+  if (instruments.length === 0) return { problems: [], notes: [] }
   const before = readGlobals()
-  const first = runOnce(strategy, params, instrument)
-  const second = runOnce(strategy, params, instrument)
-  const touched = findTouched(before, readGlobals())
+  const run = (): Trial => runOnce(strategy, params, instruments)
+  const trials = runWithin(limitMs, () => [run(), run()] as const)
+  const touched = findTouched(before, readGlobals()).map(
+    (name) => `it changes the global ${name}; what it wants to remember belongs into its state`,
+  )
+  if (trials === undefined) {
+    const endless = `${strategy.name} did not come back from ${PRICES_MIN} decisions or more on made-up prices within ${limitMs / 1000} s; look for an endless loop`
+    return { problems: [endless, ...touched], notes: [] }
+  }
+  const [{ decisions: first, notes }, { decisions: second }] = trials
   const at = first.findIndex((decision, index) => decision !== second[index])
-  return [
-    ...(at < 0
-      ? []
-      : [
-          `decide answers otherwise when it is asked again on the same prices (decision ${at + 1}: ${shorten(first[at])}, then ${shorten(second[at])}); it may not use a clock, chance, or variables outside of its state`,
-        ]),
-    ...touched.map(
-      (name) => `it changes the global ${name}; what it wants to remember belongs into its state`,
-    ),
-  ]
+  const changed = `decide answers otherwise when it is asked again on the same prices (decision ${at + 1}: ${shorten(first[at])}, then ${shorten(second[at])}); it may not use a clock, chance, or variables outside of its state`
+  return { problems: [...(at < 0 ? [] : [changed]), ...touched], notes }
+}
+
+/**
+ * Undefined when it took too long: then it was ended in the midst of what it did, with no `finally` run. So the name of
+ * the strategy, which the code runs under, is taken away by a frame around it.
+ */
+function runWithin<Result>(timeout: number, code: () => Result): Result | undefined {
+  try {
+    return runAsStrategy('the purity check', () => runInNewContext('code()', { code }, { timeout }) as Result)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return undefined
+    throw error
+  }
 }
 
 /** Each decision as text; a run that fails ends with what it failed with. */
-function runOnce(strategy: Strategy, params: unknown, { symbol, tick, lot }: Instrument): readonly string[] {
+function runOnce(strategy: Strategy, params: unknown, instruments: readonly Instrument[]): Trial {
   try {
     const { candles } = resolveNeeds(strategy, params)
     const stepMs = Math.min(MINUTE_MS, ...candles.keys())
     const needed = Math.max(0, ...[...candles].map(([intervalMs, count]) => (count * intervalMs) / stepMs))
-    const random = createRandom('purity')
-    let ticks = PRICE_TICKS
-    const prices = Array.from({ length: Math.min(PRICES_MAX, needed + PRICES_MIN) }, () => {
-      ticks = Math.max(MOVE_TICKS, ticks + random.integer(2 * MOVE_TICKS + 1) - MOVE_TICKS)
-      return ticks * Number(tick.step)
-    })
+    const count = Math.min(PRICES_MAX, needed + PRICES_MIN)
+    const [first, ...others] = instruments.map((instrument) => ({
+      instrument: { symbol: instrument.symbol, tickSize: instrument.tick.step, lotSize: instrument.lot.step },
+      prices: makePrices(instrument, count),
+    }))
     const parsed = { ...strategy, params: { parse: () => params } } as unknown as Strategy
-    const instrument = { symbol, tickSize: tick.step, lotSize: lot.step }
-    const run = runSeries({ strategy: parsed, params, prices, interval: `${stepMs}ms`, instrument })
-    return run.map(({ intents, state }) => JSON.stringify({ intents, state }))
+    const run = runSeries({ ...first, others, strategy: parsed, params, interval: `${stepMs}ms` })
+    return {
+      decisions: run.map(({ intents, state }) => JSON.stringify({ intents, state })),
+      notes: countDenials(run),
+    }
   } catch (error) {
-    // Whether it bears made-up prices is another question.
-    return [messageOf(error)]
+    return { decisions: [messageOf(error)], notes: [`on made-up prices it fails: ${messageOf(error)}`] }
   }
+}
+
+/** A random walk: another for each instrument. */
+function makePrices({ symbol, tick }: Instrument, length: number): readonly number[] {
+  const random = createRandom(`purity ${symbol}`)
+  let ticks = PRICE_TICKS
+  return Array.from({ length }, () => {
+    ticks = Math.max(MOVE_TICKS, ticks + random.integer(2 * MOVE_TICKS + 1) - MOVE_TICKS)
+    return ticks * Number(tick.step)
+  })
+}
+
+/** A sentence for each code, with what was looked at first. */
+function countDenials(run: readonly SeriesDecision[]): readonly string[] {
+  const byCode = Map.groupBy(
+    run.flatMap(({ denials }) => denials),
+    ({ code }) => code,
+  )
+  return [...byCode].map(
+    ([code, denials]) =>
+      `on made-up prices ${denials.length} of its intents are denied, ${code}: ${denials[0]?.detail ?? ''}`,
+  )
 }
 
 function readGlobals(): ReadonlyMap<string, unknown> {

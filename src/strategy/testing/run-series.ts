@@ -52,8 +52,16 @@ export interface SeriesOptions {
   readonly startAt?: number
   /** Default: BTCUSDT, ticks of 0.1, lots of 0.001. */
   readonly instrument?: TestInstrument
+  /** Instruments beside the first, with a price at each of `prices`. */
+  readonly others?: readonly OtherSeries[]
   /** Of the tickers, beside the prices: `{ fundingRate: 0.0001 }`. */
   readonly columns?: Readonly<Partial<Record<TickerColumn, number>>>
+}
+
+/** Prices of another instrument, at the same instants. */
+export interface OtherSeries {
+  readonly instrument: TestInstrument
+  readonly prices: readonly number[]
 }
 
 /** One decision. */
@@ -65,7 +73,7 @@ export interface SeriesDecision {
   /** Intents that make no sense. */
   readonly denials: readonly IntentDenial[]
   readonly state: unknown
-  /** What the strategy held when it decided, in lots. */
+  /** What the strategy held of the first instrument when it decided, in lots. */
   readonly netLots: number
 }
 
@@ -74,14 +82,24 @@ const START_AT = 1_704_067_200_000
 
 interface Ticker {
   readonly at: number
+  /** Of the first instrument. */
   readonly price: number
+  /** Of all of them, in their order. */
+  readonly all: readonly number[]
+}
+
+/** An instrument, and what is held and wanted of it. */
+interface Part {
+  readonly instrument: Instrument
+  holding: Holding
+  target: number | undefined
 }
 
 /**
  * Asks a strategy along a series of prices as the daemon would: candles are built, the next decision gets the state of
  * the one before. A target is reached at the next price, so that the strategy sees what it holds; quotes and places
  * are not filled: that is what `intentd backtest` is for.
- * @throws Failure of the first decision that fails.
+ * @throws Error of the first decision that fails; RangeError for a price that is not above 0, or a missing one.
  */
 export function runSeries(options: SeriesOptions): readonly SeriesDecision[] {
   const host = new SeriesHost(options)
@@ -91,29 +109,41 @@ export function runSeries(options: SeriesOptions): readonly SeriesDecision[] {
 function toTickers({
   prices = [],
   candles = [],
+  others = [],
   interval = '1m',
   startAt = START_AT,
 }: SeriesOptions): Ticker[] {
   const stepMs = parseInterval(interval)
   if (stepMs === undefined) throw new RangeError(`no interval: ${interval}`)
-  const singles = prices.map((price, index) => ({ at: startAt + index * stepMs, price }))
-  return singles.concat(
+  const singles = prices.map((price, index) => {
+    const all = [price, ...others.map((other) => other.prices[index] ?? Number.NaN)]
+    return { at: startAt + index * stepMs, price, all }
+  })
+  const tickers = singles.concat(
     candles.flatMap(({ open, high, low, close }, index) => {
       const way = close >= open ? [open, low, high, close] : [open, high, low, close]
-      return way.map((price, part) => ({ at: startAt + (index + part / 4) * stepMs, price }))
+      return way.map((price, part) => ({
+        ...{ at: startAt + (index + part / 4) * stepMs, price },
+        all: [price, ...others.map(() => Number.NaN)],
+      }))
     }),
   )
+  const wrong = tickers.findIndex(({ all }) => !all.every((price) => price > 0 && Number.isFinite(price)))
+  if (wrong >= 0) {
+    throw new RangeError(
+      `price ${wrong + 1} of ${tickers.length} is ${tickers[wrong]?.all.join(', ')}: prices are numbers above 0`,
+    )
+  }
+  return tickers
 }
 
 class SeriesHost {
   readonly #options: SeriesOptions
-  readonly #instrument: Instrument
+  readonly #parts: readonly Part[]
   readonly #needs: ResolvedNeeds
   readonly #runner: StrategyRunner
   readonly #series = new Map<string, CandleSeries>()
   readonly #open = new Map<string, OpenCandle>()
-  #holding: Holding = FLAT
-  #target: number | undefined
   #decisions = 0
   #now = 0
 
@@ -121,10 +151,12 @@ class SeriesHost {
     const { strategy } = options
     const params: unknown = strategy.params.parse(options.params)
     this.#options = options
-    this.#instrument = toInstrument(options.instrument ?? {})
+    const given = [options.instrument ?? {}, ...(options.others ?? []).map(({ instrument }) => instrument)]
+    const instruments = given.map(toInstrument)
+    this.#parts = instruments.map((instrument) => ({ instrument, holding: FLAT, target: undefined }))
     this.#needs = resolveNeeds(strategy, params)
     this.#runner = createStrategyRunner({
-      ...{ strategyId: strategy.name, strategy, params, instruments: [this.#instrument] },
+      ...{ strategyId: strategy.name, strategy, params, instruments },
       clock: { now: () => this.#now, monotonic: () => 0 },
     })
   }
@@ -132,7 +164,9 @@ class SeriesHost {
   take(ticker: Ticker): SeriesDecision | undefined {
     this.#now = ticker.at
     const hasFilled = this.#fill()
-    const hasClosed = this.#close(ticker)
+    const hasClosed = this.#parts
+      .map((part, index) => this.#close(part, ticker.at, ticker.all[index] ?? 0))
+      .includes(true)
     const { decides = ['snapshot'] } = this.#needs
     const isAsked =
       this.#decisions === 0 ||
@@ -143,18 +177,14 @@ class SeriesHost {
   }
 
   #fill(): boolean {
-    const lots = this.#target
-    this.#target = undefined
-    if (lots === undefined || lots === this.#holding.longLots - this.#holding.shortLots) return false
-    this.#holding = { longLots: Math.max(0, lots), shortLots: Math.max(0, -lots) }
-    return true
+    return this.#parts.map(fillTarget).includes(true)
   }
 
   /** As the core does it: a candle closes when a ticker of a later interval is there. */
-  #close({ at, price }: Ticker): boolean {
+  #close({ instrument }: Part, at: number, price: number): boolean {
     let hasClosed = false
     for (const [intervalMs, count] of this.#needs.candles) {
-      const key = candleKey(this.#instrument.symbol, intervalMs)
+      const key = candleKey(instrument.symbol, intervalMs)
       const openAt = openOf(at, intervalMs)
       const open = this.#open.get(key)
       if (open?.openAt === openAt) {
@@ -173,18 +203,41 @@ class SeriesHost {
 
   #ask(ticker: Ticker): SeriesDecision {
     this.#decisions += 1
-    const netLots = this.#holding.longLots - this.#holding.shortLots
+    const { at, price } = ticker
+    const { longLots, shortLots } = this.#parts[0]?.holding ?? FLAT
     const result = this.#runner.decide(this.#snapshot(ticker))
     if (result.kind === 'failed') throw new Error(result.message)
     const { intents, denials, state } = result
-    for (const intent of intents) if (intent.kind === 'target') this.#target = intent.lots
-    return { ...ticker, intents, denials, state, netLots }
+    for (const intent of intents) {
+      const part = this.#parts.find(({ instrument }) => instrument.symbol === intent.symbol)
+      if (part && intent.kind === 'target') part.target = intent.lots
+    }
+    return { at, price, intents, denials, state, netLots: longLots - shortLots }
   }
 
-  #snapshot({ at, price }: Ticker): Snapshot {
-    const { symbol, tick } = this.#instrument
-    const tickers = new TickerTable(1)
+  #snapshot({ at, all }: Ticker): Snapshot {
+    const tickers = new TickerTable(all.length)
     Object.assign(tickers, { readAt: at, requestTime: at })
+    const moments = this.#parts.map(({ instrument, holding }, index) => {
+      this.#writeRow(tickers, instrument, { at, price: all[index] ?? 0 })
+      return { instrument, holding, accountHolding: holding, positionReadAt: at, orders: [] }
+    })
+    return {
+      ...{ sequence: this.#decisions, takenAt: at, exchangeTime: at, fillsReadAt: at, tickers },
+      ...{ instruments: moments, feeds: new Map(), candles: this.#series },
+      account: {
+        capital: undefined,
+        ...{ money: new Map(), funding: new Map(), marks: new Map(), holdings: new Map() },
+        fundingMinutes: [0, 480, 960],
+      },
+    }
+  }
+
+  #writeRow(
+    tickers: TickerTable,
+    { symbol, tick }: Instrument,
+    { at, price }: { readonly at: number; readonly price: number },
+  ): void {
     const values: Readonly<Partial<Record<TickerColumn, number>>> = {
       ...{ lastPr: price, bidPr: price, askPr: price + Number(tick.step), bidSz: 1, askSz: 1, ts: at },
       ...{ indexPrice: price, fundingRate: 0 },
@@ -194,24 +247,16 @@ class SeriesHost {
     for (const [column, value] of Object.entries(values)) {
       tickers.columns[column as TickerColumn][row] = value
     }
-    const holding = this.#holding
-    const moment = {
-      instrument: this.#instrument,
-      holding,
-      accountHolding: holding,
-      positionReadAt: at,
-      orders: [],
-    }
-    return {
-      ...{ sequence: this.#decisions, takenAt: at, exchangeTime: at, fillsReadAt: at, tickers },
-      ...{ instruments: [moment], feeds: new Map(), candles: this.#series },
-      account: {
-        capital: undefined,
-        ...{ money: new Map(), funding: new Map(), marks: new Map(), holdings: new Map() },
-        fundingMinutes: [0, 480, 960],
-      },
-    }
   }
+}
+
+/** Whether something was filled. */
+function fillTarget(part: Part): boolean {
+  const { target: lots, holding } = part
+  part.target = undefined
+  if (lots === undefined || lots === holding.longLots - holding.shortLots) return false
+  part.holding = { longLots: Math.max(0, lots), shortLots: Math.max(0, -lots) }
+  return true
 }
 
 function toInstrument({

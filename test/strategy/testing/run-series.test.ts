@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { type Decision, defineStrategy, sma, type SnapshotView, z } from '../../../src/strategy/contract.ts'
+import { strategyAtFault } from '../../../src/strategy/strategy-context.ts'
 import { checkPurity } from '../../../src/strategy/testing/check-purity.ts'
 import { matchGolden, runSeries } from '../../../src/strategy/testing/testing.ts'
 import { madeInstrument } from '../../support/market-moment.ts'
@@ -76,16 +77,78 @@ test('a kept run is held against the next one', () => {
 
 describe('a strategy is a function of what it is shown', () => {
   const check = (decide: (snapshot: SnapshotView) => Decision<number>) =>
-    checkPurity(defineStrategy({ ...base, name: 'checked', decide }), {}, [madeInstrument()])
+    checkPurity(defineStrategy({ ...base, name: 'checked', decide }), {}, [madeInstrument()]).problems
 
   test('those that ship are', () => {
     const size = '0.01'
     const gridParams = grid.params.parse({ spacingBps: 5, levels: 4, size, recentreAfterLevels: 4 })
-    expect(checkPurity(grid, gridParams, [madeInstrument()])).toEqual([])
+    expect(checkPurity(grid, gridParams, [madeInstrument()])).toEqual({ problems: [], notes: [] })
     const trendParams = trend.params.parse({ fastSeconds: 4, slowSeconds: 15, size, thresholdBps: 3 })
-    expect(checkPurity(trend, trendParams, [madeInstrument()])).toEqual([])
-    expect(checkPurity(follower, {}, [madeInstrument()])).toEqual([])
+    expect(checkPurity(trend, trendParams, [madeInstrument()])).toEqual({ problems: [], notes: [] })
+    expect(checkPurity(follower, {}, [madeInstrument()])).toEqual({ problems: [], notes: [] })
   })
+
+  test('one that never comes back is ended, and nothing else runs under its name', () => {
+    const endless = defineStrategy({
+      ...{ ...base, name: 'endless' },
+      decide() {
+        for (;;);
+      },
+    })
+    const { problems } = checkPurity(endless, {}, [madeInstrument()], { limitMs: 50 })
+    expect(problems).toHaveLength(1)
+    expect(problems[0]).toMatch(/^endless did not come back .* within 0\.05 s/)
+    expect(strategyAtFault()).toBeUndefined()
+  })
+
+  test('what it throws, and what of it makes no sense, is noted', () => {
+    const decided = (decide: (snapshot: SnapshotView) => Decision<number>) =>
+      checkPurity(defineStrategy({ ...base, name: 'noted', decide }), {}, [madeInstrument()])
+    const threw = decided(() => {
+      throw new Error('no such thing')
+    })
+    expect(threw).toEqual({
+      problems: [],
+      notes: [expect.stringMatching(/fails: STRATEGY_THREW[^]*no such thing/)],
+    })
+    const nonsense = decided((snapshot) => ({
+      intents: snapshot.instruments.map((market) => market.target(Number.NaN)),
+      state: 0,
+    }))
+    expect(nonsense.problems).toEqual([])
+    expect(nonsense.notes).toEqual([
+      expect.stringMatching(/^on made-up prices 300 of its intents are denied, /),
+    ])
+  })
+
+  test('one of two instruments is shown both, at prices of their own', () => {
+    const prices = [10, 11, 12]
+    const seen: unknown[] = []
+    const pair = defineStrategy({
+      ...{ ...base, name: 'pair' },
+      decide(snapshot, { state }) {
+        seen.push(snapshot.instruments.map(({ symbol, last, netLots }) => [symbol, last, netLots]))
+        return {
+          intents: snapshot.instruments.map((market) => market.target(market.last > 11 ? 2 : 1)),
+          state,
+        }
+      },
+    })
+    const other = { instrument: { symbol: 'ETHUSDT' }, prices: [20, 30, 40] }
+    runSeries({ strategy: pair, params: {}, prices, others: [other] })
+    expect(seen).toEqual([
+      [['BTCUSDT', 10, 0], ['ETHUSDT', 20, 0]], // prettier-ignore
+      [['BTCUSDT', 11, 1], ['ETHUSDT', 30, 2]], // prettier-ignore
+      [['BTCUSDT', 12, 1], ['ETHUSDT', 40, 2]], // prettier-ignore
+    ])
+  })
+
+  test.each([[[10, Number.NaN]], [[10, 0]], [[10, Number.POSITIVE_INFINITY]]])(
+    'prices %j are refused',
+    (prices) => {
+      expect(() => runSeries({ strategy: follower, params: {}, prices })).toThrow(/price 2 of 2 is/)
+    },
+  )
 
   test('one that remembers outside of its state is found', () => {
     let calls = 0

@@ -10,6 +10,7 @@ import { isSameData } from '../../../src/lib/plain-data.ts'
 import { type EngineEvent } from '../../../src/engine/event.ts'
 import { keepEvent, parseEvent, writeEffect, writeEvent } from '../../../src/engine/replay/event-text.ts'
 import { accountHoldingOf, holdingOf } from '../../../src/engine/book/book.ts'
+import { findDifference } from '../../../src/engine/book/recount.ts'
 import { rebuildBook } from '../../../src/engine/book/book-json.ts'
 import { type World, type WorldWatcher, violate } from '../world/world.ts'
 
@@ -83,17 +84,19 @@ function isSame(one: Effect, other: Effect | undefined): boolean {
   return isSameData(one, other)
 }
 
-function recount(world: World, { book, totals }: Core): void {
+function recount(world: World, { book, totals, recount: counted }: Core): void {
+  const difference = findDifference(counted, book)
+  if (difference !== undefined) violate(world, 'RSK2', difference)
   for (const [symbol, { orders, shown, ...kept }] of totals) {
-    const { orders: countedOrders, shown: _, ...counted } = countTotals(book, symbol)
+    const { orders: countedOrders, shown: _, ...anew } = countTotals(book, symbol)
     const isShown = [...shown].every(
       ([id, moment]) =>
         isSameData(moment.holding, holdingOf(book, id, symbol)) &&
         isSameData(moment.accountHolding, accountHoldingOf(book, symbol)) &&
         isSameData(moment.orders, countedOrders.get(id) ?? []),
     )
-    if (isShown && isSameData(kept, counted) && isSameData([...orders], [...countedOrders])) continue
-    violate(world, 'BND2', `kept of ${symbol}: ${JSON.stringify(kept)}, counted: ${JSON.stringify(counted)}`)
+    if (isShown && isSameData(kept, anew) && isSameData([...orders], [...countedOrders])) continue
+    violate(world, 'BND2', `kept of ${symbol}: ${JSON.stringify(kept)}, counted: ${JSON.stringify(anew)}`)
   }
 }
 

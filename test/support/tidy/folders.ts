@@ -93,6 +93,7 @@ const ROOT = 'src/cli/main.ts'
 const ENTRIES = [
   ROOT,
   STRATEGY_CONTRACT,
+  'src/cli/backtest/backtest-thread.ts',
   'src/cli/sweep/trial-thread.ts',
   'src/daemon/explain/reading-thread.ts',
   'src/daemon/watchdog/watchdog-thread.ts',

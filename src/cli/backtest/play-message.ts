@@ -1,0 +1,43 @@
+import { ConfigError, type Problem } from '../../config/yaml/problem.ts'
+import { Failure, type FailureDetails } from '../../lib/failure.ts'
+import { type BacktestOptions } from './play-options.ts'
+
+/** What the thread is to play. */
+export interface PlayTask {
+  readonly config: string | undefined
+  readonly options: BacktestOptions
+  readonly version: string
+  readonly shared: SharedArrayBuffer
+  /** Whether somebody sees how far it is. */
+  readonly isTTY: boolean
+}
+
+/** What the thread says. */
+export type PlayMessage =
+  /** Their ids, by number from 1, and where unfinished files are: to be removed when the thread is ended. */
+  | { readonly kind: 'begun'; readonly strategies: readonly string[]; readonly unfinished: string }
+  /** For the terminal: how far it is. */
+  | { readonly kind: 'progress'; readonly text: string }
+  /** For standard output: what it came to. */
+  | { readonly kind: 'report'; readonly text: string }
+  | { readonly kind: 'failed'; readonly error: ThrownThere }
+
+/** An error on its way between threads, which keeps no class. */
+export type ThrownThere =
+  | { readonly problems: readonly Problem[] }
+  | { readonly failure: FailureDetails }
+  | { readonly error: unknown }
+
+export function packError(error: unknown): ThrownThere {
+  if (error instanceof ConfigError) return { problems: error.problems }
+  if (!(error instanceof Failure)) return { error }
+  const { code, message, facts, hint } = error
+  const sentence = message.split('\n', 1)[0]?.slice(`${code}: `.length) ?? ''
+  return { failure: { code, sentence, facts, ...(hint !== undefined && { hint }) } }
+}
+
+export function unpackError(packed: ThrownThere): Error {
+  if ('problems' in packed) return new ConfigError(packed.problems)
+  if ('failure' in packed) return new Failure(packed.failure)
+  return packed.error instanceof Error ? packed.error : new Error(String(packed.error))
+}

@@ -1,0 +1,121 @@
+import { type Fill } from '../../domain/fill.ts'
+import { type AdoptRecord, type JournalRecord } from '../../domain/record.ts'
+import { type Decimal, decimal, ZERO } from '../../lib/decimal.ts'
+import { own } from '../../lib/own.ts'
+import { type Book } from './book.ts'
+
+/**
+ * What the account holds of one instrument and has realised on it, counted from fill records alone. It begins with
+ * what the book says when a run begins or an operator releases the account.
+ */
+export interface Recounted {
+  /** Lots. In one-way mode the long ones are the net position, negative for a short one. */
+  readonly longLots: number
+  readonly shortLots: number
+  /** Margin coin. */
+  readonly profit: Decimal
+  readonly fees: Decimal
+}
+
+/** Changed by `recount.ts`. */
+export interface RecountState {
+  readonly totals: ReadonlyMap<string, Recounted>
+  /** The minute, by our clock, in which it was compared with the book last. */
+  readonly comparedMinute: number
+  /** Comparisons in a row that found a difference. */
+  readonly differencesInRow: number
+}
+
+const NOTHING: Recounted = { longLots: 0, shortLots: 0, profit: ZERO, fees: ZERO }
+
+export function createRecount(book: Book): RecountState {
+  return { totals: readTotals(book), comparedMinute: 0, differencesInRow: 0 }
+}
+
+/**
+ * Counts a record that was just applied to the book, on purpose by no function that the book is folded with: an error
+ * in one of the two shows. What was adopted moves both by the same amount, so it hides no difference.
+ */
+export function recountRecord(recount: RecountState, entry: JournalRecord, book: Book): void {
+  const isReleased = entry.kind === 'released' && entry.scope === '*' && entry.code !== 'kill'
+  if (entry.kind === 'boot' || isReleased) Object.assign(own(recount), createRecount(book))
+  const isNet = book.positionMode === 'one_way_mode'
+  if (entry.kind === 'fills') for (const fill of onceEach(entry.fills)) countFill(recount, fill, isNet)
+  if (entry.kind === 'adopt') countAdoption(recount, entry, isNet)
+}
+
+function onceEach(fills: readonly Fill[]): Iterable<Fill> {
+  return new Map(fills.map((fill) => [fill.tradeId, fill])).values()
+}
+
+function countFill(recount: RecountState, fill: Fill, isNet: boolean): void {
+  const { symbol, side, tradeSide, lots, profit, fee } = fill
+  const before = recount.totals.get(symbol) ?? NOTHING
+  const grows = isNet ? side === 'buy' : tradeSide === 'open'
+  const change = grows ? lots : -lots
+  const isLong = isNet || side === 'buy'
+  own(recount.totals).set(symbol, {
+    longLots: before.longLots + (isLong ? change : 0),
+    shortLots: before.shortLots + (isLong ? 0 : change),
+    profit: before.profit.plus(decimal(profit)),
+    fees: before.fees.plus(decimal(fee)),
+  })
+}
+
+function countAdoption(recount: RecountState, { symbol, holding, was }: AdoptRecord, isNet: boolean): void {
+  const before = recount.totals.get(symbol) ?? NOTHING
+  const long = holding.longLots - was.longLots
+  const short = holding.shortLots - was.shortLots
+  own(recount.totals).set(symbol, {
+    ...before,
+    longLots: before.longLots + (isNet ? long - short : long),
+    shortLots: before.shortLots + (isNet ? 0 : short),
+  })
+}
+
+/** Says in which instruments book and recount differ, and by what; undefined where they agree. */
+export function findDifference(recount: RecountState, book: Book): string | undefined {
+  const booked = readTotals(book)
+  const symbols = new Set([...booked.keys(), ...recount.totals.keys()])
+  const differences = [...symbols].flatMap((symbol) => {
+    const said = describe(booked.get(symbol) ?? NOTHING)
+    const counted = describe(recount.totals.get(symbol) ?? NOTHING)
+    return said === counted ? [] : [`${symbol}: the book says ${said}; its fills say ${counted}`]
+  })
+  return differences.length === 0 ? undefined : differences.join('; ')
+}
+
+/** @returns Whether the minute is another than when this was asked last. */
+export function beginMinute(recount: RecountState, now: number): boolean {
+  const minute = Math.floor(now / 60_000)
+  if (minute === recount.comparedMinute) return false
+  own(recount).comparedMinute = minute
+  return true
+}
+
+/** @returns How many comparisons in a row have found a difference. */
+export function noteCompared(recount: RecountState, differs: boolean): number {
+  own(recount).differencesInRow = differs ? recount.differencesInRow + 1 : 0
+  return recount.differencesInRow
+}
+
+function describe({ longLots, shortLots, profit, fees }: Recounted): string {
+  return `${longLots} lots long, ${shortLots} short, profit ${profit.toString()}, fees ${fees.toString()}`
+}
+
+/** What the book says, whoever traded it. Fills that wait for their order have moved the position, and no money yet. */
+function readTotals({ account, money, orphans, positionMode }: Book): Map<string, Recounted> {
+  const totals = new Map<string, Recounted>()
+  for (const [symbol, { longLots, shortLots }] of account) {
+    const sides = positionMode === 'one_way_mode' ? [longLots - shortLots, 0] : [longLots, shortLots]
+    totals.set(symbol, { ...NOTHING, longLots: sides[0] ?? 0, shortLots: sides[1] ?? 0 })
+  }
+  const add = (symbol: string, profit: Decimal, fees: Decimal): void => {
+    const before = totals.get(symbol) ?? NOTHING
+    totals.set(symbol, { ...before, profit: before.profit.plus(profit), fees: before.fees.plus(fees) })
+  }
+  for (const [pair, { profit, fees }] of money) add(pair.slice(pair.indexOf('|') + 1), profit, fees)
+  for (const { symbol, profit, fee } of [...orphans.values()].flat())
+    add(symbol, decimal(profit), decimal(fee))
+  return totals
+}

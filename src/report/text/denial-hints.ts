@@ -1,0 +1,27 @@
+import { type DenialCode } from '../../domain/denial.ts'
+import { type Cause } from '../run-report.ts'
+
+/** What is most often behind a denial, and what to do; the other codes say it themselves. */
+const HINTS: Readonly<Partial<Record<DenialCode, string>>> = {
+  PRICE_PRECISION: 'market.ticksBelow(price) and ticksAbove give whole ticks',
+  SIZE_PRECISION: 'market.lots(size) gives whole lots',
+  SIZE_BELOW_MINIMUM: 'choose a larger size in params',
+  NOTIONAL_BELOW_MINIMUM: 'choose a larger size in params',
+  INTENT_MALFORMED:
+    'often NaN, of an indicator that is undefined until it is warm, or of a missing price (market.hasPrices); make intents with the functions of market',
+  POSITION_LIMIT: 'raise risk.positionMax in the strategy file, or want less',
+  OPEN_ORDERS_LIMIT: 'raise risk.openOrdersMax, or quote fewer levels',
+  DATA_STALE: 'prices have gaps, or come more seldom than risk.dataAgeMaxMs',
+}
+
+/** Of one strategy. */
+const CODES_SHOWN = 3
+
+/** The codes that deny most, a sentence each. */
+export function describeDenials(strategy: string, denials: readonly Cause[]): readonly string[] {
+  const most = denials.toSorted((one, other) => other.count - one.count).slice(0, CODES_SHOWN)
+  return most.map(({ code, meaning, count }) => {
+    const hint = HINTS[code as DenialCode]
+    return `${strategy}: ${count} denied, ${code} (${meaning})${hint === undefined ? '' : `: ${hint}`}`
+  })
+}
