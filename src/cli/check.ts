@@ -1,6 +1,6 @@
 import { type Command } from 'commander'
 import { type VerbFrame } from './process/verb-frame.ts'
-import { EXIT_CONFIG, formatProblems } from '../config/yaml/problem.ts'
+import { EXIT_CONFIG, formatProblem, formatProblems } from '../config/yaml/problem.ts'
 import { checkFully } from './process/full-check.ts'
 import { listUnlimited } from '../daemon/account/loss-settings.ts'
 import { addConfigOptions, adviseAgain, type ConfigOptions, toConfigRequest } from './process/options.ts'
@@ -15,16 +15,22 @@ export function addCheckCommand(program: Command, { setExit }: VerbFrame): void 
 async function check(options: ConfigOptions): Promise<number> {
   const request = toConfigRequest(options)
   const words = options.config === undefined ? [] : ['check', '-c', options.config]
-  const { problems, notes, loaded } = await checkFully(request)
+  const { problems, loaded, others, warnings } = await checkFully(request)
   if (problems.length > 0) {
     process.stderr.write(`${formatProblems(problems, adviseAgain(words))}\n`)
     return EXIT_CONFIG
   }
-  const off = loaded ? listUnlimited(loaded.config) : []
-  if (off.length > 0) process.stdout.write(`limits that are off: ${off.join(', ')}\n`)
-  for (const note of notes) process.stdout.write(`note: ${note}\n`)
-  const count = loaded?.config.strategies.length ?? 0
-  const strategies = count === 1 ? 'strategy' : 'strategies'
-  process.stdout.write(`${request.file}: nothing wrong; ${count} ${strategies}\n`)
+  for (const warning of warnings) process.stdout.write(`warning: ${formatProblem(warning)}\n`)
+  const accounts = loaded ? [loaded.config, ...others.map(({ config }) => config)] : []
+  for (const config of accounts) {
+    const off = listUnlimited(config)
+    const of = accounts.length > 1 ? `${config.name}: ` : ''
+    if (off.length > 0) process.stdout.write(`${of}limits that are off: ${off.join(', ')}\n`)
+  }
+  const strategies = accounts.reduce((sum, config) => sum + config.strategies.length, 0)
+  const several = accounts.length > 1 ? `${accounts.length} accounts, ` : ''
+  process.stdout.write(
+    `${request.file}: nothing wrong; ${several}${strategies} ${strategies === 1 ? 'strategy' : 'strategies'}\n`,
+  )
   return 0
 }

@@ -2,19 +2,18 @@ import { type Command, Option } from 'commander'
 import { type VerbFrame } from './process/verb-frame.ts'
 import { type Alerts } from '../alerts/alerts.ts'
 import { compareConfigs } from '../config/config-changes.ts'
-import {
-  type ConfigRequest,
-  type DaemonConfig,
-  loadConfig,
-  type LoadedConfig,
-} from '../config/load-config.ts'
+import { loadAccounts } from '../config/load-accounts.ts'
+import { type ConfigRequest, type DaemonConfig, type LoadedConfig } from '../config/load-config.ts'
 import { loadCredentials, processVariables } from '../config/secrets.ts'
 import { openToken } from '../control/token-file.ts'
 import { tokenFileOf } from '../daemon/control/open-control.ts'
+import { type StrategyId } from '../domain/ids.ts'
 import { type Book, splitPair } from '../engine/book/book.ts'
 import { type Daemon, type DaemonEnd } from '../daemon/daemon.ts'
+import { accountLogger } from '../daemon/reporting/account-logger.ts'
 import { alertedLogger } from '../daemon/reporting/alerted-logger.ts'
 import { type DaemonLogger } from '../daemon/reporting/logger.ts'
+import { type AccountGiven } from '../daemon/open-account.ts'
 import { openDaemon, type OpenDaemonOptions, type OpenedDaemon } from '../daemon/open-daemon.ts'
 import { formatSummary } from '../daemon/reporting/summary-text.ts'
 import { type RunSummary } from '../daemon/reporting/summary.ts'
@@ -66,9 +65,15 @@ export function addRunCommand(program: Command, { version, setExit }: VerbFrame)
 
 async function run(options: RunOptions, version: string): Promise<number> {
   const request = toConfigRequest(options)
-  const loaded = loadConfig(request)
+  const accounts = loadAccounts(request)
+  const { main: loaded } = accounts
   assertSupported(loaded.config)
-  const credentials = loadCredentials(loaded.config, request)
+  const given = (one: LoadedConfig): AccountGiven => ({
+    loaded: one,
+    credentials: loadCredentials(one.config, request),
+  })
+  const { credentials } = given(loaded)
+  const others = accounts.others.map(given)
   const { level } = loaded.config.log
   const plain = openLogger({ level, name: loaded.config.name, aside: options.summary !== undefined })
   const alerts = openAlerts(loaded.config, request, plain)
@@ -76,7 +81,7 @@ async function run(options: RunOptions, version: string): Promise<number> {
   alerts?.start()
   const signals = { stops: listenForStops(), reloads: listenForReloads(), breakdowns: listenForBreakdowns() }
   try {
-    return await tradeOn(options, { version, loaded, credentials, logger, alerts, ...signals })
+    return await tradeOn(options, { version, loaded, credentials, others, logger, alerts, ...signals })
   } finally {
     for (const { forget } of Object.values(signals)) forget()
     await alerts?.stop()
@@ -86,9 +91,9 @@ async function run(options: RunOptions, version: string): Promise<number> {
 /** Until a run ends by itself; one that ends for a reload is followed by the next. */
 async function tradeOn(options: RunOptions, first: TradeFrame): Promise<number> {
   let endAt: number | undefined
-  let before: LoadedConfig | undefined
-  for (let { loaded } = first; ;) {
-    const frame = { ...first, loaded }
+  let before: Configured | undefined
+  for (let configured: Configured = first; ;) {
+    const frame = { ...first, loaded: configured.loaded, others: configured.others }
     const opened = await open(options, frame).catch((error: unknown) => {
       if (before === undefined) throw error
       frame.logger.log('error', 'reload.failed', { reason: messageOf(error) })
@@ -96,7 +101,7 @@ async function tradeOn(options: RunOptions, first: TradeFrame): Promise<number> 
     })
     if (opened === undefined) {
       // It goes on with the one before, and ends when that does not come up either.
-      loaded = before ?? loaded
+      configured = before ?? configured
       before = undefined
       continue
     }
@@ -104,18 +109,22 @@ async function tradeOn(options: RunOptions, first: TradeFrame): Promise<number> 
     if (options.for !== undefined) endAt ??= systemClock.now() + options.for
     const { next, code } = await trade(opened, options, { ...frame, endAt })
     if (next === undefined) return code
-    before = loaded
-    loaded = next
+    before = configured
+    configured = next
   }
 }
 
+/** The files as they were read. */
+type Configured = Pick<TradeFrame, 'loaded' | 'others'>
+
 /** How a run ended: with a configuration to go on with, or with an exit code. */
 interface Traded {
-  readonly next?: LoadedConfig
+  readonly next?: Configured
   readonly code: number
 }
 
 interface TradeFrame extends Pick<OpenDaemonOptions, 'version' | 'loaded' | 'credentials' | 'logger'> {
+  readonly others: readonly AccountGiven[]
   readonly alerts: Alerts | undefined
   readonly stops: Stops
   readonly reloads: Reloads
@@ -135,27 +144,34 @@ function open(options: RunOptions, frame: TradeFrame): Promise<OpenedDaemon> {
 }
 
 async function trade(opened: OpenedDaemon, options: RunOptions, frame: TradeFrame): Promise<Traded> {
-  const { loaded, logger, reloads, stops } = frame
+  const { loaded, others, logger, reloads, stops } = frame
   const { config } = loaded
-  keepRunningConfig(config)
+  for (const one of [loaded, ...others.map((other) => other.loaded)]) keepRunningConfig(one.config)
   frame.alerts?.watch(opened.daemon)
-  let next: LoadedConfig | undefined
+  let next: Configured | undefined
   reloads.listen(async () => {
-    next ??= await acceptReload(toConfigRequest(options), { running: config, daemon: opened.daemon, logger })
-    if (next) opened.daemon.stop('leave')
+    next = await acceptReload(toConfigRequest(options), { ...frame, daemon: opened.daemon })
+    if (next === undefined) return
+    // Another one is for the next run.
+    reloads.listen(undefined)
+    opened.daemon.stop('leave')
   })
   const end = await live(opened, { ...frame, config })
   reloads.listen(undefined)
   // A stop that wants more than a reload does is carried out by the next run, which hears of it at once.
   const isEnd = stops.wasAsked() && config.onStop === 'leave'
-  if (next !== undefined && end.fatal === undefined && !isEnd) return { next, code: 0 }
-  for (const summary of end.summaries) report(summary, options.summary, logger)
+  if (next !== undefined && !end.isBroken && !isEnd) return { next, code: 0 }
+  const isOne = others.length === 0
+  for (const [index, summary] of end.summaries.entries()) {
+    const name = opened.daemon.accounts[index]?.shown.config.name ?? ''
+    if (isOne) report(summary, options.summary, logger)
+    else report({ name, ...summary }, options.summary, accountLogger(logger, name))
+  }
   if (end.fatal !== undefined) return { code: exitOf(end.fatal) }
   return { code: end.summaries.every(({ clean }) => clean) ? 0 : EXIT_UNCLEAN }
 }
 
-interface ReloadFrame {
-  readonly running: DaemonConfig
+interface ReloadFrame extends Configured {
   readonly daemon: Daemon
   readonly logger: DaemonLogger
 }
@@ -163,27 +179,42 @@ interface ReloadFrame {
 /** The configuration as it is now, where it can be taken; what is wrong with it is logged, and nothing changes. */
 async function acceptReload(
   request: ConfigRequest,
-  { running, daemon, logger }: ReloadFrame,
-): Promise<LoadedConfig | undefined> {
-  const states = new Map(daemon.accounts.flatMap(({ shown }) => [...shown.book.strategyStates]))
-  const { problems, loaded } = await checkFully(request, states)
-  const changes = loaded && compareConfigs(running, loaded.config)
+  { loaded: main, others, daemon, logger }: ReloadFrame,
+): Promise<Configured | undefined> {
+  const running = [main, ...others.map(({ loaded }) => loaded)].map(({ config }) => config)
+  const books = running.map(
+    ({ file }) => daemon.accounts.find(({ shown }) => shown.config.file === file)?.shown.book,
+  )
+  const states = books.map((book) => book?.strategyStates ?? new Map<StrategyId, string>())
+  const { problems, loaded, others: next } = await checkFully(request, states)
+  // Another list of accounts is one of the changes that are refused.
+  const changes = loaded
+    ? [loaded, ...next].flatMap(({ config }, index) => {
+        const was = running[index]
+        return was ? [{ name: config.name, book: books[index], ...compareConfigs(was, config) }] : []
+      })
+    : []
   const found = [
     ...problems.map(({ message }) => message),
-    ...(changes?.refused ?? []).map(({ path }) => `${path}: only a new process takes it`),
-    ...(loaded ? listTokenProblems(loaded.config) : []),
-    ...daemon.accounts.flatMap(({ shown }) => listHalfFlattened(shown.book, changes?.stopped ?? [])),
+    ...changes.flatMap(({ refused }) => refused).map(({ path }) => `${path}: only a new process takes it`),
+    ...(loaded ? [loaded, ...next].flatMap(({ config }) => listTokenProblems(config)) : []),
+    ...changes.flatMap(({ book, stopped }) => (book ? listHalfFlattened(book, stopped) : [])),
   ]
-  if (!loaded || !changes || found.length > 0) {
+  if (!loaded || found.length > 0) {
     logger.log('error', 'reload.refused', { problems: found })
     return undefined
   }
-  const { started, stopped, settings } = changes
-  logger.log('info', 'reload.begun', {
-    ...{ started, stopped },
-    settings: settings.map(({ path, was, is }) => `${path}: ${was} -> ${is}`),
-  })
-  return loaded
+  for (const { name, started, stopped, settings } of changes) {
+    const log = others.length > 0 ? accountLogger(logger, name) : logger
+    log.log('info', 'reload.begun', {
+      ...{ started, stopped },
+      settings: settings.map(({ path, was, is }) => `${path}: ${was} -> ${is}`),
+    })
+  }
+  return {
+    loaded,
+    others: next.map((one, index) => ({ loaded: one, credentials: others[index]?.credentials })),
+  }
 }
 
 function listTokenProblems({ control, state }: DaemonConfig): readonly string[] {
@@ -241,15 +272,30 @@ interface Reloads {
   readonly forget: () => void
 }
 
+/** One after the other: what is asked for meanwhile is done once more, after it. */
 function listenForReloads(): Reloads {
   let listener: (() => Promise<void>) | undefined
-  const ask = (): void => void listener?.()
+  let [isAsked, isBusy] = [false, false]
+  const work = async (): Promise<void> => {
+    if (isBusy) return
+    isBusy = true
+    while (isAsked && listener) {
+      isAsked = false
+      await listener()
+    }
+    isBusy = false
+  }
+  const ask = (): void => {
+    isAsked = true
+    void work()
+  }
   const hasTerminal = [process.stdin, process.stdout, process.stderr].some(({ isTTY }) => isTTY)
   if (!hasTerminal) process.on('SIGHUP', ask)
   return {
     ask,
     listen(reload) {
       listener = reload
+      void work()
     },
     forget: () => process.off('SIGHUP', ask),
   }
@@ -312,11 +358,17 @@ async function live(
   }
 }
 
-function report(summary: RunSummary, form: RunOptions['summary'], logger: DaemonLogger): void {
+/** @param summary With the name of the account where there are several. */
+function report(
+  summary: RunSummary & { readonly name?: string },
+  form: RunOptions['summary'],
+  logger: DaemonLogger,
+): void {
   const { clean, cycles, batches, ordersSent, orders, rateLimited, unknowns, account } = summary
-  const { exchange, restrictions } = summary
+  const { exchange, restrictions, name } = summary
   if (form === 'json') process.stdout.write(`${JSON.stringify(summary)}\n`)
-  else if (form === 'text' || logger.isTerminal) process.stdout.write(`\n${formatSummary(summary)}\n`)
+  else if (form === 'text' || logger.isTerminal)
+    process.stdout.write(`\n${name === undefined ? '' : `${name}\n`}${formatSummary(summary)}\n`)
   if (form === undefined && logger.isTerminal) return
   logger.log('info', 'run.summary', {
     ...{ clean, cycles, batches, ordersSent, orders, rateLimited, unknowns, ...account },

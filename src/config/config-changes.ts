@@ -28,6 +28,7 @@ export interface ConfigChanges {
 const FIXED = [
   'name',
   'environment',
+  'accounts',
   'account',
   'exchange.baseUrl',
   'exchange.gatewayUrl',

@@ -4,7 +4,7 @@
  */
 import { isLoopback } from './loopback.ts'
 import { explainPattern, isTimeZone } from './schema/calendar-pattern.ts'
-import type { DaemonFile } from './schema/daemon-schema.ts'
+import { CONFIG_VERSION, type DaemonFile } from './schema/daemon-schema.ts'
 import { isAbove, isMultipleOf } from './schema/decimal-text.ts'
 import type { Problem } from './yaml/problem.ts'
 import type { Salvaged } from './yaml/salvage.ts'
@@ -22,6 +22,7 @@ type Daemon = Readable<DaemonFile>
 type Instruments = Daemon['settings']['instruments']
 
 export const checkDaemon = (daemon: Daemon): Problem[] => [
+  ...checkVersion(daemon),
   ...checkEnvironment(daemon),
   ...checkAddress(daemon),
   ...checkSimulatorSection(daemon),
@@ -34,6 +35,12 @@ export const checkDaemon = (daemon: Daemon): Problem[] => [
   ...checkRecord(daemon),
   ...checkDryRun(daemon),
 ]
+
+function checkVersion({ source, settings: { version } }: Daemon): Problem[] {
+  if (version === undefined || version <= CONFIG_VERSION) return []
+  const message = `this file is written for a newer intentd: this one reads version ${CONFIG_VERSION}; install the newer one`
+  return [source.problem(['version'], message)]
+}
 
 function checkEnvironment({ source, settings }: Daemon): Problem[] {
   const { environment, confirmLive, account } = settings

@@ -155,6 +155,7 @@ function stateOf({ state, dryRun }: DaemonFile, directory: string): string {
 /** Only called when there is no problem left: every part has its value. */
 function assemble({ mainFile, main, value, strategies }: Parts): LoadedConfig {
   const directory = dirname(mainFile)
+  const accounts = value.accounts?.map((file) => resolve(directory, file))
   const sources = new Map<string, YamlSource>()
   const configs = strategies.flatMap(({ file, value: strategy, source }) => {
     if (strategy === undefined || source === undefined) return []
@@ -163,6 +164,7 @@ function assemble({ mainFile, main, value, strategies }: Parts): LoadedConfig {
   })
   const config: DaemonConfig = {
     ...value,
+    ...(accounts && { accounts }),
     file: mainFile,
     state: { ...value.state, directory: stateOf(value, directory) },
     ...(value.control.tokenFile !== undefined && {

@@ -30,11 +30,18 @@ export interface SecretsRequest {
 }
 
 /** Where each of them is looked for; with `_FILE` behind it, the file that holds it. */
-export const CREDENTIAL_VARIABLES = {
+const CREDENTIAL_VARIABLES = {
   apiKey: 'INTENTD_API_KEY',
   apiSecret: 'INTENTD_API_SECRET',
   passphrase: 'INTENTD_API_PASSPHRASE',
 } as const
+
+/** Of an account whose keys have a name of their own: INTENTD_BOB_API_KEY. */
+export function credentialVariables(keys: string | undefined): Readonly<Record<keyof Credentials, string>> {
+  if (keys === undefined) return CREDENTIAL_VARIABLES
+  const of = (name: keyof Credentials) => CREDENTIAL_VARIABLES[name].replace('INTENTD_', `INTENTD_${keys}_`)
+  return { apiKey: of('apiKey'), apiSecret: of('apiSecret'), passphrase: of('passphrase') }
+}
 
 const ENV_FILE = '.env'
 
@@ -60,12 +67,15 @@ export const needsCredentials = ({
  * @throws ConfigError with everything that is missing or unsafe.
  */
 export function loadCredentials(
-  config: Pick<DaemonConfig, 'environment' | 'exchange'>,
+  config: Pick<DaemonConfig, 'environment' | 'exchange'> & {
+    readonly account?: { readonly keys?: string | undefined }
+  },
   request: SecretsRequest,
 ): Credentials | undefined {
   if (!needsCredentials(config)) return undefined
-  const secrets = loadSecrets(Object.values(CREDENTIAL_VARIABLES), request)
-  const of = (name: keyof Credentials) => secrets.get(CREDENTIAL_VARIABLES[name]) ?? new Secret('')
+  const variables = credentialVariables(config.account?.keys)
+  const secrets = loadSecrets(Object.values(variables), request)
+  const of = (name: keyof Credentials) => secrets.get(variables[name]) ?? new Secret('')
   return { apiKey: of('apiKey'), apiSecret: of('apiSecret'), passphrase: of('passphrase') }
 }
 
@@ -141,7 +151,8 @@ function readEnvFile(cwd: string, problems: Problem[]): Variables {
   }
   for (const [index, line] of read.text.split('\n').entries()) {
     // dotenv takes an unquoted # for a comment, and the secret would silently lose its end.
-    if (!/^\s*(?:export\s+)?INTENTD_(?:API|ALERT)_\w+\s*=\s*[^\s'"`#][^\s#]*#/.test(line)) continue
+    if (!/^\s*(?:export\s+)?INTENTD_(?:[A-Z0-9]+_)?(?:API|ALERT)_\w+\s*=\s*[^\s'"`#][^\s#]*#/.test(line))
+      continue
     const message = 'a value with # in it needs quotes, or everything from the # on is lost'
     problems.push({ source: ENV_FILE, line: index + 1, column: 1, path: '', message })
   }

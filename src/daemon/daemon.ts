@@ -12,38 +12,47 @@ export interface DaemonOptions {
   /** Where the exchange runs inside this process. */
   readonly embedded: Pick<EmbeddedExchange, 'resume' | 'stop'> | undefined
   /** By which others look at it and command it; absent where nobody does. */
-  readonly control?: OpenedControl
+  readonly controls?: readonly OpenedControl[]
   /** Ends the process when it hangs. */
   readonly watchdog?: Pick<Watchdog, 'start' | 'stop'>
+  /** What kept further accounts from being opened. */
+  readonly failures?: readonly unknown[]
 }
 
-/** How a run ended. `fatal`: what broke an account, its journal that could not be written or the program. */
+/**
+ * How a run ended. `fatal`: what broke an account or kept it out: its keys, its journal that could not be written, the
+ * program.
+ */
 export interface DaemonEnd {
   /** One an account, in their order. */
   readonly summaries: readonly RunSummary[]
   readonly fatal: unknown
+  /** No account was left. */
+  readonly isBroken: boolean
 }
 
 /**
  * Market data and the accounts that trade on it, in one process. They start together, once the clock is synchronised.
- * An account that breaks ends the process: the others are stopped in good order.
+ * An account that breaks, or whose keys are refused, is off; the others trade on, and the end says so.
  */
 export class Daemon {
   readonly accounts: readonly Account[]
   readonly #market: MarketData
   readonly #embedded: DaemonOptions['embedded']
-  readonly #control: OpenedControl | undefined
+  readonly #controls: readonly OpenedControl[]
+  readonly #failures: readonly unknown[]
   readonly #watchdog: DaemonOptions['watchdog']
   /** Every account is at rest, and the market is not read any more. */
   readonly #quiet: Promise<void>
 
-  constructor({ market, accounts, embedded, control, watchdog }: DaemonOptions) {
+  constructor({ market, accounts, embedded, controls = [], watchdog, failures = [] }: DaemonOptions) {
     this.accounts = accounts
     this.#market = market
     this.#embedded = embedded
-    this.#control = control
+    this.#controls = controls
+    this.#failures = failures
     this.#watchdog = watchdog
-    this.#quiet = Promise.all(accounts.map((account) => this.#untilAtRest(account))).then(() => market.stop())
+    this.#quiet = Promise.all(accounts.map(({ atRest }) => atRest)).then(() => market.stop())
   }
 
   /**
@@ -54,16 +63,17 @@ export class Daemon {
     this.#watchdog?.start()
     try {
       for (const account of this.accounts) account.listen()
-      await this.#control?.start()
+      for (const control of this.#controls) await control.start()
       if (!(await this.#market.synchronise())) return false
       this.#embedded?.resume()
-      await Promise.all(this.accounts.map((account) => account.admit()))
+      await Promise.all(this.accounts.map((account) => this.#admit(account)))
+      if (this.#isBroken) return false
       for (const account of this.accounts) account.begin()
       this.#market.start()
     } catch (error) {
       this.fail(error)
     }
-    return this.#fatal === undefined
+    return !this.#isBroken
   }
 
   /** Ends the run in good order; {@link ended} says when that is done. */
@@ -103,9 +113,9 @@ export class Daemon {
     // The ledger is read while the exchange still has it, and after whatever could still break.
     const summaries = this.accounts.map((account, index) => account.summary(ends[index]))
     await this.#embedded?.stop()
-    await this.#control?.stop()
+    for (const control of this.#controls) await control.stop()
     await this.#watchdog?.stop()
-    return { summaries, fatal: this.#fatal }
+    return { summaries, fatal: this.#fatal, isBroken: this.#isBroken }
   }
 
   /** Grows each time the accounts have dealt with the passing of time, twenty times a second. */
@@ -114,12 +124,18 @@ export class Daemon {
   }
 
   get #fatal(): unknown {
-    return this.accounts.find(({ fatal }) => fatal !== undefined)?.fatal
+    return this.accounts.find(({ fatal }) => fatal !== undefined)?.fatal ?? this.#failures[0]
   }
 
-  async #untilAtRest(account: Account): Promise<void> {
-    await account.atRest
-    if (account.fatal === undefined) return
-    for (const other of this.accounts) if (other !== account) other.stop()
+  get #isBroken(): boolean {
+    return this.accounts.every(({ fatal }) => fatal !== undefined)
+  }
+
+  async #admit(account: Account): Promise<void> {
+    try {
+      await account.admit()
+    } catch (error) {
+      account.fail(error)
+    }
   }
 }

@@ -165,30 +165,36 @@ test('two accounts trade on one market, and neither touches what is the other’
     { clean: true, rateLimited: 0, exchange: { openOrders: 0 } },
     { clean: true, rateLimited: 0, exchange: { openOrders: 0 } },
   ])
-  expect(lines.filter(({ event }) => /adopted|foreign|broken|failed/.test(event))).toEqual([])
+  // Not read.failed: on a slow machine a read may take too long, and is asked again.
+  expect(lines.filter(({ event }) => /adopted|foreign|broken|strategy\.failed/.test(event))).toEqual([])
   const trades = [alice, bob].map(({ journal }) => tradeIdsIn(journal))
   expect(trades.map(({ length }) => length)).toEqual(summaries.map(({ fills }) => fills))
   expect(new Set(trades.flat()).size).toBe(trades.flat().length)
-  // The last one is read for whoever comes to rest last; one may be under way, or older than the one before it.
+  // Each is read once for both; the last ones for whoever comes to rest last.
   const { requests } = simulator.counters()
   expect(snapshots[0]).toBe(snapshots[1])
-  expect(requests.tickers - Math.max(...summaries.map((summary) => summary.snapshots))).toBeLessThanOrEqual(3)
   expect(requests.tickers).toBeLessThanOrEqual(market.polls.polls + 3)
 })
 
-test('an account that breaks ends the process, and the other one is stopped in good order', async () => {
+test('an account that breaks is off, and the other one trades on until it is stopped', async () => {
   const simulator = await startExchange()
   const { daemon, alice, bob } = await openTwo(simulator)
   await daemon.start()
+  const ending = daemon.ended()
   await vi.waitFor(() => {
     for (const trader of [alice, bob]) expect(trader.count('order.accepted')).toBeGreaterThan(0)
   }, WAIT)
 
-  simulator.pause()
   alice.account.fail(new Error('a defect'))
-  const { summaries, fatal } = await daemon.ended()
+  await vi.waitFor(() => expect(alice.count('retreat.ended')).toBe(1), WAIT)
+  const sent = bob.count('order.sent')
+  await vi.waitFor(() => expect(bob.count('order.sent')).toBeGreaterThan(sent), WAIT)
+  expect(daemon.obstacle()).toBeDefined()
+  simulator.pause()
+  daemon.stop('cancel')
+  const { summaries, fatal, isBroken } = await ending
 
-  expect(fatal).toEqual(new Error('a defect'))
+  expect([fatal, isBroken]).toEqual([new Error('a defect'), false])
   expect(summaries).toMatchObject([
     { clean: false },
     { clean: true, exchange: { openOrders: 0, differences: [] } },

@@ -23,7 +23,7 @@ function memoryPeakOf(pid: number): number {
 }
 
 describe('[ORD3] [ORD4] [ORD5] whatever comes instead of an answer, no order is doubled and none lost', () => {
-  const kinds = shareOf(Object.entries(MISANSWERS), 2).map(
+  const kinds = shareOf(Object.entries(MISANSWERS), 3).map(
     ([kind, misanswer], index) => [kind, misanswer, index % 2 === 0 ? 'hedge_mode' : 'one_way_mode'] as const,
   )
 

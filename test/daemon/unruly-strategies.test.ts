@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, test } from 'vitest'
+import { shareOf } from '../support/share.ts'
 import { type Project, Projects } from './project.ts'
 
 const projects = new Projects()
@@ -26,7 +27,7 @@ export default defineStrategy({
 }
 
 describe('[STR1] a strategy', () => {
-  test.concurrent.each([
+  const unruly: readonly (readonly [string, string, string, string])[] = [
     ['that ends the process', 'process.exit(3)', '', 'process.exit'],
     ['that kills the process', 'process.kill(process.pid, "SIGKILL")', '', 'process.kill'],
     ['that leaves a rejected promise', 'void Promise.reject(new Error("left alone"))', '', 'left alone'],
@@ -38,20 +39,25 @@ describe('[STR1] a strategy', () => {
       'setTimeout(() => void Promise.reject(new Error("late promise")), 3000)',
       'late promise',
     ],
-  ])('%s is halted, and the others go on', async (_, code, outside, said) => {
-    const run = openWith(code, outside).run(['--set', 'simulator.speed=600', '--summary', 'json'])
+  ]
 
-    const halted = await run.untilEvent('trading.halted')
-    const sentBefore = run.events('order.sent').length
-    await run.until('orders of others', () => run.events('order.sent').length > sentBefore)
-    const ending = await run.stop()
+  test.concurrent.each(shareOf(unruly, 2))(
+    '%s is halted, and the others go on',
+    async (_, code, outside, said) => {
+      const run = openWith(code, outside).run(['--set', 'simulator.speed=600', '--summary', 'json'])
 
-    expect(ending).toEqual({ code: 0, signal: null })
-    expect(halted).toMatchObject({ scope: 'strategy:trend-btc', code: 'strategyFailed' })
-    expect(String(halted['reason'])).toContain(said)
-    expect(run.events('daemon.broken')).toEqual([])
-    expect(run.summary.exchange?.agrees).toBe(true)
-  })
+      const halted = await run.untilEvent('trading.halted')
+      const sentBefore = run.events('order.sent').length
+      await run.until('orders of others', () => run.events('order.sent').length > sentBefore)
+      const ending = await run.stop()
+
+      expect(ending).toEqual({ code: 0, signal: null })
+      expect(halted).toMatchObject({ scope: 'strategy:trend-btc', code: 'strategyFailed' })
+      expect(String(halted['reason'])).toContain(said)
+      expect(run.events('daemon.broken')).toEqual([])
+      expect(run.summary.exchange?.agrees).toBe(true)
+    },
+  )
 
   test.concurrent('that never comes back in its own thread costs the others one budget, and begins anew after a pause', async () => {
     const project = openWith('if (market.sequence > 40) for (;;);', '')

@@ -3,7 +3,7 @@ import { rebuildBook } from '../../src/engine/book/book-json.ts'
 import { type Journal } from '../../src/journal/journal.ts'
 import { openSqliteJournal } from '../../src/journal/sqlite-journal.ts'
 
-/** As `daemon/open-daemon.ts` has them. */
+/** As `daemon/open-account.ts` has them. */
 const RECORDS_KEPT_MS = 7 * 86_400_000
 const KEYS_KEPT_MS = 366 * 86_400_000
 

@@ -119,7 +119,9 @@ export class AlertRules {
 }
 
 function keyOf(event: LogEvent, { by }: AlertRule, facts: Facts): string {
-  return [event, ...by.map((name) => showFact(facts[name]))].join(' ')
+  // Of several accounts each has its own trouble.
+  const names = facts['account'] === undefined ? by : [...by, 'account']
+  return [event, ...names.map((name) => showFact(facts[name]))].join(' ')
 }
 
 interface Happening {

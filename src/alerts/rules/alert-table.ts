@@ -41,6 +41,7 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
     by: [],
     title: () => 'nothing keeps a second daemon off this account',
   },
+  'account.off': { urgency: urgent, by: [], title: () => 'an account does not trade', command: check },
   'account.refused': {
     urgency: urgent,
     by: [],

@@ -1,6 +1,8 @@
 import { type Command } from 'commander'
 import { type BookedFill } from '../../journal/booking.ts'
 import { addConfigOptions, parseCount } from '../process/options.ts'
+import { type VerbFrame } from '../process/verb-frame.ts'
+import { showEachAccount } from './each-account.ts'
 import { parseInstant, type SpanOptions, toCell, withRows } from './journal-rows.ts'
 import { formatTable, money } from './table.ts'
 
@@ -15,7 +17,7 @@ interface FillsOptions extends SpanOptions {
 }
 
 /** `intentd fills`: what was traded, from the journal. */
-export function addFillsCommand(program: Command): void {
+export function addFillsCommand(program: Command, { setExit }: VerbFrame): void {
   addConfigOptions(program.command('fills'))
     .description('what was traded, from the journal; the daemon may be running')
     .option('--since <when>', 'from 10m, 2h, 7d ago on, or from an instant', parseInstant)
@@ -25,13 +27,16 @@ export function addFillsCommand(program: Command): void {
     .option('--limit <n>', `only the last ones (default: ${SHOWN}; with --json and --csv all)`, parseCount)
     .option('--json', 'as JSON')
     .option('--csv', 'as CSV')
-    .action((options: FillsOptions) => {
-      withRows(options, ({ fills, file }) => {
-        const found = lastOf(fills, options)
-        process.stdout.write(formatFills(found, options))
-        process.stderr.write(`from ${file}\n`)
-      })
-    })
+    .action(async (options: FillsOptions) => setExit(await showEachAccount(options, showFills)))
+}
+
+function showFills(options: FillsOptions): number {
+  withRows(options, ({ fills, file }) => {
+    const found = lastOf(fills, options)
+    process.stdout.write(formatFills(found, options))
+    process.stderr.write(`from ${file}\n`)
+  })
+  return 0
 }
 
 function lastOf(

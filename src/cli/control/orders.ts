@@ -4,6 +4,7 @@ import { type OrderView } from '../../control/views.ts'
 import { viewOrders } from '../../daemon/control/account-view.ts'
 import { tradesAs } from '../../domain/order-action.ts'
 import { addConfigOptions } from '../process/options.ts'
+import { showEachAccount } from './each-account.ts'
 import { readDaemon, type ShowOptions } from './find-daemon.ts'
 import { formatTable } from './table.ts'
 
@@ -19,16 +20,18 @@ export function addOrdersCommand(program: Command, { setExit }: VerbFrame): void
     .option('--strategy <id>', 'only of this strategy')
     .option('--symbol <symbol>', 'only of this instrument')
     .option('--json', 'as JSON')
-    .action(async (options: OrdersOptions) => {
-      const found = await readDaemon(options, '/v1/orders', viewOrders)
-      if (found.kind === 'nothing') return setExit(found.exitCode)
-      const { strategy, symbol } = options
-      const orders = found.view.filter(
-        (order) =>
-          order.strategy === (strategy ?? order.strategy) && order.symbol === (symbol ?? order.symbol),
-      )
-      process.stdout.write(options.json ? `${JSON.stringify(orders, undefined, 2)}\n` : formatOrders(orders))
-    })
+    .action(async (options: OrdersOptions) => setExit(await showEachAccount(options, showOrders)))
+}
+
+async function showOrders(options: OrdersOptions): Promise<number> {
+  const found = await readDaemon(options, '/v1/orders', viewOrders)
+  if (found.kind === 'nothing') return found.exitCode
+  const { strategy, symbol } = options
+  const orders = found.view.filter(
+    (order) => order.strategy === (strategy ?? order.strategy) && order.symbol === (symbol ?? order.symbol),
+  )
+  process.stdout.write(options.json ? `${JSON.stringify(orders, undefined, 2)}\n` : formatOrders(orders))
+  return 0
 }
 
 function formatOrders(orders: readonly OrderView[]): string {

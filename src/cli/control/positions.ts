@@ -3,6 +3,7 @@ import { type VerbFrame } from '../process/verb-frame.ts'
 import { type PositionView } from '../../control/views.ts'
 import { viewPositions } from '../../daemon/control/account-view.ts'
 import { addConfigOptions } from '../process/options.ts'
+import { showEachAccount } from './each-account.ts'
 import { readDaemon, type ShowOptions } from './find-daemon.ts'
 import { age, formatTable, money } from './table.ts'
 
@@ -13,13 +14,16 @@ export function addPositionsCommand(program: Command, { setExit }: VerbFrame): v
       'what the account holds, with entry, mark and unrealised profit, and which strategy holds it',
     )
     .option('--json', 'as JSON')
-    .action(async (options: ShowOptions) => {
-      const found = await readDaemon(options, '/v1/positions', viewPositions)
-      if (found.kind === 'nothing') return setExit(found.exitCode)
-      process.stdout.write(
-        options.json ? `${JSON.stringify(found.view, undefined, 2)}\n` : formatPositions(found.view),
-      )
-    })
+    .action(async (options: ShowOptions) => setExit(await showEachAccount(options, showPositions)))
+}
+
+async function showPositions(options: ShowOptions): Promise<number> {
+  const found = await readDaemon(options, '/v1/positions', viewPositions)
+  if (found.kind === 'nothing') return found.exitCode
+  process.stdout.write(
+    options.json ? `${JSON.stringify(found.view, undefined, 2)}\n` : formatPositions(found.view),
+  )
+  return 0
 }
 
 export function formatPositions(positions: readonly PositionView[]): string {

@@ -2,6 +2,8 @@ import { type Command, Option } from 'commander'
 import { type Decimal, decimal, ZERO } from '../../lib/decimal.ts'
 import { startOfDay } from '../../lib/start-of-day.ts'
 import { addConfigOptions } from '../process/options.ts'
+import { type VerbFrame } from '../process/verb-frame.ts'
+import { showEachAccount } from './each-account.ts'
 import { type OpenedRows, parseInstant, type SpanOptions, toCell, withRows } from './journal-rows.ts'
 import { formatTable, money } from './table.ts'
 
@@ -25,7 +27,7 @@ interface ProfitRow {
 }
 
 /** `intentd profit`: what trading has made, from the fills and funding payments of the journal. */
-export function addProfitCommand(program: Command): void {
+export function addProfitCommand(program: Command, { setExit }: VerbFrame): void {
   addConfigOptions(program.command('profit'))
     .description(
       'what trading has made: realised profit, fees and funding, from the journal; the daemon may be running',
@@ -39,12 +41,15 @@ export function addProfitCommand(program: Command): void {
     .option('--until <when>', 'to before then', parseInstant)
     .option('--json', 'as JSON')
     .option('--csv', 'as CSV')
-    .action((options: ProfitOptions) => {
-      withRows(options, (rows) => {
-        process.stdout.write(formatProfit(sumBy(rows, options.by), options))
-        process.stderr.write(`from ${rows.file}; unrealised profit is in \`intentd status\`\n`)
-      })
-    })
+    .action(async (options: ProfitOptions) => setExit(await showEachAccount(options, showProfit)))
+}
+
+function showProfit(options: ProfitOptions): number {
+  withRows(options, (rows) => {
+    process.stdout.write(formatProfit(sumBy(rows, options.by), options))
+    process.stderr.write(`from ${rows.file}; unrealised profit is in \`intentd status\`\n`)
+  })
+  return 0
 }
 
 interface Sum {

@@ -12,6 +12,7 @@ import { wrapWords } from '../../daemon/reporting/wrap-words.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { systemTimers } from '../../lib/timers.ts'
 import { addConfigOptions, parseDuration } from '../process/options.ts'
+import { showEachAccount } from './each-account.ts'
 import { EXIT_SILENT, type Found, readDaemon, type ShowOptions } from './find-daemon.ts'
 import { formatPositions } from './positions.ts'
 import { age, COLUMNS, formatTable, money } from './table.ts'
@@ -28,13 +29,17 @@ interface StatusOptions extends ShowOptions {
 export function addStatusCommand(program: Command, { setExit }: VerbFrame): void {
   addConfigOptions(program.command('status'))
     .description('whether it trades, why not, what it holds and what it has made')
-    .option('--watch [every]', 'again and again, each second or as often as said', parseDuration)
+    .option(
+      '--watch [every]',
+      'again and again, each second or as often as said; of several accounts that of the file named',
+      parseDuration,
+    )
     .option('--json', 'as JSON')
     .action(async (options: StatusOptions) => setExit(await showStatus(options)))
 }
 
 async function showStatus(options: StatusOptions): Promise<number> {
-  if (options.watch === undefined) return showOnce(options)
+  if (options.watch === undefined) return showEachAccount(options, showOnce)
   const everyMs = options.watch === true ? WATCH_MS : options.watch
   for (;;) {
     const found = await readStatus(options)

@@ -112,7 +112,7 @@ async function examineKeys(
   const answer = await client.readPosition({ instrument })
   if (answer.kind === 'accepted') return ok('key accepted', 'the exchange answers a private read')
   if (refusesKeys(answer)) {
-    const { message, hint = 'see .env.example' } = keysRefused(answer)
+    const { message, hint = 'see .env.example' } = keysRefused(answer, config.account.keys)
     return finding('fail', 'key accepted', message.split('\n', 1).join(''), hint)
   }
   return finding('warn', 'key accepted', `${answer.code} ${answer.message}`, 'run it again in a moment')

@@ -1,8 +1,10 @@
 import { loadAlertSecrets } from '../../config/alert-secrets.ts'
-import { type ConfigRequest, type LoadedConfig, readConfig } from '../../config/load-config.ts'
+import { readAccounts } from '../../config/load-accounts.ts'
+import { type ConfigRequest, type LoadedConfig } from '../../config/load-config.ts'
 import { loadCredentials } from '../../config/secrets.ts'
 import { ConfigError, type Problem, sortProblems } from '../../config/yaml/problem.ts'
 import { type StrategyId } from '../../domain/ids.ts'
+import { type CheckedAccount, listPaceWarnings } from '../../daemon/strategies/pace-warnings.ts'
 import { toInstruments } from '../../daemon/account/engine-settings.ts'
 import { findStartProblems, readStrategies } from '../../daemon/strategies/strategies.ts'
 import { checkPurity } from '../../strategy/testing/check-purity.ts'
@@ -10,36 +12,62 @@ import { checkPurity } from '../../strategy/testing/check-purity.ts'
 /** A configuration with everything that it names, and every problem of it. */
 export interface FullCheck {
   readonly problems: readonly Problem[]
-  /** What strategies do on made-up prices that may be wrong. */
-  readonly notes: readonly string[]
   readonly loaded?: LoadedConfig
+  /** Of further accounts. */
+  readonly others: readonly LoadedConfig[]
+  /** What a start takes, and what comes late, is denied or fails on made-up prices all the same. */
+  readonly warnings: readonly Problem[]
 }
 
-/**
- * Everything that a start would read and refuse.
- * @param states What strategies remember, as the journal has it.
- */
-export async function checkFully(
-  request: ConfigRequest,
-  states: ReadonlyMap<StrategyId, string> = new Map(),
-): Promise<FullCheck> {
-  const { problems, loaded } = readConfig(request)
-  if (!loaded) return { problems, notes: [] }
-  const { config, documents } = loaded
-  const read = await readStrategies(config, documents, toInstruments(config))
-  const found = [...problems, ...read.problems]
-  if (read.problems.length === 0) found.push(...(await findStartProblems(read.strategies, documents, states)))
-  const notes: string[] = []
-  for (const { id, strategy, params, instruments } of read.strategies) {
-    const source = documents.strategies.get(id)
-    const purity = checkPurity(strategy, params, instruments)
-    if (source) found.push(...purity.problems.map((text) => source.problem(['module'], text)))
-    notes.push(...purity.notes.map((text) => `${id}: ${text}`))
+/** What strategies remember, as the journal has it: of each account, the main file's first. */
+type StatesOfAccounts = readonly ReadonlyMap<StrategyId, string>[]
+
+/** Everything that a start would read and refuse. */
+export async function checkFully(request: ConfigRequest, states: StatesOfAccounts = []): Promise<FullCheck> {
+  const { problems, main, others } = readAccounts(request)
+  if (!main) return { problems, others, warnings: [] }
+  const found = [...problems]
+  const checked: CheckedAccount[] = []
+  const warnings: Problem[] = []
+  for (const [index, loaded] of [main, ...others].entries()) {
+    const { config, documents } = loaded
+    const { strategies, problems: own } = await readStrategies(config, documents, toInstruments(config))
+    checked.push({ loaded, strategies })
+    found.push(...own)
+    if (own.length === 0)
+      found.push(...(await findStartProblems(strategies, documents, states[index] ?? new Map())))
+    const purity = checkPurities({ loaded, strategies })
+    found.push(...purity.problems, ...listMissingSecrets(loaded, request))
+    warnings.push(...purity.warnings)
   }
-  found.push(...listProblems(() => loadCredentials(config, request)))
+  return {
+    problems: sortProblems(found),
+    loaded: main,
+    others,
+    warnings: sortProblems([...warnings, ...listPaceWarnings(checked)]),
+  }
+}
+
+function checkPurities({ loaded, strategies }: CheckedAccount): Pick<FullCheck, 'problems' | 'warnings'> {
+  const checks = strategies.flatMap(({ id, strategy, params, instruments }) => {
+    const source = loaded.documents.strategies.get(id)
+    if (!source) return []
+    const { problems, notes } = checkPurity(strategy, params, instruments)
+    const place = (text: string): Problem => source.problem(['module'], text)
+    return [{ problems: problems.map(place), warnings: notes.map(place) }]
+  })
+  return {
+    problems: checks.flatMap(({ problems }) => problems),
+    warnings: checks.flatMap(({ warnings }) => warnings),
+  }
+}
+
+function listMissingSecrets({ config }: LoadedConfig, request: ConfigRequest): readonly Problem[] {
   const { alerts } = config
-  if (alerts) found.push(...listProblems(() => loadAlertSecrets(alerts, request)))
-  return { problems: sortProblems(found), notes, loaded }
+  return [
+    ...listProblems(() => loadCredentials(config, request)),
+    ...(alerts ? listProblems(() => loadAlertSecrets(alerts, request)) : []),
+  ]
 }
 
 function listProblems(read: () => unknown): readonly Problem[] {

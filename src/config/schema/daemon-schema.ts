@@ -242,8 +242,15 @@ const recordSchema = z.union([z.boolean(), recordSectionSchema]).default(false).
     'Keeps all that the core is told and does, compressed, in recordings/ of the state directory, for `intentd replay`.',
 })
 
+/** The layout of the configuration that this program reads. */
+export const CONFIG_VERSION = 1
+
 export const daemonFileSchema = z
   .strictObject({
+    version: wholeNumber(
+      { min: 1, max: 1_000_000 },
+      'Layout of this file. A newer one than the program knows is refused. Absent: 1.',
+    ).optional(),
     name: z
       .string()
       .regex(/^[a-z][a-z0-9-]{0,31}$/)
@@ -270,11 +277,24 @@ export const daemonFileSchema = z
         capital: positiveDecimal(
           'Margin coin in the account when the journal began: what equity is counted from. Absent: of a simulator its startingBalance, else unknown. After a deposit or a withdrawal change it by as much.',
         ).optional(),
+        keys: z
+          .string()
+          .regex(/^(?!API$|ALERT$)[A-Z][A-Z0-9]{0,31}$/)
+          .optional()
+          .meta({
+            title: 'capitals and digits such as "BOB"',
+            description:
+              'Names the variables of its keys: with BOB they are INTENTD_BOB_API_KEY, INTENTD_BOB_API_SECRET and INTENTD_BOB_API_PASSPHRASE. Absent: INTENTD_API_KEY and its like.',
+          }),
         tier: z.enum(['ordinary', 'copyTrader']).default('ordinary').meta({
           description: 'Which of the documented rate limits hold: others copy the trades of a copyTrader.',
         }),
       })
       .meta({ description: 'The account that is traded.' }),
+    accounts: z.array(z.string().min(1).max(400)).max(100).optional().meta({
+      description:
+        'Further accounts that this daemon trades: a main file each, relative to this one, with its own keys, limits, state and strategies.',
+    }),
     instruments: instrumentsSchema,
     polling: pollingSchema.prefault({}),
     calendar: calendarSchema.prefault({}),

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { CREDENTIAL_VARIABLES } from '../../config/secrets.ts'
+import { type Credentials, credentialVariables } from '../../config/secrets.ts'
 import { type Answer, type RefusedAnswer } from '../../domain/answer.ts'
 import { type ExchangeAccess } from '../../exchange/client/exchange-access.ts'
 import { sha256 } from '../../lib/digest.ts'
@@ -13,18 +13,16 @@ const DIGEST_LENGTH = 32
 /** In the state directory: whose state it is. */
 const FINGERPRINT_FILE = 'account.fingerprint'
 
-const { apiKey, apiSecret, passphrase } = CREDENTIAL_VARIABLES
-
 /** What a refusal says of the three; an answer that names none says that the rights or the address are wrong. */
-const WRONG: Readonly<Record<string, string>> = {
-  40001: apiKey,
-  40002: apiSecret,
-  40006: apiKey,
-  40009: apiSecret,
-  40011: passphrase,
-  40012: passphrase,
-  40036: passphrase,
-  40037: apiKey,
+const WRONG: Readonly<Record<string, keyof Credentials>> = {
+  40001: 'apiKey',
+  40002: 'apiSecret',
+  40006: 'apiKey',
+  40009: 'apiSecret',
+  40011: 'passphrase',
+  40012: 'passphrase',
+  40036: 'passphrase',
+  40037: 'apiKey',
 }
 
 /** Names an exchange and a key without saying which. */
@@ -38,9 +36,14 @@ export function refusesKeys(answer: Answer<unknown>): answer is RefusedAnswer {
   return answer.kind === 'refused' && answer.topic === 'auth' && answer.class === 'definite'
 }
 
-/** The refusal as an error that names the variable to put right. */
-export function keysRefused({ code, message }: RefusedAnswer): Failure {
-  const variable = WRONG[code]
+/**
+ * The refusal as an error that names the variable to put right.
+ * @param keys Their name, of an account that has one (`account.keys`).
+ */
+export function keysRefused({ code, message }: RefusedAnswer, keys: string | undefined): Failure {
+  const variables = credentialVariables(keys)
+  const wrong = WRONG[code]
+  const variable = wrong && variables[wrong]
   return new Failure({
     code: 'CREDENTIALS_REFUSED',
     sentence:
@@ -50,7 +53,7 @@ export function keysRefused({ code, message }: RefusedAnswer): Failure {
     facts: { answer: `${code} ${message}`, ...(variable !== undefined && { variable }) },
     hint:
       variable === undefined
-        ? `let the key of ${apiKey} read and trade, from this machine's address`
+        ? `let the key of ${variables.apiKey} read and trade, from this machine's address`
         : `put ${variable} right where it is set: in the environment, in .env or in the file of ${variable}_FILE`,
   })
 }
@@ -60,7 +63,11 @@ export function keysRefused({ code, message }: RefusedAnswer): Failure {
  * they are noted; other keys are refused then.
  * @throws Failure STATE_OF_OTHER_KEYS
  */
-export function assertOwnState(directory: string, access: ExchangeAccess, isAccepted: boolean): void {
+export function assertOwnState(
+  directory: string,
+  access: ExchangeAccess,
+  { keys, isAccepted }: { readonly keys: string | undefined; readonly isAccepted: boolean },
+): void {
   const file = join(directory, FINGERPRINT_FILE)
   const fingerprint = fingerprintOf(access)
   const noted = readFingerprint(file)
@@ -68,7 +75,7 @@ export function assertOwnState(directory: string, access: ExchangeAccess, isAcce
   if (noted === undefined || noted === fingerprint) return
   throw new Failure({
     code: 'STATE_OF_OTHER_KEYS',
-    sentence: `the state directory was made with another key than that of ${apiKey}, or at another exchange`,
+    sentence: `the state directory was made with another key than that of ${credentialVariables(keys).apiKey}, or at another exchange`,
     facts: { directory, exchange: access.baseUrl },
     hint:
       'for another account name a state.directory of its own; ' +

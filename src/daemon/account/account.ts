@@ -125,13 +125,14 @@ export class Account implements MarketListener {
    * @throws Failure CREDENTIALS_REFUSED, STATE_OF_OTHER_KEYS
    */
   async admit(): Promise<void> {
-    const { settings, calls, directory, access, ledger } = this.#options
+    const { config, settings, calls, directory, access, ledger } = this.#options
+    const { keys } = config.account
     const [instrument] = settings.instruments.values()
     // The keys of the exchange inside are its own.
     if (this.#state !== 'new' || instrument === undefined || ledger !== undefined) return
     const answer = await calls.client.readPosition({ instrument })
-    if (refusesKeys(answer)) throw keysRefused(answer)
-    assertOwnState(directory, access, answer.kind === 'accepted')
+    if (refusesKeys(answer)) throw keysRefused(answer, keys)
+    assertOwnState(directory, access, { keys, isAccepted: answer.kind === 'accepted' })
   }
 
   /** The clock is synchronised: recovers, and trades. */
@@ -362,7 +363,7 @@ export class Account implements MarketListener {
       },
       clock: trusted.clock,
       onKeysRefused: (answer) => {
-        const { message: reason } = keysRefused(answer)
+        const { message: reason } = keysRefused(answer, this.#options.config.account.keys)
         this.#options.logger.log('error', 'account.refused', { reason })
       },
       onWithheld: this.#options.config.dryRun

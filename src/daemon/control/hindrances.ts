@@ -1,5 +1,6 @@
 import { type Readiness } from '../../control/controlled.ts'
 import { type AccountView } from '../../control/views.ts'
+import { messageOf } from '../../lib/failure.ts'
 import { type ShownAccount } from '../account/shown-account.ts'
 
 type Ages = AccountView['ages']
@@ -31,8 +32,11 @@ export function* findHindrances(account: ShownAccount): Generator<string> {
   const { settings, engine, state, fatal } = account
   const { dataAgeMaxMs, accountAgeMaxMs } = settings.limits
   const ages = agesOf(account)
-  if (fatal !== undefined) yield 'it is broken, and ends'
-  else if (state === 'new') yield "it measures the exchange's clock, before anything else"
+  if (fatal !== undefined) {
+    yield `it is off until the daemon starts again: ${messageOf(fatal).split('\n', 1).join('')}`
+    return
+  }
+  if (state === 'new') yield "it measures the exchange's clock, before anything else"
   else if (engine.phase === 'starting')
     yield 'it starts: it reads what the exchange holds, and proves what became of old orders'
   else if (engine.phase !== 'running') yield `it is ${engine.phase}`

@@ -8,10 +8,11 @@ export interface WatchdogData {
   readonly checkMs: number
   /** So many checks without a turn of the event loop are too many. */
   readonly checksMax: number
-  /** Of strategies: number 1 is the first. */
-  readonly names: readonly string[]
+  /** Number 1 is the first. Of several accounts each has notes of its own. */
+  readonly strategies: readonly { readonly id: string; readonly noteFile: string }[]
   /** Where the log goes. */
   readonly descriptor: 1 | 2
   readonly logName: string
+  /** Where it was no strategy's code. */
   readonly noteFile: string
 }

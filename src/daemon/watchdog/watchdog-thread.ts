@@ -8,7 +8,7 @@ import { systemTimers } from '../../lib/timers.ts'
 import { type DaemonLogger } from '../reporting/logger.ts'
 import { BEAT, RUNNING, type WatchdogData } from './watchdog-data.ts'
 
-const { shared, checkMs, checksMax, names, descriptor, logName, noteFile } = workerData as WatchdogData
+const { shared, checkMs, checksMax, strategies, descriptor, logName, noteFile } = workerData as WatchdogData
 const view = new Int32Array(shared)
 
 /** As the daemon's own writes it. */
@@ -32,10 +32,12 @@ function check(): void {
 }
 
 function endProcess(): void {
-  const strategy = names[Atomics.load(view, RUNNING) - 1]
+  const running = strategies[Atomics.load(view, RUNNING) - 1]
+  const strategy = running?.id
   const hungMs = silent * checkMs
   try {
-    writeFileSync(noteFile, JSON.stringify({ at: systemClock.now(), hungMs, strategy }), { mode: 0o600 })
+    const note = JSON.stringify({ at: systemClock.now(), hungMs, strategy })
+    writeFileSync(running?.noteFile ?? noteFile, note, { mode: 0o600 })
   } catch {
     // A full disk: the log says it.
   }

@@ -9,7 +9,10 @@ const BEAT_MS = 250
 /** The other thread looks so often in the time after which the process counts as hung. */
 const CHECKS = 10
 
-export interface WatchdogOptions extends Pick<WatchdogData, 'names' | 'descriptor' | 'logName' | 'noteFile'> {
+export interface WatchdogOptions extends Pick<
+  WatchdogData,
+  'strategies' | 'descriptor' | 'logName' | 'noteFile'
+> {
   /** The event loop stood still for so long, ms: the process ends. 0: it is not watched. */
   readonly hungAfterMs: number
   readonly timers: Timers
@@ -30,10 +33,10 @@ export class Watchdog {
   }
 
   start(): void {
-    const { hungAfterMs, names, descriptor, logName, noteFile } = this.#options
+    const { hungAfterMs, strategies, descriptor, logName, noteFile } = this.#options
     if (hungAfterMs === 0) return
     const workerData: WatchdogData = {
-      ...{ shared: this.#view.buffer, names, descriptor, logName, noteFile },
+      ...{ shared: this.#view.buffer, strategies, descriptor, logName, noteFile },
       checkMs: Math.ceil(hungAfterMs / CHECKS),
       checksMax: CHECKS,
     }

@@ -1,0 +1,39 @@
+import { loadConfig } from '../../config/load-config.ts'
+import { messageOf } from '../../lib/failure.ts'
+import { type ShowOptions } from './find-daemon.ts'
+import { exitOf } from '../process/exit-codes.ts'
+import { print } from '../process/operator.ts'
+import { toConfigRequest } from '../process/options.ts'
+
+/**
+ * Shows the same of each account of the main file, one after the other, under its name. Of a file that lists no
+ * accounts only its own. Returns the largest exit code.
+ */
+export async function showEachAccount<Options extends ShowOptions & { readonly csv?: boolean }>(
+  options: Options,
+  show: (options: Options) => Promise<number> | number,
+): Promise<number> {
+  const { config } = loadConfig(toConfigRequest(options))
+  const others = config.accounts ?? []
+  if (others.length === 0) return show(options)
+  const codes: number[] = []
+  for (const file of [config.file, ...others]) {
+    const own = file === config.file ? options : { ...options, config: file, set: [] }
+    const { name } = loadConfig(toConfigRequest(own)).config
+    // A program reads standard output: a document an account.
+    if (options.json || options.csv) print(name)
+    else process.stdout.write(`${codes.length > 0 ? '\n' : ''}== ${name}\n`)
+    codes.push(await tryShow(() => show(own)))
+  }
+  return Math.max(...codes)
+}
+
+/** What is wrong with one account hides no other. */
+async function tryShow(show: () => Promise<number> | number): Promise<number> {
+  try {
+    return await show()
+  } catch (error) {
+    print(messageOf(error))
+    return exitOf(error)
+  }
+}

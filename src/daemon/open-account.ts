@@ -1,0 +1,234 @@
+import { type DaemonConfig, type LoadedConfig } from '../config/load-config.ts'
+import { type Credentials } from '../config/secrets.ts'
+import { type Book } from '../engine/book/book.ts'
+import { rebuildBook } from '../engine/book/book-json.ts'
+import { findGridConflict } from '../engine/book/convert-grids.ts'
+import { type EngineSettings } from '../engine/settings.ts'
+import { type ExchangeAccess } from '../exchange/client/exchange-access.ts'
+import { type TrustedClock } from '../exchange/clock/trusted-clock.ts'
+import { type BookingStore, type Journal } from '../journal/journal.ts'
+import { openSqliteJournal } from '../journal/sqlite-journal.ts'
+import { type Clock } from '../lib/clock.ts'
+import { Failure } from '../lib/failure.ts'
+import { type Timers } from '../lib/timers.ts'
+import { Account } from './account/account.ts'
+import { holdAccount } from './account/account-lock.ts'
+import { toEngineSettings } from './account/engine-settings.ts'
+import { createCalls } from './account/exchange-calls.ts'
+import { type EmbeddedExchange, startEmbeddedExchange } from './embedded/embedded-exchange.ts'
+import { levelOf, type MarketOverride } from './embedded/simulated-exchange.ts'
+import { setWorldAside } from './embedded/simulator-world.ts'
+import { type MarketData } from './market-data/market-data.ts'
+import { type DaemonLogger } from './reporting/logger.ts'
+import { hasRetreated } from './state/retreat-note.ts'
+import { describeHolder, holdDirectory } from './state/state-directory.ts'
+import { isEmbedded, journalPlaceOf, stateDirectoryOf } from './state/state-place.ts'
+import { type LoadedStrategy, openRunners, type Runners, showSettingsOf } from './strategies/strategies.ts'
+
+/** Records of the journal are kept this long beyond the checkpoint that contains them. */
+const RECORDS_KEPT_MS = 7 * 86_400_000
+
+/** A key of a strategy names one order for so long at least, after it was used: some 70 bytes each. */
+const KEYS_KEPT_MS = 366 * 86_400_000
+
+/** What is said of one account. */
+export interface AccountGiven {
+  readonly loaded: LoadedConfig
+  /** Absent for the simulator inside the daemon. */
+  readonly credentials: Credentials | undefined
+}
+
+export interface Opening extends AccountGiven {
+  readonly strategies: readonly LoadedStrategy[]
+  readonly market: MarketOverride
+  readonly version: string
+  readonly logger: DaemonLogger
+  /** From here on nobody reads the machine's clock, which may jump. */
+  readonly clock: Clock
+  readonly trusted: TrustedClock
+  readonly timers: Timers
+}
+
+/** An account that is open, before it hears the market. */
+export interface OpenedAccount extends Ground {
+  readonly opening: Opening
+  readonly access: ExchangeAccess
+  readonly settings: EngineSettings
+  readonly book: Book
+  readonly runners: Runners
+}
+
+/**
+ * From the ground up: state, account, journal, exchange, and what the journal says.
+ * @throws Failure for a state that is held or unreadable
+ */
+export async function openAccount(options: Opening): Promise<OpenedAccount> {
+  const { config } = options.loaded
+  const directory = stateDirectoryOf(config, options.market)
+  const ground = await openGround(options, directory)
+  const { embedded } = ground
+  if (embedded?.endsAt === undefined || embedded.endsAt > options.clock.now()) return prepare(options, ground)
+  // This recording was played to its end in an earlier run: the next one begins from the start.
+  await ground.close()
+  options.logger.log('info', 'recording.startsAgain', { before: setWorldAside(directory) })
+  return prepare(options, await openGround(options, directory))
+}
+
+async function prepare(options: Opening, ground: Ground): Promise<OpenedAccount> {
+  const { loaded, credentials, logger, strategies, timers, clock } = options
+  const { embedded, journal } = ground
+  try {
+    const access = embedded ?? accessTo(loaded.config, credentials)
+    hideSecrets(logger, access)
+    const settings = settingsOf(options, ground)
+    const book = rebuildBook(journal.load(), settings.positionMode)
+    assertGrids(book, settings)
+    const runners = await openRunners(strategies, { states: book.strategyStates, clock, timers, logger })
+    return { ...ground, opening: options, access, settings, book, runners }
+  } catch (error) {
+    await ground.close()
+    throw error
+  }
+}
+
+interface Surroundings {
+  readonly marketData: MarketData
+  /** Hears whose code runs: by its place in the account's list. */
+  readonly watchdog: (number: number | undefined) => void
+}
+
+/** Lets it hear the market. */
+export function createAccount(opened: OpenedAccount, { marketData, watchdog }: Surroundings): Account {
+  const { opening, embedded, journal, directory, access, settings, book, runners } = opened
+  const { loaded, strategies, logger, trusted, timers } = opening
+  const { config } = loaded
+  const ids = strategies.map(({ id }) => id)
+  const common = { config, isEmbedded: embedded !== undefined, logger, trusted, timers }
+  return new Account({
+    ...{ ...common, settings, strategies, runners, journal, book, directory, access, market: marketData },
+    watchdog: (id) => watchdog(id === undefined ? undefined : ids.indexOf(id)),
+    calls: createCalls({ ...common, access, address: marketData.limiter }),
+    ledger: embedded && (() => embedded.ledger()),
+    onQuiesced: () => embedded?.pause(),
+    onClosed: opened.release,
+  })
+}
+
+/** What a daemon stands on. */
+export interface Ground {
+  readonly directory: string
+  readonly journal: Journal & BookingStore
+  readonly embedded: EmbeddedExchange | undefined
+  /** Lets others take the state and the account over. */
+  readonly release: () => void
+  /** Gives everything back. */
+  readonly close: () => Promise<void>
+}
+
+/** In this order: the state, the account, the journal, the exchange. What fails gives back what was taken. */
+async function openGround(options: Opening, directory: string): Promise<Ground> {
+  const taken: (() => void)[] = []
+  const release = (): void => {
+    for (const give of taken.splice(0).toReversed()) give()
+  }
+  try {
+    const { config } = options.loaded
+    const holder = describeHolder(config.name, options.clock.now())
+    const state = holdDirectory(directory, holder)
+    taken.push(() => state.release())
+    if (!isEmbedded(config)) {
+      const access = accessTo(config, options.credentials)
+      const account = holdAccount({ access, holder, onUnlocked: logUnlocked(options.logger) })
+      taken.push(() => account.release())
+    }
+    const journal = openJournal(options, directory)
+    taken.push(() => journal.close())
+    const embedded = await embed(options, directory)
+    taken.pop() // From here on whoever has the ground closes the journal.
+    const close = async () => {
+      journal.close()
+      release()
+      await embedded?.stop()
+    }
+    return { directory, journal, embedded, release, close }
+  } catch (error) {
+    release()
+    throw error
+  }
+}
+
+function logUnlocked(logger: DaemonLogger): (reason: string) => void {
+  return (reason) => logger.log('warn', 'account.notHeld', { reason })
+}
+
+function openJournal({ loaded: { config }, clock }: Opening, directory: string): Journal & BookingStore {
+  return openSqliteJournal({
+    ...journalPlaceOf(config, directory),
+    keepSince: () => clock.now() - RECORDS_KEPT_MS,
+    keepKeysSince: () => clock.now() - KEYS_KEPT_MS,
+  })
+}
+
+/** @throws Failure where the book counts an instrument in steps that do not convert to the configured ones. */
+function assertGrids(book: Book, { instruments }: EngineSettings): void {
+  const conflict = findGridConflict(book, instruments)
+  if (!conflict) return
+  const { symbol, was, is, number } = conflict
+  throw new Failure({
+    code: 'STATE_GRIDS_CHANGED',
+    sentence:
+      'the journal counts an instrument in other ticks or lots than the configuration, and does not convert',
+    facts: {
+      instrument: symbol,
+      journal: `tickSize ${was.tick}, lotSize ${was.lot}`,
+      configuration: `tickSize ${is.tick}, lotSize ${is.lot}`,
+      inexact: number,
+    },
+    hint: 'start once with the sizes of the journal, flatten the instrument and stop; an hour later its orders are forgotten. Or begin with another state.directory',
+  })
+}
+
+function settingsOf({ loaded: { config }, version, strategies }: Opening, ground: Ground): EngineSettings {
+  const { directory, journal, embedded } = ground
+  const configured = toEngineSettings(config, {
+    salt: journal.salt,
+    version,
+    embedded: embedded !== undefined,
+    shown: showSettingsOf(strategies),
+  })
+  // What was cancelled without a record may not rest any more, whatever the book says.
+  return hasRetreated(directory) ? { ...configured, onRestart: 'cancel', hasRetreated: true } : configured
+}
+
+async function embed(options: Opening, directory: string): Promise<EmbeddedExchange | undefined> {
+  const { loaded, market, clock, timers, logger } = options
+  const { config } = loaded
+  if (!isEmbedded(config)) return undefined
+  return startEmbeddedExchange({
+    config,
+    settings: config.simulator,
+    market,
+    directory,
+    clock,
+    timers,
+    onEvent: ({ kind, ...fields }) => logger.log(levelOf(kind), `simulator.${kind}`, fields),
+    log: (level, event, fields) => logger.log(level, event, fields),
+  })
+}
+
+function accessTo(config: DaemonConfig, credentials: Credentials | undefined): ExchangeAccess {
+  const { baseUrl } = config.exchange
+  if (baseUrl === undefined || credentials === undefined) {
+    throw new Failure({
+      code: 'DAEMON_EXCHANGE_MISSING',
+      sentence: 'there is no exchange to trade on',
+      hint: 'set exchange.baseUrl and the credentials, or environment: simulator with a simulator section',
+    })
+  }
+  const { apiKey, apiSecret, passphrase } = credentials
+  return { baseUrl, credentials: { apiKey, secret: apiSecret, passphrase } }
+}
+
+function hideSecrets(logger: DaemonLogger, { credentials }: ExchangeAccess): void {
+  for (const secret of [credentials.apiKey, credentials.secret, credentials.passphrase]) logger.hide(secret)
+}

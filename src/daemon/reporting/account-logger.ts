@@ -1,0 +1,14 @@
+import { type DaemonLogger } from './logger.ts'
+
+/** The log of one account among several: each line names it, and whoever listens hears its own and what is said of all. */
+export function accountLogger(logger: DaemonLogger, account: string): DaemonLogger {
+  return {
+    ...logger,
+    log: (level, event, fields = {}) => logger.log(level, event, { account, ...fields }),
+    listen: (hear) =>
+      logger.listen((fact) => {
+        const { account: of = account } = fact.fields
+        if (of === account) hear(fact)
+      }),
+  }
+}

@@ -1,0 +1,126 @@
+/** What a configuration asks of the exchange against what the document allows: nothing breaks, but it comes late. */
+import { type LoadedConfig } from '../../config/load-config.ts'
+import { type Problem } from '../../config/yaml/problem.ts'
+import { type EndpointName, endpointNamed } from '../../protocol/endpoints.ts'
+import { type RateLimit } from '../../protocol/endpoint.ts'
+import { feedsOf, overloadedEndpoints } from '../market-data/feed-plan.ts'
+import { type LoadedStrategy } from './strategies.ts'
+
+export interface CheckedAccount {
+  readonly loaded: LoadedConfig
+  readonly strategies: readonly LoadedStrategy[]
+}
+
+interface Reads {
+  readonly endpoint: EndpointName
+  readonly perSecond: number
+  /** Under `polling`. */
+  readonly setting: string
+}
+
+/** @param accounts All of the daemon, the main file's first: what is counted by address they share. */
+export function listPaceWarnings(accounts: readonly CheckedAccount[]): readonly Problem[] {
+  const [main] = accounts
+  if (main === undefined) return []
+  const { config, documents } = main.loaded
+  const feeds =
+    accounts.length > 1
+      ? feedsOf(
+          accounts.flatMap(({ strategies }) => strategies),
+          'public',
+        )
+      : []
+  return [
+    ...listTooFast(main, {
+      endpoint: 'tickers',
+      perSecond: 1000 / config.polling.tickersMs,
+      setting: 'tickersMs',
+    }),
+    ...overloadedEndpoints(feeds).map((message) => documents.main.problem(['accounts'], message)),
+    ...accounts.flatMap((account) => [...listSlowPolls(account), ...listSlowLadders(account)]),
+  ]
+}
+
+function listSlowPolls(account: CheckedAccount): readonly Problem[] {
+  const { polling, instruments } = account.loaded.config
+  const count = Object.keys(instruments).length
+  return [
+    ...listTooFast(account, {
+      endpoint: 'orderFills',
+      perSecond: 1000 / polling.fillsMs,
+      setting: 'fillsMs',
+    }),
+    ...listTooFast(account, {
+      endpoint: 'singlePosition',
+      perSecond: (count * 1000) / polling.positionsMs,
+      setting: 'positionsMs',
+    }),
+  ]
+}
+
+function listTooFast(
+  { loaded: { config, documents } }: CheckedAccount,
+  { endpoint, perSecond, setting }: Reads,
+): readonly Problem[] {
+  const allowed = allowedPerSecond(endpointNamed(endpoint).limit, config)
+  if (perSecond <= allowed) return []
+  const message = `${shown(perSecond)} reads of ${endpoint} a second are asked for, and ${shown(allowed)} are allowed: they come late, so read less often`
+  return [documents.main.problem(['polling', setting], message)]
+}
+
+/** A ladder has `levels` on each side: what all of them at once need, in orders and in calls. */
+function listSlowLadders({ loaded: { config, documents }, strategies }: CheckedAccount): readonly Problem[] {
+  const { risk, execution } = config
+  const ladders = strategies.flatMap(({ id, params, instruments }) => {
+    const levels = (params as { readonly levels?: unknown }).levels
+    const source = documents.strategies.get(id)
+    const own = config.strategies.find((strategy) => strategy.id === id)
+    if (typeof levels !== 'number' || source === undefined || own === undefined) return []
+    return [
+      { orders: 2 * levels, instruments: instruments.length, source, openOrdersMax: own.risk.openOrdersMax },
+    ]
+  })
+  const orders = ladders.reduce((sum, ladder) => sum + ladder.orders * ladder.instruments, 0)
+  const calls = ladders.reduce(
+    (sum, ladder) => sum + Math.ceil(ladder.orders / execution.batchOrdersMax) * ladder.instruments,
+    0,
+  )
+  const tooFew = ladders
+    .filter((ladder) => ladder.orders > ladder.openOrdersMax)
+    .map((ladder) =>
+      ladder.source.problem(
+        ['risk', 'openOrdersMax'],
+        `${ladder.openOrdersMax} is below the ${ladder.orders} orders of params.levels on both sides: the rest is denied`,
+      ),
+    )
+  const seconds = calls / allowedPerSecond(endpointNamed('batchPlaceOrder').limit, config)
+  return [
+    ...tooFew,
+    ...(orders > risk.openOrdersMax
+      ? [
+          documents.main.problem(
+            ['risk', 'openOrdersMax'],
+            `${risk.openOrdersMax} is below the ${orders} orders of all ladders: the rest is denied`,
+          ),
+        ]
+      : []),
+    ...(seconds * 1000 > risk.dataAgeMaxMs
+      ? [
+          documents.main.problem(
+            ['strategies'],
+            `all ladders at once need ${calls} calls, ${shown(seconds)} s by the limit of batchPlaceOrder: longer than risk.dataAgeMaxMs ${risk.dataAgeMaxMs}, so the last ones wait for newer prices`,
+          ),
+        ]
+      : []),
+  ]
+}
+
+function allowedPerSecond(
+  { calls, perMs, copyTraderCalls }: RateLimit,
+  { account, exchange }: LoadedConfig['config'],
+): number {
+  const most = account.tier === 'copyTrader' ? (copyTraderCalls ?? calls) : calls
+  return (most * exchange.limitsUse * 1000) / perMs
+}
+
+const shown = (value: number): string => String(Number(value.toFixed(2)))
