@@ -88,19 +88,6 @@ describe('a strategy is a function of what it is shown', () => {
     expect(checkPurity(follower, {}, [madeInstrument()])).toEqual({ problems: [], notes: [] })
   })
 
-  test('one that never comes back is ended, and nothing else runs under its name', () => {
-    const endless = defineStrategy({
-      ...{ ...base, name: 'endless' },
-      decide() {
-        for (;;);
-      },
-    })
-    const { problems } = checkPurity(endless, {}, [madeInstrument()], { limitMs: 50 })
-    expect(problems).toHaveLength(1)
-    expect(problems[0]).toMatch(/^endless did not come back .* within 0\.05 s/)
-    expect(strategyAtFault()).toBeUndefined()
-  })
-
   test('what it throws, and what of it makes no sense, is noted', () => {
     const decided = (decide: (snapshot: SnapshotView) => Decision<number>) =>
       checkPurity(defineStrategy({ ...base, name: 'noted', decide }), {}, [madeInstrument()])
